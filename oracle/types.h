@@ -1,0 +1,90 @@
+// The nouns that every folder shares: parameters, Adam's settings, kinds of tensors, purposes of
+// buffers. Nouns only: whatever is computed from them is written once in oracle/ and once in real/,
+// so that no mistake can sit in both.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace adamant {
+
+/// Where weight decay enters: decoupled in the update (AdamW) or added to the gradient (L2).
+enum class AdamMode { adamw, adam };
+
+/// Who counts steps: one counter per parameter group, which advances with every executed step, or
+/// one per parameter, which advances only when that parameter had a gradient.
+enum class StepCounter { group, parameter };
+
+/// Settings of one parameter group, already rounded decimal -> binary64 -> binary32.
+///
+/// Units: learning_rate, epsilon and weight_decay finite and >= 0; betas in [0, 1).
+struct AdamConfig {
+  AdamMode mode = AdamMode::adamw;
+  float learning_rate = 1e-3F;
+  float beta1 = 0.9F;
+  float beta2 = 0.999F;
+  float epsilon = 1e-8F;
+  float weight_decay = 0.01F;
+  bool bias_correction = true;
+
+  friend bool operator==(AdamConfig const&, AdamConfig const&) = default;
+};
+
+/// One parameter as a model registers it: whole shape, its group and its unit. Units are numbered
+/// from 0 without gaps and never decrease along the registration order.
+struct ParameterSpec {
+  std::string name;
+  std::vector<std::int64_t> shape;  // at least one dimension; a dimension may be 0
+  int group = 0;
+  int unit = 0;
+
+  /// Rows: the extent of dimension 0, which sharding cuts.
+  std::int64_t rows() const { return shape.front(); }
+  /// Elements in one row: the product of the other dimensions.
+  std::int64_t row_numel() const {
+    std::int64_t numel = 1;
+    for (std::size_t d = 1; d < shape.size(); ++d) numel *= shape[d];
+    return numel;
+  }
+  std::int64_t numel() const { return rows() * row_numel(); }
+
+  friend bool operator==(ParameterSpec const&, ParameterSpec const&) = default;
+};
+
+/// What belongs to each parameter.
+enum class TensorKind { parameter, gradient, exp_avg, exp_avg_sq };
+inline constexpr TensorKind all_tensor_kinds[] = {TensorKind::parameter, TensorKind::gradient,
+                                                  TensorKind::exp_avg, TensorKind::exp_avg_sq};
+
+/// What a buffer of the engine is for. Live bytes are counted by purpose.
+enum class Purpose {
+  parameters,            // this rank's shards of all parameters
+  gradients,             // this rank's shards of all reduced gradients
+  exp_avg,               // first moments of the shards
+  exp_avg_sq,            // second moments of the shards
+  unsharded_parameters,  // whole parameters of a unit, gathered
+  unsharded_gradients,   // whole gradients of a unit, before reduction
+  reduction,             // a unit's shard of summed gradients, before the mean
+  step_table,            // per-parameter step scalars, device copy and pinned staging
+  work_list,             // the fused kernel's list of pieces
+};
+inline constexpr int purpose_count = 9;
+
+inline constexpr std::string_view name_of(TensorKind kind) {
+  constexpr std::string_view names[] = {"parameter", "gradient", "exp_avg", "exp_avg_sq"};
+  return names[static_cast<int>(kind)];
+}
+
+inline constexpr std::string_view name_of(Purpose purpose) {
+  constexpr std::string_view names[] = {"parameters",           "gradients",
+                                        "exp_avg",              "exp_avg_sq",
+                                        "unsharded_parameters", "unsharded_gradients",
+                                        "reduction",            "step_table",
+                                        "work_list"};
+  return names[static_cast<int>(purpose)];
+}
+
+}  // namespace adamant
