@@ -1,0 +1,151 @@
+// The engine's one public door: Adam over parameters sharded on dimension 0, one Engine per rank.
+//
+// The host program of a rank calls these verbs one after another; all of them only enqueue work on
+// the engine's streams unless they say that they wait. The engine knows nothing of scenarios,
+// oracles or simulation: it says CUDA and NCCL and cannot tell which implementation answers.
+#pragma once
+
+#include <cuda_runtime.h>
+#include <nccl.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "oracle/types.h"
+
+namespace adamant::real {
+
+/// One parameter of a unit, gathered: the whole tensor, row-major, on this rank's device.
+/// `gradient` is null where this backward gives the parameter none.
+struct WholeTensor {
+  int parameter = 0;
+  float const* value = nullptr;
+  float* gradient = nullptr;
+  std::int64_t numel = 0;
+};
+
+/// What a model's backward pass over one unit is asked for.
+struct UnitBackward {
+  int unit = 0;
+  int microbatch = 0;       // index in the global batch
+  bool accumulate = false;  // add to `gradient` instead of overwriting it
+  std::span<WholeTensor const> tensors;
+  cudaStream_t stream = nullptr;  // order all work on it
+};
+
+/// Stands where a model's backward would: given whole parameters, enqueues work on the stream that
+/// fills whole gradients of one microbatch.
+class GradientSource {
+ public:
+  virtual ~GradientSource() = default;
+  virtual void backward(UnitBackward const& request) = 0;
+};
+
+/// A meeting of all ranks of one world, given by the host program: returns when every rank has
+/// arrived. The loop-back collectives exchange addresses and events through it.
+class Rendezvous {
+ public:
+  virtual ~Rendezvous() = default;
+  virtual void arrive_and_wait(int rank) = 0;
+};
+
+/// Who carries the collectives.
+enum class Transport {
+  nccl,      // one device per rank
+  loopback,  // ranks of one process share a device; needs `rendezvous` and `exchange`
+};
+
+/// Memory that all ranks of a loop-back world see; opaque to callers. Make one per world.
+class LoopbackExchange;
+std::shared_ptr<LoopbackExchange> make_loopback_exchange(int world_size);
+
+struct EngineConfig {
+  int rank = 0;
+  int world_size = 1;
+  int device = 0;
+  std::vector<ParameterSpec> parameters;  // in registration order; units without gaps from 0
+  std::vector<AdamConfig> groups;         // indexed by ParameterSpec::group
+  StepCounter step_counter = StepCounter::group;
+  int microbatches = 1;  // of the global batch; rank r takes r, r + world_size, …
+
+  Transport transport = Transport::nccl;
+  ncclUniqueId nccl_id = {};               // nccl: the same on every rank
+  Rendezvous* rendezvous = nullptr;        // loopback: outlives the engine
+  std::shared_ptr<LoopbackExchange> exchange;  // loopback: the same on every rank
+};
+
+/// A live allocation of the engine.
+struct Buffer {
+  void const* address = nullptr;
+  std::size_t bytes = 0;  // asked for, padding included
+  Purpose purpose = Purpose::parameters;
+  bool on_host = false;  // pinned host memory
+};
+
+/// This rank's rows of one tensor: where they are and which they are. `data` is null where the
+/// tensor has no storage now (a gradient after zero_grad, or an empty shard).
+struct ShardView {
+  float* data = nullptr;
+  std::int64_t row_begin = 0;
+  std::int64_t row_end = 0;
+  std::int64_t numel = 0;  // (row_end - row_begin) x row_numel, without padding
+};
+
+struct NamedStream {
+  cudaStream_t stream = nullptr;
+  std::string name;
+};
+
+/// Adam over this rank's shards.
+///
+/// Errors: CudaError or NcclError (real/cuda/error.h) when the world refuses; after one the engine
+/// may only be destroyed. A misuse of the door asserts.
+class Engine {
+ public:
+  virtual ~Engine() = default;
+
+  /// Copies this rank's shard of a parameter from the host; waits. `values` is the WHOLE tensor,
+  /// row-major, of which the engine takes its own rows.
+  virtual void write_parameter(int parameter, std::span<float const> values) = 0;
+
+  /// Gathers parameters and reduces gradients unit by unit, last unit first. The shard of a
+  /// gradient becomes (or grows by) the mean over the global batch: the sum of all microbatches,
+  /// divided once. Parameters in `without` get no gradient from this call.
+  virtual void backward(std::span<int const> without) = 0;
+
+  /// One optimizer step over every parameter that has a gradient: a single kernel launch.
+  virtual void step() = 0;
+
+  /// set_to_none: no parameter has a gradient any more, and the memory is given back. Otherwise
+  /// every parameter has a gradient of zeros, at the same address if it had one.
+  virtual void zero_grad(bool set_to_none) = 0;
+
+  /// Replaces one group's settings; the next step uses them.
+  virtual void set_group(int group, AdamConfig const& config) = 0;
+
+  /// Waits until everything enqueued is done.
+  virtual void synchronize() = 0;
+
+  /// This rank's part of a tensor; see ShardView.
+  virtual ShardView shard(int parameter, TensorKind kind) const = 0;
+  virtual bool has_gradient(int parameter) const = 0;
+  /// Steps executed so far as the counter of this parameter sees them (group or parameter).
+  virtual std::int64_t step_count(int parameter) const = 0;
+
+  /// Every live allocation, each once.
+  virtual std::vector<Buffer> buffers() const = 0;
+  /// The largest number of bytes that were live at once for a purpose since construction, counted
+  /// in the order in which the host allocated and freed.
+  virtual std::size_t peak_bytes(Purpose purpose) const = 0;
+  virtual std::vector<NamedStream> streams() const = 0;
+};
+
+/// Makes this rank's engine: creates streams, joins the communicator (waits for the other ranks),
+/// allocates shards and zeroes the moments.
+std::unique_ptr<Engine> make_engine(EngineConfig const& config, GradientSource& source);
+
+}  // namespace adamant::real

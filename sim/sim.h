@@ -1,0 +1,134 @@
+// The public face of the simulator: run the ranks of a program against the simulated CUDA runtime
+// and NCCL, and learn what happened.
+//
+// A world lives in one OS thread: ranks are fibers, streams and collectives are queues, and all that
+// hardware leaves open is asked of one object, Choices, so that a run is a function of its options.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace adamant::sim {
+
+/// How open questions are answered: `fifo` takes the oldest candidate, `random` any, `pct` follows
+/// random priorities with `depth` - 1 change points (Burckhardt et al. 2010).
+enum class Strategy { fifo, random, pct };
+
+struct Schedule {
+  Strategy strategy = Strategy::fifo;
+  std::uint64_t seed = 0;
+  int depth = 3;
+  /// Recorded answers to follow first; when they run out, `strategy` goes on.
+  std::optional<std::vector<std::uint32_t>> choices;
+};
+
+/// In which order a reduction adds the ranks' contributions. `chosen` asks Choices per collective.
+enum class ReductionOrder { chosen, ring, tree, linear };
+
+struct Options {
+  std::uint64_t seed = 0;  // addresses and poison
+  Schedule schedule;
+  ReductionOrder reduction_order = ReductionOrder::chosen;
+  int devices = 0;                             // 0: one a rank
+  std::size_t device_bytes = 80ULL << 30;      // of each device
+  std::size_t pinned_bytes = 256ULL << 30;     // of the host
+  bool checked = true;   // judge accesses; sees those of instrumented code
+  bool trace = false;    // keep every operation in Report::trace
+};
+
+/// One side of a conflict.
+struct Access {
+  int rank = 0;
+  std::string stream;     // "host" for host code
+  std::string operation;  // kernel, copy or collective
+  std::string kind;       // "read" or "write"
+  std::string buffer;     // name and allocation epoch
+  std::uint64_t begin = 0;  // bytes from the start of the buffer
+  std::uint64_t end = 0;
+};
+
+struct Violation {
+  std::string law;  // an identifier of the law list, e.g. "order.race"
+  int rank = 0;
+  int operation = -1;  // what the host program announced with note_operation()
+  std::string message;
+  std::vector<Access> accesses;
+  std::string missing;  // the edge that would have ordered them
+
+  friend bool operator==(Violation const&, Violation const&);
+};
+
+struct Event {  // one line of the trace
+  std::uint64_t begin_ns = 0;
+  std::uint64_t end_ns = 0;
+  int rank = 0;
+  std::string stream;
+  std::string name;
+};
+
+struct Report {
+  std::vector<Violation> violations;      // in the order found; one per distinct pair of operations
+  std::vector<std::uint32_t> choices;     // replays this run
+  std::uint64_t digest = 0;               // over seed, choices and history
+  std::uint64_t simulated_ns = 0;
+  std::size_t device_peak_bytes = 0;      // of the fullest device
+  std::size_t pinned_peak_bytes = 0;
+  std::uint64_t operations = 0;           // asynchronous operations executed
+  std::vector<Event> trace;
+  bool ok() const { return violations.empty(); }
+};
+
+/// Runs `main(rank)` for every rank to its end in a fresh world.
+///
+/// Errors: an exception that leaves `main` ends the world (every simulated call of the other ranks
+/// then fails at once) and is rethrown here after all ranks have unwound; the lowest rank's wins.
+/// A deadlock ends the world and is a violation (order.deadlock). REQUIRES: not inside a run.
+Report run(int ranks, std::function<void(int rank)> const& main, Options const& options = {});
+
+/// Runs up to `schedules` schedules: fifo first, then random and pct by turns, with seeds derived
+/// from options.schedule.seed. Stops at the first run with a violation and returns its report,
+/// else the last one's.
+Report explore(int ranks, std::function<void(int rank)> const& main, int schedules,
+               Options const& options = {});
+
+/// One report as text: each violation with both accesses and the missing edge.
+std::string describe(Report const& report);
+
+// ---- inside a run: what a harness may ask. None of these order anything for the race checker. ----
+
+/// Is the calling code inside run()?
+bool inside();
+/// The calling rank.
+int current_rank();
+/// Executes everything that is enqueued anywhere and can execute, without giving any host the right
+/// to rely on it: a host that should have waited is still reported.
+void settle();
+/// Waits for all ranks, then one of them calls `once` while the others wait.
+void meet(std::function<void()> const& once = {});
+/// Ends the world: every further simulated call of every rank returns an error at once.
+void end_world();
+/// Announces which operation of the host program this rank is at, for reports.
+void note_operation(int index);
+/// Names for reports. A buffer's name goes with its allocation.
+void name_buffer(void const* address, std::string_view name);
+void name_stream(void const* stream, std::string_view name);
+/// Adds a value to the digest.
+void note_result(std::uint64_t value);
+/// Adds a violation that a harness found.
+void report(Violation violation);
+
+struct Allocation {
+  void const* address = nullptr;
+  std::size_t bytes = 0;  // asked for
+  int rank = 0;           // who allocated
+  bool on_host = false;
+};
+/// All live allocations of this world, by address.
+std::vector<Allocation> live_allocations();
+
+}  // namespace adamant::sim
