@@ -79,11 +79,9 @@ inline constexpr std::string_view name_of(TensorKind kind) {
 }
 
 inline constexpr std::string_view name_of(Purpose purpose) {
-  constexpr std::string_view names[] = {"parameters",           "gradients",
-                                        "exp_avg",              "exp_avg_sq",
-                                        "unsharded_parameters", "unsharded_gradients",
-                                        "reduction",            "step_table",
-                                        "work_list"};
+  constexpr std::string_view names[] = {
+      "parameters",          "gradients", "exp_avg",    "exp_avg_sq", "unsharded_parameters",
+      "unsharded_gradients", "reduction", "step_table", "work_list"};
   return names[static_cast<int>(purpose)];
 }
 

@@ -1,0 +1,67 @@
+// How many bytes a rank's engine may have alive, by purpose, after each operation and at its peak.
+// Counted from shapes and the history of operations alone; it has never seen a buffer.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "oracle/layout/fsdp2.h"
+#include "oracle/types.h"
+
+namespace adamant::oracle {
+
+/// The expected bytes of one rank, kept in step with its operations.
+///
+/// With c = ceil(rows / W) and shard = 4 bytes x padded_numel, per parameter:
+///
+///   parameters, exp_avg, exp_avg_sq  sum of shards, from construction on
+///   gradients             the same, while the gradient buffer exists: from the first backward in
+///                         which a parameter takes part, or zero_grad(false), to zero_grad(true)
+///   unsharded_parameters  4 W c row_numel rounded up to 16, for each parameter of at most two
+///                         consecutive units at once during a backward; nothing at rest
+///   unsharded_gradients   the same size, of one unit at a time, parameters with a gradient only
+///   reduction             the shards of one unit at a time, parameters with a gradient only
+///   step_table            48 bytes per parameter on the device and as many pinned
+///   work_list             24 bytes per piece of at most 65,536 of this rank's own elements; pieces
+///                         do not cross parameters and cover no padding
+///
+/// Units: bytes asked for, padding included; an allocator's own rounding is not. A purpose of 0
+///        bytes has no buffer.
+class Budget {
+ public:
+  Budget(std::span<ParameterSpec const> parameters, Place place);
+
+  /// Parameters in `without` get no gradient from this backward.
+  void backward(std::span<int const> without);
+  void zero_grad(bool set_to_none);
+
+  /// Alive now, between operations.
+  std::int64_t device_bytes(Purpose purpose) const;
+  std::int64_t pinned_bytes(Purpose purpose) const;
+
+  /// The most that was alive at once for a purpose since construction, device and pinned together.
+  std::int64_t peak_bytes(Purpose purpose) const;
+
+ private:
+  using ByPurpose = std::array<std::int64_t, purpose_count>;
+
+  /// Bytes of one parameter on this rank.
+  struct Size {
+    int unit = 0;
+    std::int64_t shard = 0;
+    std::int64_t whole = 0;
+  };
+
+  void raise_peak(Purpose purpose, std::int64_t bytes);
+  void set_gradients(bool alive);
+
+  std::vector<Size> sizes_;
+  int unit_count_ = 0;
+  ByPurpose device_{};
+  ByPurpose pinned_{};
+  ByPurpose peak_{};
+};
+
+}  // namespace adamant::oracle

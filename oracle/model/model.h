@@ -1,0 +1,84 @@
+// A whole model under Adam: parameters, gradients, moments and step counters, and what each
+// training operation does to them. The twin of a sharded engine that has no shards, no memory to
+// save and no order to get wrong.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "oracle/types.h"
+
+namespace adamant::oracle {
+
+struct ModelConfig {
+  std::vector<ParameterSpec> parameters;
+  std::vector<AdamConfig> groups;  // indexed by ParameterSpec::group
+  StepCounter step_counter = StepCounter::group;
+};
+
+/// Parameters start at 0, moments at 0, without gradients, with all counters at 0.
+///
+/// Shapes: every tensor is flat [numel] of its parameter, row-major.
+/// Errors: asserts indices, lengths and that every parameter's group exists.
+class Model {
+ public:
+  explicit Model(ModelConfig config);
+
+  void write_parameter(int parameter, std::span<float const> values);
+
+  /// What one backward does to one parameter: the gradient becomes `mean`, or if there is one
+  /// already, older + mean with one binary32 addition per element.
+  void add_gradient(int parameter, std::span<float const> mean);
+
+  /// Replaces the gradient, for steps that go on from what an engine was seen to reduce.
+  void set_gradient(int parameter, std::span<float const> values);
+
+  /// set_to_none: no parameter has a gradient. Otherwise every one has a gradient of zeros, also
+  /// one that had none, and the next step decays its moments and weights.
+  void zero_grad(bool set_to_none);
+
+  /// One optimizer step: every parameter that has a gradient takes one adam_step and keeps its
+  /// gradient; the others keep weight and moments. Legal also if no parameter has a gradient.
+  ///
+  /// Counters: `group` ones advance all, with every step; `parameter` ones advance where there is a
+  /// gradient. The step t that an update uses is the counter after it advanced.
+  void step();
+
+  /// The same step in parts, for a caller that wants to compare a parameter while it is in cache:
+  /// begin_step() advances the counters, then step_parameter() is due once for each parameter, in
+  /// any order, on any threads.
+  void begin_step();
+  void step_parameter(int parameter);
+
+  void set_group(int group, AdamConfig const& config);
+
+  int parameter_count() const;
+  ParameterSpec const& spec(int parameter) const;
+  AdamConfig const& group(int group) const;
+
+  /// Empty for the gradient of a parameter that has none.
+  std::span<float const> tensor(int parameter, TensorKind kind) const;
+  bool has_gradient(int parameter) const;
+  /// Steps executed so far as this parameter's counter (its group's or its own) sees them.
+  std::int64_t step_count(int parameter) const;
+
+ private:
+  struct State {
+    std::vector<float> value;
+    std::vector<float> gradient;
+    std::vector<float> exp_avg;
+    std::vector<float> exp_avg_sq;
+    bool has_gradient = false;
+    bool due = false;  // begin_step() was called, step_parameter() not yet
+    std::int64_t steps = 0;
+  };
+
+  State& state(int parameter);
+  State const& state(int parameter) const;
+
+  ModelConfig config_;
+  std::vector<State> states_;
+};
+
+}  // namespace adamant::oracle
