@@ -1,0 +1,134 @@
+// Clone of CUDA C++'s front door: the language extensions as far as a C++ compiler can carry them,
+// typed launches, and the overloads of the allocation functions.
+//
+// Declarations and inline conversions only: what a launch or a barrier does is the simulator's
+// business. Not here, so that it fails to compile: warp functions, textures, graphs, managed
+// memory, symbols, inline PTX.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <functional>
+#include <type_traits>
+#include <utility>
+
+#include "cuda_runtime_api.h"
+#include "vector_functions.h"
+
+#if __cplusplus < 202002L
+#error "the simulated CUDA needs C++20"
+#endif
+
+/// Set where this clone stands for the toolkit.
+#define ADAMANT_SIM 1
+
+#define __host__
+#define __device__
+#define __global__
+#define __constant__
+#define __grid_constant__
+#define __launch_bounds__(...)
+#define __align__(bytes) __attribute__((aligned(bytes)))
+#define __forceinline__ inline __attribute__((always_inline))
+// One block runs at a time on the one thread of a world, so that a block's variable can be static.
+#define __shared__ static thread_local
+
+extern constinit thread_local uint3 threadIdx;
+extern constinit thread_local uint3 blockIdx;
+extern constinit thread_local dim3 blockDim;
+extern constinit thread_local dim3 gridDim;
+inline constexpr int warpSize = 32;
+
+// ---- what the simulator answers ------------------------------------------------------------
+extern "C" {
+/// Waits for every thread of the block.
+void __syncthreads();
+/// The launch's dynamic shared memory; stands behind `extern __shared__ T name[];`.
+void* adamant_sim_dynamic_shared();
+/// Announces that the calling device thread reads and writes these bytes as one.
+void adamant_sim_atomic(void* address, std::size_t bytes);
+}
+
+/// Enqueues a kernel. `body` runs one thread of it; the simulator sets threadIdx and its kin.
+/// Errors: what cudaLaunchKernelEx returns; it is also the calling rank's last error.
+cudaError_t adamant_sim_launch(cudaLaunchConfig_t const* config, void const* function,
+                               std::function<void()> body);
+
+// ---- launches ------------------------------------------------------------------------------
+/// Arguments are converted to the parameter types and copied before the call returns.
+template <typename... ExpTypes, typename... ActTypes>
+cudaError_t cudaLaunchKernelEx(cudaLaunchConfig_t const* config, void (*kernel)(ExpTypes...),
+                               ActTypes&&... args) {
+  static_assert((!std::is_reference_v<ExpTypes> && ...), "a kernel takes its parameters by value");
+  return [&](ExpTypes... coerced) {
+    return adamant_sim_launch(config, reinterpret_cast<void const*>(kernel),
+                              [kernel, coerced...] { kernel(coerced...); });
+  }(std::forward<ActTypes>(args)...);
+}
+
+/// What stands between <<< and >>>.
+struct adamant_sim_chevron {
+  explicit adamant_sim_chevron(dim3 grid, dim3 block, std::size_t shared = 0,
+                               cudaStream_t stream = nullptr)
+      : config{grid, block, shared, stream, nullptr, 0} {}
+  cudaLaunchConfig_t config;
+};
+
+/// kernel<<<...>>>(args...) after the lexer. As in CUDA, an error is left for cudaGetLastError.
+template <typename... ExpTypes, typename... ActTypes>
+void adamant_sim_launch_chevron(adamant_sim_chevron const& chevron, void (*kernel)(ExpTypes...),
+                                ActTypes&&... args) {
+  static_cast<void>(cudaLaunchKernelEx(&chevron.config, kernel, std::forward<ActTypes>(args)...));
+}
+
+// ---- overloads that spare the casts --------------------------------------------------------
+template <typename T>
+cudaError_t cudaMalloc(T** devPtr, std::size_t size) {
+  return ::cudaMalloc(reinterpret_cast<void**>(devPtr), size);
+}
+
+inline cudaError_t cudaMallocHost(void** ptr, std::size_t size, unsigned int flags) {
+  return ::cudaHostAlloc(ptr, size, flags);
+}
+
+template <typename T>
+cudaError_t cudaMallocHost(T** ptr, std::size_t size, unsigned int flags = 0) {
+  return ::cudaHostAlloc(reinterpret_cast<void**>(ptr), size, flags);
+}
+
+template <typename T>
+cudaError_t cudaHostAlloc(T** ptr, std::size_t size, unsigned int flags) {
+  return ::cudaHostAlloc(reinterpret_cast<void**>(ptr), size, flags);
+}
+
+template <typename T>
+cudaError_t cudaHostGetDevicePointer(T** pDevice, void* pHost, unsigned int flags) {
+  return ::cudaHostGetDevicePointer(reinterpret_cast<void**>(pDevice), pHost, flags);
+}
+
+template <typename T>
+cudaError_t cudaMallocAsync(T** ptr, std::size_t size, cudaStream_t stream) {
+  return ::cudaMallocAsync(reinterpret_cast<void**>(ptr), size, stream);
+}
+
+inline cudaError_t cudaMallocAsync(void** ptr, std::size_t size, cudaMemPool_t memPool,
+                                   cudaStream_t stream) {
+  return ::cudaMallocFromPoolAsync(ptr, size, memPool, stream);
+}
+
+template <typename T>
+cudaError_t cudaMallocAsync(T** ptr, std::size_t size, cudaMemPool_t memPool, cudaStream_t stream) {
+  return ::cudaMallocFromPoolAsync(reinterpret_cast<void**>(ptr), size, memPool, stream);
+}
+
+template <typename T>
+cudaError_t cudaMallocFromPoolAsync(T** ptr, std::size_t size, cudaMemPool_t memPool,
+                                    cudaStream_t stream) {
+  return ::cudaMallocFromPoolAsync(reinterpret_cast<void**>(ptr), size, memPool, stream);
+}
+
+inline cudaError_t cudaEventCreate(cudaEvent_t* event, unsigned int flags) {
+  return ::cudaEventCreateWithFlags(event, flags);
+}
+
+#include "device_functions.h"
