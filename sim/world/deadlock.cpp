@@ -1,0 +1,72 @@
+// Who waits for whom, in words: the report of a world that cannot go on.
+
+#include <fmt/format.h>
+
+#include "sim/world/world.h"
+
+namespace adamant::sim {
+namespace {
+
+std::string name_of(Stream const& stream) {
+  return fmt::format("stream `{}` of rank {}", stream.name, stream.rank);
+}
+
+// Follows what `host` waits for until it ends at something that will never come, or closes a cycle.
+std::string chain_of(World const& world, Host const& host) {
+  std::string text = fmt::format("rank {} waits in {}", host.rank, host.waits_in);
+  Stream const* stream = host.waits_for_stream;
+  if (host.waits_for_ticket != nullptr) stream = host.waits_for_ticket->stream;
+  std::vector<Stream const*> seen;
+  while (stream != nullptr) {
+    text += " for " + name_of(*stream);
+    for (Stream const* earlier : seen) {
+      if (earlier == stream) return text + " (a cycle)";
+    }
+    seen.push_back(stream);
+    Operation const* head = stream->head();
+    if (head == nullptr) return text;
+    text += fmt::format(", whose next operation {}", world.record(head->id).name);
+    if (head->meeting != nullptr) return text + " " + head->meeting->describe_missing();
+    if (head->kind != OperationKind::wait) return text;
+    text += " waits";
+    stream = head->ticket->stream;
+  }
+  return text;
+}
+
+}  // namespace
+
+void World::report_deadlock() {
+  Violation violation;
+  violation.law = "order.deadlock";
+  violation.message = "no rank and no stream can go on:";
+  bool first = true;
+  for (auto const& host : hosts_) {
+    if (!host->fiber.alive() || host->waits_in == nullptr) continue;
+    if (first) {
+      violation.rank = host->rank;
+      violation.operation = host->program_operation;
+      first = false;
+    }
+    violation.message += "\n  " + chain_of(*this, *host);
+  }
+  add_violation(std::move(violation));
+}
+
+void World::report_left_over() {
+  for (Stream const& stream : streams_) {
+    Operation const* head = stream.head();
+    if (head == nullptr) continue;
+    Violation violation;
+    violation.law = "order.deadlock";
+    violation.rank = stream.rank;
+    violation.operation = record(head->id).program_operation;
+    violation.message = fmt::format("all ranks have ended, but {} still has {} operations; the next, {}, ",
+                                    name_of(stream), stream.queue.size(), record(head->id).name);
+    violation.message += head->meeting != nullptr ? head->meeting->describe_missing()
+                                                  : "waits for what nobody will complete";
+    add_violation(std::move(violation));
+  }
+}
+
+}  // namespace adamant::sim

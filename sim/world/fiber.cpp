@@ -1,0 +1,138 @@
+#include "sim/world/fiber.h"
+
+#include <cxxabi.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstring>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include "sim/world/assert.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+#define ADAMANT_SIM_ASAN
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define ADAMANT_SIM_ASAN
+#endif
+#endif
+#ifdef ADAMANT_SIM_ASAN
+#include <sanitizer/common_interface_defs.h>
+#else
+static void __sanitizer_start_switch_fiber(void**, void const*, std::size_t) {}
+static void __sanitizer_finish_switch_fiber(void*, void const**, std::size_t*) {}
+#endif
+
+namespace adamant::sim {
+namespace {
+
+namespace context = boost::context;
+
+// Stacks are mapped once, with a guard page below, and kept for the next world: mapping one costs
+// more than a whole small run.
+class StackPool {
+ public:
+  explicit StackPool(std::size_t bytes) : bytes_(bytes) {}
+
+  context::stack_context take() {
+    if (free_.empty()) return map();
+    context::stack_context stack = free_.back();
+    free_.pop_back();
+    return stack;
+  }
+  void give(context::stack_context const& stack) { free_.push_back(stack); }
+
+ private:
+  context::stack_context map() const {
+    auto const page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    void* base = mmap(nullptr, bytes_ + page, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+    if (base == MAP_FAILED) throw std::bad_alloc();
+    ADAMANT_SIM_ASSERT(mprotect(base, page, PROT_NONE) == 0);
+    context::stack_context stack;
+    stack.size = bytes_ + page;
+    stack.sp = static_cast<char*>(base) + stack.size;
+    return stack;
+  }
+
+  std::size_t bytes_;
+  std::vector<context::stack_context> free_;
+};
+
+StackPool& pool(Fiber::StackSize size) {
+  static StackPool ranks(512 << 10);
+  static StackPool device_threads(64 << 10);
+  return size == Fiber::StackSize::rank ? ranks : device_threads;
+}
+
+struct PooledStack {
+  Fiber::StackSize size;
+  void deallocate(context::stack_context& stack) { pool(size).give(stack); }
+};
+
+// libstdc++ keeps the caught exceptions and the count of uncaught ones of the OS thread here.
+class ExceptionState {
+ public:
+  ExceptionState() { std::memcpy(bytes_, abi::__cxa_get_globals(), sizeof bytes_); }
+  void restore() const {
+    std::memcpy(static_cast<void*>(abi::__cxa_get_globals()), bytes_, sizeof bytes_);
+  }
+  static void clear() {
+    std::memset(static_cast<void*>(abi::__cxa_get_globals()), 0, sizeof bytes_);
+  }
+
+ private:
+  unsigned char bytes_[2 * sizeof(void*)];
+};
+
+}  // namespace
+
+Fiber::~Fiber() { ADAMANT_SIM_ASSERT(!alive_); }
+
+void Fiber::start(StackSize size, std::function<void()> body) {
+  ADAMANT_SIM_ASSERT(!alive_);
+  alive_ = true;
+  body_ = std::move(body);
+  stack_ = pool(size).take();
+  inside_ = context::fiber(std::allocator_arg,
+                           context::preallocated(stack_.sp, stack_.size, stack_), PooledStack{size},
+                           [this](context::fiber&& outside) {
+                             enter(std::move(outside));
+                             return std::move(outside_);
+                           });
+}
+
+void Fiber::enter(context::fiber&& outside) {
+  __sanitizer_finish_switch_fiber(nullptr, &outside_bottom_, &outside_size_);
+  outside_ = std::move(outside);
+  ExceptionState::clear();
+  body_();
+  body_ = nullptr;
+  alive_ = false;
+  __sanitizer_start_switch_fiber(nullptr, outside_bottom_, outside_size_);
+}
+
+void Fiber::resume() {
+  ADAMANT_SIM_ASSERT(alive_);
+  ExceptionState const kept;
+  void* fake_stack = nullptr;
+  __sanitizer_start_switch_fiber(&fake_stack, static_cast<char*>(stack_.sp) - stack_.size,
+                                 stack_.size);
+  inside_ = std::move(inside_).resume();
+  __sanitizer_finish_switch_fiber(fake_stack, nullptr, nullptr);
+  kept.restore();
+}
+
+void Fiber::suspend() {
+  ExceptionState const kept;
+  void* fake_stack = nullptr;
+  __sanitizer_start_switch_fiber(&fake_stack, outside_bottom_, outside_size_);
+  outside_ = std::move(outside_).resume();
+  __sanitizer_finish_switch_fiber(fake_stack, &outside_bottom_, &outside_size_);
+  kept.restore();
+}
+
+}  // namespace adamant::sim

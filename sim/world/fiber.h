@@ -1,0 +1,47 @@
+// A rank, or a thread of an emulated block, as a fiber: code with a stack of its own that is
+// resumed and suspends itself. All fibers of a world share one OS thread.
+//
+// Not said: who is resumed next (world.h), or what suspending means to the race checker (watch/).
+#pragma once
+
+#include <boost/context/fiber.hpp>
+#include <boost/context/stack_context.hpp>
+#include <cstddef>
+#include <functional>
+
+namespace adamant::sim {
+
+/// 1. A fiber is destroyed only when its function has returned: a suspended stack is never dropped.
+/// 2. The exception state of the C++ runtime is a fiber's own: two fibers may both be inside catch.
+class Fiber {
+ public:
+  enum class StackSize { rank, device_thread };
+
+  Fiber() = default;
+  Fiber(Fiber const&) = delete;  // a suspended stack holds its address
+  Fiber& operator=(Fiber const&) = delete;
+  ~Fiber();
+
+  /// Prepares `body`; nothing runs yet. REQUIRES: `body` throws nothing.
+  void start(StackSize size, std::function<void()> body);
+  /// Runs the fiber until it suspends or ends. Called from outside of it.
+  void resume();
+  /// Returns to whoever resumed this fiber. Called from inside of it.
+  void suspend();
+  /// Started and not yet at its end.
+  bool alive() const { return alive_; }
+
+ private:
+  void enter(boost::context::fiber&& outside);
+
+  boost::context::fiber inside_;
+  boost::context::fiber outside_;
+  std::function<void()> body_;
+  bool alive_ = false;
+  // For AddressSanitizer, which has to be told of every change of stacks.
+  boost::context::stack_context stack_;
+  void const* outside_bottom_ = nullptr;
+  std::size_t outside_size_ = 0;
+};
+
+}  // namespace adamant::sim

@@ -1,0 +1,70 @@
+// What streams execute: operations, the tickets by which others learn that one is done, and the
+// meetings at which the streams of several ranks execute one collective.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "sim/world/clock.h"
+
+namespace adamant::sim {
+
+struct Host;
+struct Stream;
+
+enum class OperationKind : std::uint8_t {
+  host,  // host code between two calls; not in any queue
+  kernel,
+  copy,
+  fill,
+  host_function,
+  record,
+  wait,
+  allocate,
+  release,
+  collective,
+};
+
+/// What reports say of an operation; outlives it. Indexed by operation id.
+struct OperationRecord {
+  OperationKind kind = OperationKind::host;
+  int rank = 0;
+  int program_operation = -1;
+  std::uint32_t agent = 0;
+  char const* name = "";           // static text
+  void const* function = nullptr;  // kernels and host functions
+  std::uint64_t bytes = 0;
+};
+
+/// The moment at which a recorded event, or any other awaited operation, is done.
+struct Ticket {
+  bool done = false;
+  VectorClock clock;  // what whoever waits learns
+  std::uint64_t time_ns = 0;
+  Stream* stream = nullptr;       // that will complete it
+  std::vector<Stream*> blocked;   // streams whose head waits for it
+  std::vector<Host*> waiting;
+};
+
+/// A collective: executed at once, for all its streams, when each has it at its head.
+struct Meeting {
+  std::uint32_t expected = 0;
+  std::vector<Stream*> arrived;
+  std::function<void(Meeting&)> execute;
+  std::function<std::string()> describe_missing;  // for deadlock reports
+};
+
+struct Operation {
+  std::uint32_t id = 0;
+  OperationKind kind = OperationKind::host;
+  VectorClock issued;  // what the issuing host knew
+  std::uint64_t issued_ns = 0;
+  std::uint64_t cost_ns = 0;
+  std::function<void()> body;
+  Ticket* ticket = nullptr;    // record: completes it; wait: waits for it
+  Meeting* meeting = nullptr;  // collective
+};
+
+}  // namespace adamant::sim

@@ -1,0 +1,179 @@
+// The world outside the CUDA API: ranks, streams and what each knows of the other, one scheduler
+// that asks Choices at every step, the history and its digest.
+//
+// It does not know memory, devices or any CUDA rule; observers learn of every step and steer none.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "sim/sim.h"
+#include "sim/world/choices.h"
+#include "sim/world/fiber.h"
+#include "sim/world/operation.h"
+
+namespace adamant::sim {
+
+/// Whoever has a clock of its own.
+struct Agent : Candidate {
+  std::uint32_t index = 0;
+  bool is_host = false;
+  bool ready = false;
+  VectorClock clock;
+  std::uint64_t now_ns = 0;
+};
+
+/// A rank's host code.
+struct Host : Agent {
+  int rank = 0;
+  int program_operation = -1;
+  std::uint32_t record = 0;  // the operation id of host code since the last announcement
+  Fiber fiber;
+  std::exception_ptr failure;
+  // What it waits for, if anything: for deadlock reports.
+  Stream* waits_for_stream = nullptr;
+  Ticket* waits_for_ticket = nullptr;
+  char const* waits_in = nullptr;
+};
+
+struct Stream : Agent {
+  int rank = 0;  // of the host that made it
+  int device = 0;
+  unsigned flags = 0;
+  int cuda_priority = 0;
+  bool destroyed = false;
+  bool is_default = false;
+  std::string name;
+  std::deque<Operation*> queue;
+  std::uint64_t enqueued = 0;
+  std::uint64_t completed = 0;
+  struct Waiter {
+    Host* host;
+    std::uint64_t target;
+  };
+  std::vector<Waiter> waiters;
+
+  Operation* head() const { return queue.empty() ? nullptr : queue.front(); }
+  bool idle() const { return queue.empty(); }
+};
+
+/// Learns of every step of the world.
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  virtual void host_resumes(Host& host) = 0;
+  /// The host is about to lose control, or its clock to advance.
+  virtual void host_pauses(Host& host) = 0;
+  virtual void operation_begins(Stream& stream, Operation& operation) = 0;
+  virtual void operation_ends(Stream& stream, Operation& operation) = 0;
+};
+
+class World {
+ public:
+  /// Runs all ranks to their end. Errors: rethrows the failure of the lowest rank.
+  void run(int ranks, std::function<void(int)> const& main, Options const& options,
+           Observer& observer);
+
+  // ---- agents ----
+  Host* host() const { return host_; }  // whose code runs now; null inside an operation
+  std::vector<std::unique_ptr<Host>> const& hosts() const { return hosts_; }
+  std::deque<Stream> const& streams() const { return streams_; }
+  Stream& add_stream(int device, unsigned flags, int cuda_priority);
+  int ranks() const { return static_cast<int>(hosts_.size()); }
+
+  // ---- operations: make, fill in, push ----
+  Operation& make(OperationKind kind, char const* name, std::uint64_t bytes = 0,
+                  void const* function = nullptr);
+  void push(Stream& stream, Operation& operation);
+  Ticket& add_ticket() { return tickets_.emplace_back(); }
+  Meeting& add_meeting(std::uint32_t expected);
+
+  // ---- the calling host waits; false if the world ended meanwhile ----
+  /// Lets the scheduler choose who goes on.
+  bool yield();
+  /// Like yield, for a host that asked in vain and may ask again.
+  bool yield_polling();
+  bool wait_for_stream(Stream& stream, char const* call);
+  bool wait_for_ticket(Ticket& ticket, char const* call);
+  /// Waits until `wake` is called for this host by another one.
+  bool block(char const* call);
+  void wake(Host& host);
+  /// Waits until nothing else can go on.
+  bool wait_for_quiet();
+  /// Releases the calling host's knowledge: what it does next is not covered by what it gave away.
+  void advance_host();
+
+  // ---- the end ----
+  void end();
+  bool ended() const { return ended_; }
+
+  // ---- history ----
+  Choices& choices() { return choices_; }
+  Prng& addresses() { return addresses_; }
+  OperationRecord const& record(std::uint32_t id) const { return history_[id]; }
+  std::uint32_t add_record(OperationRecord const& record);
+  void mix(std::uint64_t value) { digest_ = mix64(digest_ ^ value) + 0x9E3779B97F4A7C15ULL; }
+  std::uint64_t digest() const { return digest_; }
+  std::uint64_t executed() const { return executed_; }
+  std::uint64_t simulated_ns() const { return simulated_ns_; }
+  std::vector<Event>& trace() { return trace_; }
+  Options const& options() const { return options_; }
+
+  // ---- what observers and harnesses found ----
+  void add_violation(Violation violation);
+  std::vector<Violation>& violations() { return violations_; }
+
+ private:
+  void reset(Options const& options, Observer& observer);
+  void schedule();
+  void resume(Host& host);
+  void execute_head(Stream& stream);
+  void execute_one(Stream& stream, Operation& operation);
+  void execute_meeting(Meeting& meeting);
+  void begin_operation(Stream& stream, Operation& operation);
+  void end_operation(Stream& stream, Operation& operation);
+  void complete(Stream& stream, Operation& operation);
+  void complete(Ticket& ticket, Stream& stream);
+  void look_at_head(Stream& stream);
+  void make_ready(Agent& agent);
+  bool wake_quiet_hosts();
+  bool suspend();
+  void report_deadlock();
+  void report_left_over();
+
+  Options options_;
+  Observer* observer_ = nullptr;
+  Choices choices_;
+  Prng addresses_;
+  std::vector<std::unique_ptr<Host>> hosts_;
+  std::vector<std::unique_ptr<Host>> spare_hosts_;
+  std::deque<Stream> streams_;
+  std::uint32_t agent_count_ = 0;
+  std::deque<Ticket> tickets_;
+  std::deque<Meeting> meetings_;
+  std::vector<std::unique_ptr<Operation>> operations_;
+  std::vector<Operation*> free_operations_;
+
+  Host* host_ = nullptr;
+  int unfinished_hosts_ = 0;
+  std::vector<Candidate*> ready_;  // in the order of becoming ready
+  std::vector<Host*> quiet_hosts_;
+  bool ended_ = false;
+
+  std::vector<OperationRecord> history_;
+  std::uint64_t digest_ = 0;
+  std::uint64_t executed_ = 0;
+  std::uint64_t simulated_ns_ = 0;
+  std::vector<Event> trace_;
+  std::vector<Violation> violations_;
+  std::unordered_set<std::string> seen_violations_;  // looked up only, never iterated
+};
+
+}  // namespace adamant::sim
