@@ -1,0 +1,29 @@
+// What the engine of this version executes, and with which reason everything else is refused. It
+// judges a well-formed scenario before anything runs; refusals that only a run can find
+// (out_of_memory) are the runner's.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "scenarios/model/scenario.h"
+
+namespace adamant::scenarios {
+
+/// Why a scenario is not executed.
+struct Refusal {
+  std::string id;       // one of refusal_reasons(), laws.h
+  std::string message;  // what was found, and what is supported
+  int line = 0;         // in the scenario file; 0: unknown
+
+  friend bool operator==(Refusal const&, Refusal const&) = default;
+};
+
+/// The reason to refuse `scenario`, or none where the engine supports all of it.
+///
+/// Where several reasons hold the most telling one is given: a scalar parameter, then what no
+/// engine could execute (a capture inside a capture, replay without capture, …), then what this one
+/// lacks.
+std::optional<Refusal> refuse(Scenario const& scenario);
+
+}  // namespace adamant::scenarios

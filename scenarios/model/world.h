@@ -1,0 +1,84 @@
+// Where a scenario runs: ranks, layout, offload, schedule, faults and the engine asked for. Values
+// only; what of it is supported is model/support.h.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace adamant::scenarios {
+
+/// A line of a scenario file, from 1; 0 where the scenario was not read from text. Two lines always
+/// compare equal, so that values which carry one compare by meaning and not by place.
+struct SourceLine {
+  int value = 0;
+  friend bool operator==(SourceLine, SourceLine) { return true; }
+};
+
+/// A mesh of shard x replicate ranks; rank = replica * shard + shard index.
+struct World {
+  std::int64_t shard = 1;
+  std::int64_t replicate = 1;
+  std::int64_t rank_count() const { return shard * replicate; }
+
+  friend bool operator==(World const&, World const&) = default;
+};
+
+enum class Layout { fsdp2, flat, bucketed };
+
+/// Moments and main weights leave the device between steps.
+struct OffloadedStates {
+  bool moments = true;
+  bool main = true;
+  friend bool operator==(OffloadedStates const&, OffloadedStates const&) = default;
+};
+
+/// A fraction of the step, in [0, 1], runs on the CPU.
+struct HybridOffload {
+  double fraction = 0.5;
+  bool overlap = true;
+  bool pin_grads = true;
+  bool pin_params = true;
+  friend bool operator==(HybridOffload const&, HybridOffload const&) = default;
+};
+
+using Offload = std::variant<std::monostate, OffloadedStates, HybridOffload>;  // monostate: none
+
+enum class GradientClass { exact, normal, wild };
+
+struct EngineChoice {
+  std::string name = "sim";  // sim | sim-unchecked | cuda | torch | exec:COMMAND
+  std::vector<std::pair<std::string, std::string>> options;  // in file order, values as text
+
+  friend bool operator==(EngineChoice const&, EngineChoice const&) = default;
+};
+
+struct Schedule {
+  enum class Strategy { fifo, random, pct, exhaustive };
+  Strategy strategy = Strategy::fifo;
+  std::optional<std::uint64_t> seed;
+  std::optional<std::int64_t> depth;                  // >= 1
+  std::optional<std::vector<std::uint32_t>> choices;  // recorded; `strategy` goes on after them
+
+  friend bool operator==(Schedule const&, Schedule const&) = default;
+};
+
+/// Something that goes wrong on purpose, where and when.
+struct Fault {
+  enum class Where { save, malloc, load };
+  enum class Then { crash, out_of_memory, flip_byte, truncate, remove_file, stale_file };
+  Where at = Where::save;
+  Then then = Then::crash;
+  std::optional<std::int64_t> rank;         // from 0
+  std::optional<std::int64_t> nth;          // from 1
+  std::optional<std::int64_t> after_bytes;  // >= 0
+  std::optional<std::int64_t> file;         // from 0
+  std::optional<std::int64_t> byte;         // from 0
+
+  friend bool operator==(Fault const&, Fault const&) = default;
+};
+
+}  // namespace adamant::scenarios
