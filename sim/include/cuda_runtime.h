@@ -76,9 +76,18 @@ struct adamant_sim_chevron {
 
 /// kernel<<<...>>>(args...) after the lexer. As in CUDA, an error is left for cudaGetLastError.
 template <typename... ExpTypes, typename... ActTypes>
-void adamant_sim_launch_chevron(adamant_sim_chevron const& chevron, void (*kernel)(ExpTypes...),
+void adamant_sim_launch_chevron(void (*kernel)(ExpTypes...), adamant_sim_chevron const& chevron,
                                 ActTypes&&... args) {
   static_cast<void>(cudaLaunchKernelEx(&chevron.config, kernel, std::forward<ActTypes>(args)...));
+}
+
+/// The same for a template kernel without its arguments: the lexer wraps it in a generic lambda,
+/// and the types of `args` decide.
+template <typename Deduced, typename... ActTypes>
+void adamant_sim_launch_chevron(Deduced deduced, adamant_sim_chevron const& chevron,
+                                ActTypes&&... args) {
+  void (*const kernel)(std::decay_t<ActTypes>...) = deduced;
+  adamant_sim_launch_chevron(kernel, chevron, std::forward<ActTypes>(args)...);
 }
 
 // ---- overloads that spare the casts --------------------------------------------------------

@@ -1,0 +1,245 @@
+#include "sim/lexer/rewrite.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "sim/lexer/tokens.h"
+
+namespace adamant::sim {
+namespace {
+
+/// Replaces bytes [begin, end) of the source.
+struct Edit {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+  std::string text;
+};
+
+class Rewriter {
+ public:
+  Rewriter(std::string_view source, std::string_view file) : source_(source), file_(file) {
+    for (Token const& token : tokenize(source)) {
+      if (token.kind != TokenKind::space && token.kind != TokenKind::comment &&
+          token.kind != TokenKind::directive) {
+        tokens_.push_back(token);
+      }
+    }
+  }
+
+  std::string run() {
+    for (std::size_t i = 0; i < tokens_.size(); ++i) {
+      if (is(i, "__global__")) note_template_kernel(i);
+      if (is(i, "extern")) rewrite_shared(i);
+      if (is_chevron(i, '<')) i = rewrite_launch(i);
+      track_scope(i);
+    }
+    return apply();
+  }
+
+ private:
+  static constexpr std::size_t npos = static_cast<std::size_t>(-1);
+
+  bool is(std::size_t i, std::string_view text) const {
+    return i < tokens_.size() && tokens_[i].kind != TokenKind::literal && tokens_[i].text == text;
+  }
+  bool is_name(std::size_t i) const {
+    return i < tokens_.size() && tokens_[i].kind == TokenKind::name;
+  }
+  std::size_t end_of(std::size_t i) const { return tokens_[i].offset + tokens_[i].text.size(); }
+
+  [[noreturn]] void fail(std::size_t i, std::string const& message) const {
+    throw RewriteError(std::string(file_) + ":" + std::to_string(tokens_[i].line) + ": " + message);
+  }
+
+  /// Do three of `mark` without a gap begin at i? `operator<<<T>` is no launch.
+  bool is_chevron(std::size_t i, char mark) const {
+    std::string_view const text(&mark, 1);
+    if (!is(i, text) || !is(i + 1, text) || !is(i + 2, text)) return false;
+    if (mark == '<' && i > 0 && is(i - 1, "operator")) return false;
+    return tokens_[i + 2].offset == tokens_[i].offset + 2;
+  }
+
+  // ---- scopes: is a declaration inside a function? -----------------------------------------
+  void track_scope(std::size_t i) {
+    if (is(i, "{")) scopes_.push_back(opens_function(i));
+    if (is(i, "}") && !scopes_.empty()) scopes_.pop_back();
+  }
+  bool in_function() const { return !scopes_.empty() && scopes_.back(); }
+  bool opens_function(std::size_t brace) const {
+    if (in_function()) return true;
+    for (std::size_t i = brace; i-- > 0 && !is(i, ";") && !is(i, "{") && !is(i, "}");) {
+      if (is(i, "namespace") || is(i, "struct") || is(i, "class") || is(i, "union")) return false;
+      if (is(i, ")")) return true;
+    }
+    return false;
+  }
+
+  // ---- template kernels --------------------------------------------------------------------
+  void note_template_kernel(std::size_t global) {
+    bool is_template = false;
+    for (std::size_t i = global; i-- > 0 && !is(i, ";") && !is(i, "{") && !is(i, "}");) {
+      is_template = is_template || is(i, "template");
+    }
+    if (!is_template) return;
+    for (std::size_t i = global + 1; i + 1 < tokens_.size() && !is(i, ";") && !is(i, "{"); ++i) {
+      if (is(i, "__launch_bounds__")) {
+        i = close_of(i + 1);
+      } else if (is_name(i) && is(i + 1, "(")) {
+        template_kernels_.insert(tokens_[i].text);
+        return;
+      }
+    }
+  }
+
+  // ---- launches ----------------------------------------------------------------------------
+  /// Rewrites the launch whose <<< begins at `open`; returns the last token of >>>.
+  std::size_t rewrite_launch(std::size_t open) {
+    std::size_t const kernel = kernel_before(open);
+    std::size_t const close = closing_chevron(open);
+    std::size_t const arguments = close + 3;
+    close_of(arguments);  // or fail
+    bool const deduced = template_kernels_.contains(tokens_[open - 1].text);
+    insert(kernel, std::string("::adamant_sim_launch_chevron(") +
+                       (deduced ? "[](auto... adamant_argument) { " : ""));
+    replace(open, open + 2,
+            std::string(deduced ? "(adamant_argument...); }" : "") + ", ::adamant_sim_chevron(");
+    replace(close, close + 2, ")");
+    replace(arguments, arguments, is(arguments + 1, ")") ? " " : ",");
+    return open + 2;
+  }
+
+  /// First token of the postfix expression that ends before `open`.
+  std::size_t kernel_before(std::size_t open) const {
+    std::size_t begin = open;
+    while (true) {
+      begin = unit_before(begin, open);
+      if (begin > 0 && is(begin - 1, "template")) --begin;
+      if (begin == 0) return begin;
+      bool const member = is(begin - 1, ".") || is(begin - 1, "->");
+      if (!member && !is(begin - 1, "::")) return begin;
+      --begin;
+      bool const qualified = begin > 0 && (is_name(begin - 1) || is(begin - 1, ">"));
+      if (!member && (!qualified || is(begin - 1, "return") || is(begin - 1, "else"))) return begin;
+    }
+  }
+
+  /// A name, with template arguments or brackets after it, or something in parentheses.
+  std::size_t unit_before(std::size_t end, std::size_t open) const {
+    std::size_t i = end;
+    while (i > 0 && is(i - 1, "]")) i = open_of(i - 1, "[", "]", open);
+    if (i > 0 && is(i - 1, ")")) {
+      i = open_of(i - 1, "(", ")", open);
+      return i > 0 && is_name(i - 1) && !is_keyword(i - 1) ? i - 1 : i;
+    }
+    if (i > 0 && is(i - 1, ">")) i = open_of(i - 1, "<", ">", open);
+    if (i == 0 || !is_name(i - 1)) fail(open, "<<< without the name of a kernel before it");
+    return i - 1;
+  }
+  bool is_keyword(std::size_t i) const {
+    return is(i, "if") || is(i, "while") || is(i, "for") || is(i, "return") || is(i, "switch");
+  }
+
+  /// Backwards from a closing mark to its opening one.
+  std::size_t open_of(std::size_t close, std::string_view opening, std::string_view closing,
+                      std::size_t launch) const {
+    int depth = 0;
+    for (std::size_t i = close + 1; i-- > 0 && !is(i, ";");) {
+      if (is(i, closing)) ++depth;
+      if (is(i, opening) && --depth == 0) return i;
+      if (closing == ">" && is(i, ")")) i = open_of(i, "(", ")", launch);
+    }
+    fail(launch, "the kernel before <<< has unbalanced " + std::string(closing));
+  }
+
+  std::size_t closing_chevron(std::size_t open) const {
+    for (std::size_t i = open + 3; i < tokens_.size() && !is(i, ";"); ++i) {
+      if (is(i, "(") || is(i, "[") || is(i, "{")) {
+        i = close_of(i);
+      } else if (is_chevron(i, '>') && is(i + 3, "(")) {
+        return i;
+      }
+    }
+    fail(open, "<<< without >>>( after it");
+  }
+
+  /// Forwards from an opening bracket of any kind to its closing one.
+  std::size_t close_of(std::size_t open) const {
+    int depth = 0;
+    for (std::size_t i = open; i < tokens_.size(); ++i) {
+      if (is(i, "(") || is(i, "[") || is(i, "{")) ++depth;
+      if ((is(i, ")") || is(i, "]") || is(i, "}")) && --depth == 0) return i;
+    }
+    fail(open, "this bracket is never closed");
+  }
+
+  // ---- dynamic shared memory ---------------------------------------------------------------
+  void rewrite_shared(std::size_t first) {
+    std::size_t last = first;
+    bool shared = false;
+    while (last < tokens_.size() && !is(last, ";") && !is(last, "{") && !is(last, "(")) {
+      shared = shared || is(last, "__shared__");
+      last = is_alignment(last) ? close_of(last + 1) + 1 : last + 1;
+    }
+    if (!shared) return;
+    if (!in_function()) fail(first, "declare dynamic shared memory inside the kernel");
+    bool const one_dimension = is(last, ";") && is(last - 1, "]") && is(last - 2, "[") &&
+                               is_name(last - 3) && !is(last - 4, "]");
+    if (!one_dimension) fail(first, "dynamic shared memory reads: extern __shared__ T name[];");
+    std::string const type = shared_type(first, last - 3);
+    std::string text = type + "* const " + std::string(tokens_[last - 3].text) + " = static_cast<" +
+                       type + "*>(::adamant_sim_dynamic_shared());";
+    text.append(static_cast<std::size_t>(tokens_[last].line - tokens_[first].line), '\n');
+    replace(first, last, text);
+  }
+  bool is_alignment(std::size_t i) const {
+    return (is(i, "__align__") || is(i, "alignas")) && is(i + 1, "(");
+  }
+  std::string shared_type(std::size_t first, std::size_t name) const {
+    std::string type;
+    for (std::size_t i = first; i < name; ++i) {
+      if (is_alignment(i))
+        i = close_of(i + 1);
+      else if (!is(i, "extern") && !is(i, "__shared__")) {
+        type += (type.empty() ? "" : " ") + std::string(tokens_[i].text);
+      }
+    }
+    return type;
+  }
+
+  // ---- edits -------------------------------------------------------------------------------
+  void insert(std::size_t before, std::string text) {
+    edits_.push_back({tokens_[before].offset, tokens_[before].offset, std::move(text)});
+  }
+  void replace(std::size_t first, std::size_t last, std::string text) {
+    edits_.push_back({tokens_[first].offset, end_of(last), std::move(text)});
+  }
+  std::string apply() {
+    std::ranges::stable_sort(edits_, {}, &Edit::begin);
+    std::string out;
+    std::size_t at = 0;
+    for (Edit const& edit : edits_) {
+      out.append(source_, at, edit.begin - at).append(edit.text);
+      at = edit.end;
+    }
+    return out.append(source_, at);
+  }
+
+  std::string_view source_;
+  std::string_view file_;
+  std::vector<Token> tokens_;  // without blanks, comments and directives
+  std::vector<bool> scopes_;   // one an open brace: is it inside a function?
+  std::set<std::string_view> template_kernels_;
+  std::vector<Edit> edits_;
+};
+
+}  // namespace
+
+std::string rewrite(std::string_view source, std::string_view file) {
+  return Rewriter(source, file).run();
+}
+
+}  // namespace adamant::sim

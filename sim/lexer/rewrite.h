@@ -1,0 +1,30 @@
+// Rewrites CUDA's own syntax to calls that a C++ compiler can parse:
+//
+//   k<<<grid, block, shared, stream>>>(a, b)
+//     -> ::adamant_sim_launch_chevron(k, ::adamant_sim_chevron(grid, block, shared, stream), a, b)
+//   extern __shared__ T name[];
+//     -> T* const name = static_cast<T*>(::adamant_sim_dynamic_shared());
+//
+// Everything else stays byte for byte, and every token stays on its line. Macros are left alone: a
+// launch that a macro spells is not found. A plain name of a kernel that the file itself declares
+// as a template is launched with deduced template arguments; any other kernel by its type.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace adamant::sim {
+
+/// what() reads file:line: message.
+class RewriteError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// `file` appears in errors only.
+/// Errors: RewriteError where a launch is not complete, or where dynamic shared memory is declared
+/// outside a function or with more than one dimension.
+std::string rewrite(std::string_view source, std::string_view file);
+
+}  // namespace adamant::sim

@@ -1,0 +1,140 @@
+#include "sim/lexer/rewrite.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "sim/lexer/tokens.h"
+
+namespace adamant::sim {
+namespace {
+
+std::string const launch = "::adamant_sim_launch_chevron(";
+std::string const chevron = ", ::adamant_sim_chevron(";
+
+struct Case {
+  char const* name;
+  std::string source;
+  std::string expected;
+};
+
+std::vector<Case> const launches = {
+    {"PlainName", "void f() { k<<<1, 2>>>(a, b); }",
+     "void f() { " + launch + "k" + chevron + "1, 2), a, b); }"},
+    {"NoArguments", "k<<<1, 2>>>();", launch + "k" + chevron + "1, 2) );"},
+    {"FourParts", "k<<<g, dim3(8, 8), n * sizeof(float), s>>>(p);",
+     launch + "k" + chevron + "g, dim3(8, 8), n * sizeof(float), s), p);"},
+    {"TemplateArguments", "k<int, 4><<<1, 2>>>(a);", launch + "k<int, 4>" + chevron + "1, 2), a);"},
+    {"NestedTemplateArguments", "k<A<B<int>>, (x > 3)><<<1, 2>>>(a);",
+     launch + "k<A<B<int>>, (x > 3)>" + chevron + "1, 2), a);"},
+    {"Namespaces", "else ::a::b::k<<<1, 2>>>(a);",
+     "else " + launch + "::a::b::k" + chevron + "1, 2), a);"},
+    {"QualifiedByATemplate", "A<int>::k<<<1, 2>>>(a);",
+     launch + "A<int>::k" + chevron + "1, 2), a);"},
+    {"Members", "x = t->table[i].kernel<<<1, 2>>>(a);",
+     "x = " + launch + "t->table[i].kernel" + chevron + "1, 2), a);"},
+    {"Parentheses", "if (c) (c ? k : l)<<<1, 2>>>(a);",
+     "if (c) " + launch + "(c ? k : l)" + chevron + "1, 2), a);"},
+    {"ShiftsInParts", "k<<<(n >> 3), 1 << 4>>>(n >> 2);",
+     launch + "k" + chevron + "(n >> 3), 1 << 4), n >> 2);"},
+    {"ATemplateBeforeTheEnd", "k<<<1, b<int>>>>(a);", launch + "k" + chevron + "1, b<int>), a);"},
+    {"CommentsBetween", "k /* < */ <<<1, /* >>>( */ 2>>> // (\n (a);",
+     launch + "k /* < */ " + chevron + "1, /* >>>( */ 2) // (\n ,a);"},
+    {"LinesBetween", "k<\n4><<<\n1,\n2>>>\n(\na);",
+     launch + "k<\n4>" + chevron + "\n1,\n2)\n,\na);"},
+    {"ALaunchInALambda", "auto f = [&] { k<<<1, 2>>>(g([] { return 1; })); };",
+     "auto f = [&] { " + launch + "k" + chevron + "1, 2),g([] { return 1; })); };"},
+    {"ADeducedTemplate",
+     "template <class T> __global__ void k(T* p) {}\nvoid f() { k<<<1, 2>>>(p); }",
+     "template <class T> __global__ void k(T* p) {}\nvoid f() { " + launch +
+         "[](auto... adamant_argument) { k(adamant_argument...); }" + chevron + "1, 2), p); }"},
+};
+
+/// Blanks differ where the arguments begin; the compiler does not see them.
+std::string squeezed(std::string text) {
+  std::erase(text, ' ');
+  return text;
+}
+
+TEST(Rewrite, TurnsLaunchesIntoCalls) {
+  for (Case const& one : launches) {
+    EXPECT_EQ(squeezed(rewrite(one.source, "k.cu")), squeezed(one.expected)) << one.name;
+  }
+}
+
+TEST(Rewrite, KeepsTheNumberOfLines) {
+  auto const lines = [](std::string const& text) { return std::ranges::count(text, '\n'); };
+  for (Case const& one : launches) {
+    EXPECT_EQ(lines(rewrite(one.source, "k.cu")), lines(one.source)) << one.name;
+  }
+  std::string const shared = "void f() {\nextern __shared__\n  __align__(16)\nfloat\nname[]\n;\n}";
+  EXPECT_EQ(lines(rewrite(shared, "k.cu")), lines(shared));
+}
+
+TEST(Rewrite, LeavesEverythingElseByteForByte) {
+  std::vector<std::string> const sources = {
+      "",
+      "int x = a << b >> c; bool y = a<b>::c; auto z = std::vector<std::vector<int>>{};",
+      "// k<<<1, 2>>>(a)\n/* k<<<1, 2>>>(a) */ 'k' \"k<<<1, 2>>>(a)\" \"\\\"<<<\"",
+      "auto s = R\"x(k<<<1, 2>>>(a) )\" )x\"; auto t = u8R\"(<<<)\";",
+      "#define GO(k) k<<<1, 2>>>(a) /* a\n comment */ + \\\n k<<<3, 4>>>(b)\nint i;",
+      "  # define A <<<\n",
+      "// a spliced comment \\\n k<<<1, 2>>>(a)\n",
+      "auto n = 1'000'000 + 0x1p-3 + 1e+5; char c = '\\''; char d = '\"';",
+      "#if 0\ndon't\n#endif\n",
+      "std::ostream& operator<<<int>(std::ostream&, A<int>);",
+      "extern int declared; extern \"C\" { void f(); } __shared__ float fixed[4];",
+  };
+  for (std::string const& source : sources) EXPECT_EQ(rewrite(source, "k.cu"), source);
+}
+
+TEST(Rewrite, GivesDynamicSharedMemoryAPointer) {
+  EXPECT_EQ(rewrite("__global__ void k() { extern __shared__ float s[]; }", "k.cu"),
+            "__global__ void k() { float* const s = "
+            "static_cast<float*>(::adamant_sim_dynamic_shared()); }");
+  EXPECT_EQ(rewrite("void k() {extern volatile __shared__ __align__(16) unsigned char s[];}", "k"),
+            "void k() {volatile unsigned char* const s = "
+            "static_cast<volatile unsigned char*>(::adamant_sim_dynamic_shared());}");
+}
+
+std::string message(std::string const& source) {
+  try {
+    rewrite(source, "dir/k.cu");
+  } catch (RewriteError const& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(Rewrite, NamesFileAndLineOfWhatItCannotRead) {
+  EXPECT_EQ(message("int i;\nvoid f() {\n  k<<<1, 2>>> a;\n}"),
+            "dir/k.cu:3: <<< without >>>( after it");
+  EXPECT_EQ(message("\n<<<1, 2>>>(a);"), "dir/k.cu:2: <<< without the name of a kernel before it");
+  EXPECT_EQ(message("k<<<(1, 2>>>(a);"), "dir/k.cu:1: this bracket is never closed");
+  EXPECT_EQ(message("int>\n<<<1, 2>>>(a);"), "dir/k.cu:2: the kernel before <<< has unbalanced >");
+  EXPECT_EQ(message("namespace a {\nextern __shared__ float s[];\n}"),
+            "dir/k.cu:2: declare dynamic shared memory inside the kernel");
+  EXPECT_EQ(message("void k() { extern __shared__ float s[][4]; }"),
+            "dir/k.cu:1: dynamic shared memory reads: extern __shared__ T name[];");
+}
+
+TEST(Tokenize, CoversEveryByteOnce) {
+  for (Case const& one : launches) {
+    std::string joined;
+    for (Token const& token : tokenize(one.source)) {
+      EXPECT_EQ(token.offset, joined.size());
+      EXPECT_EQ(token.line, 1 + std::ranges::count(joined, '\n'));
+      joined += token.text;
+    }
+    EXPECT_EQ(joined, one.source) << one.name;
+  }
+  EXPECT_EQ(tokenize("\"never closed").size(), 1U);
+  EXPECT_EQ(tokenize("/* never closed").size(), 1U);
+  EXPECT_EQ(tokenize("R\"x(never closed").size(), 1U);
+  EXPECT_EQ(tokenize("'\\").size(), 1U);
+}
+
+}  // namespace
+}  // namespace adamant::sim

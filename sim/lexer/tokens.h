@@ -1,0 +1,33 @@
+// Cuts C++ source text into tokens, just finely enough to find kernel launches.
+//
+// Every byte of the text belongs to exactly one token, so that text between tokens can be replaced
+// and the rest kept. It knows nothing of the preprocessor: a directive is one token.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+namespace adamant::sim {
+
+enum class TokenKind {
+  space,      // blanks, line ends, spliced lines
+  comment,    // either kind
+  directive,  // from # to the end of its line, continued lines included
+  literal,    // strings, raw strings, characters, numbers
+  name,       // identifiers and keywords
+  mark,       // punctuation; < and > always alone, but -> :: <= >= together
+};
+
+struct Token {
+  TokenKind kind = TokenKind::space;
+  std::string_view text;
+  std::size_t offset = 0;  // of the first byte
+  int line = 1;            // of the first byte
+};
+
+/// Errors: none. A literal or comment that does not end runs to the end of its line or of the text:
+/// the compiler will say it better.
+std::vector<Token> tokenize(std::string_view source);
+
+}  // namespace adamant::sim
