@@ -1,0 +1,201 @@
+#include "real/comm/backward_pass.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "real/comm/mean_kernel.h"
+#include "real/cuda/assert.h"
+#include "real/cuda/error.h"
+#include "real/fault.h"
+
+namespace adamant::real {
+
+namespace {
+
+bool is_last(RankOfWorld where) {
+  return where.rank == where.world_size - 1;
+}
+
+}  // namespace
+
+void BackwardPass::run(std::vector<bool> const& wanted) {
+  wanted_ = wanted;
+  bool const any = std::find(wanted.begin(), wanted.end(), true) != wanted.end();
+  if (any) parts_.tensors.ensure_gradients();
+
+  // Parameters must be complete before they are gathered, and the last step done with gradients.
+  if (!ADAMANT_FAULT(gather_skips_wait_for_step))
+    order(parts_.streams.compute, forked_, parts_.streams.comm);
+
+  bool const late = ADAMANT_FAULT(prefetch_late_on_one_rank) && is_last(parts_.where);
+  int const last = parts_.layout.unit_count() - 1;
+  gather(last);
+  for (int unit = last; unit >= 0; --unit) {
+    if (unit > 0 && !late) gather(unit - 1);
+    compute(unit);
+    reduce(unit);
+    if (unit > 0 && late) gather(unit - 1);
+  }
+
+  if (!ADAMANT_FAULT(step_skips_wait_for_reduction))
+    order(parts_.streams.comm, joined_, parts_.streams.compute);
+  for (int p = 0; p < parts_.layout.parameter_count(); ++p)
+    if (wanted_[static_cast<std::size_t>(p)]) parts_.tensors.set_has_gradient(p);
+  if (!ADAMANT_FAULT(reduction_leaked)) kept_.clear();
+}
+
+void BackwardPass::gather(int unit) {
+  Stream const& comm = parts_.streams.comm;
+  std::size_t bytes = 0;
+  for (int const p : parts_.layout.unit(unit)) bytes += parts_.layout[p].whole_bytes;
+
+  Slot& slot = this->slot(unit);
+  slot.computed.synchronize();  // B1
+  slot.values = DeviceBuffer(parts_.ledger, Purpose::unsharded_parameters, bytes, comm);
+
+  auto const members = parts_.layout.unit(unit);
+  std::vector<int> parameters(members.begin(), members.end());
+  if (ADAMANT_FAULT(parameters_swapped_on_one_rank) && is_last(parts_.where))
+    parameters = {members.rbegin(), members.rend()};
+  std::vector<WholeTensor> const whole = whole_tensors(unit);
+
+  parts_.communicator.group_start();
+  for (int const p : parameters) {
+    ParameterLayout const& layout = parts_.layout[p];
+    std::int64_t count = layout.chunk_numel;
+    if (ADAMANT_FAULT(wrong_count_on_one_rank) && is_last(parts_.where))
+      count = layout.shard_numel();
+    if (ADAMANT_FAULT(empty_shard_skips_collective) && layout.shard_numel() == 0) continue;
+    if (count == 0) continue;  // on every rank alike
+    auto const index = static_cast<std::size_t>(p - members.front());
+    parts_.communicator.all_gather(parts_.tensors.at(TensorKind::parameter, p),
+                                   const_cast<float*>(whole[index].value), count, comm);
+  }
+  parts_.communicator.group_end();
+  slot.gathered.record(comm);
+}
+
+void BackwardPass::compute(int unit) {
+  Stream const& compute = parts_.streams.compute;
+  Slot& slot = this->slot(unit);
+  if (!ADAMANT_FAULT(compute_skips_wait_for_gather)) slot.gathered.make_wait(compute);
+
+  make_whole_gradients(unit);
+  call_source(unit);
+
+  slot.values.free_on(ADAMANT_FAULT(slot_released_before_compute) ? parts_.streams.comm : compute);
+  slot.computed.record(compute);
+}
+
+void BackwardPass::make_whole_gradients(int unit) {
+  Stream const& compute = parts_.streams.compute;
+  std::size_t bytes = 0;
+  for (int const p : wanted_of(unit)) bytes += parts_.layout[p].whole_bytes;
+  if (bytes == 0) return;
+  sums_released_.synchronize();  // B1
+  whole_gradients_ = DeviceBuffer(parts_.ledger, Purpose::unsharded_gradients, bytes, compute);
+
+  bool const idle = parts_.where.rank >= parts_.microbatches;  // B3
+  if (idle && ADAMANT_FAULT(idle_rank_sends_garbage)) return;
+  if (idle) return zero_async(whole_gradients_, 0, bytes, compute);
+  if (ADAMANT_FAULT(gradient_padding_not_zeroed)) return;
+  std::size_t begin = 0;
+  for (int const p : wanted_of(unit)) {
+    ParameterLayout const& layout = parts_.layout[p];
+    std::size_t const end = begin + layout.whole_bytes;
+    zero_async(whole_gradients_, begin + static_cast<std::size_t>(layout.numel) * sizeof(float),
+               end, compute);
+    begin = end;
+  }
+}
+
+std::vector<int> BackwardPass::wanted_of(int unit) const {
+  std::vector<int> wanted;
+  for (int const p : parts_.layout.unit(unit))
+    if (wanted_[static_cast<std::size_t>(p)]) wanted.push_back(p);
+  return wanted;
+}
+
+// Whole tensors of a unit lie one after the other, each in its rounded room.
+std::vector<WholeTensor> BackwardPass::whole_tensors(int unit) const {
+  char* value = slot(unit).values.as<char>();
+  char* gradient = whole_gradients_.as<char>();
+  std::vector<WholeTensor> tensors;
+  for (int const p : parts_.layout.unit(unit)) {
+    std::size_t const bytes = parts_.layout[p].whole_bytes;
+    bool const wanted = wanted_[static_cast<std::size_t>(p)] && gradient != nullptr && bytes > 0;
+    tensors.push_back({.parameter = p,
+                       .value = bytes > 0 ? reinterpret_cast<float*>(value) : nullptr,
+                       .gradient = wanted ? reinterpret_cast<float*>(gradient) : nullptr,
+                       .numel = parts_.layout[p].numel});
+    value += bytes;
+    if (wanted) gradient += bytes;
+  }
+  return tensors;
+}
+
+void BackwardPass::call_source(int unit) {
+  std::vector<WholeTensor> const tensors = whole_tensors(unit);
+  bool accumulate = false;
+  for (int m = parts_.where.rank; m < parts_.microbatches; m += parts_.where.world_size) {
+    parts_.source.backward({.unit = unit,
+                            .microbatch = m,
+                            .accumulate = accumulate,
+                            .tensors = tensors,
+                            .stream = parts_.streams.compute.get()});
+    accumulate = !ADAMANT_FAULT(microbatches_overwrite);
+  }
+}
+
+void BackwardPass::reduce(int unit) {
+  if (!whole_gradients_) return;  // on every rank alike
+  Stream const& comm = parts_.streams.comm;
+  if (!ADAMANT_FAULT(reduce_skips_wait_for_compute)) slot(unit).computed.make_wait(comm);
+
+  std::int64_t numel = 0;
+  for (int const p : wanted_of(unit)) numel += parts_.layout[p].padded_numel;
+  sums_ = DeviceBuffer(parts_.ledger, Purpose::reduction,
+                       static_cast<std::size_t>(numel) * sizeof(float), comm);
+  sum_over_ranks(unit);
+  keep_mean(unit);
+
+  if (ADAMANT_FAULT(unit_buffers_kept)) kept_.push_back(std::move(whole_gradients_));
+  whole_gradients_.free_on(ADAMANT_FAULT(whole_gradients_freed_on_compute) ? parts_.streams.compute
+                                                                           : comm);
+  if (ADAMANT_FAULT(reduction_leaked)) kept_.push_back(std::move(sums_));
+  sums_.free_on(comm);
+  sums_released_.record(comm);
+}
+
+void BackwardPass::sum_over_ranks(int unit) {
+  float const* whole = whole_gradients_.as<float>();
+  float* sum = sums_.as<float>();
+  parts_.communicator.group_start();
+  for (int const p : wanted_of(unit)) {
+    ParameterLayout const& layout = parts_.layout[p];
+    if (layout.chunk_numel == 0) continue;  // on every rank alike
+    parts_.communicator.reduce_scatter(whole, sum, layout.chunk_numel, parts_.streams.comm);
+    whole += layout.whole_bytes / sizeof(float);
+    sum += layout.padded_numel;
+  }
+  parts_.communicator.group_end();
+}
+
+void BackwardPass::keep_mean(int unit) {
+  std::vector<MeanTask> tasks;
+  float const* sum = sums_.as<float>();
+  for (int const p : wanted_of(unit)) {
+    tasks.push_back(
+        {.gradient = parts_.tensors.at(TensorKind::gradient, p),
+         .sum = sum,
+         .numel = parts_.layout[p].shard_numel(),
+         .accumulate = parts_.tensors.has_gradient(p) && !ADAMANT_FAULT(accumulation_overwrites)});
+    sum += parts_.layout[p].padded_numel;
+  }
+  int divisor = parts_.microbatches;
+  if (ADAMANT_FAULT(mean_not_divided)) divisor = 1;
+  if (ADAMANT_FAULT(mean_by_world_size)) divisor = parts_.where.world_size;
+  launch_mean(tasks, static_cast<float>(divisor), parts_.streams.comm);
+}
+
+}  // namespace adamant::real

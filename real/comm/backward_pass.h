@@ -1,0 +1,83 @@
+// One backward over all units, last unit first: gather a unit's parameters, let the model fill
+// whole gradients, sum them over the ranks, keep the mean of this rank's rows. It knows nothing of
+// Adam.
+//
+// Invariants:
+//   B1 whole parameters of at most two units are allocated, whole gradients and sums of one; the
+//      host waits for a slot's last owner before it allocates in it again
+//   B2 every rank issues the same groups in the same order, whatever it owns or computes
+//   B3 padding of whole gradients is zero before it is summed, and so is everything on a rank that
+//      has no microbatch
+//   B4 when run() returns, `compute` comes after all of its work, and no unit's buffer is held
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "real/comm/communicator.h"
+#include "real/cuda/streams.h"
+#include "real/engine.h"
+#include "real/shard/layout.h"
+#include "real/shard/memory.h"
+#include "real/shard/tensors.h"
+
+namespace adamant::real {
+
+/// What a backward pass works with; all of it outlives the pass.
+struct BackwardParts {
+  Layout const& layout;
+  Tensors& tensors;
+  Ledger& ledger;
+  Streams const& streams;
+  Communicator& communicator;
+  GradientSource& source;
+  RankOfWorld where;
+  int microbatches = 1;  // of the global batch
+};
+
+class BackwardPass {
+ public:
+  explicit BackwardPass(BackwardParts const& parts) : parts_(parts) {}
+
+  /// Shapes: `wanted` has one entry a parameter; where it is false the parameter gets no gradient.
+  /// Errors: CudaError, NcclError, and whatever the source throws.
+  void run(std::vector<bool> const& wanted);
+
+ private:
+  /// A unit's gathered parameters.
+  struct Slot {
+    DeviceBuffer values;
+    Event gathered;  // on comm: the values are here
+    Event computed;  // on compute: nobody reads them any more, whole gradients are complete
+  };
+
+  void gather(int unit);
+  void compute(int unit);
+  void reduce(int unit);
+
+  void make_whole_gradients(int unit);
+  std::vector<WholeTensor> whole_tensors(int unit) const;
+  void call_source(int unit);
+  void sum_over_ranks(int unit);
+  void keep_mean(int unit);
+
+  std::vector<int> wanted_of(int unit) const;
+  Slot& slot(int unit) { return slots_[static_cast<std::size_t>(unit) % slots_.size()]; }
+  Slot const& slot(int unit) const {
+    return slots_[static_cast<std::size_t>(unit) % slots_.size()];
+  }
+
+  BackwardParts parts_;
+  std::vector<bool> wanted_;
+
+  std::array<Slot, 2> slots_;
+  DeviceBuffer whole_gradients_;
+  DeviceBuffer sums_;
+  Event sums_released_;  // on comm: whole gradients and sums of the last unit are given back
+  Event forked_;
+  Event joined_;
+  std::vector<DeviceBuffer> kept_;  // what a faulty engine does not give back in time
+};
+
+}  // namespace adamant::real

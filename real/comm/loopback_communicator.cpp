@@ -1,0 +1,131 @@
+#include "real/comm/loopback_communicator.h"
+
+#include <string>
+#include <utility>
+
+#include "real/comm/peer_kernels.h"
+#include "real/cuda/assert.h"
+#include "real/cuda/error.h"
+
+namespace adamant::real {
+
+std::shared_ptr<LoopbackExchange> make_loopback_exchange(int world_size) {
+  ADAMANT_REAL_ASSERT(world_size >= 1);
+  return std::make_shared<LoopbackExchange>(world_size);
+}
+
+LoopbackCommunicator::LoopbackCommunicator(std::shared_ptr<LoopbackExchange> exchange,
+                                           Rendezvous& rendezvous, RankOfWorld where)
+    : exchange_(std::move(exchange)), rendezvous_(rendezvous), where_(where) {
+  ADAMANT_REAL_ASSERT(exchange_ != nullptr);
+  ADAMANT_REAL_ASSERT(exchange_->all().size() == static_cast<std::size_t>(where.world_size));
+}
+
+void LoopbackCommunicator::group_start() {
+  ADAMANT_REAL_ASSERT(!in_group_);
+  in_group_ = true;
+}
+
+void LoopbackCommunicator::group_end() {
+  ADAMANT_REAL_ASSERT(in_group_);
+  in_group_ = false;
+  if (!calls_.empty()) execute();
+}
+
+void LoopbackCommunicator::all_gather(float const* send, float* receive, std::int64_t count,
+                                      Stream const& stream) {
+  add({Collective::all_gather, send, receive, count, 0}, stream);
+}
+
+void LoopbackCommunicator::reduce_scatter(float const* send, float* receive, std::int64_t count,
+                                          Stream const& stream) {
+  add({Collective::reduce_scatter, send, receive, count, 0}, stream);
+}
+
+void LoopbackCommunicator::all_reduce(float const* send, float* receive, std::int64_t count,
+                                      Stream const& stream) {
+  add({Collective::all_reduce, send, receive, count, 0}, stream);
+}
+
+void LoopbackCommunicator::reduce(float const* send, float* receive, std::int64_t count, int root,
+                                  Stream const& stream) {
+  add({Collective::reduce, send, receive, count, root}, stream);
+}
+
+void LoopbackCommunicator::broadcast(float const* send, float* receive, std::int64_t count,
+                                     int root, Stream const& stream) {
+  add({Collective::broadcast, send, receive, count, root}, stream);
+}
+
+void LoopbackCommunicator::add(LoopbackCall const& call, Stream const& stream) {
+  ADAMANT_REAL_ASSERT(call.count > 0);
+  ADAMANT_REAL_ASSERT(calls_.empty() || stream_ == &stream);
+  calls_.push_back(call);
+  stream_ = &stream;
+  if (!in_group_) execute();
+}
+
+void LoopbackCommunicator::execute() {
+  ready_.record(*stream_);
+  exchange_->of(where_.rank) = {
+      .calls = std::exchange(calls_, {}), .ready = ready_.get(), .read = read_.get()};
+
+  rendezvous_.arrive_and_wait(where_.rank);
+  check_agreement();
+  for (auto const& peer : exchange_->all())
+    ADAMANT_TRY(cudaStreamWaitEvent(stream_->get(), peer.ready, 0));
+  std::size_t const count = exchange_->of(where_.rank).calls.size();
+  for (std::size_t i = 0; i < count; ++i) run_call(i);
+  read_.record(*stream_);
+
+  rendezvous_.arrive_and_wait(where_.rank);
+  for (auto const& peer : exchange_->all())
+    ADAMANT_TRY(cudaStreamWaitEvent(stream_->get(), peer.read, 0));
+
+  rendezvous_.arrive_and_wait(where_.rank);
+}
+
+// NCCL would hang or corrupt; here every rank sees what all others want.
+void LoopbackCommunicator::check_agreement() const {
+  auto const& mine = exchange_->of(where_.rank).calls;
+  for (std::size_t rank = 0; rank < exchange_->all().size(); ++rank) {
+    auto const& theirs = exchange_->all()[rank].calls;
+    bool agree = theirs.size() == mine.size();
+    for (std::size_t i = 0; agree && i < mine.size(); ++i)
+      agree = theirs[i].collective == mine[i].collective && theirs[i].count == mine[i].count &&
+              theirs[i].root == mine[i].root;
+    if (!agree)
+      throw NcclError(ncclInvalidUsage, {"loop-back group", __FILE__, __LINE__},
+                      "rank " + std::to_string(where_.rank) + " and rank " + std::to_string(rank) +
+                          " issue different collectives");
+  }
+}
+
+std::vector<float const*> LoopbackCommunicator::sources(std::size_t index,
+                                                        std::int64_t offset) const {
+  std::vector<float const*> found;
+  for (auto const& peer : exchange_->all()) found.push_back(peer.calls[index].send + offset);
+  return found;
+}
+
+void LoopbackCommunicator::run_call(std::size_t index) {
+  LoopbackCall const& call = exchange_->of(where_.rank).calls[index];
+  switch (call.collective) {
+    case Collective::all_gather:
+      return launch_peer_copy(sources(index, 0), call.receive, call.count, *stream_);
+    case Collective::reduce_scatter:
+      return launch_peer_sum(sources(index, where_.rank * call.count), call.receive, call.count,
+                             *stream_);
+    case Collective::all_reduce:
+      return launch_peer_sum(sources(index, 0), call.receive, call.count, *stream_);
+    case Collective::reduce:
+      if (where_.rank != call.root) return;
+      return launch_peer_sum(sources(index, 0), call.receive, call.count, *stream_);
+    case Collective::broadcast: {
+      float const* const root[] = {exchange_->of(call.root).calls[index].send};
+      return launch_peer_copy(root, call.receive, call.count, *stream_);
+    }
+  }
+}
+
+}  // namespace adamant::real

@@ -1,0 +1,89 @@
+// Collectives for ranks that share one device, where NCCL refuses: every rank reads the buffers of
+// the others with a kernel of its own. Needs a meeting of the hosts (Rendezvous) and memory that
+// all of them see (LoopbackExchange); knows nothing of threads.
+//
+// A group, on every rank:
+//   1. publish the calls, and an event: "my inputs are ready"
+//   2. meet; wait on the own stream for the ready events of all ranks; launch the kernels;
+//      record an event: "I have read everybody's inputs"
+//   3. meet; wait on the own stream for the read events of all ranks: from here on this stream may
+//      overwrite or free the inputs
+//   4. meet: nobody looks at anybody's events any more
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <memory>
+#include <vector>
+
+#include "real/comm/communicator.h"
+#include "real/engine.h"
+#include "real/shard/layout.h"
+
+namespace adamant::real {
+
+enum class Collective { all_gather, reduce_scatter, all_reduce, reduce, broadcast };
+
+struct LoopbackCall {
+  Collective collective = Collective::all_gather;
+  float const* send = nullptr;
+  float* receive = nullptr;
+  std::int64_t count = 0;
+  int root = 0;
+};
+
+/// What each rank publishes. Written by its rank before a meeting, read by all after it.
+class LoopbackExchange {
+ public:
+  struct Published {
+    std::vector<LoopbackCall> calls;
+    cudaEvent_t ready = nullptr;
+    cudaEvent_t read = nullptr;
+  };
+
+  explicit LoopbackExchange(int world_size) : published_(static_cast<std::size_t>(world_size)) {}
+  Published& of(int rank) { return published_[static_cast<std::size_t>(rank)]; }
+  std::vector<Published> const& all() const { return published_; }
+
+ private:
+  std::vector<Published> published_;
+};
+
+/// Sums are taken in the order of ranks, 0 first.
+class LoopbackCommunicator final : public Communicator {
+ public:
+  /// REQUIRES: `exchange` made for this world size; `rendezvous` outlives this.
+  LoopbackCommunicator(std::shared_ptr<LoopbackExchange> exchange, Rendezvous& rendezvous,
+                       RankOfWorld where);
+
+  void group_start() override;
+  void group_end() override;
+  void all_gather(float const* send, float* receive, std::int64_t count,
+                  Stream const& stream) override;
+  void reduce_scatter(float const* send, float* receive, std::int64_t count,
+                      Stream const& stream) override;
+  void all_reduce(float const* send, float* receive, std::int64_t count,
+                  Stream const& stream) override;
+  void reduce(float const* send, float* receive, std::int64_t count, int root,
+              Stream const& stream) override;
+  void broadcast(float const* send, float* receive, std::int64_t count, int root,
+                 Stream const& stream) override;
+
+ private:
+  void add(LoopbackCall const& call, Stream const& stream);
+  void execute();
+  void check_agreement() const;
+  void run_call(std::size_t index);
+  std::vector<float const*> sources(std::size_t index, std::int64_t offset) const;
+
+  std::shared_ptr<LoopbackExchange> exchange_;
+  Rendezvous& rendezvous_;
+  RankOfWorld where_;
+  Event ready_;
+  Event read_;
+  bool in_group_ = false;
+  std::vector<LoopbackCall> calls_;  // of the open group
+  Stream const* stream_ = nullptr;   // of the open group
+};
+
+}  // namespace adamant::real

@@ -1,0 +1,27 @@
+// Turns summed gradients into means over the global batch, many tensors a launch. It does not know
+// who summed them.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "real/cuda/handles.h"
+
+namespace adamant::real {
+
+/// One shard: `gradient` becomes, or grows by, `sum` / divisor.
+struct MeanTask {
+  float* gradient = nullptr;
+  float const* sum = nullptr;
+  std::int64_t numel = 0;
+  bool accumulate = false;
+};
+
+/// gradient[i] = sum[i] / divisor, or gradient[i] + sum[i] / divisor, for every task.
+///
+/// Rounding: one IEEE fp32 division, then one addition; never times 1/n. Tasks without elements are
+///           legal.
+/// Stream:   ordered on `stream`, returns before completion. Errors: CudaError.
+void launch_mean(std::span<MeanTask const> tasks, float divisor, Stream const& stream);
+
+}  // namespace adamant::real

@@ -1,0 +1,39 @@
+// Collectives by NCCL: one device a rank. It adds errors with names and an end of life to NCCL's
+// calls, nothing else; the order in which sums are taken is NCCL's own.
+#pragma once
+
+#include <nccl.h>
+
+#include "real/comm/communicator.h"
+#include "real/shard/layout.h"
+
+namespace adamant::real {
+
+class NcclCommunicator final : public Communicator {
+ public:
+  /// Joins the world of `id`; waits until every rank has. Errors: NcclError.
+  NcclCommunicator(ncclUniqueId const& id, RankOfWorld where);
+  /// Leaves together with all other ranks, or alone (abort) while an error unwinds this one.
+  ~NcclCommunicator() override;
+  NcclCommunicator(NcclCommunicator const&) = delete;
+  NcclCommunicator& operator=(NcclCommunicator const&) = delete;
+
+  void group_start() override;
+  void group_end() override;
+  void all_gather(float const* send, float* receive, std::int64_t count,
+                  Stream const& stream) override;
+  void reduce_scatter(float const* send, float* receive, std::int64_t count,
+                      Stream const& stream) override;
+  void all_reduce(float const* send, float* receive, std::int64_t count,
+                  Stream const& stream) override;
+  void reduce(float const* send, float* receive, std::int64_t count, int root,
+              Stream const& stream) override;
+  void broadcast(float const* send, float* receive, std::int64_t count, int root,
+                 Stream const& stream) override;
+
+ private:
+  ncclComm_t comm_ = nullptr;
+  int exceptions_at_birth_ = 0;
+};
+
+}  // namespace adamant::real

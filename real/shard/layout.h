@@ -1,0 +1,62 @@
+// Where the rows of every parameter lie in a world of W ranks (FSDP2: dimension 0, rows rounded up)
+// and where they lie in this rank's flat buffers. Numbers only: it owns no memory and knows nothing
+// of devices.
+//
+// Parameter with n rows of k elements:  rows a rank c = ceil(n / W)
+//   rank r owns rows [min(n, r c), min(n, (r + 1) c)): trailing ranks may be short or empty
+//   flat buffer: parameters in order, c k elements each on every rank, rounded up to 4 (16 bytes)
+//   gathered:    W c k elements, the first n k of them the tensor, rounded up to 16 bytes
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "oracle/types.h"
+
+namespace adamant::real {
+
+/// What a layout needs to know of a world.
+struct RankOfWorld {
+  int rank = 0;
+  int world_size = 1;
+};
+
+/// One parameter as this rank sees it. Units: elements unless the name says otherwise.
+struct ParameterLayout {
+  std::int64_t row_begin = 0;
+  std::int64_t row_end = 0;
+  std::int64_t row_numel = 0;
+  std::int64_t numel = 0;         // of the whole tensor
+  std::int64_t chunk_numel = 0;   // c k: what this rank gives to and takes from a collective
+  std::int64_t padded_numel = 0;  // c k rounded up to 4: its room in a flat buffer
+  std::int64_t offset = 0;        // of its first element in a flat buffer; a multiple of 4
+  std::size_t whole_bytes = 0;    // W c k elements, rounded up to 16 bytes
+
+  std::int64_t shard_numel() const { return (row_end - row_begin) * row_numel; }
+  std::int64_t first_element() const { return row_begin * row_numel; }
+};
+
+class Layout {
+ public:
+  /// REQUIRES: units from 0 without gaps, never decreasing; every shape has a dimension.
+  Layout(std::span<ParameterSpec const> parameters, RankOfWorld where);
+
+  int parameter_count() const { return static_cast<int>(parameters_.size()); }
+  int unit_count() const { return static_cast<int>(units_.size()); }
+  ParameterLayout const& operator[](int parameter) const;
+  /// The parameters of a unit, in registration order.
+  std::span<int const> unit(int unit) const;
+
+  /// Elements of one flat buffer.
+  std::int64_t flat_numel() const { return flat_numel_; }
+  std::size_t flat_bytes() const { return static_cast<std::size_t>(flat_numel_) * sizeof(float); }
+
+ private:
+  std::vector<ParameterLayout> parameters_;
+  std::vector<std::vector<int>> units_;
+  std::int64_t flat_numel_ = 0;
+};
+
+}  // namespace adamant::real

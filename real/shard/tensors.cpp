@@ -1,0 +1,102 @@
+#include "real/shard/tensors.h"
+
+#include <algorithm>
+
+#include "real/cuda/assert.h"
+#include "real/cuda/error.h"
+#include "real/fault.h"
+
+namespace adamant::real {
+
+namespace {
+
+Purpose purpose_of(TensorKind kind) {
+  constexpr Purpose purposes[] = {Purpose::parameters, Purpose::gradients, Purpose::exp_avg,
+                                  Purpose::exp_avg_sq};
+  return purposes[static_cast<std::size_t>(kind)];
+}
+
+}  // namespace
+
+Tensors::Tensors(Layout const& layout, Ledger& ledger, Streams const& streams)
+    : layout_(layout),
+      ledger_(ledger),
+      streams_(streams),
+      has_gradient_(static_cast<std::size_t>(layout.parameter_count()), false) {
+  for (TensorKind const kind :
+       {TensorKind::parameter, TensorKind::exp_avg, TensorKind::exp_avg_sq}) {
+    buffer(kind) = DeviceBuffer(ledger, purpose_of(kind), layout.flat_bytes(), streams.compute);
+    bool const moment = kind != TensorKind::parameter;
+    if (ADAMANT_FAULT(moments_not_zeroed) && moment) continue;
+    zero_async(buffer(kind), 0, layout.flat_bytes(), streams.compute);
+  }
+}
+
+float* Tensors::flat(TensorKind kind) const {
+  if (ADAMANT_FAULT(gradient_used_after_zero_grad) && kind == TensorKind::gradient && !buffer(kind))
+    return freed_gradients_;
+  return buffer(kind).as<float>();
+}
+
+float* Tensors::at(TensorKind kind, int parameter) const {
+  float* const begin = flat(kind);
+  return begin == nullptr ? nullptr : begin + layout_[parameter].offset;
+}
+
+ShardView Tensors::view(TensorKind kind, int parameter) const {
+  ParameterLayout const& layout = layout_[parameter];
+  bool const stored = kind != TensorKind::gradient || has_gradient(parameter);
+  return {.data = stored && layout.shard_numel() > 0 ? at(kind, parameter) : nullptr,
+          .row_begin = layout.row_begin,
+          .row_end = layout.row_end,
+          .numel = layout.shard_numel()};
+}
+
+void Tensors::ensure_gradients() {
+  if (buffer(TensorKind::gradient)) return;
+  buffer(TensorKind::gradient) =
+      DeviceBuffer(ledger_, Purpose::gradients, layout_.flat_bytes(), streams_.compute);
+}
+
+void Tensors::drop_gradients() {
+  DeviceBuffer& gradients = buffer(TensorKind::gradient);
+  if (ADAMANT_FAULT(gradient_used_after_zero_grad)) {
+    freed_gradients_ = gradients.as<float>();
+    return gradients.free_on(streams_.compute);
+  }
+  std::fill(has_gradient_.begin(), has_gradient_.end(), false);
+  if (ADAMANT_FAULT(zero_grad_keeps_memory)) return;
+  if (ADAMANT_FAULT(zero_grad_frees_twice) && gradients)
+    static_cast<void>(cudaFreeAsync(gradients.as<void>(), streams_.compute.get()));
+  gradients.free_on(ADAMANT_FAULT(gradients_freed_on_comm) ? streams_.comm : streams_.compute);
+}
+
+void Tensors::zero_gradients() {
+  if (ADAMANT_FAULT(zero_grad_moves_gradients)) {
+    DeviceBuffer const old = std::move(buffer(TensorKind::gradient));
+    ensure_gradients();  // while the old one lives, so that the address differs
+  }
+  ensure_gradients();
+  if (!ADAMANT_FAULT(zero_grad_keeps_values))
+    zero_async(buffer(TensorKind::gradient), 0, layout_.flat_bytes(), streams_.compute);
+  if (ADAMANT_FAULT(zero_grad_skips_missing) && any_gradient()) return;
+  std::fill(has_gradient_.begin(), has_gradient_.end(), true);
+}
+
+bool Tensors::has_gradient(int parameter) const {
+  ADAMANT_REAL_ASSERT(parameter >= 0);
+  ADAMANT_REAL_ASSERT(parameter < layout_.parameter_count());
+  return has_gradient_[static_cast<std::size_t>(parameter)];
+}
+
+void Tensors::set_has_gradient(int parameter) {
+  ADAMANT_REAL_ASSERT(parameter >= 0);
+  ADAMANT_REAL_ASSERT(parameter < layout_.parameter_count());
+  has_gradient_[static_cast<std::size_t>(parameter)] = true;
+}
+
+bool Tensors::any_gradient() const {
+  return std::find(has_gradient_.begin(), has_gradient_.end(), true) != has_gradient_.end();
+}
+
+}  // namespace adamant::real

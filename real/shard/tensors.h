@@ -1,0 +1,53 @@
+// This rank's shards: one flat buffer for each kind of tensor, and which parameters have a gradient
+// at the moment. The gradients' buffer comes and goes; the others live as long as the engine.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "real/cuda/streams.h"
+#include "real/engine.h"
+#include "real/shard/layout.h"
+#include "real/shard/memory.h"
+
+namespace adamant::real {
+
+class Tensors {
+ public:
+  /// Allocates parameters and both moments and zeroes them, padding included, on `compute`.
+  Tensors(Layout const& layout, Ledger& ledger, Streams const& streams);
+
+  /// Start of the flat buffer; null where it holds nothing.
+  float* flat(TensorKind kind) const;
+  /// The first element of a parameter's part of the flat buffer, or null.
+  float* at(TensorKind kind, int parameter) const;
+  /// As the door shows it.
+  ShardView view(TensorKind kind, int parameter) const;
+
+  /// Makes the gradients' buffer unless it is there; contents undefined. Ordered on `compute`.
+  void ensure_gradients();
+  /// No parameter has a gradient any more; the memory goes back in the order of `compute`.
+  void drop_gradients();
+  /// Every parameter has a gradient of zeros; a buffer that exists keeps its address.
+  void zero_gradients();
+
+  bool has_gradient(int parameter) const;
+  void set_has_gradient(int parameter);
+  std::vector<bool> const& have_gradients() const { return has_gradient_; }
+  bool any_gradient() const;
+
+ private:
+  DeviceBuffer& buffer(TensorKind kind) { return buffers_[static_cast<std::size_t>(kind)]; }
+  DeviceBuffer const& buffer(TensorKind kind) const {
+    return buffers_[static_cast<std::size_t>(kind)];
+  }
+
+  Layout const& layout_;
+  Ledger& ledger_;
+  Streams const& streams_;
+  std::array<DeviceBuffer, 4> buffers_;  // indexed by TensorKind
+  std::vector<bool> has_gradient_;
+  float* freed_gradients_ = nullptr;  // what a faulty step would still use
+};
+
+}  // namespace adamant::real

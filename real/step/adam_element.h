@@ -1,0 +1,63 @@
+// Adam and AdamW for one element, in registers: the only place of the engine where their arithmetic
+// is written for production. It knows nothing of tensors, shards or steps.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cmath>
+
+#include "real/fault.h"
+#include "real/step/step_table.h"
+
+namespace adamant::real {
+
+struct AdamElement {
+  float p = 0;
+  float m = 0;
+  float v = 0;
+};
+
+/// Which arithmetic a kernel runs: the right one, or the one that a selected fault spoils.
+enum class Arithmetic { right, spoilt };
+
+/// One element's step.
+///
+///   L2:     g <- g + wd p                      AdamW: g as it is
+///   m <- b1 m + (1 - b1) g                     v <- b2 v + ((1 - b2) g) g
+///   u <- (m / c1) / (sqrt(v / c2) + eps)       AdamW: u <- u + wd p
+///   p <- p - lr u
+///
+/// Rounding: every operation once, to nearest, in fp32; nothing fused (build with -fmad=false or
+///           -ffp-contract=off). NaN and infinity flow through.
+/// Source:   domain sheet 1.3, order "sep": TransformerEngine's FusedAdam without contraction.
+template <bool decoupled, Arithmetic arithmetic>
+__host__ __device__ inline AdamElement adam_element(StepScalars const& s, float g, AdamElement e) {
+  auto const spoilt_by = [](Fault fault) {
+    return arithmetic == Arithmetic::spoilt && fault_is(fault);
+  };
+  bool const decay_in_update = decoupled != spoilt_by(Fault::modes_mixed);
+  if (!decay_in_update) g = g + s.weight_decay * e.p;
+
+  bool const swapped = spoilt_by(Fault::moments_swapped);
+  float const b1 = swapped ? s.beta2 : s.beta1;
+  float const b2 = swapped ? s.beta1 : s.beta2;
+  float const m_new = s.one_minus_beta1 * g;
+  float const v_new =
+      spoilt_by(Fault::square_first) ? s.one_minus_beta2 * (g * g) : (s.one_minus_beta2 * g) * g;
+  float const m =
+      spoilt_by(Fault::fused_multiply_add) ? std::fma(b1, e.m, m_new) : b1 * e.m + m_new;
+  float const v = b2 * e.v + v_new;
+
+  float const v_hat = v / s.correction2;
+  float const denominator =
+      spoilt_by(Fault::epsilon_inside_root) ? sqrtf(v_hat + s.epsilon) : sqrtf(v_hat) + s.epsilon;
+  float update = (m / s.correction1) / denominator;
+  if (spoilt_by(Fault::decay_after_update)) {
+    float const p = e.p - s.learning_rate * update;
+    return {.p = p - s.learning_rate * (s.weight_decay * p), .m = m, .v = v};
+  }
+  if (decay_in_update) update = update + s.weight_decay * e.p;
+  return {.p = e.p - s.learning_rate * update, .m = m, .v = v};
+}
+
+}  // namespace adamant::real

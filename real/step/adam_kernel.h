@@ -1,0 +1,43 @@
+// Launches one Adam step over all pieces of a work list, and its readable twin over one parameter.
+// Neither knows where the buffers come from or what a group is.
+#pragma once
+
+#include <cstdint>
+
+#include "real/cuda/handles.h"
+#include "real/step/step_table.h"
+#include "real/step/work_list.h"
+
+namespace adamant::real {
+
+/// Device addresses. Flat buffers start at 16-byte boundaries and do not alias.
+struct AdamArguments {
+  float* parameters = nullptr;
+  float const* gradients = nullptr;
+  float* exp_avg = nullptr;
+  float* exp_avg_sq = nullptr;
+  WorkPiece const* pieces = nullptr;
+  StepScalars const* table = nullptr;  // indexed by WorkPiece::parameter
+};
+
+/// Updates every element of `piece_count` pieces whose row says `apply`, in one launch.
+///
+/// Rounding: as adam_element says; the same bits for every way of cutting pieces.
+/// Stream:   ordered on `stream`, returns before completion. Errors: CudaError.
+void launch_adam(AdamArguments const& arguments, std::int64_t piece_count, Stream const& stream);
+
+/// One parameter, flat, with its row by value.
+struct AdamTwinArguments {
+  float* parameter = nullptr;
+  float const* gradient = nullptr;
+  float* exp_avg = nullptr;
+  float* exp_avg_sq = nullptr;
+  std::int64_t numel = 0;
+  StepScalars scalars;
+};
+
+/// The same step, written to be read: no pieces, no table, no vectors. What launch_adam must equal
+/// bit for bit.
+void launch_adam_twin(AdamTwinArguments const& arguments, Stream const& stream);
+
+}  // namespace adamant::real

@@ -1,0 +1,93 @@
+#include "real/step/adam_step.h"
+
+#include "real/cuda/assert.h"
+#include "real/cuda/error.h"
+#include "real/fault.h"
+#include "real/step/adam_kernel.h"
+
+namespace adamant::real {
+
+namespace {
+
+std::size_t table_bytes(std::span<ParameterSpec const> parameters) {
+  return parameters.size() * sizeof(StepScalars);
+}
+
+}  // namespace
+
+AdamStep::AdamStep(std::span<ParameterSpec const> parameters, Settings const& settings,
+                   Layout const& layout, Ledger& ledger, Streams const& streams)
+    : layout_(layout),
+      streams_(streams),
+      groups_(settings.groups),
+      first_groups_(settings.groups),
+      counters_(parameters, static_cast<int>(settings.groups.size()), settings.counter),
+      table_(ledger, Purpose::step_table, table_bytes(parameters), streams.compute),
+      staging_(ledger, Purpose::step_table, table_bytes(parameters)) {
+  for (ParameterSpec const& spec : parameters) group_of_.push_back(spec.group);
+  table_read_.record(streams.compute);  // the first upload waits for the allocation
+  std::vector<WorkPiece> const pieces = make_work_list(layout);
+  piece_count_ = static_cast<std::int64_t>(pieces.size());
+  pieces_ =
+      DeviceBuffer(ledger, Purpose::work_list, pieces.size() * sizeof(WorkPiece), streams.compute);
+  upload_work_list(pieces);
+}
+
+void AdamStep::upload_work_list(std::vector<WorkPiece> const& pieces) {
+  if (pieces.empty()) return;
+  ADAMANT_TRY(cudaMemcpyAsync(pieces_.as<void>(), pieces.data(), pieces_.bytes(),
+                              cudaMemcpyHostToDevice, streams_.compute.get()));
+  streams_.compute.synchronize();  // the list is pageable and about to die
+}
+
+void AdamStep::run(Tensors const& tensors) {
+  counters_.advance(tensors.have_gradients(), layout_);
+  if (piece_count_ == 0) return;
+  if (!tensors.any_gradient()) return;
+  fill_staging(tensors);
+  upload_table();
+  launch_kernel(tensors);
+}
+
+void AdamStep::fill_staging(Tensors const& tensors) {
+  if (!ADAMANT_FAULT(staging_overwritten_in_flight)) uploaded_.synchronize();  // S1
+  auto* const rows = staging_.as<StepScalars>();
+  for (int p = 0; p < layout_.parameter_count(); ++p)
+    rows[p] = step_scalars(settings_of(p), counters_.of(p), tensors.has_gradient(p));
+}
+
+AdamConfig const& AdamStep::settings_of(int parameter) const {
+  auto const group = static_cast<std::size_t>(group_of_[static_cast<std::size_t>(parameter)]);
+  if (ADAMANT_FAULT(first_group_for_all)) return groups_.front();
+  if (ADAMANT_FAULT(settings_frozen)) return first_groups_[group];
+  return groups_[group];
+}
+
+void AdamStep::upload_table() {
+  if (!ADAMANT_FAULT(table_overwritten_under_kernel)) table_read_.make_wait(streams_.copy);  // S2
+  ADAMANT_TRY(cudaMemcpyAsync(table_.as<void>(), staging_.as<void>(), table_.bytes(),
+                              cudaMemcpyHostToDevice, streams_.copy.get()));
+  uploaded_.record(streams_.copy);
+}
+
+void AdamStep::launch_kernel(Tensors const& tensors) {
+  if (!ADAMANT_FAULT(kernel_skips_wait_for_table)) uploaded_.make_wait(streams_.compute);  // S3
+  std::int64_t count = piece_count_;
+  if (ADAMANT_FAULT(last_piece_dropped) && count > 1) --count;
+  launch_adam({.parameters = tensors.flat(TensorKind::parameter),
+               .gradients = tensors.flat(TensorKind::gradient),
+               .exp_avg = tensors.flat(TensorKind::exp_avg),
+               .exp_avg_sq = tensors.flat(TensorKind::exp_avg_sq),
+               .pieces = pieces_.as<WorkPiece>(),
+               .table = table_.as<StepScalars>()},
+              count, streams_.compute);
+  table_read_.record(streams_.compute);
+}
+
+void AdamStep::set_group(int group, AdamConfig const& config) {
+  ADAMANT_REAL_ASSERT(group >= 0);
+  ADAMANT_REAL_ASSERT(static_cast<std::size_t>(group) < groups_.size());
+  groups_[static_cast<std::size_t>(group)] = config;
+}
+
+}  // namespace adamant::real

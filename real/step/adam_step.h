@@ -1,0 +1,66 @@
+// One optimizer step on this rank: numbers it, fills the table of scalars, brings it to the device
+// and launches the fused kernel over the work list. It knows nothing of collectives.
+//
+// Invariants:
+//   S1 the host writes the pinned staging only after its last copy to the device is done
+//   S2 the device table is overwritten only after the last kernel that reads it
+//   S3 a kernel starts after its table has arrived
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "real/cuda/streams.h"
+#include "real/shard/layout.h"
+#include "real/shard/memory.h"
+#include "real/shard/tensors.h"
+#include "real/step/step_table.h"
+#include "real/step/work_list.h"
+
+namespace adamant::real {
+
+class AdamStep {
+ public:
+  struct Settings {
+    std::vector<AdamConfig> groups;
+    StepCounter counter = StepCounter::group;
+  };
+
+  /// Cuts the work list and uploads it; waits for the upload. Errors: CudaError.
+  AdamStep(std::span<ParameterSpec const> parameters, Settings const& settings,
+           Layout const& layout, Ledger& ledger, Streams const& streams);
+
+  /// Counts one step and updates every parameter that has a gradient. Launches nothing where none
+  /// has, or where this rank owns no element.
+  ///
+  /// Stream: the kernel is ordered on `compute`; returns before it has run, but may wait for the
+  ///         last step's upload (S1). Errors: CudaError.
+  void run(Tensors const& tensors);
+
+  void set_group(int group, AdamConfig const& config);
+  std::int64_t count(int parameter) const { return counters_.of(parameter); }
+
+ private:
+  void upload_work_list(std::vector<WorkPiece> const& pieces);
+  void fill_staging(Tensors const& tensors);
+  void upload_table();
+  void launch_kernel(Tensors const& tensors);
+  AdamConfig const& settings_of(int parameter) const;
+
+  Layout const& layout_;
+  Streams const& streams_;
+  std::vector<int> group_of_;
+  std::vector<AdamConfig> groups_;
+  std::vector<AdamConfig> first_groups_;  // what a faulty step would go on using
+  StepCounters counters_;
+
+  std::int64_t piece_count_ = 0;
+  DeviceBuffer pieces_;
+  DeviceBuffer table_;
+  PinnedBuffer staging_;
+  Event uploaded_;    // on copy
+  Event table_read_;  // on compute
+};
+
+}  // namespace adamant::real

@@ -1,0 +1,92 @@
+#include "real/step/step_table.h"
+
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+
+#include "real/cuda/assert.h"
+#include "real/fault.h"
+
+namespace adamant::real {
+
+namespace {
+
+// The decimal that a user is likely to have written, for faults that never round it to binary32.
+double decimal_of(float value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.6g", static_cast<double>(value));
+  return std::strtod(text, nullptr);
+}
+
+float bias_correction(float beta, std::int64_t step) {
+  if (ADAMANT_FAULT(bias_correction_in_float))
+    return 1.0F - std::pow(beta, static_cast<float>(step));
+  double base = static_cast<double>(beta);
+  if (ADAMANT_FAULT(bias_correction_from_decimal_beta)) base = decimal_of(beta);
+  return static_cast<float>(1.0 - std::pow(base, static_cast<double>(step)));
+}
+
+float complement(float beta) {
+  if (ADAMANT_FAULT(complement_in_double)) return static_cast<float>(1.0 - decimal_of(beta));
+  return 1.0F - beta;
+}
+
+}  // namespace
+
+StepScalars step_scalars(AdamConfig const& config, std::int64_t step, bool apply) {
+  ADAMANT_REAL_ASSERT(step >= (apply ? 1 : 0));
+  StepScalars row;
+  row.learning_rate = config.learning_rate;
+  row.beta1 = config.beta1;
+  row.one_minus_beta1 = complement(config.beta1);
+  row.beta2 = config.beta2;
+  row.one_minus_beta2 = complement(config.beta2);
+  row.epsilon = config.epsilon;
+  row.weight_decay = config.weight_decay;
+  row.decoupled = config.mode == AdamMode::adamw ? 1 : 0;
+  row.apply = apply ? 1 : 0;
+  if (config.bias_correction) {
+    std::int64_t const number = ADAMANT_FAULT(counter_off_by_one) ? step + 1 : step;
+    row.correction1 = bias_correction(config.beta1, number);
+    row.correction2 = bias_correction(config.beta2, number);
+  }
+  return row;
+}
+
+StepCounters::StepCounters(std::span<ParameterSpec const> parameters, int group_count,
+                           StepCounter kind)
+    : kind_(kind),
+      group_steps_(static_cast<std::size_t>(group_count), 0),
+      parameter_steps_(parameters.size(), 0) {
+  for (ParameterSpec const& spec : parameters) {
+    ADAMANT_REAL_ASSERT(spec.group >= 0);
+    ADAMANT_REAL_ASSERT(spec.group < group_count);
+    group_of_.push_back(spec.group);
+  }
+}
+
+void StepCounters::advance(std::vector<bool> const& has_gradient, Layout const& layout) {
+  ADAMANT_REAL_ASSERT(has_gradient.size() == parameter_steps_.size());
+  std::vector<bool> owns_some(group_steps_.size(), false);
+  for (std::size_t p = 0; p < parameter_steps_.size(); ++p) {
+    auto const group = static_cast<std::size_t>(group_of_[p]);
+    if (layout[static_cast<int>(p)].shard_numel() > 0) owns_some[group] = true;
+    if (has_gradient[p]) ++parameter_steps_[p];
+    if (ADAMANT_FAULT(counter_per_tensor)) ++group_steps_[group];
+  }
+  if (ADAMANT_FAULT(counter_per_tensor)) return;
+  for (std::size_t g = 0; g < group_steps_.size(); ++g) {
+    if (ADAMANT_FAULT(counter_skips_empty_ranks) && !owns_some[g]) continue;
+    ++group_steps_[g];
+  }
+}
+
+std::int64_t StepCounters::of(int parameter) const {
+  ADAMANT_REAL_ASSERT(parameter >= 0);
+  auto const p = static_cast<std::size_t>(parameter);
+  ADAMANT_REAL_ASSERT(p < parameter_steps_.size());
+  if (kind_ == StepCounter::parameter) return parameter_steps_[p];
+  return group_steps_[static_cast<std::size_t>(group_of_[p])];
+}
+
+}  // namespace adamant::real

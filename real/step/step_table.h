@@ -1,0 +1,57 @@
+// The scalars of one step, one row a parameter: settings rounded to binary32 and bias corrections
+// computed in double on the host; and the counters that number the steps. It knows no device: the
+// rows are written to memory that somebody else uploads.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "oracle/types.h"
+#include "real/shard/layout.h"
+
+namespace adamant::real {
+
+/// A row of the table, as the kernel reads it: three 16-byte loads.
+struct alignas(16) StepScalars {
+  float learning_rate = 0;
+  float beta1 = 0;
+  float one_minus_beta1 = 0;  // subtracted in fp32
+  float beta2 = 0;
+  float one_minus_beta2 = 0;
+  float epsilon = 0;
+  float weight_decay = 0;
+  float correction1 = 1;
+  float correction2 = 1;
+  std::int32_t decoupled = 0;  // AdamW
+  std::int32_t apply = 0;      // 0: no gradient, leave the parameter alone
+  std::int32_t reserved = 0;
+};
+static_assert(sizeof(StepScalars) == 48);
+
+/// The row of a parameter whose counter stands at `step`.
+///
+///   correction = fl32(1 - beta^step), beta the binary32 value, power and difference in double
+///
+/// Units: `step` is a count, the first step is 1; a row with apply 0 may have 0.
+/// Source: domain sheet 1.4, TransformerEngine's host path.
+StepScalars step_scalars(AdamConfig const& config, std::int64_t step, bool apply);
+
+/// Numbers executed steps, by group or by parameter.
+class StepCounters {
+ public:
+  StepCounters(std::span<ParameterSpec const> parameters, int group_count, StepCounter kind);
+
+  /// One step was executed: every group's counter advances, and those of parameters that have a
+  /// gradient. `layout` is here for what a mistaken engine would look at: what this rank owns.
+  void advance(std::vector<bool> const& has_gradient, Layout const& layout);
+  std::int64_t of(int parameter) const;
+
+ private:
+  StepCounter kind_;
+  std::vector<int> group_of_;
+  std::vector<std::int64_t> group_steps_;
+  std::vector<std::int64_t> parameter_steps_;
+};
+
+}  // namespace adamant::real
