@@ -67,8 +67,9 @@ struct cudaMemPoolProps {
   unsigned char reserved[54];
 };
 
-/// Of the toolkit's union only the members whose attributes are simulated; the size is the same.
-typedef union cudaLaunchAttributeValue {
+/// Of the toolkit's union only the members whose attributes are simulated; size and alignment are
+/// the same.
+typedef union alignas(8) cudaLaunchAttributeValue {
   char pad[64];
   int priority;
 } cudaLaunchAttributeValue;

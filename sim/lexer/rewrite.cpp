@@ -201,10 +201,11 @@ class Rewriter {
   std::string shared_type(std::size_t first, std::size_t name) const {
     std::string type;
     for (std::size_t i = first; i < name; ++i) {
-      if (is_alignment(i))
+      if (is_alignment(i)) {
         i = close_of(i + 1);
-      else if (!is(i, "extern") && !is(i, "__shared__")) {
-        type += (type.empty() ? "" : " ") + std::string(tokens_[i].text);
+      } else if (!is(i, "extern") && !is(i, "__shared__")) {
+        if (!type.empty()) type += ' ';
+        type += tokens_[i].text;
       }
     }
     return type;

@@ -108,7 +108,8 @@ class Cutter {
   TokenKind skip_raw_string() {
     std::size_t const open = source_.find('(', at_);
     if (open == std::string_view::npos) return skip_quoted('"');
-    std::string const close = ")" + std::string(source_.substr(at_ + 1, open - at_ - 1)) + "\"";
+    std::string close(")");
+    close.append(source_, at_ + 1, open - at_ - 1).append("\"");
     std::size_t const end = source_.find(close, open);
     at_ = end == std::string_view::npos ? source_.size() : end + close.size();
     return TokenKind::literal;

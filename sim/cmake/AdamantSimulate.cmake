@@ -1,0 +1,129 @@
+# Compiles plain CUDA C++ against the simulator.
+#
+#   adamant_simulate(target sources... [UNCHECKED])
+#     Adds the sources to the program or library `target`, which is made as a program if there is
+#     none of that name. Every strong symbol stays visible, as in an ordinary build.
+#
+#   adamant_isolate(target ENTRY symbol... SOURCES source... [UNCHECKED]
+#                   [INCLUDES dir...] [DEFINITIONS definition...] [LIBRARIES target...])
+#     Makes the static library `target` of the sources, in which the entries (linker names) are the
+#     only visible symbols, so that two variants of the same sources fit in one program.
+#
+# Both compile with every memory access reported to the simulator, unless UNCHECKED. A source that
+# ends in .cu goes through the lexer and may launch kernels with <<<>>>; others must use
+# cudaLaunchKernelEx. With ADAMANT_SANITIZE set, both compile without reporting: the two
+# instrumentations exclude each other.
+#
+# Why the objects are joined to one: the linker keeps one copy of every inline function and
+# template, instrumented or not, and would hand it to the simulator's own code as well as to the
+# simulated one. So the copies of the simulated code are made local to it, and its calls of memcpy,
+# memmove and memset, which no compiler reports, are renamed to the simulator's.
+include_guard(GLOBAL)
+
+set(_adamant_join_script ${CMAKE_CURRENT_LIST_DIR}/join_objects.cmake)
+
+function(adamant_simulate target)
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "UNCHECKED" "" "")
+  if(NOT TARGET ${target})
+    add_executable(${target})
+  endif()
+  string(MD5 key "${ARG_UNPARSED_ARGUMENTS}")
+  string(SUBSTRING ${key} 0 8 key)
+  set(objects ${target}_simulated_${key})
+  _adamant_objects(${objects} "${ARG_UNCHECKED}" ${ARG_UNPARSED_ARGUMENTS})
+  foreach(property INCLUDE_DIRECTORIES COMPILE_DEFINITIONS COMPILE_OPTIONS)
+    set_property(TARGET ${objects} APPEND PROPERTY ${property}
+      $<TARGET_PROPERTY:${target},${property}>)
+  endforeach()
+  _adamant_join(${objects} "${ARG_UNCHECKED}" "" joined)
+  target_sources(${target} PRIVATE ${joined})
+  set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX)
+  target_link_libraries(${target} PRIVATE adamant::sim)
+endfunction()
+
+function(adamant_isolate target)
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "UNCHECKED" ""
+    "ENTRY;SOURCES;INCLUDES;DEFINITIONS;LIBRARIES")
+  if(ARG_UNPARSED_ARGUMENTS OR NOT ARG_ENTRY OR NOT ARG_SOURCES)
+    message(FATAL_ERROR "adamant_isolate(${target}): give ENTRY and SOURCES, "
+      "and nothing unknown: ${ARG_UNPARSED_ARGUMENTS}")
+  endif()
+  set(objects ${target}_objects)
+  _adamant_objects(${objects} "${ARG_UNCHECKED}" ${ARG_SOURCES})
+  target_include_directories(${objects} PRIVATE ${ARG_INCLUDES})
+  target_compile_definitions(${objects} PRIVATE ${ARG_DEFINITIONS})
+  target_link_libraries(${objects} PRIVATE ${ARG_LIBRARIES})
+  _adamant_join(${objects} "${ARG_UNCHECKED}" "${ARG_ENTRY}" joined)
+  add_library(${target} STATIC ${joined})
+  set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX)
+  target_link_libraries(${target} PUBLIC adamant::sim)
+endfunction()
+
+# ---- the object library `name` of the sources --------------------------------------------------
+function(_adamant_objects name unchecked)
+  add_library(${name} OBJECT)
+  foreach(source IN LISTS ARGN)
+    if(source MATCHES "\\.cu$")
+      _adamant_lex(${name} ${source} source)
+    endif()
+    target_sources(${name} PRIVATE ${source})
+  endforeach()
+  set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON
+    INTERPROCEDURAL_OPTIMIZATION OFF)
+  target_compile_features(${name} PRIVATE cxx_std_20)
+  target_include_directories(${name} BEFORE PRIVATE
+    $<TARGET_PROPERTY:adamant::sim_headers,INTERFACE_INCLUDE_DIRECTORIES>)
+  # One copy of an inline variable per joined object, never one per process; the same bits from
+  # every compiler at every optimisation level.
+  target_compile_options(${name} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fno-gnu-unique>
+    -ffp-contract=off -fno-math-errno -fno-trapping-math)
+  if(NOT unchecked AND NOT ADAMANT_SANITIZE)
+    _adamant_report_accesses(${name})
+  endif()
+endfunction()
+
+# Rewrites a .cu to a .cpp of the build tree. The .cu itself never becomes a source, because
+# LANGUAGE CXX on it would hold for its whole directory, for a CUDA target there too.
+function(_adamant_lex name source result)
+  get_filename_component(absolute ${source} ABSOLUTE)
+  get_filename_component(folder ${absolute} DIRECTORY)
+  string(MD5 key ${folder})
+  string(SUBSTRING ${key} 0 8 key)
+  get_filename_component(file ${absolute} NAME)
+  set(rewritten ${CMAKE_CURRENT_BINARY_DIR}/${name}.lexed/${key}/${file}.cpp)
+  file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/${name}.lexed/${key})
+  add_custom_command(OUTPUT ${rewritten} COMMAND adamant::sim_lexer ${absolute} ${rewritten}
+    DEPENDS ${absolute} adamant::sim_lexer VERBATIM COMMENT "Rewriting launches of ${file}")
+  set_source_files_properties(${rewritten} PROPERTIES COMPILE_OPTIONS "-iquote${folder}")
+  set(${result} ${rewritten} PARENT_SCOPE)
+endfunction()
+
+# The thread sanitizer's compiler pass, without its runtime: the simulator receives its calls. What
+# would hide an access from it is switched off: calls of memcpy and its kin that the compiler
+# expands or makes of loops, their checking variants, and vectors over 16 bytes.
+function(_adamant_report_accesses name)
+  target_compile_options(${name} PRIVATE -fsanitize=thread -U_FORTIFY_SOURCE
+    -fno-builtin-memcpy -fno-builtin-memmove -fno-builtin-memset
+    $<$<STREQUAL:${CMAKE_SYSTEM_PROCESSOR},x86_64>:-mno-avx>
+    $<$<CXX_COMPILER_ID:GNU>:--param=tsan-instrument-func-entry-exit=0>
+    $<$<CXX_COMPILER_ID:GNU>:-fno-tree-loop-distribute-patterns>
+    "$<$<CXX_COMPILER_ID:Clang>:SHELL:-mllvm -tsan-instrument-func-entry-exit=0>")
+endfunction()
+
+# ---- one object of the objects of `name` -------------------------------------------------------
+function(_adamant_join name unchecked entries result)
+  set(joined ${CMAKE_CURRENT_BINARY_DIR}/${name}.joined.o)
+  set(wrapped "memcpy|memmove|memset")
+  if(unchecked OR ADAMANT_SANITIZE)
+    set(wrapped "")
+  endif()
+  string(REPLACE ";" "|" entries "${entries}")
+  add_custom_command(OUTPUT ${joined}
+    COMMAND ${CMAKE_COMMAND} "-DOUTPUT=${joined}" "-DOBJECTS=$<JOIN:$<TARGET_OBJECTS:${name}>,|>"
+      "-DENTRIES=${entries}" "-DWRAPPED=${wrapped}" "-DLINKER=${CMAKE_LINKER}" "-DNM=${CMAKE_NM}"
+      "-DOBJCOPY=${CMAKE_OBJCOPY}" -P ${_adamant_join_script}
+    DEPENDS ${name} $<TARGET_OBJECTS:${name}> ${_adamant_join_script} VERBATIM
+    COMMENT "Joining the objects of ${name}")
+  set_source_files_properties(${joined} PROPERTIES EXTERNAL_OBJECT TRUE GENERATED TRUE)
+  set(${result} ${joined} PARENT_SCOPE)
+endfunction()
