@@ -2,29 +2,25 @@
 // admissible binary32 values for each element, derived from its inputs alone. It knows no
 // collective algorithm; ring, tree, any split over ranks and any number of added zeros are inside.
 //
-// The inputs of one element are x_1 ... x_n, of which k are finite and not zero; u = 2^-24;
-// S = |x_1| + ... + |x_n|; P and N are the sums of the positive and of the negated negative ones.
+// Of the inputs x_1 ... x_n of one element, k are finite and not zero: k_P positive ones with the
+// sum P, k_N negative ones with the magnitude sum N. u = 2^-24, s = P - N is the exact sum, and
+// ufp(x) is the largest power of two not above |x|. One order is one binary tree of additions.
 //
-// 1. Zeros are free. fl(a + 0) = a, so at most k - 1 additions round.
-// 2. Any tree of additions that never overflows ends within (k - 1) u S of the exact sum s.
-//    By induction over the tree. A node joins results a and b of subtrees with k1 and k2 inputs,
-//    absolute sums S1 and S2, and errors E1 <= (k1 - 1) u S1, E2 <= (k2 - 1) u S2. Addition
-//    commits no underflow error (a sum in the subnormal range is exact), so its own error D obeys
-//    both D <= u |a + b| and, as a itself is a candidate, D <= |b| (and D <= |a|).
-//    - S2 <= u S1: D <= |b| <= S2 + E2 <= u S1 + E2, so E1 + E2 + D <= k1 u S1 + 2 (k2 - 1) u S2,
-//      and 2 S2 <= S1 makes that <= (k1 + k2 - 1) u (S1 + S2). The same with 1 and 2 exchanged.
-//    - otherwise u S2 < S1 and u S1 < S2: D <= u (S1 + S2) + u (E1 + E2), and
-//      u E2 <= (k2 - 1) u (u S2) <= (k2 - 1) u S1, u E1 <= (k1 - 1) u S2; the sum of all is
-//      (k1 + k2 - 1) u (S1 + S2).
-//    (Jeannerod & Rump 2013 has the same bound for any order, without terms in u^2.)
-// 3. k <= 2 leaves one possible result: fl(x_i + x_j), whatever the order.
-// 4. Rounding is monotone: a division by n, and the addition to an older gradient, map the ends of
+// 1. Zeros are free: fl(a + 0) = a. At most k - 1 additions round.
+// 2. Partial sums. fl(a + b) is monotone in a and b, so dropping the negative inputs only raises
+//    every partial sum; a tree of positive inputs rounds each of them at most k_P - 1 times, so it
+//    stays below P (1 + u)^(k_P - 1) <= P (1 + 2 (k_P - 1) u). With N alike, no partial sum,
+//    rounded or not, exceeds in magnitude
+//      M = max(P (1 + 2 (k_P - 1) u), N (1 + 2 (k_N - 1) u)).
+// 3. The result of a tree that does not overflow is s plus the errors of its additions. Rounding
+//    x to nearest errs by at most u ufp(x) (by nothing if x is subnormal), so
+//      |result - s| <= (k - 1) u ufp(M).
+// 4. k <= 2 leaves one possible result: fl(x_i + x_j), whatever the order.
+// 5. Rounding is monotone: a division by n, and the addition to an older gradient, map the ends of
 //    an interval to the ends of the next, each end rounded once as the engine rounds.
-// 5. Overflow: dropping the negative inputs only raises every partial sum, so no partial sum
-// exceeds
-//    P + (k_P - 1) u P, and +infinity can arise only if that reaches 2^128 - 2^103, the number from
-//    which rounding gives infinity. -infinity alike with N.
-//    Which classes can come out:
+// 6. Overflow. +infinity can arise only if a sum of positive inputs reaches 2^128 - 2^103, from
+//    where rounding gives infinity. Before its own rounding that sum is at most
+//    P (1 + 2 (k_P - 2) u), k_P >= 2. -infinity alike with N. Which classes can come out:
 //      a NaN input, or infinities of both signs            NaN only
 //      an infinity of one sign                             that infinity; also NaN, if finite
 //                                                          inputs can overflow to the other sign
@@ -32,8 +28,9 @@
 //      none, but N can overflow                            -infinity, as well as finite values
 //      both can                                            and NaN
 //    Finite values are out only if the whole interval lies beyond the largest finite number.
-// 6. P and N are kept in binary64. Their own error and that of the arithmetic here are below
-//    (k - 1) u S 2^-26 for k <= 2^22, by which the bound is widened.
+// 7. P and N are kept in binary64. Their own error and that of the arithmetic here are below
+//    2^-51 k M, and (k - 1) u ufp(M) is at least 2^-26 k M for k >= 3; so widening it by a factor
+//    of 1 + 2^-24 covers them.
 //
 // Not said: the sign of a zero result (both are admissible), and correlations between elements.
 #pragma once
@@ -63,10 +60,16 @@ struct Admissible {
   friend bool operator==(Admissible const&, Admissible const&) = default;
 };
 
+/// The inputs of one sign: the sum of their magnitudes (P or N), and how many there are.
+struct SideSum {
+  double sum = 0.0;
+  std::uint32_t count = 0;
+};
+
 /// What the mean of one element's inputs may be: any order of binary32 additions, then one division
 /// by the number of inputs.
 ///
-/// Errors: asserts 1 <= inputs.size() <= 2^22.
+/// Errors: asserts 1 <= inputs.size() <= 2^22, for which (k - 1) u stays well below 1.
 Admissible mean_bound(std::span<float const> inputs);
 
 /// What a gradient may be after such a mean was added to its older value: fl(older + mean).
@@ -74,7 +77,7 @@ Admissible add_to(float older, Admissible const& mean);
 
 /// The same for a whole tensor, fed one microbatch at a time, so that none need be kept.
 ///
-/// Units: 21 bytes per element; cut large tensors into blocks.
+/// Units: 33 bytes per element; cut large tensors into blocks.
 class MeanBounds {
  public:
   explicit MeanBounds(std::int64_t numel);
@@ -94,9 +97,8 @@ class MeanBounds {
                                             std::span<float const> older) const;
 
  private:
-  std::vector<double> positive_;         // P
-  std::vector<double> negative_;         // N
-  std::vector<std::uint32_t> nonzero_;   // k
+  std::vector<SideSum> positive_;
+  std::vector<SideSum> negative_;
   std::vector<std::uint8_t> nonfinite_;  // which non-finite classes were seen
   int count_ = 0;
 };

@@ -1,0 +1,162 @@
+#include "oracle/budget/budget.h"
+
+#include <gtest/gtest.h>
+
+namespace adamant::oracle {
+namespace {
+
+// On 4 ranks: w has chunks of 3 rows, 9 elements stored as 12 (48 bytes), whole 4*3*3*4 = 144
+// bytes; b has chunks of 2, stored as 4 (16 bytes), whole 32 bytes; h has chunks of 1 row of 2,
+// stored as 4 (16 bytes), whole 32 bytes.
+std::vector<ParameterSpec> three_parameters() {
+  return {{.name = "w", .shape = {10, 3}, .unit = 0},
+          {.name = "b", .shape = {5}, .unit = 0},
+          {.name = "h", .shape = {3, 2}, .unit = 1}};
+}
+
+Budget budget_of(std::vector<ParameterSpec> const& parameters, Place place) {
+  return Budget(parameters, place);
+}
+
+TEST(Budget, ConstructionAllocatesShardsMomentsAndTables) {
+  auto const budget = budget_of(three_parameters(), {0, 4});
+  for (auto const purpose : {Purpose::parameters, Purpose::exp_avg, Purpose::exp_avg_sq}) {
+    EXPECT_EQ(budget.device_bytes(purpose), 48 + 16 + 16);
+    EXPECT_EQ(budget.peak_bytes(purpose), 48 + 16 + 16);
+    EXPECT_EQ(budget.pinned_bytes(purpose), 0);
+  }
+  EXPECT_EQ(budget.device_bytes(Purpose::step_table), 3 * 48);
+  EXPECT_EQ(budget.pinned_bytes(Purpose::step_table), 3 * 48);
+  EXPECT_EQ(budget.peak_bytes(Purpose::step_table), 2 * 3 * 48);
+  EXPECT_EQ(budget.device_bytes(Purpose::gradients), 0);
+}
+
+TEST(Budget, EveryRankStoresTheSamePaddedShards) {
+  for (int rank = 0; rank < 4; ++rank)
+    EXPECT_EQ(budget_of(three_parameters(), {rank, 4}).device_bytes(Purpose::parameters), 80);
+}
+
+// Rank 3 owns a row of w and nothing of b or h.
+TEST(Budget, WorkListHasPiecesForOwnElementsOnly) {
+  EXPECT_EQ(budget_of(three_parameters(), {0, 4}).device_bytes(Purpose::work_list), 3 * 24);
+  EXPECT_EQ(budget_of(three_parameters(), {3, 4}).device_bytes(Purpose::work_list), 1 * 24);
+}
+
+TEST(Budget, PiecesHoldAtMost65536Elements) {
+  auto const pieces = [](std::int64_t numel) {
+    return budget_of({{.name = "w", .shape = {numel}}}, {0, 1}).device_bytes(Purpose::work_list) /
+           24;
+  };
+  EXPECT_EQ(pieces(0), 0);
+  EXPECT_EQ(pieces(1), 1);
+  EXPECT_EQ(pieces(65536), 1);
+  EXPECT_EQ(pieces(65537), 2);
+  EXPECT_EQ(pieces(200'000), 4);
+}
+
+// 65,537 rows on 2 ranks: 32,769 elements stored as 32,772, but a piece covers no padding; and 3
+// ranks' last shard of 131,074 rows ends inside its second piece on no rank.
+TEST(Budget, PaddingMakesNoPiece) {
+  auto const bytes = [](std::int64_t rows, Place place) {
+    return budget_of({{.name = "w", .shape = {rows}}}, place).device_bytes(Purpose::work_list);
+  };
+  EXPECT_EQ(bytes(131'069, {0, 2}), 24);  // 65,535 elements, stored as 65,536
+  EXPECT_EQ(bytes(131'072, {1, 2}), 24);
+  EXPECT_EQ(bytes(131'073, {0, 2}), 48);
+  EXPECT_EQ(bytes(131'073, {1, 2}), 24);
+}
+
+TEST(Budget, GradientsLiveFromTheFirstBackwardToZeroGrad) {
+  auto budget = budget_of(three_parameters(), {1, 4});
+  budget.backward({});
+  EXPECT_EQ(budget.device_bytes(Purpose::gradients), 80);
+  budget.zero_grad(false);
+  EXPECT_EQ(budget.device_bytes(Purpose::gradients), 80);
+  budget.zero_grad(true);
+  EXPECT_EQ(budget.device_bytes(Purpose::gradients), 0);
+  EXPECT_EQ(budget.peak_bytes(Purpose::gradients), 80);
+}
+
+TEST(Budget, ZeroGradientsNeedTheBufferToo) {
+  auto budget = budget_of(three_parameters(), {1, 4});
+  budget.zero_grad(false);
+  EXPECT_EQ(budget.device_bytes(Purpose::gradients), 80);
+}
+
+TEST(Budget, ABackwardWithoutAnyParameterMakesNoGradients) {
+  auto budget = budget_of(three_parameters(), {1, 4});
+  int const all[] = {0, 1, 2};
+  budget.backward(all);
+  EXPECT_EQ(budget.device_bytes(Purpose::gradients), 0);
+  EXPECT_EQ(budget.peak_bytes(Purpose::gradients), 0);
+  EXPECT_EQ(budget.peak_bytes(Purpose::unsharded_gradients), 0);
+}
+
+TEST(Budget, BackwardHoldsTwoUnitsOfParametersAndOneOfGradients) {
+  auto budget = budget_of(three_parameters(), {0, 4});
+  EXPECT_EQ(budget.peak_bytes(Purpose::unsharded_parameters), 0);
+  budget.backward({});
+  EXPECT_EQ(budget.peak_bytes(Purpose::unsharded_parameters), 144 + 32 + 32);
+  EXPECT_EQ(budget.peak_bytes(Purpose::unsharded_gradients), 144 + 32);
+  EXPECT_EQ(budget.peak_bytes(Purpose::reduction), 48 + 16);
+  for (auto const purpose :
+       {Purpose::unsharded_parameters, Purpose::unsharded_gradients, Purpose::reduction})
+    EXPECT_EQ(budget.device_bytes(purpose), 0) << name_of(purpose);
+}
+
+TEST(Budget, ParametersWithoutGradientAreGatheredButNotReduced) {
+  auto budget = budget_of(three_parameters(), {0, 4});
+  int const without[] = {0};
+  budget.backward(without);
+  EXPECT_EQ(budget.peak_bytes(Purpose::unsharded_parameters), 144 + 32 + 32);
+  EXPECT_EQ(budget.peak_bytes(Purpose::unsharded_gradients), 32);
+  EXPECT_EQ(budget.peak_bytes(Purpose::reduction), 16);
+}
+
+TEST(Budget, PeaksAreThoseOfTheWholeHistory) {
+  auto budget = budget_of(three_parameters(), {0, 4});
+  int const without[] = {0};
+  budget.backward({});
+  budget.backward(without);
+  EXPECT_EQ(budget.peak_bytes(Purpose::unsharded_gradients), 144 + 32);
+}
+
+// Units of 16, 64, 48 and 16 bytes on one rank: the second and third are the largest pair.
+TEST(Budget, OnlyNeighbouringUnitsMeet) {
+  auto budget = budget_of({{.name = "a", .shape = {4}, .unit = 0},
+                           {.name = "b", .shape = {16}, .unit = 1},
+                           {.name = "c", .shape = {12}, .unit = 2},
+                           {.name = "d", .shape = {4}, .unit = 3}},
+                          {0, 1});
+  budget.backward({});
+  EXPECT_EQ(budget.peak_bytes(Purpose::unsharded_parameters), 64 + 48);
+  EXPECT_EQ(budget.peak_bytes(Purpose::unsharded_gradients), 64);
+}
+
+TEST(Budget, ASingleUnitStandsAlone) {
+  auto budget = budget_of({{.name = "a", .shape = {4}}}, {0, 1});
+  budget.backward({});
+  EXPECT_EQ(budget.peak_bytes(Purpose::unsharded_parameters), 16);
+}
+
+// 5 elements on 3 ranks: chunks of 2, gathered 6 elements or 24 bytes, on 32 to keep 16-byte
+// starts.
+TEST(Budget, GatheredParametersStartOn16Bytes) {
+  auto budget = budget_of({{.name = "a", .shape = {5}}}, {0, 3});
+  budget.backward({});
+  EXPECT_EQ(budget.peak_bytes(Purpose::unsharded_parameters), 32);
+}
+
+TEST(Budget, EmptyParametersCostTheirTableEntriesOnly) {
+  auto budget = budget_of({{.name = "a", .shape = {0, 3}}}, {0, 2});
+  budget.backward({});
+  budget.zero_grad(false);
+  for (int i = 0; i < purpose_count; ++i) {
+    auto const purpose = static_cast<Purpose>(i);
+    EXPECT_EQ(budget.peak_bytes(purpose), purpose == Purpose::step_table ? 96 : 0)
+        << name_of(purpose);
+  }
+}
+
+}  // namespace
+}  // namespace adamant::oracle

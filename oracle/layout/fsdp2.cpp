@@ -1,0 +1,38 @@
+#include "oracle/layout/fsdp2.h"
+
+#include <algorithm>
+
+#include "oracle/check.h"
+
+namespace adamant::oracle {
+namespace {
+
+// 16 bytes, the widest access of a kernel, in binary32 elements.
+constexpr std::int64_t alignment_numel = 4;
+
+}  // namespace
+
+std::int64_t chunk_rows(std::int64_t rows, int world_size) {
+  check(rows >= 0, "a parameter has no negative rows");
+  check(world_size >= 1, "a world has a rank");
+  return rows / world_size + (rows % world_size != 0 ? 1 : 0);
+}
+
+RowRange shard_rows(std::int64_t rows, Place place) {
+  check(place.rank >= 0, "ranks count from 0");
+  check(place.rank < place.world_size, "a rank is in its world");
+  auto const chunk = chunk_rows(rows, place.world_size);
+  return {.begin = std::min(rows, place.rank * chunk),
+          .end = std::min(rows, (place.rank + 1) * chunk)};
+}
+
+std::int64_t shard_numel(ParameterSpec const& parameter, Place place) {
+  return shard_rows(parameter.rows(), place).count() * parameter.row_numel();
+}
+
+std::int64_t padded_numel(ParameterSpec const& parameter, int world_size) {
+  auto const numel = chunk_rows(parameter.rows(), world_size) * parameter.row_numel();
+  return (numel + alignment_numel - 1) / alignment_numel * alignment_numel;
+}
+
+}  // namespace adamant::oracle
