@@ -59,8 +59,6 @@ struct Violation {
   std::string message;
   std::vector<Access> accesses;
   std::string missing;  // the edge that would have ordered them
-
-  friend bool operator==(Violation const&, Violation const&);
 };
 
 struct Event {  // one line of the trace
@@ -79,6 +77,7 @@ struct Report {
   std::size_t device_peak_bytes = 0;      // of the fullest device
   std::size_t pinned_peak_bytes = 0;
   std::uint64_t operations = 0;           // asynchronous operations executed
+  std::uint64_t accesses = 0;             // loads and stores of instrumented code in simulated memory
   std::vector<Event> trace;
   bool ok() const { return violations.empty(); }
 };
@@ -99,7 +98,8 @@ Report explore(int ranks, std::function<void(int rank)> const& main, int schedul
 /// One report as text: each violation with both accesses and the missing edge.
 std::string describe(Report const& report);
 
-// ---- inside a run: what a harness may ask. None of these order anything for the race checker. ----
+// ---- inside a run: what a harness may ask. None of these but barrier()
+//      order anything for the race checker. ----
 
 /// Is the calling code inside run()?
 bool inside();
@@ -110,6 +110,8 @@ int current_rank();
 void settle();
 /// Waits for all ranks, then one of them calls `once` while the others wait.
 void meet(std::function<void()> const& once = {});
+/// Waits for all ranks and orders them, as a barrier of the host program would.
+void barrier();
 /// Ends the world: every further simulated call of every rank returns an error at once.
 void end_world();
 /// Announces which operation of the host program this rank is at, for reports.
@@ -122,13 +124,13 @@ void note_result(std::uint64_t value);
 /// Adds a violation that a harness found.
 void report(Violation violation);
 
-struct Allocation {
+struct LiveAllocation {
   void const* address = nullptr;
   std::size_t bytes = 0;  // asked for
   int rank = 0;           // who allocated
   bool on_host = false;
 };
 /// All live allocations of this world, by address.
-std::vector<Allocation> live_allocations();
+std::vector<LiveAllocation> live_allocations();
 
 }  // namespace adamant::sim

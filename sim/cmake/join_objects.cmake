@@ -1,8 +1,8 @@
 # cmake -DOUTPUT= -DOBJECTS= -DENTRIES= -DWRAPPED= -DLINKER= -DNM= -DOBJCOPY= -P join_objects.cmake
 #
 # Joins OBJECTS to one object and makes symbols of it local: all but ENTRIES, or, without ENTRIES,
-# the weak ones (inline functions, templates). Calls of the functions in WRAPPED, which newer
-# compilers spell __tsan_<name>, become calls of adamant_sim_<name>. Lists are separated by |.
+# the weak ones (inline functions, templates). Calls of the functions in WRAPPED become calls of
+# adamant_sim_<name>. Lists are separated by |.
 cmake_policy(VERSION 3.25)
 string(REPLACE "|" ";" objects "${OBJECTS}")
 string(REPLACE "|" ";" entries "${ENTRIES}")
@@ -30,8 +30,7 @@ else()
   list(APPEND options --localize-symbols=${OUTPUT}.local)
 endif()
 foreach(name IN LISTS wrapped)
-  list(APPEND options --redefine-sym=${name}=adamant_sim_${name}
-    --redefine-sym=__tsan_${name}=adamant_sim_${name})
+  list(APPEND options --redefine-sym=${name}=adamant_sim_${name})
 endforeach()
 
 execute_process(COMMAND ${OBJCOPY} ${options} ${OUTPUT}.all ${OUTPUT} COMMAND_ERROR_IS_FATAL ANY)

@@ -41,8 +41,6 @@ class Rewriter {
   }
 
  private:
-  static constexpr std::size_t npos = static_cast<std::size_t>(-1);
-
   bool is(std::size_t i, std::string_view text) const {
     return i < tokens_.size() && tokens_[i].kind != TokenKind::literal && tokens_[i].text == text;
   }

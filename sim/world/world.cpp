@@ -15,7 +15,7 @@ constexpr std::size_t violations_max = 64;
 
 }  // namespace
 
-void World::reset(Options const& options, Observer& observer) {
+void World::prepare(Options const& options, Observer& observer) {
   options_ = options;
   observer_ = &observer;
   choices_.reset(options.schedule);
@@ -25,6 +25,7 @@ void World::reset(Options const& options, Observer& observer) {
   meetings_.clear();
   free_operations_.clear();
   for (auto const& operation : operations_) free_operations_.push_back(operation.get());
+  hosts_.clear();
   agent_count_ = 0;
   ready_.clear();
   quiet_hosts_.clear();
@@ -39,11 +40,8 @@ void World::reset(Options const& options, Observer& observer) {
   seen_violations_.clear();
 }
 
-void World::run(int ranks, std::function<void(int)> const& main, Options const& options,
-                Observer& observer) {
+void World::run(int ranks, std::function<void(int)> const& main) {
   ADAMANT_SIM_ASSERT(ranks >= 1);
-  reset(options, observer);
-  hosts_.clear();
   for (int rank = 0; rank < ranks; ++rank) {
     auto& host = *hosts_.emplace_back(std::make_unique<Host>());
     host.is_host = true;

@@ -49,7 +49,10 @@ struct Stream : Agent {
   unsigned flags = 0;
   int cuda_priority = 0;
   bool destroyed = false;
-  bool is_default = false;
+  bool is_legacy_default = false;
+  // How far this stream and the device's legacy default stream have been ordered, in operations.
+  std::uint64_t known_to_legacy = 0;
+  std::uint64_t knows_of_legacy = 0;
   std::string name;
   std::deque<Operation*> queue;
   std::uint64_t enqueued = 0;
@@ -61,7 +64,6 @@ struct Stream : Agent {
   std::vector<Waiter> waiters;
 
   Operation* head() const { return queue.empty() ? nullptr : queue.front(); }
-  bool idle() const { return queue.empty(); }
 };
 
 /// Learns of every step of the world.
@@ -77,14 +79,15 @@ class Observer {
 
 class World {
  public:
+  /// Empties the world. What a run asks of Choices before its ranks start comes after this.
+  void prepare(Options const& options, Observer& observer);
   /// Runs all ranks to their end. Errors: rethrows the failure of the lowest rank.
-  void run(int ranks, std::function<void(int)> const& main, Options const& options,
-           Observer& observer);
+  void run(int ranks, std::function<void(int)> const& main);
 
   // ---- agents ----
   Host* host() const { return host_; }  // whose code runs now; null inside an operation
   std::vector<std::unique_ptr<Host>> const& hosts() const { return hosts_; }
-  std::deque<Stream> const& streams() const { return streams_; }
+  std::deque<Stream>& streams() { return streams_; }
   Stream& add_stream(int device, unsigned flags, int cuda_priority);
   int ranks() const { return static_cast<int>(hosts_.size()); }
 
@@ -131,7 +134,6 @@ class World {
   std::vector<Violation>& violations() { return violations_; }
 
  private:
-  void reset(Options const& options, Observer& observer);
   void schedule();
   void resume(Host& host);
   void execute_head(Stream& stream);
@@ -153,7 +155,6 @@ class World {
   Choices choices_;
   Prng addresses_;
   std::vector<std::unique_ptr<Host>> hosts_;
-  std::vector<std::unique_ptr<Host>> spare_hosts_;
   std::deque<Stream> streams_;
   std::uint32_t agent_count_ = 0;
   std::deque<Ticket> tickets_;

@@ -1,0 +1,235 @@
+// Allocating and freeing: device memory, stream-ordered memory, pinned and registered host memory.
+
+#include <cuda_runtime_api.h>
+
+#include "sim/cuda/region.h"
+#include "sim/cuda/runtime.h"
+
+using namespace adamant::sim;
+
+namespace {
+
+int device_slot(Runtime& runtime) { return runtime.host().device + 1; }
+
+cudaError_t allocate_now(Runtime& runtime, void** result, std::size_t bytes, int slot,
+                         AllocationKind kind, char const* name) {
+  if (result == nullptr) return cudaErrorInvalidValue;
+  *result = nullptr;
+  if (bytes == 0) return cudaSuccess;
+  Allocation* const allocation = runtime.memory.allocate(slot, bytes, kind, nullptr, nullptr);
+  if (allocation == nullptr) return cudaErrorMemoryAllocation;
+  runtime.memory.appear(*allocation, host_touch(runtime, OperationKind::allocate, name, bytes));
+  *result = region_address(allocation->begin);
+  return cudaSuccess;
+}
+
+// Frees at once. Work that still uses the memory is not waited for, because the headers only say
+// that a free may synchronise; whoever relies on it is reported.
+cudaError_t free_now(Runtime& runtime, Allocation& allocation, char const* name) {
+  Touch const touch = host_touch(runtime, OperationKind::release, name, allocation.bytes);
+  runtime.watch.judge_release(allocation, touch.operation);
+  runtime.memory.mark_freed(allocation);
+  runtime.memory.vanish(allocation, touch.operation);
+  runtime.memory.recycle(allocation, nullptr, nullptr);
+  return cudaSuccess;
+}
+
+cudaError_t allocate_in_order(Runtime& runtime, void** result, std::size_t bytes,
+                              cudaStream_t handle) {
+  if (result == nullptr) return cudaErrorInvalidValue;
+  Stream* const stream = stream_of(runtime, handle);
+  if (stream == nullptr) return cudaErrorInvalidResourceHandle;
+  *result = nullptr;
+  if (bytes == 0) return cudaSuccess;
+  Ticket* after = nullptr;
+  Allocation* const allocation = runtime.memory.allocate(stream->device + 1, bytes,
+                                                         AllocationKind::device_async, stream, &after);
+  if (allocation == nullptr) return cudaErrorMemoryAllocation;
+  if (after != nullptr) enqueue_wait(runtime, *stream, *after);
+  Operation& operation = runtime.world.make(OperationKind::allocate, "cudaMallocAsync", bytes);
+  operation.body = [&runtime, allocation] {
+    runtime.memory.appear(*allocation, runtime.watch.enabled() ? runtime.watch.now() : Touch{});
+  };
+  *result = region_address(allocation->begin);
+  return enqueue(runtime, *stream, operation);
+}
+
+cudaError_t free_in_order(Runtime& runtime, void* pointer, cudaStream_t handle) {
+  Stream* const stream = stream_of(runtime, handle);
+  if (stream == nullptr) return cudaErrorInvalidResourceHandle;
+  Allocation* const allocation = runtime.memory.find_live_base(pointer);
+  if (allocation == nullptr || allocation->kind == AllocationKind::pinned) {
+    return cudaErrorInvalidValue;
+  }
+  runtime.memory.mark_freed(*allocation);
+  Operation& operation = runtime.world.make(OperationKind::release, "cudaFreeAsync", allocation->bytes);
+  std::uint32_t const id = operation.id;
+  operation.body = [&runtime, allocation, id] {
+    runtime.watch.judge_release(*allocation, id);
+    runtime.memory.vanish(*allocation, id);
+  };
+  cudaError_t const result = enqueue(runtime, *stream, operation);
+  if (result == cudaSuccess) {
+    runtime.memory.recycle(*allocation, stream, &enqueue_record(runtime, *stream));
+  }
+  return result;
+}
+
+bool overlaps(Allocation const& allocation, std::uintptr_t begin, std::size_t bytes) {
+  return begin < allocation.begin + allocation.bytes && allocation.begin < begin + bytes;
+}
+
+Allocation* registered_at(Runtime& runtime, std::uintptr_t begin, std::size_t bytes) {
+  for (Allocation* allocation : runtime.memory.foreign()) {
+    bool const registered = allocation->kind == AllocationKind::registered;
+    if (registered && overlaps(*allocation, begin, bytes)) return allocation;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+extern "C" {
+
+cudaError_t cudaMalloc(void** result, std::size_t bytes) {
+  return call([&](Runtime& runtime) {
+    return allocate_now(runtime, result, bytes, device_slot(runtime), AllocationKind::device,
+                        "cudaMalloc");
+  });
+}
+
+cudaError_t cudaFree(void* pointer) {
+  if (pointer == nullptr) return cudaSuccess;
+  return call([&](Runtime& runtime) -> cudaError_t {
+    Allocation* const allocation = runtime.memory.find_live_base(pointer);
+    if (allocation == nullptr || allocation->kind == AllocationKind::pinned) {
+      return cudaErrorInvalidValue;
+    }
+    return free_now(runtime, *allocation, "cudaFree");
+  });
+}
+
+cudaError_t cudaMallocAsync(void** result, std::size_t bytes, cudaStream_t stream) {
+  return call([&](Runtime& runtime) { return allocate_in_order(runtime, result, bytes, stream); });
+}
+
+cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
+  return call([&](Runtime& runtime) { return free_in_order(runtime, pointer, stream); });
+}
+
+cudaError_t cudaHostAlloc(void** result, std::size_t bytes, unsigned int flags) {
+  return call([&](Runtime& runtime) {
+    cudaError_t const error =
+        allocate_now(runtime, result, bytes, 0, AllocationKind::pinned, "cudaHostAlloc");
+    if (error == cudaSuccess && bytes > 0) runtime.memory.find_live_base(*result)->flags = flags;
+    return error;
+  });
+}
+
+cudaError_t cudaMallocHost(void** result, std::size_t bytes) {
+  return cudaHostAlloc(result, bytes, cudaHostAllocDefault);
+}
+
+cudaError_t cudaFreeHost(void* pointer) {
+  if (pointer == nullptr) return cudaSuccess;
+  return call([&](Runtime& runtime) -> cudaError_t {
+    Allocation* const allocation = runtime.memory.find_live_base(pointer);
+    if (allocation == nullptr || allocation->kind != AllocationKind::pinned) {
+      return cudaErrorInvalidValue;
+    }
+    return free_now(runtime, *allocation, "cudaFreeHost");
+  });
+}
+
+cudaError_t cudaHostRegister(void* pointer, std::size_t bytes, unsigned int flags) {
+  return call([&](Runtime& runtime) -> cudaError_t {
+    if (pointer == nullptr || bytes == 0) return cudaErrorInvalidValue;
+    auto const begin = reinterpret_cast<std::uintptr_t>(pointer);
+    if (registered_at(runtime, begin, bytes) != nullptr ||
+        runtime.memory.find_live(pointer) != nullptr) {
+      return cudaErrorHostMemoryAlreadyRegistered;
+    }
+    Allocation* const allocation =
+        runtime.memory.register_host(begin, bytes, AllocationKind::registered);
+    allocation->flags = flags;
+    allocation->segments.reset(
+        bytes, host_touch(runtime, OperationKind::allocate, "cudaHostRegister", bytes));
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaHostUnregister(void* pointer) {
+  return call([&](Runtime& runtime) -> cudaError_t {
+    auto const begin = reinterpret_cast<std::uintptr_t>(pointer);
+    Allocation* const allocation = registered_at(runtime, begin, 1);
+    if (allocation == nullptr || allocation->begin != begin) {
+      return cudaErrorHostMemoryNotRegistered;
+    }
+    Touch const touch =
+        host_touch(runtime, OperationKind::release, "cudaHostUnregister", allocation->bytes);
+    runtime.watch.judge_release(*allocation, touch.operation);
+    runtime.memory.unregister_host(*allocation);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaHostGetDevicePointer(void** result, void* pointer, unsigned int flags) {
+  return call([&](Runtime& runtime) -> cudaError_t {
+    if (result == nullptr || flags != 0) return cudaErrorInvalidValue;
+    bool const pinned = runtime.memory.find_live(pointer) != nullptr;
+    if (!pinned && registered_at(runtime, reinterpret_cast<std::uintptr_t>(pointer), 1) == nullptr) {
+      return cudaErrorInvalidValue;
+    }
+    *result = pointer;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaHostGetFlags(unsigned int* flags, void* pointer) {
+  return call([&](Runtime& runtime) -> cudaError_t {
+    Allocation const* allocation = runtime.memory.find_live(pointer);
+    if (allocation == nullptr) {
+      allocation = registered_at(runtime, reinterpret_cast<std::uintptr_t>(pointer), 1);
+    }
+    bool const device = allocation != nullptr && allocation->kind <= AllocationKind::device_async;
+    if (flags == nullptr || allocation == nullptr || device) return cudaErrorInvalidValue;
+    *flags = allocation->flags;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
+  return call([&](Runtime& runtime) -> cudaError_t {
+    if (free == nullptr || total == nullptr) return cudaErrorInvalidValue;
+    int const slot = device_slot(runtime);
+    *total = runtime.memory.limit_bytes(slot);
+    *free = *total - runtime.memory.live_bytes(slot);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, void const* pointer) {
+  return call([&](Runtime& runtime) -> cudaError_t {
+    if (attributes == nullptr) return cudaErrorInvalidValue;
+    *attributes = {};
+    attributes->type = cudaMemoryTypeUnregistered;
+    attributes->device = -2;
+    void* const address = const_cast<void*>(pointer);
+    Allocation const* allocation = runtime.memory.find_live(pointer);
+    if (allocation == nullptr) {
+      allocation = registered_at(runtime, reinterpret_cast<std::uintptr_t>(pointer), 1);
+    }
+    if (allocation == nullptr) {
+      attributes->hostPointer = address;
+      return cudaSuccess;
+    }
+    bool const device = allocation->kind <= AllocationKind::device_async;
+    attributes->type = device ? cudaMemoryTypeDevice : cudaMemoryTypeHost;
+    attributes->device = device ? allocation->slot - 1 : runtime.host().device;
+    attributes->devicePointer = address;
+    attributes->hostPointer = device ? nullptr : address;
+    return cudaSuccess;
+  });
+}
+
+}  // extern "C"

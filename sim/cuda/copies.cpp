@@ -1,0 +1,205 @@
+// Copies and fills: who waits for what follows the table of the runtime's synchronisation
+// behaviour; the bytes move when the stream gets there.
+
+#include <cuda_runtime_api.h>
+
+#include <cstring>
+#include <memory>
+
+#include "sim/cuda/region.h"
+#include "sim/cuda/runtime.h"
+
+using namespace adamant::sim;
+
+namespace {
+
+enum class Place { device, pinned, pageable };
+
+Place place_of(Runtime& runtime, void const* address) {
+  if (Allocation const* live = runtime.memory.find_live(address)) {
+    return live->kind == AllocationKind::pinned ? Place::pinned : Place::device;
+  }
+  if (region_offset(address) < region_bytes) return Place::device;  // freed: judged when it runs
+  Allocation const* const present = runtime.memory.find_present(address);
+  bool const registered = present != nullptr && present->kind == AllocationKind::registered;
+  return registered ? Place::pinned : Place::pageable;
+}
+
+struct Copy {
+  void* to;
+  void const* from;
+  std::uint64_t bytes;
+  Place to_place;
+  Place from_place;
+
+  bool host_to_host() const { return to_place != Place::device && from_place != Place::device; }
+  bool device_to_device() const {
+    return to_place == Place::device && from_place == Place::device;
+  }
+};
+
+bool kind_fits(Copy const& copy, cudaMemcpyKind kind) {
+  bool const to_device = copy.to_place == Place::device;
+  bool const from_device = copy.from_place == Place::device;
+  switch (kind) {
+    case cudaMemcpyHostToHost:
+      return !to_device && !from_device;
+    case cudaMemcpyHostToDevice:
+      return to_device && !from_device;
+    case cudaMemcpyDeviceToHost:
+      return !to_device && from_device;
+    case cudaMemcpyDeviceToDevice:
+      return to_device && from_device;
+    default:
+      return true;
+  }
+}
+
+std::uint64_t cost_ns(Copy const& copy) {
+  // 50 GB/s over PCIe, 2 TB/s inside a device, after a start of 2 us.
+  return 2000 + (copy.device_to_device() ? copy.bytes / 2000 : copy.bytes / 50);
+}
+
+// Pageable memory is watched while a copy may use it. Overlapping ends of several copies are
+// separate buffers: the host's accesses are held against each of them.
+Allocation* watch_pageable(Runtime& runtime, void const* address, std::uint64_t bytes, Place place) {
+  if (place != Place::pageable || !runtime.watch.enabled()) return nullptr;
+  Allocation* const buffer = runtime.memory.register_host(
+      reinterpret_cast<std::uintptr_t>(address), bytes, AllocationKind::pageable);
+  buffer->name = "pageable host memory";
+  Touch const birth = host_touch(runtime, OperationKind::host, "host code", bytes);
+  buffer->segments.reset(bytes, birth);
+  buffer->last_touch = birth;
+  buffer->pending_copies = 1;
+  return buffer;
+}
+
+void judge_end(Runtime& runtime, Allocation* pageable, void const* address, std::uint64_t bytes,
+               AccessKind kind) {
+  runtime.watch.range(address, bytes, kind);
+  if (pageable != nullptr) pageable->pending_copies = 0;
+}
+
+// `staged`: the driver has read the pageable source at the call instead of in stream order, which
+// it may; the program must not be able to tell.
+cudaError_t enqueue_copy(Runtime& runtime, Stream& stream, Copy const& copy, char const* name,
+                         bool staged) {
+  std::shared_ptr<char[]> staging;
+  if (staged) {
+    staging.reset(new char[copy.bytes]);
+    raw_copy(staging.get(), copy.from, copy.bytes);
+  }
+  Allocation* const from = watch_pageable(runtime, copy.from, copy.bytes, copy.from_place);
+  Allocation* const to = watch_pageable(runtime, copy.to, copy.bytes, copy.to_place);
+  Operation& operation = runtime.world.make(OperationKind::copy, name, copy.bytes);
+  operation.cost_ns = cost_ns(copy);
+  operation.body = [&runtime, copy, staging = std::move(staging), from, to] {
+    judge_end(runtime, from, copy.from, copy.bytes, AccessKind::read);
+    judge_end(runtime, to, copy.to, copy.bytes, AccessKind::write);
+    raw_copy(copy.to, staging ? staging.get() : copy.from, copy.bytes);
+  };
+  return enqueue(runtime, stream, operation);
+}
+
+cudaError_t checked(Runtime& runtime, void* to, void const* from, std::size_t bytes,
+                    cudaMemcpyKind kind, Copy& copy) {
+  if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) {
+    return cudaErrorInvalidMemcpyDirection;
+  }
+  if (bytes == 0) return cudaSuccess;
+  if (to == nullptr || from == nullptr) return cudaErrorInvalidValue;
+  copy = {to, from, bytes, place_of(runtime, to), place_of(runtime, from)};
+  return kind_fits(copy, kind) ? cudaSuccess : cudaErrorInvalidValue;
+}
+
+cudaError_t copy_async(Runtime& runtime, void* to, void const* from, std::size_t bytes,
+                       cudaMemcpyKind kind, cudaStream_t handle, char const* name) {
+  Stream* const stream = stream_of(runtime, handle);
+  if (stream == nullptr) return cudaErrorInvalidResourceHandle;
+  Copy copy{};
+  cudaError_t error = checked(runtime, to, from, bytes, kind, copy);
+  if (error != cudaSuccess || bytes == 0) return error;
+  bool const pageable_source = copy.from_place == Place::pageable && !copy.host_to_host();
+  bool const staged = pageable_source && runtime.world.choices().pick(2) == 1;
+  error = enqueue_copy(runtime, *stream, copy, name, staged);
+  if (error != cudaSuccess || !copy.host_to_host()) return error;
+  return result_of(runtime.world.wait_for_stream(*stream, name));
+}
+
+// The synchronous forms go through the legacy default stream.
+cudaError_t copy_now(Runtime& runtime, void* to, void const* from, std::size_t bytes,
+                     cudaMemcpyKind kind, char const* name) {
+  Copy copy{};
+  cudaError_t error = checked(runtime, to, from, bytes, kind, copy);
+  if (error != cudaSuccess || bytes == 0) return error;
+  Stream& stream = legacy_stream(runtime, runtime.host().device);
+  error = enqueue_copy(runtime, stream, copy, name, false);
+  if (error != cudaSuccess || copy.device_to_device()) return error;
+  error = result_of(runtime.world.wait_for_stream(stream, name));
+  forget_finished_copies(runtime);
+  return error;
+}
+
+cudaError_t fill(Runtime& runtime, Stream& stream, void* to, int value, std::size_t bytes,
+                 char const* name) {
+  if (bytes == 0) return cudaSuccess;
+  if (to == nullptr || place_of(runtime, to) == Place::pageable) return cudaErrorInvalidValue;
+  Operation& operation = runtime.world.make(OperationKind::fill, name, bytes);
+  operation.cost_ns = 2000 + bytes / 2000;
+  operation.body = [&runtime, to, value, bytes] {
+    runtime.watch.range(to, bytes, AccessKind::write);
+    std::memset(to, value, bytes);
+  };
+  return enqueue(runtime, stream, operation);
+}
+
+}  // namespace
+
+extern "C" {
+
+cudaError_t cudaMemcpyAsync(void* to, void const* from, std::size_t bytes, cudaMemcpyKind kind,
+                            cudaStream_t stream) {
+  return call([&](Runtime& runtime) {
+    return copy_async(runtime, to, from, bytes, kind, stream, "cudaMemcpyAsync");
+  });
+}
+
+cudaError_t cudaMemcpy(void* to, void const* from, std::size_t bytes, cudaMemcpyKind kind) {
+  return call([&](Runtime& runtime) {
+    return copy_now(runtime, to, from, bytes, kind, "cudaMemcpy");
+  });
+}
+
+cudaError_t cudaMemcpyPeer(void* to, int, void const* from, int, std::size_t bytes) {
+  return call([&](Runtime& runtime) {
+    return copy_now(runtime, to, from, bytes, cudaMemcpyDeviceToDevice, "cudaMemcpyPeer");
+  });
+}
+
+cudaError_t cudaMemcpyPeerAsync(void* to, int, void const* from, int, std::size_t bytes,
+                                cudaStream_t stream) {
+  return call([&](Runtime& runtime) {
+    return copy_async(runtime, to, from, bytes, cudaMemcpyDeviceToDevice, stream,
+                      "cudaMemcpyPeerAsync");
+  });
+}
+
+cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t handle) {
+  return call([&](Runtime& runtime) -> cudaError_t {
+    Stream* const stream = stream_of(runtime, handle);
+    if (stream == nullptr) return cudaErrorInvalidResourceHandle;
+    return fill(runtime, *stream, to, value, bytes, "cudaMemsetAsync");
+  });
+}
+
+cudaError_t cudaMemset(void* to, int value, std::size_t bytes) {
+  return call([&](Runtime& runtime) -> cudaError_t {
+    Stream& stream = legacy_stream(runtime, runtime.host().device);
+    cudaError_t const error = fill(runtime, stream, to, value, bytes, "cudaMemset");
+    bool const waits = bytes > 0 && to != nullptr && place_of(runtime, to) == Place::pinned;
+    if (error != cudaSuccess || !waits) return error;
+    return result_of(runtime.world.wait_for_stream(stream, "cudaMemset"));
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,163 @@
+// Kernels: blocks run one after another in an order from Choices; the threads of a block are fibers
+// that meet at __syncthreads. A block of one thread needs no fiber and runs at the speed of a plain
+// loop.
+
+#include <cuda_runtime.h>
+
+#include <memory>
+#include <vector>
+
+#include "sim/cuda/runtime.h"
+
+constinit thread_local uint3 threadIdx = {0, 0, 0};
+constinit thread_local uint3 blockIdx = {0, 0, 0};
+constinit thread_local dim3 blockDim(1, 1, 1);
+constinit thread_local dim3 gridDim(1, 1, 1);
+
+namespace adamant::sim {
+namespace {
+
+constexpr std::uint64_t threads_per_block_max = 1024;
+constexpr std::size_t shared_bytes_max = 227 << 10;
+
+struct Launch {
+  dim3 grid;
+  dim3 block;
+  std::size_t shared_bytes;
+  std::function<void()> body;  // one thread
+};
+
+uint3 unflatten(std::uint64_t index, dim3 const& extent) {
+  return {static_cast<unsigned>(index % extent.x),
+          static_cast<unsigned>(index / extent.x % extent.y),
+          static_cast<unsigned>(index / extent.x / extent.y)};
+}
+
+std::uint64_t count(dim3 const& extent) { return std::uint64_t{extent.x} * extent.y * extent.z; }
+
+// The block that runs now; null between blocks.
+class Block;
+Block* current_block = nullptr;
+std::vector<char> dynamic_shared;
+
+// Runs the threads of one block, each as far as it comes, round by round of __syncthreads. A fiber
+// whose thread has ended runs the next thread, so that blocks without barriers use a single stack.
+class Block {
+ public:
+  explicit Block(Launch const& launch) : launch_(launch) {}
+
+  void run() {
+    std::uint64_t const threads = count(launch_.block);
+    current_block = this;
+    for (std::uint64_t next = 0; next < threads; ++next) start(next);
+    while (!waiting_.empty()) {
+      std::vector<Thread*> const round = std::move(waiting_);
+      waiting_.clear();
+      for (Thread* thread : round) resume(*thread);
+    }
+    current_block = nullptr;
+  }
+
+  void synchronise() { running_->fiber.suspend(); }
+
+ private:
+  struct Thread {
+    Fiber fiber;
+    std::uint64_t index = 0;
+  };
+
+  void start(std::uint64_t index) {
+    if (spare_ == nullptr) spare_ = threads_.emplace_back(std::make_unique<Thread>()).get();
+    Thread& thread = *std::exchange(spare_, nullptr);
+    thread.index = index;
+    thread.fiber.start(Fiber::StackSize::device_thread, launch_.body);
+    resume(thread);
+  }
+
+  void resume(Thread& thread) {
+    threadIdx = unflatten(thread.index, launch_.block);
+    running_ = &thread;
+    thread.fiber.resume();
+    if (thread.fiber.alive()) {
+      waiting_.push_back(&thread);
+    } else {
+      spare_ = &thread;
+    }
+  }
+
+  Launch const& launch_;
+  std::vector<std::unique_ptr<Thread>> threads_;
+  std::vector<Thread*> waiting_;
+  Thread* spare_ = nullptr;
+  Thread* running_ = nullptr;
+};
+
+void run_block(Launch const& launch) {
+  if (launch.shared_bytes > 0) dynamic_shared.assign(launch.shared_bytes, char(-1));
+  threadIdx = {0, 0, 0};
+  if (count(launch.block) == 1) return launch.body();
+  Block(launch).run();
+}
+
+void run(Runtime& runtime, Launch const& launch) {
+  std::uint64_t const blocks = count(launch.grid);
+  bool const backwards = blocks > 1 && runtime.world.choices().pick(2) == 1;
+  blockDim = launch.block;
+  gridDim = launch.grid;
+  Instrumented const instrumented(runtime.watch);
+  for (std::uint64_t i = 0; i < blocks; ++i) {
+    std::uint64_t const block = backwards ? blocks - 1 - i : i;
+    runtime.watch.set_block(static_cast<std::uint32_t>(block));
+    blockIdx = unflatten(block, launch.grid);
+    run_block(launch);
+  }
+}
+
+cudaError_t check(cudaLaunchConfig_t const& config) {
+  dim3 const& grid = config.gridDim;
+  dim3 const& block = config.blockDim;
+  bool const empty = count(grid) == 0 || count(block) == 0;
+  bool const wide = grid.x > 0x7FFFFFFF || grid.y > 65535 || grid.z > 65535;
+  bool const deep = block.x > 1024 || block.y > 1024 || block.z > 64;
+  if (empty || wide || deep || count(block) > threads_per_block_max) {
+    return cudaErrorInvalidConfiguration;
+  }
+  return config.dynamicSmemBytes > shared_bytes_max ? cudaErrorInvalidValue : cudaSuccess;
+}
+
+cudaError_t enqueue_launch(Runtime& runtime, cudaLaunchConfig_t const& config,
+                           void const* function, std::function<void()> body) {
+  Stream* const stream = stream_of(runtime, config.stream);
+  if (stream == nullptr) return cudaErrorInvalidResourceHandle;
+  if (cudaError_t const error = check(config); error != cudaSuccess) return error;
+  Operation& operation = runtime.world.make(OperationKind::kernel, "kernel", 0, function);
+  operation.cost_ns = 3000 + 100 * count(config.gridDim);
+  operation.body = [&runtime, launch = Launch{config.gridDim, config.blockDim,
+                                              config.dynamicSmemBytes, std::move(body)}] {
+    run(runtime, launch);
+  };
+  return enqueue(runtime, *stream, operation);
+}
+
+}  // namespace
+}  // namespace adamant::sim
+
+using namespace adamant::sim;
+
+cudaError_t adamant_sim_launch(cudaLaunchConfig_t const* config, void const* function,
+                               std::function<void()> body) {
+  return call([&](Runtime& runtime) -> cudaError_t {
+    if (config == nullptr) return cudaErrorInvalidValue;
+    return enqueue_launch(runtime, *config, function, std::move(body));
+  });
+}
+
+extern "C" {
+
+void __syncthreads() {
+  if (current_block != nullptr) current_block->synchronise();
+}
+
+void* adamant_sim_dynamic_shared() { return dynamic_shared.data(); }
+
+}  // extern "C"

@@ -1,0 +1,215 @@
+#include "sim/cuda/memory.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "sim/cuda/region.h"
+#include "sim/world/assert.h"
+
+namespace adamant::sim {
+namespace {
+
+constexpr std::uint64_t alignment = 512;
+constexpr int poison_byte = 0xFF;  // a NaN in every floating-point format of CUDA
+// Blocks from here on are used again whenever that is legal, so that a long run stays in memory.
+constexpr std::uint64_t large_bytes = 1 << 20;
+constexpr std::size_t reuse_candidates_max = 3;
+// What a finished world may keep resident in each slot for the next one.
+constexpr std::uint64_t resident_bytes_max = 1 << 20;
+
+std::uint64_t round_up(std::uint64_t bytes, std::uint64_t unit) {
+  return (bytes + unit - 1) / unit * unit;
+}
+
+}  // namespace
+
+void Memory::reset(World& world, int devices) {
+  Region::reserve();
+  world_ = &world;
+  auto const count = static_cast<std::size_t>(devices) + 1;
+  std::uint64_t const slot_bytes = region_bytes / std::bit_ceil(count);
+  if (slots_.size() < count || slot_bytes_ != slot_bytes) {
+    slot_bytes_ = slot_bytes;
+    slots_.assign(count, {});
+  }
+  slots_.resize(count);
+  for (std::size_t s = 0; s < count; ++s) {
+    Slot& slot = slots_[s];
+    slot.begin = s * slot_bytes_;
+    slot.next = slot.begin + alignment * (1 + world.addresses().below(64));
+    slot.mapped = std::max(slot.mapped, slot.begin);
+    slot.limit = std::min<std::uint64_t>(
+        s == 0 ? world.options().pinned_bytes : world.options().device_bytes, slot_bytes_ / 2);
+    slot.live = 0;
+    slot.peak = 0;
+    slot.free.clear();
+  }
+  allocations_used_ = 0;
+}
+
+void Memory::clear() {
+  bool const maps = world_->options().checked;
+  for (Slot const& slot : slots_) {
+    if (slot.next > slot.mapped || slot.mapped == slot.begin) continue;
+    if (maps) {
+      clear_bits(written_bits, slot.begin, slot.next);
+      clear_bits(usable_bits, slot.begin, slot.next);
+    }
+    Region::discard(slot.begin + resident_bytes_max, std::max(slot.next, slot.begin + resident_bytes_max));
+  }
+  live_.clear();
+  present_.clear();
+  past_.clear();
+  foreign_.clear();
+}
+
+Allocation& Memory::new_allocation() {
+  if (allocations_used_ == allocations_.size()) allocations_.emplace_back();
+  Allocation& allocation = allocations_[allocations_used_];
+  allocation.number = static_cast<std::uint32_t>(allocations_used_++);
+  allocation.rank = world_->host()->rank;
+  allocation.flags = 0;
+  allocation.freed_by = 0;
+  allocation.pending_copies = 0;
+  allocation.name.clear();
+  return allocation;
+}
+
+Allocation* Memory::allocate(int slot_index, std::uint64_t bytes, AllocationKind kind,
+                             Stream* stream, Ticket** after) {
+  ADAMANT_SIM_ASSERT(bytes > 0);
+  Slot& slot = slots_[static_cast<std::size_t>(slot_index)];
+  if (bytes > slot.limit || slot.live + bytes > slot.limit) return nullptr;
+  Allocation& allocation = new_allocation();
+  allocation.kind = kind;
+  allocation.slot = slot_index;
+  allocation.bytes = bytes;
+  allocation.begin = take_block(slot, bytes, stream, after, allocation.block_bytes);
+  slot.live += bytes;
+  slot.peak = std::max(slot.peak, slot.live);
+  live_[allocation.begin] = &allocation;
+  return &allocation;
+}
+
+std::uint64_t Memory::take_block(Slot& slot, std::uint64_t bytes, Stream* stream, Ticket** after,
+                                 std::uint64_t& block_bytes) {
+  std::uint64_t const wanted = round_up(bytes, alignment);
+  std::vector<std::size_t> fits;  // most recently freed first
+  for (std::size_t i = slot.free.size(); i-- > 0 && fits.size() < reuse_candidates_max;) {
+    FreeBlock const& block = slot.free[i];
+    bool const legal = block.released == nullptr || block.released->done || block.stream == stream;
+    if (legal && block.bytes >= wanted && block.bytes <= wanted + wanted / 4) fits.push_back(i);
+  }
+  auto const count = static_cast<std::uint32_t>(fits.size());
+  std::uint32_t const choice =
+      count == 0 || wanted >= large_bytes ? 0 : world_->choices().pick(count + 1);
+  if (choice == count) {
+    block_bytes = wanted;
+    return new_block(slot, wanted);
+  }
+  FreeBlock const block = slot.free[fits[choice]];
+  slot.free.erase(slot.free.begin() + static_cast<std::ptrdiff_t>(fits[choice]));
+  if (block.released != nullptr && block.stream != stream && after != nullptr) *after = block.released;
+  block_bytes = block.bytes;
+  return block.begin;
+}
+
+std::uint64_t Memory::new_block(Slot& slot, std::uint64_t bytes) {
+  std::uint64_t const begin = slot.next;
+  // At least one unit lies between two blocks, so that running out of one never reaches another.
+  slot.next = begin + bytes + alignment * (1 + world_->addresses().below(8));
+  ADAMANT_SIM_ASSERT(slot.next <= slot.begin + slot_bytes_);
+  if (slot.next > slot.mapped) {
+    std::uint64_t const grown = round_up(slot.next - slot.begin, 1 << 20) * 2;
+    std::uint64_t const end = slot.begin + std::min(grown, slot_bytes_);
+    Region::map(slot.mapped, end, true);
+    slot.mapped = end;
+  }
+  std::memset(region_address(begin), poison_byte, bytes);
+  return begin;
+}
+
+void Memory::appear(Allocation& allocation, Touch const& birth) {
+  present_[allocation.begin] = &allocation;
+  past_.erase(allocation.begin);
+  if (!world_->options().checked) return;
+  allocation.segments.reset(allocation.bytes, birth);
+  set_bits(usable_bits, allocation.begin, allocation.begin + allocation.bytes);
+}
+
+void Memory::mark_freed(Allocation& allocation) {
+  slots_[static_cast<std::size_t>(allocation.slot)].live -= allocation.bytes;
+  live_.erase(allocation.begin);
+}
+
+void Memory::vanish(Allocation& allocation, std::uint32_t operation) {
+  allocation.freed_by = operation;
+  present_.erase(allocation.begin);
+  past_[allocation.begin] = &allocation;
+  std::memset(region_address(allocation.begin), poison_byte, allocation.bytes);
+  if (!world_->options().checked) return;
+  clear_bits(usable_bits, allocation.begin, allocation.begin + allocation.bytes);
+  clear_bits(written_bits, allocation.begin, allocation.begin + allocation.bytes);
+}
+
+void Memory::recycle(Allocation& allocation, Stream* stream, Ticket* released) {
+  slots_[static_cast<std::size_t>(allocation.slot)].free.push_back(
+      {allocation.begin, allocation.block_bytes, stream, released});
+}
+
+Allocation* Memory::register_host(std::uint64_t address, std::uint64_t bytes, AllocationKind kind) {
+  Allocation& allocation = new_allocation();
+  allocation.kind = kind;
+  allocation.slot = 0;
+  allocation.begin = address;
+  allocation.bytes = bytes;
+  foreign_.push_back(&allocation);
+  return &allocation;
+}
+
+void Memory::unregister_host(Allocation& allocation) { std::erase(foreign_, &allocation); }
+
+namespace {
+
+Allocation* containing(std::map<std::uint64_t, Allocation*> const& map, std::uint64_t offset) {
+  auto const after = map.upper_bound(offset);
+  if (after == map.begin()) return nullptr;
+  Allocation* const allocation = std::prev(after)->second;
+  return offset < allocation->begin + allocation->bytes ? allocation : nullptr;
+}
+
+}  // namespace
+
+Allocation* Memory::find_live(void const* address) {
+  return containing(live_, region_offset(address));
+}
+
+Allocation* Memory::find_live_base(void const* address) {
+  auto const found = live_.find(region_offset(address));
+  return found == live_.end() ? nullptr : found->second;
+}
+
+Allocation* Memory::find_present(void const* address) {
+  std::uint64_t const offset = region_offset(address);
+  if (offset < region_bytes) return containing(present_, offset);
+  auto const at = reinterpret_cast<std::uintptr_t>(address);
+  for (Allocation* allocation : foreign_) {
+    if (at >= allocation->begin && at < allocation->begin + allocation->bytes) return allocation;
+  }
+  return nullptr;
+}
+
+Allocation* Memory::find_past(void const* address) {
+  return containing(past_, region_offset(address));
+}
+
+Allocation* Memory::nearest_below(void const* address) {
+  std::uint64_t const offset = region_offset(address);
+  auto const after = present_.upper_bound(offset);
+  if (after == present_.begin()) return nullptr;
+  Allocation* const allocation = std::prev(after)->second;
+  return slot_of(allocation->begin) == slot_of(offset) ? allocation : nullptr;
+}
+
+}  // namespace adamant::sim

@@ -1,0 +1,118 @@
+// Simulated memory: which blocks exist where, which address the next one gets, and what is live.
+// Addresses and reuse are open questions of real allocators: the first are drawn from the seed, the
+// second is asked of Choices.
+//
+// It does not know who may access what, or in which order (watch/).
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "sim/watch/segments.h"
+#include "sim/world/world.h"
+
+namespace adamant::sim {
+
+enum class AllocationKind : std::uint8_t { device, device_async, pinned, registered, pageable };
+
+struct Allocation {
+  std::uint64_t begin = 0;  // offset in the region; address if registered or pageable
+  std::uint64_t bytes = 0;  // asked for
+  std::uint64_t block_bytes = 0;
+  int slot = 0;
+  int rank = 0;
+  unsigned flags = 0;
+  std::uint32_t number = 0;  // in the order of allocation: the epoch in reports
+  AllocationKind kind = AllocationKind::device;
+  std::uint32_t freed_by = 0;  // operation id, once vanished
+  std::string name;
+  Segments segments;
+  // Pageable host memory is watched from the call of a copy until the host has waited for it.
+  Touch last_touch;
+  int pending_copies = 0;
+};
+
+/// A stretch of a slot that nobody owns now.
+struct FreeBlock {
+  std::uint64_t begin = 0;
+  std::uint64_t bytes = 0;
+  Stream* stream = nullptr;  // that releases it; null: free for everyone
+  Ticket* released = nullptr;
+};
+
+class Memory {
+ public:
+  void reset(World& world, int devices);
+  /// Gives back what the last world used.
+  void clear();
+
+  /// Returns null when the limit of the slot would be exceeded. `stream` is set for stream-ordered
+  /// allocations, which may take over blocks that the same stream has released but not yet reached.
+  /// `after`, if the block was released on another stream, is what the new owner must wait for.
+  Allocation* allocate(int slot, std::uint64_t bytes, AllocationKind kind, Stream* stream,
+                       Ticket** after);
+  /// The allocation takes effect: at once, or when its stream reaches it.
+  void appear(Allocation& allocation, Touch const& birth);
+  /// The host's call to free: no longer live for the host.
+  void mark_freed(Allocation& allocation);
+  /// The release takes effect: at once, or when its stream reaches it. Poisons the block.
+  void vanish(Allocation& allocation, std::uint32_t operation);
+  /// The block may be used again: at once, or by everyone once `released` is done and by `stream`
+  /// in its order.
+  void recycle(Allocation& allocation, Stream* stream, Ticket* released);
+
+  Allocation* register_host(std::uint64_t address, std::uint64_t bytes, AllocationKind kind);
+  void unregister_host(Allocation& allocation);
+
+  // What the host holds: allocated by a call and not yet freed by one.
+  Allocation* find_live(void const* address);
+  Allocation* find_live_base(void const* address);
+  // What the executing operation sees: appeared and not yet vanished. Registered and pageable host
+  // memory is always there.
+  Allocation* find_present(void const* address);
+  /// What was last at a place where nothing is present.
+  Allocation* find_past(void const* address);
+  /// The nearest present allocation at or below the address in the same slot.
+  Allocation* nearest_below(void const* address);
+  std::map<std::uint64_t, Allocation*> const& live() const { return live_; }
+  std::vector<Allocation*> const& foreign() const { return foreign_; }
+
+  int slot_of(std::uint64_t offset) const { return static_cast<int>(offset / slot_bytes_); }
+  std::uint64_t live_bytes(int slot) const { return slots_[static_cast<std::size_t>(slot)].live; }
+  std::uint64_t limit_bytes(int slot) const { return slots_[static_cast<std::size_t>(slot)].limit; }
+  std::uint64_t peak_bytes(int slot) const { return slots_[static_cast<std::size_t>(slot)].peak; }
+  int slots() const { return static_cast<int>(slots_.size()); }
+
+ private:
+  struct Slot {
+    std::uint64_t begin = 0;
+    std::uint64_t next = 0;    // never used beyond
+    std::uint64_t mapped = 0;  // accessible up to here
+    std::uint64_t limit = 0;
+    std::uint64_t live = 0;
+    std::uint64_t peak = 0;
+    std::vector<FreeBlock> free;
+  };
+
+  std::uint64_t take_block(Slot& slot, std::uint64_t bytes, Stream* stream, Ticket** after,
+                           std::uint64_t& block_bytes);
+  std::uint64_t new_block(Slot& slot, std::uint64_t bytes);
+  Allocation& new_allocation();
+
+  World* world_ = nullptr;
+  std::uint64_t slot_bytes_ = region_slot_default;
+  std::vector<Slot> slots_;
+  std::map<std::uint64_t, Allocation*> live_;     // by begin, as the host sees it
+  std::map<std::uint64_t, Allocation*> present_;  // by begin, as streams see it
+  std::map<std::uint64_t, Allocation*> past_;     // the last that vanished at each begin
+  std::vector<Allocation*> foreign_;           // registered and pageable host memory
+  std::deque<Allocation> allocations_;
+  std::size_t allocations_used_ = 0;
+
+  static constexpr std::uint64_t region_slot_default = 1ULL << 40;
+};
+
+}  // namespace adamant::sim

@@ -1,0 +1,45 @@
+// Where simulated memory lives: one region of the address space at a fixed place, so that addresses
+// are the same in every process, cut into equal slots: slot 0 for pinned host memory, slot d + 1 for
+// device d. Beside it two maps of one bit per byte: may it be accessed, and was it ever written.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace adamant::sim {
+
+inline constexpr std::uint64_t region_base = 0x2000'0000'0000ULL;
+inline constexpr std::uint64_t region_bytes = 0x1000'0000'0000ULL;  // 16 TiB of addresses
+inline constexpr std::uint64_t written_base = 0x3800'0000'0000ULL;
+inline constexpr std::uint64_t usable_base = 0x3C00'0000'0000ULL;
+
+inline std::uint8_t* const written_bits = reinterpret_cast<std::uint8_t*>(written_base);
+inline std::uint8_t* const usable_bits = reinterpret_cast<std::uint8_t*>(usable_base);
+
+/// Offset in the region; anything not below region_bytes is elsewhere.
+inline std::uint64_t region_offset(void const* address) {
+  return reinterpret_cast<std::uintptr_t>(address) - region_base;
+}
+inline void* region_address(std::uint64_t offset) {
+  return reinterpret_cast<void*>(region_base + offset);
+}
+
+/// Are all, or sets or clears all, bits of [begin, end).
+bool all_set(std::uint8_t const* bits, std::uint64_t begin, std::uint64_t end);
+void set_bits(std::uint8_t* bits, std::uint64_t begin, std::uint64_t end);
+void clear_bits(std::uint8_t* bits, std::uint64_t begin, std::uint64_t end);
+/// The first offset in [begin, end) whose bit is not set, or end.
+std::uint64_t first_clear(std::uint8_t const* bits, std::uint64_t begin, std::uint64_t end);
+
+/// Makes [0, bytes) of a slot that begins at `slot_begin` accessible, with its maps if `with_maps`.
+/// Errors: std::bad_alloc when the host refuses.
+class Region {
+ public:
+  /// Reserves the addresses once per process. Errors: std::bad_alloc.
+  static void reserve();
+  static void map(std::uint64_t begin, std::uint64_t end, bool with_maps);
+  /// Gives the pages of [begin, end) back to the host; they read as zeros afterwards.
+  static void discard(std::uint64_t begin, std::uint64_t end);
+};
+
+}  // namespace adamant::sim

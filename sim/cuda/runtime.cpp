@@ -1,0 +1,174 @@
+#include "sim/cuda/runtime.h"
+
+#include <cstring>
+
+namespace adamant::sim {
+
+constinit Runtime* current_runtime = nullptr;
+
+cudaError_t refusal() {
+  if (current_runtime == nullptr) return cudaErrorNoDevice;
+  if (current_runtime->world.ended()) return cudaErrorUnknown;
+  if (current_runtime->world.host() == nullptr) return cudaErrorNotPermitted;
+  return cudaSuccess;
+}
+
+Stream& legacy_stream(Runtime& runtime, int device) {
+  DeviceState& state = runtime.devices[static_cast<std::size_t>(device)];
+  if (state.legacy_stream == nullptr) {
+    Stream& stream = runtime.world.add_stream(device, cudaStreamDefault, 0);
+    stream.is_legacy_default = true;
+    stream.name = "default";
+    state.legacy_stream = &stream;
+  }
+  return *state.legacy_stream;
+}
+
+namespace {
+
+Stream& per_thread_stream(Runtime& runtime) {
+  HostState& host = runtime.host();
+  if (host.per_thread_stream == nullptr) {
+    host.per_thread_stream = &runtime.world.add_stream(host.device, cudaStreamDefault, 0);
+    host.per_thread_stream->name = "per-thread default";
+  }
+  return *host.per_thread_stream;
+}
+
+// Reports the use of a destroyed handle, which CUDA leaves undefined.
+void report_destroyed(Runtime& runtime, char const* what, std::string const& name) {
+  Violation violation;
+  violation.law = "access.lifetime";
+  violation.rank = runtime.world.host()->rank;
+  violation.operation = runtime.world.host()->program_operation;
+  violation.message = std::string("a destroyed ") + what + " is used" +
+                      (name.empty() ? "" : ": `" + name + "`");
+  runtime.world.add_violation(std::move(violation));
+}
+
+bool is_blocking(Stream const& stream) {
+  return !stream.is_legacy_default && (stream.flags & cudaStreamNonBlocking) == 0;
+}
+
+// Work in the legacy default stream waits for all earlier work of the device's blocking streams,
+// and their later work waits for it.
+void order_against_legacy(Runtime& runtime, Stream& stream) {
+  Stream* const legacy = runtime.devices[static_cast<std::size_t>(stream.device)].legacy_stream;
+  if (legacy == nullptr || (!stream.is_legacy_default && !is_blocking(stream))) return;
+  if (!stream.is_legacy_default) {
+    if (legacy->enqueued == stream.knows_of_legacy) return;
+    Ticket& ticket = enqueue_record(runtime, *legacy);
+    stream.knows_of_legacy = legacy->enqueued;
+    enqueue_wait(runtime, stream, ticket);
+    return;
+  }
+  for (Stream& other : runtime.world.streams()) {
+    if (other.device != stream.device || !is_blocking(other)) continue;
+    if (other.enqueued == other.known_to_legacy) continue;
+    Ticket& ticket = enqueue_record(runtime, other);
+    other.known_to_legacy = other.enqueued;
+    enqueue_wait(runtime, stream, ticket);
+  }
+}
+
+}  // namespace
+
+Stream* stream_of(Runtime& runtime, cudaStream_t handle) {
+  if (handle == nullptr || handle == cudaStreamLegacy) {
+    return &legacy_stream(runtime, runtime.host().device);
+  }
+  if (handle == cudaStreamPerThread) return &per_thread_stream(runtime);
+  auto* const stream = reinterpret_cast<Stream*>(handle);
+  if (!stream->destroyed) return stream;
+  report_destroyed(runtime, "stream", stream->name);
+  return nullptr;
+}
+
+EventObject* event_of(Runtime& runtime, cudaEvent_t handle) {
+  auto* const event = reinterpret_cast<EventObject*>(handle);
+  if (event == nullptr || !event->destroyed) return event;
+  report_destroyed(runtime, "event", "");
+  return nullptr;
+}
+
+Ticket& enqueue_record(Runtime& runtime, Stream& stream) {
+  Ticket& ticket = runtime.world.add_ticket();
+  Operation& operation = runtime.world.make(OperationKind::record, "cudaEventRecord");
+  operation.ticket = &ticket;
+  runtime.world.push(stream, operation);
+  return ticket;
+}
+
+void enqueue_wait(Runtime& runtime, Stream& stream, Ticket& ticket) {
+  Operation& operation = runtime.world.make(OperationKind::wait, "cudaStreamWaitEvent");
+  operation.ticket = &ticket;
+  runtime.world.push(stream, operation);
+}
+
+cudaError_t enqueue(Runtime& runtime, Stream& stream, Operation& operation) {
+  order_against_legacy(runtime, stream);
+  runtime.world.push(stream, operation);
+  return result_of(runtime.world.yield());
+}
+
+Touch host_touch(Runtime& runtime, OperationKind kind, char const* name, std::uint64_t bytes) {
+  Host const& host = *runtime.world.host();
+  std::uint32_t const id = runtime.world.add_record({.kind = kind,
+                                                     .rank = host.rank,
+                                                     .program_operation = host.program_operation,
+                                                     .agent = host.index,
+                                                     .name = name,
+                                                     .bytes = bytes});
+  return {{host.index, host.clock.of(host.index)}, id};
+}
+
+void forget_finished_copies(Runtime& runtime) {
+  Host const& host = *runtime.world.host();
+  std::vector<Allocation*> const foreign = runtime.memory.foreign();
+  for (Allocation* allocation : foreign) {
+    if (allocation->kind != AllocationKind::pageable || allocation->rank != host.rank) continue;
+    if (allocation->pending_copies == 0 && allocation->last_touch.epoch.before(host.clock)) {
+      runtime.memory.unregister_host(*allocation);
+    }
+  }
+}
+
+void raw_copy(void* to, void const* from, std::uint64_t bytes) { std::memmove(to, from, bytes); }
+
+}  // namespace adamant::sim
+
+using namespace adamant::sim;
+
+extern "C" {
+
+cudaError_t cudaGetLastError() {
+  if (current_runtime == nullptr) return cudaErrorNoDevice;
+  if (current_runtime->world.host() == nullptr) return cudaSuccess;
+  return std::exchange(current_runtime->host().last_error, cudaSuccess);
+}
+
+cudaError_t cudaPeekAtLastError() {
+  if (current_runtime == nullptr) return cudaErrorNoDevice;
+  if (current_runtime->world.host() == nullptr) return cudaSuccess;
+  return current_runtime->host().last_error;
+}
+
+char const* cudaGetErrorName(cudaError_t error) {
+#define ADAMANT_SIM_NAME(name, value, text) \
+  case name:                                \
+    return #name;
+  switch (error) { ADAMANT_SIM_CUDA_ERRORS(ADAMANT_SIM_NAME) }
+#undef ADAMANT_SIM_NAME
+  return "unrecognized error code";
+}
+
+char const* cudaGetErrorString(cudaError_t error) {
+#define ADAMANT_SIM_TEXT(name, value, text) \
+  case name:                                \
+    return text;
+  switch (error) { ADAMANT_SIM_CUDA_ERRORS(ADAMANT_SIM_TEXT) }
+#undef ADAMANT_SIM_TEXT
+  return "unrecognized error code";
+}
+
+}  // extern "C"

@@ -1,0 +1,99 @@
+// The simulated CUDA runtime behind the cloned headers: its state, and the frame of every call.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "sim/cuda/memory.h"
+#include "sim/watch/watch.h"
+#include "sim/world/assert.h"
+#include "sim/world/world.h"
+
+namespace adamant::sim {
+
+struct EventObject {
+  bool destroyed = false;
+  unsigned flags = 0;
+  int device = 0;
+  Ticket* recorded = nullptr;  // null until the first record
+};
+
+/// What CUDA keeps for each host thread.
+struct HostState {
+  int device = 0;
+  cudaError_t last_error = cudaSuccess;
+  Stream* per_thread_stream = nullptr;
+};
+
+struct DeviceState {
+  Stream* legacy_stream = nullptr;
+};
+
+/// Everything of one process: the world, its memory, its judge and CUDA's own state. Reset for each
+/// run, so that the storage of one world serves the next.
+struct Runtime {
+  World world;
+  Memory memory;
+  Watch watch{world, memory};
+  std::vector<HostState> hosts;
+  std::vector<DeviceState> devices;
+  std::deque<EventObject> events;
+
+  HostState& host() { return hosts[static_cast<std::size_t>(world.host()->rank)]; }
+};
+
+/// The runtime of the run that goes on in this process; null outside of one.
+extern constinit Runtime* current_runtime;
+
+// ---- the frame of a call -----------------------------------------------------------------------
+
+/// Why a call cannot be served at all, or cudaSuccess: no run (as where there is no device), inside
+/// a host function, or after the end of the world.
+cudaError_t refusal();
+
+/// Runs `body(runtime)` as one call of the host program: accesses of the simulator itself do not
+/// count, and an error becomes the rank's last one.
+template <typename Body>
+cudaError_t call(Body&& body) {
+  if (cudaError_t const error = refusal(); error != cudaSuccess) return error;
+  Watch* const watched = active_watch;
+  active_watch = nullptr;
+  Runtime& runtime = *current_runtime;
+  cudaError_t const result = body(runtime);
+  if (result != cudaSuccess && result != cudaErrorNotReady) runtime.host().last_error = result;
+  runtime.world.mix(static_cast<std::uint64_t>(result));
+  active_watch = watched;
+  return result;
+}
+
+// ---- streams and operations ----------------------------------------------------------------------
+
+/// The stream behind a handle, or null (then a destroyed one has been reported).
+Stream* stream_of(Runtime& runtime, cudaStream_t handle);
+EventObject* event_of(Runtime& runtime, cudaEvent_t handle);
+Stream& legacy_stream(Runtime& runtime, int device);
+
+/// Pushes an operation, ordered against the legacy default stream as CUDA says, then lets the
+/// scheduler choose who goes on. Returns cudaErrorUnknown if the world ended.
+cudaError_t enqueue(Runtime& runtime, Stream& stream, Operation& operation);
+Ticket& enqueue_record(Runtime& runtime, Stream& stream);
+void enqueue_wait(Runtime& runtime, Stream& stream, Ticket& ticket);
+inline cudaError_t result_of(bool world_goes_on) {
+  return world_goes_on ? cudaSuccess : cudaErrorUnknown;
+}
+
+/// The moment of the calling host's code, under a record of its own.
+Touch host_touch(Runtime& runtime, OperationKind kind, char const* name, std::uint64_t bytes);
+
+/// Forgets pageable buffers whose copies the host has waited for.
+void forget_finished_copies(Runtime& runtime);
+
+// The simulator's own loads and stores, which no wrapper of memcpy and memset sees.
+void raw_copy(void* to, void const* from, std::uint64_t bytes);
+
+}  // namespace adamant::sim

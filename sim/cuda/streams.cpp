@@ -1,0 +1,162 @@
+// Streams, and everything by which the host waits for one.
+
+#include <cuda_runtime_api.h>
+
+#include <fmt/format.h>
+
+#include "sim/cuda/runtime.h"
+
+using namespace adamant::sim;
+
+namespace {
+
+constexpr int least_priority = 0;
+constexpr int greatest_priority = -5;
+
+cudaError_t create(Runtime& runtime, cudaStream_t* result, unsigned flags, int priority) {
+  if (result == nullptr || (flags & ~unsigned{cudaStreamNonBlocking}) != 0) {
+    return cudaErrorInvalidValue;
+  }
+  int const clamped = std::min(std::max(priority, greatest_priority), least_priority);
+  Stream& stream = runtime.world.add_stream(runtime.host().device, flags, clamped);
+  stream.name = fmt::format("stream {}", stream.index);
+  *result = reinterpret_cast<cudaStream_t>(&stream);
+  return cudaSuccess;
+}
+
+// A query that says yes lets the host rely on the work, as a wait would.
+cudaError_t query(Runtime& runtime, Stream& stream) {
+  runtime.world.yield_polling();
+  if (stream.completed < stream.enqueued) return cudaErrorNotReady;
+  return result_of(runtime.world.wait_for_stream(stream, "cudaStreamQuery"));
+}
+
+template <typename Read>
+cudaError_t read(cudaStream_t handle, void const* result, Read&& read) {
+  return call([&](Runtime& runtime) -> cudaError_t {
+    Stream* const stream = stream_of(runtime, handle);
+    if (stream == nullptr) return cudaErrorInvalidResourceHandle;
+    if (result == nullptr) return cudaErrorInvalidValue;
+    read(*stream);
+    return cudaSuccess;
+  });
+}
+
+// Runs with no rank's host code on the stack: calls from inside are refused.
+void run_host_function(Runtime& runtime, cudaHostFn_t function, void* data) {
+  Instrumented const instrumented(runtime.watch);
+  function(data);
+}
+
+}  // namespace
+
+extern "C" {
+
+cudaError_t cudaStreamCreate(cudaStream_t* result) {
+  return cudaStreamCreateWithPriority(result, cudaStreamDefault, 0);
+}
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* result, unsigned int flags) {
+  return cudaStreamCreateWithPriority(result, flags, 0);
+}
+
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t* result, unsigned int flags, int priority) {
+  return call([&](Runtime& runtime) { return create(runtime, result, flags, priority); });
+}
+
+cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
+  return call([&](Runtime&) {
+    if (least != nullptr) *least = least_priority;
+    if (greatest != nullptr) *greatest = greatest_priority;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaStreamGetPriority(cudaStream_t handle, int* priority) {
+  return read(handle, priority, [&](Stream& stream) { *priority = stream.cuda_priority; });
+}
+
+cudaError_t cudaStreamGetFlags(cudaStream_t handle, unsigned int* flags) {
+  return read(handle, flags, [&](Stream& stream) { *flags = stream.flags; });
+}
+
+cudaError_t cudaStreamGetId(cudaStream_t handle, unsigned long long* id) {
+  return read(handle, id, [&](Stream& stream) { *id = stream.index; });
+}
+
+cudaError_t cudaStreamGetDevice(cudaStream_t handle, int* device) {
+  return read(handle, device, [&](Stream& stream) { *device = stream.device; });
+}
+
+cudaError_t cudaStreamDestroy(cudaStream_t handle) {
+  return call([&](Runtime& runtime) -> cudaError_t {
+    bool const special =
+        handle == nullptr || handle == cudaStreamLegacy || handle == cudaStreamPerThread;
+    Stream* const stream = special ? nullptr : stream_of(runtime, handle);
+    if (stream == nullptr) return cudaErrorInvalidResourceHandle;
+    stream->destroyed = true;  // what is enqueued still runs
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaStreamSynchronize(cudaStream_t handle) {
+  return call([&](Runtime& runtime) -> cudaError_t {
+    Stream* const stream = stream_of(runtime, handle);
+    if (stream == nullptr) return cudaErrorInvalidResourceHandle;
+    bool const alive = runtime.world.wait_for_stream(*stream, "cudaStreamSynchronize");
+    forget_finished_copies(runtime);
+    return result_of(alive);
+  });
+}
+
+cudaError_t cudaStreamQuery(cudaStream_t handle) {
+  return call([&](Runtime& runtime) -> cudaError_t {
+    Stream* const stream = stream_of(runtime, handle);
+    if (stream == nullptr) return cudaErrorInvalidResourceHandle;
+    return query(runtime, *stream);
+  });
+}
+
+cudaError_t cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t event_handle, unsigned int flags) {
+  return call([&](Runtime& runtime) -> cudaError_t {
+    Stream* const stream = stream_of(runtime, handle);
+    EventObject* const event = event_of(runtime, event_handle);
+    if (stream == nullptr || event == nullptr) return cudaErrorInvalidResourceHandle;
+    if (flags > cudaEventWaitExternal) return cudaErrorInvalidValue;
+    if (event->recorded == nullptr) return cudaSuccess;  // never recorded: nothing to wait for
+    Operation& operation = runtime.world.make(OperationKind::wait, "cudaStreamWaitEvent");
+    operation.ticket = event->recorded;
+    return enqueue(runtime, *stream, operation);
+  });
+}
+
+cudaError_t cudaStreamIsCapturing(cudaStream_t handle, cudaStreamCaptureStatus* status) {
+  return read(handle, status, [&](Stream&) { *status = cudaStreamCaptureStatusNone; });
+}
+
+cudaError_t cudaDeviceSynchronize() {
+  return call([&](Runtime& runtime) -> cudaError_t {
+    int const device = runtime.host().device;
+    for (Stream& stream : runtime.world.streams()) {
+      if (stream.device != device) continue;
+      if (!runtime.world.wait_for_stream(stream, "cudaDeviceSynchronize")) return cudaErrorUnknown;
+    }
+    forget_finished_copies(runtime);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaLaunchHostFunc(cudaStream_t handle, cudaHostFn_t function, void* data) {
+  return call([&](Runtime& runtime) -> cudaError_t {
+    Stream* const stream = stream_of(runtime, handle);
+    if (stream == nullptr) return cudaErrorInvalidResourceHandle;
+    if (function == nullptr) return cudaErrorInvalidValue;
+    Operation& operation = runtime.world.make(OperationKind::host_function, "cudaLaunchHostFunc", 0,
+                                              reinterpret_cast<void const*>(function));
+    operation.cost_ns = 5000;
+    operation.body = [&runtime, function, data] { run_host_function(runtime, function, data); };
+    return enqueue(runtime, *stream, operation);
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,219 @@
+#include "sim/sim.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "sim/cuda/region.h"
+#include "sim/cuda/runtime.h"
+
+namespace adamant::sim {
+namespace {
+
+// Kept between runs: its storage serves the next world.
+Runtime& storage() {
+  static Runtime runtime;
+  return runtime;
+}
+
+// The ranks that have arrived at meet() or barrier().
+struct Meetings {
+  std::vector<Host*> arrived;
+  VectorClock known;
+};
+Meetings meetings;
+
+Runtime& inside_or_abort() {
+  ADAMANT_SIM_ASSERT(current_runtime != nullptr);
+  ADAMANT_SIM_ASSERT(current_runtime->world.host() != nullptr);
+  return *current_runtime;
+}
+
+// What a harness function does is no access of the program.
+class Unwatched {
+ public:
+  Unwatched() : kept_(std::exchange(active_watch, nullptr)) {}
+  ~Unwatched() { active_watch = kept_; }
+  Unwatched(Unwatched const&) = delete;
+  Unwatched& operator=(Unwatched const&) = delete;
+
+ private:
+  Watch* kept_;
+};
+
+// Waits for all ranks; true for the one that arrives last, which the others then wait for.
+bool gather(Runtime& runtime, char const* where) {
+  World& world = runtime.world;
+  if (meetings.arrived.size() + 1 == world.hosts().size()) return true;
+  meetings.arrived.push_back(world.host());
+  world.block(where);
+  return false;
+}
+
+void release(Runtime& runtime) {
+  for (Host* host : std::exchange(meetings.arrived, {})) runtime.world.wake(*host);
+}
+
+void reset(Runtime& runtime, int ranks, Options const& options) {
+  int const devices = options.devices > 0 ? options.devices : ranks;
+  runtime.watch.reset(options.checked);
+  runtime.hosts.assign(static_cast<std::size_t>(ranks), {});
+  for (int rank = 0; rank < ranks; ++rank) {
+    runtime.hosts[static_cast<std::size_t>(rank)].device = rank % devices;
+  }
+  runtime.devices.assign(static_cast<std::size_t>(devices), {});
+  runtime.events.clear();
+  meetings = {};
+}
+
+Report report_of(Runtime& runtime) {
+  Report report;
+  report.violations = std::move(runtime.world.violations());
+  report.choices = runtime.world.choices().record();
+  report.digest = runtime.world.digest();
+  report.simulated_ns = runtime.world.simulated_ns();
+  for (int slot = 1; slot < runtime.memory.slots(); ++slot) {
+    report.device_peak_bytes =
+        std::max<std::size_t>(report.device_peak_bytes, runtime.memory.peak_bytes(slot));
+  }
+  report.pinned_peak_bytes = runtime.memory.peak_bytes(0);
+  report.operations = runtime.world.executed();
+  report.accesses = runtime.watch.accesses();
+  report.trace = std::move(runtime.world.trace());
+  return report;
+}
+
+}  // namespace
+
+Report run(int ranks, std::function<void(int)> const& main, Options const& options) {
+  ADAMANT_SIM_ASSERT(current_runtime == nullptr);
+  Runtime& runtime = storage();
+  reset(runtime, ranks, options);
+  struct Scope {
+    Runtime& runtime;
+    ~Scope() {
+      runtime.memory.clear();
+      current_runtime = nullptr;
+      active_watch = nullptr;
+    }
+  } const scope{runtime};
+  current_runtime = &runtime;
+  runtime.world.prepare(options, runtime.watch);
+  runtime.memory.reset(runtime.world, static_cast<int>(runtime.devices.size()));
+  runtime.world.run(ranks, [&](int rank) {
+    Instrumented const instrumented(runtime.watch);
+    main(rank);
+  });
+  return report_of(runtime);
+}
+
+Report explore(int ranks, std::function<void(int)> const& main, int schedules,
+               Options const& options) {
+  Report report;
+  for (int i = 0; i < schedules; ++i) {
+    Options next = options;
+    next.schedule.strategy = i == 0       ? Strategy::fifo
+                             : i % 2 == 1 ? Strategy::random
+                                          : Strategy::pct;
+    next.schedule.seed = mix64(options.schedule.seed + static_cast<std::uint64_t>(i));
+    report = run(ranks, main, next);
+    if (!report.ok()) break;
+  }
+  return report;
+}
+
+std::string describe(Report const& report) {
+  std::string text;
+  for (Violation const& violation : report.violations) {
+    text += fmt::format("{}: rank {}: {}\n", violation.law, violation.rank, violation.message);
+    for (Access const& access : violation.accesses) {
+      text += fmt::format("  {} of bytes {} to {} of {}\n    by {} on stream `{}` of rank {}\n",
+                          access.kind, access.begin, access.end, access.buffer, access.operation,
+                          access.stream, access.rank);
+    }
+    if (!violation.missing.empty()) text += "  missing: " + violation.missing + "\n";
+  }
+  return text;
+}
+
+bool inside() { return current_runtime != nullptr && current_runtime->world.host() != nullptr; }
+
+int current_rank() { return inside_or_abort().world.host()->rank; }
+
+void settle() {
+  Unwatched const unwatched;
+  inside_or_abort().world.wait_for_quiet();
+}
+
+void meet(std::function<void()> const& once) {
+  Unwatched const unwatched;
+  Runtime& runtime = inside_or_abort();
+  if (runtime.world.ended() || !gather(runtime, "meet()")) return;
+  if (!runtime.world.wait_for_quiet()) return;
+  if (once) once();
+  release(runtime);
+}
+
+void barrier() {
+  Unwatched const unwatched;
+  Runtime& runtime = inside_or_abort();
+  if (runtime.world.ended()) return;
+  meetings.known.join(runtime.world.host()->clock);
+  runtime.world.advance_host();
+  if (gather(runtime, "barrier()")) {
+    for (Host* host : meetings.arrived) host->clock.join(meetings.known);
+    runtime.world.host()->clock.join(meetings.known);
+    meetings.known.clear();
+    release(runtime);
+  }
+}
+
+void end_world() {
+  Unwatched const unwatched;
+  inside_or_abort().world.end();
+}
+
+void note_operation(int index) {
+  Unwatched const unwatched;
+  World& world = inside_or_abort().world;
+  Host& host = *world.host();
+  world.advance_host();
+  host.program_operation = index;
+  host.record = world.add_record({.rank = host.rank,
+                                  .program_operation = index,
+                                  .agent = host.index,
+                                  .name = "host code"});
+  world.advance_host();
+}
+
+void name_buffer(void const* address, std::string_view name) {
+  Unwatched const unwatched;
+  if (Allocation* const allocation = inside_or_abort().memory.find_live(address)) {
+    allocation->name = name;
+  }
+}
+
+void name_stream(void const* stream, std::string_view name) {
+  Unwatched const unwatched;
+  inside_or_abort();
+  const_cast<Stream*>(static_cast<Stream const*>(stream))->name = name;
+}
+
+void note_result(std::uint64_t value) { inside_or_abort().world.mix(value); }
+
+void report(Violation violation) {
+  Unwatched const unwatched;
+  inside_or_abort().world.add_violation(std::move(violation));
+}
+
+std::vector<LiveAllocation> live_allocations() {
+  Unwatched const unwatched;
+  std::vector<LiveAllocation> result;
+  for (auto const& [begin, allocation] : inside_or_abort().memory.live()) {
+    result.push_back({region_address(begin), allocation->bytes, allocation->rank,
+                      allocation->kind == AllocationKind::pinned});
+  }
+  return result;
+}
+
+}  // namespace adamant::sim

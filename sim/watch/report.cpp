@@ -1,0 +1,151 @@
+// The words of the judge: which accesses, by whom, and what would have ordered them.
+
+#include <fmt/format.h>
+
+#include "sim/watch/watch.h"
+
+namespace adamant::sim {
+namespace {
+
+
+std::string operation_name(OperationRecord const& record) {
+  switch (record.kind) {
+    case OperationKind::kernel:
+    case OperationKind::host_function:
+      return symbol_name(record.function);
+    case OperationKind::copy:
+    case OperationKind::fill:
+    case OperationKind::collective:
+      return fmt::format("{} of {} bytes", record.name, record.bytes);
+    default:
+      return record.name;
+  }
+}
+
+bool is_host(std::uint32_t agent, World& world) {
+  return agent < static_cast<std::uint32_t>(world.ranks());
+}
+
+std::string buffer_name(Allocation const& allocation) {
+  std::string const what = allocation.name.empty() ? "buffer" : allocation.name;
+  return fmt::format("{} (allocation {}, {} bytes)", what, allocation.number, allocation.bytes);
+}
+
+}  // namespace
+
+Violation Watch::violation(char const* law) const {
+  OperationRecord const& record = world_.record(operation_);
+  Violation result;
+  result.law = law;
+  result.rank = record.rank;
+  result.operation = record.program_operation;
+  return result;
+}
+
+Access Watch::describe(Touch const& touch, AccessKind kind, Allocation const* allocation,
+                       std::uint64_t begin, std::uint64_t end) const {
+  OperationRecord const& record = world_.record(touch.operation);
+  Access access;
+  access.rank = record.rank;
+  access.stream = "host";
+  for (Stream const& stream : world_.streams()) {
+    if (stream.index == touch.epoch.agent) access.stream = stream.name;
+  }
+  access.operation = operation_name(record);
+  access.kind = kind == AccessKind::read ? "read" : "write";
+  if (allocation != nullptr) access.buffer = buffer_name(*allocation);
+  access.begin = begin;
+  access.end = end;
+  return access;
+}
+
+std::string Watch::missing_edge(Touch const& earlier, Touch const& later) const {
+  OperationRecord const& first = world_.record(earlier.operation);
+  OperationRecord const& second = world_.record(later.operation);
+  bool const first_on_host = is_host(earlier.epoch.agent, world_);
+  bool const second_on_host = is_host(later.epoch.agent, world_);
+  std::string const a = operation_name(first);
+  std::string const b = operation_name(second);
+  if (earlier.epoch.agent == later.epoch.agent) return "two blocks of one kernel are never ordered";
+  if (first_on_host && second_on_host) return "the hosts of two ranks are not ordered by any collective or barrier";
+  if (first_on_host) {
+    return fmt::format("{} was enqueued before the host's access; it must wait for {} before it touches the buffer", b, b);
+  }
+  Access const at = describe(earlier, AccessKind::read, nullptr, 0, 0);
+  if (second_on_host) {
+    return fmt::format("no synchronisation of rank {}'s host with stream `{}` after {}", second.rank,
+                       at.stream, a);
+  }
+  Access const to = describe(later, AccessKind::read, nullptr, 0, 0);
+  return fmt::format("no event recorded on stream `{}` of rank {} after {} is waited for by stream `{}` of rank {} before {}",
+                     at.stream, first.rank, a, to.stream, second.rank, b);
+}
+
+void Watch::report_conflict(Allocation const& allocation, Touch const& earlier, bool earlier_writes,
+                            Touch const& later, AccessKind kind, std::uint64_t begin,
+                            std::uint64_t end) {
+  auto const of_allocator = [&](Touch const& touch) {
+    OperationKind const what = world_.record(touch.operation).kind;
+    return what == OperationKind::allocate || what == OperationKind::release;
+  };
+  bool const lifetime = of_allocator(earlier) || of_allocator(later);
+  Violation found = violation(lifetime ? "access.lifetime" : "order.race");
+  found.accesses.push_back(describe(earlier, earlier_writes ? AccessKind::write : AccessKind::read,
+                                    &allocation, begin, end));
+  found.accesses.push_back(describe(later, kind, &allocation, begin, end));
+  found.missing = missing_edge(earlier, later);
+  found.message = fmt::format("{} and {} touch {} unordered", found.accesses[0].operation,
+                              found.accesses[1].operation, found.accesses[0].buffer);
+  world_.add_violation(std::move(found));
+}
+
+void Watch::report_outside(std::uint64_t offset, std::uint64_t bytes, AccessKind kind) {
+  void const* const address = region_address(offset);
+  if (Allocation const* const present = memory_.find_present(address); present != nullptr) {
+    // Begins inside and runs out of it.
+    Violation found = violation("access.bounds");
+    std::uint64_t const begin = offset - present->begin;
+    found.accesses.push_back(describe(now(), kind, present, begin, begin + bytes));
+    found.message = fmt::format("{} to {} of {}: {} bytes beyond its end", found.accesses[0].kind,
+                                begin + bytes, buffer_name(*present),
+                                begin + bytes - present->bytes);
+    return world_.add_violation(std::move(found));
+  }
+  if (Allocation const* const live = memory_.find_live(address); live != nullptr) {
+    Violation found = violation("access.lifetime");
+    std::uint64_t const begin = offset - live->begin;
+    found.accesses.push_back(describe(now(), kind, live, begin, begin + bytes));
+    found.message = fmt::format("{} is used before its allocation in stream order", buffer_name(*live));
+    found.missing = "the stream-ordered allocation must happen before";
+    return world_.add_violation(std::move(found));
+  }
+  if (Allocation const* const past = memory_.find_past(address); past != nullptr) {
+    Violation found = violation("access.lifetime");
+    std::uint64_t const begin = offset - past->begin;
+    OperationRecord const& freed_by = world_.record(past->freed_by);
+    found.accesses.push_back(describe(now(), kind, past, begin, begin + bytes));
+    found.message = fmt::format("{} is used after {} by rank {} freed it", buffer_name(*past),
+                                freed_by.name, freed_by.rank);
+    return world_.add_violation(std::move(found));
+  }
+  Violation found = violation("access.bounds");
+  Allocation const* const below = memory_.nearest_below(address);
+  std::uint64_t const begin = below != nullptr ? offset - below->begin : 0;
+  found.accesses.push_back(describe(now(), kind, below, begin, begin + bytes));
+  found.message = below != nullptr ? fmt::format("{} at {} of {}: outside of it", found.accesses[0].kind,
+                                                 begin, buffer_name(*below))
+                                   : fmt::format("{} of memory that nobody allocated", found.accesses[0].kind);
+  world_.add_violation(std::move(found));
+}
+
+void Watch::report_unwritten(std::uint64_t offset, std::uint64_t bytes) {
+  Allocation const* const allocation = memory_.find_present(region_address(offset));
+  Violation found = violation("access.uninitialized");
+  std::uint64_t const begin = allocation != nullptr ? offset - allocation->begin : 0;
+  found.accesses.push_back(describe(now(), AccessKind::read, allocation, begin, begin + bytes));
+  found.message = fmt::format("{} reads {} from byte {}, which nobody has written",
+                              found.accesses[0].operation, found.accesses[0].buffer, begin);
+  world_.add_violation(std::move(found));
+}
+
+}  // namespace adamant::sim

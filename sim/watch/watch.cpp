@@ -1,0 +1,220 @@
+#include "sim/watch/watch.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "sim/world/assert.h"
+
+namespace adamant::sim {
+
+constinit Watch* active_watch = nullptr;
+
+void Watch::reset(bool enabled) {
+  enabled_ = enabled;
+  agent_ = nullptr;
+  close_open_ranges();
+  closed_.clear();
+  accesses_ = 0;
+  peers_.clear();
+}
+
+// ---- whose accesses these are ------------------------------------------------------------------
+
+void Watch::begin(Agent& agent, std::uint32_t operation, bool on_device, int device) {
+  agent_ = &agent;
+  operation_ = operation;
+  on_device_ = on_device;
+  device_ = device;
+  block_ = 0;
+  anywhere_ = false;
+}
+
+void Watch::host_resumes(Host& host) { begin(host, host.record, false, 0); }
+
+void Watch::host_pauses(Host& host) {
+  if (agent_ == &host) flush();
+  operation_ = host.record;
+}
+
+void Watch::operation_begins(Stream& stream, Operation& operation) {
+  bool const on_host = operation.kind == OperationKind::host_function;
+  if (agent_ != nullptr) flush();
+  begin(stream, operation.id, !on_host, stream.device);
+  anywhere_ = operation.kind == OperationKind::copy;
+}
+
+void Watch::operation_ends(Stream& stream, Operation&) {
+  if (agent_ == &stream) flush();
+}
+
+void Watch::set_block(std::uint32_t block) {
+  if (!enabled_ || block == block_) return;
+  close_open_ranges();
+  block_ = block;
+}
+
+void Watch::allow_peer(int device, int peer, bool allowed) {
+  auto const from = static_cast<std::size_t>(device);
+  auto const to = static_cast<std::size_t>(peer);
+  if (peers_.size() <= from) peers_.resize(from + 1);
+  if (peers_[from].size() <= to) peers_[from].resize(to + 1);
+  peers_[from][to] = allowed;
+}
+
+bool Watch::peer_allowed(int device, int peer) const {
+  auto const from = static_cast<std::size_t>(device);
+  auto const to = static_cast<std::size_t>(peer);
+  return from < peers_.size() && to < peers_[from].size() && peers_[from][to];
+}
+
+bool Watch::place_allowed(int slot) const {
+  if (slot == 0 || anywhere_) return true;
+  return on_device_ && (slot - 1 == device_ || peer_allowed(device_, slot - 1));
+}
+
+// ---- gathering ranges --------------------------------------------------------------------------
+
+void Watch::note(std::uint64_t offset, std::uint64_t bytes, AccessKind kind) {
+  for (std::uint32_t i = 0; i < opened_; ++i) {
+    Range& open = open_[i];
+    bool const grows = open.end == offset;
+    bool const inside = open.begin <= offset && offset + bytes <= open.end;
+    if (open.kind != kind || !(grows || inside)) continue;
+    if (grows) open.end += bytes;
+    cursor_ = i + 1 == opened_ ? 0 : i + 1;
+    return;
+  }
+  judge_place(offset, bytes, kind);
+  std::uint32_t at = opened_;
+  if (opened_ < open_max) {
+    ++opened_;
+  } else {
+    at = victim_;
+    victim_ = (victim_ + 1) % open_max;
+    closed_.push_back(open_[at]);
+  }
+  open_[at] = {offset, offset + bytes, block_, kind};
+  cursor_ = at + 1 == opened_ ? 0 : at + 1;
+}
+
+void Watch::close_open_ranges() {
+  closed_.insert(closed_.end(), open_.begin(), open_.begin() + opened_);
+  for (std::uint32_t i = 0; i < opened_; ++i) open_[i] = {};
+  opened_ = 0;
+  cursor_ = 0;
+  victim_ = 0;
+}
+
+void Watch::range(void const* address, std::uint64_t bytes, AccessKind kind) {
+  if (!enabled_ || bytes == 0) return;
+  std::uint64_t const offset = region_offset(address);
+  if (offset >= region_bytes) return foreign_access(address, bytes, kind);
+  judge_place(offset, bytes, kind);
+  closed_.push_back({offset, offset + bytes, block_, kind});
+  judge_range_bits(offset, bytes, kind);
+}
+
+void Watch::foreign_access(void const* address, std::uint64_t bytes, AccessKind kind) {
+  if (!enabled_ || agent_ == nullptr) return;
+  auto const begin = reinterpret_cast<std::uintptr_t>(address);
+  for (Allocation* allocation : memory_.foreign()) {
+    std::uint64_t const from = std::max(begin, allocation->begin);
+    std::uint64_t const to = std::min(begin + bytes, allocation->begin + allocation->bytes);
+    if (from < to) judge_order(*allocation, from - allocation->begin, to - allocation->begin, kind);
+  }
+}
+
+// ---- judging -----------------------------------------------------------------------------------
+
+void Watch::flush() {
+  if (opened_ == 0 && closed_.empty()) return;
+  close_open_ranges();
+  std::sort(closed_.begin(), closed_.end(), [](Range const& a, Range const& b) {
+    return a.begin != b.begin ? a.begin < b.begin : a.end < b.end;
+  });
+  judge_blocks(closed_);
+  for (AccessKind const kind : {AccessKind::read, AccessKind::write, AccessKind::atomic}) {
+    merged_.clear();
+    for (Range const& range : closed_) {
+      if (range.kind != kind) continue;
+      if (!merged_.empty() && range.begin <= merged_.back().end) {
+        merged_.back().end = std::max(merged_.back().end, range.end);
+      } else {
+        merged_.push_back(range);
+      }
+    }
+    for (Range const& range : merged_) {
+      Allocation* const allocation = memory_.find_present(region_address(range.begin));
+      if (allocation == nullptr) continue;  // reported when it happened
+      std::uint64_t const begin = range.begin - allocation->begin;
+      judge_order(*allocation, begin, std::min(range.end - allocation->begin, allocation->bytes),
+                  kind);
+    }
+  }
+  closed_.clear();
+}
+
+void Watch::judge_order(Allocation& allocation, std::uint64_t begin, std::uint64_t end,
+                        AccessKind kind) {
+  Touch const touch = now();
+  allocation.last_touch = touch;
+  allocation.segments.access(
+      begin, end, kind != AccessKind::read, touch, agent_->clock,
+      [&](Touch const& earlier, bool earlier_writes, std::uint64_t from, std::uint64_t to) {
+        report_conflict(allocation, earlier, earlier_writes, touch, kind, from, to);
+      });
+}
+
+// Blocks of one kernel are unordered: where two touch the same bytes and one writes, only atomics
+// are well defined.
+void Watch::judge_blocks(std::vector<Range> const& sorted) {
+  Range reach;  // the range that extends furthest so far
+  for (Range const& range : sorted) {
+    bool const overlap = range.begin < reach.end && range.block != reach.block;
+    bool const harmless = (range.kind == AccessKind::read && reach.kind == AccessKind::read) ||
+                          (range.kind == AccessKind::atomic && reach.kind == AccessKind::atomic);
+    Allocation* const allocation =
+        overlap && !harmless ? memory_.find_present(region_address(range.begin)) : nullptr;
+    if (allocation != nullptr) {
+      report_conflict(*allocation, now(), reach.kind != AccessKind::read, now(), range.kind,
+                      range.begin - allocation->begin,
+                      std::min(range.end, reach.end) - allocation->begin);
+    }
+    if (range.end > reach.end) reach = range;
+  }
+}
+
+void Watch::judge_release(Allocation& allocation, std::uint32_t operation) {
+  if (!enabled_) return;
+  flush();
+  std::uint32_t const kept = std::exchange(operation_, operation);
+  judge_order(allocation, 0, allocation.bytes, AccessKind::write);
+  operation_ = kept;
+}
+
+void Watch::judge_place(std::uint64_t offset, std::uint64_t bytes, AccessKind kind) {
+  int const slot = memory_.slot_of(offset);
+  if (place_allowed(slot)) return;
+  Allocation const* const allocation = memory_.find_present(region_address(offset));
+  if (allocation == nullptr) return;  // outside of everything, which is reported as that
+  Violation found = violation("access.place");
+  std::uint64_t const begin = offset - allocation->begin;
+  found.accesses.push_back(describe(now(), kind, allocation, begin, begin + bytes));
+  found.message = on_device_ ? "code on device " + std::to_string(device_) +
+                                   " touches memory of device " + std::to_string(slot - 1) +
+                                   ", to which it has no peer access"
+                             : "host code touches memory of device " + std::to_string(slot - 1);
+  world_.add_violation(std::move(found));
+}
+
+void Watch::judge_range_bits(std::uint64_t offset, std::uint64_t bytes, AccessKind kind) {
+  std::uint64_t const end = offset + bytes;
+  if (!all_set(usable_bits, offset, end)) return report_outside(offset, bytes, kind);
+  if (kind != AccessKind::write) {
+    std::uint64_t const unwritten = first_clear(written_bits, offset, end);
+    if (unwritten != end) report_unwritten(unwritten, end - unwritten);
+  }
+  if (kind != AccessKind::read) set_bits(written_bits, offset, end);
+}
+
+}  // namespace adamant::sim

@@ -1,0 +1,149 @@
+// The judge of accesses. Instrumented code reports every load and store here, the runtime every
+// copy and collective; what is outside, never written, gone, not allowed from there, or unordered
+// becomes a violation.
+//
+// Bounds, lifetime and first writes are judged at once, on two bits per byte. Accesses are gathered
+// into ranges while one operation (or host code between two calls) runs, and judged for place and
+// order when it ends: all of them belong to one moment of one agent.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/cuda/memory.h"
+#include "sim/cuda/region.h"
+#include "sim/world/world.h"
+
+namespace adamant::sim {
+
+enum class AccessKind : std::uint8_t { read, write, atomic };
+
+class Watch final : public Observer {
+ public:
+  Watch(World& world, Memory& memory) : world_(world), memory_(memory) {}
+
+  void reset(bool enabled);
+  bool enabled() const { return enabled_; }
+
+  // ---- Observer ----
+  void host_resumes(Host& host) override;
+  void host_pauses(Host& host) override;
+  void operation_begins(Stream& stream, Operation& operation) override;
+  void operation_ends(Stream& stream, Operation& operation) override;
+
+  // ---- accesses of whoever runs now ----
+  /// One load or store of instrumented code.
+  void access(std::uint64_t offset, std::uint32_t bytes, AccessKind kind) {
+    Range& open = open_[cursor_];
+    if (open.end == offset && open.kind == kind) {  // never while nothing is open: offset > 0
+      open.end += bytes;
+      if (++cursor_ == opened_) cursor_ = 0;
+    } else {
+      note(offset, bytes, kind);
+    }
+    judge_bits(offset, bytes, kind);
+    ++accesses_;
+  }
+  /// A range of a copy, fill or collective, in the region or in host memory that was registered.
+  void range(void const* address, std::uint64_t bytes, AccessKind kind);
+  /// Host memory outside the region, which is watched only while registered or used by a copy.
+  bool watches_foreign() const { return !memory_.foreign().empty(); }
+  void foreign_access(void const* address, std::uint64_t bytes, AccessKind kind);
+  /// Which block of the kernel runs now.
+  void set_block(std::uint32_t block);
+  /// May device code of `device` use device `peer`?
+  void allow_peer(int device, int peer, bool allowed);
+  bool peer_allowed(int device, int peer) const;
+
+  /// The release of an allocation is a write to all of it: whoever still uses it is unordered.
+  void judge_release(Allocation& allocation, std::uint32_t operation);
+  /// The moment to which an access now would belong.
+  Touch now() const { return {{agent_->index, agent_->clock.of(agent_->index)}, operation_}; }
+  Agent const* agent() const { return agent_; }
+
+  std::uint64_t accesses() const { return accesses_; }
+
+ private:
+  struct Range {
+    std::uint64_t begin = 0;
+    std::uint64_t end = 0;
+    std::uint32_t block = 0;
+    AccessKind kind = AccessKind::read;
+  };
+
+  void begin(Agent& agent, std::uint32_t operation, bool on_device, int device);
+  void flush();
+  void note(std::uint64_t offset, std::uint64_t bytes, AccessKind kind);
+  void close_open_ranges();
+  void judge_bits(std::uint64_t offset, std::uint64_t bytes, AccessKind kind) {
+    std::uint64_t const shift = offset & 7;
+    if (shift + bytes > 8) return judge_range_bits(offset, bytes, kind);
+    auto const mask = static_cast<std::uint8_t>(((1U << bytes) - 1) << shift);
+    std::uint64_t const at = offset >> 3;
+    if (kind == AccessKind::write) {
+      if ((usable_bits[at] & mask) != mask) return judge_range_bits(offset, bytes, kind);
+      written_bits[at] |= mask;
+    } else if ((written_bits[at] & mask) != mask) {
+      judge_range_bits(offset, bytes, kind);
+    }
+  }
+  void judge_range_bits(std::uint64_t offset, std::uint64_t bytes, AccessKind kind);
+  void judge_place(std::uint64_t offset, std::uint64_t bytes, AccessKind kind);
+  void judge_blocks(std::vector<Range> const& sorted);
+  void judge_order(Allocation& allocation, std::uint64_t begin, std::uint64_t end, AccessKind kind);
+  bool place_allowed(int slot) const;
+
+  void report_outside(std::uint64_t offset, std::uint64_t bytes, AccessKind kind);
+  void report_unwritten(std::uint64_t offset, std::uint64_t bytes);
+  void report_conflict(Allocation const& allocation, Touch const& earlier, bool earlier_writes,
+                       Touch const& later, AccessKind kind, std::uint64_t begin,
+                       std::uint64_t end);
+  Access describe(Touch const& touch, AccessKind kind, Allocation const* allocation,
+                  std::uint64_t begin, std::uint64_t end) const;
+  Violation violation(char const* law) const;
+  std::string missing_edge(Touch const& earlier, Touch const& later) const;
+
+  World& world_;
+  Memory& memory_;
+  bool enabled_ = false;
+
+  // Whose accesses are gathered now.
+  Agent* agent_ = nullptr;
+  std::uint32_t operation_ = 0;
+  bool on_device_ = false;
+  bool anywhere_ = false;  // copies reach all memory
+  int device_ = 0;
+  std::uint32_t block_ = 0;
+  std::vector<std::vector<bool>> peers_;
+
+  // Ranges that may still grow; a loop over k arrays touches them round and round, so the next to
+  // grow is usually the one after the last.
+  static constexpr std::uint32_t open_max = 16;
+  std::array<Range, open_max> open_;
+  std::uint32_t opened_ = 0;
+  std::uint32_t cursor_ = 0;
+  std::uint32_t victim_ = 0;
+  std::vector<Range> closed_;
+  std::vector<Range> merged_;
+  std::uint64_t accesses_ = 0;
+};
+
+/// The watch to which instrumented code reports; null while the simulator's own code runs, whose
+/// accesses are no part of the program.
+extern constinit Watch* active_watch;
+
+/// Instrumented code runs in this scope.
+class Instrumented {
+ public:
+  explicit Instrumented(Watch& watch) { active_watch = watch.enabled() ? &watch : nullptr; }
+  ~Instrumented() { active_watch = nullptr; }
+  Instrumented(Instrumented const&) = delete;
+  Instrumented& operator=(Instrumented const&) = delete;
+};
+
+/// The name of a kernel or host function, from the program's symbol table.
+std::string symbol_name(void const* function);
+
+}  // namespace adamant::sim
