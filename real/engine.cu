@@ -28,7 +28,9 @@ class ShardedAdam final : public Engine {
 
   void write_parameter(int parameter, std::span<float const> values) override;
   void backward(std::span<int const> without) override;
-  void step() override { step_.run(tensors_); }
+  void step() override {
+    attempt([&] { step_.run(tensors_); });
+  }
   void zero_grad(bool set_to_none) override;
   void set_group(int group, AdamConfig const& config) override { step_.set_group(group, config); }
   void synchronize() override;
@@ -44,6 +46,17 @@ class ShardedAdam final : public Engine {
   std::vector<NamedStream> streams() const override;
 
  private:
+  /// Remembers that a verb failed: from then on the other ranks are somewhere else.
+  template <typename Verb>
+  void attempt(Verb verb) {
+    try {
+      verb();
+    } catch (...) {
+      failed_ = true;
+      throw;
+    }
+  }
+
   // In the order in which they are made; destroyed the other way round, buffers before streams.
   Layout layout_;
   Ledger ledger_;
@@ -52,6 +65,7 @@ class ShardedAdam final : public Engine {
   Tensors tensors_;
   AdamStep step_;
   BackwardPass backward_;
+  bool failed_ = false;
 };
 
 ShardedAdam::ShardedAdam(EngineConfig const& config, GradientSource& source)
@@ -72,6 +86,7 @@ ShardedAdam::ShardedAdam(EngineConfig const& config, GradientSource& source)
 // Pinned memory may not die under a copy, nor a communicator under a collective. Errors are not
 // news here: whoever destroys the engine because of one has seen it.
 ShardedAdam::~ShardedAdam() {
+  if (failed_) communicator_->abandon();
   for (Stream const* stream : {&streams_.copy, &streams_.comm, &streams_.compute})
     static_cast<void>(cudaStreamSynchronize(stream->get()));
 }
@@ -80,11 +95,13 @@ void ShardedAdam::write_parameter(int parameter, std::span<float const> values) 
   ParameterLayout const& layout = layout_[parameter];
   ADAMANT_REAL_ASSERT(static_cast<std::int64_t>(values.size()) == layout.numel);
   if (layout.shard_numel() == 0) return;
-  ADAMANT_TRY(cudaMemcpyAsync(tensors_.at(TensorKind::parameter, parameter),
-                              values.data() + layout.first_element(),
-                              static_cast<std::size_t>(layout.shard_numel()) * sizeof(float),
-                              cudaMemcpyHostToDevice, streams_.compute.get()));
-  streams_.compute.synchronize();
+  attempt([&] {
+    ADAMANT_TRY(cudaMemcpyAsync(tensors_.at(TensorKind::parameter, parameter),
+                                values.data() + layout.first_element(),
+                                static_cast<std::size_t>(layout.shard_numel()) * sizeof(float),
+                                cudaMemcpyHostToDevice, streams_.compute.get()));
+    streams_.compute.synchronize();
+  });
 }
 
 void ShardedAdam::backward(std::span<int const> without) {
@@ -94,19 +111,23 @@ void ShardedAdam::backward(std::span<int const> without) {
     ADAMANT_REAL_ASSERT(parameter < layout_.parameter_count());
     wanted[static_cast<std::size_t>(parameter)] = false;
   }
-  backward_.run(wanted);
+  attempt([&] { backward_.run(wanted); });
 }
 
 void ShardedAdam::zero_grad(bool set_to_none) {
-  if (set_to_none)
-    tensors_.drop_gradients();
-  else
-    tensors_.zero_gradients();
+  attempt([&] {
+    if (set_to_none)
+      tensors_.drop_gradients();
+    else
+      tensors_.zero_gradients();
+  });
 }
 
 void ShardedAdam::synchronize() {
-  for (Stream const* stream : {&streams_.copy, &streams_.comm, &streams_.compute})
-    stream->synchronize();
+  attempt([&] {
+    for (Stream const* stream : {&streams_.copy, &streams_.comm, &streams_.compute})
+      stream->synchronize();
+  });
 }
 
 std::vector<NamedStream> ShardedAdam::streams() const {

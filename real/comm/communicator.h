@@ -18,6 +18,10 @@ class Communicator {
  public:
   virtual ~Communicator() = default;
 
+  /// This rank has failed and will not keep step with the others any more: lets go of what waits
+  /// for them on the device. Afterwards the communicator may only be destroyed.
+  virtual void abandon() noexcept = 0;
+
   virtual void group_start() = 0;
   virtual void group_end() = 0;
 

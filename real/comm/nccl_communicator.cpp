@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <exception>
+#include <utility>
 
 #include "real/cuda/assert.h"
 #include "real/cuda/error.h"
@@ -24,10 +25,12 @@ NcclCommunicator::NcclCommunicator(ncclUniqueId const& id, RankOfWorld where)
 
 // Destroying is collective within a node. A rank that unwinds cannot count on the others to come.
 NcclCommunicator::~NcclCommunicator() {
-  if (std::uncaught_exceptions() > exceptions_at_birth_)
-    static_cast<void>(ncclCommAbort(comm_));
-  else
-    static_cast<void>(ncclCommDestroy(comm_));
+  if (std::uncaught_exceptions() > exceptions_at_birth_) abandon();
+  if (comm_ != nullptr) static_cast<void>(ncclCommDestroy(comm_));
+}
+
+void NcclCommunicator::abandon() noexcept {
+  if (comm_ != nullptr) static_cast<void>(ncclCommAbort(std::exchange(comm_, nullptr)));
 }
 
 void NcclCommunicator::group_start() {

@@ -13,11 +13,12 @@ class NcclCommunicator final : public Communicator {
  public:
   /// Joins the world of `id`; waits until every rank has. Errors: NcclError.
   NcclCommunicator(ncclUniqueId const& id, RankOfWorld where);
-  /// Leaves together with all other ranks, or alone (abort) while an error unwinds this one.
+  /// Leaves together with all other ranks; alone after abandon() or while an error unwinds.
   ~NcclCommunicator() override;
   NcclCommunicator(NcclCommunicator const&) = delete;
   NcclCommunicator& operator=(NcclCommunicator const&) = delete;
 
+  void abandon() noexcept override;
   void group_start() override;
   void group_end() override;
   void all_gather(float const* send, float* receive, std::int64_t count,

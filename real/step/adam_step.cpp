@@ -52,8 +52,10 @@ void AdamStep::run(Tensors const& tensors) {
 void AdamStep::fill_staging(Tensors const& tensors) {
   if (!ADAMANT_FAULT(staging_overwritten_in_flight)) uploaded_.synchronize();  // S1
   auto* const rows = staging_.as<StepScalars>();
-  for (int p = 0; p < layout_.parameter_count(); ++p)
-    rows[p] = step_scalars(settings_of(p), counters_.of(p), tensors.has_gradient(p));
+  for (int p = 0; p < layout_.parameter_count(); ++p) {
+    bool const apply = tensors.has_gradient(p) && layout_[p].shard_numel() > 0;
+    rows[p] = step_scalars(settings_of(p), counters_.of(p), apply);
+  }
 }
 
 AdamConfig const& AdamStep::settings_of(int parameter) const {

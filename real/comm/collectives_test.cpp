@@ -1,0 +1,211 @@
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "real/comm/loopback_communicator.h"
+#include "real/comm/nccl_communicator.h"
+#include "real/cuda/error.h"
+#include "real/shard/memory.h"
+#include "real/testing/ranks.h"
+
+namespace adamant::real {
+namespace {
+
+using Values = std::vector<float>;
+
+/// One rank of a world with a communicator, able to move small arrays in and out.
+class Peer {
+ public:
+  Peer(RankContext const& context, int ranks, std::shared_ptr<LoopbackExchange> exchange)
+      : rank(context.rank) {
+    RankOfWorld const where = {.rank = context.rank, .world_size = ranks};
+    if (exchange == nullptr)
+      communicator = std::make_unique<NcclCommunicator>(context.nccl_id, where);
+    else
+      communicator = std::make_unique<LoopbackCommunicator>(exchange, context.rendezvous, where);
+  }
+
+  DeviceBuffer device(Values const& values) {
+    DeviceBuffer buffer(ledger_, Purpose::reduction, values.size() * sizeof(float), stream);
+    ADAMANT_TRY(cudaMemcpyAsync(buffer.as<void>(), values.data(), buffer.bytes(),
+                                cudaMemcpyHostToDevice, stream.get()));
+    stream.synchronize();
+    return buffer;
+  }
+  Values host(DeviceBuffer const& buffer) {
+    return download(buffer.as<float>(), static_cast<std::int64_t>(buffer.bytes() / sizeof(float)),
+                    stream.get());
+  }
+
+  int rank;
+  Stream stream;
+  std::unique_ptr<Communicator> communicator;
+
+ private:
+  Ledger ledger_;
+};
+
+/// Runs the body on every rank by the loop-back, then by NCCL where the machine has the devices.
+void on_both_transports(int ranks, std::function<void(Peer&)> const& body) {
+  auto const exchange = make_loopback_exchange(ranks);
+  run_ranks(ranks, Devices::shared, [&](RankContext const& context) {
+    Peer peer(context, ranks, exchange);
+    body(peer);
+  });
+  if (!why_not(ranks, Devices::own).empty()) return;
+  run_ranks(ranks, Devices::own, [&](RankContext const& context) {
+    Peer peer(context, ranks, nullptr);
+    body(peer);
+  });
+}
+
+// Small whole numbers: every order of summation gives the same bits.
+float value(int rank, int i) {
+  return static_cast<float>(10 * rank + i);
+}
+
+Values values_of(int rank, int count) {
+  Values values;
+  for (int i = 0; i < count; ++i) values.push_back(value(rank, i));
+  return values;
+}
+
+Values sums(int ranks, int begin, int end) {
+  Values values;
+  for (int i = begin; i < end; ++i) {
+    float sum = 0;
+    for (int r = 0; r < ranks; ++r) sum += value(r, i);
+    values.push_back(sum);
+  }
+  return values;
+}
+
+constexpr float untouched = -1;
+
+class Collectives : public testing::TestWithParam<int> {
+ protected:
+  void SetUp() override { ADAMANT_NEEDS(GetParam(), Devices::shared); }
+};
+
+TEST_P(Collectives, AllGatherPutsRanksOneAfterTheOther) {
+  int const ranks = GetParam();
+  on_both_transports(ranks, [&](Peer& peer) {
+    DeviceBuffer const send = peer.device(values_of(peer.rank, 3));
+    DeviceBuffer const receive = peer.device(Values(static_cast<std::size_t>(3 * ranks)));
+    peer.communicator->all_gather(send.as<float>(), receive.as<float>(), 3, peer.stream);
+    Values expected;
+    for (int r = 0; r < ranks; ++r)
+      for (int i = 0; i < 3; ++i) expected.push_back(value(r, i));
+    EXPECT_EQ(peer.host(receive), expected);
+  });
+}
+
+TEST_P(Collectives, ReduceScatterGivesEachRankItsPartOfTheSum) {
+  int const ranks = GetParam();
+  on_both_transports(ranks, [&](Peer& peer) {
+    DeviceBuffer const send = peer.device(values_of(peer.rank, 2 * ranks));
+    DeviceBuffer const receive = peer.device(Values(2));
+    peer.communicator->reduce_scatter(send.as<float>(), receive.as<float>(), 2, peer.stream);
+    EXPECT_EQ(peer.host(receive), sums(ranks, 2 * peer.rank, 2 * peer.rank + 2));
+  });
+}
+
+TEST_P(Collectives, AllReduceGivesEveryRankTheSum) {
+  int const ranks = GetParam();
+  on_both_transports(ranks, [&](Peer& peer) {
+    DeviceBuffer const send = peer.device(values_of(peer.rank, 5));
+    DeviceBuffer const receive = peer.device(Values(5));
+    peer.communicator->all_reduce(send.as<float>(), receive.as<float>(), 5, peer.stream);
+    EXPECT_EQ(peer.host(receive), sums(ranks, 0, 5));
+  });
+}
+
+TEST_P(Collectives, ReduceGivesTheSumToTheRootAlone) {
+  int const ranks = GetParam();
+  on_both_transports(ranks, [&](Peer& peer) {
+    int const root = ranks - 1;
+    DeviceBuffer const send = peer.device(values_of(peer.rank, 5));
+    DeviceBuffer const receive = peer.device(Values(5, untouched));
+    peer.communicator->reduce(send.as<float>(), receive.as<float>(), 5, root, peer.stream);
+    EXPECT_EQ(peer.host(receive), peer.rank == root ? sums(ranks, 0, 5) : Values(5, untouched));
+  });
+}
+
+TEST_P(Collectives, BroadcastGivesEveryRankTheRootsValues) {
+  int const ranks = GetParam();
+  on_both_transports(ranks, [&](Peer& peer) {
+    int const root = ranks / 2;
+    DeviceBuffer const send = peer.device(values_of(peer.rank, 4));
+    DeviceBuffer const receive = peer.device(Values(4));
+    peer.communicator->broadcast(send.as<float>(), receive.as<float>(), 4, root, peer.stream);
+    EXPECT_EQ(peer.host(receive), values_of(root, 4));
+  });
+}
+
+// The inputs are overwritten right after the group: only the stream's order protects them.
+TEST_P(Collectives, AGroupsInputsMayBeOverwrittenAfterIt) {
+  int const ranks = GetParam();
+  on_both_transports(ranks, [&](Peer& peer) {
+    DeviceBuffer const send = peer.device(values_of(peer.rank, 2 * ranks));
+    DeviceBuffer const gathered = peer.device(Values(static_cast<std::size_t>(ranks)));
+    DeviceBuffer const reduced = peer.device(Values(2));
+    peer.communicator->group_start();
+    peer.communicator->all_gather(send.as<float>(), gathered.as<float>(), 1, peer.stream);
+    peer.communicator->reduce_scatter(send.as<float>(), reduced.as<float>(), 2, peer.stream);
+    peer.communicator->group_end();
+    zero_async(send, 0, send.bytes(), peer.stream);
+    EXPECT_EQ(peer.host(gathered).back(), value(ranks - 1, 0));
+    EXPECT_EQ(peer.host(reduced), sums(ranks, 2 * peer.rank, 2 * peer.rank + 2));
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Worlds, Collectives, testing::Values(1, 2, 3, 5));
+
+TEST(Loopback, SumsInTheOrderOfRanks) {
+  ADAMANT_NEEDS(4, Devices::shared);
+  auto const exchange = make_loopback_exchange(4);
+  run_ranks(4, Devices::shared, [&](RankContext const& context) {
+    Peer peer(context, 4, exchange);
+    // ((big + 1) - big) + 1 is 1 in this order; any order that cancels first gives 2.
+    float const own[] = {0x1p25F, 1, -0x1p25F, 1};
+    DeviceBuffer const send = peer.device({own[peer.rank]});
+    DeviceBuffer const receive = peer.device({0});
+    peer.communicator->all_reduce(send.as<float>(), receive.as<float>(), 1, peer.stream);
+    EXPECT_EQ(peer.host(receive), Values{1});
+  });
+}
+
+TEST(Loopback, CarriesWorldsLargerThanOneLaunchTakes) {
+  int const ranks = 67;
+  ADAMANT_NEEDS(ranks, Devices::shared);
+  auto const exchange = make_loopback_exchange(ranks);
+  run_ranks(ranks, Devices::shared, [&](RankContext const& context) {
+    Peer peer(context, ranks, exchange);
+    DeviceBuffer const send = peer.device(values_of(peer.rank, 1));
+    DeviceBuffer const gathered = peer.device(Values(static_cast<std::size_t>(ranks)));
+    DeviceBuffer const sum = peer.device({0});
+    peer.communicator->all_gather(send.as<float>(), gathered.as<float>(), 1, peer.stream);
+    peer.communicator->all_reduce(send.as<float>(), sum.as<float>(), 1, peer.stream);
+    EXPECT_EQ(peer.host(gathered).back(), value(ranks - 1, 0));
+    EXPECT_EQ(peer.host(sum), sums(ranks, 0, 1));
+  });
+}
+
+TEST(Loopback, RanksThatDisagreeAreToldSo) {
+  ADAMANT_NEEDS(2, Devices::shared);
+  auto const exchange = make_loopback_exchange(2);
+  run_ranks(2, Devices::shared, [&](RankContext const& context) {
+    Peer peer(context, 2, exchange);
+    DeviceBuffer const send = peer.device(Values(8));
+    DeviceBuffer const receive = peer.device(Values(8));
+    std::int64_t const count = peer.rank == 0 ? 3 : 4;
+    EXPECT_THROW(
+        peer.communicator->all_gather(send.as<float>(), receive.as<float>(), count, peer.stream),
+        NcclError);
+  });
+}
+
+}  // namespace
+}  // namespace adamant::real

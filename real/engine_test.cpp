@@ -1,0 +1,247 @@
+#include "real/engine.h"
+
+#include <gtest/gtest.h>
+
+#include <list>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "real/cuda/error.h"
+#include "real/testing/ranks.h"
+
+namespace adamant::real {
+namespace {
+
+using Values = std::vector<float>;
+
+/// Multiples of 1/8 that depend on parameter, element and microbatch, never on the world.
+float gradient_value(int parameter, std::int64_t i, int microbatch) {
+  std::int64_t const mixed = parameter * 7 + i * 5 + microbatch * 11;
+  return static_cast<float>(mixed % 17 - 8) / 8;
+}
+
+/// Fills gradients by copies from the host, the sum of this rank's microbatches so far.
+class CopiedGradients final : public GradientSource {
+ public:
+  void backward(UnitBackward const& request) override {
+    if (!request.accumulate) so_far_.clear();
+    so_far_.push_back(request.microbatch);
+    for (WholeTensor const& tensor : request.tensors)
+      if (tensor.gradient != nullptr) copy(tensor, request.stream);
+  }
+
+ private:
+  void copy(WholeTensor const& tensor, cudaStream_t stream) {
+    Values& values = in_flight_.emplace_back(static_cast<std::size_t>(tensor.numel), 0.0F);
+    for (int const microbatch : so_far_)
+      for (std::int64_t i = 0; i < tensor.numel; ++i)
+        values[static_cast<std::size_t>(i)] += gradient_value(tensor.parameter, i, microbatch);
+    ADAMANT_TRY(cudaMemcpyAsync(tensor.gradient, values.data(), values.size() * sizeof(float),
+                                cudaMemcpyHostToDevice, stream));
+  }
+
+  std::vector<int> so_far_;
+  std::list<Values> in_flight_;  // sources of copies that may not have run yet
+};
+
+// Shorter than the world, prime, without rows, with a group that small worlds spread thinly.
+std::vector<ParameterSpec> parameters() {
+  return {{.name = "embed", .shape = {7, 3}, .group = 0, .unit = 0},
+          {.name = "none", .shape = {0, 4}, .group = 0, .unit = 0},
+          {.name = "one", .shape = {1}, .group = 1, .unit = 1},
+          {.name = "mid", .shape = {5, 2, 2}, .group = 0, .unit = 1},
+          {.name = "head", .shape = {13}, .group = 1, .unit = 2}};
+}
+
+std::vector<AdamConfig> groups() {
+  return {{.mode = AdamMode::adamw, .weight_decay = 0.1F},
+          {.mode = AdamMode::adam, .learning_rate = 0.01F, .weight_decay = 0.05F}};
+}
+
+/// One rank under test.
+struct Rank {
+  Rank(RankContext const& context, int ranks, std::shared_ptr<LoopbackExchange> exchange) {
+    EngineConfig config;
+    config.rank = context.rank;
+    config.world_size = ranks;
+    config.device = context.device;
+    config.parameters = parameters();
+    config.groups = groups();
+    config.microbatches = 3;
+    config.nccl_id = context.nccl_id;
+    if (exchange != nullptr) {
+      config.transport = Transport::loopback;
+      config.rendezvous = &context.rendezvous;
+      config.exchange = std::move(exchange);
+    }
+    engine = make_engine(config, source);
+    for (int p = 0; p < static_cast<int>(config.parameters.size()); ++p) {
+      Values values(
+          static_cast<std::size_t>(config.parameters[static_cast<std::size_t>(p)].numel()));
+      for (std::size_t i = 0; i < values.size(); ++i)
+        values[i] = gradient_value(p, static_cast<std::int64_t>(i), 99);
+      engine->write_parameter(p, values);
+    }
+  }
+
+  /// This rank's rows of a tensor, as they are when everything is done.
+  Values read(int parameter, TensorKind kind) {
+    engine->synchronize();
+    ShardView const view = engine->shard(parameter, kind);
+    if (view.data == nullptr) return {};
+    return download(view.data, view.numel, engine->streams().front().stream);
+  }
+
+  CopiedGradients source;
+  std::unique_ptr<Engine> engine;
+};
+
+void train(Engine& engine) {
+  int const without[] = {3};
+  engine.backward({});
+  engine.step();
+  engine.zero_grad(true);
+  engine.backward(without);
+  engine.backward({});
+  engine.step();
+  engine.zero_grad(false);
+  engine.step();
+}
+
+/// All tensors after `train` in a world of that many ranks, rank after rank.
+using Final = std::vector<Values>;
+
+Final train_world(int ranks, Devices devices) {
+  std::vector<Final> of_rank(static_cast<std::size_t>(ranks));
+  auto const exchange = devices == Devices::shared ? make_loopback_exchange(ranks) : nullptr;
+  run_ranks(ranks, devices, [&](RankContext const& context) {
+    Rank rank(context, ranks, exchange);
+    train(*rank.engine);
+    for (int p = 0; p < 5; ++p)
+      for (TensorKind const kind : all_tensor_kinds)
+        of_rank[static_cast<std::size_t>(context.rank)].push_back(rank.read(p, kind));
+  });
+  Final all = of_rank.front();
+  for (std::size_t r = 1; r < of_rank.size(); ++r)
+    for (std::size_t t = 0; t < all.size(); ++t)
+      all[t].insert(all[t].end(), of_rank[r][t].begin(), of_rank[r][t].end());
+  return all;
+}
+
+class EngineWorlds : public testing::TestWithParam<std::pair<int, Devices>> {};
+
+TEST_P(EngineWorlds, EndWithTheBitsOfOneRank) {
+  auto const [ranks, devices] = GetParam();
+  ADAMANT_NEEDS(ranks, devices);
+  Final const alone = train_world(1, Devices::own);
+  Final const shared = train_world(ranks, devices);
+  ASSERT_EQ(alone.size(), shared.size());
+  for (std::size_t t = 0; t < alone.size(); ++t) EXPECT_EQ(alone[t], shared[t]) << "tensor " << t;
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, EngineWorlds,
+                         testing::Values(std::pair{2, Devices::shared},
+                                         std::pair{3, Devices::shared},
+                                         std::pair{8, Devices::shared}, std::pair{1, Devices::own},
+                                         std::pair{2, Devices::own}, std::pair{4, Devices::own}),
+                         [](auto const& world) {
+                           std::string const sharing =
+                               world.param.second == Devices::shared ? "Loopback" : "Nccl";
+                           return sharing + std::to_string(world.param.first);
+                         });
+
+/// Runs the body on a world of one rank.
+void alone(std::function<void(Rank&)> const& body) {
+  run_ranks(1, Devices::own, [&](RankContext const& context) {
+    Rank rank(context, 1, nullptr);
+    body(rank);
+  });
+}
+
+TEST(Engine, TheGradientIsTheMeanOverAllMicrobatches) {
+  ADAMANT_NEEDS(1, Devices::own);
+  alone([](Rank& rank) {
+    rank.engine->backward({});
+    Values const gradient = rank.read(4, TensorKind::gradient);
+    for (std::int64_t i = 0; i < 13; ++i) {
+      float const sum = gradient_value(4, i, 0) + gradient_value(4, i, 1) + gradient_value(4, i, 2);
+      EXPECT_EQ(gradient[static_cast<std::size_t>(i)], sum / 3);
+    }
+  });
+}
+
+TEST(Engine, AStepWithoutGradientsMovesCountersOnly) {
+  ADAMANT_NEEDS(1, Devices::own);
+  alone([](Rank& rank) {
+    Values const before = rank.read(0, TensorKind::parameter);
+    rank.engine->step();
+    EXPECT_EQ(rank.read(0, TensorKind::parameter), before);
+    EXPECT_EQ(rank.engine->step_count(0), 1);
+  });
+}
+
+TEST(Engine, ParametersWithoutGradientKeepTheirValues) {
+  ADAMANT_NEEDS(1, Devices::own);
+  alone([](Rank& rank) {
+    Values const before = rank.read(3, TensorKind::parameter);
+    int const without[] = {3};
+    rank.engine->backward(without);
+    EXPECT_FALSE(rank.engine->has_gradient(3));
+    rank.engine->step();
+    EXPECT_EQ(rank.read(3, TensorKind::parameter), before);
+    EXPECT_EQ(rank.read(3, TensorKind::exp_avg), Values(20, 0.0F));
+  });
+}
+
+TEST(Engine, ZeroGradWithoutSetToNoneKeepsTheAddress) {
+  ADAMANT_NEEDS(1, Devices::own);
+  alone([](Rank& rank) {
+    rank.engine->backward({});
+    float const* const address = rank.engine->shard(4, TensorKind::gradient).data;
+    rank.engine->zero_grad(false);
+    EXPECT_EQ(rank.engine->shard(4, TensorKind::gradient).data, address);
+    EXPECT_EQ(rank.read(4, TensorKind::gradient), Values(13, 0.0F));
+  });
+}
+
+TEST(Engine, ZeroGradGivesTheMemoryBack) {
+  ADAMANT_NEEDS(1, Devices::own);
+  alone([](Rank& rank) {
+    std::size_t const at_rest = rank.engine->buffers().size();
+    rank.engine->backward({});
+    EXPECT_EQ(rank.engine->buffers().size(), at_rest + 1);
+    rank.engine->zero_grad(true);
+    EXPECT_EQ(rank.engine->buffers().size(), at_rest);
+    EXPECT_EQ(rank.engine->shard(4, TensorKind::gradient).data, nullptr);
+  });
+}
+
+TEST(Engine, UnitsAreWholeTwoAtATime) {
+  ADAMANT_NEEDS(1, Devices::own);
+  alone([](Rank& rank) {
+    rank.engine->backward({});
+    // 7 x 3 and nothing; 1 and 20; 13 elements: each rounded up to 4.
+    EXPECT_EQ(rank.engine->peak_bytes(Purpose::unsharded_parameters), 4U * (24 + 4 + 20));
+    EXPECT_EQ(rank.engine->peak_bytes(Purpose::unsharded_gradients), 4U * 24);
+    EXPECT_EQ(rank.engine->peak_bytes(Purpose::reduction), 4U * 24);
+  });
+}
+
+TEST(Engine, ANewLearningRateIsUsedFromTheNextStepOn) {
+  ADAMANT_NEEDS(1, Devices::own);
+  alone([](Rank& rank) {
+    AdamConfig frozen = groups()[0];
+    frozen.learning_rate = 0;
+    rank.engine->set_group(0, frozen);
+    Values const before = rank.read(0, TensorKind::parameter);
+    rank.engine->backward({});
+    rank.engine->step();
+    EXPECT_EQ(rank.read(0, TensorKind::parameter), before);
+    EXPECT_NE(rank.read(4, TensorKind::exp_avg), Values(13, 0.0F));
+  });
+}
+
+}  // namespace
+}  // namespace adamant::real

@@ -1,0 +1,98 @@
+#include "real/shard/layout.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace adamant::real {
+namespace {
+
+ParameterSpec rows(std::int64_t count, int unit = 0) {
+  return {.name = "p", .shape = {count, 3}, .group = 0, .unit = unit};
+}
+
+std::vector<std::int64_t> rows_of_each_rank(std::int64_t count, int world_size) {
+  std::vector<ParameterSpec> const specs = {rows(count)};
+  std::vector<std::int64_t> owned;
+  for (int rank = 0; rank < world_size; ++rank) {
+    Layout const layout(specs, {.rank = rank, .world_size = world_size});
+    owned.push_back(layout[0].row_end - layout[0].row_begin);
+  }
+  return owned;
+}
+
+TEST(Layout, TrailingRanksAreShortOrEmpty) {
+  EXPECT_EQ(rows_of_each_rank(6, 4), (std::vector<std::int64_t>{2, 2, 2, 0}));
+  EXPECT_EQ(rows_of_each_rank(5, 4), (std::vector<std::int64_t>{2, 2, 1, 0}));
+  EXPECT_EQ(rows_of_each_rank(2, 4), (std::vector<std::int64_t>{1, 1, 0, 0}));
+  EXPECT_EQ(rows_of_each_rank(0, 3), (std::vector<std::int64_t>{0, 0, 0}));
+}
+
+TEST(Layout, EmptyShardsLieAtTheEndOfTheTensor) {
+  std::vector<ParameterSpec> const specs = {rows(5)};
+  Layout const layout(specs, {.rank = 3, .world_size = 4});
+  EXPECT_EQ(layout[0].row_begin, 5);
+  EXPECT_EQ(layout[0].row_end, 5);
+}
+
+TEST(Layout, RanksTileEveryTensorForAllSmallSizes) {
+  for (int world_size = 1; world_size <= 8; ++world_size)
+    for (std::int64_t count = 0; count <= 20; ++count) {
+      std::vector<ParameterSpec> const specs = {rows(count)};
+      std::int64_t next = 0;
+      for (int rank = 0; rank < world_size; ++rank) {
+        Layout const layout(specs, {.rank = rank, .world_size = world_size});
+        EXPECT_EQ(layout[0].row_begin, next) << count << " rows, rank " << rank;
+        next = layout[0].row_end;
+        // What a collective moves must hold what the rank owns, and the room must hold both.
+        EXPECT_LE(layout[0].shard_numel(), layout[0].chunk_numel);
+        EXPECT_LE(layout[0].chunk_numel, layout[0].padded_numel);
+      }
+      EXPECT_EQ(next, count) << "in a world of " << world_size;
+    }
+}
+
+TEST(Layout, EveryRankReservesTheSameRoomAtAlignedOffsets) {
+  std::vector<ParameterSpec> const specs = {rows(5), rows(1, 1), rows(7, 1)};
+  for (int rank = 0; rank < 4; ++rank) {
+    Layout const layout(specs, {.rank = rank, .world_size = 4});
+    EXPECT_EQ(layout[0].padded_numel, 8);  // 2 rows of 3, rounded up
+    EXPECT_EQ(layout[1].padded_numel, 4);
+    EXPECT_EQ(layout[2].padded_numel, 8);
+    EXPECT_EQ(layout[1].offset, 8);
+    EXPECT_EQ(layout[2].offset, 12);
+    EXPECT_EQ(layout.flat_bytes(), 80U);
+  }
+}
+
+TEST(Layout, WholeTensorsHaveRoomForEveryRanksPadding) {
+  std::vector<ParameterSpec> const specs = {rows(5)};
+  Layout const layout(specs, {.rank = 0, .world_size = 4});
+  EXPECT_EQ(layout[0].whole_bytes, 96U);  // 4 ranks x 2 rows x 3 elements x 4 bytes
+  Layout const three(specs, {.rank = 0, .world_size = 3});
+  EXPECT_EQ(three[0].whole_bytes, 80U);  // 72 rounded up to 16
+}
+
+TEST(Layout, UnitsKeepRegistrationOrder) {
+  std::vector<ParameterSpec> const specs = {rows(1), rows(2), rows(3, 1)};
+  Layout const layout(specs, {});
+  ASSERT_EQ(layout.unit_count(), 2);
+  EXPECT_TRUE(std::ranges::equal(layout.unit(0), std::vector<int>{0, 1}));
+  EXPECT_TRUE(std::ranges::equal(layout.unit(1), std::vector<int>{2}));
+}
+
+TEST(Layout, OffsetsDoNotWrapAtThirtyTwoBits) {
+  std::vector<ParameterSpec> const specs = {{.name = "a", .shape = {1 << 20, 1 << 14}, .unit = 0},
+                                            {.name = "b", .shape = {4}, .unit = 0}};
+  Layout const layout(specs, {.rank = 1, .world_size = 2});
+  EXPECT_EQ(layout[1].offset, std::int64_t{1} << 33);
+}
+
+TEST(LayoutDeath, UnitsWithGapsAreAMistakeOfTheCaller) {
+  std::vector<ParameterSpec> const specs = {rows(1), rows(1, 2)};
+  EXPECT_DEATH(Layout(specs, {}), "spec.unit == unit_count");
+}
+
+}  // namespace
+}  // namespace adamant::real

@@ -1,0 +1,46 @@
+// Runs a test's ranks wherever the program was linked for: a simulated world or this machine's
+// GPUs. Tests of the engine that touch a device say what they need here and know nothing else of
+// it.
+#pragma once
+
+#include <cuda_runtime.h>
+#include <nccl.h>
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "real/engine.h"
+
+namespace adamant::real {
+
+/// NCCL wants a device for each rank; the loop-back wants all ranks on one.
+enum class Devices { own, shared };
+
+/// What the body of one rank is given.
+struct RankContext {
+  int rank = 0;
+  int device = 0;
+  ncclUniqueId nccl_id = {};  // the same on every rank
+  Rendezvous& rendezvous;
+};
+
+/// Empty, or why such a world cannot run here.
+std::string why_not(int ranks, Devices devices);
+
+/// Runs the body on every rank at once and returns when all are done. The body finds its device
+/// selected. A violation that the world notices fails the running test.
+void run_ranks(int ranks, Devices devices, std::function<void(RankContext const&)> const& body);
+
+/// The same bits, or both not a number.
+bool same_value(float a, float b);
+
+/// Copies device memory to the host; waits for all of `stream`.
+std::vector<float> download(float const* device, std::int64_t numel, cudaStream_t stream);
+
+}  // namespace adamant::real
+
+#define ADAMANT_NEEDS(ranks, devices)                                                       \
+  if (std::string const reason = ::adamant::real::why_not(ranks, devices); !reason.empty()) \
+  GTEST_SKIP() << reason
