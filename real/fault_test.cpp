@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
 #include <set>
+#include <string>
 #include <string_view>
 
 namespace adamant::real {
@@ -24,6 +27,16 @@ TEST(Fault, NamesAreDistinctAndDescribed) {
     EXPECT_GT(fault.text.size(), 20U) << fault.name;
   }
   EXPECT_GE(names.size(), 24U);
+}
+
+TEST(Fault, TheReadmeListsEveryFaultWithItsLaw) {
+  std::ifstream file("real/README.md");
+  std::string const text{std::istreambuf_iterator<char>(file), {}};
+  for (FaultInfo const& fault : all_faults()) {
+    std::string const row = "| `" + std::string(fault.name) + "` | `" + std::string(fault.law) +
+                            "` | " + std::string(fault.text) + " |";
+    EXPECT_NE(text.find(row), std::string::npos) << row;
+  }
 }
 
 TEST(Fault, TheShippedEngineContainsNone) {
