@@ -1,7 +1,6 @@
 #include "oracle/adam/adam_step.h"
 
 #include <Eigen/Core>
-#include <algorithm>
 
 #include "oracle/adam/bias_corrections.h"
 #include "oracle/check.h"
@@ -12,31 +11,48 @@ namespace {
 // Eigen's own fast square root is up to 2 ulp off; the build must have switched it off.
 static_assert(EIGEN_FAST_MATH == 0);
 
-using Values = Eigen::Map<Eigen::ArrayXf>;
-using ConstValues = Eigen::Map<Eigen::ArrayXf const>;
+struct Tensors {
+  float const* g;
+  float* p;
+  float* m;
+  float* v;
+};
 
-// A block of four tensors and one temporary is 20 KiB: the passes below read memory once and find
-// everything in the first-level cache afterwards.
-constexpr std::int64_t block_numel = 1024;
-using Block = Eigen::Array<float, Eigen::Dynamic, 1, 0, block_numel, 1>;
+// A few vectors' worth of elements, so that temporaries stay in registers and memory is passed over
+// once. Per element 16 bytes are read and 12 written: 124,439,808 elements take 0.16 s on one core
+// of a 2-core Xeon (SSE2, g++ 12.2, November 2026), 1.2 times a bare stream of that traffic;
+// expressions over blocks of 1,024 elements took 2.0 times, a plain loop 1.13 times.
+constexpr int chunk_numel = 8;
 
-void update_moments(AdamConfig const& config, auto const& g, Values& m, Values& v) {
+template <int numel>
+using Values = Eigen::Map<Eigen::Array<float, numel, 1>>;
+template <int numel>
+using ConstValues = Eigen::Map<Eigen::Array<float, numel, 1> const>;
+
+/// One step of `numel` consecutive elements (or of `count`, if numel is Eigen::Dynamic).
+template <AdamMode mode, int numel>
+void step_chunk(AdamConfig const& config, BiasCorrections c, Tensors const& at, std::int64_t begin,
+                std::int64_t count = numel) {
+  ConstValues<numel> const grad(at.g + begin, count);
+  Values<numel> p(at.p + begin, count);
+  Values<numel> m(at.m + begin, count);
+  Values<numel> v(at.v + begin, count);
+  Eigen::Array<float, numel, 1, 0, chunk_numel, 1> g = grad;  // never on the heap
+  if constexpr (mode == AdamMode::adam) g = grad + config.weight_decay * p;
   m = config.beta1 * m + (1.0F - config.beta1) * g;
   v = config.beta2 * v + ((1.0F - config.beta2) * g) * g;
+  auto const adaptive = (m / c.c1) / ((v / c.c2).sqrt() + config.epsilon);
+  if constexpr (mode == AdamMode::adam) p = p - config.learning_rate * adaptive;
+  if constexpr (mode == AdamMode::adamw)
+    p = p - config.learning_rate * (adaptive + config.weight_decay * p);
 }
 
-void step_adam(AdamConfig const& config, BiasCorrections c, ConstValues const& grad, Values& p,
-               Values& m, Values& v) {
-  Block const g = grad + config.weight_decay * p;
-  update_moments(config, g, m, v);
-  p = p - config.learning_rate * ((m / c.c1) / ((v / c.c2).sqrt() + config.epsilon));
-}
-
-void step_adamw(AdamConfig const& config, BiasCorrections c, ConstValues const& g, Values& p,
-                Values& m, Values& v) {
-  update_moments(config, g, m, v);
-  p = p - config.learning_rate *
-              ((m / c.c1) / ((v / c.c2).sqrt() + config.epsilon) + config.weight_decay * p);
+template <AdamMode mode>
+void step_all(AdamConfig const& config, BiasCorrections c, Tensors const& at, std::int64_t numel) {
+  auto const whole_chunks = numel / chunk_numel * chunk_numel;
+  for (std::int64_t begin = 0; begin < whole_chunks; begin += chunk_numel)
+    step_chunk<mode, chunk_numel>(config, c, at, begin);
+  step_chunk<mode, Eigen::Dynamic>(config, c, at, whole_chunks, numel - whole_chunks);
 }
 
 }  // namespace
@@ -46,16 +62,10 @@ void adam_step(AdamConfig const& config, std::int64_t step, std::span<float cons
   check(param.size() == grad.size(), "parameter and gradient have one length");
   check(m.size() == grad.size(), "first moment and gradient have one length");
   check(v.size() == grad.size(), "second moment and gradient have one length");
-  auto const step_block = config.mode == AdamMode::adam ? step_adam : step_adamw;
-  auto const c = bias_corrections(config, step);
-  auto const numel = std::ssize(grad);
-  for (std::int64_t begin = 0; begin < numel; begin += block_numel) {
-    auto const count = std::min(block_numel, numel - begin);
-    Values p_block(param.data() + begin, count);
-    Values m_block(m.data() + begin, count);
-    Values v_block(v.data() + begin, count);
-    step_block(config, c, ConstValues(grad.data() + begin, count), p_block, m_block, v_block);
-  }
+  auto const step_mode =
+      config.mode == AdamMode::adam ? step_all<AdamMode::adam> : step_all<AdamMode::adamw>;
+  step_mode(config, bias_corrections(config, step), {grad.data(), param.data(), m.data(), v.data()},
+            std::ssize(grad));
 }
 
 }  // namespace adamant::oracle
