@@ -63,6 +63,7 @@ void reset(Runtime& runtime, int ranks, Options const& options) {
   }
   runtime.devices.assign(static_cast<std::size_t>(devices), {});
   runtime.events.clear();
+  runtime.pools.clear();
   meetings = {};
 }
 

@@ -2,6 +2,8 @@
 
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
+
 #include "sim/cuda/region.h"
 #include "sim/cuda/runtime.h"
 
@@ -23,28 +25,38 @@ cudaError_t allocate_now(Runtime& runtime, void** result, std::size_t bytes, int
   return cudaSuccess;
 }
 
+void mark_freed(Runtime& runtime, Allocation& allocation) {
+  if (allocation.pool != nullptr) static_cast<Pool*>(allocation.pool)->used -= allocation.bytes;
+  runtime.memory.mark_freed(allocation);
+}
+
 // Frees at once. Work that still uses the memory is not waited for, because the headers only say
 // that a free may synchronise; whoever relies on it is reported.
 cudaError_t free_now(Runtime& runtime, Allocation& allocation, char const* name) {
   Touch const touch = host_touch(runtime, OperationKind::release, name, allocation.bytes);
   runtime.watch.judge_release(allocation, touch.operation);
-  runtime.memory.mark_freed(allocation);
+  mark_freed(runtime, allocation);
   runtime.memory.vanish(allocation, touch.operation);
   runtime.memory.recycle(allocation, nullptr, nullptr);
   return cudaSuccess;
 }
 
-cudaError_t allocate_in_order(Runtime& runtime, void** result, std::size_t bytes,
+// `pool` null: the current one of the stream's device.
+cudaError_t allocate_in_order(Runtime& runtime, void** result, std::size_t bytes, Pool* pool,
                               cudaStream_t handle) {
   if (result == nullptr) return cudaErrorInvalidValue;
   Stream* const stream = stream_of(runtime, handle);
   if (stream == nullptr) return cudaErrorInvalidResourceHandle;
   *result = nullptr;
-  if (bytes == 0) return cudaSuccess;
+  if (bytes == 0) return cudaErrorInvalidValue;
+  if (pool == nullptr) pool = &current_pool(runtime, stream->device);
   Ticket* after = nullptr;
-  Allocation* const allocation = runtime.memory.allocate(stream->device + 1, bytes,
-                                                         AllocationKind::device_async, stream, &after);
+  Allocation* const allocation = runtime.memory.allocate(
+      pool->device + 1, bytes, AllocationKind::device_async, stream, &after);
   if (allocation == nullptr) return cudaErrorMemoryAllocation;
+  allocation->pool = pool;
+  pool->used += bytes;
+  pool->used_high = std::max(pool->used_high, pool->used);
   if (after != nullptr) enqueue_wait(runtime, *stream, *after);
   Operation& operation = runtime.world.make(OperationKind::allocate, "cudaMallocAsync", bytes);
   operation.body = [&runtime, allocation] {
@@ -61,7 +73,7 @@ cudaError_t free_in_order(Runtime& runtime, void* pointer, cudaStream_t handle) 
   if (allocation == nullptr || allocation->kind == AllocationKind::pinned) {
     return cudaErrorInvalidValue;
   }
-  runtime.memory.mark_freed(*allocation);
+  mark_freed(runtime, *allocation);
   Operation& operation = runtime.world.make(OperationKind::release, "cudaFreeAsync", allocation->bytes);
   std::uint32_t const id = operation.id;
   operation.body = [&runtime, allocation, id] {
@@ -110,7 +122,17 @@ cudaError_t cudaFree(void* pointer) {
 }
 
 cudaError_t cudaMallocAsync(void** result, std::size_t bytes, cudaStream_t stream) {
-  return call([&](Runtime& runtime) { return allocate_in_order(runtime, result, bytes, stream); });
+  return call(
+      [&](Runtime& runtime) { return allocate_in_order(runtime, result, bytes, nullptr, stream); });
+}
+
+cudaError_t cudaMallocFromPoolAsync(void** result, std::size_t bytes, cudaMemPool_t pool,
+                                    cudaStream_t stream) {
+  return call([&](Runtime& runtime) -> cudaError_t {
+    auto* const from = reinterpret_cast<Pool*>(pool);
+    if (from == nullptr || from->destroyed) return cudaErrorInvalidValue;
+    return allocate_in_order(runtime, result, bytes, from, stream);
+  });
 }
 
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {

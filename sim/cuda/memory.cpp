@@ -70,6 +70,7 @@ Allocation& Memory::new_allocation() {
   allocation.number = static_cast<std::uint32_t>(allocations_used_++);
   allocation.rank = world_->host()->rank;
   allocation.flags = 0;
+  allocation.pool = nullptr;
   allocation.freed_by = 0;
   allocation.pending_copies = 0;
   allocation.name.clear();

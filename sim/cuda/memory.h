@@ -25,6 +25,7 @@ struct Allocation {
   int slot = 0;
   int rank = 0;
   unsigned flags = 0;
+  void* pool = nullptr;      // device_async: the runtime's Pool it came from
   std::uint32_t number = 0;  // in the order of allocation: the epoch in reports
   AllocationKind kind = AllocationKind::device;
   std::uint32_t freed_by = 0;  // operation id, once vanished

@@ -30,8 +30,21 @@ struct HostState {
   Stream* per_thread_stream = nullptr;
 };
 
+/// A pool of stream-ordered memory: its attributes, and what is allocated from it.
+struct Pool {
+  int device = 0;
+  bool is_default = false;
+  bool destroyed = false;
+  int reuse[3] = {1, 1, 1};
+  std::uint64_t release_threshold = 0;
+  std::uint64_t used = 0;
+  std::uint64_t used_high = 0;
+};
+
 struct DeviceState {
   Stream* legacy_stream = nullptr;
+  Pool* default_pool = nullptr;
+  Pool* current_pool = nullptr;  // null: the default one
 };
 
 /// Everything of one process: the world, its memory, its judge and CUDA's own state. Reset for each
@@ -43,6 +56,7 @@ struct Runtime {
   std::vector<HostState> hosts;
   std::vector<DeviceState> devices;
   std::deque<EventObject> events;
+  std::deque<Pool> pools;
 
   HostState& host() { return hosts[static_cast<std::size_t>(world.host()->rank)]; }
 };
@@ -77,6 +91,9 @@ cudaError_t call(Body&& body) {
 Stream* stream_of(Runtime& runtime, cudaStream_t handle);
 EventObject* event_of(Runtime& runtime, cudaEvent_t handle);
 Stream& legacy_stream(Runtime& runtime, int device);
+Pool& default_pool(Runtime& runtime, int device);
+/// The pool from which cudaMallocAsync takes on this device.
+Pool& current_pool(Runtime& runtime, int device);
 
 /// Pushes an operation, ordered against the legacy default stream as CUDA says, then lets the
 /// scheduler choose who goes on. Returns cudaErrorUnknown if the world ended.
