@@ -87,30 +87,14 @@
 
 #define ADAMANT_SIM_CUDA_DEVICE_ATTRS(X) \
   X(cudaDevAttrMaxThreadsPerBlock, 1) \
-  X(cudaDevAttrMaxBlockDimX, 2) \
-  X(cudaDevAttrMaxBlockDimY, 3) \
-  X(cudaDevAttrMaxBlockDimZ, 4) \
-  X(cudaDevAttrMaxGridDimX, 5) \
-  X(cudaDevAttrMaxGridDimY, 6) \
-  X(cudaDevAttrMaxGridDimZ, 7) \
   X(cudaDevAttrMaxSharedMemoryPerBlock, 8) \
   X(cudaDevAttrWarpSize, 10) \
   X(cudaDevAttrMultiProcessorCount, 16) \
-  X(cudaDevAttrIntegrated, 18) \
-  X(cudaDevAttrCanMapHostMemory, 19) \
-  X(cudaDevAttrConcurrentKernels, 31) \
   X(cudaDevAttrMaxThreadsPerMultiProcessor, 39) \
-  X(cudaDevAttrAsyncEngineCount, 40) \
-  X(cudaDevAttrUnifiedAddressing, 41) \
   X(cudaDevAttrComputeCapabilityMajor, 75) \
   X(cudaDevAttrComputeCapabilityMinor, 76) \
-  X(cudaDevAttrStreamPrioritiesSupported, 78) \
-  X(cudaDevAttrManagedMemory, 83) \
-  X(cudaDevAttrPageableMemoryAccess, 88) \
   X(cudaDevAttrCanUseHostPointerForRegisteredMem, 91) \
-  X(cudaDevAttrMaxSharedMemoryPerBlockOptin, 97) \
   X(cudaDevAttrHostRegisterSupported, 99) \
-  X(cudaDevAttrMaxBlocksPerMultiprocessor, 106) \
   X(cudaDevAttrMemoryPoolsSupported, 115)
 
 #define ADAMANT_SIM_NCCL_RESULTS(X) \
