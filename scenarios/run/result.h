@@ -30,9 +30,9 @@ struct ViolationReport {
   std::string message;
 
   // Laws about values.
-  std::string tensor;      // "embed.weight/exp_avg", "embed.weight" for the parameter itself
+  std::string tensor;       // "embed.weight/exp_avg", "embed.weight" for the parameter itself
   std::int64_t index = -1;  // row-major in the whole tensor; -1: no element is concerned
-  std::string expected;    // hexadecimal floating point, or text
+  std::string expected;     // hexadecimal floating point, or text
   std::string actual;
   std::string expected_decimal;
   std::string actual_decimal;

@@ -1,0 +1,96 @@
+#include "scenarios/model/laws.h"
+
+#include <algorithm>
+
+namespace adamant::scenarios {
+
+namespace {
+
+constexpr Meaning law_table[] = {
+    {"values.bitwise",
+     "parameters, main weights, moments, scales and step equal the oracle's bits"},
+    {"values.interval", "each value lies in the interval that the oracle derived for it"},
+    {"ranks.agree", "replicas, step counters and skip decisions are the same on all ranks"},
+    {"pointers.stable", "what must keep its address across the operation kept it"},
+    {"memory.budget", "live device and pinned bytes, by purpose, equal the oracle's count"},
+    {"access.bounds", "no access outside of an allocation"},
+    {"access.uninitialized", "no read before the first write"},
+    {"access.lifetime", "no access after the memory was freed"},
+    {"access.place", "no access from where it is not allowed"},
+    {"order.race", "conflicting accesses are ordered"},
+    {"order.deadlock", "the world makes progress"},
+    {"order.collective", "all ranks issue the same collectives"},
+    {"graph.capture", "what was captured may be captured"},
+    {"graph.pointer", "replays use live pointers"},
+    {"graph.scalar", "replays use current scalars"},
+    {"checkpoint.roundtrip", "load returns what was saved, on any world"},
+    {"checkpoint.atomic", "after a crash the old checkpoint or the new one is there, whole"},
+    {"checkpoint.integrity", "damage to a checkpoint is reported"},
+    {"error.clean", "a failed operation reports why and says whether the state is usable"},
+    {"determinism.digest", "the same scenario, seed and choices give the same digest"},
+};
+
+constexpr Meaning reason_table[] = {
+    {"unsupported", "a well-formed scenario that this engine does not execute"},
+    {"unsupported.bug", "catalogued defects cannot be switched on yet"},
+    {"unsupported.capturable", "the capturable form of the step is not there"},
+    {"unsupported.capture", "graphs are not captured"},
+    {"unsupported.capture_not_capturable", "capture and replay need optimizer.capturable"},
+    {"unsupported.clip", "gradients are not clipped"},
+    {"unsupported.clip_without_norm", "a bare clip needs a number in optimizer.clip"},
+    {"unsupported.duplicate_main", "param and main are of one type: two copies of one weight"},
+    {"unsupported.engine", "this program cannot drive that engine"},
+    {"unsupported.engine_options", "the simulated engine offers no options"},
+    {"unsupported.faults", "faults are not injected"},
+    {"unsupported.keep_cast_grad", "there is no cast copy of the gradient to keep"},
+    {"unsupported.layout", "only fsdp2 is laid out"},
+    {"unsupported.load", "checkpoints are not loaded"},
+    {"unsupported.loss_scale", "losses are not scaled"},
+    {"unsupported.nested_capture", "a capture inside a capture"},
+    {"unsupported.offload", "nothing leaves the device"},
+    {"unsupported.overflow", "overflows are not made on purpose"},
+    {"unsupported.precision", "only fp32 parameters, gradients and moments"},
+    {"unsupported.reload", "nothing returns to the device"},
+    {"unsupported.reload_resident", "reload of what is resident"},
+    {"unsupported.replay", "graphs are not replayed"},
+    {"unsupported.replay_without_capture", "a replay needs a capture before it"},
+    {"unsupported.replicate", "the world is sharded only, not replicated"},
+    {"unsupported.save", "checkpoints are not saved"},
+    {"unsupported.schedule", "schedules are not enumerated"},
+    {"scalar_parameter", "a 0-dimensional parameter has no rows to shard"},
+    {"out_of_memory", "a device or the host has less memory than the scenario needs"},
+    {"damaged_checkpoint", "a checkpoint is there but not whole"},
+    {"incompatible_checkpoint", "a checkpoint does not fit what it is loaded into"},
+};
+
+constexpr Meaning bug_table[] = {
+    {"te_2795", "a shard is taken for the whole tensor in an optimizer checkpoint"},
+    {"mlm_4133", "fused Adam keeps a second fp32 copy of each weight"},
+    {"mlm_4623", "hybrid offload mixes up sharded parameters"},
+    {"mlm_2811", "optimizer states return to the device before they are needed"},
+    {"mlm_4663", "zero_grad frees a gradient whose address a graph holds"},
+};
+
+}  // namespace
+
+std::span<Meaning const> laws() {
+  return law_table;
+}
+std::span<Meaning const> refusal_reasons() {
+  return reason_table;
+}
+std::span<Meaning const> known_bugs() {
+  return bug_table;
+}
+
+bool matches(std::string_view pattern, std::string_view id) {
+  if (pattern.empty() || !id.starts_with(pattern)) return false;
+  return id.size() == pattern.size() || id[pattern.size()] == '.';
+}
+
+bool is_known(std::string_view pattern, std::span<Meaning const> table) {
+  return std::any_of(table.begin(), table.end(),
+                     [&](Meaning const& entry) { return matches(pattern, entry.id); });
+}
+
+}  // namespace adamant::scenarios

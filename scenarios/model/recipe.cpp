@@ -1,0 +1,50 @@
+#include "scenarios/model/recipe.h"
+
+namespace adamant::scenarios {
+
+namespace {
+
+template <typename T>
+void replace(T& value, std::optional<T> const& change) {
+  if (change) value = *change;
+}
+
+}  // namespace
+
+Precision with(Precision recipe, PrecisionOverride const& change) {
+  replace(recipe.param, change.param);
+  replace(recipe.grad, change.grad);
+  replace(recipe.main, change.main);
+  replace(recipe.exp_avg, change.exp_avg);
+  replace(recipe.exp_avg_sq, change.exp_avg_sq);
+  replace(recipe.state_scale, change.state_scale);
+  return recipe;
+}
+
+AdamConfig with(AdamConfig config, AdamOverride const& change) {
+  replace(config.learning_rate, change.lr);
+  if (change.betas) {
+    config.beta1 = change.betas->front();
+    config.beta2 = change.betas->back();
+  }
+  replace(config.epsilon, change.eps);
+  replace(config.weight_decay, change.weight_decay);
+  replace(config.bias_correction, change.bias_correction);
+  return config;
+}
+
+Optimizer with(Optimizer optimizer, SettingsChange const& change) {
+  optimizer.adam = with(optimizer.adam, change.adam);
+  replace(optimizer.clip, change.clip);
+  replace(optimizer.loss_scale, change.loss_scale);
+  return optimizer;
+}
+
+std::vector<AdamConfig> group_configs(Optimizer const& optimizer,
+                                      std::vector<Group> const& groups) {
+  std::vector<AdamConfig> configs{optimizer.adam};
+  for (Group const& group : groups) configs.push_back(with(optimizer.adam, group.settings));
+  return configs;
+}
+
+}  // namespace adamant::scenarios

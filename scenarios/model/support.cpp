@@ -1,0 +1,220 @@
+#include "scenarios/model/support.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace adamant::scenarios {
+
+namespace {
+
+using MaybeRefusal = std::optional<Refusal>;
+
+Refusal unsupported(std::string_view detail, std::string message, SourceLine line) {
+  return {.id = "unsupported." + std::string(detail),
+          .message = std::move(message),
+          .line = line.value};
+}
+
+MaybeRefusal refuse_scalars(Scenario const& scenario) {
+  for (Param const& param : scenario.params) {
+    if (!param.shape.empty()) continue;
+    return Refusal{
+        .id = "scalar_parameter",
+        .message = "parameter `" + param.name +
+                   "` has the shape [], which has no rows to shard; give it the shape [1]",
+        .line = param.line.value};
+  }
+  return std::nullopt;
+}
+
+bool duplicates_main(Precision const& precision) {
+  return (precision.param == ParamType::fp32 && precision.main == MainType::fp32) ||
+         (precision.param == ParamType::bf16 && precision.main == MainType::bf16) ||
+         (precision.param == ParamType::fp16 && precision.main == MainType::fp16);
+}
+
+MaybeRefusal refuse_duplicate_main(Scenario const& scenario) {
+  for (Param const& param : scenario.params) {
+    if (!duplicates_main(scenario.precision_of(param))) continue;
+    bool const own = param.precision != PrecisionOverride{};
+    return unsupported(
+        "duplicate_main",
+        "parameter `" + param.name +
+            "` would keep two copies of one type, param and main; main: none keeps one",
+        own ? param.line : scenario.places[Place::precision]);
+  }
+  return std::nullopt;
+}
+
+/// What holds between the operations of a program, found by walking it in order: these mistakes no
+/// engine could execute, whatever it supports.
+class Grammar {
+ public:
+  explicit Grammar(Scenario const& scenario)
+      : optimizer_(scenario.optimizer), offloaded_(scenario.offload.index() != 0) {}
+
+  MaybeRefusal walk(std::vector<Operation> const& program, bool captured = false) {
+    for (Operation const& operation : program) {
+      if (auto refusal = visit(operation, captured)) return refusal;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  MaybeRefusal visit(Operation const& operation, bool captured) {
+    Action const& action = operation.action;
+    if (auto const* set = std::get_if<Set>(&action)) optimizer_ = with(optimizer_, set->change);
+    if (std::holds_alternative<OffloadStates>(action)) offloaded_ = true;
+    if (std::holds_alternative<ClipNorm>(action) && !optimizer_.clip) {
+      return unsupported("clip_without_norm",
+                         "clip needs a number in optimizer.clip, which is none", operation.line);
+    }
+    if (std::holds_alternative<ReloadStates>(action)) return visit_reload(operation);
+    if (std::holds_alternative<Replay>(action)) return visit_replay(operation);
+    if (auto const* capture = std::get_if<Capture>(&action)) {
+      return visit_capture(*capture, operation.line, captured);
+    }
+    return std::nullopt;
+  }
+
+  MaybeRefusal visit_reload(Operation const& operation) {
+    if (!offloaded_) {
+      return unsupported("reload_resident",
+                         "reload finds all states resident: nothing was offloaded", operation.line);
+    }
+    return std::nullopt;
+  }
+
+  MaybeRefusal visit_replay(Operation const& operation) {
+    if (!captured_) {
+      return unsupported("replay_without_capture", "replay needs a capture before it",
+                         operation.line);
+    }
+    return std::nullopt;
+  }
+
+  MaybeRefusal visit_capture(Capture const& capture, SourceLine line, bool captured) {
+    if (captured) {
+      return unsupported("nested_capture", "a capture cannot be inside a capture", line);
+    }
+    if (auto refusal = walk(capture.body, true)) return refusal;
+    if (!optimizer_.capturable) {
+      return unsupported("capture_not_capturable",
+                         "capture and replay need optimizer.capturable: true", line);
+    }
+    captured_ = true;
+    return std::nullopt;
+  }
+
+  Optimizer optimizer_;
+  bool offloaded_;
+  bool captured_ = false;
+};
+
+bool all_fp32(Precision const& precision) {
+  return precision.param == ParamType::fp32 && precision.grad == GradType::fp32 &&
+         precision.main == MainType::none && precision.exp_avg == StateType::fp32 &&
+         precision.exp_avg_sq == StateType::fp32;
+}
+
+MaybeRefusal refuse_precision(Scenario const& scenario) {
+  for (Param const& param : scenario.params) {
+    if (all_fp32(scenario.precision_of(param))) continue;
+    bool const own = param.precision != PrecisionOverride{};
+    return unsupported(
+        "precision",
+        "parameter `" + param.name +
+            "` is not fp32 throughout; supported: param, grad, exp_avg and exp_avg_sq "
+            "fp32 with main none",
+        own ? param.line : scenario.places[Place::precision]);
+  }
+  return std::nullopt;
+}
+
+/// One setting that the engine lacks: where it is on, the scenario is refused.
+struct Missing {
+  bool asked;
+  std::string_view detail;
+  std::string_view supported;
+  Place place;
+};
+
+bool is_simulated(std::string_view engine) {
+  return engine == "sim" || engine == "sim-unchecked" || engine == "cuda";
+}
+
+MaybeRefusal refuse_settings(Scenario const& scenario) {
+  Optimizer const& optimizer = scenario.optimizer;
+  std::array const settings{
+      Missing{scenario.bug.has_value(), "bug", "no bug is catalogued yet; leave it out",
+              Place::bug},
+      Missing{scenario.layout != Layout::fsdp2, "layout", "supported: fsdp2", Place::layout},
+      Missing{scenario.world.replicate != 1, "replicate", "supported: replicate: 1", Place::world},
+      Missing{scenario.offload.index() != 0, "offload", "supported: none", Place::offload},
+      Missing{optimizer.keep_cast_grad, "keep_cast_grad", "supported: false",
+              Place::keep_cast_grad},
+      Missing{optimizer.capturable, "capturable", "supported: false", Place::capturable},
+      Missing{optimizer.clip.has_value(), "clip", "supported: none", Place::clip},
+      Missing{optimizer.loss_scale.kind != LossScale::Kind::none, "loss_scale", "supported: none",
+              Place::loss_scale},
+      Missing{!scenario.faults.empty(), "faults", "supported: no faults", Place::faults},
+      Missing{!is_simulated(scenario.engine.name), "engine", "supported: sim, sim-unchecked, cuda",
+              Place::engine},
+      Missing{!scenario.engine.options.empty(), "engine_options", "this engine offers no options",
+              Place::engine},
+      Missing{scenario.schedule.strategy == Schedule::Strategy::exhaustive, "schedule",
+              "supported: fifo, random, pct and recorded choices", Place::schedule},
+  };
+  for (Missing const& setting : settings) {
+    if (!setting.asked) continue;
+    return unsupported(
+        setting.detail,
+        std::string(setting.detail) + " is asked for; " + std::string(setting.supported),
+        scenario.places[setting.place]);
+  }
+  return std::nullopt;
+}
+
+bool is_supported(Action const& action) {
+  return std::holds_alternative<Train>(action) || std::holds_alternative<Backward>(action) ||
+         std::holds_alternative<Step>(action) || std::holds_alternative<ZeroGrad>(action) ||
+         std::holds_alternative<Set>(action) || std::holds_alternative<Check>(action);
+}
+
+MaybeRefusal refuse_set(Set const& set, SourceLine line) {
+  bool const clips = set.change.clip && set.change.clip->has_value();
+  bool const scales = set.change.loss_scale && set.change.loss_scale->kind != LossScale::Kind::none;
+  if (clips) return unsupported("clip", "set changes clip; supported: none", line);
+  if (scales) return unsupported("loss_scale", "set changes loss_scale; supported: none", line);
+  return std::nullopt;
+}
+
+MaybeRefusal refuse_operations(Scenario const& scenario) {
+  for (Operation const& operation : scenario.program) {
+    if (auto const* set = std::get_if<Set>(&operation.action)) {
+      if (auto refusal = refuse_set(*set, operation.line)) return refusal;
+    }
+    if (is_supported(operation.action)) continue;
+    std::string const word(word_of(operation.action));
+    return unsupported(
+        word,
+        "the operation " + word +
+            " is not there yet; supported: backward, step, zero_grad, train, set, check",
+        operation.line);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Refusal> refuse(Scenario const& scenario) {
+  if (auto refusal = refuse_scalars(scenario)) return refusal;
+  if (auto refusal = refuse_duplicate_main(scenario)) return refusal;
+  if (auto refusal = Grammar(scenario).walk(scenario.program)) return refusal;
+  if (auto refusal = refuse_precision(scenario)) return refusal;
+  if (auto refusal = refuse_settings(scenario)) return refusal;
+  return refuse_operations(scenario);
+}
+
+}  // namespace adamant::scenarios

@@ -1,0 +1,131 @@
+// The words of the scenario format, each written once: the keys of every kind of map and the words
+// for every enumeration. Reader, writer and schema test share them; what they mean is the model's.
+#pragma once
+
+#include <array>
+#include <span>
+#include <string_view>
+
+#include "scenarios/model/scenario.h"
+
+namespace adamant::scenarios {
+
+/// The keys of one kind of map. `definition` is its name in scenarios/schema.json.
+struct Keys {
+  std::string_view definition;
+  std::span<std::string_view const> all;
+};
+
+namespace keys {
+
+inline constexpr std::array<std::string_view, 20> scenario_list{
+    "adamant", "name",   "about",     "source",    "seed",    "world",     "layout",
+    "params",  "groups", "precision", "optimizer", "offload", "gradients", "microbatches",
+    "program", "engine", "schedule",  "faults",    "bug",     "expect"};
+inline constexpr std::array<std::string_view, 2> world_list{"shard", "replicate"};
+inline constexpr std::array<std::string_view, 4> param_list{"name", "shape", "group", "precision"};
+inline constexpr std::array<std::string_view, 1> params_from_model_list{"model"};
+inline constexpr std::array<std::string_view, 5> group_list{"lr", "betas", "eps", "weight_decay",
+                                                            "bias_correction"};
+inline constexpr std::array<std::string_view, 6> precision_list{
+    "param", "grad", "main", "exp_avg", "exp_avg_sq", "state_scale"};
+inline constexpr std::array<std::string_view, 12> optimizer_list{
+    "mode",           "lr",
+    "betas",          "eps",
+    "weight_decay",   "bias_correction",
+    "decoupled_grad", "keep_cast_grad",
+    "step_counter",   "capturable",
+    "clip",           "loss_scale"};
+inline constexpr std::array<std::string_view, 2> offload_list{"states", "hybrid"};
+inline constexpr std::array<std::string_view, 2> states_list{"moments", "main"};
+inline constexpr std::array<std::string_view, 4> hybrid_list{"fraction", "overlap", "pin_grads",
+                                                             "pin_params"};
+inline constexpr std::array<std::string_view, 1> backward_list{"without"};
+inline constexpr std::array<std::string_view, 1> zero_grad_list{"set_to_none"};
+inline constexpr std::array<std::string_view, 6> set_list{"lr",           "betas", "eps",
+                                                          "weight_decay", "clip",  "loss_scale"};
+inline constexpr std::array<std::string_view, 5> load_list{"from", "world", "layout", "precision",
+                                                           "offload"};
+inline constexpr std::array<std::string_view, 2> engine_list{"name", "options"};
+inline constexpr std::array<std::string_view, 4> schedule_list{"strategy", "seed", "depth",
+                                                               "choices"};
+inline constexpr std::array<std::string_view, 7> fault_list{"at",          "then", "rank", "nth",
+                                                            "after_bytes", "file", "byte"};
+inline constexpr std::array<std::string_view, 2> expect_list{"violates", "refused"};
+/// Operations, as bare words and as keys of a map with one entry; in the order of Action.
+inline constexpr std::array<std::string_view, 14> operation_list{
+    "train",   "backward", "clip",    "step",   "zero_grad", "set",  "overflow",
+    "offload", "reload",   "capture", "replay", "save",      "load", "check"};
+/// A file in scenarios/models; not part of the schema of scenarios.
+inline constexpr std::array<std::string_view, 4> model_list{"model", "about", "source", "params"};
+
+inline constexpr Keys scenario{"scenario", scenario_list};
+inline constexpr Keys world{"world", world_list};
+inline constexpr Keys param{"param", param_list};
+inline constexpr Keys params_from_model{"params_from_model", params_from_model_list};
+inline constexpr Keys group{"group", group_list};
+inline constexpr Keys precision{"precision", precision_list};
+inline constexpr Keys optimizer{"optimizer", optimizer_list};
+inline constexpr Keys offload{"offload", offload_list};
+inline constexpr Keys states{"states", states_list};
+inline constexpr Keys hybrid{"hybrid", hybrid_list};
+inline constexpr Keys backward{"backward", backward_list};
+inline constexpr Keys zero_grad{"zero_grad", zero_grad_list};
+inline constexpr Keys set{"set", set_list};
+inline constexpr Keys load{"load", load_list};
+inline constexpr Keys engine{"engine", engine_list};
+inline constexpr Keys schedule{"schedule", schedule_list};
+inline constexpr Keys fault{"fault", fault_list};
+inline constexpr Keys expect{"expect", expect_list};
+inline constexpr Keys operation{"operation", operation_list};
+inline constexpr Keys model{"model", model_list};
+
+/// Every kind of map in a scenario file.
+inline constexpr std::array all{
+    scenario, world,  param,    params_from_model, group, precision, optimizer, offload,
+    states,   hybrid, backward, zero_grad,         set,   load,      engine,    schedule,
+    fault,    expect, operation};
+
+}  // namespace keys
+
+/// The words for the values of one enumeration, in the order of its enumerators.
+template <typename Enum>
+inline constexpr std::span<std::string_view const> words_of{};
+
+#define ADAMANT_WORDS(Enum, list, ...)                                       \
+  inline constexpr auto list = std::to_array<std::string_view>(__VA_ARGS__); \
+  template <>                                                                \
+  inline constexpr std::span<std::string_view const> words_of<Enum> {        \
+    list                                                                     \
+  }
+
+ADAMANT_WORDS(Layout, layout_words, {"fsdp2", "flat", "bucketed"});
+ADAMANT_WORDS(ParamType, param_type_words,
+              {"fp32", "bf16", "fp16", "fp8_delayed", "fp8_current", "fp8_block", "mxfp8",
+               "nvfp4"});
+ADAMANT_WORDS(GradType, grad_type_words, {"fp32", "bf16", "fp16"});
+ADAMANT_WORDS(MainType, main_type_words, {"none", "fp32", "bf16", "fp16", "remainder"});
+ADAMANT_WORDS(StateType, state_type_words, {"fp32", "bf16", "fp16", "fp8"});
+ADAMANT_WORDS(StateScale, state_scale_words, {"global", "local"});
+ADAMANT_WORDS(AdamMode, adam_mode_words, {"adamw", "adam"});
+ADAMANT_WORDS(StepCounter, step_counter_words, {"group", "parameter"});
+ADAMANT_WORDS(GradientClass, gradient_class_words, {"exact", "normal", "wild"});
+ADAMANT_WORDS(Schedule::Strategy, strategy_words, {"fifo", "random", "pct", "exhaustive"});
+ADAMANT_WORDS(Fault::Where, fault_where_words, {"save", "malloc", "load"});
+ADAMANT_WORDS(Fault::Then, fault_then_words,
+              {"crash", "out_of_memory", "flip_byte", "truncate", "remove_file", "stale_file"});
+
+#undef ADAMANT_WORDS
+
+/// The word for `value`.
+template <typename Enum>
+constexpr std::string_view word_for(Enum value) {
+  return words_of<Enum>[static_cast<std::size_t>(value)];
+}
+
+/// Engines by name; beside them stands exec:COMMAND.
+inline constexpr std::array<std::string_view, 4> engine_names{"sim", "sim-unchecked", "cuda",
+                                                              "torch"};
+inline constexpr std::string_view exec_prefix = "exec:";
+
+}  // namespace adamant::scenarios
