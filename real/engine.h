@@ -73,8 +73,8 @@ struct EngineConfig {
   int microbatches = 1;  // of the global batch; rank r takes r, r + world_size, …
 
   Transport transport = Transport::nccl;
-  ncclUniqueId nccl_id = {};               // nccl: the same on every rank
-  Rendezvous* rendezvous = nullptr;        // loopback: outlives the engine
+  ncclUniqueId nccl_id = {};                   // nccl: the same on every rank
+  Rendezvous* rendezvous = nullptr;            // loopback: outlives the engine
   std::shared_ptr<LoopbackExchange> exchange;  // loopback: the same on every rank
 };
 

@@ -137,9 +137,13 @@ std::string describe(Report const& report) {
   return text;
 }
 
-bool inside() { return current_runtime != nullptr && current_runtime->world.host() != nullptr; }
+bool inside() {
+  return current_runtime != nullptr && current_runtime->world.host() != nullptr;
+}
 
-int current_rank() { return inside_or_abort().world.host()->rank; }
+int current_rank() {
+  return inside_or_abort().world.host()->rank;
+}
 
 void settle() {
   Unwatched const unwatched;
@@ -180,10 +184,8 @@ void note_operation(int index) {
   Host& host = *world.host();
   world.advance_host();
   host.program_operation = index;
-  host.record = world.add_record({.rank = host.rank,
-                                  .program_operation = index,
-                                  .agent = host.index,
-                                  .name = "host code"});
+  host.record = world.add_record(
+      {.rank = host.rank, .program_operation = index, .agent = host.index, .name = "host code"});
   world.advance_host();
 }
 
@@ -200,7 +202,9 @@ void name_stream(void const* stream, std::string_view name) {
   const_cast<Stream*>(static_cast<Stream const*>(stream))->name = name;
 }
 
-void note_result(std::uint64_t value) { inside_or_abort().world.mix(value); }
+void note_result(std::uint64_t value) {
+  inside_or_abort().world.mix(value);
+}
 
 void report(Violation violation) {
   Unwatched const unwatched;

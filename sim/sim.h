@@ -1,8 +1,9 @@
 // The public face of the simulator: run the ranks of a program against the simulated CUDA runtime
 // and NCCL, and learn what happened.
 //
-// A world lives in one OS thread: ranks are fibers, streams and collectives are queues, and all that
-// hardware leaves open is asked of one object, Choices, so that a run is a function of its options.
+// A world lives in one OS thread: ranks are fibers, streams and collectives are queues, and all
+// that hardware leaves open is asked of one object, Choices, so that a run is a function of its
+// options.
 #pragma once
 
 #include <cstddef>
@@ -34,20 +35,20 @@ struct Options {
   std::uint64_t seed = 0;  // addresses and poison
   Schedule schedule;
   ReductionOrder reduction_order = ReductionOrder::chosen;
-  int devices = 0;                             // 0: one a rank
-  std::size_t device_bytes = 80ULL << 30;      // of each device
-  std::size_t pinned_bytes = 256ULL << 30;     // of the host
-  bool checked = true;   // judge accesses; sees those of instrumented code
-  bool trace = false;    // keep every operation in Report::trace
+  int devices = 0;                          // 0: one a rank
+  std::size_t device_bytes = 80ULL << 30;   // of each device
+  std::size_t pinned_bytes = 256ULL << 30;  // of the host
+  bool checked = true;                      // judge accesses; sees those of instrumented code
+  bool trace = false;                       // keep every operation in Report::trace
 };
 
 /// One side of a conflict.
 struct Access {
   int rank = 0;
-  std::string stream;     // "host" for host code
-  std::string operation;  // kernel, copy or collective
-  std::string kind;       // "read" or "write"
-  std::string buffer;     // name and allocation epoch
+  std::string stream;       // "host" for host code
+  std::string operation;    // kernel, copy or collective
+  std::string kind;         // "read" or "write"
+  std::string buffer;       // name and allocation epoch
   std::uint64_t begin = 0;  // bytes from the start of the buffer
   std::uint64_t end = 0;
 };
@@ -70,14 +71,14 @@ struct Event {  // one line of the trace
 };
 
 struct Report {
-  std::vector<Violation> violations;      // in the order found; one per distinct pair of operations
-  std::vector<std::uint32_t> choices;     // replays this run
-  std::uint64_t digest = 0;               // over seed, choices and history
+  std::vector<Violation> violations;   // in the order found; one per distinct pair of operations
+  std::vector<std::uint32_t> choices;  // replays this run
+  std::uint64_t digest = 0;            // over seed, choices and history
   std::uint64_t simulated_ns = 0;
-  std::size_t device_peak_bytes = 0;      // of the fullest device
+  std::size_t device_peak_bytes = 0;  // of the fullest device
   std::size_t pinned_peak_bytes = 0;
-  std::uint64_t operations = 0;           // asynchronous operations executed
-  std::uint64_t accesses = 0;             // loads and stores of instrumented code in simulated memory
+  std::uint64_t operations = 0;  // asynchronous operations executed
+  std::uint64_t accesses = 0;    // loads and stores of instrumented code in simulated memory
   std::vector<Event> trace;
   bool ok() const { return violations.empty(); }
 };

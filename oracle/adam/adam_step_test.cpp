@@ -262,8 +262,12 @@ TEST(AdamStep, CutsAnywhereLeaveTheBits) {
 
 TEST(AdamStep, DecayOfZeroIsStillComputed) {
   auto problem = filled(1, 1.0F, std::numeric_limits<float>::infinity());
+  auto l2 = problem;
   problem.step({.weight_decay = 0.0F}, 1);
   EXPECT_TRUE(std::isnan(problem.p[0]));
+  EXPECT_FALSE(std::isnan(problem.m[0]));
+  l2.step({.mode = AdamMode::adam, .weight_decay = 0.0F}, 1);
+  EXPECT_TRUE(std::isnan(l2.m[0]));
 }
 
 // (1 - 0) * 2^-70 * 2^-70 = 2^-140 is subnormal, its root is 2^-70 again.

@@ -108,6 +108,7 @@ TEST(Model, ZeroGradToNoneTakesGradientsAway) {
   model.add_gradient(0, Values{1.0F, 1.0F, 1.0F});
   model.zero_grad(true);
   EXPECT_FALSE(model.has_gradient(0));
+  EXPECT_TRUE(model.tensor(0, TensorKind::gradient).empty());
   model.add_gradient(0, Values{3.0F, 3.0F, 3.0F});
   EXPECT_EQ(copy(model.tensor(0, TensorKind::gradient)), Values(3, 3.0F));
 }

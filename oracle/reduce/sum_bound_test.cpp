@@ -213,6 +213,12 @@ TEST(SumBound, OverflowOfOneSignAdmitsFiniteValuesToo) {
   EXPECT_FALSE(bound.contains(0.0F));
 }
 
+// From 2^128 - 2^103 on a sum rounds to infinity; 2^102 more than the largest number is below that.
+TEST(SumBound, SumsThatRoundDownToTheLargestNumberDoNotOverflow) {
+  EXPECT_FALSE(mean_bound(std::vector{largest, 0x1p102F, -1.0F}).may_be_pos_inf);
+  EXPECT_TRUE(mean_bound(std::vector{largest, 0x1p103F, -1.0F}).may_be_pos_inf);
+}
+
 TEST(SumBound, OverflowOfBothSignsAdmitsEverything) {
   auto const bound = mean_bound(std::vector{largest, largest, -largest, -largest});
   for (float const x : {0.0F, inf, -inf, nan_value}) EXPECT_TRUE(bound.contains(x)) << x;

@@ -11,7 +11,9 @@ using namespace adamant::sim;
 
 namespace {
 
-int device_slot(Runtime& runtime) { return runtime.host().device + 1; }
+int device_slot(Runtime& runtime) {
+  return runtime.host().device + 1;
+}
 
 cudaError_t allocate_now(Runtime& runtime, void** result, std::size_t bytes, int slot,
                          AllocationKind kind, char const* name) {
@@ -74,7 +76,8 @@ cudaError_t free_in_order(Runtime& runtime, void* pointer, cudaStream_t handle) 
     return cudaErrorInvalidValue;
   }
   mark_freed(runtime, *allocation);
-  Operation& operation = runtime.world.make(OperationKind::release, "cudaFreeAsync", allocation->bytes);
+  Operation& operation =
+      runtime.world.make(OperationKind::release, "cudaFreeAsync", allocation->bytes);
   std::uint32_t const id = operation.id;
   operation.body = [&runtime, allocation, id] {
     runtime.watch.judge_release(*allocation, id);
@@ -199,7 +202,8 @@ cudaError_t cudaHostGetDevicePointer(void** result, void* pointer, unsigned int 
   return call([&](Runtime& runtime) -> cudaError_t {
     if (result == nullptr || flags != 0) return cudaErrorInvalidValue;
     bool const pinned = runtime.memory.find_live(pointer) != nullptr;
-    if (!pinned && registered_at(runtime, reinterpret_cast<std::uintptr_t>(pointer), 1) == nullptr) {
+    if (!pinned &&
+        registered_at(runtime, reinterpret_cast<std::uintptr_t>(pointer), 1) == nullptr) {
       return cudaErrorInvalidValue;
     }
     *result = pointer;

@@ -33,9 +33,7 @@ struct Copy {
   Place from_place;
 
   bool host_to_host() const { return to_place != Place::device && from_place != Place::device; }
-  bool device_to_device() const {
-    return to_place == Place::device && from_place == Place::device;
-  }
+  bool device_to_device() const { return to_place == Place::device && from_place == Place::device; }
 };
 
 bool kind_fits(Copy const& copy, cudaMemcpyKind kind) {
@@ -62,10 +60,11 @@ std::uint64_t cost_ns(Copy const& copy) {
 
 // Pageable memory is watched while a copy may use it. Overlapping ends of several copies are
 // separate buffers: the host's accesses are held against each of them.
-Allocation* watch_pageable(Runtime& runtime, void const* address, std::uint64_t bytes, Place place) {
+Allocation* watch_pageable(Runtime& runtime, void const* address, std::uint64_t bytes,
+                           Place place) {
   if (place != Place::pageable || !runtime.watch.enabled()) return nullptr;
-  Allocation* const buffer = runtime.memory.register_host(
-      reinterpret_cast<std::uintptr_t>(address), bytes, AllocationKind::pageable);
+  Allocation* const buffer = runtime.memory.register_host(reinterpret_cast<std::uintptr_t>(address),
+                                                          bytes, AllocationKind::pageable);
   buffer->name = "pageable host memory";
   Touch const birth = host_touch(runtime, OperationKind::host, "host code", bytes);
   buffer->segments.reset(bytes, birth);
@@ -165,9 +164,8 @@ cudaError_t cudaMemcpyAsync(void* to, void const* from, std::size_t bytes, cudaM
 }
 
 cudaError_t cudaMemcpy(void* to, void const* from, std::size_t bytes, cudaMemcpyKind kind) {
-  return call([&](Runtime& runtime) {
-    return copy_now(runtime, to, from, bytes, kind, "cudaMemcpy");
-  });
+  return call(
+      [&](Runtime& runtime) { return copy_now(runtime, to, from, bytes, kind, "cudaMemcpy"); });
 }
 
 cudaError_t cudaMemcpyPeer(void* to, int, void const* from, int, std::size_t bytes) {

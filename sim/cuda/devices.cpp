@@ -84,8 +84,8 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
   cudaError_t const error = cudaGetDeviceProperties(&properties, device);
   if (error != cudaSuccess) return error;
   switch (attribute) {
-#define ADAMANT_SIM_ATTRIBUTE(name, member) \
-  case name:                                \
+#define ADAMANT_SIM_ATTRIBUTE(name, member)       \
+  case name:                                      \
     *value = static_cast<int>(properties.member); \
     return cudaSuccess;
     ADAMANT_SIM_ATTRIBUTE(cudaDevAttrMaxThreadsPerBlock, maxThreadsPerBlock)
@@ -105,7 +105,9 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
   }
 }
 
-cudaError_t cudaDeviceReset() { return cudaDeviceSynchronize(); }
+cudaError_t cudaDeviceReset() {
+  return cudaDeviceSynchronize();
+}
 
 cudaError_t cudaSetDeviceFlags(unsigned int) {
   return call([&](Runtime&) { return cudaSuccess; });
@@ -117,7 +119,9 @@ cudaError_t cudaDriverGetVersion(int* version) {
   return cudaSuccess;
 }
 
-cudaError_t cudaRuntimeGetVersion(int* version) { return cudaDriverGetVersion(version); }
+cudaError_t cudaRuntimeGetVersion(int* version) {
+  return cudaDriverGetVersion(version);
+}
 
 cudaError_t cudaDeviceCanAccessPeer(int* result, int device, int peer) {
   return call([&](Runtime& runtime) -> cudaError_t {

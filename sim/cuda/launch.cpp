@@ -33,7 +33,9 @@ uint3 unflatten(std::uint64_t index, dim3 const& extent) {
           static_cast<unsigned>(index / extent.x / extent.y)};
 }
 
-std::uint64_t count(dim3 const& extent) { return std::uint64_t{extent.x} * extent.y * extent.z; }
+std::uint64_t count(dim3 const& extent) {
+  return std::uint64_t{extent.x} * extent.y * extent.z;
+}
 
 // The block that runs now; null between blocks.
 class Block;
@@ -125,8 +127,8 @@ cudaError_t check(cudaLaunchConfig_t const& config) {
   return config.dynamicSmemBytes > shared_bytes_max ? cudaErrorInvalidValue : cudaSuccess;
 }
 
-cudaError_t enqueue_launch(Runtime& runtime, cudaLaunchConfig_t const& config,
-                           void const* function, std::function<void()> body) {
+cudaError_t enqueue_launch(Runtime& runtime, cudaLaunchConfig_t const& config, void const* function,
+                           std::function<void()> body) {
   Stream* const stream = stream_of(runtime, config.stream);
   if (stream == nullptr) return cudaErrorInvalidResourceHandle;
   if (cudaError_t const error = check(config); error != cudaSuccess) return error;
@@ -158,6 +160,8 @@ void __syncthreads() {
   if (current_block != nullptr) current_block->synchronise();
 }
 
-void* adamant_sim_dynamic_shared() { return dynamic_shared.data(); }
+void* adamant_sim_dynamic_shared() {
+  return dynamic_shared.data();
+}
 
 }  // extern "C"

@@ -56,7 +56,8 @@ void Memory::clear() {
       clear_bits(written_bits, slot.begin, slot.next);
       clear_bits(usable_bits, slot.begin, slot.next);
     }
-    Region::discard(slot.begin + resident_bytes_max, std::max(slot.next, slot.begin + resident_bytes_max));
+    Region::discard(slot.begin + resident_bytes_max,
+                    std::max(slot.next, slot.begin + resident_bytes_max));
   }
   live_.clear();
   present_.clear();
@@ -111,7 +112,8 @@ std::uint64_t Memory::take_block(Slot& slot, std::uint64_t bytes, Stream* stream
   }
   FreeBlock const block = slot.free[fits[choice]];
   slot.free.erase(slot.free.begin() + static_cast<std::ptrdiff_t>(fits[choice]));
-  if (block.released != nullptr && block.stream != stream && after != nullptr) *after = block.released;
+  if (block.released != nullptr && block.stream != stream && after != nullptr)
+    *after = block.released;
   block_bytes = block.bytes;
   return block.begin;
 }
@@ -169,7 +171,9 @@ Allocation* Memory::register_host(std::uint64_t address, std::uint64_t bytes, Al
   return &allocation;
 }
 
-void Memory::unregister_host(Allocation& allocation) { std::erase(foreign_, &allocation); }
+void Memory::unregister_host(Allocation& allocation) {
+  std::erase(foreign_, &allocation);
+}
 
 namespace {
 

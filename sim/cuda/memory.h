@@ -109,7 +109,7 @@ class Memory {
   std::map<std::uint64_t, Allocation*> live_;     // by begin, as the host sees it
   std::map<std::uint64_t, Allocation*> present_;  // by begin, as streams see it
   std::map<std::uint64_t, Allocation*> past_;     // the last that vanished at each begin
-  std::vector<Allocation*> foreign_;           // registered and pageable host memory
+  std::vector<Allocation*> foreign_;              // registered and pageable host memory
   std::deque<Allocation> allocations_;
   std::size_t allocations_used_ = 0;
 

@@ -18,7 +18,9 @@ Pool* pool_of(cudaMemPool_t handle) {
   return pool == nullptr || pool->destroyed ? nullptr : pool;
 }
 
-cudaMemPool_t handle_of(Pool& pool) { return reinterpret_cast<cudaMemPool_t>(&pool); }
+cudaMemPool_t handle_of(Pool& pool) {
+  return reinterpret_cast<cudaMemPool_t>(&pool);
+}
 
 bool is_reuse_flag(cudaMemPoolAttr attribute) {
   return attribute >= cudaMemPoolReuseFollowEventDependencies &&
@@ -164,11 +166,13 @@ cudaError_t cudaMemPoolTrimTo(cudaMemPool_t handle, std::size_t) {
 }
 
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t handle, cudaMemPoolAttr attribute, void* value) {
-  return with_pool(handle, value, [&](Pool& pool) { return set_attribute(pool, attribute, value); });
+  return with_pool(handle, value,
+                   [&](Pool& pool) { return set_attribute(pool, attribute, value); });
 }
 
 cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t handle, cudaMemPoolAttr attribute, void* value) {
-  return with_pool(handle, value, [&](Pool& pool) { return get_attribute(pool, attribute, value); });
+  return with_pool(handle, value,
+                   [&](Pool& pool) { return get_attribute(pool, attribute, value); });
 }
 
 cudaError_t cudaMemPoolSetAccess(cudaMemPool_t handle, cudaMemAccessDesc const* list,
@@ -193,8 +197,8 @@ cudaError_t cudaMemPoolGetAccess(cudaMemAccessFlags* flags, cudaMemPool_t handle
   return call([&](Runtime& runtime) -> cudaError_t {
     Pool const* const pool = pool_of(handle);
     if (pool == nullptr || flags == nullptr || location == nullptr) return cudaErrorInvalidValue;
-    bool const allowed = location->id == pool->device ||
-                         runtime.watch.peer_allowed(location->id, pool->device);
+    bool const allowed =
+        location->id == pool->device || runtime.watch.peer_allowed(location->id, pool->device);
     *flags = allowed ? cudaMemAccessFlagsProtReadWrite : cudaMemAccessFlagsProtNone;
     return cudaSuccess;
   });

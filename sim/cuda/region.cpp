@@ -27,7 +27,9 @@ void open_pages(std::uint64_t base, std::uint64_t begin, std::uint64_t end) {
   }
 }
 
-std::uint8_t head_mask(std::uint64_t begin) { return static_cast<std::uint8_t>(0xFFU << (begin & 7)); }
+std::uint8_t head_mask(std::uint64_t begin) {
+  return static_cast<std::uint8_t>(0xFFU << (begin & 7));
+}
 std::uint8_t tail_mask(std::uint64_t end) {
   return static_cast<std::uint8_t>(0xFFU >> (7 - ((end - 1) & 7)));
 }
@@ -69,13 +71,15 @@ std::uint64_t first_clear(std::uint8_t const* bits, std::uint64_t begin, std::ui
 }
 
 void set_bits(std::uint8_t* bits, std::uint64_t begin, std::uint64_t end) {
-  over(begin, end, [&](std::uint64_t at, int mask) { bits[at] |= static_cast<std::uint8_t>(mask); },
-       [&](std::uint64_t at, std::uint64_t count) { std::memset(bits + at, 0xFF, count); });
+  over(
+      begin, end, [&](std::uint64_t at, int mask) { bits[at] |= static_cast<std::uint8_t>(mask); },
+      [&](std::uint64_t at, std::uint64_t count) { std::memset(bits + at, 0xFF, count); });
 }
 
 void clear_bits(std::uint8_t* bits, std::uint64_t begin, std::uint64_t end) {
-  over(begin, end, [&](std::uint64_t at, int mask) { bits[at] &= static_cast<std::uint8_t>(~mask); },
-       [&](std::uint64_t at, std::uint64_t count) { std::memset(bits + at, 0, count); });
+  over(
+      begin, end, [&](std::uint64_t at, int mask) { bits[at] &= static_cast<std::uint8_t>(~mask); },
+      [&](std::uint64_t at, std::uint64_t count) { std::memset(bits + at, 0, count); });
 }
 
 void Region::reserve() {

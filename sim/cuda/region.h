@@ -1,6 +1,7 @@
 // Where simulated memory lives: one region of the address space at a fixed place, so that addresses
-// are the same in every process, cut into equal slots: slot 0 for pinned host memory, slot d + 1 for
-// device d. Beside it two maps of one bit per byte: may it be accessed, and was it ever written.
+// are the same in every process, cut into equal slots: slot 0 for pinned host memory, slot d + 1
+// for device d. Beside it two maps of one bit per byte: may it be accessed, and was it ever
+// written.
 #pragma once
 
 #include <cstddef>

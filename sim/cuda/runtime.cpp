@@ -41,8 +41,8 @@ void report_destroyed(Runtime& runtime, char const* what, std::string const& nam
   violation.law = "access.lifetime";
   violation.rank = runtime.world.host()->rank;
   violation.operation = runtime.world.host()->program_operation;
-  violation.message = std::string("a destroyed ") + what + " is used" +
-                      (name.empty() ? "" : ": `" + name + "`");
+  violation.message =
+      std::string("a destroyed ") + what + " is used" + (name.empty() ? "" : ": `" + name + "`");
   runtime.world.add_violation(std::move(violation));
 }
 
@@ -133,7 +133,9 @@ void forget_finished_copies(Runtime& runtime) {
   }
 }
 
-void raw_copy(void* to, void const* from, std::uint64_t bytes) { std::memmove(to, from, bytes); }
+void raw_copy(void* to, void const* from, std::uint64_t bytes) {
+  std::memmove(to, from, bytes);
+}
 
 }  // namespace adamant::sim
 

@@ -38,20 +38,38 @@ void __tsan_init() {}
 void __tsan_func_entry(void*) {}
 void __tsan_func_exit() {}
 
-#define ADAMANT_SIM_ACCESS(bytes)                                                              \
-  void __tsan_read##bytes(void* at) { note(at, bytes, AccessKind::read); }                     \
-  void __tsan_write##bytes(void* at) { note(at, bytes, AccessKind::write); }                   \
-  void __tsan_unaligned_read##bytes(void* at) { note(at, bytes, AccessKind::read); }           \
-  void __tsan_unaligned_write##bytes(void* at) { note(at, bytes, AccessKind::write); }         \
-  void __tsan_volatile_read##bytes(void* at) { note(at, bytes, AccessKind::read); }            \
-  void __tsan_volatile_write##bytes(void* at) { note(at, bytes, AccessKind::write); }          \
-  void __tsan_unaligned_volatile_read##bytes(void* at) { note(at, bytes, AccessKind::read); }  \
-  void __tsan_unaligned_volatile_write##bytes(void* at) { note(at, bytes, AccessKind::write); } \
-  void __tsan_read_write##bytes(void* at) {                                                    \
-    note(at, bytes, AccessKind::read);                                                         \
-    note(at, bytes, AccessKind::write);                                                        \
-  }                                                                                            \
-  void __tsan_unaligned_read_write##bytes(void* at) { __tsan_read_write##bytes(at); }
+#define ADAMANT_SIM_ACCESS(bytes)                         \
+  void __tsan_read##bytes(void* at) {                     \
+    note(at, bytes, AccessKind::read);                    \
+  }                                                       \
+  void __tsan_write##bytes(void* at) {                    \
+    note(at, bytes, AccessKind::write);                   \
+  }                                                       \
+  void __tsan_unaligned_read##bytes(void* at) {           \
+    note(at, bytes, AccessKind::read);                    \
+  }                                                       \
+  void __tsan_unaligned_write##bytes(void* at) {          \
+    note(at, bytes, AccessKind::write);                   \
+  }                                                       \
+  void __tsan_volatile_read##bytes(void* at) {            \
+    note(at, bytes, AccessKind::read);                    \
+  }                                                       \
+  void __tsan_volatile_write##bytes(void* at) {           \
+    note(at, bytes, AccessKind::write);                   \
+  }                                                       \
+  void __tsan_unaligned_volatile_read##bytes(void* at) {  \
+    note(at, bytes, AccessKind::read);                    \
+  }                                                       \
+  void __tsan_unaligned_volatile_write##bytes(void* at) { \
+    note(at, bytes, AccessKind::write);                   \
+  }                                                       \
+  void __tsan_read_write##bytes(void* at) {               \
+    note(at, bytes, AccessKind::read);                    \
+    note(at, bytes, AccessKind::write);                   \
+  }                                                       \
+  void __tsan_unaligned_read_write##bytes(void* at) {     \
+    __tsan_read_write##bytes(at);                         \
+  }
 ADAMANT_SIM_ACCESS(1)
 ADAMANT_SIM_ACCESS(2)
 ADAMANT_SIM_ACCESS(4)
@@ -59,10 +77,18 @@ ADAMANT_SIM_ACCESS(8)
 ADAMANT_SIM_ACCESS(16)
 #undef ADAMANT_SIM_ACCESS
 
-void __tsan_read_range(void* at, std::size_t bytes) { note_range(at, bytes, AccessKind::read); }
-void __tsan_write_range(void* at, std::size_t bytes) { note_range(at, bytes, AccessKind::write); }
-void __tsan_vptr_read(void** at) { note(at, 8, AccessKind::read); }
-void __tsan_vptr_update(void** at, void*) { note(at, 8, AccessKind::write); }
+void __tsan_read_range(void* at, std::size_t bytes) {
+  note_range(at, bytes, AccessKind::read);
+}
+void __tsan_write_range(void* at, std::size_t bytes) {
+  note_range(at, bytes, AccessKind::write);
+}
+void __tsan_vptr_read(void** at) {
+  note(at, 8, AccessKind::read);
+}
+void __tsan_vptr_update(void** at, void*) {
+  note(at, 8, AccessKind::write);
+}
 
 void adamant_sim_atomic(void* at, std::size_t bytes) {
   note(at, static_cast<std::uint32_t>(bytes), AccessKind::atomic);
@@ -84,47 +110,47 @@ void* adamant_sim_memset(void* to, int value, std::size_t bytes) {
 
 // Atomics of the language, as std::shared_ptr and static variables use them. One OS thread runs
 // everything, so that the plain operation is atomic.
-#define ADAMANT_SIM_ATOMIC(bits, Type)                                                         \
-  Type __tsan_atomic##bits##_load(Type const volatile* at, int) {                              \
-    note(const_cast<Type const*>(at), bits / 8, AccessKind::atomic);                           \
-    return *at;                                                                                \
-  }                                                                                            \
-  void __tsan_atomic##bits##_store(Type volatile* at, Type value, int) {                       \
-    note(const_cast<Type*>(at), bits / 8, AccessKind::write);                                  \
-    *at = value;                                                                               \
-  }                                                                                            \
-  ADAMANT_SIM_FETCH(bits, Type, exchange, value)                                               \
-  ADAMANT_SIM_FETCH(bits, Type, fetch_add, static_cast<Type>(old + value))                     \
-  ADAMANT_SIM_FETCH(bits, Type, fetch_sub, static_cast<Type>(old - value))                     \
-  ADAMANT_SIM_FETCH(bits, Type, fetch_and, static_cast<Type>(old & value))                     \
-  ADAMANT_SIM_FETCH(bits, Type, fetch_or, static_cast<Type>(old | value))                      \
-  ADAMANT_SIM_FETCH(bits, Type, fetch_xor, static_cast<Type>(old ^ value))                     \
-  int __tsan_atomic##bits##_compare_exchange_strong(Type volatile* at, Type* expected,         \
-                                                    Type desired, int, int) {                  \
-    note(const_cast<Type*>(at), bits / 8, AccessKind::atomic);                                 \
-    bool const equal = *at == *expected;                                                       \
-    if (equal) {                                                                               \
-      *at = desired;                                                                           \
-    } else {                                                                                   \
-      *expected = *at;                                                                         \
-    }                                                                                          \
-    return equal;                                                                              \
-  }                                                                                            \
-  int __tsan_atomic##bits##_compare_exchange_weak(Type volatile* at, Type* expected,           \
-                                                  Type desired, int success, int failure) {    \
+#define ADAMANT_SIM_ATOMIC(bits, Type)                                                             \
+  Type __tsan_atomic##bits##_load(Type const volatile* at, int) {                                  \
+    note(const_cast<Type const*>(at), bits / 8, AccessKind::atomic);                               \
+    return *at;                                                                                    \
+  }                                                                                                \
+  void __tsan_atomic##bits##_store(Type volatile* at, Type value, int) {                           \
+    note(const_cast<Type*>(at), bits / 8, AccessKind::write);                                      \
+    *at = value;                                                                                   \
+  }                                                                                                \
+  ADAMANT_SIM_FETCH(bits, Type, exchange, value)                                                   \
+  ADAMANT_SIM_FETCH(bits, Type, fetch_add, static_cast<Type>(old + value))                         \
+  ADAMANT_SIM_FETCH(bits, Type, fetch_sub, static_cast<Type>(old - value))                         \
+  ADAMANT_SIM_FETCH(bits, Type, fetch_and, static_cast<Type>(old & value))                         \
+  ADAMANT_SIM_FETCH(bits, Type, fetch_or, static_cast<Type>(old | value))                          \
+  ADAMANT_SIM_FETCH(bits, Type, fetch_xor, static_cast<Type>(old ^ value))                         \
+  int __tsan_atomic##bits##_compare_exchange_strong(Type volatile* at, Type* expected,             \
+                                                    Type desired, int, int) {                      \
+    note(const_cast<Type*>(at), bits / 8, AccessKind::atomic);                                     \
+    bool const equal = *at == *expected;                                                           \
+    if (equal) {                                                                                   \
+      *at = desired;                                                                               \
+    } else {                                                                                       \
+      *expected = *at;                                                                             \
+    }                                                                                              \
+    return equal;                                                                                  \
+  }                                                                                                \
+  int __tsan_atomic##bits##_compare_exchange_weak(Type volatile* at, Type* expected, Type desired, \
+                                                  int success, int failure) {                      \
     return __tsan_atomic##bits##_compare_exchange_strong(at, expected, desired, success, failure); \
-  }                                                                                            \
-  Type __tsan_atomic##bits##_compare_exchange_val(Type volatile* at, Type expected,            \
-                                                  Type desired, int success, int failure) {    \
-    __tsan_atomic##bits##_compare_exchange_strong(at, &expected, desired, success, failure);   \
-    return expected;                                                                           \
+  }                                                                                                \
+  Type __tsan_atomic##bits##_compare_exchange_val(Type volatile* at, Type expected, Type desired,  \
+                                                  int success, int failure) {                      \
+    __tsan_atomic##bits##_compare_exchange_strong(at, &expected, desired, success, failure);       \
+    return expected;                                                                               \
   }
-#define ADAMANT_SIM_FETCH(bits, Type, name, result)                                \
-  Type __tsan_atomic##bits##_##name(Type volatile* at, Type value, int) {          \
-    note(const_cast<Type*>(at), bits / 8, AccessKind::atomic);                     \
-    [[maybe_unused]] Type const old = *at;                                         \
-    *at = result;                                                                  \
-    return old;                                                                    \
+#define ADAMANT_SIM_FETCH(bits, Type, name, result)                       \
+  Type __tsan_atomic##bits##_##name(Type volatile* at, Type value, int) { \
+    note(const_cast<Type*>(at), bits / 8, AccessKind::atomic);            \
+    [[maybe_unused]] Type const old = *at;                                \
+    *at = result;                                                         \
+    return old;                                                           \
   }
 ADAMANT_SIM_ATOMIC(8, std::uint8_t)
 ADAMANT_SIM_ATOMIC(16, std::uint16_t)

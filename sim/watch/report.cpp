@@ -7,7 +7,6 @@
 namespace adamant::sim {
 namespace {
 
-
 std::string operation_name(OperationRecord const& record) {
   switch (record.kind) {
     case OperationKind::kernel:
@@ -67,18 +66,24 @@ std::string Watch::missing_edge(Touch const& earlier, Touch const& later) const 
   std::string const a = operation_name(first);
   std::string const b = operation_name(second);
   if (earlier.epoch.agent == later.epoch.agent) return "two blocks of one kernel are never ordered";
-  if (first_on_host && second_on_host) return "the hosts of two ranks are not ordered by any collective or barrier";
+  if (first_on_host && second_on_host)
+    return "the hosts of two ranks are not ordered by any collective or barrier";
   if (first_on_host) {
-    return fmt::format("{} was enqueued before the host's access; it must wait for {} before it touches the buffer", b, b);
+    return fmt::format(
+        "{} was enqueued before the host's access; it must wait for {} before it touches the "
+        "buffer",
+        b, b);
   }
   Access const at = describe(earlier, AccessKind::read, nullptr, 0, 0);
   if (second_on_host) {
-    return fmt::format("no synchronisation of rank {}'s host with stream `{}` after {}", second.rank,
-                       at.stream, a);
+    return fmt::format("no synchronisation of rank {}'s host with stream `{}` after {}",
+                       second.rank, at.stream, a);
   }
   Access const to = describe(later, AccessKind::read, nullptr, 0, 0);
-  return fmt::format("no event recorded on stream `{}` of rank {} after {} is waited for by stream `{}` of rank {} before {}",
-                     at.stream, first.rank, a, to.stream, second.rank, b);
+  return fmt::format(
+      "no event recorded on stream `{}` of rank {} after {} is waited for by stream `{}` of rank "
+      "{} before {}",
+      at.stream, first.rank, a, to.stream, second.rank, b);
 }
 
 void Watch::report_conflict(Allocation const& allocation, Touch const& earlier, bool earlier_writes,
@@ -106,16 +111,17 @@ void Watch::report_outside(std::uint64_t offset, std::uint64_t bytes, AccessKind
     Violation found = violation("access.bounds");
     std::uint64_t const begin = offset - present->begin;
     found.accesses.push_back(describe(now(), kind, present, begin, begin + bytes));
-    found.message = fmt::format("{} to {} of {}: {} bytes beyond its end", found.accesses[0].kind,
-                                begin + bytes, buffer_name(*present),
-                                begin + bytes - present->bytes);
+    found.message =
+        fmt::format("{} to {} of {}: {} bytes beyond its end", found.accesses[0].kind,
+                    begin + bytes, buffer_name(*present), begin + bytes - present->bytes);
     return world_.add_violation(std::move(found));
   }
   if (Allocation const* const live = memory_.find_live(address); live != nullptr) {
     Violation found = violation("access.lifetime");
     std::uint64_t const begin = offset - live->begin;
     found.accesses.push_back(describe(now(), kind, live, begin, begin + bytes));
-    found.message = fmt::format("{} is used before its allocation in stream order", buffer_name(*live));
+    found.message =
+        fmt::format("{} is used before its allocation in stream order", buffer_name(*live));
     found.missing = "the stream-ordered allocation must happen before";
     return world_.add_violation(std::move(found));
   }
@@ -132,9 +138,10 @@ void Watch::report_outside(std::uint64_t offset, std::uint64_t bytes, AccessKind
   Allocation const* const below = memory_.nearest_below(address);
   std::uint64_t const begin = below != nullptr ? offset - below->begin : 0;
   found.accesses.push_back(describe(now(), kind, below, begin, begin + bytes));
-  found.message = below != nullptr ? fmt::format("{} at {} of {}: outside of it", found.accesses[0].kind,
-                                                 begin, buffer_name(*below))
-                                   : fmt::format("{} of memory that nobody allocated", found.accesses[0].kind);
+  found.message = below != nullptr
+                      ? fmt::format("{} at {} of {}: outside of it", found.accesses[0].kind, begin,
+                                    buffer_name(*below))
+                      : fmt::format("{} of memory that nobody allocated", found.accesses[0].kind);
   world_.add_violation(std::move(found));
 }
 

@@ -114,8 +114,7 @@ void Segments::access(std::uint64_t begin, std::uint64_t end, bool writes, Touch
 }
 
 void Segments::access_page(Page& page, std::uint64_t begin, std::uint64_t end, bool writes,
-                           Touch const& touch, VectorClock const& clock,
-                           Conflict const& conflict) {
+                           Touch const& touch, VectorClock const& clock, Conflict const& conflict) {
   auto const at = std::upper_bound(page.begin(), page.end(), begin,
                                    [](std::uint64_t b, Segment const& s) { return b < s.end; });
   std::size_t const first = cut(page, static_cast<std::size_t>(at - page.begin()), begin);

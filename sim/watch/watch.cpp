@@ -29,7 +29,9 @@ void Watch::begin(Agent& agent, std::uint32_t operation, bool on_device, int dev
   anywhere_ = false;
 }
 
-void Watch::host_resumes(Host& host) { begin(host, host.record, false, 0); }
+void Watch::host_resumes(Host& host) {
+  begin(host, host.record, false, 0);
+}
 
 void Watch::host_pauses(Host& host) {
   if (agent_ == &host) flush();
@@ -200,10 +202,10 @@ void Watch::judge_place(std::uint64_t offset, std::uint64_t bytes, AccessKind ki
   Violation found = violation("access.place");
   std::uint64_t const begin = offset - allocation->begin;
   found.accesses.push_back(describe(now(), kind, allocation, begin, begin + bytes));
-  found.message = on_device_ ? "code on device " + std::to_string(device_) +
-                                   " touches memory of device " + std::to_string(slot - 1) +
-                                   ", to which it has no peer access"
-                             : "host code touches memory of device " + std::to_string(slot - 1);
+  found.message = on_device_
+                      ? "code on device " + std::to_string(device_) + " touches memory of device " +
+                            std::to_string(slot - 1) + ", to which it has no peer access"
+                      : "host code touches memory of device " + std::to_string(slot - 1);
   world_.add_violation(std::move(found));
 }
 

@@ -98,8 +98,7 @@ class Watch final : public Observer {
   void report_outside(std::uint64_t offset, std::uint64_t bytes, AccessKind kind);
   void report_unwritten(std::uint64_t offset, std::uint64_t bytes);
   void report_conflict(Allocation const& allocation, Touch const& earlier, bool earlier_writes,
-                       Touch const& later, AccessKind kind, std::uint64_t begin,
-                       std::uint64_t end);
+                       Touch const& later, AccessKind kind, std::uint64_t begin, std::uint64_t end);
   Access describe(Touch const& touch, AccessKind kind, Allocation const* allocation,
                   std::uint64_t begin, std::uint64_t end) const;
   Violation violation(char const* law) const;

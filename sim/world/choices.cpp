@@ -56,7 +56,8 @@ std::uint32_t Choices::pick_by_priority(std::span<Candidate* const> agents) {
   std::uint32_t best = 0;
   for (std::uint32_t i = 0; i < agents.size(); ++i) {
     if (!agents[i]->has_priority) {
-      *agents[i] = {.priority = static_cast<std::int64_t>(prng_.next() >> 2) + 1, .has_priority = true};
+      *agents[i] = {.priority = static_cast<std::int64_t>(prng_.next() >> 2) + 1,
+                    .has_priority = true};
     }
     if (agents[i]->priority > agents[best]->priority) best = i;
   }

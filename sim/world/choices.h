@@ -44,7 +44,8 @@ class Choices {
   std::size_t position_ = 0;
   std::vector<std::uint32_t> record_;
 
-  // pct: priorities above 0 are drawn, those below are handed out at change points, lower each time.
+  // pct: priorities above 0 are drawn, those below are handed out at change points, lower each
+  // time.
   std::vector<std::uint64_t> change_points_;
   std::uint64_t step_ = 0;
   std::int64_t lowest_ = 0;

@@ -61,8 +61,9 @@ void World::report_left_over() {
     violation.law = "order.deadlock";
     violation.rank = stream.rank;
     violation.operation = record(head->id).program_operation;
-    violation.message = fmt::format("all ranks have ended, but {} still has {} operations; the next, {}, ",
-                                    name_of(stream), stream.queue.size(), record(head->id).name);
+    violation.message =
+        fmt::format("all ranks have ended, but {} still has {} operations; the next, {}, ",
+                    name_of(stream), stream.queue.size(), record(head->id).name);
     violation.message += head->meeting != nullptr ? head->meeting->describe_missing()
                                                   : "waits for what nobody will complete";
     add_violation(std::move(violation));

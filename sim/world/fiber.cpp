@@ -90,19 +90,21 @@ class ExceptionState {
 
 }  // namespace
 
-Fiber::~Fiber() { ADAMANT_SIM_ASSERT(!alive_); }
+Fiber::~Fiber() {
+  ADAMANT_SIM_ASSERT(!alive_);
+}
 
 void Fiber::start(StackSize size, std::function<void()> body) {
   ADAMANT_SIM_ASSERT(!alive_);
   alive_ = true;
   body_ = std::move(body);
   stack_ = pool(size).take();
-  inside_ = context::fiber(std::allocator_arg,
-                           context::preallocated(stack_.sp, stack_.size, stack_), PooledStack{size},
-                           [this](context::fiber&& outside) {
-                             enter(std::move(outside));
-                             return std::move(outside_);
-                           });
+  inside_ =
+      context::fiber(std::allocator_arg, context::preallocated(stack_.sp, stack_.size, stack_),
+                     PooledStack{size}, [this](context::fiber&& outside) {
+                       enter(std::move(outside));
+                       return std::move(outside_);
+                     });
 }
 
 void Fiber::enter(context::fiber&& outside) {

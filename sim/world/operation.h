@@ -43,8 +43,8 @@ struct Ticket {
   bool done = false;
   VectorClock clock;  // what whoever waits learns
   std::uint64_t time_ns = 0;
-  Stream* stream = nullptr;       // that will complete it
-  std::vector<Stream*> blocked;   // streams whose head waits for it
+  Stream* stream = nullptr;      // that will complete it
+  std::vector<Stream*> blocked;  // streams whose head waits for it
   std::vector<Host*> waiting;
 };
 

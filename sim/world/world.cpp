@@ -142,7 +142,9 @@ bool World::block(char const* call) {
   return alive;
 }
 
-void World::wake(Host& host) { make_ready(host); }
+void World::wake(Host& host) {
+  make_ready(host);
+}
 
 bool World::wait_for_quiet() {
   if (ended_) return false;
@@ -352,9 +354,8 @@ void World::end() {
     stream.queue.clear();
     stream.waiters.clear();
   }
-  std::erase_if(ready_, [](Candidate* candidate) {
-    return !static_cast<Agent*>(candidate)->is_host;
-  });
+  std::erase_if(ready_,
+                [](Candidate* candidate) { return !static_cast<Agent*>(candidate)->is_host; });
   quiet_hosts_.clear();
   for (auto const& host : hosts_) {
     if (host.get() != host_ && host->fiber.alive()) make_ready(*host);

@@ -1,0 +1,188 @@
+// The code's own rules, as tests: who may include whom, what must never be called because it would
+// break determinism, and how the text is formatted. A rule that is broken names file and line.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <string>
+#include <vector>
+
+namespace adamant::properties {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path const root = ADAMANT_SOURCE_DIR;
+std::vector<std::string> const folders = {"oracle", "sim", "real", "scenarios", "properties"};
+
+struct Line {
+  std::string file;  // from the root
+  int number = 0;
+  std::string text;
+};
+
+bool is_source(fs::path const& path) {
+  std::string const extension = path.extension();
+  return extension == ".h" || extension == ".cpp" || extension == ".cu";
+}
+
+std::vector<fs::path> sources() {
+  std::vector<fs::path> result;
+  for (std::string const& folder : folders) {
+    for (auto const& entry : fs::recursive_directory_iterator(root / folder)) {
+      if (entry.is_regular_file() && is_source(entry.path())) result.push_back(entry.path());
+    }
+  }
+  std::sort(result.begin(), result.end());
+  return result;
+}
+
+std::vector<Line> lines_of(fs::path const& path) {
+  std::vector<Line> lines;
+  std::ifstream stream(path);
+  std::string text;
+  for (int number = 1; std::getline(stream, text); ++number) {
+    lines.push_back({fs::relative(path, root).string(), number, text});
+  }
+  return lines;
+}
+
+// What follows // is prose.
+std::string code_of(std::string const& line) {
+  return line.substr(0, line.find("//"));
+}
+
+std::string where(Line const& line) {
+  return line.file + ":" + std::to_string(line.number) + ": " + line.text;
+}
+
+std::string folder_of(std::string const& file) {
+  return file.substr(0, file.find('/'));
+}
+
+// What each folder may include of ours: nothing points upwards.
+bool may_include(std::string const& file, std::string const& header) {
+  std::string const from = folder_of(file);
+  std::string const to = folder_of(header);
+  if (from == to || from == "scenarios" || from == "properties")
+    return to != "properties" || from == to;
+  return from == "real" && header == "oracle/types.h";
+}
+
+bool of_ours(std::string const& header) {
+  return std::find(folders.begin(), folders.end(), folder_of(header)) != folders.end();
+}
+
+// Third-party headers by folder; the standard library and CUDA's names have no slash and no entry.
+bool may_use(std::string const& file, std::string const& header) {
+  std::string const from = folder_of(file);
+  auto const starts = [&](std::string_view prefix) { return header.rfind(prefix, 0) == 0; };
+  if (from == "scenarios" || from == "properties") return true;
+  bool const test = file.find("_test.cpp") != std::string::npos ||
+                    file.find("/testing/") != std::string::npos ||
+                    file.find("real/gpu/ranks_on_threads.cpp") == 0;
+  if (test && (starts("gtest/") || starts("rapidcheck"))) return true;
+  if (starts("Eigen/")) return from == "oracle";
+  if (starts("boost/") || starts("fmt/")) return from == "sim";
+  if (starts("nlohmann/")) return from == "real";
+  return !starts("gtest/") && !starts("rapidcheck") && !starts("yaml-cpp/") && !starts("CLI/");
+}
+
+TEST(Tidy, NothingIncludesUpwards) {
+  std::regex const include(R"re(^\s*#\s*include\s+["<]([^">]+)[">])re");
+  for (fs::path const& path : sources()) {
+    for (Line const& line : lines_of(path)) {
+      std::smatch match;
+      if (!std::regex_search(line.text, match, include)) continue;
+      std::string const header = match[1];
+      bool const ours = of_ours(header) && header.find('/') != std::string::npos;
+      bool const allowed = ours ? may_include(line.file, header) : may_use(line.file, header);
+      EXPECT_TRUE(allowed) << where(line);
+    }
+  }
+}
+
+// Whatever would make two runs of one seed differ, with what to use instead.
+struct Ban {
+  char const* pattern;
+  char const* instead;
+};
+
+TEST(Tidy, NothingUndeterminedIsCalled) {
+  std::vector<std::pair<std::regex, char const*>> bans;
+  for (Ban const& ban : {
+           Ban{R"(\b(std::)?s?rand\s*\()", "Prng, from the seed"},
+           Ban{R"(\bstd::(random_device|mt19937|default_random_engine))", "Prng, from the seed"},
+           Ban{R"(\bstd::shuffle|\bstd::\w+_distribution)",
+               "Prng: results differ between libraries"},
+           Ban{R"(\b(gettimeofday|clock_gettime|std::time)\s*\()", "simulated time"},
+           Ban{R"(-ffast-math|__fast|use_fast_math)", "exact arithmetic"},
+       }) {
+    bans.emplace_back(ban.pattern, ban.instead);
+  }
+  for (fs::path const& path : sources()) {
+    if (path.filename() == "tidy_test.cpp") continue;
+    for (Line const& line : lines_of(path)) {
+      std::string const code = code_of(line.text);
+      for (auto const& [pattern, instead] : bans) {
+        EXPECT_FALSE(std::regex_search(code, pattern)) << where(line) << "\n  use " << instead;
+      }
+    }
+  }
+}
+
+// Wall time is measured where people read it, and nowhere else.
+TEST(Tidy, OnlyReportsAndBenchmarksReadAClock) {
+  std::regex const clock(R"(\bstd::chrono::\w*_clock)");
+  for (fs::path const& path : sources()) {
+    std::string const file = fs::relative(path, root).string();
+    if (file.rfind("scenarios/", 0) == 0 || file.find("_bench") != std::string::npos) continue;
+    if (path.filename() == "tidy_test.cpp") continue;
+    for (Line const& line : lines_of(path)) {
+      EXPECT_FALSE(std::regex_search(code_of(line.text), clock)) << where(line);
+    }
+  }
+}
+
+TEST(Tidy, TheEngineUsesNeitherDefaultStreamNorChevrons) {
+  std::regex const forbidden(
+      R"(<<<|cudaStreamLegacy|cudaStreamPerThread|\bcudaMemcpy\(|\bcudaMemset\()");
+  for (fs::path const& path : sources()) {
+    std::string const file = fs::relative(path, root).string();
+    bool const engine = file.rfind("real/", 0) == 0 && file.find("_test") == std::string::npos &&
+                        file.find("real/gpu/") != 0 && file.find("/testing/") == std::string::npos;
+    if (!engine) continue;
+    for (Line const& line : lines_of(path)) {
+      EXPECT_FALSE(std::regex_search(code_of(line.text), forbidden)) << where(line);
+    }
+  }
+}
+
+TEST(Tidy, EveryHeaderOpensWithASentenceAndIsIncludedOnce) {
+  for (fs::path const& path : sources()) {
+    if (path.extension() != ".h") continue;
+    std::vector<Line> const lines = lines_of(path);
+    ASSERT_FALSE(lines.empty()) << path;
+    EXPECT_EQ(lines.front().text.substr(0, 3), "// ") << where(lines.front());
+    bool const once = std::any_of(lines.begin(), lines.end(),
+                                  [](Line const& line) { return line.text == "#pragma once"; });
+    EXPECT_TRUE(once) << path << ": no #pragma once";
+  }
+}
+
+TEST(Tidy, TextIsFormatted) {
+  std::string const tool = "clang-format-14";
+  if (std::system((tool + " --version > /dev/null 2>&1").c_str()) != 0) {
+    GTEST_SKIP() << tool << " is not installed; .ci/setup installs it";
+  }
+  std::string files;
+  for (fs::path const& path : sources()) files += " '" + path.string() + "'";
+  EXPECT_EQ(std::system((tool + " --dry-run -Werror" + files).c_str()), 0)
+      << "format with: " << tool << " -i <file>";
+}
+
+}  // namespace
+}  // namespace adamant::properties
