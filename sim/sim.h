@@ -86,7 +86,7 @@ struct Report {
 /// Runs `main(rank)` for every rank to its end in a fresh world.
 ///
 /// Errors: an exception that leaves `main` ends the world (every simulated call of the other ranks
-/// then fails at once) and is rethrown here after all ranks have unwound; the lowest rank's wins.
+/// then fails at once) and is rethrown here after all ranks have unwound; the first one wins.
 /// A deadlock ends the world and is a violation (order.deadlock). REQUIRES: not inside a run.
 Report run(int ranks, std::function<void(int rank)> const& main, Options const& options = {});
 

@@ -53,7 +53,8 @@ void World::run(int ranks, std::function<void(int)> const& main) {
       try {
         main(host.rank);
       } catch (...) {
-        host.failure = std::current_exception();
+        // Later ones are what the end of the world does to the other ranks.
+        if (failure_ == nullptr) failure_ = std::current_exception();
         end();
       }
       observer_->host_pauses(host);
@@ -63,9 +64,7 @@ void World::run(int ranks, std::function<void(int)> const& main) {
   unfinished_hosts_ = ranks;
   schedule();
   for (std::uint32_t const choice : choices_.record()) mix(choice);
-  for (auto const& host : hosts_) {
-    if (host->failure) std::rethrow_exception(std::exchange(host->failure, nullptr));
-  }
+  if (failure_ != nullptr) std::rethrow_exception(std::exchange(failure_, nullptr));
 }
 
 // ---- the scheduler ----------------------------------------------------------------------------

@@ -36,7 +36,6 @@ struct Host : Agent {
   int program_operation = -1;
   std::uint32_t record = 0;  // the operation id of host code since the last announcement
   Fiber fiber;
-  std::exception_ptr failure;
   // What it waits for, if anything: for deadlock reports.
   Stream* waits_for_stream = nullptr;
   Ticket* waits_for_ticket = nullptr;
@@ -81,7 +80,7 @@ class World {
  public:
   /// Empties the world. What a run asks of Choices before its ranks start comes after this.
   void prepare(Options const& options, Observer& observer);
-  /// Runs all ranks to their end. Errors: rethrows the failure of the lowest rank.
+  /// Runs all ranks to their end. Errors: rethrows the first failure of a rank.
   void run(int ranks, std::function<void(int)> const& main);
 
   // ---- agents ----
@@ -164,6 +163,7 @@ class World {
 
   Host* host_ = nullptr;
   int unfinished_hosts_ = 0;
+  std::exception_ptr failure_;  // the first that left a rank's main
   std::vector<Candidate*> ready_;  // in the order of becoming ready
   std::vector<Host*> quiet_hosts_;
   bool ended_ = false;
