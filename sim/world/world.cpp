@@ -24,7 +24,10 @@ void World::prepare(Options const& options, Observer& observer) {
   tickets_.clear();
   meetings_.clear();
   free_operations_.clear();
-  for (auto const& operation : operations_) free_operations_.push_back(operation.get());
+  for (auto const& operation : operations_) {
+    operation->body = nullptr;
+    free_operations_.push_back(operation.get());
+  }
   hosts_.clear();
   agent_count_ = 0;
   ready_.clear();
@@ -279,6 +282,7 @@ void World::execute_one(Stream& stream, Operation& operation) {
     stream.now_ns = std::max(stream.now_ns, operation.ticket->time_ns);
   }
   if (operation.body) operation.body();
+  if (ended_) return;
   end_operation(stream, operation);
   complete(stream, operation);
 }
@@ -290,6 +294,7 @@ void World::execute_meeting(Meeting& meeting) {
     start_ns = std::max(start_ns, stream->now_ns);
   }
   meeting.execute(meeting);
+  if (ended_) return;
   std::vector<Stream*> const streams = std::move(meeting.arrived);
   for (Stream* stream : streams) {
     stream->now_ns = start_ns;
@@ -349,8 +354,7 @@ void World::end() {
   if (ended_) return;
   ended_ = true;
   for (Stream& stream : streams_) {
-    for (Operation* operation : stream.queue) operation->body = nullptr;
-    stream.queue.clear();
+    stream.queue.clear();  // one of them may be running: their bodies go with the next world
     stream.waiters.clear();
   }
   std::erase_if(ready_,
