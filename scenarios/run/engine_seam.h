@@ -1,0 +1,130 @@
+// The seam between a scenario and whoever executes it. An engine runs a whole world of ranks and
+// shows it to an observer after every operation; verdict and dumps look through this window alone
+// and cannot tell a simulated world from GPUs or from another process.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "oracle/types.h"
+#include "scenarios/model/scenario.h"
+#include "scenarios/run/program_walk.h"
+#include "scenarios/run/result.h"
+
+namespace adamant::scenarios {
+
+/// One rank's rows of a tensor. `values` is empty where there is no storage or no row; `address` is
+/// where the engine keeps them, for laws about pointers.
+struct Shard {
+  std::int64_t row_begin = 0;
+  std::int64_t row_end = 0;
+  std::span<float const> values;
+  void const* address = nullptr;
+};
+
+/// A live buffer as an engine lists it.
+struct NamedBuffer {
+  void const* address = nullptr;
+  std::size_t bytes = 0;
+  Purpose purpose = Purpose::parameters;
+  bool on_host = false;
+};
+
+/// A live allocation as the world around the engine knows it.
+struct WorldAllocation {
+  void const* address = nullptr;
+  std::size_t bytes = 0;
+  int rank = 0;
+  bool on_host = false;
+};
+
+/// All ranks of a world at rest between two operations. Spans live until the callback returns.
+class WorldView {
+ public:
+  virtual ~WorldView() = default;
+  virtual int rank_count() const = 0;
+  virtual Shard shard(int rank, int parameter, TensorKind kind) const = 0;
+  virtual bool has_gradient(int rank, int parameter) const = 0;
+  virtual std::int64_t step_count(int rank, int parameter) const = 0;
+  virtual std::vector<NamedBuffer> buffers(int rank) const = 0;
+  virtual std::size_t peak_bytes(int rank, Purpose purpose) const = 0;
+  /// Every live allocation of the engines, or nothing where the world cannot tell.
+  virtual std::optional<std::vector<WorldAllocation>> allocations() const = 0;
+  /// What the last backward saw of a gathered parameter (gradients/values.h), or nothing where this
+  /// rank computed no microbatch.
+  virtual std::optional<std::uint64_t> gathered_fingerprint(int rank, int parameter) const = 0;
+};
+
+/// Who looks at the world. Calls come from one thread at a time.
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  /// Engines stand, parameters are written, no operation was executed. False: end the run.
+  virtual bool started(WorldView const& world) = 0;
+  /// After an operation. False: end the run.
+  virtual bool after(Primitive const& operation, WorldView const& world) = 0;
+  /// After the last operation that was executed, before the engines go.
+  virtual void finished(WorldView const& world) = 0;
+  /// All engines are gone; `left` should be empty.
+  virtual void ended(std::span<WorldAllocation const> left) = 0;
+};
+
+/// What an engine is asked to execute. Everything referred to outlives the execution.
+struct EngineTask {
+  Scenario const& scenario;
+  Program const& program;
+  std::vector<ParameterSpec> const& parameters;
+  std::uint64_t seed = 0;
+  Schedule schedule;
+  std::function<std::span<float const>(int parameter)> initial_values;  // whole tensors
+  std::string fault;
+  std::size_t device_bytes = 0;
+  bool loopback = false;
+};
+
+/// Why an engine gave up.
+struct EngineFailure {
+  bool out_of_memory = false;
+  int rank = 0;
+  int operation = -1;
+  std::string message;
+};
+
+/// What the world noticed while the engine executed.
+struct EngineEnd {
+  std::vector<ViolationReport> violations;
+  std::optional<EngineFailure> failure;  // the first
+  std::vector<std::uint32_t> choices;
+  std::uint64_t digest = 0;
+  double simulated_seconds = 0;
+  std::size_t device_peak_bytes = 0;
+  std::size_t pinned_peak_bytes = 0;
+};
+
+class ScenarioEngine {
+ public:
+  virtual ~ScenarioEngine() = default;
+  virtual std::string_view name() const = 0;
+  /// Executes the whole program in a fresh world, or as much of it as the observer wants.
+  ///
+  /// Errors: MachineLacks; what the observer throws. A failing engine is a result.
+  virtual EngineEnd execute(EngineTask const& task, Observer& observer) = 0;
+};
+
+/// The engine of that name, of those that this program was linked with.
+///
+/// Errors: MachineLacks.
+std::unique_ptr<ScenarioEngine> make_scenario_engine(std::string_view name);
+
+/// The engine that a scenario's own choice leads to in this program: `sim` is `cuda` where only
+/// that is linked.
+std::string engine_here(std::string const& name);
+
+}  // namespace adamant::scenarios

@@ -1,0 +1,47 @@
+// Runs one scenario: an engine executes it beside the oracle, a verdict compares the two after every
+// operation, and what came of it is a RunResult. It knows no engine by name but those that the
+// program was linked with (scenarios/run/engine_seam.h).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+#include "scenarios/model/scenario.h"
+#include "scenarios/run/result.h"
+
+namespace adamant::scenarios {
+
+/// What the caller adds to a scenario or puts in the place of what it says.
+struct RunOptions {
+  std::optional<std::string> engine;  // sim | sim-unchecked | cuda
+  std::optional<std::uint64_t> seed;  // a scenario without any seed runs with 0
+  std::optional<Schedule> schedule;
+  int schedules = 0;       // also run under so many further schedules, random and pct by turns
+  std::string fault = "";  // a mistake of the engine (real/fault.h) to switch on
+  std::optional<std::filesystem::path> dump;  // directory for inputs and states
+  std::size_t device_bytes = 80ULL << 30;     // of each simulated device
+  bool loopback = false;  // all ranks share one device and bring their own collectives
+};
+
+/// This machine, or this program, lacks what was asked for: a GPU, an engine, a compiled-in fault.
+class MachineLacks : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Runs the scenario and judges it; `met` says whether that is what the scenario expects.
+///
+/// Outcomes: pass; violated, with the violations of the first operation at which the verdict saw
+///           one and those that the world noticed; refused, with nothing run, or with
+///           out_of_memory; error, where the engine gave up although no law was seen broken.
+/// Schedules: with options.schedules > 0 the scenario's own schedule runs twice (its digest must
+///           repeat), then the others, until one fails; that one is reported, its choices with it.
+/// Errors:   MachineLacks; OutputError (scenarios/run/dump/output_error.h) if a dump cannot be
+///           written. A result comes from a finished run only.
+RunResult run_scenario(Scenario const& scenario, RunOptions const& options = {});
+
+}  // namespace adamant::scenarios
