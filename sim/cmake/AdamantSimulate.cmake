@@ -20,8 +20,6 @@
 # memmove and memset, which no compiler reports, are renamed to the simulator's.
 include_guard(GLOBAL)
 
-set(_adamant_join_script ${CMAKE_CURRENT_LIST_DIR}/join_objects.cmake)
-
 function(adamant_simulate target)
   cmake_parse_arguments(PARSE_ARGV 1 ARG "UNCHECKED" "" "")
   if(NOT TARGET ${target})
@@ -112,6 +110,7 @@ endfunction()
 
 # ---- one object of the objects of `name` -------------------------------------------------------
 function(_adamant_join name unchecked entries result)
+  set(script ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/join_objects.cmake)
   set(joined ${CMAKE_CURRENT_BINARY_DIR}/${name}.joined.o)
   set(wrapped "memcpy|memmove|memset")
   if(unchecked OR ADAMANT_SANITIZE)
@@ -121,8 +120,8 @@ function(_adamant_join name unchecked entries result)
   add_custom_command(OUTPUT ${joined}
     COMMAND ${CMAKE_COMMAND} "-DOUTPUT=${joined}" "-DOBJECTS=$<JOIN:$<TARGET_OBJECTS:${name}>,|>"
       "-DENTRIES=${entries}" "-DWRAPPED=${wrapped}" "-DLINKER=${CMAKE_LINKER}" "-DNM=${CMAKE_NM}"
-      "-DOBJCOPY=${CMAKE_OBJCOPY}" -P ${_adamant_join_script}
-    DEPENDS ${name} $<TARGET_OBJECTS:${name}> ${_adamant_join_script} VERBATIM
+      "-DOBJCOPY=${CMAKE_OBJCOPY}" -P ${script}
+    DEPENDS ${name} $<TARGET_OBJECTS:${name}> ${script} VERBATIM
     COMMENT "Joining the objects of ${name}")
   set_source_files_properties(${joined} PROPERTIES EXTERNAL_OBJECT TRUE GENERATED TRUE)
   set(${result} ${joined} PARENT_SCOPE)
