@@ -1,0 +1,215 @@
+#include "scenarios/generate/features.h"
+
+#include <algorithm>
+#include <array>
+
+#include "scenarios/model/units.h"
+
+namespace adamant::scenarios {
+
+namespace {
+
+constexpr std::array<std::string_view, feature_count> labels{
+    "one rank",
+    "more than four ranks",
+    "fewer rows than ranks",
+    "ragged end",
+    "tensor without elements",
+    "several parameters",
+    "several units",
+    "parameter group",
+    "adam (L2)",
+    "counter per parameter",
+    "no bias correction",
+    "extreme settings",
+    "gradient handed over as a cast",
+    "normal gradients",
+    "wild gradients",
+    "fewer microbatches than ranks",
+    "more microbatches than ranks",
+    "accumulated backward",
+    "step without any gradient",
+    "backward without a parameter",
+    "zero_grad keeps gradients",
+    "set",
+    "train",
+    "check",
+    "four steps or more",
+    "random schedule",
+    "pct schedule",
+};
+
+class Collector {
+ public:
+  void add(Feature feature, bool present = true) {
+    if (present) features_.set(static_cast<std::size_t>(feature));
+  }
+  FeatureSet const& features() const { return features_; }
+
+ private:
+  FeatureSet features_;
+};
+
+bool is_extreme(AdamConfig const& config) {
+  auto const extreme_beta = [](float beta) { return beta == 0.0F || beta > 0.9999F; };
+  return extreme_beta(config.beta1) || extreme_beta(config.beta2) || config.epsilon < 1e-12F ||
+         config.epsilon > 1e-2F || config.learning_rate == 0.0F || config.learning_rate > 0.5F ||
+         config.learning_rate < 1e-12F || config.weight_decay > 0.5F;
+}
+
+std::int64_t numel_of(Param const& param) {
+  std::int64_t numel = 1;
+  for (std::int64_t const extent : param.shape) numel *= extent;
+  return numel;
+}
+
+void add_params(Scenario const& scenario, Collector& found) {
+  std::int64_t const ranks = scenario.world.shard;
+  for (Param const& param : scenario.params) {
+    if (param.shape.empty()) continue;
+    std::int64_t const rows = param.shape.front();
+    found.add(Feature::empty_tensor, numel_of(param) == 0);
+    if (numel_of(param) == 0) continue;
+    found.add(Feature::empty_shard, rows < ranks);
+    found.add(Feature::ragged_end, rows % ranks != 0);
+  }
+  std::vector<std::string> names;
+  for (Param const& param : scenario.params) names.push_back(param.name);
+  auto const units = assign_units(names);
+  found.add(Feature::several_params, scenario.params.size() > 1);
+  found.add(Feature::several_units, !units.empty() && units.back() > 0);
+}
+
+void add_optimizer(Scenario const& scenario, Collector& found) {
+  auto const configs = adam_configs(scenario);
+  found.add(Feature::group, std::any_of(scenario.params.begin(), scenario.params.end(),
+                                        [](Param const& param) { return !param.group.empty(); }));
+  found.add(Feature::adam_l2, scenario.optimizer.adam.mode == AdamMode::adam);
+  found.add(Feature::counter_per_parameter,
+            scenario.optimizer.step_counter == StepCounter::parameter);
+  found.add(Feature::cast_gradient, !scenario.optimizer.decoupled_grad);
+  for (AdamConfig const& config : configs) {
+    found.add(Feature::no_bias_correction, !config.bias_correction);
+    found.add(Feature::extreme_settings, is_extreme(config));
+  }
+}
+
+void add_world(Scenario const& scenario, Collector& found) {
+  std::int64_t const ranks = scenario.world.rank_count();
+  found.add(Feature::one_rank, ranks == 1);
+  found.add(Feature::more_than_four_ranks, ranks > 4);
+  found.add(Feature::idle_rank, scenario.microbatch_count() < ranks);
+  found.add(Feature::several_microbatches, scenario.microbatch_count() > ranks);
+  found.add(Feature::gradients_normal, scenario.gradients == GradientClass::normal);
+  found.add(Feature::gradients_wild, scenario.gradients == GradientClass::wild);
+  found.add(Feature::schedule_random, scenario.schedule.strategy == Schedule::Strategy::random);
+  found.add(Feature::schedule_pct, scenario.schedule.strategy == Schedule::Strategy::pct);
+}
+
+/// Walks a program and remembers just enough of its state to name what is special.
+class ProgramWalk {
+ public:
+  explicit ProgramWalk(Collector& found) : found_(found) {}
+
+  void visit(Action const& action) {
+    std::visit([this](auto const& operation) { (*this)(operation); }, action);
+  }
+  void end() { found_.add(Feature::many_steps, steps_ >= 4); }
+
+  void operator()(Train const& train) {
+    found_.add(Feature::train);
+    found_.add(Feature::accumulated_backward, fresh_backwards_ > 0);
+    steps_ += train.count;
+    has_gradient_ = false;
+    fresh_backwards_ = 0;
+  }
+  void operator()(Backward const& backward) {
+    found_.add(Feature::backward_without, !backward.without.empty());
+    found_.add(Feature::accumulated_backward, fresh_backwards_ > 0);
+    has_gradient_ = true;
+    ++fresh_backwards_;
+  }
+  void operator()(Step const&) {
+    found_.add(Feature::step_without_gradient, !has_gradient_);
+    ++steps_;
+  }
+  void operator()(ZeroGrad const& zero_grad) {
+    found_.add(Feature::zero_grad_keeps, !zero_grad.set_to_none);
+    has_gradient_ = !zero_grad.set_to_none;
+    fresh_backwards_ = 0;
+  }
+  void operator()(Set const&) { found_.add(Feature::set); }
+  void operator()(Check const&) { found_.add(Feature::check); }
+  template <typename Other>
+  void operator()(Other const&) {}  // not executed yet, so not counted either
+
+ private:
+  Collector& found_;
+  std::int64_t steps_ = 0;
+  std::int64_t fresh_backwards_ = 0;
+  bool has_gradient_ = false;
+};
+
+struct Pair {
+  Feature a;
+  Feature b;
+};
+
+constexpr Pair exclusive_pairs[] = {
+    {Feature::one_rank, Feature::more_than_four_ranks},
+    {Feature::one_rank, Feature::empty_shard},
+    {Feature::one_rank, Feature::ragged_end},
+    {Feature::one_rank, Feature::idle_rank},
+    {Feature::idle_rank, Feature::several_microbatches},
+    {Feature::gradients_normal, Feature::gradients_wild},
+    {Feature::schedule_random, Feature::schedule_pct},
+};
+
+}  // namespace
+
+std::string_view label_of(Feature feature) {
+  return labels[static_cast<std::size_t>(feature)];
+}
+
+FeatureSet features_of(Scenario const& scenario) {
+  Collector found;
+  add_world(scenario, found);
+  add_params(scenario, found);
+  add_optimizer(scenario, found);
+  ProgramWalk walk(found);
+  for (Operation const& operation : scenario.program) walk.visit(operation.action);
+  walk.end();
+  return found.features();
+}
+
+std::vector<std::string_view> labels_of(FeatureSet const& features) {
+  std::vector<std::string_view> result;
+  for (std::size_t f = 0; f < feature_count; ++f) {
+    if (features.test(f)) result.push_back(labels[f]);
+  }
+  return result;
+}
+
+bool compatible(Feature a, Feature b) {
+  return std::none_of(std::begin(exclusive_pairs), std::end(exclusive_pairs), [&](Pair pair) {
+    return (pair.a == a && pair.b == b) || (pair.a == b && pair.b == a);
+  });
+}
+
+void Distribution::add(FeatureSet const& features) {
+  ++cases_;
+  for (std::size_t a = 0; a < feature_count; ++a) {
+    if (!features.test(a)) continue;
+    for (std::size_t b = a; b < feature_count; ++b) {
+      if (features.test(b)) ++pairs_[a * feature_count + b];
+    }
+  }
+}
+
+std::uint64_t Distribution::count(Feature a, Feature b) const {
+  auto const low = static_cast<std::size_t>(std::min(a, b));
+  auto const high = static_cast<std::size_t>(std::max(a, b));
+  return pairs_[low * feature_count + high];
+}
+
+}  // namespace adamant::scenarios

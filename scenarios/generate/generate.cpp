@@ -1,0 +1,245 @@
+#include "scenarios/generate/generate.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "scenarios/generate/draws.h"
+
+namespace adamant::scenarios {
+
+namespace {
+
+constexpr std::array prime_rows{2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 61, 97};
+constexpr std::array extreme_betas{0.0F, 0.5F, 0.99999F, 0.99999994F};
+constexpr std::array extreme_epsilons{0.0F, 1e-30F, 0.1F, 1.0F};
+constexpr std::array extreme_rates{0.0F, 1e-30F, 1.0F, 1e10F};
+constexpr std::array extreme_decays{0.0F, 1.0F, 100.0F};
+constexpr std::array usual_rates{1e-3F, 3e-4F, 1e-2F};
+
+/// Makes one scenario, part by part in a fixed order of draws.
+class Generator {
+ public:
+  Generator(std::uint64_t seed, std::uint64_t index, GenerateOptions const& options)
+      : draws_(seed, index), options_(options) {}
+
+  Scenario make() {
+    scenario_.name = "generated";
+    scenario_.seed = draws_.bits() >> 32;
+    make_world();
+    make_params();
+    make_groups();
+    make_optimizer();
+    make_gradients();
+    make_program();
+    make_schedule();
+    return std::move(scenario_);
+  }
+
+ private:
+  bool allowed(Feature feature) const { return !has(options_.off, feature); }
+  /// A feature that is on in `percent` of the full-size scenarios, rarer in small ones.
+  bool feature(Feature which, int percent) {
+    bool const drawn = draws_.chance(percent * (20 + options_.size) / 120);
+    return drawn && allowed(which);
+  }
+  /// `maximum` at full size, `minimum` at size 0.
+  std::int64_t scaled(std::int64_t minimum, std::int64_t maximum) const {
+    return minimum + (maximum - minimum) * options_.size / 100;
+  }
+
+  void make_world() {
+    constexpr std::array usual{1, 2, 2, 3, 3, 4, 4, 4, 4, 4};
+    bool const large = draws_.chance(30);
+    std::int64_t const ranks = large ? draws_.between(5, 8) : draws_.one_of(usual);
+    std::int64_t ranks_max = std::min(scaled(1, options_.ranks_max), options_.ranks_max);
+    if (!allowed(Feature::more_than_four_ranks)) ranks_max = std::min<std::int64_t>(ranks_max, 4);
+    scenario_.world.shard = std::min(ranks, ranks_max);
+  }
+
+  void make_params() {
+    std::int64_t const params_max =
+        allowed(Feature::several_params) ? scaled(1, options_.params_max) : 1;
+    std::int64_t const count = draws_.between(1, params_max);
+    bool const in_units = feature(Feature::several_units, 60);
+    for (std::int64_t i = 0; i < count; ++i) {
+      Param param;
+      param.name = name_of_param(i, in_units);
+      make_shape(param.shape);
+      scenario_.params.push_back(std::move(param));
+    }
+  }
+
+  static std::string name_of_param(std::int64_t index, bool in_units) {
+    static constexpr std::array<char const*, 2> parts{".w", ".b"};
+    if (!in_units) return "p" + std::to_string(index);
+    std::string name = "layers." + std::to_string(index / 2);
+    return name + parts[static_cast<std::size_t>(index % 2)];
+  }
+
+  void make_shape(std::vector<std::int64_t>& shape) {
+    std::int64_t const dimensions = draws_.between(1, 3);
+    shape.push_back(make_rows());
+    for (std::int64_t d = 1; d < dimensions; ++d) {
+      shape.push_back(draws_.between(1, scaled(1, dimensions == 2 ? 12 : 5)));
+    }
+    if (feature(Feature::empty_tensor, 8)) {
+      shape[static_cast<std::size_t>(draws_.below(dimensions))] = 0;
+    }
+  }
+
+  std::int64_t make_rows() {
+    std::int64_t const kind = draws_.below(10);
+    std::int64_t rows = draws_.between(1, 9);
+    if (kind >= 4) rows = draws_.one_of(prime_rows);
+    if (kind >= 8) rows = draws_.between(64, 300);
+    return std::min(rows, scaled(1, 300));
+  }
+
+  void make_groups() {
+    if (!feature(Feature::group, 40)) return;
+    std::int64_t const count = draws_.between(1, 2);
+    for (std::int64_t g = 0; g < count; ++g) {
+      scenario_.groups.push_back({.name = "group" + std::to_string(g), .settings = {}});
+      make_override(scenario_.groups.back().settings, true);
+    }
+    for (Param& param : scenario_.params) {
+      std::int64_t const group = draws_.below(count + 1);
+      if (group < count) param.group = "group" + std::to_string(group);
+    }
+  }
+
+  void make_override(AdamOverride& settings, bool in_group) {
+    bool const extreme = feature(Feature::extreme_settings, 25);
+    std::int64_t const which = draws_.below(4);
+    if (which == 0) settings.lr = draw_rate(extreme);
+    if (which == 1) settings.betas = draw_betas(extreme);
+    if (which == 2) settings.eps = draw_epsilon(extreme);
+    if (which == 3) settings.weight_decay = draw_decay(extreme);
+    if (in_group && feature(Feature::no_bias_correction, 20)) settings.bias_correction = false;
+  }
+
+  float draw_rate(bool extreme) {
+    return extreme ? draws_.one_of(extreme_rates) : draws_.one_of(usual_rates);
+  }
+  float draw_epsilon(bool extreme) { return extreme ? draws_.one_of(extreme_epsilons) : 1e-6F; }
+  float draw_decay(bool extreme) { return extreme ? draws_.one_of(extreme_decays) : 0.1F; }
+  std::array<float, 2> draw_betas(bool extreme) {
+    if (!extreme) return {0.8F, 0.95F};
+    float const beta1 = draws_.one_of(extreme_betas);
+    float const beta2 = draws_.one_of(extreme_betas);
+    return {beta1, beta2};
+  }
+
+  void make_optimizer() {
+    Optimizer& optimizer = scenario_.optimizer;
+    if (feature(Feature::adam_l2, 40)) optimizer.adam.mode = AdamMode::adam;
+    if (feature(Feature::counter_per_parameter, 40))
+      optimizer.step_counter = StepCounter::parameter;
+    if (feature(Feature::no_bias_correction, 20)) optimizer.adam.bias_correction = false;
+    if (feature(Feature::cast_gradient, 15)) optimizer.decoupled_grad = false;
+    std::int64_t const changes = draws_.below(3);
+    for (std::int64_t i = 0; i < changes; ++i) {
+      AdamOverride change;
+      make_override(change, false);
+      optimizer.adam = with(optimizer.adam, change);
+    }
+  }
+
+  void make_gradients() {
+    if (feature(Feature::gradients_normal, 25)) scenario_.gradients = GradientClass::normal;
+    if (feature(Feature::gradients_wild, 25)) scenario_.gradients = GradientClass::wild;
+    std::int64_t count = draws_.between(1, scaled(1, 9));
+    bool const as_many_as_ranks = draws_.chance(30);
+    if (as_many_as_ranks) return;
+    std::int64_t const ranks = scenario_.world.rank_count();
+    if (!allowed(Feature::idle_rank)) count = std::max(count, ranks);
+    if (!allowed(Feature::several_microbatches)) count = std::min(count, ranks);
+    scenario_.microbatches = count;
+  }
+
+  void make_program() {
+    std::int64_t const first = std::min<std::int64_t>(scaled(1, 8), options_.operations_max);
+    std::int64_t const count = draws_.between(first, scaled(1, options_.operations_max));
+    for (std::int64_t i = 0; i < count; ++i) {
+      Action action = draw_action();
+      track(action);
+      scenario_.program.push_back({.action = std::move(action), .line = {}});
+    }
+  }
+
+  /// The next operation. Half of the time it is what a training loop would do next, so that long
+  /// programs make progress; otherwise any.
+  Action draw_action() {
+    bool const usual = draws_.chance(50);
+    std::int64_t const any = draws_.below(8);
+    if (usual) return has_gradient_ ? Action(Step{}) : draw_backward();
+    if (any == 0 && allowed(Feature::train)) return draw_train();
+    if (any == 1 && allowed(Feature::step_without_gradient)) return Step{};
+    if (any == 2 && allowed(Feature::set)) return draw_set();
+    if (any == 3 && allowed(Feature::check)) return Check{};
+    if (any == 4 && allowed(Feature::zero_grad_keeps)) return ZeroGrad{.set_to_none = false};
+    if (any == 5 && allowed(Feature::accumulated_backward)) return draw_backward();
+    if (any == 6 && has_gradient_) return Step{};
+    return ZeroGrad{.set_to_none = true};
+  }
+
+  bool may_run_backward() const {
+    return !unused_backward_ || allowed(Feature::accumulated_backward);
+  }
+
+  Action draw_train() {
+    if (!may_run_backward()) return ZeroGrad{};
+    return Train{.count = draws_.between(1, 2)};
+  }
+
+  Action draw_backward() {
+    if (!may_run_backward()) return ZeroGrad{};
+    Backward backward;
+    if (!feature(Feature::backward_without, 35)) return backward;
+    for (Param const& param : scenario_.params) {
+      bool const left_out = draws_.chance(40);
+      if (left_out) backward.without.push_back(param.name);
+    }
+    return backward;
+  }
+
+  Action draw_set() {
+    Set set;
+    make_override(set.change.adam, false);
+    return set;
+  }
+
+  void track(Action const& action) {
+    if (std::holds_alternative<Backward>(action)) has_gradient_ = unused_backward_ = true;
+    if (std::holds_alternative<Train>(action)) has_gradient_ = unused_backward_ = false;
+    if (auto const* zero = std::get_if<ZeroGrad>(&action)) {
+      has_gradient_ = !zero->set_to_none;
+      unused_backward_ = false;
+    }
+  }
+
+  void make_schedule() {
+    Schedule& schedule = scenario_.schedule;
+    if (feature(Feature::schedule_random, 50)) schedule.strategy = Schedule::Strategy::random;
+    if (feature(Feature::schedule_pct, 35)) schedule.strategy = Schedule::Strategy::pct;
+    if (schedule.strategy == Schedule::Strategy::fifo) return;
+    schedule.seed = draws_.bits() >> 32;
+    if (schedule.strategy == Schedule::Strategy::pct) schedule.depth = draws_.between(1, 5);
+  }
+
+  Draws draws_;
+  GenerateOptions const& options_;
+  Scenario scenario_;
+  bool has_gradient_ = false;
+  bool unused_backward_ = false;  // a backward that no zero_grad has followed
+};
+
+}  // namespace
+
+Scenario generate_scenario(std::uint64_t seed, std::uint64_t index,
+                           GenerateOptions const& options) {
+  return Generator(seed, index, options).make();
+}
+
+}  // namespace adamant::scenarios

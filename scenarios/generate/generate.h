@@ -1,0 +1,38 @@
+// Generated scenarios: every one is well-formed and supported, and expected to pass. A scenario is
+// a function of a seed and an index, so a search can name what it found by two numbers. It executes
+// nothing.
+#pragma once
+
+#include <rapidcheck/Gen.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "scenarios/generate/features.h"
+#include "scenarios/model/scenario.h"
+
+namespace adamant::scenarios {
+
+/// How large generated scenarios get, and what they leave out.
+struct GenerateOptions {
+  int size = 100;  // 0 … 100, as RapidCheck counts: 0 gives one rank, one row, one operation
+  std::int64_t ranks_max = 8;
+  std::int64_t params_max = 6;
+  std::int64_t operations_max = 14;
+  /// Features that no scenario may have. Only what can be left out by itself is: settings,
+  /// gradients, schedules and operations; not `one_rank` or `ragged_end`, which follow from sizes.
+  FeatureSet off;
+};
+
+/// The scenario number `index` of `seed`.
+Scenario generate_scenario(std::uint64_t seed, std::uint64_t index,
+                           GenerateOptions const& options = {});
+
+/// Scenarios that are simpler than this one in one respect each, the boldest cut first. All are
+/// well-formed; none is equal to `scenario`, and no chain of simplifications is endless.
+std::vector<Scenario> simpler(Scenario const& scenario);
+
+/// The same scenarios for properties, growing with RapidCheck's size and shrinking by simpler().
+rc::Gen<Scenario> scenario_gen(GenerateOptions options = {});
+
+}  // namespace adamant::scenarios

@@ -1,0 +1,160 @@
+#include "scenarios/generate/generate.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/Random.h>
+#include <rapidcheck/Shrinkable.h>
+
+#include "scenarios/model/support.h"
+#include "scenarios/yaml/load.h"
+#include "scenarios/yaml/write.h"
+
+namespace adamant::scenarios {
+namespace {
+
+std::int64_t numel_of(Scenario const& scenario) {
+  std::int64_t total = 0;
+  for (ParameterSpec const& spec : parameter_specs(scenario)) total += spec.numel();
+  return total;
+}
+
+TEST(Generate, SameSeedAndIndexGiveTheSameScenario) {
+  for (std::uint64_t i = 0; i < 200; ++i) {
+    EXPECT_EQ(generate_scenario(7, i), generate_scenario(7, i));
+    EXPECT_NE(generate_scenario(7, i), generate_scenario(8, i)) << "seed 7 and 8, index " << i;
+    EXPECT_NE(generate_scenario(7, i), generate_scenario(7, i + 1)) << "index " << i;
+  }
+}
+
+TEST(Generate, EveryScenarioIsSupportedAndSurvivesItsText) {
+  for (std::uint64_t i = 0; i < 2000; ++i) {
+    Scenario const scenario = generate_scenario(11, i, {.size = static_cast<int>(i % 101)});
+    auto const refusal = refuse(scenario);
+    ASSERT_FALSE(refusal) << refusal->message;
+    std::string const text = write_scenario(scenario);
+    ASSERT_EQ(load_scenario_text(text, "generated.yaml"), scenario) << text;
+  }
+}
+
+TEST(Generate, EveryFeatureAndEveryPairOfFeaturesIsSeen) {
+  Distribution seen;
+  for (std::uint64_t i = 0; i < 20000; ++i) seen.add(features_of(generate_scenario(3, i)));
+  ASSERT_EQ(seen.cases(), 20000U);
+  for (std::size_t a = 0; a < feature_count; ++a) {
+    for (std::size_t b = a; b < feature_count; ++b) {
+      auto const [fa, fb] = std::pair(static_cast<Feature>(a), static_cast<Feature>(b));
+      bool const possible = compatible(fa, fb);
+      EXPECT_EQ(seen.count(fa, fb) > 0, possible) << label_of(fa) << " with " << label_of(fb);
+    }
+  }
+}
+
+TEST(Generate, NoFeatureIsInEveryScenario) {
+  Distribution seen;
+  for (std::uint64_t i = 0; i < 2000; ++i) seen.add(features_of(generate_scenario(4, i)));
+  for (std::size_t f = 0; f < feature_count; ++f) {
+    auto const feature = static_cast<Feature>(f);
+    EXPECT_LT(seen.count(feature), seen.cases()) << label_of(feature);
+  }
+}
+
+TEST(Generate, TheAverageScenarioHasTheSizeThatRatesArePromisedFor) {
+  double ranks = 0;
+  double elements = 0;
+  double operations = 0;
+  constexpr int count = 5000;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    Scenario const scenario = generate_scenario(5, i);
+    ranks += static_cast<double>(scenario.world.rank_count()) / count;
+    elements += static_cast<double>(numel_of(scenario)) / count;
+    operations += static_cast<double>(operation_count(scenario.program)) / count;
+  }
+  EXPECT_NEAR(ranks, 4, 0.5);
+  EXPECT_NEAR(elements, 1000, 250);
+  EXPECT_NEAR(operations, 12, 2);
+}
+
+TEST(Generate, SizeZeroIsAlmostNothing) {
+  for (std::uint64_t i = 0; i < 100; ++i) {
+    Scenario const scenario = generate_scenario(6, i, {.size = 0});
+    EXPECT_EQ(scenario.world.rank_count(), 1);
+    EXPECT_EQ(scenario.params.size(), 1U);
+    EXPECT_LE(numel_of(scenario), 1);
+    EXPECT_EQ(scenario.program.size(), 1U);
+  }
+}
+
+TEST(Generate, WhatIsSwitchedOffDoesNotOccur) {
+  constexpr Feature switchable[] = {Feature::more_than_four_ranks,
+                                    Feature::several_params,
+                                    Feature::several_units,
+                                    Feature::group,
+                                    Feature::adam_l2,
+                                    Feature::counter_per_parameter,
+                                    Feature::no_bias_correction,
+                                    Feature::extreme_settings,
+                                    Feature::cast_gradient,
+                                    Feature::gradients_normal,
+                                    Feature::gradients_wild,
+                                    Feature::idle_rank,
+                                    Feature::several_microbatches,
+                                    Feature::empty_tensor,
+                                    Feature::backward_without,
+                                    Feature::accumulated_backward,
+                                    Feature::step_without_gradient,
+                                    Feature::zero_grad_keeps,
+                                    Feature::set,
+                                    Feature::train,
+                                    Feature::check,
+                                    Feature::schedule_random,
+                                    Feature::schedule_pct};
+  for (Feature const off : switchable) {
+    for (std::uint64_t i = 0; i < 500; ++i) {
+      auto const features = features_of(generate_scenario(9, i, {.off = set_of(off)}));
+      ASSERT_FALSE(has(features, off)) << label_of(off) << " in case " << i;
+    }
+  }
+}
+
+TEST(Simpler, CandidatesDifferAndStaySupported) {
+  for (std::uint64_t i = 0; i < 100; ++i) {
+    Scenario const scenario = generate_scenario(12, i);
+    for (Scenario const& candidate : simpler(scenario)) {
+      ASSERT_NE(candidate, scenario);
+      ASSERT_FALSE(refuse(candidate));
+      ASSERT_FALSE(candidate.program.empty());
+      ASSERT_FALSE(candidate.params.empty());
+      ASSERT_NO_THROW(load_scenario_text(write_scenario(candidate), "candidate.yaml"))
+          << write_scenario(candidate);
+    }
+  }
+}
+
+TEST(Simpler, GreedyShrinkingEndsAtOneStepOfOneElement) {
+  auto const steps = [](Scenario const& scenario) {
+    for (Operation const& operation : scenario.program) {
+      if (std::holds_alternative<Step>(operation.action)) return true;
+    }
+    return false;
+  };
+  rc::Random const random(21);
+  auto shrinkable = scenario_gen({.off = set_of(Feature::empty_tensor)})(random, 100);
+  ASSERT_TRUE(steps(shrinkable.value())) << "choose another seed: this case has no step";
+  for (bool progress = true; progress;) {
+    progress = false;
+    auto candidates = shrinkable.shrinks();
+    for (auto next = candidates.next(); next; next = candidates.next()) {
+      if (!steps(next->value())) continue;
+      shrinkable = *next;
+      progress = true;
+      break;
+    }
+  }
+  Scenario const smallest = shrinkable.value();
+  EXPECT_EQ(smallest.program.size(), 1U);
+  EXPECT_EQ(smallest.world.rank_count(), 1);
+  EXPECT_EQ(numel_of(smallest), 1);
+  EXPECT_EQ(smallest.optimizer, Optimizer{});
+}
+
+}  // namespace
+}  // namespace adamant::scenarios
