@@ -119,9 +119,10 @@ Final train_world(int ranks, Devices devices) {
   run_ranks(ranks, devices, [&](RankContext const& context) {
     Rank rank(context, ranks, exchange);
     train(*rank.engine);
+    Final& mine = of_rank[static_cast<std::size_t>(context.rank)];
+    mine.clear();
     for (int p = 0; p < 5; ++p)
-      for (TensorKind const kind : all_tensor_kinds)
-        of_rank[static_cast<std::size_t>(context.rank)].push_back(rank.read(p, kind));
+      for (TensorKind const kind : all_tensor_kinds) mine.push_back(rank.read(p, kind));
   });
   Final all = of_rank.front();
   for (std::size_t r = 1; r < of_rank.size(); ++r)

@@ -88,7 +88,7 @@ namespace adamant::real {
   X(kernel_reads_past_end, "access.bounds", "the fused kernel's loop ends one element late")       \
   /* the life of gradients and buffers */                                                          \
   X(zero_grad_keeps_memory, "memory.budget", "zero_grad forgets gradients but keeps their memory") \
-  X(zero_grad_frees_twice, "access.lifetime", "zero_grad frees the gradients twice")               \
+  X(zero_grad_frees_twice, "error.clean", "zero_grad frees the gradients twice")                   \
   X(gradient_used_after_zero_grad, "access.lifetime",                                              \
     "the step still uses the address of gradients that zero_grad freed")                           \
   X(zero_grad_keeps_values, "values.bitwise", "zero_grad without set_to_none does not zero")       \

@@ -52,27 +52,28 @@ void BackwardPass::gather(int unit) {
   Slot& slot = this->slot(unit);
   slot.computed.synchronize();  // B1
   slot.values = DeviceBuffer(parts_.ledger, Purpose::unsharded_parameters, bytes, comm);
-
-  auto const members = parts_.layout.unit(unit);
-  std::vector<int> parameters(members.begin(), members.end());
-  if (ADAMANT_FAULT(parameters_swapped_on_one_rank) && is_last(parts_.where))
-    parameters = {members.rbegin(), members.rend()};
-  std::vector<WholeTensor> const whole = whole_tensors(unit);
-
   parts_.communicator.group_start();
-  for (int const p : parameters) {
-    ParameterLayout const& layout = parts_.layout[p];
-    std::int64_t count = layout.chunk_numel;
-    if (ADAMANT_FAULT(wrong_count_on_one_rank) && is_last(parts_.where))
-      count = layout.shard_numel();
-    if (ADAMANT_FAULT(empty_shard_skips_collective) && layout.shard_numel() == 0) continue;
-    if (count == 0) continue;  // on every rank alike
-    auto const index = static_cast<std::size_t>(p - members.front());
-    parts_.communicator.all_gather(parts_.tensors.at(TensorKind::parameter, p),
-                                   const_cast<float*>(whole[index].value), count, comm);
-  }
+  for (WholeTensor const& tensor : gather_order(unit)) gather_one(tensor);
   parts_.communicator.group_end();
   slot.gathered.record(comm);
+}
+
+std::vector<WholeTensor> BackwardPass::gather_order(int unit) const {
+  std::vector<WholeTensor> tensors = whole_tensors(unit);
+  if (ADAMANT_FAULT(parameters_swapped_on_one_rank) && is_last(parts_.where))
+    std::reverse(tensors.begin(), tensors.end());
+  return tensors;
+}
+
+// The slot belongs to the engine; only the model sees it as constant.
+void BackwardPass::gather_one(WholeTensor const& tensor) {
+  ParameterLayout const& layout = parts_.layout[tensor.parameter];
+  std::int64_t count = layout.chunk_numel;
+  if (ADAMANT_FAULT(wrong_count_on_one_rank) && is_last(parts_.where)) count = layout.shard_numel();
+  if (ADAMANT_FAULT(empty_shard_skips_collective) && layout.shard_numel() == 0) return;
+  if (count == 0) return;  // on every rank alike
+  parts_.communicator.all_gather(parts_.tensors.at(TensorKind::parameter, tensor.parameter),
+                                 const_cast<float*>(tensor.value), count, parts_.streams.comm);
 }
 
 void BackwardPass::compute(int unit) {

@@ -56,6 +56,8 @@ class BackwardPass {
   void compute(int unit);
   void reduce(int unit);
 
+  std::vector<WholeTensor> gather_order(int unit) const;
+  void gather_one(WholeTensor const& tensor);
   void make_whole_gradients(int unit);
   std::vector<WholeTensor> whole_tensors(int unit) const;
   void call_source(int unit);

@@ -54,7 +54,8 @@ void AdamStep::fill_staging(Tensors const& tensors) {
   auto* const rows = staging_.as<StepScalars>();
   for (int p = 0; p < layout_.parameter_count(); ++p) {
     bool const apply = tensors.has_gradient(p) && layout_[p].shard_numel() > 0;
-    // By way of a local: g++ lets a function build its result in place, where no access is reported.
+    // By way of a local: g++ lets a function build its result in place, where no access is
+    // reported.
     StepScalars const row = step_scalars(settings_of(p), counters_.of(p), apply);
     rows[p] = row;
   }

@@ -30,7 +30,8 @@ struct RankContext {
 std::string why_not(int ranks, Devices devices);
 
 /// Runs the body on every rank at once and returns when all are done. The body finds its device
-/// selected. A violation that the world notices fails the running test.
+/// selected. A simulated world is run several times, under different schedules, so a body starts
+/// afresh. A violation that the world notices fails the running test.
 void run_ranks(int ranks, Devices devices, std::function<void(RankContext const&)> const& body);
 
 /// The same bits, or both not a number.
