@@ -16,6 +16,14 @@
 
 namespace adamant::sim {
 
+/// Was simulated code compiled to report its accesses? Not where the address sanitizer is at work:
+/// the two instrumentations exclude each other, and every run must be unchecked.
+#ifdef ADAMANT_SIM_UNCHECKED_ONLY
+inline constexpr bool can_check = false;
+#else
+inline constexpr bool can_check = true;
+#endif
+
 /// How open questions are answered: `fifo` takes the oldest candidate, `random` any, `pct` follows
 /// random priorities with `depth` - 1 change points (Burckhardt et al. 2010).
 enum class Strategy { fifo, random, pct };
@@ -38,7 +46,7 @@ struct Options {
   int devices = 0;                          // 0: one a rank
   std::size_t device_bytes = 80ULL << 30;   // of each device
   std::size_t pinned_bytes = 256ULL << 30;  // of the host
-  bool checked = true;                      // judge accesses; sees those of instrumented code
+  bool checked = can_check;                 // judge accesses; sees those of instrumented code
   bool trace = false;                       // keep every operation in Report::trace
 };
 
