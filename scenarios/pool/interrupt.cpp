@@ -1,0 +1,50 @@
+#include "scenarios/pool/interrupt.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+
+namespace adamant::scenarios {
+
+namespace {
+
+volatile std::sig_atomic_t seen = 0;
+int pipe_ends[2] = {-1, -1};
+
+void on_signal(int) {
+  int const saved = errno;
+  seen = 1;
+  [[maybe_unused]] auto const written = ::write(pipe_ends[1], "x", 1);
+  errno = saved;
+}
+
+void react(void (*handler)(int)) {
+  struct sigaction action {};
+  action.sa_handler = handler;
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+}
+
+}  // namespace
+
+void watch_for_interrupts() {
+  if (pipe_ends[0] < 0 && ::pipe2(pipe_ends, O_CLOEXEC | O_NONBLOCK) != 0) return;
+  react(on_signal);
+}
+
+void ignore_interrupts() {
+  react(SIG_IGN);
+}
+
+bool interrupted() {
+  return seen != 0;
+}
+
+int interrupt_descriptor() {
+  return pipe_ends[0];
+}
+
+}  // namespace adamant::scenarios

@@ -1,0 +1,113 @@
+#include "scenarios/pool/pool.h"
+
+#include <poll.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <csignal>
+#include <memory>
+#include <vector>
+
+#include "scenarios/pool/interrupt.h"
+
+namespace adamant::scenarios {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+class Pool {
+ public:
+  Pool(PoolOptions const& options, Work const& work, std::function<void(JobEnd const&)> const& done)
+      : options_(options), work_(work), done_(done) {}
+
+  void run() {
+    std::signal(SIGPIPE, SIG_IGN);  // a dead worker is seen by its pipe's end, not by a signal
+    while (!interrupted()) {
+      hand_out();
+      if (workers_.empty()) return;
+      wait();
+      for (auto& worker : workers_) collect(worker);
+      std::erase(workers_, nullptr);
+    }
+  }
+
+ private:
+  bool has_next() const {
+    if (options_.until && Clock::now() >= *options_.until) return false;
+    return !options_.jobs || next_job_ < *options_.jobs;
+  }
+
+  /// Idle workers get a job, missing ones are made, and those that nothing is left for go.
+  void hand_out() {
+    for (auto& worker : workers_) {
+      if (worker->is_busy()) continue;
+      if (has_next()) {
+        worker->give(next_job_++);
+      } else {
+        worker.reset();
+      }
+    }
+    std::erase(workers_, nullptr);
+    while (has_next() && static_cast<int>(workers_.size()) < options_.workers) {
+      workers_.push_back(std::make_unique<Worker>(work_, [this] { close_siblings(); }));
+      workers_.back()->give(next_job_++);
+    }
+  }
+
+  /// A worker that held its siblings' pipes would keep their ends from being seen.
+  void close_siblings() const {
+    for (auto const& worker : workers_) worker->close_descriptors();
+  }
+
+  void wait() const {
+    std::vector<pollfd> descriptors;
+    for (auto const& worker : workers_) {
+      descriptors.push_back({.fd = worker->descriptor(), .events = POLLIN, .revents = 0});
+    }
+    descriptors.push_back({.fd = interrupt_descriptor(), .events = POLLIN, .revents = 0});
+    int const timeout_ms = options_.job_time_max ? 200 : -1;
+    ::poll(descriptors.data(), descriptors.size(), timeout_ms);
+  }
+
+  void collect(std::unique_ptr<Worker>& worker) {
+    std::uint64_t const job = worker->job();
+    if (auto answer = worker->poll_answer()) {
+      done_({.job = job, .answer = std::move(answer), .death = {}});
+    } else if (worker->is_gone()) {
+      std::string const how = worker->reap();
+      worker.reset();
+      done_({.job = job, .answer = {}, .death = how});
+    } else if (is_late(*worker)) {
+      worker.reset();
+      auto const seconds = std::to_string(options_.job_time_max->count());
+      done_({.job = job, .answer = {}, .death = "no answer within " + seconds + " s"});
+    }
+  }
+
+  bool is_late(Worker const& worker) const {
+    return options_.job_time_max && Clock::now() - worker.given_at() > *options_.job_time_max;
+  }
+
+  PoolOptions const& options_;
+  Work const& work_;
+  std::function<void(JobEnd const&)> const& done_;
+  std::uint64_t next_job_ = 0;
+  std::vector<std::unique_ptr<Worker>> workers_;
+};
+
+}  // namespace
+
+void run_jobs(PoolOptions const& options, Work const& work,
+              std::function<void(JobEnd const&)> const& done) {
+  Pool(options, work, done).run();
+}
+
+int default_workers() {
+  cpu_set_t usable;
+  CPU_ZERO(&usable);
+  if (::sched_getaffinity(0, sizeof usable, &usable) != 0) return 1;
+  return std::max(1, CPU_COUNT(&usable));
+}
+
+}  // namespace adamant::scenarios

@@ -1,0 +1,44 @@
+// Many jobs on a few worker processes: each job runs in a process that may die without taking
+// anything else with it. It knows nothing of scenarios; jobs are numbers and answers are lines.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "scenarios/pool/worker.h"
+
+namespace adamant::scenarios {
+
+/// How one job ended: with an answer, or with the end of its process.
+struct JobEnd {
+  std::uint64_t job = 0;
+  std::optional<std::string> answer;
+  std::string death;  // how the process ended; empty with an answer
+};
+
+struct PoolOptions {
+  int workers = 1;
+  /// Jobs are numbered from 0 to `jobs` - 1, or go on until `until`.
+  std::optional<std::uint64_t> jobs;
+  std::optional<std::chrono::steady_clock::time_point> until;
+  /// A job that takes longer is killed: death "no answer within … s". Absent: jobs may take
+  /// forever.
+  std::optional<std::chrono::seconds> job_time_max;
+};
+
+/// Runs `work` on all jobs, gives `done` the ends as they come (in any order), and returns when no
+/// job is under way: after the last one, past `until`, or with the first interrupt (interrupt.h),
+/// which leaves unfinished jobs unreported.
+///
+/// REQUIRES: workers >= 1; `jobs` or `until` is given; this process has no other thread.
+/// Errors: std::system_error where no process can be made; what `done` throws.
+void run_jobs(PoolOptions const& options, Work const& work,
+              std::function<void(JobEnd const&)> const& done);
+
+/// The number of cores that this process may use.
+int default_workers();
+
+}  // namespace adamant::scenarios

@@ -1,0 +1,31 @@
+// Results as JSON: the document that `--json` writes, and the single lines in which worker
+// processes hand results to their parent. It knows the keys and nothing of who runs what.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <string>
+#include <string_view>
+
+#include "scenarios/run/result.h"
+
+namespace adamant::scenarios {
+
+/// "pass", "violated", "refused" or "error".
+std::string_view name_of(Outcome outcome);
+
+/// One result. `choices` are part of it only where the expectation was not met, because they are
+/// long and needed for a replay alone.
+nlohmann::ordered_json to_json(RunResult const& result);
+
+/// The inverse of to_json(). REQUIRES: `json` was made by it.
+RunResult result_from_json(nlohmann::ordered_json const& json);
+
+/// The frame of every document: version and command, to which the caller adds its keys.
+nlohmann::ordered_json make_document(std::string_view command);
+
+/// As text that ends with a newline. Bytes that are not UTF-8 become U+FFFD.
+/// Units: `indent` blanks a level; -1: all on one line.
+std::string to_text(nlohmann::ordered_json const& json, int indent = 1);
+
+}  // namespace adamant::scenarios

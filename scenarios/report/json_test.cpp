@@ -1,0 +1,108 @@
+#include "scenarios/report/json.h"
+
+#include <gtest/gtest.h>
+
+namespace adamant::scenarios {
+namespace {
+
+RunResult make_result() {
+  RunResult result;
+  result.name = "two ranks";
+  result.file = "scenarios/corpus/two.yaml";
+  result.engine = "sim";
+  result.seed = 18446744073709551615U;
+  result.outcome = Outcome::violated;
+  result.expected = "pass";
+  result.operations = 9;
+  result.schedules = 3;
+  result.digest = 0xabc;
+  result.wall_seconds = 0.25;
+  result.simulated_seconds = 0.125;
+  result.device_peak_bytes = 4096;
+  result.choices = {1, 0, 2};
+  result.notes = {"a note"};
+  result.violations.push_back({.law = "values.bitwise",
+                               .operation = 4,
+                               .rank = 1,
+                               .message = "differs",
+                               .tensor = "w/exp_avg",
+                               .index = 17,
+                               .expected = "0x1.2p-3",
+                               .actual = "0x1.3p-3",
+                               .expected_decimal = "0.140625",
+                               .actual_decimal = "0.1484375",
+                               .ulp = 1048576,
+                               .accesses = {},
+                               .missing = ""});
+  result.violations.push_back({.law = "order.race",
+                               .operation = -1,
+                               .rank = 0,
+                               .message = "",
+                               .tensor = "",
+                               .index = -1,
+                               .expected = "",
+                               .actual = "",
+                               .expected_decimal = "",
+                               .actual_decimal = "",
+                               .ulp = {},
+                               .accesses = {{.rank = 0,
+                                             .stream = "comm",
+                                             .operation = "ncclAllGather",
+                                             .kind = "write",
+                                             .buffer = "whole#2",
+                                             .begin = 0,
+                                             .end = 64},
+                                            {.rank = 1,
+                                             .stream = "host",
+                                             .operation = "host code",
+                                             .kind = "read",
+                                             .buffer = "whole#2",
+                                             .begin = 0,
+                                             .end = 4}},
+                               .missing = "an event"});
+  return result;
+}
+
+TEST(Json, HasTheKeysOfTheContract) {
+  auto const json = to_json(make_result());
+  EXPECT_EQ(json.at("scenario"), "two ranks");
+  EXPECT_EQ(json.at("outcome"), "violated");
+  EXPECT_EQ(json.at("seed").get<std::uint64_t>(), 18446744073709551615U);
+  EXPECT_EQ(json.at("digest"), "0000000000000abc");
+  EXPECT_EQ(json.at("memory").at("device_peak_bytes"), 4096);
+  auto const& value = json.at("violations").at(0);
+  EXPECT_EQ(value.at("index"), 17);
+  EXPECT_EQ(value.at("ulp"), 1048576);
+  EXPECT_FALSE(value.contains("accesses"));
+  auto const& race = json.at("violations").at(1);
+  EXPECT_TRUE(race.at("operation").is_null());
+  EXPECT_FALSE(race.contains("tensor"));
+  EXPECT_EQ(race.at("accesses").at(0).at("stream"), "comm");
+  EXPECT_EQ(race.at("missing"), "an event");
+}
+
+TEST(Json, ALineBringsBackWhatWasSent) {
+  auto const sent = to_json(make_result());
+  std::string const line = to_text(sent, -1);
+  EXPECT_EQ(line.find('\n'), line.size() - 1);
+  auto const received = result_from_json(nlohmann::ordered_json::parse(line));
+  EXPECT_EQ(to_json(received), sent);
+  EXPECT_EQ(received.choices, make_result().choices);
+  EXPECT_EQ(received.violations[0].ulp, 1048576U);
+  EXPECT_EQ(received.violations[1].operation, -1);
+}
+
+TEST(Json, ChoicesAreKeptOnlyWhereAReplayNeedsThem) {
+  RunResult result = make_result();
+  result.met = true;
+  EXPECT_FALSE(to_json(result).contains("choices"));
+}
+
+TEST(Json, BrokenUtf8IsReplacedAndNotRefused) {
+  RunResult result = make_result();
+  result.name = "a\xff";
+  EXPECT_NE(to_text(to_json(result)).find("a\xef\xbf\xbd"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace adamant::scenarios

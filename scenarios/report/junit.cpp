@@ -1,0 +1,72 @@
+#include "scenarios/report/junit.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+
+#include "scenarios/report/json.h"
+
+namespace adamant::scenarios {
+
+namespace {
+
+/// XML 1.0 has no way to write most control characters, and no parser takes broken UTF-8; both
+/// become a question mark.
+std::string escaped(std::string_view text) {
+  // A round trip through the JSON writer replaces what is not UTF-8.
+  auto const valid = nlohmann::json::parse(
+      nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+  std::string result;
+  for (char const c : valid.get_ref<std::string const&>()) {
+    if (c == '&')
+      result += "&amp;";
+    else if (c == '<')
+      result += "&lt;";
+    else if (c == '>')
+      result += "&gt;";
+    else if (c == '"')
+      result += "&quot;";
+    else if (static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t')
+      result += '?';
+    else
+      result += c;
+  }
+  return result;
+}
+
+std::string to_case(std::string_view suite, Reported const& reported) {
+  RunResult const& result = reported.result;
+  std::string const name = result.file.empty() ? result.name : result.file;
+  std::string text = fmt::format("  <testcase classname=\"{}\" name=\"{}\" time=\"{:.6f}\"",
+                                 escaped(suite), escaped(name), result.wall_seconds);
+  if (result.met) return text + "/>\n";
+  std::string_view const element = result.outcome == Outcome::error ? "error" : "failure";
+  auto const message =
+      fmt::format("expected {}, outcome {}", result.expected, name_of(result.outcome));
+  return text + fmt::format(">\n    <{0} message=\"{1}\">{2}</{0}>\n  </testcase>\n", element,
+                            escaped(message), escaped(describe(reported, Style{})));
+}
+
+}  // namespace
+
+std::string to_junit(std::string_view suite, std::span<Reported const> results) {
+  std::size_t errors = 0;
+  std::size_t failures = 0;
+  double seconds = 0;
+  std::string cases;
+  for (Reported const& reported : results) {
+    bool const died = reported.result.outcome == Outcome::error;
+    if (!reported.result.met) ++(died ? errors : failures);
+    seconds += reported.result.wall_seconds;
+    cases += to_case(suite, reported);
+  }
+  auto const counts = fmt::format("tests=\"{}\" failures=\"{}\" errors=\"{}\" time=\"{:.6f}\"",
+                                  results.size(), failures, errors, seconds);
+  return fmt::format(
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites {0}>\n"
+      "<testsuite name=\"{1}\" {0}>\n{2}</testsuite>\n</testsuites>\n",
+      counts, escaped(suite), cases);
+}
+
+}  // namespace adamant::scenarios

@@ -1,0 +1,16 @@
+// Results as JUnit XML, which CI systems show: one test case a result. Nothing is computed here.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "scenarios/report/text.h"
+
+namespace adamant::scenarios {
+
+/// One <testsuite> named `suite`. What did not meet its expectation is a <failure> and what died an
+/// <error>, each with the text that the terminal shows.
+std::string to_junit(std::string_view suite, std::span<Reported const> results);
+
+}  // namespace adamant::scenarios

@@ -1,0 +1,41 @@
+#include "scenarios/report/junit.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace adamant::scenarios {
+namespace {
+
+Reported make(std::string name, Outcome outcome, bool met) {
+  Reported reported;
+  reported.result.name = std::move(name);
+  reported.result.outcome = outcome;
+  reported.result.expected = "pass";
+  reported.result.met = met;
+  reported.result.wall_seconds = 0.5;
+  reported.replay = "adamant run x.yaml --seed 1";
+  return reported;
+}
+
+TEST(Junit, CountsFailuresAndErrorsApart) {
+  std::vector const results{make("a", Outcome::pass, true), make("b", Outcome::violated, false),
+                            make("c", Outcome::error, false)};
+  std::string const xml = to_junit("run", results);
+  EXPECT_NE(xml.find("tests=\"3\" failures=\"1\" errors=\"1\" time=\"1.500000\""),
+            std::string::npos);
+  EXPECT_NE(xml.find("<testcase classname=\"run\" name=\"a\" time=\"0.500000\"/>"),
+            std::string::npos);
+  EXPECT_NE(xml.find("<failure message=\"expected pass, outcome violated\">"), std::string::npos);
+  EXPECT_NE(xml.find("<error message=\"expected pass, outcome error\">"), std::string::npos);
+  EXPECT_NE(xml.find("adamant run x.yaml --seed 1"), std::string::npos);
+}
+
+TEST(Junit, EscapesWhatXmlCannotHold) {
+  std::vector const results{make("<&\"\x01\xff>", Outcome::pass, true)};
+  std::string const xml = to_junit("run", results);
+  EXPECT_NE(xml.find("name=\"&lt;&amp;&quot;?\xef\xbf\xbd&gt;\""), std::string::npos) << xml;
+}
+
+}  // namespace
+}  // namespace adamant::scenarios

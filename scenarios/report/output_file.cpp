@@ -1,0 +1,92 @@
+#include "scenarios/report/output_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <system_error>
+#include <utility>
+
+namespace adamant::scenarios {
+
+namespace {
+
+bool is_special(std::filesystem::path const& path) {
+  struct stat found {};
+  return ::stat(path.c_str(), &found) == 0 && !S_ISREG(found.st_mode) && !S_ISDIR(found.st_mode);
+}
+
+}  // namespace
+
+OutputFile::OutputFile(std::filesystem::path path) : path_(std::move(path)) {
+  if (path_ == "-") {
+    descriptor_ = ::dup(STDOUT_FILENO);
+  } else if (is_special(path_)) {
+    descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+  } else {
+    open_temporary();
+  }
+  if (descriptor_ < 0) fail(errno);
+}
+
+OutputFile::OutputFile(OutputFile&& other) noexcept
+    : path_(std::move(other.path_)),
+      temporary_(std::exchange(other.temporary_, {})),
+      descriptor_(std::exchange(other.descriptor_, -1)) {}
+
+OutputFile::~OutputFile() {
+  discard();
+}
+
+void OutputFile::open_temporary() {
+  if (std::filesystem::is_directory(path_)) fail(EISDIR);
+  // A file that may not be written is not replaced, although renaming over it would succeed.
+  bool const exists = ::access(path_.c_str(), F_OK) == 0;
+  if (exists && ::access(path_.c_str(), W_OK) != 0) fail(errno);
+  auto const name = "." + path_.filename().string() + "." + std::to_string(::getpid()) + ".tmp";
+  auto temporary = path_.parent_path() / name;
+  descriptor_ = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (descriptor_ >= 0) temporary_ = std::move(temporary);
+}
+
+void OutputFile::commit(std::string_view text) {
+  if (path_ == "-") std::fflush(stdout);  // what was printed before comes first
+  write_all(text);
+  if (::close(std::exchange(descriptor_, -1)) != 0) fail_and_discard(errno);
+  if (temporary_.empty()) return;
+  if (std::rename(temporary_.c_str(), path_.c_str()) != 0) fail_and_discard(errno);
+  temporary_.clear();
+}
+
+void OutputFile::write_all(std::string_view text) {
+  while (!text.empty()) {
+    ssize_t const written = ::write(descriptor_, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) fail_and_discard(errno);
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+void OutputFile::fail_and_discard(int error) {
+  discard();
+  fail(error);
+}
+
+void OutputFile::fail(int error) const {
+  throw CannotWrite(path_.string() +
+                    ": cannot be written: " + std::generic_category().message(error));
+}
+
+void OutputFile::discard() noexcept {
+  if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+  temporary_.clear();
+}
+
+void write_whole(std::filesystem::path const& path, std::string_view text) {
+  OutputFile(path).commit(text);
+}
+
+}  // namespace adamant::scenarios

@@ -1,0 +1,31 @@
+// The line that says how far a command is, rewritten in place while it runs. It goes to the
+// standard error, and only where that is a terminal.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace adamant::scenarios {
+
+class Progress {
+ public:
+  /// `what` is counted, such as "scenarios". Off: every verb does nothing.
+  Progress(bool on, std::string_view what);
+  ~Progress();
+  Progress(Progress const&) = delete;  // one line, one owner
+  Progress& operator=(Progress const&) = delete;
+
+  /// Units: `total` 0 where it is unknown.
+  void show(std::uint64_t done, std::uint64_t total, std::uint64_t failed);
+  /// Takes the line away, for text that stays.
+  void clear();
+
+ private:
+  bool on_;
+  bool shown_ = false;
+  std::uint64_t shown_done_ = 0;
+  std::string what_;
+};
+
+}  // namespace adamant::scenarios

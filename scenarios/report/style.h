@@ -1,0 +1,31 @@
+// How terminal text looks: colours where they are wanted, foreign text in one line.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace adamant::scenarios {
+
+enum class Verbosity { quiet, normal, verbose };
+enum class ColorMode { automatic, always, never };
+enum class Color { red, green, yellow, bold };
+
+/// How results are printed.
+struct Style {
+  Verbosity verbosity = Verbosity::normal;
+  bool colored = false;
+
+  /// `text` in `color` where colours are on.
+  std::string paint(Color color, std::string_view text) const;
+};
+
+/// automatic: `is_terminal`, unless the user asked programs for none (https://no-color.org).
+bool wants_color(ColorMode mode, bool is_terminal);
+
+/// `text` with control characters as `?`, so that names from files cannot steer a terminal.
+std::string printable(std::string_view text);
+
+/// `word` as a shell takes it for one argument.
+std::string shell_quoted(std::string_view word);
+
+}  // namespace adamant::scenarios

@@ -1,0 +1,122 @@
+#include "scenarios/report/text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <string_view>
+
+#include "scenarios/report/json.h"
+
+namespace adamant::scenarios {
+
+namespace {
+
+constexpr std::size_t violations_shown_max = 5;
+
+std::string place_of(ViolationReport const& violation) {
+  std::string place;
+  if (violation.operation >= 0) place += fmt::format("operation {}, ", violation.operation);
+  place += fmt::format("rank {}", violation.rank);
+  if (!violation.tensor.empty()) place += ", " + printable(violation.tensor);
+  if (violation.index >= 0) place += fmt::format("[{}]", violation.index);
+  return place;
+}
+
+std::string value_line(std::string_view label, std::string const& hexadecimal,
+                       std::string const& decimal) {
+  std::string line = fmt::format("    {:<9} {}", label, printable(hexadecimal));
+  if (!decimal.empty()) line += fmt::format("  ({})", printable(decimal));
+  return line;
+}
+
+std::string values_of(ViolationReport const& violation) {
+  if (violation.expected.empty() && violation.actual.empty()) return {};
+  std::string text = value_line("expected", violation.expected, violation.expected_decimal) + "\n" +
+                     value_line("actual", violation.actual, violation.actual_decimal);
+  if (violation.ulp) text += fmt::format(", {} ulp apart", *violation.ulp);
+  return text + "\n";
+}
+
+std::string accesses_of(ViolationReport const& violation) {
+  std::string text;
+  for (AccessReport const& access : violation.accesses) {
+    text +=
+        fmt::format("    {:<9} rank {}, stream {}: {} {}s bytes [{}, {}) of {}\n",
+                    text.empty() ? "first" : "second", access.rank, access.stream, access.operation,
+                    access.kind, access.begin, access.end, printable(access.buffer));
+  }
+  if (!violation.missing.empty()) {
+    text += fmt::format("    {:<9} {}\n", "missing", printable(violation.missing));
+  }
+  return text;
+}
+
+/// A message may have several lines, such as the cycle of a deadlock.
+std::string indented(std::string_view message) {
+  std::string text;
+  while (!message.empty()) {
+    auto const end = std::min(message.find('\n'), message.size());
+    text += "    " + printable(message.substr(0, end)) + "\n";
+    message.remove_prefix(std::min(end + 1, message.size()));
+  }
+  return text;
+}
+
+std::string heading(RunResult const& result, Style const& style) {
+  auto const word =
+      result.met ? style.paint(Color::green, "ok  ") : style.paint(Color::red, "FAIL");
+  std::string line = word + "  ";
+  if (!result.file.empty()) line += printable(result.file) + ": ";
+  return line + printable(result.name);
+}
+
+std::string details(RunResult const& result) {
+  return fmt::format(
+      "    engine {}, seed {}, {} operations, {} schedules, digest {:016x}\n"
+      "    {:.3g} s, {:.3g} s simulated, at most {} bytes on a device and {} pinned\n",
+      result.engine, result.seed, result.operations, result.schedules, result.digest,
+      result.wall_seconds, result.simulated_seconds, result.device_peak_bytes,
+      result.pinned_peak_bytes);
+}
+
+std::string outcome_of(RunResult const& result) {
+  std::string text = fmt::format("    expected {}, outcome {}", printable(result.expected),
+                                 name_of(result.outcome));
+  if (!result.reason.empty()) text += ": " + printable(result.reason);
+  return text + "\n" + indented(result.message);
+}
+
+std::string violations_of(RunResult const& result, Style const& style) {
+  bool const all = style.verbosity == Verbosity::verbose;
+  std::size_t const total = result.violations.size();
+  std::size_t const shown = all ? total : std::min(total, violations_shown_max);
+  std::string text;
+  for (std::size_t i = 0; i < shown; ++i) text += describe(result.violations[i], style);
+  if (shown < total) text += fmt::format("  and {} more; --verbose shows them\n", total - shown);
+  return text;
+}
+
+}  // namespace
+
+std::string describe(ViolationReport const& violation, Style const& style) {
+  return fmt::format("  {}: {}\n", style.paint(Color::bold, violation.law), place_of(violation)) +
+         values_of(violation) + accesses_of(violation) + indented(violation.message);
+}
+
+std::string describe(Reported const& reported, Style const& style) {
+  RunResult const& result = reported.result;
+  bool const verbose = style.verbosity == Verbosity::verbose;
+  if (result.met && style.verbosity == Verbosity::quiet) return {};
+  std::string text = heading(result, style) + "\n";
+  if (!result.met) text += outcome_of(result);
+  if (verbose) text += details(result);
+  if (!result.met || verbose) text += violations_of(result, style);
+  for (std::string const& note : result.notes) {
+    text += fmt::format("    {} {}\n", style.paint(Color::yellow, "note:"), printable(note));
+  }
+  if (!result.met) text += fmt::format("  replay: {}\n", reported.replay);
+  return text;
+}
+
+}  // namespace adamant::scenarios
