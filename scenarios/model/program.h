@@ -21,7 +21,7 @@ struct Train {
 };
 
 struct Backward {
-  std::vector<std::string> without;  // parameters that get no gradient from it
+  std::vector<std::string> without = {};  // parameters that get no gradient from it
   friend bool operator==(Backward const&, Backward const&) = default;
 };
 
@@ -39,7 +39,7 @@ struct ZeroGrad {
 };
 
 struct Set {
-  SettingsChange change;
+  SettingsChange change = {};
   friend bool operator==(Set const&, Set const&) = default;
 };
 
@@ -62,7 +62,7 @@ struct Operation;
 
 /// Records its body without executing it; a second capture replaces the first.
 struct Capture {
-  std::vector<Operation> body;  // never empty
+  std::vector<Operation> body = {};  // never empty
   friend bool operator==(Capture const& a, Capture const& b);
 };
 
@@ -73,18 +73,18 @@ struct Replay {
 };
 
 struct Save {
-  std::string checkpoint;
+  std::string checkpoint = {};
   friend bool operator==(Save const&, Save const&) = default;
 };
 
 /// Starts anew from a checkpoint, on another world, layout, recipe or offload where these are
 /// given.
 struct Load {
-  std::string from;
-  std::optional<World> world;
-  std::optional<Layout> layout;
-  PrecisionOverride precision;
-  std::optional<Offload> offload;
+  std::string from = {};
+  std::optional<World> world = {};
+  std::optional<Layout> layout = {};
+  PrecisionOverride precision = {};
+  std::optional<Offload> offload = {};
   friend bool operator==(Load const&, Load const&) = default;
 };
 
@@ -99,7 +99,7 @@ using Action = std::variant<Train, Backward, ClipNorm, Step, ZeroGrad, Set, Over
 /// One entry of a program. Where it stands is not part of what it is: equality ignores the line.
 struct Operation {
   Action action;
-  SourceLine line;
+  SourceLine line = {};
   friend bool operator==(Operation const&, Operation const&) = default;
 };
 

@@ -34,12 +34,12 @@ struct Precision {
 
 /// What one parameter, or a load, changes of the recipe around it.
 struct PrecisionOverride {
-  std::optional<ParamType> param;
-  std::optional<GradType> grad;
-  std::optional<MainType> main;
-  std::optional<StateType> exp_avg;
-  std::optional<StateType> exp_avg_sq;
-  std::optional<StateScale> state_scale;
+  std::optional<ParamType> param = {};
+  std::optional<GradType> grad = {};
+  std::optional<MainType> main = {};
+  std::optional<StateType> exp_avg = {};
+  std::optional<StateType> exp_avg_sq = {};
+  std::optional<StateScale> state_scale = {};
 
   friend bool operator==(PrecisionOverride const&, PrecisionOverride const&) = default;
 };
@@ -59,13 +59,13 @@ struct LossScale {
 using Clip = std::optional<float>;
 
 struct Optimizer {
-  AdamConfig adam;
+  AdamConfig adam = {};
   bool decoupled_grad = true;
   bool keep_cast_grad = false;
   StepCounter step_counter = StepCounter::group;
   bool capturable = false;
-  Clip clip;
-  LossScale loss_scale;
+  Clip clip = {};
+  LossScale loss_scale = {};
 
   friend bool operator==(Optimizer const&, Optimizer const&) = default;
 };
@@ -74,28 +74,28 @@ struct Optimizer {
 ///
 /// Units: binary32, rounded decimal -> binary64 -> binary32, in the ranges of AdamConfig.
 struct AdamOverride {
-  std::optional<float> lr;
-  std::optional<std::array<float, 2>> betas;
-  std::optional<float> eps;
-  std::optional<float> weight_decay;
-  std::optional<bool> bias_correction;  // never in a `set`
+  std::optional<float> lr = {};
+  std::optional<std::array<float, 2>> betas = {};
+  std::optional<float> eps = {};
+  std::optional<float> weight_decay = {};
+  std::optional<bool> bias_correction = {};  // never in a `set`
 
   friend bool operator==(AdamOverride const&, AdamOverride const&) = default;
 };
 
 /// A named group of parameters and what it overrides.
 struct Group {
-  std::string name;
-  AdamOverride settings;
+  std::string name = {};
+  AdamOverride settings = {};
 
   friend bool operator==(Group const&, Group const&) = default;
 };
 
 /// What `set` changes from its operation on.
 struct SettingsChange {
-  AdamOverride adam;
-  std::optional<Clip> clip;  // outer: is it changed; inner: to what
-  std::optional<LossScale> loss_scale;
+  AdamOverride adam = {};
+  std::optional<Clip> clip = {};  // outer: is it changed; inner: to what
+  std::optional<LossScale> loss_scale = {};
 
   friend bool operator==(SettingsChange const&, SettingsChange const&) = default;
 };

@@ -18,11 +18,11 @@ namespace adamant::scenarios {
 
 /// One parameter as the file lists it. An empty shape is a scalar, which the engine refuses.
 struct Param {
-  std::string name;
-  std::vector<std::int64_t> shape;
-  std::string group;  // empty: none
-  PrecisionOverride precision;
-  SourceLine line;
+  std::string name = {};
+  std::vector<std::int64_t> shape = {};
+  std::string group = {};  // empty: none
+  PrecisionOverride precision = {};
+  SourceLine line = {};
 
   friend bool operator==(Param const&, Param const&) = default;
 };
@@ -31,7 +31,7 @@ struct Param {
 struct Expectation {
   enum class Kind { pass, violates, refused };
   Kind kind = Kind::pass;
-  std::string id;  // a law or a reason, or a prefix of one up to a dot; "any" for any refusal
+  std::string id = {};  // a law or a reason, or a prefix of one up to a dot; "any" for any refusal
 
   friend bool operator==(Expectation const&, Expectation const&) = default;
 };
@@ -64,32 +64,32 @@ struct Places {
 };
 
 struct Scenario {
-  std::string name;
-  std::optional<std::string> about;
-  std::optional<std::string> source;
-  std::optional<std::uint64_t> seed;  // absent: drawn by whoever runs it
+  std::string name = {};
+  std::optional<std::string> about = {};
+  std::optional<std::string> source = {};
+  std::optional<std::uint64_t> seed = {};  // absent: drawn by whoever runs it
 
-  World world;
+  World world = {};
   Layout layout = Layout::fsdp2;
-  std::optional<std::string> model;  // where params come from a model's list, its name
-  std::vector<Param> params;         // registration order; never empty once read
-  std::vector<Group> groups;         // file order
+  std::optional<std::string> model = {};  // where params come from a model's list, its name
+  std::vector<Param> params = {};         // registration order; never empty once read
+  std::vector<Group> groups = {};         // file order
 
-  Precision precision;
-  Optimizer optimizer;
-  Offload offload;
+  Precision precision = {};
+  Optimizer optimizer = {};
+  Offload offload = {};
   GradientClass gradients = GradientClass::exact;
-  std::optional<std::int64_t> microbatches;  // absent: the ranks of `world`, also after a load
+  std::optional<std::int64_t> microbatches = {};  // absent: the ranks of `world`, also after a load
 
-  std::vector<Operation> program;  // never empty once read
+  std::vector<Operation> program = {};  // never empty once read
 
-  EngineChoice engine;
-  Schedule schedule;
-  std::vector<Fault> faults;
-  std::optional<std::string> bug;
-  Expectation expect;
+  EngineChoice engine = {};
+  Schedule schedule = {};
+  std::vector<Fault> faults = {};
+  std::optional<std::string> bug = {};
+  Expectation expect = {};
 
-  Places places;
+  Places places = {};
 
   /// The global batch: how many microbatches one backward covers.
   std::int64_t microbatch_count() const { return microbatches.value_or(world.rank_count()); }

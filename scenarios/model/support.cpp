@@ -28,6 +28,11 @@ MaybeRefusal refuse_scalars(Scenario const& scenario) {
   return std::nullopt;
 }
 
+bool steps(Action const& action) {
+  return std::holds_alternative<Step>(action) || std::holds_alternative<Train>(action) ||
+         std::holds_alternative<Replay>(action);
+}
+
 bool duplicates_main(Precision const& precision) {
   return (precision.param == ParamType::fp32 && precision.main == MainType::fp32) ||
          (precision.param == ParamType::bf16 && precision.main == MainType::bf16) ||
@@ -52,7 +57,9 @@ MaybeRefusal refuse_duplicate_main(Scenario const& scenario) {
 class Grammar {
  public:
   explicit Grammar(Scenario const& scenario)
-      : optimizer_(scenario.optimizer), offloaded_(scenario.offload.index() != 0) {}
+      : optimizer_(scenario.optimizer),
+        offloads_(scenario.offload.index() != 0),
+        offloaded_(offloads_) {}
 
   MaybeRefusal walk(std::vector<Operation> const& program, bool captured = false) {
     for (Operation const& operation : program) {
@@ -66,6 +73,7 @@ class Grammar {
     Action const& action = operation.action;
     if (auto const* set = std::get_if<Set>(&action)) optimizer_ = with(optimizer_, set->change);
     if (std::holds_alternative<OffloadStates>(action)) offloaded_ = true;
+    if (steps(action)) offloaded_ = offloads_;
     if (std::holds_alternative<ClipNorm>(action) && !optimizer_.clip) {
       return unsupported("clip_without_norm",
                          "clip needs a number in optimizer.clip, which is none", operation.line);
@@ -83,6 +91,7 @@ class Grammar {
       return unsupported("reload_resident",
                          "reload finds all states resident: nothing was offloaded", operation.line);
     }
+    offloaded_ = false;
     return std::nullopt;
   }
 
@@ -108,7 +117,8 @@ class Grammar {
   }
 
   Optimizer optimizer_;
-  bool offloaded_;
+  bool offloads_;   // states leave the device after each step
+  bool offloaded_;  // states are off the device now
   bool captured_ = false;
 };
 

@@ -51,7 +51,7 @@ enum class GradientClass { exact, normal, wild };
 
 struct EngineChoice {
   std::string name = "sim";  // sim | sim-unchecked | cuda | torch | exec:COMMAND
-  std::vector<std::pair<std::string, std::string>> options;  // in file order, values as text
+  std::vector<std::pair<std::string, std::string>> options = {};  // in file order, values as text
 
   friend bool operator==(EngineChoice const&, EngineChoice const&) = default;
 };
@@ -59,9 +59,10 @@ struct EngineChoice {
 struct Schedule {
   enum class Strategy { fifo, random, pct, exhaustive };
   Strategy strategy = Strategy::fifo;
-  std::optional<std::uint64_t> seed;
-  std::optional<std::int64_t> depth;                  // >= 1
-  std::optional<std::vector<std::uint32_t>> choices;  // recorded; `strategy` goes on after them
+  std::optional<std::uint64_t> seed = {};
+  std::optional<std::int64_t> depth = {};  // >= 1
+  std::optional<std::vector<std::uint32_t>> choices =
+      {};  // recorded; `strategy` goes on after them
 
   friend bool operator==(Schedule const&, Schedule const&) = default;
 };
@@ -72,11 +73,11 @@ struct Fault {
   enum class Then { crash, out_of_memory, flip_byte, truncate, remove_file, stale_file };
   Where at = Where::save;
   Then then = Then::crash;
-  std::optional<std::int64_t> rank;         // from 0
-  std::optional<std::int64_t> nth;          // from 1
-  std::optional<std::int64_t> after_bytes;  // >= 0
-  std::optional<std::int64_t> file;         // from 0
-  std::optional<std::int64_t> byte;         // from 0
+  std::optional<std::int64_t> rank = {};         // from 0
+  std::optional<std::int64_t> nth = {};          // from 1
+  std::optional<std::int64_t> after_bytes = {};  // >= 0
+  std::optional<std::int64_t> file = {};         // from 0
+  std::optional<std::int64_t> byte = {};         // from 0
 
   friend bool operator==(Fault const&, Fault const&) = default;
 };

@@ -29,7 +29,10 @@ class TreeBuilder : public YAML::EventHandler {
   void OnDocumentEnd() override {}
 
   void OnNull(YAML::Mark const& mark, YAML::anchor_t anchor) override {
-    add_leaf(scalar(mark, "", ScalarKind::null), anchor, mark);
+    Node node = scalar(mark, "", ScalarKind::null);
+    // The mark of nothing is that of whatever follows; the key it belongs to is where to look.
+    if (!frames_.empty() && frames_.back().has_key) node.line = frames_.back().key_line;
+    add_leaf(std::move(node), anchor, mark);
   }
 
   void OnAlias(YAML::Mark const& mark, YAML::anchor_t anchor) override {
@@ -203,6 +206,19 @@ class TreeBuilder : public YAML::EventHandler {
   int documents_ = 0;
 };
 
+int line_count(std::string_view text) {
+  auto const breaks = static_cast<int>(std::count(text.begin(), text.end(), '\n'));
+  return std::max(1, breaks + (text.ends_with('\n') ? 0 : 1));
+}
+
+/// `text` with a comment after its last line break: yaml-cpp 0.7 takes a quoted scalar for closed
+/// where the file ends right after a line break.
+std::string guard_end(std::string_view text) {
+  std::string guarded(text);
+  if (text.ends_with('\n') || text.ends_with('\r')) guarded += '#';
+  return guarded;
+}
+
 }  // namespace
 
 Tree parse_tree(std::string_view text) {
@@ -210,13 +226,13 @@ Tree parse_tree(std::string_view text) {
   Tree tree;
   TreeBuilder builder(tree);
   try {
-    std::istringstream stream{std::string(text)};
+    std::istringstream stream{guard_end(text)};
     YAML::Parser parser(stream);
     while (parser.HandleNextDocument(builder)) {
     }
   } catch (YAML::Exception const& error) {
-    throw BadInput(
-        {std::max(error.mark.line, 0) + 1, builder.path(), "wrong YAML syntax: " + error.msg});
+    auto const line = std::clamp(error.mark.line + 1, 1, line_count(text));
+    throw BadInput({line, builder.path(), "wrong YAML syntax: " + error.msg});
   }
   return tree;
 }

@@ -202,8 +202,7 @@ std::string write_load(Load const& load) {
   Flow const precision = write_precision(load.precision);
   if (!precision.empty()) map.add("precision", precision.text());
   if (load.offload) map.add("offload", write_offload(*load.offload));
-  bool const name_alone =
-      Load{.from = load.from, .world = {}, .layout = {}, .precision = {}, .offload = {}} == load;
+  bool const name_alone = Load{.from = load.from} == load;
   return name_alone ? write_text(load.from) : map.text();
 }
 

@@ -1,0 +1,106 @@
+// What is refused, with which id and at which line; read from YAML so that lines are those of a
+// file.
+#include "scenarios/model/support.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+
+#include "scenarios/model/laws.h"
+#include "scenarios/yaml/load.h"
+
+namespace adamant::scenarios {
+namespace {
+
+struct Row {
+  std::string_view params;   // lines 4 and following; empty: the usual two
+  std::string_view program;  // in flow style
+  std::string_view rest;     // after the program, on line 7
+  std::string_view id;       // empty: supported
+  int line;
+};
+
+std::string text_of(Row const& row) {
+  auto const params = row.params.empty() ? "{name: w, shape: [4, 2]}" : row.params;
+  return "adamant: 1\nname: n\nworld: {shard: 2}\nparams:\n  - " + std::string(params) +
+         "\nprogram: " + std::string(row.program) + "\n" + std::string(row.rest) + "\n";
+}
+
+Row const rows[] = {
+    {"", "[step]", "", "", 0},
+    {"", "[{backward: {without: [w]}}, step, zero_grad, {train: 2}, {set: {lr: 1}}, check]", "", "",
+     0},
+    {"", "[step]", "optimizer: {mode: adam, step_counter: parameter, decoupled_grad: false}", "",
+     0},
+    {"", "[step]", "precision: {param: fp32, state_scale: local}", "", 0},
+    {"", "[step]", "engine: {name: sim-unchecked}", "", 0},
+    {"", "[step]", "engine: {name: cuda}", "", 0},
+    {"", "[step]", "schedule: {strategy: pct, seed: 1, depth: 3, choices: [1, 2]}", "", 0},
+    {"", "[{set: {clip: none}}]", "gradients: wild", "", 0},
+    {"{name: s, shape: []}", "[step]", "", "scalar_parameter", 5},
+    {"{name: s, shape: []}", "[clip]", "layout: flat", "scalar_parameter", 5},
+    {"", "[step]", "precision: {main: fp32}", "unsupported.duplicate_main", 7},
+    {"", "[step]", "precision: {param: bf16, main: bf16}", "unsupported.duplicate_main", 7},
+    {"{name: w, shape: [2], precision: {main: fp32}}", "[step]", "", "unsupported.duplicate_main",
+     5},
+    {"{name: w, shape: [2], precision: {param: bf16}}", "[step]", "", "unsupported.precision", 5},
+    {"", "[step]", "precision: {grad: bf16}", "unsupported.precision", 7},
+    {"", "[step]", "precision: {exp_avg: fp16}", "unsupported.precision", 7},
+    {"", "[step]", "precision: {exp_avg_sq: fp8}", "unsupported.precision", 7},
+    {"", "[step]", "precision: {param: bf16, main: fp32}", "unsupported.precision", 7},
+    {"", "[backward, clip]", "", "unsupported.clip_without_norm", 6},
+    {"", "[clip]", "optimizer: {clip: 1.0}", "unsupported.clip", 7},
+    {"", "[{set: {clip: 1}}, clip]", "", "unsupported.clip", 6},
+    {"", "[{set: {clip: none}}, clip]", "optimizer: {clip: 1.0}", "unsupported.clip_without_norm",
+     6},
+    {"", "[{replay: 1}]", "optimizer: {capturable: true}", "unsupported.replay_without_capture", 6},
+    {"", "[{capture: [step]}]", "", "unsupported.capture_not_capturable", 6},
+    {"", "[{capture: [{capture: [step]}]}]", "optimizer: {capturable: true}",
+     "unsupported.nested_capture", 6},
+    {"", "[{capture: [step]}, {replay: 2}]", "optimizer: {capturable: true}",
+     "unsupported.capturable", 7},
+    {"", "[reload]", "", "unsupported.reload_resident", 6},
+    {"", "[offload, reload, reload]", "", "unsupported.reload_resident", 6},
+    {"", "[offload, reload]", "", "unsupported.offload", 6},
+    {"", "[step]", "offload: {states: {}}", "unsupported.offload", 7},
+    {"", "[step]", "layout: bucketed", "unsupported.layout", 7},
+    {"", "[step]", "optimizer: {keep_cast_grad: true}", "unsupported.keep_cast_grad", 7},
+    {"", "[step]", "optimizer: {capturable: true}", "unsupported.capturable", 7},
+    {"", "[step]", "optimizer: {loss_scale: dynamic}", "unsupported.loss_scale", 7},
+    {"", "[{set: {loss_scale: 2}}]", "", "unsupported.loss_scale", 6},
+    {"", "[step]", "engine: {name: torch}", "unsupported.engine", 7},
+    {"", "[step]", "engine: {name: 'exec:./mine --fast'}", "unsupported.engine", 7},
+    {"", "[step]", "engine: {options: {format: dcp}}", "unsupported.engine_options", 7},
+    {"", "[step]", "schedule: {strategy: exhaustive}", "unsupported.schedule", 7},
+    {"", "[step]", "faults: [{at: malloc, then: out_of_memory}]", "unsupported.faults", 7},
+    {"", "[step]", "bug: te_2795", "unsupported.bug", 7},
+    {"", "[overflow]", "", "unsupported.overflow", 6},
+    {"", "[{save: a}]", "", "unsupported.save", 6},
+    {"", "[{save: a}, {load: a}]", "", "unsupported.save", 6},
+};
+
+TEST(Support, RefusesWithTheMostTellingReasonAtItsLine) {
+  for (Row const& row : rows) {
+    auto const refusal = refuse(load_scenario_text(text_of(row), "file.yaml"));
+    ASSERT_EQ(refusal.has_value(), !row.id.empty()) << text_of(row);
+    if (!refusal) continue;
+    EXPECT_EQ(refusal->id, row.id) << text_of(row);
+    EXPECT_EQ(refusal->line, row.line) << text_of(row);
+    EXPECT_TRUE(is_known(refusal->id, refusal_reasons())) << refusal->id;
+    EXPECT_FALSE(refusal->message.empty());
+  }
+}
+
+TEST(Support, RefusesReplication) {
+  auto const refusal =
+      refuse(load_scenario_text("adamant: 1\nname: n\nworld: {shard: 2, replicate: 2}\nparams: "
+                                "[{name: w, shape: [1]}]\nprogram: [step]\n",
+                                "file.yaml"));
+  ASSERT_TRUE(refusal);
+  EXPECT_EQ(refusal->id, "unsupported.replicate");
+  EXPECT_EQ(refusal->line, 3);
+}
+
+}  // namespace
+}  // namespace adamant::scenarios
