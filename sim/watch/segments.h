@@ -67,7 +67,7 @@ class Segments {
 
  private:
   using Page = std::vector<Segment>;
-  static constexpr std::uint64_t page_bytes = 64 << 10;
+  static constexpr std::uint64_t page_bytes = 4 << 10;
 
   void access_page(Page& page, std::uint64_t begin, std::uint64_t end, bool writes,
                    Touch const& touch, VectorClock const& clock, Conflict const& conflict);
