@@ -62,7 +62,7 @@ struct Operation;
 
 /// Records its body without executing it; a second capture replaces the first.
 struct Capture {
-  std::vector<Operation> body = {};  // never empty
+  std::vector<Operation> body;  // never empty; clang 14 takes no initialiser of an incomplete type
   friend bool operator==(Capture const& a, Capture const& b);
 };
 
