@@ -2,8 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <optional>
-#include <set>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -78,19 +77,42 @@ class Rewriter {
 
   // ---- template kernels --------------------------------------------------------------------
   void note_template_kernel(std::size_t global) {
-    bool is_template = false;
+    std::size_t parameters = 0;
     for (std::size_t i = global; i-- > 0 && !is(i, ";") && !is(i, "{") && !is(i, "}");) {
-      is_template = is_template || is(i, "template");
+      if (is(i, "template") && is(i + 1, "<")) parameters = count_in_angles(i + 1);
     }
-    if (!is_template) return;
+    if (parameters == 0) return;
     for (std::size_t i = global + 1; i + 1 < tokens_.size() && !is(i, ";") && !is(i, "{"); ++i) {
       if (is(i, "__launch_bounds__")) {
         i = close_of(i + 1);
       } else if (is_name(i) && is(i + 1, "(")) {
-        template_kernels_.insert(tokens_[i].text);
+        template_kernels_[tokens_[i].text] = parameters;
         return;
       }
     }
+  }
+
+  /// How many template parameters or arguments the < at `open` begins; a pack is without end.
+  std::size_t count_in_angles(std::size_t open) const {
+    std::size_t count = is(open + 1, ">") ? 0 : 1;
+    int depth = 0;
+    for (std::size_t i = open; i < tokens_.size() && !is(i, ";"); ++i) {
+      if (is(i, "(")) i = close_of(i);
+      if (is(i, "<")) ++depth;
+      if (is(i, ">") && --depth == 0) return count;
+      if (is(i, ".") && is(i + 1, ".") && depth == 1) return tokens_.size();
+      if (is(i, ",") && depth == 1) ++count;
+    }
+    return count;
+  }
+
+  /// Does the kernel before <<< leave template arguments to deduction?
+  bool is_deduced(std::size_t open) const {
+    bool const has_angles = is(open - 1, ">");
+    std::size_t const angle = has_angles ? open_of(open - 1, "<", ">", open) : open;
+    std::size_t const given = has_angles ? count_in_angles(angle) : 0;
+    auto const found = template_kernels_.find(tokens_[angle - 1].text);
+    return found != template_kernels_.end() && given < found->second;
   }
 
   // ---- launches ----------------------------------------------------------------------------
@@ -100,7 +122,7 @@ class Rewriter {
     std::size_t const close = closing_chevron(open);
     std::size_t const arguments = close + 3;
     close_of(arguments);  // or fail
-    bool const deduced = template_kernels_.contains(tokens_[open - 1].text);
+    bool const deduced = is_deduced(open);
     insert(kernel, std::string("::adamant_sim_launch_chevron(") +
                        (deduced ? "[](auto... adamant_argument) { " : ""));
     replace(open, open + 2,
@@ -231,7 +253,7 @@ class Rewriter {
   std::string_view file_;
   std::vector<Token> tokens_;  // without blanks, comments and directives
   std::vector<bool> scopes_;   // one an open brace: is it inside a function?
-  std::set<std::string_view> template_kernels_;
+  std::map<std::string_view, std::size_t> template_kernels_;  // number of parameters
   std::vector<Edit> edits_;
 };
 

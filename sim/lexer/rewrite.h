@@ -6,8 +6,8 @@
 //     -> T* const name = static_cast<T*>(::adamant_sim_dynamic_shared());
 //
 // Everything else stays byte for byte, and every token stays on its line. Macros are left alone: a
-// launch that a macro spells is not found. A plain name of a kernel that the file itself declares
-// as a template is launched with deduced template arguments; any other kernel by its type.
+// launch that a macro spells is not found. A template kernel that the file itself declares may
+// leave template arguments to deduction; any other kernel is launched by its type.
 #pragma once
 
 #include <stdexcept>
