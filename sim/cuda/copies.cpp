@@ -19,7 +19,10 @@ Place place_of(Runtime& runtime, void const* address) {
   if (Allocation const* live = runtime.memory.find_live(address)) {
     return live->kind == AllocationKind::pinned ? Place::pinned : Place::device;
   }
-  if (region_offset(address) < region_bytes) return Place::device;  // freed: judged when it runs
+  std::uint64_t const offset = region_offset(address);
+  if (offset < region_bytes) {  // freed: judged when it runs
+    return runtime.memory.slot_of(offset) == 0 ? Place::pinned : Place::device;
+  }
   Allocation const* const present = runtime.memory.find_present(address);
   bool const registered = present != nullptr && present->kind == AllocationKind::registered;
   return registered ? Place::pinned : Place::pageable;
@@ -66,7 +69,10 @@ Allocation* watch_pageable(Runtime& runtime, void const* address, std::uint64_t 
   Allocation* const buffer = runtime.memory.register_host(reinterpret_cast<std::uintptr_t>(address),
                                                           bytes, AllocationKind::pageable);
   buffer->name = "pageable host memory";
-  Touch const birth = host_touch(runtime, OperationKind::host, "host code", bytes);
+  // Nothing is known of earlier accesses, not even of those of other copies still under way: as if
+  // written before everything.
+  Touch birth = host_touch(runtime, OperationKind::host, "host code", bytes);
+  birth.epoch.time = 0;
   buffer->segments.reset(bytes, birth);
   buffer->last_touch = birth;
   buffer->pending_copies = 1;
@@ -79,21 +85,27 @@ void judge_end(Runtime& runtime, Allocation* pageable, void const* address, std:
   if (pageable != nullptr) pageable->pending_copies = 0;
 }
 
-// `staged`: the driver has read the pageable source at the call instead of in stream order, which
-// it may; the program must not be able to tell.
+// When a copy reads its source. `early`: the driver has read a pageable source at the call instead
+// of in stream order, which it may; the program must not be able to tell. `at_call`: it is known to
+// have.
+enum class Reads { in_order, early, at_call };
+
 cudaError_t enqueue_copy(Runtime& runtime, Stream& stream, Copy const& copy, char const* name,
-                         bool staged) {
+                         Reads reads) {
   std::shared_ptr<char[]> staging;
-  if (staged) {
+  if (reads != Reads::in_order) {
     staging.reset(new char[copy.bytes]);
     raw_copy(staging.get(), copy.from, copy.bytes);
   }
-  Allocation* const from = watch_pageable(runtime, copy.from, copy.bytes, copy.from_place);
+  bool const read_now = reads == Reads::at_call;
+  if (read_now) runtime.watch.range(copy.from, copy.bytes, AccessKind::read);
+  Allocation* const from =
+      read_now ? nullptr : watch_pageable(runtime, copy.from, copy.bytes, copy.from_place);
   Allocation* const to = watch_pageable(runtime, copy.to, copy.bytes, copy.to_place);
   Operation& operation = runtime.world.make(OperationKind::copy, name, copy.bytes);
   operation.cost_ns = cost_ns(copy);
-  operation.body = [&runtime, copy, staging = std::move(staging), from, to] {
-    judge_end(runtime, from, copy.from, copy.bytes, AccessKind::read);
+  operation.body = [&runtime, copy, staging = std::move(staging), from, to, read_now] {
+    if (!read_now) judge_end(runtime, from, copy.from, copy.bytes, AccessKind::read);
     judge_end(runtime, to, copy.to, copy.bytes, AccessKind::write);
     raw_copy(copy.to, staging ? staging.get() : copy.from, copy.bytes);
   };
@@ -111,6 +123,12 @@ cudaError_t checked(Runtime& runtime, void* to, void const* from, std::size_t by
   return kind_fits(copy, kind) ? cudaSuccess : cudaErrorInvalidValue;
 }
 
+cudaError_t wait_for_copy(Runtime& runtime, Stream& stream, char const* name) {
+  bool const alive = runtime.world.wait_for_stream(stream, name);
+  forget_finished_copies(runtime);
+  return result_of(alive);
+}
+
 cudaError_t copy_async(Runtime& runtime, void* to, void const* from, std::size_t bytes,
                        cudaMemcpyKind kind, cudaStream_t handle, char const* name) {
   Stream* const stream = stream_of(runtime, handle);
@@ -119,10 +137,23 @@ cudaError_t copy_async(Runtime& runtime, void* to, void const* from, std::size_t
   cudaError_t error = checked(runtime, to, from, bytes, kind, copy);
   if (error != cudaSuccess || bytes == 0) return error;
   bool const pageable_source = copy.from_place == Place::pageable && !copy.host_to_host();
-  bool const staged = pageable_source && runtime.world.choices().pick(2) == 1;
-  error = enqueue_copy(runtime, *stream, copy, name, staged);
+  bool const early = pageable_source && runtime.world.choices().pick(2) == 1;
+  error = enqueue_copy(runtime, *stream, copy, name, early ? Reads::early : Reads::in_order);
   if (error != cudaSuccess || !copy.host_to_host()) return error;
-  return result_of(runtime.world.wait_for_stream(*stream, name));
+  return wait_for_copy(runtime, *stream, name);
+}
+
+// A synchronous copy from pageable memory waits for what is before it in the stream and reads its
+// source; the transfer from the staging buffer to the device may still run when it returns.
+cudaError_t copy_staged(Runtime& runtime, Stream& stream, Copy const& copy, char const* name) {
+  Operation& before = runtime.world.make(OperationKind::record, name);
+  Ticket& reached = runtime.world.add_ticket();
+  before.ticket = &reached;
+  cudaError_t const error = enqueue(runtime, stream, before);
+  if (error != cudaSuccess) return error;
+  if (!runtime.world.wait_for_ticket(reached, name)) return cudaErrorUnknown;
+  forget_finished_copies(runtime);
+  return enqueue_copy(runtime, stream, copy, name, Reads::at_call);
 }
 
 // The synchronous forms go through the legacy default stream.
@@ -132,11 +163,12 @@ cudaError_t copy_now(Runtime& runtime, void* to, void const* from, std::size_t b
   cudaError_t error = checked(runtime, to, from, bytes, kind, copy);
   if (error != cudaSuccess || bytes == 0) return error;
   Stream& stream = legacy_stream(runtime, runtime.host().device);
-  error = enqueue_copy(runtime, stream, copy, name, false);
+  if (copy.from_place == Place::pageable && copy.to_place == Place::device) {
+    return copy_staged(runtime, stream, copy, name);
+  }
+  error = enqueue_copy(runtime, stream, copy, name, Reads::in_order);
   if (error != cudaSuccess || copy.device_to_device()) return error;
-  error = result_of(runtime.world.wait_for_stream(stream, name));
-  forget_finished_copies(runtime);
-  return error;
+  return wait_for_copy(runtime, stream, name);
 }
 
 cudaError_t fill(Runtime& runtime, Stream& stream, void* to, int value, std::size_t bytes,

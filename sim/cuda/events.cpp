@@ -71,10 +71,12 @@ cudaError_t cudaEventQuery(cudaEvent_t handle) {
   return call([&](Runtime& runtime) -> cudaError_t {
     EventObject const* const event = event_of(runtime, handle);
     if (event == nullptr) return cudaErrorInvalidResourceHandle;
-    runtime.world.yield_polling();
+    runtime.world.yield_polling("cudaEventQuery", nullptr, event->recorded);
     if (event->recorded == nullptr) return cudaSuccess;
     if (!event->recorded->done) return cudaErrorNotReady;
-    return result_of(runtime.world.wait_for_ticket(*event->recorded, "cudaEventQuery"));
+    bool const alive = runtime.world.wait_for_ticket(*event->recorded, "cudaEventQuery");
+    forget_finished_copies(runtime);
+    return result_of(alive);
   });
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <utility>
 
 #include "sim/cuda/region.h"
 #include "sim/world/assert.h"
@@ -17,6 +18,7 @@ constexpr std::uint64_t large_bytes = 1 << 20;
 constexpr std::size_t reuse_candidates_max = 3;
 // What a finished world may keep resident in each slot for the next one.
 constexpr std::uint64_t resident_bytes_max = 1 << 20;
+constexpr std::size_t allocations_kept_max = 4096;
 
 std::uint64_t round_up(std::uint64_t bytes, std::uint64_t unit) {
   return (bytes + unit - 1) / unit * unit;
@@ -37,8 +39,8 @@ void Memory::reset(World& world, int devices) {
   for (std::size_t s = 0; s < count; ++s) {
     Slot& slot = slots_[s];
     slot.begin = s * slot_bytes_;
-    slot.next = slot.begin + alignment * (1 + world.addresses().below(64));
-    slot.mapped = std::max(slot.mapped, slot.begin);
+    slot.first = slot.begin + alignment * (1 + world.addresses().below(64));
+    slot.next = slot.first;
     slot.limit = std::min<std::uint64_t>(
         s == 0 ? world.options().pinned_bytes : world.options().device_bytes, slot_bytes_ / 2);
     slot.live = 0;
@@ -51,14 +53,12 @@ void Memory::reset(World& world, int devices) {
 void Memory::clear() {
   bool const maps = world_->options().checked;
   for (Slot const& slot : slots_) {
-    if (slot.next > slot.mapped || slot.mapped == slot.begin) continue;
-    if (maps) {
-      clear_bits(written_bits, slot.begin, slot.next);
-      clear_bits(usable_bits, slot.begin, slot.next);
-    }
+    if (slot.next == slot.first) continue;
+    if (maps) Region::clear_maps(slot.begin, slot.next);
     Region::discard(slot.begin + resident_bytes_max,
                     std::max(slot.next, slot.begin + resident_bytes_max));
   }
+  if (allocations_.size() > allocations_kept_max) allocations_.clear();
   live_.clear();
   present_.clear();
   past_.clear();
@@ -71,6 +71,7 @@ Allocation& Memory::new_allocation() {
   allocation.number = static_cast<std::uint32_t>(allocations_used_++);
   allocation.rank = world_->host()->rank;
   allocation.flags = 0;
+  allocation.lifetime = Lifetime::pending;
   allocation.pool = nullptr;
   allocation.freed_by = 0;
   allocation.pending_copies = 0;
@@ -83,11 +84,15 @@ Allocation* Memory::allocate(int slot_index, std::uint64_t bytes, AllocationKind
   ADAMANT_SIM_ASSERT(bytes > 0);
   Slot& slot = slots_[static_cast<std::size_t>(slot_index)];
   if (bytes > slot.limit || slot.live + bytes > slot.limit) return nullptr;
+  std::uint64_t block_bytes = 0;
+  std::uint64_t const begin = take_block(slot, bytes, stream, after, block_bytes);
+  if (begin == 0) return nullptr;
   Allocation& allocation = new_allocation();
   allocation.kind = kind;
   allocation.slot = slot_index;
   allocation.bytes = bytes;
-  allocation.begin = take_block(slot, bytes, stream, after, allocation.block_bytes);
+  allocation.begin = begin;
+  allocation.block_bytes = block_bytes;
   slot.live += bytes;
   slot.peak = std::max(slot.peak, slot.live);
   live_[allocation.begin] = &allocation;
@@ -121,19 +126,16 @@ std::uint64_t Memory::take_block(Slot& slot, std::uint64_t bytes, Stream* stream
 std::uint64_t Memory::new_block(Slot& slot, std::uint64_t bytes) {
   std::uint64_t const begin = slot.next;
   // At least one unit lies between two blocks, so that running out of one never reaches another.
-  slot.next = begin + bytes + alignment * (1 + world_->addresses().below(8));
-  ADAMANT_SIM_ASSERT(slot.next <= slot.begin + slot_bytes_);
-  if (slot.next > slot.mapped) {
-    std::uint64_t const grown = round_up(slot.next - slot.begin, 1 << 20) * 2;
-    std::uint64_t const end = slot.begin + std::min(grown, slot_bytes_);
-    Region::map(slot.mapped, end, true);
-    slot.mapped = end;
-  }
+  std::uint64_t const next = begin + bytes + alignment * (1 + world_->addresses().below(8));
+  if (next > slot.begin + slot_bytes_) return 0;
+  slot.next = next;
   std::memset(region_address(begin), poison_byte, bytes);
   return begin;
 }
 
 void Memory::appear(Allocation& allocation, Touch const& birth) {
+  if (allocation.lifetime == Lifetime::gone) return;
+  allocation.lifetime = Lifetime::present;
   present_[allocation.begin] = &allocation;
   past_.erase(allocation.begin);
   if (!world_->options().checked) return;
@@ -148,6 +150,8 @@ void Memory::mark_freed(Allocation& allocation) {
 
 void Memory::vanish(Allocation& allocation, std::uint32_t operation) {
   allocation.freed_by = operation;
+  bool const appeared = std::exchange(allocation.lifetime, Lifetime::gone) == Lifetime::present;
+  if (!appeared) return;
   present_.erase(allocation.begin);
   past_[allocation.begin] = &allocation;
   std::memset(region_address(allocation.begin), poison_byte, allocation.bytes);

@@ -18,6 +18,10 @@ namespace adamant::sim {
 
 enum class AllocationKind : std::uint8_t { device, device_async, pinned, registered, pageable };
 
+/// `pending` until the stream reaches the allocation, `gone` from the moment its release takes
+/// effect.
+enum class Lifetime : std::uint8_t { pending, present, gone };
+
 struct Allocation {
   std::uint64_t begin = 0;  // offset in the region; address if registered or pageable
   std::uint64_t bytes = 0;  // asked for
@@ -28,6 +32,7 @@ struct Allocation {
   void* pool = nullptr;      // device_async: the runtime's Pool it came from
   std::uint32_t number = 0;  // in the order of allocation: the epoch in reports
   AllocationKind kind = AllocationKind::device;
+  Lifetime lifetime = Lifetime::pending;
   std::uint32_t freed_by = 0;  // operation id, once vanished
   std::string name;
   Segments segments;
@@ -55,7 +60,8 @@ class Memory {
   /// `after`, if the block was released on another stream, is what the new owner must wait for.
   Allocation* allocate(int slot, std::uint64_t bytes, AllocationKind kind, Stream* stream,
                        Ticket** after);
-  /// The allocation takes effect: at once, or when its stream reaches it.
+  /// The allocation takes effect: at once, or when its stream reaches it. Does nothing for one that
+  /// was released before.
   void appear(Allocation& allocation, Touch const& birth);
   /// The host's call to free: no longer live for the host.
   void mark_freed(Allocation& allocation);
@@ -90,8 +96,8 @@ class Memory {
  private:
   struct Slot {
     std::uint64_t begin = 0;
-    std::uint64_t next = 0;    // never used beyond
-    std::uint64_t mapped = 0;  // accessible up to here
+    std::uint64_t first = 0;  // where this world's addresses begin
+    std::uint64_t next = 0;   // never used beyond
     std::uint64_t limit = 0;
     std::uint64_t live = 0;
     std::uint64_t peak = 0;
@@ -100,6 +106,7 @@ class Memory {
 
   std::uint64_t take_block(Slot& slot, std::uint64_t bytes, Stream* stream, Ticket** after,
                            std::uint64_t& block_bytes);
+  /// 0 when the slot's addresses are used up.
   std::uint64_t new_block(Slot& slot, std::uint64_t bytes);
   Allocation& new_allocation();
 

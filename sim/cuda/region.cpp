@@ -13,18 +13,33 @@ namespace {
 
 void reserve_at(std::uint64_t base, std::uint64_t bytes) {
   void* const wanted = reinterpret_cast<void*>(base);
-  void* const got = mmap(wanted, bytes, PROT_NONE,
+  void* const got = mmap(wanted, bytes, PROT_READ | PROT_WRITE,
                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
   if (got != wanted) throw std::bad_alloc();
 }
 
-void open_pages(std::uint64_t base, std::uint64_t begin, std::uint64_t end) {
-  std::uint64_t const page = 4096;
-  begin = begin / page * page;
-  end = (end + page - 1) / page * page;
-  if (mprotect(reinterpret_cast<void*>(base + begin), end - begin, PROT_READ | PROT_WRITE) != 0) {
-    throw std::bad_alloc();
-  }
+constexpr std::uint64_t page = 4096;
+
+// Gives back the pages that lie in the range; they read as zeros afterwards.
+void drop_pages(std::uint64_t base, std::uint64_t begin, std::uint64_t end) {
+  begin = (begin + page - 1) / page * page;
+  end = end / page * page;
+  if (begin >= end) return;
+  ADAMANT_SIM_ASSERT(madvise(reinterpret_cast<void*>(base + begin), end - begin, MADV_DONTNEED) ==
+                     0);
+}
+
+// Clearing so many bits of a map is dearer than dropping its pages.
+constexpr std::uint64_t drop_from_bytes = 8 << 20;
+
+void clear_map(std::uint8_t* bits, std::uint64_t base, std::uint64_t begin, std::uint64_t end) {
+  if (end - begin < drop_from_bytes) return clear_bits(bits, begin, end);
+  std::uint64_t const unit = 8 * page;
+  std::uint64_t const first = (begin + unit - 1) / unit * unit;
+  std::uint64_t const last = end / unit * unit;
+  clear_bits(bits, begin, first);
+  drop_pages(base, first / 8, last / 8);
+  clear_bits(bits, last, end);
 }
 
 std::uint8_t head_mask(std::uint64_t begin) {
@@ -92,18 +107,13 @@ void Region::reserve() {
   ADAMANT_SIM_ASSERT(done);
 }
 
-void Region::map(std::uint64_t begin, std::uint64_t end, bool with_maps) {
-  open_pages(region_base, begin, end);
-  if (!with_maps) return;
-  open_pages(written_base, begin / 8, end / 8);
-  open_pages(usable_base, begin / 8, end / 8);
+void Region::discard(std::uint64_t begin, std::uint64_t end) {
+  drop_pages(region_base, begin, end);
 }
 
-void Region::discard(std::uint64_t begin, std::uint64_t end) {
-  std::uint64_t const page = 4096;
-  begin = (begin + page - 1) / page * page;
-  end = end / page * page;
-  if (begin < end) madvise(region_address(begin), end - begin, MADV_DONTNEED);
+void Region::clear_maps(std::uint64_t begin, std::uint64_t end) {
+  clear_map(written_bits, written_base, begin, end);
+  clear_map(usable_bits, usable_base, begin, end);
 }
 
 }  // namespace adamant::sim

@@ -32,15 +32,16 @@ void clear_bits(std::uint8_t* bits, std::uint64_t begin, std::uint64_t end);
 /// The first offset in [begin, end) whose bit is not set, or end.
 std::uint64_t first_clear(std::uint8_t const* bits, std::uint64_t begin, std::uint64_t end);
 
-/// Makes [0, bytes) of a slot that begins at `slot_begin` accessible, with its maps if `with_maps`.
-/// Errors: std::bad_alloc when the host refuses.
+/// The pages behind the region. All of it can be read and written, so that an access astray is
+/// reported and does not end the process; the host commits a page when it is first touched.
 class Region {
  public:
   /// Reserves the addresses once per process. Errors: std::bad_alloc.
   static void reserve();
-  static void map(std::uint64_t begin, std::uint64_t end, bool with_maps);
   /// Gives the pages of [begin, end) back to the host; they read as zeros afterwards.
   static void discard(std::uint64_t begin, std::uint64_t end);
+  /// Clears both maps of [begin, end).
+  static void clear_maps(std::uint64_t begin, std::uint64_t end);
 };
 
 }  // namespace adamant::sim

@@ -26,9 +26,11 @@ cudaError_t create(Runtime& runtime, cudaStream_t* result, unsigned flags, int p
 
 // A query that says yes lets the host rely on the work, as a wait would.
 cudaError_t query(Runtime& runtime, Stream& stream) {
-  runtime.world.yield_polling();
+  runtime.world.yield_polling("cudaStreamQuery", &stream, nullptr);
   if (stream.completed < stream.enqueued) return cudaErrorNotReady;
-  return result_of(runtime.world.wait_for_stream(stream, "cudaStreamQuery"));
+  bool const alive = runtime.world.wait_for_stream(stream, "cudaStreamQuery");
+  forget_finished_copies(runtime);
+  return result_of(alive);
 }
 
 template <typename Read>
@@ -137,7 +139,9 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t handle, cudaStreamCaptureStatus* 
 cudaError_t cudaDeviceSynchronize() {
   return call([&](Runtime& runtime) -> cudaError_t {
     int const device = runtime.host().device;
-    for (Stream& stream : runtime.world.streams()) {
+    // By index: other ranks may add streams while this one waits.
+    for (std::size_t i = 0; i < runtime.world.streams().size(); ++i) {
+      Stream& stream = runtime.world.streams()[i];
       if (stream.device != device) continue;
       if (!runtime.world.wait_for_stream(stream, "cudaDeviceSynchronize")) return cudaErrorUnknown;
     }

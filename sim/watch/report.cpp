@@ -2,10 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "sim/watch/watch.h"
 
 namespace adamant::sim {
 namespace {
+
+constexpr std::size_t reported_max = 256;
 
 std::string operation_name(OperationRecord const& record) {
   switch (record.kind) {
@@ -104,9 +108,26 @@ void Watch::report_conflict(Allocation const& allocation, Touch const& earlier, 
   world_.add_violation(std::move(found));
 }
 
+bool Watch::repeated(Finding finding, Allocation const* allocation, AccessKind kind) {
+  Reported const report{operation_, finding, kind, allocation};
+  if (std::find(reported_.begin(), reported_.end(), report) != reported_.end()) return true;
+  if (reported_.size() < reported_max) reported_.push_back(report);
+  return false;
+}
+
+void Watch::report_early_release(Allocation const& allocation) {
+  Violation found = violation("access.lifetime");
+  found.accesses.push_back(describe(now(), AccessKind::write, &allocation, 0, allocation.bytes));
+  found.message = fmt::format("{} is freed by {} before its allocation in stream order",
+                              buffer_name(allocation), found.accesses[0].operation);
+  found.missing = "the stream-ordered allocation must happen before its release";
+  world_.add_violation(std::move(found));
+}
+
 void Watch::report_outside(std::uint64_t offset, std::uint64_t bytes, AccessKind kind) {
   void const* const address = region_address(offset);
   if (Allocation const* const present = memory_.find_present(address); present != nullptr) {
+    if (repeated(Finding::bounds, present, kind)) return;
     // Begins inside and runs out of it.
     Violation found = violation("access.bounds");
     std::uint64_t const begin = offset - present->begin;
@@ -117,6 +138,7 @@ void Watch::report_outside(std::uint64_t offset, std::uint64_t bytes, AccessKind
     return world_.add_violation(std::move(found));
   }
   if (Allocation const* const live = memory_.find_live(address); live != nullptr) {
+    if (repeated(Finding::early, live, kind)) return;
     Violation found = violation("access.lifetime");
     std::uint64_t const begin = offset - live->begin;
     found.accesses.push_back(describe(now(), kind, live, begin, begin + bytes));
@@ -126,6 +148,7 @@ void Watch::report_outside(std::uint64_t offset, std::uint64_t bytes, AccessKind
     return world_.add_violation(std::move(found));
   }
   if (Allocation const* const past = memory_.find_past(address); past != nullptr) {
+    if (repeated(Finding::late, past, kind)) return;
     Violation found = violation("access.lifetime");
     std::uint64_t const begin = offset - past->begin;
     OperationRecord const& freed_by = world_.record(past->freed_by);
@@ -134,8 +157,9 @@ void Watch::report_outside(std::uint64_t offset, std::uint64_t bytes, AccessKind
                                 freed_by.name, freed_by.rank);
     return world_.add_violation(std::move(found));
   }
-  Violation found = violation("access.bounds");
   Allocation const* const below = memory_.nearest_below(address);
+  if (repeated(Finding::bounds, below, kind)) return;
+  Violation found = violation("access.bounds");
   std::uint64_t const begin = below != nullptr ? offset - below->begin : 0;
   found.accesses.push_back(describe(now(), kind, below, begin, begin + bytes));
   found.message = below != nullptr
@@ -147,6 +171,7 @@ void Watch::report_outside(std::uint64_t offset, std::uint64_t bytes, AccessKind
 
 void Watch::report_unwritten(std::uint64_t offset, std::uint64_t bytes) {
   Allocation const* const allocation = memory_.find_present(region_address(offset));
+  if (repeated(Finding::unwritten, allocation, AccessKind::read)) return;
   Violation found = violation("access.uninitialized");
   std::uint64_t const begin = allocation != nullptr ? offset - allocation->begin : 0;
   found.accesses.push_back(describe(now(), AccessKind::read, allocation, begin, begin + bytes));

@@ -16,6 +16,7 @@ void Watch::reset(bool enabled) {
   closed_.clear();
   accesses_ = 0;
   peers_.clear();
+  reported_.clear();
 }
 
 // ---- whose accesses these are ------------------------------------------------------------------
@@ -160,36 +161,73 @@ void Watch::judge_order(Allocation& allocation, std::uint64_t begin, std::uint64
                         AccessKind kind) {
   Touch const touch = now();
   allocation.last_touch = touch;
+  conflicts_.clear();
   allocation.segments.access(
       begin, end, kind != AccessKind::read, touch, agent_->clock,
       [&](Touch const& earlier, bool earlier_writes, std::uint64_t from, std::uint64_t to) {
-        report_conflict(allocation, earlier, earlier_writes, touch, kind, from, to);
+        for (Conflict& known : conflicts_) {  // the past of one operation comes in pieces
+          if (known.end != from || known.earlier.operation != earlier.operation ||
+              known.earlier_writes != earlier_writes) {
+            continue;
+          }
+          known.end = to;
+          return;
+        }
+        conflicts_.push_back({earlier, earlier_writes, from, to});
       });
+  for (Conflict const& found : conflicts_) {
+    report_conflict(allocation, found.earlier, found.earlier_writes, touch, kind, found.begin,
+                    found.end);
+  }
 }
 
 // Blocks of one kernel are unordered: where two touch the same bytes and one writes, only atomics
 // are well defined.
 void Watch::judge_blocks(std::vector<Range> const& sorted) {
-  Range reach;  // the range that extends furthest so far
+  // For each kind the range that extends furthest so far, and the furthest one of another block: if
+  // any earlier range of another block overlaps, one of these two does.
+  struct Reach {
+    Range furthest;
+    Range of_another;
+  };
+  std::array<Reach, 3> reaches;
+  auto const conflicts = [](AccessKind a, AccessKind b) {
+    return a != b || a == AccessKind::write;
+  };
   for (Range const& range : sorted) {
-    bool const overlap = range.begin < reach.end && range.block != reach.block;
-    bool const harmless = (range.kind == AccessKind::read && reach.kind == AccessKind::read) ||
-                          (range.kind == AccessKind::atomic && reach.kind == AccessKind::atomic);
-    Allocation* const allocation =
-        overlap && !harmless ? memory_.find_present(region_address(range.begin)) : nullptr;
-    if (allocation != nullptr) {
-      report_conflict(*allocation, now(), reach.kind != AccessKind::read, now(), range.kind,
-                      range.begin - allocation->begin,
-                      std::min(range.end, reach.end) - allocation->begin);
+    for (Reach const& reach : reaches) {
+      Range const& other = reach.furthest.block != range.block ? reach.furthest : reach.of_another;
+      if (range.begin >= other.end || !conflicts(range.kind, other.kind)) continue;
+      report_blocks(range, other);
     }
-    if (range.end > reach.end) reach = range;
+    Reach& own = reaches[static_cast<std::size_t>(range.kind)];
+    if (range.block == own.furthest.block) {
+      if (range.end > own.furthest.end) own.furthest = range;
+    } else if (range.end > own.furthest.end) {
+      own.of_another = std::exchange(own.furthest, range);
+    } else if (range.end > own.of_another.end) {
+      own.of_another = range;
+    }
   }
+}
+
+void Watch::report_blocks(Range const& range, Range const& other) {
+  Allocation const* const allocation = memory_.find_present(region_address(range.begin));
+  if (allocation == nullptr) return;  // reported when it happened
+  report_conflict(*allocation, now(), other.kind != AccessKind::read, now(), range.kind,
+                  range.begin - allocation->begin,
+                  std::min(range.end, other.end) - allocation->begin);
 }
 
 void Watch::judge_release(Allocation& allocation, std::uint32_t operation) {
   if (!enabled_) return;
   flush();
   std::uint32_t const kept = std::exchange(operation_, operation);
+  if (allocation.lifetime == Lifetime::pending) {
+    report_early_release(allocation);
+    operation_ = kept;
+    return;
+  }
   judge_order(allocation, 0, allocation.bytes, AccessKind::write);
   operation_ = kept;
 }
@@ -199,6 +237,7 @@ void Watch::judge_place(std::uint64_t offset, std::uint64_t bytes, AccessKind ki
   if (place_allowed(slot)) return;
   Allocation const* const allocation = memory_.find_present(region_address(offset));
   if (allocation == nullptr) return;  // outside of everything, which is reported as that
+  if (repeated(Finding::place, allocation, kind)) return;
   Violation found = violation("access.place");
   std::uint64_t const begin = offset - allocation->begin;
   found.accesses.push_back(describe(now(), kind, allocation, begin, begin + bytes));

@@ -92,9 +92,16 @@ class Watch final : public Observer {
   void judge_range_bits(std::uint64_t offset, std::uint64_t bytes, AccessKind kind);
   void judge_place(std::uint64_t offset, std::uint64_t bytes, AccessKind kind);
   void judge_blocks(std::vector<Range> const& sorted);
+  void report_blocks(Range const& range, Range const& other);
   void judge_order(Allocation& allocation, std::uint64_t begin, std::uint64_t end, AccessKind kind);
   bool place_allowed(int slot) const;
 
+  /// What one access can be found guilty of by itself.
+  enum class Finding : std::uint8_t { place, bounds, early, late, unwritten };
+  /// Was the same found of this operation and allocation before? A loop over an array would
+  /// otherwise describe every element.
+  bool repeated(Finding finding, Allocation const* allocation, AccessKind kind);
+  void report_early_release(Allocation const& allocation);
   void report_outside(std::uint64_t offset, std::uint64_t bytes, AccessKind kind);
   void report_unwritten(std::uint64_t offset, std::uint64_t bytes);
   void report_conflict(Allocation const& allocation, Touch const& earlier, bool earlier_writes,
@@ -127,6 +134,22 @@ class Watch final : public Observer {
   std::vector<Range> closed_;
   std::vector<Range> merged_;
   std::uint64_t accesses_ = 0;
+
+  struct Conflict {
+    Touch earlier;
+    bool earlier_writes = false;
+    std::uint64_t begin = 0;
+    std::uint64_t end = 0;
+  };
+  std::vector<Conflict> conflicts_;
+  struct Reported {
+    std::uint32_t operation;
+    Finding finding;
+    AccessKind kind;
+    Allocation const* allocation;
+    friend bool operator==(Reported const&, Reported const&) = default;
+  };
+  std::vector<Reported> reported_;
 };
 
 /// The watch to which instrumented code reports; null while the simulator's own code runs, whose

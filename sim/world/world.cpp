@@ -13,6 +13,12 @@ constexpr std::uint64_t host_call_ns = 500;
 
 constexpr std::size_t violations_max = 64;
 
+// So often in a row may hosts ask in vain while nothing else happens.
+constexpr std::uint64_t polls_in_vain_max = 100'000;
+
+// More operations than this are not kept for the next world.
+constexpr std::size_t operations_kept_max = 65'536;
+
 }  // namespace
 
 void World::prepare(Options const& options, Observer& observer) {
@@ -24,6 +30,7 @@ void World::prepare(Options const& options, Observer& observer) {
   tickets_.clear();
   meetings_.clear();
   free_operations_.clear();
+  if (operations_.size() > operations_kept_max) operations_.clear();
   for (auto const& operation : operations_) {
     operation->body = nullptr;
     free_operations_.push_back(operation.get());
@@ -34,6 +41,7 @@ void World::prepare(Options const& options, Observer& observer) {
   quiet_hosts_.clear();
   host_ = nullptr;
   ended_ = false;
+  polls_in_vain_ = 0;
   history_.clear();
   digest_ = mix64(options.seed);
   executed_ = 0;
@@ -50,7 +58,8 @@ void World::run(int ranks, std::function<void(int)> const& main) {
     host.is_host = true;
     host.rank = rank;
     host.index = agent_count_++;
-    host.clock.advance(host.index);
+    host.component = options_.checked ? host.index : 0;
+    host.clock.advance(host.component);
     host.record = add_record({.rank = rank, .agent = host.index, .name = "host code"});
     host.fiber.start(Fiber::StackSize::rank, [this, &main, &host] {
       try {
@@ -74,7 +83,8 @@ void World::run(int ranks, std::function<void(int)> const& main) {
 
 void World::schedule() {
   for (;;) {
-    if (ready_.empty() && !wake_quiet_hosts()) {
+    bool const stuck = polls_in_vain_ > polls_in_vain_max;
+    if (stuck || (ready_.empty() && !wake_quiet_hosts())) {
       if (unfinished_hosts_ == 0) break;
       ADAMANT_SIM_ASSERT(!ended_);  // an ended world has woken everyone
       report_deadlock();
@@ -124,15 +134,26 @@ bool World::suspend() {
 // ---- what a host waits for ---------------------------------------------------------------------
 
 bool World::yield() {
+  polls_in_vain_ = 0;
   host_->now_ns += host_call_ns;
   if (ended_) return false;
   make_ready(*host_);
   return suspend();
 }
 
-bool World::yield_polling() {
-  choices_.yielded(*host_);
-  return yield();
+bool World::yield_polling(char const* call, Stream* stream, Ticket* ticket) {
+  if (ended_) return false;
+  Host& host = *host_;
+  choices_.yielded(host);
+  ++polls_in_vain_;
+  host.now_ns += host_call_ns;
+  host.waits_for_stream = stream;
+  host.waits_for_ticket = ticket;
+  make_ready(host);
+  bool const alive = block(call);
+  host.waits_for_stream = nullptr;
+  host.waits_for_ticket = nullptr;
+  return alive;
 }
 
 bool World::block(char const* call) {
@@ -189,7 +210,7 @@ bool World::wait_for_ticket(Ticket& ticket, char const* call) {
 
 void World::advance_host() {
   observer_->host_pauses(*host_);
-  host_->clock.advance(host_->index);
+  host_->clock.advance(host_->component);
 }
 
 // ---- operations --------------------------------------------------------------------------------
@@ -197,6 +218,7 @@ void World::advance_host() {
 Stream& World::add_stream(int device, unsigned flags, int cuda_priority) {
   Stream& stream = streams_.emplace_back();
   stream.index = agent_count_++;
+  stream.component = options_.checked ? stream.index : 0;
   stream.rank = host_->rank;
   stream.device = device;
   stream.flags = flags;
@@ -208,6 +230,13 @@ Meeting& World::add_meeting(std::uint32_t expected) {
   Meeting& meeting = meetings_.emplace_back();
   meeting.expected = expected;
   return meeting;
+}
+
+void World::leave_meeting(Stream& stream, Operation& operation) {
+  ADAMANT_SIM_ASSERT(operation.meeting != nullptr);
+  std::erase(operation.meeting->arrived, &stream);
+  operation.meeting = nullptr;
+  if (stream.head() == &operation) make_ready(stream);
 }
 
 std::uint32_t World::add_record(OperationRecord const& record) {
@@ -241,7 +270,7 @@ void World::push(Stream& stream, Operation& operation) {
   history_[operation.id].agent = stream.index;
   operation.issued.assign(host_->clock);
   operation.issued_ns = host_->now_ns;
-  host_->clock.advance(host_->index);
+  host_->clock.advance(host_->component);
   if (ended_) {
     free_operations_.push_back(&operation);
     return;
@@ -267,6 +296,7 @@ void World::look_at_head(Stream& stream) {
 }
 
 void World::execute_head(Stream& stream) {
+  polls_in_vain_ = 0;
   Operation& operation = *stream.head();
   if (operation.meeting != nullptr) {
     execute_meeting(*operation.meeting);
@@ -306,7 +336,7 @@ void World::execute_meeting(Meeting& meeting) {
 
 void World::begin_operation(Stream& stream, Operation& operation) {
   stream.clock.join(operation.issued);
-  stream.clock.advance(stream.index);
+  stream.clock.advance(stream.component);
   stream.now_ns = std::max(stream.now_ns, operation.issued_ns);
   observer_->operation_begins(stream, operation);
 }
@@ -353,6 +383,7 @@ void World::complete(Ticket& ticket, Stream& stream) {
 void World::end() {
   if (ended_) return;
   ended_ = true;
+  polls_in_vain_ = 0;
   for (Stream& stream : streams_) {
     stream.queue.clear();  // one of them may be running: their bodies go with the next world
     stream.waiters.clear();

@@ -24,6 +24,8 @@ namespace adamant::sim {
 /// Whoever has a clock of its own.
 struct Agent : Candidate {
   std::uint32_t index = 0;
+  // Of vector clocks: the index, or 0 for all where nobody judges order, which keeps clocks short.
+  std::uint32_t component = 0;
   bool is_host = false;
   bool ready = false;
   VectorClock clock;
@@ -40,6 +42,7 @@ struct Host : Agent {
   Stream* waits_for_stream = nullptr;
   Ticket* waits_for_ticket = nullptr;
   char const* waits_in = nullptr;
+  std::function<std::string()> describe_wait;  // for what else, if neither
 };
 
 struct Stream : Agent {
@@ -96,12 +99,15 @@ class World {
   void push(Stream& stream, Operation& operation);
   Ticket& add_ticket() { return tickets_.emplace_back(); }
   Meeting& add_meeting(std::uint32_t expected);
+  /// The operation stays in its queue, but does nothing and waits for nobody.
+  void leave_meeting(Stream& stream, Operation& operation);
 
   // ---- the calling host waits; false if the world ended meanwhile ----
   /// Lets the scheduler choose who goes on.
   bool yield();
-  /// Like yield, for a host that asked in vain and may ask again.
-  bool yield_polling();
+  /// Like yield, for a host that asks whether something is done and may ask again. When nothing
+  /// else can go on and all ask for ever, that is a deadlock.
+  bool yield_polling(char const* call, Stream* stream = nullptr, Ticket* ticket = nullptr);
   bool wait_for_stream(Stream& stream, char const* call);
   bool wait_for_ticket(Ticket& ticket, char const* call);
   /// Waits until `wake` is called for this host by another one.
@@ -163,9 +169,10 @@ class World {
 
   Host* host_ = nullptr;
   int unfinished_hosts_ = 0;
-  std::exception_ptr failure_;  // the first that left a rank's main
+  std::exception_ptr failure_;     // the first that left a rank's main
   std::vector<Candidate*> ready_;  // in the order of becoming ready
   std::vector<Host*> quiet_hosts_;
+  std::uint64_t polls_in_vain_ = 0;  // since anything else happened
   bool ended_ = false;
 
   std::vector<OperationRecord> history_;
