@@ -1,0 +1,38 @@
+// Law:        verdict(run(scenario), oracle(scenario)) is silent   for every supported scenario
+// Sense:      bitwise for parameters, moments and step counters; gradients bitwise if they are
+//             `exact`, else inside the bound of any order of summation.
+// Not said:   that the oracle is right (oracle/golden says so, against PyTorch).
+// Must catch: fault `square_first`, which moves the last bit of a second moment now and then.
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "properties/laws/law.h"
+#include "scenarios/run/run.h"
+
+namespace adamant::properties {
+namespace {
+
+std::string agrees(scenarios::Scenario const& scenario, std::string const& fault) {
+  scenarios::RunOptions options;
+  options.fault = fault;
+  auto const result = scenarios::run_scenario(scenario, options);
+  if (result.outcome == scenarios::Outcome::pass) return no_difference;
+  if (result.violations.empty()) return result.reason + ": " + result.message;
+  auto const& first = result.violations.front();
+  return first.law + " at operation " + std::to_string(first.operation) + ", " + first.tensor +
+         "[" + std::to_string(first.index) + "]: " + first.expected + ", " + first.actual + " " +
+         first.message;
+}
+
+RC_GTEST_PROP(AgreesWithOracle, EveryScenarioEndsWithTheBitsOfWholeTensors, ()) {
+  auto const scenario = *scenarios::scenario_gen().as("scenario");
+  classify(scenario);
+  RC_ASSERT(agrees(scenario, "") == no_difference);
+}
+
+TEST(AgreesWithOracle, CatchesTwoFactorsMultipliedInTheOtherOrder) {
+  expect_caught(agrees, "square_first");
+}
+
+}  // namespace
+}  // namespace adamant::properties

@@ -1,0 +1,29 @@
+// Law:        final_state(run(s, sim)) == final_state(run(s, sim-unchecked))
+// Sense:      bitwise: an instrumented access costs time, never a bit.
+// Not said:   that vector units and plain loops agree on a GPU.
+// Must catch: fault `fused_multiply_add` in one of the two builds.
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "properties/laws/law.h"
+
+namespace adamant::properties {
+namespace {
+
+std::string in_both_builds(scenarios::Scenario const& scenario, std::string const& fault) {
+  return first_difference(execute(scenario, {.fault = fault}).state,
+                          execute(scenario, {.engine = "sim-unchecked"}).state);
+}
+
+RC_GTEST_PROP(Checked, EndsWithTheBitsOfTheUncheckedBuild, ()) {
+  auto const scenario = *scenarios::scenario_gen().as("scenario");
+  classify(scenario);
+  RC_ASSERT(in_both_builds(scenario, "") == no_difference);
+}
+
+TEST(Checked, CatchesAMultiplicationThatOneBuildFuses) {
+  expect_caught(in_both_builds, "fused_multiply_add");
+}
+
+}  // namespace
+}  // namespace adamant::properties

@@ -1,0 +1,42 @@
+// Law:        final_state(run(s)) == final_state(run(s with a group split into two equal ones))
+// Sense:      bitwise: a group is nothing but its settings and its counter.
+// Not said:   that settings reach the parameters they are meant for (agrees_with_oracle.cpp).
+// Must catch: fault `counter_per_tensor`.
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "properties/laws/law.h"
+
+namespace adamant::properties {
+namespace {
+
+/// Every other parameter moves to a twin of its group; those without a group to an empty one.
+scenarios::Scenario split(scenarios::Scenario scenario) {
+  auto const groups = scenario.groups;
+  for (auto const& group : groups)
+    scenario.groups.push_back({.name = group.name + "_twin", .settings = group.settings});
+  scenario.groups.push_back({.name = "twin", .settings = {}});
+  for (std::size_t p = 0; p < scenario.params.size(); p += 2) {
+    std::string& group = scenario.params[p].group;
+    group = group.empty() ? "twin" : group + "_twin";
+  }
+  return scenario;
+}
+
+std::string whole_and_split(scenarios::Scenario const& scenario, std::string const& fault) {
+  return first_difference(execute(scenario, {.fault = fault}).state,
+                          execute(split(scenario), {.fault = fault}).state);
+}
+
+RC_GTEST_PROP(EqualGroups, AreOneGroup, ()) {
+  auto const scenario = *scenarios::scenario_gen().as("scenario");
+  classify(scenario);
+  RC_ASSERT(whole_and_split(scenario, "") == no_difference);
+}
+
+TEST(EqualGroups, CatchACounterThatAdvancesOnceAParameter) {
+  expect_caught(whole_and_split, "counter_per_tensor");
+}
+
+}  // namespace
+}  // namespace adamant::properties

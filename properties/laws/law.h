@@ -1,0 +1,37 @@
+// What all laws share: the form of a law, how RapidCheck prints the scenarios it is given, and the
+// test that a law can fail. Each law itself is a file beside this one.
+#pragma once
+
+#include <functional>
+#include <iosfwd>
+#include <string>
+
+#include "properties/laws/execution.h"
+#include "scenarios/generate/generate.h"
+#include "scenarios/model/scenario.h"
+
+namespace adamant::scenarios {
+
+/// Found by RapidCheck: a counterexample is printed as the YAML that replays it.
+void showValue(Scenario const& scenario, std::ostream& out);
+
+}  // namespace adamant::scenarios
+
+namespace adamant::properties {
+
+/// Holds `scenario` to one law while the engine makes the mistake `fault` ("" for none): what was
+/// found, or no_difference.
+using Law = std::function<std::string(scenarios::Scenario const& scenario, std::string fault)>;
+
+/// Fails the running test unless, among the first few hundred generated scenarios, there is one for
+/// which the law is broken with the fault and holds without it.
+void expect_caught(Law const& law, std::string const& fault,
+                   scenarios::GenerateOptions const& options = {});
+
+/// Labels of the corners that a case covers, for RapidCheck's table of what it has seen.
+void classify(scenarios::Scenario const& scenario);
+
+/// Options that leave out gradients whose sum depends on the order in which they are added.
+scenarios::GenerateOptions exact_gradients();
+
+}  // namespace adamant::properties

@@ -1,0 +1,36 @@
+// Law:        final_state(run(s, loop-back)) == final_state(run(s, NCCL))
+// Sense:      bitwise, for `exact` gradients: who carries the collectives may not matter.
+// Not said:   anything about order: sums that round may differ in their last bits.
+// Must catch: fault `mean_by_reciprocal` on one of the two sides.
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "properties/laws/law.h"
+
+namespace adamant::properties {
+namespace {
+
+std::string carried_by_both(scenarios::Scenario const& scenario, std::string const& fault) {
+  return first_difference(execute(scenario).state,
+                          execute(scenario, {.fault = fault, .loopback = true}).state);
+}
+
+RC_GTEST_PROP(Loopback, EndsWithTheBitsOfNccl, ()) {
+  auto const scenario = *scenarios::scenario_gen(exact_gradients()).as("scenario");
+  classify(scenario);
+  RC_ASSERT(carried_by_both(scenario, "") == no_difference);
+}
+
+RC_GTEST_PROP(Loopback, RaisesNoAlarm, ()) {
+  auto const scenario = *scenarios::scenario_gen(exact_gradients()).as("scenario");
+  auto const end = execute(scenario, {.loopback = true}).end;
+  RC_ASSERT(end.violations.size() == 0U);
+  RC_ASSERT(!end.failure);
+}
+
+TEST(Loopback, CatchesAMeanThatIsAProduct) {
+  expect_caught(carried_by_both, "mean_by_reciprocal", exact_gradients());
+}
+
+}  // namespace
+}  // namespace adamant::properties

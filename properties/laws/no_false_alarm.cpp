@@ -1,0 +1,75 @@
+// Law:        a correct engine raises no alarm                     in any generated scenario
+// Sense:      exact: no violation of any law, no error, no refusal.
+// Not said:   that an incorrect one would raise one (properties/negative says that).
+// Must catch: fault `kernel_reads_past_end`.
+//
+// ADAMANT_SOAK_CASES sets how many scenarios are run, ADAMANT_SOAK_SEED which.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "properties/laws/law.h"
+#include "scenarios/run/run.h"
+#include "scenarios/yaml/write.h"
+
+namespace adamant::properties {
+namespace {
+
+using scenarios::RunResult;
+using scenarios::Scenario;
+
+constexpr std::uint64_t default_cases = 3'000;
+constexpr std::uint64_t default_seed = 1;
+
+std::uint64_t from_environment(char const* name, std::uint64_t otherwise) {
+  char const* const text = std::getenv(name);
+  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
+}
+
+std::string alarm(Scenario const& scenario, std::string const& fault) {
+  scenarios::RunOptions options;
+  options.fault = fault;
+  RunResult const result = scenarios::run_scenario(scenario, options);
+  if (result.outcome == scenarios::Outcome::pass) return no_difference;
+  if (result.violations.empty()) return result.reason + ": " + result.message;
+  return result.violations.front().law + ": " + result.violations.front().message;
+}
+
+/// The smallest scenario that simplification reaches from here and that still raises an alarm.
+Scenario smallest_alarm(Scenario scenario) {
+  for (bool progress = true; progress;) {
+    progress = false;
+    for (Scenario const& candidate : scenarios::simpler(scenario)) {
+      if (alarm(candidate, "") == no_difference) continue;
+      scenario = candidate;
+      progress = true;
+      break;
+    }
+  }
+  return scenario;
+}
+
+TEST(NoFalseAlarm, IsRaisedByTheCorrectEngine) {
+  std::uint64_t const cases = from_environment("ADAMANT_SOAK_CASES", default_cases);
+  std::uint64_t const seed = from_environment("ADAMANT_SOAK_SEED", default_seed);
+  std::uint64_t alarms = 0;
+  for (std::uint64_t index = 0; index < cases; ++index) {
+    Scenario const scenario = scenarios::generate_scenario(seed, index);
+    std::string const found = alarm(scenario, "");
+    if (found == no_difference) continue;
+    ++alarms;
+    ADD_FAILURE() << "scenario " << index << " of seed " << seed << ": " << found << '\n'
+                  << scenarios::write_scenario(smallest_alarm(scenario));
+    if (alarms == 5) break;  // enough to read
+  }
+  RecordProperty("cases", std::to_string(cases));
+  RecordProperty("alarms", std::to_string(alarms));
+}
+
+TEST(NoFalseAlarm, IsNotWhatAReadPastTheEndIsCalled) {
+  expect_caught(alarm, "kernel_reads_past_end");
+}
+
+}  // namespace
+}  // namespace adamant::properties

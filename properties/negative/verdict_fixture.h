@@ -1,0 +1,66 @@
+// A verdict on a world made by hand, for tests that spoil one thing and expect one law to be named.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "properties/negative/handmade_world.h"
+#include "scenarios/run/verdict/verdict.h"
+
+namespace adamant::properties {
+
+using Laws = std::set<std::string>;
+inline Laws const silent = {};
+
+inline scenarios::Primitive operation(scenarios::Primitive::Kind kind, bool set_to_none = true) {
+  scenarios::Primitive result;
+  result.kind = kind;
+  result.set_to_none = set_to_none;
+  return result;
+}
+
+inline scenarios::Primitive const check = operation(scenarios::Primitive::Kind::check);
+inline scenarios::Primitive const step = operation(scenarios::Primitive::Kind::step);
+inline scenarios::Primitive const zero_grad_to_none =
+    operation(scenarios::Primitive::Kind::zero_grad);
+inline scenarios::Primitive const zero_grad_to_zeros =
+    operation(scenarios::Primitive::Kind::zero_grad, false);
+
+/// A world and the verdict on it.
+class VerdictReports : public testing::Test {
+ protected:
+  explicit VerdictReports(scenarios::Scenario const& scenario = handmade_scenario())
+      : scenario_(scenario),
+        parameters_(scenarios::parameter_specs(scenario_)),
+        verdict_(scenario_, parameters_, scenario_.seed.value_or(0)),
+        world_(scenario_) {}
+
+  HandmadeRank& rank(std::size_t number) { return world_.ranks[number]; }
+  std::vector<float>& values(std::size_t number, TensorKind kind) {
+    return rank(number).tensor(kind);
+  }
+
+  Laws started() {
+    verdict_.started(world_);
+    return reported();
+  }
+  Laws after(scenarios::Primitive const& operation) {
+    verdict_.after(operation, world_);
+    return reported();
+  }
+  Laws reported() const {
+    Laws laws;
+    for (auto const& violation : verdict_.violations()) laws.insert(violation.law);
+    return laws;
+  }
+
+  scenarios::Scenario scenario_;
+  std::vector<ParameterSpec> parameters_;
+  scenarios::Verdict verdict_;
+  HandmadeWorld world_;
+};
+
+}  // namespace adamant::properties

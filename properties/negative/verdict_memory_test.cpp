@@ -1,0 +1,100 @@
+// What the verdict must report of addresses and memory, without any engine: a world is made by hand
+// as it should be, one thing in it is spoilt, and the law that is broken has to be named. Beside
+// each stands a near miss, which must stay silent.
+#include "properties/negative/verdict_fixture.h"
+
+namespace adamant::properties {
+namespace {
+
+// ---- addresses ---------------------------------------------------------------------------------
+
+TEST_F(VerdictReports, AMomentThatMoved) {
+  EXPECT_EQ(started(), silent);
+  std::vector<float> elsewhere = values(0, TensorKind::exp_avg);
+  values(0, TensorKind::exp_avg).swap(elsewhere);
+  EXPECT_EQ(after(check), Laws{"pointers.stable"});
+}
+
+TEST_F(VerdictReports, AGradientThatMovedUnderZeroGradToZeros) {
+  EXPECT_EQ(started(), silent);
+  world_.zero_gradients();
+  EXPECT_EQ(after(zero_grad_to_zeros), silent);
+  std::vector<float> elsewhere = values(1, TensorKind::gradient);
+  values(1, TensorKind::gradient).swap(elsewhere);
+  EXPECT_EQ(after(zero_grad_to_zeros), Laws{"pointers.stable"});
+}
+
+TEST_F(VerdictReports, NothingWhereAGradientWasGivenBack) {
+  EXPECT_EQ(started(), silent);
+  HandmadeWorld const at_rest = world_;
+  world_.zero_gradients();
+  EXPECT_EQ(after(zero_grad_to_zeros), silent);
+  for (HandmadeRank& r : world_.ranks) {
+    r.tensor(TensorKind::gradient).clear();
+    r.has_gradient = false;
+    r.buffers.pop_back();
+  }
+  world_.live = at_rest.live;
+  EXPECT_EQ(after(zero_grad_to_none), silent);
+}
+
+// ---- memory ------------------------------------------------------------------------------------
+
+TEST_F(VerdictReports, ABufferThatIsNotListed) {
+  rank(0).buffers.pop_back();
+  EXPECT_EQ(started(), Laws{"memory.budget"});
+}
+
+TEST_F(VerdictReports, ABufferThatNobodyNeeds) {
+  world_.add_buffer(1, Purpose::reduction, 16);
+  EXPECT_EQ(started(), Laws{"memory.budget"});
+}
+
+TEST_F(VerdictReports, ABufferThatIsListedAndNotAlive) {
+  world_.live.erase(world_.live.begin());
+  EXPECT_EQ(started(), Laws{"memory.budget"});
+}
+
+TEST_F(VerdictReports, ALeakThatNoListMentions) {
+  auto extra = world_.live.front();
+  extra.address = static_cast<char const*>(extra.address) + 60;
+  world_.live.push_back(extra);
+  EXPECT_EQ(started(), Laws{"memory.budget"});
+}
+
+TEST_F(VerdictReports, OneByteTooMany) {
+  ++rank(0).buffers.front().bytes;
+  ++world_.live.front().bytes;
+  EXPECT_EQ(started(), Laws{"memory.budget"});
+}
+
+TEST_F(VerdictReports, BytesListedUnderAnotherPurpose) {
+  rank(0).buffers.front().purpose = Purpose::exp_avg;
+  EXPECT_EQ(started(), Laws{"memory.budget"});
+}
+
+TEST_F(VerdictReports, PinnedMemoryInThePlaceOfDeviceMemory) {
+  rank(0).buffers.front().on_host = true;
+  world_.live.front().on_host = true;
+  EXPECT_EQ(started(), Laws{"memory.budget"});
+}
+
+TEST_F(VerdictReports, APeakThatNobodyCounted) {
+  rank(1).peaks[static_cast<std::size_t>(Purpose::unsharded_gradients)] = 16;
+  EXPECT_EQ(started(), Laws{"memory.budget"});
+}
+
+TEST_F(VerdictReports, AnAllocationThatOutlivesItsEngine) {
+  EXPECT_EQ(started(), silent);
+  verdict_.ended(world_.live);
+  EXPECT_EQ(reported(), Laws{"memory.budget"});
+}
+
+TEST_F(VerdictReports, NothingWhereNothingIsLeft) {
+  EXPECT_EQ(started(), silent);
+  verdict_.ended({});
+  EXPECT_EQ(reported(), silent);
+}
+
+}  // namespace
+}  // namespace adamant::properties
