@@ -16,10 +16,10 @@ namespace adamant::scenarios {
 struct Primitive {
   enum class Kind { backward, step, zero_grad, set, check };
   Kind kind = Kind::check;
-  int entry = 0;                    // index of the program's entry
-  std::span<int const> without;     // backward: parameters that get no gradient
-  std::int64_t backward_index = 0;  // backward: how many came before it in the program
-  bool set_to_none = true;          // zero_grad
+  int entry = 0;                       // index of the program's entry
+  std::span<int const> without;        // backward: parameters that get no gradient
+  std::int64_t backward_index = 0;     // backward: how many came before it in the program
+  bool set_to_none = true;             // zero_grad
   std::span<AdamConfig const> groups;  // set: the settings of every group from here on
 };
 

@@ -1,6 +1,6 @@
-// Runs one scenario: an engine executes it beside the oracle, a verdict compares the two after every
-// operation, and what came of it is a RunResult. It knows no engine by name but those that the
-// program was linked with (scenarios/run/engine_seam.h).
+// Runs one scenario: an engine executes it beside the oracle, a verdict compares the two after
+// every operation, and what came of it is a RunResult. It knows no engine by name but those that
+// the program was linked with (scenarios/run/engine_seam.h).
 #pragma once
 
 #include <cstddef>

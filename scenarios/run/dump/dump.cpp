@@ -1,0 +1,141 @@
+#include "scenarios/run/dump/dump.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <fstream>
+#include <initializer_list>
+#include <system_error>
+#include <utility>
+
+#include "scenarios/run/dump/output_error.h"
+#include "scenarios/run/dump/safetensors.h"
+#include "scenarios/run/verdict/findings.h"
+
+namespace adamant::scenarios {
+
+namespace {
+
+constexpr char const* marker = "adamant-dump";
+
+void check(std::error_code const& error, std::filesystem::path const& path, char const* what) {
+  if (error) throw OutputError(path.string() + ": cannot " + what + ": " + error.message());
+}
+
+/// Calls a function of std::filesystem with an error code to fill.
+template <typename Call>
+auto attempt(std::filesystem::path const& path, char const* what, Call call) {
+  std::error_code error;
+  auto const result = call(error);
+  check(error, path, what);
+  return result;
+}
+
+void refuse_what_is_no_dump(std::filesystem::path const& directory) {
+  bool const there = attempt(directory, "look at", [&](std::error_code& error) {
+    return std::filesystem::exists(directory, error);
+  });
+  if (!there || std::filesystem::exists(directory / marker)) return;
+  throw OutputError(directory.string() +
+                    ": exists and is not a dump; it is left as it is, choose another directory");
+}
+
+/// Adds a whole tensor: shards in the order of ranks are rows in order. Ranks that lost rows do not
+/// make up a tensor, so that one is left out (the verdict reports them).
+void add_whole(std::vector<TensorToWrite>& tensors, WorldView const& world,
+               ParameterSpec const& spec, int parameter, TensorKind kind) {
+  TensorToWrite tensor{.name = kind == TensorKind::gradient ? spec.name : tensor_name(spec, kind),
+                       .shape = spec.shape,
+                       .parts = {}};
+  std::int64_t numel = 0;
+  for (int rank = 0; rank < world.rank_count(); ++rank) {
+    tensor.parts.push_back(world.shard(rank, parameter, kind).values);
+    numel += std::ssize(tensor.parts.back());
+  }
+  if (numel == spec.numel()) tensors.push_back(std::move(tensor));
+}
+
+std::string numbered(char const* stem, int number) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%s_%03d.safetensors", stem, number);
+  return text;
+}
+
+std::filesystem::path beside(std::filesystem::path const& directory) {
+  return directory.string() + ".tmp-" + std::to_string(getpid());
+}
+
+std::filesystem::path without_trailing_slash(std::filesystem::path const& directory) {
+  return directory.has_filename() ? directory : directory.parent_path();
+}
+
+}  // namespace
+
+Dump::Dump(std::filesystem::path directory, std::vector<ParameterSpec> const& parameters)
+    : directory_(without_trailing_slash(directory)),
+      temporary_(beside(directory_)),
+      parameters_(parameters) {
+  refuse_what_is_no_dump(directory_);
+  attempt(temporary_, "create", [&](std::error_code& error) {
+    return std::filesystem::create_directories(temporary_, error);
+  });
+  std::ofstream file(temporary_ / marker);
+  file << "Tensors of a run of adamant; replaced by the next dump to this directory.\n";
+  if (file.flush()) return;
+  std::error_code ignored;
+  std::filesystem::remove_all(temporary_, ignored);
+  throw OutputError((temporary_ / marker).string() + ": cannot write");
+}
+
+Dump::~Dump() {
+  std::error_code ignored;
+  std::filesystem::remove_all(temporary_, ignored);
+}
+
+bool Dump::started(WorldView const& world) {
+  std::vector<TensorToWrite> tensors;
+  for (std::size_t p = 0; p < parameters_.size(); ++p)
+    add_whole(tensors, world, parameters_[p], static_cast<int>(p), TensorKind::parameter);
+  write_safetensors(temporary_ / "initial.safetensors", tensors);
+  return true;
+}
+
+// A step keeps the gradient that it consumed, so both files can be written after it.
+bool Dump::after(Primitive const& operation, WorldView const& world) {
+  if (operation.kind != Primitive::Kind::step) return true;
+  ++steps_;
+  write_gradients(world, numbered("grad", steps_));
+  write_state(world, numbered("state", steps_));
+  return true;
+}
+
+void Dump::write_gradients(WorldView const& world, std::string const& file) const {
+  std::vector<TensorToWrite> tensors;
+  for (std::size_t p = 0; p < parameters_.size(); ++p)
+    if (int const parameter = static_cast<int>(p); world.has_gradient(0, parameter))
+      add_whole(tensors, world, parameters_[p], parameter, TensorKind::gradient);
+  write_safetensors(temporary_ / file, tensors);
+}
+
+void Dump::write_state(WorldView const& world, std::string const& file) const {
+  std::vector<TensorToWrite> tensors;
+  for (std::size_t p = 0; p < parameters_.size(); ++p)
+    for (TensorKind const kind :
+         {TensorKind::parameter, TensorKind::exp_avg, TensorKind::exp_avg_sq})
+      add_whole(tensors, world, parameters_[p], static_cast<int>(p), kind);
+  write_safetensors(temporary_ / file, tensors);
+}
+
+void Dump::commit() {
+  refuse_what_is_no_dump(directory_);
+  std::filesystem::path const old = temporary_.string() + "-old";
+  std::error_code ignored;
+  std::filesystem::rename(directory_, old, ignored);  // nothing there is no error
+  std::error_code error;
+  std::filesystem::rename(temporary_, directory_, error);
+  if (error) std::filesystem::rename(old, directory_, ignored);
+  std::filesystem::remove_all(old, ignored);
+  check(error, directory_, "create");
+}
+
+}  // namespace adamant::scenarios

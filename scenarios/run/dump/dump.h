@@ -1,0 +1,44 @@
+// Writes a run's inputs and states for others to redo: initial parameters, the gradient that each
+// step consumed and the state it led to, as whole tensors assembled from what the ranks hold.
+//
+// A dump appears whole or not at all: files go to a temporary directory beside the target, which is
+// renamed when the run is over. A directory that is there already is replaced only if it is a dump,
+// which the file `adamant-dump` in it says.
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+#include "scenarios/run/engine_seam.h"
+
+namespace adamant::scenarios {
+
+class Dump final : public Observer {
+ public:
+  /// Errors: OutputError if `directory` is not a dump, or nothing can be written beside it.
+  Dump(std::filesystem::path directory, std::vector<ParameterSpec> const& parameters);
+  /// Removes what was not committed.
+  ~Dump() override;
+  Dump(Dump const&) = delete;
+  Dump& operator=(Dump const&) = delete;
+
+  // Errors of all of these: OutputError.
+  bool started(WorldView const& world) override;
+  bool after(Primitive const& operation, WorldView const& world) override;
+  void finished(WorldView const&) override {}
+  void ended(std::span<WorldAllocation const>) override {}
+
+  /// Puts the dump in its place.
+  void commit();
+
+ private:
+  void write_gradients(WorldView const& world, std::string const& file) const;
+  void write_state(WorldView const& world, std::string const& file) const;
+
+  std::filesystem::path directory_;
+  std::filesystem::path temporary_;
+  std::vector<ParameterSpec> const& parameters_;
+  int steps_ = 0;
+};
+
+}  // namespace adamant::scenarios

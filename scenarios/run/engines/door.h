@@ -1,0 +1,40 @@
+// The one symbol that each variant of the engine (checked, unchecked, CUDA) exports, and what is
+// behind it. Types of errors stay inside a variant: explain() turns them into values.
+#pragma once
+
+#include <cuda_runtime.h>
+#include <nccl.h>
+
+#include <exception>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "real/engine.h"
+#include "scenarios/run/gradients/source.h"
+
+namespace adamant::scenarios {
+
+struct EngineError {
+  bool out_of_memory = false;
+  std::string message;
+};
+
+struct EngineDoor {
+  std::unique_ptr<real::Engine> (*make_engine)(real::EngineConfig const&, real::GradientSource&);
+  std::shared_ptr<real::LoopbackExchange> (*make_loopback_exchange)(int world_size);
+  std::unique_ptr<GeneratedGradients> (*make_gradients)(GradientPlan const&);
+  ncclUniqueId (*make_nccl_id)();
+  /// Switches the mistake of that name on, or all off for "". False: there is none of that name, or
+  /// none is compiled in.
+  bool (*select_fault)(std::string_view name);
+  EngineError (*explain)(std::exception const&);
+};
+
+}  // namespace adamant::scenarios
+
+extern "C" {
+adamant::scenarios::EngineDoor const* adamant_engine_checked();
+adamant::scenarios::EngineDoor const* adamant_engine_unchecked();
+adamant::scenarios::EngineDoor const* adamant_engine_cuda();
+}

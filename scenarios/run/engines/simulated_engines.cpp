@@ -1,0 +1,18 @@
+// The engines of a program that was linked with the simulator.
+#include "scenarios/run/engines/sim_engine.h"
+#include "scenarios/run/run.h"
+
+namespace adamant::scenarios {
+
+std::unique_ptr<ScenarioEngine> make_scenario_engine(std::string_view name) {
+  if (name == "sim") return std::make_unique<SimEngine>(SimEngine::Variant::checked);
+  if (name == "sim-unchecked") return std::make_unique<SimEngine>(SimEngine::Variant::unchecked);
+  throw MachineLacks("engine `" + std::string(name) +
+                     "`: this program has sim and sim-unchecked; cuda is in adamant-cuda");
+}
+
+std::string engine_here(std::string const& name) {
+  return name;
+}
+
+}  // namespace adamant::scenarios

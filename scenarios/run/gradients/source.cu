@@ -1,0 +1,218 @@
+// Launch:  blocks over elements (x) times tensors (y); at most `tasks_max` tensors travel in the
+//          argument struct, so that a unit of a model is one launch. Each block of a tensor writes
+//          one partial fingerprint, in the first microbatch of a rank.
+// Traffic: 4 bytes an element to write, 8 where it adds, and 4 to read for the fingerprint.
+#include "scenarios/run/gradients/source.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "real/cuda/error.h"
+#include "real/cuda/grid.h"
+#include "scenarios/run/gradients/blocks.h"
+#include "scenarios/run/gradients/keys.h"
+
+namespace adamant::scenarios {
+
+namespace {
+
+constexpr std::size_t tasks_max = 32;
+
+struct GradientTask {
+  float const* value = nullptr;
+  float* gradient = nullptr;  // null: none wanted
+  std::int64_t numel = 0;
+  TensorKey key;
+  std::uint64_t* partials = nullptr;  // one a block; null: no fingerprint
+};
+
+struct GradientArguments {
+  GradientTask tasks[tasks_max] = {};
+  MicrobatchKey microbatch;
+  GradientClass kind = GradientClass::exact;
+  int accumulate = 0;
+};
+
+#ifdef __CUDACC__
+
+__device__ float gradient_of(GradientArguments const& a, std::uint32_t hash) {
+  switch (a.kind) {
+    case GradientClass::exact:
+      return exact_gradient(hash, a.microbatch);
+    case GradientClass::normal:
+      return normal_gradient(hash, a.microbatch);
+    case GradientClass::wild:
+      break;
+  }
+  return wild_gradient(hash, a.microbatch);
+}
+
+__device__ void keep_block_sum(std::uint64_t sum, std::uint64_t* partial) {
+  __shared__ unsigned long long total;
+  if (threadIdx.x == 0) total = 0;
+  __syncthreads();
+  atomicAdd(&total, static_cast<unsigned long long>(sum));
+  __syncthreads();
+  if (threadIdx.x == 0) *partial = total;
+}
+
+__device__ void run_block(GradientArguments const& a, GradientTask const& task,
+                          std::int64_t blocks) {
+  std::uint64_t sum = 0;
+  for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+       i < task.numel; i += blocks * blockDim.x) {
+    std::uint32_t const hash = element_hash(task.key, static_cast<std::uint64_t>(i));
+    if (task.partials != nullptr) sum += fingerprint_term(hash, task.value[i]);
+    if (task.gradient == nullptr) continue;
+    float const fresh = gradient_of(a, hash);
+    task.gradient[i] = a.accumulate != 0 ? task.gradient[i] + fresh : fresh;
+  }
+  if (task.partials != nullptr) keep_block_sum(sum, task.partials + blockIdx.x);
+}
+
+#else
+
+constexpr std::int64_t piece_numel = 1024;  // hashes and values stay in the first cache
+
+/// Elements [begin, begin + count) of one tensor. Device memory is reached by memcpy alone.
+std::uint64_t run_piece(GradientArguments const& a, GradientTask const& task, std::int64_t begin,
+                        std::size_t count) {
+  std::uint32_t hash_room[piece_numel];
+  float values[piece_numel];
+  float fresh[piece_numel];
+  std::size_t const bytes = count * sizeof(float);
+  std::span<std::uint32_t> const hashes(hash_room, count);
+
+  hash_block(task.key, static_cast<std::uint64_t>(begin), hashes);
+  if (task.gradient != nullptr) {
+    gradient_block(a.kind, a.microbatch, hashes, fresh);
+    if (a.accumulate != 0) {
+      std::memcpy(values, task.gradient + begin, bytes);
+      add_block({fresh, count}, values);
+      std::memcpy(task.gradient + begin, values, bytes);
+    } else {
+      std::memcpy(task.gradient + begin, fresh, bytes);
+    }
+  }
+  if (task.partials == nullptr) return 0;
+  std::memcpy(values, task.value + begin, bytes);
+  return fingerprint_block(hashes, values);
+}
+
+void run_block(GradientArguments const& a, GradientTask const& task, std::int64_t blocks) {
+  std::int64_t const chunk = (task.numel + blocks - 1) / blocks;
+  std::int64_t const first = static_cast<std::int64_t>(blockIdx.x) * chunk;
+  std::int64_t const end = std::min(task.numel, first + chunk);
+  std::uint64_t sum = 0;
+  for (std::int64_t begin = first; begin < end; begin += piece_numel)
+    sum += run_piece(a, task, begin, static_cast<std::size_t>(std::min(piece_numel, end - begin)));
+  if (task.partials != nullptr) task.partials[blockIdx.x] = sum;
+}
+
+#endif
+
+__global__ void gradient_kernel(__grid_constant__ GradientArguments const arguments) {
+  GradientTask const task = arguments.tasks[blockIdx.y];
+  auto const wanted = (task.numel + real::elements_per_block - 1) / real::elements_per_block;
+  std::int64_t const blocks = wanted < real::blocks_max ? wanted : real::blocks_max;
+  if (static_cast<std::int64_t>(blockIdx.x) < blocks) run_block(arguments, task, blocks);
+}
+
+class KernelGradients final : public GeneratedGradients {
+ public:
+  explicit KernelGradients(GradientPlan const& plan);
+  ~KernelGradients() override { static_cast<void>(cudaFree(partials_)); }
+  KernelGradients(KernelGradients const&) = delete;
+  KernelGradients& operator=(KernelGradients const&) = delete;
+
+  void begin(std::int64_t index) override;
+  void backward(real::UnitBackward const& request) override;
+  std::span<std::uint64_t const> partial_fingerprints(int parameter) const override;
+  void const* allocation() const override { return partials_; }
+
+ private:
+  /// Where a parameter's partial fingerprints lie.
+  struct Room {
+    std::size_t begin = 0;
+    std::size_t count = 0;
+    bool seen = false;  // in this backward
+  };
+
+  GradientTask task_for(real::WholeTensor const& tensor, bool first_microbatch);
+  void launch(GradientArguments const& arguments, std::size_t count, cudaStream_t stream) const;
+
+  GradientPlan plan_;
+  std::int64_t index_ = 0;
+  std::vector<Room> rooms_;
+  std::uint64_t* partials_ = nullptr;
+};
+
+KernelGradients::KernelGradients(GradientPlan const& plan) : plan_(plan) {
+  std::size_t total = 0;
+  for (std::int64_t const numel : plan.numels) {
+    std::size_t const count = numel > 0 ? real::blocks_for(numel) : 0;
+    rooms_.push_back({.begin = total, .count = count});
+    total += count;
+  }
+  if (total > 0)
+    ADAMANT_TRY(cudaMalloc(reinterpret_cast<void**>(&partials_), total * sizeof(std::uint64_t)));
+}
+
+void KernelGradients::begin(std::int64_t index) {
+  index_ = index;
+  for (Room& room : rooms_) room.seen = false;
+}
+
+void KernelGradients::backward(real::UnitBackward const& request) {
+  GradientArguments arguments;
+  arguments.microbatch = microbatch_key({.seed = plan_.seed,
+                                         .backward = index_,
+                                         .microbatch = request.microbatch,
+                                         .microbatch_count = plan_.microbatches});
+  arguments.kind = plan_.kind;
+  arguments.accumulate = request.accumulate ? 1 : 0;
+  std::size_t count = 0;
+  for (real::WholeTensor const& tensor : request.tensors) {
+    if (tensor.numel == 0) continue;
+    arguments.tasks[count++] = task_for(tensor, !request.accumulate);
+    if (count < tasks_max) continue;
+    launch(arguments, count, request.stream);
+    count = 0;
+  }
+  if (count > 0) launch(arguments, count, request.stream);
+}
+
+GradientTask KernelGradients::task_for(real::WholeTensor const& tensor, bool first_microbatch) {
+  Room& room = rooms_[static_cast<std::size_t>(tensor.parameter)];
+  if (first_microbatch) room.seen = true;
+  return {.value = tensor.value,
+          .gradient = tensor.gradient,
+          .numel = tensor.numel,
+          .key = gradient_key({.seed = plan_.seed, .parameter = tensor.parameter}, index_),
+          .partials = first_microbatch ? partials_ + room.begin : nullptr};
+}
+
+void KernelGradients::launch(GradientArguments const& arguments, std::size_t count,
+                             cudaStream_t stream) const {
+  std::int64_t longest = 0;
+  for (std::size_t i = 0; i < count; ++i) longest = std::max(longest, arguments.tasks[i].numel);
+  cudaLaunchConfig_t config = {};
+  config.gridDim = dim3(real::blocks_for(longest), static_cast<unsigned>(count));
+  config.blockDim = dim3(real::threads_per_block);
+  config.stream = stream;
+  ADAMANT_TRY(cudaLaunchKernelEx(&config, gradient_kernel, arguments));
+}
+
+std::span<std::uint64_t const> KernelGradients::partial_fingerprints(int parameter) const {
+  Room const& room = rooms_[static_cast<std::size_t>(parameter)];
+  if (!room.seen) return {};
+  return {partials_ + room.begin, room.count};
+}
+
+}  // namespace
+
+std::unique_ptr<GeneratedGradients> make_generated_gradients(GradientPlan const& plan) {
+  return std::make_unique<KernelGradients>(plan);
+}
+
+}  // namespace adamant::scenarios

@@ -1,0 +1,208 @@
+#include "scenarios/run/run.h"
+
+#include <chrono>
+#include <memory>
+#include <new>
+#include <utility>
+
+#include "scenarios/run/admission.h"
+#include "scenarios/run/dump/dump.h"
+#include "scenarios/run/engine_seam.h"
+#include "scenarios/run/expectation.h"
+#include "scenarios/run/verdict/verdict.h"
+
+namespace adamant::scenarios {
+
+namespace {
+
+constexpr std::size_t violations_max = 10;
+
+/// The verdict, and after it the dump where one is wanted.
+class VerdictAndDump final : public Observer {
+ public:
+  VerdictAndDump(Verdict& verdict, Dump* dump) : verdict_(verdict), dump_(dump) {}
+
+  bool started(WorldView const& world) override {
+    bool const go_on = verdict_.started(world);
+    if (dump_ != nullptr) dump_->started(world);
+    return go_on;
+  }
+  bool after(Primitive const& operation, WorldView const& world) override {
+    bool const go_on = verdict_.after(operation, world);
+    if (dump_ != nullptr) dump_->after(operation, world);
+    return go_on;
+  }
+  void finished(WorldView const& world) override { verdict_.finished(world); }
+  void ended(std::span<WorldAllocation const> left) override { verdict_.ended(left); }
+
+ private:
+  Verdict& verdict_;
+  Dump* dump_;
+};
+
+/// A scenario that nothing refuses, ready to be run under one schedule after the other.
+class Runner {
+ public:
+  Runner(Scenario const& scenario, RunOptions const& options, std::uint64_t seed)
+      : scenario_(scenario),
+        options_(options),
+        seed_(seed),
+        program_(scenario),
+        parameters_(parameter_specs(scenario)),
+        engine_(make_scenario_engine(scenario.engine.name)) {}
+
+  /// One run; a dump is written only where the caller wants one of this run.
+  RunResult run(Schedule const& schedule, bool dump);
+
+ private:
+  EngineTask task(Schedule const& schedule, Verdict const& verdict) const;
+
+  Scenario const& scenario_;
+  RunOptions const& options_;
+  std::uint64_t seed_;
+  Program program_;
+  std::vector<ParameterSpec> parameters_;
+  std::unique_ptr<ScenarioEngine> engine_;
+};
+
+EngineTask Runner::task(Schedule const& schedule, Verdict const& verdict) const {
+  return {.scenario = scenario_,
+          .program = program_,
+          .parameters = parameters_,
+          .seed = seed_,
+          .schedule = schedule,
+          .initial_values = [&](int parameter) { return verdict.initial_values(parameter); },
+          .fault = options_.fault,
+          .device_bytes = options_.device_bytes,
+          .loopback = options_.loopback};
+}
+
+// What the world saw comes first: a wrong value is often only its consequence.
+void join_violations(RunResult& result, std::vector<ViolationReport> found) {
+  for (ViolationReport& violation : found)
+    if (result.violations.size() < violations_max)
+      result.violations.push_back(std::move(violation));
+}
+
+void conclude(RunResult& result, std::optional<EngineFailure> const& failure) {
+  if (!result.violations.empty()) {
+    result.outcome = Outcome::violated;
+  } else if (!failure) {
+    result.outcome = Outcome::pass;
+  } else {
+    result.outcome = failure->out_of_memory ? Outcome::refused : Outcome::error;
+    result.reason = failure->out_of_memory ? "out_of_memory" : "engine_error";
+    result.message = "rank " + std::to_string(failure->rank) + ", operation " +
+                     std::to_string(failure->operation) + ": " + failure->message;
+  }
+}
+
+RunResult Runner::run(Schedule const& schedule, bool dump) {
+  Verdict verdict(scenario_, parameters_, seed_);
+  std::unique_ptr<Dump> const files =
+      dump ? std::make_unique<Dump>(*options_.dump, parameters_) : nullptr;
+  VerdictAndDump observer(verdict, files.get());
+  EngineEnd end = engine_->execute(task(schedule, verdict), observer);
+
+  RunResult result;
+  result.engine = engine_->name();
+  join_violations(result, std::move(end.violations));
+  join_violations(result, verdict.violations());
+  conclude(result, end.failure);
+  result.notes = verdict.notes();
+  result.choices = std::move(end.choices);
+  result.digest = end.digest;
+  result.simulated_seconds = end.simulated_seconds;
+  result.device_peak_bytes = end.device_peak_bytes;
+  result.pinned_peak_bytes = end.pinned_peak_bytes;
+  result.schedules = 1;
+  bool const complete = result.outcome == Outcome::pass || result.outcome == Outcome::violated;
+  if (files && complete) files->commit();
+  return result;
+}
+
+/// Number `index` of the further schedules: random and pct by turns, with seeds of their own.
+Schedule further_schedule(std::uint64_t seed, int index) {
+  return {.strategy = index % 2 == 0 ? Schedule::Strategy::random : Schedule::Strategy::pct,
+          .seed = seed + 1 + static_cast<std::uint64_t>(index),
+          .depth = std::nullopt,
+          .choices = std::nullopt};
+}
+
+/// The run again, by its recorded choices: anything undetermined shows as another digest.
+void expect_same_digest(Runner& runner, Schedule schedule, RunResult& result) {
+  schedule.choices = result.choices;
+  RunResult const again = runner.run(schedule, false);
+  if (again.digest == result.digest) return;
+  ViolationReport violation;
+  violation.law = "determinism.digest";
+  violation.expected = std::to_string(result.digest);
+  violation.actual = std::to_string(again.digest);
+  violation.message = "the same scenario, seed and choices gave another digest";
+  result.violations.push_back(std::move(violation));
+  result.outcome = Outcome::violated;
+}
+
+RunResult run_schedules(Scenario const& scenario, RunOptions const& options, std::uint64_t seed) {
+  Runner runner(scenario, options, seed);
+  RunResult result = runner.run(scenario.schedule, options.dump.has_value());
+  if (options.schedules > 0 && result.outcome == Outcome::pass)
+    expect_same_digest(runner, scenario.schedule, result);
+  std::uint64_t const schedule_seed = scenario.schedule.seed.value_or(seed);
+  int done = 1;
+  for (int i = 0; i < options.schedules && result.outcome == Outcome::pass; ++i, ++done) {
+    RunResult next = runner.run(further_schedule(schedule_seed, i), false);
+    if (next.outcome != Outcome::pass) result = std::move(next);
+  }
+  result.schedules = done;
+  return result;
+}
+
+RunResult refused(Refusal const& refusal) {
+  RunResult result;
+  result.outcome = Outcome::refused;
+  result.reason = refusal.id;
+  result.message = refusal.message;
+  return result;
+}
+
+RunResult judge(Scenario const& scenario, RunOptions const& options, std::uint64_t seed) {
+  if (auto const refusal = refuse_to_run(scenario)) return refused(*refusal);
+  try {
+    return run_schedules(scenario, options, seed);
+  } catch (std::bad_alloc const&) {
+    return refused({.id = "out_of_memory", .message = "this machine has no more memory"});
+  }
+}
+
+/// The scenario with what the options replace.
+Scenario effective(Scenario scenario, RunOptions const& options) {
+  std::string const asked = options.engine.value_or(scenario.engine.name);
+  scenario.engine.name = engine_here(asked);
+  if (options.engine) scenario.engine.options.clear();
+  if (options.schedule) scenario.schedule = *options.schedule;
+  return scenario;
+}
+
+}  // namespace
+
+RunResult run_scenario(Scenario const& scenario, RunOptions const& options) {
+  auto const begin = std::chrono::steady_clock::now();
+  Scenario const here = effective(scenario, options);
+  std::uint64_t const seed = options.seed.value_or(scenario.seed.value_or(0));
+  RunResult result = judge(here, options, seed);
+
+  result.name = scenario.name;
+  result.seed = seed;
+  result.engine = here.engine.name;
+  if (here.engine.name != options.engine.value_or(scenario.engine.name))
+    result.notes.push_back("engine " + scenario.engine.name + " runs here as " + here.engine.name);
+  result.expected = text_of(scenario.expect);
+  result.operations = static_cast<int>(operation_count(scenario.program));
+  result.met = meets(result, scenario.expect);
+  result.wall_seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return result;
+}
+
+}  // namespace adamant::scenarios

@@ -1,0 +1,34 @@
+// Holds every rank's list of buffers to two others: what the world around the engine says is
+// allocated, one by one, and what the oracle counts for each purpose. Law: memory.budget.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "oracle/budget/budget.h"
+#include "scenarios/run/engine_seam.h"
+#include "scenarios/run/verdict/findings.h"
+
+namespace adamant::scenarios {
+
+class MemoryJudge {
+ public:
+  MemoryJudge(std::vector<ParameterSpec> const& parameters, int ranks, Findings& findings);
+
+  /// Keeps the expectation in step with what the engines did.
+  void follow(Primitive const& operation);
+
+  void compare(WorldView const& world);
+  /// After the engines are gone.
+  void expect_nothing(std::span<WorldAllocation const> left);
+
+ private:
+  void compare_purposes(WorldView const& world, int rank, std::vector<NamedBuffer> const& buffers);
+  void compare_one_by_one(int rank, std::vector<NamedBuffer> buffers,
+                          std::span<WorldAllocation const> live);
+
+  std::vector<oracle::Budget> budgets_;  // by rank
+  Findings& findings_;
+};
+
+}  // namespace adamant::scenarios

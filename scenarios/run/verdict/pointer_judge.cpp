@@ -1,0 +1,43 @@
+#include "scenarios/run/verdict/pointer_judge.h"
+
+#include <iterator>
+
+namespace adamant::scenarios {
+
+namespace {
+
+bool gives_gradients_back(Primitive const* operation) {
+  return operation != nullptr && operation->kind == Primitive::Kind::zero_grad &&
+         operation->set_to_none;
+}
+
+}  // namespace
+
+PointerJudge::PointerJudge(std::vector<ParameterSpec> const& parameters, int ranks,
+                           Findings& findings)
+    : parameters_(parameters),
+      findings_(findings),
+      addresses_(static_cast<std::size_t>(ranks) * parameters.size() *
+                 std::size(all_tensor_kinds)) {}
+
+void PointerJudge::compare(WorldView const& world, Primitive const* operation) {
+  auto kept = addresses_.begin();
+  for (int rank = 0; rank < world.rank_count(); ++rank) {
+    for (std::size_t p = 0; p < parameters_.size(); ++p) {
+      for (TensorKind const kind : all_tensor_kinds) {
+        void const*& before = *kept++;
+        void const* const now = world.shard(rank, static_cast<int>(p), kind).address;
+        bool const may_move = kind == TensorKind::gradient && gives_gradients_back(operation);
+        if (before != nullptr && now != before && !may_move)
+          findings_.add("pointers.stable",
+                        {.rank = rank, .tensor = tensor_name(parameters_[p], kind)},
+                        {.expected = "the address that it had",
+                         .actual = now == nullptr ? "no storage" : "another address",
+                         .message = "the tensor moved, although nothing gave it back"});
+        before = now;
+      }
+    }
+  }
+}
+
+}  // namespace adamant::scenarios

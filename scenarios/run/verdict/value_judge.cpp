@@ -1,0 +1,192 @@
+#include "scenarios/run/verdict/value_judge.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+
+#include "oracle/compare/first_difference.h"
+#include "oracle/layout/fsdp2.h"
+#include "oracle/reduce/sum_bound.h"
+
+namespace adamant::scenarios {
+
+namespace {
+
+constexpr std::int64_t block_numel = 4096;
+// How much of its interval a value uses is computed for every element of a small tensor, and for a
+// sample of a large one: it is a figure for readers, not part of the verdict.
+constexpr std::int64_t small_tensor_numel = 1 << 16;
+constexpr std::int64_t sample_stride = 97;
+
+std::string rows_text(std::int64_t begin, std::int64_t end) {
+  return fmt::format("rows [{}, {})", begin, end);
+}
+
+std::string presence(bool has_gradient) {
+  return has_gradient ? "a gradient" : "no gradient";
+}
+
+std::string interval_text(oracle::Admissible const& admissible, std::string (*written)(float)) {
+  std::vector<std::string> parts;
+  if (admissible.finite_possible)
+    parts.push_back(fmt::format("[{}, {}]", written(admissible.lo), written(admissible.hi)));
+  if (admissible.may_be_pos_inf) parts.emplace_back("inf");
+  if (admissible.may_be_neg_inf) parts.emplace_back("-inf");
+  if (admissible.may_be_nan) parts.emplace_back("nan");
+  return fmt::format("{}", fmt::join(parts, " or "));
+}
+
+ViolationReport outside(oracle::Admissible const& admissible, float actual) {
+  ViolationReport report;
+  report.law = "values.interval";
+  report.expected = interval_text(admissible, hexadecimal);
+  report.expected_decimal = interval_text(admissible, decimal);
+  report.actual = hexadecimal(actual);
+  report.actual_decimal = decimal(actual);
+  if (admissible.finite_possible)
+    report.ulp = std::min(oracle::ulp_distance(actual, admissible.lo),
+                          oracle::ulp_distance(actual, admissible.hi));
+  report.message = "no order of summation leads to this gradient";
+  return report;
+}
+
+}  // namespace
+
+// Rows are the oracle's layout, not the engine's word: an engine that lost rows must not be
+// compared with nothing.
+ValueJudge::Rows ValueJudge::rows_of(WorldView const& world, int rank, int parameter,
+                                     TensorKind kind) {
+  auto const& spec = reference_.model().spec(parameter);
+  auto const expected =
+      oracle::shard_rows(spec.rows(), {.rank = rank, .world_size = world.rank_count()});
+  Shard const shard = world.shard(rank, parameter, kind);
+  Rows const rows{.usable = true,
+                  .first_element = expected.begin * spec.row_numel(),
+                  .numel = expected.count() * spec.row_numel(),
+                  .values = shard.values};
+  bool const same_rows = shard.row_begin == expected.begin && shard.row_end == expected.end;
+  if (same_rows && std::ssize(shard.values) == rows.numel) return rows;
+
+  std::string const actual =
+      same_rows ? "no storage for them" : rows_text(shard.row_begin, shard.row_end);
+  findings_.add("values.bitwise",
+                {.rank = rank, .tensor = tensor_name(spec, kind), .index = rows.first_element},
+                {.expected = rows_text(expected.begin, expected.end),
+                 .actual = actual,
+                 .message = "the rank does not hold the rows that the layout gives it"});
+  return {};
+}
+
+void ValueJudge::compare(WorldView const& world, int parameter, TensorKind kind) {
+  auto const whole = reference_.model().tensor(parameter, kind);
+  if (whole.empty()) return;
+  for (int rank = 0; rank < world.rank_count() && !findings_.full(); ++rank) {
+    if (kind == TensorKind::gradient && !world.has_gradient(rank, parameter)) continue;
+    Rows const rows = rows_of(world, rank, parameter, kind);
+    if (!rows.usable) continue;
+    auto const expected = whole.subspan(static_cast<std::size_t>(rows.first_element),
+                                        static_cast<std::size_t>(rows.numel));
+    auto const difference = oracle::first_difference(expected, rows.values);
+    if (!difference) continue;
+    findings_.add_values({.rank = rank,
+                          .tensor = tensor_name(reference_.model().spec(parameter), kind),
+                          .index = rows.first_element + difference->index},
+                         *difference);
+  }
+}
+
+// The first rank is held to the oracle, the others to the first: what only some ranks do wrong is
+// a disagreement.
+void ValueJudge::compare_flags(WorldView const& world) {
+  auto const& model = reference_.model();
+  for (int p = 0; p < model.parameter_count(); ++p) {
+    for (int rank = 0; rank < world.rank_count() && !findings_.full(); ++rank) {
+      bool const first = rank == 0;
+      char const* const law = first ? "values.bitwise" : "ranks.agree";
+      std::string const against = first ? "the oracle" : "rank 0";
+      bool const gradient = first ? model.has_gradient(p) : world.has_gradient(0, p);
+      if (world.has_gradient(rank, p) != gradient)
+        findings_.add(law,
+                      {.rank = rank, .tensor = tensor_name(model.spec(p), TensorKind::gradient)},
+                      {.expected = presence(gradient),
+                       .actual = presence(!gradient),
+                       .message = "the rank differs from " + against + " about having a gradient"});
+      std::int64_t const steps = first ? model.step_count(p) : world.step_count(0, p);
+      if (world.step_count(rank, p) != steps)
+        findings_.add(law, {.rank = rank, .tensor = model.spec(p).name + "/step"},
+                      {.expected = std::to_string(steps),
+                       .actual = std::to_string(world.step_count(rank, p)),
+                       .message = "the rank's step counter differs from " + against});
+    }
+  }
+}
+
+void ValueJudge::compare_gathered(WorldView const& world, std::int64_t backward) {
+  auto const& model = reference_.model();
+  for (int p = 0; p < model.parameter_count(); ++p) {
+    std::optional<std::uint64_t> expected;
+    for (int rank = 0; rank < world.rank_count() && !findings_.full(); ++rank) {
+      auto const seen = world.gathered_fingerprint(rank, p);
+      if (!seen) continue;
+      if (!expected) expected = reference_.fingerprint(p, backward);
+      if (*seen == *expected) continue;
+      findings_.add("values.bitwise", {.rank = rank, .tensor = model.spec(p).name},
+                    {.expected = "fingerprint " + std::to_string(*expected),
+                     .actual = "fingerprint " + std::to_string(*seen),
+                     .message = "the whole parameter that backward gathered differs from the "
+                                "oracle's"});
+    }
+  }
+}
+
+void ValueJudge::admit_gradient(WorldView const& world, int parameter, std::int64_t backward) {
+  auto const numel = reference_.model().spec(parameter).numel();
+  std::vector<float> observed(static_cast<std::size_t>(numel));
+  auto const read = reference_.reader(parameter, backward);
+  for (int rank = 0; rank < world.rank_count(); ++rank) {
+    Rows const rows = rows_of(world, rank, parameter, TensorKind::gradient);
+    if (!rows.usable) return;
+    for (std::int64_t begin = 0; begin < rows.numel; begin += block_numel) {
+      auto const count = std::min(block_numel, rows.numel - begin);
+      auto const actual =
+          rows.values.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(count));
+      admit_block(rank, parameter, read, rows.first_element + begin, actual);
+    }
+    std::copy(rows.values.begin(), rows.values.end(), observed.begin() + rows.first_element);
+  }
+  reference_.take_gradient(parameter, observed);
+}
+
+void ValueJudge::admit_block(int rank, int parameter, oracle::MicrobatchReader const& read,
+                             std::int64_t begin, std::span<float const> actual) {
+  auto const& model = reference_.model();
+  auto const older = model.has_gradient(parameter)
+                         ? model.tensor(parameter, TensorKind::gradient)
+                               .subspan(static_cast<std::size_t>(begin), actual.size())
+                         : std::span<float const>();
+  oracle::MeanBounds bounds(std::ssize(actual));
+  std::vector<float> microbatch(actual.size());
+  for (int m = 0; m < reference_.microbatch_count(); ++m) {
+    read(m, begin, microbatch);
+    bounds.add(microbatch);
+  }
+  auto const admissible = [&](std::int64_t i) {
+    auto const mean = bounds.at(i);
+    return older.empty() ? mean : oracle::add_to(older[static_cast<std::size_t>(i)], mean);
+  };
+  if (auto const at = bounds.first_outside(actual, older); at && !findings_.full()) {
+    ViolationReport report = outside(admissible(*at), actual[static_cast<std::size_t>(*at)]);
+    report.rank = rank;
+    report.tensor = tensor_name(model.spec(parameter), TensorKind::gradient);
+    report.index = begin + *at;
+    findings_.add(std::move(report));
+    return;
+  }
+  bool const small = model.spec(parameter).numel() <= small_tensor_numel;
+  for (std::int64_t i = 0; i < std::ssize(actual); i += small ? 1 : sample_stride)
+    interval_used_ =
+        std::max(interval_used_, admissible(i).used(actual[static_cast<std::size_t>(i)]));
+}
+
+}  // namespace adamant::scenarios

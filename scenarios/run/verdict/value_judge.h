@@ -1,0 +1,53 @@
+// Compares what an engine's ranks hold with the oracle's whole tensors: rows, bits, gradients that
+// there should or should not be, step counters, and the parameters that a backward gathered.
+// Laws: values.bitwise, values.interval, ranks.agree.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "scenarios/run/engine_seam.h"
+#include "scenarios/run/verdict/findings.h"
+#include "scenarios/run/verdict/reference.h"
+
+namespace adamant::scenarios {
+
+class ValueJudge {
+ public:
+  ValueJudge(Reference& reference, Findings& findings)
+      : reference_(reference), findings_(findings) {}
+
+  /// Every rank's rows of one tensor, in place, against the oracle's.
+  void compare(WorldView const& world, int parameter, TensorKind kind);
+
+  /// Does each rank say the right thing about having a gradient, and about steps?
+  void compare_flags(WorldView const& world);
+
+  /// Did every rank that computed see the oracle's whole parameters?
+  void compare_gathered(WorldView const& world, std::int64_t backward);
+
+  /// Holds the gradient that one backward reduced to the bound of any order of summation, and hands
+  /// it to the oracle.
+  void admit_gradient(WorldView const& world, int parameter, std::int64_t backward);
+
+  /// The largest part of an interval that a gradient used so far.
+  double interval_used() const { return interval_used_; }
+
+ private:
+  /// This rank's rows, or nothing after reporting that they are others.
+  struct Rows {
+    bool usable = false;
+    std::int64_t first_element = 0;
+    std::int64_t numel = 0;
+    std::span<float const> values;
+  };
+  Rows rows_of(WorldView const& world, int rank, int parameter, TensorKind kind);
+  void admit_block(int rank, int parameter, oracle::MicrobatchReader const& read,
+                   std::int64_t begin, std::span<float const> actual);
+
+  Reference& reference_;
+  Findings& findings_;
+  double interval_used_ = 0;
+};
+
+}  // namespace adamant::scenarios

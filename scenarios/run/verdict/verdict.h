@@ -1,0 +1,64 @@
+// The verdict on one run: an observer that lets the oracle take every operation after the engine
+// and compares the two. What it compares is what the engine shows; accesses and orders are judged
+// by the world around the engine.
+//
+// Small models (up to `small_model_numel` elements) are compared whole after every operation. Of
+// larger ones each operation's own tensors are: gradients after backward and zero_grad, parameters
+// and moments after step; everything after `check` and at the end. Flags, counters, addresses and
+// memory are compared always.
+#pragma once
+
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+#include "scenarios/run/engine_seam.h"
+#include "scenarios/run/verdict/findings.h"
+#include "scenarios/run/verdict/memory_judge.h"
+#include "scenarios/run/verdict/pointer_judge.h"
+#include "scenarios/run/verdict/reference.h"
+#include "scenarios/run/verdict/value_judge.h"
+
+namespace adamant::scenarios {
+
+class Verdict final : public Observer {
+ public:
+  static constexpr std::int64_t small_model_numel = 1 << 20;
+  /// After the first violation nothing more is compared, but the world of a small model goes on for
+  /// so many operations: what reads a wrong value late may be a race or an uninitialised read that
+  /// the world itself reports.
+  static constexpr int operations_after_violation = 6;
+
+  Verdict(Scenario const& scenario, std::vector<ParameterSpec> const& parameters,
+          std::uint64_t seed);
+
+  bool started(WorldView const& world) override;
+  bool after(Primitive const& operation, WorldView const& world) override;
+  void finished(WorldView const& world) override;
+  void ended(std::span<WorldAllocation const> left) override;
+
+  std::vector<ViolationReport> const& violations() const { return findings_.reports(); }
+  std::vector<std::string> notes() const;
+  std::span<float const> initial_values(int parameter) const {
+    return reference_.model().tensor(parameter, TensorKind::parameter);
+  }
+
+ private:
+  void follow(Primitive const& operation, WorldView const& world);
+  void follow_backward(Primitive const& operation, WorldView const& world);
+  void follow_step(WorldView const& world);
+  void compare_touched(WorldView const& world, int parameter,
+                       std::initializer_list<TensorKind> kinds);
+  void compare_all(WorldView const& world);
+
+  GradientClass kind_;
+  bool small_;
+  Findings findings_;
+  Reference reference_;
+  ValueJudge values_;
+  MemoryJudge memory_;
+  PointerJudge pointers_;
+  int patience_ = operations_after_violation;
+};
+
+}  // namespace adamant::scenarios
