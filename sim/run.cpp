@@ -6,6 +6,7 @@
 
 #include "sim/cuda/region.h"
 #include "sim/cuda/runtime.h"
+#include "sim/nccl/state.h"
 
 namespace adamant::sim {
 namespace {
@@ -63,6 +64,7 @@ void reset(Runtime& runtime, int ranks, Options const& options) {
   }
   runtime.devices.assign(static_cast<std::size_t>(devices), {});
   runtime.events.clear();
+  nccl_state().reset(ranks);
   runtime.pools.clear();
   meetings = {};
 }
@@ -198,8 +200,8 @@ void name_buffer(void const* address, std::string_view name) {
 
 void name_stream(void const* stream, std::string_view name) {
   Unwatched const unwatched;
-  inside_or_abort();
-  const_cast<Stream*>(static_cast<Stream const*>(stream))->name = name;
+  auto* const handle = static_cast<cudaStream_t>(const_cast<void*>(stream));
+  if (Stream* const named = stream_of(inside_or_abort(), handle)) named->name = name;
 }
 
 void note_result(std::uint64_t value) {

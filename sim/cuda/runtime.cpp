@@ -50,6 +50,8 @@ bool is_blocking(Stream const& stream) {
   return !stream.is_legacy_default && (stream.flags & cudaStreamNonBlocking) == 0;
 }
 
+}  // namespace
+
 // Work in the legacy default stream waits for all earlier work of the device's blocking streams,
 // and their later work waits for it.
 void order_against_legacy(Runtime& runtime, Stream& stream) {
@@ -70,8 +72,6 @@ void order_against_legacy(Runtime& runtime, Stream& stream) {
     enqueue_wait(runtime, stream, ticket);
   }
 }
-
-}  // namespace
 
 Stream* stream_of(Runtime& runtime, cudaStream_t handle) {
   if (handle == nullptr || handle == cudaStreamLegacy) {

@@ -99,6 +99,8 @@ Pool& current_pool(Runtime& runtime, int device);
 /// Pushes an operation, ordered against the legacy default stream as CUDA says, then lets the
 /// scheduler choose who goes on. Returns cudaErrorUnknown if the world ended.
 cudaError_t enqueue(Runtime& runtime, Stream& stream, Operation& operation);
+/// Orders what comes next in `stream` against the legacy default stream of its device.
+void order_against_legacy(Runtime& runtime, Stream& stream);
 Ticket& enqueue_record(Runtime& runtime, Stream& stream);
 void enqueue_wait(Runtime& runtime, Stream& stream, Ticket& ticket);
 inline cudaError_t result_of(bool world_goes_on) {

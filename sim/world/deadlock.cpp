@@ -14,6 +14,7 @@ std::string name_of(Stream const& stream) {
 // Follows what `host` waits for until it ends at something that will never come, or closes a cycle.
 std::string chain_of(World& world, Host const& host) {
   std::string text = fmt::format("rank {} waits in {}", host.rank, host.waits_in);
+  if (host.describe_wait) text += " " + host.describe_wait();
   Stream const* stream = host.waits_for_stream;
   if (host.waits_for_ticket != nullptr) stream = host.waits_for_ticket->stream;
   std::vector<Stream const*> seen;

@@ -1,0 +1,203 @@
+#include "sim/nccl/collective.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/cuda/region.h"
+#include "sim/nccl/execution.h"
+#include "sim/nccl/state.h"
+#include "sim/world/assert.h"
+
+namespace adamant::sim {
+namespace {
+
+// Ring, protocol Simple: a base, NVLink hops, and the bandwidth of one rank's links.
+constexpr std::uint64_t base_ns = 8400;
+constexpr std::uint64_t hop_ns = 3400;
+constexpr std::uint64_t bytes_per_ns = 363;
+
+std::uint64_t cost_ns(Signature const& signature, std::uint64_t ranks) {
+  std::uint64_t const bytes = signature.count * element_bytes(signature.type);
+  switch (signature.function) {
+    case Function::all_reduce:
+      return base_ns + 2 * (ranks - 1) * (hop_ns + bytes / ranks / bytes_per_ns);
+    case Function::all_gather:
+    case Function::reduce_scatter:
+      return base_ns + (ranks - 1) * (hop_ns + bytes / bytes_per_ns);
+    case Function::reduce:
+    case Function::broadcast:
+      return base_ns + (ranks - 1) * hop_ns + bytes / bytes_per_ns;
+    case Function::send:
+    case Function::receive:
+      return base_ns + hop_ns + bytes / bytes_per_ns;
+  }
+  return base_ns;
+}
+
+// ---- who is missing, for deadlock reports
+// --------------------------------------------------------
+
+std::string what_instead(Call const& call, std::size_t side) {
+  Part const& part = call.parts[side];
+  if (part.member != nullptr) {
+    if (part.member->aborted) return "has aborted";
+    return fmt::format("has issued it, but `{}` has not come to it", part.stream->name);
+  }
+  if (is_message(call.signature.function)) return "has not issued its side";
+  ncclComm const& member = *call.communicator->members[side];
+  if (member.aborted) return "has aborted";
+  if (member.calls == 0) return "has issued nothing there";
+  return fmt::format("has issued {} calls there, {} last", member.calls, describe(member.last));
+}
+
+std::string describe_missing(Call const& call) {
+  std::string text = call.communicator->describe();
+  Signature const& signature = call.signature;
+  bool const message = is_message(signature.function);
+  int const source = static_cast<int>(call.number) / call.communicator->ranks();
+  int const destination = static_cast<int>(call.number) % call.communicator->ranks();
+  if (message) {
+    text = fmt::format("(from rank {} to rank {} of {}) waits", source, destination, text);
+  } else {
+    text = fmt::format("(call {} of {}) waits", call.number, text);
+  }
+  auto const& arrived = call.meeting.arrived;
+  for (std::size_t side = 0; side < call.parts.size(); ++side) {
+    Stream* const stream = call.parts[side].stream;
+    Operation const* const operation = call.parts[side].operation;
+    bool const there = operation != nullptr && operation == stream->head() &&
+                       std::find(arrived.begin(), arrived.end(), stream) != arrived.end();
+    if (there) continue;
+    int const rank = !message ? static_cast<int>(side) : side == 0 ? source : destination;
+    text += fmt::format("; rank {} {}", rank, what_instead(call, side));
+  }
+  return text;
+}
+
+// ---- matching
+// ------------------------------------------------------------------------------------
+
+Call& take_call(Communicator& communicator, Signature const& signature, std::size_t sides) {
+  NcclState& state = nccl_state();
+  if (state.free_calls.empty()) {
+    Call& call = state.calls.emplace_back();
+    call.meeting.execute = [&call](Meeting&) { execute(*current_runtime, call); };
+    call.meeting.describe_missing = [&call] { return describe_missing(call); };
+    state.free_calls.push_back(&call);
+  }
+  Call& call = *state.free_calls.back();
+  state.free_calls.pop_back();
+  call.communicator = &communicator;
+  call.signature = signature;
+  call.parts.assign(sides, {});
+  call.meeting.expected = static_cast<std::uint32_t>(sides);
+  return call;
+}
+
+int first_rank(Call const& call) {
+  for (Part const& part : call.parts) {
+    if (part.member != nullptr) return part.member->rank;
+  }
+  return 0;
+}
+
+bool agree(Runtime& runtime, Call const& call, Request const& request) {
+  if (call.signature == request.signature) return true;
+  report_disagreement(
+      runtime, fmt::format("rank {} called {} as call {} of {}, rank {} {}", first_rank(call),
+                           describe(call.signature), call.number, call.communicator->describe(),
+                           request.member->rank, describe(request.signature)));
+  return false;
+}
+
+Call* match_collective(Runtime& runtime, Request const& request) {
+  ncclComm& member = *request.member;
+  Communicator& communicator = *member.communicator;
+  std::uint64_t const at = member.calls - communicator.open_first;
+  if (at == communicator.open.size()) {
+    Call& call = take_call(communicator, request.signature, communicator.members.size());
+    call.number = member.calls;
+    communicator.open.push_back(&call);
+  }
+  Call* const call = communicator.open[at];
+  ADAMANT_SIM_ASSERT(call != nullptr);
+  if (!agree(runtime, *call, request)) return nullptr;
+  ++member.calls;
+  member.last = request.signature;
+  return call;
+}
+
+// Sends and receives between two ranks match in their orders.
+Call* match_message(Runtime& runtime, Request const& request, std::size_t side) {
+  Communicator& communicator = *request.member->communicator;
+  int const rank = request.member->rank;
+  int const peer = request.signature.root;
+  int const ranks = communicator.ranks();
+  int const way = side == 0 ? rank * ranks + peer : peer * ranks + rank;
+  communicator.messages.resize(static_cast<std::size_t>(ranks) * static_cast<std::size_t>(ranks));
+  std::deque<Call*>& open = communicator.messages[static_cast<std::size_t>(way)];
+  if (open.empty() || open.front()->parts[side].member != nullptr) {
+    Call& call = take_call(communicator, request.signature, 2);
+    call.number = static_cast<std::uint64_t>(way);
+    open.push_back(&call);
+    return &call;
+  }
+  Call* const call = open.front();
+  Signature const& other = call->signature;
+  if (other.count == request.signature.count && other.type == request.signature.type) {
+    open.pop_front();
+    return call;
+  }
+  report_disagreement(runtime,
+                      fmt::format("rank {} called {} in {}, rank {} {}", peer, describe(other),
+                                  communicator.describe(), rank, describe(request.signature)));
+  return nullptr;
+}
+
+Part part_of(Request const& request, Stream& stream) {
+  Part part{.member = request.member,
+            .stream = &stream,
+            .send = request.send,
+            .receive = request.receive};
+  if (request.signature.reduction == Reduction::scaled_sum) {
+    part.scaled = true;
+    part.scalar = request.user.value;
+    part.scalar_on_device = request.user.on_device;
+  }
+  return part;
+}
+
+}  // namespace
+
+void issue(Runtime& runtime, Request const& request, Stream& stream) {
+  if (runtime.world.ended()) return;
+  Function const function = request.signature.function;
+  std::size_t const side = function == Function::receive ? 1 : 0;
+  bool const message = is_message(function);
+  Call* const call =
+      message ? match_message(runtime, request, side) : match_collective(runtime, request);
+  if (call == nullptr) return;
+  Part& part = call->parts[message ? side : static_cast<std::size_t>(request.member->rank)];
+  part = part_of(request, stream);
+  std::uint64_t const bytes = request.signature.count * element_bytes(request.signature.type);
+  Operation& operation = runtime.world.make(OperationKind::collective, name_of(function), bytes);
+  operation.meeting = &call->meeting;
+  operation.cost_ns = cost_ns(request.signature, request.member->communicator->members.size());
+  part.operation = &operation;
+  ++request.member->outstanding;
+  order_against_legacy(runtime, stream);
+  runtime.world.push(stream, operation);
+}
+
+void abandon_calls(Runtime& runtime, ncclComm& member) {
+  for (Call& call : nccl_state().calls) {
+    for (Part& part : call.parts) {
+      if (part.member != &member || part.operation == nullptr) continue;
+      runtime.world.leave_meeting(*part.stream, *part.operation);
+      part.operation = nullptr;
+    }
+  }
+}
+
+}  // namespace adamant::sim

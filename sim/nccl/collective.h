@@ -1,0 +1,56 @@
+// Collectives and messages: matching the calls of the ranks, executing them once all their streams
+// have come, and who learns of whom by that.
+//
+// Only data makes order: a rank learns from those whose data its result holds. What NCCL happens to
+// order beyond that, such as the kernels of one communicator, is no promise and gives no edge.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/nccl/communicator.h"
+
+namespace adamant::sim {
+
+/// One rank's call, checked.
+struct Request {
+  ncclComm* member = nullptr;
+  Signature signature;
+  char const* send = nullptr;
+  char* receive = nullptr;
+  UserOperator user = {};  // of a scaled sum
+  Stream* stream = nullptr;
+};
+
+/// One rank's side of a call.
+struct Part {
+  ncclComm* member = nullptr;  // null: has not issued it
+  Stream* stream = nullptr;
+  Operation* operation = nullptr;
+  char const* send = nullptr;
+  char* receive = nullptr;
+  Scalar scalar = {};
+  void const* scalar_on_device = nullptr;
+  bool scaled = false;
+};
+
+/// What the ranks of a communicator do together. Kept and used again.
+struct Call {
+  Communicator* communicator = nullptr;
+  std::uint64_t number = 0;  // of a message: source * ranks + destination
+  Signature signature;       // of the rank that came first
+  std::vector<Part> parts;   // by rank; of a message: the source's and the destination's
+  Meeting meeting;
+};
+
+/// Enqueues the request on `stream`. Errors: ends the world where ranks disagree.
+void issue(Runtime& runtime, Request const& request, Stream& stream);
+
+/// The rank gives up all that it has issued: its streams go on without.
+void abandon_calls(Runtime& runtime, ncclComm& member);
+
+inline bool is_message(Function function) {
+  return function == Function::send || function == Function::receive;
+}
+
+}  // namespace adamant::sim

@@ -1,0 +1,285 @@
+#include "sim/nccl/communicator.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "sim/nccl/state.h"
+#include "sim/world/assert.h"
+
+namespace adamant::sim {
+
+char const* name_of(Function function) {
+  static constexpr std::array<char const*, 7> names = {
+      "ncclAllReduce", "ncclAllGather", "ncclReduceScatter", "ncclReduce",
+      "ncclBroadcast", "ncclSend",      "ncclRecv"};
+  return names[static_cast<std::size_t>(function)];
+}
+
+std::string describe(Signature const& signature) {
+  Function const function = signature.function;
+  std::string text =
+      fmt::format("{}(count {}, {}", name_of(function), signature.count, name_of(signature.type));
+  if (signature.reduction != Reduction::none) {
+    text += fmt::format(", {}", name_of(signature.reduction));
+  }
+  if (function == Function::reduce || function == Function::broadcast) {
+    text += fmt::format(", root {}", signature.root);
+  }
+  if (is_message(function)) text += fmt::format(", peer {}", signature.root);
+  return text + ")";
+}
+
+std::string Communicator::describe() const {
+  return fmt::format("{} of {} ranks", name, ranks());
+}
+
+void report_disagreement(Runtime& runtime, std::string message) {
+  Violation violation;
+  violation.law = "order.collective";
+  violation.rank = runtime.world.host()->rank;
+  violation.operation = runtime.world.host()->program_operation;
+  violation.message = std::move(message);
+  runtime.world.add_violation(std::move(violation));
+  runtime.world.end();
+}
+
+ncclResult_t usable(Runtime& runtime, ncclComm* member) {
+  if (member == nullptr) return refuse(ncclInvalidArgument, "the communicator is null");
+  if (member->destroyed || member->aborted) {
+    Violation violation;
+    violation.law = "access.lifetime";
+    violation.rank = runtime.world.host()->rank;
+    violation.operation = runtime.world.host()->program_operation;
+    violation.message = "a destroyed communicator is used";
+    runtime.world.add_violation(std::move(violation));
+    return refuse(ncclInvalidArgument, "the communicator has been destroyed");
+  }
+  if (!member->known) {
+    return refuse(ncclInvalidArgument, "the communicator is used before its creation is over");
+  }
+  return ncclSuccess;
+}
+
+// ---- rendezvous
+// ----------------------------------------------------------------------------------
+
+void prepare(Rendezvous& rendezvous, char const* function, std::string subject, int ranks) {
+  rendezvous.function = function;
+  rendezvous.subject = std::move(subject);
+  rendezvous.present.assign(static_cast<std::size_t>(ranks), false);
+  rendezvous.missing = ranks;
+}
+
+namespace {
+
+std::string describe_missing(Rendezvous const& rendezvous) {
+  std::string text = "for rank";
+  for (std::size_t rank = 0; rank < rendezvous.present.size(); ++rank) {
+    if (!rendezvous.present[rank]) text += fmt::format(" {}", rank);
+  }
+  return text + " of " + rendezvous.subject;
+}
+
+}  // namespace
+
+void arrive(Runtime& runtime, Rendezvous& rendezvous, int rank) {
+  Host& host = *runtime.world.host();
+  auto const at = static_cast<std::size_t>(rank);
+  ADAMANT_SIM_ASSERT(!rendezvous.present[at]);
+  rendezvous.present[at] = true;
+  rendezvous.known.join(host.clock);
+  rendezvous.time_ns = std::max(rendezvous.time_ns, host.now_ns);
+  runtime.world.advance_host();
+  if (--rendezvous.missing > 0) return;
+  rendezvous.done = true;
+  for (Host* waiting : std::exchange(rendezvous.waiting, {})) runtime.world.wake(*waiting);
+}
+
+bool wait_for_all(Runtime& runtime, Rendezvous& rendezvous) {
+  Host& host = *runtime.world.host();
+  if (!runtime.world.yield()) return false;
+  if (!rendezvous.done) {
+    rendezvous.waiting.push_back(&host);
+    host.describe_wait = [&rendezvous] { return describe_missing(rendezvous); };
+    bool const alive = runtime.world.block(rendezvous.function);
+    host.describe_wait = nullptr;
+    if (!alive) return false;
+  }
+  host.now_ns = std::max(host.now_ns, rendezvous.time_ns);
+  return true;
+}
+
+namespace {
+
+void learn(Runtime& runtime, Rendezvous const& rendezvous) {
+  runtime.world.advance_host();
+  runtime.world.host()->clock.join(rendezvous.known);
+}
+
+// ---- creation
+// ------------------------------------------------------------------------------------
+
+constexpr char id_magic[] = "adamant simulated NCCL";
+
+}  // namespace
+
+Communicator& new_communicator(std::size_t ranks) {
+  NcclState& state = nccl_state();
+  Communicator& communicator = state.communicators.emplace_back();
+  communicator.number = static_cast<int>(state.communicators.size()) - 1;
+  communicator.name = fmt::format("communicator {}", communicator.number);
+  communicator.members.resize(ranks);
+  prepare(communicator.creation, "ncclCommInitRank", communicator.describe(),
+          static_cast<int>(ranks));
+  return communicator;
+}
+
+ncclComm& new_member(Runtime& runtime, int device, ncclConfig_t const* config) {
+  ncclComm& member = nccl_state().members.emplace_back();
+  member.host = runtime.world.host();
+  member.device = device;
+  member.blocking = config == nullptr || config->blocking != 0;
+  return member;
+}
+
+bool is_valid(ncclConfig_t const* config) {
+  if (config == nullptr) return true;
+  bool const blocking_is_valid =
+      config->blocking == NCCL_CONFIG_UNDEF_INT || config->blocking == 0 || config->blocking == 1;
+  return config->magic == 0xcafebeef && config->size == sizeof(ncclConfig_t) && blocking_is_valid;
+}
+
+namespace {
+
+std::size_t index_of(ncclUniqueId const& id) {
+  std::uint64_t index = 0;
+  std::memcpy(&index, id.internal + sizeof id_magic, sizeof index);
+  bool const made_here = std::memcmp(id.internal, id_magic, sizeof id_magic) == 0 &&
+                         index < nccl_state().by_unique_id.size();
+  return made_here ? static_cast<std::size_t>(index) : SIZE_MAX;
+}
+
+// Two ranks on one device are refused to all when everyone has come.
+ncclResult_t duplicates(Communicator const& communicator) {
+  for (ncclComm const* a : communicator.members) {
+    for (ncclComm const* b : communicator.members) {
+      if (a != b && a->device == b->device) return ncclInvalidUsage;
+    }
+  }
+  return ncclSuccess;
+}
+
+void join(Runtime& runtime, Communicator& communicator, ncclComm& member, int rank) {
+  member.communicator = &communicator;
+  member.joining = &communicator.creation;
+  member.rank = rank;
+  communicator.members[static_cast<std::size_t>(rank)] = &member;
+  if (communicator.creation.missing == 1) communicator.creation.result = duplicates(communicator);
+  arrive(runtime, communicator.creation, rank);
+}
+
+ncclResult_t init_rank(Runtime& runtime, ncclComm_t* result, int ranks, ncclUniqueId const& id,
+                       int rank, ncclConfig_t const* config) {
+  if (result == nullptr || !is_valid(config)) {
+    return refuse(ncclInvalidArgument,
+                  "ncclCommInitRank: no place for the result, or a bad config");
+  }
+  if (ranks < 1 || rank < 0 || rank >= ranks) {
+    return refuse(ncclInvalidArgument, "ncclCommInitRank: no such rank");
+  }
+  std::size_t const index = index_of(id);
+  if (index == SIZE_MAX) return refuse(ncclSystemError, "ncclCommInitRank: an unknown unique id");
+  Communicator*& communicator = nccl_state().by_unique_id[index];
+  if (communicator == nullptr) communicator = &new_communicator(static_cast<std::size_t>(ranks));
+  if (communicator->ranks() != ranks ||
+      communicator->creation.present[static_cast<std::size_t>(rank)]) {
+    report_disagreement(runtime,
+                        fmt::format("ncclCommInitRank as rank {} of {} does not fit {}, of "
+                                    "which {} ranks have come",
+                                    rank, ranks, communicator->describe(),
+                                    communicator->ranks() - communicator->creation.missing));
+    return ncclSystemError;
+  }
+  ncclComm& member = new_member(runtime, runtime.host().device, config);
+  join(runtime, *communicator, member, rank);
+  *result = &member;
+  return submit_creation(runtime, member);
+}
+
+ncclResult_t init_all(Runtime& runtime, ncclComm_t* results, int count, int const* devices) {
+  if (results == nullptr || count < 1) {
+    return refuse(ncclInvalidArgument, "ncclCommInitAll: no communicators");
+  }
+  Communicator& communicator = new_communicator(static_cast<std::size_t>(count));
+  for (int i = 0; i < count; ++i) {
+    int const device = devices != nullptr ? devices[i] : i;
+    if (device < 0 || device >= static_cast<int>(runtime.devices.size())) {
+      return refuse(ncclInvalidArgument, "ncclCommInitAll: no such device");
+    }
+    results[i] = &new_member(runtime, device, nullptr);
+    join(runtime, communicator, *results[i], i);
+  }
+  for (int i = 0; i < count; ++i) {
+    ncclResult_t const error = finish_creation(runtime, *results[i]);
+    if (error != ncclSuccess) return error;
+  }
+  return ncclSuccess;
+}
+
+}  // namespace
+
+ncclResult_t poll(Runtime& runtime) {
+  bool const alive = runtime.world.yield_polling("ncclCommGetAsyncError", nullptr, nullptr);
+  return alive ? ncclInProgress : ncclSystemError;
+}
+
+ncclResult_t finish_creation(Runtime& runtime, ncclComm& member) {
+  if (!member.blocking && !member.joining->done) {
+    return poll(runtime);
+  }
+  if (!wait_for_all(runtime, *member.joining)) return ncclSystemError;
+  learn(runtime, *member.joining);
+  member.known = true;
+  if (member.joining->result == ncclSuccess) return ncclSuccess;
+  member.known = false;
+  return refuse(member.joining->result, "two ranks of one communicator use one device");
+}
+
+}  // namespace adamant::sim
+
+using namespace adamant::sim;
+
+extern "C" {
+
+ncclResult_t ncclGetUniqueId(ncclUniqueId* id) {
+  return nccl_call([&](Runtime&) {
+    if (id == nullptr) return refuse(ncclInvalidArgument, "ncclGetUniqueId: null");
+    std::vector<Communicator*>& known = nccl_state().by_unique_id;
+    std::uint64_t const index = known.size();
+    known.push_back(nullptr);
+    *id = {};
+    std::memcpy(id->internal, id_magic, sizeof id_magic);
+    std::memcpy(id->internal + sizeof id_magic, &index, sizeof index);
+    return ncclSuccess;
+  });
+}
+
+ncclResult_t ncclCommInitRank(ncclComm_t* comm, int nranks, ncclUniqueId id, int rank) {
+  return nccl_call(
+      [&](Runtime& runtime) { return init_rank(runtime, comm, nranks, id, rank, nullptr); });
+}
+
+ncclResult_t ncclCommInitRankConfig(ncclComm_t* comm, int nranks, ncclUniqueId id, int rank,
+                                    ncclConfig_t* config) {
+  return nccl_call(
+      [&](Runtime& runtime) { return init_rank(runtime, comm, nranks, id, rank, config); });
+}
+
+ncclResult_t ncclCommInitAll(ncclComm_t* comm, int ndev, int const* devlist) {
+  return nccl_call([&](Runtime& runtime) { return init_all(runtime, comm, ndev, devlist); });
+}
+
+}  // extern "C"

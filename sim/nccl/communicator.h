@@ -1,0 +1,140 @@
+// Communicators as the ranks' handles show them: who belongs to one, and where its ranks meet.
+//
+// What a collective computes is in collective.h, what a group delays in group.h.
+#pragma once
+
+#include <nccl.h>
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "sim/cuda/runtime.h"
+#include "sim/nccl/arithmetic.h"
+
+namespace adamant::sim {
+
+struct Call;
+struct Communicator;
+
+/// Where hosts wait for each other: nobody leaves before all have come.
+struct Rendezvous {
+  char const* function = "";
+  std::string subject;
+  std::vector<bool> present;  // by rank
+  int missing = 0;
+  bool done = false;
+  ncclResult_t result = ncclSuccess;
+  VectorClock known;  // what all of them knew when they came
+  std::uint64_t time_ns = 0;
+  std::vector<Host*> waiting;
+};
+
+/// What all ranks of a collective, or both sides of a message, must agree on.
+enum class Function : std::uint8_t {
+  all_reduce,
+  all_gather,
+  reduce_scatter,
+  reduce,
+  broadcast,
+  send,
+  receive,
+};
+
+struct Signature {
+  Function function = Function::all_reduce;
+  ncclDataType_t type = ncclFloat32;
+  Reduction reduction = Reduction::none;
+  int root = 0;  // of messages: the peer
+  std::size_t count = 0;
+  bool operator==(Signature const&) const = default;
+};
+char const* name_of(Function function);
+std::string describe(Signature const& signature);
+
+/// ncclRedOpCreatePreMulSum's.
+struct UserOperator {
+  ncclDataType_t type = ncclFloat32;
+  Scalar value = {};
+  void const* on_device = nullptr;  // null: `value` holds it
+  bool destroyed = false;
+};
+
+}  // namespace adamant::sim
+
+/// One rank's handle.
+struct ncclComm {
+  adamant::sim::Communicator* communicator = nullptr;  // null until the ranks have met
+  adamant::sim::Rendezvous* joining = nullptr;         // the creation of which it comes
+  adamant::sim::Host* host = nullptr;
+  int rank = 0;
+  int device = 0;
+  bool blocking = true;
+  bool known = false;  // the host has learnt that the creation is over
+  bool finalized = false;
+  bool destroyed = false;
+  bool aborted = false;
+
+  std::uint64_t calls = 0;       // collectives issued so far
+  adamant::sim::Signature last;  // of them
+  std::uint64_t splits = 0;
+  std::uint64_t outstanding = 0;           // operations issued and not executed
+  adamant::sim::Host* draining = nullptr;  // waits for them
+  std::vector<adamant::sim::UserOperator> operators;
+};
+
+namespace adamant::sim {
+
+/// One call of ncclCommSplit by all ranks of the parent.
+struct Split {
+  struct Wish {
+    int color = 0;
+    int key = 0;
+    ncclComm* child = nullptr;
+  };
+  Rendezvous rendezvous;
+  std::vector<Wish> wishes;  // by rank of the parent
+};
+
+struct Communicator {
+  int number = 0;  // in the order of creation
+  std::string name;
+  std::vector<ncclComm*> members;  // by rank
+  Rendezvous creation;
+  std::deque<Split> splits;
+
+  // The collectives that some ranks have issued and not all streams executed; the first of them is
+  // call number `open_first`. Null: executed.
+  std::deque<Call*> open;
+  std::uint64_t open_first = 0;
+  std::vector<Host*> leaving;  // wait for the others to take leave, too
+  // Sends without receives yet, or the other way round, by source * ranks + destination.
+  std::vector<std::deque<Call*>> messages;
+
+  int ranks() const { return static_cast<int>(members.size()); }
+  std::string describe() const;
+};
+
+/// Why a handle cannot be used now, or ncclSuccess; a destroyed one is a violation.
+ncclResult_t usable(Runtime& runtime, ncclComm* member);
+
+void prepare(Rendezvous& rendezvous, char const* function, std::string subject, int ranks);
+/// Comes to a rendezvous as `rank`; the last one lets all others go on.
+void arrive(Runtime& runtime, Rendezvous& rendezvous, int rank);
+/// Waits until all have come; the host then knows what they knew. False if the world ended.
+bool wait_for_all(Runtime& runtime, Rendezvous& rendezvous);
+
+Communicator& new_communicator(std::size_t ranks);
+ncclComm& new_member(Runtime& runtime, int device, ncclConfig_t const* config);
+bool is_valid(ncclConfig_t const* config);
+
+/// ncclInProgress, after others had their turn.
+ncclResult_t poll(Runtime& runtime);
+/// The creation of a handle whose ranks have been announced: waits, or says ncclInProgress.
+ncclResult_t finish_creation(Runtime& runtime, ncclComm& member);
+
+/// Ends the world with a violation: the ranks of a communicator do not do the same.
+void report_disagreement(Runtime& runtime, std::string message);
+
+}  // namespace adamant::sim

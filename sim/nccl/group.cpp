@@ -1,0 +1,135 @@
+#include "sim/nccl/group.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/nccl/state.h"
+
+namespace adamant::sim {
+namespace {
+
+// A message runs beside the others of its group, as NCCL's do: on a stream of the library, between
+// what was on the user's stream before the group and what comes after it.
+void issue_beside(Runtime& runtime, Request const& request, Stream& stream, Ticket& before) {
+  Stream& own = runtime.world.add_stream(stream.device, cudaStreamNonBlocking, 0);
+  own.name = fmt::format("{} ({} {})", stream.name, name_of(request.signature.function),
+                         request.signature.root);
+  enqueue_wait(runtime, own, before);
+  issue(runtime, request, own);
+  enqueue_wait(runtime, stream, enqueue_record(runtime, own));
+}
+
+void wait_for(Runtime& runtime, Stream& waiting, Stream& other) {
+  order_against_legacy(runtime, other);
+  enqueue_wait(runtime, waiting, enqueue_record(runtime, other));
+}
+
+void issue_messages(Runtime& runtime, std::vector<Request const*> const& messages, Stream& stream) {
+  if (messages.size() == 1) return issue(runtime, *messages.front(), stream);
+  if (messages.empty()) return;
+  order_against_legacy(runtime, stream);
+  Ticket& before = enqueue_record(runtime, stream);
+  for (Request const* message : messages) issue_beside(runtime, *message, stream, before);
+}
+
+// All that a group has for one communicator: the group waits for all streams that its calls name,
+// and all of them wait for it.
+void issue_together(Runtime& runtime, std::vector<Request const*> const& requests) {
+  Stream& launch = *requests.front()->stream;
+  std::vector<Stream*> others;
+  std::vector<Request const*> messages;
+  for (Request const* request : requests) {
+    bool const known = std::find(others.begin(), others.end(), request->stream) != others.end();
+    if (request->stream != &launch && !known) others.push_back(request->stream);
+    if (is_message(request->signature.function)) messages.push_back(request);
+  }
+  for (Stream* other : others) wait_for(runtime, launch, *other);
+  for (Request const* request : requests) {
+    if (!is_message(request->signature.function)) issue(runtime, *request, launch);
+  }
+  issue_messages(runtime, messages, launch);
+  for (Stream* other : others) wait_for(runtime, *other, launch);
+}
+
+bool is_plain(std::vector<Request> const& requests) {
+  return std::all_of(requests.begin(), requests.end(), [&](Request const& request) {
+    return request.stream == requests.front().stream && !is_message(request.signature.function);
+  });
+}
+
+void issue_all(Runtime& runtime, std::vector<Request> const& requests) {
+  if (is_plain(requests)) {
+    for (Request const& request : requests) issue(runtime, request, *request.stream);
+    return;
+  }
+  std::vector<ncclComm*> members;
+  for (Request const& request : requests) {
+    if (std::find(members.begin(), members.end(), request.member) == members.end()) {
+      members.push_back(request.member);
+    }
+  }
+  for (ncclComm* member : members) {
+    std::vector<Request const*> own;
+    for (Request const& request : requests) {
+      if (request.member == member) own.push_back(&request);
+    }
+    issue_together(runtime, own);
+  }
+}
+
+ncclResult_t end_group(Runtime& runtime, Group& group) {
+  ncclResult_t result = ncclSuccess;
+  for (ncclComm* member : std::exchange(group.creations, {})) {
+    ncclResult_t const error = finish_creation(runtime, *member);
+    if (result == ncclSuccess) result = error;
+  }
+  if (group.requests.empty()) return result;
+  issue_all(runtime, group.requests);
+  group.requests.clear();
+  runtime.world.yield();
+  return runtime.world.ended() ? ncclSystemError : result;
+}
+
+}  // namespace
+
+ncclResult_t submit(Runtime& runtime, Request const& request) {
+  Group& group = nccl_state().group(runtime);
+  if (group.depth > 0) {
+    group.requests.push_back(request);
+    return ncclSuccess;
+  }
+  issue(runtime, request, *request.stream);
+  runtime.world.yield();
+  return runtime.world.ended() ? ncclSystemError : ncclSuccess;
+}
+
+ncclResult_t submit_creation(Runtime& runtime, ncclComm& member) {
+  Group& group = nccl_state().group(runtime);
+  if (group.depth == 0) return finish_creation(runtime, member);
+  group.creations.push_back(&member);
+  return ncclSuccess;
+}
+
+}  // namespace adamant::sim
+
+using namespace adamant::sim;
+
+extern "C" {
+
+ncclResult_t ncclGroupStart() {
+  return nccl_call([](Runtime& runtime) {
+    ++nccl_state().group(runtime).depth;
+    return ncclSuccess;
+  });
+}
+
+ncclResult_t ncclGroupEnd() {
+  return nccl_call([](Runtime& runtime) {
+    Group& group = nccl_state().group(runtime);
+    if (group.depth == 0) return refuse(ncclInvalidUsage, "ncclGroupEnd without ncclGroupStart");
+    return --group.depth == 0 ? end_group(runtime, group) : ncclSuccess;
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,23 @@
+// Groups: what a host issues between ncclGroupStart and ncclGroupEnd goes to the streams at the
+// outermost end, and the streams of one group and communicator are joined by it.
+#pragma once
+
+#include <vector>
+
+#include "sim/nccl/collective.h"
+
+namespace adamant::sim {
+
+/// What one host has open.
+struct Group {
+  int depth = 0;
+  std::vector<ncclComm*> creations;
+  std::vector<Request> requests;
+};
+
+/// Issues the request now, or at the end of the group in which the host is.
+ncclResult_t submit(Runtime& runtime, Request const& request);
+/// Finishes the creation now, or at the end of the group.
+ncclResult_t submit_creation(Runtime& runtime, ncclComm& member);
+
+}  // namespace adamant::sim

@@ -1,0 +1,155 @@
+// What a rank asks its communicator, and how it takes leave: finalize, destroy, abort.
+
+#include <nccl.h>
+
+#include <algorithm>
+
+#include "sim/nccl/state.h"
+
+using namespace adamant::sim;
+
+namespace {
+
+// A farewell orders nothing that the program may rely on: the host waits, but learns nothing.
+void take_leave(Runtime& runtime, ncclComm& member) {
+  member.finalized = true;
+  if (member.communicator == nullptr) return;
+  for (Host* host : std::exchange(member.communicator->leaving, {})) runtime.world.wake(*host);
+}
+
+bool came(Communicator const& communicator, Host const* host) {
+  return std::any_of(
+      communicator.members.begin(), communicator.members.end(),
+      [&](ncclComm const* member) { return member->host == host && member->finalized; });
+}
+
+// One host that drives several ranks comes once for all of them.
+bool others_came(ncclComm const& member) {
+  Communicator const& communicator = *member.communicator;
+  return std::all_of(communicator.members.begin(), communicator.members.end(),
+                     [&](ncclComm const* other) {
+                       return other->host == member.host || came(communicator, other->host);
+                     });
+}
+
+std::string describe_others(ncclComm const& member) {
+  std::string text = "for rank";
+  for (ncclComm const* other : member.communicator->members) {
+    if (!came(*member.communicator, other->host)) text += " " + std::to_string(other->rank);
+  }
+  return text + " of " + member.communicator->describe();
+}
+
+ncclResult_t wait_for_own_calls(Runtime& runtime, ncclComm& member, char const* function) {
+  if (member.outstanding == 0) return ncclSuccess;
+  member.draining = runtime.world.host();
+  runtime.world.block(function);
+  member.draining = nullptr;
+  return result_of_world(runtime);
+}
+
+ncclResult_t leave_together(Runtime& runtime, ncclComm& member, char const* function) {
+  ncclResult_t error = wait_for_own_calls(runtime, member, function);
+  if (error != ncclSuccess) return error;
+  take_leave(runtime, member);
+  Host& host = *runtime.world.host();
+  host.describe_wait = [&member] { return describe_others(member); };
+  while (!runtime.world.ended() && !others_came(member)) {
+    member.communicator->leaving.push_back(&host);
+    runtime.world.block(function);
+  }
+  host.describe_wait = nullptr;
+  return result_of_world(runtime);
+}
+
+ncclResult_t finalize(Runtime& runtime, ncclComm& member) {
+  if (member.finalized) return refuse(ncclInvalidArgument, "ncclCommFinalize was called before");
+  if (member.blocking) return leave_together(runtime, member, "ncclCommFinalize");
+  take_leave(runtime, member);
+  return ncclInProgress;
+}
+
+ncclResult_t destroy(Runtime& runtime, ncclComm& member) {
+  ncclResult_t error = ncclSuccess;
+  if (!member.finalized) error = leave_together(runtime, member, "ncclCommDestroy");
+  member.destroyed = true;
+  return error;
+}
+
+ncclResult_t abort(Runtime& runtime, ncclComm& member) {
+  member.aborted = true;
+  if (member.communicator != nullptr) abandon_calls(runtime, member);
+  take_leave(runtime, member);
+  return ncclSuccess;
+}
+
+// What a non-blocking call has started: is it over? The host that is told so may rely on it.
+ncclResult_t async_error(Runtime& runtime, ncclComm& member) {
+  if (!member.known) return finish_creation(runtime, member);
+  bool const leaves = member.finalized && !member.blocking;
+  if (!leaves || (member.outstanding == 0 && others_came(member))) return ncclSuccess;
+  return poll(runtime);
+}
+
+template <typename Read>
+ncclResult_t ask(ncclComm* comm, void const* result, Read&& read) {
+  return nccl_call([&](Runtime& runtime) {
+    ncclResult_t const error = usable(runtime, comm);
+    if (error != ncclSuccess) return error;
+    if (result == nullptr) return refuse(ncclInvalidArgument, "no place for the result");
+    read();
+    return ncclSuccess;
+  });
+}
+
+}  // namespace
+
+extern "C" {
+
+ncclResult_t ncclCommCount(ncclComm_t const comm, int* count) {
+  return ask(comm, count, [&] { *count = comm->communicator->ranks(); });
+}
+
+ncclResult_t ncclCommCuDevice(ncclComm_t const comm, int* device) {
+  return ask(comm, device, [&] { *device = comm->device; });
+}
+
+ncclResult_t ncclCommUserRank(ncclComm_t const comm, int* rank) {
+  return ask(comm, rank, [&] { *rank = comm->rank; });
+}
+
+ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t* result) {
+  return nccl_call([&](Runtime& runtime) {
+    if (comm == nullptr || result == nullptr) return refuse(ncclInvalidArgument, "null");
+    *result = async_error(runtime, *comm);
+    return result_of_world(runtime);
+  });
+}
+
+ncclResult_t ncclCommFinalize(ncclComm_t comm) {
+  return nccl_call([&](Runtime& runtime) {
+    if (comm == nullptr) return ncclSuccess;
+    ncclResult_t const error = usable(runtime, comm);
+    return error != ncclSuccess ? error : finalize(runtime, *comm);
+  });
+}
+
+ncclResult_t ncclCommDestroy(ncclComm_t comm) {
+  return nccl_call([&](Runtime& runtime) {
+    if (comm == nullptr) return ncclSuccess;
+    ncclResult_t const error = usable(runtime, comm);
+    return error != ncclSuccess ? error : destroy(runtime, *comm);
+  });
+}
+
+// Unlike the others, allowed while the creation is going on.
+ncclResult_t ncclCommAbort(ncclComm_t comm) {
+  return nccl_call([&](Runtime& runtime) {
+    if (comm == nullptr) return ncclSuccess;
+    if (!comm->known && !comm->aborted) return abort(runtime, *comm);
+    ncclResult_t const error = usable(runtime, comm);
+    return error != ncclSuccess ? error : abort(runtime, *comm);
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,97 @@
+#include "sim/nccl/reduction.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "sim/cuda/runtime.h"
+#include "sim/world/assert.h"
+
+namespace adamant::sim {
+namespace {
+
+// The block that stays in the first-level cache while the inputs of all ranks pass by.
+constexpr std::size_t block_bytes = 16 << 10;
+
+// The ranks from the first operand to the last.
+void fill_sequence(Order const& order, int owner, std::vector<std::size_t>& sequence) {
+  auto const ranks = static_cast<int>(sequence.size());
+  for (int i = 0; i < ranks; ++i) {
+    int rank = i;
+    if (order.kind == ReductionOrder::ring) {
+      int const last = owner + order.shift;
+      rank = (order.backwards ? last - 1 - i + ranks + ranks : last + 1 + i) % ranks;
+    }
+    sequence[static_cast<std::size_t>(i)] = static_cast<std::size_t>(rank);
+  }
+}
+
+}  // namespace
+
+Order choose_order(Choices& choices, ReductionOrder wanted, int ranks, bool matters) {
+  if (!matters || ranks < 3) return {};
+  if (wanted != ReductionOrder::chosen) return {.kind = wanted};
+  std::uint32_t const kind = choices.pick(4);
+  if (kind == 2) return {.kind = ReductionOrder::tree};
+  if (kind == 3) return {.kind = ReductionOrder::linear};
+  std::uint32_t const shift = choices.pick(static_cast<std::uint32_t>(ranks));
+  return {.backwards = kind == 1, .shift = static_cast<int>(shift)};
+}
+
+void Reducer::reduce(ReductionTask const& task) {
+  ADAMANT_SIM_ASSERT(!task.from.empty());
+  std::size_t const ranks = task.from.size();
+  arithmetic_ = arithmetic(task.type, task.reduction);
+  element_bytes_ = element_bytes(task.type);
+  sequence_.resize(ranks);
+  fill_sequence(task.order, task.owner, sequence_);
+  scratch_.resize(std::max(scratch_.size(), block_bytes * (1 + std::bit_width(ranks))));
+  std::size_t const step = block_bytes / element_bytes_;
+  for (std::size_t done = 0; done < task.count; done += step) {
+    std::size_t const count = std::min(step, task.count - done);
+    if (task.order.kind == ReductionOrder::tree) {
+      tree(task, 0, ranks, task.offset + done, count, 0);
+    } else {
+      chain(task, task.offset + done, count);
+    }
+    if (arithmetic_.divide) arithmetic_.divide(scratch_.data(), static_cast<int>(ranks), count);
+    for (char* const to : task.to) {
+      raw_copy(to + (task.result_offset + done) * element_bytes_, scratch_.data(),
+               count * element_bytes_);
+    }
+  }
+}
+
+void Reducer::take(ReductionTask const& task, std::size_t rank, std::size_t first,
+                   std::size_t count, char* to) const {
+  Contribution const& own = task.from[rank];
+  raw_copy(to, own.data + first * element_bytes_, count * element_bytes_);
+  if (own.scale != nullptr) arithmetic_.scale(to, own.scale, count);
+}
+
+void Reducer::chain(ReductionTask const& task, std::size_t first, std::size_t count) {
+  char* const received = scratch_.data();
+  char* const scaled = received + block_bytes;
+  take(task, sequence_[0], first, count, received);
+  for (std::size_t i = 1; i < sequence_.size(); ++i) {
+    Contribution const& own = task.from[sequence_[i]];
+    char const* data = own.data + first * element_bytes_;
+    if (own.scale != nullptr) {
+      take(task, sequence_[i], first, count, scaled);
+      data = scaled;
+    }
+    arithmetic_.combine(received, data, count);
+  }
+}
+
+// The result of the ranks [begin, end) lands in the scratch block of the level.
+void Reducer::tree(ReductionTask const& task, std::size_t begin, std::size_t end, std::size_t first,
+                   std::size_t count, std::size_t level) {
+  char* const to = scratch_.data() + level * block_bytes;
+  if (end - begin == 1) return take(task, begin, first, count, to);
+  std::size_t const middle = begin + (end - begin) / 2;
+  tree(task, begin, middle, first, count, level);
+  tree(task, middle, end, first, count, level + 1);
+  arithmetic_.combine(to, to + block_bytes, count);
+}
+
+}  // namespace adamant::sim
