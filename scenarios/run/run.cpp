@@ -1,5 +1,6 @@
 #include "scenarios/run/run.h"
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <new>
@@ -14,8 +15,6 @@
 namespace adamant::scenarios {
 
 namespace {
-
-constexpr std::size_t violations_max = 10;
 
 /// The verdict, and after it the dump where one is wanted.
 class VerdictAndDump final : public Observer {
@@ -77,21 +76,38 @@ EngineTask Runner::task(Schedule const& schedule, Verdict const& verdict) const 
           .loopback = options_.loopback};
 }
 
-// What the world saw comes first: a wrong value is often only its consequence.
+// In the order of operations, and of one operation what the world saw first: a wrong value is often
+// only its consequence.
 void join_violations(RunResult& result, std::vector<ViolationReport> found) {
   for (ViolationReport& violation : found)
-    if (result.violations.size() < violations_max)
-      result.violations.push_back(std::move(violation));
+    if (!full(result.violations, violation.law)) result.violations.push_back(std::move(violation));
+  std::stable_sort(result.violations.begin(), result.violations.end(),
+                   [](ViolationReport const& a, ViolationReport const& b) {
+                     return a.operation < b.operation;
+                   });
+}
+
+// Nothing was broken on purpose in the world around the engine, so but for memory it has no reason
+// to fail.
+ViolationReport unexpected(EngineFailure const& failure) {
+  ViolationReport report;
+  report.law = "error.clean";
+  report.operation = failure.operation;
+  report.rank = failure.rank;
+  report.message = "the operation failed: " + failure.message;
+  return report;
 }
 
 void conclude(RunResult& result, std::optional<EngineFailure> const& failure) {
+  if (failure && !failure->out_of_memory && result.violations.empty())
+    result.violations.push_back(unexpected(*failure));
   if (!result.violations.empty()) {
     result.outcome = Outcome::violated;
   } else if (!failure) {
     result.outcome = Outcome::pass;
   } else {
-    result.outcome = failure->out_of_memory ? Outcome::refused : Outcome::error;
-    result.reason = failure->out_of_memory ? "out_of_memory" : "engine_error";
+    result.outcome = Outcome::refused;
+    result.reason = "out_of_memory";
     result.message = "rank " + std::to_string(failure->rank) + ", operation " +
                      std::to_string(failure->operation) + ": " + failure->message;
   }
@@ -116,8 +132,7 @@ RunResult Runner::run(Schedule const& schedule, bool dump) {
   result.device_peak_bytes = end.device_peak_bytes;
   result.pinned_peak_bytes = end.pinned_peak_bytes;
   result.schedules = 1;
-  bool const complete = result.outcome == Outcome::pass || result.outcome == Outcome::violated;
-  if (files && complete) files->commit();
+  if (files && result.outcome != Outcome::refused) files->commit();
   return result;
 }
 

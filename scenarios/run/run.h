@@ -35,9 +35,10 @@ class MachineLacks : public std::runtime_error {
 
 /// Runs the scenario and judges it; `met` says whether that is what the scenario expects.
 ///
-/// Outcomes: pass; violated, with the violations of the first operation at which the verdict saw
-///           one and those that the world noticed; refused, with nothing run, or with
-///           out_of_memory; error, where the engine gave up although no law was seen broken.
+/// Outcomes: pass; violated, with those of the first operation at which the verdict saw a violation
+///           and all that the world noticed, of each law the first few; refused, with nothing run,
+///           or with out_of_memory. An engine that gives up although no law was seen broken
+///           violates error.clean. Outcome `error` is left to callers: a run that died.
 /// Schedules: with options.schedules > 0 the scenario's own schedule runs twice (its digest must
 ///           repeat), then the others, until one fails; that one is reported, its choices with it.
 /// Errors:   MachineLacks; OutputError (scenarios/run/dump/output_error.h) if a dump cannot be

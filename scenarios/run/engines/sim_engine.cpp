@@ -1,6 +1,7 @@
 #include "scenarios/run/engines/sim_engine.h"
 
 #include <algorithm>
+#include <bit>
 #include <exception>
 #include <utility>
 
@@ -107,6 +108,20 @@ std::optional<std::uint64_t> SimWorld::gathered_fingerprint(int rank, int parame
   return sum;
 }
 
+/// What a run led to, for its digest: every rank's parameters, bit for bit.
+std::uint64_t fold_of(WorldView const& world, std::size_t parameters) {
+  std::uint64_t fold = 0;
+  for (int rank = 0; rank < world.rank_count(); ++rank)
+    for (std::size_t p = 0; p < parameters; ++p) {
+      std::uint64_t sum = 0;
+      std::uint32_t weight = 1;
+      for (float const value : world.shard(rank, static_cast<int>(p), TensorKind::parameter).values)
+        sum += std::uint64_t{std::bit_cast<std::uint32_t>(value)} * (weight += 2);
+      fold = (fold ^ sum) * 0x9e3779b97f4a7c15ULL;
+    }
+  return fold;
+}
+
 /// One execution: what its ranks share.
 class SimExecution {
  public:
@@ -205,6 +220,7 @@ void SimExecution::execute_program(int rank) {
   sim::note_operation(-1);
   show([&] {
     observer_.finished(world_);
+    sim::note_result(fold_of(world_, parts_.task.parameters.size()));
     return true;
   });
 }

@@ -1,5 +1,6 @@
 #include "scenarios/run/verdict/findings.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <utility>
@@ -7,6 +8,8 @@
 namespace adamant::scenarios {
 
 namespace {
+
+constexpr int kept_of_a_law = 4;
 
 std::string printed(char const* format, float x) {
   std::array<char, 64> text{};
@@ -29,8 +32,14 @@ std::string tensor_name(ParameterSpec const& spec, TensorKind kind) {
   return spec.name + "/" + std::string(name_of(kind));
 }
 
+bool full(std::vector<ViolationReport> const& reports, std::string_view law) {
+  return std::count_if(reports.begin(), reports.end(), [&](ViolationReport const& report) {
+           return report.law == law;
+         }) >= kept_of_a_law;
+}
+
 void Findings::add(ViolationReport report) {
-  if (full()) return;
+  if (full(report.law)) return;
   report.operation = operation_;
   reports_.push_back(std::move(report));
 }

@@ -1,5 +1,5 @@
-// The violations that a verdict has found so far, as reports with numbers written out. It stops
-// collecting when there are enough to understand what is wrong.
+// The violations that a verdict has found so far, as reports with numbers written out. Of each law
+// it keeps the first few: enough to understand what is wrong.
 #pragma once
 
 #include <cstdint>
@@ -21,10 +21,11 @@ std::string decimal(float x);
 /// "embed.weight" for the parameter itself, "embed.weight/exp_avg" for what belongs to it.
 std::string tensor_name(ParameterSpec const& spec, TensorKind kind);
 
+/// Does `reports` have as many of this law as are worth reading?
+bool full(std::vector<ViolationReport> const& reports, std::string_view law);
+
 class Findings {
  public:
-  static constexpr std::size_t count_max = 10;
-
   /// Entry of the program to which later findings belong; -1: outside of every operation.
   void at_operation(int entry) { operation_ = entry; }
 
@@ -48,7 +49,8 @@ class Findings {
   void add(ViolationReport report);
 
   bool any() const { return !reports_.empty(); }
-  bool full() const { return reports_.size() >= count_max; }
+  /// Would one more of this law be dropped?
+  bool full(std::string_view law) const { return ::adamant::scenarios::full(reports_, law); }
   std::vector<ViolationReport> const& reports() const { return reports_; }
 
  private:

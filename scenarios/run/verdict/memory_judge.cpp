@@ -55,7 +55,7 @@ void MemoryJudge::compare(WorldView const& world) {
       return a.rank != b.rank ? a.rank < b.rank : by_address(a, b);
     });
   std::size_t next = 0;
-  for (int rank = 0; rank < world.rank_count() && !findings_.full(); ++rank) {
+  for (int rank = 0; rank < world.rank_count(); ++rank) {
     auto buffers = world.buffers(rank);
     compare_purposes(world, rank, buffers);
     if (!live) continue;

@@ -81,7 +81,8 @@ ValueJudge::Rows ValueJudge::rows_of(WorldView const& world, int rank, int param
 void ValueJudge::compare(WorldView const& world, int parameter, TensorKind kind) {
   auto const whole = reference_.model().tensor(parameter, kind);
   if (whole.empty()) return;
-  for (int rank = 0; rank < world.rank_count() && !findings_.full(); ++rank) {
+  for (int rank = 0; rank < world.rank_count(); ++rank) {
+    if (findings_.full("values.bitwise")) return;
     if (kind == TensorKind::gradient && !world.has_gradient(rank, parameter)) continue;
     Rows const rows = rows_of(world, rank, parameter, kind);
     if (!rows.usable) continue;
@@ -101,7 +102,7 @@ void ValueJudge::compare(WorldView const& world, int parameter, TensorKind kind)
 void ValueJudge::compare_flags(WorldView const& world) {
   auto const& model = reference_.model();
   for (int p = 0; p < model.parameter_count(); ++p) {
-    for (int rank = 0; rank < world.rank_count() && !findings_.full(); ++rank) {
+    for (int rank = 0; rank < world.rank_count(); ++rank) {
       bool const first = rank == 0;
       char const* const law = first ? "values.bitwise" : "ranks.agree";
       std::string const against = first ? "the oracle" : "rank 0";
@@ -126,7 +127,7 @@ void ValueJudge::compare_gathered(WorldView const& world, std::int64_t backward)
   auto const& model = reference_.model();
   for (int p = 0; p < model.parameter_count(); ++p) {
     std::optional<std::uint64_t> expected;
-    for (int rank = 0; rank < world.rank_count() && !findings_.full(); ++rank) {
+    for (int rank = 0; rank < world.rank_count(); ++rank) {
       auto const seen = world.gathered_fingerprint(rank, p);
       if (!seen) continue;
       if (!expected) expected = reference_.fingerprint(p, backward);
@@ -175,7 +176,7 @@ void ValueJudge::admit_block(int rank, int parameter, oracle::MicrobatchReader c
     auto const mean = bounds.at(i);
     return older.empty() ? mean : oracle::add_to(older[static_cast<std::size_t>(i)], mean);
   };
-  if (auto const at = bounds.first_outside(actual, older); at && !findings_.full()) {
+  if (auto const at = bounds.first_outside(actual, older); at) {
     ViolationReport report = outside(admissible(*at), actual[static_cast<std::size_t>(*at)]);
     report.rank = rank;
     report.tensor = tensor_name(model.spec(parameter), TensorKind::gradient);
