@@ -1,6 +1,6 @@
 #include "sim/cmake/count_program.h"
 
 /// Compiled several times, under several names.
-extern "C" float ADAMANT_COUNT_PROGRAM(float* values, std::vector<int> const* order) {
+extern "C" float ADAMANT_VARIANT(float* values, std::vector<int> const* order) {
   return adamant::sim::shuffle_and_sum(values, *order);
 }

@@ -13,6 +13,7 @@
 
 extern "C" float count_program_O0(float* values, std::vector<int> const* order);
 extern "C" float count_program_O2(float* values, std::vector<int> const* order);
+extern "C" float count_program_O3(float* values, std::vector<int> const* order);
 extern "C" float count_program_unchecked(float* values, std::vector<int> const* order);
 
 namespace adamant::sim {
@@ -48,6 +49,7 @@ TEST(Isolation, CountsEveryAccessOfInstrumentedCodeAtEveryOptimisation) {
   if (!can_check) GTEST_SKIP() << "the sanitizers exclude the instrumentation";
   EXPECT_EQ(accesses_of(count_program_O0), 3U * count);
   EXPECT_EQ(accesses_of(count_program_O2), 3U * count);
+  EXPECT_EQ(accesses_of(count_program_O3), 3U * count);
 }
 
 TEST(Isolation, CountsNoAccessOfPlainCode) {

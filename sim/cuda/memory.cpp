@@ -171,11 +171,13 @@ Allocation* Memory::register_host(std::uint64_t address, std::uint64_t bytes, Al
   allocation.slot = 0;
   allocation.begin = address;
   allocation.bytes = bytes;
+  allocation.lifetime = Lifetime::present;
   foreign_.push_back(&allocation);
   return &allocation;
 }
 
 void Memory::unregister_host(Allocation& allocation) {
+  allocation.lifetime = Lifetime::gone;
   std::erase(foreign_, &allocation);
 }
 
