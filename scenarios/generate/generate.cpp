@@ -72,7 +72,7 @@ class Generator {
 
   static std::string name_of_param(std::int64_t index, bool in_units) {
     static constexpr std::array<char const*, 2> parts{".w", ".b"};
-    if (!in_units) return "p" + std::to_string(index);
+    if (!in_units) return std::string("p").append(std::to_string(index));  // "p" + …: g++ 12 warns
     std::string name = "layers." + std::to_string(index / 2);
     return name + parts[static_cast<std::size_t>(index % 2)];
   }
