@@ -33,7 +33,7 @@ struct Schedule {
   std::uint64_t seed = 0;
   int depth = 3;
   /// Recorded answers to follow first; when they run out, `strategy` goes on.
-  std::optional<std::vector<std::uint32_t>> choices;
+  std::optional<std::vector<std::uint32_t>> choices = std::nullopt;
 };
 
 /// In which order a reduction adds the ranks' contributions. `chosen` asks Choices per collective.
@@ -41,7 +41,7 @@ enum class ReductionOrder { chosen, ring, tree, linear };
 
 struct Options {
   std::uint64_t seed = 0;  // addresses and poison
-  Schedule schedule;
+  Schedule schedule = {};
   ReductionOrder reduction_order = ReductionOrder::chosen;
   int devices = 0;                          // 0: one a rank
   std::size_t device_bytes = 80ULL << 30;   // of each device

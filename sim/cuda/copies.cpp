@@ -74,7 +74,6 @@ Allocation* watch_pageable(Runtime& runtime, void const* address, std::uint64_t 
   Touch birth = host_touch(runtime, OperationKind::host, "host code", bytes);
   birth.epoch.time = 0;
   buffer->segments.reset(bytes, birth);
-  buffer->last_touch = birth;
   buffer->pending_copies = 1;
   return buffer;
 }
@@ -82,7 +81,9 @@ Allocation* watch_pageable(Runtime& runtime, void const* address, std::uint64_t 
 void judge_end(Runtime& runtime, Allocation* pageable, void const* address, std::uint64_t bytes,
                AccessKind kind) {
   runtime.watch.range(address, bytes, kind);
-  if (pageable != nullptr) pageable->pending_copies = 0;
+  if (pageable == nullptr) return;
+  pageable->pending_copies = 0;
+  pageable->copied = runtime.watch.now();
 }
 
 // When a copy reads its source. `early`: the driver has read a pageable source at the call instead

@@ -37,7 +37,7 @@ struct Allocation {
   std::string name;
   Segments segments;
   // Pageable host memory is watched from the call of a copy until the host has waited for it.
-  Touch last_touch;
+  Touch copied;  // when its own copy ran
   int pending_copies = 0;
 };
 

@@ -127,7 +127,7 @@ void forget_finished_copies(Runtime& runtime) {
   std::vector<Allocation*> const foreign = runtime.memory.foreign();
   for (Allocation* allocation : foreign) {
     if (allocation->kind != AllocationKind::pageable || allocation->rank != host.rank) continue;
-    if (allocation->pending_copies == 0 && allocation->last_touch.epoch.before(host.clock)) {
+    if (allocation->pending_copies == 0 && allocation->copied.epoch.before(host.clock)) {
       runtime.memory.unregister_host(*allocation);
     }
   }

@@ -160,7 +160,6 @@ void Watch::flush() {
 void Watch::judge_order(Allocation& allocation, std::uint64_t begin, std::uint64_t end,
                         AccessKind kind) {
   Touch const touch = now();
-  allocation.last_touch = touch;
   conflicts_.clear();
   allocation.segments.access(
       begin, end, kind != AccessKind::read, touch, agent_->clock,

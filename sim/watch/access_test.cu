@@ -1,0 +1,194 @@
+// Accesses outside of buffers, of bytes that nobody wrote, and from where they are not allowed.
+#include <cuda_runtime.h>
+
+#include "sim/watch/judging.h"
+#include "sim/watch/test_program.h"
+
+namespace adamant::sim {
+namespace {
+
+__global__ void write_at(float* to, int index) {
+  to[index] = 1.0F;
+}
+__global__ void read_at(float* to, float const* from, int index) {
+  *to = from[index];
+}
+
+/// `index` is one off, `right_index` just inside.
+void judge_write(int index, int right_index, std::uint64_t begin) {
+  judge(
+      [=](bool right) {
+        cudaStream_t const a = new_stream("a");
+        float* const data = on_device("data");
+        write_at<<<1, 1, 0, a>>>(data, right ? right_index : index);
+        finish();
+      },
+      {"access.bounds", {{"write_at", "a", "write"}}, begin, begin + 4});
+}
+
+void judge_read(int index, int right_index, std::uint64_t begin) {
+  judge(
+      [=](bool right) {
+        cudaStream_t const a = new_stream("a");
+        float* const other = on_device("other");
+        float* const data = on_device("data");
+        fill<<<1, 1, 0, a>>>(data, count, 1.0F);
+        read_at<<<1, 1, 0, a>>>(other, data, right ? right_index : index);
+        finish();
+      },
+      {"access.bounds", {{"read_at", "a", "read"}}, begin, begin + 4});
+}
+
+TEST_F(Judge, FindsAWriteOneElementPastTheEnd) {
+  judge_write(count, count - 1, bytes);
+}
+TEST_F(Judge, FindsAReadOneElementPastTheEnd) {
+  judge_read(count, count - 1, bytes);
+}
+TEST_F(Judge, FindsAReadFarPastTheEnd) {
+  judge_read(1 << 29, 0, std::uint64_t{4} << 29);
+}
+
+// What lies below the first buffer belongs to nobody, not to a buffer.
+TEST_F(Judge, FindsAWriteOneElementBeforeTheBeginning) {
+  judge_write(-1, 0, 0);
+}
+TEST_F(Judge, FindsAReadOneElementBeforeTheBeginning) {
+  for (bool const right : {false, true}) {
+    Report const report = run(1, [=](int) {
+      float* const other = on_device("other");
+      float* const data = on_device("data");
+      fill<<<1, 1>>>(data, count, 1.0F);
+      read_at<<<1, 1>>>(other, data, right ? 0 : -1);
+      finish();
+    });
+    ASSERT_EQ(report.ok(), right) << describe(report);
+    if (right) continue;
+    EXPECT_EQ(report.violations[0].law, "access.bounds");
+  }
+}
+
+TEST_F(Judge, FindsAVectorThatRunsOverTheEnd) {
+  judge(
+      [](bool right) {
+        cudaStream_t const a = new_stream("a");
+        float* const data = on_device("data");
+        float* const host = pinned("host");
+        cudaMemcpyAsync(data, host, bytes, cudaMemcpyHostToDevice, a);
+        cudaMemcpyAsync(data + 1, host, right ? bytes - 4 : bytes, cudaMemcpyHostToDevice, a);
+        finish();
+      },
+      {"access.bounds", {{"cudaMemcpyAsync of 64 bytes", "a", "write"}}, 4, bytes + 4});
+}
+
+TEST_F(Judge, FindsAFillThatIsTooLong) {
+  judge(
+      [](bool right) {
+        cudaStream_t const a = new_stream("a");
+        cudaMemsetAsync(on_device("data"), 0, right ? bytes : bytes + 1, a);
+        finish();
+      },
+      {"access.bounds", {{"cudaMemsetAsync of 65 bytes", "a", "write"}}, 0, bytes + 1});
+}
+
+TEST_F(Judge, FindsAKernelThatReadsWhatNobodyWrote) {
+  judge(
+      [](bool right) {
+        cudaStream_t const a = new_stream("a");
+        float* const data = on_device("data");
+        fill<<<1, 1, 0, a>>>(data, right ? count : count - 1, 1.0F);
+        sum<<<1, 1, 0, a>>>(on_device("total"), data, count);
+        finish();
+      },
+      {"access.uninitialized", {{"sum", "a", "read"}}, bytes - 4, bytes});
+}
+
+TEST_F(Judge, FindsACopyOfWhatNobodyWrote) {
+  judge(
+      [](bool right) {
+        cudaStream_t const a = new_stream("a");
+        float* const data = on_device("data");
+        fill<<<1, 1, 0, a>>>(data, right ? count : 12, 1.0F);
+        cudaMemcpyAsync(on_device("other"), data, bytes, cudaMemcpyDeviceToDevice, a);
+        finish();
+      },
+      {"access.uninitialized", {{"cudaMemcpyAsync of 64 bytes", "a", "read"}}, 48, bytes});
+}
+
+TEST_F(Judge, ForgetsWhatWasWrittenBeforeAFree) {
+  judge(
+      [](bool right) {
+        cudaStream_t const a = new_stream("a");
+        float* data = on_device("first");
+        fill<<<1, 1, 0, a>>>(data, count, 1.0F);
+        finish();
+        cudaFree(data);
+        data = on_device("second");
+        if (right) fill<<<1, 1, 0, a>>>(data, count, 1.0F);
+        read_at<<<1, 1, 0, a>>>(on_device("total"), data, 5);
+        finish();
+      },
+      {"access.uninitialized", {{"read_at", "a", "read"}}, 20, 24});
+}
+
+TEST_F(Judge, FindsAKernelThatReachesAnotherDeviceWithoutPeerAccess) {
+  static float* remote = nullptr;
+  judge(
+      [](bool right) {
+        if (current_rank() == 1) remote = on_device("remote");
+        barrier();
+        if (current_rank() == 0) {
+          cudaStream_t const a = new_stream("a");
+          if (right) cudaDeviceEnablePeerAccess(1, 0);
+          fill<<<1, 1, 0, a>>>(remote, 1, 1.0F);
+          finish();
+        }
+        barrier();
+      },
+      {"access.place", {{"fill", "a", "write"}}, 0, 4, /*ranks=*/2});
+}
+
+TEST_F(Judge, FindsAHostThatDereferencesADevicePointer) {
+  judge(
+      [](bool right) {
+        float* const data = on_device("data");
+        cudaMemset(data, 0, bytes);
+        cudaDeviceSynchronize();
+        float seen = 0;
+        if (right) {
+          cudaMemcpy(&seen, data, sizeof seen, cudaMemcpyDeviceToHost);
+        } else {
+          float const volatile* const from = data;
+          seen = from[0];
+        }
+        static_cast<void>(seen);
+      },
+      {"access.place", {{"host code", "host", "read"}}, 0, 4});
+}
+
+cudaError_t answer = cudaSuccess;
+void call_cuda(void*) {
+  answer = cudaDeviceSynchronize();
+}
+
+TEST_F(Judge, RefusesCallsFromAHostFunction) {
+  Report const report = run(1, [](int) {
+    cudaStream_t const a = new_stream("a");
+    cudaLaunchHostFunc(a, call_cuda, nullptr);
+    cudaStreamSynchronize(a);
+  });
+  EXPECT_EQ(answer, cudaErrorNotPermitted);
+  EXPECT_TRUE(report.ok()) << describe(report);
+}
+
+TEST_F(Judge, DescribesALoopOverUnwrittenElementsOnce) {
+  Report const report = run(1, [](int) {
+    float* const data = on_device("data");
+    sum<<<1, 1>>>(on_device("total"), data, count);
+    finish();
+  });
+  EXPECT_EQ(report.violations.size(), 1U) << describe(report);
+}
+
+}  // namespace
+}  // namespace adamant::sim

@@ -1,0 +1,351 @@
+// Unordered accesses, each beside the same program with its one missing edge.
+#include "sim/watch/judging.h"
+#include "sim/watch/test_program.h"
+
+namespace adamant::sim {
+namespace {
+
+Side const copy_writes{"cudaMemcpyAsync of 64 bytes", "a", "write"};
+Side const copy_reads{"cudaMemcpyAsync of 64 bytes", "a", "read"};
+Side const fill_on_a{"fill", "a", "write"};
+Side const sum_on_b{"sum", "b", "read"};
+
+/// Two streams, a buffer that a writes and b reads, and somewhere for b to put the sum.
+struct TwoStreams {
+  cudaStream_t a = new_stream("a");
+  cudaStream_t b = new_stream("b");
+  cudaEvent_t event = new_event();
+  float* data = on_device("data");
+  float* total = on_device("total");
+  void write_on_a() const { fill<<<1, 1, 0, a>>>(data, count, 1.0F); }
+  void read_on_b() const { sum<<<1, 1, 0, b>>>(total, data, count); }
+};
+
+Expected const unordered_streams{"order.race", {fill_on_a, sum_on_b}, 0, bytes};
+
+TEST_F(Judge, FindsAMissingEventWaitBetweenStreams) {
+  judge(
+      [](bool right) {
+        TwoStreams const s;
+        s.write_on_a();
+        cudaEventRecord(s.event, s.a);
+        if (right) cudaStreamWaitEvent(s.b, s.event, 0);
+        s.read_on_b();
+        finish();
+      },
+      unordered_streams);
+}
+
+TEST_F(Judge, FindsAnEventRecordedTooEarly) {
+  judge(
+      [](bool right) {
+        TwoStreams const s;
+        if (!right) cudaEventRecord(s.event, s.a);
+        s.write_on_a();
+        if (right) cudaEventRecord(s.event, s.a);
+        cudaStreamWaitEvent(s.b, s.event, 0);
+        s.read_on_b();
+        finish();
+      },
+      unordered_streams);
+}
+
+TEST_F(Judge, FindsAWaitBoundToTheOlderRecord) {
+  judge(
+      [](bool right) {
+        TwoStreams const s;
+        cudaEventRecord(s.event, s.a);
+        if (!right) cudaStreamWaitEvent(s.b, s.event, 0);
+        s.write_on_a();
+        cudaEventRecord(s.event, s.a);
+        if (right) cudaStreamWaitEvent(s.b, s.event, 0);
+        s.read_on_b();
+        finish();
+      },
+      unordered_streams);
+}
+
+TEST_F(Judge, FindsAWaitForAnEventThatWasNeverRecorded) {
+  judge(
+      [](bool right) {
+        TwoStreams const s;
+        s.write_on_a();
+        if (right) cudaEventRecord(s.event, s.a);
+        cudaStreamWaitEvent(s.b, s.event, 0);
+        s.read_on_b();
+        finish();
+      },
+      unordered_streams);
+}
+
+TEST_F(Judge, FindsAnEdgeInTheWrongDirection) {
+  judge(
+      [](bool right) {
+        TwoStreams const s;
+        s.write_on_a();
+        right ? order(s.a, s.b) : order(s.b, s.a);
+        s.read_on_b();
+        finish();
+      },
+      unordered_streams);
+}
+
+TEST_F(Judge, FindsAWriterThatDoesNotWaitForReaders) {
+  judge(
+      [](bool right) {
+        TwoStreams const s;
+        s.write_on_a();
+        order(s.a, s.b);
+        s.read_on_b();
+        if (right) order(s.b, s.a);
+        s.write_on_a();
+        finish();
+      },
+      unordered_streams);
+}
+
+TEST_F(Judge, FindsAHostThatDoesNotWaitForACopy) {
+  judge(
+      [](bool right) {
+        TwoStreams const s;
+        float* const on_host = pinned("on host");
+        s.write_on_a();
+        cudaMemcpyAsync(on_host, s.data, bytes, cudaMemcpyDeviceToHost, s.a);
+        if (right) cudaStreamSynchronize(s.a);
+        float volatile const seen = on_host[3];
+        static_cast<void>(seen);
+        finish();
+      },
+      {"order.race", {copy_writes, {"host code", "host", "read"}}, 12, 16});
+}
+
+TEST_F(Judge, FindsAHostThatWaitsForTheWrongStream) {
+  judge(
+      [](bool right) {
+        TwoStreams const s;
+        float* const on_host = pinned("on host");
+        s.write_on_a();
+        cudaMemcpyAsync(on_host, s.data, bytes, cudaMemcpyDeviceToHost, s.a);
+        cudaStreamSynchronize(right ? s.a : s.b);
+        float volatile const seen = on_host[3];
+        static_cast<void>(seen);
+        finish();
+      },
+      {"order.race", {copy_writes, {"host code", "host", "read"}}, 12, 16});
+}
+
+TEST_F(Judge, FindsAHostThatPollsAnEventOfTheWorkBefore) {
+  judge(
+      [](bool right) {
+        TwoStreams const s;
+        float* const on_host = pinned("on host");
+        s.write_on_a();
+        if (!right) cudaEventRecord(s.event, s.a);
+        cudaMemcpyAsync(on_host, s.data, bytes, cudaMemcpyDeviceToHost, s.a);
+        if (right) cudaEventRecord(s.event, s.a);
+        while (cudaEventQuery(s.event) == cudaErrorNotReady) {
+        }
+        float volatile const seen = on_host[3];
+        static_cast<void>(seen);
+        finish();
+      },
+      {"order.race", {copy_writes, {"host code", "host", "read"}}, 12, 16});
+}
+
+TEST_F(Judge, FindsAHostThatOverwritesASourceInFlight) {
+  judge(
+      [](bool right) {
+        TwoStreams const s;
+        float* const on_host = pinned("on host");
+        cudaMemcpyAsync(s.data, on_host, bytes, cudaMemcpyHostToDevice, s.a);
+        if (right) cudaStreamSynchronize(s.a);
+        on_host[0] = 7.0F;
+        finish();
+      },
+      {"order.race", {copy_reads, {"host code", "host", "write"}}, 0, 4});
+}
+
+TEST_F(Judge, FindsAPageableSourceThatIsModifiedInFlight) {
+  judge(
+      [](bool right) {
+        TwoStreams const s;
+        float source[count] = {};
+        cudaMemcpyAsync(s.data, source, bytes, cudaMemcpyHostToDevice, s.a);
+        if (right) cudaStreamSynchronize(s.a);
+        float volatile* const later = source;
+        later[1] = 7.0F;
+        finish();
+      },
+      {"order.race", {copy_reads, {"host code", "host", "write"}}, 4, 8});
+}
+
+TEST_F(Judge, LetsTwoCopiesReadOnePageableSource) {
+  judge(
+      [](bool right) {
+        TwoStreams const s;
+        float source[count] = {};
+        cudaMemcpyAsync(s.data, source, bytes, cudaMemcpyHostToDevice, s.a);
+        cudaMemcpyAsync(s.total, source, bytes, cudaMemcpyHostToDevice, s.b);
+        cudaStreamSynchronize(s.b);
+        if (right) cudaStreamSynchronize(s.a);
+        float volatile* const later = source;
+        later[1] = 7.0F;
+        finish();
+      },
+      {"order.race", {copy_reads, {"host code", "host", "write"}}, 4, 8});
+}
+
+TEST_F(Judge, FindsARaceInRegisteredMemory) {
+  judge(
+      [](bool right) {
+        TwoStreams const s;
+        float target[count] = {};
+        cudaHostRegister(target, bytes, cudaHostRegisterDefault);
+        s.write_on_a();
+        cudaMemcpyAsync(target, s.data, bytes, cudaMemcpyDeviceToHost, s.a);
+        if (right) cudaStreamSynchronize(s.a);
+        float const volatile* const later = target;
+        static_cast<void>(later[2]);
+        finish();
+        cudaHostUnregister(target);
+      },
+      {"order.race", {copy_writes, {"host code", "host", "read"}}, 8, 12});
+}
+
+void write_flag(void* flag) {
+  *static_cast<float*>(flag) = 5.0F;
+}
+
+TEST_F(Judge, FindsAHostThatReadsWhatAHostFunctionWrites) {
+  judge(
+      [](bool right) {
+        cudaStream_t const a = new_stream("a");
+        float* const flag = pinned("flag");
+        cudaLaunchHostFunc(a, write_flag, flag);
+        if (right) cudaStreamSynchronize(a);
+        float volatile const seen = *flag;
+        static_cast<void>(seen);
+        finish();
+      },
+      {"order.race", {{"write_flag", "a", "write"}, {"host code", "host", "read"}}, 0, 4});
+}
+
+TEST_F(Judge, KnowsThatTheDefaultStreamOrdersBlockingStreamsOnly) {
+  judge(
+      [](bool right) {
+        cudaStream_t const b = new_stream("b", right ? cudaStreamDefault : cudaStreamNonBlocking);
+        float* const data = on_device("data");
+        float* const total = on_device("total");
+        fill<<<1, 1>>>(data, count, 1.0F);
+        sum<<<1, 1, 0, b>>>(total, data, count);
+        finish();
+      },
+      {"order.race", {{"fill", "default", "write"}, sum_on_b}, 0, bytes});
+}
+
+TEST_F(Judge, KnowsThatTheDefaultStreamWaitsForBlockingStreamsOnly) {
+  judge(
+      [](bool right) {
+        cudaStream_t const a = new_stream("a", right ? cudaStreamDefault : cudaStreamNonBlocking);
+        float* const data = on_device("data");
+        float* const total = on_device("total");
+        fill<<<1, 1, 0, a>>>(data, count, 1.0F);
+        sum<<<1, 1>>>(total, data, count);
+        finish();
+      },
+      {"order.race", {fill_on_a, {"sum", "default", "read"}}, 0, bytes});
+}
+
+TEST_F(Judge, KnowsThatASynchronousCopyFromPageableMemoryReturnsAfterStaging) {
+  judge(
+      [](bool right) {
+        TwoStreams const s;
+        float const source[count] = {};
+        cudaMemcpy(s.data, source, bytes, cudaMemcpyHostToDevice);
+        if (right) cudaStreamSynchronize(nullptr);
+        s.read_on_b();
+        finish();
+      },
+      {"order.race", {{"cudaMemcpy of 64 bytes", "default", "write"}, sum_on_b}, 0, bytes});
+}
+
+TEST_F(Judge, KnowsThatAFillOfDeviceMemoryDoesNotWait) {
+  judge(
+      [](bool right) {
+        TwoStreams const s;
+        cudaMemset(s.data, 0, bytes);
+        if (right) cudaDeviceSynchronize();
+        s.read_on_b();
+        finish();
+      },
+      {"order.race", {{"cudaMemset of 64 bytes", "default", "write"}, sum_on_b}, 0, bytes});
+}
+
+TEST_F(Judge, FindsTwoHostsThatOnlyMeet) {
+  static float* shared = nullptr;
+  judge(
+      [](bool right) {
+        if (current_rank() == 0) shared = pinned("shared");
+        meet();
+        if (current_rank() == 0) shared[0] = 3.0F;
+        right ? barrier() : meet();
+        if (current_rank() == 1) {
+          float volatile const seen = shared[0];
+          static_cast<void>(seen);
+        }
+      },
+      {"order.race",
+       {{"host code", "host", "write"}, {"host code", "host", "read"}},
+       0,
+       4,
+       /*ranks=*/2});
+}
+
+__global__ void count_blocks(float* total) {
+  *total = *total + 1.0F;
+}
+__global__ void count_blocks_atomically(float* total) {
+  atomicAdd(total, 1.0F);
+}
+
+TEST_F(Judge, FindsTwoBlocksThatWriteOneElement) {
+  judge(
+      [](bool right) {
+        cudaStream_t const a = new_stream("a");
+        float* const data = on_device("data");
+        fill<<<1, 1, 0, a>>>(data, count, 0.0F);
+        if (right) {
+          count_blocks_atomically<<<4, 1, 0, a>>>(data);
+        } else {
+          count_blocks<<<4, 1, 0, a>>>(data);
+        }
+        finish();
+      },
+      {"order.race", {{"count_blocks", "a", "write"}, {"count_blocks", "a", "read"}}, 0, 4});
+}
+
+/// Each block smooths four elements and looks at one neighbour on either side.
+__global__ void smooth(float* to, float const* from) {
+  unsigned const first = 4 * blockIdx.x;
+  float const left = first == 0 ? 0.0F : from[first - 1];
+  float const right = first + 4 == count ? 0.0F : from[first + 4];
+  float inner[4];
+  for (unsigned i = 0; i < 4; ++i) inner[i] = from[first + i];
+  for (unsigned i = 0; i < 4; ++i) to[first + i] = left + right + inner[i];
+}
+
+TEST_F(Judge, FindsBlocksThatReadTheirNeighboursInPlace) {
+  judge(
+      [](bool right) {
+        cudaStream_t const a = new_stream("a");
+        float* const data = on_device("data");
+        float* const smoothed = on_device("smoothed");
+        fill<<<1, 1, 0, a>>>(data, count, 1.0F);
+        smooth<<<4, 1, 0, a>>>(right ? smoothed : data, data);
+        finish();
+      },
+      {"order.race", {{"smooth", "a", "write"}, {"smooth", "a", "read"}}, 12, 16});
+}
+
+}  // namespace
+}  // namespace adamant::sim
