@@ -1,0 +1,247 @@
+// Communicators, groups and messages, and the reports of ranks that do not do the same.
+
+#include "sim/nccl/test_ranks.h"
+
+namespace adamant::sim {
+namespace {
+
+Options with_devices(int devices) {
+  Options options;
+  options.devices = devices;
+  return options;
+}
+
+bool mentions(Report const& report, std::string const& law, std::string const& text) {
+  for (Violation const& violation : report.violations) {
+    if (violation.law == law && violation.message.find(text) != std::string::npos) return true;
+  }
+  return false;
+}
+
+TEST(NcclCommunicator, KnowsItsRankCountAndDevice) {
+  Report const report = run_ranks(3, [](Rank& rank) {
+    int count = 0;
+    int index = -1;
+    int device = -1;
+    EXPECT_EQ(ncclCommCount(rank.comm, &count), ncclSuccess);
+    EXPECT_EQ(ncclCommUserRank(rank.comm, &index), ncclSuccess);
+    EXPECT_EQ(ncclCommCuDevice(rank.comm, &device), ncclSuccess);
+    EXPECT_EQ(count, 3);
+    EXPECT_EQ(index, rank.index);
+    EXPECT_EQ(device, rank.index);
+  });
+  EXPECT_TRUE(report.ok()) << describe(report);
+}
+
+TEST(NcclCommunicator, RefusesTwoRanksOnOneDevice) {
+  ncclUniqueId id;
+  Report const report = run(
+      2,
+      [&](int rank) {
+        if (rank == 0) {
+          EXPECT_EQ(ncclGetUniqueId(&id), ncclSuccess);
+        }
+        barrier();
+        ncclComm_t comm = nullptr;
+        EXPECT_EQ(ncclCommInitRank(&comm, 2, id, rank), ncclInvalidUsage);
+      },
+      with_devices(1));
+  EXPECT_TRUE(report.ok()) << describe(report);
+}
+
+TEST(NcclCommunicator, SplitsByColorAndOrdersByKey) {
+  Report const report = run_ranks(4, [](Rank& rank) {
+    ncclComm_t half = nullptr;
+    int const color = rank.index == 3 ? NCCL_SPLIT_NOCOLOR : rank.index % 2;
+    EXPECT_EQ(ncclCommSplit(rank.comm, color, -rank.index, &half, nullptr), ncclSuccess);
+    if (rank.index == 3) {
+      EXPECT_EQ(half, nullptr);
+      return;
+    }
+    int index = -1;
+    EXPECT_EQ(ncclCommUserRank(half, &index), ncclSuccess);
+    EXPECT_EQ(index, rank.index == 0 ? 1 : 0);
+    int* const value = rank.device(std::vector<int>{rank.index + 10});
+    EXPECT_EQ(ncclAllReduce(value, value, 1, ncclInt, ncclSum, half, rank.stream), ncclSuccess);
+    EXPECT_EQ(rank.host(value, 1), std::vector<int>{rank.index == 1 ? 11 : 22});
+    EXPECT_EQ(ncclCommDestroy(half), ncclSuccess);
+  });
+  EXPECT_TRUE(report.ok()) << describe(report);
+}
+
+TEST(NcclCommunicator, OneHostMayDriveSeveralRanksInAGroup) {
+  Report const report = run(
+      1,
+      [](int) {
+        ncclComm_t comms[2] = {};
+        int* values[2] = {};
+        EXPECT_EQ(ncclCommInitAll(comms, 2, nullptr), ncclSuccess);
+        for (int i = 0; i < 2; ++i) {
+          cudaSetDevice(i);
+          cudaMalloc(reinterpret_cast<void**>(&values[i]), sizeof(int));
+          int const start = i + 1;
+          cudaMemcpy(values[i], &start, sizeof start, cudaMemcpyHostToDevice);
+        }
+        EXPECT_EQ(ncclGroupStart(), ncclSuccess);
+        for (int i = 0; i < 2; ++i) {
+          EXPECT_EQ(ncclAllReduce(values[i], values[i], 1, ncclInt, ncclSum, comms[i], nullptr),
+                    ncclSuccess);
+        }
+        EXPECT_EQ(ncclGroupEnd(), ncclSuccess);
+        for (int i = 0; i < 2; ++i) {
+          cudaSetDevice(i);
+          int sum = 0;
+          cudaMemcpy(&sum, values[i], sizeof sum, cudaMemcpyDeviceToHost);
+          EXPECT_EQ(sum, 3);
+          cudaFree(values[i]);
+        }
+        for (ncclComm_t const comm : comms) EXPECT_EQ(ncclCommDestroy(comm), ncclSuccess);
+      },
+      with_devices(2));
+  EXPECT_TRUE(report.ok()) << describe(report);
+}
+
+TEST(NcclCommunicator, CreatesWithoutBlockingWhenAskedTo) {
+  ncclUniqueId id;
+  Report const report = run(2, [&](int rank) {
+    if (rank == 0) {
+      EXPECT_EQ(ncclGetUniqueId(&id), ncclSuccess);
+    }
+    barrier();
+    ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+    config.blocking = 0;
+    ncclComm_t comm = nullptr;
+    ncclResult_t state = ncclCommInitRankConfig(&comm, 2, id, rank, &config);
+    while (state == ncclInProgress) {
+      EXPECT_EQ(ncclCommGetAsyncError(comm, &state), ncclSuccess);
+    }
+    EXPECT_EQ(state, ncclSuccess);
+    EXPECT_EQ(ncclCommDestroy(comm), ncclSuccess);
+  });
+  EXPECT_TRUE(report.ok()) << describe(report);
+}
+
+TEST(NcclCommunicator, AbortLetsStreamsGoOnWithoutTheOthers) {
+  Report const report = run_ranks(2, [](Rank& rank) {
+    int* const value = rank.device(std::vector<int>{1});
+    if (rank.index == 0) {
+      EXPECT_EQ(ncclAllReduce(value, value, 1, ncclInt, ncclSum, rank.comm, rank.stream),
+                ncclSuccess);
+    }
+    EXPECT_EQ(ncclCommAbort(rank.comm), ncclSuccess);
+    rank.comm = nullptr;
+    EXPECT_EQ(cudaStreamSynchronize(rank.stream), cudaSuccess);
+  });
+  EXPECT_TRUE(report.ok()) << describe(report);
+}
+
+TEST(NcclGroup, EndsOnlyWhatWasStarted) {
+  Report const report = run_ranks(1, [](Rank&) {
+    EXPECT_EQ(ncclGroupEnd(), ncclInvalidUsage);
+    EXPECT_EQ(ncclGroupStart(), ncclSuccess);
+    EXPECT_EQ(ncclGroupEnd(), ncclSuccess);
+  });
+  EXPECT_TRUE(report.ok()) << describe(report);
+}
+
+TEST(NcclGroup, PassesMessagesAroundARing) {
+  Report const report = run_ranks(3, [](Rank& rank) {
+    int* const own = rank.device(std::vector<int>{rank.index});
+    int* const other = rank.device<int>(1);
+    EXPECT_EQ(ncclGroupStart(), ncclSuccess);
+    EXPECT_EQ(ncclSend(own, 1, ncclInt, (rank.index + 1) % 3, rank.comm, rank.stream), ncclSuccess);
+    EXPECT_EQ(ncclRecv(other, 1, ncclInt, (rank.index + 2) % 3, rank.comm, rank.stream),
+              ncclSuccess);
+    EXPECT_EQ(ncclGroupEnd(), ncclSuccess);
+    EXPECT_EQ(rank.host(other, 1), std::vector<int>{(rank.index + 2) % 3});
+  });
+  EXPECT_TRUE(report.ok()) << describe(report);
+}
+
+TEST(NcclGroup, JoinsItsStreams) {
+  Report const report = run_ranks(2, [](Rank& rank) {
+    cudaStream_t other = nullptr;
+    cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking);
+    int* const a = rank.device(std::vector<int>{1});
+    int* const b = rank.device(std::vector<int>{2});
+    ncclGroupStart();
+    ncclAllReduce(a, a, 1, ncclInt, ncclSum, rank.comm, rank.stream);
+    ncclAllReduce(b, b, 1, ncclInt, ncclSum, rank.comm, other);
+    ncclGroupEnd();
+    EXPECT_EQ(rank.host(b, 1), std::vector<int>{4});  // on the first stream
+    cudaStreamDestroy(other);
+  });
+  EXPECT_TRUE(report.ok()) << describe(report);
+}
+
+TEST(NcclMessages, DeadlockWhenBothSendFirstOutsideAGroup) {
+  Report const report = run_ranks(2, [](Rank& rank) {
+    int* const own = rank.device(std::vector<int>{rank.index});
+    ncclSend(own, 1, ncclInt, 1 - rank.index, rank.comm, rank.stream);
+    ncclRecv(own, 1, ncclInt, 1 - rank.index, rank.comm, rank.stream);
+    cudaStreamSynchronize(rank.stream);
+  });
+  EXPECT_TRUE(mentions(report, "order.deadlock", "ncclSend (from rank 0 to rank 1"))
+      << describe(report);
+}
+
+TEST(NcclDisagreement, OfFunctionsIsReportedWithBothCalls) {
+  Report const report = run_ranks(2, [](Rank& rank) {
+    float* const buffer = rank.device(std::vector<float>(8, 1.0F));
+    float* const result = rank.device<float>(8);
+    if (rank.index == 0) {
+      ncclAllGather(buffer, result, 4, ncclFloat, rank.comm, rank.stream);
+    } else {
+      ncclReduceScatter(buffer, result, 4, ncclFloat, ncclSum, rank.comm, rank.stream);
+    }
+    cudaStreamSynchronize(rank.stream);
+  });
+  EXPECT_TRUE(mentions(report, "order.collective", "ncclAllGather(count 4, float)"))
+      << describe(report);
+  EXPECT_TRUE(mentions(report, "order.collective", "ncclReduceScatter(count 4, float, sum)"));
+  EXPECT_TRUE(mentions(report, "order.collective", "as call 0 of communicator 0"));
+}
+
+TEST(NcclDisagreement, OfARankThatNeverComesIsADeadlockThatNamesIt) {
+  Report const report = run_ranks(3, [](Rank& rank) {
+    float* const buffer = rank.device(std::vector<float>(4, 1.0F));
+    int const calls = rank.index == 2 ? 1 : 2;
+    for (int i = 0; i < calls; ++i) {
+      ncclAllReduce(buffer, buffer, 4, ncclFloat, ncclSum, rank.comm, rank.stream);
+    }
+    cudaStreamSynchronize(rank.stream);
+  });
+  EXPECT_TRUE(mentions(report, "order.deadlock",
+                       "ncclAllReduce (call 1 of communicator 0 of 3 ranks) waits; rank 2 has "
+                       "issued 1 calls there"))
+      << describe(report);
+}
+
+TEST(NcclAccesses, OfAGatherThatItsInputDoesNotWaitForAreARace) {
+  Report const report = run_ranks(2, [](Rank& rank) {
+    int* const own = rank.device(std::vector<int>{rank.index});
+    int* const all = rank.device<int>(2);
+    cudaStream_t other = nullptr;
+    cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking);
+    cudaMemsetAsync(own, 0, sizeof(int), other);
+    ncclAllGather(own, all, 1, ncclInt, rank.comm, rank.stream);
+    cudaStreamSynchronize(other);
+    cudaStreamDestroy(other);
+  });
+  ASSERT_FALSE(report.ok());
+  EXPECT_EQ(report.violations.front().law, "order.race");
+}
+
+TEST(NcclAccesses, OutsideOfABufferMoveNothing) {
+  Report const report = run_ranks(2, [](Rank& rank) {
+    int* const own = rank.device(std::vector<int>{rank.index});
+    int* const too_small = rank.device(std::vector<int>{7});
+    ncclAllGather(own, too_small, 1, ncclInt, rank.comm, rank.stream);
+    EXPECT_EQ(rank.host(too_small, 1), std::vector<int>{7});
+  });
+  ASSERT_FALSE(report.ok());
+  EXPECT_EQ(report.violations.front().law, "access.bounds");
+}
+
+}  // namespace
+}  // namespace adamant::sim
