@@ -81,10 +81,9 @@ EngineTask Runner::task(Schedule const& schedule, Verdict const& verdict) const 
 void join_violations(RunResult& result, std::vector<ViolationReport> found) {
   for (ViolationReport& violation : found)
     if (!full(result.violations, violation.law)) result.violations.push_back(std::move(violation));
-  std::stable_sort(result.violations.begin(), result.violations.end(),
-                   [](ViolationReport const& a, ViolationReport const& b) {
-                     return a.operation < b.operation;
-                   });
+  std::stable_sort(
+      result.violations.begin(), result.violations.end(),
+      [](ViolationReport const& a, ViolationReport const& b) { return a.operation < b.operation; });
 }
 
 // Nothing was broken on purpose in the world around the engine, so but for memory it has no reason

@@ -1,0 +1,146 @@
+#include "scenarios/run/dump/dump.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "scenarios/run/dump/output_error.h"
+#include "scenarios/run/dump/safetensors.h"
+#include "scenarios/run/run.h"
+#include "scenarios/run/testing/small_scenario.h"
+
+namespace adamant::scenarios {
+namespace {
+
+/// A directory that is gone when the test is over.
+class Scratch {
+ public:
+  Scratch() : path_(std::filesystem::temp_directory_path() / ("adamant-dump-test-" + own_name())) {
+    std::filesystem::create_directories(path_);
+  }
+  ~Scratch() { std::filesystem::remove_all(path_); }
+  std::filesystem::path operator/(char const* name) const { return path_ / name; }
+  /// Names in it.
+  std::set<std::string> names() const {
+    std::set<std::string> found;
+    for (auto const& entry : std::filesystem::directory_iterator(path_))
+      found.insert(entry.path().filename());
+    return found;
+  }
+
+ private:
+  static std::string own_name() {
+    return std::to_string(getpid()) + "-" +
+           testing::UnitTest::GetInstance()->current_test_info()->name();
+  }
+  std::filesystem::path path_;
+};
+
+std::map<std::string, std::vector<float>> read_safetensors(std::filesystem::path const& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string const text{std::istreambuf_iterator<char>(file), {}};
+  std::uint64_t length = 0;
+  std::memcpy(&length, text.data(), sizeof length);
+  EXPECT_EQ(length % 8, 0U);
+  std::map<std::string, std::vector<float>> tensors;
+  auto const header = nlohmann::json::parse(text.substr(8, length));
+  for (auto const& [name, about] : header.items()) {
+    std::size_t const begin = about["data_offsets"][0];
+    std::size_t const end = about["data_offsets"][1];
+    auto& values = tensors[name];
+    values.resize((end - begin) / sizeof(float));
+    std::memcpy(values.data(), text.data() + 8 + length + begin, end - begin);
+  }
+  return tensors;
+}
+
+RunOptions dumped_to(std::filesystem::path const& directory) {
+  RunOptions options;
+  options.dump = directory;
+  return options;
+}
+
+TEST(Safetensors, AreWrittenInPartsAndReadBack) {
+  Scratch const scratch;
+  std::vector<float> const first = {1.0F, 2.0F};
+  std::vector<float> const second = {-0.0F};
+  write_safetensors(scratch / "file", {{.name = "a", .shape = {3}, .parts = {first, second}},
+                                       {.name = "b", .shape = {0, 2}, .parts = {}}});
+  auto const tensors = read_safetensors(scratch / "file");
+  EXPECT_EQ(tensors.at("a"), (std::vector{1.0F, 2.0F, -0.0F}));
+  EXPECT_TRUE(tensors.at("b").empty());
+}
+
+TEST(Dump, HasTheInitialParametersAndEachStepsGradientAndState) {
+  Scratch const scratch;
+  EXPECT_EQ(run_scenario(small_scenario(), dumped_to(scratch / "out")).outcome, Outcome::pass);
+  EXPECT_EQ(scratch.names(), std::set<std::string>{"out"});
+
+  auto const initial = read_safetensors(scratch / "out/initial.safetensors");
+  EXPECT_EQ(initial.size(), 5U);
+  EXPECT_EQ(initial.at("embed.weight").size(), 30U);
+  auto const state = read_safetensors(scratch / "out/state_001.safetensors");
+  EXPECT_EQ(state.size(), 15U);
+  EXPECT_NE(state.at("embed.weight"), initial.at("embed.weight"));
+  EXPECT_EQ(state.at("h.0.weight/exp_avg").size(), 35U);
+  EXPECT_TRUE(std::filesystem::exists(scratch / "out/state_005.safetensors"));
+  EXPECT_FALSE(std::filesystem::exists(scratch / "out/state_006.safetensors"));
+}
+
+TEST(Dump, LeavesOutParametersWithoutGradient) {
+  Scratch const scratch;
+  Scenario scenario = small_scenario();
+  scenario.program = {operation(Backward{.without = {"h.0.bias"}}), operation(Step{})};
+  run_scenario(scenario, dumped_to(scratch / "out"));
+  auto const gradients = read_safetensors(scratch / "out/grad_001.safetensors");
+  EXPECT_FALSE(gradients.contains("h.0.bias"));
+  EXPECT_TRUE(gradients.contains("h.0.weight"));
+}
+
+TEST(Dump, ReplacesADumpAndNothingElse) {
+  Scratch const scratch;
+  RunOptions const options = dumped_to(scratch / "out");
+  run_scenario(small_scenario(), options);
+  Scenario shorter = small_scenario();
+  shorter.program.resize(1);
+  EXPECT_NO_THROW(run_scenario(shorter, options));
+  EXPECT_FALSE(std::filesystem::exists(scratch / "out/state_003.safetensors"));
+
+  std::filesystem::create_directories(scratch / "mine");
+  std::ofstream(scratch / "mine/notes") << "keep";
+  EXPECT_THROW(run_scenario(shorter, dumped_to(scratch / "mine")), OutputError);
+  EXPECT_EQ(scratch.names(), (std::set<std::string>{"mine", "out"}));
+  EXPECT_TRUE(std::filesystem::exists(scratch / "mine/notes"));
+}
+
+TEST(Dump, LeavesNothingOfARunThatWasRefused) {
+  Scratch const scratch;
+  RunOptions options = dumped_to(scratch / "out");
+  options.device_bytes = 1024;
+  EXPECT_EQ(run_scenario(small_scenario(), options).outcome, Outcome::refused);
+  EXPECT_TRUE(scratch.names().empty());
+}
+
+TEST(Dump, AFullDiskIsAnOutputErrorAndLeavesNoFile) {
+  std::vector<float> const values(1 << 20);
+  if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
+  Scratch const scratch;
+  std::filesystem::create_symlink("/dev/full", scratch / "file");
+  EXPECT_THROW(
+      write_safetensors(scratch / "file", {{.name = "a", .shape = {1 << 20}, .parts = {values}}}),
+      OutputError);
+  EXPECT_FALSE(std::filesystem::exists(std::filesystem::symlink_status(scratch / "file")));
+}
+
+TEST(Dump, ADirectoryThatCannotBeMadeIsAnOutputError) {
+  EXPECT_THROW(run_scenario(small_scenario(), dumped_to("/proc/no/such/place")), OutputError);
+}
+
+}  // namespace
+}  // namespace adamant::scenarios
