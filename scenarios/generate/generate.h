@@ -21,7 +21,7 @@ struct GenerateOptions {
   std::int64_t operations_max = 14;
   /// Features that no scenario may have. Only what can be left out by itself is: settings,
   /// gradients, schedules and operations; not `one_rank` or `ragged_end`, which follow from sizes.
-  FeatureSet off;
+  FeatureSet off = {};
 };
 
 /// The scenario number `index` of `seed`.

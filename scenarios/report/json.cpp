@@ -137,8 +137,12 @@ Json make_document(std::string_view command) {
   return {{"adamant", ADAMANT_VERSION}, {"command", command}};
 }
 
-std::string to_text(Json const& json, int indent) {
-  return json.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
+std::string to_text(Json const& json) {
+  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string to_line(Json const& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 }  // namespace adamant::scenarios

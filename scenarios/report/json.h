@@ -24,8 +24,9 @@ RunResult result_from_json(nlohmann::ordered_json const& json);
 /// The frame of every document: version and command, to which the caller adds its keys.
 nlohmann::ordered_json make_document(std::string_view command);
 
-/// As text that ends with a newline. Bytes that are not UTF-8 become U+FFFD.
-/// Units: `indent` blanks a level; -1: all on one line.
-std::string to_text(nlohmann::ordered_json const& json, int indent = 1);
+/// As a file's text. Bytes that are not UTF-8 become U+FFFD.
+std::string to_text(nlohmann::ordered_json const& json);
+/// The same on one line, without its end.
+std::string to_line(nlohmann::ordered_json const& json);
 
 }  // namespace adamant::scenarios

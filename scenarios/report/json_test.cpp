@@ -83,8 +83,8 @@ TEST(Json, HasTheKeysOfTheContract) {
 
 TEST(Json, ALineBringsBackWhatWasSent) {
   auto const sent = to_json(make_result());
-  std::string const line = to_text(sent, -1);
-  EXPECT_EQ(line.find('\n'), line.size() - 1);
+  std::string const line = to_line(sent);
+  EXPECT_EQ(line.find('\n'), std::string::npos);
   auto const received = result_from_json(nlohmann::ordered_json::parse(line));
   EXPECT_EQ(to_json(received), sent);
   EXPECT_EQ(received.choices, make_result().choices);

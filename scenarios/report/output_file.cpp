@@ -1,6 +1,7 @@
 #include "scenarios/report/output_file.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -45,7 +46,7 @@ void OutputFile::open_temporary() {
   // A file that may not be written is not replaced, although renaming over it would succeed.
   bool const exists = ::access(path_.c_str(), F_OK) == 0;
   if (exists && ::access(path_.c_str(), W_OK) != 0) fail(errno);
-  auto const name = "." + path_.filename().string() + "." + std::to_string(::getpid()) + ".tmp";
+  auto const name = fmt::format(".{}.{}.tmp", path_.filename().string(), ::getpid());
   auto temporary = path_.parent_path() / name;
   descriptor_ = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (descriptor_ >= 0) temporary_ = std::move(temporary);

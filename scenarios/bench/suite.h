@@ -1,0 +1,39 @@
+// What `adamant bench` measures: suites by name, each giving rows of numbers. Measuring reads the
+// clock; nothing that is measured does.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace adamant::scenarios {
+
+struct Row {
+  std::string suite;
+  std::string name;
+  double value = 0;
+  std::string unit;
+};
+
+struct BenchOptions {
+  bool full = false;  // also what takes minutes
+};
+
+struct Suite {
+  std::string_view name;  // its main row bears the same name
+  std::string_view what;
+  std::vector<Row> (*measure)(BenchOptions const& options);
+};
+
+/// All suites, the quick ones first.
+std::span<Suite const> suites();
+
+// Each suite in its file.
+std::vector<Row> measure_schedules(BenchOptions const& options);  // schedules.cpp
+std::vector<Row> measure_cases(BenchOptions const& options);      // cases.cpp
+std::vector<Row> measure_checking(BenchOptions const& options);   // checking.cpp
+std::vector<Row> measure_worlds(BenchOptions const& options);     // worlds.cpp
+std::vector<Row> measure_gpt2(BenchOptions const& options);       // gpt2.cpp
+
+}  // namespace adamant::scenarios

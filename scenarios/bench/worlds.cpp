@@ -1,0 +1,45 @@
+// Seconds by the number of ranks: 65,536 elements in all, three steps, the unchecked engine.
+#include <algorithm>
+
+#include "scenarios/bench/measure.h"
+#include "scenarios/bench/suite.h"
+#include "scenarios/yaml/load.h"
+
+namespace adamant::scenarios {
+
+namespace {
+
+double seconds_with(int ranks) {
+  Scenario scenario = load_scenario_text(R"(adamant: 1
+name: many ranks
+world: {shard: 1}
+params: [{name: w, shape: [4096, 16]}]
+microbatches: 1
+program: [{train: 3}]
+engine: {name: sim-unchecked}
+seed: 1
+)",
+                                         "bench");
+  scenario.world.shard = ranks;
+  double fastest = seconds_of([&] { run_and_pass(scenario); });
+  // Small worlds are over in milliseconds: the fastest of several is the cost, the rest is noise.
+  for (int round = 0; round < 4 && fastest < 0.5; ++round) {
+    fastest = std::min(fastest, seconds_of([&] { run_and_pass(scenario); }));
+  }
+  return fastest;
+}
+
+}  // namespace
+
+std::vector<Row> measure_worlds(BenchOptions const&) {
+  std::vector<Row> rows;
+  for (int ranks = 1; ranks <= 1024; ranks *= 2) {
+    rows.push_back({.suite = "world_sizes",
+                    .name = std::to_string(ranks) + "_ranks",
+                    .value = seconds_with(ranks),
+                    .unit = "s"});
+  }
+  return rows;
+}
+
+}  // namespace adamant::scenarios

@@ -1,0 +1,56 @@
+// The command line as a value. Every option is checked here, and no command sees argv.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "scenarios/report/style.h"
+
+namespace adamant::scenarios {
+
+enum class Command { run, fuzz, laws, doctor, bench };
+
+struct Arguments {
+  std::string program;  // as it was called, for lines to paste
+  Command command = Command::run;
+
+  std::vector<std::filesystem::path> paths;
+  std::optional<std::uint64_t> seed;
+  std::optional<std::string> engine;
+  int schedules = 0;
+  int jobs = 1;
+  std::optional<std::filesystem::path> json;
+  std::optional<std::filesystem::path> junit;
+  std::optional<std::filesystem::path> dump;
+
+  std::optional<std::uint64_t> cases;
+  std::optional<std::chrono::milliseconds> time;
+  std::uint64_t skip = 0;  // the first case of a search
+  std::optional<std::filesystem::path> out;
+
+  std::vector<std::string> suites;
+  bool full = false;
+
+  Verbosity verbosity = Verbosity::normal;
+  ColorMode color = ColorMode::automatic;
+};
+
+/// The program has nothing more to do: `text` was asked for (help, version), or says what is wrong.
+struct EndOfProgram {
+  int status = 0;
+  std::string text;
+};
+
+/// Errors: EndOfProgram, for what CLI11 ends with and for bad usage (status 2).
+Arguments parse_arguments(int argc, char const* const* argv);
+
+/// "60s", "2m", "1h", "500ms" or a plain number of seconds; nothing where it is none of these.
+std::optional<std::chrono::milliseconds> parse_duration(std::string_view text);
+
+}  // namespace adamant::scenarios

@@ -1,0 +1,75 @@
+#include "scenarios/cli/failures.h"
+
+#include <gtest/gtest.h>
+
+#include "scenarios/generate/generate.h"
+#include "scenarios/report/output_file.h"
+#include "scenarios/yaml/load.h"
+
+namespace adamant::scenarios {
+namespace {
+
+RunResult violated(std::string law, std::string tensor = "") {
+  RunResult result;
+  result.outcome = Outcome::violated;
+  result.engine = "sim";
+  result.seed = 3;
+  result.choices = {1, 2};
+  ViolationReport violation;
+  violation.law = std::move(law);
+  violation.tensor = std::move(tensor);
+  result.violations.push_back(violation);
+  return result;
+}
+
+RunResult died(std::string reason) {
+  RunResult result;
+  result.outcome = Outcome::error;
+  result.reason = std::move(reason);
+  return result;
+}
+
+TEST(Failures, TheSameDefectInAnotherTensorIsOne) {
+  Failures failures;
+  failures.add(9, violated("values.bitwise", "p0/exp_avg"));
+  failures.add(4, violated("values.bitwise", "p1/exp_avg"));
+  failures.add(5, violated("values.bitwise", "p1"));
+  failures.add(6, violated("order.race"));
+  failures.add(7, died("killed by signal 6 (Aborted)"));
+  auto const found = failures.take();
+  ASSERT_EQ(found.size(), 4U);
+  EXPECT_EQ(found[0].case_index, 4U);
+  EXPECT_EQ(found[1].case_index, 5U);
+  EXPECT_EQ(found[2].case_index, 6U);
+  EXPECT_EQ(found[3].case_index, 7U);
+}
+
+TEST(Failures, AReplayExpectsWhatWasFound) {
+  Scenario const scenario = generate_scenario(1, 1);
+  Scenario const race = make_replay(scenario, violated("order.race"));
+  EXPECT_EQ(race.expect.kind, Expectation::Kind::violates);
+  EXPECT_EQ(race.expect.id, "order.race");
+  EXPECT_EQ(race.seed, 3U);
+  EXPECT_EQ(race.schedule.choices, (std::vector<std::uint32_t>{1, 2}));
+  Scenario const death = make_replay(scenario, died("killed"));
+  EXPECT_EQ(death.expect, Expectation{});
+}
+
+TEST(Failures, FilesOfOneLawAreNumbered) {
+  auto const folder = std::filesystem::path(testing::TempDir()) / "adamant_failures_numbered";
+  std::filesystem::remove_all(folder);
+  Scenario const first = make_replay(generate_scenario(1, 1), violated("order.race"));
+  Scenario const second = make_replay(generate_scenario(1, 2), violated("order.race"));
+  EXPECT_EQ(write_failure(folder, "order.race", first), folder / "order.race.yaml");
+  EXPECT_EQ(write_failure(folder, "order.race", second), folder / "order.race-2.yaml");
+  EXPECT_EQ(write_failure(folder, "order.race", first), folder / "order.race.yaml");
+  EXPECT_EQ(load_scenario_file(folder / "order.race-2.yaml"), second);
+  std::filesystem::remove_all(folder);
+}
+
+TEST(Failures, AnImpossibleDirectoryIsSaid) {
+  EXPECT_THROW(write_failure("/dev/null/out", "order.race", generate_scenario(1, 1)), CannotWrite);
+}
+
+}  // namespace
+}  // namespace adamant::scenarios

@@ -1,0 +1,216 @@
+#include "scenarios/cli/fuzz_command.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <vector>
+
+#include "scenarios/cli/failures.h"
+#include "scenarios/cli/outputs.h"
+#include "scenarios/cli/seed.h"
+#include "scenarios/cli/worker_lines.h"
+#include "scenarios/generate/generate.h"
+#include "scenarios/pool/interrupt.h"
+#include "scenarios/report/json.h"
+#include "scenarios/report/progress.h"
+
+namespace adamant::scenarios {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Json = nlohmann::ordered_json;
+
+constexpr std::uint64_t cases_default = 1000;
+constexpr std::chrono::seconds case_time_max{60};
+
+class FuzzCommand {
+ public:
+  explicit FuzzCommand(Arguments const& arguments)
+      : arguments_(arguments),
+        style_(style_of(arguments)),
+        outputs_(arguments),
+        progress_(wants_progress(arguments), "cases"),
+        seed_(arguments.seed ? *arguments.seed : draw_seed()) {
+    options_.engine = arguments.engine;
+  }
+
+  Status execute() {
+    print(fmt::format("seed {}{}\n", seed_, arguments_.seed ? "" : " (drawn)"));
+    search();
+    progress_.clear();
+    report();
+    if (interrupted()) return Status::interrupted;
+    return worse(status_, failures_.empty() ? Status::met : Status::not_met);
+  }
+
+ private:
+  void search() {
+    auto const begin = Clock::now();
+    PoolOptions pool{.workers = arguments_.jobs,
+                     .jobs = arguments_.cases,
+                     .until = {},
+                     .job_time_max = case_time_max};
+    if (arguments_.time) pool.until = begin + *arguments_.time;
+    if (!arguments_.time && !arguments_.cases) pool.jobs = cases_default;
+    cases_wanted_ = pool.jobs.value_or(0);
+    run_jobs(
+        pool, [this](std::uint64_t job) { return answer(job); },
+        [this](JobEnd const& end) { take(end); });
+    seconds_ = std::chrono::duration<double>(Clock::now() - begin).count();
+  }
+
+  std::uint64_t case_of(std::uint64_t job) const { return arguments_.skip + job; }
+
+  /// The first hundred cases grow, so that what fails on everything fails on something small.
+  Scenario scenario_of(std::uint64_t case_index) const {
+    GenerateOptions options;
+    options.size = static_cast<int>(std::min<std::uint64_t>(case_index, 100));
+    return generate_scenario(seed_, case_index, options);
+  }
+
+  std::string answer(std::uint64_t job) const {
+    Scenario const scenario = scenario_of(case_of(job));
+    Json line = run_in_worker(scenario, options_);
+    // Most cases pass: what is sent of them is the features alone.
+    if (line.contains("result") && line.at("result").at("met") == true) line = Json::object();
+    line["features"] = features_of(scenario).to_ullong();
+    return to_line(line);
+  }
+
+  void take(JobEnd const& end) {
+    ++cases_;
+    std::uint64_t const index = case_of(end.job);
+    if (!end.answer) {
+      Scenario const scenario = scenario_of(index);
+      distribution_.add(features_of(scenario));
+      keep(index, ended_by_death(end.death, scenario, options_));
+    } else {
+      Json const line = Json::parse(*end.answer);
+      distribution_.add(FeatureSet(line.at("features").get<std::uint64_t>()));
+      if (line.size() > 1) keep(index, ended_with(line, scenario_of(index), options_));
+    }
+    progress_.show(cases_, cases_wanted_, failures_.size());
+  }
+
+  void keep(std::uint64_t index, Ended ended) {
+    status_ = worse(status_, ended.status);
+    failures_.add(index, std::move(ended.result));
+  }
+
+  void report() {
+    std::vector<Reported> const results = write_failures();
+    for (Reported const& reported : results) print(describe(reported, style_));
+    summarise();
+    auto document = make_document("fuzz");
+    document["seed"] = seed_;
+    document["cases"] = cases_;
+    document["cases_per_second"] = cases_per_second();
+    document["distribution"] = distribution_json();
+    document["pairs"] = pairs_json();
+    document["results"] = to_json(results);
+    if (interrupted()) document["interrupted"] = true;
+    outputs_.commit(document, "fuzz", results);
+  }
+
+  std::vector<Reported> write_failures() {
+    std::vector<Reported> results;
+    for (Failure const& failure : failures_.take()) {
+      Reported reported{.result = failure.result, .replay = replay_of(failure.case_index)};
+      if (arguments_.out) write(failure, reported);
+      results.push_back(std::move(reported));
+    }
+    return results;
+  }
+
+  void write(Failure const& failure, Reported& reported) const {
+    Scenario scenario = make_replay(scenario_of(failure.case_index), failure.result);
+    std::string const stem = file_stem_of(failure.result);
+    scenario.name = stem + " found by fuzz";
+    scenario.about = fmt::format("Case {} of seed {}, not minimised.", failure.case_index, seed_);
+    auto const path = write_failure(*arguments_.out, stem, scenario);
+    reported.result.file = path.string();
+    if (failure.result.outcome == Outcome::error) return;
+    reported.replay =
+        fmt::format("{} run {}", shell_quoted(arguments_.program), shell_quoted(path.string()));
+  }
+
+  std::string replay_of(std::uint64_t case_index) const {
+    std::string line = fmt::format("{} fuzz --seed {} --skip {} --cases 1",
+                                   shell_quoted(arguments_.program), seed_, case_index);
+    if (arguments_.engine) line += " --engine " + *arguments_.engine;
+    return line;
+  }
+
+  double cases_per_second() const {
+    return seconds_ > 0 ? static_cast<double>(cases_) / seconds_ : 0;
+  }
+
+  void summarise() const {
+    if (interrupted()) complain(fmt::format("interrupted after {} cases", cases_));
+    if (style_.verbosity != Verbosity::quiet) {
+      for (std::size_t f = 0; f < feature_count; ++f) print_share(static_cast<Feature>(f));
+    } else if (failures_.empty()) {
+      return;
+    }
+    print(fmt::format("{} cases in {:.1f} s, {:.0f} cases/s: {}\n", cases_, seconds_,
+                      cases_per_second(), verdict()));
+  }
+
+  void print_share(Feature feature) const {
+    if (cases_ == 0) return;
+    double const share =
+        100.0 * static_cast<double>(distribution_.count(feature)) / static_cast<double>(cases_);
+    print(fmt::format("{:6.2f}% {}\n", share, label_of(feature)));
+  }
+
+  std::string verdict() const {
+    if (failures_.empty()) return "nothing found";
+    return fmt::format("{} distinct failures, not minimised", failures_.size());
+  }
+
+  Json distribution_json() const {
+    Json json = Json::object();
+    for (std::size_t f = 0; f < feature_count; ++f) {
+      auto const feature = static_cast<Feature>(f);
+      json[std::string(label_of(feature))] = distribution_.count(feature);
+    }
+    return json;
+  }
+
+  Json pairs_json() const {
+    Json json = Json::object();
+    for (std::size_t a = 0; a < feature_count; ++a) {
+      for (std::size_t b = a + 1; b < feature_count; ++b) {
+        auto const first = static_cast<Feature>(a);
+        auto const second = static_cast<Feature>(b);
+        if (!compatible(first, second)) continue;
+        json[fmt::format("{}, {}", label_of(first), label_of(second))] =
+            distribution_.count(first, second);
+      }
+    }
+    return json;
+  }
+
+  Arguments const& arguments_;
+  Style style_;
+  Outputs outputs_;
+  Progress progress_;
+  std::uint64_t seed_;
+  RunOptions options_;
+  std::uint64_t cases_wanted_ = 0;
+  std::uint64_t cases_ = 0;
+  double seconds_ = 0;
+  Distribution distribution_;
+  Failures failures_;
+  Status status_ = Status::met;
+};
+
+}  // namespace
+
+Status fuzz_command(Arguments const& arguments) {
+  return FuzzCommand(arguments).execute();
+}
+
+}  // namespace adamant::scenarios

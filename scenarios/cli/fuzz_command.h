@@ -1,0 +1,15 @@
+// `adamant fuzz`: generates scenarios from a seed, runs each in a worker process, and keeps the
+// first of each distinct failure. It does not minimise what it finds.
+#pragma once
+
+#include "scenarios/cli/arguments.h"
+#include "scenarios/cli/status.h"
+
+namespace adamant::scenarios {
+
+/// Ends with 1 if anything was found.
+///
+/// Errors: CannotWrite.
+Status fuzz_command(Arguments const& arguments);
+
+}  // namespace adamant::scenarios

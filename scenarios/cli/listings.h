@@ -1,0 +1,27 @@
+// The commands that run no scenario: `adamant laws` lists the identifiers that scenarios and
+// results use, `adamant doctor` says what this machine has.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "scenarios/cli/arguments.h"
+#include "scenarios/cli/status.h"
+
+namespace adamant::scenarios {
+
+/// Errors: CannotWrite.
+Status laws_command(Arguments const& arguments);
+
+/// One thing that a machine has or lacks.
+struct Finding {
+  std::string what;
+  std::string found;  // a version, a count, or why it is not there
+};
+
+/// Compiler, processor, toolkit, GPUs, NCCL and MPI. Looks, and changes nothing.
+std::vector<Finding> examine_machine();
+
+Status doctor_command();
+
+}  // namespace adamant::scenarios

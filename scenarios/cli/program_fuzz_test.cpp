@@ -1,0 +1,57 @@
+// `adamant fuzz` as its users call it.
+#include "scenarios/cli/testing/program.h"
+
+namespace adamant::scenarios {
+namespace {
+
+using FuzzProgram = ProgramTest;
+
+TEST_F(FuzzProgram, FindsNothingWrongAndSaysWhatItTried) {
+  Called const called = call("fuzz --cases 60 --seed 5 --json out.json --junit out.xml");
+  EXPECT_EQ(called.status, 0) << called.out << called.err;
+  EXPECT_EQ(called.out.rfind("seed 5\n", 0), 0U) << called.out;
+  EXPECT_NE(called.out.find("% one rank\n"), std::string::npos);
+  auto const document = read_json("out.json");
+  EXPECT_EQ(document.at("command"), "fuzz");
+  EXPECT_EQ(document.at("seed"), 5);
+  EXPECT_EQ(document.at("cases"), 60);
+  EXPECT_GT(document.at("cases_per_second").get<double>(), 0);
+  EXPECT_GT(document.at("distribution").at("train").get<int>(), 0);
+  EXPECT_EQ(document.at("results").size(), 0U);
+  EXPECT_NE(read("out.xml").find("tests=\"0\""), std::string::npos);
+}
+
+TEST_F(FuzzProgram, OneSeedTriesTheSameCasesWhateverTheJobs) {
+  auto const distribution = [&](std::string const& arguments) {
+    call("fuzz --seed 6 --json out.json " + arguments);
+    return read_json("out.json").at("distribution");
+  };
+  auto const all = distribution("--cases 40 --jobs 1");
+  EXPECT_EQ(distribution("--cases 40 --jobs 3"), all);
+  EXPECT_NE(distribution("--cases 20"), all);
+}
+
+TEST_F(FuzzProgram, StopsWhenTimeIsUp) {
+  Called const called = call("fuzz --for 300ms --seed 1 --json out.json");
+  EXPECT_EQ(called.status, 0) << called.out;
+  EXPECT_GT(read_json("out.json").at("cases").get<int>(), 0);
+}
+
+TEST_F(FuzzProgram, AnInterruptEndsWith130) {
+  Called const called = shell(
+      "PROGRAM fuzz --for 1h --seed 1 --json out.json & pid=$!; sleep 0.5; kill -INT $pid; "
+      "wait $pid");
+  EXPECT_EQ(called.status, 130);
+  auto const document = read_json("out.json");
+  EXPECT_EQ(document.at("interrupted"), true);
+  EXPECT_GT(document.at("cases").get<int>(), 0);
+}
+
+TEST_F(FuzzProgram, ABugOfTheCatalogueIsRefused) {
+  Called const called = call("fuzz --bug te_2795");
+  EXPECT_EQ(called.status, 2);
+  EXPECT_NE(called.err.find("--bug"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace adamant::scenarios

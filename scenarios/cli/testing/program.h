@@ -1,0 +1,43 @@
+// The built program as tests drive it: a call, what it printed on each stream, and its status. Each
+// test gets a directory of its own.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace adamant::scenarios {
+
+struct Called {
+  int status = -1;
+  std::string out;
+  std::string err;
+};
+
+class ProgramTest : public testing::Test {
+ protected:
+  void SetUp() override;
+  void TearDown() override;
+
+  /// `adamant ARGUMENTS` by the shell, in the test's directory.
+  Called call(std::string const& arguments) const;
+  /// The same by `command`, in which PROGRAM stands for the program.
+  Called shell(std::string command) const;
+
+  std::filesystem::path write(std::string const& name, std::string_view text) const;
+  std::string read(std::string const& name) const;
+  nlohmann::json read_json(std::string const& name) const;
+  bool exists(std::string const& name) const { return std::filesystem::exists(folder_ / name); }
+  /// Names of files in the test's directory, those of temporaries too.
+  std::string listing() const;
+
+  std::filesystem::path folder_;
+};
+
+/// A scenario that passes: `extra` lines go to its end.
+std::string passing_scenario(std::string const& extra = "seed: 7\n");
+
+}  // namespace adamant::scenarios

@@ -1,0 +1,57 @@
+#include "scenarios/cli/worker_lines.h"
+
+#include <exception>
+
+#include "scenarios/report/json.h"
+#include "scenarios/run/dump/output_error.h"
+#include "scenarios/run/expectation.h"
+
+namespace adamant::scenarios {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+RunResult make_error(Scenario const& scenario, RunOptions const& options, std::string reason) {
+  RunResult result;
+  result.name = scenario.name;
+  result.engine = options.engine.value_or(scenario.engine.name);
+  result.seed = options.seed.value_or(scenario.seed.value_or(0));
+  result.outcome = Outcome::error;
+  result.reason = std::move(reason);
+  result.expected = text_of(scenario.expect);
+  result.operations = static_cast<int>(operation_count(scenario.program));
+  return result;
+}
+
+}  // namespace
+
+Json run_in_worker(Scenario const& scenario, RunOptions const& options) {
+  try {
+    return {{"result", to_json(run_scenario(scenario, options))}};
+  } catch (MachineLacks const& error) {
+    return {{"failure", error.what()}, {"status", static_cast<int>(Status::lacking)}};
+  } catch (OutputError const& error) {
+    return {{"failure", error.what()}, {"status", static_cast<int>(Status::bad_input)}};
+  } catch (std::exception const& error) {
+    return {{"failure", error.what()}, {"status", static_cast<int>(Status::not_met)}};
+  }
+}
+
+Ended ended_with(Json const& answer, Scenario const& scenario, RunOptions const& options) {
+  if (answer.contains("failure")) {
+    return {.result = make_error(scenario, options, answer.at("failure")),
+            .status = static_cast<Status>(answer.at("status").get<int>())};
+  }
+  Ended ended{.result = result_from_json(answer.at("result")), .status = Status::met};
+  if (!ended.result.met) ended.status = Status::not_met;
+  return ended;
+}
+
+Ended ended_by_death(std::string const& death, Scenario const& scenario,
+                     RunOptions const& options) {
+  return {.result = make_error(scenario, options, "the worker process ended: " + death),
+          .status = Status::not_met};
+}
+
+}  // namespace adamant::scenarios
