@@ -20,6 +20,20 @@ constexpr std::size_t reuse_candidates_max = 3;
 constexpr std::uint64_t resident_bytes_max = 1 << 20;
 constexpr std::size_t allocations_kept_max = 4096;
 
+// Of larger blocks only so much at each end is poisoned, and the rest not committed.
+constexpr std::uint64_t poisoned_whole_bytes_max = 1ULL << 30;
+constexpr std::uint64_t poisoned_end_bytes = 1 << 20;
+
+void poison(std::uint64_t begin, std::uint64_t bytes) {
+  if (bytes <= poisoned_whole_bytes_max) {
+    std::memset(region_address(begin), poison_byte, bytes);
+    return;
+  }
+  Region::discard(begin, begin + bytes);
+  std::memset(region_address(begin), poison_byte, poisoned_end_bytes);
+  std::memset(region_address(begin + bytes - poisoned_end_bytes), poison_byte, poisoned_end_bytes);
+}
+
 std::uint64_t round_up(std::uint64_t bytes, std::uint64_t unit) {
   return (bytes + unit - 1) / unit * unit;
 }
@@ -129,7 +143,7 @@ std::uint64_t Memory::new_block(Slot& slot, std::uint64_t bytes) {
   std::uint64_t const next = begin + bytes + alignment * (1 + world_->addresses().below(8));
   if (next > slot.begin + slot_bytes_) return 0;
   slot.next = next;
-  std::memset(region_address(begin), poison_byte, bytes);
+  poison(begin, bytes);
   return begin;
 }
 
@@ -154,7 +168,7 @@ void Memory::vanish(Allocation& allocation, std::uint32_t operation) {
   if (!appeared) return;
   present_.erase(allocation.begin);
   past_[allocation.begin] = &allocation;
-  std::memset(region_address(allocation.begin), poison_byte, allocation.bytes);
+  poison(allocation.begin, allocation.bytes);
   if (!world_->options().checked) return;
   clear_bits(usable_bits, allocation.begin, allocation.begin + allocation.bytes);
   clear_bits(written_bits, allocation.begin, allocation.begin + allocation.bytes);

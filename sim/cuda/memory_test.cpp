@@ -1,0 +1,215 @@
+// What allocations look like from outside: alignment, limits, which addresses, and when a block is
+// used again.
+#include <cuda_runtime.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <set>
+#include <vector>
+
+#include "sim/sim.h"
+
+namespace adamant::sim {
+namespace {
+
+std::uintptr_t number(void const* address) {
+  return reinterpret_cast<std::uintptr_t>(address);
+}
+
+Options seeded(std::uint64_t seed) {
+  Options options;
+  options.seed = seed;
+  options.schedule.strategy = Strategy::random;
+  options.schedule.seed = seed;
+  return options;
+}
+
+void* in_order(std::size_t bytes, cudaStream_t stream) {
+  void* result = nullptr;
+  EXPECT_EQ(cudaMallocAsync(&result, bytes, stream), cudaSuccess);
+  return result;
+}
+
+cudaStream_t new_stream() {
+  cudaStream_t stream = nullptr;
+  EXPECT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
+  return stream;
+}
+
+std::vector<std::uintptr_t> addresses(std::uint64_t seed) {
+  std::vector<std::uintptr_t> result;
+  run(
+      1,
+      [&](int) {
+        for (std::size_t const bytes : {1, 511, 512, 513, 100'000}) {
+          void* device = nullptr;
+          void* host = nullptr;
+          EXPECT_EQ(cudaMalloc(&device, bytes), cudaSuccess);
+          EXPECT_EQ(cudaMallocHost(&host, bytes), cudaSuccess);
+          result.push_back(number(device));
+          result.push_back(number(host));
+        }
+      },
+      seeded(seed));
+  return result;
+}
+
+TEST(Memory, IsAlignedTo512Bytes) {
+  for (std::uintptr_t const address : addresses(3)) EXPECT_EQ(address % 512, 0U);
+}
+
+TEST(Memory, HasAddressesDrawnFromTheSeed) {
+  EXPECT_EQ(addresses(1), addresses(1));
+  EXPECT_NE(addresses(1), addresses(2));
+}
+
+TEST(Memory, IsPoisonedWhenAllocatedAndWhenFreed) {
+  run(1, [](int) {
+    void* data = nullptr;
+    EXPECT_EQ(cudaMallocHost(&data, 64), cudaSuccess);
+    auto* const seen = static_cast<unsigned char*>(data);
+    EXPECT_EQ(seen[0], 0xFF);
+    EXPECT_EQ(seen[63], 0xFF);
+    seen[5] = 1;
+    EXPECT_EQ(cudaFreeHost(data), cudaSuccess);
+    EXPECT_EQ(seen[5], 0xFF);
+  });
+}
+
+TEST(Memory, OfADeviceHasALimitThatAFreeMakesRoomUnder) {
+  Options options;
+  options.device_bytes = 1000;
+  Report const report = run(
+      1,
+      [](int) {
+        void* first = nullptr;
+        void* second = nullptr;
+        EXPECT_EQ(cudaMalloc(&first, 1001), cudaErrorMemoryAllocation);
+        EXPECT_EQ(cudaGetLastError(), cudaErrorMemoryAllocation);
+        EXPECT_EQ(cudaMalloc(&first, 600), cudaSuccess);
+        EXPECT_EQ(cudaMalloc(&second, 401), cudaErrorMemoryAllocation);
+        EXPECT_EQ(second, nullptr);
+        EXPECT_EQ(cudaFree(first), cudaSuccess);
+        EXPECT_EQ(cudaMalloc(&second, 401), cudaSuccess);
+        EXPECT_EQ(cudaMalloc(&first, SIZE_MAX), cudaErrorMemoryAllocation);
+      },
+      options);
+  EXPECT_EQ(report.device_peak_bytes, 600U);
+}
+
+TEST(Memory, PinnedHasALimitOfItsOwn) {
+  Options options;
+  options.pinned_bytes = 100;
+  Report const report = run(
+      1,
+      [](int) {
+        void* data = nullptr;
+        EXPECT_EQ(cudaMallocHost(&data, 101), cudaErrorMemoryAllocation);
+        EXPECT_EQ(cudaMallocHost(&data, 100), cudaSuccess);
+        EXPECT_EQ(cudaMalloc(&data, 101), cudaSuccess);
+      },
+      options);
+  EXPECT_EQ(report.pinned_peak_bytes, 100U);
+}
+
+TEST(Memory, AllocatesMoreThanFourGigabytesWithoutCommittingThem) {
+  constexpr std::size_t bytes = std::size_t{40} << 30;
+  Options options;
+  options.checked = false;
+  Report const report = run(
+      1,
+      [](int) {
+        char* data = nullptr;
+        ASSERT_EQ(cudaMalloc(&data, bytes), cudaSuccess);
+        ASSERT_EQ(cudaMemset(data + bytes - 4, 0, 4), cudaSuccess);
+        ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+        ASSERT_EQ(cudaFree(data), cudaSuccess);
+      },
+      options);
+  EXPECT_EQ(report.device_peak_bytes, bytes);
+}
+
+/// The addresses that the second of two allocations got over many seeds; `second` releases the
+/// first in its own way before.
+template <typename Second>
+int times_reused(Second&& second) {
+  int reused = 0;
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    run(
+        1,
+        [&](int) {
+          cudaStream_t const a = new_stream();
+          void* const first = in_order(256, a);
+          reused += second(first, a) == first;
+        },
+        seeded(seed));
+  }
+  return reused;
+}
+
+TEST(Memory, OfAStreamMayBeUsedAgainInItsOrder) {
+  int const reused = times_reused([](void* first, cudaStream_t a) {
+    cudaFreeAsync(first, a);
+    return in_order(256, a);
+  });
+  EXPECT_GT(reused, 0);
+  EXPECT_LT(reused, 40);
+}
+
+TEST(Memory, IsNotUsedAgainBeforeItsRelease) {
+  int const reused = times_reused([](void*, cudaStream_t a) { return in_order(256, a); });
+  EXPECT_EQ(reused, 0);
+}
+
+void do_nothing(void*) {}
+
+TEST(Memory, OfAnotherStreamIsUsedAgainOnlyOnceItsReleaseIsDone) {
+  int const after = times_reused([](void* first, cudaStream_t a) {
+    cudaFreeAsync(first, a);
+    settle();
+    return in_order(256, new_stream());
+  });
+  EXPECT_GT(after, 0);
+  int blocked_and_reused = 0;
+  int const before = times_reused([&](void* first, cudaStream_t a) {
+    for (int i = 0; i < 8; ++i) cudaLaunchHostFunc(a, do_nothing, nullptr);
+    cudaFreeAsync(first, a);
+    cudaStream_t const b = new_stream();
+    bool const pending = cudaStreamQuery(a) == cudaErrorNotReady;
+    void* const second = in_order(256, b);
+    blocked_and_reused += pending && second == first && cudaStreamQuery(a) == cudaErrorNotReady;
+    return second;
+  });
+  EXPECT_LT(before, 40);
+  EXPECT_EQ(blocked_and_reused, 0);
+}
+
+TEST(Memory, IsUsedAgainOnlyForBlocksOfAboutItsSize) {
+  int const reused = times_reused([](void* first, cudaStream_t a) {
+    cudaFreeAsync(first, a);
+    return in_order(4096, a);
+  });
+  EXPECT_EQ(reused, 0);
+}
+
+TEST(Memory, NeverOverlaps) {
+  run(
+      1,
+      [](int) {
+        std::set<std::pair<std::uintptr_t, std::uintptr_t>> blocks;
+        for (std::size_t i = 0; i < 100; ++i) {
+          void* data = nullptr;
+          ASSERT_EQ(cudaMalloc(&data, 1 + 37 * i), cudaSuccess);
+          blocks.insert({number(data), number(data) + 1 + 37 * i});
+        }
+        std::uintptr_t end = 0;
+        for (auto const& [begin, past] : blocks) {
+          EXPECT_GT(begin, end);
+          end = past;
+        }
+      },
+      seeded(7));
+}
+
+}  // namespace
+}  // namespace adamant::sim

@@ -1,0 +1,115 @@
+#include "sim/world/choices.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace adamant::sim {
+namespace {
+
+std::vector<std::uint32_t> answers(Choices& choices, Schedule const& schedule, int questions) {
+  choices.reset(schedule);
+  std::vector<std::uint32_t> result;
+  for (int i = 0; i < questions; ++i) {
+    result.push_back(choices.pick(2 + static_cast<std::uint32_t>(i) % 5));
+  }
+  return result;
+}
+
+/// Which of three agents, always able to go on, goes on at each step.
+std::vector<std::uint32_t> agents_picked(Schedule const& schedule, int steps) {
+  Choices choices;
+  choices.reset(schedule);
+  std::vector<Candidate> agents(3);
+  std::vector<std::uint32_t> result;
+  for (int i = 0; i < steps; ++i) {
+    std::vector<Candidate*> const ready{&agents[0], &agents[1], &agents[2]};
+    result.push_back(choices.pick_agent(ready));
+  }
+  return result;
+}
+
+std::size_t switches(std::vector<std::uint32_t> const& picked) {
+  std::size_t result = 0;
+  for (std::size_t i = 1; i < picked.size(); ++i) result += picked[i] != picked[i - 1];
+  return result;
+}
+
+TEST(Choices, FifoAlwaysTakesTheFirst) {
+  Choices choices;
+  std::vector<std::uint32_t> const none(50, 0);
+  EXPECT_EQ(answers(choices, {.strategy = Strategy::fifo, .seed = 3}, 50), none);
+}
+
+TEST(Choices, TheSameSeedGivesTheSameAnswersAndAnotherSeedOthers) {
+  Choices choices;
+  auto const first = answers(choices, {.strategy = Strategy::random, .seed = 1}, 50);
+  EXPECT_EQ(answers(choices, {.strategy = Strategy::random, .seed = 1}, 50), first);
+  EXPECT_NE(answers(choices, {.strategy = Strategy::random, .seed = 2}, 50), first);
+}
+
+TEST(Choices, RandomReachesEveryAnswer) {
+  Choices choices;
+  choices.reset({.strategy = Strategy::random, .seed = 1});
+  std::set<std::uint32_t> seen;
+  for (int i = 0; i < 200; ++i) seen.insert(choices.pick(5));
+  EXPECT_EQ(seen, (std::set<std::uint32_t>{0, 1, 2, 3, 4}));
+}
+
+TEST(Choices, AQuestionWithOneAnswerIsNotRecorded) {
+  Choices choices;
+  choices.reset({.strategy = Strategy::random, .seed = 1});
+  EXPECT_EQ(choices.pick(1), 0U);
+  EXPECT_TRUE(choices.record().empty());
+}
+
+TEST(Choices, ARecordReplaysItselfUnderAnyStrategy) {
+  Choices choices;
+  auto const first = answers(choices, {.strategy = Strategy::random, .seed = 9}, 40);
+  EXPECT_EQ(choices.record(), first);
+  for (Strategy const strategy : {Strategy::fifo, Strategy::random, Strategy::pct}) {
+    EXPECT_EQ(answers(choices, {.strategy = strategy, .seed = 4, .choices = first}, 40), first);
+  }
+}
+
+TEST(Choices, AShortRecordIsFollowedByTheStrategy) {
+  Choices choices;
+  std::vector<std::uint32_t> const record{1, 2, 3};
+  std::vector<std::uint32_t> const expected{1, 2, 3, 0, 0, 0};
+  EXPECT_EQ(answers(choices, {.choices = record}, 6), expected);
+}
+
+TEST(Choices, AnAnswerThatIsTooLargeIsBroughtIntoRange) {
+  Choices choices;
+  EXPECT_EQ(answers(choices, {.choices = std::vector<std::uint32_t>{7}}, 1),
+            std::vector<std::uint32_t>{1});
+}
+
+TEST(Choices, PctFollowsOnePriorityButAtItsChangePoints) {
+  std::set<std::uint32_t> first;
+  std::size_t most = 0;
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    auto const picked = agents_picked({.strategy = Strategy::pct, .seed = seed, .depth = 3}, 200);
+    first.insert(picked[0]);
+    most = std::max(most, switches(picked));
+    EXPECT_LE(switches(picked), 2U);
+  }
+  EXPECT_EQ(first.size(), 3U);
+  EXPECT_EQ(most, 2U);
+}
+
+TEST(Choices, PctPutsAnAgentThatAskedInVainBehindTheOthers) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    Choices choices;
+    choices.reset({.strategy = Strategy::pct, .seed = seed, .depth = 1});
+    Candidate poller;
+    Candidate worker;
+    std::vector<Candidate*> const ready{&poller, &worker};
+    choices.pick_agent(ready);
+    choices.yielded(poller);
+    EXPECT_EQ(choices.pick_agent(ready), 1U);
+  }
+}
+
+}  // namespace
+}  // namespace adamant::sim
