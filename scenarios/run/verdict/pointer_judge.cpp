@@ -26,7 +26,7 @@ void PointerJudge::compare(WorldView const& world, Primitive const* operation) {
     for (std::size_t p = 0; p < parameters_.size(); ++p) {
       for (TensorKind const kind : all_tensor_kinds) {
         void const*& before = *kept++;
-        void const* const now = world.shard(rank, static_cast<int>(p), kind).address;
+        void const* const now = world.address(rank, static_cast<int>(p), kind);
         bool const may_move = kind == TensorKind::gradient && gives_gradients_back(operation);
         if (before != nullptr && now != before && !may_move)
           findings_.add("pointers.stable",

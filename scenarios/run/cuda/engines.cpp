@@ -1,0 +1,17 @@
+// The engine of a program that was linked with CUDA.
+#include "scenarios/run/cuda/cuda_engine.h"
+#include "scenarios/run/run.h"
+
+namespace adamant::scenarios {
+
+std::unique_ptr<ScenarioEngine> make_scenario_engine(std::string_view name) {
+  if (name == "cuda") return std::make_unique<CudaEngine>();
+  throw MachineLacks("engine `" + std::string(name) +
+                     "`: this program has cuda; sim-unchecked is " + "in adamant");
+}
+
+std::string engine_here(std::string const& name) {
+  return name == "sim" ? "cuda" : name;
+}
+
+}  // namespace adamant::scenarios
