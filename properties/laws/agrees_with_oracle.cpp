@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <cstdlib>
+
 #include "properties/laws/law.h"
 #include "scenarios/run/run.h"
 
@@ -24,10 +26,16 @@ std::string agrees(scenarios::Scenario const& scenario, std::string const& fault
          first.message;
 }
 
+/// A fault to be made on purpose, to see what a failure looks like and that it fails the build.
+std::string canary() {
+  char const* const fault = std::getenv("ADAMANT_CANARY");
+  return fault == nullptr ? "" : fault;
+}
+
 RC_GTEST_PROP(AgreesWithOracle, EveryScenarioEndsWithTheBitsOfWholeTensors, ()) {
   auto const scenario = *scenarios::scenario_gen().as("scenario");
   classify(scenario);
-  RC_ASSERT(agrees(scenario, "") == no_difference);
+  RC_ASSERT(agrees(scenario, canary()) == no_difference);
 }
 
 TEST(AgreesWithOracle, CatchesTwoFactorsMultipliedInTheOtherOrder) {

@@ -2,7 +2,8 @@
 // Sense:      bitwise, for `exact` gradients: which stream advances first, and in which order a
 //             collective adds, is nobody's business.
 // Not said:   that nothing races where the values happen to agree (the race checker says that).
-// Must catch: fault `step_skips_wait_for_reduction`, by its values alone.
+//             Streams are at rest between operations here, so schedules differ within them.
+// Must catch: fault `reduce_skips_wait_for_compute`, by its values alone.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -38,12 +39,12 @@ RC_GTEST_PROP(AnySchedule, EndsWithTheSameBits, ()) {
   RC_ASSERT(fifo_and_other(scenario, other, "") == no_difference);
 }
 
-TEST(AnySchedule, CatchesAStepThatDoesNotWaitForTheReduction) {
+TEST(AnySchedule, CatchesAReductionThatDoesNotWaitForTheModel) {
   expect_caught(
       [](scenarios::Scenario const& scenario, std::string const& fault) {
         return fifo_and_other(scenario, {.strategy = Schedule::Strategy::random, .seed = 5}, fault);
       },
-      "step_skips_wait_for_reduction", exact_gradients());
+      "reduce_skips_wait_for_compute", exact_gradients());
 }
 
 }  // namespace

@@ -1,0 +1,82 @@
+// Every mistake that the engine can be told to make is made in one small scenario, and exactly the
+// law that it breaks must be reported; without the mistake the same scenario must be silent.
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <ostream>
+#include <string>
+#include <string_view>
+
+#include "properties/negative/fault_stages.h"
+#include "scenarios/run/run.h"
+
+namespace adamant::real {
+
+void PrintTo(FaultInfo const& fault, std::ostream* out) {
+  *out << fault.name << ", which breaks " << fault.law;
+}
+
+}  // namespace adamant::real
+
+namespace adamant::properties {
+namespace {
+
+using scenarios::RunResult;
+using scenarios::Scenario;
+
+LawSet broken_laws(Scenario const& scenario, std::string_view fault,
+                   std::optional<scenarios::Schedule> const& schedule = {}) {
+  scenarios::RunOptions options;
+  options.fault = fault;
+  options.schedule = schedule;
+  RunResult const result = scenarios::run_scenario(scenario, options);
+  LawSet laws;
+  for (auto const& violation : result.violations) laws.insert(violation.law);
+  if (result.outcome == scenarios::Outcome::error) laws.insert("error: " + result.message);
+  if (result.outcome == scenarios::Outcome::refused) laws.insert("refused: " + result.message);
+  return laws;
+}
+
+class EngineFault : public testing::TestWithParam<real::FaultInfo> {};
+
+TEST_P(EngineFault, BreaksItsLawAndNoOther) {
+  Play const play = play_of(GetParam());
+  EXPECT_EQ(broken_laws(play.scenario, GetParam().name), play.laws);
+}
+
+TEST_P(EngineFault, IsMissedWhereItIsNotMade) {
+  EXPECT_EQ(broken_laws(play_of(GetParam()).scenario, ""), LawSet());
+}
+
+// Which laws else fall depends on what happens to happen first; that something falls does not.
+TEST_P(EngineFault, IsNoticedUnderAnySchedule) {
+  using scenarios::Schedule;
+  Play const play = play_of(GetParam());
+  for (std::uint64_t seed = 0; seed < 16; ++seed) {
+    Schedule const schedule = {
+        .strategy = seed % 2 == 0 ? Schedule::Strategy::random : Schedule::Strategy::pct,
+        .seed = seed,
+        .depth = std::nullopt,
+        .choices = std::nullopt};
+    EXPECT_FALSE(broken_laws(play.scenario, GetParam().name, schedule).empty())
+        << "schedule seed " << seed;
+    EXPECT_EQ(broken_laws(play.scenario, "", schedule), LawSet()) << "schedule seed " << seed;
+  }
+}
+
+std::string camel_case(testing::TestParamInfo<real::FaultInfo> const& info) {
+  std::string name;
+  bool upper = true;
+  for (char const c : info.param.name) {
+    if (c != '_') name += upper ? static_cast<char>(c - 'a' + 'A') : c;
+    upper = c == '_';
+  }
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, EngineFault,
+                         testing::ValuesIn(real::all_faults().begin(), real::all_faults().end()),
+                         camel_case);
+
+}  // namespace
+}  // namespace adamant::properties
