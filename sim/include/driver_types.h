@@ -21,21 +21,24 @@ typedef void (*cudaHostFn_t)(void* userData);
 ADAMANT_SIM_CUDA_FLAGS(ADAMANT_SIM_FLAG)
 #undef ADAMANT_SIM_FLAG
 
+// Of a fixed type, so that a wrong value is an error to be returned and not undefined behaviour.
 #define ADAMANT_SIM_ERROR(name, value, text) name = (value),
-enum cudaError { ADAMANT_SIM_CUDA_ERRORS(ADAMANT_SIM_ERROR) };
+enum cudaError : int { ADAMANT_SIM_CUDA_ERRORS(ADAMANT_SIM_ERROR) };
 #undef ADAMANT_SIM_ERROR
 typedef enum cudaError cudaError_t;
 
-enum cudaMemcpyKind { ADAMANT_SIM_CUDA_MEMCPY_KINDS(ADAMANT_SIM_ENUMERATOR) };
-enum cudaMemoryType { ADAMANT_SIM_CUDA_MEMORY_TYPES(ADAMANT_SIM_ENUMERATOR) };
-enum cudaMemPoolAttr { ADAMANT_SIM_CUDA_MEM_POOL_ATTRS(ADAMANT_SIM_ENUMERATOR) };
-enum cudaMemAllocationType { ADAMANT_SIM_CUDA_MEM_ALLOCATION_TYPES(ADAMANT_SIM_ENUMERATOR) };
-enum cudaMemAllocationHandleType { ADAMANT_SIM_CUDA_MEM_HANDLE_TYPES(ADAMANT_SIM_ENUMERATOR) };
-enum cudaMemLocationType { ADAMANT_SIM_CUDA_MEM_LOCATION_TYPES(ADAMANT_SIM_ENUMERATOR) };
-enum cudaMemAccessFlags { ADAMANT_SIM_CUDA_MEM_ACCESS_FLAGS(ADAMANT_SIM_ENUMERATOR) };
-enum cudaStreamCaptureStatus { ADAMANT_SIM_CUDA_CAPTURE_STATUSES(ADAMANT_SIM_ENUMERATOR) };
-enum cudaDeviceAttr { ADAMANT_SIM_CUDA_DEVICE_ATTRS(ADAMANT_SIM_ENUMERATOR) };
-typedef enum cudaLaunchAttributeID {
+enum cudaMemcpyKind : int { ADAMANT_SIM_CUDA_MEMCPY_KINDS(ADAMANT_SIM_ENUMERATOR) };
+enum cudaMemoryType : int { ADAMANT_SIM_CUDA_MEMORY_TYPES(ADAMANT_SIM_ENUMERATOR) };
+enum cudaMemPoolAttr : int { ADAMANT_SIM_CUDA_MEM_POOL_ATTRS(ADAMANT_SIM_ENUMERATOR) };
+enum cudaMemAllocationType : int { ADAMANT_SIM_CUDA_MEM_ALLOCATION_TYPES(ADAMANT_SIM_ENUMERATOR) };
+enum cudaMemAllocationHandleType : int {
+  ADAMANT_SIM_CUDA_MEM_HANDLE_TYPES(ADAMANT_SIM_ENUMERATOR)
+};
+enum cudaMemLocationType : int { ADAMANT_SIM_CUDA_MEM_LOCATION_TYPES(ADAMANT_SIM_ENUMERATOR) };
+enum cudaMemAccessFlags : int { ADAMANT_SIM_CUDA_MEM_ACCESS_FLAGS(ADAMANT_SIM_ENUMERATOR) };
+enum cudaStreamCaptureStatus : int { ADAMANT_SIM_CUDA_CAPTURE_STATUSES(ADAMANT_SIM_ENUMERATOR) };
+enum cudaDeviceAttr : int { ADAMANT_SIM_CUDA_DEVICE_ATTRS(ADAMANT_SIM_ENUMERATOR) };
+typedef enum cudaLaunchAttributeID : int {
   ADAMANT_SIM_CUDA_LAUNCH_ATTRIBUTES(ADAMANT_SIM_ENUMERATOR)
 } cudaLaunchAttributeID;
 

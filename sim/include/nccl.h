@@ -31,10 +31,10 @@ typedef struct {
   char internal[NCCL_UNIQUE_ID_BYTES];
 } ncclUniqueId;
 
-typedef enum { ADAMANT_SIM_NCCL_RESULTS(ADAMANT_SIM_ENUMERATOR) } ncclResult_t;
-typedef enum { ADAMANT_SIM_NCCL_REDUCTIONS(ADAMANT_SIM_ENUMERATOR) } ncclRedOp_t;
-typedef enum { ADAMANT_SIM_NCCL_TYPES(ADAMANT_SIM_ENUMERATOR) } ncclDataType_t;
-typedef enum { ADAMANT_SIM_NCCL_RESIDENCES(ADAMANT_SIM_ENUMERATOR) } ncclScalarResidence_t;
+typedef enum : int { ADAMANT_SIM_NCCL_RESULTS(ADAMANT_SIM_ENUMERATOR) } ncclResult_t;
+typedef enum : int { ADAMANT_SIM_NCCL_REDUCTIONS(ADAMANT_SIM_ENUMERATOR) } ncclRedOp_t;
+typedef enum : int { ADAMANT_SIM_NCCL_TYPES(ADAMANT_SIM_ENUMERATOR) } ncclDataType_t;
+typedef enum : int { ADAMANT_SIM_NCCL_RESIDENCES(ADAMANT_SIM_ENUMERATOR) } ncclScalarResidence_t;
 
 /// Start from NCCL_CONFIG_INITIALIZER; the first three members are not for users.
 typedef struct ncclConfig_v22800 {
