@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "scenarios/run/testing/small_scenario.h"
 
 namespace adamant::scenarios {
@@ -126,6 +128,56 @@ TEST(Run, AViolationNamesOperationTensorIndexAndBothValues) {
   EXPECT_EQ(first.index, 0);
   EXPECT_NE(first.expected, first.actual);
   EXPECT_GT(first.ulp.value_or(0), 0U);
+}
+
+TEST(Run, AWrongMeanOfNormalGradientsLeavesItsInterval) {
+  Scenario scenario = small_scenario();
+  scenario.gradients = GradientClass::normal;
+  RunOptions options;
+  options.fault = "mean_not_divided";
+  RunResult const result = run_scenario(scenario, options);
+  ASSERT_EQ(result.outcome, Outcome::violated);
+  EXPECT_EQ(result.violations.front().law, "values.interval");
+  EXPECT_EQ(result.violations.front().operation, 0);
+  EXPECT_EQ(result.violations.front().expected.front(), '[');
+}
+
+/// More elements than are compared whole after every operation.
+Scenario large_scenario() {
+  Scenario scenario = small_scenario();
+  scenario.params.push_back(parameter("h.2.weight", {1025, 1025}));
+  scenario.microbatches = 4;
+  return scenario;
+}
+
+TEST(Run, LargeModelsAreComparedWhereAnOperationTouchesThem) {
+  RunOptions options = on("sim-unchecked");
+  EXPECT_EQ(run_scenario(large_scenario(), options).outcome, Outcome::pass);
+
+  options.fault = "decay_after_update";
+  RunResult const wrong_step = run_scenario(large_scenario(), options);
+  ASSERT_EQ(wrong_step.outcome, Outcome::violated);
+  EXPECT_EQ(wrong_step.violations.front().operation, 0);
+
+  options.fault = "zero_grad_keeps_values";
+  RunResult const not_zeroed = run_scenario(large_scenario(), options);
+  ASSERT_EQ(not_zeroed.outcome, Outcome::violated);
+  EXPECT_EQ(not_zeroed.violations.front().operation, 5);
+}
+
+TEST(Run, ViolationsComeInTheOrderOfOperationsAndAreFewOfEachLaw) {
+  RunOptions options;
+  options.fault = "piece_repeated";
+  RunResult const result = run_scenario(small_scenario(), options);
+  ASSERT_EQ(result.outcome, Outcome::violated);
+  int last = -1;
+  std::map<std::string, int> count;
+  for (ViolationReport const& violation : result.violations) {
+    EXPECT_GE(violation.operation, last);
+    last = violation.operation;
+    EXPECT_LE(++count[violation.law], 4);
+  }
+  EXPECT_GE(count.size(), 2U);  // the race and the wrong values
 }
 
 }  // namespace

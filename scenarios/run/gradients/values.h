@@ -139,7 +139,11 @@ ADAMANT_EVERYWHERE inline float wild_gradient(std::uint32_t hash, MicrobatchKey 
 /// wrong element always changes it, and so does any exchange of two different ones whose hashes
 /// differ by more than the lowest bit.
 ADAMANT_EVERYWHERE inline std::uint64_t fingerprint_term(std::uint32_t hash, float value) {
-  return static_cast<std::uint64_t>(__builtin_bit_cast(std::uint32_t, value)) * (hash | 1U);
+  constexpr std::uint32_t infinity = 0x7f800000U;
+  constexpr std::uint32_t not_a_number = 0x7fc00000U;
+  auto const bits = __builtin_bit_cast(std::uint32_t, value);
+  bool const is_nan = (bits & 0x7fffffffU) > infinity;  // any NaN equals any NaN
+  return static_cast<std::uint64_t>(is_nan ? not_a_number : bits) * (hash | 1U);
 }
 
 }  // namespace adamant::scenarios
