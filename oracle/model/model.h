@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "oracle/model/large_pages.h"
 #include "oracle/types.h"
 
 namespace adamant::oracle {
@@ -64,11 +65,12 @@ class Model {
   std::int64_t step_count(int parameter) const;
 
  private:
+  using Tensor = std::vector<float, LargePages<float>>;
   struct State {
-    std::vector<float> value;
-    std::vector<float> gradient;
-    std::vector<float> exp_avg;
-    std::vector<float> exp_avg_sq;
+    Tensor value;
+    Tensor gradient;
+    Tensor exp_avg;
+    Tensor exp_avg_sq;
     bool has_gradient = false;
     bool due = false;  // begin_step() was called, step_parameter() not yet
     std::int64_t steps = 0;

@@ -143,6 +143,7 @@ std::uint64_t Memory::new_block(Slot& slot, std::uint64_t bytes) {
   std::uint64_t const next = begin + bytes + alignment * (1 + world_->addresses().below(8));
   if (next > slot.begin + slot_bytes_) return 0;
   slot.next = next;
+  if (bytes >= large_bytes) Region::prefer_large_pages(begin, begin + bytes);
   poison(begin, bytes);
   return begin;
 }

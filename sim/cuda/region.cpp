@@ -107,6 +107,13 @@ void Region::reserve() {
   ADAMANT_SIM_ASSERT(done);
 }
 
+void Region::prefer_large_pages(std::uint64_t begin, std::uint64_t end) {
+  std::uint64_t const page = 2 << 20;
+  begin = (begin + page - 1) / page * page;
+  end = end / page * page;
+  if (begin < end) madvise(region_address(begin), end - begin, MADV_HUGEPAGE);
+}
+
 void Region::discard(std::uint64_t begin, std::uint64_t end) {
   drop_pages(region_base, begin, end);
 }
