@@ -119,17 +119,6 @@ void* __tsan_memset(void* to, int value, std::size_t bytes) {
   return adamant_sim_memset(to, value, bytes);
 }
 
-// clang from version 16 on calls these in their place.
-void* __tsan_memcpy(void* to, void const* from, std::size_t bytes) {
-  return adamant_sim_memcpy(to, from, bytes);
-}
-void* __tsan_memmove(void* to, void const* from, std::size_t bytes) {
-  return adamant_sim_memcpy(to, from, bytes);
-}
-void* __tsan_memset(void* to, int value, std::size_t bytes) {
-  return adamant_sim_memset(to, value, bytes);
-}
-
 // Atomics of the language, as std::shared_ptr and static variables use them. One OS thread runs
 // everything, so that the plain operation is atomic.
 #define ADAMANT_SIM_ATOMIC(bits, Type)                                                             \
