@@ -11,6 +11,7 @@
 
 #include "properties/laws/law.h"
 #include "scenarios/run/run.h"
+#include "scenarios/yaml/load.h"
 #include "scenarios/yaml/write.h"
 
 namespace adamant::properties {
@@ -50,7 +51,7 @@ Scenario smallest_alarm(Scenario scenario) {
   return scenario;
 }
 
-TEST(NoFalseAlarm, IsRaisedByTheCorrectEngine) {
+TEST(NoFalseAlarm, IsRaisedInGeneratedScenarios) {
   std::uint64_t const cases = from_environment("ADAMANT_SOAK_CASES", default_cases);
   std::uint64_t const seed = from_environment("ADAMANT_SOAK_SEED", default_seed);
   std::uint64_t alarms = 0;
@@ -65,6 +66,31 @@ TEST(NoFalseAlarm, IsRaisedByTheCorrectEngine) {
   }
   RecordProperty("cases", std::to_string(cases));
   RecordProperty("alarms", std::to_string(alarms));
+}
+
+// A NaN's sign depends on how compilers arrange an addition: gathered parameters with NaNs had
+// other fingerprints than the oracle's.
+constexpr char const* once_raised = R"(
+adamant: 1
+name: Parameters that are not numbers are gathered
+seed: 3220476569
+world: {shard: 1}
+params:
+  - {name: p2, shape: [1]}
+  - {name: p3, shape: [1]}
+  - {name: p4, shape: [69, 10], group: g}
+groups: {g: {eps: 0}}
+gradients: wild
+program:
+  - backward
+  - step
+  - set: {weight_decay: 0}
+  - train: 2
+)";
+
+TEST(NoFalseAlarm, IsRaisedAgainWhereOneWasRaisedOnce) {
+  auto const scenario = scenarios::load_scenario_text(once_raised, "once_raised.yaml");
+  EXPECT_EQ(alarm(scenario, ""), no_difference);
 }
 
 TEST(NoFalseAlarm, IsNotWhatAReadPastTheEndIsCalled) {
