@@ -20,18 +20,32 @@ constexpr std::size_t reuse_candidates_max = 3;
 constexpr std::uint64_t resident_bytes_max = 1 << 20;
 constexpr std::size_t allocations_kept_max = 4096;
 
-// Of larger blocks only so much at each end is poisoned, and the rest not committed.
-constexpr std::uint64_t poisoned_whole_bytes_max = 1ULL << 30;
+// Of still larger blocks only so much at each end is poisoned, and the rest not committed.
+constexpr std::uint64_t committed_whole_bytes_max = 1ULL << 30;
 constexpr std::uint64_t poisoned_end_bytes = 1 << 20;
+// In large blocks of unchecked worlds, whose time is that of moving memory, one cache line of so
+// many bytes is enough for a stale read to show in the values.
+constexpr std::uint64_t line_bytes = 64;
+constexpr std::uint64_t line_distance_bytes = 1 << 10;
 
-void poison(std::uint64_t begin, std::uint64_t bytes) {
-  if (bytes <= poisoned_whole_bytes_max) {
-    std::memset(region_address(begin), poison_byte, bytes);
-    return;
+void poison_all(std::uint64_t begin, std::uint64_t bytes) {
+  std::memset(region_address(begin), poison_byte, bytes);
+}
+
+void poison_lines(std::uint64_t begin, std::uint64_t bytes) {
+  for (std::uint64_t at = 0; at + line_bytes <= bytes; at += line_distance_bytes) {
+    poison_all(begin + at, line_bytes);
+  }
+}
+
+void poison(std::uint64_t begin, std::uint64_t bytes, bool checked) {
+  if (bytes <= committed_whole_bytes_max) {
+    bool const lines = bytes >= large_bytes && !checked;
+    return lines ? poison_lines(begin, bytes) : poison_all(begin, bytes);
   }
   Region::discard(begin, begin + bytes);
-  std::memset(region_address(begin), poison_byte, poisoned_end_bytes);
-  std::memset(region_address(begin + bytes - poisoned_end_bytes), poison_byte, poisoned_end_bytes);
+  poison_all(begin, poisoned_end_bytes);
+  poison_all(begin + bytes - poisoned_end_bytes, poisoned_end_bytes);
 }
 
 std::uint64_t round_up(std::uint64_t bytes, std::uint64_t unit) {
@@ -144,7 +158,7 @@ std::uint64_t Memory::new_block(Slot& slot, std::uint64_t bytes) {
   if (next > slot.begin + slot_bytes_) return 0;
   slot.next = next;
   if (bytes >= large_bytes) Region::prefer_large_pages(begin, begin + bytes);
-  poison(begin, bytes);
+  poison(begin, bytes, world_->options().checked);
   return begin;
 }
 
@@ -169,7 +183,7 @@ void Memory::vanish(Allocation& allocation, std::uint32_t operation) {
   if (!appeared) return;
   present_.erase(allocation.begin);
   past_[allocation.begin] = &allocation;
-  poison(allocation.begin, allocation.bytes);
+  poison(allocation.begin, allocation.bytes, world_->options().checked);
   if (!world_->options().checked) return;
   clear_bits(usable_bits, allocation.begin, allocation.begin + allocation.bytes);
   clear_bits(written_bits, allocation.begin, allocation.begin + allocation.bytes);
