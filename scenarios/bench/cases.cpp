@@ -37,18 +37,19 @@ Row row(std::string name, double value, std::string unit) {
 
 std::vector<Row> measure_cases(BenchOptions const&) {
   Sizes sizes;
-  double const rate = rate_of(seconds_per_row, [&](int index) {
+  Rate const rate = rate_of(seconds_per_row, [&](int index) {
     Scenario const scenario = generate_scenario(1, static_cast<std::uint64_t>(index));
     sizes.add(scenario);
     run_and_pass(scenario);
   });
-  double const generated =
+  Rate const generated =
       rate_of(0.2, [&](int index) { generate_scenario(1, static_cast<std::uint64_t>(index)); });
-  return {row("cases_per_second", rate, "1/s"),
+  return {row("cases_per_second", rate.by_wall, "1/s"),
+          row("cases_per_second_of_processor", rate.by_processor, "1/s"),
           row("mean_ranks", sizes.ranks / sizes.cases, "ranks"),
           row("mean_elements", sizes.elements / sizes.cases, "elements"),
           row("mean_operations", sizes.operations / sizes.cases, "operations"),
-          row("generation_alone", 1e6 / generated, "us")};
+          row("generation_alone", 1e6 / generated.by_processor, "us")};
 }
 
 }  // namespace adamant::scenarios

@@ -18,11 +18,28 @@ double seconds_of(Function const& function) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-/// Calls of `function(index)` per wall second, over at least `seconds_min`; the first call, which
-/// touches memory for the first time, does not count.
+/// Seconds that this process has spent on a processor. On a busy machine it is what repeats.
+inline double processor_seconds() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  auto const seconds = [](timeval const& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+/// Units: calls per second.
+struct Rate {
+  double by_wall = 0;
+  double by_processor = 0;
+};
+
+/// How often `function(index)` can be called, over at least `seconds_min` of wall time; the first
+/// call, which touches memory for the first time, does not count.
 template <typename Function>
-double rate_of(double seconds_min, Function const& function) {
+Rate rate_of(double seconds_min, Function const& function) {
   function(0);
+  double const processor_begin = processor_seconds();
   auto const begin = std::chrono::steady_clock::now();
   double seconds = 0;
   int count = 0;
@@ -30,7 +47,8 @@ double rate_of(double seconds_min, Function const& function) {
     function(++count);
     seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   }
-  return count / seconds;
+  return {.by_wall = count / seconds,
+          .by_processor = count / (processor_seconds() - processor_begin)};
 }
 
 /// The largest resident size that this process has had.

@@ -109,6 +109,9 @@ class Parser {
            "--engine", [this](std::string const& name) { set_engine(name); },
            "sim, sim-unchecked, cuda, torch or exec:COMMAND")
         ->option_text("NAME");
+    sub->add_option("--fault", arguments_.fault,
+                    "Make the engine wrong on purpose, as its own tests do (real/fault.h)")
+        ->option_text("NAME");
     sub->add_option_function<std::string>(
            "--bug",
            [](std::string const&) {

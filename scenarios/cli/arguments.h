@@ -23,6 +23,7 @@ struct Arguments {
   std::vector<std::filesystem::path> paths;
   std::optional<std::uint64_t> seed;
   std::optional<std::string> engine;
+  std::string fault;  // a mistake of the engine to switch on, real/fault.h
   int schedules = 0;
   int jobs = 1;
   std::optional<std::filesystem::path> json;

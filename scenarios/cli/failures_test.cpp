@@ -44,8 +44,28 @@ TEST(Failures, TheSameDefectInAnotherTensorIsOne) {
   EXPECT_EQ(found[3].case_index, 7U);
 }
 
+TEST(Failures, TheSameRaceOnAnotherNumberOfBytesIsOne) {
+  Failures failures;
+  for (char const* const operation : {"ncclAllGather of 16 bytes", "ncclAllGather of 24 bytes"}) {
+    RunResult race = violated("order.race");
+    race.violations[0].accesses.push_back({.rank = 0,
+                                           .stream = "comm",
+                                           .operation = operation,
+                                           .kind = "read",
+                                           .buffer = "w",
+                                           .begin = 0,
+                                           .end = 16});
+    failures.add(0, race);
+  }
+  EXPECT_EQ(failures.size(), 1U);
+}
+
 TEST(Failures, AReplayExpectsWhatWasFound) {
-  Scenario const scenario = generate_scenario(1, 1);
+  Scenario scenario = generate_scenario(1, 1);
+  scenario.schedule = {.strategy = Schedule::Strategy::random,
+                       .seed = 1,
+                       .depth = std::nullopt,
+                       .choices = std::nullopt};
   Scenario const race = make_replay(scenario, violated("order.race"));
   EXPECT_EQ(race.expect.kind, Expectation::Kind::violates);
   EXPECT_EQ(race.expect.id, "order.race");

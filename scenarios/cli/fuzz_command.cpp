@@ -34,6 +34,7 @@ class FuzzCommand {
         progress_(wants_progress(arguments), "cases"),
         seed_(arguments.seed ? *arguments.seed : draw_seed()) {
     options_.engine = arguments.engine;
+    options_.fault = arguments.fault;
   }
 
   Status execute() {
@@ -133,14 +134,19 @@ class FuzzCommand {
     reported.result.file = path.string();
     if (failure.result.outcome == Outcome::error) return;
     reported.replay =
-        fmt::format("{} run {}", shell_quoted(arguments_.program), shell_quoted(path.string()));
+        fmt::format("{} run {}", shell_quoted(arguments_.program), shell_quoted(path.string())) +
+        fault_of_line();
   }
 
   std::string replay_of(std::uint64_t case_index) const {
     std::string line = fmt::format("{} fuzz --seed {} --skip {} --cases 1",
                                    shell_quoted(arguments_.program), seed_, case_index);
     if (arguments_.engine) line += " --engine " + *arguments_.engine;
-    return line;
+    return line + fault_of_line();
+  }
+
+  std::string fault_of_line() const {
+    return arguments_.fault.empty() ? "" : " --fault " + shell_quoted(arguments_.fault);
   }
 
   double cases_per_second() const {

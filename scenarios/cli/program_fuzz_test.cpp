@@ -53,5 +53,31 @@ TEST_F(FuzzProgram, ABugOfTheCatalogueIsRefused) {
   EXPECT_NE(called.err.find("--bug"), std::string::npos);
 }
 
+TEST_F(FuzzProgram, WhatItFindsIsWrittenSoThatRunningItEndsWithZero) {
+  Called const called = call(
+      "fuzz --cases 150 --seed 2 --fault gather_skips_wait_for_step --out found --json out.json");
+  ASSERT_EQ(called.status, 1) << called.out << called.err;
+  auto const results = read_json("out.json").at("results");
+  ASSERT_FALSE(results.empty());
+  auto const file = results.at(0).at("file").get<std::string>();
+  auto const law = results.at(0).at("violations").at(0).at("law").get<std::string>();
+  EXPECT_EQ(file, "found/" + law + ".yaml");
+  EXPECT_NE(read(file).find("expect: {violates: " + law + "}"), std::string::npos) << read(file);
+  EXPECT_EQ(call("run found --fault gather_skips_wait_for_step").status, 0);
+  EXPECT_EQ(call("run found").status, 1) << "without the fault there is nothing to find";
+}
+
+TEST_F(FuzzProgram, AReplayLineRepeatsOneCase) {
+  Called const called =
+      call("fuzz --cases 150 --seed 2 --fault gather_skips_wait_for_step --json out.json");
+  ASSERT_EQ(called.status, 1);
+  auto const first = read_json("out.json").at("results").at(0);
+  Called const again = shell(first.at("replay").get<std::string>() + " --json again.json");
+  EXPECT_EQ(again.status, 1);
+  auto const repeated = read_json("again.json").at("results").at(0);
+  EXPECT_EQ(repeated.at("digest"), first.at("digest"));
+  EXPECT_EQ(repeated.at("violations"), first.at("violations"));
+}
+
 }  // namespace
 }  // namespace adamant::scenarios

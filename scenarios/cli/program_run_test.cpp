@@ -172,15 +172,18 @@ TEST_F(RunProgram, ManySchedulesAreRunAndCounted) {
 
 TEST_F(RunProgram, AnInterruptEndsSoonAndKeepsWhatIsFinished) {
   write("a.yaml", passing_scenario());
-  write("b.yaml", passing_scenario());
-  // The second scenario has more schedules than anybody waits for; the first needs none of them,
-  // but both get them, so one process does the first alone in no time and the other goes on.
+  write("b.yaml",
+        "adamant: 1\nname: endless\nworld: {shard: 2}\nparams: [{name: w, shape: [3]}]\n"
+        "program: [{train: 100000000}]\nseed: 1\n");
   Called const called = shell(
-      "PROGRAM run a.yaml --json out.json --schedules 1000000 & pid=$!; sleep 0.5; "
+      "PROGRAM run a.yaml b.yaml --jobs 2 --json out.json & pid=$!; sleep 1; "
       "begin=$(date +%s%N); kill -INT $pid; wait $pid; status=$?; end=$(date +%s%N); "
       "test $(( (end - begin) / 1000000 )) -lt 2000 || exit 99; exit $status");
   EXPECT_EQ(called.status, 130) << called.err;
-  EXPECT_EQ(read_json("out.json").at("interrupted"), true);
+  auto const document = read_json("out.json");
+  EXPECT_EQ(document.at("interrupted"), true);
+  ASSERT_EQ(document.at("results").size(), 1U);
+  EXPECT_EQ(document.at("results").at(0).at("outcome"), "pass");
 }
 
 TEST_F(RunProgram, AWorkerThatIsKilledIsAnErrorAndTheRestGoesOn) {
@@ -188,13 +191,28 @@ TEST_F(RunProgram, AWorkerThatIsKilledIsAnErrorAndTheRestGoesOn) {
   write("b.yaml", passing_scenario());
   Called const called = shell(
       "PROGRAM run a.yaml b.yaml --jobs 2 --schedules 20000 --json out.json & pid=$!; sleep 0.3; "
-      "kill -SEGV $(pgrep -P $pid | head -n 1); sleep 0.3; kill -INT $pid; wait $pid");
+      "kill -SEGV $(cut -d ' ' -f 1 /proc/$pid/task/$pid/children); sleep 0.3; kill -INT $pid; "
+      "wait $pid");
   EXPECT_EQ(called.status, 130) << called.err;
   auto const results = read_json("out.json").at("results");
   ASSERT_EQ(results.size(), 1U) << results;
   EXPECT_EQ(results.at(0).at("outcome"), "error");
   EXPECT_NE(results.at(0).at("reason").get<std::string>().find("signal 11"), std::string::npos);
   EXPECT_NE(results.at(0).at("replay").get<std::string>().find(" --seed 7"), std::string::npos);
+}
+
+TEST_F(RunProgram, AWrongEngineIsFoundAndTheReplayLineRepeatsIt) {
+  write("small.yaml", passing_scenario());
+  Called const called = call("run small.yaml --fault mean_not_divided");
+  ASSERT_EQ(called.status, 1) << called.out << called.err;
+  std::string const label = "  replay: ";
+  auto const at = called.out.find(label);
+  ASSERT_NE(at, std::string::npos) << called.out;
+  auto const begin = at + label.size();
+  std::string const line = called.out.substr(begin, called.out.find('\n', begin) - begin);
+  Called const again = shell(line);
+  EXPECT_EQ(again.status, 1);
+  EXPECT_EQ(again.out, called.out);
 }
 
 }  // namespace

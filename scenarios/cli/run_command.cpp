@@ -103,6 +103,7 @@ class RunCommand {
     if (arguments_.seed) scenario.seed = arguments_.seed;
     if (!scenario.seed) scenario.seed = drawn;
     job.options.schedules = arguments_.schedules;
+    job.options.fault = arguments_.fault;
     if (arguments_.dump) {
       job.options.dump = several ? *arguments_.dump / job.file.path.stem() : *arguments_.dump;
     }
@@ -136,6 +137,7 @@ class RunCommand {
     std::string line = fmt::format("{} run {} --seed {}", shell_quoted(arguments_.program),
                                    shell_quoted(job.file.path.string()), *job.file.scenario.seed);
     if (arguments_.engine) line += " --engine " + *arguments_.engine;
+    if (!arguments_.fault.empty()) line += " --fault " + shell_quoted(arguments_.fault);
     if (arguments_.schedules > 0) line += fmt::format(" --schedules {}", arguments_.schedules);
     return line;
   }
