@@ -108,9 +108,9 @@ void Region::reserve() {
 }
 
 void Region::prefer_large_pages(std::uint64_t begin, std::uint64_t end) {
-  std::uint64_t const page = 2 << 20;
-  begin = (begin + page - 1) / page * page;
-  end = end / page * page;
+  std::uint64_t const large = 2 << 20;
+  begin = (begin + large - 1) / large * large;
+  end = end / large * large;
   if (begin < end) madvise(region_address(begin), end - begin, MADV_HUGEPAGE);
 }
 
