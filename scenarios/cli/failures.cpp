@@ -30,7 +30,7 @@ std::string without_numbers(std::string text) {
 std::string signature_of(ViolationReport const& violation) {
   std::string signature = violation.law + kind_of(violation.tensor);
   for (AccessReport const& access : violation.accesses) {
-    signature += "|" + without_numbers(access.operation) + " " + access.kind;
+    signature.append("|").append(without_numbers(access.operation)).append(" ").append(access.kind);
   }
   return signature;
 }
@@ -45,7 +45,7 @@ std::string text_of(std::filesystem::path const& path) {
 
 std::string signature_of(RunResult const& result) {
   if (!result.violations.empty()) return signature_of(result.violations.front());
-  return file_stem_of(result) + "|" + result.reason;
+  return fmt::format("{}|{}", file_stem_of(result), result.reason);
 }
 
 std::string file_stem_of(RunResult const& result) {

@@ -136,11 +136,17 @@ void Execution::move() {
   }
 }
 
+// Piece by piece to everyone, so that a piece is read from memory once and then from a cache.
 void Execution::gather() {
-  for (Part const& to : call_.parts) {
-    for (std::size_t from = 0; from < ranks_; ++from) {
-      char* const slot = to.receive + from * bytes_;
-      if (slot != call_.parts[from].send) raw_copy(slot, call_.parts[from].send, bytes_);
+  constexpr std::uint64_t piece_bytes = 64 << 10;
+  for (std::size_t from = 0; from < ranks_; ++from) {
+    char const* const send = call_.parts[from].send;
+    for (std::uint64_t at = 0; at < bytes_; at += piece_bytes) {
+      std::uint64_t const bytes = std::min(piece_bytes, bytes_ - at);
+      for (Part const& to : call_.parts) {
+        char* const slot = to.receive + from * bytes_;
+        if (slot != send) raw_copy(slot + at, send + at, bytes);
+      }
     }
   }
 }
