@@ -30,7 +30,7 @@ std::string without_numbers(std::string text) {
 std::string signature_of(ViolationReport const& violation) {
   std::string signature = violation.law + kind_of(violation.tensor);
   for (AccessReport const& access : violation.accesses) {
-    signature.append("|").append(without_numbers(access.operation)).append(" ").append(access.kind);
+    signature += fmt::format("|{} {}", without_numbers(access.operation), access.kind);
   }
   return signature;
 }
