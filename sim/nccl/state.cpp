@@ -16,6 +16,7 @@ void NcclState::reset(int ranks) {
   free_calls.clear();
   for (Call& call : calls) {
     call.meeting.arrived.clear();
+    for (Part& part : call.parts) part.operation = nullptr;  // of a world that ended before it ran
     free_calls.push_back(&call);
   }
 }

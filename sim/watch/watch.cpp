@@ -119,6 +119,7 @@ void Watch::range(void const* address, std::uint64_t bytes, AccessKind kind) {
 
 void Watch::foreign_access(void const* address, std::uint64_t bytes, AccessKind kind) {
   if (!enabled_ || agent_ == nullptr) return;
+  if (world_.ended()) return;  // copies in flight were dropped; the heap may use their ends again
   auto const begin = reinterpret_cast<std::uintptr_t>(address);
   for (Allocation* allocation : memory_.foreign()) {
     std::uint64_t const from = std::max(begin, allocation->begin);
