@@ -64,6 +64,17 @@ TEST_P(EngineFault, IsNoticedUnderAnySchedule) {
   }
 }
 
+// Where sums may round in any order, gradients are held to an interval instead.
+TEST(EngineFaultOnRoundedSums, BreaksTheInterval) {
+  Scenario scenario = play_of(real::all_faults().front()).scenario;
+  scenario.microbatches = 3;
+  for (auto const gradients : {scenarios::GradientClass::normal, scenarios::GradientClass::wild}) {
+    scenario.gradients = gradients;
+    EXPECT_EQ(broken_laws(scenario, "mean_not_divided"), LawSet{"values.interval"});
+    EXPECT_EQ(broken_laws(scenario, ""), LawSet());
+  }
+}
+
 std::string camel_case(testing::TestParamInfo<real::FaultInfo> const& info) {
   std::string name;
   bool upper = true;
