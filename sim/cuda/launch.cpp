@@ -43,19 +43,18 @@ Block* current_block = nullptr;
 std::vector<char> dynamic_shared;
 
 // Runs the threads of one block, each as far as it comes, round by round of __syncthreads. A fiber
-// whose thread has ended runs the next thread, so that blocks without barriers use a single stack.
+// runs one thread after another until one waits, and then another fiber goes on with the next: a
+// block without barriers needs a single stack.
 class Block {
  public:
-  explicit Block(Launch const& launch) : launch_(launch) {}
+  explicit Block(Launch const& launch) : launch_(launch), threads_(count(launch.block)) {}
 
   void run() {
-    std::uint64_t const threads = count(launch_.block);
     current_block = this;
-    for (std::uint64_t next = 0; next < threads; ++next) start(next);
+    while (next_ < threads_) start();
     while (!waiting_.empty()) {
-      std::vector<Thread*> const round = std::move(waiting_);
-      waiting_.clear();
-      for (Thread* thread : round) resume(*thread);
+      std::vector<Runner*> const round = std::exchange(waiting_, {});
+      for (Runner* runner : round) resume(*runner);
     }
     current_block = nullptr;
   }
@@ -63,35 +62,36 @@ class Block {
   void synchronise() { running_->fiber.suspend(); }
 
  private:
-  struct Thread {
+  struct Runner {
     Fiber fiber;
-    std::uint64_t index = 0;
+    std::uint64_t thread = 0;
   };
 
-  void start(std::uint64_t index) {
-    if (spare_ == nullptr) spare_ = threads_.emplace_back(std::make_unique<Thread>()).get();
-    Thread& thread = *std::exchange(spare_, nullptr);
-    thread.index = index;
-    thread.fiber.start(Fiber::StackSize::device_thread, launch_.body);
-    resume(thread);
+  void start() {
+    Runner& runner = *runners_.emplace_back(std::make_unique<Runner>());
+    runner.fiber.start(Fiber::StackSize::device_thread, [this, &runner] {
+      while (next_ < threads_) {
+        runner.thread = next_++;
+        threadIdx = unflatten(runner.thread, launch_.block);
+        launch_.body();
+      }
+    });
+    resume(runner);
   }
 
-  void resume(Thread& thread) {
-    threadIdx = unflatten(thread.index, launch_.block);
-    running_ = &thread;
-    thread.fiber.resume();
-    if (thread.fiber.alive()) {
-      waiting_.push_back(&thread);
-    } else {
-      spare_ = &thread;
-    }
+  void resume(Runner& runner) {
+    threadIdx = unflatten(runner.thread, launch_.block);
+    running_ = &runner;
+    runner.fiber.resume();
+    if (runner.fiber.alive()) waiting_.push_back(&runner);
   }
 
   Launch const& launch_;
-  std::vector<std::unique_ptr<Thread>> threads_;
-  std::vector<Thread*> waiting_;
-  Thread* spare_ = nullptr;
-  Thread* running_ = nullptr;
+  std::uint64_t threads_;
+  std::uint64_t next_ = 0;  // the first thread that nobody has started
+  std::vector<std::unique_ptr<Runner>> runners_;
+  std::vector<Runner*> waiting_;
+  Runner* running_ = nullptr;
 };
 
 void run_block(Launch const& launch) {
