@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/nccl/test_ranks.h"
+#include "sim/testing/ranks.h"
 
 namespace adamant::sim {
 namespace {

@@ -1,6 +1,6 @@
 // Communicators, groups and messages, and the reports of ranks that do not do the same.
 
-#include "sim/nccl/test_ranks.h"
+#include "sim/testing/ranks.h"
 
 namespace adamant::sim {
 namespace {

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "sim/nccl/small_floats.h"
-#include "sim/nccl/test_ranks.h"
+#include "sim/testing/ranks.h"
 
 namespace adamant::sim {
 namespace {

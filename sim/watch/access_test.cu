@@ -1,8 +1,8 @@
 // Accesses outside of buffers, of bytes that nobody wrote, and from where they are not allowed.
 #include <cuda_runtime.h>
 
-#include "sim/watch/judging.h"
-#include "sim/watch/test_program.h"
+#include "sim/testing/judging.h"
+#include "sim/testing/test_program.h"
 
 namespace adamant::sim {
 namespace {

@@ -1,8 +1,8 @@
 // Memory and handles used outside of their lives, each beside the same program in order.
 #include <cuda_runtime.h>
 
-#include "sim/watch/judging.h"
-#include "sim/watch/test_program.h"
+#include "sim/testing/judging.h"
+#include "sim/testing/test_program.h"
 
 namespace adamant::sim {
 namespace {

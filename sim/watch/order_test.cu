@@ -1,6 +1,6 @@
 // Unordered accesses, each beside the same program with its one missing edge.
-#include "sim/watch/judging.h"
-#include "sim/watch/test_program.h"
+#include "sim/testing/judging.h"
+#include "sim/testing/test_program.h"
 
 namespace adamant::sim {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "sim/watch/judging.h"
-#include "sim/watch/random_program.h"
+#include "sim/testing/judging.h"
+#include "sim/testing/random_program.h"
 
 namespace adamant::sim {
 namespace {

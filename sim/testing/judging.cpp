@@ -1,4 +1,4 @@
-#include "sim/watch/judging.h"
+#include "sim/testing/judging.h"
 
 #include <algorithm>
 

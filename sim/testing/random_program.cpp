@@ -1,4 +1,4 @@
-#include "sim/watch/random_program.h"
+#include "sim/testing/random_program.h"
 
 #include <algorithm>
 
