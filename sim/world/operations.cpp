@@ -1,0 +1,175 @@
+// The life of an operation: made and pushed by a host, looked at when it becomes its stream's head,
+// executed with the knowledge of whoever issued it, completed for whoever waits.
+
+#include <algorithm>
+#include <utility>
+
+#include "sim/world/assert.h"
+#include "sim/world/world.h"
+
+namespace adamant::sim {
+
+Stream& World::add_stream(int device, unsigned flags, int cuda_priority) {
+  Stream& stream = streams_.emplace_back();
+  stream.index = agent_count_++;
+  stream.component = options_.checked ? stream.index : 0;
+  stream.rank = host_->rank;
+  stream.device = device;
+  stream.flags = flags;
+  stream.cuda_priority = cuda_priority;
+  return stream;
+}
+
+Meeting& World::add_meeting(std::uint32_t expected) {
+  Meeting& meeting = meetings_.emplace_back();
+  meeting.expected = expected;
+  return meeting;
+}
+
+void World::leave_meeting(Stream& stream, Operation& operation) {
+  ADAMANT_SIM_ASSERT(operation.meeting != nullptr);
+  std::erase(operation.meeting->arrived, &stream);
+  operation.meeting = nullptr;
+  if (stream.head() == &operation) make_ready(stream);
+}
+
+std::uint32_t World::add_record(OperationRecord const& record) {
+  history_.push_back(record);
+  return static_cast<std::uint32_t>(history_.size() - 1);
+}
+
+Operation& World::make(OperationKind kind, char const* name, std::uint64_t bytes,
+                       void const* function) {
+  if (free_operations_.empty()) {
+    free_operations_.push_back(operations_.emplace_back(std::make_unique<Operation>()).get());
+  }
+  Operation& operation = *free_operations_.back();
+  free_operations_.pop_back();
+  operation.id = add_record({.kind = kind,
+                             .rank = host_->rank,
+                             .program_operation = host_->program_operation,
+                             .name = name,
+                             .function = function,
+                             .bytes = bytes});
+  operation.kind = kind;
+  operation.cost_ns = 0;
+  operation.body = nullptr;
+  operation.ticket = nullptr;
+  operation.meeting = nullptr;
+  return operation;
+}
+
+void World::push(Stream& stream, Operation& operation) {
+  observer_->host_pauses(*host_);
+  history_[operation.id].agent = stream.index;
+  operation.issued.assign(host_->clock);
+  operation.issued_ns = host_->now_ns;
+  host_->clock.advance(host_->component);
+  if (ended_) {
+    free_operations_.push_back(&operation);
+    return;
+  }
+  stream.queue.push_back(&operation);
+  ++stream.enqueued;
+  if (operation.kind == OperationKind::record) operation.ticket->stream = &stream;
+  if (stream.queue.size() == 1) look_at_head(stream);
+}
+
+void World::look_at_head(Stream& stream) {
+  Operation* const operation = stream.head();
+  if (operation == nullptr) return;
+  if (operation->kind == OperationKind::wait && !operation->ticket->done) {
+    operation->ticket->blocked.push_back(&stream);
+    return;
+  }
+  if (Meeting* const meeting = operation->meeting) {
+    meeting->arrived.push_back(&stream);
+    if (meeting->arrived.size() < meeting->expected) return;
+  }
+  make_ready(stream);
+}
+
+void World::execute_head(Stream& stream) {
+  polls_in_vain_ = 0;
+  Operation& operation = *stream.head();
+  if (operation.meeting != nullptr) {
+    execute_meeting(*operation.meeting);
+  } else {
+    execute_one(stream, operation);
+  }
+}
+
+void World::execute_one(Stream& stream, Operation& operation) {
+  begin_operation(stream, operation);
+  if (operation.kind == OperationKind::wait) {
+    stream.clock.join(operation.ticket->clock);
+    stream.now_ns = std::max(stream.now_ns, operation.ticket->time_ns);
+  }
+  if (operation.body) operation.body();
+  if (ended_) return;
+  end_operation(stream, operation);
+  complete(stream, operation);
+}
+
+void World::execute_meeting(Meeting& meeting) {
+  std::uint64_t start_ns = 0;
+  for (Stream* stream : meeting.arrived) {
+    begin_operation(*stream, *stream->head());
+    start_ns = std::max(start_ns, stream->now_ns);
+  }
+  meeting.execute(meeting);
+  if (ended_) return;
+  std::vector<Stream*> const streams = std::move(meeting.arrived);
+  for (Stream* stream : streams) {
+    stream->now_ns = start_ns;
+    Operation& operation = *stream->head();
+    end_operation(*stream, operation);
+    complete(*stream, operation);
+  }
+}
+
+void World::begin_operation(Stream& stream, Operation& operation) {
+  stream.clock.join(operation.issued);
+  stream.clock.advance(stream.component);
+  stream.now_ns = std::max(stream.now_ns, operation.issued_ns);
+  observer_->operation_begins(stream, operation);
+}
+
+void World::end_operation(Stream& stream, Operation& operation) {
+  observer_->operation_ends(stream, operation);
+  OperationRecord const& record = history_[operation.id];
+  std::uint64_t const begin_ns = stream.now_ns;
+  stream.now_ns += operation.cost_ns;
+  simulated_ns_ = std::max(simulated_ns_, stream.now_ns);
+  ++executed_;
+  mix((std::uint64_t{stream.index} << 40) ^ (std::uint64_t(record.kind) << 32) ^ record.bytes);
+  if (options_.trace) {
+    trace_.push_back({begin_ns, stream.now_ns, stream.rank, stream.name, record.name});
+  }
+}
+
+void World::complete(Stream& stream, Operation& operation) {
+  stream.queue.pop_front();
+  ++stream.completed;
+  if (operation.kind == OperationKind::record) complete(*operation.ticket, stream);
+  operation.body = nullptr;
+  free_operations_.push_back(&operation);
+  std::erase_if(stream.waiters, [&](Stream::Waiter const& waiter) {
+    if (waiter.target > stream.completed) return false;
+    make_ready(*waiter.host);
+    return true;
+  });
+  look_at_head(stream);
+}
+
+void World::complete(Ticket& ticket, Stream& stream) {
+  ticket.done = true;
+  ticket.clock.assign(stream.clock);
+  ticket.time_ns = stream.now_ns;
+  for (Stream* blocked : ticket.blocked) make_ready(*blocked);
+  ticket.blocked.clear();
+  for (Host* waiting : ticket.waiting) make_ready(*waiting);
+  ticket.waiting.clear();
+}
+
+}  // namespace adamant::sim
