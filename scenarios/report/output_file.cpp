@@ -19,9 +19,19 @@ bool is_special(std::filesystem::path const& path) {
   return ::stat(path.c_str(), &found) == 0 && !S_ISREG(found.st_mode) && !S_ISDIR(found.st_mode);
 }
 
+/// Where writing to `path` ends up: a link keeps pointing where it does, its target is replaced.
+/// The standard output may be a regular file under that name, which others hold open too.
+std::filesystem::path followed(std::filesystem::path path) {
+  if (path == "/dev/stdout") return "-";
+  std::error_code dangling;
+  if (!std::filesystem::is_symlink(path, dangling)) return path;
+  auto target = std::filesystem::canonical(path, dangling);
+  return dangling ? path : target;
+}
+
 }  // namespace
 
-OutputFile::OutputFile(std::filesystem::path path) : path_(std::move(path)) {
+OutputFile::OutputFile(std::filesystem::path path) : path_(followed(std::move(path))) {
   if (path_ == "-") {
     descriptor_ = ::dup(STDOUT_FILENO);
   } else if (is_special(path_)) {
@@ -42,7 +52,8 @@ OutputFile::~OutputFile() {
 }
 
 void OutputFile::open_temporary() {
-  if (std::filesystem::is_directory(path_)) fail(EISDIR);
+  std::error_code impossible;  // such as a name that is too long; opening says so
+  if (std::filesystem::is_directory(path_, impossible)) fail(EISDIR);
   // A file that may not be written is not replaced, although renaming over it would succeed.
   bool const exists = ::access(path_.c_str(), F_OK) == 0;
   if (exists && ::access(path_.c_str(), W_OK) != 0) fail(errno);

@@ -18,7 +18,7 @@ struct CannotWrite : std::runtime_error {
 /// work; until commit() an existing file at the path stays as it is.
 ///
 /// A path that exists and is not a regular file (a terminal, a pipe) is written in place, and "-"
-/// is the standard output.
+/// is the standard output. A link stays one: what it points to is replaced.
 class OutputFile {
  public:
   /// Errors: CannotWrite.

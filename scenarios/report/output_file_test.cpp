@@ -48,9 +48,21 @@ TEST_F(OutputFiles, LeaveNothingBehindWhenAbandoned) {
   EXPECT_EQ(entries(), 0U);
 }
 
+TEST_F(OutputFiles, ReplaceWhatALinkPointsTo) {
+  auto const target = folder_ / "target.json";
+  auto const link = folder_ / "link.json";
+  write_whole(target, "old");
+  std::filesystem::create_symlink(target, link);
+  write_whole(link, "new");
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  EXPECT_EQ(text_of(target), "new");
+  EXPECT_EQ(entries(), 2U);
+}
+
 TEST_F(OutputFiles, SayWhatCannotBeWritten) {
   EXPECT_THROW(OutputFile(folder_ / "missing" / "out.json"), CannotWrite);
   EXPECT_THROW(OutputFile{folder_}, CannotWrite);
+  EXPECT_THROW(OutputFile(folder_ / std::string(5000, 'x')), CannotWrite);
   EXPECT_EQ(entries(), 0U);
 }
 
