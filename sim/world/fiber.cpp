@@ -31,8 +31,8 @@ namespace {
 
 namespace context = boost::context;
 
-// Stacks are mapped once, with a guard page below, and kept for the next world: mapping one costs
-// more than a whole small run.
+// Stacks are mapped once, with a guard page below the first ones, and kept for the next world:
+// mapping one costs more than a whole small run.
 class StackPool {
  public:
   explicit StackPool(std::size_t bytes) : bytes_(bytes) {}
@@ -46,19 +46,23 @@ class StackPool {
   void give(context::stack_context const& stack) { free_.push_back(stack); }
 
  private:
-  context::stack_context map() const {
+  context::stack_context map() {
     auto const page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
     void* base = mmap(nullptr, bytes_ + page, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
     if (base == MAP_FAILED) throw std::bad_alloc();
-    ADAMANT_SIM_ASSERT(mprotect(base, page, PROT_NONE) == 0);
+    if (++mapped_ <= guarded_max) ADAMANT_SIM_ASSERT(mprotect(base, page, PROT_NONE) == 0);
     context::stack_context stack;
     stack.size = bytes_ + page;
     stack.sp = static_cast<char*>(base) + stack.size;
     return stack;
   }
 
+  // A guard page splits a mapping, and a process may have some 65,000 of them.
+  static constexpr std::size_t guarded_max = 8192;
+
   std::size_t bytes_;
+  std::size_t mapped_ = 0;
   std::vector<context::stack_context> free_;
 };
 
