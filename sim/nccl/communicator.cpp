@@ -164,12 +164,11 @@ std::size_t index_of(ncclUniqueId const& id) {
 
 // Two ranks on one device are refused to all when everyone has come.
 ncclResult_t duplicates(Communicator const& communicator) {
-  for (ncclComm const* a : communicator.members) {
-    for (ncclComm const* b : communicator.members) {
-      if (a != b && a->device == b->device) return ncclInvalidUsage;
-    }
-  }
-  return ncclSuccess;
+  std::vector<int> devices;
+  for (ncclComm const* member : communicator.members) devices.push_back(member->device);
+  std::sort(devices.begin(), devices.end());
+  bool const twice = std::adjacent_find(devices.begin(), devices.end()) != devices.end();
+  return twice ? ncclInvalidUsage : ncclSuccess;
 }
 
 void join(Runtime& runtime, Communicator& communicator, ncclComm& member, int rank) {

@@ -73,6 +73,7 @@ struct ncclComm {
   bool blocking = true;
   bool known = false;  // the host has learnt that the creation is over
   bool finalized = false;
+  bool host_came = false;  // to take leave, with this or another of its ranks
   bool destroyed = false;
   bool aborted = false;
 
@@ -108,7 +109,8 @@ struct Communicator {
   // call number `open_first`. Null: executed.
   std::deque<Call*> open;
   std::uint64_t open_first = 0;
-  std::vector<Host*> leaving;  // wait for the others to take leave, too
+  std::vector<Host*> leaving;    // wait for the others to take leave, too
+  std::size_t members_came = 0;  // whose host has taken leave
   // Sends without receives yet, or the other way round, by source * ranks + destination.
   std::vector<std::deque<Call*>> messages;
 

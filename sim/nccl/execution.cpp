@@ -37,9 +37,11 @@ class Execution {
   // ---- bytes ----
   void move();
   void gather();
+  void gather_whole();
   void broadcast();
   void reduce();
   void reduce_part(std::size_t owner, std::size_t offset, std::size_t count);
+  void reduce_small_parts(std::size_t share, std::size_t total);
 
   // ---- knowledge ----
   void pass_on_knowledge();
@@ -136,9 +138,12 @@ void Execution::move() {
   }
 }
 
-// Piece by piece to everyone, so that a piece is read from memory once and then from a cache.
+// What fits a cache is put together once and copied whole. More goes piece by piece to everyone, so
+// that a piece is read from memory once and then from the cache.
 void Execution::gather() {
   constexpr std::uint64_t piece_bytes = 64 << 10;
+  constexpr std::uint64_t whole_bytes_max = 1 << 20;
+  if (bytes_ * ranks_ <= whole_bytes_max) return gather_whole();
   for (std::size_t from = 0; from < ranks_; ++from) {
     char const* const send = call_.parts[from].send;
     for (std::uint64_t at = 0; at < bytes_; at += piece_bytes) {
@@ -148,6 +153,17 @@ void Execution::gather() {
         if (slot != send) raw_copy(slot + at, send + at, bytes);
       }
     }
+  }
+}
+
+void Execution::gather_whole() {
+  char* const first = call_.parts[0].receive;
+  for (std::size_t from = 0; from < ranks_; ++from) {
+    char* const slot = first + from * bytes_;
+    if (slot != call_.parts[from].send) raw_copy(slot, call_.parts[from].send, bytes_);
+  }
+  for (std::size_t to = 1; to < ranks_; ++to) {
+    raw_copy(call_.parts[to].receive, first, bytes_ * ranks_);
   }
 }
 
@@ -180,6 +196,10 @@ void Execution::reduce() {
   bool const scatters = signature_.function == Function::reduce_scatter;
   std::size_t const share = scatters ? signature_.count : (signature_.count + ranks_ - 1) / ranks_;
   std::size_t const total = scatters ? signature_.count * ranks_ : signature_.count;
+  std::uint64_t const bytes = element_bytes(signature_.type);
+  if (Reducer::reduces_together(share * bytes, total * bytes)) {
+    return reduce_small_parts(share, total);
+  }
   for (std::size_t owner = 0; owner < ranks_ && owner * share < total; ++owner) {
     reduce_part(owner, owner * share, std::min(share, total - owner * share));
   }
@@ -203,6 +223,22 @@ void Execution::reduce_part(std::size_t owner, std::size_t offset, std::size_t c
                          .result_offset = scatters ? 0 : offset,
                          .from = state_.contributions,
                          .to = state_.results});
+}
+
+void Execution::reduce_small_parts(std::size_t share, std::size_t total) {
+  char const* const results = state_.reducer.reduce_together({.type = signature_.type,
+                                                              .reduction = signature_.reduction,
+                                                              .order = order_,
+                                                              .share = share,
+                                                              .total = total,
+                                                              .from = state_.contributions});
+  if (signature_.function == Function::all_reduce) {
+    for (Part const& to : call_.parts) raw_copy(to.receive, results, bytes_);
+    return;
+  }
+  for (std::size_t owner = 0; owner < ranks_; ++owner) {
+    raw_copy(call_.parts[owner].receive, results + owner * bytes_, bytes_);
+  }
 }
 
 // ---- knowledge

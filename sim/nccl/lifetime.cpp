@@ -2,7 +2,7 @@
 
 #include <nccl.h>
 
-#include <algorithm>
+#include <utility>
 
 #include "sim/nccl/state.h"
 
@@ -10,32 +10,32 @@ using namespace adamant::sim;
 
 namespace {
 
+// One host that drives several ranks comes once for all of them.
+void count_farewell(Communicator& communicator, Host const* host) {
+  for (ncclComm* member : communicator.members) {
+    if (member == nullptr || member->host != host || member->host_came) continue;
+    member->host_came = true;
+    ++communicator.members_came;
+  }
+}
+
 // A farewell orders nothing that the program may rely on: the host waits, but learns nothing.
 void take_leave(Runtime& runtime, ncclComm& member) {
   member.finalized = true;
   if (member.communicator == nullptr) return;
+  count_farewell(*member.communicator, member.host);
   for (Host* host : std::exchange(member.communicator->leaving, {})) runtime.world.wake(*host);
 }
 
-bool came(Communicator const& communicator, Host const* host) {
-  return std::any_of(
-      communicator.members.begin(), communicator.members.end(),
-      [&](ncclComm const* member) { return member->host == host && member->finalized; });
-}
-
-// One host that drives several ranks comes once for all of them.
+// REQUIRES: the member's own host has come.
 bool others_came(ncclComm const& member) {
-  Communicator const& communicator = *member.communicator;
-  return std::all_of(communicator.members.begin(), communicator.members.end(),
-                     [&](ncclComm const* other) {
-                       return other->host == member.host || came(communicator, other->host);
-                     });
+  return member.communicator->members_came == member.communicator->members.size();
 }
 
 std::string describe_others(ncclComm const& member) {
   std::string text = "for rank";
   for (ncclComm const* other : member.communicator->members) {
-    if (!came(*member.communicator, other->host)) text += " " + std::to_string(other->rank);
+    if (!other->host_came) text += " " + std::to_string(other->rank);
   }
   return text + " of " + member.communicator->describe();
 }

@@ -94,4 +94,76 @@ void Reducer::tree(ReductionTask const& task, std::size_t begin, std::size_t end
   arithmetic_.combine(to, to + block_bytes, count);
 }
 
+// ---- all parts together
+// --------------------------------------------------------------------------
+
+bool Reducer::reduces_together(std::uint64_t share_bytes, std::uint64_t total_bytes) {
+  constexpr std::uint64_t together_bytes_max = 1 << 20;
+  return share_bytes < block_bytes && total_bytes <= together_bytes_max;
+}
+
+char const* Reducer::reduce_together(PartsTask const& task) {
+  together_.resize(std::max(together_.size(), task.total * element_bytes(task.type)));
+  if (task.order.kind == ReductionOrder::ring) {
+    rotate(task);
+  } else {
+    char* const to = together_.data();  // all owners share one order: their parts are one
+    reduce({.type = task.type,
+            .reduction = task.reduction,
+            .order = task.order,
+            .count = task.total,
+            .from = task.from,
+            .to = {&to, 1}});
+  }
+  return together_.data();
+}
+
+// In a ring each owner's order is a rotation of one and the same walk around the ranks. So the walk
+// is made twice; the owners that begin at its first n steps each follow it for n steps:
+//   1. step t < n: the owner that begins at t takes its first operand, those that began at 0 … t-1
+//      add theirs;
+//   2. step t >= n: those that began at t-n+1 … n-1 are still on their way.
+// Owners that begin side by side lie side by side.
+void Reducer::rotate(PartsTask const& task) {
+  arithmetic_ = arithmetic(task.type, task.reduction);
+  element_bytes_ = element_bytes(task.type);
+  std::size_t const n = task.from.size();
+  std::size_t const shift = static_cast<std::size_t>(task.order.shift) % n;
+  bool const backwards = task.order.backwards;
+  // The first of `count` owners that began at `begin` and after.
+  auto const owner = [&](std::size_t begin, std::size_t count) {
+    return backwards ? (3 * n - begin - count + 1 - shift) % n : (begin + 2 * n - shift - 1) % n;
+  };
+  for (std::size_t t = 0; t + 1 < 2 * n; ++t) {
+    std::size_t const rank = backwards ? n - 1 - t % n : t % n;
+    if (t < n) extend(task, rank, owner(t, 1), 1, true);
+    std::size_t const begin = t < n ? 0 : t - n + 1;
+    std::size_t const end = std::min(t, n);
+    if (begin < end) extend(task, rank, owner(begin, end - begin), end - begin, false);
+  }
+  if (arithmetic_.divide) arithmetic_.divide(together_.data(), static_cast<int>(n), task.total);
+}
+
+// The next operand, or the first, of so many owners from `owner` on, around the end if need be.
+void Reducer::extend(PartsTask const& task, std::size_t rank, std::size_t owner, std::size_t owners,
+                     bool first) {
+  std::size_t const n = task.from.size();
+  std::size_t const straight = std::min(owners, n - owner);
+  if (straight < owners) extend(task, rank, 0, owners - straight, first);
+  std::size_t const begin = std::min(owner * task.share, task.total);
+  std::size_t const end = std::min((owner + straight) * task.share, task.total);
+  Contribution const& own = task.from[rank];
+  char* const to = together_.data() + begin * element_bytes_;
+  char const* data = own.data + begin * element_bytes_;
+  std::size_t const bytes = (end - begin) * element_bytes_;
+  if (own.scale != nullptr) {
+    scaled_.resize(std::max(scaled_.size(), bytes));
+    raw_copy(scaled_.data(), data, bytes);
+    arithmetic_.scale(scaled_.data(), own.scale, end - begin);
+    data = scaled_.data();
+  }
+  if (first) return raw_copy(to, data, bytes);
+  arithmetic_.combine(to, data, end - begin);
+}
+
 }  // namespace adamant::sim

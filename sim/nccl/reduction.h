@@ -45,8 +45,24 @@ struct ReductionTask {
   std::span<char* const> to;           // all get the result
 };
 
+/// The parts of all owners: rank r's is [r * share, (r + 1) * share), cut at `total`.
+struct PartsTask {
+  ncclDataType_t type = ncclFloat32;
+  Reduction reduction = Reduction::sum;
+  Order order;
+  std::size_t share = 0;
+  std::size_t total = 0;
+  std::span<Contribution const> from;  // by rank
+};
+
 class Reducer {
  public:
+  /// Is it worth while? Parts that are large need no help, and together they must fit a cache.
+  static bool reduces_together(std::uint64_t share_bytes, std::uint64_t total_bytes);
+  /// The bits that reduce() gives for each part with its owner, one part after the other; they stay
+  /// until the next call. Walks the ranks, not the owners, so that no loop is as short as a part.
+  char const* reduce_together(PartsTask const& task);
+
   /// Shapes: [offset, offset + count) of each input; an output may be an input at the same place.
   void reduce(ReductionTask const& task);
 
@@ -54,6 +70,9 @@ class Reducer {
   void take(ReductionTask const& task, std::size_t rank, std::size_t first, std::size_t count,
             char* to) const;
   void chain(ReductionTask const& task, std::size_t first, std::size_t count);
+  void rotate(PartsTask const& task);
+  void extend(PartsTask const& task, std::size_t rank, std::size_t owner, std::size_t owners,
+              bool first);
   void tree(ReductionTask const& task, std::size_t begin, std::size_t end, std::size_t first,
             std::size_t count, std::size_t level);
 
@@ -61,6 +80,8 @@ class Reducer {
   std::size_t element_bytes_ = 0;
   std::vector<std::size_t> sequence_;
   std::vector<char> scratch_;
+  std::vector<char> together_;
+  std::vector<char> scaled_;
 };
 
 }  // namespace adamant::sim

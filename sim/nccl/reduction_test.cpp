@@ -2,11 +2,13 @@
 
 #include "sim/nccl/reduction.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "sim/nccl/small_floats.h"
 #include "sim/testing/ranks.h"
+#include "sim/world/prng.h"
 
 namespace adamant::sim {
 namespace {
@@ -131,6 +133,83 @@ TEST(NcclReduction, SpansManyBlocks) {
     }
   });
   EXPECT_TRUE(report.ok()) << describe(report);
+}
+
+// Bits of any kind, as the parts of `ranks` ranks: `total` elements from each.
+struct Inputs {
+  Inputs(ncclDataType_t type, std::size_t ranks, std::size_t total, bool scaled) {
+    Prng prng(ranks * 1000 + total);
+    auto const fill = [&](std::vector<char>& bytes) {
+      for (char& byte : bytes) byte = static_cast<char>(prng.below(256));
+    };
+    data.resize(ranks, std::vector<char>(total * element_bytes(type)));
+    scales.resize(ranks, std::vector<char>(element_bytes(type)));
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+      fill(data[rank]);
+      fill(scales[rank]);
+      from.push_back({data[rank].data(), scaled ? scales[rank].data() : nullptr});
+    }
+  }
+  std::vector<std::vector<char>> data;
+  std::vector<std::vector<char>> scales;
+  std::vector<Contribution> from;
+};
+
+void expect_same_bits(PartsTask const& task) {
+  std::size_t const bytes = task.total * element_bytes(task.type);
+  std::vector<char> one_by_one(bytes);
+  Reducer reducer;
+  char* const to = one_by_one.data();
+  for (std::size_t owner = 0; owner * task.share < task.total; ++owner) {
+    std::size_t const offset = owner * task.share;
+    reducer.reduce({.type = task.type,
+                    .reduction = task.reduction,
+                    .order = task.order,
+                    .owner = static_cast<int>(owner),
+                    .count = std::min(task.share, task.total - offset),
+                    .offset = offset,
+                    .result_offset = offset,
+                    .from = task.from,
+                    .to = {&to, 1}});
+  }
+  char const* const together = reducer.reduce_together(task);
+  EXPECT_EQ(one_by_one, std::vector<char>(together, together + bytes))
+      << name_of(task.type) << ", " << name_of(task.reduction) << ", " << task.from.size()
+      << " ranks, order " << static_cast<int>(task.order.kind) << ", backwards "
+      << task.order.backwards << ", shift " << task.order.shift;
+}
+
+std::vector<Order> orders(int ranks) {
+  std::vector<Order> result = {{.kind = ReductionOrder::tree}, {.kind = ReductionOrder::linear}};
+  for (int shift = 0; shift < ranks; ++shift) {
+    result.push_back({.shift = shift});
+    result.push_back({.backwards = true, .shift = shift});
+  }
+  return result;
+}
+
+TEST(NcclReduction, SmallPartsReducedTogetherHaveTheBitsOfPartsReducedOneByOne) {
+  for (int type = 0; type < ncclNumTypes; ++type) {
+    auto const element = static_cast<ncclDataType_t>(type);
+    if (!is_reducible(element)) continue;
+    for (int op = 1; op <= static_cast<int>(Reduction::scaled_sum); ++op) {
+      auto const reduction = static_cast<Reduction>(op);
+      for (int ranks : {1, 2, 3, 4, 7}) {
+        auto const n = static_cast<std::size_t>(ranks);
+        for (std::size_t const total : {3 * n, 3 * n - 1, std::size_t{2}}) {
+          Inputs const inputs(element, n, total, reduction == Reduction::scaled_sum);
+          for (Order const& order : orders(ranks)) {
+            expect_same_bits({.type = element,
+                              .reduction = reduction,
+                              .order = order,
+                              .share = (total + n - 1) / n,
+                              .total = total,
+                              .from = inputs.from});
+          }
+        }
+      }
+    }
+  }
 }
 
 TEST(NcclReduction, ScalarsOfTheProgramMultiplyTheRanksOwnInput) {
