@@ -46,6 +46,7 @@ constexpr Meaning reason_table[] = {
     {"unsupported.layout", "only fsdp2 is laid out"},
     {"unsupported.load", "checkpoints are not loaded"},
     {"unsupported.loss_scale", "losses are not scaled"},
+    {"unsupported.microbatches", "more microbatches than can be summed"},
     {"unsupported.nested_capture", "a capture inside a capture"},
     {"unsupported.offload", "nothing leaves the device"},
     {"unsupported.overflow", "overflows are not made on purpose"},

@@ -40,6 +40,7 @@ struct Expectation {
 enum class Place {
   layout,
   world,
+  microbatches,
   precision,
   decoupled_grad,
   keep_cast_grad,

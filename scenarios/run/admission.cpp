@@ -57,7 +57,7 @@ std::optional<Refusal> refuse_microbatches(Scenario const& scenario) {
   return Refusal{.id = "unsupported.microbatches",
                  .message = std::to_string(scenario.microbatch_count()) +
                             " microbatches are asked for; supported: up to " + std::to_string(max),
-                 .line = 0};
+                 .line = scenario.places[Place::microbatches].value};
 }
 
 std::optional<Refusal> refuse_size(Scenario const& scenario) {

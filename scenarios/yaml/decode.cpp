@@ -80,7 +80,7 @@ void note_places(MapReader const& map, Places& places) {
   static constexpr std::pair<std::string_view, Place> named[] = {
       {"layout", Place::layout},   {"world", Place::world},   {"precision", Place::precision},
       {"offload", Place::offload}, {"engine", Place::engine}, {"schedule", Place::schedule},
-      {"faults", Place::faults},   {"bug", Place::bug},
+      {"faults", Place::faults},   {"bug", Place::bug},       {"microbatches", Place::microbatches},
   };
   for (auto const& [key, place] : named) {
     map.optional(key, [&, at = place](Field const& f) { places[at] = {f.node->line}; });
