@@ -23,8 +23,9 @@ constexpr std::size_t allocations_kept_max = 4096;
 // Of still larger blocks only so much at each end is poisoned, and the rest not committed.
 constexpr std::uint64_t committed_whole_bytes_max = 1ULL << 30;
 constexpr std::uint64_t poisoned_end_bytes = 1 << 20;
-// In large blocks of unchecked worlds, whose time is that of moving memory, one cache line of so
-// many bytes is enough for a stale read to show in the values.
+// In unchecked worlds, whose time is that of moving memory, one cache line of so many bytes is
+// enough for a stale read to show in the values of blocks from here on.
+constexpr std::uint64_t lines_from_bytes = 64 << 10;
 constexpr std::uint64_t line_bytes = 64;
 constexpr std::uint64_t line_distance_bytes = 1 << 10;
 
@@ -40,7 +41,7 @@ void poison_lines(std::uint64_t begin, std::uint64_t bytes) {
 
 void poison(std::uint64_t begin, std::uint64_t bytes, bool checked) {
   if (bytes <= committed_whole_bytes_max) {
-    bool const lines = bytes >= large_bytes && !checked;
+    bool const lines = bytes >= lines_from_bytes && !checked;
     return lines ? poison_lines(begin, bytes) : poison_all(begin, bytes);
   }
   Region::discard(begin, begin + bytes);
