@@ -117,6 +117,10 @@ class BenchCommand {
 }  // namespace
 
 Status bench_command(Arguments const& arguments) {
+  if (suites().empty()) {
+    complain("bench: the suites measure the simulator, which this program was not linked with");
+    return Status::lacking;
+  }
   auto chosen = choose_suites(arguments);
   if (chosen.empty()) {
     complain("--suite: there are these:");
