@@ -157,7 +157,7 @@ bool is_simulated(std::string_view engine) {
 MaybeRefusal refuse_settings(Scenario const& scenario) {
   Optimizer const& optimizer = scenario.optimizer;
   std::array const settings{
-      Missing{scenario.bug.has_value(), "bug", "no bug is catalogued yet; leave it out",
+      Missing{scenario.bug.has_value(), "bug", "no bug can be switched on yet; leave it out",
               Place::bug},
       Missing{scenario.layout != Layout::fsdp2, "layout", "supported: fsdp2", Place::layout},
       Missing{scenario.world.replicate != 1, "replicate", "supported: replicate: 1", Place::world},
