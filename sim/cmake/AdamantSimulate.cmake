@@ -98,14 +98,16 @@ endfunction()
 
 # The thread sanitizer's compiler pass, without its runtime: the simulator receives its calls. What
 # would hide an access from it is switched off: calls of memcpy and its kin that the compiler
-# expands or makes of loops, their checking variants, and vectors over 16 bytes.
+# expands or makes of loops, their checking variants, vectors over 16 bytes, and clang's silence
+# about a read that a write of the same address follows.
 function(_adamant_report_accesses name)
   target_compile_options(${name} PRIVATE -fsanitize=thread -U_FORTIFY_SOURCE
     -fno-builtin-memcpy -fno-builtin-memmove -fno-builtin-memset
     $<$<STREQUAL:${CMAKE_SYSTEM_PROCESSOR},x86_64>:-mno-avx>
     $<$<CXX_COMPILER_ID:GNU>:--param=tsan-instrument-func-entry-exit=0>
     $<$<CXX_COMPILER_ID:GNU>:-fno-tree-loop-distribute-patterns>
-    "$<$<CXX_COMPILER_ID:Clang>:SHELL:-mllvm -tsan-instrument-func-entry-exit=0>")
+    "$<$<CXX_COMPILER_ID:Clang>:SHELL:-mllvm -tsan-instrument-func-entry-exit=0>"
+    "$<$<CXX_COMPILER_ID:Clang>:SHELL:-mllvm -tsan-instrument-read-before-write=1>")
 endfunction()
 
 # ---- one object of the objects of `name` -------------------------------------------------------

@@ -20,7 +20,7 @@ TEST_F(Judge, FindsAKernelOnFreedMemory) {
         cudaStream_t const a = new_stream("a");
         float* const data = on_device("data");
         if (!right) cudaFree(data);
-        fill<<<1, 1, 0, a>>>(data, count, 1.0F);
+        fill<<<1, 1, 0, a>>>(data, 1, 1.0F);  // several may be one access of a vector
         finish();
         if (right) cudaFree(data);
       },
