@@ -90,6 +90,7 @@ void Memory::clear() {
   if (allocations_.size() > allocations_kept_max) allocations_.clear();
   live_.clear();
   present_.clear();
+  last_found_ = nullptr;
   past_.clear();
   foreign_.clear();
 }
@@ -183,6 +184,7 @@ void Memory::vanish(Allocation& allocation, std::uint32_t operation) {
   bool const appeared = std::exchange(allocation.lifetime, Lifetime::gone) == Lifetime::present;
   if (!appeared) return;
   present_.erase(allocation.begin);
+  if (last_found_ == &allocation) last_found_ = nullptr;
   past_[allocation.begin] = &allocation;
   poison(allocation.begin, allocation.bytes, world_->options().checked);
   if (!world_->options().checked) return;
@@ -233,7 +235,14 @@ Allocation* Memory::find_live_base(void const* address) {
 
 Allocation* Memory::find_present(void const* address) {
   std::uint64_t const offset = region_offset(address);
-  if (offset < region_bytes) return containing(present_, offset);
+  if (last_found_ != nullptr && offset - last_found_->begin < last_found_->bytes) {
+    return last_found_;
+  }
+  if (offset < region_bytes) {
+    Allocation* const found = containing(present_, offset);
+    if (found != nullptr) last_found_ = found;
+    return found;
+  }
   auto const at = reinterpret_cast<std::uintptr_t>(address);
   for (Allocation* allocation : foreign_) {
     if (at >= allocation->begin && at < allocation->begin + allocation->bytes) return allocation;

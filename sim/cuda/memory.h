@@ -115,6 +115,7 @@ class Memory {
   std::vector<Slot> slots_;
   std::map<std::uint64_t, Allocation*> live_;     // by begin, as the host sees it
   std::map<std::uint64_t, Allocation*> present_;  // by begin, as streams see it
+  Allocation* last_found_ = nullptr;              // in present_: accesses come in runs
   std::map<std::uint64_t, Allocation*> past_;     // the last that vanished at each begin
   std::vector<Allocation*> foreign_;              // registered and pageable host memory
   std::deque<Allocation> allocations_;

@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <new>
@@ -68,19 +69,12 @@ bool all_set(std::uint8_t const* bits, std::uint64_t begin, std::uint64_t end) {
 }
 
 std::uint64_t first_clear(std::uint8_t const* bits, std::uint64_t begin, std::uint64_t end) {
-  std::uint64_t at = begin;
-  while (at < end) {
-    if ((at & 63) == 0 && end - at >= 64) {
-      std::uint64_t word;
-      std::memcpy(&word, bits + (at >> 3), sizeof word);
-      if (word == ~0ULL) {
-        at += 64;
-        continue;
-      }
-      return at + static_cast<std::uint64_t>(std::countr_one(word));
-    }
-    if ((bits[at >> 3] >> (at & 7) & 1) == 0) return at;
-    ++at;
+  for (std::uint64_t at = begin; at < end; at = (at | 63) + 1) {
+    std::uint64_t word;
+    std::memcpy(&word, bits + (at >> 6 << 3), sizeof word);
+    std::uint64_t const clear = ~word >> (at & 63);
+    if (clear == 0) continue;
+    return std::min(end, at + static_cast<std::uint64_t>(std::countr_zero(clear)));
   }
   return end;
 }

@@ -29,7 +29,8 @@ inline void* region_address(std::uint64_t offset) {
 bool all_set(std::uint8_t const* bits, std::uint64_t begin, std::uint64_t end);
 void set_bits(std::uint8_t* bits, std::uint64_t begin, std::uint64_t end);
 void clear_bits(std::uint8_t* bits, std::uint64_t begin, std::uint64_t end);
-/// The first offset in [begin, end) whose bit is not set, or end.
+/// The first offset in [begin, end) whose bit is not set, or end. REQUIRES, as all_set() does: the
+/// map is whole words of 8 bytes.
 std::uint64_t first_clear(std::uint8_t const* bits, std::uint64_t begin, std::uint64_t end);
 
 /// The pages behind the region. All of it can be read and written, so that an access astray is
