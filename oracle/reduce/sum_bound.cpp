@@ -37,10 +37,11 @@ Sums plus(Sums sums, float x) {
     sums.nonfinite |= nonfinite_class(x);
     return sums;
   }
-  if (x == 0.0F) return sums;
-  auto& side = x > 0.0F ? sums.positive : sums.negative;
-  side.sum += std::abs(x);
-  ++side.count;
+  // Both sides, one of them by 0: the signs of gradients are no pattern that a branch could learn.
+  sums.positive.sum += x > 0.0F ? x : 0.0F;
+  sums.negative.sum += x < 0.0F ? -x : 0.0F;
+  sums.positive.count += x > 0.0F ? 1U : 0U;
+  sums.negative.count += x < 0.0F ? 1U : 0U;
   return sums;
 }
 
