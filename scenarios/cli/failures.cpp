@@ -73,7 +73,7 @@ Scenario make_replay(Scenario scenario, RunResult const& result) {
   scenario.engine.name = result.engine;
   // fifo answers every question the same way again; anything else needs its record.
   bool const recorded = scenario.schedule.strategy != Schedule::Strategy::fifo;
-  if (recorded && !result.choices.empty()) scenario.schedule.choices = result.choices;
+  if (recorded && !result.choices.empty()) scenario.schedule = {.choices = result.choices};
   if (!result.violations.empty()) {
     scenario.expect = {.kind = Expectation::Kind::violates, .id = result.violations.front().law};
   } else if (result.outcome == Outcome::refused) {

@@ -8,7 +8,7 @@
 
 #include "scenarios/model/scenario.h"
 #include "scenarios/yaml/load.h"
-#include "scenarios/yaml/reader.h"
+#include "scenarios/yaml/map_reader.h"
 
 namespace adamant::scenarios {
 

@@ -36,7 +36,7 @@ void decode_shape(Reader& reader, Field const& field, std::vector<std::int64_t>&
     good = reader.integer(field.item(i), range, found[i]) && good;
   }
   if (good && !extent_of(found)) {
-    return reader.fail(field, "expected at most 2^60 elements, found more");
+    return reader.fail(field, "expected at most 2^60 elements (sizes of 0 count as 1), found more");
   }
   if (good) shape = std::move(found);
 }

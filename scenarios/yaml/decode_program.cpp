@@ -1,6 +1,7 @@
 #include <utility>
 
 #include "scenarios/yaml/decode.h"
+#include "scenarios/yaml/words.h"
 
 namespace adamant::scenarios {
 

@@ -1,6 +1,7 @@
 #include <utility>
 
 #include "scenarios/yaml/decode.h"
+#include "scenarios/yaml/words.h"
 
 namespace adamant::scenarios {
 
@@ -14,7 +15,7 @@ void decode_clip(Reader& reader, Field const& field, Clip& clip) {
   }
   bool const is_text = node.kind == Node::Kind::scalar && node.scalar == ScalarKind::text;
   if (is_text || node.kind != Node::Kind::scalar)
-    return reader.mismatch(field, "none or a number > 0");
+    return reader.mismatch(field, "none or a finite number > 0");
   float norm = 0;
   if (reader.real(field, RealRange::positive, norm)) clip = norm;
 }
@@ -28,7 +29,7 @@ void decode_loss_scale(Reader& reader, Field const& field, LossScale& scale) {
   } else if (is_text && node.text == "dynamic") {
     scale = {.kind = LossScale::Kind::dynamic, .value = 0};
   } else if (is_text || !is_scalar) {
-    reader.mismatch(field, "none, dynamic or a number > 0");
+    reader.mismatch(field, "none, dynamic or a finite number > 0");
   } else {
     float value = 0;
     if (reader.real(field, RealRange::positive, value)) scale = {LossScale::Kind::fixed, value};

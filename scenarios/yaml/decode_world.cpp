@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "scenarios/yaml/decode.h"
+#include "scenarios/yaml/words.h"
 
 namespace adamant::scenarios {
 
@@ -69,6 +70,19 @@ void decode_choices(Reader& reader, Field const& field, Schedule& schedule) {
   }
 }
 
+/// A record says every choice, and only pct has a depth: what would be ignored is a mistake.
+void check_schedule(Reader& reader, MapReader const& map, Schedule const& schedule) {
+  bool const recorded = map.find("choices").has_value();
+  for (std::string_view const key : {"strategy", "seed", "depth"}) {
+    if (auto const field = map.find(key); field && recorded)
+      reader.fail(*field, "recorded choices stand alone; leave out either choices or this key");
+  }
+  auto const depth = map.find("depth");
+  if (depth && !recorded && schedule.strategy != Schedule::Strategy::pct)
+    reader.fail(*depth, "only the strategy pct has a depth, found " +
+                            std::string(word_for(schedule.strategy)));
+}
+
 Fault decode_fault(Reader& reader, Field const& field) {
   Fault fault;
   MapReader const map(reader, field, keys::fault);
@@ -132,6 +146,7 @@ void decode_schedule(Reader& reader, Field const& field, Schedule& schedule) {
     if (reader.integer(f, any_count, depth)) schedule.depth = depth;
   });
   map.optional("choices", [&](Field const& f) { decode_choices(reader, f, schedule); });
+  check_schedule(reader, map, schedule);
 }
 
 void decode_faults(Reader& reader, Field const& field, std::vector<Fault>& faults) {

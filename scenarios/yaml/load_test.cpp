@@ -117,7 +117,7 @@ program:
   - load: ckpt
   - check
 engine: {name: torch, options: {implementation: fused, async_save: false}}
-schedule: {strategy: pct, seed: 1, depth: 3, choices: [0, 4294967295]}
+schedule: {choices: [0, 4294967295]}
 faults:
   - {at: save, rank: 3, after_bytes: 4096, then: crash}
   - {at: load, nth: 1, file: 0, then: flip_byte, byte: 4242}

@@ -4,8 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <utility>
+
+#include "scenarios/yaml/words.h"
 
 namespace adamant::scenarios {
 
@@ -13,26 +14,12 @@ namespace {
 
 constexpr std::size_t problems_max = 20;
 
-/// How many single-character edits lead from a to b.
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i);
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      auto const replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = std::exchange(row[j], std::min({row[j] + 1, row[j - 1] + 1, replaced}));
-    }
-  }
-  return row.back();
-}
-
 std::string describe_range(RealRange range) {
   switch (range) {
     case RealRange::below_one:
       return "a number in [0, 1)";
     case RealRange::positive:
-      return "a number > 0";
+      return "a finite number > 0";
     case RealRange::finite_not_negative:
       break;
   }
@@ -68,30 +55,6 @@ std::string describe(Node const& node) {
       break;
   }
   return "the text " + quote(node.text);
-}
-
-std::string list_words(std::span<std::string_view const> words) {
-  std::string list;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    if (i > 0) list += i + 1 == words.size() ? " or " : ", ";
-    list += words[i];
-  }
-  return list;
-}
-
-std::string suggest(std::string_view found, std::span<std::string_view const> words) {
-  constexpr std::size_t longest = 40;  // no word of the format is near to anything longer
-  std::string_view nearest;
-  std::size_t best = 1 + std::max<std::size_t>(found.size() / 3, 1);
-  for (std::string_view const word : words) {
-    if (found.size() > longest) break;
-    auto const distance = edit_distance(found, word);
-    if (distance < best) {
-      best = distance;
-      nearest = word;
-    }
-  }
-  return nearest.empty() ? "" : " (did you mean `" + std::string(nearest) + "`?)";
 }
 
 void Reader::fail(int line, std::string key, std::string message) {
@@ -234,42 +197,6 @@ bool Reader::word(Field const& field, std::span<std::string_view const> words, s
   }
   index = static_cast<std::size_t>(found - words.begin());
   return true;
-}
-
-MapReader::MapReader(Reader& reader, Field field, Keys const& keys)
-    : reader_(reader), field_(std::move(field)), is_map_(field_.node->kind == Node::Kind::map) {
-  if (!is_map_) {
-    reader_.mismatch(field_, "a map with keys among " + list_words(keys.all));
-    return;
-  }
-  for (Entry const& entry : field_.node->entries) {
-    if (std::find(keys.all.begin(), keys.all.end(), entry.key) != keys.all.end()) continue;
-    reader_.fail(entry.line, join_path(field_.path, entry.key),
-                 "unknown key" + suggest(entry.key, keys.all) + "; known: " + list_words(keys.all));
-  }
-}
-
-std::optional<Field> MapReader::find(std::string_view key) const {
-  if (!is_map_) return std::nullopt;
-  auto const& entries = field_.node->entries;
-  auto const found = std::find_if(entries.begin(), entries.end(),
-                                  [&](Entry const& entry) { return entry.key == key; });
-  return found == entries.end() ? std::nullopt : std::optional(field_.value(*found));
-}
-
-void MapReader::optional(std::string_view key,
-                         std::function<void(Field const&)> const& read) const {
-  if (auto const field = find(key)) read(*field);
-}
-
-void MapReader::required(std::string_view key,
-                         std::function<void(Field const&)> const& read) const {
-  auto const field = find(key);
-  if (field) return read(*field);
-  if (!is_map_) return;
-  Field missing = field_;
-  missing.path = join_path(missing.path, key);
-  reader_.fail(missing, "this key is required but missing");
 }
 
 }  // namespace adamant::scenarios

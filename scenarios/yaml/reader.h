@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -45,12 +44,6 @@ enum class RealRange {
 
 /// What was found at a node, for messages: "the text `x`", "a map", "nothing".
 std::string describe(Node const& node);
-
-/// `words` as they stand in messages: "a, b or c".
-std::string list_words(std::span<std::string_view const> words);
-
-/// " (did you mean `x`?)" for the nearest of `words`, or nothing where none is near.
-std::string suggest(std::string_view found, std::span<std::string_view const> words);
 
 /// Reads values and collects what is wrong with them. A reading function leaves `value` alone and
 /// returns false where it has noted a problem.
@@ -101,23 +94,5 @@ class Reader {
 
 /// Whether `text` is a legal name of a parameter, group or checkpoint.
 bool is_name(std::string_view text);
-
-/// One map and its keys: hands out the values of those it has, reports those that nobody knows.
-class MapReader {
- public:
-  /// Notes problems where `field` is no map or has a key outside `keys`.
-  MapReader(Reader& reader, Field field, Keys const& keys);
-
-  /// Calls `read` with the value of `key` where the map has it.
-  void optional(std::string_view key, std::function<void(Field const&)> const& read) const;
-  /// As optional(), but notes a problem where the key is missing.
-  void required(std::string_view key, std::function<void(Field const&)> const& read) const;
-  std::optional<Field> find(std::string_view key) const;
-
- private:
-  Reader& reader_;
-  Field field_;
-  bool is_map_;
-};
 
 }  // namespace adamant::scenarios

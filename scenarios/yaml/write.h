@@ -11,7 +11,8 @@ namespace adamant::scenarios {
 
 /// The normal form of `scenario`; reading it back gives an equal scenario.
 ///
-/// REQUIRES: names in the format's alphabet and numbers in its ranges, as the reader ensures.
+/// REQUIRES: names in the format's alphabet, numbers in its ranges and a schedule that is either
+///           recorded or a strategy, as the reader ensures.
 std::string write_scenario(Scenario const& scenario);
 
 }  // namespace adamant::scenarios

@@ -214,10 +214,12 @@ void add_circumstances(Scenario& scenario) {
                                                  "exec:a b: c"};
   scenario.engine.name = engines[number<std::size_t>(0, std::size(engines))];
   if (coin()) scenario.engine.options = {{"format", "dcp"}, {"async save", "true"}};
-  scenario.schedule.strategy = any_of<Schedule::Strategy>();
-  if (coin()) scenario.schedule.seed = *rc::gen::arbitrary<std::uint64_t>();
-  if (coin()) scenario.schedule.depth = number<std::int64_t>(1, 9);
-  if (coin()) scenario.schedule.choices = *rc::gen::arbitrary<std::vector<std::uint32_t>>();
+  Schedule& schedule = scenario.schedule;
+  schedule.strategy = any_of<Schedule::Strategy>();
+  if (coin()) schedule.seed = *rc::gen::arbitrary<std::uint64_t>();
+  if (schedule.strategy == Schedule::Strategy::pct && coin())
+    schedule.depth = number<std::int64_t>(1, 9);
+  if (coin()) schedule = {.choices = *rc::gen::arbitrary<std::vector<std::uint32_t>>()};
   for (int i = number(0, 3); i > 0; --i) {
     Fault fault{.at = any_of<Fault::Where>(), .then = any_of<Fault::Then>()};
     if (coin()) fault.rank = number<std::int64_t>(0, scenario.world.rank_count());
