@@ -85,6 +85,29 @@ TEST(NcclCollective, WorksInPlace) {
   EXPECT_TRUE(report.ok()) << describe(report);
 }
 
+// Of small messages all parts are reduced together, of large ones each by itself.
+TEST(NcclCollective, ReduceScatterInPlaceWritesOnlyItsOwnSlot) {
+  for (std::size_t const count : {std::size_t{1}, std::size_t{7}, std::size_t{20'000}}) {
+    Report const report = run_ranks(3, [&](Rank& rank) {
+      auto const own = static_cast<std::size_t>(rank.index);
+      std::vector<float> mine(3 * count);
+      for (std::size_t i = 0; i < mine.size(); ++i) {
+        mine[i] = static_cast<float>((i % 1000) * 4 + own);
+      }
+      float* const slots = rank.device(mine);
+      EXPECT_EQ(ncclReduceScatter(slots, slots + own * count, count, ncclFloat, ncclSum, rank.comm,
+                                  rank.stream),
+                ncclSuccess);
+      std::vector<float> expected = mine;
+      for (std::size_t i = own * count; i < (own + 1) * count; ++i) {
+        expected[i] = static_cast<float>(3 * (i % 1000) * 4 + 0 + 1 + 2);
+      }
+      EXPECT_EQ(rank.host(slots, 3 * count), expected);
+    });
+    EXPECT_TRUE(report.ok()) << describe(report);
+  }
+}
+
 TEST(NcclCollective, MovesNothingForACountOfZero) {
   Report const report = run_ranks(2, [](Rank& rank) {
     EXPECT_EQ(ncclAllReduce(nullptr, nullptr, 0, ncclFloat, ncclSum, rank.comm, rank.stream),

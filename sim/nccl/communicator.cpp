@@ -46,21 +46,22 @@ void report_disagreement(Runtime& runtime, std::string message) {
   runtime.world.end();
 }
 
-ncclResult_t usable(Runtime& runtime, ncclComm* member) {
+ncclResult_t exists(Runtime& runtime, ncclComm const* member) {
   if (member == nullptr) return refuse(ncclInvalidArgument, "the communicator is null");
-  if (member->destroyed || member->aborted) {
-    Violation violation;
-    violation.law = "access.lifetime";
-    violation.rank = runtime.world.host()->rank;
-    violation.operation = runtime.world.host()->program_operation;
-    violation.message = "a destroyed communicator is used";
-    runtime.world.add_violation(std::move(violation));
-    return refuse(ncclInvalidArgument, "the communicator has been destroyed");
-  }
-  if (!member->known) {
-    return refuse(ncclInvalidArgument, "the communicator is used before its creation is over");
-  }
-  return ncclSuccess;
+  if (!member->destroyed && !member->aborted) return ncclSuccess;
+  Violation violation;
+  violation.law = "access.lifetime";
+  violation.rank = runtime.world.host()->rank;
+  violation.operation = runtime.world.host()->program_operation;
+  violation.message = "a destroyed communicator is used";
+  runtime.world.add_violation(std::move(violation));
+  return refuse(ncclInvalidArgument, "the communicator has been destroyed");
+}
+
+ncclResult_t usable(Runtime& runtime, ncclComm const* member) {
+  ncclResult_t const error = exists(runtime, member);
+  if (error != ncclSuccess || member->known) return error;
+  return refuse(ncclInvalidArgument, "the communicator is used before its creation is over");
 }
 
 // ---- rendezvous

@@ -118,8 +118,10 @@ struct Communicator {
   std::string describe() const;
 };
 
-/// Why a handle cannot be used now, or ncclSuccess; a destroyed one is a violation.
-ncclResult_t usable(Runtime& runtime, ncclComm* member);
+/// Why a handle means nothing, or ncclSuccess; a destroyed or aborted one is a violation.
+ncclResult_t exists(Runtime& runtime, ncclComm const* member);
+/// Why a handle cannot be used now, or ncclSuccess.
+ncclResult_t usable(Runtime& runtime, ncclComm const* member);
 
 void prepare(Rendezvous& rendezvous, char const* function, std::string subject, int ranks);
 /// Comes to a rendezvous as `rank`; the last one lets all others go on.

@@ -135,6 +135,97 @@ TEST(NcclCommunicator, AbortLetsStreamsGoOnWithoutTheOthers) {
   EXPECT_TRUE(report.ok()) << describe(report);
 }
 
+// All may have come, and nobody have begun yet, when one leaves: from then on nothing may move.
+TEST(NcclCommunicator, AbortLeavesNothingToMoveLater) {
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    Options options;
+    options.schedule = {.strategy = Strategy::random, .seed = seed};
+    Report const report = run_ranks(
+        2,
+        [](Rank& rank) {
+          int* const value = rank.device(std::vector<int>{1});
+          int* const sum = rank.device(std::vector<int>{0});
+          EXPECT_EQ(ncclAllReduce(value, sum, 1, ncclInt, ncclSum, rank.comm, rank.stream),
+                    ncclSuccess);
+          if (rank.index == 0) barrier();
+          EXPECT_EQ(ncclCommAbort(rank.comm), ncclSuccess);
+          rank.comm = nullptr;
+          std::vector<int> const then = rank.host(sum, 1);
+          settle();
+          EXPECT_EQ(rank.host(sum, 1), then);
+          if (rank.index == 1) barrier();
+        },
+        options);
+    EXPECT_TRUE(report.ok()) << describe(report);
+  }
+}
+
+TEST(NcclCommunicator, TellsWhoPollsThatAnotherRankHasAborted) {
+  Report const report = run_ranks(2, [](Rank& rank) {
+    int* const value = rank.device(std::vector<int>{1});
+    ncclResult_t state = ncclSuccess;
+    if (rank.index == 1) {
+      ncclAllReduce(value, value, 1, ncclInt, ncclSum, rank.comm, rank.stream);
+      while (cudaStreamQuery(rank.stream) == cudaErrorNotReady && state == ncclSuccess) {
+        EXPECT_EQ(ncclCommGetAsyncError(rank.comm, &state), ncclSuccess);
+      }
+      EXPECT_EQ(state, ncclRemoteError);
+    }
+    EXPECT_EQ(ncclCommAbort(rank.comm), ncclSuccess);
+    rank.comm = nullptr;
+    EXPECT_EQ(cudaStreamSynchronize(rank.stream), cudaSuccess);
+  });
+  EXPECT_TRUE(report.ok()) << describe(report);
+}
+
+TEST(NcclCommunicator, IsDestroyedWhileOthersStillWorkWithIt) {
+  Report const report = run_ranks(3, [](Rank& rank) {
+    int* const value = rank.device(std::vector<int>{1});
+    for (int i = 0; i < 10 * rank.index; ++i) cudaMemsetAsync(value, 0, 4, rank.stream);
+    ncclAllReduce(value, value, 1, ncclInt, ncclSum, rank.comm, rank.stream);
+    EXPECT_EQ(ncclCommDestroy(rank.comm), ncclSuccess);
+    rank.comm = nullptr;
+    EXPECT_EQ(rank.host(value, 1), std::vector<int>{1});
+  });
+  EXPECT_TRUE(report.ok()) << describe(report);
+}
+
+TEST(NcclCommunicator, IsNotLeftWhileAnAbortedRankIsWaitedFor) {
+  Report const report = run_ranks(2, [](Rank& rank) {
+    int* const value = rank.device(std::vector<int>{1});
+    if (rank.index == 1) {
+      ncclAllReduce(value, value, 1, ncclInt, ncclSum, rank.comm, rank.stream);
+      ncclCommDestroy(rank.comm);
+    } else {
+      ncclCommAbort(rank.comm);
+    }
+    rank.comm = nullptr;
+  });
+  EXPECT_TRUE(mentions(report, "order.deadlock",
+                       "rank 1 waits in ncclCommDestroy for 1 of its own calls on communicator 0 "
+                       "of 2 ranks, of which rank 0 has aborted"))
+      << describe(report);
+}
+
+TEST(NcclCommunicator, AbortLetsOthersLeave) {
+  Report const report = run_ranks(3, [](Rank& rank) {
+    bool const aborts = rank.index == 1;
+    EXPECT_EQ(aborts ? ncclCommAbort(rank.comm) : ncclCommDestroy(rank.comm), ncclSuccess);
+    rank.comm = nullptr;
+  });
+  EXPECT_TRUE(report.ok()) << describe(report);
+}
+
+TEST(NcclCommunicator, IsNotAskedAfterItsEnd) {
+  Report const report = run_ranks(1, [](Rank& rank) {
+    EXPECT_EQ(ncclCommDestroy(rank.comm), ncclSuccess);
+    ncclResult_t state = ncclSuccess;
+    EXPECT_EQ(ncclCommGetAsyncError(rank.comm, &state), ncclInvalidArgument);
+    rank.comm = nullptr;
+  });
+  EXPECT_TRUE(mentions(report, "access.lifetime", "a destroyed communicator is used"));
+}
+
 TEST(NcclGroup, EndsOnlyWhatWasStarted) {
   Report const report = run_ranks(1, [](Rank&) {
     EXPECT_EQ(ncclGroupEnd(), ncclInvalidUsage);

@@ -2,7 +2,10 @@
 
 #include <nccl.h>
 
+#include <algorithm>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "sim/nccl/state.h"
 
@@ -40,10 +43,22 @@ std::string describe_others(ncclComm const& member) {
   return text + " of " + member.communicator->describe();
 }
 
+std::string describe_own(ncclComm const& member) {
+  std::string text = "for " + std::to_string(member.outstanding) + " of its own calls on " +
+                     member.communicator->describe();
+  for (ncclComm const* other : member.communicator->members) {
+    if (other->aborted) text += ", of which rank " + std::to_string(other->rank) + " has aborted";
+  }
+  return text;
+}
+
 ncclResult_t wait_for_own_calls(Runtime& runtime, ncclComm& member, char const* function) {
   if (member.outstanding == 0) return ncclSuccess;
-  member.draining = runtime.world.host();
+  Host& host = *runtime.world.host();
+  member.draining = &host;
+  host.describe_wait = [&member] { return describe_own(member); };
   runtime.world.block(function);
+  host.describe_wait = nullptr;
   member.draining = nullptr;
   return result_of_world(runtime);
 }
@@ -83,9 +98,17 @@ ncclResult_t abort(Runtime& runtime, ncclComm& member) {
   return ncclSuccess;
 }
 
+// A rank that has aborted will never come to what this one has issued.
+bool waits_in_vain(ncclComm const& member) {
+  std::vector<ncclComm*> const& all = member.communicator->members;
+  return member.outstanding > 0 &&
+         std::any_of(all.begin(), all.end(), [](ncclComm const* other) { return other->aborted; });
+}
+
 // What a non-blocking call has started: is it over? The host that is told so may rely on it.
 ncclResult_t async_error(Runtime& runtime, ncclComm& member) {
   if (!member.known) return finish_creation(runtime, member);
+  if (waits_in_vain(member)) return ncclRemoteError;
   bool const leaves = member.finalized && !member.blocking;
   if (!leaves || (member.outstanding == 0 && others_came(member))) return ncclSuccess;
   return poll(runtime);
@@ -120,7 +143,9 @@ ncclResult_t ncclCommUserRank(ncclComm_t const comm, int* rank) {
 
 ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t* result) {
   return nccl_call([&](Runtime& runtime) {
-    if (comm == nullptr || result == nullptr) return refuse(ncclInvalidArgument, "null");
+    ncclResult_t const error = exists(runtime, comm);
+    if (error != ncclSuccess) return error;
+    if (result == nullptr) return refuse(ncclInvalidArgument, "no place for the result");
     *result = async_error(runtime, *comm);
     return result_of_world(runtime);
   });

@@ -92,11 +92,10 @@ void World::look_at_head(Stream& stream) {
 void World::execute_head(Stream& stream) {
   polls_in_vain_ = 0;
   Operation& operation = *stream.head();
-  if (operation.meeting != nullptr) {
-    execute_meeting(*operation.meeting);
-  } else {
-    execute_one(stream, operation);
-  }
+  Meeting* const meeting = operation.meeting;
+  if (meeting == nullptr) return execute_one(stream, operation);
+  // Someone may have left it since this stream completed it: then the others wait for ever.
+  if (meeting->arrived.size() == meeting->expected) execute_meeting(*meeting);
 }
 
 void World::execute_one(Stream& stream, Operation& operation) {
