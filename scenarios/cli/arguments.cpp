@@ -2,27 +2,28 @@
 
 #include <CLI/CLI.hpp>
 
-#include <charconv>
+#include <algorithm>
+#include <functional>
 #include <limits>
 #include <map>
 #include <utility>
 
+#include "scenarios/cli/values.h"
 #include "scenarios/pool/pool.h"
+#include "scenarios/report/output_file.h"
+#include "scenarios/run/run.h"
+#include "scenarios/yaml/words.h"
 
 namespace adamant::scenarios {
 
 namespace {
 
-/// A number in decimal digits and nothing else, in [first, last].
-std::uint64_t parse_count(std::string const& text, std::uint64_t first, std::uint64_t last) {
-  std::uint64_t value = 0;
-  auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  bool const whole = error == std::errc() && end == text.data() + text.size();
-  if (!whole || value < first || value > last) {
-    throw CLI::ValidationError("`" + text + "` is not an integer in [" + std::to_string(first) +
-                               ", " + std::to_string(last) + "]");
-  }
-  return value;
+/// Where an output ends up, links followed as far as they lead somewhere.
+std::filesystem::path place_of(std::filesystem::path const& path) {
+  if (is_standard_output(path)) return "-";
+  std::error_code impossible;  // then writing will say so
+  auto const place = std::filesystem::weakly_canonical(std::filesystem::absolute(path), impossible);
+  return impossible ? path : place;
 }
 
 class Parser {
@@ -47,6 +48,10 @@ class Parser {
     } catch (CLI::ParseError const& error) {
       end(error, 2);
     }
+    auto const& json = arguments_.json;
+    auto const& junit = arguments_.junit;
+    if (json && junit && place_of(*json) == place_of(*junit))
+      refuse("--json and --junit: both would be written to " + json->string());
   }
 
  private:
@@ -82,35 +87,42 @@ class Parser {
         ->option_text("WHEN");
   }
 
-  template <typename Target>
-  void add_count(CLI::App* sub, char const* name, Target& target, std::uint64_t first,
-                 std::uint64_t last, char const* text) {
-    auto const set = [&target, first, last](std::string const& value) {
-      target = parse_count(value, first, last);
+  void add_count(CLI::App* sub, std::string const& name, CountRange range, char const* text,
+                 std::function<void(std::uint64_t)> const& take) {
+    auto const set = [name, range, take](std::string const& value) {
+      auto const count = parse_count(value, range);
+      if (count) return take(*count);
+      throw CLI::ValidationError(name + ": `" + value + "` is not an integer in [" +
+                                 std::to_string(range.first) + ", " + std::to_string(range.last) +
+                                 "]");
     };
     sub->add_option_function<std::string>(name, set, text)->option_text("N");
   }
 
   template <typename Target>
-  void add_path(CLI::App* sub, char const* name, Target& target, char const* text) {
-    auto const set = [&target](std::string const& value) {
-      if (value.empty()) throw CLI::ValidationError("an empty path");
+  void add_path(CLI::App* sub, std::string const& name, Target& target, char const* text) {
+    auto const set = [&target, name](std::string const& value) {
+      if (value.empty()) throw CLI::ValidationError(name + ": an empty path");
       target = value;
     };
     sub->add_option_function<std::string>(name, set, text)->option_text("PATH");
   }
 
   void add_common(CLI::App* sub) {
-    add_count(sub, "--seed", arguments_.seed, 0, std::numeric_limits<std::uint64_t>::max(),
-              "The seed; drawn and printed if absent");
-    add_jobs(sub);
+    add_count(sub, "--seed", {0, std::numeric_limits<std::uint64_t>::max()},
+              "The seed; drawn and printed if absent",
+              [this](std::uint64_t seed) { arguments_.seed = seed; });
+    arguments_.jobs = default_workers();
+    add_count(sub, "--jobs", {1, 1024}, "Worker processes; default: the cores",
+              [this](std::uint64_t jobs) { arguments_.jobs = static_cast<int>(jobs); });
     add_outputs(sub);
     sub->add_option_function<std::string>(
            "--engine", [this](std::string const& name) { set_engine(name); },
            "sim, sim-unchecked, cuda, torch or exec:COMMAND")
         ->option_text("NAME");
-    sub->add_option("--fault", arguments_.fault,
-                    "Make the engine wrong on purpose, as its own tests do (real/fault.h)")
+    sub->add_option_function<std::string>(
+           "--fault", [this](std::string const& name) { set_fault(name); },
+           "Make the engine wrong on purpose, as its own tests do (real/fault.h)")
         ->option_text("NAME");
     sub->add_option_function<std::string>(
            "--bug",
@@ -121,22 +133,14 @@ class Parser {
         ->option_text("ID");
   }
 
-  void add_jobs(CLI::App* sub) {
-    arguments_.jobs = default_workers();
-    auto const set = [this](std::string const& value) {
-      arguments_.jobs = static_cast<int>(parse_count(value, 1, 1024));
-    };
-    sub->add_option_function<std::string>("--jobs", set, "Worker processes; default: the cores")
-        ->option_text("N");
-  }
-
   void add_outputs(CLI::App* sub) {
     add_path(sub, "--json", arguments_.json, "Write results as JSON");
     add_path(sub, "--junit", arguments_.junit, "Write results as JUnit XML");
   }
 
   void set_engine(std::string const& name) {
-    if (name == "torch" || name.rfind("exec:", 0) == 0) {
+    constexpr std::string_view prefix = "exec:";
+    if (name == "torch" || (name.starts_with(prefix) && name.size() > prefix.size())) {
       throw EndOfProgram{
           .status = 3,
           .text = "--engine " + name +
@@ -150,16 +154,25 @@ class Parser {
     arguments_.engine = name;
   }
 
+  void set_fault(std::string const& name) {
+    auto const names = fault_names();
+    if (names.empty()) {
+      throw EndOfProgram{.status = 3,
+                         .text = "--fault: this program's engine was built without mistakes\n"};
+    }
+    if (std::find(names.begin(), names.end(), name) == names.end()) {
+      throw CLI::ValidationError("--fault: the engine cannot make the mistake `" + name + "`" +
+                                 suggest(name, names) + "; it can make " + list_words(names));
+    }
+    arguments_.fault = name;
+  }
+
   void add_run() {
     CLI::App* const sub =
         add_command(Command::run, "run", "Run scenario files, or all in a directory (recursively)");
     sub->add_option("PATH", arguments_.paths, "Files and directories")->required();
-    auto const schedules = [this](std::string const& value) {
-      arguments_.schedules = static_cast<int>(parse_count(value, 0, 1'000'000));
-    };
-    sub->add_option_function<std::string>("--schedules", schedules,
-                                          "Also run each under N schedules, random and pct")
-        ->option_text("N");
+    add_count(sub, "--schedules", {0, 1'000'000}, "Also run each under N schedules, random and pct",
+              [this](std::uint64_t count) { arguments_.schedules = static_cast<int>(count); });
     add_path(sub, "--dump", arguments_.dump, "Write inputs and states as safetensors");
     sub->add_option_function<std::string>(
            "--trace",
@@ -172,7 +185,8 @@ class Parser {
   void add_fuzz() {
     CLI::App* const sub = add_command(Command::fuzz, "fuzz", "Generate scenarios and run them");
     constexpr std::uint64_t cases_max = std::uint64_t{1} << 53U;
-    add_count(sub, "--cases", arguments_.cases, 1, cases_max, "How many; default 1000");
+    add_count(sub, "--cases", {1, cases_max}, "How many; default 1000",
+              [this](std::uint64_t cases) { arguments_.cases = cases; });
     auto const set_time = [this](std::string const& value) {
       arguments_.time = parse_duration(value);
       if (!arguments_.time) {
@@ -181,7 +195,8 @@ class Parser {
     };
     sub->add_option_function<std::string>("--for", set_time, "How long, such as 60s or 5m")
         ->option_text("TIME");
-    add_count(sub, "--skip", arguments_.skip, 0, cases_max, "Start at case number N of the seed");
+    add_count(sub, "--skip", {0, cases_max}, "Start at case number N of the seed",
+              [this](std::uint64_t skip) { arguments_.skip = skip; });
     add_path(sub, "--out", arguments_.out, "Directory for what fails");
     add_common(sub);
   }
@@ -221,19 +236,6 @@ Arguments parse_arguments(int argc, char const* const* argv) {
   arguments.program = argc > 0 ? argv[0] : "adamant";
   Parser(arguments).parse(argc, argv);
   return arguments;
-}
-
-std::optional<std::chrono::milliseconds> parse_duration(std::string_view text) {
-  static constexpr std::pair<std::string_view, double> units[] = {
-      {"ms", 1}, {"s", 1000}, {"m", 60'000}, {"h", 3'600'000}, {"", 1000}};
-  double number = 0;
-  auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || !(number > 0) || number > 1e6) return std::nullopt;
-  std::string_view const rest = text.substr(static_cast<std::size_t>(end - text.data()));
-  for (auto const& [unit, factor] : units) {
-    if (rest == unit) return std::chrono::milliseconds(static_cast<std::int64_t>(number * factor));
-  }
-  return std::nullopt;
 }
 
 }  // namespace adamant::scenarios

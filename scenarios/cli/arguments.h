@@ -7,7 +7,6 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "scenarios/report/style.h"
@@ -50,8 +49,5 @@ struct EndOfProgram {
 
 /// Errors: EndOfProgram, for what CLI11 ends with and for bad usage (status 2).
 Arguments parse_arguments(int argc, char const* const* argv);
-
-/// "60s", "2m", "1h", "500ms" or a plain number of seconds; nothing where it is none of these.
-std::optional<std::chrono::milliseconds> parse_duration(std::string_view text);
 
 }  // namespace adamant::scenarios

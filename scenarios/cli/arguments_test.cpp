@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "scenarios/cli/status.h"
+#include "scenarios/cli/values.h"
 
 namespace adamant::scenarios {
 namespace {
@@ -81,8 +82,40 @@ TEST(Arguments, BadUsageEndsWithTwo) {
   EXPECT_EQ(status_of({"run", "a.yaml", "--engine", "abacus"}), 2);
   EXPECT_EQ(status_of({"run", "a.yaml", "--color", "sometimes"}), 2);
   EXPECT_EQ(status_of({"run", "a.yaml", "--quiet", "--verbose"}), 2);
+  EXPECT_EQ(status_of({"run", "a.yaml", "--engine", "exec:"}), 2);
+  EXPECT_EQ(status_of({"run", "a.yaml", "--json", "o", "--json", "p"}), 2);
+  EXPECT_EQ(status_of({"run", "a.yaml", "--json", ""}), 2);
   EXPECT_EQ(status_of({"fuzz", "--cases", "0"}), 2);
   EXPECT_EQ(status_of({"fuzz", "--for", "soon"}), 2);
+}
+
+TEST(Arguments, OneFileCannotTakeTwoOutputs) {
+  EXPECT_EQ(status_of({"run", "a.yaml", "--json", "o", "--junit", "o"}), 2);
+  EXPECT_EQ(status_of({"run", "a.yaml", "--json", "o", "--junit", "./o"}), 2);
+  EXPECT_EQ(status_of({"fuzz", "--json", "-", "--junit", "/dev/stdout"}), 2);
+  EXPECT_EQ(status_of({"run", "a.yaml", "--json", "o", "--junit", "o/p"}), -1);
+}
+
+TEST(Arguments, AMistakeThatTheEngineCannotMakeNamesTheNearest) {
+  EXPECT_EQ(parse({"run", "a.yaml", "--fault", "mean_not_divided"}).fault, "mean_not_divided");
+  try {
+    parse({"run", "a.yaml", "--fault", "mean_not_devided"});
+    FAIL() << "it was accepted";
+  } catch (EndOfProgram const& end) {
+    EXPECT_EQ(end.status, 2);
+    EXPECT_NE(end.text.find("did you mean `mean_not_divided`?"), std::string::npos) << end.text;
+  }
+}
+
+TEST(Arguments, MessagesNameTheOption) {
+  for (char const* const option : {"--seed", "--jobs", "--schedules"}) {
+    try {
+      parse({"run", "a.yaml", option, "many"});
+      FAIL() << option << " was accepted";
+    } catch (EndOfProgram const& end) {
+      EXPECT_EQ(end.text.find(option), 0U) << end.text;
+    }
+  }
 }
 
 TEST(Arguments, WhatIsNotThereYetEndsWithTwo) {

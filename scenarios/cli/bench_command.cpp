@@ -98,10 +98,8 @@ class BenchCommand {
 
   void add_rows(std::vector<Row> const& rows) {
     for (Row const& row : rows) {
-      if (arguments_.json != "-") {
-        print(
+      print(arguments_,
             fmt::format("{:<32} {:<44} {:>14.6g} {}\n", row.suite, row.name, row.value, row.unit));
-      }
       rows_.push_back(row);
     }
   }

@@ -126,9 +126,9 @@ std::vector<Finding> examine_machine() {
           {"MPI", ask_version(find_program("mpirun", ""), "")}};
 }
 
-Status doctor_command() {
+Status doctor_command(Arguments const& arguments) {
   for (Finding const& finding : examine_machine()) {
-    print(fmt::format("{:<10} {}\n", finding.what, printable(finding.found)));
+    print(arguments, fmt::format("{:<10} {}\n", finding.what, printable(finding.found)));
   }
   return Status::met;
 }

@@ -38,7 +38,7 @@ class FuzzCommand {
   }
 
   Status execute() {
-    print(fmt::format("seed {}{}\n", seed_, arguments_.seed ? "" : " (drawn)"));
+    print(arguments_, fmt::format("seed {}{}\n", seed_, arguments_.seed ? "" : " (drawn)"));
     search();
     progress_.clear();
     report();
@@ -102,7 +102,7 @@ class FuzzCommand {
 
   void report() {
     std::vector<Reported> const results = write_failures();
-    for (Reported const& reported : results) print(describe(reported, style_));
+    for (Reported const& reported : results) print(arguments_, describe(reported, style_));
     summarise();
     auto document = make_document("fuzz");
     document["seed"] = seed_;
@@ -160,15 +160,15 @@ class FuzzCommand {
     } else if (failures_.empty()) {
       return;
     }
-    print(fmt::format("{} cases in {:.1f} s, {:.0f} cases/s: {}\n", cases_, seconds_,
-                      cases_per_second(), verdict()));
+    print(arguments_, fmt::format("{} cases in {:.1f} s, {:.0f} cases/s: {}\n", cases_, seconds_,
+                                  cases_per_second(), verdict()));
   }
 
   void print_share(Feature feature) const {
     if (cases_ == 0) return;
     double const share =
         100.0 * static_cast<double>(distribution_.count(feature)) / static_cast<double>(cases_);
-    print(fmt::format("{:6.2f}% {}\n", share, label_of(feature)));
+    print(arguments_, fmt::format("{:6.2f}% {}\n", share, label_of(feature)));
   }
 
   std::string verdict() const {

@@ -19,18 +19,21 @@ nlohmann::ordered_json to_json(std::span<Meaning const> table) {
   return array;
 }
 
-void print_table(std::string_view title, std::span<Meaning const> table) {
-  print(fmt::format("{}\n", title));
-  for (Meaning const& entry : table) print(fmt::format("  {:<36} {}\n", entry.id, entry.text));
+void print_table(Arguments const& arguments, std::string_view title,
+                 std::span<Meaning const> table) {
+  print(arguments, fmt::format("{}\n", title));
+  for (Meaning const& entry : table)
+    print(arguments, fmt::format("  {:<36} {}\n", entry.id, entry.text));
 }
 
 }  // namespace
 
 Status laws_command(Arguments const& arguments) {
   Outputs outputs(arguments);
-  if (arguments.json != "-" && arguments.verbosity != Verbosity::quiet) {
-    print_table("laws", laws());
-    print_table("reasons of refusals", refusal_reasons());
+  bool const listed = !arguments.json || !is_standard_output(*arguments.json);
+  if (listed && arguments.verbosity != Verbosity::quiet) {
+    print_table(arguments, "laws", laws());
+    print_table(arguments, "reasons of refusals", refusal_reasons());
   }
   auto document = make_document("laws");
   document["laws"] = to_json(laws());

@@ -22,6 +22,6 @@ struct Finding {
 /// Compiler, processor, toolkit, GPUs, NCCL and MPI. Looks, and changes nothing.
 std::vector<Finding> examine_machine();
 
-Status doctor_command();
+Status doctor_command(Arguments const& arguments);
 
 }  // namespace adamant::scenarios

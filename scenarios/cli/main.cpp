@@ -24,7 +24,7 @@ Status dispatch(Arguments const& arguments) {
     case Command::laws:
       return laws_command(arguments);
     case Command::doctor:
-      return doctor_command();
+      return doctor_command(arguments);
     case Command::bench:
       return bench_command(arguments);
   }

@@ -9,6 +9,16 @@
 
 namespace adamant::scenarios {
 
+namespace {
+
+std::FILE* text_stream(Arguments const& arguments) {
+  for (auto const& output : {arguments.json, arguments.junit})
+    if (output && is_standard_output(*output)) return stderr;
+  return stdout;
+}
+
+}  // namespace
+
 Outputs::Outputs(Arguments const& arguments) {
   if (arguments.json) json_.emplace(*arguments.json);
   if (arguments.junit) junit_.emplace(*arguments.junit);
@@ -31,16 +41,17 @@ nlohmann::ordered_json to_json(std::span<Reported const> results) {
 
 Style style_of(Arguments const& arguments) {
   return {.verbosity = arguments.verbosity,
-          .colored = wants_color(arguments.color, ::isatty(STDOUT_FILENO) == 1)};
+          .colored = wants_color(arguments.color, ::isatty(::fileno(text_stream(arguments))) == 1)};
 }
 
 bool wants_progress(Arguments const& arguments) {
   return arguments.verbosity != Verbosity::quiet && ::isatty(STDERR_FILENO) == 1;
 }
 
-void print(std::string_view text) {
-  std::fwrite(text.data(), 1, text.size(), stdout);
-  std::fflush(stdout);
+void print(Arguments const& arguments, std::string_view text) {
+  std::FILE* const stream = text_stream(arguments);
+  std::fwrite(text.data(), 1, text.size(), stream);
+  std::fflush(stream);
 }
 
 void complain(std::string_view message) {

@@ -36,8 +36,9 @@ Style style_of(Arguments const& arguments);
 /// Is somebody watching the standard error?
 bool wants_progress(Arguments const& arguments);
 
-/// Prints and flushes, so that output and messages come in order.
-void print(std::string_view text);
+/// Prints text for people and flushes, so that output and messages come in order. It goes to the
+/// standard output, or to the standard error where a document takes that.
+void print(Arguments const& arguments, std::string_view text);
 /// One message on the standard error.
 void complain(std::string_view message);
 

@@ -186,18 +186,49 @@ TEST_F(RunProgram, AnInterruptEndsSoonAndKeepsWhatIsFinished) {
   EXPECT_EQ(document.at("results").at(0).at("outcome"), "pass");
 }
 
+TEST_F(RunProgram, AnInterruptLeavesNoHalfOfADump) {
+  write("long.yaml",
+        "adamant: 1\nname: endless\nworld: {shard: 2}\nparams: [{name: w, shape: [3]}]\n"
+        "program: [{train: 100000000}]\nseed: 1\n");
+  for (char const* const signal : {"INT", "TERM", "HUP"}) {
+    Called const called = shell(std::string("PROGRAM run long.yaml --dump out & pid=$!; sleep 0.5; "
+                                            "test -e out.tmp-$pid || exit 99; kill -") +
+                                signal + " $pid; wait $pid");
+    EXPECT_EQ(called.status, 130) << signal << called.err;
+    EXPECT_EQ(listing(), "long.yaml ");
+  }
+}
+
+TEST_F(RunProgram, ADumpThatOutgrowsTheLimitOfFilesIsTwoAndLeavesNothing) {
+  write("large.yaml",
+        "adamant: 1\nname: large\nworld: {shard: 1}\nparams: [{name: w, shape: [100000]}]\n"
+        "program: [{train: 2}]\nseed: 1\n");
+  Called const called = shell("ulimit -f 100; PROGRAM run large.yaml --dump out");
+  EXPECT_EQ(called.status, 2) << called.out;
+  EXPECT_NE(called.out.find("cannot write: File too large"), std::string::npos) << called.out;
+  EXPECT_EQ(listing(), "large.yaml ");
+}
+
+TEST_F(RunProgram, ADocumentOnTheStandardOutputStandsThereAlone) {
+  write("small.yaml", passing_scenario(""));
+  Called const called = call("run small.yaml --json -");
+  ASSERT_EQ(called.status, 0) << called.err;
+  EXPECT_EQ(nlohmann::json::parse(called.out).at("results").size(), 1U);
+  EXPECT_NE(called.err.find("small.yaml: small"), std::string::npos) << called.err;
+}
+
 TEST_F(RunProgram, AWorkerThatIsKilledIsAnErrorAndTheRestGoesOn) {
   write("a.yaml", passing_scenario());
   write("b.yaml", passing_scenario());
   Called const called = shell(
       "PROGRAM run a.yaml b.yaml --jobs 2 --schedules 20000 --json out.json & pid=$!; sleep 0.3; "
-      "kill -SEGV $(cut -d ' ' -f 1 /proc/$pid/task/$pid/children); sleep 0.3; kill -INT $pid; "
+      "kill -KILL $(cut -d ' ' -f 1 /proc/$pid/task/$pid/children); sleep 0.3; kill -INT $pid; "
       "wait $pid");
   EXPECT_EQ(called.status, 130) << called.err;
   auto const results = read_json("out.json").at("results");
   ASSERT_EQ(results.size(), 1U) << results;
   EXPECT_EQ(results.at(0).at("outcome"), "error");
-  EXPECT_NE(results.at(0).at("reason").get<std::string>().find("signal 11"), std::string::npos);
+  EXPECT_NE(results.at(0).at("reason").get<std::string>().find("signal 9"), std::string::npos);
   EXPECT_NE(results.at(0).at("replay").get<std::string>().find(" --seed 7"), std::string::npos);
 }
 

@@ -18,6 +18,7 @@
 #include "scenarios/report/json.h"
 #include "scenarios/report/progress.h"
 #include "scenarios/run/admission.h"
+#include "scenarios/run/dump/dump.h"
 
 namespace adamant::scenarios {
 
@@ -50,6 +51,14 @@ class RunCommand {
         style_(style_of(arguments)),
         outputs_(arguments),
         progress_(wants_progress(arguments), "scenarios") {}
+
+  /// A worker that was killed left the dump that it was writing.
+  ~RunCommand() {
+    for (Job const& job : jobs_)
+      if (job.options.dump) remove_unfinished_dump(*job.options.dump, job.options.dump_process);
+  }
+  RunCommand(RunCommand const&) = delete;  // two would remove the same dumps
+  RunCommand& operator=(RunCommand const&) = delete;
 
   Status execute() {
     if (!prepare()) return Status::bad_input;
@@ -90,7 +99,8 @@ class RunCommand {
     for (ScenarioFile const& file : files) {
       if (file.scenario.seed) continue;
       std::uint64_t const drawn = draw_seed();
-      if (style_.verbosity != Verbosity::quiet) print(fmt::format("seed {} (drawn)\n", drawn));
+      if (style_.verbosity != Verbosity::quiet)
+        print(arguments_, fmt::format("seed {} (drawn)\n", drawn));
       return drawn;
     }
     return std::nullopt;
@@ -156,7 +166,7 @@ class RunCommand {
     std::string const text = describe(reported, style_);
     if (text.empty()) return;
     progress_.clear();
-    print(text);
+    print(arguments_, text);
   }
 
   void report() {
@@ -174,11 +184,14 @@ class RunCommand {
   }
 
   void summarise(std::size_t finished) const {
-    if (interrupted())
-      complain(fmt::format("interrupted: {} of {} scenarios finished", finished, jobs_.size()));
+    if (interrupted()) {
+      return complain(
+          fmt::format("interrupted: {} of {} scenarios finished", finished, jobs_.size()));
+    }
     if (style_.verbosity == Verbosity::quiet) return;
-    print(failed_ == 0 ? fmt::format("{} scenarios, all as expected\n", finished)
-                       : fmt::format("{} scenarios, {} not as expected\n", finished, failed_));
+    auto const verdict =
+        failed_ == 0 ? "all as expected" : fmt::format("{} not as expected", failed_);
+    print(arguments_, fmt::format("{} scenarios, {}\n", finished, verdict));
   }
 
   Arguments const& arguments_;

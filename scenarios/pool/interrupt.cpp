@@ -26,6 +26,7 @@ void react(void (*handler)(int)) {
   sigemptyset(&action.sa_mask);
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
+  sigaction(SIGHUP, &action, nullptr);
 }
 
 }  // namespace
@@ -33,6 +34,8 @@ void react(void (*handler)(int)) {
 void watch_for_interrupts() {
   if (pipe_ends[0] < 0 && ::pipe2(pipe_ends, O_CLOEXEC | O_NONBLOCK) != 0) return;
   react(on_signal);
+  // A file that outgrows its limit is then an error of writing, as on a full disk.
+  std::signal(SIGXFSZ, SIG_IGN);
 }
 
 void ignore_interrupts() {

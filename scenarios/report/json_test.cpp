@@ -63,6 +63,16 @@ RunResult make_result() {
   return result;
 }
 
+TEST(Json, ADeadlockHasTheKeysOfItsLawWithNothingInThem) {
+  ViolationReport deadlock;
+  deadlock.law = "order.deadlock";
+  RunResult stuck;
+  stuck.violations = {deadlock};
+  auto const written = to_json(stuck).at("violations").at(0);
+  EXPECT_TRUE(written.at("accesses").empty());
+  EXPECT_EQ(written.at("missing"), "");
+}
+
 TEST(Json, HasTheKeysOfTheContract) {
   auto const json = to_json(make_result());
   EXPECT_EQ(json.at("scenario"), "two ranks");

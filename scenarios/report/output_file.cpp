@@ -22,7 +22,7 @@ bool is_special(std::filesystem::path const& path) {
 /// Where writing to `path` ends up: a link keeps pointing where it does, its target is replaced.
 /// The standard output may be a regular file under that name, which others hold open too.
 std::filesystem::path followed(std::filesystem::path path) {
-  if (path == "/dev/stdout") return "-";
+  if (is_standard_output(path)) return "-";
   std::error_code dangling;
   if (!std::filesystem::is_symlink(path, dangling)) return path;
   auto target = std::filesystem::canonical(path, dangling);
@@ -30,6 +30,10 @@ std::filesystem::path followed(std::filesystem::path path) {
 }
 
 }  // namespace
+
+bool is_standard_output(std::filesystem::path const& path) {
+  return path == "-" || path == "/dev/stdout";
+}
 
 OutputFile::OutputFile(std::filesystem::path path) : path_(followed(std::move(path))) {
   if (path_ == "-") {

@@ -45,6 +45,9 @@ class OutputFile {
   int descriptor_ = -1;
 };
 
+/// Does `path` mean the standard output?
+bool is_standard_output(std::filesystem::path const& path);
+
 /// OutputFile in one call.
 void write_whole(std::filesystem::path const& path, std::string_view text);
 

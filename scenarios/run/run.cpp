@@ -1,5 +1,7 @@
 #include "scenarios/run/run.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <memory>
@@ -115,7 +117,7 @@ void conclude(RunResult& result, std::optional<EngineFailure> const& failure) {
 RunResult Runner::run(Schedule const& schedule, bool dump) {
   Verdict verdict(scenario_, parameters_, seed_);
   std::unique_ptr<Dump> const files =
-      dump ? std::make_unique<Dump>(*options_.dump, parameters_) : nullptr;
+      dump ? std::make_unique<Dump>(*options_.dump, options_.dump_process, parameters_) : nullptr;
   VerdictAndDump observer(verdict, files.get());
   EngineEnd end = engine_->execute(task(schedule, verdict), observer);
 
@@ -143,6 +145,11 @@ Schedule further_schedule(std::uint64_t seed, int index) {
           .choices = std::nullopt};
 }
 
+/// A digest as reports write it.
+std::string digest_text(std::uint64_t digest) {
+  return fmt::format("{:016x}", digest);
+}
+
 /// The run again, by its recorded choices: anything undetermined shows as another digest.
 void expect_same_digest(Runner& runner, Schedule schedule, RunResult& result) {
   schedule.choices = result.choices;
@@ -150,8 +157,8 @@ void expect_same_digest(Runner& runner, Schedule schedule, RunResult& result) {
   if (again.digest == result.digest) return;
   ViolationReport violation;
   violation.law = "determinism.digest";
-  violation.expected = std::to_string(result.digest);
-  violation.actual = std::to_string(again.digest);
+  violation.expected = digest_text(result.digest);
+  violation.actual = digest_text(again.digest);
   violation.message = "the same scenario, seed and choices gave another digest";
   result.violations.push_back(std::move(violation));
   result.outcome = Outcome::violated;

@@ -3,12 +3,17 @@
 // the program was linked with (scenarios/run/engine_seam.h).
 #pragma once
 
+#include <sys/types.h>
+#include <unistd.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "scenarios/model/scenario.h"
 #include "scenarios/run/result.h"
@@ -23,7 +28,10 @@ struct RunOptions {
   int schedules = 0;       // also run under so many further schedules, random and pct by turns
   std::string fault = "";  // a mistake of the engine (real/fault.h) to switch on
   std::optional<std::filesystem::path> dump;  // directory for inputs and states
-  std::size_t device_bytes = 80ULL << 30;     // of each simulated device
+  /// Names the dump's temporary: whoever made these options can remove it after a worker that died
+  /// (run/dump/dump.h).
+  pid_t dump_process = ::getpid();
+  std::size_t device_bytes = 80ULL << 30;  // of each simulated device
   bool loopback = false;  // all ranks share one device and bring their own collectives
 };
 
@@ -32,6 +40,10 @@ class MachineLacks : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
+
+/// The mistakes that this program's engine can make on purpose (real/fault.h); none where it was
+/// built without them.
+std::vector<std::string_view> fault_names();
 
 /// Runs the scenario and judges it; `met` says whether that is what the scenario expects.
 ///

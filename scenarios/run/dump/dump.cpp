@@ -61,19 +61,44 @@ std::string numbered(char const* stem, int number) {
   return text;
 }
 
-std::filesystem::path beside(std::filesystem::path const& directory) {
-  return directory.string() + ".tmp-" + std::to_string(getpid());
+/// Where the dump ends up: a link keeps pointing where it does, its target is replaced.
+std::filesystem::path followed(std::filesystem::path const& directory) {
+  auto const path = directory.has_filename() ? directory : directory.parent_path();
+  std::error_code ignored;
+  if (!std::filesystem::is_symlink(path, ignored)) return path;
+  return attempt(path, "follow the link",
+                 [&](std::error_code& error) { return std::filesystem::canonical(path, error); });
 }
 
-std::filesystem::path without_trailing_slash(std::filesystem::path const& directory) {
-  return directory.has_filename() ? directory : directory.parent_path();
+std::filesystem::path beside(std::filesystem::path const& directory, pid_t process) {
+  return directory.string() + ".tmp-" + std::to_string(process);
+}
+
+/// Where the dump that was there before waits while the new one takes its place.
+std::filesystem::path old_beside(std::filesystem::path const& temporary) {
+  return temporary.string() + "-old";
 }
 
 }  // namespace
 
-Dump::Dump(std::filesystem::path directory, std::vector<ParameterSpec> const& parameters)
-    : directory_(without_trailing_slash(directory)),
-      temporary_(beside(directory_)),
+void remove_unfinished_dump(std::filesystem::path const& directory, pid_t process) {
+  try {
+    auto const place = followed(directory);
+    auto const temporary = beside(place, process);
+    auto const old = old_beside(temporary);
+    std::error_code ignored;
+    if (!std::filesystem::exists(place, ignored)) std::filesystem::rename(old, place, ignored);
+    std::filesystem::remove_all(temporary, ignored);
+    std::filesystem::remove_all(old, ignored);
+  } catch (OutputError const&) {
+    return;  // a link to nowhere: no dump was begun behind it
+  }
+}
+
+Dump::Dump(std::filesystem::path const& directory, pid_t process,
+           std::vector<ParameterSpec> const& parameters)
+    : directory_(followed(directory)),
+      temporary_(beside(directory_, process)),
       parameters_(parameters) {
   refuse_what_is_no_dump(directory_);
   attempt(temporary_, "create", [&](std::error_code& error) {
@@ -128,7 +153,7 @@ void Dump::write_state(WorldView const& world, std::string const& file) const {
 
 void Dump::commit() {
   refuse_what_is_no_dump(directory_);
-  std::filesystem::path const old = temporary_.string() + "-old";
+  std::filesystem::path const old = old_beside(temporary_);
   std::error_code ignored;
   std::filesystem::rename(directory_, old, ignored);  // nothing there is no error
   std::error_code error;

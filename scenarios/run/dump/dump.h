@@ -3,8 +3,10 @@
 //
 // A dump appears whole or not at all: files go to a temporary directory beside the target, which is
 // renamed when the run is over. A directory that is there already is replaced only if it is a dump,
-// which the file `adamant-dump` in it says.
+// which the file `adamant-dump` in it says. A link stays one: what it points to is replaced.
 #pragma once
+
+#include <sys/types.h>
 
 #include <filesystem>
 #include <vector>
@@ -13,10 +15,17 @@
 
 namespace adamant::scenarios {
 
+/// Removes what a dump to `directory` left that was made for `process` and did not come to its end,
+/// because whoever wrote it was killed. A dump that it was about to replace is put back.
+void remove_unfinished_dump(std::filesystem::path const& directory, pid_t process);
+
 class Dump final : public Observer {
  public:
+  /// `process` names the temporary, see remove_unfinished_dump().
+  ///
   /// Errors: OutputError if `directory` is not a dump, or nothing can be written beside it.
-  Dump(std::filesystem::path directory, std::vector<ParameterSpec> const& parameters);
+  Dump(std::filesystem::path const& directory, pid_t process,
+       std::vector<ParameterSpec> const& parameters);
   /// Removes what was not committed.
   ~Dump() override;
   Dump(Dump const&) = delete;

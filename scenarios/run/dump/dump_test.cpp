@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -55,7 +56,8 @@ std::map<std::string, std::vector<float>> read_safetensors(std::filesystem::path
     std::size_t const end = about["data_offsets"][1];
     auto& values = tensors[name];
     values.resize((end - begin) / sizeof(float));
-    std::memcpy(values.data(), text.data() + 8 + length + begin, end - begin);
+    std::copy_n(text.data() + 8 + length + begin, end - begin,
+                reinterpret_cast<char*>(values.data()));
   }
   return tensors;
 }
@@ -117,6 +119,32 @@ TEST(Dump, ReplacesADumpAndNothingElse) {
   EXPECT_THROW(run_scenario(shorter, dumped_to(scratch / "mine")), OutputError);
   EXPECT_EQ(scratch.names(), (std::set<std::string>{"mine", "out"}));
   EXPECT_TRUE(std::filesystem::exists(scratch / "mine/notes"));
+}
+
+TEST(Dump, FollowsALinkAndKeepsIt) {
+  Scratch const scratch;
+  run_scenario(small_scenario(), dumped_to(scratch / "out"));
+  std::filesystem::create_directory_symlink("out", scratch / "link");
+  Scenario shorter = small_scenario();
+  shorter.program.resize(1);
+  EXPECT_NO_THROW(run_scenario(shorter, dumped_to(scratch / "link")));
+  EXPECT_TRUE(std::filesystem::is_symlink(scratch / "link"));
+  EXPECT_FALSE(std::filesystem::exists(scratch / "out/state_003.safetensors"));
+  EXPECT_EQ(scratch.names(), (std::set<std::string>{"link", "out"}));
+
+  std::filesystem::create_directory_symlink("nowhere", scratch / "dangling");
+  EXPECT_THROW(run_scenario(shorter, dumped_to(scratch / "dangling")), OutputError);
+}
+
+TEST(Dump, WhatAKilledWriterLeftIsRemovedAndTheOldDumpPutBack) {
+  Scratch const scratch;
+  run_scenario(small_scenario(), dumped_to(scratch / "out"));
+  std::filesystem::rename(scratch / "out", scratch / "out.tmp-7-old");
+  std::filesystem::create_directories(scratch / "out.tmp-7");
+  std::filesystem::create_directories(scratch / "out.tmp-8");
+  remove_unfinished_dump(scratch / "out", 7);
+  EXPECT_EQ(scratch.names(), (std::set<std::string>{"out", "out.tmp-8"}));
+  EXPECT_TRUE(std::filesystem::exists(scratch / "out/state_005.safetensors"));
 }
 
 TEST(Dump, LeavesNothingOfARunThatWasRefused) {

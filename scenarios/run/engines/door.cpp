@@ -28,6 +28,14 @@ bool select_fault(std::string_view name) {
 #endif
 }
 
+std::vector<std::string_view> fault_names() {
+  std::vector<std::string_view> names;
+#ifdef ADAMANT_FAULTS
+  for (real::FaultInfo const& info : real::all_faults()) names.push_back(info.name);
+#endif
+  return names;
+}
+
 EngineError explain(std::exception const& error) {
   auto const* cuda = dynamic_cast<real::CudaError const*>(&error);
   bool const out_of_memory = cuda != nullptr && cuda->code() == cudaErrorMemoryAllocation;
@@ -40,6 +48,7 @@ constexpr EngineDoor door = {
     .make_gradients = make_generated_gradients,
     .make_nccl_id = make_nccl_id,
     .select_fault = select_fault,
+    .fault_names = fault_names,
     .explain = explain,
 };
 

@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "real/engine.h"
 #include "scenarios/run/gradients/source.h"
@@ -28,6 +29,8 @@ struct EngineDoor {
   /// Switches the mistake of that name on, or all off for "". False: there is none of that name, or
   /// none is compiled in.
   bool (*select_fault)(std::string_view name);
+  /// Every name that select_fault() knows.
+  std::vector<std::string_view> (*fault_names)();
   EngineError (*explain)(std::exception const&);
 };
 

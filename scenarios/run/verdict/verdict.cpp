@@ -116,8 +116,9 @@ void Verdict::compare_all(WorldView const& world) {
 std::vector<std::string> Verdict::notes() const {
   if (kind_ == GradientClass::exact) return {};
   std::array<char, 96> text{};
-  std::snprintf(text.data(), text.size(), "reduced gradients used up to %.3g of their intervals",
-                values_.interval_used());
+  std::snprintf(text.data(), text.size(),
+                "reduced gradients used at most %.3g%% of the room that rounding leaves them",
+                100 * values_.interval_used());
   return {text.data()};
 }
 
