@@ -54,6 +54,29 @@ TEST(Copies, AHostToHostCopyIsCompleteWhenItReturns) {
   });
 }
 
+TEST(Copies, BetweenDevicesAreSerialisedWithAllTheirWork) {
+  on_device([] {
+    Stream const stream;
+    DeviceInts const source;
+    DeviceInts const target;
+    ASSERT_CUDA(append_to(source, 1, stream));
+    ASSERT_CUDA(cudaMemcpyPeer(target.data(), 0, source.data(), 0, target.bytes()));
+    ASSERT_CUDA(append_to(source, 2, stream));
+    ASSERT_CUDA(append_to(target, 3, stream));
+    EXPECT_EQ(source.value(), 12);
+    EXPECT_EQ(target.value(), 13);
+  });
+}
+
+TEST(Copies, BetweenDevicesNameDevicesThatExist) {
+  on_device([] {
+    DeviceInts const data(2);
+    EXPECT_EQ(cudaMemcpyPeer(data.data(), 0, data.data() + 1, -1, sizeof(int)),
+              cudaErrorInvalidDevice);
+    EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidDevice);
+  });
+}
+
 TEST(Copies, AnAsynchronousCopyFromPageableMemoryTakesWhatTheSourceHeldAtTheCall) {
   on_device([] {
     Stream const stream;

@@ -5,6 +5,7 @@
 
 #include <cstring>
 #include <memory>
+#include <vector>
 
 #include "sim/cuda/region.h"
 #include "sim/cuda/runtime.h"
@@ -81,7 +82,7 @@ Allocation* watch_pageable(Runtime& runtime, void const* address, std::uint64_t 
 void judge_end(Runtime& runtime, Allocation* pageable, void const* address, std::uint64_t bytes,
                AccessKind kind) {
   runtime.watch.range(address, bytes, kind);
-  if (pageable == nullptr) return;
+  if (pageable == nullptr) return runtime.watch.judge_registration(address, bytes, kind);
   pageable->pending_copies = 0;
   pageable->copied = runtime.watch.now();
 }
@@ -102,6 +103,10 @@ cudaError_t enqueue_copy(Runtime& runtime, Stream& stream, Copy const& copy, cha
   if (read_now) runtime.watch.range(copy.from, copy.bytes, AccessKind::read);
   Allocation* const from =
       read_now ? nullptr : watch_pageable(runtime, copy.from, copy.bytes, copy.from_place);
+  // The driver may read it as early as this, whatever it did this time.
+  if (from != nullptr && !copy.host_to_host()) {
+    runtime.watch.range(copy.from, copy.bytes, AccessKind::read);
+  }
   Allocation* const to = watch_pageable(runtime, copy.to, copy.bytes, copy.to_place);
   Operation& operation = runtime.world.make(OperationKind::copy, name, copy.bytes);
   operation.cost_ns = cost_ns(copy);
@@ -172,6 +177,28 @@ cudaError_t copy_now(Runtime& runtime, void* to, void const* from, std::size_t b
   return wait_for_copy(runtime, stream, name);
 }
 
+bool is_device(Runtime& runtime, int device) {
+  return device >= 0 && device < static_cast<int>(runtime.devices.size());
+}
+
+// Serialised with all work of the current device and of both ends that is enqueued before and, in
+// streams that exist, after it; the host does not wait.
+cudaError_t copy_between_devices(Runtime& runtime, Copy const& copy, int to_device,
+                                 int from_device) {
+  int const current = runtime.host().device;
+  Stream& own = legacy_stream(runtime, current);
+  std::vector<Stream*> others;
+  for (Stream& stream : runtime.world.streams()) {
+    bool const concerned =
+        stream.device == current || stream.device == to_device || stream.device == from_device;
+    if (concerned && &stream != &own) others.push_back(&stream);
+  }
+  for (Stream* other : others) enqueue_wait(runtime, own, enqueue_record(runtime, *other));
+  cudaError_t const error = enqueue_copy(runtime, own, copy, "cudaMemcpyPeer", Reads::in_order);
+  for (Stream* other : others) enqueue_wait(runtime, *other, enqueue_record(runtime, own));
+  return error;
+}
+
 cudaError_t fill(Runtime& runtime, Stream& stream, void* to, int value, std::size_t bytes,
                  char const* name) {
   if (bytes == 0) return cudaSuccess;
@@ -201,15 +228,25 @@ cudaError_t cudaMemcpy(void* to, void const* from, std::size_t bytes, cudaMemcpy
       [&](Runtime& runtime) { return copy_now(runtime, to, from, bytes, kind, "cudaMemcpy"); });
 }
 
-cudaError_t cudaMemcpyPeer(void* to, int, void const* from, int, std::size_t bytes) {
+cudaError_t cudaMemcpyPeer(void* to, int to_device, void const* from, int from_device,
+                           std::size_t bytes) {
   return call([&](Runtime& runtime) {
-    return copy_now(runtime, to, from, bytes, cudaMemcpyDeviceToDevice, "cudaMemcpyPeer");
+    if (!is_device(runtime, to_device) || !is_device(runtime, from_device)) {
+      return cudaErrorInvalidDevice;
+    }
+    Copy copy{};
+    cudaError_t const error = checked(runtime, to, from, bytes, cudaMemcpyDeviceToDevice, copy);
+    if (error != cudaSuccess || bytes == 0) return error;
+    return copy_between_devices(runtime, copy, to_device, from_device);
   });
 }
 
-cudaError_t cudaMemcpyPeerAsync(void* to, int, void const* from, int, std::size_t bytes,
-                                cudaStream_t stream) {
+cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, void const* from, int from_device,
+                                std::size_t bytes, cudaStream_t stream) {
   return call([&](Runtime& runtime) {
+    if (!is_device(runtime, to_device) || !is_device(runtime, from_device)) {
+      return cudaErrorInvalidDevice;
+    }
     return copy_async(runtime, to, from, bytes, cudaMemcpyDeviceToDevice, stream,
                       "cudaMemcpyPeerAsync");
   });

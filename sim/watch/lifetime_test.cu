@@ -217,6 +217,25 @@ TEST_F(Judge, FindsMemoryUnregisteredUnderACopy) {
        bytes});
 }
 
+// The copy may have run by then or not: either way it is reported.
+TEST_F(Judge, FindsMemoryUnregisteredBeforeOrAfterACopyRuns) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    Report const report = run(
+        1,
+        [](int) {
+          cudaStream_t const a = new_stream("a");
+          float source[count] = {};
+          cudaHostRegister(source, bytes, cudaHostRegisterDefault);
+          cudaMemcpyAsync(on_device("data"), source, bytes, cudaMemcpyHostToDevice, a);
+          cudaHostUnregister(source);
+          finish();
+        },
+        random_options(seed));
+    ASSERT_EQ(report.violations.size(), 1U) << "seed " << seed;
+    EXPECT_EQ(report.violations.front().law, "access.lifetime");
+  }
+}
+
 TEST_F(Judge, FindsADestroyedStream) {
   judge(
       [](bool right) {

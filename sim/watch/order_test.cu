@@ -179,6 +179,31 @@ TEST_F(Judge, FindsAPageableSourceThatIsModifiedInFlight) {
       {"order.race", {copy_reads, {"host code", "host", "write"}}, 4, 8});
 }
 
+void write_source(void* source) {
+  static_cast<float*>(source)[0] = 7.0F;
+}
+
+void copy_what_a_host_function_writes(bool right) {
+  TwoStreams const s;
+  float source[count] = {};
+  cudaLaunchHostFunc(s.a, write_source, source);
+  if (right) cudaStreamSynchronize(s.a);
+  cudaMemcpyAsync(s.data, source, bytes, cudaMemcpyHostToDevice, s.a);
+  cudaStreamSynchronize(s.a);
+}
+
+// The copy may read its source at the call, before its turn in the stream. Seen in schedules in
+// which the function runs after the call: earlier, nobody knows that its memory is of interest.
+TEST_F(Judge, FindsAPageableSourceThatAHostFunctionStillWrites) {
+  Report const wrong = explore(
+      1, [](int) { copy_what_a_host_function_writes(false); }, 50);
+  ASSERT_EQ(wrong.violations.size(), 1U);
+  EXPECT_EQ(wrong.violations.front().law, "order.race");
+  Report const right = explore(
+      1, [](int) { copy_what_a_host_function_writes(true); }, 50);
+  EXPECT_TRUE(right.ok()) << describe(right);
+}
+
 TEST_F(Judge, LetsTwoCopiesReadOnePageableSource) {
   judge(
       [](bool right) {
@@ -322,6 +347,21 @@ TEST_F(Judge, FindsTwoBlocksThatWriteOneElement) {
         finish();
       },
       {"order.race", {{"count_blocks", "a", "write"}, {"count_blocks", "a", "read"}}, 0, 4});
+}
+
+TEST_F(Judge, LetsAtomicsOfTwoStreamsMeetButNoPlainRead) {
+  judge(
+      [](bool right) {
+        TwoStreams const s;
+        s.write_on_a();
+        order(s.a, s.b);
+        count_blocks_atomically<<<2, 1, 0, s.a>>>(s.data);
+        count_blocks_atomically<<<2, 1, 0, s.b>>>(s.data);
+        if (right) order(s.a, s.b);
+        s.read_on_b();
+        finish();
+      },
+      {"order.race", {{"count_blocks_atomically", "a", "write"}, sum_on_b}, 0, 4});
 }
 
 /// Each block smooths four elements and looks at one neighbour on either side.

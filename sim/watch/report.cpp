@@ -169,6 +169,17 @@ void Watch::report_outside(std::uint64_t offset, std::uint64_t bytes, AccessKind
   world_.add_violation(std::move(found));
 }
 
+void Watch::report_unregistered(std::uint64_t bytes, AccessKind kind) {
+  Violation found = violation("access.lifetime");
+  found.accesses.push_back(describe(now(), kind, nullptr, 0, bytes));
+  found.accesses.back().buffer = "registered host memory";
+  found.message =
+      fmt::format("{} uses host memory that is no longer registered", found.accesses[0].operation);
+  found.missing = fmt::format("stream `{}` must be waited for before cudaHostUnregister",
+                              found.accesses[0].stream);
+  world_.add_violation(std::move(found));
+}
+
 void Watch::report_unwritten(std::uint64_t offset, std::uint64_t bytes) {
   Allocation const* const allocation = memory_.find_present(region_address(offset));
   if (repeated(Finding::unwritten, allocation, AccessKind::read)) return;

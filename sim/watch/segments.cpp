@@ -9,11 +9,11 @@ namespace {
 
 bool same(Touch const& a, Touch const& b) {
   return a.epoch.agent == b.epoch.agent && a.epoch.time == b.epoch.time &&
-         a.operation == b.operation;
+         a.operation == b.operation && a.atomic == b.atomic;
 }
 
 bool same_past(Segment const& a, Segment const& b) {
-  return same(a.write, b.write) && a.reads == b.reads;
+  return same(a.write, b.write) && a.shared == b.shared;
 }
 
 // Reports what is not ordered before, then makes the segment remember the access.
@@ -22,15 +22,14 @@ void enter(Segment& segment, bool writes, Touch const& touch, VectorClock const&
   if (!segment.write.epoch.before(clock)) {
     conflict(segment.write, true, segment.begin, segment.end);
   }
-  if (!writes) {
-    segment.reads.add(touch, clock);
-    return;
-  }
-  segment.reads.for_each([&](Touch const& read) {
-    if (!read.epoch.before(clock)) conflict(read, false, segment.begin, segment.end);
+  segment.shared.for_each([&](Touch const& earlier) {
+    bool const excluded = writes || earlier.atomic != touch.atomic;
+    if (!excluded || earlier.epoch.before(clock)) return;
+    conflict(earlier, earlier.atomic, segment.begin, segment.end);
   });
+  if (!writes) return segment.shared.add(touch, clock);
   segment.write = touch;
-  segment.reads.clear();
+  segment.shared.clear();
 }
 
 // Cuts the segment that covers `at` in two, so that one begins there.
@@ -61,10 +60,10 @@ void join(std::vector<Segment>& page, std::size_t first, std::size_t last) {
 
 }  // namespace
 
-void ReadSet::add(Touch const& read, VectorClock const& clock) {
-  ReadSet kept;
+void SharedSet::add(Touch const& touch, VectorClock const& clock) {
+  SharedSet kept;
   for_each([&](Touch const& earlier) {
-    if (earlier.epoch.before(clock)) return;
+    if (earlier.atomic == touch.atomic && earlier.epoch.before(clock)) return;
     if (kept.count_ < in_place) {
       kept.first_[kept.count_] = earlier;
     } else {
@@ -73,17 +72,17 @@ void ReadSet::add(Touch const& read, VectorClock const& clock) {
     ++kept.count_;
   });
   if (kept.count_ < in_place) {
-    kept.first_[kept.count_] = read;
+    kept.first_[kept.count_] = touch;
   } else {
-    kept.more_.push_back(read);
+    kept.more_.push_back(touch);
   }
   ++kept.count_;
   *this = std::move(kept);
 }
 
-bool operator==(ReadSet const& a, ReadSet const& b) {
+bool operator==(SharedSet const& a, SharedSet const& b) {
   if (a.count_ != b.count_) return false;
-  for (std::uint32_t i = 0; i < a.count_ && i < ReadSet::in_place; ++i) {
+  for (std::uint32_t i = 0; i < a.count_ && i < SharedSet::in_place; ++i) {
     if (!same(a.first_[i], b.first_[i])) return false;
   }
   return std::equal(a.more_.begin(), a.more_.end(), b.more_.begin(), b.more_.end(), same);
@@ -99,7 +98,7 @@ void Segments::reset(std::uint64_t bytes, Touch const& birth) {
     whole.begin = begin;
     whole.end = std::min(begin + page_bytes, bytes);
     whole.write = birth;
-    whole.reads.clear();
+    whole.shared.clear();
   }
 }
 

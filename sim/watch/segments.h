@@ -1,5 +1,5 @@
-// Who touched which bytes of one allocation last: the last write and the reads since, at byte
-// ranges. The race checker's memory of the past.
+// Who touched which bytes of one allocation last: the last write, and the reads and atomics since,
+// at byte ranges. The race checker's memory of the past.
 #pragma once
 
 #include <cstdint>
@@ -10,15 +10,17 @@
 
 namespace adamant::sim {
 
-/// One access of the past: when, and by which operation.
+/// One access of the past: when, and by which operation. Atomics read and write, but exclude only
+/// what is not atomic.
 struct Touch {
   Epoch epoch;
   std::uint32_t operation = 0;
+  bool atomic = false;
 };
 
-/// The reads since the last write, one for each agent that is not covered by a later one. Two fit
-/// in place, because more are rare.
-class ReadSet {
+/// The reads and atomics since the last plain write, each unless a later one of its kind covers it.
+/// Two fit in place, because more are rare.
+class SharedSet {
  public:
   bool empty() const { return count_ == 0; }
   void clear() {
@@ -28,11 +30,11 @@ class ReadSet {
   template <typename F>
   void for_each(F&& visit) const {
     for (std::uint32_t i = 0; i < count_ && i < in_place; ++i) visit(first_[i]);
-    for (Touch const& read : more_) visit(read);
+    for (Touch const& touch : more_) visit(touch);
   }
-  /// Adds a read; those that happened before it are covered by it and go.
-  void add(Touch const& read, VectorClock const& clock);
-  friend bool operator==(ReadSet const& a, ReadSet const& b);
+  /// Adds one; those of its kind that happened before it are covered by it and go.
+  void add(Touch const& touch, VectorClock const& clock);
+  friend bool operator==(SharedSet const& a, SharedSet const& b);
 
  private:
   static constexpr std::uint32_t in_place = 2;
@@ -45,7 +47,7 @@ struct Segment {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
   Touch write;
-  ReadSet reads;
+  SharedSet shared;
 };
 
 /// All segments of one allocation, in pages, so that one page's disorder stays in it.
@@ -60,8 +62,8 @@ class Segments {
   /// Everything written at `birth`.
   void reset(std::uint64_t bytes, Touch const& birth);
 
-  /// Enters an access to [begin, end) and calls `conflict` for every earlier one, of which at least
-  /// one of the two writes, that did not happen before `clock`.
+  /// Enters an access to [begin, end) and calls `conflict` for every earlier one that did not
+  /// happen before `clock`, unless both read or both are atomic. `writes`: it is a plain write.
   void access(std::uint64_t begin, std::uint64_t end, bool writes, Touch const& touch,
               VectorClock const& clock, Conflict const& conflict);
 

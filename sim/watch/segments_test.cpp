@@ -14,7 +14,9 @@ namespace {
 constexpr std::uint32_t agents = 4;
 constexpr std::uint64_t bytes = 10'000;  // several pages
 
-/// One conflict at one byte: with which operation, and did that one write?
+enum class Kind { read, atomic, write };
+
+/// One conflict at one byte: with which operation, and was that one a plain write?
 struct Finding {
   std::uint64_t at;
   std::uint32_t operation;
@@ -28,42 +30,51 @@ class Naive {
  public:
   explicit Naive(Touch const& birth) : bytes_(bytes, Byte{birth, {}}) {}
 
-  Findings access(std::uint64_t begin, std::uint64_t end, bool writes, Touch const& touch,
+  Findings access(std::uint64_t begin, std::uint64_t end, Kind kind, Touch const& touch,
                   VectorClock const& clock) {
     Findings found;
     for (std::uint64_t at = begin; at < end; ++at) {
       Byte& byte = bytes_[at];
       if (!byte.write.epoch.before(clock)) found.insert({at, byte.write.operation, true});
-      if (!writes) {
-        byte.reads.push_back(touch);
-        continue;
+      for (Shared const& earlier : byte.since) {
+        bool const allowed = kind != Kind::write && kind == earlier.kind;
+        if (!allowed && !earlier.touch.epoch.before(clock)) {
+          found.insert({at, earlier.touch.operation, false});
+        }
       }
-      for (Touch const& read : byte.reads) {
-        if (!read.epoch.before(clock)) found.insert({at, read.operation, false});
+      if (kind == Kind::write) {
+        byte = {touch, {}};
+      } else {
+        byte.since.push_back({kind, touch});
       }
-      byte = {touch, {}};
     }
     return found;
   }
 
  private:
+  struct Shared {
+    Kind kind;
+    Touch touch;
+  };
   struct Byte {
     Touch write;
-    std::vector<Touch> reads;
+    std::vector<Shared> since;
   };
   std::vector<Byte> bytes_;
 };
 
-Findings access(Segments& segments, std::uint64_t begin, std::uint64_t end, bool writes,
-                Touch const& touch, VectorClock const& clock) {
+Findings access(Segments& segments, std::uint64_t begin, std::uint64_t end, Kind kind, Touch touch,
+                VectorClock const& clock) {
   Findings found;
+  touch.atomic = kind == Kind::atomic;
   segments.access(
-      begin, end, writes, touch, clock,
+      begin, end, kind == Kind::write, touch, clock,
       [&](Touch const& earlier, bool earlier_writes, std::uint64_t from, std::uint64_t to) {
         EXPECT_LE(begin, from);
         EXPECT_LE(to, end);
+        EXPECT_TRUE(earlier_writes || !earlier.atomic);
         for (std::uint64_t at = from; at < to; ++at) {
-          found.insert({at, earlier.operation, earlier_writes});
+          found.insert({at, earlier.operation, earlier_writes && !earlier.atomic});
         }
       });
   return found;
@@ -77,7 +88,7 @@ Findings writes_of(Findings const& all) {
   return result;
 }
 
-std::set<std::uint64_t> bytes_read(Findings const& all) {
+std::set<std::uint64_t> bytes_shared(Findings const& all) {
   std::set<std::uint64_t> result;
   for (Finding const& finding : all) {
     if (!finding.earlier_writes) result.insert(finding.at);
@@ -85,11 +96,11 @@ std::set<std::uint64_t> bytes_read(Findings const& all) {
   return result;
 }
 
-/// Of the reads in conflict with a write the segments may name fewer, because a later read covers
-/// those before it; where there is one, they name one.
+/// Of the reads and atomics in conflict the segments may name fewer, because a later one covers
+/// those of its kind before it; where there is one, they name one.
 void expect_equal(Findings const& found, Findings const& naive) {
   EXPECT_EQ(writes_of(found), writes_of(naive));
-  EXPECT_EQ(bytes_read(found), bytes_read(naive));
+  EXPECT_EQ(bytes_shared(found), bytes_shared(naive));
   for (Finding const& finding : found) EXPECT_TRUE(naive.contains(finding));
 }
 
@@ -109,10 +120,10 @@ void compare(std::uint64_t seed) {
     std::uint64_t const begin = prng.below(bytes);
     std::uint32_t const longest = prng.below(4) == 0 ? bytes : 64;
     std::uint64_t const end = std::min<std::uint64_t>(bytes, begin + 1 + prng.below(longest));
-    bool const writes = prng.below(3) == 0;
+    auto const kind = static_cast<Kind>(prng.below(3));
     Touch const touch{{agent, clocks[agent].of(agent)}, operation};
-    Findings const found = access(segments, begin, end, writes, touch, clocks[agent]);
-    expect_equal(found, naive.access(begin, end, writes, touch, clocks[agent]));
+    Findings const found = access(segments, begin, end, kind, touch, clocks[agent]);
+    expect_equal(found, naive.access(begin, end, kind, touch, clocks[agent]));
     if (testing::Test::HasFailure()) return;
   }
 }
@@ -129,7 +140,7 @@ TEST(Segments, AreBornAsWritten) {
   VectorClock unaware;
   Segments segments;
   segments.reset(64, {{2, 5}, 7});
-  EXPECT_EQ(access(segments, 0, 1, false, {{0, 0}, 8}, unaware), (Findings{{0, 7, true}}));
+  EXPECT_EQ(access(segments, 0, 1, Kind::read, {{0, 0}, 8}, unaware), (Findings{{0, 7, true}}));
 }
 
 TEST(Segments, ForgetEverythingAtReset) {
@@ -137,9 +148,9 @@ TEST(Segments, ForgetEverythingAtReset) {
   aware.advance(0);
   Segments segments;
   segments.reset(bytes, {{0, 0}, 0});
-  access(segments, 10, 9000, true, {{1, 3}, 1}, aware);
+  access(segments, 10, 9000, Kind::write, {{1, 3}, 1}, aware);
   segments.reset(5000, {{0, 1}, 2});
-  EXPECT_EQ(access(segments, 0, 5000, true, {{0, 1}, 3}, aware), Findings{});
+  EXPECT_EQ(access(segments, 0, 5000, Kind::write, {{0, 1}, 3}, aware), Findings{});
 }
 
 }  // namespace

@@ -128,6 +128,11 @@ void Watch::foreign_access(void const* address, std::uint64_t bytes, AccessKind 
   }
 }
 
+void Watch::judge_registration(void const* address, std::uint64_t bytes, AccessKind kind) {
+  if (!enabled_ || world_.ended() || region_offset(address) < region_bytes) return;
+  if (memory_.find_present(address) == nullptr) report_unregistered(bytes, kind);
+}
+
 // ---- judging -----------------------------------------------------------------------------------
 
 void Watch::flush() {
@@ -160,10 +165,11 @@ void Watch::flush() {
 
 void Watch::judge_order(Allocation& allocation, std::uint64_t begin, std::uint64_t end,
                         AccessKind kind) {
-  Touch const touch = now();
+  Touch touch = now();
+  touch.atomic = kind == AccessKind::atomic;
   conflicts_.clear();
   allocation.segments.access(
-      begin, end, kind != AccessKind::read, touch, agent_->clock,
+      begin, end, kind == AccessKind::write, touch, agent_->clock,
       [&](Touch const& earlier, bool earlier_writes, std::uint64_t from, std::uint64_t to) {
         for (Conflict& known : conflicts_) {  // the past of one operation comes in pieces
           if (known.end != from || known.earlier.operation != earlier.operation ||

@@ -51,6 +51,8 @@ class Watch final : public Observer {
   /// Host memory outside the region, which is watched only while registered or used by a copy.
   bool watches_foreign() const { return !memory_.foreign().empty(); }
   void foreign_access(void const* address, std::uint64_t bytes, AccessKind kind);
+  /// An end of a copy that was page-locked memory when the copy was enqueued: is it still?
+  void judge_registration(void const* address, std::uint64_t bytes, AccessKind kind);
   /// Which block of the kernel runs now.
   void set_block(std::uint32_t block);
   /// May device code of `device` use device `peer`?
@@ -103,6 +105,7 @@ class Watch final : public Observer {
   bool repeated(Finding finding, Allocation const* allocation, AccessKind kind);
   void report_early_release(Allocation const& allocation);
   void report_outside(std::uint64_t offset, std::uint64_t bytes, AccessKind kind);
+  void report_unregistered(std::uint64_t bytes, AccessKind kind);
   void report_unwritten(std::uint64_t offset, std::uint64_t bytes);
   void report_conflict(Allocation const& allocation, Touch const& earlier, bool earlier_writes,
                        Touch const& later, AccessKind kind, std::uint64_t begin, std::uint64_t end);
