@@ -76,6 +76,21 @@ TEST(Kernels, SumByATreeInDynamicSharedMemoryAndAnAtomic) {
   });
 }
 
+__global__ void count_up(int* total) {
+  atomicAdd(total, 1);
+}
+
+TEST(Kernels, OfTwoStreamsCountTogetherByAtomics) {
+  on_device([] {
+    Stream const first;
+    Stream const second;
+    DeviceInts const total;
+    ASSERT_CUDA(launch(count_up, 2, block_size, first, total.data()));
+    ASSERT_CUDA(launch(count_up, 2, block_size, second, total.data()));
+    EXPECT_EQ(total.value(), 4 * block_size);
+  });
+}
+
 template <typename T, int factor>
 __global__ void scale(T* value) {
   *value = *value * factor + 1;
@@ -137,6 +152,18 @@ TEST(Errors, AChevronLaunchLeavesItsErrorOnly) {
     append<<<1, dim3(1, 1, 65), 0, stream>>>(value.data(), 1);
     EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidConfiguration);
     append<<<1, 1, 0, stream>>>(value.data(), 2);
+    EXPECT_EQ(cudaGetLastError(), cudaSuccess);
+    EXPECT_EQ(value.value(), 2);
+  });
+}
+
+TEST(Errors, MoreThan48KiBOfDynamicSharedMemoryMustBeAskedForFirst) {
+  on_device([] {
+    Stream const stream;
+    DeviceInts const value;
+    append<<<1, 1, (48 << 10) + 1, stream>>>(value.data(), 1);
+    EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidValue);
+    append<<<1, 1, 48 << 10, stream>>>(value.data(), 2);
     EXPECT_EQ(cudaGetLastError(), cudaSuccess);
     EXPECT_EQ(value.value(), 2);
   });

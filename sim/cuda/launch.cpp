@@ -18,7 +18,7 @@ namespace adamant::sim {
 namespace {
 
 constexpr std::uint64_t threads_per_block_max = 1024;
-constexpr std::size_t shared_bytes_max = 227 << 10;
+constexpr std::size_t shared_bytes_max = 48 << 10;  // more needs cudaFuncSetAttribute
 
 struct Launch {
   dim3 grid;
