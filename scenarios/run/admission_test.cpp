@@ -30,5 +30,36 @@ TEST(Admission, WhatThisMachineHasNoMemoryForIsRefusedWithAListedReason) {
   EXPECT_TRUE(is_known(refusal->id, refusal_reasons()));
 }
 
+/// One small parameter on so many ranks.
+Scenario wide(std::int64_t ranks, std::string const& engine) {
+  Scenario scenario = small_scenario();
+  scenario.world.shard = ranks;
+  scenario.params = {parameter("w", {8})};
+  scenario.engine.name = engine;
+  scenario.program = {operation(Train{.count = 1})};
+  return scenario;
+}
+
+constexpr double gibibyte = 1 << 30;
+
+// Measured: 2.8 GiB unchecked at 16,384 ranks; checked, 1,024 ranks with 48 parameters and three
+// backwards took 14.7.
+TEST(Admission, PairsOfRanksTakeMemoryInEveryEngine) {
+  EXPECT_GT(bytes_needed(wide(16'384, "sim-unchecked")), 2.8 * gibibyte);
+  EXPECT_LT(bytes_needed(wide(16'384, "sim-unchecked")), 8 * gibibyte);
+  EXPECT_GT(bytes_needed(wide(1 << 18, "sim-unchecked")), 512 * gibibyte);
+  EXPECT_GT(bytes_needed(wide(16'384, "sim")), 64 * gibibyte);
+}
+
+TEST(Admission, CheckedWorldsKeepClocksOfEveryGather) {
+  Scenario scenario = wide(1024, "sim");
+  scenario.params.assign(48, parameter("w", {8}));
+  scenario.program = {operation(Train{.count = 3})};
+  EXPECT_GT(bytes_needed(scenario), 14.7 * gibibyte);
+  double const three = bytes_needed(scenario);
+  scenario.program = {operation(Train{.count = 1'000'000'000})};
+  EXPECT_EQ(bytes_needed(scenario), three);
+}
+
 }  // namespace
 }  // namespace adamant::scenarios
