@@ -96,7 +96,10 @@ namespace adamant::real {
   X(zero_grad_skips_missing, "values.bitwise",                                                     \
     "zero_grad without set_to_none leaves out parameters that had no gradient")                    \
   X(reduction_leaked, "memory.budget", "the buffer of reduced sums is never given back")           \
-  X(unit_buffers_kept, "memory.budget", "whole gradients of all units live until backward ends")
+  X(unit_buffers_kept, "memory.budget", "whole gradients of all units live until backward ends")   \
+  /* what outlives an engine */                                                                    \
+  X(order_from_leftover_state, "determinism.digest",                                               \
+    "the order of a unit's gathers depends on what this process ran before")
 
 enum class Fault {
   none,

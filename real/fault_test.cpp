@@ -13,9 +13,9 @@ namespace {
 
 TEST(Fault, EveryFaultNamesALawOfTheContract) {
   std::set<std::string_view> const laws = {
-      "values.bitwise",   "ranks.agree",          "pointers.stable", "memory.budget",
-      "access.bounds",    "access.uninitialized", "access.lifetime", "order.race",
-      "order.collective", "error.clean",
+      "values.bitwise",   "ranks.agree",          "pointers.stable",    "memory.budget",
+      "access.bounds",    "access.uninitialized", "access.lifetime",    "order.race",
+      "order.collective", "error.clean",          "determinism.digest",
   };
   for (FaultInfo const& fault : all_faults()) EXPECT_TRUE(laws.contains(fault.law)) << fault.name;
 }

@@ -1,9 +1,8 @@
 // Law:        digest(run(s)) == digest(run(s)) == digest(replay(s, choices of run(s)))
 // Sense:      exact; the digest covers seed, choices and history, results included.
 // Not said:   that two compilers build programs with one digest, although they should.
-// Must catch: another seed, another schedule, and fault `counter_off_by_one`: history that differs
-// gives
-//             another digest.
+// Must catch: fault `order_from_leftover_state`, and what must differ: another seed, another
+//             schedule, and another history (fault `counter_off_by_one`).
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -58,6 +57,16 @@ TEST(SameSeed, AnotherScheduleGivesAnotherDigest) {
 
 TEST(SameSeed, AnotherResultGivesAnotherDigest) {
   EXPECT_NE(digest(one_step()), digest(one_step(), "counter_off_by_one"));
+}
+
+TEST(SameSeed, StateThatOutlivesTheEngineGivesAnotherDigest) {
+  auto two_gathers = one_step();
+  two_gathers.params.push_back(two_gathers.params.front());
+  two_gathers.params.back().name = "b";
+  two_gathers.params.back().shape = {4};
+  EXPECT_EQ(digest(two_gathers), digest(two_gathers));
+  EXPECT_NE(digest(two_gathers, "order_from_leftover_state"),
+            digest(two_gathers, "order_from_leftover_state"));
 }
 
 }  // namespace

@@ -24,14 +24,14 @@ namespace adamant::properties {
 namespace {
 
 using scenarios::RunResult;
-using scenarios::Scenario;
 
-LawSet broken_laws(Scenario const& scenario, std::string_view fault,
+LawSet broken_laws(Play const& play, std::string_view fault,
                    std::optional<scenarios::Schedule> const& schedule = {}) {
   scenarios::RunOptions options;
   options.fault = fault;
   options.schedule = schedule;
-  RunResult const result = scenarios::run_scenario(scenario, options);
+  options.schedules = play.schedules;
+  RunResult const result = scenarios::run_scenario(play.scenario, options);
   LawSet laws;
   for (auto const& violation : result.violations) laws.insert(violation.law);
   if (result.outcome == scenarios::Outcome::error) laws.insert("error: " + result.message);
@@ -57,11 +57,11 @@ class EngineFault : public testing::TestWithParam<real::FaultInfo> {
 };
 
 TEST_P(EngineFault, BreaksItsLawAndNoOther) {
-  EXPECT_EQ(broken_laws(play_.scenario, GetParam().name), play_.laws);
+  EXPECT_EQ(broken_laws(play_, GetParam().name), play_.laws);
 }
 
 TEST_P(EngineFault, IsMissedWhereItIsNotMade) {
-  EXPECT_EQ(broken_laws(play_.scenario, ""), LawSet());
+  EXPECT_EQ(broken_laws(play_, ""), LawSet());
 }
 
 // Which laws else fall depends on what happens to happen first; that something falls does not.
@@ -73,20 +73,19 @@ TEST_P(EngineFault, IsNoticedUnderAnySchedule) {
         .seed = seed,
         .depth = std::nullopt,
         .choices = std::nullopt};
-    EXPECT_FALSE(broken_laws(play_.scenario, GetParam().name, schedule).empty())
-        << "schedule seed " << seed;
-    EXPECT_EQ(broken_laws(play_.scenario, "", schedule), LawSet()) << "schedule seed " << seed;
+    EXPECT_FALSE(broken_laws(play_, GetParam().name, schedule).empty()) << "schedule seed " << seed;
+    EXPECT_EQ(broken_laws(play_, "", schedule), LawSet()) << "schedule seed " << seed;
   }
 }
 
 // Where sums may round in any order, gradients are held to an interval instead.
 TEST(EngineFaultOnRoundedSums, BreaksTheInterval) {
-  Scenario scenario = play_of(real::all_faults().front()).scenario;
-  scenario.microbatches = 3;
+  Play play = play_of(real::all_faults().front());
+  play.scenario.microbatches = 3;
   for (auto const gradients : {scenarios::GradientClass::normal, scenarios::GradientClass::wild}) {
-    scenario.gradients = gradients;
-    EXPECT_EQ(broken_laws(scenario, "mean_not_divided"), LawSet{"values.interval"});
-    EXPECT_EQ(broken_laws(scenario, ""), LawSet());
+    play.scenario.gradients = gradients;
+    EXPECT_EQ(broken_laws(play, "mean_not_divided"), LawSet{"values.interval"});
+    EXPECT_EQ(broken_laws(play, ""), LawSet());
   }
 }
 

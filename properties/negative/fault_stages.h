@@ -18,6 +18,7 @@ using LawSet = std::set<std::string>;
 struct Play {
   scenarios::Scenario scenario;
   LawSet laws;
+  int schedules = 0;  // further ones, where no single run can show the mistake
 };
 
 /// Errors: std::out_of_range for a fault that has no stage.

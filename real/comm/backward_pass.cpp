@@ -16,7 +16,17 @@ bool is_last(RankOfWorld where) {
   return where.rank == where.world_size - 1;
 }
 
+/// How many worlds this process has begun: what a forgotten static variable would remember.
+int& worlds_begun() {
+  static int count = 0;
+  return count;
+}
+
 }  // namespace
+
+BackwardPass::BackwardPass(BackwardParts const& parts) : parts_(parts) {
+  if (ADAMANT_FAULT(order_from_leftover_state) && parts.where.rank == 0) ++worlds_begun();
+}
 
 void BackwardPass::run(std::vector<bool> const& wanted) {
   wanted_ = wanted;
@@ -60,8 +70,9 @@ void BackwardPass::gather(int unit) {
 
 std::vector<WholeTensor> BackwardPass::gather_order(int unit) const {
   std::vector<WholeTensor> tensors = whole_tensors(unit);
-  if (ADAMANT_FAULT(parameters_swapped_on_one_rank) && is_last(parts_.where))
-    std::reverse(tensors.begin(), tensors.end());
+  bool const swapped = ADAMANT_FAULT(parameters_swapped_on_one_rank) && is_last(parts_.where);
+  bool const leftover = ADAMANT_FAULT(order_from_leftover_state) && worlds_begun() % 2 == 1;
+  if (swapped || leftover) std::reverse(tensors.begin(), tensors.end());
   return tensors;
 }
 

@@ -38,7 +38,7 @@ struct BackwardParts {
 
 class BackwardPass {
  public:
-  explicit BackwardPass(BackwardParts const& parts) : parts_(parts) {}
+  explicit BackwardPass(BackwardParts const& parts);
 
   /// Shapes: `wanted` has one entry a parameter; where it is false the parameter gets no gradient.
   /// Errors: CudaError, NcclError, and whatever the source throws.
