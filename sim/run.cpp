@@ -96,6 +96,7 @@ Report run(int ranks, std::function<void(int)> const& main, Options const& optio
     Runtime& runtime;
     ~Scope() {
       runtime.memory.clear();
+      runtime.world.dismiss_crew();
       current_runtime = nullptr;
       active_watch = nullptr;
     }

@@ -1,9 +1,9 @@
 // The public face of the simulator: run the ranks of a program against the simulated CUDA runtime
 // and NCCL, and learn what happened.
 //
-// A world lives in one OS thread: ranks are fibers, streams and collectives are queues, and all
-// that hardware leaves open is asked of one object, Choices, so that a run is a function of its
-// options.
+// The ranks of a world share one OS thread: they are fibers, streams and collectives are queues,
+// and all that hardware leaves open is asked of one object, Choices, so that a run is a function of
+// its options.
 #pragma once
 
 #include <cstddef>
@@ -48,6 +48,10 @@ struct Options {
   std::size_t pinned_bytes = 256ULL << 30;  // of the host
   bool checked = can_check;                 // judge accesses; sees those of instrumented code
   bool trace = false;                       // keep every operation in Report::trace
+  /// OS threads that share large copies, fills and reductions, whose bits do not depend on it. In
+  /// unchecked worlds also kernels with blocks of one thread: REQUIRES that blocks of a launch then
+  /// do not work on the same bytes, not even by atomics.
+  int threads = 1;
 };
 
 /// One side of a conflict.

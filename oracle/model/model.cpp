@@ -10,6 +10,9 @@
 namespace adamant::oracle {
 namespace {
 
+// A mean that is added stays in a core's cache.
+constexpr std::int64_t block_numel = 8192;
+
 void add(std::span<float> sum, std::span<float const> addend) {
   Eigen::Map<Eigen::ArrayXf>(sum.data(), std::ssize(sum)) +=
       Eigen::Map<Eigen::ArrayXf const>(addend.data(), std::ssize(addend));
@@ -29,17 +32,36 @@ Model::Model(ModelConfig config) : config_(std::move(config)), states_(config_.p
   }
 }
 
-void Model::write_parameter(int parameter, std::span<float const> values) {
+void Model::write_parameter(int parameter, std::int64_t begin, std::span<float const> values) {
   auto& value = state(parameter).value;
-  check(values.size() == value.size(), "a parameter is written whole");
-  std::copy(values.begin(), values.end(), value.begin());
+  check(begin >= 0 && begin + std::ssize(values) <= std::ssize(value),
+        "what is written lies in the parameter");
+  std::copy(values.begin(), values.end(), value.begin() + begin);
 }
 
 void Model::add_gradient(int parameter, std::span<float const> mean) {
-  auto& gradient = state(parameter).gradient;
-  if (!has_gradient(parameter)) return set_gradient(parameter, mean);
-  check(mean.size() == gradient.size(), "a gradient covers its parameter");
-  add(gradient, mean);
+  check(mean.size() == state(parameter).value.size(), "a gradient covers its parameter");
+  add_gradient(parameter, [&](std::int64_t begin, std::span<float> out) {
+    std::copy_n(mean.begin() + begin, out.size(), out.begin());
+  });
+}
+
+void Model::add_gradient(int parameter, MeanReader const& read) {
+  auto& s = state(parameter);
+  std::vector<float> block(s.has_gradient ? block_numel : 0);
+  s.gradient.resize(s.value.size());
+  for (std::int64_t begin = 0; begin < std::ssize(s.gradient); begin += block_numel) {
+    auto const count = std::min(block_numel, std::ssize(s.gradient) - begin);
+    auto const gradient = std::span(s.gradient).subspan(begin, count);
+    if (!s.has_gradient) {
+      read(begin, gradient);
+      continue;
+    }
+    auto const mean = std::span(block).first(count);
+    read(begin, mean);
+    add(gradient, mean);
+  }
+  s.has_gradient = true;
 }
 
 void Model::set_gradient(int parameter, std::span<float const> values) {

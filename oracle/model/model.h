@@ -4,10 +4,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
-#include "oracle/model/large_pages.h"
+#include "oracle/model/zeroed_pages.h"
 #include "oracle/types.h"
 
 namespace adamant::oracle {
@@ -26,11 +27,17 @@ class Model {
  public:
   explicit Model(ModelConfig config);
 
-  void write_parameter(int parameter, std::span<float const> values);
+  /// Writes elements [begin, begin + values.size()).
+  void write_parameter(int parameter, std::int64_t begin, std::span<float const> values);
 
   /// What one backward does to one parameter: the gradient becomes `mean`, or if there is one
   /// already, older + mean with one binary32 addition per element.
   void add_gradient(int parameter, std::span<float const> mean);
+
+  /// The same with a mean that is asked for in blocks: `read(begin, out)` fills `out` with elements
+  /// [begin, begin + out.size()).
+  using MeanReader = std::function<void(std::int64_t begin, std::span<float> out)>;
+  void add_gradient(int parameter, MeanReader const& read);
 
   /// Replaces the gradient, for steps that go on from what an engine was seen to reduce.
   void set_gradient(int parameter, std::span<float const> values);
@@ -65,7 +72,7 @@ class Model {
   std::int64_t step_count(int parameter) const;
 
  private:
-  using Tensor = std::vector<float, LargePages<float>>;
+  using Tensor = std::vector<float, ZeroedPages<float>>;
   struct State {
     Tensor value;
     Tensor gradient;

@@ -21,8 +21,8 @@ Model two_parameters(StepCounter step_counter = StepCounter::group) {
                               {.name = "b", .shape = {1}, .group = 1}},
                .groups = {AdamConfig{}, AdamConfig{.weight_decay = 0.0F}},
                .step_counter = step_counter});
-  model.write_parameter(0, Values{1.0F, -2.0F, 0.5F});
-  model.write_parameter(1, Values{4.0F});
+  model.write_parameter(0, 0, Values{1.0F, -2.0F, 0.5F});
+  model.write_parameter(1, 0, Values{4.0F});
   return model;
 }
 
@@ -156,7 +156,7 @@ TEST(Model, EmptyParametersHaveGradientsAndCountersToo) {
                .step_counter = StepCounter::parameter});
   model.step();
   EXPECT_EQ(model.step_count(0), 0);
-  model.add_gradient(0, {});
+  model.add_gradient(0, Values{});
   EXPECT_TRUE(model.has_gradient(0));
   model.step();
   EXPECT_EQ(model.step_count(0), 1);
@@ -191,7 +191,7 @@ TEST(ModelDeathTest, AParameterStepsOnceInAStep) {
 
 TEST(ModelDeathTest, TensorsAreWrittenWhole) {
   auto model = two_parameters();
-  EXPECT_DEATH(model.write_parameter(0, Values{1.0F}), "whole");
+  EXPECT_DEATH(model.write_parameter(0, 3, Values{1.0F}), "lies in");
   EXPECT_DEATH(model.add_gradient(0, Values{1.0F}), "covers");
 }
 

@@ -4,6 +4,7 @@
 
 #include <cuda_runtime.h>
 
+#include <cstring>
 #include <memory>
 #include <vector>
 
@@ -19,6 +20,8 @@ namespace {
 
 constexpr std::uint64_t threads_per_block_max = 1024;
 constexpr std::size_t shared_bytes_max = 48 << 10;  // more needs cudaFuncSetAttribute
+// Waking other threads for less costs more than it gains.
+constexpr std::uint64_t shared_blocks_min = 16;
 
 struct Launch {
   dim3 grid;
@@ -40,7 +43,9 @@ std::uint64_t count(dim3 const& extent) {
 // The block that runs now; null between blocks.
 class Block;
 Block* current_block = nullptr;
-std::vector<char> dynamic_shared;
+alignas(1024) char dynamic_shared[shared_bytes_max];  // and not in the heap, which is the host's
+// The judge of the kernel that runs now; null where nobody judges.
+Watch* kernel_watch = nullptr;
 
 // Runs the threads of one block, each as far as it comes, round by round of __syncthreads. A fiber
 // runs one thread after another until one waits, and then another fiber goes on with the next: a
@@ -59,7 +64,11 @@ class Block {
     current_block = nullptr;
   }
 
-  void synchronise() { running_->fiber.suspend(); }
+  void synchronise() {
+    adamant_sim_kernel_ends();
+    running_->fiber.suspend();
+    adamant_sim_kernel_begins();
+  }
 
  private:
   struct Runner {
@@ -95,24 +104,35 @@ class Block {
 };
 
 void run_block(Launch const& launch) {
-  if (launch.shared_bytes > 0) dynamic_shared.assign(launch.shared_bytes, char(-1));
+  std::memset(dynamic_shared, -1, launch.shared_bytes);
   threadIdx = {0, 0, 0};
   if (count(launch.block) == 1) return launch.body();
   Block(launch).run();
 }
 
+// Only a block that needs no fiber and no dynamic shared memory can run on any thread.
+bool is_shareable(Runtime& runtime, Launch const& launch) {
+  return runtime.world.crew().size() > 1 && !runtime.world.options().checked &&
+         count(launch.block) == 1 && launch.shared_bytes == 0;
+}
+
 void run(Runtime& runtime, Launch const& launch) {
   std::uint64_t const blocks = count(launch.grid);
+  kernel_watch = runtime.watch.enabled() ? &runtime.watch : nullptr;
   bool const backwards = blocks > 1 && runtime.world.choices().pick(2) == 1;
-  blockDim = launch.block;
-  gridDim = launch.grid;
-  Instrumented const instrumented(runtime.watch);
-  for (std::uint64_t i = 0; i < blocks; ++i) {
+  auto const run_one = [&](std::uint64_t i) {
     std::uint64_t const block = backwards ? blocks - 1 - i : i;
-    runtime.watch.set_block(static_cast<std::uint32_t>(block));
+    blockDim = launch.block;
+    gridDim = launch.grid;
     blockIdx = unflatten(block, launch.grid);
+    runtime.watch.set_block(static_cast<std::uint32_t>(block));
     run_block(launch);
+  };
+  if (blocks >= shared_blocks_min && is_shareable(runtime, launch)) {
+    return runtime.world.crew().share(blocks,
+                                      [&](std::size_t block, std::size_t) { run_one(block); });
   }
+  for (std::uint64_t i = 0; i < blocks; ++i) run_one(i);
 }
 
 cudaError_t check(cudaLaunchConfig_t const& config) {
@@ -156,12 +176,20 @@ cudaError_t adamant_sim_launch(cudaLaunchConfig_t const* config, void const* fun
 
 extern "C" {
 
+void adamant_sim_kernel_begins() {
+  if (kernel_watch != nullptr) active_watch = kernel_watch;
+}
+
+void adamant_sim_kernel_ends() {
+  if (kernel_watch != nullptr) active_watch = nullptr;
+}
+
 void __syncthreads() {
   if (current_block != nullptr) current_block->synchronise();
 }
 
 void* adamant_sim_dynamic_shared() {
-  return dynamic_shared.data();
+  return dynamic_shared;
 }
 
 }  // extern "C"

@@ -29,6 +29,10 @@ constexpr std::uint64_t lines_from_bytes = 64 << 10;
 constexpr std::uint64_t line_bytes = 64;
 constexpr std::uint64_t line_distance_bytes = 1 << 10;
 
+// From here on other threads help: most of the time goes into pages that are touched first.
+constexpr std::uint64_t shared_bytes_min = 8 << 20;
+constexpr std::uint64_t share_bytes = 2 << 20;
+
 void poison_all(std::uint64_t begin, std::uint64_t bytes) {
   std::memset(region_address(begin), poison_byte, bytes);
 }
@@ -39,11 +43,18 @@ void poison_lines(std::uint64_t begin, std::uint64_t bytes) {
   }
 }
 
-void poison(std::uint64_t begin, std::uint64_t bytes, bool checked) {
-  if (bytes <= committed_whole_bytes_max) {
-    bool const lines = bytes >= lines_from_bytes && !checked;
-    return lines ? poison_lines(begin, bytes) : poison_all(begin, bytes);
-  }
+void poison_whole(World& world, std::uint64_t begin, std::uint64_t bytes) {
+  bool const lines = bytes >= lines_from_bytes && !world.options().checked;
+  auto const fill = lines ? poison_lines : poison_all;
+  if (bytes < shared_bytes_min) return fill(begin, bytes);
+  world.crew().share((bytes + share_bytes - 1) / share_bytes, [&](std::size_t share, std::size_t) {
+    std::uint64_t const at = share * share_bytes;
+    fill(begin + at, std::min(share_bytes, bytes - at));
+  });
+}
+
+void poison(World& world, std::uint64_t begin, std::uint64_t bytes) {
+  if (bytes <= committed_whole_bytes_max) return poison_whole(world, begin, bytes);
   Region::discard(begin, begin + bytes);
   poison_all(begin, poisoned_end_bytes);
   poison_all(begin + bytes - poisoned_end_bytes, poisoned_end_bytes);
@@ -160,7 +171,7 @@ std::uint64_t Memory::new_block(Slot& slot, std::uint64_t bytes) {
   if (next > slot.begin + slot_bytes_) return 0;
   slot.next = next;
   if (bytes >= large_bytes) Region::prefer_large_pages(begin, begin + bytes);
-  poison(begin, bytes, world_->options().checked);
+  poison(*world_, begin, bytes);
   return begin;
 }
 
@@ -186,7 +197,7 @@ void Memory::vanish(Allocation& allocation, std::uint32_t operation) {
   present_.erase(allocation.begin);
   if (last_found_ == &allocation) last_found_ = nullptr;
   past_[allocation.begin] = &allocation;
-  poison(allocation.begin, allocation.bytes, world_->options().checked);
+  poison(*world_, allocation.begin, allocation.bytes);
   if (!world_->options().checked) return;
   clear_bits(usable_bits, allocation.begin, allocation.begin + allocation.bytes);
   clear_bits(written_bits, allocation.begin, allocation.begin + allocation.bytes);

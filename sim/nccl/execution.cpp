@@ -9,10 +9,14 @@
 namespace adamant::sim {
 namespace {
 
+// From so many bytes of one input on, other threads help with the parts.
+constexpr std::uint64_t shared_bytes_min = 1 << 20;
+
 class Execution {
  public:
   Execution(Runtime& runtime, Call& call)
       : runtime_(runtime),
+        crew_(runtime.world.crew()),
         call_(call),
         state_(nccl_state()),
         signature_(call.signature),
@@ -40,13 +44,14 @@ class Execution {
   void gather_whole();
   void broadcast();
   void reduce();
-  void reduce_part(std::size_t owner, std::size_t offset, std::size_t count);
+  void reduce_part(std::size_t thread, std::size_t owner, std::size_t offset, std::size_t count);
   void reduce_small_parts(std::size_t share, std::size_t total);
 
   // ---- knowledge ----
   void pass_on_knowledge();
 
   Runtime& runtime_;
+  Crew& crew_;
   Call& call_;
   NcclState& state_;
   Signature const& signature_;
@@ -144,16 +149,17 @@ void Execution::gather() {
   constexpr std::uint64_t piece_bytes = 64 << 10;
   constexpr std::uint64_t whole_bytes_max = 1 << 20;
   if (bytes_ * ranks_ <= whole_bytes_max) return gather_whole();
-  for (std::size_t from = 0; from < ranks_; ++from) {
+  std::uint64_t const pieces = (bytes_ + piece_bytes - 1) / piece_bytes;
+  crew_.share(ranks_ * pieces, [&](std::size_t piece, std::size_t) {
+    std::size_t const from = piece / pieces;
     char const* const send = call_.parts[from].send;
-    for (std::uint64_t at = 0; at < bytes_; at += piece_bytes) {
-      std::uint64_t const bytes = std::min(piece_bytes, bytes_ - at);
-      for (Part const& to : call_.parts) {
-        char* const slot = to.receive + from * bytes_;
-        if (slot != send) raw_copy(slot + at, send + at, bytes);
-      }
+    std::uint64_t const at = piece % pieces * piece_bytes;
+    std::uint64_t const bytes = std::min(piece_bytes, bytes_ - at);
+    for (Part const& to : call_.parts) {
+      char* const slot = to.receive + from * bytes_;
+      if (slot != send) raw_copy(slot + at, send + at, bytes);
     }
-  }
+  });
 }
 
 void Execution::gather_whole() {
@@ -180,18 +186,21 @@ void Execution::reduce() {
       signature_.reduction == Reduction::average && !is_integer(signature_.type);
   if (averages_floats) average = reciprocal(signature_.type, static_cast<int>(ranks_));
   state_.contributions.clear();
+  state_.everyone.clear();
+  if (state_.reducers.size() < crew_.size()) state_.reducers.resize(crew_.size());
   for (Part const& part : call_.parts) {
     void const* scale = averages_floats ? &average : nullptr;
     if (part.scaled) {
       scale = part.scalar_on_device != nullptr ? part.scalar_on_device : &part.scalar;
     }
     state_.contributions.push_back({part.send, scale});
+    state_.everyone.push_back(part.receive);
   }
   order_ = choose_order(runtime_.world.choices(), runtime_.world.options().reduction_order,
                         static_cast<int>(ranks_),
                         depends_on_order(signature_.type, signature_.reduction));
   if (signature_.function == Function::reduce) {
-    return reduce_part(static_cast<std::size_t>(signature_.root), 0, signature_.count);
+    return reduce_part(0, static_cast<std::size_t>(signature_.root), 0, signature_.count);
   }
   bool const scatters = signature_.function == Function::reduce_scatter;
   std::size_t const share = scatters ? signature_.count : (signature_.count + ranks_ - 1) / ranks_;
@@ -200,38 +209,39 @@ void Execution::reduce() {
   if (Reducer::reduces_together(share * bytes, total * bytes)) {
     return reduce_small_parts(share, total);
   }
-  for (std::size_t owner = 0; owner < ranks_ && owner * share < total; ++owner) {
-    reduce_part(owner, owner * share, std::min(share, total - owner * share));
-  }
+  std::size_t const owners = share == 0 ? 0 : (total + share - 1) / share;
+  auto const reduce_one = [&](std::size_t owner, std::size_t thread) {
+    reduce_part(thread, owner, owner * share, std::min(share, total - owner * share));
+  };
+  if (total * bytes >= shared_bytes_min) return crew_.share(owners, reduce_one);
+  for (std::size_t owner = 0; owner < owners; ++owner) reduce_one(owner, 0);
 }
 
 // Who gets the part: its owner of a scatter, the root, or everyone.
-void Execution::reduce_part(std::size_t owner, std::size_t offset, std::size_t count) {
-  state_.results.clear();
-  if (signature_.function == Function::all_reduce) {
-    for (Part const& part : call_.parts) state_.results.push_back(part.receive);
-  } else {
-    state_.results.push_back(call_.parts[owner].receive);
-  }
+void Execution::reduce_part(std::size_t thread, std::size_t owner, std::size_t offset,
+                            std::size_t count) {
+  char* const own = call_.parts[owner].receive;
+  bool const to_everyone = signature_.function == Function::all_reduce;
   bool const scatters = signature_.function == Function::reduce_scatter;
-  state_.reducer.reduce({.type = signature_.type,
-                         .reduction = signature_.reduction,
-                         .order = order_,
-                         .owner = static_cast<int>(owner),
-                         .count = count,
-                         .offset = offset,
-                         .result_offset = scatters ? 0 : offset,
-                         .from = state_.contributions,
-                         .to = state_.results});
+  state_.reducers[thread].reduce(
+      {.type = signature_.type,
+       .reduction = signature_.reduction,
+       .order = order_,
+       .owner = static_cast<int>(owner),
+       .count = count,
+       .offset = offset,
+       .result_offset = scatters ? 0 : offset,
+       .from = state_.contributions,
+       .to = to_everyone ? std::span<char* const>(state_.everyone) : std::span(&own, 1)});
 }
 
 void Execution::reduce_small_parts(std::size_t share, std::size_t total) {
-  char const* const results = state_.reducer.reduce_together({.type = signature_.type,
-                                                              .reduction = signature_.reduction,
-                                                              .order = order_,
-                                                              .share = share,
-                                                              .total = total,
-                                                              .from = state_.contributions});
+  char const* const results = state_.reducers[0].reduce_together({.type = signature_.type,
+                                                                  .reduction = signature_.reduction,
+                                                                  .order = order_,
+                                                                  .share = share,
+                                                                  .total = total,
+                                                                  .from = state_.contributions});
   if (signature_.function == Function::all_reduce) {
     for (Part const& to : call_.parts) raw_copy(to.receive, results, bytes_);
     return;

@@ -23,9 +23,9 @@ struct NcclState {
   // Kept for the next world.
   std::deque<Call> calls;
   std::vector<Call*> free_calls;
-  Reducer reducer;
+  std::vector<Reducer> reducers;  // one a thread of the crew
+  std::vector<char*> everyone;    // where all ranks receive
   std::vector<Contribution> contributions;
-  std::vector<char*> results;
   VectorClock joined;
 
   void reset(int ranks);

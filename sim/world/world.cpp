@@ -23,6 +23,7 @@ constexpr std::size_t operations_kept_max = 65'536;
 
 void World::prepare(Options const& options, Observer& observer) {
   options_ = options;
+  crew_.emplace(options.threads);
   observer_ = &observer;
   choices_.reset(options.schedule);
   addresses_ = Prng(mix64(options.seed ^ 0xADD2E55E5ULL));

@@ -9,6 +9,7 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_set>
@@ -16,6 +17,7 @@
 
 #include "sim/sim.h"
 #include "sim/world/choices.h"
+#include "sim/world/crew.h"
 #include "sim/world/fiber.h"
 #include "sim/world/operation.h"
 
@@ -133,6 +135,9 @@ class World {
   std::uint64_t simulated_ns() const { return simulated_ns_; }
   std::vector<Event>& trace() { return trace_; }
   Options const& options() const { return options_; }
+  Crew& crew() { return *crew_; }
+  /// Ends the crew's threads, which no process that is forked later would have.
+  void dismiss_crew() { crew_.reset(); }
 
   // ---- what observers and harnesses found ----
   void add_violation(Violation violation);
@@ -156,6 +161,7 @@ class World {
   void report_left_over();
 
   Options options_;
+  std::optional<Crew> crew_;
   Observer* observer_ = nullptr;
   Choices choices_;
   Prng addresses_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <exception>
+#include <thread>
 #include <utility>
 
 #include "scenarios/run/assert.h"
@@ -33,6 +34,11 @@ sim::Schedule simulated(Schedule const& schedule, std::uint64_t seed) {
   result.depth = static_cast<int>(std::min<std::int64_t>(schedule.depth.value_or(3), 1 << 20));
   result.choices = schedule.choices;
   return result;
+}
+
+// Memory is exhausted by a few cores; the engine's kernels never share bytes between blocks.
+int threads_of_machine() {
+  return static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1U, 8U));
 }
 
 ViolationReport reported(sim::Violation const& violation) {
@@ -286,6 +292,7 @@ EngineEnd SimEngine::execute(EngineTask const& task, Observer& observer) {
   options.devices = task.loopback ? 1 : 0;
   options.device_bytes = task.device_bytes;
   options.checked = checked && sim::can_check;  // not beside the sanitizers
+  options.threads = threads_of_machine();
   return SimExecution(door, task, observer).run(options);
 }
 

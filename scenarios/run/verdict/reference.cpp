@@ -38,17 +38,6 @@ void for_each_block(std::int64_t numel, Visit visit) {
     visit(begin, static_cast<std::size_t>(std::min(block_numel, numel - begin)));
 }
 
-std::vector<float> initial_values(TensorKey key, std::int64_t numel) {
-  std::vector<float> values(static_cast<std::size_t>(numel));
-  std::array<std::uint32_t, block_numel> room;
-  for_each_block(numel, [&](std::int64_t begin, std::size_t count) {
-    std::span<std::uint32_t> const hashes(room.data(), count);
-    hash_block(key, static_cast<std::uint64_t>(begin), hashes);
-    initial_block(hashes, values.data() + begin);
-  });
-  return values;
-}
-
 }  // namespace
 
 Reference::Reference(Scenario const& scenario, std::vector<ParameterSpec> const& parameters,
@@ -59,9 +48,19 @@ Reference::Reference(Scenario const& scenario, std::vector<ParameterSpec> const&
       model_({.parameters = parameters,
               .groups = adam_configs(scenario),
               .step_counter = scenario.optimizer.step_counter}) {
-  for (int p = 0; p < model_.parameter_count(); ++p)
-    model_.write_parameter(p, initial_values(initial_key({.seed = seed, .parameter = p}),
-                                             parameters[static_cast<std::size_t>(p)].numel()));
+  for (int p = 0; p < model_.parameter_count(); ++p) write_initial_values(p);
+}
+
+void Reference::write_initial_values(int parameter) {
+  auto const key = initial_key({.seed = seed_, .parameter = parameter});
+  std::array<std::uint32_t, block_numel> hash_room;
+  std::array<float, block_numel> value_room;
+  for_each_block(model_.spec(parameter).numel(), [&](std::int64_t begin, std::size_t count) {
+    std::span<std::uint32_t> const hashes(hash_room.data(), count);
+    hash_block(key, static_cast<std::uint64_t>(begin), hashes);
+    initial_block(hashes, value_room.data());
+    model_.write_parameter(parameter, begin, std::span(value_room).first(count));
+  });
 }
 
 oracle::MicrobatchReader Reference::reader(int parameter, std::int64_t backward) const {
@@ -77,9 +76,13 @@ oracle::MicrobatchReader Reference::reader(int parameter, std::int64_t backward)
 }
 
 void Reference::add_exact_mean(int parameter, std::int64_t backward) {
-  mean_.resize(static_cast<std::size_t>(model_.spec(parameter).numel()));
-  oracle::mean_over_microbatches(microbatch_count_, reader(parameter, backward), mean_);
-  model_.add_gradient(parameter, mean_);
+  auto const read = reader(parameter, backward);
+  model_.add_gradient(parameter, [&](std::int64_t first, std::span<float> mean) {
+    auto const read_block = [&](int microbatch, std::int64_t begin, std::span<float> out) {
+      read(microbatch, first + begin, out);
+    };
+    oracle::mean_over_microbatches(microbatch_count_, read_block, mean);
+  });
 }
 
 void Reference::take_gradient(int parameter, std::span<float const> observed) {

@@ -22,14 +22,15 @@ class Reference {
 
   oracle::Model const& model() const { return model_; }
 
-  /// One exact backward for one parameter: adds the mean over all microbatches.
+  /// One exact backward for one parameter: adds the mean over all microbatches. Parameters may be
+  /// served on several threads.
   void add_exact_mean(int parameter, std::int64_t backward);
   /// One backward for one parameter that goes on from what the engine was seen to reduce.
   void take_gradient(int parameter, std::span<float const> observed);
   /// Fills elements of one microbatch's gradient, for bounds of their sum.
   oracle::MicrobatchReader reader(int parameter, std::int64_t backward) const;
 
-  /// The two halves of a step; see oracle::Model.
+  /// The two halves of a step; see oracle::Model, also for threads.
   void begin_step() { model_.begin_step(); }
   void step_parameter(int parameter) { model_.step_parameter(parameter); }
 
@@ -42,11 +43,12 @@ class Reference {
   int microbatch_count() const { return microbatch_count_; }
 
  private:
+  void write_initial_values(int parameter);
+
   GradientClass kind_;
   int microbatch_count_;
   std::uint64_t seed_;
   oracle::Model model_;
-  std::vector<float> mean_;  // kept between calls
 };
 
 }  // namespace adamant::scenarios

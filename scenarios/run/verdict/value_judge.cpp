@@ -56,39 +56,66 @@ ViolationReport outside(oracle::Admissible const& admissible, float actual) {
 // Rows are the oracle's layout, not the engine's word: an engine that lost rows must not be
 // compared with nothing.
 ValueJudge::Rows ValueJudge::rows_of(WorldView const& world, int rank, int parameter,
-                                     TensorKind kind) {
+                                     TensorKind kind) const {
   auto const& spec = reference_.model().spec(parameter);
-  auto const expected =
-      oracle::shard_rows(spec.rows(), {.rank = rank, .world_size = world.rank_count()});
-  Shard const shard = world.shard(rank, parameter, kind);
-  Rows const rows{.usable = true,
-                  .first_element = expected.begin * spec.row_numel(),
-                  .numel = expected.count() * spec.row_numel(),
-                  .values = shard.values};
-  bool const same_rows = shard.row_begin == expected.begin && shard.row_end == expected.end;
-  if (same_rows && std::ssize(shard.values) == rows.numel) return rows;
+  Rows rows;
+  rows.range = oracle::shard_rows(spec.rows(), {.rank = rank, .world_size = world.rank_count()});
+  rows.first_element = rows.range.begin * spec.row_numel();
+  rows.numel = rows.range.count() * spec.row_numel();
+  rows.held = world.shard(rank, parameter, kind);
+  rows.usable = rows.held.row_begin == rows.range.begin && rows.held.row_end == rows.range.end &&
+                std::ssize(rows.held.values) == rows.numel;
+  return rows;
+}
 
+void ValueJudge::report_other_rows(Rows const& rows, int rank, int parameter, TensorKind kind) {
+  bool const same_rows =
+      rows.held.row_begin == rows.range.begin && rows.held.row_end == rows.range.end;
   std::string const actual =
-      same_rows ? "no storage for them" : rows_text(shard.row_begin, shard.row_end);
+      same_rows ? "no storage for them" : rows_text(rows.held.row_begin, rows.held.row_end);
   findings_.add("values.bitwise",
-                {.rank = rank, .tensor = tensor_name(spec, kind), .index = rows.first_element},
-                {.expected = rows_text(expected.begin, expected.end),
+                {.rank = rank,
+                 .tensor = tensor_name(reference_.model().spec(parameter), kind),
+                 .index = rows.first_element},
+                {.expected = rows_text(rows.range.begin, rows.range.end),
                  .actual = actual,
                  .message = "the rank does not hold the rows that the layout gives it"});
-  return {};
+}
+
+bool ValueJudge::is_compared(WorldView const& world, int rank, int parameter,
+                             TensorKind kind) const {
+  if (reference_.model().tensor(parameter, kind).empty()) return false;
+  return kind != TensorKind::gradient || world.has_gradient(rank, parameter);
+}
+
+std::span<float const> ValueJudge::expected(Rows const& rows, int parameter,
+                                            TensorKind kind) const {
+  return reference_.model()
+      .tensor(parameter, kind)
+      .subspan(static_cast<std::size_t>(rows.first_element), static_cast<std::size_t>(rows.numel));
+}
+
+bool ValueJudge::agrees(WorldView const& world, int parameter, TensorKind kind) const {
+  for (int rank = 0; rank < world.rank_count(); ++rank) {
+    if (!is_compared(world, rank, parameter, kind)) continue;
+    Rows const rows = rows_of(world, rank, parameter, kind);
+    if (!rows.usable) return false;
+    if (oracle::first_difference(expected(rows, parameter, kind), rows.held.values)) return false;
+  }
+  return true;
 }
 
 void ValueJudge::compare(WorldView const& world, int parameter, TensorKind kind) {
-  auto const whole = reference_.model().tensor(parameter, kind);
-  if (whole.empty()) return;
   for (int rank = 0; rank < world.rank_count(); ++rank) {
     if (findings_.full("values.bitwise")) return;
-    if (kind == TensorKind::gradient && !world.has_gradient(rank, parameter)) continue;
+    if (!is_compared(world, rank, parameter, kind)) continue;
     Rows const rows = rows_of(world, rank, parameter, kind);
-    if (!rows.usable) continue;
-    auto const expected = whole.subspan(static_cast<std::size_t>(rows.first_element),
-                                        static_cast<std::size_t>(rows.numel));
-    auto const difference = oracle::first_difference(expected, rows.values);
+    if (!rows.usable) {
+      report_other_rows(rows, rank, parameter, kind);
+      continue;
+    }
+    auto const difference =
+        oracle::first_difference(expected(rows, parameter, kind), rows.held.values);
     if (!difference) continue;
     findings_.add_values({.rank = rank,
                           .tensor = tensor_name(reference_.model().spec(parameter), kind),
@@ -123,21 +150,16 @@ void ValueJudge::compare_flags(WorldView const& world) {
   }
 }
 
-void ValueJudge::compare_gathered(WorldView const& world, std::int64_t backward) {
-  auto const& model = reference_.model();
-  for (int p = 0; p < model.parameter_count(); ++p) {
-    std::optional<std::uint64_t> expected;
-    for (int rank = 0; rank < world.rank_count(); ++rank) {
-      auto const seen = world.gathered_fingerprint(rank, p);
-      if (!seen) continue;
-      if (!expected) expected = reference_.fingerprint(p, backward);
-      if (*seen == *expected) continue;
-      findings_.add("values.bitwise", {.rank = rank, .tensor = model.spec(p).name},
-                    {.expected = "fingerprint " + std::to_string(*expected),
-                     .actual = "fingerprint " + std::to_string(*seen),
-                     .message = "the whole parameter that backward gathered differs from the "
-                                "oracle's"});
-    }
+void ValueJudge::compare_gathered(WorldView const& world, int parameter, std::uint64_t expected) {
+  for (int rank = 0; rank < world.rank_count(); ++rank) {
+    auto const seen = world.gathered_fingerprint(rank, parameter);
+    if (!seen || *seen == expected) continue;
+    findings_.add("values.bitwise",
+                  {.rank = rank, .tensor = reference_.model().spec(parameter).name},
+                  {.expected = "fingerprint " + std::to_string(expected),
+                   .actual = "fingerprint " + std::to_string(*seen),
+                   .message = "the whole parameter that backward gathered differs from the "
+                              "oracle's"});
   }
 }
 
@@ -147,14 +169,15 @@ void ValueJudge::admit_gradient(WorldView const& world, int parameter, std::int6
   auto const read = reference_.reader(parameter, backward);
   for (int rank = 0; rank < world.rank_count(); ++rank) {
     Rows const rows = rows_of(world, rank, parameter, TensorKind::gradient);
-    if (!rows.usable) return;
+    if (!rows.usable) return report_other_rows(rows, rank, parameter, TensorKind::gradient);
     for (std::int64_t begin = 0; begin < rows.numel; begin += block_numel) {
       auto const count = std::min(block_numel, rows.numel - begin);
-      auto const actual =
-          rows.values.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(count));
+      auto const actual = rows.held.values.subspan(static_cast<std::size_t>(begin),
+                                                   static_cast<std::size_t>(count));
       admit_block(rank, parameter, read, rows.first_element + begin, actual);
     }
-    std::copy(rows.values.begin(), rows.values.end(), observed.begin() + rows.first_element);
+    std::copy(rows.held.values.begin(), rows.held.values.end(),
+              observed.begin() + rows.first_element);
   }
   reference_.take_gradient(parameter, observed);
 }

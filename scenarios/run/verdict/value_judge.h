@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "oracle/layout/fsdp2.h"
 #include "scenarios/run/engine_seam.h"
 #include "scenarios/run/verdict/findings.h"
 #include "scenarios/run/verdict/reference.h"
@@ -17,14 +18,17 @@ class ValueJudge {
   ValueJudge(Reference& reference, Findings& findings)
       : reference_(reference), findings_(findings) {}
 
+  /// Has compare() nothing to report? Tensors may be asked about on several threads.
+  bool agrees(WorldView const& world, int parameter, TensorKind kind) const;
+
   /// Every rank's rows of one tensor, in place, against the oracle's.
   void compare(WorldView const& world, int parameter, TensorKind kind);
 
   /// Does each rank say the right thing about having a gradient, and about steps?
   void compare_flags(WorldView const& world);
 
-  /// Did every rank that computed see the oracle's whole parameters?
-  void compare_gathered(WorldView const& world, std::int64_t backward);
+  /// Did every rank that computed see the oracle's whole parameter, by its fingerprint?
+  void compare_gathered(WorldView const& world, int parameter, std::uint64_t expected);
 
   /// Holds the gradient that one backward reduced to the bound of any order of summation, and hands
   /// it to the oracle.
@@ -34,14 +38,18 @@ class ValueJudge {
   double interval_used() const { return interval_used_; }
 
  private:
-  /// This rank's rows, or nothing after reporting that they are others.
+  /// The rows of a tensor that a rank should hold, and whether it does.
   struct Rows {
-    bool usable = false;
+    oracle::RowRange range;
     std::int64_t first_element = 0;
     std::int64_t numel = 0;
-    std::span<float const> values;
+    Shard held;
+    bool usable = false;
   };
-  Rows rows_of(WorldView const& world, int rank, int parameter, TensorKind kind);
+  Rows rows_of(WorldView const& world, int rank, int parameter, TensorKind kind) const;
+  void report_other_rows(Rows const& rows, int rank, int parameter, TensorKind kind);
+  bool is_compared(WorldView const& world, int rank, int parameter, TensorKind kind) const;
+  std::span<float const> expected(Rows const& rows, int parameter, TensorKind kind) const;
   void admit_block(int rank, int parameter, oracle::MicrobatchReader const& read,
                    std::int64_t begin, std::span<float const> actual);
 

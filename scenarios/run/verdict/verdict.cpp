@@ -4,9 +4,15 @@
 #include <array>
 #include <cstdio>
 
+#include "scenarios/run/verdict/threads.h"
+
 namespace adamant::scenarios {
 
 namespace {
+
+constexpr TensorKind reduced_kinds[] = {TensorKind::gradient};
+constexpr TensorKind stepped_kinds[] = {TensorKind::parameter, TensorKind::exp_avg,
+                                        TensorKind::exp_avg_sq};
 
 std::int64_t total_numel(std::vector<ParameterSpec> const& parameters) {
   std::int64_t total = 0;
@@ -69,9 +75,7 @@ void Verdict::follow(Primitive const& operation, WorldView const& world) {
       return follow_step(world);
     case Primitive::Kind::zero_grad:
       reference_.zero_grad(operation.set_to_none);
-      for (int p = 0; p < reference_.model().parameter_count(); ++p)
-        compare_touched(world, p, {TensorKind::gradient});
-      return;
+      return follow_each(world, reduced_kinds, [](int) {});
     case Primitive::Kind::set:
       return reference_.set_groups(operation.groups);
     case Primitive::Kind::check:
@@ -80,37 +84,57 @@ void Verdict::follow(Primitive const& operation, WorldView const& world) {
 }
 
 void Verdict::follow_backward(Primitive const& operation, WorldView const& world) {
-  values_.compare_gathered(world, operation.backward_index);
-  for (int p = 0; p < reference_.model().parameter_count(); ++p) {
-    if (contains(operation.without, p)) continue;
-    if (kind_ == GradientClass::exact) {
-      reference_.add_exact_mean(p, operation.backward_index);
-      compare_touched(world, p, {TensorKind::gradient});
-    } else {
-      values_.admit_gradient(world, p, operation.backward_index);
-    }
+  compare_gathered(world, operation.backward_index);
+  auto const has_part = [&](int p) { return !contains(operation.without, p); };
+  if (kind_ == GradientClass::exact) {
+    follow_each(world, reduced_kinds, [&](int p) {
+      if (has_part(p)) reference_.add_exact_mean(p, operation.backward_index);
+    });
+    return;
   }
+  for (int p = 0; p < parameter_count(); ++p)
+    if (has_part(p)) values_.admit_gradient(world, p, operation.backward_index);
 }
 
-// Each parameter is compared right after its step, while the oracle's tensors are in cache.
+void Verdict::compare_gathered(WorldView const& world, std::int64_t backward) {
+  std::vector<std::uint64_t> expected(static_cast<std::size_t>(parameter_count()));
+  for_each_parameter(
+      [&](int p) { expected[static_cast<std::size_t>(p)] = reference_.fingerprint(p, backward); });
+  for (int p = 0; p < parameter_count(); ++p)
+    values_.compare_gathered(world, p, expected[static_cast<std::size_t>(p)]);
+}
+
 void Verdict::follow_step(WorldView const& world) {
   reference_.begin_step();
-  for (int p = 0; p < reference_.model().parameter_count(); ++p) {
-    reference_.step_parameter(p);
-    compare_touched(world, p, {TensorKind::parameter, TensorKind::exp_avg, TensorKind::exp_avg_sq});
-  }
+  follow_each(world, stepped_kinds, [&](int p) { reference_.step_parameter(p); });
 }
 
-// Of a small model everything is compared anyway.
-void Verdict::compare_touched(WorldView const& world, int parameter,
-                              std::initializer_list<TensorKind> kinds) {
-  if (small_) return;
-  for (TensorKind const kind : kinds) values_.compare(world, parameter, kind);
+// Of a large model, a parameter is compared right after it was followed, while it is in cache; what
+// disagrees is looked at once more, in order. Of a small one everything is compared anyway.
+void Verdict::follow_each(WorldView const& world, std::span<TensorKind const> kinds,
+                          std::function<void(int)> const& follow_one) {
+  std::vector<char> agree(static_cast<std::size_t>(parameter_count()), 1);
+  for_each_parameter([&](int p) {
+    follow_one(p);
+    if (small_) return;
+    for (TensorKind const kind : kinds)
+      if (!values_.agrees(world, p, kind)) agree[static_cast<std::size_t>(p)] = 0;
+  });
+  for (int p = 0; p < parameter_count(); ++p)
+    if (agree[static_cast<std::size_t>(p)] == 0)
+      for (TensorKind const kind : kinds) values_.compare(world, p, kind);
 }
 
 void Verdict::compare_all(WorldView const& world) {
-  for (int p = 0; p < reference_.model().parameter_count(); ++p)
+  if (!small_) return follow_each(world, all_tensor_kinds, [](int) {});
+  for (int p = 0; p < parameter_count(); ++p)
     for (TensorKind const kind : all_tensor_kinds) values_.compare(world, p, kind);
+}
+
+void Verdict::for_each_parameter(std::function<void(int)> const& visit) {
+  auto const count = static_cast<std::size_t>(parameter_count());
+  if (!small_) return on_all_cores(count, [&](std::size_t p) { visit(static_cast<int>(p)); });
+  for (std::size_t p = 0; p < count; ++p) visit(static_cast<int>(p));
 }
 
 std::vector<std::string> Verdict::notes() const {

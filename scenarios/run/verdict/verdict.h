@@ -8,7 +8,9 @@
 // memory are compared always.
 #pragma once
 
-#include <initializer_list>
+#include <cstdint>
+#include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -47,8 +49,12 @@ class Verdict final : public Observer {
   void follow(Primitive const& operation, WorldView const& world);
   void follow_backward(Primitive const& operation, WorldView const& world);
   void follow_step(WorldView const& world);
-  void compare_touched(WorldView const& world, int parameter,
-                       std::initializer_list<TensorKind> kinds);
+  void compare_gathered(WorldView const& world, std::int64_t backward);
+  /// Lets the oracle follow every parameter, of a large model on all cores, and compares.
+  void follow_each(WorldView const& world, std::span<TensorKind const> kinds,
+                   std::function<void(int parameter)> const& follow_one);
+  void for_each_parameter(std::function<void(int parameter)> const& visit);
+  int parameter_count() const { return reference_.model().parameter_count(); }
   void compare_all(WorldView const& world);
 
   GradientClass kind_;
