@@ -45,6 +45,10 @@ extern "C" {
 void __syncthreads();
 /// The launch's dynamic shared memory; stands behind `extern __shared__ T name[];`.
 void* adamant_sim_dynamic_shared();
+/// The accesses of a device thread count between these two: what carries its arguments to it is no
+/// part of the program.
+void adamant_sim_kernel_begins();
+void adamant_sim_kernel_ends();
 /// Announces that the calling device thread reads and writes these bytes as one.
 void adamant_sim_atomic(void* address, std::size_t bytes);
 }
@@ -61,8 +65,13 @@ cudaError_t cudaLaunchKernelEx(cudaLaunchConfig_t const* config, void (*kernel)(
                                ActTypes&&... args) {
   static_assert((!std::is_reference_v<ExpTypes> && ...), "a kernel takes its parameters by value");
   return [&](ExpTypes... coerced) {
-    return adamant_sim_launch(config, reinterpret_cast<void const*>(kernel),
-                              [kernel, coerced...] { kernel(coerced...); });
+    return adamant_sim_launch(config, reinterpret_cast<void const*>(kernel), [kernel, coerced...] {
+      [kernel](ExpTypes... own) {
+        adamant_sim_kernel_begins();
+        kernel(own...);
+        adamant_sim_kernel_ends();
+      }(coerced...);
+    });
   }(std::forward<ActTypes>(args)...);
 }
 

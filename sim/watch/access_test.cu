@@ -1,6 +1,8 @@
 // Accesses outside of buffers, of bytes that nobody wrote, and from where they are not allowed.
 #include <cuda_runtime.h>
 
+#include <vector>
+
 #include "sim/testing/judging.h"
 #include "sim/testing/test_program.h"
 
@@ -188,6 +190,67 @@ TEST_F(Judge, DescribesALoopOverUnwrittenElementsOnce) {
     finish();
   });
   EXPECT_EQ(report.violations.size(), 1U) << describe(report);
+}
+
+TEST_F(Judge, FindsAKernelOnTheHeapOfTheHost) {
+  judge(
+      [](bool right) {
+        cudaStream_t const a = new_stream("a");
+        std::vector<float> values(count);
+        if (right) cudaHostRegister(values.data(), bytes, cudaHostRegisterDefault);
+        fill<<<1, 1, 0, a>>>(values.data(), 1, 1.0F);
+        cudaStreamSynchronize(a);
+        if (right) cudaHostUnregister(values.data());
+      },
+      {"access.place", {{"fill", "a", "write"}}, 0, 4});
+}
+
+TEST_F(Judge, FindsAKernelOnTheStackOfTheHost) {
+  judge(
+      [](bool right) {
+        cudaStream_t const a = new_stream("a");
+        float value = 1.0F;
+        float* const copy = on_device("copy");
+        cudaMemcpy(copy, &value, sizeof value, cudaMemcpyHostToDevice);
+        cudaDeviceSynchronize();
+        sum<<<1, 1, 0, a>>>(copy, right ? copy : &value, 1);
+        cudaStreamSynchronize(a);
+      },
+      {"access.place", {{"sum", "a", "read"}}, 0, 4});
+}
+
+/// As much as the arguments of a launch can be, kept by the simulator until the kernel runs.
+struct Large {
+  float values[900] = {};
+};
+__global__ void sum_large(float* to, Large large) {
+  for (float& value : large.values) {
+    value += 1.0F;
+    *to += value;
+  }
+}
+
+__global__ void sum_of_indices(float* to) {
+  extern __shared__ float parts[];
+  parts[threadIdx.x] = static_cast<float>(threadIdx.x);
+  __syncthreads();
+  if (threadIdx.x > 0) return;
+  for (unsigned i = 0; i < blockDim.x; ++i) *to += parts[i];
+}
+
+TEST_F(Judge, LetsAKernelUseItsArgumentsItsStackAndItsSharedMemory) {
+  Report const report = explore(
+      1,
+      [](int) {
+        cudaStream_t const a = new_stream("a");
+        float* const total = on_device("total");
+        fill<<<1, 1, 0, a>>>(total, 1, 0.0F);
+        sum_large<<<1, 1, 0, a>>>(total, Large{});
+        sum_of_indices<<<1, 4, 4 * sizeof(float), a>>>(total);
+        cudaStreamSynchronize(a);
+      },
+      5);
+  EXPECT_TRUE(report.ok()) << describe(report);
 }
 
 }  // namespace

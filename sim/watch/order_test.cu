@@ -179,14 +179,11 @@ TEST_F(Judge, FindsAPageableSourceThatIsModifiedInFlight) {
       {"order.race", {copy_reads, {"host code", "host", "write"}}, 4, 8});
 }
 
-void write_source(void* source) {
-  static_cast<float*>(source)[0] = 7.0F;
-}
-
 void copy_what_a_host_function_writes(bool right) {
   TwoStreams const s;
   float source[count] = {};
-  cudaLaunchHostFunc(s.a, write_source, source);
+  cudaLaunchHostFunc(
+      s.a, [](void* to) { static_cast<float*>(to)[0] = 7.0F; }, source);
   if (right) cudaStreamSynchronize(s.a);
   cudaMemcpyAsync(s.data, source, bytes, cudaMemcpyHostToDevice, s.a);
   cudaStreamSynchronize(s.a);
@@ -199,6 +196,9 @@ TEST_F(Judge, FindsAPageableSourceThatAHostFunctionStillWrites) {
       1, [](int) { copy_what_a_host_function_writes(false); }, 50);
   ASSERT_EQ(wrong.violations.size(), 1U);
   EXPECT_EQ(wrong.violations.front().law, "order.race");
+  EXPECT_NE(describe(wrong).find("by a lambda of copy_what_a_host_function_writes on stream `a`"),
+            std::string::npos)
+      << describe(wrong);
   Report const right = explore(
       1, [](int) { copy_what_a_host_function_writes(true); }, 50);
   EXPECT_TRUE(right.ok()) << describe(right);
@@ -324,6 +324,20 @@ TEST_F(Judge, FindsTwoHostsThatOnlyMeet) {
        0,
        4,
        /*ranks=*/2});
+}
+
+TEST_F(Judge, NamesTheMissingEdgeFromTheHostOfAnotherRank) {
+  static float* shared = nullptr;
+  Report const report = run(2, [](int rank) {
+    if (rank == 0) shared = pinned("shared");
+    meet();
+    cudaStream_t const a = new_stream("a");
+    if (rank == 1) sum<<<1, 1, 0, a>>>(on_device("total"), shared, 1);
+    finish();
+  });
+  ASSERT_EQ(report.violations.size(), 2U) << describe(report);  // allocation, then first value
+  EXPECT_EQ(report.violations.back().missing,
+            "no collective or barrier orders the host of rank 0 before sum of rank 1");
 }
 
 __global__ void count_blocks(float* total) {

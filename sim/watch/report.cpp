@@ -72,6 +72,10 @@ std::string Watch::missing_edge(Touch const& earlier, Touch const& later) const 
   if (earlier.epoch.agent == later.epoch.agent) return "two blocks of one kernel are never ordered";
   if (first_on_host && second_on_host)
     return "the hosts of two ranks are not ordered by any collective or barrier";
+  if (first_on_host && first.rank != second.rank) {
+    return fmt::format("no collective or barrier orders the host of rank {} before {} of rank {}",
+                       first.rank, b, second.rank);
+  }
   if (first_on_host) {
     return fmt::format(
         "{} was enqueued before the host's access; it must wait for {} before it touches the "
@@ -177,6 +181,15 @@ void Watch::report_unregistered(std::uint64_t bytes, AccessKind kind) {
       fmt::format("{} uses host memory that is no longer registered", found.accesses[0].operation);
   found.missing = fmt::format("stream `{}` must be waited for before cudaHostUnregister",
                               found.accesses[0].stream);
+  world_.add_violation(std::move(found));
+}
+
+void Watch::report_unreachable(std::uint64_t bytes, AccessKind kind) {
+  Violation found = violation("access.place");
+  found.accesses.push_back(describe(now(), kind, nullptr, 0, bytes));
+  found.accesses.back().buffer = "host memory";
+  found.message = fmt::format("{} touches host memory that is neither pinned nor registered",
+                              found.accesses[0].operation);
   world_.add_violation(std::move(found));
 }
 

@@ -56,6 +56,44 @@ std::uint64_t load_address() {
   return base;
 }
 
+void erase_all(std::string& text, std::string const& what) {
+  for (auto at = text.find(what); at != std::string::npos; at = text.find(what)) {
+    text.erase(at, what.size());
+  }
+}
+
+// What stands between the "::" that are in no brackets; parameters and qualifiers are left out:
+// "f(int)::{lambda(void*)#1}::_FUN(void*)" -> f, {lambda(void*)#1}, _FUN
+std::vector<std::string> parts_of(std::string const& name) {
+  std::vector<std::string> parts(1);
+  int depth = 0;
+  int parameters = 0;  // how many of the open brackets, from the first list of parameters on
+  bool qualifiers = false;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    char const c = name[i];
+    bool const opens = std::strchr("<({[", c) != nullptr;
+    bool const closes = std::strchr(">)}]", c) != nullptr;
+    bool const call = parts.back() == "operator" && c == '(';
+    if (parameters > 0 || (depth == 0 && c == '(' && !call)) {
+      parameters += opens ? 1 : closes ? -1 : 0;
+      qualifiers = true;
+    } else if (depth == 0 && name.compare(i, 2, "::") == 0) {
+      parts.emplace_back();
+      qualifiers = false;
+      ++i;
+    } else {
+      depth += opens ? 1 : closes ? -1 : 0;
+      if (!qualifiers) parts.back() += c;
+    }
+  }
+  return parts;
+}
+
+bool is_of_lambda(std::string const& part) {
+  return part == "_FUN" || part == "__invoke" || part == "operator()" || part.front() == '{' ||
+         part.front() == '$' || part.front() == '\'';
+}
+
 // "adamant::real::(anonymous namespace)::adam_kernel(Args)" -> "adam_kernel"
 std::string short_name(std::string const& mangled) {
   int status = 0;
@@ -63,15 +101,12 @@ std::string short_name(std::string const& mangled) {
   if (status != 0) return mangled;
   std::string name = demangled;
   std::free(demangled);
-  std::string const anonymous = "(anonymous namespace)::";
-  for (auto at = name.find(anonymous); at != std::string::npos; at = name.find(anonymous)) {
-    name.erase(at, anonymous.size());
-  }
+  erase_all(name, "(anonymous namespace)::");
   if (name.compare(0, 5, "void ") == 0) name.erase(0, 5);
-  name.erase(std::min(name.find('('), name.size()));
-  std::string::size_type const end = std::min(name.find('<'), name.size());
-  std::string::size_type const colons = name.rfind("::", end);
-  return colons == std::string::npos ? name : name.substr(colons + 2);
+  std::vector<std::string> parts = parts_of(name);
+  bool const lambda = !parts.back().empty() && is_of_lambda(parts.back());
+  while (parts.size() > 1 && !parts.back().empty() && is_of_lambda(parts.back())) parts.pop_back();
+  return (lambda ? "a lambda of " : "") + parts.back();
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "sim/watch/host_memory.h"
 #include "sim/world/assert.h"
 
 namespace adamant::sim {
@@ -27,6 +28,7 @@ void Watch::begin(Agent& agent, std::uint32_t operation, bool on_device, int dev
   on_device_ = on_device;
   device_ = device;
   block_ = 0;
+  in_kernel_ = false;
   anywhere_ = false;
 }
 
@@ -43,6 +45,7 @@ void Watch::operation_begins(Stream& stream, Operation& operation) {
   bool const on_host = operation.kind == OperationKind::host_function;
   if (agent_ != nullptr) flush();
   begin(stream, operation.id, !on_host, stream.device);
+  in_kernel_ = operation.kind == OperationKind::kernel;
   anywhere_ = operation.kind == OperationKind::copy;
 }
 
@@ -121,11 +124,24 @@ void Watch::foreign_access(void const* address, std::uint64_t bytes, AccessKind 
   if (!enabled_ || agent_ == nullptr) return;
   if (world_.ended()) return;  // copies in flight were dropped; the heap may use their ends again
   auto const begin = reinterpret_cast<std::uintptr_t>(address);
+  if (in_kernel_) judge_reach(address, bytes, kind);
   for (Allocation* allocation : memory_.foreign()) {
     std::uint64_t const from = std::max(begin, allocation->begin);
     std::uint64_t const to = std::min(begin + bytes, allocation->begin + allocation->bytes);
     if (from < to) judge_order(*allocation, from - allocation->begin, to - allocation->begin, kind);
   }
+}
+
+// Of the host's memory a kernel reaches only what is pinned, which lies in the region, or
+// registered.
+void Watch::judge_reach(void const* address, std::uint64_t bytes, AccessKind kind) {
+  if (!is_host_memory(address)) return;
+  std::uint64_t const at = reinterpret_cast<std::uintptr_t>(address);
+  for (Allocation const* allocation : memory_.foreign()) {
+    bool const registered = allocation->kind == AllocationKind::registered;
+    if (registered && at - allocation->begin < allocation->bytes) return;
+  }
+  if (!repeated(Finding::place, nullptr, kind)) report_unreachable(bytes, kind);
 }
 
 void Watch::judge_registration(void const* address, std::uint64_t bytes, AccessKind kind) {

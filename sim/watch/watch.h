@@ -48,8 +48,9 @@ class Watch final : public Observer {
   }
   /// A range of a copy, fill or collective, in the region or in host memory that was registered.
   void range(void const* address, std::uint64_t bytes, AccessKind kind);
-  /// Host memory outside the region, which is watched only while registered or used by a copy.
-  bool watches_foreign() const { return !memory_.foreign().empty(); }
+  /// Host memory outside the region, which is watched only while registered or used by a copy, and
+  /// in kernels, which may not touch any other.
+  bool watches_foreign() const { return in_kernel_ || !memory_.foreign().empty(); }
   void foreign_access(void const* address, std::uint64_t bytes, AccessKind kind);
   /// An end of a copy that was page-locked memory when the copy was enqueued: is it still?
   void judge_registration(void const* address, std::uint64_t bytes, AccessKind kind);
@@ -97,6 +98,7 @@ class Watch final : public Observer {
   void report_blocks(Range const& range, Range const& other);
   void judge_order(Allocation& allocation, std::uint64_t begin, std::uint64_t end, AccessKind kind);
   bool place_allowed(int slot) const;
+  void judge_reach(void const* address, std::uint64_t bytes, AccessKind kind);
 
   /// What one access can be found guilty of by itself.
   enum class Finding : std::uint8_t { place, bounds, early, late, unwritten };
@@ -106,6 +108,7 @@ class Watch final : public Observer {
   void report_early_release(Allocation const& allocation);
   void report_outside(std::uint64_t offset, std::uint64_t bytes, AccessKind kind);
   void report_unregistered(std::uint64_t bytes, AccessKind kind);
+  void report_unreachable(std::uint64_t bytes, AccessKind kind);
   void report_unwritten(std::uint64_t offset, std::uint64_t bytes);
   void report_conflict(Allocation const& allocation, Touch const& earlier, bool earlier_writes,
                        Touch const& later, AccessKind kind, std::uint64_t begin, std::uint64_t end);
@@ -122,6 +125,7 @@ class Watch final : public Observer {
   Agent* agent_ = nullptr;
   std::uint32_t operation_ = 0;
   bool on_device_ = false;
+  bool in_kernel_ = false;
   bool anywhere_ = false;  // copies reach all memory
   int device_ = 0;
   std::uint32_t block_ = 0;

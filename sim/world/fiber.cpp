@@ -6,7 +6,9 @@
 
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <new>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -44,6 +46,11 @@ class StackPool {
     return stack;
   }
   void give(context::stack_context const& stack) { free_.push_back(stack); }
+  bool contains(void const* address) const {
+    auto const after = bases_.upper_bound(static_cast<char const*>(address));
+    return after != bases_.begin() &&
+           static_cast<char const*>(address) < *std::prev(after) + bytes_;
+  }
 
  private:
   context::stack_context map() {
@@ -51,7 +58,8 @@ class StackPool {
     void* base = mmap(nullptr, bytes_ + page, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
     if (base == MAP_FAILED) throw std::bad_alloc();
-    if (++mapped_ <= guarded_max) ADAMANT_SIM_ASSERT(mprotect(base, page, PROT_NONE) == 0);
+    bases_.insert(static_cast<char*>(base) + page);
+    if (bases_.size() <= guarded_max) ADAMANT_SIM_ASSERT(mprotect(base, page, PROT_NONE) == 0);
     context::stack_context stack;
     stack.size = bytes_ + page;
     stack.sp = static_cast<char*>(base) + stack.size;
@@ -62,7 +70,7 @@ class StackPool {
   static constexpr std::size_t guarded_max = 8192;
 
   std::size_t bytes_;
-  std::size_t mapped_ = 0;
+  std::set<char const*> bases_;  // the lowest usable byte of each stack that was mapped
   std::vector<context::stack_context> free_;
 };
 
@@ -93,6 +101,10 @@ class ExceptionState {
 };
 
 }  // namespace
+
+bool Fiber::is_on_rank_stack(void const* address) {
+  return pool(StackSize::rank).contains(address);
+}
 
 Fiber::~Fiber() {
   ADAMANT_SIM_ASSERT(!alive_);

@@ -28,6 +28,8 @@ class Fiber {
   void resume();
   /// Returns to whoever resumed this fiber. Called from inside of it.
   void suspend();
+  /// Does this address belong to the stack of a rank, of this world or an earlier one?
+  static bool is_on_rank_stack(void const* address);
   /// Started and not yet at its end.
   bool alive() const { return alive_; }
 

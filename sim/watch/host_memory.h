@@ -1,0 +1,12 @@
+// Which addresses belong to ordinary memory of the host, as opposed to what a kernel may have for
+// its own on a CPU: its stack, constants and variables of the device.
+//
+// Not known: blocks so large that malloc maps them apart, and the stack on which run() was called.
+#pragma once
+
+namespace adamant::sim {
+
+/// Is this in the heap, as far as it grows in place, or on the stack of a rank?
+bool is_host_memory(void const* address);
+
+}  // namespace adamant::sim
