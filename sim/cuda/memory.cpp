@@ -72,6 +72,8 @@ void Memory::reset(World& world, int devices) {
   auto const count = static_cast<std::size_t>(devices) + 1;
   std::uint64_t const slot_bytes = region_bytes / std::bit_ceil(count);
   if (slots_.size() < count || slot_bytes_ != slot_bytes) {
+    // What the old slots kept resident lies where no slot of this world would use it.
+    for (Slot const& slot : slots_) Region::discard(slot.begin, slot.begin + resident_bytes_max);
     slot_bytes_ = slot_bytes;
     slots_.assign(count, {});
   }
