@@ -105,8 +105,11 @@ Report run(int ranks, std::function<void(int)> const& main, Options const& optio
   runtime.world.prepare(options, runtime.watch);
   runtime.memory.reset(runtime.world, static_cast<int>(runtime.devices.size()));
   runtime.world.run(ranks, [&](int rank) {
-    Instrumented const instrumented(runtime.watch);
-    main(rank);
+    {
+      Instrumented const instrumented(runtime.watch);
+      main(rank);
+    }
+    judge_open_group(runtime);
   });
   return report_of(runtime);
 }

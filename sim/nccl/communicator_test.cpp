@@ -235,6 +235,18 @@ TEST(NcclGroup, EndsOnlyWhatWasStarted) {
   EXPECT_TRUE(report.ok()) << describe(report);
 }
 
+TEST(NcclGroup, IsReportedWhenItIsNeverEnded) {
+  Report const report = run_ranks(1, [](Rank& rank) {
+    int* const value = rank.device(std::vector<int>{1});
+    EXPECT_EQ(ncclGroupStart(), ncclSuccess);
+    EXPECT_EQ(ncclAllReduce(value, value, 1, ncclInt, ncclSum, rank.comm, rank.stream),
+              ncclSuccess);
+  });
+  ASSERT_EQ(report.violations.size(), 1U) << describe(report);
+  EXPECT_EQ(report.violations.front().message,
+            "the rank ends inside a group: 1 calls and 0 creations of it never begin");
+}
+
 TEST(NcclGroup, PassesMessagesAroundARing) {
   Report const report = run_ranks(3, [](Rank& rank) {
     int* const own = rank.device(std::vector<int>{rank.index});

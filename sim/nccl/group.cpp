@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "sim/nccl/state.h"
 
@@ -109,6 +110,20 @@ ncclResult_t submit_creation(Runtime& runtime, ncclComm& member) {
   if (group.depth == 0) return finish_creation(runtime, member);
   group.creations.push_back(&member);
   return ncclSuccess;
+}
+
+void judge_open_group(Runtime& runtime) {
+  Group const& group = nccl_state().group(runtime);
+  if (runtime.world.ended() || (group.requests.empty() && group.creations.empty())) return;
+  Violation violation;
+  violation.law = "order.collective";
+  violation.rank = runtime.world.host()->rank;
+  violation.operation = runtime.world.host()->program_operation;
+  violation.message =
+      fmt::format("the rank ends inside a group: {} calls and {} creations of it never begin",
+                  group.requests.size(), group.creations.size());
+  violation.missing = "ncclGroupEnd";
+  runtime.world.add_violation(std::move(violation));
 }
 
 }  // namespace adamant::sim

@@ -19,5 +19,7 @@ struct Group {
 ncclResult_t submit(Runtime& runtime, Request const& request);
 /// Finishes the creation now, or at the end of the group.
 ncclResult_t submit_creation(Runtime& runtime, ncclComm& member);
+/// The calling host is at its end: a violation if it has left calls in a group that it never ended.
+void judge_open_group(Runtime& runtime);
 
 }  // namespace adamant::sim
