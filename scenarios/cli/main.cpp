@@ -1,4 +1,7 @@
 // The program: parses, dispatches, and turns what was thrown into messages and statuses.
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <cstdio>
 #include <exception>
 #include <string>
@@ -31,17 +34,34 @@ Status dispatch(Arguments const& arguments) {
   return Status::bad_input;
 }
 
-int run_program(int argc, char const* const* argv) {
+/// A standard stream that the caller closed would be taken by the next file that is opened, and be
+/// written into. What is put there instead refuses to be used.
+void occupy_standard_streams() {
+  for (int const descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(descriptor, F_GETFD) >= 0) continue;
+    int const use = descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY;
+    if (::open("/dev/null", use) != descriptor) return;  // the lowest that is free
+  }
+}
+
+Status parse_and_dispatch(int argc, char const* const* argv) {
   try {
     Arguments const arguments = parse_arguments(argc, argv);
     watch_for_interrupts();
-    Status const status = dispatch(arguments);
+    return dispatch(arguments);
+  } catch (EndOfProgram const& end) {
+    std::fputs(end.text.c_str(), end.status == 0 ? stdout : stderr);
+    return static_cast<Status>(end.status);
+  }
+}
+
+int run_program(int argc, char const* const* argv) {
+  try {
+    occupy_standard_streams();
+    Status const status = parse_and_dispatch(argc, argv);
     bool const written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
     if (!written) throw CannotWrite("standard output: cannot be written");
     return static_cast<int>(status);
-  } catch (EndOfProgram const& end) {
-    std::fputs(end.text.c_str(), end.status == 0 ? stdout : stderr);
-    return end.status;
   } catch (CannotWrite const& error) {
     complain(error.what());
     return static_cast<int>(Status::bad_input);

@@ -81,6 +81,11 @@ TEST_F(RunProgram, NothingToRunIsTwo) {
   EXPECT_EQ(call("run other.yaml").status, 2);
 }
 
+TEST_F(RunProgram, ADirectorysPipesAreNotWaitedFor) {
+  write("small.yaml", passing_scenario());
+  EXPECT_EQ(shell("mkfifo pipe.yaml && timeout 10 PROGRAM run .").status, 0);
+}
+
 TEST_F(RunProgram, ARefusalIsTwoUnlessItIsExpected) {
   write("refused.yaml", passing_scenario("seed: 7\nlayout: flat\n"));
   Called const called = call("run refused.yaml --json out.json");

@@ -13,6 +13,14 @@ TEST_F(Program, ExplainsItself) {
   EXPECT_EQ(call("--version").out, "adamant 0.1.0\n");
 }
 
+TEST_F(Program, AStandardOutputThatTakesNothingIsTwo) {
+  for (char const* const arguments : {"laws", "doctor", "--help"}) {
+    EXPECT_EQ(shell(std::string("PROGRAM ") + arguments + " >/dev/full").status, 2) << arguments;
+    EXPECT_EQ(shell(std::string("PROGRAM ") + arguments + " <&- >&-").status, 2) << arguments;
+  }
+  EXPECT_EQ(shell("PROGRAM laws 2>&-").status, 0);
+}
+
 TEST_F(Program, BadUsageIsTwoWithAHint) {
   for (char const* const usage :
        {"", "run", "run x --no-such-option", "walk", "fuzz --jobs none"}) {

@@ -81,10 +81,14 @@ bool has_version_key(std::string const& text) {
   throw LoadError(path.string() + ":1: document: " + message);
 }
 
+/// A pipe would be waited for, and a device may have no end: only files are found. A link to
+/// nowhere is, too, so that reading it says what is wrong.
 bool is_yaml(fs::directory_entry const& entry) {
   auto const extension = entry.path().extension();
   std::error_code error;
-  return (extension == ".yaml" || extension == ".yml") && !entry.is_directory(error);
+  auto const type = entry.status(error).type();
+  return (extension == ".yaml" || extension == ".yml") &&
+         (type == fs::file_type::regular || type == fs::file_type::not_found);
 }
 
 std::vector<fs::path> find_below(fs::path const& directory) {
