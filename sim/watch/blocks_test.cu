@@ -1,0 +1,74 @@
+// Blocks and kernels that touch the same bytes at once: wrong with plain accesses, right with
+// atomics or with the bytes kept apart.
+#include "sim/testing/judging.h"
+#include "sim/testing/test_program.h"
+
+namespace adamant::sim {
+namespace {
+
+__global__ void count_blocks(float* total) {
+  *total = *total + 1.0F;
+}
+__global__ void count_blocks_atomically(float* total) {
+  atomicAdd(total, 1.0F);
+}
+
+TEST_F(Judge, FindsTwoBlocksThatWriteOneElement) {
+  judge(
+      [](bool right) {
+        cudaStream_t const a = new_stream("a");
+        float* const data = on_device("data");
+        fill<<<1, 1, 0, a>>>(data, count, 0.0F);
+        if (right) {
+          count_blocks_atomically<<<4, 1, 0, a>>>(data);
+        } else {
+          count_blocks<<<4, 1, 0, a>>>(data);
+        }
+        finish();
+      },
+      {"order.race", {{"count_blocks", "a", "write"}, {"count_blocks", "a", "read"}}, 0, 4});
+}
+
+TEST_F(Judge, LetsAtomicsOfTwoStreamsMeetButNoPlainRead) {
+  judge(
+      [](bool right) {
+        cudaStream_t const a = new_stream("a");
+        cudaStream_t const b = new_stream("b");
+        float* const data = on_device("data");
+        float* const total = on_device("total");
+        fill<<<1, 1, 0, a>>>(data, count, 1.0F);
+        order(a, b);
+        count_blocks_atomically<<<2, 1, 0, a>>>(data);
+        count_blocks_atomically<<<2, 1, 0, b>>>(data);
+        if (right) order(a, b);
+        sum<<<1, 1, 0, b>>>(total, data, count);
+        finish();
+      },
+      {"order.race", {{"count_blocks_atomically", "a", "write"}, {"sum", "b", "read"}}, 0, 4});
+}
+
+/// Each block smooths four elements and looks at one neighbour on either side.
+__global__ void smooth(float* to, float const* from) {
+  unsigned const first = 4 * blockIdx.x;
+  float const left = first == 0 ? 0.0F : from[first - 1];
+  float const right = first + 4 == count ? 0.0F : from[first + 4];
+  float inner[4];
+  for (unsigned i = 0; i < 4; ++i) inner[i] = from[first + i];
+  for (unsigned i = 0; i < 4; ++i) to[first + i] = left + right + inner[i];
+}
+
+TEST_F(Judge, FindsBlocksThatReadTheirNeighboursInPlace) {
+  judge(
+      [](bool right) {
+        cudaStream_t const a = new_stream("a");
+        float* const data = on_device("data");
+        float* const smoothed = on_device("smoothed");
+        fill<<<1, 1, 0, a>>>(data, count, 1.0F);
+        smooth<<<4, 1, 0, a>>>(right ? smoothed : data, data);
+        finish();
+      },
+      {"order.race", {{"smooth", "a", "write"}, {"smooth", "a", "read"}}, 12, 16});
+}
+
+}  // namespace
+}  // namespace adamant::sim
