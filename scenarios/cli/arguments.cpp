@@ -45,6 +45,9 @@ class Parser {
       app_.parse(argc, argv);
     } catch (CLI::Success const& success) {
       end(success, 0);
+    } catch (CLI::RequiredError const& error) {
+      refuse_unknown_command(argc, argv);
+      end(error, 2);
     } catch (CLI::ParseError const& error) {
       end(error, 2);
     }
@@ -61,6 +64,18 @@ class Parser {
     app_.exit(error, out, messages);
     std::string const hint = status == 0 ? "" : "usage: adamant COMMAND …; see adamant --help\n";
     throw EndOfProgram{.status = status, .text = out.str() + messages.str() + hint};
+  }
+
+  /// CLI11 says of a wrong command only that one is missing.
+  void refuse_unknown_command(int argc, char const* const* argv) {
+    std::string const first = argc > 1 ? argv[1] : "-";
+    if (first.starts_with("-") || !app_.get_subcommands().empty()) return;
+    std::vector<std::string_view> names;
+    for (CLI::App const* const sub : app_.get_subcommands({})) names.push_back(sub->get_name());
+    end(CLI::ExtrasError("there is no command `" + first + "`" + suggest(first, names) +
+                             "; known: " + list_words(names),
+                         CLI::ExitCodes::ExtrasError),
+        2);
   }
 
   [[noreturn]] static void refuse(std::string const& what) {

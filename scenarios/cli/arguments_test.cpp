@@ -107,6 +107,17 @@ TEST(Arguments, AMistakeThatTheEngineCannotMakeNamesTheNearest) {
   }
 }
 
+TEST(Arguments, AWrongCommandNamesTheNearest) {
+  try {
+    parse({"rum", "a.yaml"});
+    FAIL() << "it was accepted";
+  } catch (EndOfProgram const& end) {
+    EXPECT_EQ(end.status, 2);
+    EXPECT_NE(end.text.find("no command `rum` (did you mean `run`?)"), std::string::npos)
+        << end.text;
+  }
+}
+
 TEST(Arguments, MessagesNameTheOption) {
   for (char const* const option : {"--seed", "--jobs", "--schedules"}) {
     try {
