@@ -18,6 +18,7 @@ constexpr std::uint64_t large_bytes = 1 << 20;
 constexpr std::size_t reuse_candidates_max = 3;
 // What a finished world may keep resident in each slot for the next one.
 constexpr std::uint64_t resident_bytes_max = 1 << 20;
+constexpr std::size_t slots_kept_max = 64;
 constexpr std::size_t allocations_kept_max = 4096;
 
 // Of still larger blocks only so much at each end is poisoned, and the rest not committed.
@@ -72,8 +73,11 @@ void Memory::reset(World& world, int devices) {
   auto const count = static_cast<std::size_t>(devices) + 1;
   std::uint64_t const slot_bytes = region_bytes / std::bit_ceil(count);
   if (slots_.size() < count || slot_bytes_ != slot_bytes) {
-    // What the old slots kept resident lies where no slot of this world would use it.
-    for (Slot const& slot : slots_) Region::discard(slot.begin, slot.begin + resident_bytes_max);
+    // What many old slots kept resident may lie where no slot would use it again. A few slots come
+    // and go with every small world, and then their pages serve again.
+    if (slots_.size() > slots_kept_max) {
+      for (Slot const& slot : slots_) Region::discard(slot.begin, slot.begin + resident_bytes_max);
+    }
     slot_bytes_ = slot_bytes;
     slots_.assign(count, {});
   }
