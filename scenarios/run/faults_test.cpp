@@ -103,6 +103,23 @@ INSTANTIATE_TEST_SUITE_P(Run, EveryFault, testing::ValuesIn(real::all_faults()),
                            return name;
                          });
 
+// Large models are judged on several threads, each operation by its own tensors alone.
+TEST(Faults, AreNoticedInALargeModelToo) {
+  Scenario scenario = tiny({operation(Train{2})});
+  scenario.params = {parameter("wide", {1100, 1000}), parameter("long", {70'001})};
+  RunOptions options;
+  options.engine = "sim-unchecked";
+  EXPECT_EQ(run_scenario(scenario, options).outcome, Outcome::pass);
+  for (char const* const fault :
+       {"mean_not_divided", "epsilon_inside_root", "moments_swapped", "shard_off_by_one_row"}) {
+    options.fault = fault;
+    RunResult const result = run_scenario(scenario, options);
+    EXPECT_EQ(result.outcome, Outcome::violated) << fault;
+    ASSERT_FALSE(result.violations.empty()) << fault;
+    EXPECT_EQ(result.violations.front().law, "values.bitwise") << fault;
+  }
+}
+
 TEST(Faults, AnUnknownOneIsSaid) {
   RunOptions options;
   options.fault = "no_such_fault";
