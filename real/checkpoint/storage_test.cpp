@@ -1,0 +1,47 @@
+#include "real/checkpoint/storage.h"
+
+#include <gtest/gtest.h>
+
+#include "real/checkpoint/posix_storage.h"
+#include "real/testing/storage_contract.h"
+#include "real/testing/temporary_directory.h"
+
+namespace adamant::real {
+namespace {
+
+TEST(Storage, FilesOfTheSystemKeepTheContract) {
+  TemporaryDirectory const root;
+  PosixStorage storage;
+  expect_storage_contract(storage, root.path());
+}
+
+TEST(Storage, MessagesNameThePathAndTheReason) {
+  TemporaryDirectory const root;
+  PosixStorage storage;
+  try {
+    storage.open(root / "missing");
+    FAIL() << "opened what is not there";
+  } catch (StorageError const& error) {
+    EXPECT_EQ(error.what(), root / "missing" + ": cannot open: No such file or directory");
+  }
+}
+
+TEST(Storage, ADirectoryIsNoFile) {
+  TemporaryDirectory const root;
+  PosixStorage storage;
+  EXPECT_THROW(storage.open(root.path()), StorageError);
+  EXPECT_THROW(storage.create(root.path()), StorageError);
+}
+
+TEST(Storage, PathsAreTakenApartAndPutTogether) {
+  EXPECT_EQ(join_path("a", "b"), "a/b");
+  EXPECT_EQ(join_path("a/", "b"), "a/b");
+  EXPECT_EQ(parent_of("a/b/c"), "a/b");
+  EXPECT_EQ(parent_of("a"), ".");
+  EXPECT_EQ(parent_of("/a"), "/");
+  EXPECT_EQ(name_of_path("a/b/c"), "c");
+  EXPECT_EQ(name_of_path("a"), "a");
+}
+
+}  // namespace
+}  // namespace adamant::real
