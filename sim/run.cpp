@@ -80,6 +80,8 @@ Report report_of(Runtime& runtime) {
         std::max<std::size_t>(report.device_peak_bytes, runtime.memory.peak_bytes(slot));
   }
   report.pinned_peak_bytes = runtime.memory.peak_bytes(0);
+  for (HostState const& host : runtime.hosts)
+    report.allocation_calls.push_back(host.allocation_calls);
   report.operations = runtime.world.executed();
   report.accesses = runtime.watch.accesses();
   report.trace = std::move(runtime.world.trace());
@@ -210,6 +212,24 @@ void name_stream(void const* stream, std::string_view name) {
 
 void note_result(std::uint64_t value) {
   inside_or_abort().world.mix(value);
+}
+
+void note_event(std::string_view name, std::uint64_t value) {
+  World& world = inside_or_abort().world;
+  for (char const c : name) world.mix(static_cast<unsigned char>(c));
+  world.mix(value);
+  if (!world.options().trace) return;
+  Host const& host = *world.host();
+  world.trace().push_back({host.now_ns, host.now_ns, host.rank, "host", std::string(name)});
+}
+
+std::uint32_t choose(std::uint32_t count) {
+  return inside_or_abort().world.choices().pick(count);
+}
+
+bool yield() {
+  Unwatched const unwatched;
+  return inside_or_abort().world.yield();
 }
 
 void report(Violation violation) {

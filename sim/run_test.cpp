@@ -8,6 +8,7 @@
 
 #include <set>
 #include <stdexcept>
+#include <utility>
 
 namespace adamant::sim {
 namespace {
@@ -204,6 +205,99 @@ TEST(Run, OfThousandRanksStartsAndEnds) {
       options);
   EXPECT_TRUE(report.ok()) << describe(report);
   EXPECT_EQ(ended, 1024);
+}
+
+TEST(Run, AnswersQuestionsOfTheHarnessByItsSchedule) {
+  std::vector<std::uint32_t> answers;
+  auto const ask = [&](int) {
+    for (int i = 0; i < 20; ++i) answers.push_back(choose(10));
+  };
+  Options options = options_of(Strategy::random, 3);
+  Report const report = run(1, ask, options);
+  auto const first = std::exchange(answers, {});
+  EXPECT_EQ(report.choices, first);
+  EXPECT_GT(std::set<std::uint32_t>(first.begin(), first.end()).size(), 1U);
+  options.schedule = {.strategy = Strategy::fifo, .seed = 0, .choices = report.choices};
+  run(1, ask, options);
+  EXPECT_EQ(answers, first);
+}
+
+TEST(Run, YieldsToOtherRanks) {
+  std::set<std::vector<int>> orders;
+  for (std::uint64_t seed = 0; seed < 30; ++seed) {
+    std::vector<int> order;
+    run(
+        2,
+        [&](int rank) {
+          for (int i = 0; i < 2; ++i) {
+            order.push_back(rank);
+            EXPECT_TRUE(yield());
+          }
+        },
+        options_of(Strategy::random, seed));
+    orders.insert(order);
+  }
+  EXPECT_GT(orders.size(), 2U);
+}
+
+TEST(Run, HasAnotherDigestForAnotherEvent) {
+  auto const digest = [](char const* event) {
+    return run(1, [&](int) { note_event(event, 1); }).digest;
+  };
+  EXPECT_EQ(digest("write"), digest("write"));
+  EXPECT_NE(digest("write"), digest("sync"));
+  Options options;
+  options.trace = true;
+  Report const traced = run(
+      1, [](int) { note_event("write", 1); }, options);
+  ASSERT_EQ(traced.trace.size(), 1U);
+  EXPECT_EQ(traced.trace[0].name, "write");
+}
+
+TEST(Run, JudgesTheBytesThatAHarnessMoves) {
+  if (!can_check) GTEST_SKIP() << "the sanitizers exclude the instrumentation";
+  auto const violations = [](bool waits) {
+    return run(1,
+               [&](int) {
+                 char there[64];
+                 void* device = nullptr;
+                 void* pinned = nullptr;
+                 cudaMalloc(&device, sizeof there);
+                 cudaMallocHost(&pinned, sizeof there);
+                 cudaMemset(device, 1, sizeof there);
+                 cudaMemcpyAsync(pinned, device, sizeof there, cudaMemcpyDeviceToHost, nullptr);
+                 if (waits) cudaDeviceSynchronize();
+                 copy_watched(there, pinned, sizeof there);
+                 cudaDeviceSynchronize();
+                 cudaFree(device);
+                 cudaFreeHost(pinned);
+               })
+        .violations;
+  };
+  EXPECT_TRUE(violations(true).empty());
+  ASSERT_FALSE(violations(false).empty());
+  EXPECT_EQ(violations(false).front().law, "order.race");
+}
+
+TEST(Run, FailsTheAllocationThatIsNamed) {
+  Options options;
+  options.allocation_failures = {{.rank = 1, .nth = 2}};
+  std::vector<std::vector<cudaError_t>> errors(2);
+  auto const allocate = [&](int rank) {
+    void* memory[3] = {};
+    auto& mine = errors[static_cast<std::size_t>(rank)];
+    mine.push_back(cudaMalloc(&memory[0], 16));
+    mine.push_back(cudaMallocAsync(&memory[1], 16, nullptr));
+    mine.push_back(cudaMallocHost(&memory[2], 16));
+    EXPECT_EQ(memory[1] == nullptr, rank == 1);
+    cudaFree(memory[0]);
+    if (memory[1] != nullptr) cudaFreeAsync(memory[1], nullptr);
+    cudaFreeHost(memory[2]);
+  };
+  Report const report = run(2, allocate, options);
+  EXPECT_EQ(errors[0], std::vector(3, cudaSuccess));
+  EXPECT_EQ(errors[1], (std::vector{cudaSuccess, cudaErrorMemoryAllocation, cudaSuccess}));
+  EXPECT_EQ(report.allocation_calls, (std::vector<std::int64_t>{3, 3}));
 }
 
 TEST(Explore, StopsAtTheFirstViolation) {

@@ -39,6 +39,12 @@ struct Schedule {
 /// In which order a reduction adds the ranks' contributions. `chosen` asks Choices per collective.
 enum class ReductionOrder { chosen, ring, tree, linear };
 
+/// The `nth` call of `rank` that asks for memory, of a device or pinned, fails; from 1.
+struct AllocationFailure {
+  int rank = 0;
+  std::int64_t nth = 1;
+};
+
 struct Options {
   std::uint64_t seed = 0;  // addresses and poison
   Schedule schedule = {};
@@ -52,6 +58,8 @@ struct Options {
   /// unchecked worlds also kernels with blocks of one thread: REQUIRES that blocks of a launch then
   /// do not work on the same bytes, not even by atomics.
   int threads = 1;
+  /// Allocations that fail although there is memory.
+  std::vector<AllocationFailure> allocation_failures = {};
 };
 
 /// One side of a conflict.
@@ -89,8 +97,9 @@ struct Report {
   std::uint64_t simulated_ns = 0;
   std::size_t device_peak_bytes = 0;  // of the fullest device
   std::size_t pinned_peak_bytes = 0;
-  std::uint64_t operations = 0;  // asynchronous operations executed
-  std::uint64_t accesses = 0;    // loads and stores of instrumented code in simulated memory
+  std::vector<std::int64_t> allocation_calls;  // by rank: as AllocationFailure counts them
+  std::uint64_t operations = 0;                // asynchronous operations executed
+  std::uint64_t accesses = 0;  // loads and stores of instrumented code in simulated memory
   std::vector<Event> trace;
   bool ok() const { return violations.empty(); }
 };
@@ -134,6 +143,17 @@ void name_buffer(void const* address, std::string_view name);
 void name_stream(void const* stream, std::string_view name);
 /// Adds a value to the digest.
 void note_result(std::uint64_t value);
+/// Adds an event of the harness, as a file operation or an injected fault, to history: to the
+/// digest, and to the trace where one is kept.
+void note_event(std::string_view name, std::uint64_t value = 0);
+/// Which of `count` equally possible outcomes of the harness' own happens: chosen, recorded and
+/// replayed as everything that is left open. REQUIRES: count >= 1.
+std::uint32_t choose(std::uint32_t count);
+/// Lets the scheduler choose who goes on. False: the world has ended.
+bool yield();
+/// A memcpy of the calling rank's host code, judged as one: for harness code that moves bytes on
+/// its behalf, as a write to a file does.
+void copy_watched(void* to, void const* from, std::size_t bytes);
 /// Adds a violation that a harness found.
 void report(Violation violation);
 

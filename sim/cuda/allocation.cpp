@@ -15,11 +15,24 @@ int device_slot(Runtime& runtime) {
   return runtime.host().device + 1;
 }
 
+/// Counts a call that asks for memory. Is it one that shall fail?
+bool fails_on_purpose(Runtime& runtime) {
+  Host const& host = *runtime.world.host();
+  std::int64_t const nth = ++runtime.host().allocation_calls;
+  auto const& failures = runtime.world.options().allocation_failures;
+  bool const fails = std::any_of(failures.begin(), failures.end(), [&](auto const& failure) {
+    return failure.rank == host.rank && failure.nth == nth;
+  });
+  if (fails) note_event("out of memory on purpose", static_cast<std::uint64_t>(nth));
+  return fails;
+}
+
 cudaError_t allocate_now(Runtime& runtime, void** result, std::size_t bytes, int slot,
                          AllocationKind kind, char const* name) {
   if (result == nullptr) return cudaErrorInvalidValue;
   *result = nullptr;
   if (bytes == 0) return cudaSuccess;
+  if (fails_on_purpose(runtime)) return cudaErrorMemoryAllocation;
   Allocation* const allocation = runtime.memory.allocate(slot, bytes, kind, nullptr, nullptr);
   if (allocation == nullptr) return cudaErrorMemoryAllocation;
   runtime.memory.appear(*allocation, host_touch(runtime, OperationKind::allocate, name, bytes));
@@ -52,6 +65,7 @@ cudaError_t allocate_in_order(Runtime& runtime, void** result, std::size_t bytes
   *result = nullptr;
   if (bytes == 0) return cudaErrorInvalidValue;
   if (pool == nullptr) pool = &current_pool(runtime, stream->device);
+  if (fails_on_purpose(runtime)) return cudaErrorMemoryAllocation;
   Ticket* after = nullptr;
   Allocation* const allocation = runtime.memory.allocate(
       pool->device + 1, bytes, AllocationKind::device_async, stream, &after);

@@ -28,6 +28,7 @@ struct HostState {
   int device = 0;
   cudaError_t last_error = cudaSuccess;
   Stream* per_thread_stream = nullptr;
+  std::int64_t allocation_calls = 0;
 };
 
 /// A pool of stream-ordered memory: its attributes, and what is allocated from it.

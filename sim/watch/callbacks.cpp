@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "sim/sim.h"
 #include "sim/watch/watch.h"
 
 namespace {
@@ -174,3 +175,7 @@ void __tsan_atomic_thread_fence(int) {}
 void __tsan_atomic_signal_fence(int) {}
 
 }  // extern "C"
+
+void adamant::sim::copy_watched(void* to, void const* from, std::size_t bytes) {
+  adamant_sim_memcpy(to, from, bytes);
+}
