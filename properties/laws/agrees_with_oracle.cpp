@@ -2,7 +2,7 @@
 // Sense:      bitwise for parameters, moments and step counters; gradients bitwise if they are
 //             `exact`, else inside the bound of any order of summation.
 // Not said:   that the oracle is right (oracle/golden says so, against PyTorch).
-// Must catch: fault `square_first`, which moves the last bit of a second moment now and then.
+// Must catch: bug `square_first`, which moves the last bit of a second moment now and then.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -14,9 +14,9 @@
 namespace adamant::properties {
 namespace {
 
-std::string agrees(scenarios::Scenario const& scenario, std::string const& fault) {
+std::string agrees(scenarios::Scenario const& scenario, std::string const& bug) {
   scenarios::RunOptions options;
-  options.fault = fault;
+  options.bug = bug;
   auto const result = scenarios::run_scenario(scenario, options);
   if (result.outcome == scenarios::Outcome::pass) return no_difference;
   if (result.violations.empty()) return result.reason + ": " + result.message;
@@ -26,10 +26,10 @@ std::string agrees(scenarios::Scenario const& scenario, std::string const& fault
          first.message;
 }
 
-/// A fault to be made on purpose, to see what a failure looks like and that it fails the build.
+/// A bug to be made on purpose, to see what a failure looks like and that it fails the build.
 std::string canary() {
-  char const* const fault = std::getenv("ADAMANT_CANARY");
-  return fault == nullptr ? "" : fault;
+  char const* const bug = std::getenv("ADAMANT_CANARY");
+  return bug == nullptr ? "" : bug;
 }
 
 RC_GTEST_PROP(AgreesWithOracle, EveryScenarioEndsWithTheBitsOfWholeTensors, ()) {

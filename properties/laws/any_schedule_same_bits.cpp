@@ -3,7 +3,7 @@
 //             collective adds, is nobody's business.
 // Not said:   that nothing races where the values happen to agree (the race checker says that).
 //             Streams are at rest between operations here, so schedules differ within them.
-// Must catch: fault `reduce_skips_wait_for_compute`, by its values alone.
+// Must catch: bug `reduce_skips_wait_for_compute`, by its values alone.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -15,14 +15,14 @@ namespace {
 using scenarios::Schedule;
 
 FinalState under(scenarios::Scenario const& scenario, Schedule const& schedule,
-                 std::string const& fault) {
-  return execute(scenario, {.fault = fault, .schedule = schedule}).state;
+                 std::string const& bug) {
+  return execute(scenario, {.bug = bug, .schedule = schedule}).state;
 }
 
 std::string fifo_and_other(scenarios::Scenario const& scenario, Schedule const& other,
-                           std::string const& fault) {
-  return first_difference(under(scenario, {.strategy = Schedule::Strategy::fifo}, fault),
-                          under(scenario, other, fault));
+                           std::string const& bug) {
+  return first_difference(under(scenario, {.strategy = Schedule::Strategy::fifo}, bug),
+                          under(scenario, other, bug));
 }
 
 RC_GTEST_PROP(AnySchedule, EndsWithTheSameBits, ()) {
@@ -41,8 +41,8 @@ RC_GTEST_PROP(AnySchedule, EndsWithTheSameBits, ()) {
 
 TEST(AnySchedule, CatchesAReductionThatDoesNotWaitForTheModel) {
   expect_caught(
-      [](scenarios::Scenario const& scenario, std::string const& fault) {
-        return fifo_and_other(scenario, {.strategy = Schedule::Strategy::random, .seed = 5}, fault);
+      [](scenarios::Scenario const& scenario, std::string const& bug) {
+        return fifo_and_other(scenario, {.strategy = Schedule::Strategy::random, .seed = 5}, bug);
       },
       "reduce_skips_wait_for_compute", exact_gradients());
 }

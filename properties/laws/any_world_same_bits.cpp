@@ -2,7 +2,7 @@
 // Sense:      bitwise, for `exact` gradients. Adam is element-wise, so a shard boundary may not
 //             move a single bit, and sums that are exact have one result in any order.
 // Not said:   that the bits are right (agrees_with_oracle.cpp).
-// Must catch: fault `remainder_dropped`.
+// Must catch: bug `remainder_dropped`.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -11,15 +11,15 @@
 namespace adamant::properties {
 namespace {
 
-FinalState with_ranks(scenarios::Scenario scenario, std::int64_t ranks, std::string const& fault) {
+FinalState with_ranks(scenarios::Scenario scenario, std::int64_t ranks, std::string const& bug) {
   scenario.microbatches = scenario.microbatch_count();  // the batch is the same in every world
   scenario.world.shard = ranks;
-  return execute(scenario, {.fault = fault}).state;
+  return execute(scenario, {.bug = bug}).state;
 }
 
-std::string alone_and_shared(scenarios::Scenario const& scenario, std::string const& fault) {
-  return first_difference(with_ranks(scenario, 1, fault),
-                          with_ranks(scenario, scenario.world.rank_count(), fault));
+std::string alone_and_shared(scenarios::Scenario const& scenario, std::string const& bug) {
+  return first_difference(with_ranks(scenario, 1, bug),
+                          with_ranks(scenario, scenario.world.rank_count(), bug));
 }
 
 RC_GTEST_PROP(AnyWorld, EndsWithTheBitsOfOneRank, ()) {

@@ -1,7 +1,7 @@
 // Law:        final_state(run(s, sim)) == final_state(run(s, sim-unchecked))
 // Sense:      bitwise: an instrumented access costs time, never a bit.
 // Not said:   that vector units and plain loops agree on a GPU.
-// Must catch: fault `fused_multiply_add` in one of the two builds.
+// Must catch: bug `fused_multiply_add` in one of the two builds.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -10,8 +10,8 @@
 namespace adamant::properties {
 namespace {
 
-std::string in_both_builds(scenarios::Scenario const& scenario, std::string const& fault) {
-  return first_difference(execute(scenario, {.fault = fault}).state,
+std::string in_both_builds(scenarios::Scenario const& scenario, std::string const& bug) {
+  return first_difference(execute(scenario, {.bug = bug}).state,
                           execute(scenario, {.engine = "sim-unchecked"}).state);
 }
 

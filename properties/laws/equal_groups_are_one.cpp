@@ -1,7 +1,7 @@
 // Law:        final_state(run(s)) == final_state(run(s with a group split into two equal ones))
 // Sense:      bitwise: a group is nothing but its settings and its counter.
 // Not said:   that settings reach the parameters they are meant for (agrees_with_oracle.cpp).
-// Must catch: fault `counter_per_tensor`.
+// Must catch: bug `counter_per_tensor`.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -23,9 +23,9 @@ scenarios::Scenario split(scenarios::Scenario scenario) {
   return scenario;
 }
 
-std::string whole_and_split(scenarios::Scenario const& scenario, std::string const& fault) {
-  return first_difference(execute(scenario, {.fault = fault}).state,
-                          execute(split(scenario), {.fault = fault}).state);
+std::string whole_and_split(scenarios::Scenario const& scenario, std::string const& bug) {
+  return first_difference(execute(scenario, {.bug = bug}).state,
+                          execute(split(scenario), {.bug = bug}).state);
 }
 
 RC_GTEST_PROP(EqualGroups, AreOneGroup, ()) {

@@ -66,8 +66,9 @@ std::vector<float> initial_values(ParameterSpec const& parameter, int index, std
 
 }  // namespace
 
-Execution execute(scenarios::Scenario const& scenario, ExecutionOptions const& options,
+Execution execute(scenarios::Scenario scenario, ExecutionOptions const& options,
                   LookAtWorld const& look) {
+  if (!options.bug.empty()) scenario.bug = options.bug;
   std::vector<ParameterSpec> const parameters = scenarios::parameter_specs(scenario);
   scenarios::Program const program(scenario);
   std::uint64_t const seed = scenario.seed.value_or(0);
@@ -86,7 +87,6 @@ Execution execute(scenarios::Scenario const& scenario, ExecutionOptions const& o
                                  .initial_values = [&](int parameter) -> std::span<float const> {
                                    return initial[static_cast<std::size_t>(parameter)];
                                  },
-                                 .fault = options.fault,
                                  .device_bytes = 1ULL << 30,
                                  .loopback = options.loopback},
                                 collector);

@@ -17,7 +17,7 @@ namespace adamant::properties {
 /// What a law adds to a scenario.
 struct ExecutionOptions {
   std::string engine = "sim";
-  std::string fault = "";  // of real/fault.h
+  std::string bug = "";  // real/bug_table.h
   bool loopback = false;
   std::optional<scenarios::Schedule> schedule = {};  // in the place of the scenario's own
 };
@@ -46,7 +46,7 @@ using LookAtWorld =
 /// every operation.
 ///
 /// REQUIRES: the scenario is supported (scenarios/model/support.h).
-Execution execute(scenarios::Scenario const& scenario, ExecutionOptions const& options = {},
+Execution execute(scenarios::Scenario scenario, ExecutionOptions const& options = {},
                   LookAtWorld const& look = {});
 
 /// What a law returns where it holds.

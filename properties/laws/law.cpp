@@ -32,15 +32,15 @@ constexpr std::uint64_t search_cases = 400;
 
 }  // namespace
 
-void expect_caught(Law const& law, std::string const& fault,
+void expect_caught(Law const& law, std::string const& bug,
                    scenarios::GenerateOptions const& options) {
   for (std::uint64_t index = 0; index < search_cases; ++index) {
     auto const scenario = scenarios::generate_scenario(search_seed, index, options);
-    if (law(scenario, fault) == no_difference) continue;
+    if (law(scenario, bug) == no_difference) continue;
     EXPECT_EQ(law(scenario, ""), no_difference) << scenarios::write_scenario(scenario);
     return;
   }
-  ADD_FAILURE() << "no generated scenario breaks the law with " << fault;
+  ADD_FAILURE() << "no generated scenario breaks the law with " << bug;
 }
 
 void classify(scenarios::Scenario const& scenario) {

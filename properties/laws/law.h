@@ -19,13 +19,13 @@ void showValue(Scenario const& scenario, std::ostream& out);
 
 namespace adamant::properties {
 
-/// Holds `scenario` to one law while the engine makes the mistake `fault` ("" for none): what was
+/// Holds `scenario` to one law while the engine makes the mistake `bug` ("" for none): what was
 /// found, or no_difference.
-using Law = std::function<std::string(scenarios::Scenario const& scenario, std::string fault)>;
+using Law = std::function<std::string(scenarios::Scenario const& scenario, std::string bug)>;
 
 /// Fails the running test unless, among the first few hundred generated scenarios, there is one for
-/// which the law is broken with the fault and holds without it.
-void expect_caught(Law const& law, std::string const& fault,
+/// which the law is broken with the bug and holds without it.
+void expect_caught(Law const& law, std::string const& bug,
                    scenarios::GenerateOptions const& options = {});
 
 /// Labels of the corners that a case covers, for RapidCheck's table of what it has seen.

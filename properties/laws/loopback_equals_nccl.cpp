@@ -1,7 +1,7 @@
 // Law:        final_state(run(s, loop-back)) == final_state(run(s, NCCL))
 // Sense:      bitwise, for `exact` gradients: who carries the collectives may not matter.
 // Not said:   anything about order: sums that round may differ in their last bits.
-// Must catch: fault `mean_by_reciprocal` on one of the two sides.
+// Must catch: bug `mean_by_reciprocal` on one of the two sides.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -10,9 +10,9 @@
 namespace adamant::properties {
 namespace {
 
-std::string carried_by_both(scenarios::Scenario const& scenario, std::string const& fault) {
+std::string carried_by_both(scenarios::Scenario const& scenario, std::string const& bug) {
   return first_difference(execute(scenario).state,
-                          execute(scenario, {.fault = fault, .loopback = true}).state);
+                          execute(scenario, {.bug = bug, .loopback = true}).state);
 }
 
 RC_GTEST_PROP(Loopback, EndsWithTheBitsOfNccl, ()) {

@@ -2,7 +2,7 @@
 //             live allocations; nothing is left           after every operation, on every rank
 // Sense:      exact, in bytes asked for.
 // Not said:   how much an allocator rounds up, or how fragmented memory becomes.
-// Must catch: faults `reduction_leaked`, `zero_grad_keeps_memory`, `unit_buffers_kept`.
+// Must catch: bugs `reduction_leaked`, `zero_grad_keeps_memory`, `unit_buffers_kept`.
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -104,9 +104,9 @@ class Counting {
   std::string found_ = no_difference;
 };
 
-std::string counted(scenarios::Scenario const& scenario, std::string const& fault) {
+std::string counted(scenarios::Scenario const& scenario, std::string const& bug) {
   Counting counting(scenario);
-  execute(scenario, {.fault = fault}, [&](Primitive const& operation, WorldView const& world) {
+  execute(scenario, {.bug = bug}, [&](Primitive const& operation, WorldView const& world) {
     counting.after(operation, world);
   });
   return counting.found();

@@ -1,7 +1,7 @@
 // Law:        final_state(run(s)) == final_state(run(s + one more parameter)), without that one
 // Sense:      bitwise: a parameter knows nothing of those that share its buffers, units and kernel.
 // Not said:   anything about settings that couple parameters, such as a clipped global norm.
-// Must catch: fault `last_piece_dropped`.
+// Must catch: bug `last_piece_dropped`.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -16,9 +16,9 @@ scenarios::Scenario with_neighbour(scenarios::Scenario scenario) {
   return scenario;
 }
 
-std::string alone_and_beside(scenarios::Scenario const& scenario, std::string const& fault) {
-  FinalState const alone = execute(scenario, {.fault = fault}).state;
-  FinalState beside = execute(with_neighbour(scenario), {.fault = fault}).state;
+std::string alone_and_beside(scenarios::Scenario const& scenario, std::string const& bug) {
+  FinalState const alone = execute(scenario, {.bug = bug}).state;
+  FinalState beside = execute(with_neighbour(scenario), {.bug = bug}).state;
   beside.tensors.resize(alone.tensors.size());
   beside.steps.resize(alone.steps.size());
   return first_difference(alone, beside);

@@ -1,7 +1,7 @@
 // Law:        a correct engine raises no alarm                     in any generated scenario
 // Sense:      exact: no violation of any law, no error, no refusal.
 // Not said:   that an incorrect one would raise one (properties/negative says that).
-// Must catch: fault `kernel_reads_past_end`.
+// Must catch: bug `kernel_reads_past_end`.
 //
 // ADAMANT_SOAK_CASES sets how many scenarios are run, ADAMANT_SOAK_SEED which.
 #include <gtest/gtest.h>
@@ -28,9 +28,9 @@ std::uint64_t from_environment(char const* name, std::uint64_t otherwise) {
   return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
 }
 
-std::string alarm(Scenario const& scenario, std::string const& fault) {
+std::string alarm(Scenario const& scenario, std::string const& bug) {
   scenarios::RunOptions options;
-  options.fault = fault;
+  options.bug = bug;
   RunResult const result = scenarios::run_scenario(scenario, options);
   if (result.outcome == scenarios::Outcome::pass) return no_difference;
   if (result.violations.empty()) return result.reason + ": " + result.message;

@@ -2,7 +2,7 @@
 //             step and the parameter has a gradient
 // Sense:      bitwise.
 // Not said:   what a step writes (agrees_with_oracle.cpp), nor who advances counters.
-// Must catch: fault `decay_without_gradient`.
+// Must catch: bug `decay_without_gradient`.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -45,10 +45,10 @@ std::string difference(Kept const& before, Kept const& now) {
   return found;
 }
 
-std::string only_steps_write(scenarios::Scenario const& scenario, std::string const& fault) {
+std::string only_steps_write(scenarios::Scenario const& scenario, std::string const& bug) {
   std::string found = no_difference;
   std::vector<Kept> before(scenario.params.size());
-  execute(scenario, {.fault = fault}, [&](Primitive const& operation, WorldView const& world) {
+  execute(scenario, {.bug = bug}, [&](Primitive const& operation, WorldView const& world) {
     for (std::size_t p = 0; p < before.size(); ++p) {
       Kept now = look_at(world, static_cast<int>(p));
       bool const may_write = operation.kind == Primitive::Kind::step && before[p].has_gradient;

@@ -2,7 +2,7 @@
 //             it is refused as out_of_memory, and nothing is violated
 // Sense:      exact: the same bits of outcome, at every size that was tried.
 // Not said:   how much a real allocator's fragmentation adds; the simulated one has none.
-// Must catch: fault `unit_buffers_kept`, whose peak the right engine's device cannot carry.
+// Must catch: bug `unit_buffers_kept`, whose peak the right engine's device cannot carry.
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -17,9 +17,9 @@ using scenarios::Outcome;
 using scenarios::RunResult;
 using scenarios::Scenario;
 
-RunResult on_device_of(std::size_t bytes, Scenario const& scenario, std::string const& fault) {
+RunResult on_device_of(std::size_t bytes, Scenario const& scenario, std::string const& bug) {
   scenarios::RunOptions options;
-  options.fault = fault;
+  options.bug = bug;
   options.device_bytes = bytes;
   return scenarios::run_scenario(scenario, options);
 }
@@ -31,9 +31,9 @@ std::string text_of(RunResult const& result) {
   return result.reason;
 }
 
-std::string peak_suffices(Scenario const& scenario, std::string const& fault) {
+std::string peak_suffices(Scenario const& scenario, std::string const& bug) {
   std::size_t const peak = on_device_of(1ULL << 30, scenario, "").device_peak_bytes;
-  RunResult const result = on_device_of(peak, scenario, fault);
+  RunResult const result = on_device_of(peak, scenario, bug);
   if (result.outcome == Outcome::pass) return no_difference;
   return fmt::format("on a device of {} bytes: {}", peak, text_of(result));
 }

@@ -2,7 +2,7 @@
 //             ranks after every operation
 // Sense:      exact.
 // Not said:   that what they agree on is right (agrees_with_oracle.cpp).
-// Must catch: fault `counter_skips_empty_ranks`.
+// Must catch: bug `counter_skips_empty_ranks`.
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -43,9 +43,9 @@ std::string gathered_differ(WorldView const& world, int parameter) {
   return no_difference;
 }
 
-std::string agree(scenarios::Scenario const& scenario, std::string const& fault) {
+std::string agree(scenarios::Scenario const& scenario, std::string const& bug) {
   std::string found = no_difference;
-  execute(scenario, {.fault = fault}, [&](scenarios::Primitive const&, WorldView const& world) {
+  execute(scenario, {.bug = bug}, [&](scenarios::Primitive const&, WorldView const& world) {
     int const parameters = static_cast<int>(scenario.params.size());
     for (int p = 0; p < parameters && found == no_difference; ++p) {
       found = counters_differ(world, p);

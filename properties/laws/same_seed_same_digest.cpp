@@ -1,8 +1,8 @@
 // Law:        digest(run(s)) == digest(run(s)) == digest(replay(s, choices of run(s)))
 // Sense:      exact; the digest covers seed, choices and history, results included.
 // Not said:   that two compilers build programs with one digest, although they should.
-// Must catch: fault `order_from_leftover_state`, and what must differ: another seed, another
-//             schedule, and another history (fault `counter_off_by_one`).
+// Must catch: bug `order_from_leftover_state`, and what must differ: another seed, another
+//             schedule, and another history (bug `counter_off_by_one`).
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -15,8 +15,8 @@ namespace {
 
 using scenarios::Schedule;
 
-std::uint64_t digest(scenarios::Scenario const& scenario, std::string const& fault = "") {
-  return execute(scenario, {.fault = fault}).end.digest;
+std::uint64_t digest(scenarios::Scenario const& scenario, std::string const& bug = "") {
+  return execute(scenario, {.bug = bug}).end.digest;
 }
 
 RC_GTEST_PROP(SameSeed, GivesTheSameDigestAgainAndFromItsChoices, ()) {

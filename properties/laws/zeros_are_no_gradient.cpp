@@ -1,7 +1,7 @@
 // Law:        a backward after zero_grad to zeros == a backward after zero_grad to none
 // Sense:      bitwise, for `exact` gradients, which are never -0: then 0 + g = g.
 // Not said:   that the two are the same to a step; they are not, zeros decay moments.
-// Must catch: fault `zero_grad_keeps_values`.
+// Must catch: bug `zero_grad_keeps_values`.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -21,9 +21,9 @@ Scenario with_zero_grad(Scenario scenario, bool set_to_none) {
   return scenario;
 }
 
-std::string none_and_zeros(Scenario const& scenario, std::string const& fault) {
-  return first_difference(execute(with_zero_grad(scenario, true), {.fault = fault}).state,
-                          execute(with_zero_grad(scenario, false), {.fault = fault}).state);
+std::string none_and_zeros(Scenario const& scenario, std::string const& bug) {
+  return first_difference(execute(with_zero_grad(scenario, true), {.bug = bug}).state,
+                          execute(with_zero_grad(scenario, false), {.bug = bug}).state);
 }
 
 RC_GTEST_PROP(Zeros, AreNoGradientToTheNextBackward, ()) {

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "real/bug.h"
 #include "real/comm/mean_kernel.h"
 #include "real/cuda/assert.h"
 #include "real/cuda/error.h"
-#include "real/fault.h"
 
 namespace adamant::real {
 
@@ -25,7 +25,7 @@ int& worlds_begun() {
 }  // namespace
 
 BackwardPass::BackwardPass(BackwardParts const& parts) : parts_(parts) {
-  if (ADAMANT_FAULT(order_from_leftover_state) && parts.where.rank == 0) ++worlds_begun();
+  if (ADAMANT_BUG(order_from_leftover_state) && parts.where.rank == 0) ++worlds_begun();
 }
 
 void BackwardPass::run(std::vector<bool> const& wanted) {
@@ -34,10 +34,10 @@ void BackwardPass::run(std::vector<bool> const& wanted) {
   if (any) parts_.tensors.ensure_gradients();
 
   // Parameters must be complete before they are gathered, and the last step done with gradients.
-  if (!ADAMANT_FAULT(gather_skips_wait_for_step))
+  if (!ADAMANT_BUG(gather_skips_wait_for_step))
     order(parts_.streams.compute, forked_, parts_.streams.comm);
 
-  bool const late = ADAMANT_FAULT(prefetch_late_on_one_rank) && is_last(parts_.where);
+  bool const late = ADAMANT_BUG(prefetch_late_on_one_rank) && is_last(parts_.where);
   int const last = parts_.layout.unit_count() - 1;
   gather(last);
   for (int unit = last; unit >= 0; --unit) {
@@ -47,11 +47,11 @@ void BackwardPass::run(std::vector<bool> const& wanted) {
     if (unit > 0 && late) gather(unit - 1);
   }
 
-  if (!ADAMANT_FAULT(step_skips_wait_for_reduction))
+  if (!ADAMANT_BUG(step_skips_wait_for_reduction))
     order(parts_.streams.comm, joined_, parts_.streams.compute);
   for (int p = 0; p < parts_.layout.parameter_count(); ++p)
     if (wanted_[static_cast<std::size_t>(p)]) parts_.tensors.set_has_gradient(p);
-  if (!ADAMANT_FAULT(reduction_leaked)) kept_.clear();
+  if (!ADAMANT_BUG(reduction_leaked)) kept_.clear();
 }
 
 void BackwardPass::gather(int unit) {
@@ -70,8 +70,8 @@ void BackwardPass::gather(int unit) {
 
 std::vector<WholeTensor> BackwardPass::gather_order(int unit) const {
   std::vector<WholeTensor> tensors = whole_tensors(unit);
-  bool const swapped = ADAMANT_FAULT(parameters_swapped_on_one_rank) && is_last(parts_.where);
-  bool const leftover = ADAMANT_FAULT(order_from_leftover_state) && worlds_begun() % 2 == 1;
+  bool const swapped = ADAMANT_BUG(parameters_swapped_on_one_rank) && is_last(parts_.where);
+  bool const leftover = ADAMANT_BUG(order_from_leftover_state) && worlds_begun() % 2 == 1;
   if (swapped || leftover) std::reverse(tensors.begin(), tensors.end());
   return tensors;
 }
@@ -80,8 +80,8 @@ std::vector<WholeTensor> BackwardPass::gather_order(int unit) const {
 void BackwardPass::gather_one(WholeTensor const& tensor) {
   ParameterLayout const& layout = parts_.layout[tensor.parameter];
   std::int64_t count = layout.chunk_numel;
-  if (ADAMANT_FAULT(wrong_count_on_one_rank) && is_last(parts_.where)) count = layout.shard_numel();
-  if (ADAMANT_FAULT(empty_shard_skips_collective) && layout.shard_numel() == 0) return;
+  if (ADAMANT_BUG(wrong_count_on_one_rank) && is_last(parts_.where)) count = layout.shard_numel();
+  if (ADAMANT_BUG(empty_shard_skips_collective) && layout.shard_numel() == 0) return;
   if (count == 0) return;  // on every rank alike
   parts_.communicator.all_gather(parts_.tensors.at(TensorKind::parameter, tensor.parameter),
                                  const_cast<float*>(tensor.value), count, parts_.streams.comm);
@@ -90,12 +90,12 @@ void BackwardPass::gather_one(WholeTensor const& tensor) {
 void BackwardPass::compute(int unit) {
   Stream const& compute = parts_.streams.compute;
   Slot& slot = this->slot(unit);
-  if (!ADAMANT_FAULT(compute_skips_wait_for_gather)) slot.gathered.make_wait(compute);
+  if (!ADAMANT_BUG(compute_skips_wait_for_gather)) slot.gathered.make_wait(compute);
 
   make_whole_gradients(unit);
   call_source(unit);
 
-  slot.values.free_on(ADAMANT_FAULT(slot_released_before_compute) ? parts_.streams.comm : compute);
+  slot.values.free_on(ADAMANT_BUG(slot_released_before_compute) ? parts_.streams.comm : compute);
   slot.computed.record(compute);
 }
 
@@ -108,9 +108,9 @@ void BackwardPass::make_whole_gradients(int unit) {
   whole_gradients_ = DeviceBuffer(parts_.ledger, Purpose::unsharded_gradients, bytes, compute);
 
   bool const idle = parts_.where.rank >= parts_.microbatches;  // B3
-  if (idle && ADAMANT_FAULT(idle_rank_sends_garbage)) return;
+  if (idle && ADAMANT_BUG(idle_rank_sends_garbage)) return;
   if (idle) return zero_async(whole_gradients_, 0, bytes, compute);
-  if (ADAMANT_FAULT(gradient_padding_not_zeroed)) return;
+  if (ADAMANT_BUG(gradient_padding_not_zeroed)) return;
   std::size_t begin = 0;
   for (int const p : wanted_of(unit)) {
     ParameterLayout const& layout = parts_.layout[p];
@@ -155,14 +155,14 @@ void BackwardPass::call_source(int unit) {
                             .accumulate = accumulate,
                             .tensors = tensors,
                             .stream = parts_.streams.compute.get()});
-    accumulate = !ADAMANT_FAULT(microbatches_overwrite);
+    accumulate = !ADAMANT_BUG(microbatches_overwrite);
   }
 }
 
 void BackwardPass::reduce(int unit) {
   if (!whole_gradients_) return;  // on every rank alike
   Stream const& comm = parts_.streams.comm;
-  if (!ADAMANT_FAULT(reduce_skips_wait_for_compute)) slot(unit).computed.make_wait(comm);
+  if (!ADAMANT_BUG(reduce_skips_wait_for_compute)) slot(unit).computed.make_wait(comm);
 
   std::int64_t numel = 0;
   for (int const p : wanted_of(unit)) numel += parts_.layout[p].padded_numel;
@@ -171,10 +171,10 @@ void BackwardPass::reduce(int unit) {
   sum_over_ranks(unit);
   keep_mean(unit);
 
-  if (ADAMANT_FAULT(unit_buffers_kept)) kept_.push_back(std::move(whole_gradients_));
-  whole_gradients_.free_on(ADAMANT_FAULT(whole_gradients_freed_on_compute) ? parts_.streams.compute
-                                                                           : comm);
-  if (ADAMANT_FAULT(reduction_leaked)) kept_.push_back(std::move(sums_));
+  if (ADAMANT_BUG(unit_buffers_kept)) kept_.push_back(std::move(whole_gradients_));
+  whole_gradients_.free_on(ADAMANT_BUG(whole_gradients_freed_on_compute) ? parts_.streams.compute
+                                                                         : comm);
+  if (ADAMANT_BUG(reduction_leaked)) kept_.push_back(std::move(sums_));
   sums_.free_on(comm);
   sums_released_.record(comm);
 }
@@ -201,12 +201,12 @@ void BackwardPass::keep_mean(int unit) {
         {.gradient = parts_.tensors.at(TensorKind::gradient, p),
          .sum = sum,
          .numel = parts_.layout[p].shard_numel(),
-         .accumulate = parts_.tensors.has_gradient(p) && !ADAMANT_FAULT(accumulation_overwrites)});
+         .accumulate = parts_.tensors.has_gradient(p) && !ADAMANT_BUG(accumulation_overwrites)});
     sum += parts_.layout[p].padded_numel;
   }
   int divisor = parts_.microbatches;
-  if (ADAMANT_FAULT(mean_not_divided)) divisor = 1;
-  if (ADAMANT_FAULT(mean_by_world_size)) divisor = parts_.where.world_size;
+  if (ADAMANT_BUG(mean_not_divided)) divisor = 1;
+  if (ADAMANT_BUG(mean_by_world_size)) divisor = parts_.where.world_size;
   launch_mean(tasks, static_cast<float>(divisor), parts_.streams.comm);
 }
 

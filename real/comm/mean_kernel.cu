@@ -3,9 +3,9 @@
 // Traffic: 8 bytes an element, 12 where it adds; 10^9 elements at 4.3 TB/s take 1.9 ms.
 #include <algorithm>
 
+#include "real/bug.h"
 #include "real/comm/mean_kernel.h"
 #include "real/cuda/launch.h"
-#include "real/fault.h"
 
 namespace adamant::real {
 
@@ -21,10 +21,10 @@ struct MeanArguments {
 __global__ void mean_kernel(__grid_constant__ MeanArguments const arguments) {
   MeanTask const task = arguments.tasks[blockIdx.y];
   float const divisor = arguments.divisor;
-  if (ADAMANT_FAULT(mean_by_reciprocal) && !task.accumulate) {
+  if (ADAMANT_BUG(mean_by_reciprocal) && !task.accumulate) {
     float const factor = 1.0F / divisor;
     for_each_in_grid(task.numel, [&](std::int64_t i) { task.gradient[i] = task.sum[i] * factor; });
-  } else if (ADAMANT_FAULT(accumulated_mean_divided_again) && task.accumulate) {
+  } else if (ADAMANT_BUG(accumulated_mean_divided_again) && task.accumulate) {
     for_each_in_grid(task.numel, [&](std::int64_t i) {
       task.gradient[i] = (task.gradient[i] + task.sum[i]) / divisor;
     });

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "real/bug.h"
 #include "real/cuda/assert.h"
-#include "real/fault.h"
 
 namespace adamant::real {
 
@@ -14,7 +14,7 @@ std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
 }
 
 std::int64_t rows_per_rank(std::int64_t rows, int world_size) {
-  if (ADAMANT_FAULT(remainder_dropped))
+  if (ADAMANT_BUG(remainder_dropped))
     return rows > 0 ? std::max<std::int64_t>(rows / world_size, 1) : 0;
   return (rows + world_size - 1) / world_size;
 }
@@ -22,7 +22,7 @@ std::int64_t rows_per_rank(std::int64_t rows, int world_size) {
 ParameterLayout lay_out(ParameterSpec const& spec, RankOfWorld where, std::int64_t offset) {
   std::int64_t const rows = spec.rows();
   std::int64_t const chunk_rows = rows_per_rank(rows, where.world_size);
-  std::int64_t const late = ADAMANT_FAULT(shard_off_by_one_row) && where.rank > 0 ? 1 : 0;
+  std::int64_t const late = ADAMANT_BUG(shard_off_by_one_row) && where.rank > 0 ? 1 : 0;
 
   ParameterLayout p;
   p.row_begin = std::min(rows, where.rank * chunk_rows + late);
@@ -33,7 +33,7 @@ ParameterLayout lay_out(ParameterSpec const& spec, RankOfWorld where, std::int64
   p.padded_numel = round_up(p.chunk_numel, 4);
   p.offset = offset;
   std::int64_t whole = where.world_size * p.chunk_numel;
-  if (ADAMANT_FAULT(remainder_dropped)) whole = std::max(whole, p.numel);  // what the model expects
+  if (ADAMANT_BUG(remainder_dropped)) whole = std::max(whole, p.numel);  // what the model expects
   p.whole_bytes = static_cast<std::size_t>(round_up(whole, 4)) * sizeof(float);
   return p;
 }

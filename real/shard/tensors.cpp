@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "real/bug.h"
 #include "real/cuda/assert.h"
 #include "real/cuda/error.h"
-#include "real/fault.h"
 
 namespace adamant::real {
 
@@ -27,13 +27,13 @@ Tensors::Tensors(Layout const& layout, Ledger& ledger, Streams const& streams)
        {TensorKind::parameter, TensorKind::exp_avg, TensorKind::exp_avg_sq}) {
     buffer(kind) = DeviceBuffer(ledger, purpose_of(kind), layout.flat_bytes(), streams.compute);
     bool const moment = kind != TensorKind::parameter;
-    if (ADAMANT_FAULT(moments_not_zeroed) && moment) continue;
+    if (ADAMANT_BUG(moments_not_zeroed) && moment) continue;
     zero_async(buffer(kind), 0, layout.flat_bytes(), streams.compute);
   }
 }
 
 float* Tensors::flat(TensorKind kind) const {
-  if (ADAMANT_FAULT(gradient_used_after_zero_grad) && kind == TensorKind::gradient && !buffer(kind))
+  if (ADAMANT_BUG(gradient_used_after_zero_grad) && kind == TensorKind::gradient && !buffer(kind))
     return freed_gradients_;
   return buffer(kind).as<float>();
 }
@@ -60,26 +60,26 @@ void Tensors::ensure_gradients() {
 
 void Tensors::drop_gradients() {
   DeviceBuffer& gradients = buffer(TensorKind::gradient);
-  if (ADAMANT_FAULT(gradient_used_after_zero_grad)) {
+  if (ADAMANT_BUG(gradient_used_after_zero_grad)) {
     freed_gradients_ = gradients.as<float>();
     return gradients.free_on(streams_.compute);
   }
   std::fill(has_gradient_.begin(), has_gradient_.end(), false);
-  if (ADAMANT_FAULT(zero_grad_keeps_memory)) return;
-  if (ADAMANT_FAULT(zero_grad_frees_twice) && gradients)
+  if (ADAMANT_BUG(zero_grad_keeps_memory)) return;
+  if (ADAMANT_BUG(zero_grad_frees_twice) && gradients)
     static_cast<void>(cudaFreeAsync(gradients.as<void>(), streams_.compute.get()));
-  gradients.free_on(ADAMANT_FAULT(gradients_freed_on_comm) ? streams_.comm : streams_.compute);
+  gradients.free_on(ADAMANT_BUG(gradients_freed_on_comm) ? streams_.comm : streams_.compute);
 }
 
 void Tensors::zero_gradients() {
-  if (ADAMANT_FAULT(zero_grad_moves_gradients)) {
+  if (ADAMANT_BUG(zero_grad_moves_gradients)) {
     DeviceBuffer const old = std::move(buffer(TensorKind::gradient));
     ensure_gradients();  // while the old one lives, so that the address differs
   }
   ensure_gradients();
-  if (!ADAMANT_FAULT(zero_grad_keeps_values))
+  if (!ADAMANT_BUG(zero_grad_keeps_values))
     zero_async(buffer(TensorKind::gradient), 0, layout_.flat_bytes(), streams_.compute);
-  if (ADAMANT_FAULT(zero_grad_skips_missing) && any_gradient()) return;
+  if (ADAMANT_BUG(zero_grad_skips_missing) && any_gradient()) return;
   std::fill(has_gradient_.begin(), has_gradient_.end(), true);
 }
 

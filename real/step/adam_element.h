@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-#include "real/fault.h"
+#include "real/bug.h"
 #include "real/step/step_table.h"
 
 namespace adamant::real {
@@ -17,7 +17,7 @@ struct AdamElement {
   float v = 0;
 };
 
-/// Which arithmetic a kernel runs: the right one, or the one that a selected fault spoils.
+/// Which arithmetic a kernel runs: the right one, or the one that a selected bug spoils.
 enum class Arithmetic { right, spoilt };
 
 /// One element's step.
@@ -32,27 +32,24 @@ enum class Arithmetic { right, spoilt };
 /// Source:   domain sheet 1.3, order "sep": TransformerEngine's FusedAdam without contraction.
 template <bool decoupled, Arithmetic arithmetic>
 __host__ __device__ inline AdamElement adam_element(StepScalars const& s, float g, AdamElement e) {
-  auto const spoilt_by = [](Fault fault) {
-    return arithmetic == Arithmetic::spoilt && fault_is(fault);
-  };
-  bool const decay_in_update = decoupled != spoilt_by(Fault::modes_mixed);
+  auto const spoilt_by = [](Bug bug) { return arithmetic == Arithmetic::spoilt && bug_is(bug); };
+  bool const decay_in_update = decoupled != spoilt_by(Bug::modes_mixed);
   if (!decay_in_update) g = g + s.weight_decay * e.p;
 
-  bool const swapped = spoilt_by(Fault::moments_swapped);
+  bool const swapped = spoilt_by(Bug::moments_swapped);
   float const b1 = swapped ? s.beta2 : s.beta1;
   float const b2 = swapped ? s.beta1 : s.beta2;
   float const m_new = s.one_minus_beta1 * g;
   float const v_new =
-      spoilt_by(Fault::square_first) ? s.one_minus_beta2 * (g * g) : (s.one_minus_beta2 * g) * g;
-  float const m =
-      spoilt_by(Fault::fused_multiply_add) ? std::fma(b1, e.m, m_new) : b1 * e.m + m_new;
+      spoilt_by(Bug::square_first) ? s.one_minus_beta2 * (g * g) : (s.one_minus_beta2 * g) * g;
+  float const m = spoilt_by(Bug::fused_multiply_add) ? std::fma(b1, e.m, m_new) : b1 * e.m + m_new;
   float const v = b2 * e.v + v_new;
 
   float const v_hat = v / s.correction2;
   float const denominator =
-      spoilt_by(Fault::epsilon_inside_root) ? sqrtf(v_hat + s.epsilon) : sqrtf(v_hat) + s.epsilon;
+      spoilt_by(Bug::epsilon_inside_root) ? sqrtf(v_hat + s.epsilon) : sqrtf(v_hat) + s.epsilon;
   float update = (m / s.correction1) / denominator;
-  if (spoilt_by(Fault::decay_after_update)) {
+  if (spoilt_by(Bug::decay_after_update)) {
     float const p = e.p - s.learning_rate * update;
     return {.p = p - s.learning_rate * (s.weight_decay * p), .m = m, .v = v};
   }

@@ -77,7 +77,7 @@ __device__ void update_section(Arrays const& arrays, StepScalars const& scalars,
                                std::int64_t count) {
   Arrays const a = arrays;        // copies that no store in the loop can alias:
   StepScalars const s = scalars;  // without them the loop is not vectorised
-  std::int64_t const end = ADAMANT_FAULT(kernel_reads_past_end) ? count + 1 : count;
+  std::int64_t const end = ADAMANT_BUG(kernel_reads_past_end) ? count + 1 : count;
   for (std::int64_t i = 0; i < end; ++i) update_one<decoupled, arithmetic>(a, s, i);
 }
 
@@ -109,10 +109,10 @@ __global__ void adam_kernel(__grid_constant__ AdamArguments const arguments) {
                          .m = arguments.exp_avg + piece.offset + begin,
                          .v = arguments.exp_avg_sq + piece.offset + begin};
   if (scalars.apply == 0) {
-    if (ADAMANT_FAULT(decay_without_gradient)) decay_only(arrays, scalars, count);
+    if (ADAMANT_BUG(decay_without_gradient)) decay_only(arrays, scalars, count);
     return;
   }
-  if (fault_in_arithmetic())
+  if (bug_in_arithmetic())
     update<Arithmetic::spoilt>(arrays, scalars, count);
   else
     update<Arithmetic::right>(arrays, scalars, count);

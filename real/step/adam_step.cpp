@@ -1,8 +1,8 @@
 #include "real/step/adam_step.h"
 
+#include "real/bug.h"
 #include "real/cuda/assert.h"
 #include "real/cuda/error.h"
-#include "real/fault.h"
 #include "real/step/adam_kernel.h"
 
 namespace adamant::real {
@@ -50,7 +50,7 @@ void AdamStep::run(Tensors const& tensors) {
 }
 
 void AdamStep::fill_staging(Tensors const& tensors) {
-  if (!ADAMANT_FAULT(staging_overwritten_in_flight)) uploaded_.synchronize();  // S1
+  if (!ADAMANT_BUG(staging_overwritten_in_flight)) uploaded_.synchronize();  // S1
   auto* const rows = staging_.as<StepScalars>();
   for (int p = 0; p < layout_.parameter_count(); ++p) {
     bool const apply = tensors.has_gradient(p) && layout_[p].shard_numel() > 0;
@@ -63,22 +63,22 @@ void AdamStep::fill_staging(Tensors const& tensors) {
 
 AdamConfig const& AdamStep::settings_of(int parameter) const {
   auto const group = static_cast<std::size_t>(group_of_[static_cast<std::size_t>(parameter)]);
-  if (ADAMANT_FAULT(first_group_for_all)) return groups_.front();
-  if (ADAMANT_FAULT(settings_frozen)) return first_groups_[group];
+  if (ADAMANT_BUG(first_group_for_all)) return groups_.front();
+  if (ADAMANT_BUG(settings_frozen)) return first_groups_[group];
   return groups_[group];
 }
 
 void AdamStep::upload_table() {
-  if (!ADAMANT_FAULT(table_overwritten_under_kernel)) table_read_.make_wait(streams_.copy);  // S2
+  if (!ADAMANT_BUG(table_overwritten_under_kernel)) table_read_.make_wait(streams_.copy);  // S2
   ADAMANT_TRY(cudaMemcpyAsync(table_.as<void>(), staging_.as<void>(), table_.bytes(),
                               cudaMemcpyHostToDevice, streams_.copy.get()));
   uploaded_.record(streams_.copy);
 }
 
 void AdamStep::launch_kernel(Tensors const& tensors) {
-  if (!ADAMANT_FAULT(kernel_skips_wait_for_table)) uploaded_.make_wait(streams_.compute);  // S3
+  if (!ADAMANT_BUG(kernel_skips_wait_for_table)) uploaded_.make_wait(streams_.compute);  // S3
   std::int64_t count = piece_count_;
-  if (ADAMANT_FAULT(last_piece_dropped) && count > 1) --count;
+  if (ADAMANT_BUG(last_piece_dropped) && count > 1) --count;
   launch_adam({.parameters = tensors.flat(TensorKind::parameter),
                .gradients = tensors.flat(TensorKind::gradient),
                .exp_avg = tensors.flat(TensorKind::exp_avg),

@@ -4,14 +4,14 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "real/bug.h"
 #include "real/cuda/assert.h"
-#include "real/fault.h"
 
 namespace adamant::real {
 
 namespace {
 
-// The decimal that a user is likely to have written, for faults that never round it to binary32.
+// The decimal that a user is likely to have written, for bugs that never round it to binary32.
 double decimal_of(float value) {
   char text[32];
   std::snprintf(text, sizeof text, "%.6g", static_cast<double>(value));
@@ -19,15 +19,14 @@ double decimal_of(float value) {
 }
 
 float bias_correction(float beta, std::int64_t step) {
-  if (ADAMANT_FAULT(bias_correction_in_float))
-    return 1.0F - std::pow(beta, static_cast<float>(step));
+  if (ADAMANT_BUG(bias_correction_in_float)) return 1.0F - std::pow(beta, static_cast<float>(step));
   double base = static_cast<double>(beta);
-  if (ADAMANT_FAULT(bias_correction_from_decimal_beta)) base = decimal_of(beta);
+  if (ADAMANT_BUG(bias_correction_from_decimal_beta)) base = decimal_of(beta);
   return static_cast<float>(1.0 - std::pow(base, static_cast<double>(step)));
 }
 
 float complement(float beta) {
-  if (ADAMANT_FAULT(complement_in_double)) return static_cast<float>(1.0 - decimal_of(beta));
+  if (ADAMANT_BUG(complement_in_double)) return static_cast<float>(1.0 - decimal_of(beta));
   return 1.0F - beta;
 }
 
@@ -46,7 +45,7 @@ StepScalars step_scalars(AdamConfig const& config, std::int64_t step, bool apply
   row.decoupled = config.mode == AdamMode::adamw ? 1 : 0;
   row.apply = apply ? 1 : 0;
   if (config.bias_correction) {
-    std::int64_t const number = ADAMANT_FAULT(counter_off_by_one) ? step + 1 : step;
+    std::int64_t const number = ADAMANT_BUG(counter_off_by_one) ? step + 1 : step;
     row.correction1 = bias_correction(config.beta1, number);
     row.correction2 = bias_correction(config.beta2, number);
   }
@@ -72,11 +71,11 @@ void StepCounters::advance(std::vector<bool> const& has_gradient, Layout const& 
     auto const group = static_cast<std::size_t>(group_of_[p]);
     if (layout[static_cast<int>(p)].shard_numel() > 0) owns_some[group] = true;
     if (has_gradient[p]) ++parameter_steps_[p];
-    if (ADAMANT_FAULT(counter_per_tensor)) ++group_steps_[group];
+    if (ADAMANT_BUG(counter_per_tensor)) ++group_steps_[group];
   }
-  if (ADAMANT_FAULT(counter_per_tensor)) return;
+  if (ADAMANT_BUG(counter_per_tensor)) return;
   for (std::size_t g = 0; g < group_steps_.size(); ++g) {
-    if (ADAMANT_FAULT(counter_skips_empty_ranks) && !owns_some[g]) continue;
+    if (ADAMANT_BUG(counter_skips_empty_ranks) && !owns_some[g]) continue;
     ++group_steps_[g];
   }
 }
@@ -85,8 +84,9 @@ std::int64_t StepCounters::of(int parameter) const {
   ADAMANT_REAL_ASSERT(parameter >= 0);
   auto const p = static_cast<std::size_t>(parameter);
   ADAMANT_REAL_ASSERT(p < parameter_steps_.size());
-  if (kind_ == StepCounter::parameter) return parameter_steps_[p];
-  return group_steps_[static_cast<std::size_t>(group_of_[p])];
+  std::int64_t const more = ADAMANT_BUG(canary) ? 1 : 0;
+  if (kind_ == StepCounter::parameter) return parameter_steps_[p] + more;
+  return group_steps_[static_cast<std::size_t>(group_of_[p])] + more;
 }
 
 }  // namespace adamant::real

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "real/fault.h"
+#include "real/bug.h"
 
 namespace adamant::real {
 
@@ -25,8 +25,8 @@ std::vector<WorkPiece> make_work_list(Layout const& layout) {
   std::vector<WorkPiece> pieces;
   for (int p = 0; p < layout.parameter_count(); ++p) cut(layout[p], p, pieces);
 
-  if (ADAMANT_FAULT(piece_repeated) && pieces.size() > 1) pieces.front() = pieces.back();
-  if (ADAMANT_FAULT(piece_rounded_up))
+  if (ADAMANT_BUG(piece_repeated) && pieces.size() > 1) pieces.front() = pieces.back();
+  if (ADAMANT_BUG(piece_rounded_up))
     for (WorkPiece& piece : pieces) piece.count = (piece.count + 3) / 4 * 4;
   return pieces;
 }

@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "scenarios/cli/values.h"
+#include "scenarios/model/laws.h"
 #include "scenarios/pool/pool.h"
 #include "scenarios/report/output_file.h"
-#include "scenarios/run/run.h"
 #include "scenarios/yaml/words.h"
 
 namespace adamant::scenarios {
@@ -136,15 +136,8 @@ class Parser {
            "sim, sim-unchecked, cuda, torch or exec:COMMAND")
         ->option_text("NAME");
     sub->add_option_function<std::string>(
-           "--fault", [this](std::string const& name) { set_fault(name); },
-           "Make the engine wrong on purpose, as its own tests do (real/fault.h)")
-        ->option_text("NAME");
-    sub->add_option_function<std::string>(
-           "--bug",
-           [](std::string const&) {
-             refuse("--bug: no defect is catalogued in this version; leave it out");
-           },
-           "Switch a catalogued bug on (not there yet)")
+           "--bug", [this](std::string const& id) { set_bug(id); },
+           "Switch a catalogued bug on; adamant bugs lists them")
         ->option_text("ID");
   }
 
@@ -169,17 +162,14 @@ class Parser {
     arguments_.engine = name;
   }
 
-  void set_fault(std::string const& name) {
-    auto const names = fault_names();
-    if (names.empty()) {
-      throw EndOfProgram{.status = 3,
-                         .text = "--fault: this program's engine was built without mistakes\n"};
+  void set_bug(std::string const& id) {
+    std::vector<std::string_view> ids;
+    for (Meaning const& bug : known_bugs()) ids.push_back(bug.id);
+    if (std::find(ids.begin(), ids.end(), id) == ids.end()) {
+      throw CLI::ValidationError("--bug: no catalogued bug is called `" + id + "`" +
+                                 suggest(id, ids) + "; adamant bugs lists them");
     }
-    if (std::find(names.begin(), names.end(), name) == names.end()) {
-      throw CLI::ValidationError("--fault: the engine cannot make the mistake `" + name + "`" +
-                                 suggest(name, names) + "; it can make " + list_words(names));
-    }
-    arguments_.fault = name;
+    arguments_.bug = id;
   }
 
   void add_run() {
@@ -219,6 +209,8 @@ class Parser {
   void add_listings() {
     CLI::App* const listing = add_command(Command::laws, "laws", "List the laws");
     add_path(listing, "--json", arguments_.json, "Write them as JSON; - is standard output");
+    CLI::App* const catalogue = add_command(Command::bugs, "bugs", "List the catalogue of bugs");
+    add_path(catalogue, "--json", arguments_.json, "Write it as JSON; - is standard output");
     add_command(Command::doctor, "doctor", "What this machine has");
   }
 
@@ -233,7 +225,7 @@ class Parser {
   }
 
   void add_later() {
-    for (char const* const name : {"minimize", "hunt", "bugs"}) {
+    for (char const* const name : {"minimize", "hunt"}) {
       CLI::App* const sub = app_.add_subcommand(name, "Not there yet");
       sub->prefix_command();
       sub->callback([name] { refuse(std::string("adamant ") + name + ": not there yet"); });

@@ -13,7 +13,7 @@
 
 namespace adamant::scenarios {
 
-enum class Command { run, fuzz, laws, doctor, bench };
+enum class Command { run, fuzz, laws, bugs, doctor, bench };
 
 struct Arguments {
   std::string program;  // as it was called, for lines to paste
@@ -22,7 +22,7 @@ struct Arguments {
   std::vector<std::filesystem::path> paths;
   std::optional<std::uint64_t> seed;
   std::optional<std::string> engine;
-  std::string fault;  // a mistake of the engine to switch on, real/fault.h
+  std::optional<std::string> bug;  // in the place of what scenarios say
   int schedules = 0;
   int jobs = 1;
   std::optional<std::filesystem::path> json;

@@ -24,6 +24,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::uint64_t cases_default = 1000;
 constexpr std::chrono::seconds case_time_max{60};
+constexpr std::uint64_t cases_per_repeat = 16;  // one in so many runs twice, for its digest
 
 class FuzzCommand {
  public:
@@ -34,7 +35,6 @@ class FuzzCommand {
         progress_(wants_progress(arguments), "cases"),
         seed_(arguments.seed ? *arguments.seed : draw_seed()) {
     options_.engine = arguments.engine;
-    options_.fault = arguments.fault;
   }
 
   Status execute() {
@@ -68,12 +68,16 @@ class FuzzCommand {
   Scenario scenario_of(std::uint64_t case_index) const {
     GenerateOptions options;
     options.size = static_cast<int>(std::min<std::uint64_t>(case_index, 100));
-    return generate_scenario(seed_, case_index, options);
+    Scenario scenario = generate_scenario(seed_, case_index, options);
+    scenario.bug = arguments_.bug;
+    return scenario;
   }
 
   std::string answer(std::uint64_t job) const {
     Scenario const scenario = scenario_of(case_of(job));
-    Json line = run_in_worker(scenario, options_);
+    RunOptions options = options_;
+    options.repeat = case_of(job) % cases_per_repeat == 0;
+    Json line = run_in_worker(scenario, options);
     // Most cases pass: what is sent of them is the features alone.
     if (line.contains("result") && line.at("result").at("met") == true) line = Json::object();
     line["features"] = features_of(scenario).to_ullong();
@@ -127,26 +131,22 @@ class FuzzCommand {
 
   void write(Failure const& failure, Reported& reported) const {
     Scenario scenario = make_replay(scenario_of(failure.case_index), failure.result);
-    std::string const stem = file_stem_of(failure.result);
+    std::string const stem = arguments_.bug.value_or(file_stem_of(failure.result));
     scenario.name = stem + " found by fuzz";
     scenario.about = fmt::format("Case {} of seed {}, not minimised.", failure.case_index, seed_);
     auto const path = write_failure(*arguments_.out, stem, scenario);
     reported.result.file = path.string();
     if (failure.result.outcome == Outcome::error) return;
     reported.replay =
-        fmt::format("{} run {}", shell_quoted(arguments_.program), shell_quoted(path.string())) +
-        fault_of_line();
+        fmt::format("{} run {}", shell_quoted(arguments_.program), shell_quoted(path.string()));
   }
 
   std::string replay_of(std::uint64_t case_index) const {
     std::string line = fmt::format("{} fuzz --seed {} --skip {} --cases 1",
                                    shell_quoted(arguments_.program), seed_, case_index);
     if (arguments_.engine) line += " --engine " + *arguments_.engine;
-    return line + fault_of_line();
-  }
-
-  std::string fault_of_line() const {
-    return arguments_.fault.empty() ? "" : " --fault " + shell_quoted(arguments_.fault);
+    if (arguments_.bug) line += " --bug " + *arguments_.bug;
+    return line;
   }
 
   double cases_per_second() const {

@@ -1,5 +1,5 @@
 // The commands that run no scenario: `adamant laws` lists the identifiers that scenarios and
-// results use, `adamant doctor` says what this machine has.
+// results use, `adamant bugs` the catalogue, `adamant doctor` says what this machine has.
 #pragma once
 
 #include <string>
@@ -12,6 +12,9 @@ namespace adamant::scenarios {
 
 /// Errors: CannotWrite.
 Status laws_command(Arguments const& arguments);
+
+/// Errors: CannotWrite.
+Status bugs_command(Arguments const& arguments);
 
 /// One thing that a machine has or lacks.
 struct Finding {

@@ -26,6 +26,8 @@ Status dispatch(Arguments const& arguments) {
       return fuzz_command(arguments);
     case Command::laws:
       return laws_command(arguments);
+    case Command::bugs:
+      return bugs_command(arguments);
     case Command::doctor:
       return doctor_command(arguments);
     case Command::bench:

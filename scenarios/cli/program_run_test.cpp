@@ -239,7 +239,7 @@ TEST_F(RunProgram, AWorkerThatIsKilledIsAnErrorAndTheRestGoesOn) {
 
 TEST_F(RunProgram, AWrongEngineIsFoundAndTheReplayLineRepeatsIt) {
   write("small.yaml", passing_scenario());
-  Called const called = call("run small.yaml --fault mean_not_divided");
+  Called const called = call("run small.yaml --bug mean_not_divided");
   ASSERT_EQ(called.status, 1) << called.out << called.err;
   std::string const label = "  replay: ";
   auto const at = called.out.find(label);

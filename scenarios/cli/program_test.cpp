@@ -32,10 +32,22 @@ TEST_F(Program, BadUsageIsTwoWithAHint) {
 }
 
 TEST_F(Program, WhatIsNotThereYetSaysSo) {
-  for (char const* const command : {"minimize x.yaml", "hunt te_2795", "bugs --json -"}) {
+  for (char const* const command : {"minimize x.yaml", "hunt te_2795"}) {
     Called const called = call(command);
     EXPECT_EQ(called.status, 2) << command;
     EXPECT_NE(called.err.find("not there yet"), std::string::npos) << command;
+  }
+}
+
+TEST_F(Program, TheCatalogueIsListedForPeopleAndMachines) {
+  EXPECT_NE(call("bugs").out.find("mean_not_divided"), std::string::npos);
+  Called const machine = call("bugs --json -");
+  EXPECT_EQ(machine.status, 0);
+  auto const bugs = nlohmann::json::parse(machine.out).at("bugs");
+  ASSERT_GE(bugs.size(), 54U);
+  for (auto const& bug : bugs) {
+    for (char const* const key : {"id", "source", "law", "symptom"})
+      EXPECT_FALSE(bug.at(key).get<std::string>().empty()) << bug;
   }
 }
 

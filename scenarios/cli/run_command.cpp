@@ -110,10 +110,10 @@ class RunCommand {
     Job job{.file = std::move(file), .options = {}};
     Scenario& scenario = job.file.scenario;
     if (arguments_.engine) scenario.engine = {.name = *arguments_.engine, .options = {}};
+    if (arguments_.bug) scenario.bug = arguments_.bug;
     if (arguments_.seed) scenario.seed = arguments_.seed;
     if (!scenario.seed) scenario.seed = drawn;
     job.options.schedules = arguments_.schedules;
-    job.options.fault = arguments_.fault;
     if (arguments_.dump) {
       job.options.dump = several ? *arguments_.dump / job.file.path.stem() : *arguments_.dump;
     }
@@ -147,7 +147,7 @@ class RunCommand {
     std::string line = fmt::format("{} run {} --seed {}", shell_quoted(arguments_.program),
                                    shell_quoted(job.file.path.string()), *job.file.scenario.seed);
     if (arguments_.engine) line += " --engine " + *arguments_.engine;
-    if (!arguments_.fault.empty()) line += " --fault " + shell_quoted(arguments_.fault);
+    if (arguments_.bug) line += " --bug " + *arguments_.bug;
     if (arguments_.schedules > 0) line += fmt::format(" --schedules {}", arguments_.schedules);
     return line;
   }

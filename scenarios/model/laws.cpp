@@ -1,6 +1,9 @@
 #include "scenarios/model/laws.h"
 
 #include <algorithm>
+#include <vector>
+
+#include "real/bug_table.h"
 
 namespace adamant::scenarios {
 
@@ -32,7 +35,7 @@ constexpr Meaning law_table[] = {
 
 constexpr Meaning reason_table[] = {
     {"unsupported", "a well-formed scenario that this engine does not execute"},
-    {"unsupported.bug", "catalogued defects cannot be switched on yet"},
+    {"unsupported.bug", "this bug cannot be switched on yet"},
     {"unsupported.capturable", "the capturable form of the step is not there"},
     {"unsupported.capture", "graphs are not captured"},
     {"unsupported.capture_not_capturable", "capture and replay need optimizer.capturable"},
@@ -64,13 +67,22 @@ constexpr Meaning reason_table[] = {
     {"incompatible_checkpoint", "a checkpoint does not fit what it is loaded into"},
 };
 
-constexpr Meaning bug_table[] = {
+// Public reports whose defect no engine here can make yet.
+constexpr Meaning reserved_bugs[] = {
     {"te_2795", "a shard is taken for the whole tensor in an optimizer checkpoint"},
     {"mlm_4133", "fused Adam keeps a second fp32 copy of each weight"},
     {"mlm_4623", "hybrid offload mixes up sharded parameters"},
     {"mlm_2811", "optimizer states return to the device before they are needed"},
     {"mlm_4663", "zero_grad frees a gradient whose address a graph holds"},
 };
+
+std::vector<Meaning> make_bug_list() {
+  std::vector<Meaning> list;
+  for (real::BugInfo const& bug : real::all_bugs()) list.push_back({bug.id, bug.text});
+  for (Meaning const& bug : reserved_bugs)
+    if (!can_switch_on(bug.id)) list.push_back(bug);
+  return list;
+}
 
 }  // namespace
 
@@ -81,7 +93,13 @@ std::span<Meaning const> refusal_reasons() {
   return reason_table;
 }
 std::span<Meaning const> known_bugs() {
-  return bug_table;
+  static std::vector<Meaning> const list = make_bug_list();
+  return list;
+}
+bool can_switch_on(std::string_view bug) {
+  auto const table = real::all_bugs();
+  return std::any_of(table.begin(), table.end(),
+                     [&](real::BugInfo const& info) { return info.id == bug; });
 }
 
 bool matches(std::string_view pattern, std::string_view id) {

@@ -4,6 +4,8 @@
 #include <array>
 #include <string_view>
 
+#include "scenarios/model/laws.h"
+
 namespace adamant::scenarios {
 
 namespace {
@@ -157,8 +159,8 @@ bool is_simulated(std::string_view engine) {
 MaybeRefusal refuse_settings(Scenario const& scenario) {
   Optimizer const& optimizer = scenario.optimizer;
   std::array const settings{
-      Missing{scenario.bug.has_value(), "bug", "no bug can be switched on yet; leave it out",
-              Place::bug},
+      Missing{scenario.bug && !can_switch_on(*scenario.bug), "bug",
+              "this one cannot be switched on yet", Place::bug},
       Missing{scenario.layout != Layout::fsdp2, "layout", "supported: fsdp2", Place::layout},
       Missing{scenario.world.replicate != 1, "replicate", "supported: replicate: 1", Place::world},
       Missing{scenario.offload.index() != 0, "offload", "supported: none", Place::offload},

@@ -88,7 +88,6 @@ struct EngineTask {
   std::uint64_t seed = 0;
   Schedule schedule;
   std::function<std::span<float const>(int parameter)> initial_values;  // whole tensors
-  std::string fault;
   std::size_t device_bytes = 0;
   bool loopback = false;
 };

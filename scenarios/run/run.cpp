@@ -8,6 +8,7 @@
 #include <new>
 #include <utility>
 
+#include "scenarios/model/laws.h"
 #include "scenarios/run/admission.h"
 #include "scenarios/run/dump/dump.h"
 #include "scenarios/run/engine_seam.h"
@@ -73,7 +74,6 @@ EngineTask Runner::task(Schedule const& schedule, Verdict const& verdict) const 
           .seed = seed_,
           .schedule = schedule,
           .initial_values = [&](int parameter) { return verdict.initial_values(parameter); },
-          .fault = options_.fault,
           .device_bytes = options_.device_bytes,
           .loopback = options_.loopback};
 }
@@ -164,10 +164,17 @@ void expect_same_digest(Runner& runner, Schedule schedule, RunResult& result) {
   result.outcome = Outcome::violated;
 }
 
+/// Is the law that the scenario expects to be broken one about two runs?
+bool expects_other_digest(Scenario const& scenario) {
+  return scenario.expect.kind == Expectation::Kind::violates &&
+         matches(scenario.expect.id, "determinism.digest");
+}
+
 RunResult run_schedules(Scenario const& scenario, RunOptions const& options, std::uint64_t seed) {
   Runner runner(scenario, options, seed);
   RunResult result = runner.run(scenario.schedule, options.dump.has_value());
-  if (options.schedules > 0 && result.outcome == Outcome::pass)
+  bool const repeat = options.repeat || options.schedules > 0 || expects_other_digest(scenario);
+  if (repeat && result.outcome == Outcome::pass)
     expect_same_digest(runner, scenario.schedule, result);
   std::uint64_t const schedule_seed = scenario.schedule.seed.value_or(seed);
   int done = 1;
@@ -201,6 +208,7 @@ Scenario effective(Scenario scenario, RunOptions const& options) {
   std::string const asked = options.engine.value_or(scenario.engine.name);
   scenario.engine.name = engine_here(asked);
   if (options.engine) scenario.engine.options.clear();
+  if (!options.bug.empty()) scenario.bug = options.bug;
   if (options.schedule) scenario.schedule = *options.schedule;
   return scenario;
 }

@@ -12,8 +12,6 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
-#include <string_view>
-#include <vector>
 
 #include "scenarios/model/scenario.h"
 #include "scenarios/run/result.h"
@@ -25,8 +23,9 @@ struct RunOptions {
   std::optional<std::string> engine;  // sim | sim-unchecked | cuda
   std::optional<std::uint64_t> seed;  // a scenario without any seed runs with 0
   std::optional<Schedule> schedule;
-  int schedules = 0;       // also run under so many further schedules, random and pct by turns
-  std::string fault = "";  // a mistake of the engine (real/fault.h) to switch on
+  int schedules = 0;     // also run under so many further schedules, random and pct by turns
+  bool repeat = false;   // run it again by its recorded choices: the digest must be the same
+  std::string bug = "";  // a catalogued bug in the place of the scenario's own
   std::optional<std::filesystem::path> dump;  // directory for inputs and states
   /// Names the dump's temporary: whoever made these options can remove it after a worker that died
   /// (run/dump/dump.h).
@@ -35,15 +34,12 @@ struct RunOptions {
   bool loopback = false;  // all ranks share one device and bring their own collectives
 };
 
-/// This machine, or this program, lacks what was asked for: a GPU, an engine, a compiled-in fault.
+/// This machine, or this program, lacks what was asked for: a GPU, an engine, the catalogue of
+/// bugs.
 class MachineLacks : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
-
-/// The mistakes that this program's engine can make on purpose (real/fault.h); none where it was
-/// built without them.
-std::vector<std::string_view> fault_names();
 
 /// Runs the scenario and judges it; `met` says whether that is what the scenario expects.
 ///
@@ -51,8 +47,10 @@ std::vector<std::string_view> fault_names();
 ///           and all that the world noticed, of each law the first few; refused, with nothing run,
 ///           or with out_of_memory. An engine that gives up although no law was seen broken
 ///           violates error.clean. Outcome `error` is left to callers: a run that died.
-/// Schedules: with options.schedules > 0 the scenario's own schedule runs twice (its digest must
-///           repeat), then the others, until one fails; that one is reported, its choices with it.
+/// Schedules: with options.schedules > 0 the scenario's own schedule is repeated, then the others
+/// run
+///           until one fails; that one is reported, its choices with it. A scenario that expects
+///           determinism.digest to be violated is always repeated.
 /// Errors:   MachineLacks; OutputError (scenarios/run/dump/output_error.h) if a dump cannot be
 ///           written. A result comes from a finished run only.
 RunResult run_scenario(Scenario const& scenario, RunOptions const& options = {});

@@ -71,7 +71,7 @@ TEST(Run, FurtherSchedulesAreCountedAndTheFirstFailingOneIsReported) {
   options.schedules = 5;
   EXPECT_EQ(run_scenario(small_scenario(), options).schedules, 6);
 
-  options.fault = "compute_skips_wait_for_gather";
+  options.bug = "compute_skips_wait_for_gather";
   RunResult const failing = run_scenario(small_scenario(), options);
   EXPECT_EQ(failing.outcome, Outcome::violated);
   EXPECT_FALSE(failing.choices.empty());
@@ -119,7 +119,7 @@ TEST(Run, AnEngineThatIsNotLinkedIsNamed) {
 
 TEST(Run, AViolationNamesOperationTensorIndexAndBothValues) {
   RunOptions options;
-  options.fault = "settings_frozen";
+  options.bug = "settings_frozen";
   RunResult const result = run_scenario(small_scenario(), options);
   ASSERT_EQ(result.outcome, Outcome::violated);
   ViolationReport const& first = result.violations.front();
@@ -135,7 +135,7 @@ TEST(Run, AWrongMeanOfNormalGradientsLeavesItsInterval) {
   Scenario scenario = small_scenario();
   scenario.gradients = GradientClass::normal;
   RunOptions options;
-  options.fault = "mean_not_divided";
+  options.bug = "mean_not_divided";
   RunResult const result = run_scenario(scenario, options);
   ASSERT_EQ(result.outcome, Outcome::violated);
   EXPECT_EQ(result.violations.front().law, "values.interval");
@@ -155,12 +155,12 @@ TEST(Run, LargeModelsAreComparedWhereAnOperationTouchesThem) {
   RunOptions options = on("sim-unchecked");
   EXPECT_EQ(run_scenario(large_scenario(), options).outcome, Outcome::pass);
 
-  options.fault = "decay_after_update";
+  options.bug = "decay_after_update";
   RunResult const wrong_step = run_scenario(large_scenario(), options);
   ASSERT_EQ(wrong_step.outcome, Outcome::violated);
   EXPECT_EQ(wrong_step.violations.front().operation, 0);
 
-  options.fault = "zero_grad_keeps_values";
+  options.bug = "zero_grad_keeps_values";
   RunResult const not_zeroed = run_scenario(large_scenario(), options);
   ASSERT_EQ(not_zeroed.outcome, Outcome::violated);
   EXPECT_EQ(not_zeroed.violations.front().operation, 5);
@@ -168,7 +168,7 @@ TEST(Run, LargeModelsAreComparedWhereAnOperationTouchesThem) {
 
 TEST(Run, ViolationsComeInTheOrderOfOperationsAndAreFewOfEachLaw) {
   RunOptions options;
-  options.fault = "piece_repeated";
+  options.bug = "piece_repeated";
   RunResult const result = run_scenario(small_scenario(), options);
   ASSERT_EQ(result.outcome, Outcome::violated);
   int last = -1;

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "scenarios/model/laws.h"
+#include "scenarios/yaml/words.h"
 
 namespace adamant::scenarios {
 
@@ -22,6 +24,12 @@ std::string ids_of(std::span<Meaning const> table) {
   return list;
 }
 
+std::vector<std::string_view> bug_ids() {
+  std::vector<std::string_view> ids;
+  for (Meaning const& bug : known_bugs()) ids.push_back(bug.id);
+  return ids;
+}
+
 void decode_bug(Reader& reader, Field const& field, std::optional<std::string>& bug) {
   std::string id;
   if (!reader.text(field, id)) return;
@@ -29,8 +37,8 @@ void decode_bug(Reader& reader, Field const& field, std::optional<std::string>& 
   bool const known =
       std::any_of(table.begin(), table.end(), [&](Meaning const& m) { return m.id == id; });
   if (!known) {
-    return reader.fail(field,
-                       "no catalogued bug is called " + quote(id) + "; known: " + ids_of(table));
+    return reader.fail(field, "no catalogued bug is called " + quote(id) + suggest(id, bug_ids()) +
+                                  "; `adamant bugs` lists them");
   }
   bug = std::move(id);
 }

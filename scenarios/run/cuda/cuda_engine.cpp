@@ -144,7 +144,7 @@ void CudaExecution::fail(EngineFailure failure) {
 }  // namespace
 
 EngineEnd CudaEngine::execute(EngineTask const& task, Observer& observer) {
-  if (!task.fault.empty()) throw MachineLacks("the engine for GPUs has no faults compiled in");
+  if (task.scenario.bug) throw MachineLacks("the engine for GPUs has no bugs compiled in");
   int const ranks = static_cast<int>(task.scenario.world.rank_count());
   bool const loopback = task.loopback || device_count() < ranks;
   return CudaExecution(task, observer, loopback, ranks).run();

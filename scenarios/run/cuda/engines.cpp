@@ -10,10 +10,6 @@ std::unique_ptr<ScenarioEngine> make_scenario_engine(std::string_view name) {
                      "`: this program has cuda; sim-unchecked is " + "in adamant");
 }
 
-std::vector<std::string_view> fault_names() {
-  return {};
-}
-
 std::string engine_here(std::string const& name) {
   return name == "sim" ? "cuda" : name;
 }

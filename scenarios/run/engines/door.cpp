@@ -1,8 +1,8 @@
 // Compiled once for each variant, with ADAMANT_ENGINE_ENTRY as the name of its entry.
 #include "scenarios/run/engines/door.h"
 
+#include "real/bug.h"
 #include "real/cuda/error.h"
-#include "real/fault.h"
 
 namespace adamant::scenarios {
 
@@ -14,26 +14,18 @@ ncclUniqueId make_nccl_id() {
   return id;
 }
 
-bool select_fault(std::string_view name) {
-#ifdef ADAMANT_FAULTS
-  if (name.empty()) return real::select_fault(real::Fault::none), true;
-  for (real::FaultInfo const& info : real::all_faults()) {
-    if (info.name != name) continue;
-    real::select_fault(info.fault);
+bool select_bug(std::string_view id) {
+#ifdef ADAMANT_BUGS
+  if (id.empty()) return real::select_bug(real::Bug::none), true;
+  for (real::BugInfo const& info : real::all_bugs()) {
+    if (info.id != id) continue;
+    real::select_bug(info.bug);
     return true;
   }
   return false;
 #else
-  return name.empty();
+  return id.empty();
 #endif
-}
-
-std::vector<std::string_view> fault_names() {
-  std::vector<std::string_view> names;
-#ifdef ADAMANT_FAULTS
-  for (real::FaultInfo const& info : real::all_faults()) names.push_back(info.name);
-#endif
-  return names;
 }
 
 EngineError explain(std::exception const& error) {
@@ -47,8 +39,7 @@ constexpr EngineDoor door = {
     .make_loopback_exchange = real::make_loopback_exchange,
     .make_gradients = make_generated_gradients,
     .make_nccl_id = make_nccl_id,
-    .select_fault = select_fault,
-    .fault_names = fault_names,
+    .select_bug = select_bug,
     .explain = explain,
 };
 

@@ -26,11 +26,9 @@ struct EngineDoor {
   std::shared_ptr<real::LoopbackExchange> (*make_loopback_exchange)(int world_size);
   std::unique_ptr<GeneratedGradients> (*make_gradients)(GradientPlan const&);
   ncclUniqueId (*make_nccl_id)();
-  /// Switches the mistake of that name on, or all off for "". False: there is none of that name, or
-  /// none is compiled in.
-  bool (*select_fault)(std::string_view name);
-  /// Every name that select_fault() knows.
-  std::vector<std::string_view> (*fault_names)();
+  /// Switches the bug of that id on, or all off for "". False: there is none of that id, or none is
+  /// compiled in.
+  bool (*select_bug)(std::string_view id);
   EngineError (*explain)(std::exception const&);
 };
 

@@ -261,16 +261,16 @@ void SimExecution::fail(int rank, std::exception const& error) {
   sim::end_world();
 }
 
-/// Switches a fault on for as long as it lives.
-class SelectedFault {
+/// Switches a bug on for as long as it lives.
+class SelectedBug {
  public:
-  SelectedFault(EngineDoor const& door, std::string const& name) : door_(door) {
-    if (!door.select_fault(name))
-      throw MachineLacks("this program's engine has no fault named `" + name + "`");
+  SelectedBug(EngineDoor const& door, std::string const& id) : door_(door) {
+    if (!door.select_bug(id))
+      throw MachineLacks("this program's engine has no bug called `" + id + "`");
   }
-  ~SelectedFault() { door_.select_fault(""); }
-  SelectedFault(SelectedFault const&) = delete;
-  SelectedFault& operator=(SelectedFault const&) = delete;
+  ~SelectedBug() { door_.select_bug(""); }
+  SelectedBug(SelectedBug const&) = delete;
+  SelectedBug& operator=(SelectedBug const&) = delete;
 
  private:
   EngineDoor const& door_;
@@ -285,7 +285,7 @@ std::string_view SimEngine::name() const {
 EngineEnd SimEngine::execute(EngineTask const& task, Observer& observer) {
   bool const checked = variant_ == Variant::checked;
   EngineDoor const& door = *(checked ? adamant_engine_checked() : adamant_engine_unchecked());
-  SelectedFault const fault(door, task.fault);
+  SelectedBug const bug(door, task.scenario.bug.value_or(""));
   sim::Options options;
   options.seed = task.seed;
   options.schedule = simulated(task.schedule, task.seed);

@@ -1,5 +1,4 @@
 // The engines of a program that was linked with the simulator.
-#include "scenarios/run/engines/door.h"
 #include "scenarios/run/engines/sim_engine.h"
 #include "scenarios/run/run.h"
 
@@ -10,10 +9,6 @@ std::unique_ptr<ScenarioEngine> make_scenario_engine(std::string_view name) {
   if (name == "sim-unchecked") return std::make_unique<SimEngine>(SimEngine::Variant::unchecked);
   throw MachineLacks("engine `" + std::string(name) +
                      "`: this program has sim and sim-unchecked; cuda is in adamant-cuda");
-}
-
-std::vector<std::string_view> fault_names() {
-  return adamant_engine_checked()->fault_names();
 }
 
 std::string engine_here(std::string const& name) {

@@ -1,0 +1,157 @@
+// Every catalogued bug has a scenario of its own in the corpus: there its law must be reported, and
+// without the bug the same scenario must be silent.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <optional>
+#include <ostream>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "real/bug_table.h"
+#include "scenarios/model/laws.h"
+#include "scenarios/run/run.h"
+#include "scenarios/yaml/load.h"
+#include "sim/sim.h"
+
+namespace adamant::real {
+
+void PrintTo(BugInfo const& bug, std::ostream* out) {
+  *out << bug.id << ", which breaks " << bug.law;
+}
+
+}  // namespace adamant::real
+
+namespace adamant::properties {
+namespace {
+
+using scenarios::RunResult;
+using scenarios::Scenario;
+using scenarios::Schedule;
+using LawSet = std::set<std::string>;
+
+// Laws that cannot hold in a bug's scenario once its own has fallen.
+std::map<std::string_view, LawSet> const fall_with_it = {
+    {"moments_not_zeroed", {"values.bitwise"}},
+    {"idle_rank_sends_garbage", {"values.bitwise"}},
+    {"zero_grad_moves_gradients", {"memory.budget"}},
+    {"gradient_used_after_zero_grad", {"values.bitwise"}},
+    {"compute_skips_wait_for_gather", {"access.lifetime"}},
+    {"reduce_skips_wait_for_compute", {"access.lifetime"}},
+};
+
+LawSet laws_of(real::BugInfo const& bug) {
+  auto const others = fall_with_it.find(bug.id);
+  LawSet laws = others == fall_with_it.end() ? LawSet() : others->second;
+  laws.emplace(bug.law);
+  return laws;
+}
+
+Scenario scenario_of(real::BugInfo const& bug) {
+  return scenarios::load_scenario_file("scenarios/corpus/bugs/" + std::string(bug.id) + ".yaml");
+}
+
+Scenario without_bug(Scenario scenario) {
+  scenario.bug.reset();
+  scenario.expect = {};
+  return scenario;
+}
+
+LawSet broken_laws(Scenario const& scenario, std::optional<Schedule> const& schedule = {}) {
+  scenarios::RunOptions options;
+  options.schedule = schedule;
+  options.repeat = true;
+  RunResult const result = scenarios::run_scenario(scenario, options);
+  LawSet laws;
+  for (auto const& violation : result.violations) laws.insert(violation.law);
+  if (result.outcome == scenarios::Outcome::error) laws.insert("error: " + result.message);
+  if (result.outcome == scenarios::Outcome::refused) laws.insert("refused: " + result.message);
+  return laws;
+}
+
+/// Can these laws be judged in this build? Accesses need the compiler's instrumentation.
+bool judged_here(LawSet const& laws) {
+  if (sim::can_check) return true;
+  return std::none_of(laws.begin(), laws.end(), [](std::string const& law) {
+    return law.starts_with("access.") || law == "order.race";
+  });
+}
+
+class CataloguedBug : public testing::TestWithParam<real::BugInfo> {
+ protected:
+  void SetUp() override {
+    if (!judged_here(laws_of(GetParam())))
+      GTEST_SKIP() << "the sanitizers exclude the instrumentation";
+  }
+
+  Scenario const scenario_ = scenario_of(GetParam());
+};
+
+TEST_P(CataloguedBug, HasAScenarioThatNamesItAndItsLaw) {
+  EXPECT_EQ(scenario_.bug, GetParam().id);
+  EXPECT_EQ(scenario_.expect.kind, scenarios::Expectation::Kind::violates);
+  EXPECT_EQ(scenario_.expect.id, GetParam().law);
+}
+
+TEST_P(CataloguedBug, BreaksItsLawAndNoOther) {
+  EXPECT_EQ(broken_laws(scenario_), laws_of(GetParam()));
+}
+
+TEST_P(CataloguedBug, IsMissedWhereItIsNotMade) {
+  EXPECT_EQ(broken_laws(without_bug(scenario_)), LawSet());
+}
+
+// Which laws else fall depends on what happens to happen first; that something falls does not.
+TEST_P(CataloguedBug, IsNoticedUnderAnySchedule) {
+  for (std::uint64_t seed = 0; seed < 16; ++seed) {
+    Schedule const schedule = {
+        .strategy = seed % 2 == 0 ? Schedule::Strategy::random : Schedule::Strategy::pct,
+        .seed = seed,
+        .depth = std::nullopt,
+        .choices = std::nullopt};
+    EXPECT_FALSE(broken_laws(scenario_, schedule).empty()) << "schedule seed " << seed;
+    EXPECT_EQ(broken_laws(without_bug(scenario_), schedule), LawSet()) << "schedule seed " << seed;
+  }
+}
+
+// Where sums may round in any order, gradients are held to an interval instead.
+TEST(CataloguedBugOnRoundedSums, BreaksTheInterval) {
+  Scenario scenario =
+      scenarios::load_scenario_file("scenarios/corpus/bugs/slot_released_before_compute.yaml");
+  scenario.microbatches = 3;
+  scenario.bug = "mean_not_divided";
+  for (auto const gradients : {scenarios::GradientClass::normal, scenarios::GradientClass::wild}) {
+    scenario.gradients = gradients;
+    EXPECT_EQ(broken_laws(scenario), LawSet{"values.interval"});
+    EXPECT_EQ(broken_laws(without_bug(scenario)), LawSet());
+  }
+}
+
+TEST(Catalogue, NamesLawsOfTheContract) {
+  for (real::BugInfo const& bug : real::all_bugs()) {
+    auto const laws = scenarios::laws();
+    EXPECT_TRUE(std::any_of(laws.begin(), laws.end(), [&](scenarios::Meaning const& law) {
+      return law.id == bug.law;
+    })) << bug.id;
+  }
+}
+
+std::string camel_case(testing::TestParamInfo<real::BugInfo> const& info) {
+  std::string name;
+  bool upper = true;
+  for (char const c : info.param.id) {
+    if (c != '_') name += upper ? static_cast<char>(std::toupper(c)) : c;
+    upper = c == '_';
+  }
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, CataloguedBug,
+                         testing::ValuesIn(real::all_bugs().begin(), real::all_bugs().end()),
+                         camel_case);
+
+}  // namespace
+}  // namespace adamant::properties
