@@ -61,7 +61,7 @@ void Tensors::ensure_gradients() {
 void Tensors::drop_gradients() {
   DeviceBuffer& gradients = buffer(TensorKind::gradient);
   if (ADAMANT_BUG(gradient_used_after_zero_grad)) {
-    freed_gradients_ = gradients.as<float>();
+    if (gradients) freed_gradients_ = gradients.as<float>();
     return gradients.free_on(streams_.compute);
   }
   std::fill(has_gradient_.begin(), has_gradient_.end(), false);

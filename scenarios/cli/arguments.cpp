@@ -26,6 +26,8 @@ std::filesystem::path place_of(std::filesystem::path const& path) {
   return impossible ? path : place;
 }
 
+constexpr std::uint64_t cases_max = std::uint64_t{1} << 53U;
+
 class Parser {
  public:
   explicit Parser(Arguments& arguments) : arguments_(arguments) {
@@ -35,6 +37,7 @@ class Parser {
     add_look();
     add_run();
     add_fuzz();
+    add_hunt();
     add_listings();
     add_bench();
     add_later();
@@ -131,6 +134,9 @@ class Parser {
     add_count(sub, "--jobs", {1, 1024}, "Worker processes; default: the cores",
               [this](std::uint64_t jobs) { arguments_.jobs = static_cast<int>(jobs); });
     add_outputs(sub);
+  }
+
+  void add_engine(CLI::App* sub) {
     sub->add_option_function<std::string>(
            "--engine", [this](std::string const& name) { set_engine(name); },
            "sim, sim-unchecked, cuda, torch or exec:COMMAND")
@@ -163,13 +169,17 @@ class Parser {
   }
 
   void set_bug(std::string const& id) {
+    check_bug("--bug", id);
+    arguments_.bug = id;
+  }
+
+  static void check_bug(std::string const& where, std::string const& id) {
     std::vector<std::string_view> ids;
     for (Meaning const& bug : known_bugs()) ids.push_back(bug.id);
     if (std::find(ids.begin(), ids.end(), id) == ids.end()) {
-      throw CLI::ValidationError("--bug: no catalogued bug is called `" + id + "`" +
+      throw CLI::ValidationError(where + ": no catalogued bug is called `" + id + "`" +
                                  suggest(id, ids) + "; adamant bugs lists them");
     }
-    arguments_.bug = id;
   }
 
   void add_run() {
@@ -185,24 +195,52 @@ class Parser {
            "A trace of the run in simulated time (not there yet)")
         ->option_text("FILE");
     add_common(sub);
+    add_engine(sub);
   }
 
-  void add_fuzz() {
-    CLI::App* const sub = add_command(Command::fuzz, "fuzz", "Generate scenarios and run them");
-    constexpr std::uint64_t cases_max = std::uint64_t{1} << 53U;
-    add_count(sub, "--cases", {1, cases_max}, "How many; default 1000",
-              [this](std::uint64_t cases) { arguments_.cases = cases; });
-    auto const set_time = [this](std::string const& value) {
+  void add_time(CLI::App* sub, char const* text) {
+    auto const set = [this](std::string const& value) {
       arguments_.time = parse_duration(value);
       if (!arguments_.time) {
         throw CLI::ValidationError("--for: `" + value + "` is not a duration such as 60s or 5m");
       }
     };
-    sub->add_option_function<std::string>("--for", set_time, "How long, such as 60s or 5m")
-        ->option_text("TIME");
+    sub->add_option_function<std::string>("--for", set, text)->option_text("TIME");
+  }
+
+  void add_fuzz() {
+    CLI::App* const sub = add_command(Command::fuzz, "fuzz", "Generate scenarios and run them");
+    add_count(sub, "--cases", {1, cases_max}, "How many; default 1000",
+              [this](std::uint64_t cases) { arguments_.cases = cases; });
+    add_time(sub, "How long, such as 60s or 5m");
     add_count(sub, "--skip", {0, cases_max}, "Start at case number N of the seed",
               [this](std::uint64_t skip) { arguments_.skip = skip; });
     add_path(sub, "--out", arguments_.out, "Directory for what fails");
+    add_common(sub);
+    add_engine(sub);
+  }
+
+  void add_hunt() {
+    CLI::App* const sub =
+        add_command(Command::hunt, "hunt", "How fast does random search find each catalogued bug");
+    auto const add_bug = [this](std::string const& id) {
+      check_bug("BUG", id);
+      if (!can_switch_on(id)) refuse("BUG: `" + id + "` cannot be switched on yet");
+      arguments_.bugs.push_back(id);
+    };
+    sub->add_option_function<std::vector<std::string>>(
+           "BUG",
+           [add_bug](std::vector<std::string> const& ids) {
+             for (std::string const& id : ids) add_bug(id);
+           },
+           "Only these; default: all")
+        ->option_text("BUG");
+    add_count(sub, "--searches", {1, 1000}, "How often each is searched for; default 5",
+              [this](std::uint64_t count) { arguments_.searches = static_cast<int>(count); });
+    add_count(sub, "--cases", {1, cases_max}, "At most so many cases a search",
+              [this](std::uint64_t cases) { arguments_.cases = cases; });
+    add_time(sub, "At most so long a search; default 60s");
+    add_path(sub, "--out", arguments_.out, "Directory for a scenario of each that was found");
     add_common(sub);
   }
 
@@ -225,7 +263,7 @@ class Parser {
   }
 
   void add_later() {
-    for (char const* const name : {"minimize", "hunt"}) {
+    for (char const* const name : {"minimize"}) {
       CLI::App* const sub = app_.add_subcommand(name, "Not there yet");
       sub->prefix_command();
       sub->callback([name] { refuse(std::string("adamant ") + name + ": not there yet"); });

@@ -13,7 +13,7 @@
 
 namespace adamant::scenarios {
 
-enum class Command { run, fuzz, laws, bugs, doctor, bench };
+enum class Command { run, fuzz, hunt, laws, bugs, doctor, bench };
 
 struct Arguments {
   std::string program;  // as it was called, for lines to paste
@@ -33,6 +33,9 @@ struct Arguments {
   std::optional<std::chrono::milliseconds> time;
   std::uint64_t skip = 0;  // the first case of a search
   std::optional<std::filesystem::path> out;
+
+  std::vector<std::string> bugs;  // to hunt for; none means all
+  int searches = 5;               // for each of them
 
   std::vector<std::string> suites;
   bool full = false;

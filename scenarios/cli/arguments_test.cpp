@@ -131,7 +131,7 @@ TEST(Arguments, MessagesNameTheOption) {
 
 TEST(Arguments, WhatIsNotThereYetEndsWithTwo) {
   EXPECT_EQ(status_of({"minimize", "a.yaml", "-o", "b.yaml"}), 2);
-  EXPECT_EQ(status_of({"hunt"}), 2);
+  EXPECT_EQ(status_of({"hunt", "te_2796"}), 2);
   EXPECT_EQ(status_of({"run", "a.yaml", "--trace", "t.json"}), 2);
 }
 

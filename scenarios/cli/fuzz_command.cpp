@@ -8,9 +8,10 @@
 
 #include "scenarios/cli/failures.h"
 #include "scenarios/cli/outputs.h"
+#include "scenarios/cli/search.h"
 #include "scenarios/cli/seed.h"
 #include "scenarios/cli/worker_lines.h"
-#include "scenarios/generate/generate.h"
+#include "scenarios/generate/features.h"
 #include "scenarios/pool/interrupt.h"
 #include "scenarios/report/json.h"
 #include "scenarios/report/progress.h"
@@ -24,7 +25,6 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::uint64_t cases_default = 1000;
 constexpr std::chrono::seconds case_time_max{60};
-constexpr std::uint64_t cases_per_repeat = 16;  // one in so many runs twice, for its digest
 
 class FuzzCommand {
  public:
@@ -64,19 +64,14 @@ class FuzzCommand {
 
   std::uint64_t case_of(std::uint64_t job) const { return arguments_.skip + job; }
 
-  /// The first hundred cases grow, so that what fails on everything fails on something small.
   Scenario scenario_of(std::uint64_t case_index) const {
-    GenerateOptions options;
-    options.size = static_cast<int>(std::min<std::uint64_t>(case_index, 100));
-    Scenario scenario = generate_scenario(seed_, case_index, options);
-    scenario.bug = arguments_.bug;
-    return scenario;
+    return search_case(seed_, case_index, arguments_.bug);
   }
 
   std::string answer(std::uint64_t job) const {
     Scenario const scenario = scenario_of(case_of(job));
     RunOptions options = options_;
-    options.repeat = case_of(job) % cases_per_repeat == 0;
+    options.repeat = search_repeats(case_of(job));
     Json line = run_in_worker(scenario, options);
     // Most cases pass: what is sent of them is the features alone.
     if (line.contains("result") && line.at("result").at("met") == true) line = Json::object();

@@ -9,6 +9,7 @@
 #include "scenarios/cli/arguments.h"
 #include "scenarios/cli/bench_command.h"
 #include "scenarios/cli/fuzz_command.h"
+#include "scenarios/cli/hunt_command.h"
 #include "scenarios/cli/listings.h"
 #include "scenarios/cli/outputs.h"
 #include "scenarios/cli/run_command.h"
@@ -24,6 +25,8 @@ Status dispatch(Arguments const& arguments) {
       return run_command(arguments);
     case Command::fuzz:
       return fuzz_command(arguments);
+    case Command::hunt:
+      return hunt_command(arguments);
     case Command::laws:
       return laws_command(arguments);
     case Command::bugs:

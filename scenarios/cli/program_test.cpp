@@ -32,7 +32,7 @@ TEST_F(Program, BadUsageIsTwoWithAHint) {
 }
 
 TEST_F(Program, WhatIsNotThereYetSaysSo) {
-  for (char const* const command : {"minimize x.yaml", "hunt te_2795"}) {
+  for (char const* const command : {"minimize x.yaml"}) {
     Called const called = call(command);
     EXPECT_EQ(called.status, 2) << command;
     EXPECT_NE(called.err.find("not there yet"), std::string::npos) << command;

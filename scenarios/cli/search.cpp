@@ -1,0 +1,22 @@
+#include "scenarios/cli/search.h"
+
+#include <algorithm>
+
+#include "scenarios/generate/generate.h"
+
+namespace adamant::scenarios {
+
+Scenario search_case(std::uint64_t seed, std::uint64_t index,
+                     std::optional<std::string> const& bug) {
+  GenerateOptions options;
+  options.size = static_cast<int>(std::min<std::uint64_t>(index, 100));
+  Scenario scenario = generate_scenario(seed, index, options);
+  scenario.bug = bug;
+  return scenario;
+}
+
+bool search_repeats(std::uint64_t index) {
+  return index % 16 == 0;
+}
+
+}  // namespace adamant::scenarios
