@@ -117,7 +117,12 @@ void conclude(RunResult& result, std::optional<EngineFailure> const& failure) {
 RunResult Runner::run(Schedule const& schedule, bool dump) {
   Verdict verdict(scenario_, parameters_, seed_);
   std::unique_ptr<Dump> const files =
-      dump ? std::make_unique<Dump>(*options_.dump, options_.dump_process, parameters_) : nullptr;
+      dump ? std::make_unique<Dump>(*options_.dump, options_.dump_process,
+                                    Dumped{.parameters = parameters_,
+                                           .settings = [&](int group) -> AdamConfig const& {
+                                             return verdict.settings(group);
+                                           }})
+           : nullptr;
   VerdictAndDump observer(verdict, files.get());
   EngineEnd end = engine_->execute(task(schedule, verdict), observer);
 

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <fstream>
 #include <initializer_list>
+#include <nlohmann/json.hpp>
 #include <system_error>
 #include <utility>
 
@@ -95,11 +96,10 @@ void remove_unfinished_dump(std::filesystem::path const& directory, pid_t proces
   }
 }
 
-Dump::Dump(std::filesystem::path const& directory, pid_t process,
-           std::vector<ParameterSpec> const& parameters)
+Dump::Dump(std::filesystem::path const& directory, pid_t process, Dumped dumped)
     : directory_(followed(directory)),
       temporary_(beside(directory_, process)),
-      parameters_(parameters) {
+      dumped_(std::move(dumped)) {
   refuse_what_is_no_dump(directory_);
   attempt(temporary_, "create", [&](std::error_code& error) {
     return std::filesystem::create_directories(temporary_, error);
@@ -119,8 +119,8 @@ Dump::~Dump() {
 
 bool Dump::started(WorldView const& world) {
   std::vector<TensorToWrite> tensors;
-  for (std::size_t p = 0; p < parameters_.size(); ++p)
-    add_whole(tensors, world, parameters_[p], static_cast<int>(p), TensorKind::parameter);
+  for (std::size_t p = 0; p < dumped_.parameters.size(); ++p)
+    add_whole(tensors, world, dumped_.parameters[p], static_cast<int>(p), TensorKind::parameter);
   write_safetensors(temporary_ / "initial.safetensors", tensors);
   return true;
 }
@@ -136,18 +136,36 @@ bool Dump::after(Primitive const& operation, WorldView const& world) {
 
 void Dump::write_gradients(WorldView const& world, std::string const& file) const {
   std::vector<TensorToWrite> tensors;
-  for (std::size_t p = 0; p < parameters_.size(); ++p)
+  for (std::size_t p = 0; p < dumped_.parameters.size(); ++p)
     if (int const parameter = static_cast<int>(p); world.has_gradient(0, parameter))
-      add_whole(tensors, world, parameters_[p], parameter, TensorKind::gradient);
-  write_safetensors(temporary_ / file, tensors);
+      add_whole(tensors, world, dumped_.parameters[p], parameter, TensorKind::gradient);
+  write_safetensors(temporary_ / file, tensors, {{"optimizer", settings_of_step(world)}});
+}
+
+// JSON, by parameter; binary32 values as the decimals that lead back to them.
+std::string Dump::settings_of_step(WorldView const& world) const {
+  nlohmann::ordered_json text = nlohmann::ordered_json::object();
+  for (std::size_t p = 0; p < dumped_.parameters.size(); ++p) {
+    ParameterSpec const& spec = dumped_.parameters[p];
+    AdamConfig const& config = dumped_.settings(spec.group);
+    text[spec.name] = {{"mode", config.mode == AdamMode::adamw ? "adamw" : "adam"},
+                       {"lr", double{config.learning_rate}},
+                       {"beta1", double{config.beta1}},
+                       {"beta2", double{config.beta2}},
+                       {"eps", double{config.epsilon}},
+                       {"weight_decay", double{config.weight_decay}},
+                       {"bias_correction", config.bias_correction},
+                       {"step", world.step_count(0, static_cast<int>(p))}};
+  }
+  return text.dump();
 }
 
 void Dump::write_state(WorldView const& world, std::string const& file) const {
   std::vector<TensorToWrite> tensors;
-  for (std::size_t p = 0; p < parameters_.size(); ++p)
+  for (std::size_t p = 0; p < dumped_.parameters.size(); ++p)
     for (TensorKind const kind :
          {TensorKind::parameter, TensorKind::exp_avg, TensorKind::exp_avg_sq})
-      add_whole(tensors, world, parameters_[p], static_cast<int>(p), kind);
+      add_whole(tensors, world, dumped_.parameters[p], static_cast<int>(p), kind);
   write_safetensors(temporary_ / file, tensors);
 }
 

@@ -1,5 +1,6 @@
 // Writes a run's inputs and states for others to redo: initial parameters, the gradient that each
-// step consumed and the state it led to, as whole tensors assembled from what the ranks hold.
+// step consumed and the state it led to, as whole tensors assembled from what the ranks hold. A
+// gradient's file names the settings of its step, so that redo_in_torch.py needs nothing else.
 //
 // A dump appears whole or not at all: files go to a temporary directory beside the target, which is
 // renamed when the run is over. A directory that is there already is replaced only if it is a dump,
@@ -9,6 +10,8 @@
 #include <sys/types.h>
 
 #include <filesystem>
+#include <functional>
+#include <string>
 #include <vector>
 
 #include "scenarios/run/engine_seam.h"
@@ -19,13 +22,18 @@ namespace adamant::scenarios {
 /// because whoever wrote it was killed. A dump that it was about to replace is put back.
 void remove_unfinished_dump(std::filesystem::path const& directory, pid_t process);
 
+/// Whose run is dumped.
+struct Dumped {
+  std::vector<ParameterSpec> const& parameters;
+  std::function<AdamConfig const&(int group)> settings;  // of the step that was last executed
+};
+
 class Dump final : public Observer {
  public:
   /// `process` names the temporary, see remove_unfinished_dump().
   ///
   /// Errors: OutputError if `directory` is not a dump, or nothing can be written beside it.
-  Dump(std::filesystem::path const& directory, pid_t process,
-       std::vector<ParameterSpec> const& parameters);
+  Dump(std::filesystem::path const& directory, pid_t process, Dumped dumped);
   /// Removes what was not committed.
   ~Dump() override;
   Dump(Dump const&) = delete;
@@ -42,11 +50,12 @@ class Dump final : public Observer {
 
  private:
   void write_gradients(WorldView const& world, std::string const& file) const;
+  std::string settings_of_step(WorldView const& world) const;
   void write_state(WorldView const& world, std::string const& file) const;
 
   std::filesystem::path directory_;
   std::filesystem::path temporary_;
-  std::vector<ParameterSpec> const& parameters_;
+  Dumped dumped_;
   int steps_ = 0;
 };
 

@@ -19,8 +19,9 @@ static_assert(std::endian::native == std::endian::little);
 
 constexpr std::size_t alignment = 8;
 
-std::string header_of(std::vector<TensorToWrite> const& tensors) {
+std::string header_of(std::vector<TensorToWrite> const& tensors, Metadata const& metadata) {
   nlohmann::ordered_json header = nlohmann::ordered_json::object();
+  if (!metadata.empty()) header["__metadata__"] = metadata;
   std::int64_t begin = 0;
   for (TensorToWrite const& tensor : tensors) {
     std::int64_t numel = 1;
@@ -73,9 +74,9 @@ class OutputFile {
 
 }  // namespace
 
-void write_safetensors(std::filesystem::path const& path,
-                       std::vector<TensorToWrite> const& tensors) {
-  std::string const header = header_of(tensors);
+void write_safetensors(std::filesystem::path const& path, std::vector<TensorToWrite> const& tensors,
+                       Metadata const& metadata) {
+  std::string const header = header_of(tensors, metadata);
   std::uint64_t const length = header.size();
   OutputFile file(path);
   file.write(&length, sizeof length);

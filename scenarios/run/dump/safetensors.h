@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -19,8 +20,11 @@ struct TensorToWrite {
   std::vector<std::span<float const>> parts;
 };
 
+/// Texts that a file carries beside its tensors, by name.
+using Metadata = std::map<std::string, std::string>;
+
 /// Errors: OutputError; what was written of the file is then removed.
-void write_safetensors(std::filesystem::path const& path,
-                       std::vector<TensorToWrite> const& tensors);
+void write_safetensors(std::filesystem::path const& path, std::vector<TensorToWrite> const& tensors,
+                       Metadata const& metadata = {});
 
 }  // namespace adamant::scenarios

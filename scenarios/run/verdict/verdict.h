@@ -45,6 +45,9 @@ class Verdict final : public Observer {
     return reference_.model().tensor(parameter, TensorKind::parameter);
   }
 
+  /// What the oracle steps a group's parameters with.
+  AdamConfig const& settings(int group) const { return reference_.model().group(group); }
+
  private:
   void follow(Primitive const& operation, WorldView const& world);
   void follow_backward(Primitive const& operation, WorldView const& world);
