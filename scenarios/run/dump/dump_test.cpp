@@ -1,7 +1,6 @@
 #include "scenarios/run/dump/dump.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -9,39 +8,15 @@
 #include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "scenarios/run/dump/output_error.h"
 #include "scenarios/run/dump/safetensors.h"
 #include "scenarios/run/run.h"
+#include "scenarios/run/testing/scratch.h"
 #include "scenarios/run/testing/small_scenario.h"
 
 namespace adamant::scenarios {
 namespace {
-
-/// A directory that is gone when the test is over.
-class Scratch {
- public:
-  Scratch() : path_(std::filesystem::temp_directory_path() / ("adamant-dump-test-" + own_name())) {
-    std::filesystem::create_directories(path_);
-  }
-  ~Scratch() { std::filesystem::remove_all(path_); }
-  std::filesystem::path operator/(char const* name) const { return path_ / name; }
-  /// Names in it.
-  std::set<std::string> names() const {
-    std::set<std::string> found;
-    for (auto const& entry : std::filesystem::directory_iterator(path_))
-      found.insert(entry.path().filename());
-    return found;
-  }
-
- private:
-  static std::string own_name() {
-    return std::to_string(getpid()) + "-" +
-           testing::UnitTest::GetInstance()->current_test_info()->name();
-  }
-  std::filesystem::path path_;
-};
 
 std::map<std::string, std::vector<float>> read_safetensors(std::filesystem::path const& path) {
   std::ifstream file(path, std::ios::binary);
@@ -52,6 +27,7 @@ std::map<std::string, std::vector<float>> read_safetensors(std::filesystem::path
   std::map<std::string, std::vector<float>> tensors;
   auto const header = nlohmann::json::parse(text.substr(8, length));
   for (auto const& [name, about] : header.items()) {
+    if (name == "__metadata__") continue;
     std::size_t const begin = about["data_offsets"][0];
     std::size_t const end = about["data_offsets"][1];
     auto& values = tensors[name];
