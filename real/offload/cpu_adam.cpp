@@ -1,6 +1,8 @@
 // Reads g w m v and writes w m v in place: 16 + 12 = 28 bytes an element. Two divisions and a root
-// take less time than that from memory: what decides is where the arrays lie, not how the loop is
-// tuned. Prefetching, blocking and non-temporal stores lose.
+// take about half of the time that memory takes, and they keep it waiting: a processor holds too
+// few elements at once to reach far ahead of them. So the loop asks for what comes 2 KiB later.
+// Measured on a Xeon with AVX-512, over the fastest bare stream of the same traffic: 1.04 without,
+// 0.95 to 1.00 with. Non-temporal stores and staging in the first cache lose.
 #include "real/offload/cpu_adam.h"
 
 #include "real/step/adam_element.h"
@@ -29,6 +31,20 @@ namespace adamant::real {
 
 namespace {
 
+constexpr std::int64_t line_numel = 16;  // of a cache line
+constexpr std::int64_t block_numel = 4 * line_numel;
+constexpr std::int64_t ahead_numel = 8 * block_numel;
+
+/// Asks for one block of each array. No access: what is asked for may be anything.
+[[gnu::always_inline]] inline void fetch(CpuAdamArrays const& at) {
+  for (std::int64_t i = 0; i < block_numel; i += line_numel) {
+    __builtin_prefetch(at.weights + i, 1);
+    __builtin_prefetch(at.gradients + i, 0);
+    __builtin_prefetch(at.exp_avg + i, 1);
+    __builtin_prefetch(at.exp_avg_sq + i, 1);
+  }
+}
+
 template <bool decoupled, Arithmetic arithmetic>
 [[gnu::always_inline]] inline void update(StepScalars const& scalars, CpuAdamArrays const& arrays,
                                           std::int64_t count) {
@@ -37,12 +53,16 @@ template <bool decoupled, Arithmetic arithmetic>
   float const* __restrict const g = arrays.gradients;
   float* __restrict const m = arrays.exp_avg;
   float* __restrict const v = arrays.exp_avg_sq;
-  for (std::int64_t i = 0; i < count; ++i) {
-    AdamElement const e =
-        adam_element<decoupled, arithmetic>(s, g[i], {.p = w[i], .m = m[i], .v = v[i]});
-    w[i] = e.p;
-    m[i] = e.m;
-    v[i] = e.v;
+  for (std::int64_t begin = 0; begin < count; begin += block_numel) {
+    if (begin + ahead_numel + block_numel <= count) fetch(arrays.from(begin + ahead_numel));
+    std::int64_t const end = begin + block_numel < count ? begin + block_numel : count;
+    for (std::int64_t i = begin; i < end; ++i) {
+      AdamElement const e =
+          adam_element<decoupled, arithmetic>(s, g[i], {.p = w[i], .m = m[i], .v = v[i]});
+      w[i] = e.p;
+      m[i] = e.m;
+      v[i] = e.v;
+    }
   }
 }
 
@@ -56,7 +76,7 @@ template <Arithmetic arithmetic>
 }
 
 void update_narrow(StepScalars const& scalars, CpuAdamArrays const& arrays, std::int64_t count) {
-  if (fault_in_arithmetic())
+  if (bug_in_arithmetic())
     update_any<Arithmetic::spoilt>(scalars, arrays, count);
   else
     update_any<Arithmetic::right>(scalars, arrays, count);
@@ -68,8 +88,9 @@ void update_narrow(StepScalars const& scalars, CpuAdamArrays const& arrays, std:
   update_any<Arithmetic::right>(scalars, arrays, count);
 }
 
-[[gnu::target(ADAMANT_AVX512)]] void update_avx512(
-    StepScalars const& scalars, CpuAdamArrays const& arrays, std::int64_t count) {
+[[gnu::target(ADAMANT_AVX512)]] void update_avx512(StepScalars const& scalars,
+                                                   CpuAdamArrays const& arrays,
+                                                   std::int64_t count) {
   update_any<Arithmetic::right>(scalars, arrays, count);
 }
 
@@ -95,7 +116,7 @@ Vectors widest_vectors() {
 void cpu_adam(StepScalars const& scalars, CpuAdamArrays const& arrays, std::int64_t count,
               Vectors vectors) {
 #if ADAMANT_WIDE_VECTORS
-  bool const spoilt = fault_in_arithmetic();
+  bool const spoilt = bug_in_arithmetic();
   if (vectors == Vectors::avx512 && !spoilt) return update_avx512(scalars, arrays, count);
   if (vectors == Vectors::avx2 && !spoilt) return update_avx2(scalars, arrays, count);
 #else

@@ -1,6 +1,6 @@
 // Adam and AdamW over plain arrays of the host's memory: the CPU's part of a hybrid step. The
-// arithmetic is adam_element's, so that the bits are those of the kernel; the compiler makes vectors
-// of the loop. It knows nothing of devices, tensors or threads.
+// arithmetic is adam_element's, so that the bits are those of the kernel; the compiler makes
+// vectors of the loop. It knows nothing of devices, tensors or threads.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,8 @@ struct CpuAdamArrays {
 /// Which registers a loop uses. The bits are the same.
 enum class Vectors { narrow, avx2, avx512 };
 
-/// The widest that this processor has and this build may use: code whose accesses are reported keeps
-/// to 16 bytes.
+/// The widest that this processor has and this build may use: code whose accesses are reported
+/// keeps to 16 bytes.
 Vectors widest_vectors();
 
 /// One step of `count` elements, in place.
