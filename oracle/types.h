@@ -1,10 +1,12 @@
-// The nouns that every folder shares: parameters, Adam's settings, kinds of tensors, purposes of
-// buffers. Nouns only: whatever is computed from them is written once in oracle/ and once in real/,
-// so that no mistake can sit in both.
+// The nouns that every folder shares: parameters, number formats, Adam's settings, kinds of
+// tensors, purposes of buffers. Nouns only: whatever is computed from them is written once in
+// oracle/ and once in real/, so that no mistake can sit in both.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,13 +35,44 @@ struct AdamConfig {
   friend bool operator==(AdamConfig const&, AdamConfig const&) = default;
 };
 
-/// One parameter as a model registers it: whole shape, its group and its unit. Units are numbered
-/// from 0 without gaps and never decrease along the registration order.
+/// How a number is stored: binary32, bfloat16 (8 significant bits, binary32's exponents) or
+/// binary16 (11 significant bits, largest 65504).
+enum class NumberFormat : std::uint8_t { fp32, bf16, fp16 };
+
+inline constexpr std::size_t bytes_of(NumberFormat format) {
+  return format == NumberFormat::fp32 ? 4 : 2;
+}
+
+inline constexpr std::string_view name_of(NumberFormat format) {
+  constexpr std::string_view names[] = {"fp32", "bf16", "fp16"};
+  return names[static_cast<int>(format)];
+}
+
+/// How one parameter and everything that belongs to it is stored, each independently.
+struct Formats {
+  NumberFormat parameter = NumberFormat::fp32;
+  NumberFormat gradient = NumberFormat::fp32;  // also the type in which it is reduced
+  NumberFormat exp_avg = NumberFormat::fp32;
+  NumberFormat exp_avg_sq = NumberFormat::fp32;
+  std::optional<NumberFormat> main = {};  // none: the optimizer works on the parameter itself
+  /// The optimizer is handed the gradient as it is; otherwise in the format of its own weights, as
+  /// a cast copy where the two differ.
+  bool decoupled_gradient = true;
+
+  /// The optimizer's own weights: the main weight where there is one.
+  NumberFormat weight() const { return main.value_or(parameter); }
+
+  friend bool operator==(Formats const&, Formats const&) = default;
+};
+
+/// One parameter as a model registers it: whole shape, its group, its unit and its formats. Units
+/// are numbered from 0 without gaps and never decrease along the registration order.
 struct ParameterSpec {
   std::string name;
   std::vector<std::int64_t> shape;  // at least one dimension; a dimension may be 0
   int group = 0;
   int unit = 0;
+  Formats formats = {};
 
   /// Rows: the extent of dimension 0, which sharding cuts.
   std::int64_t rows() const { return shape.front(); }
@@ -54,10 +87,12 @@ struct ParameterSpec {
   friend bool operator==(ParameterSpec const&, ParameterSpec const&) = default;
 };
 
-/// What belongs to each parameter.
-enum class TensorKind { parameter, gradient, exp_avg, exp_avg_sq };
+/// What belongs to each parameter. Not every one has a main weight or a cast gradient.
+enum class TensorKind { parameter, gradient, exp_avg, exp_avg_sq, main, cast_gradient };
 inline constexpr TensorKind all_tensor_kinds[] = {TensorKind::parameter, TensorKind::gradient,
-                                                  TensorKind::exp_avg, TensorKind::exp_avg_sq};
+                                                  TensorKind::exp_avg,   TensorKind::exp_avg_sq,
+                                                  TensorKind::main,      TensorKind::cast_gradient};
+inline constexpr std::size_t tensor_kind_count = std::size(all_tensor_kinds);
 
 /// What a buffer of the engine is for. Live bytes are counted by purpose.
 enum class Purpose {
@@ -65,24 +100,35 @@ enum class Purpose {
   gradients,             // this rank's shards of all reduced gradients
   exp_avg,               // first moments of the shards
   exp_avg_sq,            // second moments of the shards
+  main,                  // main weights of the shards
+  cast_gradients,        // gradients of the shards in the format of the optimizer's own weights
   unsharded_parameters,  // whole parameters of a unit, gathered
   unsharded_gradients,   // whole gradients of a unit, before reduction
   reduction,             // a unit's shard of summed gradients, before the mean
   step_table,            // per-parameter step scalars, device copy and pinned staging
   work_list,             // the fused kernel's list of pieces
 };
-inline constexpr int purpose_count = 9;
+inline constexpr std::string_view purpose_names[] = {"parameters",
+                                                     "gradients",
+                                                     "exp_avg",
+                                                     "exp_avg_sq",
+                                                     "main",
+                                                     "cast_gradients",
+                                                     "unsharded_parameters",
+                                                     "unsharded_gradients",
+                                                     "reduction",
+                                                     "step_table",
+                                                     "work_list"};
+inline constexpr int purpose_count = static_cast<int>(std::size(purpose_names));
 
 inline constexpr std::string_view name_of(TensorKind kind) {
-  constexpr std::string_view names[] = {"parameter", "gradient", "exp_avg", "exp_avg_sq"};
+  constexpr std::string_view names[] = {"parameter",  "gradient", "exp_avg",
+                                        "exp_avg_sq", "main",     "cast_gradient"};
   return names[static_cast<int>(kind)];
 }
 
 inline constexpr std::string_view name_of(Purpose purpose) {
-  constexpr std::string_view names[] = {
-      "parameters",          "gradients", "exp_avg",    "exp_avg_sq", "unsharded_parameters",
-      "unsharded_gradients", "reduction", "step_table", "work_list"};
-  return names[static_cast<int>(purpose)];
+  return purpose_names[static_cast<int>(purpose)];
 }
 
 }  // namespace adamant

@@ -7,6 +7,7 @@
 #include "real/comm/nccl_communicator.h"
 #include "real/cuda/assert.h"
 #include "real/cuda/error.h"
+#include "real/cuda/numbers.h"
 #include "real/step/adam_step.h"
 
 namespace adamant::real {
@@ -46,6 +47,8 @@ class ShardedAdam final : public Engine {
   std::vector<NamedStream> streams() const override;
 
  private:
+  void upload(std::byte* to, std::span<std::byte const> from);
+
   /// Remembers that a verb failed: from then on the other ranks are somewhere else.
   template <typename Verb>
   void attempt(Verb verb) {
@@ -95,13 +98,26 @@ void ShardedAdam::write_parameter(int parameter, std::span<float const> values) 
   ParameterLayout const& layout = layout_[parameter];
   ADAMANT_REAL_ASSERT(static_cast<std::int64_t>(values.size()) == layout.numel);
   if (layout.shard_numel() == 0) return;
+  auto const rows = values.subspan(static_cast<std::size_t>(layout.first_element()),
+                                   static_cast<std::size_t>(layout.shard_numel()));
   attempt([&] {
-    ADAMANT_TRY(cudaMemcpyAsync(tensors_.at(TensorKind::parameter, parameter),
-                                values.data() + layout.first_element(),
-                                static_cast<std::size_t>(layout.shard_numel()) * sizeof(float),
-                                cudaMemcpyHostToDevice, streams_.compute.get()));
-    streams_.compute.synchronize();
+    Formats const& formats = layout.formats;
+    std::byte* const to = tensors_.at(TensorKind::parameter, parameter);
+    if (formats.parameter == NumberFormat::fp32)
+      upload(to, std::as_bytes(rows));
+    else
+      upload(to, encoded(rows, formats.parameter));
+    if (formats.main)
+      upload(tensors_.at(TensorKind::main, parameter),
+             encoded(rounded(rows, formats.parameter), *formats.main));
   });
+}
+
+// Waits: the source is pageable and about to die.
+void ShardedAdam::upload(std::byte* to, std::span<std::byte const> from) {
+  ADAMANT_TRY(cudaMemcpyAsync(to, from.data(), from.size(), cudaMemcpyHostToDevice,
+                              streams_.compute.get()));
+  streams_.compute.synchronize();
 }
 
 void ShardedAdam::backward(std::span<int const> without) {

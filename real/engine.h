@@ -19,12 +19,14 @@
 
 namespace adamant::real {
 
-/// One parameter of a unit, gathered: the whole tensor, row-major, on this rank's device.
-/// `gradient` is null where this backward gives the parameter none.
+/// One parameter of a unit, gathered: the whole tensor, row-major, on this rank's device, each part
+/// in its own format. `gradient` is null where this backward gives the parameter none.
 struct WholeTensor {
   int parameter = 0;
-  float const* value = nullptr;
-  float* gradient = nullptr;
+  void const* value = nullptr;
+  NumberFormat value_format = NumberFormat::fp32;
+  void* gradient = nullptr;
+  NumberFormat gradient_format = NumberFormat::fp32;
   std::int64_t numel = 0;
 };
 
@@ -86,10 +88,12 @@ struct Buffer {
   bool on_host = false;  // pinned host memory
 };
 
-/// This rank's rows of one tensor: where they are and which they are. `data` is null where the
-/// tensor has no storage now (a gradient after zero_grad, or an empty shard).
+/// This rank's rows of one tensor: where they are, how they are stored and which they are. `data`
+/// is null where the tensor has no storage now: a gradient after zero_grad, an empty shard, a main
+/// weight or a cast gradient that the parameter's formats do not ask for.
 struct ShardView {
-  float* data = nullptr;
+  void* data = nullptr;
+  NumberFormat format = NumberFormat::fp32;
   std::int64_t row_begin = 0;
   std::int64_t row_end = 0;
   std::int64_t numel = 0;  // (row_end - row_begin) x row_numel, without padding
@@ -109,7 +113,8 @@ class Engine {
   virtual ~Engine() = default;
 
   /// Copies this rank's shard of a parameter from the host; waits. `values` is the WHOLE tensor,
-  /// row-major, of which the engine takes its own rows.
+  /// row-major, of which the engine takes its own rows, rounded to the parameter's format. A main
+  /// weight becomes equal to the rounded value.
   virtual void write_parameter(int parameter, std::span<float const> values) = 0;
 
   /// Gathers parameters and reduces gradients unit by unit, last unit first. The shard of a

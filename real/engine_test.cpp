@@ -201,7 +201,7 @@ TEST(Engine, ZeroGradWithoutSetToNoneKeepsTheAddress) {
   ADAMANT_NEEDS(1, Devices::own);
   alone([](Rank& rank) {
     rank.engine->backward({});
-    float const* const address = rank.engine->shard(4, TensorKind::gradient).data;
+    void const* const address = rank.engine->shard(4, TensorKind::gradient).data;
     rank.engine->zero_grad(false);
     EXPECT_EQ(rank.engine->shard(4, TensorKind::gradient).data, address);
     EXPECT_EQ(rank.read(4, TensorKind::gradient), Values(13, 0.0F));

@@ -3,14 +3,14 @@
 #include <algorithm>
 
 #include "oracle/check.h"
+#include "oracle/formats/formats.h"
 
 namespace adamant::oracle {
 namespace {
 
-constexpr std::int64_t element_bytes = 4;
 constexpr std::int64_t whole_alignment_bytes = 16;
 constexpr std::int64_t step_entry_bytes = 48;
-constexpr std::int64_t piece_bytes = 24;
+constexpr std::int64_t piece_bytes = 56;
 constexpr std::int64_t piece_numel_max = 65536;
 
 std::size_t index_of(Purpose purpose) {
@@ -21,9 +21,16 @@ std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
 }
 
-std::int64_t whole_bytes(ParameterSpec const& parameter, int world_size) {
+std::int64_t whole_bytes(ParameterSpec const& parameter, int world_size, NumberFormat format) {
   auto const rows = world_size * chunk_rows(parameter.rows(), world_size);
-  return round_up(rows * parameter.row_numel() * element_bytes, whole_alignment_bytes);
+  auto const numel = rows * parameter.row_numel();
+  return round_up(numel * static_cast<std::int64_t>(bytes_of(format)), whole_alignment_bytes);
+}
+
+/// What a parameter's shard of one kind takes; 0 where it has none.
+std::int64_t shard_bytes(ParameterSpec const& parameter, int world_size, TensorKind kind) {
+  auto const format = stored_format(parameter.formats, kind);
+  return format ? padded_bytes(parameter, world_size, *format) : 0;
 }
 
 std::int64_t piece_count(ParameterSpec const& parameter, Place place) {
@@ -45,17 +52,26 @@ std::int64_t largest_one(std::vector<std::int64_t> const& units) {
 }  // namespace
 
 Budget::Budget(std::span<ParameterSpec const> parameters, Place place) {
-  std::int64_t shards = 0;
   std::int64_t pieces = 0;
   for (auto const& parameter : parameters) {
-    auto const shard = padded_numel(parameter, place.world_size) * element_bytes;
-    sizes_.push_back({parameter.unit, shard, whole_bytes(parameter, place.world_size)});
+    auto const shard = [&](TensorKind kind) {
+      return shard_bytes(parameter, place.world_size, kind);
+    };
+    auto const& formats = parameter.formats;
+    sizes_.push_back(
+        {.unit = parameter.unit,
+         .gradient_shard = shard(TensorKind::gradient),
+         .whole_parameter = whole_bytes(parameter, place.world_size, formats.parameter),
+         .whole_gradient = whole_bytes(parameter, place.world_size, formats.gradient)});
     unit_count_ = std::max(unit_count_, parameter.unit + 1);
-    shards += shard;
+    device_[index_of(Purpose::parameters)] += shard(TensorKind::parameter);
+    device_[index_of(Purpose::exp_avg)] += shard(TensorKind::exp_avg);
+    device_[index_of(Purpose::exp_avg_sq)] += shard(TensorKind::exp_avg_sq);
+    device_[index_of(Purpose::main)] += shard(TensorKind::main);
+    gradients_ += shard(TensorKind::gradient);
+    cast_gradients_ += shard(TensorKind::cast_gradient);
     pieces += piece_count(parameter, place);
   }
-  for (auto const purpose : {Purpose::parameters, Purpose::exp_avg, Purpose::exp_avg_sq})
-    device_[index_of(purpose)] = shards;
   auto const table = std::ssize(sizes_) * step_entry_bytes;
   device_[index_of(Purpose::step_table)] = table;
   pinned_[index_of(Purpose::step_table)] = table;
@@ -73,10 +89,10 @@ void Budget::backward(std::span<int const> without) {
   std::vector<std::int64_t> gathered(units), unreduced(units), reduced(units);
   for (std::size_t p = 0; p < sizes_.size(); ++p) {
     auto const unit = static_cast<std::size_t>(sizes_[p].unit);
-    gathered[unit] += sizes_[p].whole;
+    gathered[unit] += sizes_[p].whole_parameter;
     if (takes_part[p] == 0) continue;
-    unreduced[unit] += sizes_[p].whole;
-    reduced[unit] += sizes_[p].shard;
+    unreduced[unit] += sizes_[p].whole_gradient;
+    reduced[unit] += sizes_[p].gradient_shard;
   }
   raise_peak(Purpose::unsharded_parameters, largest_pair(gathered));
   raise_peak(Purpose::unsharded_gradients, largest_one(unreduced));
@@ -106,9 +122,10 @@ void Budget::raise_peak(Purpose purpose, std::int64_t bytes) {
 }
 
 void Budget::set_gradients(bool alive) {
-  auto const bytes = alive ? device_bytes(Purpose::parameters) : 0;
-  device_[index_of(Purpose::gradients)] = bytes;
-  raise_peak(Purpose::gradients, bytes);
+  device_[index_of(Purpose::gradients)] = alive ? gradients_ : 0;
+  device_[index_of(Purpose::cast_gradients)] = alive ? cast_gradients_ : 0;
+  for (auto const purpose : {Purpose::gradients, Purpose::cast_gradients})
+    raise_peak(purpose, device_bytes(purpose));
 }
 
 }  // namespace adamant::oracle

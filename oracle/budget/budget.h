@@ -14,17 +14,22 @@ namespace adamant::oracle {
 
 /// The expected bytes of one rank, kept in step with its operations.
 ///
-/// With c = ceil(rows / W) and shard = 4 bytes x padded_numel, per parameter:
+/// With c = ceil(rows / W) and shard = c row_numel numbers of the kind's own format, rounded up to
+/// 16 bytes, per parameter:
 ///
 ///   parameters, exp_avg, exp_avg_sq  sum of shards, from construction on
+///   main                  the same, of those parameters that have a main weight: one each
 ///   gradients             the same, while the gradient buffer exists: from the first backward in
 ///                         which a parameter takes part, or zero_grad(false), to zero_grad(true)
-///   unsharded_parameters  4 W c row_numel rounded up to 16, for each parameter of at most two
-///                         consecutive units at once during a backward; nothing at rest
-///   unsharded_gradients   the same size, of one unit at a time, parameters with a gradient only
+///   cast_gradients        the same at the same time, of those parameters whose gradient is handed
+///                         over in another format than its own; nothing where it is a view
+///   unsharded_parameters  W c row_numel numbers rounded up to 16 bytes, for each parameter of at
+///                         most two consecutive units at once during a backward; nothing at rest
+///   unsharded_gradients   the same of gradients, of one unit at a time, parameters with a gradient
+///                         only
 ///   reduction             the shards of one unit at a time, parameters with a gradient only
 ///   step_table            48 bytes per parameter on the device and as many pinned
-///   work_list             24 bytes per piece of at most 65,536 of this rank's own elements; pieces
+///   work_list             56 bytes per piece of at most 65,536 of this rank's own elements; pieces
 ///                         do not cross parameters and cover no padding
 ///
 /// Units: bytes asked for, padding included; an allocator's own rounding is not. A purpose of 0
@@ -50,8 +55,9 @@ class Budget {
   /// Bytes of one parameter on this rank.
   struct Size {
     int unit = 0;
-    std::int64_t shard = 0;
-    std::int64_t whole = 0;
+    std::int64_t gradient_shard = 0;
+    std::int64_t whole_parameter = 0;
+    std::int64_t whole_gradient = 0;
   };
 
   void raise_peak(Purpose purpose, std::int64_t bytes);
@@ -59,6 +65,8 @@ class Budget {
 
   std::vector<Size> sizes_;
   int unit_count_ = 0;
+  std::int64_t gradients_ = 0;  // bytes, while they exist
+  std::int64_t cast_gradients_ = 0;
   ByPurpose device_{};
   ByPurpose pinned_{};
   ByPurpose peak_{};

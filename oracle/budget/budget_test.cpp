@@ -38,14 +38,14 @@ TEST(Budget, EveryRankStoresTheSamePaddedShards) {
 
 // Rank 3 owns a row of w and nothing of b or h.
 TEST(Budget, WorkListHasPiecesForOwnElementsOnly) {
-  EXPECT_EQ(budget_of(three_parameters(), {0, 4}).device_bytes(Purpose::work_list), 3 * 24);
-  EXPECT_EQ(budget_of(three_parameters(), {3, 4}).device_bytes(Purpose::work_list), 1 * 24);
+  EXPECT_EQ(budget_of(three_parameters(), {0, 4}).device_bytes(Purpose::work_list), 3 * 56);
+  EXPECT_EQ(budget_of(three_parameters(), {3, 4}).device_bytes(Purpose::work_list), 1 * 56);
 }
 
 TEST(Budget, PiecesHoldAtMost65536Elements) {
   auto const pieces = [](std::int64_t numel) {
     return budget_of({{.name = "w", .shape = {numel}}}, {0, 1}).device_bytes(Purpose::work_list) /
-           24;
+           56;
   };
   EXPECT_EQ(pieces(0), 0);
   EXPECT_EQ(pieces(1), 1);
@@ -60,10 +60,10 @@ TEST(Budget, PaddingMakesNoPiece) {
   auto const bytes = [](std::int64_t rows, Place place) {
     return budget_of({{.name = "w", .shape = {rows}}}, place).device_bytes(Purpose::work_list);
   };
-  EXPECT_EQ(bytes(131'069, {0, 2}), 24);  // 65,535 elements, stored as 65,536
-  EXPECT_EQ(bytes(131'072, {1, 2}), 24);
-  EXPECT_EQ(bytes(131'073, {0, 2}), 48);
-  EXPECT_EQ(bytes(131'073, {1, 2}), 24);
+  EXPECT_EQ(bytes(131'069, {0, 2}), 56);  // 65,535 elements, stored as 65,536
+  EXPECT_EQ(bytes(131'072, {1, 2}), 56);
+  EXPECT_EQ(bytes(131'073, {0, 2}), 2 * 56);
+  EXPECT_EQ(bytes(131'073, {1, 2}), 56);
 }
 
 TEST(Budget, GradientsLiveFromTheFirstBackwardToZeroGrad) {

@@ -7,8 +7,8 @@
 namespace adamant::oracle {
 namespace {
 
-// 16 bytes, the widest access of a kernel, in binary32 elements.
-constexpr std::int64_t alignment_numel = 4;
+// The widest access of a kernel.
+constexpr std::int64_t alignment_bytes = 16;
 
 }  // namespace
 
@@ -30,9 +30,10 @@ std::int64_t shard_numel(ParameterSpec const& parameter, Place place) {
   return shard_rows(parameter.rows(), place).count() * parameter.row_numel();
 }
 
-std::int64_t padded_numel(ParameterSpec const& parameter, int world_size) {
+std::int64_t padded_bytes(ParameterSpec const& parameter, int world_size, NumberFormat format) {
   auto const numel = chunk_rows(parameter.rows(), world_size) * parameter.row_numel();
-  return (numel + alignment_numel - 1) / alignment_numel * alignment_numel;
+  auto const bytes = numel * static_cast<std::int64_t>(bytes_of(format));
+  return (bytes + alignment_bytes - 1) / alignment_bytes * alignment_bytes;
 }
 
 }  // namespace adamant::oracle

@@ -1,4 +1,4 @@
-// The fsdp2 layout: which rows of a parameter each rank owns, and how many elements it stores for
+// The fsdp2 layout: which rows of a parameter each rank owns, and how many bytes it reserves for
 // them. It knows sizes only, no memory and no values.
 #pragma once
 
@@ -35,8 +35,8 @@ RowRange shard_rows(std::int64_t rows, Place place);
 /// Elements of a parameter that a rank owns, without padding.
 std::int64_t shard_numel(ParameterSpec const& parameter, Place place);
 
-/// Elements of storage that EVERY rank reserves for its shard, also one that owns no row: c rows,
-/// rounded up to a multiple of 4 elements, so that every shard in a flat buffer starts on 16 bytes.
-std::int64_t padded_numel(ParameterSpec const& parameter, int world_size);
+/// Bytes of storage that EVERY rank reserves for its shard in a format, also one that owns no row:
+/// c rows, rounded up to 16 bytes, so that every shard in a flat buffer starts at such a boundary.
+std::int64_t padded_bytes(ParameterSpec const& parameter, int world_size, NumberFormat format);
 
 }  // namespace adamant::oracle

@@ -61,29 +61,34 @@ TEST(Fsdp2Layout, HugeRowCountsDoNotOverflow) {
   EXPECT_EQ(shard_rows(rows - 1, {world_size - 1, world_size}).count(), (1 << 20) - 1);
 }
 
-// 10 x 3 over 4 ranks: chunks of 3 rows, 9 elements, stored as 12; the last rank owns one row.
+// 10 x 3 over 4 ranks: chunks of 3 rows, 9 elements, stored in 48 or 32 bytes; the last rank owns
+// one row.
 TEST(Fsdp2Layout, PaddingIsTheSameOnEveryRank) {
   ParameterSpec const parameter{.name = "w", .shape = {10, 3}};
-  EXPECT_EQ(padded_numel(parameter, 4), 12);
+  EXPECT_EQ(padded_bytes(parameter, 4, NumberFormat::fp32), 48);
+  EXPECT_EQ(padded_bytes(parameter, 4, NumberFormat::bf16), 32);
   EXPECT_EQ(shard_numel(parameter, {0, 4}), 9);
   EXPECT_EQ(shard_numel(parameter, {3, 4}), 3);
 }
 
-TEST(Fsdp2Layout, StorageHoldsTheShardInWholeAlignedQuadsAndNoMore) {
+TEST(Fsdp2Layout, StorageHoldsTheShardUpToTheNextBoundaryAndNoMore) {
   for (std::int64_t rows = 0; rows <= 16; ++rows)
     for (int world_size = 1; world_size <= 16; ++world_size) {
       ParameterSpec const parameter{.name = "w", .shape = {rows, 3}};
-      auto const padded = padded_numel(parameter, world_size);
-      auto const largest = shard_numel(parameter, {0, world_size});
-      EXPECT_EQ(padded % 4, 0);
-      EXPECT_GE(padded, largest);
-      EXPECT_LT(padded, largest + 4);
+      for (auto const format : {NumberFormat::fp32, NumberFormat::bf16, NumberFormat::fp16}) {
+        auto const padded = padded_bytes(parameter, world_size, format);
+        auto const largest =
+            shard_numel(parameter, {0, world_size}) * static_cast<std::int64_t>(bytes_of(format));
+        EXPECT_EQ(padded % 16, 0);
+        EXPECT_GE(padded, largest);
+        EXPECT_LT(padded, largest + 16);
+      }
     }
 }
 
 TEST(Fsdp2Layout, EmptyTensorsTakeNoStorage) {
-  EXPECT_EQ(padded_numel({.name = "w", .shape = {0, 7}}, 3), 0);
-  EXPECT_EQ(padded_numel({.name = "w", .shape = {7, 0}}, 3), 0);
+  EXPECT_EQ(padded_bytes({.name = "w", .shape = {0, 7}}, 3, NumberFormat::fp32), 0);
+  EXPECT_EQ(padded_bytes({.name = "w", .shape = {7, 0}}, 3, NumberFormat::fp16), 0);
 }
 
 TEST(Fsdp2LayoutDeathTest, RanksBelongToTheirWorld) {

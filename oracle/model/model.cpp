@@ -6,6 +6,7 @@
 
 #include "oracle/adam/adam_step.h"
 #include "oracle/check.h"
+#include "oracle/formats/formats.h"
 
 namespace adamant::oracle {
 namespace {
@@ -29,14 +30,21 @@ Model::Model(ModelConfig config) : config_(std::move(config)), states_(config_.p
     states_[p].value.resize(numel);
     states_[p].exp_avg.resize(numel);
     states_[p].exp_avg_sq.resize(numel);
+    if (spec.formats.main) states_[p].main.resize(numel);
   }
 }
 
 void Model::write_parameter(int parameter, std::int64_t begin, std::span<float const> values) {
-  auto& value = state(parameter).value;
-  check(begin >= 0 && begin + std::ssize(values) <= std::ssize(value),
+  auto& s = state(parameter);
+  check(begin >= 0 && begin + std::ssize(values) <= std::ssize(s.value),
         "what is written lies in the parameter");
-  std::copy(values.begin(), values.end(), value.begin() + begin);
+  std::copy(values.begin(), values.end(), s.value.begin() + begin);
+  auto const written = std::span(s.value).subspan(begin, values.size());
+  auto const& formats = spec(parameter).formats;
+  round_to(formats.parameter, written);
+  if (!formats.main) return;
+  std::copy(written.begin(), written.end(), s.main.begin() + begin);
+  round_to(*formats.main, std::span(s.main).subspan(begin, values.size()));
 }
 
 void Model::add_gradient(int parameter, std::span<float const> mean) {
@@ -48,20 +56,29 @@ void Model::add_gradient(int parameter, std::span<float const> mean) {
 
 void Model::add_gradient(int parameter, MeanReader const& read) {
   auto& s = state(parameter);
+  auto const format = spec(parameter).formats.gradient;
   std::vector<float> block(s.has_gradient ? block_numel : 0);
   s.gradient.resize(s.value.size());
   for (std::int64_t begin = 0; begin < std::ssize(s.gradient); begin += block_numel) {
     auto const count = std::min(block_numel, std::ssize(s.gradient) - begin);
     auto const gradient = std::span(s.gradient).subspan(begin, count);
-    if (!s.has_gradient) {
-      read(begin, gradient);
-      continue;
-    }
-    auto const mean = std::span(block).first(count);
+    auto const mean = s.has_gradient ? std::span(block).first(count) : gradient;
     read(begin, mean);
+    round_to(format, mean);
+    if (!s.has_gradient) continue;
     add(gradient, mean);
+    round_to(format, gradient);
   }
   s.has_gradient = true;
+  cast_gradient(parameter);
+}
+
+void Model::cast_gradient(int parameter) {
+  auto const format = stored_format(spec(parameter).formats, TensorKind::cast_gradient);
+  if (!format) return;
+  auto& s = state(parameter);
+  s.cast_gradient = s.gradient;
+  round_to(*format, s.cast_gradient);
 }
 
 void Model::set_gradient(int parameter, std::span<float const> values) {
@@ -69,12 +86,15 @@ void Model::set_gradient(int parameter, std::span<float const> values) {
   check(values.size() == s.value.size(), "a gradient covers its parameter");
   s.gradient.assign(values.begin(), values.end());
   s.has_gradient = true;
+  cast_gradient(parameter);
 }
 
 void Model::zero_grad(bool set_to_none) {
-  for (auto& s : states_) {
+  for (int p = 0; p < parameter_count(); ++p) {
+    auto& s = state(p);
     s.gradient.assign(set_to_none ? 0 : s.value.size(), 0.0F);
     s.has_gradient = !set_to_none;
+    cast_gradient(p);
   }
 }
 
@@ -95,7 +115,15 @@ void Model::step_parameter(int parameter) {
   auto& s = state(parameter);
   check(std::exchange(s.due, false), "a parameter takes part in a step once, after begin_step()");
   if (!s.has_gradient) return;
-  adam_step(group(spec(parameter).group), s.steps, s.gradient, s.value, s.exp_avg, s.exp_avg_sq);
+  auto const& formats = spec(parameter).formats;
+  auto& weight = formats.main ? s.main : s.value;
+  auto const& handed = s.cast_gradient.empty() ? s.gradient : s.cast_gradient;
+  adam_step(group(spec(parameter).group), s.steps, handed, weight, s.exp_avg, s.exp_avg_sq);
+  if (formats.main) s.value = s.main;
+  round_to(formats.parameter, s.value);
+  round_to(formats.weight(), weight);
+  round_to(formats.exp_avg, s.exp_avg);
+  round_to(formats.exp_avg_sq, s.exp_avg_sq);
 }
 
 void Model::set_group(int group, AdamConfig const& config) {
@@ -128,6 +156,10 @@ std::span<float const> Model::tensor(int parameter, TensorKind kind) const {
       return s.exp_avg;
     case TensorKind::exp_avg_sq:
       return s.exp_avg_sq;
+    case TensorKind::main:
+      return s.main;
+    case TensorKind::cast_gradient:
+      return s.cast_gradient;
   }
   check(false, "a tensor kind");
   return {};

@@ -21,17 +21,20 @@ struct ModelConfig {
 
 /// Parameters start at 0, moments at 0, without gradients, with all counters at 0.
 ///
-/// Shapes: every tensor is flat [numel] of its parameter, row-major.
+/// Shapes:   every tensor is flat [numel] of its parameter, row-major.
+/// Rounding: tensors are arrays of fp32 whose values their format can hold; everything is computed
+///           in fp32 and rounded once when it is stored.
 /// Errors: asserts indices, lengths and that every parameter's group exists.
 class Model {
  public:
   explicit Model(ModelConfig config);
 
-  /// Writes elements [begin, begin + values.size()).
+  /// Writes elements [begin, begin + values.size()), rounded to the parameter's format; a main
+  /// weight becomes equal to the rounded values.
   void write_parameter(int parameter, std::int64_t begin, std::span<float const> values);
 
-  /// What one backward does to one parameter: the gradient becomes `mean`, or if there is one
-  /// already, older + mean with one binary32 addition per element.
+  /// What one backward does to one parameter: the gradient becomes `mean` rounded to its format,
+  /// or if there is one already, older + that with one binary32 addition per element, rounded.
   void add_gradient(int parameter, std::span<float const> mean);
 
   /// The same with a mean that is asked for in blocks: `read(begin, out)` fills `out` with elements
@@ -47,7 +50,10 @@ class Model {
   void zero_grad(bool set_to_none);
 
   /// One optimizer step: every parameter that has a gradient takes one adam_step and keeps its
-  /// gradient; the others keep weight and moments. Legal also if no parameter has a gradient.
+  /// gradient; the others keep weight and moments. Legal also if no parameter has a gradient. The
+  /// step works on the main weight where there is one, from which the parameter is then rounded,
+  /// and on the gradient as the optimizer is handed it. The update uses the moments before they are
+  /// rounded.
   ///
   /// Counters: `group` ones advance all, with every step; `parameter` ones advance where there is a
   /// gradient. The step t that an update uses is the counter after it advanced.
@@ -65,7 +71,7 @@ class Model {
   ParameterSpec const& spec(int parameter) const;
   AdamConfig const& group(int group) const;
 
-  /// Empty for the gradient of a parameter that has none.
+  /// Empty where a parameter has no tensor of that kind: no gradient now, no main weight, no cast.
   std::span<float const> tensor(int parameter, TensorKind kind) const;
   bool has_gradient(int parameter) const;
   /// Steps executed so far as this parameter's counter (its group's or its own) sees them.
@@ -78,11 +84,14 @@ class Model {
     Tensor gradient;
     Tensor exp_avg;
     Tensor exp_avg_sq;
+    Tensor main;           // empty: the optimizer works on `value`
+    Tensor cast_gradient;  // empty: it is handed `gradient`
     bool has_gradient = false;
     bool due = false;  // begin_step() was called, step_parameter() not yet
     std::int64_t steps = 0;
   };
 
+  void cast_gradient(int parameter);
   State& state(int parameter);
   State const& state(int parameter) const;
 

@@ -42,10 +42,11 @@ class Collector final : public scenarios::Observer {
  private:
   WholeTensor whole(WorldView const& world, int parameter, TensorKind kind) const {
     WholeTensor tensor;
+    std::vector<float> room;
     tensor.name =
         fmt::format("{}/{}", parameters_[static_cast<std::size_t>(parameter)].name, name_of(kind));
     for (int rank = 0; rank < world.rank_count(); ++rank) {
-      std::span<float const> const rows = world.shard(rank, parameter, kind).values;
+      auto const rows = scenarios::values_of(world.shard(rank, parameter, kind), room);
       tensor.values.insert(tensor.values.end(), rows.begin(), rows.end());
     }
     return tensor;

@@ -30,7 +30,7 @@ struct WholeTensor {
 
 /// Everything that training has made, after the last operation.
 struct FinalState {
-  std::vector<WholeTensor> tensors;  // four for each parameter; a missing gradient is empty
+  std::vector<WholeTensor> tensors;  // one a kind for each parameter; a missing one is empty
   std::vector<std::int64_t> steps;   // as rank 0 counts them for each parameter
 };
 

@@ -17,7 +17,8 @@ namespace {
 using scenarios::Primitive;
 using scenarios::WorldView;
 
-constexpr TensorKind kept[] = {TensorKind::parameter, TensorKind::exp_avg, TensorKind::exp_avg_sq};
+constexpr TensorKind kept[] = {TensorKind::parameter, TensorKind::main, TensorKind::exp_avg,
+                               TensorKind::exp_avg_sq};
 
 /// What one parameter keeps over operations, and whether the next step may change it.
 struct Kept {
@@ -26,12 +27,13 @@ struct Kept {
 };
 
 Kept look_at(WorldView const& world, int parameter) {
+  std::vector<float> room;
   Kept now{.tensors = {}, .has_gradient = world.has_gradient(0, parameter)};
   for (TensorKind const kind : kept) {
     WholeTensor& tensor = now.tensors.emplace_back();
     tensor.name = "parameter " + std::to_string(parameter) + "/" + std::string(name_of(kind));
     for (int rank = 0; rank < world.rank_count(); ++rank) {
-      auto const rows = world.shard(rank, parameter, kind).values;
+      auto const rows = scenarios::values_of(world.shard(rank, parameter, kind), room);
       tensor.values.insert(tensor.values.end(), rows.begin(), rows.end());
     }
   }

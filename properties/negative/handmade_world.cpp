@@ -1,5 +1,7 @@
 #include "properties/negative/handmade_world.h"
 
+#include <span>
+
 #include "scenarios/run/gradients/keys.h"
 #include "scenarios/run/gradients/values.h"
 
@@ -12,7 +14,7 @@ constexpr std::int64_t rows_end[] = {2, 3};  // of each rank
 constexpr std::size_t shard_bytes = 16;      // two rows of two elements on every rank
 constexpr std::size_t whole_bytes = 32;      // two such shards
 constexpr std::size_t table_bytes = 48;      // one parameter
-constexpr std::size_t piece_bytes = 24;      // one piece on each rank
+constexpr std::size_t piece_bytes = 56;      // one piece on each rank
 constexpr std::size_t allocations_max = 64;
 
 HandmadeRank make_rank(std::int64_t begin, std::int64_t end, std::uint64_t seed) {
@@ -80,7 +82,7 @@ scenarios::Shard HandmadeWorld::shard(int rank, int, TensorKind kind) const {
   auto const& values = r.tensors[static_cast<std::size_t>(kind)];
   return {.row_begin = r.row_begin,
           .row_end = r.row_end,
-          .values = values,
+          .bytes = std::as_bytes(std::span(values)),
           .address = values.empty() ? nullptr : values.data()};
 }
 

@@ -16,7 +16,7 @@ namespace adamant::properties {
 struct HandmadeRank {
   std::int64_t row_begin = 0;
   std::int64_t row_end = 0;
-  std::array<std::vector<float>, 4> tensors;  // by TensorKind; this rank's rows
+  std::array<std::vector<float>, tensor_kind_count> tensors;  // by TensorKind; this rank's rows
   bool has_gradient = false;
   std::int64_t steps = 0;
   std::optional<std::uint64_t> gathered;

@@ -54,10 +54,15 @@ void BackwardPass::run(std::vector<bool> const& wanted) {
   if (!ADAMANT_BUG(reduction_leaked)) kept_.clear();
 }
 
+std::size_t BackwardPass::whole_bytes(TensorKind kind, int parameter) const {
+  ParameterLayout const& layout = parts_.layout[parameter];
+  return layout.whole_bytes(layout.format(kind).value());
+}
+
 void BackwardPass::gather(int unit) {
   Stream const& comm = parts_.streams.comm;
   std::size_t bytes = 0;
-  for (int const p : parts_.layout.unit(unit)) bytes += parts_.layout[p].whole_bytes;
+  for (int const p : parts_.layout.unit(unit)) bytes += whole_bytes(TensorKind::parameter, p);
 
   Slot& slot = this->slot(unit);
   slot.computed.synchronize();  // B1
@@ -84,7 +89,8 @@ void BackwardPass::gather_one(WholeTensor const& tensor) {
   if (ADAMANT_BUG(empty_shard_skips_collective) && layout.shard_numel() == 0) return;
   if (count == 0) return;  // on every rank alike
   parts_.communicator.all_gather(parts_.tensors.at(TensorKind::parameter, tensor.parameter),
-                                 const_cast<float*>(tensor.value), count, parts_.streams.comm);
+                                 const_cast<void*>(tensor.value), count, tensor.value_format,
+                                 parts_.streams.comm);
 }
 
 void BackwardPass::compute(int unit) {
@@ -102,7 +108,7 @@ void BackwardPass::compute(int unit) {
 void BackwardPass::make_whole_gradients(int unit) {
   Stream const& compute = parts_.streams.compute;
   std::size_t bytes = 0;
-  for (int const p : wanted_of(unit)) bytes += parts_.layout[p].whole_bytes;
+  for (int const p : wanted_of(unit)) bytes += whole_bytes(TensorKind::gradient, p);
   if (bytes == 0) return;
   sums_released_.synchronize();  // B1
   whole_gradients_ = DeviceBuffer(parts_.ledger, Purpose::unsharded_gradients, bytes, compute);
@@ -114,9 +120,10 @@ void BackwardPass::make_whole_gradients(int unit) {
   std::size_t begin = 0;
   for (int const p : wanted_of(unit)) {
     ParameterLayout const& layout = parts_.layout[p];
-    std::size_t const end = begin + layout.whole_bytes;
-    zero_async(whole_gradients_, begin + static_cast<std::size_t>(layout.numel) * sizeof(float),
-               end, compute);
+    std::size_t const end = begin + whole_bytes(TensorKind::gradient, p);
+    std::size_t const filled =
+        static_cast<std::size_t>(layout.numel) * bytes_of(layout.formats.gradient);
+    zero_async(whole_gradients_, begin + filled, end, compute);
     begin = end;
   }
 }
@@ -130,18 +137,21 @@ std::vector<int> BackwardPass::wanted_of(int unit) const {
 
 // Whole tensors of a unit lie one after the other, each in its rounded room.
 std::vector<WholeTensor> BackwardPass::whole_tensors(int unit) const {
-  char* value = slot(unit).values.as<char>();
-  char* gradient = whole_gradients_.as<char>();
+  std::byte* value = slot(unit).values.as<std::byte>();
+  std::byte* gradient = whole_gradients_.as<std::byte>();
   std::vector<WholeTensor> tensors;
   for (int const p : parts_.layout.unit(unit)) {
-    std::size_t const bytes = parts_.layout[p].whole_bytes;
-    bool const wanted = wanted_[static_cast<std::size_t>(p)] && gradient != nullptr && bytes > 0;
+    ParameterLayout const& layout = parts_.layout[p];
+    bool const any = layout.whole_numel > 0;
+    bool const wanted = wanted_[static_cast<std::size_t>(p)] && gradient != nullptr && any;
     tensors.push_back({.parameter = p,
-                       .value = bytes > 0 ? reinterpret_cast<float*>(value) : nullptr,
-                       .gradient = wanted ? reinterpret_cast<float*>(gradient) : nullptr,
-                       .numel = parts_.layout[p].numel});
-    value += bytes;
-    if (wanted) gradient += bytes;
+                       .value = any ? value : nullptr,
+                       .value_format = layout.formats.parameter,
+                       .gradient = wanted ? gradient : nullptr,
+                       .gradient_format = layout.formats.gradient,
+                       .numel = layout.numel});
+    value += whole_bytes(TensorKind::parameter, p);
+    if (wanted) gradient += whole_bytes(TensorKind::gradient, p);
   }
   return tensors;
 }
@@ -164,10 +174,9 @@ void BackwardPass::reduce(int unit) {
   Stream const& comm = parts_.streams.comm;
   if (!ADAMANT_BUG(reduce_skips_wait_for_compute)) slot(unit).computed.make_wait(comm);
 
-  std::int64_t numel = 0;
-  for (int const p : wanted_of(unit)) numel += parts_.layout[p].padded_numel;
-  sums_ = DeviceBuffer(parts_.ledger, Purpose::reduction,
-                       static_cast<std::size_t>(numel) * sizeof(float), comm);
+  std::size_t bytes = 0;
+  for (int const p : wanted_of(unit)) bytes += parts_.layout[p].room_bytes(TensorKind::gradient);
+  sums_ = DeviceBuffer(parts_.ledger, Purpose::reduction, bytes, comm);
   sum_over_ranks(unit);
   keep_mean(unit);
 
@@ -180,29 +189,31 @@ void BackwardPass::reduce(int unit) {
 }
 
 void BackwardPass::sum_over_ranks(int unit) {
-  float const* whole = whole_gradients_.as<float>();
-  float* sum = sums_.as<float>();
+  std::byte const* whole = whole_gradients_.as<std::byte>();
+  std::byte* sum = sums_.as<std::byte>();
   parts_.communicator.group_start();
   for (int const p : wanted_of(unit)) {
     ParameterLayout const& layout = parts_.layout[p];
     if (layout.chunk_numel == 0) continue;  // on every rank alike
-    parts_.communicator.reduce_scatter(whole, sum, layout.chunk_numel, parts_.streams.comm);
-    whole += layout.whole_bytes / sizeof(float);
-    sum += layout.padded_numel;
+    parts_.communicator.reduce_scatter(whole, sum, layout.chunk_numel, layout.formats.gradient,
+                                       parts_.streams.comm);
+    whole += whole_bytes(TensorKind::gradient, p);
+    sum += layout.room_bytes(TensorKind::gradient);
   }
   parts_.communicator.group_end();
 }
 
 void BackwardPass::keep_mean(int unit) {
   std::vector<MeanTask> tasks;
-  float const* sum = sums_.as<float>();
+  std::byte const* sum = sums_.as<std::byte>();
   for (int const p : wanted_of(unit)) {
     tasks.push_back(
         {.gradient = parts_.tensors.at(TensorKind::gradient, p),
          .sum = sum,
+         .format = parts_.layout[p].formats.gradient,
          .numel = parts_.layout[p].shard_numel(),
          .accumulate = parts_.tensors.has_gradient(p) && !ADAMANT_BUG(accumulation_overwrites)});
-    sum += parts_.layout[p].padded_numel;
+    sum += parts_.layout[p].room_bytes(TensorKind::gradient);
   }
   int divisor = parts_.microbatches;
   if (ADAMANT_BUG(mean_not_divided)) divisor = 1;

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -65,6 +66,7 @@ class BackwardPass {
   void keep_mean(int unit);
 
   std::vector<int> wanted_of(int unit) const;
+  std::size_t whole_bytes(TensorKind kind, int parameter) const;
   Slot& slot(int unit) { return slots_[static_cast<std::size_t>(unit) % slots_.size()]; }
   Slot const& slot(int unit) const {
     return slots_[static_cast<std::size_t>(unit) % slots_.size()];

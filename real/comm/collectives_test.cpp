@@ -94,7 +94,8 @@ TEST_P(Collectives, AllGatherPutsRanksOneAfterTheOther) {
   on_both_transports(ranks, [&](Peer& peer) {
     DeviceBuffer const send = peer.device(values_of(peer.rank, 3));
     DeviceBuffer const receive = peer.device(Values(static_cast<std::size_t>(3 * ranks)));
-    peer.communicator->all_gather(send.as<float>(), receive.as<float>(), 3, peer.stream);
+    peer.communicator->all_gather(send.as<float>(), receive.as<float>(), 3, NumberFormat::fp32,
+                                  peer.stream);
     Values expected;
     for (int r = 0; r < ranks; ++r)
       for (int i = 0; i < 3; ++i) expected.push_back(value(r, i));
@@ -107,7 +108,8 @@ TEST_P(Collectives, ReduceScatterGivesEachRankItsPartOfTheSum) {
   on_both_transports(ranks, [&](Peer& peer) {
     DeviceBuffer const send = peer.device(values_of(peer.rank, 2 * ranks));
     DeviceBuffer const receive = peer.device(Values(2));
-    peer.communicator->reduce_scatter(send.as<float>(), receive.as<float>(), 2, peer.stream);
+    peer.communicator->reduce_scatter(send.as<float>(), receive.as<float>(), 2, NumberFormat::fp32,
+                                      peer.stream);
     EXPECT_EQ(peer.host(receive), sums(ranks, 2 * peer.rank, 2 * peer.rank + 2));
   });
 }
@@ -117,7 +119,8 @@ TEST_P(Collectives, AllReduceGivesEveryRankTheSum) {
   on_both_transports(ranks, [&](Peer& peer) {
     DeviceBuffer const send = peer.device(values_of(peer.rank, 5));
     DeviceBuffer const receive = peer.device(Values(5));
-    peer.communicator->all_reduce(send.as<float>(), receive.as<float>(), 5, peer.stream);
+    peer.communicator->all_reduce(send.as<float>(), receive.as<float>(), 5, NumberFormat::fp32,
+                                  peer.stream);
     EXPECT_EQ(peer.host(receive), sums(ranks, 0, 5));
   });
 }
@@ -128,7 +131,8 @@ TEST_P(Collectives, ReduceGivesTheSumToTheRootAlone) {
     int const root = ranks - 1;
     DeviceBuffer const send = peer.device(values_of(peer.rank, 5));
     DeviceBuffer const receive = peer.device(Values(5, untouched));
-    peer.communicator->reduce(send.as<float>(), receive.as<float>(), 5, root, peer.stream);
+    peer.communicator->reduce(send.as<float>(), receive.as<float>(), 5, NumberFormat::fp32, root,
+                              peer.stream);
     EXPECT_EQ(peer.host(receive), peer.rank == root ? sums(ranks, 0, 5) : Values(5, untouched));
   });
 }
@@ -139,7 +143,8 @@ TEST_P(Collectives, BroadcastGivesEveryRankTheRootsValues) {
     int const root = ranks / 2;
     DeviceBuffer const send = peer.device(values_of(peer.rank, 4));
     DeviceBuffer const receive = peer.device(Values(4));
-    peer.communicator->broadcast(send.as<float>(), receive.as<float>(), 4, root, peer.stream);
+    peer.communicator->broadcast(send.as<float>(), receive.as<float>(), 4, NumberFormat::fp32, root,
+                                 peer.stream);
     EXPECT_EQ(peer.host(receive), values_of(root, 4));
   });
 }
@@ -152,8 +157,10 @@ TEST_P(Collectives, AGroupsInputsMayBeOverwrittenAfterIt) {
     DeviceBuffer const gathered = peer.device(Values(static_cast<std::size_t>(ranks)));
     DeviceBuffer const reduced = peer.device(Values(2));
     peer.communicator->group_start();
-    peer.communicator->all_gather(send.as<float>(), gathered.as<float>(), 1, peer.stream);
-    peer.communicator->reduce_scatter(send.as<float>(), reduced.as<float>(), 2, peer.stream);
+    peer.communicator->all_gather(send.as<float>(), gathered.as<float>(), 1, NumberFormat::fp32,
+                                  peer.stream);
+    peer.communicator->reduce_scatter(send.as<float>(), reduced.as<float>(), 2, NumberFormat::fp32,
+                                      peer.stream);
     peer.communicator->group_end();
     zero_async(send, 0, send.bytes(), peer.stream);
     EXPECT_EQ(peer.host(gathered).back(), value(ranks - 1, 0));
@@ -172,7 +179,8 @@ TEST(Loopback, SumsInTheOrderOfRanks) {
     float const own[] = {0x1p25F, 1, -0x1p25F, 1};
     DeviceBuffer const send = peer.device({own[peer.rank]});
     DeviceBuffer const receive = peer.device({0});
-    peer.communicator->all_reduce(send.as<float>(), receive.as<float>(), 1, peer.stream);
+    peer.communicator->all_reduce(send.as<float>(), receive.as<float>(), 1, NumberFormat::fp32,
+                                  peer.stream);
     EXPECT_EQ(peer.host(receive), Values{1});
   });
 }
@@ -186,8 +194,10 @@ TEST(Loopback, CarriesWorldsLargerThanOneLaunchTakes) {
     DeviceBuffer const send = peer.device(values_of(peer.rank, 1));
     DeviceBuffer const gathered = peer.device(Values(static_cast<std::size_t>(ranks)));
     DeviceBuffer const sum = peer.device({0});
-    peer.communicator->all_gather(send.as<float>(), gathered.as<float>(), 1, peer.stream);
-    peer.communicator->all_reduce(send.as<float>(), sum.as<float>(), 1, peer.stream);
+    peer.communicator->all_gather(send.as<float>(), gathered.as<float>(), 1, NumberFormat::fp32,
+                                  peer.stream);
+    peer.communicator->all_reduce(send.as<float>(), sum.as<float>(), 1, NumberFormat::fp32,
+                                  peer.stream);
     EXPECT_EQ(peer.host(gathered).back(), value(ranks - 1, 0));
     EXPECT_EQ(peer.host(sum), sums(ranks, 0, 1));
   });
@@ -201,9 +211,9 @@ TEST(Loopback, RanksThatDisagreeAreToldSo) {
     DeviceBuffer const send = peer.device(Values(8));
     DeviceBuffer const receive = peer.device(Values(8));
     std::int64_t const count = peer.rank == 0 ? 3 : 4;
-    EXPECT_THROW(
-        peer.communicator->all_gather(send.as<float>(), receive.as<float>(), count, peer.stream),
-        NcclError);
+    EXPECT_THROW(peer.communicator->all_gather(send.as<float>(), receive.as<float>(), count,
+                                               NumberFormat::fp32, peer.stream),
+                 NcclError);
   });
 }
 

@@ -1,14 +1,16 @@
-// The collectives that the engine may issue, in NCCL's words: five calls on fp32 data, put together
-// into groups. Ranks call the same ones in the same order. Who carries them it does not say.
+// The collectives that the engine may issue, in NCCL's words: five calls, put together into
+// groups. Ranks call the same ones in the same order. Who carries them it does not say.
 #pragma once
 
 #include <cstdint>
 
+#include "oracle/types.h"
 #include "real/cuda/handles.h"
 
 namespace adamant::real {
 
-/// Counts are elements; sums are over all ranks. A call outside a group is a group of one. Buffers
+/// Counts are elements of `format`; sums are over all ranks and rounded to it in an order that is
+/// not said. A call outside a group is a group of one. Buffers
 /// of one call are disjoint. REQUIRES: all calls of a group on one stream, every count positive.
 ///
 /// Stream: inputs are read and outputs written in the order of `stream`; calls may wait for the
@@ -26,20 +28,20 @@ class Communicator {
   virtual void group_end() = 0;
 
   /// receive[r count + i] = send of rank r [i]
-  virtual void all_gather(float const* send, float* receive, std::int64_t count,
+  virtual void all_gather(void const* send, void* receive, std::int64_t count, NumberFormat format,
                           Stream const& stream) = 0;
   /// receive[i] = sum over ranks of send[rank count + i]
-  virtual void reduce_scatter(float const* send, float* receive, std::int64_t count,
-                              Stream const& stream) = 0;
+  virtual void reduce_scatter(void const* send, void* receive, std::int64_t count,
+                              NumberFormat format, Stream const& stream) = 0;
   /// receive[i] = sum over ranks of send[i]
-  virtual void all_reduce(float const* send, float* receive, std::int64_t count,
+  virtual void all_reduce(void const* send, void* receive, std::int64_t count, NumberFormat format,
                           Stream const& stream) = 0;
   /// The same, on `root` only; elsewhere `receive` is not touched.
-  virtual void reduce(float const* send, float* receive, std::int64_t count, int root,
-                      Stream const& stream) = 0;
+  virtual void reduce(void const* send, void* receive, std::int64_t count, NumberFormat format,
+                      int root, Stream const& stream) = 0;
   /// receive[i] = send of `root` [i]; elsewhere `send` is not read.
-  virtual void broadcast(float const* send, float* receive, std::int64_t count, int root,
-                         Stream const& stream) = 0;
+  virtual void broadcast(void const* send, void* receive, std::int64_t count, NumberFormat format,
+                         int root, Stream const& stream) = 0;
 };
 
 }  // namespace adamant::real

@@ -1,5 +1,6 @@
 #include "real/comm/loopback_communicator.h"
 
+#include <cstddef>
 #include <string>
 #include <utility>
 
@@ -32,29 +33,29 @@ void LoopbackCommunicator::group_end() {
   if (!calls_.empty()) execute();
 }
 
-void LoopbackCommunicator::all_gather(float const* send, float* receive, std::int64_t count,
-                                      Stream const& stream) {
-  add({Collective::all_gather, send, receive, count, 0}, stream);
+void LoopbackCommunicator::all_gather(void const* send, void* receive, std::int64_t count,
+                                      NumberFormat format, Stream const& stream) {
+  add({Collective::all_gather, send, receive, count, format, 0}, stream);
 }
 
-void LoopbackCommunicator::reduce_scatter(float const* send, float* receive, std::int64_t count,
-                                          Stream const& stream) {
-  add({Collective::reduce_scatter, send, receive, count, 0}, stream);
+void LoopbackCommunicator::reduce_scatter(void const* send, void* receive, std::int64_t count,
+                                          NumberFormat format, Stream const& stream) {
+  add({Collective::reduce_scatter, send, receive, count, format, 0}, stream);
 }
 
-void LoopbackCommunicator::all_reduce(float const* send, float* receive, std::int64_t count,
-                                      Stream const& stream) {
-  add({Collective::all_reduce, send, receive, count, 0}, stream);
+void LoopbackCommunicator::all_reduce(void const* send, void* receive, std::int64_t count,
+                                      NumberFormat format, Stream const& stream) {
+  add({Collective::all_reduce, send, receive, count, format, 0}, stream);
 }
 
-void LoopbackCommunicator::reduce(float const* send, float* receive, std::int64_t count, int root,
-                                  Stream const& stream) {
-  add({Collective::reduce, send, receive, count, root}, stream);
+void LoopbackCommunicator::reduce(void const* send, void* receive, std::int64_t count,
+                                  NumberFormat format, int root, Stream const& stream) {
+  add({Collective::reduce, send, receive, count, format, root}, stream);
 }
 
-void LoopbackCommunicator::broadcast(float const* send, float* receive, std::int64_t count,
-                                     int root, Stream const& stream) {
-  add({Collective::broadcast, send, receive, count, root}, stream);
+void LoopbackCommunicator::broadcast(void const* send, void* receive, std::int64_t count,
+                                     NumberFormat format, int root, Stream const& stream) {
+  add({Collective::broadcast, send, receive, count, format, root}, stream);
 }
 
 void LoopbackCommunicator::add(LoopbackCall const& call, Stream const& stream) {
@@ -93,7 +94,7 @@ void LoopbackCommunicator::check_agreement() const {
     bool agree = theirs.size() == mine.size();
     for (std::size_t i = 0; agree && i < mine.size(); ++i)
       agree = theirs[i].collective == mine[i].collective && theirs[i].count == mine[i].count &&
-              theirs[i].root == mine[i].root;
+              theirs[i].format == mine[i].format && theirs[i].root == mine[i].root;
     if (!agree)
       throw NcclError(ncclInvalidUsage, {"loop-back group", __FILE__, __LINE__},
                       "rank " + std::to_string(where_.rank) + " and rank " + std::to_string(rank) +
@@ -101,29 +102,34 @@ void LoopbackCommunicator::check_agreement() const {
   }
 }
 
-std::vector<float const*> LoopbackCommunicator::sources(std::size_t index,
-                                                        std::int64_t offset) const {
-  std::vector<float const*> found;
-  for (auto const& peer : exchange_->all()) found.push_back(peer.calls[index].send + offset);
+std::vector<void const*> LoopbackCommunicator::sources(std::size_t index,
+                                                       std::int64_t offset) const {
+  std::vector<void const*> found;
+  for (auto const& peer : exchange_->all()) {
+    LoopbackCall const& call = peer.calls[index];
+    std::size_t const bytes = static_cast<std::size_t>(offset) * bytes_of(call.format);
+    found.push_back(static_cast<std::byte const*>(call.send) + bytes);
+  }
   return found;
 }
 
 void LoopbackCommunicator::run_call(std::size_t index) {
   LoopbackCall const& call = exchange_->of(where_.rank).calls[index];
+  PeerTarget const target = {
+      .destination = call.receive, .count = call.count, .format = call.format};
   switch (call.collective) {
     case Collective::all_gather:
-      return launch_peer_copy(sources(index, 0), call.receive, call.count, *stream_);
+      return launch_peer_copy(sources(index, 0), target, *stream_);
     case Collective::reduce_scatter:
-      return launch_peer_sum(sources(index, where_.rank * call.count), call.receive, call.count,
-                             *stream_);
+      return launch_peer_sum(sources(index, where_.rank * call.count), target, *stream_);
     case Collective::all_reduce:
-      return launch_peer_sum(sources(index, 0), call.receive, call.count, *stream_);
+      return launch_peer_sum(sources(index, 0), target, *stream_);
     case Collective::reduce:
       if (where_.rank != call.root) return;
-      return launch_peer_sum(sources(index, 0), call.receive, call.count, *stream_);
+      return launch_peer_sum(sources(index, 0), target, *stream_);
     case Collective::broadcast: {
-      float const* const root[] = {exchange_->of(call.root).calls[index].send};
-      return launch_peer_copy(root, call.receive, call.count, *stream_);
+      void const* const root[] = {exchange_->of(call.root).calls[index].send};
+      return launch_peer_copy(root, target, *stream_);
     }
   }
 }

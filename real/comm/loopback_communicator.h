@@ -26,9 +26,10 @@ enum class Collective { all_gather, reduce_scatter, all_reduce, reduce, broadcas
 
 struct LoopbackCall {
   Collective collective = Collective::all_gather;
-  float const* send = nullptr;
-  float* receive = nullptr;
+  void const* send = nullptr;
+  void* receive = nullptr;
   std::int64_t count = 0;
+  NumberFormat format = NumberFormat::fp32;
   int root = 0;
 };
 
@@ -59,15 +60,15 @@ class LoopbackCommunicator final : public Communicator {
   void abandon() noexcept override {}  // nothing on the device waits for another host
   void group_start() override;
   void group_end() override;
-  void all_gather(float const* send, float* receive, std::int64_t count,
+  void all_gather(void const* send, void* receive, std::int64_t count, NumberFormat format,
                   Stream const& stream) override;
-  void reduce_scatter(float const* send, float* receive, std::int64_t count,
+  void reduce_scatter(void const* send, void* receive, std::int64_t count, NumberFormat format,
                       Stream const& stream) override;
-  void all_reduce(float const* send, float* receive, std::int64_t count,
+  void all_reduce(void const* send, void* receive, std::int64_t count, NumberFormat format,
                   Stream const& stream) override;
-  void reduce(float const* send, float* receive, std::int64_t count, int root,
+  void reduce(void const* send, void* receive, std::int64_t count, NumberFormat format, int root,
               Stream const& stream) override;
-  void broadcast(float const* send, float* receive, std::int64_t count, int root,
+  void broadcast(void const* send, void* receive, std::int64_t count, NumberFormat format, int root,
                  Stream const& stream) override;
 
  private:
@@ -75,7 +76,7 @@ class LoopbackCommunicator final : public Communicator {
   void execute();
   void check_agreement() const;
   void run_call(std::size_t index);
-  std::vector<float const*> sources(std::size_t index, std::int64_t offset) const;
+  std::vector<void const*> sources(std::size_t index, std::int64_t offset) const;
 
   std::shared_ptr<LoopbackExchange> exchange_;
   Rendezvous& rendezvous_;

@@ -5,22 +5,24 @@
 #include <cstdint>
 #include <span>
 
+#include "oracle/types.h"
 #include "real/cuda/handles.h"
 
 namespace adamant::real {
 
-/// One shard: `gradient` becomes, or grows by, `sum` / divisor.
+/// One shard: `gradient` becomes, or grows by, `sum` / divisor. Both are of one format.
 struct MeanTask {
-  float* gradient = nullptr;
-  float const* sum = nullptr;
+  void* gradient = nullptr;
+  void const* sum = nullptr;
+  NumberFormat format = NumberFormat::fp32;
   std::int64_t numel = 0;
   bool accumulate = false;
 };
 
 /// gradient[i] = sum[i] / divisor, or gradient[i] + sum[i] / divisor, for every task.
 ///
-/// Rounding: one IEEE fp32 division, then one addition; never times 1/n. Tasks without elements are
-///           legal.
+/// Rounding: one IEEE fp32 division, rounded to the format, then one fp32 addition, rounded to the
+///           format; never times 1/n. Tasks without elements are legal.
 /// Stream:   ordered on `stream`, returns before completion. Errors: CudaError.
 void launch_mean(std::span<MeanTask const> tasks, float divisor, Stream const& stream);
 

@@ -16,6 +16,11 @@ std::size_t checked(std::int64_t count) {
   return static_cast<std::size_t>(count);
 }
 
+ncclDataType_t type_of(NumberFormat format) {
+  constexpr ncclDataType_t types[] = {ncclFloat32, ncclBfloat16, ncclFloat16};
+  return types[static_cast<std::size_t>(format)];
+}
+
 }  // namespace
 
 NcclCommunicator::NcclCommunicator(ncclUniqueId const& id, RankOfWorld where)
@@ -41,32 +46,33 @@ void NcclCommunicator::group_end() {
   ADAMANT_TRY(ncclGroupEnd());
 }
 
-void NcclCommunicator::all_gather(float const* send, float* receive, std::int64_t count,
-                                  Stream const& stream) {
-  ADAMANT_TRY(ncclAllGather(send, receive, checked(count), ncclFloat32, comm_, stream.get()));
+void NcclCommunicator::all_gather(void const* send, void* receive, std::int64_t count,
+                                  NumberFormat format, Stream const& stream) {
+  ADAMANT_TRY(ncclAllGather(send, receive, checked(count), type_of(format), comm_, stream.get()));
 }
 
-void NcclCommunicator::reduce_scatter(float const* send, float* receive, std::int64_t count,
-                                      Stream const& stream) {
+void NcclCommunicator::reduce_scatter(void const* send, void* receive, std::int64_t count,
+                                      NumberFormat format, Stream const& stream) {
+  ADAMANT_TRY(ncclReduceScatter(send, receive, checked(count), type_of(format), ncclSum, comm_,
+                                stream.get()));
+}
+
+void NcclCommunicator::all_reduce(void const* send, void* receive, std::int64_t count,
+                                  NumberFormat format, Stream const& stream) {
   ADAMANT_TRY(
-      ncclReduceScatter(send, receive, checked(count), ncclFloat32, ncclSum, comm_, stream.get()));
+      ncclAllReduce(send, receive, checked(count), type_of(format), ncclSum, comm_, stream.get()));
 }
 
-void NcclCommunicator::all_reduce(float const* send, float* receive, std::int64_t count,
-                                  Stream const& stream) {
+void NcclCommunicator::reduce(void const* send, void* receive, std::int64_t count,
+                              NumberFormat format, int root, Stream const& stream) {
+  ADAMANT_TRY(ncclReduce(send, receive, checked(count), type_of(format), ncclSum, root, comm_,
+                         stream.get()));
+}
+
+void NcclCommunicator::broadcast(void const* send, void* receive, std::int64_t count,
+                                 NumberFormat format, int root, Stream const& stream) {
   ADAMANT_TRY(
-      ncclAllReduce(send, receive, checked(count), ncclFloat32, ncclSum, comm_, stream.get()));
-}
-
-void NcclCommunicator::reduce(float const* send, float* receive, std::int64_t count, int root,
-                              Stream const& stream) {
-  ADAMANT_TRY(
-      ncclReduce(send, receive, checked(count), ncclFloat32, ncclSum, root, comm_, stream.get()));
-}
-
-void NcclCommunicator::broadcast(float const* send, float* receive, std::int64_t count, int root,
-                                 Stream const& stream) {
-  ADAMANT_TRY(ncclBroadcast(send, receive, checked(count), ncclFloat32, root, comm_, stream.get()));
+      ncclBroadcast(send, receive, checked(count), type_of(format), root, comm_, stream.get()));
 }
 
 }  // namespace adamant::real

@@ -21,15 +21,15 @@ class NcclCommunicator final : public Communicator {
   void abandon() noexcept override;
   void group_start() override;
   void group_end() override;
-  void all_gather(float const* send, float* receive, std::int64_t count,
+  void all_gather(void const* send, void* receive, std::int64_t count, NumberFormat format,
                   Stream const& stream) override;
-  void reduce_scatter(float const* send, float* receive, std::int64_t count,
+  void reduce_scatter(void const* send, void* receive, std::int64_t count, NumberFormat format,
                       Stream const& stream) override;
-  void all_reduce(float const* send, float* receive, std::int64_t count,
+  void all_reduce(void const* send, void* receive, std::int64_t count, NumberFormat format,
                   Stream const& stream) override;
-  void reduce(float const* send, float* receive, std::int64_t count, int root,
+  void reduce(void const* send, void* receive, std::int64_t count, NumberFormat format, int root,
               Stream const& stream) override;
-  void broadcast(float const* send, float* receive, std::int64_t count, int root,
+  void broadcast(void const* send, void* receive, std::int64_t count, NumberFormat format, int root,
                  Stream const& stream) override;
 
  private:

@@ -1,11 +1,13 @@
 // Launch:  blocks over elements; for copies times one row of blocks a source. Addresses of sources
 //          travel in the argument struct, so a launch takes at most `sources_max` of them.
-// Traffic: a copy reads and writes 8 bytes an element of the destination; a sum of n sources reads
-//          4 n and writes 4. The loop-back is for correctness: it makes no use of links.
+// Traffic: of b bytes an element, a copy reads and writes 2 b an element of the destination; a sum
+//          of n sources reads n b and writes b. The loop-back is for correctness: it makes no use
+//          of links.
 #include <algorithm>
 
 #include "real/comm/peer_kernels.h"
 #include "real/cuda/launch.h"
+#include "real/cuda/numbers.h"
 
 namespace adamant::real {
 
@@ -14,56 +16,79 @@ namespace {
 constexpr std::size_t sources_max = 64;
 
 struct PeerArguments {
-  float const* sources[sources_max] = {};
+  void const* sources[sources_max] = {};
   int source_count = 0;
-  float* destination = nullptr;
-  std::int64_t count = 0;
+  PeerTarget target;
   bool accumulate = false;
 };
 
-__global__ void peer_copy_kernel(__grid_constant__ PeerArguments const a) {
-  float const* const source = a.sources[blockIdx.y];
-  float* const destination = a.destination + static_cast<std::int64_t>(blockIdx.y) * a.count;
-  for_each_in_grid(a.count, [&](std::int64_t i) { destination[i] = source[i]; });
+template <typename T>
+__device__ void copy_elements(PeerArguments const& a) {
+  auto const* const source = static_cast<T const*>(a.sources[blockIdx.y]);
+  T* const destination = static_cast<T*>(a.target.destination) +
+                         static_cast<std::int64_t>(blockIdx.y) * a.target.count;
+  for_each_in_grid(a.target.count, [&](std::int64_t i) { destination[i] = source[i]; });
 }
 
-__global__ void peer_sum_kernel(__grid_constant__ PeerArguments const a) {
-  for_each_in_grid(a.count, [&](std::int64_t i) {
-    float sum = a.accumulate ? a.destination[i] + a.sources[0][i] : a.sources[0][i];
-    for (int s = 1; s < a.source_count; ++s) sum = sum + a.sources[s][i];
-    a.destination[i] = sum;
+template <typename T>
+__device__ float element_of(void const* source, std::int64_t i) {
+  return widened(static_cast<T const*>(source)[i]);
+}
+
+// Between two additions the sum is what the format can hold, as it would be in memory.
+template <typename T>
+__device__ void sum_elements(PeerArguments const& a) {
+  T* const destination = static_cast<T*>(a.target.destination);
+  for_each_in_grid(a.target.count, [&](std::int64_t i) {
+    float sum = element_of<T>(a.sources[0], i);
+    if (a.accumulate) sum = widened(stored<T>(widened(destination[i]) + sum));
+    for (int s = 1; s < a.source_count; ++s)
+      sum = widened(stored<T>(sum + element_of<T>(a.sources[s], i)));
+    destination[i] = stored<T>(sum);
   });
 }
 
-PeerArguments batch_of(std::span<float const* const> sources, float* destination,
-                       std::int64_t count) {
+__global__ void peer_copy_kernel(__grid_constant__ PeerArguments const a) {
+  if (bytes_of(a.target.format) == sizeof(float))
+    copy_elements<float>(a);
+  else
+    copy_elements<std::uint16_t>(a);
+}
+
+__global__ void peer_sum_kernel(__grid_constant__ PeerArguments const a) {
+  with_type_of(a.target.format, [&]<typename T>(T*) { sum_elements<T>(a); });
+}
+
+PeerArguments batch_of(std::span<void const* const> sources, PeerTarget const& target) {
   PeerArguments arguments;
   std::copy(sources.begin(), sources.end(), arguments.sources);
   arguments.source_count = static_cast<int>(sources.size());
-  arguments.destination = destination;
-  arguments.count = count;
+  arguments.target = target;
   return arguments;
 }
 
 }  // namespace
 
-void launch_peer_copy(std::span<float const* const> sources, float* destination, std::int64_t count,
+void launch_peer_copy(std::span<void const* const> sources, PeerTarget const& target,
                       Stream const& stream) {
   for (std::size_t first = 0; first < sources.size(); first += sources_max) {
     auto const batch = sources.subspan(first, std::min(sources_max, sources.size() - first));
-    float* const part = destination + static_cast<std::int64_t>(first) * count;
-    launch(peer_copy_kernel, dim3(blocks_for(count), static_cast<unsigned>(batch.size())), stream,
-           batch_of(batch, part, count));
+    PeerTarget part = target;
+    std::size_t const before = first * static_cast<std::size_t>(target.count);
+    part.destination =
+        static_cast<std::byte*>(target.destination) + before * bytes_of(target.format);
+    launch(peer_copy_kernel, dim3(blocks_for(target.count), static_cast<unsigned>(batch.size())),
+           stream, batch_of(batch, part));
   }
 }
 
-void launch_peer_sum(std::span<float const* const> sources, float* destination, std::int64_t count,
+void launch_peer_sum(std::span<void const* const> sources, PeerTarget const& target,
                      Stream const& stream) {
   for (std::size_t first = 0; first < sources.size(); first += sources_max) {
     auto const batch = sources.subspan(first, std::min(sources_max, sources.size() - first));
-    PeerArguments arguments = batch_of(batch, destination, count);
+    PeerArguments arguments = batch_of(batch, target);
     arguments.accumulate = first > 0;
-    launch(peer_sum_kernel, dim3(blocks_for(count)), stream, arguments);
+    launch(peer_sum_kernel, dim3(blocks_for(target.count)), stream, arguments);
   }
 }
 

@@ -5,21 +5,29 @@
 #include <cstdint>
 #include <span>
 
+#include "oracle/types.h"
 #include "real/cuda/handles.h"
 
 namespace adamant::real {
+
+/// Where a kernel writes. Elements of the destination and of all sources are of one format.
+struct PeerTarget {
+  void* destination = nullptr;
+  std::int64_t count = 0;  // elements of one source
+  NumberFormat format = NumberFormat::fp32;
+};
 
 /// destination[s count + i] = sources[s][i]
 ///
 /// Shapes: every source [count], destination [sources.size() x count], disjoint.
 /// Stream: ordered on `stream`, returns before completion. Errors: CudaError.
-void launch_peer_copy(std::span<float const* const> sources, float* destination, std::int64_t count,
+void launch_peer_copy(std::span<void const* const> sources, PeerTarget const& target,
                       Stream const& stream);
 
 /// destination[i] = (..(sources[0][i] + sources[1][i]) + ..) + sources[n - 1][i]
 ///
-/// Rounding: one fp32 addition a source, in the order of `sources`.
-void launch_peer_sum(std::span<float const* const> sources, float* destination, std::int64_t count,
+/// Rounding: one addition a source, in the order of `sources`, each rounded to the format.
+void launch_peer_sum(std::span<void const* const> sources, PeerTarget const& target,
                      Stream const& stream);
 
 }  // namespace adamant::real

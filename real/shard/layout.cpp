@@ -9,8 +9,16 @@ namespace adamant::real {
 
 namespace {
 
-std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
-  return (value + multiple - 1) / multiple * multiple;
+// The widest access of a kernel.
+constexpr std::size_t alignment_bytes = 16;
+
+std::size_t aligned_bytes(std::int64_t numel, NumberFormat format) {
+  std::size_t const bytes = static_cast<std::size_t>(numel) * bytes_of(format);
+  return (bytes + alignment_bytes - 1) / alignment_bytes * alignment_bytes;
+}
+
+std::size_t index_of(TensorKind kind) {
+  return static_cast<std::size_t>(kind);
 }
 
 std::int64_t rows_per_rank(std::int64_t rows, int world_size) {
@@ -19,7 +27,7 @@ std::int64_t rows_per_rank(std::int64_t rows, int world_size) {
   return (rows + world_size - 1) / world_size;
 }
 
-ParameterLayout lay_out(ParameterSpec const& spec, RankOfWorld where, std::int64_t offset) {
+ParameterLayout lay_out(ParameterSpec const& spec, RankOfWorld where) {
   std::int64_t const rows = spec.rows();
   std::int64_t const chunk_rows = rows_per_rank(rows, where.world_size);
   std::int64_t const late = ADAMANT_BUG(shard_off_by_one_row) && where.rank > 0 ? 1 : 0;
@@ -30,15 +38,47 @@ ParameterLayout lay_out(ParameterSpec const& spec, RankOfWorld where, std::int64
   p.row_numel = spec.row_numel();
   p.numel = spec.numel();
   p.chunk_numel = chunk_rows * p.row_numel;
-  p.padded_numel = round_up(p.chunk_numel, 4);
-  p.offset = offset;
-  std::int64_t whole = where.world_size * p.chunk_numel;
-  if (ADAMANT_BUG(remainder_dropped)) whole = std::max(whole, p.numel);  // what the model expects
-  p.whole_bytes = static_cast<std::size_t>(round_up(whole, 4)) * sizeof(float);
+  p.whole_numel = where.world_size * p.chunk_numel;
+  if (ADAMANT_BUG(remainder_dropped))  // what the model expects
+    p.whole_numel = std::max(p.whole_numel, p.numel);
+  p.formats = spec.formats;
   return p;
 }
 
+std::optional<NumberFormat> cast_format(Formats const& formats) {
+  if (formats.decoupled_gradient) return std::nullopt;
+  if (formats.gradient == formats.weight()) return std::nullopt;
+  return formats.weight();
+}
+
 }  // namespace
+
+std::optional<NumberFormat> format_of(Formats const& formats, TensorKind kind) {
+  switch (kind) {
+    case TensorKind::parameter:
+      return formats.parameter;
+    case TensorKind::gradient:
+      return formats.gradient;
+    case TensorKind::exp_avg:
+      return formats.exp_avg;
+    case TensorKind::exp_avg_sq:
+      return formats.exp_avg_sq;
+    case TensorKind::main:
+      return formats.main;
+    case TensorKind::cast_gradient:
+      break;
+  }
+  return cast_format(formats);
+}
+
+std::size_t ParameterLayout::room_bytes(TensorKind kind) const {
+  std::optional<NumberFormat> const stored = format(kind);
+  return stored ? aligned_bytes(chunk_numel, *stored) : 0;
+}
+
+std::size_t ParameterLayout::whole_bytes(NumberFormat format) const {
+  return aligned_bytes(whole_numel, format);
+}
 
 Layout::Layout(std::span<ParameterSpec const> parameters, RankOfWorld where) {
   ADAMANT_REAL_ASSERT(where.world_size >= 1);
@@ -49,8 +89,10 @@ Layout::Layout(std::span<ParameterSpec const> parameters, RankOfWorld where) {
     if (spec.unit == unit_count()) units_.emplace_back();
     ADAMANT_REAL_ASSERT(spec.unit == unit_count() - 1);
     units_.back().push_back(parameter_count());
-    parameters_.push_back(lay_out(spec, where, flat_numel_));
-    flat_numel_ += parameters_.back().padded_numel;
+    ParameterLayout& parameter = parameters_.emplace_back(lay_out(spec, where));
+    parameter.begin_bytes = flat_bytes_;
+    for (TensorKind const kind : all_tensor_kinds)
+      flat_bytes_[index_of(kind)] += parameter.room_bytes(kind);
   }
 }
 

@@ -47,7 +47,8 @@ TEST(Layout, RanksTileEveryTensorForAllSmallSizes) {
         next = layout[0].row_end;
         // What a collective moves must hold what the rank owns, and the room must hold both.
         EXPECT_LE(layout[0].shard_numel(), layout[0].chunk_numel);
-        EXPECT_LE(layout[0].chunk_numel, layout[0].padded_numel);
+        EXPECT_LE(static_cast<std::size_t>(layout[0].chunk_numel) * sizeof(float),
+                  layout[0].room_bytes(TensorKind::parameter));
       }
       EXPECT_EQ(next, count) << "in a world of " << world_size;
     }
@@ -57,21 +58,48 @@ TEST(Layout, EveryRankReservesTheSameRoomAtAlignedOffsets) {
   std::vector<ParameterSpec> const specs = {rows(5), rows(1, 1), rows(7, 1)};
   for (int rank = 0; rank < 4; ++rank) {
     Layout const layout(specs, {.rank = rank, .world_size = 4});
-    EXPECT_EQ(layout[0].padded_numel, 8);  // 2 rows of 3, rounded up
-    EXPECT_EQ(layout[1].padded_numel, 4);
-    EXPECT_EQ(layout[2].padded_numel, 8);
-    EXPECT_EQ(layout[1].offset, 8);
-    EXPECT_EQ(layout[2].offset, 12);
-    EXPECT_EQ(layout.flat_bytes(), 80U);
+    for (TensorKind const kind : {TensorKind::parameter, TensorKind::exp_avg}) {
+      EXPECT_EQ(layout[0].room_bytes(kind), 32U);  // 2 rows of 3 elements of 4 bytes, rounded up
+      EXPECT_EQ(layout[1].room_bytes(kind), 16U);
+      EXPECT_EQ(layout[2].room_bytes(kind), 32U);
+      EXPECT_EQ(layout[1].begin(kind), 32U);
+      EXPECT_EQ(layout[2].begin(kind), 48U);
+      EXPECT_EQ(layout.flat_bytes(kind), 80U);
+    }
+    EXPECT_EQ(layout.flat_bytes(TensorKind::main), 0U);
+    EXPECT_EQ(layout.flat_bytes(TensorKind::cast_gradient), 0U);
   }
+}
+
+TEST(Layout, EachKindIsPackedInTheFormatsOfItsParameters) {
+  std::vector<ParameterSpec> specs = {rows(5), rows(1), rows(7)};
+  specs[0].formats = {.parameter = NumberFormat::bf16,
+                      .gradient = NumberFormat::bf16,
+                      .exp_avg = NumberFormat::bf16,
+                      .main = NumberFormat::fp32,
+                      .decoupled_gradient = false};
+  specs[2].formats = {.parameter = NumberFormat::fp16, .decoupled_gradient = false};
+  Layout const layout(specs, {.rank = 1, .world_size = 4});
+  EXPECT_EQ(layout[1].begin(TensorKind::parameter), 16U);  // 6 elements of 2 bytes
+  EXPECT_EQ(layout[2].begin(TensorKind::parameter), 32U);
+  EXPECT_EQ(layout.flat_bytes(TensorKind::parameter), 48U);
+  EXPECT_EQ(layout.flat_bytes(TensorKind::gradient), 16U + 16U + 32U);
+  EXPECT_EQ(layout.flat_bytes(TensorKind::exp_avg), 16U + 16U + 32U);
+  EXPECT_EQ(layout.flat_bytes(TensorKind::exp_avg_sq), 80U);
+  EXPECT_EQ(layout.flat_bytes(TensorKind::main), 32U);  // of the first alone
+  EXPECT_EQ(layout[0].format(TensorKind::cast_gradient), NumberFormat::fp32);
+  EXPECT_EQ(layout[1].format(TensorKind::cast_gradient), std::nullopt);
+  EXPECT_EQ(layout[2].format(TensorKind::cast_gradient), NumberFormat::fp16);
+  EXPECT_EQ(layout[2].begin(TensorKind::cast_gradient), 32U);
 }
 
 TEST(Layout, WholeTensorsHaveRoomForEveryRanksPadding) {
   std::vector<ParameterSpec> const specs = {rows(5)};
   Layout const layout(specs, {.rank = 0, .world_size = 4});
-  EXPECT_EQ(layout[0].whole_bytes, 96U);  // 4 ranks x 2 rows x 3 elements x 4 bytes
+  EXPECT_EQ(layout[0].whole_bytes(NumberFormat::fp32), 96U);  // 4 ranks x 2 rows x 3 x 4 bytes
+  EXPECT_EQ(layout[0].whole_bytes(NumberFormat::fp16), 48U);
   Layout const three(specs, {.rank = 0, .world_size = 3});
-  EXPECT_EQ(three[0].whole_bytes, 80U);  // 72 rounded up to 16
+  EXPECT_EQ(three[0].whole_bytes(NumberFormat::fp32), 80U);  // 72 rounded up to 16
 }
 
 TEST(Layout, UnitsKeepRegistrationOrder) {
@@ -86,7 +114,7 @@ TEST(Layout, OffsetsDoNotWrapAtThirtyTwoBits) {
   std::vector<ParameterSpec> const specs = {{.name = "a", .shape = {1 << 20, 1 << 14}, .unit = 0},
                                             {.name = "b", .shape = {4}, .unit = 0}};
   Layout const layout(specs, {.rank = 1, .world_size = 2});
-  EXPECT_EQ(layout[1].offset, std::int64_t{1} << 33);
+  EXPECT_EQ(layout[1].begin(TensorKind::parameter), std::size_t{1} << 35);
 }
 
 TEST(LayoutDeath, UnitsWithGapsAreAMistakeOfTheCaller) {

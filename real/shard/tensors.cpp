@@ -12,7 +12,7 @@ namespace {
 
 Purpose purpose_of(TensorKind kind) {
   constexpr Purpose purposes[] = {Purpose::parameters, Purpose::gradients, Purpose::exp_avg,
-                                  Purpose::exp_avg_sq};
+                                  Purpose::exp_avg_sq, Purpose::main,      Purpose::cast_gradients};
   return purposes[static_cast<std::size_t>(kind)];
 }
 
@@ -24,29 +24,34 @@ Tensors::Tensors(Layout const& layout, Ledger& ledger, Streams const& streams)
       streams_(streams),
       has_gradient_(static_cast<std::size_t>(layout.parameter_count()), false) {
   for (TensorKind const kind :
-       {TensorKind::parameter, TensorKind::exp_avg, TensorKind::exp_avg_sq}) {
-    buffer(kind) = DeviceBuffer(ledger, purpose_of(kind), layout.flat_bytes(), streams.compute);
-    bool const moment = kind != TensorKind::parameter;
+       {TensorKind::parameter, TensorKind::exp_avg, TensorKind::exp_avg_sq, TensorKind::main}) {
+    std::size_t const bytes = layout.flat_bytes(kind);
+    buffer(kind) = DeviceBuffer(ledger, purpose_of(kind), bytes, streams.compute);
+    bool const moment = kind == TensorKind::exp_avg || kind == TensorKind::exp_avg_sq;
     if (ADAMANT_BUG(moments_not_zeroed) && moment) continue;
-    zero_async(buffer(kind), 0, layout.flat_bytes(), streams.compute);
+    zero_async(buffer(kind), 0, bytes, streams.compute);
   }
 }
 
-float* Tensors::flat(TensorKind kind) const {
+std::byte* Tensors::flat(TensorKind kind) const {
   if (ADAMANT_BUG(gradient_used_after_zero_grad) && kind == TensorKind::gradient && !buffer(kind))
     return freed_gradients_;
-  return buffer(kind).as<float>();
+  return buffer(kind).as<std::byte>();
 }
 
-float* Tensors::at(TensorKind kind, int parameter) const {
-  float* const begin = flat(kind);
-  return begin == nullptr ? nullptr : begin + layout_[parameter].offset;
+std::byte* Tensors::at(TensorKind kind, int parameter) const {
+  std::byte* const begin = flat(kind);
+  ParameterLayout const& layout = layout_[parameter];
+  if (begin == nullptr || !layout.format(kind)) return nullptr;
+  return begin + layout.begin(kind);
 }
 
 ShardView Tensors::view(TensorKind kind, int parameter) const {
   ParameterLayout const& layout = layout_[parameter];
-  bool const stored = kind != TensorKind::gradient || has_gradient(parameter);
+  bool const comes_and_goes = kind == TensorKind::gradient || kind == TensorKind::cast_gradient;
+  bool const stored = !comes_and_goes || has_gradient(parameter);
   return {.data = stored && layout.shard_numel() > 0 ? at(kind, parameter) : nullptr,
+          .format = layout.format(kind).value_or(NumberFormat::fp32),
           .row_begin = layout.row_begin,
           .row_end = layout.row_end,
           .numel = layout.shard_numel()};
@@ -54,14 +59,14 @@ ShardView Tensors::view(TensorKind kind, int parameter) const {
 
 void Tensors::ensure_gradients() {
   if (buffer(TensorKind::gradient)) return;
-  buffer(TensorKind::gradient) =
-      DeviceBuffer(ledger_, Purpose::gradients, layout_.flat_bytes(), streams_.compute);
+  buffer(TensorKind::gradient) = DeviceBuffer(
+      ledger_, Purpose::gradients, layout_.flat_bytes(TensorKind::gradient), streams_.compute);
 }
 
 void Tensors::drop_gradients() {
   DeviceBuffer& gradients = buffer(TensorKind::gradient);
   if (ADAMANT_BUG(gradient_used_after_zero_grad)) {
-    if (gradients) freed_gradients_ = gradients.as<float>();
+    if (gradients) freed_gradients_ = gradients.as<std::byte>();
     return gradients.free_on(streams_.compute);
   }
   std::fill(has_gradient_.begin(), has_gradient_.end(), false);
@@ -78,7 +83,8 @@ void Tensors::zero_gradients() {
   }
   ensure_gradients();
   if (!ADAMANT_BUG(zero_grad_keeps_values))
-    zero_async(buffer(TensorKind::gradient), 0, layout_.flat_bytes(), streams_.compute);
+    zero_async(buffer(TensorKind::gradient), 0, layout_.flat_bytes(TensorKind::gradient),
+               streams_.compute);
   if (ADAMANT_BUG(zero_grad_skips_missing) && any_gradient()) return;
   std::fill(has_gradient_.begin(), has_gradient_.end(), true);
 }

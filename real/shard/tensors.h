@@ -1,8 +1,10 @@
 // This rank's shards: one flat buffer for each kind of tensor, and which parameters have a gradient
-// at the moment. The gradients' buffer comes and goes; the others live as long as the engine.
+// at the moment. The gradients' buffer comes and goes; the others live as long as the engine. It
+// knows how many bytes an element has, and nothing else of numbers.
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <vector>
 
 #include "real/cuda/streams.h"
@@ -14,13 +16,14 @@ namespace adamant::real {
 
 class Tensors {
  public:
-  /// Allocates parameters and both moments and zeroes them, padding included, on `compute`.
+  /// Allocates parameters, both moments and main weights and zeroes them, padding included, on
+  /// `compute`.
   Tensors(Layout const& layout, Ledger& ledger, Streams const& streams);
 
   /// Start of the flat buffer; null where it holds nothing.
-  float* flat(TensorKind kind) const;
-  /// The first element of a parameter's part of the flat buffer, or null.
-  float* at(TensorKind kind, int parameter) const;
+  std::byte* flat(TensorKind kind) const;
+  /// The first element of a parameter's part of the flat buffer; null where it has none.
+  std::byte* at(TensorKind kind, int parameter) const;
   /// As the door shows it.
   ShardView view(TensorKind kind, int parameter) const;
 
@@ -45,9 +48,9 @@ class Tensors {
   Layout const& layout_;
   Ledger& ledger_;
   Streams const& streams_;
-  std::array<DeviceBuffer, 4> buffers_;  // indexed by TensorKind
+  std::array<DeviceBuffer, tensor_kind_count> buffers_;  // indexed by TensorKind
   std::vector<bool> has_gradient_;
-  float* freed_gradients_ = nullptr;  // what a faulty step would still use
+  std::byte* freed_gradients_ = nullptr;  // what a faulty step would still use
 };
 
 }  // namespace adamant::real

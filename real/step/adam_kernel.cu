@@ -2,10 +2,16 @@
 // Launch:      block (x, y) updates section y of piece x. On a GPU a section is 4,096 elements, so
 //              256 threads do four 16-byte accesses to each array; 16 sections a piece keep all
 //              multiprocessors busy with a few hundred pieces. On a CPU a section is a piece.
-// Traffic:     reads p g m v, writes p m v: 16 + 12 = 28 bytes an element; 10^9 elements at the
-//              4.3 TB/s of an H200's device-to-device copy take 6.51 ms at best.
+// Traffic:     reads w g m v, writes w m v and, beside a main weight, p. All fp32: 16 + 12 = 28
+//              bytes an element; 10^9 elements at the 4.3 TB/s of an H200's device-to-device copy
+//              take 6.51 ms at best. bf16 p and g, fp32 main weight, moments in bf16: 10 + 10.
+// Formats:     pieces that are fp32 throughout, which need no conversion, have a loop of their own.
+//              All others are widened to fp32 a few lanes at a time, whatever their formats are:
+//              one loop instead of one for each of 60 combinations, at the price of a branch a few
+//              lanes that all threads of a block take alike.
 #include "real/cuda/assert.h"
 #include "real/cuda/launch.h"
+#include "real/cuda/numbers.h"
 #include "real/step/adam_element.h"
 #include "real/step/adam_kernel.h"
 
@@ -20,6 +26,9 @@ constexpr std::int64_t section_numel = piece_numel_max;
 #endif
 static_assert(piece_numel_max % section_numel == 0);
 static_assert(section_numel % 4 == 0);
+
+// ---- fp32 throughout
+// -----------------------------------------------------------------------------
 
 struct Arrays {
   float* p = nullptr;
@@ -83,17 +92,176 @@ __device__ void update_section(Arrays const& arrays, StepScalars const& scalars,
 
 #endif
 
-template <Arithmetic arithmetic>
-__device__ void update(Arrays const& a, StepScalars const& s, std::int64_t count) {
+// ---- any formats
+// ---------------------------------------------------------------------------------
+
+#ifdef __CUDACC__
+constexpr int lanes = 8;  // two 16-byte accesses to fp32, one to 16 bits
+#else
+constexpr int lanes = 64;  // stay in the first cache
+#endif
+static_assert(section_numel % lanes == 0);
+
+struct MixedArrays {
+  Numbers weight;
+  Numbers gradient;
+  Numbers exp_avg;
+  Numbers exp_avg_sq;
+  Numbers parameter;
+  bool copies = false;  // to `parameter`
+};
+
+#ifdef __CUDACC__
+
+template <typename T>
+__device__ void load_all(T const* from, float* to) {
+  constexpr int width = 16 / sizeof(T);
+  for (int k = 0; k < lanes; k += width) {
+    uint4 const raw = *reinterpret_cast<uint4 const*>(from + k);
+    T numbers[width];
+    memcpy(numbers, &raw, sizeof raw);
+    for (int j = 0; j < width; ++j) to[k + j] = widened(numbers[j]);
+  }
+}
+
+template <typename T>
+__device__ void store_all(float const* from, T* to) {
+  constexpr int width = 16 / sizeof(T);
+  for (int k = 0; k < lanes; k += width) {
+    T numbers[width];
+    for (int j = 0; j < width; ++j) numbers[j] = stored<T>(from[k + j]);
+    uint4 raw;
+    memcpy(&raw, numbers, sizeof raw);
+    *reinterpret_cast<uint4*>(to + k) = raw;
+  }
+}
+
+#else
+
+template <typename T>
+void load_all(T const* from, float* to) {
+  for (int k = 0; k < lanes; ++k) to[k] = widened(from[k]);
+}
+
+template <typename T>
+void store_all(float const* from, T* to) {
+  for (int k = 0; k < lanes; ++k) to[k] = stored<T>(from[k]);
+}
+
+#endif
+
+/// Elements [begin, begin + count) of arrays; count is `lanes`, or less at the end of a section.
+struct Lanes {
+  std::int64_t begin = 0;
+  int count = 0;
+};
+
+__device__ inline void load(Numbers const& numbers, Lanes const& at, float* to) {
+  with_type_of(numbers.format, [&]<typename T>(T*) {
+    T const* const from = static_cast<T const*>(numbers.data) + at.begin;
+    if (at.count == lanes) return load_all(from, to);
+    for (int k = 0; k < at.count; ++k) to[k] = widened(from[k]);
+  });
+}
+
+__device__ inline void store(float const* from, Numbers const& numbers, Lanes const& at) {
+  with_type_of(numbers.format, [&]<typename T>(T*) {
+    T* const to = static_cast<T*>(numbers.data) + at.begin;
+    if (at.count == lanes) return store_all(from, to);
+    for (int k = 0; k < at.count; ++k) to[k] = stored<T>(from[k]);
+  });
+}
+
+template <bool decoupled, Arithmetic arithmetic>
+__device__ void update_lanes(MixedArrays const& a, StepScalars const& s, Lanes const& at) {
+  float p[lanes] = {};
+  float g[lanes] = {};
+  float m[lanes] = {};
+  float v[lanes] = {};
+  load(a.weight, at, p);
+  load(a.gradient, at, g);
+  load(a.exp_avg, at, m);
+  load(a.exp_avg_sq, at, v);
+  for (int k = 0; k < lanes; ++k) {
+    AdamElement const e =
+        adam_element<decoupled, arithmetic>(s, g[k], {.p = p[k], .m = m[k], .v = v[k]});
+    p[k] = e.p;
+    m[k] = e.m;
+    v[k] = e.v;
+  }
+  store(p, a.weight, at);
+  store(m, a.exp_avg, at);
+  store(v, a.exp_avg_sq, at);
+  if (a.copies) store(p, a.parameter, at);
+}
+
+template <bool decoupled, Arithmetic arithmetic>
+__device__ void update_section(MixedArrays const& a, StepScalars const& scalars,
+                               std::int64_t count) {
+  StepScalars const s = scalars;
+  std::int64_t const end = ADAMANT_BUG(kernel_reads_past_end) ? count + 1 : count;
+  std::int64_t const stride = static_cast<std::int64_t>(blockDim.x) * lanes;
+  for (std::int64_t begin = threadIdx.x * std::int64_t{lanes}; begin < end; begin += stride) {
+    std::int64_t const left = end - begin;
+    update_lanes<decoupled, arithmetic>(
+        a, s, {.begin = begin, .count = left < lanes ? static_cast<int>(left) : lanes});
+  }
+}
+
+// ---- a block
+// -------------------------------------------------------------------------------------
+
+template <Arithmetic arithmetic, typename ArraysOfPiece>
+__device__ void update(ArraysOfPiece const& a, StepScalars const& s, std::int64_t count) {
   if (s.decoupled != 0)
     update_section<true, arithmetic>(a, s, count);
   else
     update_section<false, arithmetic>(a, s, count);
 }
 
-__device__ void decay_only(Arrays const& a, StepScalars const& s, std::int64_t count) {
-  for (std::int64_t i = threadIdx.x; i < count; i += blockDim.x)
-    a.p[i] = a.p[i] - s.learning_rate * (s.weight_decay * a.p[i]);
+template <typename ArraysOfPiece>
+__device__ void update(ArraysOfPiece const& a, StepScalars const& s, std::int64_t count) {
+  if (bug_in_arithmetic())
+    update<Arithmetic::spoilt>(a, s, count);
+  else
+    update<Arithmetic::right>(a, s, count);
+}
+
+__device__ void decay_only(MixedArrays const& a, StepScalars const& s, std::int64_t count) {
+  for (std::int64_t i = threadIdx.x; i < count; i += blockDim.x) {
+    float const p = number_at(a.weight, i);
+    store_number(a.weight, i, p - s.learning_rate * (s.weight_decay * p));
+  }
+}
+
+__device__ Numbers part(std::byte* flat, std::int64_t offset, NumberFormat format,
+                        std::int64_t begin) {
+  return {flat + offset + begin * static_cast<std::int64_t>(bytes_of(format)), format};
+}
+
+__device__ MixedArrays arrays_of(AdamArguments const& a, WorkPiece const& piece,
+                                 std::int64_t begin) {
+  PieceFormats const& f = piece.formats;
+  return {.weight = part(f.copies != 0 ? a.main : a.parameters, piece.weight, f.weight, begin),
+          .gradient =
+              part(f.cast != 0 ? a.cast_gradients : a.gradients, piece.gradient, f.gradient, begin),
+          .exp_avg = part(a.exp_avg, piece.exp_avg, f.exp_avg, begin),
+          .exp_avg_sq = part(a.exp_avg_sq, piece.exp_avg_sq, f.exp_avg_sq, begin),
+          .parameter = part(a.parameters, piece.parameter_copy, f.parameter, begin),
+          .copies = f.copies != 0};
+}
+
+__device__ bool all_fp32(MixedArrays const& a) {
+  return a.weight.format == NumberFormat::fp32 && a.gradient.format == NumberFormat::fp32 &&
+         a.exp_avg.format == NumberFormat::fp32 && a.exp_avg_sq.format == NumberFormat::fp32 &&
+         !a.copies;
+}
+
+__device__ Arrays as_fp32(MixedArrays const& a) {
+  return {.p = static_cast<float*>(a.weight.data),
+          .g = static_cast<float const*>(a.gradient.data),
+          .m = static_cast<float*>(a.exp_avg.data),
+          .v = static_cast<float*>(a.exp_avg_sq.data)};
 }
 
 __global__ void adam_kernel(__grid_constant__ AdamArguments const arguments) {
@@ -104,34 +272,34 @@ __global__ void adam_kernel(__grid_constant__ AdamArguments const arguments) {
   std::int64_t const count = left < section_numel ? left : section_numel;
 
   StepScalars const scalars = arguments.table[piece.parameter];
-  Arrays const arrays = {.p = arguments.parameters + piece.offset + begin,
-                         .g = arguments.gradients + piece.gradient_offset + begin,
-                         .m = arguments.exp_avg + piece.offset + begin,
-                         .v = arguments.exp_avg_sq + piece.offset + begin};
+  MixedArrays const arrays = arrays_of(arguments, piece, begin);
   if (scalars.apply == 0) {
     if (ADAMANT_BUG(decay_without_gradient)) decay_only(arrays, scalars, count);
     return;
   }
-  if (bug_in_arithmetic())
-    update<Arithmetic::spoilt>(arrays, scalars, count);
+  if (all_fp32(arrays))
+    update(as_fp32(arrays), scalars, count);
   else
-    update<Arithmetic::right>(arrays, scalars, count);
+    update(arrays, scalars, count);
 }
 
 __global__ void adam_twin_kernel(__grid_constant__ AdamTwinArguments const a) {
   StepScalars const& s = a.scalars;
   for_each_in_grid(a.numel, [&](std::int64_t i) {
-    float const p = a.parameter[i];
-    float const g = s.decoupled != 0 ? a.gradient[i] : a.gradient[i] + s.weight_decay * p;
-    float const m = s.beta1 * a.exp_avg[i] + s.one_minus_beta1 * g;
-    float const v = s.beta2 * a.exp_avg_sq[i] + (s.one_minus_beta2 * g) * g;
+    float const p = number_at(a.weight, i);
+    float const handed = number_at(a.gradient, i);
+    float const g = s.decoupled != 0 ? handed : handed + s.weight_decay * p;
+    float const m = s.beta1 * number_at(a.exp_avg, i) + s.one_minus_beta1 * g;
+    float const v = s.beta2 * number_at(a.exp_avg_sq, i) + (s.one_minus_beta2 * g) * g;
     float const m_hat = m / s.correction1;
     float const v_hat = v / s.correction2;
     float const step = m_hat / (sqrtf(v_hat) + s.epsilon);
     float const update = s.decoupled != 0 ? step + s.weight_decay * p : step;
-    a.parameter[i] = p - s.learning_rate * update;
-    a.exp_avg[i] = m;
-    a.exp_avg_sq[i] = v;
+    float const p_new = p - s.learning_rate * update;
+    store_number(a.weight, i, p_new);
+    store_number(a.exp_avg, i, m);
+    store_number(a.exp_avg_sq, i, v);
+    if (a.parameter.data != nullptr) store_number(a.parameter, i, p_new);
   });
 }
 

@@ -2,36 +2,45 @@
 // Neither knows where the buffers come from or what a group is.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "real/cuda/handles.h"
+#include "real/cuda/numbers.h"
 #include "real/step/step_table.h"
 #include "real/step/work_list.h"
 
 namespace adamant::real {
 
-/// Device addresses. Flat buffers start at 16-byte boundaries and do not alias.
+/// Device addresses of the flat buffers, null where there is none of that kind. They start at
+/// 16-byte boundaries and do not alias.
 struct AdamArguments {
-  float* parameters = nullptr;
-  float const* gradients = nullptr;
-  float* exp_avg = nullptr;
-  float* exp_avg_sq = nullptr;
+  std::byte* parameters = nullptr;
+  std::byte* main = nullptr;
+  std::byte* gradients = nullptr;
+  std::byte* cast_gradients = nullptr;
+  std::byte* exp_avg = nullptr;
+  std::byte* exp_avg_sq = nullptr;
   WorkPiece const* pieces = nullptr;
   StepScalars const* table = nullptr;  // indexed by WorkPiece::parameter
 };
 
 /// Updates every element of `piece_count` pieces whose row says `apply`, in one launch.
 ///
-/// Rounding: as adam_element says; the same bits for every way of cutting pieces.
+/// Rounding: as adam_element says, then each result once to the format in which it is stored; the
+///           parameter beside a main weight from the same fp32 result. The same bits for every way
+///           of cutting pieces.
 /// Stream:   ordered on `stream`, returns before completion. Errors: CudaError.
 void launch_adam(AdamArguments const& arguments, std::int64_t piece_count, Stream const& stream);
 
-/// One parameter, flat, with its row by value.
+/// One parameter, flat, with its row by value. `parameter` is the copy that is rounded from the
+/// weight; without one, the weight is the parameter.
 struct AdamTwinArguments {
-  float* parameter = nullptr;
-  float const* gradient = nullptr;
-  float* exp_avg = nullptr;
-  float* exp_avg_sq = nullptr;
+  Numbers weight;
+  Numbers gradient;
+  Numbers exp_avg;
+  Numbers exp_avg_sq;
+  Numbers parameter = {};
   std::int64_t numel = 0;
   StepScalars scalars;
 };

@@ -21,30 +21,34 @@ class Problem {
   Problem(std::vector<ParameterSpec> specs, Stream const& stream)
       : layout_(specs, {}), pieces_(make_work_list(layout_)), stream_(stream) {
     for (DeviceBuffer& buffer : state_)
-      buffer = DeviceBuffer(ledger_, Purpose::parameters, layout_.flat_bytes(), stream);
+      buffer = DeviceBuffer(ledger_, Purpose::parameters, layout_.flat_bytes(TensorKind::parameter),
+                            stream);
     pieces_on_device_ =
         DeviceBuffer(ledger_, Purpose::work_list, pieces_.size() * sizeof(WorkPiece), stream);
     upload(pieces_on_device_, pieces_.data());
   }
 
   Layout const& layout() const { return layout_; }
+  std::int64_t flat_numel() const {
+    return static_cast<std::int64_t>(layout_.flat_bytes(TensorKind::parameter) / sizeof(float));
+  }
 
   /// Order: parameters, gradients, exp_avg, exp_avg_sq.
   void write(int which, Values const& values) {
     upload(state_[static_cast<std::size_t>(which)], values.data());
   }
   Values read(int which) const {
-    return download(state_[static_cast<std::size_t>(which)].as<float>(), layout_.flat_numel(),
+    return download(state_[static_cast<std::size_t>(which)].as<float>(), flat_numel(),
                     stream_.get());
   }
 
   void fused(std::vector<StepScalars> const& rows) {
     DeviceBuffer table(ledger_, Purpose::step_table, rows.size() * sizeof(StepScalars), stream_);
     upload(table, rows.data());
-    launch_adam({.parameters = state_[0].as<float>(),
-                 .gradients = state_[1].as<float>(),
-                 .exp_avg = state_[2].as<float>(),
-                 .exp_avg_sq = state_[3].as<float>(),
+    launch_adam({.parameters = state_[0].as<std::byte>(),
+                 .gradients = state_[1].as<std::byte>(),
+                 .exp_avg = state_[2].as<std::byte>(),
+                 .exp_avg_sq = state_[3].as<std::byte>(),
                  .pieces = pieces_on_device_.as<WorkPiece>(),
                  .table = table.as<StepScalars>()},
                 static_cast<std::int64_t>(pieces_.size()), stream_);
@@ -53,11 +57,11 @@ class Problem {
   void twin(std::vector<StepScalars> const& rows) {
     for (int p = 0; p < layout_.parameter_count(); ++p) {
       if (rows[static_cast<std::size_t>(p)].apply == 0) continue;
-      std::int64_t const offset = layout_[p].offset;
-      launch_adam_twin({.parameter = state_[0].as<float>() + offset,
-                        .gradient = state_[1].as<float>() + offset,
-                        .exp_avg = state_[2].as<float>() + offset,
-                        .exp_avg_sq = state_[3].as<float>() + offset,
+      std::size_t const begin = layout_[p].begin(TensorKind::parameter);
+      launch_adam_twin({.weight = {state_[0].as<std::byte>() + begin},
+                        .gradient = {state_[1].as<std::byte>() + begin},
+                        .exp_avg = {state_[2].as<std::byte>() + begin},
+                        .exp_avg_sq = {state_[3].as<std::byte>() + begin},
                         .numel = layout_[p].shard_numel(),
                         .scalars = rows[static_cast<std::size_t>(p)]},
                        stream_);
@@ -112,7 +116,7 @@ TEST(AdamKernel, FusedAndTwinHaveTheSameBits) {
     Stream const stream;
     Problem fused(awkward_sizes(), stream);
     Problem twin(awkward_sizes(), stream);
-    std::int64_t const numel = fused.layout().flat_numel();
+    std::int64_t const numel = fused.flat_numel();
     for (Problem* problem : {&fused, &twin})
       for (int which = 0; which < 4; ++which)
         problem->write(which, wild(numel, 17U + static_cast<std::uint32_t>(which)));

@@ -80,7 +80,9 @@ void AdamStep::launch_kernel(Tensors const& tensors) {
   std::int64_t count = piece_count_;
   if (ADAMANT_BUG(last_piece_dropped) && count > 1) --count;
   launch_adam({.parameters = tensors.flat(TensorKind::parameter),
+               .main = tensors.flat(TensorKind::main),
                .gradients = tensors.flat(TensorKind::gradient),
+               .cast_gradients = tensors.flat(TensorKind::cast_gradient),
                .exp_avg = tensors.flat(TensorKind::exp_avg),
                .exp_avg_sq = tensors.flat(TensorKind::exp_avg_sq),
                .pieces = pieces_.as<WorkPiece>(),

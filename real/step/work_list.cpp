@@ -8,12 +8,35 @@ namespace adamant::real {
 
 namespace {
 
+PieceFormats formats_of(ParameterLayout const& layout) {
+  auto const cast = layout.format(TensorKind::cast_gradient);
+  return {.weight = layout.formats.weight(),
+          .gradient = cast.value_or(layout.formats.gradient),
+          .exp_avg = layout.formats.exp_avg,
+          .exp_avg_sq = layout.formats.exp_avg_sq,
+          .parameter = layout.formats.parameter,
+          .copies = static_cast<std::uint8_t>(layout.formats.main ? 1 : 0),
+          .cast = static_cast<std::uint8_t>(cast ? 1 : 0)};
+}
+
+std::int64_t offset_of(ParameterLayout const& layout, TensorKind kind, std::int64_t element) {
+  auto const bytes = static_cast<std::int64_t>(bytes_of(layout.format(kind).value()));
+  return static_cast<std::int64_t>(layout.begin(kind)) + element * bytes;
+}
+
 void cut(ParameterLayout const& layout, int parameter, std::vector<WorkPiece>& pieces) {
+  PieceFormats const formats = formats_of(layout);
+  TensorKind const weight = formats.copies != 0 ? TensorKind::main : TensorKind::parameter;
+  TensorKind const gradient = formats.cast != 0 ? TensorKind::cast_gradient : TensorKind::gradient;
   std::int64_t const numel = layout.shard_numel();
   for (std::int64_t begin = 0; begin < numel; begin += piece_numel_max) {
     std::int64_t const count = std::min(piece_numel_max, numel - begin);
-    pieces.push_back({.offset = layout.offset + begin,
-                      .gradient_offset = layout.offset + begin,
+    pieces.push_back({.weight = offset_of(layout, weight, begin),
+                      .gradient = offset_of(layout, gradient, begin),
+                      .exp_avg = offset_of(layout, TensorKind::exp_avg, begin),
+                      .exp_avg_sq = offset_of(layout, TensorKind::exp_avg_sq, begin),
+                      .parameter_copy = offset_of(layout, TensorKind::parameter, begin),
+                      .formats = formats,
                       .count = static_cast<std::int32_t>(count),
                       .parameter = parameter});
   }

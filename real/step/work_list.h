@@ -5,23 +5,42 @@
 #include <cstdint>
 #include <vector>
 
+#include "oracle/types.h"
 #include "real/shard/layout.h"
 
 namespace adamant::real {
 
 inline constexpr std::int64_t piece_numel_max = 65'536;
 
-/// A run of elements of one parameter. Offsets are elements of a flat buffer and multiples of 4, so
-/// that a piece starts at a 16-byte boundary. Gradients have their own: they are the one tensor
-/// whose storage comes and goes.
+/// How a piece's arrays are stored. `weight` is what the optimizer works on: the main weight, or
+/// the parameter itself where there is none; then `copies` is 0. `gradient` is what the optimizer
+/// is handed; `cast` says that it lies among the cast copies.
+struct PieceFormats {
+  NumberFormat weight = NumberFormat::fp32;
+  NumberFormat gradient = NumberFormat::fp32;
+  NumberFormat exp_avg = NumberFormat::fp32;
+  NumberFormat exp_avg_sq = NumberFormat::fp32;
+  NumberFormat parameter = NumberFormat::fp32;
+  std::uint8_t copies = 0;  // 1: the weight is rounded to the parameter beside it
+  std::uint8_t cast = 0;
+  std::uint8_t reserved = 0;
+};
+static_assert(sizeof(PieceFormats) == 8);
+
+/// A run of elements of one parameter. Offsets are bytes of the flat buffer of each kind and
+/// multiples of 16. Where there is no main weight, `weight` is an offset among the parameters.
 struct WorkPiece {
-  std::int64_t offset = 0;
-  std::int64_t gradient_offset = 0;
+  std::int64_t weight = 0;
+  std::int64_t gradient = 0;
+  std::int64_t exp_avg = 0;
+  std::int64_t exp_avg_sq = 0;
+  std::int64_t parameter_copy = 0;
+  PieceFormats formats = {};
   std::int32_t count = 0;  // 1 … piece_numel_max
   std::int32_t parameter = 0;
 };
-static_assert(sizeof(WorkPiece) == 24);
-static_assert(piece_numel_max % 4 == 0);
+static_assert(sizeof(WorkPiece) == 56);
+static_assert(piece_numel_max % 8 == 0);  // 16 bytes of the shortest format
 
 /// Pieces in ascending order of offset; none for parameters without elements on this rank.
 std::vector<WorkPiece> make_work_list(Layout const& layout);

@@ -15,8 +15,8 @@ TEST(WorkList, CutsAtSixtyFourThousandElements) {
   auto const pieces = pieces_of({{.name = "a", .shape = {2 * 65'536 + 1}}});
   ASSERT_EQ(pieces.size(), 3U);
   EXPECT_EQ(pieces[0].count, 65'536);
-  EXPECT_EQ(pieces[1].offset, 65'536);
-  EXPECT_EQ(pieces[2].offset, 131'072);
+  EXPECT_EQ(pieces[1].weight, 65'536 * 4);
+  EXPECT_EQ(pieces[2].weight, 131'072 * 4);
   EXPECT_EQ(pieces[2].count, 1);
 }
 
@@ -24,9 +24,32 @@ TEST(WorkList, PiecesDoNotCrossParametersNorCoverPadding) {
   auto const pieces = pieces_of({{.name = "a", .shape = {3}}, {.name = "b", .shape = {5}}});
   ASSERT_EQ(pieces.size(), 2U);
   EXPECT_EQ(pieces[0].count, 3);
-  EXPECT_EQ(pieces[1].offset, 4);  // after one element of padding
+  EXPECT_EQ(pieces[1].weight, 16);  // after one element of padding
   EXPECT_EQ(pieces[1].count, 5);
   EXPECT_EQ(pieces[1].parameter, 1);
+}
+
+TEST(WorkList, OffsetsFollowTheFormatsOfEachKind) {
+  std::vector<ParameterSpec> specs = {
+      {.name = "a", .shape = {10}}, {.name = "b", .shape = {65'537}}, {.name = "c", .shape = {1}}};
+  specs[1].formats = {
+      .parameter = NumberFormat::bf16, .exp_avg = NumberFormat::bf16, .main = NumberFormat::fp32};
+  specs[2].formats = {.parameter = NumberFormat::fp16, .decoupled_gradient = false};
+  auto const pieces = pieces_of(specs);
+  ASSERT_EQ(pieces.size(), 4U);
+  WorkPiece const& second = pieces[2];
+  EXPECT_EQ(second.weight, 65'536 * 4);  // the only main weight
+  EXPECT_EQ(second.parameter_copy, 48 + 65'536 * 2);
+  EXPECT_EQ(second.gradient, 48 + 65'536 * 4);
+  EXPECT_EQ(second.exp_avg, 48 + 65'536 * 2);
+  EXPECT_EQ(second.exp_avg_sq, 48 + 65'536 * 4);
+  EXPECT_EQ(second.formats.copies, 1);
+  EXPECT_EQ(second.formats.cast, 0);
+  EXPECT_EQ(pieces[3].formats.gradient, NumberFormat::fp16);
+  EXPECT_EQ(pieces[3].formats.copies, 0);
+  EXPECT_EQ(pieces[3].formats.cast, 1);
+  EXPECT_EQ(pieces[3].gradient, 0);  // the only cast copy
+  EXPECT_EQ(pieces[3].weight, pieces[3].parameter_copy);
 }
 
 TEST(WorkList, RanksWithoutElementsGetNoPieces) {
@@ -44,8 +67,10 @@ TEST(WorkList, PiecesTileEveryShardFromAlignedStarts) {
     std::vector<std::int64_t> covered(specs.size(), 0);
     for (WorkPiece const& piece : make_work_list(layout)) {
       auto const p = static_cast<std::size_t>(piece.parameter);
-      EXPECT_EQ(piece.offset, layout[piece.parameter].offset + covered[p]);
-      EXPECT_EQ(piece.offset % 4, 0);
+      auto const begin =
+          static_cast<std::int64_t>(layout[piece.parameter].begin(TensorKind::parameter));
+      EXPECT_EQ(piece.weight, begin + 4 * covered[p]);
+      EXPECT_EQ(piece.weight % 16, 0);
       EXPECT_GT(piece.count, 0);
       covered[p] += piece.count;
     }

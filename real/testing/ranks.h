@@ -37,8 +37,8 @@ void run_ranks(int ranks, Devices devices, std::function<void(RankContext const&
 /// The same bits, or both not a number.
 bool same_value(float a, float b);
 
-/// Copies device memory to the host; waits for all of `stream`.
-std::vector<float> download(float const* device, std::int64_t numel, cudaStream_t stream);
+/// Copies fp32 numbers from device memory to the host; waits for all of `stream`.
+std::vector<float> download(void const* device, std::int64_t numel, cudaStream_t stream);
 
 }  // namespace adamant::real
 

@@ -11,7 +11,7 @@ bool same_value(float a, float b) {
   return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b);
 }
 
-std::vector<float> download(float const* device, std::int64_t numel, cudaStream_t stream) {
+std::vector<float> download(void const* device, std::int64_t numel, cudaStream_t stream) {
   std::vector<float> values(static_cast<std::size_t>(numel));
   if (numel > 0)
     ADAMANT_TRY(cudaMemcpyAsync(values.data(), device, values.size() * sizeof(float),

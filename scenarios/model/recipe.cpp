@@ -11,6 +11,44 @@ void replace(T& value, std::optional<T> const& change) {
 
 }  // namespace
 
+std::optional<NumberFormat> format_of(ParamType type) {
+  switch (type) {
+    case ParamType::fp32:
+      return NumberFormat::fp32;
+    case ParamType::bf16:
+      return NumberFormat::bf16;
+    case ParamType::fp16:
+      return NumberFormat::fp16;
+    default:
+      return std::nullopt;
+  }
+}
+
+NumberFormat format_of(GradType type) {
+  constexpr NumberFormat formats[] = {NumberFormat::fp32, NumberFormat::bf16, NumberFormat::fp16};
+  return formats[static_cast<std::size_t>(type)];
+}
+
+std::optional<NumberFormat> format_of(MainType type) {
+  switch (type) {
+    case MainType::fp32:
+      return NumberFormat::fp32;
+    case MainType::bf16:
+      return NumberFormat::bf16;
+    case MainType::fp16:
+      return NumberFormat::fp16;
+    default:
+      return std::nullopt;
+  }
+}
+
+// fp16 moments carry a scale, so they are no plain numbers.
+std::optional<NumberFormat> format_of(StateType type) {
+  if (type == StateType::fp32) return NumberFormat::fp32;
+  if (type == StateType::bf16) return NumberFormat::bf16;
+  return std::nullopt;
+}
+
 Precision with(Precision recipe, PrecisionOverride const& change) {
   replace(recipe.param, change.param);
   replace(recipe.grad, change.grad);

@@ -44,6 +44,13 @@ struct PrecisionOverride {
   friend bool operator==(PrecisionOverride const&, PrecisionOverride const&) = default;
 };
 
+/// The plain number format of a type, or nothing where it is none (a scaled or quantised type, no
+/// main weight).
+std::optional<NumberFormat> format_of(ParamType type);
+NumberFormat format_of(GradType type);
+std::optional<NumberFormat> format_of(MainType type);
+std::optional<NumberFormat> format_of(StateType type);
+
 /// `recipe` with everything that `change` names replaced.
 Precision with(Precision recipe, PrecisionOverride const& change);
 

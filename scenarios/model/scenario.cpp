@@ -17,6 +17,18 @@ int group_number(std::vector<Group> const& groups, std::string const& name) {
   return found == groups.end() ? 0 : 1 + static_cast<int>(found - groups.begin());
 }
 
+/// The recipe in the words of oracle and engine. REQUIRES: refuse() has nothing against it.
+Formats formats_of(Precision const& precision, Optimizer const& optimizer) {
+  Formats formats;
+  formats.parameter = format_of(precision.param).value_or(NumberFormat::fp32);
+  formats.gradient = format_of(precision.grad);
+  formats.exp_avg = format_of(precision.exp_avg).value_or(NumberFormat::fp32);
+  formats.exp_avg_sq = format_of(precision.exp_avg_sq).value_or(NumberFormat::fp32);
+  formats.main = format_of(precision.main);
+  formats.decoupled_gradient = optimizer.decoupled_grad;
+  return formats;
+}
+
 }  // namespace
 
 std::vector<ParameterSpec> parameter_specs(Scenario const& scenario) {
@@ -31,7 +43,8 @@ std::vector<ParameterSpec> parameter_specs(Scenario const& scenario) {
     specs.push_back({.name = std::move(names[i]),
                      .shape = param.shape,
                      .group = group_number(scenario.groups, param.group),
-                     .unit = units[i]});
+                     .unit = units[i],
+                     .formats = formats_of(scenario.precision_of(param), scenario.optimizer)});
   }
   return specs;
 }

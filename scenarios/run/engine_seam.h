@@ -20,14 +20,21 @@
 
 namespace adamant::scenarios {
 
-/// One rank's rows of a tensor. `values` is empty where there is no storage or no row; `address` is
-/// where the engine keeps them, for laws about pointers.
+/// One rank's rows of a tensor, as they are stored. `bytes` is empty where there is no storage or
+/// no row; `address` is where the engine keeps them, for laws about pointers.
 struct Shard {
   std::int64_t row_begin = 0;
   std::int64_t row_end = 0;
-  std::span<float const> values;
+  NumberFormat format = NumberFormat::fp32;
+  std::span<std::byte const> bytes = {};  // numel() numbers of `format`, aligned for them
   void const* address = nullptr;
+
+  std::int64_t numel() const { return static_cast<std::int64_t>(bytes.size() / bytes_of(format)); }
 };
+
+/// A shard's numbers in fp32: in place where that is how they are stored, otherwise widened into
+/// `room`, which then has to live as long as the result.
+std::span<float const> values_of(Shard const& shard, std::vector<float>& room);
 
 /// A live buffer as an engine lists it.
 struct NamedBuffer {

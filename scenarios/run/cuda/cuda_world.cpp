@@ -16,13 +16,13 @@ void CudaWorld::copy_to_host(int rank, void* to, void const* from, std::size_t b
 
 Shard CudaWorld::shard(int rank, int parameter, TensorKind kind) const {
   Shard shard = shard_of(at(rank).engine(), parameter, kind);
-  if (shard.values.empty()) return shard;
+  if (shard.bytes.empty()) return shard;
   auto& copy = copies_[{rank, parameter, kind}];
   if (copy.empty()) {
-    copy.resize(shard.values.size());
-    copy_to_host(rank, copy.data(), shard.address, shard.values.size_bytes());
+    copy.resize(shard.bytes.size());
+    copy_to_host(rank, copy.data(), shard.address, shard.bytes.size());
   }
-  shard.values = copy;
+  shard.bytes = copy;
   return shard;
 }
 

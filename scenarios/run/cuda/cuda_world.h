@@ -1,6 +1,7 @@
 // All ranks of a world on GPUs, at rest: shards are copied to the host when somebody looks at them.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <memory>
 #include <tuple>
@@ -48,7 +49,7 @@ class CudaWorld final : public WorldView {
 
   std::vector<int> devices_;
   std::vector<std::unique_ptr<RankEngine>> ranks_;
-  mutable std::map<std::tuple<int, int, TensorKind>, std::vector<float>> copies_;
+  mutable std::map<std::tuple<int, int, TensorKind>, std::vector<std::byte>> copies_;
 };
 
 }  // namespace adamant::scenarios

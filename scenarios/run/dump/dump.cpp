@@ -6,9 +6,11 @@
 #include <fstream>
 #include <initializer_list>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <system_error>
 #include <utility>
 
+#include "oracle/formats/formats.h"
 #include "scenarios/run/dump/output_error.h"
 #include "scenarios/run/dump/safetensors.h"
 #include "scenarios/run/verdict/findings.h"
@@ -41,19 +43,38 @@ void refuse_what_is_no_dump(std::filesystem::path const& directory) {
                     ": exists and is not a dump; it is left as it is, choose another directory");
 }
 
-/// Adds a whole tensor: shards in the order of ranks are rows in order. Ranks that lost rows do not
-/// make up a tensor, so that one is left out (the verdict reports them).
-void add_whole(std::vector<TensorToWrite>& tensors, WorldView const& world,
-               ParameterSpec const& spec, int parameter, TensorKind kind) {
-  TensorToWrite tensor{.name = kind == TensorKind::gradient ? spec.name : tensor_name(spec, kind),
-                       .shape = spec.shape,
-                       .parts = {}};
+/// A whole tensor in fp32, whatever it is stored in: shards in the order of ranks are rows in
+/// order. Nothing where there is no such tensor; nor where ranks lost rows or show another format,
+/// which make up none (the verdict reports them).
+std::optional<TensorToWrite> whole(WorldView const& world, ParameterSpec const& spec, int parameter,
+                                   TensorKind kind) {
+  auto const format = oracle::stored_format(spec.formats, kind);
+  if (!format) return std::nullopt;
+  TensorToWrite tensor{.name = tensor_name(spec, kind), .shape = spec.shape, .stored = *format};
   std::int64_t numel = 0;
   for (int rank = 0; rank < world.rank_count(); ++rank) {
-    tensor.parts.push_back(world.shard(rank, parameter, kind).values);
-    numel += std::ssize(tensor.parts.back());
+    Shard const shard = world.shard(rank, parameter, kind);
+    if (shard.format != *format && !shard.bytes.empty()) return std::nullopt;
+    tensor.parts.push_back(shard.bytes);
+    numel += shard.numel();
   }
-  if (numel == spec.numel()) tensors.push_back(std::move(tensor));
+  if (numel != spec.numel()) return std::nullopt;
+  return tensor;
+}
+
+/// Adds a tensor in fp32 and, where that differs, once more as it is stored.
+void add_state(std::vector<TensorToWrite>& tensors, TensorToWrite tensor) {
+  TensorToWrite raw = tensor;
+  raw.name += "/raw";
+  raw.written = raw.stored;
+  tensors.push_back(std::move(tensor));
+  if (raw.stored != NumberFormat::fp32) tensors.push_back(std::move(raw));
+}
+
+/// The gradient that a step consumes: the cast copy where there is one.
+TensorKind handed_kind(ParameterSpec const& spec) {
+  bool const cast = oracle::stored_format(spec.formats, TensorKind::cast_gradient).has_value();
+  return cast ? TensorKind::cast_gradient : TensorKind::gradient;
 }
 
 std::string numbered(char const* stem, int number) {
@@ -120,7 +141,9 @@ Dump::~Dump() {
 bool Dump::started(WorldView const& world) {
   std::vector<TensorToWrite> tensors;
   for (std::size_t p = 0; p < dumped_.parameters.size(); ++p)
-    add_whole(tensors, world, dumped_.parameters[p], static_cast<int>(p), TensorKind::parameter);
+    if (auto tensor =
+            whole(world, dumped_.parameters[p], static_cast<int>(p), TensorKind::parameter))
+      tensors.push_back(std::move(*tensor));
   write_safetensors(temporary_ / "initial.safetensors", tensors);
   return true;
 }
@@ -136,9 +159,15 @@ bool Dump::after(Primitive const& operation, WorldView const& world) {
 
 void Dump::write_gradients(WorldView const& world, std::string const& file) const {
   std::vector<TensorToWrite> tensors;
-  for (std::size_t p = 0; p < dumped_.parameters.size(); ++p)
-    if (int const parameter = static_cast<int>(p); world.has_gradient(0, parameter))
-      add_whole(tensors, world, dumped_.parameters[p], parameter, TensorKind::gradient);
+  for (std::size_t p = 0; p < dumped_.parameters.size(); ++p) {
+    int const parameter = static_cast<int>(p);
+    if (!world.has_gradient(0, parameter)) continue;
+    auto tensor =
+        whole(world, dumped_.parameters[p], parameter, handed_kind(dumped_.parameters[p]));
+    if (!tensor) continue;
+    tensor->name = dumped_.parameters[p].name;
+    tensors.push_back(std::move(*tensor));
+  }
   write_safetensors(temporary_ / file, tensors, {{"optimizer", settings_of_step(world)}});
 }
 
@@ -164,8 +193,9 @@ void Dump::write_state(WorldView const& world, std::string const& file) const {
   std::vector<TensorToWrite> tensors;
   for (std::size_t p = 0; p < dumped_.parameters.size(); ++p)
     for (TensorKind const kind :
-         {TensorKind::parameter, TensorKind::exp_avg, TensorKind::exp_avg_sq})
-      add_whole(tensors, world, dumped_.parameters[p], static_cast<int>(p), kind);
+         {TensorKind::parameter, TensorKind::main, TensorKind::exp_avg, TensorKind::exp_avg_sq})
+      if (auto tensor = whole(world, dumped_.parameters[p], static_cast<int>(p), kind))
+        add_state(tensors, std::move(*tensor));
   write_safetensors(temporary_ / file, tensors);
 }
 

@@ -48,8 +48,11 @@ TEST(Safetensors, AreWrittenInPartsAndReadBack) {
   Scratch const scratch;
   std::vector<float> const first = {1.0F, 2.0F};
   std::vector<float> const second = {-0.0F};
-  write_safetensors(scratch / "file", {{.name = "a", .shape = {3}, .parts = {first, second}},
-                                       {.name = "b", .shape = {0, 2}, .parts = {}}});
+  write_safetensors(scratch / "file",
+                    {{.name = "a",
+                      .shape = {3},
+                      .parts = {std::as_bytes(std::span(first)), std::as_bytes(std::span(second))}},
+                     {.name = "b", .shape = {0, 2}}});
   auto const tensors = read_safetensors(scratch / "file");
   EXPECT_EQ(tensors.at("a"), (std::vector{1.0F, 2.0F, -0.0F}));
   EXPECT_TRUE(tensors.at("b").empty());
@@ -137,7 +140,9 @@ TEST(Dump, AFullDiskIsAnOutputErrorAndLeavesNoFile) {
   Scratch const scratch;
   std::filesystem::create_symlink("/dev/full", scratch / "file");
   EXPECT_THROW(
-      write_safetensors(scratch / "file", {{.name = "a", .shape = {1 << 20}, .parts = {values}}}),
+      write_safetensors(
+          scratch / "file",
+          {{.name = "a", .shape = {1 << 20}, .parts = {std::as_bytes(std::span(values))}}}),
       OutputError);
   EXPECT_FALSE(std::filesystem::exists(std::filesystem::symlink_status(scratch / "file")));
 }

@@ -1,5 +1,6 @@
 #include "scenarios/run/dump/safetensors.h"
 
+#include <algorithm>
 #include <bit>
 #include <cerrno>
 #include <cstdio>
@@ -8,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
+#include "oracle/formats/formats.h"
 #include "scenarios/run/assert.h"
 #include "scenarios/run/dump/output_error.h"
 
@@ -18,6 +20,12 @@ namespace {
 static_assert(std::endian::native == std::endian::little);
 
 constexpr std::size_t alignment = 8;
+constexpr std::size_t block_numel = 8192;  // widened at once
+
+char const* name_in_file(NumberFormat format) {
+  constexpr char const* names[] = {"F32", "BF16", "F16"};
+  return names[static_cast<std::size_t>(format)];
+}
 
 std::string header_of(std::vector<TensorToWrite> const& tensors, Metadata const& metadata) {
   nlohmann::ordered_json header = nlohmann::ordered_json::object();
@@ -26,12 +34,13 @@ std::string header_of(std::vector<TensorToWrite> const& tensors, Metadata const&
   for (TensorToWrite const& tensor : tensors) {
     std::int64_t numel = 1;
     for (std::int64_t const extent : tensor.shape) numel *= extent;
-    std::int64_t given = 0;
-    for (auto const& part : tensor.parts) given += std::ssize(part);
-    ADAMANT_RUN_ASSERT(given == numel);
-    std::int64_t const end = begin + numel * static_cast<std::int64_t>(sizeof(float));
-    header[tensor.name] = {
-        {"dtype", "F32"}, {"shape", tensor.shape}, {"data_offsets", {begin, end}}};
+    std::size_t given = 0;
+    for (auto const& part : tensor.parts) given += part.size();
+    ADAMANT_RUN_ASSERT(given == static_cast<std::size_t>(numel) * bytes_of(tensor.stored));
+    std::int64_t const end = begin + numel * static_cast<std::int64_t>(bytes_of(tensor.written));
+    header[tensor.name] = {{"dtype", name_in_file(tensor.written)},
+                           {"shape", tensor.shape},
+                           {"data_offsets", {begin, end}}};
     begin = end;
   }
   std::string text = header.dump();
@@ -72,6 +81,26 @@ class OutputFile {
   std::FILE* file_;
 };
 
+void write_widened(OutputFile& file, NumberFormat stored, std::span<std::byte const> part) {
+  std::size_t const block_bytes = block_numel * bytes_of(stored);
+  std::vector<float> values;
+  for (std::size_t begin = 0; begin < part.size(); begin += block_bytes) {
+    auto const block = part.subspan(begin, std::min(block_bytes, part.size() - begin));
+    values.resize(block.size() / bytes_of(stored));
+    oracle::decode(stored, block, values);
+    file.write(values.data(), values.size() * sizeof(float));
+  }
+}
+
+void write_tensor(OutputFile& file, TensorToWrite const& tensor) {
+  ADAMANT_RUN_ASSERT(tensor.written == tensor.stored || tensor.written == NumberFormat::fp32);
+  for (auto const& part : tensor.parts)
+    if (tensor.written == tensor.stored)
+      file.write(part.data(), part.size());
+    else
+      write_widened(file, tensor.stored, part);
+}
+
 }  // namespace
 
 void write_safetensors(std::filesystem::path const& path, std::vector<TensorToWrite> const& tensors,
@@ -81,8 +110,7 @@ void write_safetensors(std::filesystem::path const& path, std::vector<TensorToWr
   OutputFile file(path);
   file.write(&length, sizeof length);
   file.write(header.data(), header.size());
-  for (TensorToWrite const& tensor : tensors)
-    for (auto const& part : tensor.parts) file.write(part.data(), part.size_bytes());
+  for (TensorToWrite const& tensor : tensors) write_tensor(file, tensor);
   file.close();
 }
 

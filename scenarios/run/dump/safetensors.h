@@ -1,23 +1,28 @@
 // Writes one safetensors file: an 8-byte little-endian length, a JSON header of that length (padded
 // with spaces to a multiple of 8) that gives each tensor's type, shape and place, then the tensors
-// one after the other. Only fp32; the machine is little-endian.
+// one after the other, each in its own format or widened to fp32. The machine is little-endian.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <map>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "oracle/types.h"
+
 namespace adamant::scenarios {
 
-/// A tensor whose parts, in order, make up its elements.
+/// A tensor whose parts, in order, make up its elements: numbers of the format `stored`, which go
+/// to the file as `written`, the same or fp32.
 struct TensorToWrite {
   std::string name;
   std::vector<std::int64_t> shape;
-  std::vector<std::span<float const>> parts;
+  NumberFormat stored = NumberFormat::fp32;
+  NumberFormat written = NumberFormat::fp32;
+  std::vector<std::span<std::byte const>> parts = {};
 };
 
 /// Texts that a file carries beside its tensors, by name.

@@ -70,7 +70,8 @@ Shard shard_of(real::Engine const& engine, int parameter, TensorKind kind) {
   auto const numel = view.data == nullptr ? 0 : static_cast<std::size_t>(view.numel);
   return {.row_begin = view.row_begin,
           .row_end = view.row_end,
-          .values = {view.data, numel},
+          .format = view.format,
+          .bytes = {static_cast<std::byte const*>(view.data), numel * bytes_of(view.format)},
           .address = view.data};
 }
 

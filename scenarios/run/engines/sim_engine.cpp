@@ -1,7 +1,7 @@
 #include "scenarios/run/engines/sim_engine.h"
 
 #include <algorithm>
-#include <bit>
+#include <cstring>
 #include <exception>
 #include <thread>
 #include <utility>
@@ -114,16 +114,30 @@ std::optional<std::uint64_t> SimWorld::gathered_fingerprint(int rank, int parame
   return sum;
 }
 
+template <typename Word>
+std::uint64_t weighted_sum(std::span<std::byte const> bytes) {
+  std::uint64_t sum = 0;
+  std::uint32_t weight = 1;
+  for (std::size_t at = 0; at < bytes.size(); at += sizeof(Word)) {
+    Word word;
+    std::memcpy(&word, bytes.data() + at, sizeof word);
+    sum += std::uint64_t{word} * (weight += 2);
+  }
+  return sum;
+}
+
+std::uint64_t weighted_sum(Shard const& shard) {
+  bool const wide = bytes_of(shard.format) == sizeof(std::uint32_t);
+  return wide ? weighted_sum<std::uint32_t>(shard.bytes) : weighted_sum<std::uint16_t>(shard.bytes);
+}
+
 /// What a run led to, for its digest: every rank's parameters, bit for bit.
 std::uint64_t fold_of(WorldView const& world, std::size_t parameters) {
   std::uint64_t fold = 0;
   for (int rank = 0; rank < world.rank_count(); ++rank)
     for (std::size_t p = 0; p < parameters; ++p) {
-      std::uint64_t sum = 0;
-      std::uint32_t weight = 1;
-      for (float const value : world.shard(rank, static_cast<int>(p), TensorKind::parameter).values)
-        sum += std::uint64_t{std::bit_cast<std::uint32_t>(value)} * (weight += 2);
-      fold = (fold ^ sum) * 0x9e3779b97f4a7c15ULL;
+      Shard const shard = world.shard(rank, static_cast<int>(p), TensorKind::parameter);
+      fold = (fold ^ weighted_sum(shard)) * 0x9e3779b97f4a7c15ULL;
     }
   return fold;
 }

@@ -1,14 +1,19 @@
 // Launch:  blocks over elements (x) times tensors (y); at most `tasks_max` tensors travel in the
 //          argument struct, so that a unit of a model is one launch. Each block of a tensor writes
 //          one partial fingerprint, in the first microbatch of a rank.
-// Traffic: 4 bytes an element to write, 8 where it adds, and 4 to read for the fingerprint.
+// Traffic: an element of the gradient to write, another to read where it adds, and one of the
+//          parameter to read for the fingerprint.
+// Formats: numbers are made and added in fp32; each gradient is rounded once to its own format when
+//          it is stored, a sum of two once more. Fingerprints are of widened parameters.
 #include "scenarios/run/gradients/source.h"
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 
 #include "real/cuda/error.h"
 #include "real/cuda/grid.h"
+#include "real/cuda/numbers.h"
 #include "scenarios/run/gradients/blocks.h"
 #include "scenarios/run/gradients/keys.h"
 
@@ -19,8 +24,8 @@ namespace {
 constexpr std::size_t tasks_max = 32;
 
 struct GradientTask {
-  float const* value = nullptr;
-  float* gradient = nullptr;  // null: none wanted
+  real::Numbers value;
+  real::Numbers gradient;  // null: none wanted
   std::int64_t numel = 0;
   TensorKey key;
   std::uint64_t* partials = nullptr;  // one a block; null: no fingerprint
@@ -62,10 +67,11 @@ __device__ void run_block(GradientArguments const& a, GradientTask const& task,
   for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
        i < task.numel; i += blocks * blockDim.x) {
     std::uint32_t const hash = element_hash(task.key, static_cast<std::uint64_t>(i));
-    if (task.partials != nullptr) sum += fingerprint_term(hash, task.value[i]);
-    if (task.gradient == nullptr) continue;
-    float const fresh = gradient_of(a, hash);
-    task.gradient[i] = a.accumulate != 0 ? task.gradient[i] + fresh : fresh;
+    if (task.partials != nullptr) sum += fingerprint_term(hash, real::number_at(task.value, i));
+    if (task.gradient.data == nullptr) continue;
+    float const fresh = real::rounded(gradient_of(a, hash), task.gradient.format);
+    float const older = a.accumulate != 0 ? real::number_at(task.gradient, i) : 0.0F;
+    real::store_number(task.gradient, i, a.accumulate != 0 ? older + fresh : fresh);
   }
   if (task.partials != nullptr) keep_block_sum(sum, task.partials + blockIdx.x);
 }
@@ -74,28 +80,65 @@ __device__ void run_block(GradientArguments const& a, GradientTask const& task,
 
 constexpr std::int64_t piece_numel = 1024;  // hashes and values stay in the first cache
 
+/// Copies `count` elements from `begin` on out of device memory and widens them.
+void read_block(real::Numbers const& from, std::int64_t begin, std::size_t count, float* to) {
+  real::with_type_of(from.format, [&]<typename T>(T*) {
+    T const* const source = static_cast<T const*>(from.data) + begin;
+    if constexpr (std::is_same_v<T, float>) {
+      std::memcpy(to, source, count * sizeof(T));
+    } else {
+      T numbers[piece_numel];
+      std::memcpy(numbers, source, count * sizeof(T));
+      for (std::size_t i = 0; i < count; ++i) to[i] = real::widened(numbers[i]);
+    }
+  });
+}
+
+/// Rounds `count` values and copies them into device memory.
+void write_block(float const* from, std::size_t count, real::Numbers const& to,
+                 std::int64_t begin) {
+  real::with_type_of(to.format, [&]<typename T>(T*) {
+    T* const target = static_cast<T*>(to.data) + begin;
+    if constexpr (std::is_same_v<T, float>) {
+      std::memcpy(target, from, count * sizeof(T));
+    } else {
+      T numbers[piece_numel];
+      for (std::size_t i = 0; i < count; ++i) numbers[i] = real::stored<T>(from[i]);
+      std::memcpy(target, numbers, count * sizeof(T));
+    }
+  });
+}
+
+/// Rounds values in place to what `format` can hold.
+void round_block(NumberFormat format, std::span<float> values) {
+  real::with_type_of(format, [&]<typename T>(T*) {
+    if constexpr (!std::is_same_v<T, float>)
+      for (float& value : values) value = real::widened(real::stored<T>(value));
+  });
+}
+
 /// Elements [begin, begin + count) of one tensor. Device memory is reached by memcpy alone.
 std::uint64_t run_piece(GradientArguments const& a, GradientTask const& task, std::int64_t begin,
                         std::size_t count) {
   std::uint32_t hash_room[piece_numel];
   float values[piece_numel];
   float fresh[piece_numel];
-  std::size_t const bytes = count * sizeof(float);
   std::span<std::uint32_t> const hashes(hash_room, count);
 
   hash_block(task.key, static_cast<std::uint64_t>(begin), hashes);
-  if (task.gradient != nullptr) {
+  if (task.gradient.data != nullptr) {
     gradient_block(a.kind, a.microbatch, hashes, fresh);
     if (a.accumulate != 0) {
-      std::memcpy(values, task.gradient + begin, bytes);
+      round_block(task.gradient.format, {fresh, count});
+      read_block(task.gradient, begin, count, values);
       add_block({fresh, count}, values);
-      std::memcpy(task.gradient + begin, values, bytes);
+      write_block(values, count, task.gradient, begin);
     } else {
-      std::memcpy(task.gradient + begin, fresh, bytes);
+      write_block(fresh, count, task.gradient, begin);
     }
   }
   if (task.partials == nullptr) return 0;
-  std::memcpy(values, task.value + begin, bytes);
+  read_block(task.value, begin, count, values);
   return fingerprint_block(hashes, values);
 }
 
@@ -185,8 +228,8 @@ void KernelGradients::backward(real::UnitBackward const& request) {
 GradientTask KernelGradients::task_for(real::WholeTensor const& tensor, bool first_microbatch) {
   Room& room = rooms_[static_cast<std::size_t>(tensor.parameter)];
   if (first_microbatch) room.seen = true;
-  return {.value = tensor.value,
-          .gradient = tensor.gradient,
+  return {.value = {const_cast<void*>(tensor.value), tensor.value_format},  // read only
+          .gradient = {tensor.gradient, tensor.gradient_format},
           .numel = tensor.numel,
           .key = gradient_key({.seed = plan_.seed, .parameter = tensor.parameter}, index_),
           .partials = first_microbatch ? partials_ + room.begin : nullptr};

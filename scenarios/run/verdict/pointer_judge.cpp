@@ -2,6 +2,8 @@
 
 #include <iterator>
 
+#include "oracle/formats/formats.h"
+
 namespace adamant::scenarios {
 
 namespace {
@@ -9,6 +11,10 @@ namespace {
 bool gives_gradients_back(Primitive const* operation) {
   return operation != nullptr && operation->kind == Primitive::Kind::zero_grad &&
          operation->set_to_none;
+}
+
+bool comes_and_goes(TensorKind kind) {
+  return kind == TensorKind::gradient || kind == TensorKind::cast_gradient;
 }
 
 }  // namespace
@@ -26,8 +32,9 @@ void PointerJudge::compare(WorldView const& world, Primitive const* operation) {
     for (std::size_t p = 0; p < parameters_.size(); ++p) {
       for (TensorKind const kind : all_tensor_kinds) {
         void const*& before = *kept++;
+        if (!oracle::stored_format(parameters_[p].formats, kind)) continue;
         void const* const now = world.address(rank, static_cast<int>(p), kind);
-        bool const may_move = kind == TensorKind::gradient && gives_gradients_back(operation);
+        bool const may_move = comes_and_goes(kind) && gives_gradients_back(operation);
         if (before != nullptr && now != before && !may_move)
           findings_.add("pointers.stable",
                         {.rank = rank, .tensor = tensor_name(parameters_[p], kind)},

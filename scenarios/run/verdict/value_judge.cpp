@@ -6,6 +6,7 @@
 #include <string>
 
 #include "oracle/compare/first_difference.h"
+#include "oracle/formats/formats.h"
 #include "oracle/layout/fsdp2.h"
 #include "oracle/reduce/sum_bound.h"
 
@@ -21,6 +22,11 @@ constexpr std::int64_t sample_stride = 97;
 
 std::string rows_text(std::int64_t begin, std::int64_t end) {
   return fmt::format("rows [{}, {})", begin, end);
+}
+
+/// REQUIRES: the parameter has such a tensor.
+NumberFormat format_of(ParameterSpec const& spec, TensorKind kind) {
+  return oracle::stored_format(spec.formats, kind).value();
 }
 
 std::string presence(bool has_gradient) {
@@ -64,28 +70,31 @@ ValueJudge::Rows ValueJudge::rows_of(WorldView const& world, int rank, int param
   rows.numel = rows.range.count() * spec.row_numel();
   rows.held = world.shard(rank, parameter, kind);
   rows.usable = rows.held.row_begin == rows.range.begin && rows.held.row_end == rows.range.end &&
-                std::ssize(rows.held.values) == rows.numel;
+                rows.held.numel() == rows.numel && rows.held.format == format_of(spec, kind);
   return rows;
 }
 
 void ValueJudge::report_other_rows(Rows const& rows, int rank, int parameter, TensorKind kind) {
+  auto const& spec = reference_.model().spec(parameter);
   bool const same_rows =
       rows.held.row_begin == rows.range.begin && rows.held.row_end == rows.range.end;
-  std::string const actual =
-      same_rows ? "no storage for them" : rows_text(rows.held.row_begin, rows.held.row_end);
+  std::string const expected = rows_text(rows.range.begin, rows.range.end) + " in " +
+                               std::string(name_of(format_of(spec, kind)));
+  std::string const actual = rows_text(rows.held.row_begin, rows.held.row_end) + " in " +
+                             std::string(name_of(rows.held.format));
+  bool const stored = rows.held.numel() > 0 || !same_rows;
   findings_.add("values.bitwise",
-                {.rank = rank,
-                 .tensor = tensor_name(reference_.model().spec(parameter), kind),
-                 .index = rows.first_element},
-                {.expected = rows_text(rows.range.begin, rows.range.end),
-                 .actual = actual,
+                {.rank = rank, .tensor = tensor_name(spec, kind), .index = rows.first_element},
+                {.expected = expected,
+                 .actual = stored ? actual : "no storage for them",
                  .message = "the rank does not hold the rows that the layout gives it"});
 }
 
 bool ValueJudge::is_compared(WorldView const& world, int rank, int parameter,
                              TensorKind kind) const {
   if (reference_.model().tensor(parameter, kind).empty()) return false;
-  return kind != TensorKind::gradient || world.has_gradient(rank, parameter);
+  bool const comes_and_goes = kind == TensorKind::gradient || kind == TensorKind::cast_gradient;
+  return !comes_and_goes || world.has_gradient(rank, parameter);
 }
 
 std::span<float const> ValueJudge::expected(Rows const& rows, int parameter,
@@ -96,16 +105,19 @@ std::span<float const> ValueJudge::expected(Rows const& rows, int parameter,
 }
 
 bool ValueJudge::agrees(WorldView const& world, int parameter, TensorKind kind) const {
+  std::vector<float> room;
   for (int rank = 0; rank < world.rank_count(); ++rank) {
     if (!is_compared(world, rank, parameter, kind)) continue;
     Rows const rows = rows_of(world, rank, parameter, kind);
     if (!rows.usable) return false;
-    if (oracle::first_difference(expected(rows, parameter, kind), rows.held.values)) return false;
+    auto const held = values_of(rows.held, room);
+    if (oracle::first_difference(expected(rows, parameter, kind), held)) return false;
   }
   return true;
 }
 
 void ValueJudge::compare(WorldView const& world, int parameter, TensorKind kind) {
+  std::vector<float> room;
   for (int rank = 0; rank < world.rank_count(); ++rank) {
     if (findings_.full("values.bitwise")) return;
     if (!is_compared(world, rank, parameter, kind)) continue;
@@ -114,9 +126,11 @@ void ValueJudge::compare(WorldView const& world, int parameter, TensorKind kind)
       report_other_rows(rows, rank, parameter, kind);
       continue;
     }
-    auto const difference =
-        oracle::first_difference(expected(rows, parameter, kind), rows.held.values);
+    auto difference =
+        oracle::first_difference(expected(rows, parameter, kind), values_of(rows.held, room));
     if (!difference) continue;
+    difference->ulps =
+        oracle::ulp_distance(difference->expected, difference->actual, rows.held.format);
     findings_.add_values({.rank = rank,
                           .tensor = tensor_name(reference_.model().spec(parameter), kind),
                           .index = rows.first_element + difference->index},
@@ -166,18 +180,19 @@ void ValueJudge::compare_gathered(WorldView const& world, int parameter, std::ui
 void ValueJudge::admit_gradient(WorldView const& world, int parameter, std::int64_t backward) {
   auto const numel = reference_.model().spec(parameter).numel();
   std::vector<float> observed(static_cast<std::size_t>(numel));
+  std::vector<float> room;
   auto const read = reference_.reader(parameter, backward);
   for (int rank = 0; rank < world.rank_count(); ++rank) {
     Rows const rows = rows_of(world, rank, parameter, TensorKind::gradient);
     if (!rows.usable) return report_other_rows(rows, rank, parameter, TensorKind::gradient);
+    auto const held = values_of(rows.held, room);
     for (std::int64_t begin = 0; begin < rows.numel; begin += block_numel) {
       auto const count = std::min(block_numel, rows.numel - begin);
-      auto const actual = rows.held.values.subspan(static_cast<std::size_t>(begin),
-                                                   static_cast<std::size_t>(count));
+      auto const actual =
+          held.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(count));
       admit_block(rank, parameter, read, rows.first_element + begin, actual);
     }
-    std::copy(rows.held.values.begin(), rows.held.values.end(),
-              observed.begin() + rows.first_element);
+    std::copy(held.begin(), held.end(), observed.begin() + rows.first_element);
   }
   reference_.take_gradient(parameter, observed);
 }

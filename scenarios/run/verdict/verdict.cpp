@@ -10,9 +10,9 @@ namespace adamant::scenarios {
 
 namespace {
 
-constexpr TensorKind reduced_kinds[] = {TensorKind::gradient};
-constexpr TensorKind stepped_kinds[] = {TensorKind::parameter, TensorKind::exp_avg,
-                                        TensorKind::exp_avg_sq};
+constexpr TensorKind reduced_kinds[] = {TensorKind::gradient, TensorKind::cast_gradient};
+constexpr TensorKind stepped_kinds[] = {TensorKind::parameter, TensorKind::main,
+                                        TensorKind::exp_avg, TensorKind::exp_avg_sq};
 
 std::int64_t total_numel(std::vector<ParameterSpec> const& parameters) {
   std::int64_t total = 0;
