@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "sim/cuda/region.h"
@@ -179,6 +180,22 @@ void barrier() {
     meetings.known.clear();
     release(runtime);
   }
+}
+
+void parallel_for(int chunks, std::function<void(int chunk)> const& body) {
+  Watch* const watch = active_watch;
+  Unwatched const unwatched;
+  World& world = inside_or_abort().world;
+  if (!world.options().checked) {
+    auto const count = static_cast<std::size_t>(std::max(chunks, 0));
+    return world.crew().share(
+        count, [&](std::size_t chunk, std::size_t) { body(static_cast<int>(chunk)); });
+  }
+  world.run_chunks(chunks, [&](int chunk) {
+    active_watch = watch;
+    body(chunk);
+    active_watch = nullptr;
+  });
 }
 
 void end_world() {

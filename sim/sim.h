@@ -134,6 +134,13 @@ void settle();
 void meet(std::function<void()> const& once = {});
 /// Waits for all ranks and orders them, as a barrier of the host program would.
 void barrier();
+/// Runs `body(chunk)` for every chunk of [0, chunks), as threads that the rank's host code starts
+/// here and waits for: each knows what the host knows, none knows of another one, and the host
+/// knows all of them afterwards. In a checked world they run one after the other, in an order that
+/// is asked of the schedule; in an unchecked one on Options::threads.
+///
+/// REQUIRES: `body` throws nothing. A simulated call inside of it is refused.
+void parallel_for(int chunks, std::function<void(int chunk)> const& body);
 /// Ends the world: every further simulated call of every rank returns an error at once.
 void end_world();
 /// Announces which operation of the host program this rank is at, for reports.

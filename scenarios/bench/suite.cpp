@@ -9,6 +9,8 @@ constexpr Suite all_suites[] = {
      measure_schedules},
     {"cases_per_second", "generated scenarios, run and judged", measure_cases},
     {"checked_over_unchecked", "what checking costs, as a ratio of times", measure_checking},
+    {"cpu_step_over_roof", "the hybrid path's step on the CPU, as a part of the memory's rate",
+     measure_cpu_step},
     {"world_sizes", "seconds by the number of ranks, parameters fixed in total", measure_worlds},
     {"gpt2_124m_8_ranks_wall_seconds", "three steps of GPT-2 124M, verdict included", measure_gpt2},
 };

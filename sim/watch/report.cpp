@@ -25,8 +25,10 @@ std::string operation_name(OperationRecord const& record) {
   }
 }
 
-bool is_host(std::uint32_t agent, World& world) {
-  return agent < static_cast<std::uint32_t>(world.ranks());
+// Of a rank, or of a thread that it started.
+bool is_host(Touch const& touch, World& world) {
+  return touch.epoch.agent < static_cast<std::uint32_t>(world.ranks()) ||
+         world.record(touch.operation).kind == OperationKind::host;
 }
 
 std::string buffer_name(Allocation const& allocation) {
@@ -65,11 +67,13 @@ Access Watch::describe(Touch const& touch, AccessKind kind, Allocation const* al
 std::string Watch::missing_edge(Touch const& earlier, Touch const& later) const {
   OperationRecord const& first = world_.record(earlier.operation);
   OperationRecord const& second = world_.record(later.operation);
-  bool const first_on_host = is_host(earlier.epoch.agent, world_);
-  bool const second_on_host = is_host(later.epoch.agent, world_);
+  bool const first_on_host = is_host(earlier, world_);
+  bool const second_on_host = is_host(later, world_);
   std::string const a = operation_name(first);
   std::string const b = operation_name(second);
   if (earlier.epoch.agent == later.epoch.agent) return "two blocks of one kernel are never ordered";
+  if (first_on_host && second_on_host && first.rank == second.rank)
+    return "threads of one parallel loop are not ordered";
   if (first_on_host && second_on_host)
     return "the hosts of two ranks are not ordered by any collective or barrier";
   if (first_on_host && first.rank != second.rank) {

@@ -41,6 +41,15 @@ void Watch::host_pauses(Host& host) {
   operation_ = host.record;
 }
 
+void Watch::chunk_begins(Agent& thread, std::uint32_t record) {
+  begin(thread, record, false, 0);
+}
+
+void Watch::chunk_ends(Host& host) {
+  flush();
+  begin(host, host.record, false, 0);
+}
+
 void Watch::operation_begins(Stream& stream, Operation& operation) {
   bool const on_host = operation.kind == OperationKind::host_function;
   if (agent_ != nullptr) flush();

@@ -30,6 +30,8 @@ class Watch final : public Observer {
   // ---- Observer ----
   void host_resumes(Host& host) override;
   void host_pauses(Host& host) override;
+  void chunk_begins(Agent& thread, std::uint32_t record) override;
+  void chunk_ends(Host& host) override;
   void operation_begins(Stream& stream, Operation& operation) override;
   void operation_ends(Stream& stream, Operation& operation) override;
 

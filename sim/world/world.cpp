@@ -214,6 +214,44 @@ void World::advance_host() {
   host_->clock.advance(host_->component);
 }
 
+// ---- parallel loops ----------------------------------------------------------------------------
+
+Agent& World::thread_of(Host& host, std::size_t number) {
+  while (host.threads.size() <= number) {
+    Agent& thread = *host.threads.emplace_back(std::make_unique<Agent>());
+    thread.index = agent_count_++;
+    thread.component = thread.index;
+  }
+  return *host.threads[number];
+}
+
+// No chunk makes a call, so that no other agent learns anything before all are done: which of them
+// runs first shows in values alone, and one after the other is as good as side by side.
+void World::run_chunks(int count, std::function<void(int)> const& body) {
+  Host& host = *host_;
+  observer_->host_pauses(host);
+  VectorClock const known = host.clock;
+  std::vector<int> left;
+  for (int chunk = 0; chunk < count; ++chunk) left.push_back(chunk);
+  host_ = nullptr;  // refuses calls
+  while (!left.empty()) {
+    auto const next = left.begin() + choices_.pick(static_cast<std::uint32_t>(left.size()));
+    int const chunk = *next;
+    left.erase(next);
+    Agent& thread = thread_of(host, static_cast<std::size_t>(chunk));
+    thread.clock.assign(known);
+    thread.clock.advance(thread.component);
+    observer_->chunk_begins(thread, add_record({.rank = host.rank,
+                                                .program_operation = host.program_operation,
+                                                .agent = thread.index,
+                                                .name = "a thread of host code"}));
+    body(chunk);
+    observer_->chunk_ends(host);
+    host.clock.join(thread.clock);
+  }
+  host_ = &host;
+}
+
 // ---- the end -----------------------------------------------------------------------------------
 
 void World::end() {

@@ -40,6 +40,7 @@ struct Host : Agent {
   int program_operation = -1;
   std::uint32_t record = 0;  // the operation id of host code since the last announcement
   Fiber fiber;
+  std::vector<std::unique_ptr<Agent>> threads;  // of its parallel loops, used again by the next
   // What it waits for, if anything: for deadlock reports.
   Stream* waits_for_stream = nullptr;
   Ticket* waits_for_ticket = nullptr;
@@ -77,6 +78,9 @@ class Observer {
   virtual void host_resumes(Host& host) = 0;
   /// The host is about to lose control, or its clock to advance.
   virtual void host_pauses(Host& host) = 0;
+  /// A thread of the host's parallel loop begins, and the host goes on after its end.
+  virtual void chunk_begins(Agent& thread, std::uint32_t record) = 0;
+  virtual void chunk_ends(Host& host) = 0;
   virtual void operation_begins(Stream& stream, Operation& operation) = 0;
   virtual void operation_ends(Stream& stream, Operation& operation) = 0;
 };
@@ -117,6 +121,8 @@ class World {
   void wake(Host& host);
   /// Waits until nothing else can go on.
   bool wait_for_quiet();
+  /// Runs the pieces of a parallel loop, each as a thread of its own, in a chosen order.
+  void run_chunks(int count, std::function<void(int)> const& body);
   /// Releases the calling host's knowledge: what it does next is not covered by what it gave away.
   void advance_host();
 
@@ -146,6 +152,7 @@ class World {
  private:
   void schedule();
   void resume(Host& host);
+  Agent& thread_of(Host& host, std::size_t number);
   void execute_head(Stream& stream);
   void execute_one(Stream& stream, Operation& operation);
   void execute_meeting(Meeting& meeting);

@@ -1,0 +1,128 @@
+// Reads g w m v and writes w m v in place: 16 + 12 = 28 bytes an element. Two divisions and a root
+// take about half of the time that memory takes, and they keep it waiting: a processor holds too
+// few elements at once to reach far ahead of them. So the loop asks for what comes 2 KiB later.
+// Measured on a Xeon with AVX-512, over the fastest bare stream of the same traffic: 1.04 without,
+// 0.95 to 1.00 with. Non-temporal stores and staging in the first cache lose.
+#include "real/offload/cpu_adam.h"
+
+#include "real/step/adam_element.h"
+
+// Where the compiler reports accesses, wide vectors would go unseen.
+#if defined(__SANITIZE_THREAD__) || !defined(__x86_64__)
+#define ADAMANT_WIDE_VECTORS 0
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define ADAMANT_WIDE_VECTORS 0
+#else
+#define ADAMANT_WIDE_VECTORS 1
+#endif
+#else
+#define ADAMANT_WIDE_VECTORS 1
+#endif
+
+// What g++ would do with half the width unless told; clang has no such word here.
+#ifdef __clang__
+#define ADAMANT_AVX512 "avx512f,avx512dq,avx512vl"
+#else
+#define ADAMANT_AVX512 "avx512f,avx512dq,avx512vl,prefer-vector-width=512"
+#endif
+
+namespace adamant::real {
+
+namespace {
+
+constexpr std::int64_t line_numel = 16;  // of a cache line
+constexpr std::int64_t block_numel = 4 * line_numel;
+constexpr std::int64_t ahead_numel = 8 * block_numel;
+
+/// Asks for one block of each array. No access: what is asked for may be anything.
+[[gnu::always_inline]] inline void fetch(CpuAdamArrays const& at) {
+  for (std::int64_t i = 0; i < block_numel; i += line_numel) {
+    __builtin_prefetch(at.weights + i, 1);
+    __builtin_prefetch(at.gradients + i, 0);
+    __builtin_prefetch(at.exp_avg + i, 1);
+    __builtin_prefetch(at.exp_avg_sq + i, 1);
+  }
+}
+
+template <bool decoupled, Arithmetic arithmetic>
+[[gnu::always_inline]] inline void update(StepScalars const& scalars, CpuAdamArrays const& arrays,
+                                          std::int64_t count) {
+  StepScalars const s = scalars;  // a copy that no store in the loop can alias
+  float* __restrict const w = arrays.weights;
+  float const* __restrict const g = arrays.gradients;
+  float* __restrict const m = arrays.exp_avg;
+  float* __restrict const v = arrays.exp_avg_sq;
+  for (std::int64_t begin = 0; begin < count; begin += block_numel) {
+    if (begin + ahead_numel + block_numel <= count) fetch(arrays.from(begin + ahead_numel));
+    std::int64_t const end = begin + block_numel < count ? begin + block_numel : count;
+    for (std::int64_t i = begin; i < end; ++i) {
+      AdamElement const e =
+          adam_element<decoupled, arithmetic>(s, g[i], {.p = w[i], .m = m[i], .v = v[i]});
+      w[i] = e.p;
+      m[i] = e.m;
+      v[i] = e.v;
+    }
+  }
+}
+
+template <Arithmetic arithmetic>
+[[gnu::always_inline]] inline void update_any(StepScalars const& scalars,
+                                              CpuAdamArrays const& arrays, std::int64_t count) {
+  if (scalars.decoupled != 0)
+    update<true, arithmetic>(scalars, arrays, count);
+  else
+    update<false, arithmetic>(scalars, arrays, count);
+}
+
+void update_narrow(StepScalars const& scalars, CpuAdamArrays const& arrays, std::int64_t count) {
+  if (bug_in_arithmetic())
+    update_any<Arithmetic::spoilt>(scalars, arrays, count);
+  else
+    update_any<Arithmetic::right>(scalars, arrays, count);
+}
+
+#if ADAMANT_WIDE_VECTORS
+[[gnu::target("avx2")]] void update_avx2(StepScalars const& scalars, CpuAdamArrays const& arrays,
+                                         std::int64_t count) {
+  update_any<Arithmetic::right>(scalars, arrays, count);
+}
+
+[[gnu::target(ADAMANT_AVX512)]] void update_avx512(StepScalars const& scalars,
+                                                   CpuAdamArrays const& arrays,
+                                                   std::int64_t count) {
+  update_any<Arithmetic::right>(scalars, arrays, count);
+}
+
+Vectors find_widest() {
+  if (__builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512dq") != 0 &&
+      __builtin_cpu_supports("avx512vl") != 0)
+    return Vectors::avx512;
+  return __builtin_cpu_supports("avx2") != 0 ? Vectors::avx2 : Vectors::narrow;
+}
+#endif
+
+}  // namespace
+
+Vectors widest_vectors() {
+#if ADAMANT_WIDE_VECTORS
+  static Vectors const widest = find_widest();
+  return widest;
+#else
+  return Vectors::narrow;
+#endif
+}
+
+void cpu_adam(StepScalars const& scalars, CpuAdamArrays const& arrays, std::int64_t count,
+              Vectors vectors) {
+#if ADAMANT_WIDE_VECTORS
+  bool const spoilt = bug_in_arithmetic();
+  if (vectors == Vectors::avx512 && !spoilt) return update_avx512(scalars, arrays, count);
+  if (vectors == Vectors::avx2 && !spoilt) return update_avx2(scalars, arrays, count);
+#else
+  static_cast<void>(vectors);
+#endif
+  update_narrow(scalars, arrays, count);
+}
+
+}  // namespace adamant::real

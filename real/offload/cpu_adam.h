@@ -1,0 +1,37 @@
+// Adam and AdamW over plain arrays of the host's memory: the CPU's part of a hybrid step. The
+// arithmetic is adam_element's, so that the bits are those of the kernel; the compiler makes
+// vectors of the loop. It knows nothing of devices, tensors or threads.
+#pragma once
+
+#include <cstdint>
+
+#include "real/step/step_table.h"
+
+namespace adamant::real {
+
+/// The same run of elements in four arrays, which do not overlap.
+struct CpuAdamArrays {
+  float* weights = nullptr;
+  float const* gradients = nullptr;
+  float* exp_avg = nullptr;
+  float* exp_avg_sq = nullptr;
+
+  CpuAdamArrays from(std::int64_t element) const {
+    return {weights + element, gradients + element, exp_avg + element, exp_avg_sq + element};
+  }
+};
+
+/// Which registers a loop uses. The bits are the same.
+enum class Vectors { narrow, avx2, avx512 };
+
+/// The widest that this processor has and this build may use: code whose accesses are reported
+/// keeps to 16 bytes.
+Vectors widest_vectors();
+
+/// One step of `count` elements, in place.
+///
+/// Rounding: as adam_element says; the same bits for every `vectors` and every way of cutting runs.
+void cpu_adam(StepScalars const& scalars, CpuAdamArrays const& arrays, std::int64_t count,
+              Vectors vectors = widest_vectors());
+
+}  // namespace adamant::real
