@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "sim/cuda/region.h"
@@ -65,6 +66,11 @@ void reset(Runtime& runtime, int ranks, Options const& options) {
   }
   runtime.devices.assign(static_cast<std::size_t>(devices), {});
   runtime.events.clear();
+  runtime.captures.clear();
+  runtime.captures_begun = 0;
+  runtime.graphs.clear();
+  runtime.execs.clear();
+  runtime.settings.clear();
   nccl_state().reset(ranks);
   runtime.pools.clear();
   meetings = {};
@@ -247,6 +253,22 @@ std::uint32_t choose(std::uint32_t count) {
 bool yield() {
   Unwatched const unwatched;
   return inside_or_abort().world.yield();
+}
+
+void note_setting(std::string_view name, float value) {
+  Unwatched const unwatched;
+  Runtime& runtime = inside_or_abort();
+  Host const& host = *runtime.world.host();
+  Setting setting{.rank = host.rank,
+                  .name = std::string(name),
+                  .bits = std::bit_cast<std::uint32_t>(value),
+                  .program_operation = host.program_operation};
+  for (Setting& known : runtime.settings) {
+    if (known.rank != setting.rank || known.name != setting.name) continue;
+    known = std::move(setting);
+    return;
+  }
+  runtime.settings.push_back(std::move(setting));
 }
 
 void report(Violation violation) {

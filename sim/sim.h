@@ -161,6 +161,10 @@ bool yield();
 /// A memcpy of the calling rank's host code, judged as one: for harness code that moves bytes on
 /// its behalf, as a write to a file does.
 void copy_watched(void* to, void const* from, std::size_t bytes);
+/// Announces what a setting of the calling rank's program (a learning rate, say) is from now on. A
+/// graph that holds the value of an earlier time among its kernels' arguments is reported when it
+/// is launched (graph.scalar). Values with few significant bits, such as 0.5, cannot be recognised.
+void note_setting(std::string_view name, float value);
 /// Adds a violation that a harness found.
 void report(Violation violation);
 

@@ -18,6 +18,10 @@ namespace adamant::properties {
 /// no device answers. Afterwards the last error must be clear: a case takes the errors it provokes.
 void on_device(std::function<void()> const& body);
 
+/// The same for a case that breaks the rules of capture on purpose to see the error codes. On the
+/// simulator it must be reported for that (graph.capture), and for nothing else.
+void on_device_against_capture_rules(std::function<void()> const& body);
+
 #define ASSERT_CUDA(call) ASSERT_EQ((call), cudaSuccess)
 
 /// A stream of one case.

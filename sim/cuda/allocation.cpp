@@ -30,6 +30,7 @@ bool fails_on_purpose(Runtime& runtime) {
 cudaError_t allocate_now(Runtime& runtime, void** result, std::size_t bytes, int slot,
                          AllocationKind kind, char const* name) {
   if (result == nullptr) return cudaErrorInvalidValue;
+  if (cudaError_t const error = judge_unsafe(runtime, name); error != cudaSuccess) return error;
   *result = nullptr;
   if (bytes == 0) return cudaSuccess;
   if (fails_on_purpose(runtime)) return cudaErrorMemoryAllocation;
@@ -48,6 +49,7 @@ void mark_freed(Runtime& runtime, Allocation& allocation) {
 // Frees at once. Work that still uses the memory is not waited for, because the headers only say
 // that a free may synchronise; whoever relies on it is reported.
 cudaError_t free_now(Runtime& runtime, Allocation& allocation, char const* name) {
+  if (cudaError_t const error = judge_unsafe(runtime, name); error != cudaSuccess) return error;
   Touch const touch = host_touch(runtime, OperationKind::release, name, allocation.bytes);
   runtime.watch.judge_release(allocation, touch.operation);
   mark_freed(runtime, allocation);
@@ -63,6 +65,11 @@ cudaError_t allocate_in_order(Runtime& runtime, void** result, std::size_t bytes
   Stream* const stream = stream_of(runtime, handle);
   if (stream == nullptr) return cudaErrorInvalidResourceHandle;
   *result = nullptr;
+  // Memory nodes are not modelled.
+  cudaError_t error =
+      judge_uncapturable(runtime, *stream, "cudaMallocAsync", cudaErrorNotSupported);
+  if (error == cudaSuccess) error = judge_work(runtime, *stream, "cudaMallocAsync");
+  if (error != cudaSuccess) return error;
   if (bytes == 0) return cudaErrorInvalidValue;
   if (pool == nullptr) pool = &current_pool(runtime, stream->device);
   if (fails_on_purpose(runtime)) return cudaErrorMemoryAllocation;
@@ -89,6 +96,10 @@ cudaError_t free_in_order(Runtime& runtime, void* pointer, cudaStream_t handle) 
   if (allocation == nullptr || allocation->kind == AllocationKind::pinned) {
     return cudaErrorInvalidValue;
   }
+  // It is not of the graph: no memory is.
+  cudaError_t error = judge_uncapturable(runtime, *stream, "cudaFreeAsync", cudaErrorInvalidValue);
+  if (error == cudaSuccess) error = judge_work(runtime, *stream, "cudaFreeAsync");
+  if (error != cudaSuccess) return error;
   mark_freed(runtime, *allocation);
   Operation& operation =
       runtime.world.make(OperationKind::release, "cudaFreeAsync", allocation->bytes);
@@ -97,11 +108,11 @@ cudaError_t free_in_order(Runtime& runtime, void* pointer, cudaStream_t handle) 
     runtime.watch.judge_release(*allocation, id);
     runtime.memory.vanish(*allocation, id);
   };
-  cudaError_t const result = enqueue(runtime, *stream, operation);
-  if (result == cudaSuccess) {
+  error = enqueue(runtime, *stream, operation);
+  if (error == cudaSuccess) {
     runtime.memory.recycle(*allocation, stream, &enqueue_record(runtime, *stream));
   }
-  return result;
+  return error;
 }
 
 bool overlaps(Allocation const& allocation, std::uintptr_t begin, std::size_t bytes) {
@@ -183,6 +194,8 @@ cudaError_t cudaFreeHost(void* pointer) {
 cudaError_t cudaHostRegister(void* pointer, std::size_t bytes, unsigned int flags) {
   return call([&](Runtime& runtime) -> cudaError_t {
     if (pointer == nullptr || bytes == 0) return cudaErrorInvalidValue;
+    cudaError_t const error = judge_unsafe(runtime, "cudaHostRegister");
+    if (error != cudaSuccess) return error;
     auto const begin = reinterpret_cast<std::uintptr_t>(pointer);
     if (registered_at(runtime, begin, bytes) != nullptr ||
         runtime.memory.find_live(pointer) != nullptr) {
@@ -204,6 +217,8 @@ cudaError_t cudaHostUnregister(void* pointer) {
     if (allocation == nullptr || allocation->begin != begin) {
       return cudaErrorHostMemoryNotRegistered;
     }
+    cudaError_t const error = judge_unsafe(runtime, "cudaHostUnregister");
+    if (error != cudaSuccess) return error;
     Touch const touch =
         host_touch(runtime, OperationKind::release, "cudaHostUnregister", allocation->bytes);
     runtime.watch.judge_release(*allocation, touch.operation);

@@ -92,8 +92,57 @@ void judge_end(Runtime& runtime, Allocation* pageable, void const* address, std:
 // have.
 enum class Reads { in_order, early, at_call };
 
+// ---- captured copies ---------------------------------------------------------------------------
+
+// A pageable end of a captured copy is used by every launch. Of memory on a rank's stack it can be
+// known that its function has returned.
+void judge_frame(Runtime& runtime, GraphNode const& node, void const* address) {
+  if (!Fiber::is_beyond_frame(address, runtime.launch_frame)) return;
+  Violation violation;
+  violation.law = "graph.pointer";
+  violation.rank = runtime.world.host()->rank;
+  violation.operation = runtime.world.host()->program_operation;
+  violation.message =
+      std::string(node.name) +
+      " of a graph uses a variable of a function that has returned since its capture";
+  violation.missing = "pinned memory that lives as long as the graph";
+  runtime.world.add_violation(std::move(violation));
+}
+
+// One launch of a captured copy with a pageable end: what the host does to it meanwhile is judged.
+std::function<void()> prepare_launch(Runtime& runtime, GraphNode const& node, Copy const& copy) {
+  if (copy.from_place == Place::pageable) judge_frame(runtime, node, copy.from);
+  if (copy.to_place == Place::pageable) judge_frame(runtime, node, copy.to);
+  Allocation* const from = watch_pageable(runtime, copy.from, copy.bytes, copy.from_place);
+  Allocation* const to = watch_pageable(runtime, copy.to, copy.bytes, copy.to_place);
+  return [&runtime, copy, from, to] {
+    judge_end(runtime, from, copy.from, copy.bytes, AccessKind::read);
+    judge_end(runtime, to, copy.to, copy.bytes, AccessKind::write);
+    raw_copy(copy.to, copy.from, copy.bytes);
+  };
+}
+
+// Addresses are captured, contents are read at each launch, of pageable memory too.
+cudaError_t capture_copy(Runtime& runtime, Capture& capture, Stream& stream, Copy const& copy,
+                         char const* name) {
+  GraphNode& node = add_node(runtime, capture, stream, OperationKind::copy, name);
+  node.bytes = copy.bytes;
+  node.cost_ns = cost_ns(copy);
+  hold_address(runtime, node, copy.from);
+  hold_address(runtime, node, copy.to);
+  node.prepare = [&runtime, &node, copy] { return prepare_launch(runtime, node, copy); };
+  return result_of(runtime.world.yield());
+}
+
 cudaError_t enqueue_copy(Runtime& runtime, Stream& stream, Copy const& copy, char const* name,
                          Reads reads) {
+  if (!runtime.captures.empty()) {
+    cudaError_t const error = judge_work(runtime, stream, name);
+    if (error != cudaSuccess) return error;
+    if (Capture* const capture = capture_of(runtime, stream)) {
+      return capture_copy(runtime, *capture, stream, copy, name);
+    }
+  }
   std::shared_ptr<char[]> staging;
   if (reads != Reads::in_order) {
     staging.reset(new char[copy.bytes]);
@@ -142,10 +191,11 @@ cudaError_t copy_async(Runtime& runtime, void* to, void const* from, std::size_t
   Copy copy{};
   cudaError_t error = checked(runtime, to, from, bytes, kind, copy);
   if (error != cudaSuccess || bytes == 0) return error;
+  bool const captured = capture_of(runtime, *stream) != nullptr;
   bool const pageable_source = copy.from_place == Place::pageable && !copy.host_to_host();
-  bool const early = pageable_source && runtime.world.choices().pick(2) == 1;
+  bool const early = pageable_source && !captured && runtime.world.choices().pick(2) == 1;
   error = enqueue_copy(runtime, *stream, copy, name, early ? Reads::early : Reads::in_order);
-  if (error != cudaSuccess || !copy.host_to_host()) return error;
+  if (error != cudaSuccess || captured || !copy.host_to_host()) return error;
   return wait_for_copy(runtime, *stream, name);
 }
 
@@ -169,6 +219,8 @@ cudaError_t copy_now(Runtime& runtime, void* to, void const* from, std::size_t b
   cudaError_t error = checked(runtime, to, from, bytes, kind, copy);
   if (error != cudaSuccess || bytes == 0) return error;
   Stream& stream = legacy_stream(runtime, runtime.host().device);
+  error = judge_wait(runtime, stream, name);
+  if (error != cudaSuccess) return error;
   if (copy.from_place == Place::pageable && copy.to_place == Place::device) {
     return copy_staged(runtime, stream, copy, name);
   }
@@ -187,6 +239,9 @@ cudaError_t copy_between_devices(Runtime& runtime, Copy const& copy, int to_devi
                                  int from_device) {
   int const current = runtime.host().device;
   Stream& own = legacy_stream(runtime, current);
+  if (cudaError_t const error = judge_wait(runtime, own, "cudaMemcpyPeer"); error != cudaSuccess) {
+    return error;
+  }
   std::vector<Stream*> others;
   for (Stream& stream : runtime.world.streams()) {
     bool const concerned =
@@ -209,7 +264,11 @@ cudaError_t fill(Runtime& runtime, Stream& stream, void* to, int value, std::siz
     runtime.watch.range(to, bytes, AccessKind::write);
     std::memset(to, value, bytes);
   };
-  return enqueue(runtime, stream, operation);
+  cudaError_t const error = enqueue(runtime, stream, operation);
+  if (!runtime.captures.empty() && error == cudaSuccess) {
+    if (GraphNode* const node = newest_node(runtime, stream)) hold_address(runtime, *node, to);
+  }
+  return error;
 }
 
 }  // namespace
@@ -263,7 +322,9 @@ cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t
 cudaError_t cudaMemset(void* to, int value, std::size_t bytes) {
   return call([&](Runtime& runtime) -> cudaError_t {
     Stream& stream = legacy_stream(runtime, runtime.host().device);
-    cudaError_t const error = fill(runtime, stream, to, value, bytes, "cudaMemset");
+    cudaError_t error = judge_wait(runtime, stream, "cudaMemset");
+    if (error != cudaSuccess) return error;
+    error = fill(runtime, stream, to, value, bytes, "cudaMemset");
     bool const waits = bytes > 0 && to != nullptr && place_of(runtime, to) == Place::pinned;
     if (error != cudaSuccess || !waits) return error;
     return result_of(runtime.world.wait_for_stream(stream, "cudaMemset"));

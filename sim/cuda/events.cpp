@@ -9,12 +9,34 @@ using namespace adamant::sim;
 
 namespace {
 
-cudaError_t record(Runtime& runtime, cudaEvent_t event_handle, cudaStream_t handle) {
+// In a capture an event is the place that the stream has reached there; an external record is a
+// node, by which each launch records it.
+cudaError_t record_in_capture(Runtime& runtime, Capture& capture, Stream& stream,
+                              EventObject& event, bool external) {
+  if (external) {
+    add_node(runtime, capture, stream, OperationKind::record, "cudaEventRecord").event = &event;
+  } else {
+    event.captured_by = capture.id;
+    event.nodes = capture.find(stream)->tail;
+  }
+  return result_of(runtime.world.yield());
+}
+
+cudaError_t record(Runtime& runtime, cudaEvent_t event_handle, cudaStream_t handle, bool external) {
   Stream* const stream = stream_of(runtime, handle);
   EventObject* const event = event_of(runtime, event_handle);
   if (stream == nullptr || event == nullptr) return cudaErrorInvalidResourceHandle;
   if (event->device != stream->device) return cudaErrorInvalidResourceHandle;
+  if (!runtime.captures.empty()) {
+    cudaError_t const error = judge_work(runtime, *stream, "cudaEventRecord");
+    if (error != cudaSuccess) return error;
+    if (Capture* const capture = capture_of(runtime, *stream)) {
+      return record_in_capture(runtime, *capture, *stream, *event, external);
+    }
+  }
+  if (external) return cudaErrorIllegalState;  // they exist for captures only
   Operation& operation = runtime.world.make(OperationKind::record, "cudaEventRecord");
+  event->captured_by = 0;
   event->recorded = &runtime.world.add_ticket();
   operation.ticket = event->recorded;
   return enqueue(runtime, *stream, operation);
@@ -57,13 +79,13 @@ cudaError_t cudaEventCreate(cudaEvent_t* result) {
 }
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
-  return call([&](Runtime& runtime) { return record(runtime, event, stream); });
+  return call([&](Runtime& runtime) { return record(runtime, event, stream, false); });
 }
 
 cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned int flags) {
   return call([&](Runtime& runtime) -> cudaError_t {
-    // External records exist for captures only.
-    return flags != cudaEventRecordDefault ? cudaErrorIllegalState : record(runtime, event, stream);
+    if (flags > cudaEventRecordExternal) return cudaErrorInvalidValue;
+    return record(runtime, event, stream, flags == cudaEventRecordExternal);
   });
 }
 
@@ -71,6 +93,8 @@ cudaError_t cudaEventQuery(cudaEvent_t handle) {
   return call([&](Runtime& runtime) -> cudaError_t {
     EventObject const* const event = event_of(runtime, handle);
     if (event == nullptr) return cudaErrorInvalidResourceHandle;
+    cudaError_t const error = judge_wait(runtime, *event, "cudaEventQuery");
+    if (error != cudaSuccess) return error;
     runtime.world.yield_polling("cudaEventQuery", nullptr, event->recorded);
     if (event->recorded == nullptr) return cudaSuccess;
     if (!event->recorded->done) return cudaErrorNotReady;
@@ -84,6 +108,8 @@ cudaError_t cudaEventSynchronize(cudaEvent_t handle) {
   return call([&](Runtime& runtime) -> cudaError_t {
     EventObject const* const event = event_of(runtime, handle);
     if (event == nullptr) return cudaErrorInvalidResourceHandle;
+    cudaError_t const error = judge_wait(runtime, *event, "cudaEventSynchronize");
+    if (error != cudaSuccess) return error;
     if (event->recorded == nullptr) return cudaSuccess;
     bool const alive = runtime.world.wait_for_ticket(*event->recorded, "cudaEventSynchronize");
     forget_finished_copies(runtime);

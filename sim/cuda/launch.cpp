@@ -6,6 +6,7 @@
 
 #include <cstring>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "sim/cuda/runtime.h"
@@ -148,7 +149,8 @@ cudaError_t check(cudaLaunchConfig_t const& config) {
 }
 
 cudaError_t enqueue_launch(Runtime& runtime, cudaLaunchConfig_t const& config, void const* function,
-                           std::function<void()> body) {
+                           std::function<void()> body,
+                           std::span<adamant_sim_argument const> arguments) {
   Stream* const stream = stream_of(runtime, config.stream);
   if (stream == nullptr) return cudaErrorInvalidResourceHandle;
   if (cudaError_t const error = check(config); error != cudaSuccess) return error;
@@ -158,7 +160,14 @@ cudaError_t enqueue_launch(Runtime& runtime, cudaLaunchConfig_t const& config, v
                                               config.dynamicSmemBytes, std::move(body)}] {
     run(runtime, launch);
   };
-  return enqueue(runtime, *stream, operation);
+  cudaError_t const error = enqueue(runtime, *stream, operation);
+  if (runtime.captures.empty() || error != cudaSuccess) return error;
+  if (GraphNode* const node = newest_node(runtime, *stream)) {
+    for (adamant_sim_argument const& argument : arguments) {
+      hold_arguments(runtime, *node, argument.at, argument.bytes);
+    }
+  }
+  return cudaSuccess;
 }
 
 }  // namespace
@@ -167,10 +176,11 @@ cudaError_t enqueue_launch(Runtime& runtime, cudaLaunchConfig_t const& config, v
 using namespace adamant::sim;
 
 cudaError_t adamant_sim_launch(cudaLaunchConfig_t const* config, void const* function,
-                               std::function<void()> body) {
+                               std::function<void()> body, adamant_sim_argument const* arguments,
+                               std::size_t argument_count) {
   return call([&](Runtime& runtime) -> cudaError_t {
     if (config == nullptr) return cudaErrorInvalidValue;
-    return enqueue_launch(runtime, *config, function, std::move(body));
+    return enqueue_launch(runtime, *config, function, std::move(body), {arguments, argument_count});
   });
 }
 

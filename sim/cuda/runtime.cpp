@@ -107,8 +107,22 @@ void enqueue_wait(Runtime& runtime, Stream& stream, Ticket& ticket) {
 }
 
 cudaError_t enqueue(Runtime& runtime, Stream& stream, Operation& operation) {
-  order_against_legacy(runtime, stream);
-  runtime.world.push(stream, operation);
+  if (runtime.captures.empty()) {
+    order_against_legacy(runtime, stream);
+    runtime.world.push(stream, operation);
+    return result_of(runtime.world.yield());
+  }
+  char const* const name = runtime.world.record(operation.id).name;
+  if (cudaError_t const error = judge_work(runtime, stream, name); error != cudaSuccess) {
+    runtime.world.discard(operation);
+    return error;
+  }
+  if (Capture* const capture = capture_of(runtime, stream)) {
+    capture_operation(runtime, *capture, stream, operation);
+  } else {
+    order_against_legacy(runtime, stream);
+    runtime.world.push(stream, operation);
+  }
   return result_of(runtime.world.yield());
 }
 

@@ -6,9 +6,11 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "sim/cuda/graph.h"
 #include "sim/cuda/memory.h"
 #include "sim/watch/watch.h"
 #include "sim/world/assert.h"
@@ -21,6 +23,9 @@ struct EventObject {
   unsigned flags = 0;
   int device = 0;
   Ticket* recorded = nullptr;  // null until the first record
+  // Of a record inside a capture, which makes it a place in that capture: 0 is no capture.
+  std::uint64_t captured_by = 0;
+  std::vector<std::uint32_t> nodes;
 };
 
 /// What CUDA keeps for each host thread.
@@ -29,6 +34,7 @@ struct HostState {
   cudaError_t last_error = cudaSuccess;
   Stream* per_thread_stream = nullptr;
   std::int64_t allocation_calls = 0;
+  cudaStreamCaptureMode capture_mode = cudaStreamCaptureModeGlobal;
 };
 
 /// A pool of stream-ordered memory: its attributes, and what is allocated from it.
@@ -58,6 +64,12 @@ struct Runtime {
   std::vector<DeviceState> devices;
   std::deque<EventObject> events;
   std::deque<Pool> pools;
+  std::vector<std::unique_ptr<Capture>> captures;  // those that go on
+  std::uint64_t captures_begun = 0;
+  std::deque<Graph> graphs;
+  std::deque<GraphExec> execs;
+  void const* launch_frame = nullptr;  // of the call of cudaGraphLaunch that goes on
+  std::vector<Setting> settings;
 
   HostState& host() { return hosts[static_cast<std::size_t>(world.host()->rank)]; }
 };
@@ -97,8 +109,9 @@ Pool& default_pool(Runtime& runtime, int device);
 /// The pool from which cudaMallocAsync takes on this device.
 Pool& current_pool(Runtime& runtime, int device);
 
-/// Pushes an operation, ordered against the legacy default stream as CUDA says, then lets the
-/// scheduler choose who goes on. Returns cudaErrorUnknown if the world ended.
+/// Pushes an operation, ordered against the legacy default stream as CUDA says, or captures it;
+/// then lets the scheduler choose who goes on. Errors: cudaErrorUnknown if the world ended, those
+/// of judge_work().
 cudaError_t enqueue(Runtime& runtime, Stream& stream, Operation& operation);
 /// Orders what comes next in `stream` against the legacy default stream of its device.
 void order_against_legacy(Runtime& runtime, Stream& stream);

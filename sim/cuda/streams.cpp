@@ -50,6 +50,35 @@ void run_host_function(Runtime& runtime, cudaHostFn_t function, void* data) {
   function(data);
 }
 
+// A wait in a capture only says what the stream's next node comes after; a stream outside that
+// waits for a captured event takes part from then on.
+cudaError_t wait_in_capture(Runtime& runtime, Stream& stream, EventObject& event, unsigned flags) {
+  constexpr char const* call = "cudaStreamWaitEvent";
+  if (cudaError_t const error = judge_work(runtime, stream, call); error != cudaSuccess) {
+    return error;
+  }
+  Capture* const own = capture_of(runtime, stream);
+  Capture* const other = capture_with(runtime, event.captured_by);
+  if (own != nullptr && flags == cudaEventWaitExternal) {
+    add_node(runtime, *own, stream, OperationKind::wait, call).event = &event;
+    return result_of(runtime.world.yield());
+  }
+  if (own != nullptr && event.captured_by == 0 && event.recorded == nullptr) return cudaSuccess;
+  if (own != nullptr && other == nullptr) {
+    return invalidate(runtime, *own, call, cudaErrorStreamCaptureIsolation,
+                      "the event was recorded outside of the capture");
+  }
+  if (other == nullptr) return cudaErrorCapturedEvent;
+  if (own != nullptr && own != other) {
+    invalidate(runtime, *other, call, cudaErrorStreamCaptureMerge, "another capture waits for it");
+    return invalidate(runtime, *own, call, cudaErrorStreamCaptureMerge,
+                      "the event belongs to another capture");
+  }
+  if (other->invalidated) return cudaErrorStreamCaptureInvalidated;
+  join_capture(*other, stream, event.nodes);
+  return result_of(runtime.world.yield());
+}
+
 }  // namespace
 
 extern "C" {
@@ -105,6 +134,8 @@ cudaError_t cudaStreamSynchronize(cudaStream_t handle) {
   return call([&](Runtime& runtime) -> cudaError_t {
     Stream* const stream = stream_of(runtime, handle);
     if (stream == nullptr) return cudaErrorInvalidResourceHandle;
+    cudaError_t const error = judge_wait(runtime, *stream, "cudaStreamSynchronize");
+    if (error != cudaSuccess) return error;
     bool const alive = runtime.world.wait_for_stream(*stream, "cudaStreamSynchronize");
     forget_finished_copies(runtime);
     return result_of(alive);
@@ -115,7 +146,8 @@ cudaError_t cudaStreamQuery(cudaStream_t handle) {
   return call([&](Runtime& runtime) -> cudaError_t {
     Stream* const stream = stream_of(runtime, handle);
     if (stream == nullptr) return cudaErrorInvalidResourceHandle;
-    return query(runtime, *stream);
+    cudaError_t const error = judge_wait(runtime, *stream, "cudaStreamQuery");
+    return error != cudaSuccess ? error : query(runtime, *stream);
   });
 }
 
@@ -125,6 +157,9 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t event_handle, u
     EventObject* const event = event_of(runtime, event_handle);
     if (stream == nullptr || event == nullptr) return cudaErrorInvalidResourceHandle;
     if (flags > cudaEventWaitExternal) return cudaErrorInvalidValue;
+    if (event->captured_by != 0 || capture_of(runtime, *stream) != nullptr) {
+      return wait_in_capture(runtime, *stream, *event, flags);
+    }
     if (event->recorded == nullptr) return cudaSuccess;  // never recorded: nothing to wait for
     Operation& operation = runtime.world.make(OperationKind::wait, "cudaStreamWaitEvent");
     operation.ticket = event->recorded;
@@ -132,13 +167,11 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t event_handle, u
   });
 }
 
-cudaError_t cudaStreamIsCapturing(cudaStream_t handle, cudaStreamCaptureStatus* status) {
-  return read(handle, status, [&](Stream&) { *status = cudaStreamCaptureStatusNone; });
-}
-
 cudaError_t cudaDeviceSynchronize() {
   return call([&](Runtime& runtime) -> cudaError_t {
     int const device = runtime.host().device;
+    cudaError_t const error = judge_device_wait(runtime, device, "cudaDeviceSynchronize");
+    if (error != cudaSuccess) return error;
     // By index: other ranks may add streams while this one waits.
     for (std::size_t i = 0; i < runtime.world.streams().size(); ++i) {
       Stream& stream = runtime.world.streams()[i];

@@ -27,6 +27,10 @@
   X(cudaEventRecordExternal, 0x01) \
   X(cudaEventWaitDefault, 0x00) \
   X(cudaEventWaitExternal, 0x01) \
+  X(cudaGraphInstantiateFlagAutoFreeOnLaunch, 1) \
+  X(cudaGraphInstantiateFlagUpload, 2) \
+  X(cudaGraphInstantiateFlagDeviceLaunch, 4) \
+  X(cudaGraphInstantiateFlagUseNodePriority, 8) \
   X(cudaDeviceScheduleAuto, 0x00) \
   X(cudaDeviceScheduleSpin, 0x01) \
   X(cudaDeviceScheduleYield, 0x02) \
@@ -80,6 +84,19 @@
   X(cudaStreamCaptureStatusNone, 0) \
   X(cudaStreamCaptureStatusActive, 1) \
   X(cudaStreamCaptureStatusInvalidated, 2)
+
+#define ADAMANT_SIM_CUDA_CAPTURE_MODES(X) \
+  X(cudaStreamCaptureModeGlobal, 0) \
+  X(cudaStreamCaptureModeThreadLocal, 1) \
+  X(cudaStreamCaptureModeRelaxed, 2)
+
+#define ADAMANT_SIM_CUDA_GRAPH_NODE_TYPES(X) \
+  X(cudaGraphNodeTypeKernel, 0) \
+  X(cudaGraphNodeTypeMemcpy, 1) \
+  X(cudaGraphNodeTypeMemset, 2) \
+  X(cudaGraphNodeTypeHost, 3) \
+  X(cudaGraphNodeTypeWaitEvent, 6) \
+  X(cudaGraphNodeTypeEventRecord, 7)
 
 #define ADAMANT_SIM_CUDA_LAUNCH_ATTRIBUTES(X) \
   X(cudaLaunchAttributeIgnore, 0) \

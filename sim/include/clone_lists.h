@@ -24,6 +24,10 @@
   X(cudaDeviceGetStreamPriorityRange) X(cudaStreamGetPriority) X(cudaStreamGetFlags) \
   X(cudaStreamGetId) X(cudaStreamGetDevice) X(cudaStreamDestroy) X(cudaStreamSynchronize) \
   X(cudaStreamQuery) X(cudaStreamWaitEvent) X(cudaStreamIsCapturing) X(cudaLaunchHostFunc) \
+  X(cudaStreamBeginCapture) X(cudaStreamEndCapture) X(cudaStreamGetCaptureInfo) \
+  X(cudaThreadExchangeStreamCaptureMode) X(cudaGraphGetNodes) X(cudaGraphNodeGetType) \
+  X(cudaGraphDestroy) X(cudaGraphInstantiate) X(cudaGraphInstantiateWithFlags) \
+  X(cudaGraphUpload) X(cudaGraphLaunch) X(cudaGraphExecDestroy) \
   X(cudaEventCreate) X(cudaEventCreateWithFlags) X(cudaEventRecord) X(cudaEventRecordWithFlags) \
   X(cudaEventQuery) X(cudaEventSynchronize) X(cudaEventElapsedTime) X(cudaEventDestroy)
 
@@ -45,13 +49,15 @@
 
 #define ADAMANT_SIM_CUDA_STRUCTS(X) \
   X(cudaPointerAttributes) X(cudaMemLocation) X(cudaMemAccessDesc) X(cudaMemPoolProps) \
-  X(cudaLaunchAttributeValue) X(cudaLaunchAttribute) X(cudaLaunchConfig_t)
+  X(cudaLaunchAttributeValue) X(cudaLaunchAttribute) X(cudaLaunchConfig_t) X(cudaGraphEdgeData)
 
 #define ADAMANT_SIM_CUDA_MEMBERS(X) \
   X(cudaPointerAttributes, type) X(cudaPointerAttributes, device) \
   X(cudaPointerAttributes, devicePointer) X(cudaPointerAttributes, hostPointer) \
   X(cudaPointerAttributes, reserved) \
   X(cudaMemLocation, type) X(cudaMemLocation, id) \
+  X(cudaGraphEdgeData, from_port) X(cudaGraphEdgeData, to_port) X(cudaGraphEdgeData, type) \
+  X(cudaGraphEdgeData, reserved) \
   X(cudaMemAccessDesc, location) X(cudaMemAccessDesc, flags) \
   X(cudaMemPoolProps, allocType) X(cudaMemPoolProps, handleTypes) X(cudaMemPoolProps, location) \
   X(cudaMemPoolProps, win32SecurityAttributes) X(cudaMemPoolProps, maxSize) \

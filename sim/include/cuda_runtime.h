@@ -2,8 +2,8 @@
 // typed launches, and the overloads of the allocation functions.
 //
 // Declarations and inline conversions only: what a launch or a barrier does is the simulator's
-// business. Not here, so that it fails to compile: warp functions, textures, graphs, managed
-// memory, symbols, inline PTX.
+// business. Not here, so that it fails to compile: warp functions, textures, managed memory,
+// symbols, inline PTX.
 #pragma once
 
 #include <cmath>
@@ -53,10 +53,17 @@ void adamant_sim_kernel_ends();
 void adamant_sim_atomic(void* address, std::size_t bytes);
 }
 
+/// One argument of a launch as a graph would hold it: bytes, some of which are addresses.
+struct adamant_sim_argument {
+  void const* at;
+  std::size_t bytes;
+};
+
 /// Enqueues a kernel. `body` runs one thread of it; the simulator sets threadIdx and its kin.
 /// Errors: what cudaLaunchKernelEx returns; it is also the calling rank's last error.
 cudaError_t adamant_sim_launch(cudaLaunchConfig_t const* config, void const* function,
-                               std::function<void()> body);
+                               std::function<void()> body, adamant_sim_argument const* arguments,
+                               std::size_t argument_count);
 
 // ---- launches ------------------------------------------------------------------------------
 /// Arguments are converted to the parameter types and copied before the call returns.
@@ -65,13 +72,17 @@ cudaError_t cudaLaunchKernelEx(cudaLaunchConfig_t const* config, void (*kernel)(
                                ActTypes&&... args) {
   static_assert((!std::is_reference_v<ExpTypes> && ...), "a kernel takes its parameters by value");
   return [&](ExpTypes... coerced) {
-    return adamant_sim_launch(config, reinterpret_cast<void const*>(kernel), [kernel, coerced...] {
-      [kernel](ExpTypes... own) {
-        adamant_sim_kernel_begins();
-        kernel(own...);
-        adamant_sim_kernel_ends();
-      }(coerced...);
-    });
+    adamant_sim_argument const arguments[] = {{&coerced, sizeof coerced}..., {nullptr, 0}};
+    return adamant_sim_launch(
+        config, reinterpret_cast<void const*>(kernel),
+        [kernel, coerced...] {
+          [kernel](ExpTypes... own) {
+            adamant_sim_kernel_begins();
+            kernel(own...);
+            adamant_sim_kernel_ends();
+          }(coerced...);
+        },
+        arguments, sizeof...(ExpTypes));
   }(std::forward<ActTypes>(args)...);
 }
 

@@ -12,6 +12,9 @@
 typedef struct CUstream_st* cudaStream_t;
 typedef struct CUevent_st* cudaEvent_t;
 typedef struct CUmemPoolHandle_st* cudaMemPool_t;
+typedef struct CUgraph_st* cudaGraph_t;
+typedef struct CUgraphExec_st* cudaGraphExec_t;
+typedef struct CUgraphNode_st* cudaGraphNode_t;
 typedef void (*cudaHostFn_t)(void* userData);
 
 #define cudaStreamLegacy (reinterpret_cast<cudaStream_t>(0x1))
@@ -37,6 +40,8 @@ enum cudaMemAllocationHandleType : int {
 enum cudaMemLocationType : int { ADAMANT_SIM_CUDA_MEM_LOCATION_TYPES(ADAMANT_SIM_ENUMERATOR) };
 enum cudaMemAccessFlags : int { ADAMANT_SIM_CUDA_MEM_ACCESS_FLAGS(ADAMANT_SIM_ENUMERATOR) };
 enum cudaStreamCaptureStatus : int { ADAMANT_SIM_CUDA_CAPTURE_STATUSES(ADAMANT_SIM_ENUMERATOR) };
+enum cudaStreamCaptureMode : int { ADAMANT_SIM_CUDA_CAPTURE_MODES(ADAMANT_SIM_ENUMERATOR) };
+enum cudaGraphNodeType : int { ADAMANT_SIM_CUDA_GRAPH_NODE_TYPES(ADAMANT_SIM_ENUMERATOR) };
 enum cudaDeviceAttr : int { ADAMANT_SIM_CUDA_DEVICE_ATTRS(ADAMANT_SIM_ENUMERATOR) };
 typedef enum cudaLaunchAttributeID : int {
   ADAMANT_SIM_CUDA_LAUNCH_ATTRIBUTES(ADAMANT_SIM_ENUMERATOR)
@@ -69,6 +74,13 @@ struct cudaMemPoolProps {
   unsigned short usage;
   unsigned char reserved[54];
 };
+
+typedef struct cudaGraphEdgeData_st {
+  unsigned char from_port;
+  unsigned char to_port;
+  unsigned char type;
+  unsigned char reserved[5];
+} cudaGraphEdgeData;
 
 /// Of the toolkit's union only the members whose attributes are simulated; size and alignment are
 /// the same.

@@ -128,6 +128,9 @@ ncclResult_t serve(Runtime& runtime, Arguments const& call) {
   if (request.stream == nullptr) {
     return refuse(ncclUnhandledCudaError, "the stream is destroyed or of another device");
   }
+  if (judge_work(runtime, *request.stream, name_of(call.function)) != cudaSuccess) {
+    return refuse(ncclUnhandledCudaError, "a capture forbids it");
+  }
   return submit(runtime, request);
 }
 

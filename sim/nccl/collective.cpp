@@ -170,8 +170,31 @@ Part part_of(Request const& request, Stream& stream) {
 
 }  // namespace
 
+namespace {
+
+// Arguments are values from now on; each launch matches its peers' launches anew.
+void capture_request(Runtime& runtime, Capture& capture, Request const& request, Stream& stream) {
+  GraphNode& node = add_node(runtime, capture, stream, OperationKind::collective,
+                             name_of(request.signature.function));
+  node.bytes = request.signature.count * element_bytes(request.signature.type);
+  hold_address(runtime, node, request.send);
+  hold_address(runtime, node, request.receive);
+  hold_address(runtime, node, request.user.on_device);
+  node.issue = [&runtime, request](Stream& branch, GraphNode const& self) {
+    Request replayed = request;
+    replayed.node = &self;
+    replayed.signature.replayed = true;
+    if (usable(runtime, request.member) == ncclSuccess) issue(runtime, replayed, branch);
+  };
+}
+
+}  // namespace
+
 void issue(Runtime& runtime, Request const& request, Stream& stream) {
   if (runtime.world.ended()) return;
+  if (Capture* const capture = capture_of(runtime, stream)) {
+    return capture_request(runtime, *capture, request, stream);
+  }
   Function const function = request.signature.function;
   std::size_t const side = function == Function::receive ? 1 : 0;
   bool const message = is_message(function);
@@ -183,6 +206,7 @@ void issue(Runtime& runtime, Request const& request, Stream& stream) {
   std::uint64_t const bytes = request.signature.count * element_bytes(request.signature.type);
   Operation& operation = runtime.world.make(OperationKind::collective, name_of(function), bytes);
   operation.meeting = &call->meeting;
+  operation.node = request.node;
   operation.cost_ns = cost_ns(request.signature, request.member->communicator->members.size());
   part.operation = &operation;
   ++request.member->outstanding;

@@ -20,6 +20,7 @@ struct Request {
   char* receive = nullptr;
   UserOperator user = {};  // of a scaled sum
   Stream* stream = nullptr;
+  GraphNode const* node = nullptr;  // whose launch issues it
 };
 
 /// One rank's side of a call.
@@ -43,7 +44,7 @@ struct Call {
   Meeting meeting;
 };
 
-/// Enqueues the request on `stream`. Errors: ends the world where ranks disagree.
+/// Enqueues the request on `stream`, or captures it. Errors: ends the world where ranks disagree.
 void issue(Runtime& runtime, Request const& request, Stream& stream);
 
 /// The rank gives up all that it has issued: its streams go on without.

@@ -29,7 +29,7 @@ std::string describe(Signature const& signature) {
     text += fmt::format(", root {}", signature.root);
   }
   if (is_message(function)) text += fmt::format(", peer {}", signature.root);
-  return text + ")";
+  return text + (signature.replayed ? ") of a graph" : ")");
 }
 
 std::string Communicator::describe() const {

@@ -48,6 +48,7 @@ struct Signature {
   Reduction reduction = Reduction::none;
   int root = 0;  // of messages: the peer
   std::size_t count = 0;
+  bool replayed = false;  // issued by the launch of a graph
   bool operator==(Signature const&) const = default;
 };
 char const* name_of(Function function);

@@ -12,25 +12,19 @@ namespace {
 
 // A message runs beside the others of its group, as NCCL's do: on a stream of the library, between
 // what was on the user's stream before the group and what comes after it.
-void issue_beside(Runtime& runtime, Request const& request, Stream& stream, Ticket& before) {
+void issue_beside(Runtime& runtime, Request const& request, Stream& stream, Mark const& before) {
   Stream& own = runtime.world.add_stream(stream.device, cudaStreamNonBlocking, 0);
   own.name = fmt::format("{} ({} {})", stream.name, name_of(request.signature.function),
                          request.signature.root);
-  enqueue_wait(runtime, own, before);
+  wait_for(runtime, own, before);
   issue(runtime, request, own);
-  enqueue_wait(runtime, stream, enqueue_record(runtime, own));
-}
-
-void wait_for(Runtime& runtime, Stream& waiting, Stream& other) {
-  order_against_legacy(runtime, other);
-  enqueue_wait(runtime, waiting, enqueue_record(runtime, other));
+  wait_for(runtime, stream, mark(runtime, own));
 }
 
 void issue_messages(Runtime& runtime, std::vector<Request const*> const& messages, Stream& stream) {
   if (messages.size() == 1) return issue(runtime, *messages.front(), stream);
   if (messages.empty()) return;
-  order_against_legacy(runtime, stream);
-  Ticket& before = enqueue_record(runtime, stream);
+  Mark const before = mark(runtime, stream);
   for (Request const* message : messages) issue_beside(runtime, *message, stream, before);
 }
 
@@ -45,12 +39,12 @@ void issue_together(Runtime& runtime, std::vector<Request const*> const& request
     if (request->stream != &launch && !known) others.push_back(request->stream);
     if (is_message(request->signature.function)) messages.push_back(request);
   }
-  for (Stream* other : others) wait_for(runtime, launch, *other);
+  for (Stream* other : others) wait_for(runtime, launch, mark(runtime, *other));
   for (Request const* request : requests) {
     if (!is_message(request->signature.function)) issue(runtime, *request, launch);
   }
   issue_messages(runtime, messages, launch);
-  for (Stream* other : others) wait_for(runtime, *other, launch);
+  for (Stream* other : others) wait_for(runtime, *other, mark(runtime, launch));
 }
 
 bool is_plain(std::vector<Request> const& requests) {
@@ -79,6 +73,15 @@ void issue_all(Runtime& runtime, std::vector<Request> const& requests) {
   }
 }
 
+// All streams of a group, or none of them, are captured, and then by one capture.
+bool captured_alike(Runtime& runtime, std::vector<Request> const& requests) {
+  if (runtime.captures.empty()) return true;
+  Capture const* const first = capture_of(runtime, *requests.front().stream);
+  return std::all_of(requests.begin(), requests.end(), [&](Request const& request) {
+    return capture_of(runtime, *request.stream) == first;
+  });
+}
+
 ncclResult_t end_group(Runtime& runtime, Group& group) {
   ncclResult_t result = ncclSuccess;
   for (ncclComm* member : std::exchange(group.creations, {})) {
@@ -86,6 +89,10 @@ ncclResult_t end_group(Runtime& runtime, Group& group) {
     if (result == ncclSuccess) result = error;
   }
   if (group.requests.empty()) return result;
+  if (!captured_alike(runtime, group.requests)) {
+    group.requests.clear();
+    return refuse(ncclInvalidUsage, "a group mixes streams that are captured and that are not");
+  }
   issue_all(runtime, group.requests);
   group.requests.clear();
   runtime.world.yield();

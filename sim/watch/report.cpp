@@ -132,8 +132,26 @@ void Watch::report_early_release(Allocation const& allocation) {
   world_.add_violation(std::move(found));
 }
 
+void Watch::report_stale(Allocation const& captured, std::uint64_t offset, std::uint64_t bytes,
+                         AccessKind kind) {
+  if (repeated(Finding::stale, &captured, kind)) return;
+  Violation found = violation("graph.pointer");
+  std::uint64_t const begin = offset - captured.begin;
+  found.accesses.push_back(describe(now(), kind, &captured, begin, begin + bytes));
+  Allocation const* const present = memory_.find_present(region_address(offset));
+  found.message = fmt::format(
+      "{} uses {}, which {} freed since its capture{}", found.accesses[0].operation,
+      buffer_name(captured), world_.record(captured.freed_by).name,
+      present == nullptr ? "" : fmt::format("; now {} is there", buffer_name(*present)));
+  found.missing = "capture again whenever memory that the graph uses moves";
+  world_.add_violation(std::move(found));
+}
+
 void Watch::report_outside(std::uint64_t offset, std::uint64_t bytes, AccessKind kind) {
   void const* const address = region_address(offset);
+  if (Allocation const* const captured = stale_at(offset)) {
+    return report_stale(*captured, offset, bytes, kind);
+  }
   if (Allocation const* const present = memory_.find_present(address); present != nullptr) {
     if (repeated(Finding::bounds, present, kind)) return;
     // Begins inside and runs out of it.
@@ -178,7 +196,7 @@ void Watch::report_outside(std::uint64_t offset, std::uint64_t bytes, AccessKind
 }
 
 void Watch::report_unregistered(std::uint64_t bytes, AccessKind kind) {
-  Violation found = violation("access.lifetime");
+  Violation found = violation(node_ != nullptr ? "graph.pointer" : "access.lifetime");
   found.accesses.push_back(describe(now(), kind, nullptr, 0, bytes));
   found.accesses.back().buffer = "registered host memory";
   found.message =

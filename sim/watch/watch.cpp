@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "sim/cuda/graph.h"
 #include "sim/watch/host_memory.h"
 #include "sim/world/assert.h"
 
@@ -25,6 +26,7 @@ void Watch::reset(bool enabled) {
 void Watch::begin(Agent& agent, std::uint32_t operation, bool on_device, int device) {
   agent_ = &agent;
   operation_ = operation;
+  node_ = nullptr;
   on_device_ = on_device;
   device_ = device;
   block_ = 0;
@@ -54,6 +56,7 @@ void Watch::operation_begins(Stream& stream, Operation& operation) {
   bool const on_host = operation.kind == OperationKind::host_function;
   if (agent_ != nullptr) flush();
   begin(stream, operation.id, !on_host, stream.device);
+  node_ = operation.node;
   in_kernel_ = operation.kind == OperationKind::kernel;
   anywhere_ = operation.kind == OperationKind::copy;
 }
@@ -180,6 +183,9 @@ void Watch::flush() {
     for (Range const& range : merged_) {
       Allocation* const allocation = memory_.find_present(region_address(range.begin));
       if (allocation == nullptr) continue;  // reported when it happened
+      if (Allocation const* const captured = stale_at(range.begin)) {
+        report_stale(*captured, range.begin, range.end - range.begin, kind);
+      }
       std::uint64_t const begin = range.begin - allocation->begin;
       judge_order(*allocation, begin, std::min(range.end - allocation->begin, allocation->bytes),
                   kind);
@@ -248,6 +254,17 @@ void Watch::report_blocks(Range const& range, Range const& other) {
   report_conflict(*allocation, now(), other.kind != AccessKind::read, now(), range.kind,
                   range.begin - allocation->begin,
                   std::min(range.end, other.end) - allocation->begin);
+}
+
+Allocation const* Watch::stale_at(std::uint64_t offset) const {
+  if (node_ == nullptr) return nullptr;
+  Allocation const* stale = nullptr;
+  for (Allocation const* held : node_->holds) {
+    if (offset - held->begin >= held->bytes) continue;
+    if (held->lifetime != Lifetime::gone) return nullptr;
+    stale = held;
+  }
+  return stale;
 }
 
 void Watch::judge_release(Allocation& allocation, std::uint32_t operation) {

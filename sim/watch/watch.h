@@ -103,11 +103,15 @@ class Watch final : public Observer {
   void judge_reach(void const* address, std::uint64_t bytes, AccessKind kind);
 
   /// What one access can be found guilty of by itself.
-  enum class Finding : std::uint8_t { place, bounds, early, late, unwritten };
+  enum class Finding : std::uint8_t { place, bounds, early, late, unwritten, stale };
   /// Was the same found of this operation and allocation before? A loop over an array would
   /// otherwise describe every element.
   bool repeated(Finding finding, Allocation const* allocation, AccessKind kind);
   void report_early_release(Allocation const& allocation);
+  /// The memory at `offset` that the running node of a graph was captured with, if it is gone.
+  Allocation const* stale_at(std::uint64_t offset) const;
+  void report_stale(Allocation const& captured, std::uint64_t offset, std::uint64_t bytes,
+                    AccessKind kind);
   void report_outside(std::uint64_t offset, std::uint64_t bytes, AccessKind kind);
   void report_unregistered(std::uint64_t bytes, AccessKind kind);
   void report_unreachable(std::uint64_t bytes, AccessKind kind);
@@ -126,6 +130,7 @@ class Watch final : public Observer {
   // Whose accesses are gathered now.
   Agent* agent_ = nullptr;
   std::uint32_t operation_ = 0;
+  GraphNode const* node_ = nullptr;  // of the graph that runs it
   bool on_device_ = false;
   bool in_kernel_ = false;
   bool anywhere_ = false;  // copies reach all memory

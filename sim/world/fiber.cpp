@@ -51,6 +51,11 @@ class StackPool {
     return after != bases_.begin() &&
            static_cast<char const*>(address) < *std::prev(after) + bytes_;
   }
+  bool same_stack(void const* a, void const* b) const {
+    return contains(a) && contains(b) &&
+           bases_.upper_bound(static_cast<char const*>(a)) ==
+               bases_.upper_bound(static_cast<char const*>(b));
+  }
 
  private:
   context::stack_context map() {
@@ -104,6 +109,10 @@ class ExceptionState {
 
 bool Fiber::is_on_rank_stack(void const* address) {
   return pool(StackSize::rank).contains(address);
+}
+
+bool Fiber::is_beyond_frame(void const* address, void const* frame) {
+  return address < frame && pool(StackSize::rank).same_stack(address, frame);
 }
 
 Fiber::~Fiber() {

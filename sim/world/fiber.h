@@ -30,6 +30,8 @@ class Fiber {
   void suspend();
   /// Does this address belong to the stack of a rank, of this world or an earlier one?
   static bool is_on_rank_stack(void const* address);
+  /// Are both on the stack of one rank, and does `address` lie beyond the frame, where stacks grow?
+  static bool is_beyond_frame(void const* address, void const* frame);
   /// Started and not yet at its end.
   bool alive() const { return alive_; }
 

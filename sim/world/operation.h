@@ -11,6 +11,7 @@
 
 namespace adamant::sim {
 
+struct GraphNode;
 struct Host;
 struct Stream;
 
@@ -63,8 +64,9 @@ struct Operation {
   std::uint64_t issued_ns = 0;
   std::uint64_t cost_ns = 0;
   std::function<void()> body;
-  Ticket* ticket = nullptr;    // record: completes it; wait: waits for it
-  Meeting* meeting = nullptr;  // collective
+  Ticket* ticket = nullptr;         // record: completes it; wait: waits for it
+  Meeting* meeting = nullptr;       // collective
+  GraphNode const* node = nullptr;  // of the graph whose launch made it
 };
 
 }  // namespace adamant::sim

@@ -56,7 +56,13 @@ Operation& World::make(OperationKind kind, char const* name, std::uint64_t bytes
   operation.body = nullptr;
   operation.ticket = nullptr;
   operation.meeting = nullptr;
+  operation.node = nullptr;
   return operation;
+}
+
+void World::discard(Operation& operation) {
+  operation.body = nullptr;
+  free_operations_.push_back(&operation);
 }
 
 void World::push(Stream& stream, Operation& operation) {

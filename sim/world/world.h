@@ -103,6 +103,8 @@ class World {
   Operation& make(OperationKind kind, char const* name, std::uint64_t bytes = 0,
                   void const* function = nullptr);
   void push(Stream& stream, Operation& operation);
+  /// Takes back what was made and not pushed.
+  void discard(Operation& operation);
   Ticket& add_ticket() { return tickets_.emplace_back(); }
   Meeting& add_meeting(std::uint32_t expected);
   /// The operation stays in its queue, but does nothing and waits for nobody.

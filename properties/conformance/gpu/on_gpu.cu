@@ -13,4 +13,8 @@ void on_device(std::function<void()> const& body) {
   EXPECT_EQ(cudaGetLastError(), cudaSuccess);
 }
 
+void on_device_against_capture_rules(std::function<void()> const& body) {
+  on_device(body);
+}
+
 }  // namespace adamant::properties

@@ -1,0 +1,116 @@
+// Collectives in graphs: captured on every rank, matched anew by each launch.
+
+#include <cuda_runtime.h>
+#include <gtest/gtest.h>
+#include <nccl.h>
+
+#include <functional>
+#include <vector>
+
+#include "sim/testing/ranks.h"
+
+namespace adamant::sim {
+namespace {
+
+cudaGraphExec_t captured(cudaStream_t stream, std::function<void()> const& enqueue) {
+  EXPECT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), cudaSuccess);
+  enqueue();
+  cudaGraph_t graph = nullptr;
+  EXPECT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
+  cudaGraphExec_t exec = nullptr;
+  EXPECT_EQ(cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
+  EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
+  return exec;
+}
+
+TEST(NcclGraph, EachLaunchReducesAgain) {
+  Report const report = run_ranks(3, [](Rank& rank) {
+    float* const value = rank.device(std::vector<float>{1.0F});
+    cudaGraphExec_t const graph = captured(rank.stream, [&] {
+      EXPECT_EQ(ncclAllReduce(value, value, 1, ncclFloat, ncclSum, rank.comm, rank.stream),
+                ncclSuccess);
+    });
+    EXPECT_EQ(rank.host(value, 1), std::vector<float>{1.0F});
+    for (int i = 0; i < 3; ++i) EXPECT_EQ(cudaGraphLaunch(graph, rank.stream), cudaSuccess);
+    EXPECT_EQ(rank.host(value, 1), std::vector<float>{27.0F});
+  });
+  EXPECT_TRUE(report.ok()) << describe(report);
+}
+
+TEST(NcclGraph, EagerAndCapturedCollectivesTakeTurns) {
+  Report const report = run_ranks(2, [](Rank& rank) {
+    float* const value = rank.device(std::vector<float>{1.0F});
+    auto const reduce = [&] {
+      EXPECT_EQ(ncclAllReduce(value, value, 1, ncclFloat, ncclSum, rank.comm, rank.stream),
+                ncclSuccess);
+    };
+    cudaGraphExec_t const graph = captured(rank.stream, reduce);
+    reduce();
+    EXPECT_EQ(cudaGraphLaunch(graph, rank.stream), cudaSuccess);
+    reduce();
+    EXPECT_EQ(rank.host(value, 1), std::vector<float>{8.0F});
+  });
+  EXPECT_TRUE(report.ok()) << describe(report);
+}
+
+TEST(NcclGraph, MessagesOfAGroupRunBesideEachOther) {
+  Report const report = run_ranks(2, [](Rank& rank) {
+    int const peer = 1 - rank.index;
+    int* const own = rank.device(std::vector<int>{rank.index + 5});
+    int* const other = rank.device<int>(1);
+    cudaGraphExec_t const graph = captured(rank.stream, [&] {
+      EXPECT_EQ(ncclGroupStart(), ncclSuccess);
+      EXPECT_EQ(ncclSend(own, 1, ncclInt, peer, rank.comm, rank.stream), ncclSuccess);
+      EXPECT_EQ(ncclRecv(other, 1, ncclInt, peer, rank.comm, rank.stream), ncclSuccess);
+      EXPECT_EQ(ncclGroupEnd(), ncclSuccess);
+    });
+    EXPECT_EQ(cudaGraphLaunch(graph, rank.stream), cudaSuccess);
+    EXPECT_EQ(rank.host(other, 1), std::vector<int>{peer + 5});
+  });
+  EXPECT_TRUE(report.ok()) << describe(report);
+}
+
+TEST(NcclGraph, ACollectiveIsCapturedByAllRanksOrByNone) {
+  Report const report = run_ranks(2, [](Rank& rank) {
+    float* const value = rank.device(std::vector<float>{1.0F});
+    auto const reduce = [&] {
+      ncclAllReduce(value, value, 1, ncclFloat, ncclSum, rank.comm, rank.stream);
+    };
+    if (rank.index == 1) return reduce();
+    cudaGraphLaunch(captured(rank.stream, reduce), rank.stream);
+  });
+  ASSERT_EQ(report.violations.size(), 1U) << describe(report);
+  EXPECT_EQ(report.violations[0].law, "order.collective");
+}
+
+TEST(NcclGraph, ALaunchThatOneRankLeavesOutIsADeadlock) {
+  Report const report = run_ranks(2, [](Rank& rank) {
+    float* const value = rank.device(std::vector<float>{1.0F});
+    cudaGraphExec_t const graph = captured(rank.stream, [&] {
+      ncclAllReduce(value, value, 1, ncclFloat, ncclSum, rank.comm, rank.stream);
+    });
+    if (rank.index == 0) cudaGraphLaunch(graph, rank.stream);
+  });
+  ASSERT_FALSE(report.ok());
+  EXPECT_EQ(report.violations[0].law, "order.deadlock") << describe(report);
+}
+
+TEST(NcclGraph, AGroupOfCapturedAndOtherStreamsIsRefused) {
+  Report const report = run_ranks(1, [](Rank& rank) {
+    float* const value = rank.device(std::vector<float>{1.0F, 2.0F});
+    cudaStream_t other = nullptr;
+    EXPECT_EQ(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking), cudaSuccess);
+    captured(rank.stream, [&] {
+      EXPECT_EQ(ncclGroupStart(), ncclSuccess);
+      EXPECT_EQ(ncclAllReduce(value, value, 1, ncclFloat, ncclSum, rank.comm, rank.stream),
+                ncclSuccess);
+      EXPECT_EQ(ncclAllReduce(value + 1, value + 1, 1, ncclFloat, ncclSum, rank.comm, other),
+                ncclSuccess);
+      EXPECT_EQ(ncclGroupEnd(), ncclInvalidUsage);
+    });
+  });
+  EXPECT_TRUE(report.ok()) << describe(report);
+}
+
+}  // namespace
+}  // namespace adamant::sim
