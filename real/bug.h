@@ -26,7 +26,8 @@ __host__ __device__ constexpr bool bug_is(Bug) {
 __host__ __device__ inline bool bug_in_arithmetic() {
   return bug_is(Bug::epsilon_inside_root) || bug_is(Bug::decay_after_update) ||
          bug_is(Bug::modes_mixed) || bug_is(Bug::moments_swapped) || bug_is(Bug::square_first) ||
-         bug_is(Bug::fused_multiply_add);
+         bug_is(Bug::fused_multiply_add) || bug_is(Bug::decay_applied_twice) ||
+         bug_is(Bug::oneflow_5960) || bug_is(Bug::te_1744);
 }
 
 }  // namespace adamant::real

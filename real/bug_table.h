@@ -19,6 +19,10 @@ namespace adamant::real {
     "gradients are reduced while the model still writes them")                                     \
   X(step_skips_wait_for_reduction, "order.race", "adamant",                                        \
     "the step reads gradients that are still being reduced")                                       \
+  X(ds_7898, "order.race", "https://github.com/deepspeedai/DeepSpeed/pull/7898",                   \
+    "the reduction waits for another stream than the one that makes the gradients")                \
+  X(pt_140044, "order.race", "https://github.com/pytorch/pytorch/issues/140044",                   \
+    "the next unit's gradients are written into the buffer that is still being reduced")           \
   X(staging_overwritten_in_flight, "order.race", "adamant",                                        \
     "the host rewrites the pinned step table before its last copy is done")                        \
   X(kernel_skips_wait_for_table, "order.race", "adamant",                                          \
@@ -27,12 +31,16 @@ namespace adamant::real {
     "the next table lands while the last step still reads the old one")                            \
   X(slot_released_before_compute, "access.lifetime", "adamant",                                    \
     "gathered parameters are freed in the order of the communication stream, not of the model")    \
-  X(whole_gradients_freed_on_compute, "access.lifetime", "adamant",                                \
+  X(ds_7965, "access.lifetime", "https://github.com/deepspeedai/DeepSpeed/pull/7965",              \
     "whole gradients are freed in the order of the compute stream, while they are reduced")        \
+  X(pt_180665, "access.lifetime", "https://github.com/pytorch/pytorch/issues/180665",              \
+    "reduced sums are freed in the order of another stream than the one that reads them")          \
+  X(mlm_6187, "access.lifetime", "https://github.com/NVIDIA/Megatron-LM/pull/6187",                \
+    "the buffer of reduced sums is allocated on one stream and used on another")                   \
   X(gradients_freed_on_comm, "access.lifetime", "adamant",                                         \
     "zero_grad frees gradients in the order of a stream that does not wait for the step")          \
   /* collectives */                                                                                \
-  X(wrong_count_on_one_rank, "order.collective", "adamant",                                        \
+  X(torchtitan_4371, "order.collective", "https://github.com/pytorch/torchtitan/issues/4371",      \
     "the last rank gathers its own rows only, without padding")                                    \
   X(parameters_swapped_on_one_rank, "order.collective", "adamant",                                 \
     "the last rank gathers the parameters of a unit in reverse order")                             \
@@ -40,6 +48,8 @@ namespace adamant::real {
     "the last rank gathers the next unit after reducing this one instead of before")               \
   X(empty_shard_skips_collective, "order.collective", "adamant",                                   \
     "a rank without rows of a parameter does not take part in gathering it")                       \
+  X(mlm_2218, "order.collective", "https://github.com/NVIDIA/Megatron-LM/issues/2218",             \
+    "the last rank reduces the gradients of a unit in another order")                              \
   X(gradient_padding_not_zeroed, "access.uninitialized", "adamant",                                \
     "padding rows of whole gradients are summed as the allocator left them")                       \
   X(idle_rank_sends_garbage, "access.uninitialized", "adamant",                                    \
@@ -49,6 +59,9 @@ namespace adamant::real {
     "every rank but the first takes its rows one too late")                                        \
   X(remainder_dropped, "values.bitwise", "adamant",                                                \
     "rows per rank are rounded down, the last ones are lost")                                      \
+  X(rows_split_evenly, "values.bitwise", "adamant",                                                \
+    "the first ranks take one row more than the others, instead of all but the last the same "     \
+    "number")                                                                                      \
   X(moments_not_zeroed, "access.uninitialized", "adamant",                                         \
     "moments start as the allocator left them")                                                    \
   /* the mean over the global batch */                                                             \
@@ -56,25 +69,40 @@ namespace adamant::real {
     "the sum of all microbatches is taken for their mean")                                         \
   X(mean_by_world_size, "values.bitwise", "adamant",                                               \
     "divided by the number of ranks, not of microbatches")                                         \
+  X(torchtune_2172, "values.bitwise", "https://github.com/pytorch/torchtune/issues/2172",          \
+    "the mean over the global batch is divided by the number of ranks once more")                  \
+  X(verl_5625, "values.bitwise", "https://github.com/volcengine/verl/issues/5625",                 \
+    "each rank's own mean is averaged over the ranks, whatever their numbers of microbatches")     \
   X(mean_by_reciprocal, "values.bitwise", "adamant", "multiplied by 1/n instead of divided by n")  \
   X(accumulation_overwrites, "values.bitwise", "adamant",                                          \
     "a second backward replaces the gradient instead of adding to it")                             \
-  X(accumulated_mean_divided_again, "values.bitwise", "adamant",                                   \
+  X(mlm_3023, "values.bitwise", "https://github.com/NVIDIA/Megatron-LM/pull/3023",                 \
     "a second backward divides the accumulated gradient once more")                                \
+  X(mlm_6041, "values.bitwise", "https://github.com/NVIDIA/Megatron-LM/pull/6041",                 \
+    "a unit's sums are added to the gradient twice")                                               \
   X(microbatches_overwrite, "values.bitwise", "adamant",                                           \
     "a rank's last microbatch replaces its earlier ones")                                          \
   /* who counts steps */                                                                           \
-  X(counter_skips_empty_ranks, "ranks.agree", "adamant",                                           \
+  X(te_3318, "ranks.agree", "https://github.com/NVIDIA/TransformerEngine/pull/3318",               \
     "the counter stands still on ranks that own no element of it")                                 \
   X(counter_off_by_one, "values.bitwise", "adamant",                                               \
     "bias corrections use the number of the next step")                                            \
-  X(counter_per_tensor, "values.bitwise", "adamant",                                               \
+  X(flashlight_143, "values.bitwise", "https://github.com/flashlight/flashlight/issues/143",       \
     "a group's counter advances once a parameter")                                                 \
+  X(olmo_core_309, "values.bitwise", "https://github.com/allenai/OLMo-core/pull/309",              \
+    "the counter stands still after the first step")                                               \
+  X(group_counter_for_late_parameter, "values.bitwise", "adamant",                                 \
+    "a parameter that had no gradient at first is counted with its group, although each has a "    \
+    "counter")                                                                                     \
   /* scalars */                                                                                    \
   X(bias_correction_from_decimal_beta, "values.bitwise", "adamant",                                \
     "bias corrections use the betas before their rounding to binary32")                            \
   X(bias_correction_in_float, "values.bitwise", "adamant",                                         \
     "bias corrections are computed by powf")                                                       \
+  X(kozistr_308, "values.bitwise", "https://github.com/kozistr/pytorch_optimizer/issues/308",      \
+    "bias corrections subtract from 1 twice, which leaves beta^t")                                 \
+  X(tt_metal_55935, "values.bitwise", "https://github.com/tenstorrent/tt-metal/issues/55935",      \
+    "betas are cut to the 16 bits of bf16")                                                        \
   X(complement_in_double, "values.bitwise", "adamant",                                             \
     "1 - beta is taken from decimals and rounded once")                                            \
   X(first_group_for_all, "values.bitwise", "adamant",                                              \
@@ -86,6 +114,13 @@ namespace adamant::real {
   X(decay_after_update, "values.bitwise", "adamant",                                               \
     "decay multiplies the new value instead of the old")                                           \
   X(modes_mixed, "values.bitwise", "adamant", "AdamW decays through the gradient, Adam decoupled") \
+  X(decay_applied_twice, "values.bitwise", "adamant",                                              \
+    "AdamW decays the parameter before the update and in it")                                      \
+  X(oneflow_5960, "values.bitwise", "https://github.com/Oneflow-Inc/oneflow/pull/5960",            \
+    "bias corrections are folded into the learning rate, which scales the decay as well and "      \
+    "leaves epsilon out")                                                                          \
+  X(te_1744, "values.bitwise", "https://github.com/NVIDIA/TransformerEngine/pull/1744",            \
+    "second moments below the normal numbers are flushed to zero")                                 \
   X(moments_swapped, "values.bitwise", "adamant", "each moment decays with the other's beta")      \
   X(square_first, "values.bitwise", "adamant",                                                     \
     "(1 - beta2) * (g * g) instead of ((1 - beta2) * g) * g")                                      \
@@ -96,6 +131,10 @@ namespace adamant::real {
   /* the fused kernel's work list */                                                               \
   X(last_piece_dropped, "values.bitwise", "adamant",                                               \
     "the last piece of the work list is not visited")                                              \
+  X(te_3212, "values.bitwise", "https://github.com/NVIDIA/TransformerEngine/pull/3212",            \
+    "nothing is launched where the last tensor of the list has no elements here")                  \
+  X(te_3136, "values.bitwise", "https://github.com/NVIDIA/TransformerEngine/pull/3136",            \
+    "offsets into the flat buffers wrap, here at 1 KiB as 32-bit indices do at 2^31 elements")     \
   X(piece_repeated, "values.bitwise", "adamant",                                                   \
     "the last piece of the work list is visited twice")                                            \
   X(piece_rounded_up, "access.uninitialized", "adamant",                                           \
@@ -116,7 +155,13 @@ namespace adamant::real {
     "zero_grad without set_to_none leaves out parameters that had no gradient")                    \
   X(reduction_leaked, "memory.budget", "adamant",                                                  \
     "the buffer of reduced sums is never given back")                                              \
-  X(unit_buffers_kept, "memory.budget", "adamant",                                                 \
+  X(te_2805, "memory.budget", "https://github.com/NVIDIA/TransformerEngine/pull/2805",             \
+    "gathered parameters stay referenced after the model has used them")                           \
+  X(pt_179128, "memory.budget", "https://github.com/pytorch/pytorch/issues/179128",                \
+    "reduced sums of all units live until backward ends")                                          \
+  X(mlm_6153, "memory.budget", "https://github.com/NVIDIA/Megatron-LM/pull/6153",                  \
+    "a unit whose backward is over is prefetched once more and released by nobody")                \
+  X(iseekyan_158, "memory.budget", "https://github.com/ISEEKYAN/Megatron-LM/issues/158",           \
     "whole gradients of all units live until backward ends")                                       \
   /* what outlives an engine */                                                                    \
   X(order_from_leftover_state, "determinism.digest", "adamant",                                    \

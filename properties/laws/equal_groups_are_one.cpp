@@ -1,7 +1,7 @@
 // Law:        final_state(run(s)) == final_state(run(s with a group split into two equal ones))
 // Sense:      bitwise: a group is nothing but its settings and its counter.
 // Not said:   that settings reach the parameters they are meant for (agrees_with_oracle.cpp).
-// Must catch: bug `counter_per_tensor`.
+// Must catch: bug `flashlight_143`.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -35,7 +35,7 @@ RC_GTEST_PROP(EqualGroups, AreOneGroup, ()) {
 }
 
 TEST(EqualGroups, CatchACounterThatAdvancesOnceAParameter) {
-  expect_caught(whole_and_split, "counter_per_tensor");
+  expect_caught(whole_and_split, "flashlight_143");
 }
 
 }  // namespace

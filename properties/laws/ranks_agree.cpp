@@ -2,7 +2,7 @@
 //             ranks after every operation
 // Sense:      exact.
 // Not said:   that what they agree on is right (agrees_with_oracle.cpp).
-// Must catch: bug `counter_skips_empty_ranks`.
+// Must catch: bug `te_3318`.
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -62,7 +62,7 @@ RC_GTEST_PROP(Ranks, AgreeAfterEveryOperation, ()) {
 }
 
 TEST(Ranks, CatchesACounterThatStandsStillWhereNothingIsOwned) {
-  expect_caught(agree, "counter_skips_empty_ranks");
+  expect_caught(agree, "te_3318");
 }
 
 }  // namespace

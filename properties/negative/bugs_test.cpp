@@ -41,6 +41,8 @@ std::map<std::string_view, LawSet> const fall_with_it = {
     {"gradient_used_after_zero_grad", {"values.bitwise"}},
     {"compute_skips_wait_for_gather", {"access.lifetime"}},
     {"reduce_skips_wait_for_compute", {"access.lifetime"}},
+    {"te_3136", {"order.race"}},
+    {"ds_7898", {"access.lifetime"}},
 };
 
 LawSet laws_of(real::BugInfo const& bug) {

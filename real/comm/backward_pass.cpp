@@ -47,11 +47,13 @@ void BackwardPass::run(std::vector<bool> const& wanted) {
     if (unit > 0 && late) gather(unit - 1);
   }
 
+  if (ADAMANT_BUG(mlm_6153)) gather(last);
+  if (ADAMANT_BUG(pt_140044)) whole_gradients_.free_on(parts_.streams.comm);
   if (!ADAMANT_BUG(step_skips_wait_for_reduction))
     order(parts_.streams.comm, joined_, parts_.streams.compute);
   for (int p = 0; p < parts_.layout.parameter_count(); ++p)
     if (wanted_[static_cast<std::size_t>(p)]) parts_.tensors.set_has_gradient(p);
-  if (!ADAMANT_BUG(reduction_leaked)) kept_.clear();
+  if (!ADAMANT_BUG(reduction_leaked) && !ADAMANT_BUG(te_2805)) kept_.clear();
 }
 
 std::size_t BackwardPass::whole_bytes(TensorKind kind, int parameter) const {
@@ -85,7 +87,7 @@ std::vector<WholeTensor> BackwardPass::gather_order(int unit) const {
 void BackwardPass::gather_one(WholeTensor const& tensor) {
   ParameterLayout const& layout = parts_.layout[tensor.parameter];
   std::int64_t count = layout.chunk_numel;
-  if (ADAMANT_BUG(wrong_count_on_one_rank) && is_last(parts_.where)) count = layout.shard_numel();
+  if (ADAMANT_BUG(torchtitan_4371) && is_last(parts_.where)) count = layout.shard_numel();
   if (ADAMANT_BUG(empty_shard_skips_collective) && layout.shard_numel() == 0) return;
   if (count == 0) return;  // on every rank alike
   parts_.communicator.all_gather(parts_.tensors.at(TensorKind::parameter, tensor.parameter),
@@ -101,6 +103,7 @@ void BackwardPass::compute(int unit) {
   make_whole_gradients(unit);
   call_source(unit);
 
+  if (ADAMANT_BUG(te_2805)) kept_.push_back(std::move(slot.values));
   slot.values.free_on(ADAMANT_BUG(slot_released_before_compute) ? parts_.streams.comm : compute);
   slot.computed.record(compute);
 }
@@ -110,8 +113,12 @@ void BackwardPass::make_whole_gradients(int unit) {
   std::size_t bytes = 0;
   for (int const p : wanted_of(unit)) bytes += whole_bytes(TensorKind::gradient, p);
   if (bytes == 0) return;
-  sums_released_.synchronize();  // B1
-  whole_gradients_ = DeviceBuffer(parts_.ledger, Purpose::unsharded_gradients, bytes, compute);
+  bool const reused =
+      ADAMANT_BUG(pt_140044) && whole_gradients_ && whole_gradients_.bytes() >= bytes;
+  if (!reused) {
+    sums_released_.synchronize();  // B1
+    whole_gradients_ = DeviceBuffer(parts_.ledger, Purpose::unsharded_gradients, bytes, compute);
+  }
 
   bool const idle = parts_.where.rank >= parts_.microbatches;  // B3
   if (idle && ADAMANT_BUG(idle_rank_sends_garbage)) return;
@@ -167,40 +174,70 @@ void BackwardPass::call_source(int unit) {
                             .stream = parts_.streams.compute.get()});
     accumulate = !ADAMANT_BUG(microbatches_overwrite);
   }
+  if (ADAMANT_BUG(verl_5625)) divide_by_own_microbatches(tensors);
+}
+
+void BackwardPass::divide_by_own_microbatches(std::span<WholeTensor const> tensors) const {
+  int const ranks = parts_.where.world_size;
+  int const own = (parts_.microbatches - parts_.where.rank + ranks - 1) / ranks;
+  if (own < 1) return;
+  std::vector<MeanTask> tasks;
+  for (WholeTensor const& tensor : tensors) {
+    if (tensor.gradient == nullptr) continue;
+    tasks.push_back({.gradient = tensor.gradient,
+                     .sum = tensor.gradient,
+                     .format = tensor.gradient_format,
+                     .numel = tensor.numel,
+                     .accumulate = false});
+  }
+  launch_mean(tasks, static_cast<float>(own), parts_.streams.compute);
 }
 
 void BackwardPass::reduce(int unit) {
   if (!whole_gradients_) return;  // on every rank alike
   Stream const& comm = parts_.streams.comm;
-  if (!ADAMANT_BUG(reduce_skips_wait_for_compute)) slot(unit).computed.make_wait(comm);
-
   std::size_t bytes = 0;
   for (int const p : wanted_of(unit)) bytes += parts_.layout[p].room_bytes(TensorKind::gradient);
-  sums_ = DeviceBuffer(parts_.ledger, Purpose::reduction, bytes, comm);
+  sums_ = DeviceBuffer(parts_.ledger, Purpose::reduction, bytes,
+                       ADAMANT_BUG(mlm_6187) ? parts_.streams.compute : comm);
+  if (ADAMANT_BUG(ds_7898))
+    order(parts_.streams.copy, forked_, comm);
+  else if (!ADAMANT_BUG(reduce_skips_wait_for_compute))
+    slot(unit).computed.make_wait(comm);
   sum_over_ranks(unit);
   keep_mean(unit);
 
-  if (ADAMANT_BUG(unit_buffers_kept)) kept_.push_back(std::move(whole_gradients_));
-  whole_gradients_.free_on(ADAMANT_BUG(whole_gradients_freed_on_compute) ? parts_.streams.compute
-                                                                         : comm);
-  if (ADAMANT_BUG(reduction_leaked)) kept_.push_back(std::move(sums_));
-  sums_.free_on(comm);
+  if (ADAMANT_BUG(iseekyan_158)) kept_.push_back(std::move(whole_gradients_));
+  if (!ADAMANT_BUG(pt_140044))
+    whole_gradients_.free_on(ADAMANT_BUG(ds_7965) ? parts_.streams.compute : comm);
+  if (ADAMANT_BUG(reduction_leaked) || ADAMANT_BUG(pt_179128)) kept_.push_back(std::move(sums_));
+  sums_.free_on(ADAMANT_BUG(pt_180665) ? parts_.streams.compute : comm);
   sums_released_.record(comm);
 }
 
 void BackwardPass::sum_over_ranks(int unit) {
-  std::byte const* whole = whole_gradients_.as<std::byte>();
-  std::byte* sum = sums_.as<std::byte>();
+  std::vector<Sum> sums = sums_of(unit);
+  if (ADAMANT_BUG(mlm_2218) && is_last(parts_.where)) std::reverse(sums.begin(), sums.end());
   parts_.communicator.group_start();
-  for (int const p : wanted_of(unit)) {
-    ParameterLayout const& layout = parts_.layout[p];
+  for (Sum const& sum : sums) {
+    ParameterLayout const& layout = parts_.layout[sum.parameter];
     if (layout.chunk_numel == 0) continue;  // on every rank alike
-    parts_.communicator.reduce_scatter(whole, sum, layout.chunk_numel, layout.formats.gradient,
-                                       parts_.streams.comm);
-    whole += whole_bytes(TensorKind::gradient, p);
-    sum += layout.room_bytes(TensorKind::gradient);
+    parts_.communicator.reduce_scatter(sum.whole, sum.rows, layout.chunk_numel,
+                                       layout.formats.gradient, parts_.streams.comm);
   }
   parts_.communicator.group_end();
+}
+
+std::vector<BackwardPass::Sum> BackwardPass::sums_of(int unit) const {
+  std::byte const* whole = whole_gradients_.as<std::byte>();
+  std::byte* rows = sums_.as<std::byte>();
+  std::vector<Sum> sums;
+  for (int const p : wanted_of(unit)) {
+    sums.push_back({.parameter = p, .whole = whole, .rows = rows});
+    whole += whole_bytes(TensorKind::gradient, p);
+    rows += parts_.layout[p].room_bytes(TensorKind::gradient);
+  }
+  return sums;
 }
 
 void BackwardPass::keep_mean(int unit) {
@@ -218,7 +255,13 @@ void BackwardPass::keep_mean(int unit) {
   int divisor = parts_.microbatches;
   if (ADAMANT_BUG(mean_not_divided)) divisor = 1;
   if (ADAMANT_BUG(mean_by_world_size)) divisor = parts_.where.world_size;
+  if (ADAMANT_BUG(torchtune_2172)) divisor *= parts_.where.world_size;
+  if (ADAMANT_BUG(verl_5625)) divisor = std::min(divisor, parts_.where.world_size);
   launch_mean(tasks, static_cast<float>(divisor), parts_.streams.comm);
+  if (ADAMANT_BUG(mlm_6041)) {
+    for (MeanTask& task : tasks) task.accumulate = true;
+    launch_mean(tasks, static_cast<float>(divisor), parts_.streams.comm);
+  }
 }
 
 }  // namespace adamant::real

@@ -14,6 +14,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "real/comm/communicator.h"
@@ -53,6 +54,13 @@ class BackwardPass {
     Event computed;  // on compute: nobody reads them any more, whole gradients are complete
   };
 
+  /// Where a parameter's whole gradient lies, and where the sum of this rank's rows goes.
+  struct Sum {
+    int parameter = 0;
+    std::byte const* whole = nullptr;
+    std::byte* rows = nullptr;
+  };
+
   void gather(int unit);
   void compute(int unit);
   void reduce(int unit);
@@ -62,8 +70,11 @@ class BackwardPass {
   void make_whole_gradients(int unit);
   std::vector<WholeTensor> whole_tensors(int unit) const;
   void call_source(int unit);
+  std::vector<Sum> sums_of(int unit) const;
   void sum_over_ranks(int unit);
   void keep_mean(int unit);
+
+  void divide_by_own_microbatches(std::span<WholeTensor const> tensors) const;  // verl_5625
 
   std::vector<int> wanted_of(int unit) const;
   std::size_t whole_bytes(TensorKind kind, int parameter) const;

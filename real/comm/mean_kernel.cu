@@ -39,7 +39,7 @@ __device__ void run(MeanTask const& task, float divisor) {
   if (ADAMANT_BUG(mean_by_reciprocal) && !task.accumulate) {
     float const factor = 1.0F / divisor;
     for_each_in_grid(task.numel, [&](std::int64_t i) { mean.keep(i, mean.sum_at(i) * factor); });
-  } else if (ADAMANT_BUG(accumulated_mean_divided_again) && task.accumulate) {
+  } else if (ADAMANT_BUG(mlm_3023) && task.accumulate) {
     for_each_in_grid(task.numel, [&](std::int64_t i) {
       mean.keep(i, (mean.older(i) + mean.sum_at(i)) / divisor);
     });

@@ -35,6 +35,11 @@ ParameterLayout lay_out(ParameterSpec const& spec, RankOfWorld where) {
   ParameterLayout p;
   p.row_begin = std::min(rows, where.rank * chunk_rows + late);
   p.row_end = std::min(rows, (where.rank + 1) * chunk_rows + late);
+  if (ADAMANT_BUG(rows_split_evenly)) {
+    std::int64_t const more = rows % where.world_size;
+    p.row_begin = where.rank * (rows / where.world_size) + std::min<std::int64_t>(where.rank, more);
+    p.row_end = p.row_begin + rows / where.world_size + (where.rank < more ? 1 : 0);
+  }
   p.row_numel = spec.row_numel();
   p.numel = spec.numel();
   p.chunk_numel = chunk_rows * p.row_numel;

@@ -43,12 +43,20 @@ __host__ __device__ inline AdamElement adam_element(StepScalars const& s, float 
   float const v_new =
       spoilt_by(Bug::square_first) ? s.one_minus_beta2 * (g * g) : (s.one_minus_beta2 * g) * g;
   float const m = spoilt_by(Bug::fused_multiply_add) ? std::fma(b1, e.m, m_new) : b1 * e.m + m_new;
-  float const v = b2 * e.v + v_new;
+  float v = b2 * e.v + v_new;
+  if (spoilt_by(Bug::te_1744) && std::fabs(v) < 0x1p-126F) v = 0;
 
   float const v_hat = v / s.correction2;
   float const denominator =
       spoilt_by(Bug::epsilon_inside_root) ? sqrtf(v_hat + s.epsilon) : sqrtf(v_hat) + s.epsilon;
   float update = (m / s.correction1) / denominator;
+  if (spoilt_by(Bug::oneflow_5960)) {
+    float const rate = s.learning_rate * sqrtf(s.correction2) / s.correction1;
+    float const decay = decay_in_update ? s.weight_decay * e.p : 0;
+    return {.p = e.p - rate * (m / (sqrtf(v) + s.epsilon) + decay), .m = m, .v = v};
+  }
+  if (spoilt_by(Bug::decay_applied_twice) && decay_in_update)
+    e.p = e.p - s.learning_rate * (s.weight_decay * e.p);
   if (spoilt_by(Bug::decay_after_update)) {
     float const p = e.p - s.learning_rate * update;
     return {.p = p - s.learning_rate * (s.weight_decay * p), .m = m, .v = v};

@@ -44,6 +44,8 @@ void AdamStep::run(Tensors const& tensors) {
   counters_.advance(tensors.have_gradients(), layout_);
   if (piece_count_ == 0) return;
   if (!tensors.any_gradient()) return;
+  int const last = layout_.parameter_count() - 1;
+  if (ADAMANT_BUG(te_3212) && layout_[last].shard_numel() == 0) return;
   fill_staging(tensors);
   upload_table();
   launch_kernel(tensors);

@@ -1,5 +1,7 @@
 #include "real/step/step_table.h"
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -22,7 +24,24 @@ float bias_correction(float beta, std::int64_t step) {
   if (ADAMANT_BUG(bias_correction_in_float)) return 1.0F - std::pow(beta, static_cast<float>(step));
   double base = static_cast<double>(beta);
   if (ADAMANT_BUG(bias_correction_from_decimal_beta)) base = decimal_of(beta);
-  return static_cast<float>(1.0 - std::pow(base, static_cast<double>(step)));
+  double const correction = 1.0 - std::pow(base, static_cast<double>(step));
+  return static_cast<float>(ADAMANT_BUG(kozistr_308) ? 1.0 - correction : correction);
+}
+
+/// The upper half of the bits, as a truncating conversion to bf16 leaves them.
+float upper_half(float value) {
+  return std::bit_cast<float>(std::bit_cast<std::uint32_t>(value) & 0xffff0000U);
+}
+
+void advance_one(std::int64_t& counter) {
+  if (ADAMANT_BUG(olmo_core_309) && counter > 0) return;
+  ++counter;
+}
+
+AdamConfig with_short_betas(AdamConfig config) {
+  config.beta1 = upper_half(config.beta1);
+  config.beta2 = upper_half(config.beta2);
+  return config;
 }
 
 float complement(float beta) {
@@ -32,7 +51,8 @@ float complement(float beta) {
 
 }  // namespace
 
-StepScalars step_scalars(AdamConfig const& config, std::int64_t step, bool apply) {
+StepScalars step_scalars(AdamConfig const& asked, std::int64_t step, bool apply) {
+  AdamConfig const config = ADAMANT_BUG(tt_metal_55935) ? with_short_betas(asked) : asked;
   ADAMANT_REAL_ASSERT(step >= (apply ? 1 : 0));
   StepScalars row;
   row.learning_rate = config.learning_rate;
@@ -70,13 +90,13 @@ void StepCounters::advance(std::vector<bool> const& has_gradient, Layout const& 
   for (std::size_t p = 0; p < parameter_steps_.size(); ++p) {
     auto const group = static_cast<std::size_t>(group_of_[p]);
     if (layout[static_cast<int>(p)].shard_numel() > 0) owns_some[group] = true;
-    if (has_gradient[p]) ++parameter_steps_[p];
-    if (ADAMANT_BUG(counter_per_tensor)) ++group_steps_[group];
+    if (has_gradient[p]) advance_one(parameter_steps_[p]);
+    if (ADAMANT_BUG(flashlight_143)) ++group_steps_[group];
   }
-  if (ADAMANT_BUG(counter_per_tensor)) return;
+  if (ADAMANT_BUG(flashlight_143)) return;
   for (std::size_t g = 0; g < group_steps_.size(); ++g) {
-    if (ADAMANT_BUG(counter_skips_empty_ranks) && !owns_some[g]) continue;
-    ++group_steps_[g];
+    if (ADAMANT_BUG(te_3318) && !owns_some[g]) continue;
+    advance_one(group_steps_[g]);
   }
 }
 
@@ -85,7 +105,9 @@ std::int64_t StepCounters::of(int parameter) const {
   auto const p = static_cast<std::size_t>(parameter);
   ADAMANT_REAL_ASSERT(p < parameter_steps_.size());
   std::int64_t const more = ADAMANT_BUG(canary) ? 1 : 0;
-  if (kind_ == StepCounter::parameter) return parameter_steps_[p] + more;
+  bool const own =
+      kind_ == StepCounter::parameter && !ADAMANT_BUG(group_counter_for_late_parameter);
+  if (own) return parameter_steps_[p] + more;
   return group_steps_[static_cast<std::size_t>(group_of_[p])] + more;
 }
 

@@ -21,7 +21,8 @@ PieceFormats formats_of(ParameterLayout const& layout) {
 
 std::int64_t offset_of(ParameterLayout const& layout, TensorKind kind, std::int64_t element) {
   auto const bytes = static_cast<std::int64_t>(bytes_of(layout.format(kind).value()));
-  return static_cast<std::int64_t>(layout.begin(kind)) + element * bytes;
+  std::int64_t const offset = static_cast<std::int64_t>(layout.begin(kind)) + element * bytes;
+  return ADAMANT_BUG(te_3136) ? offset % 1024 : offset;
 }
 
 void cut(ParameterLayout const& layout, int parameter, std::vector<WorkPiece>& pieces) {
