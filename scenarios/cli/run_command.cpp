@@ -77,10 +77,22 @@ class RunCommand {
     ReadScenarios found = read_scenarios(arguments_.paths);
     for (std::string const& error : found.errors) complain(error);
     if (!found.errors.empty() || !has_distinct_dumps(found.files)) return false;
+    if (!engines_have_bugs()) pass_over_bugs(found.files);
     std::optional<std::uint64_t> const drawn = draw_if_needed(found.files);
     bool const several = found.files.size() > 1;
     for (ScenarioFile& file : found.files) add_job(std::move(file), drawn, several);
     return true;
+  }
+
+  /// A directory may hold scenarios that no engine here can run; who names one wants to hear of it.
+  void pass_over_bugs(std::vector<ScenarioFile>& files) const {
+    auto const passed = std::erase_if(files, [&](ScenarioFile const& file) {
+      auto const& named = arguments_.paths;
+      return file.scenario.bug && std::find(named.begin(), named.end(), file.path) == named.end();
+    });
+    if (passed == 0 || style_.verbosity == Verbosity::quiet) return;
+    print(arguments_,
+          fmt::format("passed over {} scenarios with a bug: this engine has none\n", passed));
   }
 
   bool has_distinct_dumps(std::vector<ScenarioFile> const& files) const {

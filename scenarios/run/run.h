@@ -41,6 +41,9 @@ class MachineLacks : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// Can bugs be switched on in the engines that this program was linked with?
+bool engines_have_bugs();
+
 /// Runs the scenario and judges it; `met` says whether that is what the scenario expects.
 ///
 /// Outcomes: pass; violated, with those of the first operation at which the verdict saw a violation
