@@ -94,6 +94,26 @@ inline constexpr TensorKind all_tensor_kinds[] = {TensorKind::parameter, TensorK
                                                   TensorKind::main,      TensorKind::cast_gradient};
 inline constexpr std::size_t tensor_kind_count = std::size(all_tensor_kinds);
 
+/// Optimizer states that leave the device between steps.
+struct StateOffloadConfig {
+  bool moments = true;
+  bool main = true;
+
+  friend bool operator==(StateOffloadConfig const&, StateOffloadConfig const&) = default;
+};
+
+/// A part of each rank's elements that is stepped on the CPU, and how they travel.
+///
+/// Units: `fraction` in [0, 1], of elements; what it is not a whole number of is rounded up.
+struct HybridConfig {
+  double fraction = 0.5;
+  bool overlap = true;  // copies and steps of different parts at once
+  bool pin_gradients = true;
+  bool pin_parameters = true;
+
+  friend bool operator==(HybridConfig const&, HybridConfig const&) = default;
+};
+
 /// What a buffer of the engine is for. Live bytes are counted by purpose.
 enum class Purpose {
   parameters,            // this rank's shards of all parameters

@@ -163,6 +163,48 @@ namespace adamant::real {
     "a unit whose backward is over is prefetched once more and released by nobody")                \
   X(iseekyan_158, "memory.budget", "https://github.com/ISEEKYAN/Megatron-LM/issues/158",           \
     "whole gradients of all units live until backward ends")                                       \
+  /* states that leave the device between steps */                                                 \
+  X(mlm_2811, "order.race", "https://github.com/NVIDIA/Megatron-LM/pull/2811",                     \
+    "states are copied to the host while the step writes them")                                    \
+  X(mlm_2811_free, "access.lifetime", "https://github.com/NVIDIA/Megatron-LM/pull/2811",           \
+    "states are freed in the order of the compute stream, while they are copied")                  \
+  X(mlm_2811_reload, "order.race", "https://github.com/NVIDIA/Megatron-LM/pull/2811",              \
+    "states come back from pinned memory in which they have not arrived")                          \
+  X(mlm_2811_step, "order.race", "https://github.com/NVIDIA/Megatron-LM/pull/2811",                \
+    "the step does not wait for states to come back")                                              \
+  X(mlm_2811_read, "values.bitwise", "https://github.com/NVIDIA/Megatron-LM/commit/201805d2e0",    \
+    "states that are away are read where they were")                                               \
+  X(mlm_2811_resident, "memory.budget", "https://github.com/NVIDIA/Megatron-LM/pull/2811",         \
+    "states are copied to the host, but keep their device memory")                                 \
+  X(mlm_2811_first, "access.uninitialized", "https://github.com/NVIDIA/Megatron-LM/pull/2811",     \
+    "the first step finds moments that nobody has made")                                           \
+  X(mlm_2811_partial, "access.uninitialized", "https://github.com/NVIDIA/Megatron-LM/pull/2811",   \
+    "the second moment is not copied back")                                                        \
+  /* the CPU's part of a hybrid step */                                                            \
+  X(mlm_4623, "memory.budget", "https://github.com/NVIDIA/Megatron-LM/pull/4623",                  \
+    "the CPU's part is counted in elements of whole tensors instead of shards")                    \
+  X(mlm_4623_gradients, "memory.budget", "https://github.com/NVIDIA/Megatron-LM/pull/4623",        \
+    "the CPU's gradients are pinned although pin_grads is false")                                  \
+  X(mlm_4623_parameters, "memory.budget", "https://github.com/NVIDIA/Megatron-LM/pull/4623",       \
+    "the CPU's weights are pinned although pin_params is false")                                   \
+  X(mlm_4623_copy, "values.bitwise", "https://github.com/NVIDIA/Megatron-LM/pull/4623",            \
+    "the CPU's weights are written into a copy of the parameters")                                 \
+  X(mlm_3140, "order.race", "https://github.com/NVIDIA/Megatron-LM/pull/3140",                     \
+    "what follows waits for the gradients' copies down instead of the weights' copies up")         \
+  X(mlm_4547, "memory.budget", "https://github.com/NVIDIA/Megatron-LM/pull/4547",                  \
+    "the CPU's weights lose their pinned memory")                                                  \
+  X(mlm_5071, "values.bitwise", "https://github.com/NVIDIA/Megatron-LM/issues/5071",               \
+    "the CPU's weights stay old where parameters are written")                                     \
+  X(mlm_6871, "values.bitwise", "https://github.com/NVIDIA/Megatron-LM/issues/6871",               \
+    "a parameter without gradient is stepped with its last one")                                   \
+  X(pt_98667, "order.race", "https://github.com/pytorch/pytorch/issues/98667",                     \
+    "the CPU reads gradients that have not arrived")                                               \
+  X(ds_1643, "values.bitwise", "https://github.com/microsoft/DeepSpeed/issues/1643",               \
+    "one staging buffer serves the gradients of all parameters")                                   \
+  X(hybrid_skips_wait_for_gradients, "order.race", "adamant",                                      \
+    "gradients are copied down while they are reduced")                                            \
+  X(hybrid_sends_before_step, "order.race", "adamant",                                             \
+    "weights are copied up while the CPU steps them")                                              \
   /* what outlives an engine */                                                                    \
   X(order_from_leftover_state, "determinism.digest", "adamant",                                    \
     "the order of a unit's gathers depends on what this process ran before")                       \

@@ -2,12 +2,17 @@
 // in the order of the compute stream, so verbs need no events between them.
 #include "real/engine.h"
 
+#include <cstring>
+
 #include "real/comm/backward_pass.h"
 #include "real/comm/loopback_communicator.h"
 #include "real/comm/nccl_communicator.h"
 #include "real/cuda/assert.h"
 #include "real/cuda/error.h"
 #include "real/cuda/numbers.h"
+#include "real/offload/hybrid_step.h"
+#include "real/offload/split.h"
+#include "real/offload/state_offload.h"
 #include "real/step/adam_step.h"
 
 namespace adamant::real {
@@ -22,6 +27,23 @@ std::unique_ptr<Communicator> make_communicator(EngineConfig const& config) {
   return std::make_unique<LoopbackCommunicator>(config.exchange, *config.rendezvous, where);
 }
 
+/// States that are away before the first step have no device memory yet; nor have those of what
+/// the CPU steps, which are the last of their flat buffers.
+DeviceBytes bytes_on_device(Layout const& layout, Split const& split,
+                            std::optional<StateOffloadConfig> const& away) {
+  DeviceBytes bytes = {};
+  for (TensorKind const kind : all_tensor_kinds) {
+    bool const moment = kind == TensorKind::exp_avg || kind == TensorKind::exp_avg_sq;
+    bool const leaves =
+        away && ((moment && away->moments) || (kind == TensorKind::main && away->main));
+    bool const state = moment || kind == TensorKind::main;
+    std::size_t const flat = layout.flat_bytes(kind);
+    bytes[static_cast<std::size_t>(kind)] =
+        leaves ? 0 : (state ? split.device_bytes(layout, kind) : flat);
+  }
+  return bytes;
+}
+
 class ShardedAdam final : public Engine {
  public:
   ShardedAdam(EngineConfig const& config, GradientSource& source);
@@ -30,14 +52,22 @@ class ShardedAdam final : public Engine {
   void write_parameter(int parameter, std::span<float const> values) override;
   void backward(std::span<int const> without) override;
   void step() override {
-    attempt([&] { step_.run(tensors_); });
+    attempt([&] {
+      if (states_) states_->bring_back();
+      step_.run(tensors_, hybrid_.get());
+      if (leaves_after_step_) states_->send_away();
+    });
   }
   void zero_grad(bool set_to_none) override;
+  void offload() override;
+  void reload() override;
   void set_group(int group, AdamConfig const& config) override { step_.set_group(group, config); }
   void synchronize() override;
 
   ShardView shard(int parameter, TensorKind kind) const override {
-    return tensors_.view(kind, parameter);
+    ShardView const view = tensors_.view(kind, parameter);
+    if (hybrid_) return hybrid_->placed(view, kind, parameter);
+    return states_ ? states_->placed(view, kind, parameter) : view;
   }
   bool has_gradient(int parameter) const override { return tensors_.has_gradient(parameter); }
   std::int64_t step_count(int parameter) const override { return step_.count(parameter); }
@@ -60,23 +90,36 @@ class ShardedAdam final : public Engine {
     }
   }
 
+  /// Every stream that there is.
+  std::vector<Stream const*> all_streams() const;
+  StateOffload::Parts state_parts();
+  /// Writes this rank's part of a state wherever it is; waits.
+  void write_state(int parameter, TensorKind kind, std::span<std::byte const> from);
+
   // In the order in which they are made; destroyed the other way round, buffers before streams.
   Layout layout_;
+  Split split_;
   Ledger ledger_;
   Streams streams_;
+  std::unique_ptr<OffloadStreams> copies_;  // where anything is offloaded
   std::unique_ptr<Communicator> communicator_;
   Tensors tensors_;
   AdamStep step_;
   BackwardPass backward_;
+  std::unique_ptr<StateOffload> states_;
+  bool leaves_after_step_;
+  NoWorkers no_workers_;
+  std::unique_ptr<HybridStep> hybrid_;
   bool failed_ = false;
 };
 
 ShardedAdam::ShardedAdam(EngineConfig const& config, GradientSource& source)
     : layout_(config.parameters, {.rank = config.rank, .world_size = config.world_size}),
+      split_(layout_, config.hybrid ? config.hybrid->fraction : 0.0),
       communicator_(make_communicator(config)),
-      tensors_(layout_, ledger_, streams_),
+      tensors_(layout_, bytes_on_device(layout_, split_, config.state_offload), ledger_, streams_),
       step_(config.parameters, {.groups = config.groups, .counter = config.step_counter}, layout_,
-            ledger_, streams_),
+            split_, ledger_, streams_),
       backward_({.layout = layout_,
                  .tensors = tensors_,
                  .ledger = ledger_,
@@ -84,13 +127,28 @@ ShardedAdam::ShardedAdam(EngineConfig const& config, GradientSource& source)
                  .communicator = *communicator_,
                  .source = source,
                  .where = {.rank = config.rank, .world_size = config.world_size},
-                 .microbatches = config.microbatches}) {}
+                 .microbatches = config.microbatches}),
+      leaves_after_step_(config.state_offload.has_value()) {
+  if (config.state_offload || config.hybrid) copies_ = std::make_unique<OffloadStreams>();
+  if (config.state_offload)
+    states_ = std::make_unique<StateOffload>(state_parts(), *config.state_offload, true);
+  if (!config.hybrid) return;
+  HybridStep::Parts const parts = {
+      .layout = layout_,
+      .split = split_,
+      .tensors = tensors_,
+      .ledger = ledger_,
+      .streams = streams_,
+      .copies = *copies_,
+      .workers = config.workers != nullptr ? *config.workers : no_workers_};
+  hybrid_ = std::make_unique<HybridStep>(parts, *config.hybrid, config.hybrid_grain);
+}
 
 // Pinned memory may not die under a copy, nor a communicator under a collective. Errors are not
 // news here: whoever destroys the engine because of one has seen it.
 ShardedAdam::~ShardedAdam() {
   if (failed_) communicator_->abandon();
-  for (Stream const* stream : {&streams_.copy, &streams_.comm, &streams_.compute})
+  for (Stream const* stream : all_streams())
     static_cast<void>(cudaStreamSynchronize(stream->get()));
 }
 
@@ -107,10 +165,23 @@ void ShardedAdam::write_parameter(int parameter, std::span<float const> values) 
       upload(to, std::as_bytes(rows));
     else
       upload(to, encoded(rows, formats.parameter));
-    if (formats.main)
-      upload(tensors_.at(TensorKind::main, parameter),
-             encoded(rounded(rows, formats.parameter), *formats.main));
+    std::vector<float> const held = rounded(rows, formats.parameter);
+    if (formats.main) write_state(parameter, TensorKind::main, encoded(held, *formats.main));
+    if (hybrid_) hybrid_->write_weights(parameter, held);
   });
+}
+
+// A state is on the device, in host memory, or in both.
+void ShardedAdam::write_state(int parameter, TensorKind kind, std::span<std::byte const> from) {
+  ShardView const view = shard(parameter, kind);
+  if (states_) states_->wait_until_away();
+  std::size_t const tail_bytes = static_cast<std::size_t>(view.tail_numel) * bytes_of(view.format);
+  std::size_t const head_bytes = from.size() - tail_bytes;
+  if (view.on_host)
+    std::memcpy(view.data, from.data(), head_bytes);
+  else
+    upload(static_cast<std::byte*>(view.data), from.first(head_bytes));
+  if (tail_bytes > 0) std::memcpy(view.tail, from.data() + head_bytes, tail_bytes);
 }
 
 // Waits: the source is pageable and about to die.
@@ -141,15 +212,50 @@ void ShardedAdam::zero_grad(bool set_to_none) {
 
 void ShardedAdam::synchronize() {
   attempt([&] {
-    for (Stream const* stream : {&streams_.copy, &streams_.comm, &streams_.compute})
-      stream->synchronize();
+    for (Stream const* stream : all_streams()) stream->synchronize();
   });
 }
 
+void ShardedAdam::offload() {
+  ADAMANT_REAL_ASSERT(hybrid_ == nullptr);
+  attempt([&] {
+    if (!states_) {
+      copies_ = std::make_unique<OffloadStreams>();
+      states_ = std::make_unique<StateOffload>(state_parts(), StateOffloadConfig{}, false);
+    }
+    states_->send_away();
+  });
+}
+
+void ShardedAdam::reload() {
+  attempt([&] {
+    if (states_) states_->bring_back();
+  });
+}
+
+StateOffload::Parts ShardedAdam::state_parts() {
+  return {.layout = layout_,
+          .tensors = tensors_,
+          .ledger = ledger_,
+          .streams = streams_,
+          .copies = *copies_};
+}
+
+std::vector<Stream const*> ShardedAdam::all_streams() const {
+  std::vector<Stream const*> all = {&streams_.copy, &streams_.comm, &streams_.compute};
+  if (copies_) all.insert(all.end(), {&copies_->down, &copies_->up});
+  return all;
+}
+
 std::vector<NamedStream> ShardedAdam::streams() const {
-  return {{streams_.compute.get(), "compute"},
-          {streams_.comm.get(), "comm"},
-          {streams_.copy.get(), "copy"}};
+  std::vector<NamedStream> named = {{streams_.compute.get(), "compute"},
+                                    {streams_.comm.get(), "comm"},
+                                    {streams_.copy.get(), "copy"}};
+  if (copies_) {
+    named.push_back({copies_->down.get(), "down"});
+    named.push_back({copies_->up.get(), "up"});
+  }
+  return named;
 }
 
 }  // namespace
@@ -158,6 +264,7 @@ std::unique_ptr<Engine> make_engine(EngineConfig const& config, GradientSource& 
   ADAMANT_REAL_ASSERT(!config.parameters.empty());
   ADAMANT_REAL_ASSERT(!config.groups.empty());
   ADAMANT_REAL_ASSERT(config.microbatches >= 1);
+  ADAMANT_REAL_ASSERT(!(config.state_offload && config.hybrid));
   ADAMANT_REAL_ASSERT(config.microbatches <= 1 << 24);  // exact in binary32
   ADAMANT_TRY(cudaSetDevice(config.device));
   return std::make_unique<ShardedAdam>(config, source);

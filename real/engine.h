@@ -11,11 +11,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "oracle/types.h"
+#include "real/offload/workers.h"
 
 namespace adamant::real {
 
@@ -65,6 +67,12 @@ enum class Transport {
 class LoopbackExchange;
 std::shared_ptr<LoopbackExchange> make_loopback_exchange(int world_size);
 
+/// How finely the CPU's part of a step is cut. No bit depends on it.
+struct HybridGrain {
+  std::int64_t window_numel = 1 << 20;  // copied and stepped as one, where copies overlap
+  std::int64_t chunk_numel = 1 << 14;   // at least so many elements for a thread
+};
+
 struct EngineConfig {
   int rank = 0;
   int world_size = 1;
@@ -73,6 +81,12 @@ struct EngineConfig {
   std::vector<AdamConfig> groups;         // indexed by ParameterSpec::group
   StepCounter step_counter = StepCounter::group;
   int microbatches = 1;  // of the global batch; rank r takes r, r + world_size, …
+
+  /// At most one of the two. States leave after each step, and before the first one they are away.
+  std::optional<StateOffloadConfig> state_offload;
+  std::optional<HybridConfig> hybrid;
+  HybridGrain hybrid_grain = {};
+  Workers* workers = nullptr;  // for the CPU's part; null: the calling thread. Outlives the engine
 
   Transport transport = Transport::nccl;
   ncclUniqueId nccl_id = {};                   // nccl: the same on every rank
@@ -91,8 +105,15 @@ struct Buffer {
 /// This rank's rows of one tensor: where they are, how they are stored and which they are. `data`
 /// is null where the tensor has no storage now: a gradient after zero_grad, an empty shard, a main
 /// weight or a cast gradient that the parameter's formats do not ask for.
+///
+/// A state that is away, or that the CPU steps, is in host memory. Of a parameter that device and
+/// CPU share, the last `tail_numel` elements of a state are at `tail`, in host memory, and only the
+/// others at `data`.
 struct ShardView {
   void* data = nullptr;
+  bool on_host = false;  // `data`
+  void* tail = nullptr;
+  std::int64_t tail_numel = 0;
   NumberFormat format = NumberFormat::fp32;
   std::int64_t row_begin = 0;
   std::int64_t row_end = 0;
@@ -122,12 +143,20 @@ class Engine {
   /// divided once. Parameters in `without` get no gradient from this call.
   virtual void backward(std::span<int const> without) = 0;
 
-  /// One optimizer step over every parameter that has a gradient: a single kernel launch.
+  /// One optimizer step over every parameter that has a gradient: a single kernel launch, and the
+  /// CPU's part of a hybrid step, for which it waits.
   virtual void step() = 0;
 
   /// set_to_none: no parameter has a gradient any more, and the memory is given back. Otherwise
   /// every parameter has a gradient of zeros, at the same address if it had one.
   virtual void zero_grad(bool set_to_none) = 0;
+
+  /// Moments and main weights (those that the configuration names; all where it names none) leave
+  /// for pinned memory and their device memory is given back, unless they are away already.
+  /// Returns before that is done. REQUIRES: no hybrid step.
+  virtual void offload() = 0;
+  /// They come back, to other addresses, unless they are there. A step does so by itself.
+  virtual void reload() = 0;
 
   /// Replaces one group's settings; the next step uses them.
   virtual void set_group(int group, AdamConfig const& config) = 0;
@@ -135,7 +164,8 @@ class Engine {
   /// Waits until everything enqueued is done.
   virtual void synchronize() = 0;
 
-  /// This rank's part of a tensor; see ShardView.
+  /// This rank's part of a tensor; see ShardView. What is in host memory may be read after
+  /// synchronize().
   virtual ShardView shard(int parameter, TensorKind kind) const = 0;
   virtual bool has_gradient(int parameter) const = 0;
   /// Steps executed so far as the counter of this parameter sees them (group or parameter).

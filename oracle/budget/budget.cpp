@@ -1,6 +1,9 @@
 #include "oracle/budget/budget.h"
 
 #include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
 
 #include "oracle/check.h"
 #include "oracle/formats/formats.h"
@@ -21,6 +24,10 @@ std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
 }
 
+std::int64_t bytes(std::int64_t numel, NumberFormat format) {
+  return numel * static_cast<std::int64_t>(bytes_of(format));
+}
+
 std::int64_t whole_bytes(ParameterSpec const& parameter, int world_size, NumberFormat format) {
   auto const rows = world_size * chunk_rows(parameter.rows(), world_size);
   auto const numel = rows * parameter.row_numel();
@@ -33,8 +40,36 @@ std::int64_t shard_bytes(ParameterSpec const& parameter, int world_size, TensorK
   return format ? padded_bytes(parameter, world_size, *format) : 0;
 }
 
-std::int64_t piece_count(ParameterSpec const& parameter, Place place) {
-  return (shard_numel(parameter, place) + piece_numel_max - 1) / piece_numel_max;
+std::int64_t pieces_of(std::int64_t numel) {
+  return (numel + piece_numel_max - 1) / piece_numel_max;
+}
+
+Purpose state_purpose(TensorKind kind) {
+  if (kind == TensorKind::main) return Purpose::main;
+  return kind == TensorKind::exp_avg ? Purpose::exp_avg : Purpose::exp_avg_sq;
+}
+
+constexpr Purpose state_purposes[] = {Purpose::exp_avg, Purpose::exp_avg_sq, Purpose::main};
+
+constexpr std::int64_t host_alignment_bytes = 64;
+constexpr std::int64_t staggered_from_bytes = 1 << 20;
+constexpr std::int64_t stagger_bytes = 4160;
+
+/// Elements of each parameter that the CPU steps.
+std::vector<std::int64_t> on_cpu(std::span<ParameterSpec const> parameters, Place place,
+                                 double fraction) {
+  std::int64_t total = 0;
+  for (auto const& parameter : parameters) total += shard_numel(parameter, place);
+  auto const wanted = static_cast<std::int64_t>(std::ceil(fraction * static_cast<double>(total)));
+  std::int64_t const first = std::max<std::int64_t>(total - wanted, 0);
+  std::vector<std::int64_t> numels;
+  std::int64_t begin = 0;
+  for (auto const& parameter : parameters) {
+    std::int64_t const end = begin + shard_numel(parameter, place);
+    numels.push_back(std::max<std::int64_t>(end - std::max(begin, first), 0));
+    begin = end;
+  }
+  return numels;
 }
 
 /// The largest sum of each unit's bytes with those of the unit before it.
@@ -51,7 +86,8 @@ std::int64_t largest_one(std::vector<std::int64_t> const& units) {
 
 }  // namespace
 
-Budget::Budget(std::span<ParameterSpec const> parameters, Place place) {
+Budget::Budget(std::span<ParameterSpec const> parameters, Place place, Offload const& offload) {
+  check(!offload.states || !offload.hybrid, "at most one offload");
   std::int64_t pieces = 0;
   for (auto const& parameter : parameters) {
     auto const shard = [&](TensorKind kind) {
@@ -70,13 +106,86 @@ Budget::Budget(std::span<ParameterSpec const> parameters, Place place) {
     device_[index_of(Purpose::main)] += shard(TensorKind::main);
     gradients_ += shard(TensorKind::gradient);
     cast_gradients_ += shard(TensorKind::cast_gradient);
-    pieces += piece_count(parameter, place);
+    pieces += pieces_of(shard_numel(parameter, place));
   }
   auto const table = std::ssize(sizes_) * step_entry_bytes;
   device_[index_of(Purpose::step_table)] = table;
   pinned_[index_of(Purpose::step_table)] = table;
   device_[index_of(Purpose::work_list)] = pieces * piece_bytes;
+  if (offload.states) set_state_offload(*offload.states);
+  if (offload.hybrid) set_hybrid(parameters, place, *offload.hybrid);
   for (std::size_t i = 0; i < peak_.size(); ++i) peak_[i] = device_[i] + pinned_[i];
+}
+
+void Budget::set_state_offload(StateOffloadConfig const& config) {
+  leaves_after_step_ = true;
+  set_leaving(config);
+  away_ = true;
+  for (auto const purpose : leaving_)
+    pinned_[index_of(purpose)] = std::exchange(device_[index_of(purpose)], 0);
+}
+
+void Budget::set_leaving(StateOffloadConfig const& config) {
+  if (config.moments) leaving_ = {Purpose::exp_avg, Purpose::exp_avg_sq};
+  if (config.main) leaving_.push_back(Purpose::main);
+}
+
+void Budget::set_hybrid(std::span<ParameterSpec const> parameters, Place place,
+                        HybridConfig const& config) {
+  auto const numels = on_cpu(parameters, place, config.fraction);
+  std::int64_t pieces = 0;
+  std::int64_t gradients = 0;
+  std::int64_t weights = 0;
+  std::map<Purpose, std::int64_t> states;
+  bool reached = false;  // the first element that the CPU steps
+  for (std::size_t p = 0; p < parameters.size(); ++p) {
+    auto const& formats = parameters[p].formats;
+    auto const on_device = shard_numel(parameters[p], place) - numels[p];
+    auto const handed =
+        stored_format(formats, TensorKind::cast_gradient).value_or(formats.gradient);
+    pieces += pieces_of(on_device);
+    gradients += round_up(bytes(numels[p], handed), host_alignment_bytes);
+    weights += round_up(bytes(numels[p], formats.parameter), host_alignment_bytes);
+    if (reached) continue;
+    reached = numels[p] > 0;
+    for (auto const kind : {TensorKind::exp_avg, TensorKind::exp_avg_sq, TensorKind::main}) {
+      auto const format = stored_format(formats, kind);
+      if (!format) continue;
+      states[state_purpose(kind)] += reached ? round_up(bytes(on_device, *format), 16)
+                                             : shard_bytes(parameters[p], place.world_size, kind);
+    }
+  }
+  for (auto const purpose : state_purposes) device_[index_of(purpose)] = states[purpose];
+  device_[index_of(Purpose::work_list)] = pieces * piece_bytes;
+  if (weights >= staggered_from_bytes) weights += stagger_bytes;
+  if (config.pin_gradients) pinned_[index_of(Purpose::gradients)] = gradients;
+  if (config.pin_parameters) pinned_[index_of(Purpose::parameters)] = weights;
+}
+
+void Budget::offload() {
+  if (away_) return;
+  away_ = true;
+  if (leaving_.empty()) set_leaving({});
+  for (auto const purpose : leaving_) {
+    auto& device = device_[index_of(purpose)];
+    if (pinned_[index_of(purpose)] == 0) pinned_[index_of(purpose)] = device;
+    raise_peak(purpose, device + pinned_[index_of(purpose)]);
+    device = 0;
+  }
+}
+
+void Budget::reload() {
+  if (!away_) return;
+  away_ = false;
+  for (auto const purpose : leaving_) {
+    device_[index_of(purpose)] = pinned_[index_of(purpose)];
+    raise_peak(purpose, device_[index_of(purpose)] + pinned_[index_of(purpose)]);
+  }
+}
+
+void Budget::step() {
+  reload();
+  if (leaves_after_step_) offload();
 }
 
 void Budget::backward(std::span<int const> without) {
@@ -125,7 +234,7 @@ void Budget::set_gradients(bool alive) {
   device_[index_of(Purpose::gradients)] = alive ? gradients_ : 0;
   device_[index_of(Purpose::cast_gradients)] = alive ? cast_gradients_ : 0;
   for (auto const purpose : {Purpose::gradients, Purpose::cast_gradients})
-    raise_peak(purpose, device_bytes(purpose));
+    raise_peak(purpose, device_bytes(purpose) + pinned_bytes(purpose));
 }
 
 }  // namespace adamant::oracle

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -11,6 +12,12 @@
 #include "oracle/types.h"
 
 namespace adamant::oracle {
+
+/// What is offloaded; at most one of the two.
+struct Offload {
+  std::optional<StateOffloadConfig> states = {};
+  std::optional<HybridConfig> hybrid = {};
+};
 
 /// The expected bytes of one rank, kept in step with its operations.
 ///
@@ -32,15 +39,30 @@ namespace adamant::oracle {
 ///   work_list             56 bytes per piece of at most 65,536 of this rank's own elements; pieces
 ///                         do not cross parameters and cover no padding
 ///
+/// With `states`, the named kinds are pinned from construction on, in the same bytes, and on the
+/// device only from reload() to the next step() or offload(), and during a step. Without it, the
+/// first offload() does so to moments and main weights, and a step brings them back for good.
+///
+/// With `hybrid`, the CPU steps the last ceil(fraction x n) of the rank's n elements:
+///
+///   exp_avg, exp_avg_sq, main  on the device up to the first such element, rounded up to 16 bytes
+///   gradients, parameters      also pinned if asked for: per parameter its elements there, of the
+///                              gradient as it is handed over and of the parameter, rounded up to
+///                              64 bytes; parameters of a MiB and more together 4,160 bytes more
+///   work_list                  pieces of the others only
+///
 /// Units: bytes asked for, padding included; an allocator's own rounding is not. A purpose of 0
 ///        bytes has no buffer.
 class Budget {
  public:
-  Budget(std::span<ParameterSpec const> parameters, Place place);
+  Budget(std::span<ParameterSpec const> parameters, Place place, Offload const& offload = {});
 
   /// Parameters in `without` get no gradient from this backward.
   void backward(std::span<int const> without);
   void zero_grad(bool set_to_none);
+  void step();
+  void offload();
+  void reload();
 
   /// Alive now, between operations.
   std::int64_t device_bytes(Purpose purpose) const;
@@ -60,12 +82,19 @@ class Budget {
     std::int64_t whole_gradient = 0;
   };
 
+  void set_state_offload(StateOffloadConfig const& config);
+  void set_leaving(StateOffloadConfig const& config);
+  void set_hybrid(std::span<ParameterSpec const> parameters, Place place,
+                  HybridConfig const& config);
   void raise_peak(Purpose purpose, std::int64_t bytes);
   void set_gradients(bool alive);
 
   std::vector<Size> sizes_;
   int unit_count_ = 0;
-  std::int64_t gradients_ = 0;  // bytes, while they exist
+  bool leaves_after_step_ = false;
+  bool away_ = false;
+  std::vector<Purpose> leaving_;  // which states an offload moves
+  std::int64_t gradients_ = 0;    // bytes, while they exist
   std::int64_t cast_gradients_ = 0;
   ByPurpose device_{};
   ByPurpose pinned_{};

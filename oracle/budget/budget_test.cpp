@@ -158,5 +158,61 @@ TEST(Budget, EmptyParametersCostTheirTableEntriesOnly) {
   }
 }
 
+TEST(Budget, StatesThatLeaveArePinnedAndOnTheDeviceOnlyDuringAStep) {
+  Budget budget(three_parameters(), {0, 4}, {.states = StateOffloadConfig{.main = false}});
+  auto const expect = [&](std::int64_t device, std::int64_t peak) {
+    for (auto const purpose : {Purpose::exp_avg, Purpose::exp_avg_sq}) {
+      EXPECT_EQ(budget.device_bytes(purpose), device);
+      EXPECT_EQ(budget.pinned_bytes(purpose), 80);
+      EXPECT_EQ(budget.peak_bytes(purpose), peak);
+    }
+  };
+  expect(0, 80);
+  budget.step();
+  expect(0, 160);
+  budget.reload();
+  expect(80, 160);
+  budget.offload();
+  expect(0, 160);
+  EXPECT_EQ(budget.device_bytes(Purpose::parameters), 80);
+}
+
+TEST(Budget, AnExplicitOffloadLastsUntilTheNextStepAndKeepsItsPinnedMemory) {
+  Budget budget(three_parameters(), {0, 4});
+  budget.offload();
+  EXPECT_EQ(budget.device_bytes(Purpose::exp_avg), 0);
+  EXPECT_EQ(budget.pinned_bytes(Purpose::exp_avg), 80);
+  budget.step();
+  EXPECT_EQ(budget.device_bytes(Purpose::exp_avg), 80);
+  EXPECT_EQ(budget.pinned_bytes(Purpose::exp_avg), 80);
+  EXPECT_EQ(budget.peak_bytes(Purpose::exp_avg), 160);
+}
+
+// Rank 0 of 4 owns 9, 2 and 2 elements. Of 13, the CPU steps the last 7: 3 of w, b and h; w keeps 6
+// elements, 24 bytes, on the device.
+TEST(Budget, AHybridStepKeepsStatesUpToTheCut) {
+  Budget const budget(three_parameters(), {0, 4}, {.hybrid = HybridConfig{.fraction = 0.5}});
+  EXPECT_EQ(budget.device_bytes(Purpose::exp_avg), 32);
+  EXPECT_EQ(budget.device_bytes(Purpose::exp_avg_sq), 32);
+  EXPECT_EQ(budget.device_bytes(Purpose::parameters), 80);
+  EXPECT_EQ(budget.pinned_bytes(Purpose::gradients), 3 * 64);
+  EXPECT_EQ(budget.pinned_bytes(Purpose::parameters), 3 * 64);
+  EXPECT_EQ(budget.pinned_bytes(Purpose::exp_avg), 0);
+  EXPECT_EQ(budget.device_bytes(Purpose::work_list), 56);
+}
+
+TEST(Budget, AHybridStepPinsOnlyWhatItIsAskedTo) {
+  auto const parameters = three_parameters();
+  HybridConfig config{.fraction = 1.0, .pin_gradients = false};
+  Budget const weights(parameters, {0, 4}, {.hybrid = config});
+  EXPECT_EQ(weights.pinned_bytes(Purpose::gradients), 0);
+  EXPECT_EQ(weights.pinned_bytes(Purpose::parameters), 3 * 64);
+  EXPECT_EQ(weights.device_bytes(Purpose::exp_avg), 0);
+  config = {.fraction = 0.0};
+  Budget const nothing(parameters, {0, 4}, {.hybrid = config});
+  EXPECT_EQ(nothing.pinned_bytes(Purpose::gradients), 0);
+  EXPECT_EQ(nothing.device_bytes(Purpose::exp_avg), 80);
+}
+
 }  // namespace
 }  // namespace adamant::oracle

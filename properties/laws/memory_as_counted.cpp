@@ -2,7 +2,8 @@
 //             live allocations; nothing is left           after every operation, on every rank
 // Sense:      exact, in bytes asked for.
 // Not said:   how much an allocator rounds up, or how fragmented memory becomes.
-// Must catch: bugs `reduction_leaked`, `zero_grad_keeps_memory`, `iseekyan_158`.
+// Must catch: bugs `reduction_leaked`, `zero_grad_keeps_memory`, `iseekyan_158`,
+//             `mlm_2811_resident`, `mlm_4623`.
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -78,7 +79,10 @@ class Counting {
       : parameters_(scenarios::parameter_specs(scenario)) {
     int const ranks = static_cast<int>(scenario.world.rank_count());
     for (int rank = 0; rank < ranks; ++rank)
-      budgets_.emplace_back(parameters_, oracle::Place{.rank = rank, .world_size = ranks});
+      budgets_.emplace_back(
+          parameters_, oracle::Place{.rank = rank, .world_size = ranks},
+          oracle::Offload{.states = scenarios::state_offload_config(scenario.offload),
+                          .hybrid = scenarios::hybrid_config(scenario.offload)});
   }
 
   void after(Primitive const& operation, WorldView const& world) {
@@ -96,6 +100,9 @@ class Counting {
     for (oracle::Budget& budget : budgets_) {
       if (operation.kind == Primitive::Kind::backward) budget.backward(operation.without);
       if (operation.kind == Primitive::Kind::zero_grad) budget.zero_grad(operation.set_to_none);
+      if (operation.kind == Primitive::Kind::step) budget.step();
+      if (operation.kind == Primitive::Kind::offload) budget.offload();
+      if (operation.kind == Primitive::Kind::reload) budget.reload();
     }
   }
 
@@ -124,6 +131,14 @@ TEST(Memory, CatchesALeakedReduction) {
 
 TEST(Memory, CatchesGradientsThatAreForgottenButKept) {
   expect_caught(counted, "zero_grad_keeps_memory");
+}
+
+TEST(Memory, CatchesStatesThatStayOnTheDevice) {
+  expect_caught(counted, "mlm_2811_resident");
+}
+
+TEST(Memory, CatchesAPartOfTheWrongSizeOnTheCpu) {
+  expect_caught(counted, "mlm_4623");
 }
 
 TEST(Memory, CatchesAPeakThatNobodySeesBetweenOperations) {

@@ -5,6 +5,9 @@
 // 0.95 to 1.00 with. Non-temporal stores and staging in the first cache lose.
 #include "real/offload/cpu_adam.h"
 
+#include <algorithm>
+#include <type_traits>
+
 #include "real/step/adam_element.h"
 
 // Where the compiler reports accesses, wide vectors would go unseen.
@@ -102,6 +105,51 @@ Vectors find_widest() {
 }
 #endif
 
+// ---- any formats -------------------------------------------------------------------------------
+
+constexpr std::int64_t lanes = 512;  // of each array, widened: they stay in the first cache
+
+/// A few elements of an array in fp32: in place where that is how they are stored, otherwise
+/// widened into room beside it.
+class Widened {
+ public:
+  void load(Numbers const& numbers, std::int64_t begin, std::int64_t count) {
+    with_type_of(numbers.format, [&]<typename T>(T*) {
+      T* const from = static_cast<T*>(numbers.data) + begin;
+      if constexpr (std::is_same_v<T, float>) {
+        at_ = from;
+      } else {
+        for (std::int64_t i = 0; i < count; ++i) room_[i] = widened(from[i]);
+        at_ = room_;
+      }
+    });
+  }
+  void store(Numbers const& numbers, std::int64_t begin, std::int64_t count) const {
+    with_type_of(numbers.format, [&]<typename T>(T*) {
+      T* const to = static_cast<T*>(numbers.data) + begin;
+      if constexpr (std::is_same_v<T, float>)
+        if (to == at_) return;
+      for (std::int64_t i = 0; i < count; ++i) to[i] = stored<T>(at_[i]);
+    });
+  }
+  float* at() const { return at_; }
+
+ private:
+  alignas(64) float room_[lanes];
+  float* at_ = nullptr;
+};
+
+bool all_fp32(CpuAdamNumbers const& numbers) {
+  for (Numbers const* array :
+       {&numbers.weights, &numbers.gradients, &numbers.exp_avg, &numbers.exp_avg_sq})
+    if (array->format != NumberFormat::fp32) return false;
+  return !numbers.copies;
+}
+
+float* as_fp32(Numbers const& numbers) {
+  return static_cast<float*>(numbers.data);
+}
+
 }  // namespace
 
 Vectors widest_vectors() {
@@ -123,6 +171,28 @@ void cpu_adam(StepScalars const& scalars, CpuAdamArrays const& arrays, std::int6
   static_cast<void>(vectors);
 #endif
   update_narrow(scalars, arrays, count);
+}
+
+void cpu_adam(StepScalars const& scalars, CpuAdamNumbers const& numbers, std::int64_t count,
+              Vectors vectors) {
+  if (all_fp32(numbers))
+    return cpu_adam(scalars,
+                    CpuAdamArrays{as_fp32(numbers.weights), as_fp32(numbers.gradients),
+                                  as_fp32(numbers.exp_avg), as_fp32(numbers.exp_avg_sq)},
+                    count, vectors);
+  Widened w, g, m, v;
+  for (std::int64_t begin = 0; begin < count; begin += lanes) {
+    std::int64_t const part = std::min(lanes, count - begin);
+    w.load(numbers.weights, begin, part);
+    g.load(numbers.gradients, begin, part);
+    m.load(numbers.exp_avg, begin, part);
+    v.load(numbers.exp_avg_sq, begin, part);
+    cpu_adam(scalars, CpuAdamArrays{w.at(), g.at(), m.at(), v.at()}, part, vectors);
+    w.store(numbers.weights, begin, part);
+    m.store(numbers.exp_avg, begin, part);
+    v.store(numbers.exp_avg_sq, begin, part);
+    if (numbers.copies) w.store(numbers.parameter, begin, part);
+  }
 }
 
 }  // namespace adamant::real

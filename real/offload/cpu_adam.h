@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "real/cuda/numbers.h"
 #include "real/step/step_table.h"
 
 namespace adamant::real {
@@ -32,6 +33,24 @@ Vectors widest_vectors();
 ///
 /// Rounding: as adam_element says; the same bits for every `vectors` and every way of cutting runs.
 void cpu_adam(StepScalars const& scalars, CpuAdamArrays const& arrays, std::int64_t count,
+              Vectors vectors = widest_vectors());
+
+/// The same run in arrays of any formats; they do not overlap. With `copies`, `parameter` gets the
+/// new weights as well.
+struct CpuAdamNumbers {
+  Numbers weights;
+  Numbers gradients;
+  Numbers exp_avg;
+  Numbers exp_avg_sq;
+  Numbers parameter;
+  bool copies = false;
+};
+
+/// One step of `count` elements, in place.
+///
+/// Rounding: as above, then each result once to the format in which it is stored; the parameter
+///           beside a main weight from the same fp32 result.
+void cpu_adam(StepScalars const& scalars, CpuAdamNumbers const& numbers, std::int64_t count,
               Vectors vectors = widest_vectors());
 
 }  // namespace adamant::real

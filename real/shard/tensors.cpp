@@ -8,24 +8,21 @@
 
 namespace adamant::real {
 
-namespace {
-
 Purpose purpose_of(TensorKind kind) {
   constexpr Purpose purposes[] = {Purpose::parameters, Purpose::gradients, Purpose::exp_avg,
                                   Purpose::exp_avg_sq, Purpose::main,      Purpose::cast_gradients};
   return purposes[static_cast<std::size_t>(kind)];
 }
 
-}  // namespace
-
-Tensors::Tensors(Layout const& layout, Ledger& ledger, Streams const& streams)
+Tensors::Tensors(Layout const& layout, DeviceBytes const& device_bytes, Ledger& ledger,
+                 Streams const& streams)
     : layout_(layout),
       ledger_(ledger),
       streams_(streams),
       has_gradient_(static_cast<std::size_t>(layout.parameter_count()), false) {
   for (TensorKind const kind :
        {TensorKind::parameter, TensorKind::exp_avg, TensorKind::exp_avg_sq, TensorKind::main}) {
-    std::size_t const bytes = layout.flat_bytes(kind);
+    std::size_t const bytes = device_bytes[static_cast<std::size_t>(kind)];
     buffer(kind) = DeviceBuffer(ledger, purpose_of(kind), bytes, streams.compute);
     bool const moment = kind == TensorKind::exp_avg || kind == TensorKind::exp_avg_sq;
     if (ADAMANT_BUG(moments_not_zeroed) && moment) continue;

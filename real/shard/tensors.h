@@ -1,10 +1,11 @@
 // This rank's shards: one flat buffer for each kind of tensor, and which parameters have a gradient
-// at the moment. The gradients' buffer comes and goes; the others live as long as the engine. It
-// knows how many bytes an element has, and nothing else of numbers.
+// at the moment. The gradients' buffer comes and goes; the others live as long as the engine,
+// unless somebody takes them. It knows how many bytes an element has, and nothing else of numbers.
 #pragma once
 
 #include <array>
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 #include "real/cuda/streams.h"
@@ -14,11 +15,17 @@
 
 namespace adamant::real {
 
+/// What the memory of one kind is for.
+Purpose purpose_of(TensorKind kind);
+
+/// How much of each kind's flat buffer the device holds, from its beginning, indexed by TensorKind.
+using DeviceBytes = std::array<std::size_t, tensor_kind_count>;
+
 class Tensors {
  public:
   /// Allocates parameters, both moments and main weights and zeroes them, padding included, on
   /// `compute`.
-  Tensors(Layout const& layout, Ledger& ledger, Streams const& streams);
+  Tensors(Layout const& layout, DeviceBytes const& bytes, Ledger& ledger, Streams const& streams);
 
   /// Start of the flat buffer; null where it holds nothing.
   std::byte* flat(TensorKind kind) const;
@@ -26,6 +33,10 @@ class Tensors {
   std::byte* at(TensorKind kind, int parameter) const;
   /// As the door shows it.
   ShardView view(TensorKind kind, int parameter) const;
+
+  /// Hands a kind's buffer over, and holds none until put() brings one.
+  DeviceBuffer take(TensorKind kind) { return std::exchange(buffer(kind), DeviceBuffer()); }
+  void put(TensorKind kind, DeviceBuffer memory) { buffer(kind) = std::move(memory); }
 
   /// Makes the gradients' buffer unless it is there; contents undefined. Ordered on `compute`.
   void ensure_gradients();

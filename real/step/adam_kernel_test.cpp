@@ -19,7 +19,7 @@ using Values = std::vector<float>;
 class Problem {
  public:
   Problem(std::vector<ParameterSpec> specs, Stream const& stream)
-      : layout_(specs, {}), pieces_(make_work_list(layout_)), stream_(stream) {
+      : layout_(specs, {}), pieces_(make_work_list(layout_, Split(layout_))), stream_(stream) {
     for (DeviceBuffer& buffer : state_)
       buffer = DeviceBuffer(ledger_, Purpose::parameters, layout_.flat_bytes(TensorKind::parameter),
                             stream);

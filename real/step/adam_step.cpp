@@ -16,7 +16,7 @@ std::size_t table_bytes(std::span<ParameterSpec const> parameters) {
 }  // namespace
 
 AdamStep::AdamStep(std::span<ParameterSpec const> parameters, Settings const& settings,
-                   Layout const& layout, Ledger& ledger, Streams const& streams)
+                   Layout const& layout, Split const& split, Ledger& ledger, Streams const& streams)
     : layout_(layout),
       streams_(streams),
       groups_(settings.groups),
@@ -26,7 +26,7 @@ AdamStep::AdamStep(std::span<ParameterSpec const> parameters, Settings const& se
       staging_(ledger, Purpose::step_table, table_bytes(parameters)) {
   for (ParameterSpec const& spec : parameters) group_of_.push_back(spec.group);
   table_read_.record(streams.compute);  // the first upload waits for the allocation
-  std::vector<WorkPiece> const pieces = make_work_list(layout);
+  std::vector<WorkPiece> const pieces = make_work_list(layout, split);
   piece_count_ = static_cast<std::int64_t>(pieces.size());
   pieces_ =
       DeviceBuffer(ledger, Purpose::work_list, pieces.size() * sizeof(WorkPiece), streams.compute);
@@ -40,15 +40,20 @@ void AdamStep::upload_work_list(std::vector<WorkPiece> const& pieces) {
   streams_.compute.synchronize();  // the list is pageable and about to die
 }
 
-void AdamStep::run(Tensors const& tensors) {
+void AdamStep::run(Tensors const& tensors, HybridStep* hybrid) {
   counters_.advance(tensors.have_gradients(), layout_);
-  if (piece_count_ == 0) return;
+  if (piece_count_ == 0 && hybrid == nullptr) return;
   if (!tensors.any_gradient()) return;
   int const last = layout_.parameter_count() - 1;
   if (ADAMANT_BUG(te_3212) && layout_[last].shard_numel() == 0) return;
   fill_staging(tensors);
-  upload_table();
-  launch_kernel(tensors);
+  if (hybrid != nullptr) hybrid->fetch_gradients();
+  if (piece_count_ > 0) {
+    upload_table();
+    launch_kernel(tensors);
+  }
+  if (hybrid != nullptr)
+    hybrid->run({staging_.as<StepScalars>(), static_cast<std::size_t>(layout_.parameter_count())});
 }
 
 void AdamStep::fill_staging(Tensors const& tensors) {

@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "real/cuda/streams.h"
+#include "real/offload/hybrid_step.h"
+#include "real/offload/split.h"
 #include "real/shard/layout.h"
 #include "real/shard/memory.h"
 #include "real/shard/tensors.h"
@@ -29,14 +31,14 @@ class AdamStep {
 
   /// Cuts the work list and uploads it; waits for the upload. Errors: CudaError.
   AdamStep(std::span<ParameterSpec const> parameters, Settings const& settings,
-           Layout const& layout, Ledger& ledger, Streams const& streams);
+           Layout const& layout, Split const& split, Ledger& ledger, Streams const& streams);
 
   /// Counts one step and updates every parameter that has a gradient. Launches nothing where none
-  /// has, or where this rank owns no element.
+  /// has, or where this rank's device steps no element. The CPU's elements are stepped by `hybrid`.
   ///
   /// Stream: the kernel is ordered on `compute`; returns before it has run, but may wait for the
-  ///         last step's upload (S1). Errors: CudaError.
-  void run(Tensors const& tensors);
+  ///         last step's upload (S1), and waits for the CPU's part. Errors: CudaError.
+  void run(Tensors const& tensors, HybridStep* hybrid);
 
   void set_group(int group, AdamConfig const& config);
   std::int64_t count(int parameter) const { return counters_.of(parameter); }

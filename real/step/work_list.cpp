@@ -25,11 +25,11 @@ std::int64_t offset_of(ParameterLayout const& layout, TensorKind kind, std::int6
   return ADAMANT_BUG(te_3136) ? offset % 1024 : offset;
 }
 
-void cut(ParameterLayout const& layout, int parameter, std::vector<WorkPiece>& pieces) {
+void cut(ParameterLayout const& layout, std::int64_t numel, int parameter,
+         std::vector<WorkPiece>& pieces) {
   PieceFormats const formats = formats_of(layout);
   TensorKind const weight = formats.copies != 0 ? TensorKind::main : TensorKind::parameter;
   TensorKind const gradient = formats.cast != 0 ? TensorKind::cast_gradient : TensorKind::gradient;
-  std::int64_t const numel = layout.shard_numel();
   for (std::int64_t begin = 0; begin < numel; begin += piece_numel_max) {
     std::int64_t const count = std::min(piece_numel_max, numel - begin);
     pieces.push_back({.weight = offset_of(layout, weight, begin),
@@ -45,9 +45,10 @@ void cut(ParameterLayout const& layout, int parameter, std::vector<WorkPiece>& p
 
 }  // namespace
 
-std::vector<WorkPiece> make_work_list(Layout const& layout) {
+std::vector<WorkPiece> make_work_list(Layout const& layout, Split const& split) {
   std::vector<WorkPiece> pieces;
-  for (int p = 0; p < layout.parameter_count(); ++p) cut(layout[p], p, pieces);
+  for (int p = 0; p < layout.parameter_count(); ++p)
+    cut(layout[p], split.device_numel(p), p, pieces);
 
   if (ADAMANT_BUG(piece_repeated) && pieces.size() > 1) pieces.front() = pieces.back();
   if (ADAMANT_BUG(piece_rounded_up))

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "oracle/types.h"
+#include "real/offload/split.h"
 #include "real/shard/layout.h"
 
 namespace adamant::real {
@@ -42,7 +43,8 @@ struct WorkPiece {
 static_assert(sizeof(WorkPiece) == 56);
 static_assert(piece_numel_max % 8 == 0);  // 16 bytes of the shortest format
 
-/// Pieces in ascending order of offset; none for parameters without elements on this rank.
-std::vector<WorkPiece> make_work_list(Layout const& layout);
+/// Pieces of what the device steps in ascending order of offset; none for parameters of which it
+/// steps no element.
+std::vector<WorkPiece> make_work_list(Layout const& layout, Split const& split);
 
 }  // namespace adamant::real

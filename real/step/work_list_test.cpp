@@ -8,7 +8,7 @@ namespace adamant::real {
 namespace {
 
 std::vector<WorkPiece> pieces_of(std::vector<ParameterSpec> const& specs, RankOfWorld where = {}) {
-  return make_work_list(Layout(specs, where));
+  return make_work_list(Layout(specs, where), Split(Layout(specs, where)));
 }
 
 TEST(WorkList, CutsAtSixtyFourThousandElements) {
@@ -65,7 +65,7 @@ TEST(WorkList, PiecesTileEveryShardFromAlignedStarts) {
   for (int rank = 0; rank < 3; ++rank) {
     Layout const layout(specs, {.rank = rank, .world_size = 3});
     std::vector<std::int64_t> covered(specs.size(), 0);
-    for (WorkPiece const& piece : make_work_list(layout)) {
+    for (WorkPiece const& piece : make_work_list(layout, Split(layout))) {
       auto const p = static_cast<std::size_t>(piece.parameter);
       auto const begin =
           static_cast<std::int64_t>(layout[piece.parameter].begin(TensorKind::parameter));

@@ -34,6 +34,11 @@ constexpr std::array<std::string_view, feature_count> labels{
     "set",
     "train",
     "check",
+    "states offloaded",
+    "offload as an operation",
+    "hybrid step",
+    "hybrid step on both sides",
+    "hybrid step with pageable memory",
     "four steps or more",
     "random schedule",
     "pct schedule",
@@ -94,6 +99,15 @@ void add_optimizer(Scenario const& scenario, Collector& found) {
   }
 }
 
+void add_offload(Scenario const& scenario, Collector& found) {
+  found.add(Feature::offload_states, std::holds_alternative<OffloadedStates>(scenario.offload));
+  auto const* hybrid = std::get_if<HybridOffload>(&scenario.offload);
+  if (hybrid == nullptr) return;
+  found.add(Feature::hybrid);
+  found.add(Feature::hybrid_shared, hybrid->fraction > 0 && hybrid->fraction < 1);
+  found.add(Feature::hybrid_pageable, !hybrid->pin_grads || !hybrid->pin_params);
+}
+
 void add_world(Scenario const& scenario, Collector& found) {
   std::int64_t const ranks = scenario.world.rank_count();
   found.add(Feature::one_rank, ranks == 1);
@@ -140,6 +154,7 @@ class ProgramWalk {
   }
   void operator()(Set const&) { found_.add(Feature::set); }
   void operator()(Check const&) { found_.add(Feature::check); }
+  void operator()(OffloadStates const&) { found_.add(Feature::explicit_offload); }
   template <typename Other>
   void operator()(Other const&) {}  // not executed yet, so not counted either
 
@@ -163,6 +178,12 @@ constexpr Pair exclusive_pairs[] = {
     {Feature::idle_rank, Feature::several_microbatches},
     {Feature::gradients_normal, Feature::gradients_wild},
     {Feature::schedule_random, Feature::schedule_pct},
+    {Feature::hybrid, Feature::offload_states},
+    {Feature::hybrid, Feature::explicit_offload},
+    {Feature::hybrid_shared, Feature::offload_states},
+    {Feature::hybrid_shared, Feature::explicit_offload},
+    {Feature::hybrid_pageable, Feature::offload_states},
+    {Feature::hybrid_pageable, Feature::explicit_offload},
 };
 
 }  // namespace
@@ -176,6 +197,7 @@ FeatureSet features_of(Scenario const& scenario) {
   add_world(scenario, found);
   add_params(scenario, found);
   add_optimizer(scenario, found);
+  add_offload(scenario, found);
   ProgramWalk walk(found);
   for (Operation const& operation : scenario.program) walk.visit(operation.action);
   walk.end();

@@ -39,7 +39,12 @@ enum class Feature {
   set,
   train,
   check,
-  many_steps,  // four or more
+  offload_states,
+  explicit_offload,  // offload as an operation
+  hybrid,            // a part of the step on the CPU
+  hybrid_shared,     // neither none nor all of it
+  hybrid_pageable,   // gradients or weights that are not pinned
+  many_steps,        // four or more
   schedule_random,
   schedule_pct,
   count_of_features

@@ -31,6 +31,7 @@ class Generator {
     make_groups();
     make_optimizer();
     make_gradients();
+    make_offload();
     make_program();
     make_schedule();
     return std::move(scenario_);
@@ -158,7 +159,31 @@ class Generator {
     scenario_.microbatches = count;
   }
 
+  void make_offload() {
+    if (feature(Feature::offload_states, 15)) {
+      constexpr std::array some{OffloadedStates{true, true}, OffloadedStates{true, false},
+                                OffloadedStates{false, true}};
+      scenario_.offload = draws_.one_of(some);
+      return;
+    }
+    if (!feature(Feature::hybrid, 20)) return;
+    constexpr std::array fractions{0.1, 0.25, 0.5, 0.5, 0.75, 0.9};
+    HybridOffload hybrid{.fraction = draws_.chance(50) ? 1.0 : 0.0};
+    if (feature(Feature::hybrid_shared, 80)) hybrid.fraction = draws_.one_of(fractions);
+    hybrid.overlap = draws_.chance(60);
+    if (feature(Feature::hybrid_pageable, 40)) {
+      hybrid.pin_grads = draws_.chance(50);
+      hybrid.pin_params = !hybrid.pin_grads && draws_.chance(50);
+    }
+    scenario_.offload = hybrid;
+  }
+  bool is_hybrid() const { return std::holds_alternative<HybridOffload>(scenario_.offload); }
+  bool leaves_after_step() const {
+    return std::holds_alternative<OffloadedStates>(scenario_.offload);
+  }
+
   void make_program() {
+    offloaded_ = leaves_after_step();
     std::int64_t const first = std::min<std::int64_t>(scaled(1, 8), options_.operations_max);
     std::int64_t const count = draws_.between(first, scaled(1, options_.operations_max));
     for (std::int64_t i = 0; i < count; ++i) {
@@ -172,7 +197,7 @@ class Generator {
   /// programs make progress; otherwise any.
   Action draw_action() {
     bool const usual = draws_.chance(50);
-    std::int64_t const any = draws_.below(8);
+    std::int64_t const any = draws_.below(9);
     if (usual) return has_gradient_ ? Action(Step{}) : draw_backward();
     if (any == 0 && allowed(Feature::train)) return draw_train();
     if (any == 1 && allowed(Feature::step_without_gradient)) return Step{};
@@ -181,6 +206,8 @@ class Generator {
     if (any == 4 && allowed(Feature::zero_grad_keeps)) return ZeroGrad{.set_to_none = false};
     if (any == 5 && allowed(Feature::accumulated_backward)) return draw_backward();
     if (any == 6 && has_gradient_) return Step{};
+    if (any == 7 && !is_hybrid() && allowed(Feature::explicit_offload))
+      return offloaded_ ? Action(ReloadStates{}) : Action(OffloadStates{});
     return ZeroGrad{.set_to_none = true};
   }
 
@@ -211,6 +238,10 @@ class Generator {
   }
 
   void track(Action const& action) {
+    if (std::holds_alternative<OffloadStates>(action)) offloaded_ = true;
+    if (std::holds_alternative<ReloadStates>(action)) offloaded_ = false;
+    if (std::holds_alternative<Step>(action) || std::holds_alternative<Train>(action))
+      offloaded_ = leaves_after_step();
     if (std::holds_alternative<Backward>(action)) has_gradient_ = unused_backward_ = true;
     if (std::holds_alternative<Train>(action)) has_gradient_ = unused_backward_ = false;
     if (auto const* zero = std::get_if<ZeroGrad>(&action)) {
@@ -232,6 +263,7 @@ class Generator {
   GenerateOptions const& options_;
   Scenario scenario_;
   bool has_gradient_ = false;
+  bool offloaded_ = false;        // states are off the device now
   bool unused_backward_ = false;  // a backward that no zero_grad has followed
 };
 

@@ -105,6 +105,11 @@ TEST(Generate, WhatIsSwitchedOffDoesNotOccur) {
                                     Feature::set,
                                     Feature::train,
                                     Feature::check,
+                                    Feature::offload_states,
+                                    Feature::explicit_offload,
+                                    Feature::hybrid,
+                                    Feature::hybrid_shared,
+                                    Feature::hybrid_pageable,
                                     Feature::schedule_random,
                                     Feature::schedule_pct};
   for (Feature const off : switchable) {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "scenarios/generate/generate.h"
+#include "scenarios/model/support.h"
 
 namespace adamant::scenarios {
 
@@ -33,7 +34,7 @@ class Simplifier {
   void offer(Change change) {
     Scenario candidate = scenario_;
     change(candidate);
-    if (candidate != scenario_) candidates_.push_back(std::move(candidate));
+    if (candidate != scenario_ && !refuse(candidate)) candidates_.push_back(std::move(candidate));
   }
 
   /// Halves first, then single operations; never all of them.
@@ -97,6 +98,11 @@ class Simplifier {
   void reset_settings() {
     offer([](Scenario& s) { s.optimizer = {}; });
     offer([](Scenario& s) { s.gradients = GradientClass::exact; });
+    offer([](Scenario& s) { s.offload = {}; });
+    if (auto const* hybrid = std::get_if<HybridOffload>(&scenario_.offload)) {
+      offer([&](Scenario& s) { s.offload = HybridOffload{.fraction = 1.0}; });
+      offer([&](Scenario& s) { s.offload = HybridOffload{.fraction = hybrid->fraction}; });
+    }
     offer([](Scenario& s) { s.schedule = {}; });
     offer([](Scenario& s) { s.seed = 0; });
     offer([](Scenario& s) {

@@ -37,6 +37,7 @@ constexpr Meaning reason_table[] = {
     {"unsupported", "a well-formed scenario that this engine does not execute"},
     {"unsupported.bug", "this bug cannot be switched on yet"},
     {"unsupported.capturable", "the capturable form of the step is not there"},
+    {"unsupported.both_offloads", "states are moved where a part of the step runs on the CPU"},
     {"unsupported.capture", "graphs are not captured"},
     {"unsupported.capture_not_capturable", "capture and replay need optimizer.capturable"},
     {"unsupported.clip", "gradients are not clipped"},
@@ -51,10 +52,9 @@ constexpr Meaning reason_table[] = {
     {"unsupported.loss_scale", "losses are not scaled"},
     {"unsupported.microbatches", "more microbatches than can be summed"},
     {"unsupported.nested_capture", "a capture inside a capture"},
-    {"unsupported.offload", "nothing leaves the device"},
+    {"unsupported.offload", "an offload of neither moments nor main weights"},
     {"unsupported.overflow", "overflows are not made on purpose"},
     {"unsupported.precision", "only fp32 parameters, gradients and moments"},
-    {"unsupported.reload", "nothing returns to the device"},
     {"unsupported.reload_resident", "reload of what is resident"},
     {"unsupported.replay", "graphs are not replayed"},
     {"unsupported.replay_without_capture", "a replay needs a capture before it"},
@@ -71,8 +71,6 @@ constexpr Meaning reason_table[] = {
 constexpr Meaning reserved_bugs[] = {
     {"te_2795", "a shard is taken for the whole tensor in an optimizer checkpoint"},
     {"mlm_4133", "fused Adam keeps a second fp32 copy of each weight"},
-    {"mlm_4623", "hybrid offload mixes up sharded parameters"},
-    {"mlm_2811", "optimizer states return to the device before they are needed"},
     {"mlm_4663", "zero_grad frees a gradient whose address a graph holds"},
 };
 

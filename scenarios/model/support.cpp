@@ -35,6 +35,11 @@ bool steps(Action const& action) {
          std::holds_alternative<Replay>(action);
 }
 
+bool moves_states(Action const& action) {
+  return std::holds_alternative<OffloadStates>(action) ||
+         std::holds_alternative<ReloadStates>(action);
+}
+
 bool duplicates_main(Precision const& precision) {
   return (precision.param == ParamType::fp32 && precision.main == MainType::fp32) ||
          (precision.param == ParamType::bf16 && precision.main == MainType::bf16) ||
@@ -60,7 +65,8 @@ class Grammar {
  public:
   explicit Grammar(Scenario const& scenario)
       : optimizer_(scenario.optimizer),
-        offloads_(scenario.offload.index() != 0),
+        offloads_(std::holds_alternative<OffloadedStates>(scenario.offload)),
+        hybrid_(std::holds_alternative<HybridOffload>(scenario.offload)),
         offloaded_(offloads_) {}
 
   MaybeRefusal walk(std::vector<Operation> const& program, bool captured = false) {
@@ -74,6 +80,12 @@ class Grammar {
   MaybeRefusal visit(Operation const& operation, bool captured) {
     Action const& action = operation.action;
     if (auto const* set = std::get_if<Set>(&action)) optimizer_ = with(optimizer_, set->change);
+    if (hybrid_ && moves_states(action)) {
+      return unsupported("both_offloads",
+                         "offload and reload move states between steps, where a hybrid step keeps "
+                         "those of the CPU's part in host memory for good: one of the two",
+                         operation.line);
+    }
     if (std::holds_alternative<OffloadStates>(action)) offloaded_ = true;
     if (steps(action)) offloaded_ = offloads_;
     if (std::holds_alternative<ClipNorm>(action) && !optimizer_.clip) {
@@ -120,6 +132,7 @@ class Grammar {
 
   Optimizer optimizer_;
   bool offloads_;   // states leave the device after each step
+  bool hybrid_;     // a part of the step runs on the CPU
   bool offloaded_;  // states are off the device now
   bool captured_ = false;
 };
@@ -156,6 +169,11 @@ bool is_simulated(std::string_view engine) {
   return engine == "sim" || engine == "sim-unchecked" || engine == "cuda";
 }
 
+bool offloads_nothing(Offload const& offload) {
+  auto const* states = std::get_if<OffloadedStates>(&offload);
+  return states != nullptr && !states->moments && !states->main;
+}
+
 MaybeRefusal refuse_settings(Scenario const& scenario) {
   Optimizer const& optimizer = scenario.optimizer;
   std::array const settings{
@@ -163,7 +181,10 @@ MaybeRefusal refuse_settings(Scenario const& scenario) {
               "this one cannot be switched on yet", Place::bug},
       Missing{scenario.layout != Layout::fsdp2, "layout", "supported: fsdp2", Place::layout},
       Missing{scenario.world.replicate != 1, "replicate", "supported: replicate: 1", Place::world},
-      Missing{scenario.offload.index() != 0, "offload", "supported: none", Place::offload},
+      Missing{offloads_nothing(scenario.offload), "offload",
+              "but neither moments nor main weights; supported: none, and states or a hybrid step "
+              "with anything to offload",
+              Place::offload},
       Missing{optimizer.keep_cast_grad, "keep_cast_grad", "supported: false",
               Place::keep_cast_grad},
       Missing{optimizer.capturable, "capturable", "supported: false", Place::capturable},
@@ -191,7 +212,8 @@ MaybeRefusal refuse_settings(Scenario const& scenario) {
 bool is_supported(Action const& action) {
   return std::holds_alternative<Train>(action) || std::holds_alternative<Backward>(action) ||
          std::holds_alternative<Step>(action) || std::holds_alternative<ZeroGrad>(action) ||
-         std::holds_alternative<Set>(action) || std::holds_alternative<Check>(action);
+         std::holds_alternative<Set>(action) || std::holds_alternative<Check>(action) ||
+         moves_states(action);
 }
 
 MaybeRefusal refuse_set(Set const& set, SourceLine line) {
@@ -212,7 +234,8 @@ MaybeRefusal refuse_operations(Scenario const& scenario) {
     return unsupported(
         word,
         "the operation " + word +
-            " is not there yet; supported: backward, step, zero_grad, train, set, check",
+            " is not there yet; supported: backward, step, zero_grad, train, set, offload, "
+            "reload, check",
         operation.line);
   }
   return std::nullopt;

@@ -9,6 +9,8 @@
 #include <variant>
 #include <vector>
 
+#include "oracle/types.h"
+
 namespace adamant::scenarios {
 
 /// A line of a scenario file, from 1; 0 where the scenario was not read from text. Two lines always
@@ -46,6 +48,10 @@ struct HybridOffload {
 };
 
 using Offload = std::variant<std::monostate, OffloadedStates, HybridOffload>;  // monostate: none
+
+/// The same in the words of engine and oracle; nothing where it is the other kind, or none.
+std::optional<StateOffloadConfig> state_offload_config(Offload const& offload);
+std::optional<HybridConfig> hybrid_config(Offload const& offload);
 
 enum class GradientClass { exact, normal, wild };
 

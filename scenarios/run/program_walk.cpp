@@ -44,6 +44,10 @@ Program::Program(Scenario const& scenario) {
       optimizer = with(std::move(optimizer), set->change);
       entry.kind = Primitive::Kind::set;
       entry.groups = group_configs(optimizer, scenario.groups);
+    } else if (std::holds_alternative<OffloadStates>(operation.action)) {
+      entry.kind = Primitive::Kind::offload;
+    } else if (std::holds_alternative<ReloadStates>(operation.action)) {
+      entry.kind = Primitive::Kind::reload;
     } else {
       ADAMANT_RUN_ASSERT(std::holds_alternative<Check>(operation.action));  // refuse() let it pass
     }

@@ -14,7 +14,7 @@ namespace adamant::scenarios {
 
 /// One operation that an engine executes. Spans point into the Program it was read from.
 struct Primitive {
-  enum class Kind { backward, step, zero_grad, set, check };
+  enum class Kind { backward, step, zero_grad, set, check, offload, reload };
   Kind kind = Kind::check;
   int entry = 0;                       // index of the program's entry
   std::span<int const> without;        // backward: parameters that get no gradient

@@ -1,7 +1,5 @@
 // Loops of the host that run in parallel: what their threads do to each other's memory, and to what
 // copies still use.
-#include <gtest/gtest.h>
-
 #include <set>
 #include <vector>
 

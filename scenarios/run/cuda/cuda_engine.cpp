@@ -1,8 +1,11 @@
 #include "scenarios/run/cuda/cuda_engine.h"
 
+#include <algorithm>
+#include <deque>
 #include <exception>
 #include <thread>
 
+#include "real/offload/thread_crew.h"
 #include "scenarios/run/cuda/cuda_world.h"
 #include "scenarios/run/cuda/meeting.h"
 #include "scenarios/run/run.h"
@@ -33,6 +36,8 @@ class CudaExecution {
                .exchange = nullptr},
         ranks_(ranks),
         world_(devices(loopback, ranks)) {
+    int const processors = static_cast<int>(std::thread::hardware_concurrency());
+    for (int rank = 0; rank < ranks; ++rank) workers_.emplace_back(std::max(1, processors / ranks));
     if (loopback) parts_.exchange = parts_.door.make_loopback_exchange(ranks);
   }
 
@@ -57,6 +62,7 @@ class CudaExecution {
   Observer& observer_;
   WorldParts parts_;
   int ranks_;
+  std::deque<real::ThreadCrew> workers_;  // by rank
   CudaWorld world_;
   bool go_on_ = true;  // written in meetings alone
   std::mutex failure_mutex_;
@@ -96,7 +102,9 @@ void CudaExecution::rank_main(int rank) {
 }
 
 void CudaExecution::execute_program(int rank, int& entry) {
-  RankPlace const place = {.rank = rank, .world_size = ranks_, .device = world_.device(rank)};
+  real::Workers& workers = workers_[static_cast<std::size_t>(rank)];
+  RankPlace const place = {
+      .rank = rank, .world_size = ranks_, .device = world_.device(rank), .workers = &workers};
   if (cudaSetDevice(place.device) != cudaSuccess)
     throw std::runtime_error("cannot select device " + std::to_string(place.device));
   world_.rank(rank) = std::make_unique<RankEngine>(parts_, place);

@@ -1,5 +1,6 @@
 #include "scenarios/run/cuda/cuda_world.h"
 
+#include <cstring>
 #include <numeric>
 #include <stdexcept>
 #include <string>
@@ -15,15 +16,26 @@ void CudaWorld::copy_to_host(int rank, void* to, void const* from, std::size_t b
 }
 
 Shard CudaWorld::shard(int rank, int parameter, TensorKind kind) const {
-  Shard shard = shard_of(at(rank).engine(), parameter, kind);
-  if (shard.bytes.empty()) return shard;
+  real::ShardView const view = at(rank).engine().shard(parameter, kind);
+  Shard shard = described(view);
+  if (view.data == nullptr) return shard;
   auto& copy = copies_[{rank, parameter, kind}];
-  if (copy.empty()) {
-    copy.resize(shard.bytes.size());
-    copy_to_host(rank, copy.data(), shard.address, shard.bytes.size());
-  }
+  if (copy.empty()) copy = copied(rank, view);
   shard.bytes = copy;
   return shard;
+}
+
+std::vector<std::byte> CudaWorld::copied(int rank, real::ShardView const& view) const {
+  std::size_t const size = bytes_of(view.format);
+  std::size_t const tail_bytes = static_cast<std::size_t>(view.tail_numel) * size;
+  std::vector<std::byte> copy(static_cast<std::size_t>(view.numel) * size);
+  std::size_t const head_bytes = copy.size() - tail_bytes;
+  if (view.on_host)
+    std::memcpy(copy.data(), view.data, head_bytes);
+  else
+    copy_to_host(rank, copy.data(), view.data, head_bytes);
+  if (tail_bytes > 0) std::memcpy(copy.data() + head_bytes, view.tail, tail_bytes);
+  return copy;
 }
 
 std::optional<std::uint64_t> CudaWorld::gathered_fingerprint(int rank, int parameter) const {

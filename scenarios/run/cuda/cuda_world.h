@@ -45,6 +45,8 @@ class CudaWorld final : public WorldView {
  private:
   RankEngine& at(int rank) const { return *ranks_[static_cast<std::size_t>(rank)]; }
   /// Errors: std::runtime_error with CUDA's name of the error.
+  std::vector<std::byte> copied(int rank, real::ShardView const& view) const;
+  /// Errors: the same.
   void copy_to_host(int rank, void* to, void const* from, std::size_t bytes) const;
 
   std::vector<int> devices_;

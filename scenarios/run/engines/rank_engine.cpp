@@ -1,5 +1,7 @@
 #include "scenarios/run/engines/rank_engine.h"
 
+#include <algorithm>
+
 namespace adamant::scenarios {
 
 namespace {
@@ -13,6 +15,16 @@ GradientPlan gradient_plan(EngineTask const& task) {
   return plan;
 }
 
+// Small models are cut finely, so that they, too, have several windows and threads to get wrong.
+real::HybridGrain grain_for(EngineTask const& task) {
+  std::int64_t total = 0;
+  for (ParameterSpec const& spec : task.parameters) total += spec.numel();
+  std::int64_t const share = total / task.scenario.world.rank_count() / 4;
+  real::HybridGrain const large;
+  return {.window_numel = std::clamp<std::int64_t>(share, 32, large.window_numel),
+          .chunk_numel = std::clamp<std::int64_t>(share / 2, 16, large.chunk_numel)};
+}
+
 real::EngineConfig engine_config(WorldParts const& parts, RankPlace const& place) {
   Scenario const& scenario = parts.task.scenario;
   return {
@@ -23,6 +35,10 @@ real::EngineConfig engine_config(WorldParts const& parts, RankPlace const& place
       .groups = parts.groups,
       .step_counter = scenario.optimizer.step_counter,
       .microbatches = static_cast<int>(scenario.microbatch_count()),
+      .state_offload = state_offload_config(scenario.offload),
+      .hybrid = hybrid_config(scenario.offload),
+      .hybrid_grain = grain_for(parts.task),
+      .workers = place.workers,
       .transport = parts.exchange != nullptr ? real::Transport::loopback : real::Transport::nccl,
       .nccl_id = parts.nccl_id,
       .rendezvous = parts.rendezvous,
@@ -53,6 +69,10 @@ void RankEngine::perform(Primitive const& operation) {
       for (std::size_t group = 0; group < operation.groups.size(); ++group)
         engine_->set_group(static_cast<int>(group), operation.groups[group]);
       return;
+    case Primitive::Kind::offload:
+      return engine_->offload();
+    case Primitive::Kind::reload:
+      return engine_->reload();
     case Primitive::Kind::check:
       return;
   }
@@ -65,14 +85,29 @@ std::vector<NamedBuffer> named_buffers(real::Engine const& engine) {
   return named;
 }
 
-Shard shard_of(real::Engine const& engine, int parameter, TensorKind kind) {
-  real::ShardView const view = engine.shard(parameter, kind);
-  auto const numel = view.data == nullptr ? 0 : static_cast<std::size_t>(view.numel);
+Shard described(real::ShardView const& view) {
   return {.row_begin = view.row_begin,
           .row_end = view.row_end,
           .format = view.format,
-          .bytes = {static_cast<std::byte const*>(view.data), numel * bytes_of(view.format)},
           .address = view.data};
+}
+
+Shard shard_of(real::Engine const& engine, int parameter, TensorKind kind,
+               std::vector<std::byte>& room) {
+  real::ShardView const view = engine.shard(parameter, kind);
+  Shard shard = described(view);
+  if (view.data == nullptr) return shard;
+  std::size_t const size = bytes_of(view.format);
+  auto const* const data = static_cast<std::byte const*>(view.data);
+  auto const* const tail = static_cast<std::byte const*>(view.tail);
+  std::size_t const tail_bytes = static_cast<std::size_t>(view.tail_numel) * size;
+  std::size_t const head_bytes = static_cast<std::size_t>(view.numel) * size - tail_bytes;
+  shard.bytes = {data, head_bytes};
+  if (tail_bytes == 0) return shard;
+  room.assign(data, data + head_bytes);
+  room.insert(room.end(), tail, tail + tail_bytes);
+  shard.bytes = room;
+  return shard;
 }
 
 }  // namespace adamant::scenarios

@@ -2,6 +2,7 @@
 // program performed on them. It knows neither the world around it nor the verdict.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <vector>
 
@@ -15,6 +16,7 @@ struct RankPlace {
   int rank = 0;
   int world_size = 1;
   int device = 0;
+  real::Workers* workers = nullptr;  // for the CPU's part of a hybrid step
 };
 
 /// What all ranks of an execution share; made before the ranks start.
@@ -46,7 +48,11 @@ class RankEngine {
 /// The buffers of an engine in the seam's words.
 std::vector<NamedBuffer> named_buffers(real::Engine const& engine);
 
-/// A shard of an engine whose memory this process can read.
-Shard shard_of(real::Engine const& engine, int parameter, TensorKind kind);
+/// A shard without its bytes.
+Shard described(real::ShardView const& view);
+
+/// A shard of an engine whose memory this process can read; in `room` where it lies in two places.
+Shard shard_of(real::Engine const& engine, int parameter, TensorKind kind,
+               std::vector<std::byte>& room);
 
 }  // namespace adamant::scenarios

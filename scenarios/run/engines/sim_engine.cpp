@@ -36,6 +36,8 @@ sim::Schedule simulated(Schedule const& schedule, std::uint64_t seed) {
   return result;
 }
 
+constexpr int checked_workers = 3;
+
 // Memory is exhausted by a few cores; the engine's kernels never share bytes between blocks.
 int threads_of_machine() {
   return static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1U, 8U));
@@ -54,6 +56,19 @@ ViolationReport reported(sim::Violation const& violation) {
   return report;
 }
 
+/// Chunks as the world runs them: one after the other where it judges them, otherwise on threads.
+class WorkersOfWorld final : public real::Workers {
+ public:
+  explicit WorkersOfWorld(int count) : count_(count) {}
+  int count() const override { return count_; }
+  void parallel_for(int chunks, std::function<void(int)> const& body) override {
+    sim::parallel_for(chunks, body);
+  }
+
+ private:
+  int count_;
+};
+
 class BarrierOfFibers final : public real::Rendezvous {
  public:
   void arrive_and_wait(int) override { sim::barrier(); }
@@ -62,13 +77,23 @@ class BarrierOfFibers final : public real::Rendezvous {
 /// The world between two operations: device memory is this process' own, and settled.
 class SimWorld final : public WorldView {
  public:
-  explicit SimWorld(int ranks) : ranks_(static_cast<std::size_t>(ranks)) {}
+  /// `hybrid`: a tensor may lie in two places.
+  SimWorld(int ranks, std::size_t parameters, bool hybrid)
+      : parameters_(parameters),
+        ranks_(static_cast<std::size_t>(ranks)),
+        rooms_(hybrid ? ranks_.size() * parameters * tensor_kind_count : 0) {}
 
   std::unique_ptr<RankEngine>& rank(int number) { return ranks_[static_cast<std::size_t>(number)]; }
 
   int rank_count() const override { return static_cast<int>(ranks_.size()); }
   Shard shard(int rank, int parameter, TensorKind kind) const override {
-    return shard_of(at(rank).engine(), parameter, kind);
+    std::vector<std::byte> none;  // where nothing lies in two places
+    auto const number =
+        (static_cast<std::size_t>(rank) * parameters_ + static_cast<std::size_t>(parameter)) *
+            tensor_kind_count +
+        static_cast<std::size_t>(kind);
+    auto& room = rooms_.empty() ? none : rooms_[number];
+    return shard_of(at(rank).engine(), parameter, kind, room);
   }
   bool has_gradient(int rank, int parameter) const override {
     return at(rank).engine().has_gradient(parameter);
@@ -88,7 +113,9 @@ class SimWorld final : public WorldView {
  private:
   RankEngine& at(int rank) const { return *ranks_[static_cast<std::size_t>(rank)]; }
 
+  std::size_t parameters_;
   std::vector<std::unique_ptr<RankEngine>> ranks_;
+  mutable std::vector<std::vector<std::byte>> rooms_;  // by rank, parameter and kind
 };
 
 std::vector<WorldAllocation> live_allocations() {
@@ -145,8 +172,9 @@ std::uint64_t fold_of(WorldView const& world, std::size_t parameters) {
 /// One execution: what its ranks share.
 class SimExecution {
  public:
-  SimExecution(EngineDoor const& door, EngineTask const& task, Observer& observer)
-      : parts_{.door = door,
+  SimExecution(EngineDoor const& door, EngineTask const& task, Observer& observer, int workers)
+      : workers_(workers),
+        parts_{.door = door,
                .task = task,
                .groups = adam_configs(task.scenario),
                .nccl_id = {},
@@ -154,7 +182,8 @@ class SimExecution {
                .exchange = nullptr},
         observer_(observer),
         ranks_(static_cast<int>(task.scenario.world.rank_count())),
-        world_(ranks_) {
+        world_(ranks_, task.parameters.size(),
+               std::holds_alternative<HybridOffload>(task.scenario.offload)) {
     if (task.loopback) parts_.exchange = door.make_loopback_exchange(ranks_);
   }
 
@@ -163,6 +192,7 @@ class SimExecution {
  private:
   void rank_main(int rank);
   void execute_program(int rank);
+  static void name_streams(RankEngine& engine);
   void name_for_reports(int rank, std::vector<void const*>& named);
   void fail(int rank, std::exception const& error);
   /// Waits for all ranks; one of them lets the observer look.
@@ -170,6 +200,7 @@ class SimExecution {
   void show(Look look);
 
   BarrierOfFibers barrier_;
+  WorkersOfWorld workers_;
   WorldParts parts_;
   Observer& observer_;
   int ranks_;
@@ -217,12 +248,13 @@ void SimExecution::execute_program(int rank) {
     if (rank == 0) parts_.nccl_id = parts_.door.make_nccl_id();
     sim::barrier();
   }
-  RankPlace const place = {
-      .rank = rank, .world_size = ranks_, .device = parts_.exchange != nullptr ? 0 : rank};
+  RankPlace const place = {.rank = rank,
+                           .world_size = ranks_,
+                           .device = parts_.exchange != nullptr ? 0 : rank,
+                           .workers = &workers_};
   world_.rank(rank) = std::make_unique<RankEngine>(parts_, place);
   RankEngine& engine = *world_.rank(rank);
-  for (real::NamedStream const& stream : engine.engine().streams())
-    sim::name_stream(stream.stream, stream.name);
+  name_streams(engine);
   std::vector<void const*> named;
   name_for_reports(rank, named);
   show([&] { return observer_.started(world_); });
@@ -234,6 +266,7 @@ void SimExecution::execute_program(int rank) {
     operations_[static_cast<std::size_t>(rank)] = operation->entry;
     sim::note_operation(operation->entry);
     engine.perform(*operation);
+    if (operation->kind == Primitive::Kind::offload) name_streams(engine);
     name_for_reports(rank, named);
     show([&] { return observer_.after(*operation, world_); });
   }
@@ -243,6 +276,11 @@ void SimExecution::execute_program(int rank) {
     sim::note_result(fold_of(world_, parts_.task.parameters.size()));
     return true;
   });
+}
+
+void SimExecution::name_streams(RankEngine& engine) {
+  for (real::NamedStream const& stream : engine.engine().streams())
+    sim::name_stream(stream.stream, stream.name);
 }
 
 void SimExecution::name_for_reports(int rank, std::vector<void const*>& named) {
@@ -307,7 +345,10 @@ EngineEnd SimEngine::execute(EngineTask const& task, Observer& observer) {
   options.device_bytes = task.device_bytes;
   options.checked = checked && sim::can_check;  // not beside the sanitizers
   options.threads = threads_of_machine();
-  return SimExecution(door, task, observer).run(options);
+  // A number of its own where threads are judged: what a run chooses must not depend on the
+  // machine.
+  int const workers = checked ? checked_workers : options.threads;
+  return SimExecution(door, task, observer, workers).run(options);
 }
 
 }  // namespace adamant::scenarios

@@ -34,17 +34,20 @@ bool by_address(Allocation const& a, Allocation const& b) {
 }  // namespace
 
 MemoryJudge::MemoryJudge(std::vector<ParameterSpec> const& parameters, int ranks,
-                         Findings& findings)
+                         oracle::Offload const& offload, Findings& findings)
     : findings_(findings) {
   budgets_.reserve(static_cast<std::size_t>(ranks));
   for (int rank = 0; rank < ranks; ++rank)
-    budgets_.emplace_back(parameters, oracle::Place{.rank = rank, .world_size = ranks});
+    budgets_.emplace_back(parameters, oracle::Place{.rank = rank, .world_size = ranks}, offload);
 }
 
 void MemoryJudge::follow(Primitive const& operation) {
   for (oracle::Budget& budget : budgets_) {
     if (operation.kind == Primitive::Kind::backward) budget.backward(operation.without);
     if (operation.kind == Primitive::Kind::zero_grad) budget.zero_grad(operation.set_to_none);
+    if (operation.kind == Primitive::Kind::step) budget.step();
+    if (operation.kind == Primitive::Kind::offload) budget.offload();
+    if (operation.kind == Primitive::Kind::reload) budget.reload();
   }
 }
 

@@ -13,7 +13,8 @@ namespace adamant::scenarios {
 
 class MemoryJudge {
  public:
-  MemoryJudge(std::vector<ParameterSpec> const& parameters, int ranks, Findings& findings);
+  MemoryJudge(std::vector<ParameterSpec> const& parameters, int ranks,
+              oracle::Offload const& offload, Findings& findings);
 
   /// Keeps the expectation in step with what the engines did.
   void follow(Primitive const& operation);

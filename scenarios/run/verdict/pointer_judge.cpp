@@ -8,11 +8,6 @@ namespace adamant::scenarios {
 
 namespace {
 
-bool gives_gradients_back(Primitive const* operation) {
-  return operation != nullptr && operation->kind == Primitive::Kind::zero_grad &&
-         operation->set_to_none;
-}
-
 bool comes_and_goes(TensorKind kind) {
   return kind == TensorKind::gradient || kind == TensorKind::cast_gradient;
 }
@@ -20,8 +15,9 @@ bool comes_and_goes(TensorKind kind) {
 }  // namespace
 
 PointerJudge::PointerJudge(std::vector<ParameterSpec> const& parameters, int ranks,
-                           Findings& findings)
+                           std::optional<StateOffloadConfig> const& leaving, Findings& findings)
     : parameters_(parameters),
+      leaving_(leaving),
       findings_(findings),
       addresses_(static_cast<std::size_t>(ranks) * parameters.size() *
                  std::size(all_tensor_kinds)) {}
@@ -34,8 +30,8 @@ void PointerJudge::compare(WorldView const& world, Primitive const* operation) {
         void const*& before = *kept++;
         if (!oracle::stored_format(parameters_[p].formats, kind)) continue;
         void const* const now = world.address(rank, static_cast<int>(p), kind);
-        bool const may_move = comes_and_goes(kind) && gives_gradients_back(operation);
-        if (before != nullptr && now != before && !may_move)
+        bool const moves = operation != nullptr && may_move(kind, *operation);
+        if (before != nullptr && now != before && !moves)
           findings_.add("pointers.stable",
                         {.rank = rank, .tensor = tensor_name(parameters_[p], kind)},
                         {.expected = "the address that it had",
@@ -45,6 +41,15 @@ void PointerJudge::compare(WorldView const& world, Primitive const* operation) {
       }
     }
   }
+}
+
+bool PointerJudge::may_move(TensorKind kind, Primitive const& operation) const {
+  using Kind = Primitive::Kind;
+  if (comes_and_goes(kind)) return operation.kind == Kind::zero_grad && operation.set_to_none;
+  if (kind == TensorKind::parameter || !leaving_) return false;
+  bool const leaves = kind == TensorKind::main ? leaving_->main : leaving_->moments;
+  return leaves && (operation.kind == Kind::step || operation.kind == Kind::offload ||
+                    operation.kind == Kind::reload);
 }
 
 }  // namespace adamant::scenarios

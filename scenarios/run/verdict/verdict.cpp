@@ -20,6 +20,14 @@ std::int64_t total_numel(std::vector<ParameterSpec> const& parameters) {
   return total;
 }
 
+/// The states that may move, or none. Explicit offloads move all where the scenario names none.
+std::optional<StateOffloadConfig> leaving(Scenario const& scenario) {
+  if (auto const configured = state_offload_config(scenario.offload)) return configured;
+  for (Operation const& operation : scenario.program)
+    if (std::holds_alternative<OffloadStates>(operation.action)) return StateOffloadConfig{};
+  return std::nullopt;
+}
+
 bool contains(std::span<int const> numbers, int number) {
   return std::find(numbers.begin(), numbers.end(), number) != numbers.end();
 }
@@ -32,8 +40,12 @@ Verdict::Verdict(Scenario const& scenario, std::vector<ParameterSpec> const& par
       small_(total_numel(parameters) <= small_model_numel),
       reference_(scenario, parameters, seed),
       values_(reference_, findings_),
-      memory_(parameters, static_cast<int>(scenario.world.rank_count()), findings_),
-      pointers_(parameters, static_cast<int>(scenario.world.rank_count()), findings_) {}
+      memory_(parameters, static_cast<int>(scenario.world.rank_count()),
+              {.states = state_offload_config(scenario.offload),
+               .hybrid = hybrid_config(scenario.offload)},
+              findings_),
+      pointers_(parameters, static_cast<int>(scenario.world.rank_count()), leaving(scenario),
+                findings_) {}
 
 bool Verdict::started(WorldView const& world) {
   values_.compare_flags(world);
@@ -78,6 +90,8 @@ void Verdict::follow(Primitive const& operation, WorldView const& world) {
       return follow_each(world, reduced_kinds, [](int) {});
     case Primitive::Kind::set:
       return reference_.set_groups(operation.groups);
+    case Primitive::Kind::offload:  // values stay what they are
+    case Primitive::Kind::reload:
     case Primitive::Kind::check:
       return;
   }

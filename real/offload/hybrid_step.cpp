@@ -1,0 +1,231 @@
+#include "real/offload/hybrid_step.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include "real/bug.h"
+#include "real/cuda/assert.h"
+#include "real/cuda/error.h"
+#include "real/offload/runs.h"
+
+namespace adamant::real {
+
+namespace {
+
+constexpr std::size_t line_bytes = 64;
+
+std::size_t round_up(std::size_t bytes) {
+  return (bytes + line_bytes - 1) / line_bytes * line_bytes;
+}
+
+}  // namespace
+
+HybridStep::HybridStep(Parts const& parts, HybridConfig const& config, HybridGrain const& grain)
+    : parts_(parts),
+      chunk_numel_(grain.chunk_numel),
+      down_(config.overlap ? parts.copies.down : parts.streams.compute),
+      up_(config.overlap ? parts.copies.up : parts.streams.compute),
+      ever_fetched_(static_cast<std::size_t>(parts.layout.parameter_count()), false) {
+  ADAMANT_REAL_ASSERT(grain.window_numel > 0);
+  ADAMANT_REAL_ASSERT(grain.chunk_numel > 0);
+  allocate(config);
+  cut_windows(config.overlap ? grain.window_numel : std::numeric_limits<std::int64_t>::max());
+}
+
+// Only what copies start from or end in is ever pinned.
+void HybridStep::allocate(HybridConfig const& config) {
+  std::array<std::size_t, array_count> bytes = {};
+  for (int p = 0; p < parts_.layout.parameter_count(); ++p) {
+    Room& room = rooms_.emplace_back();
+    auto const numel = static_cast<std::size_t>(parts_.split.host_numel(p));
+    for (Array const array : {gradients, parameters, main, exp_avg, exp_avg_sq}) {
+      auto const format = parts_.layout[p].format(kind_of(array, p));
+      room.begin[array] = bytes[array];
+      if (format) bytes[array] += round_up(numel * bytes_of(*format));
+    }
+  }
+  bool const pin_gradients = config.pin_gradients || ADAMANT_BUG(mlm_4623_gradients);
+  bool const pin_parameters =
+      (config.pin_parameters || ADAMANT_BUG(mlm_4623_parameters)) && !ADAMANT_BUG(mlm_4547);
+  auto const make = [&](Array array, Purpose purpose, bool pinned) {
+    HostArray::Shape const shape = {.bytes = bytes[array], .slot = array, .pinned = pinned};
+    arrays_[array] = HostArray(parts_.ledger, purpose, shape);
+  };
+  make(gradients, Purpose::gradients, pin_gradients);
+  make(parameters, Purpose::parameters, pin_parameters);
+  make(main, Purpose::main, false);
+  make(exp_avg, Purpose::exp_avg, false);
+  make(exp_avg_sq, Purpose::exp_avg_sq, false);
+}
+
+void HybridStep::cut_windows(std::int64_t numel_max) {
+  for (int p = 0; p < parts_.layout.parameter_count(); ++p) {
+    std::int64_t const end = parts_.layout[p].shard_numel();
+    for (std::int64_t first = parts_.split.device_numel(p); first < end;) {
+      bool const full = windows_.empty() || windows_.back().ends.back() >= numel_max;
+      if (full) windows_.emplace_back();
+      Window& window = windows_.back();
+      std::int64_t const begins = window.ends.empty() ? 0 : window.ends.back();
+      std::int64_t const count = std::min(end - first, numel_max - begins);
+      window.pieces.push_back({.parameter = p, .first = first, .count = count});
+      window.ends.push_back(begins + count);
+      first += count;
+    }
+  }
+  for (std::size_t i = 0; i < windows_.size(); ++i) fetched_.emplace_back();
+}
+
+void HybridStep::write_weights(int parameter, std::span<float const> shard) {
+  if (ADAMANT_BUG(mlm_5071)) return;
+  std::int64_t const first = parts_.split.device_numel(parameter);
+  Piece const piece = {
+      .parameter = parameter, .first = first, .count = parts_.split.host_numel(parameter)};
+  if (piece.count == 0) return;
+  auto const values = shard.subspan(static_cast<std::size_t>(first));
+  for (Array const array : {parameters, main}) {
+    auto const format = parts_.layout[parameter].format(kind_of(array, parameter));
+    if (!format) continue;
+    auto const bytes = encoded(values, *format);
+    std::memcpy(at(array, piece), bytes.data(), bytes.size());
+  }
+}
+
+bool HybridStep::is_stepped(int parameter) const {
+  bool const stale = ADAMANT_BUG(mlm_6871) && ever_fetched_[static_cast<std::size_t>(parameter)];
+  return parts_.tensors.has_gradient(parameter) || stale;
+}
+
+bool HybridStep::is_stepped(Window const& window) const {
+  return std::any_of(window.pieces.begin(), window.pieces.end(),
+                     [&](Piece const& piece) { return is_stepped(piece.parameter); });
+}
+
+void HybridStep::fetch_gradients() {
+  ready_.record(parts_.streams.compute);
+  if (!ADAMANT_BUG(hybrid_skips_wait_for_gradients)) ready_.make_wait(down_);  // H1
+  ready_.make_wait(up_);                                                       // H3
+  for (std::size_t w = 0; w < windows_.size(); ++w) {
+    for (Piece const& piece : windows_[w].pieces) {
+      if (!parts_.tensors.has_gradient(piece.parameter)) continue;
+      ever_fetched_[static_cast<std::size_t>(piece.parameter)] = true;
+      ADAMANT_TRY(cudaMemcpyAsync(at(gradients, piece), on_device(gradients, piece),
+                                  bytes_of_piece(gradients, piece), cudaMemcpyDeviceToHost,
+                                  down_.get()));
+    }
+    fetched_[w].record(down_);
+  }
+}
+
+void HybridStep::run(std::span<StepScalars const> rows) {
+  for (std::size_t w = 0; w < windows_.size(); ++w) {
+    if (!is_stepped(windows_[w])) continue;
+    if (!ADAMANT_BUG(pt_98667)) fetched_[w].synchronize();  // H2
+    if (ADAMANT_BUG(hybrid_sends_before_step)) send_up(windows_[w]);
+    step(windows_[w], rows);
+    if (!ADAMANT_BUG(hybrid_sends_before_step)) send_up(windows_[w]);
+  }
+  sent_.record(ADAMANT_BUG(mlm_3140) ? down_ : up_);
+  sent_.make_wait(parts_.streams.compute);  // H4
+}
+
+void HybridStep::step(Window const& window, std::span<StepScalars const> rows) {
+  std::int64_t const total = window.ends.back();
+  auto const chunks =
+      static_cast<int>(std::clamp<std::int64_t>(total / chunk_numel_, 1, parts_.workers.count()));
+  parts_.workers.parallel_for(chunks, [&](int chunk) {
+    for_each_run(window.ends, chunk_of(total, chunk, chunks),
+                 [&](std::size_t i, std::int64_t first, std::int64_t count) {
+                   Piece piece = window.pieces[i];
+                   if (!is_stepped(piece.parameter)) return;
+                   piece.first += first;
+                   cpu_adam(rows[static_cast<std::size_t>(piece.parameter)], numbers(piece), count);
+                 });
+  });
+}
+
+void HybridStep::send_up(Window const& window) {
+  for (Piece const& piece : window.pieces) {
+    if (!is_stepped(piece.parameter)) continue;
+    std::size_t const bytes = bytes_of_piece(parameters, piece);
+    DeviceBuffer copy;
+    if (ADAMANT_BUG(mlm_4623_copy))
+      copy = DeviceBuffer(parts_.ledger, Purpose::parameters, bytes, up_);
+    std::byte* const to = copy ? copy.as<std::byte>() : on_device(parameters, piece);
+    ADAMANT_TRY(
+        cudaMemcpyAsync(to, at(parameters, piece), bytes, cudaMemcpyHostToDevice, up_.get()));
+  }
+}
+
+ShardView HybridStep::placed(ShardView view, TensorKind kind, int parameter) const {
+  std::int64_t const count = parts_.split.host_numel(parameter);
+  if (count == 0) return view;
+  for (Array const array : {main, exp_avg, exp_avg_sq}) {
+    if (kind_of(array, parameter) != kind || !parts_.layout[parameter].format(kind)) continue;
+    std::int64_t const first = parts_.split.device_numel(parameter);
+    std::byte* const here = at(array, {.parameter = parameter, .first = first, .count = count});
+    view.on_host = first == 0;
+    if (view.on_host) {
+      view.data = here;
+    } else {
+      view.tail = here;
+      view.tail_numel = count;
+    }
+  }
+  return view;
+}
+
+// ---- where things are
+// ----------------------------------------------------------------------------
+
+TensorKind HybridStep::kind_of(Array array, int parameter) const {
+  bool const cast = parts_.layout[parameter].format(TensorKind::cast_gradient).has_value();
+  switch (array) {
+    case gradients:
+      return cast ? TensorKind::cast_gradient : TensorKind::gradient;
+    case parameters:
+      return TensorKind::parameter;
+    case main:
+      return TensorKind::main;
+    case exp_avg:
+      return TensorKind::exp_avg;
+    default:
+      return TensorKind::exp_avg_sq;
+  }
+}
+
+std::byte* HybridStep::at(Array array, Piece const& piece) const {
+  auto const parameter = static_cast<std::size_t>(piece.parameter);
+  std::int64_t const skipped = piece.first - parts_.split.device_numel(piece.parameter);
+  bool const one_for_all = ADAMANT_BUG(ds_1643) && array == gradients;
+  std::size_t const begin = one_for_all ? 0 : rooms_[parameter].begin[array];
+  return arrays_[array].data() + begin +
+         bytes_of_piece(array, {.parameter = piece.parameter, .first = 0, .count = skipped});
+}
+
+std::byte* HybridStep::on_device(Array array, Piece const& piece) const {
+  return parts_.tensors.at(kind_of(array, piece.parameter), piece.parameter) +
+         bytes_of_piece(array, {.parameter = piece.parameter, .first = 0, .count = piece.first});
+}
+
+std::size_t HybridStep::bytes_of_piece(Array array, Piece const& piece) const {
+  auto const format = parts_.layout[piece.parameter].format(kind_of(array, piece.parameter));
+  return static_cast<std::size_t>(piece.count) * bytes_of(format.value());
+}
+
+CpuAdamNumbers HybridStep::numbers(Piece const& piece) const {
+  Formats const& formats = parts_.layout[piece.parameter].formats;
+  bool const copies = formats.main.has_value();
+  auto const array = [&](Array which) {
+    TensorKind const kind = kind_of(which, piece.parameter);
+    return Numbers{at(which, piece), parts_.layout[piece.parameter].format(kind).value()};
+  };
+  return {.weights = array(copies ? main : parameters),
+          .gradients = array(gradients),
+          .exp_avg = array(exp_avg),
+          .exp_avg_sq = array(exp_avg_sq),
+          .parameter = array(parameters),
+          .copies = copies};
+}
+
+}  // namespace adamant::real

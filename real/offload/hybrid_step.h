@@ -1,0 +1,109 @@
+// The CPU's part of a hybrid step: gradients of its elements come down, the CPU steps them, weights
+// go up, window by window. Their moments and main weights live in host memory alone. It knows
+// nothing of how steps are counted: its scalars are the kernel's.
+//
+// Invariants:
+//   H1 a copy down starts after the last work that wrote the gradient
+//   H2 the CPU touches a window after its copies down, which came after the last copies up
+//   H3 a copy up starts after the CPU's step of its window, and after the last reader of what it
+//      overwrites on the device
+//   H4 whatever runs on `compute` after run() starts after the last copy up
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <vector>
+
+#include "real/cuda/streams.h"
+#include "real/offload/cpu_adam.h"
+#include "real/offload/host_array.h"
+#include "real/offload/split.h"
+#include "real/offload/streams.h"
+#include "real/offload/workers.h"
+#include "real/shard/layout.h"
+#include "real/shard/tensors.h"
+#include "real/step/step_table.h"
+
+namespace adamant::real {
+
+class HybridStep {
+ public:
+  struct Parts {
+    Layout const& layout;
+    Split const& split;
+    Tensors& tensors;
+    Ledger& ledger;
+    Streams const& streams;
+    OffloadStreams const& copies;  // without overlap, everything runs on `compute`
+    Workers& workers;
+  };
+
+  /// Allocates the host's arrays; moments are zeros. Errors: CudaError, std::bad_alloc.
+  HybridStep(Parts const& parts, HybridConfig const& config, HybridGrain const& grain);
+
+  /// The CPU's copy of the weights of one parameter: `shard` is this rank's part, whole, already
+  /// rounded to what the device holds. REQUIRES: nothing is in flight.
+  void write_weights(int parameter, std::span<float const> shard);
+
+  /// Sends gradients on their way down, before the device's part of the step is launched.
+  ///
+  /// Stream: ordered after `compute` so far. Errors: CudaError.
+  void fetch_gradients();
+  /// Steps every element of a parameter that has a gradient, by the rows of the step's table, and
+  /// sends the weights up.
+  ///
+  /// Stream: waits for the copies down; `compute` goes on after the copies up. Errors: CudaError.
+  void run(std::span<StepScalars const> rows);
+
+  /// A state that is here, in whole or in part, as the door shows it.
+  ShardView placed(ShardView view, TensorKind kind, int parameter) const;
+
+ private:
+  /// A run of elements of one parameter.
+  struct Piece {
+    int parameter = 0;
+    std::int64_t first = 0;  // in the rank's shard
+    std::int64_t count = 0;
+  };
+  /// What is copied and stepped as one.
+  struct Window {
+    std::vector<Piece> pieces;
+    std::vector<std::int64_t> ends;  // of the pieces, their elements numbered through
+  };
+  /// The host's arrays. `parameters` is what goes up: the weights themselves, or their rounding
+  /// beside main weights.
+  enum Array { gradients, parameters, main, exp_avg, exp_avg_sq, array_count };
+  struct Room {
+    std::array<std::size_t, array_count> begin = {};  // of the parameter's part, in bytes
+  };
+
+  void allocate(HybridConfig const& config);
+  void cut_windows(std::int64_t numel_max);
+  void add_piece(Piece const& piece, std::int64_t numel_max);
+  bool is_stepped(int parameter) const;
+  bool is_stepped(Window const& window) const;
+  TensorKind kind_of(Array array, int parameter) const;
+  std::byte* at(Array array, Piece const& piece) const;
+  std::byte* on_device(Array array, Piece const& piece) const;
+  std::size_t bytes_of_piece(Array array, Piece const& piece) const;
+  CpuAdamNumbers numbers(Piece const& piece) const;
+  void step(Window const& window, std::span<StepScalars const> rows);
+  void send_up(Window const& window);
+
+  Parts parts_;
+  std::int64_t chunk_numel_;
+  Stream const& down_;
+  Stream const& up_;
+  std::array<HostArray, array_count> arrays_;
+  std::vector<Room> rooms_;  // by parameter
+  std::deque<Window> windows_;
+  std::deque<Event> fetched_;       // by window, on down
+  Event ready_;                     // on compute
+  Event sent_;                      // on up
+  std::vector<bool> ever_fetched_;  // what a faulty step would still apply
+};
+
+}  // namespace adamant::real

@@ -1,0 +1,50 @@
+#include "real/offload/split.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "real/bug.h"
+#include "real/cuda/assert.h"
+
+namespace adamant::real {
+
+namespace {
+
+std::int64_t counted(ParameterLayout const& layout) {
+  return ADAMANT_BUG(mlm_4623) ? layout.numel : layout.shard_numel();
+}
+
+}  // namespace
+
+Split::Split(Layout const& layout, double fraction) {
+  ADAMANT_REAL_ASSERT(fraction >= 0);
+  ADAMANT_REAL_ASSERT(fraction <= 1);
+  std::int64_t total = 0;
+  for (int p = 0; p < layout.parameter_count(); ++p) total += counted(layout[p]);
+  auto left = static_cast<std::int64_t>(std::ceil(fraction * static_cast<double>(total)));
+  left = std::min(left, total);  // where the product was rounded up
+
+  auto const count = static_cast<std::size_t>(layout.parameter_count());
+  device_numel_.resize(count);
+  host_numel_.resize(count);
+  for (int p = layout.parameter_count() - 1; p >= 0; --p) {
+    std::int64_t const numel = layout[p].shard_numel();
+    std::int64_t const on_host = std::min(left, numel);
+    host_numel_[static_cast<std::size_t>(p)] = on_host;
+    device_numel_[static_cast<std::size_t>(p)] = numel - on_host;
+    left -= on_host;
+  }
+}
+
+std::size_t Split::device_bytes(Layout const& layout, TensorKind kind) const {
+  for (int p = 0; p < layout.parameter_count(); ++p) {
+    if (host_numel(p) == 0) continue;
+    auto const format = layout[p].format(kind);
+    auto const numel = static_cast<std::size_t>(device_numel(p));
+    std::size_t const part = format ? numel * bytes_of(*format) : 0;
+    return layout[p].begin(kind) + (part + 15) / 16 * 16;
+  }
+  return layout.flat_bytes(kind);
+}
+
+}  // namespace adamant::real
