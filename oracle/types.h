@@ -127,6 +127,7 @@ enum class Purpose {
   reduction,             // a unit's shard of summed gradients, before the mean
   step_table,            // per-parameter step scalars, device copy and pinned staging
   work_list,             // the fused kernel's list of pieces
+  checkpoint,            // what save and load move bytes and messages through, while they run
 };
 inline constexpr std::string_view purpose_names[] = {"parameters",
                                                      "gradients",
@@ -138,7 +139,8 @@ inline constexpr std::string_view purpose_names[] = {"parameters",
                                                      "unsharded_gradients",
                                                      "reduction",
                                                      "step_table",
-                                                     "work_list"};
+                                                     "work_list",
+                                                     "checkpoint"};
 inline constexpr int purpose_count = static_cast<int>(std::size(purpose_names));
 
 inline constexpr std::string_view name_of(TensorKind kind) {

@@ -4,6 +4,9 @@
 
 #include <cstring>
 
+#include "real/checkpoint/checkpoint_error.h"
+#include "real/checkpoint/engine_state.h"
+#include "real/checkpoint/load.h"
 #include "real/comm/backward_pass.h"
 #include "real/comm/loopback_communicator.h"
 #include "real/comm/nccl_communicator.h"
@@ -52,6 +55,8 @@ class ShardedAdam final : public Engine {
   void write_parameter(int parameter, std::span<float const> values) override;
   void backward(std::span<int const> without) override;
   void step() override {
+    expect_state();
+    tensors_.expect_one_description();
     attempt([&] {
       if (states_) states_->bring_back();
       step_.run(tensors_, hybrid_.get());
@@ -61,13 +66,20 @@ class ShardedAdam final : public Engine {
   void zero_grad(bool set_to_none) override;
   void offload() override;
   void reload() override;
-  void set_group(int group, AdamConfig const& config) override { step_.set_group(group, config); }
+  void set_group(int group, AdamConfig const& config) override {
+    expect_state();
+    step_.set_group(group, config);
+  }
+  AdamConfig group(int group) const override { return step_.group(group); }
+  void save(Storage& storage, std::string const& directory) override;
+  LoadReport load(Storage& storage, std::string const& directory) override;
+  bool has_state() const override { return has_state_; }
   void synchronize() override;
 
   ShardView shard(int parameter, TensorKind kind) const override {
-    ShardView const view = tensors_.view(kind, parameter);
-    if (hybrid_) return hybrid_->placed(view, kind, parameter);
-    return states_ ? states_->placed(view, kind, parameter) : view;
+    ShardView view = placed(parameter, kind);
+    if (!has_state_) view.data = view.tail = nullptr;
+    return view;
   }
   bool has_gradient(int parameter) const override { return tensors_.has_gradient(parameter); }
   std::int64_t step_count(int parameter) const override { return step_.count(parameter); }
@@ -84,17 +96,46 @@ class ShardedAdam final : public Engine {
   void attempt(Verb verb) {
     try {
       verb();
+    } catch (StorageError const&) {  // these two reach all ranks alike, which stay in step
+      throw;
+    } catch (CheckpointError const&) {
+      throw;
     } catch (...) {
       failed_ = true;
       throw;
     }
   }
 
+  ShardView placed(int parameter, TensorKind kind) const {
+    ShardView const view = tensors_.view(kind, parameter);
+    if (hybrid_) return hybrid_->placed(view, kind, parameter);
+    return states_ ? states_->placed(view, kind, parameter) : view;
+  }
+
+  void expect_state() const {
+    if (!has_state_)
+      throw NoStateError("the engine holds no state since a load failed; only load is allowed");
+  }
+  EngineNames names() const { return {parameters_, group_names_, step_counter_}; }
+  CheckpointState checkpoint_state();
+  CheckpointPlace place(Storage& storage, std::string const& directory, Agreement& agreement) {
+    return {storage, directory, agreement, ledger_, streams_.compute, where_, piece_bytes_};
+  }
+  /// Tells those who keep something of their own beside the shards that these are others now.
+  void follow_loaded_shards();
+  std::vector<float> download_parameter(int parameter);
+
   /// Every stream that there is.
   std::vector<Stream const*> all_streams() const;
   StateOffload::Parts state_parts();
   /// Writes this rank's part of a state wherever it is; waits.
   void write_state(int parameter, TensorKind kind, std::span<std::byte const> from);
+
+  std::vector<ParameterSpec> const parameters_;
+  std::vector<std::string> const group_names_;
+  StepCounter const step_counter_;
+  RankOfWorld const where_;
+  std::size_t const piece_bytes_;
 
   // In the order in which they are made; destroyed the other way round, buffers before streams.
   Layout layout_;
@@ -111,10 +152,23 @@ class ShardedAdam final : public Engine {
   NoWorkers no_workers_;
   std::unique_ptr<HybridStep> hybrid_;
   bool failed_ = false;
+  bool has_state_ = true;
 };
 
+std::vector<std::string> group_names(EngineConfig const& config) {
+  if (!config.group_names.empty()) return config.group_names;
+  std::vector<std::string> names;
+  for (std::size_t g = 0; g < config.groups.size(); ++g) names.push_back(std::to_string(g));
+  return names;
+}
+
 ShardedAdam::ShardedAdam(EngineConfig const& config, GradientSource& source)
-    : layout_(config.parameters, {.rank = config.rank, .world_size = config.world_size}),
+    : parameters_(config.parameters),
+      group_names_(group_names(config)),
+      step_counter_(config.step_counter),
+      where_{.rank = config.rank, .world_size = config.world_size},
+      piece_bytes_(config.checkpoint_piece_bytes),
+      layout_(config.parameters, {.rank = config.rank, .world_size = config.world_size}),
       split_(layout_, config.hybrid ? config.hybrid->fraction : 0.0),
       communicator_(make_communicator(config)),
       tensors_(layout_, bytes_on_device(layout_, split_, config.state_offload), ledger_, streams_),
@@ -155,6 +209,7 @@ ShardedAdam::~ShardedAdam() {
 void ShardedAdam::write_parameter(int parameter, std::span<float const> values) {
   ParameterLayout const& layout = layout_[parameter];
   ADAMANT_REAL_ASSERT(static_cast<std::int64_t>(values.size()) == layout.numel);
+  expect_state();
   if (layout.shard_numel() == 0) return;
   auto const rows = values.subspan(static_cast<std::size_t>(layout.first_element()),
                                    static_cast<std::size_t>(layout.shard_numel()));
@@ -192,6 +247,7 @@ void ShardedAdam::upload(std::byte* to, std::span<std::byte const> from) {
 }
 
 void ShardedAdam::backward(std::span<int const> without) {
+  expect_state();
   std::vector<bool> wanted(static_cast<std::size_t>(layout_.parameter_count()), true);
   for (int const parameter : without) {
     ADAMANT_REAL_ASSERT(parameter >= 0);
@@ -202,12 +258,61 @@ void ShardedAdam::backward(std::span<int const> without) {
 }
 
 void ShardedAdam::zero_grad(bool set_to_none) {
+  expect_state();
   attempt([&] {
     if (set_to_none)
       tensors_.drop_gradients();
     else
       tensors_.zero_gradients();
   });
+}
+
+// Host code is about to read or write what is in host memory: nothing may still be on its way.
+CheckpointState ShardedAdam::checkpoint_state() {
+  tensors_.expect_one_description();
+  for (Stream const* stream : all_streams()) stream->synchronize();
+  return describe_engine(
+      names(), [this](int parameter, TensorKind kind) { return placed(parameter, kind); }, step_);
+}
+
+void ShardedAdam::save(Storage& storage, std::string const& directory) {
+  expect_state();
+  attempt([&] {
+    Agreement agreement(*communicator_, ledger_, streams_.compute, where_);
+    save_checkpoint(place(storage, directory, agreement), checkpoint_state());
+  });
+}
+
+LoadReport ShardedAdam::load(Storage& storage, std::string const& directory) {
+  Loaded loaded;
+  attempt([&] {
+    Agreement agreement(*communicator_, ledger_, streams_.compute, where_);
+    loaded = load_checkpoint(place(storage, directory, agreement), checkpoint_state(), [&] {
+      has_state_ = false;
+      tensors_.drop_gradients();
+    });
+    follow_loaded_shards();
+  });
+  restore_progress(names(), loaded.progress, step_);
+  has_state_ = true;
+  return {.notes = std::move(loaded.notes)};
+}
+
+void ShardedAdam::follow_loaded_shards() {
+  if (states_) states_->note_written();
+  if (!hybrid_) return;
+  for (int p = 0; p < layout_.parameter_count(); ++p)
+    if (!layout_[p].formats.main && layout_[p].shard_numel() > 0)
+      hybrid_->write_weights(p, download_parameter(p));
+}
+
+std::vector<float> ShardedAdam::download_parameter(int parameter) {
+  ShardView const view = placed(parameter, TensorKind::parameter);
+  std::vector<std::byte> bytes(static_cast<std::size_t>(view.numel) * bytes_of(view.format));
+  ADAMANT_TRY(cudaMemcpyAsync(bytes.data(), view.data, bytes.size(), cudaMemcpyDeviceToHost,
+                              streams_.compute.get()));
+  streams_.compute.synchronize();
+  return decoded(bytes, view.format);
 }
 
 void ShardedAdam::synchronize() {
@@ -217,6 +322,7 @@ void ShardedAdam::synchronize() {
 }
 
 void ShardedAdam::offload() {
+  expect_state();
   ADAMANT_REAL_ASSERT(hybrid_ == nullptr);
   attempt([&] {
     if (!states_) {
@@ -228,6 +334,7 @@ void ShardedAdam::offload() {
 }
 
 void ShardedAdam::reload() {
+  expect_state();
   attempt([&] {
     if (states_) states_->bring_back();
   });
@@ -263,6 +370,10 @@ std::vector<NamedStream> ShardedAdam::streams() const {
 std::unique_ptr<Engine> make_engine(EngineConfig const& config, GradientSource& source) {
   ADAMANT_REAL_ASSERT(!config.parameters.empty());
   ADAMANT_REAL_ASSERT(!config.groups.empty());
+  ADAMANT_REAL_ASSERT(config.group_names.empty() ||
+                      config.group_names.size() == config.groups.size());
+  ADAMANT_REAL_ASSERT(config.checkpoint_piece_bytes >= 1);
+  ADAMANT_REAL_ASSERT(config.checkpoint_piece_bytes <= std::size_t{1} << 20);
   ADAMANT_REAL_ASSERT(config.microbatches >= 1);
   ADAMANT_REAL_ASSERT(!(config.state_offload && config.hybrid));
   ADAMANT_REAL_ASSERT(config.microbatches <= 1 << 24);  // exact in binary32

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "oracle/types.h"
+#include "real/checkpoint/storage.h"
 #include "real/offload/workers.h"
 
 namespace adamant::real {
@@ -77,8 +78,9 @@ struct EngineConfig {
   int rank = 0;
   int world_size = 1;
   int device = 0;
-  std::vector<ParameterSpec> parameters;  // in registration order; units without gaps from 0
-  std::vector<AdamConfig> groups;         // indexed by ParameterSpec::group
+  std::vector<ParameterSpec> parameters;      // in registration order; units without gaps from 0
+  std::vector<AdamConfig> groups;             // indexed by ParameterSpec::group
+  std::vector<std::string> group_names = {};  // for checkpoints; empty: their numbers
   StepCounter step_counter = StepCounter::group;
   int microbatches = 1;  // of the global batch; rank r takes r, r + world_size, …
 
@@ -92,6 +94,9 @@ struct EngineConfig {
   ncclUniqueId nccl_id = {};                   // nccl: the same on every rank
   Rendezvous* rendezvous = nullptr;            // loopback: outlives the engine
   std::shared_ptr<LoopbackExchange> exchange;  // loopback: the same on every rank
+
+  /// Bytes of a checkpoint's file that are moved at once and share a checksum; at most 1 MiB.
+  std::size_t checkpoint_piece_bytes = 256 * 1024;
 };
 
 /// A live allocation of the engine.
@@ -120,6 +125,11 @@ struct ShardView {
   std::int64_t numel = 0;  // (row_end - row_begin) x row_numel, without padding
 };
 
+/// What a load has to say beside its success.
+struct LoadReport {
+  std::vector<std::string> notes;  // of what was not in the files, or not looked at
+};
+
 struct NamedStream {
   cudaStream_t stream = nullptr;
   std::string name;
@@ -128,7 +138,8 @@ struct NamedStream {
 /// Adam over this rank's shards.
 ///
 /// Errors: CudaError or NcclError (real/cuda/error.h) when the world refuses; after one the engine
-/// may only be destroyed. A misuse of the door asserts.
+/// may only be destroyed. NoStateError (real/checkpoint/checkpoint_error.h) of all verbs but load
+/// and synchronize while the engine holds no state. A misuse of the door asserts.
 class Engine {
  public:
   virtual ~Engine() = default;
@@ -160,6 +171,30 @@ class Engine {
 
   /// Replaces one group's settings; the next step uses them.
   virtual void set_group(int group, AdamConfig const& config) = 0;
+
+  /// Writes a checkpoint of the whole world into `directory`, whose parent exists; all ranks call
+  /// it. An older checkpoint there is replaced in one moment, or left whole. Nothing of the engine
+  /// changes. Format: real/checkpoint/README.md.
+  ///
+  /// Stream: returns when the checkpoint survives a crash.
+  /// Errors: StorageError, on all ranks; the engine goes on.
+  virtual void save(Storage& storage, std::string const& directory) = 0;
+
+  /// Replaces parameters, main weights, moments, step counters and the settings of groups by those
+  /// of a checkpoint, whatever the world that saved it; all ranks call it. No parameter has a
+  /// gradient afterwards. What is in host memory stays there. Files without adamant's manifest
+  /// (PyTorch's) leave settings as they are.
+  ///
+  /// Errors: CheckpointError (real/checkpoint/checkpoint_error.h) or StorageError, the same on all
+  ///         ranks. What can be known beforehand is, and then nothing has changed; bytes that turn
+  ///         out wrong on the way leave the engine without state, see has_state().
+  virtual LoadReport load(Storage& storage, std::string const& directory) = 0;
+
+  /// False after a load that failed midway, until one succeeds.
+  virtual bool has_state() const = 0;
+
+  /// The settings of a group that the next step uses.
+  virtual AdamConfig group(int group) const = 0;
 
   /// Waits until everything enqueued is done.
   virtual void synchronize() = 0;

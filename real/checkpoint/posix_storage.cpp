@@ -10,6 +10,8 @@
 #include <cstring>
 #include <memory>
 
+#include "real/cuda/reported.h"
+
 namespace adamant::real {
 
 namespace {
@@ -90,15 +92,13 @@ class PosixInputFile final : public InputFile {
   std::uint64_t size() const override { return size_; }
 
   void read(std::uint64_t offset, std::span<std::byte> into) override {
-#ifdef __SANITIZE_THREAD__
-    // No compiler reports what a system call writes: where accesses are watched, the bytes arrive
-    // by a copy that is.
-    std::vector<std::byte> arrived(into.size());
-    read_all(file_, offset, arrived);
-    if (!into.empty()) std::memcpy(into.data(), arrived.data(), arrived.size());
-#else
-    read_all(file_, offset, into);
-#endif
+    if constexpr (accesses_are_reported) {
+      std::vector<std::byte> arrived(into.size());
+      read_all(file_, offset, arrived);
+      if (!into.empty()) std::memcpy(into.data(), arrived.data(), arrived.size());
+    } else {
+      read_all(file_, offset, into);
+    }
   }
 
  private:

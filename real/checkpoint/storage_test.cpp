@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "real/checkpoint/posix_storage.h"
+#include "real/testing/memory_storage.h"
 #include "real/testing/storage_contract.h"
 #include "real/testing/temporary_directory.h"
 
@@ -13,6 +14,12 @@ TEST(Storage, FilesOfTheSystemKeepTheContract) {
   TemporaryDirectory const root;
   PosixStorage storage;
   expect_storage_contract(storage, root.path());
+}
+
+TEST(Storage, FilesInMemoryKeepTheContract) {
+  MemoryStorage storage;
+  storage.make_directory("root");
+  expect_storage_contract(storage, "root");
 }
 
 TEST(Storage, MessagesNameThePathAndTheReason) {

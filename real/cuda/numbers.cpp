@@ -24,7 +24,28 @@ std::vector<float> rounded_to(std::span<float const> values) {
   return result;
 }
 
+template <typename T>
+std::vector<float> decoded_from(std::span<std::byte const> bytes) {
+  std::vector<T> numbers(bytes.size() / sizeof(T));
+  if (!bytes.empty()) std::memcpy(numbers.data(), bytes.data(), numbers.size() * sizeof(T));
+  std::vector<float> values;
+  for (T const number : numbers) values.push_back(widened(number));
+  return values;
+}
+
 }  // namespace
+
+std::vector<float> decoded(std::span<std::byte const> bytes, NumberFormat format) {
+  switch (format) {
+    case NumberFormat::fp32:
+      return decoded_from<float>(bytes);
+    case NumberFormat::bf16:
+      return decoded_from<__nv_bfloat16>(bytes);
+    case NumberFormat::fp16:
+      break;
+  }
+  return decoded_from<__half>(bytes);
+}
 
 std::vector<std::byte> encoded(std::span<float const> values, NumberFormat format) {
   switch (format) {

@@ -81,6 +81,9 @@ __device__ inline float rounded(float x, NumberFormat format) {
 /// `values` as bytes of `format`, each rounded once. On the host.
 std::vector<std::byte> encoded(std::span<float const> values, NumberFormat format);
 
+/// Numbers that are stored in `format`. On the host.
+std::vector<float> decoded(std::span<std::byte const> bytes, NumberFormat format);
+
 /// `values` as `format` can hold them. On the host.
 std::vector<float> rounded(std::span<float const> values, NumberFormat format);
 

@@ -72,6 +72,12 @@ void StateOffload::bring(TensorKind kind) {
   parts_.tensors.put(kind, std::move(device));
 }
 
+void StateOffload::note_written() {
+  if (!never_stepped_) return;
+  never_stepped_ = false;
+  sent_.record(parts_.copies.down);  // so that there is something to wait for
+}
+
 ShardView StateOffload::placed(ShardView view, TensorKind kind, int parameter) const {
   auto const& pinned = pinned_[static_cast<std::size_t>(kind)];
   ParameterLayout const& layout = parts_.layout[parameter];

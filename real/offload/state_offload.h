@@ -51,6 +51,8 @@ class StateOffload {
   bool away() const { return away_; }
   /// The host may read or write pinned states after this.
   void wait_until_away() const { sent_.synchronize(); }
+  /// Somebody has written all states where they are now.
+  void note_written();
   /// A state that is away, as the door shows it.
   ShardView placed(ShardView view, TensorKind kind, int parameter) const;
 

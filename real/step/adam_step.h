@@ -41,7 +41,10 @@ class AdamStep {
   void run(Tensors const& tensors, HybridStep* hybrid);
 
   void set_group(int group, AdamConfig const& config);
+  AdamConfig const& group(int group) const { return groups_[static_cast<std::size_t>(group)]; }
   std::int64_t count(int parameter) const { return counters_.of(parameter); }
+  StepCounters const& counters() const { return counters_; }
+  StepCounters& counters() { return counters_; }
 
  private:
   void upload_work_list(std::vector<WorkPiece> const& pieces);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <utility>
 
 #include "real/bug.h"
 #include "real/cuda/assert.h"
@@ -98,6 +99,14 @@ void StepCounters::advance(std::vector<bool> const& has_gradient, Layout const& 
     if (ADAMANT_BUG(te_3318) && !owns_some[g]) continue;
     advance_one(group_steps_[g]);
   }
+}
+
+void StepCounters::restore(std::vector<std::int64_t> group_steps,
+                           std::vector<std::int64_t> parameter_steps) {
+  ADAMANT_REAL_ASSERT(group_steps.size() == group_steps_.size());
+  ADAMANT_REAL_ASSERT(parameter_steps.size() == parameter_steps_.size());
+  group_steps_ = std::move(group_steps);
+  parameter_steps_ = std::move(parameter_steps);
 }
 
 std::int64_t StepCounters::of(int parameter) const {

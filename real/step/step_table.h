@@ -47,6 +47,14 @@ class StepCounters {
   void advance(std::vector<bool> const& has_gradient, Layout const& layout);
   std::int64_t of(int parameter) const;
 
+  /// What a checkpoint keeps: both kinds of counters, whichever is asked.
+  std::int64_t of_group(int group) const { return group_steps_[static_cast<std::size_t>(group)]; }
+  std::int64_t of_parameter_alone(int parameter) const {
+    return parameter_steps_[static_cast<std::size_t>(parameter)];
+  }
+  /// REQUIRES: as many as there are.
+  void restore(std::vector<std::int64_t> group_steps, std::vector<std::int64_t> parameter_steps);
+
  private:
   StepCounter kind_;
   std::vector<int> group_of_;

@@ -11,6 +11,14 @@ namespace {
 
 constexpr char const* law = "memory.budget";
 
+// What save and load may take beside the state, whatever its size. The exact number depends on how
+// long the texts are that ranks exchange.
+constexpr std::int64_t checkpoint_bytes_max = std::int64_t{64} << 20;
+
+bool allowed_peak(Purpose purpose, std::int64_t peak, std::int64_t expected) {
+  return purpose == Purpose::checkpoint ? peak <= checkpoint_bytes_max : peak == expected;
+}
+
 struct Bytes {
   std::int64_t device = 0;
   std::int64_t pinned = 0;
@@ -90,7 +98,7 @@ void MemoryJudge::compare_purposes(WorldView const& world, int rank,
                                 " are not what its shapes "
                                 "and its operations need"});
     auto const peak = static_cast<std::int64_t>(world.peak_bytes(rank, purpose));
-    if (peak != budget.peak_bytes(purpose))
+    if (!allowed_peak(purpose, peak, budget.peak_bytes(purpose)))
       findings_.add(law, {.rank = rank},
                     {.expected = std::to_string(budget.peak_bytes(purpose)) + " bytes",
                      .actual = std::to_string(peak) + " bytes",

@@ -1,0 +1,43 @@
+// What ranks tell each other while they save and load: a text a rank, seen by all. It is also how a
+// refusal on one rank becomes the same refusal on every rank, before anybody goes on alone into a
+// collective that the others will never reach.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "real/comm/communicator.h"
+#include "real/shard/layout.h"
+#include "real/shard/memory.h"
+
+namespace adamant::real {
+
+/// All ranks make the same calls in the same order; each waits for the others.
+class Agreement {
+ public:
+  Agreement(Communicator& communicator, Ledger& ledger, Stream const& stream, RankOfWorld where)
+      : communicator_(communicator), ledger_(ledger), stream_(stream), where_(where) {}
+
+  /// Everybody's text, by rank. Errors: CudaError, NcclError.
+  std::vector<std::string> exchange(std::string const& mine);
+
+  /// Runs `part` on this rank, then hears what came of it elsewhere; returns what the parts
+  /// returned, by rank.
+  ///
+  /// Errors: where any rank's part threw CheckpointError or StorageError, the first such rank's, on
+  ///         every rank, with its number. Other exceptions leave at once.
+  std::vector<std::string> together(std::function<std::string()> const& part);
+
+ private:
+  /// receive = everybody's `send`, one after another.
+  std::vector<std::byte> gather(std::vector<std::byte> const& send);
+
+  Communicator& communicator_;
+  Ledger& ledger_;
+  Stream const& stream_;
+  RankOfWorld where_;
+};
+
+}  // namespace adamant::real

@@ -1,0 +1,331 @@
+// Save and load through the engine's door, in worlds of simulated ranks or on GPUs.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "real/checkpoint/checkpoint_error.h"
+#include "real/checkpoint/manifest.h"
+#include "real/checkpoint/names.h"
+#include "real/engine.h"
+#include "real/testing/memory_storage.h"
+#include "real/testing/small_world.h"
+
+namespace adamant::real {
+namespace {
+
+// Shorter than worlds, longer, without rows, in other formats; names out of order.
+std::vector<ParameterSpec> parameters() {
+  Formats const mixed = {
+      .parameter = NumberFormat::bf16, .exp_avg = NumberFormat::bf16, .main = NumberFormat::fp32};
+  Formats const half = {.parameter = NumberFormat::fp16, .main = NumberFormat::fp32};
+  return {{.name = "embed", .shape = {7, 3}},
+          {.name = "a.none", .shape = {0, 4}, .group = 1},
+          {.name = "one", .shape = {1, 2}, .group = 1, .unit = 1, .formats = mixed},
+          {.name = "head", .shape = {37}, .unit = 1, .formats = half}};
+}
+
+EngineConfig small_config() {
+  EngineConfig config;
+  config.parameters = parameters();
+  config.groups = {{.weight_decay = 0.1F}, {.mode = AdamMode::adam, .learning_rate = 0.1F}};
+  config.group_names = {"default", "other"};
+  config.checkpoint_piece_bytes = 64;
+  return config;
+}
+
+State in_world(int ranks, std::function<void(Rank&)> const& body) {
+  return in_world(ranks, small_config(), body);
+}
+
+/// A checkpoint `c` of a world that was trained for two steps.
+State save_trained(MemoryStorage& storage, int ranks) {
+  return in_world(ranks, [&](Rank& rank) {
+    rank.write(0.1F);
+    rank.train(2);
+    rank.engine->save(storage, "c");
+  });
+}
+
+TEST(Checkpoint, AnyPathOfWorldsKeepsEveryBit) {
+  ADAMANT_NEEDS(8, Devices::shared);
+  MemoryStorage storage;
+  State const saved = save_trained(storage, 4);
+  for (int const ranks : {2, 8, 3, 1, 4, 4}) {
+    State const loaded = in_world(ranks, [&](Rank& rank) {
+      EXPECT_TRUE(rank.engine->load(storage, "c").notes.empty());
+      EXPECT_EQ(rank.engine->step_count(0), 2);
+      rank.engine->save(storage, "c");
+    });
+    EXPECT_EQ(loaded, saved) << ranks;
+  }
+}
+
+TEST(Checkpoint, TrainingGoesOnAsIfNothingHadHappened) {
+  ADAMANT_NEEDS(3, Devices::shared);
+  MemoryStorage storage;
+  State const straight = in_world(1, [&](Rank& rank) {
+    rank.write(0.1F);
+    rank.train(5);
+  });
+  save_trained(storage, 3);
+  State const continued = in_world(2, [&](Rank& rank) {
+    rank.engine->load(storage, "c");
+    rank.train(3);
+  });
+  EXPECT_EQ(continued, straight);
+}
+
+TEST(Checkpoint, StatesInHostMemoryAreSavedAndLoadedThere) {
+  ADAMANT_NEEDS(2, Devices::shared);
+  State const straight = in_world(1, [&](Rank& rank) {
+    rank.write(0.1F);
+    rank.train(5);
+  });
+  EngineConfig away = small_config();
+  away.state_offload = StateOffloadConfig{};
+  EngineConfig hybrid = small_config();
+  hybrid.hybrid = HybridConfig{.fraction = 0.5};
+  MemoryStorage storage;
+  save_trained(storage, 2);
+  for (EngineConfig const& config : {away, hybrid, away}) {
+    EXPECT_EQ(in_world(2, config,
+                       [&](Rank& rank) {
+                         rank.engine->load(storage, "c");
+                         rank.engine->save(storage, "d");
+                         rank.engine->load(storage, "d");
+                         rank.train(3);
+                       }),
+              straight);
+  }
+}
+
+TEST(Checkpoint, SettingsOfGroupsComeBackByName) {
+  ADAMANT_NEEDS(2, Devices::shared);
+  MemoryStorage storage;
+  AdamConfig const changed = {.mode = AdamMode::adam, .learning_rate = 0.3F, .beta2 = 0.5F};
+  in_world(2, [&](Rank& rank) {
+    rank.engine->set_group(1, changed);
+    rank.engine->save(storage, "c");
+  });
+  EngineConfig swapped = small_config();
+  std::swap(swapped.group_names[0], swapped.group_names[1]);
+  for (ParameterSpec& spec : swapped.parameters) spec.group = 1 - spec.group;
+  in_world(2, swapped, [&](Rank& rank) {
+    rank.engine->load(storage, "c");
+    EXPECT_EQ(rank.engine->group(0), changed);
+    EXPECT_EQ(rank.engine->group(1), small_config().groups[0]);
+  });
+}
+
+TEST(Checkpoint, ALoadTakesGradientsAwayAndKeepsAddresses) {
+  ADAMANT_NEEDS(1, Devices::shared);
+  MemoryStorage storage;
+  save_trained(storage, 1);
+  in_world(1, [&](Rank& rank) {
+    rank.engine->backward({});
+    void const* const address = rank.engine->shard(0, TensorKind::exp_avg).data;
+    std::size_t const buffers = rank.engine->buffers().size();
+    rank.engine->load(storage, "c");
+    EXPECT_FALSE(rank.engine->has_gradient(0));
+    EXPECT_EQ(rank.engine->shard(0, TensorKind::exp_avg).data, address);
+    EXPECT_EQ(rank.engine->buffers().size(), buffers - 1);
+  });
+}
+
+TEST(Checkpoint, PiecesPassThroughLittleMemory) {
+  ADAMANT_NEEDS(2, Devices::shared);
+  MemoryStorage storage;
+  in_world(2, [&](Rank& rank) {
+    rank.engine->save(storage, "c");
+    rank.engine->load(storage, "c");
+    EXPECT_LE(rank.engine->peak_bytes(Purpose::checkpoint), 4096U);
+  });
+}
+
+TEST(Checkpoint, AnOlderCheckpointFromMoreRanksLeavesNothing) {
+  ADAMANT_NEEDS(4, Devices::shared);
+  MemoryStorage storage;
+  save_trained(storage, 4);
+  in_world(2, [&](Rank& rank) { rank.engine->save(storage, "c"); });
+  EXPECT_EQ(storage.list("c"),
+            (std::vector<DirectoryEntry>{
+                {manifest_name, false}, {shard_file_name(0), false}, {shard_file_name(1), false}}));
+  EXPECT_EQ(storage.list(".").size(), 1U);
+}
+
+// ---- refusals
+// --------------------------------------------------------------------------------------
+
+/// The refusal of a load, the same on every rank, and what is left of the engine then.
+struct Refusal {
+  std::string message = "not refused";
+  CheckpointError::Kind kind = CheckpointError::Kind::damaged;
+  bool has_state = false;
+};
+
+Refusal refused_load(MemoryStorage& storage, EngineConfig const& config = small_config()) {
+  std::vector<Refusal> refusals(2);
+  in_world(2, config, [&](Rank& rank) {
+    bool const first = rank.engine->shard(0, TensorKind::parameter).row_begin == 0;
+    Refusal& mine = refusals[first ? 0 : 1];
+    mine = {};
+    try {
+      rank.engine->load(storage, "c");
+    } catch (CheckpointError const& error) {
+      mine = {error.what(), error.kind(), rank.engine->has_state()};
+    }
+  });
+  EXPECT_EQ(refusals[0].message, refusals[1].message);
+  EXPECT_EQ(refusals[0].has_state, refusals[1].has_state);
+  return refusals[0];
+}
+
+std::string const second_file = "c/" + shard_file_name(1);
+
+TEST(Checkpoint, MissingAndLeftOverFilesAreRefusedByName) {
+  ADAMANT_NEEDS(4, Devices::shared);
+  MemoryStorage storage;
+  save_trained(storage, 4);
+  auto const bytes = storage.bytes_of(second_file);
+  storage.remove(second_file);
+  Refusal refusal = refused_load(storage);
+  EXPECT_EQ(refusal.message, "rank 0: " + second_file + ": is missing; the manifest lists it");
+  EXPECT_TRUE(refusal.has_state);
+  storage.create(second_file)->append(bytes);
+  storage.create("c/" + shard_file_name(7))->append(bytes);
+  refusal = refused_load(storage);
+  EXPECT_EQ(refusal.message, "rank 0: c/" + shard_file_name(7) +
+                                 ": the manifest does not list it: it is left over from another "
+                                 "save");
+  storage.remove("c/" + shard_file_name(7));
+  storage.remove(std::string("c/") + manifest_name);
+  refusal = refused_load(storage);
+  EXPECT_NE(refusal.message.find("adamant.json: is missing"), std::string::npos);
+}
+
+TEST(Checkpoint, WhatIsNotThereIsRefusedByTheStorage) {
+  ADAMANT_NEEDS(2, Devices::shared);
+  MemoryStorage storage;
+  in_world(2, [&](Rank& rank) {
+    EXPECT_THROW(rank.engine->load(storage, "c"), StorageError);
+    EXPECT_TRUE(rank.engine->has_state());
+    rank.train(1);
+  });
+}
+
+TEST(Checkpoint, ATruncatedFileIsRefusedBeforeAnythingChanges) {
+  ADAMANT_NEEDS(2, Devices::shared);
+  MemoryStorage storage;
+  save_trained(storage, 2);
+  storage.bytes_of(second_file).pop_back();
+  Refusal const refusal = refused_load(storage);
+  EXPECT_NE(refusal.message.find(second_file + ": has "), std::string::npos);
+  EXPECT_TRUE(refusal.has_state);
+}
+
+TEST(Checkpoint, EveryFlippedByteIsNoticed) {
+  ADAMANT_NEEDS(2, Devices::shared);
+  MemoryStorage storage;
+  save_trained(storage, 2);
+  std::size_t const size = storage.bytes_of(second_file).size();
+  for (std::size_t at = 5; at < size; at += 61) {
+    storage.bytes_of(second_file)[at] ^= std::byte{16};
+    Refusal const refusal = refused_load(storage);
+    EXPECT_NE(refusal.message.find(second_file), std::string::npos) << at << refusal.message;
+    EXPECT_EQ(refusal.kind, CheckpointError::Kind::damaged);
+    storage.bytes_of(second_file)[at] ^= std::byte{16};
+  }
+}
+
+TEST(Checkpoint, AfterALoadThatFailedMidwayOnlyAnotherLoadIsAllowed) {
+  ADAMANT_NEEDS(2, Devices::shared);
+  MemoryStorage storage;
+  State const saved = save_trained(storage, 2);
+  std::vector<std::byte> const good = storage.bytes_of(second_file);
+  State const loaded = in_world(2, [&](Rank& rank) {
+    storage.bytes_of(second_file) = good;
+    storage.bytes_of(second_file).back() ^= std::byte{1};
+    EXPECT_THROW(rank.engine->load(storage, "c"), CheckpointError);
+    EXPECT_FALSE(rank.engine->has_state());
+    EXPECT_EQ(rank.engine->shard(0, TensorKind::parameter).data, nullptr);
+    EXPECT_THROW(rank.engine->step(), NoStateError);
+    EXPECT_THROW(rank.engine->backward({}), NoStateError);
+    EXPECT_THROW(rank.engine->zero_grad(true), NoStateError);
+    EXPECT_THROW(rank.engine->save(storage, "d"), NoStateError);
+    EXPECT_THROW(rank.engine->load(storage, "nothing"), std::runtime_error);
+    EXPECT_FALSE(rank.engine->has_state());
+    storage.bytes_of(second_file) = good;
+    rank.engine->load(storage, "c");
+    EXPECT_TRUE(rank.engine->has_state());
+  });
+  EXPECT_EQ(loaded, saved);
+}
+
+TEST(Checkpoint, OtherShapesFormatsAndGroupsAreRefusedByName) {
+  ADAMANT_NEEDS(2, Devices::shared);
+  MemoryStorage storage;
+  save_trained(storage, 2);
+  EngineConfig config = small_config();
+  config.parameters[0].shape = {8, 3};
+  EXPECT_NE(refused_load(storage, config)
+                .message.find("tensor model.embed: size mismatch: saved [7, 3], current [8, 3]"),
+            std::string::npos);
+  config = small_config();
+  config.parameters[2].formats.exp_avg = NumberFormat::fp32;
+  EXPECT_NE(refused_load(storage, config)
+                .message.find("tensor optim.state.one.exp_avg: saved as BF16, current F32"),
+            std::string::npos);
+  config = small_config();
+  config.parameters[0].name = "renamed";
+  EXPECT_NE(refused_load(storage, config).message.find("tensor model.renamed is not saved"),
+            std::string::npos);
+  config = small_config();
+  config.parameters.pop_back();
+  EXPECT_NE(refused_load(storage, config).message.find("head is saved, but"), std::string::npos);
+  config = small_config();
+  config.group_names[1] = "unheard";
+  EXPECT_NE(refused_load(storage, config).message.find("group unheard is not saved"),
+            std::string::npos);
+  config = small_config();
+  config.parameters[3].group = 1;
+  Refusal const refusal = refused_load(storage, config);
+  EXPECT_NE(refusal.message.find("group default: parameter head is in it as saved, not here"),
+            std::string::npos);
+  EXPECT_EQ(refusal.kind, CheckpointError::Kind::incompatible);
+  EXPECT_TRUE(refusal.has_state);
+}
+
+// ---- saves that fail
+// -------------------------------------------------------------------------------
+
+TEST(Checkpoint, ASaveThatFailsOnOneRankFailsOnAllAndLeavesTheOlderOne) {
+  ADAMANT_NEEDS(2, Devices::shared);
+  MemoryStorage storage;
+  State const saved = save_trained(storage, 2);
+  storage.refuses_append = [](std::string const& path) {
+    return path.ends_with(shard_file_name(1));
+  };
+  in_world(2, [&](Rank& rank) {
+    EXPECT_THROW(rank.engine->save(storage, "c"), StorageError);
+    rank.train(1);
+  });
+  storage.refuses_append = nullptr;
+  EXPECT_EQ(storage.list(".").size(), 1U);
+  EXPECT_EQ(in_world(2, [&](Rank& rank) { rank.engine->load(storage, "c"); }), saved);
+}
+
+TEST(Checkpoint, ASaveThatWasCutOffBetweenItsRenamesLeavesTheOlderOneToLoadAndToReplace) {
+  ADAMANT_NEEDS(2, Devices::shared);
+  MemoryStorage storage;
+  State const saved = save_trained(storage, 2);
+  storage.rename("c", ".c.previous");
+  storage.make_directory(".c.partial");
+  EXPECT_EQ(in_world(2, [&](Rank& rank) { rank.engine->load(storage, "c"); }), saved);
+  save_trained(storage, 2);
+  EXPECT_EQ(storage.list("."), (std::vector<DirectoryEntry>{{"c", true}}));
+}
+
+}  // namespace
+}  // namespace adamant::real

@@ -1,0 +1,150 @@
+// By instruction: three streams at once, because one crc32 takes three cycles but a new one may
+// start every cycle. The three results are joined by "append n zero bytes", which is linear in the
+// 32 bits of state and so a table for each of its bytes.
+#include "real/checkpoint/crc32c.h"
+
+#include <array>
+#include <bit>
+
+#include "real/cuda/reported.h"
+
+#if defined(__x86_64__)
+#include <nmmintrin.h>
+#endif
+
+namespace adamant::real {
+
+namespace {
+
+static_assert(std::endian::native == std::endian::little);
+
+constexpr std::uint32_t polynomial = 0x82f63b78;
+
+using Tables = std::array<std::array<std::uint32_t, 256>, 8>;
+
+constexpr Tables make_tables() {
+  Tables tables = {};
+  for (std::uint32_t byte = 0; byte < 256; ++byte) {
+    std::uint32_t state = byte;
+    for (int bit = 0; bit < 8; ++bit) state = (state >> 1) ^ (state & 1 ? polynomial : 0);
+    tables[0][byte] = state;
+  }
+  for (std::size_t t = 1; t < tables.size(); ++t)
+    for (std::size_t byte = 0; byte < 256; ++byte)
+      tables[t][byte] = (tables[t - 1][byte] >> 8) ^ tables[0][tables[t - 1][byte] & 0xff];
+  return tables;
+}
+
+constexpr Tables tables = make_tables();
+
+std::uint32_t step_by_table(std::uint32_t state, std::byte byte) {
+  return (state >> 8) ^ tables[0][(state ^ static_cast<std::uint32_t>(byte)) & 0xff];
+}
+
+// One load that the compiler reports as such; memcpy would become a call where loads are reported.
+using UnalignedWord [[gnu::may_alias, gnu::aligned(1)]] = std::uint64_t;
+
+std::uint64_t load_word(std::byte const* at) {
+  return *reinterpret_cast<UnalignedWord const*>(at);
+}
+
+std::uint32_t words_by_tables(std::uint32_t state, std::byte const* at, std::size_t words) {
+  for (std::size_t w = 0; w < words; ++w) {
+    std::uint64_t const word = load_word(at + 8 * w) ^ state;
+    state = 0;
+    for (std::size_t t = 0; t < 8; ++t) state ^= tables[7 - t][(word >> (8 * t)) & 0xff];
+  }
+  return state;
+}
+
+#if defined(__x86_64__)
+
+// Three streams of this many bytes at a time: 12 KiB stay in the first cache.
+constexpr std::size_t lane_bytes = 4096;
+
+/// What a state becomes when lane_bytes zero bytes follow, by byte of the state.
+using Shift = std::array<std::array<std::uint32_t, 256>, 4>;
+
+std::uint32_t after_zeros(std::uint32_t state) {
+  for (std::size_t i = 0; i < lane_bytes; ++i) state = step_by_table(state, std::byte{0});
+  return state;
+}
+
+Shift make_shift() {
+  Shift shift = {};
+  for (std::size_t place = 0; place < 4; ++place) {
+    for (std::uint32_t bit = 0; bit < 8; ++bit)
+      shift[place][1U << bit] = after_zeros(1U << (8 * place + bit));
+    for (std::size_t byte = 1; byte < 256; ++byte) {
+      std::size_t const lowest = byte & (~byte + 1);
+      shift[place][byte] = shift[place][lowest] ^ shift[place][byte ^ lowest];
+    }
+  }
+  return shift;
+}
+
+std::uint32_t append_lane(Shift const& shift, std::uint32_t state) {
+  return shift[0][state & 0xff] ^ shift[1][(state >> 8) & 0xff] ^ shift[2][(state >> 16) & 0xff] ^
+         shift[3][state >> 24];
+}
+
+__attribute__((target("sse4.2"))) std::uint32_t three_lanes(Shift const& shift, std::uint32_t state,
+                                                            std::byte const* at) {
+  std::uint64_t a = state;
+  std::uint64_t b = 0;
+  std::uint64_t c = 0;
+  for (std::size_t i = 0; i < lane_bytes; i += 8) {
+    a = _mm_crc32_u64(a, load_word(at + i));
+    b = _mm_crc32_u64(b, load_word(at + lane_bytes + i));
+    c = _mm_crc32_u64(c, load_word(at + 2 * lane_bytes + i));
+  }
+  std::uint32_t const ab =
+      append_lane(shift, static_cast<std::uint32_t>(a)) ^ static_cast<std::uint32_t>(b);
+  return append_lane(shift, ab) ^ static_cast<std::uint32_t>(c);
+}
+
+__attribute__((target("sse4.2"))) std::uint32_t by_instruction(std::uint32_t state,
+                                                               std::span<std::byte const> bytes) {
+  static Shift const shift = make_shift();
+  for (; bytes.size() >= 3 * lane_bytes; bytes = bytes.subspan(3 * lane_bytes))
+    state = three_lanes(shift, state, bytes.data());
+  std::uint64_t wide = state;
+  for (; bytes.size() >= 8; bytes = bytes.subspan(8))
+    wide = _mm_crc32_u64(wide, load_word(bytes.data()));
+  state = static_cast<std::uint32_t>(wide);
+  for (std::byte const byte : bytes) state = _mm_crc32_u8(state, static_cast<unsigned char>(byte));
+  return state;
+}
+
+bool has_instruction() {
+  static bool const has = __builtin_cpu_supports("sse4.2");
+  return has;
+}
+
+#else
+
+bool has_instruction() {
+  return false;
+}
+std::uint32_t by_instruction(std::uint32_t state, std::span<std::byte const>) {
+  return state;
+}
+
+#endif
+
+}  // namespace
+
+std::uint32_t crc32c_by_tables(std::span<std::byte const> bytes, std::uint32_t before) {
+  std::size_t const words = bytes.size() / 8;
+  std::uint32_t state = words_by_tables(~before, bytes.data(), words);
+  for (std::byte const byte : bytes.subspan(8 * words)) state = step_by_table(state, byte);
+  return ~state;
+}
+
+std::uint32_t crc32c(std::span<std::byte const> bytes, std::uint32_t before) {
+  if constexpr (!accesses_are_reported)
+    if (has_instruction()) return ~by_instruction(~before, bytes);
+  return crc32c_by_tables(bytes, before);
+}
+
+}  // namespace adamant::real

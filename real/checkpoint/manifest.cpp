@@ -1,0 +1,173 @@
+#include "real/checkpoint/manifest.h"
+
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string_view>
+
+#include "real/checkpoint/checkpoint_error.h"
+#include "real/checkpoint/crc32c.h"
+
+namespace adamant::real {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int version = 1;
+constexpr std::string_view head = R"({"crc32c":")";
+constexpr std::string_view middle = R"(","body":)";
+constexpr std::string_view tail = "}\n";
+constexpr std::size_t digits = 8;
+
+std::uint32_t checksum_of(std::string_view text) {
+  return crc32c(std::as_bytes(std::span(text.data(), text.size())));
+}
+
+std::string hexadecimal(std::uint32_t value) {
+  constexpr char letters[] = "0123456789abcdef";
+  std::string text(digits, '0');
+  for (std::size_t i = digits; i-- > 0; value >>= 4) text[i] = letters[value & 0xf];
+  return text;
+}
+
+std::uint32_t value_of_digit(char letter) {
+  if (letter >= '0' && letter <= '9') return static_cast<std::uint32_t>(letter - '0');
+  if (letter >= 'a' && letter <= 'f') return static_cast<std::uint32_t>(letter - 'a' + 10);
+  throw std::invalid_argument("a checksum has a letter that is no hexadecimal digit");
+}
+
+// binary32 values become the shortest decimals of the equal binary64, and come back exactly.
+Json encode_group(SavedGroup const& group) {
+  AdamConfig const& config = group.config;
+  return {{"name", group.name},
+          {"step", group.step},
+          {"mode", config.mode == AdamMode::adamw ? "adamw" : "adam"},
+          {"lr", static_cast<double>(config.learning_rate)},
+          {"betas", {static_cast<double>(config.beta1), static_cast<double>(config.beta2)}},
+          {"eps", static_cast<double>(config.epsilon)},
+          {"weight_decay", static_cast<double>(config.weight_decay)},
+          {"bias_correction", config.bias_correction},
+          {"parameters", group.parameters}};
+}
+
+Json encode_body(Manifest const& manifest) {
+  Json groups = Json::array();
+  for (SavedGroup const& group : manifest.progress.groups) groups.push_back(encode_group(group));
+  Json tensors = Json::array();
+  for (ManifestTensor const& tensor : manifest.tensors)
+    tensors.push_back({{"key", tensor.key}, {"dtype", tensor.dtype}, {"shape", tensor.shape}});
+  Json files = Json::array();
+  for (ManifestFile const& file : manifest.files)
+    files.push_back(
+        {{"name", file.name}, {"bytes", file.bytes}, {"crc32c", text_of_pieces(file.pieces)}});
+  return {{"format", "adamant checkpoint"},
+          {"version", version},
+          {"world_size", manifest.world_size},
+          {"piece_bytes", manifest.piece_bytes},
+          {"groups", groups},
+          {"parameter_steps", manifest.progress.parameter_steps},
+          {"numbers", manifest.progress.numbers},
+          {"tensors", tensors},
+          {"files", files}};
+}
+
+/// The part of the text that the checksum covers, once it does.
+std::string_view checked_body(std::string_view text, std::string const& name) {
+  std::size_t const body = head.size() + digits + middle.size();
+  bool const whole = text.size() > body + tail.size() && text.starts_with(head) &&
+                     text.substr(head.size() + digits).starts_with(middle) && text.ends_with(tail);
+  if (!whole) refuse_damaged(name, ": is no manifest, or not all of one");
+  std::string_view const bytes = text.substr(body, text.size() - body - tail.size());
+  std::string const found = hexadecimal(checksum_of(bytes));
+  std::string const expected(text.substr(head.size(), digits));
+  if (found != expected) refuse_damaged(name, ": its checksum is ", found, ", expected ", expected);
+  return bytes;
+}
+
+SavedGroup decode_group(Json const& json) {
+  SavedGroup group;
+  group.name = json.at("name").get<std::string>();
+  group.step = json.at("step").get<std::int64_t>();
+  group.config = {.mode = json.at("mode") == "adam" ? AdamMode::adam : AdamMode::adamw,
+                  .learning_rate = json.at("lr").get<float>(),
+                  .beta1 = json.at("betas").at(0).get<float>(),
+                  .beta2 = json.at("betas").at(1).get<float>(),
+                  .epsilon = json.at("eps").get<float>(),
+                  .weight_decay = json.at("weight_decay").get<float>(),
+                  .bias_correction = json.at("bias_correction").get<bool>()};
+  group.parameters = json.at("parameters").get<std::vector<std::string>>();
+  return group;
+}
+
+Manifest decode_body(Json const& json, std::string const& name) {
+  Manifest manifest;
+  if (json.at("version").get<int>() > version)
+    refuse_damaged(name, ": has version ", json.at("version").dump(), ", expected at most ",
+                   std::to_string(version), ": it was written by a newer adamant");
+  manifest.world_size = json.at("world_size").get<int>();
+  manifest.piece_bytes = json.at("piece_bytes").get<std::uint64_t>();
+  if (manifest.piece_bytes == 0) refuse_damaged(name, ": piece_bytes is 0");
+  for (Json const& group : json.at("groups"))
+    manifest.progress.groups.push_back(decode_group(group));
+  json.at("parameter_steps").get_to(manifest.progress.parameter_steps);
+  json.at("numbers").get_to(manifest.progress.numbers);
+  for (Json const& tensor : json.at("tensors"))
+    manifest.tensors.push_back({tensor.at("key").get<std::string>(),
+                                tensor.at("dtype").get<std::string>(),
+                                tensor.at("shape").get<std::vector<std::int64_t>>()});
+  for (Json const& file : json.at("files"))
+    manifest.files.push_back({file.at("name").get<std::string>(),
+                              file.at("bytes").get<std::uint64_t>(),
+                              pieces_of_text(file.at("crc32c").get<std::string>())});
+  return manifest;
+}
+
+/// One checksum for every piece of every file.
+void check_counts(Manifest const& manifest, std::string const& name) {
+  for (ManifestFile const& file : manifest.files) {
+    std::uint64_t const pieces =
+        file.bytes / manifest.piece_bytes + (file.bytes % manifest.piece_bytes != 0 ? 1U : 0U);
+    if (file.pieces.size() != pieces)
+      refuse_damaged(name, ": has ", std::to_string(file.pieces.size()), " checksums of ",
+                     file.name, ", expected ", std::to_string(pieces));
+  }
+}
+
+}  // namespace
+
+std::string text_of_pieces(std::vector<std::uint32_t> const& pieces) {
+  std::string text;
+  for (std::uint32_t const piece : pieces) text.append(hexadecimal(piece));
+  return text;
+}
+
+std::vector<std::uint32_t> pieces_of_text(std::string const& text) {
+  if (text.size() % digits != 0) throw std::invalid_argument("checksums are not of eight digits");
+  std::vector<std::uint32_t> pieces;
+  for (std::size_t begin = 0; begin < text.size(); begin += digits) {
+    std::uint32_t value = 0;
+    for (std::size_t i = 0; i < digits; ++i) value = value << 4 | value_of_digit(text[begin + i]);
+    pieces.push_back(value);
+  }
+  return pieces;
+}
+
+std::string encode(Manifest const& manifest) {
+  std::string const body = encode_body(manifest).dump();
+  return concat(head, hexadecimal(checksum_of(body)), middle, body, tail);
+}
+
+Manifest decode_manifest(std::string const& text, std::string const& name) {
+  std::string_view const body = checked_body(text, name);
+  try {
+    Manifest manifest = decode_body(Json::parse(body), name);
+    check_counts(manifest, name);
+    return manifest;
+  } catch (nlohmann::json::exception const& error) {
+    refuse_damaged(name, ": ", error.what());
+  } catch (std::invalid_argument const& error) {
+    refuse_damaged(name, ": ", error.what());
+  }
+}
+
+}  // namespace adamant::real
