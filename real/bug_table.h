@@ -128,6 +128,30 @@ namespace adamant::real {
     "the first moment is rounded once instead of twice")                                           \
   X(decay_without_gradient, "values.bitwise", "adamant",                                           \
     "parameters without a gradient decay all the same")                                            \
+  /* number formats, main weights, cast gradients */                                               \
+  X(mlm_4133, "memory.budget", "https://github.com/NVIDIA/Megatron-LM/pull/4133",                  \
+    "a main weight is kept beside weights that are fp32 already, and never updated")               \
+  X(mlm_4133_config, "values.bitwise", "https://github.com/NVIDIA/Megatron-LM/pull/4277",          \
+    "one place casts the gradient, another takes the flag from elsewhere: the step reads it "      \
+    "uncast")                                                                                      \
+  X(mlm_6336, "values.bitwise", "https://github.com/NVIDIA/Megatron-LM/pull/6336",                 \
+    "parameters are not refreshed from their main weights")                                        \
+  X(main_from_parameter, "values.bitwise", "adamant",                                              \
+    "each step starts from the rounded parameter, as if there were no main weight")                \
+  X(flashoptim_2, "values.bitwise", "https://github.com/databricks/flashoptim/issues/2",           \
+    "moments pass through the parameter's format on their way to memory")                          \
+  X(moments_rounded_before_update, "values.bitwise", "adamant",                                    \
+    "the update uses the moments as bf16 holds them")                                              \
+  X(onetrainer_996, "values.bitwise", "https://github.com/Nerogar/OneTrainer/issues/996",          \
+    "decay is rounded to the weight's format by itself, where it is mostly lost")                  \
+  X(te_1888, "values.bitwise", "https://github.com/NVIDIA/TransformerEngine/pull/1888",            \
+    "bf16 gradients are read as fp16")                                                             \
+  X(bf16_truncated, "values.bitwise", "adamant",                                                   \
+    "the step stores the upper half of a number as bf16 instead of rounding it")                   \
+  X(cast_before_reduction, "order.race", "adamant",                                                \
+    "gradients are cast while they are still being reduced")                                       \
+  X(cast_not_zeroed, "values.bitwise", "adamant",                                                  \
+    "zero_grad without set_to_none zeroes gradients and leaves their cast copies")                 \
   /* the fused kernel's work list */                                                               \
   X(last_piece_dropped, "values.bitwise", "adamant",                                               \
     "the last piece of the work list is not visited")                                              \

@@ -10,12 +10,14 @@
 #include <vector>
 
 #include "real/cuda/error.h"
+#include "real/cuda/numbers.h"
 #include "real/testing/ranks.h"
 
 namespace adamant::real {
 namespace {
 
 using Values = std::vector<float>;
+using Bytes = std::vector<std::byte>;
 
 /// Multiples of 1/8 that depend on parameter, element and microbatch, never on the world.
 float gradient_value(int parameter, std::int64_t i, int microbatch) {
@@ -35,16 +37,17 @@ class CopiedGradients final : public GradientSource {
 
  private:
   void copy(WholeTensor const& tensor, cudaStream_t stream) {
-    Values& values = in_flight_.emplace_back(static_cast<std::size_t>(tensor.numel), 0.0F);
+    Values values(static_cast<std::size_t>(tensor.numel), 0.0F);
     for (int const microbatch : so_far_)
       for (std::int64_t i = 0; i < tensor.numel; ++i)
         values[static_cast<std::size_t>(i)] += gradient_value(tensor.parameter, i, microbatch);
-    ADAMANT_TRY(cudaMemcpyAsync(tensor.gradient, values.data(), values.size() * sizeof(float),
-                                cudaMemcpyHostToDevice, stream));
+    Bytes const& bytes = in_flight_.emplace_back(encoded(values, tensor.gradient_format));
+    ADAMANT_TRY(cudaMemcpyAsync(tensor.gradient, bytes.data(), bytes.size(), cudaMemcpyHostToDevice,
+                                stream));
   }
 
   std::vector<int> so_far_;
-  std::list<Values> in_flight_;  // sources of copies that may not have run yet
+  std::list<Bytes> in_flight_;  // sources of copies that may not have run yet
 };
 
 // Shorter than the world, prime, without rows, with a group that small worlds spread thinly.
@@ -56,6 +59,20 @@ std::vector<ParameterSpec> parameters() {
           {.name = "head", .shape = {13}, .group = 1, .unit = 2}};
 }
 
+// A main weight with a cast gradient, a gradient that is cast down, moments in bf16.
+std::vector<ParameterSpec> mixed_parameters() {
+  std::vector<ParameterSpec> mixed = parameters();
+  mixed[0].formats = {.parameter = NumberFormat::bf16,
+                      .gradient = NumberFormat::bf16,
+                      .main = NumberFormat::fp32,
+                      .decoupled_gradient = false};
+  mixed[2].formats = {.parameter = NumberFormat::fp16, .decoupled_gradient = false};
+  mixed[3].formats = {.gradient = NumberFormat::fp16,
+                      .exp_avg = NumberFormat::bf16,
+                      .exp_avg_sq = NumberFormat::bf16};
+  return mixed;
+}
+
 std::vector<AdamConfig> groups() {
   return {{.mode = AdamMode::adamw, .weight_decay = 0.1F},
           {.mode = AdamMode::adam, .learning_rate = 0.01F, .weight_decay = 0.05F}};
@@ -63,12 +80,13 @@ std::vector<AdamConfig> groups() {
 
 /// One rank under test.
 struct Rank {
-  Rank(RankContext const& context, int ranks, std::shared_ptr<LoopbackExchange> exchange) {
+  Rank(RankContext const& context, int ranks, std::shared_ptr<LoopbackExchange> exchange,
+       std::vector<ParameterSpec> const& specs = parameters()) {
     EngineConfig config;
     config.rank = context.rank;
     config.world_size = ranks;
     config.device = context.device;
-    config.parameters = parameters();
+    config.parameters = specs;
     config.groups = groups();
     config.microbatches = 3;
     config.nccl_id = context.nccl_id;
@@ -87,7 +105,17 @@ struct Rank {
     }
   }
 
-  /// This rank's rows of a tensor, as they are when everything is done.
+  /// This rank's rows of a tensor as they are stored when everything is done.
+  Bytes bytes(int parameter, TensorKind kind) {
+    engine->synchronize();
+    ShardView const view = engine->shard(parameter, kind);
+    if (view.data == nullptr) return {};
+    Bytes result(static_cast<std::size_t>(view.numel) * bytes_of(view.format));
+    ADAMANT_TRY(cudaMemcpy(result.data(), view.data, result.size(), cudaMemcpyDeviceToHost));
+    return result;
+  }
+
+  /// The same of a tensor in fp32.
   Values read(int parameter, TensorKind kind) {
     engine->synchronize();
     ShardView const view = engine->shard(parameter, kind);
@@ -112,18 +140,18 @@ void train(Engine& engine) {
 }
 
 /// All tensors after `train` in a world of that many ranks, rank after rank.
-using Final = std::vector<Values>;
+using Final = std::vector<Bytes>;
 
-Final train_world(int ranks, Devices devices) {
+Final train_world(int ranks, Devices devices, std::vector<ParameterSpec> const& specs) {
   std::vector<Final> of_rank(static_cast<std::size_t>(ranks));
   auto const exchange = devices == Devices::shared ? make_loopback_exchange(ranks) : nullptr;
   run_ranks(ranks, devices, [&](RankContext const& context) {
-    Rank rank(context, ranks, exchange);
+    Rank rank(context, ranks, exchange, specs);
     train(*rank.engine);
     Final& mine = of_rank[static_cast<std::size_t>(context.rank)];
     mine.clear();
     for (int p = 0; p < 5; ++p)
-      for (TensorKind const kind : all_tensor_kinds) mine.push_back(rank.read(p, kind));
+      for (TensorKind const kind : all_tensor_kinds) mine.push_back(rank.bytes(p, kind));
   });
   Final all = of_rank.front();
   for (std::size_t r = 1; r < of_rank.size(); ++r)
@@ -134,13 +162,24 @@ Final train_world(int ranks, Devices devices) {
 
 class EngineWorlds : public testing::TestWithParam<std::pair<int, Devices>> {};
 
+void expect_bits_of_one_rank(int ranks, Devices devices, std::vector<ParameterSpec> const& specs) {
+  Final const alone = train_world(1, Devices::own, specs);
+  Final const shared = train_world(ranks, devices, specs);
+  ASSERT_EQ(alone.size(), shared.size());
+  for (std::size_t t = 0; t < alone.size(); ++t)
+    EXPECT_TRUE(alone[t] == shared[t]) << "tensor " << t;
+}
+
 TEST_P(EngineWorlds, EndWithTheBitsOfOneRank) {
   auto const [ranks, devices] = GetParam();
   ADAMANT_NEEDS(ranks, devices);
-  Final const alone = train_world(1, Devices::own);
-  Final const shared = train_world(ranks, devices);
-  ASSERT_EQ(alone.size(), shared.size());
-  for (std::size_t t = 0; t < alone.size(); ++t) EXPECT_EQ(alone[t], shared[t]) << "tensor " << t;
+  expect_bits_of_one_rank(ranks, devices, parameters());
+}
+
+TEST_P(EngineWorlds, EndWithTheBitsOfOneRankInMixedFormats) {
+  auto const [ranks, devices] = GetParam();
+  ADAMANT_NEEDS(ranks, devices);
+  expect_bits_of_one_rank(ranks, devices, mixed_parameters());
 }
 
 INSTANTIATE_TEST_SUITE_P(Sizes, EngineWorlds,
@@ -217,6 +256,26 @@ TEST(Engine, ZeroGradGivesTheMemoryBack) {
     rank.engine->zero_grad(true);
     EXPECT_EQ(rank.engine->buffers().size(), at_rest);
     EXPECT_EQ(rank.engine->shard(4, TensorKind::gradient).data, nullptr);
+  });
+}
+
+TEST(Engine, CastCopiesComeAndGoWithTheGradients) {
+  ADAMANT_NEEDS(1, Devices::own);
+  run_ranks(1, Devices::own, [](RankContext const& context) {
+    Rank rank(context, 1, nullptr, mixed_parameters());
+    std::size_t const at_rest = rank.engine->buffers().size();
+    rank.engine->backward({});
+    EXPECT_EQ(rank.engine->buffers().size(), at_rest + 2);  // gradients, and their copies
+    ShardView const copy = rank.engine->shard(0, TensorKind::cast_gradient);
+    EXPECT_EQ(copy.format, NumberFormat::fp32);
+    Values const handed = rank.read(0, TensorKind::cast_gradient);
+    EXPECT_EQ(encoded(handed, NumberFormat::bf16), rank.bytes(0, TensorKind::gradient));
+    EXPECT_EQ(rank.engine->shard(4, TensorKind::cast_gradient).data, nullptr);  // a view
+    rank.engine->zero_grad(false);
+    EXPECT_EQ(rank.engine->shard(0, TensorKind::cast_gradient).data, copy.data);
+    EXPECT_EQ(rank.read(0, TensorKind::cast_gradient), Values(21, 0.0F));
+    rank.engine->zero_grad(true);
+    EXPECT_EQ(rank.engine->buffers().size(), at_rest);
   });
 }
 

@@ -147,6 +147,45 @@ TEST(Budget, GatheredParametersStartOn16Bytes) {
   EXPECT_EQ(budget.peak_bytes(Purpose::unsharded_parameters), 32);
 }
 
+// 12 elements on 2 ranks: 6 a rank, 24 bytes of fp32 on 32, 12 bytes of 16 bits on 16; whole 48 or
+// 24 on 32.
+TEST(Budget, EachKindCountsInItsOwnFormat) {
+  ParameterSpec first{.name = "w", .shape = {12}, .unit = 0};
+  first.formats = {.parameter = NumberFormat::bf16,
+                   .gradient = NumberFormat::fp16,
+                   .exp_avg = NumberFormat::bf16,
+                   .main = NumberFormat::fp32};
+  ParameterSpec const second{.name = "b", .shape = {12}, .unit = 0};
+  auto budget = budget_of({first, second}, {0, 2});
+  budget.backward({});
+  EXPECT_EQ(budget.device_bytes(Purpose::parameters), 16 + 32);
+  EXPECT_EQ(budget.device_bytes(Purpose::exp_avg), 16 + 32);
+  EXPECT_EQ(budget.device_bytes(Purpose::exp_avg_sq), 32 + 32);
+  EXPECT_EQ(budget.device_bytes(Purpose::main), 32);  // one, of the first alone
+  EXPECT_EQ(budget.device_bytes(Purpose::gradients), 16 + 32);
+  EXPECT_EQ(budget.device_bytes(Purpose::cast_gradients), 0);
+  EXPECT_EQ(budget.peak_bytes(Purpose::unsharded_parameters), 32 + 48);
+  EXPECT_EQ(budget.peak_bytes(Purpose::unsharded_gradients), 32 + 48);
+  EXPECT_EQ(budget.peak_bytes(Purpose::reduction), 16 + 32);
+}
+
+TEST(Budget, CastCopiesLiveAndDieWithTheGradients) {
+  ParameterSpec first{.name = "w", .shape = {12}, .unit = 0};
+  first.formats = {.parameter = NumberFormat::bf16, .decoupled_gradient = false};
+  ParameterSpec second{.name = "b", .shape = {12}, .unit = 0};
+  second.formats = {.decoupled_gradient = false};  // of one format: a view
+  auto budget = budget_of({first, second}, {0, 2});
+  EXPECT_EQ(budget.device_bytes(Purpose::cast_gradients), 0);
+  budget.backward({});
+  EXPECT_EQ(budget.device_bytes(Purpose::gradients), 64);
+  EXPECT_EQ(budget.device_bytes(Purpose::cast_gradients), 16);
+  budget.zero_grad(false);
+  EXPECT_EQ(budget.device_bytes(Purpose::cast_gradients), 16);
+  budget.zero_grad(true);
+  EXPECT_EQ(budget.device_bytes(Purpose::cast_gradients), 0);
+  EXPECT_EQ(budget.peak_bytes(Purpose::cast_gradients), 16);
+}
+
 TEST(Budget, EmptyParametersCostTheirTableEntriesOnly) {
   auto budget = budget_of({{.name = "a", .shape = {0, 3}}}, {0, 2});
   budget.backward({});

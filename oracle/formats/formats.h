@@ -30,6 +30,9 @@ float largest_finite(NumberFormat format);
 /// Errors:   asserts that the format has 16 bits.
 std::uint16_t bits_of(float x, NumberFormat format);
 
+/// The same for every element.
+void encode(NumberFormat format, std::span<float const> values, std::span<std::uint16_t> bits);
+
 /// What the bits of a 16-bit format are worth; exact. A NaN stays one.
 float value_of(std::uint16_t bits, NumberFormat format);
 
@@ -48,6 +51,24 @@ std::uint64_t ulp_distance(float a, float b, NumberFormat format);
 
 /// How a parameter's tensor of one kind is stored, or nothing where there is none of that kind: no
 /// main weight was asked for, or the optimizer takes the gradient as it is.
-std::optional<NumberFormat> stored_format(Formats const& formats, TensorKind kind);
+inline std::optional<NumberFormat> stored_format(Formats const& formats, TensorKind kind) {
+  bool const same = formats.gradient == formats.weight();
+  switch (kind) {
+    case TensorKind::parameter:
+      return formats.parameter;
+    case TensorKind::gradient:
+      return formats.gradient;
+    case TensorKind::exp_avg:
+      return formats.exp_avg;
+    case TensorKind::exp_avg_sq:
+      return formats.exp_avg_sq;
+    case TensorKind::main:
+      return formats.main;
+    case TensorKind::cast_gradient:
+      break;
+  }
+  if (formats.decoupled_gradient || same) return std::nullopt;
+  return formats.weight();
+}
 
 }  // namespace adamant::oracle

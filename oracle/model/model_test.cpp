@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "oracle/adam/adam_step.h"
+#include "oracle/formats/formats.h"
 
 namespace adamant::oracle {
 namespace {
@@ -179,6 +180,79 @@ TEST(Model, AStepInPartsIsTheSameStep) {
     for (auto const kind : all_tensor_kinds)
       EXPECT_EQ(copy(parts.tensor(p, kind)), copy(whole.tensor(p, kind))) << p << name_of(kind);
   EXPECT_EQ(parts.step_count(0), whole.step_count(0));
+}
+
+/// One element in the formats given, with a gradient that has more bits than bf16.
+Model in_formats(Formats const& formats) {
+  Model model({.parameters = {{.name = "w", .shape = {1}, .formats = formats}},
+               .groups = {AdamConfig{.learning_rate = 0.01F}}});
+  model.write_parameter(0, 0, Values{1.001F});
+  return model;
+}
+
+float at(Model const& model, TensorKind kind) {
+  return model.tensor(0, kind).front();
+}
+
+TEST(Model, ParametersAndMainWeightsStartAtTheRoundedValue) {
+  auto const model = in_formats({.parameter = NumberFormat::bf16, .main = NumberFormat::fp32});
+  EXPECT_EQ(at(model, TensorKind::parameter), 1.0F);
+  EXPECT_EQ(at(model, TensorKind::main), 1.0F);
+}
+
+// Moments are rounded when they are stored; the weight moves by what they were before.
+TEST(Model, EverythingIsComputedInFp32AndRoundedOnce) {
+  Formats const formats{.parameter = NumberFormat::bf16,
+                        .exp_avg = NumberFormat::bf16,
+                        .exp_avg_sq = NumberFormat::bf16,
+                        .main = NumberFormat::fp32};
+  auto model = in_formats(formats);
+  ByHand by_hand{{0.3F}, {1.0F}, {0.0F}, {0.0F}};
+  model.add_gradient(0, by_hand.g);
+  for (int t = 1; t <= 3; ++t) {
+    model.step();
+    by_hand.step(AdamConfig{.learning_rate = 0.01F}, t);
+    by_hand.m[0] = rounded(by_hand.m[0], NumberFormat::bf16);
+    by_hand.v[0] = rounded(by_hand.v[0], NumberFormat::bf16);
+    EXPECT_EQ(at(model, TensorKind::main), by_hand.p[0]);
+    EXPECT_EQ(at(model, TensorKind::parameter), rounded(by_hand.p[0], NumberFormat::bf16));
+    EXPECT_EQ(at(model, TensorKind::exp_avg), by_hand.m[0]);
+    EXPECT_EQ(at(model, TensorKind::exp_avg_sq), by_hand.v[0]);
+  }
+}
+
+TEST(Model, WithoutAMainWeightTheParameterForgetsWhatItCannotHold) {
+  auto model = in_formats({.parameter = NumberFormat::fp16});
+  ByHand by_hand{{0.3F}, {rounded(1.001F, NumberFormat::fp16)}, {0.0F}, {0.0F}};
+  model.add_gradient(0, by_hand.g);
+  model.step();
+  by_hand.step(AdamConfig{.learning_rate = 0.01F}, 1);
+  EXPECT_EQ(at(model, TensorKind::parameter), rounded(by_hand.p[0], NumberFormat::fp16));
+  EXPECT_TRUE(model.tensor(0, TensorKind::main).empty());
+}
+
+TEST(Model, GradientsGrowInTheirOwnFormat) {
+  auto model = in_formats({.gradient = NumberFormat::bf16});
+  model.add_gradient(0, Values{256.0F});
+  model.add_gradient(0, Values{1.001F});
+  EXPECT_EQ(at(model, TensorKind::gradient), 256.0F);  // 257 is not there in bf16
+}
+
+TEST(Model, ACoupledGradientOfAnotherFormatIsCastForTheStep) {
+  Formats const coupled{.parameter = NumberFormat::bf16, .decoupled_gradient = false};
+  auto model = in_formats(coupled);
+  EXPECT_TRUE(model.tensor(0, TensorKind::cast_gradient).empty());
+  model.add_gradient(0, Values{0.3F});
+  EXPECT_EQ(at(model, TensorKind::gradient), 0.3F);
+  EXPECT_EQ(at(model, TensorKind::cast_gradient), rounded(0.3F, NumberFormat::bf16));
+  model.step();
+  ByHand by_hand{{rounded(0.3F, NumberFormat::bf16)}, {1.0F}, {0.0F}, {0.0F}};
+  by_hand.step(AdamConfig{.learning_rate = 0.01F}, 1);
+  EXPECT_EQ(at(model, TensorKind::exp_avg_sq), by_hand.v[0]);
+  model.zero_grad(false);
+  EXPECT_EQ(at(model, TensorKind::cast_gradient), 0.0F);
+  model.zero_grad(true);
+  EXPECT_TRUE(model.tensor(0, TensorKind::cast_gradient).empty());
 }
 
 TEST(ModelDeathTest, AParameterStepsOnceInAStep) {

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "oracle/check.h"
+#include "oracle/formats/formats.h"
 
 namespace adamant::oracle {
 namespace {
@@ -13,11 +14,32 @@ constexpr std::uint8_t saw_nan = 1;
 constexpr std::uint8_t saw_pos_inf = 2;
 constexpr std::uint8_t saw_neg_inf = 4;
 
-constexpr int count_max = 1 << 22;
-constexpr float largest = std::numeric_limits<float>::max();
-constexpr double overflows_from = 0x1p128 - 0x1p103;
-constexpr double u = 0x1p-24;
+constexpr int fp32_inputs_max = 1 << 22;
+constexpr double fp32_overflows_from = 0x1p128 - 0x1p103;
 constexpr double widening = 1.0 + 0x1p-24;  // step 7
+
+/// What the bound needs to know of the format in which a sum is taken.
+struct Arithmetic {
+  NumberFormat format = NumberFormat::fp32;
+  double u = 0;
+  float largest = 0;
+  double overflows_from = 0;  // rounding gives infinity from here on
+};
+
+Arithmetic derived(NumberFormat format) {
+  float const largest = largest_finite(format);
+  double const half_step = std::ldexp(1.0, std::ilogb(largest) - significant_bits(format));
+  return {.format = format,
+          .u = std::ldexp(1.0, -significant_bits(format)),
+          .largest = largest,
+          .overflows_from = static_cast<double>(largest) + half_step};
+}
+
+Arithmetic const& arithmetic_of(NumberFormat format) {
+  static Arithmetic const all[] = {derived(NumberFormat::fp32), derived(NumberFormat::bf16),
+                                   derived(NumberFormat::fp16)};
+  return all[static_cast<std::size_t>(format)];
+}
 
 /// What is kept of one element's inputs.
 struct Sums {
@@ -46,24 +68,25 @@ Sums plus(Sums sums, float x) {
 }
 
 /// Rounds to nearest; out of range gives an infinity, which a plain cast leaves undefined.
-float to_float(double x) {
-  if (std::abs(x) < overflows_from) return static_cast<float>(x);
+float to_format(double x, NumberFormat format) {
+  if (std::abs(x) < fp32_overflows_from) return rounded(static_cast<float>(x), format);
   return std::copysign(std::numeric_limits<float>::infinity(),
                        static_cast<float>(x > 0.0 ? 1 : -1));
 }
 
-float smallest_not_below(double x) {
+/// In fp32, and not below -largest.
+float smallest_not_below(double x, float largest) {
   if (x <= -static_cast<double>(largest)) return -largest;
   auto const nearest = static_cast<float>(x);
   return nearest >= x ? nearest : std::nextafter(nearest, largest);
 }
 
-float largest_not_above(double x) {
-  return -smallest_not_below(-x);
+float largest_not_above(double x, float largest) {
+  return -smallest_not_below(-x, largest);
 }
 
 /// Step 2: what no partial sum of `side`, with `roundings` of each input, exceeds.
-double growth_limit(SideSum const& side, double roundings) {
+double growth_limit(SideSum const& side, double roundings, double u) {
   return side.sum * (1.0 + 2.0 * std::max(roundings, 0.0) * u);
 }
 
@@ -73,15 +96,15 @@ double power_of_two_in(double x) {
 }
 
 /// Step 3. REQUIRES: k >= 3.
-double rounding_error(Sums const& sums, double k) {
-  auto const m = std::max(growth_limit(sums.positive, sums.positive.count - 1.0),
-                          growth_limit(sums.negative, sums.negative.count - 1.0));
+double rounding_error(Sums const& sums, double k, double u) {
+  auto const m = std::max(growth_limit(sums.positive, sums.positive.count - 1.0, u),
+                          growth_limit(sums.negative, sums.negative.count - 1.0, u));
   return (k - 1.0) * u * power_of_two_in(m) * widening;
 }
 
 /// Step 6: could the inputs of one sign, in some order, overflow?
-bool can_overflow(SideSum const& side) {
-  return side.count >= 2 && growth_limit(side, side.count - 2.0) >= overflows_from;
+bool can_overflow(SideSum const& side, Arithmetic const& in) {
+  return side.count >= 2 && growth_limit(side, side.count - 2.0, in.u) >= in.overflows_from;
 }
 
 Admissible only_nan() {
@@ -95,34 +118,35 @@ Admissible only(float value) {
   return {.may_be_pos_inf = value > 0.0F, .may_be_neg_inf = value < 0.0F};
 }
 
-Admissible sum_of_nonfinite(Sums const& sums) {
+Admissible sum_of_nonfinite(Sums const& sums, Arithmetic const& in) {
   if ((sums.nonfinite & saw_nan) != 0) return only_nan();
   if (sums.nonfinite == (saw_pos_inf | saw_neg_inf)) return only_nan();
   bool const positive = sums.nonfinite == saw_pos_inf;
-  return {.may_be_nan = can_overflow(positive ? sums.negative : sums.positive),
+  return {.may_be_nan = can_overflow(positive ? sums.negative : sums.positive, in),
           .may_be_pos_inf = positive,
           .may_be_neg_inf = !positive};
 }
 
-Admissible sum_of_finite(Sums const& sums) {
+Admissible sum_of_finite(Sums const& sums, Arithmetic const& in) {
   double const sum = sums.positive.sum - sums.negative.sum;
   auto const k = sums.positive.count + sums.negative.count;
-  if (k <= 2) return only(to_float(sum));
-  double const error = rounding_error(sums, k);
+  if (k <= 2) return only(to_format(sum, in.format));
+  double const error = rounding_error(sums, k, in.u);
   Admissible result;
-  result.finite_possible = std::abs(sum) - error <= static_cast<double>(largest);
-  result.lo = smallest_not_below(std::min<double>(sum - error, largest));
-  result.hi = largest_not_above(std::max<double>(sum + error, -largest));
-  result.may_be_pos_inf = can_overflow(sums.positive);
-  result.may_be_neg_inf = can_overflow(sums.negative);
+  result.finite_possible = std::abs(sum) - error <= static_cast<double>(in.largest);
+  result.lo = smallest_not_below(std::min<double>(sum - error, in.largest), in.largest);
+  result.hi = largest_not_above(std::max<double>(sum + error, -in.largest), in.largest);
+  result.may_be_pos_inf = can_overflow(sums.positive, in);
+  result.may_be_neg_inf = can_overflow(sums.negative, in);
   result.may_be_nan = result.may_be_pos_inf && result.may_be_neg_inf;
   return result;
 }
 
-Admissible mean_of(Sums const& sums, int count) {
-  auto result = sums.nonfinite != 0 ? sum_of_nonfinite(sums) : sum_of_finite(sums);
-  result.lo /= static_cast<float>(count);
-  result.hi /= static_cast<float>(count);
+Admissible mean_of(Sums const& sums, int count, NumberFormat format) {
+  auto const& in = arithmetic_of(format);
+  auto result = sums.nonfinite != 0 ? sum_of_nonfinite(sums, in) : sum_of_finite(sums, in);
+  result.lo = rounded(result.lo / static_cast<float>(count), format);
+  result.hi = rounded(result.hi / static_cast<float>(count), format);
   return result;
 }
 
@@ -140,15 +164,19 @@ double Admissible::used(float actual) const {
   return std::abs(actual - middle) / (hi - middle);
 }
 
-Admissible mean_bound(std::span<float const> inputs) {
-  check(!inputs.empty(), "a mean needs a microbatch");
-  check(inputs.size() <= count_max, "the bound holds up to 2^22 inputs");
-  Sums sums;
-  for (float const x : inputs) sums = plus(sums, x);
-  return mean_of(sums, static_cast<int>(inputs.size()));
+int inputs_max(NumberFormat format) {
+  return format == NumberFormat::fp32 ? fp32_inputs_max : 1 << significant_bits(format);
 }
 
-Admissible add_to(float older, Admissible const& mean) {
+Admissible mean_bound(std::span<float const> inputs, NumberFormat format) {
+  check(!inputs.empty(), "a mean needs a microbatch");
+  check(std::ssize(inputs) <= inputs_max(format), "the bound holds for so many inputs");
+  Sums sums;
+  for (float const x : inputs) sums = plus(sums, x);
+  return mean_of(sums, static_cast<int>(inputs.size()), format);
+}
+
+Admissible add_to(float older, Admissible const& mean, NumberFormat format) {
   if (std::isnan(older)) return only_nan();
   constexpr float inf = std::numeric_limits<float>::infinity();
   Admissible result{.may_be_nan = mean.may_be_nan};
@@ -157,8 +185,9 @@ Admissible add_to(float older, Admissible const& mean) {
   result.may_be_nan |= mean.may_be_pos_inf && older == -inf;
   result.may_be_nan |= mean.may_be_neg_inf && older == inf;
   if (!mean.finite_possible) return result;
-  float const lo = older + mean.lo;
-  float const hi = older + mean.hi;
+  float const largest = largest_finite(format);
+  float const lo = rounded(older + mean.lo, format);
+  float const hi = rounded(older + mean.hi, format);
   result.may_be_pos_inf |= hi == inf;
   result.may_be_neg_inf |= lo == -inf;
   result.finite_possible = lo != inf && hi != -inf;
@@ -167,9 +196,10 @@ Admissible add_to(float older, Admissible const& mean) {
   return result;
 }
 
-MeanBounds::MeanBounds(std::int64_t numel)
+MeanBounds::MeanBounds(std::int64_t numel, NumberFormat format)
     : positive_(static_cast<std::size_t>(numel)),
       negative_(static_cast<std::size_t>(numel)),
+      format_(format),
       nonfinite_(static_cast<std::size_t>(numel)) {}
 
 std::int64_t MeanBounds::numel() const {
@@ -178,7 +208,7 @@ std::int64_t MeanBounds::numel() const {
 
 void MeanBounds::add(std::span<float const> microbatch) {
   check(std::ssize(microbatch) == numel(), "a microbatch covers the tensor");
-  check(count_ < count_max, "the bound holds up to 2^22 inputs");
+  check(count_ < inputs_max(format_), "the bound holds for so many inputs");
   ++count_;
   for (std::size_t i = 0; i < microbatch.size(); ++i) {
     auto const sums = plus({positive_[i], negative_[i], nonfinite_[i]}, microbatch[i]);
@@ -192,7 +222,7 @@ Admissible MeanBounds::at(std::int64_t index) const {
   check(count_ >= 1, "a mean needs a microbatch");
   check(index >= 0 && index < numel(), "the index is in the tensor");
   auto const i = static_cast<std::size_t>(index);
-  return mean_of({positive_[i], negative_[i], nonfinite_[i]}, count_);
+  return mean_of({positive_[i], negative_[i], nonfinite_[i]}, count_, format_);
 }
 
 std::optional<std::int64_t> MeanBounds::first_outside(std::span<float const> actual,
@@ -201,7 +231,8 @@ std::optional<std::int64_t> MeanBounds::first_outside(std::span<float const> act
   check(older.empty() || older.size() == actual.size(), "so do the older ones, if any");
   for (std::int64_t i = 0; i < numel(); ++i) {
     auto const mean = at(i);
-    auto const bound = older.empty() ? mean : add_to(older[static_cast<std::size_t>(i)], mean);
+    auto const bound =
+        older.empty() ? mean : add_to(older[static_cast<std::size_t>(i)], mean, format_);
     if (!bound.contains(actual[static_cast<std::size_t>(i)])) return i;
   }
   return std::nullopt;

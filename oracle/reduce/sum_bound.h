@@ -1,10 +1,12 @@
 // What a gradient's mean may be when its sum was rounded in an order that nobody promised: a set of
-// admissible binary32 values for each element, derived from its inputs alone. It knows no
-// collective algorithm; ring, tree, any split over ranks and any number of added zeros are inside.
+// admissible values for each element, derived from its inputs alone. It knows no collective
+// algorithm; ring, tree, any split over ranks and any number of added zeros are inside.
 //
-// Of the inputs x_1 ... x_n of one element, k are finite and not zero: k_P positive ones with the
-// sum P, k_N negative ones with the magnitude sum N. u = 2^-24, s = P - N is the exact sum, and
-// ufp(x) is the largest power of two not above |x|. One order is one binary tree of additions.
+// A sum is taken in a format of p significant bits (24 of fp32, 11 of fp16, 8 of bf16): each
+// addition rounds to it once, u = 2^-p. Of the inputs x_1 ... x_n of one element, which are numbers
+// of that format, k are finite and not zero: k_P positive ones with the sum P, k_N negative ones
+// with the magnitude sum N. s = P - N is the exact sum, and ufp(x) is the largest power of two not
+// above |x|. One order is one binary tree of additions.
 //
 // 1. Zeros are free: fl(a + 0) = a. At most k - 1 additions round.
 // 2. Partial sums. fl(a + b) is monotone in a and b, so dropping the negative inputs only raises
@@ -16,11 +18,14 @@
 //    x to nearest errs by at most u ufp(x) (by nothing if x is subnormal), so
 //      |result - s| <= (k - 1) u ufp(M).
 // 4. k <= 2 leaves one possible result: fl(x_i + x_j), whatever the order.
-// 5. Rounding is monotone: a division by n, and the addition to an older gradient, map the ends of
-//    an interval to the ends of the next, each end rounded once as the engine rounds.
-// 6. Overflow. +infinity can arise only if a sum of positive inputs reaches 2^128 - 2^103, from
-//    where rounding gives infinity. Before its own rounding that sum is at most
-//    P (1 + 2 (k_P - 2) u), k_P >= 2. -infinity alike with N. Which classes can come out:
+// 5. Rounding is monotone: a division by n in fp32, rounded to the format, and the addition to an
+//    older gradient, rounded to it, map the ends of an interval to the ends of the next, each end
+//    rounded as the engine rounds. fp32 has at least 2 p + 2 bits where the format is shorter, so
+//    that an operation in it, rounded once more, is correctly rounded in the format.
+// 6. Overflow. +infinity can arise only if a sum of positive inputs reaches the largest number plus
+//    half a step, 2^128 - 2^103 in fp32, from where rounding gives infinity. Before its own
+//    rounding that sum is at most P (1 + 2 (k_P - 2) u), k_P >= 2. -infinity alike with N. Which
+//    classes can come out:
 //      a NaN input, or infinities of both signs            NaN only
 //      an infinity of one sign                             that infinity; also NaN, if finite
 //                                                          inputs can overflow to the other sign
@@ -31,6 +36,8 @@
 // 7. P and N are kept in binary64. Their own error and that of the arithmetic here are below
 //    2^-51 k M, and (k - 1) u ufp(M) is at least 2^-26 k M for k >= 3; so widening it by a factor
 //    of 1 + 2^-24 covers them.
+// 8. Step 2's last inequality needs (k - 1) u <= 1: at most inputs_max() of them, also in steps 4
+//    and 6.
 //
 // Not said: the sign of a zero result (both are admissible), and correlations between elements.
 #pragma once
@@ -39,6 +46,8 @@
 #include <optional>
 #include <span>
 #include <vector>
+
+#include "oracle/types.h"
 
 namespace adamant::oracle {
 
@@ -66,21 +75,25 @@ struct SideSum {
   std::uint32_t count = 0;
 };
 
-/// What the mean of one element's inputs may be: any order of binary32 additions, then one division
-/// by the number of inputs.
+/// How many inputs the bound holds for: 2^22 in fp32, where (k - 1) u stays well below 1, and 2^p
+/// in shorter formats.
+int inputs_max(NumberFormat format);
+
+/// What the mean of one element's inputs may be: any order of additions in `format`, then one
+/// division by the number of inputs, rounded to it.
 ///
-/// Errors: asserts 1 <= inputs.size() <= 2^22, for which (k - 1) u stays well below 1.
-Admissible mean_bound(std::span<float const> inputs);
+/// Errors: asserts 1 <= inputs.size() <= inputs_max(format).
+Admissible mean_bound(std::span<float const> inputs, NumberFormat format = NumberFormat::fp32);
 
 /// What a gradient may be after such a mean was added to its older value: fl(older + mean).
-Admissible add_to(float older, Admissible const& mean);
+Admissible add_to(float older, Admissible const& mean, NumberFormat format = NumberFormat::fp32);
 
 /// The same for a whole tensor, fed one microbatch at a time, so that none need be kept.
 ///
 /// Units: 33 bytes per element; cut large tensors into blocks.
 class MeanBounds {
  public:
-  explicit MeanBounds(std::int64_t numel);
+  explicit MeanBounds(std::int64_t numel, NumberFormat format = NumberFormat::fp32);
 
   /// Takes one microbatch's gradient, flat [numel].
   void add(std::span<float const> microbatch);
@@ -99,6 +112,7 @@ class MeanBounds {
  private:
   std::vector<SideSum> positive_;
   std::vector<SideSum> negative_;
+  NumberFormat format_;
   std::vector<std::uint8_t> nonfinite_;  // which non-finite classes were seen
   int count_ = 0;
 };

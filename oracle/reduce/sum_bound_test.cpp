@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "oracle/compare/first_difference.h"
+#include "oracle/formats/formats.h"
 #include "oracle/testing/random_values.h"
 
 namespace adamant::oracle {
@@ -36,7 +37,8 @@ using Bits = std::set<std::uint32_t>;
 
 /// What every tree of additions over every order of the inputs gives: for each subset of them, what
 /// any two of its complementary parts can give together.
-std::vector<float> every_sum(std::vector<float> const& inputs) {
+std::vector<float> every_sum(std::vector<float> const& inputs,
+                             NumberFormat format = NumberFormat::fp32) {
   std::size_t const subsets = std::size_t{1} << inputs.size();
   std::vector<Bits> reachable(subsets);
   for (std::size_t i = 0; i < inputs.size(); ++i)
@@ -46,18 +48,20 @@ std::vector<float> every_sum(std::vector<float> const& inputs) {
       for (auto const a : reachable[part])
         for (auto const b : reachable[set ^ part])
           reachable[set].insert(std::bit_cast<std::uint32_t>(
-              canonical(std::bit_cast<float>(a) + std::bit_cast<float>(b))));
+              canonical(rounded(std::bit_cast<float>(a) + std::bit_cast<float>(b), format))));
   std::vector<float> sums;
   for (auto const bits : reachable.back()) sums.push_back(std::bit_cast<float>(bits));
   return sums;
 }
 
-float one_random_tree(std::vector<float> values, RandomValues& random) {
+float one_random_tree(std::vector<float> values, RandomValues& random,
+                      NumberFormat format = NumberFormat::fp32) {
   while (values.size() > 1) {
     auto const at = random.below(values.size());
     float const taken = values[at];
     values.erase(values.begin() + static_cast<std::ptrdiff_t>(at));
-    values[random.below(values.size())] += taken;
+    float& other = values[random.below(values.size())];
+    other = rounded(other + taken, format);
   }
   return values.front();
 }
@@ -108,6 +112,70 @@ TEST(SumBound, HoldsForRandomTreesOfLargerSets) {
       float const mean = one_random_tree(inputs, random) / static_cast<float>(inputs.size());
       ASSERT_TRUE(bound.contains(mean)) << mean << " from " << text(inputs);
     }
+  }
+}
+
+/// Inputs around the limits of a short format, rounded to it.
+std::vector<float> short_inputs(RandomValues& random, NumberFormat format, std::size_t count) {
+  int const top = std::ilogb(largest_finite(format)) + 1;
+  std::vector<float> inputs(count);
+  for (auto& x : inputs) {
+    auto const kind = random.below(8);
+    if (kind < 3) x = random.scaled(-8, 2);
+    if (kind == 3) x = random.scaled(top - 3, top);
+    if (kind == 4) x = random.scaled(-24, -12);
+    if (kind == 5) x = 0.0F;
+    if (kind == 6) x = random.scaled(-1, 0);
+    if (kind == 7) x = wild_value(random);
+  }
+  round_to(format, inputs);
+  return inputs;
+}
+
+float mean_of_sum(float sum, std::size_t count, NumberFormat format) {
+  return rounded(sum / static_cast<float>(count), format);
+}
+
+TEST(SumBound, HoldsForEveryTreeInShortFormats) {
+  RandomValues random(21);
+  for (NumberFormat const format : {NumberFormat::bf16, NumberFormat::fp16})
+    for (int round = 0; round < 10000; ++round) {
+      auto const inputs = short_inputs(random, format, 1 + random.below(5));
+      float const older = short_inputs(random, format, 1).front();
+      auto const bound = mean_bound(inputs, format);
+      for (float const sum : every_sum(inputs, format)) {
+        float const mean = mean_of_sum(sum, inputs.size(), format);
+        ASSERT_TRUE(bound.contains(mean))
+            << name_of(format) << ' ' << mean << " from " << text(inputs);
+        float const grown = rounded(older + mean, format);
+        ASSERT_TRUE(add_to(older, bound, format).contains(grown))
+            << name_of(format) << ' ' << grown << " from " << older << " and " << text(inputs);
+      }
+    }
+}
+
+TEST(SumBound, HoldsForRandomTreesOfAsManyShortInputsAsItIsFor) {
+  RandomValues random(22);
+  for (NumberFormat const format : {NumberFormat::bf16, NumberFormat::fp16})
+    for (int round = 0; round < 30; ++round) {
+      auto const most = static_cast<std::size_t>(inputs_max(format));
+      auto const inputs = short_inputs(random, format, round == 0 ? most : 6 + random.below(250));
+      auto const bound = mean_bound(inputs, format);
+      for (int tree = 0; tree < 10; ++tree) {
+        float const sum = one_random_tree(inputs, random, format);
+        ASSERT_TRUE(bound.contains(mean_of_sum(sum, inputs.size(), format)))
+            << name_of(format) << ' ' << text(inputs);
+      }
+    }
+}
+
+TEST(SumBound, InShortFormatsTwoInputsLeaveOneValueAndALostOneIsOutside) {
+  for (NumberFormat const format : {NumberFormat::bf16, NumberFormat::fp16}) {
+    auto const pair = mean_bound(std::vector{1.0F, 0x1p-9F, 0.0F, 0.0F}, format);
+    EXPECT_EQ(pair.lo, pair.hi);
+    auto const four = mean_bound(std::vector{1.0F, 1.0F, 1.0F, 1.0F}, format);
+    EXPECT_TRUE(four.contains(1.0F));
+    EXPECT_FALSE(four.contains(0.75F));
   }
 }
 

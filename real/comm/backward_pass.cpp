@@ -49,10 +49,12 @@ void BackwardPass::run(std::vector<bool> const& wanted) {
 
   if (ADAMANT_BUG(mlm_6153)) gather(last);
   if (ADAMANT_BUG(pt_140044)) whole_gradients_.free_on(parts_.streams.comm);
-  if (!ADAMANT_BUG(step_skips_wait_for_reduction))
-    order(parts_.streams.comm, joined_, parts_.streams.compute);
   for (int p = 0; p < parts_.layout.parameter_count(); ++p)
     if (wanted_[static_cast<std::size_t>(p)]) parts_.tensors.set_has_gradient(p);
+  if (ADAMANT_BUG(cast_before_reduction) && any) parts_.tensors.cast_gradients();
+  if (!ADAMANT_BUG(step_skips_wait_for_reduction))
+    order(parts_.streams.comm, joined_, parts_.streams.compute);
+  if (any && !ADAMANT_BUG(cast_before_reduction)) parts_.tensors.cast_gradients();
   if (!ADAMANT_BUG(reduction_leaked) && !ADAMANT_BUG(te_2805)) kept_.clear();
 }
 

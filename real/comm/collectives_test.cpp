@@ -7,6 +7,7 @@
 #include "real/comm/loopback_communicator.h"
 #include "real/comm/nccl_communicator.h"
 #include "real/cuda/error.h"
+#include "real/cuda/numbers.h"
 #include "real/shard/memory.h"
 #include "real/testing/ranks.h"
 
@@ -28,11 +29,21 @@ class Peer {
   }
 
   DeviceBuffer device(Values const& values) {
-    DeviceBuffer buffer(ledger_, Purpose::reduction, values.size() * sizeof(float), stream);
-    ADAMANT_TRY(cudaMemcpyAsync(buffer.as<void>(), values.data(), buffer.bytes(),
+    return device_bytes(encoded(values, NumberFormat::fp32));
+  }
+  DeviceBuffer device_bytes(std::vector<std::byte> const& bytes) {
+    DeviceBuffer buffer(ledger_, Purpose::reduction, bytes.size(), stream);
+    ADAMANT_TRY(cudaMemcpyAsync(buffer.as<void>(), bytes.data(), bytes.size(),
                                 cudaMemcpyHostToDevice, stream.get()));
     stream.synchronize();
     return buffer;
+  }
+  std::vector<std::byte> host_bytes(DeviceBuffer const& buffer) {
+    std::vector<std::byte> bytes(buffer.bytes());
+    ADAMANT_TRY(cudaMemcpyAsync(bytes.data(), buffer.as<void>(), bytes.size(),
+                                cudaMemcpyDeviceToHost, stream.get()));
+    stream.synchronize();
+    return bytes;
   }
   Values host(DeviceBuffer const& buffer) {
     return download(buffer.as<float>(), static_cast<std::int64_t>(buffer.bytes() / sizeof(float)),
@@ -166,6 +177,24 @@ TEST_P(Collectives, AGroupsInputsMayBeOverwrittenAfterIt) {
     EXPECT_EQ(peer.host(gathered).back(), value(ranks - 1, 0));
     EXPECT_EQ(peer.host(reduced), sums(ranks, 2 * peer.rank, 2 * peer.rank + 2));
   });
+}
+
+TEST_P(Collectives, SumsAreRoundedToTheirFormat) {
+  int const ranks = GetParam();
+  for (NumberFormat const format : {NumberFormat::bf16, NumberFormat::fp16})
+    on_both_transports(ranks, [&](Peer& peer) {
+      Values own(static_cast<std::size_t>(ranks), 1);
+      DeviceBuffer const send = peer.device_bytes(encoded(own, format));
+      DeviceBuffer const sum = peer.device_bytes(encoded(Values{0}, format));
+      peer.communicator->reduce_scatter(send.as<void>(), sum.as<void>(), 1, format, peer.stream);
+      EXPECT_EQ(peer.host_bytes(sum), encoded(Values{static_cast<float>(ranks)}, format));
+      // An eighth of the step from 1 to its neighbour: so few of them are lost in any order.
+      float const little = format == NumberFormat::bf16 ? 0x1p-10F : 0x1p-13F;
+      DeviceBuffer const part =
+          peer.device_bytes(encoded(Values{peer.rank == 0 ? 1.0F : little}, format));
+      peer.communicator->all_reduce(part.as<void>(), sum.as<void>(), 1, format, peer.stream);
+      EXPECT_EQ(peer.host_bytes(sum), encoded(Values{1}, format));
+    });
 }
 
 INSTANTIATE_TEST_SUITE_P(Worlds, Collectives, testing::Values(1, 2, 3, 5));

@@ -49,7 +49,7 @@ __device__ void sum_elements(PeerArguments const& a) {
 }
 
 __global__ void peer_copy_kernel(__grid_constant__ PeerArguments const a) {
-  if (bytes_of(a.target.format) == sizeof(float))
+  if (element_bytes(a.target.format) == sizeof(float))
     copy_elements<float>(a);
   else
     copy_elements<std::uint16_t>(a);

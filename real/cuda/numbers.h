@@ -12,32 +12,33 @@
 #include <vector>
 
 #include "oracle/types.h"
+#include "real/cuda/private_memory.h"
 
 namespace adamant::real {
 
-__host__ __device__ inline float widened(float x) {
+__host__ __device__ __forceinline__ float widened(float x) {
   return x;
 }
-__host__ __device__ inline float widened(__nv_bfloat16 x) {
+__host__ __device__ __forceinline__ float widened(__nv_bfloat16 x) {
   return __bfloat162float(x);
 }
-__host__ __device__ inline float widened(__half x) {
+__host__ __device__ __forceinline__ float widened(__half x) {
   return __half2float(x);
 }
 
 /// `x` rounded to the type T, which stores a number.
 template <typename T>
-__host__ __device__ inline T stored(float x);
+__host__ __device__ __forceinline__ T stored(float x);
 template <>
-__host__ __device__ inline float stored<float>(float x) {
+__host__ __device__ __forceinline__ float stored<float>(float x) {
   return x;
 }
 template <>
-__host__ __device__ inline __nv_bfloat16 stored<__nv_bfloat16>(float x) {
+__host__ __device__ __forceinline__ __nv_bfloat16 stored<__nv_bfloat16>(float x) {
   return __float2bfloat16_rn(x);
 }
 template <>
-__host__ __device__ inline __half stored<__half>(float x) {
+__host__ __device__ __forceinline__ __half stored<__half>(float x) {
   return __float2half_rn(x);
 }
 
@@ -52,6 +53,11 @@ __device__ inline void with_type_of(NumberFormat format, Visit visit) {
     case NumberFormat::fp16:
       return visit(static_cast<__half*>(nullptr));
   }
+}
+
+/// bytes_of() where nvcc, which knows no constexpr function without its word, can call it.
+__host__ __device__ inline std::int64_t element_bytes(NumberFormat format) {
+  return format == NumberFormat::fp32 ? 4 : 2;
 }
 
 /// An array on the device whose format is known when the kernel runs.
@@ -77,6 +83,40 @@ __device__ inline float rounded(float x, NumberFormat format) {
   with_type_of(format, [&]<typename T>(T*) { x = widened(stored<T>(x)); });
   return x;
 }
+
+#ifndef __CUDACC__
+
+// ---- loops on a CPU, over memory of the caller's own --------------------------------------------
+
+template <typename T>
+ADAMANT_PRIVATE_MEMORY inline void widen_all(void const* from, std::size_t count, float* to) {
+  T const* const numbers = static_cast<T const*>(from);
+  for (std::size_t i = 0; i < count; ++i) to[i] = widened(numbers[i]);
+}
+
+template <typename T>
+ADAMANT_PRIVATE_MEMORY inline void narrow_all(float const* from, std::size_t count, void* to) {
+  T* const numbers = static_cast<T*>(to);
+  for (std::size_t i = 0; i < count; ++i) numbers[i] = stored<T>(from[i]);
+}
+
+/// Widens `count` numbers of `format`.
+ADAMANT_PRIVATE_MEMORY inline void widen_block(void const* from, NumberFormat format,
+                                               std::size_t count, float* to) {
+  if (format == NumberFormat::fp32) return widen_all<float>(from, count, to);
+  if (format == NumberFormat::bf16) return widen_all<__nv_bfloat16>(from, count, to);
+  widen_all<__half>(from, count, to);
+}
+
+/// Rounds `count` values to `format`.
+ADAMANT_PRIVATE_MEMORY inline void narrow_block(float const* from, NumberFormat format,
+                                                std::size_t count, void* to) {
+  if (format == NumberFormat::fp32) return narrow_all<float>(from, count, to);
+  if (format == NumberFormat::bf16) return narrow_all<__nv_bfloat16>(from, count, to);
+  narrow_all<__half>(from, count, to);
+}
+
+#endif
 
 /// `values` as bytes of `format`, each rounded once. On the host.
 std::vector<std::byte> encoded(std::span<float const> values, NumberFormat format);

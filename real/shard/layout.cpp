@@ -47,6 +47,8 @@ ParameterLayout lay_out(ParameterSpec const& spec, RankOfWorld where) {
   if (ADAMANT_BUG(remainder_dropped))  // what the model expects
     p.whole_numel = std::max(p.whole_numel, p.numel);
   p.formats = spec.formats;
+  for (TensorKind const kind : all_tensor_kinds)
+    p.format_of_kind[index_of(kind)] = format_of(spec.formats, kind);
   return p;
 }
 

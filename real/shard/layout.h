@@ -38,13 +38,16 @@ struct ParameterLayout {
   std::int64_t chunk_numel = 0;  // c k: what this rank gives to and takes from a collective
   std::int64_t whole_numel = 0;  // W c k
   Formats formats = {};
+  std::array<std::optional<NumberFormat>, tensor_kind_count> format_of_kind = {};
   /// Where its part of each kind's flat buffer begins; multiples of 16.
   std::array<std::size_t, tensor_kind_count> begin_bytes = {};
 
   std::int64_t shard_numel() const { return (row_end - row_begin) * row_numel; }
   std::int64_t first_element() const { return row_begin * row_numel; }
 
-  std::optional<NumberFormat> format(TensorKind kind) const { return format_of(formats, kind); }
+  std::optional<NumberFormat> format(TensorKind kind) const {
+    return format_of_kind[static_cast<std::size_t>(kind)];
+  }
   std::size_t begin(TensorKind kind) const { return begin_bytes[static_cast<std::size_t>(kind)]; }
   /// Its room in a flat buffer: c k elements, rounded up to 16 bytes; 0 where it has none.
   std::size_t room_bytes(TensorKind kind) const;

@@ -5,6 +5,7 @@
 #include "real/bug.h"
 #include "real/cuda/assert.h"
 #include "real/cuda/error.h"
+#include "real/shard/cast_kernel.h"
 
 namespace adamant::real {
 
@@ -13,6 +14,21 @@ Purpose purpose_of(TensorKind kind) {
                                   Purpose::exp_avg_sq, Purpose::main,      Purpose::cast_gradients};
   return purposes[static_cast<std::size_t>(kind)];
 }
+
+namespace {
+
+/// Another fp32 copy of every weight that is fp32 already.
+std::size_t duplicate_main_bytes(Layout const& layout) {
+  std::size_t bytes = 0;
+  for (int p = 0; p < layout.parameter_count(); ++p) {
+    bool const main = layout[p].formats.main.has_value();
+    if (layout[p].formats.weight() == NumberFormat::fp32)
+      bytes += layout[p].room_bytes(main ? TensorKind::main : TensorKind::parameter);
+  }
+  return bytes;
+}
+
+}  // namespace
 
 Tensors::Tensors(Layout const& layout, DeviceBytes const& device_bytes, Ledger& ledger,
                  Streams const& streams)
@@ -28,6 +44,9 @@ Tensors::Tensors(Layout const& layout, DeviceBytes const& device_bytes, Ledger& 
     if (ADAMANT_BUG(moments_not_zeroed) && moment) continue;
     zero_async(buffer(kind), 0, bytes, streams.compute);
   }
+  if (ADAMANT_BUG(mlm_4133))
+    duplicate_main_ =
+        DeviceBuffer(ledger, Purpose::main, duplicate_main_bytes(layout), streams.compute);
 }
 
 std::byte* Tensors::flat(TensorKind kind) const {
@@ -72,6 +91,22 @@ void Tensors::ensure_gradients() {
       ledger_, Purpose::gradients, layout_.flat_bytes(TensorKind::gradient), streams_.compute);
 }
 
+void Tensors::cast_gradients() {
+  std::size_t const bytes = layout_.flat_bytes(TensorKind::cast_gradient);
+  if (bytes == 0) return;
+  DeviceBuffer& copies = buffer(TensorKind::cast_gradient);
+  if (!copies) copies = DeviceBuffer(ledger_, Purpose::cast_gradients, bytes, streams_.compute);
+  std::vector<CastTask> tasks;
+  for (int p = 0; p < layout_.parameter_count(); ++p) {
+    auto const format = layout_[p].format(TensorKind::cast_gradient);
+    if (!format || !has_gradient(p)) continue;
+    tasks.push_back({.from = {at(TensorKind::gradient, p), layout_[p].formats.gradient},
+                     .to = {at(TensorKind::cast_gradient, p), *format},
+                     .numel = layout_[p].shard_numel()});
+  }
+  launch_casts(tasks, streams_.compute);
+}
+
 void Tensors::drop_gradients() {
   DeviceBuffer& gradients = buffer(TensorKind::gradient);
   if (ADAMANT_BUG(gradient_used_after_zero_grad)) {
@@ -83,6 +118,7 @@ void Tensors::drop_gradients() {
   if (ADAMANT_BUG(zero_grad_frees_twice) && gradients)
     static_cast<void>(cudaFreeAsync(gradients.as<void>(), streams_.compute.get()));
   gradients.free_on(ADAMANT_BUG(gradients_freed_on_comm) ? streams_.comm : streams_.compute);
+  buffer(TensorKind::cast_gradient).free_on(streams_.compute);
 }
 
 void Tensors::zero_gradients() {
@@ -96,6 +132,8 @@ void Tensors::zero_gradients() {
                streams_.compute);
   if (ADAMANT_BUG(zero_grad_skips_missing) && any_gradient()) return;
   std::fill(has_gradient_.begin(), has_gradient_.end(), true);
+  if (ADAMANT_BUG(cast_not_zeroed) && buffer(TensorKind::cast_gradient)) return;
+  cast_gradients();
 }
 
 bool Tensors::has_gradient(int parameter) const {

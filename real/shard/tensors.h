@@ -43,9 +43,15 @@ class Tensors {
 
   /// Makes the gradients' buffer unless it is there; contents undefined. Ordered on `compute`.
   void ensure_gradients();
-  /// No parameter has a gradient any more; the memory goes back in the order of `compute`.
+  /// Copies every gradient that the optimizer takes in another format than its own; the copies stay
+  /// where they are until drop_gradients(). Due whenever gradients have changed. Ordered on
+  /// `compute`.
+  void cast_gradients();
+  /// No parameter has a gradient any more; the memory, that of cast copies too, goes back in the
+  /// order of `compute`.
   void drop_gradients();
-  /// Every parameter has a gradient of zeros; a buffer that exists keeps its address.
+  /// Every parameter has a gradient of zeros, and cast copies of zeros; a buffer that exists keeps
+  /// its address.
   void zero_gradients();
 
   bool has_gradient(int parameter) const;
@@ -65,6 +71,7 @@ class Tensors {
   std::array<DeviceBuffer, tensor_kind_count> buffers_;  // indexed by TensorKind
   std::vector<bool> has_gradient_;
   std::byte* freed_gradients_ = nullptr;  // what a faulty step would still use
+  DeviceBuffer duplicate_main_;           // what a faulty engine keeps beside fp32 weights
 };
 
 }  // namespace adamant::real

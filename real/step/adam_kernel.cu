@@ -11,9 +11,9 @@
 //              lanes that all threads of a block take alike.
 #include "real/cuda/assert.h"
 #include "real/cuda/launch.h"
-#include "real/cuda/numbers.h"
-#include "real/step/adam_element.h"
+#include "real/cuda/private_memory.h"
 #include "real/step/adam_kernel.h"
+#include "real/step/adam_mixed.h"
 
 namespace adamant::real {
 
@@ -25,10 +25,9 @@ constexpr std::int64_t section_numel = 4'096;
 constexpr std::int64_t section_numel = piece_numel_max;
 #endif
 static_assert(piece_numel_max % section_numel == 0);
-static_assert(section_numel % 4 == 0);
+static_assert(section_numel % lanes == 0);
 
-// ---- fp32 throughout
-// -----------------------------------------------------------------------------
+// ---- pieces that are fp32 throughout ------------------------------------------------------
 
 struct Arrays {
   float* p = nullptr;
@@ -92,124 +91,7 @@ __device__ void update_section(Arrays const& arrays, StepScalars const& scalars,
 
 #endif
 
-// ---- any formats
-// ---------------------------------------------------------------------------------
-
-#ifdef __CUDACC__
-constexpr int lanes = 8;  // two 16-byte accesses to fp32, one to 16 bits
-#else
-constexpr int lanes = 64;  // stay in the first cache
-#endif
-static_assert(section_numel % lanes == 0);
-
-struct MixedArrays {
-  Numbers weight;
-  Numbers gradient;
-  Numbers exp_avg;
-  Numbers exp_avg_sq;
-  Numbers parameter;
-  bool copies = false;  // to `parameter`
-};
-
-#ifdef __CUDACC__
-
-template <typename T>
-__device__ void load_all(T const* from, float* to) {
-  constexpr int width = 16 / sizeof(T);
-  for (int k = 0; k < lanes; k += width) {
-    uint4 const raw = *reinterpret_cast<uint4 const*>(from + k);
-    T numbers[width];
-    memcpy(numbers, &raw, sizeof raw);
-    for (int j = 0; j < width; ++j) to[k + j] = widened(numbers[j]);
-  }
-}
-
-template <typename T>
-__device__ void store_all(float const* from, T* to) {
-  constexpr int width = 16 / sizeof(T);
-  for (int k = 0; k < lanes; k += width) {
-    T numbers[width];
-    for (int j = 0; j < width; ++j) numbers[j] = stored<T>(from[k + j]);
-    uint4 raw;
-    memcpy(&raw, numbers, sizeof raw);
-    *reinterpret_cast<uint4*>(to + k) = raw;
-  }
-}
-
-#else
-
-template <typename T>
-void load_all(T const* from, float* to) {
-  for (int k = 0; k < lanes; ++k) to[k] = widened(from[k]);
-}
-
-template <typename T>
-void store_all(float const* from, T* to) {
-  for (int k = 0; k < lanes; ++k) to[k] = stored<T>(from[k]);
-}
-
-#endif
-
-/// Elements [begin, begin + count) of arrays; count is `lanes`, or less at the end of a section.
-struct Lanes {
-  std::int64_t begin = 0;
-  int count = 0;
-};
-
-__device__ inline void load(Numbers const& numbers, Lanes const& at, float* to) {
-  with_type_of(numbers.format, [&]<typename T>(T*) {
-    T const* const from = static_cast<T const*>(numbers.data) + at.begin;
-    if (at.count == lanes) return load_all(from, to);
-    for (int k = 0; k < at.count; ++k) to[k] = widened(from[k]);
-  });
-}
-
-__device__ inline void store(float const* from, Numbers const& numbers, Lanes const& at) {
-  with_type_of(numbers.format, [&]<typename T>(T*) {
-    T* const to = static_cast<T*>(numbers.data) + at.begin;
-    if (at.count == lanes) return store_all(from, to);
-    for (int k = 0; k < at.count; ++k) to[k] = stored<T>(from[k]);
-  });
-}
-
-template <bool decoupled, Arithmetic arithmetic>
-__device__ void update_lanes(MixedArrays const& a, StepScalars const& s, Lanes const& at) {
-  float p[lanes] = {};
-  float g[lanes] = {};
-  float m[lanes] = {};
-  float v[lanes] = {};
-  load(a.weight, at, p);
-  load(a.gradient, at, g);
-  load(a.exp_avg, at, m);
-  load(a.exp_avg_sq, at, v);
-  for (int k = 0; k < lanes; ++k) {
-    AdamElement const e =
-        adam_element<decoupled, arithmetic>(s, g[k], {.p = p[k], .m = m[k], .v = v[k]});
-    p[k] = e.p;
-    m[k] = e.m;
-    v[k] = e.v;
-  }
-  store(p, a.weight, at);
-  store(m, a.exp_avg, at);
-  store(v, a.exp_avg_sq, at);
-  if (a.copies) store(p, a.parameter, at);
-}
-
-template <bool decoupled, Arithmetic arithmetic>
-__device__ void update_section(MixedArrays const& a, StepScalars const& scalars,
-                               std::int64_t count) {
-  StepScalars const s = scalars;
-  std::int64_t const end = ADAMANT_BUG(kernel_reads_past_end) ? count + 1 : count;
-  std::int64_t const stride = static_cast<std::int64_t>(blockDim.x) * lanes;
-  for (std::int64_t begin = threadIdx.x * std::int64_t{lanes}; begin < end; begin += stride) {
-    std::int64_t const left = end - begin;
-    update_lanes<decoupled, arithmetic>(
-        a, s, {.begin = begin, .count = left < lanes ? static_cast<int>(left) : lanes});
-  }
-}
-
-// ---- a block
-// -------------------------------------------------------------------------------------
+// ---- a block ------------------------------------------------------------------------------
 
 template <Arithmetic arithmetic, typename ArraysOfPiece>
 __device__ void update(ArraysOfPiece const& a, StepScalars const& s, std::int64_t count) {
@@ -234,30 +116,36 @@ __device__ void decay_only(MixedArrays const& a, StepScalars const& s, std::int6
   }
 }
 
-__device__ Numbers part(std::byte* flat, std::int64_t offset, NumberFormat format,
-                        std::int64_t begin) {
-  return {flat + offset + begin * static_cast<std::int64_t>(bytes_of(format)), format};
+ADAMANT_PRIVATE_MEMORY __device__ Numbers part(std::byte* flat, std::int64_t offset,
+                                               NumberFormat format, std::int64_t begin) {
+  return {flat + offset + begin * element_bytes(format), format};
 }
 
-__device__ MixedArrays arrays_of(AdamArguments const& a, WorkPiece const& piece,
-                                 std::int64_t begin) {
+ADAMANT_PRIVATE_MEMORY __device__ NumberFormat gradient_format(PieceFormats const& f) {
+  bool const taken_for_fp16 = ADAMANT_BUG(te_1888) && f.gradient == NumberFormat::bf16;
+  return taken_for_fp16 ? NumberFormat::fp16 : f.gradient;
+}
+
+ADAMANT_PRIVATE_MEMORY __device__ MixedArrays arrays_of(AdamArguments const& a,
+                                                        WorkPiece const& piece,
+                                                        std::int64_t begin) {
   PieceFormats const& f = piece.formats;
   return {.weight = part(f.copies != 0 ? a.main : a.parameters, piece.weight, f.weight, begin),
-          .gradient =
-              part(f.cast != 0 ? a.cast_gradients : a.gradients, piece.gradient, f.gradient, begin),
+          .gradient = part(f.cast != 0 ? a.cast_gradients : a.gradients, piece.gradient,
+                           gradient_format(f), begin),
           .exp_avg = part(a.exp_avg, piece.exp_avg, f.exp_avg, begin),
           .exp_avg_sq = part(a.exp_avg_sq, piece.exp_avg_sq, f.exp_avg_sq, begin),
           .parameter = part(a.parameters, piece.parameter_copy, f.parameter, begin),
-          .copies = f.copies != 0};
+          .copies = f.copies != 0 && !ADAMANT_BUG(mlm_6336)};
 }
 
-__device__ bool all_fp32(MixedArrays const& a) {
+ADAMANT_PRIVATE_MEMORY __device__ bool all_fp32(MixedArrays const& a) {
   return a.weight.format == NumberFormat::fp32 && a.gradient.format == NumberFormat::fp32 &&
          a.exp_avg.format == NumberFormat::fp32 && a.exp_avg_sq.format == NumberFormat::fp32 &&
          !a.copies;
 }
 
-__device__ Arrays as_fp32(MixedArrays const& a) {
+ADAMANT_PRIVATE_MEMORY __device__ Arrays as_fp32(MixedArrays const& a) {
   return {.p = static_cast<float*>(a.weight.data),
           .g = static_cast<float const*>(a.gradient.data),
           .m = static_cast<float*>(a.exp_avg.data),

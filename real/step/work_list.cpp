@@ -9,7 +9,8 @@ namespace adamant::real {
 namespace {
 
 PieceFormats formats_of(ParameterLayout const& layout) {
-  auto const cast = layout.format(TensorKind::cast_gradient);
+  auto cast = layout.format(TensorKind::cast_gradient);
+  if (ADAMANT_BUG(mlm_4133_config)) cast = std::nullopt;
   return {.weight = layout.formats.weight(),
           .gradient = cast.value_or(layout.formats.gradient),
           .exp_avg = layout.formats.exp_avg,

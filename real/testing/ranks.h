@@ -34,9 +34,6 @@ std::string why_not(int ranks, Devices devices);
 /// afresh. A violation that the world notices fails the running test.
 void run_ranks(int ranks, Devices devices, std::function<void(RankContext const&)> const& body);
 
-/// The same bits, or both not a number.
-bool same_value(float a, float b);
-
 /// Copies fp32 numbers from device memory to the host; waits for all of `stream`.
 std::vector<float> download(void const* device, std::int64_t numel, cudaStream_t stream);
 

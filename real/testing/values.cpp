@@ -1,15 +1,7 @@
-#include <bit>
-#include <cmath>
-
 #include "real/cuda/error.h"
 #include "real/testing/ranks.h"
 
 namespace adamant::real {
-
-bool same_value(float a, float b) {
-  if (std::isnan(a)) return std::isnan(b);
-  return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b);
-}
 
 std::vector<float> download(void const* device, std::int64_t numel, cudaStream_t stream) {
   std::vector<float> values(static_cast<std::size_t>(numel));

@@ -22,7 +22,14 @@ constexpr std::array<std::string_view, feature_count> labels{
     "counter per parameter",
     "no bias correction",
     "extreme settings",
-    "gradient handed over as a cast",
+    "gradient not decoupled",
+    "cast copy of a gradient",
+    "bf16 weights",
+    "fp16 weights",
+    "main weights",
+    "16-bit gradients",
+    "bf16 moments",
+    "a parameter's own precision",
     "normal gradients",
     "wild gradients",
     "fewer microbatches than ranks",
@@ -83,6 +90,23 @@ void add_params(Scenario const& scenario, Collector& found) {
   auto const units = assign_units(names);
   found.add(Feature::several_params, scenario.params.size() > 1);
   found.add(Feature::several_units, !units.empty() && units.back() > 0);
+}
+
+void add_precision(Scenario const& scenario, Collector& found) {
+  for (Param const& param : scenario.params) {
+    Precision const precision = scenario.precision_of(param);
+    found.add(Feature::weights_bf16, precision.param == ParamType::bf16);
+    found.add(Feature::weights_fp16, precision.param == ParamType::fp16);
+    found.add(Feature::main_weights, precision.main != MainType::none);
+    found.add(Feature::gradients_16_bits, precision.grad != GradType::fp32);
+    found.add(Feature::moments_bf16,
+              precision.exp_avg == StateType::bf16 || precision.exp_avg_sq == StateType::bf16);
+    auto const weight =
+        precision.main != MainType::none ? format_of(precision.main) : format_of(precision.param);
+    found.add(Feature::cast_copy,
+              !scenario.optimizer.decoupled_grad && weight != format_of(precision.grad));
+    found.add(Feature::own_precision, param.precision != PrecisionOverride{});
+  }
 }
 
 void add_optimizer(Scenario const& scenario, Collector& found) {
@@ -198,6 +222,7 @@ FeatureSet features_of(Scenario const& scenario) {
   add_params(scenario, found);
   add_optimizer(scenario, found);
   add_offload(scenario, found);
+  add_precision(scenario, found);
   ProgramWalk walk(found);
   for (Operation const& operation : scenario.program) walk.visit(operation.action);
   walk.end();

@@ -28,6 +28,13 @@ enum class Feature {
   no_bias_correction,
   extreme_settings,
   cast_gradient,  // decoupled_grad: false
+  cast_copy,      // which makes a copy of at least one parameter's gradient
+  weights_bf16,   // of at least one parameter, as all of the next
+  weights_fp16,
+  main_weights,
+  gradients_16_bits,
+  moments_bf16,
+  own_precision,  // a parameter has other types than the recipe of the others
   gradients_normal,
   gradients_wild,
   idle_rank,             // fewer microbatches than ranks

@@ -34,6 +34,7 @@ class Generator {
     make_offload();
     make_program();
     make_schedule();
+    make_precision();
     return std::move(scenario_);
   }
 
@@ -257,6 +258,39 @@ class Generator {
     if (schedule.strategy == Schedule::Strategy::fifo) return;
     schedule.seed = draws_.bits() >> 32;
     if (schedule.strategy == Schedule::Strategy::pct) schedule.depth = draws_.between(1, 5);
+  }
+
+  void make_precision() {
+    Precision& recipe = scenario_.precision;
+    if (feature(Feature::weights_bf16, 35)) recipe.param = ParamType::bf16;
+    if (feature(Feature::weights_fp16, 15)) recipe.param = ParamType::fp16;
+    if (recipe.param != ParamType::fp32 && feature(Feature::main_weights, 60))
+      recipe.main = MainType::fp32;
+    if (feature(Feature::gradients_16_bits, 30)) {
+      bool const bf16 = draws_.chance(60);
+      recipe.grad = bf16 ? GradType::bf16 : GradType::fp16;
+    }
+    if (feature(Feature::moments_bf16, 25)) {
+      std::int64_t const which = draws_.below(3);
+      if (which != 1) recipe.exp_avg = StateType::bf16;
+      if (which != 0) recipe.exp_avg_sq = StateType::bf16;
+    }
+    if (!feature(Feature::own_precision, 20)) return;
+    for (Param& param : scenario_.params) {
+      bool const own = draws_.chance(40);
+      if (own) make_own_precision(param);
+    }
+  }
+
+  /// Another type for the weight, and a main weight that goes with it.
+  void make_own_precision(Param& param) {
+    constexpr std::array types{ParamType::fp32, ParamType::bf16, ParamType::fp16};
+    ParamType const type = draws_.one_of(types);
+    if (type == ParamType::bf16 && !allowed(Feature::weights_bf16)) return;
+    if (type == ParamType::fp16 && !allowed(Feature::weights_fp16)) return;
+    param.precision.param = type;
+    if (type == ParamType::fp32 && scenario_.precision.main == MainType::fp32)
+      param.precision.main = MainType::none;
   }
 
   Draws draws_;

@@ -113,6 +113,23 @@ class Simplifier {
     offer([&](Scenario& s) { s.optimizer.adam = {.mode = mode}; });
     offer([](Scenario& s) { s.optimizer.step_counter = StepCounter::group; });
     offer([](Scenario& s) { s.optimizer.decoupled_grad = true; });
+    reset_precision();
+  }
+
+  /// All at once first, then one type at a time.
+  void reset_precision() {
+    offer([](Scenario& s) {
+      s.precision = {};
+      for (Param& param : s.params) param.precision = {};
+    });
+    for (std::size_t p = 0; p < scenario_.params.size(); ++p)
+      offer([&](Scenario& s) { s.params[p].precision = {}; });
+    offer([](Scenario& s) { s.precision.grad = GradType::fp32; });
+    offer([](Scenario& s) { s.precision.exp_avg = StateType::fp32; });
+    offer([](Scenario& s) { s.precision.exp_avg_sq = StateType::fp32; });
+    offer([](Scenario& s) { s.precision.main = MainType::none; });
+    if (scenario_.precision.param != ParamType::fp16) return;
+    offer([](Scenario& s) { s.precision.param = ParamType::bf16; });  // further from fp32
   }
 
   void simplify_operations() {

@@ -137,21 +137,21 @@ class Grammar {
   bool captured_ = false;
 };
 
-bool all_fp32(Precision const& precision) {
-  return precision.param == ParamType::fp32 && precision.grad == GradType::fp32 &&
-         precision.main == MainType::none && precision.exp_avg == StateType::fp32 &&
-         precision.exp_avg_sq == StateType::fp32;
+bool is_supported(Precision const& precision) {
+  bool const main = precision.main == MainType::none || precision.main == MainType::fp32;
+  return main && format_of(precision.param) && format_of(precision.exp_avg) &&
+         format_of(precision.exp_avg_sq);
 }
 
 MaybeRefusal refuse_precision(Scenario const& scenario) {
   for (Param const& param : scenario.params) {
-    if (all_fp32(scenario.precision_of(param))) continue;
+    if (is_supported(scenario.precision_of(param))) continue;
     bool const own = param.precision != PrecisionOverride{};
     return unsupported(
         "precision",
         "parameter `" + param.name +
-            "` is not fp32 throughout; supported: param, grad, exp_avg and exp_avg_sq "
-            "fp32 with main none",
+            "` asks for types that are not supported; supported: param and grad fp32, bf16 or "
+            "fp16, main none or fp32, exp_avg and exp_avg_sq fp32 or bf16",
         own ? param.line : scenario.places[Place::precision]);
   }
   return std::nullopt;

@@ -8,16 +8,13 @@
 #include <variant>
 #include <vector>
 
+#include "oracle/reduce/sum_bound.h"
 #include "scenarios/model/units.h"
+#include "scenarios/run/gradients/keys.h"
 
 namespace adamant::scenarios {
 
 namespace {
-
-// Sums of exact gradients stay exact for so many (gradients/values.h); bounds of others for fewer
-// (oracle/reduce/sum_bound.h).
-constexpr std::int64_t exact_microbatches_max = 1 << 24;
-constexpr std::int64_t other_microbatches_max = 1 << 22;
 
 constexpr double element_bytes = 4;
 constexpr double bytes_per_rank = 64 << 10;  // a fiber's stack and an engine without tensors
@@ -75,14 +72,24 @@ std::string gibibytes(double bytes) {
   return text;
 }
 
+// Sums of exact gradients stay exact for so many, bounds of others hold for so many.
+std::int64_t microbatches_max(GradientClass gradients, NumberFormat format) {
+  return gradients == GradientClass::exact ? exact_microbatches_max(format)
+                                           : oracle::inputs_max(format);
+}
+
 std::optional<Refusal> refuse_microbatches(Scenario const& scenario) {
-  std::int64_t const max =
-      scenario.gradients == GradientClass::exact ? exact_microbatches_max : other_microbatches_max;
-  if (scenario.microbatch_count() <= max) return std::nullopt;
-  return Refusal{.id = "unsupported.microbatches",
-                 .message = std::to_string(scenario.microbatch_count()) +
-                            " microbatches are asked for; supported: up to " + std::to_string(max),
-                 .line = scenario.places[Place::microbatches].value};
+  for (Param const& param : scenario.params) {
+    NumberFormat const format = format_of(scenario.precision_of(param).grad);
+    std::int64_t const max = microbatches_max(scenario.gradients, format);
+    if (scenario.microbatch_count() <= max) continue;
+    std::string const about = " microbatches are asked for; supported for gradients in ";
+    return Refusal{.id = "unsupported.microbatches",
+                   .message = std::to_string(scenario.microbatch_count()) + about +
+                              std::string(name_of(format)) + ": up to " + std::to_string(max),
+                   .line = scenario.places[Place::microbatches].value};
+  }
+  return std::nullopt;
 }
 
 std::optional<Refusal> refuse_size(Scenario const& scenario) {

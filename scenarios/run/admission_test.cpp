@@ -21,6 +21,22 @@ TEST(Admission, ScenariosCanExpectTheRefusalOfTooManyMicrobatches) {
   EXPECT_EQ(refusal->line, 11);
 }
 
+TEST(Admission, ShortGradientsCarryFewerMicrobatches) {
+  Scenario scenario = small_scenario();
+  for (auto const gradients : {GradientClass::exact, GradientClass::normal}) {
+    scenario.gradients = gradients;
+    scenario.precision.grad = GradType::bf16;
+    scenario.microbatches = 256;
+    EXPECT_FALSE(refuse_to_run(scenario));
+    scenario.microbatches = 257;
+    EXPECT_EQ(refuse_to_run(scenario)->id, "unsupported.microbatches");
+    scenario.precision.grad = GradType::fp16;
+    EXPECT_FALSE(refuse_to_run(scenario));
+    scenario.microbatches = 2049;
+    EXPECT_EQ(refuse_to_run(scenario)->id, "unsupported.microbatches");
+  }
+}
+
 TEST(Admission, WhatThisMachineHasNoMemoryForIsRefusedWithAListedReason) {
   Scenario scenario = small_scenario();
   scenario.params.front().shape = {1 << 20, 1 << 20, 1 << 20};

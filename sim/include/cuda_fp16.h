@@ -1,6 +1,7 @@
 // Clone of CUDA's half precision type, as far as conversions from and to binary32 go: numbers of 16
 // bits with 11 significant ones, in the words that the toolkit's header has for them.
 //
+// Conversions are inlined by force, into functions that nobody watches as well as into others.
 // Arithmetic on halves is not here, so that it fails to compile: widen, compute, round.
 #pragma once
 
@@ -14,25 +15,25 @@ struct __half_raw {
 
 struct __half {
   __half() = default;
-  constexpr __half(__half_raw raw) : __x(raw.x) {}
-  constexpr operator __half_raw() const { return {__x}; }
+  __forceinline__ constexpr __half(__half_raw raw) : __x(raw.x) {}
+  __forceinline__ constexpr operator __half_raw() const { return {__x}; }
 
  protected:
   unsigned short __x;
 };
 using half = __half;
 
-__host__ __device__ inline unsigned short __half_as_ushort(__half const value) {
+__host__ __device__ __forceinline__ unsigned short __half_as_ushort(__half const value) {
   return static_cast<__half_raw>(value).x;
 }
 
-__host__ __device__ inline __half __ushort_as_half(unsigned short const bits) {
+__host__ __device__ __forceinline__ __half __ushort_as_half(unsigned short const bits) {
   return __half_raw{bits};
 }
 
 // The exponents' biases differ by 112; the multiplication is exact and normalises subnormals. A NaN
 // becomes the one of all ones, as the toolkit's does.
-__host__ __device__ inline float __half2float(__half const value) {
+__host__ __device__ __forceinline__ float __half2float(__half const value) {
   std::uint32_t const bits = __half_as_ushort(value);
   std::uint32_t const magnitude = (bits & 0x7fffU) << 13;
   float const scaled = __builtin_bit_cast(float, magnitude) * 0x1p112F;
@@ -45,7 +46,7 @@ __host__ __device__ inline float __half2float(__half const value) {
 // To nearest, ties to even. Normal results are rounded as integers; of subnormal ones an addition
 // of 2^-1, whose last bit is worth 2^-24, does the rounding. No branch, so that loops of it become
 // vector code.
-__host__ __device__ inline __half __float2half_rn(float const value) {
+__host__ __device__ __forceinline__ __half __float2half_rn(float const value) {
   auto const bits = __builtin_bit_cast(std::uint32_t, value);
   std::uint32_t const magnitude = bits & 0x7fffffffU;
   std::uint32_t const sign = (bits >> 16) & 0x8000U;

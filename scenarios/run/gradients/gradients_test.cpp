@@ -1,9 +1,11 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 #include <vector>
 
+#include "oracle/formats/formats.h"
 #include "scenarios/run/gradients/blocks.h"
 #include "scenarios/run/gradients/keys.h"
 
@@ -92,6 +94,57 @@ TEST(Gradients, ManyMicrobatchesLeaveFewerBitsAndStayExact) {
     EXPECT_LE(count * value_max, 1LL << 24) << count;
   }
   EXPECT_FALSE(exact_bits(1 << 24).has_deviation);
+}
+
+/// Gradients, their sum and their mean are numbers of the format.
+void expect_exact(NumberFormat format, int count) {
+  std::vector<double> sum(numel);
+  std::vector<float> values(numel);
+  for (int m = 0; m < count; ++m) {
+    auto const key = microbatch_key(
+        {.seed = 7, .backward = 1, .microbatch = m, .microbatch_count = count, .format = format});
+    gradient_block(GradientClass::exact, key, hashes(), values.data());
+    for (std::size_t i = 0; i < numel; ++i) {
+      ASSERT_EQ(oracle::rounded(values[i], format), values[i]);
+      sum[i] += static_cast<double>(values[i]);
+    }
+  }
+  for (std::size_t i = 0; i < numel; ++i) {
+    auto const mean = static_cast<float>(sum[i] / count);
+    ASSERT_EQ(static_cast<double>(oracle::rounded(mean, format)) * count, sum[i]) << i;
+    ASSERT_EQ(static_cast<double>(oracle::rounded(static_cast<float>(sum[i]), format)), sum[i]);
+  }
+  EXPECT_GT(std::count_if(sum.begin(), sum.end(), [](double x) { return x != 0.0; }), 1000);
+}
+
+TEST(Gradients, ExactOnesFitShortFormats) {
+  for (int const count : {1, 2, 3, 7, 8, 33, 128, 255, 256})
+    expect_exact(NumberFormat::bf16, count);
+  for (int const count : {1, 5, 100, 2048}) expect_exact(NumberFormat::fp16, count);
+}
+
+TEST(Gradients, PartialSumsOfExactOnesSurviveRoundingInAnyOrder) {
+  for (NumberFormat const format : {NumberFormat::bf16, NumberFormat::fp16}) {
+    constexpr int count = 12;
+    for (int const step : {1, 5, 7}) {
+      std::vector<float> total(numel);
+      std::vector<double> exact(numel);
+      std::vector<float> values(numel);
+      for (int i = 0; i < count; ++i) {
+        auto const key = microbatch_key({.seed = 7,
+                                         .backward = 1,
+                                         .microbatch = i * step % count,
+                                         .microbatch_count = count,
+                                         .format = format});
+        gradient_block(GradientClass::exact, key, hashes(), values.data());
+        add_block(values, total.data());
+        oracle::round_to(format, total);
+        for (std::size_t e = 0; e < numel; ++e) exact[e] += static_cast<double>(values[e]);
+      }
+      for (std::size_t e = 0; e < numel; ++e)
+        ASSERT_EQ(static_cast<double>(total[e]), exact[e]) << name_of(format) << ' ' << e;
+    }
+  }
 }
 
 TEST(Gradients, NormalOnesAreCentredAndOfAllMagnitudes) {

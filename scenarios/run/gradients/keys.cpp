@@ -12,6 +12,11 @@ namespace {
 // Room for twelve bits of each: enough for sums that would not be exact in a shorter type.
 constexpr int bits_max = 11;
 
+int significant_bits(NumberFormat format) {
+  constexpr int bits[] = {24, 8, 11};
+  return bits[static_cast<std::size_t>(format)];
+}
+
 /// splitmix64's finalizer (Steele, Lea, Flood 2014).
 std::uint64_t mixed(std::uint64_t x) {
   x += 0x9e3779b97f4a7c15ULL;
@@ -42,23 +47,27 @@ TensorKey gradient_key(TensorPlace const& place, std::int64_t backward) {
                           static_cast<std::uint64_t>(backward)));
 }
 
-ExactBits exact_bits(int microbatch_count) {
+int exact_microbatches_max(NumberFormat format) {
+  return 1 << significant_bits(format);
+}
+
+ExactBits exact_bits(int microbatch_count, NumberFormat format) {
   ADAMANT_RUN_ASSERT(microbatch_count >= 1);
-  ADAMANT_RUN_ASSERT(microbatch_count <= 1 << 24);
-  // n (2^mean + 2^deviation) <= 2^24 with n <= 2^log2_count.
+  if (microbatch_count > exact_microbatches_max(format)) return {};
+  // n (2^mean + 2^deviation) <= 2^significant with n <= 2^log2_count.
   int const log2_count = std::bit_width(static_cast<unsigned>(microbatch_count - 1));
-  int const room = 24 - log2_count;
+  int const room = significant_bits(format) - log2_count;
   int const bits = std::clamp(room - 1, 0, bits_max);
   ExactBits const result{.mean = bits, .deviation = bits, .has_deviation = room >= 1};
   std::int64_t const value_max = (1LL << bits) + (result.has_deviation ? 1LL << bits : 0);
-  ADAMANT_RUN_ASSERT(microbatch_count * value_max <= 1LL << 24);
+  ADAMANT_RUN_ASSERT(microbatch_count * value_max <= exact_microbatches_max(format));
   return result;
 }
 
 MicrobatchKey microbatch_key(MicrobatchPlace const& place) {
   ADAMANT_RUN_ASSERT(place.microbatch >= 0);
   ADAMANT_RUN_ASSERT(place.microbatch < place.microbatch_count);
-  ExactBits const bits = exact_bits(place.microbatch_count);
+  ExactBits const bits = exact_bits(place.microbatch_count, place.format);
   bool const alone = place.microbatch % 2 == 0 && place.microbatch + 1 == place.microbatch_count;
 
   auto const backward = static_cast<std::uint64_t>(place.backward);

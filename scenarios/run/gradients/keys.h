@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "oracle/types.h"
 #include "scenarios/run/gradients/values.h"
 
 namespace adamant::scenarios {
@@ -19,16 +20,22 @@ TensorKey initial_key(TensorPlace const& place);
 /// The key of its gradient in one backward; backwards of a program count from 0.
 TensorKey gradient_key(TensorPlace const& place, std::int64_t backward);
 
-/// One microbatch of a global batch of `microbatch_count` in one backward.
+/// One microbatch of a global batch of `microbatch_count` in one backward, for a gradient that is
+/// summed in `format`.
 struct MicrobatchPlace {
   std::uint64_t seed = 0;
   std::int64_t backward = 0;
   int microbatch = 0;
   int microbatch_count = 1;
+  NumberFormat format = NumberFormat::fp32;
 };
 
-/// Errors: asserts microbatch < microbatch_count <= 2^24, the largest for which partial sums of
-///         exact gradients stay exact.
+/// The largest number of microbatches for which partial sums of exact gradients stay exact: two to
+/// the format's significant bits.
+int exact_microbatches_max(NumberFormat format);
+
+/// Errors: asserts microbatch < microbatch_count; of more than exact_microbatches_max() the key is
+///         not for exact gradients.
 MicrobatchKey microbatch_key(MicrobatchPlace const& place);
 
 /// Bits of magnitude of exact means and deviations: |M| <= 2^mean, |d| <= 2^deviation, the latter
@@ -38,6 +45,6 @@ struct ExactBits {
   int deviation = 0;
   bool has_deviation = false;
 };
-ExactBits exact_bits(int microbatch_count);
+ExactBits exact_bits(int microbatch_count, NumberFormat format = NumberFormat::fp32);
 
 }  // namespace adamant::scenarios

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <type_traits>
 
 #include "real/cuda/error.h"
 #include "real/cuda/grid.h"
@@ -28,28 +27,28 @@ struct GradientTask {
   real::Numbers gradient;  // null: none wanted
   std::int64_t numel = 0;
   TensorKey key;
+  MicrobatchKey microbatch;
   std::uint64_t* partials = nullptr;  // one a block; null: no fingerprint
 };
 
 struct GradientArguments {
   GradientTask tasks[tasks_max] = {};
-  MicrobatchKey microbatch;
   GradientClass kind = GradientClass::exact;
   int accumulate = 0;
 };
 
 #ifdef __CUDACC__
 
-__device__ float gradient_of(GradientArguments const& a, std::uint32_t hash) {
-  switch (a.kind) {
+__device__ float gradient_of(GradientClass kind, MicrobatchKey const& key, std::uint32_t hash) {
+  switch (kind) {
     case GradientClass::exact:
-      return exact_gradient(hash, a.microbatch);
+      return exact_gradient(hash, key);
     case GradientClass::normal:
-      return normal_gradient(hash, a.microbatch);
+      return normal_gradient(hash, key);
     case GradientClass::wild:
       break;
   }
-  return wild_gradient(hash, a.microbatch);
+  return wild_gradient(hash, key);
 }
 
 __device__ void keep_block_sum(std::uint64_t sum, std::uint64_t* partial) {
@@ -69,7 +68,8 @@ __device__ void run_block(GradientArguments const& a, GradientTask const& task,
     std::uint32_t const hash = element_hash(task.key, static_cast<std::uint64_t>(i));
     if (task.partials != nullptr) sum += fingerprint_term(hash, real::number_at(task.value, i));
     if (task.gradient.data == nullptr) continue;
-    float const fresh = real::rounded(gradient_of(a, hash), task.gradient.format);
+    float const fresh =
+        real::rounded(gradient_of(a.kind, task.microbatch, hash), task.gradient.format);
     float const older = a.accumulate != 0 ? real::number_at(task.gradient, i) : 0.0F;
     real::store_number(task.gradient, i, a.accumulate != 0 ? older + fresh : fresh);
   }
@@ -82,39 +82,38 @@ constexpr std::int64_t piece_numel = 1024;  // hashes and values stay in the fir
 
 /// Copies `count` elements from `begin` on out of device memory and widens them.
 void read_block(real::Numbers const& from, std::int64_t begin, std::size_t count, float* to) {
-  real::with_type_of(from.format, [&]<typename T>(T*) {
-    T const* const source = static_cast<T const*>(from.data) + begin;
-    if constexpr (std::is_same_v<T, float>) {
-      std::memcpy(to, source, count * sizeof(T));
-    } else {
-      T numbers[piece_numel];
-      std::memcpy(numbers, source, count * sizeof(T));
-      for (std::size_t i = 0; i < count; ++i) to[i] = real::widened(numbers[i]);
-    }
-  });
+  auto const size = static_cast<std::size_t>(real::element_bytes(from.format));
+  auto const* const source =
+      static_cast<std::byte const*>(from.data) + static_cast<std::size_t>(begin) * size;
+  if (from.format == NumberFormat::fp32) {
+    std::memcpy(to, source, count * size);
+  } else {
+    std::uint16_t numbers[piece_numel];
+    std::memcpy(numbers, source, count * size);
+    real::widen_block(numbers, from.format, count, to);
+  }
 }
 
 /// Rounds `count` values and copies them into device memory.
 void write_block(float const* from, std::size_t count, real::Numbers const& to,
                  std::int64_t begin) {
-  real::with_type_of(to.format, [&]<typename T>(T*) {
-    T* const target = static_cast<T*>(to.data) + begin;
-    if constexpr (std::is_same_v<T, float>) {
-      std::memcpy(target, from, count * sizeof(T));
-    } else {
-      T numbers[piece_numel];
-      for (std::size_t i = 0; i < count; ++i) numbers[i] = real::stored<T>(from[i]);
-      std::memcpy(target, numbers, count * sizeof(T));
-    }
-  });
+  auto const size = static_cast<std::size_t>(real::element_bytes(to.format));
+  auto* const target = static_cast<std::byte*>(to.data) + static_cast<std::size_t>(begin) * size;
+  if (to.format == NumberFormat::fp32) {
+    std::memcpy(target, from, count * size);
+  } else {
+    std::uint16_t numbers[piece_numel];
+    real::narrow_block(from, to.format, count, numbers);
+    std::memcpy(target, numbers, count * size);
+  }
 }
 
 /// Rounds values in place to what `format` can hold.
 void round_block(NumberFormat format, std::span<float> values) {
-  real::with_type_of(format, [&]<typename T>(T*) {
-    if constexpr (!std::is_same_v<T, float>)
-      for (float& value : values) value = real::widened(real::stored<T>(value));
-  });
+  if (format == NumberFormat::fp32) return;
+  std::uint16_t numbers[piece_numel];
+  real::narrow_block(values.data(), format, values.size(), numbers);
+  real::widen_block(numbers, format, values.size(), values.data());
 }
 
 /// Elements [begin, begin + count) of one tensor. Device memory is reached by memcpy alone.
@@ -127,7 +126,7 @@ std::uint64_t run_piece(GradientArguments const& a, GradientTask const& task, st
 
   hash_block(task.key, static_cast<std::uint64_t>(begin), hashes);
   if (task.gradient.data != nullptr) {
-    gradient_block(a.kind, a.microbatch, hashes, fresh);
+    gradient_block(a.kind, task.microbatch, hashes, fresh);
     if (a.accumulate != 0) {
       round_block(task.gradient.format, {fresh, count});
       read_block(task.gradient, begin, count, values);
@@ -181,7 +180,7 @@ class KernelGradients final : public GeneratedGradients {
     bool seen = false;  // in this backward
   };
 
-  GradientTask task_for(real::WholeTensor const& tensor, bool first_microbatch);
+  GradientTask task_for(real::WholeTensor const& tensor, real::UnitBackward const& request);
   void launch(GradientArguments const& arguments, std::size_t count, cudaStream_t stream) const;
 
   GradientPlan plan_;
@@ -208,16 +207,12 @@ void KernelGradients::begin(std::int64_t index) {
 
 void KernelGradients::backward(real::UnitBackward const& request) {
   GradientArguments arguments;
-  arguments.microbatch = microbatch_key({.seed = plan_.seed,
-                                         .backward = index_,
-                                         .microbatch = request.microbatch,
-                                         .microbatch_count = plan_.microbatches});
   arguments.kind = plan_.kind;
   arguments.accumulate = request.accumulate ? 1 : 0;
   std::size_t count = 0;
   for (real::WholeTensor const& tensor : request.tensors) {
     if (tensor.numel == 0) continue;
-    arguments.tasks[count++] = task_for(tensor, !request.accumulate);
+    arguments.tasks[count++] = task_for(tensor, request);
     if (count < tasks_max) continue;
     launch(arguments, count, request.stream);
     count = 0;
@@ -225,13 +220,20 @@ void KernelGradients::backward(real::UnitBackward const& request) {
   if (count > 0) launch(arguments, count, request.stream);
 }
 
-GradientTask KernelGradients::task_for(real::WholeTensor const& tensor, bool first_microbatch) {
+GradientTask KernelGradients::task_for(real::WholeTensor const& tensor,
+                                       real::UnitBackward const& request) {
+  bool const first_microbatch = !request.accumulate;
   Room& room = rooms_[static_cast<std::size_t>(tensor.parameter)];
   if (first_microbatch) room.seen = true;
   return {.value = {const_cast<void*>(tensor.value), tensor.value_format},  // read only
           .gradient = {tensor.gradient, tensor.gradient_format},
           .numel = tensor.numel,
           .key = gradient_key({.seed = plan_.seed, .parameter = tensor.parameter}, index_),
+          .microbatch = microbatch_key({.seed = plan_.seed,
+                                        .backward = index_,
+                                        .microbatch = request.microbatch,
+                                        .microbatch_count = plan_.microbatches,
+                                        .format = tensor.gradient_format}),
           .partials = first_microbatch ? partials_ + room.begin : nullptr};
 }
 

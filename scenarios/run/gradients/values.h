@@ -6,9 +6,9 @@
 // exact:  With n microbatches, microbatch j of an element has the gradient (M + d_j) 2^e: a mean M,
 //         |M| <= 2^a, and deviations of |d_j| <= 2^b that cancel in pairs, d_2i = -d_2i+1 (a last
 //         odd one is 0). Every partial sum, of any of them in any order, is an integer of at most
-//         n (2^a + 2^b) <= 2^24 times 2^e, which binary32 holds exactly; the sum is n M 2^e, and
-//         the mean M 2^e. e is drawn per element from -19 ... -4. There is no -0: an integer 0
-//         becomes +0.
+//         n (2^a + 2^b) <= 2^s times 2^e, which a format of s significant bits holds exactly (24 of
+//         fp32, 11 of fp16, 8 of bf16); the sum is n M 2^e, and the mean M 2^e. e is drawn per
+//         element from -19 ... -4. There is no -0: an integer 0 becomes +0.
 // normal: A sum of four 16-bit uniforms (Irwin-Hall), centred, times a power of two per element.
 // wild:   Most elements are as in normal; the others are zeros of both signs, subnormal, tiny, of
 //         mixed magnitudes, huge up to the largest number, or now and then infinite or NaN.

@@ -4,6 +4,7 @@
 #include <array>
 #include <memory>
 
+#include "oracle/formats/formats.h"
 #include "scenarios/run/gradients/blocks.h"
 #include "scenarios/run/gradients/keys.h"
 
@@ -65,13 +66,16 @@ void Reference::write_initial_values(int parameter) {
 
 oracle::MicrobatchReader Reference::reader(int parameter, std::int64_t backward) const {
   auto const key = gradient_key({.seed = seed_, .parameter = parameter}, backward);
+  auto const format = model_.spec(parameter).formats.gradient;
   return [=, this, kept = KeptHashes()](int microbatch, std::int64_t begin,
                                         std::span<float> out) mutable {
     auto const microbatch_constants = microbatch_key({.seed = seed_,
                                                       .backward = backward,
                                                       .microbatch = microbatch,
-                                                      .microbatch_count = microbatch_count_});
+                                                      .microbatch_count = microbatch_count_,
+                                                      .format = format});
     gradient_block(kind_, microbatch_constants, kept.of(key, begin, out.size()), out.data());
+    oracle::round_to(format, out);
   };
 }
 

@@ -204,7 +204,8 @@ void ValueJudge::admit_block(int rank, int parameter, oracle::MicrobatchReader c
                          ? model.tensor(parameter, TensorKind::gradient)
                                .subspan(static_cast<std::size_t>(begin), actual.size())
                          : std::span<float const>();
-  oracle::MeanBounds bounds(std::ssize(actual));
+  auto const format = model.spec(parameter).formats.gradient;
+  oracle::MeanBounds bounds(std::ssize(actual), format);
   std::vector<float> microbatch(actual.size());
   for (int m = 0; m < reference_.microbatch_count(); ++m) {
     read(m, begin, microbatch);
@@ -212,7 +213,7 @@ void ValueJudge::admit_block(int rank, int parameter, oracle::MicrobatchReader c
   }
   auto const admissible = [&](std::int64_t i) {
     auto const mean = bounds.at(i);
-    return older.empty() ? mean : oracle::add_to(older[static_cast<std::size_t>(i)], mean);
+    return older.empty() ? mean : oracle::add_to(older[static_cast<std::size_t>(i)], mean, format);
   };
   if (auto const at = bounds.first_outside(actual, older); at) {
     ViolationReport report = outside(admissible(*at), actual[static_cast<std::size_t>(*at)]);
