@@ -131,6 +131,45 @@ void Model::set_group(int group, AdamConfig const& config) {
   config_.groups[static_cast<std::size_t>(group)] = config;
 }
 
+Model::Saved Model::save() const {
+  Saved saved;
+  for (auto const& s : states_) {
+    auto& kept = saved.states_.emplace_back(s);
+    kept.gradient = {};
+    kept.cast_gradient = {};
+    kept.has_gradient = false;
+  }
+  saved.groups_ = config_.groups;
+  return saved;
+}
+
+void Model::Saved::set(int parameter, TensorKind kind, std::span<float const> values) {
+  State& s = states_.at(static_cast<std::size_t>(parameter));
+  Tensor* const tensor = kind == TensorKind::parameter    ? &s.value
+                         : kind == TensorKind::main       ? &s.main
+                         : kind == TensorKind::exp_avg    ? &s.exp_avg
+                         : kind == TensorKind::exp_avg_sq ? &s.exp_avg_sq
+                                                          : nullptr;
+  check(tensor != nullptr, "a kind of tensor that checkpoints keep");
+  check(values.size() == tensor->size(), "a saved tensor is a whole one");
+  std::copy(values.begin(), values.end(), tensor->begin());
+}
+
+void Model::Saved::set_steps(int parameter, std::int64_t steps) {
+  states_.at(static_cast<std::size_t>(parameter)).steps = steps;
+}
+
+void Model::Saved::set_group(int group, AdamConfig const& config) {
+  groups_.at(static_cast<std::size_t>(group)) = config;
+}
+
+void Model::load(Saved const& saved) {
+  check(saved.states_.size() == states_.size(), "what is loaded was saved by such a model");
+  check(saved.groups_.size() == config_.groups.size(), "what is loaded was saved by such a model");
+  states_ = saved.states_;
+  config_.groups = saved.groups_;
+}
+
 int Model::parameter_count() const {
   return static_cast<int>(states_.size());
 }

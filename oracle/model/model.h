@@ -67,9 +67,17 @@ class Model {
 
   void set_group(int group, AdamConfig const& config);
 
+  /// What a checkpoint keeps: weights, moments, counters and settings, but no gradient.
+  class Saved;
+  Saved save() const;
+  /// Becomes what was saved; no parameter has a gradient then. REQUIRES: `saved` comes from a model
+  /// of the same parameters and groups.
+  void load(Saved const& saved);
+
   int parameter_count() const;
   ParameterSpec const& spec(int parameter) const;
   AdamConfig const& group(int group) const;
+  int group_count() const { return static_cast<int>(config_.groups.size()); }
 
   /// Empty where a parameter has no tensor of that kind: no gradient now, no main weight, no cast.
   std::span<float const> tensor(int parameter, TensorKind kind) const;
@@ -97,6 +105,20 @@ class Model {
 
   ModelConfig config_;
   std::vector<State> states_;
+};
+
+class Model::Saved {
+ public:
+  /// What was read from somewhere else. Shapes: whole tensors, as the model has them. Kinds:
+  /// parameter, main, exp_avg, exp_avg_sq.
+  void set(int parameter, TensorKind kind, std::span<float const> values);
+  void set_steps(int parameter, std::int64_t steps);
+  void set_group(int group, AdamConfig const& config);
+
+ private:
+  friend class Model;
+  std::vector<State> states_;
+  std::vector<AdamConfig> groups_;
 };
 
 }  // namespace adamant::oracle

@@ -51,6 +51,10 @@ void classify(scenarios::Scenario const& scenario) {
   }
 }
 
+scenarios::GenerateOptions one_world() {
+  return {.off = scenarios::set_of(Feature::save)};
+}
+
 scenarios::GenerateOptions exact_gradients() {
   return {.off = scenarios::set_of(Feature::gradients_normal) |
                  scenarios::set_of(Feature::gradients_wild)};

@@ -31,6 +31,9 @@ void expect_caught(Law const& law, std::string const& bug,
 /// Labels of the corners that a case covers, for RapidCheck's table of what it has seen.
 void classify(scenarios::Scenario const& scenario);
 
+/// Options that leave out checkpoints, and with them everything that goes on in another world.
+scenarios::GenerateOptions one_world();
+
 /// Options that leave out gradients whose sum depends on the order in which they are added.
 scenarios::GenerateOptions exact_gradients();
 

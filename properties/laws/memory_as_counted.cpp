@@ -120,17 +120,17 @@ std::string counted(scenarios::Scenario const& scenario, std::string const& bug)
 }
 
 RC_GTEST_PROP(Memory, IsWhatTheOracleCountsAfterEveryOperation, ()) {
-  auto const scenario = *scenarios::scenario_gen().as("scenario");
+  auto const scenario = *scenarios::scenario_gen(one_world()).as("scenario");
   classify(scenario);
   RC_ASSERT(counted(scenario, "") == no_difference);
 }
 
 TEST(Memory, CatchesALeakedReduction) {
-  expect_caught(counted, "reduction_leaked");
+  expect_caught(counted, "reduction_leaked", one_world());
 }
 
 TEST(Memory, CatchesGradientsThatAreForgottenButKept) {
-  expect_caught(counted, "zero_grad_keeps_memory");
+  expect_caught(counted, "zero_grad_keeps_memory", one_world());
 }
 
 TEST(Memory, CatchesStatesThatStayOnTheDevice) {
@@ -142,7 +142,7 @@ TEST(Memory, CatchesAPartOfTheWrongSizeOnTheCpu) {
 }
 
 TEST(Memory, CatchesAPeakThatNobodySeesBetweenOperations) {
-  expect_caught(counted, "iseekyan_158");
+  expect_caught(counted, "iseekyan_158", one_world());
 }
 
 }  // namespace

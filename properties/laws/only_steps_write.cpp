@@ -53,7 +53,8 @@ std::string only_steps_write(scenarios::Scenario const& scenario, std::string co
   execute(scenario, {.bug = bug}, [&](Primitive const& operation, WorldView const& world) {
     for (std::size_t p = 0; p < before.size(); ++p) {
       Kept now = look_at(world, static_cast<int>(p));
-      bool const may_write = operation.kind == Primitive::Kind::step && before[p].has_gradient;
+      bool const may_write = operation.kind == Primitive::Kind::load ||
+                             (operation.kind == Primitive::Kind::step && before[p].has_gradient);
       if (!may_write && found == no_difference) found = difference(before[p], now);
       before[p] = std::move(now);
     }

@@ -19,6 +19,7 @@ struct HandmadeRank {
   std::array<std::vector<float>, tensor_kind_count> tensors;  // by TensorKind; this rank's rows
   bool has_gradient = false;
   std::int64_t steps = 0;
+  AdamConfig settings;
   std::optional<std::uint64_t> gathered;
   std::vector<scenarios::NamedBuffer> buffers;
   std::array<std::size_t, purpose_count> peaks{};
@@ -43,6 +44,7 @@ class HandmadeWorld final : public scenarios::WorldView {
   scenarios::Shard shard(int rank, int parameter, TensorKind kind) const override;
   bool has_gradient(int rank, int) const override { return at(rank).has_gradient; }
   std::int64_t step_count(int rank, int) const override { return at(rank).steps; }
+  AdamConfig group(int rank, int) const override { return at(rank).settings; }
   std::vector<scenarios::NamedBuffer> buffers(int rank) const override { return at(rank).buffers; }
   std::size_t peak_bytes(int rank, Purpose purpose) const override {
     return at(rank).peaks[static_cast<std::size_t>(purpose)];
@@ -53,6 +55,7 @@ class HandmadeWorld final : public scenarios::WorldView {
   std::optional<std::uint64_t> gathered_fingerprint(int rank, int) const override {
     return at(rank).gathered;
   }
+  std::vector<scenarios::StoredFile> checkpoint(std::string_view) const override { return {}; }
 
   std::array<HandmadeRank, 2> ranks;
   std::vector<scenarios::WorldAllocation> live;

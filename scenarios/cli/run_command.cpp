@@ -37,6 +37,11 @@ bool expects(Scenario const& scenario, Refusal const& refusal) {
   return scenario.expect.id == "any" || matches(scenario.expect.id, refusal.id);
 }
 
+/// Where the checkpoints are that a scenario loads without having saved them.
+std::filesystem::path directory_of(std::filesystem::path const& file) {
+  return file.has_parent_path() ? file.parent_path() : ".";
+}
+
 /// One scenario with all that the command line says about it.
 struct Job {
   ScenarioFile file;
@@ -126,6 +131,7 @@ class RunCommand {
     if (arguments_.seed) scenario.seed = arguments_.seed;
     if (!scenario.seed) scenario.seed = drawn;
     job.options.schedules = arguments_.schedules;
+    job.options.checkpoints = directory_of(job.file.path);
     if (arguments_.dump) {
       job.options.dump = several ? *arguments_.dump / job.file.path.stem() : *arguments_.dump;
     }

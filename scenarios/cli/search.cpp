@@ -10,6 +10,7 @@ Scenario search_case(std::uint64_t seed, std::uint64_t index,
                      std::optional<std::string> const& bug) {
   GenerateOptions options;
   options.size = static_cast<int>(std::min<std::uint64_t>(index, 100));
+  options.faults = true;
   Scenario scenario = generate_scenario(seed, index, options);
   scenario.bug = bug;
   return scenario;

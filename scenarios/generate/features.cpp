@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include "scenarios/model/units.h"
 
@@ -46,6 +47,12 @@ constexpr std::array<std::string_view, feature_count> labels{
     "hybrid step",
     "hybrid step on both sides",
     "hybrid step with pageable memory",
+    "save",
+    "save over an older one",
+    "load",
+    "load on another world",
+    "crash at a save",
+    "damaged checkpoint",
     "four steps or more",
     "random schedule",
     "pct schedule",
@@ -147,7 +154,8 @@ void add_world(Scenario const& scenario, Collector& found) {
 /// Walks a program and remembers just enough of its state to name what is special.
 class ProgramWalk {
  public:
-  explicit ProgramWalk(Collector& found) : found_(found) {}
+  ProgramWalk(Collector& found, Scenario const& scenario)
+      : found_(found), ranks_(scenario.world.rank_count()) {}
 
   void visit(Action const& action) {
     std::visit([this](auto const& operation) { (*this)(operation); }, action);
@@ -179,11 +187,25 @@ class ProgramWalk {
   void operator()(Set const&) { found_.add(Feature::set); }
   void operator()(Check const&) { found_.add(Feature::check); }
   void operator()(OffloadStates const&) { found_.add(Feature::explicit_offload); }
+  void operator()(Save const& save) {
+    found_.add(Feature::save);
+    found_.add(Feature::save_replaced, !saved_.insert(save.checkpoint).second);
+  }
+  void operator()(Load const& load) {
+    std::int64_t const ranks = load.world ? load.world->rank_count() : ranks_;
+    found_.add(Feature::load);
+    found_.add(Feature::load_on_other_world, ranks != ranks_);
+    ranks_ = ranks;
+    has_gradient_ = false;
+    fresh_backwards_ = 0;
+  }
   template <typename Other>
   void operator()(Other const&) {}  // not executed yet, so not counted either
 
  private:
   Collector& found_;
+  std::int64_t ranks_;
+  std::set<std::string> saved_;
   std::int64_t steps_ = 0;
   std::int64_t fresh_backwards_ = 0;
   bool has_gradient_ = false;
@@ -208,7 +230,20 @@ constexpr Pair exclusive_pairs[] = {
     {Feature::hybrid_shared, Feature::explicit_offload},
     {Feature::hybrid_pageable, Feature::offload_states},
     {Feature::hybrid_pageable, Feature::explicit_offload},
+    {Feature::crash, Feature::damage},
 };
+
+}  // namespace
+
+namespace {
+
+bool is_of_files(Feature feature) {
+  return feature >= Feature::save && feature <= Feature::damage;
+}
+
+bool is_of_offload(Feature feature) {
+  return feature >= Feature::offload_states && feature <= Feature::hybrid_pageable;
+}
 
 }  // namespace
 
@@ -223,7 +258,11 @@ FeatureSet features_of(Scenario const& scenario) {
   add_optimizer(scenario, found);
   add_offload(scenario, found);
   add_precision(scenario, found);
-  ProgramWalk walk(found);
+  for (Fault const& fault : scenario.faults) {
+    found.add(Feature::crash, fault.at == Fault::Where::save);
+    found.add(Feature::damage, fault.at == Fault::Where::load);
+  }
+  ProgramWalk walk(found, scenario);
   for (Operation const& operation : scenario.program) walk.visit(operation.action);
   walk.end();
   return found.features();
@@ -238,6 +277,7 @@ std::vector<std::string_view> labels_of(FeatureSet const& features) {
 }
 
 bool compatible(Feature a, Feature b) {
+  if ((is_of_files(a) && is_of_offload(b)) || (is_of_files(b) && is_of_offload(a))) return false;
   return std::none_of(std::begin(exclusive_pairs), std::end(exclusive_pairs), [&](Pair pair) {
     return (pair.a == a && pair.b == b) || (pair.a == b && pair.b == a);
   });

@@ -51,7 +51,13 @@ enum class Feature {
   hybrid,            // a part of the step on the CPU
   hybrid_shared,     // neither none nor all of it
   hybrid_pageable,   // gradients or weights that are not pinned
-  many_steps,        // four or more
+  save,
+  save_replaced,  // a second one under the same name
+  load,
+  load_on_other_world,  // with another number of ranks
+  crash,
+  damage,      // to a checkpoint before it is loaded
+  many_steps,  // four or more
   schedule_random,
   schedule_pct,
   count_of_features

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "scenarios/generate/draws.h"
 
@@ -16,6 +18,36 @@ constexpr std::array extreme_epsilons{0.0F, 1e-30F, 0.1F, 1.0F};
 constexpr std::array extreme_rates{0.0F, 1e-30F, 1.0F, 1e10F};
 constexpr std::array extreme_decays{0.0F, 1.0F, 100.0F};
 constexpr std::array usual_rates{1e-3F, 3e-4F, 1e-2F};
+
+/// Does every load find something whole when save number `crashing` crashes? What comes between it
+/// and the next load is skipped then.
+bool survives(Scenario const& scenario, std::int64_t crashing) {
+  std::set<std::string> there;
+  std::int64_t saves = 0;
+  bool skipping = false;
+  for (Operation const& operation : scenario.program) {
+    if (auto const* save = std::get_if<Save>(&operation.action); save != nullptr && !skipping) {
+      skipping = ++saves == crashing;
+      if (!skipping) there.insert(save->checkpoint);
+    }
+    if (auto const* load = std::get_if<Load>(&operation.action)) {
+      if (!there.contains(load->from)) return false;
+      skipping = false;
+    }
+  }
+  return saves >= crashing;
+}
+
+/// Numbers of saves at which a crash is no reason for a refusal, from 1.
+std::vector<std::int64_t> saves_that_may_crash(Scenario const& scenario) {
+  std::vector<std::int64_t> numbers;
+  std::int64_t const saves = std::count_if(
+      scenario.program.begin(), scenario.program.end(),
+      [](Operation const& operation) { return std::holds_alternative<Save>(operation.action); });
+  for (std::int64_t nth = 1; nth <= saves; ++nth)
+    if (survives(scenario, nth)) numbers.push_back(nth);
+  return numbers;
+}
 
 /// Makes one scenario, part by part in a fixed order of draws.
 class Generator {
@@ -35,6 +67,7 @@ class Generator {
     make_program();
     make_schedule();
     make_precision();
+    if (options_.faults) make_fault();
     return std::move(scenario_);
   }
 
@@ -185,6 +218,9 @@ class Generator {
 
   void make_program() {
     offloaded_ = leaves_after_step();
+    bool const saves = feature(Feature::save, 16);  // files cost ten times what others do
+    saves_ = saves && std::holds_alternative<std::monostate>(scenario_.offload);
+    ranks_ = scenario_.world.rank_count();
     std::int64_t const first = std::min<std::int64_t>(scaled(1, 8), options_.operations_max);
     std::int64_t const count = draws_.between(first, scaled(1, options_.operations_max));
     for (std::int64_t i = 0; i < count; ++i) {
@@ -197,6 +233,8 @@ class Generator {
   /// The next operation. Half of the time it is what a training loop would do next, so that long
   /// programs make progress; otherwise any.
   Action draw_action() {
+    bool const keeps = draws_.chance(30);
+    if (keeps && saves_) return draw_checkpoint();
     bool const usual = draws_.chance(50);
     std::int64_t const any = draws_.below(9);
     if (usual) return has_gradient_ ? Action(Step{}) : draw_backward();
@@ -207,7 +245,7 @@ class Generator {
     if (any == 4 && allowed(Feature::zero_grad_keeps)) return ZeroGrad{.set_to_none = false};
     if (any == 5 && allowed(Feature::accumulated_backward)) return draw_backward();
     if (any == 6 && has_gradient_) return Step{};
-    if (any == 7 && !is_hybrid() && allowed(Feature::explicit_offload))
+    if (any == 7 && !is_hybrid() && !saves_ && allowed(Feature::explicit_offload))
       return offloaded_ ? Action(ReloadStates{}) : Action(OffloadStates{});
     return ZeroGrad{.set_to_none = true};
   }
@@ -232,6 +270,28 @@ class Generator {
     return backward;
   }
 
+  /// A save, or the load of what was saved.
+  Action draw_checkpoint() {
+    bool const loads = draws_.chance(50);
+    bool const second = draws_.chance(30);
+    std::string const name = second ? "b" : "a";
+    bool const saved = std::find(saved_.begin(), saved_.end(), name) != saved_.end();
+    if (saved && loads && allowed(Feature::load)) return draw_load(name);
+    if (saved && !allowed(Feature::save_replaced)) return Check{};
+    saved_.push_back(name);
+    return Save{.checkpoint = name};
+  }
+
+  Action draw_load(std::string const& name) {
+    Load load{.from = name};
+    bool const other = feature(Feature::load_on_other_world, 70);
+    std::int64_t ranks_max = std::min(scaled(1, 9), options_.ranks_max + 1);
+    if (!allowed(Feature::more_than_four_ranks)) ranks_max = std::min<std::int64_t>(ranks_max, 4);
+    std::int64_t const ranks = draws_.between(1, ranks_max);
+    if (other && ranks != ranks_) load.world = World{.shard = ranks};
+    return load;
+  }
+
   Action draw_set() {
     Set set;
     make_override(set.change.adam, false);
@@ -245,6 +305,10 @@ class Generator {
       offloaded_ = leaves_after_step();
     if (std::holds_alternative<Backward>(action)) has_gradient_ = unused_backward_ = true;
     if (std::holds_alternative<Train>(action)) has_gradient_ = unused_backward_ = false;
+    if (auto const* load = std::get_if<Load>(&action)) {
+      has_gradient_ = unused_backward_ = false;
+      if (load->world) ranks_ = load->world->rank_count();
+    }
     if (auto const* zero = std::get_if<ZeroGrad>(&action)) {
       has_gradient_ = !zero->set_to_none;
       unused_backward_ = false;
@@ -293,9 +357,42 @@ class Generator {
       param.precision.main = MainType::none;
   }
 
+  /// At most one thing goes wrong, and only where it is known how the run ends then.
+  void make_fault() {
+    auto const saves = saves_that_may_crash(scenario_);
+    std::int64_t const loads = std::count_if(
+        scenario_.program.begin(), scenario_.program.end(),
+        [](Operation const& operation) { return std::holds_alternative<Load>(operation.action); });
+    if (!saves.empty() && feature(Feature::crash, 45)) return make_crash(saves);
+    if (loads > 0 && feature(Feature::damage, 40)) make_damage(loads);
+  }
+
+  void make_crash(std::vector<std::int64_t> const& saves) {
+    Fault fault{.at = Fault::Where::save, .then = Fault::Then::crash};
+    fault.nth = saves[static_cast<std::size_t>(draws_.below(std::ssize(saves)))];
+    fault.rank = draws_.below(scenario_.world.rank_count());
+    bool const early = draws_.chance(30);
+    fault.after_bytes = draws_.below(early ? 64 : 6000);
+    scenario_.faults.push_back(fault);
+  }
+
+  void make_damage(std::int64_t loads) {
+    constexpr std::array kinds{Fault::Then::flip_byte, Fault::Then::truncate,
+                               Fault::Then::remove_file};
+    Fault fault{.at = Fault::Where::load, .then = draws_.one_of(kinds)};
+    fault.nth = draws_.between(1, loads);
+    fault.file = draws_.below(10);
+    if (fault.then != Fault::Then::remove_file) fault.byte = draws_.below(5000);
+    scenario_.faults.push_back(fault);
+    scenario_.expect = {.kind = Expectation::Kind::refused, .id = "damaged_checkpoint"};
+  }
+
   Draws draws_;
   GenerateOptions const& options_;
   Scenario scenario_;
+  bool saves_ = false;  // checkpoints occur
+  std::vector<std::string> saved_;
+  std::int64_t ranks_ = 1;  // since the last load
   bool has_gradient_ = false;
   bool offloaded_ = false;        // states are off the device now
   bool unused_backward_ = false;  // a backward that no zero_grad has followed

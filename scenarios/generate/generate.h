@@ -1,4 +1,5 @@
-// Generated scenarios: every one is well-formed and supported, and expected to pass. A scenario is
+// Generated scenarios: every one is well-formed and supported, and meets its expectation: to pass,
+// or where a checkpoint is damaged on purpose, to be refused. A scenario is
 // a function of a seed and an index, so a search can name what it found by two numbers. It executes
 // nothing.
 #pragma once
@@ -19,6 +20,9 @@ struct GenerateOptions {
   std::int64_t ranks_max = 8;
   std::int64_t params_max = 6;
   std::int64_t operations_max = 14;
+  /// Things that go wrong on purpose, crashes and damage: off unless asked for, because a run with
+  /// them does not come to the same end in every world and under every schedule.
+  bool faults = false;
   /// Features that no scenario may have. Only what can be left out by itself is: settings,
   /// gradients, schedules and operations; not `one_rank` or `ragged_end`, which follow from sizes.
   FeatureSet off = {};

@@ -27,7 +27,8 @@ TEST(Generate, SameSeedAndIndexGiveTheSameScenario) {
 
 TEST(Generate, EveryScenarioIsSupportedAndSurvivesItsText) {
   for (std::uint64_t i = 0; i < 2000; ++i) {
-    Scenario const scenario = generate_scenario(11, i, {.size = static_cast<int>(i % 101)});
+    Scenario const scenario =
+        generate_scenario(11, i, {.size = static_cast<int>(i % 101), .faults = true});
     auto const refusal = refuse(scenario);
     ASSERT_FALSE(refusal) << refusal->message;
     std::string const text = write_scenario(scenario);
@@ -37,7 +38,8 @@ TEST(Generate, EveryScenarioIsSupportedAndSurvivesItsText) {
 
 TEST(Generate, EveryFeatureAndEveryPairOfFeaturesIsSeen) {
   Distribution seen;
-  for (std::uint64_t i = 0; i < 20000; ++i) seen.add(features_of(generate_scenario(3, i)));
+  for (std::uint64_t i = 0; i < 20000; ++i)
+    seen.add(features_of(generate_scenario(3, i, {.faults = true})));
   ASSERT_EQ(seen.cases(), 20000U);
   for (std::size_t a = 0; a < feature_count; ++a) {
     for (std::size_t b = a; b < feature_count; ++b) {
@@ -116,11 +118,18 @@ TEST(Generate, WhatIsSwitchedOffDoesNotOccur) {
                                     Feature::hybrid,
                                     Feature::hybrid_shared,
                                     Feature::hybrid_pageable,
+                                    Feature::save,
+                                    Feature::save_replaced,
+                                    Feature::load,
+                                    Feature::load_on_other_world,
+                                    Feature::crash,
+                                    Feature::damage,
                                     Feature::schedule_random,
                                     Feature::schedule_pct};
   for (Feature const off : switchable) {
     for (std::uint64_t i = 0; i < 500; ++i) {
-      auto const features = features_of(generate_scenario(9, i, {.off = set_of(off)}));
+      auto const features =
+          features_of(generate_scenario(9, i, {.faults = true, .off = set_of(off)}));
       ASSERT_FALSE(has(features, off)) << label_of(off) << " in case " << i;
     }
   }

@@ -6,6 +6,8 @@
 #include <rapidcheck/shrinkable/Create.h>
 
 #include <algorithm>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "scenarios/generate/generate.h"
@@ -34,7 +36,17 @@ class Simplifier {
   void offer(Change change) {
     Scenario candidate = scenario_;
     change(candidate);
-    if (candidate != scenario_ && !refuse(candidate)) candidates_.push_back(std::move(candidate));
+    if (candidate != scenario_ && !refuse(candidate) && loads_what_it_saved(candidate))
+      candidates_.push_back(std::move(candidate));
+  }
+  static bool loads_what_it_saved(Scenario const& s) {
+    std::set<std::string> saved;
+    for (Operation const& operation : s.program) {
+      if (auto const* save = std::get_if<Save>(&operation.action)) saved.insert(save->checkpoint);
+      auto const* const load = std::get_if<Load>(&operation.action);
+      if (load != nullptr && !saved.contains(load->from)) return false;
+    }
+    return true;
   }
 
   /// Halves first, then single operations; never all of them.
@@ -106,6 +118,10 @@ class Simplifier {
     offer([](Scenario& s) { s.schedule = {}; });
     offer([](Scenario& s) { s.seed = 0; });
     offer([](Scenario& s) {
+      s.faults.clear();
+      s.expect = {};
+    });
+    offer([](Scenario& s) {
       s.groups.clear();
       for (Param& param : s.params) param.group.clear();
     });
@@ -139,6 +155,8 @@ class Simplifier {
       auto const* backward = std::get_if<Backward>(&action);
       if (train != nullptr && train->count > 1) replace(i, Train{});
       if (backward != nullptr && !backward->without.empty()) replace(i, Backward{});
+      auto const* load = std::get_if<Load>(&action);
+      if (load != nullptr && load->world) replace(i, Load{.from = load->from});
     }
   }
   void replace(std::size_t index, Action const& action) {

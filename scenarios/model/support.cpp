@@ -4,6 +4,8 @@
 #include <array>
 #include <string_view>
 
+#include "scenarios/model/checkpoint_support.h"
+
 #include "scenarios/model/laws.h"
 
 namespace adamant::scenarios {
@@ -191,7 +193,6 @@ MaybeRefusal refuse_settings(Scenario const& scenario) {
       Missing{optimizer.clip.has_value(), "clip", "supported: none", Place::clip},
       Missing{optimizer.loss_scale.kind != LossScale::Kind::none, "loss_scale", "supported: none",
               Place::loss_scale},
-      Missing{!scenario.faults.empty(), "faults", "supported: no faults", Place::faults},
       Missing{!is_simulated(scenario.engine.name), "engine", "supported: sim, sim-unchecked, cuda",
               Place::engine},
       Missing{!scenario.engine.options.empty(), "engine_options", "this engine offers no options",
@@ -213,6 +214,7 @@ bool is_supported(Action const& action) {
   return std::holds_alternative<Train>(action) || std::holds_alternative<Backward>(action) ||
          std::holds_alternative<Step>(action) || std::holds_alternative<ZeroGrad>(action) ||
          std::holds_alternative<Set>(action) || std::holds_alternative<Check>(action) ||
+         std::holds_alternative<Save>(action) || std::holds_alternative<Load>(action) ||
          moves_states(action);
 }
 
@@ -235,7 +237,7 @@ MaybeRefusal refuse_operations(Scenario const& scenario) {
         word,
         "the operation " + word +
             " is not there yet; supported: backward, step, zero_grad, train, set, offload, "
-            "reload, check",
+            "reload, save, load, check",
         operation.line);
   }
   return std::nullopt;
@@ -249,7 +251,8 @@ std::optional<Refusal> refuse(Scenario const& scenario) {
   if (auto refusal = Grammar(scenario).walk(scenario.program)) return refusal;
   if (auto refusal = refuse_precision(scenario)) return refusal;
   if (auto refusal = refuse_settings(scenario)) return refusal;
-  return refuse_operations(scenario);
+  if (auto refusal = refuse_operations(scenario)) return refusal;
+  return refuse_checkpoints(scenario);
 }
 
 }  // namespace adamant::scenarios

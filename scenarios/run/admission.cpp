@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -62,6 +63,26 @@ double bytes_per_pair(Scenario const& scenario) {
   return clock_bytes_per_pair + clock_bytes_per_pair_and_gather * parameters * backwards;
 }
 
+/// Ranks of the largest world that the program comes to.
+double most_ranks(Scenario const& scenario) {
+  std::int64_t ranks = scenario.world.rank_count();
+  for (Operation const& operation : scenario.program)
+    if (auto const* load = std::get_if<Load>(&operation.action); load != nullptr && load->world)
+      ranks = std::max(ranks, load->world->rank_count());
+  return static_cast<double>(ranks);
+}
+
+/// Copies of parameters, main weights and moments that checkpoints keep: of each name one with the
+/// oracle, one on the simulated disk, and there another one while it is replaced.
+double checkpoint_copies(Scenario const& scenario) {
+  std::set<std::string> names;
+  for (Operation const& operation : scenario.program) {
+    if (auto const* save = std::get_if<Save>(&operation.action)) names.insert(save->checkpoint);
+    if (auto const* load = std::get_if<Load>(&operation.action)) names.insert(load->from);
+  }
+  return 3 * static_cast<double>(names.size());
+}
+
 double bytes_of_this_machine() {
   return static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGE_SIZE));
 }
@@ -108,7 +129,7 @@ std::optional<Refusal> refuse_size(Scenario const& scenario) {
 // same four as shards, padded by up to a row each, and while a unit is computed the whole of it
 // three times over (its parameters, its gradients, the parameters of the next).
 double bytes_needed(Scenario const& scenario) {
-  auto const ranks = static_cast<double>(scenario.world.rank_count());
+  double const ranks = most_ranks(scenario);
   double total = 0;
   double padding = 0;
   double largest = 0;
@@ -123,7 +144,8 @@ double bytes_needed(Scenario const& scenario) {
   double const shards = element_bytes * 4 * (total + padding);
   double const units = element_bytes * 3 * ranks * largest_unit(scenario);
   double const pairs = ranks * ranks * bytes_per_pair(scenario);
-  return oracle + shards + units + pairs + ranks * bytes_per_rank;
+  double const checkpoints = element_bytes * 4 * total * checkpoint_copies(scenario);
+  return oracle + shards + units + pairs + checkpoints + ranks * bytes_per_rank;
 }
 
 std::optional<Refusal> refuse_to_run(Scenario const& scenario) {

@@ -67,6 +67,19 @@ TEST(Admission, PairsOfRanksTakeMemoryInEveryEngine) {
   EXPECT_GT(bytes_needed(wide(16'384, "sim")), 64 * gibibyte);
 }
 
+TEST(Admission, CheckpointsAndTheWorldsOfLoadsCount) {
+  Scenario scenario = wide(2, "sim-unchecked");
+  scenario.params = {parameter("w", {1 << 28})};
+  double const without = bytes_needed(scenario);
+  scenario.program.push_back(operation(Save{"a"}));
+  double const saved = bytes_needed(scenario);
+  EXPECT_GE(saved, without + 9 * gibibyte) << "three copies of weight and moments";
+  scenario.program.push_back(operation(Save{"a"}));
+  EXPECT_EQ(bytes_needed(scenario), saved);
+  scenario.program.push_back(operation(Load{.from = "a", .world = World{.shard = 4}}));
+  EXPECT_GT(bytes_needed(scenario), saved);
+}
+
 TEST(Admission, CheckedWorldsKeepClocksOfEveryGather) {
   Scenario scenario = wide(1024, "sim");
   scenario.params.assign(48, parameter("w", {8}));

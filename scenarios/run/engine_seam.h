@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -52,6 +53,12 @@ struct WorldAllocation {
   bool on_host = false;
 };
 
+/// A file of a checkpoint.
+struct StoredFile {
+  std::string name;
+  std::span<std::byte const> bytes;
+};
+
 /// All ranks of a world at rest between two operations. Spans live until the callback returns.
 class WorldView {
  public:
@@ -64,6 +71,8 @@ class WorldView {
   }
   virtual bool has_gradient(int rank, int parameter) const = 0;
   virtual std::int64_t step_count(int rank, int parameter) const = 0;
+  /// The settings of a group as this rank's engine has them.
+  virtual AdamConfig group(int rank, int group) const = 0;
   virtual std::vector<NamedBuffer> buffers(int rank) const = 0;
   virtual std::size_t peak_bytes(int rank, Purpose purpose) const = 0;
   /// Every live allocation of the engines, or nothing where the world cannot tell.
@@ -71,6 +80,16 @@ class WorldView {
   /// What the last backward saw of a gathered parameter (gradients/values.h), or nothing where this
   /// rank computed no microbatch.
   virtual std::optional<std::uint64_t> gathered_fingerprint(int rank, int parameter) const = 0;
+  /// The files of a checkpoint as they are on the world's disk, by name.
+  virtual std::vector<StoredFile> checkpoint(std::string_view name) const = 0;
+};
+
+/// Why an engine gave up.
+struct EngineFailure {
+  std::string reason = "";  // the id of a refusal; empty: it had no business to fail
+  int rank = 0;
+  int operation = -1;
+  std::string message = "";
 };
 
 /// Who looks at the world. Calls come from one thread at a time.
@@ -83,8 +102,21 @@ class Observer {
   virtual bool after(Primitive const& operation, WorldView const& world) = 0;
   /// After the last operation that was executed, before the engines go.
   virtual void finished(WorldView const& world) = 0;
-  /// All engines are gone; `left` should be empty.
+  /// All engines of a world are gone; `left` should be empty.
   virtual void ended(std::span<WorldAllocation const> left) = 0;
+
+  // ---- checkpoints: what happens between operations and between worlds ----
+  /// A new world stands in the place of the one before, and is about to load. Its parameters have
+  /// values unlike any that were saved. False: end the run.
+  virtual bool restarted(Primitive const& /*load*/, WorldView const& /*world*/) { return true; }
+  /// The world crashed at a save, which had returned on every rank or not; there is no after().
+  virtual void crashed(Primitive const& /*save*/, bool /*returned*/) {}
+  /// Somebody spoils a checkpoint that is about to be loaded.
+  virtual void damaged(Primitive const& /*load*/, std::string const& /*what*/) {}
+  /// All ranks refused to load, for a reason of the contract's; there is no after(). `world` is
+  /// null where the engines say that they hold no state now; else nothing has changed.
+  virtual void refused(Primitive const& /*load*/, EngineFailure const& /*why*/,
+                       WorldView const* /*world*/) {}
 };
 
 /// What an engine is asked to execute. Everything referred to outlives the execution.
@@ -97,20 +129,20 @@ struct EngineTask {
   std::function<std::span<float const>(int parameter)> initial_values;  // whole tensors
   std::size_t device_bytes = 0;
   bool loopback = false;
-};
+  /// Where the checkpoints are that the program loads without having saved them.
+  std::filesystem::path foreign_checkpoints = "";
 
-/// Why an engine gave up.
-struct EngineFailure {
-  bool out_of_memory = false;
-  int rank = 0;
-  int operation = -1;
-  std::string message;
+  /// The scenario as a load left it; see Program::setting().
+  Scenario const& setting(int number) const {
+    return number == 0 ? scenario : program.setting(number);
+  }
 };
 
 /// What the world noticed while the engine executed.
 struct EngineEnd {
   std::vector<ViolationReport> violations;
   std::optional<EngineFailure> failure;  // the first
+  std::vector<std::string> notes;        // for the reader of a result, each once
   std::vector<std::uint32_t> choices;
   std::uint64_t digest = 0;
   double simulated_seconds = 0;

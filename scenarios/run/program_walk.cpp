@@ -23,10 +23,42 @@ std::vector<int> numbers_of(std::vector<std::string> const& names,
   return numbers;
 }
 
+/// What a `set` changes of every group: a group's own value wins.
+std::vector<AdamOverride> set_by_group(AdamOverride const& change,
+                                       std::vector<Group> const& groups) {
+  std::vector<AdamOverride> changes{change};
+  for (Group const& group : groups) {
+    AdamOverride& own = changes.emplace_back(change);
+    if (group.settings.lr) own.lr.reset();
+    if (group.settings.betas) own.betas.reset();
+    if (group.settings.eps) own.eps.reset();
+    if (group.settings.weight_decay) own.weight_decay.reset();
+  }
+  return changes;
+}
+
+/// What a load compares to know whether it leads to another setting.
+bool same_setting(Scenario const& a, Scenario const& b) {
+  return a.world == b.world && a.layout == b.layout && a.precision == b.precision &&
+         a.offload == b.offload;
+}
+
+Scenario with(Scenario scenario, Load const& load) {
+  scenario.microbatches = scenario.microbatch_count();
+  if (load.world) scenario.world = *load.world;
+  if (load.layout) scenario.layout = *load.layout;
+  if (load.offload) scenario.offload = *load.offload;
+  scenario.precision = with(scenario.precision, load.precision);
+  return scenario;
+}
+
+bool contains(std::vector<std::string> const& names, std::string const& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
 }  // namespace
 
 Program::Program(Scenario const& scenario) {
-  Optimizer optimizer = scenario.optimizer;
   for (Operation const& operation : scenario.program) {
     Entry entry;
     if (auto const* train = std::get_if<Train>(&operation.action)) {
@@ -41,9 +73,15 @@ Program::Program(Scenario const& scenario) {
       entry.kind = Primitive::Kind::zero_grad;
       entry.set_to_none = zero_grad->set_to_none;
     } else if (auto const* set = std::get_if<Set>(&operation.action)) {
-      optimizer = with(std::move(optimizer), set->change);
       entry.kind = Primitive::Kind::set;
-      entry.groups = group_configs(optimizer, scenario.groups);
+      entry.set = set_by_group(set->change.adam, scenario.groups);
+    } else if (auto const* save = std::get_if<Save>(&operation.action)) {
+      entry.kind = Primitive::Kind::save;
+      entry.checkpoint = save->checkpoint;
+      saved_.push_back(save->checkpoint);
+    } else if (auto const* load = std::get_if<Load>(&operation.action)) {
+      entry.kind = Primitive::Kind::load;
+      add_load(entry, *load, scenario);
     } else if (std::holds_alternative<OffloadStates>(operation.action)) {
       entry.kind = Primitive::Kind::offload;
     } else if (std::holds_alternative<ReloadStates>(operation.action)) {
@@ -55,15 +93,28 @@ Program::Program(Scenario const& scenario) {
   }
 }
 
+void Program::add_load(Entry& entry, Load const& load, Scenario const& scenario) {
+  entry.checkpoint = load.from;
+  if (!contains(saved_, load.from) && !contains(foreign_, load.from)) foreign_.push_back(load.from);
+  Scenario const& before = settings_.empty() ? scenario : settings_.back();
+  Scenario after = with(before, load);
+  entry.sets_anew = !same_setting(before, after);
+  if (entry.sets_anew) settings_.push_back(std::move(after));
+  entry.setting = static_cast<int>(settings_.size());
+}
+
 std::optional<Primitive> ProgramWalk::next() {
-  if (entry_ == program_.entries_.size()) return std::nullopt;
-  Program::Entry const& entry = program_.entries_[entry_];
+  if (entry_ == program_->entries_.size()) return std::nullopt;
+  Program::Entry const& entry = program_->entries_[entry_];
   Primitive primitive{.kind = entry.train ? iteration[done_ % iteration_length] : entry.kind,
                       .entry = static_cast<int>(entry_),
                       .without = entry.without,
                       .backward_index = backwards_,
                       .set_to_none = entry.set_to_none,
-                      .groups = entry.groups};
+                      .set = entry.set,
+                      .checkpoint = entry.checkpoint,
+                      .setting = entry.setting,
+                      .sets_anew = entry.sets_anew};
   if (primitive.kind == Primitive::Kind::backward) ++backwards_;
 
   bool const iteration_ends = !entry.train || (done_ + 1) % iteration_length == 0;

@@ -1,11 +1,13 @@
 // A scenario's program as the sequence of primitive operations that engine and oracle both execute:
-// `train` unrolled on the way, `set` turned into the settings it leads to, names into numbers. Who
-// executes them is not known here.
+// `train` unrolled on the way, `set` told apart by groups, names into numbers, a `load` into the
+// setting that it leads to. Who executes them is not known here.
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "scenarios/model/scenario.h"
@@ -14,19 +16,32 @@ namespace adamant::scenarios {
 
 /// One operation that an engine executes. Spans point into the Program it was read from.
 struct Primitive {
-  enum class Kind { backward, step, zero_grad, set, check, offload, reload };
+  enum class Kind { backward, step, zero_grad, set, check, offload, reload, save, load };
   Kind kind = Kind::check;
-  int entry = 0;                       // index of the program's entry
-  std::span<int const> without;        // backward: parameters that get no gradient
-  std::int64_t backward_index = 0;     // backward: how many came before it in the program
-  bool set_to_none = true;             // zero_grad
-  std::span<AdamConfig const> groups;  // set: the settings of every group from here on
+  int entry = 0;                      // index of the program's entry
+  std::span<int const> without;       // backward: parameters that get no gradient
+  std::int64_t backward_index = 0;    // backward: how many came before it in the program
+  bool set_to_none = true;            // zero_grad
+  std::span<AdamOverride const> set;  // set: what it changes of every group
+  std::string_view checkpoint;        // save, load: its name
+  int setting = 0;                    // load: Program::setting() from here on
+  bool sets_anew = false;             // load: that setting is not the one before
 };
 
 /// A program that refuse() let pass, ready to be walked by any number of walkers.
 class Program {
  public:
   explicit Program(Scenario const& scenario);
+
+  /// What a `load` changed of the scenario: world, layout, precision, offload. Number 0 is the
+  /// scenario itself, which the program does not keep: REQUIRES: number >= 1.
+  Scenario const& setting(int number) const {
+    return settings_[static_cast<std::size_t>(number) - 1];
+  }
+  int setting_count() const { return static_cast<int>(settings_.size()) + 1; }
+
+  /// Checkpoints that are loaded and that no save before has made, each once.
+  std::vector<std::string> const& foreign_checkpoints() const { return foreign_; }
 
  private:
   friend class ProgramWalk;
@@ -36,19 +51,27 @@ class Program {
     std::int64_t count = 1;
     bool set_to_none = true;
     std::vector<int> without;
-    std::vector<AdamConfig> groups;
+    std::vector<AdamOverride> set;
+    std::string checkpoint;
+    int setting = 0;
+    bool sets_anew = false;
   };
+  void add_load(Entry& entry, Load const& load, Scenario const& scenario);
+
   std::vector<Entry> entries_;
+  std::deque<Scenario> settings_;  // from number 1 on
+  std::vector<std::string> saved_;
+  std::vector<std::string> foreign_;
 };
 
 /// A cursor. REQUIRES: the program outlives it.
 class ProgramWalk {
  public:
-  explicit ProgramWalk(Program const& program) : program_(program) {}
+  explicit ProgramWalk(Program const& program) : program_(&program) {}
   std::optional<Primitive> next();
 
  private:
-  Program const& program_;
+  Program const* program_;
   std::size_t entry_ = 0;
   std::int64_t done_ = 0;  // primitives of this entry that were handed out
   std::int64_t backwards_ = 0;

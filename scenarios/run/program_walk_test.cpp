@@ -48,20 +48,45 @@ TEST(ProgramWalk, NamesBecomeNumbers) {
             (std::vector{1, 3}));
 }
 
-TEST(ProgramWalk, SettingsAddUpAndAGroupsOwnValueWins) {
-  SettingsChange rate;
-  rate.adam.lr = 0.5F;
-  SettingsChange decay;
-  decay.adam.weight_decay = 0.25F;
-  Program const program(with_program({operation(Set{rate}), operation(Set{decay})}));
+TEST(ProgramWalk, ASetIsToldApartByGroupsAndAGroupsOwnValueWins) {
+  SettingsChange change;
+  change.adam.lr = 0.5F;
+  change.adam.weight_decay = 0.25F;
+  Program const program(with_program({operation(Set{change})}));
   ProgramWalk walk(program);
-  walk.next();
-  auto const second = walk.next();
-  ASSERT_EQ(second->groups.size(), 2U);
-  EXPECT_EQ(second->groups[0].learning_rate, 0.5F);
-  EXPECT_EQ(second->groups[0].weight_decay, 0.25F);
-  EXPECT_EQ(second->groups[1].learning_rate, 0.5F);
-  EXPECT_EQ(second->groups[1].weight_decay, 0.0F);
+  auto const set = walk.next();
+  ASSERT_EQ(set->set.size(), 2U);
+  EXPECT_EQ(set->set[0], change.adam);
+  EXPECT_EQ(set->set[1].lr, 0.5F);
+  EXPECT_EQ(set->set[1].weight_decay, std::nullopt);
+}
+
+TEST(ProgramWalk, ALoadLeadsToASettingThatStays) {
+  Scenario scenario = with_program({operation(Save{"a"}), operation(Load{.from = "a"}),
+                                    operation(Load{.from = "a", .world = World{.shard = 2}}),
+                                    operation(Load{.from = "a"})});
+  scenario.microbatches.reset();
+  Program const program(scenario);
+  ASSERT_EQ(program.setting_count(), 2);
+  EXPECT_EQ(program.setting(1).world.shard, 2);
+  EXPECT_EQ(program.setting(1).microbatch_count(), 4) << "as many as the first world's ranks";
+  ProgramWalk walk(program);
+  EXPECT_EQ(walk.next()->checkpoint, "a");
+  for (auto const& [setting, anew] :
+       {std::pair(0, false), std::pair(1, true), std::pair(1, false)}) {
+    auto const load = walk.next();
+    EXPECT_EQ(load->kind, Kind::load);
+    EXPECT_EQ(load->checkpoint, "a");
+    EXPECT_EQ(load->setting, setting);
+    EXPECT_EQ(load->sets_anew, anew);
+  }
+}
+
+TEST(ProgramWalk, WhatNoSaveBeforeALoadHasMadeIsForeign) {
+  Program const program(with_program({operation(Load{.from = "b"}), operation(Save{"a"}),
+                                      operation(Load{.from = "a"}), operation(Save{"b"}),
+                                      operation(Load{.from = "b"})}));
+  EXPECT_EQ(program.foreign_checkpoints(), std::vector<std::string>{"b"});
 }
 
 }  // namespace

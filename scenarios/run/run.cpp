@@ -36,6 +36,16 @@ class VerdictAndDump final : public Observer {
   }
   void finished(WorldView const& world) override { verdict_.finished(world); }
   void ended(std::span<WorldAllocation const> left) override { verdict_.ended(left); }
+  bool restarted(Primitive const& load, WorldView const& world) override {
+    return verdict_.restarted(load, world);
+  }
+  void crashed(Primitive const& save, bool returned) override { verdict_.crashed(save, returned); }
+  void damaged(Primitive const& load, std::string const& what) override {
+    verdict_.damaged(load, what);
+  }
+  void refused(Primitive const& load, EngineFailure const& why, WorldView const* world) override {
+    verdict_.refused(load, why, world);
+  }
 
  private:
   Verdict& verdict_;
@@ -75,7 +85,8 @@ EngineTask Runner::task(Schedule const& schedule, Verdict const& verdict) const 
           .schedule = schedule,
           .initial_values = [&](int parameter) { return verdict.initial_values(parameter); },
           .device_bytes = options_.device_bytes,
-          .loopback = options_.loopback};
+          .loopback = options_.loopback,
+          .foreign_checkpoints = options_.checkpoints};
 }
 
 // In the order of operations, and of one operation what the world saw first: a wrong value is often
@@ -100,7 +111,7 @@ ViolationReport unexpected(EngineFailure const& failure) {
 }
 
 void conclude(RunResult& result, std::optional<EngineFailure> const& failure) {
-  if (failure && !failure->out_of_memory && result.violations.empty())
+  if (failure && failure->reason.empty() && result.violations.empty())
     result.violations.push_back(unexpected(*failure));
   if (!result.violations.empty()) {
     result.outcome = Outcome::violated;
@@ -108,7 +119,7 @@ void conclude(RunResult& result, std::optional<EngineFailure> const& failure) {
     result.outcome = Outcome::pass;
   } else {
     result.outcome = Outcome::refused;
-    result.reason = "out_of_memory";
+    result.reason = failure->reason;
     result.message = "rank " + std::to_string(failure->rank) + ", operation " +
                      std::to_string(failure->operation) + ": " + failure->message;
   }
@@ -132,6 +143,7 @@ RunResult Runner::run(Schedule const& schedule, bool dump) {
   join_violations(result, verdict.violations());
   conclude(result, end.failure);
   result.notes = verdict.notes();
+  result.notes.insert(result.notes.end(), end.notes.begin(), end.notes.end());
   result.choices = std::move(end.choices);
   result.digest = end.digest;
   result.simulated_seconds = end.simulated_seconds;

@@ -30,6 +30,8 @@ struct RunOptions {
   /// Names the dump's temporary: whoever made these options can remove it after a worker that died
   /// (run/dump/dump.h).
   pid_t dump_process = ::getpid();
+  /// Where checkpoints are that the program loads without saving them: beside the scenario's file.
+  std::filesystem::path checkpoints = "";
   std::size_t device_bytes = 80ULL << 30;  // of each simulated device
   bool loopback = false;  // all ranks share one device and bring their own collectives
 };

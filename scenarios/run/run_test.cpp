@@ -89,7 +89,8 @@ TEST(Run, ATooSmallDeviceIsRefusedAsOutOfMemory) {
   RunOptions options;
   options.device_bytes = 1024;
   RunResult const result = run_scenario(small_scenario(), options);
-  EXPECT_EQ(result.outcome, Outcome::refused);
+  EXPECT_EQ(result.outcome, Outcome::refused)
+      << (result.violations.empty() ? "" : result.violations.front().message);
   EXPECT_EQ(result.reason, "out_of_memory");
   EXPECT_FALSE(result.met);
 

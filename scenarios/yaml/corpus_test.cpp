@@ -27,11 +27,17 @@ TEST(Corpus, OpensWithTheReasonWhyEachFileExists) {
   }
 }
 
+/// Is this a refusal that only a run can find?
+bool is_found_by_running(std::string const& id) {
+  return id == "out_of_memory" || id == "damaged_checkpoint" || id == "incompatible_checkpoint";
+}
+
 TEST(Corpus, IsRefusedWhereItSaysSoAndNowhereElse) {
   for (auto const& path : corpus()) {
     Scenario const scenario = load_scenario_file(path);
     auto const refusal = refuse(scenario);
-    bool const expected = scenario.expect.kind == Expectation::Kind::refused;
+    bool const expected = scenario.expect.kind == Expectation::Kind::refused &&
+                          !is_found_by_running(scenario.expect.id);
     ASSERT_EQ(refusal.has_value(), expected) << path;
     if (!refusal) continue;
     EXPECT_TRUE(matches(scenario.expect.id, refusal->id)) << path << " " << refusal->id;

@@ -30,7 +30,10 @@ class CudaExecution {
         observer_(observer),
         parts_{.door = *adamant_engine_cuda(),
                .task = task,
+               .setting = task.scenario,
                .groups = adam_configs(task.scenario),
+               .first = true,
+               .storage = [](int) { return nullptr; },  // saves and loads are refused before
                .nccl_id = {},
                .rendezvous = &meeting_,
                .exchange = nullptr},
@@ -93,7 +96,7 @@ void CudaExecution::rank_main(int rank) {
     world_.rank(rank).reset();
   } catch (std::exception const& error) {
     EngineError const explained = parts_.door.explain(error);
-    fail({.out_of_memory = explained.out_of_memory,
+    fail({.reason = explained.reason,
           .rank = rank,
           .operation = entry,
           .message = explained.message});

@@ -33,6 +33,7 @@ class CudaWorld final : public WorldView {
   std::int64_t step_count(int rank, int parameter) const override {
     return at(rank).engine().step_count(parameter);
   }
+  AdamConfig group(int rank, int group) const override { return at(rank).engine().group(group); }
   std::vector<NamedBuffer> buffers(int rank) const override {
     return named_buffers(at(rank).engine());
   }
@@ -41,6 +42,7 @@ class CudaWorld final : public WorldView {
   }
   std::optional<std::vector<WorldAllocation>> allocations() const override { return std::nullopt; }
   std::optional<std::uint64_t> gathered_fingerprint(int rank, int parameter) const override;
+  std::vector<StoredFile> checkpoint(std::string_view) const override { return {}; }
 
  private:
   RankEngine& at(int rank) const { return *ranks_[static_cast<std::size_t>(rank)]; }

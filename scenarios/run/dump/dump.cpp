@@ -150,11 +150,26 @@ bool Dump::started(WorldView const& world) {
 
 // A step keeps the gradient that it consumed, so both files can be written after it.
 bool Dump::after(Primitive const& operation, WorldView const& world) {
+  if (operation.kind == Primitive::Kind::save) write_checkpoint(operation.checkpoint, world);
   if (operation.kind != Primitive::Kind::step) return true;
   ++steps_;
   write_gradients(world, numbered("grad", steps_));
   write_state(world, numbered("state", steps_));
   return true;
+}
+
+void Dump::write_checkpoint(std::string_view name, WorldView const& world) const {
+  std::filesystem::path const directory = temporary_ / name;
+  attempt(directory, "replace",
+          [&](std::error_code& error) { return std::filesystem::remove_all(directory, error); });
+  attempt(directory, "create", [&](std::error_code& error) {
+    return std::filesystem::create_directory(directory, error);
+  });
+  for (StoredFile const& stored : world.checkpoint(name)) {
+    std::ofstream file(directory / stored.name, std::ios::binary);
+    file.write(reinterpret_cast<char const*>(stored.bytes.data()), std::ssize(stored.bytes));
+    if (!file.flush()) throw OutputError((directory / stored.name).string() + ": cannot write");
+  }
 }
 
 void Dump::write_gradients(WorldView const& world, std::string const& file) const {

@@ -1,6 +1,7 @@
 // Writes a run's inputs and states for others to redo: initial parameters, the gradient that each
-// step consumed and the state it led to, as whole tensors assembled from what the ranks hold. A
-// gradient's file names the settings of its step, so that redo_in_torch.py needs nothing else.
+// step consumed and the state it led to, as whole tensors assembled from what the ranks hold, and
+// every checkpoint, in a directory of its name. Steps count on over loads. A gradient's file names
+// the settings of its step, so that redo_in_torch.py needs nothing else.
 //
 // A dump appears whole or not at all: files go to a temporary directory beside the target, which is
 // renamed when the run is over. A directory that is there already is replaced only if it is a dump,
@@ -12,6 +13,7 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "scenarios/run/engine_seam.h"
@@ -49,6 +51,7 @@ class Dump final : public Observer {
   void commit();
 
  private:
+  void write_checkpoint(std::string_view name, WorldView const& world) const;
   void write_gradients(WorldView const& world, std::string const& file) const;
   std::string settings_of_step(WorldView const& world) const;
   void write_state(WorldView const& world, std::string const& file) const;

@@ -2,6 +2,8 @@
 #include "scenarios/run/engines/door.h"
 
 #include "real/bug.h"
+#include "real/checkpoint/checkpoint_error.h"
+#include "real/checkpoint/storage.h"
 #include "real/cuda/error.h"
 
 namespace adamant::scenarios {
@@ -28,10 +30,23 @@ bool select_bug(std::string_view id) {
 #endif
 }
 
-EngineError explain(std::exception const& error) {
+std::string reason_of(std::exception const& error) {
+  using Kind = real::CheckpointError::Kind;
   auto const* cuda = dynamic_cast<real::CudaError const*>(&error);
-  bool const out_of_memory = cuda != nullptr && cuda->code() == cudaErrorMemoryAllocation;
-  return {.out_of_memory = out_of_memory, .message = error.what()};
+  if (cuda != nullptr && cuda->code() == cudaErrorMemoryAllocation) return "out_of_memory";
+  // A file or directory that is not there, or cannot be read.
+  if (dynamic_cast<real::StorageError const*>(&error) != nullptr) return "damaged_checkpoint";
+  auto const* checkpoint = dynamic_cast<real::CheckpointError const*>(&error);
+  if (checkpoint == nullptr) return "";
+  return checkpoint->kind() == Kind::damaged ? "damaged_checkpoint" : "incompatible_checkpoint";
+}
+
+EngineError explain(std::exception const& error) {
+  return {.reason = reason_of(error), .message = error.what()};
+}
+
+bool says_no_state(std::exception const& error) {
+  return dynamic_cast<real::NoStateError const*>(&error) != nullptr;
 }
 
 constexpr EngineDoor door = {
@@ -41,6 +56,7 @@ constexpr EngineDoor door = {
     .make_nccl_id = make_nccl_id,
     .select_bug = select_bug,
     .explain = explain,
+    .says_no_state = says_no_state,
 };
 
 }  // namespace

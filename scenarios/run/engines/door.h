@@ -17,7 +17,7 @@
 namespace adamant::scenarios {
 
 struct EngineError {
-  bool out_of_memory = false;
+  std::string reason;  // the id of a refusal, or empty
   std::string message;
 };
 
@@ -30,6 +30,8 @@ struct EngineDoor {
   /// compiled in.
   bool (*select_bug)(std::string_view id);
   EngineError (*explain)(std::exception const&);
+  /// Is this how an engine refuses a verb because its last load has failed?
+  bool (*says_no_state)(std::exception const&);
 };
 
 }  // namespace adamant::scenarios

@@ -6,6 +6,10 @@ namespace adamant::scenarios {
 
 namespace {
 
+// A value that no scenario comes to: whatever still has it after a load was not loaded. Its three
+// significant bits fit into every format.
+constexpr float unlike_any_saved = -12288.0F;
+
 GradientPlan gradient_plan(EngineTask const& task) {
   GradientPlan plan{.numels = {},
                     .kind = task.scenario.gradients,
@@ -16,33 +20,53 @@ GradientPlan gradient_plan(EngineTask const& task) {
 }
 
 // Small models are cut finely, so that they, too, have several windows and threads to get wrong.
-real::HybridGrain grain_for(EngineTask const& task) {
+real::HybridGrain grain_for(EngineTask const& task, Scenario const& setting) {
   std::int64_t total = 0;
   for (ParameterSpec const& spec : task.parameters) total += spec.numel();
-  std::int64_t const share = total / task.scenario.world.rank_count() / 4;
+  std::int64_t const share = total / setting.world.rank_count() / 4;
   real::HybridGrain const large;
   return {.window_numel = std::clamp<std::int64_t>(share, 32, large.window_numel),
           .chunk_numel = std::clamp<std::int64_t>(share / 2, 16, large.chunk_numel)};
 }
 
+// So small that the checkpoints of small models have several pieces, too.
+constexpr std::size_t small_piece_bytes = 1024;
+
+std::size_t piece_bytes(std::vector<ParameterSpec> const& parameters) {
+  constexpr std::int64_t small_model_numel = 1 << 16;
+  std::int64_t numel = 0;
+  for (ParameterSpec const& spec : parameters) numel += spec.numel();
+  return numel <= small_model_numel ? small_piece_bytes
+                                    : real::EngineConfig{}.checkpoint_piece_bytes;
+}
+
+/// As checkpoints know the groups: the optimizer's own has no name in a scenario.
+std::vector<std::string> group_names(Scenario const& scenario) {
+  std::vector<std::string> names{""};
+  for (Group const& group : scenario.groups) names.push_back(group.name);
+  return names;
+}
+
 real::EngineConfig engine_config(WorldParts const& parts, RankPlace const& place) {
-  Scenario const& scenario = parts.task.scenario;
+  Scenario const& scenario = parts.setting;
   return {
       .rank = place.rank,
       .world_size = place.world_size,
       .device = place.device,
       .parameters = parts.task.parameters,
       .groups = parts.groups,
+      .group_names = group_names(scenario),
       .step_counter = scenario.optimizer.step_counter,
       .microbatches = static_cast<int>(scenario.microbatch_count()),
       .state_offload = state_offload_config(scenario.offload),
       .hybrid = hybrid_config(scenario.offload),
-      .hybrid_grain = grain_for(parts.task),
+      .hybrid_grain = grain_for(parts.task, scenario),
       .workers = place.workers,
       .transport = parts.exchange != nullptr ? real::Transport::loopback : real::Transport::nccl,
       .nccl_id = parts.nccl_id,
       .rendezvous = parts.rendezvous,
-      .exchange = parts.exchange};
+      .exchange = parts.exchange,
+      .checkpoint_piece_bytes = piece_bytes(parts.task.parameters)};
 }
 
 }  // namespace
@@ -50,9 +74,18 @@ real::EngineConfig engine_config(WorldParts const& parts, RankPlace const& place
 RankEngine::RankEngine(WorldParts const& parts, RankPlace const& place) {
   gradients_ = parts.door.make_gradients(gradient_plan(parts.task));
   engine_ = parts.door.make_engine(engine_config(parts, place), *gradients_);
+  storage_ = parts.storage(place.rank);
+  write_parameters(parts);
+}
+
+void RankEngine::write_parameters(WorldParts const& parts) {
+  std::vector<float> unlike;
   for (std::size_t p = 0; p < parts.task.parameters.size(); ++p) {
     int const parameter = static_cast<int>(p);
-    engine_->write_parameter(parameter, parts.task.initial_values(parameter));
+    if (!parts.first)
+      unlike.assign(static_cast<std::size_t>(parts.task.parameters[p].numel()), unlike_any_saved);
+    engine_->write_parameter(
+        parameter, parts.first ? parts.task.initial_values(parameter) : std::span(unlike));
   }
 }
 
@@ -66,8 +99,15 @@ void RankEngine::perform(Primitive const& operation) {
     case Primitive::Kind::zero_grad:
       return engine_->zero_grad(operation.set_to_none);
     case Primitive::Kind::set:
-      for (std::size_t group = 0; group < operation.groups.size(); ++group)
-        engine_->set_group(static_cast<int>(group), operation.groups[group]);
+      for (std::size_t i = 0; i < operation.set.size(); ++i) {
+        int const group = static_cast<int>(i);
+        engine_->set_group(group, with(engine_->group(group), operation.set[i]));
+      }
+      return;
+    case Primitive::Kind::save:
+      return engine_->save(*storage_, std::string(operation.checkpoint));
+    case Primitive::Kind::load:
+      notes_ = engine_->load(*storage_, std::string(operation.checkpoint)).notes;
       return;
     case Primitive::Kind::offload:
       return engine_->offload();

@@ -3,8 +3,11 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <vector>
+
+#include "real/checkpoint/storage.h"
 
 #include "scenarios/run/engine_seam.h"
 #include "scenarios/run/engines/door.h"
@@ -19,11 +22,16 @@ struct RankPlace {
   real::Workers* workers = nullptr;  // for the CPU's part of a hybrid step
 };
 
-/// What all ranks of an execution share; made before the ranks start.
+/// What all ranks of a world share; made before the ranks start.
 struct WorldParts {
   EngineDoor const& door;
   EngineTask const& task;
+  Scenario const& setting;  // the scenario, or what a load made of it
   std::vector<AdamConfig> groups;
+  /// Is this the first world? In later ones parameters begin with values unlike any saved ones.
+  bool first = true;
+  /// The door to files of each rank.
+  std::function<std::unique_ptr<real::Storage>(int rank)> storage;
   ncclUniqueId nccl_id = {};                         // without loop-back
   real::Rendezvous* rendezvous = nullptr;            // with loop-back
   std::shared_ptr<real::LoopbackExchange> exchange;  // with loop-back
@@ -31,18 +39,24 @@ struct WorldParts {
 
 class RankEngine {
  public:
-  /// Makes the engine and writes the initial parameters.
+  /// Makes the engine and writes the parameters that it begins with.
   RankEngine(WorldParts const& parts, RankPlace const& place);
 
   void perform(Primitive const& operation);
 
   real::Engine& engine() { return *engine_; }
   GeneratedGradients& gradients() { return *gradients_; }
+  /// What the last load had to say beside its success.
+  std::vector<std::string> const& notes() const { return notes_; }
 
  private:
-  // The engine calls its source, so it goes first.
+  void write_parameters(WorldParts const& parts);
+
+  // The engine calls its source and its storage, so they go first.
   std::unique_ptr<GeneratedGradients> gradients_;
+  std::unique_ptr<real::Storage> storage_;
   std::unique_ptr<real::Engine> engine_;
+  std::vector<std::string> notes_;
 };
 
 /// The buffers of an engine in the seam's words.

@@ -56,9 +56,10 @@ void Findings::add(std::string_view law, Place const& place, Text const& text) {
   add(std::move(report));
 }
 
-void Findings::add_values(Place const& place, oracle::Difference const& difference) {
+void Findings::add_values(std::string_view law, Place const& place,
+                          oracle::Difference const& difference) {
   ViolationReport report;
-  report.law = "values.bitwise";
+  report.law = law;
   report.rank = place.rank;
   report.tensor = place.tensor;
   report.index = place.index;

@@ -45,7 +45,7 @@ class Findings {
 
   void add(std::string_view law, Place const& place, Text const& text);
   /// An element that differs; `difference.index` is not used, `place.index` is.
-  void add_values(Place const& place, oracle::Difference const& difference);
+  void add_values(std::string_view law, Place const& place, oracle::Difference const& difference);
   void add(ViolationReport report);
 
   bool any() const { return !reports_.empty(); }

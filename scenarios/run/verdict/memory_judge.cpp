@@ -43,10 +43,15 @@ bool by_address(Allocation const& a, Allocation const& b) {
 
 MemoryJudge::MemoryJudge(std::vector<ParameterSpec> const& parameters, int ranks,
                          oracle::Offload const& offload, Findings& findings)
-    : findings_(findings) {
+    : parameters_(parameters), offload_(offload), findings_(findings) {
+  begin_world(ranks);
+}
+
+void MemoryJudge::begin_world(int ranks) {
+  budgets_.clear();
   budgets_.reserve(static_cast<std::size_t>(ranks));
   for (int rank = 0; rank < ranks; ++rank)
-    budgets_.emplace_back(parameters, oracle::Place{.rank = rank, .world_size = ranks}, offload);
+    budgets_.emplace_back(parameters_, oracle::Place{.rank = rank, .world_size = ranks}, offload_);
 }
 
 void MemoryJudge::follow(Primitive const& operation) {
@@ -56,6 +61,7 @@ void MemoryJudge::follow(Primitive const& operation) {
     if (operation.kind == Primitive::Kind::step) budget.step();
     if (operation.kind == Primitive::Kind::offload) budget.offload();
     if (operation.kind == Primitive::Kind::reload) budget.reload();
+    if (operation.kind == Primitive::Kind::load) budget.zero_grad(true);
   }
 }
 

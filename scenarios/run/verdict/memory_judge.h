@@ -16,6 +16,9 @@ class MemoryJudge {
   MemoryJudge(std::vector<ParameterSpec> const& parameters, int ranks,
               oracle::Offload const& offload, Findings& findings);
 
+  /// Engines were made anew, so many of them.
+  void begin_world(int ranks);
+
   /// Keeps the expectation in step with what the engines did.
   void follow(Primitive const& operation);
 
@@ -28,6 +31,8 @@ class MemoryJudge {
   void compare_one_by_one(int rank, std::vector<NamedBuffer> buffers,
                           std::span<WorldAllocation const> live);
 
+  std::vector<ParameterSpec> const& parameters_;
+  oracle::Offload offload_;
   std::vector<oracle::Budget> budgets_;  // by rank
   Findings& findings_;
 };

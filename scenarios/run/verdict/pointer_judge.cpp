@@ -16,11 +16,14 @@ bool comes_and_goes(TensorKind kind) {
 
 PointerJudge::PointerJudge(std::vector<ParameterSpec> const& parameters, int ranks,
                            std::optional<StateOffloadConfig> const& leaving, Findings& findings)
-    : parameters_(parameters),
-      leaving_(leaving),
-      findings_(findings),
-      addresses_(static_cast<std::size_t>(ranks) * parameters.size() *
-                 std::size(all_tensor_kinds)) {}
+    : parameters_(parameters), leaving_(leaving), findings_(findings) {
+  begin_world(ranks);
+}
+
+void PointerJudge::begin_world(int ranks) {
+  addresses_.assign(
+      static_cast<std::size_t>(ranks) * parameters_.size() * std::size(all_tensor_kinds), nullptr);
+}
 
 void PointerJudge::compare(WorldView const& world, Primitive const* operation) {
   auto kept = addresses_.begin();
@@ -45,7 +48,9 @@ void PointerJudge::compare(WorldView const& world, Primitive const* operation) {
 
 bool PointerJudge::may_move(TensorKind kind, Primitive const& operation) const {
   using Kind = Primitive::Kind;
-  if (comes_and_goes(kind)) return operation.kind == Kind::zero_grad && operation.set_to_none;
+  if (comes_and_goes(kind))
+    return operation.kind == Kind::load ||
+           (operation.kind == Kind::zero_grad && operation.set_to_none);
   if (kind == TensorKind::parameter || !leaving_) return false;
   bool const leaves = kind == TensorKind::main ? leaving_->main : leaving_->moments;
   return leaves && (operation.kind == Kind::step || operation.kind == Kind::offload ||

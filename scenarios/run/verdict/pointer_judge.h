@@ -16,6 +16,9 @@ class PointerJudge {
   PointerJudge(std::vector<ParameterSpec> const& parameters, int ranks,
                std::optional<StateOffloadConfig> const& leaving, Findings& findings);
 
+  /// Engines were made anew, so many of them.
+  void begin_world(int ranks);
+
   /// After `operation`, or before the first one if it is null.
   void compare(WorldView const& world, Primitive const* operation);
 

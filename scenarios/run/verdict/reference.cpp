@@ -3,10 +3,15 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <stdexcept>
+#include <utility>
+
+#include "oracle/formats/formats.h"
 
 #include "oracle/formats/formats.h"
 #include "scenarios/run/gradients/blocks.h"
 #include "scenarios/run/gradients/keys.h"
+#include "scenarios/run/verdict/findings.h"
 
 namespace adamant::scenarios {
 
@@ -32,6 +37,13 @@ class KeptHashes {
   std::vector<std::uint32_t> hashes_;
 };
 
+/// The group of parameters that name none has no name either.
+std::vector<std::string> names_of_groups(Scenario const& scenario) {
+  std::vector<std::string> names{""};
+  for (Group const& group : scenario.groups) names.push_back(group.name);
+  return names;
+}
+
 /// Calls `visit(begin, count)` for consecutive blocks of [0, numel).
 template <typename Visit>
 void for_each_block(std::int64_t numel, Visit visit) {
@@ -43,7 +55,9 @@ void for_each_block(std::int64_t numel, Visit visit) {
 
 Reference::Reference(Scenario const& scenario, std::vector<ParameterSpec> const& parameters,
                      std::uint64_t seed)
-    : kind_(scenario.gradients),
+    : first_groups_(adam_configs(scenario)),
+      group_names_(names_of_groups(scenario)),
+      kind_(scenario.gradients),
       microbatch_count_(static_cast<int>(scenario.microbatch_count())),
       seed_(seed),
       model_({.parameters = parameters,
@@ -93,9 +107,91 @@ void Reference::take_gradient(int parameter, std::span<float const> observed) {
   model_.set_gradient(parameter, observed);
 }
 
-void Reference::set_groups(std::span<AdamConfig const> groups) {
-  for (std::size_t group = 0; group < groups.size(); ++group)
-    model_.set_group(static_cast<int>(group), groups[group]);
+void Reference::set(std::span<AdamOverride const> by_group) {
+  for (std::size_t i = 0; i < by_group.size(); ++i) {
+    int const group = static_cast<int>(i);
+    model_.set_group(group, with(model_.group(group), by_group[i]));
+  }
+}
+
+void Reference::begin_world() {
+  for (std::size_t group = 0; group < first_groups_.size(); ++group)
+    model_.set_group(static_cast<int>(group), first_groups_[group]);
+}
+
+void Reference::take_from(std::string_view checkpoint, std::span<StoredFile const> files) {
+  SavedFiles const saved = read_saved_files(files);
+  oracle::Model::Saved state = model_.save();
+  for (int p = 0; p < model_.parameter_count(); ++p) take_parameter(state, p, saved);
+  for (std::size_t group = 0; group < group_names_.size() && !saved.groups.empty(); ++group)
+    state.set_group(static_cast<int>(group), saved.groups.at(group_names_[group]));
+  checkpoints_[std::string(checkpoint)] = {
+      .candidates = {std::make_shared<oracle::Model::Saved>(std::move(state))}};
+}
+
+void Reference::take_parameter(oracle::Model::Saved& state, int parameter,
+                               SavedFiles const& saved) const {
+  ParameterSpec const& spec = model_.spec(parameter);
+  for (TensorKind const kind :
+       {TensorKind::parameter, TensorKind::main, TensorKind::exp_avg, TensorKind::exp_avg_sq}) {
+    if (!oracle::stored_format(spec.formats, kind)) continue;
+    bool const weight = kind == TensorKind::parameter;
+    auto const* const boxes =
+        weight ? saved.find("model.", spec.name)
+               : saved.find("optim.state.", spec.name + "." + std::string(name_of(kind)));
+    if (boxes == nullptr) throw std::runtime_error("no " + tensor_name(spec, kind) + " is saved");
+    state.set(parameter, kind, put_together(*boxes, spec.shape));
+  }
+  if (auto const known = saved.steps.find(spec.name); known != saved.steps.end())
+    return state.set_steps(parameter, known->second);
+  auto const* const step = saved.find("optim.state.", spec.name + ".step");
+  if (step == nullptr || step->front().values.empty())
+    throw std::runtime_error("no step of " + spec.name + " is saved");
+  state.set_steps(parameter, static_cast<std::int64_t>(step->front().values.front()));
+}
+
+void Reference::save(std::string_view checkpoint, bool crashed) {
+  checkpoints_.insert_or_assign(
+      std::string(checkpoint),
+      Checkpoint{.candidates = {std::make_shared<oracle::Model::Saved>(model_.save())},
+                 .must_exist = true,
+                 .saw_crash = crashed});
+}
+
+void Reference::save_maybe(std::string_view checkpoint) {
+  Checkpoint& known = checkpoints_[std::string(checkpoint)];
+  known.candidates.insert(known.candidates.begin(),
+                          std::make_shared<oracle::Model::Saved>(model_.save()));
+  known.saw_crash = true;
+}
+
+Reference::Checkpoint const* Reference::find(std::string_view name) const {
+  auto const found = checkpoints_.find(name);
+  return found == checkpoints_.end() ? nullptr : &found->second;
+}
+
+int Reference::candidates(std::string_view checkpoint) const {
+  Checkpoint const* const known = find(checkpoint);
+  return known == nullptr ? 0 : static_cast<int>(known->candidates.size());
+}
+
+bool Reference::must_exist(std::string_view checkpoint) const {
+  Checkpoint const* const known = find(checkpoint);
+  return known != nullptr && known->must_exist;
+}
+
+bool Reference::saw_crash(std::string_view checkpoint) const {
+  Checkpoint const* const known = find(checkpoint);
+  return known != nullptr && known->saw_crash;
+}
+
+void Reference::load(std::string_view checkpoint, int candidate) {
+  model_.load(*find(checkpoint)->candidates[static_cast<std::size_t>(candidate)]);
+}
+
+void Reference::settle(std::string_view checkpoint, int candidate) {
+  auto const found = find(checkpoint)->candidates[static_cast<std::size_t>(candidate)];
+  checkpoints_[std::string(checkpoint)] = {.candidates = {found}, .must_exist = true};
 }
 
 std::uint64_t Reference::fingerprint(int parameter, std::int64_t backward) const {

@@ -4,13 +4,19 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "oracle/model/model.h"
 #include "oracle/reduce/mean.h"
 #include "scenarios/model/scenario.h"
+#include "scenarios/run/engine_seam.h"
 #include "scenarios/run/program_walk.h"
+#include "scenarios/run/verdict/saved_files.h"
 
 namespace adamant::scenarios {
 
@@ -35,7 +41,31 @@ class Reference {
   void step_parameter(int parameter) { model_.step_parameter(parameter); }
 
   void zero_grad(bool set_to_none) { model_.zero_grad(set_to_none); }
-  void set_groups(std::span<AdamConfig const> groups);
+  void set(std::span<AdamOverride const> by_group);
+
+  /// Engines were made anew: settings are the scenario's again.
+  void begin_world();
+
+  // ---- checkpoints: what each name stands for ----
+  /// The name stands for what its files say, which no save of this run wrote.
+  ///
+  /// Errors: std::exception where they do not make up a checkpoint of this model.
+  void take_from(std::string_view checkpoint, std::span<StoredFile const> files);
+  /// A save returned: from now on the name stands for this state alone. A crash right after it may
+  /// show whether that is so.
+  void save(std::string_view checkpoint, bool crashed = false);
+  /// A save may have come to its end or not.
+  void save_maybe(std::string_view checkpoint);
+  /// How many states a checkpoint may hold; 0: it is not of this run.
+  int candidates(std::string_view checkpoint) const;
+  /// Must there be one of them, whole?
+  bool must_exist(std::string_view checkpoint) const;
+  /// Did a crash come between its last save and now?
+  bool saw_crash(std::string_view checkpoint) const;
+  /// Becomes a candidate, the newest being number 0, without any gradient.
+  void load(std::string_view checkpoint, int candidate);
+  /// From now on the name stands for this candidate alone.
+  void settle(std::string_view checkpoint, int candidate);
 
   /// What a backward must see of a whole parameter; see fingerprint_term().
   std::uint64_t fingerprint(int parameter, std::int64_t backward) const;
@@ -44,11 +74,22 @@ class Reference {
 
  private:
   void write_initial_values(int parameter);
+  void take_parameter(oracle::Model::Saved& state, int parameter, SavedFiles const& saved) const;
 
+  std::vector<AdamConfig> first_groups_;
+  std::vector<std::string> group_names_;
   GradientClass kind_;
   int microbatch_count_;
   std::uint64_t seed_;
   oracle::Model model_;
+
+  struct Checkpoint {
+    std::vector<std::shared_ptr<oracle::Model::Saved const>> candidates;  // the newest first
+    bool must_exist = false;
+    bool saw_crash = false;
+  };
+  Checkpoint const* find(std::string_view name) const;
+  std::map<std::string, Checkpoint, std::less<>> checkpoints_;
 };
 
 }  // namespace adamant::scenarios

@@ -29,6 +29,14 @@ NumberFormat format_of(ParameterSpec const& spec, TensorKind kind) {
   return oracle::stored_format(spec.formats, kind).value();
 }
 
+std::string text_of(AdamConfig const& config) {
+  return fmt::format("{} lr {} betas {} {} eps {} weight_decay {}{}",
+                     config.mode == AdamMode::adamw ? "adamw" : "adam",
+                     decimal(config.learning_rate), decimal(config.beta1), decimal(config.beta2),
+                     decimal(config.epsilon), decimal(config.weight_decay),
+                     config.bias_correction ? "" : " without bias correction");
+}
+
 std::string presence(bool has_gradient) {
   return has_gradient ? "a gradient" : "no gradient";
 }
@@ -83,7 +91,7 @@ void ValueJudge::report_other_rows(Rows const& rows, int rank, int parameter, Te
   std::string const actual = rows_text(rows.held.row_begin, rows.held.row_end) + " in " +
                              std::string(name_of(rows.held.format));
   bool const stored = rows.held.numel() > 0 || !same_rows;
-  findings_.add("values.bitwise",
+  findings_.add(law_,
                 {.rank = rank, .tensor = tensor_name(spec, kind), .index = rows.first_element},
                 {.expected = expected,
                  .actual = stored ? actual : "no storage for them",
@@ -119,7 +127,7 @@ bool ValueJudge::agrees(WorldView const& world, int parameter, TensorKind kind) 
 void ValueJudge::compare(WorldView const& world, int parameter, TensorKind kind) {
   std::vector<float> room;
   for (int rank = 0; rank < world.rank_count(); ++rank) {
-    if (findings_.full("values.bitwise")) return;
+    if (findings_.full(law_)) return;
     if (!is_compared(world, rank, parameter, kind)) continue;
     Rows const rows = rows_of(world, rank, parameter, kind);
     if (!rows.usable) {
@@ -131,7 +139,8 @@ void ValueJudge::compare(WorldView const& world, int parameter, TensorKind kind)
     if (!difference) continue;
     difference->ulps =
         oracle::ulp_distance(difference->expected, difference->actual, rows.held.format);
-    findings_.add_values({.rank = rank,
+    findings_.add_values(law_,
+                         {.rank = rank,
                           .tensor = tensor_name(reference_.model().spec(parameter), kind),
                           .index = rows.first_element + difference->index},
                          *difference);
@@ -145,7 +154,7 @@ void ValueJudge::compare_flags(WorldView const& world) {
   for (int p = 0; p < model.parameter_count(); ++p) {
     for (int rank = 0; rank < world.rank_count(); ++rank) {
       bool const first = rank == 0;
-      char const* const law = first ? "values.bitwise" : "ranks.agree";
+      char const* const law = first ? law_ : "ranks.agree";
       std::string const against = first ? "the oracle" : "rank 0";
       bool const gradient = first ? model.has_gradient(p) : world.has_gradient(0, p);
       if (world.has_gradient(rank, p) != gradient)
@@ -160,6 +169,32 @@ void ValueJudge::compare_flags(WorldView const& world) {
                       {.expected = std::to_string(steps),
                        .actual = std::to_string(world.step_count(rank, p)),
                        .message = "the rank's step counter differs from " + against});
+    }
+  }
+}
+
+bool ValueJudge::flags_agree(WorldView const& world) const {
+  auto const& model = reference_.model();
+  for (int rank = 0; rank < world.rank_count(); ++rank) {
+    for (int p = 0; p < model.parameter_count(); ++p) {
+      if (world.has_gradient(rank, p) != model.has_gradient(p)) return false;
+      if (world.step_count(rank, p) != model.step_count(p)) return false;
+    }
+    for (int g = 0; g < model.group_count(); ++g)
+      if (world.group(rank, g) != model.group(g)) return false;
+  }
+  return true;
+}
+
+void ValueJudge::compare_groups(WorldView const& world) {
+  auto const& model = reference_.model();
+  for (int rank = 0; rank < world.rank_count(); ++rank) {
+    for (int g = 0; g < model.group_count(); ++g) {
+      if (world.group(rank, g) == model.group(g)) continue;
+      findings_.add(law_, {.rank = rank},
+                    {.expected = text_of(model.group(g)),
+                     .actual = text_of(world.group(rank, g)),
+                     .message = fmt::format("the rank's settings of group {} differ", g)});
     }
   }
 }

@@ -18,6 +18,9 @@ class ValueJudge {
   ValueJudge(Reference& reference, Findings& findings)
       : reference_(reference), findings_(findings) {}
 
+  /// The law that values, counters and settings which differ from the oracle's break.
+  void judge_as(char const* law) { law_ = law; }
+
   /// Has compare() nothing to report? Tensors may be asked about on several threads.
   bool agrees(WorldView const& world, int parameter, TensorKind kind) const;
 
@@ -26,6 +29,10 @@ class ValueJudge {
 
   /// Does each rank say the right thing about having a gradient, and about steps?
   void compare_flags(WorldView const& world);
+  /// Would compare_flags() have nothing to report?
+  bool flags_agree(WorldView const& world) const;
+  /// Every rank's settings of every group.
+  void compare_groups(WorldView const& world);
 
   /// Did every rank that computed see the oracle's whole parameter, by its fingerprint?
   void compare_gathered(WorldView const& world, int parameter, std::uint64_t expected);
@@ -55,6 +62,7 @@ class ValueJudge {
 
   Reference& reference_;
   Findings& findings_;
+  char const* law_ = "values.bitwise";
   double interval_used_ = 0;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <utility>
 
 #include "scenarios/run/verdict/threads.h"
 
@@ -58,9 +59,12 @@ bool Verdict::started(WorldView const& world) {
 bool Verdict::after(Primitive const& operation, WorldView const& world) {
   if (findings_.any()) return --patience_ > 0;
   findings_.at_operation(operation.entry);
+  bool const loads = operation.kind == Primitive::Kind::load;
   follow(operation, world);
   values_.compare_flags(world);
-  if (small_ || operation.kind == Primitive::Kind::check) compare_all(world);
+  values_.compare_groups(world);
+  if (small_ || loads || operation.kind == Primitive::Kind::check) compare_all(world);
+  values_.judge_as("values.bitwise");
   memory_.follow(operation);
   memory_.compare(world);
   pointers_.compare(world, &operation);
@@ -89,7 +93,11 @@ void Verdict::follow(Primitive const& operation, WorldView const& world) {
       reference_.zero_grad(operation.set_to_none);
       return follow_each(world, reduced_kinds, [](int) {});
     case Primitive::Kind::set:
-      return reference_.set_groups(operation.groups);
+      return reference_.set(operation.set);
+    case Primitive::Kind::save:
+      return reference_.save(operation.checkpoint);
+    case Primitive::Kind::load:
+      return follow_load(operation, world);
     case Primitive::Kind::offload:  // values stay what they are
     case Primitive::Kind::reload:
     case Primitive::Kind::check:
@@ -121,6 +129,103 @@ void Verdict::compare_gathered(WorldView const& world, std::int64_t backward) {
 void Verdict::follow_step(WorldView const& world) {
   reference_.begin_step();
   follow_each(world, stepped_kinds, [&](int p) { reference_.step_parameter(p); });
+}
+
+// A name may stand for two states, where a crash interrupted the save of the second: the load then
+// tells which of them it is.
+void Verdict::follow_load(Primitive const& load, WorldView const& world) {
+  unloaded_ = false;
+  std::string const damage = std::exchange(damage_, "");
+  bool const own = reference_.candidates(load.checkpoint) > 0;
+  if (own && !damage.empty()) {  // others' files have no checksums
+    findings_.add("checkpoint.integrity", {},
+                  {.expected = "a refusal: damaged_checkpoint",
+                   .actual = "the load returned",
+                   .message = "nothing was said of damage to the checkpoint: " + damage});
+  }
+  if (reference_.candidates(load.checkpoint) == 0 && !take_foreign(load, world)) return;
+  int const candidates = reference_.candidates(load.checkpoint);
+  values_.judge_as(damage.empty() ? law_of_load(load) : "checkpoint.integrity");
+  for (int candidate = candidates - 1; candidate >= 0; --candidate) {
+    reference_.load(load.checkpoint, candidate);
+    if (candidate > 0 && !agrees(world)) continue;
+    return reference_.settle(load.checkpoint, candidate);
+  }
+}
+
+// What was loaded was not saved here: its files say what it is.
+bool Verdict::take_foreign(Primitive const& load, WorldView const& world) {
+  auto const files = world.checkpoint(load.checkpoint);
+  try {
+    reference_.take_from(load.checkpoint, files);
+    return true;
+  } catch (std::exception const& error) {
+    findings_.add(
+        "checkpoint.integrity", {},
+        {.expected = "a refusal",
+         .actual = "the load returned",
+         .message = std::string("the files are no checkpoint of this model: ") + error.what()});
+    return false;
+  }
+}
+
+char const* Verdict::law_of_load(Primitive const& load) const {
+  return reference_.saw_crash(load.checkpoint) ? "checkpoint.atomic" : "checkpoint.roundtrip";
+}
+
+bool Verdict::agrees(WorldView const& world) const {
+  if (!values_.flags_agree(world)) return false;
+  for (int p = 0; p < reference_.model().parameter_count(); ++p)
+    for (TensorKind const kind : all_tensor_kinds)
+      if (!values_.agrees(world, p, kind)) return false;
+  return true;
+}
+
+bool Verdict::restarted(Primitive const& load, WorldView const& world) {
+  if (findings_.any()) return false;
+  unloaded_ = true;
+  reference_.begin_world();
+  findings_.at_operation(load.entry);
+  memory_.begin_world(world.rank_count());
+  pointers_.begin_world(world.rank_count());
+  memory_.compare(world);
+  pointers_.compare(world, nullptr);
+  return !findings_.any();
+}
+
+void Verdict::crashed(Primitive const& save, bool returned) {
+  if (returned)
+    reference_.save(save.checkpoint, true);
+  else
+    reference_.save_maybe(save.checkpoint);
+}
+
+void Verdict::damaged(Primitive const&, std::string const& what) {
+  damage_ = what;
+}
+
+// Engines that still have a state have the one from before; in a new world that is nothing.
+void Verdict::refused(Primitive const& load, EngineFailure const& why, WorldView const* world) {
+  findings_.at_operation(load.entry);
+  if (world != nullptr && !unloaded_) {
+    values_.judge_as("error.clean");
+    values_.compare_flags(*world);
+    values_.compare_groups(*world);
+    compare_all(*world);
+  }
+  bool const own = reference_.must_exist(load.checkpoint);
+  if (own && !damage_.empty()) {
+    if (why.reason != "damaged_checkpoint")
+      findings_.add("checkpoint.integrity", {.rank = why.rank},
+                    {.expected = "a refusal: damaged_checkpoint",
+                     .actual = why.reason + ": " + why.message,
+                     .message = "damage was taken for something else: " + damage_});
+  } else if (own) {
+    findings_.add(law_of_load(load), {.rank = why.rank},
+                  {.expected = "what was saved",
+                   .actual = why.reason + ": " + why.message,
+                   .message = "a checkpoint that must be there, whole, is not loaded"});
+  }
 }
 
 // Of a large model, a parameter is compared right after it was followed, while it is in cache; what

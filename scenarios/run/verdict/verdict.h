@@ -38,6 +38,10 @@ class Verdict final : public Observer {
   bool after(Primitive const& operation, WorldView const& world) override;
   void finished(WorldView const& world) override;
   void ended(std::span<WorldAllocation const> left) override;
+  bool restarted(Primitive const& load, WorldView const& world) override;
+  void crashed(Primitive const& save, bool returned) override;
+  void damaged(Primitive const& load, std::string const& what) override;
+  void refused(Primitive const& load, EngineFailure const& why, WorldView const* world) override;
 
   std::vector<ViolationReport> const& violations() const { return findings_.reports(); }
   std::vector<std::string> notes() const;
@@ -52,6 +56,11 @@ class Verdict final : public Observer {
   void follow(Primitive const& operation, WorldView const& world);
   void follow_backward(Primitive const& operation, WorldView const& world);
   void follow_step(WorldView const& world);
+  void follow_load(Primitive const& load, WorldView const& world);
+  /// The law that a load breaks which does not lead to what was saved.
+  char const* law_of_load(Primitive const& load) const;
+  bool agrees(WorldView const& world) const;
+  bool take_foreign(Primitive const& load, WorldView const& world);
   void compare_gathered(WorldView const& world, std::int64_t backward);
   /// Lets the oracle follow every parameter, of a large model on all cores, and compares.
   void follow_each(WorldView const& world, std::span<TensorKind const> kinds,
@@ -68,6 +77,8 @@ class Verdict final : public Observer {
   MemoryJudge memory_;
   PointerJudge pointers_;
   int patience_ = operations_after_violation;
+  std::string damage_;     // done to what is about to be loaded
+  bool unloaded_ = false;  // the world is new, and a load has to come first
 };
 
 }  // namespace adamant::scenarios

@@ -1,0 +1,14 @@
+// What this version does of checkpoints and faults, and the refusals of the rest: the part of
+// model/support.h that is about files.
+#pragma once
+
+#include <optional>
+
+#include "scenarios/model/support.h"
+
+namespace adamant::scenarios {
+
+/// The reason to refuse what `scenario` says of saves, loads and faults, or none.
+std::optional<Refusal> refuse_checkpoints(Scenario const& scenario);
+
+}  // namespace adamant::scenarios

@@ -1,0 +1,72 @@
+#include "scenarios/run/engines/sim_world.h"
+
+#include <cstring>
+
+#include "sim/sim.h"
+
+namespace adamant::scenarios {
+
+namespace {
+
+template <typename Word>
+std::uint64_t weighted_sum(std::span<std::byte const> bytes) {
+  std::uint64_t sum = 0;
+  std::uint32_t weight = 1;
+  for (std::size_t at = 0; at < bytes.size(); at += sizeof(Word)) {
+    Word word;
+    std::memcpy(&word, bytes.data() + at, sizeof word);
+    sum += std::uint64_t{word} * (weight += 2);
+  }
+  return sum;
+}
+
+std::uint64_t weighted_sum(Shard const& shard) {
+  bool const wide = bytes_of(shard.format) == sizeof(std::uint32_t);
+  return wide ? weighted_sum<std::uint32_t>(shard.bytes) : weighted_sum<std::uint16_t>(shard.bytes);
+}
+
+}  // namespace
+
+std::vector<WorldAllocation> live_allocations() {
+  std::vector<WorldAllocation> live;
+  for (sim::LiveAllocation const& allocation : sim::live_allocations())
+    live.push_back({allocation.address, allocation.bytes, allocation.rank, allocation.on_host});
+  return live;
+}
+
+Shard SimWorld::shard(int rank, int parameter, TensorKind kind) const {
+  std::vector<std::byte> none;  // where nothing lies in two places
+  auto const number =
+      (static_cast<std::size_t>(rank) * parameters_ + static_cast<std::size_t>(parameter)) *
+          tensor_kind_count +
+      static_cast<std::size_t>(kind);
+  return shard_of(at(rank).engine(), parameter, kind, rooms_.empty() ? none : rooms_[number]);
+}
+
+std::optional<std::vector<WorldAllocation>> SimWorld::allocations() const {
+  auto live = live_allocations();
+  std::erase_if(live, [&](WorldAllocation const& allocation) {
+    return at(allocation.rank).gradients().allocation() == allocation.address;
+  });
+  return live;
+}
+
+std::optional<std::uint64_t> SimWorld::gathered_fingerprint(int rank, int parameter) const {
+  auto const partials = at(rank).gradients().partial_fingerprints(parameter);
+  if (partials.empty()) return std::nullopt;
+  std::uint64_t sum = 0;
+  for (std::uint64_t const partial : partials) sum += partial;
+  return sum;
+}
+
+std::uint64_t SimWorld::fold(std::size_t parameters) const {
+  std::uint64_t fold = 0;
+  for (int rank = 0; rank < rank_count(); ++rank)
+    for (std::size_t p = 0; p < parameters; ++p) {
+      Shard const held = shard(rank, static_cast<int>(p), TensorKind::parameter);
+      fold = (fold ^ weighted_sum(held)) * 0x9e3779b97f4a7c15ULL;
+    }
+  return fold;
+}
+
+}  // namespace adamant::scenarios
