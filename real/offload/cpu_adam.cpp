@@ -132,6 +132,11 @@ class Widened {
       for (std::int64_t i = 0; i < count; ++i) to[i] = stored<T>(at_[i]);
     });
   }
+  /// In room of its own: the array stays as it is.
+  void multiply(float inverse, float coefficient, std::int64_t count) {
+    for (std::int64_t i = 0; i < count; ++i) room_[i] = at_[i] * inverse * coefficient;
+    at_ = room_;
+  }
   float* at() const { return at_; }
 
  private:
@@ -143,7 +148,11 @@ bool all_fp32(CpuAdamNumbers const& numbers) {
   for (Numbers const* array :
        {&numbers.weights, &numbers.gradients, &numbers.exp_avg, &numbers.exp_avg_sq})
     if (array->format != NumberFormat::fp32) return false;
-  return !numbers.copies;
+  return true;
+}
+
+bool multiplies(CpuAdamNumbers const& numbers) {
+  return numbers.inverse != 1 || numbers.coefficient != 1;
 }
 
 float* as_fp32(Numbers const& numbers) {
@@ -175,7 +184,8 @@ void cpu_adam(StepScalars const& scalars, CpuAdamArrays const& arrays, std::int6
 
 void cpu_adam(StepScalars const& scalars, CpuAdamNumbers const& numbers, std::int64_t count,
               Vectors vectors) {
-  if (all_fp32(numbers))
+  bool const factors = multiplies(numbers);
+  if (all_fp32(numbers) && !numbers.copies && !factors)
     return cpu_adam(scalars,
                     CpuAdamArrays{as_fp32(numbers.weights), as_fp32(numbers.gradients),
                                   as_fp32(numbers.exp_avg), as_fp32(numbers.exp_avg_sq)},
@@ -185,6 +195,7 @@ void cpu_adam(StepScalars const& scalars, CpuAdamNumbers const& numbers, std::in
     std::int64_t const part = std::min(lanes, count - begin);
     w.load(numbers.weights, begin, part);
     g.load(numbers.gradients, begin, part);
+    if (factors) g.multiply(numbers.inverse, numbers.coefficient, part);
     m.load(numbers.exp_avg, begin, part);
     v.load(numbers.exp_avg_sq, begin, part);
     cpu_adam(scalars, CpuAdamArrays{w.at(), g.at(), m.at(), v.at()}, part, vectors);

@@ -37,6 +37,8 @@ void cpu_adam(StepScalars const& scalars, CpuAdamArrays const& arrays, std::int6
 
 /// The same run in arrays of any formats; they do not overlap. With `copies`, `parameter` gets the
 /// new weights as well.
+/// Every gradient is multiplied by `inverse` (of the loss scale) and then by `coefficient` (of
+/// clipping) before it is used, each product rounded once.
 struct CpuAdamNumbers {
   Numbers weights;
   Numbers gradients;
@@ -44,6 +46,8 @@ struct CpuAdamNumbers {
   Numbers exp_avg_sq;
   Numbers parameter;
   bool copies = false;
+  float inverse = 1;
+  float coefficient = 1;
 };
 
 /// One step of `count` elements, in place.

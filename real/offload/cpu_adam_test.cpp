@@ -97,6 +97,68 @@ TEST_P(CpuAdam, HasTheSameBitsHoweverItIsCut) {
   }
 }
 
+template <typename T>
+std::vector<T> stored_as(Values const& values) {
+  std::vector<T> result;
+  for (float const value : values) result.push_back(stored<T>(value));
+  return result;
+}
+
+template <typename T>
+Values widened_from(std::vector<T> const& numbers) {
+  Values values;
+  for (T const& number : numbers) values.push_back(widened(number));
+  return values;
+}
+
+// bf16 gradients and first moments, fp16 parameters beside fp32 main weights: each is widened,
+// stepped, and rounded once.
+TEST_P(CpuAdam, RoundsOnceToTheFormatsOfItsArrays) {
+  constexpr std::int64_t numel = 1'500;
+  StepScalars const scalars = step_scalars({.weight_decay = 0.1F}, 4, true);
+  State before = wild_state(numel, 23);
+  auto g = stored_as<__nv_bfloat16>(before.g);
+  auto m = stored_as<__nv_bfloat16>(before.m);
+  std::vector<__half> p(numel);
+  before.g = widened_from(g);
+  before.m = widened_from(m);
+  State const expected = one_by_one<true>(scalars, before);
+
+  cpu_adam(scalars,
+           CpuAdamNumbers{.weights = {before.w.data(), NumberFormat::fp32},
+                          .gradients = {g.data(), NumberFormat::bf16},
+                          .exp_avg = {m.data(), NumberFormat::bf16},
+                          .exp_avg_sq = {before.v.data(), NumberFormat::fp32},
+                          .parameter = {p.data(), NumberFormat::fp16},
+                          .copies = true},
+           numel, GetParam());
+  EXPECT_EQ(bits_of(before.w), bits_of(expected.w));
+  EXPECT_EQ(bits_of(before.v), bits_of(expected.v));
+  EXPECT_EQ(bits_of(widened_from(m)), bits_of(widened_from(stored_as<__nv_bfloat16>(expected.m))));
+  EXPECT_EQ(bits_of(widened_from(p)), bits_of(widened_from(stored_as<__half>(expected.w))));
+}
+
+TEST_P(CpuAdam, MultipliesGradientsOneFactorAfterTheOtherAndKeepsThem) {
+  constexpr std::int64_t numel = 700;
+  StepScalars const scalars = step_scalars({}, 2, true);
+  State after = wild_state(numel, 31);
+  State multiplied = after;
+  for (float& g : multiplied.g) g = g * 0.3F * 0.7F;
+  Values const gradients = after.g;
+  State const expected = one_by_one<true>(scalars, multiplied);
+  cpu_adam(scalars,
+           CpuAdamNumbers{.weights = {after.w.data(), NumberFormat::fp32},
+                          .gradients = {after.g.data(), NumberFormat::fp32},
+                          .exp_avg = {after.m.data(), NumberFormat::fp32},
+                          .exp_avg_sq = {after.v.data(), NumberFormat::fp32},
+                          .parameter = {},
+                          .inverse = 0.3F,
+                          .coefficient = 0.7F},
+           numel, GetParam());
+  expect_same(expected, after);
+  EXPECT_EQ(bits_of(after.g), bits_of(gradients));
+}
+
 std::string name_of_vectors(testing::TestParamInfo<Vectors> const& info) {
   constexpr char const* names[] = {"Narrow", "Avx2", "Avx512"};
   return names[static_cast<int>(info.param)];

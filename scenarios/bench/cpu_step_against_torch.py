@@ -99,7 +99,7 @@ def main():
         our_seconds = timed(ours.step)
         if round_number > 0:
             ratios.append(their_seconds / our_seconds)
-    farthest = max(float((a - b).abs().max()) for a, b in zip(theirs_params, ours_params))
+    farthest = max(float((a.detach() - b.detach()).abs().max()) for a, b in zip(theirs_params, ours_params))
     quartiles = statistics.quantiles(ratios, n=4)
     print(
         f"torch {torch.__version__} fused over adamant, GPT-2, {arguments.threads} thread(s): "
