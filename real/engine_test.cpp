@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <functional>
 #include <list>
 #include <memory>
@@ -78,10 +79,13 @@ std::vector<AdamConfig> groups() {
           {.mode = AdamMode::adam, .learning_rate = 0.01F, .weight_decay = 0.05F}};
 }
 
+/// What a test changes of the configuration.
+using Change = std::function<void(EngineConfig&)>;
+
 /// One rank under test.
 struct Rank {
   Rank(RankContext const& context, int ranks, std::shared_ptr<LoopbackExchange> exchange,
-       std::vector<ParameterSpec> const& specs = parameters()) {
+       std::vector<ParameterSpec> const& specs = parameters(), Change const& change = {}) {
     EngineConfig config;
     config.rank = context.rank;
     config.world_size = ranks;
@@ -95,6 +99,7 @@ struct Rank {
       config.rendezvous = &context.rendezvous;
       config.exchange = std::move(exchange);
     }
+    if (change) change(config);
     engine = make_engine(config, source);
     for (int p = 0; p < static_cast<int>(config.parameters.size()); ++p) {
       Values values(
@@ -110,8 +115,12 @@ struct Rank {
     engine->synchronize();
     ShardView const view = engine->shard(parameter, kind);
     if (view.data == nullptr) return {};
+    std::size_t const tail = static_cast<std::size_t>(view.tail_numel) * bytes_of(view.format);
     Bytes result(static_cast<std::size_t>(view.numel) * bytes_of(view.format));
-    ADAMANT_TRY(cudaMemcpy(result.data(), view.data, result.size(), cudaMemcpyDeviceToHost));
+    std::size_t const head = result.size() - tail;
+    auto const kind_of_copy = view.on_host ? cudaMemcpyHostToHost : cudaMemcpyDeviceToHost;
+    ADAMANT_TRY(cudaMemcpy(result.data(), view.data, head, kind_of_copy));
+    if (tail > 0) std::memcpy(result.data() + head, view.tail, tail);
     return result;
   }
 
@@ -142,11 +151,12 @@ void train(Engine& engine) {
 /// All tensors after `train` in a world of that many ranks, rank after rank.
 using Final = std::vector<Bytes>;
 
-Final train_world(int ranks, Devices devices, std::vector<ParameterSpec> const& specs) {
+Final train_world(int ranks, Devices devices, std::vector<ParameterSpec> const& specs,
+                  Change const& change = {}) {
   std::vector<Final> of_rank(static_cast<std::size_t>(ranks));
   auto const exchange = devices == Devices::shared ? make_loopback_exchange(ranks) : nullptr;
   run_ranks(ranks, devices, [&](RankContext const& context) {
-    Rank rank(context, ranks, exchange, specs);
+    Rank rank(context, ranks, exchange, specs, change);
     train(*rank.engine);
     Final& mine = of_rank[static_cast<std::size_t>(context.rank)];
     mine.clear();
@@ -158,6 +168,39 @@ Final train_world(int ranks, Devices devices, std::vector<ParameterSpec> const& 
     for (std::size_t t = 0; t < all.size(); ++t)
       all[t].insert(all[t].end(), of_rank[r][t].begin(), of_rank[r][t].end());
   return all;
+}
+
+void expect_bits_of_plain(Change const& change, std::string const& what) {
+  for (auto const& specs : {parameters(), mixed_parameters()})
+    EXPECT_EQ(train_world(2, Devices::shared, specs),
+              train_world(2, Devices::shared, specs, change))
+        << what;
+}
+
+TEST(EngineOffload, OfStatesChangesNoBit) {
+  ADAMANT_NEEDS(2, Devices::shared);
+  for (bool const moments : {true, false})
+    expect_bits_of_plain(
+        [&](EngineConfig& config) {
+          config.state_offload = StateOffloadConfig{.moments = moments};
+        },
+        moments ? "all states away" : "main weights away");
+}
+
+TEST(EngineOffload, OfAnyPartOfTheStepChangesNoBit) {
+  ADAMANT_NEEDS(2, Devices::shared);
+  for (double const fraction : {0.0, 0.3, 1.0})
+    for (bool const overlap : {true, false})
+      for (bool const pinned : {true, false})
+        expect_bits_of_plain(
+            [&](EngineConfig& config) {
+              config.hybrid = HybridConfig{.fraction = fraction,
+                                           .overlap = overlap,
+                                           .pin_gradients = pinned,
+                                           .pin_parameters = pinned};
+              config.hybrid_grain = {.window_numel = 6, .chunk_numel = 2};
+            },
+            "fraction " + std::to_string(fraction));
 }
 
 class EngineWorlds : public testing::TestWithParam<std::pair<int, Devices>> {};
