@@ -7,9 +7,12 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "properties/laws/law.h"
+#include "scenarios/minimize/minimize.h"
 #include "scenarios/run/run.h"
 #include "scenarios/yaml/load.h"
 #include "scenarios/yaml/write.h"
@@ -37,18 +40,16 @@ std::string alarm(Scenario const& scenario, std::string const& bug) {
   return result.violations.front().law + ": " + result.violations.front().message;
 }
 
-/// The smallest scenario that simplification reaches from here and that still raises an alarm.
-Scenario smallest_alarm(Scenario scenario) {
-  for (bool progress = true; progress;) {
-    progress = false;
-    for (Scenario const& candidate : scenarios::simpler(scenario)) {
-      if (alarm(candidate, "") == no_difference) continue;
-      scenario = candidate;
-      progress = true;
-      break;
-    }
-  }
-  return scenario;
+/// The smallest scenario that a reduction reaches from here and that still raises this alarm.
+Scenario smallest_alarm(Scenario const& scenario) {
+  RunResult const found = scenarios::run_scenario(scenario);
+  auto const judge = [](std::span<Scenario const> candidates) {
+    std::vector<RunResult> results;
+    for (Scenario const& candidate : candidates)
+      results.push_back(scenarios::run_scenario(candidate));
+    return results;
+  };
+  return scenarios::minimize(scenario, found, *scenarios::symptom_of(found), judge).scenario;
 }
 
 TEST(NoFalseAlarm, IsRaisedInGeneratedScenarios) {

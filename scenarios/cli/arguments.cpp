@@ -38,9 +38,9 @@ class Parser {
     add_run();
     add_fuzz();
     add_hunt();
+    add_minimize();
     add_listings();
     add_bench();
-    add_later();
   }
 
   void parse(int argc, char const* const* argv) {
@@ -58,6 +58,7 @@ class Parser {
     auto const& junit = arguments_.junit;
     if (json && junit && place_of(*json) == place_of(*junit))
       refuse("--json and --junit: both would be written to " + json->string());
+    if (arguments_.command == Command::minimize) refuse_equal_to_result();
   }
 
  private:
@@ -79,6 +80,14 @@ class Parser {
                              "; known: " + list_words(names),
                          CLI::ExitCodes::ExtrasError),
         2);
+  }
+
+  void refuse_equal_to_result() const {
+    std::filesystem::path const result = arguments_.out.value_or("-");
+    for (auto const& other : {arguments_.json, arguments_.junit})
+      if (other && place_of(*other) == place_of(result))
+        refuse("--json or --junit and the minimised scenario: both would be written to " +
+               result.string());
   }
 
   [[noreturn]] static void refuse(std::string const& what) {
@@ -209,7 +218,8 @@ class Parser {
   }
 
   void add_fuzz() {
-    CLI::App* const sub = add_command(Command::fuzz, "fuzz", "Generate scenarios and run them");
+    CLI::App* const sub =
+        add_command(Command::fuzz, "fuzz", "Generate scenarios, run them, minimise what fails");
     add_count(sub, "--cases", {1, cases_max}, "How many; default 1000",
               [this](std::uint64_t cases) { arguments_.cases = cases; });
     add_time(sub, "How long, such as 60s or 5m");
@@ -240,8 +250,18 @@ class Parser {
     add_count(sub, "--cases", {1, cases_max}, "At most so many cases a search",
               [this](std::uint64_t cases) { arguments_.cases = cases; });
     add_time(sub, "At most so long a search; default 60s");
-    add_path(sub, "--out", arguments_.out, "Directory for a scenario of each that was found");
+    add_path(sub, "--out", arguments_.out,
+             "Directory for a minimised scenario of each that was found");
     add_common(sub);
+  }
+
+  void add_minimize() {
+    CLI::App* const sub = add_command(Command::minimize, "minimize",
+                                      "Reduce a failing scenario to a small one that fails alike");
+    sub->add_option("FILE", arguments_.paths, "A scenario file")->required()->expected(1);
+    add_path(sub, "-o,--out", arguments_.out, "Where the result goes; default: standard output");
+    add_common(sub);
+    add_engine(sub);
   }
 
   void add_listings() {
@@ -260,14 +280,6 @@ class Parser {
         ->take_all();
     sub->add_flag("--full", arguments_.full, "Also what takes minutes");
     add_outputs(sub);
-  }
-
-  void add_later() {
-    for (char const* const name : {"minimize"}) {
-      CLI::App* const sub = app_.add_subcommand(name, "Not there yet");
-      sub->prefix_command();
-      sub->callback([name] { refuse(std::string("adamant ") + name + ": not there yet"); });
-    }
   }
 
   Arguments& arguments_;

@@ -13,7 +13,7 @@
 
 namespace adamant::scenarios {
 
-enum class Command { run, fuzz, hunt, laws, bugs, doctor, bench };
+enum class Command { run, fuzz, minimize, hunt, laws, bugs, doctor, bench };
 
 struct Arguments {
   std::string program;  // as it was called, for lines to paste
@@ -31,8 +31,8 @@ struct Arguments {
 
   std::optional<std::uint64_t> cases;
   std::optional<std::chrono::milliseconds> time;
-  std::uint64_t skip = 0;  // the first case of a search
-  std::optional<std::filesystem::path> out;
+  std::uint64_t skip = 0;                    // the first case of a search
+  std::optional<std::filesystem::path> out;  // fuzz: a directory; minimize: a file
 
   std::vector<std::string> bugs;  // to hunt for; none means all
   int searches = 5;               // for each of them

@@ -129,8 +129,19 @@ TEST(Arguments, MessagesNameTheOption) {
   }
 }
 
+TEST(Arguments, MinimizeTakesOneFileAndAPlaceForTheResult) {
+  Arguments const arguments =
+      parse({"minimize", "a.yaml", "-o", "b.yaml", "--engine", "sim-unchecked", "--seed", "3"});
+  EXPECT_EQ(arguments.command, Command::minimize);
+  EXPECT_EQ(arguments.paths, (std::vector<std::filesystem::path>{"a.yaml"}));
+  EXPECT_EQ(arguments.out, "b.yaml");
+  EXPECT_EQ(arguments.seed, 3U);
+  EXPECT_EQ(status_of({"minimize"}), 2);
+  EXPECT_EQ(status_of({"minimize", "a.yaml", "b.yaml"}), 2);
+  EXPECT_EQ(status_of({"minimize", "a.yaml", "-o", "x.json", "--json", "./x.json"}), 2);
+}
+
 TEST(Arguments, WhatIsNotThereYetEndsWithTwo) {
-  EXPECT_EQ(status_of({"minimize", "a.yaml", "-o", "b.yaml"}), 2);
   EXPECT_EQ(status_of({"hunt", "te_2796"}), 2);
   EXPECT_EQ(status_of({"run", "a.yaml", "--trace", "t.json"}), 2);
 }

@@ -3,13 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
-#include <sstream>
-#include <system_error>
 #include <utility>
 
-#include "scenarios/report/output_file.h"
-#include "scenarios/yaml/write.h"
+#include "scenarios/minimize/symptom.h"
+#include "scenarios/report/json.h"
 
 namespace adamant::scenarios {
 
@@ -35,22 +32,13 @@ std::string signature_of(ViolationReport const& violation) {
   return signature;
 }
 
-std::string text_of(std::filesystem::path const& path) {
-  std::ostringstream text;
-  text << std::ifstream(path).rdbuf();
-  return text.str();
-}
-
 }  // namespace
 
 std::string signature_of(RunResult const& result) {
-  if (!result.violations.empty()) return signature_of(result.violations.front());
-  return fmt::format("{}|{}", file_stem_of(result), result.reason);
-}
-
-std::string file_stem_of(RunResult const& result) {
-  if (!result.violations.empty()) return result.violations.front().law;
-  return result.outcome == Outcome::refused ? result.reason : "error";
+  auto const symptom = symptom_of(result);
+  if (symptom && symptom->outcome == Outcome::violated)
+    return signature_of(*violation_of(result, *symptom));
+  return fmt::format("{}|{}", name_of(result.outcome), result.reason);
 }
 
 void Failures::add(std::uint64_t case_index, RunResult result) {
@@ -74,27 +62,7 @@ Scenario make_replay(Scenario scenario, RunResult const& result) {
   // fifo answers every question the same way again; anything else needs its record.
   bool const recorded = scenario.schedule.strategy != Schedule::Strategy::fifo;
   if (recorded && !result.choices.empty()) scenario.schedule = {.choices = result.choices};
-  if (!result.violations.empty()) {
-    scenario.expect = {.kind = Expectation::Kind::violates, .id = result.violations.front().law};
-  } else if (result.outcome == Outcome::refused) {
-    scenario.expect = {.kind = Expectation::Kind::refused, .id = result.reason};
-  }
   return scenario;
-}
-
-std::filesystem::path write_failure(std::filesystem::path const& directory, std::string const& stem,
-                                    Scenario const& scenario) {
-  std::error_code error;
-  std::filesystem::create_directories(directory, error);
-  if (error) throw CannotWrite(directory.string() + ": cannot be made: " + error.message());
-  std::string const text = write_scenario(scenario);
-  for (int number = 1;; ++number) {
-    auto const path =
-        directory / (number == 1 ? stem + ".yaml" : fmt::format("{}-{}.yaml", stem, number));
-    if (std::filesystem::exists(path) && text_of(path) != text) continue;
-    write_whole(path, text);
-    return path;
-  }
 }
 
 }  // namespace adamant::scenarios

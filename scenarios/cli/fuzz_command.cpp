@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "scenarios/cli/failures.h"
+#include "scenarios/cli/findings.h"
 #include "scenarios/cli/outputs.h"
 #include "scenarios/cli/search.h"
 #include "scenarios/cli/seed.h"
@@ -100,7 +101,8 @@ class FuzzCommand {
   }
 
   void report() {
-    std::vector<Reported> const results = write_failures();
+    std::vector<Reported> const results = reduce_failures();
+    found_ = results.size();
     for (Reported const& reported : results) print(arguments_, describe(reported, style_));
     summarise();
     auto document = make_document("fuzz");
@@ -114,26 +116,28 @@ class FuzzCommand {
     outputs_.commit(document, "fuzz", results);
   }
 
-  std::vector<Reported> write_failures() {
+  std::vector<Reported> reduce_failures() {
+    Progress progress(wants_progress(arguments_), "runs to minimise");
+    ReduceOptions options{.run = options_, .at_once = arguments_.jobs};
+    options.progress = [&](std::uint64_t runs) { progress.show(runs, 0, 0); };
+    auto const findings = reduce_all(
+        failures_.take(), [this](std::uint64_t index) { return scenario_of(index); }, options);
     std::vector<Reported> results;
-    for (Failure const& failure : failures_.take()) {
-      Reported reported{.result = failure.result, .replay = replay_of(failure.case_index)};
-      if (arguments_.out) write(failure, reported);
-      results.push_back(std::move(reported));
-    }
+    for (Finding const& finding : findings) results.push_back(reported(finding));
     return results;
   }
 
-  void write(Failure const& failure, Reported& reported) const {
-    Scenario scenario = make_replay(scenario_of(failure.case_index), failure.result);
-    std::string const stem = arguments_.bug.value_or(file_stem_of(failure.result));
-    scenario.name = stem + " found by fuzz";
-    scenario.about = fmt::format("Case {} of seed {}, not minimised.", failure.case_index, seed_);
-    auto const path = write_failure(*arguments_.out, stem, scenario);
+  Reported reported(Finding const& finding) const {
+    Reported reported{.result = finding.result, .replay = replay_of(finding.case_index)};
+    if (!arguments_.out) return reported;
+    auto const path = write_finding(*arguments_.out, finding);
     reported.result.file = path.string();
-    if (failure.result.outcome == Outcome::error) return;
-    reported.replay =
-        fmt::format("{} run {}", shell_quoted(arguments_.program), shell_quoted(path.string()));
+    if (finding.result.outcome != Outcome::error) reported.replay = replay_of(path);
+    return reported;
+  }
+
+  std::string replay_of(std::filesystem::path const& path) const {
+    return fmt::format("{} run {}", shell_quoted(arguments_.program), shell_quoted(path.string()));
   }
 
   std::string replay_of(std::uint64_t case_index) const {
@@ -168,7 +172,7 @@ class FuzzCommand {
 
   std::string verdict() const {
     if (failures_.empty()) return "nothing found";
-    return fmt::format("{} distinct failures, not minimised", failures_.size());
+    return fmt::format("{} distinct failures", found_);
   }
 
   Json distribution_json() const {
@@ -203,6 +207,7 @@ class FuzzCommand {
   std::uint64_t cases_wanted_ = 0;
   std::uint64_t cases_ = 0;
   double seconds_ = 0;
+  std::size_t found_ = 0;
   Distribution distribution_;
   Failures failures_;
   Status status_ = Status::met;

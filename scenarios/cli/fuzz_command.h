@@ -1,5 +1,5 @@
-// `adamant fuzz`: generates scenarios from a seed, runs each in a worker process, and keeps the
-// first of each distinct failure. It does not minimise what it finds.
+// `adamant fuzz`: generates scenarios from a seed, runs each in a worker process, and reduces
+// the first of each distinct failure.
 #pragma once
 
 #include "scenarios/cli/arguments.h"

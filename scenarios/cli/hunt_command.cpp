@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "scenarios/cli/failures.h"
+#include "scenarios/cli/findings.h"
 #include "scenarios/cli/hunt_report.h"
 #include "scenarios/cli/hunt_search.h"
 #include "scenarios/cli/outputs.h"
@@ -38,7 +38,7 @@ class HuntCommand {
         limits_{.cases_max = arguments.cases.value_or(std::numeric_limits<std::uint64_t>::max()),
                 .time_max = arguments.time.value_or(time_default)} {
     for (real::BugInfo const& bug : real::all_bugs())
-      if (is_wanted(bug)) hunted_.push_back({.bug = bug, .searches = {}, .file = {}});
+      if (is_wanted(bug)) hunted_.push_back({.bug = bug, .searches = {}, .minimized = {}});
   }
 
   Status execute() {
@@ -49,7 +49,7 @@ class HuntCommand {
       complain("hunt: " + lacking_);
       return Status::lacking;
     }
-    if (arguments_.out) write_files();
+    minimize();
     report();
     if (interrupted()) return Status::interrupted;
     return found() == hunted_.size() ? Status::met : Status::not_met;
@@ -94,7 +94,7 @@ class HuntCommand {
   }
 
   /// Of each bug the find with the fewest operations, whatever the order in which searches ended.
-  void write_files() {
+  void minimize() {
     for (Hunted& hunted : hunted_) {
       HuntEnd const* best = nullptr;
       for (HuntEnd const& end : hunted.searches) {
@@ -103,11 +103,28 @@ class HuntCommand {
             std::pair(end.operations, end.scenario) < std::pair(best->operations, best->scenario))
           best = &end;
       }
-      if (best == nullptr) continue;
-      auto const path = write_failure(*arguments_.out, std::string(hunted.bug.id),
-                                      load_scenario_text(best->scenario, "found"));
-      hunted.file = {.path = path.string(), .operations = best->operations};
+      if (best != nullptr && !interrupted()) minimize(hunted, *best);
     }
+  }
+
+  void minimize(Hunted& hunted, HuntEnd const& found) {
+    auto const begin = std::chrono::steady_clock::now();
+    Reduction reduction = reduce(load_scenario_text(found.scenario, "found"), options());
+    if (reduction.end != Reduction::End::minimized) return;
+    Finding const finding = finding_of(std::move(reduction), 0);
+    HuntMinimized minimized{
+        .operations = static_cast<int>(operation_count(finding.scenario.program)),
+        .runs = finding.runs};
+    if (arguments_.out) minimized.path = write_finding(*arguments_.out, finding).string();
+    minimized.seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    hunted.minimized = minimized;
+  }
+
+  ReduceOptions options() const {
+    ReduceOptions options;
+    options.at_once = arguments_.jobs;
+    return options;
   }
 
   std::size_t found() const {
@@ -151,7 +168,25 @@ class HuntCommand {
                       seconds.size(), hunted_.size(), arguments_.searches, median(seconds),
                       *std::max_element(seconds.begin(), seconds.end())));
     }
+    summarise_minimized(document);
     warn_of_canary();
+  }
+
+  void summarise_minimized(Json& document) const {
+    std::vector<double> seconds;
+    std::vector<double> operations;
+    for (Hunted const& hunted : hunted_) {
+      if (!hunted.minimized) continue;
+      seconds.push_back(hunted.minimized->seconds);
+      operations.push_back(hunted.minimized->operations);
+    }
+    if (seconds.empty()) return;
+    document["median_minimize_seconds"] = median(seconds);
+    document["median_minimized_operations"] = median(operations);
+    print(arguments_,
+          fmt::format("{} minimised: median {} operations in {:.3f} s, slowest {:.3f} s\n",
+                      seconds.size(), median(operations), median(seconds),
+                      *std::max_element(seconds.begin(), seconds.end())));
   }
 
   void warn_of_canary() const {

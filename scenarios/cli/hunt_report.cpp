@@ -31,6 +31,9 @@ int missed(Hunted const& hunted) {
 std::string remarks(Hunted const& hunted) {
   std::string text;
   auto const count = hunted.searches.size();
+  if (hunted.minimized)
+    text += fmt::format("; minimised to {} operation{} in {:.1f} s", hunted.minimized->operations,
+                        hunted.minimized->operations == 1 ? "" : "s", hunted.minimized->seconds);
   if (int const others = other_law_first(hunted); others > 0)
     text += fmt::format("; another law first in {} of {}", others, count);
   if (int const without = missed(hunted); without > 0 && is_found(hunted))
@@ -94,8 +97,11 @@ Json to_json(Hunted const& hunted) {
             {"other_law_first", other_law_first(hunted)}};
   json["cases"] = found ? Json(median_cases(hunted)) : Json();
   json["seconds"] = found ? Json(median_seconds(hunted)) : Json();
-  json["minimized_file"] = hunted.file ? Json(hunted.file->path) : Json();
-  json["minimized_operations"] = hunted.file ? Json(hunted.file->operations) : Json();
+  auto const& minimized = hunted.minimized;
+  json["minimized_file"] = minimized && !minimized->path.empty() ? Json(minimized->path) : Json();
+  json["minimized_operations"] = minimized ? Json(minimized->operations) : Json();
+  json["minimize_runs"] = minimized ? Json(minimized->runs) : Json();
+  json["minimize_seconds"] = minimized ? Json(minimized->seconds) : Json();
   if (auto const all = deaths(hunted); !all.empty()) json["deaths"] = all;
   return json;
 }

@@ -14,16 +14,18 @@
 
 namespace adamant::scenarios {
 
-/// A scenario that repeats a find, as it was written.
-struct HuntFile {
-  std::string path;
+/// A find that was reduced, and what that took.
+struct HuntMinimized {
+  std::string path = "";  // empty: not written
   int operations = 0;
+  std::uint64_t runs = 0;
+  double seconds = 0;
 };
 
 struct Hunted {
   real::BugInfo bug;
   std::vector<HuntEnd> searches;  // those that ended
-  std::optional<HuntFile> file;
+  std::optional<HuntMinimized> minimized;
 };
 
 /// The middle one of `values`, the lower of two. REQUIRES: values is not empty.

@@ -21,7 +21,7 @@ Hunted hunted(std::vector<HuntEnd> searches) {
                   .source = "adamant",
                   .text = "counts wrongly"},
           .searches = std::move(searches),
-          .file = {}};
+          .minimized = {}};
 }
 
 TEST(HuntReport, TakesTheMiddleOfAllSearches) {

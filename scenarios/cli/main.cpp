@@ -11,6 +11,7 @@
 #include "scenarios/cli/fuzz_command.h"
 #include "scenarios/cli/hunt_command.h"
 #include "scenarios/cli/listings.h"
+#include "scenarios/cli/minimize_command.h"
 #include "scenarios/cli/outputs.h"
 #include "scenarios/cli/run_command.h"
 #include "scenarios/pool/interrupt.h"
@@ -27,6 +28,8 @@ Status dispatch(Arguments const& arguments) {
       return fuzz_command(arguments);
     case Command::hunt:
       return hunt_command(arguments);
+    case Command::minimize:
+      return minimize_command(arguments);
     case Command::laws:
       return laws_command(arguments);
     case Command::bugs:

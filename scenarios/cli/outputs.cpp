@@ -14,6 +14,8 @@ namespace {
 std::FILE* text_stream(Arguments const& arguments) {
   for (auto const& output : {arguments.json, arguments.junit})
     if (output && is_standard_output(*output)) return stderr;
+  bool const minimizes = arguments.command == Command::minimize;
+  if (minimizes && is_standard_output(arguments.out.value_or("-"))) return stderr;
   return stdout;
 }
 

@@ -31,14 +31,6 @@ TEST_F(Program, BadUsageIsTwoWithAHint) {
   }
 }
 
-TEST_F(Program, WhatIsNotThereYetSaysSo) {
-  for (char const* const command : {"minimize x.yaml"}) {
-    Called const called = call(command);
-    EXPECT_EQ(called.status, 2) << command;
-    EXPECT_NE(called.err.find("not there yet"), std::string::npos) << command;
-  }
-}
-
 TEST_F(Program, TheCatalogueIsListedForPeopleAndMachines) {
   EXPECT_NE(call("bugs").out.find("mean_not_divided"), std::string::npos);
   Called const machine = call("bugs --json -");

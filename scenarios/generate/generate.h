@@ -7,7 +7,6 @@
 #include <rapidcheck/Gen.h>
 
 #include <cstdint>
-#include <vector>
 
 #include "scenarios/generate/features.h"
 #include "scenarios/model/scenario.h"
@@ -32,11 +31,8 @@ struct GenerateOptions {
 Scenario generate_scenario(std::uint64_t seed, std::uint64_t index,
                            GenerateOptions const& options = {});
 
-/// Scenarios that are simpler than this one in one respect each, the boldest cut first. All are
-/// well-formed; none is equal to `scenario`, and no chain of simplifications is endless.
-std::vector<Scenario> simpler(Scenario const& scenario);
-
-/// The same scenarios for properties, growing with RapidCheck's size and shrinking by simpler().
+/// The same scenarios for properties, growing with RapidCheck's size and shrinking by simpler()
+/// (scenarios/minimize/passes.h).
 rc::Gen<Scenario> scenario_gen(GenerateOptions options = {});
 
 }  // namespace adamant::scenarios

@@ -135,21 +135,7 @@ TEST(Generate, WhatIsSwitchedOffDoesNotOccur) {
   }
 }
 
-TEST(Simpler, CandidatesDifferAndStaySupported) {
-  for (std::uint64_t i = 0; i < 100; ++i) {
-    Scenario const scenario = generate_scenario(12, i);
-    for (Scenario const& candidate : simpler(scenario)) {
-      ASSERT_NE(candidate, scenario);
-      ASSERT_FALSE(refuse(candidate));
-      ASSERT_FALSE(candidate.program.empty());
-      ASSERT_FALSE(candidate.params.empty());
-      ASSERT_NO_THROW(load_scenario_text(write_scenario(candidate), "candidate.yaml"))
-          << write_scenario(candidate);
-    }
-  }
-}
-
-TEST(Simpler, GreedyShrinkingEndsAtOneStepOfOneElement) {
+TEST(ScenarioGen, GreedyShrinkingEndsAtOneStepOfOneElement) {
   auto const steps = [](Scenario const& scenario) {
     for (Operation const& operation : scenario.program) {
       if (std::holds_alternative<Step>(operation.action)) return true;

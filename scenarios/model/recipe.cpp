@@ -59,6 +59,19 @@ Precision with(Precision recipe, PrecisionOverride const& change) {
   return recipe;
 }
 
+AdamOverride difference(AdamConfig const& config) {
+  AdamConfig const defaults;
+  AdamOverride changed;
+  if (config.learning_rate != defaults.learning_rate) changed.lr = config.learning_rate;
+  if (config.beta1 != defaults.beta1 || config.beta2 != defaults.beta2)
+    changed.betas = {config.beta1, config.beta2};
+  if (config.epsilon != defaults.epsilon) changed.eps = config.epsilon;
+  if (config.weight_decay != defaults.weight_decay) changed.weight_decay = config.weight_decay;
+  if (config.bias_correction != defaults.bias_correction)
+    changed.bias_correction = config.bias_correction;
+  return changed;
+}
+
 AdamConfig with(AdamConfig config, AdamOverride const& change) {
   replace(config.learning_rate, change.lr);
   if (change.betas) {

@@ -107,6 +107,8 @@ struct SettingsChange {
   friend bool operator==(SettingsChange const&, SettingsChange const&) = default;
 };
 
+/// What `config` overrides of the defaults, the mode apart: with({}, difference(config)) is it.
+AdamOverride difference(AdamConfig const& config);
 /// `config` with everything that `change` names replaced.
 AdamConfig with(AdamConfig config, AdamOverride const& change);
 /// `optimizer` after a `set`.

@@ -29,20 +29,6 @@ void write_adam(Flow& map, AdamOverride const& settings) {
     map.add("bias_correction", *settings.bias_correction ? "true" : "false");
 }
 
-/// What an optimizer's settings override of the defaults.
-AdamOverride changes(AdamConfig const& adam) {
-  AdamConfig const defaults;
-  AdamOverride changed;
-  if (adam.learning_rate != defaults.learning_rate) changed.lr = adam.learning_rate;
-  if (adam.beta1 != defaults.beta1 || adam.beta2 != defaults.beta2)
-    changed.betas = {adam.beta1, adam.beta2};
-  if (adam.epsilon != defaults.epsilon) changed.eps = adam.epsilon;
-  if (adam.weight_decay != defaults.weight_decay) changed.weight_decay = adam.weight_decay;
-  if (adam.bias_correction != defaults.bias_correction)
-    changed.bias_correction = adam.bias_correction;
-  return changed;
-}
-
 }  // namespace
 
 Flow write_precision(PrecisionOverride const& precision) {
@@ -72,7 +58,7 @@ Flow write_optimizer(Optimizer const& optimizer) {
   Optimizer const defaults;
   Flow map = flow_map();
   map.word("mode", optimizer.adam.mode, defaults.adam.mode);
-  write_adam(map, changes(optimizer.adam));
+  write_adam(map, difference(optimizer.adam));
   map.flag("decoupled_grad", optimizer.decoupled_grad, defaults.decoupled_grad);
   map.flag("keep_cast_grad", optimizer.keep_cast_grad, defaults.keep_cast_grad);
   map.word("step_counter", optimizer.step_counter, defaults.step_counter);

@@ -1,0 +1,102 @@
+// Every bug of the catalogue, found by the ordinary search and reduced: the scenario that is left
+// is small, breaks the law that was found, and says the same wherever it runs again.
+#include "scenarios/cli/reduction.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include "real/bug_table.h"
+#include "scenarios/cli/search.h"
+#include "scenarios/minimize/document.h"
+#include "scenarios/run/testing/small_scenario.h"
+#include "scenarios/yaml/load.h"
+#include "scenarios/yaml/write.h"
+
+namespace adamant::scenarios {
+namespace {
+
+constexpr std::uint64_t cases_max = 3'000;
+
+/// The first generated case that breaks the bug's law, expecting that.
+std::optional<Scenario> found(real::BugInfo const& bug, std::uint64_t seed) {
+  for (std::uint64_t index = 0; index < cases_max; ++index) {
+    Scenario scenario = search_case(seed, index, std::string(bug.id));
+    scenario.expect = {.kind = Expectation::Kind::violates, .id = std::string(bug.law)};
+    RunOptions options;
+    options.repeat = search_repeats(index);
+    if (run_scenario(scenario, options).met) return scenario;
+  }
+  return std::nullopt;
+}
+
+TEST(Reduction, OfEveryBugIsSmallAndSaysTheSameAgain) {
+#ifdef ADAMANT_UNCHECKED_ONLY
+  GTEST_SKIP() << "the sanitizers exclude the instrumentation that most laws need";
+#endif
+  std::vector<std::int64_t> operations;
+  for (real::BugInfo const& bug : real::all_bugs()) {
+    auto const scenario = found(bug, 1);
+    if (!scenario) continue;  // what random search finds is the hunt's to say
+    Reduction const reduction = reduce(*scenario, {});
+    ASSERT_EQ(reduction.end, Reduction::End::minimized) << bug.id;
+    EXPECT_EQ(reduction.symptom.id, bug.law) << bug.id;
+    std::string const text = write_document(reduction.scenario, reduction.result, reduction.symptom,
+                                            std::string(bug.id) + ".yaml");
+    Scenario const again = load_scenario_text(text, "again.yaml");
+    ASSERT_EQ(again, reduction.scenario) << text;
+    RunResult const replayed = run_scenario(again);
+    EXPECT_TRUE(replayed.met) << text;
+    bool const repeats = bug.law != "determinism.digest";
+    EXPECT_TRUE(!repeats || replayed.digest == reduction.result.digest) << text;
+    operations.push_back(operation_count(again.program));
+    EXPECT_LE(operations.back(), 8) << text;
+  }
+  EXPECT_GE(operations.size(), real::all_bugs().size() / 2);
+}
+
+TEST(Reduction, OfOneBugFoundTwiceIsOneFile) {
+#ifdef ADAMANT_UNCHECKED_ONLY
+  GTEST_SKIP() << "the sanitizers exclude the instrumentation that most laws need";
+#endif
+  for (char const* const id : {"step_skips_wait_for_reduction", "mean_not_divided",
+                               "counter_off_by_one", "first_group_for_all", "square_first"}) {
+    auto const bugs = real::all_bugs();
+    auto const bug =
+        std::find_if(bugs.begin(), bugs.end(), [&](auto const& b) { return b.id == id; });
+    ASSERT_NE(bug, bugs.end()) << id;
+    std::map<std::string, std::uint64_t> files;
+    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+      Reduction const reduction = reduce(*found(*bug, seed), {.at_once = 2});
+      files.emplace(write_scenario(reduction.scenario), seed);
+    }
+    EXPECT_EQ(files.size(), 1U) << files.begin()->first << files.rbegin()->first;
+  }
+}
+
+TEST(Reduction, OfAScenarioThatPassesIsNone) {
+  Reduction const reduction = reduce(small_scenario(), {});
+  EXPECT_EQ(reduction.end, Reduction::End::passes);
+  EXPECT_EQ(reduction.first.outcome, Outcome::pass);
+}
+
+TEST(Reduction, LeavesAScenarioThatIsRefusedAsExpected) {
+  Scenario scenario = small_scenario();
+  scenario.params[0].shape = {};
+  scenario.expect = {.kind = Expectation::Kind::refused, .id = "any"};
+  EXPECT_EQ(reduce(scenario, {}).end, Reduction::End::passes);
+}
+
+TEST(RunIsolated, AProcessThatDiesTakesNothingAlong) {
+  Scenario const healthy = small_scenario();
+  std::vector<Scenario> const both{healthy, healthy};
+  auto const results = run_isolated(both, {});
+  ASSERT_EQ(results.size(), 2U);
+  EXPECT_EQ(results[0].digest, results[1].digest);
+  EXPECT_EQ(results[0].outcome, Outcome::pass);
+}
+
+}  // namespace
+}  // namespace adamant::scenarios

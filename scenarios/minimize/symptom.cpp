@@ -1,0 +1,71 @@
+#include "scenarios/minimize/symptom.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "scenarios/model/laws.h"
+
+namespace adamant::scenarios {
+
+namespace {
+
+/// A law that `pattern` covers, among those that were broken.
+std::optional<Symptom> violated(RunResult const& result, std::string_view pattern) {
+  for (ViolationReport const& violation : result.violations) {
+    if (!matches(pattern, violation.law)) continue;
+    return Symptom{.id = violation.law, .first = violation.law == result.violations.front().law};
+  }
+  return std::nullopt;
+}
+
+std::optional<Symptom> violated(RunResult const& result, Expectation const& expected) {
+  std::optional<Symptom> symptom;
+  if (expected.kind == Expectation::Kind::violates) symptom = violated(result, expected.id);
+  if (!symptom) symptom = violated(result, "order.race");
+  if (!symptom && !result.violations.empty())
+    symptom = Symptom{.id = result.violations.front().law};
+  return symptom;
+}
+
+bool is_expected(RunResult const& refused, Expectation const& expected) {
+  if (expected.kind != Expectation::Kind::refused) return false;
+  return expected.id == "any" || matches(expected.id, refused.reason);
+}
+
+}  // namespace
+
+std::optional<Symptom> symptom_of(RunResult const& result, Expectation const& expected) {
+  switch (result.outcome) {
+    case Outcome::pass:
+      return std::nullopt;
+    case Outcome::violated:
+      return violated(result, expected);
+    case Outcome::refused:
+      if (is_expected(result, expected)) return std::nullopt;
+      break;
+    case Outcome::error:
+      break;
+  }
+  return Symptom{.outcome = result.outcome, .id = result.reason};
+}
+
+bool shows(RunResult const& result, Symptom const& symptom) {
+  if (result.outcome != symptom.outcome) return false;
+  if (symptom.outcome == Outcome::violated) return violation_of(result, symptom) != nullptr;
+  return result.reason == symptom.id;
+}
+
+ViolationReport const* violation_of(RunResult const& result, Symptom const& symptom) {
+  if (symptom.outcome != Outcome::violated || result.violations.empty()) return nullptr;
+  auto const begin = result.violations.begin();
+  auto const end = symptom.first ? std::next(begin) : result.violations.end();
+  auto const found =
+      std::find_if(begin, end, [&](ViolationReport const& v) { return v.law == symptom.id; });
+  return found == end ? nullptr : &*found;
+}
+
+std::string word_of(Symptom const& symptom) {
+  return symptom.outcome == Outcome::error ? "error" : symptom.id;
+}
+
+}  // namespace adamant::scenarios

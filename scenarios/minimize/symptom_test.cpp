@@ -1,0 +1,62 @@
+#include "scenarios/minimize/symptom.h"
+
+#include <gtest/gtest.h>
+
+namespace adamant::scenarios {
+namespace {
+
+RunResult violated(std::vector<std::string> const& laws) {
+  RunResult result;
+  result.outcome = Outcome::violated;
+  for (std::string const& law : laws) result.violations.emplace_back().law = law;
+  return result;
+}
+
+RunResult ended(Outcome outcome, std::string reason) {
+  RunResult result;
+  result.outcome = outcome;
+  result.reason = std::move(reason);
+  return result;
+}
+
+TEST(Symptom, OfSeveralIsTheFirstViolation) {
+  auto const symptom = symptom_of(violated({"values.bitwise", "memory.budget"}));
+  ASSERT_TRUE(symptom);
+  EXPECT_EQ(*symptom, (Symptom{.id = "values.bitwise"}));
+}
+
+TEST(Symptom, OfSeveralIsTheOneThatIsExpected) {
+  Expectation const expected{.kind = Expectation::Kind::violates, .id = "memory"};
+  auto const symptom = symptom_of(violated({"values.bitwise", "memory.budget"}), expected);
+  ASSERT_TRUE(symptom);
+  EXPECT_EQ(symptom->id, "memory.budget");
+  EXPECT_FALSE(symptom->first);
+}
+
+TEST(Symptom, OfSeveralIsTheRaceThatExplainsThem) {
+  auto const symptom = symptom_of(violated({"access.bounds", "order.race"}));
+  ASSERT_TRUE(symptom);
+  EXPECT_EQ(symptom->id, "order.race");
+}
+
+TEST(Symptom, IsNoneWhereNothingFailed) {
+  Expectation const refused{.kind = Expectation::Kind::refused, .id = "any"};
+  EXPECT_FALSE(symptom_of(ended(Outcome::pass, "")));
+  EXPECT_FALSE(symptom_of(ended(Outcome::refused, "unsupported.layout"), refused));
+  EXPECT_TRUE(symptom_of(ended(Outcome::refused, "out_of_memory")));
+  EXPECT_TRUE(symptom_of(ended(Outcome::error, "killed")));
+}
+
+TEST(Symptom, IsNotShownByAnotherLawOrOutcome) {
+  Symptom const bitwise{.id = "values.bitwise"};
+  EXPECT_TRUE(shows(violated({"values.bitwise", "order.race"}), bitwise));
+  EXPECT_FALSE(shows(violated({"order.race", "values.bitwise"}), bitwise)) << "a consequence";
+  EXPECT_FALSE(shows(violated({"values.interval"}), bitwise));
+  EXPECT_FALSE(shows(ended(Outcome::error, "killed"), bitwise));
+  Symptom const death{.outcome = Outcome::error, .id = "killed by signal 6"};
+  EXPECT_TRUE(shows(ended(Outcome::error, "killed by signal 6"), death));
+  EXPECT_FALSE(shows(ended(Outcome::error, "killed by signal 11"), death));
+}
+
+}  // namespace
+}  // namespace adamant::scenarios
