@@ -1,5 +1,5 @@
-// Compiled once against each header set, with ADAMANT_CONVERSIONS_OF(format) as the functions'
-// name.
+// Compiled once against each header set, with the names of its two functions as
+// ADAMANT_CONVERSIONS_BF16 and ADAMANT_CONVERSIONS_FP16.
 #include "properties/formats/conversions.h"
 
 #include <cuda_bf16.h>
@@ -33,11 +33,11 @@ void widen_fp16(std::span<std::uint16_t const> bits, std::span<float> values) {
 
 }  // namespace
 
-Conversions ADAMANT_CONVERSIONS_OF(bf16)() {
+Conversions ADAMANT_CONVERSIONS_BF16() {
   return {.narrow = narrow_bf16, .widen = widen_bf16};
 }
 
-Conversions ADAMANT_CONVERSIONS_OF(fp16)() {
+Conversions ADAMANT_CONVERSIONS_FP16() {
   return {.narrow = narrow_fp16, .widen = widen_fp16};
 }
 
