@@ -65,6 +65,7 @@ class VerdictReportsOnNan : public VerdictReports {
   }
 
   void step_to(float parameter) {
+    for (HandmadeRank& r : world_.ranks) r.settings.epsilon = 0;
     started();
     world_.zero_gradients();
     after(zero_grad_to_zeros);
