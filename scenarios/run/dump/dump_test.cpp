@@ -9,6 +9,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "oracle/formats/formats.h"
 #include "scenarios/run/dump/output_error.h"
 #include "scenarios/run/dump/safetensors.h"
 #include "scenarios/run/run.h"
@@ -72,6 +73,29 @@ TEST(Dump, HasTheInitialParametersAndEachStepsGradientAndState) {
   EXPECT_EQ(state.at("h.0.weight/exp_avg").size(), 35U);
   EXPECT_TRUE(std::filesystem::exists(scratch / "out/state_005.safetensors"));
   EXPECT_FALSE(std::filesystem::exists(scratch / "out/state_006.safetensors"));
+}
+
+// Everything in fp32, and once more as it is stored where that is another format.
+TEST(Dump, ShortFormatsAreWrittenWidenedAndRaw) {
+  Scratch const scratch;
+  Scenario scenario = small_scenario();
+  scenario.precision = {.param = ParamType::bf16, .main = MainType::fp32};
+  scenario.program = {operation(Backward{}), operation(Step{})};
+  EXPECT_EQ(run_scenario(scenario, dumped_to(scratch / "out")).outcome, Outcome::pass);
+  auto const state = read_safetensors(scratch / "out/state_001.safetensors");
+  EXPECT_EQ(state.size(), 5U * 5U);  // the parameter twice, main weight and moments
+  EXPECT_FALSE(state.contains("embed.weight/main/raw"));
+  auto const& widened = state.at("embed.weight");
+  auto const& raw = state.at("embed.weight/raw");
+  ASSERT_EQ(widened.size(), 30U);
+  ASSERT_EQ(raw.size(), 15U);  // half of the bytes
+  std::vector<float> decoded(widened.size());
+  oracle::decode(NumberFormat::bf16, std::as_bytes(std::span(raw)), decoded);
+  EXPECT_EQ(decoded, widened);
+  auto main = state.at("embed.weight/main");
+  EXPECT_NE(main, widened);
+  oracle::round_to(NumberFormat::bf16, main);
+  EXPECT_EQ(main, widened);
 }
 
 TEST(Dump, LeavesOutParametersWithoutGradient) {

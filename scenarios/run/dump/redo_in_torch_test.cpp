@@ -71,6 +71,29 @@ INSTANTIATE_TEST_SUITE_P(Dump, RedoInTorch,
                                                           GradientClass::normal,
                                                           GradientClass::wild)));
 
+class RedoInTorchInFormats : public testing::TestWithParam<Precision> {};
+
+// Gradients are dumped as the step consumed them, also where a cast has rounded them.
+TEST_P(RedoInTorchInFormats, EveryStepIsWithinWhatRoundingExplains) {
+  Scenario scenario = small_scenario();
+  scenario.precision = GetParam();
+  scenario.optimizer.decoupled_grad = false;
+  scenario.gradients = GradientClass::normal;
+  Redone const redone = redo(scenario);
+  if (redone.status == no_torch_status) GTEST_SKIP() << why_skipped(redone);
+  EXPECT_EQ(redone.status, 0) << redone.output;
+}
+
+INSTANTIATE_TEST_SUITE_P(Dump, RedoInTorchInFormats,
+                         testing::Values(Precision{.param = ParamType::bf16},
+                                         Precision{.param = ParamType::bf16,
+                                                   .grad = GradType::bf16,
+                                                   .main = MainType::fp32},
+                                         Precision{.param = ParamType::fp16,
+                                                   .grad = GradType::bf16,
+                                                   .exp_avg = StateType::bf16,
+                                                   .exp_avg_sq = StateType::bf16}));
+
 class RedoInTorchNotices : public testing::TestWithParam<char const*> {};
 
 TEST_P(RedoInTorchNotices, AnEngineThatIsWrong) {
