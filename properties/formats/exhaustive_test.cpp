@@ -107,7 +107,8 @@ TEST(ExhaustiveFormats, TheInstalledToolkitsBf16IsTheOracles) {
   expect_agreement(NumberFormat::bf16, installed_bf16());
   expect_same_worth(NumberFormat::bf16, installed_bf16());
 #else
-  GTEST_SKIP() << "no cuda_bf16.h found";
+  GTEST_SKIP()
+      << "no CUDA toolkit was found when this was configured, so its cuda_bf16.h is not compared";
 #endif
 }
 
@@ -116,7 +117,8 @@ TEST(ExhaustiveFormats, TheInstalledToolkitsFp16IsTheOracles) {
   expect_agreement(NumberFormat::fp16, installed_fp16());
   expect_same_worth(NumberFormat::fp16, installed_fp16());
 #else
-  GTEST_SKIP() << "no cuda_fp16.h found";
+  GTEST_SKIP()
+      << "no CUDA toolkit was found when this was configured, so its cuda_fp16.h is not compared";
 #endif
 }
 

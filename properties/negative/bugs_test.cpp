@@ -92,7 +92,8 @@ class CataloguedBug : public testing::TestWithParam<real::BugInfo> {
  protected:
   void SetUp() override {
     if (!judged_here(laws_of(GetParam())))
-      GTEST_SKIP() << "the sanitizers exclude the instrumentation";
+      GTEST_SKIP() << "its law is about accesses, which only the instrumentation reports, and the "
+                      "sanitizers exclude that";
   }
 
   Scenario const scenario_ = scenario_of(GetParam());
