@@ -10,6 +10,28 @@
 namespace adamant::real {
 
 #define ADAMANT_BUG_TABLE(X)                                                                       \
+  /* graphs */                                                                                     \
+  X(mlm_4663, "graph.pointer", "https://github.com/NVIDIA/Megatron-LM/pull/4663",                  \
+    "zero_grad gives the gradients' memory back between a capture and its replay")                 \
+  X(mlm_4663_view, "values.bitwise", "https://github.com/NVIDIA/Megatron-LM/pull/4663",            \
+    "a replay does not give parameters their view of the gradient that it computed")               \
+  X(mlm_4663_copy, "memory.budget", "https://github.com/NVIDIA/Megatron-LM/pull/4663",             \
+    "zero_grad gives gradients back and keeps the cast copies of them")                            \
+  X(mlm_4663_twice, "memory.budget", "https://github.com/NVIDIA/Megatron-LM/pull/4663",            \
+    "every change of the gradients makes new cast copies beside the old ones")                     \
+  X(F02, "graph.scalar", "https://github.com/tracel-ai/burn/issues/5779",                          \
+    "the learning rate travels by value, so that replays go on with that of the capture")          \
+  X(F03, "graph.capture", "https://github.com/pytorch/pytorch/issues/106802",                      \
+    "the learning rate is read back from the device in every step, captured ones too")             \
+  X(F04, "graph.scalar", "adamant",                                                                \
+    "the weight decay travels by value, so that replays go on with that of the capture")           \
+  X(F05, "values.bitwise", "https://github.com/NVIDIA/TransformerEngine/issues/2937",              \
+    "a graph's own gradient buffer is handed out, so that its next replay overwrites it")          \
+  X(F09, "values.bitwise", "https://github.com/deepmodeling/deepmd-kit/pull/6001",                 \
+    "parameters that get their first gradient after a capture are left out of replayed steps")     \
+  X(F10, "graph.pointer", "adamant",                                                               \
+    "the buffers of a backward are allocated anew between a capture and its replay")               \
+  X(F11, "values.bitwise", "adamant", "a second capture is answered with the first graph")         \
   /* order between streams, and between the device and the host */                                 \
   X(compute_skips_wait_for_gather, "order.race", "adamant",                                        \
     "the model starts on a unit before its parameters are gathered")                               \

@@ -3,7 +3,9 @@
 #include "real/engine.h"
 
 #include <cstring>
+#include <optional>
 
+#include "real/bug.h"
 #include "real/checkpoint/checkpoint_error.h"
 #include "real/checkpoint/engine_state.h"
 #include "real/checkpoint/load.h"
@@ -13,6 +15,7 @@
 #include "real/cuda/assert.h"
 #include "real/cuda/error.h"
 #include "real/cuda/numbers.h"
+#include "real/graph/iteration.h"
 #include "real/offload/hybrid_step.h"
 #include "real/offload/split.h"
 #include "real/offload/state_offload.h"
@@ -63,12 +66,15 @@ class ShardedAdam final : public Engine {
       if (leaves_after_step_) states_->send_away();
     });
   }
+  void capture(std::span<Verb const> verbs) override;
+  void replay() override;
+  bool has_graph() const override { return iteration_.has_value(); }
   void zero_grad(bool set_to_none) override;
   void offload() override;
   void reload() override;
   void set_group(int group, AdamConfig const& config) override {
     expect_state();
-    step_.set_group(group, config);
+    attempt([&] { step_.set_group(group, config); });
   }
   AdamConfig group(int group) const override { return step_.group(group); }
   void save(Storage& storage, std::string const& directory) override;
@@ -90,6 +96,11 @@ class ShardedAdam final : public Engine {
 
  private:
   void upload(std::byte* to, std::span<std::byte const> from);
+  void run_backward(std::span<int const> without, int sequence);
+  void run_zero_grad(bool set_to_none);
+  void gradients_changed();
+  void record();
+  void perform(Verb const& verb, int sequence);
 
   /// Remembers that a verb failed: from then on the other ranks are somewhere else.
   template <typename Verb>
@@ -151,6 +162,8 @@ class ShardedAdam final : public Engine {
   bool leaves_after_step_;
   NoWorkers no_workers_;
   std::unique_ptr<HybridStep> hybrid_;
+  bool capturable_;
+  std::optional<Iteration> iteration_;  // what was captured
   bool failed_ = false;
   bool has_state_ = true;
 };
@@ -171,9 +184,13 @@ ShardedAdam::ShardedAdam(EngineConfig const& config, GradientSource& source)
       layout_(config.parameters, {.rank = config.rank, .world_size = config.world_size}),
       split_(layout_, config.hybrid ? config.hybrid->fraction : 0.0),
       communicator_(make_communicator(config)),
-      tensors_(layout_, bytes_on_device(layout_, split_, config.state_offload), ledger_, streams_),
-      step_(config.parameters, {.groups = config.groups, .counter = config.step_counter}, layout_,
-            split_, ledger_, streams_),
+      tensors_(layout_, bytes_on_device(layout_, split_, config.state_offload), ledger_, streams_,
+               {.gradients = config.capturable, .cast_gradients = config.keep_cast_grad}),
+      step_(config.parameters,
+            {.groups = config.groups,
+             .counter = config.step_counter,
+             .capturable = config.capturable},
+            layout_, split_, ledger_, streams_),
       backward_({.layout = layout_,
                  .tensors = tensors_,
                  .ledger = ledger_,
@@ -181,8 +198,10 @@ ShardedAdam::ShardedAdam(EngineConfig const& config, GradientSource& source)
                  .communicator = *communicator_,
                  .source = source,
                  .where = {.rank = config.rank, .world_size = config.world_size},
-                 .microbatches = config.microbatches}),
-      leaves_after_step_(config.state_offload.has_value()) {
+                 .microbatches = config.microbatches,
+                 .keeps_buffers = config.capturable}),
+      leaves_after_step_(config.state_offload.has_value()),
+      capturable_(config.capturable) {
   if (config.state_offload || config.hybrid) copies_ = std::make_unique<OffloadStreams>();
   if (config.state_offload)
     states_ = std::make_unique<StateOffload>(state_parts(), *config.state_offload, true);
@@ -248,22 +267,86 @@ void ShardedAdam::upload(std::byte* to, std::span<std::byte const> from) {
 
 void ShardedAdam::backward(std::span<int const> without) {
   expect_state();
+  attempt([&] { run_backward(without, 0); });
+}
+
+void ShardedAdam::run_backward(std::span<int const> without, int sequence) {
   std::vector<bool> wanted(static_cast<std::size_t>(layout_.parameter_count()), true);
   for (int const parameter : without) {
     ADAMANT_REAL_ASSERT(parameter >= 0);
     ADAMANT_REAL_ASSERT(parameter < layout_.parameter_count());
     wanted[static_cast<std::size_t>(parameter)] = false;
   }
-  attempt([&] { backward_.run(wanted); });
+  backward_.run(wanted, sequence);
+  gradients_changed();
+}
+
+// Those whose owners were settled when the graph was captured, where that is the mistake.
+void ShardedAdam::gradients_changed() {
+  if (iteration_ && !iteration_->recording() && ADAMANT_BUG(F09)) return;
+  step_.gradients_changed(tensors_.have_gradients());
 }
 
 void ShardedAdam::zero_grad(bool set_to_none) {
   expect_state();
   attempt([&] {
-    if (set_to_none)
-      tensors_.drop_gradients();
-    else
-      tensors_.zero_gradients();
+    run_zero_grad(set_to_none);
+    if (set_to_none && iteration_ && ADAMANT_BUG(mlm_4663)) tensors_.give_back_gradients();
+  });
+}
+
+void ShardedAdam::run_zero_grad(bool set_to_none) {
+  if (set_to_none)
+    tensors_.drop_gradients();
+  else
+    tensors_.zero_gradients();
+  gradients_changed();
+}
+
+void ShardedAdam::capture(std::span<Verb const> verbs) {
+  ADAMANT_REAL_ASSERT(capturable_);
+  if (iteration_ && ADAMANT_BUG(F11)) return;
+  iteration_.emplace(verbs);
+  attempt([&] { record(); });
+}
+
+// The verbs leave their marks in the host's books while they are recorded; but nothing happened, so
+// the books go back to where they were, and each replay brings them forward.
+void ShardedAdam::record() {
+  BooksOfHost const before{.has_gradient = tensors_.have_gradients(), .counters = step_.counters()};
+  tensors_.ensure_gradients();  // here and not in the capture, which takes no allocation
+  iteration_->record(streams_.compute, before.has_gradient, [&] {
+    int backwards = 0;
+    for (Verb const& verb : iteration_->verbs()) {
+      perform(verb, backwards);
+      backwards += verb.kind == Verb::Kind::backward ? 1 : 0;
+    }
+    iteration_->recorded(tensors_.have_gradients());
+  });
+  tensors_.set_have_gradients(before.has_gradient);
+  step_.set_counters(before.counters);
+}
+
+void ShardedAdam::perform(Verb const& verb, int sequence) {
+  switch (verb.kind) {
+    case Verb::Kind::backward:
+      return run_backward(verb.without, sequence);
+    case Verb::Kind::step:
+      iteration_->note_step(tensors_.have_gradients());
+      return step_.run(tensors_, nullptr);
+    case Verb::Kind::zero_grad:
+      return run_zero_grad(verb.set_to_none);
+  }
+}
+
+void ShardedAdam::replay() {
+  ADAMANT_REAL_ASSERT(iteration_.has_value());
+  attempt([&] {
+    if (ADAMANT_BUG(F10)) backward_.move_buffers();
+    if (!iteration_->fits(tensors_.have_gradients())) record();
+    iteration_->launch(streams_.compute);
+    for (std::vector<bool> const& stepped : iteration_->steps()) step_.count_replayed(stepped);
+    if (!ADAMANT_BUG(mlm_4663_view)) tensors_.set_have_gradients(iteration_->gradients_after());
   });
 }
 

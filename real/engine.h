@@ -40,6 +40,8 @@ struct UnitBackward {
   bool accumulate = false;  // add to `gradient` instead of overwriting it
   std::span<WholeTensor const> tensors;
   cudaStream_t stream = nullptr;  // order all work on it
+  /// In a capture, how many backwards were recorded before this one; 0 outside.
+  int sequence = 0;
 };
 
 /// Stands where a model's backward would: given whole parameters, enqueues work on the stream that
@@ -83,6 +85,10 @@ struct EngineConfig {
   std::vector<std::string> group_names = {};  // for checkpoints; empty: their numbers
   StepCounter step_counter = StepCounter::group;
   int microbatches = 1;  // of the global batch; rank r takes r, r + world_size, …
+  /// Everything that a replay needs lives on the device and never moves: settings and counters of
+  /// the step, gradients from the beginning on, and the buffers of a backward.
+  bool capturable = false;
+  bool keep_cast_grad = false;  // cast copies of gradients live as long as the engine
 
   /// At most one of the two. States leave after each step, and before the first one they are away.
   std::optional<StateOffloadConfig> state_offload;
@@ -97,6 +103,14 @@ struct EngineConfig {
 
   /// Bytes of a checkpoint's file that are moved at once and share a checksum; at most 1 MiB.
   std::size_t checkpoint_piece_bytes = 256 * 1024;
+};
+
+/// A verb of an iteration, to be recorded; see Engine.
+struct Verb {
+  enum class Kind { backward, step, zero_grad };
+  Kind kind = Kind::step;
+  std::vector<int> without = {};  // backward
+  bool set_to_none = true;        // zero_grad
 };
 
 /// A live allocation of the engine.
@@ -195,6 +209,14 @@ class Engine {
 
   /// The settings of a group that the next step uses.
   virtual AdamConfig group(int group) const = 0;
+
+  /// Records verbs as a graph, in place of one that was recorded before, and executes nothing.
+  /// REQUIRES: a capturable engine, NCCL as transport, and verbs that can_be_captured() allows.
+  virtual void capture(std::span<Verb const> verbs) = 0;
+  /// Executes what was captured, as the same verbs would now: where a parameter has a gradient that
+  /// had none at the capture, or the other way round, the verbs are captured anew before.
+  virtual void replay() = 0;
+  virtual bool has_graph() const = 0;
 
   /// Waits until everything enqueued is done.
   virtual void synchronize() = 0;

@@ -14,6 +14,9 @@ namespace {
 constexpr std::int64_t whole_alignment_bytes = 16;
 constexpr std::int64_t step_entry_bytes = 48;
 constexpr std::int64_t piece_bytes = 56;
+constexpr std::int64_t group_settings_bytes = 32;
+constexpr std::int64_t group_state_bytes = 40;
+constexpr std::int64_t parameter_state_bytes = 16;
 constexpr std::int64_t piece_numel_max = 65536;
 
 std::size_t index_of(Purpose purpose) {
@@ -86,7 +89,9 @@ std::int64_t largest_one(std::vector<std::int64_t> const& units) {
 
 }  // namespace
 
-Budget::Budget(std::span<ParameterSpec const> parameters, Place place, Offload const& offload) {
+Budget::Budget(std::span<ParameterSpec const> parameters, Place place, Offload const& offload,
+               Residence residence)
+    : residence_(residence) {
   check(!offload.states || !offload.hybrid, "at most one offload");
   std::int64_t pieces = 0;
   for (auto const& parameter : parameters) {
@@ -111,9 +116,16 @@ Budget::Budget(std::span<ParameterSpec const> parameters, Place place, Offload c
   auto const table = std::ssize(sizes_) * step_entry_bytes;
   device_[index_of(Purpose::step_table)] = table;
   pinned_[index_of(Purpose::step_table)] = table;
+  if (residence.capturable) {
+    device_[index_of(Purpose::step_table)] +=
+        residence.group_count * group_state_bytes + std::ssize(sizes_) * parameter_state_bytes;
+    pinned_[index_of(Purpose::step_table)] = residence.group_count * group_settings_bytes;
+    keep_unit_buffers();
+  }
   device_[index_of(Purpose::work_list)] = pieces * piece_bytes;
   if (offload.states) set_state_offload(*offload.states);
   if (offload.hybrid) set_hybrid(parameters, place, *offload.hybrid);
+  set_gradients(false);
   for (std::size_t i = 0; i < peak_.size(); ++i) peak_[i] = device_[i] + pinned_[i];
 }
 
@@ -188,11 +200,32 @@ void Budget::step() {
   if (leaves_after_step_) offload();
 }
 
+void Budget::keep_unit_buffers() {
+  auto const units = static_cast<std::size_t>(unit_count_);
+  std::vector<std::int64_t> gathered(units), unreduced(units), reduced(units);
+  for (Size const& size : sizes_) {
+    auto const unit = static_cast<std::size_t>(size.unit);
+    gathered[unit] += size.whole_parameter;
+    unreduced[unit] += size.whole_gradient;
+    reduced[unit] += size.gradient_shard;
+  }
+  std::vector<std::int64_t> even, odd;
+  for (std::size_t unit = 0; unit < units; ++unit)
+    (unit % 2 == 0 ? even : odd).push_back(gathered[unit]);
+  device_[index_of(Purpose::unsharded_parameters)] = largest_one(even) + largest_one(odd);
+  device_[index_of(Purpose::unsharded_gradients)] = largest_one(unreduced);
+  device_[index_of(Purpose::reduction)] = largest_one(reduced);
+}
+
 void Budget::backward(std::span<int const> without) {
   std::vector<char> takes_part(sizes_.size(), 1);
   for (int const parameter : without) {
     check(parameter >= 0 && parameter < std::ssize(sizes_), "the parameter exists");
     takes_part[static_cast<std::size_t>(parameter)] = 0;
+  }
+  if (residence_.capturable) {
+    if (std::find(takes_part.begin(), takes_part.end(), 1) != takes_part.end()) set_gradients(true);
+    return;
   }
   auto const units = static_cast<std::size_t>(unit_count_);
   std::vector<std::int64_t> gathered(units), unreduced(units), reduced(units);
@@ -231,8 +264,9 @@ void Budget::raise_peak(Purpose purpose, std::int64_t bytes) {
 }
 
 void Budget::set_gradients(bool alive) {
-  device_[index_of(Purpose::gradients)] = alive ? gradients_ : 0;
-  device_[index_of(Purpose::cast_gradients)] = alive ? cast_gradients_ : 0;
+  device_[index_of(Purpose::gradients)] = alive || residence_.capturable ? gradients_ : 0;
+  device_[index_of(Purpose::cast_gradients)] =
+      alive || residence_.keep_cast_grad ? cast_gradients_ : 0;
   for (auto const purpose : {Purpose::gradients, Purpose::cast_gradients})
     raise_peak(purpose, device_bytes(purpose) + pinned_bytes(purpose));
 }

@@ -19,6 +19,13 @@ struct Offload {
   std::optional<HybridConfig> hybrid = {};
 };
 
+/// What stays where it is although an eager engine would give it back.
+struct Residence {
+  bool capturable = false;
+  bool keep_cast_grad = false;
+  int group_count = 1;
+};
+
 /// The expected bytes of one rank, kept in step with its operations.
 ///
 /// With c = ceil(rows / W) and shard = c row_numel numbers of the kind's own format, rounded up to
@@ -53,9 +60,16 @@ struct Offload {
 ///
 /// Units: bytes asked for, padding included; an allocator's own rounding is not. A purpose of 0
 ///        bytes has no buffer.
+///
+/// Of a capturable engine, whose buffers never move: gradients live from construction on, and so
+/// do the buffers of a backward, each as large as its largest use: unsharded_parameters once for
+/// the even and once for the odd units, the others once; beside the table there are 40 bytes a
+/// group and 16 a parameter on the device, and of the pinned bytes only 32 a group.
+/// With keep_cast_grad cast_gradients live from construction on.
 class Budget {
  public:
-  Budget(std::span<ParameterSpec const> parameters, Place place, Offload const& offload = {});
+  Budget(std::span<ParameterSpec const> parameters, Place place, Offload const& offload = {},
+         Residence residence = {});
 
   /// Parameters in `without` get no gradient from this backward.
   void backward(std::span<int const> without);
@@ -86,9 +100,11 @@ class Budget {
   void set_leaving(StateOffloadConfig const& config);
   void set_hybrid(std::span<ParameterSpec const> parameters, Place place,
                   HybridConfig const& config);
+  void keep_unit_buffers();
   void raise_peak(Purpose purpose, std::int64_t bytes);
   void set_gradients(bool alive);
 
+  Residence residence_;
   std::vector<Size> sizes_;
   int unit_count_ = 0;
   bool leaves_after_step_ = false;

@@ -253,5 +253,38 @@ TEST(Budget, AHybridStepPinsOnlyWhatItIsAskedTo) {
   EXPECT_EQ(nothing.device_bytes(Purpose::exp_avg), 80);
 }
 
+// What a graph may hold never goes: the whole of unit 0 (144 + 32) and of unit 1 (32) at once, the
+// gradients of the larger one, its sums (48 + 16), and all reduced gradients.
+TEST(Budget, ACapturableEngineKeepsWhatAnotherGivesBack) {
+  Budget budget(three_parameters(), {0, 4}, {}, {.capturable = true, .group_count = 2});
+  for (int repeat = 0; repeat < 2; ++repeat) {
+    EXPECT_EQ(budget.device_bytes(Purpose::unsharded_parameters), 176 + 32);
+    EXPECT_EQ(budget.device_bytes(Purpose::unsharded_gradients), 176);
+    EXPECT_EQ(budget.device_bytes(Purpose::reduction), 64);
+    EXPECT_EQ(budget.device_bytes(Purpose::gradients), 80);
+    EXPECT_EQ(budget.device_bytes(Purpose::step_table), 3 * 48 + 2 * 40 + 3 * 16);
+    EXPECT_EQ(budget.pinned_bytes(Purpose::step_table), 2 * 32);
+    EXPECT_EQ(budget.peak_bytes(Purpose::unsharded_parameters), 176 + 32);
+    budget.backward({});
+    budget.zero_grad(true);
+  }
+}
+
+TEST(Budget, AKeptCastCopyIsThereFromTheBeginning) {
+  std::vector<ParameterSpec> const parameters = {{.name = "w",
+                                                  .shape = {4},
+                                                  .formats = {.parameter = NumberFormat::bf16,
+                                                              .gradient = NumberFormat::bf16,
+                                                              .main = NumberFormat::fp32,
+                                                              .decoupled_gradient = false}}};
+  Budget kept(parameters, {0, 1}, {}, {.keep_cast_grad = true});
+  Budget passing(parameters, {0, 1});
+  EXPECT_EQ(kept.device_bytes(Purpose::cast_gradients), 16);
+  EXPECT_EQ(passing.device_bytes(Purpose::cast_gradients), 0);
+  kept.zero_grad(true);
+  EXPECT_EQ(kept.device_bytes(Purpose::cast_gradients), 16);
+  EXPECT_EQ(kept.device_bytes(Purpose::gradients), 0);
+}
+
 }  // namespace
 }  // namespace adamant::oracle

@@ -82,7 +82,11 @@ class Counting {
       budgets_.emplace_back(
           parameters_, oracle::Place{.rank = rank, .world_size = ranks},
           oracle::Offload{.states = scenarios::state_offload_config(scenario.offload),
-                          .hybrid = scenarios::hybrid_config(scenario.offload)});
+                          .hybrid = scenarios::hybrid_config(scenario.offload)},
+          oracle::Residence{
+              .capturable = scenario.optimizer.capturable,
+              .keep_cast_grad = scenario.optimizer.keep_cast_grad,
+              .group_count = static_cast<int>(scenarios::adam_configs(scenario).size())});
   }
 
   void after(Primitive const& operation, WorldView const& world) {
@@ -97,6 +101,8 @@ class Counting {
 
  private:
   void advance(Primitive const& operation) {
+    if (operation.kind == Primitive::Kind::replay)
+      for (Primitive const& captured : operation.captured) advance(captured);
     for (oracle::Budget& budget : budgets_) {
       if (operation.kind == Primitive::Kind::backward) budget.backward(operation.without);
       if (operation.kind == Primitive::Kind::zero_grad) budget.zero_grad(operation.set_to_none);

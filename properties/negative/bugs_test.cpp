@@ -48,6 +48,11 @@ std::map<std::string_view, LawSet> const fall_with_it = {
     {"compute_skips_wait_for_gather", {"access.lifetime"}},
     {"reduce_skips_wait_for_compute", {"access.lifetime"}},
     {"te_3136", {"order.race"}},
+    {"mlm_4663", {"memory.budget"}},
+    {"mlm_4663_twice", {"pointers.stable"}},
+    {"F02", {"values.bitwise"}},
+    {"F04", {"values.bitwise"}},
+    {"F10", {"access.uninitialized", "values.bitwise"}},
     {"ds_7898", {"access.lifetime"}},
 };
 

@@ -72,6 +72,7 @@ void restore_progress(EngineNames const& names, Progress const& progress, AdamSt
   for (ParameterSpec const& spec : names.parameters)
     parameter_steps.push_back(progress.parameter_steps.at(spec.name));
   step.counters().restore(std::move(group_steps), std::move(parameter_steps));
+  step.counters_changed();
 }
 
 }  // namespace adamant::real

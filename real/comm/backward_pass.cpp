@@ -26,10 +26,53 @@ int& worlds_begun() {
 
 BackwardPass::BackwardPass(BackwardParts const& parts) : parts_(parts) {
   if (ADAMANT_BUG(order_from_leftover_state) && parts.where.rank == 0) ++worlds_begun();
+  if (parts.keeps_buffers) keep_buffers();
 }
 
-void BackwardPass::run(std::vector<bool> const& wanted) {
+std::size_t BackwardPass::parameter_bytes(int unit) const {
+  std::size_t bytes = 0;
+  for (int const p : parts_.layout.unit(unit)) bytes += whole_bytes(TensorKind::parameter, p);
+  return bytes;
+}
+
+// As large as the largest unit that will use them.
+void BackwardPass::keep_buffers() {
+  std::array<std::size_t, 2> values = {};
+  std::size_t gradients = 0;
+  std::size_t sums = 0;
+  for (int unit = 0; unit < parts_.layout.unit_count(); ++unit) {
+    std::size_t& slot = values[static_cast<std::size_t>(unit) % values.size()];
+    slot = std::max(slot, parameter_bytes(unit));
+    std::size_t whole = 0;
+    std::size_t reduced = 0;
+    for (int const p : parts_.layout.unit(unit)) {
+      whole += whole_bytes(TensorKind::gradient, p);
+      reduced += parts_.layout[p].room_bytes(TensorKind::gradient);
+    }
+    gradients = std::max(gradients, whole);
+    sums = std::max(sums, reduced);
+  }
+  Stream const& compute = parts_.streams.compute;
+  for (std::size_t s = 0; s < values.size(); ++s)
+    slots_[s].values =
+        DeviceBuffer(parts_.ledger, Purpose::unsharded_parameters, values[s], compute);
+  whole_gradients_ = DeviceBuffer(parts_.ledger, Purpose::unsharded_gradients, gradients, compute);
+  sums_ = DeviceBuffer(parts_.ledger, Purpose::reduction, sums, compute);
+}
+
+void BackwardPass::move_buffers() {
+  Stream const& compute = parts_.streams.compute;
+  for (Slot& slot : slots_) slot.values.free_on(compute);
+  whole_gradients_.free_on(compute);
+  sums_.free_on(compute);
+  keep_buffers();
+}
+
+void BackwardPass::run(std::vector<bool> const& wanted, int sequence) {
   wanted_ = wanted;
+  sequence_ = sequence;
+  sums_used_ = false;
+  for (Slot& slot : slots_) slot.used = false;
   bool const any = std::find(wanted.begin(), wanted.end(), true) != wanted.end();
   if (any) parts_.tensors.ensure_gradients();
 
@@ -65,12 +108,14 @@ std::size_t BackwardPass::whole_bytes(TensorKind kind, int parameter) const {
 
 void BackwardPass::gather(int unit) {
   Stream const& comm = parts_.streams.comm;
-  std::size_t bytes = 0;
-  for (int const p : parts_.layout.unit(unit)) bytes += whole_bytes(TensorKind::parameter, p);
-
   Slot& slot = this->slot(unit);
-  slot.computed.synchronize();  // B1
-  slot.values = DeviceBuffer(parts_.ledger, Purpose::unsharded_parameters, bytes, comm);
+  if (parts_.keeps_buffers) {
+    if (slot.used) slot.computed.make_wait(comm);  // B1
+  } else {
+    slot.computed.synchronize();  // B1
+    slot.values =
+        DeviceBuffer(parts_.ledger, Purpose::unsharded_parameters, parameter_bytes(unit), comm);
+  }
   parts_.communicator.group_start();
   for (WholeTensor const& tensor : gather_order(unit)) gather_one(tensor);
   parts_.communicator.group_end();
@@ -105,19 +150,25 @@ void BackwardPass::compute(int unit) {
   make_whole_gradients(unit);
   call_source(unit);
 
-  if (ADAMANT_BUG(te_2805)) kept_.push_back(std::move(slot.values));
-  slot.values.free_on(ADAMANT_BUG(slot_released_before_compute) ? parts_.streams.comm : compute);
+  if (!parts_.keeps_buffers) {
+    if (ADAMANT_BUG(te_2805)) kept_.push_back(std::move(slot.values));
+    slot.values.free_on(ADAMANT_BUG(slot_released_before_compute) ? parts_.streams.comm : compute);
+  }
   slot.computed.record(compute);
+  slot.used = true;
 }
 
 void BackwardPass::make_whole_gradients(int unit) {
   Stream const& compute = parts_.streams.compute;
   std::size_t bytes = 0;
   for (int const p : wanted_of(unit)) bytes += whole_bytes(TensorKind::gradient, p);
-  if (bytes == 0) return;
+  reduces_ = bytes > 0;
+  if (!reduces_) return;
   bool const reused =
       ADAMANT_BUG(pt_140044) && whole_gradients_ && whole_gradients_.bytes() >= bytes;
-  if (!reused) {
+  if (parts_.keeps_buffers) {
+    if (sums_used_) sums_released_.make_wait(compute);  // B1
+  } else if (!reused) {
     sums_released_.synchronize();  // B1
     whole_gradients_ = DeviceBuffer(parts_.ledger, Purpose::unsharded_gradients, bytes, compute);
   }
@@ -173,7 +224,8 @@ void BackwardPass::call_source(int unit) {
                             .microbatch = m,
                             .accumulate = accumulate,
                             .tensors = tensors,
-                            .stream = parts_.streams.compute.get()});
+                            .stream = parts_.streams.compute.get(),
+                            .sequence = sequence_});
     accumulate = !ADAMANT_BUG(microbatches_overwrite);
   }
   if (ADAMANT_BUG(verl_5625)) divide_by_own_microbatches(tensors);
@@ -196,25 +248,31 @@ void BackwardPass::divide_by_own_microbatches(std::span<WholeTensor const> tenso
 }
 
 void BackwardPass::reduce(int unit) {
-  if (!whole_gradients_) return;  // on every rank alike
+  if (!reduces_) return;  // on every rank alike
   Stream const& comm = parts_.streams.comm;
   std::size_t bytes = 0;
   for (int const p : wanted_of(unit)) bytes += parts_.layout[p].room_bytes(TensorKind::gradient);
-  sums_ = DeviceBuffer(parts_.ledger, Purpose::reduction, bytes,
-                       ADAMANT_BUG(mlm_6187) ? parts_.streams.compute : comm);
+  if (!parts_.keeps_buffers)
+    sums_ = DeviceBuffer(parts_.ledger, Purpose::reduction, bytes,
+                         ADAMANT_BUG(mlm_6187) ? parts_.streams.compute : comm);
   if (ADAMANT_BUG(ds_7898))
     order(parts_.streams.copy, forked_, comm);
   else if (!ADAMANT_BUG(reduce_skips_wait_for_compute))
     slot(unit).computed.make_wait(comm);
   sum_over_ranks(unit);
   keep_mean(unit);
-
-  if (ADAMANT_BUG(iseekyan_158)) kept_.push_back(std::move(whole_gradients_));
-  if (!ADAMANT_BUG(pt_140044))
-    whole_gradients_.free_on(ADAMANT_BUG(ds_7965) ? parts_.streams.compute : comm);
-  if (ADAMANT_BUG(reduction_leaked) || ADAMANT_BUG(pt_179128)) kept_.push_back(std::move(sums_));
-  sums_.free_on(ADAMANT_BUG(pt_180665) ? parts_.streams.compute : comm);
+  if (!parts_.keeps_buffers) release_gradients();
   sums_released_.record(comm);
+  sums_used_ = true;
+}
+
+void BackwardPass::release_gradients() {
+  Stream const& comm = parts_.streams.comm;
+  Stream const& compute = parts_.streams.compute;
+  if (ADAMANT_BUG(iseekyan_158)) kept_.push_back(std::move(whole_gradients_));
+  if (!ADAMANT_BUG(pt_140044)) whole_gradients_.free_on(ADAMANT_BUG(ds_7965) ? compute : comm);
+  if (ADAMANT_BUG(reduction_leaked) || ADAMANT_BUG(pt_179128)) kept_.push_back(std::move(sums_));
+  sums_.free_on(ADAMANT_BUG(pt_180665) ? compute : comm);
 }
 
 void BackwardPass::sum_over_ranks(int unit) {
@@ -246,12 +304,13 @@ void BackwardPass::keep_mean(int unit) {
   std::vector<MeanTask> tasks;
   std::byte const* sum = sums_.as<std::byte>();
   for (int const p : wanted_of(unit)) {
-    tasks.push_back(
-        {.gradient = parts_.tensors.at(TensorKind::gradient, p),
-         .sum = sum,
-         .format = parts_.layout[p].formats.gradient,
-         .numel = parts_.layout[p].shard_numel(),
-         .accumulate = parts_.tensors.has_gradient(p) && !ADAMANT_BUG(accumulation_overwrites)});
+    tasks.push_back({.gradient = parts_.tensors.at(TensorKind::gradient, p),
+                     .sum = sum,
+                     .format = parts_.layout[p].formats.gradient,
+                     .numel = parts_.layout[p].shard_numel(),
+                     .accumulate = parts_.tensors.has_gradient(p) &&
+                                   !ADAMANT_BUG(accumulation_overwrites) &&
+                                   !(parts_.keeps_buffers && ADAMANT_BUG(F05))});
     sum += parts_.layout[p].room_bytes(TensorKind::gradient);
   }
   int divisor = parts_.microbatches;

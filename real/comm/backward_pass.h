@@ -4,7 +4,8 @@
 //
 // Invariants:
 //   B1 whole parameters of at most two units are allocated, whole gradients and sums of one; the
-//      host waits for a slot's last owner before it allocates in it again
+//      host waits for a slot's last owner before it allocates in it again, or, where they are kept,
+//      the streams wait before they use it again
 //   B2 every rank issues the same groups in the same order, whatever it owns or computes
 //   B3 padding of whole gradients is zero before it is summed, and so is everything on a rank that
 //      has no microbatch
@@ -36,6 +37,9 @@ struct BackwardParts {
   GradientSource& source;
   RankOfWorld where;
   int microbatches = 1;  // of the global batch
+  /// Unit buffers live as long as the pass, so that a graph can hold them; then streams wait for a
+  /// buffer's last owner where the host does otherwise.
+  bool keeps_buffers = false;
 };
 
 class BackwardPass {
@@ -44,14 +48,17 @@ class BackwardPass {
 
   /// Shapes: `wanted` has one entry a parameter; where it is false the parameter gets no gradient.
   /// Errors: CudaError, NcclError, and whatever the source throws.
-  void run(std::vector<bool> const& wanted);
+  void run(std::vector<bool> const& wanted, int sequence = 0);
+  /// What an allocator does that resizes storage between iterations: kept buffers move.
+  void move_buffers();
 
  private:
   /// A unit's gathered parameters.
   struct Slot {
     DeviceBuffer values;
-    Event gathered;  // on comm: the values are here
-    Event computed;  // on compute: nobody reads them any more, whole gradients are complete
+    Event gathered;     // on comm: the values are here
+    Event computed;     // on compute: nobody reads them any more, whole gradients are complete
+    bool used = false;  // in this run
   };
 
   /// Where a parameter's whole gradient lies, and where the sum of this rank's rows goes.
@@ -61,9 +68,12 @@ class BackwardPass {
     std::byte* rows = nullptr;
   };
 
+  void keep_buffers();
+  std::size_t parameter_bytes(int unit) const;
   void gather(int unit);
   void compute(int unit);
   void reduce(int unit);
+  void release_gradients();
 
   std::vector<WholeTensor> gather_order(int unit) const;
   void gather_one(WholeTensor const& tensor);
@@ -85,6 +95,9 @@ class BackwardPass {
 
   BackwardParts parts_;
   std::vector<bool> wanted_;
+  int sequence_ = 0;
+  bool reduces_ = false;    // the unit at hand
+  bool sums_used_ = false;  // in this run
 
   std::array<Slot, 2> slots_;
   DeviceBuffer whole_gradients_;

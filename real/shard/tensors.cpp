@@ -31,10 +31,11 @@ std::size_t duplicate_main_bytes(Layout const& layout) {
 }  // namespace
 
 Tensors::Tensors(Layout const& layout, DeviceBytes const& device_bytes, Ledger& ledger,
-                 Streams const& streams)
+                 Streams const& streams, KeptBuffers kept)
     : layout_(layout),
       ledger_(ledger),
       streams_(streams),
+      kept_(kept),
       has_gradient_(static_cast<std::size_t>(layout.parameter_count()), false) {
   for (TensorKind const kind :
        {TensorKind::parameter, TensorKind::exp_avg, TensorKind::exp_avg_sq, TensorKind::main}) {
@@ -47,6 +48,11 @@ Tensors::Tensors(Layout const& layout, DeviceBytes const& device_bytes, Ledger& 
   if (ADAMANT_BUG(mlm_4133))
     duplicate_main_ =
         DeviceBuffer(ledger, Purpose::main, duplicate_main_bytes(layout), streams.compute);
+  if (kept.gradients) ensure_gradients();
+  if (kept.cast_gradients)
+    buffer(TensorKind::cast_gradient) =
+        DeviceBuffer(ledger, Purpose::cast_gradients, layout.flat_bytes(TensorKind::cast_gradient),
+                     streams.compute);
 }
 
 std::byte* Tensors::flat(TensorKind kind) const {
@@ -95,7 +101,8 @@ void Tensors::cast_gradients() {
   std::size_t const bytes = layout_.flat_bytes(TensorKind::cast_gradient);
   if (bytes == 0) return;
   DeviceBuffer& copies = buffer(TensorKind::cast_gradient);
-  if (!copies) copies = DeviceBuffer(ledger_, Purpose::cast_gradients, bytes, streams_.compute);
+  if (!copies || ADAMANT_BUG(mlm_4663_twice))
+    copies = DeviceBuffer(ledger_, Purpose::cast_gradients, bytes, streams_.compute);
   std::vector<CastTask> tasks;
   for (int p = 0; p < layout_.parameter_count(); ++p) {
     auto const format = layout_[p].format(TensorKind::cast_gradient);
@@ -115,10 +122,16 @@ void Tensors::drop_gradients() {
   }
   std::fill(has_gradient_.begin(), has_gradient_.end(), false);
   if (ADAMANT_BUG(zero_grad_keeps_memory)) return;
+  if (!kept_.cast_gradients && !ADAMANT_BUG(mlm_4663_copy))
+    buffer(TensorKind::cast_gradient).free_on(streams_.compute);
+  if (kept_.gradients) return;
   if (ADAMANT_BUG(zero_grad_frees_twice) && gradients)
     static_cast<void>(cudaFreeAsync(gradients.as<void>(), streams_.compute.get()));
   gradients.free_on(ADAMANT_BUG(gradients_freed_on_comm) ? streams_.comm : streams_.compute);
-  buffer(TensorKind::cast_gradient).free_on(streams_.compute);
+}
+
+void Tensors::give_back_gradients() {
+  buffer(TensorKind::gradient).free_on(streams_.compute);
 }
 
 void Tensors::zero_gradients() {

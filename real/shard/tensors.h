@@ -21,11 +21,18 @@ Purpose purpose_of(TensorKind kind);
 /// How much of each kind's flat buffer the device holds, from its beginning, indexed by TensorKind.
 using DeviceBytes = std::array<std::size_t, tensor_kind_count>;
 
+/// Which buffers live as long as the engine instead of coming and going with the gradients.
+struct KeptBuffers {
+  bool gradients = false;
+  bool cast_gradients = false;
+};
+
 class Tensors {
  public:
   /// Allocates parameters, both moments and main weights and zeroes them, padding included, on
   /// `compute`.
-  Tensors(Layout const& layout, DeviceBytes const& bytes, Ledger& ledger, Streams const& streams);
+  Tensors(Layout const& layout, DeviceBytes const& bytes, Ledger& ledger, Streams const& streams,
+          KeptBuffers kept = {});
 
   /// Start of the flat buffer; null where it holds nothing.
   std::byte* flat(TensorKind kind) const;
@@ -48,8 +55,10 @@ class Tensors {
   /// `compute`.
   void cast_gradients();
   /// No parameter has a gradient any more; the memory, that of cast copies too, goes back in the
-  /// order of `compute`.
+  /// order of `compute`, unless it is kept.
   void drop_gradients();
+  /// Gives the gradients' buffer back although it is kept, as a mistaken zero_grad does.
+  void give_back_gradients();
   /// Every parameter has a gradient of zeros, and cast copies of zeros; a buffer that exists keeps
   /// its address.
   void zero_gradients();
@@ -57,6 +66,7 @@ class Tensors {
   bool has_gradient(int parameter) const;
   void set_has_gradient(int parameter);
   std::vector<bool> const& have_gradients() const { return has_gradient_; }
+  void set_have_gradients(std::vector<bool> const& has_gradient) { has_gradient_ = has_gradient; }
   bool any_gradient() const;
 
  private:
@@ -68,6 +78,7 @@ class Tensors {
   Layout const& layout_;
   Ledger& ledger_;
   Streams const& streams_;
+  KeptBuffers kept_;
   std::array<DeviceBuffer, tensor_kind_count> buffers_;  // indexed by TensorKind
   std::vector<bool> has_gradient_;
   std::byte* freed_gradients_ = nullptr;  // what a faulty step would still use

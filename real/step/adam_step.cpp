@@ -23,7 +23,9 @@ AdamStep::AdamStep(std::span<ParameterSpec const> parameters, Settings const& se
       first_groups_(settings.groups),
       counters_(parameters, static_cast<int>(settings.groups.size()), settings.counter),
       table_(ledger, Purpose::step_table, table_bytes(parameters), streams.compute),
-      staging_(ledger, Purpose::step_table, table_bytes(parameters)) {
+      staging_(ledger, Purpose::step_table, settings.capturable ? 0 : table_bytes(parameters)) {
+  if (settings.capturable)
+    device_.emplace(parameters, settings.groups, settings.counter, ledger, streams);
   for (ParameterSpec const& spec : parameters) group_of_.push_back(spec.group);
   table_read_.record(streams.compute);  // the first upload waits for the allocation
   std::vector<WorkPiece> const pieces = make_work_list(layout, split);
@@ -42,7 +44,9 @@ void AdamStep::upload_work_list(std::vector<WorkPiece> const& pieces) {
 
 void AdamStep::run(Tensors const& tensors, HybridStep* hybrid) {
   counters_.advance(tensors.have_gradients(), layout_);
+  if (device_) device_->advance(table_.as<StepScalars>());
   if (piece_count_ == 0 && hybrid == nullptr) return;
+  if (device_) return launch_kernel(tensors);
   if (!tensors.any_gradient()) return;
   int const last = layout_.parameter_count() - 1;
   if (ADAMANT_BUG(te_3212) && layout_[last].shard_numel() == 0) return;
@@ -83,7 +87,8 @@ void AdamStep::upload_table() {
 }
 
 void AdamStep::launch_kernel(Tensors const& tensors) {
-  if (!ADAMANT_BUG(kernel_skips_wait_for_table)) uploaded_.make_wait(streams_.compute);  // S3
+  if (!device_ && !ADAMANT_BUG(kernel_skips_wait_for_table))
+    uploaded_.make_wait(streams_.compute);  // S3
   std::int64_t count = piece_count_;
   if (ADAMANT_BUG(last_piece_dropped) && count > 1) --count;
   launch_adam({.parameters = tensors.flat(TensorKind::parameter),
@@ -95,13 +100,29 @@ void AdamStep::launch_kernel(Tensors const& tensors) {
                .pieces = pieces_.as<WorkPiece>(),
                .table = table_.as<StepScalars>()},
               count, streams_.compute);
-  table_read_.record(streams_.compute);
+  if (!device_) table_read_.record(streams_.compute);
+}
+
+void AdamStep::gradients_changed(std::vector<bool> const& has_gradient) {
+  if (device_) device_->set_gradients(has_gradient);
+}
+
+void AdamStep::counters_changed() {
+  if (!device_) return;
+  std::vector<std::int64_t> groups;
+  std::vector<std::int64_t> parameters;
+  for (int g = 0; g < static_cast<int>(groups_.size()); ++g)
+    groups.push_back(counters_.of_group(g));
+  for (int p = 0; p < layout_.parameter_count(); ++p)
+    parameters.push_back(counters_.of_parameter_alone(p));
+  device_->set_counters(groups, parameters);
 }
 
 void AdamStep::set_group(int group, AdamConfig const& config) {
   ADAMANT_REAL_ASSERT(group >= 0);
   ADAMANT_REAL_ASSERT(static_cast<std::size_t>(group) < groups_.size());
   groups_[static_cast<std::size_t>(group)] = config;
+  if (device_) device_->set_group(group, config);
 }
 
 }  // namespace adamant::real

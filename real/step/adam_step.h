@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -17,6 +18,7 @@
 #include "real/shard/layout.h"
 #include "real/shard/memory.h"
 #include "real/shard/tensors.h"
+#include "real/step/device_table.h"
 #include "real/step/step_table.h"
 #include "real/step/work_list.h"
 
@@ -27,6 +29,7 @@ class AdamStep {
   struct Settings {
     std::vector<AdamConfig> groups;
     StepCounter counter = StepCounter::group;
+    bool capturable = false;  // settings and counters live on the device
   };
 
   /// Cuts the work list and uploads it; waits for the upload. Errors: CudaError.
@@ -46,6 +49,16 @@ class AdamStep {
   StepCounters const& counters() const { return counters_; }
   StepCounters& counters() { return counters_; }
 
+  /// Tells a capturable step which parameters have a gradient from here on. Stream: on `compute`.
+  void gradients_changed(std::vector<bool> const& has_gradient);
+  /// Tells a capturable step that counters() were changed. Waits.
+  void counters_changed();
+  // The host's own counters, which a capture must not move and a replay must.
+  void set_counters(StepCounters const& counters) { counters_ = counters; }
+  void count_replayed(std::vector<bool> const& has_gradient) {
+    counters_.advance(has_gradient, layout_);
+  }
+
  private:
   void upload_work_list(std::vector<WorkPiece> const& pieces);
   void fill_staging(Tensors const& tensors);
@@ -64,8 +77,9 @@ class AdamStep {
   DeviceBuffer pieces_;
   DeviceBuffer table_;
   PinnedBuffer staging_;
-  Event uploaded_;    // on copy
-  Event table_read_;  // on compute
+  Event uploaded_;                     // on copy
+  Event table_read_;                   // on compute
+  std::optional<DeviceTable> device_;  // of a capturable step
 };
 
 }  // namespace adamant::real

@@ -53,6 +53,9 @@ constexpr std::array<std::string_view, feature_count> labels{
     "load on another world",
     "crash at a save",
     "damaged checkpoint",
+    "capturable",
+    "capture",
+    "replay",
     "four steps or more",
     "random schedule",
     "pct schedule",
@@ -123,6 +126,7 @@ void add_optimizer(Scenario const& scenario, Collector& found) {
   found.add(Feature::adam_l2, scenario.optimizer.adam.mode == AdamMode::adam);
   found.add(Feature::counter_per_parameter,
             scenario.optimizer.step_counter == StepCounter::parameter);
+  found.add(Feature::capturable, scenario.optimizer.capturable);
   found.add(Feature::cast_gradient, !scenario.optimizer.decoupled_grad);
   for (AdamConfig const& config : configs) {
     found.add(Feature::no_bias_correction, !config.bias_correction);
@@ -199,6 +203,24 @@ class ProgramWalk {
     has_gradient_ = false;
     fresh_backwards_ = 0;
   }
+  void operator()(Capture const& capture) {
+    found_.add(Feature::capture);
+    captured_ = &capture;
+  }
+  void operator()(Replay const& replay) {
+    found_.add(Feature::replay);
+    if (captured_ == nullptr) return;
+    // What two in a row show, more of them do not change.
+    for (std::int64_t i = 0; i < std::min<std::int64_t>(replay.count, 2); ++i)
+      for (Operation const& operation : captured_->body) visit(operation.action);
+    for (Operation const& operation : captured_->body) {
+      auto const* train = std::get_if<Train>(&operation.action);
+      std::int64_t const steps = train != nullptr                                 ? train->count
+                                 : std::holds_alternative<Step>(operation.action) ? 1
+                                                                                  : 0;
+      steps_ += steps * std::max<std::int64_t>(replay.count - 2, 0);
+    }
+  }
   template <typename Other>
   void operator()(Other const&) {}  // not executed yet, so not counted either
 
@@ -209,6 +231,7 @@ class ProgramWalk {
   std::int64_t steps_ = 0;
   std::int64_t fresh_backwards_ = 0;
   bool has_gradient_ = false;
+  Capture const* captured_ = nullptr;  // the last one
 };
 
 struct Pair {
@@ -217,6 +240,39 @@ struct Pair {
 };
 
 constexpr Pair exclusive_pairs[] = {
+    {Feature::save, Feature::capturable},
+    {Feature::save, Feature::capture},
+    {Feature::save, Feature::replay},
+    {Feature::save_replaced, Feature::capturable},
+    {Feature::save_replaced, Feature::capture},
+    {Feature::save_replaced, Feature::replay},
+    {Feature::load, Feature::capturable},
+    {Feature::load, Feature::capture},
+    {Feature::load, Feature::replay},
+    {Feature::load_on_other_world, Feature::capturable},
+    {Feature::load_on_other_world, Feature::capture},
+    {Feature::load_on_other_world, Feature::replay},
+    {Feature::crash, Feature::capturable},
+    {Feature::crash, Feature::capture},
+    {Feature::crash, Feature::replay},
+    {Feature::damage, Feature::capturable},
+    {Feature::damage, Feature::capture},
+    {Feature::damage, Feature::replay},
+    {Feature::offload_states, Feature::capturable},
+    {Feature::offload_states, Feature::capture},
+    {Feature::offload_states, Feature::replay},
+    {Feature::explicit_offload, Feature::capturable},
+    {Feature::explicit_offload, Feature::capture},
+    {Feature::explicit_offload, Feature::replay},
+    {Feature::hybrid, Feature::capturable},
+    {Feature::hybrid, Feature::capture},
+    {Feature::hybrid, Feature::replay},
+    {Feature::hybrid_shared, Feature::capturable},
+    {Feature::hybrid_shared, Feature::capture},
+    {Feature::hybrid_shared, Feature::replay},
+    {Feature::hybrid_pageable, Feature::capturable},
+    {Feature::hybrid_pageable, Feature::capture},
+    {Feature::hybrid_pageable, Feature::replay},
     {Feature::one_rank, Feature::more_than_four_ranks},
     {Feature::one_rank, Feature::empty_shard},
     {Feature::one_rank, Feature::ragged_end},

@@ -56,7 +56,10 @@ enum class Feature {
   load,
   load_on_other_world,  // with another number of ranks
   crash,
-  damage,      // to a checkpoint before it is loaded
+  damage,  // to a checkpoint before it is loaded
+  capturable,
+  capture,
+  replay,
   many_steps,  // four or more
   schedule_random,
   schedule_pct,

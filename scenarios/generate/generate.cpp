@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "real/graph/capture_rule.h"
 #include "scenarios/generate/draws.h"
 
 namespace adamant::scenarios {
@@ -173,6 +174,8 @@ class Generator {
       optimizer.step_counter = StepCounter::parameter;
     if (feature(Feature::no_bias_correction, 20)) optimizer.adam.bias_correction = false;
     if (feature(Feature::cast_gradient, 15)) optimizer.decoupled_grad = false;
+    if (!optimizer.decoupled_grad) optimizer.keep_cast_grad = draws_.chance(40);
+    if (feature(Feature::capturable, 20)) optimizer.capturable = true;
     std::int64_t const changes = draws_.below(3);
     for (std::int64_t i = 0; i < changes; ++i) {
       AdamOverride change;
@@ -194,6 +197,7 @@ class Generator {
   }
 
   void make_offload() {
+    if (scenario_.optimizer.capturable) return;
     if (feature(Feature::offload_states, 15)) {
       constexpr std::array some{OffloadedStates{true, true}, OffloadedStates{true, false},
                                 OffloadedStates{false, true}};
@@ -219,8 +223,10 @@ class Generator {
   void make_program() {
     offloaded_ = leaves_after_step();
     bool const saves = feature(Feature::save, 16);  // files cost ten times what others do
-    saves_ = saves && std::holds_alternative<std::monostate>(scenario_.offload);
+    saves_ = saves && !scenario_.optimizer.capturable &&
+             std::holds_alternative<std::monostate>(scenario_.offload);
     ranks_ = scenario_.world.rank_count();
+    captures_ = may_capture();
     std::int64_t const first = std::min<std::int64_t>(scaled(1, 8), options_.operations_max);
     std::int64_t const count = draws_.between(first, scaled(1, options_.operations_max));
     for (std::int64_t i = 0; i < count; ++i) {
@@ -233,6 +239,7 @@ class Generator {
   /// The next operation. Half of the time it is what a training loop would do next, so that long
   /// programs make progress; otherwise any.
   Action draw_action() {
+    if (captures_ && draws_.chance(35)) return draw_graph();
     bool const keeps = draws_.chance(30);
     if (keeps && saves_) return draw_checkpoint();
     bool const usual = draws_.chance(50);
@@ -245,7 +252,8 @@ class Generator {
     if (any == 4 && allowed(Feature::zero_grad_keeps)) return ZeroGrad{.set_to_none = false};
     if (any == 5 && allowed(Feature::accumulated_backward)) return draw_backward();
     if (any == 6 && has_gradient_) return Step{};
-    if (any == 7 && !is_hybrid() && !saves_ && allowed(Feature::explicit_offload))
+    if (any == 7 && !is_hybrid() && !saves_ && !scenario_.optimizer.capturable &&
+        allowed(Feature::explicit_offload))
       return offloaded_ ? Action(ReloadStates{}) : Action(OffloadStates{});
     return ZeroGrad{.set_to_none = true};
   }
@@ -292,6 +300,60 @@ class Generator {
     return load;
   }
 
+  bool may_capture() const {
+    Optimizer const& optimizer = scenario_.optimizer;
+    if (!optimizer.capturable || !allowed(Feature::capture) || !allowed(Feature::replay))
+      return false;
+    if (!any_order() && scenario_.gradients != GradientClass::exact) return false;
+    std::vector<ParameterSpec> const specs = parameter_specs(scenario_);
+    return std::all_of(specs.begin(), specs.end(), [&](ParameterSpec const& spec) {
+      return real::can_be_captured(spec.formats, optimizer.keep_cast_grad);
+    });
+  }
+
+  /// May operations come in any order, so that any part of an iteration may be replayed?
+  bool any_order() const {
+    return allowed(Feature::accumulated_backward) && allowed(Feature::step_without_gradient) &&
+           allowed(Feature::zero_grad_keeps) && allowed(Feature::train);
+  }
+
+  /// Mostly replays of what was captured last, and else another capture.
+  Action draw_graph() {
+    bool const replays = draws_.chance(65);
+    std::int64_t const count = draws_.between(1, 3);
+    bool const fits = any_order() || !unused_backward_;
+    if (replays && !captured_.empty() && fits) return Replay{.count = count};
+    return draw_capture();
+  }
+
+  Action draw_capture() {
+    Capture capture;
+    auto const add = [&](Action action) {
+      capture.body.push_back({.action = std::move(action), .line = {}});
+    };
+    std::int64_t const part = any_order() ? draws_.below(8) : 7;
+    bool const computes = scenario_.gradients == GradientClass::exact;
+    bool const keeps = draws_.chance(30) && allowed(Feature::zero_grad_keeps);
+    if (part == 6 && computes) {
+      add(Train{.count = draws_.between(1, 2)});
+      return capture;
+    }
+    bool const twice = part == 5;
+    if (computes && part != 0 && part != 1) add(captured_backward());
+    if (computes && twice) add(captured_backward());
+    if (part != 2) add(Step{});
+    if (part != 0 && part != 2 && part != 3) add(ZeroGrad{.set_to_none = !keeps});
+    if (capture.body.empty()) add(Step{});
+    return capture;
+  }
+
+  Backward captured_backward() {
+    Backward backward;
+    if (!feature(Feature::backward_without, 20)) return backward;
+    backward.without.push_back(scenario_.params.front().name);
+    return backward;
+  }
+
   Action draw_set() {
     Set set;
     make_override(set.change.adam, false);
@@ -303,6 +365,9 @@ class Generator {
     if (std::holds_alternative<ReloadStates>(action)) offloaded_ = false;
     if (std::holds_alternative<Step>(action) || std::holds_alternative<Train>(action))
       offloaded_ = leaves_after_step();
+    if (auto const* capture = std::get_if<Capture>(&action)) captured_ = capture->body;
+    if (std::holds_alternative<Replay>(action))
+      for (Operation const& operation : captured_) track(operation.action);
     if (std::holds_alternative<Backward>(action)) has_gradient_ = unused_backward_ = true;
     if (std::holds_alternative<Train>(action)) has_gradient_ = unused_backward_ = false;
     if (auto const* load = std::get_if<Load>(&action)) {
@@ -394,8 +459,10 @@ class Generator {
   std::vector<std::string> saved_;
   std::int64_t ranks_ = 1;  // since the last load
   bool has_gradient_ = false;
-  bool offloaded_ = false;        // states are off the device now
-  bool unused_backward_ = false;  // a backward that no zero_grad has followed
+  bool offloaded_ = false;  // states are off the device now
+  bool captures_ = false;
+  std::vector<Operation> captured_;  // the body of the last capture
+  bool unused_backward_ = false;     // a backward that no zero_grad has followed
 };
 
 }  // namespace

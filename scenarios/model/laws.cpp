@@ -36,17 +36,18 @@ constexpr Meaning law_table[] = {
 constexpr Meaning reason_table[] = {
     {"unsupported", "a well-formed scenario that this engine does not execute"},
     {"unsupported.bug", "this bug cannot be switched on yet"},
-    {"unsupported.capturable", "the capturable form of the step is not there"},
     {"unsupported.both_offloads", "states are moved where a part of the step runs on the CPU"},
-    {"unsupported.capture", "graphs are not captured"},
+    {"unsupported.capturable", "capturable with offload, clip or loss_scale"},
     {"unsupported.capture_not_capturable", "capture and replay need optimizer.capturable"},
+    {"unsupported.captured_cast_gradient", "a cast gradient that comes and goes in a capture"},
+    {"unsupported.captured_gradients", "a captured backward needs exact gradients"},
+    {"unsupported.captured_operation", "an operation that graphs do not record"},
     {"unsupported.clip", "gradients are not clipped"},
     {"unsupported.clip_without_norm", "a bare clip needs a number in optimizer.clip"},
     {"unsupported.duplicate_main", "param and main are of one type: two copies of one weight"},
     {"unsupported.engine", "this program cannot drive that engine"},
     {"unsupported.engine_options", "the simulated engine offers no options"},
     {"unsupported.faults", "a fault that cannot be injected there"},
-    {"unsupported.keep_cast_grad", "there is no cast copy of the gradient to keep"},
     {"unsupported.layout", "only fsdp2 is laid out"},
     {"unsupported.load", "this engine loads no checkpoints"},
     {"unsupported.loss_scale", "losses are not scaled"},
@@ -56,7 +57,6 @@ constexpr Meaning reason_table[] = {
     {"unsupported.overflow", "overflows are not made on purpose"},
     {"unsupported.precision", "only fp32 parameters, gradients and moments"},
     {"unsupported.reload_resident", "reload of what is resident"},
-    {"unsupported.replay", "graphs are not replayed"},
     {"unsupported.replay_without_capture", "a replay needs a capture before it"},
     {"unsupported.replicate", "the world is sharded only, not replicated"},
     {"unsupported.save", "this engine saves no checkpoints"},
@@ -71,7 +71,6 @@ constexpr Meaning reason_table[] = {
 constexpr Meaning reserved_bugs[] = {
     {"te_2795", "a shard is taken for the whole tensor in an optimizer checkpoint"},
     {"mlm_4133", "fused Adam keeps a second fp32 copy of each weight"},
-    {"mlm_4663", "zero_grad frees a gradient whose address a graph holds"},
 };
 
 std::vector<Meaning> make_bug_list() {

@@ -4,6 +4,7 @@
 #include <array>
 #include <string_view>
 
+#include "real/graph/capture_rule.h"
 #include "scenarios/model/checkpoint_support.h"
 
 #include "scenarios/model/laws.h"
@@ -66,7 +67,8 @@ MaybeRefusal refuse_duplicate_main(Scenario const& scenario) {
 class Grammar {
  public:
   explicit Grammar(Scenario const& scenario)
-      : optimizer_(scenario.optimizer),
+      : scenario_(scenario),
+        optimizer_(scenario.optimizer),
         offloads_(std::holds_alternative<OffloadedStates>(scenario.offload)),
         hybrid_(std::holds_alternative<HybridOffload>(scenario.offload)),
         offloaded_(offloads_) {}
@@ -124,14 +126,48 @@ class Grammar {
       return unsupported("nested_capture", "a capture cannot be inside a capture", line);
     }
     if (auto refusal = walk(capture.body, true)) return refusal;
+    if (auto refusal = visit_captured(capture)) return refusal;
     if (!optimizer_.capturable) {
       return unsupported("capture_not_capturable",
                          "capture and replay need optimizer.capturable: true", line);
     }
     captured_ = true;
+    return refuse_addresses(line);
+  }
+
+  MaybeRefusal visit_captured(Capture const& capture) {
+    for (Operation const& operation : capture.body) {
+      Action const& action = operation.action;
+      bool const gradients =
+          std::holds_alternative<Backward>(action) || std::holds_alternative<Train>(action);
+      bool const recorded = gradients || std::holds_alternative<Step>(action) ||
+                            std::holds_alternative<ZeroGrad>(action) ||
+                            std::holds_alternative<Check>(action);
+      if (!recorded)
+        return unsupported("captured_operation",
+                           "the operation " + std::string(word_of(action)) +
+                               " cannot be captured; supported in a capture: backward, step, "
+                               "zero_grad, train, check",
+                           operation.line);
+      if (gradients && scenario_.gradients != GradientClass::exact)
+        return unsupported("captured_gradients",
+                           "gradients normal and wild are judged between backward and step, which "
+                           "a replay does not show; supported in a capture: exact",
+                           operation.line);
+    }
     return std::nullopt;
   }
 
+  MaybeRefusal refuse_addresses(SourceLine line) {
+    for (ParameterSpec const& spec : parameter_specs(scenario_)) {
+      if (real::can_be_captured(spec.formats, optimizer_.keep_cast_grad)) continue;
+      return unsupported("captured_cast_gradient", real::why_not_captured(spec.name, spec.formats),
+                         line);
+    }
+    return std::nullopt;
+  }
+
+  Scenario const& scenario_;
   Optimizer optimizer_;
   bool offloads_;   // states leave the device after each step
   bool hybrid_;     // a part of the step runs on the CPU
@@ -187,9 +223,9 @@ MaybeRefusal refuse_settings(Scenario const& scenario) {
               "but neither moments nor main weights; supported: none, and states or a hybrid step "
               "with anything to offload",
               Place::offload},
-      Missing{optimizer.keep_cast_grad, "keep_cast_grad", "supported: false",
-              Place::keep_cast_grad},
-      Missing{optimizer.capturable, "capturable", "supported: false", Place::capturable},
+      Missing{optimizer.capturable && (scenario.offload.index() != 0 || optimizer.clip ||
+                                       optimizer.loss_scale.kind != LossScale::Kind::none),
+              "capturable", "supported without offload, clip and loss_scale", Place::capturable},
       Missing{optimizer.clip.has_value(), "clip", "supported: none", Place::clip},
       Missing{optimizer.loss_scale.kind != LossScale::Kind::none, "loss_scale", "supported: none",
               Place::loss_scale},
@@ -213,7 +249,8 @@ MaybeRefusal refuse_settings(Scenario const& scenario) {
 bool is_supported(Action const& action) {
   return std::holds_alternative<Train>(action) || std::holds_alternative<Backward>(action) ||
          std::holds_alternative<Step>(action) || std::holds_alternative<ZeroGrad>(action) ||
-         std::holds_alternative<Set>(action) || std::holds_alternative<Check>(action) ||
+         std::holds_alternative<Set>(action) || std::holds_alternative<Capture>(action) ||
+         std::holds_alternative<Replay>(action) || std::holds_alternative<Check>(action) ||
          std::holds_alternative<Save>(action) || std::holds_alternative<Load>(action) ||
          moves_states(action);
 }
@@ -231,13 +268,19 @@ MaybeRefusal refuse_operations(Scenario const& scenario) {
     if (auto const* set = std::get_if<Set>(&operation.action)) {
       if (auto refusal = refuse_set(*set, operation.line)) return refusal;
     }
+    if (scenario.optimizer.capturable &&
+        (moves_states(operation.action) || std::holds_alternative<Save>(operation.action) ||
+         std::holds_alternative<Load>(operation.action)))
+      return unsupported("capturable",
+                         "offload, reload, save and load are supported without capturable",
+                         operation.line);
     if (is_supported(operation.action)) continue;
     std::string const word(word_of(operation.action));
     return unsupported(
         word,
         "the operation " + word +
             " is not there yet; supported: backward, step, zero_grad, train, set, offload, "
-            "reload, save, load, check",
+            "reload, capture, replay, save, load, check",
         operation.line);
   }
   return std::nullopt;

@@ -58,7 +58,37 @@ bool contains(std::vector<std::string> const& names, std::string const& name) {
 
 }  // namespace
 
+int backward_count(std::span<Primitive const> operations) {
+  return static_cast<int>(std::count_if(
+      operations.begin(), operations.end(),
+      [](Primitive const& operation) { return operation.kind == Primitive::Kind::backward; }));
+}
+
+std::shared_ptr<Program::Captured const> Program::unrolled(Capture const& capture,
+                                                           std::vector<Param> const& params) {
+  auto captured = std::make_shared<Captured>();
+  captured->without.reserve(capture.body.size());  // spans point to its elements
+  auto const add = [&](Primitive const& primitive) { captured->primitives.push_back(primitive); };
+  for (Operation const& operation : capture.body) {
+    if (auto const* train = std::get_if<Train>(&operation.action)) {
+      for (std::int64_t i = 0; i < train->count; ++i)
+        for (Primitive::Kind const kind : iteration) add({.kind = kind});
+    } else if (auto const* backward = std::get_if<Backward>(&operation.action)) {
+      captured->without.push_back(numbers_of(backward->without, params));
+      add({.kind = Primitive::Kind::backward, .without = captured->without.back()});
+    } else if (std::holds_alternative<Step>(operation.action)) {
+      add({.kind = Primitive::Kind::step});
+    } else if (auto const* zero_grad = std::get_if<ZeroGrad>(&operation.action)) {
+      add({.kind = Primitive::Kind::zero_grad, .set_to_none = zero_grad->set_to_none});
+    } else {
+      ADAMANT_RUN_ASSERT(std::holds_alternative<Check>(operation.action));  // refuse() let it pass
+    }
+  }
+  return captured;
+}
+
 Program::Program(Scenario const& scenario) {
+  std::shared_ptr<Captured const> captured;
   for (Operation const& operation : scenario.program) {
     Entry entry;
     if (auto const* train = std::get_if<Train>(&operation.action)) {
@@ -86,6 +116,13 @@ Program::Program(Scenario const& scenario) {
       entry.kind = Primitive::Kind::offload;
     } else if (std::holds_alternative<ReloadStates>(operation.action)) {
       entry.kind = Primitive::Kind::reload;
+    } else if (auto const* capture = std::get_if<Capture>(&operation.action)) {
+      entry.kind = Primitive::Kind::capture;
+      entry.captured = captured = unrolled(*capture, scenario.params);
+    } else if (auto const* replay = std::get_if<Replay>(&operation.action)) {
+      entry.kind = Primitive::Kind::replay;
+      entry.count = replay->count;
+      entry.captured = captured;
     } else {
       ADAMANT_RUN_ASSERT(std::holds_alternative<Check>(operation.action));  // refuse() let it pass
     }
@@ -106,19 +143,22 @@ void Program::add_load(Entry& entry, Load const& load, Scenario const& scenario)
 std::optional<Primitive> ProgramWalk::next() {
   if (entry_ == program_->entries_.size()) return std::nullopt;
   Program::Entry const& entry = program_->entries_[entry_];
-  Primitive primitive{.kind = entry.train ? iteration[done_ % iteration_length] : entry.kind,
-                      .entry = static_cast<int>(entry_),
-                      .without = entry.without,
-                      .backward_index = backwards_,
-                      .set_to_none = entry.set_to_none,
-                      .set = entry.set,
-                      .checkpoint = entry.checkpoint,
-                      .setting = entry.setting,
-                      .sets_anew = entry.sets_anew};
+  Primitive primitive{
+      .kind = entry.train ? iteration[done_ % iteration_length] : entry.kind,
+      .entry = static_cast<int>(entry_),
+      .without = entry.without,
+      .backward_index = backwards_,
+      .captured = entry.captured ? entry.captured->primitives : std::span<Primitive const>{},
+      .set_to_none = entry.set_to_none,
+      .set = entry.set,
+      .checkpoint = entry.checkpoint,
+      .setting = entry.setting,
+      .sets_anew = entry.sets_anew};
   if (primitive.kind == Primitive::Kind::backward) ++backwards_;
+  if (primitive.kind == Primitive::Kind::replay) backwards_ += backward_count(primitive.captured);
 
-  bool const iteration_ends = !entry.train || (done_ + 1) % iteration_length == 0;
-  bool const entry_ends = iteration_ends && done_ / iteration_length + 1 >= entry.count;
+  std::int64_t const length = entry.train ? iteration_length : 1;
+  bool const entry_ends = (done_ + 1) % length == 0 && done_ / length + 1 >= entry.count;
   done_ = entry_ends ? 0 : done_ + 1;
   if (entry_ends) ++entry_;
   return primitive;

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -16,17 +17,33 @@ namespace adamant::scenarios {
 
 /// One operation that an engine executes. Spans point into the Program it was read from.
 struct Primitive {
-  enum class Kind { backward, step, zero_grad, set, check, offload, reload, save, load };
+  enum class Kind {
+    backward,
+    step,
+    zero_grad,
+    set,
+    capture,
+    replay,
+    check,
+    offload,
+    reload,
+    save,
+    load
+  };
   Kind kind = Kind::check;
   int entry = 0;                      // index of the program's entry
-  std::span<int const> without;       // backward: parameters that get no gradient
-  std::int64_t backward_index = 0;    // backward: how many came before it in the program
-  bool set_to_none = true;            // zero_grad
-  std::span<AdamOverride const> set;  // set: what it changes of every group
-  std::string_view checkpoint;        // save, load: its name
-  int setting = 0;                    // load: Program::setting() from here on
-  bool sets_anew = false;             // load: that setting is not the one before
+  std::span<int const> without = {};  // backward: parameters that get no gradient
+  std::int64_t backward_index = 0;    // backward, replay: how many came before it in the program
+  std::span<Primitive const> captured = {};  // capture: what is recorded; replay: what is executed
+  bool set_to_none = true;                   // zero_grad
+  std::span<AdamOverride const> set = {};    // set: what it changes of every group
+  std::string_view checkpoint = {};          // save, load: its name
+  int setting = 0;                           // load: Program::setting() from here on
+  bool sets_anew = false;                    // load: that setting is not the one before
 };
+
+/// How many of them are backwards.
+int backward_count(std::span<Primitive const> operations);
 
 /// A program that refuse() let pass, ready to be walked by any number of walkers.
 class Program {
@@ -45,6 +62,7 @@ class Program {
 
  private:
   friend class ProgramWalk;
+  struct Captured;
   struct Entry {
     bool train = false;
     Primitive::Kind kind = Primitive::Kind::check;
@@ -55,8 +73,16 @@ class Program {
     std::string checkpoint;
     int setting = 0;
     bool sets_anew = false;
+    std::shared_ptr<Captured const> captured;  // capture: its body; replay: that of the last one
   };
   void add_load(Entry& entry, Load const& load, Scenario const& scenario);
+  /// The body of a capture, unrolled, and what its spans point to.
+  struct Captured {
+    std::vector<std::vector<int>> without;
+    std::vector<Primitive> primitives;
+  };
+  static std::shared_ptr<Captured const> unrolled(Capture const& capture,
+                                                  std::vector<Param> const& params);
 
   std::vector<Entry> entries_;
   std::deque<Scenario> settings_;  // from number 1 on

@@ -89,5 +89,23 @@ TEST(ProgramWalk, WhatNoSaveBeforeALoadHasMadeIsForeign) {
   EXPECT_EQ(program.foreign_checkpoints(), std::vector<std::string>{"b"});
 }
 
+TEST(ProgramWalk, AReplayHasWhatWasCapturedLastAndItsBackwardsCount) {
+  Capture const once{.body = {operation(Step{})}};
+  Capture const twice{.body = {operation(Backward{}), operation(Train{1})}};
+  Program const program(with_program(
+      {operation(once), operation(twice), operation(Replay{2}), operation(Backward{})}));
+  ProgramWalk walk(program);
+  EXPECT_EQ(walk.next()->captured.size(), 1U);
+  EXPECT_EQ(walk.next()->captured.size(), 4U);
+  for (std::int64_t const first : {0, 2}) {
+    auto const replay = walk.next();
+    EXPECT_EQ(replay->kind, Kind::replay);
+    EXPECT_EQ(replay->backward_index, first);
+    EXPECT_EQ(backward_count(replay->captured), 2);
+  }
+  EXPECT_EQ(walk.next()->backward_index, 4);
+  EXPECT_FALSE(walk.next());
+}
+
 }  // namespace
 }  // namespace adamant::scenarios

@@ -1,6 +1,9 @@
 #include "scenarios/run/engines/rank_engine.h"
 
 #include <algorithm>
+#include <variant>
+
+#include "scenarios/run/assert.h"
 
 namespace adamant::scenarios {
 
@@ -10,12 +13,36 @@ namespace {
 // significant bits fit into every format.
 constexpr float unlike_any_saved = -12288.0F;
 
-GradientPlan gradient_plan(EngineTask const& task) {
+/// The most backwards that one capture of the program holds.
+int backwards_captured(std::vector<Operation> const& program) {
+  int most = 1;
+  for (Operation const& operation : program) {
+    auto const* capture = std::get_if<Capture>(&operation.action);
+    if (capture == nullptr) continue;
+    std::int64_t backwards = 0;
+    for (Operation const& captured : capture->body) {
+      if (auto const* train = std::get_if<Train>(&captured.action)) backwards += train->count;
+      if (std::holds_alternative<Backward>(captured.action)) ++backwards;
+    }
+    most = std::max(most, static_cast<int>(backwards));
+  }
+  return most;
+}
+
+GradientPlan gradient_plan(EngineTask const& task, RankPlace const& place) {
   GradientPlan plan{.numels = {},
+                    .formats = {},
                     .kind = task.scenario.gradients,
                     .seed = task.seed,
-                    .microbatches = static_cast<int>(task.scenario.microbatch_count())};
-  for (ParameterSpec const& spec : task.parameters) plan.numels.push_back(spec.numel());
+                    .microbatches = static_cast<int>(task.scenario.microbatch_count()),
+                    .first_microbatch = place.rank,
+                    .microbatch_stride = place.world_size};
+  if (task.scenario.optimizer.capturable)
+    plan.kept_backwards = backwards_captured(task.scenario.program);
+  for (ParameterSpec const& spec : task.parameters) {
+    plan.numels.push_back(spec.numel());
+    plan.formats.push_back(spec.formats.gradient);
+  }
   return plan;
 }
 
@@ -58,6 +85,8 @@ real::EngineConfig engine_config(WorldParts const& parts, RankPlace const& place
       .group_names = group_names(scenario),
       .step_counter = scenario.optimizer.step_counter,
       .microbatches = static_cast<int>(scenario.microbatch_count()),
+      .capturable = scenario.optimizer.capturable,
+      .keep_cast_grad = scenario.optimizer.keep_cast_grad,
       .state_offload = state_offload_config(scenario.offload),
       .hybrid = hybrid_config(scenario.offload),
       .hybrid_grain = grain_for(parts.task, scenario),
@@ -69,10 +98,36 @@ real::EngineConfig engine_config(WorldParts const& parts, RankPlace const& place
       .checkpoint_piece_bytes = piece_bytes(parts.task.parameters)};
 }
 
+real::Verb verb_of(Primitive const& operation) {
+  real::Verb verb;
+  switch (operation.kind) {
+    case Primitive::Kind::backward:
+      verb.kind = real::Verb::Kind::backward;
+      verb.without.assign(operation.without.begin(), operation.without.end());
+      break;
+    case Primitive::Kind::zero_grad:
+      verb.kind = real::Verb::Kind::zero_grad;
+      verb.set_to_none = operation.set_to_none;
+      break;
+    default:
+      ADAMANT_RUN_ASSERT(operation.kind == Primitive::Kind::step);  // refuse() lets no other pass
+      verb.kind = real::Verb::Kind::step;
+  }
+  return verb;
+}
+
+std::vector<real::Verb> verbs_of(std::span<Primitive const> captured) {
+  std::vector<real::Verb> verbs;
+  for (Primitive const& operation : captured)
+    if (operation.kind != Primitive::Kind::check) verbs.push_back(verb_of(operation));
+  return verbs;
+}
+
 }  // namespace
 
-RankEngine::RankEngine(WorldParts const& parts, RankPlace const& place) {
-  gradients_ = parts.door.make_gradients(gradient_plan(parts.task));
+RankEngine::RankEngine(WorldParts const& parts, RankPlace const& place)
+    : capturable_(parts.task.scenario.optimizer.capturable), loopback_(parts.exchange != nullptr) {
+  gradients_ = parts.door.make_gradients(gradient_plan(parts.task, place));
   engine_ = parts.door.make_engine(engine_config(parts, place), *gradients_);
   storage_ = parts.storage(place.rank);
   write_parameters(parts);
@@ -92,7 +147,7 @@ void RankEngine::write_parameters(WorldParts const& parts) {
 void RankEngine::perform(Primitive const& operation) {
   switch (operation.kind) {
     case Primitive::Kind::backward:
-      gradients_->begin(operation.backward_index);
+      begin_backwards(operation.backward_index, 1);
       return engine_->backward(operation.without);
     case Primitive::Kind::step:
       return engine_->step();
@@ -113,9 +168,34 @@ void RankEngine::perform(Primitive const& operation) {
       return engine_->offload();
     case Primitive::Kind::reload:
       return engine_->reload();
+    case Primitive::Kind::capture:
+      if (!loopback_) engine_->capture(verbs_of(operation.captured));
+      return;
+    case Primitive::Kind::replay:
+      if (loopback_) return perform_each(operation);
+      begin_backwards(operation.backward_index, backward_count(operation.captured));
+      if (!engine_->has_graph()) engine_->capture(verbs_of(operation.captured));
+      return engine_->replay();
     case Primitive::Kind::check:
       return;
   }
+}
+
+// The ranks of a loop-back meet on the host, in the middle of what would be captured.
+void RankEngine::perform_each(Primitive const& replay) {
+  std::int64_t backward = replay.backward_index;
+  for (Primitive captured : replay.captured) {
+    captured.backward_index = backward;
+    perform(captured);
+    if (captured.kind == Primitive::Kind::backward) ++backward;
+  }
+}
+
+// Keys on the device are overwritten, so nothing may read them any more.
+void RankEngine::begin_backwards(std::int64_t first, int count) {
+  if (count == 0) return;
+  if (capturable_) engine_->synchronize();
+  gradients_->begin(first, count);
 }
 
 std::vector<NamedBuffer> named_buffers(real::Engine const& engine) {

@@ -51,7 +51,11 @@ class RankEngine {
 
  private:
   void write_parameters(WorldParts const& parts);
+  void begin_backwards(std::int64_t first, int count);
+  void perform_each(Primitive const& replay);
 
+  bool capturable_;
+  bool loopback_;  // replays are eager there
   // The engine calls its source and its storage, so they go first.
   std::unique_ptr<GeneratedGradients> gradients_;
   std::unique_ptr<real::Storage> storage_;

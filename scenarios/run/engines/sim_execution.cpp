@@ -116,6 +116,7 @@ void SimExecution::make_engine(int rank) {
   world_.rank(rank) = std::make_unique<RankEngine>(parts_, place);
   name_streams(rank);
   name_for_reports(rank);
+  announce_settings(rank);
   show([&] {
     return start_.load ? observer_.restarted(*start_.load, world_) : observer_.started(world_);
   });
@@ -142,6 +143,7 @@ void SimExecution::execute(int rank, Primitive const& operation) {
   if (taken_[static_cast<std::size_t>(rank)]++ == prepared_) prepare(operation);
   perform(rank, operation);
   if (operation.kind == Primitive::Kind::offload) name_streams(rank);
+  if (operation.kind == Primitive::Kind::set) announce_settings(rank);
   name_for_reports(rank);
   bool const loads = operation.kind == Primitive::Kind::load;
   show([&] {
@@ -150,6 +152,20 @@ void SimExecution::execute(int rank, Primitive const& operation) {
   });
   if (files_.crashed()) throw MachineCrashed();
   if (loads && failure_ && !world_.rank(rank)->engine().has_state()) expect_no_state(rank);
+}
+
+// What a graph must not hold by value.
+void SimExecution::announce_settings(int rank) {
+  if (!parts_.task.scenario.optimizer.capturable) return;
+  for (std::size_t g = 0; g < parts_.groups.size(); ++g) {
+    AdamConfig const config = world_.rank(rank)->engine().group(static_cast<int>(g));
+    std::string const of = " of group " + std::to_string(g);
+    sim::note_setting("lr" + of, config.learning_rate);
+    sim::note_setting("beta1" + of, config.beta1);
+    sim::note_setting("beta2" + of, config.beta2);
+    sim::note_setting("eps" + of, config.epsilon);
+    sim::note_setting("weight_decay" + of, config.weight_decay);
+  }
 }
 
 // Whichever rank comes first, while the others are at rest: an operation begins when all have left

@@ -69,6 +69,7 @@ class SimExecution {
   void execute_program(int rank);
   void make_engine(int rank);
   void execute_all(int rank);
+  void announce_settings(int rank);
   /// One operation on one rank, and the look at what it led to.
   void execute(int rank, Primitive const& operation);
   void prepare(Primitive const& operation);

@@ -22,12 +22,19 @@ namespace {
 
 constexpr std::size_t tasks_max = 32;
 
+/// What tells a tensor's numbers in one microbatch apart, where graphs read it anew.
+struct DeviceKeys {
+  TensorKey tensor;
+  MicrobatchKey microbatch;
+};
+
 struct GradientTask {
   real::Numbers value;
   real::Numbers gradient;  // null: none wanted
   std::int64_t numel = 0;
   TensorKey key;
   MicrobatchKey microbatch;
+  DeviceKeys const* keys = nullptr;   // in place of both, where there are any
   std::uint64_t* partials = nullptr;  // one a block; null: no fingerprint
 };
 
@@ -154,7 +161,11 @@ void run_block(GradientArguments const& a, GradientTask const& task, std::int64_
 #endif
 
 __global__ void gradient_kernel(__grid_constant__ GradientArguments const arguments) {
-  GradientTask const task = arguments.tasks[blockIdx.y];
+  GradientTask task = arguments.tasks[blockIdx.y];
+  if (task.keys != nullptr) {
+    task.key = task.keys->tensor;
+    task.microbatch = task.keys->microbatch;
+  }
   auto const wanted = (task.numel + real::elements_per_block - 1) / real::elements_per_block;
   std::int64_t const blocks = wanted < real::blocks_max ? wanted : real::blocks_max;
   if (static_cast<std::int64_t>(blockIdx.x) < blocks) run_block(arguments, task, blocks);
@@ -163,11 +174,11 @@ __global__ void gradient_kernel(__grid_constant__ GradientArguments const argume
 class KernelGradients final : public GeneratedGradients {
  public:
   explicit KernelGradients(GradientPlan const& plan);
-  ~KernelGradients() override { static_cast<void>(cudaFree(partials_)); }
+  ~KernelGradients() override;
   KernelGradients(KernelGradients const&) = delete;
   KernelGradients& operator=(KernelGradients const&) = delete;
 
-  void begin(std::int64_t index) override;
+  void begin(std::int64_t index, int count) override;
   void backward(real::UnitBackward const& request) override;
   std::span<std::uint64_t const> partial_fingerprints(int parameter) const override;
   void const* allocation() const override { return partials_; }
@@ -181,12 +192,20 @@ class KernelGradients final : public GeneratedGradients {
   };
 
   GradientTask task_for(real::WholeTensor const& tensor, real::UnitBackward const& request);
+  TensorKey tensor_key(int parameter, std::int64_t backward) const;
+  MicrobatchKey microbatch_key_of(NumberFormat format, int microbatch, std::int64_t backward) const;
+  void upload_keys(int count);
+  std::size_t keys_per_backward() const { return plan_.numels.size() * local_microbatches_; }
   void launch(GradientArguments const& arguments, std::size_t count, cudaStream_t stream) const;
 
   GradientPlan plan_;
   std::int64_t index_ = 0;
   std::vector<Room> rooms_;
   std::uint64_t* partials_ = nullptr;
+  // Only where graphs read keys: those of all kept backwards, in the same allocation.
+  std::size_t local_microbatches_ = 0;
+  DeviceKeys* keys_ = nullptr;
+  cudaStream_t stream_ = nullptr;
 };
 
 KernelGradients::KernelGradients(GradientPlan const& plan) : plan_(plan) {
@@ -196,13 +215,52 @@ KernelGradients::KernelGradients(GradientPlan const& plan) : plan_(plan) {
     rooms_.push_back({.begin = total, .count = count});
     total += count;
   }
-  if (total > 0)
-    ADAMANT_TRY(cudaMalloc(reinterpret_cast<void**>(&partials_), total * sizeof(std::uint64_t)));
+  for (int m = plan.first_microbatch; m < plan.microbatches; m += plan.microbatch_stride)
+    ++local_microbatches_;
+  std::size_t const kept = static_cast<std::size_t>(plan.kept_backwards) * keys_per_backward();
+  std::size_t const bytes = total * sizeof(std::uint64_t) + kept * sizeof(DeviceKeys);
+  if (bytes > 0) ADAMANT_TRY(cudaMalloc(reinterpret_cast<void**>(&partials_), bytes));
+  if (kept == 0) return;
+  keys_ = reinterpret_cast<DeviceKeys*>(partials_ + total);
+  ADAMANT_TRY(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
 }
 
-void KernelGradients::begin(std::int64_t index) {
+KernelGradients::~KernelGradients() {
+  static_cast<void>(cudaFree(partials_));
+  if (stream_ != nullptr) static_cast<void>(cudaStreamDestroy(stream_));
+}
+
+// A replay sees the same parameters as its capture did, which is what `seen` says by then.
+void KernelGradients::begin(std::int64_t index, int count) {
   index_ = index;
+  if (keys_ != nullptr) return upload_keys(count);
   for (Room& room : rooms_) room.seen = false;
+}
+
+void KernelGradients::upload_keys(int count) {
+  std::vector<DeviceKeys> keys;
+  for (int backward = 0; backward < count; ++backward)
+    for (int p = 0; p < static_cast<int>(plan_.numels.size()); ++p)
+      for (int m = plan_.first_microbatch; m < plan_.microbatches; m += plan_.microbatch_stride)
+        keys.push_back({.tensor = tensor_key(p, index_ + backward),
+                        .microbatch = microbatch_key_of(plan_.formats[static_cast<std::size_t>(p)],
+                                                        m, index_ + backward)});
+  ADAMANT_TRY(cudaMemcpyAsync(keys_, keys.data(), keys.size() * sizeof(DeviceKeys),
+                              cudaMemcpyHostToDevice, stream_));
+  ADAMANT_TRY(cudaStreamSynchronize(stream_));
+}
+
+TensorKey KernelGradients::tensor_key(int parameter, std::int64_t backward) const {
+  return gradient_key({.seed = plan_.seed, .parameter = parameter}, backward);
+}
+
+MicrobatchKey KernelGradients::microbatch_key_of(NumberFormat format, int microbatch,
+                                                 std::int64_t backward) const {
+  return microbatch_key({.seed = plan_.seed,
+                         .backward = backward,
+                         .microbatch = microbatch,
+                         .microbatch_count = plan_.microbatches,
+                         .format = format});
 }
 
 void KernelGradients::backward(real::UnitBackward const& request) {
@@ -223,17 +281,23 @@ void KernelGradients::backward(real::UnitBackward const& request) {
 GradientTask KernelGradients::task_for(real::WholeTensor const& tensor,
                                        real::UnitBackward const& request) {
   bool const first_microbatch = !request.accumulate;
+  DeviceKeys const* keys = nullptr;
+  if (keys_ != nullptr) {
+    auto const local = static_cast<std::size_t>(request.microbatch - plan_.first_microbatch) /
+                       static_cast<std::size_t>(plan_.microbatch_stride);
+    keys = keys_ + static_cast<std::size_t>(request.sequence) * keys_per_backward() +
+           static_cast<std::size_t>(tensor.parameter) * local_microbatches_ + local;
+  }
   Room& room = rooms_[static_cast<std::size_t>(tensor.parameter)];
   if (first_microbatch) room.seen = true;
   return {.value = {const_cast<void*>(tensor.value), tensor.value_format},  // read only
           .gradient = {tensor.gradient, tensor.gradient_format},
           .numel = tensor.numel,
-          .key = gradient_key({.seed = plan_.seed, .parameter = tensor.parameter}, index_),
-          .microbatch = microbatch_key({.seed = plan_.seed,
-                                        .backward = index_,
-                                        .microbatch = request.microbatch,
-                                        .microbatch_count = plan_.microbatches,
-                                        .format = tensor.gradient_format}),
+          .key = keys != nullptr ? TensorKey{} : tensor_key(tensor.parameter, index_),
+          .microbatch = keys != nullptr
+                            ? MicrobatchKey{}
+                            : microbatch_key_of(tensor.gradient_format, request.microbatch, index_),
+          .keys = keys,
           .partials = first_microbatch ? partials_ + room.begin : nullptr};
 }
 

@@ -15,16 +15,24 @@
 namespace adamant::scenarios {
 
 struct GradientPlan {
-  std::vector<std::int64_t> numels;  // of every parameter
+  std::vector<std::int64_t> numels;   // of every parameter
+  std::vector<NumberFormat> formats;  // of its gradients; needed where keys are kept
   GradientClass kind = GradientClass::exact;
   std::uint64_t seed = 0;
   int microbatches = 1;
+  int first_microbatch = 0;  // of this rank, and how far apart its microbatches are
+  int microbatch_stride = 1;
+  /// So many backwards may be in one graph: their keys are read from the device, so that a replay
+  /// gives other gradients than its capture. 0: keys travel with the launch.
+  int kept_backwards = 0;
 };
 
 class GeneratedGradients : public real::GradientSource {
  public:
-  /// Due before each backward; `index` is the number of backwards before it in the program.
-  virtual void begin(std::int64_t index) = 0;
+  /// Due before each backward, and before each replay, which may have several; `index` is the
+  /// number of backwards before the first of them in the program. Where keys are kept on the
+  /// device nothing of an earlier backward may run any more, and the host waits for the upload.
+  virtual void begin(std::int64_t index, int count = 1) = 0;
 
   /// Partial sums of a parameter's fingerprint in device memory, to be added modulo 2^64 once the
   /// backward is done; empty where this rank's last backward did not see the parameter.

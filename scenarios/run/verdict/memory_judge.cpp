@@ -42,8 +42,9 @@ bool by_address(Allocation const& a, Allocation const& b) {
 }  // namespace
 
 MemoryJudge::MemoryJudge(std::vector<ParameterSpec> const& parameters, int ranks,
-                         oracle::Offload const& offload, Findings& findings)
-    : parameters_(parameters), offload_(offload), findings_(findings) {
+                         oracle::Offload const& offload, oracle::Residence residence,
+                         Findings& findings)
+    : parameters_(parameters), offload_(offload), residence_(residence), findings_(findings) {
   begin_world(ranks);
 }
 
@@ -51,10 +52,13 @@ void MemoryJudge::begin_world(int ranks) {
   budgets_.clear();
   budgets_.reserve(static_cast<std::size_t>(ranks));
   for (int rank = 0; rank < ranks; ++rank)
-    budgets_.emplace_back(parameters_, oracle::Place{.rank = rank, .world_size = ranks}, offload_);
+    budgets_.emplace_back(parameters_, oracle::Place{.rank = rank, .world_size = ranks}, offload_,
+                          residence_);
 }
 
 void MemoryJudge::follow(Primitive const& operation) {
+  if (operation.kind == Primitive::Kind::replay)
+    for (Primitive const& captured : operation.captured) follow(captured);
   for (oracle::Budget& budget : budgets_) {
     if (operation.kind == Primitive::Kind::backward) budget.backward(operation.without);
     if (operation.kind == Primitive::Kind::zero_grad) budget.zero_grad(operation.set_to_none);

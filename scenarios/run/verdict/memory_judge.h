@@ -14,7 +14,7 @@ namespace adamant::scenarios {
 class MemoryJudge {
  public:
   MemoryJudge(std::vector<ParameterSpec> const& parameters, int ranks,
-              oracle::Offload const& offload, Findings& findings);
+              oracle::Offload const& offload, oracle::Residence residence, Findings& findings);
 
   /// Engines were made anew, so many of them.
   void begin_world(int ranks);
@@ -33,6 +33,7 @@ class MemoryJudge {
 
   std::vector<ParameterSpec> const& parameters_;
   oracle::Offload offload_;
+  oracle::Residence residence_;
   std::vector<oracle::Budget> budgets_;  // by rank
   Findings& findings_;
 };

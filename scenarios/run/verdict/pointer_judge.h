@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "oracle/budget/budget.h"
 #include "scenarios/run/engine_seam.h"
 #include "scenarios/run/verdict/findings.h"
 
@@ -14,7 +15,8 @@ namespace adamant::scenarios {
 class PointerJudge {
  public:
   PointerJudge(std::vector<ParameterSpec> const& parameters, int ranks,
-               std::optional<StateOffloadConfig> const& leaving, Findings& findings);
+               std::optional<StateOffloadConfig> const& leaving, oracle::Residence residence,
+               Findings& findings);
 
   /// Engines were made anew, so many of them.
   void begin_world(int ranks);
@@ -24,11 +26,18 @@ class PointerJudge {
 
  private:
   bool may_move(TensorKind kind, Primitive const& operation) const;
+  struct Place {
+    void const* now = nullptr;   // null: no storage
+    void const* home = nullptr;  // where it was last; what a graph may hold comes back to it
+  };
+  /// Does it come back to where it was, whatever gave it back in between?
+  bool stays(TensorKind kind) const;
 
   std::vector<ParameterSpec> const& parameters_;
   std::optional<StateOffloadConfig> leaving_;  // states of which steps move something
   Findings& findings_;
-  std::vector<void const*> addresses_;  // by rank, parameter, kind; null: none last time
+  oracle::Residence residence_;
+  std::vector<Place> places_;  // by rank, parameter, kind
 };
 
 }  // namespace adamant::scenarios

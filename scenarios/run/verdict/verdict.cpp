@@ -29,6 +29,12 @@ std::optional<StateOffloadConfig> leaving(Scenario const& scenario) {
   return std::nullopt;
 }
 
+oracle::Residence residence_of(Scenario const& scenario) {
+  return {.capturable = scenario.optimizer.capturable,
+          .keep_cast_grad = scenario.optimizer.keep_cast_grad,
+          .group_count = static_cast<int>(adam_configs(scenario).size())};
+}
+
 bool contains(std::span<int const> numbers, int number) {
   return std::find(numbers.begin(), numbers.end(), number) != numbers.end();
 }
@@ -44,9 +50,9 @@ Verdict::Verdict(Scenario const& scenario, std::vector<ParameterSpec> const& par
       memory_(parameters, static_cast<int>(scenario.world.rank_count()),
               {.states = state_offload_config(scenario.offload),
                .hybrid = hybrid_config(scenario.offload)},
-              findings_),
+              residence_of(scenario), findings_),
       pointers_(parameters, static_cast<int>(scenario.world.rank_count()), leaving(scenario),
-                findings_) {}
+                residence_of(scenario), findings_) {}
 
 bool Verdict::started(WorldView const& world) {
   values_.compare_flags(world);
@@ -100,9 +106,34 @@ void Verdict::follow(Primitive const& operation, WorldView const& world) {
       return follow_load(operation, world);
     case Primitive::Kind::offload:  // values stay what they are
     case Primitive::Kind::reload:
+    case Primitive::Kind::replay:
+      return follow_replay(operation, world);
+    case Primitive::Kind::capture:  // records, executes nothing
     case Primitive::Kind::check:
       return;
   }
+}
+
+// In the order of the capture, and compared when all of it is over: what lies between shows in
+// what it led to. Of several backwards the last one's gathered parameters are still known.
+void Verdict::follow_replay(Primitive const& operation, WorldView const& world) {
+  std::int64_t backward = operation.backward_index;
+  std::int64_t const last = backward + backward_count(operation.captured) - 1;
+  for (Primitive const& captured : operation.captured) {
+    if (captured.kind == Primitive::Kind::backward) {
+      if (backward == last) compare_gathered(world, backward);
+      for_each_parameter([&](int p) {
+        if (!contains(captured.without, p)) reference_.add_exact_mean(p, backward);
+      });
+      ++backward;
+    } else if (captured.kind == Primitive::Kind::step) {
+      reference_.begin_step();
+      for_each_parameter([&](int p) { reference_.step_parameter(p); });
+    } else {
+      reference_.zero_grad(captured.set_to_none);
+    }
+  }
+  if (!small_) compare_all(world);
 }
 
 void Verdict::follow_backward(Primitive const& operation, WorldView const& world) {

@@ -61,6 +61,7 @@ class Verdict final : public Observer {
   char const* law_of_load(Primitive const& load) const;
   bool agrees(WorldView const& world) const;
   bool take_foreign(Primitive const& load, WorldView const& world);
+  void follow_replay(Primitive const& operation, WorldView const& world);
   void compare_gathered(WorldView const& world, std::int64_t backward);
   /// Lets the oracle follow every parameter, of a large model on all cores, and compares.
   void follow_each(WorldView const& world, std::span<TensorKind const> kinds,
