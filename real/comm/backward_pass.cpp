@@ -240,8 +240,8 @@ void BackwardPass::divide_by_own_microbatches(std::span<WholeTensor const> tenso
     if (tensor.gradient == nullptr) continue;
     tasks.push_back({.gradient = tensor.gradient,
                      .sum = tensor.gradient,
-                     .format = tensor.gradient_format,
                      .numel = tensor.numel,
+                     .format = tensor.gradient_format,
                      .accumulate = false});
   }
   launch_mean(tasks, static_cast<float>(own), parts_.streams.compute);
@@ -306,8 +306,8 @@ void BackwardPass::keep_mean(int unit) {
   for (int const p : wanted_of(unit)) {
     tasks.push_back({.gradient = parts_.tensors.at(TensorKind::gradient, p),
                      .sum = sum,
-                     .format = parts_.layout[p].formats.gradient,
                      .numel = parts_.layout[p].shard_numel(),
+                     .format = parts_.layout[p].formats.gradient,
                      .accumulate = parts_.tensors.has_gradient(p) &&
                                    !ADAMANT_BUG(accumulation_overwrites) &&
                                    !(parts_.keeps_buffers && ADAMANT_BUG(F05))});

@@ -18,7 +18,9 @@ constexpr std::size_t tasks_max = 32;
 struct MeanArguments {
   MeanTask tasks[tasks_max] = {};
   float divisor = 1;
+  std::uint32_t unused = 0;  // no padding: see launch()
 };
+static_assert(sizeof(MeanArguments) == tasks_max * sizeof(MeanTask) + 8);
 
 template <typename T>
 struct Mean {

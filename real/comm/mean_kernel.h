@@ -14,10 +14,12 @@ namespace adamant::real {
 struct MeanTask {
   void* gradient = nullptr;
   void const* sum = nullptr;
-  NumberFormat format = NumberFormat::fp32;
   std::int64_t numel = 0;
+  NumberFormat format = NumberFormat::fp32;
   bool accumulate = false;
+  std::uint8_t unused[6] = {};  // no padding: see launch()
 };
+static_assert(sizeof(MeanTask) == 2 * sizeof(void*) + 16);
 
 /// gradient[i] = sum[i] / divisor, or gradient[i] + sum[i] / divisor, for every task.
 ///

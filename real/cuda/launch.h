@@ -12,6 +12,8 @@ namespace adamant::real {
 
 /// Enqueues `kernel(arguments)` with `grid` blocks of `threads_per_block` threads.
 ///
+/// Shapes: `Arguments` has no padding. Nobody writes it, yet it would go along, and whoever looks
+///         through a graph for settings that it holds would find there what once lay on the stack.
 /// Stream: ordered on `stream`; returns before the kernel has run.
 /// Errors: CudaError.
 template <typename Arguments>

@@ -22,7 +22,9 @@ struct AdvanceArguments {
   std::int32_t group_count = 0;
   std::int32_t parameter_count = 0;
   std::int32_t per_parameter = 0;
+  std::int32_t unused = 0;  // no padding: see launch()
 };
+static_assert(sizeof(AdvanceArguments) == 4 * sizeof(void*) + 16);
 
 __device__ StepScalars row_of(DeviceGroup const& group, std::int64_t step, bool apply) {
   StepScalars row;
@@ -79,7 +81,9 @@ struct HeldArguments {
   float learning_rates[held_max] = {};
   float weight_decays[held_max] = {};
   std::int32_t holds_learning_rates = 0;
+  std::int32_t unused = 0;  // no padding: see launch()
 };
+static_assert(sizeof(HeldArguments) == sizeof(AdvanceArguments) + 2 * held_max * sizeof(float) + 8);
 
 __global__ void advance_with_held_settings_kernel(HeldArguments const arguments) {
   count_step(arguments.advance);
@@ -121,7 +125,9 @@ struct FlagArguments {
   ParameterState* parameters = nullptr;
   std::int32_t count = 0;
   std::uint32_t flags[flags_per_launch / flags_per_word] = {};
+  std::uint32_t unused = 0;  // no padding: see launch()
 };
+static_assert(sizeof(FlagArguments) == sizeof(void*) + 8 + flags_per_launch / 8);
 
 __global__ void flag_kernel(__grid_constant__ FlagArguments const a) {
   for (auto i = static_cast<std::int32_t>(threadIdx.x); i < a.count;

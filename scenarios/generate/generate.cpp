@@ -68,6 +68,8 @@ class Generator {
     make_program();
     make_schedule();
     make_precision();
+    // Types are drawn last; what was captured before then needs a gradient that stays.
+    if (captures_ && !may_capture()) scenario_.optimizer.keep_cast_grad = true;
     if (options_.faults) make_fault();
     return std::move(scenario_);
   }

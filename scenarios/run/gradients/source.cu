@@ -34,6 +34,7 @@ struct GradientTask {
   std::int64_t numel = 0;
   TensorKey key;
   MicrobatchKey microbatch;
+  std::uint32_t unused = 0;           // no padding: see real::launch()
   DeviceKeys const* keys = nullptr;   // in place of both, where there are any
   std::uint64_t* partials = nullptr;  // one a block; null: no fingerprint
 };
@@ -43,6 +44,7 @@ struct GradientArguments {
   GradientClass kind = GradientClass::exact;
   int accumulate = 0;
 };
+static_assert(sizeof(GradientTask) == 2 * sizeof(real::Numbers) + 64);
 
 #ifdef __CUDACC__
 
