@@ -104,10 +104,10 @@ void Verdict::follow(Primitive const& operation, WorldView const& world) {
       return reference_.save(operation.checkpoint);
     case Primitive::Kind::load:
       return follow_load(operation, world);
-    case Primitive::Kind::offload:  // values stay what they are
-    case Primitive::Kind::reload:
     case Primitive::Kind::replay:
       return follow_replay(operation, world);
+    case Primitive::Kind::offload:  // values stay what they are
+    case Primitive::Kind::reload:
     case Primitive::Kind::capture:  // records, executes nothing
     case Primitive::Kind::check:
       return;
