@@ -12,6 +12,8 @@ constexpr Suite all_suites[] = {
     {"cpu_step_over_roof", "the hybrid path's step on the CPU, as a part of the memory's rate",
      measure_cpu_step},
     {"world_sizes", "seconds by the number of ranks, parameters fixed in total", measure_worlds},
+    {"checkpoint", "load of GPT-2 124M, saved by 8 ranks, on 3, over read and checksum",
+     measure_checkpoint},
     {"gpt2_124m_8_ranks_wall_seconds", "three steps of GPT-2 124M, verdict included", measure_gpt2},
 };
 
