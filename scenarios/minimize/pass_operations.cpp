@@ -86,6 +86,15 @@ void drop_pairs(Scenario const& scenario, Candidates& candidates) {
   });
 }
 
+/// What an operation shows, a plainer one often shows too: several can be the second of a race.
+void plainer_operations(Scenario const& scenario, Candidates& candidates) {
+  for_each_list(scenario, [&](std::size_t number, List const& list) {
+    for (std::size_t i = 0; i < list.size(); ++i)
+      for (Action const& plain : {Action(ZeroGrad{}), Action(Backward{}), Action(Step{})})
+        candidates.offer([&](Scenario& s) { (*list_of(s, number))[i].action = plain; });
+  });
+}
+
 void order_operations(Scenario const& scenario, Candidates& candidates) {
   for_each_list(scenario, [&](std::size_t number, List const& list) {
     for (std::size_t i = 0; i + 1 < list.size(); ++i) {

@@ -27,6 +27,7 @@ std::span<Pass const> passes() {
       Pass{"what operations say", simplify_actions},
       Pass{"eager replays", replay_eagerly},
       Pass{"pairs of operations", drop_pairs},
+      Pass{"plainer operations", plainer_operations},
       Pass{"joined operations", join_operations},
       Pass{"order of operations", order_operations},
       Pass{"order of parameters", order_params},

@@ -36,6 +36,7 @@ namespace passes_of {
 void cut_program(Scenario const& scenario, Candidates& candidates);
 void drop_operations(Scenario const& scenario, Candidates& candidates);
 void drop_pairs(Scenario const& scenario, Candidates& candidates);
+void plainer_operations(Scenario const& scenario, Candidates& candidates);
 void order_operations(Scenario const& scenario, Candidates& candidates);
 void join_operations(Scenario const& scenario, Candidates& candidates);
 // What one operation says, pass_actions.cpp.
