@@ -140,11 +140,11 @@ TEST(Memory, CatchesGradientsThatAreForgottenButKept) {
 }
 
 TEST(Memory, CatchesStatesThatStayOnTheDevice) {
-  expect_caught(counted, "mlm_2811_resident");
+  expect_caught(counted, "mlm_2811_resident", one_world());
 }
 
 TEST(Memory, CatchesAPartOfTheWrongSizeOnTheCpu) {
-  expect_caught(counted, "mlm_4623");
+  expect_caught(counted, "mlm_4623", one_world());
 }
 
 TEST(Memory, CatchesAPeakThatNobodySeesBetweenOperations) {
