@@ -14,11 +14,6 @@
 
 namespace adamant::real {
 
-/// Bytes of a file that are checked and moved at once. Copies of this size stay in a core's second
-/// cache, and the checksum of what was just copied costs no memory traffic; larger reads cost a
-/// load that needs a part of them more.
-inline constexpr std::size_t checkpoint_piece_bytes = 256 * 1024;
-
 class Staging {
  public:
   /// Slots of `slot_bytes`. Copies are enqueued on `stream`. Errors: CudaError.

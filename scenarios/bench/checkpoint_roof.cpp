@@ -56,6 +56,23 @@ class Destination {
   std::size_t at_ = 0;
 };
 
+/// Calls fill(descriptor, offset, destination) for every piece of the files; folds what it returns.
+template <typename Fill>
+std::uint32_t for_each_piece(Memory const& memory, std::vector<std::string> const& paths,
+                             Fill const& fill) {
+  Destination destination(memory);
+  std::uint32_t fold = 0;
+  for (std::string const& path : paths) {
+    Descriptor const file(path, O_RDONLY);
+    std::size_t const size = fs::file_size(path);
+    for (std::size_t at = 0; at < size; at += piece_bytes) {
+      std::size_t const bytes = std::min(piece_bytes, size - at);
+      fold ^= fill(file.get(), static_cast<off_t>(at), std::span(destination.next(bytes), bytes));
+    }
+  }
+  return fold;
+}
+
 }  // namespace
 
 std::uint32_t write_roof(Memory const& memory, std::string const& path) {
@@ -75,19 +92,21 @@ std::uint32_t write_roof(Memory const& memory, std::string const& path) {
 }
 
 std::uint32_t read_roof(Memory const& memory, std::vector<std::string> const& paths) {
-  Destination destination(memory);
-  std::uint32_t fold = 0;
-  for (std::string const& path : paths) {
-    Descriptor const file(path, O_RDONLY);
-    std::size_t const size = fs::file_size(path);
-    for (std::size_t at = 0; at < size; at += piece_bytes) {
-      std::size_t const bytes = std::min(piece_bytes, size - at);
-      std::byte* const to = destination.next(bytes);
-      expect_moved(::pread(file.get(), to, bytes, static_cast<off_t>(at)), bytes);
-      fold ^= real::crc32c({to, bytes});
-    }
-  }
-  return fold;
+  return for_each_piece(memory, paths, [](int file, off_t at, std::span<std::byte> to) {
+    expect_moved(::pread(file, to.data(), to.size(), at), to.size());
+    return real::crc32c(to);
+  });
+}
+
+std::uint32_t staged_roof(Memory const& memory, std::vector<std::string> const& paths) {
+  std::vector<std::byte> staging(piece_bytes);
+  return for_each_piece(memory, paths, [&](int file, off_t at, std::span<std::byte> to) {
+    std::span<std::byte> const piece = std::span(staging).first(to.size());
+    expect_moved(::pread(file, piece.data(), piece.size(), at), piece.size());
+    std::uint32_t const checksum = real::crc32c(piece);
+    std::memcpy(to.data(), piece.data(), piece.size());
+    return checksum;
+  });
 }
 
 std::uint32_t map_roof(Memory const& memory, std::vector<std::string> const& paths) {

@@ -24,4 +24,7 @@ std::uint32_t read_roof(Memory const& memory, std::vector<std::string> const& pa
 /// The same by mapping the files and copying.
 std::uint32_t map_roof(Memory const& memory, std::vector<std::string> const& paths);
 
+/// The same through a host's buffer, as where a device's memory is out of the file system's reach.
+std::uint32_t staged_roof(Memory const& memory, std::vector<std::string> const& paths);
+
 }  // namespace adamant::scenarios
