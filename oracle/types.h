@@ -65,6 +65,16 @@ struct Formats {
   friend bool operator==(Formats const&, Formats const&) = default;
 };
 
+/// What a loss, and with it every gradient, is multiplied by before gradients are reduced: nothing,
+/// a fixed number, or one that moves with what overflows (Megatron-LM's DynamicGradScaler).
+struct LossScale {
+  enum class Kind { none, fixed, dynamic };
+  Kind kind = Kind::none;
+  float value = 0.0F;  // of `fixed` alone, > 0; otherwise 0
+
+  friend bool operator==(LossScale const&, LossScale const&) = default;
+};
+
 /// One parameter as a model registers it: whole shape, its group, its unit and its formats. Units
 /// are numbered from 0 without gaps and never decrease along the registration order.
 struct ParameterSpec {
@@ -125,6 +135,7 @@ enum class Purpose {
   unsharded_parameters,  // whole parameters of a unit, gathered
   unsharded_gradients,   // whole gradients of a unit, before reduction
   reduction,             // a unit's shard of summed gradients, before the mean
+  scaling,               // loss scale, norm and what leads to them, and the verdict's pinned copy
   step_table,            // per-parameter step scalars, device copy and pinned staging
   work_list,             // the fused kernel's list of pieces
   checkpoint,            // what save and load move bytes and messages through, while they run
@@ -138,6 +149,7 @@ inline constexpr std::string_view purpose_names[] = {"parameters",
                                                      "unsharded_parameters",
                                                      "unsharded_gradients",
                                                      "reduction",
+                                                     "scaling",
                                                      "step_table",
                                                      "work_list",
                                                      "checkpoint"};

@@ -251,6 +251,44 @@ namespace adamant::real {
     "gradients are copied down while they are reduced")                                            \
   X(hybrid_sends_before_step, "order.race", "adamant",                                             \
     "weights are copied up while the CPU steps them")                                              \
+  /* loss scale and clipping */                                                                    \
+  X(mlm_4133_empty_norm, "values.bitwise", "https://github.com/NVIDIA/Megatron-LM/pull/4133",      \
+    "the norm reads the gradients of the coupled kind, of which there are none, and nothing is "   \
+    "clipped")                                                                                     \
+  X(mlm_5916, "values.bitwise", "https://github.com/NVIDIA/Megatron-LM/pull/5916",                 \
+    "the norm is summed over a group of ranks that misses the last one")                           \
+  X(nemorl_3788, "values.bitwise", "https://github.com/NVIDIA-NeMo/RL/pull/3788",                  \
+    "the sum of squares is summed over ranks that hold the same of it already")                    \
+  X(miles_diffusion_35, "ranks.agree", "https://github.com/radixark/miles_diffusion/pull/35",      \
+    "every rank reports the norm of its own shard, although all clip by the whole one")            \
+  X(pt_149768, "values.bitwise", "https://github.com/pytorch/pytorch/issues/149768",               \
+    "every rank adds epsilon to its part of the norm, so that it counts once a rank")              \
+  X(mlm_5530, "values.bitwise", "https://github.com/NVIDIA/Megatron-LM/issues/5530",               \
+    "a rank without gradients says that its norm is not a number")                                 \
+  X(clip_before_unscale, "values.bitwise", "adamant",                                              \
+    "the norm is taken of gradients that still carry the loss scale")                              \
+  X(clip_scales_up, "values.bitwise", "adamant", "small gradients are scaled up to the norm")      \
+  X(coefficient_outlives_gradients, "values.bitwise", "adamant",                                   \
+    "a step clips new gradients by the norm of those before")                                      \
+  X(pt_94060, "values.bitwise", "https://github.com/pytorch/pytorch/issues/94060",                 \
+    "the step unscales gradients that clip has unscaled before")                                   \
+  X(step_forgets_unscale, "values.bitwise", "adamant",                                             \
+    "the step takes gradients that carry the loss scale as they are")                              \
+  X(pt_115710, "order.race", "https://github.com/pytorch/pytorch/issues/115710",                   \
+    "the verdict on a step is drawn before its reduction over ranks has finished")                 \
+  X(skip_decided_per_rank, "ranks.agree", "adamant",                                               \
+    "each rank skips a step by what it finds in its own shard")                                    \
+  X(te_stale_overflow, "values.bitwise",                                                           \
+    "https://github.com/NVIDIA/TransformerEngine/blob/main/transformer_engine/pytorch/optimizers/" \
+    "fused_adam.py",                                                                               \
+    "counters advance by the overflow of the step before")                                         \
+  X(accelerate_4242, "values.bitwise", "https://github.com/huggingface/accelerate/issues/4242",    \
+    "a skipped step is counted as if it had been taken")                                           \
+  X(nan_is_not_overflow, "values.bitwise", "adamant",                                              \
+    "only infinities are looked for, a NaN is stepped with")                                       \
+  X(hysteresis_refilled, "values.bitwise", "adamant",                                              \
+    "every good step refills the hysteresis, so that the scale backs off too late")                \
+  X(hysteresis_ignored, "values.bitwise", "adamant", "the first overflow halves the scale")        \
   /* what outlives an engine */                                                                    \
   X(order_from_leftover_state, "determinism.digest", "adamant",                                    \
     "the order of a unit's gathers depends on what this process ran before")                       \

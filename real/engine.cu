@@ -4,6 +4,7 @@
 
 #include <cstring>
 #include <optional>
+#include <utility>
 
 #include "real/bug.h"
 #include "real/checkpoint/checkpoint_error.h"
@@ -19,6 +20,7 @@
 #include "real/offload/hybrid_step.h"
 #include "real/offload/split.h"
 #include "real/offload/state_offload.h"
+#include "real/scale/gradient_scaling.h"
 #include "real/step/adam_step.h"
 
 namespace adamant::real {
@@ -57,15 +59,11 @@ class ShardedAdam final : public Engine {
 
   void write_parameter(int parameter, std::span<float const> values) override;
   void backward(std::span<int const> without) override;
-  void step() override {
+  void clip(float max_norm) override {
     expect_state();
-    tensors_.expect_one_description();
-    attempt([&] {
-      if (states_) states_->bring_back();
-      step_.run(tensors_, hybrid_.get());
-      if (leaves_after_step_) states_->send_away();
-    });
+    attempt([&] { scaling_.clip(tensors_, max_norm); });
   }
+  void step() override;
   void capture(std::span<Verb const> verbs) override;
   void replay() override;
   bool has_graph() const override { return iteration_.has_value(); }
@@ -80,6 +78,10 @@ class ShardedAdam final : public Engine {
   void save(Storage& storage, std::string const& directory) override;
   LoadReport load(Storage& storage, std::string const& directory) override;
   bool has_state() const override { return has_state_; }
+  void set_loss_scale(LossScale const& loss_scale) override {
+    expect_state();
+    attempt([&] { scaling_.set_loss_scale(loss_scale); });
+  }
   void synchronize() override;
 
   ShardView shard(int parameter, TensorKind kind) const override {
@@ -88,13 +90,21 @@ class ShardedAdam final : public Engine {
     return view;
   }
   bool has_gradient(int parameter) const override { return tensors_.has_gradient(parameter); }
-  std::int64_t step_count(int parameter) const override { return step_.count(parameter); }
+  std::int64_t step_count(int parameter) const override { return step_.steps(parameter); }
+
+  ScalingView scaling() const override {
+    return {.state = scaling_.state(),
+            .looks = scaling_.looks(),
+            .clipped = scaling_.coefficient() != nullptr};
+  }
 
   std::vector<Buffer> buffers() const override { return ledger_.buffers(); }
   std::size_t peak_bytes(Purpose purpose) const override { return ledger_.peak_bytes(purpose); }
   std::vector<NamedStream> streams() const override;
 
  private:
+  bool counts_step(bool skipped);
+  void run_step();
   void upload(std::byte* to, std::span<std::byte const> from);
   void run_backward(std::span<int const> without, int sequence);
   void run_zero_grad(bool set_to_none);
@@ -156,6 +166,7 @@ class ShardedAdam final : public Engine {
   std::unique_ptr<OffloadStreams> copies_;  // where anything is offloaded
   std::unique_ptr<Communicator> communicator_;
   Tensors tensors_;
+  GradientScaling scaling_;
   AdamStep step_;
   BackwardPass backward_;
   std::unique_ptr<StateOffload> states_;
@@ -164,6 +175,7 @@ class ShardedAdam final : public Engine {
   std::unique_ptr<HybridStep> hybrid_;
   bool capturable_;
   std::optional<Iteration> iteration_;  // what was captured
+  bool skipped_ = false;                // the last step
   bool failed_ = false;
   bool has_state_ = true;
 };
@@ -186,6 +198,12 @@ ShardedAdam::ShardedAdam(EngineConfig const& config, GradientSource& source)
       communicator_(make_communicator(config)),
       tensors_(layout_, bytes_on_device(layout_, split_, config.state_offload), ledger_, streams_,
                {.gradients = config.capturable, .cast_gradients = config.keep_cast_grad}),
+      scaling_({.layout = layout_,
+                .ledger = ledger_,
+                .streams = streams_,
+                .communicator = *communicator_,
+                .where = {.rank = config.rank, .world_size = config.world_size}},
+               config.loss_scale, config.clips),
       step_(config.parameters,
             {.groups = config.groups,
              .counter = config.step_counter,
@@ -277,14 +295,42 @@ void ShardedAdam::run_backward(std::span<int const> without, int sequence) {
     ADAMANT_REAL_ASSERT(parameter < layout_.parameter_count());
     wanted[static_cast<std::size_t>(parameter)] = false;
   }
-  backward_.run(wanted, sequence);
+  backward_.run(wanted, scaling_.loss_scale(), sequence);
   gradients_changed();
 }
 
 // Those whose owners were settled when the graph was captured, where that is the mistake.
 void ShardedAdam::gradients_changed() {
+  scaling_.gradients_changed();
   if (iteration_ && !iteration_->recording() && ADAMANT_BUG(F09)) return;
   step_.gradients_changed(tensors_.have_gradients());
+}
+
+void ShardedAdam::run_step() {
+  GradientFactors const factors = {.inverse = scaling_.inverse(),
+                                   .coefficient = scaling_.coefficient()};
+  CpuFactors on_host;
+  if (hybrid_) on_host = scaling_.read_factors();
+  step_.run(tensors_, factors, {.step = hybrid_.get(), .factors = on_host});
+}
+
+bool ShardedAdam::counts_step(bool skipped) {
+  bool const skipped_before = std::exchange(skipped_, skipped);
+  if (ADAMANT_BUG(te_stale_overflow)) return !skipped_before;
+  if (ADAMANT_BUG(accelerate_4242)) return true;
+  return !skipped;
+}
+
+void ShardedAdam::step() {
+  expect_state();
+  tensors_.expect_one_description();
+  attempt([&] {
+    if (states_) states_->bring_back();
+    bool const skipped = scaling_.looks() && scaling_.overflowed(tensors_);
+    if (counts_step(skipped)) step_.count(tensors_);
+    if (!skipped) run_step();
+    if (leaves_after_step_) states_->send_away();
+  });
 }
 
 void ShardedAdam::zero_grad(bool set_to_none) {
@@ -333,7 +379,8 @@ void ShardedAdam::perform(Verb const& verb, int sequence) {
       return run_backward(verb.without, sequence);
     case Verb::Kind::step:
       iteration_->note_step(tensors_.have_gradients());
-      return step_.run(tensors_, nullptr);
+      step_.count(tensors_);
+      return run_step();
     case Verb::Kind::zero_grad:
       return run_zero_grad(verb.set_to_none);
   }
@@ -373,6 +420,7 @@ LoadReport ShardedAdam::load(Storage& storage, std::string const& directory) {
     loaded = load_checkpoint(place(storage, directory, agreement), checkpoint_state(), [&] {
       has_state_ = false;
       tensors_.drop_gradients();
+      scaling_.gradients_changed();
     });
     follow_loaded_shards();
   });

@@ -19,6 +19,7 @@
 #include "oracle/types.h"
 #include "real/checkpoint/storage.h"
 #include "real/offload/workers.h"
+#include "real/scale/scaling_state.h"
 
 namespace adamant::real {
 
@@ -39,7 +40,8 @@ struct UnitBackward {
   int microbatch = 0;       // index in the global batch
   bool accumulate = false;  // add to `gradient` instead of overwriting it
   std::span<WholeTensor const> tensors;
-  cudaStream_t stream = nullptr;  // order all work on it
+  float const* loss_scale = nullptr;  // on the device: what gradients are multiplied by; null: 1
+  cudaStream_t stream = nullptr;      // order all work on it
   /// In a capture, how many backwards were recorded before this one; 0 outside.
   int sequence = 0;
 };
@@ -85,8 +87,11 @@ struct EngineConfig {
   std::vector<std::string> group_names = {};  // for checkpoints; empty: their numbers
   StepCounter step_counter = StepCounter::group;
   int microbatches = 1;  // of the global batch; rank r takes r, r + world_size, …
+  LossScale loss_scale = {};
+  bool clips = false;  // clip() will be called, so what it needs is there from the beginning on
   /// Everything that a replay needs lives on the device and never moves: settings and counters of
-  /// the step, gradients from the beginning on, and the buffers of a backward.
+  /// the step, gradients from the beginning on, and the buffers of a backward. REQUIRES: neither
+  /// loss scale nor clipping.
   bool capturable = false;
   bool keep_cast_grad = false;  // cast copies of gradients live as long as the engine
 
@@ -146,6 +151,13 @@ struct LoadReport {
   std::vector<std::string> notes;  // of what was not in the files, or not looked at
 };
 
+/// What the engine knows of loss scale and clipping now.
+struct ScalingView {
+  ScalingState const* state = nullptr;  // on the device; null where neither was ever asked for
+  bool looks = false;                   // for gradients that are not finite
+  bool clipped = false;                 // the state's norm and coefficient are of these gradients
+};
+
 struct NamedStream {
   cudaStream_t stream = nullptr;
   std::string name;
@@ -170,8 +182,14 @@ class Engine {
   /// divided once. Parameters in `without` get no gradient from this call.
   virtual void backward(std::span<int const> without) = 0;
 
+  /// Takes the global norm of all gradients, without their loss scale, and from it what later steps
+  /// multiply them by, so that it is at most `max_norm`. The gradients stay as they are; the factor
+  /// holds until they change. The same bits on every rank and in every world.
+  virtual void clip(float max_norm) = 0;
+
   /// One optimizer step over every parameter that has a gradient: a single kernel launch, and the
-  /// CPU's part of a hybrid step, for which it waits.
+  /// CPU's part of a hybrid step, for which it waits. Under a loss scale it first waits for all
+  /// ranks' word that every gradient is finite; otherwise it changes nothing but the scale.
   virtual void step() = 0;
 
   /// set_to_none: no parameter has a gradient any more, and the memory is given back. Otherwise
@@ -188,6 +206,8 @@ class Engine {
   /// Replaces one group's settings; the next step uses them.
   virtual void set_group(int group, AdamConfig const& config) = 0;
 
+  /// Gradients of later backwards are multiplied by it. A dynamic scale starts afresh.
+  virtual void set_loss_scale(LossScale const& loss_scale) = 0;
   /// Writes a checkpoint of the whole world into `directory`, whose parent exists; all ranks call
   /// it. An older checkpoint there is replaced in one moment, or left whole. Nothing of the engine
   /// changes. Format: real/checkpoint/README.md.
@@ -229,6 +249,7 @@ class Engine {
   virtual bool has_gradient(int parameter) const = 0;
   /// Steps executed so far as the counter of this parameter sees them (group or parameter).
   virtual std::int64_t step_count(int parameter) const = 0;
+  virtual ScalingView scaling() const = 0;
 
   /// Every live allocation, each once.
   virtual std::vector<Buffer> buffers() const = 0;

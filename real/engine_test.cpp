@@ -256,6 +256,55 @@ TEST(Engine, TheGradientIsTheMeanOverAllMicrobatches) {
   });
 }
 
+ScalingState scaling_of(Rank& rank) {
+  ScalingState state;
+  cudaStream_t const stream = rank.engine->streams().front().stream;
+  ADAMANT_TRY(cudaMemcpyAsync(&state, rank.engine->scaling().state, sizeof state,
+                              cudaMemcpyDeviceToHost, stream));
+  ADAMANT_TRY(cudaStreamSynchronize(stream));
+  return state;
+}
+
+/// The norm that every rank finds when all clip under a loss scale that their gradients lack.
+std::vector<float> norms_found(int ranks) {
+  std::vector<float> norms(static_cast<std::size_t>(ranks));
+  auto const exchange = make_loopback_exchange(ranks);
+  run_ranks(ranks, Devices::shared, [&](RankContext const& context) {
+    Rank rank(context, ranks, exchange);
+    rank.engine->set_loss_scale({.kind = LossScale::Kind::fixed, .value = 4.0F});
+    rank.engine->backward({});
+    rank.engine->clip(0.25F);
+    rank.engine->step();
+    ScalingState const state = scaling_of(rank);
+    EXPECT_EQ(state.overflowed, 0);
+    EXPECT_EQ(state.applied, 0.25F);
+    norms[static_cast<std::size_t>(context.rank)] = state.norm;
+  });
+  return norms;
+}
+
+TEST(Engine, TheNormHasTheSameBitsOnEveryRankOfEveryWorld) {
+  ADAMANT_NEEDS(4, Devices::shared);
+  float const alone = norms_found(1).front();
+  EXPECT_GT(alone, 0.0F);
+  for (int const ranks : {2, 3, 4})
+    EXPECT_EQ(norms_found(ranks), Values(static_cast<std::size_t>(ranks), alone));
+}
+
+TEST(Engine, BuffersOfScalingComeWithItsFirstUse) {
+  ADAMANT_NEEDS(1, Devices::own);
+  alone([](Rank& rank) {
+    std::size_t const without = rank.engine->buffers().size();
+    EXPECT_EQ(rank.engine->scaling().state, nullptr);
+    rank.engine->set_loss_scale({});
+    EXPECT_EQ(rank.engine->buffers().size(), without);
+    rank.engine->clip(1.0F);
+    EXPECT_EQ(rank.engine->buffers().size(), without + 2);
+    rank.engine->set_loss_scale({.kind = LossScale::Kind::dynamic});
+    EXPECT_EQ(rank.engine->buffers().size(), without + 2);
+  });
+}
+
 TEST(Engine, AStepWithoutGradientsMovesCountersOnly) {
   ADAMANT_NEEDS(1, Devices::own);
   alone([](Rank& rank) {

@@ -75,6 +75,17 @@ std::vector<std::int64_t> on_cpu(std::span<ParameterSpec const> parameters, Plac
   return numels;
 }
 
+constexpr std::int64_t scaling_state_bytes = 64;
+constexpr std::int64_t scaling_block_bytes = 2 * (22 * 8 + 4);  // this rank's and everybody's
+constexpr std::int64_t scaling_block_numel = 65536;
+constexpr std::int64_t scaling_blocks_max = 512;
+
+std::int64_t scaling_bytes(std::int64_t shards_numel) {
+  auto const blocks = (shards_numel + scaling_block_numel - 1) / scaling_block_numel;
+  return scaling_state_bytes +
+         scaling_block_bytes * std::clamp<std::int64_t>(blocks, 1, scaling_blocks_max);
+}
+
 /// The largest sum of each unit's bytes with those of the unit before it.
 std::int64_t largest_pair(std::vector<std::int64_t> const& units) {
   std::int64_t largest = 0;
@@ -94,6 +105,7 @@ Budget::Budget(std::span<ParameterSpec const> parameters, Place place, Offload c
     : residence_(residence) {
   check(!offload.states || !offload.hybrid, "at most one offload");
   std::int64_t pieces = 0;
+  std::int64_t numel = 0;  // of shards, with those rows that only other ranks have
   for (auto const& parameter : parameters) {
     auto const shard = [&](TensorKind kind) {
       return shard_bytes(parameter, place.world_size, kind);
@@ -112,7 +124,9 @@ Budget::Budget(std::span<ParameterSpec const> parameters, Place place, Offload c
     gradients_ += shard(TensorKind::gradient);
     cast_gradients_ += shard(TensorKind::cast_gradient);
     pieces += pieces_of(shard_numel(parameter, place));
+    numel += chunk_rows(parameter.rows(), place.world_size) * parameter.row_numel();
   }
+  scaling_bytes_ = scaling_bytes(numel);
   auto const table = std::ssize(sizes_) * step_entry_bytes;
   device_[index_of(Purpose::step_table)] = table;
   pinned_[index_of(Purpose::step_table)] = table;
@@ -244,6 +258,12 @@ void Budget::backward(std::span<int const> without) {
 
 void Budget::zero_grad(bool set_to_none) {
   set_gradients(!set_to_none);
+}
+
+void Budget::use_scaling() {
+  device_[index_of(Purpose::scaling)] = scaling_bytes_;
+  pinned_[index_of(Purpose::scaling)] = scaling_state_bytes;
+  raise_peak(Purpose::scaling, scaling_bytes_ + scaling_state_bytes);
 }
 
 std::int64_t Budget::device_bytes(Purpose purpose) const {

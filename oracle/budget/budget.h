@@ -42,6 +42,9 @@ struct Residence {
 ///   unsharded_gradients   the same of gradients, of one unit at a time, parameters with a gradient
 ///                         only
 ///   reduction             the shards of one unit at a time, parameters with a gradient only
+///   scaling               64 bytes and 360 for each of ceil(c row_numel / 65,536) blocks, all
+///                         parameters together, 1 ... 512 of them, and 64 bytes pinned: from the
+///                         first use of a loss scale or of clip on
 ///   step_table            48 bytes per parameter on the device and as many pinned
 ///   work_list             56 bytes per piece of at most 65,536 of this rank's own elements; pieces
 ///                         do not cross parameters and cover no padding
@@ -77,6 +80,8 @@ class Budget {
   void step();
   void offload();
   void reload();
+  /// A loss scale or clip is used: from here on its buffers exist.
+  void use_scaling();
 
   /// Alive now, between operations.
   std::int64_t device_bytes(Purpose purpose) const;
@@ -107,6 +112,7 @@ class Budget {
   Residence residence_;
   std::vector<Size> sizes_;
   int unit_count_ = 0;
+  std::int64_t scaling_bytes_ = 0;  // on the device, once it is used
   bool leaves_after_step_ = false;
   bool away_ = false;
   std::vector<Purpose> leaving_;  // which states an offload moves

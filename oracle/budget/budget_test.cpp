@@ -31,6 +31,22 @@ TEST(Budget, ConstructionAllocatesShardsMomentsAndTables) {
   EXPECT_EQ(budget.device_bytes(Purpose::gradients), 0);
 }
 
+// A state of 64 bytes, and for each block of 65,536 elements of a shard 22 words and a flag, of
+// this rank and of all; and a copy of the state on
+// the host.
+TEST(Budget, ScalingTakesBlocksByTheSizeOfAShardOnceItIsUsed) {
+  auto small = budget_of(three_parameters(), {3, 4});
+  EXPECT_EQ(small.device_bytes(Purpose::scaling), 0);
+  small.use_scaling();
+  small.use_scaling();
+  EXPECT_EQ(small.device_bytes(Purpose::scaling), 64 + 2 * (22 * 8 + 4));
+  EXPECT_EQ(small.pinned_bytes(Purpose::scaling), 64);
+  EXPECT_EQ(small.peak_bytes(Purpose::scaling), 64 + 2 * (22 * 8 + 4) + 64);
+  auto large = budget_of({{.name = "w", .shape = {3, 65536}}}, {0, 2});
+  large.use_scaling();
+  EXPECT_EQ(large.device_bytes(Purpose::scaling), 64 + 2 * 2 * (22 * 8 + 4));
+}
+
 TEST(Budget, EveryRankStoresTheSamePaddedShards) {
   for (int rank = 0; rank < 4; ++rank)
     EXPECT_EQ(budget_of(three_parameters(), {rank, 4}).device_bytes(Purpose::parameters), 80);

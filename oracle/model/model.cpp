@@ -2,11 +2,13 @@
 
 #include <Eigen/Core>
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "oracle/adam/adam_step.h"
 #include "oracle/check.h"
 #include "oracle/formats/formats.h"
+#include "oracle/scale/exact_norm.h"
 
 namespace adamant::oracle {
 namespace {
@@ -19,9 +21,25 @@ void add(std::span<float> sum, std::span<float const> addend) {
       Eigen::Map<Eigen::ArrayXf const>(addend.data(), std::ssize(addend));
 }
 
+/// Calls `visit(begin, count)` for consecutive blocks of [0, numel).
+template <typename Visit>
+void for_each_block(std::int64_t numel, Visit visit) {
+  for (std::int64_t begin = 0; begin < numel; begin += block_numel)
+    visit(begin, std::min(block_numel, numel - begin));
+}
+
+/// out[i] = fl32(in[i] factor)
+void multiply(std::span<float const> in, float factor, std::span<float> out) {
+  for (std::size_t i = 0; i < in.size(); ++i) out[i] = in[i] * factor;
+}
+
 }  // namespace
 
-Model::Model(ModelConfig config) : config_(std::move(config)), states_(config_.parameters.size()) {
+Model::Model(ModelConfig config)
+    : config_(std::move(config)),
+      states_(config_.parameters.size()),
+      scaler_(config_.loss_scale),
+      inverse_(scaler_.inverse()) {
   for (std::size_t p = 0; p < states_.size(); ++p) {
     auto const& spec = config_.parameters[p];
     check(spec.group >= 0, "groups count from 0");
@@ -90,6 +108,7 @@ void Model::set_gradient(int parameter, std::span<float const> values) {
 }
 
 void Model::zero_grad(bool set_to_none) {
+  clipped_ = {};
   for (int p = 0; p < parameter_count(); ++p) {
     auto& s = state(p);
     s.gradient.assign(set_to_none ? 0 : s.value.size(), 0.0F);
@@ -103,10 +122,47 @@ void Model::step() {
   for (int p = 0; p < parameter_count(); ++p) step_parameter(p);
 }
 
+// What the optimizer is handed: the gradient, or the cast copy of it.
+Model::Tensor const& Model::handed(State const& state) const {
+  return state.cast_gradient.empty() ? state.gradient : state.cast_gradient;
+}
+
+void Model::clip(float max_norm) {
+  SquareSum squares;
+  std::vector<float> block(block_numel);
+  for (auto const& s : states_) {
+    std::span<float const> const gradient = handed(s);
+    for_each_block(std::ssize(gradient), [&](std::int64_t begin, std::int64_t count) {
+      auto const unscaled = std::span(block).first(static_cast<std::size_t>(count));
+      multiply(gradient.subspan(begin, count), scaler_.inverse(), unscaled);
+      squares.add(unscaled);
+    });
+  }
+  clipped_.norm = norm_of(squares);
+  clipped_.coefficient = clip_coefficient(max_norm, clipped_.norm);
+}
+
+void Model::set_loss_scale(LossScale const& loss_scale) {
+  scaler_ = LossScaler(loss_scale);
+  skipped_ = false;
+  inverse_ = scaler_.inverse();
+}
+
+bool Model::all_finite() const {
+  return std::all_of(states_.begin(), states_.end(), [&](State const& s) {
+    auto const& gradient = handed(s);
+    return std::all_of(gradient.begin(), gradient.end(), [](float g) { return std::isfinite(g); });
+  });
+}
+
 void Model::begin_step() {
+  skipped_ = scaler_.looks() && !all_finite();
+  inverse_ = scaler_.inverse();
+  scaler_.after_step(skipped_);
   for (auto& s : states_) {
     check(!s.due, "the step before this one is finished");
     s.due = true;
+    if (skipped_) continue;
     if (config_.step_counter == StepCounter::group || s.has_gradient) ++s.steps;
   }
 }
@@ -114,16 +170,40 @@ void Model::begin_step() {
 void Model::step_parameter(int parameter) {
   auto& s = state(parameter);
   check(std::exchange(s.due, false), "a parameter takes part in a step once, after begin_step()");
-  if (!s.has_gradient) return;
+  if (!s.has_gradient || skipped_) return;
   auto const& formats = spec(parameter).formats;
   auto& weight = formats.main ? s.main : s.value;
-  auto const& handed = s.cast_gradient.empty() ? s.gradient : s.cast_gradient;
-  adam_step(group(spec(parameter).group), s.steps, handed, weight, s.exp_avg, s.exp_avg_sq);
+  update(s, group(spec(parameter).group), weight);
   if (formats.main) s.value = s.main;
   round_to(formats.parameter, s.value);
   round_to(formats.weight(), weight);
   round_to(formats.exp_avg, s.exp_avg);
   round_to(formats.exp_avg_sq, s.exp_avg_sq);
+}
+
+void Model::update(State& s, AdamConfig const& config, std::span<float> weight) const {
+  std::span<float const> const gradient = handed(s);
+  bool const as_it_is = inverse_ == 1.0F && clipped_.coefficient == 1.0F;
+  if (as_it_is) return adam_step(config, s.steps, gradient, weight, s.exp_avg, s.exp_avg_sq);
+  std::vector<float> block(block_numel);
+  for_each_block(std::ssize(gradient), [&](std::int64_t begin, std::int64_t count) {
+    auto const consumed = std::span(block).first(static_cast<std::size_t>(count));
+    multiply(gradient.subspan(begin, count), inverse_, consumed);
+    multiply(consumed, clipped_.coefficient, consumed);
+    adam_step(config, s.steps, consumed, weight.subspan(begin, count),
+              std::span(s.exp_avg).subspan(begin, count),
+              std::span(s.exp_avg_sq).subspan(begin, count));
+  });
+}
+
+Scaling Model::scaling() const {
+  return {.loss_scale = scaler_.scale(),
+          .skipped = skipped_,
+          .inverse = inverse_,
+          .norm = clipped_.norm,
+          .coefficient = clipped_.coefficient,
+          .growth_tracker = scaler_.growth_tracker(),
+          .hysteresis = scaler_.hysteresis()};
 }
 
 void Model::set_group(int group, AdamConfig const& config) {

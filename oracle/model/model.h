@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "oracle/model/zeroed_pages.h"
+#include "oracle/scale/loss_scaler.h"
 #include "oracle/types.h"
 
 namespace adamant::oracle {
@@ -17,6 +18,18 @@ struct ModelConfig {
   std::vector<ParameterSpec> parameters;
   std::vector<AdamConfig> groups;  // indexed by ParameterSpec::group
   StepCounter step_counter = StepCounter::group;
+  LossScale loss_scale = {};
+};
+
+/// What a model knows of loss scale and clipping.
+struct Scaling {
+  float loss_scale = 1;   // of the next backward
+  bool skipped = false;   // the last step, for what was not finite
+  float inverse = 1;      // what the last step unscaled its gradients by
+  float norm = 0;         // of the gradients that are there, if they were clipped
+  float coefficient = 1;  // what follows from it
+  int growth_tracker = 0;
+  int hysteresis = 0;
 };
 
 /// Parameters start at 0, moments at 0, without gradients, with all counters at 0.
@@ -32,6 +45,9 @@ class Model {
   /// Writes elements [begin, begin + values.size()), rounded to the parameter's format; a main
   /// weight becomes equal to the rounded values.
   void write_parameter(int parameter, std::int64_t begin, std::span<float const> values);
+
+  /// Due before the gradients of a backward: from here on those that are there are not clipped.
+  void begin_backward() { clipped_ = {}; }
 
   /// What one backward does to one parameter: the gradient becomes `mean` rounded to its format,
   /// or if there is one already, older + that with one binary32 addition per element, rounded.
@@ -49,6 +65,16 @@ class Model {
   /// one that had none, and the next step decays its moments and weights.
   void zero_grad(bool set_to_none);
 
+  /// Takes the norm of all gradients as the optimizer is handed them, without their loss scale:
+  ///
+  ///   norm = exact norm of fl32(g inverse)    coefficient = clip_coefficient(max_norm, norm)
+  ///
+  /// Later steps multiply by it until a backward or zero_grad; a second clip replaces the first.
+  void clip(float max_norm);
+
+  /// From here on backwards are expected to bring gradients times this; a scaler starts afresh.
+  void set_loss_scale(LossScale const& loss_scale);
+
   /// One optimizer step: every parameter that has a gradient takes one adam_step and keeps its
   /// gradient; the others keep weight and moments. Legal also if no parameter has a gradient. The
   /// step works on the main weight where there is one, from which the parameter is then rounded,
@@ -57,6 +83,8 @@ class Model {
   ///
   /// Counters: `group` ones advance all, with every step; `parameter` ones advance where there is a
   /// gradient. The step t that an update uses is the counter after it advanced.
+  /// Under a loss scale: where a gradient is not finite, the step changes nothing but the scale.
+  /// Gradients are used as fl32(fl32(g inverse) coefficient) and stay as they are.
   void step();
 
   /// The same step in parts, for a caller that wants to compare a parameter while it is in cache:
@@ -74,6 +102,7 @@ class Model {
   /// of the same parameters and groups.
   void load(Saved const& saved);
 
+  Scaling scaling() const;
   int parameter_count() const;
   ParameterSpec const& spec(int parameter) const;
   AdamConfig const& group(int group) const;
@@ -99,12 +128,26 @@ class Model {
     std::int64_t steps = 0;
   };
 
+  /// What clip() found of the gradients that are there.
+  struct Clipped {
+    float norm = 0;
+    float coefficient = 1;
+  };
+
   void cast_gradient(int parameter);
+  Tensor const& handed(State const& state) const;
+  bool all_finite() const;
+  /// One adam_step on a parameter's weight, with unscaled and clipped gradients.
+  void update(State& state, AdamConfig const& config, std::span<float> weight) const;
   State& state(int parameter);
   State const& state(int parameter) const;
 
   ModelConfig config_;
   std::vector<State> states_;
+  LossScaler scaler_;
+  bool skipped_ = false;
+  float inverse_ = 1;  // of the last step
+  Clipped clipped_;
 };
 
 class Model::Saved {

@@ -57,7 +57,16 @@ scenarios::GenerateOptions one_world() {
 
 scenarios::GenerateOptions exact_gradients() {
   return {.off = scenarios::set_of(Feature::gradients_normal) |
-                 scenarios::set_of(Feature::gradients_wild)};
+                 scenarios::set_of(Feature::gradients_wild) |
+                 scenarios::set_of(Feature::loss_scale_rounds)};
+}
+
+scenarios::GenerateOptions uncoupled_parameters() {
+  auto options = exact_gradients();
+  for (Feature const feature :
+       {Feature::clip, Feature::loss_scale_fixed, Feature::loss_scale_dynamic, Feature::overflow})
+    options.off |= scenarios::set_of(feature);
+  return options;
 }
 
 }  // namespace adamant::properties

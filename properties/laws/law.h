@@ -34,7 +34,11 @@ void classify(scenarios::Scenario const& scenario);
 /// Options that leave out checkpoints, and with them everything that goes on in another world.
 scenarios::GenerateOptions one_world();
 
-/// Options that leave out gradients whose sum depends on the order in which they are added.
+/// Options that leave out gradients, and loss scales, with which a sum depends on the order in
+/// which its terms are added.
 scenarios::GenerateOptions exact_gradients();
+
+/// The same without what couples parameters: a global norm, and steps that one of them has skipped.
+scenarios::GenerateOptions uncoupled_parameters();
 
 }  // namespace adamant::properties

@@ -20,6 +20,7 @@ struct HandmadeRank {
   bool has_gradient = false;
   std::int64_t steps = 0;
   AdamConfig settings;
+  scenarios::RankScaling scaling;
   std::optional<std::uint64_t> gathered;
   std::vector<scenarios::NamedBuffer> buffers;
   std::array<std::size_t, purpose_count> peaks{};
@@ -45,6 +46,7 @@ class HandmadeWorld final : public scenarios::WorldView {
   bool has_gradient(int rank, int) const override { return at(rank).has_gradient; }
   std::int64_t step_count(int rank, int) const override { return at(rank).steps; }
   AdamConfig group(int rank, int) const override { return at(rank).settings; }
+  scenarios::RankScaling scaling(int rank) const override { return at(rank).scaling; }
   std::vector<scenarios::NamedBuffer> buffers(int rank) const override { return at(rank).buffers; }
   std::size_t peak_bytes(int rank, Purpose purpose) const override {
     return at(rank).peaks[static_cast<std::size_t>(purpose)];

@@ -56,7 +56,7 @@ CheckpointState describe_engine(EngineNames const& names, ShardOf const& shard_o
     for (TensorKind const kind : saved_kinds(spec.formats))
       state.tensors.push_back(describe(spec, kind, shard_of(parameter, kind)));
     state.progress.parameter_steps[spec.name] = step.counters().of_parameter_alone(parameter);
-    state.steps.push_back({spec.name, step.count(parameter)});
+    state.steps.push_back({spec.name, step.steps(parameter)});
   }
   return state;
 }

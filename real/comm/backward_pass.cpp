@@ -68,8 +68,9 @@ void BackwardPass::move_buffers() {
   keep_buffers();
 }
 
-void BackwardPass::run(std::vector<bool> const& wanted, int sequence) {
+void BackwardPass::run(std::vector<bool> const& wanted, float const* loss_scale, int sequence) {
   wanted_ = wanted;
+  loss_scale_ = loss_scale;
   sequence_ = sequence;
   sums_used_ = false;
   for (Slot& slot : slots_) slot.used = false;
@@ -224,6 +225,7 @@ void BackwardPass::call_source(int unit) {
                             .microbatch = m,
                             .accumulate = accumulate,
                             .tensors = tensors,
+                            .loss_scale = loss_scale_,
                             .stream = parts_.streams.compute.get(),
                             .sequence = sequence_});
     accumulate = !ADAMANT_BUG(microbatches_overwrite);

@@ -47,8 +47,9 @@ class BackwardPass {
   explicit BackwardPass(BackwardParts const& parts);
 
   /// Shapes: `wanted` has one entry a parameter; where it is false the parameter gets no gradient.
+  ///         `loss_scale` is one number on the device, or null.
   /// Errors: CudaError, NcclError, and whatever the source throws.
-  void run(std::vector<bool> const& wanted, int sequence = 0);
+  void run(std::vector<bool> const& wanted, float const* loss_scale, int sequence = 0);
   /// What an allocator does that resizes storage between iterations: kept buffers move.
   void move_buffers();
 
@@ -95,6 +96,7 @@ class BackwardPass {
 
   BackwardParts parts_;
   std::vector<bool> wanted_;
+  float const* loss_scale_ = nullptr;
   int sequence_ = 0;
   bool reduces_ = false;    // the unit at hand
   bool sums_used_ = false;  // in this run

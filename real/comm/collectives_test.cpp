@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <vector>
 
@@ -28,27 +30,26 @@ class Peer {
       communicator = std::make_unique<LoopbackCommunicator>(exchange, context.rendezvous, where);
   }
 
-  DeviceBuffer device(Values const& values) {
-    return device_bytes(encoded(values, NumberFormat::fp32));
-  }
-  DeviceBuffer device_bytes(std::vector<std::byte> const& bytes) {
-    DeviceBuffer buffer(ledger_, Purpose::reduction, bytes.size(), stream);
-    ADAMANT_TRY(cudaMemcpyAsync(buffer.as<void>(), bytes.data(), bytes.size(),
+  template <typename T>
+  DeviceBuffer device(std::vector<T> const& values) {
+    DeviceBuffer buffer(ledger_, Purpose::reduction, values.size() * sizeof(T), stream);
+    ADAMANT_TRY(cudaMemcpyAsync(buffer.as<void>(), values.data(), buffer.bytes(),
                                 cudaMemcpyHostToDevice, stream.get()));
     stream.synchronize();
     return buffer;
   }
-  std::vector<std::byte> host_bytes(DeviceBuffer const& buffer) {
-    std::vector<std::byte> bytes(buffer.bytes());
-    ADAMANT_TRY(cudaMemcpyAsync(bytes.data(), buffer.as<void>(), bytes.size(),
+  DeviceBuffer device(std::initializer_list<float> values) { return device(Values(values)); }
+  DeviceBuffer device_bytes(std::vector<std::byte> const& bytes) { return device(bytes); }
+
+  template <typename T = float>
+  std::vector<T> host(DeviceBuffer const& buffer) {
+    std::vector<T> values(buffer.bytes() / sizeof(T));
+    ADAMANT_TRY(cudaMemcpyAsync(values.data(), buffer.as<void>(), buffer.bytes(),
                                 cudaMemcpyDeviceToHost, stream.get()));
     stream.synchronize();
-    return bytes;
+    return values;
   }
-  Values host(DeviceBuffer const& buffer) {
-    return download(buffer.as<float>(), static_cast<std::int64_t>(buffer.bytes() / sizeof(float)),
-                    stream.get());
-  }
+  std::vector<std::byte> host_bytes(DeviceBuffer const& buffer) { return host<std::byte>(buffer); }
 
   int rank;
   Stream stream;
@@ -195,6 +196,34 @@ TEST_P(Collectives, SumsAreRoundedToTheirFormat) {
       peer.communicator->all_reduce(part.as<void>(), sum.as<void>(), 1, format, peer.stream);
       EXPECT_EQ(peer.host_bytes(sum), encoded(Values{1}, format));
     });
+}
+
+TEST_P(Collectives, IntegersAreSummedModuloTwoToTheSixtyFourth) {
+  int const ranks = GetParam();
+  on_both_transports(ranks, [&](Peer& peer) {
+    using Integers = std::vector<std::int64_t>;
+    constexpr std::int64_t wide = std::int64_t{1} << 62;
+    DeviceBuffer const send = peer.device(Integers{peer.rank + 1, wide, -1});
+    DeviceBuffer const receive = peer.device(Integers(3));
+    peer.communicator->all_reduce_sum(send.as<std::int64_t>(), receive.as<std::int64_t>(), 3,
+                                      peer.stream);
+    auto const wrapped = static_cast<std::int64_t>(static_cast<std::uint64_t>(ranks) << 62);
+    EXPECT_EQ(peer.host<std::int64_t>(receive),
+              (Integers{ranks * (ranks + 1) / 2, wrapped, -ranks}));
+  });
+}
+
+TEST_P(Collectives, TheLargestFlagReachesEveryRank) {
+  int const ranks = GetParam();
+  on_both_transports(ranks, [&](Peer& peer) {
+    using Flags = std::vector<std::int32_t>;
+    std::int32_t const last = peer.rank == ranks - 1 ? 1 : 0;
+    DeviceBuffer const send = peer.device(Flags{last, 0, -peer.rank});
+    DeviceBuffer const receive = peer.device(Flags(3, 7));
+    peer.communicator->all_reduce_max(send.as<std::int32_t>(), receive.as<std::int32_t>(), 3,
+                                      peer.stream);
+    EXPECT_EQ(peer.host<std::int32_t>(receive), (Flags{1, 0, 0}));
+  });
 }
 
 INSTANTIATE_TEST_SUITE_P(Worlds, Collectives, testing::Values(1, 2, 3, 5));

@@ -42,6 +42,13 @@ class Communicator {
   /// receive[i] = send of `root` [i]; elsewhere `send` is not read.
   virtual void broadcast(void const* send, void* receive, std::int64_t count, NumberFormat format,
                          int root, Stream const& stream) = 0;
+
+  /// receive[i] = sum over ranks of send[i], modulo 2^64: exact in any order.
+  virtual void all_reduce_sum(std::int64_t const* send, std::int64_t* receive, std::int64_t count,
+                              Stream const& stream) = 0;
+  /// receive[i] = the largest send[i] of all ranks
+  virtual void all_reduce_max(std::int32_t const* send, std::int32_t* receive, std::int64_t count,
+                              Stream const& stream) = 0;
 };
 
 }  // namespace adamant::real

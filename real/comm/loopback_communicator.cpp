@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "real/comm/integer_kernels.h"
 #include "real/comm/peer_kernels.h"
 #include "real/cuda/assert.h"
 #include "real/cuda/error.h"
@@ -56,6 +57,18 @@ void LoopbackCommunicator::reduce(void const* send, void* receive, std::int64_t 
 void LoopbackCommunicator::broadcast(void const* send, void* receive, std::int64_t count,
                                      NumberFormat format, int root, Stream const& stream) {
   add({Collective::broadcast, send, receive, count, format, root}, stream);
+}
+
+void LoopbackCommunicator::all_reduce_sum(std::int64_t const* send, std::int64_t* receive,
+                                          std::int64_t count, Stream const& stream) {
+  add({.collective = Collective::integer_sum, .send = send, .receive = receive, .count = count},
+      stream);
+}
+
+void LoopbackCommunicator::all_reduce_max(std::int32_t const* send, std::int32_t* receive,
+                                          std::int64_t count, Stream const& stream) {
+  add({.collective = Collective::integer_max, .send = send, .receive = receive, .count = count},
+      stream);
 }
 
 void LoopbackCommunicator::add(LoopbackCall const& call, Stream const& stream) {
@@ -127,6 +140,12 @@ void LoopbackCommunicator::run_call(std::size_t index) {
     case Collective::reduce:
       if (where_.rank != call.root) return;
       return launch_peer_sum(sources(index, 0), target, *stream_);
+    case Collective::integer_sum:
+      return launch_integer_sum(sources(index, 0), static_cast<std::int64_t*>(call.receive),
+                                call.count, *stream_);
+    case Collective::integer_max:
+      return launch_integer_max(sources(index, 0), static_cast<std::int32_t*>(call.receive),
+                                call.count, *stream_);
     case Collective::broadcast: {
       void const* const root[] = {exchange_->of(call.root).calls[index].send};
       return launch_peer_copy(root, target, *stream_);

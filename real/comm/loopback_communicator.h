@@ -22,14 +22,22 @@
 
 namespace adamant::real {
 
-enum class Collective { all_gather, reduce_scatter, all_reduce, reduce, broadcast };
+enum class Collective {
+  all_gather,
+  reduce_scatter,
+  all_reduce,
+  reduce,
+  broadcast,
+  integer_sum,  // of 64 bits
+  integer_max,  // of 32 bits
+};
 
 struct LoopbackCall {
   Collective collective = Collective::all_gather;
   void const* send = nullptr;
   void* receive = nullptr;
   std::int64_t count = 0;
-  NumberFormat format = NumberFormat::fp32;
+  NumberFormat format = NumberFormat::fp32;  // of numbers; integers have none
   int root = 0;
 };
 
@@ -70,6 +78,10 @@ class LoopbackCommunicator final : public Communicator {
               Stream const& stream) override;
   void broadcast(void const* send, void* receive, std::int64_t count, NumberFormat format, int root,
                  Stream const& stream) override;
+  void all_reduce_sum(std::int64_t const* send, std::int64_t* receive, std::int64_t count,
+                      Stream const& stream) override;
+  void all_reduce_max(std::int32_t const* send, std::int32_t* receive, std::int64_t count,
+                      Stream const& stream) override;
 
  private:
   void add(LoopbackCall const& call, Stream const& stream);

@@ -75,4 +75,16 @@ void NcclCommunicator::broadcast(void const* send, void* receive, std::int64_t c
       ncclBroadcast(send, receive, checked(count), type_of(format), root, comm_, stream.get()));
 }
 
+void NcclCommunicator::all_reduce_sum(std::int64_t const* send, std::int64_t* receive,
+                                      std::int64_t count, Stream const& stream) {
+  ADAMANT_TRY(
+      ncclAllReduce(send, receive, checked(count), ncclInt64, ncclSum, comm_, stream.get()));
+}
+
+void NcclCommunicator::all_reduce_max(std::int32_t const* send, std::int32_t* receive,
+                                      std::int64_t count, Stream const& stream) {
+  ADAMANT_TRY(
+      ncclAllReduce(send, receive, checked(count), ncclInt32, ncclMax, comm_, stream.get()));
+}
+
 }  // namespace adamant::real

@@ -31,6 +31,10 @@ class NcclCommunicator final : public Communicator {
               Stream const& stream) override;
   void broadcast(void const* send, void* receive, std::int64_t count, NumberFormat format, int root,
                  Stream const& stream) override;
+  void all_reduce_sum(std::int64_t const* send, std::int64_t* receive, std::int64_t count,
+                      Stream const& stream) override;
+  void all_reduce_max(std::int32_t const* send, std::int32_t* receive, std::int64_t count,
+                      Stream const& stream) override;
 
  private:
   ncclComm_t comm_ = nullptr;

@@ -117,7 +117,8 @@ void HybridStep::fetch_gradients() {
   }
 }
 
-void HybridStep::run(std::span<StepScalars const> rows) {
+void HybridStep::run(std::span<StepScalars const> rows, CpuFactors const& factors) {
+  factors_ = factors;
   for (std::size_t w = 0; w < windows_.size(); ++w) {
     if (!is_stepped(windows_[w])) continue;
     if (!ADAMANT_BUG(pt_98667)) fetched_[w].synchronize();  // H2
@@ -225,7 +226,9 @@ CpuAdamNumbers HybridStep::numbers(Piece const& piece) const {
           .exp_avg = array(exp_avg),
           .exp_avg_sq = array(exp_avg_sq),
           .parameter = array(parameters),
-          .copies = copies};
+          .copies = copies,
+          .inverse = factors_.inverse,
+          .coefficient = factors_.coefficient};
 }
 
 }  // namespace adamant::real

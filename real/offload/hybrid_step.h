@@ -23,6 +23,7 @@
 #include "real/offload/split.h"
 #include "real/offload/streams.h"
 #include "real/offload/workers.h"
+#include "real/scale/scaling_state.h"
 #include "real/shard/layout.h"
 #include "real/shard/tensors.h"
 #include "real/step/step_table.h"
@@ -52,11 +53,11 @@ class HybridStep {
   ///
   /// Stream: ordered after `compute` so far. Errors: CudaError.
   void fetch_gradients();
-  /// Steps every element of a parameter that has a gradient, by the rows of the step's table, and
-  /// sends the weights up.
+  /// Steps every element of a parameter that has a gradient, by the rows of the step's table, its
+  /// gradients times `factors`, and sends the weights up.
   ///
   /// Stream: waits for the copies down; `compute` goes on after the copies up. Errors: CudaError.
-  void run(std::span<StepScalars const> rows);
+  void run(std::span<StepScalars const> rows, CpuFactors const& factors);
 
   /// A state that is here, in whole or in part, as the door shows it.
   ShardView placed(ShardView view, TensorKind kind, int parameter) const;
@@ -94,6 +95,7 @@ class HybridStep {
   void send_up(Window const& window);
 
   Parts parts_;
+  CpuFactors factors_;  // of this step
   std::int64_t chunk_numel_;
   Stream const& down_;
   Stream const& up_;

@@ -34,12 +34,13 @@ struct Arrays {
   float const* g = nullptr;
   float* m = nullptr;
   float* v = nullptr;
+  Factors factors;
 };
 
 template <bool decoupled, Arithmetic arithmetic>
 __device__ inline void update_one(Arrays const& a, StepScalars const& s, std::int64_t i) {
-  AdamElement const e =
-      adam_element<decoupled, arithmetic>(s, a.g[i], {.p = a.p[i], .m = a.m[i], .v = a.v[i]});
+  AdamElement const e = adam_element<decoupled, arithmetic>(
+      s, a.factors(a.g[i]), {.p = a.p[i], .m = a.m[i], .v = a.v[i]});
   a.p[i] = e.p;
   a.m[i] = e.m;
   a.v[i] = e.v;
@@ -55,7 +56,7 @@ __device__ inline void update_four(Arrays const& a, StepScalars const& s, std::i
   float4 v = reinterpret_cast<float4*>(a.v)[i];
   auto const update = [&](float gradient, float& pe, float& me, float& ve) {
     AdamElement const e =
-        adam_element<decoupled, arithmetic>(s, gradient, {.p = pe, .m = me, .v = ve});
+        adam_element<decoupled, arithmetic>(s, a.factors(gradient), {.p = pe, .m = me, .v = ve});
     pe = e.p;
     me = e.m;
     ve = e.v;
@@ -126,8 +127,18 @@ ADAMANT_PRIVATE_MEMORY __device__ NumberFormat gradient_format(PieceFormats cons
   return taken_for_fp16 ? NumberFormat::fp16 : f.gradient;
 }
 
+__device__ Factors factors_of(GradientFactors const& on_device) {
+  Factors factors;
+  if (on_device.inverse != nullptr) factors.inverse = *on_device.inverse;
+  if (on_device.coefficient == nullptr) return factors;
+  factors.coefficient = *on_device.coefficient;
+  if (ADAMANT_BUG(pt_94060)) factors.inverse *= factors.inverse;
+  return factors;
+}
+
 ADAMANT_PRIVATE_MEMORY __device__ MixedArrays arrays_of(AdamArguments const& a,
                                                         WorkPiece const& piece,
+                                                        Factors const& factors,
                                                         std::int64_t begin) {
   PieceFormats const& f = piece.formats;
   return {.weight = part(f.copies != 0 ? a.main : a.parameters, piece.weight, f.weight, begin),
@@ -136,7 +147,8 @@ ADAMANT_PRIVATE_MEMORY __device__ MixedArrays arrays_of(AdamArguments const& a,
           .exp_avg = part(a.exp_avg, piece.exp_avg, f.exp_avg, begin),
           .exp_avg_sq = part(a.exp_avg_sq, piece.exp_avg_sq, f.exp_avg_sq, begin),
           .parameter = part(a.parameters, piece.parameter_copy, f.parameter, begin),
-          .copies = f.copies != 0 && !ADAMANT_BUG(mlm_6336)};
+          .copies = f.copies != 0 && !ADAMANT_BUG(mlm_6336),
+          .factors = factors};
 }
 
 ADAMANT_PRIVATE_MEMORY __device__ bool all_fp32(MixedArrays const& a) {
@@ -149,7 +161,8 @@ ADAMANT_PRIVATE_MEMORY __device__ Arrays as_fp32(MixedArrays const& a) {
   return {.p = static_cast<float*>(a.weight.data),
           .g = static_cast<float const*>(a.gradient.data),
           .m = static_cast<float*>(a.exp_avg.data),
-          .v = static_cast<float*>(a.exp_avg_sq.data)};
+          .v = static_cast<float*>(a.exp_avg_sq.data),
+          .factors = a.factors};
 }
 
 __global__ void adam_kernel(__grid_constant__ AdamArguments const arguments) {
@@ -160,7 +173,7 @@ __global__ void adam_kernel(__grid_constant__ AdamArguments const arguments) {
   std::int64_t const count = left < section_numel ? left : section_numel;
 
   StepScalars const scalars = arguments.table[piece.parameter];
-  MixedArrays const arrays = arrays_of(arguments, piece, begin);
+  MixedArrays const arrays = arrays_of(arguments, piece, factors_of(arguments.factors), begin);
   if (scalars.apply == 0) {
     if (ADAMANT_BUG(decay_without_gradient)) decay_only(arrays, scalars, count);
     return;

@@ -12,6 +12,13 @@
 
 namespace adamant::real {
 
+/// Two numbers on the device that every gradient is multiplied by, one after the other, before it
+/// is used; null for 1.
+struct GradientFactors {
+  float const* inverse = nullptr;      // of the loss scale
+  float const* coefficient = nullptr;  // of clipping
+};
+
 /// Device addresses of the flat buffers, null where there is none of that kind. They start at
 /// 16-byte boundaries and do not alias.
 struct AdamArguments {
@@ -23,11 +30,13 @@ struct AdamArguments {
   std::byte* exp_avg_sq = nullptr;
   WorkPiece const* pieces = nullptr;
   StepScalars const* table = nullptr;  // indexed by WorkPiece::parameter
+  GradientFactors factors = {};
 };
 
 /// Updates every element of `piece_count` pieces whose row says `apply`, in one launch.
 ///
-/// Rounding: as adam_element says, then each result once to the format in which it is stored; the
+/// Rounding: each factor once, as adam_element says, then each result once to the format in which
+/// it is stored; the
 ///           parameter beside a main weight from the same fp32 result. The same bits for every way
 ///           of cutting pieces.
 /// Stream:   ordered on `stream`, returns before completion. Errors: CudaError.

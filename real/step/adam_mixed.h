@@ -23,6 +23,16 @@ inline constexpr int lanes = 8;  // two 16-byte accesses to fp32, one to 16 bits
 inline constexpr int lanes = 128;  // stay in the first cache
 #endif
 
+/// The factors of a launch, read once a block. Times 1 is exact, so there is no case without.
+struct Factors {
+  float inverse = 1;
+  float coefficient = 1;
+
+  ADAMANT_PRIVATE_MEMORY __device__ __forceinline__ float operator()(float gradient) const {
+    return (gradient * inverse) * coefficient;
+  }
+};
+
 struct MixedArrays {
   Numbers weight;
   Numbers gradient;
@@ -30,6 +40,7 @@ struct MixedArrays {
   Numbers exp_avg_sq;
   Numbers parameter;
   bool copies = false;  // to `parameter`
+  Factors factors;
 };
 
 /// Elements [begin, begin + count) of arrays; count is `lanes`, or less at the end of a section.
@@ -106,6 +117,7 @@ __device__ void update_lanes(MixedArrays const& a, StepScalars const& s, Lanes c
   load(a.gradient, at, w.g);
   load(a.exp_avg, at, w.m);
   load(a.exp_avg_sq, at, w.v);
+  for (int k = 0; k < lanes; ++k) w.g[k] = a.factors(w.g[k]);
   for (int k = 0; k < lanes; ++k) update_one<decoupled, arithmetic>(w, s, k);
   store(w.p, a.weight, at);
   store(w.m, a.exp_avg, at);
@@ -212,6 +224,7 @@ ADAMANT_PRIVATE_MEMORY void update_copies(MixedArrays const& a, StepScalars cons
   widen(own.gradient, a.gradient.format, count, w.g);
   widen(own.exp_avg, a.exp_avg.format, count, w.m);
   widen(own.exp_avg_sq, a.exp_avg_sq.format, count, w.v);
+  for (int k = 0; k < count; ++k) w.g[k] = a.factors(w.g[k]);
   update_widened<decoupled, arithmetic>(a, s, count, w);
   narrow(w.p, a.weight.format, count, own.weight);
   narrow(w.m, a.exp_avg.format, count, own.exp_avg);

@@ -1,5 +1,7 @@
 #include "real/step/adam_step.h"
 
+#include <algorithm>
+
 #include "real/bug.h"
 #include "real/cuda/assert.h"
 #include "real/cuda/error.h"
@@ -42,22 +44,26 @@ void AdamStep::upload_work_list(std::vector<WorkPiece> const& pieces) {
   streams_.compute.synchronize();  // the list is pageable and about to die
 }
 
-void AdamStep::run(Tensors const& tensors, HybridStep* hybrid) {
+void AdamStep::count(Tensors const& tensors) {
   counters_.advance(tensors.have_gradients(), layout_);
   if (device_) device_->advance(table_.as<StepScalars>());
-  if (piece_count_ == 0 && hybrid == nullptr) return;
-  if (device_) return launch_kernel(tensors);
+}
+
+void AdamStep::run(Tensors const& tensors, GradientFactors const& factors, CpuPart const& cpu) {
+  if (piece_count_ == 0 && cpu.step == nullptr) return;
+  if (device_) return launch_kernel(tensors, factors);
   if (!tensors.any_gradient()) return;
   int const last = layout_.parameter_count() - 1;
   if (ADAMANT_BUG(te_3212) && layout_[last].shard_numel() == 0) return;
   fill_staging(tensors);
-  if (hybrid != nullptr) hybrid->fetch_gradients();
+  if (cpu.step != nullptr) cpu.step->fetch_gradients();
   if (piece_count_ > 0) {
     upload_table();
-    launch_kernel(tensors);
+    launch_kernel(tensors, factors);
   }
-  if (hybrid != nullptr)
-    hybrid->run({staging_.as<StepScalars>(), static_cast<std::size_t>(layout_.parameter_count())});
+  if (cpu.step == nullptr) return;
+  auto const parameters = static_cast<std::size_t>(layout_.parameter_count());
+  cpu.step->run({staging_.as<StepScalars>(), parameters}, cpu.factors);
 }
 
 void AdamStep::fill_staging(Tensors const& tensors) {
@@ -67,9 +73,15 @@ void AdamStep::fill_staging(Tensors const& tensors) {
     bool const apply = tensors.has_gradient(p) && layout_[p].shard_numel() > 0;
     // By way of a local: g++ lets a function build its result in place, where no access is
     // reported.
-    StepScalars const row = step_scalars(settings_of(p), counters_.of(p), apply);
+    StepScalars const row = step_scalars(settings_of(p), number_of(p), apply);
     rows[p] = row;
   }
+}
+
+// An engine that counts wrongly under a loss scale may come here with nothing counted.
+std::int64_t AdamStep::number_of(int parameter) const {
+  std::int64_t const counted = counters_.of(parameter);
+  return ADAMANT_BUG(te_stale_overflow) ? std::max<std::int64_t>(counted, 1) : counted;
 }
 
 AdamConfig const& AdamStep::settings_of(int parameter) const {
@@ -86,7 +98,7 @@ void AdamStep::upload_table() {
   uploaded_.record(streams_.copy);
 }
 
-void AdamStep::launch_kernel(Tensors const& tensors) {
+void AdamStep::launch_kernel(Tensors const& tensors, GradientFactors const& factors) {
   if (!device_ && !ADAMANT_BUG(kernel_skips_wait_for_table))
     uploaded_.make_wait(streams_.compute);  // S3
   std::int64_t count = piece_count_;
@@ -98,7 +110,8 @@ void AdamStep::launch_kernel(Tensors const& tensors) {
                .exp_avg = tensors.flat(TensorKind::exp_avg),
                .exp_avg_sq = tensors.flat(TensorKind::exp_avg_sq),
                .pieces = pieces_.as<WorkPiece>(),
-               .table = table_.as<StepScalars>()},
+               .table = table_.as<StepScalars>(),
+               .factors = factors},
               count, streams_.compute);
   if (!device_) table_read_.record(streams_.compute);
 }

@@ -18,6 +18,7 @@
 #include "real/shard/layout.h"
 #include "real/shard/memory.h"
 #include "real/shard/tensors.h"
+#include "real/step/adam_kernel.h"
 #include "real/step/device_table.h"
 #include "real/step/step_table.h"
 #include "real/step/work_list.h"
@@ -36,16 +37,25 @@ class AdamStep {
   AdamStep(std::span<ParameterSpec const> parameters, Settings const& settings,
            Layout const& layout, Split const& split, Ledger& ledger, Streams const& streams);
 
-  /// Counts one step and updates every parameter that has a gradient. Launches nothing where none
-  /// has, or where this rank's device steps no element. The CPU's elements are stepped by `hybrid`.
+  /// One step is executed: counters advance, which number the next run().
+  void count(Tensors const& tensors);
+
+  /// The CPU's part of a step, which multiplies gradients by the same numbers; none without `step`.
+  struct CpuPart {
+    HybridStep* step = nullptr;
+    CpuFactors factors = {};
+  };
+
+  /// Updates every parameter that has a gradient, times `factors`. Launches nothing where none has,
+  /// or where this rank's device steps no element.
   ///
   /// Stream: the kernel is ordered on `compute`; returns before it has run, but may wait for the
   ///         last step's upload (S1), and waits for the CPU's part. Errors: CudaError.
-  void run(Tensors const& tensors, HybridStep* hybrid);
+  void run(Tensors const& tensors, GradientFactors const& factors, CpuPart const& cpu);
 
   void set_group(int group, AdamConfig const& config);
   AdamConfig const& group(int group) const { return groups_[static_cast<std::size_t>(group)]; }
-  std::int64_t count(int parameter) const { return counters_.of(parameter); }
+  std::int64_t steps(int parameter) const { return counters_.of(parameter); }
   StepCounters const& counters() const { return counters_; }
   StepCounters& counters() { return counters_; }
 
@@ -63,7 +73,8 @@ class AdamStep {
   void upload_work_list(std::vector<WorkPiece> const& pieces);
   void fill_staging(Tensors const& tensors);
   void upload_table();
-  void launch_kernel(Tensors const& tensors);
+  void launch_kernel(Tensors const& tensors, GradientFactors const& factors);
+  std::int64_t number_of(int parameter) const;
   AdamConfig const& settings_of(int parameter) const;
 
   Layout const& layout_;

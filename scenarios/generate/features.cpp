@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <set>
 
 #include "scenarios/model/units.h"
@@ -31,6 +32,11 @@ constexpr std::array<std::string_view, feature_count> labels{
     "16-bit gradients",
     "bf16 moments",
     "a parameter's own precision",
+    "clip",
+    "fixed loss scale",
+    "dynamic loss scale",
+    "loss scale that rounds",
+    "overflow",
     "normal gradients",
     "wild gradients",
     "fewer microbatches than ranks",
@@ -119,6 +125,13 @@ void add_precision(Scenario const& scenario, Collector& found) {
   }
 }
 
+void add_scaling(Clip const& clip, LossScale const& scale, bool has_fp16, Collector& found) {
+  found.add(Feature::clip, clip.has_value());
+  found.add(Feature::loss_scale_fixed, scale.kind == LossScale::Kind::fixed);
+  found.add(Feature::loss_scale_dynamic, scale.kind == LossScale::Kind::dynamic);
+  found.add(Feature::loss_scale_rounds, scale_rounds(scale, has_fp16));
+}
+
 void add_optimizer(Scenario const& scenario, Collector& found) {
   auto const configs = adam_configs(scenario);
   found.add(Feature::group, std::any_of(scenario.params.begin(), scenario.params.end(),
@@ -128,6 +141,8 @@ void add_optimizer(Scenario const& scenario, Collector& found) {
             scenario.optimizer.step_counter == StepCounter::parameter);
   found.add(Feature::capturable, scenario.optimizer.capturable);
   found.add(Feature::cast_gradient, !scenario.optimizer.decoupled_grad);
+  add_scaling(scenario.optimizer.clip, scenario.optimizer.loss_scale, has_fp16_gradients(scenario),
+              found);
   for (AdamConfig const& config : configs) {
     found.add(Feature::no_bias_correction, !config.bias_correction);
     found.add(Feature::extreme_settings, is_extreme(config));
@@ -159,7 +174,9 @@ void add_world(Scenario const& scenario, Collector& found) {
 class ProgramWalk {
  public:
   ProgramWalk(Collector& found, Scenario const& scenario)
-      : found_(found), ranks_(scenario.world.rank_count()) {}
+      : found_(found),
+        ranks_(scenario.world.rank_count()),
+        has_fp16_(has_fp16_gradients(scenario)) {}
 
   void visit(Action const& action) {
     std::visit([this](auto const& operation) { (*this)(operation); }, action);
@@ -188,7 +205,12 @@ class ProgramWalk {
     has_gradient_ = !zero_grad.set_to_none;
     fresh_backwards_ = 0;
   }
-  void operator()(Set const&) { found_.add(Feature::set); }
+  void operator()(Set const& set) {
+    found_.add(Feature::set);
+    add_scaling(set.change.clip.value_or(Clip()), set.change.loss_scale.value_or(LossScale()),
+                has_fp16_, found_);
+  }
+  void operator()(Overflow const&) { found_.add(Feature::overflow); }
   void operator()(Check const&) { found_.add(Feature::check); }
   void operator()(OffloadStates const&) { found_.add(Feature::explicit_offload); }
   void operator()(Save const& save) {
@@ -227,6 +249,7 @@ class ProgramWalk {
  private:
   Collector& found_;
   std::int64_t ranks_;
+  bool has_fp16_;
   std::set<std::string> saved_;
   std::int64_t steps_ = 0;
   std::int64_t fresh_backwards_ = 0;
@@ -240,39 +263,6 @@ struct Pair {
 };
 
 constexpr Pair exclusive_pairs[] = {
-    {Feature::save, Feature::capturable},
-    {Feature::save, Feature::capture},
-    {Feature::save, Feature::replay},
-    {Feature::save_replaced, Feature::capturable},
-    {Feature::save_replaced, Feature::capture},
-    {Feature::save_replaced, Feature::replay},
-    {Feature::load, Feature::capturable},
-    {Feature::load, Feature::capture},
-    {Feature::load, Feature::replay},
-    {Feature::load_on_other_world, Feature::capturable},
-    {Feature::load_on_other_world, Feature::capture},
-    {Feature::load_on_other_world, Feature::replay},
-    {Feature::crash, Feature::capturable},
-    {Feature::crash, Feature::capture},
-    {Feature::crash, Feature::replay},
-    {Feature::damage, Feature::capturable},
-    {Feature::damage, Feature::capture},
-    {Feature::damage, Feature::replay},
-    {Feature::offload_states, Feature::capturable},
-    {Feature::offload_states, Feature::capture},
-    {Feature::offload_states, Feature::replay},
-    {Feature::explicit_offload, Feature::capturable},
-    {Feature::explicit_offload, Feature::capture},
-    {Feature::explicit_offload, Feature::replay},
-    {Feature::hybrid, Feature::capturable},
-    {Feature::hybrid, Feature::capture},
-    {Feature::hybrid, Feature::replay},
-    {Feature::hybrid_shared, Feature::capturable},
-    {Feature::hybrid_shared, Feature::capture},
-    {Feature::hybrid_shared, Feature::replay},
-    {Feature::hybrid_pageable, Feature::capturable},
-    {Feature::hybrid_pageable, Feature::capture},
-    {Feature::hybrid_pageable, Feature::replay},
     {Feature::one_rank, Feature::more_than_four_ranks},
     {Feature::one_rank, Feature::empty_shard},
     {Feature::one_rank, Feature::ragged_end},
@@ -289,10 +279,6 @@ constexpr Pair exclusive_pairs[] = {
     {Feature::crash, Feature::damage},
 };
 
-}  // namespace
-
-namespace {
-
 bool is_of_files(Feature feature) {
   return feature >= Feature::save && feature <= Feature::damage;
 }
@@ -301,10 +287,41 @@ bool is_of_offload(Feature feature) {
   return feature >= Feature::offload_states && feature <= Feature::hybrid_pageable;
 }
 
+bool is_of_graphs(Feature feature) {
+  return feature == Feature::capturable || feature == Feature::capture ||
+         feature == Feature::replay;
+}
+
+bool is_of_scale(Feature feature) {
+  return feature >= Feature::clip && feature <= Feature::loss_scale_rounds;
+}
+
+/// What the engine does not support together, whichever feature of the two kinds it is.
+bool exclusive_kinds(Feature a, Feature b) {
+  if (is_of_files(a)) return is_of_offload(b) || is_of_graphs(b) || is_of_scale(b);
+  if (is_of_graphs(a)) return is_of_offload(b) || is_of_scale(b) || b == Feature::overflow;
+  return false;
+}
+
 }  // namespace
 
 std::string_view label_of(Feature feature) {
   return labels[static_cast<std::size_t>(feature)];
+}
+
+bool has_fp16_gradients(Scenario const& scenario) {
+  return std::any_of(scenario.params.begin(), scenario.params.end(), [&](Param const& param) {
+    return scenario.precision_of(param).grad == GradType::fp16;
+  });
+}
+
+bool scale_rounds(LossScale const& scale, bool has_fp16) {
+  if (scale.kind == LossScale::Kind::none) return false;
+  if (scale.kind == LossScale::Kind::dynamic) return has_fp16;
+  int exponent = 0;
+  bool const power_of_two = std::frexp(scale.value, &exponent) == 0.5F;
+  if (!power_of_two) return true;
+  return has_fp16 ? exponent < -3 || exponent > 9 : exponent < -60 || exponent > 60;
 }
 
 FeatureSet features_of(Scenario const& scenario) {
@@ -333,7 +350,7 @@ std::vector<std::string_view> labels_of(FeatureSet const& features) {
 }
 
 bool compatible(Feature a, Feature b) {
-  if ((is_of_files(a) && is_of_offload(b)) || (is_of_files(b) && is_of_offload(a))) return false;
+  if (exclusive_kinds(a, b) || exclusive_kinds(b, a)) return false;
   return std::none_of(std::begin(exclusive_pairs), std::end(exclusive_pairs), [&](Pair pair) {
     return (pair.a == a && pair.b == b) || (pair.a == b && pair.b == a);
   });

@@ -34,7 +34,12 @@ enum class Feature {
   main_weights,
   gradients_16_bits,
   moments_bf16,
-  own_precision,  // a parameter has other types than the recipe of the others
+  own_precision,     // a parameter has other types than the recipe of the others
+  clip,              // a norm, from the beginning on or later
+  loss_scale_fixed,  // likewise
+  loss_scale_dynamic,
+  loss_scale_rounds,  // exact gradients times this scale are exact no more
+  overflow,
   gradients_normal,
   gradients_wild,
   idle_rank,             // fewer microbatches than ranks
@@ -78,6 +83,13 @@ inline bool has(FeatureSet const& features, Feature feature) {
 
 /// The label of a feature in reports, such as "fewer rows than ranks".
 std::string_view label_of(Feature feature);
+
+/// Does some parameter have gradients of fp16?
+bool has_fp16_gradients(Scenario const& scenario);
+
+/// May exact gradients times this scale round, or overflow? It keeps well away from the limits that
+/// scenarios/run/gradients has.
+bool scale_rounds(LossScale const& scale, bool has_fp16);
 
 /// All features of `scenario`.
 FeatureSet features_of(Scenario const& scenario);

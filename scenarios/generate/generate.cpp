@@ -18,6 +18,9 @@ constexpr std::array extreme_betas{0.0F, 0.5F, 0.99999F, 0.99999994F};
 constexpr std::array extreme_epsilons{0.0F, 1e-30F, 0.1F, 1.0F};
 constexpr std::array extreme_rates{0.0F, 1e-30F, 1.0F, 1e10F};
 constexpr std::array extreme_decays{0.0F, 1.0F, 100.0F};
+constexpr std::array norms{1e-30F, 1e-3F, 0.5F, 64.0F, 1e6F};
+constexpr std::array exact_scales{0.5F, 1.0F, 8.0F, 256.0F};  // also of fp16 gradients
+constexpr std::array rounding_scales{0.1F, 3.0F, 1000.0F, 1e30F};
 constexpr std::array usual_rates{1e-3F, 3e-4F, 1e-2F};
 
 /// Does every load find something whole when save number `crashing` crashes? What comes between it
@@ -70,6 +73,7 @@ class Generator {
     make_precision();
     // Types are drawn last; what was captured before then needs a gradient that stays.
     if (captures_ && !may_capture()) scenario_.optimizer.keep_cast_grad = true;
+    if (!allowed(Feature::loss_scale_rounds)) widen_gradients();
     if (options_.faults) make_fault();
     return std::move(scenario_);
   }
@@ -178,12 +182,36 @@ class Generator {
     if (feature(Feature::cast_gradient, 15)) optimizer.decoupled_grad = false;
     if (!optimizer.decoupled_grad) optimizer.keep_cast_grad = draws_.chance(40);
     if (feature(Feature::capturable, 20)) optimizer.capturable = true;
+    bool const clips = feature(Feature::clip, 25);
+    float const norm = draws_.one_of(norms);
+    if (clips && !optimizer.capturable) optimizer.clip = norm;
+    if (!optimizer.capturable) make_loss_scale(optimizer.loss_scale);
     std::int64_t const changes = draws_.below(3);
     for (std::int64_t i = 0; i < changes; ++i) {
       AdamOverride change;
       make_override(change, false);
       optimizer.adam = with(optimizer.adam, change);
     }
+  }
+
+  void make_loss_scale(LossScale& scale) {
+    if (feature(Feature::loss_scale_fixed, 20))
+      scale = {.kind = LossScale::Kind::fixed, .value = draw_scale()};
+    if (feature(Feature::loss_scale_dynamic, 15))
+      scale = {.kind = LossScale::Kind::dynamic, .value = 0};
+  }
+
+  /// A dynamic scale begins at 2^32, which fp16 has no room for.
+  void widen_gradients() {
+    if (!has(features_of(scenario_), Feature::loss_scale_rounds)) return;
+    if (scenario_.precision.grad == GradType::fp16) scenario_.precision.grad = GradType::bf16;
+    for (Param& param : scenario_.params)
+      if (param.precision.grad == GradType::fp16) param.precision.grad = GradType::bf16;
+  }
+
+  float draw_scale() {
+    bool const rounds = feature(Feature::loss_scale_rounds, 30);
+    return rounds ? draws_.one_of(rounding_scales) : draws_.one_of(exact_scales);
   }
 
   void make_gradients() {
@@ -224,8 +252,10 @@ class Generator {
 
   void make_program() {
     offloaded_ = leaves_after_step();
+    has_norm_ = scenario_.optimizer.clip.has_value();
     bool const saves = feature(Feature::save, 16);  // files cost ten times what others do
-    saves_ = saves && !scenario_.optimizer.capturable &&
+    bool const scales = has_norm_ || scenario_.optimizer.loss_scale.kind != LossScale::Kind::none;
+    saves_ = saves && !scales && !scenario_.optimizer.capturable &&
              std::holds_alternative<std::monostate>(scenario_.offload);
     ranks_ = scenario_.world.rank_count();
     captures_ = may_capture();
@@ -245,8 +275,8 @@ class Generator {
     bool const keeps = draws_.chance(30);
     if (keeps && saves_) return draw_checkpoint();
     bool const usual = draws_.chance(50);
-    std::int64_t const any = draws_.below(9);
-    if (usual) return has_gradient_ ? Action(Step{}) : draw_backward();
+    std::int64_t const any = draws_.below(10);
+    if (usual) return draw_usual();
     if (any == 0 && allowed(Feature::train)) return draw_train();
     if (any == 1 && allowed(Feature::step_without_gradient)) return Step{};
     if (any == 2 && allowed(Feature::set)) return draw_set();
@@ -257,7 +287,15 @@ class Generator {
     if (any == 7 && !is_hybrid() && !saves_ && !scenario_.optimizer.capturable &&
         allowed(Feature::explicit_offload))
       return offloaded_ ? Action(ReloadStates{}) : Action(OffloadStates{});
+    if (any == 8 && !scenario_.optimizer.capturable && allowed(Feature::overflow))
+      return Overflow{};
     return ZeroGrad{.set_to_none = true};
+  }
+
+  Action draw_usual() {
+    if (!has_gradient_) return draw_backward();
+    bool const clips = has_norm_ && draws_.chance(50);
+    return clips ? Action(ClipNorm{}) : Action(Step{});
   }
 
   bool may_run_backward() const {
@@ -359,7 +397,17 @@ class Generator {
   Action draw_set() {
     Set set;
     make_override(set.change.adam, false);
+    bool const adam_alone = draws_.chance(80);
+    if (adam_alone || saves_ || scenario_.optimizer.capturable) return set;
+    bool const clips = draws_.chance(50);
+    if (clips && allowed(Feature::clip)) set.change.clip = draw_clip();
+    if (!clips) make_loss_scale(set.change.loss_scale.emplace());
     return set;
+  }
+
+  Clip draw_clip() {
+    if (has_norm_ && draws_.chance(50)) return Clip();
+    return draws_.one_of(norms);
   }
 
   void track(Action const& action) {
@@ -370,6 +418,8 @@ class Generator {
     if (auto const* capture = std::get_if<Capture>(&action)) captured_ = capture->body;
     if (std::holds_alternative<Replay>(action))
       for (Operation const& operation : captured_) track(operation.action);
+    if (auto const* set = std::get_if<Set>(&action))
+      has_norm_ = set->change.clip.value_or(has_norm_ ? Clip(1.0F) : Clip()).has_value();
     if (std::holds_alternative<Backward>(action)) has_gradient_ = unused_backward_ = true;
     if (std::holds_alternative<Train>(action)) has_gradient_ = unused_backward_ = false;
     if (auto const* load = std::get_if<Load>(&action)) {
@@ -460,6 +510,7 @@ class Generator {
   bool saves_ = false;  // checkpoints occur
   std::vector<std::string> saved_;
   std::int64_t ranks_ = 1;  // since the last load
+  bool has_norm_ = false;   // of `clip`, at this point of the program
   bool has_gradient_ = false;
   bool offloaded_ = false;  // states are off the device now
   bool captures_ = false;

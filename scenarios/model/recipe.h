@@ -54,14 +54,6 @@ std::optional<NumberFormat> format_of(StateType type);
 /// `recipe` with everything that `change` names replaced.
 Precision with(Precision recipe, PrecisionOverride const& change);
 
-struct LossScale {
-  enum class Kind { none, fixed, dynamic };
-  Kind kind = Kind::none;
-  float value = 0.0F;  // of `fixed` alone, > 0; otherwise 0
-
-  friend bool operator==(LossScale const&, LossScale const&) = default;
-};
-
 /// The maximal global norm, > 0, or none.
 using Clip = std::optional<float>;
 

@@ -223,12 +223,12 @@ MaybeRefusal refuse_settings(Scenario const& scenario) {
               "but neither moments nor main weights; supported: none, and states or a hybrid step "
               "with anything to offload",
               Place::offload},
-      Missing{optimizer.capturable && (scenario.offload.index() != 0 || optimizer.clip ||
-                                       optimizer.loss_scale.kind != LossScale::Kind::none),
-              "capturable", "supported without offload, clip and loss_scale", Place::capturable},
-      Missing{optimizer.clip.has_value(), "clip", "supported: none", Place::clip},
-      Missing{optimizer.loss_scale.kind != LossScale::Kind::none, "loss_scale", "supported: none",
-              Place::loss_scale},
+      Missing{optimizer.capturable && scenario.offload.index() != 0, "capturable",
+              "supported without offload", Place::capturable},
+      Missing{optimizer.capturable && optimizer.clip, "capturable", "supported without clip",
+              Place::capturable},
+      Missing{optimizer.capturable && optimizer.loss_scale.kind != LossScale::Kind::none,
+              "capturable", "supported without loss_scale", Place::capturable},
       Missing{!is_simulated(scenario.engine.name), "engine", "supported: sim, sim-unchecked, cuda",
               Place::engine},
       Missing{!scenario.engine.options.empty(), "engine_options", "this engine offers no options",
@@ -246,43 +246,53 @@ MaybeRefusal refuse_settings(Scenario const& scenario) {
   return std::nullopt;
 }
 
-bool is_supported(Action const& action) {
-  return std::holds_alternative<Train>(action) || std::holds_alternative<Backward>(action) ||
-         std::holds_alternative<Step>(action) || std::holds_alternative<ZeroGrad>(action) ||
-         std::holds_alternative<Set>(action) || std::holds_alternative<Capture>(action) ||
-         std::holds_alternative<Replay>(action) || std::holds_alternative<Check>(action) ||
-         std::holds_alternative<Save>(action) || std::holds_alternative<Load>(action) ||
-         moves_states(action);
+/// What a checkpoint would have to keep and does not.
+std::string_view unsaved(Scenario const& scenario) {
+  bool clips = scenario.optimizer.clip.has_value();
+  bool scales = scenario.optimizer.loss_scale.kind != LossScale::Kind::none;
+  for (Operation const& operation : scenario.program) {
+    auto const* const set = std::get_if<Set>(&operation.action);
+    if (set == nullptr) continue;
+    clips = clips || set->change.clip.value_or(Clip()).has_value();
+    scales = scales || set->change.loss_scale.value_or(LossScale()).kind != LossScale::Kind::none;
+  }
+  if (clips) return "clip";
+  return scales ? "loss_scale" : "";
 }
 
-MaybeRefusal refuse_set(Set const& set, SourceLine line) {
-  bool const clips = set.change.clip && set.change.clip->has_value();
-  bool const scales = set.change.loss_scale && set.change.loss_scale->kind != LossScale::Kind::none;
-  if (clips) return unsupported("clip", "set changes clip; supported: none", line);
-  if (scales) return unsupported("loss_scale", "set changes loss_scale; supported: none", line);
+MaybeRefusal refuse_scaled_checkpoints(Scenario const& scenario) {
+  std::string_view const what = unsaved(scenario);
+  if (what.empty()) return std::nullopt;
+  for (Operation const& operation : scenario.program) {
+    bool const checkpoint = std::holds_alternative<Save>(operation.action) ||
+                            std::holds_alternative<Load>(operation.action);
+    if (!checkpoint) continue;
+    return unsupported(what,
+                       "checkpoints keep neither clip nor loss_scale; supported: save and load "
+                       "without them",
+                       operation.line);
+  }
   return std::nullopt;
 }
 
-MaybeRefusal refuse_operations(Scenario const& scenario) {
-  for (Operation const& operation : scenario.program) {
-    if (auto const* set = std::get_if<Set>(&operation.action)) {
-      if (auto refusal = refuse_set(*set, operation.line)) return refusal;
-    }
-    if (scenario.optimizer.capturable &&
-        (moves_states(operation.action) || std::holds_alternative<Save>(operation.action) ||
-         std::holds_alternative<Load>(operation.action)))
+/// May it stand in the program of a capturable engine?
+bool is_capturable(Action const& action) {
+  if (auto const* set = std::get_if<Set>(&action))
+    return !set->change.clip.value_or(Clip()).has_value() &&
+           set->change.loss_scale.value_or(LossScale()).kind == LossScale::Kind::none;
+  return !moves_states(action) && !std::holds_alternative<Save>(action) &&
+         !std::holds_alternative<Load>(action) && !std::holds_alternative<ClipNorm>(action) &&
+         !std::holds_alternative<Overflow>(action);
+}
+
+MaybeRefusal refuse_capturable_operations(Scenario const& scenario) {
+  if (!scenario.optimizer.capturable) return std::nullopt;
+  for (Operation const& operation : scenario.program)
+    if (!is_capturable(operation.action))
       return unsupported("capturable",
-                         "offload, reload, save and load are supported without capturable",
+                         "offload, reload, save, load, clip, overflow and a set of clip or "
+                         "loss_scale are supported without capturable",
                          operation.line);
-    if (is_supported(operation.action)) continue;
-    std::string const word(word_of(operation.action));
-    return unsupported(
-        word,
-        "the operation " + word +
-            " is not there yet; supported: backward, step, zero_grad, train, set, offload, "
-            "reload, capture, replay, save, load, check",
-        operation.line);
-  }
   return std::nullopt;
 }
 
@@ -294,7 +304,8 @@ std::optional<Refusal> refuse(Scenario const& scenario) {
   if (auto refusal = Grammar(scenario).walk(scenario.program)) return refusal;
   if (auto refusal = refuse_precision(scenario)) return refusal;
   if (auto refusal = refuse_settings(scenario)) return refusal;
-  if (auto refusal = refuse_operations(scenario)) return refusal;
+  if (auto refusal = refuse_capturable_operations(scenario)) return refusal;
+  if (auto refusal = refuse_scaled_checkpoints(scenario)) return refusal;
   return refuse_checkpoints(scenario);
 }
 

@@ -37,6 +37,17 @@ struct Shard {
 /// `room`, which then has to live as long as the result.
 std::span<float const> values_of(Shard const& shard, std::vector<float>& room);
 
+/// What a rank's engine says of loss scale and clipping.
+struct RankScaling {
+  float loss_scale = 1;   // of the next backward
+  bool skipped = false;   // the last step, for what was not finite
+  float inverse = 1;      // what the last step unscaled its gradients by
+  float norm = 0;         // of the gradients that are there, if they were clipped
+  float coefficient = 1;  // what follows from it
+  int growth_tracker = 0;
+  int hysteresis = 0;
+};
+
 /// A live buffer as an engine lists it.
 struct NamedBuffer {
   void const* address = nullptr;
@@ -73,6 +84,7 @@ class WorldView {
   virtual std::int64_t step_count(int rank, int parameter) const = 0;
   /// The settings of a group as this rank's engine has them.
   virtual AdamConfig group(int rank, int group) const = 0;
+  virtual RankScaling scaling(int rank) const = 0;
   virtual std::vector<NamedBuffer> buffers(int rank) const = 0;
   virtual std::size_t peak_bytes(int rank, Purpose purpose) const = 0;
   /// Every live allocation of the engines, or nothing where the world cannot tell.

@@ -10,9 +10,16 @@ namespace adamant::scenarios {
 
 namespace {
 
-constexpr Primitive::Kind iteration[] = {Primitive::Kind::backward, Primitive::Kind::step,
-                                         Primitive::Kind::zero_grad};
-constexpr std::int64_t iteration_length = std::ssize(iteration);
+using Kind = Primitive::Kind;
+
+constexpr Kind iteration[] = {Kind::backward, Kind::step, Kind::zero_grad};
+constexpr Kind clipped_iteration[] = {Kind::backward, Kind::clip, Kind::step, Kind::zero_grad};
+
+/// What one count of `train` does.
+std::span<Kind const> iteration_of(Clip const& clip) {
+  if (clip) return clipped_iteration;
+  return iteration;
+}
 
 std::vector<int> numbers_of(std::vector<std::string> const& names,
                             std::vector<Param> const& params) {
@@ -89,8 +96,10 @@ std::shared_ptr<Program::Captured const> Program::unrolled(Capture const& captur
 
 Program::Program(Scenario const& scenario) {
   std::shared_ptr<Captured const> captured;
+  Optimizer optimizer = scenario.optimizer;
   for (Operation const& operation : scenario.program) {
     Entry entry;
+    entry.clip = optimizer.clip;
     if (auto const* train = std::get_if<Train>(&operation.action)) {
       entry.train = true;
       entry.count = train->count;
@@ -104,6 +113,8 @@ Program::Program(Scenario const& scenario) {
       entry.set_to_none = zero_grad->set_to_none;
     } else if (auto const* set = std::get_if<Set>(&operation.action)) {
       entry.kind = Primitive::Kind::set;
+      optimizer = with(std::move(optimizer), set->change);
+      entry.loss_scale = set->change.loss_scale;
       entry.set = set_by_group(set->change.adam, scenario.groups);
     } else if (auto const* save = std::get_if<Save>(&operation.action)) {
       entry.kind = Primitive::Kind::save;
@@ -112,6 +123,10 @@ Program::Program(Scenario const& scenario) {
     } else if (auto const* load = std::get_if<Load>(&operation.action)) {
       entry.kind = Primitive::Kind::load;
       add_load(entry, *load, scenario);
+    } else if (std::holds_alternative<ClipNorm>(operation.action)) {
+      entry.kind = Primitive::Kind::clip;
+    } else if (std::holds_alternative<Overflow>(operation.action)) {
+      entry.kind = Primitive::Kind::overflow;
     } else if (std::holds_alternative<OffloadStates>(operation.action)) {
       entry.kind = Primitive::Kind::offload;
     } else if (std::holds_alternative<ReloadStates>(operation.action)) {
@@ -143,21 +158,29 @@ void Program::add_load(Entry& entry, Load const& load, Scenario const& scenario)
 std::optional<Primitive> ProgramWalk::next() {
   if (entry_ == program_->entries_.size()) return std::nullopt;
   Program::Entry const& entry = program_->entries_[entry_];
+  auto const iteration = iteration_of(entry.clip);
+  std::int64_t const length = entry.train ? std::ssize(iteration) : 1;
+  Kind const kind = entry.train ? iteration[static_cast<std::size_t>(done_ % length)] : entry.kind;
   Primitive primitive{
-      .kind = entry.train ? iteration[done_ % iteration_length] : entry.kind,
+      .kind = kind,
       .entry = static_cast<int>(entry_),
       .without = entry.without,
       .backward_index = backwards_,
+      .overflow = overflow_,
+      .max_norm = entry.clip.value_or(0.0F),
       .captured = entry.captured ? entry.captured->primitives : std::span<Primitive const>{},
       .set_to_none = entry.set_to_none,
+      .loss_scale = entry.loss_scale,
       .set = entry.set,
       .checkpoint = entry.checkpoint,
       .setting = entry.setting,
       .sets_anew = entry.sets_anew};
-  if (primitive.kind == Primitive::Kind::backward) ++backwards_;
-  if (primitive.kind == Primitive::Kind::replay) backwards_ += backward_count(primitive.captured);
+  int const backwards = kind == Kind::backward ? 1
+                        : kind == Kind::replay ? backward_count(primitive.captured)
+                                               : 0;
+  backwards_ += backwards;
+  overflow_ = kind == Kind::overflow || (overflow_ && backwards == 0);
 
-  std::int64_t const length = entry.train ? iteration_length : 1;
   bool const entry_ends = (done_ + 1) % length == 0 && done_ / length + 1 >= entry.count;
   done_ = entry_ends ? 0 : done_ + 1;
   if (entry_ends) ++entry_;

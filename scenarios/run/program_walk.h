@@ -19,9 +19,11 @@ namespace adamant::scenarios {
 struct Primitive {
   enum class Kind {
     backward,
+    clip,
     step,
     zero_grad,
     set,
+    overflow,
     capture,
     replay,
     check,
@@ -34,8 +36,11 @@ struct Primitive {
   int entry = 0;                      // index of the program's entry
   std::span<int const> without = {};  // backward: parameters that get no gradient
   std::int64_t backward_index = 0;    // backward, replay: how many came before it in the program
+  bool overflow = false;              // backward: one rank's gradient is not finite
+  float max_norm = 0;                 // clip
   std::span<Primitive const> captured = {};  // capture: what is recorded; replay: what is executed
   bool set_to_none = true;                   // zero_grad
+  std::optional<LossScale> loss_scale = {};  // set: a scaler starts afresh with it
   std::span<AdamOverride const> set = {};    // set: what it changes of every group
   std::string_view checkpoint = {};          // save, load: its name
   int setting = 0;                           // load: Program::setting() from here on
@@ -67,8 +72,10 @@ class Program {
     bool train = false;
     Primitive::Kind kind = Primitive::Kind::check;
     std::int64_t count = 1;
+    Clip clip;  // the norm that holds here
     bool set_to_none = true;
     std::vector<int> without;
+    std::optional<LossScale> loss_scale;
     std::vector<AdamOverride> set;
     std::string checkpoint;
     int setting = 0;
@@ -101,6 +108,7 @@ class ProgramWalk {
   std::size_t entry_ = 0;
   std::int64_t done_ = 0;  // primitives of this entry that were handed out
   std::int64_t backwards_ = 0;
+  bool overflow_ = false;  // due in the next backward
 };
 
 }  // namespace adamant::scenarios

@@ -29,6 +29,45 @@ TEST(ProgramWalk, TrainIsBackwardStepZeroGradAsOftenAsItSays) {
                          Kind::zero_grad, Kind::check}));
 }
 
+TEST(ProgramWalk, TrainClipsWhereTheOptimizerHasANorm) {
+  SettingsChange norm;
+  norm.clip = Clip(0.5F);
+  SettingsChange no_norm;
+  no_norm.clip = Clip();
+  Program const program(
+      with_program({operation(Train{1}), operation(Set{norm}), operation(Train{1}),
+                    operation(ClipNorm{}), operation(Set{no_norm}), operation(Train{1})}));
+  EXPECT_EQ(kinds_of(program),
+            (std::vector{Kind::backward, Kind::step, Kind::zero_grad, Kind::set,  //
+                         Kind::backward, Kind::clip, Kind::step, Kind::zero_grad, Kind::clip,
+                         Kind::set, Kind::backward, Kind::step, Kind::zero_grad}));
+  ProgramWalk walk(program);
+  while (auto const primitive = walk.next())
+    if (primitive->kind == Kind::clip) {
+      EXPECT_EQ(primitive->max_norm, 0.5F);
+    }
+}
+
+TEST(ProgramWalk, AnOverflowStrikesTheNextBackwardAlone) {
+  Program const program(
+      with_program({operation(Overflow{}), operation(Overflow{}), operation(Check{}),
+                    operation(Train{2}), operation(Overflow{}), operation(Backward{})}));
+  std::vector<bool> struck;
+  ProgramWalk walk(program);
+  while (auto const primitive = walk.next())
+    if (primitive->kind == Kind::backward) struck.push_back(primitive->overflow);
+  EXPECT_EQ(struck, (std::vector{true, false, true}));
+}
+
+TEST(ProgramWalk, ASetOfTheLossScaleIsToldApartFromOthers) {
+  SettingsChange scale;
+  scale.loss_scale = LossScale{.kind = LossScale::Kind::fixed, .value = 8.0F};
+  Program const program(with_program({operation(Set{scale}), operation(Set{})}));
+  ProgramWalk walk(program);
+  EXPECT_EQ(walk.next()->loss_scale, scale.loss_scale);
+  EXPECT_FALSE(walk.next()->loss_scale.has_value());
+}
+
 TEST(ProgramWalk, EveryPrimitiveKnowsItsEntryAndBackwardsCountOn) {
   Program const program(with_program({operation(Train{1}), operation(Backward{})}));
   ProgramWalk walk(program);

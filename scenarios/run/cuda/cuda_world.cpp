@@ -38,6 +38,13 @@ std::vector<std::byte> CudaWorld::copied(int rank, real::ShardView const& view) 
   return copy;
 }
 
+RankScaling CudaWorld::scaling(int rank) const {
+  real::ScalingView const view = at(rank).engine().scaling();
+  real::ScalingState state;
+  if (view.state != nullptr) copy_to_host(rank, &state, view.state, sizeof state);
+  return scaling_of(view, state);
+}
+
 std::optional<std::uint64_t> CudaWorld::gathered_fingerprint(int rank, int parameter) const {
   auto const partials = at(rank).gradients().partial_fingerprints(parameter);
   if (partials.empty()) return std::nullopt;

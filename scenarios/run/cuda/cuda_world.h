@@ -34,6 +34,7 @@ class CudaWorld final : public WorldView {
     return at(rank).engine().step_count(parameter);
   }
   AdamConfig group(int rank, int group) const override { return at(rank).engine().group(group); }
+  RankScaling scaling(int rank) const override;
   std::vector<NamedBuffer> buffers(int rank) const override {
     return named_buffers(at(rank).engine());
   }

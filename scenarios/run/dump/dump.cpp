@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <fstream>
 #include <initializer_list>
+#include <list>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <system_error>
@@ -69,6 +70,21 @@ void add_state(std::vector<TensorToWrite>& tensors, TensorToWrite tensor) {
   raw.written = raw.stored;
   tensors.push_back(std::move(tensor));
   if (raw.stored != NumberFormat::fp32) tensors.push_back(std::move(raw));
+}
+
+/// Numbers of a tensor that is written otherwise than it is stored.
+using Rooms = std::list<std::vector<float>>;
+
+/// The same tensor unscaled and clipped, as a step consumes it.
+void multiply(TensorToWrite& tensor, RankScaling const& scaling, Rooms& rooms) {
+  if (scaling.inverse == 1.0F && scaling.coefficient == 1.0F) return;
+  for (auto& part : tensor.parts) {
+    std::vector<float>& values = rooms.emplace_back(part.size() / bytes_of(tensor.stored));
+    oracle::decode(tensor.stored, part, values);
+    for (float& value : values) value = (value * scaling.inverse) * scaling.coefficient;
+    part = std::as_bytes(std::span(values));
+  }
+  tensor.stored = NumberFormat::fp32;
 }
 
 /// The gradient that a step consumes: the cast copy where there is one.
@@ -174,6 +190,8 @@ void Dump::write_checkpoint(std::string_view name, WorldView const& world) const
 
 void Dump::write_gradients(WorldView const& world, std::string const& file) const {
   std::vector<TensorToWrite> tensors;
+  Rooms rooms;
+  RankScaling const scaling = world.scaling(0);
   for (std::size_t p = 0; p < dumped_.parameters.size(); ++p) {
     int const parameter = static_cast<int>(p);
     if (!world.has_gradient(0, parameter)) continue;
@@ -181,6 +199,7 @@ void Dump::write_gradients(WorldView const& world, std::string const& file) cons
         whole(world, dumped_.parameters[p], parameter, handed_kind(dumped_.parameters[p]));
     if (!tensor) continue;
     tensor->name = dumped_.parameters[p].name;
+    multiply(*tensor, scaling, rooms);
     tensors.push_back(std::move(*tensor));
   }
   write_safetensors(temporary_ / file, tensors, {{"optimizer", settings_of_step(world)}});
@@ -199,6 +218,7 @@ std::string Dump::settings_of_step(WorldView const& world) const {
                        {"eps", double{config.epsilon}},
                        {"weight_decay", double{config.weight_decay}},
                        {"bias_correction", config.bias_correction},
+                       {"skipped", world.scaling(0).skipped},
                        {"step", world.step_count(0, static_cast<int>(p))}};
   }
   return text.dump();

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -106,6 +107,40 @@ TEST(Dump, LeavesOutParametersWithoutGradient) {
   auto const gradients = read_safetensors(scratch / "out/grad_001.safetensors");
   EXPECT_FALSE(gradients.contains("h.0.bias"));
   EXPECT_TRUE(gradients.contains("h.0.weight"));
+}
+
+// Both runs step on the same numbers: one has them in its dump times 4 and clipped again.
+TEST(Dump, HasGradientsAsStepsConsumeThem) {
+  Scratch const scratch;
+  Scenario scenario = small_scenario();
+  scenario.program = {operation(Backward{}), operation(ClipNorm{}), operation(Step{})};
+  scenario.optimizer.clip = 1e9F;
+  run_scenario(scenario, dumped_to(scratch / "plain"));
+  scenario.optimizer.loss_scale = {.kind = LossScale::Kind::fixed, .value = 4.0F};
+  run_scenario(scenario, dumped_to(scratch / "scaled"));
+  auto const plain = read_safetensors(scratch / "plain/grad_001.safetensors");
+  EXPECT_EQ(read_safetensors(scratch / "scaled/grad_001.safetensors"), plain);
+
+  scenario.optimizer.clip = 1e-3F;
+  run_scenario(scenario, dumped_to(scratch / "clipped"));
+  auto const clipped = read_safetensors(scratch / "clipped/grad_001.safetensors");
+  double squares = 0;
+  for (auto const& [name, values] : clipped)
+    for (float const value : values) squares += static_cast<double>(value) * double{value};
+  EXPECT_NEAR(std::sqrt(squares), 1e-3, 1e-6);  // 1e-6 beside the norm makes it a little smaller
+}
+
+TEST(Dump, SkippedStepsCount) {
+  Scratch const scratch;
+  Scenario scenario = small_scenario();
+  scenario.optimizer.loss_scale = {.kind = LossScale::Kind::fixed, .value = 4.0F};
+  scenario.program = {operation(Overflow{}), operation(Train{2})};
+  run_scenario(scenario, dumped_to(scratch / "out"));
+  auto const initial = read_safetensors(scratch / "out/initial.safetensors");
+  auto const skipped = read_safetensors(scratch / "out/state_001.safetensors");
+  auto const stepped = read_safetensors(scratch / "out/state_002.safetensors");
+  EXPECT_EQ(skipped.at("embed.weight"), initial.at("embed.weight"));
+  EXPECT_NE(stepped.at("embed.weight"), initial.at("embed.weight"));
 }
 
 TEST(Dump, ReplacesADumpAndNothingElse) {

@@ -186,11 +186,24 @@ class Tally:
             self.outside.append("{}[{}]: dumped {!r}, redone {!r}, exact {!r} within {!r}".format(where, index, *values))
 
 
+def check_unchanged(where: str, before: Tensors, after: Tensors, name: str, tally: Tally) -> None:
+    for key in ("", "/main", "/exp_avg", "/exp_avg_sq"):
+        now = after.get(name + key)
+        if now is None:
+            continue
+        then = before.get(name + key, before[name] if key == "/main" else torch.zeros_like(now))
+        if not torch.equal(then.nan_to_num(7.0), now.nan_to_num(7.0)):
+            tally.outside.append(f"{where}{key} changed in a skipped step")
+
+
 def redo_step(number: int, before: Tensors, gradients: Tensors, settings: dict[str, Any], after: Tensors, tallies: dict[str, Tally]) -> int:
     """Compares one step; the number of parameters that PyTorch has no words for."""
     left_out = 0
     for name, gradient in gradients.items():
         s = settings[name]
+        if s["skipped"]:  # something was not finite under a loss scale: nothing may have changed
+            check_unchanged(f"step {number}: {name}", before, after, name, tallies["weight"])
+            continue
         if not s["bias_correction"]:
             left_out += 1
             continue

@@ -71,6 +71,19 @@ INSTANTIATE_TEST_SUITE_P(Dump, RedoInTorch,
                                                           GradientClass::normal,
                                                           GradientClass::wild)));
 
+// Gradients in a dump are unscaled and clipped, and of a skipped step the state stays.
+TEST(RedoInTorchScaled, EveryStepIsWithinWhatRoundingExplains) {
+  Scenario scenario = small_scenario();
+  scenario.optimizer.loss_scale = {.kind = LossScale::Kind::fixed, .value = 1000.0F};
+  scenario.optimizer.clip = 0.5F;
+  scenario.program.push_back(operation(Train{1}));
+  scenario.program.push_back(operation(Overflow{}));
+  scenario.program.push_back(operation(Train{2}));
+  Redone const redone = redo(scenario);
+  if (redone.status == no_torch_status) GTEST_SKIP() << why_skipped(redone);
+  EXPECT_EQ(redone.status, 0) << redone.output;
+}
+
 class RedoInTorchInFormats : public testing::TestWithParam<Precision> {};
 
 // Gradients are dumped as the step consumed them, also where a cast has rounded them.

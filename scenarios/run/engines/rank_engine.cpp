@@ -4,6 +4,7 @@
 #include <variant>
 
 #include "scenarios/run/assert.h"
+#include "scenarios/run/gradients/overflow.h"
 
 namespace adamant::scenarios {
 
@@ -85,6 +86,8 @@ real::EngineConfig engine_config(WorldParts const& parts, RankPlace const& place
       .group_names = group_names(scenario),
       .step_counter = scenario.optimizer.step_counter,
       .microbatches = static_cast<int>(scenario.microbatch_count()),
+      .loss_scale = scenario.optimizer.loss_scale,
+      .clips = scenario.optimizer.clip.has_value(),
       .capturable = scenario.optimizer.capturable,
       .keep_cast_grad = scenario.optimizer.keep_cast_grad,
       .state_offload = state_offload_config(scenario.offload),
@@ -126,7 +129,7 @@ std::vector<real::Verb> verbs_of(std::span<Primitive const> captured) {
 }  // namespace
 
 RankEngine::RankEngine(WorldParts const& parts, RankPlace const& place)
-    : capturable_(parts.task.scenario.optimizer.capturable), loopback_(parts.exchange != nullptr) {
+    : task_(parts.task), loopback_(parts.exchange != nullptr) {
   gradients_ = parts.door.make_gradients(gradient_plan(parts.task, place));
   engine_ = parts.door.make_engine(engine_config(parts, place), *gradients_);
   storage_ = parts.storage(place.rank);
@@ -147,8 +150,10 @@ void RankEngine::write_parameters(WorldParts const& parts) {
 void RankEngine::perform(Primitive const& operation) {
   switch (operation.kind) {
     case Primitive::Kind::backward:
-      begin_backwards(operation.backward_index, 1);
+      begin_backwards(operation, 1);
       return engine_->backward(operation.without);
+    case Primitive::Kind::clip:
+      return engine_->clip(operation.max_norm);
     case Primitive::Kind::step:
       return engine_->step();
     case Primitive::Kind::zero_grad:
@@ -158,6 +163,7 @@ void RankEngine::perform(Primitive const& operation) {
         int const group = static_cast<int>(i);
         engine_->set_group(group, with(engine_->group(group), operation.set[i]));
       }
+      if (operation.loss_scale) engine_->set_loss_scale(*operation.loss_scale);
       return;
     case Primitive::Kind::save:
       return engine_->save(*storage_, std::string(operation.checkpoint));
@@ -173,9 +179,10 @@ void RankEngine::perform(Primitive const& operation) {
       return;
     case Primitive::Kind::replay:
       if (loopback_) return perform_each(operation);
-      begin_backwards(operation.backward_index, backward_count(operation.captured));
+      begin_backwards(operation, backward_count(operation.captured));
       if (!engine_->has_graph()) engine_->capture(verbs_of(operation.captured));
       return engine_->replay();
+    case Primitive::Kind::overflow:  // the next backward knows of it
     case Primitive::Kind::check:
       return;
   }
@@ -192,10 +199,31 @@ void RankEngine::perform_each(Primitive const& replay) {
 }
 
 // Keys on the device are overwritten, so nothing may read them any more.
-void RankEngine::begin_backwards(std::int64_t first, int count) {
+void RankEngine::begin_backwards(Primitive const& operation, int count) {
   if (count == 0) return;
-  if (capturable_) engine_->synchronize();
-  gradients_->begin(first, count);
+  if (task_.scenario.optimizer.capturable) engine_->synchronize();
+  gradients_->begin(operation.backward_index, count, spoilt(operation));
+}
+
+std::optional<Spoilt> RankEngine::spoilt(Primitive const& backward) const {
+  return spoilt_in(backward,
+                   {.seed = task_.seed,
+                    .microbatch_count = static_cast<int>(task_.scenario.microbatch_count()),
+                    .parameters = task_.parameters});
+}
+
+RankScaling scaling_of(real::ScalingView const& view, real::ScalingState const& state) {
+  RankScaling scaling;
+  if (view.state == nullptr) return scaling;
+  scaling.loss_scale = state.scale;
+  scaling.skipped = state.overflowed != 0;
+  scaling.inverse = state.applied;
+  scaling.growth_tracker = state.growth_tracker;
+  scaling.hysteresis = state.hysteresis;
+  if (!view.clipped) return scaling;
+  scaling.norm = state.norm;
+  scaling.coefficient = state.coefficient;
+  return scaling;
 }
 
 std::vector<NamedBuffer> named_buffers(real::Engine const& engine) {

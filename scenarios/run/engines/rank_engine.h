@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "real/checkpoint/storage.h"
@@ -50,11 +51,12 @@ class RankEngine {
   std::vector<std::string> const& notes() const { return notes_; }
 
  private:
+  std::optional<Spoilt> spoilt(Primitive const& backward) const;
   void write_parameters(WorldParts const& parts);
-  void begin_backwards(std::int64_t first, int count);
+  void begin_backwards(Primitive const& operation, int count);
   void perform_each(Primitive const& replay);
 
-  bool capturable_;
+  EngineTask const& task_;
   bool loopback_;  // replays are eager there
   // The engine calls its source and its storage, so they go first.
   std::unique_ptr<GeneratedGradients> gradients_;
@@ -65,6 +67,10 @@ class RankEngine {
 
 /// The buffers of an engine in the seam's words.
 std::vector<NamedBuffer> named_buffers(real::Engine const& engine);
+
+/// What an engine's view of scaling says; `state` is a copy of the view's on this host, or anything
+/// where the view has none.
+RankScaling scaling_of(real::ScalingView const& view, real::ScalingState const& state);
 
 /// A shard without its bytes.
 Shard described(real::ShardView const& view);

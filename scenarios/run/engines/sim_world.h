@@ -37,6 +37,10 @@ class SimWorld final : public WorldView {
     return at(rank).engine().step_count(parameter);
   }
   AdamConfig group(int rank, int group) const override { return at(rank).engine().group(group); }
+  RankScaling scaling(int rank) const override {
+    real::ScalingView const view = at(rank).engine().scaling();
+    return scaling_of(view, view.state == nullptr ? real::ScalingState() : *view.state);
+  }
   std::vector<NamedBuffer> buffers(int rank) const override {
     return named_buffers(at(rank).engine());
   }

@@ -69,6 +69,10 @@ void gradient_block(GradientClass kind, MicrobatchKey const& key,
   }
 }
 
+void scale_block(float scale, std::span<float> values) {
+  for (float& value : values) value *= scale;
+}
+
 void add_block(std::span<float const> addend, float* out) {
   for (std::size_t i = 0; i < addend.size(); ++i) out[i] += addend[i];
 }

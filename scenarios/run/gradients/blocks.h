@@ -21,6 +21,9 @@ void initial_block(std::span<std::uint32_t const> hashes, float* out);
 void gradient_block(GradientClass kind, MicrobatchKey const& key,
                     std::span<std::uint32_t const> hashes, float* out);
 
+/// values[i] = fl32(values[i] scale)
+void scale_block(float scale, std::span<float> values);
+
 /// out[i] += addend[i]
 void add_block(std::span<float const> addend, float* out);
 

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <iterator>
+#include <limits>
+#include <vector>
 
 #include "scenarios/run/assert.h"
 
@@ -25,7 +28,13 @@ std::uint64_t mixed(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
-enum class Stream : std::uint64_t { initial = 1, gradient = 2, microbatch = 3, pair = 4 };
+enum class Stream : std::uint64_t {
+  initial = 1,
+  gradient = 2,
+  microbatch = 3,
+  pair = 4,
+  spoilt = 5
+};
 
 std::uint64_t drawn(std::uint64_t seed, Stream stream, std::uint64_t a, std::uint64_t b) {
   return mixed(mixed(mixed(mixed(seed) ^ static_cast<std::uint64_t>(stream)) ^ a) ^ b);
@@ -45,6 +54,27 @@ TensorKey initial_key(TensorPlace const& place) {
 TensorKey gradient_key(TensorPlace const& place, std::int64_t backward) {
   return tensor_key(drawn(place.seed, Stream::gradient, static_cast<std::uint64_t>(place.parameter),
                           static_cast<std::uint64_t>(backward)));
+}
+
+std::optional<Spoilt> spoilt_element(SpoiltBackward const& backward) {
+  std::vector<int> candidates;
+  for (std::size_t p = 0; p < backward.numels.size(); ++p)
+    if (backward.numels[p] > 0) candidates.push_back(static_cast<int>(p));
+  if (candidates.empty()) return std::nullopt;
+
+  auto const number = [&](std::uint64_t which, std::uint64_t end) {
+    auto const index = static_cast<std::uint64_t>(backward.backward);
+    return drawn(backward.seed, Stream::spoilt, index, which) % end;
+  };
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  constexpr float values[] = {infinity, -infinity, std::numeric_limits<float>::quiet_NaN()};
+  int const parameter = candidates[number(0, candidates.size())];
+  auto const numel = backward.numels[static_cast<std::size_t>(parameter)];
+  return Spoilt{.parameter = parameter,
+                .element = static_cast<std::int64_t>(number(1, static_cast<std::uint64_t>(numel))),
+                .microbatch = static_cast<int>(
+                    number(2, static_cast<std::uint64_t>(backward.microbatch_count))),
+                .value = values[number(3, std::size(values))]};
 }
 
 int exact_microbatches_max(NumberFormat format) {

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <span>
 
 #include "oracle/types.h"
 #include "scenarios/run/gradients/values.h"
@@ -37,6 +39,26 @@ int exact_microbatches_max(NumberFormat format);
 /// Errors: asserts microbatch < microbatch_count; of more than exact_microbatches_max() the key is
 ///         not for exact gradients.
 MicrobatchKey microbatch_key(MicrobatchPlace const& place);
+
+/// Where a gradient is not finite, and what stands there instead.
+struct Spoilt {
+  int parameter = 0;
+  std::int64_t element = 0;
+  int microbatch = 0;
+  float value = 0;  // NaN or infinite
+};
+
+/// Which backward is spoilt, and what it covers.
+struct SpoiltBackward {
+  std::uint64_t seed = 0;
+  std::int64_t backward = 0;
+  int microbatch_count = 1;
+  std::span<std::int64_t const> numels;  // of every parameter; 0 where it gets no gradient
+};
+
+/// The one element that an `overflow` makes non-finite in the microbatch of one rank; nothing where
+/// no parameter with elements gets a gradient. The same in every world.
+std::optional<Spoilt> spoilt_element(SpoiltBackward const& backward);
 
 /// Bits of magnitude of exact means and deviations: |M| <= 2^mean, |d| <= 2^deviation, the latter
 /// only where there are deviations.

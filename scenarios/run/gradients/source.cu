@@ -3,7 +3,8 @@
 //          one partial fingerprint, in the first microbatch of a rank.
 // Traffic: an element of the gradient to write, another to read where it adds, and one of the
 //          parameter to read for the fingerprint.
-// Formats: numbers are made and added in fp32; each gradient is rounded once to its own format when
+// Formats: numbers are made, multiplied by the loss scale and added in fp32; each gradient is
+// rounded once to its own format when
 //          it is stored, a sum of two once more. Fingerprints are of widened parameters.
 #include "scenarios/run/gradients/source.h"
 
@@ -34,7 +35,8 @@ struct GradientTask {
   std::int64_t numel = 0;
   TensorKey key;
   MicrobatchKey microbatch;
-  std::uint32_t unused = 0;           // no padding: see real::launch()
+  float spoilt_value = 0;
+  std::int64_t spoilt = -1;           // the element that is not finite, or -1
   DeviceKeys const* keys = nullptr;   // in place of both, where there are any
   std::uint64_t* partials = nullptr;  // one a block; null: no fingerprint
 };
@@ -43,10 +45,16 @@ struct GradientArguments {
   GradientTask tasks[tasks_max] = {};
   GradientClass kind = GradientClass::exact;
   int accumulate = 0;
+  float const* loss_scale = nullptr;  // null: 1
 };
-static_assert(sizeof(GradientTask) == 2 * sizeof(real::Numbers) + 64);
+// No padding: see real::launch().
+static_assert(sizeof(GradientTask) == 2 * sizeof(real::Numbers) + 72);
 
 #ifdef __CUDACC__
+
+__device__ float scale_of(GradientArguments const& a) {
+  return a.loss_scale == nullptr ? 1.0F : *a.loss_scale;
+}
 
 __device__ float gradient_of(GradientClass kind, MicrobatchKey const& key, std::uint32_t hash) {
   switch (kind) {
@@ -72,13 +80,15 @@ __device__ void keep_block_sum(std::uint64_t sum, std::uint64_t* partial) {
 __device__ void run_block(GradientArguments const& a, GradientTask const& task,
                           std::int64_t blocks) {
   std::uint64_t sum = 0;
+  float const scale = scale_of(a);
   for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
        i < task.numel; i += blocks * blockDim.x) {
     std::uint32_t const hash = element_hash(task.key, static_cast<std::uint64_t>(i));
     if (task.partials != nullptr) sum += fingerprint_term(hash, real::number_at(task.value, i));
     if (task.gradient.data == nullptr) continue;
-    float const fresh =
-        real::rounded(gradient_of(a.kind, task.microbatch, hash), task.gradient.format);
+    float const made =
+        i == task.spoilt ? task.spoilt_value : gradient_of(a.kind, task.microbatch, hash);
+    float const fresh = real::rounded(made * scale, task.gradient.format);
     float const older = a.accumulate != 0 ? real::number_at(task.gradient, i) : 0.0F;
     real::store_number(task.gradient, i, a.accumulate != 0 ? older + fresh : fresh);
   }
@@ -136,6 +146,9 @@ std::uint64_t run_piece(GradientArguments const& a, GradientTask const& task, st
   hash_block(task.key, static_cast<std::uint64_t>(begin), hashes);
   if (task.gradient.data != nullptr) {
     gradient_block(a.kind, task.microbatch, hashes, fresh);
+    if (task.spoilt >= begin && task.spoilt - begin < static_cast<std::int64_t>(count))
+      fresh[task.spoilt - begin] = task.spoilt_value;
+    if (a.loss_scale != nullptr) scale_block(*a.loss_scale, {fresh, count});
     if (a.accumulate != 0) {
       round_block(task.gradient.format, {fresh, count});
       read_block(task.gradient, begin, count, values);
@@ -180,7 +193,7 @@ class KernelGradients final : public GeneratedGradients {
   KernelGradients(KernelGradients const&) = delete;
   KernelGradients& operator=(KernelGradients const&) = delete;
 
-  void begin(std::int64_t index, int count) override;
+  void begin(std::int64_t index, int count, std::optional<Spoilt> const& spoilt) override;
   void backward(real::UnitBackward const& request) override;
   std::span<std::uint64_t const> partial_fingerprints(int parameter) const override;
   void const* allocation() const override { return partials_; }
@@ -202,6 +215,7 @@ class KernelGradients final : public GeneratedGradients {
 
   GradientPlan plan_;
   std::int64_t index_ = 0;
+  std::optional<Spoilt> spoilt_;
   std::vector<Room> rooms_;
   std::uint64_t* partials_ = nullptr;
   // Only where graphs read keys: those of all kept backwards, in the same allocation.
@@ -233,8 +247,9 @@ KernelGradients::~KernelGradients() {
 }
 
 // A replay sees the same parameters as its capture did, which is what `seen` says by then.
-void KernelGradients::begin(std::int64_t index, int count) {
+void KernelGradients::begin(std::int64_t index, int count, std::optional<Spoilt> const& spoilt) {
   index_ = index;
+  spoilt_ = spoilt;
   if (keys_ != nullptr) return upload_keys(count);
   for (Room& room : rooms_) room.seen = false;
 }
@@ -269,6 +284,7 @@ void KernelGradients::backward(real::UnitBackward const& request) {
   GradientArguments arguments;
   arguments.kind = plan_.kind;
   arguments.accumulate = request.accumulate ? 1 : 0;
+  arguments.loss_scale = request.loss_scale;
   std::size_t count = 0;
   for (real::WholeTensor const& tensor : request.tensors) {
     if (tensor.numel == 0) continue;
@@ -290,6 +306,8 @@ GradientTask KernelGradients::task_for(real::WholeTensor const& tensor,
     keys = keys_ + static_cast<std::size_t>(request.sequence) * keys_per_backward() +
            static_cast<std::size_t>(tensor.parameter) * local_microbatches_ + local;
   }
+  bool const spoilt = spoilt_ && spoilt_->parameter == tensor.parameter &&
+                      spoilt_->microbatch == request.microbatch;
   Room& room = rooms_[static_cast<std::size_t>(tensor.parameter)];
   if (first_microbatch) room.seen = true;
   return {.value = {const_cast<void*>(tensor.value), tensor.value_format},  // read only
@@ -299,6 +317,8 @@ GradientTask KernelGradients::task_for(real::WholeTensor const& tensor,
           .microbatch = keys != nullptr
                             ? MicrobatchKey{}
                             : microbatch_key_of(tensor.gradient_format, request.microbatch, index_),
+          .spoilt_value = spoilt ? spoilt_->value : 0.0F,
+          .spoilt = spoilt ? spoilt_->element : -1,
           .keys = keys,
           .partials = first_microbatch ? partials_ + room.begin : nullptr};
 }

@@ -41,11 +41,16 @@ bool by_address(Allocation const& a, Allocation const& b) {
 
 }  // namespace
 
-MemoryJudge::MemoryJudge(std::vector<ParameterSpec> const& parameters, int ranks,
+MemoryJudge::MemoryJudge(Scenario const& scenario, std::vector<ParameterSpec> const& parameters,
                          oracle::Offload const& offload, oracle::Residence residence,
                          Findings& findings)
-    : parameters_(parameters), offload_(offload), residence_(residence), findings_(findings) {
-  begin_world(ranks);
+    : parameters_(parameters),
+      offload_(offload),
+      residence_(residence),
+      scales_(scenario.optimizer.clip ||
+              scenario.optimizer.loss_scale.kind != LossScale::Kind::none),
+      findings_(findings) {
+  begin_world(static_cast<int>(scenario.world.rank_count()));
 }
 
 void MemoryJudge::begin_world(int ranks) {
@@ -54,11 +59,15 @@ void MemoryJudge::begin_world(int ranks) {
   for (int rank = 0; rank < ranks; ++rank)
     budgets_.emplace_back(parameters_, oracle::Place{.rank = rank, .world_size = ranks}, offload_,
                           residence_);
+  for (oracle::Budget& budget : budgets_)
+    if (scales_) budget.use_scaling();
 }
 
 void MemoryJudge::follow(Primitive const& operation) {
   if (operation.kind == Primitive::Kind::replay)
     for (Primitive const& captured : operation.captured) follow(captured);
+  bool const scales = operation.kind == Primitive::Kind::clip ||
+                      (operation.loss_scale && operation.loss_scale->kind != LossScale::Kind::none);
   for (oracle::Budget& budget : budgets_) {
     if (operation.kind == Primitive::Kind::backward) budget.backward(operation.without);
     if (operation.kind == Primitive::Kind::zero_grad) budget.zero_grad(operation.set_to_none);
@@ -66,6 +75,7 @@ void MemoryJudge::follow(Primitive const& operation) {
     if (operation.kind == Primitive::Kind::offload) budget.offload();
     if (operation.kind == Primitive::Kind::reload) budget.reload();
     if (operation.kind == Primitive::Kind::load) budget.zero_grad(true);
+    if (scales) budget.use_scaling();
   }
 }
 

@@ -13,7 +13,7 @@ namespace adamant::scenarios {
 
 class MemoryJudge {
  public:
-  MemoryJudge(std::vector<ParameterSpec> const& parameters, int ranks,
+  MemoryJudge(Scenario const& scenario, std::vector<ParameterSpec> const& parameters,
               oracle::Offload const& offload, oracle::Residence residence, Findings& findings);
 
   /// Engines were made anew, so many of them.
@@ -34,6 +34,7 @@ class MemoryJudge {
   std::vector<ParameterSpec> const& parameters_;
   oracle::Offload offload_;
   oracle::Residence residence_;
+  bool scales_;                          // from the beginning on
   std::vector<oracle::Budget> budgets_;  // by rank
   Findings& findings_;
 };

@@ -11,6 +11,7 @@
 #include "oracle/formats/formats.h"
 #include "scenarios/run/gradients/blocks.h"
 #include "scenarios/run/gradients/keys.h"
+#include "scenarios/run/gradients/overflow.h"
 #include "scenarios/run/verdict/findings.h"
 
 namespace adamant::scenarios {
@@ -62,7 +63,8 @@ Reference::Reference(Scenario const& scenario, std::vector<ParameterSpec> const&
       seed_(seed),
       model_({.parameters = parameters,
               .groups = adam_configs(scenario),
-              .step_counter = scenario.optimizer.step_counter}) {
+              .step_counter = scenario.optimizer.step_counter,
+              .loss_scale = scenario.optimizer.loss_scale}) {
   for (int p = 0; p < model_.parameter_count(); ++p) write_initial_values(p);
 }
 
@@ -78,9 +80,24 @@ void Reference::write_initial_values(int parameter) {
   });
 }
 
+void Reference::begin_backward(Primitive const& backward) {
+  model_.begin_backward();
+  std::vector<ParameterSpec> parameters;
+  for (int p = 0; backward.overflow && p < model_.parameter_count(); ++p)
+    parameters.push_back(model_.spec(p));
+  spoilt_ = spoilt_in(
+      backward, {.seed = seed_, .microbatch_count = microbatch_count_, .parameters = parameters});
+}
+
+bool Reference::sums_exactly(int parameter) const {
+  return kind_ == GradientClass::exact &&
+         stay_exact(model_.scaling().loss_scale, model_.spec(parameter).formats.gradient);
+}
+
 oracle::MicrobatchReader Reference::reader(int parameter, std::int64_t backward) const {
   auto const key = gradient_key({.seed = seed_, .parameter = parameter}, backward);
   auto const format = model_.spec(parameter).formats.gradient;
+  float const scale = model_.scaling().loss_scale;
   return [=, this, kept = KeptHashes()](int microbatch, std::int64_t begin,
                                         std::span<float> out) mutable {
     auto const microbatch_constants = microbatch_key({.seed = seed_,
@@ -89,6 +106,8 @@ oracle::MicrobatchReader Reference::reader(int parameter, std::int64_t backward)
                                                       .microbatch_count = microbatch_count_,
                                                       .format = format});
     gradient_block(kind_, microbatch_constants, kept.of(key, begin, out.size()), out.data());
+    spoil(parameter, microbatch, begin, out);
+    if (scale != 1.0F) scale_block(scale, out);
     oracle::round_to(format, out);
   };
 }
@@ -107,11 +126,21 @@ void Reference::take_gradient(int parameter, std::span<float const> observed) {
   model_.set_gradient(parameter, observed);
 }
 
-void Reference::set(std::span<AdamOverride const> by_group) {
+void Reference::spoil(int parameter, int microbatch, std::int64_t begin,
+                      std::span<float> block) const {
+  if (!spoilt_ || spoilt_->parameter != parameter || spoilt_->microbatch != microbatch) return;
+  std::int64_t const index = spoilt_->element - begin;
+  if (index >= 0 && index < std::ssize(block))
+    block[static_cast<std::size_t>(index)] = spoilt_->value;
+}
+
+void Reference::set(Primitive const& operation) {
+  auto const by_group = operation.set;
   for (std::size_t i = 0; i < by_group.size(); ++i) {
     int const group = static_cast<int>(i);
     model_.set_group(group, with(model_.group(group), by_group[i]));
   }
+  if (operation.loss_scale) model_.set_loss_scale(*operation.loss_scale);
 }
 
 void Reference::begin_world() {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,6 +16,7 @@
 #include "oracle/reduce/mean.h"
 #include "scenarios/model/scenario.h"
 #include "scenarios/run/engine_seam.h"
+#include "scenarios/run/gradients/keys.h"
 #include "scenarios/run/program_walk.h"
 #include "scenarios/run/verdict/saved_files.h"
 
@@ -28,12 +30,17 @@ class Reference {
 
   oracle::Model const& model() const { return model_; }
 
+  /// Due before the parameters of a backward are served.
+  void begin_backward(Primitive const& backward);
+  /// Has the sum of this parameter's gradients one value, whatever the order?
+  bool sums_exactly(int parameter) const;
+
   /// One exact backward for one parameter: adds the mean over all microbatches. Parameters may be
   /// served on several threads.
   void add_exact_mean(int parameter, std::int64_t backward);
   /// One backward for one parameter that goes on from what the engine was seen to reduce.
   void take_gradient(int parameter, std::span<float const> observed);
-  /// Fills elements of one microbatch's gradient, for bounds of their sum.
+  /// Fills elements of one microbatch's gradient, loss scale and overflow included.
   oracle::MicrobatchReader reader(int parameter, std::int64_t backward) const;
 
   /// The two halves of a step; see oracle::Model, also for threads.
@@ -41,7 +48,8 @@ class Reference {
   void step_parameter(int parameter) { model_.step_parameter(parameter); }
 
   void zero_grad(bool set_to_none) { model_.zero_grad(set_to_none); }
-  void set(std::span<AdamOverride const> by_group);
+  void clip(float max_norm) { model_.clip(max_norm); }
+  void set(Primitive const& operation);
 
   /// Engines were made anew: settings are the scenario's again.
   void begin_world();
@@ -75,12 +83,14 @@ class Reference {
  private:
   void write_initial_values(int parameter);
   void take_parameter(oracle::Model::Saved& state, int parameter, SavedFiles const& saved) const;
+  void spoil(int parameter, int microbatch, std::int64_t begin, std::span<float> block) const;
 
   std::vector<AdamConfig> first_groups_;
   std::vector<std::string> group_names_;
   GradientClass kind_;
   int microbatch_count_;
   std::uint64_t seed_;
+  std::optional<Spoilt> spoilt_;  // in this backward
   oracle::Model model_;
 
   struct Checkpoint {

@@ -199,6 +199,44 @@ void ValueJudge::compare_groups(WorldView const& world) {
   }
 }
 
+// As flags: the first rank is held to the oracle, the others to the first.
+void ValueJudge::compare_scaling(WorldView const& world) {
+  oracle::Scaling const right = reference_.model().scaling();
+  RankScaling expected = {.loss_scale = right.loss_scale,
+                          .skipped = right.skipped,
+                          .inverse = right.inverse,
+                          .norm = right.norm,
+                          .coefficient = right.coefficient,
+                          .growth_tracker = right.growth_tracker,
+                          .hysteresis = right.hysteresis};
+  for (int rank = 0; rank < world.rank_count(); ++rank) {
+    RankScaling const actual = world.scaling(rank);
+    compare_scaling(rank, expected, actual);
+    if (rank == 0) expected = actual;
+  }
+}
+
+void ValueJudge::compare_scaling(int rank, RankScaling const& expected, RankScaling const& actual) {
+  char const* const law = rank == 0 ? "values.bitwise" : "ranks.agree";
+  std::string const against = rank == 0 ? "the oracle's" : "rank 0's";
+  auto const compare = [&](std::string_view what, float right, float found) {
+    if (oracle::ulp_distance(right, found) == 0) return;
+    findings_.add(law, {.rank = rank, .tensor = std::string(what)},
+                  {.expected = hexadecimal(right),
+                   .actual = hexadecimal(found),
+                   .message = fmt::format("the rank's {} differs from {}", what, against)});
+  };
+  compare("loss scale", expected.loss_scale, actual.loss_scale);
+  compare("skip of the last step", expected.skipped ? 1.0F : 0.0F, actual.skipped ? 1.0F : 0.0F);
+  compare("inverse of the loss scale", expected.inverse, actual.inverse);
+  compare("norm", expected.norm, actual.norm);
+  compare("clip coefficient", expected.coefficient, actual.coefficient);
+  compare("growth tracker", static_cast<float>(expected.growth_tracker),
+          static_cast<float>(actual.growth_tracker));
+  compare("hysteresis", static_cast<float>(expected.hysteresis),
+          static_cast<float>(actual.hysteresis));
+}
+
 void ValueJudge::compare_gathered(WorldView const& world, int parameter, std::uint64_t expected) {
   for (int rank = 0; rank < world.rank_count(); ++rank) {
     auto const seen = world.gathered_fingerprint(rank, parameter);

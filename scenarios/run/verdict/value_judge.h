@@ -34,6 +34,9 @@ class ValueJudge {
   /// Every rank's settings of every group.
   void compare_groups(WorldView const& world);
 
+  /// Do all ranks say the right thing about loss scale, skipped steps and norm?
+  void compare_scaling(WorldView const& world);
+
   /// Did every rank that computed see the oracle's whole parameter, by its fingerprint?
   void compare_gathered(WorldView const& world, int parameter, std::uint64_t expected);
 
@@ -53,6 +56,7 @@ class ValueJudge {
     Shard held;
     bool usable = false;
   };
+  void compare_scaling(int rank, RankScaling const& expected, RankScaling const& actual);
   Rows rows_of(WorldView const& world, int rank, int parameter, TensorKind kind) const;
   void report_other_rows(Rows const& rows, int rank, int parameter, TensorKind kind);
   bool is_compared(WorldView const& world, int rank, int parameter, TensorKind kind) const;

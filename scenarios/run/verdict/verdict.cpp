@@ -47,7 +47,7 @@ Verdict::Verdict(Scenario const& scenario, std::vector<ParameterSpec> const& par
       small_(total_numel(parameters) <= small_model_numel),
       reference_(scenario, parameters, seed),
       values_(reference_, findings_),
-      memory_(parameters, static_cast<int>(scenario.world.rank_count()),
+      memory_(scenario, parameters,
               {.states = state_offload_config(scenario.offload),
                .hybrid = hybrid_config(scenario.offload)},
               residence_of(scenario), findings_),
@@ -56,6 +56,7 @@ Verdict::Verdict(Scenario const& scenario, std::vector<ParameterSpec> const& par
 
 bool Verdict::started(WorldView const& world) {
   values_.compare_flags(world);
+  values_.compare_scaling(world);
   compare_all(world);
   memory_.compare(world);
   pointers_.compare(world, nullptr);
@@ -69,6 +70,7 @@ bool Verdict::after(Primitive const& operation, WorldView const& world) {
   follow(operation, world);
   values_.compare_flags(world);
   values_.compare_groups(world);
+  values_.compare_scaling(world);
   if (small_ || loads || operation.kind == Primitive::Kind::check) compare_all(world);
   values_.judge_as("values.bitwise");
   memory_.follow(operation);
@@ -93,19 +95,22 @@ void Verdict::follow(Primitive const& operation, WorldView const& world) {
   switch (operation.kind) {
     case Primitive::Kind::backward:
       return follow_backward(operation, world);
+    case Primitive::Kind::clip:
+      return reference_.clip(operation.max_norm);
     case Primitive::Kind::step:
       return follow_step(world);
     case Primitive::Kind::zero_grad:
       reference_.zero_grad(operation.set_to_none);
       return follow_each(world, reduced_kinds, [](int) {});
     case Primitive::Kind::set:
-      return reference_.set(operation.set);
+      return reference_.set(operation);
     case Primitive::Kind::save:
       return reference_.save(operation.checkpoint);
     case Primitive::Kind::load:
       return follow_load(operation, world);
     case Primitive::Kind::replay:
       return follow_replay(operation, world);
+    case Primitive::Kind::overflow:
     case Primitive::Kind::offload:  // values stay what they are
     case Primitive::Kind::reload:
     case Primitive::Kind::capture:  // records, executes nothing
@@ -138,15 +143,15 @@ void Verdict::follow_replay(Primitive const& operation, WorldView const& world) 
 
 void Verdict::follow_backward(Primitive const& operation, WorldView const& world) {
   compare_gathered(world, operation.backward_index);
+  reference_.begin_backward(operation);
+  auto const rounds = [&](int p) { return !reference_.sums_exactly(p); };
   auto const has_part = [&](int p) { return !contains(operation.without, p); };
-  if (kind_ == GradientClass::exact) {
-    follow_each(world, reduced_kinds, [&](int p) {
-      if (has_part(p)) reference_.add_exact_mean(p, operation.backward_index);
-    });
-    return;
-  }
   for (int p = 0; p < parameter_count(); ++p)
-    if (has_part(p)) values_.admit_gradient(world, p, operation.backward_index);
+    if (has_part(p) && rounds(p)) values_.admit_gradient(world, p, operation.backward_index);
+  if (kind_ != GradientClass::exact) return;
+  follow_each(world, reduced_kinds, [&](int p) {
+    if (has_part(p) && !rounds(p)) reference_.add_exact_mean(p, operation.backward_index);
+  });
 }
 
 void Verdict::compare_gathered(WorldView const& world, std::int64_t backward) {
@@ -288,7 +293,7 @@ void Verdict::for_each_parameter(std::function<void(int)> const& visit) {
 }
 
 std::vector<std::string> Verdict::notes() const {
-  if (kind_ == GradientClass::exact) return {};
+  if (kind_ == GradientClass::exact && values_.interval_used() == 0) return {};
   std::array<char, 96> text{};
   std::snprintf(text.data(), text.size(),
                 "reduced gradients used at most %.3g%% of the room that rounding leaves them",

@@ -1,0 +1,40 @@
+#include "oracle/scale/loss_scaler.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace adamant::oracle {
+namespace {
+
+constexpr float first_scale = 0x1p32F;
+constexpr float least_scale = 1.0F;
+constexpr int steps_to_growth = 1000;
+constexpr int overflows_to_backoff = 2;
+
+}  // namespace
+
+LossScaler::LossScaler(LossScale const& setting) : setting_(setting) {
+  if (setting.kind == LossScale::Kind::fixed) scale_ = setting.value;
+  if (setting.kind != LossScale::Kind::dynamic) return;
+  scale_ = first_scale;
+  hysteresis_ = overflows_to_backoff;
+}
+
+float LossScaler::inverse() const {
+  return static_cast<float>(1.0 / static_cast<double>(scale_));
+}
+
+void LossScaler::after_step(bool overflowed) {
+  if (setting_.kind != LossScale::Kind::dynamic) return;
+  if (overflowed) {
+    growth_tracker_ = 0;
+    if (--hysteresis_ <= 0) scale_ = std::max(scale_ * 0.5F, least_scale);
+    return;
+  }
+  if (++growth_tracker_ < steps_to_growth) return;
+  growth_tracker_ = 0;
+  hysteresis_ = overflows_to_backoff;
+  if (std::isfinite(scale_ * 2.0F)) scale_ *= 2.0F;
+}
+
+}  // namespace adamant::oracle

@@ -1,0 +1,51 @@
+// The loss scale as a small state machine: what gradients are multiplied by before they are
+// reduced, and how that number moves from step to step. It sees one bit a step, whether anything
+// was not finite, and knows no gradient.
+#pragma once
+
+#include "oracle/types.h"
+
+namespace adamant::oracle {
+
+/// States of a dynamic scaler, with its settings:
+///
+///   overflow   growth tracker <- 0, hysteresis <- hysteresis - 1;
+///              if that is <= 0:          scale <- max(scale / 2, 1)
+///   otherwise  growth tracker <- growth tracker + 1; when it reaches 1000:
+///                                        scale <- 2 scale, growth tracker <- 0, hysteresis <- 2
+///
+/// Good steps do not refill the hysteresis, only growth does. A scale that would become infinite
+/// stays. A fixed scale never moves; without one there is nothing to look for.
+///
+/// Source: Megatron-LM's DynamicGradScaler (initial 2^32, growth 2 after 1000, backoff 0.5,
+///         hysteresis 2, least 1), which has no upper end.
+class LossScaler {
+ public:
+  LossScaler() : LossScaler(LossScale{}) {}
+  /// Starts afresh, also where the same was set before.
+  explicit LossScaler(LossScale const& setting);
+
+  /// Are gradients that are not finite looked for?
+  bool looks() const { return setting_.kind != LossScale::Kind::none; }
+  /// What gradients are multiplied by; 1 where there is no scale.
+  float scale() const { return scale_; }
+  /// fl32(1 / scale), the division in binary64.
+  float inverse() const;
+
+  /// One step was executed, or skipped because something was not finite.
+  void after_step(bool overflowed);
+
+  LossScale const& setting() const { return setting_; }
+  int growth_tracker() const { return growth_tracker_; }
+  int hysteresis() const { return hysteresis_; }
+
+  friend bool operator==(LossScaler const&, LossScaler const&) = default;
+
+ private:
+  LossScale setting_;
+  float scale_ = 1;
+  int growth_tracker_ = 0;
+  int hysteresis_ = 0;
+};
+
+}  // namespace adamant::oracle

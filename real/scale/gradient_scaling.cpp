@@ -1,0 +1,193 @@
+#include "real/scale/gradient_scaling.h"
+
+#include <algorithm>
+
+#include "real/bug.h"
+#include "real/cuda/assert.h"
+#include "real/cuda/error.h"
+
+namespace adamant::real {
+
+namespace {
+
+// A block has a room of words and flags, so there are not too many; enough to keep a GPU busy.
+constexpr std::int64_t block_numel = 65'536;
+constexpr std::int64_t blocks_max = 512;
+
+// The same on every rank: flags and words are reduced block by block.
+int blocks_for_shards(Layout const& layout) {
+  std::int64_t numel = 0;
+  for (int p = 0; p < layout.parameter_count(); ++p) numel += layout[p].chunk_numel;
+  std::int64_t const blocks = (numel + block_numel - 1) / block_numel;
+  return static_cast<int>(std::clamp<std::int64_t>(blocks, 1, blocks_max));
+}
+
+std::int64_t words_of(int blocks) {
+  return std::int64_t{blocks} * word_count;
+}
+
+}  // namespace
+
+GradientScaling::GradientScaling(Parts const& parts, LossScale const& loss_scale, bool clips)
+    : parts_(parts), loss_scale_(loss_scale), blocks_(blocks_for_shards(parts.layout)) {
+  if (clips || looks()) ensure_buffers();
+}
+
+GradientScaling::Rooms GradientScaling::rooms() const {
+  Rooms rooms;
+  rooms.state = device_.as<ScalingState>();
+  rooms.words = reinterpret_cast<Word*>(rooms.state + 1);
+  rooms.summed_words = rooms.words + words_of(blocks_);
+  rooms.flags = reinterpret_cast<std::int32_t*>(rooms.summed_words + words_of(blocks_));
+  rooms.joined_flags = rooms.flags + blocks_;
+  return rooms;
+}
+
+std::size_t GradientScaling::device_bytes() const {
+  auto const blocks = static_cast<std::size_t>(blocks_);
+  return sizeof(ScalingState) + blocks * 2 * (word_count * sizeof(Word) + sizeof(std::int32_t));
+}
+
+void GradientScaling::ensure_buffers() {
+  if (device_) return;
+  Stream const& compute = parts_.streams.compute;
+  device_ = DeviceBuffer(parts_.ledger, Purpose::scaling, device_bytes(), compute);
+  copy_.emplace(parts_.ledger, Purpose::scaling, sizeof(ScalingState));
+  zero_async(device_, 0, device_.bytes(), compute);
+  launch_new_scale(loss_scale_, rooms().state, compute);
+}
+
+void GradientScaling::set_loss_scale(LossScale const& loss_scale) {
+  loss_scale_ = loss_scale;
+  bool const fresh = !device_;
+  if (fresh && looks()) return ensure_buffers();
+  if (!fresh) launch_new_scale(loss_scale_, rooms().state, parts_.streams.compute);
+}
+
+// What a step is handed: the gradient, or the cast copy of it.
+std::vector<GradientPart> GradientScaling::parts_of(Tensors const& tensors) const {
+  std::vector<GradientPart> parts;
+  for (int p = 0; p < parts_.layout.parameter_count(); ++p) {
+    ParameterLayout const& layout = parts_.layout[p];
+    if (!tensors.has_gradient(p) || layout.shard_numel() == 0) continue;
+    bool const cast = layout.format(TensorKind::cast_gradient).has_value();
+    auto const kind = cast ? TensorKind::cast_gradient : TensorKind::gradient;
+    parts.push_back({.values = {tensors.at(kind, p), layout.format(kind).value()},
+                     .numel = layout.shard_numel()});
+  }
+  return parts;
+}
+
+std::vector<GradientPart> GradientScaling::parts_of_norm(Tensors const& tensors) const {
+  bool const last = parts_.where.rank + 1 == parts_.where.world_size;
+  if (ADAMANT_BUG(mlm_5916) && last && parts_.where.world_size > 1) return {};
+  if (!ADAMANT_BUG(mlm_4133_empty_norm)) return parts_of(tensors);
+  std::vector<GradientPart> coupled = parts_of(tensors);
+  std::erase_if(coupled, [&](GradientPart const& part) {
+    auto const* const begin = tensors.flat(TensorKind::gradient);
+    auto const* const at = static_cast<std::byte const*>(part.values.data);
+    return at >= begin && at < begin + parts_.layout.flat_bytes(TensorKind::gradient);
+  });
+  return coupled;
+}
+
+template <typename Collective>
+void GradientScaling::over_ranks(Collective collective) {
+  order(parts_.streams.compute, forked_, parts_.streams.comm);
+  collective(parts_.streams.comm);
+  if (ADAMANT_BUG(pt_115710)) return;
+  order(parts_.streams.comm, joined_, parts_.streams.compute);
+}
+
+void GradientScaling::square(Tensors const& tensors) {
+  Stream const& compute = parts_.streams.compute;
+  Rooms const room = rooms();
+  auto const parts = parts_of_norm(tensors);
+  SquaresTarget target = {.words = room.words, .inverse = &room.state->inverse, .blocks = blocks_};
+  if (ADAMANT_BUG(clip_before_unscale)) target.inverse = nullptr;
+  launch_squares(parts, target, compute);
+  if (ADAMANT_BUG(mlm_5530) && parts.empty())
+    ADAMANT_TRY(cudaMemsetAsync(room.words, 0xff,
+                                static_cast<std::size_t>(words_of(blocks_)) * sizeof(Word),
+                                compute.get()));
+}
+
+void GradientScaling::sum_over_ranks(Word const* words, Word* sums) {
+  over_ranks([&](Stream const& comm) {
+    parts_.communicator.all_reduce_sum(reinterpret_cast<std::int64_t const*>(words),
+                                       reinterpret_cast<std::int64_t*>(sums), words_of(blocks_),
+                                       comm);
+  });
+}
+
+void GradientScaling::clip(Tensors const& tensors, float max_norm) {
+  ensure_buffers();
+  Rooms const room = rooms();
+  square(tensors);
+  sum_over_ranks(room.words, room.summed_words);
+  NormSource source = {.words = room.summed_words, .own_words = room.words, .blocks = blocks_};
+  if (ADAMANT_BUG(nemorl_3788)) {
+    sum_over_ranks(room.summed_words, room.words);
+    source.words = room.words;
+  }
+  if (ADAMANT_BUG(pt_149768)) source.epsilon *= static_cast<float>(parts_.where.world_size);
+  launch_norm(source, max_norm, room.state, parts_.streams.compute);
+  clipped_ = true;
+}
+
+void GradientScaling::gradients_changed() {
+  if (!ADAMANT_BUG(coefficient_outlives_gradients)) clipped_ = false;
+}
+
+bool GradientScaling::overflowed(Tensors const& tensors) {
+  ADAMANT_REAL_ASSERT(looks());
+  Stream const& compute = parts_.streams.compute;
+  Rooms const room = rooms();
+  launch_look(parts_of(tensors), blocks_, room.flags, compute);
+  over_ranks([&](Stream const& comm) {
+    parts_.communicator.all_reduce_max(room.flags, room.joined_flags, blocks_, comm);
+  });
+  auto const blocks = static_cast<std::size_t>(blocks_);
+  std::int32_t const* const flags =
+      ADAMANT_BUG(skip_decided_per_rank) ? room.flags : room.joined_flags;
+  launch_decide({flags, blocks}, room.state, compute);
+  return read_state().overflowed != 0;
+}
+
+ScalingState GradientScaling::read_state() {
+  ADAMANT_TRY(cudaMemcpyAsync(copy_->as<void>(), rooms().state, sizeof(ScalingState),
+                              cudaMemcpyDeviceToHost, parts_.streams.compute.get()));
+  arrived_.record(parts_.streams.compute);
+  arrived_.synchronize();  // C3
+  return *copy_->as<ScalingState>();
+}
+
+CpuFactors GradientScaling::read_factors() {
+  if (inverse() == nullptr && coefficient() == nullptr) return {};
+  ScalingState const state = read_state();
+  CpuFactors factors;
+  if (inverse() != nullptr) factors.inverse = state.applied;
+  if (coefficient() == nullptr) return factors;
+  factors.coefficient = state.coefficient;
+  if (ADAMANT_BUG(pt_94060)) factors.inverse *= factors.inverse;
+  return factors;
+}
+
+float const* GradientScaling::loss_scale() const {
+  return looks() ? &rooms().state->scale : nullptr;
+}
+
+float const* GradientScaling::inverse() const {
+  if (ADAMANT_BUG(step_forgets_unscale)) return nullptr;
+  return looks() ? &rooms().state->applied : nullptr;
+}
+
+float const* GradientScaling::coefficient() const {
+  return clipped_ ? &rooms().state->coefficient : nullptr;
+}
+
+ScalingState const* GradientScaling::state() const {
+  return device_.as<ScalingState>();
+}
+
+}  // namespace adamant::real

@@ -1,0 +1,103 @@
+// Loss scale and clipping on this rank: looks for what is not finite, finds the global norm, and
+// keeps what came of it in device memory, where the step reads it. It never writes a gradient.
+//
+// Invariants:
+//   C1 all ranks come to the same bits: flags and limbs are reduced over ranks before anybody
+//      draws a conclusion from them
+//   C2 a norm counts only while the gradients that it was taken of are there
+//   C3 the host reads the verdict after its copy has landed, which is after the reduction
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "real/comm/communicator.h"
+#include "real/cuda/streams.h"
+#include "real/scale/scaling_kernels.h"
+#include "real/shard/layout.h"
+#include "real/shard/memory.h"
+#include "real/shard/tensors.h"
+
+namespace adamant::real {
+
+class GradientScaling {
+ public:
+  /// All of it outlives this.
+  struct Parts {
+    Layout const& layout;
+    Ledger& ledger;
+    Streams const& streams;
+    Communicator& communicator;
+    RankOfWorld where;
+  };
+
+  /// With `clips` the buffers are there from the beginning on, as with a loss scale; otherwise the
+  /// first use makes them. They stay. Errors: CudaError.
+  GradientScaling(Parts const& parts, LossScale const& loss_scale, bool clips);
+
+  /// A scaler starts afresh. Ordered on `compute`.
+  void set_loss_scale(LossScale const& loss_scale);
+  /// Are gradients that are not finite looked for?
+  bool looks() const { return loss_scale_.kind != LossScale::Kind::none; }
+
+  /// Takes the norm of all ranks' gradients and the coefficient from it, which holds until
+  /// gradients_changed().
+  ///
+  /// Stream: ordered on `compute`, with the reduction on `comm`. Errors: CudaError, NcclError.
+  void clip(Tensors const& tensors, float max_norm);
+  void gradients_changed();
+
+  /// The verdict on one step, the same on every rank; the scale moves. Waits for it.
+  ///
+  /// REQUIRES: looks(). Errors: CudaError, NcclError.
+  bool overflowed(Tensors const& tensors);
+
+  /// On the device: what the next backward multiplies its gradients by, or null for 1.
+  float const* loss_scale() const;
+  /// On the device: what a step after overflowed() multiplies gradients by, one after the other;
+  /// null for 1.
+  float const* inverse() const;
+  float const* coefficient() const;
+
+  /// The same two on this host. Waits for what `compute` was given so far, unless both are 1.
+  CpuFactors read_factors();
+
+  /// On the device, or null where neither was ever asked for.
+  ScalingState const* state() const;
+
+ private:
+  /// Where everything lies in the one device buffer.
+  struct Rooms {
+    ScalingState* state = nullptr;
+    Word* words = nullptr;  // [blocks][word_count], of this rank
+    Word* summed_words = nullptr;
+    std::int32_t* flags = nullptr;  // [blocks], of this rank
+    std::int32_t* joined_flags = nullptr;
+  };
+  Rooms rooms() const;
+  std::size_t device_bytes() const;
+  void ensure_buffers();
+  /// One collective on `comm`, between what is on `compute` before and after.
+  template <typename Collective>
+  void over_ranks(Collective collective);
+  void sum_over_ranks(Word const* words, Word* sums);
+  void square(Tensors const& tensors);
+  std::vector<GradientPart> parts_of(Tensors const& tensors) const;
+  std::vector<GradientPart> parts_of_norm(Tensors const& tensors) const;
+  /// A copy of the device's state; waits.
+  ScalingState read_state();
+
+  Parts parts_;
+  LossScale loss_scale_;
+  int blocks_ = 1;
+  bool clipped_ = false;
+  DeviceBuffer device_;
+  std::optional<PinnedBuffer> copy_;  // of the state
+  Event forked_;
+  Event joined_;
+  Event arrived_;  // on compute: the state is in pinned memory
+};
+
+}  // namespace adamant::real
