@@ -32,6 +32,12 @@ namespace adamant::real {
   X(F10, "graph.pointer", "adamant",                                                               \
     "the buffers of a backward are allocated anew between a capture and its replay")               \
   X(F11, "values.bitwise", "adamant", "a second capture is answered with the first graph")         \
+  X(norm_kept_in_graph, "graph.scalar", "adamant",                                                 \
+    "the maximal norm travels by value, so that replays clip to that of the capture")              \
+  X(skip_decided_at_capture, "values.bitwise", "adamant",                                          \
+    "whether a step is skipped is decided while it is captured, so that replays never skip")       \
+  X(graph_outlives_loss_scale, "values.bitwise", "adamant",                                        \
+    "a graph from before the first loss scale is replayed as it is, and unscales nothing")         \
   /* order between streams, and between the device and the host */                                 \
   X(compute_skips_wait_for_gather, "order.race", "adamant",                                        \
     "the model starts on a unit before its parameters are gathered")                               \

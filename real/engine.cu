@@ -59,9 +59,9 @@ class ShardedAdam final : public Engine {
 
   void write_parameter(int parameter, std::span<float const> values) override;
   void backward(std::span<int const> without) override;
-  void clip(float max_norm) override {
+  void clip() override {
     expect_state();
-    attempt([&] { scaling_.clip(tensors_, max_norm); });
+    attempt([&] { scaling_.clip(tensors_); });
   }
   void step() override;
   void capture(std::span<Verb const> verbs) override;
@@ -82,6 +82,10 @@ class ShardedAdam final : public Engine {
     expect_state();
     attempt([&] { scaling_.set_loss_scale(loss_scale); });
   }
+  void set_max_norm(std::optional<float> max_norm) override {
+    expect_state();
+    attempt([&] { scaling_.set_max_norm(max_norm); });
+  }
   void synchronize() override;
 
   ShardView shard(int parameter, TensorKind kind) const override {
@@ -95,7 +99,8 @@ class ShardedAdam final : public Engine {
   ScalingView scaling() const override {
     return {.state = scaling_.state(),
             .looks = scaling_.looks(),
-            .clipped = scaling_.coefficient() != nullptr};
+            .clipped = scaling_.coefficient() != nullptr,
+            .max_norm = scaling_.max_norm()};
   }
 
   std::vector<Buffer> buffers() const override { return ledger_.buffers(); }
@@ -104,6 +109,13 @@ class ShardedAdam final : public Engine {
 
  private:
   bool counts_step(bool skipped);
+  void step_eagerly();
+  void step_on_device();
+  void learn_counters();
+  bool fits_now() const;
+  RecordedWith recorded_with() const {
+    return {.has_gradient = tensors_.have_gradients(), .scaling = scaling_.mode()};
+  }
   void run_step();
   void upload(std::byte* to, std::span<std::byte const> from);
   void run_backward(std::span<int const> without, int sequence);
@@ -203,7 +215,9 @@ ShardedAdam::ShardedAdam(EngineConfig const& config, GradientSource& source)
                 .streams = streams_,
                 .communicator = *communicator_,
                 .where = {.rank = config.rank, .world_size = config.world_size}},
-               config.loss_scale, config.clips),
+               {.loss_scale = config.loss_scale,
+                .max_norm = config.max_norm,
+                .capturable = config.capturable}),
       step_(config.parameters,
             {.groups = config.groups,
              .counter = config.step_counter,
@@ -326,11 +340,36 @@ void ShardedAdam::step() {
   tensors_.expect_one_description();
   attempt([&] {
     if (states_) states_->bring_back();
-    bool const skipped = scaling_.looks() && scaling_.overflowed(tensors_);
-    if (counts_step(skipped)) step_.count(tensors_);
-    if (!skipped) run_step();
+    if (capturable_) {
+      step_on_device();
+      learn_counters();
+    } else {
+      step_eagerly();
+    }
     if (leaves_after_step_) states_->send_away();
   });
+}
+
+// Waits for the verdict, and then does not even launch what would do nothing.
+void ShardedAdam::step_eagerly() {
+  if (scaling_.looks()) scaling_.look(tensors_);
+  bool const skipped = scaling_.looks() && scaling_.overflowed();
+  if (counts_step(skipped)) step_.count(tensors_);
+  if (!skipped) run_step();
+}
+
+// Whether the step is skipped is decided where a replay decides it, too.
+void ShardedAdam::step_on_device() {
+  bool const recording = iteration_ && iteration_->recording();
+  bool const looks = scaling_.looks() && !(recording && ADAMANT_BUG(skip_decided_at_capture));
+  if (looks) scaling_.look(tensors_);
+  step_.count(tensors_, looks ? scaling_.skip() : nullptr);
+  run_step();
+}
+
+// Steps may have been skipped without the host knowing.
+void ShardedAdam::learn_counters() {
+  if (scaling_.looks()) step_.learn_counters();
 }
 
 void ShardedAdam::zero_grad(bool set_to_none) {
@@ -361,7 +400,7 @@ void ShardedAdam::capture(std::span<Verb const> verbs) {
 void ShardedAdam::record() {
   BooksOfHost const before{.has_gradient = tensors_.have_gradients(), .counters = step_.counters()};
   tensors_.ensure_gradients();  // here and not in the capture, which takes no allocation
-  iteration_->record(streams_.compute, before.has_gradient, [&] {
+  iteration_->record(streams_.compute, recorded_with(), [&] {
     int backwards = 0;
     for (Verb const& verb : iteration_->verbs()) {
       perform(verb, backwards);
@@ -377,22 +416,30 @@ void ShardedAdam::perform(Verb const& verb, int sequence) {
   switch (verb.kind) {
     case Verb::Kind::backward:
       return run_backward(verb.without, sequence);
+    case Verb::Kind::clip:
+      return scaling_.clip(tensors_);
     case Verb::Kind::step:
       iteration_->note_step(tensors_.have_gradients());
-      step_.count(tensors_);
-      return run_step();
+      return step_on_device();
     case Verb::Kind::zero_grad:
       return run_zero_grad(verb.set_to_none);
   }
+}
+
+bool ShardedAdam::fits_now() const {
+  RecordedWith now = recorded_with();
+  if (ADAMANT_BUG(graph_outlives_loss_scale)) now.scaling = iteration_->recorded_with().scaling;
+  return iteration_->fits(now);
 }
 
 void ShardedAdam::replay() {
   ADAMANT_REAL_ASSERT(iteration_.has_value());
   attempt([&] {
     if (ADAMANT_BUG(F10)) backward_.move_buffers();
-    if (!iteration_->fits(tensors_.have_gradients())) record();
+    if (!fits_now()) record();
     iteration_->launch(streams_.compute);
     for (std::vector<bool> const& stepped : iteration_->steps()) step_.count_replayed(stepped);
+    if (!iteration_->steps().empty()) learn_counters();
     if (!ADAMANT_BUG(mlm_4663_view)) tensors_.set_have_gradients(iteration_->gradients_after());
   });
 }
@@ -507,6 +554,7 @@ std::unique_ptr<Engine> make_engine(EngineConfig const& config, GradientSource& 
   ADAMANT_REAL_ASSERT(config.checkpoint_piece_bytes <= std::size_t{1} << 20);
   ADAMANT_REAL_ASSERT(config.microbatches >= 1);
   ADAMANT_REAL_ASSERT(!(config.state_offload && config.hybrid));
+  ADAMANT_REAL_ASSERT(!(config.capturable && (config.state_offload || config.hybrid)));
   ADAMANT_REAL_ASSERT(config.microbatches <= 1 << 24);  // exact in binary32
   ADAMANT_TRY(cudaSetDevice(config.device));
   return std::make_unique<ShardedAdam>(config, source);

@@ -88,10 +88,9 @@ struct EngineConfig {
   StepCounter step_counter = StepCounter::group;
   int microbatches = 1;  // of the global batch; rank r takes r, r + world_size, …
   LossScale loss_scale = {};
-  bool clips = false;  // clip() will be called, so what it needs is there from the beginning on
+  std::optional<float> max_norm = {};  // what clip() scales to
   /// Everything that a replay needs lives on the device and never moves: settings and counters of
-  /// the step, gradients from the beginning on, and the buffers of a backward. REQUIRES: neither
-  /// loss scale nor clipping.
+  /// the step, gradients from the beginning on, and the buffers of a backward.
   bool capturable = false;
   bool keep_cast_grad = false;  // cast copies of gradients live as long as the engine
 
@@ -114,7 +113,7 @@ struct EngineConfig {
 
 /// A verb of an iteration, to be recorded; see Engine.
 struct Verb {
-  enum class Kind { backward, step, zero_grad };
+  enum class Kind { backward, clip, step, zero_grad };
   Kind kind = Kind::step;
   std::vector<int> without = {};  // backward
   bool set_to_none = true;        // zero_grad
@@ -155,7 +154,9 @@ struct LoadReport {
 struct ScalingView {
   ScalingState const* state = nullptr;  // on the device; null where neither was ever asked for
   bool looks = false;                   // for gradients that are not finite
-  bool clipped = false;                 // the state's norm and coefficient are of these gradients
+  bool clipped = false;                 // the state's norm and coefficient are of these gradients,
+                                        // or 0 and 1
+  std::optional<float> max_norm = {};
 };
 
 struct NamedStream {
@@ -183,9 +184,10 @@ class Engine {
   virtual void backward(std::span<int const> without) = 0;
 
   /// Takes the global norm of all gradients, without their loss scale, and from it what later steps
-  /// multiply them by, so that it is at most `max_norm`. The gradients stay as they are; the factor
-  /// holds until they change. The same bits on every rank and in every world.
-  virtual void clip(float max_norm) = 0;
+  /// multiply them by, so that it is at most the maximal norm. The gradients stay as they are; the
+  /// factor holds until they change. The same bits on every rank and in every world.
+  /// REQUIRES: a maximal norm.
+  virtual void clip() = 0;
 
   /// One optimizer step over every parameter that has a gradient: a single kernel launch, and the
   /// CPU's part of a hybrid step, for which it waits. Under a loss scale it first waits for all
@@ -206,6 +208,8 @@ class Engine {
   /// Replaces one group's settings; the next step uses them.
   virtual void set_group(int group, AdamConfig const& config) = 0;
 
+  /// The maximal norm of later clips, those in replays included, or none.
+  virtual void set_max_norm(std::optional<float> max_norm) = 0;
   /// Gradients of later backwards are multiplied by it. A dynamic scale starts afresh.
   virtual void set_loss_scale(LossScale const& loss_scale) = 0;
   /// Writes a checkpoint of the whole world into `directory`, whose parent exists; all ranks call
@@ -236,7 +240,8 @@ class Engine {
   /// REQUIRES: a capturable engine, NCCL as transport, and verbs that can_be_captured() allows.
   virtual void capture(std::span<Verb const> verbs) = 0;
   /// Executes what was captured, as the same verbs would now: where a parameter has a gradient that
-  /// had none at the capture, or the other way round, the verbs are captured anew before.
+  /// had none at the capture, or the other way round, or where loss scale or norm have come or gone
+  /// since, the verbs are captured anew before. Under a loss scale it waits for the counters.
   virtual void replay() = 0;
   virtual bool has_graph() const = 0;
 

@@ -273,7 +273,8 @@ std::vector<float> norms_found(int ranks) {
     Rank rank(context, ranks, exchange);
     rank.engine->set_loss_scale({.kind = LossScale::Kind::fixed, .value = 4.0F});
     rank.engine->backward({});
-    rank.engine->clip(0.25F);
+    rank.engine->set_max_norm(0.25F);
+    rank.engine->clip();
     rank.engine->step();
     ScalingState const state = scaling_of(rank);
     EXPECT_EQ(state.overflowed, 0);
@@ -298,7 +299,9 @@ TEST(Engine, BuffersOfScalingComeWithItsFirstUse) {
     EXPECT_EQ(rank.engine->scaling().state, nullptr);
     rank.engine->set_loss_scale({});
     EXPECT_EQ(rank.engine->buffers().size(), without);
-    rank.engine->clip(1.0F);
+    rank.engine->set_max_norm({});
+    EXPECT_EQ(rank.engine->buffers().size(), without);
+    rank.engine->set_max_norm(1.0F);
     EXPECT_EQ(rank.engine->buffers().size(), without + 2);
     rank.engine->set_loss_scale({.kind = LossScale::Kind::dynamic});
     EXPECT_EQ(rank.engine->buffers().size(), without + 2);

@@ -44,7 +44,7 @@ struct Residence {
 ///   reduction             the shards of one unit at a time, parameters with a gradient only
 ///   scaling               64 bytes and 360 for each of ceil(c row_numel / 65,536) blocks, all
 ///                         parameters together, 1 ... 512 of them, and 64 bytes pinned: from the
-///                         first use of a loss scale or of clip on
+///                         first loss scale or maximal norm on
 ///   step_table            48 bytes per parameter on the device and as many pinned
 ///   work_list             56 bytes per piece of at most 65,536 of this rank's own elements; pieces
 ///                         do not cross parameters and cover no padding
@@ -80,7 +80,7 @@ class Budget {
   void step();
   void offload();
   void reload();
-  /// A loss scale or clip is used: from here on its buffers exist.
+  /// There is a loss scale or a maximal norm: from here on its buffers exist.
   void use_scaling();
 
   /// Alive now, between operations.

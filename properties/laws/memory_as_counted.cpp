@@ -87,6 +87,8 @@ class Counting {
               .capturable = scenario.optimizer.capturable,
               .keep_cast_grad = scenario.optimizer.keep_cast_grad,
               .group_count = static_cast<int>(scenarios::adam_configs(scenario).size())});
+    scenarios::Optimizer const& optimizer = scenario.optimizer;
+    if (optimizer.clip || optimizer.loss_scale.kind != LossScale::Kind::none) use_scaling();
   }
 
   void after(Primitive const& operation, WorldView const& world) {
@@ -100,7 +102,14 @@ class Counting {
   std::string const& found() const { return found_; }
 
  private:
+  void use_scaling() {
+    for (oracle::Budget& budget : budgets_) budget.use_scaling();
+  }
+
   void advance(Primitive const& operation) {
+    if (operation.clip.value_or(scenarios::Clip()) ||
+        operation.loss_scale.value_or(LossScale()).kind != LossScale::Kind::none)
+      use_scaling();
     if (operation.kind == Primitive::Kind::replay)
       for (Primitive const& captured : operation.captured) advance(captured);
     for (oracle::Budget& budget : budgets_) {

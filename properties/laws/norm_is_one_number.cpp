@@ -53,20 +53,14 @@ std::string alone_and_shared(Scenario const& scenario, std::string const& bug) {
   return difference(run(scenario, 1, bug), run(scenario, scenario.world.rank_count(), bug));
 }
 
-scenarios::GenerateOptions eager() {
-  auto options = exact_gradients();
-  options.off |= scenarios::set_of(scenarios::Feature::capturable);
-  return options;
-}
-
 scenarios::GenerateOptions clipped() {
-  auto options = eager();
+  auto options = exact_gradients();
   options.off |= scenarios::set_of(scenarios::Feature::overflow);
   return options;
 }
 
 RC_GTEST_PROP(TheNorm, HasTheSameBitsInAnyWorld, ()) {
-  auto scenario = *scenarios::scenario_gen(eager()).as("scenario");
+  auto scenario = *scenarios::scenario_gen(exact_gradients()).as("scenario");
   scenario.world.shard = *rc::gen::inRange<std::int64_t>(2, 9).as("ranks");
   scenario.program.push_back({.action = scenarios::Train{}, .line = {}});
   classify(scenario);
@@ -97,11 +91,11 @@ RC_GTEST_PROP(TheNorm, DoesNotDependOnWhereRowsAreCut, ()) {
 }
 
 TEST(TheNorm, CatchesAnEpsilonForEachRank) {
-  expect_caught(alone_and_shared, "pt_149768", eager());
+  expect_caught(alone_and_shared, "pt_149768", exact_gradients());
 }
 
 TEST(TheNorm, CatchesTheNormOfAShard) {
-  expect_caught(alone_and_shared, "miles_diffusion_35", eager());
+  expect_caught(alone_and_shared, "miles_diffusion_35", exact_gradients());
 }
 
 }  // namespace

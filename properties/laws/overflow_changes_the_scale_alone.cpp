@@ -81,23 +81,19 @@ std::string law(Scenario const& scenario, std::string const& bug) {
   return has_elements(scenario) ? skipped_everywhere(scenario, bug) : no_difference;
 }
 
-scenarios::GenerateOptions eager() {
-  return {.off = scenarios::set_of(scenarios::Feature::capturable)};
-}
-
 RC_GTEST_PROP(Overflow, ChangesTheScaleAlone, ()) {
-  auto const scenario = *scenarios::scenario_gen(eager()).as("scenario");
+  auto const scenario = *scenarios::scenario_gen().as("scenario");
   classify(scenario);
   RC_CLASSIFY(!has_elements(scenario), std::string("no elements at all"));
   RC_ASSERT(law(scenario, "") == no_difference);
 }
 
 TEST(Overflow, CatchesRanksThatDecideForThemselves) {
-  expect_caught(law, "skip_decided_per_rank", eager());
+  expect_caught(law, "skip_decided_per_rank");
 }
 
 TEST(Overflow, CatchesASkippedStepThatCounts) {
-  expect_caught(law, "accelerate_4242", eager());
+  expect_caught(law, "accelerate_4242");
 }
 
 }  // namespace

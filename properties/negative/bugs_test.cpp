@@ -52,6 +52,7 @@ std::map<std::string_view, LawSet> const fall_with_it = {
     {"mlm_4663_twice", {"pointers.stable"}},
     {"F02", {"values.bitwise"}},
     {"F04", {"values.bitwise"}},
+    {"norm_kept_in_graph", {"values.bitwise"}},
     {"F10", {"access.uninitialized", "values.bitwise"}},
     {"ds_7898", {"access.lifetime"}},
 };

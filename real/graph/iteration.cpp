@@ -2,9 +2,9 @@
 
 namespace adamant::real {
 
-void Iteration::record(Stream const& stream, std::vector<bool> const& has_gradient,
+void Iteration::record(Stream const& stream, RecordedWith const& with,
                        std::function<void()> const& enqueue) {
-  gradients_before_ = has_gradient;
+  with_ = with;
   steps_.clear();
   recording_ = true;
   graph_.record(stream, enqueue);

@@ -8,6 +8,7 @@
 
 #include "real/engine.h"
 #include "real/graph/graph.h"
+#include "real/scale/gradient_scaling.h"
 #include "real/step/step_table.h"
 
 namespace adamant::real {
@@ -18,6 +19,14 @@ struct BooksOfHost {
   StepCounters counters;
 };
 
+/// What a graph was recorded with. A backward adds to the gradients that were there and overwrites
+/// the others; a step looks for what is not finite, or does not.
+struct RecordedWith {
+  std::vector<bool> has_gradient;
+  ScalingMode scaling;
+  friend bool operator==(RecordedWith const&, RecordedWith const&) = default;
+};
+
 class Iteration {
  public:
   explicit Iteration(std::span<Verb const> verbs) : verbs_(verbs.begin(), verbs.end()) {}
@@ -25,18 +34,15 @@ class Iteration {
   bool recording() const { return recording_; }
   std::span<Verb const> verbs() const { return verbs_; }
 
-  /// Captures what `enqueue` does with the verbs, starting from these gradients. Errors: as Graph.
-  void record(Stream const& stream, std::vector<bool> const& has_gradient,
-              std::function<void()> const& enqueue);
+  /// Captures what `enqueue` does with the verbs, starting from there. Errors: as Graph.
+  void record(Stream const& stream, RecordedWith const& with, std::function<void()> const& enqueue);
   // Due while the verbs are recorded: at each step, and at the end.
   void note_step(std::vector<bool> const& has_gradient) { steps_.push_back(has_gradient); }
   void recorded(std::vector<bool> const& has_gradient) { gradients_after_ = has_gradient; }
 
-  /// A backward adds to the gradients that were there at its capture and overwrites the others, so
-  /// the graph is right for the same ones alone.
-  bool fits(std::vector<bool> const& has_gradient) const {
-    return has_gradient == gradients_before_;
-  }
+  RecordedWith const& recorded_with() const { return with_; }
+  /// Is the graph right for this, too?
+  bool fits(RecordedWith const& now) const { return now == with_; }
   void launch(Stream const& stream) const { graph_.launch(stream); }
 
   /// Which parameters have a gradient in each step of a replay, and after it.
@@ -47,7 +53,7 @@ class Iteration {
   std::vector<Verb> verbs_;
   bool recording_ = false;
   Graph graph_;
-  std::vector<bool> gradients_before_;
+  RecordedWith with_;
   std::vector<std::vector<bool>> steps_;
   std::vector<bool> gradients_after_;
 };

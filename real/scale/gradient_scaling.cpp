@@ -28,9 +28,13 @@ std::int64_t words_of(int blocks) {
 
 }  // namespace
 
-GradientScaling::GradientScaling(Parts const& parts, LossScale const& loss_scale, bool clips)
-    : parts_(parts), loss_scale_(loss_scale), blocks_(blocks_for_shards(parts.layout)) {
-  if (clips || looks()) ensure_buffers();
+GradientScaling::GradientScaling(Parts const& parts, Settings const& settings)
+    : parts_(parts),
+      loss_scale_(settings.loss_scale),
+      max_norm_(settings.max_norm),
+      capturable_(settings.capturable),
+      blocks_(blocks_for_shards(parts.layout)) {
+  if (max_norm_ || looks()) ensure_buffers();
 }
 
 GradientScaling::Rooms GradientScaling::rooms() const {
@@ -55,6 +59,15 @@ void GradientScaling::ensure_buffers() {
   copy_.emplace(parts_.ledger, Purpose::scaling, sizeof(ScalingState));
   zero_async(device_, 0, device_.bytes(), compute);
   launch_new_scale(loss_scale_, rooms().state, compute);
+  if (capturable_) launch_forget_norm(rooms().state, compute);  // C4
+  if (max_norm_) launch_max_norm(*max_norm_, rooms().state, compute);
+}
+
+void GradientScaling::set_max_norm(std::optional<float> max_norm) {
+  max_norm_ = max_norm;
+  if (!max_norm) return;
+  if (!device_) return ensure_buffers();
+  launch_max_norm(*max_norm, rooms().state, parts_.streams.compute);
 }
 
 void GradientScaling::set_loss_scale(LossScale const& loss_scale) {
@@ -120,8 +133,8 @@ void GradientScaling::sum_over_ranks(Word const* words, Word* sums) {
   });
 }
 
-void GradientScaling::clip(Tensors const& tensors, float max_norm) {
-  ensure_buffers();
+void GradientScaling::clip(Tensors const& tensors) {
+  ADAMANT_REAL_ASSERT(max_norm_.has_value());
   Rooms const room = rooms();
   square(tensors);
   sum_over_ranks(room.words, room.summed_words);
@@ -130,16 +143,19 @@ void GradientScaling::clip(Tensors const& tensors, float max_norm) {
     sum_over_ranks(room.summed_words, room.words);
     source.words = room.words;
   }
-  if (ADAMANT_BUG(pt_149768)) source.epsilon *= static_cast<float>(parts_.where.world_size);
-  launch_norm(source, max_norm, room.state, parts_.streams.compute);
+  if (ADAMANT_BUG(pt_149768)) source.epsilons = parts_.where.world_size;
+  if (ADAMANT_BUG(norm_kept_in_graph)) source.held_norm = *max_norm_;
+  launch_norm(source, room.state, parts_.streams.compute);
   clipped_ = true;
 }
 
 void GradientScaling::gradients_changed() {
-  if (!ADAMANT_BUG(coefficient_outlives_gradients)) clipped_ = false;
+  if (ADAMANT_BUG(coefficient_outlives_gradients)) return;
+  clipped_ = false;
+  if (capturable_ && device_) launch_forget_norm(rooms().state, parts_.streams.compute);
 }
 
-bool GradientScaling::overflowed(Tensors const& tensors) {
+void GradientScaling::look(Tensors const& tensors) {
   ADAMANT_REAL_ASSERT(looks());
   Stream const& compute = parts_.streams.compute;
   Rooms const room = rooms();
@@ -151,7 +167,10 @@ bool GradientScaling::overflowed(Tensors const& tensors) {
   std::int32_t const* const flags =
       ADAMANT_BUG(skip_decided_per_rank) ? room.flags : room.joined_flags;
   launch_decide({flags, blocks}, room.state, compute);
-  return read_state().overflowed != 0;
+}
+
+std::int32_t const* GradientScaling::skip() const {
+  return looks() ? &rooms().state->overflowed : nullptr;
 }
 
 ScalingState GradientScaling::read_state() {
@@ -183,7 +202,8 @@ float const* GradientScaling::inverse() const {
 }
 
 float const* GradientScaling::coefficient() const {
-  return clipped_ ? &rooms().state->coefficient : nullptr;
+  bool const there = capturable_ ? static_cast<bool>(device_) : clipped_;
+  return there ? &rooms().state->coefficient : nullptr;
 }
 
 ScalingState const* GradientScaling::state() const {

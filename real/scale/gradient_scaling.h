@@ -6,6 +6,8 @@
 //      draws a conclusion from them
 //   C2 a norm counts only while the gradients that it was taken of are there
 //   C3 the host reads the verdict after its copy has landed, which is after the reduction
+//   C4 of a capturable engine, what a step does with gradients depends on the device alone: there
+//      is always a coefficient, 1 while no norm counts
 #pragma once
 
 #include <cstdint>
@@ -22,8 +24,22 @@
 
 namespace adamant::real {
 
+/// Which of the parts are in use: what a graph was recorded with, and what it has to be recorded
+/// with again once it is another.
+struct ScalingMode {
+  bool looks = false;
+  bool has_state = false;
+  friend bool operator==(ScalingMode const&, ScalingMode const&) = default;
+};
+
 class GradientScaling {
  public:
+  struct Settings {
+    LossScale loss_scale;
+    std::optional<float> max_norm;
+    bool capturable = false;
+  };
+
   /// All of it outlives this.
   struct Parts {
     Layout const& layout;
@@ -33,30 +49,37 @@ class GradientScaling {
     RankOfWorld where;
   };
 
-  /// With `clips` the buffers are there from the beginning on, as with a loss scale; otherwise the
-  /// first use makes them. They stay. Errors: CudaError.
-  GradientScaling(Parts const& parts, LossScale const& loss_scale, bool clips);
+  /// Buffers are there from the first loss scale or norm on, and stay. Errors: CudaError.
+  GradientScaling(Parts const& parts, Settings const& settings);
 
   /// A scaler starts afresh. Ordered on `compute`.
   void set_loss_scale(LossScale const& loss_scale);
   /// Are gradients that are not finite looked for?
   bool looks() const { return loss_scale_.kind != LossScale::Kind::none; }
+  ScalingMode mode() const { return {.looks = looks(), .has_state = static_cast<bool>(device_)}; }
+
+  /// What clip() scales to from here on. Ordered on `compute`.
+  void set_max_norm(std::optional<float> max_norm);
+  std::optional<float> max_norm() const { return max_norm_; }
+
+  // The three below are ordered on `compute`, with reductions on `comm`, and can be captured.
+  // Errors: CudaError, NcclError.
 
   /// Takes the norm of all ranks' gradients and the coefficient from it, which holds until
-  /// gradients_changed().
-  ///
-  /// Stream: ordered on `compute`, with the reduction on `comm`. Errors: CudaError, NcclError.
-  void clip(Tensors const& tensors, float max_norm);
+  /// gradients_changed(). REQUIRES: a norm to scale to.
+  void clip(Tensors const& tensors);
   void gradients_changed();
+  /// The verdict on one step, the same on every rank; the scale moves. REQUIRES: looks().
+  void look(Tensors const& tensors);
 
-  /// The verdict on one step, the same on every rank; the scale moves. Waits for it.
-  ///
-  /// REQUIRES: looks(). Errors: CudaError, NcclError.
-  bool overflowed(Tensors const& tensors);
+  /// The last verdict. Waits for it.
+  bool overflowed() { return read_state().overflowed != 0; }
+  /// The same on the device, not zero for a step that is skipped; null where nobody looks.
+  std::int32_t const* skip() const;
 
   /// On the device: what the next backward multiplies its gradients by, or null for 1.
   float const* loss_scale() const;
-  /// On the device: what a step after overflowed() multiplies gradients by, one after the other;
+  /// On the device: what a step after look() multiplies gradients by, one after the other;
   /// null for 1.
   float const* inverse() const;
   float const* coefficient() const;
@@ -91,6 +114,8 @@ class GradientScaling {
 
   Parts parts_;
   LossScale loss_scale_;
+  std::optional<float> max_norm_;
+  bool capturable_ = false;
   int blocks_ = 1;
   bool clipped_ = false;
   DeviceBuffer device_;

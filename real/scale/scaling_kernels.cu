@@ -193,9 +193,10 @@ __global__ void decide_kernel(__grid_constant__ DecideArguments const a) {
 struct NormArguments {
   NormSource source;
   ScalingState* state = nullptr;
-  float max_norm = 1;
-  std::int32_t unused = 0;  // no padding: see launch()
 };
+static_assert(sizeof(NormSource) == 2 * sizeof(void*) + 16);
+
+constexpr float norm_epsilon = 1e-6F;
 
 /// Sums the words of all blocks, one a thread, into shared memory.
 __device__ void sum_blocks(Word const* all, int blocks, Word* words) {
@@ -219,7 +220,9 @@ __global__ void norm_kernel(__grid_constant__ NormArguments const a) {
   __syncthreads();
   if (threadIdx.x == 0) {
     float const norm = norm_of(words);
-    float const coefficient = a.max_norm / (norm + a.source.epsilon);
+    float const epsilon = norm_epsilon * static_cast<float>(a.source.epsilons);
+    float const max_norm = a.source.held_norm != 0 ? a.source.held_norm : a.state->max_norm;
+    float const coefficient = max_norm / (norm + epsilon);
     bool const larger = coefficient > 1.0F && !ADAMANT_BUG(clip_scales_up);
     a.state->norm = norm;
     a.state->coefficient = larger ? 1.0F : coefficient;
@@ -229,6 +232,22 @@ __global__ void norm_kernel(__grid_constant__ NormArguments const a) {
   sum_blocks(a.source.own_words, a.source.blocks, words);
   __syncthreads();
   if (threadIdx.x == 0) a.state->norm = norm_of(words);
+}
+
+struct NormSetting {
+  ScalingState* state = nullptr;
+  float max_norm = 1;
+  std::int32_t unused = 0;  // no padding: see launch()
+};
+
+__global__ void max_norm_kernel(__grid_constant__ NormSetting const a) {
+  if (threadIdx.x == 0) a.state->max_norm = a.max_norm;
+}
+
+__global__ void forget_norm_kernel(__grid_constant__ NormSetting const a) {
+  if (threadIdx.x != 0) return;
+  a.state->norm = 0;
+  a.state->coefficient = 1;
 }
 
 /// Calls `launch_some` with lists that together hold all parts; once, too, where there is none.
@@ -287,10 +306,16 @@ void launch_decide(std::span<std::int32_t const> flags, ScalingState* state, Str
           .flags = flags.data(), .state = state, .count = static_cast<std::int32_t>(flags.size())});
 }
 
-void launch_norm(NormSource const& source, float max_norm, ScalingState* state,
-                 Stream const& stream) {
-  launch(norm_kernel, dim3(1), stream,
-         NormArguments{.source = source, .state = state, .max_norm = max_norm});
+void launch_norm(NormSource const& source, ScalingState* state, Stream const& stream) {
+  launch(norm_kernel, dim3(1), stream, NormArguments{.source = source, .state = state});
+}
+
+void launch_max_norm(float max_norm, ScalingState* state, Stream const& stream) {
+  launch(max_norm_kernel, dim3(1), stream, NormSetting{.state = state, .max_norm = max_norm});
+}
+
+void launch_forget_norm(ScalingState* state, Stream const& stream) {
+  launch(forget_norm_kernel, dim3(1), stream, NormSetting{.state = state});
 }
 
 }  // namespace adamant::real

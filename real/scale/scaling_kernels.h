@@ -51,14 +51,23 @@ void launch_decide(std::span<std::int32_t const> flags, ScalingState* state, Str
 ///
 ///   norm = fl32(sqrt(fl64(sum)))     coefficient = min(fl32(max_norm / fl32(norm + 1e-6)), 1)
 ///
+/// max_norm is read from the state, where later settings reach replays of a graph.
 /// A NaN among the squares makes both NaN, an infinity the norm infinite and the coefficient 0.
 struct NormSource {
-  Word const* words = nullptr;      // [blocks][word_count]
-  Word const* own_words = nullptr;  // of this rank alone: what a mistaken engine reports
-  int blocks = 1;
-  float epsilon = 1e-6F;
+  Word const* words = nullptr;  // [blocks][word_count]
+  // What mistaken engines use: the words of this rank alone, several epsilons, and a norm that
+  // came along with the launch in place of the state's; 0: none.
+  Word const* own_words = nullptr;
+  std::int32_t blocks = 1;
+  std::int32_t epsilons = 1;
+  float held_norm = 0;
+  std::int32_t unused = 0;  // no padding: see launch()
 };
-void launch_norm(NormSource const& source, float max_norm, ScalingState* state,
-                 Stream const& stream);
+void launch_norm(NormSource const& source, ScalingState* state, Stream const& stream);
+
+/// What later norms are compared with.
+void launch_max_norm(float max_norm, ScalingState* state, Stream const& stream);
+/// As if there had been no clip: coefficient 1, norm 0.
+void launch_forget_norm(ScalingState* state, Stream const& stream);
 
 }  // namespace adamant::real

@@ -251,7 +251,8 @@ ScalingState clipped(Bench& bench, Values const& values, float max_norm, int blo
   launch_squares({&part, 1},
                  {.words = words.as<Word>(), .inverse = one.as<float>(), .blocks = blocks},
                  bench.stream);
-  launch_norm({.words = words.as<Word>(), .blocks = blocks}, max_norm, state.as<ScalingState>(),
+  launch_max_norm(max_norm, state.as<ScalingState>(), bench.stream);
+  launch_norm({.words = words.as<Word>(), .blocks = blocks}, state.as<ScalingState>(),
               bench.stream);
   return bench.host<ScalingState>(state).front();
 }
@@ -267,6 +268,19 @@ TEST_F(ScalingKernels, TheNormAndItsCoefficient) {
     EXPECT_EQ(clipped(bench, {-infinity, 1}, 1).norm, infinity);
     EXPECT_TRUE(std::isnan(clipped(bench, {infinity, nan}, 1).coefficient));
     EXPECT_EQ(clipped(bench, Values(4096, 0x1p-149F), 1).norm, 0x1p-143F);
+  });
+}
+
+TEST_F(ScalingKernels, AForgottenNormLeavesTheSettingAndNothingElse) {
+  on_one_device([](Bench& bench) {
+    ScalingState const before = {.scale = 8, .norm = 5, .coefficient = 0.25F, .max_norm = 2};
+    DeviceBuffer const state = bench.device(std::vector<ScalingState>{before});
+    launch_forget_norm(state.as<ScalingState>(), bench.stream);
+    ScalingState const after = bench.host<ScalingState>(state).front();
+    EXPECT_EQ(after.norm, 0.0F);
+    EXPECT_EQ(after.coefficient, 1.0F);
+    EXPECT_EQ(after.max_norm, 2.0F);
+    EXPECT_EQ(after.scale, 8.0F);
   });
 }
 

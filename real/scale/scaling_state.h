@@ -12,11 +12,12 @@ struct ScalingState {
   float applied = 1;            // the inverse that the last step used, or would have
   float norm = 0;               // as the last clip found it
   float coefficient = 1;        // from that clip
+  float max_norm = 0;           // that a clip scales to
   std::int32_t overflowed = 0;  // the last step was skipped
   std::int32_t dynamic = 0;     // the scale moves
   std::int32_t growth_tracker = 0;
   std::int32_t hysteresis = 0;
-  std::int32_t reserved[7] = {};
+  std::int32_t reserved[6] = {};
 };
 static_assert(sizeof(ScalingState) == 64);
 

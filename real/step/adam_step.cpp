@@ -1,6 +1,7 @@
 #include "real/step/adam_step.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "real/bug.h"
 #include "real/cuda/assert.h"
@@ -44,9 +45,9 @@ void AdamStep::upload_work_list(std::vector<WorkPiece> const& pieces) {
   streams_.compute.synchronize();  // the list is pageable and about to die
 }
 
-void AdamStep::count(Tensors const& tensors) {
+void AdamStep::count(Tensors const& tensors, std::int32_t const* skip) {
   counters_.advance(tensors.have_gradients(), layout_);
-  if (device_) device_->advance(table_.as<StepScalars>());
+  if (device_) device_->advance(table_.as<StepScalars>(), skip);
 }
 
 void AdamStep::run(Tensors const& tensors, GradientFactors const& factors, CpuPart const& cpu) {
@@ -129,6 +130,12 @@ void AdamStep::counters_changed() {
   for (int p = 0; p < layout_.parameter_count(); ++p)
     parameters.push_back(counters_.of_parameter_alone(p));
   device_->set_counters(groups, parameters);
+}
+
+void AdamStep::learn_counters() {
+  ADAMANT_REAL_ASSERT(device_.has_value());
+  DeviceTable::Counters now = device_->read_counters();
+  counters_.restore(std::move(now.of_groups), std::move(now.of_parameters));
 }
 
 void AdamStep::set_group(int group, AdamConfig const& config) {

@@ -37,8 +37,12 @@ class AdamStep {
   AdamStep(std::span<ParameterSpec const> parameters, Settings const& settings,
            Layout const& layout, Split const& split, Ledger& ledger, Streams const& streams);
 
-  /// One step is executed: counters advance, which number the next run().
-  void count(Tensors const& tensors);
+  /// One step is executed: counters advance, which number the next run(). A capturable step is
+  /// skipped where `skip` points to something other than 0 on the device: what was counted then
+  /// shows in learn_counters() alone.
+  void count(Tensors const& tensors, std::int32_t const* skip = nullptr);
+  /// The host's counters become what those on the device are. REQUIRES: capturable. Waits.
+  void learn_counters();
 
   /// The CPU's part of a step, which multiplies gradients by the same numbers; none without `step`.
   struct CpuPart {

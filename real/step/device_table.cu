@@ -19,12 +19,13 @@ struct AdvanceArguments {
   std::int64_t* group_steps = nullptr;
   ParameterState* parameters = nullptr;
   StepScalars* table = nullptr;
+  std::int32_t const* skip = nullptr;
   std::int32_t group_count = 0;
   std::int32_t parameter_count = 0;
   std::int32_t per_parameter = 0;
   std::int32_t unused = 0;  // no padding: see launch()
 };
-static_assert(sizeof(AdvanceArguments) == 4 * sizeof(void*) + 16);
+static_assert(sizeof(AdvanceArguments) == 5 * sizeof(void*) + 16);
 
 __device__ StepScalars row_of(DeviceGroup const& group, std::int64_t step, bool apply) {
   StepScalars row;
@@ -44,7 +45,12 @@ __device__ StepScalars row_of(DeviceGroup const& group, std::int64_t step, bool 
   return row;
 }
 
+__device__ bool skips(AdvanceArguments const& a) {
+  return a.skip != nullptr && *a.skip != 0;
+}
+
 __device__ void count_step(AdvanceArguments const& a) {
+  if (skips(a)) return;
   for (auto g = static_cast<std::int32_t>(threadIdx.x); g < a.group_count;
        g += static_cast<std::int32_t>(blockDim.x))
     ++a.group_steps[g];
@@ -61,7 +67,8 @@ __device__ void fill_table(AdvanceArguments const& a, Settings settings) {
        p += static_cast<std::int32_t>(blockDim.x)) {
     ParameterState const state = a.parameters[p];
     std::int64_t const step = a.per_parameter != 0 ? state.step : a.group_steps[state.group];
-    StepScalars const row = row_of(settings(state.group), step, state.has_gradient != 0);
+    bool const apply = state.has_gradient != 0 && !skips(a);
+    StepScalars const row = row_of(settings(state.group), step, apply);
     a.table[p] = row;
   }
 }
@@ -219,12 +226,28 @@ void DeviceTable::set_counters(std::vector<std::int64_t> const& group_steps,
   upload(group_steps, parameters);
 }
 
-void DeviceTable::advance(StepScalars* table) {
+DeviceTable::Counters DeviceTable::read_counters() const {
+  Counters counters{.of_groups = std::vector<std::int64_t>(group_count_), .of_parameters = {}};
+  std::vector<ParameterState> parameters(first_parameters_.size());
+  ADAMANT_TRY(cudaMemcpyAsync(counters.of_groups.data(), group_steps(),
+                              group_count_ * sizeof(std::int64_t), cudaMemcpyDeviceToHost,
+                              streams_.compute.get()));
+  ADAMANT_TRY(cudaMemcpyAsync(parameters.data(), this->parameters(),
+                              parameters.size() * sizeof(ParameterState), cudaMemcpyDeviceToHost,
+                              streams_.compute.get()));
+  streams_.compute.synchronize();
+  for (ParameterState const& parameter : parameters)
+    counters.of_parameters.push_back(parameter.step);
+  return counters;
+}
+
+void DeviceTable::advance(StepScalars* table, std::int32_t const* skip) {
   AdvanceArguments const arguments{
       .groups = groups(),
       .group_steps = group_steps(),
       .parameters = parameters(),
       .table = table,
+      .skip = skip,
       .group_count = static_cast<std::int32_t>(group_count_),
       .parameter_count = static_cast<std::int32_t>(first_parameters_.size()),
       .per_parameter = per_parameter_ ? 1 : 0};

@@ -51,8 +51,17 @@ class DeviceTable {
   /// Counters from elsewhere. Stream: on `compute`; waits.
   void set_counters(std::vector<std::int64_t> const& group_steps,
                     std::vector<std::int64_t> const& parameter_steps);
-  /// Numbers one step and fills its table. Stream: on `compute`; can be captured.
-  void advance(StepScalars* table);
+  /// Numbers one step and fills its table, unless `skip` points to something other than 0: then
+  /// nothing is counted, and the table leaves all parameters alone.
+  ///
+  /// Stream: on `compute`; can be captured.
+  void advance(StepScalars* table, std::int32_t const* skip = nullptr);
+  /// The counters as they are now, as set_counters() takes them. Stream: on `compute`; waits.
+  struct Counters {
+    std::vector<std::int64_t> of_groups;
+    std::vector<std::int64_t> of_parameters;
+  };
+  Counters read_counters() const;
 
  private:
   DeviceGroup* groups() const { return memory_.as<DeviceGroup>(); }

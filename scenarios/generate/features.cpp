@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <set>
 
+#include "scenarios/model/rounding_scale.h"
 #include "scenarios/model/units.h"
 
 namespace adamant::scenarios {
@@ -296,10 +296,11 @@ bool is_of_scale(Feature feature) {
   return feature >= Feature::clip && feature <= Feature::loss_scale_rounds;
 }
 
-/// What the engine does not support together, whichever feature of the two kinds it is.
+/// What the engine does not support together, whichever feature of the two kinds it is; of graphs
+/// also what cannot be judged.
 bool exclusive_kinds(Feature a, Feature b) {
   if (is_of_files(a)) return is_of_offload(b) || is_of_graphs(b) || is_of_scale(b);
-  if (is_of_graphs(a)) return is_of_offload(b) || is_of_scale(b) || b == Feature::overflow;
+  if (is_of_graphs(a)) return is_of_offload(b) || b == Feature::loss_scale_rounds;
   return false;
 }
 
@@ -307,21 +308,6 @@ bool exclusive_kinds(Feature a, Feature b) {
 
 std::string_view label_of(Feature feature) {
   return labels[static_cast<std::size_t>(feature)];
-}
-
-bool has_fp16_gradients(Scenario const& scenario) {
-  return std::any_of(scenario.params.begin(), scenario.params.end(), [&](Param const& param) {
-    return scenario.precision_of(param).grad == GradType::fp16;
-  });
-}
-
-bool scale_rounds(LossScale const& scale, bool has_fp16) {
-  if (scale.kind == LossScale::Kind::none) return false;
-  if (scale.kind == LossScale::Kind::dynamic) return has_fp16;
-  int exponent = 0;
-  bool const power_of_two = std::frexp(scale.value, &exponent) == 0.5F;
-  if (!power_of_two) return true;
-  return has_fp16 ? exponent < -3 || exponent > 9 : exponent < -60 || exponent > 60;
 }
 
 FeatureSet features_of(Scenario const& scenario) {

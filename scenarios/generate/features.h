@@ -84,13 +84,6 @@ inline bool has(FeatureSet const& features, Feature feature) {
 /// The label of a feature in reports, such as "fewer rows than ranks".
 std::string_view label_of(Feature feature);
 
-/// Does some parameter have gradients of fp16?
-bool has_fp16_gradients(Scenario const& scenario);
-
-/// May exact gradients times this scale round, or overflow? It keeps well away from the limits that
-/// scenarios/run/gradients has.
-bool scale_rounds(LossScale const& scale, bool has_fp16);
-
 /// All features of `scenario`.
 FeatureSet features_of(Scenario const& scenario);
 

@@ -8,6 +8,7 @@
 
 #include "real/graph/capture_rule.h"
 #include "scenarios/generate/draws.h"
+#include "scenarios/model/rounding_scale.h"
 
 namespace adamant::scenarios {
 
@@ -73,7 +74,7 @@ class Generator {
     make_precision();
     // Types are drawn last; what was captured before then needs a gradient that stays.
     if (captures_ && !may_capture()) scenario_.optimizer.keep_cast_grad = true;
-    if (!allowed(Feature::loss_scale_rounds)) widen_gradients();
+    if (!may_round()) widen_gradients();
     if (options_.faults) make_fault();
     return std::move(scenario_);
   }
@@ -182,10 +183,8 @@ class Generator {
     if (feature(Feature::cast_gradient, 15)) optimizer.decoupled_grad = false;
     if (!optimizer.decoupled_grad) optimizer.keep_cast_grad = draws_.chance(40);
     if (feature(Feature::capturable, 20)) optimizer.capturable = true;
-    bool const clips = feature(Feature::clip, 25);
-    float const norm = draws_.one_of(norms);
-    if (clips && !optimizer.capturable) optimizer.clip = norm;
-    if (!optimizer.capturable) make_loss_scale(optimizer.loss_scale);
+    if (feature(Feature::clip, 25)) optimizer.clip = draws_.one_of(norms);
+    make_loss_scale(optimizer.loss_scale);
     std::int64_t const changes = draws_.below(3);
     for (std::int64_t i = 0; i < changes; ++i) {
       AdamOverride change;
@@ -203,15 +202,20 @@ class Generator {
 
   /// A dynamic scale begins at 2^32, which fp16 has no room for.
   void widen_gradients() {
-    if (!has(features_of(scenario_), Feature::loss_scale_rounds)) return;
+    if (!any_scale_rounds(scenario_)) return;
     if (scenario_.precision.grad == GradType::fp16) scenario_.precision.grad = GradType::bf16;
     for (Param& param : scenario_.params)
       if (param.precision.grad == GradType::fp16) param.precision.grad = GradType::bf16;
   }
 
+  /// What a replay computes is known by its bits alone.
+  bool may_round() const {
+    return allowed(Feature::loss_scale_rounds) && !scenario_.optimizer.capturable;
+  }
+
   float draw_scale() {
     bool const rounds = feature(Feature::loss_scale_rounds, 30);
-    return rounds ? draws_.one_of(rounding_scales) : draws_.one_of(exact_scales);
+    return rounds && may_round() ? draws_.one_of(rounding_scales) : draws_.one_of(exact_scales);
   }
 
   void make_gradients() {
@@ -287,8 +291,7 @@ class Generator {
     if (any == 7 && !is_hybrid() && !saves_ && !scenario_.optimizer.capturable &&
         allowed(Feature::explicit_offload))
       return offloaded_ ? Action(ReloadStates{}) : Action(OffloadStates{});
-    if (any == 8 && !scenario_.optimizer.capturable && allowed(Feature::overflow))
-      return Overflow{};
+    if (any == 8 && allowed(Feature::overflow)) return Overflow{};
     return ZeroGrad{.set_to_none = true};
   }
 
@@ -381,6 +384,8 @@ class Generator {
     bool const twice = part == 5;
     if (computes && part != 0 && part != 1) add(captured_backward());
     if (computes && twice) add(captured_backward());
+    bool const clips = draws_.chance(50);
+    if (clips && has_norm_) add(ClipNorm{});
     if (part != 2) add(Step{});
     if (part != 0 && part != 2 && part != 3) add(ZeroGrad{.set_to_none = !keeps});
     if (capture.body.empty()) add(Step{});
@@ -398,15 +403,19 @@ class Generator {
     Set set;
     make_override(set.change.adam, false);
     bool const adam_alone = draws_.chance(80);
-    if (adam_alone || saves_ || scenario_.optimizer.capturable) return set;
+    if (adam_alone || saves_) return set;
     bool const clips = draws_.chance(50);
-    if (clips && allowed(Feature::clip)) set.change.clip = draw_clip();
+    if (clips && allowed(Feature::clip) && may_change_norm()) set.change.clip = draw_clip();
     if (!clips) make_loss_scale(set.change.loss_scale.emplace());
     return set;
   }
 
+  /// A capture that clips needs a norm whenever it is replayed, and one that does not never clips.
+  bool may_change_norm() const { return has_norm_ || !scenario_.optimizer.capturable; }
+
   Clip draw_clip() {
-    if (has_norm_ && draws_.chance(50)) return Clip();
+    bool const ends = has_norm_ && draws_.chance(50);
+    if (ends && !scenario_.optimizer.capturable) return Clip();
     return draws_.one_of(norms);
   }
 

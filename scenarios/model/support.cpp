@@ -6,8 +6,8 @@
 
 #include "real/graph/capture_rule.h"
 #include "scenarios/model/checkpoint_support.h"
-
 #include "scenarios/model/laws.h"
+#include "scenarios/model/rounding_scale.h"
 
 namespace adamant::scenarios {
 
@@ -118,6 +118,12 @@ class Grammar {
       return unsupported("replay_without_capture", "replay needs a capture before it",
                          operation.line);
     }
+    if (captured_clips_ && !optimizer_.clip) {
+      return unsupported("clip_without_norm",
+                         "what is replayed clips, and needs a number in optimizer.clip, which is "
+                         "none",
+                         operation.line);
+    }
     return std::nullopt;
   }
 
@@ -132,6 +138,11 @@ class Grammar {
                          "capture and replay need optimizer.capturable: true", line);
     }
     captured_ = true;
+    captured_clips_ =
+        std::any_of(capture.body.begin(), capture.body.end(), [&](Operation const& operation) {
+          return std::holds_alternative<ClipNorm>(operation.action) ||
+                 (std::holds_alternative<Train>(operation.action) && optimizer_.clip);
+        });
     return refuse_addresses(line);
   }
 
@@ -140,19 +151,26 @@ class Grammar {
       Action const& action = operation.action;
       bool const gradients =
           std::holds_alternative<Backward>(action) || std::holds_alternative<Train>(action);
-      bool const recorded = gradients || std::holds_alternative<Step>(action) ||
+      bool const recorded = gradients || std::holds_alternative<ClipNorm>(action) ||
+                            std::holds_alternative<Step>(action) ||
                             std::holds_alternative<ZeroGrad>(action) ||
                             std::holds_alternative<Check>(action);
       if (!recorded)
         return unsupported("captured_operation",
                            "the operation " + std::string(word_of(action)) +
-                               " cannot be captured; supported in a capture: backward, step, "
+                               " cannot be captured; supported in a capture: backward, clip, step, "
                                "zero_grad, train, check",
                            operation.line);
       if (gradients && scenario_.gradients != GradientClass::exact)
         return unsupported("captured_gradients",
                            "gradients normal and wild are judged between backward and step, which "
                            "a replay does not show; supported in a capture: exact",
+                           operation.line);
+      if (gradients && any_scale_rounds(scenario_))
+        return unsupported("captured_gradients",
+                           "gradients times this loss scale round, and are judged between backward "
+                           "and step, which a replay does not show; supported in a capture: powers "
+                           "of two, and dynamic, that the gradients' type has room for",
                            operation.line);
     }
     return std::nullopt;
@@ -173,6 +191,7 @@ class Grammar {
   bool hybrid_;     // a part of the step runs on the CPU
   bool offloaded_;  // states are off the device now
   bool captured_ = false;
+  bool captured_clips_ = false;
 };
 
 bool is_supported(Precision const& precision) {
@@ -225,10 +244,6 @@ MaybeRefusal refuse_settings(Scenario const& scenario) {
               Place::offload},
       Missing{optimizer.capturable && scenario.offload.index() != 0, "capturable",
               "supported without offload", Place::capturable},
-      Missing{optimizer.capturable && optimizer.clip, "capturable", "supported without clip",
-              Place::capturable},
-      Missing{optimizer.capturable && optimizer.loss_scale.kind != LossScale::Kind::none,
-              "capturable", "supported without loss_scale", Place::capturable},
       Missing{!is_simulated(scenario.engine.name), "engine", "supported: sim, sim-unchecked, cuda",
               Place::engine},
       Missing{!scenario.engine.options.empty(), "engine_options", "this engine offers no options",
@@ -277,12 +292,8 @@ MaybeRefusal refuse_scaled_checkpoints(Scenario const& scenario) {
 
 /// May it stand in the program of a capturable engine?
 bool is_capturable(Action const& action) {
-  if (auto const* set = std::get_if<Set>(&action))
-    return !set->change.clip.value_or(Clip()).has_value() &&
-           set->change.loss_scale.value_or(LossScale()).kind == LossScale::Kind::none;
   return !moves_states(action) && !std::holds_alternative<Save>(action) &&
-         !std::holds_alternative<Load>(action) && !std::holds_alternative<ClipNorm>(action) &&
-         !std::holds_alternative<Overflow>(action);
+         !std::holds_alternative<Load>(action);
 }
 
 MaybeRefusal refuse_capturable_operations(Scenario const& scenario) {
@@ -290,8 +301,7 @@ MaybeRefusal refuse_capturable_operations(Scenario const& scenario) {
   for (Operation const& operation : scenario.program)
     if (!is_capturable(operation.action))
       return unsupported("capturable",
-                         "offload, reload, save, load, clip, overflow and a set of clip or "
-                         "loss_scale are supported without capturable",
+                         "offload, reload, save and load are supported without capturable",
                          operation.line);
   return std::nullopt;
 }

@@ -71,18 +71,35 @@ int backward_count(std::span<Primitive const> operations) {
       [](Primitive const& operation) { return operation.kind == Primitive::Kind::backward; }));
 }
 
+std::vector<Primitive> replayed(Primitive const& replay) {
+  std::vector<Primitive> operations(replay.captured.begin(), replay.captured.end());
+  std::int64_t backward = replay.backward_index;
+  bool overflow = replay.overflow;
+  for (Primitive& operation : operations) {
+    operation.entry = replay.entry;
+    operation.max_norm = replay.max_norm;
+    if (operation.kind != Kind::backward) continue;
+    operation.backward_index = backward++;
+    operation.overflow = std::exchange(overflow, false);
+  }
+  return operations;
+}
+
 std::shared_ptr<Program::Captured const> Program::unrolled(Capture const& capture,
-                                                           std::vector<Param> const& params) {
+                                                           std::vector<Param> const& params,
+                                                           Clip const& clip) {
   auto captured = std::make_shared<Captured>();
   captured->without.reserve(capture.body.size());  // spans point to its elements
   auto const add = [&](Primitive const& primitive) { captured->primitives.push_back(primitive); };
   for (Operation const& operation : capture.body) {
     if (auto const* train = std::get_if<Train>(&operation.action)) {
       for (std::int64_t i = 0; i < train->count; ++i)
-        for (Primitive::Kind const kind : iteration) add({.kind = kind});
+        for (Kind const kind : iteration_of(clip)) add({.kind = kind});
     } else if (auto const* backward = std::get_if<Backward>(&operation.action)) {
       captured->without.push_back(numbers_of(backward->without, params));
       add({.kind = Primitive::Kind::backward, .without = captured->without.back()});
+    } else if (std::holds_alternative<ClipNorm>(operation.action)) {
+      add({.kind = Primitive::Kind::clip});
     } else if (std::holds_alternative<Step>(operation.action)) {
       add({.kind = Primitive::Kind::step});
     } else if (auto const* zero_grad = std::get_if<ZeroGrad>(&operation.action)) {
@@ -115,6 +132,7 @@ Program::Program(Scenario const& scenario) {
       entry.kind = Primitive::Kind::set;
       optimizer = with(std::move(optimizer), set->change);
       entry.loss_scale = set->change.loss_scale;
+      entry.new_clip = set->change.clip;
       entry.set = set_by_group(set->change.adam, scenario.groups);
     } else if (auto const* save = std::get_if<Save>(&operation.action)) {
       entry.kind = Primitive::Kind::save;
@@ -133,7 +151,7 @@ Program::Program(Scenario const& scenario) {
       entry.kind = Primitive::Kind::reload;
     } else if (auto const* capture = std::get_if<Capture>(&operation.action)) {
       entry.kind = Primitive::Kind::capture;
-      entry.captured = captured = unrolled(*capture, scenario.params);
+      entry.captured = captured = unrolled(*capture, scenario.params, optimizer.clip);
     } else if (auto const* replay = std::get_if<Replay>(&operation.action)) {
       entry.kind = Primitive::Kind::replay;
       entry.count = replay->count;
@@ -171,6 +189,7 @@ std::optional<Primitive> ProgramWalk::next() {
       .captured = entry.captured ? entry.captured->primitives : std::span<Primitive const>{},
       .set_to_none = entry.set_to_none,
       .loss_scale = entry.loss_scale,
+      .clip = entry.new_clip,
       .set = entry.set,
       .checkpoint = entry.checkpoint,
       .setting = entry.setting,

@@ -36,11 +36,13 @@ struct Primitive {
   int entry = 0;                      // index of the program's entry
   std::span<int const> without = {};  // backward: parameters that get no gradient
   std::int64_t backward_index = 0;    // backward, replay: how many came before it in the program
-  bool overflow = false;              // backward: one rank's gradient is not finite
-  float max_norm = 0;                 // clip
+  bool overflow = false;              // backward: one rank's gradient is not finite; replay: that
+                                      // of its first backward
+  float max_norm = 0;                 // clip, replay: what clips scale to
   std::span<Primitive const> captured = {};  // capture: what is recorded; replay: what is executed
   bool set_to_none = true;                   // zero_grad
   std::optional<LossScale> loss_scale = {};  // set: a scaler starts afresh with it
+  std::optional<Clip> clip = {};             // set: the norm of later clips, or none
   std::span<AdamOverride const> set = {};    // set: what it changes of every group
   std::string_view checkpoint = {};          // save, load: its name
   int setting = 0;                           // load: Program::setting() from here on
@@ -49,6 +51,10 @@ struct Primitive {
 
 /// How many of them are backwards.
 int backward_count(std::span<Primitive const> operations);
+
+/// What a replay executes, each operation with what the replay knows of it: numbers of backwards,
+/// the overflow of the first of them, the norm that holds.
+std::vector<Primitive> replayed(Primitive const& replay);
 
 /// A program that refuse() let pass, ready to be walked by any number of walkers.
 class Program {
@@ -76,6 +82,7 @@ class Program {
     bool set_to_none = true;
     std::vector<int> without;
     std::optional<LossScale> loss_scale;
+    std::optional<Clip> new_clip;
     std::vector<AdamOverride> set;
     std::string checkpoint;
     int setting = 0;
@@ -89,7 +96,8 @@ class Program {
     std::vector<Primitive> primitives;
   };
   static std::shared_ptr<Captured const> unrolled(Capture const& capture,
-                                                  std::vector<Param> const& params);
+                                                  std::vector<Param> const& params,
+                                                  Clip const& clip);
 
   std::vector<Entry> entries_;
   std::deque<Scenario> settings_;  // from number 1 on

@@ -87,7 +87,7 @@ real::EngineConfig engine_config(WorldParts const& parts, RankPlace const& place
       .step_counter = scenario.optimizer.step_counter,
       .microbatches = static_cast<int>(scenario.microbatch_count()),
       .loss_scale = scenario.optimizer.loss_scale,
-      .clips = scenario.optimizer.clip.has_value(),
+      .max_norm = scenario.optimizer.clip,
       .capturable = scenario.optimizer.capturable,
       .keep_cast_grad = scenario.optimizer.keep_cast_grad,
       .state_offload = state_offload_config(scenario.offload),
@@ -111,6 +111,9 @@ real::Verb verb_of(Primitive const& operation) {
     case Primitive::Kind::zero_grad:
       verb.kind = real::Verb::Kind::zero_grad;
       verb.set_to_none = operation.set_to_none;
+      break;
+    case Primitive::Kind::clip:
+      verb.kind = real::Verb::Kind::clip;
       break;
     default:
       ADAMANT_RUN_ASSERT(operation.kind == Primitive::Kind::step);  // refuse() lets no other pass
@@ -150,10 +153,10 @@ void RankEngine::write_parameters(WorldParts const& parts) {
 void RankEngine::perform(Primitive const& operation) {
   switch (operation.kind) {
     case Primitive::Kind::backward:
-      begin_backwards(operation, 1);
+      begin_backwards({&operation, 1}, 1);
       return engine_->backward(operation.without);
     case Primitive::Kind::clip:
-      return engine_->clip(operation.max_norm);
+      return engine_->clip();
     case Primitive::Kind::step:
       return engine_->step();
     case Primitive::Kind::zero_grad:
@@ -164,6 +167,7 @@ void RankEngine::perform(Primitive const& operation) {
         engine_->set_group(group, with(engine_->group(group), operation.set[i]));
       }
       if (operation.loss_scale) engine_->set_loss_scale(*operation.loss_scale);
+      if (operation.clip) engine_->set_max_norm(*operation.clip);
       return;
     case Primitive::Kind::save:
       return engine_->save(*storage_, std::string(operation.checkpoint));
@@ -179,7 +183,7 @@ void RankEngine::perform(Primitive const& operation) {
       return;
     case Primitive::Kind::replay:
       if (loopback_) return perform_each(operation);
-      begin_backwards(operation, backward_count(operation.captured));
+      begin_backwards(replayed(operation), backward_count(operation.captured));
       if (!engine_->has_graph()) engine_->capture(verbs_of(operation.captured));
       return engine_->replay();
     case Primitive::Kind::overflow:  // the next backward knows of it
@@ -190,19 +194,17 @@ void RankEngine::perform(Primitive const& operation) {
 
 // The ranks of a loop-back meet on the host, in the middle of what would be captured.
 void RankEngine::perform_each(Primitive const& replay) {
-  std::int64_t backward = replay.backward_index;
-  for (Primitive captured : replay.captured) {
-    captured.backward_index = backward;
-    perform(captured);
-    if (captured.kind == Primitive::Kind::backward) ++backward;
-  }
+  for (Primitive const& operation : replayed(replay)) perform(operation);
 }
 
 // Keys on the device are overwritten, so nothing may read them any more.
-void RankEngine::begin_backwards(Primitive const& operation, int count) {
+void RankEngine::begin_backwards(std::span<Primitive const> operations, int count) {
   if (count == 0) return;
   if (task_.scenario.optimizer.capturable) engine_->synchronize();
-  gradients_->begin(operation.backward_index, count, spoilt(operation));
+  auto const first = std::find_if(operations.begin(), operations.end(), [](Primitive const& each) {
+    return each.kind == Primitive::Kind::backward;
+  });
+  gradients_->begin(first->backward_index, count, spoilt(*first));
 }
 
 std::optional<Spoilt> RankEngine::spoilt(Primitive const& backward) const {

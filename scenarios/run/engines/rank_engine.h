@@ -53,7 +53,7 @@ class RankEngine {
  private:
   std::optional<Spoilt> spoilt(Primitive const& backward) const;
   void write_parameters(WorldParts const& parts);
-  void begin_backwards(Primitive const& operation, int count);
+  void begin_backwards(std::span<Primitive const> operations, int count);
   void perform_each(Primitive const& replay);
 
   EngineTask const& task_;

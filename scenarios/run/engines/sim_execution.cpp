@@ -157,6 +157,8 @@ void SimExecution::execute(int rank, Primitive const& operation) {
 // What a graph must not hold by value.
 void SimExecution::announce_settings(int rank) {
   if (!parts_.task.scenario.optimizer.capturable) return;
+  auto const max_norm = world_.rank(rank)->engine().scaling().max_norm;
+  if (max_norm) sim::note_setting("clip", *max_norm);
   for (std::size_t g = 0; g < parts_.groups.size(); ++g) {
     AdamConfig const config = world_.rank(rank)->engine().group(static_cast<int>(g));
     std::string const of = " of group " + std::to_string(g);

@@ -27,6 +27,8 @@ constexpr std::size_t tasks_max = 32;
 struct DeviceKeys {
   TensorKey tensor;
   MicrobatchKey microbatch;
+  float spoilt_value = 0;
+  std::int64_t spoilt = -1;
 };
 
 struct GradientTask {
@@ -180,6 +182,8 @@ __global__ void gradient_kernel(__grid_constant__ GradientArguments const argume
   if (task.keys != nullptr) {
     task.key = task.keys->tensor;
     task.microbatch = task.keys->microbatch;
+    task.spoilt_value = task.keys->spoilt_value;
+    task.spoilt = task.keys->spoilt;
   }
   auto const wanted = (task.numel + real::elements_per_block - 1) / real::elements_per_block;
   std::int64_t const blocks = wanted < real::blocks_max ? wanted : real::blocks_max;
@@ -209,6 +213,10 @@ class KernelGradients final : public GeneratedGradients {
   GradientTask task_for(real::WholeTensor const& tensor, real::UnitBackward const& request);
   TensorKey tensor_key(int parameter, std::int64_t backward) const;
   MicrobatchKey microbatch_key_of(NumberFormat format, int microbatch, std::int64_t backward) const;
+  bool is_spoilt(int parameter, int microbatch) const {
+    return spoilt_ && spoilt_->parameter == parameter && spoilt_->microbatch == microbatch;
+  }
+  DeviceKeys device_keys(int parameter, int microbatch, int backward) const;
   void upload_keys(int count);
   std::size_t keys_per_backward() const { return plan_.numels.size() * local_microbatches_; }
   void launch(GradientArguments const& arguments, std::size_t count, cudaStream_t stream) const;
@@ -259,12 +267,19 @@ void KernelGradients::upload_keys(int count) {
   for (int backward = 0; backward < count; ++backward)
     for (int p = 0; p < static_cast<int>(plan_.numels.size()); ++p)
       for (int m = plan_.first_microbatch; m < plan_.microbatches; m += plan_.microbatch_stride)
-        keys.push_back({.tensor = tensor_key(p, index_ + backward),
-                        .microbatch = microbatch_key_of(plan_.formats[static_cast<std::size_t>(p)],
-                                                        m, index_ + backward)});
+        keys.push_back(device_keys(p, m, backward));
   ADAMANT_TRY(cudaMemcpyAsync(keys_, keys.data(), keys.size() * sizeof(DeviceKeys),
                               cudaMemcpyHostToDevice, stream_));
   ADAMANT_TRY(cudaStreamSynchronize(stream_));
+}
+
+DeviceKeys KernelGradients::device_keys(int parameter, int microbatch, int backward) const {
+  NumberFormat const format = plan_.formats[static_cast<std::size_t>(parameter)];
+  bool const spoilt = backward == 0 && is_spoilt(parameter, microbatch);
+  return {.tensor = tensor_key(parameter, index_ + backward),
+          .microbatch = microbatch_key_of(format, microbatch, index_ + backward),
+          .spoilt_value = spoilt ? spoilt_->value : 0.0F,
+          .spoilt = spoilt ? spoilt_->element : -1};
 }
 
 TensorKey KernelGradients::tensor_key(int parameter, std::int64_t backward) const {
@@ -306,8 +321,7 @@ GradientTask KernelGradients::task_for(real::WholeTensor const& tensor,
     keys = keys_ + static_cast<std::size_t>(request.sequence) * keys_per_backward() +
            static_cast<std::size_t>(tensor.parameter) * local_microbatches_ + local;
   }
-  bool const spoilt = spoilt_ && spoilt_->parameter == tensor.parameter &&
-                      spoilt_->microbatch == request.microbatch;
+  bool const spoilt = is_spoilt(tensor.parameter, request.microbatch);
   Room& room = rooms_[static_cast<std::size_t>(tensor.parameter)];
   if (first_microbatch) room.seen = true;
   return {.value = {const_cast<void*>(tensor.value), tensor.value_format},  // read only

@@ -66,8 +66,8 @@ void MemoryJudge::begin_world(int ranks) {
 void MemoryJudge::follow(Primitive const& operation) {
   if (operation.kind == Primitive::Kind::replay)
     for (Primitive const& captured : operation.captured) follow(captured);
-  bool const scales = operation.kind == Primitive::Kind::clip ||
-                      (operation.loss_scale && operation.loss_scale->kind != LossScale::Kind::none);
+  bool const scales = operation.clip.value_or(Clip()).has_value() ||
+                      operation.loss_scale.value_or(LossScale()).kind != LossScale::Kind::none;
   for (oracle::Budget& budget : budgets_) {
     if (operation.kind == Primitive::Kind::backward) budget.backward(operation.without);
     if (operation.kind == Primitive::Kind::zero_grad) budget.zero_grad(operation.set_to_none);

@@ -122,19 +122,21 @@ void Verdict::follow(Primitive const& operation, WorldView const& world) {
 // In the order of the capture, and compared when all of it is over: what lies between shows in
 // what it led to. Of several backwards the last one's gathered parameters are still known.
 void Verdict::follow_replay(Primitive const& operation, WorldView const& world) {
-  std::int64_t backward = operation.backward_index;
-  std::int64_t const last = backward + backward_count(operation.captured) - 1;
-  for (Primitive const& captured : operation.captured) {
+  int const backwards = backward_count(operation.captured);
+  std::int64_t const last = operation.backward_index + backwards - 1;
+  for (Primitive const& captured : replayed(operation)) {
     if (captured.kind == Primitive::Kind::backward) {
-      if (backward == last) compare_gathered(world, backward);
+      if (captured.backward_index == last) compare_gathered(world, last);
+      reference_.begin_backward(captured);
       for_each_parameter([&](int p) {
-        if (!contains(captured.without, p)) reference_.add_exact_mean(p, backward);
+        if (!contains(captured.without, p)) reference_.add_exact_mean(p, captured.backward_index);
       });
-      ++backward;
+    } else if (captured.kind == Primitive::Kind::clip) {
+      reference_.clip(captured.max_norm);
     } else if (captured.kind == Primitive::Kind::step) {
       reference_.begin_step();
       for_each_parameter([&](int p) { reference_.step_parameter(p); });
-    } else {
+    } else if (captured.kind == Primitive::Kind::zero_grad) {
       reference_.zero_grad(captured.set_to_none);
     }
   }
