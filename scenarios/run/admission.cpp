@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "oracle/formats/formats.h"
 #include "oracle/reduce/sum_bound.h"
 #include "scenarios/model/units.h"
 #include "scenarios/run/gradients/keys.h"
@@ -83,6 +84,23 @@ double checkpoint_copies(Scenario const& scenario) {
   return 3 * static_cast<double>(names.size());
 }
 
+/// What is kept of each element of a parameter.
+struct Kept {
+  double numbers = 0;
+  double bytes = 0;
+};
+
+Kept kept_of_each(ParameterSpec const& spec) {
+  Kept kept;
+  for (TensorKind const kind : all_tensor_kinds) {
+    auto const format = oracle::stored_format(spec.formats, kind);
+    if (!format) continue;
+    ++kept.numbers;
+    kept.bytes += static_cast<double>(bytes_of(*format));
+  }
+  return kept;
+}
+
 double bytes_of_this_machine() {
   return static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGE_SIZE));
 }
@@ -125,27 +143,31 @@ std::optional<Refusal> refuse_size(Scenario const& scenario) {
 
 }  // namespace
 
-// The oracle keeps value, gradient and two moments, and the mean of one parameter; ranks keep the
-// same four as shards, padded by up to a row each, and while a unit is computed the whole of it
-// three times over (its parameters, its gradients, the parameters of the next).
+// The oracle keeps every kind of tensor in fp32, and the mean of one parameter; ranks keep the same
+// kinds in their own formats as shards, padded by up to a row each, twice where some are offloaded,
+// and while a unit is computed the whole of it three times over (its parameters, its gradients, the
+// parameters of the next).
 double bytes_needed(Scenario const& scenario) {
   double const ranks = most_ranks(scenario);
-  double total = 0;
-  double padding = 0;
+  bool const offloads = scenario.offload.index() != 0;
+  double oracle = 0;
+  double shards = 0;
   double largest = 0;
-  for (Param const& param : scenario.params) {
-    double const numel = numel_of(param);
-    total += numel;
+  auto const specs = parameter_specs(scenario);
+  for (std::size_t p = 0; p < specs.size(); ++p) {
+    double const numel = numel_of(scenario.params[p]);
     largest = std::max(largest, numel);
-    auto const rows = param.shape.empty() ? 1.0 : static_cast<double>(param.shape.front());
-    if (rows > 0) padding += ranks * (numel / rows);
+    double const rows = specs[p].shape.empty() ? 1.0 : static_cast<double>(specs[p].shape.front());
+    double const padding = rows > 0 ? ranks * (numel / rows) : 0;
+    Kept const kept = kept_of_each(specs[p]);
+    oracle += element_bytes * kept.numbers * numel;
+    shards += kept.bytes * (numel + padding) * (offloads ? 2 : 1);
   }
-  double const oracle = element_bytes * (4 * total + largest);
-  double const shards = element_bytes * 4 * (total + padding);
   double const units = element_bytes * 3 * ranks * largest_unit(scenario);
   double const pairs = ranks * ranks * bytes_per_pair(scenario);
-  double const checkpoints = element_bytes * 4 * total * checkpoint_copies(scenario);
-  return oracle + shards + units + pairs + checkpoints + ranks * bytes_per_rank;
+  double const checkpoints = oracle * checkpoint_copies(scenario);
+  return oracle + element_bytes * largest + shards + units + pairs + checkpoints +
+         ranks * bytes_per_rank;
 }
 
 std::optional<Refusal> refuse_to_run(Scenario const& scenario) {

@@ -67,6 +67,21 @@ TEST(Admission, PairsOfRanksTakeMemoryInEveryEngine) {
   EXPECT_GT(bytes_needed(wide(16'384, "sim")), 64 * gibibyte);
 }
 
+TEST(Admission, EveryKindOfTensorCountsInItsFormat) {
+  Scenario scenario = wide(1, "sim-unchecked");
+  scenario.params = {parameter("w", {1 << 28})};
+  double const plain = bytes_needed(scenario);
+  scenario.precision.param = ParamType::bf16;
+  scenario.precision.grad = GradType::bf16;
+  double const shorter = bytes_needed(scenario);
+  constexpr double numel = 1 << 28;
+  EXPECT_EQ(plain - shorter, 4 * (numel + 1)) << "two bytes less for weight and gradient";
+  scenario.precision.main = MainType::fp32;
+  EXPECT_EQ(bytes_needed(scenario) - shorter, 4 * (numel + 1) + 4 * numel) << "also in the oracle";
+  scenario.offload = OffloadedStates{};
+  EXPECT_GT(bytes_needed(scenario), plain + 4 * gibibyte);
+}
+
 TEST(Admission, CheckpointsAndTheWorldsOfLoadsCount) {
   Scenario scenario = wide(2, "sim-unchecked");
   scenario.params = {parameter("w", {1 << 28})};
