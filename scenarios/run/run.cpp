@@ -22,7 +22,11 @@ namespace {
 /// The verdict, and after it the dump where one is wanted.
 class VerdictAndDump final : public Observer {
  public:
-  VerdictAndDump(Verdict& verdict, Dump* dump) : verdict_(verdict), dump_(dump) {}
+  VerdictAndDump(Verdict& verdict, Dump* dump) : verdict_(verdict), dump_(dump) {
+    if (dump_ == nullptr) return;
+    verdict_.watch_replayed_steps(
+        [this](Primitive const& step, WorldView const& world) { dump_->after(step, world); });
+  }
 
   bool started(WorldView const& world) override {
     bool const go_on = verdict_.started(world);

@@ -143,6 +143,28 @@ TEST(Dump, SkippedStepsCount) {
   EXPECT_NE(stepped.at("embed.weight"), initial.at("embed.weight"));
 }
 
+// A graph of two steps, replayed twice, is four steps, with the same numbers as one by one.
+TEST(Dump, StepsOfReplaysCountAndAreTheSame) {
+  Scratch const scratch;
+  Scenario scenario = small_scenario();
+  scenario.precision.param = ParamType::bf16;
+  scenario.precision.main = MainType::fp32;
+  scenario.program = {operation(Train{4})};
+  EXPECT_EQ(run_scenario(scenario, dumped_to(scratch / "eager")).outcome, Outcome::pass);
+  scenario.optimizer.capturable = true;
+  scenario.program = {operation(Capture{.body = {operation(Train{2})}}), operation(Replay{2})};
+  EXPECT_EQ(run_scenario(scenario, dumped_to(scratch / "replayed")).outcome, Outcome::pass);
+  for (char const* const number : {"001", "002", "003", "004"}) {
+    for (std::string const stem : {"grad_", "state_"}) {
+      auto const file = stem + number + ".safetensors";
+      EXPECT_EQ(read_safetensors(scratch / ("replayed/" + file).c_str()),
+                read_safetensors(scratch / ("eager/" + file).c_str()))
+          << file;
+    }
+  }
+  EXPECT_FALSE(std::filesystem::exists(scratch / "replayed/state_005.safetensors"));
+}
+
 TEST(Dump, ReplacesADumpAndNothingElse) {
   Scratch const scratch;
   RunOptions const options = dumped_to(scratch / "out");

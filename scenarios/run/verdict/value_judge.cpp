@@ -9,6 +9,7 @@
 #include "oracle/formats/formats.h"
 #include "oracle/layout/fsdp2.h"
 #include "oracle/reduce/sum_bound.h"
+#include "scenarios/run/verdict/oracle_view.h"
 
 namespace adamant::scenarios {
 
@@ -201,14 +202,7 @@ void ValueJudge::compare_groups(WorldView const& world) {
 
 // As flags: the first rank is held to the oracle, the others to the first.
 void ValueJudge::compare_scaling(WorldView const& world) {
-  oracle::Scaling const right = reference_.model().scaling();
-  RankScaling expected = {.loss_scale = right.loss_scale,
-                          .skipped = right.skipped,
-                          .inverse = right.inverse,
-                          .norm = right.norm,
-                          .coefficient = right.coefficient,
-                          .growth_tracker = right.growth_tracker,
-                          .hysteresis = right.hysteresis};
+  RankScaling expected = scaling_of(reference_.model());
   for (int rank = 0; rank < world.rank_count(); ++rank) {
     RankScaling const actual = world.scaling(rank);
     compare_scaling(rank, expected, actual);

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "scenarios/run/verdict/oracle_view.h"
 #include "scenarios/run/verdict/threads.h"
 
 namespace adamant::scenarios {
@@ -136,6 +137,7 @@ void Verdict::follow_replay(Primitive const& operation, WorldView const& world) 
     } else if (captured.kind == Primitive::Kind::step) {
       reference_.begin_step();
       for_each_parameter([&](int p) { reference_.step_parameter(p); });
+      if (on_replayed_step_) on_replayed_step_(captured, OracleView(reference_.model()));
     } else if (captured.kind == Primitive::Kind::zero_grad) {
       reference_.zero_grad(captured.set_to_none);
     }

@@ -43,6 +43,12 @@ class Verdict final : public Observer {
   void damaged(Primitive const& load, std::string const& what) override;
   void refused(Primitive const& load, EngineFailure const& why, WorldView const* world) override;
 
+  /// Calls `look` after each step inside a replay, which nobody sees from outside the graph, with
+  /// what the oracle computed; the engine is held to it when the replay is over.
+  void watch_replayed_steps(std::function<void(Primitive const& step, WorldView const&)> look) {
+    on_replayed_step_ = std::move(look);
+  }
+
   std::vector<ViolationReport> const& violations() const { return findings_.reports(); }
   std::vector<std::string> notes() const;
   std::span<float const> initial_values(int parameter) const {
@@ -77,6 +83,7 @@ class Verdict final : public Observer {
   ValueJudge values_;
   MemoryJudge memory_;
   PointerJudge pointers_;
+  std::function<void(Primitive const& step, WorldView const&)> on_replayed_step_;
   int patience_ = operations_after_violation;
   std::string damage_;     // done to what is about to be loaded
   bool unloaded_ = false;  // the world is new, and a load has to come first
