@@ -279,8 +279,8 @@ void report(Violation violation) {
 std::vector<LiveAllocation> live_allocations() {
   Unwatched const unwatched;
   std::vector<LiveAllocation> result;
-  for (auto const& [begin, allocation] : inside_or_abort().memory.live()) {
-    result.push_back({region_address(begin), allocation->bytes, allocation->rank,
+  for (Allocation const* allocation : inside_or_abort().memory.live()) {
+    result.push_back({region_address(allocation->begin), allocation->bytes, allocation->rank,
                       allocation->kind == AllocationKind::pinned});
   }
   return result;

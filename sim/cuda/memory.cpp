@@ -82,6 +82,7 @@ void Memory::reset(World& world, int devices) {
     slots_.assign(count, {});
   }
   slots_.resize(count);
+  places_.resize(std::max(count, std::min(places_.size(), slots_kept_max)));
   for (std::size_t s = 0; s < count; ++s) {
     Slot& slot = slots_[s];
     slot.begin = s * slot_bytes_;
@@ -105,11 +106,14 @@ void Memory::clear() {
                     std::max(slot.next, slot.begin + resident_bytes_max));
   }
   if (allocations_.size() > allocations_kept_max) allocations_.clear();
-  live_.clear();
-  present_.clear();
+  for (SlotPlaces& places : places_) {
+    places.live.clear();
+    places.present.clear();
+    places.past.clear();
+  }
   last_found_ = nullptr;
-  past_.clear();
   foreign_.clear();
+  foreign_span_ = {};
 }
 
 Allocation& Memory::new_allocation() {
@@ -142,7 +146,7 @@ Allocation* Memory::allocate(int slot_index, std::uint64_t bytes, AllocationKind
   allocation.block_bytes = block_bytes;
   slot.live += bytes;
   slot.peak = std::max(slot.peak, slot.live);
-  live_[allocation.begin] = &allocation;
+  places_of(begin).live.put(begin, &allocation);
   return &allocation;
 }
 
@@ -184,8 +188,9 @@ std::uint64_t Memory::new_block(Slot& slot, std::uint64_t bytes) {
 void Memory::appear(Allocation& allocation, Touch const& birth) {
   if (allocation.lifetime == Lifetime::gone) return;
   allocation.lifetime = Lifetime::present;
-  present_[allocation.begin] = &allocation;
-  past_.erase(allocation.begin);
+  SlotPlaces& places = places_of(allocation.begin);
+  places.present.put(allocation.begin, &allocation);
+  places.past.remove(allocation.begin);
   if (!world_->options().checked) return;
   allocation.segments.reset(allocation.bytes, birth);
   set_bits(usable_bits, allocation.begin, allocation.begin + allocation.bytes);
@@ -193,16 +198,17 @@ void Memory::appear(Allocation& allocation, Touch const& birth) {
 
 void Memory::mark_freed(Allocation& allocation) {
   slots_[static_cast<std::size_t>(allocation.slot)].live -= allocation.bytes;
-  live_.erase(allocation.begin);
+  places_of(allocation.begin).live.remove(allocation.begin);
 }
 
 void Memory::vanish(Allocation& allocation, std::uint32_t operation) {
   allocation.freed_by = operation;
   bool const appeared = std::exchange(allocation.lifetime, Lifetime::gone) == Lifetime::present;
   if (!appeared) return;
-  present_.erase(allocation.begin);
+  SlotPlaces& places = places_of(allocation.begin);
+  places.present.remove(allocation.begin);
   if (last_found_ == &allocation) last_found_ = nullptr;
-  past_[allocation.begin] = &allocation;
+  places.past.put(allocation.begin, &allocation);
   poison(*world_, allocation.begin, allocation.bytes);
   if (!world_->options().checked) return;
   clear_bits(usable_bits, allocation.begin, allocation.begin + allocation.bytes);
@@ -222,32 +228,50 @@ Allocation* Memory::register_host(std::uint64_t address, std::uint64_t bytes, Al
   allocation.bytes = bytes;
   allocation.lifetime = Lifetime::present;
   foreign_.push_back(&allocation);
+  foreign_span_.join({address, address + bytes});
   return &allocation;
 }
 
 void Memory::unregister_host(Allocation& allocation) {
   allocation.lifetime = Lifetime::gone;
   std::erase(foreign_, &allocation);
+  foreign_span_ = {};
+  for (Allocation const* left : foreign_) {
+    foreign_span_.join({left->begin, left->begin + left->bytes});
+  }
 }
 
 namespace {
 
-Allocation* containing(std::map<std::uint64_t, Allocation*> const& map, std::uint64_t offset) {
-  auto const after = map.upper_bound(offset);
-  if (after == map.begin()) return nullptr;
-  Allocation* const allocation = std::prev(after)->second;
-  return offset < allocation->begin + allocation->bytes ? allocation : nullptr;
+Allocation* containing(Places const& places, std::uint64_t offset) {
+  Allocation* const allocation = places.at_or_below(offset);
+  bool const inside = allocation != nullptr && offset < allocation->begin + allocation->bytes;
+  return inside ? allocation : nullptr;
 }
 
 }  // namespace
 
+Memory::SlotPlaces const& Memory::places_at(std::uint64_t offset) const {
+  static SlotPlaces const nothing;
+  auto const slot = offset / slot_bytes_;
+  return slot < slots_.size() ? places_[slot] : nothing;
+}
+
+std::vector<Allocation*> Memory::live() const {
+  std::vector<Allocation*> live;
+  for (SlotPlaces const& places : places_)
+    for (Places::Entry const& entry : places.live) live.push_back(entry.allocation);
+  return live;
+}
+
 Allocation* Memory::find_live(void const* address) {
-  return containing(live_, region_offset(address));
+  std::uint64_t const offset = region_offset(address);
+  return containing(places_at(offset).live, offset);
 }
 
 Allocation* Memory::find_live_base(void const* address) {
-  auto const found = live_.find(region_offset(address));
-  return found == live_.end() ? nullptr : found->second;
+  std::uint64_t const offset = region_offset(address);
+  return places_at(offset).live.at(offset);
 }
 
 Allocation* Memory::find_present(void const* address) {
@@ -256,7 +280,7 @@ Allocation* Memory::find_present(void const* address) {
     return last_found_;
   }
   if (offset < region_bytes) {
-    Allocation* const found = containing(present_, offset);
+    Allocation* const found = containing(places_at(offset).present, offset);
     if (found != nullptr) last_found_ = found;
     return found;
   }
@@ -268,15 +292,13 @@ Allocation* Memory::find_present(void const* address) {
 }
 
 Allocation* Memory::find_past(void const* address) {
-  return containing(past_, region_offset(address));
+  std::uint64_t const offset = region_offset(address);
+  return containing(places_at(offset).past, offset);
 }
 
 Allocation* Memory::nearest_below(void const* address) {
   std::uint64_t const offset = region_offset(address);
-  auto const after = present_.upper_bound(offset);
-  if (after == present_.begin()) return nullptr;
-  Allocation* const allocation = std::prev(after)->second;
-  return slot_of(allocation->begin) == slot_of(offset) ? allocation : nullptr;
+  return places_at(offset).present.at_or_below(offset);
 }
 
 }  // namespace adamant::sim

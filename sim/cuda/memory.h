@@ -7,11 +7,12 @@
 
 #include <cstdint>
 #include <deque>
-#include <map>
 #include <string>
 #include <vector>
 
+#include "sim/cuda/places.h"
 #include "sim/watch/segments.h"
+#include "sim/watch/span.h"
 #include "sim/world/world.h"
 
 namespace adamant::sim {
@@ -84,8 +85,11 @@ class Memory {
   Allocation* find_past(void const* address);
   /// The nearest present allocation at or below the address in the same slot.
   Allocation* nearest_below(void const* address);
-  std::map<std::uint64_t, Allocation*> const& live() const { return live_; }
+  /// All of them, in the order of addresses.
+  std::vector<Allocation*> live() const;
   std::vector<Allocation*> const& foreign() const { return foreign_; }
+  /// Holds all of foreign().
+  Span const& foreign_span() const { return foreign_span_; }
 
   int slot_of(std::uint64_t offset) const { return static_cast<int>(offset / slot_bytes_); }
   std::uint64_t live_bytes(int slot) const { return slots_[static_cast<std::size_t>(slot)].live; }
@@ -104,8 +108,18 @@ class Memory {
     std::vector<FreeBlock> free;
   };
 
+  struct SlotPlaces {
+    Places live;     // as the host sees it
+    Places present;  // as streams see it
+    Places past;     // the last that vanished at each place
+  };
+
   std::uint64_t take_block(Slot& slot, std::uint64_t bytes, Stream* stream, Ticket** after,
                            std::uint64_t& block_bytes);
+  /// Of an allocation's slot.
+  SlotPlaces& places_of(std::uint64_t begin) { return places_[begin / slot_bytes_]; }
+  /// Of any offset: where there is no slot, there is nothing.
+  SlotPlaces const& places_at(std::uint64_t offset) const;
   /// 0 when the slot's addresses are used up.
   std::uint64_t new_block(Slot& slot, std::uint64_t bytes);
   Allocation& new_allocation();
@@ -113,11 +127,10 @@ class Memory {
   World* world_ = nullptr;
   std::uint64_t slot_bytes_ = region_slot_default;
   std::vector<Slot> slots_;
-  std::map<std::uint64_t, Allocation*> live_;     // by begin, as the host sees it
-  std::map<std::uint64_t, Allocation*> present_;  // by begin, as streams see it
-  Allocation* last_found_ = nullptr;              // in present_: accesses come in runs
-  std::map<std::uint64_t, Allocation*> past_;     // the last that vanished at each begin
-  std::vector<Allocation*> foreign_;              // registered and pageable host memory
+  std::vector<SlotPlaces> places_;    // by slot; some more than there are, for the next world
+  Allocation* last_found_ = nullptr;  // of those present: accesses come in runs
+  std::vector<Allocation*> foreign_;  // registered and pageable host memory
+  Span foreign_span_;
   std::deque<Allocation> allocations_;
   std::size_t allocations_used_ = 0;
 

@@ -22,7 +22,7 @@ inline void note(void const* address, std::uint32_t bytes, AccessKind kind) {
   std::uint64_t const offset = region_offset(address);
   if (offset < region_bytes) {
     watch->access(offset, bytes, kind);
-  } else if (watch->watches_foreign()) {
+  } else if (watch->watches_foreign(address, bytes)) {
     watch->foreign_access(address, bytes, kind);
   }
 }

@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <cstdint>
+
 #include "sim/world/fiber.h"
 
 // The linker's name for the end of the program's own data, above which the heap begins.
@@ -26,6 +28,14 @@ bool heap_is_pure() {
 bool is_host_memory(void const* address) {
   if (is_in_heap(address)) return heap_is_pure();
   return Fiber::is_on_rank_stack(address);
+}
+
+Span host_memory_span() {
+  auto const at = [](void const* address) { return reinterpret_cast<std::uintptr_t>(address); };
+  Span span{at(end), at(sbrk(0))};
+  auto const [first, last] = Fiber::rank_stacks();
+  span.join({at(first), at(last)});
+  return span;
 }
 
 }  // namespace adamant::sim

@@ -14,6 +14,7 @@ constinit Watch* active_watch = nullptr;
 void Watch::reset(bool enabled) {
   enabled_ = enabled;
   agent_ = nullptr;
+  foreign_ = &memory_.foreign_span();
   close_open_ranges();
   closed_.clear();
   accesses_ = 0;
@@ -30,8 +31,10 @@ void Watch::begin(Agent& agent, std::uint32_t operation, bool on_device, int dev
   on_device_ = on_device;
   device_ = device;
   block_ = 0;
+  several_blocks_ = false;
   in_kernel_ = false;
   anywhere_ = false;
+  foreign_ = &memory_.foreign_span();
 }
 
 void Watch::host_resumes(Host& host) {
@@ -57,8 +60,15 @@ void Watch::operation_begins(Stream& stream, Operation& operation) {
   if (agent_ != nullptr) flush();
   begin(stream, operation.id, !on_host, stream.device);
   node_ = operation.node;
-  in_kernel_ = operation.kind == OperationKind::kernel;
   anywhere_ = operation.kind == OperationKind::copy;
+  if (operation.kind == OperationKind::kernel) begin_kernel();
+}
+
+void Watch::begin_kernel() {
+  in_kernel_ = true;
+  reach_ = host_memory_span();
+  reach_.join(memory_.foreign_span());
+  foreign_ = &reach_;
 }
 
 void Watch::operation_ends(Stream& stream, Operation&) {
@@ -69,6 +79,7 @@ void Watch::set_block(std::uint32_t block) {
   if (!enabled_ || block == block_) return;
   close_open_ranges();
   block_ = block;
+  several_blocks_ = true;
 }
 
 void Watch::allow_peer(int device, int peer, bool allowed) {
@@ -126,7 +137,10 @@ void Watch::close_open_ranges() {
 void Watch::range(void const* address, std::uint64_t bytes, AccessKind kind) {
   if (!enabled_ || bytes == 0) return;
   std::uint64_t const offset = region_offset(address);
-  if (offset >= region_bytes) return foreign_access(address, bytes, kind);
+  if (offset >= region_bytes) {
+    if (watches_foreign(address, bytes)) foreign_access(address, bytes, kind);
+    return;
+  }
   judge_place(offset, bytes, kind);
   closed_.push_back({offset, offset + bytes, block_, kind});
   judge_range_bits(offset, bytes, kind);
@@ -166,10 +180,19 @@ void Watch::judge_registration(void const* address, std::uint64_t bytes, AccessK
 void Watch::flush() {
   if (opened_ == 0 && closed_.empty()) return;
   close_open_ranges();
+  if (closed_.size() == 1) {
+    judge_gathered(closed_.front());
+  } else {
+    judge_closed_ranges();
+  }
+  closed_.clear();
+}
+
+void Watch::judge_closed_ranges() {
   std::sort(closed_.begin(), closed_.end(), [](Range const& a, Range const& b) {
     return a.begin != b.begin ? a.begin < b.begin : a.end < b.end;
   });
-  judge_blocks(closed_);
+  if (several_blocks_) judge_blocks(closed_);
   for (AccessKind const kind : {AccessKind::read, AccessKind::write, AccessKind::atomic}) {
     merged_.clear();
     for (Range const& range : closed_) {
@@ -180,18 +203,19 @@ void Watch::flush() {
         merged_.push_back(range);
       }
     }
-    for (Range const& range : merged_) {
-      Allocation* const allocation = memory_.find_present(region_address(range.begin));
-      if (allocation == nullptr) continue;  // reported when it happened
-      if (Allocation const* const captured = stale_at(range.begin)) {
-        report_stale(*captured, range.begin, range.end - range.begin, kind);
-      }
-      std::uint64_t const begin = range.begin - allocation->begin;
-      judge_order(*allocation, begin, std::min(range.end - allocation->begin, allocation->bytes),
-                  kind);
-    }
+    for (Range const& range : merged_) judge_gathered(range);
   }
-  closed_.clear();
+}
+
+void Watch::judge_gathered(Range const& range) {
+  Allocation* const allocation = memory_.find_present(region_address(range.begin));
+  if (allocation == nullptr) return;  // reported when it happened
+  if (Allocation const* const captured = stale_at(range.begin)) {
+    report_stale(*captured, range.begin, range.end - range.begin, range.kind);
+  }
+  std::uint64_t const begin = range.begin - allocation->begin;
+  judge_order(*allocation, begin, std::min(range.end - allocation->begin, allocation->bytes),
+              range.kind);
 }
 
 void Watch::judge_order(Allocation& allocation, std::uint64_t begin, std::uint64_t end,

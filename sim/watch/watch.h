@@ -51,8 +51,11 @@ class Watch final : public Observer {
   /// A range of a copy, fill or collective, in the region or in host memory that was registered.
   void range(void const* address, std::uint64_t bytes, AccessKind kind);
   /// Host memory outside the region, which is watched only while registered or used by a copy, and
-  /// in kernels, which may not touch any other.
-  bool watches_foreign() const { return in_kernel_ || !memory_.foreign().empty(); }
+  /// in kernels, which may not touch any other. Nearly every access of host code is such a one, and
+  /// nearly all of them lie outside of what is watched, as one comparison shows.
+  bool watches_foreign(void const* address, std::uint64_t bytes) const {
+    return foreign_->meets(reinterpret_cast<std::uintptr_t>(address), bytes);
+  }
   void foreign_access(void const* address, std::uint64_t bytes, AccessKind kind);
   /// An end of a copy that was page-locked memory when the copy was enqueued: is it still?
   void judge_registration(void const* address, std::uint64_t bytes, AccessKind kind);
@@ -79,7 +82,10 @@ class Watch final : public Observer {
   };
 
   void begin(Agent& agent, std::uint32_t operation, bool on_device, int device);
+  void begin_kernel();
   void flush();
+  void judge_closed_ranges();
+  void judge_gathered(Range const& range);
   void note(std::uint64_t offset, std::uint64_t bytes, AccessKind kind);
   void close_open_ranges();
   void judge_bits(std::uint64_t offset, std::uint64_t bytes, AccessKind kind) {
@@ -136,6 +142,9 @@ class Watch final : public Observer {
   bool anywhere_ = false;  // copies reach all memory
   int device_ = 0;
   std::uint32_t block_ = 0;
+  bool several_blocks_ = false;    // have run in the operation that goes on
+  Span const* foreign_ = nullptr;  // in which all lies that is watched outside the region
+  Span reach_;                     // the same for a kernel
   std::vector<std::vector<bool>> peers_;
 
   // Ranges that may still grow; a loop over k arrays touches them round and round, so the next to

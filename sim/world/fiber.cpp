@@ -51,6 +51,10 @@ class StackPool {
     return after != bases_.begin() &&
            static_cast<char const*>(address) < *std::prev(after) + bytes_;
   }
+  std::pair<void const*, void const*> span() const {
+    if (bases_.empty()) return {};
+    return {*bases_.begin(), *bases_.rbegin() + bytes_};
+  }
   bool same_stack(void const* a, void const* b) const {
     return contains(a) && contains(b) &&
            bases_.upper_bound(static_cast<char const*>(a)) ==
@@ -109,6 +113,10 @@ class ExceptionState {
 
 bool Fiber::is_on_rank_stack(void const* address) {
   return pool(StackSize::rank).contains(address);
+}
+
+std::pair<void const*, void const*> Fiber::rank_stacks() {
+  return pool(StackSize::rank).span();
 }
 
 bool Fiber::is_beyond_frame(void const* address, void const* frame) {

@@ -8,6 +8,7 @@
 #include <boost/context/stack_context.hpp>
 #include <cstddef>
 #include <functional>
+#include <utility>
 
 namespace adamant::sim {
 
@@ -30,6 +31,8 @@ class Fiber {
   void suspend();
   /// Does this address belong to the stack of a rank, of this world or an earlier one?
   static bool is_on_rank_stack(void const* address);
+  /// From the lowest to behind the highest byte of all of them.
+  static std::pair<void const*, void const*> rank_stacks();
   /// Are both on the stack of one rank, and does `address` lie beyond the frame, where stacks grow?
   static bool is_beyond_frame(void const* address, void const* frame);
   /// Started and not yet at its end.

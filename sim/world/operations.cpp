@@ -20,6 +20,19 @@ Stream& World::add_stream(int device, unsigned flags, int cuda_priority) {
   return stream;
 }
 
+// Those of the last world serve again, and their clocks keep their storage.
+Ticket& World::add_ticket() {
+  if (tickets_used_ == tickets_.size()) tickets_.emplace_back();
+  Ticket& ticket = tickets_[tickets_used_++];
+  ticket.done = false;
+  ticket.clock.clear();
+  ticket.time_ns = 0;
+  ticket.stream = nullptr;
+  ticket.blocked.clear();
+  ticket.waiting.clear();
+  return ticket;
+}
+
 Meeting& World::add_meeting(std::uint32_t expected) {
   Meeting& meeting = meetings_.emplace_back();
   meeting.expected = expected;

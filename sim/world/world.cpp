@@ -28,7 +28,8 @@ void World::prepare(Options const& options, Observer& observer) {
   choices_.reset(options.schedule);
   addresses_ = Prng(mix64(options.seed ^ 0xADD2E55E5ULL));
   streams_.clear();
-  tickets_.clear();
+  tickets_used_ = 0;
+  if (tickets_.size() > operations_kept_max) tickets_.clear();
   meetings_.clear();
   free_operations_.clear();
   if (operations_.size() > operations_kept_max) operations_.clear();

@@ -105,7 +105,7 @@ class World {
   void push(Stream& stream, Operation& operation);
   /// Takes back what was made and not pushed.
   void discard(Operation& operation);
-  Ticket& add_ticket() { return tickets_.emplace_back(); }
+  Ticket& add_ticket();
   Meeting& add_meeting(std::uint32_t expected);
   /// The operation stays in its queue, but does nothing and waits for nobody.
   void leave_meeting(Stream& stream, Operation& operation);
@@ -178,6 +178,7 @@ class World {
   std::deque<Stream> streams_;
   std::uint32_t agent_count_ = 0;
   std::deque<Ticket> tickets_;
+  std::size_t tickets_used_ = 0;
   std::deque<Meeting> meetings_;
   std::vector<std::unique_ptr<Operation>> operations_;
   std::vector<Operation*> free_operations_;
