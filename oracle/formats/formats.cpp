@@ -155,7 +155,8 @@ float value_of(std::uint16_t bits, NumberFormat format) {
 }
 
 float rounded(float x, NumberFormat format) {
-  return format == NumberFormat::fp32 ? x : value_of(bits_of(x, format), format);
+  if (format == NumberFormat::fp32) return x;
+  return format == NumberFormat::bf16 ? kept<bf16>(x) : kept<fp16>(x);
 }
 
 void round_to(NumberFormat format, std::span<float> values) {

@@ -1,7 +1,9 @@
 #include "oracle/reduce/sum_bound.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 
 #include "oracle/check.h"
@@ -90,9 +92,10 @@ double growth_limit(SideSum const& side, double roundings, double u) {
   return side.sum * (1.0 + 2.0 * std::max(roundings, 0.0) * u);
 }
 
-/// ufp(x) for a normal x > 0.
+/// ufp(x) for a normal x > 0: its exponent without its fraction.
 double power_of_two_in(double x) {
-  return std::ldexp(1.0, std::ilogb(x));
+  constexpr std::uint64_t exponent_bits = 0x7ff0000000000000U;
+  return std::bit_cast<double>(std::bit_cast<std::uint64_t>(x) & exponent_bits);
 }
 
 /// Step 3. REQUIRES: k >= 3.
@@ -223,19 +226,6 @@ Admissible MeanBounds::at(std::int64_t index) const {
   check(index >= 0 && index < numel(), "the index is in the tensor");
   auto const i = static_cast<std::size_t>(index);
   return mean_of({positive_[i], negative_[i], nonfinite_[i]}, count_, format_);
-}
-
-std::optional<std::int64_t> MeanBounds::first_outside(std::span<float const> actual,
-                                                      std::span<float const> older) const {
-  check(std::ssize(actual) == numel(), "the observed values cover the tensor");
-  check(older.empty() || older.size() == actual.size(), "so do the older ones, if any");
-  for (std::int64_t i = 0; i < numel(); ++i) {
-    auto const mean = at(i);
-    auto const bound =
-        older.empty() ? mean : add_to(older[static_cast<std::size_t>(i)], mean, format_);
-    if (!bound.contains(actual[static_cast<std::size_t>(i)])) return i;
-  }
-  return std::nullopt;
 }
 
 }  // namespace adamant::oracle

@@ -43,7 +43,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -103,11 +102,6 @@ class MeanBounds {
 
   /// What the mean over the microbatches added so far may be. REQUIRES: count() >= 1.
   Admissible at(std::int64_t index) const;
-
-  /// The first element of `actual` that is not admissible. `older` is the gradient's value before
-  /// this mean was added, or empty if there was none.
-  std::optional<std::int64_t> first_outside(std::span<float const> actual,
-                                            std::span<float const> older) const;
 
  private:
   std::vector<SideSum> positive_;

@@ -367,15 +367,14 @@ TEST(MeanBounds, GiveWhatEachElementWouldGetAlone) {
         << text(elements[i]);
 }
 
-TEST(MeanBounds, NameTheFirstElementOutside) {
-  MeanBounds bounds(3);
-  bounds.add(std::vector{1.0F, 2.0F, 3.0F});
-  bounds.add(std::vector{3.0F, 2.0F, 1.0F});
-  EXPECT_EQ(bounds.first_outside(std::vector{2.0F, 2.0F, 2.0F}, {}), std::nullopt);
-  EXPECT_EQ(bounds.first_outside(std::vector{2.0F, 2.5F, 2.5F}, {}), 1);
-  std::vector const older{10.0F, 20.0F, 30.0F};
-  EXPECT_EQ(bounds.first_outside(std::vector{12.0F, 22.0F, 32.0F}, older), std::nullopt);
-  EXPECT_EQ(bounds.first_outside(std::vector{12.0F, 22.0F, 2.0F}, older), 2);
+TEST(MeanBounds, AdmitOneMeanAloneAndOnTopOfAnOlderGradient) {
+  MeanBounds bounds(2);
+  bounds.add(std::vector{1.0F, 2.0F});
+  bounds.add(std::vector{3.0F, 2.0F});
+  EXPECT_TRUE(bounds.at(0).contains(2.0F));
+  EXPECT_FALSE(bounds.at(1).contains(2.5F));
+  EXPECT_TRUE(add_to(10.0F, bounds.at(0)).contains(12.0F));
+  EXPECT_FALSE(add_to(20.0F, bounds.at(1)).contains(2.0F));
 }
 
 }  // namespace
