@@ -257,7 +257,7 @@ class Generator {
   void make_program() {
     offloaded_ = leaves_after_step();
     has_norm_ = scenario_.optimizer.clip.has_value();
-    bool const saves = feature(Feature::save, 16);  // files cost ten times what others do
+    bool const saves = feature(Feature::save, 20);  // files cost three times what others do
     bool const scales = has_norm_ || scenario_.optimizer.loss_scale.kind != LossScale::Kind::none;
     saves_ = saves && !scales && !scenario_.optimizer.capturable &&
              std::holds_alternative<std::monostate>(scenario_.offload);
@@ -276,7 +276,7 @@ class Generator {
   /// programs make progress; otherwise any.
   Action draw_action() {
     if (captures_ && draws_.chance(35)) return draw_graph();
-    bool const keeps = draws_.chance(30);
+    bool const keeps = draws_.chance(26);
     if (keeps && saves_) return draw_checkpoint();
     bool const usual = draws_.chance(50);
     std::int64_t const any = draws_.below(10);
@@ -307,7 +307,7 @@ class Generator {
 
   Action draw_train() {
     if (!may_run_backward()) return ZeroGrad{};
-    return Train{.count = draws_.between(1, 2)};
+    return Train{.count = draws_.chance(30) ? 2 : 1};
   }
 
   Action draw_backward() {
@@ -489,8 +489,8 @@ class Generator {
     std::int64_t const loads = std::count_if(
         scenario_.program.begin(), scenario_.program.end(),
         [](Operation const& operation) { return std::holds_alternative<Load>(operation.action); });
-    if (!saves.empty() && feature(Feature::crash, 45)) return make_crash(saves);
-    if (loads > 0 && feature(Feature::damage, 40)) make_damage(loads);
+    if (!saves.empty() && feature(Feature::crash, 50)) return make_crash(saves);
+    if (loads > 0 && feature(Feature::damage, 60)) make_damage(loads);
   }
 
   void make_crash(std::vector<std::int64_t> const& saves) {
