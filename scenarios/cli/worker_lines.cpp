@@ -24,11 +24,10 @@ RunResult make_error(Scenario const& scenario, RunOptions const& options, std::s
   return result;
 }
 
-}  // namespace
-
-Json run_in_worker(Scenario const& scenario, RunOptions const& options) {
+template <typename Tell>
+Json line_of(Scenario const& scenario, RunOptions const& options, Tell tell) {
   try {
-    return {{"result", to_json(run_scenario(scenario, options))}};
+    return tell(run_scenario(scenario, options));
   } catch (MachineLacks const& error) {
     return {{"failure", error.what()}, {"status", static_cast<int>(Status::lacking)}};
   } catch (OutputError const& error) {
@@ -36,6 +35,20 @@ Json run_in_worker(Scenario const& scenario, RunOptions const& options) {
   } catch (std::exception const& error) {
     return {{"failure", error.what()}, {"status", static_cast<int>(Status::not_met)}};
   }
+}
+
+}  // namespace
+
+Json run_in_worker(Scenario const& scenario, RunOptions const& options) {
+  return line_of(scenario, options, [](RunResult const& result) {
+    return Json{{"result", to_json(result)}};
+  });
+}
+
+Json search_in_worker(Scenario const& scenario, RunOptions const& options) {
+  return line_of(scenario, options, [](RunResult const& result) {
+    return result.met ? Json::object() : Json{{"result", to_json(result)}};
+  });
 }
 
 Ended ended_with(Json const& answer, Scenario const& scenario, RunOptions const& options) {

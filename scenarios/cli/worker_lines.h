@@ -16,6 +16,10 @@ namespace adamant::scenarios {
 /// Runs the scenario, in a worker. Nothing is thrown: what the run throws becomes part of the line.
 nlohmann::ordered_json run_in_worker(Scenario const& scenario, RunOptions const& options);
 
+/// The same in a search, where most cases end as expected: of those there is nothing to say, and
+/// the object is empty.
+nlohmann::ordered_json search_in_worker(Scenario const& scenario, RunOptions const& options);
+
 struct Ended {
   RunResult result;
   Status status = Status::met;

@@ -40,7 +40,8 @@ constexpr int checked_workers = 3;
 
 // Memory is exhausted by a few cores; the engine's kernels never share bytes between blocks.
 int threads_of_machine() {
-  return static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1U, 8U));
+  static auto const threads = std::clamp(std::thread::hardware_concurrency(), 1U, 8U);  // a file
+  return static_cast<int>(threads);
 }
 
 ViolationReport reported(sim::Violation const& violation) {

@@ -52,7 +52,6 @@ SimExecution::SimExecution(RunParts const& run, WorldStart const& start)
               .hybrid = std::holds_alternative<HybridOffload>(parts_.setting.offload)},
              run.files),
       operations_(static_cast<std::size_t>(ranks_), -1),
-      named_(static_cast<std::size_t>(ranks_)),
       taken_(static_cast<std::size_t>(ranks_), 0),
       load_errors_(static_cast<std::size_t>(ranks_)),
       walk_(start.walk) {
@@ -253,18 +252,15 @@ void SimExecution::name_streams(int rank) {
 }
 
 void SimExecution::name_for_reports(int rank) {
-  auto& named = named_[static_cast<std::size_t>(rank)];
-  for (NamedBuffer const& buffer : world_.buffers(rank)) {
-    if (std::find(named.begin(), named.end(), buffer.address) != named.end()) continue;
-    named.push_back(buffer.address);
+  for (NamedBuffer const& buffer : world_.note_buffers(rank))
     sim::name_buffer(buffer.address, name_of(buffer.purpose));
-  }
 }
 
 template <typename Look>
 void SimExecution::show(Look look) {
   sim::meet([&] {
     try {
+      world_.look_anew();
       if (!look()) go_on_ = false;
     } catch (...) {
       observer_error_ = std::current_exception();

@@ -96,8 +96,7 @@ class SimExecution {
   int ranks_;
   SimWorld world_;
   bool go_on_ = true;
-  std::vector<int> operations_;                  // which entry each rank is at
-  std::vector<std::vector<void const*>> named_;  // by rank: buffers that have a name
+  std::vector<int> operations_;  // which entry each rank is at
 
   int prepared_ = 0;                      // operations that were prepared
   std::vector<int> taken_;                // by rank: operations that it took up

@@ -1,6 +1,8 @@
 #include "scenarios/run/engines/sim_world.h"
 
+#include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "sim/sim.h"
 
@@ -35,12 +37,28 @@ std::vector<WorldAllocation> live_allocations() {
 }
 
 Shard SimWorld::shard(int rank, int parameter, TensorKind kind) const {
-  std::vector<std::byte> none;  // where nothing lies in two places
   auto const number =
       (static_cast<std::size_t>(rank) * parameters_ + static_cast<std::size_t>(parameter)) *
           tensor_kind_count +
       static_cast<std::size_t>(kind);
-  return shard_of(at(rank).engine(), parameter, kind, rooms_.empty() ? none : rooms_[number]);
+  std::optional<Shard>& known = shards_[number];
+  if (known) return *known;
+  std::vector<std::byte> none;  // where nothing lies in two places
+  known = shard_of(at(rank).engine(), parameter, kind, rooms_.empty() ? none : rooms_[number]);
+  return *known;
+}
+
+std::vector<NamedBuffer> SimWorld::note_buffers(int rank) {
+  auto& known = buffers_[static_cast<std::size_t>(rank)];
+  auto now = named_buffers(at(rank).engine());
+  auto fresh = now;
+  std::erase_if(fresh, [&](NamedBuffer const& buffer) {
+    return std::any_of(known.begin(), known.end(), [&](NamedBuffer const& other) {
+      return other.address == buffer.address && other.purpose == buffer.purpose;
+    });
+  });
+  known = std::move(now);
+  return fresh;
 }
 
 std::optional<std::vector<WorldAllocation>> SimWorld::allocations() const {

@@ -2,6 +2,7 @@
 // process' own, and settled.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -23,7 +24,9 @@ class SimWorld final : public WorldView {
   SimWorld(Size const& size, SimFiles const& files)
       : parameters_(size.parameters),
         ranks_(static_cast<std::size_t>(size.ranks)),
-        rooms_(size.hybrid ? ranks_.size() * parameters_ * tensor_kind_count : 0),
+        buffers_(ranks_.size()),
+        shards_(ranks_.size() * parameters_ * tensor_kind_count),
+        rooms_(size.hybrid ? shards_.size() : 0),
         files_(files) {}
 
   std::unique_ptr<RankEngine>& rank(int number) { return ranks_[static_cast<std::size_t>(number)]; }
@@ -42,7 +45,7 @@ class SimWorld final : public WorldView {
     return scaling_of(view, view.state == nullptr ? real::ScalingState() : *view.state);
   }
   std::vector<NamedBuffer> buffers(int rank) const override {
-    return named_buffers(at(rank).engine());
+    return buffers_[static_cast<std::size_t>(rank)];
   }
   std::size_t peak_bytes(int rank, Purpose purpose) const override {
     return at(rank).engine().peak_bytes(purpose);
@@ -53,6 +56,13 @@ class SimWorld final : public WorldView {
     return files_.files_of(name);
   }
 
+  /// The ranks have gone on since anything was asked: forgets what engines said of their shards.
+  void look_anew() { std::fill(shards_.begin(), shards_.end(), std::nullopt); }
+
+  /// Asks a rank's engine for its buffers; until the rank goes on, buffers() tells them. Returns
+  /// those that were not there when it was asked last.
+  std::vector<NamedBuffer> note_buffers(int rank);
+
   /// What a run led to, for its digest: every rank's parameters, bit for bit.
   std::uint64_t fold(std::size_t parameters) const;
 
@@ -61,6 +71,9 @@ class SimWorld final : public WorldView {
 
   std::size_t parameters_;
   std::vector<std::unique_ptr<RankEngine>> ranks_;
+  std::vector<std::vector<NamedBuffer>> buffers_;  // by rank
+  // Several judges ask for each shard; here as in rooms_ by rank, parameter and kind.
+  mutable std::vector<std::optional<Shard>> shards_;
   mutable std::vector<std::vector<std::byte>> rooms_;  // by rank, parameter and kind
   SimFiles const& files_;
 };

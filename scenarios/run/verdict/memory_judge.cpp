@@ -109,12 +109,11 @@ void MemoryJudge::compare_purposes(WorldView const& world, int rank,
     Bytes const expected{.device = budget.device_bytes(purpose),
                          .pinned = budget.pinned_bytes(purpose)};
     Bytes const& actual = listed[static_cast<std::size_t>(i)];
-    std::string const name(name_of(purpose));
     if (actual != expected)
       findings_.add(law, {.rank = rank},
                     {.expected = text_of(expected),
                      .actual = text_of(actual),
-                     .message = "the rank's live buffers for " + name +
+                     .message = "the rank's live buffers for " + std::string(name_of(purpose)) +
                                 " are not what its shapes "
                                 "and its operations need"});
     auto const peak = static_cast<std::int64_t>(world.peak_bytes(rank, purpose));
@@ -122,7 +121,8 @@ void MemoryJudge::compare_purposes(WorldView const& world, int rank,
       findings_.add(law, {.rank = rank},
                     {.expected = std::to_string(budget.peak_bytes(purpose)) + " bytes",
                      .actual = std::to_string(peak) + " bytes",
-                     .message = "the rank's peak for " + name + " is not what it should be"});
+                     .message = "the rank's peak for " + std::string(name_of(purpose)) +
+                                " is not what it should be"});
   }
 }
 

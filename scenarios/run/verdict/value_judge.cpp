@@ -282,18 +282,20 @@ void ValueJudge::admit_block(int rank, int parameter, oracle::MicrobatchReader c
     auto const mean = bounds.at(i);
     return older.empty() ? mean : oracle::add_to(older[static_cast<std::size_t>(i)], mean, format);
   };
-  if (auto const at = bounds.first_outside(actual, older); at) {
-    ViolationReport report = outside(admissible(*at), actual[static_cast<std::size_t>(*at)]);
-    report.rank = rank;
-    report.tensor = tensor_name(model.spec(parameter), TensorKind::gradient);
-    report.index = begin + *at;
-    findings_.add(std::move(report));
-    return;
-  }
   bool const small = model.spec(parameter).numel() <= small_tensor_numel;
-  for (std::int64_t i = 0; i < std::ssize(actual); i += small ? 1 : sample_stride)
-    interval_used_ =
-        std::max(interval_used_, admissible(i).used(actual[static_cast<std::size_t>(i)]));
+  for (std::int64_t i = 0; i < std::ssize(actual); ++i) {
+    auto const bound = admissible(i);
+    float const value = actual[static_cast<std::size_t>(i)];
+    if (!bound.contains(value)) {
+      ViolationReport report = outside(bound, value);
+      report.rank = rank;
+      report.tensor = tensor_name(model.spec(parameter), TensorKind::gradient);
+      report.index = begin + i;
+      return findings_.add(std::move(report));
+    }
+    if (small || i % sample_stride == 0)
+      interval_used_ = std::max(interval_used_, bound.used(value));
+  }
 }
 
 }  // namespace adamant::scenarios
