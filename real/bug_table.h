@@ -294,6 +294,8 @@ namespace adamant::real {
     "only infinities are looked for, a NaN is stepped with")                                       \
   X(hysteresis_refilled, "values.bitwise", "adamant",                                              \
     "every good step refills the hysteresis, so that the scale backs off too late")                \
+  X(scaler_starts_afresh, "checkpoint.roundtrip", "adamant",                                       \
+    "a load takes the loss scale's setting from the checkpoint, and not where it had come to")     \
   X(hysteresis_ignored, "values.bitwise", "adamant", "the first overflow halves the scale")        \
   /* what outlives an engine */                                                                    \
   X(order_from_leftover_state, "determinism.digest", "adamant",                                    \

@@ -448,8 +448,10 @@ void ShardedAdam::replay() {
 CheckpointState ShardedAdam::checkpoint_state() {
   tensors_.expect_one_description();
   for (Stream const* stream : all_streams()) stream->synchronize();
-  return describe_engine(
+  CheckpointState state = describe_engine(
       names(), [this](int parameter, TensorKind kind) { return placed(parameter, kind); }, step_);
+  state.progress.numbers = numbers_of(scaling_.save());
+  return state;
 }
 
 void ShardedAdam::save(Storage& storage, std::string const& directory) {
@@ -470,6 +472,7 @@ LoadReport ShardedAdam::load(Storage& storage, std::string const& directory) {
       scaling_.gradients_changed();
     });
     follow_loaded_shards();
+    scaling_.restore(scaling_of(loaded.progress.numbers));
   });
   restore_progress(names(), loaded.progress, step_);
   has_state_ = true;

@@ -105,9 +105,9 @@ struct EngineConfig {
   Rendezvous* rendezvous = nullptr;            // loopback: outlives the engine
   std::shared_ptr<LoopbackExchange> exchange;  // loopback: the same on every rank
 
-  /// Bytes of a checkpoint's file that are moved at once and share a checksum; at most 1 MiB. Copies
-  /// of this size stay in a core's second cache, and the checksum of what was just copied costs no
-  /// memory traffic; larger pieces cost a load that needs a part of them more.
+  /// Bytes of a checkpoint's file that are moved at once and share a checksum; at most 1 MiB.
+  /// Copies of this size stay in a core's second cache, and the checksum of what was just copied
+  /// costs no memory traffic; larger pieces cost a load that needs a part of them more.
   std::size_t checkpoint_piece_bytes = 256 * 1024;
 };
 
@@ -220,10 +220,10 @@ class Engine {
   /// Errors: StorageError, on all ranks; the engine goes on.
   virtual void save(Storage& storage, std::string const& directory) = 0;
 
-  /// Replaces parameters, main weights, moments, step counters and the settings of groups by those
-  /// of a checkpoint, whatever the world that saved it; all ranks call it. No parameter has a
-  /// gradient afterwards. What is in host memory stays there. Files without adamant's manifest
-  /// (PyTorch's) leave settings as they are.
+  /// Replaces parameters, main weights, moments, step counters, the settings of groups, loss scaler
+  /// and norm by those of a checkpoint, whatever the world that saved it; all ranks call it. No
+  /// parameter has a gradient afterwards. What is in host memory stays there. Files without
+  /// adamant's manifest (PyTorch's) leave settings as they are.
   ///
   /// Errors: CheckpointError (real/checkpoint/checkpoint_error.h) or StorageError, the same on all
   ///         ranks. What can be known beforehand is, and then nothing has changed; bytes that turn

@@ -127,7 +127,8 @@ Model::Tensor const& Model::handed(State const& state) const {
   return state.cast_gradient.empty() ? state.gradient : state.cast_gradient;
 }
 
-void Model::clip(float max_norm) {
+void Model::clip() {
+  check(config_.max_norm.has_value(), "there is a norm to scale to");
   SquareSum squares;
   std::vector<float> block(block_numel);
   for (auto const& s : states_) {
@@ -139,7 +140,7 @@ void Model::clip(float max_norm) {
     });
   }
   clipped_.norm = norm_of(squares);
-  clipped_.coefficient = clip_coefficient(max_norm, clipped_.norm);
+  clipped_.coefficient = clip_coefficient(*config_.max_norm, clipped_.norm);
 }
 
 void Model::set_loss_scale(LossScale const& loss_scale) {
@@ -203,7 +204,8 @@ Scaling Model::scaling() const {
           .norm = clipped_.norm,
           .coefficient = clipped_.coefficient,
           .growth_tracker = scaler_.growth_tracker(),
-          .hysteresis = scaler_.hysteresis()};
+          .hysteresis = scaler_.hysteresis(),
+          .max_norm = config_.max_norm};
 }
 
 void Model::set_group(int group, AdamConfig const& config) {
@@ -220,6 +222,8 @@ Model::Saved Model::save() const {
     kept.has_gradient = false;
   }
   saved.groups_ = config_.groups;
+  saved.scaler_ = scaler_;
+  saved.max_norm_ = config_.max_norm;
   return saved;
 }
 
@@ -243,11 +247,21 @@ void Model::Saved::set_group(int group, AdamConfig const& config) {
   groups_.at(static_cast<std::size_t>(group)) = config;
 }
 
+void Model::Saved::set_scaling(LossScaler const& scaler, std::optional<float> max_norm) {
+  scaler_ = scaler;
+  max_norm_ = max_norm;
+}
+
 void Model::load(Saved const& saved) {
   check(saved.states_.size() == states_.size(), "what is loaded was saved by such a model");
   check(saved.groups_.size() == config_.groups.size(), "what is loaded was saved by such a model");
   states_ = saved.states_;
   config_.groups = saved.groups_;
+  config_.max_norm = saved.max_norm_;
+  scaler_ = saved.scaler_;
+  skipped_ = false;
+  inverse_ = scaler_.inverse();
+  clipped_ = {};
 }
 
 int Model::parameter_count() const {

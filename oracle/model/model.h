@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -19,6 +20,7 @@ struct ModelConfig {
   std::vector<AdamConfig> groups;  // indexed by ParameterSpec::group
   StepCounter step_counter = StepCounter::group;
   LossScale loss_scale = {};
+  std::optional<float> max_norm = {};  // what clip() scales to
 };
 
 /// What a model knows of loss scale and clipping.
@@ -30,6 +32,7 @@ struct Scaling {
   float coefficient = 1;  // what follows from it
   int growth_tracker = 0;
   int hysteresis = 0;
+  std::optional<float> max_norm = {};
 };
 
 /// Parameters start at 0, moments at 0, without gradients, with all counters at 0.
@@ -67,10 +70,14 @@ class Model {
 
   /// Takes the norm of all gradients as the optimizer is handed them, without their loss scale:
   ///
-  ///   norm = exact norm of fl32(g inverse)    coefficient = clip_coefficient(max_norm, norm)
+  ///   norm = exact norm of fl32(g inverse)    coefficient = clip_coefficient(maximal norm, norm)
   ///
   /// Later steps multiply by it until a backward or zero_grad; a second clip replaces the first.
-  void clip(float max_norm);
+  /// REQUIRES: a maximal norm.
+  void clip();
+
+  /// What later clips scale to, or none.
+  void set_max_norm(std::optional<float> max_norm) { config_.max_norm = max_norm; }
 
   /// From here on backwards are expected to bring gradients times this; a scaler starts afresh.
   void set_loss_scale(LossScale const& loss_scale);
@@ -95,7 +102,8 @@ class Model {
 
   void set_group(int group, AdamConfig const& config);
 
-  /// What a checkpoint keeps: weights, moments, counters and settings, but no gradient.
+  /// What a checkpoint keeps: weights, moments, counters, settings and the loss scaler, but no
+  /// gradient.
   class Saved;
   Saved save() const;
   /// Becomes what was saved; no parameter has a gradient then. REQUIRES: `saved` comes from a model
@@ -103,6 +111,8 @@ class Model {
   void load(Saved const& saved);
 
   Scaling scaling() const;
+  /// Is there a loss scale or a maximal norm?
+  bool scales() const { return scaler_.looks() || config_.max_norm; }
   int parameter_count() const;
   ParameterSpec const& spec(int parameter) const;
   AdamConfig const& group(int group) const;
@@ -157,11 +167,14 @@ class Model::Saved {
   void set(int parameter, TensorKind kind, std::span<float const> values);
   void set_steps(int parameter, std::int64_t steps);
   void set_group(int group, AdamConfig const& config);
+  void set_scaling(LossScaler const& scaler, std::optional<float> max_norm);
 
  private:
   friend class Model;
   std::vector<State> states_;
   std::vector<AdamConfig> groups_;
+  LossScaler scaler_;
+  std::optional<float> max_norm_;
 };
 
 }  // namespace adamant::oracle

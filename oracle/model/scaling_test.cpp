@@ -72,7 +72,8 @@ TEST(ScaledModel, ClipCoversAllParametersAndScalesTheStep) {
   Model clipped = model_of();
   clipped.add_gradient(0, Values{3, 0});
   clipped.add_gradient(1, Values{0, -4});
-  clipped.clip(1.0F);
+  clipped.set_max_norm(1.0F);
+  clipped.clip();
   float const coefficient = clip_coefficient(1.0F, 5.0F);
   EXPECT_EQ(clipped.scaling().norm, 5.0F);
   EXPECT_EQ(clipped.scaling().coefficient, coefficient);
@@ -89,7 +90,8 @@ TEST(ScaledModel, ClipCoversAllParametersAndScalesTheStep) {
 TEST(ScaledModel, TheNormIsOfUnscaledGradients) {
   Model model = model_of(fixed(3.0F));
   model.add_gradient(0, Values{9, 12});
-  model.clip(1.0F);
+  model.set_max_norm(1.0F);
+  model.clip();
   float const third = 1.0F / 3.0F;
   EXPECT_EQ(model.scaling().norm, static_cast<float>(std::hypot(9 * third, 12 * third)));
 }
@@ -97,15 +99,16 @@ TEST(ScaledModel, TheNormIsOfUnscaledGradients) {
 TEST(ScaledModel, ACoefficientHoldsUntilGradientsChange) {
   Model model = model_of();
   model.add_gradient(0, Values{3, 4});
-  model.clip(1.0F);
+  model.set_max_norm(1.0F);
+  model.clip();
   model.step();
   EXPECT_LT(model.scaling().coefficient, 1.0F);
   model.begin_backward();
   EXPECT_EQ(model.scaling().coefficient, 1.0F);
-  model.clip(1.0F);
+  model.clip();
   model.zero_grad(false);
   EXPECT_EQ(model.scaling().coefficient, 1.0F);
-  model.clip(1.0F);
+  model.clip();
   EXPECT_EQ(model.scaling().norm, 0.0F);
 }
 
@@ -119,6 +122,22 @@ TEST(ScaledModel, ANewScaleStartsAfresh) {
   EXPECT_FALSE(model.scaling().skipped);
   model.set_loss_scale({});
   EXPECT_EQ(model.scaling().loss_scale, 1.0F);
+}
+
+TEST(ScaledModel, ALoadBringsBackScalerAndNorm) {
+  Model model = model_of({.kind = LossScale::Kind::dynamic});
+  model.set_max_norm(0.5F);
+  model.add_gradient(0, Values{infinity, 0});
+  model.step();
+  Model::Saved const saved = model.save();
+  model.set_loss_scale(fixed(3.0F));
+  model.set_max_norm(std::nullopt);
+  model.load(saved);
+  EXPECT_EQ(model.scaling().loss_scale, 0x1p32F);
+  EXPECT_EQ(model.scaling().hysteresis, 1);
+  EXPECT_EQ(model.scaling().max_norm, 0.5F);
+  EXPECT_FALSE(model.scaling().skipped);  // that was another step
+  EXPECT_EQ(model.scaling().inverse, 0x1p-32F);
 }
 
 }  // namespace

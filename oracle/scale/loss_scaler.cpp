@@ -20,6 +20,12 @@ LossScaler::LossScaler(LossScale const& setting) : setting_(setting) {
   hysteresis_ = overflows_to_backoff;
 }
 
+LossScaler::LossScaler(LossScale const& setting, Progress const& progress)
+    : setting_(setting),
+      scale_(progress.scale),
+      growth_tracker_(progress.growth_tracker),
+      hysteresis_(progress.hysteresis) {}
+
 float LossScaler::inverse() const {
   return static_cast<float>(1.0 / static_cast<double>(scale_));
 }

@@ -25,6 +25,14 @@ class LossScaler {
   /// Starts afresh, also where the same was set before.
   explicit LossScaler(LossScale const& setting);
 
+  /// Goes on from where one was.
+  struct Progress {
+    float scale = 1;
+    int growth_tracker = 0;
+    int hysteresis = 0;
+  };
+  LossScaler(LossScale const& setting, Progress const& progress);
+
   /// Are gradients that are not finite looked for?
   bool looks() const { return setting_.kind != LossScale::Kind::none; }
   /// What gradients are multiplied by; 1 where there is no scale.

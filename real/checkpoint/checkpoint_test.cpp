@@ -327,5 +327,31 @@ TEST(Checkpoint, ASaveThatWasCutOffBetweenItsRenamesLeavesTheOlderOneToLoadAndTo
   EXPECT_EQ(storage.list("."), (std::vector<DirectoryEntry>{{"c", true}}));
 }
 
+ScalingState scaling_state(Rank& rank) {
+  ScalingState state;
+  ADAMANT_TRY(cudaMemcpyAsync(&state, rank.engine->scaling().state, sizeof state,
+                              cudaMemcpyDeviceToHost, rank.engine->streams().front().stream));
+  rank.engine->synchronize();
+  return state;
+}
+
+TEST(Checkpoint, KeepsWhereTheLossScalerHasComeTo) {
+  ADAMANT_NEEDS(3, Devices::shared);
+  MemoryStorage storage;
+  in_world(3, [&](Rank& rank) {
+    rank.engine->set_loss_scale({.kind = LossScale::Kind::dynamic});
+    rank.engine->set_max_norm(0.125F);
+    rank.train(2);
+    rank.engine->save(storage, "c");
+  });
+  in_world(2, [&](Rank& rank) {
+    rank.engine->load(storage, "c");
+    EXPECT_TRUE(rank.engine->scaling().looks);
+    EXPECT_EQ(rank.engine->scaling().max_norm, 0.125F);
+    EXPECT_EQ(scaling_state(rank).growth_tracker, 2);
+    EXPECT_EQ(scaling_state(rank).scale, 0x1p32F);
+  });
+}
+
 }  // namespace
 }  // namespace adamant::real

@@ -12,6 +12,7 @@
 #include "real/checkpoint/safetensors.h"
 #include "real/checkpoint/transfer.h"
 #include "real/cuda/assert.h"
+#include "real/scale/saved_scaling.h"
 
 namespace adamant::real {
 
@@ -87,6 +88,7 @@ Progress progress_of(Manifest const& manifest, Progress const& current) {
   if (saved.groups.size() != current.groups.size())
     refuse_incompatible(std::to_string(saved.groups.size()), " groups are saved, there are ",
                         std::to_string(current.groups.size()), " here");
+  static_cast<void>(scaling_of(saved.numbers));  // refused while nothing has changed
   Progress progress = saved;
   for (std::size_t g = 0; g < current.groups.size(); ++g) {
     progress.groups[g] = find_group(saved, g, current);

@@ -32,7 +32,7 @@ struct SavedGroup {
 struct Progress {
   std::vector<SavedGroup> groups;
   std::map<std::string, std::int64_t> parameter_steps;  // by name
-  std::map<std::string, double> numbers;                // of the run: loss scale and the like
+  std::map<std::string, double> numbers;                // real/scale/saved_scaling.h
 
   friend bool operator==(Progress const&, Progress const&) = default;
 };

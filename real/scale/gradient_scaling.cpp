@@ -206,6 +206,23 @@ float const* GradientScaling::coefficient() const {
   return there ? &rooms().state->coefficient : nullptr;
 }
 
+SavedScaling GradientScaling::save() {
+  SavedScaling saved = {.loss_scale = loss_scale_, .max_norm = max_norm_};
+  if (!looks()) return saved;
+  ScalingState const state = read_state();
+  saved.scale = state.scale;
+  saved.growth_tracker = state.growth_tracker;
+  saved.hysteresis = state.hysteresis;
+  return saved;
+}
+
+void GradientScaling::restore(SavedScaling const& saved) {
+  set_loss_scale(saved.loss_scale);
+  if (looks() && !ADAMANT_BUG(scaler_starts_afresh))
+    launch_resumed_scale(saved, rooms().state, parts_.streams.compute);
+  set_max_norm(saved.max_norm);
+}
+
 ScalingState const* GradientScaling::state() const {
   return device_.as<ScalingState>();
 }

@@ -90,6 +90,11 @@ class GradientScaling {
   /// On the device, or null where neither was ever asked for.
   ScalingState const* state() const;
 
+  /// What a checkpoint keeps. Waits where there is a loss scale.
+  SavedScaling save();
+  /// Goes on from there: settings, and where the scaler had come to. Ordered on `compute`.
+  void restore(SavedScaling const& saved);
+
  private:
   /// Where everything lies in the one device buffer.
   struct Rooms {

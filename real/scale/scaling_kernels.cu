@@ -132,7 +132,9 @@ struct NewScaleArguments {
   float scale = 1;
   float inverse = 1;
   std::int32_t dynamic = 0;
+  std::int32_t growth_tracker = 0;
   std::int32_t hysteresis = 0;
+  std::int32_t unused = 0;  // no padding: see launch()
 };
 
 __global__ void new_scale_kernel(__grid_constant__ NewScaleArguments const a) {
@@ -143,7 +145,7 @@ __global__ void new_scale_kernel(__grid_constant__ NewScaleArguments const a) {
   state.applied = a.inverse;
   state.overflowed = 0;
   state.dynamic = a.dynamic;
-  state.growth_tracker = 0;
+  state.growth_tracker = a.growth_tracker;
   state.hysteresis = a.hysteresis;
 }
 
@@ -288,15 +290,23 @@ void launch_squares(std::span<GradientPart const> parts, SquaresTarget const& ta
 }
 
 void launch_new_scale(LossScale const& setting, ScalingState* state, Stream const& stream) {
-  NewScaleArguments arguments = {.state = state};
-  if (setting.kind == LossScale::Kind::fixed) arguments.scale = setting.value;
+  SavedScaling fresh = {.loss_scale = setting};
+  if (setting.kind == LossScale::Kind::fixed) fresh.scale = setting.value;
   if (setting.kind == LossScale::Kind::dynamic) {
-    arguments.scale = first_dynamic_scale;
-    arguments.dynamic = 1;
-    arguments.hysteresis = full_hysteresis;
+    fresh.scale = first_dynamic_scale;
+    fresh.hysteresis = full_hysteresis;
   }
-  arguments.inverse = static_cast<float>(1.0 / static_cast<double>(arguments.scale));
-  launch(new_scale_kernel, dim3(1), stream, arguments);
+  launch_resumed_scale(fresh, state, stream);
+}
+
+void launch_resumed_scale(SavedScaling const& saved, ScalingState* state, Stream const& stream) {
+  launch(new_scale_kernel, dim3(1), stream,
+         NewScaleArguments{.state = state,
+                           .scale = saved.scale,
+                           .inverse = static_cast<float>(1.0 / static_cast<double>(saved.scale)),
+                           .dynamic = saved.loss_scale.kind == LossScale::Kind::dynamic ? 1 : 0,
+                           .growth_tracker = saved.growth_tracker,
+                           .hysteresis = saved.hysteresis});
 }
 
 void launch_decide(std::span<std::int32_t const> flags, ScalingState* state, Stream const& stream) {

@@ -9,6 +9,7 @@
 #include "oracle/types.h"
 #include "real/cuda/handles.h"
 #include "real/cuda/numbers.h"
+#include "real/scale/saved_scaling.h"
 #include "real/scale/scaling_state.h"
 #include "real/scale/square_limbs.h"
 
@@ -42,6 +43,8 @@ void launch_squares(std::span<GradientPart const> parts, SquaresTarget const& ta
 
 /// Starts a scaler afresh.
 void launch_new_scale(LossScale const& setting, ScalingState* state, Stream const& stream);
+/// Lets a scaler go on from where it was.
+void launch_resumed_scale(SavedScaling const& saved, ScalingState* state, Stream const& stream);
 
 /// The step's verdict: overflowed = some of `flags` is set; applied = inverse; then the scale moves
 /// as its kind does (Megatron-LM's DynamicGradScaler; a scale that would become infinite stays).

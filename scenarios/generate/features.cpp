@@ -292,14 +292,10 @@ bool is_of_graphs(Feature feature) {
          feature == Feature::replay;
 }
 
-bool is_of_scale(Feature feature) {
-  return feature >= Feature::clip && feature <= Feature::loss_scale_rounds;
-}
-
 /// What the engine does not support together, whichever feature of the two kinds it is; of graphs
 /// also what cannot be judged.
 bool exclusive_kinds(Feature a, Feature b) {
-  if (is_of_files(a)) return is_of_offload(b) || is_of_graphs(b) || is_of_scale(b);
+  if (is_of_files(a)) return is_of_offload(b) || is_of_graphs(b);
   if (is_of_graphs(a)) return is_of_offload(b) || b == Feature::loss_scale_rounds;
   return false;
 }

@@ -19,7 +19,7 @@ constexpr std::array extreme_betas{0.0F, 0.5F, 0.99999F, 0.99999994F};
 constexpr std::array extreme_epsilons{0.0F, 1e-30F, 0.1F, 1.0F};
 constexpr std::array extreme_rates{0.0F, 1e-30F, 1.0F, 1e10F};
 constexpr std::array extreme_decays{0.0F, 1.0F, 100.0F};
-constexpr std::array norms{1e-30F, 1e-3F, 0.5F, 64.0F, 1e6F};
+constexpr std::array norms{1e-30F, 1e-3F, 0.3F, 60.1F, 1e6F};
 constexpr std::array exact_scales{0.5F, 1.0F, 8.0F, 256.0F};  // also of fp16 gradients
 constexpr std::array rounding_scales{0.1F, 3.0F, 1000.0F, 1e30F};
 constexpr std::array usual_rates{1e-3F, 3e-4F, 1e-2F};
@@ -72,9 +72,9 @@ class Generator {
     make_program();
     make_schedule();
     make_precision();
+    if (!may_round()) widen_gradients();
     // Types are drawn last; what was captured before then needs a gradient that stays.
     if (captures_ && !may_capture()) scenario_.optimizer.keep_cast_grad = true;
-    if (!may_round()) widen_gradients();
     if (options_.faults) make_fault();
     return std::move(scenario_);
   }
@@ -258,8 +258,7 @@ class Generator {
     offloaded_ = leaves_after_step();
     has_norm_ = scenario_.optimizer.clip.has_value();
     bool const saves = feature(Feature::save, 20);  // files cost three times what others do
-    bool const scales = has_norm_ || scenario_.optimizer.loss_scale.kind != LossScale::Kind::none;
-    saves_ = saves && !scales && !scenario_.optimizer.capturable &&
+    saves_ = saves && !scenario_.optimizer.capturable &&
              std::holds_alternative<std::monostate>(scenario_.offload);
     ranks_ = scenario_.world.rank_count();
     captures_ = may_capture();
@@ -402,20 +401,22 @@ class Generator {
   Action draw_set() {
     Set set;
     make_override(set.change.adam, false);
-    bool const adam_alone = draws_.chance(80);
-    if (adam_alone || saves_) return set;
+    bool const adam_alone = draws_.chance(scenario_.optimizer.capturable ? 50 : 80);
+    if (adam_alone) return set;
     bool const clips = draws_.chance(50);
-    if (clips && allowed(Feature::clip) && may_change_norm()) set.change.clip = draw_clip();
+    if (clips && allowed(Feature::clip) && (has_norm_ || !keeps_norm()))
+      set.change.clip = draw_clip();
     if (!clips) make_loss_scale(set.change.loss_scale.emplace());
     return set;
   }
 
-  /// A capture that clips needs a norm whenever it is replayed, and one that does not never clips.
-  bool may_change_norm() const { return has_norm_ || !scenario_.optimizer.capturable; }
+  /// A capture that clips needs a norm whenever it is replayed, and one that does not never clips;
+  /// what a load brings back is not known here.
+  bool keeps_norm() const { return scenario_.optimizer.capturable || saves_; }
 
   Clip draw_clip() {
     bool const ends = has_norm_ && draws_.chance(50);
-    if (ends && !scenario_.optimizer.capturable) return Clip();
+    if (ends && !keeps_norm()) return Clip();
     return draws_.one_of(norms);
   }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
+#include <string>
 #include <string_view>
 
 #include "real/graph/capture_rule.h"
@@ -261,31 +263,44 @@ MaybeRefusal refuse_settings(Scenario const& scenario) {
   return std::nullopt;
 }
 
-/// What a checkpoint would have to keep and does not.
-std::string_view unsaved(Scenario const& scenario) {
-  bool clips = scenario.optimizer.clip.has_value();
-  bool scales = scenario.optimizer.loss_scale.kind != LossScale::Kind::none;
-  for (Operation const& operation : scenario.program) {
-    auto const* const set = std::get_if<Set>(&operation.action);
-    if (set == nullptr) continue;
-    clips = clips || set->change.clip.value_or(Clip()).has_value();
-    scales = scales || set->change.loss_scale.value_or(LossScale()).kind != LossScale::Kind::none;
-  }
-  if (clips) return "clip";
-  return scales ? "loss_scale" : "";
+bool has_load(std::vector<Operation> const& program) {
+  return std::any_of(program.begin(), program.end(), [](Operation const& operation) {
+    return std::holds_alternative<Load>(operation.action);
+  });
 }
 
-MaybeRefusal refuse_scaled_checkpoints(Scenario const& scenario) {
-  std::string_view const what = unsaved(scenario);
-  if (what.empty()) return std::nullopt;
+/// Names that are loaded before the program has saved them.
+std::set<std::string> loaded_from_outside(std::vector<Operation> const& program) {
+  std::set<std::string> saved;
+  std::set<std::string> outside;
+  for (Operation const& operation : program) {
+    if (auto const* save = std::get_if<Save>(&operation.action)) saved.insert(save->checkpoint);
+    auto const* const load = std::get_if<Load>(&operation.action);
+    if (load != nullptr && !saved.contains(load->from)) outside.insert(load->from);
+  }
+  return outside;
+}
+
+/// Whether `train` clips has to be known without running, and what a load brings back is not: it
+/// may be of one of two saves, or of another program.
+MaybeRefusal refuse_clip_after_load(Scenario const& scenario) {
+  bool const clips = scenario.optimizer.clip.has_value();
+  auto const outside = loaded_from_outside(scenario.program);
   for (Operation const& operation : scenario.program) {
-    bool const checkpoint = std::holds_alternative<Save>(operation.action) ||
-                            std::holds_alternative<Load>(operation.action);
-    if (!checkpoint) continue;
-    return unsupported(what,
-                       "checkpoints keep neither clip nor loss_scale; supported: save and load "
-                       "without them",
-                       operation.line);
+    auto const* const set = std::get_if<Set>(&operation.action);
+    auto const* const load = std::get_if<Load>(&operation.action);
+    bool const changes =
+        set != nullptr && set->change.clip && set->change.clip->has_value() != clips;
+    if (changes && has_load(scenario.program))
+      return unsupported("clip",
+                         "with a load in the program, supported are a norm from beginning to end, "
+                         "and none",
+                         operation.line);
+    if (load != nullptr && clips && outside.contains(load->from))
+      return unsupported("clip",
+                         "the load may bring another norm, or none; supported: loads of what this "
+                         "program saves, and clip: none",
+                         operation.line);
   }
   return std::nullopt;
 }
@@ -315,7 +330,7 @@ std::optional<Refusal> refuse(Scenario const& scenario) {
   if (auto refusal = refuse_precision(scenario)) return refusal;
   if (auto refusal = refuse_settings(scenario)) return refusal;
   if (auto refusal = refuse_capturable_operations(scenario)) return refusal;
-  if (auto refusal = refuse_scaled_checkpoints(scenario)) return refusal;
+  if (auto refusal = refuse_clip_after_load(scenario)) return refusal;
   return refuse_checkpoints(scenario);
 }
 

@@ -110,8 +110,12 @@ Row const rows[] = {
     {"", "[step]", "bug: te_2795", "unsupported.bug", 7},
     {"", "[{save: a}]", "", "", 0},
     {"", "[{save: a}, {load: {from: a, world: {shard: 3}}}]", "", "", 0},
-    {"", "[{save: a}]", "optimizer: {clip: 1}", "unsupported.clip", 6},
-    {"", "[{set: {loss_scale: 2}}, {save: a}]", "", "unsupported.loss_scale", 6},
+    {"", "[{save: a}, {load: a}]", "optimizer: {clip: 1, loss_scale: dynamic}", "", 0},
+    {"", "[{save: a}, {load: a}, {set: {clip: 2, loss_scale: 3}}]", "optimizer: {clip: 1}", "", 0},
+    {"", "[{save: a}, {load: a}, {set: {clip: none}}]", "optimizer: {clip: 1}", "unsupported.clip",
+     6},
+    {"", "[{set: {clip: 1}}, {save: a}, {load: a}]", "", "unsupported.clip", 6},
+    {"", "[{set: {loss_scale: 2}}, {save: a}]", "", "", 0},
 };
 
 TEST(Support, RefusesWithTheMostTellingReasonAtItsLine) {
@@ -124,6 +128,17 @@ TEST(Support, RefusesWithTheMostTellingReasonAtItsLine) {
     EXPECT_TRUE(is_known(refusal->id, refusal_reasons())) << refusal->id;
     EXPECT_FALSE(refusal->message.empty());
   }
+}
+
+TEST(Support, RefusesALoadThatMayBringANormOfAnotherProgram) {
+  Scenario scenario;
+  scenario.params.push_back({.name = "w", .shape = {4}});
+  scenario.program.push_back({.action = Load{.from = "theirs"}, .line = {}});
+  EXPECT_FALSE(refuse(scenario).has_value());
+  scenario.optimizer.clip = 1.0F;
+  auto const refusal = refuse(scenario);
+  ASSERT_TRUE(refusal.has_value());
+  EXPECT_EQ(refusal->id, "unsupported.clip");
 }
 
 TEST(Support, RefusesReplication) {

@@ -46,6 +46,9 @@ struct RankScaling {
   float coefficient = 1;  // what follows from it
   int growth_tracker = 0;
   int hysteresis = 0;
+  std::optional<float> max_norm = {};  // that clip scales to
+
+  friend bool operator==(RankScaling const&, RankScaling const&) = default;
 };
 
 /// A live buffer as an engine lists it.

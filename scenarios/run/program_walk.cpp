@@ -77,7 +77,6 @@ std::vector<Primitive> replayed(Primitive const& replay) {
   bool overflow = replay.overflow;
   for (Primitive& operation : operations) {
     operation.entry = replay.entry;
-    operation.max_norm = replay.max_norm;
     if (operation.kind != Kind::backward) continue;
     operation.backward_index = backward++;
     operation.overflow = std::exchange(overflow, false);
@@ -185,7 +184,6 @@ std::optional<Primitive> ProgramWalk::next() {
       .without = entry.without,
       .backward_index = backwards_,
       .overflow = overflow_,
-      .max_norm = entry.clip.value_or(0.0F),
       .captured = entry.captured ? entry.captured->primitives : std::span<Primitive const>{},
       .set_to_none = entry.set_to_none,
       .loss_scale = entry.loss_scale,

@@ -38,7 +38,6 @@ struct Primitive {
   std::int64_t backward_index = 0;    // backward, replay: how many came before it in the program
   bool overflow = false;              // backward: one rank's gradient is not finite; replay: that
                                       // of its first backward
-  float max_norm = 0;                 // clip, replay: what clips scale to
   std::span<Primitive const> captured = {};  // capture: what is recorded; replay: what is executed
   bool set_to_none = true;                   // zero_grad
   std::optional<LossScale> loss_scale = {};  // set: a scaler starts afresh with it
@@ -53,7 +52,7 @@ struct Primitive {
 int backward_count(std::span<Primitive const> operations);
 
 /// What a replay executes, each operation with what the replay knows of it: numbers of backwards,
-/// the overflow of the first of them, the norm that holds.
+/// and the overflow of the first of them.
 std::vector<Primitive> replayed(Primitive const& replay);
 
 /// A program that refuse() let pass, ready to be walked by any number of walkers.
@@ -78,7 +77,7 @@ class Program {
     bool train = false;
     Primitive::Kind kind = Primitive::Kind::check;
     std::int64_t count = 1;
-    Clip clip;  // the norm that holds here
+    Clip clip;  // the norm that the program knows of here
     bool set_to_none = true;
     std::vector<int> without;
     std::optional<LossScale> loss_scale;

@@ -41,11 +41,24 @@ TEST(ProgramWalk, TrainClipsWhereTheOptimizerHasANorm) {
             (std::vector{Kind::backward, Kind::step, Kind::zero_grad, Kind::set,  //
                          Kind::backward, Kind::clip, Kind::step, Kind::zero_grad, Kind::clip,
                          Kind::set, Kind::backward, Kind::step, Kind::zero_grad}));
+}
+
+TEST(ProgramWalk, AReplayNumbersItsBackwardsAndItsFirstOneOverflows) {
+  Capture const capture{{operation(Train{2}), operation(ZeroGrad{})}};
+  Program const program(with_program(
+      {operation(capture), operation(Backward{}), operation(Overflow{}), operation(Replay{2})}));
   ProgramWalk walk(program);
-  while (auto const primitive = walk.next())
-    if (primitive->kind == Kind::clip) {
-      EXPECT_EQ(primitive->max_norm, 0.5F);
+  for (int i = 0; i < 3; ++i) walk.next();
+  std::vector<std::int64_t> numbers;
+  std::vector<bool> struck;
+  while (auto const replay = walk.next())
+    for (Primitive const& primitive : replayed(*replay)) {
+      if (primitive.kind != Kind::backward) continue;
+      numbers.push_back(primitive.backward_index);
+      struck.push_back(primitive.overflow);
     }
+  EXPECT_EQ(numbers, (std::vector<std::int64_t>{1, 2, 3, 4}));
+  EXPECT_EQ(struck, (std::vector{true, false, false, false}));
 }
 
 TEST(ProgramWalk, AnOverflowStrikesTheNextBackwardAlone) {

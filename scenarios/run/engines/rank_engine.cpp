@@ -215,7 +215,7 @@ std::optional<Spoilt> RankEngine::spoilt(Primitive const& backward) const {
 }
 
 RankScaling scaling_of(real::ScalingView const& view, real::ScalingState const& state) {
-  RankScaling scaling;
+  RankScaling scaling{.max_norm = view.max_norm};
   if (view.state == nullptr) return scaling;
   scaling.loss_scale = state.scale;
   scaling.skipped = state.overflowed != 0;

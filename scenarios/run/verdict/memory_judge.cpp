@@ -59,8 +59,11 @@ void MemoryJudge::begin_world(int ranks) {
   for (int rank = 0; rank < ranks; ++rank)
     budgets_.emplace_back(parameters_, oracle::Place{.rank = rank, .world_size = ranks}, offload_,
                           residence_);
-  for (oracle::Budget& budget : budgets_)
-    if (scales_) budget.use_scaling();
+  if (scales_) use_scaling();
+}
+
+void MemoryJudge::use_scaling() {
+  for (oracle::Budget& budget : budgets_) budget.use_scaling();
 }
 
 void MemoryJudge::follow(Primitive const& operation) {
@@ -68,6 +71,7 @@ void MemoryJudge::follow(Primitive const& operation) {
     for (Primitive const& captured : operation.captured) follow(captured);
   bool const scales = operation.clip.value_or(Clip()).has_value() ||
                       operation.loss_scale.value_or(LossScale()).kind != LossScale::Kind::none;
+  if (scales) use_scaling();
   for (oracle::Budget& budget : budgets_) {
     if (operation.kind == Primitive::Kind::backward) budget.backward(operation.without);
     if (operation.kind == Primitive::Kind::zero_grad) budget.zero_grad(operation.set_to_none);
@@ -75,7 +79,6 @@ void MemoryJudge::follow(Primitive const& operation) {
     if (operation.kind == Primitive::Kind::offload) budget.offload();
     if (operation.kind == Primitive::Kind::reload) budget.reload();
     if (operation.kind == Primitive::Kind::load) budget.zero_grad(true);
-    if (scales) budget.use_scaling();
   }
 }
 

@@ -22,6 +22,9 @@ class MemoryJudge {
   /// Keeps the expectation in step with what the engines did.
   void follow(Primitive const& operation);
 
+  /// Engines have had to do with a loss scale or a norm.
+  void use_scaling();
+
   void compare(WorldView const& world);
   /// After the engines are gone.
   void expect_nothing(std::span<WorldAllocation const> left);

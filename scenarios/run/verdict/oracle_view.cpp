@@ -41,7 +41,8 @@ RankScaling scaling_of(oracle::Model const& model) {
           .norm = scaling.norm,
           .coefficient = scaling.coefficient,
           .growth_tracker = scaling.growth_tracker,
-          .hysteresis = scaling.hysteresis};
+          .hysteresis = scaling.hysteresis,
+          .max_norm = scaling.max_norm};
 }
 
 }  // namespace adamant::scenarios

@@ -57,6 +57,8 @@ void for_each_block(std::int64_t numel, Visit visit) {
 Reference::Reference(Scenario const& scenario, std::vector<ParameterSpec> const& parameters,
                      std::uint64_t seed)
     : first_groups_(adam_configs(scenario)),
+      first_loss_scale_(scenario.optimizer.loss_scale),
+      first_clip_(scenario.optimizer.clip),
       group_names_(names_of_groups(scenario)),
       kind_(scenario.gradients),
       microbatch_count_(static_cast<int>(scenario.microbatch_count())),
@@ -64,7 +66,8 @@ Reference::Reference(Scenario const& scenario, std::vector<ParameterSpec> const&
       model_({.parameters = parameters,
               .groups = adam_configs(scenario),
               .step_counter = scenario.optimizer.step_counter,
-              .loss_scale = scenario.optimizer.loss_scale}) {
+              .loss_scale = scenario.optimizer.loss_scale,
+              .max_norm = scenario.optimizer.clip}) {
   for (int p = 0; p < model_.parameter_count(); ++p) write_initial_values(p);
 }
 
@@ -141,11 +144,14 @@ void Reference::set(Primitive const& operation) {
     model_.set_group(group, with(model_.group(group), by_group[i]));
   }
   if (operation.loss_scale) model_.set_loss_scale(*operation.loss_scale);
+  if (operation.clip) model_.set_max_norm(*operation.clip);
 }
 
 void Reference::begin_world() {
   for (std::size_t group = 0; group < first_groups_.size(); ++group)
     model_.set_group(static_cast<int>(group), first_groups_[group]);
+  model_.set_loss_scale(first_loss_scale_);
+  model_.set_max_norm(first_clip_);
 }
 
 void Reference::take_from(std::string_view checkpoint, std::span<StoredFile const> files) {
@@ -154,6 +160,7 @@ void Reference::take_from(std::string_view checkpoint, std::span<StoredFile cons
   for (int p = 0; p < model_.parameter_count(); ++p) take_parameter(state, p, saved);
   for (std::size_t group = 0; group < group_names_.size() && !saved.groups.empty(); ++group)
     state.set_group(static_cast<int>(group), saved.groups.at(group_names_[group]));
+  if (!saved.groups.empty()) state.set_scaling(saved.scaler, saved.max_norm);
   checkpoints_[std::string(checkpoint)] = {
       .candidates = {std::make_shared<oracle::Model::Saved>(std::move(state))}};
 }

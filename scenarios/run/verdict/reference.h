@@ -48,7 +48,9 @@ class Reference {
   void step_parameter(int parameter) { model_.step_parameter(parameter); }
 
   void zero_grad(bool set_to_none) { model_.zero_grad(set_to_none); }
-  void clip(float max_norm) { model_.clip(max_norm); }
+  void clip() { model_.clip(); }
+  /// Is there a loss scale or a norm now?
+  bool scales() const { return model_.scales(); }
   void set(Primitive const& operation);
 
   /// Engines were made anew: settings are the scenario's again.
@@ -86,6 +88,8 @@ class Reference {
   void spoil(int parameter, int microbatch, std::int64_t begin, std::span<float> block) const;
 
   std::vector<AdamConfig> first_groups_;
+  LossScale first_loss_scale_;
+  Clip first_clip_;
   std::vector<std::string> group_names_;
   GradientClass kind_;
   int microbatch_count_;

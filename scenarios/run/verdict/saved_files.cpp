@@ -73,6 +73,17 @@ AdamConfig config_of(Json const& group) {
           .bias_correction = group.at("bias_correction").get<bool>()};
 }
 
+oracle::LossScaler scaler_of(Json const& numbers) {
+  if (!numbers.contains("loss_scale")) return oracle::LossScaler();
+  auto const scale = static_cast<float>(numbers.at("loss_scale").get<double>());
+  if (numbers.value("loss_scale_dynamic", 0.0) == 0)
+    return oracle::LossScaler({.kind = LossScale::Kind::fixed, .value = scale});
+  return {{.kind = LossScale::Kind::dynamic},
+          {.scale = scale,
+           .growth_tracker = static_cast<int>(numbers.at("growth_tracker").get<double>()),
+           .hysteresis = static_cast<int>(numbers.at("hysteresis").get<double>())}};
+}
+
 void add_manifest(SavedFiles& saved, Bytes file) {
   Json const body = Json::parse(text_of(file)).at("body");
   for (Json const& group : body.at("groups")) {
@@ -82,6 +93,10 @@ void add_manifest(SavedFiles& saved, Bytes file) {
   }
   for (auto const& [name, step] : body.at("parameter_steps").items())
     saved.steps[name] = step.get<std::int64_t>();
+  Json const& numbers = body.at("numbers");
+  saved.scaler = scaler_of(numbers);
+  if (numbers.contains("clip"))
+    saved.max_norm = static_cast<float>(numbers.at("clip").get<double>());
 }
 
 /// Copies the rows of the last dimension from one box to where they are in the whole.

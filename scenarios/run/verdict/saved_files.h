@@ -5,10 +5,12 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "oracle/scale/loss_scaler.h"
 #include "oracle/types.h"
 #include "scenarios/run/engine_seam.h"
 
@@ -25,6 +27,8 @@ struct SavedFiles {
   std::map<std::string, std::vector<SavedBox>> tensors;  // by key
   std::map<std::string, AdamConfig> groups;              // by name; empty without a manifest
   std::map<std::string, std::int64_t> steps;             // of parameters, where a manifest says
+  oracle::LossScaler scaler = {};                        // likewise
+  std::optional<float> max_norm = {};                    // likewise
 
   /// The tensor that a file calls `key`, or by any other prefix in the place of the first of its
   /// dots; null where there is none.

@@ -183,6 +183,7 @@ bool ValueJudge::flags_agree(WorldView const& world) const {
     }
     for (int g = 0; g < model.group_count(); ++g)
       if (world.group(rank, g) != model.group(g)) return false;
+    if (world.scaling(rank) != scaling_of(model)) return false;
   }
   return true;
 }
@@ -211,7 +212,7 @@ void ValueJudge::compare_scaling(WorldView const& world) {
 }
 
 void ValueJudge::compare_scaling(int rank, RankScaling const& expected, RankScaling const& actual) {
-  char const* const law = rank == 0 ? "values.bitwise" : "ranks.agree";
+  std::string_view const law = rank == 0 ? law_ : "ranks.agree";
   std::string const against = rank == 0 ? "the oracle's" : "rank 0's";
   auto const compare = [&](std::string_view what, float right, float found) {
     if (oracle::ulp_distance(right, found) == 0) return;
@@ -225,6 +226,7 @@ void ValueJudge::compare_scaling(int rank, RankScaling const& expected, RankScal
   compare("inverse of the loss scale", expected.inverse, actual.inverse);
   compare("norm", expected.norm, actual.norm);
   compare("clip coefficient", expected.coefficient, actual.coefficient);
+  compare("maximal norm", expected.max_norm.value_or(0), actual.max_norm.value_or(0));
   compare("growth tracker", static_cast<float>(expected.growth_tracker),
           static_cast<float>(actual.growth_tracker));
   compare("hysteresis", static_cast<float>(expected.hysteresis),

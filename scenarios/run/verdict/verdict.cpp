@@ -75,6 +75,7 @@ bool Verdict::after(Primitive const& operation, WorldView const& world) {
   if (small_ || loads || operation.kind == Primitive::Kind::check) compare_all(world);
   values_.judge_as("values.bitwise");
   memory_.follow(operation);
+  if (loads && reference_.scales()) memory_.use_scaling();
   memory_.compare(world);
   pointers_.compare(world, &operation);
   return !findings_.any() || small_;
@@ -97,7 +98,7 @@ void Verdict::follow(Primitive const& operation, WorldView const& world) {
     case Primitive::Kind::backward:
       return follow_backward(operation, world);
     case Primitive::Kind::clip:
-      return reference_.clip(operation.max_norm);
+      return reference_.clip();
     case Primitive::Kind::step:
       return follow_step(world);
     case Primitive::Kind::zero_grad:
@@ -133,7 +134,7 @@ void Verdict::follow_replay(Primitive const& operation, WorldView const& world) 
         if (!contains(captured.without, p)) reference_.add_exact_mean(p, captured.backward_index);
       });
     } else if (captured.kind == Primitive::Kind::clip) {
-      reference_.clip(captured.max_norm);
+      reference_.clip();
     } else if (captured.kind == Primitive::Kind::step) {
       reference_.begin_step();
       for_each_parameter([&](int p) { reference_.step_parameter(p); });
@@ -251,6 +252,7 @@ void Verdict::refused(Primitive const& load, EngineFailure const& why, WorldView
     values_.judge_as("error.clean");
     values_.compare_flags(*world);
     values_.compare_groups(*world);
+    values_.compare_scaling(*world);
     compare_all(*world);
   }
   bool const own = reference_.must_exist(load.checkpoint);
