@@ -92,6 +92,49 @@ namespace adamant::real {
     "number")                                                                                      \
   X(moments_not_zeroed, "access.uninitialized", "adamant",                                         \
     "moments start as the allocator left them")                                                    \
+  /* checkpoints: what is saved, and where in files it lies */                                     \
+  X(te_2795, "checkpoint.roundtrip", "https://github.com/NVIDIA/TransformerEngine/pull/2795",      \
+    "optimizer state says nothing of its rows: saved and loaded as if each rank had all of it")    \
+  X(te_2795_global_shape, "memory.budget",                                                         \
+    "https://github.com/NVIDIA/TransformerEngine/pull/2795",                                       \
+    "optimizer state is allocated in the size of the whole tensor on every rank")                  \
+  X(pt_108869, "checkpoint.roundtrip", "https://github.com/pytorch/pytorch/issues/108869",         \
+    "the part of a rank without rows is recorded beyond the end of the tensor")                    \
+  X(leftover_files_loaded, "checkpoint.roundtrip", "adamant",                                      \
+    "a save leaves files of an older one in place, and a load reads whatever is there")            \
+  X(old_checkpoint_removed_first, "checkpoint.atomic", "adamant",                                  \
+    "the older checkpoint is removed before the new one is complete")                              \
+  X(saved_files_not_synced, "checkpoint.atomic", "adamant",                                        \
+    "files are renamed into place without a sync of their bytes")                                  \
+  X(piece_written_before_copied, "order.race", "adamant",                                          \
+    "a save writes its staging to disk before the copy into it is done")                           \
+  X(staging_read_into_early, "order.race", "adamant",                                              \
+    "a load reads the next piece into staging that is still being copied to the device")           \
+  /* checkpoints: what a load makes of them */                                                     \
+  X(pt_189945, "checkpoint.roundtrip", "https://github.com/pytorch/pytorch/pull/189945",           \
+    "parts of a tensor are told apart by its name alone, so that one replaces the other")          \
+  X(checksums_ignored, "checkpoint.integrity", "adamant",                                          \
+    "a load takes bytes whose checksum is wrong")                                                  \
+  X(skyrl_1403, "checkpoint.roundtrip", "https://github.com/NovaSky-AI/SkyRL/issues/1403",         \
+    "step counters keep the values that they had before the load")                                 \
+  X(pt_143828, "checkpoint.roundtrip", "https://github.com/pytorch/pytorch/issues/143828",         \
+    "all groups are restored from the first one")                                                  \
+  X(mlm_4705, "checkpoint.roundtrip", "https://github.com/NVIDIA/Megatron-LM/issues/4705",         \
+    "groups are matched by learning rate and decay, so that equal ones are confused")              \
+  X(pt_113673, "checkpoint.roundtrip", "https://github.com/pytorch/pytorch/issues/113673",         \
+    "optimizer state is matched by position, saved in another order than registered")              \
+  X(last_part_not_read, "checkpoint.roundtrip", "adamant",                                         \
+    "the last saved part of a tensor is not read: what was there before stays")                    \
+  X(failed_load_forgotten, "error.clean", "adamant",                                               \
+    "after a load that failed midway the engine goes on with what it has")                         \
+  X(save_without_state, "error.clean", "adamant",                                                  \
+    "after a load that failed midway a save writes what it left")                                  \
+  X(mlm_201805d, "order.race", "https://github.com/NVIDIA/Megatron-LM/commit/201805d2e0",          \
+    "a save reads offloaded states while copies still write them")                                 \
+  X(loaded_moments_made_anew, "values.bitwise", "adamant",                                         \
+    "moments that were loaded while away are zeros at the next step, as before the first one")     \
+  X(areal_1468, "checkpoint.roundtrip", "https://github.com/inclusionAI/AReaL/issues/1468",        \
+    "a load passes over the optimizer's tensors")                                                  \
   /* the mean over the global batch */                                                             \
   X(mean_not_divided, "values.bitwise", "adamant",                                                 \
     "the sum of all microbatches is taken for their mean")                                         \
@@ -298,6 +341,8 @@ namespace adamant::real {
     "a load takes the loss scale's setting from the checkpoint, and not where it had come to")     \
   X(hysteresis_ignored, "values.bitwise", "adamant", "the first overflow halves the scale")        \
   /* what outlives an engine */                                                                    \
+  X(unwinding_keeps_memory, "error.clean", "adamant",                                              \
+    "memory whose owner goes because of an error is not given back")                               \
   X(order_from_leftover_state, "determinism.digest", "adamant",                                    \
     "the order of a unit's gathers depends on what this process ran before")                       \
   /* so blatant that every search finds it: proves that the alarm works */                         \

@@ -35,6 +35,14 @@ std::unique_ptr<Communicator> make_communicator(EngineConfig const& config) {
   return std::make_unique<LoopbackCommunicator>(config.exchange, *config.rendezvous, where);
 }
 
+/// Room for all ranks' rows.
+std::size_t whole_bytes(Layout const& layout, TensorKind kind) {
+  std::size_t bytes = 0;
+  for (int p = 0; p < layout.parameter_count(); ++p)
+    if (auto const format = layout[p].format(kind)) bytes += layout[p].whole_bytes(*format);
+  return bytes;
+}
+
 /// States that are away before the first step have no device memory yet; nor have those of what
 /// the CPU steps, which are the last of their flat buffers.
 DeviceBytes bytes_on_device(Layout const& layout, Split const& split,
@@ -45,9 +53,10 @@ DeviceBytes bytes_on_device(Layout const& layout, Split const& split,
     bool const leaves =
         away && ((moment && away->moments) || (kind == TensorKind::main && away->main));
     bool const state = moment || kind == TensorKind::main;
-    std::size_t const flat = layout.flat_bytes(kind);
+    bool const whole = ADAMANT_BUG(te_2795_global_shape) && moment;
+    std::size_t const flat = whole ? whole_bytes(layout, kind) : layout.flat_bytes(kind);
     bytes[static_cast<std::size_t>(kind)] =
-        leaves ? 0 : (state ? split.device_bytes(layout, kind) : flat);
+        leaves ? 0 : (state && !whole ? split.device_bytes(layout, kind) : flat);
   }
   return bytes;
 }
@@ -389,6 +398,7 @@ void ShardedAdam::run_zero_grad(bool set_to_none) {
 }
 
 void ShardedAdam::capture(std::span<Verb const> verbs) {
+  expect_state();
   ADAMANT_REAL_ASSERT(capturable_);
   if (iteration_ && ADAMANT_BUG(F11)) return;
   iteration_.emplace(verbs);
@@ -433,6 +443,7 @@ bool ShardedAdam::fits_now() const {
 }
 
 void ShardedAdam::replay() {
+  expect_state();
   ADAMANT_REAL_ASSERT(iteration_.has_value());
   attempt([&] {
     if (ADAMANT_BUG(F10)) backward_.move_buffers();
@@ -447,7 +458,10 @@ void ShardedAdam::replay() {
 // Host code is about to read or write what is in host memory: nothing may still be on its way.
 CheckpointState ShardedAdam::checkpoint_state() {
   tensors_.expect_one_description();
-  for (Stream const* stream : all_streams()) stream->synchronize();
+  for (Stream const* stream : all_streams()) {
+    bool const brings_states = copies_ != nullptr && stream == &copies_->down;
+    if (!(brings_states && ADAMANT_BUG(mlm_201805d))) stream->synchronize();
+  }
   CheckpointState state = describe_engine(
       names(), [this](int parameter, TensorKind kind) { return placed(parameter, kind); }, step_);
   state.progress.numbers = numbers_of(scaling_.save());
@@ -455,7 +469,7 @@ CheckpointState ShardedAdam::checkpoint_state() {
 }
 
 void ShardedAdam::save(Storage& storage, std::string const& directory) {
-  expect_state();
+  if (!ADAMANT_BUG(save_without_state)) expect_state();
   attempt([&] {
     Agreement agreement(*communicator_, ledger_, streams_.compute, where_);
     save_checkpoint(place(storage, directory, agreement), checkpoint_state());
@@ -467,7 +481,7 @@ LoadReport ShardedAdam::load(Storage& storage, std::string const& directory) {
   attempt([&] {
     Agreement agreement(*communicator_, ledger_, streams_.compute, where_);
     loaded = load_checkpoint(place(storage, directory, agreement), checkpoint_state(), [&] {
-      has_state_ = false;
+      has_state_ = ADAMANT_BUG(failed_load_forgotten);
       tensors_.drop_gradients();
       scaling_.gradients_changed();
     });
@@ -480,7 +494,7 @@ LoadReport ShardedAdam::load(Storage& storage, std::string const& directory) {
 }
 
 void ShardedAdam::follow_loaded_shards() {
-  if (states_) states_->note_written();
+  if (states_ && !ADAMANT_BUG(loaded_moments_made_anew)) states_->note_written();
   if (!hybrid_) return;
   for (int p = 0; p < layout_.parameter_count(); ++p)
     if (!layout_[p].formats.main && layout_[p].shard_numel() > 0)

@@ -74,6 +74,15 @@ Scenario without_bug(Scenario scenario) {
   return scenario;
 }
 
+/// A checkpoint that is spoilt on purpose has to be refused, and so has what finds no memory.
+bool is_due(RunResult const& result, Scenario const& scenario) {
+  using scenarios::Fault;
+  return std::any_of(scenario.faults.begin(), scenario.faults.end(), [&](Fault const& fault) {
+    if (fault.at == Fault::Where::load) return result.reason == "damaged_checkpoint";
+    return fault.at == Fault::Where::malloc && result.reason == "out_of_memory";
+  });
+}
+
 LawSet broken_laws(Scenario const& scenario, std::optional<Schedule> const& schedule = {}) {
   scenarios::RunOptions options;
   options.schedule = schedule;
@@ -82,7 +91,8 @@ LawSet broken_laws(Scenario const& scenario, std::optional<Schedule> const& sche
   LawSet laws;
   for (auto const& violation : result.violations) laws.insert(violation.law);
   if (result.outcome == scenarios::Outcome::error) laws.insert("error: " + result.message);
-  if (result.outcome == scenarios::Outcome::refused) laws.insert("refused: " + result.message);
+  if (result.outcome == scenarios::Outcome::refused && !is_due(result, scenario))
+    laws.insert("refused: " + result.message);
   return laws;
 }
 
@@ -120,7 +130,11 @@ TEST_P(CataloguedBug, IsMissedWhereItIsNotMade) {
 }
 
 // Device memory that is used again brings the missing order with it, where it happens to be.
-std::map<std::string_view, int> const schedules_that_may_hide_it = {{"mlm_2811_reload", 8}};
+std::map<std::string_view, int> const schedules_that_may_hide_it = {
+    {"mlm_2811_reload", 8},
+    {"saved_files_not_synced", 8},         // a disk may keep more than it has to
+    {"old_checkpoint_removed_first", 14},  // and forget a removal, too
+};
 
 // Which laws else fall depends on what happens to happen first; that something falls does not.
 TEST_P(CataloguedBug, IsNoticedUnderAnySchedule) {

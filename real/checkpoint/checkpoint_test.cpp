@@ -155,8 +155,7 @@ TEST(Checkpoint, AnOlderCheckpointFromMoreRanksLeavesNothing) {
   EXPECT_EQ(storage.list(".").size(), 1U);
 }
 
-// ---- refusals
-// --------------------------------------------------------------------------------------
+// ---- refusals ----
 
 /// The refusal of a load, the same on every rank, and what is left of the engine then.
 struct Refusal {
@@ -297,8 +296,7 @@ TEST(Checkpoint, OtherShapesFormatsAndGroupsAreRefusedByName) {
   EXPECT_TRUE(refusal.has_state);
 }
 
-// ---- saves that fail
-// -------------------------------------------------------------------------------
+// ---- saves that fail ----
 
 TEST(Checkpoint, ASaveThatFailsOnOneRankFailsOnAllAndLeavesTheOlderOne) {
   ADAMANT_NEEDS(2, Devices::shared);

@@ -29,6 +29,7 @@ StateOffload::StateOffload(Parts const& parts, StateOffloadConfig const& config,
 
 void StateOffload::send_away() {
   if (away_) return;
+  parts_.tensors.expect_one_description();
   away_ = true;
   if (!ADAMANT_BUG(mlm_2811)) order(parts_.streams.compute, computed_, parts_.copies.down);  // O1
   for (TensorKind const kind : kinds_) send(kind);
@@ -39,14 +40,16 @@ void StateOffload::send(TensorKind kind) {
   DeviceBuffer device = parts_.tensors.take(kind);
   if (!device) return;
   given_back_[static_cast<std::size_t>(kind)] = device.as<std::byte>();
-  ADAMANT_TRY(cudaMemcpyAsync(pinned(kind)->as<void>(), device.as<void>(), device.bytes(),
-                              cudaMemcpyDeviceToHost, parts_.copies.down.get()));
+  ADAMANT_TRY(cudaMemcpyAsync(pinned(kind)->as<void>(), device.as<void>(),
+                              parts_.layout.flat_bytes(kind), cudaMemcpyDeviceToHost,
+                              parts_.copies.down.get()));
   if (ADAMANT_BUG(mlm_2811_resident)) return parts_.tensors.put(kind, std::move(device));
   device.free_on(ADAMANT_BUG(mlm_2811_free) ? parts_.streams.compute : parts_.copies.down);  // O2
 }
 
 void StateOffload::bring_back() {
   if (!away_) return;
+  parts_.tensors.expect_one_description();
   away_ = false;
   bool const sent = !never_stepped_;
   if (sent && !ADAMANT_BUG(mlm_2811_reload)) sent_.make_wait(parts_.copies.up);  // O3

@@ -1,7 +1,9 @@
 #include "real/shard/memory.h"
 
+#include <exception>
 #include <utility>
 
+#include "real/bug.h"
 #include "real/cuda/assert.h"
 #include "real/cuda/error.h"
 
@@ -19,6 +21,7 @@ DeviceBuffer::DeviceBuffer(Ledger& ledger, Purpose purpose, std::size_t bytes, S
 DeviceBuffer::~DeviceBuffer() {
   if (data_ == nullptr) return;
   ledger_->remove(data_);
+  if (ADAMANT_BUG(unwinding_keeps_memory) && std::uncaught_exceptions() > 0) return;
   static_cast<void>(cudaFreeAsync(data_, stream_->get()));
 }
 

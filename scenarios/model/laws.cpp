@@ -35,7 +35,6 @@ constexpr Meaning law_table[] = {
 
 constexpr Meaning reason_table[] = {
     {"unsupported", "a well-formed scenario that this engine does not execute"},
-    {"unsupported.bug", "this bug cannot be switched on yet"},
     {"unsupported.both_offloads", "states are moved where a part of the step runs on the CPU"},
     {"unsupported.capturable", "capturable with offload, clip or loss_scale"},
     {"unsupported.capture_not_capturable", "capture and replay need optimizer.capturable"},
@@ -67,17 +66,9 @@ constexpr Meaning reason_table[] = {
     {"incompatible_checkpoint", "a checkpoint does not fit what it is loaded into"},
 };
 
-// Public reports whose defect no engine here can make yet.
-constexpr Meaning reserved_bugs[] = {
-    {"te_2795", "a shard is taken for the whole tensor in an optimizer checkpoint"},
-    {"mlm_4133", "fused Adam keeps a second fp32 copy of each weight"},
-};
-
 std::vector<Meaning> make_bug_list() {
   std::vector<Meaning> list;
   for (real::BugInfo const& bug : real::all_bugs()) list.push_back({bug.id, bug.text});
-  for (Meaning const& bug : reserved_bugs)
-    if (!can_switch_on(bug.id)) list.push_back(bug);
   return list;
 }
 
@@ -93,12 +84,6 @@ std::span<Meaning const> known_bugs() {
   static std::vector<Meaning> const list = make_bug_list();
   return list;
 }
-bool can_switch_on(std::string_view bug) {
-  auto const table = real::all_bugs();
-  return std::any_of(table.begin(), table.end(),
-                     [&](real::BugInfo const& info) { return info.id == bug; });
-}
-
 bool matches(std::string_view pattern, std::string_view id) {
   if (pattern.empty() || !id.starts_with(pattern)) return false;
   return id.size() == pattern.size() || id[pattern.size()] == '.';

@@ -20,11 +20,8 @@ std::span<Meaning const> laws();
 /// All reasons of refusals; details follow their reason as `unsupported.<detail>`.
 std::span<Meaning const> refusal_reasons();
 
-/// The catalogued bugs that `bug:` may name (real/bug_table.h), and those that are reserved.
+/// The catalogued bugs that `bug:` may name (real/bug_table.h).
 std::span<Meaning const> known_bugs();
-
-/// Can the engine make this one? Reserved ones it cannot.
-bool can_switch_on(std::string_view bug);
 
 /// True where `pattern` is `id` or a prefix of it that ends before a dot: "access" matches
 /// "access.bounds", "acc" does not.

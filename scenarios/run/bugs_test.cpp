@@ -28,12 +28,10 @@ TEST(Bugs, AreNoticedInALargeModelToo) {
   }
 }
 
-TEST(Bugs, AnUnknownOneIsRefused) {
+TEST(Bugs, AnUnknownOneIsNotInThisProgramsEngine) {
   RunOptions options;
   options.bug = "no_such_bug";
-  RunResult const result = run_scenario(small_scenario(), options);
-  EXPECT_EQ(result.outcome, Outcome::refused);
-  EXPECT_EQ(result.reason, "unsupported.bug");
+  EXPECT_THROW(run_scenario(small_scenario(), options), MachineLacks);
 }
 
 TEST(Bugs, AreWhatTheScenarioOrTheCallerSays) {

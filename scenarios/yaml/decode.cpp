@@ -86,9 +86,10 @@ void decode_text(Reader& reader, Field const& field, std::optional<std::string>&
 /// Notes where the keys stand that a refusal may name.
 void note_places(MapReader const& map, Places& places) {
   static constexpr std::pair<std::string_view, Place> named[] = {
-      {"layout", Place::layout},   {"world", Place::world},   {"precision", Place::precision},
-      {"offload", Place::offload}, {"engine", Place::engine}, {"schedule", Place::schedule},
-      {"faults", Place::faults},   {"bug", Place::bug},       {"microbatches", Place::microbatches},
+      {"layout", Place::layout},       {"world", Place::world},
+      {"precision", Place::precision}, {"offload", Place::offload},
+      {"engine", Place::engine},       {"schedule", Place::schedule},
+      {"faults", Place::faults},       {"microbatches", Place::microbatches},
   };
   for (auto const& [key, place] : named) {
     map.optional(key, [&, at = place](Field const& f) { places[at] = {f.node->line}; });
