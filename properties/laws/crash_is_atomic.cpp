@@ -47,11 +47,10 @@ std::string old_or_new(Scenario const& scenario, Crash const& crash, std::string
   return first_difference(execute(older, {}).state, left);
 }
 
-/// Scenarios that can go on with a save, the first of their own.
+/// Of these the law's own saves are the first.
 scenarios::GenerateOptions without_saves() {
-  auto options = exact_gradients();
-  options.off |= scenarios::set_of(scenarios::Feature::save) |
-                 scenarios::set_of(scenarios::Feature::capturable);
+  auto options = exact_that_can_save();
+  options.off |= scenarios::set_of(scenarios::Feature::save);
   return options;
 }
 

@@ -69,4 +69,10 @@ scenarios::GenerateOptions uncoupled_parameters() {
   return options;
 }
 
+scenarios::GenerateOptions exact_that_can_save() {
+  auto options = exact_gradients();
+  options.off |= scenarios::set_of(Feature::capturable);
+  return options;
+}
+
 }  // namespace adamant::properties

@@ -41,4 +41,8 @@ scenarios::GenerateOptions exact_gradients();
 /// The same without what couples parameters: a global norm, and steps that one of them has skipped.
 scenarios::GenerateOptions uncoupled_parameters();
 
+/// Exact gradients without graphs, beside which a save is refused: such scenarios can go on with
+/// one.
+scenarios::GenerateOptions exact_that_can_save();
+
 }  // namespace adamant::properties

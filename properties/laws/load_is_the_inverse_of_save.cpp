@@ -1,7 +1,7 @@
 // Law:        final_state(s; save; load on W1; save; load on W2; …) == final_state(s; zero_grad)
 //             final_state(s; save; load on W; t) == final_state(s; zero_grad; t)
 // Sense:      bitwise, for `exact` gradients: a checkpoint keeps all that training goes on from, on
-//             whatever path of worlds it passes.
+//             whatever path of worlds and offloads it passes.
 // Not said:   that the files are what others read, nor what a crash leaves (crash_is_atomic.cpp).
 // Must catch: bugs `te_2795`, `skyrl_1403` and `areal_1468`.
 #include <gtest/gtest.h>
@@ -21,16 +21,30 @@ void add(Scenario& scenario, Action action) {
   scenario.program.push_back({.action = std::move(action), .line = {}});
 }
 
-void save_and_load(Scenario& scenario, std::int64_t ranks) {
+/// A world to load in.
+struct Hop {
+  std::int64_t ranks = 1;
+  scenarios::Offload offload;
+};
+
+void save_and_load(Scenario& scenario, Hop const& hop) {
   add(scenario, scenarios::Save{.checkpoint = "kept"});
-  add(scenario, scenarios::Load{.from = "kept", .world = scenarios::World{.shard = ranks}});
+  add(scenario,
+      scenarios::Load{
+          .from = "kept", .world = scenarios::World{.shard = hop.ranks}, .offload = hop.offload});
 }
 
 /// The worlds of a path that starts where the scenario ends; they follow from its seed.
-std::vector<std::int64_t> path_of(Scenario const& scenario) {
+std::vector<Hop> path_of(Scenario const& scenario) {
+  scenarios::Offload const offloads[] = {{},
+                                         scenarios::OffloadedStates{},
+                                         scenarios::OffloadedStates{.moments = false},
+                                         scenarios::HybridOffload{.fraction = 0.5}};
   std::uint64_t draws = scenario.seed.value_or(0);
-  std::vector<std::int64_t> path;
-  for (int i = 0; i < 3; ++i, draws /= 9) path.push_back(1 + static_cast<std::int64_t>(draws % 9));
+  std::vector<Hop> path;
+  for (int i = 0; i < 3; ++i, draws /= 36)
+    path.push_back(
+        {.ranks = 1 + static_cast<std::int64_t>(draws % 9), .offload = offloads[draws / 9 % 4]});
   return path;
 }
 
@@ -44,7 +58,7 @@ std::string passed_on(Scenario const& scenario, std::string const& bug) {
   Scenario kept = scenario;
   Scenario passed = scenario;
   add(kept, scenarios::ZeroGrad{});
-  for (std::int64_t const ranks : path_of(scenario)) save_and_load(passed, ranks);
+  for (Hop const& hop : path_of(scenario)) save_and_load(passed, hop);
   return first_difference(execute(kept, {}).state, execute(passed, {.bug = bug}).state);
 }
 
@@ -58,35 +72,28 @@ std::string continued(Scenario const& scenario, std::string const& bug) {
   return first_difference(execute(straight, {}).state, execute(loaded, {.bug = bug}).state);
 }
 
-/// Scenarios that can go on with a save.
-scenarios::GenerateOptions that_save() {
-  auto options = exact_gradients();
-  options.off |= scenarios::set_of(scenarios::Feature::capturable);
-  return options;
-}
-
 RC_GTEST_PROP(SaveThenLoad, IsTheIdentityOnAnyPathOfWorlds, ()) {
-  auto const scenario = *scenarios::scenario_gen(that_save()).as("scenario");
+  auto const scenario = *scenarios::scenario_gen(exact_that_can_save()).as("scenario");
   classify(scenario);
   RC_ASSERT(passed_on(scenario, "") == no_difference);
 }
 
 RC_GTEST_PROP(SaveThenLoad, GoesOnAsIfNothingHadHappened, ()) {
-  auto const scenario = *scenarios::scenario_gen(that_save()).as("scenario");
+  auto const scenario = *scenarios::scenario_gen(exact_that_can_save()).as("scenario");
   classify(scenario);
   RC_ASSERT(continued(scenario, "") == no_difference);
 }
 
 TEST(SaveThenLoad, CatchesAShardThatIsTakenForTheWholeTensor) {
-  expect_caught(passed_on, "te_2795", that_save());
+  expect_caught(passed_on, "te_2795", exact_that_can_save());
 }
 
 TEST(SaveThenLoad, CatchesCountersThatAreNotRestored) {
-  expect_caught(continued, "skyrl_1403", that_save());
+  expect_caught(continued, "skyrl_1403", exact_that_can_save());
 }
 
 TEST(SaveThenLoad, CatchesMomentsThatAreNotRestored) {
-  expect_caught(continued, "areal_1468", that_save());
+  expect_caught(continued, "areal_1468", exact_that_can_save());
 }
 
 }  // namespace

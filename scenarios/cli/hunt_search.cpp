@@ -61,7 +61,7 @@ class Search {
     RunOptions options;
     options.repeat = search_repeats(index);
     RunResult const result = run_scenario(scenario, options);
-    if (end_.first_law.empty()) end_.first_law = failure_of(result);
+    if (end_.first_law.empty() && !result.met) end_.first_law = failure_of(result);
     if (!breaks(result, bug_.law)) return;
     end_.found = true;
     end_.scenario = write_scenario(replay_of(bug_, scenario, result, seed_, index));

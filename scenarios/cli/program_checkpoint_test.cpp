@@ -39,6 +39,33 @@ TEST_F(CheckpointProgram, TheSecondAloneSaysWhatIsMissing) {
   EXPECT_NE(second.err.find("`ckpt`"), std::string::npos) << second.err;
 }
 
+/// The same with as many rows on every rank.
+std::string even_scenario(std::string const& ranks, std::string const& program) {
+  std::string text = scenario(ranks, program);
+  text.replace(text.find("[10, 3]"), 7, "[8, 3]");
+  return text.replace(text.find("[3]"), 3, "[4]");
+}
+
+// With that pull request's mistake in both: as many ranks load wrong moments without a word, which
+// the files give away; on fewer, sizes do not match.
+TEST_F(CheckpointProgram, AShardSavedAsTheWholeIsFoundOnFourRanksAndRefusedOnTwo) {
+  write("first.yaml", even_scenario("4", "[{train: 2}, {save: ckpt}]"));
+  ASSERT_EQ(call("run first.yaml --bug te_2795 --dump saved").status, 0);
+
+  write("saved/four.yaml", even_scenario("4", "[{load: ckpt}]"));
+  EXPECT_EQ(call("run saved/four.yaml --bug te_2795 --json four.json").status, 1);
+  auto const four = read_json("four.json").at("results").at(0);
+  EXPECT_EQ(four.at("outcome"), "violated") << four;
+
+  write("saved/two.yaml", even_scenario("2", "[{load: ckpt}]"));
+  EXPECT_EQ(call("run saved/two.yaml --bug te_2795 --json two.json").status, 1);
+  auto const two = read_json("two.json").at("results").at(0);
+  EXPECT_EQ(two.at("reason"), "incompatible_checkpoint") << two;
+  auto const message = two.at("message").get<std::string>();
+  EXPECT_NE(message.find("optim.state.embed.weight.exp_avg"), std::string::npos) << message;
+  EXPECT_NE(message.find("saved [2, 3], current [4, 3]"), std::string::npos) << message;
+}
+
 TEST_F(CheckpointProgram, AFileOfTheFirstThatWasChangedIsRefusedByTheSecond) {
   write("first.yaml", scenario("4", "[{train: 2}, {save: ckpt}]"));
   ASSERT_EQ(call("run first.yaml --dump saved").status, 0);

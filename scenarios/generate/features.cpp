@@ -6,6 +6,7 @@
 
 #include "scenarios/model/rounding_scale.h"
 #include "scenarios/model/units.h"
+#include "scenarios/model/whereabouts.h"
 
 namespace adamant::scenarios {
 
@@ -57,8 +58,10 @@ constexpr std::array<std::string_view, feature_count> labels{
     "save over an older one",
     "load",
     "load on another world",
+    "load with another offload",
     "crash at a save",
     "damaged checkpoint",
+    "out of memory",
     "capturable",
     "capture",
     "replay",
@@ -174,12 +177,11 @@ void add_world(Scenario const& scenario, Collector& found) {
 class ProgramWalk {
  public:
   ProgramWalk(Collector& found, Scenario const& scenario)
-      : found_(found),
-        ranks_(scenario.world.rank_count()),
-        has_fp16_(has_fp16_gradients(scenario)) {}
+      : found_(found), states_(scenario), has_fp16_(has_fp16_gradients(scenario)) {}
 
   void visit(Action const& action) {
     std::visit([this](auto const& operation) { (*this)(operation); }, action);
+    states_.follow(action);
   }
   void end() { found_.add(Feature::many_steps, steps_ >= 4); }
 
@@ -218,10 +220,11 @@ class ProgramWalk {
     found_.add(Feature::save_replaced, !saved_.insert(save.checkpoint).second);
   }
   void operator()(Load const& load) {
-    std::int64_t const ranks = load.world ? load.world->rank_count() : ranks_;
     found_.add(Feature::load);
-    found_.add(Feature::load_on_other_world, ranks != ranks_);
-    ranks_ = ranks;
+    found_.add(Feature::load_on_other_world,
+               load.world && load.world->rank_count() != states_.world().rank_count());
+    found_.add(Feature::load_with_other_offload,
+               load.offload && *load.offload != states_.offload());
     has_gradient_ = false;
     fresh_backwards_ = 0;
   }
@@ -248,7 +251,7 @@ class ProgramWalk {
 
  private:
   Collector& found_;
-  std::int64_t ranks_;
+  Whereabouts states_;
   bool has_fp16_;
   std::set<std::string> saved_;
   std::int64_t steps_ = 0;
@@ -277,6 +280,8 @@ constexpr Pair exclusive_pairs[] = {
     {Feature::hybrid_pageable, Feature::offload_states},
     {Feature::hybrid_pageable, Feature::explicit_offload},
     {Feature::crash, Feature::damage},
+    {Feature::crash, Feature::out_of_memory},
+    {Feature::damage, Feature::out_of_memory},
 };
 
 bool is_of_files(Feature feature) {
@@ -295,7 +300,7 @@ bool is_of_graphs(Feature feature) {
 /// What the engine does not support together, whichever feature of the two kinds it is; of graphs
 /// also what cannot be judged.
 bool exclusive_kinds(Feature a, Feature b) {
-  if (is_of_files(a)) return is_of_offload(b) || is_of_graphs(b);
+  if (is_of_files(a)) return is_of_graphs(b);
   if (is_of_graphs(a)) return is_of_offload(b) || b == Feature::loss_scale_rounds;
   return false;
 }
@@ -316,6 +321,7 @@ FeatureSet features_of(Scenario const& scenario) {
   for (Fault const& fault : scenario.faults) {
     found.add(Feature::crash, fault.at == Fault::Where::save);
     found.add(Feature::damage, fault.at == Fault::Where::load);
+    found.add(Feature::out_of_memory, fault.at == Fault::Where::malloc);
   }
   ProgramWalk walk(found, scenario);
   for (Operation const& operation : scenario.program) walk.visit(operation.action);

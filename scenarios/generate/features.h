@@ -60,8 +60,10 @@ enum class Feature {
   save_replaced,  // a second one under the same name
   load,
   load_on_other_world,  // with another number of ranks
+  load_with_other_offload,
   crash,
-  damage,  // to a checkpoint before it is loaded
+  damage,         // to a checkpoint before it is loaded
+  out_of_memory,  // when an engine is made
   capturable,
   capture,
   replay,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "real/graph/capture_rule.h"
 #include "scenarios/generate/draws.h"
 #include "scenarios/model/rounding_scale.h"
+#include "scenarios/model/whereabouts.h"
 
 namespace adamant::scenarios {
 
@@ -231,14 +233,16 @@ class Generator {
   }
 
   void make_offload() {
-    if (scenario_.optimizer.capturable) return;
+    if (!scenario_.optimizer.capturable) scenario_.offload = draw_offload();
+  }
+
+  Offload draw_offload() {
     if (feature(Feature::offload_states, 15)) {
       constexpr std::array some{OffloadedStates{true, true}, OffloadedStates{true, false},
                                 OffloadedStates{false, true}};
-      scenario_.offload = draws_.one_of(some);
-      return;
+      return draws_.one_of(some);
     }
-    if (!feature(Feature::hybrid, 20)) return;
+    if (!feature(Feature::hybrid, 20)) return {};
     constexpr std::array fractions{0.1, 0.25, 0.5, 0.5, 0.75, 0.9};
     HybridOffload hybrid{.fraction = draws_.chance(50) ? 1.0 : 0.0};
     if (feature(Feature::hybrid_shared, 80)) hybrid.fraction = draws_.one_of(fractions);
@@ -247,20 +251,19 @@ class Generator {
       hybrid.pin_grads = draws_.chance(50);
       hybrid.pin_params = !hybrid.pin_grads && draws_.chance(50);
     }
-    scenario_.offload = hybrid;
+    return hybrid;
   }
-  bool is_hybrid() const { return std::holds_alternative<HybridOffload>(scenario_.offload); }
-  bool leaves_after_step() const {
-    return std::holds_alternative<OffloadedStates>(scenario_.offload);
+  bool may_move_states() const {
+    bool const hybrid = std::holds_alternative<HybridOffload>(scenario_.offload);
+    return !hybrid && !states_->with_cpu() && !scenario_.optimizer.capturable &&
+           allowed(Feature::explicit_offload);
   }
 
   void make_program() {
-    offloaded_ = leaves_after_step();
+    states_.emplace(scenario_);
     has_norm_ = scenario_.optimizer.clip.has_value();
-    bool const saves = feature(Feature::save, 20);  // files cost three times what others do
-    saves_ = saves && !scenario_.optimizer.capturable &&
-             std::holds_alternative<std::monostate>(scenario_.offload);
-    ranks_ = scenario_.world.rank_count();
+    bool const saves = feature(Feature::save, 9);  // files cost three times what others do
+    saves_ = saves && !scenario_.optimizer.capturable;
     captures_ = may_capture();
     std::int64_t const first = std::min<std::int64_t>(scaled(1, 8), options_.operations_max);
     std::int64_t const count = draws_.between(first, scaled(1, options_.operations_max));
@@ -275,7 +278,7 @@ class Generator {
   /// programs make progress; otherwise any.
   Action draw_action() {
     if (captures_ && draws_.chance(35)) return draw_graph();
-    bool const keeps = draws_.chance(26);
+    bool const keeps = draws_.chance(28);
     if (keeps && saves_) return draw_checkpoint();
     bool const usual = draws_.chance(50);
     std::int64_t const any = draws_.below(10);
@@ -287,9 +290,8 @@ class Generator {
     if (any == 4 && allowed(Feature::zero_grad_keeps)) return ZeroGrad{.set_to_none = false};
     if (any == 5 && allowed(Feature::accumulated_backward)) return draw_backward();
     if (any == 6 && has_gradient_) return Step{};
-    if (any == 7 && !is_hybrid() && !saves_ && !scenario_.optimizer.capturable &&
-        allowed(Feature::explicit_offload))
-      return offloaded_ ? Action(ReloadStates{}) : Action(OffloadStates{});
+    if (any == 7 && may_move_states())
+      return states_->away() ? Action(ReloadStates{}) : Action(OffloadStates{});
     if (any == 8 && allowed(Feature::overflow)) return Overflow{};
     return ZeroGrad{.set_to_none = true};
   }
@@ -320,10 +322,10 @@ class Generator {
     return backward;
   }
 
-  /// A save, or the load of what was saved.
+  /// A save, or the load of what was saved: mostly by turns, so that few files show much.
   Action draw_checkpoint() {
-    bool const loads = draws_.chance(50);
-    bool const second = draws_.chance(30);
+    bool const loads = draws_.chance(newly_saved_ ? 70 : 25);
+    bool const second = draws_.chance(15);
     std::string const name = second ? "b" : "a";
     bool const saved = std::find(saved_.begin(), saved_.end(), name) != saved_.end();
     if (saved && loads && allowed(Feature::load)) return draw_load(name);
@@ -338,7 +340,11 @@ class Generator {
     std::int64_t ranks_max = std::min(scaled(1, 9), options_.ranks_max + 1);
     if (!allowed(Feature::more_than_four_ranks)) ranks_max = std::min<std::int64_t>(ranks_max, 4);
     std::int64_t const ranks = draws_.between(1, ranks_max);
-    if (other && ranks != ranks_) load.world = World{.shard = ranks};
+    if (other && ranks != states_->world().rank_count()) load.world = World{.shard = ranks};
+    if (feature(Feature::load_with_other_offload, 40)) {
+      Offload const offload = draw_offload();
+      if (offload != states_->offload()) load.offload = offload;
+    }
     return load;
   }
 
@@ -421,10 +427,7 @@ class Generator {
   }
 
   void track(Action const& action) {
-    if (std::holds_alternative<OffloadStates>(action)) offloaded_ = true;
-    if (std::holds_alternative<ReloadStates>(action)) offloaded_ = false;
-    if (std::holds_alternative<Step>(action) || std::holds_alternative<Train>(action))
-      offloaded_ = leaves_after_step();
+    states_->follow(action);
     if (auto const* capture = std::get_if<Capture>(&action)) captured_ = capture->body;
     if (std::holds_alternative<Replay>(action))
       for (Operation const& operation : captured_) track(operation.action);
@@ -432,10 +435,9 @@ class Generator {
       has_norm_ = set->change.clip.value_or(has_norm_ ? Clip(1.0F) : Clip()).has_value();
     if (std::holds_alternative<Backward>(action)) has_gradient_ = unused_backward_ = true;
     if (std::holds_alternative<Train>(action)) has_gradient_ = unused_backward_ = false;
-    if (auto const* load = std::get_if<Load>(&action)) {
-      has_gradient_ = unused_backward_ = false;
-      if (load->world) ranks_ = load->world->rank_count();
-    }
+    if (std::holds_alternative<Save>(action)) newly_saved_ = true;
+    if (std::holds_alternative<Load>(action))
+      newly_saved_ = has_gradient_ = unused_backward_ = false;
     if (auto const* zero = std::get_if<ZeroGrad>(&action)) {
       has_gradient_ = !zero->set_to_none;
       unused_backward_ = false;
@@ -490,8 +492,25 @@ class Generator {
     std::int64_t const loads = std::count_if(
         scenario_.program.begin(), scenario_.program.end(),
         [](Operation const& operation) { return std::holds_alternative<Load>(operation.action); });
+    if (has_elements() && feature(Feature::out_of_memory, 4)) return make_out_of_memory();
     if (!saves.empty() && feature(Feature::crash, 50)) return make_crash(saves);
     if (loads > 0 && feature(Feature::damage, 60)) make_damage(loads);
+  }
+
+  bool has_elements() const {
+    return std::any_of(scenario_.params.begin(), scenario_.params.end(), [](Param const& param) {
+      return std::find(param.shape.begin(), param.shape.end(), 0) == param.shape.end();
+    });
+  }
+
+  /// The first call is the model's; any engine asks for its parameters and, twice, for the table of
+  /// a step.
+  void make_out_of_memory() {
+    Fault fault{.at = Fault::Where::malloc, .then = Fault::Then::out_of_memory};
+    fault.nth = draws_.between(2, 4);
+    fault.rank = draws_.below(scenario_.world.rank_count());
+    scenario_.faults.push_back(fault);
+    scenario_.expect = {.kind = Expectation::Kind::refused, .id = "out_of_memory"};
   }
 
   void make_crash(std::vector<std::int64_t> const& saves) {
@@ -519,10 +538,10 @@ class Generator {
   Scenario scenario_;
   bool saves_ = false;  // checkpoints occur
   std::vector<std::string> saved_;
-  std::int64_t ranks_ = 1;  // since the last load
-  bool has_norm_ = false;   // of `clip`, at this point of the program
+  bool newly_saved_ = false;           // since the last load
+  bool has_norm_ = false;              // of `clip`, at this point of the program
+  std::optional<Whereabouts> states_;  // from the first operation on
   bool has_gradient_ = false;
-  bool offloaded_ = false;  // states are off the device now
   bool captures_ = false;
   std::vector<Operation> captured_;  // the body of the last capture
   bool unused_backward_ = false;     // a backward that no zero_grad has followed

@@ -122,8 +122,10 @@ TEST(Generate, WhatIsSwitchedOffDoesNotOccur) {
                                     Feature::save_replaced,
                                     Feature::load,
                                     Feature::load_on_other_world,
+                                    Feature::load_with_other_offload,
                                     Feature::crash,
                                     Feature::damage,
+                                    Feature::out_of_memory,
                                     Feature::schedule_random,
                                     Feature::schedule_pct};
   for (Feature const off : switchable) {

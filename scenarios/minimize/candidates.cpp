@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "scenarios/model/support.h"
+#include "scenarios/model/whereabouts.h"
 
 namespace adamant::scenarios {
 
@@ -12,11 +13,7 @@ namespace {
 class Repair {
  public:
   Repair(Scenario& scenario, std::set<std::string> const& outside)
-      : optimizer_(scenario.optimizer),
-        offloads_(std::holds_alternative<OffloadedStates>(scenario.offload)),
-        hybrid_(std::holds_alternative<HybridOffload>(scenario.offload)),
-        offloaded_(offloads_),
-        known_(outside) {
+      : optimizer_(scenario.optimizer), states_(scenario), known_(outside) {
     for (Param const& param : scenario.params) params_.insert(param.name);
     walk(scenario.program);
   }
@@ -30,28 +27,27 @@ class Repair {
   }
 
   bool keep(Action& action) {
-    if (moves_states(action)) return !hybrid_ && keep_move(action);
+    bool const kept = makes_sense(action);
+    if (kept) states_.follow(action);
+    return kept;
+  }
+
+  bool makes_sense(Action& action) {
+    if (moves_states(action)) return keeps_move(action);
     if (auto* backward = std::get_if<Backward>(&action))
       std::erase_if(backward->without, [&](auto const& name) { return !params_.contains(name); });
     if (auto* set = std::get_if<Set>(&action)) return keep_set(*set);
     if (auto* capture = std::get_if<Capture>(&action)) return keep_capture(*capture);
     if (std::holds_alternative<Replay>(action)) return captured_;
     if (std::holds_alternative<ClipNorm>(action)) return optimizer_.clip.has_value();
-    if (std::holds_alternative<Step>(action) || std::holds_alternative<Train>(action))
-      offloaded_ = offloads_;
     if (auto* save = std::get_if<Save>(&action)) known_.insert(save->checkpoint);
     if (auto* load = std::get_if<Load>(&action)) return known_.contains(load->from);
     return true;
   }
 
-  static bool moves_states(Action const& action) {
-    return std::holds_alternative<OffloadStates>(action) ||
-           std::holds_alternative<ReloadStates>(action);
-  }
-  bool keep_move(Action const& action) {
-    bool const leaves = std::holds_alternative<OffloadStates>(action);
-    bool const was_away = std::exchange(offloaded_, leaves);
-    return leaves || was_away;
+  bool keeps_move(Action const& action) const {
+    if (states_.with_cpu()) return false;
+    return std::holds_alternative<OffloadStates>(action) || states_.away();
   }
 
   bool keep_set(Set const& set) {
@@ -67,9 +63,7 @@ class Repair {
   }
 
   Optimizer optimizer_;
-  bool offloads_;
-  bool hybrid_;
-  bool offloaded_;
+  Whereabouts states_;
   bool captured_ = false;
   std::set<std::string> known_;
   std::set<std::string> params_;

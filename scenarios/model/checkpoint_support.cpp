@@ -21,17 +21,10 @@ MaybeRefusal refuse_load(Load const& load, Scenario const& scenario, SourceLine 
     return unsupported("replicate", "a load changes world; supported: replicate: 1", line);
   if (with(scenario.precision, load.precision) != scenario.precision)
     return unsupported("precision", "a load changes precision; supported: the same as saved", line);
-  if (load.offload && *load.offload != scenario.offload)
-    return unsupported("offload", "a load changes offload; supported: the same as before", line);
+  if (load.offload && offloads_nothing(*load.offload))
+    return unsupported("offload", "a load asks for an offload of neither moments nor main weights",
+                       line);
   return std::nullopt;
-}
-
-bool offloads(Scenario const& scenario) {
-  return !std::holds_alternative<std::monostate>(scenario.offload) ||
-         std::any_of(scenario.program.begin(), scenario.program.end(),
-                     [](Operation const& operation) {
-                       return std::holds_alternative<OffloadStates>(operation.action);
-                     });
 }
 
 MaybeRefusal refuse_operation(Operation const& operation, Scenario const& scenario) {
@@ -42,11 +35,6 @@ MaybeRefusal refuse_operation(Operation const& operation, Scenario const& scenar
     return unsupported(std::string(word_of(operation.action)),
                        "checkpoints of engine cuda are not there yet; supported: sim, "
                        "sim-unchecked",
-                       operation.line);
-  if (offloads(scenario))
-    return unsupported(std::string(word_of(operation.action)),
-                       "checkpoints of states that leave the device are not there yet; supported: "
-                       "offload: none",
                        operation.line);
   return load == nullptr ? std::nullopt : refuse_load(*load, scenario, operation.line);
 }

@@ -51,7 +51,6 @@ enum class Place {
   engine,
   schedule,
   faults,
-  bug,
   count_of_places
 };
 

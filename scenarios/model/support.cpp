@@ -8,8 +8,8 @@
 
 #include "real/graph/capture_rule.h"
 #include "scenarios/model/checkpoint_support.h"
-#include "scenarios/model/laws.h"
 #include "scenarios/model/rounding_scale.h"
+#include "scenarios/model/whereabouts.h"
 
 namespace adamant::scenarios {
 
@@ -33,16 +33,6 @@ MaybeRefusal refuse_scalars(Scenario const& scenario) {
         .line = param.line.value};
   }
   return std::nullopt;
-}
-
-bool steps(Action const& action) {
-  return std::holds_alternative<Step>(action) || std::holds_alternative<Train>(action) ||
-         std::holds_alternative<Replay>(action);
-}
-
-bool moves_states(Action const& action) {
-  return std::holds_alternative<OffloadStates>(action) ||
-         std::holds_alternative<ReloadStates>(action);
 }
 
 bool duplicates_main(Precision const& precision) {
@@ -69,11 +59,7 @@ MaybeRefusal refuse_duplicate_main(Scenario const& scenario) {
 class Grammar {
  public:
   explicit Grammar(Scenario const& scenario)
-      : scenario_(scenario),
-        optimizer_(scenario.optimizer),
-        offloads_(std::holds_alternative<OffloadedStates>(scenario.offload)),
-        hybrid_(std::holds_alternative<HybridOffload>(scenario.offload)),
-        offloaded_(offloads_) {}
+      : scenario_(scenario), optimizer_(scenario.optimizer), states_(scenario) {}
 
   MaybeRefusal walk(std::vector<Operation> const& program, bool captured = false) {
     for (Operation const& operation : program) {
@@ -86,32 +72,25 @@ class Grammar {
   MaybeRefusal visit(Operation const& operation, bool captured) {
     Action const& action = operation.action;
     if (auto const* set = std::get_if<Set>(&action)) optimizer_ = with(optimizer_, set->change);
-    if (hybrid_ && moves_states(action)) {
+    if (states_.with_cpu() && moves_states(action)) {
       return unsupported("both_offloads",
                          "offload and reload move states between steps, where a hybrid step keeps "
                          "those of the CPU's part in host memory for good: one of the two",
                          operation.line);
     }
-    if (std::holds_alternative<OffloadStates>(action)) offloaded_ = true;
-    if (steps(action)) offloaded_ = offloads_;
+    if (std::holds_alternative<ReloadStates>(action) && !states_.away()) {
+      return unsupported("reload_resident",
+                         "reload finds all states resident: nothing was offloaded", operation.line);
+    }
+    states_.follow(action);
     if (std::holds_alternative<ClipNorm>(action) && !optimizer_.clip) {
       return unsupported("clip_without_norm",
                          "clip needs a number in optimizer.clip, which is none", operation.line);
     }
-    if (std::holds_alternative<ReloadStates>(action)) return visit_reload(operation);
     if (std::holds_alternative<Replay>(action)) return visit_replay(operation);
     if (auto const* capture = std::get_if<Capture>(&action)) {
       return visit_capture(*capture, operation.line, captured);
     }
-    return std::nullopt;
-  }
-
-  MaybeRefusal visit_reload(Operation const& operation) {
-    if (!offloaded_) {
-      return unsupported("reload_resident",
-                         "reload finds all states resident: nothing was offloaded", operation.line);
-    }
-    offloaded_ = false;
     return std::nullopt;
   }
 
@@ -189,9 +168,7 @@ class Grammar {
 
   Scenario const& scenario_;
   Optimizer optimizer_;
-  bool offloads_;   // states leave the device after each step
-  bool hybrid_;     // a part of the step runs on the CPU
-  bool offloaded_;  // states are off the device now
+  Whereabouts states_;
   bool captured_ = false;
   bool captured_clips_ = false;
 };
@@ -228,16 +205,9 @@ bool is_simulated(std::string_view engine) {
   return engine == "sim" || engine == "sim-unchecked" || engine == "cuda";
 }
 
-bool offloads_nothing(Offload const& offload) {
-  auto const* states = std::get_if<OffloadedStates>(&offload);
-  return states != nullptr && !states->moments && !states->main;
-}
-
 MaybeRefusal refuse_settings(Scenario const& scenario) {
   Optimizer const& optimizer = scenario.optimizer;
   std::array const settings{
-      Missing{scenario.bug && !can_switch_on(*scenario.bug), "bug",
-              "this one cannot be switched on yet", Place::bug},
       Missing{scenario.layout != Layout::fsdp2, "layout", "supported: fsdp2", Place::layout},
       Missing{scenario.world.replicate != 1, "replicate", "supported: replicate: 1", Place::world},
       Missing{offloads_nothing(scenario.offload), "offload",

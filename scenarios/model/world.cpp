@@ -17,4 +17,9 @@ std::optional<HybridConfig> hybrid_config(Offload const& offload) {
                       .pin_parameters = hybrid->pin_params};
 }
 
+bool offloads_nothing(Offload const& offload) {
+  auto const* states = std::get_if<OffloadedStates>(&offload);
+  return states != nullptr && !states->moments && !states->main;
+}
+
 }  // namespace adamant::scenarios

@@ -53,6 +53,9 @@ using Offload = std::variant<std::monostate, OffloadedStates, HybridOffload>;  /
 std::optional<StateOffloadConfig> state_offload_config(Offload const& offload);
 std::optional<HybridConfig> hybrid_config(Offload const& offload);
 
+/// Asks for an offload of neither moments nor main weights.
+bool offloads_nothing(Offload const& offload);
+
 enum class GradientClass { exact, normal, wild };
 
 struct EngineChoice {

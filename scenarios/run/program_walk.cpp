@@ -191,7 +191,8 @@ std::optional<Primitive> ProgramWalk::next() {
       .set = entry.set,
       .checkpoint = entry.checkpoint,
       .setting = entry.setting,
-      .sets_anew = entry.sets_anew};
+      .sets_anew = entry.sets_anew,
+      .offload = entry.setting > 0 ? &program_->setting(entry.setting).offload : nullptr};
   int const backwards = kind == Kind::backward ? 1
                         : kind == Kind::replay ? backward_count(primitive.captured)
                                                : 0;

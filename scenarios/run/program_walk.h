@@ -46,6 +46,7 @@ struct Primitive {
   std::string_view checkpoint = {};          // save, load: its name
   int setting = 0;                           // load: Program::setting() from here on
   bool sets_anew = false;                    // load: that setting is not the one before
+  Offload const* offload = nullptr;          // load: from here on; null: as the scenario says
 };
 
 /// How many of them are backwards.

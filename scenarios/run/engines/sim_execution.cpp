@@ -83,8 +83,10 @@ void SimExecution::rank_main(int rank) {
   try {
     execute_program(rank);
   } catch (std::exception const& error) {
-    if (!files_.crashed()) fail(rank, error);
-    world_.rank(rank).reset();
+    if (files_.crashed())
+      world_.rank(rank).reset();
+    else
+      fail(rank, error);
     return;
   }
   world_.rank(rank).reset();
@@ -233,16 +235,27 @@ void SimExecution::take_notes() {
 // Nothing half loaded may be used: whatever a rank is asked for now has to be refused, and by
 // saying why.
 void SimExecution::expect_no_state(int rank) {
+  real::Engine& engine = world_.rank(rank)->engine();
+  expect_no_state(rank, "a backward", [&] { engine.backward({}); });
+  expect_no_state(rank, "a step", [&] { engine.step(); });
+  expect_no_state(rank, "a zero_grad", [&] { engine.zero_grad(true); });
+  expect_no_state(rank, "a set", [&] { engine.set_group(0, engine.group(0)); });
+  expect_no_state(rank, "a reload", [&] { engine.reload(); });
+  expect_no_state(rank, "a save", [&] { engine.save(*parts_.storage(rank), "after_failed_load"); });
+}
+
+template <typename Verb>
+void SimExecution::expect_no_state(int rank, char const* name, Verb verb) {
   int const entry = operations_[static_cast<std::size_t>(rank)];
+  std::string const where = std::string("after a load that failed ") + name;
   try {
-    world_.rank(rank)->engine().step();
-    sim::report(unclean(rank, entry, "after a load that failed a step is not refused"));
+    verb();
+    sim::report(unclean(rank, entry, where + " is not refused"));
   } catch (std::exception const& error) {
     if (!parts_.door.says_no_state(error))
-      sim::report(unclean(rank, entry,
-                          std::string("after a load that failed the engine does not say that it "
-                                      "holds no state, but: ") +
-                              error.what()));
+      sim::report(
+          unclean(rank, entry,
+                  where + " does not say that the engine holds no state, but: " + error.what()));
   }
 }
 
@@ -269,14 +282,33 @@ void SimExecution::show(Look look) {
   });
 }
 
+// The engine goes while the world still stands, because afterwards nothing can be given back; who
+// fails meanwhile leaves the end to the first.
 void SimExecution::fail(int rank, std::exception const& error) {
   EngineError const explained = parts_.door.explain(error);
-  if (!failure_)
+  bool const first = !failure_;
+  if (first)
     failure_ = EngineFailure{.reason = is_about_checkpoints(explained) ? "" : explained.reason,
                              .rank = rank,
                              .operation = operations_[static_cast<std::size_t>(rank)],
                              .message = explained.message};
+  world_.rank(rank).reset();
+  if (!ended_ && explained.reason == "out_of_memory") expect_all_given_back(rank);
+  if (!first) return;
+  ended_ = true;
   sim::end_world();
+}
+
+void SimExecution::expect_all_given_back(int rank) {
+  std::size_t device = 0;
+  std::size_t pinned = 0;
+  for (WorldAllocation const& allocation : live_allocations())
+    if (allocation.rank == rank) (allocation.on_host ? pinned : device) += allocation.bytes;
+  if (device + pinned == 0) return;
+  sim::report(unclean(rank, operations_[static_cast<std::size_t>(rank)],
+                      "after it ran out of memory the engine is gone, but keeps " +
+                          std::to_string(device) + " bytes on the device and " +
+                          std::to_string(pinned) + " pinned"));
 }
 
 }  // namespace adamant::scenarios

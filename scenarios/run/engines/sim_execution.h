@@ -79,10 +79,14 @@ class SimExecution {
   /// Do all ranks say that they hold a state?
   bool has_state(int entry);
   void expect_no_state(int rank);
+  /// Of one verb; `name` is for the report.
+  template <typename Verb>
+  void expect_no_state(int rank, char const* name, Verb verb);
   void take_notes();
   void name_streams(int rank);
   void name_for_reports(int rank);
   void fail(int rank, std::exception const& error);
+  void expect_all_given_back(int rank);
   /// Waits for all ranks; one of them lets the observer look.
   template <typename Look>
   void show(Look look);
@@ -96,6 +100,7 @@ class SimExecution {
   int ranks_;
   SimWorld world_;
   bool go_on_ = true;
+  bool ended_ = false;           // before its time, because a rank failed
   std::vector<int> operations_;  // which entry each rank is at
 
   int prepared_ = 0;                      // operations that were prepared

@@ -45,19 +45,18 @@ MemoryJudge::MemoryJudge(Scenario const& scenario, std::vector<ParameterSpec> co
                          oracle::Offload const& offload, oracle::Residence residence,
                          Findings& findings)
     : parameters_(parameters),
-      offload_(offload),
       residence_(residence),
       scales_(scenario.optimizer.clip ||
               scenario.optimizer.loss_scale.kind != LossScale::Kind::none),
       findings_(findings) {
-  begin_world(static_cast<int>(scenario.world.rank_count()));
+  begin_world(static_cast<int>(scenario.world.rank_count()), offload);
 }
 
-void MemoryJudge::begin_world(int ranks) {
+void MemoryJudge::begin_world(int ranks, oracle::Offload const& offload) {
   budgets_.clear();
   budgets_.reserve(static_cast<std::size_t>(ranks));
   for (int rank = 0; rank < ranks; ++rank)
-    budgets_.emplace_back(parameters_, oracle::Place{.rank = rank, .world_size = ranks}, offload_,
+    budgets_.emplace_back(parameters_, oracle::Place{.rank = rank, .world_size = ranks}, offload,
                           residence_);
   if (scales_) use_scaling();
 }

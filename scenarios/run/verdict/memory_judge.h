@@ -17,7 +17,7 @@ class MemoryJudge {
               oracle::Offload const& offload, oracle::Residence residence, Findings& findings);
 
   /// Engines were made anew, so many of them.
-  void begin_world(int ranks);
+  void begin_world(int ranks, oracle::Offload const& offload);
 
   /// Keeps the expectation in step with what the engines did.
   void follow(Primitive const& operation);
@@ -35,7 +35,6 @@ class MemoryJudge {
                           std::span<WorldAllocation const> live);
 
   std::vector<ParameterSpec> const& parameters_;
-  oracle::Offload offload_;
   oracle::Residence residence_;
   bool scales_;                          // from the beginning on
   std::vector<oracle::Budget> budgets_;  // by rank

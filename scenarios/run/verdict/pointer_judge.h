@@ -19,7 +19,7 @@ class PointerJudge {
                Findings& findings);
 
   /// Engines were made anew, so many of them.
-  void begin_world(int ranks);
+  void begin_world(int ranks, std::optional<StateOffloadConfig> const& leaving);
 
   /// After `operation`, or before the first one if it is null.
   void compare(WorldView const& world, Primitive const* operation);

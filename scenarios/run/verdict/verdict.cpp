@@ -22,12 +22,16 @@ std::int64_t total_numel(std::vector<ParameterSpec> const& parameters) {
   return total;
 }
 
-/// The states that may move, or none. Explicit offloads move all where the scenario names none.
-std::optional<StateOffloadConfig> leaving(Scenario const& scenario) {
-  if (auto const configured = state_offload_config(scenario.offload)) return configured;
-  for (Operation const& operation : scenario.program)
-    if (std::holds_alternative<OffloadStates>(operation.action)) return StateOffloadConfig{};
-  return std::nullopt;
+/// What the first world offloads, and each one after it unless its load says otherwise.
+oracle::Offload counted(Offload const& offload) {
+  return {.states = state_offload_config(offload), .hybrid = hybrid_config(offload)};
+}
+
+bool offloads_when_asked(Scenario const& scenario) {
+  return std::any_of(scenario.program.begin(), scenario.program.end(),
+                     [](Operation const& operation) {
+                       return std::holds_alternative<OffloadStates>(operation.action);
+                     });
 }
 
 oracle::Residence residence_of(Scenario const& scenario) {
@@ -45,15 +49,20 @@ bool contains(std::span<int const> numbers, int number) {
 Verdict::Verdict(Scenario const& scenario, std::vector<ParameterSpec> const& parameters,
                  std::uint64_t seed)
     : kind_(scenario.gradients),
+      offload_(scenario.offload),
+      offloads_when_asked_(offloads_when_asked(scenario)),
       small_(total_numel(parameters) <= small_model_numel),
       reference_(scenario, parameters, seed),
       values_(reference_, findings_),
-      memory_(scenario, parameters,
-              {.states = state_offload_config(scenario.offload),
-               .hybrid = hybrid_config(scenario.offload)},
-              residence_of(scenario), findings_),
-      pointers_(parameters, static_cast<int>(scenario.world.rank_count()), leaving(scenario),
-                residence_of(scenario), findings_) {}
+      memory_(scenario, parameters, counted(scenario.offload), residence_of(scenario), findings_),
+      pointers_(parameters, static_cast<int>(scenario.world.rank_count()),
+                leaving(scenario.offload), residence_of(scenario), findings_) {}
+
+// Explicit offloads move all where the setting names none.
+std::optional<StateOffloadConfig> Verdict::leaving(Offload const& offload) const {
+  if (auto const configured = state_offload_config(offload)) return configured;
+  return offloads_when_asked_ ? std::optional(StateOffloadConfig{}) : std::nullopt;
+}
 
 bool Verdict::started(WorldView const& world) {
   values_.compare_flags(world);
@@ -227,8 +236,9 @@ bool Verdict::restarted(Primitive const& load, WorldView const& world) {
   unloaded_ = true;
   reference_.begin_world();
   findings_.at_operation(load.entry);
-  memory_.begin_world(world.rank_count());
-  pointers_.begin_world(world.rank_count());
+  Offload const& offload = load.offload != nullptr ? *load.offload : offload_;
+  memory_.begin_world(world.rank_count(), counted(offload));
+  pointers_.begin_world(world.rank_count(), leaving(offload));
   memory_.compare(world);
   pointers_.compare(world, nullptr);
   return !findings_.any();

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -59,6 +60,8 @@ class Verdict final : public Observer {
   AdamConfig const& settings(int group) const { return reference_.model().group(group); }
 
  private:
+  /// The states that may move under a setting, or none.
+  std::optional<StateOffloadConfig> leaving(Offload const& offload) const;
   void follow(Primitive const& operation, WorldView const& world);
   void follow_backward(Primitive const& operation, WorldView const& world);
   void follow_step(WorldView const& world);
@@ -77,6 +80,8 @@ class Verdict final : public Observer {
   void compare_all(WorldView const& world);
 
   GradientClass kind_;
+  Offload offload_;           // of the scenario
+  bool offloads_when_asked_;  // the program has `offload`
   bool small_;
   Findings findings_;
   Reference reference_;
