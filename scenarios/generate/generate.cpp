@@ -365,13 +365,15 @@ class Generator {
            allowed(Feature::zero_grad_keeps) && allowed(Feature::train);
   }
 
-  /// Mostly replays of what was captured last, and else another capture.
+  /// Mostly replays of what was captured last, and else other settings for it or another capture.
   Action draw_graph() {
     bool const replays = draws_.chance(65);
     std::int64_t const count = draws_.between(1, 3);
     bool const fits = any_order() || !unused_backward_;
-    if (replays && !captured_.empty() && fits) return Replay{.count = count};
-    return draw_capture();
+    bool const changes = draws_.chance(15) && allowed(Feature::set);
+    if (captured_.empty() || (!replays && !changes)) return draw_capture();
+    if (changes) return draw_set();  // what a graph must not have kept
+    return fits ? Action(Replay{.count = count}) : draw_capture();
   }
 
   Action draw_capture() {
