@@ -54,7 +54,8 @@ bool gather(Runtime& runtime, char const* where) {
 }
 
 void release(Runtime& runtime) {
-  for (Host* host : std::exchange(meetings.arrived, {})) runtime.world.wake(*host);
+  for (Host* host : meetings.arrived) runtime.world.wake(*host);
+  meetings.arrived.clear();
 }
 
 void reset(Runtime& runtime, int ranks, Options const& options) {
@@ -73,7 +74,8 @@ void reset(Runtime& runtime, int ranks, Options const& options) {
   runtime.settings.clear();
   nccl_state().reset(ranks);
   runtime.pools.clear();
-  meetings = {};
+  meetings.arrived.clear();
+  meetings.known.clear();
 }
 
 Report report_of(Runtime& runtime) {
@@ -278,8 +280,10 @@ void report(Violation violation) {
 
 std::vector<LiveAllocation> live_allocations() {
   Unwatched const unwatched;
+  auto const live = inside_or_abort().memory.live();
   std::vector<LiveAllocation> result;
-  for (Allocation const* allocation : inside_or_abort().memory.live()) {
+  result.reserve(live.size());
+  for (Allocation const* allocation : live) {
     result.push_back({region_address(allocation->begin), allocation->bytes, allocation->rank,
                       allocation->kind == AllocationKind::pinned});
   }

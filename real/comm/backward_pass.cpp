@@ -70,6 +70,7 @@ void BackwardPass::move_buffers() {
 
 void BackwardPass::run(std::vector<bool> const& wanted, float const* loss_scale, int sequence) {
   wanted_ = wanted;
+  sort_wanted();
   loss_scale_ = loss_scale;
   sequence_ = sequence;
   sums_used_ = false;
@@ -189,11 +190,18 @@ void BackwardPass::make_whole_gradients(int unit) {
   }
 }
 
-std::vector<int> BackwardPass::wanted_of(int unit) const {
-  std::vector<int> wanted;
-  for (int const p : parts_.layout.unit(unit))
-    if (wanted_[static_cast<std::size_t>(p)]) wanted.push_back(p);
-  return wanted;
+std::vector<int> const& BackwardPass::wanted_of(int unit) const {
+  return wanted_of_unit_[static_cast<std::size_t>(unit)];
+}
+
+void BackwardPass::sort_wanted() {
+  wanted_of_unit_.resize(static_cast<std::size_t>(parts_.layout.unit_count()));
+  for (int unit = 0; unit < parts_.layout.unit_count(); ++unit) {
+    std::vector<int>& wanted = wanted_of_unit_[static_cast<std::size_t>(unit)];
+    wanted.clear();
+    for (int const p : parts_.layout.unit(unit))
+      if (wanted_[static_cast<std::size_t>(p)]) wanted.push_back(p);
+  }
 }
 
 // Whole tensors of a unit lie one after the other, each in its rounded room.

@@ -87,7 +87,8 @@ class BackwardPass {
 
   void divide_by_own_microbatches(std::span<WholeTensor const> tensors) const;  // verl_5625
 
-  std::vector<int> wanted_of(int unit) const;
+  std::vector<int> const& wanted_of(int unit) const;
+  void sort_wanted();
   std::size_t whole_bytes(TensorKind kind, int parameter) const;
   Slot& slot(int unit) { return slots_[static_cast<std::size_t>(unit) % slots_.size()]; }
   Slot const& slot(int unit) const {
@@ -96,6 +97,7 @@ class BackwardPass {
 
   BackwardParts parts_;
   std::vector<bool> wanted_;
+  std::vector<std::vector<int>> wanted_of_unit_;
   float const* loss_scale_ = nullptr;
   int sequence_ = 0;
   bool reduces_ = false;    // the unit at hand

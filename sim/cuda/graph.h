@@ -38,9 +38,9 @@ struct GraphNode {
   std::uint64_t bytes = 0;
   std::uint64_t cost_ns = 0;
   int program_operation = -1;  // during which it was captured
-  std::function<void()> body;
+  Work body;
   /// Copies with a pageable end: prepares one launch and returns its body.
-  std::function<std::function<void()>()> prepare;
+  std::function<Work()> prepare;
   /// Collectives: issues the rank's side on a stream.
   std::function<void(Stream&, GraphNode const&)> issue;
   EventObject* event = nullptr;          // of external records and waits

@@ -1,6 +1,7 @@
 #include "sim/cuda/memory.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 #include <utility>
@@ -153,13 +154,13 @@ Allocation* Memory::allocate(int slot_index, std::uint64_t bytes, AllocationKind
 std::uint64_t Memory::take_block(Slot& slot, std::uint64_t bytes, Stream* stream, Ticket** after,
                                  std::uint64_t& block_bytes) {
   std::uint64_t const wanted = round_up(bytes, alignment);
-  std::vector<std::size_t> fits;  // most recently freed first
-  for (std::size_t i = slot.free.size(); i-- > 0 && fits.size() < reuse_candidates_max;) {
+  std::array<std::size_t, reuse_candidates_max> fits{};  // most recently freed first
+  std::uint32_t count = 0;
+  for (std::size_t i = slot.free.size(); i-- > 0 && count < fits.size();) {
     FreeBlock const& block = slot.free[i];
     bool const legal = block.released == nullptr || block.released->done || block.stream == stream;
-    if (legal && block.bytes >= wanted && block.bytes <= wanted + wanted / 4) fits.push_back(i);
+    if (legal && block.bytes >= wanted && block.bytes <= wanted + wanted / 4) fits[count++] = i;
   }
-  auto const count = static_cast<std::uint32_t>(fits.size());
   std::uint32_t const choice =
       count == 0 || wanted >= large_bytes ? 0 : world_->choices().pick(count + 1);
   if (choice == count) {
@@ -258,7 +259,10 @@ Memory::SlotPlaces const& Memory::places_at(std::uint64_t offset) const {
 }
 
 std::vector<Allocation*> Memory::live() const {
+  std::size_t count = 0;
+  for (SlotPlaces const& places : places_) count += places.live.size();
   std::vector<Allocation*> live;
+  live.reserve(count);
   for (SlotPlaces const& places : places_)
     for (Places::Entry const& entry : places.live) live.push_back(entry.allocation);
   return live;

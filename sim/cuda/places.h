@@ -44,6 +44,7 @@ class Places {
     return after == entries_.begin() ? nullptr : (after - 1)->allocation;
   }
 
+  std::size_t size() const { return entries_.size(); }
   auto begin() const { return entries_.begin(); }
   auto end() const { return entries_.end(); }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/world/clock.h"
+#include "sim/world/work.h"
 
 namespace adamant::sim {
 
@@ -63,7 +64,7 @@ struct Operation {
   VectorClock issued;  // what the issuing host knew
   std::uint64_t issued_ns = 0;
   std::uint64_t cost_ns = 0;
-  std::function<void()> body;
+  Work body;
   Ticket* ticket = nullptr;         // record: completes it; wait: waits for it
   Meeting* meeting = nullptr;       // collective
   GraphNode const* node = nullptr;  // of the graph whose launch made it

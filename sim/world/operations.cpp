@@ -66,7 +66,7 @@ Operation& World::make(OperationKind kind, char const* name, std::uint64_t bytes
                              .bytes = bytes});
   operation.kind = kind;
   operation.cost_ns = 0;
-  operation.body = nullptr;
+  operation.body.clear();
   operation.ticket = nullptr;
   operation.meeting = nullptr;
   operation.node = nullptr;
@@ -74,7 +74,7 @@ Operation& World::make(OperationKind kind, char const* name, std::uint64_t bytes
 }
 
 void World::discard(Operation& operation) {
-  operation.body = nullptr;
+  operation.body.clear();
   free_operations_.push_back(&operation);
 }
 
@@ -170,7 +170,7 @@ void World::complete(Stream& stream, Operation& operation) {
   stream.queue.pop_front();
   ++stream.completed;
   if (operation.kind == OperationKind::record) complete(*operation.ticket, stream);
-  operation.body = nullptr;
+  operation.body.clear();
   free_operations_.push_back(&operation);
   std::erase_if(stream.waiters, [&](Stream::Waiter const& waiter) {
     if (waiter.target > stream.completed) return false;

@@ -34,7 +34,7 @@ void World::prepare(Options const& options, Observer& observer) {
   free_operations_.clear();
   if (operations_.size() > operations_kept_max) operations_.clear();
   for (auto const& operation : operations_) {
-    operation->body = nullptr;
+    operation->body.clear();
     free_operations_.push_back(operation.get());
   }
   hosts_.clear();

@@ -229,8 +229,10 @@ RankScaling scaling_of(real::ScalingView const& view, real::ScalingState const& 
 }
 
 std::vector<NamedBuffer> named_buffers(real::Engine const& engine) {
+  auto const buffers = engine.buffers();
   std::vector<NamedBuffer> named;
-  for (real::Buffer const& buffer : engine.buffers())
+  named.reserve(buffers.size());
+  for (real::Buffer const& buffer : buffers)
     named.push_back({buffer.address, buffer.bytes, buffer.purpose, buffer.on_host});
   return named;
 }

@@ -30,8 +30,10 @@ std::uint64_t weighted_sum(Shard const& shard) {
 }  // namespace
 
 std::vector<WorldAllocation> live_allocations() {
+  auto const allocations = sim::live_allocations();
   std::vector<WorldAllocation> live;
-  for (sim::LiveAllocation const& allocation : sim::live_allocations())
+  live.reserve(allocations.size());
+  for (sim::LiveAllocation const& allocation : allocations)
     live.push_back({allocation.address, allocation.bytes, allocation.rank, allocation.on_host});
   return live;
 }
@@ -51,12 +53,13 @@ Shard SimWorld::shard(int rank, int parameter, TensorKind kind) const {
 std::vector<NamedBuffer> SimWorld::note_buffers(int rank) {
   auto& known = buffers_[static_cast<std::size_t>(rank)];
   auto now = named_buffers(at(rank).engine());
-  auto fresh = now;
-  std::erase_if(fresh, [&](NamedBuffer const& buffer) {
-    return std::any_of(known.begin(), known.end(), [&](NamedBuffer const& other) {
+  std::vector<NamedBuffer> fresh;
+  for (NamedBuffer const& buffer : now) {
+    bool const old = std::any_of(known.begin(), known.end(), [&](NamedBuffer const& other) {
       return other.address == buffer.address && other.purpose == buffer.purpose;
     });
-  });
+    if (!old) fresh.push_back(buffer);
+  }
   known = std::move(now);
   return fresh;
 }

@@ -126,7 +126,6 @@ bool ValueJudge::agrees(WorldView const& world, int parameter, TensorKind kind) 
 }
 
 void ValueJudge::compare(WorldView const& world, int parameter, TensorKind kind) {
-  std::vector<float> room;
   for (int rank = 0; rank < world.rank_count(); ++rank) {
     if (findings_.full(law_)) return;
     if (!is_compared(world, rank, parameter, kind)) continue;
@@ -136,7 +135,7 @@ void ValueJudge::compare(WorldView const& world, int parameter, TensorKind kind)
       continue;
     }
     auto difference =
-        oracle::first_difference(expected(rows, parameter, kind), values_of(rows.held, room));
+        oracle::first_difference(expected(rows, parameter, kind), values_of(rows.held, room_));
     if (!difference) continue;
     difference->ulps =
         oracle::ulp_distance(difference->expected, difference->actual, rows.held.format);

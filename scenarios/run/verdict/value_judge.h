@@ -68,6 +68,7 @@ class ValueJudge {
   Findings& findings_;
   char const* law_ = "values.bitwise";
   double interval_used_ = 0;
+  std::vector<float> room_;  // for values of 16 bits, one tensor after the other
 };
 
 }  // namespace adamant::scenarios
