@@ -95,7 +95,7 @@ class Generator {
 
   void make_world() {
     constexpr std::array usual{1, 2, 2, 3, 3, 4, 4, 4, 4, 4};
-    bool const large = draws_.chance(30);
+    bool const large = draws_.chance(26);
     std::int64_t const ranks = large ? draws_.between(5, 8) : draws_.one_of(usual);
     std::int64_t ranks_max = std::min(scaled(1, options_.ranks_max), options_.ranks_max);
     if (!allowed(Feature::more_than_four_ranks)) ranks_max = std::min<std::int64_t>(ranks_max, 4);

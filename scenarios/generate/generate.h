@@ -18,7 +18,7 @@ struct GenerateOptions {
   int size = 100;  // 0 … 100, as RapidCheck counts: 0 gives one rank, one row, one operation
   std::int64_t ranks_max = 8;
   std::int64_t params_max = 6;
-  std::int64_t operations_max = 14;
+  std::int64_t operations_max = 13;
   /// Things that go wrong on purpose, crashes and damage: off unless asked for, because a run with
   /// them does not come to the same end in every world and under every schedule.
   bool faults = false;

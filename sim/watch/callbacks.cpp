@@ -8,6 +8,7 @@
 
 #include "sim/sim.h"
 #include "sim/watch/watch.h"
+#include "sim/world/assert.h"
 
 namespace {
 
@@ -16,15 +17,19 @@ using adamant::sim::active_watch;
 using adamant::sim::region_bytes;
 using adamant::sim::region_offset;
 
-inline void note(void const* address, std::uint32_t bytes, AccessKind kind) {
+// Never inlined: the function that most accesses leave at once needs no frame of its own then.
+template <std::uint32_t bytes, AccessKind kind>
+[[gnu::noinline]] void access_in_region(adamant::sim::Watch& watch, std::uint64_t offset) {
+  watch.access(offset, bytes, kind);
+}
+
+template <std::uint32_t bytes, AccessKind kind>
+inline void note(void const* address) {
   adamant::sim::Watch* const watch = active_watch;
   if (watch == nullptr) return;
   std::uint64_t const offset = region_offset(address);
-  if (offset < region_bytes) {
-    watch->access(offset, bytes, kind);
-  } else if (watch->watches_foreign(address, bytes)) {
-    watch->foreign_access(address, bytes, kind);
-  }
+  if (offset < region_bytes) return access_in_region<bytes, kind>(*watch, offset);
+  if (watch->watches_foreign(address, bytes)) watch->foreign_access(address, bytes, kind);
 }
 
 void note_range(void const* address, std::size_t bytes, AccessKind kind) {
@@ -41,32 +46,32 @@ void __tsan_func_exit() {}
 
 #define ADAMANT_SIM_ACCESS(bytes)                         \
   void __tsan_read##bytes(void* at) {                     \
-    note(at, bytes, AccessKind::read);                    \
+    note<bytes, AccessKind::read>(at);                    \
   }                                                       \
   void __tsan_write##bytes(void* at) {                    \
-    note(at, bytes, AccessKind::write);                   \
+    note<bytes, AccessKind::write>(at);                   \
   }                                                       \
   void __tsan_unaligned_read##bytes(void* at) {           \
-    note(at, bytes, AccessKind::read);                    \
+    note<bytes, AccessKind::read>(at);                    \
   }                                                       \
   void __tsan_unaligned_write##bytes(void* at) {          \
-    note(at, bytes, AccessKind::write);                   \
+    note<bytes, AccessKind::write>(at);                   \
   }                                                       \
   void __tsan_volatile_read##bytes(void* at) {            \
-    note(at, bytes, AccessKind::read);                    \
+    note<bytes, AccessKind::read>(at);                    \
   }                                                       \
   void __tsan_volatile_write##bytes(void* at) {           \
-    note(at, bytes, AccessKind::write);                   \
+    note<bytes, AccessKind::write>(at);                   \
   }                                                       \
   void __tsan_unaligned_volatile_read##bytes(void* at) {  \
-    note(at, bytes, AccessKind::read);                    \
+    note<bytes, AccessKind::read>(at);                    \
   }                                                       \
   void __tsan_unaligned_volatile_write##bytes(void* at) { \
-    note(at, bytes, AccessKind::write);                   \
+    note<bytes, AccessKind::write>(at);                   \
   }                                                       \
   void __tsan_read_write##bytes(void* at) {               \
-    note(at, bytes, AccessKind::read);                    \
-    note(at, bytes, AccessKind::write);                   \
+    note<bytes, AccessKind::read>(at);                    \
+    note<bytes, AccessKind::write>(at);                   \
   }                                                       \
   void __tsan_unaligned_read_write##bytes(void* at) {     \
     __tsan_read_write##bytes(at);                         \
@@ -85,14 +90,16 @@ void __tsan_write_range(void* at, std::size_t bytes) {
   note_range(at, bytes, AccessKind::write);
 }
 void __tsan_vptr_read(void** at) {
-  note(at, 8, AccessKind::read);
+  note<8, AccessKind::read>(at);
 }
 void __tsan_vptr_update(void** at, void*) {
-  note(at, 8, AccessKind::write);
+  note<8, AccessKind::write>(at);
 }
 
 void adamant_sim_atomic(void* at, std::size_t bytes) {
-  note(at, static_cast<std::uint32_t>(bytes), AccessKind::atomic);
+  if (bytes == 4) return note<4, AccessKind::atomic>(at);
+  ADAMANT_SIM_ASSERT(bytes == 8);
+  note<8, AccessKind::atomic>(at);
 }
 
 // Calls to these in instrumented code come here, because the pass reports nothing for them.
@@ -124,11 +131,11 @@ void* __tsan_memset(void* to, int value, std::size_t bytes) {
 // everything, so that the plain operation is atomic.
 #define ADAMANT_SIM_ATOMIC(bits, Type)                                                             \
   Type __tsan_atomic##bits##_load(Type const volatile* at, int) {                                  \
-    note(const_cast<Type const*>(at), bits / 8, AccessKind::atomic);                               \
+    note<bits / 8, AccessKind::atomic>(const_cast<Type const*>(at));                               \
     return *at;                                                                                    \
   }                                                                                                \
   void __tsan_atomic##bits##_store(Type volatile* at, Type value, int) {                           \
-    note(const_cast<Type*>(at), bits / 8, AccessKind::write);                                      \
+    note<bits / 8, AccessKind::write>(const_cast<Type*>(at));                                      \
     *at = value;                                                                                   \
   }                                                                                                \
   ADAMANT_SIM_FETCH(bits, Type, exchange, value)                                                   \
@@ -139,7 +146,7 @@ void* __tsan_memset(void* to, int value, std::size_t bytes) {
   ADAMANT_SIM_FETCH(bits, Type, fetch_xor, static_cast<Type>(old ^ value))                         \
   int __tsan_atomic##bits##_compare_exchange_strong(Type volatile* at, Type* expected,             \
                                                     Type desired, int, int) {                      \
-    note(const_cast<Type*>(at), bits / 8, AccessKind::atomic);                                     \
+    note<bits / 8, AccessKind::atomic>(const_cast<Type*>(at));                                     \
     bool const equal = *at == *expected;                                                           \
     if (equal) {                                                                                   \
       *at = desired;                                                                               \
@@ -159,7 +166,7 @@ void* __tsan_memset(void* to, int value, std::size_t bytes) {
   }
 #define ADAMANT_SIM_FETCH(bits, Type, name, result)                       \
   Type __tsan_atomic##bits##_##name(Type volatile* at, Type value, int) { \
-    note(const_cast<Type*>(at), bits / 8, AccessKind::atomic);            \
+    note<bits / 8, AccessKind::atomic>(const_cast<Type*>(at));            \
     [[maybe_unused]] Type const old = *at;                                \
     *at = result;                                                         \
     return old;                                                           \
