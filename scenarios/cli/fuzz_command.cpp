@@ -6,6 +6,7 @@
 #include <chrono>
 #include <vector>
 
+#include "scenarios/cli/distribution.h"
 #include "scenarios/cli/failures.h"
 #include "scenarios/cli/findings.h"
 #include "scenarios/cli/outputs.h"
@@ -107,8 +108,8 @@ class FuzzCommand {
     document["seed"] = seed_;
     document["cases"] = cases_;
     document["cases_per_second"] = cases_per_second();
-    document["distribution"] = distribution_json();
-    document["pairs"] = pairs_json();
+    document["distribution"] = features_json(distribution_);
+    document["pairs"] = pairs_json(distribution_);
     document["results"] = to_json(results);
     if (interrupted()) document["interrupted"] = true;
     outputs_.commit(document, "fuzz", results);
@@ -153,7 +154,7 @@ class FuzzCommand {
   void summarise() const {
     if (interrupted()) complain(fmt::format("interrupted after {} cases", cases_));
     if (style_.verbosity != Verbosity::quiet) {
-      for (std::size_t f = 0; f < feature_count; ++f) print_share(static_cast<Feature>(f));
+      if (cases_ > 0) print(arguments_, describe(distribution_));
     } else if (failures_.empty()) {
       return;
     }
@@ -161,39 +162,9 @@ class FuzzCommand {
                                   cases_per_second(), verdict()));
   }
 
-  void print_share(Feature feature) const {
-    if (cases_ == 0) return;
-    double const share =
-        100.0 * static_cast<double>(distribution_.count(feature)) / static_cast<double>(cases_);
-    print(arguments_, fmt::format("{:6.2f}% {}\n", share, label_of(feature)));
-  }
-
   std::string verdict() const {
     if (failures_.empty()) return "nothing found";
     return fmt::format("{} distinct failures", found_);
-  }
-
-  Json distribution_json() const {
-    Json json = Json::object();
-    for (std::size_t f = 0; f < feature_count; ++f) {
-      auto const feature = static_cast<Feature>(f);
-      json[std::string(label_of(feature))] = distribution_.count(feature);
-    }
-    return json;
-  }
-
-  Json pairs_json() const {
-    Json json = Json::object();
-    for (std::size_t a = 0; a < feature_count; ++a) {
-      for (std::size_t b = a + 1; b < feature_count; ++b) {
-        auto const first = static_cast<Feature>(a);
-        auto const second = static_cast<Feature>(b);
-        if (!compatible(first, second)) continue;
-        json[fmt::format("{}, {}", label_of(first), label_of(second))] =
-            distribution_.count(first, second);
-      }
-    }
-    return json;
   }
 
   Arguments const& arguments_;

@@ -1,0 +1,76 @@
+#include "scenarios/cli/distribution.h"
+
+#include <fmt/format.h>
+
+#include <functional>
+#include <vector>
+
+namespace adamant::scenarios {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t missing_shown_max = 6;
+
+void for_each_possible_pair(std::function<void(Feature, Feature)> const& visit) {
+  for (std::size_t a = 0; a < feature_count; ++a)
+    for (std::size_t b = a + 1; b < feature_count; ++b)
+      if (compatible(static_cast<Feature>(a), static_cast<Feature>(b)))
+        visit(static_cast<Feature>(a), static_cast<Feature>(b));
+}
+
+std::string shares(Distribution const& seen) {
+  std::string text;
+  for (std::size_t f = 0; f < feature_count; ++f) {
+    auto const feature = static_cast<Feature>(f);
+    double const share =
+        100.0 * static_cast<double>(seen.count(feature)) / static_cast<double>(seen.cases());
+    text += fmt::format("{:6.2f}% {}\n", share, label_of(feature));
+  }
+  return text;
+}
+
+std::string pairs(Distribution const& seen) {
+  std::size_t possible = 0;
+  std::vector<std::string> missing;
+  for_each_possible_pair([&](Feature a, Feature b) {
+    ++possible;
+    if (seen.count(a, b) == 0)
+      missing.push_back(fmt::format("{} with {}", label_of(a), label_of(b)));
+  });
+  std::string text = fmt::format("{} of {} pairs of features that can occur together did\n",
+                                 possible - missing.size(), possible);
+  if (missing.size() > missing_shown_max) {
+    std::size_t const more = missing.size() - missing_shown_max;
+    missing.resize(missing_shown_max);
+    missing.push_back(fmt::format("{} more", more));
+  }
+  if (!missing.empty()) text += fmt::format("not yet: {}\n", fmt::join(missing, "; "));
+  return text;
+}
+
+}  // namespace
+
+std::string describe(Distribution const& seen) {
+  return shares(seen) + pairs(seen);
+}
+
+Json features_json(Distribution const& seen) {
+  Json json = Json::object();
+  for (std::size_t f = 0; f < feature_count; ++f) {
+    auto const feature = static_cast<Feature>(f);
+    json[std::string(label_of(feature))] = seen.count(feature);
+  }
+  return json;
+}
+
+Json pairs_json(Distribution const& seen) {
+  Json json = Json::object();
+  for_each_possible_pair([&](Feature a, Feature b) {
+    json[fmt::format("{}, {}", label_of(a), label_of(b))] = seen.count(a, b);
+  });
+  return json;
+}
+
+}  // namespace adamant::scenarios
