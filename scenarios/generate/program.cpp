@@ -1,0 +1,201 @@
+#include "scenarios/generate/program.h"
+
+#include <algorithm>
+
+#include "real/graph/capture_rule.h"
+
+namespace adamant::scenarios {
+
+void ProgramDrawing::make() {
+  states_.emplace(scenario_);
+  has_norm_ = scenario_.optimizer.clip.has_value();
+  bool const saves = draws_.feature(Feature::save, 9);  // files cost three times what others do
+  saves_ = saves && !scenario_.optimizer.capturable;
+  captures_ = may_capture();
+  std::int64_t const first =
+      std::min<std::int64_t>(draws_.scaled(1, 8), draws_.options().operations_max);
+  std::int64_t const count =
+      draws_.between(first, draws_.scaled(1, draws_.options().operations_max));
+  for (std::int64_t i = 0; i < count; ++i) {
+    Action action = draw_action();
+    track(action);
+    scenario_.program.push_back({.action = std::move(action), .line = {}});
+  }
+}
+
+Action ProgramDrawing::draw_action() {
+  if (captures_ && draws_.chance(35)) return draw_graph();
+  bool const keeps = draws_.chance(28);
+  if (keeps && saves_) return draw_checkpoint();
+  bool const usual = draws_.chance(50);
+  std::int64_t const any = draws_.below(10);
+  if (usual) return draw_usual();
+  if (any == 0 && draws_.allowed(Feature::train)) return draw_train();
+  if (any == 1 && draws_.allowed(Feature::step_without_gradient)) return Step{};
+  if (any == 2 && draws_.allowed(Feature::set)) return draw_set();
+  if (any == 3 && draws_.allowed(Feature::check)) return Check{};
+  if (any == 4 && draws_.allowed(Feature::zero_grad_keeps)) return ZeroGrad{.set_to_none = false};
+  if (any == 5 && draws_.allowed(Feature::accumulated_backward)) return draw_backward();
+  if (any == 6 && has_gradient_) return Step{};
+  if (any == 7 && may_move_states())
+    return states_->away() ? Action(ReloadStates{}) : Action(OffloadStates{});
+  if (any == 8 && draws_.allowed(Feature::overflow)) return Overflow{};
+  return ZeroGrad{.set_to_none = true};
+}
+
+Action ProgramDrawing::draw_usual() {
+  if (!has_gradient_) return draw_backward();
+  bool const clips = has_norm_ && draws_.chance(50);
+  return clips ? Action(ClipNorm{}) : Action(Step{});
+}
+
+bool ProgramDrawing::may_run_backward() const {
+  return !unused_backward_ || draws_.allowed(Feature::accumulated_backward);
+}
+
+Action ProgramDrawing::draw_train() {
+  if (!may_run_backward()) return ZeroGrad{};
+  return Train{.count = draws_.chance(30) ? 2 : 1};
+}
+
+Action ProgramDrawing::draw_backward() {
+  if (!may_run_backward()) return ZeroGrad{};
+  Backward backward;
+  if (!draws_.feature(Feature::backward_without, 35)) return backward;
+  for (Param const& param : scenario_.params) {
+    bool const left_out = draws_.chance(40);
+    if (left_out) backward.without.push_back(param.name);
+  }
+  return backward;
+}
+
+bool ProgramDrawing::may_move_states() const {
+  bool const hybrid = std::holds_alternative<HybridOffload>(scenario_.offload);
+  return !hybrid && !states_->with_cpu() && !scenario_.optimizer.capturable &&
+         draws_.allowed(Feature::explicit_offload);
+}
+
+Action ProgramDrawing::draw_checkpoint() {
+  bool const loads = draws_.chance(newly_saved_ ? 70 : 25);
+  bool const second = draws_.chance(15);
+  std::string const name = second ? "b" : "a";
+  bool const saved = std::find(saved_.begin(), saved_.end(), name) != saved_.end();
+  if (saved && loads && draws_.allowed(Feature::load)) return draw_load(name);
+  if (saved && !draws_.allowed(Feature::save_replaced)) return Check{};
+  saved_.push_back(name);
+  return Save{.checkpoint = name};
+}
+
+Action ProgramDrawing::draw_load(std::string const& name) {
+  Load load{.from = name};
+  bool const other = draws_.feature(Feature::load_on_other_world, 70);
+  std::int64_t ranks_max = std::min(draws_.scaled(1, 9), draws_.options().ranks_max + 1);
+  if (!draws_.allowed(Feature::more_than_four_ranks))
+    ranks_max = std::min<std::int64_t>(ranks_max, 4);
+  std::int64_t const ranks = draws_.between(1, ranks_max);
+  if (other && ranks != states_->world().rank_count()) load.world = World{.shard = ranks};
+  if (draws_.feature(Feature::load_with_other_offload, 40)) {
+    Offload const offload = settings_.draw_offload();
+    if (offload != states_->offload()) load.offload = offload;
+  }
+  return load;
+}
+
+bool ProgramDrawing::may_capture() const {
+  Optimizer const& optimizer = scenario_.optimizer;
+  if (!optimizer.capturable || !draws_.allowed(Feature::capture) ||
+      !draws_.allowed(Feature::replay))
+    return false;
+  if (!any_order() && scenario_.gradients != GradientClass::exact) return false;
+  std::vector<ParameterSpec> const specs = parameter_specs(scenario_);
+  return std::all_of(specs.begin(), specs.end(), [&](ParameterSpec const& spec) {
+    return real::can_be_captured(spec.formats, optimizer.keep_cast_grad);
+  });
+}
+
+bool ProgramDrawing::any_order() const {
+  return draws_.allowed(Feature::accumulated_backward) &&
+         draws_.allowed(Feature::step_without_gradient) &&
+         draws_.allowed(Feature::zero_grad_keeps) && draws_.allowed(Feature::train);
+}
+
+Action ProgramDrawing::draw_graph() {
+  bool const replays = draws_.chance(65);
+  std::int64_t const count = draws_.between(1, 3);
+  bool const fits = any_order() || !unused_backward_;
+  bool const changes = draws_.chance(15) && draws_.allowed(Feature::set);
+  if (captured_.empty() || (!replays && !changes)) return draw_capture();
+  if (changes) return draw_set();  // what a graph must not have kept
+  return fits ? Action(Replay{.count = count}) : draw_capture();
+}
+
+Action ProgramDrawing::draw_capture() {
+  Capture capture;
+  auto const add = [&](Action action) {
+    capture.body.push_back({.action = std::move(action), .line = {}});
+  };
+  std::int64_t const part = any_order() ? draws_.below(8) : 7;
+  bool const computes = scenario_.gradients == GradientClass::exact;
+  bool const keeps = draws_.chance(30) && draws_.allowed(Feature::zero_grad_keeps);
+  if (part == 6 && computes) {
+    add(Train{.count = draws_.between(1, 2)});
+    return capture;
+  }
+  bool const twice = part == 5;
+  if (computes && part != 0 && part != 1) add(captured_backward());
+  if (computes && twice) add(captured_backward());
+  bool const clips = draws_.chance(50);
+  if (clips && has_norm_) add(ClipNorm{});
+  if (part != 2) add(Step{});
+  if (part != 0 && part != 2 && part != 3) add(ZeroGrad{.set_to_none = !keeps});
+  if (capture.body.empty()) add(Step{});
+  return capture;
+}
+
+Backward ProgramDrawing::captured_backward() {
+  Backward backward;
+  if (!draws_.feature(Feature::backward_without, 20)) return backward;
+  backward.without.push_back(scenario_.params.front().name);
+  return backward;
+}
+
+Action ProgramDrawing::draw_set() {
+  Set set;
+  settings_.make_override(set.change.adam, false);
+  bool const adam_alone = draws_.chance(scenario_.optimizer.capturable ? 50 : 80);
+  if (adam_alone) return set;
+  bool const clips = draws_.chance(50);
+  if (clips && draws_.allowed(Feature::clip) && (has_norm_ || !keeps_norm()))
+    set.change.clip = draw_clip();
+  if (!clips) settings_.make_loss_scale(set.change.loss_scale.emplace());
+  return set;
+}
+
+bool ProgramDrawing::keeps_norm() const {
+  return scenario_.optimizer.capturable || saves_;
+}
+
+Clip ProgramDrawing::draw_clip() {
+  bool const ends = has_norm_ && draws_.chance(50);
+  if (ends && !keeps_norm()) return Clip();
+  return settings_.draw_norm();
+}
+
+void ProgramDrawing::track(Action const& action) {
+  states_->follow(action);
+  if (auto const* capture = std::get_if<Capture>(&action)) captured_ = capture->body;
+  if (std::holds_alternative<Replay>(action))
+    for (Operation const& operation : captured_) track(operation.action);
+  if (auto const* set = std::get_if<Set>(&action))
+    has_norm_ = set->change.clip.value_or(has_norm_ ? Clip(1.0F) : Clip()).has_value();
+  if (std::holds_alternative<Backward>(action)) has_gradient_ = unused_backward_ = true;
+  if (std::holds_alternative<Train>(action)) has_gradient_ = unused_backward_ = false;
+  if (std::holds_alternative<Save>(action)) newly_saved_ = true;
+  if (std::holds_alternative<Load>(action)) newly_saved_ = has_gradient_ = unused_backward_ = false;
+  if (auto const* zero = std::get_if<ZeroGrad>(&action)) {
+    has_gradient_ = !zero->set_to_none;
+    unused_backward_ = false;
+  }
+}
+
+}  // namespace adamant::scenarios
