@@ -175,9 +175,9 @@ void Program::add_load(Entry& entry, Load const& load, Scenario const& scenario)
 std::optional<Primitive> ProgramWalk::next() {
   if (entry_ == program_->entries_.size()) return std::nullopt;
   Program::Entry const& entry = program_->entries_[entry_];
-  auto const iteration = iteration_of(entry.clip);
-  std::int64_t const length = entry.train ? std::ssize(iteration) : 1;
-  Kind const kind = entry.train ? iteration[static_cast<std::size_t>(done_ % length)] : entry.kind;
+  auto const kinds = iteration_of(entry.clip);
+  std::int64_t const length = entry.train ? std::ssize(kinds) : 1;
+  Kind const kind = entry.train ? kinds[static_cast<std::size_t>(done_ % length)] : entry.kind;
   Primitive primitive{
       .kind = kind,
       .entry = static_cast<int>(entry_),
