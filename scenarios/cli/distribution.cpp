@@ -5,6 +5,8 @@
 #include <functional>
 #include <vector>
 
+#include "scenarios/generate/exclusive.h"
+
 namespace adamant::scenarios {
 
 namespace {
@@ -13,11 +15,20 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t missing_shown_max = 6;
 
-void for_each_possible_pair(std::function<void(Feature, Feature)> const& visit) {
+void for_each_pair(std::function<void(Feature, Feature)> const& visit) {
   for (std::size_t a = 0; a < feature_count; ++a)
     for (std::size_t b = a + 1; b < feature_count; ++b)
-      if (compatible(static_cast<Feature>(a), static_cast<Feature>(b)))
-        visit(static_cast<Feature>(a), static_cast<Feature>(b));
+      visit(static_cast<Feature>(a), static_cast<Feature>(b));
+}
+
+void for_each_possible_pair(std::function<void(Feature, Feature)> const& visit) {
+  for_each_pair([&](Feature a, Feature b) {
+    if (compatible(a, b)) visit(a, b);
+  });
+}
+
+std::string name_of_pair(Feature a, Feature b) {
+  return fmt::format("{}, {}", label_of(a), label_of(b));
 }
 
 std::string shares(Distribution const& seen) {
@@ -67,8 +78,15 @@ Json features_json(Distribution const& seen) {
 
 Json pairs_json(Distribution const& seen) {
   Json json = Json::object();
-  for_each_possible_pair([&](Feature a, Feature b) {
-    json[fmt::format("{}, {}", label_of(a), label_of(b))] = seen.count(a, b);
+  for_each_possible_pair(
+      [&](Feature a, Feature b) { json[name_of_pair(a, b)] = seen.count(a, b); });
+  return json;
+}
+
+Json exclusive_json() {
+  Json json = Json::object();
+  for_each_pair([&](Feature a, Feature b) {
+    if (!compatible(a, b)) json[name_of_pair(a, b)] = why_exclusive(a, b);
   });
   return json;
 }

@@ -18,5 +18,7 @@ std::string describe(Distribution const& seen);
 nlohmann::ordered_json features_json(Distribution const& seen);
 /// Cases with both features of each pair that can occur, by "label, label".
 nlohmann::ordered_json pairs_json(Distribution const& seen);
+/// Why each of the other pairs cannot.
+nlohmann::ordered_json exclusive_json();
 
 }  // namespace adamant::scenarios

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "scenarios/generate/exclusive.h"
+
 namespace adamant::scenarios {
 namespace {
 
@@ -38,6 +40,8 @@ TEST(Distribution, CountsNoPairThatCannotOccur) {
   seen.add(FeatureSet().set());
   EXPECT_EQ(pairs_json(seen).size(), possible_pairs());
   EXPECT_FALSE(pairs_json(seen).contains("one rank, more than four ranks"));
+  EXPECT_EQ(exclusive_json().at("one rank, more than four ranks"), "one rank is not five");
+  EXPECT_EQ(exclusive_json().size() + possible_pairs(), feature_count * (feature_count - 1) / 2);
 }
 
 }  // namespace

@@ -110,6 +110,7 @@ class FuzzCommand {
     document["cases_per_second"] = cases_per_second();
     document["distribution"] = features_json(distribution_);
     document["pairs"] = pairs_json(distribution_);
+    document["exclusive_pairs"] = exclusive_json();
     document["results"] = to_json(results);
     if (interrupted()) document["interrupted"] = true;
     outputs_.commit(document, "fuzz", results);

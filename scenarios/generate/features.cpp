@@ -260,51 +260,6 @@ class ProgramWalk {
   Capture const* captured_ = nullptr;  // the last one
 };
 
-struct Pair {
-  Feature a;
-  Feature b;
-};
-
-constexpr Pair exclusive_pairs[] = {
-    {Feature::one_rank, Feature::more_than_four_ranks},
-    {Feature::one_rank, Feature::empty_shard},
-    {Feature::one_rank, Feature::ragged_end},
-    {Feature::one_rank, Feature::idle_rank},
-    {Feature::idle_rank, Feature::several_microbatches},
-    {Feature::gradients_normal, Feature::gradients_wild},
-    {Feature::schedule_random, Feature::schedule_pct},
-    {Feature::hybrid, Feature::offload_states},
-    {Feature::hybrid, Feature::explicit_offload},
-    {Feature::hybrid_shared, Feature::offload_states},
-    {Feature::hybrid_shared, Feature::explicit_offload},
-    {Feature::hybrid_pageable, Feature::offload_states},
-    {Feature::hybrid_pageable, Feature::explicit_offload},
-    {Feature::crash, Feature::damage},
-    {Feature::crash, Feature::out_of_memory},
-    {Feature::damage, Feature::out_of_memory},
-};
-
-bool is_of_files(Feature feature) {
-  return feature >= Feature::save && feature <= Feature::damage;
-}
-
-bool is_of_offload(Feature feature) {
-  return feature >= Feature::offload_states && feature <= Feature::hybrid_pageable;
-}
-
-bool is_of_graphs(Feature feature) {
-  return feature == Feature::capturable || feature == Feature::capture ||
-         feature == Feature::replay;
-}
-
-/// What the engine does not support together, whichever feature of the two kinds it is; of graphs
-/// also what cannot be judged.
-bool exclusive_kinds(Feature a, Feature b) {
-  if (is_of_files(a)) return is_of_graphs(b);
-  if (is_of_graphs(a)) return is_of_offload(b) || b == Feature::loss_scale_rounds;
-  return false;
-}
-
 }  // namespace
 
 std::string_view label_of(Feature feature) {
@@ -335,13 +290,6 @@ std::vector<std::string_view> labels_of(FeatureSet const& features) {
     if (features.test(f)) result.push_back(labels[f]);
   }
   return result;
-}
-
-bool compatible(Feature a, Feature b) {
-  if (exclusive_kinds(a, b) || exclusive_kinds(b, a)) return false;
-  return std::none_of(std::begin(exclusive_pairs), std::end(exclusive_pairs), [&](Pair pair) {
-    return (pair.a == a && pair.b == b) || (pair.a == b && pair.b == a);
-  });
 }
 
 void Distribution::add(FeatureSet const& features) {

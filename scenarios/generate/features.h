@@ -92,9 +92,6 @@ FeatureSet features_of(Scenario const& scenario);
 /// The labels of `features`, in the order of the enumeration.
 std::vector<std::string_view> labels_of(FeatureSet const& features);
 
-/// Can one scenario have both?
-bool compatible(Feature a, Feature b);
-
 /// How often each feature and each pair of features was seen.
 class Distribution {
  public:

@@ -4,6 +4,7 @@
 #include <rapidcheck/Random.h>
 #include <rapidcheck/Shrinkable.h>
 
+#include "scenarios/generate/exclusive.h"
 #include "scenarios/model/support.h"
 #include "scenarios/yaml/load.h"
 #include "scenarios/yaml/write.h"
