@@ -144,7 +144,9 @@ void keep_old_files(Storage& storage, std::string const& from, std::string const
     auto const old = storage.open(join_path(from, entry.name));
     std::vector<std::byte> bytes(old->size());
     old->read(0, bytes);
-    storage.create(join_path(to, entry.name))->append(bytes);
+    auto const copy = storage.create(join_path(to, entry.name));
+    copy->append(bytes);
+    copy->sync();
   }
 }
 

@@ -9,7 +9,7 @@ namespace adamant::scenarios {
 void ProgramDrawing::make() {
   states_.emplace(scenario_);
   has_norm_ = scenario_.optimizer.clip.has_value();
-  bool const saves = draws_.feature(Feature::save, 9);  // files cost three times what others do
+  bool const saves = draws_.feature(Feature::save, 8);  // files cost three times what others do
   saves_ = saves && !scenario_.optimizer.capturable;
   captures_ = may_capture();
   std::int64_t const first =
@@ -25,7 +25,7 @@ void ProgramDrawing::make() {
 
 Action ProgramDrawing::draw_action() {
   if (captures_ && draws_.chance(35)) return draw_graph();
-  bool const keeps = draws_.chance(28);
+  bool const keeps = draws_.chance(36);
   if (keeps && saves_) return draw_checkpoint();
   bool const usual = draws_.chance(50);
   std::int64_t const any = draws_.below(10);
@@ -76,8 +76,8 @@ bool ProgramDrawing::may_move_states() const {
 }
 
 Action ProgramDrawing::draw_checkpoint() {
-  bool const loads = draws_.chance(newly_saved_ ? 70 : 25);
-  bool const second = draws_.chance(15);
+  bool const loads = draws_.chance(newly_saved_ ? 70 : 15);
+  bool const second = draws_.chance(10);
   std::string const name = second ? "b" : "a";
   bool const saved = std::find(saved_.begin(), saved_.end(), name) != saved_.end();
   if (saved && loads && draws_.allowed(Feature::load)) return draw_load(name);
@@ -92,6 +92,8 @@ Action ProgramDrawing::draw_load(std::string const& name) {
   std::int64_t ranks_max = std::min(draws_.scaled(1, 9), draws_.options().ranks_max + 1);
   if (!draws_.allowed(Feature::more_than_four_ranks))
     ranks_max = std::min<std::int64_t>(ranks_max, 4);
+  bool const fewer = draws_.chance(40);  // a later save then replaces that of a larger world
+  if (fewer) ranks_max = std::min(ranks_max, states_->world().rank_count());
   std::int64_t const ranks = draws_.between(1, ranks_max);
   if (other && ranks != states_->world().rank_count()) load.world = World{.shard = ranks};
   if (draws_.feature(Feature::load_with_other_offload, 40)) {

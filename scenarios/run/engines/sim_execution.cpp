@@ -119,7 +119,10 @@ void SimExecution::make_engine(int rank) {
   name_for_reports(rank);
   announce_settings(rank);
   show([&] {
-    return start_.load ? observer_.restarted(*start_.load, world_) : observer_.started(world_);
+    if (!start_.load) return observer_.started(world_);
+    if (!parts_.task.scenario.faults.empty())
+      unloaded_ = world_.fold(parts_.task.parameters.size());
+    return observer_.restarted(*start_.load, world_);
   });
 }
 
@@ -216,7 +219,18 @@ void SimExecution::look_at_failed_load(Primitive const& load) {
       failure_ = EngineFailure{
           .reason = error.reason, .rank = rank, .operation = load.entry, .message = error.message};
   }
-  observer_.refused(load, *failure_, has_state(load.entry) ? &world_ : nullptr);
+  bool const holds = has_state(load.entry);
+  if (holds) expect_unloaded(load);
+  observer_.refused(load, *failure_, holds ? &world_ : nullptr);
+}
+
+// What a world was before its first load only the world itself can tell.
+void SimExecution::expect_unloaded(Primitive const& load) {
+  bool const first = start_.load && start_.load->entry == load.entry;
+  if (!first || !unloaded_ || world_.fold(parts_.task.parameters.size()) == *unloaded_) return;
+  sim::report(unclean(0, load.entry,
+                      "a load that failed has changed parameters, and the engine does not say that "
+                      "it holds no state"));
 }
 
 bool SimExecution::has_state(int entry) {

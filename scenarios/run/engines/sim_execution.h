@@ -76,6 +76,7 @@ class SimExecution {
   void perform(int rank, Primitive const& operation);
   void look_at(Primitive const& operation);
   void look_at_failed_load(Primitive const& load);
+  void expect_unloaded(Primitive const& load);
   /// Do all ranks say that they hold a state?
   bool has_state(int entry);
   void expect_no_state(int rank);
@@ -103,13 +104,14 @@ class SimExecution {
   bool ended_ = false;           // before its time, because a rank failed
   std::vector<int> operations_;  // which entry each rank is at
 
-  int prepared_ = 0;                      // operations that were prepared
-  std::vector<int> taken_;                // by rank: operations that it took up
-  std::vector<EngineError> load_errors_;  // by rank: why it could not load
-  std::optional<Primitive> current_;      // the operation that ranks are at
-  ProgramWalk walk_;                      // behind it
-  std::optional<Primitive> elsewhere_;    // a load that needs another world
-  bool crash_was_seen_ = false;           // by the observer
+  int prepared_ = 0;                       // operations that were prepared
+  std::vector<int> taken_;                 // by rank: operations that it took up
+  std::vector<EngineError> load_errors_;   // by rank: why it could not load
+  std::optional<Primitive> current_;       // the operation that ranks are at
+  ProgramWalk walk_;                       // behind it
+  std::optional<std::uint64_t> unloaded_;  // what parameters were before a new world's load
+  std::optional<Primitive> elsewhere_;     // a load that needs another world
+  bool crash_was_seen_ = false;            // by the observer
   std::optional<EngineFailure> failure_;
   std::vector<std::string> notes_;
   std::exception_ptr observer_error_;
