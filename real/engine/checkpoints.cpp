@@ -1,0 +1,64 @@
+// Save and load: what an engine has to say about itself, and what it makes of what it is told.
+#include "real/bug.h"
+#include "real/cuda/error.h"
+#include "real/cuda/numbers.h"
+#include "real/engine/sharded_adam.h"
+
+namespace adamant::real {
+
+// Host code is about to read or write what is in host memory: nothing may still be on its way.
+CheckpointState ShardedAdam::checkpoint_state() {
+  tensors_.expect_one_description();
+  for (Stream const* stream : all_streams()) {
+    bool const brings_states = copies_ != nullptr && stream == &copies_->down;
+    if (!(brings_states && ADAMANT_BUG(mlm_201805d))) stream->synchronize();
+  }
+  CheckpointState state = describe_engine(
+      names(), [this](int parameter, TensorKind kind) { return placed(parameter, kind); }, step_);
+  state.progress.numbers = numbers_of(scaling_.save());
+  return state;
+}
+
+void ShardedAdam::save(Storage& storage, std::string const& directory) {
+  if (!ADAMANT_BUG(save_without_state)) expect_state();
+  attempt([&] {
+    Agreement agreement(*communicator_, ledger_, streams_.compute, where_);
+    save_checkpoint(place(storage, directory, agreement), checkpoint_state());
+  });
+}
+
+LoadReport ShardedAdam::load(Storage& storage, std::string const& directory) {
+  Loaded loaded;
+  attempt([&] {
+    Agreement agreement(*communicator_, ledger_, streams_.compute, where_);
+    loaded = load_checkpoint(place(storage, directory, agreement), checkpoint_state(), [&] {
+      has_state_ = ADAMANT_BUG(failed_load_forgotten);
+      tensors_.drop_gradients();
+      scaling_.gradients_changed();
+    });
+    follow_loaded_shards();
+    scaling_.restore(scaling_of(loaded.progress.numbers));
+  });
+  restore_progress(names(), loaded.progress, step_);
+  has_state_ = true;
+  return {.notes = std::move(loaded.notes)};
+}
+
+void ShardedAdam::follow_loaded_shards() {
+  if (states_ && !ADAMANT_BUG(loaded_moments_made_anew)) states_->note_written();
+  if (!hybrid_) return;
+  for (int p = 0; p < layout_.parameter_count(); ++p)
+    if (!layout_[p].formats.main && layout_[p].shard_numel() > 0)
+      hybrid_->write_weights(p, download_parameter(p));
+}
+
+std::vector<float> ShardedAdam::download_parameter(int parameter) {
+  ShardView const view = placed(parameter, TensorKind::parameter);
+  std::vector<std::byte> bytes(static_cast<std::size_t>(view.numel) * bytes_of(view.format));
+  ADAMANT_TRY(cudaMemcpyAsync(bytes.data(), view.data, bytes.size(), cudaMemcpyDeviceToHost,
+                              streams_.compute.get()));
+  streams_.compute.synchronize();
+  return decoded(bytes, view.format);
+}
+
+}  // namespace adamant::real

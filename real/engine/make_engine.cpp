@@ -1,0 +1,129 @@
+// What an engine is made of, in which order, and how it goes.
+#include "real/bug.h"
+#include "real/comm/loopback_communicator.h"
+#include "real/comm/nccl_communicator.h"
+#include "real/cuda/assert.h"
+#include "real/cuda/error.h"
+#include "real/engine/sharded_adam.h"
+
+namespace adamant::real {
+
+namespace {
+
+std::unique_ptr<Communicator> make_communicator(EngineConfig const& config) {
+  RankOfWorld const where = {.rank = config.rank, .world_size = config.world_size};
+  if (config.transport == Transport::nccl)
+    return std::make_unique<NcclCommunicator>(config.nccl_id, where);
+  ADAMANT_REAL_ASSERT(config.rendezvous != nullptr);
+  return std::make_unique<LoopbackCommunicator>(config.exchange, *config.rendezvous, where);
+}
+
+/// Room for all ranks' rows.
+std::size_t whole_bytes(Layout const& layout, TensorKind kind) {
+  std::size_t bytes = 0;
+  for (int p = 0; p < layout.parameter_count(); ++p)
+    if (auto const format = layout[p].format(kind)) bytes += layout[p].whole_bytes(*format);
+  return bytes;
+}
+
+/// States that are away before the first step have no device memory yet; nor have those of what
+/// the CPU steps, which are the last of their flat buffers.
+DeviceBytes bytes_on_device(Layout const& layout, Split const& split,
+                            std::optional<StateOffloadConfig> const& away) {
+  DeviceBytes bytes = {};
+  for (TensorKind const kind : all_tensor_kinds) {
+    bool const moment = kind == TensorKind::exp_avg || kind == TensorKind::exp_avg_sq;
+    bool const leaves =
+        away && ((moment && away->moments) || (kind == TensorKind::main && away->main));
+    bool const state = moment || kind == TensorKind::main;
+    bool const whole = ADAMANT_BUG(te_2795_global_shape) && moment;
+    std::size_t const flat = whole ? whole_bytes(layout, kind) : layout.flat_bytes(kind);
+    bytes[static_cast<std::size_t>(kind)] =
+        leaves ? 0 : (state && !whole ? split.device_bytes(layout, kind) : flat);
+  }
+  return bytes;
+}
+
+std::vector<std::string> group_names(EngineConfig const& config) {
+  if (!config.group_names.empty()) return config.group_names;
+  std::vector<std::string> names;
+  for (std::size_t g = 0; g < config.groups.size(); ++g) names.push_back(std::to_string(g));
+  return names;
+}
+
+}  // namespace
+
+ShardedAdam::ShardedAdam(EngineConfig const& config, GradientSource& source)
+    : parameters_(config.parameters),
+      group_names_(group_names(config)),
+      step_counter_(config.step_counter),
+      where_{.rank = config.rank, .world_size = config.world_size},
+      piece_bytes_(config.checkpoint_piece_bytes),
+      layout_(config.parameters, {.rank = config.rank, .world_size = config.world_size}),
+      split_(layout_, config.hybrid ? config.hybrid->fraction : 0.0),
+      communicator_(make_communicator(config)),
+      tensors_(layout_, bytes_on_device(layout_, split_, config.state_offload), ledger_, streams_,
+               {.gradients = config.capturable, .cast_gradients = config.keep_cast_grad}),
+      scaling_({.layout = layout_,
+                .ledger = ledger_,
+                .streams = streams_,
+                .communicator = *communicator_,
+                .where = {.rank = config.rank, .world_size = config.world_size}},
+               {.loss_scale = config.loss_scale,
+                .max_norm = config.max_norm,
+                .capturable = config.capturable}),
+      step_(config.parameters,
+            {.groups = config.groups,
+             .counter = config.step_counter,
+             .capturable = config.capturable},
+            layout_, split_, ledger_, streams_),
+      backward_({.layout = layout_,
+                 .tensors = tensors_,
+                 .ledger = ledger_,
+                 .streams = streams_,
+                 .communicator = *communicator_,
+                 .source = source,
+                 .where = {.rank = config.rank, .world_size = config.world_size},
+                 .microbatches = config.microbatches,
+                 .keeps_buffers = config.capturable}),
+      leaves_after_step_(config.state_offload.has_value()),
+      capturable_(config.capturable) {
+  if (config.state_offload || config.hybrid) copies_ = std::make_unique<OffloadStreams>();
+  if (config.state_offload)
+    states_ = std::make_unique<StateOffload>(state_parts(), *config.state_offload, true);
+  if (!config.hybrid) return;
+  HybridStep::Parts const parts = {
+      .layout = layout_,
+      .split = split_,
+      .tensors = tensors_,
+      .ledger = ledger_,
+      .streams = streams_,
+      .copies = *copies_,
+      .workers = config.workers != nullptr ? *config.workers : no_workers_};
+  hybrid_ = std::make_unique<HybridStep>(parts, *config.hybrid, config.hybrid_grain);
+}
+
+// Pinned memory may not die under a copy, nor a communicator under a collective. Errors are not
+// news here: whoever destroys the engine because of one has seen it.
+ShardedAdam::~ShardedAdam() {
+  if (failed_) communicator_->abandon();
+  for (Stream const* stream : all_streams())
+    static_cast<void>(cudaStreamSynchronize(stream->get()));
+}
+
+std::unique_ptr<Engine> make_engine(EngineConfig const& config, GradientSource& source) {
+  ADAMANT_REAL_ASSERT(!config.parameters.empty());
+  ADAMANT_REAL_ASSERT(!config.groups.empty());
+  ADAMANT_REAL_ASSERT(config.group_names.empty() ||
+                      config.group_names.size() == config.groups.size());
+  ADAMANT_REAL_ASSERT(config.checkpoint_piece_bytes >= 1);
+  ADAMANT_REAL_ASSERT(config.checkpoint_piece_bytes <= std::size_t{1} << 20);
+  ADAMANT_REAL_ASSERT(config.microbatches >= 1);
+  ADAMANT_REAL_ASSERT(!(config.state_offload && config.hybrid));
+  ADAMANT_REAL_ASSERT(!(config.capturable && (config.state_offload || config.hybrid)));
+  ADAMANT_REAL_ASSERT(config.microbatches <= 1 << 24);  // exact in binary32
+  ADAMANT_TRY(cudaSetDevice(config.device));
+  return std::make_unique<ShardedAdam>(config, source);
+}
+
+}  // namespace adamant::real

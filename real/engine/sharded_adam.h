@@ -1,0 +1,166 @@
+// The engine behind the door real/engine.h: shards, collectives and steps put together. All device
+// work of a verb ends in the order of the compute stream, so verbs need no events between them.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "real/checkpoint/checkpoint_error.h"
+#include "real/checkpoint/engine_state.h"
+#include "real/checkpoint/load.h"
+#include "real/comm/backward_pass.h"
+#include "real/engine.h"
+#include "real/graph/iteration.h"
+#include "real/offload/hybrid_step.h"
+#include "real/offload/split.h"
+#include "real/offload/state_offload.h"
+#include "real/scale/gradient_scaling.h"
+#include "real/step/adam_step.h"
+
+namespace adamant::real {
+
+class ShardedAdam final : public Engine {
+ public:
+  ShardedAdam(EngineConfig const& config, GradientSource& source);
+  ~ShardedAdam() override;
+
+  void write_parameter(int parameter, std::span<float const> values) override;
+  void backward(std::span<int const> without) override;
+  void clip() override {
+    expect_state();
+    attempt([&] { scaling_.clip(tensors_); });
+  }
+  void step() override;
+  void capture(std::span<Verb const> verbs) override;
+  void replay() override;
+  bool has_graph() const override { return iteration_.has_value(); }
+  void zero_grad(bool set_to_none) override;
+  void offload() override;
+  void reload() override;
+  void set_group(int group, AdamConfig const& config) override {
+    expect_state();
+    attempt([&] { step_.set_group(group, config); });
+  }
+  AdamConfig group(int group) const override { return step_.group(group); }
+  void save(Storage& storage, std::string const& directory) override;
+  LoadReport load(Storage& storage, std::string const& directory) override;
+  bool has_state() const override { return has_state_; }
+  void set_loss_scale(LossScale const& loss_scale) override {
+    expect_state();
+    attempt([&] { scaling_.set_loss_scale(loss_scale); });
+  }
+  void set_max_norm(std::optional<float> max_norm) override {
+    expect_state();
+    attempt([&] { scaling_.set_max_norm(max_norm); });
+  }
+  void synchronize() override;
+
+  ShardView shard(int parameter, TensorKind kind) const override {
+    ShardView view = placed(parameter, kind);
+    if (!has_state_) view.data = view.tail = nullptr;
+    return view;
+  }
+  bool has_gradient(int parameter) const override { return tensors_.has_gradient(parameter); }
+  std::int64_t step_count(int parameter) const override { return step_.steps(parameter); }
+
+  ScalingView scaling() const override {
+    return {.state = scaling_.state(),
+            .looks = scaling_.looks(),
+            .clipped = scaling_.coefficient() != nullptr,
+            .max_norm = scaling_.max_norm()};
+  }
+
+  std::vector<Buffer> buffers() const override { return ledger_.buffers(); }
+  std::size_t peak_bytes(Purpose purpose) const override { return ledger_.peak_bytes(purpose); }
+  std::vector<NamedStream> streams() const override;
+
+ private:
+  bool counts_step(bool skipped);
+  void step_eagerly();
+  void step_on_device();
+  void learn_counters();
+  bool fits_now() const;
+  RecordedWith recorded_with() const {
+    return {.has_gradient = tensors_.have_gradients(), .scaling = scaling_.mode()};
+  }
+  void run_step();
+  void upload(std::byte* to, std::span<std::byte const> from);
+  void run_backward(std::span<int const> without, int sequence);
+  void run_zero_grad(bool set_to_none);
+  void gradients_changed();
+  void record();
+  void perform(Verb const& verb, int sequence);
+
+  /// Remembers that a verb failed: from then on the other ranks are somewhere else.
+  template <typename Verb>
+  void attempt(Verb verb) {
+    try {
+      verb();
+    } catch (StorageError const&) {  // these two reach all ranks alike, which stay in step
+      throw;
+    } catch (CheckpointError const&) {
+      throw;
+    } catch (...) {
+      failed_ = true;
+      throw;
+    }
+  }
+
+  ShardView placed(int parameter, TensorKind kind) const {
+    ShardView const view = tensors_.view(kind, parameter);
+    if (hybrid_) return hybrid_->placed(view, kind, parameter);
+    return states_ ? states_->placed(view, kind, parameter) : view;
+  }
+
+  void expect_state() const {
+    if (!has_state_)
+      throw NoStateError("the engine holds no state since a load failed; only load is allowed");
+  }
+  EngineNames names() const { return {parameters_, group_names_, step_counter_}; }
+  CheckpointState checkpoint_state();
+  CheckpointPlace place(Storage& storage, std::string const& directory, Agreement& agreement) {
+    return {storage, directory, agreement, ledger_, streams_.compute, where_, piece_bytes_};
+  }
+  /// Tells those who keep something of their own beside the shards that these are others now.
+  void follow_loaded_shards();
+  std::vector<float> download_parameter(int parameter);
+
+  /// Every stream that there is.
+  std::vector<Stream const*> all_streams() const;
+  StateOffload::Parts state_parts();
+  /// Writes this rank's part of a state wherever it is; waits.
+  void write_state(int parameter, TensorKind kind, std::span<std::byte const> from);
+
+  std::vector<ParameterSpec> const parameters_;
+  std::vector<std::string> const group_names_;
+  StepCounter const step_counter_;
+  RankOfWorld const where_;
+  std::size_t const piece_bytes_;
+
+  // In the order in which they are made; destroyed the other way round, buffers before streams.
+  Layout layout_;
+  Split split_;
+  Ledger ledger_;
+  Streams streams_;
+  std::unique_ptr<OffloadStreams> copies_;  // where anything is offloaded
+  std::unique_ptr<Communicator> communicator_;
+  Tensors tensors_;
+  GradientScaling scaling_;
+  AdamStep step_;
+  BackwardPass backward_;
+  std::unique_ptr<StateOffload> states_;
+  bool leaves_after_step_;
+  NoWorkers no_workers_;
+  std::unique_ptr<HybridStep> hybrid_;
+  bool capturable_;
+  std::optional<Iteration> iteration_;  // what was captured
+  bool skipped_ = false;                // the last step
+  bool failed_ = false;
+  bool has_state_ = true;
+};
+
+}  // namespace adamant::real

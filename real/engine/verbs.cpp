@@ -1,0 +1,180 @@
+// Verbs that are executed at once.
+#include <cstring>
+#include <utility>
+
+#include "real/bug.h"
+#include "real/cuda/assert.h"
+#include "real/cuda/error.h"
+#include "real/cuda/numbers.h"
+#include "real/engine/sharded_adam.h"
+
+namespace adamant::real {
+
+void ShardedAdam::write_parameter(int parameter, std::span<float const> values) {
+  ParameterLayout const& layout = layout_[parameter];
+  ADAMANT_REAL_ASSERT(static_cast<std::int64_t>(values.size()) == layout.numel);
+  expect_state();
+  if (layout.shard_numel() == 0) return;
+  auto const rows = values.subspan(static_cast<std::size_t>(layout.first_element()),
+                                   static_cast<std::size_t>(layout.shard_numel()));
+  attempt([&] {
+    Formats const& formats = layout.formats;
+    std::byte* const to = tensors_.at(TensorKind::parameter, parameter);
+    if (formats.parameter == NumberFormat::fp32)
+      upload(to, std::as_bytes(rows));
+    else
+      upload(to, encoded(rows, formats.parameter));
+    std::vector<float> const held = rounded(rows, formats.parameter);
+    if (formats.main) write_state(parameter, TensorKind::main, encoded(held, *formats.main));
+    if (hybrid_) hybrid_->write_weights(parameter, held);
+  });
+}
+
+// A state is on the device, in host memory, or in both.
+void ShardedAdam::write_state(int parameter, TensorKind kind, std::span<std::byte const> from) {
+  ShardView const view = shard(parameter, kind);
+  if (states_) states_->wait_until_away();
+  std::size_t const tail_bytes = static_cast<std::size_t>(view.tail_numel) * bytes_of(view.format);
+  std::size_t const head_bytes = from.size() - tail_bytes;
+  if (view.on_host)
+    std::memcpy(view.data, from.data(), head_bytes);
+  else
+    upload(static_cast<std::byte*>(view.data), from.first(head_bytes));
+  if (tail_bytes > 0) std::memcpy(view.tail, from.data() + head_bytes, tail_bytes);
+}
+
+// Waits: the source is pageable and about to die.
+void ShardedAdam::upload(std::byte* to, std::span<std::byte const> from) {
+  ADAMANT_TRY(cudaMemcpyAsync(to, from.data(), from.size(), cudaMemcpyHostToDevice,
+                              streams_.compute.get()));
+  streams_.compute.synchronize();
+}
+
+void ShardedAdam::backward(std::span<int const> without) {
+  expect_state();
+  attempt([&] { run_backward(without, 0); });
+}
+
+void ShardedAdam::run_backward(std::span<int const> without, int sequence) {
+  std::vector<bool> wanted(static_cast<std::size_t>(layout_.parameter_count()), true);
+  for (int const parameter : without) {
+    ADAMANT_REAL_ASSERT(parameter >= 0);
+    ADAMANT_REAL_ASSERT(parameter < layout_.parameter_count());
+    wanted[static_cast<std::size_t>(parameter)] = false;
+  }
+  backward_.run(wanted, scaling_.loss_scale(), sequence);
+  gradients_changed();
+}
+
+// Those whose owners were settled when the graph was captured, where that is the mistake.
+void ShardedAdam::gradients_changed() {
+  scaling_.gradients_changed();
+  if (iteration_ && !iteration_->recording() && ADAMANT_BUG(F09)) return;
+  step_.gradients_changed(tensors_.have_gradients());
+}
+
+void ShardedAdam::run_step() {
+  GradientFactors const factors = {.inverse = scaling_.inverse(),
+                                   .coefficient = scaling_.coefficient()};
+  CpuFactors on_host;
+  if (hybrid_) on_host = scaling_.read_factors();
+  step_.run(tensors_, factors, {.step = hybrid_.get(), .factors = on_host});
+}
+
+bool ShardedAdam::counts_step(bool skipped) {
+  bool const skipped_before = std::exchange(skipped_, skipped);
+  if (ADAMANT_BUG(te_stale_overflow)) return !skipped_before;
+  if (ADAMANT_BUG(accelerate_4242)) return true;
+  return !skipped;
+}
+
+void ShardedAdam::step() {
+  expect_state();
+  tensors_.expect_one_description();
+  attempt([&] {
+    if (states_) states_->bring_back();
+    if (capturable_) {
+      step_on_device();
+      learn_counters();
+    } else {
+      step_eagerly();
+    }
+    if (leaves_after_step_) states_->send_away();
+  });
+}
+
+// Waits for the verdict, and then does not even launch what would do nothing.
+void ShardedAdam::step_eagerly() {
+  if (scaling_.looks()) scaling_.look(tensors_);
+  bool const skipped = scaling_.looks() && scaling_.overflowed();
+  if (counts_step(skipped)) step_.count(tensors_);
+  if (!skipped) run_step();
+}
+
+void ShardedAdam::zero_grad(bool set_to_none) {
+  expect_state();
+  attempt([&] {
+    run_zero_grad(set_to_none);
+    if (set_to_none && iteration_ && ADAMANT_BUG(mlm_4663)) tensors_.give_back_gradients();
+  });
+}
+
+void ShardedAdam::run_zero_grad(bool set_to_none) {
+  if (set_to_none)
+    tensors_.drop_gradients();
+  else
+    tensors_.zero_gradients();
+  gradients_changed();
+}
+
+void ShardedAdam::synchronize() {
+  attempt([&] {
+    for (Stream const* stream : all_streams()) stream->synchronize();
+  });
+}
+
+void ShardedAdam::offload() {
+  expect_state();
+  ADAMANT_REAL_ASSERT(hybrid_ == nullptr);
+  attempt([&] {
+    if (!states_) {
+      copies_ = std::make_unique<OffloadStreams>();
+      states_ = std::make_unique<StateOffload>(state_parts(), StateOffloadConfig{}, false);
+    }
+    states_->send_away();
+  });
+}
+
+void ShardedAdam::reload() {
+  expect_state();
+  attempt([&] {
+    if (states_) states_->bring_back();
+  });
+}
+
+StateOffload::Parts ShardedAdam::state_parts() {
+  return {.layout = layout_,
+          .tensors = tensors_,
+          .ledger = ledger_,
+          .streams = streams_,
+          .copies = *copies_};
+}
+
+std::vector<Stream const*> ShardedAdam::all_streams() const {
+  std::vector<Stream const*> all = {&streams_.copy, &streams_.comm, &streams_.compute};
+  if (copies_) all.insert(all.end(), {&copies_->down, &copies_->up});
+  return all;
+}
+
+std::vector<NamedStream> ShardedAdam::streams() const {
+  std::vector<NamedStream> named = {{streams_.compute.get(), "compute"},
+                                    {streams_.comm.get(), "comm"},
+                                    {streams_.copy.get(), "copy"}};
+  if (copies_) {
+    named.push_back({copies_->down.get(), "down"});
+    named.push_back({copies_->up.get(), "up"});
+  }
+  return named;
+}
+
+}  // namespace adamant::real
