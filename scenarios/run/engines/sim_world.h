@@ -63,7 +63,8 @@ class SimWorld final : public WorldView {
   /// those that were not there when it was asked last.
   std::vector<NamedBuffer> note_buffers(int rank);
 
-  /// What a run led to, for its digest: every rank's parameters, bit for bit.
+  /// What a run led to, for its digest: every rank's parameters, bit for bit but for NaNs, of which
+  /// one is as good as another.
   std::uint64_t fold(std::size_t parameters) const;
 
  private:
