@@ -11,12 +11,7 @@
 namespace adamant::properties {
 namespace {
 
-using scenarios::Action;
 using scenarios::Scenario;
-
-void add(Scenario& scenario, Action action) {
-  scenario.program.push_back({.action = std::move(action), .line = {}});
-}
 
 struct Crash {
   std::int64_t rank = 0;

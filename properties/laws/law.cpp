@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <ostream>
 #include <string_view>
+#include <utility>
 
 #include "scenarios/yaml/write.h"
 
@@ -41,6 +42,10 @@ void expect_caught(Law const& law, std::string const& bug,
     return;
   }
   ADD_FAILURE() << "no generated scenario breaks the law with " << bug;
+}
+
+void add(scenarios::Scenario& scenario, scenarios::Action action) {
+  scenario.program.push_back({.action = std::move(action), .line = {}});
 }
 
 void classify(scenarios::Scenario const& scenario) {

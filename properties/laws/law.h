@@ -28,6 +28,9 @@ using Law = std::function<std::string(scenarios::Scenario const& scenario, std::
 void expect_caught(Law const& law, std::string const& bug,
                    scenarios::GenerateOptions const& options = {});
 
+/// Adds an operation to the end of the program.
+void add(scenarios::Scenario& scenario, scenarios::Action action);
+
 /// Labels of the corners that a case covers, for RapidCheck's table of what it has seen.
 void classify(scenarios::Scenario const& scenario);
 

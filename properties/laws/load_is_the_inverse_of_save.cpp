@@ -14,12 +14,7 @@
 namespace adamant::properties {
 namespace {
 
-using scenarios::Action;
 using scenarios::Scenario;
-
-void add(Scenario& scenario, Action action) {
-  scenario.program.push_back({.action = std::move(action), .line = {}});
-}
 
 /// A world to load in.
 struct Hop {
