@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "oracle/types.h"
+#include "scenarios/model/arithmetic.h"
 #include "scenarios/model/scenario.h"
 #include "scenarios/run/program_walk.h"
 #include "scenarios/run/result.h"
@@ -73,15 +74,30 @@ struct StoredFile {
   std::span<std::byte const> bytes;
 };
 
+/// What a world shows beside values, counters and settings. Judges pass over the rest.
+struct Shown {
+  bool addresses = true;  // of tensors
+  bool memory = true;     // buffers and peaks
+};
+
 /// All ranks of a world at rest between two operations. Spans live until the callback returns.
 class WorldView {
  public:
   virtual ~WorldView() = default;
+  virtual Shown shown() const { return {}; }
+  virtual Arithmetic arithmetic() const { return Arithmetic::te; }
   virtual int rank_count() const = 0;
+  /// Over so many ranks each parameter is cut; with fewer than all of them there are replicas, and
+  /// rank = replica * shard_count + index of its shard.
+  virtual int shard_count() const { return rank_count(); }
   virtual Shard shard(int rank, int parameter, TensorKind kind) const = 0;
   /// The same shard's address alone, which may be cheaper than its values.
   virtual void const* address(int rank, int parameter, TensorKind kind) const {
     return shard(rank, parameter, kind).address;
+  }
+  /// The whole tensor as this rank sees it, or nothing where the world does not show that.
+  virtual std::optional<Shard> whole(int /*rank*/, int /*parameter*/, TensorKind /*kind*/) const {
+    return {};
   }
   virtual bool has_gradient(int rank, int parameter) const = 0;
   virtual std::int64_t step_count(int rank, int parameter) const = 0;
@@ -95,6 +111,13 @@ class WorldView {
   /// What the last backward saw of a gathered parameter (gradients/values.h), or nothing where this
   /// rank computed no microbatch.
   virtual std::optional<std::uint64_t> gathered_fingerprint(int rank, int parameter) const = 0;
+  /// The whole gradient that this rank was fed in the last backward, before reduction and without
+  /// loss scale, or nothing: then it had all of its microbatches one by one.
+  virtual std::optional<std::span<float const>> fed(int /*rank*/, int /*parameter*/) const {
+    return {};
+  }
+  /// What the format of the last save or load cannot carry: "groups", "steps", "scaler", "clip".
+  virtual std::vector<std::string> not_carried() const { return {}; }
   /// The files of a checkpoint as they are on the world's disk, by name.
   virtual std::vector<StoredFile> checkpoint(std::string_view name) const = 0;
 };
