@@ -1,0 +1,136 @@
+"""The seam: what one rank does with a world, each verb a method that a subclass may replace.
+
+    class MyEngine(adamant_torch.Engine):
+        def make_optimizer(self, groups):
+            return MyShardedAdam(groups)
+
+    python -m adamant_torch --engine my_module:MyEngine
+
+An engine lives from an `open` to the next, on every rank. It knows nothing of requests, pipes or
+processes. What a method raises is reported as that rank's error, and the world is ended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import torch
+from torch import nn
+from torch.distributed.device_mesh import DeviceMesh
+from torch.distributed.tensor import DTensor
+
+from adamant_torch import arithmetic, model, optimizer
+from adamant_torch.protocol import Message
+from adamant_torch.requests import Opening, Overflow
+from adamant_torch.scale import Scaling
+from adamant_torch.shards import Shard, put, shard_of
+
+
+class Engine:
+    """FSDP2, Adam or AdamW, GradScaler and distributed checkpoints, as PyTorch has them."""
+
+    name = "torch"
+
+    def __init__(self, opening: Opening, mesh: DeviceMesh, rank: int) -> None:
+        self.opening = opening
+        self.mesh = mesh
+        self.rank = rank
+        self.scaling = Scaling(opening.loss_scale, opening.clip)
+        self.model: nn.Module
+        self.parameters: dict[str, nn.Parameter]
+        self.optimizer: torch.optim.Optimizer
+
+    # --- what a user replaces -----------------------------------------------------------------
+
+    @classmethod
+    def capabilities(cls, defaults: Message) -> Message:
+        """Return what `hello` says that this engine can do; `defaults` is what PyTorch can."""
+        return defaults
+
+    def arithmetic(self) -> str:
+        """Return "torch" where PyTorch's own formulas hold bit for bit, else "interval"."""
+        return arithmetic.arithmetic(self.opening)
+
+    def wrap(self, whole: model.Model) -> nn.Module:
+        """Shard the whole model over `self.mesh` and return it, ready for a backward."""
+        model.shard(whole, self.mesh, self.opening)
+        return whole
+
+    def make_optimizer(self, groups: list[optimizer.Settings]) -> torch.optim.Optimizer:
+        """Return the optimizer over `groups` (params, name, lr, betas, eps, weight_decay)."""
+        implementation = self.opening.options.get("implementation", "single")
+        return optimizer.make(groups, self.opening.mode, implementation)
+
+    # --- verbs ----------------------------------------------------------------------------------
+
+    def open(self, initial: Mapping[str, torch.Tensor]) -> None:
+        """Build model and optimizer from the scenario's initial values."""
+        whole = model.build(self.opening, initial)
+        self.model = self.wrap(whole)
+        found = {name.split(".")[-1]: value for name, value in self.model.named_parameters()}
+        names = [param.name for param in self.opening.params]
+        self.parameters = {name: found[model.module_name(name)] for name in names}
+        self.optimizer = self.make_optimizer(optimizer.param_groups(self.opening, self.parameters))
+
+    def backward(
+        self,
+        gradients: Mapping[str, torch.Tensor],
+        without: list[str],
+        overflow: Overflow | None,
+    ) -> None:
+        """Add the mean of all ranks' `gradients` to the gradients of the shards."""
+        self.scaling.before_backward(self.optimizer)
+        units: list[dict[str, torch.Tensor]] = [
+            {} for _ in range(1 + max(param.unit for param in self.opening.params))
+        ]
+        for param in self.opening.params:
+            if param.name not in without:
+                x = gradients[param.name].reshape(param.shape)
+                units[param.unit][model.module_name(param.name)] = x
+        if any(units):
+            torch.autograd.backward(self.scaling.scale(self.model(units)))
+        if overflow is not None and overflow.rank == self.rank:
+            put(self.parameters[overflow.name], overflow.index, overflow.value)
+
+    def clip(self) -> float:
+        """Clip all gradients by their global norm; return the norm before."""
+        return self.scaling.clip(self.model, self.optimizer)
+
+    def step(self) -> bool:
+        """Step the optimizer; return False where the scaler skipped it."""
+        return self.scaling.step(self.optimizer)
+
+    def zero_grad(self, set_to_none: bool) -> None:
+        """Drop the gradients, or fill them with zeros."""
+        self.optimizer.zero_grad(set_to_none=set_to_none)
+        self.scaling.gradients_gone()
+
+    def set(self, change: Message) -> None:
+        """Change settings of groups, the norm to clip to, the loss scale: what `change` names."""
+        for group in change.get("groups", []):
+            optimizer.set_group(self.optimizer, group)
+        if "clip" in change:
+            self.scaling.clip_to = change["clip"]
+        if "loss_scale" in change:
+            self.scaling.set_loss_scale(change["loss_scale"])
+
+    # --- what a rank shows ----------------------------------------------------------------------
+
+    def shards(self) -> dict[str, Shard]:
+        """Return which part of each parameter lies on this rank."""
+        return {name: shard_of(parameter) for name, parameter in self.parameters.items()}
+
+    def moments(self, name: str) -> dict[str, torch.Tensor]:
+        """Return `exp_avg` and `exp_avg_sq` of a parameter, as far as they exist."""
+        state = self.optimizer.state.get(self.parameters[name], {})
+        return {key: state[key] for key in ("exp_avg", "exp_avg_sq") if key in state}
+
+    def steps(self, name: str) -> int:
+        """Return how many steps a parameter has taken."""
+        state = self.optimizer.state.get(self.parameters[name], {})
+        step = state.get("step", 0)
+        return int(step.to_local() if isinstance(step, DTensor) else step)
+
+    def groups(self) -> list[Message]:
+        """Return the settings of all groups."""
+        return optimizer.report(self.optimizer)

@@ -1,0 +1,134 @@
+"""The model under test: parameters in units, and a loss whose gradient is what the scenario says.
+
+FSDP2 takes no gradient from outside. The loss is the sum of `parameter * x`, so the gradient of
+each parameter is `x` exactly, and it goes through the real reduce-scatter. A parameter without
+gradient is left out of the loss.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, cast
+
+import torch
+from torch import nn
+from torch.distributed.device_mesh import DeviceMesh
+from torch.distributed.fsdp import (
+    CPUOffloadPolicy,
+    FSDPModule,
+    MixedPrecisionPolicy,
+    OffloadPolicy,
+    fully_shard,
+)
+
+from adamant_torch.requests import Opening, Precision
+
+DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
+
+
+class Unit(nn.Module):
+    """Parameters that are gathered and reduced together, by names in which dots are slashes."""
+
+    def forward(self, gradients: Mapping[str, torch.Tensor]) -> torch.Tensor:
+        """Return a loss whose gradient by each parameter named is the tensor given for it."""
+        parameters = dict(self.named_parameters(recurse=False))
+        parts = [
+            (parameters[name] * x.to(parameters[name].dtype)).sum(dtype=torch.float32)
+            for name, x in gradients.items()
+        ]
+        return torch.stack(parts).sum()
+
+
+class Model(nn.Module):
+    """All units. Calls those that have something to differentiate."""
+
+    def __init__(self, units: list[Unit]) -> None:
+        super().__init__()
+        self.units = len(units)
+        for index, unit in enumerate(units):
+            self.add_module(f"unit{index}", unit)
+
+    def unit(self, index: int) -> Unit:
+        """Return unit `index`."""
+        return cast(Unit, getattr(self, f"unit{index}"))
+
+    def forward(self, gradients: list[Mapping[str, torch.Tensor]]) -> torch.Tensor:
+        """Return the loss over all units."""
+        parts = [self.unit(index)(named) for index, named in enumerate(gradients) if named]
+        return torch.stack(parts).sum()
+
+
+def module_name(name: str) -> str:
+    """Return the scenario's name of a parameter as a module may spell it."""
+    return name.replace(".", "/")
+
+
+def build(opening: Opening, initial: Mapping[str, torch.Tensor]) -> Model:
+    """Return the unsharded model with the scenario's initial values, rounded to its own type."""
+    dtype = weight_dtype(opening.precision)
+    units = [Unit() for _ in range(1 + max(param.unit for param in opening.params))]
+    for param in opening.params:
+        value = initial[param.name].reshape(param.shape).to(dtype)
+        units[param.unit].register_parameter(module_name(param.name), nn.Parameter(value.clone()))
+    return Model(units)
+
+
+def weight_dtype(precision: Precision) -> torch.dtype:
+    """Return the type of the optimizer's own weights."""
+    return DTYPES[precision.param if precision.main == "none" else precision.main]
+
+
+def mixed_precision(precision: Precision) -> MixedPrecisionPolicy:
+    """Return the policy that makes `param` and `grad` of a recipe what they are."""
+    weights = weight_dtype(precision)
+    param, grad = DTYPES[precision.param], DTYPES[precision.grad]
+    return MixedPrecisionPolicy(
+        param_dtype=None if param == weights else param,
+        reduce_dtype=None if grad == param else grad,
+        cast_forward_inputs=False,
+    )
+
+
+def shard(model: Model, mesh: DeviceMesh, opening: Opening) -> None:
+    """Apply `fully_shard` to each unit and to the model, and set how gradients are divided."""
+    offload: OffloadPolicy = OffloadPolicy()
+    if opening.options.get("offload_policy") == "cpu":
+        offload = CPUOffloadPolicy(pin_memory=False)
+    policy: dict[str, Any] = {
+        "mesh": mesh,
+        "mp_policy": mixed_precision(opening.precision),
+        "offload_policy": offload,
+    }
+    modules: list[nn.Module] = [model.unit(index) for index in range(model.units)]
+    for module in [*modules, model]:
+        fully_shard(module, **policy)
+    for module in modules:
+        divide_once(cast(FSDPModule, module), opening)
+
+
+def divide_once(module: FSDPModule, opening: Opening) -> None:
+    """Make the mean over the global batch one division by the number of microbatches.
+
+    Source: `_get_gradient_divide_factors` and `foreach_reduce` of PyTorch 2.13. By default shards
+    are averaged and then replicas are, which is one division as long as at most one of the two
+    rounds. A factor together with forced sums divides once, except where the shard group has one
+    rank: there the factor is applied twice, so a hook divides instead.
+    """
+    power_of_two = opening.shard & (opening.shard - 1) == 0
+    if opening.microbatches == opening.ranks and (opening.replicate == 1 or power_of_two):
+        return
+    module.set_force_sum_reduction_for_comms(True)
+    if opening.shard > 1:
+        module.set_gradient_divide_factor(float(opening.microbatches))
+    else:
+        module.set_gradient_divide_factor(1.0)
+        module.set_all_reduce_hook(divider(float(opening.microbatches)))
+
+
+def divider(divisor: float) -> Callable[[torch.Tensor], None]:
+    """Return a hook that divides a reduced gradient in place."""
+
+    def divide(reduced: torch.Tensor) -> None:
+        reduced.div_(divisor)
+
+    return divide

@@ -1,0 +1,82 @@
+"""Adam and AdamW as PyTorch has them, with the scenario's groups."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch import nn
+
+from adamant_torch.protocol import EngineError, Message
+from adamant_torch.requests import GroupSpec, Opening
+
+Settings = dict[str, Any]
+
+
+def settings(group: GroupSpec) -> Settings:
+    """Return what a group of a PyTorch optimizer is given."""
+    return {
+        "lr": group.lr,
+        "betas": group.betas,
+        "eps": group.eps,
+        "weight_decay": group.weight_decay,
+    }
+
+
+def param_groups(opening: Opening, parameters: dict[str, nn.Parameter]) -> list[Settings]:
+    """Return the optimizer's groups, parameters in registration order. Groups of none are dropped.
+
+    "name" is the scenario's name of the group; PyTorch keeps what it does not know.
+    """
+    groups = []
+    for index, group in enumerate(opening.groups):
+        own = [parameters[param.name] for param in opening.params if param.group == index]
+        if own:
+            groups.append({"params": own, "name": group.name, **settings(group)})
+    return groups
+
+
+def make(groups: list[Settings], mode: str, implementation: str) -> torch.optim.Optimizer:
+    """Return PyTorch's optimizer `mode` (adam, adamw) in one of its three implementations."""
+    kinds: dict[str, type[torch.optim.Optimizer]] = {
+        "adam": torch.optim.Adam,
+        "adamw": torch.optim.AdamW,
+    }
+    if mode not in kinds:
+        raise EngineError(f"optimizer mode {mode}: known are adam and adamw")
+    chosen: Settings = {
+        "foreach": implementation == "foreach",
+        "fused": implementation == "fused",
+    }
+    return kinds[mode](groups, **chosen)
+
+
+def set_group(optimizer: torch.optim.Optimizer, change: Message) -> None:
+    """Apply one entry of a `set`: only the settings that it names."""
+    for group in groups_named(optimizer, str(change.get("name", ""))):
+        for key in ("lr", "eps", "weight_decay"):
+            if key in change:
+                group[key] = float(change[key])
+        if "betas" in change:
+            first, second = change["betas"]
+            group["betas"] = (float(first), float(second))
+
+
+def groups_named(optimizer: torch.optim.Optimizer, name: str) -> Iterator[Settings]:
+    """Yield the group of that name, if any parameter is in it."""
+    return (group for group in optimizer.param_groups if group.get("name") == name)
+
+
+def report(optimizer: torch.optim.Optimizer) -> list[Message]:
+    """Return the settings of all groups, as they are now."""
+    return [
+        {
+            "name": group.get("name", ""),
+            "lr": float(group["lr"]),
+            "betas": [float(beta) for beta in group["betas"]],
+            "eps": float(group["eps"]),
+            "weight_decay": float(group["weight_decay"]),
+        }
+        for group in optimizer.param_groups
+    ]

@@ -1,0 +1,65 @@
+"""The words of the protocol: requests as they come, outcomes as they go, numbers in JSON.
+
+Knows the shape of messages and nothing of processes or of PyTorch's modules.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+VERSION = 1
+
+Message = dict[str, Any]
+
+
+class ProtocolError(Exception):
+    """A request that cannot be understood or comes out of order. The engine goes on."""
+
+
+class EngineError(Exception):
+    """The engine refuses what was asked, in its own words."""
+
+
+def number(value: float) -> float | str:
+    """Return `value` as JSON can hold it: "nan", "inf" and "-inf" are texts."""
+    if math.isnan(value):
+        return "nan"
+    if math.isinf(value):
+        return "inf" if value > 0 else "-inf"
+    return value
+
+
+def encode(message: Message) -> bytes:
+    """Return one line of JSON, its end included."""
+    return json.dumps(message, allow_nan=False, separators=(",", ":")).encode() + b"\n"
+
+
+def decode(line: bytes) -> Message:
+    """Return the object that `line` holds, or raise `ProtocolError`."""
+    try:
+        message = json.loads(line)
+    except ValueError as error:
+        raise ProtocolError(f"a request is one JSON object a line; {error}") from None
+    if not isinstance(message, dict):
+        raise ProtocolError(f"a request is a JSON object, found {type(message).__name__}")
+    return message
+
+
+def failure(error: BaseException) -> Message:
+    """Return outcome `error` with the type and the last line of `error`.
+
+    Errors that PyTorch collected from several ranks (`CheckpointException`) carry tracebacks in
+    their text; the last line is the one that says what happened.
+    """
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    kind = "protocol" if isinstance(error, ProtocolError) else type(error).__name__
+    text = lines[-1] if lines else kind
+    return {"outcome": "error", "error": {"type": kind, "text": text}}
+
+
+def worst(outcomes: list[str]) -> str:
+    """Return the outcome that stands for all ranks."""
+    order = ["died", "error", "timed_out"]
+    return next((outcome for outcome in order if outcome in outcomes), "ok")

@@ -1,0 +1,162 @@
+"""One rank of a world: a process that answers requests from the launcher until its pipe closes."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+
+import torch
+import torch.distributed as dist
+from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
+
+from adamant_torch import requests, state, tensor_file
+from adamant_torch.engine import Engine
+from adamant_torch.protocol import Message, ProtocolError, decode, encode, failure, number
+
+PR_SET_PDEATHSIG = 1
+
+
+@dataclass(frozen=True)
+class Seat:
+    """A rank's place in its world and the ends of its pipes."""
+
+    rank: int
+    ranks: int
+    store: str
+    timeout_seconds: float
+    launcher: int
+    reads: int
+    writes: int
+
+
+def die_with(launcher: int) -> None:
+    """Make the kernel kill this process when the launcher ends, however it ends."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != launcher:  # it ended before the line above
+        os._exit(0)
+
+
+class Rank:
+    """A rank between an `open` and the next; the process group stays."""
+
+    def __init__(self, seat: Seat, kind: type[Engine]) -> None:
+        self.seat = seat
+        self.kind = kind
+        self.engine: Engine | None = None
+        self.meshes: dict[tuple[int, int], DeviceMesh] = {}
+        self.verbs: dict[str, Callable[[Message], Message]] = {
+            "open": self.open,
+            "backward": self.backward,
+            "clip": self.clip,
+            "step": self.step,
+            "zero_grad": self.zero_grad,
+            "set": self.set,
+            "state": self.state,
+            "close": self.close,
+        }
+
+    def join(self) -> None:
+        """Enter the process group. The store is memory that the launcher made: no port, no file."""
+        timeout = timedelta(seconds=self.seat.timeout_seconds)
+        store = torch._C._distributed_c10d.FileStore(self.seat.store, self.seat.ranks)
+        store.set_timeout(timeout)
+        dist.init_process_group(
+            "gloo", store=store, rank=self.seat.rank, world_size=self.seat.ranks, timeout=timeout
+        )
+
+    def answer(self, request: Message) -> Message:
+        """Execute one request; an exception becomes this rank's error."""
+        try:
+            return {"outcome": "ok", **self.verbs[request["request"]](request)}
+        except Exception as error:
+            traceback.print_exc(file=sys.stderr)
+            return failure(error)
+
+    def running(self) -> Engine:
+        """Return the engine that the last `open` made."""
+        if self.engine is None:
+            raise ProtocolError("there is no world: open comes first")
+        return self.engine
+
+    def mesh(self, shard: int, replicate: int) -> DeviceMesh:
+        """Return the mesh of that form; its process groups are made once."""
+        form = (shard, replicate)
+        if form not in self.meshes:
+            sizes = {"replicate": replicate, "shard": shard} if replicate > 1 else {"shard": shard}
+            self.meshes[form] = init_device_mesh(
+                "cpu", tuple(sizes.values()), mesh_dim_names=tuple(sizes)
+            )
+        return self.meshes[form]
+
+    def open(self, request: Message) -> Message:
+        """Build a new model and optimizer; nothing of the last one is kept."""
+        self.engine = None
+        opening = requests.opening(request)
+        mesh = self.mesh(opening.shard, opening.replicate)
+        self.engine = self.kind(opening, mesh, self.seat.rank)
+        self.engine.open(tensor_file.read(opening.initial))
+        shards = [
+            {"name": name, "offsets": list(box.offsets), "shape": list(box.shape)}
+            for name, box in self.engine.shards().items()
+        ]
+        return {"shards": shards, "arithmetic": self.engine.arithmetic()}
+
+    def backward(self, request: Message) -> Message:
+        """Run one backward with this rank's gradients."""
+        path = request["gradients"][self.seat.rank]
+        without = request.get("without", [])
+        overflow = requests.overflow(request)
+        self.running().backward(tensor_file.read(path), without, overflow)
+        return {}
+
+    def clip(self, _: Message) -> Message:
+        """Clip; report the norm before."""
+        return {"norm": number(self.running().clip())}
+
+    def step(self, _: Message) -> Message:
+        """Step; report whether it was applied."""
+        return {"applied": self.running().step()}
+
+    def zero_grad(self, request: Message) -> Message:
+        """Drop or zero the gradients."""
+        self.running().zero_grad(bool(request.get("set_to_none", True)))
+        return {}
+
+    def set(self, request: Message) -> Message:
+        """Change settings."""
+        self.running().set(request)
+        return {}
+
+    def state(self, request: Message) -> Message:
+        """Write this rank's state file."""
+        return state.write(self.running(), request["prefix"], bool(request.get("whole", False)))
+
+    def close(self, _: Message) -> Message:
+        """Let go of model and optimizer."""
+        self.engine = None
+        return {}
+
+
+def main(seat: Seat, kind: type[Engine]) -> None:
+    """Serve requests until the pipe closes. Does not return."""
+    die_with(seat.launcher)
+    torch.set_num_threads(1)
+    rank = Rank(seat, kind)
+    joined: Message | None = None
+    try:
+        rank.join()
+    except Exception as error:
+        traceback.print_exc(file=sys.stderr)
+        joined = failure(error)
+    with os.fdopen(seat.reads, "rb") as reader, os.fdopen(seat.writes, "wb") as writer:
+        for line in reader:
+            writer.write(encode(rank.answer(decode(line)) if joined is None else joined))
+            writer.flush()
+    os._exit(0)

@@ -1,0 +1,117 @@
+"""Loss scale and clipping: GradScaler, the norm, and what both do to gradients in place.
+
+PyTorch unscales and clips the gradients where they lie. A gradient that a step leaves behind is
+therefore unscaled; before anything is added to it or it is stepped again it gets the current
+scale, which is exact where the scale is a power of two.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import nn
+from torch.distributed.tensor import DTensor
+
+from adamant_torch.protocol import Message, ProtocolError, number
+
+
+class Scaling:
+    """The loss scale of a world, its verdicts, and the norm to clip to."""
+
+    def __init__(self, loss_scale: float | str, clip: float | None) -> None:
+        self.fixed: float | None = None
+        self.scaler: torch.amp.GradScaler | None = None
+        self.clip_to = clip
+        self.norm = 0.0
+        self.skipped = False
+        self.unscaled = False  # the gradients that are there bear no scale
+        self.set_loss_scale(loss_scale)
+
+    def set_loss_scale(self, loss_scale: float | str) -> None:
+        """Begin, change or end the loss scale."""
+        self.fixed = None
+        if loss_scale == "none":
+            self.scaler = None
+        elif loss_scale == "dynamic":
+            self.scaler = torch.amp.GradScaler("cpu")
+        else:
+            self.fixed = float(loss_scale)
+            self.scaler = torch.amp.GradScaler("cpu", init_scale=self.fixed)
+
+    def value(self) -> float:
+        """Return the current scale; 1 where there is none."""
+        return float(self.scaler.get_scale()) if self.scaler is not None else 1.0
+
+    def scale(self, loss: torch.Tensor) -> torch.Tensor:
+        """Return the loss that the backward starts from."""
+        return self.scaler.scale(loss) if self.scaler is not None else loss
+
+    def before_backward(self, optimizer: torch.optim.Optimizer) -> None:
+        """Bring gradients that are already there to the scale of those that will be added."""
+        self._bring_to_scale(optimizer)
+        self.unscaled = False
+
+    def clip(self, model: nn.Module, optimizer: torch.optim.Optimizer) -> float:
+        """Clip to the norm that was set and return the norm before."""
+        if self.clip_to is None:
+            raise ProtocolError("clip: no norm to clip to was set")
+        if self.scaler is not None and has_gradient(optimizer) and not self.unscaled:
+            self.scaler.unscale_(optimizer)
+            self.unscaled = True
+        norm = torch.nn.utils.clip_grad_norm_(model.parameters(), self.clip_to)
+        whole = norm.full_tensor() if isinstance(norm, DTensor) else norm
+        self.norm = float(whole)
+        return self.norm
+
+    def step(self, optimizer: torch.optim.Optimizer) -> bool:
+        """Step, unless the scaler finds a gradient that is not finite; return whether it did.
+
+        GradScaler asserts where no parameter has a gradient; such a step goes past it.
+        """
+        self.skipped = False
+        if self.scaler is None or not has_gradient(optimizer):
+            optimizer.step()
+            return True
+        state = self.scaler._per_optimizer_states[id(optimizer)]
+        if self.unscaled and state["stage"].name == "READY":
+            self._bring_to_scale(optimizer)
+        before = self.scaler.get_scale()
+        self.scaler.step(optimizer)
+        found = sum(float(value) for value in state["found_inf_per_device"].values())
+        self.skipped = found != 0.0
+        self.scaler.update() if self.fixed is None else self.scaler.update(new_scale=before)
+        self.unscaled = True
+        return not self.skipped
+
+    def gradients_gone(self) -> None:
+        """Take note that the next backward starts from nothing or from zeros."""
+        self.unscaled = False
+
+    def report(self) -> Message:
+        """Return loss scale, last verdict, last norm and growth tracker."""
+        tracker = self.scaler._get_growth_tracker() if self.scaler is not None else 0
+        return {
+            "loss_scale": number(self.value()),
+            "skipped": self.skipped,
+            "norm": number(self.norm),
+            "growth_tracker": int(tracker),
+            "gradients_unscaled": self.unscaled,
+        }
+
+    def _bring_to_scale(self, optimizer: torch.optim.Optimizer) -> None:
+        if self.scaler is None or not self.unscaled:
+            return
+        scale = self.value()
+        with torch.no_grad():
+            for gradient in gradients(optimizer):
+                gradient.mul_(scale)
+
+
+def gradients(optimizer: torch.optim.Optimizer) -> list[torch.Tensor]:
+    """Return the gradients that are there."""
+    parameters = [p for group in optimizer.param_groups for p in group["params"]]
+    return [p.grad for p in parameters if p.grad is not None]
+
+
+def has_gradient(optimizer: torch.optim.Optimizer) -> bool:
+    """Return whether any parameter has a gradient."""
+    return bool(gradients(optimizer))

@@ -1,0 +1,58 @@
+"""Which part of a whole tensor a rank holds, and access to elements of it by whole-tensor index."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch.distributed.tensor import DTensor
+from torch.distributed.tensor._utils import compute_local_shape_and_global_offset
+
+from adamant_torch.protocol import EngineError
+
+
+@dataclass(frozen=True)
+class Shard:
+    """A box of a tensor. Offsets of a box without elements lie at the tensor's end."""
+
+    offsets: tuple[int, ...]
+    shape: tuple[int, ...]
+
+
+def local(tensor: torch.Tensor) -> torch.Tensor:
+    """Return the part that lies on this rank, as plain memory."""
+    return tensor.to_local() if isinstance(tensor, DTensor) else tensor
+
+
+def shard_of(tensor: torch.Tensor) -> Shard:
+    """Return where this rank's part of `tensor` lies; a plain tensor is whole."""
+    if not isinstance(tensor, DTensor):
+        return Shard(offsets=(0,) * tensor.dim(), shape=tuple(tensor.shape))
+    shape, offsets = compute_local_shape_and_global_offset(
+        tensor.shape, tensor.device_mesh, tensor.placements
+    )
+    return Shard(offsets=tuple(offsets), shape=tuple(shape))
+
+
+def put(parameter: torch.Tensor, index: int, value: float) -> None:
+    """Set element `index` (row-major in the whole tensor) of this rank's part of the gradient."""
+    if parameter.grad is None:
+        raise EngineError("overflow: the parameter has no gradient")
+    box = shard_of(parameter)
+    place = [
+        at - offset
+        for at, offset in zip(coordinates(index, tuple(parameter.shape)), box.offsets, strict=True)
+    ]
+    if not all(0 <= at < size for at, size in zip(place, box.shape, strict=True)):
+        raise EngineError(f"overflow: element {index} does not lie on this rank")
+    with torch.no_grad():
+        local(parameter.grad)[tuple(place)] = value
+
+
+def coordinates(index: int, shape: tuple[int, ...]) -> list[int]:
+    """Return the coordinates of a row-major index."""
+    result: list[int] = []
+    for size in reversed(shape):
+        result.insert(0, index % size)
+        index //= size
+    return result

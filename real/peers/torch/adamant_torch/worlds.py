@@ -1,0 +1,206 @@
+"""Worlds: groups of rank processes, forked from a launcher that has imported everything.
+
+A world is a process group of a fixed size. It is used again by the next `open` of that size, with
+a new model, optimizer and scaler, and is killed by process id after any error, death or timeout.
+Every wait for a rank is bounded.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import os
+import selectors
+import signal
+import sys
+import time
+from dataclasses import dataclass, field
+
+from adamant_torch import rank as rank_process
+from adamant_torch.engine import Engine
+from adamant_torch.protocol import Message, decode, encode
+
+GRACE_SECONDS = 2.0  # how long the others may take to end what they do once one rank has failed
+PROCESSES_MAX = 16  # processes of worlds that are kept for later
+
+
+@dataclass
+class Member:
+    """One rank process as the launcher sees it."""
+
+    pid: int
+    writes: int
+    reads: int
+    unread: bytes = b""
+    status: int | None = None
+
+    def send(self, message: bytes) -> None:
+        """Send a request; that the rank is gone will show when its answer is read."""
+        try:
+            view = memoryview(message)
+            while view:
+                view = view[os.write(self.writes, view) :]
+        except BrokenPipeError:
+            pass
+
+    def receive(self) -> Message | None:
+        """Read what is there; return an answer when it is whole, `died` at the end of the pipe."""
+        part = os.read(self.reads, 1 << 16)
+        if not part:
+            return self.died()
+        self.unread += part
+        line, end, rest = self.unread.partition(b"\n")
+        if not end:
+            return None
+        self.unread = rest
+        return decode(line)
+
+    def died(self) -> Message:
+        """Return how the process ended."""
+        if self.status is None:
+            _, self.status = os.waitpid(self.pid, 0)
+        if os.WIFSIGNALED(self.status):
+            return {"outcome": "died", "signal": os.WTERMSIG(self.status)}
+        return {"outcome": "died", "exit_status": os.WEXITSTATUS(self.status)}
+
+    def kill(self) -> None:
+        """End the process and take it off the system's table."""
+        if self.status is None:
+            os.kill(self.pid, signal.SIGKILL)
+            _, self.status = os.waitpid(self.pid, 0)
+        os.close(self.writes)
+        os.close(self.reads)
+
+
+@dataclass
+class World:
+    """A process group of a fixed size."""
+
+    timeout_seconds: float
+    members: list[Member] = field(default_factory=list)
+
+    @classmethod
+    def fork(cls, ranks: int, timeout_seconds: float, kind: type[Engine]) -> World:
+        """Fork `ranks` processes that meet in a store without name."""
+        world = cls(timeout_seconds)
+        store = os.memfd_create("adamant-store")
+        sys.stdout.flush()
+        sys.stderr.flush()
+        gc.freeze()  # what the launcher made stays shared: collections in ranks do not touch it
+        for rank in range(ranks):
+            world.members.append(world._fork_one(rank, ranks, store, kind))
+        gc.unfreeze()
+        os.close(store)
+        return world
+
+    def _fork_one(self, rank: int, ranks: int, store: int, kind: type[Engine]) -> Member:
+        rank_reads, writes = os.pipe()
+        reads, rank_writes = os.pipe()
+        launcher = os.getpid()
+        pid = os.fork()
+        if pid != 0:
+            os.close(rank_reads)
+            os.close(rank_writes)
+            return Member(pid, writes, reads)
+        try:
+            keep = {2, store, rank_reads, rank_writes}
+            _only_descriptors(keep)
+            seat = rank_process.Seat(
+                rank=rank,
+                ranks=ranks,
+                store=f"/proc/self/fd/{store}",
+                timeout_seconds=self.timeout_seconds,
+                launcher=launcher,
+                reads=rank_reads,
+                writes=rank_writes,
+            )
+            rank_process.main(seat, kind)
+        finally:
+            os._exit(1)
+
+    def ask(self, request: Message) -> list[Message]:
+        """Send `request` to all ranks and return their answers in rank order.
+
+        An answer is `timed_out` where none came in time: `timeout_seconds` for all, and
+        `GRACE_SECONDS` once a rank has failed, because the others may wait for it forever.
+        """
+        line = encode(request)
+        for member in self.members:
+            member.send(line)
+        answers: dict[int, Message] = {}
+        deadline = time.monotonic() + self.timeout_seconds
+        with selectors.DefaultSelector() as selector:
+            for index, member in enumerate(self.members):
+                selector.register(member.reads, selectors.EVENT_READ, index)
+            while len(answers) < len(self.members):
+                ready = selector.select(max(0.0, deadline - time.monotonic()))
+                if not ready:
+                    break
+                for key, _ in ready:
+                    answer = self.members[key.data].receive()
+                    if answer is None:
+                        continue
+                    answers[key.data] = answer
+                    selector.unregister(key.fd)
+                    if answer["outcome"] != "ok":
+                        deadline = min(deadline, time.monotonic() + GRACE_SECONDS)
+        return [answers.get(index, {"outcome": "timed_out"}) for index in range(len(self.members))]
+
+    def kill(self) -> None:
+        """End all ranks."""
+        for member in self.members:
+            member.kill()
+        self.members.clear()
+
+
+class Worlds:
+    """The world in use and those kept for later, at most one of each size."""
+
+    def __init__(self, kind: type[Engine]) -> None:
+        self.kind = kind
+        self.timeout_seconds = 20.0
+        self.kept: dict[int, World] = {}  # by size, longest unused first
+        self.current: World | None = None
+
+    def take(self, ranks: int) -> World:
+        """Return a world of that size, kept or new, and make it the one in use."""
+        world = self.kept.pop(ranks, None)
+        if world is None:
+            world = World.fork(ranks, self.timeout_seconds, self.kind)
+        world.timeout_seconds = self.timeout_seconds
+        self.current = world
+        return world
+
+    def put_back(self) -> None:
+        """Keep the world in use for later; the longest unused ones make room."""
+        if self.current is None:
+            return
+        self.kept[len(self.current.members)] = self.current
+        self.current = None
+        while sum(self.kept) > PROCESSES_MAX:
+            self.kept.pop(next(iter(self.kept))).kill()
+
+    def discard(self) -> None:
+        """End the world in use."""
+        if self.current is not None:
+            self.current.kill()
+        self.current = None
+
+    def end(self) -> None:
+        """End all worlds."""
+        self.discard()
+        for world in self.kept.values():
+            world.kill()
+        self.kept.clear()
+
+
+def _only_descriptors(keep: set[int]) -> None:
+    """Close what a rank inherited and does not use; its standard output is standard error."""
+    null = os.open(os.devnull, os.O_RDWR)
+    os.dup2(null, 0)
+    os.dup2(2, 1)
+    for name in os.listdir("/proc/self/fd"):
+        descriptor = int(name)
+        if descriptor > 2 and descriptor not in keep:
+            with contextlib.suppress(OSError):  # the one that listed the directory
+                os.close(descriptor)
