@@ -1,0 +1,272 @@
+"""The protocol's requests on a world: what a request's JSON becomes, and what is answered.
+
+`answer` runs in the process that holds the world. It knows nothing of processes and pipes.
+"""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import checkpoint
+import tensors
+from tensors import Array
+from zero1 import BUGS, Group, Parameter, Rank, Settings, World, rows_of
+
+Json = dict[str, Any]
+OK: Json = {"outcome": "ok"}
+
+_PRECISION = {"exp_avg": ["fp32"], "exp_avg_sq": ["fp32"], "grad": ["fp32", "bf16"]}
+HELLO: Json = {
+    "version": 1,
+    "engine": "numpy-zero1",
+    "versions": {"numpy": np.__version__, "python": platform.python_version()},
+    "arithmetic": "te",
+    "capabilities": {
+        "layouts": ["fsdp2"],
+        "ranks_max": 8,
+        "replicate_max": 4,
+        "empty_tensors": True,
+        "precisions": [
+            {"param": ["fp32"], "main": ["none"], **_PRECISION},
+            {"param": ["bf16"], "main": ["fp32"], **_PRECISION},
+        ],
+        "own_precision": False,
+        "gradient_type": "grad",
+        "optimizers": ["adamw", "adam"],
+        "step_counters": ["group"],
+        "bias_correction": [True, False],
+        "clip": True,
+        "unscales_in_place": False,
+        "gradients_in_place": False,
+        "loss_scale": ["none", "fixed"],
+        "set": ["lr", "betas", "eps", "weight_decay", "clip", "loss_scale"],
+        "gradients": ["exact", "normal", "wild"],
+        "zero_grad": ["none", "zeros"],
+        "save": True,
+        "load": True,
+        "loads_in_any_order": True,
+        "can_crash": True,
+        "detects_damage": ["flip_byte", "truncate", "remove_file", "stale_file"],
+        "local_gradients": True,
+        "carries_groups": True,
+    },
+    "options": {},
+}
+
+
+class Refused(Exception):
+    """A request that comes at the wrong time, or whose values have no meaning here."""
+
+
+class Server:
+    """Answers every request that needs a world; the first has to be `open`."""
+
+    def __init__(self, bug: str = "none") -> None:
+        assert bug in BUGS
+        self.bug = bug
+        self.world_: World | None = None
+
+    def answer(self, request: Json) -> Json:
+        """A reply without id. No request brings the process down."""
+        do: Callable[[Json], Json] = getattr(self, f"do_{request['request']}")
+        try:
+            with np.errstate(all="ignore"):
+                return {**OK, **do(request)}
+        except (Refused, KeyError, TypeError, AttributeError, IndexError) as problem:
+            return error("protocol", f"{request['request']}: {_text(problem)}")
+        except checkpoint.Damaged as problem:
+            return {**error("damaged_checkpoint", str(problem)), "holds": True}
+        except checkpoint.Incompatible as problem:
+            return {**error("incompatible_checkpoint", str(problem)), "holds": True}
+        except (OSError, ValueError) as problem:
+            return error(type(problem).__name__, str(problem))
+
+    @property
+    def world(self) -> World:
+        """The open one."""
+        if self.world_ is None:
+            raise Refused("no world is open")
+        return self.world_
+
+    def each(self, reply: Json) -> Json:
+        """The same of every rank."""
+        return {"ranks": [{**OK, **reply} for _ in self.world.ranks]}
+
+    def do_open(self, request: Json) -> Json:
+        """A new world in the place of the one before."""
+        self.world_ = None
+        params = [_parameter(p) for p in request["params"]]
+        groups = [_group(g) for g in request["groups"]]
+        initial = tensors.read(request["initial"])
+        self.world_ = World(_settings(request, self.bug), params, groups, initial)
+        return {"ranks": [{**OK, "shards": self.shards(r)} for r in self.world.ranks]}
+
+    def shards(self, rank: Rank) -> list[Json]:
+        """Where this rank's rows of each parameter are."""
+        found = []
+        for p in self.world.params:
+            rows = rows_of(p.shape[0], self.world.settings.shard, rank.index)
+            offsets = [rows.start, *[0] * (len(p.shape) - 1)]
+            shape = [rows.stop - rows.start, *p.shape[1:]]
+            found.append({"name": p.name, "offsets": offsets, "shape": shape})
+        return found
+
+    def do_backward(self, request: Json) -> Json:
+        """One file of gradient sums per rank."""
+        sent = [tensors.read(path) for path in request["gradients"]]
+        if len(sent) != len(self.world.ranks):
+            raise Refused(f"{len(sent)} files of gradients for {len(self.world.ranks)} ranks")
+        self.world.backward(sent, request["without"])
+        if "overflow" in request:
+            self._overflow(**request["overflow"])
+        return self.each({})
+
+    def _overflow(self, rank: int, name: str, index: int, value: str) -> None:
+        shape = next(p.shape for p in self.world.params if p.name == name)
+        place = np.unravel_index(index, shape)
+        owner = self.world.ranks[rank]
+        row = int(place[0]) - rows_of(shape[0], self.world.settings.shard, owner.index).start
+        local = (row, *place[1:])
+        owner.gradient[name][local] = float(value)
+
+    def do_clip(self, _: Json) -> Json:
+        """The norm is the same everywhere."""
+        if self.world.settings.clip is None:
+            raise Refused("there is no norm to scale to")
+        return self.each({"norm": number(self.world.clip())})
+
+    def do_step(self, _: Json) -> Json:
+        """Applied, or skipped for an overflow."""
+        return self.each({"applied": self.world.step()})
+
+    def do_zero_grad(self, request: Json) -> Json:
+        """No gradients, or zeros."""
+        self.world.zero_grad(bool(request["set_to_none"]))
+        return self.each({})
+
+    def do_set(self, request: Json) -> Json:
+        """Only what is named changes."""
+        groups = {group.name: group for group in self.world.groups}
+        for change in request.get("groups", []):
+            group = groups[change["name"]]
+            vars(group).update({key: change[key] for key in change if key in vars(group)})
+        if "clip" in request:
+            self.world.settings.clip = request["clip"]
+        if "loss_scale" in request:
+            self.world.settings.loss_scale = _scale(request["loss_scale"])
+            self.world.skipped = False
+        return self.each({})
+
+    def do_state(self, request: Json) -> Json:
+        """One file per rank, and what is not in tensors."""
+        ranks = []
+        for r, rank in enumerate(self.world.ranks):
+            path = f"{request['prefix']}-rank-{r}.safetensors"
+            Path(path).write_bytes(tensors.encoded(self.tensors(rank, request["whole"])))
+            ranks.append({**OK, "file": path, **self.numbers(rank)})
+        return {"ranks": ranks}
+
+    def tensors(self, rank: Rank, whole: bool) -> dict[str, tensors.Stored]:
+        """`local/…`, and with `whole` what a gather shows, in the types that are stored."""
+        s = self.world.settings
+        stored: dict[str, tensors.Stored] = {}
+        for p in self.world.params:
+            weights: Array = rank.weights[p.name]
+            stored[f"local/{p.name}"] = (s.param_type, self.world.cut(rank, weights))
+            if whole:
+                stored[f"whole/{p.name}"] = (s.param_type, weights)
+            for kind in ("gradient", "main", "exp_avg", "exp_avg_sq"):
+                if p.name not in getattr(rank, kind) or (kind == "main" and s.param_type == "fp32"):
+                    continue
+                name = s.grad_type if kind == "gradient" else "fp32"
+                stored[f"local/{p.name}/{kind}"] = (name, getattr(rank, kind)[p.name])
+                if whole:
+                    values = self.world.whole(rank, kind, p.name)
+                    stored[f"whole/{p.name}/{kind}"] = (name, values)
+        return stored
+
+    def numbers(self, rank: Rank) -> Json:
+        """Counters, settings and the scaler of one rank."""
+        world = self.world
+        shards = [
+            {**at, "steps": rank.steps, "has_gradient": at["name"] in rank.gradient}
+            for at in self.shards(rank)
+        ]
+        scale = {
+            "loss_scale": number(world.settings.loss_scale or 1.0),
+            "skipped": world.skipped,
+            "norm": number(float(world.norm)),
+            "growth_tracker": 0,
+            "hysteresis": 0,
+            "inverse": number(float(world.inverse())),
+            "coefficient": number(float(world.coefficient)),
+            "max_norm": world.settings.clip,
+        }
+        return {"shards": shards, "groups": [vars(g) for g in world.groups], "scale": scale}
+
+    def do_save(self, request: Json) -> Json:
+        """The ranks' files and the index."""
+        crash = request.get("crash")
+        at = (crash["rank"], crash["operation"]) if crash else None
+        files = checkpoint.save(self.world, Path(request["directory"]), at)
+        return {**self.each({}), "files": files, "not_carried": []}
+
+    def do_load(self, request: Json) -> Json:
+        """All or nothing."""
+        checkpoint.load(self.world, Path(request["directory"]))
+        return {**self.each({}), "not_carried": []}
+
+
+def error(kind: str, text: str) -> Json:
+    """A launcher's own error."""
+    return {"outcome": "error", "error": {"type": kind, "text": text}}
+
+
+def number(value: float) -> float | str:
+    """A number as JSON has it."""
+    return value if np.isfinite(value) else str(value)
+
+
+def _text(problem: Exception) -> str:
+    return f"field {problem} is missing" if isinstance(problem, KeyError) else str(problem)
+
+
+def _parameter(at: Json) -> Parameter:
+    return Parameter(at["name"], tuple(at["shape"]), at["group"])
+
+
+def _group(at: Json) -> Group:
+    return Group(
+        at["name"], at["lr"], tuple(at["betas"]), at["eps"], at["weight_decay"],
+        at["bias_correction"],
+    )  # fmt: skip
+
+
+def _scale(setting: float | str) -> float | None:
+    if setting == "dynamic":
+        raise Refused("a dynamic loss scale was not offered")
+    return None if setting == "none" else float(setting)
+
+
+def _settings(request: Json, bug: str) -> Settings:
+    world, optimizer, precision = request["world"], request["optimizer"], request["precision"]
+    if request["layout"] != "fsdp2":
+        raise Refused(f"layout {request['layout']} was not offered")
+    if optimizer["step_counter"] != "group":
+        raise Refused(f"step counters by {optimizer['step_counter']} were not offered")
+    return Settings(
+        shard=world["shard"],
+        replicate=world["replicate"],
+        microbatches=request["microbatches"],
+        mode=optimizer["mode"],
+        param_type=precision["param"],
+        grad_type=precision["grad"],
+        clip=optimizer["clip"],
+        loss_scale=_scale(optimizer["loss_scale"]),
+        bug=bug,
+    )
