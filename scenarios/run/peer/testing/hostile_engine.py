@@ -1,0 +1,215 @@
+"""The stub engine, except for one request: `python3 hostile_engine.py HOW [REQUEST]`.
+
+HOW is the name of a function below; REQUEST is `open` unless it is given. Before the answer to
+that request it does what its name says. For tests of what a harness makes of it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from stub_engine import Engine, Json, file_of
+
+How = Callable[[Json], "str | None"]  # a reply as it should be -> what is sent, or nothing
+
+
+def nonsense(_: Json) -> str:
+    """A line that is no JSON."""
+    return "Traceback (most recent call last):\n"
+
+
+def no_object(_: Json) -> str:
+    """JSON, but a list."""
+    return "[1, 2]\n"
+
+
+def no_text(_: Json) -> None:
+    """Bytes that are no UTF-8."""
+    os.write(1, b"\xff\xfe\x00\n")
+
+
+def half_a_line(reply: Json) -> None:
+    """The rest never comes."""
+    os.write(1, json.dumps(reply).encode()[:20])
+    never(reply)
+
+
+def half_a_line_and_out(reply: Json) -> None:
+    """The process ends within a line."""
+    os.write(1, json.dumps(reply).encode()[:20])
+    os._exit(0)
+
+
+def late(reply: Json) -> str:
+    """Two seconds late."""
+    time.sleep(2)
+    return json.dumps(reply) + "\n"
+
+
+def never(_: Json) -> None:
+    """Silence."""
+    time.sleep(600)
+
+
+def exits(_: Json) -> None:
+    """Last words on standard error, and an exit status."""
+    os.write(2, b"out of coffee\n")
+    os._exit(3)
+
+
+def killed(_: Json) -> None:
+    """As the kernel does when memory is short."""
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def wrong_id(reply: Json) -> str:
+    """The answer to another request."""
+    return json.dumps({**reply, "id": 77}) + "\n"
+
+
+def twice(reply: Json) -> str:
+    """An answer to a request that nobody made yet."""
+    return 2 * (json.dumps(reply) + "\n")
+
+
+def no_outcome(reply: Json) -> str:
+    """A field is missing."""
+    return json.dumps({key: at for key, at in reply.items() if key != "outcome"}) + "\n"
+
+
+def wrong_version(reply: Json) -> str:
+    """Of the protocol; for hello."""
+    return json.dumps({**reply, "version": 2}) + "\n"
+
+
+def no_capabilities(reply: Json) -> str:
+    """For hello."""
+    return json.dumps({key: at for key, at in reply.items() if key != "capabilities"}) + "\n"
+
+
+def unknown_arithmetic(reply: Json) -> str:
+    """For hello."""
+    return json.dumps({**reply, "arithmetic": "voodoo"}) + "\n"
+
+
+def option_without_values(reply: Json) -> str:
+    """For hello."""
+    return json.dumps({**reply, "options": {"mood": []}}) + "\n"
+
+
+def fewer_ranks(reply: Json) -> str:
+    """The last one says nothing."""
+    return json.dumps({**reply, "ranks": reply["ranks"][:-1]}) + "\n"
+
+
+def other_rows(reply: Json) -> str:
+    """The first rank claims a row more; for open and state."""
+    reply["ranks"][0]["shards"][0]["shape"][0] += 1
+    return json.dumps(reply) + "\n"
+
+
+def one_died(reply: Json) -> str:
+    """The last rank, by signal 11."""
+    ranks = [*reply["ranks"][:-1], {"outcome": "died", "signal": 11}]
+    return json.dumps({"id": reply["id"], "outcome": "died", "ranks": ranks}) + "\n"
+
+
+def one_late(reply: Json) -> str:
+    """The last rank, as the launcher saw it."""
+    ranks = [*reply["ranks"][:-1], {"outcome": "timed_out"}]
+    return json.dumps({"id": reply["id"], "outcome": "timed_out", "ranks": ranks}) + "\n"
+
+
+def one_error(reply: Json) -> str:
+    """The last rank's own words."""
+    error = {"outcome": "error", "error": {"type": "RuntimeError", "text": "shape '[2]' is odd"}}
+    ranks = [*reply["ranks"][:-1], error]
+    return json.dumps({"id": reply["id"], "outcome": "error", "ranks": ranks}) + "\n"
+
+
+def no_file(reply: Json) -> str:
+    """The file of the first rank is not there; for state."""
+    os.unlink(reply["ranks"][0]["file"])
+    return json.dumps(reply) + "\n"
+
+
+def lying_header(reply: Json) -> str:
+    """Its header is said to be longer than the file; for state."""
+    path = Path(reply["ranks"][0]["file"])
+    path.write_bytes((1 << 40).to_bytes(8, "little") + path.read_bytes()[8:])
+    return json.dumps(reply) + "\n"
+
+
+def lying_offsets(reply: Json) -> str:
+    """Tensors end behind the end of the file; for state."""
+    path = Path(reply["ranks"][0]["file"])
+    path.write_bytes(path.read_bytes()[:-4])
+    return json.dumps(reply) + "\n"
+
+
+def lying_shape(reply: Json) -> str:
+    """A tensor of another shape than its shard; for state."""
+    shard = reply["ranks"][0]["shards"][0]
+    tensors = {f"local/{shard['name']}": ([1], bytes(4))}
+    Path(reply["ranks"][0]["file"]).write_bytes(file_of(tensors))
+    return json.dumps(reply) + "\n"
+
+
+def endless_line(_: Json) -> None:
+    """More than anybody should keep."""
+    while True:
+        os.write(1, b"x" * (1 << 20))
+
+
+def closes_output(_: Json) -> None:
+    """And lives on."""
+    os.close(1)
+    time.sleep(600)
+
+
+def stays(reply: Json) -> str:
+    """Answers, but neither it nor a process that it starts ends with its input."""
+    if os.fork() == 0:
+        os.close(1)
+        time.sleep(600)
+        os._exit(0)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    print(f"child of {os.getpid()}", file=sys.stderr, flush=True)
+    os.write(1, json.dumps(reply).encode() + b"\n")
+    never(reply)
+    return ""
+
+
+def loses_a_bit(reply: Json) -> str:
+    """The last byte of the first rank's file is another; for state."""
+    path = Path(reply["ranks"][0]["file"])
+    data = path.read_bytes()
+    path.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
+    return json.dumps(reply) + "\n"
+
+
+def falls_silent_on_nonsense(reply: Json) -> str | None:
+    """What is no request is not answered; for any."""
+    return None if reply["id"] is None else json.dumps(reply) + "\n"
+
+
+def main() -> None:
+    """Line by line, until there are no more."""
+    how: How = globals()[sys.argv[1]]
+    at = sys.argv[2] if len(sys.argv) > 2 else "open"
+    engine = Engine()
+    for line in sys.stdin:
+        reply = engine.answer(line)
+        here = at == "any" or f'"request":"{at}"' in line.replace('": "', '":"')
+        sent = how(reply) if here else json.dumps(reply) + "\n"
+        os.write(1, (sent or "").encode())
+
+
+if __name__ == "__main__":
+    main()
