@@ -46,7 +46,7 @@ Scenario with_loads(Scenario scenario, bool on_other_worlds) {
 std::string with_and_without(Scenario const& scenario, bool on_other_worlds,
                              std::string const& bug) {
   Scenario const loading = with_loads(scenario, on_other_worlds);
-  if (refuse(loading)) return no_difference;
+  if (refuse(loading, capabilities_of_simulation())) return no_difference;
   return first_difference(execute(scenario).state, execute(loading, {.bug = bug}).state);
 }
 

@@ -31,7 +31,7 @@ std::string with_and_without(Scenario const& scenario, Offload const& offload,
                              Schedule const& schedule, std::string const& bug) {
   Scenario moved = scenario;
   moved.offload = offload;
-  if (scenarios::refuse(moved)) return no_difference;
+  if (scenarios::refuse(moved, scenarios::capabilities_of_simulation())) return no_difference;
   return first_difference(execute(scenario).state,
                           execute(moved, {.bug = bug, .schedule = schedule}).state);
 }

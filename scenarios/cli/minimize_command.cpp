@@ -18,6 +18,7 @@
 #include "scenarios/report/json.h"
 #include "scenarios/report/progress.h"
 #include "scenarios/run/admission.h"
+#include "scenarios/run/engine_seam.h"
 #include "scenarios/run/expectation.h"
 
 namespace adamant::scenarios {
@@ -68,7 +69,7 @@ class MinimizeCommand {
 
   /// What the file itself is refused for is bad input, unless it expects that.
   bool is_admitted() const {
-    auto const refusal = refuse_to_run(scenario_);
+    auto const refusal = refuse_to_run(scenario_, capabilities_of(scenario_.engine.name));
     if (!refusal || refusal->id == "out_of_memory") return true;
     RunResult refused;
     refused.outcome = Outcome::refused;

@@ -10,6 +10,7 @@
 #include "scenarios/minimize/document.h"
 #include "scenarios/pool/interrupt.h"
 #include "scenarios/report/json.h"
+#include "scenarios/run/engine_seam.h"
 
 namespace adamant::scenarios {
 
@@ -72,7 +73,8 @@ class Reducer {
     Minimized minimized = scenarios::minimize(
         scenario, reduction.first, reduction.symptom,
         [this](std::span<Scenario const> candidates) { return judge(candidates); },
-        {.at_once = static_cast<std::size_t>(options_.at_once)});
+        {.capabilities = capabilities_of(scenario.engine.name),
+         .at_once = static_cast<std::size_t>(options_.at_once)});
     reduction.scenario = expecting(std::move(minimized.scenario), reduction.symptom);
     reduction.result = std::move(minimized.result);
     reduction.result.name = reduction.scenario.name;

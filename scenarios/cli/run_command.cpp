@@ -19,6 +19,7 @@
 #include "scenarios/report/progress.h"
 #include "scenarios/run/admission.h"
 #include "scenarios/run/dump/dump.h"
+#include "scenarios/run/engine_seam.h"
 
 namespace adamant::scenarios {
 
@@ -27,7 +28,7 @@ namespace {
 /// A refusal that the file itself is reason for. What this machine has no memory for is a result of
 /// running here, although it is known before.
 std::optional<Refusal> refusal_seen(Scenario const& scenario) {
-  auto refusal = refuse_to_run(scenario);
+  auto refusal = refuse_to_run(scenario, capabilities_of(scenario.engine.name));
   if (refusal && refusal->id == "out_of_memory") return std::nullopt;
   return refusal;
 }

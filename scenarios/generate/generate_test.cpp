@@ -30,7 +30,7 @@ TEST(Generate, EveryScenarioIsSupportedAndSurvivesItsText) {
   for (std::uint64_t i = 0; i < 2000; ++i) {
     Scenario const scenario =
         generate_scenario(11, i, {.size = static_cast<int>(i % 101), .faults = true});
-    auto const refusal = refuse(scenario);
+    auto const refusal = refuse(scenario, capabilities_of_simulation());
     ASSERT_FALSE(refusal) << refusal->message;
     std::string const text = write_scenario(scenario);
     ASSERT_EQ(load_scenario_text(text, "generated.yaml"), scenario) << text;

@@ -133,7 +133,7 @@ void Candidates::look_at(Scenario candidate) {
   if (candidate.params != from_.params) candidate.model.reset();
   candidate = repaired(std::move(candidate), outside_);
   if (candidate.program.empty() || candidate.params.empty()) return;
-  if (weight_of(candidate) >= weight_ || refuse(candidate)) return;
+  if (weight_of(candidate) >= weight_ || refuse(candidate, capabilities_)) return;
   wanted_ = look_(std::move(candidate), next_ - 1);
 }
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "scenarios/minimize/weight.h"
+#include "scenarios/model/capabilities.h"
 #include "scenarios/model/scenario.h"
 
 namespace adamant::scenarios {
@@ -29,13 +30,17 @@ class Candidates {
   /// Looks at proposal number `place`; false: no more are wanted.
   using Look = std::function<bool(Scenario candidate, std::size_t place)>;
 
-  /// Proposals before number `first` are not even made.
-  Candidates(Scenario const& from, std::size_t first, Look look)
+  /// Proposals before number `first` are not even made, and what an engine with these
+  /// capabilities would refuse is not handed on.
+  Candidates(Scenario const& from, Capabilities const& capabilities, std::size_t first, Look look)
       : from_(from),
+        capabilities_(capabilities),
         weight_(weight_of(from)),
         outside_(loaded_from_outside(from)),
         first_(first),
         look_(std::move(look)) {}
+
+  Capabilities const& capabilities() const { return capabilities_; }
 
   /// Proposes what `change(scenario)` makes of the scenario, if that is lighter and well-formed.
   template <typename Change>
@@ -50,6 +55,7 @@ class Candidates {
   void look_at(Scenario candidate);
 
   Scenario const& from_;
+  Capabilities const& capabilities_;
   Weight weight_;
   std::set<std::string> outside_;
   std::size_t first_;

@@ -69,7 +69,7 @@ class Minimizer {
     Scenario const from = best_.scenario;
     std::optional<std::size_t> found;
     Batch batch;
-    look_at_proposals(pass, from, first, [&](Scenario candidate, std::size_t place) {
+    auto const look = [&](Scenario candidate, std::size_t place) {
       std::string text = write_scenario(candidate);
       if (passed_.contains(text) || batch.has(text)) return true;
       batch.scenarios.push_back(std::move(candidate));
@@ -77,7 +77,8 @@ class Minimizer {
       batch.places.push_back(place);
       if (batch.scenarios.size() == options_.at_once) found = try_all(std::exchange(batch, {}));
       return !found && best_.complete;
-    });
+    };
+    look_at_proposals(pass, from, options_.capabilities, first, look);
     if (!found && best_.complete && !batch.scenarios.empty()) found = try_all(batch);
     return found;
   }

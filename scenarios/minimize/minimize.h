@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "scenarios/minimize/symptom.h"
+#include "scenarios/model/capabilities.h"
 #include "scenarios/model/scenario.h"
 #include "scenarios/run/result.h"
 
@@ -20,6 +21,8 @@ namespace adamant::scenarios {
 using Judge = std::function<std::vector<RunResult>(std::span<Scenario const>)>;
 
 struct MinimizeOptions {
+  /// Of the engine that the judge runs: what it would refuse is no candidate.
+  Capabilities capabilities = capabilities_of_simulation();
   std::uint64_t runs_max = 10'000;
   std::size_t at_once = 1;  // scenarios that the judge is given in one call
 };

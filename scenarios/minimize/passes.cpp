@@ -40,25 +40,26 @@ std::span<Pass const> passes() {
   return all;
 }
 
-void look_at_proposals(Pass const& pass, Scenario const& scenario, std::size_t first,
-                       Candidates::Look const& look) {
-  Candidates candidates(scenario, first, look);
+void look_at_proposals(Pass const& pass, Scenario const& scenario, Capabilities const& capabilities,
+                       std::size_t first, Candidates::Look const& look) {
+  Candidates candidates(scenario, capabilities, first, look);
   pass.propose(scenario, candidates);
 }
 
-std::vector<Scenario> proposed_by(Pass const& pass, Scenario const& scenario) {
+std::vector<Scenario> proposed_by(Pass const& pass, Scenario const& scenario,
+                                  Capabilities const& capabilities) {
   std::vector<Scenario> all;
-  look_at_proposals(pass, scenario, 0, [&](Scenario candidate, std::size_t) {
+  look_at_proposals(pass, scenario, capabilities, 0, [&](Scenario candidate, std::size_t) {
     all.push_back(std::move(candidate));
     return true;
   });
   return all;
 }
 
-std::vector<Scenario> simpler(Scenario const& scenario) {
+std::vector<Scenario> simpler(Scenario const& scenario, Capabilities const& capabilities) {
   std::vector<Scenario> all;
   for (Pass const& pass : passes()) {
-    std::vector<Scenario> proposed = proposed_by(pass, scenario);
+    std::vector<Scenario> proposed = proposed_by(pass, scenario, capabilities);
     all.insert(all.end(), std::make_move_iterator(proposed.begin()),
                std::make_move_iterator(proposed.end()));
   }

@@ -21,14 +21,16 @@ struct Pass {
 std::span<Pass const> passes();
 
 /// Shows what one pass proposes, from number `first` on; see Candidates.
-void look_at_proposals(Pass const& pass, Scenario const& scenario, std::size_t first,
-                       Candidates::Look const& look);
+void look_at_proposals(Pass const& pass, Scenario const& scenario, Capabilities const& capabilities,
+                       std::size_t first, Candidates::Look const& look);
 
 /// All that one pass proposes. All are lighter than `scenario`, well-formed and supported.
-std::vector<Scenario> proposed_by(Pass const& pass, Scenario const& scenario);
+std::vector<Scenario> proposed_by(Pass const& pass, Scenario const& scenario,
+                                  Capabilities const& capabilities = capabilities_of_simulation());
 
 /// What all passes propose: the shrinker of generated scenarios.
-std::vector<Scenario> simpler(Scenario const& scenario);
+std::vector<Scenario> simpler(Scenario const& scenario,
+                              Capabilities const& capabilities = capabilities_of_simulation());
 
 namespace passes_of {
 

@@ -31,7 +31,7 @@ TEST(Passes, ProposeWhatIsLighterSupportedAndReadsBack) {
     for (Pass const& pass : passes()) {
       for (Scenario const& candidate : proposed_by(pass, scenario)) {
         ASSERT_LT(weight_of(candidate), weight_of(scenario)) << pass.name;
-        ASSERT_FALSE(refuse(candidate)) << pass.name;
+        ASSERT_FALSE(refuse(candidate, capabilities_of_simulation())) << pass.name;
         std::string const text = write_scenario(candidate);
         ASSERT_EQ(load_scenario_text(text, "candidate.yaml"), candidate) << pass.name << text;
       }

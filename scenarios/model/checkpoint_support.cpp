@@ -2,7 +2,11 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include "scenarios/model/settings_support.h"
+#include "scenarios/model/words.h"
 
 namespace adamant::scenarios {
 
@@ -10,33 +14,98 @@ namespace {
 
 using MaybeRefusal = std::optional<Refusal>;
 
-Refusal unsupported(std::string const& detail, std::string message, SourceLine line) {
-  return {.id = "unsupported." + detail, .message = std::move(message), .line = line.value};
+/// What is refused of the loads of a program, each with what those before it have left.
+class LoadWalk {
+ public:
+  LoadWalk(Scenario const& scenario, Capabilities const& able) : setting_(scenario), able_(able) {}
+
+  MaybeRefusal visit(Load const& load, SourceLine line) {
+    if (load.layout && !offers(able_.layouts, *load.layout))
+      return unsupported("layout", "a load changes layout; supported: " + listed(able_.layouts),
+                         line);
+    if (auto refusal = refuse_world(load.world.value_or(setting_.world), line)) return refusal;
+    if (auto refusal = refuse_precision(load.precision, line)) return refusal;
+    if (auto refusal = refuse_offload(load.offload.value_or(Offload()), line)) return refusal;
+    if (load.order && *load.order != ParamOrder::listed && !able_.loads_in_any_order)
+      return unsupported("order",
+                         "a load asks for parameters in another order; supported: as listed", line);
+    return std::nullopt;
+  }
+
+ private:
+  MaybeRefusal refuse_world(World const& world, SourceLine line) const {
+    if (world.replicate > able_.replicate_max)
+      return unsupported("replicate",
+                         "a load changes world; supported: " + replicas(able_.replicate_max), line);
+    if (world.rank_count() > able_.ranks_max)
+      return unsupported(
+          "ranks",
+          "a load changes world; supported: up to " + std::to_string(able_.ranks_max) + " ranks",
+          line);
+    return std::nullopt;
+  }
+
+  MaybeRefusal refuse_precision(PrecisionOverride const& change, SourceLine line) {
+    Precision const before = std::exchange(setting_.precision, with(setting_.precision, change));
+    if (setting_.precision == before) return std::nullopt;
+    if (!able_.load_precisions)
+      return unsupported("precision", "a load changes precision; supported: the same as saved",
+                         line);
+    for (Param const& param : setting_.params)
+      if (auto refusal = refuse_types(setting_.precision_of(param), line)) return refusal;
+    if (!able_.cast_gradients && makes_cast_copy(setting_))
+      return unsupported("decoupled_grad",
+                         "a load leads to types that need a cast copy; supported: "
+                         "decoupled_grad: true, and types that need no cast",
+                         line);
+    return std::nullopt;
+  }
+
+  MaybeRefusal refuse_types(Precision const& types, SourceLine line) const {
+    if (duplicates_main(types))
+      return unsupported("duplicate_main",
+                         "a load leads to two copies of one type, param and main; main: none keeps "
+                         "one",
+                         line);
+    if (accepted(able_.precisions, types) || accepted(*able_.load_precisions, types))
+      return std::nullopt;
+    auto all = able_.precisions;
+    all.insert(all.end(), able_.load_precisions->begin(), able_.load_precisions->end());
+    return unsupported("precision", "a load changes precision; supported: " + text_of(all), line);
+  }
+
+  MaybeRefusal refuse_offload(Offload const& offload, SourceLine line) const {
+    if (offloads_nothing(offload))
+      return unsupported("offload",
+                         "a load asks for an offload of neither moments nor main weights", line);
+    if (offload.index() != 0 && !able_.offload)
+      return unsupported("offload", "a load asks for an offload; supported: none", line);
+    return std::nullopt;
+  }
+
+  Scenario setting_;
+  Capabilities const& able_;
+};
+
+MaybeRefusal refuse_missing(Action const& action, SourceLine line, Capabilities const& able) {
+  bool const lacks = (std::holds_alternative<Save>(action) && !able.save) ||
+                     (std::holds_alternative<Load>(action) && !able.load);
+  if (!lacks) return std::nullopt;
+  return unsupported(
+      word_of(action),
+      "checkpoints of engine " + able.engine + " are not there yet; supported: sim, sim-unchecked",
+      line);
 }
 
-MaybeRefusal refuse_load(Load const& load, Scenario const& scenario, SourceLine line) {
-  if (load.layout && *load.layout != Layout::fsdp2)
-    return unsupported("layout", "a load changes layout; supported: fsdp2", line);
-  if (load.world && load.world->replicate != 1)
-    return unsupported("replicate", "a load changes world; supported: replicate: 1", line);
-  if (with(scenario.precision, load.precision) != scenario.precision)
-    return unsupported("precision", "a load changes precision; supported: the same as saved", line);
-  if (load.offload && offloads_nothing(*load.offload))
-    return unsupported("offload", "a load asks for an offload of neither moments nor main weights",
-                       line);
+MaybeRefusal refuse_saves_and_loads(Scenario const& scenario, Capabilities const& able) {
+  LoadWalk loads(scenario, able);
+  for (Operation const& operation : scenario.program) {
+    if (auto refusal = refuse_missing(operation.action, operation.line, able)) return refusal;
+    auto const* const load = std::get_if<Load>(&operation.action);
+    if (load == nullptr) continue;
+    if (auto refusal = loads.visit(*load, operation.line)) return refusal;
+  }
   return std::nullopt;
-}
-
-MaybeRefusal refuse_operation(Operation const& operation, Scenario const& scenario) {
-  auto const* const load = std::get_if<Load>(&operation.action);
-  bool const saves = std::holds_alternative<Save>(operation.action);
-  if (load == nullptr && !saves) return std::nullopt;
-  if (scenario.engine.name == "cuda")
-    return unsupported(std::string(word_of(operation.action)),
-                       "checkpoints of engine cuda are not there yet; supported: sim, "
-                       "sim-unchecked",
-                       operation.line);
-  return load == nullptr ? std::nullopt : refuse_load(*load, scenario, operation.line);
 }
 
 bool fits(Fault const& fault) {
@@ -64,7 +133,26 @@ bool has_older_save(Scenario const& scenario, std::int64_t nth) {
   return false;
 }
 
-MaybeRefusal refuse_fault(Fault const& fault, Scenario const& scenario) {
+bool can_inject(Fault const& fault, Capabilities const& able) {
+  switch (fault.at) {
+    case Fault::Where::save:
+      return able.can_crash;
+    case Fault::Where::malloc:
+      return able.out_of_memory;
+    case Fault::Where::load:
+      break;
+  }
+  return able.load;
+}
+
+std::string without_fault(Fault const& fault, Capabilities const& able) {
+  std::string const text = "engine " + able.engine + " takes no faults";
+  bool const any = able.can_crash || able.out_of_memory || able.load;
+  std::string const which = any ? " at " + std::string(word_for(fault.at)) : "";
+  return text + which + "; supported: sim, sim-unchecked";
+}
+
+MaybeRefusal refuse_fault(Fault const& fault, Scenario const& scenario, Capabilities const& able) {
   SourceLine const line = scenario.places[Place::faults];
   if (!fits(fault))
     return unsupported("faults",
@@ -72,9 +160,7 @@ MaybeRefusal refuse_fault(Fault const& fault, Scenario const& scenario) {
                        "then out_of_memory, at load then flip_byte, truncate, remove_file or "
                        "stale_file",
                        line);
-  if (scenario.engine.name == "cuda")
-    return unsupported("faults", "engine cuda takes no faults; supported: sim, sim-unchecked",
-                       line);
+  if (!can_inject(fault, able)) return unsupported("faults", without_fault(fault, able), line);
   if (fault.then == Fault::Then::stale_file && !has_older_save(scenario, fault.nth.value_or(1)))
     return unsupported("faults",
                        "stale_file needs two saves under the name that is loaded: an older one to "
@@ -85,11 +171,10 @@ MaybeRefusal refuse_fault(Fault const& fault, Scenario const& scenario) {
 
 }  // namespace
 
-MaybeRefusal refuse_checkpoints(Scenario const& scenario) {
-  for (Operation const& operation : scenario.program)
-    if (auto refusal = refuse_operation(operation, scenario)) return refusal;
+MaybeRefusal refuse_checkpoints(Scenario const& scenario, Capabilities const& capabilities) {
+  if (auto refusal = refuse_saves_and_loads(scenario, capabilities)) return refusal;
   for (Fault const& fault : scenario.faults)
-    if (auto refusal = refuse_fault(fault, scenario)) return refusal;
+    if (auto refusal = refuse_fault(fault, scenario, capabilities)) return refusal;
   return std::nullopt;
 }
 

@@ -1,4 +1,4 @@
-// What this version does of checkpoints and faults, and the refusals of the rest: the part of
+// What an engine does of checkpoints and faults, and the refusals of the rest: the part of
 // model/support.h that is about files.
 #pragma once
 
@@ -9,6 +9,7 @@
 namespace adamant::scenarios {
 
 /// The reason to refuse what `scenario` says of saves, loads and faults, or none.
-std::optional<Refusal> refuse_checkpoints(Scenario const& scenario);
+std::optional<Refusal> refuse_checkpoints(Scenario const& scenario,
+                                          Capabilities const& capabilities);
 
 }  // namespace adamant::scenarios

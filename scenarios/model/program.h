@@ -77,14 +77,15 @@ struct Save {
   friend bool operator==(Save const&, Save const&) = default;
 };
 
-/// Starts anew from a checkpoint, on another world, layout, recipe or offload where these are
-/// given.
+/// Starts anew from a checkpoint, on another world, layout, recipe or offload or with parameters
+/// registered in another order where these are given.
 struct Load {
   std::string from = {};
   std::optional<World> world = {};
   std::optional<Layout> layout = {};
   PrecisionOverride precision = {};
   std::optional<Offload> offload = {};
+  std::optional<ParamOrder> order = {};
   friend bool operator==(Load const&, Load const&) = default;
 };
 

@@ -98,4 +98,10 @@ std::vector<AdamConfig> group_configs(Optimizer const& optimizer,
   return configs;
 }
 
+bool duplicates_main(Precision const& precision) {
+  return (precision.param == ParamType::fp32 && precision.main == MainType::fp32) ||
+         (precision.param == ParamType::bf16 && precision.main == MainType::bf16) ||
+         (precision.param == ParamType::fp16 && precision.main == MainType::fp16);
+}
+
 }  // namespace adamant::scenarios

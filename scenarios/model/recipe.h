@@ -54,6 +54,9 @@ std::optional<NumberFormat> format_of(StateType type);
 /// `recipe` with everything that `change` names replaced.
 Precision with(Precision recipe, PrecisionOverride const& change);
 
+/// Would `param` and `main` be two copies of one type?
+bool duplicates_main(Precision const& precision);
+
 /// The maximal global norm, > 0, or none.
 using Clip = std::optional<float>;
 

@@ -51,6 +51,10 @@ enum class Place {
   engine,
   schedule,
   faults,
+  optimizer,
+  groups,
+  gradients,
+  bug,
   count_of_places
 };
 
@@ -72,7 +76,8 @@ struct Scenario {
   World world = {};
   Layout layout = Layout::fsdp2;
   std::optional<std::string> model = {};  // where params come from a model's list, its name
-  std::vector<Param> params = {};         // registration order; never empty once read
+  std::vector<Param> params = {};         // never empty once read
+  ParamOrder order = ParamOrder::listed;  // of registration; a file says it in a load alone
   std::vector<Group> groups = {};         // file order
 
   Precision precision = {};

@@ -1,14 +1,15 @@
 #include "scenarios/model/support.h"
 
 #include <algorithm>
-#include <array>
 #include <set>
 #include <string>
 #include <string_view>
 
 #include "real/graph/capture_rule.h"
 #include "scenarios/model/checkpoint_support.h"
+#include "scenarios/model/gradient_support.h"
 #include "scenarios/model/rounding_scale.h"
+#include "scenarios/model/settings_support.h"
 #include "scenarios/model/whereabouts.h"
 
 namespace adamant::scenarios {
@@ -16,12 +17,6 @@ namespace adamant::scenarios {
 namespace {
 
 using MaybeRefusal = std::optional<Refusal>;
-
-Refusal unsupported(std::string_view detail, std::string message, SourceLine line) {
-  return {.id = "unsupported." + std::string(detail),
-          .message = std::move(message),
-          .line = line.value};
-}
 
 MaybeRefusal refuse_scalars(Scenario const& scenario) {
   for (Param const& param : scenario.params) {
@@ -33,12 +28,6 @@ MaybeRefusal refuse_scalars(Scenario const& scenario) {
         .line = param.line.value};
   }
   return std::nullopt;
-}
-
-bool duplicates_main(Precision const& precision) {
-  return (precision.param == ParamType::fp32 && precision.main == MainType::fp32) ||
-         (precision.param == ParamType::bf16 && precision.main == MainType::bf16) ||
-         (precision.param == ParamType::fp16 && precision.main == MainType::fp16);
 }
 
 MaybeRefusal refuse_duplicate_main(Scenario const& scenario) {
@@ -173,66 +162,6 @@ class Grammar {
   bool captured_clips_ = false;
 };
 
-bool is_supported(Precision const& precision) {
-  bool const main = precision.main == MainType::none || precision.main == MainType::fp32;
-  return main && format_of(precision.param) && format_of(precision.exp_avg) &&
-         format_of(precision.exp_avg_sq);
-}
-
-MaybeRefusal refuse_precision(Scenario const& scenario) {
-  for (Param const& param : scenario.params) {
-    if (is_supported(scenario.precision_of(param))) continue;
-    bool const own = param.precision != PrecisionOverride{};
-    return unsupported(
-        "precision",
-        "parameter `" + param.name +
-            "` asks for types that are not supported; supported: param and grad fp32, bf16 or "
-            "fp16, main none or fp32, exp_avg and exp_avg_sq fp32 or bf16",
-        own ? param.line : scenario.places[Place::precision]);
-  }
-  return std::nullopt;
-}
-
-/// One setting that the engine lacks: where it is on, the scenario is refused.
-struct Missing {
-  bool asked;
-  std::string_view detail;
-  std::string_view supported;
-  Place place;
-};
-
-bool is_simulated(std::string_view engine) {
-  return engine == "sim" || engine == "sim-unchecked" || engine == "cuda";
-}
-
-MaybeRefusal refuse_settings(Scenario const& scenario) {
-  Optimizer const& optimizer = scenario.optimizer;
-  std::array const settings{
-      Missing{scenario.layout != Layout::fsdp2, "layout", "supported: fsdp2", Place::layout},
-      Missing{scenario.world.replicate != 1, "replicate", "supported: replicate: 1", Place::world},
-      Missing{offloads_nothing(scenario.offload), "offload",
-              "but neither moments nor main weights; supported: none, and states or a hybrid step "
-              "with anything to offload",
-              Place::offload},
-      Missing{optimizer.capturable && scenario.offload.index() != 0, "capturable",
-              "supported without offload", Place::capturable},
-      Missing{!is_simulated(scenario.engine.name), "engine", "supported: sim, sim-unchecked, cuda",
-              Place::engine},
-      Missing{!scenario.engine.options.empty(), "engine_options", "this engine offers no options",
-              Place::engine},
-      Missing{scenario.schedule.strategy == Schedule::Strategy::exhaustive, "schedule",
-              "supported: fifo, random, pct and recorded choices", Place::schedule},
-  };
-  for (Missing const& setting : settings) {
-    if (!setting.asked) continue;
-    return unsupported(
-        setting.detail,
-        std::string(setting.detail) + " is asked for; " + std::string(setting.supported),
-        scenario.places[setting.place]);
-  }
-  return std::nullopt;
-}
-
 bool has_load(std::vector<Operation> const& program) {
   return std::any_of(program.begin(), program.end(), [](Operation const& operation) {
     return std::holds_alternative<Load>(operation.action);
@@ -293,15 +222,22 @@ MaybeRefusal refuse_capturable_operations(Scenario const& scenario) {
 
 }  // namespace
 
-std::optional<Refusal> refuse(Scenario const& scenario) {
+Refusal unsupported(std::string_view detail, std::string message, SourceLine line) {
+  return {.id = "unsupported." + std::string(detail),
+          .message = std::move(message),
+          .line = line.value};
+}
+
+std::optional<Refusal> refuse(Scenario const& scenario, Capabilities const& capabilities) {
   if (auto refusal = refuse_scalars(scenario)) return refusal;
   if (auto refusal = refuse_duplicate_main(scenario)) return refusal;
   if (auto refusal = Grammar(scenario).walk(scenario.program)) return refusal;
-  if (auto refusal = refuse_precision(scenario)) return refusal;
-  if (auto refusal = refuse_settings(scenario)) return refusal;
+  if (auto refusal = refuse_settings(scenario, capabilities)) return refusal;
+  if (auto refusal = refuse_operations(scenario, capabilities)) return refusal;
   if (auto refusal = refuse_capturable_operations(scenario)) return refusal;
   if (auto refusal = refuse_clip_after_load(scenario)) return refusal;
-  return refuse_checkpoints(scenario);
+  if (auto refusal = refuse_checkpoints(scenario, capabilities)) return refusal;
+  return refuse_gradient_use(scenario, capabilities);
 }
 
 }  // namespace adamant::scenarios

@@ -1,11 +1,13 @@
-// What the engine of this version executes, and with which reason everything else is refused. It
-// judges a well-formed scenario before anything runs; refusals that only a run can find
-// (out_of_memory) are the runner's.
+// What an engine executes, and with which reason everything else is refused. It judges a
+// well-formed scenario by what the engine says of itself, before anything runs; refusals that only
+// a run can find (out_of_memory) are the runner's.
 #pragma once
 
 #include <optional>
 #include <string>
+#include <string_view>
 
+#include "scenarios/model/capabilities.h"
 #include "scenarios/model/scenario.h"
 
 namespace adamant::scenarios {
@@ -19,11 +21,15 @@ struct Refusal {
   friend bool operator==(Refusal const&, Refusal const&) = default;
 };
 
-/// The reason to refuse `scenario`, or none where the engine supports all of it.
+/// `unsupported.<detail>`.
+Refusal unsupported(std::string_view detail, std::string message, SourceLine line);
+
+/// The reason to refuse `scenario` on an engine with these capabilities, or none where it supports
+/// all of it.
 ///
 /// Where several reasons hold the most telling one is given: a scalar parameter, then what no
 /// engine could execute (a capture inside a capture, replay without capture, …), then what this one
 /// lacks.
-std::optional<Refusal> refuse(Scenario const& scenario);
+std::optional<Refusal> refuse(Scenario const& scenario, Capabilities const& capabilities);
 
 }  // namespace adamant::scenarios

@@ -56,6 +56,10 @@ std::optional<HybridConfig> hybrid_config(Offload const& offload);
 /// Asks for an offload of neither moments nor main weights.
 bool offloads_nothing(Offload const& offload);
 
+/// In which order a world registers its parameters: as the file lists them, or from the last to the
+/// first. Numbers of parameters are those of the file either way.
+enum class ParamOrder { listed, reversed };
+
 enum class GradientClass { exact, normal, wild };
 
 struct EngineChoice {

@@ -20,12 +20,6 @@ namespace {
 
 constexpr double element_bytes = 4;
 constexpr double bytes_per_rank = 64 << 10;  // a fiber's stack and an engine without tensors
-// What grows with pairs of ranks. Unchecked, calls that find each other: measured 7 bytes at 16,384
-// ranks. Checked, also clocks, which history keeps: 207 bytes at 1,024 ranks, and for each
-// parameter and backward 108 to 143 at 64 to 512 ranks (November 2026).
-constexpr double unchecked_bytes_per_pair = 16;
-constexpr double clock_bytes_per_pair = 256;
-constexpr double clock_bytes_per_pair_and_gather = 128;
 // A long program may be meant to be interrupted; it is let in for its first backwards.
 constexpr double backwards_counted_max = 3;
 
@@ -56,12 +50,9 @@ double backward_count(Scenario const& scenario) {
   return count;
 }
 
-double bytes_per_pair(Scenario const& scenario) {
-  if (scenario.engine.name == "sim-unchecked") return unchecked_bytes_per_pair;
-  if (scenario.engine.name != "sim") return 0;
+double bytes_per_pair(Scenario const& scenario, PairBytes const& bytes) {
   double const backwards = std::min(backward_count(scenario), backwards_counted_max);
-  auto const parameters = static_cast<double>(scenario.params.size());
-  return clock_bytes_per_pair + clock_bytes_per_pair_and_gather * parameters * backwards;
+  return bytes.always + bytes.per_gather * static_cast<double>(scenario.params.size()) * backwards;
 }
 
 /// Ranks of the largest world that the program comes to.
@@ -117,22 +108,30 @@ std::int64_t microbatches_max(GradientClass gradients, NumberFormat format) {
                                            : oracle::inputs_max(format);
 }
 
-std::optional<Refusal> refuse_microbatches(Scenario const& scenario) {
-  for (Param const& param : scenario.params) {
-    NumberFormat const format = format_of(scenario.precision_of(param).grad);
-    std::int64_t const max = microbatches_max(scenario.gradients, format);
-    if (scenario.microbatch_count() <= max) continue;
-    std::string const about = " microbatches are asked for; supported for gradients in ";
-    return Refusal{.id = "unsupported.microbatches",
-                   .message = std::to_string(scenario.microbatch_count()) + about +
-                              std::string(name_of(format)) + ": up to " + std::to_string(max),
-                   .line = scenario.places[Place::microbatches].value};
-  }
+/// The types in which microbatches of one parameter are summed, on a rank and between ranks.
+std::vector<NumberFormat> summed_in(Precision const& precision, GradientType local) {
+  std::vector<NumberFormat> formats{format_of(precision.grad)};
+  auto const param = format_of(precision.param);
+  if (local == GradientType::param && param) formats.push_back(*param);
+  return formats;
+}
+
+std::optional<Refusal> refuse_microbatches(Scenario const& scenario, GradientType local) {
+  for (Param const& param : scenario.params)
+    for (NumberFormat const format : summed_in(scenario.precision_of(param), local)) {
+      std::int64_t const max = microbatches_max(scenario.gradients, format);
+      if (scenario.microbatch_count() <= max) continue;
+      std::string const about = " microbatches are asked for; supported for gradients in ";
+      return unsupported("microbatches",
+                         std::to_string(scenario.microbatch_count()) + about +
+                             std::string(name_of(format)) + ": up to " + std::to_string(max),
+                         scenario.places[Place::microbatches]);
+    }
   return std::nullopt;
 }
 
-std::optional<Refusal> refuse_size(Scenario const& scenario) {
-  double const needed = bytes_needed(scenario);
+std::optional<Refusal> refuse_size(Scenario const& scenario, Capabilities const& capabilities) {
+  double const needed = bytes_needed(scenario, capabilities);
   double const there = bytes_of_this_machine();
   if (needed <= there) return std::nullopt;
   return Refusal{.id = "out_of_memory",
@@ -147,7 +146,7 @@ std::optional<Refusal> refuse_size(Scenario const& scenario) {
 // kinds in their own formats as shards, padded by up to a row each, twice where some are offloaded,
 // and while a unit is computed the whole of it three times over (its parameters, its gradients, the
 // parameters of the next).
-double bytes_needed(Scenario const& scenario) {
+double bytes_needed(Scenario const& scenario, Capabilities const& capabilities) {
   double const ranks = most_ranks(scenario);
   bool const offloads = scenario.offload.index() != 0;
   double oracle = 0;
@@ -164,16 +163,16 @@ double bytes_needed(Scenario const& scenario) {
     shards += kept.bytes * (numel + padding) * (offloads ? 2 : 1);
   }
   double const units = element_bytes * 3 * ranks * largest_unit(scenario);
-  double const pairs = ranks * ranks * bytes_per_pair(scenario);
+  double const pairs = ranks * ranks * bytes_per_pair(scenario, capabilities.pair_bytes);
   double const checkpoints = oracle * checkpoint_copies(scenario);
   return oracle + element_bytes * largest + shards + units + pairs + checkpoints +
          ranks * bytes_per_rank;
 }
 
-std::optional<Refusal> refuse_to_run(Scenario const& scenario) {
-  if (auto refusal = refuse(scenario)) return refusal;
-  if (auto refusal = refuse_microbatches(scenario)) return refusal;
-  return refuse_size(scenario);
+std::optional<Refusal> refuse_to_run(Scenario const& scenario, Capabilities const& capabilities) {
+  if (auto refusal = refuse(scenario, capabilities)) return refusal;
+  if (auto refusal = refuse_microbatches(scenario, capabilities.gradient_type)) return refusal;
+  return refuse_size(scenario, capabilities);
 }
 
 }  // namespace adamant::scenarios

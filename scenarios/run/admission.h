@@ -1,4 +1,4 @@
-// What is refused before anything runs: what this engine does not support (model/support.h), more
+// What is refused before anything runs: what an engine does not support (model/support.h), more
 // microbatches than can be summed, and worlds that this machine has no memory for.
 #pragma once
 
@@ -10,10 +10,10 @@
 namespace adamant::scenarios {
 
 /// The reason not to run `scenario` here, or none.
-std::optional<Refusal> refuse_to_run(Scenario const& scenario);
+std::optional<Refusal> refuse_to_run(Scenario const& scenario, Capabilities const& capabilities);
 
-/// About how many bytes a simulated run needs on this machine, oracle included; an upper bound for
-/// large models. A double, because shapes may multiply to more than 2^64.
-double bytes_needed(Scenario const& scenario);
+/// About how many bytes a run needs on this machine, oracle included; an upper bound for large
+/// models. A double, because shapes may multiply to more than 2^64.
+double bytes_needed(Scenario const& scenario, Capabilities const& capabilities);
 
 }  // namespace adamant::scenarios

@@ -16,6 +16,7 @@
 
 #include "oracle/types.h"
 #include "scenarios/model/arithmetic.h"
+#include "scenarios/model/capabilities.h"
 #include "scenarios/model/scenario.h"
 #include "scenarios/run/program_walk.h"
 #include "scenarios/run/result.h"
@@ -192,6 +193,8 @@ class ScenarioEngine {
  public:
   virtual ~ScenarioEngine() = default;
   virtual std::string_view name() const = 0;
+  /// What it executes; refuse_to_run() has nothing against what it is given.
+  virtual Capabilities capabilities() const = 0;
   /// Executes the whole program in a fresh world, or as much of it as the observer wants.
   ///
   /// Errors: MachineLacks; what the observer throws. A failing engine is a result.
@@ -202,6 +205,13 @@ class ScenarioEngine {
 ///
 /// Errors: MachineLacks.
 std::unique_ptr<ScenarioEngine> make_scenario_engine(std::string_view name);
+
+/// What the engine of that name executes, whether or not this program was linked with it: who
+/// refuses and who generates has no need to run anything. An engine that is not known executes
+/// nothing.
+///
+/// Errors: MachineLacks, where an engine that has to be asked is not there.
+Capabilities capabilities_of(std::string_view engine);
 
 /// The engine that a scenario's own choice leads to in this program: `sim` is `cuda` where only
 /// that is linked.

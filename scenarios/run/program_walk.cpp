@@ -47,7 +47,7 @@ std::vector<AdamOverride> set_by_group(AdamOverride const& change,
 /// What a load compares to know whether it leads to another setting.
 bool same_setting(Scenario const& a, Scenario const& b) {
   return a.world == b.world && a.layout == b.layout && a.precision == b.precision &&
-         a.offload == b.offload;
+         a.offload == b.offload && a.order == b.order;
 }
 
 Scenario with(Scenario scenario, Load const& load) {
@@ -55,6 +55,7 @@ Scenario with(Scenario scenario, Load const& load) {
   if (load.world) scenario.world = *load.world;
   if (load.layout) scenario.layout = *load.layout;
   if (load.offload) scenario.offload = *load.offload;
+  if (load.order) scenario.order = *load.order;
   scenario.precision = with(scenario.precision, load.precision);
   return scenario;
 }

@@ -61,8 +61,9 @@ class Program {
  public:
   explicit Program(Scenario const& scenario);
 
-  /// What a `load` changed of the scenario: world, layout, precision, offload. Number 0 is the
-  /// scenario itself, which the program does not keep: REQUIRES: number >= 1.
+  /// What a `load` changed of the scenario: world, layout, precision, offload, order of
+  /// registration. Number 0 is the scenario itself, which the program does not keep:
+  /// REQUIRES: number >= 1.
   Scenario const& setting(int number) const {
     return settings_[static_cast<std::size_t>(number) - 1];
   }

@@ -216,7 +216,8 @@ RunResult refused(Refusal const& refusal) {
 }
 
 RunResult judge(Scenario const& scenario, RunOptions const& options, std::uint64_t seed) {
-  if (auto const refusal = refuse_to_run(scenario)) return refused(*refusal);
+  auto const capabilities = capabilities_of(scenario.engine.name);
+  if (auto const refusal = refuse_to_run(scenario, capabilities)) return refused(*refusal);
   try {
     return run_schedules(scenario, options, seed);
   } catch (std::bad_alloc const&) {

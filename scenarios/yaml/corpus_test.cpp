@@ -36,7 +36,9 @@ bool is_found_by_running(std::string const& id) {
 TEST(Corpus, IsRefusedWhereItSaysSoAndNowhereElse) {
   for (auto const& path : corpus()) {
     Scenario const scenario = load_scenario_file(path);
-    auto const refusal = refuse(scenario);
+    auto const* const capabilities = capabilities_in_process(scenario.engine.name);
+    ASSERT_NE(capabilities, nullptr) << path;
+    auto const refusal = refuse(scenario, *capabilities);
     bool const expected = scenario.expect.kind == Expectation::Kind::refused &&
                           !is_found_by_running(scenario.expect.id);
     ASSERT_EQ(refusal.has_value(), expected) << path;

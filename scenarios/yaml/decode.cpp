@@ -90,6 +90,8 @@ void note_places(MapReader const& map, Places& places) {
       {"precision", Place::precision}, {"offload", Place::offload},
       {"engine", Place::engine},       {"schedule", Place::schedule},
       {"faults", Place::faults},       {"microbatches", Place::microbatches},
+      {"optimizer", Place::optimizer}, {"groups", Place::groups},
+      {"gradients", Place::gradients}, {"bug", Place::bug},
   };
   for (auto const& [key, place] : named) {
     map.optional(key, [&, at = place](Field const& f) { places[at] = {f.node->line}; });

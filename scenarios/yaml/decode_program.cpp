@@ -46,6 +46,7 @@ Action decode_load(Reader& reader, Field const& field) {
   map.optional("precision", [&](Field const& f) { decode_precision(reader, f, load.precision); });
   map.optional("offload",
                [&](Field const& f) { decode_offload(reader, f, load.offload.emplace()); });
+  map.optional("order", [&](Field const& f) { reader.word(f, load.order); });
   return load;
 }
 

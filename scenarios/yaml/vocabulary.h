@@ -1,5 +1,6 @@
-// The words of the scenario format, each written once: the keys of every kind of map and the words
-// for every enumeration. Reader, writer and schema test share them; what they mean is the model's.
+// The words of the scenario format, each written once: the keys of every kind of map, and engines;
+// beside those for enumerations (model/words.h). Reader, writer and schema test share them; what
+// they mean is the model's.
 #pragma once
 
 #include <array>
@@ -7,6 +8,7 @@
 #include <string_view>
 
 #include "scenarios/model/scenario.h"
+#include "scenarios/model/words.h"
 
 namespace adamant::scenarios {
 
@@ -44,8 +46,8 @@ inline constexpr std::array<std::string_view, 1> backward_list{"without"};
 inline constexpr std::array<std::string_view, 1> zero_grad_list{"set_to_none"};
 inline constexpr std::array<std::string_view, 6> set_list{"lr",           "betas", "eps",
                                                           "weight_decay", "clip",  "loss_scale"};
-inline constexpr std::array<std::string_view, 5> load_list{"from", "world", "layout", "precision",
-                                                           "offload"};
+inline constexpr std::array<std::string_view, 6> load_list{"from",      "world",   "layout",
+                                                           "precision", "offload", "order"};
 inline constexpr std::array<std::string_view, 2> engine_list{"name", "options"};
 inline constexpr std::array<std::string_view, 4> schedule_list{"strategy", "seed", "depth",
                                                                "choices"};
@@ -87,41 +89,6 @@ inline constexpr std::array all{
     fault,    expect, operation};
 
 }  // namespace keys
-
-/// The words for the values of one enumeration, in the order of its enumerators.
-template <typename Enum>
-inline constexpr std::span<std::string_view const> words_of{};
-
-#define ADAMANT_WORDS(Enum, list, ...)                                       \
-  inline constexpr auto list = std::to_array<std::string_view>(__VA_ARGS__); \
-  template <>                                                                \
-  inline constexpr std::span<std::string_view const> words_of<Enum> {        \
-    list                                                                     \
-  }
-
-ADAMANT_WORDS(Layout, layout_words, {"fsdp2", "flat", "bucketed"});
-ADAMANT_WORDS(ParamType, param_type_words,
-              {"fp32", "bf16", "fp16", "fp8_delayed", "fp8_current", "fp8_block", "mxfp8",
-               "nvfp4"});
-ADAMANT_WORDS(GradType, grad_type_words, {"fp32", "bf16", "fp16"});
-ADAMANT_WORDS(MainType, main_type_words, {"none", "fp32", "bf16", "fp16", "remainder"});
-ADAMANT_WORDS(StateType, state_type_words, {"fp32", "bf16", "fp16", "fp8"});
-ADAMANT_WORDS(StateScale, state_scale_words, {"global", "local"});
-ADAMANT_WORDS(AdamMode, adam_mode_words, {"adamw", "adam"});
-ADAMANT_WORDS(StepCounter, step_counter_words, {"group", "parameter"});
-ADAMANT_WORDS(GradientClass, gradient_class_words, {"exact", "normal", "wild"});
-ADAMANT_WORDS(Schedule::Strategy, strategy_words, {"fifo", "random", "pct", "exhaustive"});
-ADAMANT_WORDS(Fault::Where, fault_where_words, {"save", "malloc", "load"});
-ADAMANT_WORDS(Fault::Then, fault_then_words,
-              {"crash", "out_of_memory", "flip_byte", "truncate", "remove_file", "stale_file"});
-
-#undef ADAMANT_WORDS
-
-/// The word for `value`.
-template <typename Enum>
-constexpr std::string_view word_for(Enum value) {
-  return words_of<Enum>[static_cast<std::size_t>(value)];
-}
 
 /// Engines by name; beside them stands exec:COMMAND.
 inline constexpr std::array<std::string_view, 4> engine_names{"sim", "sim-unchecked", "cuda",

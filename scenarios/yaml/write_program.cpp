@@ -12,6 +12,7 @@ std::string write_load(Load const& load) {
   Flow const precision = write_precision(load.precision);
   if (!precision.empty()) map.add("precision", precision.text());
   if (load.offload) map.add("offload", write_offload(*load.offload));
+  map.word("order", load.order);
   bool const name_alone = Load{.from = load.from} == load;
   return name_alone ? write_text(load.from) : map.text();
 }

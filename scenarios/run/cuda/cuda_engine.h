@@ -13,6 +13,7 @@ namespace adamant::scenarios {
 class CudaEngine final : public ScenarioEngine {
  public:
   std::string_view name() const override { return "cuda"; }
+  Capabilities capabilities() const override { return capabilities_of_gpus(); }
   /// Errors: also MachineLacks where there is no GPU.
   EngineEnd execute(EngineTask const& task, Observer& observer) override;
 };

@@ -148,6 +148,11 @@ std::string_view SimEngine::name() const {
   return variant_ == Variant::checked ? "sim" : "sim-unchecked";
 }
 
+Capabilities SimEngine::capabilities() const {
+  return variant_ == Variant::checked ? capabilities_of_simulation()
+                                      : capabilities_of_unchecked_simulation();
+}
+
 EngineEnd SimEngine::execute(EngineTask const& task, Observer& observer) {
   bool const checked = variant_ == Variant::checked;
   EngineDoor const& door = *(checked ? adamant_engine_checked() : adamant_engine_unchecked());

@@ -15,6 +15,7 @@ class SimEngine final : public ScenarioEngine {
   explicit SimEngine(Variant variant) : variant_(variant) {}
 
   std::string_view name() const override;
+  Capabilities capabilities() const override;
   EngineEnd execute(EngineTask const& task, Observer& observer) override;
 
  private:

@@ -1,0 +1,117 @@
+#include "scenarios/model/gradient_support.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "scenarios/model/words.h"
+
+namespace adamant::scenarios {
+
+namespace {
+
+using MaybeRefusal = std::optional<Refusal>;
+
+/// Walks a program as it would be executed without a crash; after one, what is skipped until the
+/// next load is judged as well, which refuses more than it has to.
+class GradientWalk {
+ public:
+  GradientWalk(Scenario const& scenario, Capabilities const& able)
+      : scenario_(scenario), able_(able), loss_scale_(scenario.optimizer.loss_scale) {}
+
+  MaybeRefusal walk() {
+    for (Operation const& operation : scenario_.program)
+      if (auto refusal = visit(operation.action, operation.line)) return refusal;
+    return std::nullopt;
+  }
+
+ private:
+  /// What has become of the gradients that are there.
+  enum class Used { not_yet, clipped, stepped };
+
+  MaybeRefusal visit(Action const& action, SourceLine line) {
+    if (auto const* backward = std::get_if<Backward>(&action)) return visit(*backward, line);
+    if (std::holds_alternative<ClipNorm>(action)) return visit_use(Used::clipped, line);
+    if (std::holds_alternative<Step>(action)) return visit_step(line);
+    if (std::holds_alternative<Train>(action)) return visit_train(line);
+    if (auto const* zero = std::get_if<ZeroGrad>(&action)) zero_grad(zero->set_to_none);
+    if (std::holds_alternative<Load>(action)) zero_grad(true);
+    if (auto const* set = std::get_if<Set>(&action)) follow(*set);
+    return std::nullopt;
+  }
+
+  /// Every further iteration finds what the first one leaves: nothing.
+  MaybeRefusal visit_train(SourceLine line) {
+    if (auto refusal = visit(Backward{}, line)) return refusal;
+    if (auto refusal = visit_step(line)) return refusal;
+    zero_grad(true);
+    return std::nullopt;
+  }
+
+  MaybeRefusal visit(Backward const& backward, SourceLine line) {
+    if (used_ != Used::not_yet && !with_gradient_.empty()) return reused("adds to", line);
+    for (Param const& param : scenario_.params) {
+      auto const& without = backward.without;
+      if (std::find(without.begin(), without.end(), param.name) == without.end())
+        with_gradient_.insert(param.name);
+    }
+    return std::nullopt;
+  }
+
+  MaybeRefusal visit_step(SourceLine line) {
+    bool const counts_otherwise = !offers(able_.step_counters, scenario_.optimizer.step_counter) &&
+                                  with_gradient_.size() < scenario_.params.size();
+    if (counts_otherwise)
+      return unsupported("step_counter",
+                         "a step finds parameters without gradient, where a step counter of " +
+                             std::string(word_for(scenario_.optimizer.step_counter)) +
+                             " counts otherwise than this engine's; supported: step_counter: " +
+                             listed(able_.step_counters),
+                         line);
+    return visit_use(Used::stepped, line);
+  }
+
+  MaybeRefusal visit_use(Used use, SourceLine line) {
+    if (used_ == Used::stepped && !with_gradient_.empty()) return reused("uses", line);
+    bool const unscales = able_.unscales_in_place && loss_scale_.kind != LossScale::Kind::none;
+    if (unscales) used_ = use;
+    return std::nullopt;
+  }
+
+  static MaybeRefusal reused(std::string const& how, SourceLine line) {
+    return unsupported("reused_gradients",
+                       "the operation " + how +
+                           " gradients that this engine has divided by the loss scale where they "
+                           "are; supported: zero_grad before that, or loss_scale: none",
+                       line);
+  }
+
+  void zero_grad(bool to_none) {
+    used_ = Used::not_yet;
+    if (to_none) with_gradient_.clear();
+  }
+
+  /// A new scaler does not know what the one before has clipped.
+  void follow(Set const& set) {
+    if (!set.change.loss_scale) return;
+    loss_scale_ = *set.change.loss_scale;
+    if (used_ == Used::clipped) used_ = Used::stepped;
+  }
+
+  Scenario const& scenario_;
+  Capabilities const& able_;
+  LossScale loss_scale_;
+  Used used_ = Used::not_yet;
+  std::set<std::string_view> with_gradient_;
+};
+
+}  // namespace
+
+MaybeRefusal refuse_gradient_use(Scenario const& scenario, Capabilities const& capabilities) {
+  bool const counts = offers(capabilities.step_counters, scenario.optimizer.step_counter);
+  if (counts && !capabilities.unscales_in_place) return std::nullopt;
+  return GradientWalk(scenario, capabilities).walk();
+}
+
+}  // namespace adamant::scenarios
