@@ -17,7 +17,6 @@ constexpr std::uint8_t saw_pos_inf = 2;
 constexpr std::uint8_t saw_neg_inf = 4;
 
 constexpr int fp32_inputs_max = 1 << 22;
-constexpr double fp32_overflows_from = 0x1p128 - 0x1p103;
 constexpr double widening = 1.0 + 0x1p-24;  // step 7
 
 /// What the bound needs to know of the format in which a sum is taken.
@@ -69,18 +68,11 @@ Sums plus(Sums sums, float x) {
   return sums;
 }
 
-/// Rounds to nearest; out of range gives an infinity, which a plain cast leaves undefined.
-float to_format(double x, NumberFormat format) {
-  if (std::abs(x) < fp32_overflows_from) return rounded(static_cast<float>(x), format);
-  return std::copysign(std::numeric_limits<float>::infinity(),
-                       static_cast<float>(x > 0.0 ? 1 : -1));
-}
-
 /// In fp32, and not below -largest.
 float smallest_not_below(double x, float largest) {
   if (x <= -static_cast<double>(largest)) return -largest;
-  auto const nearest = static_cast<float>(x);
-  return nearest >= x ? nearest : std::nextafter(nearest, largest);
+  auto const closest = static_cast<float>(x);
+  return closest >= x ? closest : std::nextafter(closest, largest);
 }
 
 float largest_not_above(double x, float largest) {
@@ -110,17 +102,6 @@ bool can_overflow(SideSum const& side, Arithmetic const& in) {
   return side.count >= 2 && growth_limit(side, side.count - 2.0, in.u) >= in.overflows_from;
 }
 
-Admissible only_nan() {
-  return {.may_be_nan = true};
-}
-
-/// Step 4: one value, whatever it is.
-Admissible only(float value) {
-  if (std::isnan(value)) return only_nan();
-  if (std::isfinite(value)) return {.finite_possible = true, .lo = value, .hi = value};
-  return {.may_be_pos_inf = value > 0.0F, .may_be_neg_inf = value < 0.0F};
-}
-
 Admissible sum_of_nonfinite(Sums const& sums, Arithmetic const& in) {
   if ((sums.nonfinite & saw_nan) != 0) return only_nan();
   if (sums.nonfinite == (saw_pos_inf | saw_neg_inf)) return only_nan();
@@ -133,7 +114,7 @@ Admissible sum_of_nonfinite(Sums const& sums, Arithmetic const& in) {
 Admissible sum_of_finite(Sums const& sums, Arithmetic const& in) {
   double const sum = sums.positive.sum - sums.negative.sum;
   auto const k = sums.positive.count + sums.negative.count;
-  if (k <= 2) return only(to_format(sum, in.format));
+  if (k <= 2) return only(nearest(sum, in.format));
   double const error = rounding_error(sums, k, in.u);
   Admissible result;
   result.finite_possible = std::abs(sum) - error <= static_cast<double>(in.largest);
@@ -154,18 +135,6 @@ Admissible mean_of(Sums const& sums, int count, NumberFormat format) {
 }
 
 }  // namespace
-
-bool Admissible::contains(float actual) const {
-  if (std::isnan(actual)) return may_be_nan;
-  if (std::isinf(actual)) return actual > 0.0F ? may_be_pos_inf : may_be_neg_inf;
-  return finite_possible && lo <= actual && actual <= hi;
-}
-
-double Admissible::used(float actual) const {
-  if (!std::isfinite(actual) || lo == hi) return 0.0;
-  double const middle = 0.5 * lo + 0.5 * hi;
-  return std::abs(actual - middle) / (hi - middle);
-}
 
 int inputs_max(NumberFormat format) {
   return format == NumberFormat::fp32 ? fp32_inputs_max : 1 << significant_bits(format);

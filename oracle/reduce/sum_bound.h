@@ -46,27 +46,10 @@
 #include <span>
 #include <vector>
 
+#include "oracle/interval/admissible.h"
 #include "oracle/types.h"
 
 namespace adamant::oracle {
-
-/// The values that one element may have: an interval of finite ones, and classes of others.
-struct Admissible {
-  bool finite_possible = false;  // if not, lo and hi mean nothing
-  float lo = 0.0F;
-  float hi = 0.0F;
-  bool may_be_nan = false;
-  bool may_be_pos_inf = false;
-  bool may_be_neg_inf = false;
-
-  bool contains(float actual) const;
-
-  /// How much of the interval a value inside uses: its distance from the middle over half the
-  /// width; 0 in an interval of one value, and for a value that is not finite.
-  double used(float actual) const;
-
-  friend bool operator==(Admissible const&, Admissible const&) = default;
-};
 
 /// The inputs of one sign: the sum of their magnitudes (P or N), and how many there are.
 struct SideSum {

@@ -4,24 +4,18 @@
 #include <cmath>
 
 namespace adamant::oracle {
-namespace {
 
-constexpr float first_scale = 0x1p32F;
-constexpr float least_scale = 1.0F;
-constexpr int steps_to_growth = 1000;
-constexpr int overflows_to_backoff = 2;
-
-}  // namespace
-
-LossScaler::LossScaler(LossScale const& setting) : setting_(setting) {
+LossScaler::LossScaler(LossScale const& setting, ScalerRules const& rules)
+    : setting_(setting), rules_(rules) {
   if (setting.kind == LossScale::Kind::fixed) scale_ = setting.value;
   if (setting.kind != LossScale::Kind::dynamic) return;
-  scale_ = first_scale;
-  hysteresis_ = overflows_to_backoff;
+  scale_ = rules_.first_scale;
+  hysteresis_ = rules_.overflows_to_backoff;
 }
 
-LossScaler::LossScaler(LossScale const& setting, Progress const& progress)
+LossScaler::LossScaler(LossScale const& setting, Progress const& progress, ScalerRules const& rules)
     : setting_(setting),
+      rules_(rules),
       scale_(progress.scale),
       growth_tracker_(progress.growth_tracker),
       hysteresis_(progress.hysteresis) {}
@@ -34,12 +28,12 @@ void LossScaler::after_step(bool overflowed) {
   if (setting_.kind != LossScale::Kind::dynamic) return;
   if (overflowed) {
     growth_tracker_ = 0;
-    if (--hysteresis_ <= 0) scale_ = std::max(scale_ * 0.5F, least_scale);
+    if (--hysteresis_ <= 0) scale_ = std::max(scale_ * 0.5F, rules_.least_scale);
     return;
   }
-  if (++growth_tracker_ < steps_to_growth) return;
+  if (++growth_tracker_ < rules_.steps_to_growth) return;
   growth_tracker_ = 0;
-  hysteresis_ = overflows_to_backoff;
+  hysteresis_ = rules_.overflows_to_backoff;
   if (std::isfinite(scale_ * 2.0F)) scale_ *= 2.0F;
 }
 

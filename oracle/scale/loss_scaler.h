@@ -7,7 +7,25 @@
 
 namespace adamant::oracle {
 
-/// States of a dynamic scaler, with its settings:
+/// The numbers of a dynamic scaler that others may set.
+struct ScalerRules {
+  float first_scale = 0x1p32F;
+  float least_scale = 1.0F;
+  int steps_to_growth = 1000;
+  int overflows_to_backoff = 2;
+
+  friend bool operator==(ScalerRules const&, ScalerRules const&) = default;
+};
+
+/// Megatron-LM's DynamicGradScaler, which has no upper end.
+inline constexpr ScalerRules megatron_scaler = {};
+/// torch.amp.GradScaler, which has no lower end either and no hysteresis.
+inline constexpr ScalerRules torch_scaler = {.first_scale = 0x1p16F,
+                                             .least_scale = 0.0F,
+                                             .steps_to_growth = 2000,
+                                             .overflows_to_backoff = 1};
+
+/// States of a dynamic scaler, with its settings and Megatron-LM's numbers:
 ///
 ///   overflow   growth tracker <- 0, hysteresis <- hysteresis - 1;
 ///              if that is <= 0:          scale <- max(scale / 2, 1)
@@ -16,14 +34,11 @@ namespace adamant::oracle {
 ///
 /// Good steps do not refill the hysteresis, only growth does. A scale that would become infinite
 /// stays. A fixed scale never moves; without one there is nothing to look for.
-///
-/// Source: Megatron-LM's DynamicGradScaler (initial 2^32, growth 2 after 1000, backoff 0.5,
-///         hysteresis 2, least 1), which has no upper end.
 class LossScaler {
  public:
   LossScaler() : LossScaler(LossScale{}) {}
   /// Starts afresh, also where the same was set before.
-  explicit LossScaler(LossScale const& setting);
+  explicit LossScaler(LossScale const& setting, ScalerRules const& rules = megatron_scaler);
 
   /// Goes on from where one was.
   struct Progress {
@@ -31,7 +46,8 @@ class LossScaler {
     int growth_tracker = 0;
     int hysteresis = 0;
   };
-  LossScaler(LossScale const& setting, Progress const& progress);
+  LossScaler(LossScale const& setting, Progress const& progress,
+             ScalerRules const& rules = megatron_scaler);
 
   /// Are gradients that are not finite looked for?
   bool looks() const { return setting_.kind != LossScale::Kind::none; }
@@ -51,6 +67,7 @@ class LossScaler {
 
  private:
   LossScale setting_;
+  ScalerRules rules_;
   float scale_ = 1;
   int growth_tracker_ = 0;
   int hysteresis_ = 0;

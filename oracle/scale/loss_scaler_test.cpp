@@ -4,6 +4,8 @@
 
 #include <vector>
 
+#include "oracle/golden/torch_adam.h"
+
 namespace adamant::oracle {
 namespace {
 
@@ -83,6 +85,17 @@ TEST(LossScaler, DividesInBinary64) {
   // 1 / 49 rounded to binary64 and then to binary32; and a scale whose inverse is subnormal.
   EXPECT_EQ(LossScaler(fixed(49.0F)).inverse(), static_cast<float>(1.0 / 49.0));
   EXPECT_EQ(LossScaler(fixed(0x1p127F)).inverse(), 0x1p-127F);
+}
+
+TEST(LossScaler, MovesAsGradScalerUnderItsRules) {
+  LossScaler scaler(dynamic, torch_scaler);
+  EXPECT_EQ(scaler.scale(), 0x1p16F);
+  for (auto const& row : torch_golden::scales) {
+    for (int i = 0; i < row.count; ++i) scaler.after_step(row.overflowed);
+    EXPECT_EQ(scaler.scale(), row.scale);
+  }
+  for (int i = 0; i < 60; ++i) scaler.after_step(true);
+  EXPECT_LT(scaler.scale(), 1.0F);  // it has no lower end
 }
 
 }  // namespace

@@ -1,0 +1,39 @@
+#include "oracle/interval/norm_bound.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "oracle/formats/formats.h"
+
+namespace adamant::oracle {
+namespace {
+
+constexpr double fp32_u = 0x1p-24;
+constexpr double fp32_eta = 0x1p-149;
+constexpr double arithmetic = 0x1p-40;
+
+double smallest_positive(NumberFormat format) {
+  if (format == NumberFormat::fp16) return 0x1p-24;
+  return format == NumberFormat::bf16 ? 0x1p-133 : fp32_eta;
+}
+
+}  // namespace
+
+Admissible norm_bound(SquareSum const& sum, NormShape const& shape, NumberFormat format) {
+  double const squares = sum.rounded();
+  if (!std::isfinite(squares)) return only(static_cast<float>(squares));
+  double const u = std::ldexp(1.0, -significant_bits(format));
+  auto const k = static_cast<double>(shape.elements);
+  double const parts = static_cast<double>(shape.ranks) + shape.tensors;
+  double const relative = k / 2 * fp32_u + ((parts + 2) / 2 + 6) * u;
+  double const error = relative * (1 + relative) + arithmetic;
+  double const lost = k * fp32_eta + parts * smallest_positive(format);
+  double const lo = std::sqrt(std::max(squares - lost, 0.0)) * std::max(1 - error, 0.0);
+  double const hi = squares == 0.0 ? 0.0 : std::sqrt(squares + lost) * (1 + error);
+  Admissible result = rounded_interval(lo, hi, format);
+  result.may_be_pos_inf |= hi * hi >= static_cast<double>(largest_finite(format));
+  return result;
+}
+
+}  // namespace adamant::oracle
