@@ -137,9 +137,9 @@ def clips() -> list[str]:
     """Rows of format, largest norm, norm, and one gradient before and after."""
     draw = np.random.default_rng(21)
     found = []
-    for number_format in FORMATS:
+    for number_format, dtype in FORMATS.items():
         for size in (0.01, 1.0, 30.0):
-            gradient = torch.tensor(draw.standard_normal(5) * size).to(FORMATS[number_format])
+            gradient = torch.tensor(draw.standard_normal(5) * size).to(dtype)
             p = torch.zeros_like(gradient).requires_grad_()
             p.grad = gradient.clone()
             norm = torch.nn.utils.clip_grad_norm_([p], rounded(0.7))
