@@ -19,7 +19,7 @@ from torch import nn
 from torch.distributed.device_mesh import DeviceMesh
 from torch.distributed.tensor import DTensor
 
-from adamant_torch import arithmetic, model, optimizer
+from adamant_torch import arithmetic, checkpoint, model, optimizer
 from adamant_torch.protocol import Message
 from adamant_torch.requests import Opening, Overflow
 from adamant_torch.scale import Scaling
@@ -61,6 +61,18 @@ class Engine:
         implementation = self.opening.options.get("implementation", "single")
         return optimizer.make(groups, self.opening.mode, implementation)
 
+    def save(self, directory: str) -> list[str]:
+        """Write a checkpoint, together with the other ranks; return what it does not carry."""
+        options = checkpoint.Options.of(self.opening.options)
+        checkpoint.save(options, self._state(), directory)
+        return options.not_carried()
+
+    def load(self, directory: str) -> list[str]:
+        """Read a checkpoint, together with the other ranks; return what it did not carry."""
+        options = checkpoint.Options.of(self.opening.options)
+        checkpoint.load(options, self._state(), directory)
+        return options.not_carried()
+
     # --- verbs ----------------------------------------------------------------------------------
 
     def open(self, initial: Mapping[str, torch.Tensor]) -> None:
@@ -89,7 +101,8 @@ class Engine:
                 units[param.unit][model.module_name(param.name)] = x
         if any(units):
             torch.autograd.backward(self.scaling.scale(self.model(units)))
-        if overflow is not None and overflow.rank == self.rank:
+        # Replicas hold the same gradient: an all-reduce would have brought the value to each.
+        if overflow is not None and (overflow.rank - self.rank) % self.opening.shard == 0:
             put(self.parameters[overflow.name], overflow.index, overflow.value)
 
     def clip(self) -> float:
@@ -134,3 +147,6 @@ class Engine:
     def groups(self) -> list[Message]:
         """Return the settings of all groups."""
         return optimizer.report(self.optimizer)
+
+    def _state(self) -> checkpoint.State:
+        return self.model, self.optimizer, self.scaling.scaler

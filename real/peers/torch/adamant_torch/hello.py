@@ -23,49 +23,68 @@ def precision(param: list[str], grad: list[str], main: str, moments: str) -> Mes
 
 
 def precisions() -> list[Message]:
-    """Return the recipes that FSDP2 has: moments have the type of the optimizer's own weights."""
+    """Return the recipes that FSDP2 has: moments have the type of the optimizer's own weights.
+
+    GradScaler refuses to unscale gradients of type fp16.
+    """
     return [
-        precision([FP32], [FP32], "none", FP32),
+        precision([FP32], [FP32, BF16], "none", FP32),
+        precision([BF16], [FP32, BF16], FP32, FP32),
+        precision([FP16], [FP32, FP16], FP32, FP32),
+        precision([BF16], [BF16], "none", BF16),
+        {**precision([FP16], [FP16], "none", FP16), "loss_scale": ["none"]},
     ]
 
 
 def capabilities() -> Message:
-    """Return what PyTorch can."""
+    """Return what PyTorch can. DCP exchanges its plans by way of numpy."""
+    checkpoints = has("numpy")
     return {
         "layouts": ["fsdp2"],
         "ranks_max": 8,
-        "replicate_max": 1,
+        "replicate_max": 4,
         "precisions": precisions(),
         "own_precision": False,
-        "gradient_type": "grad",
+        "gradient_type": "both",
+        "gradients_in_place": True,
+        "empty_tensors": False,
         "optimizers": ["adamw", "adam"],
         "step_counters": ["parameter"],
         "bias_correction": [True],
         "clip": True,
-        "loss_scale": ["none"],
-        "set": ["lr", "betas", "eps", "weight_decay", "clip"],
+        "loss_scale": ["none", "fixed", "dynamic"],
+        "set": ["lr", "betas", "eps", "weight_decay", "clip", "loss_scale"],
         "gradients": ["exact", "normal", "wild"],
         "zero_grad": ["none", "zeros"],
-        "save": False,
-        "load": False,
-        "loads_in_any_order": False,
-        "can_crash": False,
-        "detects_damage": [],
+        "save": checkpoints,
+        "load": checkpoints,
+        "loads_in_any_order": checkpoints,
+        "can_crash": checkpoints,
+        "detects_damage": ["truncate", "remove_file"],
         "local_gradients": True,
-        "carries_groups": False,
+        "carries_groups": True,
     }
+
+
+def has(module: str) -> bool:
+    """Return whether a module can be imported here."""
+    return importlib.util.find_spec(module) is not None
 
 
 def formats() -> list[str]:
     """Return the formats of checkpoints that can be written with what is installed."""
-    has_safetensors = importlib.util.find_spec("safetensors") is not None
-    return ["dcp", "hf_sharded", "hf_consolidated"] if has_safetensors else ["dcp"]
+    return ["dcp", "hf_sharded", "hf_consolidated"] if has("safetensors") else ["dcp"]
 
 
 def options() -> Message:
     """Return all options with what they accept; the first is the default."""
     return {
         "implementation": ["single", "foreach", "fused"],
+        "format": formats(),
+        "template": ["allocate", "step"],
+        "state_dict": ["helpers", "plain"],
+        "async_save": ["false", "true"],
+        "offload_policy": ["none", "cpu"],
     }
 
 

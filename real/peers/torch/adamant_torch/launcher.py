@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Iterable
+from pathlib import Path
 from typing import BinaryIO
 
 from adamant_torch import hello, requests
@@ -24,7 +25,7 @@ from adamant_torch.protocol import (
 from adamant_torch.requests import field
 from adamant_torch.worlds import Worlds
 
-IN_WORLD = ("backward", "clip", "step", "zero_grad", "set", "state")
+IN_WORLD = ("backward", "clip", "step", "zero_grad", "set", "state", "save", "load")
 
 
 class Launcher:
@@ -100,7 +101,12 @@ class Launcher:
         if self.worlds.current is None:
             raise ProtocolError(f"{name}: there is no world; open comes first")
         requests.check(name, request, len(self.worlds.current.members))
-        return self._ask(request)
+        reply = self._ask(request)
+        if reply["outcome"] == "ok" and name in ("save", "load"):
+            reply["not_carried"] = reply["ranks"][0]["not_carried"]
+        if name == "save":
+            reply["files"] = files(request["directory"])
+        return reply
 
     def _ask(self, request: Message) -> Message:
         """Ask all ranks. A world in which one failed is ended."""
@@ -111,3 +117,9 @@ class Launcher:
         if outcome != "ok":
             self.worlds.discard()
         return {"outcome": outcome, "ranks": answers}
+
+
+def files(directory: str) -> list[str]:
+    """Return all files of a checkpoint, sorted, relative to its directory."""
+    root = Path(directory)
+    return sorted(str(path.relative_to(root)) for path in root.rglob("*") if path.is_file())

@@ -16,6 +16,7 @@ import torch.distributed as dist
 from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
 
 from adamant_torch import requests, state, tensor_file
+from adamant_torch.crash import dying
 from adamant_torch.engine import Engine
 from adamant_torch.protocol import Message, ProtocolError, decode, encode, failure, number
 
@@ -59,6 +60,8 @@ class Rank:
             "zero_grad": self.zero_grad,
             "set": self.set,
             "state": self.state,
+            "save": self.save,
+            "load": self.load,
             "close": self.close,
         }
 
@@ -137,6 +140,18 @@ class Rank:
     def state(self, request: Message) -> Message:
         """Write this rank's state file."""
         return state.write(self.running(), request["prefix"], bool(request.get("whole", False)))
+
+    def save(self, request: Message) -> Message:
+        """Write a checkpoint; die in the middle of it where the request says so."""
+        engine, directory, crash = self.running(), request["directory"], requests.crash(request)
+        if crash is None or crash.rank != self.seat.rank:
+            return {"not_carried": engine.save(directory)}
+        with dying(directory, crash.operation) as countdown:
+            return {"not_carried": engine.save(directory), "operations": countdown.count}
+
+    def load(self, request: Message) -> Message:
+        """Read a checkpoint."""
+        return {"not_carried": self.running().load(request["directory"])}
 
     def close(self, _: Message) -> Message:
         """Let go of model and optimizer."""

@@ -222,6 +222,9 @@ def check(name: str, message: Message, ranks: int) -> None:
         overflow(message)
     elif name == "state":
         field(message, "prefix", text, name)
+    elif name in ("save", "load"):
+        field(message, "directory", text, name)
+        crash(message)
     elif name == "set":
         for group in message.get("groups", []):
             field(group, "name", text, "set: groups")

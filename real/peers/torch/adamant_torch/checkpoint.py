@@ -1,0 +1,151 @@
+"""Checkpoints by PyTorch DCP: what goes into the state dict, and how one is made to load into.
+
+Three formats: DCP's own, and Hugging Face safetensors as shards or consolidated. The state dict
+comes from PyTorch's helpers (names as keys) or is that of model and optimizer as they are (the
+optimizer's keys are positions). A load fills a state dict that is already there; states that a
+new optimizer has not made yet are allocated, or made by a step that changes nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+import torch.distributed.checkpoint as dcp
+from torch import nn
+from torch.distributed.checkpoint.state_dict import (
+    get_model_state_dict,
+    get_optimizer_state_dict,
+    set_model_state_dict,
+    set_optimizer_state_dict,
+)
+from torch.distributed.checkpoint.storage import StorageReader, StorageWriter
+
+StateDict = dict[str, Any]
+State = tuple[nn.Module, torch.optim.Optimizer, "torch.amp.GradScaler | None"]
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a checkpoint is written and read; see the options of `hello`."""
+
+    format: str = "dcp"
+    template: str = "allocate"
+    state_dict: str = "helpers"
+    async_save: bool = False
+
+    @classmethod
+    def of(cls, options: dict[str, str]) -> Options:
+        """Return the options that are about checkpoints."""
+        return cls(
+            format=options.get("format", "dcp"),
+            template=options.get("template", "allocate"),
+            state_dict=options.get("state_dict", "helpers"),
+            async_save=options.get("async_save", "false") == "true",
+        )
+
+    @property
+    def tensors_only(self) -> bool:
+        """Whether the format holds tensors and nothing else."""
+        return self.format != "dcp"
+
+    def not_carried(self) -> list[str]:
+        """Return what does not come back from a load."""
+        return ["groups", "scaler", "clip"] if self.tensors_only else ["clip"]
+
+
+def save(options: Options, state: State, directory: str) -> None:
+    """Write a checkpoint. A collective; an asynchronous save is waited for."""
+    content = gather(options, state)
+    if options.async_save:
+        dcp.async_save(content, storage_writer=writer(options, directory)).result()
+    else:
+        dcp.save(content, storage_writer=writer(options, directory))
+
+
+def load(options: Options, state: State, directory: str) -> None:
+    """Read a checkpoint into `state`. A collective."""
+    _, optimizer, _ = state
+    if options.template == "allocate":
+        allocate(optimizer)
+    elif options.state_dict == "plain":
+        step_without_effect(optimizer)
+    content = gather(options, state)
+    dcp.load(content, storage_reader=reader(options, directory))
+    spread(options, state, content)
+
+
+def writer(options: Options, directory: str) -> StorageWriter:
+    """Return DCP's writer for a format, with its defaults."""
+    if not options.tensors_only:
+        return dcp.FileSystemWriter(directory)
+    return dcp.HuggingFaceStorageWriter(
+        directory, save_distributed=True, enable_consolidation=options.format == "hf_consolidated"
+    )
+
+
+def reader(options: Options, directory: str) -> StorageReader:
+    """Return DCP's reader for a format."""
+    if not options.tensors_only:
+        return dcp.FileSystemReader(directory)
+    return dcp.HuggingFaceStorageReader(directory)
+
+
+def gather(options: Options, state: State) -> StateDict:
+    """Return the state dict to save, or to load into."""
+    model, optimizer, scaler = state
+    if options.state_dict == "helpers":
+        content: StateDict = {
+            "model": get_model_state_dict(model),
+            "optim": get_optimizer_state_dict(model, optimizer),
+        }
+    else:
+        content = {"model": model.state_dict(), "optim": optimizer.state_dict()}
+    if options.tensors_only:
+        content["optim"] = {"state": content["optim"]["state"]}
+    elif scaler is not None:
+        content["scaler"] = scaler.state_dict()
+    return content
+
+
+def spread(options: Options, state: State, content: StateDict) -> None:
+    """Give a loaded state dict to model, optimizer and scaler."""
+    model, optimizer, scaler = state
+    if options.tensors_only:  # the groups that are there stay
+        groups = gather(Options(state_dict=options.state_dict), state)["optim"]["param_groups"]
+        content["optim"]["param_groups"] = groups
+    if options.state_dict == "helpers":
+        set_model_state_dict(model, content["model"])
+        set_optimizer_state_dict(model, optimizer, content["optim"])
+    else:
+        model.load_state_dict(content["model"])
+        optimizer.load_state_dict(content["optim"])
+    if scaler is not None and "scaler" in content:
+        scaler.load_state_dict(content["scaler"])
+
+
+def allocate(optimizer: torch.optim.Optimizer) -> None:
+    """Make the states of parameters that have none, as the optimizer's first step would."""
+    for group in optimizer.param_groups:
+        for parameter in group["params"]:
+            state = optimizer.state[parameter]
+            if not state:
+                state["step"] = torch.tensor(0.0, dtype=torch.float32)
+                state["exp_avg"] = torch.zeros_like(parameter)
+                state["exp_avg_sq"] = torch.zeros_like(parameter)
+
+
+def step_without_effect(optimizer: torch.optim.Optimizer) -> None:
+    """Make all states by a step with gradients of zeros and a learning rate of zero."""
+    if optimizer.state:
+        return
+    rates = [group["lr"] for group in optimizer.param_groups]
+    for group in optimizer.param_groups:
+        group["lr"] = 0.0
+        for parameter in group["params"]:
+            parameter.grad = torch.zeros_like(parameter)
+    optimizer.step()
+    optimizer.zero_grad()
+    for group, rate in zip(optimizer.param_groups, rates, strict=True):
+        group["lr"] = rate
