@@ -51,6 +51,18 @@ Admissible only(float value) {
   return {.may_be_pos_inf = value > 0.0F, .may_be_neg_inf = value < 0.0F};
 }
 
+Admissible joined(Admissible const& a, Admissible const& b) {
+  Admissible result = a.finite_possible ? a : b;
+  if (a.finite_possible && b.finite_possible) {
+    result.lo = std::min(a.lo, b.lo);
+    result.hi = std::max(a.hi, b.hi);
+  }
+  result.may_be_nan = a.may_be_nan || b.may_be_nan;
+  result.may_be_pos_inf = a.may_be_pos_inf || b.may_be_pos_inf;
+  result.may_be_neg_inf = a.may_be_neg_inf || b.may_be_neg_inf;
+  return result;
+}
+
 float nearest(double x, NumberFormat format) {
   if (std::isnan(x)) return std::numeric_limits<float>::quiet_NaN();
   if (std::abs(x) < fp32_overflows_from) return rounded(static_cast<float>(x), format);

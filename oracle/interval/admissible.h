@@ -30,6 +30,9 @@ Admissible only_nan();
 /// One value, whatever it is.
 Admissible only(float value);
 
+/// Everything that either of two sets holds, and what lies between their intervals.
+Admissible joined(Admissible const& a, Admissible const& b);
+
 /// The number of `format` nearest to x, an infinity where x lies half a step or more beyond the
 /// largest. In 16-bit formats through binary32, to which x is rounded first.
 float nearest(double x, NumberFormat format);

@@ -26,6 +26,12 @@ TEST(Admissible, IsAnIntervalAndClassesBesideIt) {
   EXPECT_EQ(set.used(3.0F), 1.0);
 }
 
+TEST(Admissible, JoinedSetsHoldWhatEitherHoldsAndWhatLiesBetween) {
+  auto const both = joined(joined(only(1.0F), only(-inf)), only(3.0F));
+  EXPECT_EQ(both, (Admissible{.finite_possible = true, .lo = 1, .hi = 3, .may_be_neg_inf = true}));
+  EXPECT_EQ(joined(only_nan(), only_nan()), only_nan());
+}
+
 // A number beside the middle between two of a 16-bit format: rounded to it at once, it goes to the
 // nearer one; by way of binary32 it may be a tie.
 TEST(Admissible, RoundedIntervalsHoldBothWaysOfRounding) {

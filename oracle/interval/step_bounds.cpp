@@ -90,9 +90,12 @@ Admissible StepBounds::overflowing(Admissible result, double intermediate) const
 // Step 2.
 StepBounds::Range StepBounds::gradient(Before const& before) const {
   double const g = before.gradient;
-  if (config_.mode == AdamMode::adamw || config_.weight_decay == 0.0F) return {g, g};
+  double const slack = before.gradient_slack;
+  if (config_.mode == AdamMode::adamw || config_.weight_decay == 0.0F)
+    return {g - slack, g + slack};
   double const decay = static_cast<double>(config_.weight_decay) * before.weight;
-  double const error = (half_step(decay) + half_step(std::abs(g) + std::abs(decay))) * widening_;
+  double const error =
+      (half_step(decay) + half_step(std::abs(g) + std::abs(decay))) * widening_ + slack;
   return {g + decay - error, g + decay + error};
 }
 

@@ -74,13 +74,14 @@ class StepBounds {
   /// Units: `step` is the count t of steps, this one included. Errors: asserts step >= 1.
   StepBounds(AdamConfig const& config, std::int64_t step, StepFormats const& formats);
 
-  /// One element before the step: the gradient as the update consumes it, and the optimizer's own
-  /// weight.
+  /// One element before the step: the gradient as the update consumes it, up to a slack, and the
+  /// optimizer's own weight.
   struct Before {
     float gradient = 0.0F;
     float weight = 0.0F;
     float exp_avg = 0.0F;
     float exp_avg_sq = 0.0F;
+    float gradient_slack = 0.0F;
   };
   Admissible exp_avg(Before const& before) const;
   Admissible exp_avg_sq(Before const& before) const;

@@ -38,7 +38,7 @@ void multiply(std::span<float const> in, float factor, std::span<float> out) {
 Model::Model(ModelConfig config)
     : config_(std::move(config)),
       states_(config_.parameters.size()),
-      scaler_(config_.loss_scale),
+      scaler_(config_.loss_scale, config_.scaler),
       inverse_(scaler_.inverse()) {
   for (std::size_t p = 0; p < states_.size(); ++p) {
     auto const& spec = config_.parameters[p];
@@ -117,6 +117,13 @@ void Model::zero_grad(bool set_to_none) {
   }
 }
 
+void Model::drop_gradient(int parameter) {
+  auto& s = state(parameter);
+  s.gradient.clear();
+  s.cast_gradient.clear();
+  s.has_gradient = false;
+}
+
 void Model::step() {
   begin_step();
   for (int p = 0; p < parameter_count(); ++p) step_parameter(p);
@@ -144,8 +151,18 @@ void Model::clip() {
 }
 
 void Model::set_loss_scale(LossScale const& loss_scale) {
-  scaler_ = LossScaler(loss_scale);
+  scaler_ = LossScaler(loss_scale, config_.scaler);
   skipped_ = false;
+  inverse_ = scaler_.inverse();
+}
+
+void Model::use_scaler(ScalerRules const& rules) {
+  config_.scaler = rules;
+  set_loss_scale(scaler_.setting());
+}
+
+void Model::set_scaler(LossScaler::Progress const& progress) {
+  scaler_ = LossScaler(scaler_.setting(), progress, config_.scaler);
   inverse_ = scaler_.inverse();
 }
 
@@ -159,7 +176,9 @@ bool Model::all_finite() const {
 void Model::begin_step() {
   skipped_ = scaler_.looks() && !all_finite();
   inverse_ = scaler_.inverse();
-  scaler_.after_step(skipped_);
+  bool const any =
+      std::any_of(states_.begin(), states_.end(), [](State const& s) { return s.has_gradient; });
+  if (any || config_.scaler.counts_steps_without_gradients) scaler_.after_step(skipped_);
   for (auto& s : states_) {
     check(!s.due, "the step before this one is finished");
     s.due = true;
@@ -180,6 +199,31 @@ void Model::step_parameter(int parameter) {
   round_to(formats.weight(), weight);
   round_to(formats.exp_avg, s.exp_avg);
   round_to(formats.exp_avg_sq, s.exp_avg_sq);
+}
+
+bool Model::step_passes_over(int parameter) const {
+  return !state(parameter).has_gradient || skipped_;
+}
+
+void Model::pass_over(int parameter) {
+  check(std::exchange(state(parameter).due, false),
+        "a parameter takes part in a step once, after begin_step()");
+}
+
+void Model::adopt_step(int parameter, Stepped const& seen) {
+  auto& s = state(parameter);
+  check(std::exchange(s.due, false), "a parameter takes part in a step once, after begin_step()");
+  check(!step_passes_over(parameter), "the parameter is stepped");
+  auto const& formats = spec(parameter).formats;
+  auto const take = [](std::span<float const> values, Tensor& tensor) {
+    check(values.size() == tensor.size(), "what is adopted covers its tensor");
+    std::copy(values.begin(), values.end(), tensor.begin());
+  };
+  take(seen.weight, formats.main ? s.main : s.value);
+  take(seen.exp_avg, s.exp_avg);
+  take(seen.exp_avg_sq, s.exp_avg_sq);
+  if (formats.main) s.value = s.main;
+  round_to(formats.parameter, s.value);
 }
 
 void Model::update(State& s, AdamConfig const& config, std::span<float> weight) const {
@@ -221,10 +265,34 @@ Model::Saved Model::save() const {
     kept.cast_gradient = {};
     kept.has_gradient = false;
   }
+  for (auto const& spec : config_.parameters) saved.formats_.push_back(spec.formats);
   saved.groups_ = config_.groups;
   saved.scaler_ = scaler_;
   saved.max_norm_ = config_.max_norm;
   return saved;
+}
+
+void Model::convert(State& s, Formats const& to) {
+  Tensor const weight = s.main.empty() ? s.value : s.main;
+  s.value = weight;
+  s.main = to.main ? weight : Tensor();
+  round_to(to.parameter, s.value);
+  if (to.main) round_to(*to.main, s.main);
+  round_to(to.exp_avg, s.exp_avg);
+  round_to(to.exp_avg_sq, s.exp_avg_sq);
+}
+
+void Model::reformat(std::vector<Formats> const& formats) {
+  check(formats.size() == config_.parameters.size(), "every parameter has its formats");
+  for (std::size_t p = 0; p < formats.size(); ++p) {
+    config_.parameters[p].formats = formats[p];
+    auto const numel = states_[p].value.size();
+    states_[p] = {};
+    states_[p].value.resize(numel);
+    states_[p].exp_avg.resize(numel);
+    states_[p].exp_avg_sq.resize(numel);
+    if (formats[p].main) states_[p].main.resize(numel);
+  }
 }
 
 void Model::Saved::set(int parameter, TensorKind kind, std::span<float const> values) {
@@ -256,6 +324,9 @@ void Model::load(Saved const& saved) {
   check(saved.states_.size() == states_.size(), "what is loaded was saved by such a model");
   check(saved.groups_.size() == config_.groups.size(), "what is loaded was saved by such a model");
   states_ = saved.states_;
+  for (int p = 0; p < parameter_count(); ++p)
+    if (saved.formats_[static_cast<std::size_t>(p)] != spec(p).formats)
+      convert(state(p), spec(p).formats);
   config_.groups = saved.groups_;
   config_.max_norm = saved.max_norm_;
   scaler_ = saved.scaler_;

@@ -21,6 +21,7 @@ struct ModelConfig {
   StepCounter step_counter = StepCounter::group;
   LossScale loss_scale = {};
   std::optional<float> max_norm = {};  // what clip() scales to
+  ScalerRules scaler = megatron_scaler;
 };
 
 /// What a model knows of loss scale and clipping.
@@ -67,6 +68,8 @@ class Model {
   /// set_to_none: no parameter has a gradient. Otherwise every one has a gradient of zeros, also
   /// one that had none, and the next step decays its moments and weights.
   void zero_grad(bool set_to_none);
+  /// The parameter has no gradient.
+  void drop_gradient(int parameter);
 
   /// Takes the norm of all gradients as the optimizer is handed them, without their loss scale:
   ///
@@ -81,6 +84,8 @@ class Model {
 
   /// From here on backwards are expected to bring gradients times this; a scaler starts afresh.
   void set_loss_scale(LossScale const& loss_scale);
+  /// The same scale by other rules, afresh.
+  void use_scaler(ScalerRules const& rules);
 
   /// One optimizer step: every parameter that has a gradient takes one adam_step and keeps its
   /// gradient; the others keep weight and moments. Legal also if no parameter has a gradient. The
@@ -99,15 +104,35 @@ class Model {
   /// any order, on any threads.
   void begin_step();
   void step_parameter(int parameter);
+  /// In the place of step_parameter(): goes on from what an engine was seen to make of the
+  /// optimizer's own weight and of both moments. A parameter beside a main weight is rounded from
+  /// it.
+  struct Stepped {
+    std::span<float const> weight;
+    std::span<float const> exp_avg;
+    std::span<float const> exp_avg_sq;
+  };
+  void adopt_step(int parameter, Stepped const& seen);
+  /// Likewise in its place: the parameter stays as it is.
+  void pass_over(int parameter);
+  /// Does the step that was begun leave this parameter as it is?
+  bool step_passes_over(int parameter) const;
 
   void set_group(int group, AdamConfig const& config);
+  /// What a load did not bring back, as an engine was seen to have it.
+  void set_steps(int parameter, std::int64_t steps) { state(parameter).steps = steps; }
+  void set_scaler(LossScaler::Progress const& progress);
+
+  /// Every parameter is 0 again, in these formats. Errors: asserts that all else is as it was.
+  void reformat(std::vector<Formats> const& formats);
 
   /// What a checkpoint keeps: weights, moments, counters, settings and the loss scaler, but no
   /// gradient.
   class Saved;
   Saved save() const;
-  /// Becomes what was saved; no parameter has a gradient then. REQUIRES: `saved` comes from a model
-  /// of the same parameters and groups.
+  /// Becomes what was saved; no parameter has a gradient then. What was saved in other formats is
+  /// rounded to those of now, the weight from the main one where there was one.
+  /// REQUIRES: `saved` comes from a model of the same parameters and groups.
   void load(Saved const& saved);
 
   Scaling scaling() const;
@@ -145,6 +170,7 @@ class Model {
   };
 
   void cast_gradient(int parameter);
+  static void convert(State& state, Formats const& to);
   Tensor const& handed(State const& state) const;
   bool all_finite() const;
   /// One adam_step on a parameter's weight, with unscaled and clipped gradients.
@@ -172,6 +198,7 @@ class Model::Saved {
  private:
   friend class Model;
   std::vector<State> states_;
+  std::vector<Formats> formats_;
   std::vector<AdamConfig> groups_;
   LossScaler scaler_;
   std::optional<float> max_norm_;

@@ -190,11 +190,11 @@ void MeanBounds::add(std::span<float const> microbatch) {
   }
 }
 
-Admissible MeanBounds::at(std::int64_t index) const {
+Admissible MeanBounds::at(std::int64_t index, int divisor) const {
   check(count_ >= 1, "a mean needs a microbatch");
   check(index >= 0 && index < numel(), "the index is in the tensor");
   auto const i = static_cast<std::size_t>(index);
-  return mean_of({positive_[i], negative_[i], nonfinite_[i]}, count_, format_);
+  return mean_of({positive_[i], negative_[i], nonfinite_[i]}, divisor, format_);
 }
 
 }  // namespace adamant::oracle

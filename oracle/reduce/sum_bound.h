@@ -84,7 +84,9 @@ class MeanBounds {
   int count() const { return count_; }
 
   /// What the mean over the microbatches added so far may be. REQUIRES: count() >= 1.
-  Admissible at(std::int64_t index) const;
+  Admissible at(std::int64_t index) const { return at(index, count_); }
+  /// Their sum over another number, where each of them is itself a sum of several.
+  Admissible at(std::int64_t index, int divisor) const;
 
  private:
   std::vector<SideSum> positive_;

@@ -13,17 +13,20 @@ struct ScalerRules {
   float least_scale = 1.0F;
   int steps_to_growth = 1000;
   int overflows_to_backoff = 2;
+  bool counts_steps_without_gradients = true;
 
   friend bool operator==(ScalerRules const&, ScalerRules const&) = default;
 };
 
 /// Megatron-LM's DynamicGradScaler, which has no upper end.
 inline constexpr ScalerRules megatron_scaler = {};
-/// torch.amp.GradScaler, which has no lower end either and no hysteresis.
+/// torch.amp.GradScaler, which has no lower end either and no hysteresis. It refuses a step in
+/// which no parameter has a gradient, so that such a step has to go past it.
 inline constexpr ScalerRules torch_scaler = {.first_scale = 0x1p16F,
                                              .least_scale = 0.0F,
                                              .steps_to_growth = 2000,
-                                             .overflows_to_backoff = 1};
+                                             .overflows_to_backoff = 1,
+                                             .counts_steps_without_gradients = false};
 
 /// States of a dynamic scaler, with its settings and Megatron-LM's numbers:
 ///
@@ -60,6 +63,7 @@ class LossScaler {
   void after_step(bool overflowed);
 
   LossScale const& setting() const { return setting_; }
+  ScalerRules const& rules() const { return rules_; }
   int growth_tracker() const { return growth_tracker_; }
   int hysteresis() const { return hysteresis_; }
 

@@ -1,6 +1,5 @@
 #include "oracle/torch/torch_step.h"
 
-#include <algorithm>
 #include <cmath>
 #include <initializer_list>
 #include <limits>
@@ -73,16 +72,8 @@ Admissible TorchStep::weight(float weight, float exp_avg, float exp_avg_sq) cons
   bool const exact = root == 0.0F || !std::isfinite(root);
   Admissible result = only(weight_with(root, weight, exp_avg));
   if (exact) return result;
-  for (float const other : {std::nextafter(root, 0.0F), std::nextafter(root, infinity)}) {
-    Admissible const also = only(weight_with(other, weight, exp_avg));
-    result.may_be_nan |= also.may_be_nan;
-    result.may_be_pos_inf |= also.may_be_pos_inf;
-    result.may_be_neg_inf |= also.may_be_neg_inf;
-    if (!also.finite_possible) continue;
-    result.lo = result.finite_possible ? std::min(result.lo, also.lo) : also.lo;
-    result.hi = result.finite_possible ? std::max(result.hi, also.hi) : also.hi;
-    result.finite_possible = true;
-  }
+  for (float const other : {std::nextafter(root, 0.0F), std::nextafter(root, infinity)})
+    result = joined(result, only(weight_with(other, weight, exp_avg)));
   return result;
 }
 

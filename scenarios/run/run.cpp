@@ -130,7 +130,7 @@ void conclude(RunResult& result, std::optional<EngineFailure> const& failure) {
 }
 
 RunResult Runner::run(Schedule const& schedule, bool dump) {
-  Verdict verdict(scenario_, parameters_, seed_);
+  Verdict verdict(scenario_, program_, parameters_, seed_);
   std::unique_ptr<Dump> const files =
       dump ? std::make_unique<Dump>(*options_.dump, options_.dump_process,
                                     Dumped{.parameters = parameters_,

@@ -53,7 +53,7 @@ std::optional<TensorToWrite> whole(WorldView const& world, ParameterSpec const& 
   if (!format) return std::nullopt;
   TensorToWrite tensor{.name = tensor_name(spec, kind), .shape = spec.shape, .stored = *format};
   std::int64_t numel = 0;
-  for (int rank = 0; rank < world.rank_count(); ++rank) {
+  for (int rank = 0; rank < world.shard_count(); ++rank) {
     Shard const shard = world.shard(rank, parameter, kind);
     if (shard.format != *format && !shard.bytes.empty()) return std::nullopt;
     tensor.parts.push_back(shard.bytes);

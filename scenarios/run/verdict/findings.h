@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "oracle/compare/first_difference.h"
+#include "oracle/interval/admissible.h"
 #include "oracle/types.h"
 #include "scenarios/run/result.h"
 
@@ -46,6 +47,9 @@ class Findings {
   void add(std::string_view law, Place const& place, Text const& text);
   /// An element that differs; `difference.index` is not used, `place.index` is.
   void add_values(std::string_view law, Place const& place, oracle::Difference const& difference);
+  /// An element outside of what it may be; values.interval.
+  void add_outside(Place const& place, oracle::Admissible const& admissible, float actual,
+                   std::string message);
   void add(ViolationReport report);
 
   bool any() const { return !reports_.empty(); }

@@ -7,8 +7,6 @@
 #include <utility>
 
 #include "oracle/formats/formats.h"
-
-#include "oracle/formats/formats.h"
 #include "scenarios/run/gradients/blocks.h"
 #include "scenarios/run/gradients/keys.h"
 #include "scenarios/run/gradients/overflow.h"
@@ -147,7 +145,14 @@ void Reference::set(Primitive const& operation) {
   if (operation.clip) model_.set_max_norm(*operation.clip);
 }
 
-void Reference::begin_world() {
+void Reference::begin_world(std::vector<ParameterSpec> const& parameters) {
+  bool other = false;
+  std::vector<Formats> formats;
+  for (int p = 0; p < model_.parameter_count(); ++p) {
+    formats.push_back(parameters[static_cast<std::size_t>(p)].formats);
+    other = other || formats.back() != model_.spec(p).formats;
+  }
+  if (other) model_.reformat(formats);
   for (std::size_t group = 0; group < first_groups_.size(); ++group)
     model_.set_group(static_cast<int>(group), first_groups_[group]);
   model_.set_loss_scale(first_loss_scale_);

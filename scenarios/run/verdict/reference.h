@@ -38,7 +38,7 @@ class Reference {
   /// One exact backward for one parameter: adds the mean over all microbatches. Parameters may be
   /// served on several threads.
   void add_exact_mean(int parameter, std::int64_t backward);
-  /// One backward for one parameter that goes on from what the engine was seen to reduce.
+  /// Goes on from a gradient that the engine was seen to reduce, clip or unscale.
   void take_gradient(int parameter, std::span<float const> observed);
   /// Fills elements of one microbatch's gradient, loss scale and overflow included.
   oracle::MicrobatchReader reader(int parameter, std::int64_t backward) const;
@@ -46,15 +46,32 @@ class Reference {
   /// The two halves of a step; see oracle::Model, also for threads.
   void begin_step() { model_.begin_step(); }
   void step_parameter(int parameter) { model_.step_parameter(parameter); }
+  /// Goes on from what the engine was seen to make of a parameter in the step that was begun.
+  void take_step(int parameter, oracle::Model::Stepped const& seen) {
+    model_.adopt_step(parameter, seen);
+  }
+
+  /// The step that was begun leaves a parameter as it is.
+  void pass_over(int parameter) { model_.pass_over(parameter); }
+
+  /// From here on a dynamic loss scale moves by these rules, afresh.
+  void use_scaler(oracle::ScalerRules const& rules) { model_.use_scaler(rules); }
 
   void zero_grad(bool set_to_none) { model_.zero_grad(set_to_none); }
+  void drop_gradient(int parameter) { model_.drop_gradient(parameter); }
   void clip() { model_.clip(); }
   /// Is there a loss scale or a norm now?
   bool scales() const { return model_.scales(); }
   void set(Primitive const& operation);
 
-  /// Engines were made anew: settings are the scenario's again.
-  void begin_world();
+  /// Engines were made anew: settings are the scenario's again, formats those of `parameters`.
+  void begin_world(std::vector<ParameterSpec> const& parameters);
+
+  /// What a checkpoint may not carry, as an engine has it after a load.
+  void take_steps(int parameter, std::int64_t steps) { model_.set_steps(parameter, steps); }
+  void take_group(int group, AdamConfig const& config) { model_.set_group(group, config); }
+  void take_scaler(oracle::LossScaler::Progress const& progress) { model_.set_scaler(progress); }
+  void take_max_norm(Clip const& clip) { model_.set_max_norm(clip); }
 
   // ---- checkpoints: what each name stands for ----
   /// The name stands for what its files say, which no save of this run wrote.

@@ -30,6 +30,19 @@ NumberFormat format_of(ParameterSpec const& spec, TensorKind kind) {
   return oracle::stored_format(spec.formats, kind).value();
 }
 
+/// Engines with an arithmetic of their own may keep a gradient in the type of what they step.
+bool fits(WorldView const& world, ParameterSpec const& spec, TensorKind kind, NumberFormat held) {
+  bool const free = kind == TensorKind::gradient && world.arithmetic() != Arithmetic::te;
+  return held == format_of(spec, kind) || (free && held == spec.formats.weight());
+}
+
+/// What such engines say of their scaling, as far as it means the same.
+RankScaling comparable(RankScaling const& scaling, bool stepped) {
+  return {.loss_scale = scaling.loss_scale,
+          .skipped = stepped && scaling.skipped,
+          .growth_tracker = scaling.growth_tracker};
+}
+
 std::string text_of(AdamConfig const& config) {
   return fmt::format("{} lr {} betas {} {} eps {} weight_decay {}{}",
                      config.mode == AdamMode::adamw ? "adamw" : "adam",
@@ -42,30 +55,6 @@ std::string presence(bool has_gradient) {
   return has_gradient ? "a gradient" : "no gradient";
 }
 
-std::string interval_text(oracle::Admissible const& admissible, std::string (*written)(float)) {
-  std::vector<std::string> parts;
-  if (admissible.finite_possible)
-    parts.push_back(fmt::format("[{}, {}]", written(admissible.lo), written(admissible.hi)));
-  if (admissible.may_be_pos_inf) parts.emplace_back("inf");
-  if (admissible.may_be_neg_inf) parts.emplace_back("-inf");
-  if (admissible.may_be_nan) parts.emplace_back("nan");
-  return fmt::format("{}", fmt::join(parts, " or "));
-}
-
-ViolationReport outside(oracle::Admissible const& admissible, float actual) {
-  ViolationReport report;
-  report.law = "values.interval";
-  report.expected = interval_text(admissible, hexadecimal);
-  report.expected_decimal = interval_text(admissible, decimal);
-  report.actual = hexadecimal(actual);
-  report.actual_decimal = decimal(actual);
-  if (admissible.finite_possible)
-    report.ulp = std::min(oracle::ulp_distance(actual, admissible.lo),
-                          oracle::ulp_distance(actual, admissible.hi));
-  report.message = "no order of summation leads to this gradient";
-  return report;
-}
-
 }  // namespace
 
 // Rows are the oracle's layout, not the engine's word: an engine that lost rows must not be
@@ -74,12 +63,13 @@ ValueJudge::Rows ValueJudge::rows_of(WorldView const& world, int rank, int param
                                      TensorKind kind) const {
   auto const& spec = reference_.model().spec(parameter);
   Rows rows;
-  rows.range = oracle::shard_rows(spec.rows(), {.rank = rank, .world_size = world.rank_count()});
+  int const shards = world.shard_count();
+  rows.range = oracle::shard_rows(spec.rows(), {.rank = rank % shards, .world_size = shards});
   rows.first_element = rows.range.begin * spec.row_numel();
   rows.numel = rows.range.count() * spec.row_numel();
   rows.held = world.shard(rank, parameter, kind);
   rows.usable = rows.held.row_begin == rows.range.begin && rows.held.row_end == rows.range.end &&
-                rows.held.numel() == rows.numel && rows.held.format == format_of(spec, kind);
+                rows.held.numel() == rows.numel && fits(world, spec, kind, rows.held.format);
   return rows;
 }
 
@@ -134,6 +124,10 @@ void ValueJudge::compare(WorldView const& world, int parameter, TensorKind kind)
       report_other_rows(rows, rank, parameter, kind);
       continue;
     }
+    if (rank >= world.shard_count()) {
+      compare_with_replica(world, rows, rank, parameter, kind);
+      continue;
+    }
     auto difference =
         oracle::first_difference(expected(rows, parameter, kind), values_of(rows.held, room_));
     if (!difference) continue;
@@ -145,6 +139,70 @@ void ValueJudge::compare(WorldView const& world, int parameter, TensorKind kind)
                           .index = rows.first_element + difference->index},
                          *difference);
   }
+}
+
+// The first replica is held to the oracle, the others to the first.
+void ValueJudge::compare_with_replica(WorldView const& world, Rows const& rows, int rank,
+                                      int parameter, TensorKind kind) {
+  Rows const first = rows_of(world, rank % world.shard_count(), parameter, kind);
+  if (!first.usable) return;
+  auto const difference =
+      oracle::first_difference(values_of(first.held, replica_room_), values_of(rows.held, room_));
+  if (!difference) return;
+  findings_.add_values("ranks.agree",
+                       {.rank = rank,
+                        .tensor = tensor_name(reference_.model().spec(parameter), kind),
+                        .index = rows.first_element + difference->index},
+                       *difference);
+}
+
+void ValueJudge::compare_whole(WorldView const& world, int parameter, TensorKind kind) {
+  auto const expected = reference_.model().tensor(parameter, kind);
+  for (int rank = 0; rank < world.rank_count() && !expected.empty(); ++rank) {
+    auto const seen = world.whole(rank, parameter, kind);
+    if (!seen) continue;
+    auto const& spec = reference_.model().spec(parameter);
+    if (seen->numel() != spec.numel()) {
+      findings_.add(law_, {.rank = rank, .tensor = tensor_name(spec, kind)},
+                    {.expected = fmt::format("{} elements", spec.numel()),
+                     .actual = fmt::format("{} elements", seen->numel()),
+                     .message = "what the rank sees as the whole tensor is another one"});
+      continue;
+    }
+    auto const difference = oracle::first_difference(expected, values_of(*seen, room_));
+    if (difference)
+      findings_.add_values(law_,
+                           {.rank = rank,
+                            .tensor = tensor_name(spec, kind) + " (whole)",
+                            .index = difference->index},
+                           *difference);
+  }
+}
+
+std::optional<ValueJudge::Gathered> ValueJudge::gather(WorldView const& world, int parameter,
+                                                       TensorKind kind) {
+  Gathered whole;
+  whole.values.resize(static_cast<std::size_t>(reference_.model().spec(parameter).numel()));
+  for (int rank = 0; rank < world.shard_count(); ++rank) {
+    Rows const rows = rows_of(world, rank, parameter, kind);
+    if (!rows.usable) {
+      report_other_rows(rows, rank, parameter, kind);
+      return std::nullopt;
+    }
+    auto const held = values_of(rows.held, room_);
+    std::copy(held.begin(), held.end(), whole.values.begin() + rows.first_element);
+    whole.format = rows.held.format;
+  }
+  return whole;
+}
+
+Findings::Place ValueJudge::place_of(WorldView const& world, int parameter, TensorKind kind,
+                                     std::int64_t index) const {
+  auto const& spec = reference_.model().spec(parameter);
+  std::int64_t const chunk = oracle::chunk_rows(spec.rows(), world.shard_count());
+  return {.rank = static_cast<int>(index / spec.row_numel() / chunk),
+          .tensor = tensor_name(spec, kind),
+          .index = index};
 }
 
 // The first rank is held to the oracle, the others to the first: what only some ranks do wrong is
@@ -181,17 +239,30 @@ bool ValueJudge::flags_agree(WorldView const& world) const {
       if (world.step_count(rank, p) != model.step_count(p)) return false;
     }
     for (int g = 0; g < model.group_count(); ++g)
-      if (world.group(rank, g) != model.group(g)) return false;
-    if (world.scaling(rank) != scaling_of(model)) return false;
+      if (!groups_agree(world, rank, g)) return false;
+    RankScaling const expected = scaling_of(model);
+    RankScaling const actual = world.scaling(rank);
+    bool const te = world.arithmetic() == Arithmetic::te;
+    if (te ? actual != expected : comparable(actual, false) != comparable(expected, false))
+      return false;
   }
   return true;
+}
+
+// A group without parameters need not exist in an engine.
+bool ValueJudge::groups_agree(WorldView const& world, int rank, int group) const {
+  auto const& model = reference_.model();
+  if (world.group(rank, group) == model.group(group)) return true;
+  for (int p = 0; p < model.parameter_count(); ++p)
+    if (model.spec(p).group == group) return false;
+  return world.arithmetic() != Arithmetic::te;
 }
 
 void ValueJudge::compare_groups(WorldView const& world) {
   auto const& model = reference_.model();
   for (int rank = 0; rank < world.rank_count(); ++rank) {
     for (int g = 0; g < model.group_count(); ++g) {
-      if (world.group(rank, g) == model.group(g)) continue;
+      if (groups_agree(world, rank, g)) continue;
       findings_.add(law_, {.rank = rank},
                     {.expected = text_of(model.group(g)),
                      .actual = text_of(world.group(rank, g)),
@@ -201,10 +272,12 @@ void ValueJudge::compare_groups(WorldView const& world) {
 }
 
 // As flags: the first rank is held to the oracle, the others to the first.
-void ValueJudge::compare_scaling(WorldView const& world) {
+void ValueJudge::compare_scaling(WorldView const& world, bool stepped) {
+  bool const te = world.arithmetic() == Arithmetic::te;
   RankScaling expected = scaling_of(reference_.model());
+  if (!te) expected = comparable(expected, stepped);
   for (int rank = 0; rank < world.rank_count(); ++rank) {
-    RankScaling const actual = world.scaling(rank);
+    RankScaling const actual = te ? world.scaling(rank) : comparable(world.scaling(rank), stepped);
     compare_scaling(rank, expected, actual);
     if (rank == 0) expected = actual;
   }
@@ -250,7 +323,7 @@ void ValueJudge::admit_gradient(WorldView const& world, int parameter, std::int6
   std::vector<float> observed(static_cast<std::size_t>(numel));
   std::vector<float> room;
   auto const read = reference_.reader(parameter, backward);
-  for (int rank = 0; rank < world.rank_count(); ++rank) {
+  for (int rank = 0; rank < world.shard_count(); ++rank) {  // replicas: compare()
     Rows const rows = rows_of(world, rank, parameter, TensorKind::gradient);
     if (!rows.usable) return report_other_rows(rows, rank, parameter, TensorKind::gradient);
     auto const held = values_of(rows.held, room);
@@ -288,11 +361,11 @@ void ValueJudge::admit_block(int rank, int parameter, oracle::MicrobatchReader c
     auto const bound = admissible(i);
     float const value = actual[static_cast<std::size_t>(i)];
     if (!bound.contains(value)) {
-      ViolationReport report = outside(bound, value);
-      report.rank = rank;
-      report.tensor = tensor_name(model.spec(parameter), TensorKind::gradient);
-      report.index = begin + i;
-      return findings_.add(std::move(report));
+      return findings_.add_outside(
+          {.rank = rank,
+           .tensor = tensor_name(model.spec(parameter), TensorKind::gradient),
+           .index = begin + i},
+          bound, value, "no order of summation leads to this gradient");
     }
     if (small || i % sample_stride == 0)
       interval_used_ = std::max(interval_used_, bound.used(value));

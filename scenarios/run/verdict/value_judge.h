@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "oracle/layout/fsdp2.h"
@@ -24,8 +25,22 @@ class ValueJudge {
   /// Has compare() nothing to report? Tensors may be asked about on several threads.
   bool agrees(WorldView const& world, int parameter, TensorKind kind) const;
 
-  /// Every rank's rows of one tensor, in place, against the oracle's.
+  /// Every rank's rows of one tensor, in place, against the oracle's; those of a replica against
+  /// the first one's.
   void compare(WorldView const& world, int parameter, TensorKind kind);
+  /// What each rank sees of the whole tensor against the oracle's, where the world shows it.
+  void compare_whole(WorldView const& world, int parameter, TensorKind kind);
+
+  /// A whole tensor, put together from the ranks of the first replica.
+  struct Gathered {
+    std::vector<float> values;
+    NumberFormat format = NumberFormat::fp32;  // as it is stored
+  };
+  /// Nothing where a rank does not hold its rows, which is reported.
+  std::optional<Gathered> gather(WorldView const& world, int parameter, TensorKind kind);
+  /// Where an element is, for reports.
+  Findings::Place place_of(WorldView const& world, int parameter, TensorKind kind,
+                           std::int64_t index) const;
 
   /// Does each rank say the right thing about having a gradient, and about steps?
   void compare_flags(WorldView const& world);
@@ -34,8 +49,10 @@ class ValueJudge {
   /// Every rank's settings of every group.
   void compare_groups(WorldView const& world);
 
-  /// Do all ranks say the right thing about loss scale, skipped steps and norm?
-  void compare_scaling(WorldView const& world);
+  /// Do all ranks say the right thing about loss scale, skipped steps and norm? Of a world with an
+  /// arithmetic of its own: about the scale and its growth, and right after a step about whether it
+  /// was skipped.
+  void compare_scaling(WorldView const& world, bool stepped = false);
 
   /// Did every rank that computed see the oracle's whole parameter, by its fingerprint?
   void compare_gathered(WorldView const& world, int parameter, std::uint64_t expected);
@@ -57,6 +74,9 @@ class ValueJudge {
     bool usable = false;
   };
   void compare_scaling(int rank, RankScaling const& expected, RankScaling const& actual);
+  void compare_with_replica(WorldView const& world, Rows const& rows, int rank, int parameter,
+                            TensorKind kind);
+  bool groups_agree(WorldView const& world, int rank, int group) const;
   Rows rows_of(WorldView const& world, int rank, int parameter, TensorKind kind) const;
   void report_other_rows(Rows const& rows, int rank, int parameter, TensorKind kind);
   bool is_compared(WorldView const& world, int rank, int parameter, TensorKind kind) const;
@@ -69,6 +89,7 @@ class ValueJudge {
   char const* law_ = "values.bitwise";
   double interval_used_ = 0;
   std::vector<float> room_;  // for values of 16 bits, one tensor after the other
+  std::vector<float> replica_room_;
 };
 
 }  // namespace adamant::scenarios

@@ -1,8 +1,8 @@
 #include "scenarios/run/verdict/verdict.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <utility>
 
 #include "scenarios/run/verdict/oracle_view.h"
@@ -40,20 +40,29 @@ oracle::Residence residence_of(Scenario const& scenario) {
           .group_count = static_cast<int>(adam_configs(scenario).size())};
 }
 
+/// Does the oracle step as this world does, bit for bit and without looking?
+bool is_te(WorldView const& world) {
+  return world.arithmetic() == Arithmetic::te;
+}
+
 bool contains(std::span<int const> numbers, int number) {
   return std::find(numbers.begin(), numbers.end(), number) != numbers.end();
 }
 
 }  // namespace
 
-Verdict::Verdict(Scenario const& scenario, std::vector<ParameterSpec> const& parameters,
-                 std::uint64_t seed)
-    : kind_(scenario.gradients),
+Verdict::Verdict(Scenario const& scenario, Program const& program,
+                 std::vector<ParameterSpec> const& parameters, std::uint64_t seed)
+    : scenario_(scenario),
+      program_(program),
+      kind_(scenario.gradients),
       offload_(scenario.offload),
       offloads_when_asked_(offloads_when_asked(scenario)),
       small_(total_numel(parameters) <= small_model_numel),
       reference_(scenario, parameters, seed),
       values_(reference_, findings_),
+      gradients_(scenario.gradients, reference_, values_, findings_),
+      steps_(reference_, values_, gradients_, findings_),
       memory_(scenario, parameters, counted(scenario.offload), residence_of(scenario), findings_),
       pointers_(parameters, static_cast<int>(scenario.world.rank_count()),
                 leaving(scenario.offload), residence_of(scenario), findings_) {}
@@ -65,11 +74,12 @@ std::optional<StateOffloadConfig> Verdict::leaving(Offload const& offload) const
 }
 
 bool Verdict::started(WorldView const& world) {
+  if (!is_te(world)) reference_.use_scaler(oracle::torch_scaler);
   values_.compare_flags(world);
   values_.compare_scaling(world);
   compare_all(world);
-  memory_.compare(world);
-  pointers_.compare(world, nullptr);
+  if (world.shown().memory) memory_.compare(world);
+  if (world.shown().addresses) pointers_.compare(world, nullptr);
   return !findings_.any() || small_;
 }
 
@@ -80,20 +90,29 @@ bool Verdict::after(Primitive const& operation, WorldView const& world) {
   follow(operation, world);
   values_.compare_flags(world);
   values_.compare_groups(world);
-  values_.compare_scaling(world);
-  if (small_ || loads || operation.kind == Primitive::Kind::check) compare_all(world);
+  values_.compare_scaling(world, operation.kind == Primitive::Kind::step);
+  bool const looks = loads || operation.kind == Primitive::Kind::check;
+  if (small_ || looks) compare_all(world);
+  if (looks) compare_whole(world);
   values_.judge_as("values.bitwise");
-  memory_.follow(operation);
-  if (loads && reference_.scales()) memory_.use_scaling();
-  memory_.compare(world);
-  pointers_.compare(world, &operation);
+  compare_resources(operation, world);
   return !findings_.any() || small_;
 }
 
+void Verdict::compare_resources(Primitive const& operation, WorldView const& world) {
+  if (world.shown().memory) {
+    memory_.follow(operation);
+    if (operation.kind == Primitive::Kind::load && reference_.scales()) memory_.use_scaling();
+    memory_.compare(world);
+  }
+  if (world.shown().addresses) pointers_.compare(world, &operation);
+}
+
 void Verdict::finished(WorldView const& world) {
-  if (findings_.any() || small_) return;
+  if (findings_.any()) return;
   findings_.at_operation(-1);
-  compare_all(world);
+  if (!small_) compare_all(world);
+  compare_whole(world);
 }
 
 void Verdict::ended(std::span<WorldAllocation const> left) {
@@ -107,12 +126,11 @@ void Verdict::follow(Primitive const& operation, WorldView const& world) {
     case Primitive::Kind::backward:
       return follow_backward(operation, world);
     case Primitive::Kind::clip:
-      return reference_.clip();
+      return follow_clip(world);
     case Primitive::Kind::step:
       return follow_step(world);
     case Primitive::Kind::zero_grad:
-      reference_.zero_grad(operation.set_to_none);
-      return follow_each(world, reduced_kinds, [](int) {});
+      return follow_zero_grad(operation.set_to_none, world);
     case Primitive::Kind::set:
       return reference_.set(operation);
     case Primitive::Kind::save:
@@ -156,8 +174,9 @@ void Verdict::follow_replay(Primitive const& operation, WorldView const& world) 
 }
 
 void Verdict::follow_backward(Primitive const& operation, WorldView const& world) {
-  compare_gathered(world, operation.backward_index);
+  if (world.shown().memory) compare_gathered(world, operation.backward_index);
   reference_.begin_backward(operation);
+  if (!is_te(world)) return gradients_.admit_backward(world, operation);
   auto const rounds = [&](int p) { return !reference_.sums_exactly(p); };
   auto const has_part = [&](int p) { return !contains(operation.without, p); };
   for (int p = 0; p < parameter_count(); ++p)
@@ -176,7 +195,25 @@ void Verdict::compare_gathered(WorldView const& world, std::int64_t backward) {
     values_.compare_gathered(world, p, expected[static_cast<std::size_t>(p)]);
 }
 
+void Verdict::follow_clip(WorldView const& world) {
+  if (is_te(world)) return reference_.clip();
+  gradients_.admit_clip(world);
+}
+
+// PyTorch leaves a parameter that has no gradient without one.
+void Verdict::follow_zero_grad(bool set_to_none, WorldView const& world) {
+  std::vector<int> absent;
+  for (int p = 0; p < parameter_count(); ++p)
+    if (!is_te(world) && !reference_.model().has_gradient(p) && !world.has_gradient(0, p))
+      absent.push_back(p);
+  reference_.zero_grad(set_to_none);
+  for (int const p : absent) reference_.drop_gradient(p);
+  gradients_.forget();
+  follow_each(world, reduced_kinds, [](int) {});
+}
+
 void Verdict::follow_step(WorldView const& world) {
+  if (!is_te(world)) return steps_.admit_step(world);
   reference_.begin_step();
   follow_each(world, stepped_kinds, [&](int p) { reference_.step_parameter(p); });
 }
@@ -196,10 +233,34 @@ void Verdict::follow_load(Primitive const& load, WorldView const& world) {
   if (reference_.candidates(load.checkpoint) == 0 && !take_foreign(load, world)) return;
   int const candidates = reference_.candidates(load.checkpoint);
   values_.judge_as(damage.empty() ? law_of_load(load) : "checkpoint.integrity");
+  gradients_.forget();
   for (int candidate = candidates - 1; candidate >= 0; --candidate) {
-    reference_.load(load.checkpoint, candidate);
+    take_candidate(load, candidate, world);
     if (candidate > 0 && !agrees(world)) continue;
     return reference_.settle(load.checkpoint, candidate);
+  }
+}
+
+void Verdict::take_candidate(Primitive const& load, int candidate, WorldView const& world) {
+  Clip const clip = reference_.model().scaling().max_norm;
+  reference_.load(load.checkpoint, candidate);
+  take_what_is_not_carried(world, clip);
+}
+
+void Verdict::take_what_is_not_carried(WorldView const& world, Clip const& clip) {
+  auto const& model = reference_.model();
+  for (std::string const& what : world.not_carried()) {
+    not_carried_.insert(what);
+    if (what == "clip") reference_.take_max_norm(clip);
+    for (int p = 0; what == "steps" && p < parameter_count(); ++p)
+      reference_.take_steps(p, world.step_count(0, p));
+    for (int g = 0; what == "groups" && g < model.group_count(); ++g)
+      reference_.take_group(g, world.group(0, g));
+    if (what != "scaler") continue;
+    RankScaling const scaling = world.scaling(0);
+    reference_.take_scaler({.scale = scaling.loss_scale,
+                            .growth_tracker = scaling.growth_tracker,
+                            .hysteresis = scaling.hysteresis});
   }
 }
 
@@ -234,13 +295,18 @@ bool Verdict::agrees(WorldView const& world) const {
 bool Verdict::restarted(Primitive const& load, WorldView const& world) {
   if (findings_.any()) return false;
   unloaded_ = true;
-  reference_.begin_world();
+  reference_.begin_world(
+      parameter_specs(load.setting == 0 ? scenario_ : program_.setting(load.setting)));
   findings_.at_operation(load.entry);
   Offload const& offload = load.offload != nullptr ? *load.offload : offload_;
-  memory_.begin_world(world.rank_count(), counted(offload));
-  pointers_.begin_world(world.rank_count(), leaving(offload));
-  memory_.compare(world);
-  pointers_.compare(world, nullptr);
+  if (world.shown().memory) {
+    memory_.begin_world(world.rank_count(), counted(offload));
+    memory_.compare(world);
+  }
+  if (world.shown().addresses) {
+    pointers_.begin_world(world.rank_count(), leaving(offload));
+    pointers_.compare(world, nullptr);
+  }
   return !findings_.any();
 }
 
@@ -302,6 +368,12 @@ void Verdict::compare_all(WorldView const& world) {
     for (TensorKind const kind : all_tensor_kinds) values_.compare(world, p, kind);
 }
 
+// Whole tensors cost the world a gather each, so they are looked at where a program says so.
+void Verdict::compare_whole(WorldView const& world) {
+  for (int p = 0; p < parameter_count(); ++p)
+    for (TensorKind const kind : stepped_kinds) values_.compare_whole(world, p, kind);
+}
+
 void Verdict::for_each_parameter(std::function<void(int)> const& visit) {
   auto const count = static_cast<std::size_t>(parameter_count());
   if (!small_) return on_all_cores(count, [&](std::size_t p) { visit(static_cast<int>(p)); });
@@ -309,12 +381,23 @@ void Verdict::for_each_parameter(std::function<void(int)> const& visit) {
 }
 
 std::vector<std::string> Verdict::notes() const {
-  if (kind_ == GradientClass::exact && values_.interval_used() == 0) return {};
-  std::array<char, 96> text{};
-  std::snprintf(text.data(), text.size(),
-                "reduced gradients used at most %.3g%% of the room that rounding leaves them",
-                100 * values_.interval_used());
-  return {text.data()};
+  std::vector<std::string> notes;
+  double const reduced = std::max(values_.interval_used(), gradients_.used());
+  if (kind_ != GradientClass::exact || reduced > 0)
+    notes.push_back(
+        fmt::format("reduced gradients used at most {:.3g}% of the room that rounding leaves them",
+                    100 * reduced));
+  if (steps_.used() > 0)
+    notes.push_back(
+        fmt::format("moments and weights used at most {:.3g}% of what any order of operations "
+                    "leaves them",
+                    100 * steps_.used()));
+  if (!not_carried_.empty())
+    notes.push_back(
+        fmt::format("the checkpoint's format does not carry {}: after a load the engine "
+                    "is believed what it has",
+                    fmt::join(not_carried_, ", ")));
+  return notes;
 }
 
 }  // namespace adamant::scenarios

@@ -6,20 +6,28 @@
 // larger ones each operation's own tensors are: gradients after backward and zero_grad, parameters
 // and moments after step; everything after `check` and at the end. Flags, counters, addresses and
 // memory are compared always.
+//
+// Where a world steps by another arithmetic than the oracle's (WorldView::arithmetic), backward,
+// clip and step are admitted instead: held to what the oracle derives for PyTorch's formulas, or
+// for any order of operations, from what was observed before. The oracle then goes on from what it
+// admitted, and everything else is compared as ever.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "scenarios/run/engine_seam.h"
 #include "scenarios/run/verdict/findings.h"
+#include "scenarios/run/verdict/gradient_judge.h"
 #include "scenarios/run/verdict/memory_judge.h"
 #include "scenarios/run/verdict/pointer_judge.h"
 #include "scenarios/run/verdict/reference.h"
+#include "scenarios/run/verdict/step_judge.h"
 #include "scenarios/run/verdict/value_judge.h"
 
 namespace adamant::scenarios {
@@ -32,8 +40,9 @@ class Verdict final : public Observer {
   /// the world itself reports.
   static constexpr int operations_after_violation = 6;
 
-  Verdict(Scenario const& scenario, std::vector<ParameterSpec> const& parameters,
-          std::uint64_t seed);
+  /// REQUIRES: scenario, program and parameters outlive it.
+  Verdict(Scenario const& scenario, Program const& program,
+          std::vector<ParameterSpec> const& parameters, std::uint64_t seed);
 
   bool started(WorldView const& world) override;
   bool after(Primitive const& operation, WorldView const& world) override;
@@ -64,13 +73,19 @@ class Verdict final : public Observer {
   std::optional<StateOffloadConfig> leaving(Offload const& offload) const;
   void follow(Primitive const& operation, WorldView const& world);
   void follow_backward(Primitive const& operation, WorldView const& world);
+  void follow_clip(WorldView const& world);
   void follow_step(WorldView const& world);
+  void follow_zero_grad(bool set_to_none, WorldView const& world);
   void follow_load(Primitive const& load, WorldView const& world);
   /// The law that a load breaks which does not lead to what was saved.
   char const* law_of_load(Primitive const& load) const;
+  /// The oracle becomes a candidate, with what the format does not carry as the engine has it.
+  void take_candidate(Primitive const& load, int candidate, WorldView const& world);
+  void take_what_is_not_carried(WorldView const& world, Clip const& clip);
   bool agrees(WorldView const& world) const;
   bool take_foreign(Primitive const& load, WorldView const& world);
   void follow_replay(Primitive const& operation, WorldView const& world);
+  void compare_resources(Primitive const& operation, WorldView const& world);
   void compare_gathered(WorldView const& world, std::int64_t backward);
   /// Lets the oracle follow every parameter, of a large model on all cores, and compares.
   void follow_each(WorldView const& world, std::span<TensorKind const> kinds,
@@ -78,7 +93,10 @@ class Verdict final : public Observer {
   void for_each_parameter(std::function<void(int parameter)> const& visit);
   int parameter_count() const { return reference_.model().parameter_count(); }
   void compare_all(WorldView const& world);
+  void compare_whole(WorldView const& world);
 
+  Scenario const& scenario_;
+  Program const& program_;
   GradientClass kind_;
   Offload offload_;           // of the scenario
   bool offloads_when_asked_;  // the program has `offload`
@@ -86,12 +104,15 @@ class Verdict final : public Observer {
   Findings findings_;
   Reference reference_;
   ValueJudge values_;
+  GradientJudge gradients_;
+  StepJudge steps_;
   MemoryJudge memory_;
   PointerJudge pointers_;
   std::function<void(Primitive const& step, WorldView const&)> on_replayed_step_;
   int patience_ = operations_after_violation;
-  std::string damage_;     // done to what is about to be loaded
-  bool unloaded_ = false;  // the world is new, and a load has to come first
+  std::string damage_;                 // done to what is about to be loaded
+  bool unloaded_ = false;              // the world is new, and a load has to come first
+  std::set<std::string> not_carried_;  // by any format so far
 };
 
 }  // namespace adamant::scenarios
