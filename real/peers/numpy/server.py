@@ -129,10 +129,11 @@ class Server:
     def _overflow(self, rank: int, name: str, index: int, value: str) -> None:
         shape = next(p.shape for p in self.world.params if p.name == name)
         place = np.unravel_index(index, shape)
-        owner = self.world.ranks[rank]
-        row = int(place[0]) - rows_of(shape[0], self.world.settings.shard, owner.index).start
+        owners = [at for at in self.world.ranks if at.index == self.world.ranks[rank].index]
+        row = int(place[0]) - rows_of(shape[0], self.world.settings.shard, owners[0].index).start
         local = (row, *place[1:])
-        owner.gradient[name][local] = float(value)
+        for owner in owners:
+            owner.gradient[name][local] = float(value)
 
     def do_clip(self, _: Json) -> Json:
         """The norm is the same everywhere."""

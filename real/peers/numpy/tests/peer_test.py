@@ -157,6 +157,15 @@ def test_an_overflow_shows_on_its_owner(peer: Conversation) -> None:
     assert reply["ranks"][0]["shards"][0]["steps"] == 0
 
 
+def test_an_overflow_shows_on_all_replicas(peer: Conversation) -> None:
+    """As after an all-reduce."""
+    peer.open(world={"shard": 2, "replicate": 2})
+    peer.backward(4, overflow={"rank": 1, "name": "a.weight", "index": 9, "value": "inf"})
+    _, ranks = peer.state()
+    found = [bool(np.isinf(rank["local/a.weight/gradient"]).any()) for rank in ranks]
+    assert found == [False, True, False, True]
+
+
 def test_what_is_set_is_reported(peer: Conversation) -> None:
     """And nothing else changes."""
     peer.open()
