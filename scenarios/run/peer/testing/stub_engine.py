@@ -101,7 +101,12 @@ class Engine:
             number = int(request["id"])
         except (ValueError, KeyError, TypeError):
             return {"id": None, **protocol_error("no request with an id")}
-        return {"id": number, **self.reply(request)}
+        try:
+            return {"id": number, **self.reply(request)}
+        except KeyError as missing:
+            return {"id": number, **protocol_error(f"field {missing} is missing")}
+        except OSError as problem:
+            return {"id": number, **error("OSError", str(problem))}
 
     def reply(self, request: Json) -> Json:
         """The same without the id."""
@@ -145,9 +150,14 @@ class Engine:
         return {**OK, "file": path, "shards": shards, "groups": world.groups, "scale": scale}
 
 
+def error(kind: str, text: str) -> Json:
+    """The launcher's own."""
+    return {"outcome": "error", "error": {"type": kind, "text": text}}
+
+
 def protocol_error(text: str) -> Json:
     """Nothing has changed."""
-    return {"outcome": "error", "error": {"type": "protocol", "text": text}}
+    return error("protocol", text)
 
 
 def tensors_of(data: bytes) -> dict[str, bytes]:
