@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import os
+import signal
 import sys
 
 import torch
@@ -32,6 +33,7 @@ def main() -> None:
     parser.add_argument("--engine", metavar="MODULE:CLASS", help="a subclass of Engine")
     arguments = parser.parse_args()
     kind = engine_class(arguments.engine) if arguments.engine else Engine
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # an interrupt ends launcher and ranks at once
     os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")  # ranks meet on this machine alone
     torch.set_num_threads(1)
     warm_up()

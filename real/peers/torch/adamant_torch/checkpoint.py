@@ -12,14 +12,21 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-import torch.distributed.checkpoint as dcp
 from torch import nn
+from torch.distributed.checkpoint.filesystem import FileSystemReader, FileSystemWriter
+from torch.distributed.checkpoint.hf_storage import (
+    HuggingFaceStorageReader,
+    HuggingFaceStorageWriter,
+)
 from torch.distributed.checkpoint.state_dict import (
     get_model_state_dict,
     get_optimizer_state_dict,
     set_model_state_dict,
     set_optimizer_state_dict,
 )
+from torch.distributed.checkpoint.state_dict_loader import load as dcp_load
+from torch.distributed.checkpoint.state_dict_saver import async_save as dcp_async_save
+from torch.distributed.checkpoint.state_dict_saver import save as dcp_save
 from torch.distributed.checkpoint.storage import StorageReader, StorageWriter
 
 StateDict = dict[str, Any]
@@ -59,9 +66,10 @@ def save(options: Options, state: State, directory: str) -> None:
     """Write a checkpoint. A collective; an asynchronous save is waited for."""
     content = gather(options, state)
     if options.async_save:
-        dcp.async_save(content, storage_writer=writer(options, directory)).result()
+        saving: Any = dcp_async_save(content, storage_writer=writer(options, directory))
+        saving.result()
     else:
-        dcp.save(content, storage_writer=writer(options, directory))
+        dcp_save(content, storage_writer=writer(options, directory))
 
 
 def load(options: Options, state: State, directory: str) -> None:
@@ -72,15 +80,15 @@ def load(options: Options, state: State, directory: str) -> None:
     elif options.state_dict == "plain":
         step_without_effect(optimizer)
     content = gather(options, state)
-    dcp.load(content, storage_reader=reader(options, directory))
+    dcp_load(content, storage_reader=reader(options, directory))
     spread(options, state, content)
 
 
 def writer(options: Options, directory: str) -> StorageWriter:
     """Return DCP's writer for a format, with its defaults."""
     if not options.tensors_only:
-        return dcp.FileSystemWriter(directory)
-    return dcp.HuggingFaceStorageWriter(
+        return FileSystemWriter(directory)
+    return HuggingFaceStorageWriter(
         directory, save_distributed=True, enable_consolidation=options.format == "hf_consolidated"
     )
 
@@ -88,8 +96,8 @@ def writer(options: Options, directory: str) -> StorageWriter:
 def reader(options: Options, directory: str) -> StorageReader:
     """Return DCP's reader for a format."""
     if not options.tensors_only:
-        return dcp.FileSystemReader(directory)
-    return dcp.HuggingFaceStorageReader(directory)
+        return FileSystemReader(directory)
+    return HuggingFaceStorageReader(directory)
 
 
 def gather(options: Options, state: State) -> StateDict:

@@ -75,10 +75,13 @@ class Rank:
         )
 
     def answer(self, request: Message) -> Message:
-        """Execute one request; an exception becomes this rank's error."""
+        """Execute one request; an exception becomes this rank's error.
+
+        DCP's `CheckpointException` is no `Exception`, hence the wider net.
+        """
         try:
             return {"outcome": "ok", **self.verbs[request["request"]](request)}
-        except Exception as error:
+        except BaseException as error:
             traceback.print_exc(file=sys.stderr)
             return failure(error)
 

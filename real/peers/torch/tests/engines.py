@@ -1,0 +1,60 @@
+"""Engines that go wrong, for tests of the launcher."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+
+from adamant_torch import Engine
+
+
+class FailsOnRankOne(Engine):
+    """Raises on one rank while the others go into a collective."""
+
+    def step(self) -> bool:
+        """Fail on rank 1; gather on the others."""
+        if self.rank == 1:
+            raise RuntimeError("first line\nrank one does not want to")
+        self.parameters["a.weight"].full_tensor()  # type: ignore[attr-defined]
+        return True
+
+
+class Hangs(Engine):
+    """Never answers a step on rank 1."""
+
+    def step(self) -> bool:
+        """Sleep longer than anyone waits."""
+        if self.rank == 1:
+            time.sleep(3600)
+        return True
+
+
+class Dies(Engine):
+    """Ends in a step on rank 1."""
+
+    def step(self) -> bool:
+        """Die of a signal."""
+        if self.rank == 1:
+            os.kill(os.getpid(), signal.SIGSEGV)
+        return True
+
+
+class Exits(Engine):
+    """Leaves in a step on rank 1."""
+
+    def step(self) -> bool:
+        """Exit with a status."""
+        if self.rank == 1:
+            os._exit(7)
+        return True
+
+
+class Prints(Engine):
+    """Prints where replies go."""
+
+    def step(self) -> bool:
+        """Print, from Python and from below it."""
+        print("noise")
+        os.write(1, b"more noise\n")
+        return True

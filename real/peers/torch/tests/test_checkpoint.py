@@ -1,0 +1,175 @@
+"""Saves and loads in every format, on other worlds, and what each way to save loses."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.peer import PARAMS, Launcher, World, different
+
+Maker = Callable[..., World]
+FORMATS = ["dcp", "hf_sharded", "hf_consolidated"]
+WAYS = list(itertools.product(["helpers", "plain"], ["allocate", "step"], ["false", "true"]))
+
+
+@pytest.fixture(autouse=True)
+def _needs_packages(launcher: Launcher) -> None:
+    if launcher.hello["options"]["format"] != FORMATS:
+        pytest.skip("numpy and safetensors are not installed")
+
+
+def options(form: str, state_dict: str, template: str, async_save: str) -> dict[str, str]:
+    return {
+        "format": form,
+        "state_dict": state_dict,
+        "template": template,
+        "async_save": async_save,
+    }
+
+
+@pytest.mark.parametrize(("state_dict", "template", "async_save"), WAYS)
+@pytest.mark.parametrize("form", FORMATS)
+def test_another_world_gets_back_what_was_saved(
+    world: Maker, tmp_path: Path, form: str, state_dict: str, template: str, async_save: str
+) -> None:
+    chosen = options(form, state_dict, template, async_save)
+    saved = world(shard=2, options=chosen, loss_scale="dynamic").open()
+    saved.train(2)
+    saved.launcher.must("set", groups=[{"name": "no_decay", "lr": 0.5}])
+    ranks, _ = saved.state()
+    before = saved.whole()
+    directory = str(tmp_path / "checkpoint")
+    reply = saved.launcher.must("save", directory=directory)
+    assert reply["files"] == sorted(reply["files"])
+    for name in reply["files"]:
+        assert (tmp_path / "checkpoint" / name).is_file()
+    carries_all = form == "dcp"
+    lost = ["clip"] if carries_all else ["groups", "scaler", "clip"]
+    assert reply["not_carried"] == lost
+
+    other = world(shard=3, options=chosen, loss_scale="dynamic").open(initial_seed=9)
+    assert other.launcher.must("load", directory=directory)["not_carried"] == lost
+    assert different(before, other.whole()) == []
+    loaded, _ = other.state()
+    assert (loaded[0]["groups"] == ranks[0]["groups"]) == carries_all
+    assert (loaded[0]["scale"]["growth_tracker"] == 2) == carries_all
+    if form != "hf_consolidated":  # PyTorch 2.13 consolidates tensors without dimensions to zeros
+        assert [shard["steps"] for shard in loaded[0]["shards"]] == [2, 2, 2, 2]
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_second_save_replaces_the_first(world: Maker, tmp_path: Path, form: str) -> None:
+    one = world(options={"format": form}).open()
+    directory = str(tmp_path / "checkpoint")
+    one.train()
+    one.launcher.must("save", directory=directory)
+    one.train()
+    one.launcher.must("save", directory=directory)
+    before = one.whole()
+    one.train()
+    one.launcher.must("load", directory=directory)
+    assert different(before, one.whole()) == []
+
+
+def test_names_find_their_values_in_any_order_and_positions_do_not(
+    world: Maker, tmp_path: Path
+) -> None:
+    params = [
+        {"name": "a", "shape": [4], "group": 0, "unit": 0},
+        {"name": "b", "shape": [4], "group": 0, "unit": 0},
+    ]
+    for state_dict, finds in [("helpers", True), ("plain", False)]:
+        chosen = {"state_dict": state_dict}
+        directory = str(tmp_path / state_dict)
+        one = world(params=params, options=chosen).open()
+        one.train()
+        before = one.whole()
+        one.launcher.must("save", directory=directory)
+        other = world(params=params[::-1], options=chosen).open(initial_seed=9)
+        other.launcher.must("load", directory=directory)
+        assert (different(before, other.whole()) == []) == finds
+
+
+def test_a_missing_state_is_an_error_of_the_load_with_its_last_line(
+    world: Maker, tmp_path: Path
+) -> None:
+    one = world().open()
+    one.train(1, without=["b"])
+    directory = str(tmp_path / "checkpoint")
+    one.launcher.must("save", directory=directory)
+    reply = one.open().launcher.ask("load", directory=directory)
+    assert reply["outcome"] == "error"
+    error = reply["ranks"][0]["error"]
+    assert error["type"] == "CheckpointException"
+    assert "Missing key" in error["text"]
+    assert "\n" not in error["text"]
+    assert "open comes first" in one.launcher.ask("step")["error"]["text"]
+
+
+# Not here: PyTorch 2.13 takes a first shard that is missing for rows that need no reading.
+@pytest.mark.parametrize(
+    ("form", "damage"),
+    [
+        ("dcp", "truncate"),
+        ("dcp", "remove"),
+        ("hf_sharded", "truncate"),
+        ("hf_consolidated", "truncate"),
+        ("hf_consolidated", "remove"),
+    ],
+)
+def test_damage_is_noticed(world: Maker, tmp_path: Path, form: str, damage: str) -> None:
+    one = world(options={"format": form}).open()
+    one.train()
+    directory = tmp_path / "checkpoint"
+    files = one.launcher.must("save", directory=str(directory))["files"]
+    victim = directory / next(name for name in files if not name.startswith("sharded/"))
+    if damage == "remove":
+        victim.unlink()
+    else:
+        victim.write_bytes(victim.read_bytes()[:-40])
+    assert one.launcher.ask("load", directory=str(directory))["outcome"] == "error"
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("rank", [0, 1])
+def test_a_crash_strikes_before_the_operation_asked_for(
+    world: Maker, tmp_path: Path, rank: int, form: str
+) -> None:
+    one = world(options={"format": form})
+    first = tmp_path / "counted"
+    one.open().train()
+    crash = {"rank": rank, "operation": 10**6}
+    whole = one.launcher.must("save", directory=str(first), crash=crash)
+    operations = whole["ranks"][rank]["operations"]
+    assert operations > 0
+    assert "operations" not in whole["ranks"][1 - rank]
+    for operation in (0, operations - 1):
+        one.open().train()
+        directory = tmp_path / f"crashed-{operation}"
+        crash = {"rank": rank, "operation": operation}
+        reply = one.launcher.ask("save", directory=str(directory), crash=crash)
+        assert reply["outcome"] == "died"
+        assert reply["ranks"][rank] == {"outcome": "died", "signal": 9}
+        assert len(reply["files"]) <= len(whole["files"]) + 1  # a temporary file may be left
+        assert "open comes first" in one.launcher.ask("step")["error"]["text"]
+
+
+def test_a_save_to_where_nothing_can_be_written_is_an_error(world: Maker, tmp_path: Path) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("in the way")
+    one = world().open()
+    reply = one.launcher.ask("save", directory=str(blocked / "checkpoint"))
+    assert reply["outcome"] == "error"
+    assert reply["files"] == []
+
+
+def test_states_of_all_parameters_are_in_the_template(world: Maker, tmp_path: Path) -> None:
+    one = world(shard=4).open()
+    one.train()
+    one.launcher.must("save", directory=str(tmp_path / "checkpoint"))
+    one.open(initial_seed=9).launcher.must("load", directory=str(tmp_path / "checkpoint"))
+    names = {f"{param['name']}/{key}" for param in PARAMS for key in ("exp_avg", "exp_avg_sq")}
+    assert names <= set(one.whole())

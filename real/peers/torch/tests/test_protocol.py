@@ -1,0 +1,111 @@
+"""Requests that cannot be understood or come out of order: an error, and the engine goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.peer import Launcher, World
+
+
+def test_hello_names_versions_capabilities_and_options(launcher: Launcher) -> None:
+    hello = launcher.hello
+    assert hello["outcome"] == "ok"
+    assert hello["version"] == 1
+    assert set(hello["versions"]) == {"torch", "python", "instruction_set"}
+    assert hello["arithmetic"] in ("torch", "interval")
+    assert hello["capabilities"]["ranks_max"] == 8
+    assert hello["options"]["implementation"][0] == "single"
+    assert hello["options"]["offload_policy"] == ["none", "cpu"]
+
+
+def test_another_version_is_refused(launcher: Launcher) -> None:
+    reply = launcher.ask("hello", version=2)
+    assert reply["error"]["type"] == "protocol"
+    assert "version 2" in reply["error"]["text"]
+
+
+@pytest.mark.parametrize(
+    "request_name", ["backward", "clip", "step", "zero_grad", "set", "state", "save", "load"]
+)
+def test_nothing_happens_without_a_world(launcher: Launcher, request_name: str) -> None:
+    launcher.must("close")
+    reply = launcher.ask(request_name)
+    assert reply["outcome"] == "error"
+    assert reply["error"]["type"] == "protocol"
+    assert "open comes first" in reply["error"]["text"]
+    assert reply["id"] == launcher.id
+
+
+@pytest.mark.parametrize(
+    ("line", "text"),
+    [
+        (b"{", "one JSON object a line"),
+        (b"[]", "found list"),
+        (b'{"id": 3}', "request is missing"),
+        (b'{"id": 3, "request": "fly"}', "unknown request 'fly'"),
+        (b'{"id": 3, "request": 7}', "request is 7"),
+    ],
+)
+def test_a_line_that_is_no_request_is_answered(launcher: Launcher, line: bytes, text: str) -> None:
+    reply = launcher.say_line(line)
+    assert reply["outcome"] == "error"
+    assert reply["error"]["type"] == "protocol"
+    assert text in reply["error"]["text"]
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        ({"world": {"shard": 0, "replicate": 1}}, "shard is 0"),
+        ({"world": {"replicate": 1}}, "shard is missing"),
+        ({"microbatches": "two"}, "microbatches is 'two'"),
+        ({"params": [{"name": "a"}]}, "params is"),
+        ({"groups": []}, "there is no group 0"),
+        ({"precision": {"param": "fp32"}}, "precision is"),
+        ({"initial": None}, "initial is None"),
+    ],
+)
+def test_an_open_that_lacks_something_names_it(
+    world: Callable[..., World], change: dict[str, Any], text: str
+) -> None:
+    one = world()
+    reply = one.launcher.ask("open", **{**one.request(), **change})
+    assert reply["outcome"] == "error"
+    assert reply["error"]["type"] == "protocol"
+    assert text in reply["error"]["text"]
+
+
+def test_a_request_in_a_world_is_checked_before_any_rank_sees_it(
+    world: Callable[..., World],
+) -> None:
+    one = world().open()
+    wrong: list[tuple[str, dict[str, Any], str]] = [
+        ("backward", {"gradients": ["/x"]}, "1 files of gradients for 2 ranks"),
+        ("backward", {}, "gradients is missing"),
+        ("backward", {"gradients": ["/x", "/y"], "overflow": {}}, "rank is missing"),
+        ("state", {}, "prefix is missing"),
+        ("set", {"groups": [{"lr": 1.0}]}, "name is missing"),
+        ("set", {"clip": "much"}, "clip is 'much'"),
+        ("save", {}, "directory is missing"),
+    ]
+    for request, fields, text in wrong:
+        reply = one.launcher.ask(request, **fields)
+        assert reply["outcome"] == "error"
+        assert text in reply["error"]["text"], reply
+    one.train()  # the world is whole
+
+
+def test_a_rank_that_cannot_read_its_file_ends_the_world_and_not_the_engine(
+    world: Callable[..., World],
+) -> None:
+    one = world().open()
+    reply = one.launcher.ask("backward", gradients=["/nowhere/0", "/nowhere/1"])
+    assert reply["outcome"] == "error"
+    for rank in reply["ranks"]:
+        assert rank["error"]["type"] == "FileNotFoundError"
+        assert "/nowhere/" in rank["error"]["text"]
+    assert "open comes first" in one.launcher.ask("step")["error"]["text"]
+    one.open().train()
