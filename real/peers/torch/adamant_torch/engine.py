@@ -47,6 +47,11 @@ class Engine:
         """Return what `hello` says that this engine can do; `defaults` is what PyTorch can."""
         return defaults
 
+    @classmethod
+    def options(cls, defaults: Message) -> Message:
+        """Return the options of `hello` and what each accepts, the default first."""
+        return defaults
+
     def arithmetic(self) -> str:
         """Return "torch" where PyTorch's own formulas hold bit for bit, else "interval"."""
         return arithmetic.arithmetic(self.opening)

@@ -97,5 +97,5 @@ def reply(kind: type[Engine]) -> Message:
         "versions": arithmetic.versions(),
         "arithmetic": "torch" if arithmetic.known() else "interval",
         "capabilities": kind.capabilities(capabilities()),
-        "options": options(),
+        "options": kind.options(options()),
     }

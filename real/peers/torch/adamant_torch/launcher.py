@@ -12,9 +12,11 @@ from pathlib import Path
 from typing import BinaryIO
 
 from adamant_torch import hello, requests
+from adamant_torch.admission import admit
 from adamant_torch.engine import Engine
 from adamant_torch.protocol import (
     VERSION,
+    EngineError,
     Message,
     ProtocolError,
     decode,
@@ -54,7 +56,7 @@ class Launcher:
             request = decode(line)
             identity = request.get("id")
             return {"id": identity, **self._answer(request)}
-        except ProtocolError as error:
+        except (ProtocolError, EngineError) as error:
             return {"id": identity, **failure(error)}
         except Exception as error:
             traceback.print_exc()
@@ -77,11 +79,16 @@ class Launcher:
         version = field(request, "version", int, "hello")
         if version != VERSION:
             raise ProtocolError(f"hello: version {version}; this engine speaks {VERSION}")
-        self.worlds.timeout_seconds = requests.real(request.get("timeout_seconds", 20.0))
+        seconds = requests.real(request.get("timeout_seconds", self.worlds.timeout_seconds))
+        if seconds != self.worlds.timeout_seconds:  # worlds keep the bound that they began with
+            self.worlds.end()
+        self.worlds.timeout_seconds = seconds
         return hello.reply(self.kind)
 
     def _open(self, request: Message) -> Message:
         opening = requests.opening(request)
+        offer = hello.reply(self.kind)
+        admit(opening, offer["capabilities"], offer["options"])
         self._close()
         self.worlds.take(opening.ranks)
         reply = self._ask(request)

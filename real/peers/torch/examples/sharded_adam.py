@@ -55,6 +55,11 @@ class MyEngine(adamant_torch.Engine):
         """Return what PyTorch can, with AdamW alone."""
         return {**defaults, "optimizers": ["adamw"]}
 
+    @classmethod
+    def options(cls, defaults: dict[str, Any]) -> dict[str, Any]:
+        """Return PyTorch's options without those of PyTorch's optimizer."""
+        return {name: values for name, values in defaults.items() if name != "implementation"}
+
     def arithmetic(self) -> str:
         """Return that any order of operations is right."""
         return "interval"

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.peer import Launcher, World
+from tests.peer import FP32, Launcher, World
 
 
 def test_hello_names_versions_capabilities_and_options(launcher: Launcher) -> None:
@@ -75,6 +75,34 @@ def test_an_open_that_lacks_something_names_it(
     reply = one.launcher.ask("open", **{**one.request(), **change})
     assert reply["outcome"] == "error"
     assert reply["error"]["type"] == "protocol"
+    assert text in reply["error"]["text"]
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        ({"world": {"shard": 9, "replicate": 1}}, "9 ranks; this engine has at most 8"),
+        ({"world": {"shard": 1, "replicate": 5}}, "5 replicas"),
+        ({"optimizer": {"mode": "lion"}}, "optimizer lion"),
+        ({"precision": {**FP32, "main": "fp16"}}, "no recipe of this engine has"),
+        (
+            {
+                "precision": dict.fromkeys(FP32, "fp16") | {"main": "none"},
+                "optimizer": {"mode": "adam", "loss_scale": "dynamic"},
+            },
+            "loss scale dynamic",
+        ),
+        ({"options": {"implementation": "fast"}}, "option implementation: fast; known: ['single'"),
+        ({"options": {"speed": "fast"}}, "option speed: fast; known: ['async_save'"),
+    ],
+)
+def test_an_open_that_goes_beyond_what_hello_offers_is_refused_by_name(
+    world: Callable[..., World], change: dict[str, Any], text: str
+) -> None:
+    one = world()
+    reply = one.launcher.ask("open", **{**one.request(), **change})
+    assert reply["outcome"] == "error"
+    assert reply["error"]["type"] == "EngineError"
     assert text in reply["error"]["text"]
 
 
