@@ -14,9 +14,11 @@
 #include "scenarios/cli/seed.h"
 #include "scenarios/cli/worker_lines.h"
 #include "scenarios/generate/features.h"
+#include "scenarios/generate/offers.h"
 #include "scenarios/pool/interrupt.h"
 #include "scenarios/report/json.h"
 #include "scenarios/report/progress.h"
+#include "scenarios/run/engine_seam.h"
 
 namespace adamant::scenarios {
 
@@ -35,9 +37,9 @@ class FuzzCommand {
         style_(style_of(arguments)),
         outputs_(arguments),
         progress_(wants_progress(arguments), "cases"),
-        seed_(arguments.seed ? *arguments.seed : draw_seed()) {
-    options_.engine = arguments.engine;
-  }
+        seed_(arguments.seed ? *arguments.seed : draw_seed()),
+        engine_(engine_of(arguments)),
+        lacking_(lacking(engine_.capabilities)) {}
 
   Status execute() {
     print(arguments_, fmt::format("seed {}{}\n", seed_, arguments_.seed ? "" : " (drawn)"));
@@ -49,6 +51,14 @@ class FuzzCommand {
   }
 
  private:
+  /// Asked once, before there are workers: an engine outside the process takes seconds to answer.
+  static SearchEngine engine_of(Arguments const& arguments) {
+    SearchEngine engine;
+    if (arguments.engine) engine.name = *arguments.engine;
+    engine.capabilities = capabilities_of(engine_here(engine.name));
+    return engine;
+  }
+
   void search() {
     auto const begin = Clock::now();
     PoolOptions pool{.workers = arguments_.jobs,
@@ -67,7 +77,7 @@ class FuzzCommand {
   std::uint64_t case_of(std::uint64_t job) const { return arguments_.skip + job; }
 
   Scenario scenario_of(std::uint64_t case_index) const {
-    return search_case(seed_, case_index, arguments_.bug);
+    return search_case(seed_, case_index, arguments_.bug, engine_);
   }
 
   std::string answer(std::uint64_t job) const {
@@ -108,9 +118,9 @@ class FuzzCommand {
     document["seed"] = seed_;
     document["cases"] = cases_;
     document["cases_per_second"] = cases_per_second();
-    document["distribution"] = features_json(distribution_);
-    document["pairs"] = pairs_json(distribution_);
-    document["exclusive_pairs"] = exclusive_json();
+    document["distribution"] = features_json(distribution_, lacking_);
+    document["pairs"] = pairs_json(distribution_, lacking_);
+    document["exclusive_pairs"] = exclusive_json(lacking_);
     document["results"] = to_json(results);
     if (interrupted()) document["interrupted"] = true;
     outputs_.commit(document, "fuzz", results);
@@ -143,7 +153,7 @@ class FuzzCommand {
   std::string replay_of(std::uint64_t case_index) const {
     std::string line = fmt::format("{} fuzz --seed {} --skip {} --cases 1",
                                    shell_quoted(arguments_.program), seed_, case_index);
-    if (arguments_.engine) line += " --engine " + *arguments_.engine;
+    if (arguments_.engine) line += " --engine " + shell_quoted(*arguments_.engine);
     if (arguments_.bug) line += " --bug " + *arguments_.bug;
     return line;
   }
@@ -155,7 +165,7 @@ class FuzzCommand {
   void summarise() const {
     if (interrupted()) complain(fmt::format("interrupted after {} cases", cases_));
     if (style_.verbosity != Verbosity::quiet) {
-      if (cases_ > 0) print(arguments_, describe(distribution_));
+      if (cases_ > 0) print(arguments_, describe(distribution_, lacking_));
     } else if (failures_.empty()) {
       return;
     }
@@ -173,6 +183,8 @@ class FuzzCommand {
   Outputs outputs_;
   Progress progress_;
   std::uint64_t seed_;
+  SearchEngine engine_;
+  FeatureSet lacking_;
   RunOptions options_;
   std::uint64_t cases_wanted_ = 0;
   std::uint64_t cases_ = 0;

@@ -17,6 +17,8 @@ namespace adamant::scenarios {
 namespace {
 
 constexpr std::chrono::seconds run_time_max{60};
+// Of an engine in a process of its own, which runs some 20 scenarios a second: most of a minute.
+constexpr std::uint64_t isolated_runs_max = 1'000;
 // The law that takes two runs to judge.
 constexpr char const* repeatability = "determinism.digest";
 
@@ -73,8 +75,7 @@ class Reducer {
     Minimized minimized = scenarios::minimize(
         scenario, reduction.first, reduction.symptom,
         [this](std::span<Scenario const> candidates) { return judge(candidates); },
-        {.capabilities = capabilities_of(scenario.engine.name),
-         .at_once = static_cast<std::size_t>(options_.at_once)});
+        limits(capabilities_of(scenario.engine.name)));
     reduction.scenario = expecting(std::move(minimized.scenario), reduction.symptom);
     reduction.result = std::move(minimized.result);
     reduction.result.name = reduction.scenario.name;
@@ -84,6 +85,15 @@ class Reducer {
     reduction.runs = minimized.runs;
     reduction.complete = minimized.complete;
     reduction.end = confirm(reduction) ? Reduction::End::minimized : Reduction::End::unsteady;
+  }
+
+  MinimizeOptions limits(Capabilities const& capabilities) const {
+    MinimizeOptions limits{.capabilities = capabilities,
+                           .at_once = static_cast<std::size_t>(options_.at_once)};
+    if (!capabilities.isolated) return limits;
+    limits.runs_max = isolated_runs_max;
+    limits.at_once = 1;
+    return limits;
   }
 
   /// Runs what will be written once more: the file has to repeat what was seen.
@@ -100,10 +110,26 @@ class Reducer {
   std::uint64_t runs_ = 0;
 };
 
+/// Is the engine a process already?
+bool runs_in_own_process(std::span<Scenario const> scenarios, RunOptions const& options) {
+  if (scenarios.empty()) return false;
+  return capabilities_of(options.engine.value_or(scenarios.front().engine.name)).isolated;
+}
+
+std::vector<RunResult> run_in_turn(std::span<Scenario const> scenarios, RunOptions const& options) {
+  std::vector<RunResult> results;
+  for (Scenario const& scenario : scenarios) {
+    results.push_back(ended_with(run_in_worker(scenario, options), scenario, options).result);
+    if (interrupted()) return {};
+  }
+  return results;
+}
+
 }  // namespace
 
 std::vector<RunResult> run_isolated(std::span<Scenario const> scenarios,
                                     RunOptions const& options) {
+  if (runs_in_own_process(scenarios, options)) return run_in_turn(scenarios, options);
   std::vector<RunResult> results(scenarios.size());
   std::size_t ended = 0;
   auto const work = [&](std::uint64_t job) {

@@ -1,4 +1,4 @@
-// Minimising as commands do it: every candidate runs in a process of its own, so that a crash, a
+// Minimising as commands do it: every candidate runs apart from this process, so that a crash, a
 // hang or anything left over from another run takes no part in what is found. Used by `fuzz`,
 // `minimize` and `hunt`.
 #pragma once
@@ -16,7 +16,9 @@
 
 namespace adamant::scenarios {
 
-/// Each scenario in a process of its own, all of them at once. Empty after an interrupt.
+/// Each scenario in a process of its own, all of them at once; one after another from here where
+/// their engine is a process already, because starting one takes longer than many runs. Empty after
+/// an interrupt.
 std::vector<RunResult> run_isolated(std::span<Scenario const> scenarios, RunOptions const& options);
 
 /// What became of a scenario that was to be reduced.

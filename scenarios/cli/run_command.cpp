@@ -165,7 +165,7 @@ class RunCommand {
   std::string replay_of(Job const& job) const {
     std::string line = fmt::format("{} run {} --seed {}", shell_quoted(arguments_.program),
                                    shell_quoted(job.file.path.string()), *job.file.scenario.seed);
-    if (arguments_.engine) line += " --engine " + *arguments_.engine;
+    if (arguments_.engine) line += " --engine " + shell_quoted(*arguments_.engine);
     if (arguments_.bug) line += " --bug " + *arguments_.bug;
     if (arguments_.schedules > 0) line += fmt::format(" --schedules {}", arguments_.schedules);
     return line;

@@ -6,12 +6,18 @@
 
 namespace adamant::scenarios {
 
-Scenario search_case(std::uint64_t seed, std::uint64_t index,
-                     std::optional<std::string> const& bug) {
+Scenario search_case(std::uint64_t seed, std::uint64_t index, std::optional<std::string> const& bug,
+                     SearchEngine const& engine) {
   GenerateOptions options;
   options.size = static_cast<int>(std::min<std::uint64_t>(index, 100));
   options.faults = true;
+  options.capabilities = engine.capabilities;
+  if (engine.capabilities.isolated) {
+    options.params_max = 4;
+    options.operations_max = 9;
+  }
   Scenario scenario = generate_scenario(seed, index, options);
+  scenario.engine.name = engine.name;
   scenario.bug = bug;
   return scenario;
 }

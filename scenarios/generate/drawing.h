@@ -4,16 +4,18 @@
 
 #include "scenarios/generate/draws.h"
 #include "scenarios/generate/generate.h"
+#include "scenarios/generate/offers.h"
 
 namespace adamant::scenarios {
 
 class Drawing : public Draws {
  public:
   Drawing(std::uint64_t seed, std::uint64_t index, GenerateOptions const& options)
-      : Draws(seed, index), options_(options) {}
+      : Draws(seed, index), options_(options), off_(options.off | lacking(options.capabilities)) {}
 
   GenerateOptions const& options() const { return options_; }
-  bool allowed(Feature feature) const { return !has(options_.off, feature); }
+  Capabilities const& able() const { return options_.capabilities; }
+  bool allowed(Feature feature) const { return !has(off_, feature); }
   /// A feature that is on in `percent` of the full-size scenarios, rarer in small ones.
   bool feature(Feature which, int percent) {
     bool const drawn = chance(percent * (20 + options_.size) / 120);
@@ -26,6 +28,7 @@ class Drawing : public Draws {
 
  private:
   GenerateOptions const& options_;
+  FeatureSet off_;
 };
 
 }  // namespace adamant::scenarios

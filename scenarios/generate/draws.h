@@ -5,6 +5,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
+#include <vector>
 
 namespace adamant::scenarios {
 
@@ -33,6 +35,12 @@ class Draws {
   }
 
   bool chance(int percent) { return below(100) < percent; }
+
+  /// REQUIRES: `values` has some.
+  template <typename T>
+  T const& one_of(std::vector<T> const& values) {
+    return values[static_cast<std::size_t>(below(std::ssize(values)))];
+  }
 
   template <typename T, std::size_t N>
   T const& one_of(std::array<T, N> const& values) {

@@ -15,6 +15,7 @@ struct Pair {
 
 constexpr std::array exclusive_pairs{
     Pair{Feature::one_rank, Feature::more_than_four_ranks, "one rank is not five"},
+    Pair{Feature::one_rank, Feature::replicated, "one rank is alone"},
     Pair{Feature::one_rank, Feature::empty_shard, "one rank has every row"},
     Pair{Feature::one_rank, Feature::ragged_end, "one rank has every row"},
     Pair{Feature::one_rank, Feature::idle_rank, "there is at least one microbatch"},

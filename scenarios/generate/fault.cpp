@@ -1,10 +1,11 @@
 #include "scenarios/generate/fault.h"
 
 #include <algorithm>
-#include <array>
 #include <set>
 #include <string>
 #include <vector>
+
+#include "scenarios/generate/offers.h"
 
 namespace adamant::scenarios {
 
@@ -75,21 +76,26 @@ class FaultDrawing {
     Fault fault{.at = Fault::Where::save, .then = Fault::Then::crash};
     fault.nth = saves[static_cast<std::size_t>(draws_.below(std::ssize(saves)))];
     fault.rank = draws_.below(scenario_.world.rank_count());
-    bool const early = draws_.chance(30);
-    fault.after_bytes = draws_.below(early ? 64 : 6000);
+    fault.after_bytes = draws_.able().isolated ? draws_.below(file_operations) : draw_bytes();
     scenario_.faults.push_back(fault);
   }
 
+  std::int64_t draw_bytes() {
+    bool const early = draws_.chance(30);
+    return draws_.below(early ? 64 : 6000);
+  }
+
   void make_damage(std::int64_t loads) {
-    constexpr std::array kinds{Fault::Then::flip_byte, Fault::Then::truncate,
-                               Fault::Then::remove_file};
-    Fault fault{.at = Fault::Where::load, .then = draws_.one_of(kinds)};
+    Fault fault{.at = Fault::Where::load, .then = draws_.one_of(damage_kinds(draws_.able()))};
     fault.nth = draws_.between(1, loads);
     fault.file = draws_.below(10);
     if (fault.then != Fault::Then::remove_file) fault.byte = draws_.below(5000);
     scenario_.faults.push_back(fault);
     scenario_.expect = {.kind = Expectation::Kind::refused, .id = "damaged_checkpoint"};
   }
+
+  // What a rank of a process of its own does is counted, not what it writes.
+  static constexpr std::int64_t file_operations = 25;
 
   Drawing& draws_;
   Scenario& scenario_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <set>
+#include <utility>
 
 #include "scenarios/model/rounding_scale.h"
 #include "scenarios/model/units.h"
@@ -15,6 +16,7 @@ namespace {
 constexpr std::array<std::string_view, feature_count> labels{
     "one rank",
     "more than four ranks",
+    "replicas",
     "fewer rows than ranks",
     "ragged end",
     "tensor without elements",
@@ -59,6 +61,8 @@ constexpr std::array<std::string_view, feature_count> labels{
     "load",
     "load on another world",
     "load with another offload",
+    "load with other types",
+    "load in reversed order",
     "crash at a save",
     "damaged checkpoint",
     "out of memory",
@@ -68,6 +72,7 @@ constexpr std::array<std::string_view, feature_count> labels{
     "four steps or more",
     "random schedule",
     "pct schedule",
+    "engine option",
 };
 
 class Collector {
@@ -165,19 +170,24 @@ void add_world(Scenario const& scenario, Collector& found) {
   std::int64_t const ranks = scenario.world.rank_count();
   found.add(Feature::one_rank, ranks == 1);
   found.add(Feature::more_than_four_ranks, ranks > 4);
+  found.add(Feature::replicated, scenario.world.replicate > 1);
   found.add(Feature::idle_rank, scenario.microbatch_count() < ranks);
   found.add(Feature::several_microbatches, scenario.microbatch_count() > ranks);
   found.add(Feature::gradients_normal, scenario.gradients == GradientClass::normal);
   found.add(Feature::gradients_wild, scenario.gradients == GradientClass::wild);
   found.add(Feature::schedule_random, scenario.schedule.strategy == Schedule::Strategy::random);
   found.add(Feature::schedule_pct, scenario.schedule.strategy == Schedule::Strategy::pct);
+  found.add(Feature::engine_option, !scenario.engine.options.empty());
 }
 
 /// Walks a program and remembers just enough of its state to name what is special.
 class ProgramWalk {
  public:
   ProgramWalk(Collector& found, Scenario const& scenario)
-      : found_(found), states_(scenario), has_fp16_(has_fp16_gradients(scenario)) {}
+      : found_(found),
+        states_(scenario),
+        has_fp16_(has_fp16_gradients(scenario)),
+        precision_(scenario.precision) {}
 
   void visit(Action const& action) {
     std::visit([this](auto const& operation) { (*this)(operation); }, action);
@@ -225,6 +235,9 @@ class ProgramWalk {
                load.world && load.world->rank_count() != states_.world().rank_count());
     found_.add(Feature::load_with_other_offload,
                load.offload && *load.offload != states_.offload());
+    Precision const before = std::exchange(precision_, with(precision_, load.precision));
+    found_.add(Feature::load_with_other_precision, precision_ != before);
+    found_.add(Feature::load_reversed, load.order == ParamOrder::reversed);
     has_gradient_ = false;
     fresh_backwards_ = 0;
   }
@@ -253,6 +266,7 @@ class ProgramWalk {
   Collector& found_;
   Whereabouts states_;
   bool has_fp16_;
+  Precision precision_;
   std::set<std::string> saved_;
   std::int64_t steps_ = 0;
   std::int64_t fresh_backwards_ = 0;

@@ -17,6 +17,7 @@ namespace adamant::scenarios {
 enum class Feature {
   one_rank,
   more_than_four_ranks,
+  replicated,
   empty_shard,   // a parameter has fewer rows than ranks, but some
   ragged_end,    // its rows do not divide by the ranks
   empty_tensor,  // it has no elements at all
@@ -61,6 +62,8 @@ enum class Feature {
   load,
   load_on_other_world,  // with another number of ranks
   load_with_other_offload,
+  load_with_other_precision,
+  load_reversed,  // with parameters registered in reversed order
   crash,
   damage,         // to a checkpoint before it is loaded
   out_of_memory,  // when an engine is made
@@ -70,11 +73,13 @@ enum class Feature {
   many_steps,  // four or more
   schedule_random,
   schedule_pct,
+  engine_option,  // not at its default
   count_of_features
 };
 inline constexpr std::size_t feature_count = static_cast<std::size_t>(Feature::count_of_features);
 
 using FeatureSet = std::bitset<feature_count>;
+static_assert(feature_count <= 64, "workers send a set as one number");
 
 inline FeatureSet set_of(Feature feature) {
   return FeatureSet().set(static_cast<std::size_t>(feature));

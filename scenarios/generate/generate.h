@@ -1,7 +1,7 @@
-// Generated scenarios: every one is well-formed and supported, and meets its expectation: to pass,
-// or where a checkpoint is damaged on purpose, to be refused. A scenario is
-// a function of a seed and an index, so a search can name what it found by two numbers. It executes
-// nothing.
+// Generated scenarios: every one is well-formed and supported by an engine with the capabilities
+// that it is drawn for, and meets its expectation: to pass, or where a checkpoint is damaged on
+// purpose, to be refused. A scenario is a function of capabilities, a seed and an index, so a
+// search can name what it found by two numbers. It executes nothing.
 #pragma once
 
 #include <rapidcheck/Gen.h>
@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "scenarios/generate/features.h"
+#include "scenarios/model/capabilities.h"
 #include "scenarios/model/scenario.h"
 
 namespace adamant::scenarios {
@@ -25,6 +26,9 @@ struct GenerateOptions {
   /// Features that no scenario may have. Only what can be left out by itself is: settings,
   /// gradients, schedules and operations; not `one_rank` or `ragged_end`, which follow from sizes.
   FeatureSet off = {};
+  /// What the engine that will run them can do; engines that run in a process of their own get
+  /// smaller scenarios with more checkpoints.
+  Capabilities capabilities = capabilities_of_simulation();
 };
 
 /// The scenario number `index` of `seed`.

@@ -5,6 +5,7 @@
 #include <rapidcheck/Shrinkable.h>
 
 #include "scenarios/generate/exclusive.h"
+#include "scenarios/generate/offers.h"
 #include "scenarios/model/support.h"
 #include "scenarios/yaml/load.h"
 #include "scenarios/yaml/write.h"
@@ -42,10 +43,11 @@ TEST(Generate, EveryFeatureAndEveryPairOfFeaturesIsSeen) {
   for (std::uint64_t i = 0; i < 20000; ++i)
     seen.add(features_of(generate_scenario(3, i, {.faults = true})));
   ASSERT_EQ(seen.cases(), 20000U);
+  FeatureSet const none = lacking(capabilities_of_simulation());
   for (std::size_t a = 0; a < feature_count; ++a) {
     for (std::size_t b = a; b < feature_count; ++b) {
       auto const [fa, fb] = std::pair(static_cast<Feature>(a), static_cast<Feature>(b));
-      bool const possible = compatible(fa, fb);
+      bool const possible = compatible(fa, fb) && !has(none, fa) && !has(none, fb);
       EXPECT_EQ(seen.count(fa, fb) > 0, possible) << label_of(fa) << " with " << label_of(fb);
     }
   }

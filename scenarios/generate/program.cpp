@@ -3,28 +3,67 @@
 #include <algorithm>
 
 #include "real/graph/capture_rule.h"
+#include "scenarios/generate/offers.h"
+#include "scenarios/model/gradient_support.h"
 
 namespace adamant::scenarios {
 
+namespace {
+
+/// Without what the engine does not set.
+void keep_to_offers(AdamOverride& change, Capabilities const& able) {
+  if (!offers(able.set, Settable::lr)) change.lr.reset();
+  if (!offers(able.set, Settable::betas)) change.betas.reset();
+  if (!offers(able.set, Settable::eps)) change.eps.reset();
+  if (!offers(able.set, Settable::weight_decay)) change.weight_decay.reset();
+}
+
+}  // namespace
+
 void ProgramDrawing::make() {
   states_.emplace(scenario_);
+  precision_ = scenario_.precision;
   has_norm_ = scenario_.optimizer.clip.has_value();
-  bool const saves = draws_.feature(Feature::save, 8);  // files cost three times what others do
+  // In the simulator, files cost three times what others do.
+  bool const saves = draws_.feature(Feature::save, draws_.able().isolated ? 55 : 8);
   saves_ = saves && !scenario_.optimizer.capturable;
   captures_ = may_capture();
   std::int64_t const first =
       std::min<std::int64_t>(draws_.scaled(1, 8), draws_.options().operations_max);
   std::int64_t const count =
       draws_.between(first, draws_.scaled(1, draws_.options().operations_max));
-  for (std::int64_t i = 0; i < count; ++i) {
-    Action action = draw_action();
-    track(action);
-    scenario_.program.push_back({.action = std::move(action), .line = {}});
-  }
+  for (std::int64_t i = 0; i < count; ++i) append(draw_action());
+  if (draws_.able().isolated && newly_saved_ && draws_.allowed(Feature::load)) end_with_load();
+}
+
+// An engine may refuse what others execute, such as a step that finds gradients of some parameters
+// alone; a zero_grad changes the subject.
+void ProgramDrawing::append(Action action) {
+  scenario_.program.push_back({.action = std::move(action), .line = {}});
+  Action& last = scenario_.program.back().action;
+  if (refuse_gradient_use(scenario_, draws_.able()))
+    last =
+        offers(draws_.able().zero_grad, ZeroGradKind::none) ? Action(ZeroGrad{}) : Action(Check{});
+  track(last);
+}
+
+void ProgramDrawing::end_with_load() {
+  append(draw_load(saved_.back()));
+  append(Backward{});
+  append(Step{});
 }
 
 Action ProgramDrawing::draw_action() {
   if (captures_ && draws_.chance(35)) return draw_graph();
+  if (draws_.able().isolated && saves_) {
+    bool const at_once = scenario_.program.empty() && draws_.chance(25);
+    if (at_once) return draw_checkpoint();  // before there are any moments
+    if (newly_loaded_ && draws_.chance(70)) return draw_usual();
+  }
+  return draw_any();
+}
+
+Action ProgramDrawing::draw_any() {
   bool const keeps = draws_.chance(36);
   if (keeps && saves_) return draw_checkpoint();
   bool const usual = draws_.chance(50);
@@ -34,13 +73,14 @@ Action ProgramDrawing::draw_action() {
   if (any == 1 && draws_.allowed(Feature::step_without_gradient)) return Step{};
   if (any == 2 && draws_.allowed(Feature::set)) return draw_set();
   if (any == 3 && draws_.allowed(Feature::check)) return Check{};
+  bool const keeps_zeros = !offers(draws_.able().zero_grad, ZeroGradKind::none);
   if (any == 4 && draws_.allowed(Feature::zero_grad_keeps)) return ZeroGrad{.set_to_none = false};
   if (any == 5 && draws_.allowed(Feature::accumulated_backward)) return draw_backward();
   if (any == 6 && has_gradient_) return Step{};
   if (any == 7 && may_move_states())
     return states_->away() ? Action(ReloadStates{}) : Action(OffloadStates{});
   if (any == 8 && draws_.allowed(Feature::overflow)) return Overflow{};
-  return ZeroGrad{.set_to_none = true};
+  return ZeroGrad{.set_to_none = !keeps_zeros};
 }
 
 Action ProgramDrawing::draw_usual() {
@@ -88,7 +128,25 @@ Action ProgramDrawing::draw_checkpoint() {
 
 Action ProgramDrawing::draw_load(std::string const& name) {
   Load load{.from = name};
+  draw_other_world(load);
+  if (draws_.feature(Feature::load_with_other_offload, 40)) {
+    Offload const offload = settings_.draw_offload();
+    if (offload != states_->offload()) load.offload = offload;
+  }
+  draw_other_types(load);
+  if (draws_.able().loads_in_any_order && scenario_.params.size() > 1 &&
+      draws_.feature(Feature::load_reversed, 25))
+    load.order = ParamOrder::reversed;
+  return load;
+}
+
+void ProgramDrawing::draw_other_world(Load& load) {
   bool const other = draws_.feature(Feature::load_on_other_world, 70);
+  if (draws_.able().isolated) {
+    World const world = settings_.draw_small_world();
+    if (other && world != states_->world()) load.world = world;
+    return;
+  }
   std::int64_t ranks_max = std::min(draws_.scaled(1, 9), draws_.options().ranks_max + 1);
   if (!draws_.allowed(Feature::more_than_four_ranks))
     ranks_max = std::min<std::int64_t>(ranks_max, 4);
@@ -96,11 +154,13 @@ Action ProgramDrawing::draw_load(std::string const& name) {
   if (fewer) ranks_max = std::min(ranks_max, states_->world().rank_count());
   std::int64_t const ranks = draws_.between(1, ranks_max);
   if (other && ranks != states_->world().rank_count()) load.world = World{.shard = ranks};
-  if (draws_.feature(Feature::load_with_other_offload, 40)) {
-    Offload const offload = settings_.draw_offload();
-    if (offload != states_->offload()) load.offload = offload;
-  }
-  return load;
+}
+
+void ProgramDrawing::draw_other_types(Load& load) {
+  if (!draws_.allowed(Feature::load_with_other_precision)) return;
+  bool const other = draws_.feature(Feature::load_with_other_precision, 25);
+  Precision const to = draws_.one_of(load_recipes(draws_.able()));
+  if (other) load.precision = difference(precision_, to);
 }
 
 bool ProgramDrawing::may_capture() const {
@@ -164,13 +224,16 @@ Backward ProgramDrawing::captured_backward() {
 Action ProgramDrawing::draw_set() {
   Set set;
   settings_.make_override(set.change.adam, false);
+  keep_to_offers(set.change.adam, draws_.able());
   bool const adam_alone = draws_.chance(scenario_.optimizer.capturable ? 50 : 80);
-  if (adam_alone) return set;
-  bool const clips = draws_.chance(50);
-  if (clips && draws_.allowed(Feature::clip) && (has_norm_ || !keeps_norm()))
+  bool const clips = !adam_alone && draws_.chance(50);
+  bool const scales = !adam_alone && !clips;
+  if (clips && draws_.allowed(Feature::clip) && (has_norm_ || !keeps_norm()) &&
+      offers(draws_.able().set, Settable::clip))
     set.change.clip = draw_clip();
-  if (!clips) settings_.make_loss_scale(set.change.loss_scale.emplace());
-  return set;
+  if (scales && offers(draws_.able().set, Settable::loss_scale))
+    settings_.make_loss_scale(set.change.loss_scale.emplace());
+  return set == Set{} ? Action(Check{}) : Action(set);
 }
 
 bool ProgramDrawing::keeps_norm() const {
@@ -193,7 +256,13 @@ void ProgramDrawing::track(Action const& action) {
   if (std::holds_alternative<Backward>(action)) has_gradient_ = unused_backward_ = true;
   if (std::holds_alternative<Train>(action)) has_gradient_ = unused_backward_ = false;
   if (std::holds_alternative<Save>(action)) newly_saved_ = true;
-  if (std::holds_alternative<Load>(action)) newly_saved_ = has_gradient_ = unused_backward_ = false;
+  if (std::holds_alternative<Step>(action) || std::holds_alternative<Train>(action))
+    newly_loaded_ = false;
+  if (auto const* load = std::get_if<Load>(&action)) {
+    newly_saved_ = has_gradient_ = unused_backward_ = false;
+    newly_loaded_ = true;
+    precision_ = with(precision_, load->precision);
+  }
   if (auto const* zero = std::get_if<ZeroGrad>(&action)) {
     has_gradient_ = !zero->set_to_none;
     unused_backward_ = false;

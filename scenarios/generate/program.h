@@ -1,5 +1,6 @@
 // The operations of a scenario, drawn one after another for settings that are known: mostly what a
-// training loop would do next, else anything that is no refusal at that point.
+// training loop would do next, else anything that is no refusal at that point. Where a checkpoint
+// costs no more than any other operation, half of the programs save.
 #pragma once
 
 #include <optional>
@@ -27,7 +28,12 @@ class ProgramDrawing {
   /// The next operation. Half of the time it is what a training loop would do next, so that long
   /// programs make progress; otherwise any.
   Action draw_action();
+  Action draw_any();
   Action draw_usual();
+  /// Appends the action, or what may stand in its place where the engine would refuse it.
+  void append(Action action);
+  /// A load of the last save and a step behind it: what a checkpoint lost shows there.
+  void end_with_load();
   bool may_run_backward() const;
   Action draw_train();
   Action draw_backward();
@@ -35,6 +41,8 @@ class ProgramDrawing {
   /// A save, or the load of what was saved: mostly by turns, so that few files show much.
   Action draw_checkpoint();
   Action draw_load(std::string const& name);
+  void draw_other_world(Load& load);
+  void draw_other_types(Load& load);
   bool may_capture() const;
   /// May operations come in any order, so that any part of an iteration may be replayed?
   bool any_order() const;
@@ -55,6 +63,8 @@ class ProgramDrawing {
   bool saves_ = false;  // checkpoints occur
   std::vector<std::string> saved_;
   bool newly_saved_ = false;           // since the last load
+  bool newly_loaded_ = false;          // since the last step
+  Precision precision_;                // as the last load left it
   bool has_norm_ = false;              // of `clip`, at this point of the program
   std::optional<Whereabouts> states_;  // from the first operation on
   bool has_gradient_ = false;

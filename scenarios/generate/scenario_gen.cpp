@@ -17,8 +17,8 @@ rc::Gen<Scenario> scenario_gen(GenerateOptions options) {
     sized.size = std::min({size, options.size, 100});
     rc::Random stream = random;
     Scenario scenario = generate_scenario(stream.next(), 0, sized);
-    return rc::shrinkable::shrinkRecur(std::move(scenario), [](Scenario const& value) {
-      return rc::seq::fromContainer(simpler(value));
+    return rc::shrinkable::shrinkRecur(std::move(scenario), [options](Scenario const& value) {
+      return rc::seq::fromContainer(simpler(value, options.capabilities));
     });
   };
 }

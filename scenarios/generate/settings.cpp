@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "scenarios/generate/offers.h"
 #include "scenarios/model/rounding_scale.h"
 
 namespace adamant::scenarios {
@@ -18,6 +19,15 @@ constexpr std::array exact_scales{0.5F, 1.0F, 8.0F, 256.0F};  // also of fp16 gr
 constexpr std::array rounding_scales{0.1F, 3.0F, 1000.0F, 1e30F};
 constexpr std::array usual_rates{1e-3F, 3e-4F, 1e-2F};
 
+/// The only choice where there is one.
+void keep_to_offers(Optimizer& optimizer, Capabilities const& able) {
+  if (!offers(able.optimizers, optimizer.adam.mode)) optimizer.adam.mode = able.optimizers.front();
+  if (!offers(able.step_counters, optimizer.step_counter))
+    optimizer.step_counter = able.step_counters.front();
+  if (!offers(able.bias_correction, optimizer.adam.bias_correction))
+    optimizer.adam.bias_correction = able.bias_correction.front();
+}
+
 }  // namespace
 
 void SettingsDrawing::make_before_program() {
@@ -27,10 +37,13 @@ void SettingsDrawing::make_before_program() {
   make_optimizer();
   make_gradients();
   make_offload();
+  if (!draws_.able().own_precision) make_offered_precision();
+  make_engine_options();
 }
 
 void SettingsDrawing::make_after_program() {
   make_schedule();
+  if (!draws_.able().own_precision) return;
   make_precision();
   if (!may_round()) widen_gradients();
 }
@@ -40,6 +53,10 @@ float SettingsDrawing::draw_norm() {
 }
 
 void SettingsDrawing::make_world() {
+  if (draws_.able().isolated) {
+    scenario_.world = draw_small_world();
+    return;
+  }
   constexpr std::array usual{1, 2, 2, 3, 3, 4, 4, 4, 4, 4};
   bool const large = draws_.chance(26);
   std::int64_t const ranks = large ? draws_.between(5, 8) : draws_.one_of(usual);
@@ -48,6 +65,19 @@ void SettingsDrawing::make_world() {
   if (!draws_.allowed(Feature::more_than_four_ranks))
     ranks_max = std::min<std::int64_t>(ranks_max, 4);
   scenario_.world.shard = std::min(ranks, ranks_max);
+}
+
+World SettingsDrawing::draw_small_world() {
+  constexpr std::array usual{1, 1, 2, 2, 2, 2, 3, 3, 4};
+  bool const large = draws_.chance(4);
+  bool const replicates = draws_.feature(Feature::replicated, 25);
+  std::int64_t const drawn = large ? draws_.between(5, 8) : draws_.one_of(usual);
+  std::int64_t ranks = std::min(drawn, draws_.scaled(1, draws_.options().ranks_max));
+  ranks = std::min(ranks, draws_.able().ranks_max);
+  if (!draws_.allowed(Feature::more_than_four_ranks)) ranks = std::min<std::int64_t>(ranks, 4);
+  std::int64_t const replicas_max = std::min(draws_.able().replicate_max, ranks);
+  std::int64_t const replicas = replicates ? draws_.between(1, replicas_max) : 1;
+  return {.shard = ranks / replicas, .replicate = replicas};
 }
 
 void SettingsDrawing::make_params() {
@@ -74,14 +104,23 @@ void SettingsDrawing::make_shape(std::vector<std::int64_t>& shape) {
   std::int64_t const dimensions = draws_.between(1, 3);
   shape.push_back(make_rows());
   for (std::int64_t d = 1; d < dimensions; ++d) {
-    shape.push_back(draws_.between(1, draws_.scaled(1, dimensions == 2 ? 12 : 5)));
+    std::int64_t const largest = draws_.able().isolated ? 4 : dimensions == 2 ? 12 : 5;
+    shape.push_back(draws_.between(1, draws_.scaled(1, largest)));
   }
   if (draws_.feature(Feature::empty_tensor, 8)) {
     shape[static_cast<std::size_t>(draws_.below(dimensions))] = 0;
   }
 }
 
+// Around the numbers of ranks, where shards are uneven or empty.
+std::int64_t SettingsDrawing::make_few_rows() {
+  bool const prime = draws_.chance(30);
+  std::int64_t const rows = draws_.between(1, 6);
+  return std::min<std::int64_t>(prime ? draws_.between(0, 2) * 4 + 3 : rows, draws_.scaled(1, 11));
+}
+
 std::int64_t SettingsDrawing::make_rows() {
+  if (draws_.able().isolated) return make_few_rows();
   std::int64_t const kind = draws_.below(10);
   std::int64_t rows = draws_.between(1, 9);
   if (kind >= 4) rows = draws_.one_of(prime_rows);
@@ -137,6 +176,7 @@ void SettingsDrawing::make_optimizer() {
   if (draws_.feature(Feature::counter_per_parameter, 40))
     optimizer.step_counter = StepCounter::parameter;
   if (draws_.feature(Feature::no_bias_correction, 20)) optimizer.adam.bias_correction = false;
+  keep_to_offers(optimizer, draws_.able());
   if (draws_.feature(Feature::cast_gradient, 15)) optimizer.decoupled_grad = false;
   if (!optimizer.decoupled_grad) optimizer.keep_cast_grad = draws_.chance(40);
   if (draws_.feature(Feature::capturable, 20)) optimizer.capturable = true;
@@ -155,6 +195,10 @@ void SettingsDrawing::make_loss_scale(LossScale& scale) {
     scale = {.kind = LossScale::Kind::fixed, .value = draw_scale()};
   if (draws_.feature(Feature::loss_scale_dynamic, 15))
     scale = {.kind = LossScale::Kind::dynamic, .value = 0};
+  auto const& offered = draws_.able().loss_scale;
+  if (offers(offered, scale.kind)) return;
+  scale = {.kind = offered.front()};
+  if (scale.kind == LossScale::Kind::fixed) scale.value = exact_scales.front();
 }
 
 bool SettingsDrawing::may_round() const {
@@ -169,6 +213,8 @@ float SettingsDrawing::draw_scale() {
 void SettingsDrawing::make_gradients() {
   if (draws_.feature(Feature::gradients_normal, 25)) scenario_.gradients = GradientClass::normal;
   if (draws_.feature(Feature::gradients_wild, 25)) scenario_.gradients = GradientClass::wild;
+  auto const& offered = draws_.able().gradients;
+  if (!offers(offered, scenario_.gradients)) scenario_.gradients = offered.front();
   std::int64_t count = draws_.between(1, draws_.scaled(1, 9));
   bool const as_many_as_ranks = draws_.chance(30);
   if (as_many_as_ranks) return;
@@ -228,6 +274,30 @@ void SettingsDrawing::make_precision() {
   for (Param& param : scenario_.params) {
     bool const own = draws_.chance(40);
     if (own) make_own_precision(param);
+  }
+}
+
+void SettingsDrawing::make_offered_precision() {
+  auto offered = recipes(draws_.able().precisions);
+  if (any_scale_rounds(scenario_) && !draws_.allowed(Feature::loss_scale_rounds))
+    std::erase_if(offered, [](Precision const& p) { return p.grad == GradType::fp16; });
+  std::erase_if(offered, [&](Precision const& p) {
+    return (p.param == ParamType::bf16 && !draws_.allowed(Feature::weights_bf16)) ||
+           (p.param == ParamType::fp16 && !draws_.allowed(Feature::weights_fp16)) ||
+           (p.main != MainType::none && !draws_.allowed(Feature::main_weights)) ||
+           (p.grad != GradType::fp32 && !draws_.allowed(Feature::gradients_16_bits)) ||
+           (p.exp_avg == StateType::bf16 && !draws_.allowed(Feature::moments_bf16));
+  });
+  bool const first = draws_.chance(45);  // what most people train with
+  scenario_.precision = first ? offered.front() : draws_.one_of(offered);
+}
+
+/// Only what is not the default is written.
+void SettingsDrawing::make_engine_options() {
+  for (EngineOption const& option : draws_.able().options) {
+    std::string const& value = draws_.one_of(option.values);
+    bool const writes = value != option.values.front() && draws_.allowed(Feature::engine_option);
+    if (writes) scenario_.engine.options.emplace_back(option.name, value);
   }
 }
 

@@ -27,6 +27,8 @@ class SettingsDrawing {
   /// For `clip`.
   float draw_norm();
   Offload draw_offload();
+  /// Of a few ranks: whoever runs in processes of their own pays for each.
+  World draw_small_world();
 
  private:
   void make_world();
@@ -34,6 +36,7 @@ class SettingsDrawing {
   static std::string name_of_param(std::int64_t index, bool in_units);
   void make_shape(std::vector<std::int64_t>& shape);
   std::int64_t make_rows();
+  std::int64_t make_few_rows();
   void make_groups();
   float draw_rate(bool extreme);
   float draw_epsilon(bool extreme);
@@ -47,6 +50,9 @@ class SettingsDrawing {
   void make_offload();
   void make_schedule();
   void make_precision();
+  /// One of the recipes that the engine offers, where types do not combine freely.
+  void make_offered_precision();
+  void make_engine_options();
   /// Another type for the weight, and a main weight that goes with it.
   void make_own_precision(Param& param);
   /// A dynamic scale begins at 2^32, which fp16 has no room for.

@@ -104,12 +104,22 @@ class Replacements {
     propose_load(load, [](Load& simpler) { simpler.world.reset(); });
     propose_load(load, [](Load& simpler) { simpler.layout.reset(); });
     propose_load(load, [](Load& simpler) { simpler.precision = {}; });
+    propose_types(load);
     propose_load(load, [](Load& simpler) { simpler.offload.reset(); });
+    propose_load(load, [](Load& simpler) { simpler.order.reset(); });
     if (load.offload) propose_load(load, [](Load& simpler) { simpler.offload = Offload(); });
     if (!load.world) return;
     for (std::int64_t const ranks : {std::int64_t{1}, std::int64_t{2}, std::int64_t{3},
                                      load.world->shard / 2, load.world->shard - 1})
       if (ranks >= 1) propose_load(load, [&](Load& simpler) { simpler.world = World{ranks, 1}; });
+    propose_load(load, [](Load& simpler) { simpler.world->replicate = 1; });
+  }
+  void propose_types(Load const& load) {
+    propose_load(load, [](Load& simpler) { simpler.precision.param.reset(); });
+    propose_load(load, [](Load& simpler) { simpler.precision.grad.reset(); });
+    propose_load(load, [](Load& simpler) { simpler.precision.main.reset(); });
+    propose_load(load, [](Load& simpler) { simpler.precision.exp_avg.reset(); });
+    propose_load(load, [](Load& simpler) { simpler.precision.exp_avg_sq.reset(); });
   }
   void propose_load(Load const& load) { all_.push_back({load}); }
   template <typename Change>

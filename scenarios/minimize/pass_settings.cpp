@@ -1,5 +1,6 @@
 // Settings, options and faults back at their defaults, or at the usual values where they matter.
 #include <cstddef>
+#include <iterator>
 
 #include "scenarios/minimize/passes.h"
 #include "scenarios/minimize/usual.h"
@@ -24,9 +25,17 @@ void for_each_place(Change const& change) {
     change(place);
 }
 
+/// The engine's own choices, back at its defaults together and one by one.
+void reset_options(Scenario const& scenario, Candidates& candidates) {
+  candidates.offer([](Scenario& s) { s.engine.options.clear(); });
+  for (std::ptrdiff_t i = 0; i < std::ssize(scenario.engine.options); ++i)
+    candidates.offer([&](Scenario& s) { s.engine.options.erase(s.engine.options.begin() + i); });
+}
+
 }  // namespace
 
 void reset_settings(Scenario const& scenario, Candidates& candidates) {
+  reset_options(scenario, candidates);
   candidates.offer([](Scenario& s) {
     s.optimizer = {};
     s.layout = Layout::fsdp2;

@@ -6,6 +6,7 @@
 
 #include "scenarios/generate/generate.h"
 #include "scenarios/model/support.h"
+#include "scenarios/model/testing/peer_capabilities.h"
 #include "scenarios/run/testing/small_scenario.h"
 #include "scenarios/yaml/load.h"
 #include "scenarios/yaml/write.h"
@@ -52,6 +53,55 @@ TEST(Passes, EachProposesSomethingForSomeScenario) {
   for (char const* const later : {"precision", "faults", "eager replays", "usual precision"})
     silent.erase(later);
   EXPECT_TRUE(silent.empty()) << *silent.begin();
+}
+
+bool proposes(Scenario const& from, Scenario const& wanted, Capabilities const& capabilities) {
+  for (Pass const& pass : passes())
+    for (Scenario const& candidate : proposed_by(pass, from, capabilities))
+      if (candidate == wanted) return true;
+  return false;
+}
+
+/// What only engines outside the process offer.
+Scenario for_a_peer() {
+  Scenario scenario = with_program({operation(Train{1}), operation(Save{"a"}),
+                                    operation(Load{.from = "a",
+                                                   .world = World{.shard = 1, .replicate = 2},
+                                                   .precision = {.grad = GradType::bf16},
+                                                   .order = ParamOrder::reversed})});
+  scenario.world = {.shard = 2, .replicate = 2};
+  scenario.engine.options = {{"implementation", "fused"}, {"async_save", "true"}};
+  return scenario;
+}
+
+TEST(Passes, TakeBackWhatEnginesOutsideTheProcessOffer) {
+  Capabilities const peer = capable_peer();
+  Scenario const scenario = for_a_peer();
+  ASSERT_FALSE(refuse(scenario, peer)) << refuse(scenario, peer)->message;
+  auto const without = [&](auto const& change) {
+    Scenario simpler = scenario;
+    change(simpler, std::get<Load>(simpler.program[2].action));
+    return proposes(scenario, simpler, peer);
+  };
+  EXPECT_TRUE(without([](Scenario& s, Load&) { s.engine.options.clear(); }));
+  EXPECT_TRUE(
+      without([](Scenario& s, Load&) { s.engine.options.erase(s.engine.options.begin()); }));
+  EXPECT_TRUE(without([](Scenario& s, Load&) { s.engine.options.pop_back(); }));
+  EXPECT_TRUE(without([](Scenario& s, Load&) { s.world.replicate = 1; }));
+  EXPECT_TRUE(without([](Scenario&, Load& load) { load.world->replicate = 1; }));
+  EXPECT_TRUE(without([](Scenario&, Load& load) { load.order.reset(); }));
+  EXPECT_TRUE(without([](Scenario&, Load& load) { load.precision.grad.reset(); }));
+}
+
+TEST(Passes, ProposeNothingThatAPeerRefuses) {
+  Capabilities const peer = capable_peer();
+  for (std::uint64_t i = 0; i < 6; ++i) {
+    Scenario const scenario = generate_scenario(12, 37 * i, {.faults = true, .capabilities = peer});
+    for (Scenario const& candidate : simpler(scenario, peer)) {
+      ASSERT_LT(weight_of(candidate), weight_of(scenario));
+      ASSERT_FALSE(refuse(candidate, peer)) << write_scenario(candidate);
+    }
+  }
 }
 
 TEST(Repaired, DropsWhatRefersToNothing) {

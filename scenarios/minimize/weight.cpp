@@ -32,6 +32,7 @@ class Weighing {
     weigh_precision(scenario_.precision);
     weigh_offload(scenario_.offload);
     for (Fault const& fault : scenario_.faults) weigh_fault(fault);
+    weight_[Digit::features] += scenario_.engine.options.size();
     feature(scenario_.layout != Layout::fsdp2, 1);
     feature(scenario_.gradients != GradientClass::exact,
             static_cast<std::uint64_t>(scenario_.gradients));
@@ -105,6 +106,7 @@ class Weighing {
     weigh_override(load.precision);
     if (load.offload) weigh_offload(*load.offload);
     feature(load.offload.has_value(), 0);
+    feature(load.order);
   }
 
   void weigh_params() {

@@ -16,9 +16,10 @@
 
 namespace adamant::scenarios {
 
-/// In which type a rank sums its own microbatches: precision.grad, or precision.param where the
-/// gradient comes from an autograd through the parameter as it is computed with.
-enum class GradientType { grad, param };
+/// The numbers that a rank's gradient may have before it is reduced: those of precision.grad, of
+/// precision.param where it comes from an autograd through the parameter as it is computed with, or
+/// of both at once.
+enum class GradientType { grad, param, both };
 
 /// A part of a scenario's recipe: the types that may stand together, each kind freely combined.
 struct PrecisionOffer {
@@ -64,6 +65,7 @@ struct Capabilities {
   std::vector<Layout> layouts = {};  // none: it executes nothing
   std::int64_t ranks_max = std::numeric_limits<std::int64_t>::max();
   std::int64_t replicate_max = 1;
+  bool empty_tensors = true;  // may a parameter have no element
 
   // ---- number formats ----
   std::vector<PrecisionOffer> precisions = {};
@@ -81,6 +83,8 @@ struct Capabilities {
   std::vector<LossScale::Kind> loss_scale = {};
   /// The scaler divides gradients where they are, so that they cannot be used again.
   bool unscales_in_place = false;
+  /// Clip and scaler change the gradient where it lies, and a state shows it so.
+  bool gradients_in_place = false;
   std::vector<Settable> set = {};
 
   // ---- operations ----

@@ -47,6 +47,7 @@ constexpr Meaning reason_table[] = {
     {"unsupported.clip_without_norm", "a bare clip needs a number in optimizer.clip"},
     {"unsupported.decoupled_grad", "gradients are not handed over as cast copies"},
     {"unsupported.duplicate_main", "param and main are of one type: two copies of one weight"},
+    {"unsupported.empty_tensor", "this engine wants elements in every parameter"},
     {"unsupported.engine", "this program cannot drive that engine"},
     {"unsupported.engine_options", "an option, or a value of it, that the engine does not offer"},
     {"unsupported.faults", "a fault that cannot be injected there"},

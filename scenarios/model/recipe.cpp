@@ -98,6 +98,17 @@ std::vector<AdamConfig> group_configs(Optimizer const& optimizer,
   return configs;
 }
 
+PrecisionOverride difference(Precision const& from, Precision const& to) {
+  PrecisionOverride change;
+  if (to.param != from.param) change.param = to.param;
+  if (to.grad != from.grad) change.grad = to.grad;
+  if (to.main != from.main) change.main = to.main;
+  if (to.exp_avg != from.exp_avg) change.exp_avg = to.exp_avg;
+  if (to.exp_avg_sq != from.exp_avg_sq) change.exp_avg_sq = to.exp_avg_sq;
+  if (to.state_scale != from.state_scale) change.state_scale = to.state_scale;
+  return change;
+}
+
 bool duplicates_main(Precision const& precision) {
   return (precision.param == ParamType::fp32 && precision.main == MainType::fp32) ||
          (precision.param == ParamType::bf16 && precision.main == MainType::bf16) ||

@@ -54,6 +54,9 @@ std::optional<NumberFormat> format_of(StateType type);
 /// `recipe` with everything that `change` names replaced.
 Precision with(Precision recipe, PrecisionOverride const& change);
 
+/// What leads from one recipe to the other: with(from, difference(from, to)) is `to`.
+PrecisionOverride difference(Precision const& from, Precision const& to);
+
 /// Would `param` and `main` be two copies of one type?
 bool duplicates_main(Precision const& precision);
 

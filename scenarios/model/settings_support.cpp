@@ -93,6 +93,16 @@ MaybeRefusal refuse_world(Scenario const& scenario, Capabilities const& able) {
   });
 }
 
+MaybeRefusal refuse_empty_tensors(Scenario const& scenario, Capabilities const& able) {
+  if (able.empty_tensors) return std::nullopt;
+  for (Param const& param : scenario.params)
+    if (std::find(param.shape.begin(), param.shape.end(), 0) != param.shape.end())
+      return unsupported("empty_tensor",
+                         "parameter `" + param.name + "` has no elements; supported: one or more",
+                         param.line);
+  return std::nullopt;
+}
+
 MaybeRefusal refuse_offload(Scenario const& scenario, Capabilities const& able) {
   bool const offloads = scenario.offload.index() != 0;
   SourceLine const line = scenario.places[Place::offload];
@@ -199,14 +209,14 @@ MaybeRefusal refuse_set(SettingsChange const& change, SourceLine line, Capabilit
 MaybeRefusal refuse_operation(Operation const& operation, Capabilities const& able) {
   if (auto const* set = std::get_if<Set>(&operation.action))
     return refuse_set(set->change, operation.line, able);
-  if (auto const* zero = std::get_if<ZeroGrad>(&operation.action)) {
-    auto const kind = zero->set_to_none ? ZeroGradKind::none : ZeroGradKind::zeros;
-    if (!offers(able.zero_grad, kind))
-      return unsupported("zero_grad",
-                         std::string("zero_grad is asked for; supported: set_to_none: ") +
-                             (zero->set_to_none ? "false" : "true"),
-                         operation.line);
-  }
+  auto const* const zero = std::get_if<ZeroGrad>(&operation.action);
+  bool const zeroes = zero != nullptr || std::holds_alternative<Train>(operation.action);
+  bool const to_none = zero == nullptr || zero->set_to_none;
+  if (zeroes && !offers(able.zero_grad, to_none ? ZeroGradKind::none : ZeroGradKind::zeros))
+    return unsupported("zero_grad",
+                       std::string("zero_grad is asked for; supported: set_to_none: ") +
+                           (to_none ? "false" : "true"),
+                       operation.line);
   if (moves_states(operation.action) && !able.offload)
     return unsupported("offload", "offload and reload are not among what this engine does",
                        operation.line);
@@ -240,8 +250,8 @@ MaybeRefusal refuse_settings(Scenario const& scenario, Capabilities const& capab
   if (capabilities.layouts.empty())
     return unsupported("engine", "engine is asked for; supported: sim, sim-unchecked, cuda",
                        scenario.places[Place::engine]);
-  for (auto const refuse_part : {refuse_precision, refuse_world, refuse_offload, refuse_optimizer,
-                                 refuse_options, refuse_rest})
+  for (auto const refuse_part : {refuse_precision, refuse_world, refuse_empty_tensors,
+                                 refuse_offload, refuse_optimizer, refuse_options, refuse_rest})
     if (auto refusal = refuse_part(scenario, capabilities)) return refusal;
   return std::nullopt;
 }

@@ -115,6 +115,8 @@ Row const rows[] = {
      "unsupported.reload_resident", 6},
     {"", "[{save: a}, {load: {from: a, offload: {states: {}}}}, reload]", "", "", 0},
     {"", "[{save: a}, {load: {from: a, offload: none}}, offload]", "offload: {hybrid: {}}", "", 0},
+    {"", "[{save: a}, {load: {from: a, order: reversed}}]", "", "unsupported.order", 6},
+    {"", "[{save: a}, {load: {from: a, order: listed}}]", "", "", 0},
     {"", "[{save: a}]", "engine: {name: cuda}", "unsupported.save", 6},
     {"", "[{save: a}]", "", "", 0},
     {"", "[{save: a}, {load: {from: a, world: {shard: 3}}}]", "", "", 0},

@@ -112,7 +112,7 @@ std::int64_t microbatches_max(GradientClass gradients, NumberFormat format) {
 std::vector<NumberFormat> summed_in(Precision const& precision, GradientType local) {
   std::vector<NumberFormat> formats{format_of(precision.grad)};
   auto const param = format_of(precision.param);
-  if (local == GradientType::param && param) formats.push_back(*param);
+  if (local != GradientType::grad && param) formats.push_back(*param);
   return formats;
 }
 

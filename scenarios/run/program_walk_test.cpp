@@ -134,6 +134,24 @@ TEST(ProgramWalk, ALoadLeadsToASettingThatStays) {
   }
 }
 
+TEST(ProgramWalk, ALoadKeepsTheOrderAndTypesOfTheOneBefore) {
+  Program const program(with_program(
+      {operation(Save{"a"}),
+       operation(
+           Load{.from = "a", .precision = {.grad = GradType::bf16}, .order = ParamOrder::reversed}),
+       operation(Load{.from = "a"}), operation(Load{.from = "a", .order = ParamOrder::listed})}));
+  ASSERT_EQ(program.setting_count(), 3);
+  EXPECT_EQ(program.setting(1).order, ParamOrder::reversed);
+  EXPECT_EQ(program.setting(2).order, ParamOrder::listed);
+  for (int const setting : {1, 2})
+    EXPECT_EQ(program.setting(setting).precision.grad, GradType::bf16);
+  ProgramWalk walk(program);
+  EXPECT_EQ(walk.next()->checkpoint, "a");
+  EXPECT_TRUE(walk.next()->sets_anew);
+  EXPECT_FALSE(walk.next()->sets_anew);
+  EXPECT_TRUE(walk.next()->sets_anew);
+}
+
 TEST(ProgramWalk, WhatNoSaveBeforeALoadHasMadeIsForeign) {
   Program const program(with_program({operation(Load{.from = "b"}), operation(Save{"a"}),
                                       operation(Load{.from = "a"}), operation(Save{"b"}),

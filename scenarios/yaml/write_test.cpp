@@ -179,6 +179,7 @@ Action action(Scenario const& scenario, std::set<std::string>& saved, int depth)
       if (coin()) load.world = world();
       if (coin()) load.layout = any_of<Layout>();
       if (coin()) load.offload = offload();
+      if (coin()) load.order = any_of<ParamOrder>();
       return load;
     }
     case 12:
