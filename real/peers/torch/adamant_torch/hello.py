@@ -46,6 +46,7 @@ def capabilities() -> Message:
         "precisions": precisions(),
         "own_precision": False,
         "gradient_type": "both",
+        "unscales_in_place": True,
         "gradients_in_place": True,
         "empty_tensors": False,
         "optimizers": ["adamw", "adam"],
