@@ -40,7 +40,7 @@ def loss_scale(opening: Opening) -> str:
 def loss_scales(opening: Opening, capabilities: Message) -> list[str]:
     """Return the kinds of loss scale that go with the scenario's recipe of types."""
     asked = asdict(opening.precision)
-    for entry in capabilities["precisions"]:
+    for entry in [*capabilities["precisions"], *capabilities.get("load_precisions", [])]:
         if all(asked[key] in entry[key] for key in asked):
             kinds: list[str] = entry.get("loss_scale", capabilities["loss_scale"])
             return kinds

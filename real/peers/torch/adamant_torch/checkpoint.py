@@ -72,11 +72,13 @@ def save(options: Options, state: State, directory: str) -> None:
         dcp_save(content, storage_writer=writer(options, directory))
 
 
-def load(options: Options, state: State, directory: str) -> None:
-    """Read a checkpoint into `state`. A collective."""
+def load(
+    options: Options, state: State, moments: tuple[torch.dtype, torch.dtype], directory: str
+) -> None:
+    """Read a checkpoint into `state`; `moments` are the types to allocate. A collective."""
     _, optimizer, _ = state
     if options.template == "allocate":
-        allocate(optimizer)
+        allocate(optimizer, moments)
     elif options.state_dict == "plain":
         step_without_effect(optimizer)
     content = gather(options, state)
@@ -133,15 +135,16 @@ def spread(options: Options, state: State, content: StateDict) -> None:
         scaler.load_state_dict(content["scaler"])
 
 
-def allocate(optimizer: torch.optim.Optimizer) -> None:
-    """Make the states of parameters that have none, as the optimizer's first step would."""
+def allocate(optimizer: torch.optim.Optimizer, moments: tuple[torch.dtype, torch.dtype]) -> None:
+    """Make the states of parameters that have none, in the types that the scenario names."""
+    first, second = moments
     for group in optimizer.param_groups:
         for parameter in group["params"]:
             state = optimizer.state[parameter]
             if not state:
                 state["step"] = torch.tensor(0.0, dtype=torch.float32)
-                state["exp_avg"] = torch.zeros_like(parameter)
-                state["exp_avg_sq"] = torch.zeros_like(parameter)
+                state["exp_avg"] = torch.zeros_like(parameter, dtype=first)
+                state["exp_avg_sq"] = torch.zeros_like(parameter, dtype=second)
 
 
 def step_without_effect(optimizer: torch.optim.Optimizer) -> None:

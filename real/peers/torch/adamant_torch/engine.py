@@ -75,7 +75,8 @@ class Engine:
     def load(self, directory: str) -> list[str]:
         """Read a checkpoint, together with the other ranks; return what it did not carry."""
         options = checkpoint.Options.of(self.opening.options)
-        checkpoint.load(options, self._state(), directory)
+        moments = model.moment_dtypes(self.opening.precision)
+        checkpoint.load(options, self._state(), moments, directory)
         return options.not_carried()
 
     # --- verbs ----------------------------------------------------------------------------------

@@ -36,6 +36,17 @@ def precisions() -> list[Message]:
     ]
 
 
+def load_precisions() -> list[Message]:
+    """Return what a load may change to beside those: moments wider than their weights.
+
+    An optimizer of a user's own may keep such; what PyTorch's makes of them is for a load to show.
+    """
+    return [
+        precision([BF16], [BF16], "none", FP32),
+        {**precision([FP16], [FP16], "none", FP32), "loss_scale": ["none"]},
+    ]
+
+
 def capabilities() -> Message:
     """Return what PyTorch can. DCP exchanges its plans by way of numpy."""
     checkpoints = has("numpy")
@@ -44,9 +55,9 @@ def capabilities() -> Message:
         "ranks_max": 8,
         "replicate_max": 4,
         "precisions": precisions(),
+        "load_precisions": load_precisions(),
         "own_precision": False,
         "gradient_type": "both",
-        "unscales_in_place": True,
         "gradients_in_place": True,
         "empty_tensors": False,
         "optimizers": ["adamw", "adam"],

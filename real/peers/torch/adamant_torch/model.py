@@ -78,6 +78,11 @@ def weight_dtype(precision: Precision) -> torch.dtype:
     return DTYPES[precision.param if precision.main == "none" else precision.main]
 
 
+def moment_dtypes(precision: Precision) -> tuple[torch.dtype, torch.dtype]:
+    """Return the types that the scenario names for the first and the second moment."""
+    return DTYPES[precision.exp_avg], DTYPES[precision.exp_avg_sq]
+
+
 def mixed_precision(precision: Precision) -> MixedPrecisionPolicy:
     """Return the policy that makes `param` and `grad` of a recipe what they are."""
     weights = weight_dtype(precision)

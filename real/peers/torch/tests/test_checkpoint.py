@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import torch
 
 from tests.peer import PARAMS, Launcher, World, different
 
@@ -91,6 +92,25 @@ def test_names_find_their_values_in_any_order_and_positions_do_not(
         other = world(params=params[::-1], options=chosen).open(initial_seed=9)
         other.launcher.must("load", directory=directory)
         assert (different(before, other.whole()) == []) == finds
+
+
+@pytest.mark.parametrize("template", ["allocate", "step"])
+def test_a_recipe_with_wider_moments_can_be_loaded_and_shows_their_stored_type(
+    world: Maker, tmp_path: Path, template: str
+) -> None:
+    chosen = {"template": template}
+    directory = str(tmp_path / "checkpoint")
+    one = world(options=chosen).open()
+    one.train()
+    one.launcher.must("save", directory=directory)
+    recipe = {"param": "bf16", "grad": "bf16", "main": "none"}
+    wide = {**recipe, "exp_avg": "fp32", "exp_avg_sq": "fp32"}
+    other = world(options=chosen, precision=wide).open(initial_seed=9)
+    other.launcher.must("load", directory=directory)
+    stored = {name: value.dtype for name, value in other.whole().items()}
+    assert (
+        stored[f"{PARAMS[0]['name']}/exp_avg"] == torch.bfloat16
+    )  # PyTorch 2.13 keeps no wider ones
 
 
 def test_a_missing_state_is_an_error_of_the_load_with_its_last_line(
