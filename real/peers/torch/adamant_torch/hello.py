@@ -58,6 +58,7 @@ def capabilities() -> Message:
         "load_precisions": load_precisions(),
         "own_precision": False,
         "gradient_type": "both",
+        "unscales_in_place": True,
         "gradients_in_place": True,
         "empty_tensors": False,
         "optimizers": ["adamw", "adam"],
