@@ -1,9 +1,10 @@
 """Checkpoints by PyTorch DCP: what goes into the state dict, and how one is made to load into.
 
 Three formats: DCP's own, and Hugging Face safetensors as shards or consolidated. The state dict
-comes from PyTorch's helpers (names as keys) or is that of model and optimizer as they are (the
-optimizer's keys are positions). A load fills a state dict that is already there; states that a
-new optimizer has not made yet are allocated, or made by a step that changes nothing.
+comes from PyTorch's helpers (names as keys, nested or flat) or is that of model and optimizer as
+they are (the optimizer's keys are positions). A load fills a state dict that is already there; what
+a new optimizer has not made yet is allocated, or made by a step that changes nothing. Nothing is
+renamed, checked or forgiven here: it is what a careful user would write.
 """
 
 from __future__ import annotations
@@ -19,10 +20,9 @@ from torch.distributed.checkpoint.hf_storage import (
     HuggingFaceStorageWriter,
 )
 from torch.distributed.checkpoint.state_dict import (
-    get_model_state_dict,
-    get_optimizer_state_dict,
-    set_model_state_dict,
-    set_optimizer_state_dict,
+    StateDictOptions,
+    get_state_dict,
+    set_state_dict,
 )
 from torch.distributed.checkpoint.state_dict_loader import load as dcp_load
 from torch.distributed.checkpoint.state_dict_saver import async_save as dcp_async_save
@@ -57,6 +57,10 @@ class Options:
         """Whether the format holds tensors and nothing else."""
         return self.format != "dcp"
 
+    def of_helpers(self) -> StateDictOptions:
+        """Return the options of PyTorch's helpers."""
+        return StateDictOptions(flatten_optimizer_state_dict=self.state_dict == "flat")
+
     def not_carried(self) -> list[str]:
         """Return what does not come back from a load."""
         return ["groups", "scaler", "clip"] if self.tensors_only else ["clip"]
@@ -65,6 +69,8 @@ class Options:
 def save(options: Options, state: State, directory: str) -> None:
     """Write a checkpoint. A collective; an asynchronous save is waited for."""
     content = gather(options, state)
+    if options.tensors_only:
+        content = tensors_of(content)
     if options.async_save:
         saving: Any = dcp_async_save(content, storage_writer=writer(options, directory))
         saving.result()
@@ -75,15 +81,20 @@ def save(options: Options, state: State, directory: str) -> None:
 def load(
     options: Options, state: State, moments: tuple[torch.dtype, torch.dtype], directory: str
 ) -> None:
-    """Read a checkpoint into `state`; `moments` are the types to allocate. A collective."""
+    """Read a checkpoint into `state`. A collective. States are made only where there are none.
+
+    `moments` are the types in which a template is allocated.
+    """
     _, optimizer, _ = state
-    if options.template == "allocate":
+    if not optimizer.state and options.template == "allocate":
         allocate(optimizer, moments)
-    elif options.state_dict == "plain":
+    elif not optimizer.state and options.state_dict == "plain":  # the helpers step by themselves
         step_without_effect(optimizer)
     content = gather(options, state)
-    dcp_load(content, storage_reader=reader(options, directory))
-    spread(options, state, content)
+    loaded = tensors_of(content) if options.tensors_only else content
+    dcp_load(loaded, storage_reader=reader(options, directory))
+    settings = {} if loaded is content else content["optim"]
+    spread(options, state, {**content, **loaded, "optim": {**settings, **loaded["optim"]}})
 
 
 def writer(options: Options, directory: str) -> StorageWriter:
@@ -105,52 +116,56 @@ def reader(options: Options, directory: str) -> StorageReader:
 def gather(options: Options, state: State) -> StateDict:
     """Return the state dict to save, or to load into."""
     model, optimizer, scaler = state
-    if options.state_dict == "helpers":
-        content: StateDict = {
-            "model": get_model_state_dict(model),
-            "optim": get_optimizer_state_dict(model, optimizer),
-        }
+    if options.state_dict == "plain":
+        content: StateDict = {"model": model.state_dict(), "optim": optimizer.state_dict()}
     else:
-        content = {"model": model.state_dict(), "optim": optimizer.state_dict()}
-    if options.tensors_only:
-        content["optim"] = {"state": content["optim"]["state"]}
-    elif scaler is not None:
+        names, states = get_state_dict(model, optimizer, options=options.of_helpers())
+        content = {"model": names, "optim": states}
+    if scaler is not None:
         content["scaler"] = scaler.state_dict()
     return content
+
+
+def tensors_of(content: StateDict) -> StateDict:
+    """Return the part of a state dict that a format of tensors alone can hold."""
+    optim = content["optim"]
+    flat = {key: value for key, value in optim.items() if key.startswith("state.")}
+    return {"model": content["model"], "optim": flat or {"state": optim["state"]}}
 
 
 def spread(options: Options, state: State, content: StateDict) -> None:
     """Give a loaded state dict to model, optimizer and scaler."""
     model, optimizer, scaler = state
-    if options.tensors_only:  # the groups that are there stay
-        groups = gather(Options(state_dict=options.state_dict), state)["optim"]["param_groups"]
-        content["optim"]["param_groups"] = groups
-    if options.state_dict == "helpers":
-        set_model_state_dict(model, content["model"])
-        set_optimizer_state_dict(model, optimizer, content["optim"])
-    else:
+    if options.state_dict == "plain":
         model.load_state_dict(content["model"])
         optimizer.load_state_dict(content["optim"])
-    if scaler is not None and "scaler" in content:
+    else:
+        set_state_dict(
+            model,
+            optimizer,
+            model_state_dict=content["model"],
+            optim_state_dict=content["optim"],
+            options=options.of_helpers(),
+        )
+    if scaler is not None:
         scaler.load_state_dict(content["scaler"])
 
 
 def allocate(optimizer: torch.optim.Optimizer, moments: tuple[torch.dtype, torch.dtype]) -> None:
-    """Make the states of parameters that have none, in the types that the scenario names."""
+    """Make all states, in the types that the scenario names, with values unlike any saved one."""
     first, second = moments
+    nothing = float("nan")
     for group in optimizer.param_groups:
         for parameter in group["params"]:
-            state = optimizer.state[parameter]
-            if not state:
-                state["step"] = torch.tensor(0.0, dtype=torch.float32)
-                state["exp_avg"] = torch.zeros_like(parameter, dtype=first)
-                state["exp_avg_sq"] = torch.zeros_like(parameter, dtype=second)
+            optimizer.state[parameter] = {
+                "step": torch.tensor(0.0, dtype=torch.float32),
+                "exp_avg": torch.full_like(parameter, nothing, dtype=first),
+                "exp_avg_sq": torch.full_like(parameter, nothing, dtype=second),
+            }
 
 
 def step_without_effect(optimizer: torch.optim.Optimizer) -> None:
     """Make all states by a step with gradients of zeros and a learning rate of zero."""
-    if optimizer.state:
-        return
     rates = [group["lr"] for group in optimizer.param_groups]
     for group in optimizer.param_groups:
         group["lr"] = 0.0

@@ -119,6 +119,11 @@ class Engine:
         """Step the optimizer; return False where the scaler skipped it."""
         return self.scaling.step(self.optimizer)
 
+    def loaded(self) -> None:
+        """Begin anew after a load: no gradient is left, and no verdict."""
+        self.zero_grad(set_to_none=True)
+        self.scaling.skipped = False
+
     def zero_grad(self, set_to_none: bool) -> None:
         """Drop the gradients, or fill them with zeros."""
         self.optimizer.zero_grad(set_to_none=set_to_none)

@@ -95,7 +95,7 @@ def options() -> Message:
         "implementation": ["single", "foreach", "fused"],
         "format": formats(),
         "template": ["allocate", "step"],
-        "state_dict": ["helpers", "plain"],
+        "state_dict": ["helpers", "plain", "flat"],
         "async_save": ["false", "true"],
         "offload_policy": ["none", "cpu"],
     }

@@ -154,7 +154,9 @@ class Rank:
 
     def load(self, request: Message) -> Message:
         """Read a checkpoint."""
-        return {"not_carried": self.running().load(request["directory"])}
+        not_carried = self.running().load(request["directory"])
+        self.running().loaded()
+        return {"not_carried": not_carried}
 
     def close(self, _: Message) -> Message:
         """Let go of model and optimizer."""

@@ -29,6 +29,7 @@ class Scaling:
     def set_loss_scale(self, loss_scale: float | str) -> None:
         """Begin, change or end the loss scale."""
         self.fixed = None
+        self.skipped = False
         if loss_scale == "none":
             self.scaler = None
         elif loss_scale == "dynamic":

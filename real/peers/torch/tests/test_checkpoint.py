@@ -13,7 +13,9 @@ from tests.peer import PARAMS, Launcher, World, different
 
 Maker = Callable[..., World]
 FORMATS = ["dcp", "hf_sharded", "hf_consolidated"]
-WAYS = list(itertools.product(["helpers", "plain"], ["allocate", "step"], ["false", "true"]))
+WAYS = list(
+    itertools.product(["helpers", "plain", "flat"], ["allocate", "step"], ["false", "true"])
+)
 
 
 @pytest.fixture(autouse=True)
@@ -184,6 +186,18 @@ def test_a_save_to_where_nothing_can_be_written_is_an_error(world: Maker, tmp_pa
     reply = one.launcher.ask("save", directory=str(blocked / "checkpoint"))
     assert reply["outcome"] == "error"
     assert reply["files"] == []
+
+
+def test_a_load_leaves_no_gradient_and_no_verdict(world: Maker, tmp_path: Path) -> None:
+    one = world(loss_scale="dynamic").open()
+    one.train()
+    one.launcher.must("save", directory=str(tmp_path / "checkpoint"))
+    one.backward(2, overflow={"rank": 0, "name": "c", "index": 0, "value": "inf"})
+    one.launcher.must("step")
+    one.launcher.must("load", directory=str(tmp_path / "checkpoint"))
+    ranks, _ = one.state()
+    assert not ranks[0]["scale"]["skipped"]
+    assert not any(shard["has_gradient"] for shard in ranks[0]["shards"])
 
 
 def test_states_of_all_parameters_are_in_the_template(world: Maker, tmp_path: Path) -> None:
