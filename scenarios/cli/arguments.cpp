@@ -12,6 +12,7 @@
 #include "scenarios/model/laws.h"
 #include "scenarios/pool/pool.h"
 #include "scenarios/report/output_file.h"
+#include "scenarios/yaml/vocabulary.h"
 #include "scenarios/yaml/words.h"
 
 namespace adamant::scenarios {
@@ -162,15 +163,7 @@ class Parser {
   }
 
   void set_engine(std::string const& name) {
-    constexpr std::string_view prefix = "exec:";
-    if (name == "torch" || (name.starts_with(prefix) && name.size() > prefix.size())) {
-      throw EndOfProgram{
-          .status = 3,
-          .text = "--engine " + name +
-                  ": engines outside of this process are not driven by version " ADAMANT_VERSION
-                  "; sim and sim-unchecked are here\n"};
-    }
-    if (name != "sim" && name != "sim-unchecked" && name != "cuda") {
+    if (!is_engine_name(name)) {
       throw CLI::ValidationError("--engine: `" + name +
                                  "` is none of sim, sim-unchecked, cuda, torch, exec:COMMAND");
     }

@@ -54,7 +54,7 @@ class MinimizeCommand {
     }
     name_ = found.files.front().path.string();
     scenario_ = std::move(found.files.front().scenario);
-    if (arguments_.engine) scenario_.engine = {.name = *arguments_.engine, .options = {}};
+    if (arguments_.engine) scenario_.engine.replace(*arguments_.engine);
     if (arguments_.seed) scenario_.seed = arguments_.seed;
     if (arguments_.bug) scenario_.bug = arguments_.bug;
     if (!scenario_.seed) draw();

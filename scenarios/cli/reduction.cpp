@@ -25,7 +25,7 @@ constexpr char const* repeatability = "determinism.digest";
 /// The scenario as it will be written: what the caller adds is in it, and it expects to pass.
 Scenario prepared(Scenario scenario, RunOptions const& options) {
   scenario.seed = options.seed.value_or(scenario.seed.value_or(0));
-  if (options.engine) scenario.engine = {.name = *options.engine, .options = {}};
+  if (options.engine) scenario.engine.replace(*options.engine);
   if (options.schedule) scenario.schedule = *options.schedule;
   if (!options.bug.empty()) scenario.bug = options.bug;
   scenario.expect = {};

@@ -84,6 +84,7 @@ class RunCommand {
     for (std::string const& error : found.errors) complain(error);
     if (!found.errors.empty() || !has_distinct_dumps(found.files)) return false;
     if (!engines_have_bugs()) pass_over_bugs(found.files);
+    if (!arguments_.engine) pass_over_engines(found.files);
     std::optional<std::uint64_t> const drawn = draw_if_needed(found.files);
     bool const several = found.files.size() > 1;
     for (ScenarioFile& file : found.files) add_job(std::move(file), drawn, several);
@@ -91,11 +92,32 @@ class RunCommand {
   }
 
   /// A directory may hold scenarios that no engine here can run; who names one wants to hear of it.
-  void pass_over_bugs(std::vector<ScenarioFile>& files) const {
-    auto const passed = std::erase_if(files, [&](ScenarioFile const& file) {
-      auto const& named = arguments_.paths;
-      return file.scenario.bug && std::find(named.begin(), named.end(), file.path) == named.end();
+  bool is_named(ScenarioFile const& file) const {
+    auto const& named = arguments_.paths;
+    return std::find(named.begin(), named.end(), file.path) != named.end();
+  }
+
+  /// Those for engines outside the process that this machine lacks.
+  void pass_over_engines(std::vector<ScenarioFile>& files) const {
+    std::map<std::string, int> lacking;  // by reason: how many
+    std::erase_if(files, [&](ScenarioFile const& file) {
+      if (is_named(file)) return false;
+      try {
+        static_cast<void>(capabilities_of(file.scenario.engine.name));
+        return false;
+      } catch (MachineLacks const& error) {
+        ++lacking[error.what()];
+        return true;
+      }
     });
+    if (style_.verbosity == Verbosity::quiet) return;
+    for (auto const& [why, count] : lacking)
+      print(arguments_, fmt::format("passed over {} scenarios: {}\n", count, why));
+  }
+
+  void pass_over_bugs(std::vector<ScenarioFile>& files) const {
+    auto const passed = std::erase_if(
+        files, [&](ScenarioFile const& file) { return file.scenario.bug && !is_named(file); });
     if (passed == 0 || style_.verbosity == Verbosity::quiet) return;
     print(arguments_,
           fmt::format("passed over {} scenarios with a bug: this engine has none\n", passed));
@@ -127,7 +149,7 @@ class RunCommand {
   void add_job(ScenarioFile file, std::optional<std::uint64_t> drawn, bool several) {
     Job job{.file = std::move(file), .options = {}};
     Scenario& scenario = job.file.scenario;
-    if (arguments_.engine) scenario.engine = {.name = *arguments_.engine, .options = {}};
+    if (arguments_.engine) scenario.engine.replace(*arguments_.engine);
     if (arguments_.bug) scenario.bug = arguments_.bug;
     if (arguments_.seed) scenario.seed = arguments_.seed;
     if (!scenario.seed) scenario.seed = drawn;

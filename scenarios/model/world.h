@@ -66,6 +66,12 @@ struct EngineChoice {
   std::string name = "sim";  // sim | sim-unchecked | cuda | torch | exec:COMMAND
   std::vector<std::pair<std::string, std::string>> options = {};  // in file order, values as text
 
+  /// The engine of that name instead. Options are words of one engine: others forget them.
+  void replace(std::string const& other) {
+    if (name != other) options.clear();
+    name = other;
+  }
+
   friend bool operator==(EngineChoice const&, EngineChoice const&) = default;
 };
 

@@ -1,13 +1,12 @@
-// What is known of engines by name.
+// What is known of engines by name, and what others say of themselves.
 #include "scenarios/run/engine_seam.h"
+#include "scenarios/run/peer/peer_engine.h"
 
 namespace adamant::scenarios {
 
 Capabilities capabilities_of(std::string_view engine) {
   if (auto const* known = capabilities_in_process(engine)) return *known;
-  Capabilities nothing;
-  nothing.engine = engine;
-  return nothing;
+  return capabilities_of_peer(engine);
 }
 
 }  // namespace adamant::scenarios

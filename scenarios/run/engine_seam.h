@@ -39,6 +39,11 @@ struct Shard {
 /// `room`, which then has to live as long as the result.
 std::span<float const> values_of(Shard const& shard, std::vector<float>& room);
 
+/// A number for digests that any bit of a shard changes, but for those of a NaN: any counts as the
+/// same one, because which it is follows from the order of operands, and that is a compiler's
+/// choice.
+std::uint64_t weighted_sum(Shard const& shard);
+
 /// What a rank's engine says of loss scale and clipping.
 struct RankScaling {
   float loss_scale = 1;   // of the next backward

@@ -227,9 +227,7 @@ RunResult judge(Scenario const& scenario, RunOptions const& options, std::uint64
 
 /// The scenario with what the options replace.
 Scenario effective(Scenario scenario, RunOptions const& options) {
-  std::string const asked = options.engine.value_or(scenario.engine.name);
-  scenario.engine.name = engine_here(asked);
-  if (options.engine) scenario.engine.options.clear();
+  scenario.engine.replace(engine_here(options.engine.value_or(scenario.engine.name)));
   if (!options.bug.empty()) scenario.bug = options.bug;
   if (options.schedule) scenario.schedule = *options.schedule;
   return scenario;

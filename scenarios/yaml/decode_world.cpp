@@ -28,15 +28,10 @@ void decode_hybrid(Reader& reader, Field const& field, Offload& offload) {
   offload = hybrid;
 }
 
-bool is_engine(std::string_view name) {
-  if (name.starts_with(exec_prefix)) return name.size() > exec_prefix.size();
-  return std::find(engine_names.begin(), engine_names.end(), name) != engine_names.end();
-}
-
 void decode_engine_name(Reader& reader, Field const& field, std::string& name) {
   std::string found;
   if (!reader.text(field, found)) return;
-  if (is_engine(found)) {
+  if (is_engine_name(found)) {
     name = std::move(found);
   } else {
     reader.mismatch(field, list_words(engine_names) + ", or exec:COMMAND");

@@ -95,4 +95,12 @@ inline constexpr std::array<std::string_view, 4> engine_names{"sim", "sim-unchec
                                                               "torch"};
 inline constexpr std::string_view exec_prefix = "exec:";
 
+/// Is it one of engine_names, or a command?
+constexpr bool is_engine_name(std::string_view name) {
+  if (name.starts_with(exec_prefix)) return name.size() > exec_prefix.size();
+  for (std::string_view const known : engine_names)
+    if (name == known) return true;
+  return false;
+}
+
 }  // namespace adamant::scenarios

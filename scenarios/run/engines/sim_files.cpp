@@ -8,6 +8,7 @@
 #include <system_error>
 #include <utility>
 
+#include "scenarios/run/damage.h"
 #include "scenarios/run/engines/sim_storage.h"
 #include "scenarios/run/run.h"
 #include "sim/sim.h"
@@ -15,8 +16,6 @@
 namespace adamant::scenarios {
 
 namespace {
-
-constexpr std::byte flipped_bit{0x10};
 
 std::vector<std::byte> bytes_of(std::filesystem::path const& path) {
   std::ifstream file(path, std::ios::binary);
@@ -31,20 +30,10 @@ std::string path_of(std::string_view checkpoint, std::string_view file) {
   return fmt::format("{}/{}", checkpoint, file);
 }
 
-bool wants_stale_files(Scenario const& scenario) {
-  return std::any_of(scenario.faults.begin(), scenario.faults.end(),
-                     [](Fault const& fault) { return fault.then == Fault::Then::stale_file; });
-}
-
-/// Which of `count` things a fault is about; it may count on from the first again.
-std::size_t index_of(std::optional<std::int64_t> number, std::size_t count) {
-  return static_cast<std::size_t>(number.value_or(0)) % count;
-}
-
 }  // namespace
 
 SimFiles::SimFiles(EngineTask const& task)
-    : task_(task), keeps_old_(wants_stale_files(task.scenario)) {
+    : task_(task), keeps_old_(wants_stale_files(task.scenario.faults)) {
   for (std::string const& name : task.program.foreign_checkpoints()) import_foreign(name);
 }
 
@@ -76,13 +65,6 @@ std::vector<StoredFile> SimFiles::files_of(std::string_view checkpoint) const {
   return files;
 }
 
-SimFiles::Files SimFiles::copy_of(std::string_view checkpoint) const {
-  Files copy;
-  for (StoredFile const& file : files_of(checkpoint))
-    copy.emplace(file.name, std::vector<std::byte>(file.bytes.begin(), file.bytes.end()));
-  return copy;
-}
-
 void SimFiles::begin_save() {
   ++saves_;
   for (Fault const& fault : task_.scenario.faults)
@@ -95,7 +77,7 @@ bool SimFiles::end_save(std::string_view checkpoint) {
   if (crash_point_.armed()) return crash(), true;
   if (keeps_old_) {
     std::string const name(checkpoint);
-    older_[name] = std::exchange(newest_[name], copy_of(checkpoint));
+    older_[name] = std::exchange(newest_[name], copy_of(files_of(checkpoint)));
   }
   return false;
 }
@@ -127,38 +109,14 @@ std::string SimFiles::begin_load(std::string_view checkpoint) {
 }
 
 std::string SimFiles::spoil(std::string const& checkpoint, Fault const& fault) {
-  auto const files = files_of(checkpoint);
-  if (files.empty()) return "";
-  if (fault.then == Fault::Then::stale_file) return put_back_stale(checkpoint, fault);
-  StoredFile const& file = files[index_of(fault.file, files.size())];
-  std::string const path = path_of(checkpoint, file.name);
-  std::vector<std::byte> bytes(file.bytes.begin(), file.bytes.end());
-  if (fault.then == Fault::Then::remove_file) {
+  auto const damage = damage_of(fault, files_of(checkpoint), older_[checkpoint]);
+  if (!damage) return "";
+  std::string const path = path_of(checkpoint, damage->file);
+  if (damage->bytes)
+    disk_.overwrite(path, *damage->bytes);
+  else
     disk_.lose(path);
-    return path + " was removed";
-  }
-  if (bytes.empty()) return "";
-  if (fault.then == Fault::Then::truncate) {
-    auto const half = static_cast<std::int64_t>(bytes.size() / 2);
-    bytes.resize(index_of(fault.byte.value_or(half), bytes.size()));
-    disk_.overwrite(path, bytes);
-    return fmt::format("{} was cut to {} bytes", path, bytes.size());
-  }
-  std::size_t const at = index_of(fault.byte, bytes.size());
-  bytes[at] ^= flipped_bit;
-  disk_.overwrite(path, bytes);
-  return fmt::format("a bit of byte {} of {} was flipped", at, path);
-}
-
-std::string SimFiles::put_back_stale(std::string const& checkpoint, Fault const& fault) {
-  Files const& old = older_[checkpoint];
-  if (old.empty()) return "";
-  auto const file =
-      std::next(old.begin(), static_cast<std::ptrdiff_t>(index_of(fault.file, old.size())));
-  auto const now = newest_[checkpoint].find(file->first);
-  if (now != newest_[checkpoint].end() && now->second == file->second) return "";
-  disk_.overwrite(path_of(checkpoint, file->first), file->second);
-  return path_of(checkpoint, file->first) + " is that of an older save";
+  return path + " " + damage->what;
 }
 
 }  // namespace adamant::scenarios

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "real/checkpoint/storage.h"
+#include "scenarios/run/damage.h"
 #include "scenarios/run/engine_seam.h"
 #include "sim/world/crash_point.h"
 #include "sim/world/disk.h"
@@ -44,13 +45,9 @@ class SimFiles {
 
  private:
   friend class SimStorage;  // the rank's side of the same thing
-  using Files = std::map<std::string, std::vector<std::byte>>;
-
   void crash();
   void import_foreign(std::string const& checkpoint);
-  Files copy_of(std::string_view checkpoint) const;
   std::string spoil(std::string const& checkpoint, Fault const& fault);
-  std::string put_back_stale(std::string const& checkpoint, Fault const& fault);
 
   EngineTask const& task_;
   sim::Disk disk_;
@@ -61,8 +58,8 @@ class SimFiles {
   // By checkpoint: what the last save and the one before it left. Kept where the scenario wants
   // stale files.
   bool keeps_old_ = false;
-  std::map<std::string, Files, std::less<>> newest_;
-  std::map<std::string, Files, std::less<>> older_;
+  std::map<std::string, KeptFiles, std::less<>> newest_;
+  std::map<std::string, KeptFiles, std::less<>> older_;
 };
 
 }  // namespace adamant::scenarios

@@ -1,5 +1,6 @@
 // The engines of a program that was linked with the simulator.
 #include "scenarios/run/engines/sim_engine.h"
+#include "scenarios/run/peer/peer_engine.h"
 #include "scenarios/run/run.h"
 
 namespace adamant::scenarios {
@@ -7,8 +8,10 @@ namespace adamant::scenarios {
 std::unique_ptr<ScenarioEngine> make_scenario_engine(std::string_view name) {
   if (name == "sim") return std::make_unique<SimEngine>(SimEngine::Variant::checked);
   if (name == "sim-unchecked") return std::make_unique<SimEngine>(SimEngine::Variant::unchecked);
+  if (is_peer(name)) return make_peer_engine(name);
   throw MachineLacks("engine `" + std::string(name) +
-                     "`: this program has sim and sim-unchecked; cuda is in adamant-cuda");
+                     "`: this program has sim, sim-unchecked, torch and exec:COMMAND; cuda is in "
+                     "adamant-cuda");
 }
 
 bool engines_have_bugs() {

@@ -82,6 +82,7 @@ void MemoryJudge::follow(Primitive const& operation) {
 }
 
 void MemoryJudge::compare(WorldView const& world) {
+  if (!world.shown().memory) return;
   auto live = world.allocations();
   if (live)
     std::sort(live->begin(), live->end(), [](WorldAllocation const& a, WorldAllocation const& b) {

@@ -1,0 +1,132 @@
+// The engine in NumPy (real/peers/numpy), right and wrong, as any engine outside the process.
+#include "scenarios/run/peer/peer_engine.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <thread>
+#include <vector>
+
+#include "scenarios/run/peer/testing/processes.h"
+#include "scenarios/run/run.h"
+#include "scenarios/run/testing/scratch.h"
+#include "scenarios/run/testing/small_scenario.h"
+
+namespace adamant::scenarios {
+namespace {
+
+using std::chrono_literals::operator""ms;
+
+std::string python() {
+  char const* const chosen = std::getenv("ADAMANT_PYTHON");
+  return chosen == nullptr ? "python3" : chosen;
+}
+
+bool has_numpy() {
+  static bool const known = std::system((python() + " -c 'import numpy' 2>/dev/null").c_str()) == 0;
+  return known;
+}
+
+std::string engine(std::string const& arguments = "") {
+  return "exec:exec " + python() + " " ADAMANT_SOURCE_DIR "/real/peers/numpy " + arguments;
+}
+
+class EngineInNumPy : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!has_numpy()) GTEST_SKIP() << python() << " has no NumPy (ADAMANT_PYTHON names another)";
+  }
+
+  static RunResult run(Scenario const& scenario, std::string const& arguments = "") {
+    RunOptions options;
+    options.engine = engine(arguments);
+    options.seed = 7;
+    return run_scenario(scenario, options);
+  }
+
+  /// Three steps, a save between them and its load on another number of ranks.
+  static Scenario saving() {
+    Scenario scenario = small_scenario();
+    scenario.world.shard = 3;
+    scenario.program = {operation(Train{.count = 2}), operation(Save{.checkpoint = "a"}),
+                        operation(Train{.count = 1}),
+                        operation(Load{.from = "a", .world = World{.shard = 2}}),
+                        operation(Train{.count = 1})};
+    return scenario;
+  }
+};
+
+std::string laws_of(RunResult const& result) {
+  std::string laws;
+  for (ViolationReport const& violation : result.violations) laws += violation.law + " ";
+  return laws + result.reason + result.message;
+}
+
+TEST_F(EngineInNumPy, PassesWhatItIsGiven) {
+  EXPECT_EQ(laws_of(run(small_scenario())), "");
+  EXPECT_EQ(laws_of(run(saving())), "");
+}
+
+TEST_F(EngineInNumPy, HasTheSameDigestEachTime) {
+  auto const digest = run(saving()).digest;
+  EXPECT_NE(digest, 0U);
+  EXPECT_EQ(run(saving()).digest, digest);
+}
+
+TEST_F(EngineInNumPy, IsCaughtWithoutBiasCorrection) {
+  RunResult const result = run(small_scenario(), "--bug no_bias_correction");
+  ASSERT_EQ(result.outcome, Outcome::violated) << result.message;
+  EXPECT_EQ(result.violations.front().law, "values.bitwise");
+}
+
+TEST_F(EngineInNumPy, IsCaughtTakingAShardForTheWhole) {
+  RunResult const result = run(saving(), "--bug shard_as_whole");
+  ASSERT_EQ(result.outcome, Outcome::violated) << result.message;
+  EXPECT_EQ(result.violations.front().law, "checkpoint.roundtrip");
+}
+
+TEST_F(EngineInNumPy, IsRefusedWhatItDoesNotOffer) {
+  Scenario scenario = small_scenario();
+  scenario.layout = Layout::flat;
+  EXPECT_EQ(run(scenario).reason, "unsupported.layout");
+}
+
+template <typename Condition>
+bool comes_true(Condition condition) {
+  for (int i = 0; i < 1000 && !condition(); ++i) std::this_thread::sleep_for(5ms);
+  return condition();
+}
+
+// What a killed process leaves: no engine, no rank and no file.
+TEST_F(EngineInNumPy, GoesWithTheProcessThatDrivesIt) {
+  Scratch const scratch;
+  auto const room = scratch / "room";
+  std::filesystem::create_directories(room);
+  pid_t const driver = ::fork();
+  ASSERT_GE(driver, 0);
+  if (driver == 0) {
+    ::setenv("TMPDIR", room.c_str(), 1);
+    run(saving());
+    std::filesystem::create_directory(scratch / "ready");
+    ::pause();
+  }
+  ASSERT_TRUE(comes_true([&] { return std::filesystem::exists(scratch / "ready"); }));
+  EXPECT_FALSE(std::filesystem::is_empty(room));
+  auto const children = children_of(driver);
+  EXPECT_EQ(children.size(), 2U) << "the engine, and who removes its files";
+  ::kill(driver, SIGKILL);
+  ::waitpid(driver, nullptr, 0);
+  EXPECT_TRUE(comes_true([&] { return std::filesystem::is_empty(room); })) << "a file is left";
+  for (pid_t const child : children) {  // the engine leads a group of its own, with its ranks in it
+    EXPECT_TRUE(comes_true([&] { return !is_running(child); })) << "a process is left";
+    EXPECT_TRUE(comes_true([&] { return !has_members(child); })) << "a rank is left";
+  }
+}
+
+}  // namespace
+}  // namespace adamant::scenarios

@@ -1,0 +1,29 @@
+// Reads a safetensors file that somebody else wrote, and believes nothing that it says before it
+// has been checked.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "oracle/types.h"
+
+namespace adamant::scenarios {
+
+struct TensorFromFile {
+  NumberFormat format = NumberFormat::fp32;
+  std::vector<std::int64_t> shape;
+  std::vector<std::byte> bytes;  // row-major, little-endian, aligned for any number
+};
+
+using TensorFile = std::map<std::string, TensorFromFile>;
+
+/// All tensors of a file, in F32, BF16 and F16.
+///
+/// Errors: PeerError with the path, what was expected there and what was found.
+TensorFile read_tensor_file(std::filesystem::path const& path);
+
+}  // namespace adamant::scenarios
