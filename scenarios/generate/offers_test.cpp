@@ -36,7 +36,7 @@ TEST(Lacking, FollowsWhatIsOffered) {
 
 TEST(Recipes, AreEachThereOnceAndNeverTwoCopiesOfOneType) {
   auto const all = recipes(capable_peer().precisions);
-  EXPECT_EQ(all.size(), 7U);
+  EXPECT_EQ(all.size(), 8U);
   EXPECT_EQ(all.front(), Precision{});
   auto twice = capable_peer().precisions;
   twice.insert(twice.end(), twice.begin(), twice.end());
@@ -49,8 +49,8 @@ TEST(Recipes, OfLoadsAreThoseOfWorldsAndMore) {
   Capabilities peer = capable_peer();
   EXPECT_EQ(load_recipes(peer), recipes(peer.precisions));
   peer.load_precisions = {
-      plain_recipe(ParamType::fp16, {GradType::fp16}, MainType::none, StateType::fp16)};
-  EXPECT_EQ(load_recipes(peer).size(), 8U);
+      plain_recipe(ParamType::bf16, {GradType::bf16}, MainType::none, StateType::fp32)};
+  EXPECT_EQ(load_recipes(peer).size(), 9U);
 }
 
 TEST(DamageKinds, AreThoseThatTheEnginePromisesToNotice) {

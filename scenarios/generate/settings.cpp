@@ -281,14 +281,17 @@ void SettingsDrawing::make_offered_precision() {
   auto offered = recipes(draws_.able().precisions);
   if (any_scale_rounds(scenario_) && !draws_.allowed(Feature::loss_scale_rounds))
     std::erase_if(offered, [](Precision const& p) { return p.grad == GradType::fp16; });
+  LossScale::Kind const scale = scenario_.optimizer.loss_scale.kind;
   std::erase_if(offered, [&](Precision const& p) {
-    return (p.param == ParamType::bf16 && !draws_.allowed(Feature::weights_bf16)) ||
+    return !accepted(draws_.able().precisions, p, scale) ||
+           (p.param == ParamType::bf16 && !draws_.allowed(Feature::weights_bf16)) ||
            (p.param == ParamType::fp16 && !draws_.allowed(Feature::weights_fp16)) ||
            (p.main != MainType::none && !draws_.allowed(Feature::main_weights)) ||
            (p.grad != GradType::fp32 && !draws_.allowed(Feature::gradients_16_bits)) ||
            (p.exp_avg == StateType::bf16 && !draws_.allowed(Feature::moments_bf16));
   });
-  bool const first = draws_.chance(45);  // what most people train with
+  if (offered.empty()) offered = recipes(draws_.able().precisions);  // nothing can be left out
+  bool const first = draws_.chance(45);                              // what most people train with
   scenario_.precision = first ? offered.front() : draws_.one_of(offered);
 }
 

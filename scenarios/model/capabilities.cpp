@@ -97,6 +97,14 @@ bool accepted(std::vector<PrecisionOffer> const& precisions, Precision const& pr
                      [&](PrecisionOffer const& offer) { return offer.accepts(precision); });
 }
 
+bool accepted(std::vector<PrecisionOffer> const& precisions, Precision const& precision,
+              LossScale::Kind scale) {
+  return std::any_of(precisions.begin(), precisions.end(), [&](PrecisionOffer const& offer) {
+    return offer.accepts(precision) &&
+           (offer.loss_scale.empty() || offers(offer.loss_scale, scale));
+  });
+}
+
 EngineOption const* find_option(Capabilities const& capabilities, std::string_view name) {
   auto const found = std::find_if(capabilities.options.begin(), capabilities.options.end(),
                                   [&](EngineOption const& option) { return option.name == name; });

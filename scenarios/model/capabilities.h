@@ -28,6 +28,8 @@ struct PrecisionOffer {
   std::vector<MainType> main = {};
   std::vector<StateType> exp_avg = {};
   std::vector<StateType> exp_avg_sq = {};
+  /// The loss scales that these types go with; empty: all that the engine has.
+  std::vector<LossScale::Kind> loss_scale = {};
 
   bool accepts(Precision const& precision) const;
 
@@ -135,6 +137,9 @@ bool offers(std::vector<T> const& offered, T const& value) {
 
 /// Does some offer accept all types of `precision` together?
 bool accepted(std::vector<PrecisionOffer> const& precisions, Precision const& precision);
+/// The same under a loss scale of that kind.
+bool accepted(std::vector<PrecisionOffer> const& precisions, Precision const& precision,
+              LossScale::Kind scale);
 
 /// The option of that name, or null.
 EngineOption const* find_option(Capabilities const& capabilities, std::string_view name);

@@ -4,6 +4,8 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "scenarios/model/words.h"
 
@@ -106,9 +108,51 @@ class GradientWalk {
   std::set<std::string_view> with_gradient_;
 };
 
+/// Kinds of loss scale that a program comes to. A load may bring back any of them.
+std::vector<LossScale::Kind> scales_of(Scenario const& scenario) {
+  std::vector<LossScale::Kind> kinds{scenario.optimizer.loss_scale.kind};
+  for (Operation const& operation : scenario.program)
+    if (auto const* set = std::get_if<Set>(&operation.action); set && set->change.loss_scale)
+      kinds.push_back(set->change.loss_scale->kind);
+  return kinds;
+}
+
+/// Recipes that a program comes to, each with the line that says so.
+std::vector<std::pair<Precision, SourceLine>> recipes_of(Scenario const& scenario) {
+  std::vector<std::pair<Precision, SourceLine>> all{
+      {scenario.precision, scenario.places[Place::precision]}};
+  for (Operation const& operation : scenario.program)
+    if (auto const* load = std::get_if<Load>(&operation.action))
+      all.emplace_back(with(all.back().first, load->precision), operation.line);
+  return all;
+}
+
+/// Types whose gradients a scaler does not divide. REQUIRES: one recipe for all parameters.
+MaybeRefusal refuse_scales(Scenario const& scenario, Capabilities const& able) {
+  auto all = able.precisions;
+  if (able.load_precisions)
+    all.insert(all.end(), able.load_precisions->begin(), able.load_precisions->end());
+  for (auto const& [recipe, line] : recipes_of(scenario))
+    for (LossScale::Kind const scale : scales_of(scenario))
+      if (!accepted(all, recipe, scale))
+        return unsupported("loss_scale",
+                           "loss_scale: " + std::string(word_for(scale)) +
+                               " is asked for with types that do not go with it; supported: other "
+                               "types, or another scale",
+                           line);
+  return std::nullopt;
+}
+
+bool restricts_scales(PrecisionOffer const& offer) {
+  return !offer.loss_scale.empty();
+}
+
 }  // namespace
 
 MaybeRefusal refuse_gradient_use(Scenario const& scenario, Capabilities const& capabilities) {
+  auto const& precisions = capabilities.precisions;
+  if (std::any_of(precisions.begin(), precisions.end(), restricts_scales))
+    if (auto refusal = refuse_scales(scenario, capabilities)) return refusal;
   bool const counts = offers(capabilities.step_counters, scenario.optimizer.step_counter);
   if (counts && !capabilities.unscales_in_place) return std::nullopt;
   return GradientWalk(scenario, capabilities).walk();

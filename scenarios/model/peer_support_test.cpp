@@ -92,6 +92,19 @@ Row const rows_of_capable[] = {
     {"[backward, step, zero_grad, backward, step]", "optimizer: {loss_scale: 2}", "", 0},
     {"[backward, step, {save: a}, {load: a}, backward, step]", "optimizer: {loss_scale: 2}", "", 0},
     {"[backward, step, step]", "", "", 0},
+    // Gradients whose type a scaler does not divide.
+    {"[{train: 1}]", "precision: {param: fp16, grad: fp16, exp_avg: fp16, exp_avg_sq: fp16}", "",
+     0},
+    {"[{train: 1}]",
+     "precision: {param: fp16, grad: fp16, exp_avg: fp16, exp_avg_sq: fp16}\n"
+     "optimizer: {loss_scale: dynamic}",
+     "unsupported.loss_scale", 8},
+    {"[{set: {loss_scale: 2}}]",
+     "precision: {param: fp16, grad: fp16, exp_avg: fp16, exp_avg_sq: fp16}",
+     "unsupported.loss_scale", 8},
+    {"[{save: a}, {load: {from: a, precision: {param: fp16, grad: fp16, exp_avg: fp16, "
+     "exp_avg_sq: fp16}}}]",
+     "optimizer: {loss_scale: 2}", "unsupported.loss_scale", 7},
 };
 
 Row const rows_of_modest[] = {
