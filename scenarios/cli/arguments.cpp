@@ -170,6 +170,13 @@ class Parser {
     arguments_.engine = name;
   }
 
+  void set_examined_engine(std::string const& name) {
+    set_engine(name);
+    if (name != "torch" && !name.starts_with("exec:"))
+      throw CLI::ValidationError("--engine: `" + name +
+                                 "` is inside this program; torch and exec:COMMAND are examined");
+  }
+
   void set_bug(std::string const& id) {
     check_bug("--bug", id);
     arguments_.bug = id;
@@ -261,7 +268,17 @@ class Parser {
     add_path(listing, "--json", arguments_.json, "Write them as JSON; - is standard output");
     CLI::App* const catalogue = add_command(Command::bugs, "bugs", "List the catalogue of bugs");
     add_path(catalogue, "--json", arguments_.json, "Write it as JSON; - is standard output");
-    add_command(Command::doctor, "doctor", "What this machine has");
+    add_doctor();
+  }
+
+  void add_doctor() {
+    CLI::App* const sub = add_command(Command::doctor, "doctor",
+                                      "What this machine has, or what is wrong with an engine");
+    sub->add_option_function<std::string>(
+           "--engine", [this](std::string const& name) { set_examined_engine(name); },
+           "Examine this engine: torch or exec:COMMAND")
+        ->option_text("NAME");
+    add_path(sub, "--json", arguments_.json, "Write what was found of an engine as JSON");
   }
 
   void add_bench() {

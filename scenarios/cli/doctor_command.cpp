@@ -8,6 +8,7 @@
 #include <memory>
 #include <string_view>
 
+#include "scenarios/cli/doctor_of_engine.h"
 #include "scenarios/cli/listings.h"
 #include "scenarios/cli/outputs.h"
 #include "scenarios/pool/pool.h"
@@ -127,6 +128,7 @@ std::vector<Finding> examine_machine() {
 }
 
 Status doctor_command(Arguments const& arguments) {
+  if (arguments.engine) return examine_engine_command(arguments);
   for (Finding const& finding : examine_machine()) {
     print(arguments, fmt::format("{:<10} {}\n", finding.what, printable(finding.found)));
   }

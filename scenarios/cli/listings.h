@@ -1,5 +1,6 @@
 // The commands that run no scenario: `adamant laws` lists the identifiers that scenarios and
-// results use, `adamant bugs` the catalogue, `adamant doctor` says what this machine has.
+// results use, `adamant bugs` the catalogue, `adamant doctor` says what this machine has, or what is
+// wrong with an engine outside the process.
 #pragma once
 
 #include <string>
@@ -25,6 +26,9 @@ struct Finding {
 /// Compiler, processor, toolkit, GPUs, NCCL and MPI. Looks, and changes nothing.
 std::vector<Finding> examine_machine();
 
+/// Of this machine, or of the engine that the arguments name.
+///
+/// Errors: CannotWrite; MachineLacks where that engine cannot be started.
 Status doctor_command(Arguments const& arguments);
 
 }  // namespace adamant::scenarios
