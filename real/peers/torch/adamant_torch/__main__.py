@@ -34,6 +34,7 @@ def main() -> None:
     arguments = parser.parse_args()
     kind = engine_class(arguments.engine) if arguments.engine else Engine
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # an interrupt ends launcher and ranks at once
+    os.environ["CUDA_VISIBLE_DEVICES"] = ""  # ranks are CPU processes, whatever there is
     os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")  # ranks meet on this machine alone
     torch.set_num_threads(1)
     warm_up()

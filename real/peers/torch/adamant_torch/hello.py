@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import importlib.util
+from inspect import signature
+
+from torch.distributed.checkpoint.hf_storage import HuggingFaceStorageWriter
 
 from adamant_torch import arithmetic
 from adamant_torch.engine import Engine
@@ -85,8 +88,14 @@ def has(module: str) -> bool:
 
 
 def formats() -> list[str]:
-    """Return the formats of checkpoints that can be written with what is installed."""
-    return ["dcp", "hf_sharded", "hf_consolidated"] if has("safetensors") else ["dcp"]
+    """Return the formats of checkpoints that can be written with what is installed.
+
+    PyTorch 2.8 has a Hugging Face writer that cannot consolidate and is called in another way.
+    """
+    wanted = "enable_consolidation"
+    if not has("safetensors") or wanted not in signature(HuggingFaceStorageWriter).parameters:
+        return ["dcp"]
+    return ["dcp", "hf_sharded", "hf_consolidated"]
 
 
 def options() -> Message:

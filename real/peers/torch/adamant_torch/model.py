@@ -23,6 +23,7 @@ from torch.distributed.fsdp import (
 
 from adamant_torch.requests import Opening, Precision
 
+AVERAGES = tuple(int(part) for part in torch.__version__.split(".")[:2]) >= (2, 13)
 DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
 
 
@@ -117,10 +118,12 @@ def divide_once(module: FSDPModule, opening: Opening) -> None:
     Source: `_get_gradient_divide_factors` and `foreach_reduce` of PyTorch 2.13. By default shards
     are averaged and then replicas are, which is one division as long as at most one of the two
     rounds. A factor together with forced sums divides once, except where the shard group has one
-    rank: there the factor is applied twice, so a hook divides instead.
+    rank: there the factor is applied twice, so a hook divides instead. Older releases are never
+    left to their default: with PyTorch 2.8 gloo's averages are wrong on some worlds.
     """
     power_of_two = opening.shard & (opening.shard - 1) == 0
-    if opening.microbatches == opening.ranks and (opening.replicate == 1 or power_of_two):
+    divided_by_default = opening.replicate == 1 or power_of_two
+    if AVERAGES and opening.microbatches == opening.ranks and divided_by_default:
         return
     module.set_force_sum_reduction_for_comms(True)
     if opening.shard > 1:

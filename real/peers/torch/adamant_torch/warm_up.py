@@ -1,7 +1,8 @@
 """What the first `fully_shard` and the first step in a process cost, paid once before ranks fork.
 
 Nothing is left behind: the process group is PyTorch's fake one, which starts no thread that a
-fork would lose and opens no connection.
+fork would lose and opens no connection. There is no backward: where PyTorch was built for a device,
+autograd starts threads, and a process that was forked after that has no autograd.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ def warm_up() -> None:
             foreach=implementation == "foreach",
             fused=implementation == "fused",
         )
-        module(torch.ones(1, 3)).sum().backward()
+        module(torch.ones(1, 3))
+        for parameter in module.parameters():
+            parameter.grad = torch.zeros_like(parameter)
         nn.utils.clip_grad_norm_(module.parameters(), 1.0)
         optimizer.step()
     dist.destroy_process_group()
