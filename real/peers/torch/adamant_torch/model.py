@@ -65,11 +65,15 @@ def module_name(name: str) -> str:
 
 
 def build(opening: Opening, initial: Mapping[str, torch.Tensor]) -> Model:
-    """Return the unsharded model with the scenario's initial values, rounded to its own type."""
-    dtype = weight_dtype(opening.precision)
+    """Return the unsharded model with the scenario's initial values.
+
+    They are rounded to the type that parameters are computed with, also where the optimizer's own
+    weights could hold more.
+    """
+    computed, dtype = DTYPES[opening.precision.param], weight_dtype(opening.precision)
     units = [Unit() for _ in range(1 + max(param.unit for param in opening.params))]
     for param in opening.params:
-        value = initial[param.name].reshape(param.shape).to(dtype)
+        value = initial[param.name].reshape(param.shape).to(computed).to(dtype)
         units[param.unit].register_parameter(module_name(param.name), nn.Parameter(value.clone()))
     return Model(units)
 

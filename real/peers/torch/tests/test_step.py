@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 import torch
 
-from tests.peer import GROUP, PARAMS, World, different, values
+from adamant_torch import tensor_file
+from adamant_torch.model import DTYPES
+from tests.peer import FP32, GROUP, PARAMS, World, different, values
 
 Maker = Callable[..., World]
 WORLDS = [(1, 1), (2, 1), (3, 1), (4, 1), (2, 2), (1, 3)]
@@ -148,6 +150,17 @@ def test_local_shards_lie_where_their_offsets_say(world: Maker) -> None:
                 assert torch.equal(local, whole[rows : rows + local.shape[0]])
     assert [rank["shards"][2]["shape"] for rank in ranks] == [[1], [1], [0], [0]]
     assert ranks[3]["shards"][2]["offsets"] == [2]
+
+
+@pytest.mark.parametrize("param", ["bf16", "fp16"])
+def test_main_weights_begin_as_what_the_parameters_are(world: Maker, param: str) -> None:
+    one = world(precision={**FP32, "param": param, "main": "fp32"})
+    request = one.request()
+    thirds = {name: value / 3.0 for name, value in values(0, one.params).items()}
+    tensor_file.write(request["initial"], thirds)
+    one.launcher.must("open", **request)
+    for name, value in thirds.items():
+        assert torch.equal(one.whole()[f"{name}/main"], value.to(DTYPES[param]).float()), name
 
 
 def test_set_changes_the_named_group_alone(world: Maker) -> None:
