@@ -31,12 +31,13 @@ class Unit(nn.Module):
     """Parameters that are gathered and reduced together, by names in which dots are slashes."""
 
     def forward(self, gradients: Mapping[str, torch.Tensor]) -> torch.Tensor:
-        """Return a loss whose gradient by each parameter named is the tensor given for it."""
+        """Return a loss whose gradient by each parameter named is the tensor given for it.
+
+        The product is fp32, so that a loss scale meets `x` there and the gradient is rounded to
+        the parameter's type once: in fp16 a scale of 65536 by itself would be infinite.
+        """
         parameters = dict(self.named_parameters(recurse=False))
-        parts = [
-            (parameters[name] * x.to(parameters[name].dtype)).sum(dtype=torch.float32)
-            for name, x in gradients.items()
-        ]
+        parts = [(parameters[name].float() * x).sum() for name, x in gradients.items()]
         return torch.stack(parts).sum()
 
 

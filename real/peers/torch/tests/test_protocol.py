@@ -87,7 +87,7 @@ def test_an_open_that_lacks_something_names_it(
         ({"precision": {**FP32, "main": "fp16"}}, "no recipe of this engine has"),
         (
             {
-                "precision": dict.fromkeys(FP32, "fp16") | {"main": "none"},
+                "precision": {**FP32, "param": "fp16", "grad": "fp16"},
                 "optimizer": {"mode": "adam", "loss_scale": "dynamic"},
             },
             "loss scale dynamic",

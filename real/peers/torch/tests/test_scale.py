@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 import torch
 
+from adamant_torch import tensor_file
 from tests.peer import FP32, PARAMS, World, different
 
 Maker = Callable[..., World]
@@ -24,7 +25,6 @@ RECIPES = [
     mixed("fp16", "fp32"),
     mixed("fp16", "fp16"),
     mixed("bf16", "bf16", "none", "bf16"),
-    mixed("fp16", "fp16", "none", "fp16"),
 ]
 DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
 
@@ -63,6 +63,18 @@ def test_a_power_of_two_as_loss_scale_changes_no_bit(world: Maker, implementatio
         states.append(one.whole())
     assert different(states[0], states[1]) == []
     assert different(states[0], states[2]) == []
+
+
+def test_a_scale_that_fp16_cannot_hold_meets_the_gradient_before_it_is_rounded(
+    world: Maker,
+) -> None:
+    tiny = [{"name": "p", "shape": [3], "group": 0, "unit": 0}]
+    one = world(precision=mixed("fp16", "fp32"), loss_scale=65536.0, params=tiny).open()
+    files = [str(one.folder / f"tiny-{rank}.safetensors") for rank in range(2)]
+    for file in files:
+        tensor_file.write(file, {"p": torch.tensor([2.0**-10, 0.0, -0.5])})
+    one.launcher.must("backward", gradients=files)
+    assert one.whole()["p/gradient"].tolist() == [64.0, 0.0, -32768.0]
 
 
 def test_gradients_bear_the_scale_until_a_clip_or_a_step(world: Maker) -> None:
