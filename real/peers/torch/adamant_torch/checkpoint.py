@@ -128,9 +128,12 @@ def gather(options: Options, state: State) -> StateDict:
 
 def tensors_of(content: StateDict) -> StateDict:
     """Return the part of a state dict that a format of tensors alone can hold."""
-    optim = content["optim"]
-    flat = {key: value for key, value in optim.items() if key.startswith("state.")}
-    return {"model": content["model"], "optim": flat or {"state": optim["state"]}}
+    states = {
+        key: value
+        for key, value in content["optim"].items()
+        if key == "state" or key.startswith("state.")  # nested, or flat
+    }
+    return {"model": content["model"], "optim": states}
 
 
 def spread(options: Options, state: State, content: StateDict) -> None:

@@ -188,6 +188,16 @@ def test_a_save_to_where_nothing_can_be_written_is_an_error(world: Maker, tmp_pa
     assert reply["files"] == []
 
 
+@pytest.mark.parametrize("state_dict", ["helpers", "plain", "flat"])
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_save_of_gradients_without_any_state_succeeds(
+    world: Maker, tmp_path: Path, form: str, state_dict: str
+) -> None:
+    one = world(options={"format": form, "state_dict": state_dict}).open()
+    one.backward()
+    one.launcher.must("save", directory=str(tmp_path / "checkpoint"))
+
+
 def test_a_load_leaves_no_gradient_and_no_verdict(world: Maker, tmp_path: Path) -> None:
     one = world(loss_scale="dynamic").open()
     one.train()
