@@ -35,7 +35,7 @@ using WholeTensors = std::vector<std::vector<float>>;
 std::vector<WholeTensors> fed_gradients(FedGradients const& gradients, std::int64_t backward,
                                         std::optional<Spoilt> const& spoilt);
 
-/// The initial values that a seed gives all parameters.
+/// The initial values that a seed gives all parameters, each rounded to its format.
 WholeTensors initial_values(std::span<ParameterSpec const> parameters, std::uint64_t seed);
 
 /// Writes whole fp32 tensors by their parameters' names.

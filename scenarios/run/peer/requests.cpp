@@ -26,6 +26,7 @@ Json params_of(OpenedWorld const& world) {
   for (ParameterSpec const& spec : world.parameters)
     params.push_back(
         {{"name", spec.name}, {"shape", spec.shape}, {"group", spec.group}, {"unit", spec.unit}});
+  if (world.setting.order == ParamOrder::reversed) std::reverse(params.begin(), params.end());
   return params;
 }
 
