@@ -9,7 +9,9 @@ namespace adamant::scenarios {
 Scenario search_case(std::uint64_t seed, std::uint64_t index, std::optional<std::string> const& bug,
                      SearchEngine const& engine) {
   GenerateOptions options;
-  options.size = static_cast<int>(std::min<std::uint64_t>(index, 100));
+  // In the time that small cases of an engine outside the process take, larger ones find more.
+  std::uint64_t const growth = engine.capabilities.isolated ? 4 : 1;
+  options.size = static_cast<int>(std::min<std::uint64_t>(index, 100 / growth) * growth);
   options.faults = true;
   options.capabilities = engine.capabilities;
   if (engine.capabilities.isolated) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <initializer_list>
 
+#include "scenarios/model/settings_support.h"
+
 namespace adamant::scenarios {
 
 namespace {
@@ -105,7 +107,8 @@ void add_recipes(PrecisionOffer const& offer, std::vector<Precision>& all) {
                                    .main = main,
                                    .exp_avg = exp_avg,
                                    .exp_avg_sq = exp_avg_sq};
-            if (!duplicates_main(recipe) && !adamant::scenarios::offers(all, recipe))
+            if (!duplicates_main(recipe) && is_plain(recipe) &&
+                !adamant::scenarios::offers(all, recipe))
               all.push_back(recipe);
           }
 }

@@ -13,7 +13,8 @@ namespace adamant::scenarios {
 /// for it.
 FeatureSet lacking(Capabilities const& capabilities);
 
-/// Every recipe that these offers accept, each once, in their order. Scales of states are `global`.
+/// Every recipe of plain types that these offers accept, each once, in their order. Scales of
+/// states are `global`.
 std::vector<Precision> recipes(std::vector<PrecisionOffer> const& offers);
 
 /// Those that a load may lead to; none where it changes no types.

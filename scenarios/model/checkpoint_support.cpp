@@ -67,8 +67,9 @@ class LoadWalk {
                          "a load leads to two copies of one type, param and main; main: none keeps "
                          "one",
                          line);
-    if (accepted(able_.precisions, types) || accepted(*able_.load_precisions, types))
-      return std::nullopt;
+    bool const offered =
+        accepted(able_.precisions, types) || accepted(*able_.load_precisions, types);
+    if (offered && is_plain(types)) return std::nullopt;
     auto all = able_.precisions;
     all.insert(all.end(), able_.load_precisions->begin(), able_.load_precisions->end());
     return unsupported("precision", "a load changes precision; supported: " + text_of(all), line);

@@ -93,17 +93,14 @@ Row const rows_of_capable[] = {
     {"[backward, step, {save: a}, {load: a}, backward, step]", "optimizer: {loss_scale: 2}", "", 0},
     {"[backward, step, step]", "", "", 0},
     // Gradients whose type a scaler does not divide.
-    {"[{train: 1}]", "precision: {param: fp16, grad: fp16, exp_avg: fp16, exp_avg_sq: fp16}", "",
-     0},
+    {"[{train: 1}]", "precision: {param: fp16, grad: fp16}", "", 0},
     {"[{train: 1}]",
-     "precision: {param: fp16, grad: fp16, exp_avg: fp16, exp_avg_sq: fp16}\n"
+     "precision: {param: fp16, grad: fp16}\n"
      "optimizer: {loss_scale: dynamic}",
      "unsupported.loss_scale", 8},
-    {"[{set: {loss_scale: 2}}]",
-     "precision: {param: fp16, grad: fp16, exp_avg: fp16, exp_avg_sq: fp16}",
-     "unsupported.loss_scale", 8},
-    {"[{save: a}, {load: {from: a, precision: {param: fp16, grad: fp16, exp_avg: fp16, "
-     "exp_avg_sq: fp16}}}]",
+    {"[{set: {loss_scale: 2}}]", "precision: {param: fp16, grad: fp16}", "unsupported.loss_scale",
+     8},
+    {"[{save: a}, {load: {from: a, precision: {param: fp16, grad: fp16}}}]",
      "optimizer: {loss_scale: 2}", "unsupported.loss_scale", 7},
 };
 
@@ -162,6 +159,16 @@ TEST(PeerSupport, SaysWhichTypesStandTogether) {
                          "exp_avg_sq fp32; or param bf16,"),
             std::string::npos)
       << message;
+}
+
+TEST(PeerSupport, NeedsAnOracleForTypesThatAreOffered) {
+  Capabilities peer = capable_peer();
+  peer.precisions.front().exp_avg.push_back(StateType::fp16);
+  Row const row{"[{train: 1}]", "precision: {exp_avg: fp16}", "unsupported.precision", 8};
+  expect(row, peer);
+  Row const load{"[{save: a}, {load: {from: a, precision: {exp_avg: fp16}}}]", "",
+                 "unsupported.precision", 7};
+  expect(load, peer);
 }
 
 TEST(PeerSupport, KnowsEmptyTensorsAndOwnTypes) {

@@ -66,7 +66,7 @@ MaybeRefusal refuse_precision(Scenario const& scenario, Capabilities const& capa
     Precision const types = scenario.precision_of(param);
     bool const own = param.precision != PrecisionOverride{};
     SourceLine const line = own ? param.line : scenario.places[Place::precision];
-    if (!accepted(capabilities.precisions, types))
+    if (!is_plain(types) || !accepted(capabilities.precisions, types))
       return unsupported("precision",
                          "parameter `" + param.name +
                              "` asks for types that are not supported; supported: " +
@@ -224,6 +224,12 @@ MaybeRefusal refuse_operation(Operation const& operation, Capabilities const& ab
 }
 
 }  // namespace
+
+bool is_plain(Precision const& precision) {
+  bool const main = precision.main == MainType::none || format_of(precision.main);
+  return main && format_of(precision.param) && format_of(precision.exp_avg) &&
+         format_of(precision.exp_avg_sq);
+}
 
 bool makes_cast_copy(Scenario const& scenario) {
   auto const specs = parameter_specs(scenario);

@@ -31,7 +31,7 @@ inline Capabilities capable_peer() {
                    StateType::fp32),
       plain_recipe(ParamType::bf16, {GradType::bf16}, MainType::none, StateType::bf16)};
   peer.precisions.push_back(
-      plain_recipe(ParamType::fp16, {GradType::fp16}, MainType::none, StateType::fp16));
+      plain_recipe(ParamType::fp16, {GradType::fp16}, MainType::none, StateType::fp32));
   peer.precisions.back().loss_scale = {LossScale::Kind::none};
   peer.load_precisions.emplace();
   peer.gradient_type = GradientType::param;

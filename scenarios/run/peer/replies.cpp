@@ -104,11 +104,14 @@ class Field {
 };
 
 PrecisionOffer offer_of(Field const& field) {
-  return {.param = field.at("param").words<ParamType>(words_of<ParamType>),
-          .grad = field.at("grad").words<GradType>(words_of<GradType>),
-          .main = field.at("main").words<MainType>(words_of<MainType>),
-          .exp_avg = field.at("exp_avg").words<StateType>(words_of<StateType>),
-          .exp_avg_sq = field.at("exp_avg_sq").words<StateType>(words_of<StateType>)};
+  PrecisionOffer offer{.param = field.at("param").words<ParamType>(words_of<ParamType>),
+                       .grad = field.at("grad").words<GradType>(words_of<GradType>),
+                       .main = field.at("main").words<MainType>(words_of<MainType>),
+                       .exp_avg = field.at("exp_avg").words<StateType>(words_of<StateType>),
+                       .exp_avg_sq = field.at("exp_avg_sq").words<StateType>(words_of<StateType>)};
+  if (field.has("loss_scale"))
+    offer.loss_scale = field.at("loss_scale").words<LossScale::Kind>(loss_scale_words);
+  return offer;
 }
 
 std::vector<PrecisionOffer> offers_of(Field const& field) {
