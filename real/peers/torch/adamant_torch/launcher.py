@@ -34,7 +34,7 @@ class Launcher:
     """Answers requests, one after the other."""
 
     def __init__(self, kind: type[Engine]) -> None:
-        self.kind = kind
+        self.offer = hello.reply(kind)
         self.worlds = Worlds(kind)
 
     def serve(self, lines: Iterable[bytes], replies: BinaryIO) -> None:
@@ -83,12 +83,11 @@ class Launcher:
         if seconds != self.worlds.timeout_seconds:  # worlds keep the bound that they began with
             self.worlds.end()
         self.worlds.timeout_seconds = seconds
-        return hello.reply(self.kind)
+        return self.offer
 
     def _open(self, request: Message) -> Message:
         opening = requests.opening(request)
-        offer = hello.reply(self.kind)
-        admit(opening, offer["capabilities"], offer["options"])
+        admit(opening, self.offer["capabilities"], self.offer["options"])
         self._close()
         self.worlds.take(opening.ranks)
         reply = self._ask(request)
