@@ -98,15 +98,19 @@ std::vector<SmallWorld::Json> SmallWorld::changes() const {
 }
 
 void SmallWorld::check_state(Json const& reply) const {
+  check_layout(reply);
+  for (Json const& rank : reply["ranks"]) check_file(rank);
+}
+
+void SmallWorld::check_layout(Json const& reply) const {
   auto const ranks = static_cast<std::size_t>(scenario_.world.rank_count());
   if (reply["ranks"].size() != ranks)
-    fail("state", fmt::format("{} ranks", ranks), std::to_string(reply["ranks"].size()));
+    fail("a layout", fmt::format("{} ranks", ranks), std::to_string(reply["ranks"].size()));
   for (Json const& rank : reply["ranks"])
     if (rank["shards"].size() != parameters_.size())
-      fail("state", fmt::format("{} shards", parameters_.size()),
+      fail("a layout", fmt::format("{} shards", parameters_.size()),
            std::to_string(rank["shards"].size()));
   for (std::size_t p = 0; p < parameters_.size(); ++p) check_rows(reply, p);
-  for (Json const& rank : reply["ranks"]) check_file(rank);
 }
 
 void SmallWorld::check_rows(Json const& reply, std::size_t parameter) const {
@@ -115,21 +119,20 @@ void SmallWorld::check_rows(Json const& reply, std::size_t parameter) const {
   for (Json const& rank : reply["ranks"]) {
     Json const& shard = rank["shards"][parameter];
     if (shard["name"] != spec.name)
-      fail("state, shards", fmt::format("`{}` in the order of open", spec.name),
-           shard["name"].dump());
+      fail("a layout", fmt::format("`{}` in the order of open", spec.name), shard["name"].dump());
     Shape expected = spec.shape;
     expected[0] = shard["shape"][0].get<std::int64_t>();
     if (shard["shape"].get<Shape>() != expected)
-      fail(fmt::format("state, shard of `{}`", spec.name),
+      fail(fmt::format("the shard of `{}`", spec.name),
            fmt::format("rows of the shape [{}]", fmt::join(spec.shape, ", ")),
            shard["shape"].dump());
     if (expected[0] > 0 && shard["offsets"][0] != rows)
-      fail(fmt::format("state, shard of `{}`", spec.name), fmt::format("row {} next", rows),
+      fail(fmt::format("the shard of `{}`", spec.name), fmt::format("row {} next", rows),
            shard["offsets"].dump());
     rows += expected[0];
   }
   if (rows != spec.rows())
-    fail(fmt::format("state, shards of `{}`", spec.name), fmt::format("{} rows", spec.rows()),
+    fail(fmt::format("the shards of `{}`", spec.name), fmt::format("{} rows", spec.rows()),
          std::to_string(rows));
 }
 

@@ -28,8 +28,13 @@ class SmallWorld {
   /// One `set` per setting that may be changed.
   std::vector<Json> changes() const;
 
-  /// Holds the reply to state() to this world: a shard per parameter, in their order, which
-  /// together are the whole; files with the tensors that belong to them, in their shapes.
+  /// Holds a reply to open or state to this world: a shard per parameter, in their order, which
+  /// together are the whole.
+  ///
+  /// Errors: ProbeFailed.
+  void check_layout(Json const& reply) const;
+
+  /// The same of a state, and its files: the tensors that belong to the shards, in their shapes.
   ///
   /// Errors: ProbeFailed, PeerError for a file that cannot be read.
   void check_state(Json const& reply) const;

@@ -75,7 +75,7 @@ void missing_field(Visit& visit) {
 void every_reply(Visit& visit) {
   Talk& talk = visit.talk();
   SmallWorld world(visit.patient());
-  talk.ask_ok("open", world.open());
+  world.check_layout(talk.ask_ok("open", world.open()));
   world.check_state(talk.ask_ok("state", world.state()));
   talk.ask_ok("backward", world.backward());
   if (visit.patient().offered.clip) talk.ask_ok("clip");

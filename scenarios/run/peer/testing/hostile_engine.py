@@ -1,7 +1,8 @@
-"""The stub engine, except for one request: `python3 hostile_engine.py HOW [REQUEST]`.
+"""The stub engine, except for one request: `python3 hostile_engine.py HOW [REQUEST [ONCE]]`.
 
 HOW is the name of a function below; REQUEST is `open` unless it is given. Before the answer to
-that request it does what its name says. For tests of what a harness makes of it.
+that request it does what its name says; where the file ONCE exists it does not, else it makes that
+file first. For tests of what a harness makes of it.
 """
 
 from __future__ import annotations
@@ -47,8 +48,8 @@ def half_a_line_and_out(reply: Json) -> None:
 
 
 def late(reply: Json) -> str:
-    """Two seconds late."""
-    time.sleep(2)
+    """Three seconds late."""
+    time.sleep(3)
     return json.dumps(reply) + "\n"
 
 
@@ -203,10 +204,14 @@ def main() -> None:
     """Line by line, until there are no more."""
     how: How = globals()[sys.argv[1]]
     at = sys.argv[2] if len(sys.argv) > 2 else "open"
+    once = Path(sys.argv[3]) if len(sys.argv) > 3 else None
     engine = Engine()
     for line in sys.stdin:
         reply = engine.answer(line)
         here = at == "any" or f'"request":"{at}"' in line.replace('": "', '":"')
+        if here and once is not None:
+            here = not once.exists()
+            once.touch()
         sent = how(reply) if here else json.dumps(reply) + "\n"
         os.write(1, (sent or "").encode())
 
