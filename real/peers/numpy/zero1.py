@@ -106,8 +106,9 @@ class World:
         for p in self.params:
             if p.name in without:
                 continue
-            total = reduce(lambda a, b: rounded(a + b, s.grad_type), [of[p.name] for of in sent])
-            mean = total / F32(s.microbatches) * F32(s.loss_scale or 1)
+            scaled = [rounded(of[p.name] * F32(s.loss_scale or 1), s.grad_type) for of in sent]
+            total = reduce(lambda a, b: rounded(a + b, s.grad_type), scaled)
+            mean = total / F32(s.microbatches)
             for rank in self.ranks:
                 rows = self.cut(rank, rounded(mean, s.grad_type))
                 older = rank.gradient.get(p.name)
