@@ -90,6 +90,26 @@ TEST_F(EngineInNumPy, IsCaughtTakingAShardForTheWhole) {
   EXPECT_EQ(result.violations.front().law, "checkpoint.roundtrip");
 }
 
+// What an overflow adds to may be infinite itself, from the other side or from an overflow before:
+// then a shard that is overwritten would not be the sum.
+TEST_F(EngineInNumPy, MeetsOverflowsAmongWildGradientsAndOneAfterTheOther) {
+  Scenario scenario = small_scenario();
+  scenario.params = {{.name = "w", .shape = {3}}};
+  scenario.world.shard = 1;
+  scenario.microbatches = 4;
+  scenario.program = {operation(Overflow{}), operation(Backward{}), operation(Overflow{}),
+                      operation(Backward{}), operation(Step{})};
+  for (auto const kind : {GradientClass::wild, GradientClass::exact}) {
+    scenario.gradients = kind;
+    for (std::uint64_t seed = 1; seed < 40; seed += 2) {
+      RunOptions options;
+      options.engine = engine();
+      options.seed = seed;
+      EXPECT_EQ(laws_of(run_scenario(scenario, options)), "") << seed;
+    }
+  }
+}
+
 TEST_F(EngineInNumPy, IsRefusedWhatItDoesNotOffer) {
   Scenario scenario = small_scenario();
   scenario.layout = Layout::flat;

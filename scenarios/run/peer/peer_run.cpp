@@ -97,6 +97,7 @@ void PeerRun::execute(Primitive const& operation) {
       ask("step", Json::object(), operation.entry);
       break;
     case Kind::zero_grad:
+      overflowed_ = false;
       ask("zero_grad", {{"set_to_none", operation.set_to_none}}, operation.entry);
       break;
     case Kind::set:
@@ -128,11 +129,13 @@ std::optional<Spoilt> PeerRun::spoilt_in_this(Primitive const& backward) const {
                     .parameters = parameters_});
 }
 
-// Either way leads to the same gradient, so a seed chooses one for all of its overflows. With
-// replicas a shard is not one rank's alone.
+// Either way leads to the same gradient where what is overwritten is finite, so a seed chooses one
+// for all of its overflows. With replicas a shard is not one rank's alone.
 std::optional<int> PeerRun::owner_of(std::optional<Spoilt> const& spoilt) const {
   bool const sharded = setting_->world.replicate == 1;
-  if (!spoilt || !capabilities_.local_gradients || !sharded || task_.seed % 2 == 0) return {};
+  bool const finite = task_.scenario.gradients != GradientClass::wild && !overflowed_;
+  bool const possible = capabilities_.local_gradients && sharded && finite;
+  if (!spoilt || !possible || task_.seed % 2 == 0) return {};
   ParameterSpec const& spec = parameters_[static_cast<std::size_t>(spoilt->parameter)];
   std::int64_t const row = spoilt->element / spec.row_numel();
   return static_cast<int>(row /
@@ -151,6 +154,7 @@ void PeerRun::backward(Primitive const& operation) {
                                .ranks = static_cast<int>(setting_->world.rank_count())};
   auto const spoilt = spoilt_in_this(operation);
   auto const owner = owner_of(spoilt);
+  overflowed_ = overflowed_ || spoilt;
   auto fed = fed_gradients(gradients, operation.backward_index, spoilt);
   auto const written =
       owner ? fed_gradients(gradients, operation.backward_index, std::nullopt) : fed;

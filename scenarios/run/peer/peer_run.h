@@ -56,6 +56,7 @@ class PeerRun {
   std::vector<ParameterSpec> parameters_;  // of this world, in the order of the scenario
   Scenario const* setting_ = nullptr;
   std::unique_ptr<PeerWorld> world_;  // null after a crash, or a failure
+  bool overflowed_ = false;           // a backward since the last zero_grad
   bool go_on_ = true;
   EngineEnd end_;
 };
