@@ -141,6 +141,15 @@ def test_a_loss_scale_that_is_a_power_of_two_changes_no_bit() -> None:
     assert ends[0] == ends[1]
 
 
+def test_a_loss_scale_comes_before_the_mean() -> None:
+    """Half of the smallest number would be nothing."""
+    world = world_of(settings(2), 2, 1.0)
+    world.settings.loss_scale = 2.0
+    least = np.full((2, 1), 2.0**-149, np.float32)
+    world.backward([{"w": least}, {"w": 0 * least}], [])
+    assert bits(world.ranks[0].gradient["w"]) == [1]
+
+
 def test_a_zero_gradient_decays_and_none_does_not() -> None:
     """zero_grad both ways."""
     for set_to_none in (False, True):
