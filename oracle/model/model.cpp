@@ -161,8 +161,8 @@ void Model::use_scaler(ScalerRules const& rules) {
   set_loss_scale(scaler_.setting());
 }
 
-void Model::set_scaler(LossScaler::Progress const& progress) {
-  scaler_ = LossScaler(scaler_.setting(), progress, config_.scaler);
+void Model::set_scaler(LossScaler const& scaler) {
+  scaler_ = scaler;
   inverse_ = scaler_.inverse();
 }
 

@@ -121,7 +121,8 @@ class Model {
   void set_group(int group, AdamConfig const& config);
   /// What a load did not bring back, as an engine was seen to have it.
   void set_steps(int parameter, std::int64_t steps) { state(parameter).steps = steps; }
-  void set_scaler(LossScaler::Progress const& progress);
+  void set_scaler(LossScaler const& scaler);
+  LossScaler const& scaler() const { return scaler_; }
 
   /// Every parameter is 0 again, in these formats. Errors: asserts that all else is as it was.
   void reformat(std::vector<Formats> const& formats);

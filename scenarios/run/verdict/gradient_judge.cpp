@@ -11,15 +11,11 @@
 #include "oracle/reduce/sum_bound.h"
 #include "oracle/torch/clip.h"
 #include "scenarios/run/gradients/overflow.h"
+#include "scenarios/run/verdict/reduced.h"
 
 namespace adamant::scenarios {
 
 namespace {
-
-// Sums in fp16 are divided by a power of two before they are taken, and the rest of the way after:
-// each input may lose half of the smallest number, which the division so far makes up to four times
-// as much of the mean.
-constexpr double fp16_slack = 0x1p-23;
 
 bool contains(std::span<int const> numbers, int number) {
   return std::find(numbers.begin(), numbers.end(), number) != numbers.end();
@@ -38,15 +34,6 @@ oracle::Admissible stored(oracle::Admissible const& value, NumberFormat format) 
   result.may_be_pos_inf |= value.may_be_pos_inf;
   result.may_be_neg_inf |= value.may_be_neg_inf;
   return result;
-}
-
-oracle::Admissible widened(oracle::Admissible value) {
-  if (!value.finite_possible) return value;
-  oracle::Admissible const wide =
-      oracle::rounded_interval(value.lo - fp16_slack, value.hi + fp16_slack, NumberFormat::fp16);
-  value.lo = wide.lo;
-  value.hi = wide.hi;
-  return value;
 }
 
 }  // namespace
@@ -128,26 +115,10 @@ GradientJudge::Bounds GradientJudge::reduced(WorldView const& world, int paramet
   float const scale = reference_.model().scaling().loss_scale;
   bool const exact = kind_ == GradientClass::exact && stay_exact(scale, formats.gradient) &&
                      (!narrow || stay_exact(scale, formats.parameter));
-  auto const numel = reference_.model().spec(parameter).numel();
-  oracle::MeanBounds sums(numel, formats.gradient);
-  std::vector<double> total(static_cast<std::size_t>(numel));
-  for (auto const& input : inputs(world, parameter, backward, narrow)) {
-    sums.add(input);
-    for (std::size_t i = 0; i < input.size(); ++i) total[i] += static_cast<double>(input[i]);
-  }
-  int const count = reference_.microbatch_count();
-  Bounds bounds;
-  for (std::int64_t i = 0; i < numel; ++i) {
-    double const sum = total[static_cast<std::size_t>(i)];
-    bool const one_value = exact && std::isfinite(sum);
-    bounds.push_back(
-        one_value ? oracle::only(oracle::rounded(
-                        static_cast<float>(sum) / static_cast<float>(count), formats.gradient))
-                  : sums.at(i, count));
-    if (!one_value && formats.gradient == NumberFormat::fp16)
-      bounds.back() = widened(bounds.back());
-  }
-  return bounds;
+  return reduced_bounds({.inputs = inputs(world, parameter, backward, narrow),
+                         .format = formats.gradient,
+                         .divisor = reference_.microbatch_count(),
+                         .exact = exact});
 }
 
 /// What is summed: what each rank was fed, or all microbatches, with the loss scale.
@@ -193,6 +164,7 @@ void GradientJudge::admit_clip(WorldView const& world) {
   for (Seen const& seen : all) {
     double const u = std::ldexp(1.0, -oracle::significant_bits(seen.now.format));
     auto const about = [&](double scale) {
+      if (std::isnan(factor)) return factor;
       return static_cast<float>(std::min(1.0, static_cast<double>(factor) * scale));
     };
     Factor const one{factor, factor};

@@ -275,6 +275,24 @@ TEST(OtherArithmetic, AWrongNormAndAWrongFactorAreSeen) {
   EXPECT_EQ(Judged(scenario, any_order_on(4), factor).first_law(), "values.interval");
 }
 
+TEST(OtherArithmetic, ANormThatIsNoNumberSpoilsAllGradientsInEveryArithmetic) {
+  Scenario scenario = scenario_for();
+  scenario.optimizer.clip = 0.5F;
+  scenario.program = {operation(Backward{}), operation(ClipNorm{}), operation(Step{})};
+  Tamper const tamper = [](StandInWorld& world, int entry) {
+    if (entry != 1) return;
+    world.scaling().norm = NAN;
+    for (int p = 0; p < 5; ++p)
+      for (float& g : world.at(p).gradient) g = NAN;
+  };
+  // The gradients had a norm: that alone is what is wrong.
+  for (auto const& parts : {torch_on(4), any_order_on(4)}) {
+    Judged const run(scenario, parts, tamper);
+    ASSERT_EQ(run.violations().size(), 1U) << text_of(run);
+    EXPECT_EQ(run.violations().front().tensor, "norm");
+  }
+}
+
 TEST(OtherArithmetic, AStepThatShouldHaveBeenSkippedIsSeen) {
   Scenario scenario = clipped(0.5F, dynamic);
   Tamper const tamper = [](StandInWorld& world, int entry) {

@@ -70,7 +70,7 @@ class Reference {
   /// What a checkpoint may not carry, as an engine has it after a load.
   void take_steps(int parameter, std::int64_t steps) { model_.set_steps(parameter, steps); }
   void take_group(int group, AdamConfig const& config) { model_.set_group(group, config); }
-  void take_scaler(oracle::LossScaler::Progress const& progress) { model_.set_scaler(progress); }
+  void take_scaler(oracle::LossScaler const& scaler) { model_.set_scaler(scaler); }
   void take_max_norm(Clip const& clip) { model_.set_max_norm(clip); }
 
   // ---- checkpoints: what each name stands for ----

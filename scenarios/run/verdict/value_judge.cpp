@@ -82,11 +82,13 @@ void ValueJudge::report_other_rows(Rows const& rows, int rank, int parameter, Te
   std::string const actual = rows_text(rows.held.row_begin, rows.held.row_end) + " in " +
                              std::string(name_of(rows.held.format));
   bool const stored = rows.held.numel() > 0 || !same_rows;
-  findings_.add(law_,
-                {.rank = rank, .tensor = tensor_name(spec, kind), .index = rows.first_element},
-                {.expected = expected,
-                 .actual = stored ? actual : "no storage for them",
-                 .message = "the rank does not hold the rows that the layout gives it"});
+  bool const other_type = same_rows && rows.held.numel() == rows.numel;
+  findings_.add(
+      law_, {.rank = rank, .tensor = tensor_name(spec, kind), .index = rows.first_element},
+      {.expected = expected,
+       .actual = stored ? actual : "no storage for them",
+       .message = other_type ? "the rank stores its rows in another type than the recipe names"
+                             : "the rank does not hold the rows that the layout gives it"});
 }
 
 bool ValueJudge::is_compared(WorldView const& world, int rank, int parameter,

@@ -81,7 +81,11 @@ class Verdict final : public Observer {
   char const* law_of_load(Primitive const& load) const;
   /// The oracle becomes a candidate, with what the format does not carry as the engine has it.
   void take_candidate(Primitive const& load, int candidate, WorldView const& world);
-  void take_what_is_not_carried(WorldView const& world, Clip const& clip);
+  struct Settings {
+    Clip clip;
+    oracle::LossScaler scaler;
+  };
+  void take_what_is_not_carried(WorldView const& world, Settings const& before);
   bool agrees(WorldView const& world) const;
   bool take_foreign(Primitive const& load, WorldView const& world);
   void follow_replay(Primitive const& operation, WorldView const& world);
