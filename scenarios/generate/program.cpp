@@ -37,13 +37,14 @@ void ProgramDrawing::make() {
 }
 
 // An engine may refuse what others execute, such as a step that finds gradients of some parameters
-// alone; a zero_grad changes the subject.
+// alone. Then a step or none is due, or there is nothing to do.
 void ProgramDrawing::append(Action action) {
   scenario_.program.push_back({.action = std::move(action), .line = {}});
   Action& last = scenario_.program.back().action;
-  if (refuse_gradient_use(scenario_, draws_.able()))
-    last =
-        offers(draws_.able().zero_grad, ZeroGradKind::none) ? Action(ZeroGrad{}) : Action(Check{});
+  std::vector<Action> others{Check{}, Step{}};
+  if (offers(draws_.able().zero_grad, ZeroGradKind::none)) others.push_back(ZeroGrad{});
+  for (; !others.empty() && refuse_gradient_use(scenario_, draws_.able()); others.pop_back())
+    last = others.back();
   track(last);
 }
 

@@ -37,8 +37,9 @@ class GradientWalk {
     if (std::holds_alternative<ClipNorm>(action)) return visit_use(Used::clipped, line);
     if (std::holds_alternative<Step>(action)) return visit_step(line);
     if (std::holds_alternative<Train>(action)) return visit_train(line);
-    if (auto const* zero = std::get_if<ZeroGrad>(&action)) zero_grad(zero->set_to_none);
-    if (std::holds_alternative<Load>(action)) zero_grad(true);
+    if (auto const* zero = std::get_if<ZeroGrad>(&action))
+      return zero_grad(zero->set_to_none, line);
+    if (std::holds_alternative<Load>(action)) return zero_grad(true, line);
     if (auto const* set = std::get_if<Set>(&action)) follow(*set);
     return std::nullopt;
   }
@@ -47,8 +48,7 @@ class GradientWalk {
   MaybeRefusal visit_train(SourceLine line) {
     if (auto refusal = visit(Backward{}, line)) return refusal;
     if (auto refusal = visit_step(line)) return refusal;
-    zero_grad(true);
-    return std::nullopt;
+    return zero_grad(true, line);
   }
 
   MaybeRefusal visit(Backward const& backward, SourceLine line) {
@@ -77,7 +77,7 @@ class GradientWalk {
   MaybeRefusal visit_use(Used use, SourceLine line) {
     if (used_ == Used::stepped && !with_gradient_.empty()) return reused("uses", line);
     bool const unscales = able_.unscales_in_place && loss_scale_.kind != LossScale::Kind::none;
-    if (unscales) used_ = use;
+    if (unscales && !with_gradient_.empty()) used_ = use;
     return std::nullopt;
   }
 
@@ -89,9 +89,17 @@ class GradientWalk {
                        line);
   }
 
-  void zero_grad(bool to_none) {
+  /// A scaler that has divided gradients for a clip expects their step next: what it is given in
+  /// their place it takes for divided as well.
+  MaybeRefusal zero_grad(bool to_none, SourceLine line) {
+    if (used_ == Used::clipped)
+      return unsupported("reused_gradients",
+                         "gradients go that this engine has divided by the loss scale for a clip; "
+                         "supported: a step before that, or loss_scale: none",
+                         line);
     used_ = Used::not_yet;
     if (to_none) with_gradient_.clear();
+    return std::nullopt;
   }
 
   /// A new scaler does not know what the one before has clipped.

@@ -68,7 +68,7 @@ constexpr Meaning reason_table[] = {
     {"unsupported.replay_without_capture", "a replay needs a capture before it"},
     {"unsupported.replicate", "the world is sharded only, or replicated less often"},
     {"unsupported.reused_gradients",
-     "gradients are used again that the engine has unscaled in place"},
+     "gradients are used again, or left, that the engine has unscaled in place"},
     {"unsupported.save", "this engine saves no checkpoints"},
     {"unsupported.schedule", "schedules are not enumerated, or there is nothing to choose"},
     {"unsupported.set", "a setting that cannot be changed in the middle of a program"},
