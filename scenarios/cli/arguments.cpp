@@ -55,10 +55,9 @@ class Parser {
     } catch (CLI::ParseError const& error) {
       end(error, 2);
     }
-    auto const& json = arguments_.json;
-    auto const& junit = arguments_.junit;
-    if (json && junit && place_of(*json) == place_of(*junit))
-      refuse("--json and --junit: both would be written to " + json->string());
+    refuse_equal("--json", arguments_.json, "--junit", arguments_.junit);
+    refuse_equal("--json", arguments_.json, "--script", arguments_.script);
+    refuse_equal("--junit", arguments_.junit, "--script", arguments_.script);
     if (arguments_.command == Command::minimize) refuse_equal_to_result();
   }
 
@@ -83,11 +82,18 @@ class Parser {
         2);
   }
 
+  using MaybePath = std::optional<std::filesystem::path>;
+  static void refuse_equal(std::string const& one, MaybePath const& first, std::string const& other,
+                           MaybePath const& second) {
+    if (first && second && place_of(*first) == place_of(*second))
+      refuse(one + " and " + other + ": both would be written to " + first->string());
+  }
+
   void refuse_equal_to_result() const {
     std::filesystem::path const result = arguments_.out.value_or("-");
-    for (auto const& other : {arguments_.json, arguments_.junit})
+    for (auto const& other : {arguments_.json, arguments_.junit, arguments_.script})
       if (other && place_of(*other) == place_of(result))
-        refuse("--json or --junit and the minimised scenario: both would be written to " +
+        refuse("--json, --junit or --script and the minimised scenario: both would be written to " +
                result.string());
   }
 
@@ -162,6 +168,11 @@ class Parser {
     add_path(sub, "--junit", arguments_.junit, "Write results as JUnit XML");
   }
 
+  void add_script(CLI::App* sub) {
+    add_path(sub, "--script", arguments_.script,
+             "Write a stand-alone script that shows what broke; engine torch");
+  }
+
   void set_engine(std::string const& name) {
     if (!is_engine_name(name)) {
       throw CLI::ValidationError("--engine: `" + name +
@@ -198,6 +209,7 @@ class Parser {
     add_count(sub, "--schedules", {0, 1'000'000}, "Also run each under N schedules, random and pct",
               [this](std::uint64_t count) { arguments_.schedules = static_cast<int>(count); });
     add_path(sub, "--dump", arguments_.dump, "Write inputs and states as safetensors");
+    add_script(sub);
     sub->add_option_function<std::string>(
            "--trace",
            [](std::string const&) { refuse("--trace: traces are not there yet; leave it out"); },
@@ -259,6 +271,7 @@ class Parser {
                                       "Reduce a failing scenario to a small one that fails alike");
     sub->add_option("FILE", arguments_.paths, "A scenario file")->required()->expected(1);
     add_path(sub, "-o,--out", arguments_.out, "Where the result goes; default: standard output");
+    add_script(sub);
     add_common(sub);
     add_engine(sub);
   }

@@ -28,6 +28,7 @@ struct Arguments {
   std::optional<std::filesystem::path> json;
   std::optional<std::filesystem::path> junit;
   std::optional<std::filesystem::path> dump;
+  std::optional<std::filesystem::path> script;  // run, minimize: for a bug report
 
   std::optional<std::uint64_t> cases;
   std::optional<std::chrono::milliseconds> time;

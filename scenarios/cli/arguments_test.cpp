@@ -94,6 +94,11 @@ TEST(Arguments, OneFileCannotTakeTwoOutputs) {
   EXPECT_EQ(status_of({"run", "a.yaml", "--json", "o", "--junit", "./o"}), 2);
   EXPECT_EQ(status_of({"fuzz", "--json", "-", "--junit", "/dev/stdout"}), 2);
   EXPECT_EQ(status_of({"run", "a.yaml", "--json", "o", "--junit", "o/p"}), -1);
+  EXPECT_EQ(status_of({"run", "a.yaml", "--json", "o", "--script", "./o"}), 2);
+  EXPECT_EQ(status_of({"minimize", "a.yaml", "--junit", "o", "--script", "o"}), 2);
+  EXPECT_EQ(status_of({"minimize", "a.yaml", "-o", "o", "--script", "o"}), 2);
+  EXPECT_EQ(status_of({"minimize", "a.yaml", "--script", ""}), 2);
+  EXPECT_EQ(status_of({"fuzz", "--script", "o"}), 2);
 }
 
 TEST(Arguments, AnUnknownBugNamesTheNearest) {

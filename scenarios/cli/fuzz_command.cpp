@@ -10,6 +10,7 @@
 #include "scenarios/cli/failures.h"
 #include "scenarios/cli/findings.h"
 #include "scenarios/cli/outputs.h"
+#include "scenarios/cli/script_output.h"
 #include "scenarios/cli/search.h"
 #include "scenarios/cli/seed.h"
 #include "scenarios/cli/worker_lines.h"
@@ -141,6 +142,7 @@ class FuzzCommand {
     Reported reported{.result = finding.result, .replay = replay_of(finding.case_index)};
     if (!arguments_.out) return reported;
     auto const path = write_finding(*arguments_.out, finding);
+    write_script_beside(path, finding.scenario, finding.result, finding.symptom);
     reported.result.file = path.string();
     if (finding.result.outcome != Outcome::error) reported.replay = replay_of(path);
     return reported;

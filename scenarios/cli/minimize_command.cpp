@@ -11,6 +11,7 @@
 #include "scenarios/cli/outputs.h"
 #include "scenarios/cli/read_scenarios.h"
 #include "scenarios/cli/reduction.h"
+#include "scenarios/cli/script_output.h"
 #include "scenarios/cli/seed.h"
 #include "scenarios/minimize/document.h"
 #include "scenarios/model/laws.h"
@@ -31,6 +32,7 @@ class MinimizeCommand {
       : arguments_(arguments),
         style_(style_of(arguments)),
         outputs_(arguments),
+        script_(arguments),
         progress_(wants_progress(arguments), "runs"),
         file_(arguments.out.value_or("-")) {}
 
@@ -92,7 +94,7 @@ class MinimizeCommand {
     switch (reduction.end) {
       case Reduction::End::minimized:
         write(reduction);
-        return Status::met;
+        return script_.write(reduction.scenario, reduction.result, reduction.symptom);
       case Reduction::End::passes:
         complain(fmt::format("{}: does not fail (expected {}, outcome {}): nothing to minimise",
                              name_, text_of(scenario_.expect), name_of(reduction.first.outcome)));
@@ -135,6 +137,7 @@ class MinimizeCommand {
   Arguments const& arguments_;
   Style style_;
   Outputs outputs_;
+  ScriptOutput script_;
   Progress progress_;
   OutputFile file_;
   std::string name_;

@@ -12,7 +12,7 @@ namespace adamant::scenarios {
 namespace {
 
 std::FILE* text_stream(Arguments const& arguments) {
-  for (auto const& output : {arguments.json, arguments.junit})
+  for (auto const& output : {arguments.json, arguments.junit, arguments.script})
     if (output && is_standard_output(*output)) return stderr;
   bool const minimizes = arguments.command == Command::minimize;
   if (minimizes && is_standard_output(arguments.out.value_or("-"))) return stderr;

@@ -252,5 +252,20 @@ TEST_F(RunProgram, AWrongEngineIsFoundAndTheReplayLineRepeatsIt) {
   EXPECT_EQ(again.out, called.out);
 }
 
+TEST_F(RunProgram, AScriptIsWrittenForPyTorchAlone) {
+  write("small.yaml", passing_scenario());
+  Called const passing = call("run small.yaml --script small.py");
+  EXPECT_EQ(passing.status, 0);
+  EXPECT_NE(passing.err.find("no law was broken"), std::string::npos) << passing.err;
+  Called const called = call("run small.yaml --bug mean_not_divided --script small.py");
+  EXPECT_EQ(called.status, 2);
+  EXPECT_NE(called.err.find("the engine is sim"), std::string::npos) << called.err;
+  EXPECT_FALSE(exists("small.py"));
+  write("other.yaml", passing_scenario());
+  Called const two = call("run small.yaml other.yaml --script small.py");
+  EXPECT_EQ(two.status, 2);
+  EXPECT_NE(two.err.find("2 scenarios"), std::string::npos) << two.err;
+}
+
 }  // namespace
 }  // namespace adamant::scenarios

@@ -11,8 +11,10 @@
 
 #include "scenarios/cli/outputs.h"
 #include "scenarios/cli/read_scenarios.h"
+#include "scenarios/cli/script_output.h"
 #include "scenarios/cli/seed.h"
 #include "scenarios/cli/worker_lines.h"
+#include "scenarios/minimize/symptom.h"
 #include "scenarios/model/laws.h"
 #include "scenarios/pool/interrupt.h"
 #include "scenarios/report/json.h"
@@ -56,6 +58,7 @@ class RunCommand {
       : arguments_(arguments),
         style_(style_of(arguments)),
         outputs_(arguments),
+        script_(arguments),
         progress_(wants_progress(arguments), "scenarios") {}
 
   /// A worker that was killed left the dump that it was writing.
@@ -83,6 +86,7 @@ class RunCommand {
     ReadScenarios found = read_scenarios(arguments_.paths);
     for (std::string const& error : found.errors) complain(error);
     if (!found.errors.empty() || !has_distinct_dumps(found.files)) return false;
+    if (!has_one_script(found.files)) return false;
     if (!engines_have_bugs()) pass_over_bugs(found.files);
     if (!arguments_.engine) pass_over_engines(found.files);
     std::optional<std::uint64_t> const drawn = draw_if_needed(found.files);
@@ -134,6 +138,13 @@ class RunCommand {
     return true;
   }
 
+  bool has_one_script(std::vector<ScenarioFile> const& files) const {
+    if (!arguments_.script || files.size() == 1) return true;
+    complain(
+        fmt::format("--script: {} scenarios, and a script shows one; name one file", files.size()));
+    return false;
+  }
+
   std::optional<std::uint64_t> draw_if_needed(std::vector<ScenarioFile> const& files) const {
     if (arguments_.seed) return std::nullopt;
     for (ScenarioFile const& file : files) {
@@ -180,6 +191,9 @@ class RunCommand {
     if (job.refused_while_reading) ended.status = Status::bad_input;
     if (!ended.result.met) ++failed_;
     status_ = worse(status_, ended.status);
+    auto const& scenario = job.file.scenario;
+    status_ = worse(
+        status_, script_.write(scenario, ended.result, symptom_of(ended.result, scenario.expect)));
     finished_[end.job] = {.result = std::move(ended.result), .replay = replay_of(job)};
     show();
   }
@@ -238,6 +252,7 @@ class RunCommand {
   Arguments const& arguments_;
   Style style_;
   Outputs outputs_;
+  ScriptOutput script_;
   Progress progress_;
   std::vector<Job> jobs_;
   std::map<std::uint64_t, Reported> finished_;

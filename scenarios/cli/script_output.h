@@ -1,0 +1,42 @@
+// The script that `run` and `minimize` write for a bug report, and the one beside each finding of
+// `fuzz`. What is in it is scenarios/script's part.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+
+#include "scenarios/cli/arguments.h"
+#include "scenarios/cli/status.h"
+#include "scenarios/minimize/symptom.h"
+#include "scenarios/model/scenario.h"
+#include "scenarios/report/output_file.h"
+#include "scenarios/run/result.h"
+
+namespace adamant::scenarios {
+
+/// The file that --script names. Without it nothing happens.
+class ScriptOutput {
+ public:
+  /// Errors: CannotWrite.
+  explicit ScriptOutput(Arguments const& arguments);
+
+  /// Writes the script that shows how `result` failed. Where there is none the file stays as it was
+  /// and a message says why: that is bad input, or nothing (`met`) where no law was broken.
+  ///
+  /// REQUIRES: the scenario has its seed.
+  /// Errors: CannotWrite.
+  Status write(Scenario const& scenario, RunResult const& result,
+               std::optional<Symptom> const& symptom);
+
+ private:
+  std::optional<OutputFile> file_;
+};
+
+/// For an engine that scripts are written for: writes `x.py` beside `x.yaml`, or says why there is
+/// none.
+///
+/// Errors: CannotWrite.
+void write_script_beside(std::filesystem::path const& scenario_file, Scenario const& scenario,
+                         RunResult const& result, Symptom const& symptom);
+
+}  // namespace adamant::scenarios

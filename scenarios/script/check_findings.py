@@ -1,0 +1,63 @@
+"""Does every finding show in plain PyTorch? Runs the scripts beside the scenarios of a search.
+
+    python check_findings.py FOUND
+
+FOUND is what `adamant fuzz --engine torch --out FOUND` wrote. The interpreter is this one, so it
+needs PyTorch. Each script has to print both sides and to end with 1. Exit status: 0 where all do,
+1 where one does not or is missing, 2 where there is nothing to check, 3 without PyTorch.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+
+SECONDS_MAX = 120
+
+
+def shown(script: Path) -> tuple[bool, str]:
+    """Run one script; return whether the defect shows, and its last words."""
+    if not script.exists():
+        return False, "there is no script beside it"
+    try:
+        run = subprocess.run(
+            [sys.executable, script],
+            check=False,
+            capture_output=True,
+            text=True,
+            timeout=SECONDS_MAX,
+        )
+    except subprocess.TimeoutExpired:
+        return False, f"the script does not end within {SECONDS_MAX} s"
+    lines = run.stdout.strip().splitlines()
+    if run.returncode == 1 and any("actual" in line for line in lines):
+        return True, lines[-1]
+    said = (lines or run.stderr.strip().splitlines() or ["nothing"])[-1]
+    return False, f"exit status {run.returncode}: {said}"
+
+
+def main(arguments: list[str]) -> int:
+    """Check all findings of a directory and print one line for each."""
+    if len(arguments) != 1:
+        print(__doc__, file=sys.stderr)
+        return 2
+    if importlib.util.find_spec("torch") is None:
+        print(f"{sys.executable} has no PyTorch", file=sys.stderr)
+        return 3
+    findings = sorted(Path(arguments[0]).glob("*.yaml"))
+    if not findings:
+        print(f"{arguments[0]}: no findings (*.yaml)", file=sys.stderr)
+        return 2
+    failed = 0
+    for finding in findings:
+        shows, words = shown(finding.with_suffix(".py"))
+        failed += not shows
+        print(f"{'shows         ' if shows else 'DOES NOT SHOW '} {finding.name}: {words}")
+    print(f"{len(findings)} findings, {failed} without a script that shows them")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

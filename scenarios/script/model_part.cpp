@@ -1,0 +1,399 @@
+#include "scenarios/script/model_part.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+#include <vector>
+
+#include "scenarios/script/data.h"
+#include "scenarios/script/no_script.h"
+
+namespace adamant::scenarios::script {
+
+namespace {
+
+using python::Block;
+using python::Code;
+
+NumberFormat param_format(World const& world) {
+  return format_of(world.setting.precision.param).value_or(NumberFormat::fp32);
+}
+
+/// The type of the optimizer's own weights, which is what FSDP2 shards.
+NumberFormat weight_format(World const& world) {
+  return format_of(world.setting.precision.main).value_or(param_format(world));
+}
+
+std::string policy_of(World const& world) {
+  NumberFormat const param = param_format(world);
+  NumberFormat const grad = format_of(world.setting.precision.grad);
+  std::string inside;
+  if (param != weight_format(world)) inside = "param_dtype=" + type_name(param);
+  if (grad != param)
+    inside.append(inside.empty() ? "" : ", ").append("reduce_dtype=" + type_name(grad));
+  return fmt::format("MixedPrecisionPolicy({})", inside);
+}
+
+std::string mesh_shape(World const& world) {
+  auto const& shape = world.setting.world;
+  return shape.replicate > 1 ? fmt::format("({}, {})", shape.replicate, shape.shard)
+                             : fmt::format("({},)", shape.shard);
+}
+
+/// How the mean over microbatches becomes one division: FSDP2's own way, which divides by the ranks
+/// of a shard group and then by the replicas, a factor, or a hook where the factor would be used
+/// twice.
+enum class Division { own, factor, hook };
+
+Division division_of(World const& world) {
+  auto const& shape = world.setting.world;
+  bool const power_of_two = (shape.shard & (shape.shard - 1)) == 0;
+  if (world.setting.microbatch_count() == shape.rank_count() &&
+      (shape.replicate == 1 || power_of_two))
+    return Division::own;
+  return shape.shard > 1 ? Division::factor : Division::hook;
+}
+
+/// Do worlds differ in what `of` says of them?
+template <typename Of>
+bool varies(Plan const& plan, Of of) {
+  return std::any_of(plan.worlds.begin(), plan.worlds.end(),
+                     [&](World const& world) { return of(world) != of(plan.worlds.front()); });
+}
+
+bool is_replicated(World const& world) {
+  return world.setting.world.replicate > 1;
+}
+
+bool replicates(Plan const& plan) {
+  return std::any_of(plan.worlds.begin(), plan.worlds.end(), is_replicated);
+}
+
+bool is_reversed(World const& world) {
+  return world.setting.order == ParamOrder::reversed;
+}
+
+/// A mesh of all ranks has to be told only what is not their number.
+bool mesh_is_argument(Plan const& plan) {
+  return replicates(plan) && varies(plan, mesh_shape);
+}
+
+/// Divisions that matter: of worlds in which there is a backward.
+std::set<Division> divisions_of(Plan const& plan) {
+  std::set<Division> divisions;
+  for (BackwardOf const& backward : plan.backwards)
+    divisions.insert(division_of(plan.worlds[backward.world]));
+  return divisions;
+}
+
+std::string_view word_of(Division division) {
+  return division == Division::factor ? "factor" : division == Division::hook ? "hook" : "own";
+}
+
+struct Argument {
+  std::string name;
+  std::string value;
+};
+
+/// What `build` is given: whatever worlds differ in.
+std::vector<Argument> arguments_of(Plan const& plan, World const& world) {
+  std::vector<Argument> arguments;
+  if (mesh_is_argument(plan)) arguments.push_back({"mesh_shape", mesh_shape(world)});
+  if (varies(plan, is_reversed))
+    arguments.push_back(
+        {"initial", is_reversed(world) ? "dict(reversed(INITIAL.items()))" : "INITIAL"});
+  if (varies(plan, weight_format)) arguments.push_back({"dtype", type_name(weight_format(world))});
+  if (varies(plan, policy_of)) arguments.push_back({"policy", policy_of(world)});
+  if (divisions_of(plan).size() > 1)
+    arguments.push_back({"division", fmt::format("\"{}\"", word_of(division_of(world)))});
+  return arguments;
+}
+
+std::string joined(std::vector<Argument> const& arguments, std::string Argument::*part) {
+  std::string text;
+  for (Argument const& argument : arguments)
+    text.append(text.empty() ? "" : ", ").append(argument.*part);
+  return text;
+}
+
+/// Gradients go through parameters of 16 bits, whose products round.
+bool is_narrow(Plan const& plan) {
+  return std::any_of(plan.worlds.begin(), plan.worlds.end(),
+                     [](World const& world) { return param_format(world) != NumberFormat::fp32; });
+}
+
+/// The products of 16-bit parameters are those of 16-bit numbers, as autograd would have it.
+void write_forward(Draft& draft) {
+  char const* const make = has_ambiguous_shape(draft.plan.scenario) ? "as_tensor" : "tensor";
+  Block const forward(draft.code, "def forward(self, gradients):");
+  if (!is_narrow(draft.plan))
+    return draft.code.line(fmt::format(
+        "return sum((getattr(self, n) * torch.{}(x)).sum() for n, x in gradients.items())", make));
+  draft.code.line(
+      fmt::format("pairs = [(getattr(self, n), torch.{}(x)) for n, x in gradients.items()]", make));
+  draft.code.line("return sum((p * x.to(p.dtype)).sum(dtype=torch.float32) for p, x in pairs)");
+}
+
+void write_unit(Draft& draft) {
+  bool const several = draft.names.unit_count() > 1;
+  Block const unit(draft.code, fmt::format("class {}(nn.Module):", several ? "Unit" : "Model"));
+  draft.code.line("\"\"\"The gradient of each parameter is what forward is given for it.\"\"\"");
+  draft.code.blank();
+  write_forward(draft);
+}
+
+/// Gives `module` the parameters of a dictionary called `initial`.
+void write_parameters(Draft& draft, std::string_view module, std::string_view initial) {
+  char const* const make = has_ambiguous_shape(draft.plan.scenario) ? "as_tensor" : "tensor";
+  NumberFormat const format = weight_format(draft.plan.worlds.front());
+  std::string dtype = format == NumberFormat::fp32 ? "" : ", dtype=" + type_name(format);
+  if (varies(draft.plan, weight_format)) dtype = ", dtype=dtype";
+  Block const loop(draft.code, fmt::format("for name, values in {}.items():", initial));
+  std::string const value = fmt::format("nn.Parameter(torch.{}(values{}))", make, dtype);
+  draft.code.line(fmt::format("{}.register_parameter(name, {})", module, value));
+}
+
+void write_units(Draft& draft) {
+  bool const typed = varies(draft.plan, weight_format);
+  draft.code.blank(2);
+  Block const model(draft.code, "class Model(nn.Module):");
+  {
+    Block const init(draft.code, typed ? "def __init__(self, dtype):" : "def __init__(self):");
+    draft.code.line("super().__init__()");
+    draft.code.line("self.units = nn.ModuleList(Unit() for _ in INITIAL)");
+    Block const loop(draft.code, "for unit, initial in zip(self.units, INITIAL):");
+    write_parameters(draft, "unit", "initial");
+  }
+  draft.code.blank();
+  Block const forward(draft.code, "def forward(self, gradients):");
+  draft.code.line("return sum(unit(x) for unit, x in zip(self.units, gradients) if x)");
+}
+
+/// Each world has processes of its own, which a function can let join and make their model.
+bool joins(Plan const& plan) {
+  return !plan.alone() && std::all_of(plan.worlds.begin(), plan.worlds.end(),
+                                      [](World const& world) { return world.new_processes; });
+}
+
+std::string mesh_of(Draft& draft) {
+  draft.imports.add_from("torch.distributed.device_mesh", "init_device_mesh");
+  Plan const& plan = draft.plan;
+  if (mesh_is_argument(plan))
+    return "init_device_mesh(\"cpu\", mesh_shape, "
+           "mesh_dim_names=(\"replicate\", \"shard\")[-len(mesh_shape) :])";
+  if (replicates(plan))
+    return fmt::format("init_device_mesh(\"cpu\", {}, mesh_dim_names=(\"replicate\", \"shard\"))",
+                       mesh_shape(plan.worlds.front()));
+  if (plan.alone()) return "init_device_mesh(\"cpu\", (1,))";
+  if (joins(plan) && plan.worlds.size() > 1) return "init_device_mesh(\"cpu\", (ranks,))";
+  return fmt::format("init_device_mesh(\"cpu\", ({},))", plan.worlds.front().ranks());
+}
+
+void write_division(Draft& draft, Division division, std::string const& module) {
+  Code& code = draft.code;
+  double const count = static_cast<double>(draft.plan.scenario.microbatch_count());
+  if (division == Division::own) return;
+  code.line(module + ".set_force_sum_reduction_for_comms(True)");
+  if (division == Division::factor) {
+    code.line(fmt::format("{}.set_gradient_divide_factor({:.1f})", module, count));
+  } else {
+    code.line(module + ".set_gradient_divide_factor(1.0)");
+    code.line(
+        fmt::format("{}.set_all_reduce_hook(lambda reduced: reduced.div_({:.1f}))", module, count));
+  }
+}
+
+void write_divisions(Draft& draft, std::string const& module) {
+  auto const divisions = divisions_of(draft.plan);
+  if (divisions.size() == 1) return write_division(draft, *divisions.begin(), module);
+  for (Division const division : divisions) {
+    if (division == Division::own) continue;
+    Block const then(draft.code, fmt::format("if division == \"{}\":", word_of(division)));
+    write_division(draft, division, module);
+  }
+}
+
+std::vector<std::string> sharding(Draft& draft) {
+  Plan const& plan = draft.plan;
+  std::vector<std::string> options;
+  if (varies(plan, policy_of)) {
+    options.emplace_back("mp_policy=policy");
+  } else if (policy_of(plan.worlds.front()) != "MixedPrecisionPolicy()") {
+    options.push_back("mp_policy=" + policy_of(plan.worlds.front()));
+  }
+  if (!options.empty()) draft.imports.add_from("torch.distributed.fsdp", "MixedPrecisionPolicy");
+  if (option(plan.scenario, "offload_policy", "none") == "cpu") {
+    draft.imports.add_from("torch.distributed.fsdp", "CPUOffloadPolicy");
+    options.emplace_back("offload_policy=CPUOffloadPolicy(pin_memory=False)");
+  }
+  return options;
+}
+
+/// The settings as PyTorch's Adam takes them; what is no short decimal is one that was rounded to
+/// binary32.
+std::vector<std::string> settings(AdamConfig const& config) {
+  return {"lr=" + python::exact_number(config.learning_rate),
+          fmt::format("betas=({}, {})", python::exact_number(config.beta1),
+                      python::exact_number(config.beta2)),
+          "eps=" + python::exact_number(config.epsilon),
+          "weight_decay=" + python::exact_number(config.weight_decay)};
+}
+
+std::vector<std::string> short_settings(Draft& draft, AdamConfig const& config) {
+  std::string const decimals =
+      fmt::format("[{}, {}, {}, {}, {}]", python::number(config.learning_rate),
+                  python::number(config.beta1), python::number(config.beta2),
+                  python::number(config.epsilon), python::number(config.weight_decay));
+  draft.code.call("lr, beta1, beta2, eps, decay = torch.tensor", {decimals}, ".tolist()");
+  return {"lr", "(beta1, beta2)", "eps", "decay"};
+}
+
+std::size_t columns(std::vector<std::string> const& texts) {
+  std::size_t columns = 0;
+  for (std::string const& text : texts) columns += text.size() + 2;
+  return columns;
+}
+
+python::Literal overrides(AdamConfig const& own, AdamConfig const& common,
+                          std::vector<python::Literal> parameters) {
+  using python::atom;
+  using python::exact_number;
+  std::vector<python::Literal> items = {
+      python::keyed("params", python::list(std::move(parameters)))};
+  auto const add = [&](std::string_view key, float mine, float theirs) {
+    if (mine != theirs) items.push_back(python::keyed(key, atom(exact_number(mine))));
+  };
+  add("lr", own.learning_rate, common.learning_rate);
+  if (own.beta1 != common.beta1 || own.beta2 != common.beta2)
+    items.push_back(python::keyed(
+        "betas", atom(fmt::format("({}, {})", exact_number(own.beta1), exact_number(own.beta2)))));
+  add("eps", own.epsilon, common.epsilon);
+  add("weight_decay", own.weight_decay, common.weight_decay);
+  return python::dictionary(std::move(items));
+}
+
+void write_groups(Draft& draft) {
+  Scenario const& scenario = draft.plan.scenario;
+  auto const configs = adam_configs(scenario);
+  auto const specs = parameter_specs(scenario);
+  std::vector<python::Literal> groups;
+  for (int const group : used_groups(scenario)) {
+    std::vector<python::Literal> parameters;
+    for (int p = 0; p < draft.names.count(); ++p)
+      if (specs[static_cast<std::size_t>(p)].group == group)
+        parameters.push_back(python::atom(draft.names.in_model(p)));
+    groups.push_back(overrides(configs[static_cast<std::size_t>(group)], configs.front(),
+                               std::move(parameters)));
+  }
+  draft.code.assign("groups", python::list(std::move(groups)));
+}
+
+void write_optimizer(Draft& draft) {
+  Scenario const& scenario = draft.plan.scenario;
+  bool const grouped = used_groups(scenario) != std::vector<int>{0};
+  if (grouped) write_groups(draft);
+  AdamConfig const config = adam_configs(scenario).front();
+  std::vector<std::string> given = settings(config);
+  constexpr std::size_t room = 90;
+  if (columns(given) > room) given = short_settings(draft, config);
+  given.insert(given.begin(), grouped ? "groups" : "model.parameters()");
+  auto const implementation = option(scenario, "implementation", "single");
+  given.emplace_back(implementation == "fused"     ? "fused=True"
+                     : implementation == "foreach" ? "foreach=True"
+                                                   : "foreach=False");
+  bool const adamw = scenario.optimizer.adam.mode == AdamMode::adamw;
+  draft.code.call(fmt::format("optimizer = torch.optim.{}", adamw ? "AdamW" : "Adam"), given);
+}
+
+// Beside the model in one call of fully_shard.
+constexpr std::size_t mesh_columns_max = 60;
+
+void write_shards(Draft& draft) {
+  bool const several = draft.names.unit_count() > 1;
+  draft.imports.add_from("torch.distributed.fsdp", "fully_shard");
+  std::vector<std::string> options = sharding(draft);
+  bool const inlined = !several && options.empty() && mesh_of(draft).size() <= mesh_columns_max;
+  if (!inlined) draft.code.line("mesh = " + mesh_of(draft));
+  options.insert(options.begin(), inlined ? "mesh=" + mesh_of(draft) : "mesh=mesh");
+  auto const shard = [&](std::string const& module) {
+    std::vector<std::string> arguments = options;
+    arguments.insert(arguments.begin(), module);
+    draft.code.call("fully_shard", arguments);
+  };
+  if (several) {
+    Block const loop(draft.code, "for unit in model.units:");
+    shard("unit");
+    write_divisions(draft, "unit");
+  }
+  shard("model");
+  if (!several) write_divisions(draft, "model");
+}
+
+void write_making(Draft& draft) {
+  bool const several = draft.names.unit_count() > 1;
+  bool const typed = several && varies(draft.plan, weight_format);
+  draft.code.line(typed ? "model = Model(dtype)" : "model = Model()");
+  if (!several)
+    write_parameters(draft, "model", varies(draft.plan, is_reversed) ? "initial" : "INITIAL");
+  write_shards(draft);
+  write_optimizer(draft);
+}
+
+void write_joining(Draft& draft, std::string const& store, std::string const& ranks) {
+  draft.code.call("dist.init_process_group",
+                  {"\"gloo\"", store, "rank=rank", "world_size=" + ranks});
+}
+
+void write_build(Draft& draft) {
+  Plan const& plan = draft.plan;
+  std::string arguments = joined(arguments_of(plan, plan.worlds.front()), &Argument::name);
+  if (joins(plan)) arguments = "rank, ranks, store" + (arguments.empty() ? "" : ", " + arguments);
+  Block const build(draft.code, fmt::format("def start({}):", arguments));
+  if (joins(plan)) write_joining(draft, "f\"file://{store}\"", "ranks");
+  write_making(draft);
+  draft.code.line("return model, optimizer");
+}
+
+}  // namespace
+
+std::string type_name(NumberFormat format) {
+  constexpr std::string_view names[] = {"torch.float32", "torch.bfloat16", "torch.float16"};
+  return std::string(names[static_cast<std::size_t>(format)]);
+}
+
+std::vector<int> used_groups(Scenario const& scenario) {
+  std::set<int> groups;
+  for (ParameterSpec const& spec : parameter_specs(scenario)) groups.insert(spec.group);
+  return {groups.begin(), groups.end()};
+}
+
+void write_model(Draft& draft) {
+  bool const simple =
+      draft.names.unit_count() == 1 && used_groups(draft.plan.scenario) == std::vector<int>{0};
+  if (varies(draft.plan, is_reversed) && !simple)
+    throw NoScript("a load in another order of parameters is shown without groups and units alone");
+  draft.imports.add_from("torch", "nn");
+  write_unit(draft);
+  if (draft.names.unit_count() > 1) write_units(draft);
+  if (draft.plan.worlds.size() == 1) return;
+  draft.code.blank(2);
+  write_build(draft);
+}
+
+void write_beginning(Draft& draft, World const& world, std::string const& function) {
+  Plan const& plan = draft.plan;
+  std::string arguments = joined(arguments_of(plan, world), &Argument::value);
+  std::string const store = fmt::format("{{directory}}/{}", function);
+  if (joins(plan) && plan.worlds.size() > 1) {
+    arguments = fmt::format("rank, {}, f\"{}\"{}", world.ranks(), store,
+                            arguments.empty() ? "" : ", " + arguments);
+  } else if (world.new_processes && !plan.alone()) {
+    write_joining(draft, fmt::format("f\"file://{}\"", store), std::to_string(world.ranks()));
+  }
+  if (plan.worlds.size() == 1) return write_making(draft);
+  draft.code.line(fmt::format("model, optimizer = start({})", arguments));
+}
+
+}  // namespace adamant::scenarios::script

@@ -1,0 +1,23 @@
+// The model of a script, how FSDP2 shards it, and its optimizer: what a world is made of.
+#pragma once
+
+#include <string>
+
+#include "scenarios/script/part.h"
+
+namespace adamant::scenarios::script {
+
+/// The classes, and where several worlds are made `start`, which returns a sharded model and its
+/// optimizer.
+void write_model(Draft& draft);
+
+/// In a function of that name: joins the other ranks, makes model and optimizer.
+void write_beginning(Draft& draft, World const& world, std::string const& function);
+
+/// "torch.bfloat16"
+std::string type_name(NumberFormat format);
+
+/// The optimizer's groups that have parameters, in PyTorch's order, by the scenario's numbers.
+std::vector<int> used_groups(Scenario const& scenario);
+
+}  // namespace adamant::scenarios::script

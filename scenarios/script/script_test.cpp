@@ -1,0 +1,144 @@
+#include "scenarios/script/script.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "scenarios/yaml/load.h"
+
+namespace adamant::scenarios {
+namespace {
+
+Scenario read(std::string const& text, std::string const& engine = "torch") {
+  return load_scenario_text(
+      "adamant: 1\nname: test\nseed: 7\nengine: {name: " + engine + "}\n" + text, "test");
+}
+
+ViolationReport violation_of(std::string tensor, std::int64_t index, std::string expected) {
+  ViolationReport violation;
+  violation.law = "values.bitwise";
+  violation.operation = 9;  // behind the last of these programs
+  violation.tensor = std::move(tensor);
+  violation.index = index;
+  violation.expected = std::move(expected);
+  violation.actual = "0x1p+0";
+  return violation;
+}
+
+std::string why_not(Scenario const& scenario, ViolationReport const& violation) {
+  try {
+    write_script(scenario, violation);
+  } catch (NoScript const& reason) {
+    return reason.what();
+  }
+  return "";
+}
+
+constexpr char const* one_step =
+    "world: {shard: 1}\nparams: [{name: p0, shape: [2]}]\noptimizer: {lr: 0.5, betas: [0.5, 0.75], "
+    "eps: 1, weight_decay: 0}\nprogram: [train: 1]\n";
+
+TEST(Script, OfOneRankIsAFlatProgram) {
+  EXPECT_EQ(write_script(read(one_step), violation_of("p0/exp_avg", 1, "0x1.8p-3")),
+            R"("""AdamW(foreach=False) under fully_shard: p0/exp_avg[1] is not what it has to be.
+
+It needs PyTorch alone. Exit status: 1 where the defect shows, 0 where it does not.
+"""
+
+import sys
+
+import torch
+import torch.distributed as dist
+from torch import nn
+from torch.distributed.device_mesh import init_device_mesh
+from torch.distributed.fsdp import fully_shard
+
+INITIAL = {"p0": [0.048370376, -0.05348546]}
+GRADIENTS = [{"p0": [5.2421875, 0.10180664]}]
+EXPECTED = "0x1.8000000000000p-3"
+
+
+class Model(nn.Module):
+    """The gradient of each parameter is what forward is given for it."""
+
+    def forward(self, gradients):
+        return sum((getattr(self, n) * torch.tensor(x)).sum() for n, x in gradients.items())
+
+
+dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+model = Model()
+for name, values in INITIAL.items():
+    model.register_parameter(name, nn.Parameter(torch.tensor(values)))
+fully_shard(model, mesh=init_device_mesh("cpu", (1,)))
+optimizer = torch.optim.AdamW(
+    model.parameters(), lr=0.5, betas=(0.5, 0.75), eps=1.0, weight_decay=0.0, foreach=False
+)
+model(GRADIENTS[0]).backward()
+optimizer.step()
+optimizer.zero_grad()
+actual = optimizer.state[model.p0]["exp_avg"].full_tensor()[1].item().hex()
+dist.destroy_process_group()
+print(f"p0/exp_avg[1]: expected {EXPECTED} = {float.fromhex(EXPECTED)}")
+print(f"p0/exp_avg[1]: actual   {actual} = {float.fromhex(actual)}")
+sys.exit(actual != EXPECTED)
+)");
+}
+
+TEST(Script, OfWorldsOfSeveralRanksStaysWithinWhatPeopleRead) {
+  std::string const text =
+      write_script(read("world: {shard: 2}\nparams: [{name: p0, shape: [3]}]\n"
+                        "program: [train: 1, save: a, load: {from: a, world: {shard: 3}}]\n"),
+                   violation_of("p0", 2, "0x1.8p-3"));
+  EXPECT_NE(text.find("def first(rank, directory):"), std::string::npos) << text;
+  EXPECT_NE(text.find("mp.start_processes(second, (directory,), nprocs=3"), std::string::npos);
+}
+
+TEST(Script, AParameterWithoutGradientIsLeftOutOfIt) {
+  std::string const text =
+      write_script(read("world: {shard: 1}\nparams: [{name: p0, shape: [1]}, {name: p1, shape: "
+                        "[1]}]\nprogram: [backward: {without: [p0]}, step]\n"),
+                   violation_of("p1", 0, "0x1p+0"));
+  EXPECT_NE(text.find("GRADIENTS = [{\"p1\": ["), std::string::npos) << text;
+}
+
+TEST(Script, StopsAtTheOperationThatBrokeTheLaw) {
+  Scenario const scenario = read(
+      "world: {shard: 1}\nparams: [{name: p0, shape: [1]}]\nprogram: [step, save: a, load: a]\n");
+  ViolationReport violation = violation_of("p0", 0, "0x1p+0");
+  violation.operation = 0;
+  EXPECT_EQ(write_script(scenario, violation).find("dcp"), std::string::npos);
+  violation.operation = 2;
+  EXPECT_NE(write_script(scenario, violation).find("dcp.load"), std::string::npos);
+}
+
+TEST(Script, OfAnIntervalTakesEveryValueInIt) {
+  std::string const text =
+      write_script(read(one_step), violation_of("p0", 0, "[0x1p-3, 0x1.2p-3] or nan"));
+  EXPECT_NE(text.find("LOW, HIGH = float.fromhex(\"0x1p-3\"), float.fromhex(\"0x1.2p-3\")"),
+            std::string::npos);
+  EXPECT_NE(text.find("sys.exit(not (LOW <= value <= HIGH or actual == \"nan\"))"),
+            std::string::npos)
+      << text;
+}
+
+TEST(Script, IsRefusedForAnotherEngine) {
+  EXPECT_NE(
+      why_not(read(one_step, "sim"), violation_of("p0", 0, "0x1p+0")).find("the engine is sim"),
+      std::string::npos);
+}
+
+TEST(Script, IsRefusedForWhatHasToBeMinimisedFirst) {
+  std::string const why =
+      why_not(read("world: {shard: 1}\nparams: [{name: p0, shape: [500]}]\nprogram: [train: 1]\n"),
+              violation_of("p0", 0, "0x1p+0"));
+  EXPECT_NE(why.find("1000 initial values and gradients"), std::string::npos) << why;
+  EXPECT_NE(why.find("minimise"), std::string::npos) << why;
+}
+
+TEST(Script, IsRefusedForWhatNoCallReturns) {
+  ViolationReport violation = violation_of("clip coefficient", -1, "0x1p+0");
+  EXPECT_NE(why_not(read(one_step), violation).find("clip coefficient"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace adamant::scenarios
