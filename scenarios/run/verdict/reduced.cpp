@@ -15,8 +15,6 @@ namespace {
 // that eight of them move the mean by as much as this, or across the middle between two numbers.
 constexpr float fp16_loses_below = 0x1p-12F;
 constexpr double fp16_lost = 0x1p-22;
-constexpr double fp16_largest = 65504;
-constexpr double fp16_u = 0x1p-11;
 
 /// What is kept of one element's inputs.
 struct Sum {
@@ -42,17 +40,19 @@ oracle::Admissible widened(oracle::Admissible const& value) {
                                       NumberFormat::fp16));
 }
 
-/// Also what comes out where a division before the sums keeps them from overflowing.
-oracle::Admissible divided_before(oracle::Admissible bound, Sum const& sum,
-                                  Unreduced const& unreduced) {
+/// Also what comes out where divisions on the way keep sums from overflowing: of fp16 before they
+/// are taken, of replicas between the sums of shards and their own.
+oracle::Admissible divided_on_the_way(oracle::Admissible bound, Sum const& sum,
+                                      Unreduced const& unreduced) {
+  NumberFormat const format = unreduced.format;
   if (!std::isfinite(sum.total)) return bound;
-  if (sum.loses_bits) bound = widened(bound);
-  if (sum.magnitude < fp16_largest) return bound;
+  if (format == NumberFormat::fp16 && sum.loses_bits) bound = widened(bound);
+  if (sum.magnitude < static_cast<double>(oracle::largest_finite(format))) return bound;
   double const mean = sum.total / unreduced.divisor;
+  double const u = std::ldexp(1.0, -oracle::significant_bits(format));
   double const error =
-      static_cast<double>(unreduced.inputs.size()) * fp16_u * sum.magnitude / unreduced.divisor;
-  return oracle::joined(bound,
-                        oracle::rounded_interval(mean - error, mean + error, NumberFormat::fp16));
+      static_cast<double>(unreduced.inputs.size()) * u * sum.magnitude / unreduced.divisor;
+  return oracle::joined(bound, oracle::rounded_interval(mean - error, mean + error, format));
 }
 
 }  // namespace
@@ -74,8 +74,7 @@ std::vector<oracle::Admissible> reduced_bounds(Unreduced const& unreduced) {
       continue;
     }
     auto const bound = any_order.at(static_cast<std::int64_t>(i), unreduced.divisor);
-    bounds.push_back(format == NumberFormat::fp16 ? divided_before(bound, sums[i], unreduced)
-                                                  : bound);
+    bounds.push_back(divided_on_the_way(bound, sums[i], unreduced));
   }
   return bounds;
 }

@@ -41,5 +41,15 @@ TEST(Reduced, Fp16MayBeDividedBeforeItIsSummed) {
   EXPECT_FALSE(of({2.0F, 1.0F}, NumberFormat::fp16, 2).contains(1.501F));
 }
 
+// ((a + b) / 2 + (c + d) / 2) / 2
+TEST(Reduced, ReplicasMayBeAveragedBeforeTheyOverflow) {
+  for (NumberFormat const format : {NumberFormat::fp32, NumberFormat::bf16}) {
+    auto const bound = of({0x1.8p127F, 0x1p126F, 0x1.8p127F, 0x1p126F}, format, 4);
+    EXPECT_TRUE(bound.contains(0x1p127F));
+    EXPECT_TRUE(bound.contains(std::numeric_limits<float>::infinity()));
+    EXPECT_FALSE(bound.contains(0x1p126F));
+  }
+}
+
 }  // namespace
 }  // namespace adamant::scenarios
