@@ -55,6 +55,22 @@ std::string presence(bool has_gradient) {
   return has_gradient ? "a gradient" : "no gradient";
 }
 
+/// What each rank was fed, times the loss scale, in the place of its microbatches: a rank that gets
+/// a sum cannot scale what the sum was made of. Zeros for the others, which count and do not add.
+oracle::MicrobatchReader fed_reader(WorldView const& world, oracle::Model const& model,
+                                    int parameter) {
+  float const scale = model.scaling().loss_scale;
+  NumberFormat const format = model.spec(parameter).formats.gradient;
+  return [&world, parameter, scale, format](int rank, std::int64_t begin, std::span<float> out) {
+    std::fill(out.begin(), out.end(), 0.0F);
+    if (rank >= world.rank_count()) return;
+    auto const fed = *world.fed(rank, parameter);
+    for (std::size_t i = 0; i < out.size(); ++i)
+      out[i] = fed[static_cast<std::size_t>(begin) + i] * scale;
+    oracle::round_to(format, out);
+  };
+}
+
 }  // namespace
 
 // Rows are the oracle's layout, not the engine's word: an engine that lost rows must not be
@@ -324,7 +340,8 @@ void ValueJudge::admit_gradient(WorldView const& world, int parameter, std::int6
   auto const numel = reference_.model().spec(parameter).numel();
   std::vector<float> observed(static_cast<std::size_t>(numel));
   std::vector<float> room;
-  auto const read = reference_.reader(parameter, backward);
+  auto const read = world.fed(0, parameter) ? fed_reader(world, reference_.model(), parameter)
+                                            : reference_.reader(parameter, backward);
   for (int rank = 0; rank < world.shard_count(); ++rank) {  // replicas: compare()
     Rows const rows = rows_of(world, rank, parameter, TensorKind::gradient);
     if (!rows.usable) return report_other_rows(rows, rank, parameter, TensorKind::gradient);
