@@ -120,7 +120,7 @@ void StandInWorld::clip() {
   for (Tensors const& tensors : tensors_)
     for (float const g : tensors.gradient) squares += g * g;
   scaling_.norm = std::sqrt(squares);
-  float const coefficient = std::min(1.0F, 1.0F / (scaling_.norm + 1e-6F) * max_norm_.value_or(0));
+  float const coefficient = std::min(1.0F / (scaling_.norm + 1e-6F) * max_norm_.value_or(0), 1.0F);
   later_ = parts_.clips_in_place ? 1.0F : coefficient;
   for (std::size_t p = 0; p < tensors_.size() && parts_.clips_in_place; ++p)
     for (float& g : tensors_[p].gradient)

@@ -251,6 +251,21 @@ TEST(OtherArithmetic, ClippingAndUnscalingInPlacePass) {
     }
 }
 
+TEST(OtherArithmetic, ANormThatIsNoNumberSpoilsWhatIsClippedInAnyArithmetic) {
+  Scenario scenario = clipped(0.5F, {});
+  scenario.program = {operation(Overflow{}), operation(Backward{}), operation(ClipNorm{}),
+                      operation(ClipNorm{})};  // an infinity times 0, and then the norm of that
+  for (StandInWorld::Parts const& parts : {torch_on(2), any_order_on(2)}) {
+    int spoilt = 0;
+    auto const count = [&](StandInWorld& world, int) {
+      spoilt += std::isnan(world.scaling(0).norm) ? 1 : 0;
+    };
+    Judged const run(scenario, parts, count);
+    EXPECT_EQ(run.first_law(), "") << text_of(run);
+    EXPECT_GT(spoilt, 0);
+  }
+}
+
 TEST(OtherArithmetic, AnEngineMayClipInItsStepInstead) {
   StandInWorld::Parts parts = any_order_on(4);
   parts.clips_in_place = false;
