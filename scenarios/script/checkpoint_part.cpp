@@ -128,8 +128,11 @@ void write_spread(Draft& draft, Manner const& manner) {
   } else if (manner.tensors_only()) {
     std::string const whole =
         manner.helpers ? "sd.get_optimizer_state_dict(model, optimizer)" : "optimizer.state_dict()";
-    draft.code.line(
-        fmt::format("state[\"optim\"][\"param_groups\"] = {}[\"param_groups\"]", whole));
+    std::string const groups = whole + "[\"param_groups\"]";
+    std::string const line = "state[\"optim\"][\"param_groups\"] = ";
+    bool const short_enough = draft.code.fits(line + groups);
+    if (!short_enough) draft.code.line("groups = " + groups);
+    draft.code.line(line + (short_enough ? groups : "groups"));
   }
   if (manner.helpers) {
     draft.code.line("sd.set_model_state_dict(model, state[\"model\"])");
@@ -144,12 +147,17 @@ void write_spread(Draft& draft, Manner const& manner) {
   }
 }
 
+/// The argument of a save; a writer that is too long for one has a line of its own before it.
 std::string writer_of(Draft& draft, Manner const& manner, std::string const& path) {
   if (!manner.tensors_only()) return "checkpoint_id=" + path;
   draft.imports.add_from("torch.distributed.checkpoint", "HuggingFaceStorageWriter");
-  bool const consolidated = manner.format == "hf_consolidated";
-  return fmt::format("storage_writer=HuggingFaceStorageWriter({}, save_distributed=True{})", path,
-                     consolidated ? ", enable_consolidation=True" : "");
+  std::vector<std::string> arguments = {path, "save_distributed=True"};
+  if (manner.format == "hf_consolidated") arguments.emplace_back("enable_consolidation=True");
+  std::string const argument =
+      fmt::format("storage_writer=HuggingFaceStorageWriter({})", fmt::join(arguments, ", "));
+  if (draft.code.fits("    " + argument)) return argument;
+  draft.code.call("writer = HuggingFaceStorageWriter", arguments);
+  return "storage_writer=writer";
 }
 
 std::string reader_of(Draft& draft, Manner const& manner, std::string const& path) {

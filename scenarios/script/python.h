@@ -51,6 +51,9 @@ class Code {
   /// Numbers too many for one a line: rows as long as lines can be, which no formatter touches.
   void assign_packed(std::string_view name, Literal const& literal);
 
+  /// Would it be one line here?
+  bool fits(std::string_view text) const;
+
   void indent() { ++depth_; }
   void dedent() { --depth_; }
 
@@ -60,7 +63,6 @@ class Code {
  private:
   void literal(std::string_view before, Literal const& literal, std::string_view after);
   std::string margin() const { return std::string(4 * depth_, ' '); }
-  bool fits(std::string_view text) const;
 
   std::string text_;
   std::size_t depth_ = 0;
