@@ -1,6 +1,6 @@
 // The commands that run no scenario: `adamant laws` lists the identifiers that scenarios and
-// results use, `adamant bugs` the catalogue, `adamant doctor` says what this machine has, or what is
-// wrong with an engine outside the process.
+// results use, `adamant bugs` the catalogue, `adamant doctor` says what this machine has, or what
+// is wrong with an engine outside the process.
 #pragma once
 
 #include <string>

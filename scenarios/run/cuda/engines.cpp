@@ -8,8 +8,9 @@ namespace adamant::scenarios {
 std::unique_ptr<ScenarioEngine> make_scenario_engine(std::string_view name) {
   if (name == "cuda") return std::make_unique<CudaEngine>();
   if (is_peer(name)) return make_peer_engine(name);
-  throw MachineLacks("engine `" + std::string(name) +
-                     "`: this program has cuda, torch and exec:COMMAND; sim-unchecked is in adamant");
+  throw MachineLacks(
+      "engine `" + std::string(name) +
+      "`: this program has cuda, torch and exec:COMMAND; sim-unchecked is in adamant");
 }
 
 bool engines_have_bugs() {
