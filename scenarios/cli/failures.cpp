@@ -25,7 +25,8 @@ std::string without_numbers(std::string text) {
 }
 
 std::string signature_of(ViolationReport const& violation) {
-  std::string signature = violation.law + kind_of(violation.tensor);
+  std::string signature = fmt::format("{}{}|{}", violation.law, kind_of(violation.tensor),
+                                      without_numbers(violation.message));
   for (AccessReport const& access : violation.accesses) {
     signature += fmt::format("|{} {}", without_numbers(access.operation), access.kind);
   }

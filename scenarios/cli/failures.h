@@ -12,8 +12,8 @@
 
 namespace adamant::scenarios {
 
-/// What makes two failures one defect: the law with the kind of tensor or the two conflicting
-/// operations; a reason of refusal; how a process died.
+/// What makes two failures one defect: the law with the kind of tensor and what is said of it, or
+/// the two conflicting operations; a reason of refusal; how a process died.
 std::string signature_of(RunResult const& result);
 
 struct Failure {

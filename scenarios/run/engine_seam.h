@@ -122,6 +122,9 @@ class WorldView {
   virtual std::optional<std::span<float const>> fed(int /*rank*/, int /*parameter*/) const {
     return {};
   }
+  /// Has a load of spoilt files to be refused, whatever it read? Only checksums of everything let
+  /// an engine promise that; the others are held to what they have loaded.
+  virtual bool refuses_damage() const { return true; }
   /// What the format of the last save or load cannot carry: "groups", "steps", "scaler", "clip".
   virtual std::vector<std::string> not_carried() const { return {}; }
   /// The files of a checkpoint as they are on the world's disk, by name.

@@ -245,12 +245,14 @@ bool PeerRun::open(int setting, std::uint64_t seed_of_values, int entry) {
   write_whole(initial, parameters_, initial_values(parameters_, seed_of_values));
   auto const ranks = static_cast<int>(setting_->world.rank_count());
   world_ = std::make_unique<PeerWorld>(
-      client_, PeerWorldParts{.parameters = parameters_,
-                              .groups = named_groups(task_.scenario),
-                              .ranks = ranks,
-                              .shards = static_cast<int>(setting_->world.shard),
-                              .arithmetic = capabilities_.arithmetic,
-                              .directory = room_.path()});
+      client_, PeerWorldParts{
+                   .parameters = parameters_,
+                   .groups = named_groups(task_.scenario),
+                   .ranks = ranks,
+                   .shards = static_cast<int>(setting_->world.shard),
+                   .arithmetic = capabilities_.arithmetic,
+                   .directory = room_.path(),
+                   .refuses_damage = offers(capabilities_.detects_damage, Fault::Then::flip_byte)});
   auto const reply =
       ask("open",
           requests::open({.setting = *setting_,

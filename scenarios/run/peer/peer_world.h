@@ -25,6 +25,7 @@ struct PeerWorldParts {
   int shards = 1;  // over which each parameter is cut
   Arithmetic arithmetic = Arithmetic::te;
   std::filesystem::path directory;  // where the engine may write what it shows
+  bool refuses_damage = false;
 };
 
 class PeerWorld final : public WorldView {
@@ -58,6 +59,7 @@ class PeerWorld final : public WorldView {
   std::optional<std::uint64_t> gathered_fingerprint(int, int) const override { return {}; }
   std::optional<std::span<float const>> fed(int rank, int parameter) const override;
   std::vector<std::string> not_carried() const override { return not_carried_; }
+  bool refuses_damage() const override { return parts_.refuses_damage; }
   std::vector<StoredFile> checkpoint(std::string_view) const override { return {}; }
 
  private:
