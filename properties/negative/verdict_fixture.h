@@ -34,8 +34,9 @@ class VerdictReports : public testing::Test {
  protected:
   explicit VerdictReports(scenarios::Scenario const& scenario = handmade_scenario())
       : scenario_(scenario),
+        program_(scenario_),
         parameters_(scenarios::parameter_specs(scenario_)),
-        verdict_(scenario_, parameters_, scenario_.seed.value_or(0)),
+        verdict_(scenario_, program_, parameters_, scenario_.seed.value_or(0)),
         world_(scenario_) {}
 
   HandmadeRank& rank(std::size_t number) { return world_.ranks[number]; }
@@ -58,6 +59,7 @@ class VerdictReports : public testing::Test {
   }
 
   scenarios::Scenario scenario_;
+  scenarios::Program program_;
   std::vector<ParameterSpec> parameters_;
   scenarios::Verdict verdict_;
   HandmadeWorld world_;

@@ -1,5 +1,6 @@
 #include "scenarios/cli/worker_lines.h"
 
+#include <algorithm>
 #include <exception>
 
 #include "scenarios/report/json.h"
@@ -24,6 +25,15 @@ RunResult make_error(Scenario const& scenario, RunOptions const& options, std::s
   return result;
 }
 
+/// A load may return from a checkpoint that was spoilt where nobody reads it, and what it brought
+/// was found to be right: an engine without checksums of everything promises no more.
+bool is_harmless_damage(Scenario const& scenario, RunResult const& result) {
+  bool const damages =
+      std::any_of(scenario.faults.begin(), scenario.faults.end(),
+                  [](Fault const& fault) { return fault.at == Fault::Where::load; });
+  return damages && result.outcome == Outcome::pass;
+}
+
 template <typename Tell>
 Json line_of(Scenario const& scenario, RunOptions const& options, Tell tell) {
   try {
@@ -46,8 +56,9 @@ Json run_in_worker(Scenario const& scenario, RunOptions const& options) {
 }
 
 Json search_in_worker(Scenario const& scenario, RunOptions const& options) {
-  return line_of(scenario, options, [](RunResult const& result) {
-    return result.met ? Json::object() : Json{{"result", to_json(result)}};
+  return line_of(scenario, options, [&](RunResult const& result) {
+    bool const fine = result.met || is_harmless_damage(scenario, result);
+    return fine ? Json::object() : Json{{"result", to_json(result)}};
   });
 }
 

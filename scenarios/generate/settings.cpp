@@ -89,6 +89,9 @@ void SettingsDrawing::make_params() {
     Param param;
     param.name = name_of_param(i, in_units);
     make_shape(param.shape);
+    // What takes one parameter for another shows where both have the same shape.
+    bool const alike = draws_.able().isolated && i > 0 && draws_.chance(40);
+    if (alike) param.shape = scenario_.params.back().shape;
     scenario_.params.push_back(std::move(param));
   }
 }

@@ -40,7 +40,7 @@ class GradientWalk {
     if (auto const* zero = std::get_if<ZeroGrad>(&action))
       return zero_grad(zero->set_to_none, line);
     if (std::holds_alternative<Load>(action)) return zero_grad(true, line);
-    if (auto const* set = std::get_if<Set>(&action)) follow(*set);
+    if (auto const* set = std::get_if<Set>(&action)) return visit(*set, line);
     return std::nullopt;
   }
 
@@ -102,11 +102,18 @@ class GradientWalk {
     return std::nullopt;
   }
 
-  /// A new scaler does not know what the one before has clipped.
-  void follow(Set const& set) {
-    if (!set.change.loss_scale) return;
+  /// A new scaler knows neither what the one before has scaled nor what it has divided.
+  MaybeRefusal visit(Set const& set, SourceLine line) {
+    if (!set.change.loss_scale) return std::nullopt;
+    bool const bears_scale = able_.unscales_in_place && !with_gradient_.empty();
+    if (bears_scale)
+      return unsupported("reused_gradients",
+                         "another loss scale is set while there are gradients of the one before; "
+                         "supported: zero_grad before that",
+                         line);
     loss_scale_ = *set.change.loss_scale;
     if (used_ == Used::clipped) used_ = Used::stepped;
+    return std::nullopt;
   }
 
   Scenario const& scenario_;

@@ -171,7 +171,8 @@ class Planner {
   void add_save(Save const& save) {
     ++saves_;
     bool const helpers = option(plan_.scenario, "state_dict", "helpers") != "plain";
-    has_states_ = has_states_ || helpers;  // these step where there are none
+    // These step where there are none, unless that would use gradients.
+    has_states_ = has_states_ || (helpers && with_gradient_.empty());
     Act& act = add({.kind = Kind::save, .checkpoint = save.checkpoint});
     for (Fault const& fault : plan_.scenario.faults)
       if (fault.at == Fault::Where::save && fault.nth.value_or(1) == saves_)
