@@ -161,7 +161,10 @@ void ProgramDrawing::draw_other_types(Load& load) {
   if (!draws_.allowed(Feature::load_with_other_precision)) return;
   bool const other = draws_.feature(Feature::load_with_other_precision, 25);
   Precision const to = draws_.one_of(load_recipes(draws_.able()));
-  if (other) load.precision = difference(precision_, to);
+  auto const scale = scenario_.optimizer.loss_scale.kind;
+  bool const offered = accepted(draws_.able().precisions, to, scale) ||
+                       accepted(draws_.able().load_precisions.value(), to, scale);
+  if (other && offered) load.precision = difference(precision_, to);
 }
 
 bool ProgramDrawing::may_capture() const {

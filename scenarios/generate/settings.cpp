@@ -85,13 +85,13 @@ void SettingsDrawing::make_params() {
       draws_.allowed(Feature::several_params) ? draws_.scaled(1, draws_.options().params_max) : 1;
   std::int64_t const count = draws_.between(1, params_max);
   bool const in_units = draws_.feature(Feature::several_units, 60);
+  // What takes one parameter for another shows where all have the same shape.
+  bool const alike = draws_.able().isolated && draws_.chance(40);
   for (std::int64_t i = 0; i < count; ++i) {
     Param param;
     param.name = name_of_param(i, in_units);
     make_shape(param.shape);
-    // What takes one parameter for another shows where both have the same shape.
-    bool const alike = draws_.able().isolated && i > 0 && draws_.chance(40);
-    if (alike) param.shape = scenario_.params.back().shape;
+    if (alike && i > 0) param.shape = scenario_.params.front().shape;
     scenario_.params.push_back(std::move(param));
   }
 }

@@ -67,11 +67,14 @@ class LoadWalk {
                          "a load leads to two copies of one type, param and main; main: none keeps "
                          "one",
                          line);
-    bool const offered =
-        accepted(able_.precisions, types) || accepted(*able_.load_precisions, types);
-    if (offered && is_plain(types)) return std::nullopt;
     auto all = able_.precisions;
     all.insert(all.end(), able_.load_precisions->begin(), able_.load_precisions->end());
+    bool const offered = accepted(all, types) && is_plain(types);
+    if (offered && accepted(all, types, setting_.optimizer.loss_scale.kind)) return std::nullopt;
+    if (offered)
+      return unsupported("loss_scale",
+                         "a load leads to types that go without this loss scale; supported: none",
+                         line);
     return unsupported("precision", "a load changes precision; supported: " + text_of(all), line);
   }
 
