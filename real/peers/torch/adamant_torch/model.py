@@ -121,14 +121,13 @@ def divide_once(module: FSDPModule, opening: Opening) -> None:
     """Make the mean over the global batch one division by the number of microbatches.
 
     Source: `_get_gradient_divide_factors` and `foreach_reduce` of PyTorch 2.13. By default shards
-    are averaged and then replicas are, which is one division as long as at most one of the two
-    rounds. A factor together with forced sums divides once, except where the shard group has one
+    are averaged and then replicas are, which is one division only where there is one replica. A
+    factor together with forced sums divides once, except where the shard group has one
     rank: there the factor is applied twice, so a hook divides instead. Older releases are never
     left to their default: with PyTorch 2.8 gloo's averages are wrong on some worlds.
     """
-    power_of_two = opening.shard & (opening.shard - 1) == 0
-    divided_by_default = opening.replicate == 1 or power_of_two
-    if AVERAGES and opening.microbatches == opening.ranks and divided_by_default:
+    # With replicas there are two averages: even halving twice rounds a subnormal twice.
+    if AVERAGES and opening.microbatches == opening.ranks and opening.replicate == 1:
         return
     module.set_force_sum_reduction_for_comms(True)
     if opening.shard > 1:
