@@ -5,6 +5,7 @@
 
 #include "scenarios/report/json.h"
 #include "scenarios/run/dump/output_error.h"
+#include "scenarios/run/engine_seam.h"
 #include "scenarios/run/expectation.h"
 
 namespace adamant::scenarios {
@@ -31,7 +32,9 @@ bool is_harmless_damage(Scenario const& scenario, RunResult const& result) {
   bool const damages =
       std::any_of(scenario.faults.begin(), scenario.faults.end(),
                   [](Fault const& fault) { return fault.at == Fault::Where::load; });
-  return damages && result.outcome == Outcome::pass;
+  if (!damages || result.outcome != Outcome::pass) return false;
+  auto const promised = capabilities_of(result.engine).detects_damage;
+  return !offers(promised, Fault::Then::flip_byte);
 }
 
 template <typename Tell>
