@@ -12,12 +12,6 @@ namespace adamant::scenarios {
 
 namespace {
 
-/// "w/exp_avg" and "p0/exp_avg" are one defect, and so are "w" and "p0".
-std::string kind_of(std::string const& tensor) {
-  auto const slash = tensor.rfind('/');
-  return slash == std::string::npos ? "" : tensor.substr(slash);
-}
-
 /// "ncclAllGather of 16 bytes" and "ncclAllGather of 24 bytes" are one defect, too.
 std::string without_numbers(std::string text) {
   std::erase_if(text, [](char c) { return c >= '0' && c <= '9'; });
@@ -25,8 +19,7 @@ std::string without_numbers(std::string text) {
 }
 
 std::string signature_of(ViolationReport const& violation) {
-  std::string signature = fmt::format("{}{}|{}", violation.law, kind_of(violation.tensor),
-                                      without_numbers(violation.message));
+  std::string signature = violation.law + what_is_said(violation);
   for (AccessReport const& access : violation.accesses) {
     signature += fmt::format("|{} {}", without_numbers(access.operation), access.kind);
   }
@@ -42,16 +35,16 @@ std::string signature_of(RunResult const& result) {
   return fmt::format("{}|{}", name_of(result.outcome), result.reason);
 }
 
-void Failures::add(std::uint64_t case_index, RunResult result) {
-  auto const signature = signature_of(result);
-  auto const found = first_.find(signature);
-  if (found != first_.end() && found->second.case_index <= case_index) return;
-  first_[signature] = {.case_index = case_index, .result = std::move(result)};
+void Failures::add(Failure failure) {
+  std::pair const key(signature_of(failure.result), failure.options);
+  auto const found = first_.find(key);
+  if (found != first_.end() && found->second.case_index <= failure.case_index) return;
+  first_[key] = std::move(failure);
 }
 
 std::vector<Failure> Failures::take() const {
   std::vector<Failure> failures;
-  for (auto const& [signature, failure] : first_) failures.push_back(failure);
+  for (auto const& [key, failure] : first_) failures.push_back(failure);
   std::sort(failures.begin(), failures.end(),
             [](Failure const& a, Failure const& b) { return a.case_index < b.case_index; });
   return failures;

@@ -1,10 +1,11 @@
-// What a search found, one entry per distinct failure: the first case that showed it.
-// Reducing it is cli/findings.h.
+// What a search found: of the failures that look alike, the first case with each choice of the
+// engine's options. Reducing them, and telling which are one defect, is cli/findings.h.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "scenarios/model/scenario.h"
@@ -12,25 +13,28 @@
 
 namespace adamant::scenarios {
 
-/// What makes two failures one defect: the law with the kind of tensor and what is said of it, or
-/// the two conflicting operations; a reason of refusal; how a process died.
+/// What failures look alike by: the law with the kind of tensor and what is said of it, or the two
+/// conflicting operations; a reason of refusal; how a process died.
 std::string signature_of(RunResult const& result);
+
+using EngineOptions = decltype(EngineChoice::options);
 
 struct Failure {
   std::uint64_t case_index = 0;
   RunResult result;
+  EngineOptions options = {};  // of its case
 };
 
 /// The failures of a search, in the order of their cases whatever the order in which they came.
 class Failures {
  public:
-  void add(std::uint64_t case_index, RunResult result);
+  void add(Failure failure);
   std::vector<Failure> take() const;
   bool empty() const { return first_.empty(); }
   std::size_t size() const { return first_.size(); }
 
  private:
-  std::map<std::string, Failure> first_;  // by signature
+  std::map<std::pair<std::string, EngineOptions>, Failure> first_;  // by signature and options
 };
 
 /// `scenario` as it ran: with the seed, the engine and the recorded choices of `result`.

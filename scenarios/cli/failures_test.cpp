@@ -29,11 +29,11 @@ RunResult died(std::string reason) {
 
 TEST(Failures, TheSameDefectInAnotherTensorIsOne) {
   Failures failures;
-  failures.add(9, violated("values.bitwise", "p0/exp_avg"));
-  failures.add(4, violated("values.bitwise", "p1/exp_avg"));
-  failures.add(5, violated("values.bitwise", "p1"));
-  failures.add(6, violated("order.race"));
-  failures.add(7, died("killed by signal 6 (Aborted)"));
+  failures.add({9, violated("values.bitwise", "p0/exp_avg")});
+  failures.add({4, violated("values.bitwise", "p1/exp_avg")});
+  failures.add({5, violated("values.bitwise", "p1")});
+  failures.add({6, violated("order.race")});
+  failures.add({7, died("killed by signal 6 (Aborted)")});
   auto const found = failures.take();
   ASSERT_EQ(found.size(), 4U);
   EXPECT_EQ(found[0].case_index, 4U);
@@ -53,9 +53,21 @@ TEST(Failures, TheSameRaceOnAnotherNumberOfBytesIsOne) {
                                            .buffer = "w",
                                            .begin = 0,
                                            .end = 16});
-    failures.add(0, race);
+    failures.add({0, race});
   }
   EXPECT_EQ(failures.size(), 1U);
+}
+
+TEST(Failures, AreKeptForEachChoiceOfTheEnginesOptions) {
+  Failures failures;
+  EngineOptions const plain{{"state_dict", "plain"}};
+  failures.add({3, violated("checkpoint.roundtrip"), plain});
+  failures.add({2, violated("checkpoint.roundtrip"), plain});
+  failures.add({1, violated("checkpoint.roundtrip")});
+  auto const found = failures.take();
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[0].options, EngineOptions());
+  EXPECT_EQ(found[1].case_index, 2U);
 }
 
 TEST(Failures, ARaceIsWhatARunFailedBy) {

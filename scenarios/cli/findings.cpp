@@ -45,6 +45,20 @@ bool is_worth_reducing(RunResult const& result) {
   return result.reason.find("no answer within") == std::string::npos;
 }
 
+/// A failure that has been reduced, and what its smallest scenario still needs.
+struct Explained {
+  std::string signature;
+  EngineOptions options;
+
+  bool covers(Failure const& failure) const {
+    return signature == signature_of(failure.result) &&
+           std::all_of(options.begin(), options.end(), [&](auto const& option) {
+             auto const& has = failure.options;
+             return std::find(has.begin(), has.end(), option) != has.end();
+           });
+  }
+};
+
 std::string text_of(std::filesystem::path const& path) {
   std::ostringstream text;
   text << std::ifstream(path).rdbuf();
@@ -80,9 +94,14 @@ std::vector<Finding> reduce_all(std::vector<Failure> const& failures,
                                 std::function<Scenario(std::uint64_t)> const& scenario_of,
                                 ReduceOptions const& options) {
   std::vector<Finding> findings;
+  std::vector<Explained> explained;
   std::set<std::string> known;
   for (Failure const& failure : failures) {
+    if (std::any_of(explained.begin(), explained.end(),
+                    [&](Explained const& other) { return other.covers(failure); }))
+      continue;
     Finding finding = reduce_found(failure, scenario_of(failure.case_index), options);
+    explained.push_back({signature_of(failure.result), finding.scenario.engine.options});
     if (known.insert(write_scenario(finding.scenario)).second)
       findings.push_back(std::move(finding));
   }

@@ -31,8 +31,10 @@ Finding finding_of(Reduction reduction, std::uint64_t case_index);
 Finding reduce_found(Failure const& failure, Scenario const& scenario,
                      ReduceOptions const& options);
 
-/// Reduces each failure from the scenario that `scenario_of` gives for its case; the lightest
-/// result comes first. Failures that become the same scenario are one finding.
+/// Reduces failures from the scenarios that `scenario_of` gives for their cases; the lightest
+/// result comes first. Failures that become the same scenario are one finding. One that looks like
+/// another which has been reduced is not reduced itself, unless it happened without an engine's
+/// option that the smallest scenario of the other still has: then it is another defect.
 std::vector<Finding> reduce_all(std::vector<Failure> const& failures,
                                 std::function<Scenario(std::uint64_t)> const& scenario_of,
                                 ReduceOptions const& options);

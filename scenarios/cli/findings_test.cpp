@@ -67,5 +67,24 @@ TEST(Findings, ThatReduceToOneScenarioAreOne) {
   EXPECT_EQ(findings[0].scenario.params.size(), 1U);
 }
 
+TEST(Findings, AFailureWithoutAnOptionThatAnotherNeedsIsAnother) {
+  EngineOptions const option{{"format", "dcp"}};
+  std::vector<Failure> const alike{{1, violated("values.bitwise"), option},
+                                   {2, violated("values.bitwise")},
+                                   {3, violated("values.bitwise"), option}};
+  std::vector<std::uint64_t> reduced;
+  auto const findings = reduce_all(alike,
+                                   [&](std::uint64_t index) {
+                                     reduced.push_back(index);
+                                     Scenario scenario = small_scenario();
+                                     scenario.engine.options = alike[index - 1].options;
+                                     if (index != 1) scenario.bug = "mean_not_divided";
+                                     return scenario;
+                                   },
+                                   {});
+  EXPECT_EQ(reduced, (std::vector<std::uint64_t>{1, 2})) << "the second explains the third";
+  EXPECT_EQ(findings.size(), 2U);
+}
+
 }  // namespace
 }  // namespace adamant::scenarios

@@ -93,21 +93,28 @@ class FuzzCommand {
   void take(JobEnd const& end) {
     ++cases_;
     std::uint64_t const index = case_of(end.job);
-    if (!end.answer) {
+    if (end.answer) {
+      take_answer(index, Json::parse(*end.answer));
+    } else {
       Scenario const scenario = scenario_of(index);
       distribution_.add(features_of(scenario));
-      keep(index, ended_by_death(end.death, scenario, options_));
-    } else {
-      Json const line = Json::parse(*end.answer);
-      distribution_.add(FeatureSet(line.at("features").get<std::uint64_t>()));
-      if (line.size() > 1) keep(index, ended_with(line, scenario_of(index), options_));
+      keep(index, scenario, ended_by_death(end.death, scenario, options_));
     }
     progress_.show(cases_, cases_wanted_, failures_.size());
   }
 
-  void keep(std::uint64_t index, Ended ended) {
+  void take_answer(std::uint64_t index, Json const& line) {
+    distribution_.add(FeatureSet(line.at("features").get<std::uint64_t>()));
+    if (line.size() == 1) return;  // it was fine
+    Scenario const scenario = scenario_of(index);
+    keep(index, scenario, ended_with(line, scenario, options_));
+  }
+
+  void keep(std::uint64_t index, Scenario const& scenario, Ended ended) {
     status_ = worse(status_, ended.status);
-    failures_.add(index, std::move(ended.result));
+    failures_.add({.case_index = index,
+                   .result = std::move(ended.result),
+                   .options = scenario.engine.options});
   }
 
   void report() {

@@ -41,6 +41,12 @@ std::string size_of(Scenario const& scenario) {
          count_of(scenario.world.rank_count(), "rank");
 }
 
+/// Is the engine a process already?
+bool runs_in_own_process(std::span<Scenario const> scenarios, RunOptions const& options) {
+  if (scenarios.empty()) return false;
+  return capabilities_of(options.engine.value_or(scenarios.front().engine.name)).isolated;
+}
+
 class Reducer {
  public:
   explicit Reducer(ReduceOptions const& options) : options_(options), run_(options.run) {
@@ -58,6 +64,7 @@ class Reducer {
     auto const symptom = symptom_of(reduction.first, expected);
     if (!symptom) return reduction;
     reduction.symptom = *symptom;
+    if (runs_in_own_process(std::span(&scenario, 1), run_)) keep_words(reduction);
     run_.repeat = symptom->id == repeatability;
     minimize(scenario, reduction);
     return reduction;
@@ -87,6 +94,13 @@ class Reducer {
     reduction.end = confirm(reduction) ? Reduction::End::minimized : Reduction::End::unsteady;
   }
 
+  /// In a search of an engine with catalogued bugs one of them is switched on. Another's engine has
+  /// those that it has, many of them break one law, and one must not turn into another.
+  static void keep_words(Reduction& reduction) {
+    ViolationReport const* const violation = violation_of(reduction.first, reduction.symptom);
+    if (violation != nullptr) reduction.symptom.said = what_is_said(*violation);
+  }
+
   MinimizeOptions limits(Capabilities const& capabilities) const {
     MinimizeOptions limits{.capabilities = capabilities,
                            .at_once = static_cast<std::size_t>(options_.at_once)};
@@ -109,12 +123,6 @@ class Reducer {
   RunOptions run_;
   std::uint64_t runs_ = 0;
 };
-
-/// Is the engine a process already?
-bool runs_in_own_process(std::span<Scenario const> scenarios, RunOptions const& options) {
-  if (scenarios.empty()) return false;
-  return capabilities_of(options.engine.value_or(scenarios.front().engine.name)).isolated;
-}
 
 std::vector<RunResult> run_in_turn(std::span<Scenario const> scenarios, RunOptions const& options) {
   std::vector<RunResult> results;

@@ -57,7 +57,7 @@ void ProgramDrawing::end_with_load() {
 Action ProgramDrawing::draw_action() {
   if (captures_ && draws_.chance(35)) return draw_graph();
   if (draws_.able().isolated && saves_) {
-    bool const at_once = scenario_.program.empty() && draws_.chance(25);
+    bool const at_once = scenario_.program.empty() && draws_.chance(8);
     if (at_once) return draw_checkpoint();  // before there are any moments
     if (newly_loaded_ && draws_.chance(70)) return draw_usual();
   }
@@ -102,7 +102,9 @@ Action ProgramDrawing::draw_train() {
 Action ProgramDrawing::draw_backward() {
   if (!may_run_backward()) return ZeroGrad{};
   Backward backward;
-  if (!draws_.feature(Feature::backward_without, 35)) return backward;
+  // Parameters without moments hide what else a format may do to those that have some.
+  bool const keeps_moments = draws_.able().isolated && saves_;
+  if (!draws_.feature(Feature::backward_without, keeps_moments ? 12 : 35)) return backward;
   for (Param const& param : scenario_.params) {
     bool const left_out = draws_.chance(40);
     if (left_out) backward.without.push_back(param.name);

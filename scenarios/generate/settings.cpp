@@ -298,12 +298,17 @@ void SettingsDrawing::make_offered_precision() {
   scenario_.precision = first ? offered.front() : draws_.one_of(offered);
 }
 
-/// Only what is not the default is written.
+/// Only what is not the default is written. Most cases have one option or none that is not: what
+/// one of them breaks hides what needs another.
 void SettingsDrawing::make_engine_options() {
   for (EngineOption const& option : draws_.able().options) {
-    std::string const& value = draws_.one_of(option.values);
-    bool const writes = value != option.values.front() && draws_.allowed(Feature::engine_option);
-    if (writes) scenario_.engine.options.emplace_back(option.name, value);
+    bool const writes = draws_.feature(Feature::engine_option, 20);
+    auto const others = static_cast<std::int64_t>(option.values.size()) - 1;
+    if (others == 0) continue;
+    std::int64_t const value = draws_.between(1, others);
+    if (writes)
+      scenario_.engine.options.emplace_back(option.name,
+                                            option.values[static_cast<std::size_t>(value)]);
   }
 }
 

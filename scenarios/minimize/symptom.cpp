@@ -1,6 +1,7 @@
 #include "scenarios/minimize/symptom.h"
 
 #include <algorithm>
+#include <sstream>
 #include <string_view>
 
 #include "scenarios/model/laws.h"
@@ -27,6 +28,31 @@ std::optional<Symptom> violated(RunResult const& result, Expectation const& expe
   return symptom;
 }
 
+/// "/exp_avg" of "w/exp_avg", nothing of "w".
+std::string kind_of(std::string const& tensor) {
+  auto const slash = tensor.rfind('/');
+  return slash == std::string::npos ? "" : tensor.substr(slash);
+}
+
+/// Is it a name, a number or a path, which another scenario has differently?
+bool names_something(std::string_view word) {
+  word = word.substr(0, word.find_last_not_of(".,:;") + 1);
+  return word.find_first_of("0123456789./'\"") != std::string_view::npos;
+}
+
+std::string words_of(std::string const& text) {
+  std::istringstream stream(text);
+  std::string words;
+  for (std::string word; stream >> word;)
+    if (!names_something(word)) words.append(" ").append(word);
+  return words;
+}
+
+bool is_about(ViolationReport const& violation, Symptom const& symptom) {
+  return violation.law == symptom.id &&
+         (symptom.said.empty() || what_is_said(violation) == symptom.said);
+}
+
 bool is_expected(RunResult const& refused, Expectation const& expected) {
   if (expected.kind != Expectation::Kind::refused) return false;
   return expected.id == "any" || matches(expected.id, refused.reason);
@@ -49,6 +75,12 @@ std::optional<Symptom> symptom_of(RunResult const& result, Expectation const& ex
   return Symptom{.outcome = result.outcome, .id = result.reason};
 }
 
+std::string what_is_said(ViolationReport const& violation) {
+  std::string said = kind_of(violation.tensor) + words_of(violation.message);
+  if (violation.tensor.empty()) said += words_of(violation.actual);
+  return said;
+}
+
 bool shows(RunResult const& result, Symptom const& symptom) {
   if (result.outcome != symptom.outcome) return false;
   if (symptom.outcome == Outcome::violated) return violation_of(result, symptom) != nullptr;
@@ -60,7 +92,7 @@ ViolationReport const* violation_of(RunResult const& result, Symptom const& symp
   auto const begin = result.violations.begin();
   auto const end = symptom.first ? std::next(begin) : result.violations.end();
   auto const found =
-      std::find_if(begin, end, [&](ViolationReport const& v) { return v.law == symptom.id; });
+      std::find_if(begin, end, [&](ViolationReport const& v) { return is_about(v, symptom); });
   return found == end ? nullptr : &*found;
 }
 

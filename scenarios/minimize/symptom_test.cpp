@@ -58,5 +58,37 @@ TEST(Symptom, IsNotShownByAnotherLawOrOutcome) {
   EXPECT_FALSE(shows(ended(Outcome::error, "killed by signal 11"), death));
 }
 
+ViolationReport saying(std::string tensor, std::string message, std::string actual = "") {
+  ViolationReport violation;
+  violation.message = std::move(message);
+  violation.tensor = std::move(tensor);
+  violation.actual = std::move(actual);
+  return violation;
+}
+
+TEST(Symptom, SaysTheSameOfOtherNamesNumbersAndPaths) {
+  std::string const said = what_is_said(saying("a/exp_avg", "bits of unit0.a differ, 3 of 4."));
+  EXPECT_EQ(what_is_said(saying("layers.1.w/exp_avg", "bits of b/c differ, 1 of 2.")), said);
+  EXPECT_NE(what_is_said(saying("a/exp_avg_sq", "bits of unit0.a differ, 3 of 4.")), said);
+  EXPECT_NE(what_is_said(saying("a/exp_avg", "types of unit0.a differ")), said);
+}
+
+TEST(Symptom, SaysWhatHappenedWhereNoTensorIsConcerned) {
+  std::string const said = what_is_said(saying("", "not loaded", "Missing key: optim.state.0"));
+  EXPECT_EQ(what_is_said(saying("", "not loaded", "Missing key: optim.state.1")), said);
+  EXPECT_NE(what_is_said(saying("", "not loaded", "EOFError")), said);
+  EXPECT_EQ(what_is_said(saying("a", "bits differ", "1.0")),
+            what_is_said(saying("b", "bits differ", "nan")));
+}
+
+TEST(Symptom, WithWordsIsNotShownByAnotherDefectOfTheSameLaw) {
+  RunResult result = violated({"checkpoint.roundtrip"});
+  result.violations[0].message = "bits differ";
+  Symptom symptom{.id = "checkpoint.roundtrip", .said = what_is_said(result.violations[0])};
+  EXPECT_TRUE(shows(result, symptom));
+  result.violations[0].message = "not loaded";
+  EXPECT_FALSE(shows(result, symptom));
+}
+
 }  // namespace
 }  // namespace adamant::scenarios
