@@ -70,6 +70,24 @@ std::optional<Damage> damage_of(Fault const& fault, std::span<StoredFile const> 
   return fault.then == Fault::Then::truncate ? truncated(fault, file) : flipped(fault, file);
 }
 
+Fault const* crash_at(std::span<Fault const> faults, std::int64_t save) {
+  for (Fault const& fault : faults)
+    if (fault.at == Fault::Where::save && fault.nth.value_or(1) == save) return &fault;
+  return nullptr;
+}
+
+std::string spoil_at(std::span<Fault const> faults, std::int64_t load,
+                     std::function<std::string(Fault const&)> const& spoil) {
+  std::string all;
+  for (Fault const& fault : faults) {
+    if (fault.at != Fault::Where::load || fault.nth.value_or(1) != load) continue;
+    std::string const done = spoil(fault);
+    if (!done.empty() && !all.empty()) all += "; ";
+    all += done;
+  }
+  return all;
+}
+
 bool wants_stale_files(std::span<Fault const> faults) {
   return std::any_of(faults.begin(), faults.end(),
                      [](Fault const& fault) { return fault.then == Fault::Then::stale_file; });

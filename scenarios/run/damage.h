@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -30,6 +32,14 @@ struct Damage {
 /// in both cannot be stale.
 std::optional<Damage> damage_of(Fault const& fault, std::span<StoredFile const> files,
                                 KeptFiles const& older);
+
+/// The crash at save number `save`, from 1; null where it has none.
+Fault const* crash_at(std::span<Fault const> faults, std::int64_t save);
+
+/// Has `spoil` do each damage at load number `load`, from 1, and joins what it says it did; it says
+/// nothing where there was nothing to spoil.
+std::string spoil_at(std::span<Fault const> faults, std::int64_t load,
+                     std::function<std::string(Fault const&)> const& spoil);
 
 /// Does any fault of the scenario put back a file of an older save?
 bool wants_stale_files(std::span<Fault const> faults);

@@ -59,5 +59,21 @@ TEST_F(DamageOfTwoFiles, IsNoneWhereThereIsNothingToSpoil) {
   EXPECT_FALSE(damage_of(flip, std::vector<StoredFile>{{"empty", {}}}, {}));
 }
 
+TEST(Faults, StrikeTheLoadOrSaveThatTheyName) {
+  std::vector<Fault> const faults{
+      {.at = Fault::Where::load, .then = Fault::Then::flip_byte, .nth = 2},
+      {.at = Fault::Where::save, .then = Fault::Then::crash},
+      {.at = Fault::Where::load, .then = Fault::Then::truncate, .nth = 2},
+      {.at = Fault::Where::load, .then = Fault::Then::remove_file, .nth = 2}};
+  auto const spoil = [](Fault const& fault) -> std::string {
+    if (fault.then == Fault::Then::truncate) return "";  // had nothing to cut
+    return fault.then == Fault::Then::flip_byte ? "flipped" : "removed";
+  };
+  EXPECT_EQ(spoil_at(faults, 1, spoil), "");
+  EXPECT_EQ(spoil_at(faults, 2, spoil), "flipped; removed");
+  EXPECT_EQ(crash_at(faults, 1), &faults[1]);
+  EXPECT_EQ(crash_at(faults, 2), nullptr);
+}
+
 }  // namespace
 }  // namespace adamant::scenarios

@@ -66,11 +66,10 @@ std::vector<StoredFile> SimFiles::files_of(std::string_view checkpoint) const {
 }
 
 void SimFiles::begin_save() {
-  ++saves_;
-  for (Fault const& fault : task_.scenario.faults)
-    if (fault.at == Fault::Where::save && fault.nth.value_or(1) == saves_)
-      crash_point_.arm(static_cast<int>(fault.rank.value_or(0)),
-                       static_cast<std::uint64_t>(fault.after_bytes.value_or(0)));
+  Fault const* const crash = crash_at(task_.scenario.faults, ++saves_);
+  if (crash == nullptr) return;
+  crash_point_.arm(static_cast<int>(crash->rank.value_or(0)),
+                   static_cast<std::uint64_t>(crash->after_bytes.value_or(0)));
 }
 
 bool SimFiles::end_save(std::string_view checkpoint) {
@@ -96,14 +95,9 @@ void SimFiles::restart() {
 }
 
 std::string SimFiles::begin_load(std::string_view checkpoint) {
-  ++loads_;
-  std::string done;
-  for (Fault const& fault : task_.scenario.faults) {
-    if (fault.at != Fault::Where::load || fault.nth.value_or(1) != loads_) continue;
-    std::string const damage = spoil(std::string(checkpoint), fault);
-    if (!damage.empty() && !done.empty()) done += "; ";
-    done += damage;
-  }
+  std::string const done = spoil_at(task_.scenario.faults, ++loads_, [&](Fault const& fault) {
+    return spoil(std::string(checkpoint), fault);
+  });
   if (!done.empty()) sim::note_event(done);
   return done;
 }

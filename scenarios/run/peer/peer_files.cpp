@@ -46,11 +46,9 @@ fs::path PeerFiles::path_of(std::string_view checkpoint) const {
 }
 
 std::optional<PeerCrash> PeerFiles::begin_save() {
-  ++saves_;
-  for (Fault const& fault : scenario_.faults)
-    if (fault.at == Fault::Where::save && fault.nth.value_or(1) == saves_)
-      return PeerCrash{.rank = fault.rank.value_or(0), .operation = fault.after_bytes.value_or(0)};
-  return std::nullopt;
+  Fault const* const crash = crash_at(scenario_.faults, ++saves_);
+  if (crash == nullptr) return std::nullopt;
+  return PeerCrash{.rank = crash->rank.value_or(0), .operation = crash->after_bytes.value_or(0)};
 }
 
 void PeerFiles::end_save(std::string_view checkpoint) {
@@ -60,15 +58,8 @@ void PeerFiles::end_save(std::string_view checkpoint) {
 }
 
 std::string PeerFiles::begin_load(std::string_view checkpoint) {
-  ++loads_;
-  std::string done;
-  for (Fault const& fault : scenario_.faults) {
-    if (fault.at != Fault::Where::load || fault.nth.value_or(1) != loads_) continue;
-    std::string const damage = spoil(std::string(checkpoint), fault);
-    if (!damage.empty() && !done.empty()) done += "; ";
-    done += damage;
-  }
-  return done;
+  return spoil_at(scenario_.faults, ++loads_,
+                  [&](Fault const& fault) { return spoil(std::string(checkpoint), fault); });
 }
 
 std::string PeerFiles::spoil(std::string const& checkpoint, Fault const& fault) {
