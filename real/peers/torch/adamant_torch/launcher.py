@@ -1,7 +1,7 @@
 """The process that adamant talks to: one request a line in, one reply a line out.
 
 It imports PyTorch once, pays once for what a first `fully_shard` costs, and forks ranks. An error
-of a rank ends its world and not the launcher.
+of a rank may end its world and not the launcher.
 """
 
 from __future__ import annotations
@@ -115,14 +115,16 @@ class Launcher:
         return reply
 
     def _ask(self, request: Message) -> Message:
-        """Ask all ranks. A world in which one failed is ended."""
+        """Ask all ranks. A world in which one failed is ended, but for a load that all refuse."""
         world = self.worlds.current
         assert world is not None
         answers = world.ask(request)
-        outcome = worst([answer["outcome"] for answer in answers])
-        if outcome != "ok":
+        outcomes = [answer["outcome"] for answer in answers]
+        if request["request"] == "load" and set(outcomes) == {"error"} and world.settles():
+            self.worlds.put_back()
+        elif worst(outcomes) != "ok":
             self.worlds.discard()
-        return {"outcome": outcome, "ranks": answers}
+        return {"outcome": worst(outcomes), "ranks": answers}
 
 
 def files(directory: str) -> list[str]:

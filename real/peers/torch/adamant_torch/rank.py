@@ -10,6 +10,7 @@ import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 
 import torch
 import torch.distributed as dist
@@ -21,6 +22,7 @@ from adamant_torch.engine import Engine
 from adamant_torch.protocol import Message, ProtocolError, decode, encode, failure, number
 
 PR_SET_PDEATHSIG = 1
+FRAMES = 100  # of an error's traceback
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,7 @@ class Rank:
             "save": self.save,
             "load": self.load,
             "close": self.close,
+            "settle": self.settle,
         }
 
     def join(self) -> None:
@@ -82,7 +85,7 @@ class Rank:
         try:
             return {"outcome": "ok", **self.verbs[request["request"]](request)}
         except BaseException as error:
-            traceback.print_exc(file=sys.stderr)
+            traceback.print_exc(limit=FRAMES, file=sys.stderr)
             return failure(error)
 
     def running(self) -> Engine:
@@ -163,17 +166,27 @@ class Rank:
         self.engine = None
         return {}
 
+    def settle(self, _: Message) -> Message:
+        """Let go of model and optimizer; report how many collectives each group has begun."""
+        self.engine = None
+        groups: list[Any] = [dist.group.WORLD]  # the stubs lack the number
+        for mesh in self.meshes.values():
+            groups += mesh.get_all_groups()
+        return {"collectives": [group._get_sequence_number_for_group() for group in groups]}
+
 
 def main(seat: Seat, kind: type[Engine]) -> None:
     """Serve requests until the pipe closes. Does not return."""
     die_with(seat.launcher)
+    # DTensor makes a fake mode for each operation on a new shape, and each takes down the stack.
+    sys.tracebacklimit = 1
     torch.set_num_threads(1)
     rank = Rank(seat, kind)
     joined: Message | None = None
     try:
         rank.join()
     except Exception as error:
-        traceback.print_exc(file=sys.stderr)
+        traceback.print_exc(limit=FRAMES, file=sys.stderr)
         joined = failure(error)
     with os.fdopen(seat.reads, "rb") as reader, os.fdopen(seat.writes, "wb") as writer:
         for line in reader:

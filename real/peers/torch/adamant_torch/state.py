@@ -18,34 +18,40 @@ def whole(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def tensors(engine: Engine, name: str) -> dict[str, torch.Tensor]:
-    """Return all that belongs to a parameter, by suffix; a sharded tensor stays one.
-
-    With main weights the parameter that FSDP2 keeps is the main weight, and the parameter that
-    the model sees is what a gather casts it to.
-    """
-    parameter = engine.parameters[name].detach()
-    precision = engine.opening.precision
-    if precision.main == "none":
-        result = {"": parameter}
-    else:
-        result = {"": parameter.to(DTYPES[precision.param]), "/main": parameter}
-    gradient = engine.parameters[name].grad
-    if gradient is not None:
-        result["/gradient"] = gradient
+    """Return all that belongs to a parameter, by suffix; a sharded tensor stays one."""
+    parameter = engine.parameters[name]
+    result: dict[str, torch.Tensor] = {"": parameter}
+    if parameter.grad is not None:
+        result["/gradient"] = parameter.grad
     result.update({f"/{key}": value for key, value in engine.moments(name).items()})
     return result
 
 
+def with_main(engine: Engine, plain: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """Return plain tensors with the main weight under its own name, where there is one.
+
+    With main weights the parameter that FSDP2 keeps is the main weight, and the parameter that
+    the model sees is what a gather casts it to.
+    """
+    precision = engine.opening.precision
+    if precision.main == "none":
+        return plain
+    return {**plain, "": plain[""].to(DTYPES[precision.param]), "/main": plain[""]}
+
+
+@torch.no_grad()
 def write(engine: Engine, prefix: str, with_whole: bool) -> Message:
     """Write this rank's state file and return what the reply says of it."""
     path = f"{prefix}-rank-{engine.rank}.safetensors"
     shown: dict[str, torch.Tensor] = {}
     shards = []
     for name, box in engine.shards().items():
-        for suffix, tensor in tensors(engine, name).items():
-            shown[f"local/{name}{suffix}"] = local(tensor)
-            if with_whole:
-                shown[f"whole/{name}{suffix}"] = whole(tensor)
+        found = tensors(engine, name)
+        for part, look in (("local", local), ("whole", whole)):
+            if part == "local" or with_whole:
+                plain = {suffix: look(tensor) for suffix, tensor in found.items()}
+                for suffix, tensor in with_main(engine, plain).items():
+                    shown[f"{part}/{name}{suffix}"] = tensor
         shards.append(
             {
                 "name": name,

@@ -1,8 +1,8 @@
 """Worlds: groups of rank processes, forked from a launcher that has imported everything.
 
 A world is a process group of a fixed size. It is used again by the next `open` of that size, with
-a new model, optimizer and scaler, and is killed by process id after any error, death or timeout.
-Every wait for a rank is bounded.
+a new model, optimizer and scaler, and is killed by process id after any error, death or timeout,
+but for a load that all ranks refuse. Every wait for a rank is bounded.
 """
 
 from __future__ import annotations
@@ -145,6 +145,15 @@ class World:
                     if answer["outcome"] != "ok":
                         deadline = min(deadline, time.monotonic() + GRACE_SECONDS)
         return [answers.get(index, {"outcome": "timed_out"}) for index in range(len(self.members))]
+
+    def settles(self) -> bool:
+        """Let go of model and optimizer after an error that every rank reported.
+
+        Returns whether the world may be used again: every collective that one rank has begun,
+        each other rank has begun as well, so that the next one meets its own.
+        """
+        answers = self.ask({"request": "settle"})
+        return all(answer == answers[0] and answer["outcome"] == "ok" for answer in answers)
 
     def kill(self) -> None:
         """End all ranks."""

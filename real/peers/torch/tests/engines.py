@@ -6,6 +6,9 @@ import os
 import signal
 import time
 
+import torch
+import torch.distributed as dist
+
 from adamant_torch import Engine
 
 
@@ -58,3 +61,13 @@ class Prints(Engine):
         print("noise")
         os.write(1, b"more noise\n")
         return True
+
+
+class RefusesInTheMiddle(Engine):
+    """Every rank refuses a load, and rank 0 after it has begun a collective."""
+
+    def load(self, _: str) -> list[str]:
+        """Refuse."""
+        if self.rank == 0:
+            dist.all_reduce(torch.ones(1), async_op=True)
+        raise RuntimeError("no")

@@ -217,3 +217,47 @@ def test_states_of_all_parameters_are_in_the_template(world: Maker, tmp_path: Pa
     one.open(initial_seed=9).launcher.must("load", directory=str(tmp_path / "checkpoint"))
     names = {f"{param['name']}/{key}" for param in PARAMS for key in ("exp_avg", "exp_avg_sq")}
     assert names <= set(one.whole())
+
+
+def cut(file: Path) -> None:
+    """Lose the second half of a file."""
+    content = file.read_bytes()
+    file.write_bytes(content[: len(content) // 2])
+
+
+@pytest.mark.parametrize(("form", "damaged"), [("dcp", "__1_0*"), ("hf_sharded", "shard-00002*")])
+def test_a_world_that_refused_a_load_is_used_again_and_shows_the_bits_of_a_fresh_one(
+    tmp_path: Path, form: str, damaged: str
+) -> None:
+    chosen = {"format": form}
+    directory, intact = str(tmp_path / "checkpoint"), str(tmp_path / "intact")
+    with Launcher() as fresh:
+        one = World(fresh, tmp_path, options=chosen).open()
+        one.train(2)
+        fresh.must("save", directory=directory)
+        fresh.must("save", directory=intact)
+        expected = one.whole()
+    cut(next(Path(directory).glob(damaged)))
+    with Launcher() as used:
+        one = World(used, tmp_path, options=chosen).open(initial_seed=5)
+        one.train()
+        one.backward(7)
+        pids = used.ranks()
+        assert used.ask("load", directory=directory)["outcome"] == "error"
+        assert "open comes first" in used.ask("step")["error"]["text"]
+        one.open().train(2)
+        assert different(expected, one.whole()) == []
+        one.open(initial_seed=9)
+        used.must("load", directory=intact)
+        assert different(expected, one.whole()) == []
+        assert used.ranks() == pids
+
+
+def test_a_world_whose_ranks_do_not_agree_on_their_collectives_ends(tmp_path: Path) -> None:
+    with Launcher("--engine", "tests.engines:RefusesInTheMiddle") as launcher:
+        one = World(launcher, tmp_path).open()
+        pids = launcher.ranks()
+        reply = launcher.ask("load", directory=str(tmp_path))
+        assert {rank["outcome"] for rank in reply["ranks"]} == {"error"}
+        one.open().train()
+        assert set(pids).isdisjoint(launcher.ranks())
