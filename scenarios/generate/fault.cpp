@@ -51,8 +51,10 @@ class FaultDrawing {
         scenario_.program.begin(), scenario_.program.end(),
         [](Operation const& operation) { return std::holds_alternative<Load>(operation.action); });
     if (has_elements() && draws_.feature(Feature::out_of_memory, 4)) return make_out_of_memory();
-    if (!saves.empty() && draws_.feature(Feature::crash, 40)) return make_crash(saves);
-    if (loads > 0 && draws_.feature(Feature::damage, 60)) make_damage(loads);
+    // In the simulator few cases have files at all.
+    bool const often = !draws_.able().isolated;
+    if (!saves.empty() && draws_.feature(Feature::crash, often ? 40 : 15)) return make_crash(saves);
+    if (loads > 0 && draws_.feature(Feature::damage, often ? 60 : 25)) make_damage(loads);
   }
 
  private:

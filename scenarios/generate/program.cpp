@@ -32,6 +32,7 @@ void ProgramDrawing::make() {
       std::min<std::int64_t>(draws_.scaled(1, 8), draws_.options().operations_max);
   std::int64_t const count =
       draws_.between(first, draws_.scaled(1, draws_.options().operations_max));
+  if (draws_.able().isolated && saves_) begin_with_moments();
   for (std::int64_t i = 0; i < count; ++i) append(draw_action());
   if (draws_.able().isolated && newly_saved_ && draws_.allowed(Feature::load)) end_with_load();
 }
@@ -48,6 +49,15 @@ void ProgramDrawing::append(Action action) {
   track(last);
 }
 
+// Parameters without moments, which some formats cannot hold, hide what else these do to those that
+// have some.
+void ProgramDrawing::begin_with_moments() {
+  bool const begins = draws_.chance(85);
+  if (!begins) return append(draw_checkpoint());
+  append(Backward{});
+  append(Step{});
+}
+
 void ProgramDrawing::end_with_load() {
   append(draw_load(saved_.back()));
   append(Backward{});
@@ -57,8 +67,6 @@ void ProgramDrawing::end_with_load() {
 Action ProgramDrawing::draw_action() {
   if (captures_ && draws_.chance(35)) return draw_graph();
   if (draws_.able().isolated && saves_) {
-    bool const at_once = scenario_.program.empty() && draws_.chance(8);
-    if (at_once) return draw_checkpoint();  // before there are any moments
     if (newly_loaded_ && draws_.chance(70)) return draw_usual();
   }
   return draw_any();
@@ -102,9 +110,7 @@ Action ProgramDrawing::draw_train() {
 Action ProgramDrawing::draw_backward() {
   if (!may_run_backward()) return ZeroGrad{};
   Backward backward;
-  // Parameters without moments hide what else a format may do to those that have some.
-  bool const keeps_moments = draws_.able().isolated && saves_;
-  if (!draws_.feature(Feature::backward_without, keeps_moments ? 12 : 35)) return backward;
+  if (!draws_.feature(Feature::backward_without, 35)) return backward;
   for (Param const& param : scenario_.params) {
     bool const left_out = draws_.chance(40);
     if (left_out) backward.without.push_back(param.name);
@@ -138,7 +144,7 @@ Action ProgramDrawing::draw_load(std::string const& name) {
   }
   draw_other_types(load);
   if (draws_.able().loads_in_any_order && scenario_.params.size() > 1 &&
-      draws_.feature(Feature::load_reversed, 25))
+      draws_.feature(Feature::load_reversed, 40))
     load.order = ParamOrder::reversed;
   return load;
 }
@@ -162,7 +168,10 @@ void ProgramDrawing::draw_other_world(Load& load) {
 void ProgramDrawing::draw_other_types(Load& load) {
   if (!draws_.allowed(Feature::load_with_other_precision)) return;
   bool const other = draws_.feature(Feature::load_with_other_precision, 25);
-  Precision const to = draws_.one_of(load_recipes(draws_.able()));
+  bool const own = draws_.chance(60);  // a recipe that no world of the engine starts with
+  std::vector<Precision> const only_loaded = recipes(draws_.able().load_precisions.value());
+  bool const narrows = own && !only_loaded.empty();
+  Precision const to = draws_.one_of(narrows ? only_loaded : load_recipes(draws_.able()));
   auto const scale = scenario_.optimizer.loss_scale.kind;
   bool const offered = accepted(draws_.able().precisions, to, scale) ||
                        accepted(draws_.able().load_precisions.value(), to, scale);

@@ -33,6 +33,7 @@ class ProgramDrawing {
   /// Appends the action, or what may stand in its place where the engine would refuse it.
   void append(Action action);
   /// A load of the last save and a step behind it: what a checkpoint lost shows there.
+  void begin_with_moments();
   void end_with_load();
   bool may_run_backward() const;
   Action draw_train();

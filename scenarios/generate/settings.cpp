@@ -86,7 +86,7 @@ void SettingsDrawing::make_params() {
   std::int64_t const count = draws_.between(1, params_max);
   bool const in_units = draws_.feature(Feature::several_units, 60);
   // What takes one parameter for another shows where all have the same shape.
-  bool const alike = draws_.able().isolated && draws_.chance(40);
+  bool const alike = draws_.able().isolated && draws_.chance(50);
   for (std::int64_t i = 0; i < count; ++i) {
     Param param;
     param.name = name_of_param(i, in_units);
