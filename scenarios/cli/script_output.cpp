@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "scenarios/cli/outputs.h"
+#include "scenarios/run/peer/peer_engine.h"
 #include "scenarios/script/script.h"
 
 namespace adamant::scenarios {
@@ -14,13 +15,12 @@ ScriptOutput::ScriptOutput(Arguments const& arguments) {
 Status ScriptOutput::write(Scenario const& scenario, RunResult const& result,
                            std::optional<Symptom> const& symptom) {
   if (!file_) return Status::met;
-  auto const* const violation = symptom ? violation_of(result, *symptom) : nullptr;
-  if (violation == nullptr) {
+  if (!symptom) {
     complain("--script: nothing is written: no law was broken");
     return Status::met;
   }
   try {
-    file_->commit(write_script(scenario, *violation));
+    file_->commit(write_script(scenario, result, violation_of(result, *symptom)));
     return Status::met;
   } catch (NoScript const& reason) {
     complain(fmt::format("--script: nothing is written: {}", reason.what()));
@@ -30,12 +30,11 @@ Status ScriptOutput::write(Scenario const& scenario, RunResult const& result,
 
 void write_script_beside(std::filesystem::path const& scenario_file, Scenario const& scenario,
                          RunResult const& result, Symptom const& symptom) {
-  auto const* const violation = violation_of(result, symptom);
-  if (scenario.engine.name != "torch" || violation == nullptr) return;
+  if (!is_peer(scenario.engine.name)) return;
   auto path = scenario_file;
   path.replace_extension(".py");
   try {
-    write_whole(path, write_script(scenario, *violation));
+    write_whole(path, write_script(scenario, result, violation_of(result, symptom)));
   } catch (NoScript const& reason) {
     complain(
         fmt::format("{}: there is no script for it: {}", scenario_file.string(), reason.what()));

@@ -32,7 +32,7 @@ class ScriptOutput {
   std::optional<OutputFile> file_;
 };
 
-/// For an engine that scripts are written for: writes `x.py` beside `x.yaml`, or says why there is
+/// For an engine outside the process: writes `x.py` beside `x.yaml`, or says why there is
 /// none.
 ///
 /// Errors: CannotWrite.

@@ -2,13 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <optional>
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "scenarios/script/damage_part.h"
 #include "scenarios/script/model_part.h"
+#include "scenarios/script/observation.h"
 
 namespace adamant::scenarios::script {
 
@@ -45,41 +46,33 @@ std::string path_of(Act const& act) {
 }
 
 /// Puts what is saved, or what a load fills, into `state`.
-void write_gathering(Draft& draft, Manner const& manner) {
-  std::string model = "model.state_dict()";
-  std::string optimizer = "optimizer.state_dict()";
+void write_gathering(Draft& draft, Manner const& manner, bool scaler) {
+  std::string gathered = "{\"model\": model.state_dict(), \"optim\": optimizer.state_dict()}";
   if (manner.helpers) {
     draft.imports.add_as("torch.distributed.checkpoint.state_dict", "sd");
-    model = "sd.get_model_state_dict(model)";
-    optimizer = fmt::format("sd.get_optimizer_state_dict(model, optimizer{})",
-                            manner.flat ? ", options=FLAT" : "");
+    gathered =
+        fmt::format("dict(zip((\"model\", \"optim\"), sd.get_state_dict(model, optimizer{})))",
+                    manner.flat ? ", options=FLAT" : "");
   }
-  draft.code.line(fmt::format("state = {{\"model\": {}}}", model));
-  if (!manner.tensors_only())
-    return draft.code.line(fmt::format("state[\"optim\"] = {}", optimizer));
-  if (!manner.flat)
-    return draft.code.line(
-        fmt::format("state[\"optim\"] = {{\"state\": {}[\"state\"]}}", optimizer));
-  draft.code.line(fmt::format("settings_too = {}", optimizer));
-  draft.code.line(
-      "state[\"optim\"] = {k: v for k, v in settings_too.items() if k.startswith(\"state.\")}");
-}
-
-/// More often than this it is a function.
-constexpr std::size_t gatherings_max = 2;
-
-bool gathers_in_function(Plan const& plan) {
-  Manner const manner = manner_of(plan.scenario);
-  if (manner.flat && manner.tensors_only()) return false;  // it leaves two names behind
-  return plan.all(Act::Kind::save).size() + plan.all(Act::Kind::load).size() > gatherings_max;
-}
-
-void write_state(Draft& draft, Manner const& manner, bool scaler) {
-  if (gathers_in_function(draft.plan))
-    draft.code.line("state = state_of(model, optimizer)");
-  else
-    write_gathering(draft, manner);
+  draft.code.line("state = " + gathered);
   if (scaler) draft.code.line("state[\"scaler\"] = scaler.state_dict()");
+}
+
+/// Takes out what a format of tensors alone cannot hold.
+void write_taking_out(Draft& draft, Manner const& manner, bool loads) {
+  if (!manner.tensors_only()) return;
+  if (!manner.flat)
+    return draft.code.line(loads ? "groups = state[\"optim\"].pop(\"param_groups\")"
+                                 : "del state[\"optim\"][\"param_groups\"]");
+  if (loads) draft.code.line("settings_too = state[\"optim\"]");
+  draft.code.line(
+      "state[\"optim\"] = {k: v for k, v in state[\"optim\"].items() if k.startswith(\"state.\")}");
+}
+
+void write_putting_back(Draft& draft, Manner const& manner) {
+  if (!manner.tensors_only()) return;
+  draft.code.line(manner.flat ? "state[\"optim\"] = settings_too | state[\"optim\"]"
+                              : "state[\"optim\"][\"param_groups\"] = groups");
 }
 
 /// The states that a new optimizer has not made yet, so that there is something to load into.
@@ -89,10 +82,10 @@ void write_allocation(Draft& draft, World const& world) {
       format_of(precision.main).value_or(format_of(precision.param).value_or(NumberFormat::fp32));
   auto const moment = format_of(precision.exp_avg).value_or(weight);
   std::string const dtype = moment == weight ? "" : ", dtype=" + type_name(moment);
-  draft.imports.add_from("math", "nan");
-  Block const parameters(draft.code, "for p in model.parameters():");
-  draft.code.line(fmt::format(
-      "moments = {{k: torch.full_like(p, nan{}) for k in (\"exp_avg\", \"exp_avg_sq\")}}", dtype));
+  draft.code.line(
+      fmt::format("moments = {{k: torch.full_like(p, torch.nan{}) for k in (\"exp_avg\", "
+                  "\"exp_avg_sq\")}}",
+                  dtype));
   draft.code.line("optimizer.state[p] = {\"step\": torch.tensor(0.0), **moments}");
 }
 
@@ -113,27 +106,23 @@ void write_step_without_effect(Draft& draft) {
   draft.code.line("group[\"lr\"] = rate");
 }
 
-/// PyTorch's helpers make the states by themselves, by a step.
+/// Makes what a load is to fill unlike what was saved. PyTorch's helpers make states by themselves,
+/// by a step, which is enough where no value is looked at.
 void write_template(Draft& draft, World const& world, Act const& load, Manner const& manner) {
-  if (!load.lacks_states) return;
-  if (!manner.by_step)
-    write_allocation(draft, world);
-  else if (!manner.helpers)
-    write_step_without_effect(draft);
+  bool const values = !observes_error(draft.plan);
+  bool const others = values && load.into_new_world && draft.plan.all(Act::Kind::step).empty();
+  bool const by_helpers = manner.helpers && (manner.by_step || (!values && load.into_new_world));
+  bool const makes = load.lacks_states && !by_helpers;
+  bool const allocates = makes && !manner.by_step;
+  if (others || allocates) {
+    Block const parameters(draft.code, "for p in model.parameters():");
+    if (others) draft.code.line("nn.init.constant_(p, 9.0)");
+    if (allocates) write_allocation(draft, world);
+  }
+  if (makes && manner.by_step) write_step_without_effect(draft);
 }
 
 void write_spread(Draft& draft, Manner const& manner) {
-  if (manner.flat && manner.tensors_only()) {
-    draft.code.line("state[\"optim\"] = settings_too | state[\"optim\"]");
-  } else if (manner.tensors_only()) {
-    std::string const whole =
-        manner.helpers ? "sd.get_optimizer_state_dict(model, optimizer)" : "optimizer.state_dict()";
-    std::string const groups = whole + "[\"param_groups\"]";
-    std::string const line = "state[\"optim\"][\"param_groups\"] = ";
-    bool const short_enough = draft.code.fits(line + groups);
-    if (!short_enough) draft.code.line("groups = " + groups);
-    draft.code.line(line + (short_enough ? groups : "groups"));
-  }
   if (manner.helpers) {
     draft.code.line("sd.set_model_state_dict(model, state[\"model\"])");
     draft.code.call(
@@ -166,29 +155,31 @@ std::string reader_of(Draft& draft, Manner const& manner, std::string const& pat
   return fmt::format("storage_reader=HuggingFaceStorageReader({})", path);
 }
 
-/// What is not loaded is to be seen, also where saved values are the initial ones.
-void write_other_values(Draft& draft) {
-  if (!draft.plan.all(Act::Kind::step).empty()) return;
-  Block const loop(draft.code, "for p in model.parameters():");
-  draft.code.line("nn.init.constant_(p, 9.0)");
+/// The key of a checkpoint that the violation is about, or of any parameter.
+std::string key_of(Draft const& draft, Subject const& subject) {
+  std::string const name = draft.names.in_state(std::max(draft.names.find(subject.parameter), 0));
+  bool const state = subject.kind == "step" || subject.kind.starts_with("exp_avg");
+  return state ? fmt::format("optim.state.{}.{}", name, subject.kind) : "model." + name;
+}
+
+/// What the key is read into: values that nothing was saved with.
+std::string place_for(Draft const& draft, World const& world, Subject const& subject) {
+  if (subject.kind == "step") return "torch.tensor(-1.0)";
+  auto const parameter = static_cast<std::size_t>(std::max(draft.names.find(subject.parameter), 0));
+  NumberFormat const format = weight_format(world);
+  return fmt::format("torch.full([{}], torch.nan{})",
+                     fmt::join(draft.plan.scenario.params[parameter].shape, ", "),
+                     format == NumberFormat::fp32 ? "" : ", dtype=" + type_name(format));
 }
 
 }  // namespace
 
 void write_checkpoint_functions(Draft& draft) {
   Plan const& plan = draft.plan;
-  if (plan.all(Act::Kind::save).empty() && plan.all(Act::Kind::load).empty()) return;
+  if (!keeps_files(plan)) return;
   draft.imports.add_as("torch.distributed.checkpoint", "dcp");
   if (manner_of(plan.scenario).flat) {
     draft.code.line("FLAT = sd.StateDictOptions(flatten_optimizer_state_dict=True)");
-    draft.code.blank(2);
-  }
-  if (gathers_in_function(plan)) {
-    {
-      Block const function(draft.code, "def state_of(model, optimizer):");
-      write_gathering(draft, manner_of(plan.scenario));
-      draft.code.line("return state");
-    }
     draft.code.blank(2);
   }
   write_damage_functions(draft);
@@ -197,7 +188,8 @@ void write_checkpoint_functions(Draft& draft) {
 void write_save(Draft& draft, World const& world, Act const& save) {
   Manner const manner = manner_of(draft.plan.scenario);
   if (save.keeps_older) write_keeping_older(draft, world, save);
-  write_state(draft, manner, scales(draft.plan.scenario) && !manner.tensors_only());
+  write_gathering(draft, manner, scales(draft.plan.scenario) && !manner.tensors_only());
+  write_taking_out(draft, manner, false);
   for (Fault const& fault : save.faults) write_crash(draft, world, save, fault);
   draft.code.call(manner.asynchronous ? "dcp.async_save" : "dcp.save",
                   {"state", writer_of(draft, manner, path_of(save))},
@@ -208,13 +200,29 @@ void write_load(Draft& draft, World const& world, Act const& load) {
   Manner const manner = manner_of(draft.plan.scenario);
   bool const scaler = scales(draft.plan.scenario) && !manner.tensors_only();
   for (Fault const& fault : load.faults) write_damage(draft, world, load, fault);
-  if (load.into_new_world) write_other_values(draft);
   write_template(draft, world, load, manner);
-  write_state(draft, manner, scaler);
+  write_gathering(draft, manner, scaler);
+  write_taking_out(draft, manner, true);
   draft.code.call("dcp.load", {"state", reader_of(draft, manner, path_of(load))});
+  write_putting_back(draft, manner);
   write_spread(draft, manner);
   if (scaler) draft.code.line("scaler.load_state_dict(state[\"scaler\"])");
   if (load.drops_gradients) draft.code.line("optimizer.zero_grad()");
+}
+
+bool keeps_files(Plan const& plan) {
+  return !plan.all(Act::Kind::save).empty() || !plan.all(Act::Kind::load).empty();
+}
+
+void write_reading(Draft& draft) {
+  World const& world = *draft.plan.reading;
+  Act const& load = world.passages.front().acts.front();
+  Manner const manner = manner_of(draft.plan.scenario);
+  for (Fault const& fault : load.faults) write_damage(draft, world, load, fault);
+  Subject const subject = subject_of(draft.plan.violation);
+  draft.code.line("tensor = " + place_for(draft, world, subject));
+  draft.code.call("dcp.load", {fmt::format("{{\"{}\": tensor}}", key_of(draft, subject)),
+                               reader_of(draft, manner, path_of(load))});
 }
 
 }  // namespace adamant::scenarios::script

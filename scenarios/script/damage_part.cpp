@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -14,35 +15,85 @@ namespace {
 
 using python::Block;
 
-/// How many of an event's arguments are paths.
-constexpr std::string_view counted =
-    "COUNTED = {\"open\": 1, \"os.mkdir\": 1, \"os.remove\": 1, \"os.rmdir\": 1, \"os.rename\": 2}";
-
-/// Counts what the harness counts: everything that Python's streams do to files of the checkpoint.
-constexpr std::array<std::string_view, 20> die_before = {
+/// Counts what the harness counts: all that Python's streams do to files of the checkpoint. A save
+/// opens its files by pathlib; the consolidation of Hugging Face files by `open`, in modes of many
+/// kinds.
+constexpr std::array<std::string_view, 13> die_before = {
     "def die_before(operation, directory):",
-    "    \"\"\"Kills this process before so many operations on files in the directory.\"\"\"",
-    "    left, fsync = iter(range(operation, -1, -1)), os.fsync",
+    "    \"\"\"Ends this process before that operation on files of the directory, from 0.\"\"\"",
+    "    left = iter(range(operation, -1, -1))",
     "",
-    "    def count(*paths):",
-    "        names = [os.readlink(f\"/proc/self/fd/{p}\") if isinstance(p, int) else p for p in "
-    "paths]",
-    "        if any(str(name).startswith(directory) for name in names) and next(left) == 0:",
-    "            os.kill(os.getpid(), signal.SIGKILL)",
+    "    def count(event, arguments):",
+    "        counted = event in (\"open\", \"write\", \"os.fsync\", \"os.rename\", \"os.remove\")",
+    "        if counted and str(arguments[0]).startswith(directory) and next(left) == 0:",
+    "            os._exit(1)",
     "",
-    "    class Counted(io.BufferedWriter):",
+    "    class File(io.FileIO):",
     "        def write(self, data):",
-    "            count(self.raw.name)",
+    "            sys.audit(\"write\", self.name)",
     "            return super().write(data)",
-    "",
-    "    def open_counted(path, mode=\"r\"):",
-    "        return Counted(io.FileIO(path, mode)) if mode == \"wb\" else open(path, mode)",
-    "",
-    "    pathlib.Path.open = open_counted",
-    "    os.fsync = lambda descriptor: (count(descriptor), fsync(descriptor))",
-    "    sys.addaudithook(lambda event, paths: event in COUNTED and count(*paths[: "
-    "COUNTED[event]]))",
 };
+constexpr std::array<std::string_view, 2> by_pathlib = {
+    "",
+    "    pathlib.Path.open = lambda path, mode: io.BufferedWriter(File(path, mode))",
+};
+constexpr std::array<std::string_view, 10> by_open = {
+    "",
+    "    def open_counted(path, mode=\"r\", plain=open):",
+    "        if mode in (\"r\", \"rb\"):",
+    "            return plain(path, mode)",
+    "        file = File(path, mode.replace(\"b\", \"\"))",
+    "        if \"b\" not in mode:",
+    "            return io.TextIOWrapper(io.BufferedWriter(file))",
+    "        return io.BufferedRandom(file) if \"+\" in mode else io.BufferedWriter(file)",
+    "",
+    "    builtins.open = pathlib.Path.open = open_counted",
+};
+constexpr std::array<std::string_view, 2> die_before_end = {
+    "    os.fsync = lambda file: sys.audit(\"os.fsync\", os.readlink(f\"/proc/self/fd/{file}\"))",
+    "    sys.addaudithook(count)",
+};
+
+void write_lines(Draft& draft, std::span<std::string_view const> lines) {
+  for (std::string_view const line : lines) draft.code.line(line);
+}
+
+void write_die_before(Draft& draft) {
+  for (char const* const module : {"io", "sys"}) draft.imports.add(module);
+  write_lines(draft, die_before);
+  if (option(draft.plan.scenario, "format", "dcp") == "hf_consolidated") {
+    draft.imports.add("builtins");
+    write_lines(draft, by_open);
+  } else {
+    write_lines(draft, by_pathlib);
+  }
+  write_lines(draft, die_before_end);
+  draft.code.blank(2);
+}
+
+/// A point of a save at which a rank is easily made to die.
+struct Death {
+  std::string what = "";
+  std::string line = "";  // empty: operations have to be counted
+};
+
+/// A save begins with the rank's own file. A native one ends with the rename of the coordinator's
+/// metadata; if they are gone after a crash, it died before that.
+Death death_of(Plan const& plan, Fault const& fault) {
+  std::int64_t const operation = fault.after_bytes.value_or(0);
+  std::string const& actual = plan.violation.actual;
+  if (operation == 0)
+    return {.what = "this rank dies before it opens its file",
+            .line = "pathlib.Path.open = lambda *_: os._exit(1)"};
+  if (operation == 1)
+    return {.what = "this rank dies when it has opened its file, which is empty then",
+            .line = "pathlib.Path.open = lambda path, mode: (open(path, mode), os._exit(1))"};
+  if (actual.find("No such file") != std::string::npos &&
+      actual.find("/.metadata'") != std::string::npos)
+    return {.what = "this rank dies before .metadata.tmp becomes the new .metadata",
+            .line = "pathlib.Path.rename = lambda *_: os._exit(1)"};
+  return {};
+}
 
 bool any_fault(Plan const& plan, Act::Kind kind) {
   auto const acts = plan.all(kind);
@@ -85,32 +136,37 @@ std::string path_of(Act const& act) {
 }  // namespace
 
 void write_damage_functions(Draft& draft) {
-  if (any_fault(draft.plan, Act::Kind::save)) {
-    for (char const* const module : {"io", "os", "pathlib", "signal", "sys"})
-      draft.imports.add(module);
-    draft.code.line(counted);
-    draft.code.blank(2);
-    for (std::string_view const line : die_before) draft.code.line(line);
-    draft.code.blank(2);
-  }
-  if (any_fault(draft.plan, Act::Kind::load)) {
+  auto const saves = draft.plan.all(Act::Kind::save);
+  bool const counts = std::any_of(saves.begin(), saves.end(), [&](Act const* save) {
+    return std::any_of(save->faults.begin(), save->faults.end(), [&](Fault const& fault) {
+      return death_of(draft.plan, fault).line.empty();
+    });
+  });
+  if (counts) write_die_before(draft);
+  bool const read =
+      draft.plan.reading && !draft.plan.reading->passages.front().acts.front().faults.empty();
+  if (read || any_fault(draft.plan, Act::Kind::load)) {
     draft.imports.add("pathlib");
     {
       Block const function(draft.code, "def files_of(directory):");
-      draft.code.line(
-          "return sorted((p for p in pathlib.Path(directory).rglob(\"*\") if p.is_file()), "
-          "key=str)");
+      draft.code.line("paths = pathlib.Path(directory).rglob(\"*\")");
+      draft.code.line("return sorted((path for path in paths if path.is_file()), key=str)");
     }
     draft.code.blank(2);
   }
 }
 
 void write_crash(Draft& draft, World const& world, Act const& save, Fault const& fault) {
-  std::string const line =
-      fmt::format("die_before({}, f\"{}\")", fault.after_bytes.value_or(0), path_of(save));
-  if (world.ranks() == 1) return draft.code.line(line);
-  Block const one(draft.code, fmt::format("if rank == {}:", fault.rank.value_or(0)));
-  draft.code.line(line);
+  for (char const* const module : {"os", "pathlib"}) draft.imports.add(module);
+  Death death = death_of(draft.plan, fault);
+  if (death.line.empty())
+    death.line =
+        fmt::format("die_before({}, f\"{}\")", fault.after_bytes.value_or(0), path_of(save));
+  std::optional<Block> one;
+  if (world.ranks() > 1)
+    one.emplace(draft.code, fmt::format("if rank == {}:", fault.rank.value_or(0) % world.ranks()));
+  if (!death.what.empty()) draft.code.line(fmt::format("# {}", death.what));
+  draft.code.line(death.line);
 }
 
 void write_keeping_older(Draft& draft, World const& world, Act const& save) {

@@ -9,6 +9,7 @@
 
 #include "scenarios/script/data.h"
 #include "scenarios/script/no_script.h"
+#include "scenarios/script/observation.h"
 
 namespace adamant::scenarios::script {
 
@@ -19,11 +20,6 @@ using python::Code;
 
 NumberFormat param_format(World const& world) {
   return format_of(world.setting.precision.param).value_or(NumberFormat::fp32);
-}
-
-/// The type of the optimizer's own weights, which is what FSDP2 shards.
-NumberFormat weight_format(World const& world) {
-  return format_of(world.setting.precision.main).value_or(param_format(world));
 }
 
 std::string policy_of(World const& world) {
@@ -42,16 +38,14 @@ std::string mesh_shape(World const& world) {
                              : fmt::format("({},)", shape.shard);
 }
 
-/// How the mean over microbatches becomes one division: FSDP2's own way, which divides by the ranks
-/// of a shard group and then by the replicas, a factor, or a hook where the factor would be used
+/// How the mean over microbatches becomes one division: FSDP2's own way where there are no
+/// replicas, by which it divides once more, a factor, or a hook where the factor would be used
 /// twice.
 enum class Division { own, factor, hook };
 
 Division division_of(World const& world) {
   auto const& shape = world.setting.world;
-  bool const power_of_two = (shape.shard & (shape.shard - 1)) == 0;
-  if (world.setting.microbatch_count() == shape.rank_count() &&
-      (shape.replicate == 1 || power_of_two))
+  if (world.setting.microbatch_count() == shape.rank_count() && shape.replicate == 1)
     return Division::own;
   return shape.shard > 1 ? Division::factor : Division::hook;
 }
@@ -124,23 +118,23 @@ bool is_narrow(Plan const& plan) {
                      [](World const& world) { return param_format(world) != NumberFormat::fp32; });
 }
 
-/// The products of 16-bit parameters are those of 16-bit numbers, as autograd would have it.
+/// The product is fp32, where a loss scale meets it that fp16 could not hold.
 void write_forward(Draft& draft) {
   char const* const make = has_ambiguous_shape(draft.plan.scenario) ? "as_tensor" : "tensor";
-  Block const forward(draft.code, "def forward(self, gradients):");
-  if (!is_narrow(draft.plan))
-    return draft.code.line(fmt::format(
-        "return sum((getattr(self, n) * torch.{}(x)).sum() for n, x in gradients.items())", make));
-  draft.code.line(
-      fmt::format("pairs = [(getattr(self, n), torch.{}(x)) for n, x in gradients.items()]", make));
-  draft.code.line("return sum((p * x.to(p.dtype)).sum(dtype=torch.float32) for p, x in pairs)");
+  Block const forward(
+      draft.code,
+      "def forward(self, gradients):  # what is given for a parameter becomes its gradient");
+  std::string const product = fmt::format("(getattr(self, n){} * torch.{}(x)).sum()",
+                                          is_narrow(draft.plan) ? ".float()" : "", make);
+  std::string const line = fmt::format("return sum({} for n, x in gradients.items())", product);
+  if (draft.code.fits(line)) return draft.code.line(line);
+  draft.code.line(fmt::format("losses = [{} for n, x in gradients.items()]", product));
+  draft.code.line("return sum(losses)");
 }
 
 void write_unit(Draft& draft) {
   bool const several = draft.names.unit_count() > 1;
   Block const unit(draft.code, fmt::format("class {}(nn.Module):", several ? "Unit" : "Model"));
-  draft.code.line("\"\"\"The gradient of each parameter is what forward is given for it.\"\"\"");
-  draft.code.blank();
   write_forward(draft);
 }
 
@@ -177,18 +171,17 @@ bool joins(Plan const& plan) {
                                       [](World const& world) { return world.new_processes; });
 }
 
-std::string mesh_of(Draft& draft) {
-  draft.imports.add_from("torch.distributed.device_mesh", "init_device_mesh");
-  Plan const& plan = draft.plan;
+std::string mesh_of(Plan const& plan) {
   if (mesh_is_argument(plan))
-    return "init_device_mesh(\"cpu\", mesh_shape, "
+    return "dist.init_device_mesh(\"cpu\", mesh_shape, "
            "mesh_dim_names=(\"replicate\", \"shard\")[-len(mesh_shape) :])";
   if (replicates(plan))
-    return fmt::format("init_device_mesh(\"cpu\", {}, mesh_dim_names=(\"replicate\", \"shard\"))",
-                       mesh_shape(plan.worlds.front()));
-  if (plan.alone()) return "init_device_mesh(\"cpu\", (1,))";
-  if (joins(plan) && plan.worlds.size() > 1) return "init_device_mesh(\"cpu\", (ranks,))";
-  return fmt::format("init_device_mesh(\"cpu\", ({},))", plan.worlds.front().ranks());
+    return fmt::format(
+        "dist.init_device_mesh(\"cpu\", {}, mesh_dim_names=(\"replicate\", \"shard\"))",
+        mesh_shape(plan.worlds.front()));
+  if (plan.alone()) return "dist.init_device_mesh(\"cpu\", (1,))";
+  if (joins(plan) && plan.worlds.size() > 1) return "dist.init_device_mesh(\"cpu\", (ranks,))";
+  return fmt::format("dist.init_device_mesh(\"cpu\", ({},))", plan.worlds.front().ranks());
 }
 
 void write_division(Draft& draft, Division division, std::string const& module) {
@@ -250,6 +243,21 @@ std::vector<std::string> short_settings(Draft& draft, AdamConfig const& config) 
   return {"lr", "(beta1, beta2)", "eps", "decay"};
 }
 
+/// Where no value is looked at: what is not PyTorch's default, in short decimals.
+std::vector<std::string> unusual_settings(AdamConfig const& config, bool adamw) {
+  std::vector<std::string> given;
+  auto const add = [&](char const* key, float value, float usual) {
+    if (value != usual) given.push_back(fmt::format("{}={}", key, python::number(value)));
+  };
+  add("lr", config.learning_rate, 1e-3F);
+  if (config.beta1 != 0.9F || config.beta2 != 0.999F)
+    given.push_back(
+        fmt::format("betas=({}, {})", python::number(config.beta1), python::number(config.beta2)));
+  add("eps", config.epsilon, 1e-8F);
+  add("weight_decay", config.weight_decay, adamw ? 0.01F : 0.0F);
+  return given;
+}
+
 std::size_t columns(std::vector<std::string> const& texts) {
   std::size_t columns = 0;
   for (std::string const& text : texts) columns += text.size() + 2;
@@ -295,15 +303,20 @@ void write_optimizer(Draft& draft) {
   bool const grouped = used_groups(scenario) != std::vector<int>{0};
   if (grouped) write_groups(draft);
   AdamConfig const config = adam_configs(scenario).front();
-  std::vector<std::string> given = settings(config);
-  constexpr std::size_t room = 90;
-  if (columns(given) > room) given = short_settings(draft, config);
+  bool const adamw = scenario.optimizer.adam.mode == AdamMode::adamw;
+  std::vector<std::string> given;
+  if (observes_error(draft.plan) || hangs(draft.plan.violation)) {
+    given = unusual_settings(config, adamw);
+  } else {
+    given = settings(config);
+    constexpr std::size_t room = 90;
+    if (columns(given) > room) given = short_settings(draft, config);
+  }
   given.insert(given.begin(), grouped ? "groups" : "model.parameters()");
   auto const implementation = option(scenario, "implementation", "single");
   given.emplace_back(implementation == "fused"     ? "fused=True"
                      : implementation == "foreach" ? "foreach=True"
                                                    : "foreach=False");
-  bool const adamw = scenario.optimizer.adam.mode == AdamMode::adamw;
   draft.code.call(fmt::format("optimizer = torch.optim.{}", adamw ? "AdamW" : "Adam"), given);
 }
 
@@ -314,9 +327,10 @@ void write_shards(Draft& draft) {
   bool const several = draft.names.unit_count() > 1;
   draft.imports.add_from("torch.distributed.fsdp", "fully_shard");
   std::vector<std::string> options = sharding(draft);
-  bool const inlined = !several && options.empty() && mesh_of(draft).size() <= mesh_columns_max;
-  if (!inlined) draft.code.line("mesh = " + mesh_of(draft));
-  options.insert(options.begin(), inlined ? "mesh=" + mesh_of(draft) : "mesh=mesh");
+  std::string const mesh = mesh_of(draft.plan);
+  bool const inlined = !several && options.empty() && mesh.size() <= mesh_columns_max;
+  if (!inlined) draft.code.line("mesh = " + mesh);
+  options.insert(options.begin(), inlined ? "mesh=" + mesh : "mesh=mesh");
   auto const shard = [&](std::string const& module) {
     std::vector<std::string> arguments = options;
     arguments.insert(arguments.begin(), module);
@@ -341,9 +355,10 @@ void write_making(Draft& draft) {
   write_optimizer(draft);
 }
 
-void write_joining(Draft& draft, std::string const& store, std::string const& ranks) {
+void write_joining(Draft& draft, std::string const& store, std::string const& rank,
+                   std::string const& ranks) {
   draft.code.call("dist.init_process_group",
-                  {"\"gloo\"", store, "rank=rank", "world_size=" + ranks});
+                  {"\"gloo\"", store, "rank=" + rank, "world_size=" + ranks});
 }
 
 void write_build(Draft& draft) {
@@ -351,12 +366,16 @@ void write_build(Draft& draft) {
   std::string arguments = joined(arguments_of(plan, plan.worlds.front()), &Argument::name);
   if (joins(plan)) arguments = "rank, ranks, store" + (arguments.empty() ? "" : ", " + arguments);
   Block const build(draft.code, fmt::format("def start({}):", arguments));
-  if (joins(plan)) write_joining(draft, "f\"file://{store}\"", "ranks");
+  if (joins(plan)) write_joining(draft, "f\"file://{store}\"", "rank", "ranks");
   write_making(draft);
   draft.code.line("return model, optimizer");
 }
 
 }  // namespace
+
+NumberFormat weight_format(World const& world) {
+  return format_of(world.setting.precision.main).value_or(param_format(world));
+}
 
 std::string type_name(NumberFormat format) {
   constexpr std::string_view names[] = {"torch.float32", "torch.bfloat16", "torch.float16"};
@@ -387,10 +406,11 @@ void write_beginning(Draft& draft, World const& world, std::string const& functi
   std::string arguments = joined(arguments_of(plan, world), &Argument::value);
   std::string const store = fmt::format("{{directory}}/{}", function);
   if (joins(plan) && plan.worlds.size() > 1) {
-    arguments = fmt::format("rank, {}, f\"{}\"{}", world.ranks(), store,
+    arguments = fmt::format("{}, {}, f\"{}\"{}", world.in_main ? "0" : "rank", world.ranks(), store,
                             arguments.empty() ? "" : ", " + arguments);
   } else if (world.new_processes && !plan.alone()) {
-    write_joining(draft, fmt::format("f\"file://{}\"", store), std::to_string(world.ranks()));
+    write_joining(draft, fmt::format("f\"file://{}\"", store), world.in_main ? "0" : "rank",
+                  std::to_string(world.ranks()));
   }
   if (plan.worlds.size() == 1) return write_making(draft);
   draft.code.line(fmt::format("model, optimizer = start({})", arguments));

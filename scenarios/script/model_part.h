@@ -14,6 +14,9 @@ void write_model(Draft& draft);
 /// In a function of that name: joins the other ranks, makes model and optimizer.
 void write_beginning(Draft& draft, World const& world, std::string const& function);
 
+/// The type of the optimizer's own weights, which is what FSDP2 shards.
+NumberFormat weight_format(World const& world);
+
 /// "torch.bfloat16"
 std::string type_name(NumberFormat format);
 

@@ -47,6 +47,11 @@ std::string Names::in_model(int parameter) const {
   return fmt::format("model.units[{}].{}", unit(parameter), attribute(parameter));
 }
 
+std::string Names::in_state(int parameter) const {
+  if (unit_count() == 1) return attribute(parameter);
+  return fmt::format("units.{}.{}", unit(parameter), attribute(parameter));
+}
+
 int Names::find(std::string_view name) const {
   auto const found = std::find(original_.begin(), original_.end(), name);
   return found == original_.end() ? -1 : static_cast<int>(found - original_.begin());

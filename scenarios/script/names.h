@@ -23,6 +23,8 @@ class Names {
   }
   /// `model.weight`, or `model.units[1].weight` where there are several units.
   std::string in_model(int parameter) const;
+  /// The same in a state dict: `weight`, `units.1.weight`.
+  std::string in_state(int parameter) const;
   /// The parameter that the scenario calls so; -1: none.
   int find(std::string_view name) const;
 

@@ -18,19 +18,6 @@ namespace {
 
 using python::Block;
 
-/// A tensor's name in a violation: its parameter, and what of it.
-struct Subject {
-  std::string parameter;
-  std::string kind;  // "", main, exp_avg, exp_avg_sq, gradient, step
-};
-
-Subject subject_of(ViolationReport const& violation) {
-  auto const slash = violation.tensor.find('/');
-  if (slash == std::string::npos) return {.parameter = violation.tensor, .kind = ""};
-  return {.parameter = violation.tensor.substr(0, slash),
-          .kind = violation.tensor.substr(slash + 1)};
-}
-
 bool is_number(std::string const& text) {
   if (text.empty()) return false;
   char* end = nullptr;
@@ -256,11 +243,31 @@ std::string place_of(ViolationReport const& violation) {
   return place;
 }
 
+/// One element of what was read from a checkpoint.
+void write_read_value(Draft& draft) {
+  Subject const subject = subject_of(draft.plan.violation);
+  if (subject.kind == "step") return draft.code.line("actual = str(int(tensor))");
+  draft.code.line(
+      fmt::format("actual = tensor[{}]{}.item().hex()",
+                  coordinates_text(draft.plan.violation.index, shape_of(draft, subject)),
+                  cast_of(draft, subject)));
+}
+
 }  // namespace
+
+Subject subject_of(ViolationReport const& violation) {
+  std::string name = violation.tensor;
+  constexpr std::string_view whole = " (whole)";  // gathered by a rank, as all values here are
+  if (name.ends_with(whole)) name.erase(name.size() - whole.size());
+  auto const slash = name.find('/');
+  if (slash == std::string::npos) return {.parameter = name, .kind = ""};
+  return {.parameter = name.substr(0, slash), .kind = name.substr(slash + 1)};
+}
 
 bool observes_error(Plan const& plan) {
   ViolationReport const& violation = plan.violation;
-  if (violation.law == "error.clean" && violation.index < 0) return true;
+  if (violation.law == "error.clean" && violation.tensor.empty() && !setting_of(violation))
+    return true;
   return violation.law.starts_with("checkpoint.") && violation.tensor.empty() &&
          !setting_of(violation);
 }
@@ -284,7 +291,8 @@ void write_before_step(Draft& draft) {
 }
 
 void write_expectation(Draft& draft) {
-  if (observes_error(draft.plan) || compares_ranks(draft.plan)) return;
+  if (observes_error(draft.plan) || compares_ranks(draft.plan) || hangs(draft.plan.violation))
+    return;
   if (auto const interval = interval_of(draft.plan.violation.expected)) {
     if (!interval->low.empty())
       draft.code.line(fmt::format("LOW, HIGH = float.fromhex(\"{}\"), float.fromhex(\"{}\")",
@@ -295,9 +303,10 @@ void write_expectation(Draft& draft) {
 }
 
 void write_look(Draft& draft) {
-  write_value(draft);
   Plan const& plan = draft.plan;
-  if (plan.alone()) return;
+  if (plan.reading) return write_read_value(draft);
+  write_value(draft);
+  if (plan.alone() || plan.worlds.back().in_main) return;
   if (compares_ranks(plan))
     return draft.code.line("open(f\"{directory}/rank-{rank}\", \"w\").write(actual)");
   std::string const write = "open(f\"{directory}/actual\", \"w\").write(actual)";
@@ -309,6 +318,12 @@ void write_look(Draft& draft) {
 void write_verdict(Draft& draft) {
   Plan const& plan = draft.plan;
   draft.imports.add("sys");
+  if (hangs(plan.violation)) {
+    draft.code.line("print(\"expected: each rank ends with exit status 0\")");
+    draft.code.line(
+        "print(f\"actual:   exit statuses {ended}; None did not end within {SECONDS} s\")");
+    return draft.code.line(fmt::format("sys.exit(ended != [0] * {})", plan.worlds.back().ranks()));
+  }
   if (wants_error(plan)) {
     draft.code.line("print(f\"expected: an error\\nactual:   {actual}\")");
     return draft.code.line("sys.exit(actual == \"no error\")");
@@ -356,7 +371,9 @@ std::string title(Plan const& plan) {
                                                                               : "foreach=False");
   std::string const place = place_of(violation);
   std::string what = place.empty() ? violation.message : place + " is not what it has to be";
-  if (wants_error(plan)) {
+  if (hangs(violation)) {
+    what = "ranks wait for ever";
+  } else if (wants_error(plan)) {
     what = "a damaged checkpoint is loaded without an error";
   } else if (observes_error(plan)) {
     what = "an operation fails that has to succeed";

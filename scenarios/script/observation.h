@@ -2,9 +2,19 @@
 // how the two are compared.
 #pragma once
 
+#include <string>
+
 #include "scenarios/script/part.h"
 
 namespace adamant::scenarios::script {
+
+/// A tensor's name in a violation: its parameter, and what of it.
+struct Subject {
+  std::string parameter;
+  std::string kind;  // "", main, exp_avg, exp_avg_sq, gradient, step
+};
+
+Subject subject_of(ViolationReport const& violation);
 
 /// Is the defect that something fails (or does not fail), not a value?
 bool observes_error(Plan const& plan);

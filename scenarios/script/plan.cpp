@@ -14,6 +14,27 @@ namespace {
 
 using Kind = Act::Kind;
 
+bool has_died(ViolationReport const& violation) {
+  return violation.message.find("died of signal") != std::string::npos ||
+         violation.message.find("ended with exit status") != std::string::npos;
+}
+
+/// A process that looks at itself would not come to it.
+bool is_seen_from_outside(ViolationReport const& violation) {
+  return hangs(violation) || has_died(violation);
+}
+
+/// A value that a load brings back wrong, or a checkpoint of which nothing can be read. A key that
+/// is missing is a matter of what the load asks for, and so of the whole state.
+bool is_about_saved_tensor(ViolationReport const& violation) {
+  if (!violation.law.starts_with("checkpoint.")) return false;
+  if (violation.tensor.empty())
+    return violation.expected == "what was saved" &&
+           violation.actual.find("CheckpointException") != std::string::npos &&
+           violation.actual.find("Missing key") == std::string::npos;
+  return violation.index >= 0 || violation.tensor.ends_with("/step");
+}
+
 /// Reads a program and keeps what a script does of it.
 class Planner {
  public:
@@ -26,18 +47,32 @@ class Planner {
 
   Plan plan() {
     auto const& program = plan_.scenario.program;
-    // What is wrong outside of every operation (-1) is so before the first.
-    auto const last =
-        std::min(static_cast<std::size_t>(plan_.violation.operation + 1), program.size());
+    std::size_t const last = operations_to_show();
     for (std::size_t i = 0; i < last; ++i) {
       bool const skipped = world().crashes && !std::holds_alternative<Load>(program[i].action);
       if (!skipped) visit(program[i].action, i + 1 == last);
     }
     mark_older_files();
+    if (is_one_tensor()) {
+      plan_.reading = std::move(world());
+      plan_.reading->setting.world = {};  // a process by itself
+      plan_.worlds.pop_back();
+    }
+    world().in_main = plan_.worlds.size() > 1 && world().new_processes && world().ranks() == 1 &&
+                      !world().crashes && !is_seen_from_outside(plan_.violation);
     return std::move(plan_);
   }
 
  private:
+  /// What is wrong outside of every operation (-1) is so before the first, but for whole tensors,
+  /// which are gathered at the end.
+  std::size_t operations_to_show() const {
+    std::size_t const count = plan_.scenario.program.size();
+    int const operation = plan_.violation.operation;
+    if (operation < 0) return plan_.violation.tensor.ends_with(" (whole)") ? count : 0;
+    return std::min(static_cast<std::size_t>(operation) + 1, count);
+  }
+
   World& world() { return plan_.worlds.back(); }
 
   void begin_world(Scenario setting, bool new_processes) {
@@ -81,10 +116,7 @@ class Planner {
   void add_training(Train const& train, bool last) {
     bool const of_gradient = last && plan_.violation.tensor.ends_with("/gradient");
     std::int64_t const whole = of_gradient ? train.count - 1 : train.count;
-    // An overflow strikes the first iteration alone.
-    std::int64_t const struck = overflow_ ? std::min<std::int64_t>(whole, 1) : 0;
-    add_iterations(struck);
-    add_iterations(whole - struck);
+    add_iterations(whole);
     if (!of_gradient) return;
     add(act_of(Backward{}));
     if (optimizer_.clip) add(clip());
@@ -121,19 +153,10 @@ class Planner {
       with_gradient_.insert(spec.name);
       act.has_gradients = true;
     }
-    if (std::exchange(overflow_, false)) strike(act, spoilt(act.backward, numels));
+    // An engine may be told to spoil the reduced gradient instead, which comes to the same.
+    if (std::exchange(overflow_, false))
+      plan_.backwards.back().spoilt = spoilt(act.backward, numels);
     return act;
-  }
-
-  /// In a microbatch, or after the reduction: either way leads to the same gradient, and the seed
-  /// chooses. With replicas a shard is not one rank's alone.
-  void strike(Act& act, std::optional<Spoilt> const& spoilt) {
-    bool const locally =
-        world().setting.world.replicate == 1 && plan_.scenario.seed.value_or(0) % 2 == 1;
-    if (locally)
-      act.overflow = spoilt;
-    else
-      plan_.backwards.back().spoilt = spoilt;
   }
 
   std::optional<Spoilt> spoilt(std::int64_t backward, std::span<std::int64_t const> numels) const {
@@ -170,6 +193,7 @@ class Planner {
 
   void add_save(Save const& save) {
     ++saves_;
+    saved_.insert(save.checkpoint);
     bool const helpers = option(plan_.scenario, "state_dict", "helpers") != "plain";
     // These step where there are none, unless that would use gradients.
     has_states_ = has_states_ || (helpers && with_gradient_.empty());
@@ -182,6 +206,10 @@ class Planner {
 
   void add_load(Load const& load) {
     ++loads_;
+    if (!saved_.contains(load.from))
+      throw NoScript(fmt::format(
+          "the checkpoint `{}` was not saved by this scenario, and a script stands alone",
+          load.from));
     World const& before = world();
     Scenario setting = before.setting;
     setting.microbatches = setting.microbatch_count();
@@ -219,6 +247,20 @@ class Planner {
           if (act.kind == Kind::save) act.keeps_older = !saved.insert(act.checkpoint).second;
   }
 
+  bool is_one_tensor() const {
+    if (plan_.worlds.size() < 2 || option(plan_.scenario, "state_dict", "helpers") == "plain")
+      return false;
+    World const& last = plan_.worlds.back();
+    bool const only_loads =
+        last.passages.size() == 1 && last.passages.front().acts.front().kind == Kind::load;
+    bool const alike =
+        std::all_of(plan_.worlds.begin(), plan_.worlds.end(), [&](World const& world) {
+          return world.setting.precision == last.setting.precision &&
+                 world.setting.order == last.setting.order;
+        });
+    return only_loads && alike && is_about_saved_tensor(plan_.violation);
+  }
+
   Plan plan_;
   Optimizer optimizer_;
   bool overflow_ = false;
@@ -226,6 +268,7 @@ class Planner {
   bool clipped_ = false;  // since the last step
   std::set<std::string> with_gradient_;
   bool has_states_ = false;  // the optimizer: moments and counters
+  std::set<std::string> saved_;
   std::int64_t saves_ = 0;
   std::int64_t loads_ = 0;
 };
@@ -242,8 +285,13 @@ std::vector<Act const*> Plan::all(Act::Kind kind) const {
 }
 
 bool Plan::alone() const {
-  return std::all_of(worlds.begin(), worlds.end(),
+  return !is_seen_from_outside(violation) &&
+         std::all_of(worlds.begin(), worlds.end(),
                      [](World const& world) { return world.ranks() == 1 && !world.crashes; });
+}
+
+bool hangs(ViolationReport const& violation) {
+  return violation.law == "order.deadlock";
 }
 
 Plan plan_of(Scenario const& scenario, ViolationReport const& violation) {

@@ -22,7 +22,6 @@ struct Act {
   Kind kind = Kind::step;
   std::int64_t backward = 0;              // backward: its number, from 0
   std::vector<std::string> without = {};  // backward: parameters without gradient
-  std::optional<Spoilt> overflow = {};    // backward: what a rank makes of its shard of it
   bool has_gradients = true;              // backward, step: is there any?
   LossScale loss_scale = {};              // backward, clip, step: what is in force
   bool unscaled = false;                  // …: the gradients that are there bear no loss scale
@@ -48,6 +47,7 @@ struct World {
   Scenario setting = {};      // world and precision are its own
   bool new_processes = true;  // false: in those of the world before
   bool crashes = false;
+  bool in_main = false;  // it has one rank, the last one: the script's own process
   std::vector<Passage> passages = {};
 
   int ranks() const { return static_cast<int>(setting.world.rank_count()); }
@@ -65,11 +65,17 @@ struct Plan {
   ViolationReport violation = {};
   std::vector<World> worlds = {};
   std::vector<BackwardOf> backwards = {};  // by number
+  /// The last world, where it only loads and what it gets wrong is one saved tensor: that tensor
+  /// alone is read, without a model.
+  std::optional<World> reading = {};
 
   std::vector<Act const*> all(Act::Kind kind) const;
-  /// One process is enough: all worlds have one rank, and none dies.
+  /// One process is enough: all worlds have one rank, none dies, and none is waited for in vain.
   bool alone() const;
 };
+
+/// Some rank does not come back: a violation that is seen from outside of the ranks alone.
+bool hangs(ViolationReport const& violation);
 
 /// Errors: NoScript where the scenario has what PyTorch has no word for.
 Plan plan_of(Scenario const& scenario, ViolationReport const& violation);

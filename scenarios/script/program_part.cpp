@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <optional>
 
-#include "oracle/layout/fsdp2.h"
 #include "scenarios/script/checkpoint_part.h"
 #include "scenarios/script/model_part.h"
 #include "scenarios/script/observation.h"
@@ -36,58 +35,19 @@ void write_scaling_back(Draft& draft) {
   draft.code.line("p.grad.mul_(scaler.get_scale())");
 }
 
-/// Where an element of a whole tensor lies on its rank: row and place in the row.
-struct Struck {
-  int rank = 0;
-  std::string index;
-};
-
-std::vector<std::int64_t> coordinates(std::int64_t index, std::vector<std::int64_t> const& shape) {
-  std::vector<std::int64_t> result(shape.size());
-  for (std::size_t d = shape.size(); d-- > 0;) {
-    result[d] = index % shape[d];
-    index /= shape[d];
-  }
-  return result;
-}
-
-Struck struck_by(World const& world, ParameterSpec const& spec, std::int64_t element) {
-  auto const shards = static_cast<int>(world.setting.world.shard);
-  auto at = coordinates(element, spec.shape);
-  for (int shard = 0; shard < shards; ++shard) {
-    auto const rows = oracle::shard_rows(spec.rows(), {.rank = shard, .world_size = shards});
-    if (at.front() < rows.begin || at.front() >= rows.end) continue;
-    at.front() -= rows.begin;
-    return {.rank = shard, .index = fmt::format("{}", fmt::join(at, ", "))};
-  }
-  return {};
-}
-
-void write_overflow(Draft& draft, World const& world, Spoilt const& spoilt) {
-  auto const specs = parameter_specs(world.setting);
-  auto const struck =
-      struck_by(world, specs[static_cast<std::size_t>(spoilt.parameter)], spoilt.element);
-  std::string const line =
-      fmt::format("{}.grad.to_local()[{}] = float(\"{}\")", draft.names.in_model(spoilt.parameter),
-                  struck.index, python::number(spoilt.value));
-  if (world.ranks() == 1) return draft.code.line(line);
-  Block const one(draft.code, fmt::format("if rank == {}:", struck.rank));
-  draft.code.line(line);
-}
-
 /// What a backward is given: one of all, in a loop the one at hand, and of it this rank's.
-std::string gradients_of(Draft const& draft, Act const& act, bool looped) {
+std::string gradients_of(Draft const& draft, World const& world, Act const& act, bool looped) {
   std::string const which = looped ? "gradients" : fmt::format("GRADIENTS[{}]", act.backward);
-  return draft.plan.alone() ? which : which + "[rank]";
+  if (draft.plan.alone()) return which;
+  return which + (world.in_main ? "[0]" : "[rank]");
 }
 
 void write_backward(Draft& draft, World const& world, Act const& act, bool looped) {
   if (act.unscaled && scales(act)) write_scaling_back(draft);
-  std::string const loss = fmt::format("model({})", gradients_of(draft, act, looped));
+  std::string const loss = fmt::format("model({})", gradients_of(draft, world, act, looped));
   if (act.has_gradients)
     draft.code.line(scales(act) ? fmt::format("scaler.scale({}).backward()", loss)
                                 : loss + ".backward()");
-  if (act.overflow) write_overflow(draft, world, *act.overflow);
 }
 
 void write_clip(Draft& draft, Act const& act) {

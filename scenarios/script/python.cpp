@@ -116,17 +116,25 @@ void Code::literal(std::string_view before, Literal const& value, std::string_vi
   line(fmt::format("{}{}", closing(value.open), after));
 }
 
-void Code::assign_packed(std::string_view name, Literal const& value) {
-  line("# fmt: off");
-  std::string rest = fmt::format("{} = {}", name, flat(value));
+void Code::pack(std::string rest) {
   while (!fits(rest)) {
     auto const end = rest.rfind(' ', columns_max - 4 * depth_);
     if (end == std::string::npos) break;
     line(rest.substr(0, end));
-    rest.replace(0, end, "");
+    rest.erase(0, end);
   }
   line(rest);
-  line("# fmt: on");
+}
+
+void Code::assign_packed(std::vector<std::pair<std::string, Literal>> const& named) {
+  std::vector<std::string> lines;
+  for (auto const& [name, value] : named)
+    lines.push_back(fmt::format("{} = {}", name, flat(value)));
+  bool const break_up = std::any_of(lines.begin(), lines.end(),
+                                    [&](std::string const& whole) { return !fits(whole); });
+  if (break_up) line("# fmt: off");
+  for (std::string& whole : lines) pack(std::move(whole));
+  if (break_up) line("# fmt: on");
 }
 
 void Code::call(std::string_view head, std::vector<std::string> const& arguments,

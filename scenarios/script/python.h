@@ -5,6 +5,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace adamant::scenarios::python {
@@ -49,7 +50,7 @@ class Code {
   void call(std::string_view head, std::vector<std::string> const& arguments,
             std::string_view tail = "");
   /// Numbers too many for one a line: rows as long as lines can be, which no formatter touches.
-  void assign_packed(std::string_view name, Literal const& literal);
+  void assign_packed(std::vector<std::pair<std::string, Literal>> const& named);
 
   /// Would it be one line here?
   bool fits(std::string_view text) const;
@@ -61,6 +62,7 @@ class Code {
   std::size_t line_count() const;
 
  private:
+  void pack(std::string rest);
   void literal(std::string_view before, Literal const& literal, std::string_view after);
   std::string margin() const { return std::string(4 * depth_, ' '); }
 

@@ -36,10 +36,13 @@ TEST(Python, ALiteralThatDoesNotFitHasOneItemALine) {
 
 TEST(Python, ManyNumbersArePackedWithoutTheFormatter) {
   Code code;
-  code.assign_packed("X", numbers(24));
-  EXPECT_EQ(code.line_count(), 5U);
+  code.assign_packed({{"X", numbers(24)}, {"Y", numbers(2)}});
+  EXPECT_EQ(code.line_count(), 6U);
   EXPECT_EQ(code.text().substr(0, 15), "# fmt: off\nX = ");
   EXPECT_NE(code.text().find("\n 0.123456"), std::string::npos);
+  Code few;
+  few.assign_packed({{"X", numbers(2)}});
+  EXPECT_EQ(few.text(), "X = [0.123456, 0.123456]\n");
 }
 
 TEST(Python, ACallBreaksFirstAroundItsArgumentsAndThenBetweenThem) {

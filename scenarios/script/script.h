@@ -15,8 +15,6 @@ namespace adamant::scenarios {
 
 /// Lines that a script may have, for people to read it.
 inline constexpr std::size_t script_lines_max = 80;
-/// What the function that counts file operations and kills a rank takes beside them.
-inline constexpr std::size_t script_lines_of_death = 40;
 
 /// The script. What the violation names is compared with what the oracle expected of it.
 ///
@@ -24,5 +22,12 @@ inline constexpr std::size_t script_lines_of_death = 40;
 /// Errors: NoScript where the scenario is for another engine than torch, is too large (minimise it
 ///         first), or has or breaks what no call of PyTorch shows.
 std::string write_script(Scenario const& scenario, ViolationReport const& violation);
+
+/// The script of whatever a run came to that it should not have: `violation`, one of its own, or
+/// where that is null a load that was refused.
+///
+/// Errors: NoScript, also where nothing ran, or where the engine did not keep to its protocol.
+std::string write_script(Scenario const& scenario, RunResult const& result,
+                         ViolationReport const* violation);
 
 }  // namespace adamant::scenarios

@@ -193,6 +193,50 @@ TEST(ScriptInTorchAlone, EndsWithZeroWhereTheDefectIsNot) {
   EXPECT_EQ(ended.status, 0) << ended.output;
 }
 
+TEST(ScriptInTorchAlone, OfAHangEndsRanksThatWaitForEver) {
+  if (!has_torch()) GTEST_SKIP() << why_skipped;
+  Scenario const scenario =
+      read("world: {shard: 2}\nparams: [{name: p0, shape: [2]}]\nprogram: [backward]\n");
+  ViolationReport violation;
+  violation.law = "order.deadlock";
+  violation.operation = 0;
+  std::string text = write_script(scenario, violation);
+  EXPECT_EQ(run_script(text).status, 0) << text;
+
+  auto const replace = [&](std::string const& what, std::string const& by) {
+    ASSERT_NE(text.find(what), std::string::npos) << text;
+    text.replace(text.find(what), what.size(), by);
+  };
+  replace("SECONDS = 20", "SECONDS = 4");
+  replace("    model(", "    rank == 0 or dist.barrier()\n    model(");
+  Ended const hangs = run_script(text);
+  EXPECT_EQ(hangs.status, 1) << hangs.output << text;
+  EXPECT_NE(hangs.output.find("actual:   exit statuses [None, None]"), std::string::npos)
+      << hangs.output;
+}
+
+TEST(ScriptInTorchAlone, OfRanksThatAgreeEndsWithZero) {
+  if (!has_torch()) GTEST_SKIP() << why_skipped;
+  Scenario const scenario = read(
+      "world: {shard: 1, replicate: 2}\nparams: [{name: p0, shape: [2]}]\n"
+      "program: [backward, step]\n");
+  ViolationReport violation;
+  violation.law = "ranks.agree";
+  violation.operation = 1;
+  violation.rank = 1;
+  violation.tensor = "p0/exp_avg";
+  violation.index = 1;
+  violation.expected = violation.actual = "0x1p+0";
+  std::string text = write_script(scenario, violation);
+  Ended const agree = run_script(text);
+  EXPECT_EQ(agree.status, 0) << agree.output << text;
+
+  std::string const step = "    optimizer.step()\n";
+  text.insert(text.find(step), "    model.p0.grad.to_local().mul_(1 + rank)\n");
+  Ended const disagree = run_script(text);
+  EXPECT_EQ(disagree.status, 1) << disagree.output << text;
+}
+
 /// A load that fails, or one that does not where it has to.
 struct LoadCase {
   char const* name;

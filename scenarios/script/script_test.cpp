@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 
 #include "scenarios/yaml/load.h"
@@ -34,6 +35,15 @@ std::string why_not(Scenario const& scenario, ViolationReport const& violation) 
   return "";
 }
 
+std::string why_not(Scenario const& scenario, RunResult const& result) {
+  try {
+    write_script(scenario, result, nullptr);
+  } catch (NoScript const& reason) {
+    return reason.what();
+  }
+  return "";
+}
+
 constexpr char const* one_step =
     "world: {shard: 1}\nparams: [{name: p0, shape: [2]}]\noptimizer: {lr: 0.5, betas: [0.5, 0.75], "
     "eps: 1, weight_decay: 0}\nprogram: [train: 1]\n";
@@ -42,7 +52,7 @@ TEST(Script, OfOneRankIsAFlatProgram) {
   EXPECT_EQ(write_script(read(one_step), violation_of("p0/exp_avg", 1, "0x1.8p-3")),
             R"("""AdamW(foreach=False) under fully_shard: p0/exp_avg[1] is not what it has to be.
 
-It needs PyTorch alone. Exit status: 1 where the defect shows, 0 where it does not.
+It needs PyTorch alone, and ends with 1 where the defect shows, with 0 where it does not.
 """
 
 import sys
@@ -50,7 +60,6 @@ import sys
 import torch
 import torch.distributed as dist
 from torch import nn
-from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import fully_shard
 
 INITIAL = {"p0": [0.048370376, -0.05348546]}
@@ -59,9 +68,7 @@ EXPECTED = "0x1.8000000000000p-3"
 
 
 class Model(nn.Module):
-    """The gradient of each parameter is what forward is given for it."""
-
-    def forward(self, gradients):
+    def forward(self, gradients):  # what is given for a parameter becomes its gradient
         return sum((getattr(self, n) * torch.tensor(x)).sum() for n, x in gradients.items())
 
 
@@ -69,7 +76,7 @@ dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
 model = Model()
 for name, values in INITIAL.items():
     model.register_parameter(name, nn.Parameter(torch.tensor(values)))
-fully_shard(model, mesh=init_device_mesh("cpu", (1,)))
+fully_shard(model, mesh=dist.init_device_mesh("cpu", (1,)))
 optimizer = torch.optim.AdamW(
     model.parameters(), lr=0.5, betas=(0.5, 0.75), eps=1.0, weight_decay=0.0, foreach=False
 )
@@ -91,6 +98,95 @@ TEST(Script, OfWorldsOfSeveralRanksStaysWithinWhatPeopleRead) {
                    violation_of("p0", 2, "0x1.8p-3"));
   EXPECT_NE(text.find("def first(rank, directory):"), std::string::npos) << text;
   EXPECT_NE(text.find("mp.start_processes(second, (directory,), nprocs=3"), std::string::npos);
+}
+
+std::int64_t line_count(std::string const& text) {
+  return std::count(text.begin(), text.end(), '\n');
+}
+
+constexpr char const* torn_save =
+    "world: {shard: 2}\nparams: [{name: p0, shape: [3]}]\n"
+    "faults: [{at: save, nth: 2, rank: 1, after_bytes: 1, then: crash}]\n"
+    "program: [train: 1, save: a, train: 1, save: a, load: a]\n";
+
+TEST(Script, OfATornSaveReadsTheTensorThatIsWrongWithoutAModel) {
+  ViolationReport violation = violation_of("p0/exp_avg", 2, "0x1.8p-3");
+  violation.law = "checkpoint.atomic";
+  std::string const text = write_script(read(torn_save), violation);
+  EXPECT_LE(line_count(text), 80) << text;
+  EXPECT_NE(text.find("dcp.load({\"optim.state.p0.exp_avg\": tensor}"), std::string::npos) << text;
+  EXPECT_EQ(text.find("set_optimizer_state_dict"), std::string::npos) << text;
+}
+
+TEST(Script, OfASaveThatLostItsMetadataDiesBeforeTheRename) {
+  ViolationReport violation = violation_of("", -1, "what was saved");
+  violation.law = "checkpoint.atomic";
+  violation.actual =
+      "damaged_checkpoint: CheckpointException: FileNotFoundError: [Errno 2] No such file or "
+      "directory: '/a/.metadata'";
+  std::string const text =
+      write_script(read("world: {shard: 2}\nparams: [{name: p0, shape: [3]}]\n"
+                        "faults: [{at: save, nth: 2, after_bytes: 9, then: crash}]\n"
+                        "program: [train: 1, save: a, train: 1, save: a, load: a]\n"),
+                   violation);
+  EXPECT_LE(line_count(text), 80) << text;
+  EXPECT_NE(text.find("pathlib.Path.rename = lambda *_: os._exit(1)"), std::string::npos) << text;
+}
+
+TEST(Script, OfADeathInTheMiddleOfAFileCountsItsOperations) {
+  ViolationReport violation = violation_of("p0", 0, "0x1p+0");
+  violation.law = "checkpoint.atomic";
+  std::string const text =
+      write_script(read("world: {shard: 1}\nparams: [{name: p0, shape: [1]}]\n"
+                        "faults: [{at: save, nth: 2, after_bytes: 3, then: crash}]\n"
+                        "program: [save: a, train: 1, save: a, load: a]\n"),
+                   violation);
+  EXPECT_LE(line_count(text), 80) << text;
+  EXPECT_NE(text.find("die_before(3, f\"{directory}/a\")"), std::string::npos) << text;
+}
+
+TEST(Script, OfAKeyThatIsMissingAfterACrashAsksForTheWholeState) {
+  ViolationReport violation = violation_of("", -1, "what was saved");
+  violation.law = "checkpoint.atomic";
+  violation.actual =
+      "damaged_checkpoint: CheckpointException: RuntimeError: Missing key in checkpoint "
+      "state_dict: "
+      "optim.state.unit0.p0.step.";
+  Scenario const scenario = read(
+      "world: {shard: 1}\nparams: [{name: p0, shape: [1]}]\n"
+      "faults: [{at: save, nth: 2, then: crash}]\nprogram: [backward, save: a, save: a, load: "
+      "a]\n");
+  std::string const text = write_script(scenario, violation);
+  EXPECT_LE(line_count(text), 80) << text;
+  EXPECT_NE(text.find("sd.set_optimizer_state_dict(model, optimizer"), std::string::npos) << text;
+}
+
+TEST(Script, OfAHangBoundsItsWait) {
+  ViolationReport violation;
+  violation.law = "order.deadlock";
+  violation.operation = 0;
+  std::string const text = write_script(read(one_step), violation);
+  EXPECT_NE(text.find("process.join(SECONDS)"), std::string::npos) << text;
+  EXPECT_NE(text.find("process.kill()"), std::string::npos) << text;
+}
+
+TEST(Script, OfAWholeTensorAtTheEndRunsTheWholeProgram) {
+  ViolationReport violation = violation_of("p0/exp_avg (whole)", 1, "0x1.8p-3");
+  violation.operation = -1;
+  EXPECT_NE(write_script(read(one_step), violation).find("optimizer.step()"), std::string::npos);
+}
+
+TEST(Script, OfALoadThatWasRefusedExpectsNoError) {
+  RunResult result;
+  result.outcome = Outcome::refused;
+  result.reason = "damaged_checkpoint";
+  result.message = "rank 0, operation 2: CheckpointException";
+  Scenario const scenario = read(
+      "world: {shard: 1}\nparams: [{name: p0, shape: [1]}]\nprogram: [train: 1, save: a, load: "
+      "a]\n");
+  std::string const text = write_script(scenario, result, nullptr);
+  EXPECT_NE(text.find("print(f\"expected: no error\\nactual:   {actual}\")"), std::string::npos)
+      << text;
 }
 
 TEST(Script, AParameterWithoutGradientIsLeftOutOfIt) {
@@ -124,6 +220,36 @@ TEST(Script, OfAnIntervalTakesEveryValueInIt) {
 TEST(Script, IsRefusedForAnotherEngine) {
   EXPECT_NE(
       why_not(read(one_step, "sim"), violation_of("p0", 0, "0x1p+0")).find("the engine is sim"),
+      std::string::npos);
+}
+
+TEST(Script, IsRefusedForAnEngineOfAUsersOwn) {
+  Scenario scenario = read(one_step);
+  scenario.engine.name = "exec:python -m adamant_torch --engine mine:MyEngine";
+  EXPECT_NE(why_not(scenario, violation_of("p0", 0, "0x1p+0")).find("its own code"),
+            std::string::npos);
+}
+
+TEST(Script, IsRefusedWhereNothingRanOrTheEngineBrokeOff) {
+  RunResult result;
+  result.outcome = Outcome::refused;
+  result.reason = "unsupported.layout";
+  result.message = "other layouts";
+  EXPECT_NE(why_not(read(one_step), result).find("before anything ran (unsupported.layout)"),
+            std::string::npos);
+  result.outcome = Outcome::error;
+  result.reason = "its answer is no JSON object";
+  EXPECT_NE(why_not(read(one_step), result).find("its answer is no JSON object"),
+            std::string::npos);
+}
+
+TEST(Script, IsRefusedForACheckpointFromElsewhere) {
+  Scenario scenario = read(
+      "world: {shard: 1}\nparams: [{name: p0, shape: [1]}]\nprogram: [train: 1, save: b, load: "
+      "b]\n");
+  scenario.program.erase(scenario.program.begin() + 1);
+  EXPECT_NE(
+      why_not(scenario, violation_of("p0", 0, "0x1p+0")).find("`b` was not saved by this scenario"),
       std::string::npos);
 }
 
