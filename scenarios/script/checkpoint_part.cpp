@@ -82,10 +82,18 @@ void write_allocation(Draft& draft, World const& world) {
       format_of(precision.main).value_or(format_of(precision.param).value_or(NumberFormat::fp32));
   auto const moment = format_of(precision.exp_avg).value_or(weight);
   std::string const dtype = moment == weight ? "" : ", dtype=" + type_name(moment);
-  draft.code.line(
-      fmt::format("moments = {{k: torch.full_like(p, torch.nan{}) for k in (\"exp_avg\", "
-                  "\"exp_avg_sq\")}}",
-                  dtype));
+  std::string const made = fmt::format(
+      "k: torch.full_like(p, torch.nan{}) for k in (\"exp_avg\", \"exp_avg_sq\")", dtype);
+  std::string const line = fmt::format("moments = {{{}}}", made);
+  if (draft.code.fits(line)) {
+    draft.code.line(line);
+  } else {
+    {
+      Block const moments(draft.code, "moments = {");
+      draft.code.line(made);
+    }
+    draft.code.line("}");
+  }
   draft.code.line("optimizer.state[p] = {\"step\": torch.tensor(0.0), **moments}");
 }
 

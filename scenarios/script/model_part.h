@@ -20,7 +20,4 @@ NumberFormat weight_format(World const& world);
 /// "torch.bfloat16"
 std::string type_name(NumberFormat format);
 
-/// The optimizer's groups that have parameters, in PyTorch's order, by the scenario's numbers.
-std::vector<int> used_groups(Scenario const& scenario);
-
 }  // namespace adamant::scenarios::script

@@ -11,6 +11,7 @@
 
 #include "scenarios/script/model_part.h"
 #include "scenarios/script/no_script.h"
+#include "scenarios/script/optimizer_part.h"
 
 namespace adamant::scenarios::script {
 

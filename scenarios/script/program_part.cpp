@@ -8,6 +8,7 @@
 #include "scenarios/script/checkpoint_part.h"
 #include "scenarios/script/model_part.h"
 #include "scenarios/script/observation.h"
+#include "scenarios/script/optimizer_part.h"
 
 namespace adamant::scenarios::script {
 
