@@ -290,8 +290,11 @@ bool Plan::alone() const {
                      [](World const& world) { return world.ranks() == 1 && !world.crashes; });
 }
 
+// The process group of an engine gives up after a while, that of a script not before half an hour.
 bool hangs(ViolationReport const& violation) {
-  return violation.law == "order.deadlock";
+  constexpr std::string_view gloo = "Timed out waiting";
+  return violation.law == "order.deadlock" || violation.message.find(gloo) != std::string::npos ||
+         violation.actual.find(gloo) != std::string::npos;
 }
 
 Plan plan_of(Scenario const& scenario, ViolationReport const& violation) {

@@ -170,6 +170,16 @@ TEST(Script, OfAHangBoundsItsWait) {
   EXPECT_NE(text.find("process.kill()"), std::string::npos) << text;
 }
 
+TEST(Script, OfACollectiveThatTimedOutBoundsItsWaitToo) {
+  ViolationReport violation;
+  violation.law = "error.clean";
+  violation.operation = 0;
+  violation.message =
+      "the operation failed: clip: RuntimeError: Timed out waiting 15000ms for recv";
+  std::string const text = write_script(read(one_step), violation);
+  EXPECT_NE(text.find("process.join(SECONDS)"), std::string::npos) << text;
+}
+
 TEST(Script, OfAWholeTensorAtTheEndRunsTheWholeProgram) {
   ViolationReport violation = violation_of("p0/exp_avg (whole)", 1, "0x1.8p-3");
   violation.operation = -1;
