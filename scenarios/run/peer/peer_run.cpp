@@ -117,7 +117,11 @@ void PeerRun::execute(Primitive const& operation) {
       ADAMANT_RUN_ASSERT(false);  // refuse() lets none pass; a load has a way of its own
   }
   if (!world_ || !go_on_) return;
-  world_->look_anew();
+  // Nobody was asked for anything at an overflow, and a check wants to see all.
+  if (operation.kind == Kind::check)
+    world_->look_anew(PeerWorld::Look::whole);
+  else if (operation.kind != Kind::overflow)
+    world_->look_anew();
   fold();
   go_on_ = observer_.after(operation, *world_);
 }
@@ -228,7 +232,7 @@ void PeerRun::load(Primitive const& operation) {
     return refuse(operation, outcomes, reply.json.value("holds", false));
   if (failed >= 0) return fail("load", outcomes, operation.entry);
   world_->lose(replies::not_carried_of(reply));
-  world_->look_anew();
+  world_->look_anew(PeerWorld::Look::whole);
   fold();
   go_on_ = observer_.after(operation, *world_);
 }

@@ -12,7 +12,6 @@ import torch
 
 from adamant_torch.engine import Engine
 from adamant_torch.launcher import Launcher
-from adamant_torch.warm_up import warm_up
 
 
 def engine_class(name: str) -> type[Engine]:
@@ -37,7 +36,6 @@ def main() -> None:
     os.environ["CUDA_VISIBLE_DEVICES"] = ""  # ranks are CPU processes, whatever there is
     os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")  # ranks meet on this machine alone
     torch.set_num_threads(1)
-    warm_up()
     # Replies keep the descriptor of standard output; whatever else prints goes to standard error.
     replies = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)

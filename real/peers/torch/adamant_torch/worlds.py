@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from adamant_torch import rank as rank_process
 from adamant_torch.engine import Engine
 from adamant_torch.protocol import Message, decode, encode
+from adamant_torch.warm_up import warm_up
 
 GRACE_SECONDS = 2.0  # how long the others may take to end what they do once one rank has failed
 PROCESSES_MAX = 16  # processes of worlds that are kept for later
@@ -168,6 +169,7 @@ class Worlds:
     def __init__(self, kind: type[Engine]) -> None:
         self.kind = kind
         self.timeout_seconds = 20.0
+        self.warm = False
         self.kept: dict[int, World] = {}  # by size, longest unused first
         self.current: World | None = None
 
@@ -175,6 +177,9 @@ class Worlds:
         """Return a world of that size, kept or new, and make it the one in use."""
         world = self.kept.pop(ranks, None)
         if world is None:
+            if not self.warm:  # who only says hello need not pay for it
+                warm_up()
+                self.warm = True
             world = World.fork(ranks, self.timeout_seconds, self.kind)
         world.timeout_seconds = self.timeout_seconds
         self.current = world
