@@ -74,6 +74,10 @@ int run_program(int argc, char const* const* argv) {
     complain(error.what());
     return static_cast<int>(Status::bad_input);
   } catch (std::exception const& error) {
+    if (interrupted()) {  // an engine that is still starting cannot answer any more
+      complain("interrupted");
+      return static_cast<int>(Status::interrupted);
+    }
     complain(std::string("adamant: ") + error.what());
     return static_cast<int>(Status::lacking);
   }

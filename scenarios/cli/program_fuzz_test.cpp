@@ -47,6 +47,13 @@ TEST_F(FuzzProgram, AnInterruptEndsWith130) {
   EXPECT_GT(document.at("cases").get<int>(), 0);
 }
 
+TEST_F(FuzzProgram, AnInterruptEndsWith130WhileAnEngineStillStarts) {
+  Called const called =
+      shell("PROGRAM fuzz --engine 'exec:sleep 60' & pid=$!; sleep 0.5; kill -INT $pid; wait $pid");
+  EXPECT_EQ(called.status, 130) << called.err;
+  EXPECT_EQ(called.err, "interrupted\n");
+}
+
 TEST_F(FuzzProgram, AnUnknownBugIsBadUsage) {
   Called const called = call("fuzz --bug mean_not_devided");
   EXPECT_EQ(called.status, 2);

@@ -1,16 +1,21 @@
 #include "scenarios/run/peer/scratch.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
 #include <optional>
+#include <string>
 #include <system_error>
+#include <thread>
 
 namespace adamant::scenarios {
 
@@ -27,34 +32,77 @@ std::filesystem::path base() {
   return ::access(in_memory.c_str(), W_OK | X_OK) == 0 ? in_memory : "/tmp";
 }
 
-/// Waits for the other end of the pipe to close, which death does as well, and removes `path`.
-[[noreturn]] void clean_up_after(std::filesystem::path const& path, int alive) {
+constexpr std::chrono::milliseconds nap{50};
+constexpr int quiet_naps = 20;  // after which nobody is left who would write
+constexpr int naps_max = 600;
+
+/// Removes a directory in which processes that are about to die may still make files.
+void remove_for_good(std::string const& path) {
+  std::error_code ignored;
+  for (int naps = 0, quiet = 0; quiet < quiet_naps && naps < naps_max; ++naps) {
+    quiet = std::filesystem::remove_all(path, ignored) == 0 ? quiet + 1 : 0;
+    std::this_thread::sleep_for(nap);
+  }
+}
+
+/// Makes the directory and says its path, or ends with the reason as exit status. Then it waits for
+/// the other end of `alive` to close, which death does as well, and removes the directory.
+[[noreturn]] void keep(std::string name, int said, int alive) {
   ::setsid();  // neither Ctrl-C nor a kill of the group reaches it
   for (int const number : {SIGINT, SIGTERM, SIGHUP}) std::signal(number, SIG_IGN);
   ::prctl(PR_SET_NAME, "adamant-cleanup");
+  if (::mkdtemp(name.data()) == nullptr) ::_exit(errno);
+  [[maybe_unused]] auto const written = ::write(said, name.data(), name.size());
   if (alive > 0 && ::dup2(alive, 0) == 0) alive = 0;
   ::close_range(1, ~0U, 0);  // nobody may wait for a pipe that only this process still holds
   char byte = 0;
   while (::read(alive, &byte, 1) < 0 && errno == EINTR) continue;
-  std::error_code ignored;
-  std::filesystem::remove_all(path, ignored);
+  remove_for_good(name);
   ::_exit(0);
 }
 
-/// The directory, and the pipe whose end tells of the death of who made it.
+struct Pipe {
+  Pipe() {
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) refuse("a directory for engines", "watch");
+  }
+  std::array<int, 2> ends{};
+};
+
+/// What is written to a pipe until it closes.
+std::string read_all(int descriptor) {
+  std::string text;
+  std::array<char, 256> buffer;
+  for (;;) {
+    ssize_t const count = ::read(descriptor, buffer.data(), buffer.size());
+    if (count > 0) text.append(buffer.data(), static_cast<std::size_t>(count));
+    if (count == 0 || (count < 0 && errno != EINTR)) return text;
+  }
+}
+
+/// The directory, and the pipe whose end tells of the death of whose it is. The process that will
+/// remove it makes it: there is no moment at which nobody would.
 class Scratch {
  public:
   Scratch() : owner_(::getpid()) {
-    std::string name = (base() / "adamant-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) refuse(name, "make");
-    path_ = name;
-    std::array<int, 2> ends{};
-    if (::pipe2(ends.data(), O_CLOEXEC) != 0) refuse(path_, "watch");
-    pid_t const watcher = ::fork();
-    if (watcher < 0) refuse(path_, "watch");
-    if (watcher == 0) clean_up_after(path_, ends[0]);
-    ::close(ends[0]);
-    alive_ = ends[1];
+    std::string const name = (base() / fmt::format("adamant-{}-XXXXXX", owner_)).string();
+    Pipe const alive;
+    Pipe const said;
+    pid_t const keeper = ::fork();
+    if (keeper < 0) refuse(name, "watch");
+    if (keeper == 0) {
+      ::close(alive.ends[1]);
+      keep(name, said.ends[1], alive.ends[0]);
+    }
+    ::close(alive.ends[0]);
+    ::close(said.ends[1]);
+    alive_ = alive.ends[1];
+    path_ = read_all(said.ends[0]);
+    ::close(said.ends[0]);
+    if (!path_.empty()) return;
+    int status = 0;
+    ::waitpid(keeper, &status, 0);
+    errno = WEXITSTATUS(status);
+    refuse(name, "make");
   }
 
   bool is_of(pid_t process) const { return owner_ == process; }
