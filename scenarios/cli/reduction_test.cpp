@@ -5,12 +5,18 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <csignal>
+#include <cstdlib>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "real/bug_table.h"
 #include "scenarios/cli/search.h"
 #include "scenarios/minimize/document.h"
+#include "scenarios/pool/interrupt.h"
+#include "scenarios/run/engine_seam.h"
+#include "scenarios/run/testing/scratch.h"
 #include "scenarios/run/testing/small_scenario.h"
 #include "scenarios/yaml/load.h"
 #include "scenarios/yaml/write.h"
@@ -96,6 +102,59 @@ TEST(RunIsolated, AProcessThatDiesTakesNothingAlong) {
   ASSERT_EQ(results.size(), 2U);
   EXPECT_EQ(results[0].digest, results[1].digest);
   EXPECT_EQ(results[0].outcome, Outcome::pass);
+}
+
+// ---- an engine that is a process already
+// ---------------------------------------------------------
+
+std::string python() {
+  char const* const chosen = std::getenv("ADAMANT_PYTHON");
+  return chosen == nullptr ? "python3" : chosen;
+}
+
+/// The stub of an engine, but that its first step is answered `how`.
+RunOptions engine_once(std::string const& how, Scratch const& scratch) {
+  RunOptions options;
+  options.engine = "exec:exec " + python() +
+                   " " ADAMANT_SOURCE_DIR "/scenarios/run/peer/testing/hostile_engine.py " + how +
+                   " step " + (scratch / "once").string();
+  return options;
+}
+
+/// Three scenarios that the stub passes.
+std::vector<Scenario> three() {
+  Scenario scenario = small_scenario();
+  scenario.program = {operation(Step{})};
+  return {scenario, scenario, scenario};
+}
+
+class RunInTurn : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (std::system((python() + " -c '' 2>/dev/null").c_str()) != 0)
+      GTEST_SKIP() << "there is no " << python() << " (ADAMANT_PYTHON names another)";
+  }
+  Scratch scratch_;
+};
+
+TEST_F(RunInTurn, AnEngineThatDiesTakesNothingAlong) {
+  auto const results = run_isolated(three(), engine_once("killed", scratch_));
+  ASSERT_EQ(results.size(), 3U);
+  EXPECT_EQ(results[0].outcome, Outcome::error);
+  EXPECT_NE(results[0].reason.find("killed by signal 9"), std::string::npos) << results[0].reason;
+  EXPECT_EQ(results[1].outcome, Outcome::pass) << results[1].reason;
+  EXPECT_EQ(results[2].digest, results[1].digest);
+}
+
+TEST_F(RunInTurn, AnswersWithNothingAfterAnInterrupt) {
+  auto const run_and_exit = [&] {
+    RunOptions const options = engine_once("twice", scratch_);
+    capabilities_of(*options.engine);  // while it can still be asked
+    watch_for_interrupts();
+    std::raise(SIGINT);
+    std::exit(run_isolated(three(), options).empty() ? 0 : 1);
+  };
+  EXPECT_EXIT(run_and_exit(), ::testing::ExitedWithCode(0), "");
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ import numpy as np
 from tensors import Array, rounded
 
 F32 = np.float32
-BUGS = ("none", "shard_as_whole", "stale_step", "no_bias_correction")
+BUGS = ("none", "shard_as_whole", "stale_step", "no_bias_correction", "no_checksums")
 
 
 @dataclass(frozen=True)

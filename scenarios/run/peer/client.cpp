@@ -44,7 +44,7 @@ PeerReply PeerClient::request(std::string_view verb, Json fields) {
 PeerReply const& PeerClient::hello() {
   if (process_) return hello_;
   process_ = std::make_unique<PeerProcess>(command_);
-  next_id_ = 0;
+  id_ = -1;
   hello_ =
       converse("hello", {{"version", protocol_version}, {"timeout_seconds", bounds_.rank.count()}},
                bounds_.hello);
@@ -58,13 +58,12 @@ PeerReply const& PeerClient::hello() {
 
 PeerReply PeerClient::converse(std::string_view verb, Json fields, std::chrono::seconds bound) {
   auto const deadline = std::chrono::steady_clock::now() + bound;
-  fields["id"] = next_id_;
+  fields["id"] = ++id_;
   fields["request"] = verb;
   try {
     process_->write_line(fields.dump(), deadline);
     PeerReply reply{.json = read_reply(verb, deadline),
-                    .where = fmt::format("engine {}: reply {} ({})", name_, next_id_, verb)};
-    ++next_id_;
+                    .where = fmt::format("engine {}: reply {} ({})", name_, id_, verb)};
     return reply;
   } catch (PeerError const& error) {
     if (!process_) throw;  // give_up() has said it all
@@ -77,16 +76,16 @@ PeerClient::Json PeerClient::read_reply(std::string_view verb, PeerProcess::Dead
   Json reply = Json::parse(line, nullptr, /*allow_exceptions=*/false);
   if (!reply.is_object())
     give_up(verb, fmt::format("its answer is no JSON object: `{}`", excerpt(line)));
-  if (reply.value("id", Json()) != next_id_)
+  if (reply.value("id", Json()) != id_)
     give_up(verb, fmt::format("its answer has id {}; expected {}", reply.value("id", Json()).dump(),
-                              next_id_));
+                              id_));
   if (!reply.contains("outcome") || !reply["outcome"].is_string())
     give_up(verb, fmt::format("its answer has no outcome: `{}`", excerpt(line)));
   return reply;
 }
 
 void PeerClient::give_up(std::string_view verb, std::string const& what) {
-  std::string message = fmt::format("engine {}: request {} ({}): {}", name_, next_id_, verb, what);
+  std::string message = fmt::format("engine {}: request {} ({}): {}", name_, id_, verb, what);
   if (process_) {
     std::string const words = process_->last_words();
     if (!words.empty()) message += fmt::format("; it wrote: {}", words);

@@ -63,7 +63,7 @@ class PeerClient {
   std::string command_;
   PeerBounds bounds_;
   std::unique_ptr<PeerProcess> process_;
-  std::int64_t next_id_ = 0;
+  std::int64_t id_ = -1;  // of the last request
   PeerReply hello_;
 };
 

@@ -54,6 +54,15 @@ std::vector<WholeTensors> fed_gradients(FedGradients const& gradients, std::int6
   return fed;
 }
 
+// Exact and normal gradients lie far below 2^100 / scale_max, but not below fp16's largest number.
+bool stays_finite(Formats const& formats, GradientClass kind, float scale) {
+  constexpr float scale_max = 1 << 24;
+  bool const narrow =
+      formats.parameter == NumberFormat::fp16 || formats.gradient == NumberFormat::fp16;
+  bool const tame = scale == 1.0F || (!narrow && scale <= scale_max);
+  return tame && kind != GradientClass::wild;
+}
+
 WholeTensors initial_values(std::span<ParameterSpec const> parameters, std::uint64_t seed) {
   WholeTensors tensors;
   for (int p = 0; p < static_cast<int>(parameters.size()); ++p) {

@@ -35,6 +35,10 @@ using WholeTensors = std::vector<std::vector<float>>;
 std::vector<WholeTensors> fed_gradients(FedGradients const& gradients, std::int64_t backward,
                                         std::optional<Spoilt> const& spoilt);
 
+/// Are all gradients of such a parameter finite, summed over any microbatches and times `scale`,
+/// where no overflow is among them? Says no where it cannot tell.
+bool stays_finite(Formats const& formats, GradientClass kind, float scale);
+
 /// The initial values that a seed gives all parameters, each rounded to its format.
 WholeTensors initial_values(std::span<ParameterSpec const> parameters, std::uint64_t seed);
 

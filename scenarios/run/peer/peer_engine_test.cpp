@@ -110,6 +110,58 @@ TEST_F(EngineInNumPy, MeetsOverflowsAmongWildGradientsAndOneAfterTheOther) {
   }
 }
 
+// Under a large scale many a wild gradient is infinite before an overflow comes to it.
+TEST_F(EngineInNumPy, MeetsOverflowsAmongGradientsThatTheirScaleMakesInfinite) {
+  Scenario scenario = small_scenario();
+  scenario.params = {{.name = "w", .shape = {1}}};
+  scenario.world.shard = 1;
+  scenario.microbatches = 64;
+  scenario.gradients = GradientClass::wild;
+  scenario.optimizer.loss_scale = {.kind = LossScale::Kind::fixed, .value = 0x1p120F};
+  scenario.program = {operation(Overflow{}), operation(Backward{}), operation(Step{})};
+  for (std::uint64_t seed = 1; seed < 40; seed += 2) {
+    RunOptions options;
+    options.engine = engine();
+    options.seed = seed;
+    EXPECT_EQ(laws_of(run_scenario(scenario, options)), "") << seed;
+  }
+}
+
+/// A save, and a load after damage of which the tensors know nothing: a letter of a key that is not
+/// looked at without checksums.
+Scenario loading_after_harmless_damage() {
+  Scenario scenario = small_scenario();
+  scenario.program = {operation(Train{.count = 1}), operation(Save{.checkpoint = "a"}),
+                      operation(Load{.from = "a"})};
+  scenario.faults = {
+      {.at = Fault::Where::load, .then = Fault::Then::flip_byte, .file = 0, .byte = 3}};
+  return scenario;
+}
+
+TEST_F(EngineInNumPy, SaysThatACheckpointIsDamaged) {
+  EXPECT_EQ(run(loading_after_harmless_damage()).reason, "damaged_checkpoint");
+}
+
+TEST_F(EngineInNumPy, IsCaughtSilentAboutDamageThatItPromisedToReport) {
+  RunResult const result = run(loading_after_harmless_damage(), "--bug no_checksums");
+  ASSERT_EQ(result.outcome, Outcome::violated) << result.message;
+  EXPECT_EQ(result.violations.front().law, "checkpoint.integrity");
+  EXPECT_NE(result.violations.front().message.find("index.json has a flipped bit in byte 3"),
+            std::string::npos);
+}
+
+TEST_F(EngineInNumPy, MayBeSilentAboutHarmlessDamageThatItNeverPromisedToReport) {
+  char const* const promises_less = "--bug no_checksums | sed -u 's/\"flip_byte\", //'";
+  RunResult const result = run(loading_after_harmless_damage(), promises_less);
+  EXPECT_EQ(result.outcome, Outcome::pass) << laws_of(result);
+  Scenario harmful = loading_after_harmless_damage();
+  harmful.faults.front().file = 1;
+  harmful.faults.front().byte = 1'400;  // behind a header of 1,263 bytes: in a tensor
+  RunResult const harmed = run(harmful, promises_less);
+  ASSERT_EQ(harmed.outcome, Outcome::violated) << harmed.message;
+  EXPECT_EQ(harmed.violations.front().law, "checkpoint.integrity");
+}
+
 TEST_F(EngineInNumPy, IsRefusedWhatItDoesNotOffer) {
   Scenario scenario = small_scenario();
   scenario.layout = Layout::flat;

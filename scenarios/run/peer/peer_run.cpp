@@ -136,23 +136,14 @@ std::optional<Spoilt> PeerRun::spoilt_in_this(Primitive const& backward) const {
 // Either way leads to the same gradient where what is overwritten is finite, so a seed chooses one
 // for all of its overflows. With replicas a shard is not one rank's alone.
 std::optional<int> PeerRun::owner_of(std::optional<Spoilt> const& spoilt) const {
+  float const scale = world_->scaling(0).loss_scale;
   bool const sharded = setting_->world.replicate == 1;
   if (!spoilt || !capabilities_.local_gradients || !sharded || task_.seed % 2 == 0) return {};
   ParameterSpec const& spec = parameters_[static_cast<std::size_t>(spoilt->parameter)];
-  if (!stays_finite(spec)) return {};
+  if (overflowed_ || !stays_finite(spec.formats, task_.scenario.gradients, scale)) return {};
   std::int64_t const row = spoilt->element / spec.row_numel();
   return static_cast<int>(row /
                           oracle::chunk_rows(spec.rows(), static_cast<int>(setting_->world.shard)));
-}
-
-// Exact and normal gradients lie far below 2^100 / scale_max, but not below fp16's largest number.
-bool PeerRun::stays_finite(ParameterSpec const& spec) const {
-  constexpr float scale_max = 1 << 24;
-  float const scale = world_->scaling(0).loss_scale;
-  bool const narrow =
-      spec.formats.parameter == NumberFormat::fp16 || spec.formats.gradient == NumberFormat::fp16;
-  bool const tame = scale == 1.0F || (!narrow && scale <= scale_max);
-  return tame && task_.scenario.gradients != GradientClass::wild && !overflowed_;
 }
 
 void PeerRun::backward(Primitive const& operation) {

@@ -45,8 +45,6 @@ class PeerRun {
   std::optional<Spoilt> spoilt_in_this(Primitive const& backward) const;
   /// The rank whose shard holds an element, where an overflow is to strike a shard and not a sum.
   std::optional<int> owner_of(std::optional<Spoilt> const& spoilt) const;
-  /// Are the gradients of a parameter finite but for overflows?
-  bool stays_finite(ParameterSpec const& spec) const;
   void fold();
 
   PeerClient& client_;

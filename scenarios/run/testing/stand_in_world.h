@@ -37,6 +37,7 @@ class StandInWorld final : public WorldView {
     int replicas = 1;
     ElementStep step = step_as_torch;
     bool clips_in_place = true;
+    bool has_checksums = true;
   };
   StandInWorld(Scenario const& scenario, std::vector<ParameterSpec> const& parameters,
                Parts const& parts);
@@ -86,6 +87,7 @@ class StandInWorld final : public WorldView {
   }
   std::optional<std::span<float const>> fed(int rank, int parameter) const override;
   std::vector<std::string> not_carried() const override { return not_carried_; }
+  bool refuses_damage() const override { return parts_.has_checksums; }
   std::vector<StoredFile> checkpoint(std::string_view /*name*/) const override { return {}; }
 
  private:

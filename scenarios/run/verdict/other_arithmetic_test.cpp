@@ -87,6 +87,7 @@ class Judged {
       world_ = std::make_unique<StandInWorld>(scenario_, parameters_of_load_, parts_);
       EXPECT_TRUE(verdict_.restarted(operation, *world_));
     }
+    if (!scenario_.faults.empty()) verdict_.damaged(operation, "a bit");
     world_->load(saved_.at(std::string(operation.checkpoint)));
   }
 
@@ -333,6 +334,29 @@ TEST(OtherArithmetic, ALoadIntoOtherTypesBringsWhatWasSavedRounded) {
     for (float& m : world.at(0).exp_avg) m = entry == 3 ? std::round(m * 1024) / 1024 : m;
   };
   EXPECT_EQ(Judged(scenario, any_order_on(4), casts_moments).first_law(), "checkpoint.roundtrip");
+}
+
+Scenario loading_after_damage() {
+  Scenario scenario = scenario_for();
+  scenario.program = {operation(Train{1}), operation(Save{"a"}), operation(Load{.from = "a"}),
+                      operation(Check{})};
+  scenario.faults = {{.at = Fault::Where::load, .then = Fault::Then::flip_byte}};
+  return scenario;
+}
+
+TEST(OtherArithmetic, AWorldWithChecksumsHasToReportDamage) {
+  Judged const run(loading_after_damage(), torch_on(4));
+  EXPECT_EQ(run.first_law(), "checkpoint.integrity") << text_of(run);
+}
+
+TEST(OtherArithmetic, AWorldWithoutChecksumsIsHeldToWhatItLoaded) {
+  StandInWorld::Parts parts = torch_on(4);
+  parts.has_checksums = false;
+  EXPECT_EQ(Judged(loading_after_damage(), parts).first_law(), "");
+  Tamper const tamper = [](StandInWorld& world, int entry) {
+    if (entry == 2) world.at(0).exp_avg[0] += 1e-6F;
+  };
+  EXPECT_EQ(Judged(loading_after_damage(), parts, tamper).first_law(), "checkpoint.integrity");
 }
 
 TEST(OtherArithmetic, WhatAFormatCannotCarryIsBelievedAndNotedOnce) {

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import signal
 import time
+from collections.abc import Mapping
 
 import torch
 import torch.distributed as dist
 
 from adamant_torch import Engine
+from adamant_torch.requests import Overflow
 
 
 class FailsOnRankOne(Engine):
@@ -71,3 +73,27 @@ class RefusesInTheMiddle(Engine):
         if self.rank == 0:
             dist.all_reduce(torch.ones(1), async_op=True)
         raise RuntimeError("no")
+
+
+class PartsReplicas(Engine):
+    """Moves the weights of the second replica alone."""
+
+    @torch.no_grad()
+    def step(self) -> bool:
+        """Step, and add on one side of the mesh."""
+        applied = super().step()
+        if self.mesh.ndim == 2 and self.mesh.get_local_rank("replicate") == 1:
+            for parameter in self.parameters.values():
+                parameter.to_local().add_(0.25)  # type: ignore[attr-defined]
+        return applied
+
+
+class LeavesOutACollective(Engine):
+    """Gathers and reduces on all ranks but the second."""
+
+    def backward(
+        self, gradients: Mapping[str, torch.Tensor], without: list[str], overflow: Overflow | None
+    ) -> None:
+        """Leave the others waiting."""
+        if self.rank != 1:
+            super().backward(gradients, without, overflow)
