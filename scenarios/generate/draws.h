@@ -13,8 +13,12 @@ namespace adamant::scenarios {
 /// Steele, Lea & Flood 2014, splitmix64.
 class Draws {
  public:
-  /// Two pairs (seed, index) that differ give unrelated draws.
-  Draws(std::uint64_t seed, std::uint64_t index) : state_(seed) { state_ = bits() + index * step; }
+  /// Two pairs (seed, index) that differ give unrelated draws: states that are a few steps apart
+  /// would give the same ones later.
+  Draws(std::uint64_t seed, std::uint64_t index) : state_(seed) {
+    state_ = bits() + index * step;
+    state_ = bits();
+  }
 
   std::uint64_t bits() {
     std::uint64_t z = state_ += step;

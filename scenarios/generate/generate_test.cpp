@@ -4,6 +4,9 @@
 #include <rapidcheck/Random.h>
 #include <rapidcheck/Shrinkable.h>
 
+#include <set>
+
+#include "scenarios/generate/draws.h"
 #include "scenarios/generate/exclusive.h"
 #include "scenarios/generate/offers.h"
 #include "scenarios/model/support.h"
@@ -17,6 +20,14 @@ std::int64_t numel_of(Scenario const& scenario) {
   std::int64_t total = 0;
   for (ParameterSpec const& spec : parameter_specs(scenario)) total += spec.numel();
   return total;
+}
+
+TEST(Draws, OfNeighbouringCasesHaveNothingInCommon) {
+  std::set<std::uint64_t> seen;
+  for (std::uint64_t index = 0; index < 50; ++index) {
+    Draws draws(7, index);
+    for (int i = 0; i < 200; ++i) EXPECT_TRUE(seen.insert(draws.bits()).second) << index;
+  }
 }
 
 TEST(Generate, SameSeedAndIndexGiveTheSameScenario) {
