@@ -161,16 +161,16 @@ class Director:
             self.struck = self.search.strike(self.ending, roles, self.chance)
             if self.struck and self.ending.victim in ("program", "group"):
                 self.interrupted_at = time.monotonic()
-        if self.struck and is_over and not self.interrupted_at:  # the rest is minimising
+        if is_over and self.ending.victim and not self.interrupted_at:  # the rest is minimising
             self.search.program.send_signal(signal.SIGINT)
             self.interrupted_at = time.monotonic()
         self.lose_patience(seconds)
 
     def is_time(self, seconds: float, is_over: bool) -> bool:
-        """Return whether the signal is due."""
-        if self.ending.after_search or not self.ending.victim:
-            return self.ending.after_search and is_over
-        return not is_over and seconds >= self.moment
+        """Return whether the signal is due, which it is at the latest when the search is over."""
+        if self.ending.after_search or is_over:
+            return is_over and bool(self.ending.victim)
+        return bool(self.ending.victim) and seconds >= self.moment
 
     def lose_patience(self, seconds: float) -> None:
         """End a program that does not end."""
