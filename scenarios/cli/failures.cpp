@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "scenarios/minimize/symptom.h"
+#include "scenarios/model/laws.h"
+#include "scenarios/model/words.h"
 #include "scenarios/report/json.h"
 
 namespace adamant::scenarios {
@@ -19,7 +21,8 @@ std::string without_numbers(std::string text) {
 }
 
 std::string signature_of(ViolationReport const& violation) {
-  std::string signature = violation.law + what_is_said(violation);
+  bool const of_checkpoint = matches("checkpoint", violation.law);
+  std::string signature = (of_checkpoint ? "checkpoint" : violation.law) + what_is_said(violation);
   for (AccessReport const& access : violation.accesses) {
     signature += fmt::format("|{} {}", without_numbers(access.operation), access.kind);
   }
@@ -35,8 +38,15 @@ std::string signature_of(RunResult const& result) {
   return fmt::format("{}|{}", name_of(result.outcome), result.reason);
 }
 
+std::set<std::string> ingredients_of(Scenario const& scenario) {
+  std::set<std::string> ingredients;
+  for (auto const& [name, value] : scenario.engine.options) ingredients.insert(name + "=" + value);
+  for (Fault const& fault : scenario.faults) ingredients.emplace(word_for(fault.then));
+  return ingredients;
+}
+
 void Failures::add(Failure failure) {
-  std::pair const key(signature_of(failure.result), failure.options);
+  std::pair const key(signature_of(failure.result), failure.ingredients);
   auto const found = first_.find(key);
   if (found != first_.end() && found->second.case_index <= failure.case_index) return;
   first_[key] = std::move(failure);
@@ -45,8 +55,10 @@ void Failures::add(Failure failure) {
 std::vector<Failure> Failures::take() const {
   std::vector<Failure> failures;
   for (auto const& [key, failure] : first_) failures.push_back(failure);
-  std::sort(failures.begin(), failures.end(),
-            [](Failure const& a, Failure const& b) { return a.case_index < b.case_index; });
+  std::sort(failures.begin(), failures.end(), [](Failure const& a, Failure const& b) {
+    return std::pair(a.ingredients.size(), a.case_index) <
+           std::pair(b.ingredients.size(), b.case_index);
+  });
   return failures;
 }
 

@@ -58,16 +58,22 @@ TEST(Failures, TheSameRaceOnAnotherNumberOfBytesIsOne) {
   EXPECT_EQ(failures.size(), 1U);
 }
 
-TEST(Failures, AreKeptForEachChoiceOfTheEnginesOptions) {
+TEST(Failures, AreKeptForEachSetOfIngredientsTheFewestFirst) {
   Failures failures;
-  EngineOptions const plain{{"state_dict", "plain"}};
-  failures.add({3, violated("checkpoint.roundtrip"), plain});
-  failures.add({2, violated("checkpoint.roundtrip"), plain});
-  failures.add({1, violated("checkpoint.roundtrip")});
+  failures.add({3, violated("checkpoint.roundtrip"), {"state_dict=plain"}});
+  failures.add({2, violated("checkpoint.atomic"), {"state_dict=plain"}});
+  failures.add({4, violated("checkpoint.roundtrip")});
   auto const found = failures.take();
   ASSERT_EQ(found.size(), 2U);
-  EXPECT_EQ(found[0].options, EngineOptions());
+  EXPECT_EQ(found[0].case_index, 4U);
   EXPECT_EQ(found[1].case_index, 2U);
+}
+
+TEST(Failures, HaveOptionsAndKindsOfFaultsForIngredients) {
+  Scenario scenario = generate_scenario(1, 1);
+  scenario.engine.options = {{"format", "dcp"}};
+  scenario.faults = {{.at = Fault::Where::save, .then = Fault::Then::crash}};
+  EXPECT_EQ(ingredients_of(scenario), (std::set<std::string>{"crash", "format=dcp"}));
 }
 
 TEST(Failures, ARaceIsWhatARunFailedBy) {

@@ -48,14 +48,12 @@ bool is_worth_reducing(RunResult const& result) {
 /// A failure that has been reduced, and what its smallest scenario still needs.
 struct Explained {
   std::string signature;
-  EngineOptions options;
+  std::set<std::string> ingredients;
 
   bool covers(Failure const& failure) const {
+    auto const& has = failure.ingredients;
     return signature == signature_of(failure.result) &&
-           std::all_of(options.begin(), options.end(), [&](auto const& option) {
-             auto const& has = failure.options;
-             return std::find(has.begin(), has.end(), option) != has.end();
-           });
+           std::includes(has.begin(), has.end(), ingredients.begin(), ingredients.end());
   }
 };
 
@@ -101,7 +99,7 @@ std::vector<Finding> reduce_all(std::vector<Failure> const& failures,
                     [&](Explained const& other) { return other.covers(failure); }))
       continue;
     Finding finding = reduce_found(failure, scenario_of(failure.case_index), options);
-    explained.push_back({signature_of(failure.result), finding.scenario.engine.options});
+    explained.push_back({signature_of(failure.result), ingredients_of(finding.scenario)});
     if (known.insert(write_scenario(finding.scenario)).second)
       findings.push_back(std::move(finding));
   }

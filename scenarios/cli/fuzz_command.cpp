@@ -114,7 +114,7 @@ class FuzzCommand {
     status_ = worse(status_, ended.status);
     failures_.add({.case_index = index,
                    .result = std::move(ended.result),
-                   .options = scenario.engine.options});
+                   .ingredients = ingredients_of(scenario)});
   }
 
   void report() {

@@ -2,11 +2,24 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "scenarios/cli/outputs.h"
 #include "scenarios/run/peer/peer_engine.h"
 #include "scenarios/script/script.h"
 
 namespace adamant::scenarios {
+
+namespace {
+
+void note_length(std::string const& name, std::string const& script) {
+  auto const lines = static_cast<std::size_t>(std::count(script.begin(), script.end(), '\n'));
+  if (lines <= script_lines_max) return;
+  complain(fmt::format("{}: {} lines; {} are what people read: a smaller scenario has fewer", name,
+                       lines, script_lines_max));
+}
+
+}  // namespace
 
 ScriptOutput::ScriptOutput(Arguments const& arguments) {
   if (arguments.script) file_.emplace(*arguments.script);
@@ -20,7 +33,9 @@ Status ScriptOutput::write(Scenario const& scenario, RunResult const& result,
     return Status::met;
   }
   try {
-    file_->commit(write_script(scenario, result, violation_of(result, *symptom)));
+    std::string const script = write_script(scenario, result, violation_of(result, *symptom));
+    file_->commit(script);
+    note_length("--script", script);
     return Status::met;
   } catch (NoScript const& reason) {
     complain(fmt::format("--script: nothing is written: {}", reason.what()));
@@ -34,7 +49,9 @@ void write_script_beside(std::filesystem::path const& scenario_file, Scenario co
   auto path = scenario_file;
   path.replace_extension(".py");
   try {
-    write_whole(path, write_script(scenario, result, violation_of(result, symptom)));
+    std::string const script = write_script(scenario, result, violation_of(result, symptom));
+    write_whole(path, script);
+    note_length(path.string(), script);
   } catch (NoScript const& reason) {
     complain(
         fmt::format("{}: there is no script for it: {}", scenario_file.string(), reason.what()));

@@ -13,14 +13,14 @@
 
 namespace adamant::scenarios {
 
-/// Lines that a script may have, for people to read it.
+/// Lines that people read. A script that would have more says some things shorter; few still do.
 inline constexpr std::size_t script_lines_max = 80;
 
 /// The script. What the violation names is compared with what the oracle expected of it.
 ///
 /// REQUIRES: `violation` is of a run of `scenario`, which has its seed.
-/// Errors: NoScript where the scenario is for another engine than torch, is too large (minimise it
-///         first), or has or breaks what no call of PyTorch shows.
+/// Errors: NoScript where the scenario is for another engine than torch, has too many numbers
+///         (minimise it first), or has or breaks what no call of PyTorch shows.
 std::string write_script(Scenario const& scenario, ViolationReport const& violation);
 
 /// The script of whatever a run came to that it should not have: `violation`, one of its own, or
