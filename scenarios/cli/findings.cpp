@@ -99,7 +99,8 @@ std::vector<Finding> reduce_all(std::vector<Failure> const& failures,
                     [&](Explained const& other) { return other.covers(failure); }))
       continue;
     Finding finding = reduce_found(failure, scenario_of(failure.case_index), options);
-    explained.push_back({signature_of(failure.result), ingredients_of(finding.scenario)});
+    if (finding.runs > 0)
+      explained.push_back({signature_of(failure.result), ingredients_of(finding.scenario)});
     if (known.insert(write_scenario(finding.scenario)).second)
       findings.push_back(std::move(finding));
   }

@@ -19,7 +19,7 @@ struct Finding {
   Scenario scenario;
   RunResult result;
   Symptom symptom;
-  std::uint64_t runs = 0;  // that reducing it took
+  std::uint64_t runs = 0;  // that reducing it took; 0: it was not reduced
 };
 
 /// REQUIRES: reduction.end is `minimized`.

@@ -67,6 +67,20 @@ TEST(Findings, ThatReduceToOneScenarioAreOne) {
   EXPECT_EQ(findings[0].scenario.params.size(), 1U);
 }
 
+TEST(Findings, AFailureThatWasNotReducedExplainsNothing) {
+  std::vector<Failure> const alike{{1, violated("values.bitwise")},
+                                   {2, violated("values.bitwise")}};
+  auto const findings = reduce_all(alike,
+                                   [&](std::uint64_t index) {
+                                     Scenario scenario = small_scenario();
+                                     if (index == 2) scenario.bug = "mean_not_divided";
+                                     return scenario;
+                                   },
+                                   {});
+  ASSERT_EQ(findings.size(), 2U);
+  EXPECT_EQ(findings[0].runs == 0, findings[1].runs > 0);
+}
+
 TEST(Findings, AFailureWithoutAnIngredientThatAnotherNeedsIsAnother) {
   std::vector<Failure> const alike{{1, violated("values.bitwise"), {"format=dcp"}},
                                    {2, violated("values.bitwise")},

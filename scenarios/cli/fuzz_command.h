@@ -1,5 +1,5 @@
 // `adamant fuzz`: generates scenarios from a seed, runs each in a worker process, and reduces
-// the first of each distinct failure.
+// failures until each is explained by a small scenario.
 #pragma once
 
 #include "scenarios/cli/arguments.h"

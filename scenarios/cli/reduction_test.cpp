@@ -157,5 +157,21 @@ TEST_F(RunInTurn, AnswersWithNothingAfterAnInterrupt) {
   EXPECT_EXIT(run_and_exit(), ::testing::ExitedWithCode(0), "");
 }
 
+using ReductionForAPeer = RunInTurn;
+
+TEST_F(ReductionForAPeer, KeepsWhatWasSaidOfTheLaw) {
+  ReduceOptions options;
+  options.run.engine =
+      "exec:exec " + python() + " " ADAMANT_SOURCE_DIR "/scenarios/run/peer/testing/stub_engine.py";
+  Scenario learns = small_scenario();
+  learns.program = {operation(Train{.count = 1})};
+  Reduction const reduction = reduce(learns, options);
+  ASSERT_EQ(reduction.end, Reduction::End::minimized) << reduction.first.reason;
+  ViolationReport const* const violation = violation_of(reduction.first, reduction.symptom);
+  ASSERT_NE(violation, nullptr);
+  EXPECT_FALSE(reduction.symptom.said.empty());
+  EXPECT_EQ(reduction.symptom.said, what_is_said(*violation));
+}
+
 }  // namespace
 }  // namespace adamant::scenarios

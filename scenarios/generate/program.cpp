@@ -32,8 +32,8 @@ void ProgramDrawing::make() {
       std::min<std::int64_t>(draws_.scaled(1, 8), draws_.options().operations_max);
   std::int64_t const count =
       draws_.between(first, draws_.scaled(1, draws_.options().operations_max));
-  if (draws_.able().isolated && saves_) begin_with_moments();
-  for (std::int64_t i = 0; i < count; ++i) append(draw_action());
+  std::int64_t const begun = draws_.able().isolated && saves_ ? begin_with_moments() : 0;
+  for (std::int64_t i = begun; i < count; ++i) append(draw_action());
   if (draws_.able().isolated && newly_saved_ && draws_.allowed(Feature::load)) end_with_load();
 }
 
@@ -49,13 +49,12 @@ void ProgramDrawing::append(Action action) {
   track(last);
 }
 
-// Parameters without moments, which some formats cannot hold, hide what else these do to those that
-// have some.
-void ProgramDrawing::begin_with_moments() {
-  bool const begins = draws_.chance(85);
-  if (!begins) return append(draw_checkpoint());
+std::int64_t ProgramDrawing::begin_with_moments() {
+  bool const at_once = draws_.chance(15);
+  if (at_once) return append(draw_checkpoint()), 1;
   append(Backward{});
   append(Step{});
+  return 2;
 }
 
 void ProgramDrawing::end_with_load() {
@@ -66,9 +65,8 @@ void ProgramDrawing::end_with_load() {
 
 Action ProgramDrawing::draw_action() {
   if (captures_ && draws_.chance(35)) return draw_graph();
-  if (draws_.able().isolated && saves_) {
-    if (newly_loaded_ && draws_.chance(70)) return draw_usual();
-  }
+  bool const goes_on = draws_.able().isolated && saves_ && newly_loaded_ && draws_.chance(70);
+  if (goes_on) return draw_usual();
   return draw_any();
 }
 
@@ -170,8 +168,8 @@ void ProgramDrawing::draw_other_types(Load& load) {
   bool const other = draws_.feature(Feature::load_with_other_precision, 25);
   bool const own = draws_.chance(60);  // a recipe that no world of the engine starts with
   std::vector<Precision> const only_loaded = recipes(draws_.able().load_precisions.value());
-  bool const narrows = own && !only_loaded.empty();
-  Precision const to = draws_.one_of(narrows ? only_loaded : load_recipes(draws_.able()));
+  bool const takes_own = own && !only_loaded.empty();
+  Precision const to = draws_.one_of(takes_own ? only_loaded : load_recipes(draws_.able()));
   auto const scale = scenario_.optimizer.loss_scale.kind;
   bool const offered = accepted(draws_.able().precisions, to, scale) ||
                        accepted(draws_.able().load_precisions.value(), to, scale);

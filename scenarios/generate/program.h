@@ -32,8 +32,10 @@ class ProgramDrawing {
   Action draw_usual();
   /// Appends the action, or what may stand in its place where the engine would refuse it.
   void append(Action action);
+  /// Mostly a step of all parameters, for parameters without moments hide what else a format does;
+  /// how many operations it took.
+  std::int64_t begin_with_moments();
   /// A load of the last save and a step behind it: what a checkpoint lost shows there.
-  void begin_with_moments();
   void end_with_load();
   bool may_run_backward() const;
   Action draw_train();

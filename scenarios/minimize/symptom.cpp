@@ -34,17 +34,33 @@ std::string kind_of(std::string const& tensor) {
   return slash == std::string::npos ? "" : tensor.substr(slash);
 }
 
-/// Is it a name, a number or a path, which another scenario has differently?
-bool names_something(std::string_view word) {
-  word = word.substr(0, word.find_last_not_of(".,:;") + 1);
-  return word.find_first_of("0123456789./'\"") != std::string_view::npos;
+bool is_number_or_letter(std::string_view part) {
+  return part.size() < 2 || part.find_first_of("0123456789") != std::string_view::npos;
+}
+
+/// What another scenario would say as well: of a path the file's name, of a dotted name where it
+/// begins and ends, and of either no part with a number in it or of one letter, as ranks,
+/// parameters and files have. "optim.state.unit0.p0.step" is "optim step",
+/// "'/tmp/Xy/a/__0_1.distcp'" "distcp".
+std::string without_names(std::string_view word) {
+  constexpr std::string_view around = "'\"()[],:;.";
+  word.remove_prefix(std::min(word.find_first_not_of(around), word.size()));
+  word = word.substr(0, word.find_last_not_of(around) + 1);
+  word.remove_prefix(word.rfind('/') + 1);  // 0 where there is none
+  auto const first_dot = word.find('.');
+  if (first_dot == std::string_view::npos)
+    return std::string(is_number_or_letter(word) ? "" : word);
+  std::string parts;
+  for (auto const part : {word.substr(0, first_dot), word.substr(word.rfind('.') + 1)})
+    if (!is_number_or_letter(part)) parts.append(parts.empty() ? "" : " ").append(part);
+  return parts;
 }
 
 std::string words_of(std::string const& text) {
   std::istringstream stream(text);
   std::string words;
   for (std::string word; stream >> word;)
-    if (!names_something(word)) words.append(" ").append(word);
+    if (std::string const said = without_names(word); !said.empty()) words.append(" ").append(said);
   return words;
 }
 

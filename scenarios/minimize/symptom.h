@@ -24,8 +24,9 @@ struct Symptom {
 /// which explains whatever else went wrong in its run, then the first.
 std::optional<Symptom> symptom_of(RunResult const& result, Expectation const& expected = {});
 
-/// What a violation says, apart from names, numbers and paths: the same for "w/exp_avg" and for
-/// "p0/exp_avg", another for "w". Where no tensor is concerned, what happened belongs to it.
+/// What a violation says, apart from numbers and from names of ranks, parameters and files: the
+/// same for "w/exp_avg" and for "p0/exp_avg", another for "w". Where no tensor is concerned, what
+/// happened belongs to it.
 std::string what_is_said(ViolationReport const& violation);
 
 /// Did this run fail in that way?

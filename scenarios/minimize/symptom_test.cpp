@@ -74,9 +74,16 @@ TEST(Symptom, SaysTheSameOfOtherNamesNumbersAndPaths) {
 }
 
 TEST(Symptom, SaysWhatHappenedWhereNoTensorIsConcerned) {
-  std::string const said = what_is_said(saying("", "not loaded", "Missing key: optim.state.0"));
-  EXPECT_EQ(what_is_said(saying("", "not loaded", "Missing key: optim.state.1")), said);
-  EXPECT_NE(what_is_said(saying("", "not loaded", "EOFError")), said);
+  auto const said = [](std::string actual) {
+    return what_is_said(saying("", "not loaded", std::move(actual)));
+  };
+  EXPECT_EQ(said("Missing key: optim.state.0.step"),
+            said("Missing key: optim.state.unit1.b.step."));
+  EXPECT_NE(said("Missing key: optim.state.0.step"), said("Missing key: optim.param_groups.0.lr"));
+  EXPECT_EQ(said("No such file: '/dev/shm/adamant-Xy/a/.metadata'"),
+            said("No such file: '/b/.metadata'"));
+  EXPECT_NE(said("No such file: '/b/.metadata'"), said("No such file: '/b/__0_0.distcp'"));
+  EXPECT_NE(said("KeyError: 'betas'"), said("KeyError: 'eps'"));
   EXPECT_EQ(what_is_said(saying("a", "bits differ", "1.0")),
             what_is_said(saying("b", "bits differ", "nan")));
 }

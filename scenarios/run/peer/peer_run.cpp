@@ -117,11 +117,7 @@ void PeerRun::execute(Primitive const& operation) {
       ADAMANT_RUN_ASSERT(false);  // refuse() lets none pass; a load has a way of its own
   }
   if (!world_ || !go_on_) return;
-  // Nobody was asked for anything at an overflow, and a check wants to see all.
-  if (operation.kind == Kind::check)
-    world_->look_anew(PeerWorld::Look::whole);
-  else if (operation.kind != Kind::overflow)
-    world_->look_anew();
+  if (operation.kind != Kind::overflow) world_->look_anew();  // there nobody was asked for anything
   fold();
   go_on_ = observer_.after(operation, *world_);
 }
@@ -223,7 +219,7 @@ void PeerRun::load(Primitive const& operation) {
     return refuse(operation, outcomes, reply.json.value("holds", false));
   if (failed >= 0) return fail("load", outcomes, operation.entry);
   world_->lose(replies::not_carried_of(reply));
-  world_->look_anew(PeerWorld::Look::whole);
+  world_->look_anew();
   fold();
   go_on_ = observer_.after(operation, *world_);
 }

@@ -46,17 +46,15 @@ PeerWorld::PeerWorld(PeerClient& client, PeerWorldParts parts)
   zeros_.resize(static_cast<std::size_t>(largest) * sizeof(float));
 }
 
-void PeerWorld::look_anew(Look look) {
+void PeerWorld::look_anew() {
   whole_.reset();
-  ranks_ = ask(look);
-  shows_whole_ = look == Look::whole;
+  ranks_ = ask(false);
   for (int rank = 0; rank < parts_.ranks; ++rank) check(rank);
 }
 
-std::vector<PeerWorld::Rank> PeerWorld::ask(Look look) const {
+std::vector<PeerWorld::Rank> PeerWorld::ask(bool whole) const {
   auto const prefix = parts_.directory / fmt::format("state-{}", looks_++);
-  auto const reply =
-      client_.request("state", {{"prefix", prefix.string()}, {"whole", look == Look::whole}});
+  auto const reply = client_.request("state", {{"prefix", prefix.string()}, {"whole", whole}});
   auto const outcomes = replies::outcomes_of(reply, parts_.ranks);
   for (std::size_t rank = 0; rank < outcomes.size(); ++rank)
     if (outcomes[rank].kind != RankOutcome::Kind::ok)
@@ -123,9 +121,9 @@ Shard PeerWorld::shard(int rank, int parameter, TensorKind kind) const {
 }
 
 std::optional<Shard> PeerWorld::whole(int rank, int parameter, TensorKind kind) const {
-  if (!shows_whole_ && !whole_) whole_ = ask(Look::whole);
-  auto const& ranks = shows_whole_ ? ranks_ : *whole_;
-  auto const* const tensor = find(ranks[static_cast<std::size_t>(rank)], "whole", parameter, kind);
+  if (!whole_) whole_ = ask(true);
+  auto const* const tensor =
+      find((*whole_)[static_cast<std::size_t>(rank)], "whole", parameter, kind);
   if (tensor == nullptr) return std::nullopt;
   std::int64_t const rows = tensor->shape.empty() ? 0 : tensor->shape[0];
   return Shard{.row_end = rows, .format = tensor->format, .bytes = tensor->bytes};

@@ -32,14 +32,10 @@ class PeerWorld final : public WorldView {
  public:
   PeerWorld(PeerClient& client, PeerWorldParts parts);
 
-  /// How much of a world to ask for: with whole tensors somebody is known to want them, and they
-  /// come with the rest.
-  enum class Look { shards, whole };
-
-  /// The world may have changed: asks for its state. `fed` is what the last backward was given.
+  /// The world has changed: asks for its state. `fed` is what the last backward was given.
   ///
   /// Errors: PeerError.
-  void look_anew(Look look = Look::shards);
+  void look_anew();
   void step_by(Arithmetic arithmetic) { parts_.arithmetic = arithmetic; }
   void feed(std::vector<WholeTensors> fed) { fed_ = std::move(fed); }
   void lose(std::vector<std::string> not_carried) { not_carried_ = std::move(not_carried); }
@@ -71,7 +67,7 @@ class PeerWorld final : public WorldView {
     ReportedState state;
     TensorFile tensors;
   };
-  std::vector<Rank> ask(Look look) const;
+  std::vector<Rank> ask(bool whole) const;
   Rank const& at(int rank) const { return ranks_[static_cast<std::size_t>(rank)]; }
   ReportedShard const& reported(int rank, int parameter) const {
     return at(rank).state.shards[static_cast<std::size_t>(parameter)];
@@ -85,8 +81,7 @@ class PeerWorld final : public WorldView {
   PeerClient& client_;
   PeerWorldParts parts_;
   std::vector<Rank> ranks_;
-  bool shows_whole_ = false;                        // `ranks_` holds whole tensors
-  mutable std::optional<std::vector<Rank>> whole_;  // else asked for when somebody wants to see it
+  mutable std::optional<std::vector<Rank>> whole_;  // asked for when somebody wants to see it
   mutable int looks_ = 0;
   std::vector<std::byte> zeros_;  // for a moment that the engine has not made yet
   std::vector<WholeTensors> fed_;
