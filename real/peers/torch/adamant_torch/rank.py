@@ -23,6 +23,7 @@ from adamant_torch.protocol import Message, ProtocolError, decode, encode, failu
 
 PR_SET_PDEATHSIG = 1
 FRAMES = 100  # of an error's traceback
+SLACK_SECONDS = 60.0  # a rank that waits in vain is ended by the launcher, not by gloo before it
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ class Rank:
 
     def join(self) -> None:
         """Enter the process group. The store is memory that the launcher made: no port, no file."""
-        timeout = timedelta(seconds=self.seat.timeout_seconds)
+        timeout = timedelta(seconds=self.seat.timeout_seconds + SLACK_SECONDS)
         store = torch._C._distributed_c10d.FileStore(self.seat.store, self.seat.ranks)
         store.set_timeout(timeout)
         dist.init_process_group(
@@ -169,9 +170,7 @@ class Rank:
     def settle(self, _: Message) -> Message:
         """Let go of model and optimizer; report how many collectives each group has begun."""
         self.engine = None
-        groups: list[Any] = [dist.group.WORLD]  # the stubs lack the number
-        for mesh in self.meshes.values():
-            groups += mesh.get_all_groups()
+        groups: list[Any] = list(dist.distributed_c10d._world.pg_map)  # the stubs lack the number
         return {"collectives": [group._get_sequence_number_for_group() for group in groups]}
 
 

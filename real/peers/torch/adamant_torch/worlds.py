@@ -2,7 +2,7 @@
 
 A world is a process group of a fixed size. It is used again by the next `open` of that size, with
 a new model, optimizer and scaler, and is killed by process id after any error, death or timeout,
-but for a load that all ranks refuse. Every wait for a rank is bounded.
+but for a load that all ranks refuse and settle after. Every wait for a rank is bounded.
 """
 
 from __future__ import annotations

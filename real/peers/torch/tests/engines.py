@@ -75,6 +75,17 @@ class RefusesInTheMiddle(Engine):
         raise RuntimeError("no")
 
 
+class RefusesInTheMiddleOfItsOwn(Engine):
+    """The same in a process group that the engine made for itself."""
+
+    def load(self, _: str) -> list[str]:
+        """Refuse."""
+        group = dist.new_group()
+        if self.rank == 0:
+            dist.all_reduce(torch.ones(1), group=group, async_op=True)
+        raise RuntimeError("no")
+
+
 class PartsReplicas(Engine):
     """Moves the weights of the second replica alone."""
 

@@ -253,8 +253,11 @@ def test_a_world_that_refused_a_load_is_used_again_and_shows_the_bits_of_a_fresh
         assert used.ranks() == pids
 
 
-def test_a_world_whose_ranks_do_not_agree_on_their_collectives_ends(tmp_path: Path) -> None:
-    with Launcher("--engine", "tests.engines:RefusesInTheMiddle") as launcher:
+@pytest.mark.parametrize("engine", ["RefusesInTheMiddle", "RefusesInTheMiddleOfItsOwn"])
+def test_a_world_whose_ranks_do_not_agree_on_their_collectives_ends(
+    tmp_path: Path, engine: str
+) -> None:
+    with Launcher("--engine", f"tests.engines:{engine}") as launcher:
         one = World(launcher, tmp_path).open()
         pids = launcher.ranks()
         reply = launcher.ask("load", directory=str(tmp_path))
