@@ -31,8 +31,9 @@ class Ending:
 
 
 OWN_END = Ending("its own end")
+AFTER_SEARCH = Ending("SIGINT after the search", "program", after_search=True)
 ENDINGS = (
-    Ending("SIGINT after the search", "program", after_search=True),
+    AFTER_SEARCH,
     OWN_END,
     Ending("SIGINT to the process group", "group"),
     Ending("SIGINT to the program", "program"),
@@ -138,10 +139,9 @@ class Director:
         while program.poll() is None:
             self.follow()
             time.sleep(0.01 if self.interrupted_at else LOOK_SECONDS)
+        self.search.watch.look()  # for sockets of those who outlive it
         if self.interrupted_at:
             self.ended.ending_seconds = time.monotonic() - self.interrupted_at
-        if self.struck:
-            self.ended.ending = self.ending
         self.check_status(program.returncode)
         self.ended.scenarios = self.search.scenarios()
         self.ended.leaks += self.search.watch.grown() + self.search.leavings(patience)
@@ -159,11 +159,15 @@ class Director:
             self.ended.search_seconds = seconds
         if not self.struck and self.is_time(seconds, is_over):
             self.struck = self.search.strike(self.ending, roles, self.chance)
+            if self.struck:
+                self.ended.ending = self.ending
             if self.struck and self.ending.victim in ("program", "group"):
                 self.interrupted_at = time.monotonic()
         if is_over and self.ending.victim and not self.interrupted_at:  # the rest is minimising
             self.search.program.send_signal(signal.SIGINT)
             self.interrupted_at = time.monotonic()
+            if not self.struck:
+                self.ended.ending = AFTER_SEARCH
         self.lose_patience(seconds)
 
     def is_time(self, seconds: float, is_over: bool) -> bool:

@@ -23,6 +23,8 @@ from pathlib import Path
 from ended_search import ENDINGS, OWN_END, Director, Ended, Ending, Search
 
 FIRST_GUESS_SECONDS = 1.0  # of the first search, from which the others' moments are drawn
+ATTEMPTS = 4  # at an ending whose signal came when nobody was there to take it
+IDLE_MAX = 5  # times that all endings came and no scenario was counted
 
 
 class Campaign:
@@ -36,14 +38,26 @@ class Campaign:
         self.search_seconds = FIRST_GUESS_SECONDS
 
     def run(self) -> None:
-        """Run rounds; all endings come before one comes again."""
+        """Run rounds; all endings come before one comes again. Stop where they count nothing."""
         wanted = self.options.ending
         endings = [ending for ending in ENDINGS if not wanted or ending.name in wanted]
-        while self.scenarios() < self.options.scenarios or len(self.rounds) % len(endings):
-            ending = endings[len(self.rounds) % len(endings)]
-            ended = self.one(ending)
+        idle = 0
+        while self.scenarios() < self.options.scenarios and idle < IDLE_MAX:
+            before = self.scenarios()
+            for ending in endings:
+                self.until_it_comes(ending)
+            idle = idle + 1 if self.scenarios() == before else 0
+        if idle == IDLE_MAX:
+            print("stopped: such endings count no scenarios", file=sys.stderr)
+
+    def until_it_comes(self, ending: Ending) -> None:
+        """Run a round, and others with an earlier signal where the first one hit nobody."""
+        for attempt in range(1, ATTEMPTS + 1):
+            ended = self.one(ending, self.search_seconds / attempt)
             self.rounds.append(ended)
             self.say(ended)
+            if ended.ending == ending or ending.after_search:
+                return
 
     def say(self, ended: Ended) -> None:
         """Print what became of a round."""
@@ -53,14 +67,14 @@ class Campaign:
         for leak in ended.leaks:
             print(f"{where}: left: {leak}", flush=True)
 
-    def one(self, ending: Ending) -> Ended:
-        """Run one round."""
+    def one(self, ending: Ending, latest: float) -> Ended:
+        """Run one round. Its signal comes within so many seconds."""
         cases = self.options.round
         if ending == OWN_END:  # it also minimises all that it finds
             cases = max(1, cases // 20)
         number = len(self.rounds)
         mark = f"{os.getpid()}.{number}"
-        moment = self.chance.uniform(0.0, self.search_seconds)
+        moment = self.chance.uniform(0.0, latest)
         with Search(self.command(cases), mark, has_private_place=number % 2 == 0) as search:
             ended = Director(search, ending, moment, self.chance).run(self.options.patience)
         self.skip += cases

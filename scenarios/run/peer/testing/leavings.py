@@ -2,7 +2,8 @@
 
 Processes are found by a mark in their environment, which forks and new programs inherit: one whose
 parent has died is found as well. Sockets are found by their inodes; files by where they lie, or,
-in folders that others use too, by the number of one of the processes in their names. Linux alone.
+in folders that others use too, by a name that begins as adamant's or PyTorch's do and goes on with
+the number of one of the processes. Linux alone.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from pathlib import Path
 
 MARK = "ADAMANT_CAMPAIGN"
 SHARED = (Path("/dev/shm"), Path("/tmp"))
+OWNER = re.compile(r"(?:adamant-|torch_)(\d+)")  # what begins otherwise is somebody else's
 CLEANER = "adamant-cleanup"  # waits for the death of another process to remove its files
 
 
@@ -128,11 +130,11 @@ class Place:
         self.before = set(in_shared_folders())
 
     def files(self, pids: set[int]) -> list[Path]:
-        """Return what lies in the private folder, and what is new in others and bears a pid."""
+        """Return what lies in the private folder, and what is new in others and names its owner."""
         found = [path for path in sorted(self.private.iterdir()) if not is_cache(path)]
         for path in in_shared_folders():
-            numbers = {int(digits) for digits in re.findall(r"\d+", path.name)}
-            if path not in self.before and numbers & pids:
+            owner = OWNER.match(path.name)
+            if path not in self.before and owner and int(owner[1]) in pids:
                 found.append(path)
         return found
 
