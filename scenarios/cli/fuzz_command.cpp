@@ -145,11 +145,11 @@ class FuzzCommand {
     return results;
   }
 
-  Reported reported(Finding const& finding) const {
+  Reported reported(Finding const& finding) {
     Reported reported{.result = finding.result, .replay = replay_of(finding.case_index)};
     if (!arguments_.out) return reported;
     auto const path = write_finding(*arguments_.out, finding);
-    write_script_beside(path, finding.scenario, finding.result, finding.symptom);
+    scripts_.write_beside(path, finding.scenario, finding.result, finding.symptom);
     reported.result.file = path.string();
     if (finding.result.outcome != Outcome::error) reported.replay = replay_of(path);
     return reported;
@@ -201,6 +201,7 @@ class FuzzCommand {
   std::size_t found_ = 0;
   Distribution distribution_;
   Failures failures_;
+  FindingScripts scripts_;
   Status status_ = Status::met;
 };
 

@@ -43,8 +43,9 @@ Status ScriptOutput::write(Scenario const& scenario, RunResult const& result,
   }
 }
 
-void write_script_beside(std::filesystem::path const& scenario_file, Scenario const& scenario,
-                         RunResult const& result, Symptom const& symptom) {
+void FindingScripts::write_beside(std::filesystem::path const& scenario_file,
+                                  Scenario const& scenario, RunResult const& result,
+                                  Symptom const& symptom) {
   if (!is_peer(scenario.engine.name)) return;
   auto path = scenario_file;
   path.replace_extension(".py");
@@ -53,8 +54,9 @@ void write_script_beside(std::filesystem::path const& scenario_file, Scenario co
     write_whole(path, script);
     note_length(path.string(), script);
   } catch (NoScript const& reason) {
-    complain(
-        fmt::format("{}: there is no script for it: {}", scenario_file.string(), reason.what()));
+    if (said_.insert(reason.what()).second)
+      complain(
+          fmt::format("{}: there is no script for it: {}", scenario_file.string(), reason.what()));
   }
 }
 

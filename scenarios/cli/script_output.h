@@ -4,6 +4,8 @@
 
 #include <filesystem>
 #include <optional>
+#include <set>
+#include <string>
 
 #include "scenarios/cli/arguments.h"
 #include "scenarios/cli/status.h"
@@ -32,11 +34,17 @@ class ScriptOutput {
   std::optional<OutputFile> file_;
 };
 
-/// For an engine outside the process: writes `x.py` beside `x.yaml`, or says why there is
-/// none.
-///
-/// Errors: CannotWrite.
-void write_script_beside(std::filesystem::path const& scenario_file, Scenario const& scenario,
-                         RunResult const& result, Symptom const& symptom);
+/// The scripts of a search with an engine outside the process.
+class FindingScripts {
+ public:
+  /// Writes `x.py` beside `x.yaml`, or says why there is none; the same reason is said once.
+  ///
+  /// Errors: CannotWrite.
+  void write_beside(std::filesystem::path const& scenario_file, Scenario const& scenario,
+                    RunResult const& result, Symptom const& symptom);
+
+ private:
+  std::set<std::string> said_;
+};
 
 }  // namespace adamant::scenarios

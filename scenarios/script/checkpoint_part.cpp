@@ -10,6 +10,7 @@
 #include "scenarios/script/damage_part.h"
 #include "scenarios/script/model_part.h"
 #include "scenarios/script/observation.h"
+#include "scenarios/script/violation_text.h"
 
 namespace adamant::scenarios::script {
 

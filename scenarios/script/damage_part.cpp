@@ -26,7 +26,7 @@ constexpr std::array<std::string_view, 13> die_before = {
     "    def count(event, arguments):",
     "        counted = event in (\"open\", \"write\", \"os.fsync\", \"os.rename\", \"os.remove\")",
     "        if counted and str(arguments[0]).startswith(directory) and next(left) == 0:",
-    "            os._exit(1)",
+    "            os._exit(3)",
     "",
     "    class File(io.FileIO):",
     "        def write(self, data):",
@@ -77,22 +77,36 @@ struct Death {
   std::string line = "";  // empty: operations have to be counted
 };
 
-/// A save begins with the rank's own file. A native one ends with the rename of the coordinator's
-/// metadata; if they are gone after a crash, it died before that.
-Death death_of(Plan const& plan, Fault const& fault) {
+/// Which rank a fault makes die.
+std::int64_t dying_rank(World const& world, Fault const& fault) {
+  return fault.rank.value_or(0) % world.ranks();
+}
+
+/// A save begins with the rank's own file. A native one ends with the rename of the metadata, by
+/// rank 0; if they are gone after it crashed, it died before that.
+Death death_of(Plan const& plan, World const& world, Fault const& fault) {
   std::int64_t const operation = fault.after_bytes.value_or(0);
   std::string const& actual = plan.violation.actual;
   if (operation == 0)
     return {.what = "this rank dies before it opens its file",
-            .line = "pathlib.Path.open = lambda *_: os._exit(1)"};
+            .line = "pathlib.Path.open = lambda *_: os._exit(3)"};
   if (operation == 1)
     return {.what = "this rank dies when it has opened its file, which is empty then",
-            .line = "pathlib.Path.open = lambda path, mode: (open(path, mode), os._exit(1))"};
-  if (actual.find("No such file") != std::string::npos &&
+            .line = "pathlib.Path.open = lambda path, mode: (open(path, mode), os._exit(3))"};
+  if (dying_rank(world, fault) == 0 && actual.find("No such file") != std::string::npos &&
       actual.find("/.metadata'") != std::string::npos)
     return {.what = "this rank dies before .metadata.tmp becomes the new .metadata",
-            .line = "pathlib.Path.rename = lambda *_: os._exit(1)"};
+            .line = "pathlib.Path.rename = lambda *_: os._exit(3)"};
   return {};
+}
+
+/// The fault that ends the world, in its last save.
+Fault const& crash_of(World const& world) {
+  return world.passages.back().acts.back().faults.front();
+}
+
+bool counts_operations(Plan const& plan, World const& world) {
+  return world.crashes && death_of(plan, world, crash_of(world)).line.empty();
 }
 
 bool any_fault(Plan const& plan, Act::Kind kind) {
@@ -136,13 +150,10 @@ std::string path_of(Act const& act) {
 }  // namespace
 
 void write_damage_functions(Draft& draft) {
-  auto const saves = draft.plan.all(Act::Kind::save);
-  bool const counts = std::any_of(saves.begin(), saves.end(), [&](Act const* save) {
-    return std::any_of(save->faults.begin(), save->faults.end(), [&](Fault const& fault) {
-      return death_of(draft.plan, fault).line.empty();
-    });
-  });
-  if (counts) write_die_before(draft);
+  auto const& worlds = draft.plan.worlds;
+  if (std::any_of(worlds.begin(), worlds.end(),
+                  [&](World const& world) { return counts_operations(draft.plan, world); }))
+    write_die_before(draft);
   bool const read =
       draft.plan.reading && !draft.plan.reading->passages.front().acts.front().faults.empty();
   if (read || any_fault(draft.plan, Act::Kind::load)) {
@@ -158,15 +169,25 @@ void write_damage_functions(Draft& draft) {
 
 void write_crash(Draft& draft, World const& world, Act const& save, Fault const& fault) {
   for (char const* const module : {"os", "pathlib"}) draft.imports.add(module);
-  Death death = death_of(draft.plan, fault);
+  Death death = death_of(draft.plan, world, fault);
   if (death.line.empty())
     death.line =
         fmt::format("die_before({}, f\"{}\")", fault.after_bytes.value_or(0), path_of(save));
   std::optional<Block> one;
   if (world.ranks() > 1)
-    one.emplace(draft.code, fmt::format("if rank == {}:", fault.rank.value_or(0) % world.ranks()));
+    one.emplace(draft.code, fmt::format("if rank == {}:", dying_rank(world, fault)));
   if (!death.what.empty()) draft.code.line(fmt::format("# {}", death.what));
   draft.code.line(death.line);
+}
+
+// Behind its last operation there is none left to die before, and its save returns.
+void write_death_check(Draft& draft, World const& world) {
+  std::int64_t const rank = dying_rank(world, crash_of(world));
+  bool const counts = counts_operations(draft.plan, world);
+  Block const other(draft.code, fmt::format("if ranks.processes[{}].exitcode {}:", rank,
+                                            counts ? "not in (0, 3)" : "!= 3"));
+  draft.code.line(fmt::format("print(\"rank {} did not die in its save as it has to\")", rank));
+  draft.code.line("sys.exit(2)");
 }
 
 void write_keeping_older(Draft& draft, World const& world, Act const& save) {

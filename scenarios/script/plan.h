@@ -65,8 +65,8 @@ struct Plan {
   ViolationReport violation = {};
   std::vector<World> worlds = {};
   std::vector<BackwardOf> backwards = {};  // by number
-  /// The last world, where it only loads and what it gets wrong is one saved tensor: that tensor
-  /// alone is read, without a model.
+  /// The last world, where it only loads from files that were spoilt and what it gets wrong is one
+  /// saved tensor: that tensor alone is read, without a model.
   std::optional<World> reading = {};
 
   std::vector<Act const*> all(Act::Kind kind) const;
@@ -76,6 +76,8 @@ struct Plan {
 
 /// Some rank does not come back: a violation that is seen from outside of the ranks alone.
 bool hangs(ViolationReport const& violation);
+/// Some rank's process ended by itself.
+bool has_died(ViolationReport const& violation);
 
 /// Errors: NoScript where the scenario has what PyTorch has no word for.
 Plan plan_of(Scenario const& scenario, ViolationReport const& violation);

@@ -119,7 +119,7 @@ void Code::literal(std::string_view before, Literal const& value, std::string_vi
 void Code::pack(std::string rest) {
   while (!fits(rest)) {
     auto const end = rest.rfind(' ', columns_max - 4 * depth_);
-    if (end == std::string::npos) break;
+    if (end == std::string::npos || end == 0) break;  // a continuation begins with its space
     line(rest.substr(0, end));
     rest.erase(0, end);
   }

@@ -9,11 +9,13 @@
 #include <utility>
 
 #include "scenarios/script/checkpoint_part.h"
+#include "scenarios/script/damage_part.h"
 #include "scenarios/script/data.h"
 #include "scenarios/script/model_part.h"
 #include "scenarios/script/observation.h"
 #include "scenarios/script/part.h"
 #include "scenarios/script/program_part.h"
+#include "scenarios/script/verdict.h"
 
 namespace adamant::scenarios {
 
@@ -25,12 +27,10 @@ using python::Block;
 using python::Code;
 using python::Literal;
 
-std::string function_of(Plan const& plan, std::size_t processes) {
+/// What the processes that come after so many others run.
+std::string function_of(std::size_t processes) {
   constexpr std::array names = {"first", "second", "third", "fourth", "fifth", "sixth"};
-  bool const one = plan.worlds.size() == 1;
-  return one                        ? "run"
-         : processes < names.size() ? names[processes]
-                                    : fmt::format("world_{}", processes);
+  return processes < names.size() ? names[processes] : fmt::format("world_{}", processes);
 }
 
 /// Worlds that share processes: a function of the script.
@@ -43,7 +43,7 @@ std::vector<Stay> stays_of(Plan const& plan) {
   std::vector<Stay> stays;
   for (World const& world : plan.worlds) {
     if (world.new_processes || stays.empty())
-      stays.push_back({.worlds = {}, .function = function_of(plan, stays.size())});
+      stays.push_back({.worlds = {}, .function = function_of(stays.size())});
     stays.back().worlds.push_back(&world);
   }
   if (stays.size() == 1) stays.front().function = "run";
@@ -80,7 +80,7 @@ void write_world(Draft& draft, World const& world, std::string const& function) 
   write_program(draft, world);
 }
 
-/// Lines that end with `actual`: an error's last line, or that there was none.
+/// Lines that end with `actual`: an error's text, or that there was none.
 template <typename Lines>
 void write_watched(Draft& draft, Lines lines) {
   {
@@ -92,7 +92,7 @@ void write_watched(Draft& draft, Lines lines) {
   Block const except(draft.code, keeps_files(draft.plan)
                                      ? "except (Exception, dcp.api.CheckpointException) as error:"
                                      : "except Exception as error:");
-  draft.code.line("actual = f\"{type(error).__name__}: {error}\".strip().splitlines()[-1]");
+  draft.code.line("actual = f\"{type(error).__name__}: {error}\".strip()");
 }
 
 /// The worlds of the script's own process, or the reading of a tensor, and the look at it.
@@ -119,19 +119,25 @@ std::vector<std::string> start_arguments(Stay const& stay, bool join) {
   return arguments;
 }
 
-/// Those that lost a rank end by themselves, when its connections close.
+/// Those that lost a rank end by themselves, when its connections close, or else are ended.
 void write_dying(Draft& draft, Stay const& stay) {
-  draft.code.call("ranks = mp.start_processes", start_arguments(stay, false));
-  Block const each(draft.code, "for process in ranks.processes:");
-  draft.code.line("process.join()");
-}
-
-/// No wait without a bound: what has not ended is ended.
-void write_hanging(Draft& draft, Stay const& stay) {
   draft.code.call("ranks = mp.start_processes", start_arguments(stay, false));
   {
     Block const each(draft.code, "for process in ranks.processes:");
-    draft.code.line("process.join(SECONDS)");
+    draft.code.line("process.join(60)");
+    draft.code.line("process.kill()");
+  }
+  write_death_check(draft, *stay.worlds.back());
+}
+
+/// One bound for all waits together: what has not ended then is ended.
+void write_hanging(Draft& draft, Stay const& stay) {
+  draft.imports.add("time");
+  draft.code.call("ranks = mp.start_processes", start_arguments(stay, false));
+  draft.code.line("end = time.monotonic() + SECONDS");
+  {
+    Block const each(draft.code, "for process in ranks.processes:");
+    draft.code.line("process.join(max(0, end - time.monotonic()))");
   }
   draft.code.line("ended = [process.exitcode for process in ranks.processes]");
   Block const each(draft.code, "for process in ranks.processes:");
@@ -146,7 +152,7 @@ void write_failing(Draft& draft, Stay const& stay) {
   }
   Block const except(draft.code,
                      "except (mp.ProcessRaisedException, mp.ProcessExitedException) as error:");
-  draft.code.line("actual = str(error).strip().splitlines()[-1]");
+  draft.code.line("actual = str(error).strip()");
 }
 
 void write_start(Draft& draft, Stay const& stay, bool looks) {

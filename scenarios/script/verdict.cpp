@@ -1,0 +1,110 @@
+#include "scenarios/script/verdict.h"
+
+#include <fmt/format.h>
+
+#include <string>
+#include <vector>
+
+#include "scenarios/script/observation.h"
+#include "scenarios/script/violation_text.h"
+
+namespace adamant::scenarios::script {
+
+namespace {
+
+bool is_hexadecimal(Plan const& plan) {
+  return expected_text(plan.violation).find("0x") != std::string::npos ||
+         interval_of(plan.violation.expected);
+}
+
+/// What is printed of `name`, a text with a number.
+std::string shown(Plan const& plan, std::string_view name) {
+  if (!is_hexadecimal(plan)) return fmt::format("{{{}}}", name);
+  return fmt::format("{{{}}} = {{float.fromhex({})}}", name, name);
+}
+
+// A rank that fails does come back: that is another defect.
+void write_hang_verdict(Draft& draft) {
+  draft.code.line("print(\"expected: each rank ends\")");
+  draft.code.line(
+      "print(f\"actual:   exit statuses {ended}; None did not end within {SECONDS} s\")");
+  draft.code.line("sys.exit(None in ended)");
+}
+
+/// Is it the error that the violation speaks of? Where it names none, any is.
+std::string error_test(ViolationReport const& violation) {
+  if (has_died(violation)) {
+    bool const of_signal = violation.message.find("died of signal") != std::string::npos;
+    return fmt::format("\"terminated with {}\" in actual", of_signal ? "signal" : "exit code");
+  }
+  std::string test;
+  for (std::string const& words : error_words(violation))
+    test.append(test.empty() ? "" : " and ")
+        .append(fmt::format("{} in actual", python::quoted(words)));
+  return test.empty() ? "actual != \"no error\"" : test;
+}
+
+void write_error_verdict(Draft& draft) {
+  bool const wanted = wants_error(draft.plan);
+  draft.code.line(fmt::format("print(\"expected: {}\")", wanted ? "an error" : "no error"));
+  draft.code.line("print(f\"actual:   {actual.splitlines()[-1]}\")");
+  draft.code.line(fmt::format(
+      "sys.exit({})", wanted ? "actual == \"no error\"" : error_test(draft.plan.violation)));
+}
+
+void write_interval_verdict(Draft& draft, Interval const& interval) {
+  std::string allowed = interval.low.empty() ? "" : "[{LOW.hex()}, {HIGH.hex()}]";
+  std::string test = interval.low.empty() ? "" : "LOW <= value <= HIGH";
+  for (std::string const& other : interval.others) {
+    allowed.append(allowed.empty() ? "" : " or ").append(other);
+    test.append(test.empty() ? "" : " or ")
+        .append(fmt::format("actual == {}", python::quoted(other)));
+  }
+  std::string const place = place_of(draft.plan.violation);
+  draft.code.line("value = float.fromhex(actual)");
+  draft.code.line(fmt::format("print(f\"{}: expected {}\")", place, allowed));
+  draft.code.line(fmt::format("print(f\"{}: actual   {}\")", place, shown(draft.plan, "actual")));
+  draft.code.line(fmt::format("sys.exit(not ({}))", test));
+}
+
+void write_ranks_verdict(Draft& draft) {
+  ViolationReport const& violation = draft.plan.violation;
+  draft.code.line(fmt::format("print(f\"{}: rank 0 has {{expected}}, rank {} has {{actual}}\")",
+                              place_of(violation), violation.rank));
+  draft.code.line("sys.exit(actual != expected)");
+}
+
+void write_value_verdict(Draft& draft) {
+  std::string const place = place_of(draft.plan.violation);
+  draft.code.line(fmt::format("print(f\"{}: expected {}\")", place, shown(draft.plan, "EXPECTED")));
+  draft.code.line(fmt::format("print(f\"{}: actual   {}\")", place, shown(draft.plan, "actual")));
+  draft.code.line("sys.exit(actual != EXPECTED)");
+}
+
+}  // namespace
+
+void write_expectation(Draft& draft) {
+  if (observes_error(draft.plan) || compares_ranks(draft.plan) || hangs(draft.plan.violation))
+    return;
+  if (auto const interval = interval_of(draft.plan.violation.expected)) {
+    if (!interval->low.empty())
+      draft.code.line(fmt::format("LOW, HIGH = float.fromhex(\"{}\"), float.fromhex(\"{}\")",
+                                  interval->low, interval->high));
+    return;
+  }
+  draft.code.line(
+      fmt::format("EXPECTED = {}", python::quoted(expected_text(draft.plan.violation))));
+}
+
+void write_verdict(Draft& draft) {
+  Plan const& plan = draft.plan;
+  draft.imports.add("sys");
+  if (hangs(plan.violation)) return write_hang_verdict(draft);
+  if (observes_error(plan)) return write_error_verdict(draft);
+  if (auto const interval = interval_of(plan.violation.expected))
+    return write_interval_verdict(draft, *interval);
+  if (compares_ranks(plan)) return write_ranks_verdict(draft);
+  write_value_verdict(draft);
+}
+
+}  // namespace adamant::scenarios::script
