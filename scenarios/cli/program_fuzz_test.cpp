@@ -38,9 +38,9 @@ TEST_F(FuzzProgram, StopsWhenTimeIsUp) {
 }
 
 TEST_F(FuzzProgram, AnInterruptEndsWith130) {
-  Called const called = shell(
-      "PROGRAM fuzz --for 1h --seed 1 --json out.json & pid=$!; sleep 0.5; kill -INT $pid; "
-      "wait $pid");
+  Called const called =
+      shell("PROGRAM fuzz --for 1h --seed 1 --json out.json & pid=$!; " +
+            until_exists(".out.json.*.tmp") + "sleep 0.5; kill -INT $pid; wait $pid");
   EXPECT_EQ(called.status, 130);
   auto const document = read_json("out.json");
   EXPECT_EQ(document.at("interrupted"), true);
@@ -49,7 +49,8 @@ TEST_F(FuzzProgram, AnInterruptEndsWith130) {
 
 TEST_F(FuzzProgram, AnInterruptEndsWith130WhileAnEngineStillStarts) {
   Called const called =
-      shell("PROGRAM fuzz --engine 'exec:sleep 60' & pid=$!; sleep 0.5; kill -INT $pid; wait $pid");
+      shell("PROGRAM fuzz --engine 'exec:touch started; exec sleep 60' & pid=$!; " +
+            until_exists("started") + "kill -INT $pid; wait $pid");
   EXPECT_EQ(called.status, 130) << called.err;
   EXPECT_EQ(called.err, "interrupted\n");
 }

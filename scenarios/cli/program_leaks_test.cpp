@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <string>
 
 #include "scenarios/cli/testing/program.h"
@@ -32,9 +34,15 @@ class LeakCampaign : public ProgramTest {
                  shell_quoted(engine) + " " + arguments);
   }
 
-  /// One round that ends by itself; what is left is not waited for.
-  Called round_with(std::string const& planted) const {
-    return campaign("--scenarios 1 --round 20 --patience 0.5 --ending 'its own end'", planted);
+  /// Words for the shell: `command` runs on when its parent and the search have ended.
+  static std::string set_free(std::string const& command) {
+    return "setsid " + command + " </dev/null >/dev/null & ";
+  }
+
+  /// One round that ends by itself; what is left is waited for so many seconds.
+  Called round_with(std::string const& planted, std::string const& patience = "0.5") const {
+    return campaign("--scenarios 1 --round 20 --ending 'its own end' --patience " + patience,
+                    planted);
   }
 
   std::string python_;
@@ -48,7 +56,7 @@ TEST_F(LeakCampaign, FindsNothingHoweverASearchEnds) {
 }
 
 TEST_F(LeakCampaign, SeesAProcessThatLeftItsFamily) {
-  Called const called = round_with("setsid sleep 60 </dev/null >/dev/null & ");
+  Called const called = round_with(set_free("sleep 60"));
   EXPECT_EQ(called.status, 1) << called.err;
   EXPECT_NE(called.out.find("(sleep), whose parent is"), std::string::npos) << called.out;
 }
@@ -65,13 +73,30 @@ TEST_F(LeakCampaign, SeesAFolderInMemoryThatNamesItsProcess) {
   EXPECT_NE(called.out.find("/dev/shm/adamant-"), std::string::npos) << called.out;
 }
 
+TEST_F(LeakCampaign, LetsTheFilesOfOthersAlone) {
+  auto const names = folder_ / "names";
+  Called const called = round_with(
+      "for name in adamant-test-$$ $$.yaml; do mkdir /tmp/$name; "
+      "echo /tmp/$name >> " +
+          names.string() + "; done; ",
+      "15");
+  std::ifstream file(names);
+  int made = 0;
+  for (std::string name; std::getline(file, name); ++made) std::filesystem::remove(name);
+  EXPECT_GT(made, 0);
+  EXPECT_EQ(called.status, 0) << called.out << called.err;
+}
+
 TEST_F(LeakCampaign, SeesASocketThatIsHeldOpen) {
-  write("listener.py",
-        "import socket, time\n"
-        "held = socket.create_server(('127.0.0.1', 0))\n"
-        "time.sleep(60)\n");
-  Called const called = round_with("setsid " + python_ + " " + (folder_ / "listener.py").string() +
-                                   " </dev/null >/dev/null & sleep 0.6; ");
+  std::string const listener = write("listener.py",
+                                     "import pathlib, socket, sys, time\n"
+                                     "held = socket.create_server(('127.0.0.1', 0))\n"
+                                     "pathlib.Path(sys.argv[1]).touch()\n"
+                                     "time.sleep(60)\n")
+                                   .string();
+  std::string const ready = (folder_ / "ready").string();
+  Called const called =
+      round_with(set_free(python_ + " " + listener + " " + ready) + until_exists(ready));
   EXPECT_EQ(called.status, 1) << called.err;
   EXPECT_NE(called.out.find("socket with inode"), std::string::npos) << called.out;
 }

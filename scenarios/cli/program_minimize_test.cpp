@@ -85,9 +85,9 @@ TEST_F(MinimizeProgram, BadInputIsSaid) {
 
 TEST_F(MinimizeProgram, AnInterruptEndsWith130) {
   write("large.yaml", failing);
-  Called const called = shell(
-      "PROGRAM minimize large.yaml --jobs 1 -o small.yaml --json out.json & pid=$!; sleep 0.03; "
-      "kill -INT $pid; wait $pid");
+  Called const called =
+      shell("PROGRAM minimize large.yaml --jobs 1 -o small.yaml --json out.json & pid=$!; " +
+            until_exists(".out.json.*.tmp") + "kill -INT $pid; wait $pid");
   // Where the machine is fast it has ended before.
   EXPECT_TRUE(called.status == 130 || called.status == 0) << called.status << called.err;
   if (called.status == 0) return;

@@ -104,8 +104,7 @@ TEST(RunIsolated, AProcessThatDiesTakesNothingAlong) {
   EXPECT_EQ(results[0].outcome, Outcome::pass);
 }
 
-// ---- an engine that is a process already
-// ---------------------------------------------------------
+// ---- an engine that is a process already ----
 
 std::string python() {
   char const* const chosen = std::getenv("ADAMANT_PYTHON");

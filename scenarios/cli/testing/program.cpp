@@ -73,6 +73,10 @@ std::string ProgramTest::listing() const {
   return text;
 }
 
+std::string until_exists(std::string const& pattern) {
+  return "for i in $(seq 3000); do ls " + pattern + " >/dev/null 2>&1 && break; sleep 0.01; done; ";
+}
+
 std::string passing_scenario(std::string const& extra) {
   return "adamant: 1\n"
          "name: small\n"

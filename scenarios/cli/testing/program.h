@@ -37,6 +37,9 @@ class ProgramTest : public testing::Test {
   std::filesystem::path folder_;
 };
 
+/// Shell commands that wait, at most half a minute, for a file: `pattern` as `ls` takes it.
+std::string until_exists(std::string const& pattern);
+
 /// A scenario that passes: `extra` lines go to its end.
 std::string passing_scenario(std::string const& extra = "seed: 7\n");
 

@@ -16,6 +16,7 @@
 #include <string>
 #include <system_error>
 #include <thread>
+#include <utility>
 
 namespace adamant::scenarios {
 
@@ -61,11 +62,31 @@ void remove_for_good(std::string const& path) {
   ::_exit(0);
 }
 
-struct Pipe {
+/// A pipe, as far as its ends are not closed or taken.
+class Pipe {
+ public:
   Pipe() {
-    if (::pipe2(ends.data(), O_CLOEXEC) != 0) refuse("a directory for engines", "watch");
+    if (::pipe2(ends_.data(), O_CLOEXEC) != 0) refuse("a directory for engines", "watch");
   }
-  std::array<int, 2> ends{};
+  Pipe(Pipe const&) = delete;
+  Pipe& operator=(Pipe const&) = delete;
+  ~Pipe() {
+    close_reader();
+    close_writer();
+  }
+
+  int reader() const { return ends_[0]; }
+  int writer() const { return ends_[1]; }
+  int take_writer() { return std::exchange(ends_[1], -1); }
+  void close_reader() { close(ends_[0]); }
+  void close_writer() { close(ends_[1]); }
+
+ private:
+  static void close(int& end) {
+    if (end >= 0) ::close(std::exchange(end, -1));
+  }
+
+  std::array<int, 2> ends_{-1, -1};
 };
 
 /// What is written to a pipe until it closes.
@@ -79,30 +100,34 @@ std::string read_all(int descriptor) {
   }
 }
 
+/// Why that process ended without a word: what it says, or that somebody killed it.
+int reason_of(pid_t keeper) {
+  int status = 0;
+  while (::waitpid(keeper, &status, 0) < 0 && errno == EINTR) continue;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : EINTR;
+}
+
 /// The directory, and the pipe whose end tells of the death of whose it is. The process that will
 /// remove it makes it: there is no moment at which nobody would.
 class Scratch {
  public:
   Scratch() : owner_(::getpid()) {
     std::string const name = (base() / fmt::format("adamant-{}-XXXXXX", owner_)).string();
-    Pipe const alive;
-    Pipe const said;
+    Pipe alive;
+    Pipe said;
     pid_t const keeper = ::fork();
     if (keeper < 0) refuse(name, "watch");
     if (keeper == 0) {
-      ::close(alive.ends[1]);
-      keep(name, said.ends[1], alive.ends[0]);
+      alive.close_writer();
+      keep(name, said.writer(), alive.reader());
     }
-    ::close(alive.ends[0]);
-    ::close(said.ends[1]);
-    alive_ = alive.ends[1];
-    path_ = read_all(said.ends[0]);
-    ::close(said.ends[0]);
-    if (!path_.empty()) return;
-    int status = 0;
-    ::waitpid(keeper, &status, 0);
-    errno = WEXITSTATUS(status);
-    refuse(name, "make");
+    said.close_writer();
+    path_ = read_all(said.reader());
+    if (path_.empty()) {
+      errno = reason_of(keeper);
+      refuse(name, "make");
+    }
+    alive_ = alive.take_writer();
   }
 
   bool is_of(pid_t process) const { return owner_ == process; }

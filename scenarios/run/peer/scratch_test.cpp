@@ -10,7 +10,9 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string>
+#include <system_error>
 #include <thread>
 
 #include "scenarios/run/testing/scratch.h"
@@ -69,6 +71,28 @@ TEST_F(ScratchOfAProcess, GoesWithTheProcessThoughOthersStillWriteIntoIt) {
     if (::fork() == 0) write_on(path);
   });
   EXPECT_TRUE(is_empty_in_time(room()));
+}
+
+TEST_F(ScratchOfAProcess, HoldsNothingOpenWhereItCannotBeMade) {
+  auto const open_files = [] {
+    return std::distance(fs::directory_iterator("/proc/self/fd"), fs::directory_iterator());
+  };
+  pid_t const process = ::fork();
+  ASSERT_GE(process, 0);
+  if (process == 0) {
+    ::setenv("TMPDIR", (room() / "missing").c_str(), 1);
+    auto const before = open_files();
+    try {
+      scratch_of_this_process();
+    } catch (std::system_error const& error) {
+      ::_exit(error.code() == std::errc::no_such_file_or_directory && open_files() == before ? 0
+                                                                                             : 1);
+    }
+    ::_exit(2);
+  }
+  int status = -1;
+  ::waitpid(process, &status, 0);
+  EXPECT_EQ(status, 0);
 }
 
 TEST_F(ScratchOfAProcess, SaysInItsNameWhoseItIs) {
