@@ -92,6 +92,15 @@ TEST(ScriptVerdict, OnADeathTellsASignalFromAnExit) {
   EXPECT_TRUE(has(by_exit, "sys.exit(\"terminated with exit code\" in actual)")) << by_exit;
 }
 
+TEST(ScriptVerdict, OnAnErrorOfDcpInSeveralRanksSeesThatTheirProcessesEnd) {
+  Scenario const scenario =
+      read("world: {shard: 2}\nparams: [{name: p0, shape: [2]}]\nprogram: [save: a, load: a]\n");
+  std::string const text = write_script(
+      scenario,
+      not_loaded("checkpoint.roundtrip", "CheckpointException: RuntimeError: Missing key"));
+  EXPECT_TRUE(has(text, "sys.exit(\"terminated with exit code\" in actual)")) << text;
+}
+
 TEST(ScriptVerdict, OnACrashedSaveAsksHowTheRankDied) {
   std::string const opened = write_script(read(torn_save), wrong_value("0x1p+0", "0x1p+1"));
   EXPECT_TRUE(has(opened, "process.join(60)")) << opened;
