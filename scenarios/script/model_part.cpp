@@ -181,6 +181,8 @@ std::string mesh_of(Plan const& plan) {
         mesh_shape(plan.worlds.front()));
   if (plan.alone()) return "dist.init_device_mesh(\"cpu\", (1,))";
   if (joins(plan) && plan.worlds.size() > 1) return "dist.init_device_mesh(\"cpu\", (ranks,))";
+  bool const grows = varies(plan, [](World const& world) { return world.ranks(); });
+  if (grows) return "dist.init_device_mesh(\"cpu\", (dist.get_world_size(),))";
   return fmt::format("dist.init_device_mesh(\"cpu\", ({},))", plan.worlds.front().ranks());
 }
 

@@ -100,6 +100,15 @@ TEST(Script, OfWorldsOfSeveralRanksStaysWithinWhatPeopleRead) {
   EXPECT_NE(text.find("mp.start_processes(second, (directory,), nprocs=3"), std::string::npos);
 }
 
+TEST(Script, OfWorldsOfOtherSizesInOneProcessAsksForTheSize) {
+  std::string const text =
+      write_script(read("world: {shard: 2}\nparams: [{name: p0, shape: [3]}]\n"
+                        "program: [train: 1, save: a, load: {from: a, world: {shard: 1}}, save: a, "
+                        "load: {from: a, precision: {param: bf16, grad: bf16}}]\n"),
+                   violation_of("p0/exp_avg", 0, "rows [0, 3) in fp32"));
+  EXPECT_NE(text.find("(dist.get_world_size(),)"), std::string::npos) << text;
+}
+
 std::int64_t line_count(std::string const& text) {
   return std::count(text.begin(), text.end(), '\n');
 }
