@@ -68,7 +68,7 @@ TEST_F(LeakCampaign, SeesAFileInTheTemporaryFolder) {
 }
 
 TEST_F(LeakCampaign, SeesAFolderInMemoryThatNamesItsProcess) {
-  Called const called = round_with("mkdir /dev/shm/adamant-$$; ");
+  Called const called = round_with("mkdir /dev/shm/adamant-$$; sleep 1; ");
   EXPECT_EQ(called.status, 1) << called.err;
   EXPECT_NE(called.out.find("/dev/shm/adamant-"), std::string::npos) << called.out;
 }

@@ -142,6 +142,16 @@ TEST(Script, OfASaveThatLostItsMetadataDiesBeforeTheRename) {
   EXPECT_NE(text.find("pathlib.Path.rename = lambda *_: os._exit(3)"), std::string::npos) << text;
 }
 
+TEST(Script, OfAFileThatCannotBeReadAsksForTheWholeState) {
+  ViolationReport violation = violation_of("", -1, "what was saved");
+  violation.law = "checkpoint.atomic";
+  violation.actual =
+      "damaged_checkpoint: CheckpointException: AttributeError: 'bool' object has no attribute "
+      "'size'";
+  std::string const text = write_script(read(torn_save), violation);
+  EXPECT_NE(text.find("set_optimizer_state_dict"), std::string::npos) << text;
+}
+
 TEST(Script, OfADeathInTheMiddleOfAFileCountsItsOperations) {
   ViolationReport violation = violation_of("p0", 0, "0x1p+0");
   violation.law = "checkpoint.atomic";

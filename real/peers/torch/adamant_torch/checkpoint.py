@@ -80,21 +80,37 @@ def save(options: Options, state: State, directory: str) -> None:
 
 def load(
     options: Options, state: State, moments: tuple[torch.dtype, torch.dtype], directory: str
-) -> None:
-    """Read a checkpoint into `state`. A collective. States are made only where there are none.
+) -> list[str]:
+    """Read a checkpoint into `state`; return what did not come. A collective.
 
-    `moments` are the types in which a template is allocated.
+    States are made only where there are none; `moments` are the types in which a template is
+    allocated. A scaler takes part where there is one here and was one at the save.
     """
-    _, optimizer, _ = state
+    model, optimizer, scaler = state
     if not optimizer.state and options.template == "allocate":
         allocate(optimizer, moments)
     elif not optimizer.state and options.state_dict == "plain":  # the helpers step by themselves
         step_without_effect(optimizer)
+    if scaler is not None and not holds_scaler(options, directory):
+        state = model, optimizer, None
     content = gather(options, state)
     loaded = tensors_of(content) if options.tensors_only else content
     dcp_load(loaded, storage_reader=reader(options, directory))
     settings = {} if loaded is content else content["optim"]
     spread(options, state, {**content, **loaded, "optim": {**settings, **loaded["optim"]}})
+    missing = options.not_carried()
+    return missing if "scaler" in content or "scaler" in missing else [*missing, "scaler"]
+
+
+def holds_scaler(options: Options, directory: str) -> bool:
+    """Return whether a scaler was saved. Of what cannot be read the load has to complain."""
+    if options.tensors_only:
+        return False
+    try:
+        metadata = reader(options, directory).read_metadata()
+    except Exception:
+        return True
+    return any(name.startswith("scaler.") for name in metadata.state_dict_metadata)
 
 
 def writer(options: Options, directory: str) -> StorageWriter:

@@ -76,8 +76,7 @@ class Engine:
         """Read a checkpoint, together with the other ranks; return what it did not carry."""
         options = checkpoint.Options.of(self.opening.options)
         moments = model.moment_dtypes(self.opening.precision)
-        checkpoint.load(options, self._state(), moments, directory)
-        return options.not_carried()
+        return checkpoint.load(options, self._state(), moments, directory)
 
     # --- verbs ----------------------------------------------------------------------------------
 

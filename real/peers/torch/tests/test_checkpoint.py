@@ -264,3 +264,18 @@ def test_a_world_whose_ranks_do_not_agree_on_their_collectives_ends(
         assert {rank["outcome"] for rank in reply["ranks"]} == {"error"}
         one.open().train()
         assert set(pids).isdisjoint(launcher.ranks())
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize(("before", "after"), [("none", "dynamic"), (2.0, "none"), ("none", 2.0)])
+def test_a_load_goes_without_a_scaler_where_one_side_has_none(
+    world: Maker, tmp_path: Path, form: str, before: float | str, after: float | str
+) -> None:
+    saved = world(shard=1, options={"format": form}, loss_scale=before).open()
+    saved.train(1)
+    whole = saved.whole()
+    saved.launcher.must("save", directory=str(tmp_path / "checkpoint"))
+    other = world(shard=2, options={"format": form}, loss_scale=after).open(initial_seed=9)
+    reply = other.launcher.must("load", directory=str(tmp_path / "checkpoint"))
+    assert "scaler" in reply["not_carried"]
+    assert different(whole, other.whole()) == []
