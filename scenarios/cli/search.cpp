@@ -16,7 +16,7 @@ Scenario search_case(std::uint64_t seed, std::uint64_t index, std::optional<std:
   options.capabilities = engine.capabilities;
   if (engine.capabilities.isolated) {
     options.params_max = 4;
-    options.operations_max = 9;
+    options.operations_max = 7;
   }
   Scenario scenario = generate_scenario(seed, index, options);
   scenario.engine.name = engine.name;

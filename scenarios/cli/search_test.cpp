@@ -37,7 +37,7 @@ TEST(SearchCase, NamesTheEngineAndKeepsToWhatItCan) {
 
 TEST(SearchCase, OfAnEngineInAProcessOfItsOwnIsSoonOfFullSize) {
   GenerateOptions const full{
-      .params_max = 4, .operations_max = 9, .faults = true, .capabilities = peer.capabilities};
+      .params_max = 4, .operations_max = 7, .faults = true, .capabilities = peer.capabilities};
   for (std::uint64_t const index : {25, 26, 100}) {
     Scenario expected = generate_scenario(3, index, full);
     expected.engine.name = peer.name;

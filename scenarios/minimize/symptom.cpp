@@ -46,7 +46,7 @@ std::string without_names(std::string_view word) {
   constexpr std::string_view around = "'\"()[],:;.";
   word.remove_prefix(std::min(word.find_first_not_of(around), word.size()));
   word = word.substr(0, word.find_last_not_of(around) + 1);
-  word.remove_prefix(word.rfind('/') + 1);  // 0 where there is none
+  if (word.starts_with('/')) word.remove_prefix(word.rfind('/') + 1);
   auto const first_dot = word.find('.');
   if (first_dot == std::string_view::npos)
     return std::string(is_number_or_letter(word) ? "" : word);

@@ -79,6 +79,7 @@ TEST(Symptom, SaysWhatHappenedWhereNoTensorIsConcerned) {
   };
   EXPECT_EQ(said("Missing key: optim.state.0.step"),
             said("Missing key: optim.state.unit1.b.step."));
+  EXPECT_EQ(said("Missing key: optim.state.0.step"), said("Missing key: optim.state.h/0/p0.step."));
   EXPECT_NE(said("Missing key: optim.state.0.step"), said("Missing key: optim.param_groups.0.lr"));
   EXPECT_EQ(said("No such file: '/dev/shm/adamant-Xy/a/.metadata'"),
             said("No such file: '/b/.metadata'"));
