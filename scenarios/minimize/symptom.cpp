@@ -34,13 +34,13 @@ std::string kind_of(std::string const& tensor) {
   return slash == std::string::npos ? "" : tensor.substr(slash);
 }
 
-bool is_number_or_letter(std::string_view part) {
-  return part.size() < 2 || part.find_first_of("0123456789") != std::string_view::npos;
+bool is_name(std::string_view part) {
+  return part.size() < 2 || part.find_first_of("0123456789/") != std::string_view::npos;
 }
 
 /// What another scenario would say as well: of a path the file's name, of a dotted name where it
-/// begins and ends, and of either no part with a number in it or of one letter, as ranks,
-/// parameters and files have. "optim.state.unit0.p0.step" is "optim step",
+/// begins and ends, and of either no part with a number or a slash in it or of one letter, as
+/// ranks, parameters and files have. "optim.state.unit0.p0.step" is "optim step",
 /// "'/tmp/Xy/a/__0_1.distcp'" "distcp".
 std::string without_names(std::string_view word) {
   constexpr std::string_view around = "'\"()[],:;.";
@@ -48,11 +48,10 @@ std::string without_names(std::string_view word) {
   word = word.substr(0, word.find_last_not_of(around) + 1);
   if (word.starts_with('/')) word.remove_prefix(word.rfind('/') + 1);
   auto const first_dot = word.find('.');
-  if (first_dot == std::string_view::npos)
-    return std::string(is_number_or_letter(word) ? "" : word);
+  if (first_dot == std::string_view::npos) return std::string(is_name(word) ? "" : word);
   std::string parts;
   for (auto const part : {word.substr(0, first_dot), word.substr(word.rfind('.') + 1)})
-    if (!is_number_or_letter(part)) parts.append(parts.empty() ? "" : " ").append(part);
+    if (!is_name(part)) parts.append(parts.empty() ? "" : " ").append(part);
   return parts;
 }
 
