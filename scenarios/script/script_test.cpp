@@ -113,6 +113,14 @@ std::int64_t line_count(std::string const& text) {
   return std::count(text.begin(), text.end(), '\n');
 }
 
+/// After a crash nothing is loaded any more, because of `error`.
+ViolationReport not_loaded(std::string const& error) {
+  ViolationReport violation = violation_of("", -1, "what was saved");
+  violation.law = "checkpoint.atomic";
+  violation.actual = "damaged_checkpoint: CheckpointException: " + error;
+  return violation;
+}
+
 constexpr char const* torn_save =
     "world: {shard: 2}\nparams: [{name: p0, shape: [3]}]\n"
     "faults: [{at: save, nth: 2, rank: 1, after_bytes: 1, then: crash}]\n"
@@ -128,11 +136,9 @@ TEST(Script, OfATornSaveReadsTheTensorThatIsWrongWithoutAModel) {
 }
 
 TEST(Script, OfASaveThatLostItsMetadataDiesBeforeTheRename) {
-  ViolationReport violation = violation_of("", -1, "what was saved");
-  violation.law = "checkpoint.atomic";
-  violation.actual =
-      "damaged_checkpoint: CheckpointException: FileNotFoundError: [Errno 2] No such file or "
-      "directory: '/a/.metadata'";
+  ViolationReport const violation = not_loaded(
+      "FileNotFoundError: [Errno 2] No such file or "
+      "directory: '/a/.metadata'");
   std::string const text =
       write_script(read("world: {shard: 2}\nparams: [{name: p0, shape: [3]}]\n"
                         "faults: [{at: save, nth: 2, after_bytes: 9, then: crash}]\n"
@@ -143,11 +149,9 @@ TEST(Script, OfASaveThatLostItsMetadataDiesBeforeTheRename) {
 }
 
 TEST(Script, OfAFileThatCannotBeReadAsksForTheWholeState) {
-  ViolationReport violation = violation_of("", -1, "what was saved");
-  violation.law = "checkpoint.atomic";
-  violation.actual =
-      "damaged_checkpoint: CheckpointException: AttributeError: 'bool' object has no attribute "
-      "'size'";
+  ViolationReport const violation = not_loaded(
+      "AttributeError: 'bool' object has no attribute "
+      "'size'");
   std::string const text = write_script(read(torn_save), violation);
   EXPECT_NE(text.find("set_optimizer_state_dict"), std::string::npos) << text;
 }
@@ -165,12 +169,10 @@ TEST(Script, OfADeathInTheMiddleOfAFileCountsItsOperations) {
 }
 
 TEST(Script, OfAKeyThatIsMissingAfterACrashAsksForTheWholeState) {
-  ViolationReport violation = violation_of("", -1, "what was saved");
-  violation.law = "checkpoint.atomic";
-  violation.actual =
-      "damaged_checkpoint: CheckpointException: RuntimeError: Missing key in checkpoint "
+  ViolationReport const violation = not_loaded(
+      "RuntimeError: Missing key in checkpoint "
       "state_dict: "
-      "optim.state.unit0.p0.step.";
+      "optim.state.unit0.p0.step.");
   Scenario const scenario = read(
       "world: {shard: 1}\nparams: [{name: p0, shape: [1]}]\n"
       "faults: [{at: save, nth: 2, then: crash}]\nprogram: [backward, save: a, save: a, load: "
