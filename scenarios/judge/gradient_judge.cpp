@@ -53,7 +53,7 @@ float GradientJudge::inverse(float loss_scale) const {
 }
 
 bool GradientJudge::admit(WorldView const& world, int parameter, Bounds const& bounds,
-                          std::span<float const> values, char const* message) {
+                          std::span<float const> values, Breach breach) {
   for (std::size_t i = 0; i < bounds.size(); ++i) {
     oracle::Admissible const& bound = bounds[i];
     if (bound.contains(values[i])) {
@@ -63,12 +63,12 @@ bool GradientJudge::admit(WorldView const& world, int parameter, Bounds const& b
     auto const place =
         values_.place_of(world, parameter, TensorKind::gradient, static_cast<std::int64_t>(i));
     if (bound.finite_possible && bound.lo == bound.hi && !bound.may_be_nan)
-      findings_.add_values("values.bitwise", place,
+      findings_.add_values(Law::values_bitwise, place,
                            {.expected = bound.lo,
                             .actual = values[i],
                             .ulps = oracle::ulp_distance(bound.lo, values[i])});
     else
-      findings_.add_outside(place, bound, values[i], message);
+      findings_.add_outside(breach, place, bound, values[i]);
     return false;
   }
   return true;
@@ -105,7 +105,7 @@ void GradientJudge::admit_reduced(WorldView const& world, int parameter, std::in
     return false;
   };
   if (may_narrow && outside()) bounds = bounds_of(false);
-  admit(world, parameter, bounds, seen->values, "no order of summation leads to this gradient");
+  admit(world, parameter, bounds, seen->values, Breach::outside_reduction);
   reference_.take_gradient(parameter, seen->values);
 }
 
@@ -204,13 +204,12 @@ float GradientJudge::admit_norm(WorldView const& world, std::vector<Seen> const&
   if (bound.contains(norm))
     used_ = std::max(used_, bound.used(norm));
   else
-    findings_.add_outside({.tensor = "norm"}, bound, norm,
-                          "no order of summation leads to this norm");
+    findings_.add_outside(Breach::outside_reduction, {.subject = ScalingNumber::norm}, bound, norm);
   for (int rank = 1; rank < world.rank_count(); ++rank) {
     float const other = world.scaling(rank).norm;
     if (oracle::ulp_distance(norm, other) == 0) continue;
     findings_.add_values(
-        "ranks.agree", {.rank = rank, .tensor = "norm"},
+        Law::ranks_agree, {.rank = rank, .subject = ScalingNumber::norm},
         {.expected = norm, .actual = other, .ulps = oracle::ulp_distance(norm, other)});
   }
   return norm;
@@ -222,8 +221,7 @@ void GradientJudge::admit_clipped(WorldView const& world, Seen const& seen, Fact
     bounds.push_back(
         oracle::joined(oracle::only(oracle::torch_scaled(g, factor.lo, seen.now.format)),
                        oracle::only(oracle::torch_scaled(g, factor.hi, seen.now.format))));
-  admit(world, seen.parameter, bounds, seen.now.values,
-        "the gradient is not what clipping by the norm that was found makes of it");
+  admit(world, seen.parameter, bounds, seen.now.values, Breach::outside_clip);
   reference_.take_gradient(seen.parameter, seen.now.values);
 }
 
@@ -254,8 +252,7 @@ std::optional<GradientJudge::Consumed> GradientJudge::admit_consumed(WorldView c
   }
   if (!in_place) return consumed;
   unscales_ = true;
-  bool const admitted = admit(world, parameter, bounds, seen->values,
-                              "the gradient is not what dividing it by the loss scale makes of it");
+  bool const admitted = admit(world, parameter, bounds, seen->values, Breach::outside_unscale);
   reference_.take_gradient(parameter, seen->values);
   if (!admitted) return std::nullopt;
   if (torch) return Consumed{.values = seen->values, .slack = {}};

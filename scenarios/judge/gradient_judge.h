@@ -68,9 +68,9 @@ class GradientJudge {
   std::vector<Seen> gather_all(WorldView const& world);
   float admit_norm(WorldView const& world, std::vector<Seen> const& seen);
   void admit_clipped(WorldView const& world, Seen const& seen, Factor const& factor);
-  /// The first element outside, which is reported with this message.
+  /// The first element outside is reported as this breach.
   bool admit(WorldView const& world, int parameter, Bounds const& bounds,
-             std::span<float const> values, char const* message);
+             std::span<float const> values, Breach breach);
   std::span<float const> older(int parameter) const;
   float inverse(float loss_scale) const;
 

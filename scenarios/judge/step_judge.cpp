@@ -72,9 +72,9 @@ bool StepJudge::admit(Place const& place, oracle::Admissible const& bound, float
     used_ = std::max(used_, bound.used(actual));
     return true;
   }
-  findings_.add_outside(values_.place_of(place.world, place.parameter, place.kind, place.index),
-                        bound, actual,
-                        "no order of operations makes this of what was there before the step");
+  findings_.add_outside(Breach::outside_step,
+                        values_.place_of(place.world, place.parameter, place.kind, place.index),
+                        bound, actual);
   return false;
 }
 
@@ -88,7 +88,7 @@ void StepJudge::admit_torch(WorldView const& world, int parameter,
   bool m_is_right = true, v_is_right = true, weight_is_right = true;
   auto const differs = [&](TensorKind kind, std::size_t i, float expected, float actual) {
     findings_.add_values(
-        "values.bitwise", values_.place_of(world, parameter, kind, static_cast<std::int64_t>(i)),
+        Law::values_bitwise, values_.place_of(world, parameter, kind, static_cast<std::int64_t>(i)),
         {.expected = expected, .actual = actual, .ulps = oracle::ulp_distance(expected, actual)});
     return false;
   };

@@ -1,7 +1,5 @@
 #include "scenarios/judge/value_judge.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <string>
 
@@ -21,10 +19,6 @@ constexpr std::int64_t block_numel = 4096;
 constexpr std::int64_t small_tensor_numel = 1 << 16;
 constexpr std::int64_t sample_stride = 97;
 
-std::string rows_text(std::int64_t begin, std::int64_t end) {
-  return fmt::format("rows [{}, {})", begin, end);
-}
-
 /// REQUIRES: the parameter has such a tensor.
 NumberFormat format_of(ParameterSpec const& spec, TensorKind kind) {
   return oracle::stored_format(spec.formats, kind).value();
@@ -41,18 +35,6 @@ RankScaling comparable(RankScaling const& scaling, bool stepped) {
   return {.loss_scale = scaling.loss_scale,
           .skipped = stepped && scaling.skipped,
           .growth_tracker = scaling.growth_tracker};
-}
-
-std::string text_of(AdamConfig const& config) {
-  return fmt::format("{} lr {} betas {} {} eps {} weight_decay {}{}",
-                     config.mode == AdamMode::adamw ? "adamw" : "adam",
-                     decimal(config.learning_rate), decimal(config.beta1), decimal(config.beta2),
-                     decimal(config.epsilon), decimal(config.weight_decay),
-                     config.bias_correction ? "" : " without bias correction");
-}
-
-std::string presence(bool has_gradient) {
-  return has_gradient ? "a gradient" : "no gradient";
 }
 
 /// What each rank was fed, times the loss scale, in the place of its microbatches: a rank that gets
@@ -75,10 +57,10 @@ oracle::MicrobatchReader fed_reader(WorldView const& world, oracle::Model const&
 
 // Rows are the oracle's layout, not the engine's word: an engine that lost rows must not be
 // compared with nothing.
-ValueJudge::Rows ValueJudge::rows_of(WorldView const& world, int rank, int parameter,
-                                     TensorKind kind) const {
+ValueJudge::HeldRows ValueJudge::rows_of(WorldView const& world, int rank, int parameter,
+                                         TensorKind kind) const {
   auto const& spec = reference_.model().spec(parameter);
-  Rows rows;
+  HeldRows rows;
   int const shards = world.shard_count();
   rows.range = oracle::shard_rows(spec.rows(), {.rank = rank % shards, .world_size = shards});
   rows.first_element = rows.range.begin * spec.row_numel();
@@ -89,22 +71,24 @@ ValueJudge::Rows ValueJudge::rows_of(WorldView const& world, int rank, int param
   return rows;
 }
 
-void ValueJudge::report_other_rows(Rows const& rows, int rank, int parameter, TensorKind kind) {
+void ValueJudge::report_other_rows(HeldRows const& rows, int rank, int parameter, TensorKind kind) {
   auto const& spec = reference_.model().spec(parameter);
   bool const same_rows =
       rows.held.row_begin == rows.range.begin && rows.held.row_end == rows.range.end;
-  std::string const expected = rows_text(rows.range.begin, rows.range.end) + " in " +
-                               std::string(name_of(format_of(spec, kind)));
-  std::string const actual = rows_text(rows.held.row_begin, rows.held.row_end) + " in " +
-                             std::string(name_of(rows.held.format));
   bool const stored = rows.held.numel() > 0 || !same_rows;
   bool const other_type = same_rows && rows.held.numel() == rows.numel;
-  findings_.add(
-      law_, {.rank = rank, .tensor = tensor_name(spec, kind), .index = rows.first_element},
-      {.expected = expected,
-       .actual = stored ? actual : "no storage for them",
-       .message = other_type ? "the rank stores its rows in another type than the recipe names"
-                             : "the rank does not hold the rows that the layout gives it"});
+  Violation violation{
+      .law = law_,
+      .breach = other_type ? Breach::other_type : Breach::other_rows,
+      .rank = rank,
+      .subject = Tensor{.parameter = spec.name, .kind = kind},
+      .index = rows.first_element,
+      .expected =
+          Rows{.begin = rows.range.begin, .end = rows.range.end, .format = format_of(spec, kind)}};
+  if (stored)
+    violation.actual =
+        Rows{.begin = rows.held.row_begin, .end = rows.held.row_end, .format = rows.held.format};
+  findings_.add(std::move(violation));
 }
 
 bool ValueJudge::is_compared(WorldView const& world, int rank, int parameter,
@@ -114,7 +98,7 @@ bool ValueJudge::is_compared(WorldView const& world, int rank, int parameter,
   return !comes_and_goes || world.has_gradient(rank, parameter);
 }
 
-std::span<float const> ValueJudge::expected(Rows const& rows, int parameter,
+std::span<float const> ValueJudge::expected(HeldRows const& rows, int parameter,
                                             TensorKind kind) const {
   return reference_.model()
       .tensor(parameter, kind)
@@ -125,7 +109,7 @@ bool ValueJudge::agrees(WorldView const& world, int parameter, TensorKind kind) 
   std::vector<float> room;
   for (int rank = 0; rank < world.rank_count(); ++rank) {
     if (!is_compared(world, rank, parameter, kind)) continue;
-    Rows const rows = rows_of(world, rank, parameter, kind);
+    HeldRows const rows = rows_of(world, rank, parameter, kind);
     if (!rows.usable) return false;
     auto const held = values_of(rows.held, room);
     if (oracle::first_difference(expected(rows, parameter, kind), held)) return false;
@@ -137,7 +121,7 @@ void ValueJudge::compare(WorldView const& world, int parameter, TensorKind kind)
   for (int rank = 0; rank < world.rank_count(); ++rank) {
     if (findings_.full(law_)) return;
     if (!is_compared(world, rank, parameter, kind)) continue;
-    Rows const rows = rows_of(world, rank, parameter, kind);
+    HeldRows const rows = rows_of(world, rank, parameter, kind);
     if (!rows.usable) {
       report_other_rows(rows, rank, parameter, kind);
       continue;
@@ -153,23 +137,23 @@ void ValueJudge::compare(WorldView const& world, int parameter, TensorKind kind)
         oracle::ulp_distance(difference->expected, difference->actual, rows.held.format);
     findings_.add_values(law_,
                          {.rank = rank,
-                          .tensor = tensor_name(reference_.model().spec(parameter), kind),
+                          .subject = Tensor{.parameter = parameter_name(parameter), .kind = kind},
                           .index = rows.first_element + difference->index},
                          *difference);
   }
 }
 
 // The first replica is held to the oracle, the others to the first.
-void ValueJudge::compare_with_replica(WorldView const& world, Rows const& rows, int rank,
+void ValueJudge::compare_with_replica(WorldView const& world, HeldRows const& rows, int rank,
                                       int parameter, TensorKind kind) {
-  Rows const first = rows_of(world, rank % world.shard_count(), parameter, kind);
+  HeldRows const first = rows_of(world, rank % world.shard_count(), parameter, kind);
   if (!first.usable) return;
   auto const difference =
       oracle::first_difference(values_of(first.held, replica_room_), values_of(rows.held, room_));
   if (!difference) return;
-  findings_.add_values("ranks.agree",
+  findings_.add_values(Law::ranks_agree,
                        {.rank = rank,
-                        .tensor = tensor_name(reference_.model().spec(parameter), kind),
+                        .subject = Tensor{.parameter = parameter_name(parameter), .kind = kind},
                         .index = rows.first_element + difference->index},
                        *difference);
 }
@@ -181,17 +165,19 @@ void ValueJudge::compare_whole(WorldView const& world, int parameter, TensorKind
     if (!seen) continue;
     auto const& spec = reference_.model().spec(parameter);
     if (seen->numel() != spec.numel()) {
-      findings_.add(law_, {.rank = rank, .tensor = tensor_name(spec, kind)},
-                    {.expected = fmt::format("{} elements", spec.numel()),
-                     .actual = fmt::format("{} elements", seen->numel()),
-                     .message = "what the rank sees as the whole tensor is another one"});
+      findings_.add({.law = law_,
+                     .breach = Breach::other_size,
+                     .rank = rank,
+                     .subject = Tensor{.parameter = spec.name, .kind = kind},
+                     .expected = Count{spec.numel()},
+                     .actual = Count{seen->numel()}});
       continue;
     }
     auto const difference = oracle::first_difference(expected, values_of(*seen, room_));
     if (difference)
       findings_.add_values(law_,
                            {.rank = rank,
-                            .tensor = tensor_name(spec, kind) + " (whole)",
+                            .subject = Tensor{.parameter = spec.name, .kind = kind, .whole = true},
                             .index = difference->index},
                            *difference);
   }
@@ -202,7 +188,7 @@ std::optional<ValueJudge::Gathered> ValueJudge::gather(WorldView const& world, i
   Gathered whole;
   whole.values.resize(static_cast<std::size_t>(reference_.model().spec(parameter).numel()));
   for (int rank = 0; rank < world.shard_count(); ++rank) {
-    Rows const rows = rows_of(world, rank, parameter, kind);
+    HeldRows const rows = rows_of(world, rank, parameter, kind);
     if (!rows.usable) {
       report_other_rows(rows, rank, parameter, kind);
       return std::nullopt;
@@ -219,7 +205,7 @@ Findings::Place ValueJudge::place_of(WorldView const& world, int parameter, Tens
   auto const& spec = reference_.model().spec(parameter);
   std::int64_t const chunk = oracle::chunk_rows(spec.rows(), world.shard_count());
   return {.rank = static_cast<int>(index / spec.row_numel() / chunk),
-          .tensor = tensor_name(spec, kind),
+          .subject = Tensor{.parameter = spec.name, .kind = kind},
           .index = index};
 }
 
@@ -230,21 +216,24 @@ void ValueJudge::compare_flags(WorldView const& world) {
   for (int p = 0; p < model.parameter_count(); ++p) {
     for (int rank = 0; rank < world.rank_count(); ++rank) {
       bool const first = rank == 0;
-      char const* const law = first ? law_ : "ranks.agree";
-      std::string const against = first ? "the oracle" : "rank 0";
+      Law const law = first ? law_ : Law::ranks_agree;
       bool const gradient = first ? model.has_gradient(p) : world.has_gradient(0, p);
       if (world.has_gradient(rank, p) != gradient)
-        findings_.add(law,
-                      {.rank = rank, .tensor = tensor_name(model.spec(p), TensorKind::gradient)},
-                      {.expected = presence(gradient),
-                       .actual = presence(!gradient),
-                       .message = "the rank differs from " + against + " about having a gradient"});
+        findings_.add(
+            {.law = law,
+             .breach = Breach::gradient_presence,
+             .rank = rank,
+             .subject = Tensor{.parameter = parameter_name(p), .kind = TensorKind::gradient},
+             .expected = Presence{gradient},
+             .actual = Presence{!gradient}});
       std::int64_t const steps = first ? model.step_count(p) : world.step_count(0, p);
       if (world.step_count(rank, p) != steps)
-        findings_.add(law, {.rank = rank, .tensor = model.spec(p).name + "/step"},
-                      {.expected = std::to_string(steps),
-                       .actual = std::to_string(world.step_count(rank, p)),
-                       .message = "the rank's step counter differs from " + against});
+        findings_.add({.law = law,
+                       .breach = Breach::other_step_count,
+                       .rank = rank,
+                       .subject = StepCount{parameter_name(p)},
+                       .expected = Count{steps},
+                       .actual = Count{world.step_count(rank, p)}});
     }
   }
 }
@@ -281,10 +270,12 @@ void ValueJudge::compare_groups(WorldView const& world) {
   for (int rank = 0; rank < world.rank_count(); ++rank) {
     for (int g = 0; g < model.group_count(); ++g) {
       if (groups_agree(world, rank, g)) continue;
-      findings_.add(law_, {.rank = rank},
-                    {.expected = text_of(model.group(g)),
-                     .actual = text_of(world.group(rank, g)),
-                     .message = fmt::format("the rank's settings of group {} differ", g)});
+      findings_.add({.law = law_,
+                     .breach = Breach::other_settings,
+                     .rank = rank,
+                     .subject = GroupSettings{g},
+                     .expected = model.group(g),
+                     .actual = world.group(rank, g)});
     }
   }
 }
@@ -302,24 +293,25 @@ void ValueJudge::compare_scaling(WorldView const& world, bool stepped) {
 }
 
 void ValueJudge::compare_scaling(int rank, RankScaling const& expected, RankScaling const& actual) {
-  std::string_view const law = rank == 0 ? law_ : "ranks.agree";
-  std::string const against = rank == 0 ? "the oracle's" : "rank 0's";
-  auto const compare = [&](std::string_view what, float right, float found) {
+  Law const law = rank == 0 ? law_ : Law::ranks_agree;
+  auto const compare = [&](ScalingNumber what, float right, float found) {
     if (oracle::ulp_distance(right, found) == 0) return;
-    findings_.add(law, {.rank = rank, .tensor = std::string(what)},
-                  {.expected = hexadecimal(right),
-                   .actual = hexadecimal(found),
-                   .message = fmt::format("the rank's {} differs from {}", what, against)});
+    findings_.add({.law = law,
+                   .breach = Breach::other_scaling,
+                   .rank = rank,
+                   .subject = what,
+                   .expected = Number(right),
+                   .actual = Number(found)});
   };
-  compare("loss scale", expected.loss_scale, actual.loss_scale);
-  compare("skip of the last step", expected.skipped ? 1.0F : 0.0F, actual.skipped ? 1.0F : 0.0F);
-  compare("inverse of the loss scale", expected.inverse, actual.inverse);
-  compare("norm", expected.norm, actual.norm);
-  compare("clip coefficient", expected.coefficient, actual.coefficient);
-  compare("maximal norm", expected.max_norm.value_or(0), actual.max_norm.value_or(0));
-  compare("growth tracker", static_cast<float>(expected.growth_tracker),
+  compare(ScalingNumber::loss_scale, expected.loss_scale, actual.loss_scale);
+  compare(ScalingNumber::skipped, expected.skipped ? 1.0F : 0.0F, actual.skipped ? 1.0F : 0.0F);
+  compare(ScalingNumber::inverse, expected.inverse, actual.inverse);
+  compare(ScalingNumber::norm, expected.norm, actual.norm);
+  compare(ScalingNumber::coefficient, expected.coefficient, actual.coefficient);
+  compare(ScalingNumber::max_norm, expected.max_norm.value_or(0), actual.max_norm.value_or(0));
+  compare(ScalingNumber::growth_tracker, static_cast<float>(expected.growth_tracker),
           static_cast<float>(actual.growth_tracker));
-  compare("hysteresis", static_cast<float>(expected.hysteresis),
+  compare(ScalingNumber::hysteresis, static_cast<float>(expected.hysteresis),
           static_cast<float>(actual.hysteresis));
 }
 
@@ -327,12 +319,12 @@ void ValueJudge::compare_gathered(WorldView const& world, int parameter, std::ui
   for (int rank = 0; rank < world.rank_count(); ++rank) {
     auto const seen = world.gathered_fingerprint(rank, parameter);
     if (!seen || *seen == expected) continue;
-    findings_.add("values.bitwise",
-                  {.rank = rank, .tensor = reference_.model().spec(parameter).name},
-                  {.expected = "fingerprint " + std::to_string(expected),
-                   .actual = "fingerprint " + std::to_string(*seen),
-                   .message = "the whole parameter that backward gathered differs from the "
-                              "oracle's"});
+    findings_.add({.law = Law::values_bitwise,
+                   .breach = Breach::other_gathered,
+                   .rank = rank,
+                   .subject = Tensor{.parameter = parameter_name(parameter)},
+                   .expected = Digest{expected},
+                   .actual = Digest{*seen}});
   }
 }
 
@@ -343,7 +335,7 @@ void ValueJudge::admit_gradient(WorldView const& world, int parameter, std::int6
   auto const read = world.fed(0, parameter) ? fed_reader(world, reference_.model(), parameter)
                                             : reference_.reader(parameter, backward);
   for (int rank = 0; rank < world.shard_count(); ++rank) {  // replicas: compare()
-    Rows const rows = rows_of(world, rank, parameter, TensorKind::gradient);
+    HeldRows const rows = rows_of(world, rank, parameter, TensorKind::gradient);
     if (!rows.usable) return report_other_rows(rows, rank, parameter, TensorKind::gradient);
     auto const held = values_of(rows.held, room);
     for (std::int64_t begin = 0; begin < rows.numel; begin += block_numel) {
@@ -381,10 +373,11 @@ void ValueJudge::admit_block(int rank, int parameter, oracle::MicrobatchReader c
     float const value = actual[static_cast<std::size_t>(i)];
     if (!bound.contains(value)) {
       return findings_.add_outside(
+          Breach::outside_reduction,
           {.rank = rank,
-           .tensor = tensor_name(model.spec(parameter), TensorKind::gradient),
+           .subject = Tensor{.parameter = parameter_name(parameter), .kind = TensorKind::gradient},
            .index = begin + i},
-          bound, value, "no order of summation leads to this gradient");
+          bound, value);
     }
     if (small || i % sample_stride == 0)
       interval_used_ = std::max(interval_used_, bound.used(value));

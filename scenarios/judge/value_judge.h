@@ -20,7 +20,7 @@ class ValueJudge {
       : reference_(reference), findings_(findings) {}
 
   /// The law that values, counters and settings which differ from the oracle's break.
-  void judge_as(char const* law) { law_ = law; }
+  void judge_as(Law law) { law_ = law; }
 
   /// Has compare() nothing to report? Tensors may be asked about on several threads.
   bool agrees(WorldView const& world, int parameter, TensorKind kind) const;
@@ -66,27 +66,30 @@ class ValueJudge {
 
  private:
   /// The rows of a tensor that a rank should hold, and whether it does.
-  struct Rows {
+  struct HeldRows {
     oracle::RowRange range;
     std::int64_t first_element = 0;
     std::int64_t numel = 0;
     Shard held;
     bool usable = false;
   };
+  std::string const& parameter_name(int parameter) const {
+    return reference_.model().spec(parameter).name;
+  }
   void compare_scaling(int rank, RankScaling const& expected, RankScaling const& actual);
-  void compare_with_replica(WorldView const& world, Rows const& rows, int rank, int parameter,
+  void compare_with_replica(WorldView const& world, HeldRows const& rows, int rank, int parameter,
                             TensorKind kind);
   bool groups_agree(WorldView const& world, int rank, int group) const;
-  Rows rows_of(WorldView const& world, int rank, int parameter, TensorKind kind) const;
-  void report_other_rows(Rows const& rows, int rank, int parameter, TensorKind kind);
+  HeldRows rows_of(WorldView const& world, int rank, int parameter, TensorKind kind) const;
+  void report_other_rows(HeldRows const& rows, int rank, int parameter, TensorKind kind);
   bool is_compared(WorldView const& world, int rank, int parameter, TensorKind kind) const;
-  std::span<float const> expected(Rows const& rows, int parameter, TensorKind kind) const;
+  std::span<float const> expected(HeldRows const& rows, int parameter, TensorKind kind) const;
   void admit_block(int rank, int parameter, oracle::MicrobatchReader const& read,
                    std::int64_t begin, std::span<float const> actual);
 
   Reference& reference_;
   Findings& findings_;
-  char const* law_ = "values.bitwise";
+  Law law_ = Law::values_bitwise;
   double interval_used_ = 0;
   std::vector<float> room_;  // for values of 16 bits, one tensor after the other
   std::vector<float> replica_room_;

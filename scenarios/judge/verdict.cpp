@@ -95,7 +95,7 @@ bool Verdict::after(Primitive const& operation, WorldView const& world) {
   if (small_ || looks) compare_all(world);
   // To gather where ranks are known to differ may never end.
   if (looks && !findings_.any()) compare_whole(world);
-  values_.judge_as("values.bitwise");
+  values_.judge_as(Law::values_bitwise);
   compare_resources(operation, world);
   return !findings_.any() || small_;
 }
@@ -244,15 +244,15 @@ void Verdict::crashed(Primitive const& save, bool returned) {
     reference_.save_maybe(save.checkpoint);
 }
 
-void Verdict::damaged(Primitive const&, std::string const& what) {
-  damage_ = what;
+void Verdict::damaged(Primitive const&, DamagedFiles const& files) {
+  damage_ = files;
 }
 
 // Engines that still have a state have the one from before; in a new world that is nothing.
 void Verdict::refused(Primitive const& load, EngineFailure const& why, WorldView const* world) {
   findings_.at_operation(load.entry);
   if (world != nullptr && !unloaded_) {
-    values_.judge_as("error.clean");
+    values_.judge_as(Law::error_clean);
     values_.compare_flags(*world);
     values_.compare_groups(*world);
     values_.compare_scaling(*world);
@@ -261,15 +261,18 @@ void Verdict::refused(Primitive const& load, EngineFailure const& why, WorldView
   bool const own = reference_.must_exist(load.checkpoint);
   if (own && !damage_.empty()) {
     if (why.reason != "damaged_checkpoint")
-      findings_.add("checkpoint.integrity", {.rank = why.rank},
-                    {.expected = "a refusal: damaged_checkpoint",
-                     .actual = why.reason + ": " + why.message,
-                     .message = "damage was taken for something else: " + damage_});
+      findings_.add({.law = Law::checkpoint_integrity,
+                     .breach = Breach::damage_misjudged,
+                     .rank = why.rank,
+                     .subject = damage_,
+                     .reason = why.reason,
+                     .text = why.message});
   } else if (own) {
-    findings_.add(law_of_load(load), {.rank = why.rank},
-                  {.expected = "what was saved",
-                   .actual = why.reason + ": " + why.message,
-                   .message = "a checkpoint that must be there, whole, is not loaded"});
+    findings_.add({.law = law_of_load(load),
+                   .breach = Breach::not_loaded,
+                   .rank = why.rank,
+                   .reason = why.reason,
+                   .text = why.message});
   }
 }
 

@@ -21,6 +21,7 @@
 #include "scenarios/seam/capabilities.h"
 #include "scenarios/seam/program_walk.h"
 #include "scenarios/seam/result.h"
+#include "scenarios/seam/violation.h"
 
 namespace adamant::scenarios {
 
@@ -137,7 +138,8 @@ struct EngineFailure {
   std::string reason = "";  // the id of a refusal; empty: it had no business to fail
   int rank = 0;
   int operation = -1;
-  std::string message = "";
+  Call call = {};            // of an engine outside the process: what it was asked
+  std::string message = "";  // what it said
 };
 
 /// Who looks at the world. Calls come from one thread at a time.
@@ -160,7 +162,7 @@ class Observer {
   /// The world crashed at a save, which had returned on every rank or not; there is no after().
   virtual void crashed(Primitive const& /*save*/, bool /*returned*/) {}
   /// Somebody spoils a checkpoint that is about to be loaded.
-  virtual void damaged(Primitive const& /*load*/, std::string const& /*what*/) {}
+  virtual void damaged(Primitive const& /*load*/, DamagedFiles const& /*files*/) {}
   /// All ranks refused to load, for a reason of the contract's; there is no after(). `world` is
   /// null where the engines say that they hold no state now; else nothing has changed.
   virtual void refused(Primitive const& /*load*/, EngineFailure const& /*why*/,
@@ -188,7 +190,7 @@ struct EngineTask {
 
 /// What the world noticed while the engine executed.
 struct EngineEnd {
-  std::vector<ViolationReport> violations;
+  std::vector<Violation> violations;
   std::optional<EngineFailure> failure;  // the first
   std::vector<std::string> notes;        // for the reader of a result, each once
   std::vector<std::uint32_t> choices;

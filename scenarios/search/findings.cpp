@@ -12,6 +12,7 @@
 #include "real/bug_table.h"
 #include "scenarios/language/yaml/write.h"
 #include "scenarios/report/output_file.h"
+#include "scenarios/seam/engine.h"
 #include "scenarios/search/minimize/document.h"
 #include "scenarios/search/minimize/weight.h"
 
@@ -36,7 +37,7 @@ Finding as_found(Failure const& failure, Scenario scenario, std::string note) {
 bool breaks_law_of_its_bug(Finding const& finding) {
   auto const bugs = real::all_bugs();
   return std::any_of(bugs.begin(), bugs.end(), [&](real::BugInfo const& bug) {
-    return finding.scenario.bug == bug.id && finding.symptom.id == bug.law;
+    return finding.scenario.bug == bug.id && id_of(finding.symptom) == bug.law;
   });
 }
 

@@ -48,7 +48,7 @@ TEST(Reduction, OfEveryBugIsSmallAndSaysTheSameAgain) {
     if (!scenario) continue;  // what random search finds is the hunt's to say
     Reduction const reduction = reduce(*scenario, {});
     ASSERT_EQ(reduction.end, Reduction::End::minimized) << bug.id;
-    EXPECT_EQ(reduction.symptom.id, bug.law) << bug.id;
+    EXPECT_EQ(id_of(reduction.symptom), bug.law) << bug.id;
     std::string const text = write_document(reduction.scenario, reduction.result, reduction.symptom,
                                             std::string(bug.id) + ".yaml");
     Scenario const again = load_scenario_text(text, "again.yaml");
@@ -158,7 +158,7 @@ TEST_F(RunInTurn, AnswersWithNothingAfterAnInterrupt) {
 
 using ReductionForAPeer = RunInTurn;
 
-TEST_F(ReductionForAPeer, KeepsWhatWasSaidOfTheLaw) {
+TEST_F(ReductionForAPeer, KeepsHowTheLawWasBroken) {
   ReduceOptions options;
   options.run.engine = "exec:exec " + python() +
                        " " ADAMANT_SOURCE_DIR "/scenarios/peers/client/testing/stub_engine.py";
@@ -166,10 +166,10 @@ TEST_F(ReductionForAPeer, KeepsWhatWasSaidOfTheLaw) {
   learns.program = {operation(Train{.count = 1})};
   Reduction const reduction = reduce(learns, options);
   ASSERT_EQ(reduction.end, Reduction::End::minimized) << reduction.first.reason;
-  ViolationReport const* const violation = violation_of(reduction.first, reduction.symptom);
+  Violation const* const violation = violation_of(reduction.first, reduction.symptom);
   ASSERT_NE(violation, nullptr);
-  EXPECT_FALSE(reduction.symptom.said.empty());
-  EXPECT_EQ(reduction.symptom.said, what_is_said(*violation));
+  EXPECT_FALSE(reduction.symptom.likeness.empty());
+  EXPECT_EQ(reduction.symptom.likeness, likeness_of(*violation));
 }
 
 }  // namespace

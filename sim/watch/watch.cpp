@@ -167,7 +167,7 @@ void Watch::judge_reach(void const* address, std::uint64_t bytes, AccessKind kin
     bool const registered = allocation->kind == AllocationKind::registered;
     if (registered && at - allocation->begin < allocation->bytes) return;
   }
-  if (!repeated(Finding::place, nullptr, kind)) report_unreachable(bytes, kind);
+  if (!repeated(Breach::of_other_device, nullptr, kind)) report_unreachable(bytes, kind);
 }
 
 void Watch::judge_registration(void const* address, std::uint64_t bytes, AccessKind kind) {
@@ -309,8 +309,8 @@ void Watch::judge_place(std::uint64_t offset, std::uint64_t bytes, AccessKind ki
   if (place_allowed(slot)) return;
   Allocation const* const allocation = memory_.find_present(region_address(offset));
   if (allocation == nullptr) return;  // outside of everything, which is reported as that
-  if (repeated(Finding::place, allocation, kind)) return;
-  Violation found = violation("access.place");
+  if (repeated(Breach::of_other_device, allocation, kind)) return;
+  Violation found = violation(Law::access_place, Breach::of_other_device);
   std::uint64_t const begin = offset - allocation->begin;
   found.accesses.push_back(describe(now(), kind, allocation, begin, begin + bytes));
   found.message = on_device_

@@ -108,11 +108,9 @@ class Watch final : public Observer {
   bool place_allowed(int slot) const;
   void judge_reach(void const* address, std::uint64_t bytes, AccessKind kind);
 
-  /// What one access can be found guilty of by itself.
-  enum class Finding : std::uint8_t { place, bounds, early, late, unwritten, stale };
   /// Was the same found of this operation and allocation before? A loop over an array would
   /// otherwise describe every element.
-  bool repeated(Finding finding, Allocation const* allocation, AccessKind kind);
+  bool repeated(Breach breach, Allocation const* allocation, AccessKind kind);
   void report_early_release(Allocation const& allocation);
   /// The memory at `offset` that the running node of a graph was captured with, if it is gone.
   Allocation const* stale_at(std::uint64_t offset) const;
@@ -126,7 +124,7 @@ class Watch final : public Observer {
                        Touch const& later, AccessKind kind, std::uint64_t begin, std::uint64_t end);
   Access describe(Touch const& touch, AccessKind kind, Allocation const* allocation,
                   std::uint64_t begin, std::uint64_t end) const;
-  Violation violation(char const* law) const;
+  Violation violation(Law law, Breach breach) const;
   std::string missing_edge(Touch const& earlier, Touch const& later) const;
 
   World& world_;
@@ -167,7 +165,7 @@ class Watch final : public Observer {
   std::vector<Conflict> conflicts_;
   struct Reported {
     std::uint32_t operation;
-    Finding finding;
+    Breach breach;
     AccessKind kind;
     Allocation const* allocation;
     friend bool operator==(Reported const&, Reported const&) = default;

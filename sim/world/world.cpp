@@ -272,9 +272,9 @@ void World::end() {
 }
 
 void World::add_violation(Violation violation) {
-  std::string key = violation.law;
+  std::string key(name_of(violation.law));
   if (violation.accesses.empty()) {
-    key += violation.message;
+    key += violation.message + std::to_string(violation.number);
   }
   for (Access const& access : violation.accesses) {
     key += '|' + access.stream + access.operation + access.kind + access.buffer;

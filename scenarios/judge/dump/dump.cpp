@@ -14,7 +14,7 @@
 #include "oracle/formats/formats.h"
 #include "scenarios/judge/dump/output_error.h"
 #include "scenarios/judge/dump/safetensors.h"
-#include "scenarios/judge/findings.h"
+#include "scenarios/seam/violation.h"
 
 namespace adamant::scenarios {
 
@@ -51,7 +51,8 @@ std::optional<TensorToWrite> whole(WorldView const& world, ParameterSpec const& 
                                    TensorKind kind) {
   auto const format = oracle::stored_format(spec.formats, kind);
   if (!format) return std::nullopt;
-  TensorToWrite tensor{.name = tensor_name(spec, kind), .shape = spec.shape, .stored = *format};
+  TensorToWrite tensor{
+      .name = tensor_name(spec.name, kind), .shape = spec.shape, .stored = *format};
   std::int64_t numel = 0;
   for (int rank = 0; rank < world.shard_count(); ++rank) {
     Shard const shard = world.shard(rank, parameter, kind);

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "scenarios/peers/client/process.h"
+#include "scenarios/report/words.h"
 #include "scenarios/runner/run.h"
 #include "scenarios/runner/testing/scratch.h"
 #include "scenarios/runner/testing/small_scenario.h"
@@ -58,9 +59,8 @@ class HostileEngine : public ::testing::TestWithParam<Case> {
       RunOptions options;
       options.engine = engine();
       RunResult const result = run_scenario(scenario(), options);
-      std::string text = result.message;
-      for (ViolationReport const& violation : result.violations)
-        text += violation.law + ": " + violation.message;
+      std::string text = message_of(result);
+      for (Violation const& violation : result.violations) text += in_one_line(violation);
       return text;
     } catch (PeerError const& error) {
       return error.what();

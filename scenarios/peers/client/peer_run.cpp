@@ -209,7 +209,7 @@ void PeerRun::load(Primitive const& operation) {
     go_on_ = observer_.restarted(operation, *world_);
     if (!go_on_) return;
   }
-  std::string const damage = files_.begin_load(operation.checkpoint);
+  DamagedFiles const damage = files_.begin_load(operation.checkpoint);
   if (!damage.empty()) observer_.damaged(operation, damage);
   auto const reply =
       client_.request("load", {{"directory", files_.path_of(operation.checkpoint).string()}});
@@ -283,17 +283,15 @@ void PeerRun::fail(std::string_view verb, std::vector<RankOutcome> const& outcom
   RankOutcome const& outcome = outcomes[static_cast<std::size_t>(rank)];
   world_.reset();
   go_on_ = false;
-  std::string message = fmt::format("{}: {}", verb, outcome.text);
-  if (outcome.kind == RankOutcome::Kind::timed_out) {
-    ViolationReport report;
-    report.law = "order.deadlock";
-    report.operation = entry;
-    report.rank = rank;
-    report.message = message;
-    end_.violations.push_back(std::move(report));
-  }
+  Call const call{.verb = std::string(verb), .ending = outcome.ending, .status = outcome.status};
+  if (outcome.kind == RankOutcome::Kind::timed_out)
+    end_.violations.push_back({.law = Law::order_deadlock,
+                               .breach = Breach::no_answer,
+                               .operation = entry,
+                               .rank = rank,
+                               .subject = call});
   end_.failure =
-      EngineFailure{.reason = "", .rank = rank, .operation = entry, .message = std::move(message)};
+      EngineFailure{.rank = rank, .operation = entry, .call = call, .message = outcome.text};
 }
 
 void PeerRun::fold() {

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "oracle/formats/formats.h"
+#include "scenarios/report/words.h"
 
 namespace adamant::scenarios {
 
@@ -58,7 +59,9 @@ std::vector<PeerWorld::Rank> PeerWorld::ask(bool whole) const {
   auto const outcomes = replies::outcomes_of(reply, parts_.ranks);
   for (std::size_t rank = 0; rank < outcomes.size(); ++rank)
     if (outcomes[rank].kind != RankOutcome::Kind::ok)
-      refuse(static_cast<int>(rank), outcomes[rank].text);
+      refuse(static_cast<int>(rank),
+             ending_in_words({.ending = outcomes[rank].ending, .status = outcomes[rank].status},
+                             outcomes[rank].text));
   std::vector<Rank> ranks;
   for (ReportedState& state :
        replies::states_of(reply, parts_.parameters, parts_.groups, parts_.ranks)) {

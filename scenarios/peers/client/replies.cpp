@@ -168,26 +168,27 @@ void add_checkpoints(Capabilities& capabilities, Field const& field) {
   capabilities.carries_groups = field.at("carries_groups").boolean();
 }
 
-std::string text_of(Json const& rank, std::string const& outcome) {
-  if (outcome == "error" && rank.contains("error") && rank["error"].is_object()) {
-    Json const& error = rank["error"];
-    return fmt::format("{}: {}", error.value("type", "error"), error.value("text", ""));
-  }
-  if (outcome == "died" && rank.contains("signal"))
-    return fmt::format("the process of the rank died of signal {}", rank["signal"].dump());
-  if (outcome == "died")
-    return fmt::format("the process of the rank ended with exit status {}",
-                       rank.value("exit_status", Json()).dump());
-  return "the rank did not answer in time";
+/// An error that explains itself has a type and a text.
+void take_error(RankOutcome& outcome, Json const& answer) {
+  if (!answer.contains("error") || !answer["error"].is_object()) return;
+  Json const& error = answer["error"];
+  outcome.type = error.value("type", "");
+  if (outcome.kind != RankOutcome::Kind::error) return;
+  outcome.ending = Ending::error;
+  outcome.text = fmt::format("{}: {}", error.value("type", "error"), error.value("text", ""));
+}
+
+void take_death(RankOutcome& outcome, Json const& rank) {
+  outcome.ending = rank.contains("signal") ? Ending::signal : Ending::exit;
+  outcome.status = outcome.ending == Ending::signal ? rank["signal"].dump()
+                                                    : rank.value("exit_status", Json()).dump();
 }
 
 RankOutcome outcome_of(Field const& rank, Json const& json) {
   constexpr auto words = std::to_array<std::string_view>({"ok", "error", "died", "timed_out"});
-  RankOutcome outcome{.kind = rank.at("outcome").word<RankOutcome::Kind>(words), .text = ""};
-  if (outcome.kind != RankOutcome::Kind::ok)
-    outcome.text = text_of(json, json["outcome"].get<std::string>());
-  if (json.contains("error") && json["error"].is_object())
-    outcome.type = json["error"].value("type", "");
+  RankOutcome outcome{.kind = rank.at("outcome").word<RankOutcome::Kind>(words)};
+  if (outcome.kind == RankOutcome::Kind::died) take_death(outcome, json);
+  take_error(outcome, json);
   return outcome;
 }
 
@@ -283,11 +284,14 @@ Arithmetic arithmetic_of(PeerReply const& open, Arithmetic usual) {
 std::vector<RankOutcome> outcomes_of(PeerReply const& reply, int count) {
   bool const nobody = reply.json.contains("ranks") && reply.json["ranks"].empty();
   if (nobody && reply.json["outcome"] == "died")  // in open, before ranks were known
-    return {static_cast<std::size_t>(count),
-            RankOutcome{.kind = RankOutcome::Kind::died, .text = "the world died"}};
-  if (!reply.json.contains("ranks") && reply.json.contains("error"))
-    return {static_cast<std::size_t>(count),
-            RankOutcome{.kind = RankOutcome::Kind::error, .text = text_of(reply.json, "error")}};
+    return {static_cast<std::size_t>(count), RankOutcome{.kind = RankOutcome::Kind::died,
+                                                         .ending = Ending::error,
+                                                         .text = "the world died"}};
+  if (!reply.json.contains("ranks") && reply.json.contains("error")) {
+    RankOutcome outcome{.kind = RankOutcome::Kind::error};
+    take_error(outcome, reply.json);
+    return {static_cast<std::size_t>(count), outcome};
+  }
   auto const ranks = ranks_of(reply, count);
   std::vector<RankOutcome> outcomes;
   for (std::size_t rank = 0; rank < ranks.size(); ++rank)

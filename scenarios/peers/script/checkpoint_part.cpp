@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "scenarios/peers/script/damage_part.h"
+#include "scenarios/peers/script/expected.h"
 #include "scenarios/peers/script/model_part.h"
 #include "scenarios/peers/script/observation.h"
-#include "scenarios/peers/script/violation_text.h"
 
 namespace adamant::scenarios::script {
 
@@ -164,17 +164,26 @@ std::string reader_of(Draft& draft, Manner const& manner, std::string const& pat
   return fmt::format("storage_reader=HuggingFaceStorageReader({})", path);
 }
 
+/// Where nothing can be read, any parameter shows it.
+int parameter_read(Draft const& draft) {
+  return std::max(draft.names.find(parameter_of(draft.plan.violation)), 0);
+}
+
 /// The key of a checkpoint that the violation is about, or of any parameter.
-std::string key_of(Draft const& draft, Subject const& subject) {
-  std::string const name = draft.names.in_state(std::max(draft.names.find(subject.parameter), 0));
-  bool const state = subject.kind == "step" || subject.kind.starts_with("exp_avg");
-  return state ? fmt::format("optim.state.{}.{}", name, subject.kind) : "model." + name;
+std::string key_of(Draft const& draft) {
+  Violation const& violation = draft.plan.violation;
+  std::string const name = draft.names.in_state(parameter_read(draft));
+  if (about<StepCount>(violation) != nullptr) return fmt::format("optim.state.{}.step", name);
+  auto const* const tensor = about<Tensor>(violation);
+  bool const moment = tensor != nullptr && (tensor->kind == TensorKind::exp_avg ||
+                                            tensor->kind == TensorKind::exp_avg_sq);
+  return moment ? fmt::format("optim.state.{}.{}", name, name_of(tensor->kind)) : "model." + name;
 }
 
 /// What the key is read into: values that nothing was saved with.
-std::string place_for(Draft const& draft, World const& world, Subject const& subject) {
-  if (subject.kind == "step") return "torch.tensor(-1.0)";
-  auto const parameter = static_cast<std::size_t>(std::max(draft.names.find(subject.parameter), 0));
+std::string place_for(Draft const& draft, World const& world) {
+  if (about<StepCount>(draft.plan.violation) != nullptr) return "torch.tensor(-1.0)";
+  auto const parameter = static_cast<std::size_t>(parameter_read(draft));
   NumberFormat const format = weight_format(world);
   return fmt::format("torch.full([{}], torch.nan{})",
                      fmt::join(draft.plan.scenario.params[parameter].shape, ", "),
@@ -228,9 +237,8 @@ void write_reading(Draft& draft) {
   Act const& load = world.passages.front().acts.front();
   Manner const manner = manner_of(draft.plan.scenario);
   for (Fault const& fault : load.faults) write_damage(draft, world, load, fault);
-  Subject const subject = subject_of(draft.plan.violation);
-  draft.code.line("tensor = " + place_for(draft, world, subject));
-  draft.code.call("dcp.load", {fmt::format("{{\"{}\": tensor}}", key_of(draft, subject)),
+  draft.code.line("tensor = " + place_for(draft, world));
+  draft.code.call("dcp.load", {fmt::format("{{\"{}\": tensor}}", key_of(draft)),
                                reader_of(draft, manner, path_of(load))});
 }
 
