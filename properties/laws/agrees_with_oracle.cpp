@@ -9,7 +9,7 @@
 #include <cstdlib>
 
 #include "properties/laws/law.h"
-#include "scenarios/run/run.h"
+#include "scenarios/runner/run.h"
 
 namespace adamant::properties {
 namespace {

@@ -8,7 +8,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "properties/laws/law.h"
-#include "scenarios/model/rounding_scale.h"
+#include "scenarios/language/rounding_scale.h"
 
 namespace adamant::properties {
 namespace {

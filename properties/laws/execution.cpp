@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "oracle/compare/first_difference.h"
-#include "scenarios/run/gradients/keys.h"
-#include "scenarios/run/gradients/values.h"
+#include "scenarios/gradients/keys.h"
+#include "scenarios/gradients/values.h"
 
 namespace adamant::properties {
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "scenarios/model/scenario.h"
-#include "scenarios/run/engine_seam.h"
+#include "scenarios/language/scenario.h"
+#include "scenarios/seam/engine.h"
 
 namespace adamant::properties {
 
@@ -45,7 +45,7 @@ using LookAtWorld =
 /// Executes `scenario` to its end, whatever the world notices on the way, and calls `look` after
 /// every operation.
 ///
-/// REQUIRES: the scenario is supported (scenarios/model/support.h).
+/// REQUIRES: the scenario is supported (scenarios/seam/support.h).
 Execution execute(scenarios::Scenario scenario, ExecutionOptions const& options = {},
                   LookAtWorld const& look = {});
 

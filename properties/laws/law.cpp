@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "scenarios/yaml/write.h"
+#include "scenarios/language/yaml/write.h"
 
 namespace adamant::scenarios {
 

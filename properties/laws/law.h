@@ -7,8 +7,8 @@
 #include <string>
 
 #include "properties/laws/execution.h"
-#include "scenarios/generate/generate.h"
-#include "scenarios/model/scenario.h"
+#include "scenarios/language/scenario.h"
+#include "scenarios/search/generate/generate.h"
 
 namespace adamant::scenarios {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "properties/laws/law.h"
-#include "scenarios/model/support.h"
+#include "scenarios/seam/support.h"
 
 namespace adamant::properties {
 namespace {

@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "properties/laws/law.h"
-#include "scenarios/minimize/minimize.h"
-#include "scenarios/run/run.h"
-#include "scenarios/yaml/load.h"
-#include "scenarios/yaml/write.h"
+#include "scenarios/language/yaml/load.h"
+#include "scenarios/language/yaml/write.h"
+#include "scenarios/runner/run.h"
+#include "scenarios/search/minimize/minimize.h"
 
 namespace adamant::properties {
 namespace {

@@ -8,7 +8,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "properties/laws/law.h"
-#include "scenarios/model/support.h"
+#include "scenarios/seam/support.h"
 
 namespace adamant::properties {
 namespace {

@@ -8,7 +8,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "properties/laws/law.h"
-#include "scenarios/run/run.h"
+#include "scenarios/runner/run.h"
 
 namespace adamant::properties {
 namespace {

@@ -12,9 +12,9 @@
 #include <string_view>
 
 #include "real/bug_table.h"
-#include "scenarios/model/laws.h"
-#include "scenarios/run/run.h"
-#include "scenarios/yaml/load.h"
+#include "scenarios/language/laws.h"
+#include "scenarios/language/yaml/load.h"
+#include "scenarios/runner/run.h"
 #include "sim/sim.h"
 
 namespace adamant::real {

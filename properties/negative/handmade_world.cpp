@@ -2,8 +2,8 @@
 
 #include <span>
 
-#include "scenarios/run/gradients/keys.h"
-#include "scenarios/run/gradients/values.h"
+#include "scenarios/gradients/keys.h"
+#include "scenarios/gradients/values.h"
 
 namespace adamant::properties {
 

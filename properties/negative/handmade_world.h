@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "scenarios/run/engine_seam.h"
+#include "scenarios/seam/engine.h"
 
 namespace adamant::properties {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "properties/negative/handmade_world.h"
-#include "scenarios/run/verdict/verdict.h"
+#include "scenarios/judge/verdict.h"
 
 namespace adamant::properties {
 

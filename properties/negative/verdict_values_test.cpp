@@ -5,8 +5,8 @@
 #include <limits>
 
 #include "properties/negative/verdict_fixture.h"
-#include "scenarios/run/gradients/keys.h"
-#include "scenarios/run/gradients/values.h"
+#include "scenarios/gradients/keys.h"
+#include "scenarios/gradients/values.h"
 
 namespace adamant::properties {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "scenarios/run/result.h"
+#include "scenarios/seam/result.h"
 
 namespace adamant::scenarios {
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "scenarios/report/style.h"
-#include "scenarios/run/result.h"
+#include "scenarios/seam/result.h"
 
 namespace adamant::scenarios {
 

@@ -1,0 +1,265 @@
+#include "scenarios/engines/rank_engine.h"
+
+#include <algorithm>
+#include <variant>
+
+#include "scenarios/gradients/overflow.h"
+#include "scenarios/seam/assert.h"
+
+namespace adamant::scenarios {
+
+namespace {
+
+// A value that no scenario comes to: whatever still has it after a load was not loaded. Its three
+// significant bits fit into every format.
+constexpr float unlike_any_saved = -12288.0F;
+
+/// The most backwards that one capture of the program holds.
+int backwards_captured(std::vector<Operation> const& program) {
+  int most = 1;
+  for (Operation const& operation : program) {
+    auto const* capture = std::get_if<Capture>(&operation.action);
+    if (capture == nullptr) continue;
+    std::int64_t backwards = 0;
+    for (Operation const& captured : capture->body) {
+      if (auto const* train = std::get_if<Train>(&captured.action)) backwards += train->count;
+      if (std::holds_alternative<Backward>(captured.action)) ++backwards;
+    }
+    most = std::max(most, static_cast<int>(backwards));
+  }
+  return most;
+}
+
+GradientPlan gradient_plan(EngineTask const& task, RankPlace const& place) {
+  GradientPlan plan{.numels = {},
+                    .formats = {},
+                    .kind = task.scenario.gradients,
+                    .seed = task.seed,
+                    .microbatches = static_cast<int>(task.scenario.microbatch_count()),
+                    .first_microbatch = place.rank,
+                    .microbatch_stride = place.world_size};
+  if (task.scenario.optimizer.capturable)
+    plan.kept_backwards = backwards_captured(task.scenario.program);
+  for (ParameterSpec const& spec : task.parameters) {
+    plan.numels.push_back(spec.numel());
+    plan.formats.push_back(spec.formats.gradient);
+  }
+  return plan;
+}
+
+// Small models are cut finely, so that they, too, have several windows and threads to get wrong.
+real::HybridGrain grain_for(EngineTask const& task, Scenario const& setting) {
+  std::int64_t total = 0;
+  for (ParameterSpec const& spec : task.parameters) total += spec.numel();
+  std::int64_t const share = total / setting.world.rank_count() / 4;
+  real::HybridGrain const large;
+  return {.window_numel = std::clamp<std::int64_t>(share, 32, large.window_numel),
+          .chunk_numel = std::clamp<std::int64_t>(share / 2, 16, large.chunk_numel)};
+}
+
+// So small that the checkpoints of small models have several pieces, too.
+constexpr std::size_t small_piece_bytes = 1024;
+
+std::size_t piece_bytes(std::vector<ParameterSpec> const& parameters) {
+  constexpr std::int64_t small_model_numel = 1 << 16;
+  std::int64_t numel = 0;
+  for (ParameterSpec const& spec : parameters) numel += spec.numel();
+  return numel <= small_model_numel ? small_piece_bytes
+                                    : real::EngineConfig{}.checkpoint_piece_bytes;
+}
+
+/// As checkpoints know the groups: the optimizer's own has no name in a scenario.
+std::vector<std::string> group_names(Scenario const& scenario) {
+  std::vector<std::string> names{""};
+  for (Group const& group : scenario.groups) names.push_back(group.name);
+  return names;
+}
+
+real::EngineConfig engine_config(WorldParts const& parts, RankPlace const& place) {
+  Scenario const& scenario = parts.setting;
+  return {
+      .rank = place.rank,
+      .world_size = place.world_size,
+      .device = place.device,
+      .parameters = parts.task.parameters,
+      .groups = parts.groups,
+      .group_names = group_names(scenario),
+      .step_counter = scenario.optimizer.step_counter,
+      .microbatches = static_cast<int>(scenario.microbatch_count()),
+      .loss_scale = scenario.optimizer.loss_scale,
+      .max_norm = scenario.optimizer.clip,
+      .capturable = scenario.optimizer.capturable,
+      .keep_cast_grad = scenario.optimizer.keep_cast_grad,
+      .state_offload = state_offload_config(scenario.offload),
+      .hybrid = hybrid_config(scenario.offload),
+      .hybrid_grain = grain_for(parts.task, scenario),
+      .workers = place.workers,
+      .transport = parts.exchange != nullptr ? real::Transport::loopback : real::Transport::nccl,
+      .nccl_id = parts.nccl_id,
+      .rendezvous = parts.rendezvous,
+      .exchange = parts.exchange,
+      .checkpoint_piece_bytes = piece_bytes(parts.task.parameters)};
+}
+
+real::Verb verb_of(Primitive const& operation) {
+  real::Verb verb;
+  switch (operation.kind) {
+    case Primitive::Kind::backward:
+      verb.kind = real::Verb::Kind::backward;
+      verb.without.assign(operation.without.begin(), operation.without.end());
+      break;
+    case Primitive::Kind::zero_grad:
+      verb.kind = real::Verb::Kind::zero_grad;
+      verb.set_to_none = operation.set_to_none;
+      break;
+    case Primitive::Kind::clip:
+      verb.kind = real::Verb::Kind::clip;
+      break;
+    default:
+      ADAMANT_RUN_ASSERT(operation.kind == Primitive::Kind::step);  // refuse() lets no other pass
+      verb.kind = real::Verb::Kind::step;
+  }
+  return verb;
+}
+
+std::vector<real::Verb> verbs_of(std::span<Primitive const> captured) {
+  std::vector<real::Verb> verbs;
+  for (Primitive const& operation : captured)
+    if (operation.kind != Primitive::Kind::check) verbs.push_back(verb_of(operation));
+  return verbs;
+}
+
+}  // namespace
+
+RankEngine::RankEngine(WorldParts const& parts, RankPlace const& place)
+    : task_(parts.task), loopback_(parts.exchange != nullptr) {
+  gradients_ = parts.door.make_gradients(gradient_plan(parts.task, place));
+  engine_ = parts.door.make_engine(engine_config(parts, place), *gradients_);
+  storage_ = parts.storage(place.rank);
+  write_parameters(parts);
+}
+
+void RankEngine::write_parameters(WorldParts const& parts) {
+  std::vector<float> unlike;
+  for (std::size_t p = 0; p < parts.task.parameters.size(); ++p) {
+    int const parameter = static_cast<int>(p);
+    if (!parts.first)
+      unlike.assign(static_cast<std::size_t>(parts.task.parameters[p].numel()), unlike_any_saved);
+    engine_->write_parameter(
+        parameter, parts.first ? parts.task.initial_values(parameter) : std::span(unlike));
+  }
+}
+
+void RankEngine::perform(Primitive const& operation) {
+  switch (operation.kind) {
+    case Primitive::Kind::backward:
+      begin_backwards({&operation, 1}, 1);
+      return engine_->backward(operation.without);
+    case Primitive::Kind::clip:
+      return engine_->clip();
+    case Primitive::Kind::step:
+      return engine_->step();
+    case Primitive::Kind::zero_grad:
+      return engine_->zero_grad(operation.set_to_none);
+    case Primitive::Kind::set:
+      for (std::size_t i = 0; i < operation.set.size(); ++i) {
+        int const group = static_cast<int>(i);
+        engine_->set_group(group, with(engine_->group(group), operation.set[i]));
+      }
+      if (operation.loss_scale) engine_->set_loss_scale(*operation.loss_scale);
+      if (operation.clip) engine_->set_max_norm(*operation.clip);
+      return;
+    case Primitive::Kind::save:
+      return engine_->save(*storage_, std::string(operation.checkpoint));
+    case Primitive::Kind::load:
+      notes_ = engine_->load(*storage_, std::string(operation.checkpoint)).notes;
+      return;
+    case Primitive::Kind::offload:
+      return engine_->offload();
+    case Primitive::Kind::reload:
+      return engine_->reload();
+    case Primitive::Kind::capture:
+      if (!loopback_) engine_->capture(verbs_of(operation.captured));
+      return;
+    case Primitive::Kind::replay:
+      if (loopback_) return perform_each(operation);
+      begin_backwards(replayed(operation), backward_count(operation.captured));
+      if (!engine_->has_graph()) engine_->capture(verbs_of(operation.captured));
+      return engine_->replay();
+    case Primitive::Kind::overflow:  // the next backward knows of it
+    case Primitive::Kind::check:
+      return;
+  }
+}
+
+// The ranks of a loop-back meet on the host, in the middle of what would be captured.
+void RankEngine::perform_each(Primitive const& replay) {
+  for (Primitive const& operation : replayed(replay)) perform(operation);
+}
+
+// Keys on the device are overwritten, so nothing may read them any more.
+void RankEngine::begin_backwards(std::span<Primitive const> operations, int count) {
+  if (count == 0) return;
+  if (task_.scenario.optimizer.capturable) engine_->synchronize();
+  auto const first = std::find_if(operations.begin(), operations.end(), [](Primitive const& each) {
+    return each.kind == Primitive::Kind::backward;
+  });
+  gradients_->begin(first->backward_index, count, spoilt(*first));
+}
+
+std::optional<Spoilt> RankEngine::spoilt(Primitive const& backward) const {
+  return spoilt_in(backward,
+                   {.seed = task_.seed,
+                    .microbatch_count = static_cast<int>(task_.scenario.microbatch_count()),
+                    .parameters = task_.parameters});
+}
+
+RankScaling scaling_of(real::ScalingView const& view, real::ScalingState const& state) {
+  RankScaling scaling{.max_norm = view.max_norm};
+  if (view.state == nullptr) return scaling;
+  scaling.loss_scale = state.scale;
+  scaling.skipped = state.overflowed != 0;
+  scaling.inverse = state.applied;
+  scaling.growth_tracker = state.growth_tracker;
+  scaling.hysteresis = state.hysteresis;
+  if (!view.clipped) return scaling;
+  scaling.norm = state.norm;
+  scaling.coefficient = state.coefficient;
+  return scaling;
+}
+
+std::vector<NamedBuffer> named_buffers(real::Engine const& engine) {
+  auto const buffers = engine.buffers();
+  std::vector<NamedBuffer> named;
+  named.reserve(buffers.size());
+  for (real::Buffer const& buffer : buffers)
+    named.push_back({buffer.address, buffer.bytes, buffer.purpose, buffer.on_host});
+  return named;
+}
+
+Shard described(real::ShardView const& view) {
+  return {.row_begin = view.row_begin,
+          .row_end = view.row_end,
+          .format = view.format,
+          .address = view.data};
+}
+
+Shard shard_of(real::Engine const& engine, int parameter, TensorKind kind,
+               std::vector<std::byte>& room) {
+  real::ShardView const view = engine.shard(parameter, kind);
+  Shard shard = described(view);
+  if (view.data == nullptr) return shard;
+  std::size_t const size = bytes_of(view.format);
+  auto const* const data = static_cast<std::byte const*>(view.data);
+  auto const* const tail = static_cast<std::byte const*>(view.tail);
+  std::size_t const tail_bytes = static_cast<std::size_t>(view.tail_numel) * size;
+  std::size_t const head_bytes = static_cast<std::size_t>(view.numel) * size - tail_bytes;
+  shard.bytes = {data, head_bytes};
+  if (tail_bytes == 0) return shard;
+  room.assign(data, data + head_bytes);
+  room.insert(room.end(), tail, tail + tail_bytes);
+  shard.bytes = room;
+  return shard;
+}
+
+}  // namespace adamant::scenarios

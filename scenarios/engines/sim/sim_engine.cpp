@@ -1,0 +1,174 @@
+#include "scenarios/engines/sim/sim_engine.h"
+
+#include <algorithm>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "scenarios/engines/sim/sim_execution.h"
+#include "scenarios/engines/sim/sim_files.h"
+#include "scenarios/seam/assert.h"
+#include "scenarios/seam/engine.h"
+#include "sim/sim.h"
+
+namespace adamant::scenarios {
+
+namespace {
+
+sim::Schedule simulated(Schedule const& schedule, std::uint64_t seed) {
+  sim::Schedule result;
+  switch (schedule.strategy) {
+    case Schedule::Strategy::fifo:
+      result.strategy = sim::Strategy::fifo;
+      break;
+    case Schedule::Strategy::random:
+      result.strategy = sim::Strategy::random;
+      break;
+    case Schedule::Strategy::pct:
+      result.strategy = sim::Strategy::pct;
+      break;
+    case Schedule::Strategy::exhaustive:
+      ADAMANT_RUN_ASSERT(false);  // refuse() lets none pass
+  }
+  result.seed = schedule.seed.value_or(seed);
+  result.depth = static_cast<int>(std::min<std::int64_t>(schedule.depth.value_or(3), 1 << 20));
+  result.choices = schedule.choices;
+  return result;
+}
+
+constexpr int checked_workers = 3;
+
+// Memory is exhausted by a few cores; the engine's kernels never share bytes between blocks.
+int threads_of_machine() {
+  static auto const threads = std::clamp(std::thread::hardware_concurrency(), 1U, 8U);  // a file
+  return static_cast<int>(threads);
+}
+
+ViolationReport reported(sim::Violation const& violation) {
+  ViolationReport report;
+  report.law = violation.law;
+  report.operation = violation.operation;
+  report.rank = violation.rank;
+  report.message = violation.message;
+  report.missing = violation.missing;
+  for (sim::Access const& access : violation.accesses)
+    report.accesses.push_back({access.rank, access.stream, access.operation, access.kind,
+                               access.buffer, access.begin, access.end});
+  return report;
+}
+
+std::vector<sim::AllocationFailure> allocation_failures(Scenario const& scenario) {
+  std::vector<sim::AllocationFailure> failures;
+  for (Fault const& fault : scenario.faults)
+    if (fault.at == Fault::Where::malloc)
+      failures.push_back(
+          {.rank = static_cast<int>(fault.rank.value_or(0)), .nth = fault.nth.value_or(1)});
+  return failures;
+}
+
+/// The worlds of one run, one after the other: what they have in common, and what all of them came
+/// to.
+class Worlds {
+ public:
+  Worlds(EngineDoor const& door, EngineTask const& task, Observer& observer, int workers)
+      : door_(door), task_(task), observer_(observer), workers_(workers), files_(task) {}
+
+  EngineEnd run(sim::Options options) {
+    std::optional<WorldStart> start = WorldStart{.walk = ProgramWalk(task_.program), .load = {}};
+    while (start) {
+      SimExecution world({door_, task_, observer_, files_, workers_}, *start);
+      sim::Report const report = world.run(options);
+      add(report);
+      end_.failure = world.failure();
+      end_.notes.insert(end_.notes.end(), world.notes().begin(), world.notes().end());
+      start = world.next();
+      files_.restart();
+      if (start) go_on_from(report, options);
+    }
+    return std::move(end_);
+  }
+
+ private:
+  void add(sim::Report const& report) {
+    for (sim::Violation const& violation : report.violations)
+      end_.violations.push_back(reported(violation));
+    end_.choices.insert(end_.choices.end(), report.choices.begin(), report.choices.end());
+    // The first world's digest is the run's where there is no other.
+    end_.digest = worlds_++ == 0 ? report.digest : (end_.digest ^ report.digest) * digest_factor;
+    end_.simulated_seconds += static_cast<double>(report.simulated_ns) * 1e-9;
+    end_.device_peak_bytes = std::max(end_.device_peak_bytes, report.device_peak_bytes);
+    end_.pinned_peak_bytes = std::max(end_.pinned_peak_bytes, report.pinned_peak_bytes);
+  }
+
+  /// What the next world is told: recorded answers that are left, seeds of its own, and failures of
+  /// allocations that are still to come.
+  void go_on_from(sim::Report const& report, sim::Options& options) const {
+    if (auto& choices = options.schedule.choices)
+      choices->erase(choices->begin(),
+                     choices->begin() + static_cast<std::ptrdiff_t>(
+                                            std::min(choices->size(), report.choices.size())));
+    options.seed += seed_step;
+    options.schedule.seed += seed_step;
+    for (sim::AllocationFailure& failure : options.allocation_failures)
+      if (auto const rank = static_cast<std::size_t>(failure.rank);
+          rank < report.allocation_calls.size())
+        failure.nth -= report.allocation_calls[rank];
+  }
+
+  static constexpr std::uint64_t seed_step = 0x9e3779b97f4a7c15ULL;
+  static constexpr std::uint64_t digest_factor = 0xff51afd7ed558ccdULL;
+
+  EngineDoor const& door_;
+  EngineTask const& task_;
+  Observer& observer_;
+  int workers_;
+  SimFiles files_;
+  EngineEnd end_;
+  int worlds_ = 0;
+};
+
+/// Switches a bug on for as long as it lives.
+class SelectedBug {
+ public:
+  SelectedBug(EngineDoor const& door, std::string const& id) : door_(door) {
+    if (!door.select_bug(id))
+      throw MachineLacks("this program's engine has no bug called `" + id + "`");
+  }
+  ~SelectedBug() { door_.select_bug(""); }
+  SelectedBug(SelectedBug const&) = delete;
+  SelectedBug& operator=(SelectedBug const&) = delete;
+
+ private:
+  EngineDoor const& door_;
+};
+
+}  // namespace
+
+std::string_view SimEngine::name() const {
+  return variant_ == Variant::checked ? "sim" : "sim-unchecked";
+}
+
+Capabilities SimEngine::capabilities() const {
+  return variant_ == Variant::checked ? capabilities_of_simulation()
+                                      : capabilities_of_unchecked_simulation();
+}
+
+EngineEnd SimEngine::execute(EngineTask const& task, Observer& observer) {
+  bool const checked = variant_ == Variant::checked;
+  EngineDoor const& door = *(checked ? adamant_engine_checked() : adamant_engine_unchecked());
+  SelectedBug const bug(door, task.scenario.bug.value_or(""));
+  sim::Options options;
+  options.seed = task.seed;
+  options.schedule = simulated(task.schedule, task.seed);
+  options.devices = task.loopback ? 1 : 0;
+  options.device_bytes = task.device_bytes;
+  options.checked = checked && sim::can_check;  // not beside the sanitizers
+  options.threads = threads_of_machine();
+  options.allocation_failures = allocation_failures(task.scenario);
+  // A number of its own where threads are judged: what a run chooses must not depend on the
+  // machine.
+  int const workers = checked ? checked_workers : options.threads;
+  return Worlds(door, task, observer, workers).run(std::move(options));
+}
+
+}  // namespace adamant::scenarios

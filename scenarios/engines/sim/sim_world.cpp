@@ -1,0 +1,71 @@
+#include "scenarios/engines/sim/sim_world.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "sim/sim.h"
+
+namespace adamant::scenarios {
+
+std::vector<WorldAllocation> live_allocations() {
+  auto const allocations = sim::live_allocations();
+  std::vector<WorldAllocation> live;
+  live.reserve(allocations.size());
+  for (sim::LiveAllocation const& allocation : allocations)
+    live.push_back({allocation.address, allocation.bytes, allocation.rank, allocation.on_host});
+  return live;
+}
+
+Shard SimWorld::shard(int rank, int parameter, TensorKind kind) const {
+  auto const number =
+      (static_cast<std::size_t>(rank) * parameters_ + static_cast<std::size_t>(parameter)) *
+          tensor_kind_count +
+      static_cast<std::size_t>(kind);
+  std::optional<Shard>& known = shards_[number];
+  if (known) return *known;
+  std::vector<std::byte> none;  // where nothing lies in two places
+  known = shard_of(at(rank).engine(), parameter, kind, rooms_.empty() ? none : rooms_[number]);
+  return *known;
+}
+
+std::vector<NamedBuffer> SimWorld::note_buffers(int rank) {
+  auto& known = buffers_[static_cast<std::size_t>(rank)];
+  auto now = named_buffers(at(rank).engine());
+  std::vector<NamedBuffer> fresh;
+  for (NamedBuffer const& buffer : now) {
+    bool const old = std::any_of(known.begin(), known.end(), [&](NamedBuffer const& other) {
+      return other.address == buffer.address && other.purpose == buffer.purpose;
+    });
+    if (!old) fresh.push_back(buffer);
+  }
+  known = std::move(now);
+  return fresh;
+}
+
+std::optional<std::vector<WorldAllocation>> SimWorld::allocations() const {
+  auto live = live_allocations();
+  std::erase_if(live, [&](WorldAllocation const& allocation) {
+    return at(allocation.rank).gradients().allocation() == allocation.address;
+  });
+  return live;
+}
+
+std::optional<std::uint64_t> SimWorld::gathered_fingerprint(int rank, int parameter) const {
+  auto const partials = at(rank).gradients().partial_fingerprints(parameter);
+  if (partials.empty()) return std::nullopt;
+  std::uint64_t sum = 0;
+  for (std::uint64_t const partial : partials) sum += partial;
+  return sum;
+}
+
+std::uint64_t SimWorld::fold(std::size_t parameters) const {
+  std::uint64_t fold = 0;
+  for (int rank = 0; rank < rank_count(); ++rank)
+    for (std::size_t p = 0; p < parameters; ++p) {
+      Shard const held = shard(rank, static_cast<int>(p), TensorKind::parameter);
+      fold = (fold ^ weighted_sum(held)) * 0x9e3779b97f4a7c15ULL;
+    }
+  return fold;
+}
+
+}  // namespace adamant::scenarios

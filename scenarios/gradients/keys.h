@@ -1,0 +1,72 @@
+// The keys from which gradients/values.h makes its numbers, drawn from a seed by 64-bit mixing.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "oracle/types.h"
+#include "scenarios/gradients/values.h"
+
+namespace adamant::scenarios {
+
+/// Which tensor of which scenario, in a struct so that the numbers cannot be swapped.
+struct TensorPlace {
+  std::uint64_t seed = 0;
+  int parameter = 0;
+};
+
+/// The key of a parameter's initial values.
+TensorKey initial_key(TensorPlace const& place);
+
+/// The key of its gradient in one backward; backwards of a program count from 0.
+TensorKey gradient_key(TensorPlace const& place, std::int64_t backward);
+
+/// One microbatch of a global batch of `microbatch_count` in one backward, for a gradient that is
+/// summed in `format`.
+struct MicrobatchPlace {
+  std::uint64_t seed = 0;
+  std::int64_t backward = 0;
+  int microbatch = 0;
+  int microbatch_count = 1;
+  NumberFormat format = NumberFormat::fp32;
+};
+
+/// The largest number of microbatches for which partial sums of exact gradients stay exact: two to
+/// the format's significant bits.
+int exact_microbatches_max(NumberFormat format);
+
+/// Errors: asserts microbatch < microbatch_count; of more than exact_microbatches_max() the key is
+///         not for exact gradients.
+MicrobatchKey microbatch_key(MicrobatchPlace const& place);
+
+/// Where a gradient is not finite, and what stands there instead.
+struct Spoilt {
+  int parameter = 0;
+  std::int64_t element = 0;
+  int microbatch = 0;
+  float value = 0;  // NaN or infinite
+};
+
+/// Which backward is spoilt, and what it covers.
+struct SpoiltBackward {
+  std::uint64_t seed = 0;
+  std::int64_t backward = 0;
+  int microbatch_count = 1;
+  std::span<std::int64_t const> numels;  // of every parameter; 0 where it gets no gradient
+};
+
+/// The one element that an `overflow` makes non-finite in the microbatch of one rank; nothing where
+/// no parameter with elements gets a gradient. The same in every world.
+std::optional<Spoilt> spoilt_element(SpoiltBackward const& backward);
+
+/// Bits of magnitude of exact means and deviations: |M| <= 2^mean, |d| <= 2^deviation, the latter
+/// only where there are deviations.
+struct ExactBits {
+  int mean = 0;
+  int deviation = 0;
+  bool has_deviation = false;
+};
+ExactBits exact_bits(int microbatch_count, NumberFormat format = NumberFormat::fp32);
+
+}  // namespace adamant::scenarios

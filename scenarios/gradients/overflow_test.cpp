@@ -1,0 +1,52 @@
+#include "scenarios/gradients/overflow.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+
+namespace adamant::scenarios {
+namespace {
+
+std::vector<ParameterSpec> two_parameters() {
+  return {{.name = "a", .shape = {3, 2}}, {.name = "b", .shape = {4}}};
+}
+
+TEST(Overflow, SpoilsOnlyABackwardThatItWasAskedFor) {
+  auto const parameters = two_parameters();
+  GradientOwner const owner = {.seed = 7, .microbatch_count = 2, .parameters = parameters};
+  Primitive backward{.kind = Primitive::Kind::backward};
+  EXPECT_FALSE(spoilt_in(backward, owner).has_value());
+  backward.overflow = true;
+  EXPECT_TRUE(spoilt_in(backward, owner).has_value());
+}
+
+TEST(Overflow, LeavesOutParametersWithoutGradient) {
+  auto const parameters = two_parameters();
+  GradientOwner const owner = {.seed = 7, .microbatch_count = 2, .parameters = parameters};
+  for (std::int64_t index = 0; index < 20; ++index) {
+    std::array const without = {1};
+    Primitive const backward{.kind = Primitive::Kind::backward,
+                             .without = without,
+                             .backward_index = index,
+                             .overflow = true};
+    EXPECT_EQ(spoilt_in(backward, owner)->parameter, 0);
+  }
+}
+
+TEST(StayExact, TimesPowersOfTwoThatTheFormatHasRoomFor) {
+  for (NumberFormat const format : {NumberFormat::fp32, NumberFormat::bf16, NumberFormat::fp16}) {
+    EXPECT_TRUE(stay_exact(1.0F, format));
+    EXPECT_TRUE(stay_exact(256.0F, format));
+    EXPECT_FALSE(stay_exact(3.0F, format));
+    EXPECT_FALSE(stay_exact(0x1p-149F, format));
+    EXPECT_FALSE(stay_exact(0x1p127F, format));
+  }
+  EXPECT_TRUE(stay_exact(0x1p32F, NumberFormat::fp32));
+  EXPECT_TRUE(stay_exact(0x1p32F, NumberFormat::bf16));
+  EXPECT_FALSE(stay_exact(0x1p32F, NumberFormat::fp16));
+  EXPECT_FALSE(stay_exact(0x1p-6F, NumberFormat::fp16));
+}
+
+}  // namespace
+}  // namespace adamant::scenarios

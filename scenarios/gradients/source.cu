@@ -1,0 +1,363 @@
+// Launch:  blocks over elements (x) times tensors (y); at most `tasks_max` tensors travel in the
+//          argument struct, so that a unit of a model is one launch. Each block of a tensor writes
+//          one partial fingerprint, in the first microbatch of a rank.
+// Traffic: an element of the gradient to write, another to read where it adds, and one of the
+//          parameter to read for the fingerprint.
+// Formats: numbers are made, multiplied by the loss scale and added in fp32; each gradient is
+// rounded once to its own format when
+//          it is stored, a sum of two once more. Fingerprints are of widened parameters.
+#include "scenarios/gradients/source.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "real/cuda/error.h"
+#include "real/cuda/grid.h"
+#include "real/cuda/numbers.h"
+#include "scenarios/gradients/blocks.h"
+#include "scenarios/gradients/keys.h"
+
+namespace adamant::scenarios {
+
+namespace {
+
+constexpr std::size_t tasks_max = 32;
+
+/// What tells a tensor's numbers in one microbatch apart, where graphs read it anew.
+struct DeviceKeys {
+  TensorKey tensor;
+  MicrobatchKey microbatch;
+  float spoilt_value = 0;
+  std::int64_t spoilt = -1;
+};
+
+struct GradientTask {
+  real::Numbers value;
+  real::Numbers gradient;  // null: none wanted
+  std::int64_t numel = 0;
+  TensorKey key;
+  MicrobatchKey microbatch;
+  float spoilt_value = 0;
+  std::int64_t spoilt = -1;           // the element that is not finite, or -1
+  DeviceKeys const* keys = nullptr;   // in place of both, where there are any
+  std::uint64_t* partials = nullptr;  // one a block; null: no fingerprint
+};
+
+struct GradientArguments {
+  GradientTask tasks[tasks_max] = {};
+  GradientClass kind = GradientClass::exact;
+  int accumulate = 0;
+  float const* loss_scale = nullptr;  // null: 1
+};
+// No padding: see real::launch().
+static_assert(sizeof(GradientTask) == 2 * sizeof(real::Numbers) + 72);
+
+#ifdef __CUDACC__
+
+__device__ float scale_of(GradientArguments const& a) {
+  return a.loss_scale == nullptr ? 1.0F : *a.loss_scale;
+}
+
+__device__ float gradient_of(GradientClass kind, MicrobatchKey const& key, std::uint32_t hash) {
+  switch (kind) {
+    case GradientClass::exact:
+      return exact_gradient(hash, key);
+    case GradientClass::normal:
+      return normal_gradient(hash, key);
+    case GradientClass::wild:
+      break;
+  }
+  return wild_gradient(hash, key);
+}
+
+__device__ void keep_block_sum(std::uint64_t sum, std::uint64_t* partial) {
+  __shared__ unsigned long long total;
+  if (threadIdx.x == 0) total = 0;
+  __syncthreads();
+  atomicAdd(&total, static_cast<unsigned long long>(sum));
+  __syncthreads();
+  if (threadIdx.x == 0) *partial = total;
+}
+
+__device__ void run_block(GradientArguments const& a, GradientTask const& task,
+                          std::int64_t blocks) {
+  std::uint64_t sum = 0;
+  float const scale = scale_of(a);
+  for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+       i < task.numel; i += blocks * blockDim.x) {
+    std::uint32_t const hash = element_hash(task.key, static_cast<std::uint64_t>(i));
+    if (task.partials != nullptr) sum += fingerprint_term(hash, real::number_at(task.value, i));
+    if (task.gradient.data == nullptr) continue;
+    float const made =
+        i == task.spoilt ? task.spoilt_value : gradient_of(a.kind, task.microbatch, hash);
+    float const fresh = real::rounded(made * scale, task.gradient.format);
+    float const older = a.accumulate != 0 ? real::number_at(task.gradient, i) : 0.0F;
+    real::store_number(task.gradient, i, a.accumulate != 0 ? older + fresh : fresh);
+  }
+  if (task.partials != nullptr) keep_block_sum(sum, task.partials + blockIdx.x);
+}
+
+#else
+
+constexpr std::int64_t piece_numel = 1024;  // hashes and values stay in the first cache
+
+/// Copies `count` elements from `begin` on out of device memory and widens them.
+void read_block(real::Numbers const& from, std::int64_t begin, std::size_t count, float* to) {
+  auto const size = static_cast<std::size_t>(real::element_bytes(from.format));
+  auto const* const source =
+      static_cast<std::byte const*>(from.data) + static_cast<std::size_t>(begin) * size;
+  if (from.format == NumberFormat::fp32) {
+    std::memcpy(to, source, count * size);
+  } else {
+    std::uint16_t numbers[piece_numel];
+    std::memcpy(numbers, source, count * size);
+    real::widen_block(numbers, from.format, count, to);
+  }
+}
+
+/// Rounds `count` values and copies them into device memory.
+void write_block(float const* from, std::size_t count, real::Numbers const& to,
+                 std::int64_t begin) {
+  auto const size = static_cast<std::size_t>(real::element_bytes(to.format));
+  auto* const target = static_cast<std::byte*>(to.data) + static_cast<std::size_t>(begin) * size;
+  if (to.format == NumberFormat::fp32) {
+    std::memcpy(target, from, count * size);
+  } else {
+    std::uint16_t numbers[piece_numel];
+    real::narrow_block(from, to.format, count, numbers);
+    std::memcpy(target, numbers, count * size);
+  }
+}
+
+/// Rounds values in place to what `format` can hold.
+void round_block(NumberFormat format, std::span<float> values) {
+  if (format == NumberFormat::fp32) return;
+  std::uint16_t numbers[piece_numel];
+  real::narrow_block(values.data(), format, values.size(), numbers);
+  real::widen_block(numbers, format, values.size(), values.data());
+}
+
+/// Elements [begin, begin + count) of one tensor. Device memory is reached by memcpy alone.
+std::uint64_t run_piece(GradientArguments const& a, GradientTask const& task, std::int64_t begin,
+                        std::size_t count) {
+  std::uint32_t hash_room[piece_numel];
+  float values[piece_numel];
+  float fresh[piece_numel];
+  std::span<std::uint32_t> const hashes(hash_room, count);
+
+  hash_block(task.key, static_cast<std::uint64_t>(begin), hashes);
+  if (task.gradient.data != nullptr) {
+    gradient_block(a.kind, task.microbatch, hashes, fresh);
+    if (task.spoilt >= begin && task.spoilt - begin < static_cast<std::int64_t>(count))
+      fresh[task.spoilt - begin] = task.spoilt_value;
+    if (a.loss_scale != nullptr) scale_block(*a.loss_scale, {fresh, count});
+    if (a.accumulate != 0) {
+      round_block(task.gradient.format, {fresh, count});
+      read_block(task.gradient, begin, count, values);
+      add_block({fresh, count}, values);
+      write_block(values, count, task.gradient, begin);
+    } else {
+      write_block(fresh, count, task.gradient, begin);
+    }
+  }
+  if (task.partials == nullptr) return 0;
+  read_block(task.value, begin, count, values);
+  return fingerprint_block(hashes, values);
+}
+
+void run_block(GradientArguments const& a, GradientTask const& task, std::int64_t blocks) {
+  std::int64_t const chunk = (task.numel + blocks - 1) / blocks;
+  std::int64_t const first = static_cast<std::int64_t>(blockIdx.x) * chunk;
+  std::int64_t const end = std::min(task.numel, first + chunk);
+  std::uint64_t sum = 0;
+  for (std::int64_t begin = first; begin < end; begin += piece_numel)
+    sum += run_piece(a, task, begin, static_cast<std::size_t>(std::min(piece_numel, end - begin)));
+  if (task.partials != nullptr) task.partials[blockIdx.x] = sum;
+}
+
+#endif
+
+__global__ void gradient_kernel(__grid_constant__ GradientArguments const arguments) {
+  GradientTask task = arguments.tasks[blockIdx.y];
+  if (task.keys != nullptr) {
+    task.key = task.keys->tensor;
+    task.microbatch = task.keys->microbatch;
+    task.spoilt_value = task.keys->spoilt_value;
+    task.spoilt = task.keys->spoilt;
+  }
+  auto const wanted = (task.numel + real::elements_per_block - 1) / real::elements_per_block;
+  std::int64_t const blocks = wanted < real::blocks_max ? wanted : real::blocks_max;
+  if (static_cast<std::int64_t>(blockIdx.x) < blocks) run_block(arguments, task, blocks);
+}
+
+class KernelGradients final : public GeneratedGradients {
+ public:
+  explicit KernelGradients(GradientPlan const& plan);
+  ~KernelGradients() override;
+  KernelGradients(KernelGradients const&) = delete;
+  KernelGradients& operator=(KernelGradients const&) = delete;
+
+  void begin(std::int64_t index, int count, std::optional<Spoilt> const& spoilt) override;
+  void backward(real::UnitBackward const& request) override;
+  std::span<std::uint64_t const> partial_fingerprints(int parameter) const override;
+  void const* allocation() const override { return partials_; }
+
+ private:
+  /// Where a parameter's partial fingerprints lie.
+  struct Room {
+    std::size_t begin = 0;
+    std::size_t count = 0;
+    bool seen = false;  // in this backward
+  };
+
+  GradientTask task_for(real::WholeTensor const& tensor, real::UnitBackward const& request);
+  TensorKey tensor_key(int parameter, std::int64_t backward) const;
+  MicrobatchKey microbatch_key_of(NumberFormat format, int microbatch, std::int64_t backward) const;
+  bool is_spoilt(int parameter, int microbatch) const {
+    return spoilt_ && spoilt_->parameter == parameter && spoilt_->microbatch == microbatch;
+  }
+  DeviceKeys device_keys(int parameter, int microbatch, int backward) const;
+  void upload_keys(int count);
+  std::size_t keys_per_backward() const { return plan_.numels.size() * local_microbatches_; }
+  void launch(GradientArguments const& arguments, std::size_t count, cudaStream_t stream) const;
+
+  GradientPlan plan_;
+  std::int64_t index_ = 0;
+  std::optional<Spoilt> spoilt_;
+  std::vector<Room> rooms_;
+  std::uint64_t* partials_ = nullptr;
+  // Only where graphs read keys: those of all kept backwards, in the same allocation.
+  std::size_t local_microbatches_ = 0;
+  DeviceKeys* keys_ = nullptr;
+  cudaStream_t stream_ = nullptr;
+};
+
+KernelGradients::KernelGradients(GradientPlan const& plan) : plan_(plan) {
+  std::size_t total = 0;
+  for (std::int64_t const numel : plan.numels) {
+    std::size_t const count = numel > 0 ? real::blocks_for(numel) : 0;
+    rooms_.push_back({.begin = total, .count = count});
+    total += count;
+  }
+  for (int m = plan.first_microbatch; m < plan.microbatches; m += plan.microbatch_stride)
+    ++local_microbatches_;
+  std::size_t const kept = static_cast<std::size_t>(plan.kept_backwards) * keys_per_backward();
+  std::size_t const bytes = total * sizeof(std::uint64_t) + kept * sizeof(DeviceKeys);
+  if (bytes > 0) ADAMANT_TRY(cudaMalloc(reinterpret_cast<void**>(&partials_), bytes));
+  if (kept == 0) return;
+  keys_ = reinterpret_cast<DeviceKeys*>(partials_ + total);
+  ADAMANT_TRY(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
+}
+
+KernelGradients::~KernelGradients() {
+  static_cast<void>(cudaFree(partials_));
+  if (stream_ != nullptr) static_cast<void>(cudaStreamDestroy(stream_));
+}
+
+// A replay sees the same parameters as its capture did, which is what `seen` says by then.
+void KernelGradients::begin(std::int64_t index, int count, std::optional<Spoilt> const& spoilt) {
+  index_ = index;
+  spoilt_ = spoilt;
+  if (keys_ != nullptr) return upload_keys(count);
+  for (Room& room : rooms_) room.seen = false;
+}
+
+void KernelGradients::upload_keys(int count) {
+  std::vector<DeviceKeys> keys;
+  for (int backward = 0; backward < count; ++backward)
+    for (int p = 0; p < static_cast<int>(plan_.numels.size()); ++p)
+      for (int m = plan_.first_microbatch; m < plan_.microbatches; m += plan_.microbatch_stride)
+        keys.push_back(device_keys(p, m, backward));
+  ADAMANT_TRY(cudaMemcpyAsync(keys_, keys.data(), keys.size() * sizeof(DeviceKeys),
+                              cudaMemcpyHostToDevice, stream_));
+  ADAMANT_TRY(cudaStreamSynchronize(stream_));
+}
+
+DeviceKeys KernelGradients::device_keys(int parameter, int microbatch, int backward) const {
+  NumberFormat const format = plan_.formats[static_cast<std::size_t>(parameter)];
+  bool const spoilt = backward == 0 && is_spoilt(parameter, microbatch);
+  return {.tensor = tensor_key(parameter, index_ + backward),
+          .microbatch = microbatch_key_of(format, microbatch, index_ + backward),
+          .spoilt_value = spoilt ? spoilt_->value : 0.0F,
+          .spoilt = spoilt ? spoilt_->element : -1};
+}
+
+TensorKey KernelGradients::tensor_key(int parameter, std::int64_t backward) const {
+  return gradient_key({.seed = plan_.seed, .parameter = parameter}, backward);
+}
+
+MicrobatchKey KernelGradients::microbatch_key_of(NumberFormat format, int microbatch,
+                                                 std::int64_t backward) const {
+  return microbatch_key({.seed = plan_.seed,
+                         .backward = backward,
+                         .microbatch = microbatch,
+                         .microbatch_count = plan_.microbatches,
+                         .format = format});
+}
+
+void KernelGradients::backward(real::UnitBackward const& request) {
+  GradientArguments arguments;
+  arguments.kind = plan_.kind;
+  arguments.accumulate = request.accumulate ? 1 : 0;
+  arguments.loss_scale = request.loss_scale;
+  std::size_t count = 0;
+  for (real::WholeTensor const& tensor : request.tensors) {
+    if (tensor.numel == 0) continue;
+    arguments.tasks[count++] = task_for(tensor, request);
+    if (count < tasks_max) continue;
+    launch(arguments, count, request.stream);
+    count = 0;
+  }
+  if (count > 0) launch(arguments, count, request.stream);
+}
+
+GradientTask KernelGradients::task_for(real::WholeTensor const& tensor,
+                                       real::UnitBackward const& request) {
+  bool const first_microbatch = !request.accumulate;
+  DeviceKeys const* keys = nullptr;
+  if (keys_ != nullptr) {
+    auto const local = static_cast<std::size_t>(request.microbatch - plan_.first_microbatch) /
+                       static_cast<std::size_t>(plan_.microbatch_stride);
+    keys = keys_ + static_cast<std::size_t>(request.sequence) * keys_per_backward() +
+           static_cast<std::size_t>(tensor.parameter) * local_microbatches_ + local;
+  }
+  bool const spoilt = is_spoilt(tensor.parameter, request.microbatch);
+  Room& room = rooms_[static_cast<std::size_t>(tensor.parameter)];
+  if (first_microbatch) room.seen = true;
+  return {.value = {const_cast<void*>(tensor.value), tensor.value_format},  // read only
+          .gradient = {tensor.gradient, tensor.gradient_format},
+          .numel = tensor.numel,
+          .key = keys != nullptr ? TensorKey{} : tensor_key(tensor.parameter, index_),
+          .microbatch = keys != nullptr
+                            ? MicrobatchKey{}
+                            : microbatch_key_of(tensor.gradient_format, request.microbatch, index_),
+          .spoilt_value = spoilt ? spoilt_->value : 0.0F,
+          .spoilt = spoilt ? spoilt_->element : -1,
+          .keys = keys,
+          .partials = first_microbatch ? partials_ + room.begin : nullptr};
+}
+
+void KernelGradients::launch(GradientArguments const& arguments, std::size_t count,
+                             cudaStream_t stream) const {
+  std::int64_t longest = 0;
+  for (std::size_t i = 0; i < count; ++i) longest = std::max(longest, arguments.tasks[i].numel);
+  cudaLaunchConfig_t config = {};
+  config.gridDim = dim3(real::blocks_for(longest), static_cast<unsigned>(count));
+  config.blockDim = dim3(real::threads_per_block);
+  config.stream = stream;
+  ADAMANT_TRY(cudaLaunchKernelEx(&config, gradient_kernel, arguments));
+}
+
+std::span<std::uint64_t const> KernelGradients::partial_fingerprints(int parameter) const {
+  Room const& room = rooms_[static_cast<std::size_t>(parameter)];
+  if (!room.seen) return {};
+  return {partials_ + room.begin, room.count};
+}
+
+}  // namespace
+
+std::unique_ptr<GeneratedGradients> make_generated_gradients(GradientPlan const& plan) {
+  return std::make_unique<KernelGradients>(plan);
+}
+
+}  // namespace adamant::scenarios

@@ -1,0 +1,249 @@
+#include "scenarios/judge/dump/dump.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <fstream>
+#include <initializer_list>
+#include <list>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include "oracle/formats/formats.h"
+#include "scenarios/judge/dump/output_error.h"
+#include "scenarios/judge/dump/safetensors.h"
+#include "scenarios/judge/findings.h"
+
+namespace adamant::scenarios {
+
+namespace {
+
+constexpr char const* marker = "adamant-dump";
+
+void check(std::error_code const& error, std::filesystem::path const& path, char const* what) {
+  if (error) throw OutputError(path.string() + ": cannot " + what + ": " + error.message());
+}
+
+/// Calls a function of std::filesystem with an error code to fill.
+template <typename Call>
+auto attempt(std::filesystem::path const& path, char const* what, Call call) {
+  std::error_code error;
+  auto const result = call(error);
+  check(error, path, what);
+  return result;
+}
+
+void refuse_what_is_no_dump(std::filesystem::path const& directory) {
+  bool const there = attempt(directory, "look at", [&](std::error_code& error) {
+    return std::filesystem::exists(directory, error);
+  });
+  if (!there || std::filesystem::exists(directory / marker)) return;
+  throw OutputError(directory.string() +
+                    ": exists and is not a dump; it is left as it is, choose another directory");
+}
+
+/// A whole tensor in fp32, whatever it is stored in: shards in the order of ranks are rows in
+/// order. Nothing where there is no such tensor; nor where ranks lost rows or show another format,
+/// which make up none (the verdict reports them).
+std::optional<TensorToWrite> whole(WorldView const& world, ParameterSpec const& spec, int parameter,
+                                   TensorKind kind) {
+  auto const format = oracle::stored_format(spec.formats, kind);
+  if (!format) return std::nullopt;
+  TensorToWrite tensor{.name = tensor_name(spec, kind), .shape = spec.shape, .stored = *format};
+  std::int64_t numel = 0;
+  for (int rank = 0; rank < world.shard_count(); ++rank) {
+    Shard const shard = world.shard(rank, parameter, kind);
+    if (shard.format != *format && !shard.bytes.empty()) return std::nullopt;
+    tensor.parts.push_back(shard.bytes);
+    numel += shard.numel();
+  }
+  if (numel != spec.numel()) return std::nullopt;
+  return tensor;
+}
+
+/// Adds a tensor in fp32 and, where that differs, once more as it is stored.
+void add_state(std::vector<TensorToWrite>& tensors, TensorToWrite tensor) {
+  TensorToWrite raw = tensor;
+  raw.name += "/raw";
+  raw.written = raw.stored;
+  tensors.push_back(std::move(tensor));
+  if (raw.stored != NumberFormat::fp32) tensors.push_back(std::move(raw));
+}
+
+/// Numbers of a tensor that is written otherwise than it is stored.
+using Rooms = std::list<std::vector<float>>;
+
+/// The same tensor unscaled and clipped, as a step consumes it.
+void multiply(TensorToWrite& tensor, RankScaling const& scaling, Rooms& rooms) {
+  if (scaling.inverse == 1.0F && scaling.coefficient == 1.0F) return;
+  for (auto& part : tensor.parts) {
+    std::vector<float>& values = rooms.emplace_back(part.size() / bytes_of(tensor.stored));
+    oracle::decode(tensor.stored, part, values);
+    for (float& value : values) value = (value * scaling.inverse) * scaling.coefficient;
+    part = std::as_bytes(std::span(values));
+  }
+  tensor.stored = NumberFormat::fp32;
+}
+
+/// The gradient that a step consumes: the cast copy where there is one.
+TensorKind handed_kind(ParameterSpec const& spec) {
+  bool const cast = oracle::stored_format(spec.formats, TensorKind::cast_gradient).has_value();
+  return cast ? TensorKind::cast_gradient : TensorKind::gradient;
+}
+
+std::string numbered(char const* stem, int number) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%s_%03d.safetensors", stem, number);
+  return text;
+}
+
+/// Where the dump ends up: a link keeps pointing where it does, its target is replaced.
+std::filesystem::path followed(std::filesystem::path const& directory) {
+  auto const path = directory.has_filename() ? directory : directory.parent_path();
+  std::error_code ignored;
+  if (!std::filesystem::is_symlink(path, ignored)) return path;
+  return attempt(path, "follow the link",
+                 [&](std::error_code& error) { return std::filesystem::canonical(path, error); });
+}
+
+std::filesystem::path beside(std::filesystem::path const& directory, pid_t process) {
+  return directory.string() + ".tmp-" + std::to_string(process);
+}
+
+/// Where the dump that was there before waits while the new one takes its place.
+std::filesystem::path old_beside(std::filesystem::path const& temporary) {
+  return temporary.string() + "-old";
+}
+
+}  // namespace
+
+void remove_unfinished_dump(std::filesystem::path const& directory, pid_t process) {
+  try {
+    auto const place = followed(directory);
+    auto const temporary = beside(place, process);
+    auto const old = old_beside(temporary);
+    std::error_code ignored;
+    if (!std::filesystem::exists(place, ignored)) std::filesystem::rename(old, place, ignored);
+    std::filesystem::remove_all(temporary, ignored);
+    std::filesystem::remove_all(old, ignored);
+  } catch (OutputError const&) {
+    return;  // a link to nowhere: no dump was begun behind it
+  }
+}
+
+Dump::Dump(std::filesystem::path const& directory, pid_t process, Dumped dumped)
+    : directory_(followed(directory)),
+      temporary_(beside(directory_, process)),
+      dumped_(std::move(dumped)) {
+  refuse_what_is_no_dump(directory_);
+  attempt(temporary_, "create", [&](std::error_code& error) {
+    return std::filesystem::create_directories(temporary_, error);
+  });
+  std::ofstream file(temporary_ / marker);
+  file << "Tensors of a run of adamant; replaced by the next dump to this directory.\n";
+  if (file.flush()) return;
+  std::error_code ignored;
+  std::filesystem::remove_all(temporary_, ignored);
+  throw OutputError((temporary_ / marker).string() + ": cannot write");
+}
+
+Dump::~Dump() {
+  std::error_code ignored;
+  std::filesystem::remove_all(temporary_, ignored);
+}
+
+bool Dump::started(WorldView const& world) {
+  std::vector<TensorToWrite> tensors;
+  for (std::size_t p = 0; p < dumped_.parameters.size(); ++p)
+    if (auto tensor =
+            whole(world, dumped_.parameters[p], static_cast<int>(p), TensorKind::parameter))
+      tensors.push_back(std::move(*tensor));
+  write_safetensors(temporary_ / "initial.safetensors", tensors);
+  return true;
+}
+
+// A step keeps the gradient that it consumed, so both files can be written after it.
+bool Dump::after(Primitive const& operation, WorldView const& world) {
+  if (operation.kind == Primitive::Kind::save) write_checkpoint(operation.checkpoint, world);
+  if (operation.kind != Primitive::Kind::step) return true;
+  ++steps_;
+  write_gradients(world, numbered("grad", steps_));
+  write_state(world, numbered("state", steps_));
+  return true;
+}
+
+void Dump::write_checkpoint(std::string_view name, WorldView const& world) const {
+  std::filesystem::path const directory = temporary_ / name;
+  attempt(directory, "replace",
+          [&](std::error_code& error) { return std::filesystem::remove_all(directory, error); });
+  attempt(directory, "create", [&](std::error_code& error) {
+    return std::filesystem::create_directory(directory, error);
+  });
+  for (StoredFile const& stored : world.checkpoint(name)) {
+    std::ofstream file(directory / stored.name, std::ios::binary);
+    file.write(reinterpret_cast<char const*>(stored.bytes.data()), std::ssize(stored.bytes));
+    if (!file.flush()) throw OutputError((directory / stored.name).string() + ": cannot write");
+  }
+}
+
+void Dump::write_gradients(WorldView const& world, std::string const& file) const {
+  std::vector<TensorToWrite> tensors;
+  Rooms rooms;
+  RankScaling const scaling = world.scaling(0);
+  for (std::size_t p = 0; p < dumped_.parameters.size(); ++p) {
+    int const parameter = static_cast<int>(p);
+    if (!world.has_gradient(0, parameter)) continue;
+    auto tensor =
+        whole(world, dumped_.parameters[p], parameter, handed_kind(dumped_.parameters[p]));
+    if (!tensor) continue;
+    tensor->name = dumped_.parameters[p].name;
+    multiply(*tensor, scaling, rooms);
+    tensors.push_back(std::move(*tensor));
+  }
+  write_safetensors(temporary_ / file, tensors, {{"optimizer", settings_of_step(world)}});
+}
+
+// JSON, by parameter; binary32 values as the decimals that lead back to them.
+std::string Dump::settings_of_step(WorldView const& world) const {
+  nlohmann::ordered_json text = nlohmann::ordered_json::object();
+  for (std::size_t p = 0; p < dumped_.parameters.size(); ++p) {
+    ParameterSpec const& spec = dumped_.parameters[p];
+    AdamConfig const& config = dumped_.settings(spec.group);
+    text[spec.name] = {{"mode", config.mode == AdamMode::adamw ? "adamw" : "adam"},
+                       {"lr", double{config.learning_rate}},
+                       {"beta1", double{config.beta1}},
+                       {"beta2", double{config.beta2}},
+                       {"eps", double{config.epsilon}},
+                       {"weight_decay", double{config.weight_decay}},
+                       {"bias_correction", config.bias_correction},
+                       {"skipped", world.scaling(0).skipped},
+                       {"step", world.step_count(0, static_cast<int>(p))}};
+  }
+  return text.dump();
+}
+
+void Dump::write_state(WorldView const& world, std::string const& file) const {
+  std::vector<TensorToWrite> tensors;
+  for (std::size_t p = 0; p < dumped_.parameters.size(); ++p)
+    for (TensorKind const kind :
+         {TensorKind::parameter, TensorKind::main, TensorKind::exp_avg, TensorKind::exp_avg_sq})
+      if (auto tensor = whole(world, dumped_.parameters[p], static_cast<int>(p), kind))
+        add_state(tensors, std::move(*tensor));
+  write_safetensors(temporary_ / file, tensors);
+}
+
+void Dump::commit() {
+  refuse_what_is_no_dump(directory_);
+  std::filesystem::path const old = old_beside(temporary_);
+  std::error_code ignored;
+  std::filesystem::rename(directory_, old, ignored);  // nothing there is no error
+  std::error_code error;
+  std::filesystem::rename(temporary_, directory_, error);
+  if (error) std::filesystem::rename(old, directory_, ignored);
+  std::filesystem::remove_all(old, ignored);
+  check(error, directory_, "create");
+}
+
+}  // namespace adamant::scenarios

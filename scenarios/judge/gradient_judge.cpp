@@ -1,0 +1,265 @@
+#include "scenarios/judge/gradient_judge.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "oracle/compare/first_difference.h"
+#include "oracle/formats/formats.h"
+#include "oracle/interval/norm_bound.h"
+#include "oracle/reduce/sum_bound.h"
+#include "oracle/torch/clip.h"
+#include "scenarios/gradients/overflow.h"
+#include "scenarios/judge/reduced.h"
+
+namespace adamant::scenarios {
+
+namespace {
+
+bool contains(std::span<int const> numbers, int number) {
+  return std::find(numbers.begin(), numbers.end(), number) != numbers.end();
+}
+
+bool same(std::span<float const> a, std::span<float const> b) {
+  return !oracle::first_difference(a, b);
+}
+
+/// What storing such a value in another format may give.
+oracle::Admissible stored(oracle::Admissible const& value, NumberFormat format) {
+  if (format == NumberFormat::fp32) return value;
+  oracle::Admissible result;
+  if (value.finite_possible) result = oracle::rounded_interval(value.lo, value.hi, format);
+  result.may_be_nan |= value.may_be_nan;
+  result.may_be_pos_inf |= value.may_be_pos_inf;
+  result.may_be_neg_inf |= value.may_be_neg_inf;
+  return result;
+}
+
+}  // namespace
+
+void GradientJudge::forget() {
+  unscaled_ = false;
+  unscales_ = false;
+  later_ = 1;
+}
+
+std::span<float const> GradientJudge::older(int parameter) const {
+  return reference_.model().tensor(parameter, TensorKind::gradient);
+}
+
+float GradientJudge::inverse(float loss_scale) const {
+  return unscaled_ ? 1.0F : static_cast<float>(1.0 / static_cast<double>(loss_scale));
+}
+
+bool GradientJudge::admit(WorldView const& world, int parameter, Bounds const& bounds,
+                          std::span<float const> values, char const* message) {
+  for (std::size_t i = 0; i < bounds.size(); ++i) {
+    oracle::Admissible const& bound = bounds[i];
+    if (bound.contains(values[i])) {
+      used_ = std::max(used_, bound.used(values[i]));
+      continue;
+    }
+    auto const place =
+        values_.place_of(world, parameter, TensorKind::gradient, static_cast<std::int64_t>(i));
+    if (bound.finite_possible && bound.lo == bound.hi && !bound.may_be_nan)
+      findings_.add_values("values.bitwise", place,
+                           {.expected = bound.lo,
+                            .actual = values[i],
+                            .ulps = oracle::ulp_distance(bound.lo, values[i])});
+    else
+      findings_.add_outside(place, bound, values[i], message);
+    return false;
+  }
+  return true;
+}
+
+// ---- backward -----------------------------------------------------------------------------------
+
+void GradientJudge::admit_backward(WorldView const& world, Primitive const& operation) {
+  forget();
+  for (int p = 0; p < reference_.model().parameter_count(); ++p)
+    if (!contains(operation.without, p)) admit_reduced(world, p, operation.backward_index);
+}
+
+// Where parameters are narrower than gradients are reduced in, an engine's autograd may have made
+// gradients in their type.
+void GradientJudge::admit_reduced(WorldView const& world, int parameter, std::int64_t backward) {
+  auto seen = values_.gather(world, parameter, TensorKind::gradient);
+  if (!seen) return;
+  auto const before = older(parameter);
+  bool const may_narrow =
+      reference_.model().spec(parameter).formats.parameter != NumberFormat::fp32;
+  auto const bounds_of = [&](bool narrow) {
+    Bounds bounds = reduced(world, parameter, backward, narrow);
+    for (std::size_t i = 0; i < bounds.size(); ++i) {
+      bounds[i] = stored(bounds[i], seen->format);
+      if (!before.empty()) bounds[i] = oracle::add_to(before[i], bounds[i], seen->format);
+    }
+    return bounds;
+  };
+  Bounds bounds = bounds_of(may_narrow);
+  auto const outside = [&] {
+    for (std::size_t i = 0; i < bounds.size(); ++i)
+      if (!bounds[i].contains(seen->values[i])) return true;
+    return false;
+  };
+  if (may_narrow && outside()) bounds = bounds_of(false);
+  admit(world, parameter, bounds, seen->values, "no order of summation leads to this gradient");
+  reference_.take_gradient(parameter, seen->values);
+}
+
+GradientJudge::Bounds GradientJudge::reduced(WorldView const& world, int parameter,
+                                             std::int64_t backward, bool narrow) const {
+  auto const& formats = reference_.model().spec(parameter).formats;
+  float const scale = reference_.model().scaling().loss_scale;
+  bool const exact = kind_ == GradientClass::exact && stay_exact(scale, formats.gradient) &&
+                     (!narrow || stay_exact(scale, formats.parameter));
+  return reduced_bounds({.inputs = inputs(world, parameter, backward, narrow),
+                         .format = formats.gradient,
+                         .divisor = reference_.microbatch_count(),
+                         .exact = exact});
+}
+
+/// What is summed: what each rank was fed, or all microbatches, with the loss scale.
+std::vector<std::vector<float>> GradientJudge::inputs(WorldView const& world, int parameter,
+                                                      std::int64_t backward, bool narrow) const {
+  auto const& spec = reference_.model().spec(parameter);
+  std::vector<std::vector<float>> all;
+  if (!world.fed(0, parameter)) {
+    auto const read = reference_.reader(parameter, backward);
+    for (int m = 0; m < reference_.microbatch_count(); ++m)
+      read(m, 0, all.emplace_back(static_cast<std::size_t>(spec.numel())));
+    return all;
+  }
+  float const scale = reference_.model().scaling().loss_scale;
+  for (int rank = 0; rank < world.rank_count(); ++rank) {
+    auto const fed = world.fed(rank, parameter).value_or(std::span<float const>());
+    auto& input = all.emplace_back(fed.begin(), fed.end());
+    input.resize(static_cast<std::size_t>(spec.numel()));
+    for (float& x : input) x *= scale;
+    if (narrow) oracle::round_to(spec.formats.parameter, input);
+    oracle::round_to(spec.formats.gradient, input);
+  }
+  return all;
+}
+
+// ---- clip ---------------------------------------------------------------------------------------
+
+void GradientJudge::admit_clip(WorldView const& world) {
+  auto const& model = reference_.model();
+  auto const all = gather_all(world);
+  float const norm = admit_norm(world, all);
+  float const max_norm = model.scaling().max_norm.value_or(0);
+  bool const any_order = world.arithmetic() == Arithmetic::interval;
+  bool const untouched = std::all_of(all.begin(), all.end(), [&](Seen const& seen) {
+    return same(older(seen.parameter), seen.now.values);
+  });
+  float const factor = oracle::torch_clip_coefficient(
+      max_norm, norm, all.empty() ? NumberFormat::fp32 : all.front().now.format);
+  if (any_order && untouched) {
+    later_ = factor;
+    return;
+  }
+  for (Seen const& seen : all) {
+    double const u = std::ldexp(1.0, -oracle::significant_bits(seen.now.format));
+    auto const about = [&](double scale) {
+      if (std::isnan(factor)) return factor;
+      return static_cast<float>(std::min(1.0, static_cast<double>(factor) * scale));
+    };
+    Factor const one{factor, factor};
+    Factor const range{about(1 - 4 * u), about(1 + 4 * u)};
+    admit_clipped(world, seen, any_order ? range : one);
+  }
+  unscaled_ = true;
+}
+
+std::vector<GradientJudge::Seen> GradientJudge::gather_all(WorldView const& world) {
+  auto const& model = reference_.model();
+  float const factor = inverse(model.scaling().loss_scale);
+  std::vector<Seen> all;
+  for (int p = 0; p < model.parameter_count(); ++p) {
+    if (!model.has_gradient(p)) continue;
+    auto now = values_.gather(world, p, TensorKind::gradient);
+    if (!now) continue;
+    Seen& seen = all.emplace_back(Seen{.parameter = p, .now = std::move(*now), .unscaled = {}});
+    for (float const g : older(p))
+      seen.unscaled.push_back(oracle::torch_scaled(g, factor, seen.now.format));
+  }
+  return all;
+}
+
+/// The norm of the first rank, to which the others are held.
+float GradientJudge::admit_norm(WorldView const& world, std::vector<Seen> const& seen) {
+  oracle::SquareSum squares;
+  oracle::NormShape shape{.tensors = static_cast<int>(seen.size()), .ranks = world.rank_count()};
+  NumberFormat format = NumberFormat::fp32;
+  for (Seen const& gradient : seen) {
+    squares.add(gradient.unscaled);
+    shape.elements += std::ssize(gradient.unscaled);
+    if (gradient.now.format != NumberFormat::fp32) format = gradient.now.format;
+  }
+  auto const bound = oracle::norm_bound(squares, shape, format);
+  float const norm = world.scaling(0).norm;
+  if (bound.contains(norm))
+    used_ = std::max(used_, bound.used(norm));
+  else
+    findings_.add_outside({.tensor = "norm"}, bound, norm,
+                          "no order of summation leads to this norm");
+  for (int rank = 1; rank < world.rank_count(); ++rank) {
+    float const other = world.scaling(rank).norm;
+    if (oracle::ulp_distance(norm, other) == 0) continue;
+    findings_.add_values(
+        "ranks.agree", {.rank = rank, .tensor = "norm"},
+        {.expected = norm, .actual = other, .ulps = oracle::ulp_distance(norm, other)});
+  }
+  return norm;
+}
+
+void GradientJudge::admit_clipped(WorldView const& world, Seen const& seen, Factor const& factor) {
+  Bounds bounds;
+  for (float const g : seen.unscaled)
+    bounds.push_back(
+        oracle::joined(oracle::only(oracle::torch_scaled(g, factor.lo, seen.now.format)),
+                       oracle::only(oracle::torch_scaled(g, factor.hi, seen.now.format))));
+  admit(world, seen.parameter, bounds, seen.now.values,
+        "the gradient is not what clipping by the norm that was found makes of it");
+  reference_.take_gradient(seen.parameter, seen.now.values);
+}
+
+// ---- step ---------------------------------------------------------------------------------------
+
+std::optional<GradientJudge::Consumed> GradientJudge::admit_consumed(WorldView const& world,
+                                                                     int parameter,
+                                                                     float loss_scale) {
+  auto const before = older(parameter);
+  Consumed consumed{.values = {before.begin(), before.end()}, .slack = {}};
+  float const factor = inverse(loss_scale);
+  if (factor == 1.0F && later_ == 1.0F) return consumed;
+  auto const seen = values_.gather(world, parameter, TensorKind::gradient);
+  if (!seen) return std::nullopt;
+  bool const torch = world.arithmetic() == Arithmetic::torch;
+  bool const in_place = factor != 1.0F && (torch || !same(before, seen->values));
+  Bounds bounds;
+  for (float& g : consumed.values) {
+    float const product = g * factor;
+    float const quotient = factor == 1.0F ? g : g / loss_scale;
+    auto const kept = oracle::only(oracle::rounded(product, seen->format));
+    auto const other = oracle::only(oracle::rounded(quotient, seen->format));
+    bounds.push_back(torch ? kept : oracle::joined(kept, other));
+    consumed.slack.push_back(
+        kept.finite_possible ? std::max(std::abs(kept.lo - product), std::abs(quotient - product))
+                             : 0.0F);
+    g = product * later_;
+  }
+  if (!in_place) return consumed;
+  unscales_ = true;
+  bool const admitted = admit(world, parameter, bounds, seen->values,
+                              "the gradient is not what dividing it by the loss scale makes of it");
+  reference_.take_gradient(parameter, seen->values);
+  if (!admitted) return std::nullopt;
+  if (torch) return Consumed{.values = seen->values, .slack = {}};
+  return consumed;
+}
+
+}  // namespace adamant::scenarios

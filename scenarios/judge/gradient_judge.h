@@ -1,0 +1,87 @@
+// Gradients of engines with an arithmetic of their own: what a backward may have reduced, and what
+// clipping and unscaling may have made of it, which such engines do where the gradients lie. Each
+// is admitted or reported, and the oracle goes on from what was seen. Laws: values.bitwise,
+// values.interval, ranks.agree.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "oracle/interval/admissible.h"
+#include "scenarios/judge/findings.h"
+#include "scenarios/judge/reference.h"
+#include "scenarios/judge/value_judge.h"
+#include "scenarios/seam/engine.h"
+
+namespace adamant::scenarios {
+
+class GradientJudge {
+ public:
+  GradientJudge(GradientClass kind, Reference& reference, ValueJudge& values, Findings& findings)
+      : kind_(kind), reference_(reference), values_(values), findings_(findings) {}
+
+  /// Gradients are gone or new: they bear the loss scale, and nothing of a clip.
+  void forget();
+
+  /// One backward for the parameters that take part.
+  void admit_backward(WorldView const& world, Primitive const& operation);
+
+  /// The norm that all ranks found, and gradients that are clipped in place, or untouched where the
+  /// engine does it later.
+  void admit_clip(WorldView const& world);
+
+  /// What an update consumed of a gradient, and how far each value may be off.
+  struct Consumed {
+    std::vector<float> values;
+    std::vector<float> slack;  // empty: not at all
+  };
+  /// What a step left of a gradient, unscaled in place or not, and what its update consumed.
+  /// REQUIRES: the oracle has begun the step, under this loss scale. Nothing where a report was
+  /// due.
+  std::optional<Consumed> admit_consumed(WorldView const& world, int parameter, float loss_scale);
+  /// All gradients of a step were looked at.
+  void end_step() { unscaled_ = unscaled_ || unscales_; }
+
+  /// The largest part of an interval that a gradient used so far.
+  double used() const { return used_; }
+
+ private:
+  /// One gradient as it was seen, and what it was before without its loss scale.
+  struct Seen {
+    int parameter = 0;
+    ValueJudge::Gathered now;
+    std::vector<float> unscaled;
+  };
+  /// What the factor of a clip may be.
+  struct Factor {
+    float lo = 1;
+    float hi = 1;
+  };
+  using Bounds = std::vector<oracle::Admissible>;
+
+  void admit_reduced(WorldView const& world, int parameter, std::int64_t backward);
+  Bounds reduced(WorldView const& world, int parameter, std::int64_t backward, bool narrow) const;
+  std::vector<std::vector<float>> inputs(WorldView const& world, int parameter,
+                                         std::int64_t backward, bool narrow) const;
+  std::vector<Seen> gather_all(WorldView const& world);
+  float admit_norm(WorldView const& world, std::vector<Seen> const& seen);
+  void admit_clipped(WorldView const& world, Seen const& seen, Factor const& factor);
+  /// The first element outside, which is reported with this message.
+  bool admit(WorldView const& world, int parameter, Bounds const& bounds,
+             std::span<float const> values, char const* message);
+  std::span<float const> older(int parameter) const;
+  float inverse(float loss_scale) const;
+
+  GradientClass kind_;
+  Reference& reference_;
+  ValueJudge& values_;
+  Findings& findings_;
+  bool unscaled_ = false;  // gradients bear no loss scale any more
+  bool unscales_ = false;  // and it was this step that took it from them
+  float later_ = 1;        // what the engine will clip by in the next step
+  double used_ = 0;
+};
+
+}  // namespace adamant::scenarios

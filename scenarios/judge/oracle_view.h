@@ -1,0 +1,47 @@
+// The oracle's model seen as a world of one rank, for those who look at worlds alone. Steps inside
+// a replay cannot be watched from outside the graph; what the oracle computed for them can, and the
+// verdict holds the engine to it when the replay is over.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "oracle/model/model.h"
+#include "scenarios/seam/engine.h"
+
+namespace adamant::scenarios {
+
+/// REQUIRES: the model outlives it and does not change meanwhile.
+class OracleView final : public WorldView {
+ public:
+  explicit OracleView(oracle::Model const& model) : model_(model) {}
+
+  int rank_count() const override { return 1; }
+  /// Whole tensors in their own formats; there is no address.
+  Shard shard(int rank, int parameter, TensorKind kind) const override;
+  bool has_gradient(int rank, int parameter) const override;
+  std::int64_t step_count(int rank, int parameter) const override;
+  AdamConfig group(int rank, int group) const override;
+  RankScaling scaling(int rank) const override;
+
+  // What only an engine has.
+  std::vector<NamedBuffer> buffers(int /*rank*/) const override { return {}; }
+  std::size_t peak_bytes(int /*rank*/, Purpose /*purpose*/) const override { return 0; }
+  std::optional<std::vector<WorldAllocation>> allocations() const override { return {}; }
+  std::optional<std::uint64_t> gathered_fingerprint(int /*rank*/,
+                                                    int /*parameter*/) const override {
+    return {};
+  }
+  std::vector<StoredFile> checkpoint(std::string_view /*name*/) const override { return {}; }
+
+ private:
+  oracle::Model const& model_;
+  mutable std::deque<std::vector<std::uint16_t>> encoded_;  // behind spans that were handed out
+};
+
+/// What the oracle says of loss scale and clipping, in the words of a rank.
+RankScaling scaling_of(oracle::Model const& model);
+
+}  // namespace adamant::scenarios

@@ -1,0 +1,77 @@
+#include "scenarios/judge/pointer_judge.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "oracle/formats/formats.h"
+
+namespace adamant::scenarios {
+
+namespace {
+
+bool gives_gradients_back(Primitive const& operation) {
+  if (operation.kind == Primitive::Kind::replay)
+    return std::any_of(operation.captured.begin(), operation.captured.end(), gives_gradients_back);
+  return operation.kind == Primitive::Kind::zero_grad && operation.set_to_none;
+}
+
+bool comes_and_goes(TensorKind kind) {
+  return kind == TensorKind::gradient || kind == TensorKind::cast_gradient;
+}
+
+}  // namespace
+
+PointerJudge::PointerJudge(std::vector<ParameterSpec> const& parameters, int ranks,
+                           std::optional<StateOffloadConfig> const& leaving,
+                           oracle::Residence residence, Findings& findings)
+    : parameters_(parameters), findings_(findings), residence_(residence) {
+  begin_world(ranks, leaving);
+}
+
+void PointerJudge::begin_world(int ranks, std::optional<StateOffloadConfig> const& leaving) {
+  leaving_ = leaving;
+  places_.assign(static_cast<std::size_t>(ranks) * parameters_.size() * std::size(all_tensor_kinds),
+                 Place{});
+}
+
+bool PointerJudge::stays(TensorKind kind) const {
+  if (kind == TensorKind::cast_gradient) return residence_.keep_cast_grad;
+  return kind == TensorKind::gradient && residence_.capturable;
+}
+
+void PointerJudge::compare(WorldView const& world, Primitive const* operation) {
+  if (!world.shown().addresses) return;
+  auto next = places_.begin();
+  for (int rank = 0; rank < world.rank_count(); ++rank) {
+    for (std::size_t p = 0; p < parameters_.size(); ++p) {
+      for (TensorKind const kind : all_tensor_kinds) {
+        Place& place = *next++;
+        if (!oracle::stored_format(parameters_[p].formats, kind)) continue;
+        void const* const now = world.address(rank, static_cast<int>(p), kind);
+        bool const may_go = operation != nullptr && may_move(kind, *operation);
+        bool const moved = now != nullptr && place.home != nullptr && now != place.home;
+        bool const lost = now == nullptr && place.now != nullptr;
+        bool const may_be_elsewhere = may_go || place.now == nullptr;
+        if ((lost && !may_go) || (moved && (stays(kind) || !may_be_elsewhere)))
+          findings_.add("pointers.stable",
+                        {.rank = rank, .tensor = tensor_name(parameters_[p], kind)},
+                        {.expected = "the address that it had",
+                         .actual = now == nullptr ? "no storage" : "another address",
+                         .message = "the tensor moved, although nothing gave it back"});
+        place.now = now;
+        if (now != nullptr) place.home = now;
+      }
+    }
+  }
+}
+
+bool PointerJudge::may_move(TensorKind kind, Primitive const& operation) const {
+  using Kind = Primitive::Kind;
+  if (comes_and_goes(kind)) return operation.kind == Kind::load || gives_gradients_back(operation);
+  if (kind == TensorKind::parameter || !leaving_) return false;
+  bool const leaves = kind == TensorKind::main ? leaving_->main : leaving_->moments;
+  return leaves && (operation.kind == Kind::step || operation.kind == Kind::offload ||
+                    operation.kind == Kind::reload);
+}
+
+}  // namespace adamant::scenarios

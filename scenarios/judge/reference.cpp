@@ -1,0 +1,251 @@
+#include "scenarios/judge/reference.h"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <stdexcept>
+#include <utility>
+
+#include "oracle/formats/formats.h"
+#include "scenarios/gradients/blocks.h"
+#include "scenarios/gradients/keys.h"
+#include "scenarios/gradients/overflow.h"
+#include "scenarios/judge/findings.h"
+
+namespace adamant::scenarios {
+
+namespace {
+
+constexpr std::int64_t block_numel = 8192;
+
+/// Hashes of a range of elements, kept until another range is asked for: all microbatches of a
+/// block need the same ones.
+class KeptHashes {
+ public:
+  std::span<std::uint32_t const> of(TensorKey key, std::int64_t begin, std::size_t count) {
+    if (begin != begin_ || count != hashes_.size()) {
+      hashes_.resize(count);
+      hash_block(key, static_cast<std::uint64_t>(begin), hashes_);
+      begin_ = begin;
+    }
+    return hashes_;
+  }
+
+ private:
+  std::int64_t begin_ = -1;
+  std::vector<std::uint32_t> hashes_;
+};
+
+/// The group of parameters that name none has no name either.
+std::vector<std::string> names_of_groups(Scenario const& scenario) {
+  std::vector<std::string> names{""};
+  for (Group const& group : scenario.groups) names.push_back(group.name);
+  return names;
+}
+
+/// Calls `visit(begin, count)` for consecutive blocks of [0, numel).
+template <typename Visit>
+void for_each_block(std::int64_t numel, Visit visit) {
+  for (std::int64_t begin = 0; begin < numel; begin += block_numel)
+    visit(begin, static_cast<std::size_t>(std::min(block_numel, numel - begin)));
+}
+
+}  // namespace
+
+Reference::Reference(Scenario const& scenario, std::vector<ParameterSpec> const& parameters,
+                     std::uint64_t seed)
+    : first_groups_(adam_configs(scenario)),
+      first_loss_scale_(scenario.optimizer.loss_scale),
+      first_clip_(scenario.optimizer.clip),
+      group_names_(names_of_groups(scenario)),
+      kind_(scenario.gradients),
+      microbatch_count_(static_cast<int>(scenario.microbatch_count())),
+      seed_(seed),
+      model_({.parameters = parameters,
+              .groups = adam_configs(scenario),
+              .step_counter = scenario.optimizer.step_counter,
+              .loss_scale = scenario.optimizer.loss_scale,
+              .max_norm = scenario.optimizer.clip}) {
+  for (int p = 0; p < model_.parameter_count(); ++p) write_initial_values(p);
+}
+
+void Reference::write_initial_values(int parameter) {
+  auto const key = initial_key({.seed = seed_, .parameter = parameter});
+  std::array<std::uint32_t, block_numel> hash_room;
+  std::array<float, block_numel> value_room;
+  for_each_block(model_.spec(parameter).numel(), [&](std::int64_t begin, std::size_t count) {
+    std::span<std::uint32_t> const hashes(hash_room.data(), count);
+    hash_block(key, static_cast<std::uint64_t>(begin), hashes);
+    initial_block(hashes, value_room.data());
+    model_.write_parameter(parameter, begin, std::span(value_room).first(count));
+  });
+}
+
+void Reference::begin_backward(Primitive const& backward) {
+  model_.begin_backward();
+  std::vector<ParameterSpec> parameters;
+  for (int p = 0; backward.overflow && p < model_.parameter_count(); ++p)
+    parameters.push_back(model_.spec(p));
+  spoilt_ = spoilt_in(
+      backward, {.seed = seed_, .microbatch_count = microbatch_count_, .parameters = parameters});
+}
+
+bool Reference::sums_exactly(int parameter) const {
+  return kind_ == GradientClass::exact &&
+         stay_exact(model_.scaling().loss_scale, model_.spec(parameter).formats.gradient);
+}
+
+oracle::MicrobatchReader Reference::reader(int parameter, std::int64_t backward) const {
+  auto const key = gradient_key({.seed = seed_, .parameter = parameter}, backward);
+  auto const format = model_.spec(parameter).formats.gradient;
+  float const scale = model_.scaling().loss_scale;
+  return [=, this, kept = KeptHashes()](int microbatch, std::int64_t begin,
+                                        std::span<float> out) mutable {
+    auto const microbatch_constants = microbatch_key({.seed = seed_,
+                                                      .backward = backward,
+                                                      .microbatch = microbatch,
+                                                      .microbatch_count = microbatch_count_,
+                                                      .format = format});
+    gradient_block(kind_, microbatch_constants, kept.of(key, begin, out.size()), out.data());
+    spoil(parameter, microbatch, begin, out);
+    if (scale != 1.0F) scale_block(scale, out);
+    oracle::round_to(format, out);
+  };
+}
+
+void Reference::add_exact_mean(int parameter, std::int64_t backward) {
+  auto const read = reader(parameter, backward);
+  model_.add_gradient(parameter, [&](std::int64_t first, std::span<float> mean) {
+    auto const read_block = [&](int microbatch, std::int64_t begin, std::span<float> out) {
+      read(microbatch, first + begin, out);
+    };
+    oracle::mean_over_microbatches(microbatch_count_, read_block, mean);
+  });
+}
+
+void Reference::take_gradient(int parameter, std::span<float const> observed) {
+  model_.set_gradient(parameter, observed);
+}
+
+void Reference::spoil(int parameter, int microbatch, std::int64_t begin,
+                      std::span<float> block) const {
+  if (!spoilt_ || spoilt_->parameter != parameter || spoilt_->microbatch != microbatch) return;
+  std::int64_t const index = spoilt_->element - begin;
+  if (index >= 0 && index < std::ssize(block))
+    block[static_cast<std::size_t>(index)] = spoilt_->value;
+}
+
+void Reference::set(Primitive const& operation) {
+  auto const by_group = operation.set;
+  for (std::size_t i = 0; i < by_group.size(); ++i) {
+    int const group = static_cast<int>(i);
+    model_.set_group(group, with(model_.group(group), by_group[i]));
+  }
+  if (operation.loss_scale) model_.set_loss_scale(*operation.loss_scale);
+  if (operation.clip) model_.set_max_norm(*operation.clip);
+}
+
+void Reference::begin_world(std::vector<ParameterSpec> const& parameters) {
+  bool other = false;
+  std::vector<Formats> formats;
+  for (int p = 0; p < model_.parameter_count(); ++p) {
+    formats.push_back(parameters[static_cast<std::size_t>(p)].formats);
+    other = other || formats.back() != model_.spec(p).formats;
+  }
+  if (other) model_.reformat(formats);
+  for (std::size_t group = 0; group < first_groups_.size(); ++group)
+    model_.set_group(static_cast<int>(group), first_groups_[group]);
+  model_.set_loss_scale(first_loss_scale_);
+  model_.set_max_norm(first_clip_);
+}
+
+void Reference::take_from(std::string_view checkpoint, std::span<StoredFile const> files) {
+  SavedFiles const saved = read_saved_files(files);
+  oracle::Model::Saved state = model_.save();
+  for (int p = 0; p < model_.parameter_count(); ++p) take_parameter(state, p, saved);
+  for (std::size_t group = 0; group < group_names_.size() && !saved.groups.empty(); ++group)
+    state.set_group(static_cast<int>(group), saved.groups.at(group_names_[group]));
+  if (!saved.groups.empty()) state.set_scaling(saved.scaler, saved.max_norm);
+  checkpoints_[std::string(checkpoint)] = {
+      .candidates = {std::make_shared<oracle::Model::Saved>(std::move(state))}};
+}
+
+void Reference::take_parameter(oracle::Model::Saved& state, int parameter,
+                               SavedFiles const& saved) const {
+  ParameterSpec const& spec = model_.spec(parameter);
+  for (TensorKind const kind :
+       {TensorKind::parameter, TensorKind::main, TensorKind::exp_avg, TensorKind::exp_avg_sq}) {
+    if (!oracle::stored_format(spec.formats, kind)) continue;
+    bool const weight = kind == TensorKind::parameter;
+    auto const* const boxes =
+        weight ? saved.find("model.", spec.name)
+               : saved.find("optim.state.", spec.name + "." + std::string(name_of(kind)));
+    if (boxes == nullptr) throw std::runtime_error("no " + tensor_name(spec, kind) + " is saved");
+    state.set(parameter, kind, put_together(*boxes, spec.shape));
+  }
+  if (auto const known = saved.steps.find(spec.name); known != saved.steps.end())
+    return state.set_steps(parameter, known->second);
+  auto const* const step = saved.find("optim.state.", spec.name + ".step");
+  if (step == nullptr || step->front().values.empty())
+    throw std::runtime_error("no step of " + spec.name + " is saved");
+  state.set_steps(parameter, static_cast<std::int64_t>(step->front().values.front()));
+}
+
+void Reference::save(std::string_view checkpoint, bool crashed) {
+  checkpoints_.insert_or_assign(
+      std::string(checkpoint),
+      Checkpoint{.candidates = {std::make_shared<oracle::Model::Saved>(model_.save())},
+                 .must_exist = true,
+                 .saw_crash = crashed});
+}
+
+void Reference::save_maybe(std::string_view checkpoint) {
+  Checkpoint& known = checkpoints_[std::string(checkpoint)];
+  known.candidates.insert(known.candidates.begin(),
+                          std::make_shared<oracle::Model::Saved>(model_.save()));
+  known.saw_crash = true;
+}
+
+Reference::Checkpoint const* Reference::find(std::string_view name) const {
+  auto const found = checkpoints_.find(name);
+  return found == checkpoints_.end() ? nullptr : &found->second;
+}
+
+int Reference::candidates(std::string_view checkpoint) const {
+  Checkpoint const* const known = find(checkpoint);
+  return known == nullptr ? 0 : static_cast<int>(known->candidates.size());
+}
+
+bool Reference::must_exist(std::string_view checkpoint) const {
+  Checkpoint const* const known = find(checkpoint);
+  return known != nullptr && known->must_exist;
+}
+
+bool Reference::saw_crash(std::string_view checkpoint) const {
+  Checkpoint const* const known = find(checkpoint);
+  return known != nullptr && known->saw_crash;
+}
+
+void Reference::load(std::string_view checkpoint, int candidate) {
+  model_.load(*find(checkpoint)->candidates[static_cast<std::size_t>(candidate)]);
+}
+
+void Reference::settle(std::string_view checkpoint, int candidate) {
+  auto const found = find(checkpoint)->candidates[static_cast<std::size_t>(candidate)];
+  checkpoints_[std::string(checkpoint)] = {.candidates = {found}, .must_exist = true};
+}
+
+std::uint64_t Reference::fingerprint(int parameter, std::int64_t backward) const {
+  auto const key = gradient_key({.seed = seed_, .parameter = parameter}, backward);
+  auto const values = model_.tensor(parameter, TensorKind::parameter);
+  std::array<std::uint32_t, block_numel> room;
+  std::uint64_t sum = 0;
+  for_each_block(std::ssize(values), [&](std::int64_t begin, std::size_t count) {
+    std::span<std::uint32_t> const hashes(room.data(), count);
+    hash_block(key, static_cast<std::uint64_t>(begin), hashes);
+    sum += fingerprint_block(hashes, values.data() + begin);
+  });
+  return sum;
+}
+
+}  // namespace adamant::scenarios

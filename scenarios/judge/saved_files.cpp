@@ -1,0 +1,152 @@
+#include "scenarios/judge/saved_files.h"
+
+#include <algorithm>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "oracle/formats/formats.h"
+
+namespace adamant::scenarios {
+
+namespace {
+
+using Json = nlohmann::json;
+using Bytes = std::span<std::byte const>;
+
+constexpr char const* manifest = "adamant.json";
+
+std::string text_of(Bytes bytes) {
+  return {reinterpret_cast<char const*>(bytes.data()), bytes.size()};
+}
+
+std::int64_t numel_of(std::vector<std::int64_t> const& shape) {
+  std::int64_t numel = 1;
+  for (std::int64_t const extent : shape) numel *= extent;
+  return numel;
+}
+
+std::vector<float> decoded(std::string const& dtype, Bytes bytes) {
+  if (dtype == "F64") {
+    double value = 0;
+    std::memcpy(&value, bytes.data(), sizeof value);
+    return {static_cast<float>(value)};
+  }
+  NumberFormat const format = dtype == "F32"    ? NumberFormat::fp32
+                              : dtype == "BF16" ? NumberFormat::bf16
+                                                : NumberFormat::fp16;
+  std::vector<float> values(bytes.size() / bytes_of(format));
+  oracle::decode(format, bytes, values);
+  return values;
+}
+
+void add_shard_file(SavedFiles& saved, Bytes file) {
+  std::uint64_t length = 0;
+  std::memcpy(&length, file.data(), sizeof length);
+  Bytes const data = file.subspan(sizeof length + length);
+  Json const header = Json::parse(text_of(file.subspan(sizeof length, length)));
+  Json places = Json::object();
+  if (header.contains("__metadata__") && header["__metadata__"].contains("DCP_SHARDING_INFO"))
+    places = Json::parse(header["__metadata__"]["DCP_SHARDING_INFO"].get<std::string>());
+  for (auto const& [key, entry] : header.items()) {
+    if (key == "__metadata__") continue;
+    SavedBox box;
+    box.shape = entry.at("shape").get<std::vector<std::int64_t>>();
+    box.offsets.assign(box.shape.size(), 0);
+    if (places.contains(key))
+      box.offsets = places[key].at("saved_offsets").get<std::vector<std::int64_t>>();
+    auto const range = entry.at("data_offsets").get<std::vector<std::size_t>>();
+    box.values = decoded(entry.at("dtype").get<std::string>(),
+                         data.subspan(range.at(0), range.at(1) - range.at(0)));
+    saved.tensors[key].push_back(std::move(box));
+  }
+}
+
+AdamConfig config_of(Json const& group) {
+  auto const number = [](Json const& json) { return static_cast<float>(json.get<double>()); };
+  return {.mode = group.at("mode") == "adamw" ? AdamMode::adamw : AdamMode::adam,
+          .learning_rate = number(group.at("lr")),
+          .beta1 = number(group.at("betas").at(0)),
+          .beta2 = number(group.at("betas").at(1)),
+          .epsilon = number(group.at("eps")),
+          .weight_decay = number(group.at("weight_decay")),
+          .bias_correction = group.at("bias_correction").get<bool>()};
+}
+
+oracle::LossScaler scaler_of(Json const& numbers) {
+  if (!numbers.contains("loss_scale")) return oracle::LossScaler();
+  auto const scale = static_cast<float>(numbers.at("loss_scale").get<double>());
+  if (numbers.value("loss_scale_dynamic", 0.0) == 0)
+    return oracle::LossScaler({.kind = LossScale::Kind::fixed, .value = scale});
+  return {{.kind = LossScale::Kind::dynamic},
+          {.scale = scale,
+           .growth_tracker = static_cast<int>(numbers.at("growth_tracker").get<double>()),
+           .hysteresis = static_cast<int>(numbers.at("hysteresis").get<double>())}};
+}
+
+void add_manifest(SavedFiles& saved, Bytes file) {
+  Json const body = Json::parse(text_of(file)).at("body");
+  for (Json const& group : body.at("groups")) {
+    saved.groups.emplace(group.at("name").get<std::string>(), config_of(group));
+    for (Json const& name : group.at("parameters"))
+      saved.steps[name.get<std::string>()] = group.at("step").get<std::int64_t>();
+  }
+  for (auto const& [name, step] : body.at("parameter_steps").items())
+    saved.steps[name] = step.get<std::int64_t>();
+  Json const& numbers = body.at("numbers");
+  saved.scaler = scaler_of(numbers);
+  if (numbers.contains("clip"))
+    saved.max_norm = static_cast<float>(numbers.at("clip").get<double>());
+}
+
+/// Copies the rows of the last dimension from one box to where they are in the whole.
+void copy_box(SavedBox const& box, std::vector<std::int64_t> const& shape,
+              std::vector<float>& whole) {
+  if (box.values.empty()) return;
+  std::int64_t const row = box.shape.empty() ? 1 : box.shape.back();
+  for (std::int64_t begin = 0; begin < std::ssize(box.values); begin += row) {
+    std::int64_t left = begin;
+    std::int64_t to = 0;
+    std::int64_t stride = 1;
+    for (std::size_t d = box.shape.size(); d-- > 0;) {
+      to += (left % box.shape[d] + box.offsets[d]) * stride;
+      left /= box.shape[d];
+      stride *= shape[d];
+    }
+    std::copy_n(box.values.begin() + begin, row, whole.begin() + to);
+  }
+}
+
+}  // namespace
+
+std::vector<SavedBox> const* SavedFiles::find(std::string const& prefix,
+                                              std::string const& rest) const {
+  if (auto const exact = tensors.find(prefix + rest); exact != tensors.end()) return &exact->second;
+  for (auto const& [key, boxes] : tensors)
+    if (key == rest || key.ends_with("." + rest)) return &boxes;
+  return nullptr;
+}
+
+SavedFiles read_saved_files(std::span<StoredFile const> files) {
+  SavedFiles saved;
+  for (StoredFile const& file : files) {
+    if (file.name.ends_with(".safetensors")) add_shard_file(saved, file.bytes);
+    if (file.name == manifest) add_manifest(saved, file.bytes);
+  }
+  return saved;
+}
+
+std::vector<float> put_together(std::vector<SavedBox> const& boxes,
+                                std::vector<std::int64_t> const& shape) {
+  std::vector<float> whole(static_cast<std::size_t>(numel_of(shape)));
+  for (SavedBox const& box : boxes) {
+    bool inside = box.shape.size() == shape.size();
+    for (std::size_t d = 0; inside && d < shape.size(); ++d)
+      inside = box.offsets[d] + box.shape[d] <= shape[d];
+    if (!inside) throw std::runtime_error("a saved part lies outside of its tensor");
+    copy_box(box, shape, whole);
+  }
+  return whole;
+}
+
+}  // namespace adamant::scenarios

@@ -1,0 +1,46 @@
+// What the files of a checkpoint say, read in the plainest way: whole tensors, steps and settings.
+// It is how the oracle learns of a checkpoint that the program did not save itself. It has never
+// seen the engine's reader, verifies no checksum, and knows no rank.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "oracle/scale/loss_scaler.h"
+#include "oracle/types.h"
+#include "scenarios/seam/engine.h"
+
+namespace adamant::scenarios {
+
+/// A part of a tensor, row-major, in fp32.
+struct SavedBox {
+  std::vector<std::int64_t> shape;
+  std::vector<std::int64_t> offsets;  // of its first element in the whole
+  std::vector<float> values;
+};
+
+struct SavedFiles {
+  std::map<std::string, std::vector<SavedBox>> tensors;  // by key
+  std::map<std::string, AdamConfig> groups;              // by name; empty without a manifest
+  std::map<std::string, std::int64_t> steps;             // of parameters, where a manifest says
+  oracle::LossScaler scaler = {};                        // likewise
+  std::optional<float> max_norm = {};                    // likewise
+
+  /// The tensor that a file calls `key`, or by any other prefix in the place of the first of its
+  /// dots; null where there is none.
+  std::vector<SavedBox> const* find(std::string const& prefix, std::string const& rest) const;
+};
+
+/// Errors: std::exception of any kind where the files are not what they should be: then nothing can
+/// be expected of a load.
+SavedFiles read_saved_files(std::span<StoredFile const> files);
+
+/// The elements of a tensor of this shape, as far as boxes cover it; zeros elsewhere.
+std::vector<float> put_together(std::vector<SavedBox> const& boxes,
+                                std::vector<std::int64_t> const& shape);
+
+}  // namespace adamant::scenarios

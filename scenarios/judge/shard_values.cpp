@@ -1,0 +1,50 @@
+#include <cstring>
+
+#include "oracle/formats/formats.h"
+#include "scenarios/seam/engine.h"
+
+namespace adamant::scenarios {
+
+namespace {
+
+/// The bits of infinity; what lies above them, but for the sign, is no number.
+std::uint32_t infinity_of(NumberFormat format) {
+  if (format == NumberFormat::fp32) return 0x7f800000;
+  return format == NumberFormat::bf16 ? 0x7f80 : 0x7c00;
+}
+
+/// Any NaN counts as the same one: which it is follows from the order of operands, and that is a
+/// compiler's choice.
+template <typename Word>
+std::uint64_t weighted_sum(std::span<std::byte const> bytes, std::uint32_t infinity) {
+  constexpr std::uint32_t magnitude = static_cast<Word>(~Word{0}) >> 1;
+  std::uint64_t sum = 0;
+  std::uint32_t weight = 1;
+  for (std::size_t at = 0; at < bytes.size(); at += sizeof(Word)) {
+    Word word;
+    std::memcpy(&word, bytes.data() + at, sizeof word);
+    std::uint64_t const bits = (word & magnitude) > infinity ? infinity + 1 : word;
+    sum += bits * (weight += 2);
+  }
+  return sum;
+}
+
+}  // namespace
+
+std::span<float const> values_of(Shard const& shard, std::vector<float>& room) {
+  auto const numel = static_cast<std::size_t>(shard.numel());
+  if (shard.format == NumberFormat::fp32)
+    return {reinterpret_cast<float const*>(shard.bytes.data()), numel};
+  room.resize(numel);
+  oracle::decode(shard.format, shard.bytes, room);
+  return room;
+}
+
+std::uint64_t weighted_sum(Shard const& shard) {
+  std::uint32_t const infinity = infinity_of(shard.format);
+  bool const wide = bytes_of(shard.format) == sizeof(std::uint32_t);
+  return wide ? weighted_sum<std::uint32_t>(shard.bytes, infinity)
+              : weighted_sum<std::uint16_t>(shard.bytes, infinity);
+}
+
+}  // namespace adamant::scenarios

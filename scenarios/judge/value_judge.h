@@ -1,0 +1,95 @@
+// Compares what an engine's ranks hold with the oracle's whole tensors: rows, bits, gradients that
+// there should or should not be, step counters, and the parameters that a backward gathered.
+// Laws: values.bitwise, values.interval, ranks.agree.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "oracle/layout/fsdp2.h"
+#include "scenarios/judge/findings.h"
+#include "scenarios/judge/reference.h"
+#include "scenarios/seam/engine.h"
+
+namespace adamant::scenarios {
+
+class ValueJudge {
+ public:
+  ValueJudge(Reference& reference, Findings& findings)
+      : reference_(reference), findings_(findings) {}
+
+  /// The law that values, counters and settings which differ from the oracle's break.
+  void judge_as(char const* law) { law_ = law; }
+
+  /// Has compare() nothing to report? Tensors may be asked about on several threads.
+  bool agrees(WorldView const& world, int parameter, TensorKind kind) const;
+
+  /// Every rank's rows of one tensor, in place, against the oracle's; those of a replica against
+  /// the first one's.
+  void compare(WorldView const& world, int parameter, TensorKind kind);
+  /// What each rank sees of the whole tensor against the oracle's, where the world shows it.
+  void compare_whole(WorldView const& world, int parameter, TensorKind kind);
+
+  /// A whole tensor, put together from the ranks of the first replica.
+  struct Gathered {
+    std::vector<float> values;
+    NumberFormat format = NumberFormat::fp32;  // as it is stored
+  };
+  /// Nothing where a rank does not hold its rows, which is reported.
+  std::optional<Gathered> gather(WorldView const& world, int parameter, TensorKind kind);
+  /// Where an element is, for reports.
+  Findings::Place place_of(WorldView const& world, int parameter, TensorKind kind,
+                           std::int64_t index) const;
+
+  /// Does each rank say the right thing about having a gradient, and about steps?
+  void compare_flags(WorldView const& world);
+  /// Would compare_flags() have nothing to report?
+  bool flags_agree(WorldView const& world) const;
+  /// Every rank's settings of every group.
+  void compare_groups(WorldView const& world);
+
+  /// Do all ranks say the right thing about loss scale, skipped steps and norm? Of a world with an
+  /// arithmetic of its own: about the scale and its growth, and right after a step about whether it
+  /// was skipped.
+  void compare_scaling(WorldView const& world, bool stepped = false);
+
+  /// Did every rank that computed see the oracle's whole parameter, by its fingerprint?
+  void compare_gathered(WorldView const& world, int parameter, std::uint64_t expected);
+
+  /// Holds the gradient that one backward reduced to the bound of any order of summation, and hands
+  /// it to the oracle.
+  void admit_gradient(WorldView const& world, int parameter, std::int64_t backward);
+
+  /// The largest part of an interval that a gradient used so far.
+  double interval_used() const { return interval_used_; }
+
+ private:
+  /// The rows of a tensor that a rank should hold, and whether it does.
+  struct Rows {
+    oracle::RowRange range;
+    std::int64_t first_element = 0;
+    std::int64_t numel = 0;
+    Shard held;
+    bool usable = false;
+  };
+  void compare_scaling(int rank, RankScaling const& expected, RankScaling const& actual);
+  void compare_with_replica(WorldView const& world, Rows const& rows, int rank, int parameter,
+                            TensorKind kind);
+  bool groups_agree(WorldView const& world, int rank, int group) const;
+  Rows rows_of(WorldView const& world, int rank, int parameter, TensorKind kind) const;
+  void report_other_rows(Rows const& rows, int rank, int parameter, TensorKind kind);
+  bool is_compared(WorldView const& world, int rank, int parameter, TensorKind kind) const;
+  std::span<float const> expected(Rows const& rows, int parameter, TensorKind kind) const;
+  void admit_block(int rank, int parameter, oracle::MicrobatchReader const& read,
+                   std::int64_t begin, std::span<float const> actual);
+
+  Reference& reference_;
+  Findings& findings_;
+  char const* law_ = "values.bitwise";
+  double interval_used_ = 0;
+  std::vector<float> room_;  // for values of 16 bits, one tensor after the other
+  std::vector<float> replica_room_;
+};
+
+}  // namespace adamant::scenarios

@@ -1,0 +1,330 @@
+#include "scenarios/judge/verdict.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "scenarios/judge/oracle_view.h"
+#include "scenarios/judge/threads.h"
+
+namespace adamant::scenarios {
+
+namespace {
+
+constexpr TensorKind reduced_kinds[] = {TensorKind::gradient, TensorKind::cast_gradient};
+constexpr TensorKind stepped_kinds[] = {TensorKind::parameter, TensorKind::main,
+                                        TensorKind::exp_avg, TensorKind::exp_avg_sq};
+
+std::int64_t total_numel(std::vector<ParameterSpec> const& parameters) {
+  std::int64_t total = 0;
+  for (ParameterSpec const& spec : parameters) total += spec.numel();
+  return total;
+}
+
+/// What the first world offloads, and each one after it unless its load says otherwise.
+oracle::Offload counted(Offload const& offload) {
+  return {.states = state_offload_config(offload), .hybrid = hybrid_config(offload)};
+}
+
+bool offloads_when_asked(Scenario const& scenario) {
+  return std::any_of(scenario.program.begin(), scenario.program.end(),
+                     [](Operation const& operation) {
+                       return std::holds_alternative<OffloadStates>(operation.action);
+                     });
+}
+
+oracle::Residence residence_of(Scenario const& scenario) {
+  return {.capturable = scenario.optimizer.capturable,
+          .keep_cast_grad = scenario.optimizer.keep_cast_grad,
+          .group_count = static_cast<int>(adam_configs(scenario).size())};
+}
+
+/// Does the oracle step as this world does, bit for bit and without looking?
+bool is_te(WorldView const& world) {
+  return world.arithmetic() == Arithmetic::te;
+}
+
+bool contains(std::span<int const> numbers, int number) {
+  return std::find(numbers.begin(), numbers.end(), number) != numbers.end();
+}
+
+}  // namespace
+
+Verdict::Verdict(Scenario const& scenario, Program const& program,
+                 std::vector<ParameterSpec> const& parameters, std::uint64_t seed)
+    : scenario_(scenario),
+      program_(program),
+      kind_(scenario.gradients),
+      offload_(scenario.offload),
+      offloads_when_asked_(offloads_when_asked(scenario)),
+      small_(total_numel(parameters) <= small_model_numel),
+      reference_(scenario, parameters, seed),
+      values_(reference_, findings_),
+      gradients_(scenario.gradients, reference_, values_, findings_),
+      steps_(reference_, values_, gradients_, findings_),
+      memory_(scenario, parameters, counted(scenario.offload), residence_of(scenario), findings_),
+      pointers_(parameters, static_cast<int>(scenario.world.rank_count()),
+                leaving(scenario.offload), residence_of(scenario), findings_) {}
+
+// Explicit offloads move all where the setting names none.
+std::optional<StateOffloadConfig> Verdict::leaving(Offload const& offload) const {
+  if (auto const configured = state_offload_config(offload)) return configured;
+  return offloads_when_asked_ ? std::optional(StateOffloadConfig{}) : std::nullopt;
+}
+
+bool Verdict::started(WorldView const& world) {
+  if (!is_te(world)) reference_.use_scaler(oracle::torch_scaler);
+  values_.compare_flags(world);
+  values_.compare_scaling(world);
+  compare_all(world);
+  if (world.shown().memory) memory_.compare(world);
+  if (world.shown().addresses) pointers_.compare(world, nullptr);
+  return !findings_.any() || small_;
+}
+
+bool Verdict::after(Primitive const& operation, WorldView const& world) {
+  if (findings_.any()) return --patience_ > 0;
+  findings_.at_operation(operation.entry);
+  bool const loads = operation.kind == Primitive::Kind::load;
+  follow(operation, world);
+  values_.compare_flags(world);
+  values_.compare_groups(world);
+  values_.compare_scaling(world, operation.kind == Primitive::Kind::step);
+  bool const looks = loads || operation.kind == Primitive::Kind::check;
+  if (small_ || looks) compare_all(world);
+  // To gather where ranks are known to differ may never end.
+  if (looks && !findings_.any()) compare_whole(world);
+  values_.judge_as("values.bitwise");
+  compare_resources(operation, world);
+  return !findings_.any() || small_;
+}
+
+void Verdict::compare_resources(Primitive const& operation, WorldView const& world) {
+  if (world.shown().memory) {
+    memory_.follow(operation);
+    if (operation.kind == Primitive::Kind::load && reference_.scales()) memory_.use_scaling();
+    memory_.compare(world);
+  }
+  if (world.shown().addresses) pointers_.compare(world, &operation);
+}
+
+void Verdict::finished(WorldView const& world) {
+  if (findings_.any()) return;
+  findings_.at_operation(-1);
+  if (!small_) compare_all(world);
+  compare_whole(world);
+}
+
+void Verdict::ended(std::span<WorldAllocation const> left) {
+  if (findings_.any()) return;
+  findings_.at_operation(-1);
+  memory_.expect_nothing(left);
+}
+
+void Verdict::follow(Primitive const& operation, WorldView const& world) {
+  switch (operation.kind) {
+    case Primitive::Kind::backward:
+      return follow_backward(operation, world);
+    case Primitive::Kind::clip:
+      return follow_clip(world);
+    case Primitive::Kind::step:
+      return follow_step(world);
+    case Primitive::Kind::zero_grad:
+      return follow_zero_grad(operation.set_to_none, world);
+    case Primitive::Kind::set:
+      return reference_.set(operation);
+    case Primitive::Kind::save:
+      return reference_.save(operation.checkpoint);
+    case Primitive::Kind::load:
+      return follow_load(operation, world);
+    case Primitive::Kind::replay:
+      return follow_replay(operation, world);
+    case Primitive::Kind::overflow:
+    case Primitive::Kind::offload:  // values stay what they are
+    case Primitive::Kind::reload:
+    case Primitive::Kind::capture:  // records, executes nothing
+    case Primitive::Kind::check:
+      return;
+  }
+}
+
+// In the order of the capture, and compared when all of it is over: what lies between shows in
+// what it led to. Of several backwards the last one's gathered parameters are still known.
+void Verdict::follow_replay(Primitive const& operation, WorldView const& world) {
+  int const backwards = backward_count(operation.captured);
+  std::int64_t const last = operation.backward_index + backwards - 1;
+  for (Primitive const& captured : replayed(operation)) {
+    if (captured.kind == Primitive::Kind::backward) {
+      if (captured.backward_index == last) compare_gathered(world, last);
+      reference_.begin_backward(captured);
+      for_each_parameter([&](int p) {
+        if (!contains(captured.without, p)) reference_.add_exact_mean(p, captured.backward_index);
+      });
+    } else if (captured.kind == Primitive::Kind::clip) {
+      reference_.clip();
+    } else if (captured.kind == Primitive::Kind::step) {
+      reference_.begin_step();
+      for_each_parameter([&](int p) { reference_.step_parameter(p); });
+      if (on_replayed_step_) on_replayed_step_(captured, OracleView(reference_.model()));
+    } else if (captured.kind == Primitive::Kind::zero_grad) {
+      reference_.zero_grad(captured.set_to_none);
+    }
+  }
+  if (!small_) compare_all(world);
+}
+
+void Verdict::follow_backward(Primitive const& operation, WorldView const& world) {
+  if (world.shown().memory) compare_gathered(world, operation.backward_index);
+  reference_.begin_backward(operation);
+  if (!is_te(world)) return gradients_.admit_backward(world, operation);
+  auto const rounds = [&](int p) { return !reference_.sums_exactly(p); };
+  auto const has_part = [&](int p) { return !contains(operation.without, p); };
+  for (int p = 0; p < parameter_count(); ++p)
+    if (has_part(p) && rounds(p)) values_.admit_gradient(world, p, operation.backward_index);
+  if (kind_ != GradientClass::exact) return;
+  follow_each(world, reduced_kinds, [&](int p) {
+    if (has_part(p) && !rounds(p)) reference_.add_exact_mean(p, operation.backward_index);
+  });
+}
+
+void Verdict::compare_gathered(WorldView const& world, std::int64_t backward) {
+  std::vector<std::uint64_t> expected(static_cast<std::size_t>(parameter_count()));
+  for_each_parameter(
+      [&](int p) { expected[static_cast<std::size_t>(p)] = reference_.fingerprint(p, backward); });
+  for (int p = 0; p < parameter_count(); ++p)
+    values_.compare_gathered(world, p, expected[static_cast<std::size_t>(p)]);
+}
+
+void Verdict::follow_clip(WorldView const& world) {
+  if (is_te(world)) return reference_.clip();
+  gradients_.admit_clip(world);
+}
+
+// PyTorch leaves a parameter that has no gradient without one.
+void Verdict::follow_zero_grad(bool set_to_none, WorldView const& world) {
+  std::vector<int> absent;
+  for (int p = 0; p < parameter_count(); ++p)
+    if (!is_te(world) && !reference_.model().has_gradient(p) && !world.has_gradient(0, p))
+      absent.push_back(p);
+  reference_.zero_grad(set_to_none);
+  for (int const p : absent) reference_.drop_gradient(p);
+  gradients_.forget();
+  follow_each(world, reduced_kinds, [](int) {});
+}
+
+void Verdict::follow_step(WorldView const& world) {
+  if (!is_te(world)) return steps_.admit_step(world);
+  reference_.begin_step();
+  follow_each(world, stepped_kinds, [&](int p) { reference_.step_parameter(p); });
+}
+
+bool Verdict::restarted(Primitive const& load, WorldView const& world) {
+  if (findings_.any()) return false;
+  unloaded_ = true;
+  reference_.begin_world(
+      parameter_specs(load.setting == 0 ? scenario_ : program_.setting(load.setting)));
+  findings_.at_operation(load.entry);
+  Offload const& offload = load.offload != nullptr ? *load.offload : offload_;
+  if (world.shown().memory) {
+    memory_.begin_world(world.rank_count(), counted(offload));
+    memory_.compare(world);
+  }
+  if (world.shown().addresses) {
+    pointers_.begin_world(world.rank_count(), leaving(offload));
+    pointers_.compare(world, nullptr);
+  }
+  return !findings_.any();
+}
+
+void Verdict::crashed(Primitive const& save, bool returned) {
+  if (returned)
+    reference_.save(save.checkpoint, true);
+  else
+    reference_.save_maybe(save.checkpoint);
+}
+
+void Verdict::damaged(Primitive const&, std::string const& what) {
+  damage_ = what;
+}
+
+// Engines that still have a state have the one from before; in a new world that is nothing.
+void Verdict::refused(Primitive const& load, EngineFailure const& why, WorldView const* world) {
+  findings_.at_operation(load.entry);
+  if (world != nullptr && !unloaded_) {
+    values_.judge_as("error.clean");
+    values_.compare_flags(*world);
+    values_.compare_groups(*world);
+    values_.compare_scaling(*world);
+    compare_all(*world);
+  }
+  bool const own = reference_.must_exist(load.checkpoint);
+  if (own && !damage_.empty()) {
+    if (why.reason != "damaged_checkpoint")
+      findings_.add("checkpoint.integrity", {.rank = why.rank},
+                    {.expected = "a refusal: damaged_checkpoint",
+                     .actual = why.reason + ": " + why.message,
+                     .message = "damage was taken for something else: " + damage_});
+  } else if (own) {
+    findings_.add(law_of_load(load), {.rank = why.rank},
+                  {.expected = "what was saved",
+                   .actual = why.reason + ": " + why.message,
+                   .message = "a checkpoint that must be there, whole, is not loaded"});
+  }
+}
+
+// Of a large model, a parameter is compared right after it was followed, while it is in cache; what
+// disagrees is looked at once more, in order. Of a small one everything is compared anyway.
+void Verdict::follow_each(WorldView const& world, std::span<TensorKind const> kinds,
+                          std::function<void(int)> const& follow_one) {
+  std::vector<char> agree(static_cast<std::size_t>(parameter_count()), 1);
+  for_each_parameter([&](int p) {
+    follow_one(p);
+    if (small_) return;
+    for (TensorKind const kind : kinds)
+      if (!values_.agrees(world, p, kind)) agree[static_cast<std::size_t>(p)] = 0;
+  });
+  for (int p = 0; p < parameter_count(); ++p)
+    if (agree[static_cast<std::size_t>(p)] == 0)
+      for (TensorKind const kind : kinds) values_.compare(world, p, kind);
+}
+
+void Verdict::compare_all(WorldView const& world) {
+  if (!small_) return follow_each(world, all_tensor_kinds, [](int) {});
+  for (int p = 0; p < parameter_count(); ++p)
+    for (TensorKind const kind : all_tensor_kinds) values_.compare(world, p, kind);
+}
+
+// Whole tensors cost the world a gather each, so they are looked at where a program says so.
+void Verdict::compare_whole(WorldView const& world) {
+  for (int p = 0; p < parameter_count(); ++p)
+    for (TensorKind const kind : stepped_kinds) values_.compare_whole(world, p, kind);
+}
+
+void Verdict::for_each_parameter(std::function<void(int)> const& visit) {
+  auto const count = static_cast<std::size_t>(parameter_count());
+  if (!small_) return on_all_cores(count, [&](std::size_t p) { visit(static_cast<int>(p)); });
+  for (std::size_t p = 0; p < count; ++p) visit(static_cast<int>(p));
+}
+
+std::vector<std::string> Verdict::notes() const {
+  std::vector<std::string> notes;
+  double const reduced = std::max(values_.interval_used(), gradients_.used());
+  if (kind_ != GradientClass::exact || reduced > 0)
+    notes.push_back(
+        fmt::format("reduced gradients used at most {:.3g}% of the room that rounding leaves them",
+                    100 * reduced));
+  if (steps_.used() > 0)
+    notes.push_back(
+        fmt::format("moments and weights used at most {:.3g}% of what any order of operations "
+                    "leaves them",
+                    100 * steps_.used()));
+  if (!not_carried_.empty())
+    notes.push_back(
+        fmt::format("the checkpoint's format does not carry {}: after a load the engine "
+                    "is believed what it has",
+                    fmt::join(not_carried_, ", ")));
+  return notes;
+}
+
+}  // namespace adamant::scenarios

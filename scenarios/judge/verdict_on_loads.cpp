@@ -1,0 +1,87 @@
+// The part of the verdict that knows what a load must bring back.
+#include <exception>
+#include <string>
+#include <utility>
+
+#include "scenarios/judge/verdict.h"
+
+namespace adamant::scenarios {
+
+// A name may stand for two states, where a crash interrupted the save of the second: the load then
+// tells which of them it is.
+void Verdict::follow_load(Primitive const& load, WorldView const& world) {
+  unloaded_ = false;
+  std::string const damage = std::exchange(damage_, "");
+  bool const own = reference_.candidates(load.checkpoint) > 0;
+  if (own && !damage.empty() && world.refuses_damage()) {  // others' files have no checksums
+    findings_.add("checkpoint.integrity", {},
+                  {.expected = "a refusal: damaged_checkpoint",
+                   .actual = "the load returned",
+                   .message = "nothing was said of damage to the checkpoint: " + damage});
+  }
+  if (reference_.candidates(load.checkpoint) == 0 && !take_foreign(load, world)) return;
+  int const candidates = reference_.candidates(load.checkpoint);
+  values_.judge_as(damage.empty() ? law_of_load(load) : "checkpoint.integrity");
+  gradients_.forget();
+  for (int candidate = candidates - 1; candidate >= 0; --candidate) {
+    take_candidate(load, candidate, world);
+    if (candidate > 0 && !agrees(world)) continue;
+    return reference_.settle(load.checkpoint, candidate);
+  }
+}
+
+void Verdict::take_candidate(Primitive const& load, int candidate, WorldView const& world) {
+  Settings const before{.clip = reference_.model().scaling().max_norm,
+                        .scaler = reference_.model().scaler()};
+  reference_.load(load.checkpoint, candidate);
+  take_what_is_not_carried(world, before);
+}
+
+// Settings that no file brings stay what they were; numbers that move are the engine's word.
+void Verdict::take_what_is_not_carried(WorldView const& world, Settings const& before) {
+  auto const& model = reference_.model();
+  for (std::string const& what : world.not_carried()) {
+    not_carried_.insert(what);
+    if (what == "clip") reference_.take_max_norm(before.clip);
+    for (int p = 0; what == "steps" && p < parameter_count(); ++p)
+      reference_.take_steps(p, world.step_count(0, p));
+    for (int g = 0; what == "groups" && g < model.group_count(); ++g)
+      reference_.take_group(g, world.group(0, g));
+    if (what != "scaler") continue;
+    RankScaling const scaling = world.scaling(0);
+    oracle::LossScaler::Progress const seen{.scale = scaling.loss_scale,
+                                            .growth_tracker = scaling.growth_tracker,
+                                            .hysteresis = scaling.hysteresis};
+    reference_.take_scaler({before.scaler.setting(), seen, before.scaler.rules()});
+  }
+}
+
+// What was loaded was not saved here: its files say what it is.
+bool Verdict::take_foreign(Primitive const& load, WorldView const& world) {
+  auto const files = world.checkpoint(load.checkpoint);
+  try {
+    reference_.take_from(load.checkpoint, files);
+    return true;
+  } catch (std::exception const& error) {
+    findings_.add(
+        "checkpoint.integrity", {},
+        {.expected = "a refusal",
+         .actual = "the load returned",
+         .message = std::string("the files are no checkpoint of this model: ") + error.what()});
+    return false;
+  }
+}
+
+char const* Verdict::law_of_load(Primitive const& load) const {
+  return reference_.saw_crash(load.checkpoint) ? "checkpoint.atomic" : "checkpoint.roundtrip";
+}
+
+bool Verdict::agrees(WorldView const& world) const {
+  if (!values_.flags_agree(world)) return false;
+  for (int p = 0; p < reference_.model().parameter_count(); ++p)
+    for (TensorKind const kind : all_tensor_kinds)
+      if (!values_.agrees(world, p, kind)) return false;
+  return true;
+}
+
+}  // namespace adamant::scenarios

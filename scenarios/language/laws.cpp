@@ -1,0 +1,111 @@
+#include "scenarios/language/laws.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "real/bug_table.h"
+
+namespace adamant::scenarios {
+
+namespace {
+
+constexpr Meaning law_table[] = {
+    {"values.bitwise",
+     "parameters, main weights, moments, scales and step equal the oracle's bits"},
+    {"values.interval", "each value lies in the interval that the oracle derived for it"},
+    {"ranks.agree", "replicas, step counters and skip decisions are the same on all ranks"},
+    {"pointers.stable", "what must keep its address across the operation kept it"},
+    {"memory.budget", "live device and pinned bytes, by purpose, equal the oracle's count"},
+    {"access.bounds", "no access outside of an allocation"},
+    {"access.uninitialized", "no read before the first write"},
+    {"access.lifetime", "no access after the memory was freed"},
+    {"access.place", "no access from where it is not allowed"},
+    {"order.race", "conflicting accesses are ordered"},
+    {"order.deadlock", "the world makes progress"},
+    {"order.collective", "all ranks issue the same collectives"},
+    {"graph.capture", "what was captured may be captured"},
+    {"graph.pointer", "replays use live pointers"},
+    {"graph.scalar", "replays use current scalars"},
+    {"checkpoint.roundtrip", "load returns what was saved, on any world"},
+    {"checkpoint.atomic", "after a crash the old checkpoint or the new one is there, whole"},
+    {"checkpoint.integrity", "damage to a checkpoint is reported"},
+    {"error.clean", "a failed operation reports why and says whether the state is usable"},
+    {"determinism.digest", "the same scenario, seed and choices give the same digest"},
+};
+
+constexpr Meaning reason_table[] = {
+    {"unsupported", "a well-formed scenario that this engine does not execute"},
+    {"unsupported.bias_correction", "moments are always corrected, or never"},
+    {"unsupported.both_offloads", "states are moved where a part of the step runs on the CPU"},
+    {"unsupported.bug", "this engine has no defects to switch on"},
+    {"unsupported.capturable", "capturable with offload, or on an engine without graphs"},
+    {"unsupported.capture_not_capturable", "capture and replay need optimizer.capturable"},
+    {"unsupported.captured_cast_gradient", "a cast gradient that comes and goes in a capture"},
+    {"unsupported.captured_gradients", "a captured backward needs exact gradients"},
+    {"unsupported.captured_operation", "an operation that graphs do not record"},
+    {"unsupported.clip", "gradients are not clipped, or whether they are depends on a load"},
+    {"unsupported.clip_without_norm", "a bare clip needs a number in optimizer.clip"},
+    {"unsupported.decoupled_grad", "gradients are not handed over as cast copies"},
+    {"unsupported.duplicate_main", "param and main are of one type: two copies of one weight"},
+    {"unsupported.empty_tensor", "this engine wants elements in every parameter"},
+    {"unsupported.engine", "this program cannot drive that engine"},
+    {"unsupported.engine_options", "an option, or a value of it, that the engine does not offer"},
+    {"unsupported.faults", "a fault that cannot be injected there"},
+    {"unsupported.gradients", "gradients of this class are not for this engine"},
+    {"unsupported.layout", "this engine lays parameters out otherwise"},
+    {"unsupported.load", "this engine loads no checkpoints"},
+    {"unsupported.loss_scale", "losses are not scaled, or not like that"},
+    {"unsupported.microbatches", "more microbatches than can be summed"},
+    {"unsupported.nested_capture", "a capture inside a capture"},
+    {"unsupported.offload", "an offload of nothing, or of what this engine does not offload"},
+    {"unsupported.optimizer", "this engine has another optimizer"},
+    {"unsupported.order", "a load cannot register parameters in another order"},
+    {"unsupported.overflow", "overflows are not made on purpose"},
+    {"unsupported.precision",
+     "types that this engine does not combine, or does not change in a load"},
+    {"unsupported.ranks", "the world is larger than this engine runs"},
+    {"unsupported.reload_resident", "reload of what is resident"},
+    {"unsupported.replay_without_capture", "a replay needs a capture before it"},
+    {"unsupported.replicate", "the world is sharded only, or replicated less often"},
+    {"unsupported.reused_gradients",
+     "gradients are used again, or left, that the engine has unscaled in place"},
+    {"unsupported.save", "this engine saves no checkpoints"},
+    {"unsupported.schedule", "schedules are not enumerated, or there is nothing to choose"},
+    {"unsupported.set", "a setting that cannot be changed in the middle of a program"},
+    {"unsupported.step_counter", "parameters without gradient in a step are counted otherwise"},
+    {"unsupported.zero_grad", "gradients are left otherwise"},
+    {"scalar_parameter", "a 0-dimensional parameter has no rows to shard"},
+    {"out_of_memory", "a device or the host has less memory than the scenario needs"},
+    {"damaged_checkpoint", "a checkpoint is there but not whole"},
+    {"incompatible_checkpoint", "a checkpoint does not fit what it is loaded into"},
+};
+
+std::vector<Meaning> make_bug_list() {
+  std::vector<Meaning> list;
+  for (real::BugInfo const& bug : real::all_bugs()) list.push_back({bug.id, bug.text});
+  return list;
+}
+
+}  // namespace
+
+std::span<Meaning const> laws() {
+  return law_table;
+}
+std::span<Meaning const> refusal_reasons() {
+  return reason_table;
+}
+std::span<Meaning const> known_bugs() {
+  static std::vector<Meaning> const list = make_bug_list();
+  return list;
+}
+bool matches(std::string_view pattern, std::string_view id) {
+  if (pattern.empty() || !id.starts_with(pattern)) return false;
+  return id.size() == pattern.size() || id[pattern.size()] == '.';
+}
+
+bool is_known(std::string_view pattern, std::span<Meaning const> table) {
+  return std::any_of(table.begin(), table.end(),
+                     [&](Meaning const& entry) { return matches(pattern, entry.id); });
+}
+
+}  // namespace adamant::scenarios

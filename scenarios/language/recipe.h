@@ -1,0 +1,123 @@
+// What a scenario says about numbers and the optimizer: the types of parameters, gradients, weights
+// and moments, Adam's settings and what a group or a `set` changes of them. It knows no YAML key
+// and nothing of what an engine supports; that is model/support.h.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "oracle/types.h"
+
+namespace adamant::scenarios {
+
+enum class ParamType { fp32, bf16, fp16, fp8_delayed, fp8_current, fp8_block, mxfp8, nvfp4 };
+enum class GradType { fp32, bf16, fp16 };
+enum class MainType { none, fp32, bf16, fp16, remainder };
+enum class StateType { fp32, bf16, fp16, fp8 };
+/// What a scale of fp16 and fp8 states covers: the whole tensor or this rank's shard.
+enum class StateScale { global, local };
+
+/// The types of one parameter and of everything that belongs to it.
+struct Precision {
+  ParamType param = ParamType::fp32;
+  GradType grad = GradType::fp32;
+  MainType main = MainType::none;
+  StateType exp_avg = StateType::fp32;
+  StateType exp_avg_sq = StateType::fp32;
+  StateScale state_scale = StateScale::global;
+
+  friend bool operator==(Precision const&, Precision const&) = default;
+};
+
+/// What one parameter, or a load, changes of the recipe around it.
+struct PrecisionOverride {
+  std::optional<ParamType> param = {};
+  std::optional<GradType> grad = {};
+  std::optional<MainType> main = {};
+  std::optional<StateType> exp_avg = {};
+  std::optional<StateType> exp_avg_sq = {};
+  std::optional<StateScale> state_scale = {};
+
+  friend bool operator==(PrecisionOverride const&, PrecisionOverride const&) = default;
+};
+
+/// The plain number format of a type, or nothing where it is none (a scaled or quantised type, no
+/// main weight).
+std::optional<NumberFormat> format_of(ParamType type);
+NumberFormat format_of(GradType type);
+std::optional<NumberFormat> format_of(MainType type);
+std::optional<NumberFormat> format_of(StateType type);
+
+/// `recipe` with everything that `change` names replaced.
+Precision with(Precision recipe, PrecisionOverride const& change);
+
+/// What leads from one recipe to the other: with(from, difference(from, to)) is `to`.
+PrecisionOverride difference(Precision const& from, Precision const& to);
+
+/// Would `param` and `main` be two copies of one type?
+bool duplicates_main(Precision const& precision);
+
+/// The maximal global norm, > 0, or none.
+using Clip = std::optional<float>;
+
+struct Optimizer {
+  AdamConfig adam = {};
+  bool decoupled_grad = true;
+  bool keep_cast_grad = false;
+  StepCounter step_counter = StepCounter::group;
+  bool capturable = false;
+  Clip clip = {};
+  LossScale loss_scale = {};
+
+  friend bool operator==(Optimizer const&, Optimizer const&) = default;
+};
+
+/// Settings of Adam that a group overrides or a `set` changes; what is absent stays as it was.
+///
+/// Units: binary32, rounded decimal -> binary64 -> binary32, in the ranges of AdamConfig.
+struct AdamOverride {
+  std::optional<float> lr = {};
+  std::optional<std::array<float, 2>> betas = {};
+  std::optional<float> eps = {};
+  std::optional<float> weight_decay = {};
+  std::optional<bool> bias_correction = {};  // never in a `set`
+
+  friend bool operator==(AdamOverride const&, AdamOverride const&) = default;
+};
+
+/// A named group of parameters and what it overrides.
+struct Group {
+  std::string name = {};
+  AdamOverride settings = {};
+
+  friend bool operator==(Group const&, Group const&) = default;
+};
+
+/// What `set` changes from its operation on.
+struct SettingsChange {
+  AdamOverride adam = {};
+  std::optional<Clip> clip = {};  // outer: is it changed; inner: to what
+  std::optional<LossScale> loss_scale = {};
+
+  friend bool operator==(SettingsChange const&, SettingsChange const&) = default;
+};
+
+/// What `config` overrides of the defaults, the mode apart: with({}, difference(config)) is it.
+AdamOverride difference(AdamConfig const& config);
+/// `config` with everything that `change` names replaced.
+AdamConfig with(AdamConfig config, AdamOverride const& change);
+/// `optimizer` after a `set`.
+Optimizer with(Optimizer optimizer, SettingsChange const& change);
+
+/// The settings of every group: number 0 the optimizer's own, for parameters without a group, then
+/// the named ones in file order. A group's value wins over the optimizer's, also over a later `set`
+/// (apply it with `with` and ask again).
+std::vector<AdamConfig> group_configs(Optimizer const& optimizer, std::vector<Group> const& groups);
+
+/// What a `set` may change.
+enum class Settable { lr, betas, eps, weight_decay, clip, loss_scale };
+
+}  // namespace adamant::scenarios

@@ -1,0 +1,65 @@
+#include "scenarios/language/recipe.h"
+
+#include <gtest/gtest.h>
+
+#include "scenarios/language/scenario.h"
+
+namespace adamant::scenarios {
+namespace {
+
+TEST(Recipe, WhatAGroupDoesNotNameComesFromTheOptimizer) {
+  Optimizer optimizer;
+  optimizer.adam.learning_rate = 0.5F;
+  std::vector<Group> const groups{{"slow", {.lr = 0.25F}},
+                                  {"plain", {.betas = {{0.5F, 0.75F}}, .bias_correction = false}}};
+  auto const configs = group_configs(optimizer, groups);
+  ASSERT_EQ(configs.size(), 3U);
+  EXPECT_EQ(configs[0], optimizer.adam);
+  EXPECT_EQ(configs[1].learning_rate, 0.25F);
+  EXPECT_EQ(configs[1].weight_decay, optimizer.adam.weight_decay);
+  EXPECT_EQ(configs[2].learning_rate, 0.5F);
+  EXPECT_EQ(configs[2].beta1, 0.5F);
+  EXPECT_EQ(configs[2].beta2, 0.75F);
+  EXPECT_FALSE(configs[2].bias_correction);
+}
+
+TEST(Recipe, AGroupsValueWinsOverALaterSet) {
+  std::vector<Group> const groups{{"slow", {.lr = 0.25F}}};
+  SettingsChange change;
+  change.adam.lr = 2.0F;
+  change.adam.eps = 1.0F;
+  auto const configs = group_configs(with(Optimizer{}, change), groups);
+  EXPECT_EQ(configs[0].learning_rate, 2.0F);
+  EXPECT_EQ(configs[1].learning_rate, 0.25F);
+  EXPECT_EQ(configs[1].epsilon, 1.0F);
+}
+
+TEST(Recipe, ASetCanSwitchClippingOnAndOff) {
+  SettingsChange on;
+  on.clip = Clip(1.0F);
+  SettingsChange off;
+  off.clip = Clip();
+  Optimizer const clipped = with(Optimizer{}, on);
+  EXPECT_EQ(clipped.clip, Clip(1.0F));
+  EXPECT_EQ(with(clipped, off).clip, Clip());
+  EXPECT_EQ(with(clipped, SettingsChange{}).clip, Clip(1.0F));
+}
+
+TEST(Recipe, AParametersOwnTypeReplacesTheRecipes) {
+  Scenario scenario;
+  scenario.precision.main = MainType::fp32;
+  Param const param{.name = "w", .shape = {1}, .precision = {.param = ParamType::bf16}};
+  EXPECT_EQ(scenario.precision_of(param).param, ParamType::bf16);
+  EXPECT_EQ(scenario.precision_of(param).main, MainType::fp32);
+}
+
+TEST(Recipe, OperationsInsideACaptureCount) {
+  std::vector<Operation> const program{
+      {Train{2}, {}}, {Capture{{{Backward{}, {}}, {Step{}, {}}}}, {}}, {Replay{3}, {}}};
+  EXPECT_EQ(operation_count(program), 5);
+  EXPECT_EQ(word_of(program[1].action), "capture");
+  EXPECT_EQ(word_of(Check{}), "check");
+}
+
+}  // namespace
+}  // namespace adamant::scenarios

@@ -1,0 +1,56 @@
+#include "scenarios/language/scenario.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "scenarios/language/units.h"
+
+namespace adamant::scenarios {
+
+namespace {
+
+/// 0 for the optimizer's own settings, else the group's place in the file, from 1.
+int group_number(std::vector<Group> const& groups, std::string const& name) {
+  if (name.empty()) return 0;
+  auto const found = std::find_if(groups.begin(), groups.end(),
+                                  [&](Group const& group) { return group.name == name; });
+  return found == groups.end() ? 0 : 1 + static_cast<int>(found - groups.begin());
+}
+
+/// The recipe in the words of oracle and engine. REQUIRES: refuse() has nothing against it.
+Formats formats_of(Precision const& precision, Optimizer const& optimizer) {
+  Formats formats;
+  formats.parameter = format_of(precision.param).value_or(NumberFormat::fp32);
+  formats.gradient = format_of(precision.grad);
+  formats.exp_avg = format_of(precision.exp_avg).value_or(NumberFormat::fp32);
+  formats.exp_avg_sq = format_of(precision.exp_avg_sq).value_or(NumberFormat::fp32);
+  formats.main = format_of(precision.main);
+  formats.decoupled_gradient = optimizer.decoupled_grad;
+  return formats;
+}
+
+}  // namespace
+
+std::vector<ParameterSpec> parameter_specs(Scenario const& scenario) {
+  std::vector<std::string> names;
+  for (Param const& param : scenario.params) names.push_back(param.name);
+  auto const units = assign_units(names);
+
+  std::vector<ParameterSpec> specs;
+  specs.reserve(scenario.params.size());
+  for (std::size_t i = 0; i < scenario.params.size(); ++i) {
+    Param const& param = scenario.params[i];
+    specs.push_back({.name = std::move(names[i]),
+                     .shape = param.shape,
+                     .group = group_number(scenario.groups, param.group),
+                     .unit = units[i],
+                     .formats = formats_of(scenario.precision_of(param), scenario.optimizer)});
+  }
+  return specs;
+}
+
+std::vector<AdamConfig> adam_configs(Scenario const& scenario) {
+  return group_configs(scenario.optimizer, scenario.groups);
+}
+
+}  // namespace adamant::scenarios

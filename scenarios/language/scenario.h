@@ -1,0 +1,115 @@
+// A scenario as a plain value: everything that format version 1 can say, with defaults filled in.
+// It compares by meaning and copies cheaply. It does not know YAML (scenarios/language/yaml does)
+// and does not judge what an engine supports (model/support.h does).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "oracle/types.h"
+#include "scenarios/language/program.h"
+#include "scenarios/language/recipe.h"
+#include "scenarios/language/world.h"
+
+namespace adamant::scenarios {
+
+/// One parameter as the file lists it. An empty shape is a scalar, which the engine refuses.
+struct Param {
+  std::string name = {};
+  std::vector<std::int64_t> shape = {};
+  std::string group = {};  // empty: none
+  PrecisionOverride precision = {};
+  SourceLine line = {};
+
+  friend bool operator==(Param const&, Param const&) = default;
+};
+
+/// What a scenario expects of its run.
+struct Expectation {
+  enum class Kind { pass, violates, refused };
+  Kind kind = Kind::pass;
+  std::string id = {};  // a law or a reason, or a prefix of one up to a dot; "any" for any refusal
+
+  friend bool operator==(Expectation const&, Expectation const&) = default;
+};
+
+/// The keys outside params and program whose line a refusal may name.
+enum class Place {
+  layout,
+  world,
+  microbatches,
+  precision,
+  decoupled_grad,
+  keep_cast_grad,
+  capturable,
+  clip,
+  loss_scale,
+  offload,
+  engine,
+  schedule,
+  faults,
+  optimizer,
+  groups,
+  gradients,
+  bug,
+  count_of_places
+};
+
+/// Where those keys stand; equal to any other, like every SourceLine.
+struct Places {
+  std::array<SourceLine, static_cast<std::size_t>(Place::count_of_places)> lines;
+  SourceLine& operator[](Place place) { return lines[static_cast<std::size_t>(place)]; }
+  SourceLine operator[](Place place) const { return lines[static_cast<std::size_t>(place)]; }
+
+  friend bool operator==(Places const&, Places const&) { return true; }
+};
+
+struct Scenario {
+  std::string name = {};
+  std::optional<std::string> about = {};
+  std::optional<std::string> source = {};
+  std::optional<std::uint64_t> seed = {};  // absent: drawn by whoever runs it
+
+  World world = {};
+  Layout layout = Layout::fsdp2;
+  std::optional<std::string> model = {};  // where params come from a model's list, its name
+  std::vector<Param> params = {};         // never empty once read
+  ParamOrder order = ParamOrder::listed;  // of registration; a file says it in a load alone
+  std::vector<Group> groups = {};         // file order
+
+  Precision precision = {};
+  Optimizer optimizer = {};
+  Offload offload = {};
+  GradientClass gradients = GradientClass::exact;
+  std::optional<std::int64_t> microbatches = {};  // absent: the ranks of `world`, also after a load
+
+  std::vector<Operation> program = {};  // never empty once read
+
+  EngineChoice engine = {};
+  Schedule schedule = {};
+  std::vector<Fault> faults = {};
+  std::optional<std::string> bug = {};
+  Expectation expect = {};
+
+  Places places = {};
+
+  /// The global batch: how many microbatches one backward covers.
+  std::int64_t microbatch_count() const { return microbatches.value_or(world.rank_count()); }
+  /// The recipe of one parameter: the scenario's with its own types.
+  Precision precision_of(Param const& param) const { return with(precision, param.precision); }
+
+  friend bool operator==(Scenario const&, Scenario const&) = default;
+};
+
+/// The parameters as oracle and engine take them: groups numbered as group_configs() numbers them,
+/// units by their blocks (model/units.h).
+/// Shapes: REQUIRES every shape to have at least one dimension (a scalar is refused before).
+std::vector<ParameterSpec> parameter_specs(Scenario const& scenario);
+
+/// The settings of every group before the first operation; see group_configs() for later ones.
+std::vector<AdamConfig> adam_configs(Scenario const& scenario);
+
+}  // namespace adamant::scenarios

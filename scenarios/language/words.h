@@ -1,0 +1,66 @@
+// The words of the scenario format for every enumeration, each written once: files and messages say
+// the same. What the values mean is known where they are declared.
+#pragma once
+
+#include <array>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "scenarios/language/scenario.h"
+
+namespace adamant::scenarios {
+
+/// The words for the values of one enumeration, in the order of its enumerators.
+template <typename Enum>
+inline constexpr std::span<std::string_view const> words_of{};
+
+#define ADAMANT_WORDS(Enum, list, ...)                                       \
+  inline constexpr auto list = std::to_array<std::string_view>(__VA_ARGS__); \
+  template <>                                                                \
+  inline constexpr std::span<std::string_view const> words_of<Enum> {        \
+    list                                                                     \
+  }
+
+ADAMANT_WORDS(Layout, layout_words, {"fsdp2", "flat", "bucketed"});
+ADAMANT_WORDS(ParamOrder, param_order_words, {"listed", "reversed"});
+ADAMANT_WORDS(ParamType, param_type_words,
+              {"fp32", "bf16", "fp16", "fp8_delayed", "fp8_current", "fp8_block", "mxfp8",
+               "nvfp4"});
+ADAMANT_WORDS(GradType, grad_type_words, {"fp32", "bf16", "fp16"});
+ADAMANT_WORDS(MainType, main_type_words, {"none", "fp32", "bf16", "fp16", "remainder"});
+ADAMANT_WORDS(StateType, state_type_words, {"fp32", "bf16", "fp16", "fp8"});
+ADAMANT_WORDS(StateScale, state_scale_words, {"global", "local"});
+ADAMANT_WORDS(AdamMode, adam_mode_words, {"adamw", "adam"});
+ADAMANT_WORDS(StepCounter, step_counter_words, {"group", "parameter"});
+ADAMANT_WORDS(GradientClass, gradient_class_words, {"exact", "normal", "wild"});
+ADAMANT_WORDS(LossScale::Kind, loss_scale_words, {"none", "a number", "dynamic"});
+ADAMANT_WORDS(Schedule::Strategy, strategy_words, {"fifo", "random", "pct", "exhaustive"});
+ADAMANT_WORDS(Fault::Where, fault_where_words, {"save", "malloc", "load"});
+ADAMANT_WORDS(Fault::Then, fault_then_words,
+              {"crash", "out_of_memory", "flip_byte", "truncate", "remove_file", "stale_file"});
+
+ADAMANT_WORDS(Settable, settable_words,
+              {"lr", "betas", "eps", "weight_decay", "clip", "loss_scale"});
+
+#undef ADAMANT_WORDS
+
+/// The word for `value`.
+template <typename Enum>
+constexpr std::string_view word_for(Enum value) {
+  return words_of<Enum>[static_cast<std::size_t>(value)];
+}
+
+/// The words for `values`, as a sentence lists them: "fp32, bf16 or fp16".
+template <typename Enum>
+std::string listed(std::vector<Enum> const& values) {
+  std::string text;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (i > 0) text += i + 1 == values.size() ? " or " : ", ";
+    text += word_for(values[i]);
+  }
+  return text;
+}
+
+}  // namespace adamant::scenarios

@@ -1,0 +1,62 @@
+#include "scenarios/language/yaml/load.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "scenarios/language/yaml/decode.h"
+#include "scenarios/language/yaml/file.h"
+
+namespace adamant::scenarios {
+
+namespace {
+
+std::string message_of(std::string_view file_name, Problem const& problem) {
+  return std::string(file_name) + ":" + std::to_string(problem.line) + ": " + problem.key + ": " +
+         problem.message;
+}
+
+[[noreturn]] void fail(std::string_view file_name, std::vector<Problem> problems) {
+  std::stable_sort(problems.begin(), problems.end(),
+                   [](Problem const& a, Problem const& b) { return a.line < b.line; });
+  std::string text;
+  for (Problem const& problem : problems) {
+    if (!text.empty()) text += '\n';
+    text += message_of(file_name, problem);
+  }
+  throw LoadError(text);
+}
+
+}  // namespace
+
+Scenario load_scenario_text(std::string_view text, std::string_view file_name,
+                            LoadOptions const& options) {
+  Reader reader;
+  Scenario scenario;
+  std::vector<Problem> problems;
+  try {
+    Tree const tree = parse_tree(text);
+    if (tree.root == nullptr) throw BadInput({1, "document", "expected a scenario, found nothing"});
+    scenario = decode_scenario(reader, *tree.root, options);
+    problems = reader.problems();
+  } catch (BadInput const& bad) {
+    problems = reader.problems();
+    problems.push_back(bad.problem);
+  }
+  if (!problems.empty()) fail(file_name, std::move(problems));
+  return scenario;
+}
+
+Scenario load_scenario_file(std::filesystem::path const& path, LoadOptions options) {
+  if (options.checkpoints_directory.empty()) {
+    options.checkpoints_directory = path.has_parent_path() ? path.parent_path() : ".";
+  }
+  std::string text;
+  try {
+    text = read_file(path);
+  } catch (BadInput const& bad) {
+    fail(path.string(), {bad.problem});
+  }
+  return load_scenario_text(text, path.string(), options);
+}
+
+}  // namespace adamant::scenarios

@@ -1,0 +1,46 @@
+#include "scenarios/language/yaml/map_reader.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "scenarios/language/yaml/words.h"
+
+namespace adamant::scenarios {
+
+MapReader::MapReader(Reader& reader, Field field, Keys const& keys)
+    : reader_(reader), field_(std::move(field)), is_map_(field_.node->kind == Node::Kind::map) {
+  if (!is_map_) {
+    reader_.mismatch(field_, "a map with keys among " + list_words(keys.all));
+    return;
+  }
+  for (Entry const& entry : field_.node->entries) {
+    if (std::find(keys.all.begin(), keys.all.end(), entry.key) != keys.all.end()) continue;
+    reader_.fail(entry.line, join_path(field_.path, entry.key),
+                 "unknown key" + suggest(entry.key, keys.all) + "; known: " + list_words(keys.all));
+  }
+}
+
+std::optional<Field> MapReader::find(std::string_view key) const {
+  if (!is_map_) return std::nullopt;
+  auto const& entries = field_.node->entries;
+  auto const found = std::find_if(entries.begin(), entries.end(),
+                                  [&](Entry const& entry) { return entry.key == key; });
+  return found == entries.end() ? std::nullopt : std::optional(field_.value(*found));
+}
+
+void MapReader::optional(std::string_view key,
+                         std::function<void(Field const&)> const& read) const {
+  if (auto const field = find(key)) read(*field);
+}
+
+void MapReader::required(std::string_view key,
+                         std::function<void(Field const&)> const& read) const {
+  auto const field = find(key);
+  if (field) return read(*field);
+  if (!is_map_) return;
+  Field missing = field_;
+  missing.path = join_path(missing.path, key);
+  reader_.fail(missing, "this key is required but missing");
+}
+
+}  // namespace adamant::scenarios

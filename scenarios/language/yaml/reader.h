@@ -1,0 +1,98 @@
+// Typed reading of YAML nodes: each function takes one kind of value out of a node or says at its
+// line and key what it expected and what it found. Problems are collected, so that one reading
+// reports several. It knows vocabulary and ranges only as they are handed to it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "scenarios/language/yaml/problem.h"
+#include "scenarios/language/yaml/tree.h"
+#include "scenarios/language/yaml/vocabulary.h"
+
+namespace adamant::scenarios {
+
+/// A node and the path of keys that leads to it.
+struct Field {
+  Node const* node;
+  std::string path;
+
+  Field item(std::size_t index) const { return {node->items[index], join_path(path, index)}; }
+  Field value(Entry const& entry) const { return {entry.value, join_path(path, entry.key)}; }
+};
+
+/// What may be at most and at least, both included.
+struct IntegerRange {
+  std::int64_t least;
+  std::int64_t most;
+};
+
+inline constexpr std::int64_t count_max = std::int64_t{1} << 40;
+inline constexpr IntegerRange any_count{1, count_max};
+inline constexpr IntegerRange any_index{0, count_max};
+
+/// What a binary32 setting may be.
+enum class RealRange {
+  finite_not_negative,  // lr, eps, weight_decay
+  below_one,            // betas: [0, 1)
+  positive              // clip, loss_scale
+};
+
+/// What was found at a node, for messages: "the text `x`", "a map", "nothing".
+std::string describe(Node const& node);
+
+/// Reads values and collects what is wrong with them. A reading function leaves `value` alone and
+/// returns false where it has noted a problem.
+class Reader {
+ public:
+  /// Notes a problem; at the twentieth the reading ends with BadInput.
+  void fail(int line, std::string key, std::string message);
+  void fail(Field const& field, std::string message);
+  /// "expected `expected`, found …".
+  void mismatch(Field const& field, std::string const& expected);
+
+  std::vector<Problem> const& problems() const { return problems_; }
+
+  bool text(Field const& field, std::string& value);
+  /// Text in the alphabet of names: [A-Za-z0-9_][A-Za-z0-9_.-]*, without "..".
+  bool name(Field const& field, std::string& value);
+  bool boolean(Field const& field, bool& value);
+  bool integer(Field const& field, IntegerRange range, std::int64_t& value);
+  bool seed(Field const& field, std::uint64_t& value);
+  bool real(Field const& field, RealRange range, float& value);
+  bool fraction(Field const& field, double& value);
+  bool betas(Field const& field, float& beta1, float& beta2);
+  bool is_sequence(Field const& field, std::string const& of_what);
+  bool is_map(Field const& field, std::string const& of_what);
+
+  /// One of `words`; `index` is its place.
+  bool word(Field const& field, std::span<std::string_view const> words, std::size_t& index);
+
+  template <typename Enum>
+  bool word(Field const& field, Enum& value) {
+    std::size_t index = 0;
+    if (!word(field, words_of<Enum>, index)) return false;
+    value = static_cast<Enum>(index);
+    return true;
+  }
+
+  /// As the functions above, for a value that may be absent.
+  template <typename Enum>
+  bool word(Field const& field, std::optional<Enum>& value) {
+    Enum word_value{};
+    if (word(field, word_value)) value = word_value;
+    return value.has_value();
+  }
+
+ private:
+  std::vector<Problem> problems_;
+};
+
+/// Whether `text` is a legal name of a parameter, group or checkpoint.
+bool is_name(std::string_view text);
+
+}  // namespace adamant::scenarios

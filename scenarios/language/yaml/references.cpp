@@ -1,0 +1,97 @@
+#include <algorithm>
+#include <set>
+#include <system_error>
+
+#include "scenarios/language/yaml/decode.h"
+
+namespace adamant::scenarios {
+
+namespace {
+
+std::string index_path(std::string_view list, std::size_t index, std::string_view key) {
+  return join_path(join_path(std::string(list), index), key);
+}
+
+void check_groups(Reader& reader, Scenario const& scenario) {
+  std::set<std::string_view> defined;
+  for (Group const& group : scenario.groups) defined.insert(group.name);
+  for (std::size_t i = 0; i < scenario.params.size(); ++i) {
+    Param const& param = scenario.params[i];
+    if (param.group.empty() || defined.contains(param.group)) continue;
+    reader.fail(param.line.value, index_path("params", i, "group"),
+                "no group " + quote(param.group) + " is defined under groups");
+  }
+}
+
+void check_faults(Reader& reader, Scenario const& scenario, Field const& faults) {
+  std::int64_t ranks = scenario.world.rank_count();
+  for (Operation const& operation : scenario.program) {
+    auto const* const load = std::get_if<Load>(&operation.action);
+    if (load != nullptr && load->world) ranks = std::max(ranks, load->world->rank_count());
+  }
+  for (std::size_t i = 0; i < scenario.faults.size(); ++i) {
+    if (scenario.faults[i].rank.value_or(0) < ranks) continue;
+    reader.fail(faults.node->items[i]->line, index_path("faults", i, "rank"),
+                "expected a rank below " + std::to_string(ranks) + ", found " +
+                    std::to_string(*scenario.faults[i].rank));
+  }
+}
+
+/// Walks a program and checks the names that its operations use.
+class ProgramNames {
+ public:
+  ProgramNames(Reader& reader, Scenario const& scenario, LoadOptions const& options)
+      : reader_(reader), options_(options) {
+    for (Param const& param : scenario.params) params_.insert(param.name);
+  }
+
+  void walk(std::vector<Operation> const& program, std::string const& path) {
+    for (std::size_t i = 0; i < program.size(); ++i) visit(program[i], join_path(path, i));
+  }
+
+ private:
+  void visit(Operation const& operation, std::string const& path) {
+    auto const& action = operation.action;
+    auto const line = operation.line.value;
+    if (auto const* backward = std::get_if<Backward>(&action)) check_without(*backward, line, path);
+    if (auto const* save = std::get_if<Save>(&action)) saved_.insert(save->checkpoint);
+    if (auto const* load = std::get_if<Load>(&action)) check_load(*load, line, path);
+    if (auto const* capture = std::get_if<Capture>(&action)) walk(capture->body, path + ".capture");
+  }
+
+  void check_without(Backward const& backward, int line, std::string const& path) {
+    for (std::string const& name : backward.without) {
+      if (params_.contains(name)) continue;
+      reader_.fail(line, path + ".backward.without",
+                   "no parameter " + quote(name) + " is listed under params");
+    }
+  }
+
+  void check_load(Load const& load, int line, std::string const& path) {
+    if (saved_.contains(load.from)) return;
+    std::error_code error;
+    bool const on_disk =
+        !options_.checkpoints_directory.empty() &&
+        std::filesystem::is_directory(options_.checkpoints_directory / load.from, error);
+    if (on_disk) return;
+    reader_.fail(line, path + ".load",
+                 "nothing to load: no save of " + quote(load.from) +
+                     " comes before it, and no directory of that name is beside the scenario file");
+  }
+
+  Reader& reader_;
+  LoadOptions const& options_;
+  std::set<std::string_view> params_;
+  std::set<std::string_view> saved_;
+};
+
+}  // namespace
+
+void check_references(Reader& reader, Scenario const& scenario, MapReader const& map,
+                      LoadOptions const& options) {
+  check_groups(reader, scenario);
+  map.optional("faults", [&](Field const& f) { check_faults(reader, scenario, f); });
+  ProgramNames(reader, scenario, options).walk(scenario.program, "program");
+}
+
+}  // namespace adamant::scenarios

@@ -1,0 +1,97 @@
+#include "scenarios/peers/client/client.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <utility>
+
+namespace adamant::scenarios {
+
+namespace {
+
+constexpr std::size_t excerpt_bytes = 120;
+constexpr int protocol_version = 1;
+
+std::chrono::seconds times(std::chrono::seconds bound, double factor) {
+  return std::chrono::ceil<std::chrono::seconds>(bound * factor);
+}
+
+}  // namespace
+
+std::string excerpt(std::string_view text) {
+  if (text.size() <= excerpt_bytes) return std::string(text);
+  return fmt::format("{}… ({} bytes)", text.substr(0, excerpt_bytes), text.size());
+}
+
+PeerBounds PeerBounds::of_environment() {
+  char const* const text = std::getenv("ADAMANT_ENGINE_PATIENCE");
+  double const factor = text == nullptr ? 1 : std::strtod(text, nullptr);
+  if (!(factor > 0)) return {};
+  PeerBounds const usual;
+  return {.hello = times(usual.hello, factor),
+          .rank = times(usual.rank, factor),
+          .reply = times(usual.reply, factor)};
+}
+
+PeerClient::PeerClient(std::string name, std::string command, PeerBounds bounds)
+    : name_(std::move(name)), command_(std::move(command)), bounds_(bounds) {}
+
+PeerReply PeerClient::request(std::string_view verb, Json fields) {
+  hello();
+  return converse(verb, std::move(fields), bounds_.reply);
+}
+
+PeerReply const& PeerClient::hello() {
+  if (process_) return hello_;
+  process_ = std::make_unique<PeerProcess>(command_);
+  id_ = -1;
+  hello_ =
+      converse("hello", {{"version", protocol_version}, {"timeout_seconds", bounds_.rank.count()}},
+               bounds_.hello);
+  Json const& said = hello_.json;
+  if (said.value("outcome", "") != "ok") give_up("hello", "it says " + excerpt(said.dump()));
+  if (said.value("version", Json()) != protocol_version)
+    give_up("hello", fmt::format("it speaks version {} of the protocol; this program speaks {}",
+                                 said.value("version", Json()).dump(), protocol_version));
+  return hello_;
+}
+
+PeerReply PeerClient::converse(std::string_view verb, Json fields, std::chrono::seconds bound) {
+  auto const deadline = std::chrono::steady_clock::now() + bound;
+  fields["id"] = ++id_;
+  fields["request"] = verb;
+  try {
+    process_->write_line(fields.dump(), deadline);
+    PeerReply reply{.json = read_reply(verb, deadline),
+                    .where = fmt::format("engine {}: reply {} ({})", name_, id_, verb)};
+    return reply;
+  } catch (PeerError const& error) {
+    if (!process_) throw;  // give_up() has said it all
+    give_up(verb, error.what());
+  }
+}
+
+PeerClient::Json PeerClient::read_reply(std::string_view verb, PeerProcess::Deadline deadline) {
+  std::string const line = process_->read_line(deadline);
+  Json reply = Json::parse(line, nullptr, /*allow_exceptions=*/false);
+  if (!reply.is_object())
+    give_up(verb, fmt::format("its answer is no JSON object: `{}`", excerpt(line)));
+  if (reply.value("id", Json()) != id_)
+    give_up(verb, fmt::format("its answer has id {}; expected {}", reply.value("id", Json()).dump(),
+                              id_));
+  if (!reply.contains("outcome") || !reply["outcome"].is_string())
+    give_up(verb, fmt::format("its answer has no outcome: `{}`", excerpt(line)));
+  return reply;
+}
+
+void PeerClient::give_up(std::string_view verb, std::string const& what) {
+  std::string message = fmt::format("engine {}: request {} ({}): {}", name_, id_, verb, what);
+  if (process_) {
+    std::string const words = process_->last_words();
+    if (!words.empty()) message += fmt::format("; it wrote: {}", words);
+  }
+  process_.reset();
+  throw PeerError(message);
+}
+
+}  // namespace adamant::scenarios

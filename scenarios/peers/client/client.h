@@ -1,0 +1,73 @@
+// One engine outside the process, as a conversation: requests are numbered, replies belong to them,
+// and what does not is an error that names the request. It starts the engine's process when it is
+// needed, and anew after it broke. The protocol is scenarios/engine.schema.json.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+#include "scenarios/peers/client/process.h"
+
+namespace adamant::scenarios {
+
+/// How long may be waited for whom.
+struct PeerBounds {
+  std::chrono::seconds hello{60};  // imports of a large framework
+  std::chrono::seconds rank{15};   // the engine's own bound of each wait for a rank
+  std::chrono::seconds reply{25};
+
+  /// The same, all of them times $ADAMANT_ENGINE_PATIENCE where that is a number > 0: for slow
+  /// machines, and for tests that do not want to wait.
+  static PeerBounds of_environment();
+};
+
+/// A reply, and what it is a reply to, for messages: "engine torch: reply 3 (state)".
+struct PeerReply {
+  nlohmann::json json;
+  std::string where;
+};
+
+class PeerClient {
+ public:
+  using Json = nlohmann::json;
+
+  /// `name` is the engine as messages call it, `command` what starts it.
+  PeerClient(std::string name, std::string command, PeerBounds bounds = {});
+
+  /// Sends a request with these fields (an object) and returns its reply.
+  ///
+  /// Errors: PeerError, after which the process is gone: it did not answer in time, ended, or sent
+  ///         what is no reply to this request. std::system_error where no process can be made.
+  PeerReply request(std::string_view verb, Json fields = Json::object());
+
+  /// The reply to hello, of the process that runs now; it is started if none does.
+  PeerReply const& hello();
+
+  /// Ends the process; the next request starts another one.
+  void stop() { process_.reset(); }
+
+  std::string const& name() const { return name_; }
+  PeerBounds const& bounds() const { return bounds_; }
+  /// null between stop() and the next request.
+  PeerProcess* process() { return process_.get(); }
+
+ private:
+  PeerReply converse(std::string_view verb, Json fields, std::chrono::seconds bound);
+  Json read_reply(std::string_view verb, PeerProcess::Deadline deadline);
+  [[noreturn]] void give_up(std::string_view verb, std::string const& what);
+
+  std::string name_;
+  std::string command_;
+  PeerBounds bounds_;
+  std::unique_ptr<PeerProcess> process_;
+  std::int64_t id_ = -1;  // of the last request
+  PeerReply hello_;
+};
+
+/// A value of a reply in words for messages: its text, cut where it is long.
+std::string excerpt(std::string_view text);
+
+}  // namespace adamant::scenarios

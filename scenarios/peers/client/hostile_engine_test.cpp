@@ -1,0 +1,112 @@
+// Engines that answer nonsense, half a line, too late or never, or that die: an error that names
+// the request, nothing that is left of them, and the next scenario runs.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <ostream>
+#include <string>
+
+#include "scenarios/peers/client/process.h"
+#include "scenarios/runner/run.h"
+#include "scenarios/runner/testing/scratch.h"
+#include "scenarios/runner/testing/small_scenario.h"
+
+namespace adamant::scenarios {
+namespace {
+
+std::string python() {
+  char const* const chosen = std::getenv("ADAMANT_PYTHON");
+  return chosen == nullptr ? "python3" : chosen;
+}
+
+/// How an engine misbehaves at which request, and what has to be said of it.
+struct Case {
+  char const* how;
+  char const* text;
+};
+
+std::ostream& operator<<(std::ostream& out, Case const& at) {
+  return out << at.how;
+}
+
+class HostileEngine : public ::testing::TestWithParam<Case> {
+ protected:
+  void SetUp() override {
+    if (std::system((python() + " -c '' 2>/dev/null").c_str()) != 0)
+      GTEST_SKIP() << "there is no " << python() << " (ADAMANT_PYTHON names another)";
+    ::setenv("ADAMANT_ENGINE_PATIENCE", "0.08", 1);  // 5 s for hello, 2 s for a reply
+  }
+  void TearDown() override { ::unsetenv("ADAMANT_ENGINE_PATIENCE"); }
+
+  /// Misbehaves once; from then on it is the stub.
+  std::string engine() const {
+    return "exec:exec " + python() +
+           " " ADAMANT_SOURCE_DIR "/scenarios/peers/client/testing/hostile_engine.py " +
+           GetParam().how + " " + (scratch_ / "once").string();
+  }
+
+  /// The stub takes steps without gradients, and nothing else.
+  static Scenario scenario() {
+    Scenario scenario = small_scenario();
+    scenario.program = {operation(Step{})};
+    return scenario;
+  }
+
+  /// What came of a run, in words: "" where it passed.
+  std::string run() const {
+    try {
+      RunOptions options;
+      options.engine = engine();
+      RunResult const result = run_scenario(scenario(), options);
+      std::string text = result.message;
+      for (ViolationReport const& violation : result.violations)
+        text += violation.law + ": " + violation.message;
+      return text;
+    } catch (PeerError const& error) {
+      return error.what();
+    } catch (MachineLacks const& error) {
+      return error.what();
+    }
+  }
+
+  Scratch scratch_;
+};
+
+TEST_P(HostileEngine, IsAnErrorThatSaysWhereAndTheNextScenarioRuns) {
+  std::string const said = run();
+  EXPECT_NE(said.find(GetParam().text), std::string::npos) << said;
+  EXPECT_EQ(run(), "");
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Each, HostileEngine,
+    ::testing::Values(
+        Case{"nonsense open", "(open): its answer is no JSON object: `Traceback"},
+        Case{"no_object step", "(step): its answer is no JSON object: `[1, 2]`"},
+        Case{"no_text open", "(open): its answer is no JSON object"},
+        Case{"half_a_line step", "(step): it sent half a line, but not the rest, in time"},
+        Case{"half_a_line_and_out open", "(open): half a line came (20 bytes), then it ended"},
+        Case{"late open", "(open): it did not answer in time"},
+        Case{"never state", "(state): it did not answer in time"},
+        Case{"exits open", "(open): it ended with exit status 3; it wrote: out of coffee"},
+        Case{"killed step", "(step): it was killed by signal 9"},
+        Case{"wrong_id open", "(open): its answer has id 77"},
+        Case{"twice open", "(state): its answer has id"},
+        Case{"no_outcome step", "(step): its answer has no outcome"},
+        Case{"closes_output open", "(open): it closed its output"},
+        Case{"endless_line open", "(open): it sent"},
+        Case{"wrong_version hello", "request 0 (hello): it speaks version 2"},
+        Case{"no_capabilities hello", "the field `capabilities`"},
+        Case{"unknown_arithmetic hello", "voodoo"},
+        Case{"option_without_values hello", "at least one value"},
+        Case{"fewer_ranks state", "(state): reply.ranks: expected"},
+        Case{"other_rows state", "state of rank 0"}, Case{"one_died step", "signal 11"},
+        Case{"one_late step", "order.deadlock"}, Case{"one_error step", "shape '[2]' is odd"},
+        Case{"no_file state", "state of rank 0"},
+        Case{"lying_header state", "its header should be 1099511627776 bytes long"},
+        Case{"lying_offsets state", "should lie at"},
+        Case{"lying_shape state", "has the shape [1]"},
+        Case{"loses_a_bit state", "values.bitwise"}));
+
+}  // namespace
+}  // namespace adamant::scenarios

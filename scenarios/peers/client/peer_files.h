@@ -1,0 +1,53 @@
+// The directory of a run's checkpoints, real files that the engine writes: which of its saves
+// crashes where, and how a checkpoint is spoilt before a load.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "scenarios/language/scenario.h"
+#include "scenarios/seam/damage.h"
+
+namespace adamant::scenarios {
+
+/// Where a rank dies in a save: before that file operation of its own, from 0.
+struct PeerCrash {
+  std::int64_t rank = 0;
+  std::int64_t operation = 0;
+};
+
+class PeerFiles {
+ public:
+  /// REQUIRES: the scenario outlives it.
+  PeerFiles(Scenario const& scenario, std::filesystem::path directory);
+
+  std::filesystem::path path_of(std::string_view checkpoint) const;
+
+  /// To be called before each save: the crash that the scenario wants of it, or none. A fault's
+  /// `after_bytes` counts file operations here, because another process's bytes cannot be cut.
+  std::optional<PeerCrash> begin_save();
+  /// The save has returned.
+  void end_save(std::string_view checkpoint);
+  /// To be called before each load: spoils the checkpoint as the scenario wants it; says how, or
+  /// "".
+  std::string begin_load(std::string_view checkpoint);
+
+ private:
+  std::string spoil(std::string const& checkpoint, Fault const& fault);
+  KeptFiles read(std::string_view checkpoint) const;
+
+  Scenario const& scenario_;
+  std::filesystem::path directory_;
+  int saves_ = 0;
+  int loads_ = 0;
+  bool keeps_old_ = false;  // by checkpoint, what the last save and the one before it left
+  std::map<std::string, KeptFiles, std::less<>> newest_;
+  std::map<std::string, KeptFiles, std::less<>> older_;
+};
+
+}  // namespace adamant::scenarios

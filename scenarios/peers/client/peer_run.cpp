@@ -1,0 +1,303 @@
+#include "scenarios/peers/client/peer_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "oracle/layout/fsdp2.h"
+#include "scenarios/gradients/overflow.h"
+#include "scenarios/peers/client/requests.h"
+#include "scenarios/seam/assert.h"
+
+namespace adamant::scenarios {
+
+namespace {
+
+using Kind = Primitive::Kind;
+using Json = PeerClient::Json;
+
+// Makes the values of worlds that are about to load unlike any that a run of this seed saves.
+constexpr std::uint64_t other_values = 0x6c62272e07bb0142ULL;
+constexpr std::uint64_t fold_factor = 0x9e3779b97f4a7c15ULL;
+
+/// What a rank says of itself explains why others waited for it in vain. -1: all are well.
+int first_failure(std::vector<RankOutcome> const& outcomes) {
+  for (auto const kind :
+       {RankOutcome::Kind::error, RankOutcome::Kind::died, RankOutcome::Kind::timed_out})
+    for (std::size_t rank = 0; rank < outcomes.size(); ++rank)
+      if (outcomes[rank].kind == kind) return static_cast<int>(rank);
+  return -1;
+}
+
+std::vector<replies::NamedGroup> named_groups(Scenario const& scenario) {
+  auto const configs = adam_configs(scenario);
+  std::vector<replies::NamedGroup> groups;
+  for (std::size_t g = 0; g < configs.size(); ++g)
+    groups.push_back({.name = requests::name_of_group(scenario.groups, g), .config = configs[g]});
+  return groups;
+}
+
+std::string text_of(float value) {
+  if (std::isnan(value)) return "nan";
+  return value > 0 ? "inf" : "-inf";
+}
+
+}  // namespace
+
+// Both together are offered for recipes in which one of the two is fp32, or both are the same.
+NumberFormat unreduced_format(Formats const& formats, GradientType type) {
+  bool const narrow = formats.parameter != NumberFormat::fp32;
+  bool const by_parameter = type == GradientType::param || (type == GradientType::both && narrow);
+  return by_parameter ? formats.parameter : formats.gradient;
+}
+
+PeerRun::PeerRun(PeerClient& client, Capabilities const& capabilities, EngineTask const& task,
+                 Observer& observer)
+    : client_(client),
+      capabilities_(capabilities),
+      task_(task),
+      observer_(observer),
+      room_("run"),
+      files_(task.scenario, room_.path() / "checkpoints") {}
+
+EngineEnd PeerRun::run() {
+  if (open(0, task_.seed, -1)) {
+    go_on_ = observer_.started(*world_);
+    execute_program();
+  }
+  if (world_ && !end_.failure) observer_.finished(*world_);
+  if (world_) ask("close", Json::object(), -1);
+  if (!end_.failure) observer_.ended({});
+  return std::move(end_);
+}
+
+void PeerRun::execute_program() {
+  ProgramWalk walk(task_.program);
+  while (go_on_) {
+    auto const operation = walk.next();
+    if (!operation) return;
+    if (operation->kind == Kind::load)
+      load(*operation);
+    else if (world_)  // none after a crash, until the next load
+      execute(*operation);
+  }
+}
+
+void PeerRun::execute(Primitive const& operation) {
+  switch (operation.kind) {
+    case Kind::backward:
+      backward(operation);
+      break;
+    case Kind::clip:
+      ask("clip", Json::object(), operation.entry);
+      break;
+    case Kind::step:
+      ask("step", Json::object(), operation.entry);
+      break;
+    case Kind::zero_grad:
+      overflowed_ = false;
+      ask("zero_grad", {{"set_to_none", operation.set_to_none}}, operation.entry);
+      break;
+    case Kind::set:
+      ask("set", requests::set(operation, task_.scenario.groups), operation.entry);
+      break;
+    case Kind::save:
+      save(operation);
+      break;
+    case Kind::overflow:  // strikes in the next backward
+    case Kind::check:
+      break;
+    case Kind::load:
+    case Kind::capture:
+    case Kind::replay:
+    case Kind::offload:
+    case Kind::reload:
+      ADAMANT_RUN_ASSERT(false);  // refuse() lets none pass; a load has a way of its own
+  }
+  if (!world_ || !go_on_) return;
+  if (operation.kind != Kind::overflow) world_->look_anew();  // there nobody was asked for anything
+  fold();
+  go_on_ = observer_.after(operation, *world_);
+}
+
+std::optional<Spoilt> PeerRun::spoilt_in_this(Primitive const& backward) const {
+  return spoilt_in(backward,
+                   {.seed = task_.seed,
+                    .microbatch_count = static_cast<int>(task_.scenario.microbatch_count()),
+                    .parameters = parameters_});
+}
+
+// Either way leads to the same gradient where what is overwritten is finite, so a seed chooses one
+// for all of its overflows. With replicas a shard is not one rank's alone.
+std::optional<int> PeerRun::owner_of(std::optional<Spoilt> const& spoilt) const {
+  float const scale = world_->scaling(0).loss_scale;
+  bool const sharded = setting_->world.replicate == 1;
+  if (!spoilt || !capabilities_.local_gradients || !sharded || task_.seed % 2 == 0) return {};
+  ParameterSpec const& spec = parameters_[static_cast<std::size_t>(spoilt->parameter)];
+  if (overflowed_ || !stays_finite(spec.formats, task_.scenario.gradients, scale)) return {};
+  std::int64_t const row = spoilt->element / spec.row_numel();
+  return static_cast<int>(row /
+                          oracle::chunk_rows(spec.rows(), static_cast<int>(setting_->world.shard)));
+}
+
+void PeerRun::backward(Primitive const& operation) {
+  std::vector<NumberFormat> formats;
+  for (ParameterSpec const& spec : parameters_)
+    formats.push_back(unreduced_format(spec.formats, capabilities_.gradient_type));
+  FedGradients const gradients{.parameters = parameters_,
+                               .formats = formats,
+                               .kind = task_.scenario.gradients,
+                               .seed = task_.seed,
+                               .microbatches = static_cast<int>(task_.scenario.microbatch_count()),
+                               .ranks = static_cast<int>(setting_->world.rank_count())};
+  auto const spoilt = spoilt_in_this(operation);
+  auto const owner = owner_of(spoilt);
+  overflowed_ = overflowed_ || spoilt;
+  auto fed = fed_gradients(gradients, operation.backward_index, spoilt);
+  auto const written =
+      owner ? fed_gradients(gradients, operation.backward_index, std::nullopt) : fed;
+
+  Json request = {{"gradients", Json::array()}, {"without", Json::array()}};
+  for (std::size_t rank = 0; rank < written.size(); ++rank) {
+    auto const path = room_.path() / fmt::format("gradients-{}.safetensors", rank);
+    write_whole(path, parameters_, written[rank]);
+    request["gradients"].push_back(path.string());
+  }
+  for (int const p : operation.without)
+    request["without"].push_back(parameters_[static_cast<std::size_t>(p)].name);
+  request["loss_scale"] = world_->scaling(0).loss_scale;
+  if (owner)
+    request["overflow"] = {{"rank", *owner},
+                           {"name", parameters_[static_cast<std::size_t>(spoilt->parameter)].name},
+                           {"index", spoilt->element},
+                           {"value", text_of(spoilt->value)}};
+  world_->feed(std::move(fed));
+  ask("backward", std::move(request), operation.entry);
+}
+
+void PeerRun::save(Primitive const& operation) {
+  Json request = {{"directory", files_.path_of(operation.checkpoint).string()}};
+  auto const wanted = files_.begin_save();
+  if (!wanted) {
+    auto const reply = ask("save", std::move(request), operation.entry);
+    if (!reply) return;
+    world_->lose(replies::not_carried_of(*reply));
+    return files_.end_save(operation.checkpoint);
+  }
+  std::int64_t const rank = wanted->rank % world_->rank_count();
+  request["crash"] = {{"rank", rank}, {"operation", wanted->operation}};
+  auto const reply = client_.request("save", std::move(request));
+  auto const outcomes = replies::outcomes_of(reply, world_->rank_count());
+  bool const returned = first_failure(outcomes) < 0;
+  bool const as_wanted = outcomes[static_cast<std::size_t>(rank)].kind == RankOutcome::Kind::died;
+  if (!returned && !as_wanted) return fail("save", outcomes, operation.entry);
+  crash(operation, returned);
+}
+
+// Whoever survived its last file operation dies right after the save.
+void PeerRun::crash(Primitive const& save, bool returned) {
+  if (returned) client_.request("close");
+  world_.reset();
+  observer_.crashed(save, returned);
+}
+
+void PeerRun::load(Primitive const& operation) {
+  if (!world_ || operation.sets_anew) {
+    if (!open(operation.setting, task_.seed ^ other_values, operation.entry)) return;
+    go_on_ = observer_.restarted(operation, *world_);
+    if (!go_on_) return;
+  }
+  std::string const damage = files_.begin_load(operation.checkpoint);
+  if (!damage.empty()) observer_.damaged(operation, damage);
+  auto const reply =
+      client_.request("load", {{"directory", files_.path_of(operation.checkpoint).string()}});
+  auto const outcomes = replies::outcomes_of(reply, world_->rank_count());
+  int const failed = first_failure(outcomes);
+  if (failed >= 0 && outcomes[static_cast<std::size_t>(failed)].kind == RankOutcome::Kind::error)
+    return refuse(operation, outcomes, reply.json.value("holds", false));
+  if (failed >= 0) return fail("load", outcomes, operation.entry);
+  world_->lose(replies::not_carried_of(reply));
+  world_->look_anew();
+  fold();
+  go_on_ = observer_.after(operation, *world_);
+}
+
+void PeerRun::refuse(Primitive const& load, std::vector<RankOutcome> const& outcomes, bool holds) {
+  int const rank = first_failure(outcomes);
+  RankOutcome const& outcome = outcomes[static_cast<std::size_t>(rank)];
+  bool const differs = outcome.type == "incompatible_checkpoint";
+  end_.failure = EngineFailure{.reason = differs ? outcome.type : "damaged_checkpoint",
+                               .rank = rank,
+                               .operation = load.entry,
+                               .message = outcome.text};
+  go_on_ = false;
+  if (!holds) world_.reset();
+  if (world_) world_->look_anew();
+  observer_.refused(load, *end_.failure, world_.get());
+}
+
+bool PeerRun::open(int setting, std::uint64_t seed_of_values, int entry) {
+  setting_ = &task_.setting(setting);
+  parameters_ = parameter_specs(*setting_);
+  auto const initial = room_.path() / "initial.safetensors";
+  write_whole(initial, parameters_, initial_values(parameters_, seed_of_values));
+  auto const ranks = static_cast<int>(setting_->world.rank_count());
+  world_ = std::make_unique<PeerWorld>(
+      client_, PeerWorldParts{
+                   .parameters = parameters_,
+                   .groups = named_groups(task_.scenario),
+                   .ranks = ranks,
+                   .shards = static_cast<int>(setting_->world.shard),
+                   .arithmetic = capabilities_.arithmetic,
+                   .directory = room_.path(),
+                   .refuses_damage = offers(capabilities_.detects_damage, Fault::Then::flip_byte)});
+  auto const reply =
+      ask("open",
+          requests::open({.setting = *setting_,
+                          .scenario = task_.scenario,
+                          .parameters = parameters_,
+                          .options = all_options(capabilities_, task_.scenario.engine),
+                          .initial = initial}),
+          entry);
+  if (!reply) return false;
+  world_->step_by(replies::arithmetic_of(*reply, capabilities_.arithmetic));
+  world_->look_anew();
+  fold();
+  return true;
+}
+
+std::optional<PeerReply> PeerRun::ask(std::string_view verb, Json fields, int entry) {
+  int const ranks = world_->rank_count();
+  PeerReply reply = client_.request(verb, std::move(fields));
+  if (verb == "close") return reply;
+  auto const outcomes = replies::outcomes_of(reply, ranks);
+  if (first_failure(outcomes) < 0) return reply;
+  fail(verb, outcomes, entry);
+  return std::nullopt;
+}
+
+void PeerRun::fail(std::string_view verb, std::vector<RankOutcome> const& outcomes, int entry) {
+  int const rank = first_failure(outcomes);
+  RankOutcome const& outcome = outcomes[static_cast<std::size_t>(rank)];
+  world_.reset();
+  go_on_ = false;
+  std::string message = fmt::format("{}: {}", verb, outcome.text);
+  if (outcome.kind == RankOutcome::Kind::timed_out) {
+    ViolationReport report;
+    report.law = "order.deadlock";
+    report.operation = entry;
+    report.rank = rank;
+    report.message = message;
+    end_.violations.push_back(std::move(report));
+  }
+  end_.failure =
+      EngineFailure{.reason = "", .rank = rank, .operation = entry, .message = std::move(message)};
+}
+
+void PeerRun::fold() {
+  end_.digest = (end_.digest ^ world_->fold()) * fold_factor;
+}
+
+}  // namespace adamant::scenarios

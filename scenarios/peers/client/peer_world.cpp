@@ -1,0 +1,167 @@
+#include "scenarios/peers/client/peer_world.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "oracle/formats/formats.h"
+
+namespace adamant::scenarios {
+
+namespace {
+
+constexpr TensorKind shown_kinds[] = {TensorKind::parameter, TensorKind::gradient, TensorKind::main,
+                                      TensorKind::exp_avg, TensorKind::exp_avg_sq};
+
+/// What stands behind a parameter's name in a file.
+std::string_view suffix_of(TensorKind kind) {
+  switch (kind) {
+    case TensorKind::parameter:
+      return "";
+    case TensorKind::gradient:
+      return "/gradient";
+    case TensorKind::exp_avg:
+      return "/exp_avg";
+    case TensorKind::exp_avg_sq:
+      return "/exp_avg_sq";
+    case TensorKind::main:
+      return "/main";
+    case TensorKind::cast_gradient:
+      break;
+  }
+  return "/cast_gradient";
+}
+
+bool is_moment(TensorKind kind) {
+  return kind == TensorKind::exp_avg || kind == TensorKind::exp_avg_sq;
+}
+
+}  // namespace
+
+PeerWorld::PeerWorld(PeerClient& client, PeerWorldParts parts)
+    : client_(client), parts_(std::move(parts)) {
+  std::int64_t largest = 0;
+  for (ParameterSpec const& spec : parts_.parameters) largest = std::max(largest, spec.numel());
+  zeros_.resize(static_cast<std::size_t>(largest) * sizeof(float));
+}
+
+void PeerWorld::look_anew() {
+  whole_.reset();
+  ranks_ = ask(false);
+  for (int rank = 0; rank < parts_.ranks; ++rank) check(rank);
+}
+
+std::vector<PeerWorld::Rank> PeerWorld::ask(bool whole) const {
+  auto const prefix = parts_.directory / fmt::format("state-{}", looks_++);
+  auto const reply = client_.request("state", {{"prefix", prefix.string()}, {"whole", whole}});
+  auto const outcomes = replies::outcomes_of(reply, parts_.ranks);
+  for (std::size_t rank = 0; rank < outcomes.size(); ++rank)
+    if (outcomes[rank].kind != RankOutcome::Kind::ok)
+      refuse(static_cast<int>(rank), outcomes[rank].text);
+  std::vector<Rank> ranks;
+  for (ReportedState& state :
+       replies::states_of(reply, parts_.parameters, parts_.groups, parts_.ranks)) {
+    Rank& rank = ranks.emplace_back(Rank{.state = std::move(state), .tensors = {}});
+    try {
+      rank.tensors = read_tensor_file(rank.state.file);
+    } catch (PeerError const& error) {
+      refuse(static_cast<int>(ranks.size()) - 1, error.what());
+    }
+    std::error_code ignored;
+    std::filesystem::remove(rank.state.file, ignored);
+  }
+  return ranks;
+}
+
+// What is here has the shape that the rank says it has; whether that is the right one is the
+// verdict's question.
+void PeerWorld::check(int rank) const {
+  for (int p = 0; p < static_cast<int>(parts_.parameters.size()); ++p) {
+    auto const& name = parts_.parameters[static_cast<std::size_t>(p)].name;
+    if (find(at(rank), "local", p, TensorKind::parameter) == nullptr)
+      refuse(rank, fmt::format("its file has no tensor `local/{}`", name));
+    if (reported(rank, p).has_gradient &&
+        find(at(rank), "local", p, TensorKind::gradient) == nullptr)
+      refuse(rank,
+             fmt::format("it has a gradient, but its file no tensor `local/{}/gradient`", name));
+    for (TensorKind const kind : shown_kinds) {
+      auto const* const tensor = find(at(rank), "local", p, kind);
+      if (tensor != nullptr && tensor->shape != reported(rank, p).shape)
+        refuse(rank, fmt::format("`local/{}{}` has the shape [{}]; it says that its shard is [{}]",
+                                 name, suffix_of(kind), fmt::join(tensor->shape, ", "),
+                                 fmt::join(reported(rank, p).shape, ", ")));
+    }
+  }
+}
+
+TensorFromFile const* PeerWorld::find(Rank const& rank, char const* part, int parameter,
+                                      TensorKind kind) const {
+  auto const& name = parts_.parameters[static_cast<std::size_t>(parameter)].name;
+  auto const found = rank.tensors.find(fmt::format("{}/{}{}", part, name, suffix_of(kind)));
+  return found == rank.tensors.end() ? nullptr : &found->second;
+}
+
+Shard PeerWorld::shard(int rank, int parameter, TensorKind kind) const {
+  ReportedShard const& known = reported(rank, parameter);
+  ParameterSpec const& spec = parts_.parameters[static_cast<std::size_t>(parameter)];
+  Shard shard{.row_begin = known.offsets[0],
+              .row_end = known.offsets[0] + known.shape[0],
+              .format = oracle::stored_format(spec.formats, kind).value_or(NumberFormat::fp32)};
+  if (auto const* const tensor = find(at(rank), "local", parameter, kind)) {
+    shard.format = tensor->format;
+    shard.bytes = tensor->bytes;
+  } else if (is_moment(kind)) {
+    // The verdict is told of rows that nobody owns; here they must not be more than there are.
+    auto const rows = std::min(known.shape[0], spec.rows());
+    auto const numel = static_cast<std::size_t>(rows * spec.row_numel());
+    shard.bytes = std::span(zeros_).first(numel * bytes_of(shard.format));
+  }
+  return shard;
+}
+
+std::optional<Shard> PeerWorld::whole(int rank, int parameter, TensorKind kind) const {
+  if (!whole_) whole_ = ask(true);
+  auto const* const tensor =
+      find((*whole_)[static_cast<std::size_t>(rank)], "whole", parameter, kind);
+  if (tensor == nullptr) return std::nullopt;
+  std::int64_t const rows = tensor->shape.empty() ? 0 : tensor->shape[0];
+  return Shard{.row_end = rows, .format = tensor->format, .bytes = tensor->bytes};
+}
+
+bool PeerWorld::has_gradient(int rank, int parameter) const {
+  return reported(rank, parameter).has_gradient;
+}
+
+std::int64_t PeerWorld::step_count(int rank, int parameter) const {
+  return reported(rank, parameter).steps;
+}
+
+AdamConfig PeerWorld::group(int rank, int group) const {
+  return at(rank).state.groups[static_cast<std::size_t>(group)];
+}
+
+RankScaling PeerWorld::scaling(int rank) const {
+  return at(rank).state.scaling;
+}
+
+std::optional<std::span<float const>> PeerWorld::fed(int rank, int parameter) const {
+  if (fed_.empty()) return std::nullopt;
+  return fed_[static_cast<std::size_t>(rank)][static_cast<std::size_t>(parameter)];
+}
+
+std::uint64_t PeerWorld::fold() const {
+  std::uint64_t fold = 0;
+  for (int rank = 0; rank < parts_.ranks; ++rank)
+    for (int p = 0; p < static_cast<int>(parts_.parameters.size()); ++p)
+      for (TensorKind const kind : shown_kinds)
+        fold = (fold ^ weighted_sum(shard(rank, p, kind))) * 0x9e3779b97f4a7c15ULL;
+  return fold;
+}
+
+void PeerWorld::refuse(int rank, std::string const& what) const {
+  client_.stop();
+  throw PeerError(fmt::format("engine {}: state of rank {}: {}", client_.name(), rank, what));
+}
+
+}  // namespace adamant::scenarios

@@ -1,0 +1,91 @@
+// The ranks of an engine in another process, as verdicts and dumps look at them: what its last
+// `state` said, asked for once after each operation. It has no addresses and no buffers to show.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "scenarios/peers/client/client.h"
+#include "scenarios/peers/client/gradients.h"
+#include "scenarios/peers/client/replies.h"
+#include "scenarios/peers/client/tensor_file.h"
+#include "scenarios/seam/engine.h"
+
+namespace adamant::scenarios {
+
+/// What is known of a world before it is looked at.
+struct PeerWorldParts {
+  std::vector<ParameterSpec> const& parameters;  // with the formats of this world
+  std::vector<replies::NamedGroup> groups;       // as they began
+  int ranks = 1;
+  int shards = 1;  // over which each parameter is cut
+  Arithmetic arithmetic = Arithmetic::te;
+  std::filesystem::path directory;  // where the engine may write what it shows
+  bool refuses_damage = false;
+};
+
+class PeerWorld final : public WorldView {
+ public:
+  PeerWorld(PeerClient& client, PeerWorldParts parts);
+
+  /// The world has changed: asks for its state. `fed` is what the last backward was given.
+  ///
+  /// Errors: PeerError.
+  void look_anew();
+  void step_by(Arithmetic arithmetic) { parts_.arithmetic = arithmetic; }
+  void feed(std::vector<WholeTensors> fed) { fed_ = std::move(fed); }
+  void lose(std::vector<std::string> not_carried) { not_carried_ = std::move(not_carried); }
+
+  /// A number that any bit of any tensor changes.
+  std::uint64_t fold() const;
+
+  Shown shown() const override { return {.addresses = false, .memory = false}; }
+  Arithmetic arithmetic() const override { return parts_.arithmetic; }
+  int rank_count() const override { return parts_.ranks; }
+  int shard_count() const override { return parts_.shards; }
+  Shard shard(int rank, int parameter, TensorKind kind) const override;
+  std::optional<Shard> whole(int rank, int parameter, TensorKind kind) const override;
+  bool has_gradient(int rank, int parameter) const override;
+  std::int64_t step_count(int rank, int parameter) const override;
+  AdamConfig group(int rank, int group) const override;
+  RankScaling scaling(int rank) const override;
+  std::vector<NamedBuffer> buffers(int) const override { return {}; }
+  std::size_t peak_bytes(int, Purpose) const override { return 0; }
+  std::optional<std::vector<WorldAllocation>> allocations() const override { return {}; }
+  std::optional<std::uint64_t> gathered_fingerprint(int, int) const override { return {}; }
+  std::optional<std::span<float const>> fed(int rank, int parameter) const override;
+  std::vector<std::string> not_carried() const override { return not_carried_; }
+  bool refuses_damage() const override { return parts_.refuses_damage; }
+  std::vector<StoredFile> checkpoint(std::string_view) const override { return {}; }
+
+ private:
+  struct Rank {
+    ReportedState state;
+    TensorFile tensors;
+  };
+  std::vector<Rank> ask(bool whole) const;
+  Rank const& at(int rank) const { return ranks_[static_cast<std::size_t>(rank)]; }
+  ReportedShard const& reported(int rank, int parameter) const {
+    return at(rank).state.shards[static_cast<std::size_t>(parameter)];
+  }
+  /// The tensor in a rank's file, or null.
+  TensorFromFile const* find(Rank const& rank, char const* part, int parameter,
+                             TensorKind kind) const;
+  void check(int rank) const;
+  [[noreturn]] void refuse(int rank, std::string const& what) const;
+
+  PeerClient& client_;
+  PeerWorldParts parts_;
+  std::vector<Rank> ranks_;
+  mutable std::optional<std::vector<Rank>> whole_;  // asked for when somebody wants to see it
+  mutable int looks_ = 0;
+  std::vector<std::byte> zeros_;  // for a moment that the engine has not made yet
+  std::vector<WholeTensors> fed_;
+  std::vector<std::string> not_carried_;
+};
+
+}  // namespace adamant::scenarios

@@ -1,0 +1,75 @@
+// What an engine outside the process answers, taken apart: how each rank fared, what it holds, what
+// a checkpoint's format lost. Anything that is not as the protocol says is an error that names the
+// field.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "scenarios/peers/client/client.h"
+#include "scenarios/seam/capabilities.h"
+#include "scenarios/seam/engine.h"
+
+namespace adamant::scenarios {
+
+/// How one rank fared.
+struct RankOutcome {
+  enum class Kind { ok, error, died, timed_out };
+  Kind kind = Kind::ok;
+  std::string text;       // for people; empty where it is ok
+  std::string type = "";  // of an error
+};
+
+/// One rank's word on one parameter.
+struct ReportedShard {
+  std::vector<std::int64_t> offsets;
+  std::vector<std::int64_t> shape;
+  std::int64_t steps = 0;
+  bool has_gradient = false;
+};
+
+/// One rank's answer to `state`, without the numbers.
+struct ReportedState {
+  std::string file;
+  std::vector<ReportedShard> shards;  // by parameter
+  std::vector<AdamConfig> groups;
+  RankScaling scaling;
+};
+
+namespace replies {
+
+/// A group's settings as they were, for what a reply leaves out.
+struct NamedGroup {
+  std::string name;
+  AdamConfig config;
+};
+
+/// What `hello` offers.
+///
+/// Errors: PeerError.
+Capabilities capabilities_of(PeerReply const& hello);
+
+/// The arithmetic of a world: what `open` says, else what hello said.
+Arithmetic arithmetic_of(PeerReply const& open, Arithmetic usual);
+
+/// How every rank fared, in their order. Where the launcher itself failed, all did.
+///
+/// Errors: PeerError where there are not `count` of them.
+std::vector<RankOutcome> outcomes_of(PeerReply const& reply, int count);
+
+/// What each rank holds now. `before` has everything that a reply leaves out: mode and bias
+/// correction of groups.
+///
+/// Errors: PeerError.
+std::vector<ReportedState> states_of(PeerReply const& reply,
+                                     std::vector<ParameterSpec> const& parameters,
+                                     std::vector<NamedGroup> const& before, int count);
+
+/// "not_carried" of a reply to save or load.
+std::vector<std::string> not_carried_of(PeerReply const& reply);
+
+}  // namespace replies
+
+}  // namespace adamant::scenarios

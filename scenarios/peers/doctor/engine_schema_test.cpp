@@ -1,0 +1,111 @@
+// scenarios/engine.schema.json against what this program says and understands: the words of the
+// vocabulary that the reader uses, and a recorded session.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "scenarios/language/yaml/vocabulary.h"
+#include "scenarios/peers/doctor/json_schema.h"
+
+namespace adamant::scenarios {
+namespace {
+
+using Json = nlohmann::json;
+using Words = std::set<std::string>;
+
+Words enum_of(Json const& node) {
+  return node.at("enum").get<Words>();
+}
+
+template <typename Enum>
+void expect_words(std::string const& definition) {
+  Words const words(words_of<Enum>.begin(), words_of<Enum>.end());
+  EXPECT_EQ(enum_of(engine_schema().definition(definition)), words) << definition;
+}
+
+TEST(EngineSchema, HasTheWordsThatTheReaderKnows) {
+  expect_words<Layout>("layout");
+  expect_words<AdamMode>("mode");
+  expect_words<StepCounter>("step_counter");
+  expect_words<GradientClass>("gradients");
+  expect_words<ParamType>("param_type");
+  expect_words<GradType>("grad_type");
+  expect_words<MainType>("main_type");
+  expect_words<StateType>("state_type");
+}
+
+TEST(EngineSchema, DefinesEveryRequestWithItsReply) {
+  Words requests;
+  for (Json const& one : engine_schema().definition("request").at("oneOf"))
+    requests.insert(one.at("$ref").get<std::string>());
+  for (auto const& [name, definition] : engine_schema().definitions().items()) {
+    if (!name.ends_with("_request")) continue;
+    std::string const verb = name.substr(0, name.find("_request"));
+    EXPECT_EQ(definition.at("properties").at("request").at("const"), verb);
+    EXPECT_TRUE(requests.contains("#/$defs/" + name)) << name;
+    EXPECT_TRUE(engine_schema().definitions().contains(verb + "_reply")) << name;
+  }
+  EXPECT_EQ(requests.size(), 11U);
+}
+
+/// What says something is closed, so that a misspelt field is found.
+TEST(EngineSchema, LetsNoFieldPassThatItDoesNotName) {
+  for (auto const& [name, definition] : engine_schema().definitions().items()) {
+    if (definition.contains("properties")) {
+      EXPECT_EQ(definition.at("additionalProperties"), false) << name;
+    }
+  }
+}
+
+std::vector<Json> recorded_session() {
+  std::vector<Json> lines;
+  std::ifstream file("scenarios/engine.session.jsonl");
+  for (std::string line; std::getline(file, line);) lines.push_back(Json::parse(line));
+  return lines;
+}
+
+std::string said(std::vector<Mismatch> const& mismatches) {
+  std::string text;
+  for (Mismatch const& one : mismatches)
+    text += one.where + ": expected " + one.expected + ", found " + one.found + "\n";
+  return text;
+}
+
+TEST(EngineSchema, FitsTheRecordedSession) {
+  auto const lines = recorded_session();
+  ASSERT_EQ(lines.size() % 2, 0U);
+  Words requests;
+  Words outcomes;
+  for (std::size_t i = 0; i < lines.size(); i += 2) {
+    auto const verb = lines[i].at("request").get<std::string>();
+    EXPECT_EQ(said(engine_schema().mismatches(lines[i], verb + "_request")), "") << lines[i];
+    EXPECT_EQ(said(engine_schema().mismatches(lines[i + 1], verb + "_reply")), "") << lines[i + 1];
+    EXPECT_EQ(lines[i].at("id"), lines[i + 1].at("id"));
+    requests.insert(verb);
+    outcomes.insert(lines[i + 1].at("outcome").get<std::string>());
+  }
+  EXPECT_EQ(requests.size(), 11U);
+  EXPECT_EQ(outcomes, (Words{"died", "error", "ok"}));
+}
+
+// Every field of every recorded line is either needed, or said to be optional; and none may become
+// anything else.
+TEST(EngineSchema, MissesWhatIsTakenFromARecordedReply) {
+  auto const lines = recorded_session();
+  ASSERT_GE(lines.size(), 2U);
+  Json const& hello = lines[1];
+  for (auto const& [key, value] : hello.at("capabilities").items()) {
+    Json spoilt = hello;
+    spoilt["capabilities"].erase(key);
+    bool const optional = key == "empty_tensors" || key == "gradients_in_place";
+    EXPECT_EQ(engine_schema().mismatches(spoilt, "hello_reply").empty(), optional) << key;
+    spoilt["capabilities"][key] = Json::object();
+    EXPECT_FALSE(engine_schema().mismatches(spoilt, "hello_reply").empty()) << key;
+  }
+}
+
+}  // namespace
+}  // namespace adamant::scenarios

@@ -1,0 +1,106 @@
+// The whole examination: what it finds in a good engine, in one that is wrong on purpose, and where
+// it ends early.
+#include "scenarios/peers/doctor/examine.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+
+#include "scenarios/peers/doctor/testing/engines.h"
+#include "scenarios/runner/run.h"
+
+namespace adamant::scenarios {
+namespace {
+
+class Examination : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!has_python()) GTEST_SKIP() << no_python;
+    ::setenv("ADAMANT_ENGINE_PATIENCE", "0.2", 1);
+  }
+  void TearDown() override { ::unsetenv("ADAMANT_ENGINE_PATIENCE"); }
+};
+
+std::vector<Probe> examine(std::string const& command) {
+  return examine_engine("exec:" + command, [](Probe const&) {});
+}
+
+std::string failures_of(std::vector<Probe> const& probes) {
+  std::string text;
+  for (Probe const& probe : probes)
+    if (probe.outcome == Probe::Outcome::failed) text += probe.name + ": " + probe.text + "\n";
+  return text;
+}
+
+TEST_F(Examination, IsNotPossibleWhereTheEngineDoesNotStart) {
+  EXPECT_THROW(examine("/nonexistent/engine"), MachineLacks);
+  EXPECT_THROW(examine(hostile_command("exits hello")), MachineLacks);
+  EXPECT_THROW(examine(hostile_command("never hello")), MachineLacks);
+}
+
+TEST_F(Examination, EndsAtAHelloThatSaysTooLittle) {
+  struct {
+    char const* how;
+    char const* text;
+  } const cases[] = {
+      {"nonsense hello", "expected a JSON object"},
+      {"wrong_version hello", "version: expected 1, found 2"},
+      {"no_capabilities hello", "the field `capabilities`"},
+      {"unknown_arithmetic hello", "arithmetic: expected one of te, torch, interval, found"},
+      {"option_without_values hello", "options.mood: expected at least 1 entries, found []"},
+  };
+  for (auto const& [how, text] : cases) {
+    auto const probes = examine(hostile_command(how));
+    ASSERT_EQ(probes.size(), 1U) << how;
+    EXPECT_EQ(probes.front().outcome, Probe::Outcome::failed) << how;
+    EXPECT_NE(probes.front().text.find(text), std::string::npos) << probes.front().text;
+  }
+}
+
+// The stub never learns: whatever needs a step or a gradient fails, and nothing else does.
+TEST_F(Examination, FindsThatTheStubLearnsNothing) {
+  auto const probes = examine(stub_command());
+  auto const outcome_of = [&](std::string const& name) {
+    auto const found = std::find_if(probes.begin(), probes.end(),
+                                    [&](Probe const& probe) { return probe.name == name; });
+    return found == probes.end() ? "not there" : name_of(found->outcome);
+  };
+  EXPECT_EQ(outcome_of("initial values on 4 ranks"), "ok");
+  EXPECT_EQ(outcome_of("initial values on 5 ranks"), "not there");
+  EXPECT_EQ(outcome_of("reduced gradients on 2 ranks"), "failed");
+  EXPECT_EQ(outcome_of("AdamW"), "failed");
+  EXPECT_EQ(outcome_of("Adam"), "not offered");
+  EXPECT_EQ(outcome_of("replicas"), "not offered");
+  EXPECT_EQ(outcome_of("load in place"), "not offered");
+  EXPECT_EQ(outcome_of("option mood: restless"), "failed");
+}
+
+TEST_F(Examination, FindsABitInAFile) {
+  std::string const found = failures_of(examine(hostile_command("loses_a_bit state")));
+  EXPECT_NE(found.find("initial values on 1 rank: values.bitwise"), std::string::npos) << found;
+}
+
+class ExaminationOfNumPy : public Examination {
+ protected:
+  void SetUp() override {
+    Examination::SetUp();
+    if (!has_numpy()) GTEST_SKIP() << no_numpy;
+  }
+};
+
+TEST_F(ExaminationOfNumPy, FindsNothing) {
+  auto const probes = examine(numpy_command());
+  EXPECT_EQ(failures_of(probes), "");
+  EXPECT_GT(probes.size(), 60U);
+}
+
+TEST_F(ExaminationOfNumPy, FindsABugByTheScenariosThatMeetIt) {
+  std::string const found = failures_of(examine(numpy_command("--bug shard_as_whole")));
+  EXPECT_NE(found.find("load on fewer ranks: checkpoint.roundtrip"), std::string::npos) << found;
+  EXPECT_EQ(found.find("load in place"), std::string::npos) << found;
+}
+
+}  // namespace
+}  // namespace adamant::scenarios

@@ -1,0 +1,57 @@
+#include "scenarios/peers/doctor/offered.h"
+
+#include <fmt/format.h>
+
+#include "scenarios/language/words.h"
+#include "scenarios/language/yaml/load.h"
+
+namespace adamant::scenarios {
+
+namespace {
+
+/// Rows: more than 4 ranks cut evenly, fewer than 3 ranks, one, and a prime number of them.
+constexpr char const* params =
+    "params:\n"
+    "  - {name: h.0.weight, shape: [12, 3]}\n"
+    "  - {name: h.0.bias, shape: [2]}\n"
+    "  - {name: h.1.weight, shape: [1, 2, 2], group: other}\n"
+    "  - {name: h.1.bias, shape: [7], group: other}\n";
+
+/// What an optimizer has unless a plan says otherwise.
+std::string optimizer_of(Plan const& plan, Capabilities const& offered) {
+  std::string text;
+  auto const add = [&](std::string_view key, std::string_view word) {
+    if (plan.optimizer.find(fmt::format("{}:", key)) == std::string::npos)
+      text += fmt::format("{}: {}, ", key, word);
+  };
+  add("mode", word_for(offered.optimizers.front()));
+  add("step_counter", word_for(offered.step_counters.front()));
+  add("bias_correction", offered.bias_correction.front() ? "true" : "false");
+  return text + plan.optimizer;
+}
+
+}  // namespace
+
+std::string first_precision(PrecisionOffer const& offer) {
+  return fmt::format("{{param: {}, grad: {}, main: {}, exp_avg: {}, exp_avg_sq: {}}}",
+                     word_for(offer.param.front()), word_for(offer.grad.front()),
+                     word_for(offer.main.front()), word_for(offer.exp_avg.front()),
+                     word_for(offer.exp_avg_sq.front()));
+}
+
+Scenario scenario_of(Plan const& plan, Capabilities const& offered, std::string const& engine) {
+  std::string text = fmt::format(
+      "adamant: 1\nname: a probe\nseed: 7\nworld: {{shard: {}, replicate: {}}}\nlayout: {}\n{}"
+      "groups: {{other: {{weight_decay: 0.5}}}}\nprecision: {}\noptimizer: {{{}}}\n"
+      "gradients: {}\nprogram: {}\n{}",
+      plan.shard, plan.replicate, word_for(offered.layouts.front()), params,
+      plan.precision.empty() ? first_precision(offered.precisions.front()) : plan.precision,
+      optimizer_of(plan, offered), word_for(offered.gradients.front()), plan.program, plan.more);
+  if (plan.microbatches > 0) text += fmt::format("microbatches: {}\n", plan.microbatches);
+  Scenario scenario = load_scenario_text(text, plan.name);
+  scenario.name = plan.name;
+  scenario.engine = {.name = engine, .options = plan.options};
+  return scenario;
+}
+
+}  // namespace adamant::scenarios

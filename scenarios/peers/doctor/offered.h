@@ -1,0 +1,36 @@
+// Small scenarios within what an engine offers: the first word of each of its lists, unless the
+// plan of a scenario says otherwise. It knows nothing of running them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "scenarios/language/scenario.h"
+#include "scenarios/seam/capabilities.h"
+
+namespace adamant::scenarios {
+
+/// What one scenario is to have, in the words of YAML's flow style where it is text.
+struct Plan {
+  std::string name = {};
+  std::string program = {};  // "[train: 2, check]"
+  int shard = 2;
+  int replicate = 1;
+  std::int64_t microbatches = 0;  // 0: one per rank
+  std::string optimizer = {};     // more of it: "clip: 1.0"; wins over what is offered first
+  std::string more = {};          // further top-level lines
+  std::string precision = {};     // "" for the first that is offered
+  std::vector<std::pair<std::string, std::string>> options = {};  // beside the defaults
+};
+
+/// The scenario, on parameters that are cut evenly, unevenly and not at all, in two groups.
+///
+/// Errors: LoadError where the plan is no scenario.
+Scenario scenario_of(Plan const& plan, Capabilities const& offered, std::string const& engine);
+
+/// `{param: fp32, …}`: the first of every list of an offer.
+std::string first_precision(PrecisionOffer const& offer);
+
+}  // namespace adamant::scenarios

@@ -1,0 +1,74 @@
+#include "scenarios/peers/doctor/talk.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "scenarios/peers/doctor/json_schema.h"
+#include "scenarios/peers/doctor/probe.h"
+
+namespace adamant::scenarios {
+
+namespace {
+
+/// A reply may differ from the schema in very many places at once.
+constexpr std::size_t mismatches_shown = 4;
+
+std::string text_of(std::vector<Mismatch> const& mismatches) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(mismatches.size(), mismatches_shown); ++i) {
+    Mismatch const& one = mismatches[i];
+    text += fmt::format("{}{}: expected {}, found {}", text.empty() ? "" : "; ",
+                        one.where.empty() ? "the reply" : one.where, one.expected, one.found);
+  }
+  if (mismatches.size() > mismatches_shown)
+    text += fmt::format("; and {} more", mismatches.size() - mismatches_shown);
+  return text;
+}
+
+}  // namespace
+
+Talk::Talk(std::string const& command, PeerBounds bounds) : bounds_(bounds), process_(command) {}
+
+Talk::Json Talk::say(std::string_view line) {
+  // The first answer may have to wait for imports.
+  auto const deadline =
+      std::chrono::steady_clock::now() + (next_id_ <= 1 ? bounds_.hello : bounds_.reply);
+  process_.write_line(line, deadline);
+  std::string const answer = process_.read_line(deadline);
+  Json reply = Json::parse(answer, nullptr, /*allow_exceptions=*/false);
+  if (!reply.is_object())
+    throw ProbeFailed(fmt::format("expected a JSON object in answer to `{}`, found `{}`",
+                                  excerpt(line), excerpt(answer)));
+  return reply;
+}
+
+Talk::Json Talk::ask(std::string_view verb, Json fields) {
+  fields["id"] = next_id_++;
+  fields["request"] = verb;
+  Json reply = say(fields.dump());
+  auto const mismatches = engine_schema().mismatches(reply, fmt::format("{}_reply", verb));
+  if (!mismatches.empty()) throw ProbeFailed(fmt::format("{}: {}", verb, text_of(mismatches)));
+  if (reply["id"] != fields["id"])
+    throw ProbeFailed(fmt::format("{}: expected the id {} of the request, found {}", verb,
+                                  fields["id"].dump(), reply["id"].dump()));
+  return reply;
+}
+
+Talk::Json Talk::ask_ok(std::string_view verb, Json fields) {
+  Json reply = ask(verb, std::move(fields));
+  if (reply["outcome"] != "ok")
+    throw ProbeFailed(
+        fmt::format("{}: expected outcome ok, found {}", verb, excerpt(reply.dump())));
+  return reply;
+}
+
+void expect_protocol_error(Talk::Json const& reply, std::string_view after) {
+  bool const is_one = reply.value("outcome", "") == "error" && reply.contains("error") &&
+                      reply["error"].value("type", "") == "protocol";
+  if (!is_one)
+    throw ProbeFailed(fmt::format("{}: expected an error of type `protocol`, found {}", after,
+                                  excerpt(reply.dump())));
+}
+
+}  // namespace adamant::scenarios

@@ -1,0 +1,48 @@
+// Engines for tests: commands that start the fake ones in scenarios/peers/client/testing and the
+// one in NumPy, and whether this machine can run them.
+#pragma once
+
+#include <cstdlib>
+#include <string>
+
+namespace adamant::scenarios {
+
+/// $ADAMANT_PYTHON, or python3.
+inline std::string python() {
+  char const* const chosen = std::getenv("ADAMANT_PYTHON");
+  return chosen == nullptr ? "python3" : chosen;
+}
+
+inline bool python_runs(std::string const& line) {
+  return std::system((python() + " -c '" + line + "' 2>/dev/null").c_str()) == 0;
+}
+
+inline bool has_python() {
+  static bool const known = python_runs("");
+  return known;
+}
+
+inline bool has_numpy() {
+  static bool const known = python_runs("import numpy");
+  return known;
+}
+
+inline std::string stub_command() {
+  return "exec " + python() +
+         " " ADAMANT_SOURCE_DIR "/scenarios/peers/client/testing/stub_engine.py";
+}
+
+/// The stub, misbehaving: `how` and the request, as hostile_engine.py takes them.
+inline std::string hostile_command(std::string const& how) {
+  return "exec " + python() +
+         " " ADAMANT_SOURCE_DIR "/scenarios/peers/client/testing/hostile_engine.py " + how;
+}
+
+inline std::string numpy_command(std::string const& arguments = "") {
+  return "exec " + python() + " " ADAMANT_SOURCE_DIR "/scenarios/peers/numpy " + arguments;
+}
+
+inline constexpr char const* no_python = "there is no Python 3 (ADAMANT_PYTHON names one)";
+inline constexpr char const* no_numpy = "Python has no NumPy (ADAMANT_PYTHON names another)";
+
+}  // namespace adamant::scenarios

@@ -1,0 +1,55 @@
+#include "scenarios/peers/doctor/traces.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <string>
+
+#include "scenarios/peers/client/process.h"
+
+namespace adamant::scenarios {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono_literals::operator""s;
+
+std::string name_of_last(RunTrace const& trace) {
+  auto const found = trace.processes();
+  if (found.empty()) return "";
+  std::ifstream file("/proc/" + std::to_string(found.back()) + "/comm");
+  std::string name;
+  std::getline(file, name);
+  return name;
+}
+
+// A process that left its parent, its session and its group is found all the same.
+TEST(RunTrace, FindsWhatWasStartedWhileItIsThere) {
+  RunTrace const trace;
+  EXPECT_TRUE(trace.processes().empty());
+  PeerProcess process("setsid sleep 60 & echo $!; read line; kill $!; wait; echo gone; read line");
+  auto const started = std::stoi(process.read_line(Clock::now() + 5s));
+  auto const found = trace.processes();
+  EXPECT_NE(std::find(found.begin(), found.end(), started), found.end());
+  process.write_line("", Clock::now() + 5s);
+  EXPECT_EQ(process.read_line(Clock::now() + 5s), "gone");
+  EXPECT_EQ(trace.processes().size(), 1U) << "the shell alone";
+}
+
+TEST(RunTrace, FindsNothingOfOthers) {
+  PeerProcess before("read line");
+  RunTrace const trace;
+  EXPECT_TRUE(trace.processes().empty());
+}
+
+TEST(RunTrace, KillsTheOneInsideTheShell) {
+  RunTrace const trace;
+  PeerProcess process("sleep 60; echo $?; read line");
+  while (name_of_last(trace) != "sleep") continue;  // until then it is one more shell
+  trace.kill_launcher();
+  EXPECT_EQ(process.read_line(Clock::now() + 5s), "137");
+}
+
+}  // namespace
+}  // namespace adamant::scenarios

@@ -1,0 +1,108 @@
+// Each probe finds the engine that fails it, and finds nothing in one that does not.
+#include "scenarios/peers/doctor/transport_probes.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <ostream>
+#include <string>
+
+#include "scenarios/peers/client/replies.h"
+#include "scenarios/peers/doctor/talk.h"
+#include "scenarios/peers/doctor/testing/engines.h"
+
+namespace adamant::scenarios {
+namespace {
+
+class TransportProbes : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!has_python()) GTEST_SKIP() << no_python;
+    ::setenv("ADAMANT_ENGINE_PATIENCE", "0.08", 1);  // nobody waits for silence
+  }
+  void TearDown() override { ::unsetenv("ADAMANT_ENGINE_PATIENCE"); }
+};
+
+/// What all of these engines say that they offer.
+Capabilities const& offered_by_all() {
+  static Capabilities const offered =
+      replies::capabilities_of({.json = Talk(stub_command()).hello(), .where = "hello"});
+  return offered;
+}
+
+Patient patient_of(std::string const& command) {
+  return {.engine = "exec:" + command, .command = command, .offered = offered_by_all()};
+}
+
+/// The names of the probes that fail, each with its text.
+std::string found_in(std::string const& command, std::string const& only = "") {
+  Visit visit(patient_of(command));
+  std::string text;
+  for (TransportProbe const& probe : transport_probes(visit.patient().offered)) {
+    if (probe.name.find(only) == std::string::npos) continue;
+    Probe const result = run_probe(probe, visit);
+    if (result.outcome == Probe::Outcome::failed) text += result.name + ": " + result.text + "\n";
+  }
+  return text;
+}
+
+TEST_F(TransportProbes, FindNothingInTheStub) {
+  EXPECT_EQ(found_in(stub_command()), "");
+}
+
+TEST_F(TransportProbes, AreNotOfferedToWhoCannotCrash) {
+  Visit visit(patient_of(stub_command()));
+  auto const probes = transport_probes(visit.patient().offered);
+  auto const crash = std::find_if(probes.begin(), probes.end(), [](TransportProbe const& probe) {
+    return probe.name == "a crash leaves the launcher alive";
+  });
+  ASSERT_NE(crash, probes.end());
+  EXPECT_EQ(run_probe(*crash, visit).outcome, Probe::Outcome::not_offered);
+}
+
+/// What is wrong with an engine, the probe that has to find it, and a part of what it says.
+struct Case {
+  char const* how;
+  char const* probe;
+  char const* text;
+};
+
+std::ostream& operator<<(std::ostream& out, Case const& at) {
+  return out << at.how;
+}
+
+class HostileEngine : public TransportProbes, public ::testing::WithParamInterface<Case> {};
+
+TEST_P(HostileEngine, IsFound) {
+  auto const& [how, probe, text] = GetParam();
+  std::string const found = found_in(hostile_command(how), probe);
+  EXPECT_NE(found.find(text), std::string::npos) << found;
+}
+
+constexpr char const* form = "replies and files have their form";
+
+INSTANTIATE_TEST_SUITE_P(
+    All, HostileEngine,
+    ::testing::Values(
+        Case{"nonsense close", "an unknown request", "expected a JSON object in answer to"},
+        Case{"no_object open", form, "found `[1, 2]`"},
+        Case{"half_a_line open", form, "half a line"},
+        Case{"half_a_line_and_out open", form, "then it ended with exit status 0"},
+        Case{"never step", form, "did not answer in time"},
+        Case{"exits open", form, "exit status 3"}, Case{"killed open", form, "signal 9"},
+        Case{"wrong_id step", form, "step: expected the id 4 of the request, found 77"},
+        Case{"no_outcome step", form, "step: the reply: expected the field `outcome`"},
+        Case{"fewer_ranks state", form, "a layout: expected 2 ranks, found 1"},
+        Case{"other_rows state", form, "expected row"},
+        Case{"other_rows open", form, "expected row"},
+        Case{"one_died open", form, "open: expected outcome ok, found"},
+        Case{"no_file state", form, "state-rank-0.safetensors"},
+        Case{"lying_header state", form, "state-rank-0.safetensors"},
+        Case{"lying_offsets state", form, "state-rank-0.safetensors"},
+        Case{"lying_shape state", form, "shape"},
+        Case{"falls_silent_on_nonsense any", "the line nonsense", "did not answer in time"},
+        Case{"stays open", "when its input ends", "expected its end within 2 s"}));
+
+}  // namespace
+}  // namespace adamant::scenarios

@@ -1,0 +1,24 @@
+// The numbers of a script: initial values and what each rank's backward brings in, written out as
+// Python writes nested lists.
+#pragma once
+
+#include "scenarios/peers/script/names.h"
+#include "scenarios/peers/script/plan.h"
+#include "scenarios/peers/script/python.h"
+
+namespace adamant::scenarios::script {
+
+/// More numbers than this are no example of anything.
+inline constexpr std::size_t numbers_max = 400;
+
+/// By name, as the first world holds them: rounded to the type of its parameters.
+python::Literal initial_values(Plan const& plan, Names const& names);
+
+/// Of each backward, of each rank where there are several; parameters without a gradient are not
+/// in it.
+python::Literal gradients(Plan const& plan, Names const& names);
+
+/// Does a nested list not say the shape: is a dimension 0 with others behind it?
+bool has_ambiguous_shape(Scenario const& scenario);
+
+}  // namespace adamant::scenarios::script

@@ -1,0 +1,33 @@
+// The import lines of a script: what its parts ask for, once each, in the order that `ruff` sorts
+// them into.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "scenarios/peers/script/python.h"
+
+namespace adamant::scenarios::python {
+
+class Imports {
+ public:
+  /// `import module`
+  void add(std::string_view module) { plain_.emplace(module); }
+  /// `import module as name`
+  void add_as(std::string_view module, std::string_view name);
+  /// `from module import name`
+  void add_from(std::string_view module, std::string_view name);
+
+  /// The standard library first, then PyTorch.
+  void write(Code& code) const;
+
+ private:
+  void write_section(Code& code, bool torch) const;
+
+  std::set<std::string> plain_;
+  std::map<std::string, std::set<std::string>> named_;
+};
+
+}  // namespace adamant::scenarios::python

@@ -1,0 +1,329 @@
+#include "scenarios/peers/script/plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "scenarios/peers/script/no_script.h"
+
+namespace adamant::scenarios::script {
+
+namespace {
+
+using Kind = Act::Kind;
+
+/// A process that looks at itself would not come to it.
+bool is_seen_from_outside(ViolationReport const& violation) {
+  return hangs(violation) || has_died(violation);
+}
+
+/// Any load meets this error. What another one meets depends on what it asks for.
+bool misses_metadata(std::string const& error) {
+  return error.find("CheckpointException") != std::string::npos &&
+         error.find("metadata") != std::string::npos && error.find("optim.") == std::string::npos;
+}
+
+/// A value that a load brings back wrong, or a checkpoint of which nothing can be read. The type
+/// and the rows that a rank holds ("rows [0, 1) in fp32") are a matter of the whole state.
+bool is_about_saved_tensor(ViolationReport const& violation) {
+  if (!violation.law.starts_with("checkpoint.")) return false;
+  if (violation.tensor.empty())
+    return violation.expected == "what was saved" && misses_metadata(violation.actual);
+  if (violation.expected.starts_with("rows [")) return false;
+  return violation.index >= 0 || violation.tensor.ends_with("/step");
+}
+
+/// Reads a program and keeps what a script does of it.
+class Planner {
+ public:
+  Planner(Scenario const& scenario, ViolationReport const& violation) {
+    plan_.scenario = scenario;
+    plan_.violation = violation;
+    optimizer_ = scenario.optimizer;
+    begin_world(scenario, true);
+  }
+
+  Plan plan() {
+    auto const& program = plan_.scenario.program;
+    std::size_t const last = operations_to_show();
+    for (std::size_t i = 0; i < last; ++i) {
+      bool const skipped = world().crashes && !std::holds_alternative<Load>(program[i].action);
+      if (!skipped) visit(program[i].action, i + 1 == last);
+    }
+    mark_older_files();
+    if (is_one_tensor()) {
+      plan_.reading = std::move(world());
+      plan_.reading->setting.world = {};  // a process by itself
+      plan_.worlds.pop_back();
+    }
+    world().in_main = !plan_.reading && plan_.worlds.size() > 1 && world().new_processes &&
+                      world().ranks() == 1 && !world().crashes &&
+                      !is_seen_from_outside(plan_.violation);
+    return std::move(plan_);
+  }
+
+ private:
+  /// What is wrong outside of every operation (-1) is so before the first, but for whole tensors,
+  /// which are gathered at the end.
+  std::size_t operations_to_show() const {
+    std::size_t const count = plan_.scenario.program.size();
+    int const operation = plan_.violation.operation;
+    if (operation < 0) return plan_.violation.tensor.ends_with(" (whole)") ? count : 0;
+    return std::min(static_cast<std::size_t>(operation) + 1, count);
+  }
+
+  World& world() { return plan_.worlds.back(); }
+
+  void begin_world(Scenario setting, bool new_processes) {
+    plan_.worlds.push_back({.setting = std::move(setting), .new_processes = new_processes});
+    with_gradient_.clear();
+    has_states_ = false;
+    unscaled_ = false;
+  }
+
+  Act& add(Act act) {
+    world().passages.push_back({.acts = {std::move(act)}});
+    return world().passages.back().acts.back();
+  }
+
+  void visit(Action const& action, bool last) {
+    if (auto const* train = std::get_if<Train>(&action)) {
+      add_training(*train, last);
+    } else if (auto const* backward = std::get_if<Backward>(&action)) {
+      add(act_of(*backward));
+    } else if (std::holds_alternative<ClipNorm>(action)) {
+      add(clip());
+    } else if (std::holds_alternative<Step>(action)) {
+      add(step());
+    } else if (auto const* zero = std::get_if<ZeroGrad>(&action)) {
+      add(zero_grad(zero->set_to_none));
+    } else if (auto const* set = std::get_if<Set>(&action)) {
+      optimizer_ = with(optimizer_, set->change);
+      add({.kind = Kind::set, .loss_scale = optimizer_.loss_scale, .change = set->change});
+    } else if (std::holds_alternative<Overflow>(action)) {
+      overflow_ = true;
+    } else if (auto const* save = std::get_if<Save>(&action)) {
+      add_save(*save);
+    } else if (auto const* load = std::get_if<Load>(&action)) {
+      add_load(*load);
+    } else if (!std::holds_alternative<Check>(action)) {
+      throw NoScript(fmt::format("PyTorch has no `{}`", word_of(action)));
+    }
+  }
+
+  /// The last iteration stands alone where its gradient is looked at, which does not outlive it.
+  void add_training(Train const& train, bool last) {
+    bool const of_gradient = last && plan_.violation.tensor.ends_with("/gradient");
+    std::int64_t const whole = of_gradient ? train.count - 1 : train.count;
+    add_iterations(whole);
+    if (!of_gradient) return;
+    add(act_of(Backward{}));
+    if (optimizer_.clip) add(clip());
+  }
+
+  void add_iterations(std::int64_t count) {
+    if (count == 0) return;
+    Passage passage{.count = count};
+    passage.acts.push_back(act_of(Backward{}));
+    if (optimizer_.clip) passage.acts.push_back(clip());
+    passage.acts.push_back(step());
+    passage.acts.push_back(zero_grad(true));
+    for (std::int64_t i = 1; i < count; ++i) number_backward({});
+    world().passages.push_back(std::move(passage));
+  }
+
+  std::int64_t number_backward(std::vector<std::string> without) {
+    plan_.backwards.push_back({.world = plan_.worlds.size() - 1, .without = std::move(without)});
+    return std::ssize(plan_.backwards) - 1;
+  }
+
+  Act act_of(Backward const& backward) {
+    Act act{.kind = Kind::backward, .without = backward.without};
+    act.backward = number_backward(backward.without);
+    act.loss_scale = optimizer_.loss_scale;
+    act.unscaled = std::exchange(unscaled_, false) && !with_gradient_.empty();
+    std::vector<std::int64_t> numels;
+    act.has_gradients = false;
+    for (ParameterSpec const& spec : parameter_specs(plan_.scenario)) {
+      bool const left_out = std::find(backward.without.begin(), backward.without.end(),
+                                      spec.name) != backward.without.end();
+      numels.push_back(left_out ? 0 : spec.numel());
+      if (left_out) continue;
+      with_gradient_.insert(spec.name);
+      act.has_gradients = true;
+    }
+    // An engine may be told to spoil the reduced gradient instead, which comes to the same.
+    if (std::exchange(overflow_, false))
+      plan_.backwards.back().spoilt = spoilt(act.backward, numels);
+    return act;
+  }
+
+  std::optional<Spoilt> spoilt(std::int64_t backward, std::span<std::int64_t const> numels) const {
+    return spoilt_element({.seed = plan_.scenario.seed.value_or(0),
+                           .backward = backward,
+                           .microbatch_count = static_cast<int>(plan_.scenario.microbatch_count()),
+                           .numels = numels});
+  }
+
+  bool scales() const { return optimizer_.loss_scale.kind != LossScale::Kind::none; }
+
+  Act clip() {
+    Act act{.kind = Kind::clip, .loss_scale = optimizer_.loss_scale, .clip = optimizer_.clip};
+    act.has_gradients = !with_gradient_.empty();
+    act.unscaled = unscaled_;
+    if (scales() && act.has_gradients) unscaled_ = clipped_ = true;
+    return act;
+  }
+
+  Act step() {
+    Act act{.kind = Kind::step, .loss_scale = optimizer_.loss_scale};
+    act.has_gradients = !with_gradient_.empty();
+    act.unscaled = unscaled_ && !std::exchange(clipped_, false);
+    has_states_ = has_states_ || act.has_gradients;
+    if (scales() && act.has_gradients) unscaled_ = true;
+    return act;
+  }
+
+  Act zero_grad(bool set_to_none) {
+    if (set_to_none) with_gradient_.clear();
+    unscaled_ = false;
+    return {.kind = Kind::zero_grad, .set_to_none = set_to_none};
+  }
+
+  void add_save(Save const& save) {
+    ++saves_;
+    saved_.insert(save.checkpoint);
+    bool const helpers = option(plan_.scenario, "state_dict", "helpers") != "plain";
+    // These step where there are none, unless that would use gradients.
+    has_states_ = has_states_ || (helpers && with_gradient_.empty());
+    Act& act = add({.kind = Kind::save, .checkpoint = save.checkpoint});
+    for (Fault const& fault : plan_.scenario.faults)  // a process dies once: the first counts
+      if (act.faults.empty() && fault.at == Fault::Where::save && fault.nth.value_or(1) == saves_)
+        act.faults.push_back(fault);
+    world().crashes = !act.faults.empty();
+  }
+
+  void add_load(Load const& load) {
+    ++loads_;
+    if (!saved_.contains(load.from))
+      throw NoScript(fmt::format(
+          "the checkpoint `{}` was not saved by this scenario, and a script stands alone",
+          load.from));
+    World const& before = world();
+    Scenario setting = before.setting;
+    setting.microbatches = setting.microbatch_count();
+    if (load.world) setting.world = *load.world;
+    setting.precision = with(setting.precision, load.precision);
+    if (load.order) setting.order = *load.order;
+    bool const other_ranks = setting.world.rank_count() != before.ranks();
+    bool const anew = before.crashes || setting.world != before.setting.world ||
+                      setting.precision != before.setting.precision ||
+                      setting.order != before.setting.order;
+    bool const new_processes = before.crashes || other_ranks;
+    if (anew) begin_world(std::move(setting), new_processes);
+    bool const drops = !anew && !with_gradient_.empty();
+    with_gradient_.clear();
+    unscaled_ = false;
+    Act& act = add({.kind = Kind::load, .checkpoint = load.from});
+    act.into_new_world = anew;
+    act.drops_gradients = drops;
+    act.lacks_states = !std::exchange(has_states_, true);
+    for (Fault const& fault : plan_.scenario.faults)
+      if (fault.at == Fault::Where::load && fault.nth.value_or(1) == loads_)
+        act.faults.push_back(fault);
+  }
+
+  /// A file of an older save can come back only where it was kept.
+  void mark_older_files() {
+    bool const wanted =
+        std::any_of(plan_.scenario.faults.begin(), plan_.scenario.faults.end(),
+                    [](Fault const& fault) { return fault.then == Fault::Then::stale_file; });
+    if (!wanted) return;
+    std::set<std::string> saved;
+    for (World& world : plan_.worlds)
+      for (Passage& passage : world.passages)
+        for (Act& act : passage.acts)
+          if (act.kind == Kind::save) act.keeps_older = !saved.insert(act.checkpoint).second;
+  }
+
+  /// Do the files of the checkpoint hold what no save left behind by itself?
+  bool spoils_files_of(Act const& load) const {
+    auto const saves = plan_.all(Kind::save);
+    return !load.faults.empty() || std::any_of(saves.begin(), saves.end(), [&](Act const* save) {
+      return save->checkpoint == load.checkpoint && !save->faults.empty();
+    });
+  }
+
+  /// What reads one plain tensor shows what is in the files. A load that gets whole files wrong may
+  /// do so where it shards them anew or hands them to model and optimizer.
+  bool is_one_tensor() const {
+    if (plan_.worlds.size() < 2 || option(plan_.scenario, "state_dict", "helpers") == "plain" ||
+        is_seen_from_outside(plan_.violation))
+      return false;
+    World const& last = plan_.worlds.back();
+    bool const only_loads =
+        last.passages.size() == 1 && last.passages.front().acts.front().kind == Kind::load;
+    bool const alike =
+        std::all_of(plan_.worlds.begin(), plan_.worlds.end(), [&](World const& world) {
+          return world.setting.precision == last.setting.precision &&
+                 world.setting.order == last.setting.order;
+        });
+    return only_loads && alike && spoils_files_of(last.passages.front().acts.front()) &&
+           is_about_saved_tensor(plan_.violation);
+  }
+
+  Plan plan_;
+  Optimizer optimizer_;
+  bool overflow_ = false;
+  bool unscaled_ = false;
+  bool clipped_ = false;  // since the last step
+  std::set<std::string> with_gradient_;
+  bool has_states_ = false;  // the optimizer: moments and counters
+  std::set<std::string> saved_;
+  std::int64_t saves_ = 0;
+  std::int64_t loads_ = 0;
+};
+
+}  // namespace
+
+std::vector<Act const*> Plan::all(Act::Kind kind) const {
+  std::vector<Act const*> found;
+  for (World const& world : worlds)
+    for (Passage const& passage : world.passages)
+      for (Act const& act : passage.acts)
+        if (act.kind == kind) found.push_back(&act);
+  return found;
+}
+
+bool Plan::alone() const {
+  return !is_seen_from_outside(violation) &&
+         std::all_of(worlds.begin(), worlds.end(),
+                     [](World const& world) { return world.ranks() == 1 && !world.crashes; });
+}
+
+bool has_died(ViolationReport const& violation) {
+  return violation.message.find("died of signal") != std::string::npos ||
+         violation.message.find("ended with exit status") != std::string::npos;
+}
+
+// The process group of an engine gives up after a while, that of a script not before half an hour.
+bool hangs(ViolationReport const& violation) {
+  constexpr std::string_view gloo = "Timed out waiting";
+  return violation.law == "order.deadlock" || violation.message.find(gloo) != std::string::npos ||
+         violation.actual.find(gloo) != std::string::npos;
+}
+
+Plan plan_of(Scenario const& scenario, ViolationReport const& violation) {
+  return Planner(scenario, violation).plan();
+}
+
+std::string_view option(Scenario const& scenario, std::string_view name,
+                        std::string_view otherwise) {
+  for (auto const& [key, value] : scenario.engine.options)
+    if (key == name) return value;
+  return otherwise;
+}
+
+}  // namespace adamant::scenarios::script

@@ -1,0 +1,162 @@
+#include "scenarios/peers/script/python.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <utility>
+
+namespace adamant::scenarios::python {
+
+namespace {
+
+char closing(char open) {
+  return open == '[' ? ']' : '}';
+}
+
+std::string flat(Literal const& literal) {
+  if (!literal.atom.empty()) return literal.prefix + literal.atom;
+  std::string text = literal.prefix + literal.open;
+  for (std::size_t i = 0; i < literal.items.size(); ++i) {
+    if (i > 0) text += ", ";
+    text += flat(literal.items[i]);
+  }
+  return text + closing(literal.open);
+}
+
+/// Columns are characters, not bytes.
+std::size_t width(std::string_view text) {
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U;
+  }));
+}
+
+/// As Python writes it: a number with a point or an exponent is not an integer.
+std::string pointed(std::string text) {
+  if (text.find_first_of(".en") == std::string::npos) text += ".0";
+  return text;
+}
+
+}  // namespace
+
+Literal atom(std::string text) {
+  return {.atom = std::move(text)};
+}
+
+Literal list(std::vector<Literal> items) {
+  return {.open = '[', .items = std::move(items)};
+}
+
+Literal dictionary(std::vector<Literal> items) {
+  return {.open = '{', .items = std::move(items)};
+}
+
+Literal keyed(std::string_view key, Literal item) {
+  item.prefix = quoted(key) + ": ";
+  return item;
+}
+
+std::size_t atom_count(Literal const& literal) {
+  if (!literal.atom.empty()) return 1;
+  std::size_t count = 0;
+  for (Literal const& item : literal.items) count += atom_count(item);
+  return count;
+}
+
+std::string quoted(std::string_view text) {
+  std::string result = "\"";
+  for (char const c : text) {
+    if (c == '\n') {
+      result += "\\n";
+      continue;
+    }
+    if (c == '"' || c == '\\') result += '\\';
+    result += c;
+  }
+  return result + '"';
+}
+
+std::string number(float x) {
+  if (std::isnan(x)) return "nan";
+  if (std::isinf(x)) return x < 0 ? "-inf" : "inf";
+  std::string const text = fmt::format("{}", x);
+  bool const same = static_cast<float>(std::strtod(text.c_str(), nullptr)) == x;
+  return same ? pointed(text) : exact_number(x);
+}
+
+std::string exact_number(float x) {
+  return pointed(fmt::format("{}", static_cast<double>(x)));
+}
+
+void Code::line(std::string_view text) {
+  if (!text.empty()) text_.append(margin()).append(text);
+  text_ += '\n';
+}
+
+void Code::blank(int count) {
+  text_.append(static_cast<std::size_t>(count), '\n');
+}
+
+bool Code::fits(std::string_view text) const {
+  return 4 * depth_ + width(text) <= columns_max;
+}
+
+void Code::assign(std::string_view name, Literal const& value) {
+  literal(fmt::format("{} = ", name), value, "");
+}
+
+void Code::literal(std::string_view before, Literal const& value, std::string_view after) {
+  std::string const whole = fmt::format("{}{}{}", before, flat(value), after);
+  if (fits(whole) || value.items.empty()) return line(whole);
+  line(fmt::format("{}{}{}", before, value.prefix, value.open));
+  indent();
+  for (Literal const& item : value.items) literal("", item, ",");
+  dedent();
+  line(fmt::format("{}{}", closing(value.open), after));
+}
+
+void Code::pack(std::string rest) {
+  while (!fits(rest)) {
+    auto const end = rest.rfind(' ', columns_max - 4 * depth_);
+    if (end == std::string::npos || end == 0) break;  // a continuation begins with its space
+    line(rest.substr(0, end));
+    rest.erase(0, end);
+  }
+  line(rest);
+}
+
+void Code::assign_packed(std::vector<std::pair<std::string, Literal>> const& named) {
+  std::vector<std::string> lines;
+  for (auto const& [name, value] : named)
+    lines.push_back(fmt::format("{} = {}", name, flat(value)));
+  bool const break_up = std::any_of(lines.begin(), lines.end(),
+                                    [&](std::string const& whole) { return !fits(whole); });
+  if (break_up) line("# fmt: off");
+  for (std::string& whole : lines) pack(std::move(whole));
+  if (break_up) line("# fmt: on");
+}
+
+void Code::call(std::string_view head, std::vector<std::string> const& arguments,
+                std::string_view tail) {
+  std::string inside;
+  for (std::string const& argument : arguments)
+    inside.append(inside.empty() ? "" : ", ").append(argument);
+  std::string const whole = fmt::format("{}({}){}", head, inside, tail);
+  if (fits(whole)) return line(whole);
+  line(fmt::format("{}(", head));
+  indent();
+  if (fits(inside)) {
+    line(inside);
+  } else {
+    for (std::string const& argument : arguments) line(argument + ",");
+  }
+  dedent();
+  line(fmt::format("){}", tail));
+}
+
+std::size_t Code::line_count() const {
+  return static_cast<std::size_t>(std::count(text_.begin(), text_.end(), '\n'));
+}
+
+}  // namespace adamant::scenarios::python

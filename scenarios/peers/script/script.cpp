@@ -1,0 +1,333 @@
+#include "scenarios/peers/script/script.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <optional>
+#include <utility>
+
+#include "scenarios/peers/script/checkpoint_part.h"
+#include "scenarios/peers/script/damage_part.h"
+#include "scenarios/peers/script/data.h"
+#include "scenarios/peers/script/model_part.h"
+#include "scenarios/peers/script/observation.h"
+#include "scenarios/peers/script/part.h"
+#include "scenarios/peers/script/program_part.h"
+#include "scenarios/peers/script/verdict.h"
+
+namespace adamant::scenarios {
+
+namespace script {
+
+namespace {
+
+using python::Block;
+using python::Code;
+using python::Literal;
+
+/// What the processes that come after so many others run.
+std::string function_of(std::size_t processes) {
+  constexpr std::array names = {"first", "second", "third", "fourth", "fifth", "sixth"};
+  return processes < names.size() ? names[processes] : fmt::format("world_{}", processes);
+}
+
+/// Worlds that share processes: a function of the script.
+struct Stay {
+  std::vector<World const*> worlds;
+  std::string function;
+};
+
+std::vector<Stay> stays_of(Plan const& plan) {
+  std::vector<Stay> stays;
+  for (World const& world : plan.worlds) {
+    if (world.new_processes || stays.empty())
+      stays.push_back({.worlds = {}, .function = function_of(stays.size())});
+    stays.back().worlds.push_back(&world);
+  }
+  if (stays.size() == 1) stays.front().function = "run";
+  return stays;
+}
+
+/// Numbers that Python has no literals for.
+bool has_word(std::string const& data, std::string const& word) {
+  for (char const* const before : {"[", " ", "-"})
+    for (char const* const after : {",", "]"})
+      if (data.find(before + word + after) != std::string::npos) return true;
+  return false;
+}
+
+/// `packed`: in as few lines as there can be.
+void write_data(Draft& draft, bool packed) {
+  Literal const initial = initial_values(draft.plan, draft.names);
+  Literal const gradient_values = gradients(draft.plan, draft.names);
+  std::size_t const count = python::atom_count(initial) + python::atom_count(gradient_values);
+  if (count > numbers_max)
+    throw NoScript(fmt::format(
+        "{} initial values and gradients are too many for a script; minimise the scenario first "
+        "(adamant minimize --script)",
+        count));
+  std::vector<std::pair<std::string, Literal>> const named = {{"INITIAL", initial},
+                                                              {"GRADIENTS", gradient_values}};
+  if (packed) return draft.code.assign_packed(named);
+  for (auto const& [name, literal] : named)
+    if (!literal.items.empty()) draft.code.assign(name, literal);
+}
+
+void write_world(Draft& draft, World const& world, std::string const& function) {
+  write_beginning(draft, world, function);
+  write_program(draft, world);
+}
+
+/// Lines that end with `actual`: an error's text, or that there was none.
+template <typename Lines>
+void write_watched(Draft& draft, Lines lines) {
+  {
+    Block const watched(draft.code, "try:");
+    lines();
+    draft.code.line("actual = \"no error\"");
+  }
+  // DCP's own is a BaseException, for whoever catches none.
+  Block const except(draft.code, keeps_files(draft.plan)
+                                     ? "except (Exception, dcp.api.CheckpointException) as error:"
+                                     : "except Exception as error:");
+  draft.code.line("actual = f\"{type(error).__name__}: {error}\".strip()");
+}
+
+/// The worlds of the script's own process, or the reading of a tensor, and the look at it.
+template <typename Lines>
+void write_in_main(Draft& draft, Lines lines) {
+  if (observes_error(draft.plan)) return write_watched(draft, lines);
+  lines();
+  write_look(draft);
+}
+
+void write_stay(Draft& draft, Stay const& stay, bool looks) {
+  Block const function(draft.code, fmt::format("def {}(rank, directory):", stay.function));
+  for (World const* const world : stay.worlds) write_world(draft, *world, stay.function);
+  if (stay.worlds.back()->crashes) return;
+  if (looks && !observes_error(draft.plan) && !hangs(draft.plan.violation)) write_look(draft);
+  draft.code.line("dist.destroy_process_group()");
+}
+
+std::vector<std::string> start_arguments(Stay const& stay, bool join) {
+  std::vector<std::string> arguments = {stay.function, "(directory,)",
+                                        fmt::format("nprocs={}", stay.worlds.front()->ranks())};
+  if (!join) arguments.emplace_back("join=False");
+  arguments.emplace_back("start_method=\"fork\"");
+  return arguments;
+}
+
+/// Those that lost a rank end by themselves, when its connections close, or else are ended.
+void write_dying(Draft& draft, Stay const& stay) {
+  draft.code.call("ranks = mp.start_processes", start_arguments(stay, false));
+  {
+    Block const each(draft.code, "for process in ranks.processes:");
+    draft.code.line("process.join(60)");
+    draft.code.line("process.kill()");
+  }
+  write_death_check(draft, *stay.worlds.back());
+}
+
+/// One bound for all waits together: what has not ended then is ended.
+void write_hanging(Draft& draft, Stay const& stay) {
+  draft.imports.add("time");
+  draft.code.call("ranks = mp.start_processes", start_arguments(stay, false));
+  draft.code.line("end = time.monotonic() + SECONDS");
+  {
+    Block const each(draft.code, "for process in ranks.processes:");
+    draft.code.line("process.join(max(0, end - time.monotonic()))");
+  }
+  draft.code.line("ended = [process.exitcode for process in ranks.processes]");
+  Block const each(draft.code, "for process in ranks.processes:");
+  draft.code.line("process.kill()");
+}
+
+void write_failing(Draft& draft, Stay const& stay) {
+  {
+    Block const watched(draft.code, "try:");
+    draft.code.call("mp.start_processes", start_arguments(stay, true));
+    draft.code.line("actual = \"no error\"");
+  }
+  Block const except(draft.code,
+                     "except (mp.ProcessRaisedException, mp.ProcessExitedException) as error:");
+  draft.code.line("actual = str(error).strip()");
+}
+
+void write_start(Draft& draft, Stay const& stay, bool looks) {
+  draft.imports.add_as("torch.multiprocessing", "mp");
+  if (stay.worlds.back()->crashes) return write_dying(draft, stay);
+  if (looks && hangs(draft.plan.violation)) return write_hanging(draft, stay);
+  if (looks && observes_error(draft.plan)) return write_failing(draft, stay);
+  draft.code.call("mp.start_processes", start_arguments(stay, true));
+}
+
+/// What the ranks that looked have left behind.
+void write_collecting(Draft& draft) {
+  if (compares_ranks(draft.plan)) {
+    draft.code.line("expected = open(f\"{directory}/rank-0\").read()");
+    draft.code.line(
+        fmt::format("actual = open(f\"{{directory}}/rank-{}\").read()", draft.plan.violation.rank));
+  } else if (!observes_error(draft.plan) && !hangs(draft.plan.violation)) {
+    draft.code.line("actual = open(f\"{directory}/actual\").read()");
+  }
+}
+
+void write_last_in_main(Draft& draft, Stay const& stay) {
+  write_in_main(draft, [&] { write_world(draft, *stay.worlds.front(), stay.function); });
+  draft.code.line("dist.destroy_process_group()");
+}
+
+/// No `if __name__ == "__main__"`: processes are forked, and import nothing anew.
+void write_spawning(Draft& draft) {
+  Plan const& plan = draft.plan;
+  std::vector<Stay> stays = stays_of(plan);
+  std::optional<Stay> own;
+  if (plan.worlds.back().in_main) {
+    own = stays.back();
+    stays.pop_back();
+  }
+  auto const looks = [&](Stay const& stay) {
+    return !plan.reading && !own && &stay == &stays.back();
+  };
+  for (Stay const& stay : stays) {
+    write_stay(draft, stay, looks(stay));
+    draft.code.blank(2);
+  }
+  draft.imports.add("tempfile");
+  {
+    Block const with(draft.code, "with tempfile.TemporaryDirectory() as directory:");
+    for (Stay const& stay : stays) write_start(draft, stay, looks(stay));
+    if (own)
+      write_last_in_main(draft, *own);
+    else if (plan.reading)
+      write_in_main(draft, [&] { write_reading(draft); });
+    else
+      write_collecting(draft);
+  }
+  write_verdict(draft);
+}
+
+void write_alone(Draft& draft) {
+  Plan const& plan = draft.plan;
+  draft.code.call("dist.init_process_group",
+                  {"\"gloo\"", "store=dist.HashStore()", "rank=0", "world_size=1"});
+  {
+    std::optional<Block> with;
+    if (keeps_files(plan)) {
+      draft.imports.add("tempfile");
+      with.emplace(draft.code, "with tempfile.TemporaryDirectory() as directory:");
+    }
+    for (World const& world : plan.worlds)
+      if (plan.reading || &world != &plan.worlds.back()) write_world(draft, world, "");
+    if (plan.reading)
+      write_in_main(draft, [&] { write_reading(draft); });
+    else
+      write_in_main(draft, [&] { write_world(draft, plan.worlds.back(), ""); });
+  }
+  draft.code.line("dist.destroy_process_group()");
+  write_verdict(draft);
+}
+
+/// What it is, and what it needs.
+void write_head(Code& head, Plan const& plan) {
+  bool const tensors = option(plan.scenario, "format", "dcp") != "dcp" && keeps_files(plan);
+  head.line(fmt::format("\"\"\"{}", title(plan)));
+  head.blank();
+  head.line(fmt::format(
+      "It needs PyTorch{} and ends with 1 where the defect shows, with 0 where it does not.",
+      tensors ? " and safetensors," : " alone,"));
+  head.line("\"\"\"");
+  head.blank();
+}
+
+std::string put_together(Plan const& plan, bool packed) {
+  Names const names(plan.scenario);
+  python::Imports imports;
+  imports.add("torch");
+  imports.add_as("torch.distributed", "dist");
+  Code body;
+  Draft draft{.plan = plan, .names = names, .imports = imports, .code = body};
+  write_data(draft, packed);
+  for (char const* const name : {"inf", "nan"})
+    if (has_word(body.text(), name)) imports.add_from("math", name);
+  write_expectation(draft);
+  if (hangs(plan.violation)) body.line("SECONDS = 20");
+  body.blank(2);
+  write_model(draft);
+  body.blank(2);
+  write_checkpoint_functions(draft);
+  if (plan.alone())
+    write_alone(draft);
+  else
+    write_spawning(draft);
+  Code head;
+  write_head(head, plan);
+  imports.write(head);
+  head.blank();
+  return head.text() + body.text();
+}
+
+}  // namespace
+
+}  // namespace script
+
+namespace {
+
+std::size_t line_count(std::string const& text) {
+  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
+void refuse_other_engines(Scenario const& scenario) {
+  std::string const& name = scenario.engine.name;
+  if (name.starts_with("exec:"))
+    throw NoScript(fmt::format(
+        "the engine is {}, and what is wrong may be in its own code, which a script of PyTorch "
+        "alone does not have",
+        name));
+  if (name != "torch")
+    throw NoScript(
+        fmt::format("the engine is {}; scripts show what PyTorch does (--engine torch)", name));
+}
+
+/// A refusal that came while the scenario ran is a load that failed.
+ViolationReport violation_of_refusal(RunResult const& result) {
+  ViolationReport violation;
+  violation.law = "error.clean";
+  violation.message = result.message;
+  std::array<int, 2> place{};  // rank, operation
+  bool const ran =
+      std::sscanf(result.message.c_str(), "rank %d, operation %d:", &place[0], &place[1]) == 2;
+  if (!ran)
+    throw NoScript(fmt::format("the scenario was refused before anything ran ({}): {}",
+                               result.reason, result.message));
+  violation.rank = place[0];
+  violation.operation = place[1];
+  return violation;
+}
+
+}  // namespace
+
+std::string write_script(Scenario const& scenario, RunResult const& result,
+                         ViolationReport const* violation) {
+  refuse_other_engines(scenario);
+  if (violation != nullptr) return write_script(scenario, *violation);
+  if (result.outcome == Outcome::error)
+    throw NoScript(fmt::format(
+        "the engine broke off, or did not keep to its protocol, of which PyTorch alone knows "
+        "nothing (`adamant doctor --engine torch` examines it): {}",
+        result.reason));
+  if (result.outcome != Outcome::refused) throw NoScript("no law was broken");
+  return write_script(scenario, violation_of_refusal(result));
+}
+
+std::string write_script(Scenario const& scenario, ViolationReport const& violation) {
+  refuse_other_engines(scenario);
+  auto const plan = script::plan_of(scenario, violation);
+  std::string text = script::put_together(plan, false);
+  if (line_count(text) > script_lines_max) text = script::put_together(plan, true);
+  return text;
+}
+
+}  // namespace adamant::scenarios

@@ -1,0 +1,167 @@
+// What scripts of errors, hangs and crashes compare, and what they read of a checkpoint.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "scenarios/language/yaml/load.h"
+#include "scenarios/peers/script/script.h"
+#include "scenarios/peers/script/violation_text.h"
+
+namespace adamant::scenarios {
+namespace {
+
+using Words = std::vector<std::string>;
+
+Scenario read(std::string const& text) {
+  return load_scenario_text("adamant: 1\nname: test\nseed: 7\nengine: {name: torch}\n" + text,
+                            "test");
+}
+
+bool has(std::string const& text, std::string const& part) {
+  return text.find(part) != std::string::npos;
+}
+
+ViolationReport failed(std::string message) {
+  ViolationReport violation;
+  violation.law = "error.clean";
+  violation.operation = 9;  // behind the last of these programs
+  violation.message = std::move(message);
+  return violation;
+}
+
+ViolationReport not_loaded(std::string law, std::string actual) {
+  ViolationReport violation;
+  violation.law = std::move(law);
+  violation.operation = 9;
+  violation.expected = "what was saved";
+  violation.actual = std::move(actual);
+  return violation;
+}
+
+ViolationReport wrong_value(std::string expected, std::string actual) {
+  ViolationReport violation = not_loaded("checkpoint.atomic", std::move(actual));
+  violation.tensor = "p0/exp_avg";
+  violation.index = 0;
+  violation.expected = std::move(expected);
+  return violation;
+}
+
+constexpr char const* two_ranks =
+    "world: {shard: 2}\nparams: [{name: p0, shape: [2]}]\nprogram: [train: 1]\n";
+
+constexpr char const* torn_save =
+    "world: {shard: 1}\nparams: [{name: p0, shape: [1]}]\n"
+    "faults: [{at: save, nth: 2, after_bytes: 1, then: crash}]\n"
+    "program: [train: 1, save: a, train: 1, save: a, load: a]\n";
+
+constexpr char const* torn_then_in_one_process =
+    "world: {shard: 1}\nparams: [{name: p0, shape: [1]}]\n"
+    "faults: [{at: save, nth: 2, after_bytes: 1, then: crash}]\n"
+    "program: [save: b, save: a, load: b, load: {from: b, world: {shard: 2}}]\n";
+
+TEST(ErrorWords, AreTheInnermostTypeAndTheFirstPlainWords) {
+  EXPECT_EQ(script::error_words(not_loaded("checkpoint.roundtrip",
+                                           "damaged_checkpoint: CheckpointException: RuntimeError: "
+                                           "Missing key in checkpoint state_dict: optim.x.")),
+            (Words{"RuntimeError", "Missing key in"}));
+  EXPECT_EQ(script::error_words(not_loaded("checkpoint.atomic", "CheckpointException: EOFError")),
+            Words{"EOFError"});
+  EXPECT_EQ(script::error_words(failed("the operation failed: step: TypeError: 'x' is no y")),
+            Words{"TypeError"});
+  EXPECT_EQ(script::error_words(failed("the operation failed")), Words{});
+}
+
+TEST(ScriptVerdict, OnAnErrorTakesNoOtherErrorForIt) {
+  std::string const text =
+      write_script(read(two_ranks), failed("the operation failed: step: ValueError: bad step"));
+  EXPECT_TRUE(has(text, "sys.exit(\"ValueError\" in actual and \"bad step\" in actual)")) << text;
+}
+
+TEST(ScriptVerdict, OnAnErrorWithoutATypeTakesAny) {
+  std::string const text = write_script(read(two_ranks), failed("the operation failed"));
+  EXPECT_TRUE(has(text, "sys.exit(actual != \"no error\")")) << text;
+}
+
+TEST(ScriptVerdict, OnADeathTellsASignalFromAnExit) {
+  std::string const by_signal = write_script(
+      read(two_ranks), failed("the operation failed: the process of the rank died of signal 11"));
+  EXPECT_TRUE(has(by_signal, "sys.exit(\"terminated with signal\" in actual)")) << by_signal;
+  std::string const by_exit = write_script(
+      read(two_ranks),
+      failed("the operation failed: the process of the rank ended with exit status 1"));
+  EXPECT_TRUE(has(by_exit, "sys.exit(\"terminated with exit code\" in actual)")) << by_exit;
+}
+
+TEST(ScriptVerdict, OnAnErrorOfDcpInSeveralRanksSeesThatTheirProcessesEnd) {
+  Scenario const scenario =
+      read("world: {shard: 2}\nparams: [{name: p0, shape: [2]}]\nprogram: [save: a, load: a]\n");
+  std::string const text = write_script(
+      scenario,
+      not_loaded("checkpoint.roundtrip", "CheckpointException: RuntimeError: Missing key"));
+  EXPECT_TRUE(has(text, "sys.exit(\"terminated with exit code\" in actual)")) << text;
+}
+
+TEST(ScriptVerdict, OnACrashedSaveAsksHowTheRankDied) {
+  std::string const opened = write_script(read(torn_save), wrong_value("0x1p+0", "0x1p+1"));
+  EXPECT_TRUE(has(opened, "process.join(60)")) << opened;
+  EXPECT_TRUE(has(opened, "if ranks.processes[0].exitcode != 3:")) << opened;
+  Scenario counted = read(torn_save);
+  counted.faults.front().after_bytes = 4;
+  std::string const text = write_script(counted, wrong_value("0x1p+0", "0x1p+1"));
+  EXPECT_TRUE(has(text, "if ranks.processes[0].exitcode not in (0, 3):")) << text;
+}
+
+TEST(ScriptVerdict, OfAReadingThatHangsIsTheWholeLoad) {
+  std::string const text = write_script(
+      read(torn_save), not_loaded("checkpoint.atomic",
+                                  "CheckpointException: RuntimeError: Timed out waiting 15000ms"));
+  EXPECT_TRUE(has(text, "SECONDS = 20")) << text;
+  EXPECT_TRUE(has(text, "ended = [")) << text;
+  EXPECT_TRUE(has(text, "sd.set_optimizer_state_dict(model, optimizer")) << text;
+}
+
+// The world before the one that is read has a single rank in processes of its own.
+TEST(ScriptVerdict, OfAReadingReadsTheTensorThatItLooksAt) {
+  Scenario scenario = read(torn_then_in_one_process);
+  scenario.faults.push_back({.at = Fault::Where::load, .then = Fault::Then::flip_byte, .nth = 2});
+  std::string const text = write_script(scenario, wrong_value("0x1p+0", "0x1p+1"));
+  EXPECT_TRUE(has(text, "actual = tensor[0]")) << text;
+  EXPECT_TRUE(has(text, "tensor = torch.full(")) << text;
+}
+
+TEST(ScriptReading, OfAWholeCheckpointIsTheWholeLoad) {
+  Scenario const scenario = read(
+      "world: {shard: 1}\nparams: [{name: p0, shape: [2]}]\n"
+      "program: [train: 1, save: a, load: {from: a, world: {shard: 2}}]\n");
+  std::string const text = write_script(scenario, wrong_value("0x1p+0", "0x1p+1"));
+  EXPECT_TRUE(has(text, "sd.set_optimizer_state_dict(model, optimizer")) << text;
+}
+
+TEST(ScriptReading, DoesNotTakeAStorageTypeForAValue) {
+  std::string const text =
+      write_script(read(torn_save), wrong_value("rows [0, 1) in fp32", "rows [0, 1) in bf16"));
+  EXPECT_TRUE(has(text, ".dtype)")) << text;
+}
+
+TEST(ScriptReading, OfAKeyThatDoesNotFitIsTheWholeLoad) {
+  std::string const text = write_script(
+      read(torn_save), not_loaded("checkpoint.atomic",
+                                  "damaged_checkpoint: CheckpointException: AssertionError: req "
+                                  "MetadataIndex(fqn='optim.state.p0.step') mismatch sizes"));
+  EXPECT_TRUE(has(text, "sd.set_optimizer_state_dict(model, optimizer")) << text;
+}
+
+TEST(ScriptNames, AvoidWhatAModuleHasAlready) {
+  for (std::string const name : {"to", "training", "while", "zero_grad", "unshard", "a-b", "_x"}) {
+    ViolationReport violation = wrong_value("0x1p+0", "0x1p+1");
+    violation.law = "values.bitwise";
+    violation.tensor = name;
+    std::string const text = write_script(
+        read("world: {shard: 1}\nparams: [{name: " + name + ", shape: [1]}]\nprogram: [step]\n"),
+        violation);
+    EXPECT_TRUE(has(text, "model.p0.")) << text;
+  }
+}
+
+}  // namespace
+}  // namespace adamant::scenarios

@@ -1,0 +1,320 @@
+#include "scenarios/program/arguments.h"
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <map>
+#include <utility>
+
+#include "scenarios/language/laws.h"
+#include "scenarios/language/yaml/vocabulary.h"
+#include "scenarios/language/yaml/words.h"
+#include "scenarios/pool/pool.h"
+#include "scenarios/program/values.h"
+#include "scenarios/report/output_file.h"
+
+namespace adamant::scenarios {
+
+namespace {
+
+/// Where an output ends up, links followed as far as they lead somewhere.
+std::filesystem::path place_of(std::filesystem::path const& path) {
+  if (is_standard_output(path)) return "-";
+  std::error_code impossible;  // then writing will say so
+  auto const place = std::filesystem::weakly_canonical(std::filesystem::absolute(path), impossible);
+  return impossible ? path : place;
+}
+
+constexpr std::uint64_t cases_max = std::uint64_t{1} << 53U;
+
+class Parser {
+ public:
+  explicit Parser(Arguments& arguments) : arguments_(arguments) {
+    app_.require_subcommand(1);
+    app_.set_version_flag("--version", "adamant " ADAMANT_VERSION);
+    app_.failure_message(CLI::FailureMessage::simple);
+    add_look();
+    add_run();
+    add_fuzz();
+    add_hunt();
+    add_minimize();
+    add_listings();
+    add_bench();
+  }
+
+  void parse(int argc, char const* const* argv) {
+    try {
+      app_.parse(argc, argv);
+    } catch (CLI::Success const& success) {
+      end(success, 0);
+    } catch (CLI::RequiredError const& error) {
+      refuse_unknown_command(argc, argv);
+      end(error, 2);
+    } catch (CLI::ParseError const& error) {
+      end(error, 2);
+    }
+    refuse_equal("--json", arguments_.json, "--junit", arguments_.junit);
+    refuse_equal("--json", arguments_.json, "--script", arguments_.script);
+    refuse_equal("--junit", arguments_.junit, "--script", arguments_.script);
+    if (arguments_.command == Command::minimize) refuse_equal_to_result();
+  }
+
+ private:
+  [[noreturn]] void end(CLI::ParseError const& error, int status) {
+    std::ostringstream out;
+    std::ostringstream messages;
+    app_.exit(error, out, messages);
+    std::string const hint = status == 0 ? "" : "usage: adamant COMMAND …; see adamant --help\n";
+    throw EndOfProgram{.status = status, .text = out.str() + messages.str() + hint};
+  }
+
+  /// CLI11 says of a wrong command only that one is missing.
+  void refuse_unknown_command(int argc, char const* const* argv) {
+    std::string const first = argc > 1 ? argv[1] : "-";
+    if (first.starts_with("-") || !app_.get_subcommands().empty()) return;
+    std::vector<std::string_view> names;
+    for (CLI::App const* const sub : app_.get_subcommands({})) names.push_back(sub->get_name());
+    end(CLI::ExtrasError("there is no command `" + first + "`" + suggest(first, names) +
+                             "; known: " + list_words(names),
+                         CLI::ExitCodes::ExtrasError),
+        2);
+  }
+
+  using MaybePath = std::optional<std::filesystem::path>;
+  static void refuse_equal(std::string const& one, MaybePath const& first, std::string const& other,
+                           MaybePath const& second) {
+    if (first && second && place_of(*first) == place_of(*second))
+      refuse(one + " and " + other + ": both would be written to " + first->string());
+  }
+
+  void refuse_equal_to_result() const {
+    std::filesystem::path const result = arguments_.out.value_or("-");
+    for (auto const& other : {arguments_.json, arguments_.junit, arguments_.script})
+      if (other && place_of(*other) == place_of(result))
+        refuse("--json, --junit or --script and the minimised scenario: both would be written to " +
+               result.string());
+  }
+
+  [[noreturn]] static void refuse(std::string const& what) {
+    throw EndOfProgram{.status = 2, .text = what + "\n"};
+  }
+
+  CLI::App* add_command(Command command, char const* name, char const* text) {
+    CLI::App* const sub = app_.add_subcommand(name, text);
+    sub->fallthrough();
+    sub->callback([this, command] { arguments_.command = command; });
+    return sub;
+  }
+
+  void add_look() {
+    auto* const quiet = app_.add_flag_callback(
+        "--quiet", [this] { arguments_.verbosity = Verbosity::quiet; }, "Print failures alone");
+    auto* const verbose = app_.add_flag_callback(
+        "--verbose", [this] { arguments_.verbosity = Verbosity::verbose; }, "Print everything");
+    quiet->excludes(verbose);
+    static std::map<std::string, ColorMode> const modes{
+        {"auto", ColorMode::automatic}, {"always", ColorMode::always}, {"never", ColorMode::never}};
+    app_.add_option("--color", arguments_.color, "auto, always or never")
+        ->transform(CLI::Transformer(modes))
+        ->option_text("WHEN");
+  }
+
+  void add_count(CLI::App* sub, std::string const& name, CountRange range, char const* text,
+                 std::function<void(std::uint64_t)> const& take) {
+    auto const set = [name, range, take](std::string const& value) {
+      auto const count = parse_count(value, range);
+      if (count) return take(*count);
+      throw CLI::ValidationError(name + ": `" + value + "` is not an integer in [" +
+                                 std::to_string(range.first) + ", " + std::to_string(range.last) +
+                                 "]");
+    };
+    sub->add_option_function<std::string>(name, set, text)->option_text("N");
+  }
+
+  template <typename Target>
+  void add_path(CLI::App* sub, std::string const& name, Target& target, char const* text) {
+    auto const set = [&target, name](std::string const& value) {
+      if (value.empty()) throw CLI::ValidationError(name + ": an empty path");
+      target = value;
+    };
+    sub->add_option_function<std::string>(name, set, text)->option_text("PATH");
+  }
+
+  void add_common(CLI::App* sub) {
+    add_count(sub, "--seed", {0, std::numeric_limits<std::uint64_t>::max()},
+              "The seed; drawn and printed if absent",
+              [this](std::uint64_t seed) { arguments_.seed = seed; });
+    arguments_.jobs = default_workers();
+    add_count(sub, "--jobs", {1, 1024}, "Worker processes; default: the cores",
+              [this](std::uint64_t jobs) { arguments_.jobs = static_cast<int>(jobs); });
+    add_outputs(sub);
+  }
+
+  void add_engine(CLI::App* sub) {
+    sub->add_option_function<std::string>(
+           "--engine", [this](std::string const& name) { set_engine(name); },
+           "sim, sim-unchecked, cuda, torch or exec:COMMAND")
+        ->option_text("NAME");
+    sub->add_option_function<std::string>(
+           "--bug", [this](std::string const& id) { set_bug(id); },
+           "Switch a catalogued bug on; adamant bugs lists them")
+        ->option_text("ID");
+  }
+
+  void add_outputs(CLI::App* sub) {
+    add_path(sub, "--json", arguments_.json, "Write results as JSON");
+    add_path(sub, "--junit", arguments_.junit, "Write results as JUnit XML");
+  }
+
+  void add_script(CLI::App* sub) {
+    add_path(sub, "--script", arguments_.script,
+             "Write a stand-alone script that shows what broke; engine torch");
+  }
+
+  void set_engine(std::string const& name) {
+    if (!is_engine_name(name)) {
+      throw CLI::ValidationError("--engine: `" + name +
+                                 "` is none of sim, sim-unchecked, cuda, torch, exec:COMMAND");
+    }
+    arguments_.engine = name;
+  }
+
+  void set_examined_engine(std::string const& name) {
+    set_engine(name);
+    if (name != "torch" && !name.starts_with("exec:"))
+      throw CLI::ValidationError("--engine: `" + name +
+                                 "` is inside this program; torch and exec:COMMAND are examined");
+  }
+
+  void set_bug(std::string const& id) {
+    check_bug("--bug", id);
+    arguments_.bug = id;
+  }
+
+  static void check_bug(std::string const& where, std::string const& id) {
+    std::vector<std::string_view> ids;
+    for (Meaning const& bug : known_bugs()) ids.push_back(bug.id);
+    if (std::find(ids.begin(), ids.end(), id) == ids.end()) {
+      throw CLI::ValidationError(where + ": no catalogued bug is called `" + id + "`" +
+                                 suggest(id, ids) + "; adamant bugs lists them");
+    }
+  }
+
+  void add_run() {
+    CLI::App* const sub =
+        add_command(Command::run, "run", "Run scenario files, or all in a directory (recursively)");
+    sub->add_option("PATH", arguments_.paths, "Files and directories")->required();
+    add_count(sub, "--schedules", {0, 1'000'000}, "Also run each under N schedules, random and pct",
+              [this](std::uint64_t count) { arguments_.schedules = static_cast<int>(count); });
+    add_path(sub, "--dump", arguments_.dump, "Write inputs and states as safetensors");
+    add_script(sub);
+    sub->add_option_function<std::string>(
+           "--trace",
+           [](std::string const&) { refuse("--trace: traces are not there yet; leave it out"); },
+           "A trace of the run in simulated time (not there yet)")
+        ->option_text("FILE");
+    add_common(sub);
+    add_engine(sub);
+  }
+
+  void add_time(CLI::App* sub, char const* text) {
+    auto const set = [this](std::string const& value) {
+      arguments_.time = parse_duration(value);
+      if (!arguments_.time) {
+        throw CLI::ValidationError("--for: `" + value + "` is not a duration such as 60s or 5m");
+      }
+    };
+    sub->add_option_function<std::string>("--for", set, text)->option_text("TIME");
+  }
+
+  void add_fuzz() {
+    CLI::App* const sub =
+        add_command(Command::fuzz, "fuzz", "Generate scenarios, run them, minimise what fails");
+    add_count(sub, "--cases", {1, cases_max}, "How many; default 1000",
+              [this](std::uint64_t cases) { arguments_.cases = cases; });
+    add_time(sub, "How long, such as 60s or 5m");
+    add_count(sub, "--skip", {0, cases_max}, "Start at case number N of the seed",
+              [this](std::uint64_t skip) { arguments_.skip = skip; });
+    add_path(sub, "--out", arguments_.out, "Directory for what fails");
+    add_common(sub);
+    add_engine(sub);
+  }
+
+  void add_hunt() {
+    CLI::App* const sub =
+        add_command(Command::hunt, "hunt", "How fast does random search find each catalogued bug");
+    auto const add_bug = [this](std::string const& id) {
+      check_bug("BUG", id);
+      arguments_.bugs.push_back(id);
+    };
+    sub->add_option_function<std::vector<std::string>>(
+           "BUG",
+           [add_bug](std::vector<std::string> const& ids) {
+             for (std::string const& id : ids) add_bug(id);
+           },
+           "Only these; default: all")
+        ->option_text("BUG");
+    add_count(sub, "--searches", {1, 1000}, "How often each is searched for; default 5",
+              [this](std::uint64_t count) { arguments_.searches = static_cast<int>(count); });
+    add_count(sub, "--cases", {1, cases_max}, "At most so many cases a search",
+              [this](std::uint64_t cases) { arguments_.cases = cases; });
+    add_time(sub, "At most so long a search; default 60s");
+    add_path(sub, "--out", arguments_.out,
+             "Directory for a minimised scenario of each that was found");
+    add_common(sub);
+  }
+
+  void add_minimize() {
+    CLI::App* const sub = add_command(Command::minimize, "minimize",
+                                      "Reduce a failing scenario to a small one that fails alike");
+    sub->add_option("FILE", arguments_.paths, "A scenario file")->required()->expected(1);
+    add_path(sub, "-o,--out", arguments_.out, "Where the result goes; default: standard output");
+    add_script(sub);
+    add_common(sub);
+    add_engine(sub);
+  }
+
+  void add_listings() {
+    CLI::App* const listing = add_command(Command::laws, "laws", "List the laws");
+    add_path(listing, "--json", arguments_.json, "Write them as JSON; - is standard output");
+    CLI::App* const catalogue = add_command(Command::bugs, "bugs", "List the catalogue of bugs");
+    add_path(catalogue, "--json", arguments_.json, "Write it as JSON; - is standard output");
+    add_doctor();
+  }
+
+  void add_doctor() {
+    CLI::App* const sub = add_command(Command::doctor, "doctor",
+                                      "What this machine has, or what is wrong with an engine");
+    sub->add_option_function<std::string>(
+           "--engine", [this](std::string const& name) { set_examined_engine(name); },
+           "Examine this engine: torch or exec:COMMAND")
+        ->option_text("NAME");
+    add_path(sub, "--json", arguments_.json, "Write what was found of an engine as JSON");
+  }
+
+  void add_bench() {
+    CLI::App* const sub = add_command(Command::bench, "bench", "Measure");
+    sub->add_option("--suite", arguments_.suites, "Only this one; can be repeated")
+        ->option_text("NAME")
+        ->expected(1)
+        ->take_all();
+    sub->add_flag("--full", arguments_.full, "Also what takes minutes");
+    add_outputs(sub);
+  }
+
+  Arguments& arguments_;
+  CLI::App app_{"One scenario, many engines, one verdict: tests of sharded Adam.", "adamant"};
+};
+
+}  // namespace
+
+Arguments parse_arguments(int argc, char const* const* argv) {
+  Arguments arguments;
+  arguments.program = argc > 0 ? argv[0] : "adamant";
+  Parser(arguments).parse(argc, argv);
+  return arguments;
+}
+
+}  // namespace adamant::scenarios

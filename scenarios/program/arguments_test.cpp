@@ -1,0 +1,185 @@
+#include "scenarios/program/arguments.h"
+
+#include <gtest/gtest.h>
+
+#include "scenarios/program/values.h"
+#include "scenarios/report/status.h"
+
+namespace adamant::scenarios {
+namespace {
+
+Arguments parse(std::vector<char const*> words) {
+  words.insert(words.begin(), "adamant");
+  return parse_arguments(static_cast<int>(words.size()), words.data());
+}
+
+/// The status with which parsing ends; -1 where it goes on.
+int status_of(std::vector<char const*> words) {
+  try {
+    parse(std::move(words));
+  } catch (EndOfProgram const& end) {
+    EXPECT_FALSE(end.text.empty());
+    return end.status;
+  }
+  return -1;
+}
+
+TEST(Arguments, AllOfRun) {
+  auto const a = parse({"run",
+                        "a.yaml",
+                        "b",
+                        "--seed",
+                        "18446744073709551615",
+                        "--schedules",
+                        "5",
+                        "--jobs",
+                        "3",
+                        "--json",
+                        "o.json",
+                        "--junit",
+                        "o.xml",
+                        "--dump",
+                        "d",
+                        "--engine",
+                        "sim-unchecked",
+                        "--color",
+                        "never",
+                        "--verbose"});
+  EXPECT_EQ(a.command, Command::run);
+  EXPECT_EQ(a.paths, (std::vector<std::filesystem::path>{"a.yaml", "b"}));
+  EXPECT_EQ(a.seed, 18446744073709551615U);
+  EXPECT_EQ(a.schedules, 5);
+  EXPECT_EQ(a.jobs, 3);
+  EXPECT_EQ(a.json, "o.json");
+  EXPECT_EQ(a.junit, "o.xml");
+  EXPECT_EQ(a.dump, "d");
+  EXPECT_EQ(a.engine, "sim-unchecked");
+  EXPECT_EQ(a.color, ColorMode::never);
+  EXPECT_EQ(a.verbosity, Verbosity::verbose);
+}
+
+TEST(Arguments, AllOfFuzz) {
+  auto const a =
+      parse({"--quiet", "fuzz", "--cases", "10", "--for", "2m", "--skip", "4", "--out", "o"});
+  EXPECT_EQ(a.command, Command::fuzz);
+  EXPECT_EQ(a.cases, 10U);
+  EXPECT_EQ(a.time, std::chrono::minutes(2));
+  EXPECT_EQ(a.skip, 4U);
+  EXPECT_EQ(a.out, "o");
+  EXPECT_EQ(a.verbosity, Verbosity::quiet);
+  EXPECT_FALSE(a.seed);
+}
+
+TEST(Arguments, BadUsageEndsWithTwo) {
+  EXPECT_EQ(status_of({}), 2);
+  EXPECT_EQ(status_of({"run"}), 2);
+  EXPECT_EQ(status_of({"walk", "a.yaml"}), 2);
+  EXPECT_EQ(status_of({"run", "a.yaml", "--fast"}), 2);
+  EXPECT_EQ(status_of({"run", "a.yaml", "--jobs", "0"}), 2);
+  EXPECT_EQ(status_of({"run", "a.yaml", "--seed", "-1"}), 2);
+  EXPECT_EQ(status_of({"run", "a.yaml", "--seed", "18446744073709551616"}), 2);
+  EXPECT_EQ(status_of({"run", "a.yaml", "--seed", "1e3"}), 2);
+  EXPECT_EQ(status_of({"run", "a.yaml", "--engine", "abacus"}), 2);
+  EXPECT_EQ(status_of({"run", "a.yaml", "--color", "sometimes"}), 2);
+  EXPECT_EQ(status_of({"run", "a.yaml", "--quiet", "--verbose"}), 2);
+  EXPECT_EQ(status_of({"run", "a.yaml", "--engine", "exec:"}), 2);
+  EXPECT_EQ(status_of({"run", "a.yaml", "--json", "o", "--json", "p"}), 2);
+  EXPECT_EQ(status_of({"run", "a.yaml", "--json", ""}), 2);
+  EXPECT_EQ(status_of({"fuzz", "--cases", "0"}), 2);
+  EXPECT_EQ(status_of({"fuzz", "--for", "soon"}), 2);
+}
+
+TEST(Arguments, OneFileCannotTakeTwoOutputs) {
+  EXPECT_EQ(status_of({"run", "a.yaml", "--json", "o", "--junit", "o"}), 2);
+  EXPECT_EQ(status_of({"run", "a.yaml", "--json", "o", "--junit", "./o"}), 2);
+  EXPECT_EQ(status_of({"fuzz", "--json", "-", "--junit", "/dev/stdout"}), 2);
+  EXPECT_EQ(status_of({"run", "a.yaml", "--json", "o", "--junit", "o/p"}), -1);
+  EXPECT_EQ(status_of({"run", "a.yaml", "--json", "o", "--script", "./o"}), 2);
+  EXPECT_EQ(status_of({"minimize", "a.yaml", "--junit", "o", "--script", "o"}), 2);
+  EXPECT_EQ(status_of({"minimize", "a.yaml", "-o", "o", "--script", "o"}), 2);
+  EXPECT_EQ(status_of({"minimize", "a.yaml", "--script", ""}), 2);
+  EXPECT_EQ(status_of({"fuzz", "--script", "o"}), 2);
+}
+
+TEST(Arguments, AnUnknownBugNamesTheNearest) {
+  EXPECT_EQ(parse({"run", "a.yaml", "--bug", "mean_not_divided"}).bug, "mean_not_divided");
+  try {
+    parse({"run", "a.yaml", "--bug", "mean_not_devided"});
+    FAIL() << "it was accepted";
+  } catch (EndOfProgram const& end) {
+    EXPECT_EQ(end.status, 2);
+    EXPECT_NE(end.text.find("did you mean `mean_not_divided`?"), std::string::npos) << end.text;
+  }
+}
+
+TEST(Arguments, AWrongCommandNamesTheNearest) {
+  try {
+    parse({"rum", "a.yaml"});
+    FAIL() << "it was accepted";
+  } catch (EndOfProgram const& end) {
+    EXPECT_EQ(end.status, 2);
+    EXPECT_NE(end.text.find("no command `rum` (did you mean `run`?)"), std::string::npos)
+        << end.text;
+  }
+}
+
+TEST(Arguments, MessagesNameTheOption) {
+  for (char const* const option : {"--seed", "--jobs", "--schedules"}) {
+    try {
+      parse({"run", "a.yaml", option, "many"});
+      FAIL() << option << " was accepted";
+    } catch (EndOfProgram const& end) {
+      EXPECT_EQ(end.text.find(option), 0U) << end.text;
+    }
+  }
+}
+
+TEST(Arguments, MinimizeTakesOneFileAndAPlaceForTheResult) {
+  Arguments const arguments =
+      parse({"minimize", "a.yaml", "-o", "b.yaml", "--engine", "sim-unchecked", "--seed", "3"});
+  EXPECT_EQ(arguments.command, Command::minimize);
+  EXPECT_EQ(arguments.paths, (std::vector<std::filesystem::path>{"a.yaml"}));
+  EXPECT_EQ(arguments.out, "b.yaml");
+  EXPECT_EQ(arguments.seed, 3U);
+  EXPECT_EQ(status_of({"minimize"}), 2);
+  EXPECT_EQ(status_of({"minimize", "a.yaml", "b.yaml"}), 2);
+  EXPECT_EQ(status_of({"minimize", "a.yaml", "-o", "x.json", "--json", "./x.json"}), 2);
+}
+
+TEST(Arguments, WhatIsNotThereYetEndsWithTwo) {
+  EXPECT_EQ(status_of({"hunt", "te_2796"}), 2);
+  EXPECT_EQ(status_of({"run", "a.yaml", "--trace", "t.json"}), 2);
+}
+
+TEST(Arguments, EnginesMayBeElsewhere) {
+  EXPECT_EQ(parse({"run", "a.yaml", "--engine", "torch"}).engine, "torch");
+  EXPECT_EQ(parse({"fuzz", "--engine", "exec:python3 engine.py"}).engine, "exec:python3 engine.py");
+  EXPECT_EQ(status_of({"run", "a.yaml", "--engine", "abacus"}), 2);
+}
+
+TEST(Arguments, HelpAndVersionEndWithZero) {
+  EXPECT_EQ(status_of({"--help"}), 0);
+  EXPECT_EQ(status_of({"run", "--help"}), 0);
+  EXPECT_EQ(status_of({"--version"}), 0);
+}
+
+TEST(Arguments, Durations) {
+  EXPECT_EQ(parse_duration("60s"), std::chrono::seconds(60));
+  EXPECT_EQ(parse_duration("1.5m"), std::chrono::seconds(90));
+  EXPECT_EQ(parse_duration("2h"), std::chrono::hours(2));
+  EXPECT_EQ(parse_duration("250ms"), std::chrono::milliseconds(250));
+  EXPECT_EQ(parse_duration("3"), std::chrono::seconds(3));
+  for (char const* const wrong : {"", "s", "-1s", "0s", "nan", "1e300s", "5 s", "5d", "inf"}) {
+    EXPECT_FALSE(parse_duration(wrong)) << wrong;
+  }
+}
+
+TEST(Statuses, TheGraverCounts) {
+  EXPECT_EQ(worse(Status::met, Status::not_met), Status::not_met);
+  EXPECT_EQ(worse(Status::bad_input, Status::lacking), Status::bad_input);
+  EXPECT_EQ(worse(Status::not_met, Status::lacking), Status::lacking);
+  EXPECT_EQ(worse(Status::interrupted, Status::bad_input), Status::interrupted);
+}
+
+}  // namespace
+}  // namespace adamant::scenarios

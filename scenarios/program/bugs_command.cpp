@@ -1,0 +1,41 @@
+#include <fmt/format.h>
+
+#include <string>
+
+#include "real/bug_table.h"
+#include "scenarios/program/listings.h"
+#include "scenarios/program/outputs.h"
+#include "scenarios/report/json.h"
+
+namespace adamant::scenarios {
+
+namespace {
+
+nlohmann::ordered_json to_json(real::BugInfo const& bug) {
+  return {{"id", std::string(bug.id)},
+          {"source", std::string(bug.source)},
+          {"symptom", std::string(bug.text)},
+          {"law", std::string(bug.law)}};
+}
+
+void print_bug(Arguments const& arguments, real::BugInfo const& bug) {
+  print(arguments, fmt::format("{:<34} {}\n    {}\n", bug.id, bug.law, bug.text));
+  if (bug.source != "adamant") print(arguments, fmt::format("    {}\n", bug.source));
+}
+
+}  // namespace
+
+Status bugs_command(Arguments const& arguments) {
+  Outputs outputs(arguments);
+  bool const listed = !arguments.json || !is_standard_output(*arguments.json);
+  auto document = make_document("bugs");
+  document["bugs"] = nlohmann::ordered_json::array();
+  for (real::BugInfo const& bug : real::all_bugs()) {
+    if (listed && arguments.verbosity != Verbosity::quiet) print_bug(arguments, bug);
+    document["bugs"].push_back(to_json(bug));
+  }
+  outputs.commit(document, "bugs", {});
+  return Status::met;
+}
+
+}  // namespace adamant::scenarios

@@ -1,0 +1,50 @@
+// `adamant-cuda` as its users call it, on a machine with a GPU and on one without.
+#include <cuda_runtime_api.h>
+
+#include "scenarios/program/testing/program.h"
+
+namespace adamant::scenarios {
+namespace {
+
+using CudaProgram = ProgramTest;
+
+/// Empty, or why nothing can run on a GPU here.
+std::string why_not() {
+  int count = 0;
+  cudaError_t const error = cudaGetDeviceCount(&count);
+  return error == cudaSuccess && count > 0 ? "" : std::string("no GPU: ") + cudaGetErrorName(error);
+}
+
+TEST_F(CudaProgram, RunsAScenarioOnTheGpu) {
+  if (auto const reason = why_not(); !reason.empty()) GTEST_SKIP() << reason;
+  write("small.yaml", passing_scenario());
+  Called const called = call("run small.yaml --json out.json");
+  ASSERT_EQ(called.status, 0) << called.out << called.err;
+  EXPECT_EQ(read_json("out.json").at("results").at(0).at("engine"), "cuda");
+}
+
+TEST_F(CudaProgram, WithoutAGpuSaysSoWithStatusThree) {
+  if (why_not().empty()) GTEST_SKIP() << "this machine has a GPU";
+  write("small.yaml", passing_scenario());
+  Called const called = call("run small.yaml");
+  EXPECT_EQ(called.status, 3) << called.out << called.err;
+  EXPECT_NE((called.out + called.err).find("needs a GPU"), std::string::npos)
+      << called.out << called.err;
+}
+
+TEST_F(CudaProgram, PassesOverBugsThatItCannotMakeUnlessTheyAreNamed) {
+  write("bugs/wrong.yaml", passing_scenario("bug: canary\nexpect: {violates: values.bitwise}\n"));
+  Called const directory = call("run bugs");
+  EXPECT_EQ(directory.status, 0) << directory.out << directory.err;
+  EXPECT_NE(directory.out.find("passed over 1 scenarios"), std::string::npos) << directory.out;
+  EXPECT_EQ(call("run bugs/wrong.yaml").status, 3);
+}
+
+TEST_F(CudaProgram, HasNothingToMeasure) {
+  Called const called = call("bench");
+  EXPECT_EQ(called.status, 3) << called.out;
+  EXPECT_NE(called.err.find("measure the simulator"), std::string::npos) << called.err;
+}
+
+}  // namespace
+}  // namespace adamant::scenarios

@@ -1,0 +1,138 @@
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <string_view>
+
+#include "scenarios/pool/pool.h"
+#include "scenarios/program/doctor_of_engine.h"
+#include "scenarios/program/listings.h"
+#include "scenarios/program/outputs.h"
+#include "scenarios/report/style.h"
+
+namespace adamant::scenarios {
+
+namespace {
+
+constexpr char const* not_found = "not found";
+
+/// A shared library of the system, asked for a few numbers and closed again.
+class Library {
+ public:
+  explicit Library(char const* name) : handle_(::dlopen(name, RTLD_LAZY | RTLD_LOCAL)) {}
+  ~Library() {
+    if (handle_ != nullptr) ::dlclose(handle_);
+  }
+  Library(Library const&) = delete;  // one handle, one close
+  Library& operator=(Library const&) = delete;
+
+  template <typename Function>
+  Function* find(char const* name) const {
+    return handle_ == nullptr ? nullptr : reinterpret_cast<Function*>(::dlsym(handle_, name));
+  }
+
+ private:
+  void* handle_;
+};
+
+std::string find_program(std::string_view name, std::string_view more_directories) {
+  char const* const path = std::getenv("PATH");
+  std::string directories = path == nullptr ? "" : path;
+  directories += ":";
+  directories += more_directories;
+  std::string_view rest = directories;
+  while (!rest.empty()) {
+    auto const end = rest.find(':');
+    auto const file = std::string(rest.substr(0, end)) + "/" + std::string(name);
+    if (end != 0 && ::access(file.c_str(), X_OK) == 0) return file;
+    rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+  }
+  return {};
+}
+
+/// The line of a program's output that contains `word`, or all that is known: where it is.
+std::string ask_version(std::string const& program, std::string_view word) {
+  if (program.empty()) return not_found;
+  std::string const command = shell_quoted(program) + " --version 2>/dev/null";
+  std::unique_ptr<FILE, int (*)(FILE*)> const output(::popen(command.c_str(), "r"), ::pclose);
+  if (!output) return program;
+  std::array<char, 512> line{};
+  std::string version;
+  while (std::fgets(line.data(), line.size(), output.get()) != nullptr) {
+    std::string_view const text(line.data());
+    if (version.empty() && text.find(word) != std::string_view::npos) {
+      version = text.substr(0, text.find('\n'));
+    }
+  }
+  return fmt::format("{} ({})", version, program);
+}
+
+std::string gpus() {
+  Library const driver("libcuda.so.1");
+  auto* const init = driver.find<int(unsigned)>("cuInit");
+  auto* const count_devices = driver.find<int(int*)>("cuDeviceGetCount");
+  auto* const name_device = driver.find<int(char*, int, int)>("cuDeviceGetName");
+  if (init == nullptr || count_devices == nullptr || name_device == nullptr) {
+    return "none (no libcuda.so.1)";
+  }
+  int count = 0;
+  int const error = init(0);
+  if (error != 0) return fmt::format("none (the driver answers with error {})", error);
+  if (count_devices(&count) != 0 || count == 0) return "none";
+  std::array<char, 128> name{};
+  if (name_device(name.data(), static_cast<int>(name.size()), 0) != 0) return std::to_string(count);
+  return fmt::format("{} (the first is {})", count, name.data());
+}
+
+std::string nccl() {
+  Library const library("libnccl.so.2");
+  auto* const get_version = library.find<int(int*)>("ncclGetVersion");
+  int version = 0;
+  if (get_version == nullptr || get_version(&version) != 0) return not_found;
+  return fmt::format("{}.{}.{}", version / 10000, version / 100 % 100, version % 100);
+}
+
+std::string processor() {
+  std::string features;
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  if (__builtin_cpu_supports("avx2")) features += " avx2";
+  if (__builtin_cpu_supports("fma")) features += " fma";
+  if (__builtin_cpu_supports("avx512f")) features += " avx512f";
+  if (__builtin_cpu_supports("avx512bf16")) features += " avx512bf16";
+#endif
+  return fmt::format("{} cores,{}", default_workers(), features.empty() ? " baseline" : features);
+}
+
+}  // namespace
+
+std::vector<Finding> examine_machine() {
+#if defined(__clang__)
+  std::string const compiler = "clang " __clang_version__;
+#else
+  std::string const compiler = "g++ " __VERSION__;
+#endif
+  std::string const toolkit = "/usr/local/cuda/bin:/usr/local/cuda-13.0/bin";
+  return {{"built by", compiler},
+          {"processor", processor()},
+          {"g++", ask_version(find_program("g++", ""), "g++")},
+          {"clang++", ask_version(find_program("clang++", ""), "clang version")},
+          {"nvcc", ask_version(find_program("nvcc", toolkit), "release")},
+          {"GPUs", gpus()},
+          {"NCCL", nccl()},
+          {"MPI", ask_version(find_program("mpirun", ""), "")}};
+}
+
+Status doctor_command(Arguments const& arguments) {
+  if (arguments.engine) return examine_engine_command(arguments);
+  for (Finding const& finding : examine_machine()) {
+    print(arguments, fmt::format("{:<10} {}\n", finding.what, printable(finding.found)));
+  }
+  return Status::met;
+}
+
+}  // namespace adamant::scenarios

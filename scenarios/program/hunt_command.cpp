@@ -1,0 +1,215 @@
+#include "scenarios/program/hunt_command.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "scenarios/language/yaml/load.h"
+#include "scenarios/pool/interrupt.h"
+#include "scenarios/pool/pool.h"
+#include "scenarios/program/outputs.h"
+#include "scenarios/program/seed.h"
+#include "scenarios/report/json.h"
+#include "scenarios/report/progress.h"
+#include "scenarios/search/findings.h"
+#include "scenarios/search/hunt_report.h"
+#include "scenarios/search/hunt_search.h"
+
+namespace adamant::scenarios {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::chrono::milliseconds time_default{60'000};
+constexpr std::chrono::seconds grace{60};  // one case may take long past the end of its search
+constexpr std::string_view canary = "canary";
+
+class HuntCommand {
+ public:
+  explicit HuntCommand(Arguments const& arguments)
+      : arguments_(arguments),
+        outputs_(arguments),
+        progress_(wants_progress(arguments), "searches"),
+        seed_(arguments.seed ? *arguments.seed : draw_seed()),
+        limits_{.cases_max = arguments.cases.value_or(std::numeric_limits<std::uint64_t>::max()),
+                .time_max = arguments.time.value_or(time_default)} {
+    for (real::BugInfo const& bug : real::all_bugs())
+      if (is_wanted(bug)) hunted_.push_back({.bug = bug, .searches = {}, .minimized = {}});
+  }
+
+  Status execute() {
+    print(arguments_, fmt::format("seed {}{}\n", seed_, arguments_.seed ? "" : " (drawn)"));
+    search();
+    progress_.clear();
+    if (!lacking_.empty()) {
+      complain("hunt: " + lacking_);
+      return Status::lacking;
+    }
+    minimize();
+    report();
+    if (interrupted()) return Status::interrupted;
+    return found() == hunted_.size() ? Status::met : Status::not_met;
+  }
+
+ private:
+  bool is_wanted(real::BugInfo const& bug) const {
+    auto const& ids = arguments_.bugs;
+    return ids.empty() || bug.id == canary ||
+           std::find(ids.begin(), ids.end(), bug.id) != ids.end();
+  }
+
+  /// All bugs once, then all of them again: an interrupt leaves something of each.
+  void search() {
+    auto const rounds = static_cast<std::uint64_t>(arguments_.searches);
+    std::uint64_t const jobs = rounds * hunted_.size();
+    PoolOptions const pool{
+        .workers = arguments_.jobs,
+        .jobs = jobs,
+        .until = {},
+        .job_time_max = std::chrono::ceil<std::chrono::seconds>(limits_.time_max) + grace};
+    run_jobs(
+        pool, [this](std::uint64_t job) { return to_line(answer(job)); },
+        [&](JobEnd const& end) {
+          take(end);
+          progress_.show(++ended_, jobs, 0);
+        });
+  }
+
+  HuntEnd answer(std::uint64_t job) const {
+    return hunt_once(hunted_[job % hunted_.size()].bug, seed_ + job / hunted_.size(), limits_);
+  }
+
+  void take(JobEnd const& end) {
+    HuntEnd hunt;
+    if (end.answer)
+      hunt = hunt_end_from_line(*end.answer);
+    else
+      hunt.death = "the process of a search ended: " + end.death;
+    if (!hunt.lacking.empty()) lacking_ = hunt.lacking;
+    hunted_[end.job % hunted_.size()].searches.push_back(std::move(hunt));
+  }
+
+  /// Of each bug the find with the fewest operations, whatever the order in which searches ended.
+  void minimize() {
+    for (Hunted& hunted : hunted_) {
+      HuntEnd const* best = nullptr;
+      for (HuntEnd const& end : hunted.searches) {
+        if (!end.found) continue;
+        if (best == nullptr ||
+            std::pair(end.operations, end.scenario) < std::pair(best->operations, best->scenario))
+          best = &end;
+      }
+      if (best != nullptr && !interrupted()) minimize(hunted, *best);
+    }
+  }
+
+  void minimize(Hunted& hunted, HuntEnd const& found) {
+    auto const begin = std::chrono::steady_clock::now();
+    Reduction reduction = reduce(load_scenario_text(found.scenario, "found"), options());
+    if (reduction.end != Reduction::End::minimized) return;
+    Finding const finding = finding_of(std::move(reduction), 0);
+    HuntMinimized minimized{
+        .operations = static_cast<int>(operation_count(finding.scenario.program)),
+        .runs = finding.runs};
+    if (arguments_.out) minimized.path = write_finding(*arguments_.out, finding).string();
+    minimized.seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    hunted.minimized = minimized;
+  }
+
+  ReduceOptions options() const {
+    ReduceOptions options;
+    options.at_once = arguments_.jobs;
+    return options;
+  }
+
+  std::size_t found() const {
+    return static_cast<std::size_t>(std::count_if(hunted_.begin(), hunted_.end(), is_found));
+  }
+
+  void report() {
+    auto document = make_document("hunt");
+    document["seed"] = seed_;
+    document["searches"] = arguments_.searches;
+    document["limit_seconds"] = std::chrono::duration<double>(limits_.time_max).count();
+    document["results"] = Json::array();
+    std::vector<Reported> results;
+    for (Hunted const& hunted : hunted_) {
+      if (!is_found(hunted) || arguments_.verbosity != Verbosity::quiet)
+        print(arguments_, describe(hunted));
+      document["results"].push_back(to_json(hunted));
+      results.push_back(reported(hunted, replay_of(hunted)));
+    }
+    summarise(document);
+    if (interrupted()) document["interrupted"] = true;
+    outputs_.commit(document, "hunt", results);
+  }
+
+  std::string replay_of(Hunted const& hunted) const {
+    return fmt::format("{} hunt {} --seed {} --searches {}", shell_quoted(arguments_.program),
+                       hunted.bug.id, seed_, arguments_.searches);
+  }
+
+  void summarise(Json& document) const {
+    if (interrupted()) complain("interrupted: not every search has ended");
+    std::vector<double> seconds;
+    for (Hunted const& hunted : hunted_)
+      if (is_found(hunted)) seconds.push_back(median_seconds(hunted));
+    document["found"] = seconds.size();
+    if (!seconds.empty()) {
+      document["median_seconds"] = median(seconds);
+      print(
+          arguments_,
+          fmt::format("{} of {} bugs found, {} searches each: median {:.3f} s, slowest {:.3f} s\n",
+                      seconds.size(), hunted_.size(), arguments_.searches, median(seconds),
+                      *std::max_element(seconds.begin(), seconds.end())));
+    }
+    summarise_minimized(document);
+    warn_of_canary();
+  }
+
+  void summarise_minimized(Json& document) const {
+    std::vector<double> seconds;
+    std::vector<double> operations;
+    for (Hunted const& hunted : hunted_) {
+      if (!hunted.minimized) continue;
+      seconds.push_back(hunted.minimized->seconds);
+      operations.push_back(hunted.minimized->operations);
+    }
+    if (seconds.empty()) return;
+    document["median_minimize_seconds"] = median(seconds);
+    document["median_minimized_operations"] = median(operations);
+    print(arguments_,
+          fmt::format("{} minimised: median {} operations in {:.3f} s, slowest {:.3f} s\n",
+                      seconds.size(), median(operations), median(seconds),
+                      *std::max_element(seconds.begin(), seconds.end())));
+  }
+
+  void warn_of_canary() const {
+    for (Hunted const& hunted : hunted_) {
+      if (hunted.bug.id != canary || is_found(hunted) || interrupted()) continue;
+      complain("the canary was not found: the alarm is broken, and silence means nothing here");
+    }
+  }
+
+  Arguments const& arguments_;
+  Outputs outputs_;
+  Progress progress_;
+  std::uint64_t seed_;
+  HuntLimits limits_;
+  std::vector<Hunted> hunted_;
+  std::uint64_t ended_ = 0;
+  std::string lacking_;
+};
+
+}  // namespace
+
+Status hunt_command(Arguments const& arguments) {
+  return HuntCommand(arguments).execute();
+}
+
+}  // namespace adamant::scenarios

@@ -1,0 +1,92 @@
+// The program: parses, dispatches, and turns what was thrown into messages and statuses.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <exception>
+#include <string>
+
+#include "scenarios/pool/interrupt.h"
+#include "scenarios/program/arguments.h"
+#include "scenarios/program/bench_command.h"
+#include "scenarios/program/fuzz_command.h"
+#include "scenarios/program/hunt_command.h"
+#include "scenarios/program/listings.h"
+#include "scenarios/program/minimize_command.h"
+#include "scenarios/program/outputs.h"
+#include "scenarios/program/run_command.h"
+
+namespace adamant::scenarios {
+
+namespace {
+
+Status dispatch(Arguments const& arguments) {
+  switch (arguments.command) {
+    case Command::run:
+      return run_command(arguments);
+    case Command::fuzz:
+      return fuzz_command(arguments);
+    case Command::hunt:
+      return hunt_command(arguments);
+    case Command::minimize:
+      return minimize_command(arguments);
+    case Command::laws:
+      return laws_command(arguments);
+    case Command::bugs:
+      return bugs_command(arguments);
+    case Command::doctor:
+      return doctor_command(arguments);
+    case Command::bench:
+      return bench_command(arguments);
+  }
+  return Status::bad_input;
+}
+
+/// A standard stream that the caller closed would be taken by the next file that is opened, and be
+/// written into. What is put there instead refuses to be used.
+void occupy_standard_streams() {
+  for (int const descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(descriptor, F_GETFD) >= 0) continue;
+    int const use = descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY;
+    if (::open("/dev/null", use) != descriptor) return;  // the lowest that is free
+  }
+}
+
+Status parse_and_dispatch(int argc, char const* const* argv) {
+  try {
+    Arguments const arguments = parse_arguments(argc, argv);
+    watch_for_interrupts();
+    return dispatch(arguments);
+  } catch (EndOfProgram const& end) {
+    std::fputs(end.text.c_str(), end.status == 0 ? stdout : stderr);
+    return static_cast<Status>(end.status);
+  }
+}
+
+int run_program(int argc, char const* const* argv) {
+  try {
+    occupy_standard_streams();
+    Status const status = parse_and_dispatch(argc, argv);
+    bool const written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+    if (!written) throw CannotWrite("standard output: cannot be written");
+    return static_cast<int>(status);
+  } catch (CannotWrite const& error) {
+    complain(error.what());
+    return static_cast<int>(Status::bad_input);
+  } catch (std::exception const& error) {
+    if (interrupted()) {  // an engine that is still starting cannot answer any more
+      complain("interrupted");
+      return static_cast<int>(Status::interrupted);
+    }
+    complain(std::string("adamant: ") + error.what());
+    return static_cast<int>(Status::lacking);
+  }
+}
+
+}  // namespace
+
+}  // namespace adamant::scenarios
+
+int main(int argc, char** argv) {
+  return adamant::scenarios::run_program(argc, argv);
+}

@@ -1,0 +1,153 @@
+#include "scenarios/program/minimize_command.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "scenarios/language/laws.h"
+#include "scenarios/pool/interrupt.h"
+#include "scenarios/program/outputs.h"
+#include "scenarios/program/read_scenarios.h"
+#include "scenarios/program/script_output.h"
+#include "scenarios/program/seed.h"
+#include "scenarios/report/json.h"
+#include "scenarios/report/progress.h"
+#include "scenarios/runner/admission.h"
+#include "scenarios/runner/expectation.h"
+#include "scenarios/seam/engine.h"
+#include "scenarios/search/minimize/document.h"
+#include "scenarios/search/reduction.h"
+
+namespace adamant::scenarios {
+
+namespace {
+
+class MinimizeCommand {
+ public:
+  explicit MinimizeCommand(Arguments const& arguments)
+      : arguments_(arguments),
+        style_(style_of(arguments)),
+        outputs_(arguments),
+        script_(arguments),
+        progress_(wants_progress(arguments), "runs"),
+        file_(arguments.out.value_or("-")) {}
+
+  Status execute() {
+    if (!read()) return Status::bad_input;
+    Reduction const reduction = reduce(scenario_, options());
+    progress_.clear();
+    Status const status = report(reduction);
+    return interrupted() ? Status::interrupted : status;
+  }
+
+ private:
+  bool read() {
+    name_ = arguments_.paths.front().string();
+    ReadScenarios found = read_scenarios(arguments_.paths);
+    for (std::string const& error : found.errors) complain(error);
+    if (!found.errors.empty() || found.files.empty()) return false;
+    if (found.files.size() > 1) {
+      complain(fmt::format("{}: a directory with several scenarios; name one file", name_));
+      return false;
+    }
+    name_ = found.files.front().path.string();
+    scenario_ = std::move(found.files.front().scenario);
+    if (arguments_.engine) scenario_.engine.replace(*arguments_.engine);
+    if (arguments_.seed) scenario_.seed = arguments_.seed;
+    if (arguments_.bug) scenario_.bug = arguments_.bug;
+    if (!scenario_.seed) draw();
+    return is_admitted();
+  }
+
+  void draw() {
+    scenario_.seed = draw_seed();
+    if (style_.verbosity != Verbosity::quiet)
+      print(arguments_, fmt::format("seed {} (drawn)\n", *scenario_.seed));
+  }
+
+  /// What the file itself is refused for is bad input, unless it expects that.
+  bool is_admitted() const {
+    auto const refusal = refuse_to_run(scenario_, capabilities_of(scenario_.engine.name));
+    if (!refusal || refusal->id == "out_of_memory") return true;
+    RunResult refused;
+    refused.outcome = Outcome::refused;
+    refused.reason = refusal->id;
+    if (meets(refused, scenario_.expect)) return true;
+    complain(fmt::format("{}:{}: {}: {}", name_, std::max(refusal->line, 1), refusal->id,
+                         refusal->message));
+    return false;
+  }
+
+  ReduceOptions options() {
+    ReduceOptions options{.run = {}, .at_once = arguments_.jobs};
+    auto const folder = std::filesystem::path(name_).parent_path();
+    options.run.checkpoints = folder.empty() ? "." : folder;
+    options.progress = [this](std::uint64_t runs) { progress_.show(runs, 0, 0); };
+    return options;
+  }
+
+  Status report(Reduction const& reduction) {
+    switch (reduction.end) {
+      case Reduction::End::minimized:
+        write(reduction);
+        return script_.write(reduction.scenario, reduction.result, reduction.symptom);
+      case Reduction::End::passes:
+        complain(fmt::format("{}: does not fail (expected {}, outcome {}): nothing to minimise",
+                             name_, text_of(scenario_.expect), name_of(reduction.first.outcome)));
+        break;
+      case Reduction::End::unsteady:
+        complain(fmt::format("{}: does not fail in the same way each time: not minimised", name_));
+        break;
+      case Reduction::End::interrupted:
+        complain("interrupted");
+        break;
+    }
+    commit({});
+    return Status::not_met;
+  }
+
+  void write(Reduction const& reduction) {
+    std::string const stem = stem_of(reduction.scenario, reduction.symptom);
+    auto const path = to_file() ? *arguments_.out : std::filesystem::path(stem + ".yaml");
+    file_.commit(write_document(reduction.scenario, reduction.result, reduction.symptom,
+                                path.filename().string()));
+    Reported reported{.result = reduction.result, .replay = replay_of(path)};
+    if (to_file()) reported.result.file = path.string();
+    print(arguments_, describe(reported, style_));
+    commit(std::span(&reported, 1));
+  }
+
+  bool to_file() const { return arguments_.out && !is_standard_output(*arguments_.out); }
+
+  std::string replay_of(std::filesystem::path const& path) const {
+    return fmt::format("{} run {}", shell_quoted(arguments_.program), shell_quoted(path.string()));
+  }
+
+  void commit(std::span<Reported const> results) {
+    auto document = make_document("minimize");
+    document["results"] = to_json(results);
+    if (interrupted()) document["interrupted"] = true;
+    outputs_.commit(document, "minimize", results);
+  }
+
+  Arguments const& arguments_;
+  Style style_;
+  Outputs outputs_;
+  ScriptOutput script_;
+  Progress progress_;
+  OutputFile file_;
+  std::string name_;
+  Scenario scenario_;
+};
+
+}  // namespace
+
+Status minimize_command(Arguments const& arguments) {
+  return MinimizeCommand(arguments).execute();
+}
+
+}  // namespace adamant::scenarios

@@ -1,0 +1,63 @@
+#include "scenarios/program/outputs.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "scenarios/report/json.h"
+#include "scenarios/report/junit.h"
+
+namespace adamant::scenarios {
+
+namespace {
+
+std::FILE* text_stream(Arguments const& arguments) {
+  for (auto const& output : {arguments.json, arguments.junit, arguments.script})
+    if (output && is_standard_output(*output)) return stderr;
+  bool const minimizes = arguments.command == Command::minimize;
+  if (minimizes && is_standard_output(arguments.out.value_or("-"))) return stderr;
+  return stdout;
+}
+
+}  // namespace
+
+Outputs::Outputs(Arguments const& arguments) {
+  if (arguments.json) json_.emplace(*arguments.json);
+  if (arguments.junit) junit_.emplace(*arguments.junit);
+}
+
+void Outputs::commit(nlohmann::ordered_json const& document, std::string_view command,
+                     std::span<Reported const> results) {
+  if (json_) json_->commit(to_text(document));
+  if (junit_) junit_->commit(to_junit(command, results));
+}
+
+nlohmann::ordered_json to_json(std::span<Reported const> results) {
+  auto array = nlohmann::ordered_json::array();
+  for (Reported const& reported : results) {
+    array.push_back(to_json(reported.result));
+    if (!reported.result.met) array.back()["replay"] = reported.replay;
+  }
+  return array;
+}
+
+Style style_of(Arguments const& arguments) {
+  return {.verbosity = arguments.verbosity,
+          .colored = wants_color(arguments.color, ::isatty(::fileno(text_stream(arguments))) == 1)};
+}
+
+bool wants_progress(Arguments const& arguments) {
+  return arguments.verbosity != Verbosity::quiet && ::isatty(STDERR_FILENO) == 1;
+}
+
+void print(Arguments const& arguments, std::string_view text) {
+  std::FILE* const stream = text_stream(arguments);
+  std::fwrite(text.data(), 1, text.size(), stream);
+  std::fflush(stream);
+}
+
+void complain(std::string_view message) {
+  std::fprintf(stderr, "%.*s\n", static_cast<int>(message.size()), message.data());
+}
+
+}  // namespace adamant::scenarios

@@ -1,0 +1,45 @@
+// The files that a command was asked for: opened before any work, so that an impossible place is
+// known at once, and written whole at the end.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "scenarios/program/arguments.h"
+#include "scenarios/report/output_file.h"
+#include "scenarios/report/text.h"
+
+namespace adamant::scenarios {
+
+class Outputs {
+ public:
+  /// Errors: CannotWrite.
+  explicit Outputs(Arguments const& arguments);
+
+  /// Errors: CannotWrite.
+  void commit(nlohmann::ordered_json const& document, std::string_view command,
+              std::span<Reported const> results);
+
+ private:
+  std::optional<OutputFile> json_;
+  std::optional<OutputFile> junit_;
+};
+
+/// The array `results` of a document, each with its line to paste where it failed.
+nlohmann::ordered_json to_json(std::span<Reported const> results);
+
+/// How results look on this standard output.
+Style style_of(Arguments const& arguments);
+/// Is somebody watching the standard error?
+bool wants_progress(Arguments const& arguments);
+
+/// Prints text for people and flushes, so that output and messages come in order. It goes to the
+/// standard output, or to the standard error where a document takes that.
+void print(Arguments const& arguments, std::string_view text);
+/// One message on the standard error.
+void complain(std::string_view message);
+
+}  // namespace adamant::scenarios

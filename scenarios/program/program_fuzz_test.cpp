@@ -1,0 +1,92 @@
+// `adamant fuzz` as its users call it.
+#include "scenarios/program/testing/program.h"
+
+namespace adamant::scenarios {
+namespace {
+
+using FuzzProgram = ProgramTest;
+
+TEST_F(FuzzProgram, FindsNothingWrongAndSaysWhatItTried) {
+  Called const called = call("fuzz --cases 60 --seed 5 --json out.json --junit out.xml");
+  EXPECT_EQ(called.status, 0) << called.out << called.err;
+  EXPECT_EQ(called.out.rfind("seed 5\n", 0), 0U) << called.out;
+  EXPECT_NE(called.out.find("% one rank\n"), std::string::npos);
+  auto const document = read_json("out.json");
+  EXPECT_EQ(document.at("command"), "fuzz");
+  EXPECT_EQ(document.at("seed"), 5);
+  EXPECT_EQ(document.at("cases"), 60);
+  EXPECT_GT(document.at("cases_per_second").get<double>(), 0);
+  EXPECT_GT(document.at("distribution").at("train").get<int>(), 0);
+  EXPECT_EQ(document.at("results").size(), 0U);
+  EXPECT_NE(read("out.xml").find("tests=\"0\""), std::string::npos);
+}
+
+TEST_F(FuzzProgram, OneSeedTriesTheSameCasesWhateverTheJobs) {
+  auto const distribution = [&](std::string const& arguments) {
+    call("fuzz --seed 6 --json out.json " + arguments);
+    return read_json("out.json").at("distribution");
+  };
+  auto const all = distribution("--cases 40 --jobs 1");
+  EXPECT_EQ(distribution("--cases 40 --jobs 3"), all);
+  EXPECT_NE(distribution("--cases 20"), all);
+}
+
+TEST_F(FuzzProgram, StopsWhenTimeIsUp) {
+  Called const called = call("fuzz --for 300ms --seed 1 --json out.json");
+  EXPECT_EQ(called.status, 0) << called.out;
+  EXPECT_GT(read_json("out.json").at("cases").get<int>(), 0);
+}
+
+TEST_F(FuzzProgram, AnInterruptEndsWith130) {
+  Called const called =
+      shell("PROGRAM fuzz --for 1h --seed 1 --json out.json & pid=$!; " +
+            until_exists(".out.json.*.tmp") + "sleep 0.5; kill -INT $pid; wait $pid");
+  EXPECT_EQ(called.status, 130);
+  auto const document = read_json("out.json");
+  EXPECT_EQ(document.at("interrupted"), true);
+  EXPECT_GT(document.at("cases").get<int>(), 0);
+}
+
+TEST_F(FuzzProgram, AnInterruptEndsWith130WhileAnEngineStillStarts) {
+  Called const called =
+      shell("PROGRAM fuzz --engine 'exec:touch started; exec sleep 60' & pid=$!; " +
+            until_exists("started") + "kill -INT $pid; wait $pid");
+  EXPECT_EQ(called.status, 130) << called.err;
+  EXPECT_EQ(called.err, "interrupted\n");
+}
+
+TEST_F(FuzzProgram, AnUnknownBugIsBadUsage) {
+  Called const called = call("fuzz --bug mean_not_devided");
+  EXPECT_EQ(called.status, 2);
+  EXPECT_NE(called.err.find("did you mean `mean_not_divided`?"), std::string::npos) << called.err;
+}
+
+TEST_F(FuzzProgram, WhatItFindsIsWrittenSoThatRunningItEndsWithZero) {
+  Called const called =
+      call("fuzz --cases 150 --seed 2 --bug mean_not_divided --out found --json out.json");
+  ASSERT_EQ(called.status, 1) << called.out << called.err;
+  auto const results = read_json("out.json").at("results");
+  ASSERT_FALSE(results.empty());
+  auto const file = results.at(0).at("file").get<std::string>();
+  auto const law = results.at(0).at("violations").at(0).at("law").get<std::string>();
+  EXPECT_EQ(file, "found/mean_not_divided.yaml");
+  EXPECT_NE(read(file).find("bug: mean_not_divided"), std::string::npos) << read(file);
+  EXPECT_NE(read(file).find("expect: {violates: " + law + "}"), std::string::npos) << read(file);
+  EXPECT_EQ(call("run found").status, 0);
+  EXPECT_EQ(call("run found --bug zero_grad_keeps_memory").status, 1)
+      << "another one breaks another law";
+}
+
+TEST_F(FuzzProgram, AReplayLineRepeatsOneCase) {
+  Called const called = call("fuzz --cases 150 --seed 2 --bug mean_not_divided --json out.json");
+  ASSERT_EQ(called.status, 1);
+  auto const first = read_json("out.json").at("results").at(0);
+  Called const again = shell(first.at("replay").get<std::string>() + " --json again.json");
+  EXPECT_EQ(again.status, 1);
+  auto const repeated = read_json("again.json").at("results").at(0);
+  EXPECT_EQ(repeated.at("digest"), first.at("digest"));
+  EXPECT_EQ(repeated.at("violations"), first.at("violations"));
+}
+
+}  // namespace
+}  // namespace adamant::scenarios

@@ -1,0 +1,49 @@
+// `adamant hunt` as its users call it.
+#include "scenarios/program/testing/program.h"
+
+namespace adamant::scenarios {
+namespace {
+
+using HuntProgram = ProgramTest;
+
+TEST_F(HuntProgram, FindsABugAndTheCanaryAndWritesWhatRepeatsThem) {
+  Called const called =
+      call("hunt mean_not_divided --seed 3 --searches 3 --out found --json out.json");
+  ASSERT_EQ(called.status, 0) << called.out << called.err;
+  auto const document = read_json("out.json");
+  ASSERT_EQ(document.at("results").size(), 2U) << "the canary is always hunted";
+  for (auto const& result : document.at("results")) {
+    EXPECT_EQ(result.at("found"), true);
+    EXPECT_EQ(result.at("law"), "values.bitwise");
+    EXPECT_GE(result.at("cases").get<int>(), 1);
+    EXPECT_GT(result.at("seconds").get<double>(), 0);
+    EXPECT_EQ(result.at("minimized_file"),
+              "found/" + result.at("bug").get<std::string>() + ".yaml");
+  }
+  EXPECT_EQ(call("run found").status, 0);
+}
+
+TEST_F(HuntProgram, WhatIsNotFoundEndsWithOne) {
+  Called const called = call("hunt mean_not_divided --seed 3 --searches 1 --cases 1");
+  EXPECT_EQ(called.status, 1) << called.out;
+  EXPECT_NE(called.out.find("MISSED  mean_not_divided"), std::string::npos) << called.out;
+  EXPECT_EQ(called.err.find("the alarm is broken"), std::string::npos)
+      << "the canary needs one case";
+}
+
+TEST_F(HuntProgram, AnUnknownBugNamesTheNearest) {
+  Called const called = call("hunt mean_not_devided");
+  EXPECT_EQ(called.status, 2);
+  EXPECT_NE(called.err.find("did you mean `mean_not_divided`?"), std::string::npos) << called.err;
+}
+
+TEST_F(HuntProgram, AnInterruptEndsWith130) {
+  Called const called = shell(
+      "PROGRAM hunt --searches 1000 --seed 1 --json out.json & pid=$!; sleep 0.5; kill -INT $pid; "
+      "wait $pid");
+  EXPECT_EQ(called.status, 130);
+  EXPECT_EQ(read_json("out.json").at("interrupted"), true);
+}
+
+}  // namespace
+}  // namespace adamant::scenarios

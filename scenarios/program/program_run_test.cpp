@@ -1,0 +1,271 @@
+// `adamant run` as its users call it: exit statuses, files, order, interrupts.
+#include "scenarios/program/testing/program.h"
+
+namespace adamant::scenarios {
+namespace {
+
+using RunProgram = ProgramTest;
+
+TEST_F(RunProgram, APassingScenarioIsZeroAndHasAllKeys) {
+  write("small.yaml", passing_scenario());
+  Called const called = call("run small.yaml --json out.json");
+  ASSERT_EQ(called.status, 0) << called.err;
+  auto const document = read_json("out.json");
+  EXPECT_EQ(document.at("adamant"), "0.1.0");
+  EXPECT_EQ(document.at("command"), "run");
+  EXPECT_FALSE(document.contains("interrupted"));
+  auto const& result = document.at("results").at(0);
+  EXPECT_EQ(result.at("scenario"), "small");
+  EXPECT_EQ(result.at("file"), "small.yaml");
+  EXPECT_EQ(result.at("engine"), "sim");
+  EXPECT_EQ(result.at("seed"), 7);
+  EXPECT_EQ(result.at("outcome"), "pass");
+  EXPECT_EQ(result.at("expected"), "pass");
+  EXPECT_EQ(result.at("met"), true);
+  EXPECT_EQ(result.at("operations"), 1);
+  EXPECT_EQ(result.at("schedules"), 1);
+  EXPECT_EQ(result.at("digest").get<std::string>().size(), 16U);
+  EXPECT_GT(result.at("wall_seconds").get<double>(), 0);
+  EXPECT_GT(result.at("simulated_seconds").get<double>(), 0);
+  EXPECT_EQ(result.at("violations").size(), 0U);
+  EXPECT_GT(result.at("memory").at("device_peak_bytes").get<int>(), 0);
+  EXPECT_TRUE(result.at("memory").contains("pinned_peak_bytes"));
+}
+
+TEST_F(RunProgram, TheSameSeedGivesTheSameDigest) {
+  write("small.yaml", passing_scenario());
+  auto const digest = [&](std::string const& arguments) {
+    EXPECT_EQ(call("run small.yaml --json out.json " + arguments).status, 0);
+    return read_json("out.json").at("results").at(0).at("digest").get<std::string>();
+  };
+  EXPECT_EQ(digest(""), digest("--jobs 2"));
+  EXPECT_EQ(digest(""), digest("--seed 7"));
+  EXPECT_NE(digest(""), digest("--seed 8"));
+}
+
+TEST_F(RunProgram, ASeedThatIsDrawnIsPrintedAndRecorded) {
+  write("small.yaml", passing_scenario(""));
+  Called const called = call("run small.yaml --json out.json");
+  ASSERT_EQ(called.status, 0) << called.err;
+  auto const seed = read_json("out.json").at("results").at(0).at("seed").get<std::uint64_t>();
+  EXPECT_EQ(called.out.rfind("seed " + std::to_string(seed) + " (drawn)\n", 0), 0U) << called.out;
+}
+
+TEST_F(RunProgram, AnExpectationThatIsNotMetIsOne) {
+  write("wrong.yaml", passing_scenario("seed: 7\nexpect: {violates: order.race}\n"));
+  Called const called = call("run wrong.yaml --json out.json --junit out.xml");
+  EXPECT_EQ(called.status, 1) << called.err;
+  EXPECT_NE(called.out.find("expected violates order.race, outcome pass"), std::string::npos);
+  EXPECT_NE(called.out.find("run wrong.yaml --seed 7"), std::string::npos);
+  EXPECT_EQ(read_json("out.json").at("results").at(0).at("met"), false);
+  EXPECT_NE(read("out.xml").find("failures=\"1\""), std::string::npos);
+}
+
+TEST_F(RunProgram, BrokenInputIsTwoAndNothingRuns) {
+  write("good.yaml", passing_scenario());
+  write("bad.yaml", passing_scenario("speed: 9\n"));
+  Called const called = call("run . --json out.json");
+  EXPECT_EQ(called.status, 2);
+  EXPECT_NE(called.err.find("bad.yaml:6: speed:"), std::string::npos) << called.err;
+  EXPECT_EQ(called.out, "");
+  EXPECT_EQ(listing(), "bad.yaml good.yaml ");
+}
+
+TEST_F(RunProgram, NothingToRunIsTwo) {
+  EXPECT_EQ(call("run missing.yaml").status, 2);
+  EXPECT_EQ(call("run .").status, 2);
+  write("other.yaml", "just: yaml\n");
+  EXPECT_EQ(call("run .").status, 2);
+  write("small.yaml", passing_scenario());
+  EXPECT_EQ(call("run .").status, 0);
+  EXPECT_EQ(call("run other.yaml").status, 2);
+}
+
+TEST_F(RunProgram, ADirectorysPipesAreNotWaitedFor) {
+  write("small.yaml", passing_scenario());
+  EXPECT_EQ(shell("mkfifo pipe.yaml && timeout 10 PROGRAM run .").status, 0);
+}
+
+TEST_F(RunProgram, ARefusalIsTwoUnlessItIsExpected) {
+  write("refused.yaml", passing_scenario("seed: 7\nlayout: flat\n"));
+  Called const called = call("run refused.yaml --json out.json");
+  EXPECT_EQ(called.status, 2);
+  EXPECT_NE(called.err.find("refused.yaml:7: unsupported.layout: "), std::string::npos)
+      << called.err;
+  EXPECT_EQ(read_json("out.json").at("results").at(0).at("outcome"), "refused");
+
+  write("refused.yaml", passing_scenario("layout: flat\nexpect: {refused: unsupported.layout}\n"));
+  EXPECT_EQ(call("run refused.yaml").status, 0);
+  write("refused.yaml", passing_scenario("layout: flat\nexpect: {refused: any}\n"));
+  EXPECT_EQ(call("run refused.yaml").status, 0);
+  write("refused.yaml", passing_scenario("layout: flat\nexpect: {refused: unsupported.save}\n"));
+  EXPECT_EQ(call("run refused.yaml").status, 2);
+}
+
+TEST_F(RunProgram, AnUnexpectedRefusalDoesNotHideTheOthers) {
+  write("a_refused.yaml", passing_scenario("layout: flat\n"));
+  write("b_small.yaml", passing_scenario());
+  EXPECT_EQ(call("run . --json out.json --seed 1").status, 2);
+  auto const results = read_json("out.json").at("results");
+  ASSERT_EQ(results.size(), 2U);
+  EXPECT_EQ(results.at(0).at("outcome"), "refused");
+  EXPECT_EQ(results.at(1).at("outcome"), "pass");
+}
+
+TEST_F(RunProgram, ResultsComeInTheOrderOfFilesWhateverTheJobs) {
+  for (char const* const name : {"c", "a", "d", "b"}) {
+    write(std::string("many/") + name + ".yaml", passing_scenario());
+  }
+  write("many/deep/e.yaml", passing_scenario());
+  ASSERT_EQ(call("run many --jobs 3 --json out.json").status, 0);
+  std::string files;
+  auto const document = read_json("out.json");
+  for (auto const& result : document.at("results")) {
+    files += result.at("file").get<std::string>() + " ";
+  }
+  EXPECT_EQ(files, "many/a.yaml many/b.yaml many/c.yaml many/d.yaml many/deep/e.yaml ");
+}
+
+TEST_F(RunProgram, OutputsThatCannotBeWrittenAreTwoAndLeaveNothing) {
+  write("small.yaml", passing_scenario());
+  EXPECT_EQ(call("run small.yaml --json missing/out.json").status, 2);
+  EXPECT_EQ(call("run small.yaml --junit .").status, 2);
+  EXPECT_EQ(call("run small.yaml --json /dev/full").status, 2);
+  EXPECT_EQ(call("run small.yaml --json out.json --junit missing/out.xml").status, 2);
+  EXPECT_EQ(call("run small.yaml --dump /dev/null/dump").status, 2);
+  EXPECT_EQ(listing(), "small.yaml ");
+}
+
+TEST_F(RunProgram, DumpsGoToTheDirectoryOrToOneAScenario) {
+  write("two/a.yaml", passing_scenario());
+  write("two/b.yaml", passing_scenario());
+  ASSERT_EQ(call("run two/a.yaml --dump one").status, 0);
+  EXPECT_TRUE(exists("one/initial.safetensors"));
+  EXPECT_TRUE(exists("one/state_002.safetensors"));
+  ASSERT_EQ(call("run two --dump several").status, 0);
+  EXPECT_TRUE(exists("several/a/initial.safetensors"));
+  EXPECT_TRUE(exists("several/b/grad_001.safetensors"));
+  write("two/deep/a.yaml", passing_scenario());
+  EXPECT_EQ(call("run two --dump clash").status, 2);
+}
+
+TEST_F(RunProgram, QuietSaysNothingAboutSuccess) {
+  write("small.yaml", passing_scenario());
+  Called const quiet = call("run small.yaml --quiet");
+  EXPECT_EQ(quiet.status, 0);
+  EXPECT_EQ(quiet.out + quiet.err, "");
+  EXPECT_NE(call("run small.yaml --verbose").out.find("digest"), std::string::npos);
+  EXPECT_NE(call("run small.yaml --color always").out.find("\x1b[32m"), std::string::npos);
+  EXPECT_EQ(call("run small.yaml").out.find('\x1b'), std::string::npos);
+}
+
+TEST_F(RunProgram, EnginesThatAreNotHereAreThree) {
+  write("small.yaml", passing_scenario());
+  Called const gone = call("run small.yaml --engine 'exec:exit 5'");
+  EXPECT_EQ(gone.status, 3);
+  EXPECT_NE(gone.err.find("request 0 (hello): it ended with exit status 5"), std::string::npos)
+      << gone.err;
+  EXPECT_EQ(call("run small.yaml --engine cuda").status, 3);
+  EXPECT_EQ(call("run small.yaml --engine sim-unchecked").status, 0);
+  EXPECT_EQ(call("run small.yaml --engine abacus").status, 2);
+}
+
+TEST_F(RunProgram, ManySchedulesAreRunAndCounted) {
+  write("small.yaml", passing_scenario());
+  ASSERT_EQ(call("run small.yaml --schedules 4 --json out.json").status, 0);
+  EXPECT_EQ(read_json("out.json").at("results").at(0).at("schedules"), 5);
+}
+
+TEST_F(RunProgram, AnInterruptEndsSoonAndKeepsWhatIsFinished) {
+  write("a.yaml", passing_scenario());
+  write("b.yaml",
+        "adamant: 1\nname: endless\nworld: {shard: 2}\nparams: [{name: w, shape: [3]}]\n"
+        "program: [{train: 100000000}]\nseed: 1\n");
+  Called const called = shell(
+      "PROGRAM run a.yaml b.yaml --jobs 2 --json out.json & pid=$!; sleep 1; "
+      "begin=$(date +%s%N); kill -INT $pid; wait $pid; status=$?; end=$(date +%s%N); "
+      "test $(( (end - begin) / 1000000 )) -lt 2000 || exit 99; exit $status");
+  EXPECT_EQ(called.status, 130) << called.err;
+  auto const document = read_json("out.json");
+  EXPECT_EQ(document.at("interrupted"), true);
+  ASSERT_EQ(document.at("results").size(), 1U);
+  EXPECT_EQ(document.at("results").at(0).at("outcome"), "pass");
+}
+
+TEST_F(RunProgram, AnInterruptLeavesNoHalfOfADump) {
+  write("long.yaml",
+        "adamant: 1\nname: endless\nworld: {shard: 2}\nparams: [{name: w, shape: [3]}]\n"
+        "program: [{train: 100000000}]\nseed: 1\n");
+  for (char const* const signal : {"INT", "TERM", "HUP"}) {
+    Called const called = shell(std::string("PROGRAM run long.yaml --dump out & pid=$!; sleep 0.5; "
+                                            "test -e out.tmp-$pid || exit 99; kill -") +
+                                signal + " $pid; wait $pid");
+    EXPECT_EQ(called.status, 130) << signal << called.err;
+    EXPECT_EQ(listing(), "long.yaml ");
+  }
+}
+
+TEST_F(RunProgram, ADumpThatOutgrowsTheLimitOfFilesIsTwoAndLeavesNothing) {
+  write("large.yaml",
+        "adamant: 1\nname: large\nworld: {shard: 1}\nparams: [{name: w, shape: [100000]}]\n"
+        "program: [{train: 2}]\nseed: 1\n");
+  Called const called = shell("ulimit -f 100; PROGRAM run large.yaml --dump out");
+  EXPECT_EQ(called.status, 2) << called.out;
+  EXPECT_NE(called.out.find("cannot write: File too large"), std::string::npos) << called.out;
+  EXPECT_EQ(listing(), "large.yaml ");
+}
+
+TEST_F(RunProgram, ADocumentOnTheStandardOutputStandsThereAlone) {
+  write("small.yaml", passing_scenario(""));
+  Called const called = call("run small.yaml --json -");
+  ASSERT_EQ(called.status, 0) << called.err;
+  EXPECT_EQ(nlohmann::json::parse(called.out).at("results").size(), 1U);
+  EXPECT_NE(called.err.find("small.yaml: small"), std::string::npos) << called.err;
+}
+
+TEST_F(RunProgram, AWorkerThatIsKilledIsAnErrorAndTheRestGoesOn) {
+  write("a.yaml", passing_scenario());
+  write("b.yaml", passing_scenario());
+  Called const called = shell(
+      "PROGRAM run a.yaml b.yaml --jobs 2 --schedules 20000 --json out.json & pid=$!; sleep 0.3; "
+      "kill -KILL $(cut -d ' ' -f 1 /proc/$pid/task/$pid/children); sleep 0.3; kill -INT $pid; "
+      "wait $pid");
+  EXPECT_EQ(called.status, 130) << called.err;
+  auto const results = read_json("out.json").at("results");
+  ASSERT_EQ(results.size(), 1U) << results;
+  EXPECT_EQ(results.at(0).at("outcome"), "error");
+  EXPECT_NE(results.at(0).at("reason").get<std::string>().find("signal 9"), std::string::npos);
+  EXPECT_NE(results.at(0).at("replay").get<std::string>().find(" --seed 7"), std::string::npos);
+}
+
+TEST_F(RunProgram, AWrongEngineIsFoundAndTheReplayLineRepeatsIt) {
+  write("small.yaml", passing_scenario());
+  Called const called = call("run small.yaml --bug mean_not_divided");
+  ASSERT_EQ(called.status, 1) << called.out << called.err;
+  std::string const label = "  replay: ";
+  auto const at = called.out.find(label);
+  ASSERT_NE(at, std::string::npos) << called.out;
+  auto const begin = at + label.size();
+  std::string const line = called.out.substr(begin, called.out.find('\n', begin) - begin);
+  Called const again = shell(line);
+  EXPECT_EQ(again.status, 1);
+  EXPECT_EQ(again.out, called.out);
+}
+
+TEST_F(RunProgram, AScriptIsWrittenForPyTorchAlone) {
+  write("small.yaml", passing_scenario());
+  Called const passing = call("run small.yaml --script small.py");
+  EXPECT_EQ(passing.status, 0);
+  EXPECT_NE(passing.err.find("no law was broken"), std::string::npos) << passing.err;
+  Called const called = call("run small.yaml --bug mean_not_divided --script small.py");
+  EXPECT_EQ(called.status, 2);
+  EXPECT_NE(called.err.find("the engine is sim"), std::string::npos) << called.err;
+  EXPECT_FALSE(exists("small.py"));
+  write("other.yaml", passing_scenario());
+  Called const two = call("run small.yaml other.yaml --script small.py");
+  EXPECT_EQ(two.status, 2);
+  EXPECT_NE(two.err.find("2 scenarios"), std::string::npos) << two.err;
+}
+
+}  // namespace
+}  // namespace adamant::scenarios

@@ -1,0 +1,90 @@
+// The program as its users call it: usage, listings, measurements.
+#include "scenarios/program/testing/program.h"
+
+namespace adamant::scenarios {
+namespace {
+
+using Program = ProgramTest;
+
+TEST_F(Program, ExplainsItself) {
+  Called const help = call("--help");
+  EXPECT_EQ(help.status, 0);
+  EXPECT_NE(help.out.find("fuzz"), std::string::npos);
+  EXPECT_EQ(call("--version").out, "adamant 0.1.0\n");
+}
+
+TEST_F(Program, AStandardOutputThatTakesNothingIsTwo) {
+  for (char const* const arguments : {"laws", "doctor", "--help"}) {
+    EXPECT_EQ(shell(std::string("PROGRAM ") + arguments + " >/dev/full").status, 2) << arguments;
+    EXPECT_EQ(shell(std::string("PROGRAM ") + arguments + " <&- >&-").status, 2) << arguments;
+  }
+  EXPECT_EQ(shell("PROGRAM laws 2>&-").status, 0);
+}
+
+TEST_F(Program, BadUsageIsTwoWithAHint) {
+  for (char const* const usage :
+       {"", "run", "run x --no-such-option", "walk", "fuzz --jobs none"}) {
+    Called const called = call(usage);
+    EXPECT_EQ(called.status, 2) << usage;
+    EXPECT_NE(called.err.find("see adamant --help"), std::string::npos) << usage;
+    EXPECT_EQ(called.out, "") << usage;
+  }
+}
+
+TEST_F(Program, TheCatalogueIsListedForPeopleAndMachines) {
+  EXPECT_NE(call("bugs").out.find("mean_not_divided"), std::string::npos);
+  Called const machine = call("bugs --json -");
+  EXPECT_EQ(machine.status, 0);
+  auto const bugs = nlohmann::json::parse(machine.out).at("bugs");
+  ASSERT_GE(bugs.size(), 54U);
+  for (auto const& bug : bugs) {
+    for (char const* const key : {"id", "source", "law", "symptom"})
+      EXPECT_FALSE(bug.at(key).get<std::string>().empty()) << bug;
+  }
+}
+
+TEST_F(Program, LawsAreListedForPeopleAndMachines) {
+  EXPECT_NE(call("laws").out.find("order.race"), std::string::npos);
+  Called const machine = call("laws --json -");
+  EXPECT_EQ(machine.status, 0);
+  auto const document = nlohmann::json::parse(machine.out);
+  EXPECT_EQ(document.at("command"), "laws");
+  EXPECT_EQ(document.at("laws").at(0).at("id"), "values.bitwise");
+  EXPECT_EQ(document.at("reasons").at(0).at("id"), "unsupported");
+}
+
+TEST_F(Program, AFullDiskIsTwo) {
+  Called const called = call("laws --json /dev/full");
+  EXPECT_EQ(called.status, 2);
+  EXPECT_NE(called.err.find("/dev/full: cannot be written"), std::string::npos);
+  EXPECT_EQ(shell("PROGRAM laws > /dev/full").status, 2);
+}
+
+TEST_F(Program, TheDoctorLooksAtEverything) {
+  Called const called = call("doctor");
+  EXPECT_EQ(called.status, 0);
+  for (char const* const what : {"built by", "processor", "nvcc", "GPUs", "NCCL", "MPI"}) {
+    EXPECT_NE(called.out.find(what), std::string::npos) << what;
+  }
+}
+
+TEST_F(Program, AnUnknownSuiteIsTwoAndShowsThoseThereAre) {
+  Called const called = call("bench --suite speed");
+  EXPECT_EQ(called.status, 2);
+  EXPECT_NE(called.err.find("gpt2_124m_8_ranks_wall_seconds"), std::string::npos);
+}
+
+TEST_F(Program, MeasurementsAreRows) {
+  Called const called = call("bench --suite cases_per_second --json rows.json --junit rows.xml");
+  ASSERT_EQ(called.status, 0) << called.err;
+  auto const rows = read_json("rows.json").at("results");
+  ASSERT_FALSE(rows.empty());
+  EXPECT_EQ(rows.at(0).at("suite"), "cases_per_second");
+  EXPECT_EQ(rows.at(0).at("name"), "cases_per_second");
+  EXPECT_GT(rows.at(0).at("value").get<double>(), 0);
+  EXPECT_EQ(rows.at(0).at("unit"), "1/s");
+  EXPECT_NE(read("rows.xml").find("tests=\"1\" failures=\"0\""), std::string::npos);
+}
+
+}  // namespace
+}  // namespace adamant::scenarios

@@ -1,0 +1,89 @@
+#include "scenarios/program/testing/program.h"
+
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <vector>
+
+#include "scenarios/report/style.h"
+
+namespace adamant::scenarios {
+
+void ProgramTest::SetUp() {
+  auto const* const test = testing::UnitTest::GetInstance()->current_test_info();
+  folder_ = std::filesystem::path(testing::TempDir()) /
+            ("adamant_" + std::string(test->test_suite_name()) + "_" + test->name());
+  std::filesystem::remove_all(folder_);
+  std::filesystem::create_directories(folder_);
+}
+
+void ProgramTest::TearDown() {
+  std::filesystem::remove_all(folder_);
+}
+
+Called ProgramTest::call(std::string const& arguments) const {
+  return shell("PROGRAM " + arguments);
+}
+
+Called ProgramTest::shell(std::string command) const {
+  std::string const word = "PROGRAM";
+  for (auto at = command.find(word); at != std::string::npos; at = command.find(word, at)) {
+    command.replace(at, word.size(), ADAMANT_PROGRAM);
+    at += std::string_view(ADAMANT_PROGRAM).size();
+  }
+  std::string const whole = "cd " + shell_quoted(folder_.string()) + " && { " + command +
+                            "; } > .out 2> .err < /dev/null";
+  int const status = std::system(whole.c_str());
+  Called called{.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1,
+                .out = read(".out"),
+                .err = read(".err")};
+  std::filesystem::remove(folder_ / ".out");
+  std::filesystem::remove(folder_ / ".err");
+  return called;
+}
+
+std::filesystem::path ProgramTest::write(std::string const& name, std::string_view text) const {
+  auto const path = folder_ / name;
+  std::filesystem::create_directories(path.parent_path());
+  std::ofstream(path) << text;
+  return path;
+}
+
+std::string ProgramTest::read(std::string const& name) const {
+  std::ostringstream text;
+  text << std::ifstream(folder_ / name).rdbuf();
+  return text.str();
+}
+
+nlohmann::json ProgramTest::read_json(std::string const& name) const {
+  return nlohmann::json::parse(read(name));
+}
+
+std::string ProgramTest::listing() const {
+  std::vector<std::string> names;
+  for (auto const& entry : std::filesystem::directory_iterator(folder_)) {
+    names.push_back(entry.path().filename().string());
+  }
+  std::sort(names.begin(), names.end());
+  std::string text;
+  for (std::string const& name : names) text += name + " ";
+  return text;
+}
+
+std::string until_exists(std::string const& pattern) {
+  return "for i in $(seq 3000); do ls " + pattern + " >/dev/null 2>&1 && break; sleep 0.01; done; ";
+}
+
+std::string passing_scenario(std::string const& extra) {
+  return "adamant: 1\n"
+         "name: small\n"
+         "world: {shard: 2}\n"
+         "params: [{name: w, shape: [3, 2]}]\n"
+         "program: [{train: 2}]\n" +
+         extra;
+}
+
+}  // namespace adamant::scenarios

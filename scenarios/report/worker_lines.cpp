@@ -1,0 +1,84 @@
+#include "scenarios/report/worker_lines.h"
+
+#include <algorithm>
+#include <exception>
+
+#include "scenarios/judge/dump/output_error.h"
+#include "scenarios/report/json.h"
+#include "scenarios/runner/expectation.h"
+#include "scenarios/seam/engine.h"
+
+namespace adamant::scenarios {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+RunResult make_error(Scenario const& scenario, RunOptions const& options, std::string reason) {
+  RunResult result;
+  result.name = scenario.name;
+  result.engine = options.engine.value_or(scenario.engine.name);
+  result.seed = options.seed.value_or(scenario.seed.value_or(0));
+  result.outcome = Outcome::error;
+  result.reason = std::move(reason);
+  result.expected = text_of(scenario.expect);
+  result.operations = static_cast<int>(operation_count(scenario.program));
+  return result;
+}
+
+/// A load may return from a checkpoint that was spoilt where nobody reads it, and what it brought
+/// was found to be right: an engine without checksums of everything promises no more.
+bool is_harmless_damage(Scenario const& scenario, RunResult const& result) {
+  bool const damages =
+      std::any_of(scenario.faults.begin(), scenario.faults.end(),
+                  [](Fault const& fault) { return fault.at == Fault::Where::load; });
+  if (!damages || result.outcome != Outcome::pass) return false;
+  auto const promised = capabilities_of(result.engine).detects_damage;
+  return !offers(promised, Fault::Then::flip_byte);
+}
+
+template <typename Tell>
+Json line_of(Scenario const& scenario, RunOptions const& options, Tell tell) {
+  try {
+    return tell(run_scenario(scenario, options));
+  } catch (MachineLacks const& error) {
+    return {{"failure", error.what()}, {"status", static_cast<int>(Status::lacking)}};
+  } catch (OutputError const& error) {
+    return {{"failure", error.what()}, {"status", static_cast<int>(Status::bad_input)}};
+  } catch (std::exception const& error) {
+    return {{"failure", error.what()}, {"status", static_cast<int>(Status::not_met)}};
+  }
+}
+
+}  // namespace
+
+Json run_in_worker(Scenario const& scenario, RunOptions const& options) {
+  return line_of(scenario, options, [](RunResult const& result) {
+    return Json{{"result", to_json(result)}};
+  });
+}
+
+Json search_in_worker(Scenario const& scenario, RunOptions const& options) {
+  return line_of(scenario, options, [&](RunResult const& result) {
+    bool const fine = result.met || is_harmless_damage(scenario, result);
+    return fine ? Json::object() : Json{{"result", to_json(result)}};
+  });
+}
+
+Ended ended_with(Json const& answer, Scenario const& scenario, RunOptions const& options) {
+  if (answer.contains("failure")) {
+    return {.result = make_error(scenario, options, answer.at("failure")),
+            .status = static_cast<Status>(answer.at("status").get<int>())};
+  }
+  Ended ended{.result = result_from_json(answer.at("result")), .status = Status::met};
+  if (!ended.result.met) ended.status = Status::not_met;
+  return ended;
+}
+
+Ended ended_by_death(std::string const& death, Scenario const& scenario,
+                     RunOptions const& options) {
+  return {.result = make_error(scenario, options, "the worker process ended: " + death),
+          .status = Status::not_met};
+}
+
+}  // namespace adamant::scenarios

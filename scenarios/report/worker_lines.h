@@ -1,0 +1,34 @@
+// What a worker process says about one scenario: how it ran, or why this program cannot run it. A
+// line goes over a pipe; the parent turns it, or the worker's death, into a RunResult and a status.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <string>
+
+#include "scenarios/language/scenario.h"
+#include "scenarios/pool/pool.h"
+#include "scenarios/report/status.h"
+#include "scenarios/runner/run.h"
+
+namespace adamant::scenarios {
+
+/// Runs the scenario, in a worker. Nothing is thrown: what the run throws becomes part of the line.
+nlohmann::ordered_json run_in_worker(Scenario const& scenario, RunOptions const& options);
+
+/// The same in a search, where most cases end as expected: of those there is nothing to say, and
+/// the object is empty.
+nlohmann::ordered_json search_in_worker(Scenario const& scenario, RunOptions const& options);
+
+struct Ended {
+  RunResult result;
+  Status status = Status::met;
+};
+
+/// The answer of run_in_worker(), in the parent.
+Ended ended_with(nlohmann::ordered_json const& answer, Scenario const& scenario,
+                 RunOptions const& options);
+/// The same for a worker that died: outcome `error`, with how it died as reason.
+Ended ended_by_death(std::string const& death, Scenario const& scenario, RunOptions const& options);
+
+}  // namespace adamant::scenarios

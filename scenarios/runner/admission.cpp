@@ -1,0 +1,178 @@
+#include "scenarios/runner/admission.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <set>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "oracle/formats/formats.h"
+#include "oracle/reduce/sum_bound.h"
+#include "scenarios/gradients/keys.h"
+#include "scenarios/language/units.h"
+
+namespace adamant::scenarios {
+
+namespace {
+
+constexpr double element_bytes = 4;
+constexpr double bytes_per_rank = 64 << 10;  // a fiber's stack and an engine without tensors
+// A long program may be meant to be interrupted; it is let in for its first backwards.
+constexpr double backwards_counted_max = 3;
+
+double numel_of(Param const& param) {
+  double numel = 1;
+  for (std::int64_t const extent : param.shape) numel *= static_cast<double>(extent);
+  return numel;
+}
+
+/// Elements of the largest unit.
+double largest_unit(Scenario const& scenario) {
+  std::vector<std::string> names;
+  for (Param const& param : scenario.params) names.push_back(param.name);
+  auto const units = assign_units(names);
+  std::vector<double> numels(units.size() + 1);
+  for (std::size_t p = 0; p < units.size(); ++p)
+    numels[static_cast<std::size_t>(units[p])] += numel_of(scenario.params[p]);
+  return *std::max_element(numels.begin(), numels.end());
+}
+
+double backward_count(Scenario const& scenario) {
+  double count = 0;
+  for (Operation const& operation : scenario.program) {
+    if (auto const* train = std::get_if<Train>(&operation.action))
+      count += static_cast<double>(train->count);
+    if (std::holds_alternative<Backward>(operation.action)) ++count;
+  }
+  return count;
+}
+
+double bytes_per_pair(Scenario const& scenario, PairBytes const& bytes) {
+  double const backwards = std::min(backward_count(scenario), backwards_counted_max);
+  return bytes.always + bytes.per_gather * static_cast<double>(scenario.params.size()) * backwards;
+}
+
+/// Ranks of the largest world that the program comes to.
+double most_ranks(Scenario const& scenario) {
+  std::int64_t ranks = scenario.world.rank_count();
+  for (Operation const& operation : scenario.program)
+    if (auto const* load = std::get_if<Load>(&operation.action); load != nullptr && load->world)
+      ranks = std::max(ranks, load->world->rank_count());
+  return static_cast<double>(ranks);
+}
+
+/// Copies of parameters, main weights and moments that checkpoints keep: of each name one with the
+/// oracle, one on the simulated disk, and there another one while it is replaced.
+double checkpoint_copies(Scenario const& scenario) {
+  std::set<std::string> names;
+  for (Operation const& operation : scenario.program) {
+    if (auto const* save = std::get_if<Save>(&operation.action)) names.insert(save->checkpoint);
+    if (auto const* load = std::get_if<Load>(&operation.action)) names.insert(load->from);
+  }
+  return 3 * static_cast<double>(names.size());
+}
+
+/// What is kept of each element of a parameter.
+struct Kept {
+  double numbers = 0;
+  double bytes = 0;
+};
+
+Kept kept_of_each(ParameterSpec const& spec) {
+  Kept kept;
+  for (TensorKind const kind : all_tensor_kinds) {
+    auto const format = oracle::stored_format(spec.formats, kind);
+    if (!format) continue;
+    ++kept.numbers;
+    kept.bytes += static_cast<double>(bytes_of(*format));
+  }
+  return kept;
+}
+
+double bytes_of_this_machine() {
+  return static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGE_SIZE));
+}
+
+std::string gibibytes(double bytes) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g GiB", bytes / (1 << 30));
+  return text;
+}
+
+// Sums of exact gradients stay exact for so many, bounds of others hold for so many.
+std::int64_t microbatches_max(GradientClass gradients, NumberFormat format) {
+  return gradients == GradientClass::exact ? exact_microbatches_max(format)
+                                           : oracle::inputs_max(format);
+}
+
+/// The types in which microbatches of one parameter are summed, on a rank and between ranks.
+std::vector<NumberFormat> summed_in(Precision const& precision, GradientType local) {
+  std::vector<NumberFormat> formats{format_of(precision.grad)};
+  auto const param = format_of(precision.param);
+  if (local != GradientType::grad && param) formats.push_back(*param);
+  return formats;
+}
+
+std::optional<Refusal> refuse_microbatches(Scenario const& scenario, GradientType local) {
+  for (Param const& param : scenario.params)
+    for (NumberFormat const format : summed_in(scenario.precision_of(param), local)) {
+      std::int64_t const max = microbatches_max(scenario.gradients, format);
+      if (scenario.microbatch_count() <= max) continue;
+      std::string const about = " microbatches are asked for; supported for gradients in ";
+      return unsupported("microbatches",
+                         std::to_string(scenario.microbatch_count()) + about +
+                             std::string(name_of(format)) + ": up to " + std::to_string(max),
+                         scenario.places[Place::microbatches]);
+    }
+  return std::nullopt;
+}
+
+std::optional<Refusal> refuse_size(Scenario const& scenario, Capabilities const& capabilities) {
+  double const needed = bytes_needed(scenario, capabilities);
+  double const there = bytes_of_this_machine();
+  if (needed <= there) return std::nullopt;
+  return Refusal{.id = "out_of_memory",
+                 .message = "the run needs about " + gibibytes(needed) + ", this machine has " +
+                            gibibytes(there),
+                 .line = scenario.places[Place::world].value};
+}
+
+}  // namespace
+
+// The oracle keeps every kind of tensor in fp32, and the mean of one parameter; ranks keep the same
+// kinds in their own formats as shards, padded by up to a row each, twice where some are offloaded,
+// and while a unit is computed the whole of it three times over (its parameters, its gradients, the
+// parameters of the next).
+double bytes_needed(Scenario const& scenario, Capabilities const& capabilities) {
+  double const ranks = most_ranks(scenario);
+  bool const offloads = scenario.offload.index() != 0;
+  double oracle = 0;
+  double shards = 0;
+  double largest = 0;
+  auto const specs = parameter_specs(scenario);
+  for (std::size_t p = 0; p < specs.size(); ++p) {
+    double const numel = numel_of(scenario.params[p]);
+    largest = std::max(largest, numel);
+    double const rows = specs[p].shape.empty() ? 1.0 : static_cast<double>(specs[p].shape.front());
+    double const padding = rows > 0 ? ranks * (numel / rows) : 0;
+    Kept const kept = kept_of_each(specs[p]);
+    oracle += element_bytes * kept.numbers * numel;
+    shards += kept.bytes * (numel + padding) * (offloads ? 2 : 1);
+  }
+  double const units = element_bytes * 3 * ranks * largest_unit(scenario);
+  double const pairs = ranks * ranks * bytes_per_pair(scenario, capabilities.pair_bytes);
+  double const checkpoints = oracle * checkpoint_copies(scenario);
+  return oracle + element_bytes * largest + shards + units + pairs + checkpoints +
+         ranks * bytes_per_rank;
+}
+
+std::optional<Refusal> refuse_to_run(Scenario const& scenario, Capabilities const& capabilities) {
+  if (auto refusal = refuse(scenario, capabilities)) return refusal;
+  if (auto refusal = refuse_microbatches(scenario, capabilities.gradient_type)) return refusal;
+  return refuse_size(scenario, capabilities);
+}
+
+}  // namespace adamant::scenarios

@@ -1,0 +1,58 @@
+// Bugs are switched on for one run and gone after it, in large models too. What each of them breaks
+// is the law book's part (properties/negative).
+#include <gtest/gtest.h>
+
+#include "scenarios/runner/run.h"
+#include "scenarios/runner/testing/small_scenario.h"
+
+namespace adamant::scenarios {
+namespace {
+
+// Large models are judged on several threads, each operation by its own tensors alone.
+TEST(Bugs, AreNoticedInALargeModelToo) {
+  Scenario scenario = small_scenario();
+  scenario.world.shard = 2;
+  scenario.groups.clear();
+  scenario.params = {parameter("wide", {1100, 1000}), parameter("long", {70'001})};
+  scenario.program = {operation(Train{2})};
+  RunOptions options;
+  options.engine = "sim-unchecked";
+  EXPECT_EQ(run_scenario(scenario, options).outcome, Outcome::pass);
+  for (char const* const bug :
+       {"mean_not_divided", "epsilon_inside_root", "moments_swapped", "shard_off_by_one_row"}) {
+    options.bug = bug;
+    RunResult const result = run_scenario(scenario, options);
+    EXPECT_EQ(result.outcome, Outcome::violated) << bug;
+    ASSERT_FALSE(result.violations.empty()) << bug;
+    EXPECT_EQ(result.violations.front().law, "values.bitwise") << bug;
+  }
+}
+
+TEST(Bugs, AnUnknownOneIsNotInThisProgramsEngine) {
+  RunOptions options;
+  options.bug = "no_such_bug";
+  EXPECT_THROW(run_scenario(small_scenario(), options), MachineLacks);
+}
+
+TEST(Bugs, AreWhatTheScenarioOrTheCallerSays) {
+  Scenario scenario = small_scenario();
+  scenario.bug = "mean_not_divided";
+  EXPECT_EQ(run_scenario(scenario).outcome, Outcome::violated);
+  RunOptions options;
+  options.bug = "mean_not_divided";
+  EXPECT_EQ(run_scenario(small_scenario(), options).outcome, Outcome::violated);
+  EXPECT_EQ(run_scenario(small_scenario()).outcome, Outcome::pass) << "it outlived its run";
+}
+
+TEST(Bugs, OfTwoRunsAreSeenWhereRunsAreRepeated) {
+  Scenario scenario = small_scenario();
+  scenario.bug = "order_from_leftover_state";
+  RunOptions options;
+  options.repeat = true;
+  RunResult const result = run_scenario(scenario, options);
+  ASSERT_EQ(result.violations.size(), 1U);
+  EXPECT_EQ(result.violations.front().law, "determinism.digest");
+}
+
+}  // namespace
+}  // namespace adamant::scenarios

@@ -1,0 +1,257 @@
+#include "scenarios/runner/run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <new>
+#include <utility>
+
+#include "scenarios/judge/dump/dump.h"
+#include "scenarios/judge/verdict.h"
+#include "scenarios/language/laws.h"
+#include "scenarios/runner/admission.h"
+#include "scenarios/runner/expectation.h"
+#include "scenarios/seam/engine.h"
+
+namespace adamant::scenarios {
+
+namespace {
+
+/// The verdict, and after it the dump where one is wanted.
+class VerdictAndDump final : public Observer {
+ public:
+  VerdictAndDump(Verdict& verdict, Dump* dump) : verdict_(verdict), dump_(dump) {
+    if (dump_ == nullptr) return;
+    verdict_.watch_replayed_steps(
+        [this](Primitive const& step, WorldView const& world) { dump_->after(step, world); });
+  }
+
+  bool started(WorldView const& world) override {
+    bool const go_on = verdict_.started(world);
+    if (dump_ != nullptr) dump_->started(world);
+    return go_on;
+  }
+  bool after(Primitive const& operation, WorldView const& world) override {
+    bool const go_on = verdict_.after(operation, world);
+    if (dump_ != nullptr) dump_->after(operation, world);
+    return go_on;
+  }
+  void finished(WorldView const& world) override { verdict_.finished(world); }
+  void ended(std::span<WorldAllocation const> left) override { verdict_.ended(left); }
+  bool restarted(Primitive const& load, WorldView const& world) override {
+    return verdict_.restarted(load, world);
+  }
+  void crashed(Primitive const& save, bool returned) override { verdict_.crashed(save, returned); }
+  void damaged(Primitive const& load, std::string const& what) override {
+    verdict_.damaged(load, what);
+  }
+  void refused(Primitive const& load, EngineFailure const& why, WorldView const* world) override {
+    verdict_.refused(load, why, world);
+  }
+
+ private:
+  Verdict& verdict_;
+  Dump* dump_;
+};
+
+/// A scenario that nothing refuses, ready to be run under one schedule after the other.
+class Runner {
+ public:
+  Runner(Scenario const& scenario, RunOptions const& options, std::uint64_t seed)
+      : scenario_(scenario),
+        options_(options),
+        seed_(seed),
+        program_(scenario),
+        parameters_(parameter_specs(scenario)),
+        engine_(make_scenario_engine(scenario.engine.name)) {}
+
+  /// One run; a dump is written only where the caller wants one of this run.
+  RunResult run(Schedule const& schedule, bool dump);
+
+ private:
+  EngineTask task(Schedule const& schedule, Verdict const& verdict) const;
+
+  Scenario const& scenario_;
+  RunOptions const& options_;
+  std::uint64_t seed_;
+  Program program_;
+  std::vector<ParameterSpec> parameters_;
+  std::unique_ptr<ScenarioEngine> engine_;
+};
+
+EngineTask Runner::task(Schedule const& schedule, Verdict const& verdict) const {
+  return {.scenario = scenario_,
+          .program = program_,
+          .parameters = parameters_,
+          .seed = seed_,
+          .schedule = schedule,
+          .initial_values = [&](int parameter) { return verdict.initial_values(parameter); },
+          .device_bytes = options_.device_bytes,
+          .loopback = options_.loopback,
+          .foreign_checkpoints = options_.checkpoints};
+}
+
+// In the order of operations, and of one operation what the world saw first: a wrong value is often
+// only its consequence.
+void join_violations(RunResult& result, std::vector<ViolationReport> found) {
+  for (ViolationReport& violation : found)
+    if (!full(result.violations, violation.law)) result.violations.push_back(std::move(violation));
+  std::stable_sort(
+      result.violations.begin(), result.violations.end(),
+      [](ViolationReport const& a, ViolationReport const& b) { return a.operation < b.operation; });
+}
+
+// Nothing was broken on purpose in the world around the engine, so but for memory it has no reason
+// to fail.
+ViolationReport unexpected(EngineFailure const& failure) {
+  ViolationReport report;
+  report.law = "error.clean";
+  report.operation = failure.operation;
+  report.rank = failure.rank;
+  report.message = "the operation failed: " + failure.message;
+  return report;
+}
+
+void conclude(RunResult& result, std::optional<EngineFailure> const& failure) {
+  if (failure && failure->reason.empty() && result.violations.empty())
+    result.violations.push_back(unexpected(*failure));
+  if (!result.violations.empty()) {
+    result.outcome = Outcome::violated;
+  } else if (!failure) {
+    result.outcome = Outcome::pass;
+  } else {
+    result.outcome = Outcome::refused;
+    result.reason = failure->reason;
+    result.message = "rank " + std::to_string(failure->rank) + ", operation " +
+                     std::to_string(failure->operation) + ": " + failure->message;
+  }
+}
+
+RunResult Runner::run(Schedule const& schedule, bool dump) {
+  Verdict verdict(scenario_, program_, parameters_, seed_);
+  std::unique_ptr<Dump> const files =
+      dump ? std::make_unique<Dump>(*options_.dump, options_.dump_process,
+                                    Dumped{.parameters = parameters_,
+                                           .settings = [&](int group) -> AdamConfig const& {
+                                             return verdict.settings(group);
+                                           }})
+           : nullptr;
+  VerdictAndDump observer(verdict, files.get());
+  EngineEnd end = engine_->execute(task(schedule, verdict), observer);
+
+  RunResult result;
+  result.engine = engine_->name();
+  join_violations(result, std::move(end.violations));
+  join_violations(result, verdict.violations());
+  conclude(result, end.failure);
+  result.notes = verdict.notes();
+  result.notes.insert(result.notes.end(), end.notes.begin(), end.notes.end());
+  result.choices = std::move(end.choices);
+  result.digest = end.digest;
+  result.simulated_seconds = end.simulated_seconds;
+  result.device_peak_bytes = end.device_peak_bytes;
+  result.pinned_peak_bytes = end.pinned_peak_bytes;
+  result.schedules = 1;
+  if (files && result.outcome != Outcome::refused) files->commit();
+  return result;
+}
+
+/// Number `index` of the further schedules: random and pct by turns, with seeds of their own.
+Schedule further_schedule(std::uint64_t seed, int index) {
+  return {.strategy = index % 2 == 0 ? Schedule::Strategy::random : Schedule::Strategy::pct,
+          .seed = seed + 1 + static_cast<std::uint64_t>(index),
+          .depth = std::nullopt,
+          .choices = std::nullopt};
+}
+
+/// A digest as reports write it.
+std::string digest_text(std::uint64_t digest) {
+  return fmt::format("{:016x}", digest);
+}
+
+/// The run again, by its recorded choices: anything undetermined shows as another digest.
+void expect_same_digest(Runner& runner, Schedule schedule, RunResult& result) {
+  schedule.choices = result.choices;
+  RunResult const again = runner.run(schedule, false);
+  if (again.digest == result.digest) return;
+  ViolationReport violation;
+  violation.law = "determinism.digest";
+  violation.expected = digest_text(result.digest);
+  violation.actual = digest_text(again.digest);
+  violation.message = "the same scenario, seed and choices gave another digest";
+  result.violations.push_back(std::move(violation));
+  result.outcome = Outcome::violated;
+}
+
+/// Is the law that the scenario expects to be broken one about two runs?
+bool expects_other_digest(Scenario const& scenario) {
+  return scenario.expect.kind == Expectation::Kind::violates &&
+         matches(scenario.expect.id, "determinism.digest");
+}
+
+RunResult run_schedules(Scenario const& scenario, RunOptions const& options, std::uint64_t seed) {
+  Runner runner(scenario, options, seed);
+  RunResult result = runner.run(scenario.schedule, options.dump.has_value());
+  bool const repeat = options.repeat || options.schedules > 0 || expects_other_digest(scenario);
+  if (repeat && result.outcome == Outcome::pass)
+    expect_same_digest(runner, scenario.schedule, result);
+  std::uint64_t const schedule_seed = scenario.schedule.seed.value_or(seed);
+  int done = 1;
+  for (int i = 0; i < options.schedules && result.outcome == Outcome::pass; ++i, ++done) {
+    RunResult next = runner.run(further_schedule(schedule_seed, i), false);
+    if (next.outcome != Outcome::pass) result = std::move(next);
+  }
+  result.schedules = done;
+  return result;
+}
+
+RunResult refused(Refusal const& refusal) {
+  RunResult result;
+  result.outcome = Outcome::refused;
+  result.reason = refusal.id;
+  result.message = refusal.message;
+  return result;
+}
+
+RunResult judge(Scenario const& scenario, RunOptions const& options, std::uint64_t seed) {
+  auto const capabilities = capabilities_of(scenario.engine.name);
+  if (auto const refusal = refuse_to_run(scenario, capabilities)) return refused(*refusal);
+  try {
+    return run_schedules(scenario, options, seed);
+  } catch (std::bad_alloc const&) {
+    return refused({.id = "out_of_memory", .message = "this machine has no more memory"});
+  }
+}
+
+/// The scenario with what the options replace.
+Scenario effective(Scenario scenario, RunOptions const& options) {
+  scenario.engine.replace(engine_here(options.engine.value_or(scenario.engine.name)));
+  if (!options.bug.empty()) scenario.bug = options.bug;
+  if (options.schedule) scenario.schedule = *options.schedule;
+  return scenario;
+}
+
+}  // namespace
+
+RunResult run_scenario(Scenario const& scenario, RunOptions const& options) {
+  auto const begin = std::chrono::steady_clock::now();
+  Scenario const here = effective(scenario, options);
+  std::uint64_t const seed = options.seed.value_or(scenario.seed.value_or(0));
+  RunResult result = judge(here, options, seed);
+
+  result.name = scenario.name;
+  result.seed = seed;
+  result.engine = here.engine.name;
+  if (here.engine.name != options.engine.value_or(scenario.engine.name))
+    result.notes.push_back("engine " + scenario.engine.name + " runs here as " + here.engine.name);
+  result.expected = text_of(scenario.expect);
+  result.operations = static_cast<int>(operation_count(scenario.program));
+  result.met = meets(result, scenario.expect);
+  result.wall_seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return result;
+}
+
+}  // namespace adamant::scenarios

@@ -1,0 +1,96 @@
+#include "scenarios/seam/damage.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace adamant::scenarios {
+
+namespace {
+
+constexpr std::byte flipped_bit{0x10};
+
+/// Which of `count` things a fault is about; it may count on from the first again.
+std::size_t index_of(std::optional<std::int64_t> number, std::size_t count) {
+  return static_cast<std::size_t>(number.value_or(0)) % count;
+}
+
+std::vector<std::byte> bytes_of(StoredFile const& file) {
+  return {file.bytes.begin(), file.bytes.end()};
+}
+
+Damage truncated(Fault const& fault, StoredFile const& file) {
+  auto bytes = bytes_of(file);
+  auto const half = static_cast<std::int64_t>(bytes.size() / 2);
+  bytes.resize(index_of(fault.byte.value_or(half), bytes.size()));
+  std::string what = fmt::format("was cut to {} bytes", bytes.size());
+  return {.file = file.name, .bytes = std::move(bytes), .what = std::move(what)};
+}
+
+Damage flipped(Fault const& fault, StoredFile const& file) {
+  auto bytes = bytes_of(file);
+  std::size_t const at = index_of(fault.byte, bytes.size());
+  bytes[at] ^= flipped_bit;
+  return {.file = file.name,
+          .bytes = std::move(bytes),
+          .what = fmt::format("has a flipped bit in byte {}", at)};
+}
+
+std::optional<Damage> stale(Fault const& fault, std::span<StoredFile const> files,
+                            KeptFiles const& older) {
+  if (older.empty()) return std::nullopt;
+  auto const old =
+      std::next(older.begin(), static_cast<std::ptrdiff_t>(index_of(fault.file, older.size())));
+  auto const now = std::find_if(files.begin(), files.end(),
+                                [&](StoredFile const& file) { return file.name == old->first; });
+  bool const same = now != files.end() && std::equal(now->bytes.begin(), now->bytes.end(),
+                                                     old->second.begin(), old->second.end());
+  if (same) return std::nullopt;
+  return Damage{.file = old->first, .bytes = old->second, .what = "is that of an older save"};
+}
+
+}  // namespace
+
+KeptFiles copy_of(std::span<StoredFile const> files) {
+  KeptFiles copy;
+  for (StoredFile const& file : files) copy.emplace(file.name, bytes_of(file));
+  return copy;
+}
+
+std::optional<Damage> damage_of(Fault const& fault, std::span<StoredFile const> files,
+                                KeptFiles const& older) {
+  if (files.empty()) return std::nullopt;
+  if (fault.then == Fault::Then::stale_file) return stale(fault, files, older);
+  StoredFile const& file = files[index_of(fault.file, files.size())];
+  if (fault.then == Fault::Then::remove_file)
+    return Damage{.file = file.name, .bytes = {}, .what = "was removed"};
+  if (file.bytes.empty()) return std::nullopt;
+  return fault.then == Fault::Then::truncate ? truncated(fault, file) : flipped(fault, file);
+}
+
+Fault const* crash_at(std::span<Fault const> faults, std::int64_t save) {
+  for (Fault const& fault : faults)
+    if (fault.at == Fault::Where::save && fault.nth.value_or(1) == save) return &fault;
+  return nullptr;
+}
+
+std::string spoil_at(std::span<Fault const> faults, std::int64_t load,
+                     std::function<std::string(Fault const&)> const& spoil) {
+  std::string all;
+  for (Fault const& fault : faults) {
+    if (fault.at != Fault::Where::load || fault.nth.value_or(1) != load) continue;
+    std::string const done = spoil(fault);
+    if (!done.empty() && !all.empty()) all += "; ";
+    all += done;
+  }
+  return all;
+}
+
+bool wants_stale_files(std::span<Fault const> faults) {
+  return std::any_of(faults.begin(), faults.end(),
+                     [](Fault const& fault) { return fault.then == Fault::Then::stale_file; });
+}
+
+}  // namespace adamant::scenarios

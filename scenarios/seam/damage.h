@@ -1,0 +1,47 @@
+// What a fault makes of a checkpoint's files before a load: which of them, and what it holds then.
+// It changes nothing itself, so it does not know whether files are simulated or real.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "scenarios/language/world.h"
+#include "scenarios/seam/engine.h"
+
+namespace adamant::scenarios {
+
+/// Copies of a checkpoint's files, by name.
+using KeptFiles = std::map<std::string, std::vector<std::byte>>;
+
+KeptFiles copy_of(std::span<StoredFile const> files);
+
+struct Damage {
+  std::string file;                             // its name
+  std::optional<std::vector<std::byte>> bytes;  // of the file now; nothing: it was removed
+  std::string what;                             // for people, without the checkpoint's name
+};
+
+/// The damage that `fault` does to these files, in the order of their names, or nothing where there
+/// is nothing to spoil. `older` is what the save before the last one left: files that are the same
+/// in both cannot be stale.
+std::optional<Damage> damage_of(Fault const& fault, std::span<StoredFile const> files,
+                                KeptFiles const& older);
+
+/// The crash at save number `save`, from 1; null where it has none.
+Fault const* crash_at(std::span<Fault const> faults, std::int64_t save);
+
+/// Has `spoil` do each damage at load number `load`, from 1, and joins what it says it did; it says
+/// nothing where there was nothing to spoil.
+std::string spoil_at(std::span<Fault const> faults, std::int64_t load,
+                     std::function<std::string(Fault const&)> const& spoil);
+
+/// Does any fault of the scenario put back a file of an older save?
+bool wants_stale_files(std::span<Fault const> faults);
+
+}  // namespace adamant::scenarios

@@ -1,0 +1,79 @@
+#include "scenarios/seam/damage.h"
+
+#include <gtest/gtest.h>
+
+namespace adamant::scenarios {
+namespace {
+
+std::vector<std::byte> bytes(std::string_view text) {
+  auto const view = std::as_bytes(std::span(text));
+  return {view.begin(), view.end()};
+}
+
+class DamageOfTwoFiles : public ::testing::Test {
+ protected:
+  std::vector<std::byte> const first_ = bytes("first");
+  std::vector<std::byte> const second_ = bytes("second");
+  std::vector<StoredFile> const files_{{"a", first_}, {"b", second_}};
+};
+
+TEST_F(DamageOfTwoFiles, FlipsOneBitOfTheByteAsked) {
+  auto const damage = damage_of(
+      {.at = Fault::Where::load, .then = Fault::Then::flip_byte, .file = 1, .byte = 2}, files_, {});
+  ASSERT_TRUE(damage);
+  EXPECT_EQ(damage->file, "b");
+  EXPECT_EQ(damage->bytes, bytes("sesond"));
+  EXPECT_EQ(damage->what, "has a flipped bit in byte 2");
+}
+
+TEST_F(DamageOfTwoFiles, CountsOnFromTheFirstFileAndByteAgain) {
+  auto const damage = damage_of(
+      {.at = Fault::Where::load, .then = Fault::Then::truncate, .file = 2, .byte = 6}, files_, {});
+  ASSERT_TRUE(damage);
+  EXPECT_EQ(damage->file, "a");
+  EXPECT_EQ(damage->bytes, bytes("f"));
+}
+
+TEST_F(DamageOfTwoFiles, RemovesAFile) {
+  auto const damage =
+      damage_of({.at = Fault::Where::load, .then = Fault::Then::remove_file}, files_, {});
+  ASSERT_TRUE(damage);
+  EXPECT_EQ(damage->file, "a");
+  EXPECT_FALSE(damage->bytes);
+}
+
+TEST_F(DamageOfTwoFiles, PutsBackAnOlderFileThatDiffers) {
+  Fault const fault{.at = Fault::Where::load, .then = Fault::Then::stale_file, .file = 1};
+  KeptFiles const older{{"a", first_}, {"b", bytes("old")}};
+  auto const damage = damage_of(fault, files_, older);
+  ASSERT_TRUE(damage);
+  EXPECT_EQ(damage->file, "b");
+  EXPECT_EQ(damage->bytes, bytes("old"));
+  EXPECT_FALSE(damage_of(fault, files_, copy_of(files_)));
+  EXPECT_FALSE(damage_of(fault, files_, {}));
+}
+
+TEST_F(DamageOfTwoFiles, IsNoneWhereThereIsNothingToSpoil) {
+  Fault const flip{.at = Fault::Where::load, .then = Fault::Then::flip_byte};
+  EXPECT_FALSE(damage_of(flip, {}, {}));
+  EXPECT_FALSE(damage_of(flip, std::vector<StoredFile>{{"empty", {}}}, {}));
+}
+
+TEST(Faults, StrikeTheLoadOrSaveThatTheyName) {
+  std::vector<Fault> const faults{
+      {.at = Fault::Where::load, .then = Fault::Then::flip_byte, .nth = 2},
+      {.at = Fault::Where::save, .then = Fault::Then::crash},
+      {.at = Fault::Where::load, .then = Fault::Then::truncate, .nth = 2},
+      {.at = Fault::Where::load, .then = Fault::Then::remove_file, .nth = 2}};
+  auto const spoil = [](Fault const& fault) -> std::string {
+    if (fault.then == Fault::Then::truncate) return "";  // had nothing to cut
+    return fault.then == Fault::Then::flip_byte ? "flipped" : "removed";
+  };
+  EXPECT_EQ(spoil_at(faults, 1, spoil), "");
+  EXPECT_EQ(spoil_at(faults, 2, spoil), "flipped; removed");
+  EXPECT_EQ(crash_at(faults, 1), &faults[1]);
+  EXPECT_EQ(crash_at(faults, 2), nullptr);
+}
+
+}  // namespace
+}  // namespace adamant::scenarios

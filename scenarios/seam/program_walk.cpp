@@ -1,0 +1,209 @@
+#include "scenarios/seam/program_walk.h"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "scenarios/seam/assert.h"
+
+namespace adamant::scenarios {
+
+namespace {
+
+using Kind = Primitive::Kind;
+
+constexpr Kind iteration[] = {Kind::backward, Kind::step, Kind::zero_grad};
+constexpr Kind clipped_iteration[] = {Kind::backward, Kind::clip, Kind::step, Kind::zero_grad};
+
+/// What one count of `train` does.
+std::span<Kind const> iteration_of(Clip const& clip) {
+  if (clip) return clipped_iteration;
+  return iteration;
+}
+
+std::vector<int> numbers_of(std::vector<std::string> const& names,
+                            std::vector<Param> const& params) {
+  std::vector<int> numbers;
+  for (std::size_t i = 0; i < params.size(); ++i)
+    if (std::find(names.begin(), names.end(), params[i].name) != names.end())
+      numbers.push_back(static_cast<int>(i));
+  return numbers;
+}
+
+/// What a `set` changes of every group: a group's own value wins.
+std::vector<AdamOverride> set_by_group(AdamOverride const& change,
+                                       std::vector<Group> const& groups) {
+  std::vector<AdamOverride> changes{change};
+  for (Group const& group : groups) {
+    AdamOverride& own = changes.emplace_back(change);
+    if (group.settings.lr) own.lr.reset();
+    if (group.settings.betas) own.betas.reset();
+    if (group.settings.eps) own.eps.reset();
+    if (group.settings.weight_decay) own.weight_decay.reset();
+  }
+  return changes;
+}
+
+/// What a load compares to know whether it leads to another setting.
+bool same_setting(Scenario const& a, Scenario const& b) {
+  return a.world == b.world && a.layout == b.layout && a.precision == b.precision &&
+         a.offload == b.offload && a.order == b.order;
+}
+
+Scenario with(Scenario scenario, Load const& load) {
+  scenario.microbatches = scenario.microbatch_count();
+  if (load.world) scenario.world = *load.world;
+  if (load.layout) scenario.layout = *load.layout;
+  if (load.offload) scenario.offload = *load.offload;
+  if (load.order) scenario.order = *load.order;
+  scenario.precision = with(scenario.precision, load.precision);
+  return scenario;
+}
+
+bool contains(std::vector<std::string> const& names, std::string const& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+}  // namespace
+
+int backward_count(std::span<Primitive const> operations) {
+  return static_cast<int>(std::count_if(
+      operations.begin(), operations.end(),
+      [](Primitive const& operation) { return operation.kind == Primitive::Kind::backward; }));
+}
+
+std::vector<Primitive> replayed(Primitive const& replay) {
+  std::vector<Primitive> operations(replay.captured.begin(), replay.captured.end());
+  std::int64_t backward = replay.backward_index;
+  bool overflow = replay.overflow;
+  for (Primitive& operation : operations) {
+    operation.entry = replay.entry;
+    if (operation.kind != Kind::backward) continue;
+    operation.backward_index = backward++;
+    operation.overflow = std::exchange(overflow, false);
+  }
+  return operations;
+}
+
+std::shared_ptr<Program::Captured const> Program::unrolled(Capture const& capture,
+                                                           std::vector<Param> const& params,
+                                                           Clip const& clip) {
+  auto captured = std::make_shared<Captured>();
+  captured->without.reserve(capture.body.size());  // spans point to its elements
+  auto const add = [&](Primitive const& primitive) { captured->primitives.push_back(primitive); };
+  for (Operation const& operation : capture.body) {
+    if (auto const* train = std::get_if<Train>(&operation.action)) {
+      for (std::int64_t i = 0; i < train->count; ++i)
+        for (Kind const kind : iteration_of(clip)) add({.kind = kind});
+    } else if (auto const* backward = std::get_if<Backward>(&operation.action)) {
+      captured->without.push_back(numbers_of(backward->without, params));
+      add({.kind = Primitive::Kind::backward, .without = captured->without.back()});
+    } else if (std::holds_alternative<ClipNorm>(operation.action)) {
+      add({.kind = Primitive::Kind::clip});
+    } else if (std::holds_alternative<Step>(operation.action)) {
+      add({.kind = Primitive::Kind::step});
+    } else if (auto const* zero_grad = std::get_if<ZeroGrad>(&operation.action)) {
+      add({.kind = Primitive::Kind::zero_grad, .set_to_none = zero_grad->set_to_none});
+    } else {
+      ADAMANT_RUN_ASSERT(std::holds_alternative<Check>(operation.action));  // refuse() let it pass
+    }
+  }
+  return captured;
+}
+
+Program::Program(Scenario const& scenario) {
+  std::shared_ptr<Captured const> captured;
+  Optimizer optimizer = scenario.optimizer;
+  for (Operation const& operation : scenario.program) {
+    Entry entry;
+    entry.clip = optimizer.clip;
+    if (auto const* train = std::get_if<Train>(&operation.action)) {
+      entry.train = true;
+      entry.count = train->count;
+    } else if (auto const* backward = std::get_if<Backward>(&operation.action)) {
+      entry.kind = Primitive::Kind::backward;
+      entry.without = numbers_of(backward->without, scenario.params);
+    } else if (std::holds_alternative<Step>(operation.action)) {
+      entry.kind = Primitive::Kind::step;
+    } else if (auto const* zero_grad = std::get_if<ZeroGrad>(&operation.action)) {
+      entry.kind = Primitive::Kind::zero_grad;
+      entry.set_to_none = zero_grad->set_to_none;
+    } else if (auto const* set = std::get_if<Set>(&operation.action)) {
+      entry.kind = Primitive::Kind::set;
+      optimizer = with(std::move(optimizer), set->change);
+      entry.loss_scale = set->change.loss_scale;
+      entry.new_clip = set->change.clip;
+      entry.set = set_by_group(set->change.adam, scenario.groups);
+    } else if (auto const* save = std::get_if<Save>(&operation.action)) {
+      entry.kind = Primitive::Kind::save;
+      entry.checkpoint = save->checkpoint;
+      saved_.push_back(save->checkpoint);
+    } else if (auto const* load = std::get_if<Load>(&operation.action)) {
+      entry.kind = Primitive::Kind::load;
+      add_load(entry, *load, scenario);
+    } else if (std::holds_alternative<ClipNorm>(operation.action)) {
+      entry.kind = Primitive::Kind::clip;
+    } else if (std::holds_alternative<Overflow>(operation.action)) {
+      entry.kind = Primitive::Kind::overflow;
+    } else if (std::holds_alternative<OffloadStates>(operation.action)) {
+      entry.kind = Primitive::Kind::offload;
+    } else if (std::holds_alternative<ReloadStates>(operation.action)) {
+      entry.kind = Primitive::Kind::reload;
+    } else if (auto const* capture = std::get_if<Capture>(&operation.action)) {
+      entry.kind = Primitive::Kind::capture;
+      entry.captured = captured = unrolled(*capture, scenario.params, optimizer.clip);
+    } else if (auto const* replay = std::get_if<Replay>(&operation.action)) {
+      entry.kind = Primitive::Kind::replay;
+      entry.count = replay->count;
+      entry.captured = captured;
+    } else {
+      ADAMANT_RUN_ASSERT(std::holds_alternative<Check>(operation.action));  // refuse() let it pass
+    }
+    entries_.push_back(std::move(entry));
+  }
+}
+
+void Program::add_load(Entry& entry, Load const& load, Scenario const& scenario) {
+  entry.checkpoint = load.from;
+  if (!contains(saved_, load.from) && !contains(foreign_, load.from)) foreign_.push_back(load.from);
+  Scenario const& before = settings_.empty() ? scenario : settings_.back();
+  Scenario after = with(before, load);
+  entry.sets_anew = !same_setting(before, after);
+  if (entry.sets_anew) settings_.push_back(std::move(after));
+  entry.setting = static_cast<int>(settings_.size());
+}
+
+std::optional<Primitive> ProgramWalk::next() {
+  if (entry_ == program_->entries_.size()) return std::nullopt;
+  Program::Entry const& entry = program_->entries_[entry_];
+  auto const kinds = iteration_of(entry.clip);
+  std::int64_t const length = entry.train ? std::ssize(kinds) : 1;
+  Kind const kind = entry.train ? kinds[static_cast<std::size_t>(done_ % length)] : entry.kind;
+  Primitive primitive{
+      .kind = kind,
+      .entry = static_cast<int>(entry_),
+      .without = entry.without,
+      .backward_index = backwards_,
+      .overflow = overflow_,
+      .captured = entry.captured ? entry.captured->primitives : std::span<Primitive const>{},
+      .set_to_none = entry.set_to_none,
+      .loss_scale = entry.loss_scale,
+      .clip = entry.new_clip,
+      .set = entry.set,
+      .checkpoint = entry.checkpoint,
+      .setting = entry.setting,
+      .sets_anew = entry.sets_anew,
+      .offload = entry.setting > 0 ? &program_->setting(entry.setting).offload : nullptr};
+  int const backwards = kind == Kind::backward ? 1
+                        : kind == Kind::replay ? backward_count(primitive.captured)
+                                               : 0;
+  backwards_ += backwards;
+  overflow_ = kind == Kind::overflow || (overflow_ && backwards == 0);
+
+  bool const entry_ends = (done_ + 1) % length == 0 && done_ / length + 1 >= entry.count;
+  done_ = entry_ends ? 0 : done_ + 1;
+  if (entry_ends) ++entry_;
+  return primitive;
+}
+
+}  // namespace adamant::scenarios

@@ -1,0 +1,123 @@
+// A scenario's program as the sequence of primitive operations that engine and oracle both execute:
+// `train` unrolled on the way, `set` told apart by groups, names into numbers, a `load` into the
+// setting that it leads to. Who executes them is not known here.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "scenarios/language/scenario.h"
+
+namespace adamant::scenarios {
+
+/// One operation that an engine executes. Spans point into the Program it was read from.
+struct Primitive {
+  enum class Kind {
+    backward,
+    clip,
+    step,
+    zero_grad,
+    set,
+    overflow,
+    capture,
+    replay,
+    check,
+    offload,
+    reload,
+    save,
+    load
+  };
+  Kind kind = Kind::check;
+  int entry = 0;                      // index of the program's entry
+  std::span<int const> without = {};  // backward: parameters that get no gradient
+  std::int64_t backward_index = 0;    // backward, replay: how many came before it in the program
+  bool overflow = false;              // backward: one rank's gradient is not finite; replay: that
+                                      // of its first backward
+  std::span<Primitive const> captured = {};  // capture: what is recorded; replay: what is executed
+  bool set_to_none = true;                   // zero_grad
+  std::optional<LossScale> loss_scale = {};  // set: a scaler starts afresh with it
+  std::optional<Clip> clip = {};             // set: the norm of later clips, or none
+  std::span<AdamOverride const> set = {};    // set: what it changes of every group
+  std::string_view checkpoint = {};          // save, load: its name
+  int setting = 0;                           // load: Program::setting() from here on
+  bool sets_anew = false;                    // load: that setting is not the one before
+  Offload const* offload = nullptr;          // load: from here on; null: as the scenario says
+};
+
+/// How many of them are backwards.
+int backward_count(std::span<Primitive const> operations);
+
+/// What a replay executes, each operation with what the replay knows of it: numbers of backwards,
+/// and the overflow of the first of them.
+std::vector<Primitive> replayed(Primitive const& replay);
+
+/// A program that refuse() let pass, ready to be walked by any number of walkers.
+class Program {
+ public:
+  explicit Program(Scenario const& scenario);
+
+  /// What a `load` changed of the scenario: world, layout, precision, offload, order of
+  /// registration. Number 0 is the scenario itself, which the program does not keep:
+  /// REQUIRES: number >= 1.
+  Scenario const& setting(int number) const {
+    return settings_[static_cast<std::size_t>(number) - 1];
+  }
+  int setting_count() const { return static_cast<int>(settings_.size()) + 1; }
+
+  /// Checkpoints that are loaded and that no save before has made, each once.
+  std::vector<std::string> const& foreign_checkpoints() const { return foreign_; }
+
+ private:
+  friend class ProgramWalk;
+  struct Captured;
+  struct Entry {
+    bool train = false;
+    Primitive::Kind kind = Primitive::Kind::check;
+    std::int64_t count = 1;
+    Clip clip;  // the norm that the program knows of here
+    bool set_to_none = true;
+    std::vector<int> without;
+    std::optional<LossScale> loss_scale;
+    std::optional<Clip> new_clip;
+    std::vector<AdamOverride> set;
+    std::string checkpoint;
+    int setting = 0;
+    bool sets_anew = false;
+    std::shared_ptr<Captured const> captured;  // capture: its body; replay: that of the last one
+  };
+  void add_load(Entry& entry, Load const& load, Scenario const& scenario);
+  /// The body of a capture, unrolled, and what its spans point to.
+  struct Captured {
+    std::vector<std::vector<int>> without;
+    std::vector<Primitive> primitives;
+  };
+  static std::shared_ptr<Captured const> unrolled(Capture const& capture,
+                                                  std::vector<Param> const& params,
+                                                  Clip const& clip);
+
+  std::vector<Entry> entries_;
+  std::deque<Scenario> settings_;  // from number 1 on
+  std::vector<std::string> saved_;
+  std::vector<std::string> foreign_;
+};
+
+/// A cursor. REQUIRES: the program outlives it.
+class ProgramWalk {
+ public:
+  explicit ProgramWalk(Program const& program) : program_(&program) {}
+  std::optional<Primitive> next();
+
+ private:
+  Program const* program_;
+  std::size_t entry_ = 0;
+  std::int64_t done_ = 0;  // primitives of this entry that were handed out
+  std::int64_t backwards_ = 0;
+  bool overflow_ = false;  // due in the next backward
+};
+
+}  // namespace adamant::scenarios

@@ -1,0 +1,181 @@
+#include "scenarios/seam/program_walk.h"
+
+#include <gtest/gtest.h>
+
+#include "scenarios/runner/testing/small_scenario.h"
+
+namespace adamant::scenarios {
+namespace {
+
+using Kind = Primitive::Kind;
+
+std::vector<Kind> kinds_of(Program const& program) {
+  std::vector<Kind> kinds;
+  ProgramWalk walk(program);
+  while (auto const primitive = walk.next()) kinds.push_back(primitive->kind);
+  return kinds;
+}
+
+Scenario with_program(std::vector<Operation> program) {
+  Scenario scenario = small_scenario();
+  scenario.program = std::move(program);
+  return scenario;
+}
+
+TEST(ProgramWalk, TrainIsBackwardStepZeroGradAsOftenAsItSays) {
+  Program const program(with_program({operation(Train{2}), operation(Check{})}));
+  EXPECT_EQ(kinds_of(program),
+            (std::vector{Kind::backward, Kind::step, Kind::zero_grad, Kind::backward, Kind::step,
+                         Kind::zero_grad, Kind::check}));
+}
+
+TEST(ProgramWalk, TrainClipsWhereTheOptimizerHasANorm) {
+  SettingsChange norm;
+  norm.clip = Clip(0.5F);
+  SettingsChange no_norm;
+  no_norm.clip = Clip();
+  Program const program(
+      with_program({operation(Train{1}), operation(Set{norm}), operation(Train{1}),
+                    operation(ClipNorm{}), operation(Set{no_norm}), operation(Train{1})}));
+  EXPECT_EQ(kinds_of(program),
+            (std::vector{Kind::backward, Kind::step, Kind::zero_grad, Kind::set,  //
+                         Kind::backward, Kind::clip, Kind::step, Kind::zero_grad, Kind::clip,
+                         Kind::set, Kind::backward, Kind::step, Kind::zero_grad}));
+}
+
+TEST(ProgramWalk, AReplayNumbersItsBackwardsAndItsFirstOneOverflows) {
+  Capture const capture{{operation(Train{2}), operation(ZeroGrad{})}};
+  Program const program(with_program(
+      {operation(capture), operation(Backward{}), operation(Overflow{}), operation(Replay{2})}));
+  ProgramWalk walk(program);
+  for (int i = 0; i < 3; ++i) walk.next();
+  std::vector<std::int64_t> numbers;
+  std::vector<bool> struck;
+  while (auto const replay = walk.next())
+    for (Primitive const& primitive : replayed(*replay)) {
+      if (primitive.kind != Kind::backward) continue;
+      numbers.push_back(primitive.backward_index);
+      struck.push_back(primitive.overflow);
+    }
+  EXPECT_EQ(numbers, (std::vector<std::int64_t>{1, 2, 3, 4}));
+  EXPECT_EQ(struck, (std::vector{true, false, false, false}));
+}
+
+TEST(ProgramWalk, AnOverflowStrikesTheNextBackwardAlone) {
+  Program const program(
+      with_program({operation(Overflow{}), operation(Overflow{}), operation(Check{}),
+                    operation(Train{2}), operation(Overflow{}), operation(Backward{})}));
+  std::vector<bool> struck;
+  ProgramWalk walk(program);
+  while (auto const primitive = walk.next())
+    if (primitive->kind == Kind::backward) struck.push_back(primitive->overflow);
+  EXPECT_EQ(struck, (std::vector{true, false, true}));
+}
+
+TEST(ProgramWalk, ASetOfTheLossScaleIsToldApartFromOthers) {
+  SettingsChange scale;
+  scale.loss_scale = LossScale{.kind = LossScale::Kind::fixed, .value = 8.0F};
+  Program const program(with_program({operation(Set{scale}), operation(Set{})}));
+  ProgramWalk walk(program);
+  EXPECT_EQ(walk.next()->loss_scale, scale.loss_scale);
+  EXPECT_FALSE(walk.next()->loss_scale.has_value());
+}
+
+TEST(ProgramWalk, EveryPrimitiveKnowsItsEntryAndBackwardsCountOn) {
+  Program const program(with_program({operation(Train{1}), operation(Backward{})}));
+  ProgramWalk walk(program);
+  for (int const entry : {0, 0, 0}) EXPECT_EQ(walk.next()->entry, entry);
+  auto const backward = walk.next();
+  EXPECT_EQ(backward->entry, 1);
+  EXPECT_EQ(backward->backward_index, 1);
+  EXPECT_FALSE(walk.next());
+}
+
+TEST(ProgramWalk, NamesBecomeNumbers) {
+  Program const program(
+      with_program({operation(Backward{.without = {"h.1.weight", "h.0.weight"}})}));
+  ProgramWalk walk(program);
+  auto const backward = walk.next();
+  EXPECT_EQ(std::vector<int>(backward->without.begin(), backward->without.end()),
+            (std::vector{1, 3}));
+}
+
+TEST(ProgramWalk, ASetIsToldApartByGroupsAndAGroupsOwnValueWins) {
+  SettingsChange change;
+  change.adam.lr = 0.5F;
+  change.adam.weight_decay = 0.25F;
+  Program const program(with_program({operation(Set{change})}));
+  ProgramWalk walk(program);
+  auto const set = walk.next();
+  ASSERT_EQ(set->set.size(), 2U);
+  EXPECT_EQ(set->set[0], change.adam);
+  EXPECT_EQ(set->set[1].lr, 0.5F);
+  EXPECT_EQ(set->set[1].weight_decay, std::nullopt);
+}
+
+TEST(ProgramWalk, ALoadLeadsToASettingThatStays) {
+  Scenario scenario = with_program({operation(Save{"a"}), operation(Load{.from = "a"}),
+                                    operation(Load{.from = "a", .world = World{.shard = 2}}),
+                                    operation(Load{.from = "a"})});
+  scenario.microbatches.reset();
+  Program const program(scenario);
+  ASSERT_EQ(program.setting_count(), 2);
+  EXPECT_EQ(program.setting(1).world.shard, 2);
+  EXPECT_EQ(program.setting(1).microbatch_count(), 4) << "as many as the first world's ranks";
+  ProgramWalk walk(program);
+  EXPECT_EQ(walk.next()->checkpoint, "a");
+  for (auto const& [setting, anew] :
+       {std::pair(0, false), std::pair(1, true), std::pair(1, false)}) {
+    auto const load = walk.next();
+    EXPECT_EQ(load->kind, Kind::load);
+    EXPECT_EQ(load->checkpoint, "a");
+    EXPECT_EQ(load->setting, setting);
+    EXPECT_EQ(load->sets_anew, anew);
+  }
+}
+
+TEST(ProgramWalk, ALoadKeepsTheOrderAndTypesOfTheOneBefore) {
+  Program const program(with_program(
+      {operation(Save{"a"}),
+       operation(
+           Load{.from = "a", .precision = {.grad = GradType::bf16}, .order = ParamOrder::reversed}),
+       operation(Load{.from = "a"}), operation(Load{.from = "a", .order = ParamOrder::listed})}));
+  ASSERT_EQ(program.setting_count(), 3);
+  EXPECT_EQ(program.setting(1).order, ParamOrder::reversed);
+  EXPECT_EQ(program.setting(2).order, ParamOrder::listed);
+  for (int const setting : {1, 2})
+    EXPECT_EQ(program.setting(setting).precision.grad, GradType::bf16);
+  ProgramWalk walk(program);
+  EXPECT_EQ(walk.next()->checkpoint, "a");
+  EXPECT_TRUE(walk.next()->sets_anew);
+  EXPECT_FALSE(walk.next()->sets_anew);
+  EXPECT_TRUE(walk.next()->sets_anew);
+}
+
+TEST(ProgramWalk, WhatNoSaveBeforeALoadHasMadeIsForeign) {
+  Program const program(with_program({operation(Load{.from = "b"}), operation(Save{"a"}),
+                                      operation(Load{.from = "a"}), operation(Save{"b"}),
+                                      operation(Load{.from = "b"})}));
+  EXPECT_EQ(program.foreign_checkpoints(), std::vector<std::string>{"b"});
+}
+
+TEST(ProgramWalk, AReplayHasWhatWasCapturedLastAndItsBackwardsCount) {
+  Capture const once{.body = {operation(Step{})}};
+  Capture const twice{.body = {operation(Backward{}), operation(Train{1})}};
+  Program const program(with_program(
+      {operation(once), operation(twice), operation(Replay{2}), operation(Backward{})}));
+  ProgramWalk walk(program);
+  EXPECT_EQ(walk.next()->captured.size(), 1U);
+  EXPECT_EQ(walk.next()->captured.size(), 4U);
+  for (std::int64_t const first : {0, 2}) {
+    auto const replay = walk.next();
+    EXPECT_EQ(replay->kind, Kind::replay);
+    EXPECT_EQ(replay->backward_index, first);
+    EXPECT_EQ(backward_count(replay->captured), 2);
+  }
+  EXPECT_EQ(walk.next()->backward_index, 4);
+  EXPECT_FALSE(walk.next());
+}
+
+}  // namespace
+}  // namespace adamant::scenarios

@@ -1,0 +1,35 @@
+// What a scenario asks of an engine by its settings and by each operation for itself, and the
+// refusals of what that engine does not offer: the part of model/support.h that needs no order of
+// operations.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "scenarios/seam/support.h"
+
+namespace adamant::scenarios {
+
+/// The reason to refuse what `scenario` sets, or none.
+std::optional<Refusal> refuse_settings(Scenario const& scenario, Capabilities const& capabilities);
+
+/// The reason to refuse one of its operations, saves and loads apart, or none.
+std::optional<Refusal> refuse_operations(Scenario const& scenario,
+                                         Capabilities const& capabilities);
+
+/// Has every type of the recipe a plain number format? States in fp16 and fp8 carry a scale, and
+/// the rest is quantised: no oracle here computes with them, whatever an engine offers.
+bool is_plain(Precision const& precision);
+
+/// What an engine offers of number formats, for a reader: "param and grad fp32 or bf16, …".
+std::string text_of(std::vector<PrecisionOffer> const& precisions);
+
+/// Is the gradient of some parameter handed over as a copy in another type?
+bool makes_cast_copy(Scenario const& scenario);
+
+/// "replicate: 1", or up to how many.
+std::string replicas(std::int64_t max);
+
+}  // namespace adamant::scenarios

@@ -1,0 +1,243 @@
+#include "scenarios/seam/support.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "real/graph/capture_rule.h"
+#include "scenarios/language/rounding_scale.h"
+#include "scenarios/language/whereabouts.h"
+#include "scenarios/seam/checkpoint_support.h"
+#include "scenarios/seam/gradient_support.h"
+#include "scenarios/seam/settings_support.h"
+
+namespace adamant::scenarios {
+
+namespace {
+
+using MaybeRefusal = std::optional<Refusal>;
+
+MaybeRefusal refuse_scalars(Scenario const& scenario) {
+  for (Param const& param : scenario.params) {
+    if (!param.shape.empty()) continue;
+    return Refusal{
+        .id = "scalar_parameter",
+        .message = "parameter `" + param.name +
+                   "` has the shape [], which has no rows to shard; give it the shape [1]",
+        .line = param.line.value};
+  }
+  return std::nullopt;
+}
+
+MaybeRefusal refuse_duplicate_main(Scenario const& scenario) {
+  for (Param const& param : scenario.params) {
+    if (!duplicates_main(scenario.precision_of(param))) continue;
+    bool const own = param.precision != PrecisionOverride{};
+    return unsupported(
+        "duplicate_main",
+        "parameter `" + param.name +
+            "` would keep two copies of one type, param and main; main: none keeps one",
+        own ? param.line : scenario.places[Place::precision]);
+  }
+  return std::nullopt;
+}
+
+/// What holds between the operations of a program, found by walking it in order: these mistakes no
+/// engine could execute, whatever it supports.
+class Grammar {
+ public:
+  explicit Grammar(Scenario const& scenario)
+      : scenario_(scenario), optimizer_(scenario.optimizer), states_(scenario) {}
+
+  MaybeRefusal walk(std::vector<Operation> const& program, bool captured = false) {
+    for (Operation const& operation : program) {
+      if (auto refusal = visit(operation, captured)) return refusal;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  MaybeRefusal visit(Operation const& operation, bool captured) {
+    Action const& action = operation.action;
+    if (auto const* set = std::get_if<Set>(&action)) optimizer_ = with(optimizer_, set->change);
+    if (states_.with_cpu() && moves_states(action)) {
+      return unsupported("both_offloads",
+                         "offload and reload move states between steps, where a hybrid step keeps "
+                         "those of the CPU's part in host memory for good: one of the two",
+                         operation.line);
+    }
+    if (std::holds_alternative<ReloadStates>(action) && !states_.away()) {
+      return unsupported("reload_resident",
+                         "reload finds all states resident: nothing was offloaded", operation.line);
+    }
+    states_.follow(action);
+    if (std::holds_alternative<ClipNorm>(action) && !optimizer_.clip) {
+      return unsupported("clip_without_norm",
+                         "clip needs a number in optimizer.clip, which is none", operation.line);
+    }
+    if (std::holds_alternative<Replay>(action)) return visit_replay(operation);
+    if (auto const* capture = std::get_if<Capture>(&action)) {
+      return visit_capture(*capture, operation.line, captured);
+    }
+    return std::nullopt;
+  }
+
+  MaybeRefusal visit_replay(Operation const& operation) {
+    if (!captured_) {
+      return unsupported("replay_without_capture", "replay needs a capture before it",
+                         operation.line);
+    }
+    if (captured_clips_ && !optimizer_.clip) {
+      return unsupported("clip_without_norm",
+                         "what is replayed clips, and needs a number in optimizer.clip, which is "
+                         "none",
+                         operation.line);
+    }
+    return std::nullopt;
+  }
+
+  MaybeRefusal visit_capture(Capture const& capture, SourceLine line, bool captured) {
+    if (captured) {
+      return unsupported("nested_capture", "a capture cannot be inside a capture", line);
+    }
+    if (auto refusal = walk(capture.body, true)) return refusal;
+    if (auto refusal = visit_captured(capture)) return refusal;
+    if (!optimizer_.capturable) {
+      return unsupported("capture_not_capturable",
+                         "capture and replay need optimizer.capturable: true", line);
+    }
+    captured_ = true;
+    captured_clips_ =
+        std::any_of(capture.body.begin(), capture.body.end(), [&](Operation const& operation) {
+          return std::holds_alternative<ClipNorm>(operation.action) ||
+                 (std::holds_alternative<Train>(operation.action) && optimizer_.clip);
+        });
+    return refuse_addresses(line);
+  }
+
+  MaybeRefusal visit_captured(Capture const& capture) {
+    for (Operation const& operation : capture.body) {
+      Action const& action = operation.action;
+      bool const gradients =
+          std::holds_alternative<Backward>(action) || std::holds_alternative<Train>(action);
+      bool const recorded = gradients || std::holds_alternative<ClipNorm>(action) ||
+                            std::holds_alternative<Step>(action) ||
+                            std::holds_alternative<ZeroGrad>(action) ||
+                            std::holds_alternative<Check>(action);
+      if (!recorded)
+        return unsupported("captured_operation",
+                           "the operation " + std::string(word_of(action)) +
+                               " cannot be captured; supported in a capture: backward, clip, step, "
+                               "zero_grad, train, check",
+                           operation.line);
+      if (gradients && scenario_.gradients != GradientClass::exact)
+        return unsupported("captured_gradients",
+                           "gradients normal and wild are judged between backward and step, which "
+                           "a replay does not show; supported in a capture: exact",
+                           operation.line);
+      if (gradients && any_scale_rounds(scenario_))
+        return unsupported("captured_gradients",
+                           "gradients times this loss scale round, and are judged between backward "
+                           "and step, which a replay does not show; supported in a capture: powers "
+                           "of two, and dynamic, that the gradients' type has room for",
+                           operation.line);
+    }
+    return std::nullopt;
+  }
+
+  MaybeRefusal refuse_addresses(SourceLine line) {
+    for (ParameterSpec const& spec : parameter_specs(scenario_)) {
+      if (real::can_be_captured(spec.formats, optimizer_.keep_cast_grad)) continue;
+      return unsupported("captured_cast_gradient", real::why_not_captured(spec.name, spec.formats),
+                         line);
+    }
+    return std::nullopt;
+  }
+
+  Scenario const& scenario_;
+  Optimizer optimizer_;
+  Whereabouts states_;
+  bool captured_ = false;
+  bool captured_clips_ = false;
+};
+
+bool has_load(std::vector<Operation> const& program) {
+  return std::any_of(program.begin(), program.end(), [](Operation const& operation) {
+    return std::holds_alternative<Load>(operation.action);
+  });
+}
+
+/// Names that are loaded before the program has saved them.
+std::set<std::string> loaded_from_outside(std::vector<Operation> const& program) {
+  std::set<std::string> saved;
+  std::set<std::string> outside;
+  for (Operation const& operation : program) {
+    if (auto const* save = std::get_if<Save>(&operation.action)) saved.insert(save->checkpoint);
+    auto const* const load = std::get_if<Load>(&operation.action);
+    if (load != nullptr && !saved.contains(load->from)) outside.insert(load->from);
+  }
+  return outside;
+}
+
+/// Whether `train` clips has to be known without running, and what a load brings back is not: it
+/// may be of one of two saves, or of another program.
+MaybeRefusal refuse_clip_after_load(Scenario const& scenario) {
+  bool const clips = scenario.optimizer.clip.has_value();
+  auto const outside = loaded_from_outside(scenario.program);
+  for (Operation const& operation : scenario.program) {
+    auto const* const set = std::get_if<Set>(&operation.action);
+    auto const* const load = std::get_if<Load>(&operation.action);
+    bool const changes =
+        set != nullptr && set->change.clip && set->change.clip->has_value() != clips;
+    if (changes && has_load(scenario.program))
+      return unsupported("clip",
+                         "with a load in the program, supported are a norm from beginning to end, "
+                         "and none",
+                         operation.line);
+    if (load != nullptr && clips && outside.contains(load->from))
+      return unsupported("clip",
+                         "the load may bring another norm, or none; supported: loads of what this "
+                         "program saves, and clip: none",
+                         operation.line);
+  }
+  return std::nullopt;
+}
+
+/// May it stand in the program of a capturable engine?
+bool is_capturable(Action const& action) {
+  return !moves_states(action) && !std::holds_alternative<Save>(action) &&
+         !std::holds_alternative<Load>(action);
+}
+
+MaybeRefusal refuse_capturable_operations(Scenario const& scenario) {
+  if (!scenario.optimizer.capturable) return std::nullopt;
+  for (Operation const& operation : scenario.program)
+    if (!is_capturable(operation.action))
+      return unsupported("capturable",
+                         "offload, reload, save and load are supported without capturable",
+                         operation.line);
+  return std::nullopt;
+}
+
+}  // namespace
+
+Refusal unsupported(std::string_view detail, std::string message, SourceLine line) {
+  return {.id = "unsupported." + std::string(detail),
+          .message = std::move(message),
+          .line = line.value};
+}
+
+std::optional<Refusal> refuse(Scenario const& scenario, Capabilities const& capabilities) {
+  if (auto refusal = refuse_scalars(scenario)) return refusal;
+  if (auto refusal = refuse_duplicate_main(scenario)) return refusal;
+  if (auto refusal = Grammar(scenario).walk(scenario.program)) return refusal;
+  if (auto refusal = refuse_settings(scenario, capabilities)) return refusal;
+  if (auto refusal = refuse_operations(scenario, capabilities)) return refusal;
+  if (auto refusal = refuse_capturable_operations(scenario)) return refusal;
+  if (auto refusal = refuse_clip_after_load(scenario)) return refusal;
+  if (auto refusal = refuse_checkpoints(scenario, capabilities)) return refusal;
+  return refuse_gradient_use(scenario, capabilities);
+}
+
+}  // namespace adamant::scenarios

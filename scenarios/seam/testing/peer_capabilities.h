@@ -1,0 +1,79 @@
+// Capabilities of engines outside the process, made up for tests: one that does nearly all that
+// PyTorch does, and one that does little.
+#pragma once
+
+#include "scenarios/seam/capabilities.h"
+
+namespace adamant::scenarios {
+
+inline PrecisionOffer plain_recipe(ParamType param, std::vector<GradType> grad, MainType main,
+                                   StateType moments) {
+  return {.param = {param},
+          .grad = std::move(grad),
+          .main = {main},
+          .exp_avg = {moments},
+          .exp_avg_sq = {moments}};
+}
+
+inline Capabilities capable_peer() {
+  Capabilities peer;
+  peer.engine = "capable";
+  peer.arithmetic = Arithmetic::torch;
+  peer.layouts = {Layout::fsdp2};
+  peer.ranks_max = 8;
+  peer.replicate_max = 4;
+  peer.precisions = {
+      plain_recipe(ParamType::fp32, {GradType::fp32, GradType::bf16}, MainType::none,
+                   StateType::fp32),
+      plain_recipe(ParamType::bf16, {GradType::fp32, GradType::bf16}, MainType::fp32,
+                   StateType::fp32),
+      plain_recipe(ParamType::fp16, {GradType::fp32, GradType::fp16}, MainType::fp32,
+                   StateType::fp32),
+      plain_recipe(ParamType::bf16, {GradType::bf16}, MainType::none, StateType::bf16)};
+  peer.precisions.push_back(
+      plain_recipe(ParamType::fp16, {GradType::fp16}, MainType::none, StateType::fp32));
+  peer.precisions.back().loss_scale = {LossScale::Kind::none};
+  peer.load_precisions.emplace();
+  peer.gradient_type = GradientType::param;
+  peer.optimizers = {AdamMode::adamw, AdamMode::adam};
+  peer.step_counters = {StepCounter::parameter};
+  peer.bias_correction = {true};
+  peer.clip = true;
+  peer.loss_scale = {LossScale::Kind::none, LossScale::Kind::fixed, LossScale::Kind::dynamic};
+  peer.unscales_in_place = true;
+  peer.set = {Settable::lr,           Settable::betas, Settable::eps,
+              Settable::weight_decay, Settable::clip,  Settable::loss_scale};
+  peer.gradients = {GradientClass::exact, GradientClass::normal, GradientClass::wild};
+  peer.zero_grad = {ZeroGradKind::none, ZeroGradKind::zeros};
+  peer.save = true;
+  peer.load = true;
+  peer.loads_in_any_order = true;
+  peer.can_crash = true;
+  peer.detects_damage = {Fault::Then::truncate, Fault::Then::remove_file};
+  peer.isolated = true;
+  peer.options = {{"implementation", {"single", "foreach", "fused"}},
+                  {"async_save", {"false", "true"}}};
+  return peer;
+}
+
+inline Capabilities modest_peer() {
+  Capabilities peer;
+  peer.engine = "modest";
+  peer.arithmetic = Arithmetic::interval;
+  peer.layouts = {Layout::fsdp2};
+  peer.ranks_max = 2;
+  peer.empty_tensors = false;
+  peer.precisions = {
+      plain_recipe(ParamType::fp32, {GradType::fp32}, MainType::none, StateType::fp32)};
+  peer.optimizers = {AdamMode::adam};
+  peer.step_counters = {StepCounter::group};
+  peer.bias_correction = {true};
+  peer.loss_scale = {LossScale::Kind::none};
+  peer.set = {Settable::lr};
+  peer.gradients = {GradientClass::normal};
+  peer.zero_grad = {ZeroGradKind::none};
+  peer.isolated = true;
+  return peer;
+}
+
+}  // namespace adamant::scenarios

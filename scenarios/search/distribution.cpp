@@ -1,0 +1,100 @@
+#include "scenarios/search/distribution.h"
+
+#include <fmt/format.h>
+
+#include <functional>
+#include <vector>
+
+#include "scenarios/search/generate/exclusive.h"
+
+namespace adamant::scenarios {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t missing_shown_max = 6;
+
+void for_each_feature(FeatureSet const& lacking, std::function<void(Feature)> const& visit) {
+  for (std::size_t f = 0; f < feature_count; ++f)
+    if (!lacking.test(f)) visit(static_cast<Feature>(f));
+}
+
+void for_each_pair(FeatureSet const& lacking, std::function<void(Feature, Feature)> const& visit) {
+  for_each_feature(lacking, [&](Feature a) {
+    for_each_feature(lacking, [&](Feature b) {
+      if (a < b) visit(a, b);
+    });
+  });
+}
+
+void for_each_possible_pair(FeatureSet const& lacking,
+                            std::function<void(Feature, Feature)> const& visit) {
+  for_each_pair(lacking, [&](Feature a, Feature b) {
+    if (compatible(a, b)) visit(a, b);
+  });
+}
+
+std::string name_of_pair(Feature a, Feature b) {
+  return fmt::format("{}, {}", label_of(a), label_of(b));
+}
+
+std::string shares(Distribution const& seen, FeatureSet const& lacking) {
+  std::string text;
+  for_each_feature(lacking, [&](Feature feature) {
+    double const share =
+        100.0 * static_cast<double>(seen.count(feature)) / static_cast<double>(seen.cases());
+    text += fmt::format("{:6.2f}% {}\n", share, label_of(feature));
+  });
+  return text;
+}
+
+std::string pairs(Distribution const& seen, FeatureSet const& lacking) {
+  std::size_t possible = 0;
+  std::vector<std::string> missing;
+  for_each_possible_pair(lacking, [&](Feature a, Feature b) {
+    ++possible;
+    if (seen.count(a, b) == 0)
+      missing.push_back(fmt::format("{} with {}", label_of(a), label_of(b)));
+  });
+  std::string text = fmt::format("{} of {} pairs of features that can occur together did\n",
+                                 possible - missing.size(), possible);
+  if (missing.size() > missing_shown_max) {
+    std::size_t const more = missing.size() - missing_shown_max;
+    missing.resize(missing_shown_max);
+    missing.push_back(fmt::format("{} more", more));
+  }
+  if (!missing.empty()) text += fmt::format("not yet: {}\n", fmt::join(missing, "; "));
+  return text;
+}
+
+}  // namespace
+
+std::string describe(Distribution const& seen, FeatureSet const& lacking) {
+  return shares(seen, lacking) + pairs(seen, lacking);
+}
+
+Json features_json(Distribution const& seen, FeatureSet const& lacking) {
+  Json json = Json::object();
+  for_each_feature(lacking, [&](Feature feature) {
+    json[std::string(label_of(feature))] = seen.count(feature);
+  });
+  return json;
+}
+
+Json pairs_json(Distribution const& seen, FeatureSet const& lacking) {
+  Json json = Json::object();
+  for_each_possible_pair(
+      lacking, [&](Feature a, Feature b) { json[name_of_pair(a, b)] = seen.count(a, b); });
+  return json;
+}
+
+Json exclusive_json(FeatureSet const& lacking) {
+  Json json = Json::object();
+  for_each_pair(lacking, [&](Feature a, Feature b) {
+    if (!compatible(a, b)) json[name_of_pair(a, b)] = why_exclusive(a, b);
+  });
+  return json;
+}
+
+}  // namespace adamant::scenarios

@@ -1,0 +1,25 @@
+// What a search has seen, for people and as JSON: how often each feature and each pair of features
+// was in a case, and which pairs are still missing.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <string>
+
+#include "scenarios/search/generate/features.h"
+
+namespace adamant::scenarios {
+
+/// Each feature's share, a line each, then the pairs: how many can occur, how many did, and the
+/// first that did not. Features in `lacking` are none of the engine that was searched
+/// (generate/offers.h), and are not spoken of. REQUIRES: seen.cases() > 0.
+std::string describe(Distribution const& seen, FeatureSet const& lacking);
+
+/// Cases with each feature, by label.
+nlohmann::ordered_json features_json(Distribution const& seen, FeatureSet const& lacking);
+/// Cases with both features of each pair that can occur, by "label, label".
+nlohmann::ordered_json pairs_json(Distribution const& seen, FeatureSet const& lacking);
+/// Why each of the other pairs cannot.
+nlohmann::ordered_json exclusive_json(FeatureSet const& lacking);
+
+}  // namespace adamant::scenarios

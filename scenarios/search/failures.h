@@ -1,0 +1,48 @@
+// What a search found: of the failures that look alike, the first case with each set of
+// ingredients. Reducing them, and telling which are one defect, is cli/findings.h.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "scenarios/language/scenario.h"
+#include "scenarios/report/text.h"
+
+namespace adamant::scenarios {
+
+/// What failures look alike by: the law with the kind of tensor and what is said of it, or the two
+/// conflicting operations; a reason of refusal; how a process died. The laws about checkpoints are
+/// one here: a load gets something wrong by one of them or another, as its faults have it.
+std::string signature_of(RunResult const& result);
+
+/// What of a scenario one defect needs and another does not: the options of its engine, its kinds
+/// of faults, in words.
+std::set<std::string> ingredients_of(Scenario const& scenario);
+
+struct Failure {
+  std::uint64_t case_index = 0;
+  RunResult result;
+  std::set<std::string> ingredients = {};  // of its case
+};
+
+/// The failures of a search, those with the fewest ingredients first and in the order of their
+/// cases then, whatever the order in which they came.
+class Failures {
+ public:
+  void add(Failure failure);
+  std::vector<Failure> take() const;
+  bool empty() const { return first_.empty(); }
+  std::size_t size() const { return first_.size(); }
+
+ private:
+  std::map<std::pair<std::string, std::set<std::string>>, Failure> first_;  // and ingredients
+};
+
+/// `scenario` as it ran: with the seed, the engine and the recorded choices of `result`.
+Scenario make_replay(Scenario scenario, RunResult const& result);
+
+}  // namespace adamant::scenarios

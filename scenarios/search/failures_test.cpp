@@ -1,0 +1,97 @@
+#include "scenarios/search/failures.h"
+
+#include <gtest/gtest.h>
+
+#include "scenarios/search/generate/generate.h"
+
+namespace adamant::scenarios {
+namespace {
+
+RunResult violated(std::string law, std::string tensor = "") {
+  RunResult result;
+  result.outcome = Outcome::violated;
+  result.engine = "sim";
+  result.seed = 3;
+  result.choices = {1, 2};
+  ViolationReport violation;
+  violation.law = std::move(law);
+  violation.tensor = std::move(tensor);
+  result.violations.push_back(violation);
+  return result;
+}
+
+RunResult died(std::string reason) {
+  RunResult result;
+  result.outcome = Outcome::error;
+  result.reason = std::move(reason);
+  return result;
+}
+
+TEST(Failures, TheSameDefectInAnotherTensorIsOne) {
+  Failures failures;
+  failures.add({9, violated("values.bitwise", "p0/exp_avg")});
+  failures.add({4, violated("values.bitwise", "p1/exp_avg")});
+  failures.add({5, violated("values.bitwise", "p1")});
+  failures.add({6, violated("order.race")});
+  failures.add({7, died("killed by signal 6 (Aborted)")});
+  auto const found = failures.take();
+  ASSERT_EQ(found.size(), 4U);
+  EXPECT_EQ(found[0].case_index, 4U);
+  EXPECT_EQ(found[1].case_index, 5U);
+  EXPECT_EQ(found[2].case_index, 6U);
+  EXPECT_EQ(found[3].case_index, 7U);
+}
+
+TEST(Failures, TheSameRaceOnAnotherNumberOfBytesIsOne) {
+  Failures failures;
+  for (char const* const operation : {"ncclAllGather of 16 bytes", "ncclAllGather of 24 bytes"}) {
+    RunResult race = violated("order.race");
+    race.violations[0].accesses.push_back({.rank = 0,
+                                           .stream = "comm",
+                                           .operation = operation,
+                                           .kind = "read",
+                                           .buffer = "w",
+                                           .begin = 0,
+                                           .end = 16});
+    failures.add({0, race});
+  }
+  EXPECT_EQ(failures.size(), 1U);
+}
+
+TEST(Failures, AreKeptForEachSetOfIngredientsTheFewestFirst) {
+  Failures failures;
+  failures.add({3, violated("checkpoint.roundtrip"), {"state_dict=plain"}});
+  failures.add({2, violated("checkpoint.atomic"), {"state_dict=plain"}});
+  failures.add({4, violated("checkpoint.roundtrip")});
+  auto const found = failures.take();
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[0].case_index, 4U);
+  EXPECT_EQ(found[1].case_index, 2U);
+}
+
+TEST(Failures, HaveOptionsAndKindsOfFaultsForIngredients) {
+  Scenario scenario = generate_scenario(1, 1);
+  scenario.engine.options = {{"format", "dcp"}};
+  scenario.faults = {{.at = Fault::Where::save, .then = Fault::Then::crash}};
+  EXPECT_EQ(ingredients_of(scenario), (std::set<std::string>{"crash", "format=dcp"}));
+}
+
+TEST(Failures, ARaceIsWhatARunFailedBy) {
+  RunResult found = violated("access.bounds");
+  found.violations.push_back(violated("order.race").violations.front());
+  EXPECT_EQ(signature_of(found), signature_of(violated("order.race")));
+}
+
+TEST(Failures, AReplayHasTheRecordedSchedule) {
+  Scenario scenario = generate_scenario(1, 1);
+  scenario.schedule = {.strategy = Schedule::Strategy::random,
+                       .seed = 1,
+                       .depth = std::nullopt,
+                       .choices = std::nullopt};
+  Scenario const race = make_replay(scenario, violated("order.race"));
+  EXPECT_EQ(race.seed, 3U);
+  EXPECT_EQ(race.schedule.choices, (std::vector<std::uint32_t>{1, 2}));
+}
+
+}  // namespace
+}  // namespace adamant::scenarios

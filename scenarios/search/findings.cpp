@@ -1,0 +1,132 @@
+#include "scenarios/search/findings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <system_error>
+#include <utility>
+
+#include "real/bug_table.h"
+#include "scenarios/language/yaml/write.h"
+#include "scenarios/report/output_file.h"
+#include "scenarios/search/minimize/document.h"
+#include "scenarios/search/minimize/weight.h"
+
+namespace adamant::scenarios {
+
+namespace {
+
+constexpr char const* not_minimised = "not minimised";
+
+Finding as_found(Failure const& failure, Scenario scenario, std::string note) {
+  Finding finding{.case_index = failure.case_index,
+                  .scenario = {},
+                  .result = failure.result,
+                  .symptom = symptom_of(failure.result, scenario.expect).value_or(Symptom{})};
+  finding.scenario = expecting(make_replay(std::move(scenario), failure.result), finding.symptom);
+  finding.result.name = finding.scenario.name;
+  finding.result.notes.push_back(std::move(note));
+  return finding;
+}
+
+/// Where a catalogued bug is switched on: is this what it is catalogued for?
+bool breaks_law_of_its_bug(Finding const& finding) {
+  auto const bugs = real::all_bugs();
+  return std::any_of(bugs.begin(), bugs.end(), [&](real::BugInfo const& bug) {
+    return finding.scenario.bug == bug.id && finding.symptom.id == bug.law;
+  });
+}
+
+/// A run that is known to take as long as runs may would be tried hundreds of times.
+bool is_worth_reducing(RunResult const& result) {
+  return result.reason.find("no answer within") == std::string::npos;
+}
+
+/// A failure that has been reduced, and what its smallest scenario still needs.
+struct Explained {
+  std::string signature;
+  std::set<std::string> ingredients;
+
+  bool covers(Failure const& failure) const {
+    auto const& has = failure.ingredients;
+    return signature == signature_of(failure.result) &&
+           std::includes(has.begin(), has.end(), ingredients.begin(), ingredients.end());
+  }
+};
+
+std::string text_of(std::filesystem::path const& path) {
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+}  // namespace
+
+Finding finding_of(Reduction reduction, std::uint64_t case_index) {
+  return {.case_index = case_index,
+          .scenario = std::move(reduction.scenario),
+          .result = std::move(reduction.result),
+          .symptom = std::move(reduction.symptom),
+          .runs = reduction.runs};
+}
+
+Finding reduce_found(Failure const& failure, Scenario const& scenario,
+                     ReduceOptions const& options) {
+  if (!is_worth_reducing(failure.result)) return as_found(failure, scenario, not_minimised);
+  try {
+    Reduction reduction = reduce(scenario, options);
+    if (reduction.end == Reduction::End::interrupted)
+      return as_found(failure, scenario, not_minimised);
+    if (reduction.end != Reduction::End::minimized)
+      return as_found(failure, scenario, "not minimised: it is not seen in each process alike");
+    return finding_of(std::move(reduction), failure.case_index);
+  } catch (MachineLacks const& error) {
+    return as_found(failure, scenario, not_minimised);
+  }
+}
+
+std::vector<Finding> reduce_all(std::vector<Failure> const& failures,
+                                std::function<Scenario(std::uint64_t)> const& scenario_of,
+                                ReduceOptions const& options) {
+  std::vector<Finding> findings;
+  std::vector<Explained> explained;
+  std::set<std::string> known;
+  for (Failure const& failure : failures) {
+    if (std::any_of(explained.begin(), explained.end(),
+                    [&](Explained const& other) { return other.covers(failure); }))
+      continue;
+    Finding finding = reduce_found(failure, scenario_of(failure.case_index), options);
+    if (finding.runs > 0)
+      explained.push_back({signature_of(failure.result), ingredients_of(finding.scenario)});
+    if (known.insert(write_scenario(finding.scenario)).second)
+      findings.push_back(std::move(finding));
+  }
+  auto const rank = [](Finding const& f) {
+    return std::pair(!breaks_law_of_its_bug(f), weight_of(f.scenario));
+  };
+  std::stable_sort(findings.begin(), findings.end(),
+                   [&](Finding const& a, Finding const& b) { return rank(a) < rank(b); });
+  return findings;
+}
+
+std::filesystem::path write_finding(std::filesystem::path const& directory,
+                                    Finding const& finding) {
+  std::error_code error;
+  std::filesystem::create_directories(directory, error);
+  if (error) throw CannotWrite(directory.string() + ": cannot be made: " + error.message());
+  std::string const stem = stem_of(finding.scenario, finding.symptom);
+  for (int number = 1;; ++number) {
+    std::string const name = number == 1 ? stem + ".yaml" : fmt::format("{}-{}.yaml", stem, number);
+    auto const path = directory / name;
+    std::string const text =
+        write_document(finding.scenario, finding.result, finding.symptom, name);
+    if (std::filesystem::exists(path) && text_of(path) != text) continue;
+    write_whole(path, text);
+    return path;
+  }
+}
+
+}  // namespace adamant::scenarios

@@ -1,0 +1,48 @@
+// What a search found, reduced: failures in, small scenarios out, one for each defect that
+// reduction can tell apart. Used by `fuzz`, and by whoever else searches.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "scenarios/search/failures.h"
+#include "scenarios/search/reduction.h"
+
+namespace adamant::scenarios {
+
+/// One defect: a scenario that expects it, and its run.
+struct Finding {
+  std::uint64_t case_index = 0;  // of the search
+  Scenario scenario;
+  RunResult result;
+  Symptom symptom;
+  std::uint64_t runs = 0;  // that reducing it took; 0: it was not reduced
+};
+
+/// REQUIRES: reduction.end is `minimized`.
+Finding finding_of(Reduction reduction, std::uint64_t case_index);
+
+/// The scenario of what a search found, reduced: `scenario` expects the law that is to be kept.
+/// What cannot be reduced stays as it was found, with a note: a process that answers too late, what
+/// this machine lacks, a failure that a process of its own does not show.
+Finding reduce_found(Failure const& failure, Scenario const& scenario,
+                     ReduceOptions const& options);
+
+/// Reduces failures from the scenarios that `scenario_of` gives for their cases; the lightest
+/// result comes first. Failures that become the same scenario are one finding. One that looks like
+/// another which has been reduced is not reduced itself, unless it happened without an engine's
+/// option that the smallest scenario of the other still has: then it is another defect.
+std::vector<Finding> reduce_all(std::vector<Failure> const& failures,
+                                std::function<Scenario(std::uint64_t)> const& scenario_of,
+                                ReduceOptions const& options);
+
+/// Writes `<bug or law>.yaml`, or `<bug or law>-2.yaml`, … where another scenario has the name
+/// already. Makes the directory.
+///
+/// Errors: CannotWrite.
+std::filesystem::path write_finding(std::filesystem::path const& directory, Finding const& finding);
+
+}  // namespace adamant::scenarios

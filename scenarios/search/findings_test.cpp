@@ -1,0 +1,103 @@
+#include "scenarios/search/findings.h"
+
+#include <gtest/gtest.h>
+
+#include "scenarios/language/yaml/load.h"
+#include "scenarios/report/output_file.h"
+#include "scenarios/runner/testing/small_scenario.h"
+#include "scenarios/search/minimize/document.h"
+
+namespace adamant::scenarios {
+namespace {
+
+RunResult violated(std::string law) {
+  RunResult result;
+  result.outcome = Outcome::violated;
+  result.engine = "sim";
+  result.violations.emplace_back().law = std::move(law);
+  return result;
+}
+
+Finding finding(std::string const& law, std::uint64_t seed) {
+  Symptom const symptom{.id = law};
+  Scenario scenario = expecting(small_scenario(), symptom);
+  scenario.seed = seed;
+  return {.case_index = 0, .scenario = scenario, .result = violated(law), .symptom = symptom};
+}
+
+TEST(Findings, OfOneLawHaveNumberedFiles) {
+  auto const folder = std::filesystem::path(testing::TempDir()) / "adamant_findings_numbered";
+  std::filesystem::remove_all(folder);
+  Finding const first = finding("order.race", 1);
+  Finding const second = finding("order.race", 2);
+  EXPECT_EQ(write_finding(folder, first), folder / "order.race.yaml");
+  EXPECT_EQ(write_finding(folder, second), folder / "order.race-2.yaml");
+  EXPECT_EQ(write_finding(folder, first), folder / "order.race.yaml");
+  EXPECT_EQ(load_scenario_file(folder / "order.race-2.yaml"), second.scenario);
+  std::filesystem::remove_all(folder);
+}
+
+TEST(Findings, AnImpossibleDirectoryIsSaid) {
+  EXPECT_THROW(write_finding("/dev/null/out", finding("order.race", 1)), CannotWrite);
+}
+
+TEST(Findings, WhatDoesNotFailAgainStaysAsItWasFound) {
+  Failure const failure{.case_index = 4, .result = violated("order.race")};
+  Finding const kept = reduce_found(failure, small_scenario(), {});
+  EXPECT_EQ(kept.case_index, 4U);
+  EXPECT_EQ(kept.scenario.program, small_scenario().program);
+  EXPECT_EQ(kept.scenario.expect.id, "order.race");
+  ASSERT_EQ(kept.result.notes.size(), 1U);
+  EXPECT_EQ(kept.result.notes[0].rfind("not minimised", 0), 0U) << kept.result.notes[0];
+}
+
+TEST(Findings, ThatReduceToOneScenarioAreOne) {
+  Scenario scenario = small_scenario();
+  scenario.bug = "mean_not_divided";
+  std::vector<Failure> const failures{{.case_index = 1, .result = violated("values.bitwise")},
+                                      {.case_index = 2, .result = violated("values.bitwise")}};
+  auto const findings = reduce_all(failures,
+                                   [&](std::uint64_t index) {
+                                     scenario.seed = index;
+                                     return scenario;
+                                   },
+                                   {});
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_EQ(findings[0].case_index, 1U);
+  EXPECT_EQ(findings[0].scenario.params.size(), 1U);
+}
+
+TEST(Findings, AFailureThatWasNotReducedExplainsNothing) {
+  std::vector<Failure> const alike{{1, violated("values.bitwise")},
+                                   {2, violated("values.bitwise")}};
+  auto const findings = reduce_all(alike,
+                                   [&](std::uint64_t index) {
+                                     Scenario scenario = small_scenario();
+                                     if (index == 2) scenario.bug = "mean_not_divided";
+                                     return scenario;
+                                   },
+                                   {});
+  ASSERT_EQ(findings.size(), 2U);
+  EXPECT_EQ(findings[0].runs == 0, findings[1].runs > 0);
+}
+
+TEST(Findings, AFailureWithoutAnIngredientThatAnotherNeedsIsAnother) {
+  std::vector<Failure> const alike{{1, violated("values.bitwise"), {"format=dcp"}},
+                                   {2, violated("values.bitwise")},
+                                   {3, violated("values.bitwise"), {"format=dcp"}}};
+  std::vector<std::uint64_t> reduced;
+  auto const findings = reduce_all(alike,
+                                   [&](std::uint64_t index) {
+                                     reduced.push_back(index);
+                                     Scenario scenario = small_scenario();
+                                     if (index == 1) scenario.engine.options = {{"format", "dcp"}};
+                                     if (index != 1) scenario.bug = "mean_not_divided";
+                                     return scenario;
+                                   },
+                                   {});
+  EXPECT_EQ(reduced, (std::vector<std::uint64_t>{1, 2})) << "the second explains the third";
+  EXPECT_EQ(findings.size(), 2U);
+}
+
+}  // namespace
+}  // namespace adamant::scenarios

@@ -1,0 +1,112 @@
+#include "scenarios/search/generate/fault.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "scenarios/search/generate/offers.h"
+
+namespace adamant::scenarios {
+
+namespace {
+
+/// Does every load find something whole when save number `crashing` crashes? What comes between it
+/// and the next load is skipped then.
+bool survives(Scenario const& scenario, std::int64_t crashing) {
+  std::set<std::string> there;
+  std::int64_t saves = 0;
+  bool skipping = false;
+  for (Operation const& operation : scenario.program) {
+    if (auto const* save = std::get_if<Save>(&operation.action); save != nullptr && !skipping) {
+      skipping = ++saves == crashing;
+      if (!skipping) there.insert(save->checkpoint);
+    }
+    if (auto const* load = std::get_if<Load>(&operation.action)) {
+      if (!there.contains(load->from)) return false;
+      skipping = false;
+    }
+  }
+  return saves >= crashing;
+}
+
+/// Numbers of saves at which a crash is no reason for a refusal, from 1.
+std::vector<std::int64_t> saves_that_may_crash(Scenario const& scenario) {
+  std::vector<std::int64_t> numbers;
+  std::int64_t const saves = std::count_if(
+      scenario.program.begin(), scenario.program.end(),
+      [](Operation const& operation) { return std::holds_alternative<Save>(operation.action); });
+  for (std::int64_t nth = 1; nth <= saves; ++nth)
+    if (survives(scenario, nth)) numbers.push_back(nth);
+  return numbers;
+}
+
+class FaultDrawing {
+ public:
+  FaultDrawing(Drawing& draws, Scenario& scenario) : draws_(draws), scenario_(scenario) {}
+
+  void make() {
+    auto const saves = saves_that_may_crash(scenario_);
+    std::int64_t const loads = std::count_if(
+        scenario_.program.begin(), scenario_.program.end(),
+        [](Operation const& operation) { return std::holds_alternative<Load>(operation.action); });
+    if (has_elements() && draws_.feature(Feature::out_of_memory, 4)) return make_out_of_memory();
+    // In the simulator few cases have files at all.
+    bool const often = !draws_.able().isolated;
+    if (!saves.empty() && draws_.feature(Feature::crash, often ? 40 : 15)) return make_crash(saves);
+    if (loads > 0 && draws_.feature(Feature::damage, often ? 60 : 25)) make_damage(loads);
+  }
+
+ private:
+  bool has_elements() const {
+    return std::any_of(scenario_.params.begin(), scenario_.params.end(), [](Param const& param) {
+      return std::find(param.shape.begin(), param.shape.end(), 0) == param.shape.end();
+    });
+  }
+
+  /// The first call is the model's; any engine asks for its parameters and, twice, for the table of
+  /// a step.
+  void make_out_of_memory() {
+    Fault fault{.at = Fault::Where::malloc, .then = Fault::Then::out_of_memory};
+    fault.nth = draws_.between(2, 4);
+    fault.rank = draws_.below(scenario_.world.rank_count());
+    scenario_.faults.push_back(fault);
+    scenario_.expect = {.kind = Expectation::Kind::refused, .id = "out_of_memory"};
+  }
+
+  void make_crash(std::vector<std::int64_t> const& saves) {
+    Fault fault{.at = Fault::Where::save, .then = Fault::Then::crash};
+    fault.nth = saves[static_cast<std::size_t>(draws_.below(std::ssize(saves)))];
+    fault.rank = draws_.below(scenario_.world.rank_count());
+    fault.after_bytes = draws_.able().isolated ? draws_.below(file_operations) : draw_bytes();
+    scenario_.faults.push_back(fault);
+  }
+
+  std::int64_t draw_bytes() {
+    bool const early = draws_.chance(30);
+    return draws_.below(early ? 64 : 6000);
+  }
+
+  void make_damage(std::int64_t loads) {
+    Fault fault{.at = Fault::Where::load, .then = draws_.one_of(damage_kinds(draws_.able()))};
+    fault.nth = draws_.between(1, loads);
+    fault.file = draws_.below(10);
+    if (fault.then != Fault::Then::remove_file) fault.byte = draws_.below(5000);
+    scenario_.faults.push_back(fault);
+    scenario_.expect = {.kind = Expectation::Kind::refused, .id = "damaged_checkpoint"};
+  }
+
+  // What a rank of a process of its own does is counted, not what it writes.
+  static constexpr std::int64_t file_operations = 25;
+
+  Drawing& draws_;
+  Scenario& scenario_;
+};
+
+}  // namespace
+
+void draw_fault(Drawing& draws, Scenario& scenario) {
+  FaultDrawing(draws, scenario).make();
+}
+
+}  // namespace adamant::scenarios

@@ -1,0 +1,28 @@
+#include "scenarios/search/generate/generate.h"
+
+#include "scenarios/search/generate/drawing.h"
+#include "scenarios/search/generate/fault.h"
+#include "scenarios/search/generate/program.h"
+#include "scenarios/search/generate/settings.h"
+
+namespace adamant::scenarios {
+
+// Part by part, in a fixed order of draws.
+Scenario generate_scenario(std::uint64_t seed, std::uint64_t index,
+                           GenerateOptions const& options) {
+  Drawing draws(seed, index, options);
+  Scenario scenario;
+  scenario.name = "generated";
+  scenario.seed = draws.bits() >> 32;
+  SettingsDrawing settings(draws, scenario);
+  ProgramDrawing program(draws, settings, scenario);
+  settings.make_before_program();
+  program.make();
+  settings.make_after_program();
+  // What was captured before its formats were known needs a gradient that stays.
+  if (program.lost_captures()) scenario.optimizer.keep_cast_grad = true;
+  if (options.faults) draw_fault(draws, scenario);
+  return scenario;
+}
+
+}  // namespace adamant::scenarios

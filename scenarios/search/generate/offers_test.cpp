@@ -1,0 +1,63 @@
+#include "scenarios/search/generate/offers.h"
+
+#include <gtest/gtest.h>
+
+#include "scenarios/seam/testing/peer_capabilities.h"
+
+namespace adamant::scenarios {
+namespace {
+
+TEST(Lacking, InTheSimulatorIsWhatOtherEnginesBring) {
+  EXPECT_EQ(lacking(capabilities_of_simulation()),
+            set_of(Feature::replicated) | set_of(Feature::load_with_other_precision) |
+                set_of(Feature::load_reversed) | set_of(Feature::engine_option));
+}
+
+TEST(Lacking, FollowsWhatIsOffered) {
+  FeatureSet const capable = lacking(capable_peer());
+  for (Feature const feature :
+       {Feature::replicated, Feature::load_reversed, Feature::load_with_other_precision,
+        Feature::engine_option, Feature::crash, Feature::damage, Feature::weights_fp16,
+        Feature::moments_bf16, Feature::counter_per_parameter})
+    EXPECT_FALSE(has(capable, feature)) << label_of(feature);
+  for (Feature const feature : {Feature::own_precision, Feature::capture, Feature::hybrid,
+                                Feature::cast_copy, Feature::schedule_pct, Feature::out_of_memory,
+                                Feature::no_bias_correction, Feature::load_with_other_offload})
+    EXPECT_TRUE(has(capable, feature)) << label_of(feature);
+  FeatureSet const modest = lacking(modest_peer());
+  for (Feature const feature :
+       {Feature::more_than_four_ranks, Feature::empty_tensor, Feature::save, Feature::load,
+        Feature::load_on_other_world, Feature::crash, Feature::clip, Feature::gradients_wild,
+        Feature::zero_grad_keeps, Feature::loss_scale_rounds, Feature::engine_option})
+    EXPECT_TRUE(has(modest, feature)) << label_of(feature);
+  for (Feature const feature : {Feature::adam_l2, Feature::set, Feature::train})
+    EXPECT_FALSE(has(modest, feature)) << label_of(feature);
+}
+
+TEST(Recipes, AreEachThereOnceAndNeverTwoCopiesOfOneType) {
+  auto const all = recipes(capable_peer().precisions);
+  EXPECT_EQ(all.size(), 8U);
+  EXPECT_EQ(all.front(), Precision{});
+  auto twice = capable_peer().precisions;
+  twice.insert(twice.end(), twice.begin(), twice.end());
+  EXPECT_EQ(recipes(twice), all);
+  EXPECT_EQ(recipes(capabilities_of_simulation().precisions).size(), (6U - 1U) * 3U * 4U);
+}
+
+TEST(Recipes, OfLoadsAreThoseOfWorldsAndMore) {
+  EXPECT_TRUE(load_recipes(capabilities_of_simulation()).empty());
+  Capabilities peer = capable_peer();
+  EXPECT_EQ(load_recipes(peer), recipes(peer.precisions));
+  peer.load_precisions = {
+      plain_recipe(ParamType::bf16, {GradType::bf16}, MainType::none, StateType::fp32)};
+  EXPECT_EQ(load_recipes(peer).size(), 9U);
+}
+
+TEST(DamageKinds, AreThoseThatTheEnginePromisesToNotice) {
+  EXPECT_EQ(damage_kinds(capable_peer()),
+            (std::vector{Fault::Then::truncate, Fault::Then::remove_file}));
+  EXPECT_TRUE(damage_kinds(modest_peer()).empty());
+}
+
+}  // namespace
+}  // namespace adamant::scenarios

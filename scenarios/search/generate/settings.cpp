@@ -1,0 +1,332 @@
+#include "scenarios/search/generate/settings.h"
+
+#include <algorithm>
+
+#include "scenarios/language/rounding_scale.h"
+#include "scenarios/search/generate/offers.h"
+
+namespace adamant::scenarios {
+
+namespace {
+
+constexpr std::array prime_rows{2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 61, 97};
+constexpr std::array extreme_betas{0.0F, 0.5F, 0.99999F, 0.99999994F};
+constexpr std::array extreme_epsilons{0.0F, 1e-30F, 0.1F, 1.0F};
+constexpr std::array extreme_rates{0.0F, 1e-30F, 1.0F, 1e10F};
+constexpr std::array extreme_decays{0.0F, 1.0F, 100.0F};
+constexpr std::array norms{1e-30F, 1e-3F, 0.3F, 60.1F, 1e6F};
+constexpr std::array exact_scales{0.5F, 1.0F, 8.0F, 256.0F};  // also of fp16 gradients
+constexpr std::array rounding_scales{0.1F, 3.0F, 1000.0F, 1e30F};
+constexpr std::array usual_rates{1e-3F, 3e-4F, 1e-2F};
+
+/// The only choice where there is one.
+void keep_to_offers(Optimizer& optimizer, Capabilities const& able) {
+  if (!offers(able.optimizers, optimizer.adam.mode)) optimizer.adam.mode = able.optimizers.front();
+  if (!offers(able.step_counters, optimizer.step_counter))
+    optimizer.step_counter = able.step_counters.front();
+  if (!offers(able.bias_correction, optimizer.adam.bias_correction))
+    optimizer.adam.bias_correction = able.bias_correction.front();
+}
+
+}  // namespace
+
+void SettingsDrawing::make_before_program() {
+  make_world();
+  make_params();
+  make_groups();
+  make_optimizer();
+  make_gradients();
+  make_offload();
+  if (!draws_.able().own_precision) make_offered_precision();
+  make_engine_options();
+}
+
+void SettingsDrawing::make_after_program() {
+  make_schedule();
+  if (!draws_.able().own_precision) return;
+  make_precision();
+  if (!may_round()) widen_gradients();
+}
+
+float SettingsDrawing::draw_norm() {
+  return draws_.one_of(norms);
+}
+
+void SettingsDrawing::make_world() {
+  if (draws_.able().isolated) {
+    scenario_.world = draw_small_world();
+    return;
+  }
+  constexpr std::array usual{1, 2, 2, 3, 3, 4, 4, 4, 4, 4};
+  bool const large = draws_.chance(26);
+  std::int64_t const ranks = large ? draws_.between(5, 8) : draws_.one_of(usual);
+  std::int64_t ranks_max =
+      std::min(draws_.scaled(1, draws_.options().ranks_max), draws_.options().ranks_max);
+  if (!draws_.allowed(Feature::more_than_four_ranks))
+    ranks_max = std::min<std::int64_t>(ranks_max, 4);
+  scenario_.world.shard = std::min(ranks, ranks_max);
+}
+
+World SettingsDrawing::draw_small_world() {
+  constexpr std::array usual{1, 1, 2, 2, 2, 2, 3, 3, 4};
+  bool const large = draws_.chance(4);
+  bool const replicates = draws_.feature(Feature::replicated, 25);
+  std::int64_t const drawn = large ? draws_.between(5, 8) : draws_.one_of(usual);
+  std::int64_t ranks = std::min(drawn, draws_.scaled(1, draws_.options().ranks_max));
+  ranks = std::min(ranks, draws_.able().ranks_max);
+  if (!draws_.allowed(Feature::more_than_four_ranks)) ranks = std::min<std::int64_t>(ranks, 4);
+  std::int64_t const replicas_max = std::min(draws_.able().replicate_max, ranks);
+  std::int64_t const replicas = replicates ? draws_.between(1, replicas_max) : 1;
+  return {.shard = ranks / replicas, .replicate = replicas};
+}
+
+void SettingsDrawing::make_params() {
+  std::int64_t const params_max =
+      draws_.allowed(Feature::several_params) ? draws_.scaled(1, draws_.options().params_max) : 1;
+  std::int64_t const count = draws_.between(1, params_max);
+  bool const in_units = draws_.feature(Feature::several_units, 60);
+  // What takes one parameter for another shows where all have the same shape.
+  bool const alike = draws_.able().isolated && draws_.chance(50);
+  for (std::int64_t i = 0; i < count; ++i) {
+    Param param;
+    param.name = name_of_param(i, in_units);
+    make_shape(param.shape);
+    if (alike && i > 0) param.shape = scenario_.params.front().shape;
+    scenario_.params.push_back(std::move(param));
+  }
+}
+
+std::string SettingsDrawing::name_of_param(std::int64_t index, bool in_units) {
+  static constexpr std::array<char const*, 2> parts{".w", ".b"};
+  if (!in_units) return std::string("p").append(std::to_string(index));  // "p" + …: g++ 12 warns
+  std::string name = "layers." + std::to_string(index / 2);
+  return name + parts[static_cast<std::size_t>(index % 2)];
+}
+
+void SettingsDrawing::make_shape(std::vector<std::int64_t>& shape) {
+  std::int64_t const dimensions = draws_.between(1, 3);
+  shape.push_back(make_rows());
+  for (std::int64_t d = 1; d < dimensions; ++d) {
+    std::int64_t const largest = draws_.able().isolated ? 4 : dimensions == 2 ? 12 : 5;
+    shape.push_back(draws_.between(1, draws_.scaled(1, largest)));
+  }
+  if (draws_.feature(Feature::empty_tensor, 8)) {
+    shape[static_cast<std::size_t>(draws_.below(dimensions))] = 0;
+  }
+}
+
+// Around the numbers of ranks, where shards are uneven or empty.
+std::int64_t SettingsDrawing::make_few_rows() {
+  bool const prime = draws_.chance(30);
+  std::int64_t const rows = draws_.between(1, 6);
+  return std::min<std::int64_t>(prime ? draws_.between(0, 2) * 4 + 3 : rows, draws_.scaled(1, 11));
+}
+
+std::int64_t SettingsDrawing::make_rows() {
+  if (draws_.able().isolated) return make_few_rows();
+  std::int64_t const kind = draws_.below(10);
+  std::int64_t rows = draws_.between(1, 9);
+  if (kind >= 4) rows = draws_.one_of(prime_rows);
+  if (kind >= 8) rows = draws_.between(64, 300);
+  return std::min(rows, draws_.scaled(1, 300));
+}
+
+void SettingsDrawing::make_groups() {
+  if (!draws_.feature(Feature::group, 40)) return;
+  std::int64_t const count = draws_.between(1, 2);
+  for (std::int64_t g = 0; g < count; ++g) {
+    scenario_.groups.push_back({.name = "group" + std::to_string(g), .settings = {}});
+    make_override(scenario_.groups.back().settings, true);
+  }
+  for (Param& param : scenario_.params) {
+    std::int64_t const group = draws_.below(count + 1);
+    if (group < count) param.group = "group" + std::to_string(group);
+  }
+}
+
+void SettingsDrawing::make_override(AdamOverride& settings, bool in_group) {
+  bool const extreme = draws_.feature(Feature::extreme_settings, 25);
+  std::int64_t const which = draws_.below(4);
+  if (which == 0) settings.lr = draw_rate(extreme);
+  if (which == 1) settings.betas = draw_betas(extreme);
+  if (which == 2) settings.eps = draw_epsilon(extreme);
+  if (which == 3) settings.weight_decay = draw_decay(extreme);
+  if (in_group && draws_.feature(Feature::no_bias_correction, 20)) settings.bias_correction = false;
+}
+
+float SettingsDrawing::draw_rate(bool extreme) {
+  return extreme ? draws_.one_of(extreme_rates) : draws_.one_of(usual_rates);
+}
+
+float SettingsDrawing::draw_epsilon(bool extreme) {
+  return extreme ? draws_.one_of(extreme_epsilons) : 1e-6F;
+}
+
+float SettingsDrawing::draw_decay(bool extreme) {
+  return extreme ? draws_.one_of(extreme_decays) : 0.1F;
+}
+
+std::array<float, 2> SettingsDrawing::draw_betas(bool extreme) {
+  if (!extreme) return {0.8F, 0.95F};
+  float const beta1 = draws_.one_of(extreme_betas);
+  float const beta2 = draws_.one_of(extreme_betas);
+  return {beta1, beta2};
+}
+
+void SettingsDrawing::make_optimizer() {
+  Optimizer& optimizer = scenario_.optimizer;
+  if (draws_.feature(Feature::adam_l2, 40)) optimizer.adam.mode = AdamMode::adam;
+  if (draws_.feature(Feature::counter_per_parameter, 40))
+    optimizer.step_counter = StepCounter::parameter;
+  if (draws_.feature(Feature::no_bias_correction, 20)) optimizer.adam.bias_correction = false;
+  keep_to_offers(optimizer, draws_.able());
+  if (draws_.feature(Feature::cast_gradient, 15)) optimizer.decoupled_grad = false;
+  if (!optimizer.decoupled_grad) optimizer.keep_cast_grad = draws_.chance(40);
+  if (draws_.feature(Feature::capturable, 20)) optimizer.capturable = true;
+  if (draws_.feature(Feature::clip, 25)) optimizer.clip = draw_norm();
+  make_loss_scale(optimizer.loss_scale);
+  std::int64_t const changes = draws_.below(3);
+  for (std::int64_t i = 0; i < changes; ++i) {
+    AdamOverride change;
+    make_override(change, false);
+    optimizer.adam = with(optimizer.adam, change);
+  }
+}
+
+void SettingsDrawing::make_loss_scale(LossScale& scale) {
+  if (draws_.feature(Feature::loss_scale_fixed, 20))
+    scale = {.kind = LossScale::Kind::fixed, .value = draw_scale()};
+  if (draws_.feature(Feature::loss_scale_dynamic, 15))
+    scale = {.kind = LossScale::Kind::dynamic, .value = 0};
+  auto const& offered = draws_.able().loss_scale;
+  if (offers(offered, scale.kind)) return;
+  scale = {.kind = offered.front()};
+  if (scale.kind == LossScale::Kind::fixed) scale.value = exact_scales.front();
+}
+
+bool SettingsDrawing::may_round() const {
+  return draws_.allowed(Feature::loss_scale_rounds) && !scenario_.optimizer.capturable;
+}
+
+float SettingsDrawing::draw_scale() {
+  bool const rounds = draws_.feature(Feature::loss_scale_rounds, 30);
+  return rounds && may_round() ? draws_.one_of(rounding_scales) : draws_.one_of(exact_scales);
+}
+
+void SettingsDrawing::make_gradients() {
+  if (draws_.feature(Feature::gradients_normal, 25)) scenario_.gradients = GradientClass::normal;
+  if (draws_.feature(Feature::gradients_wild, 25)) scenario_.gradients = GradientClass::wild;
+  auto const& offered = draws_.able().gradients;
+  if (!offers(offered, scenario_.gradients)) scenario_.gradients = offered.front();
+  std::int64_t count = draws_.between(1, draws_.scaled(1, 9));
+  bool const as_many_as_ranks = draws_.chance(30);
+  if (as_many_as_ranks) return;
+  std::int64_t const ranks = scenario_.world.rank_count();
+  if (!draws_.allowed(Feature::idle_rank)) count = std::max(count, ranks);
+  if (!draws_.allowed(Feature::several_microbatches)) count = std::min(count, ranks);
+  scenario_.microbatches = count;
+}
+
+void SettingsDrawing::make_offload() {
+  if (!scenario_.optimizer.capturable) scenario_.offload = draw_offload();
+}
+
+Offload SettingsDrawing::draw_offload() {
+  if (draws_.feature(Feature::offload_states, 15)) {
+    constexpr std::array some{OffloadedStates{true, true}, OffloadedStates{true, false},
+                              OffloadedStates{false, true}};
+    return draws_.one_of(some);
+  }
+  if (!draws_.feature(Feature::hybrid, 20)) return {};
+  constexpr std::array fractions{0.1, 0.25, 0.5, 0.5, 0.75, 0.9};
+  HybridOffload hybrid{.fraction = draws_.chance(50) ? 1.0 : 0.0};
+  if (draws_.feature(Feature::hybrid_shared, 80)) hybrid.fraction = draws_.one_of(fractions);
+  hybrid.overlap = draws_.chance(60);
+  if (draws_.feature(Feature::hybrid_pageable, 40)) {
+    hybrid.pin_grads = draws_.chance(50);
+    hybrid.pin_params = !hybrid.pin_grads && draws_.chance(50);
+  }
+  return hybrid;
+}
+
+void SettingsDrawing::make_schedule() {
+  Schedule& schedule = scenario_.schedule;
+  if (draws_.feature(Feature::schedule_random, 50)) schedule.strategy = Schedule::Strategy::random;
+  if (draws_.feature(Feature::schedule_pct, 35)) schedule.strategy = Schedule::Strategy::pct;
+  if (schedule.strategy == Schedule::Strategy::fifo) return;
+  schedule.seed = draws_.bits() >> 32;
+  if (schedule.strategy == Schedule::Strategy::pct) schedule.depth = draws_.between(1, 5);
+}
+
+void SettingsDrawing::make_precision() {
+  Precision& recipe = scenario_.precision;
+  if (draws_.feature(Feature::weights_bf16, 35)) recipe.param = ParamType::bf16;
+  if (draws_.feature(Feature::weights_fp16, 15)) recipe.param = ParamType::fp16;
+  if (recipe.param != ParamType::fp32 && draws_.feature(Feature::main_weights, 60))
+    recipe.main = MainType::fp32;
+  if (draws_.feature(Feature::gradients_16_bits, 30)) {
+    bool const bf16 = draws_.chance(60);
+    recipe.grad = bf16 ? GradType::bf16 : GradType::fp16;
+  }
+  if (draws_.feature(Feature::moments_bf16, 25)) {
+    std::int64_t const which = draws_.below(3);
+    if (which != 1) recipe.exp_avg = StateType::bf16;
+    if (which != 0) recipe.exp_avg_sq = StateType::bf16;
+  }
+  if (!draws_.feature(Feature::own_precision, 20)) return;
+  for (Param& param : scenario_.params) {
+    bool const own = draws_.chance(40);
+    if (own) make_own_precision(param);
+  }
+}
+
+void SettingsDrawing::make_offered_precision() {
+  auto offered = recipes(draws_.able().precisions);
+  if (any_scale_rounds(scenario_) && !draws_.allowed(Feature::loss_scale_rounds))
+    std::erase_if(offered, [](Precision const& p) { return p.grad == GradType::fp16; });
+  LossScale::Kind const scale = scenario_.optimizer.loss_scale.kind;
+  std::erase_if(offered, [&](Precision const& p) {
+    return !accepted(draws_.able().precisions, p, scale) ||
+           (p.param == ParamType::bf16 && !draws_.allowed(Feature::weights_bf16)) ||
+           (p.param == ParamType::fp16 && !draws_.allowed(Feature::weights_fp16)) ||
+           (p.main != MainType::none && !draws_.allowed(Feature::main_weights)) ||
+           (p.grad != GradType::fp32 && !draws_.allowed(Feature::gradients_16_bits)) ||
+           (p.exp_avg == StateType::bf16 && !draws_.allowed(Feature::moments_bf16));
+  });
+  if (offered.empty()) offered = recipes(draws_.able().precisions);  // nothing can be left out
+  bool const first = draws_.chance(45);                              // what most people train with
+  scenario_.precision = first ? offered.front() : draws_.one_of(offered);
+}
+
+/// Only what is not the default is written. Most cases have one option or none that is not: what
+/// one of them breaks hides what needs another.
+void SettingsDrawing::make_engine_options() {
+  for (EngineOption const& option : draws_.able().options) {
+    bool const writes = draws_.feature(Feature::engine_option, 20);
+    auto const others = static_cast<std::int64_t>(option.values.size()) - 1;
+    if (others == 0) continue;
+    std::int64_t const value = draws_.between(1, others);
+    if (writes)
+      scenario_.engine.options.emplace_back(option.name,
+                                            option.values[static_cast<std::size_t>(value)]);
+  }
+}
+
+void SettingsDrawing::make_own_precision(Param& param) {
+  constexpr std::array types{ParamType::fp32, ParamType::bf16, ParamType::fp16};
+  ParamType const type = draws_.one_of(types);
+  if (type == ParamType::bf16 && !draws_.allowed(Feature::weights_bf16)) return;
+  if (type == ParamType::fp16 && !draws_.allowed(Feature::weights_fp16)) return;
+  param.precision.param = type;
+  if (type == ParamType::fp32 && scenario_.precision.main == MainType::fp32)
+    param.precision.main = MainType::none;
+}
+
+void SettingsDrawing::widen_gradients() {
+  if (!any_scale_rounds(scenario_)) return;
+  if (scenario_.precision.grad == GradType::fp16) scenario_.precision.grad = GradType::bf16;
+  for (Param& param : scenario_.params)
+    if (param.precision.grad == GradType::fp16) param.precision.grad = GradType::bf16;
+}
+
+}  // namespace adamant::scenarios

@@ -1,0 +1,65 @@
+// What a scenario has beside its program: world, parameters, optimizer, gradients, offload,
+// schedule and number formats. Some of it is drawn in the middle of a program, too: what `set` and
+// `load` change.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "scenarios/language/scenario.h"
+#include "scenarios/search/generate/drawing.h"
+
+namespace adamant::scenarios {
+
+class SettingsDrawing {
+ public:
+  SettingsDrawing(Drawing& draws, Scenario& scenario) : draws_(draws), scenario_(scenario) {}
+
+  /// All that a program is drawn for.
+  void make_before_program();
+  /// Schedule and formats, which no operation depends on.
+  void make_after_program();
+
+  void make_override(AdamOverride& settings, bool in_group);
+  void make_loss_scale(LossScale& scale);
+  /// For `clip`.
+  float draw_norm();
+  Offload draw_offload();
+  /// Of a few ranks: whoever runs in processes of their own pays for each.
+  World draw_small_world();
+
+ private:
+  void make_world();
+  void make_params();
+  static std::string name_of_param(std::int64_t index, bool in_units);
+  void make_shape(std::vector<std::int64_t>& shape);
+  std::int64_t make_rows();
+  std::int64_t make_few_rows();
+  void make_groups();
+  float draw_rate(bool extreme);
+  float draw_epsilon(bool extreme);
+  float draw_decay(bool extreme);
+  std::array<float, 2> draw_betas(bool extreme);
+  void make_optimizer();
+  /// What a replay computes is known by its bits alone.
+  bool may_round() const;
+  float draw_scale();
+  void make_gradients();
+  void make_offload();
+  void make_schedule();
+  void make_precision();
+  /// One of the recipes that the engine offers, where types do not combine freely.
+  void make_offered_precision();
+  void make_engine_options();
+  /// Another type for the weight, and a main weight that goes with it.
+  void make_own_precision(Param& param);
+  /// A dynamic scale begins at 2^32, which fp16 has no room for.
+  void widen_gradients();
+
+  Drawing& draws_;
+  Scenario& scenario_;
+};
+
+}  // namespace adamant::scenarios

@@ -1,0 +1,79 @@
+#include "scenarios/search/hunt_report.h"
+
+#include <gtest/gtest.h>
+
+namespace adamant::scenarios {
+namespace {
+
+HuntEnd found_after(std::uint64_t cases, double seconds, std::string first_law) {
+  HuntEnd end;
+  end.found = true;
+  end.cases = cases;
+  end.seconds = seconds;
+  end.first_law = std::move(first_law);
+  return end;
+}
+
+Hunted hunted(std::vector<HuntEnd> searches) {
+  return {.bug = {.bug = real::Bug::canary,
+                  .id = "canary",
+                  .law = "values.bitwise",
+                  .source = "adamant",
+                  .text = "counts wrongly"},
+          .searches = std::move(searches),
+          .minimized = {}};
+}
+
+TEST(HuntReport, TakesTheMiddleOfAllSearches) {
+  EXPECT_EQ(median({3, 1, 2}), 2);
+  EXPECT_EQ(median({4, 1, 2, 3}), 2);
+  Hunted const found =
+      hunted({found_after(9, 0.9, "values.bitwise"), found_after(1, 0.1, "values.bitwise"),
+              found_after(5, 0.5, "order.race")});
+  EXPECT_EQ(median_cases(found), 5U);
+  EXPECT_EQ(median_seconds(found), 0.5);
+  EXPECT_EQ(other_law_first(found), 1);
+  EXPECT_NE(describe(found).find("another law first in 1 of 3"), std::string::npos);
+}
+
+TEST(HuntReport, WhatMostSearchesMissIsNotFound) {
+  HuntEnd missed;
+  missed.cases = 100;
+  Hunted const mostly = hunted({found_after(9, 0.9, "values.bitwise"), missed, missed});
+  EXPECT_FALSE(is_found(mostly));
+  EXPECT_NE(describe(mostly).find("MISSED"), std::string::npos);
+  EXPECT_EQ(to_json(mostly).at("found"), false);
+  EXPECT_TRUE(to_json(mostly).at("seconds").is_null());
+  EXPECT_FALSE(reported(mostly, "").result.met);
+  EXPECT_FALSE(is_found(hunted({})));
+}
+
+TEST(HuntReport, OneMissIsSaid) {
+  Hunted const once = hunted({found_after(9, 0.9, ""), found_after(8, 0.8, ""), HuntEnd{}});
+  EXPECT_TRUE(is_found(once));
+  EXPECT_EQ(median_cases(once), 9U);
+  EXPECT_NE(describe(once).find("missed in 1 of 3"), std::string::npos) << describe(once);
+}
+
+TEST(HuntReport, AProcessThatDiedIsSaid) {
+  HuntEnd dead;
+  dead.death = "killed by signal 6";
+  EXPECT_NE(describe(hunted({dead})).find("killed by signal 6"), std::string::npos);
+  EXPECT_EQ(to_json(hunted({dead})).at("deaths").at(0), "killed by signal 6");
+}
+
+TEST(HuntReport, ASearchGoesThroughALine) {
+  HuntEnd end = found_after(3, 0.25, "order.race");
+  end.scenario = "adamant: 1\nname: x\n";
+  end.operations = 2;
+  HuntEnd const back = hunt_end_from_line(to_line(end));
+  EXPECT_TRUE(back.found);
+  EXPECT_EQ(back.cases, 3U);
+  EXPECT_EQ(back.seconds, 0.25);
+  EXPECT_EQ(back.first_law, "order.race");
+  EXPECT_EQ(back.scenario, end.scenario);
+  EXPECT_EQ(back.operations, 2);
+}
+
+}  // namespace
+}  // namespace adamant::scenarios

@@ -1,0 +1,140 @@
+#include "scenarios/search/minimize/candidates.h"
+
+#include <algorithm>
+
+#include "scenarios/language/whereabouts.h"
+#include "scenarios/seam/support.h"
+
+namespace adamant::scenarios {
+
+namespace {
+
+/// Walks a program as it would be executed, and drops the operations that have no sense any more.
+class Repair {
+ public:
+  Repair(Scenario& scenario, std::set<std::string> const& outside)
+      : optimizer_(scenario.optimizer), states_(scenario), known_(outside) {
+    for (Param const& param : scenario.params) params_.insert(param.name);
+    walk(scenario.program);
+  }
+
+ private:
+  void walk(std::vector<Operation>& program) {
+    std::vector<Operation> kept;
+    for (Operation& operation : program)
+      if (keep(operation.action)) kept.push_back(std::move(operation));
+    program = std::move(kept);
+  }
+
+  bool keep(Action& action) {
+    bool const kept = makes_sense(action);
+    if (kept) states_.follow(action);
+    return kept;
+  }
+
+  bool makes_sense(Action& action) {
+    if (moves_states(action)) return keeps_move(action);
+    if (auto* backward = std::get_if<Backward>(&action))
+      std::erase_if(backward->without, [&](auto const& name) { return !params_.contains(name); });
+    if (auto* set = std::get_if<Set>(&action)) return keep_set(*set);
+    if (auto* capture = std::get_if<Capture>(&action)) return keep_capture(*capture);
+    if (std::holds_alternative<Replay>(action)) return captured_;
+    if (std::holds_alternative<ClipNorm>(action)) return optimizer_.clip.has_value();
+    if (auto* save = std::get_if<Save>(&action)) known_.insert(save->checkpoint);
+    if (auto* load = std::get_if<Load>(&action)) return known_.contains(load->from);
+    return true;
+  }
+
+  bool keeps_move(Action const& action) const {
+    if (states_.with_cpu()) return false;
+    return std::holds_alternative<OffloadStates>(action) || states_.away();
+  }
+
+  bool keep_set(Set const& set) {
+    optimizer_ = with(optimizer_, set.change);
+    return set != Set{};
+  }
+
+  bool keep_capture(Capture& capture) {
+    if (!optimizer_.capturable) return false;
+    walk(capture.body);
+    captured_ = captured_ || !capture.body.empty();
+    return !capture.body.empty();
+  }
+
+  Optimizer optimizer_;
+  Whereabouts states_;
+  bool captured_ = false;
+  std::set<std::string> known_;
+  std::set<std::string> params_;
+};
+
+bool has_operation(std::vector<Operation> const& program, Fault::Where where) {
+  return std::any_of(program.begin(), program.end(), [&](Operation const& operation) {
+    return where == Fault::Where::save ? std::holds_alternative<Save>(operation.action)
+                                       : std::holds_alternative<Load>(operation.action);
+  });
+}
+
+std::int64_t most_ranks(Scenario const& scenario) {
+  std::int64_t ranks = scenario.world.rank_count();
+  for (Operation const& operation : scenario.program) {
+    auto const* const load = std::get_if<Load>(&operation.action);
+    if (load != nullptr && load->world) ranks = std::max(ranks, load->world->rank_count());
+  }
+  return ranks;
+}
+
+void repair_faults(Scenario& scenario) {
+  std::int64_t const ranks = most_ranks(scenario);
+  std::erase_if(scenario.faults, [&](Fault const& fault) {
+    return fault.at != Fault::Where::malloc && !has_operation(scenario.program, fault.at);
+  });
+  for (Fault& fault : scenario.faults)
+    if (fault.rank) fault.rank = std::min(*fault.rank, ranks - 1);
+  // Without a fault nothing is refused for what it does.
+  bool const refuses = scenario.expect.kind == Expectation::Kind::refused;
+  if (scenario.faults.empty() && refuses) scenario.expect = {};
+}
+
+void repair_groups(Scenario& scenario) {
+  std::set<std::string> groups;
+  for (Group const& group : scenario.groups) groups.insert(group.name);
+  for (Param& param : scenario.params)
+    if (!groups.contains(param.group)) param.group.clear();
+}
+
+void add_loads(std::vector<Operation> const& program, std::set<std::string>& saved,
+               std::set<std::string>& outside) {
+  for (Operation const& operation : program) {
+    if (auto const* save = std::get_if<Save>(&operation.action)) saved.insert(save->checkpoint);
+    auto const* const load = std::get_if<Load>(&operation.action);
+    if (load != nullptr && !saved.contains(load->from)) outside.insert(load->from);
+  }
+}
+
+}  // namespace
+
+Scenario repaired(Scenario scenario, std::set<std::string> const& outside) {
+  repair_groups(scenario);
+  Repair(scenario, outside);
+  repair_faults(scenario);
+  return scenario;
+}
+
+std::set<std::string> loaded_from_outside(Scenario const& scenario) {
+  std::set<std::string> saved;
+  std::set<std::string> outside;
+  add_loads(scenario.program, saved, outside);
+  return outside;
+}
+
+void Candidates::look_at(Scenario candidate) {
+  if (candidate.params != from_.params) candidate.model.reset();
+  candidate = repaired(std::move(candidate), outside_);
+  if (candidate.program.empty() || candidate.params.empty()) return;
+  if (weight_of(candidate) >= weight_ || refuse(candidate, capabilities_)) return;
+  wanted_ = look_(std::move(candidate), next_ - 1);
+}
+
+}  // namespace adamant::scenarios

@@ -1,0 +1,72 @@
+#include "scenarios/search/minimize/document.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "scenarios/language/yaml/write.h"
+#include "scenarios/report/text.h"
+
+namespace adamant::scenarios {
+
+namespace {
+
+std::string what_of(Symptom const& symptom) {
+  switch (symptom.outcome) {
+    case Outcome::violated:
+      return "breaks " + symptom.id;
+    case Outcome::refused:
+      return "is refused: " + symptom.id;
+    default:
+      return "ends its process";
+  }
+}
+
+std::string details_of(RunResult const& result, Symptom const& symptom) {
+  ViolationReport const* const violation = violation_of(result, symptom);
+  if (violation != nullptr) return describe(*violation, Style{});
+  return fmt::format("  {}\n  {}\n", printable(result.reason), printable(result.message));
+}
+
+/// Every line as a comment, without the two spaces that reports indent it by.
+std::string commented(std::string_view text) {
+  std::string comments;
+  while (!text.empty()) {
+    auto const end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    if (line.starts_with("  ")) line.remove_prefix(2);
+    if (!line.empty()) comments += fmt::format("# {}\n", line);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return comments;
+}
+
+}  // namespace
+
+std::string stem_of(Scenario const& scenario, Symptom const& symptom) {
+  return scenario.bug.value_or(word_of(symptom));
+}
+
+Scenario expecting(Scenario scenario, Symptom const& symptom) {
+  std::string const subject = scenario.bug ? *scenario.bug : "what";
+  scenario.name = subject + " " + what_of(symptom);
+  scenario.about.reset();
+  scenario.source.reset();
+  scenario.expect = {};
+  if (symptom.outcome == Outcome::violated)
+    scenario.expect = {.kind = Expectation::Kind::violates, .id = symptom.id};
+  if (symptom.outcome == Outcome::refused)
+    scenario.expect = {.kind = Expectation::Kind::refused, .id = symptom.id};
+  return scenario;
+}
+
+std::string write_document(Scenario const& scenario, RunResult const& result,
+                           Symptom const& symptom, std::string const& file_name) {
+  std::string text = commented(details_of(result, symptom));
+  text += fmt::format("# digest {:016x}\n", result.digest);
+  text += "# replay: adamant run " + shell_quoted(file_name) + "\n";
+  return text + write_scenario(scenario);
+}
+
+}  // namespace adamant::scenarios

@@ -1,0 +1,28 @@
+// A minimised scenario as a file: it says what it breaks, expects that, and reads back as a
+// scenario. Nothing in it says where the scenario was found, so that one defect gives one file.
+#pragma once
+
+#include <string>
+
+#include "scenarios/language/scenario.h"
+#include "scenarios/seam/result.h"
+#include "scenarios/search/minimize/symptom.h"
+
+namespace adamant::scenarios {
+
+/// The word that a file of this symptom is named by: the bug that was switched on, or the law.
+std::string stem_of(Scenario const& scenario, Symptom const& symptom);
+
+/// `scenario` with the symptom as its expectation and in its name. A process that died cannot be
+/// expected: such a scenario expects to pass.
+Scenario expecting(Scenario scenario, Symptom const& symptom);
+
+/// The file: comments with the violation (both values, or both accesses and the missing edge), the
+/// digest and the line that replays it, then the scenario's normal form. `file_name` is what the
+/// file will be called, without its folder.
+///
+/// REQUIRES: `result` is of a run of `scenario`, which is expecting(…, symptom).
+std::string write_document(Scenario const& scenario, RunResult const& result,
+                           Symptom const& symptom, std::string const& file_name);
+
+}  // namespace adamant::scenarios

@@ -1,0 +1,169 @@
+// The reduction itself, on judges that are functions of the scenario: no engine runs here.
+#include "scenarios/search/minimize/minimize.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <set>
+
+#include "scenarios/language/yaml/write.h"
+#include "scenarios/runner/testing/small_scenario.h"
+#include "scenarios/search/generate/generate.h"
+#include "scenarios/search/minimize/weight.h"
+
+namespace adamant::scenarios {
+namespace {
+
+/// The law that a scenario breaks, or "".
+using Rule = std::function<std::string(Scenario const&)>;
+
+RunResult judged(Scenario const& scenario, Rule const& rule) {
+  RunResult result;
+  std::string const law = rule(scenario);
+  result.outcome = law.empty() ? Outcome::pass : Outcome::violated;
+  if (!law.empty()) result.violations.emplace_back().law = law;
+  result.choices = {3, 0, 2, 1, 0, 0};  // what every strategy draws here
+  return result;
+}
+
+Judge judge_by(Rule const& rule) {
+  return [rule](std::span<Scenario const> scenarios) {
+    std::vector<RunResult> results;
+    for (Scenario const& scenario : scenarios) results.push_back(judged(scenario, rule));
+    return results;
+  };
+}
+
+Minimized reduced(Scenario const& scenario, Rule const& rule, MinimizeOptions const& options = {}) {
+  RunResult const first = judged(scenario, rule);
+  auto const symptom = symptom_of(first);
+  EXPECT_TRUE(symptom) << "the scenario passes";
+  return minimize(scenario, first, symptom.value_or(Symptom{}), judge_by(rule), options);
+}
+
+template <typename Wanted>
+bool has(Scenario const& scenario, Wanted const& wanted) {
+  return std::any_of(scenario.program.begin(), scenario.program.end(),
+                     [&](Operation const& operation) { return wanted(operation.action); });
+}
+bool steps(Scenario const& scenario) {
+  return has(scenario, [](Action const& action) {
+    return std::holds_alternative<Step>(action) || std::holds_alternative<Train>(action);
+  });
+}
+/// A rule that holds for many scenarios, and needs several things at once.
+std::string step_on_two_ranks(Scenario const& scenario) {
+  bool const ragged = std::any_of(
+      scenario.params.begin(), scenario.params.end(),
+      [&](Param const& param) { return param.shape.front() % scenario.world.shard != 0; });
+  return steps(scenario) && scenario.world.shard > 1 && ragged ? "values.bitwise" : "";
+}
+
+TEST(Minimize, EndsAtTheSmallestThatStillFails) {
+  Minimized const minimized = reduced(small_scenario(), step_on_two_ranks);
+  EXPECT_EQ(write_scenario(minimized.scenario),
+            "adamant: 1\nname: small\nseed: 0\n\nworld: {shard: 2}\nparams:\n"
+            "  - {name: p0, shape: [1]}\n\nprogram:\n  - step\n");
+  EXPECT_TRUE(minimized.complete);
+}
+
+TEST(Minimize, LeadsFromManyScenariosToOneFile) {
+  std::set<std::string> files;
+  int failing = 0;
+  for (std::uint64_t i = 0; i < 40; ++i) {
+    Scenario const scenario = generate_scenario(31, i);
+    if (step_on_two_ranks(scenario).empty()) continue;
+    ++failing;
+    files.insert(write_scenario(reduced(scenario, step_on_two_ranks).scenario));
+  }
+  EXPECT_GT(failing, 10);
+  EXPECT_EQ(files.size(), 1U);
+}
+
+TEST(Minimize, DoesTheSameHoweverManyAreRunAtOnce) {
+  Minimized const one = reduced(small_scenario(), step_on_two_ranks);
+  for (std::size_t const at_once : {2U, 7U}) {
+    Minimized const many = reduced(small_scenario(), step_on_two_ranks, {.at_once = at_once});
+    EXPECT_EQ(many.scenario, one.scenario);
+    EXPECT_EQ(many.runs, one.runs);
+  }
+}
+
+TEST(Minimize, DoesNotTakeAnotherLawForTheOneToKeep) {
+  auto const rule = [](Scenario const& scenario) -> std::string {
+    if (scenario.world.shard == 1) return "memory.budget";  // a smaller way to fail, but another
+    return step_on_two_ranks(scenario);
+  };
+  Minimized const minimized = reduced(small_scenario(), rule);
+  EXPECT_EQ(minimized.scenario.world.shard, 2);
+  EXPECT_EQ(minimized.result.violations.front().law, "values.bitwise");
+}
+
+TEST(Minimize, ChangesWhatBelongsTogetherAtOnce) {
+  // A parameter that is left out of a backward cannot go without its name there.
+  auto const rule = [](Scenario const& scenario) -> std::string {
+    bool const leaves_out = has(scenario, [](Action const& action) {
+      auto const* const backward = std::get_if<Backward>(&action);
+      return backward != nullptr && backward->without.size() == 1;
+    });
+    return leaves_out ? "values.bitwise" : "";
+  };
+  Scenario const smallest = reduced(small_scenario(), rule).scenario;
+  ASSERT_EQ(smallest.params.size(), 1U);
+  ASSERT_EQ(smallest.program.size(), 1U);
+  EXPECT_EQ(smallest.program[0].action, Action(Backward{.without = {"p0"}}));
+}
+
+TEST(Minimize, RecordsAScheduleOnlyWhereTheDefaultDoesNotFail) {
+  Scenario scenario = small_scenario();
+  scenario.schedule = {.strategy = Schedule::Strategy::random, .seed = 99};
+  EXPECT_EQ(reduced(scenario, step_on_two_ranks).scenario.schedule, Schedule{});
+
+  auto const needs_schedule = [](Scenario const& tried) -> std::string {
+    auto const& choices = tried.schedule.choices;
+    bool const drawn = tried.schedule.strategy != Schedule::Strategy::fifo;
+    bool const third = choices && choices->size() > 2 && (*choices)[2] > 0;
+    return drawn || third ? "order.race" : "";
+  };
+  Minimized const recorded = reduced(scenario, needs_schedule);
+  EXPECT_EQ(recorded.scenario.schedule.choices, (std::vector<std::uint32_t>{0, 0, 1}));
+}
+
+TEST(Minimize, StopsWithTheBestWhenTheBudgetIsSpent) {
+  Minimized const minimized = reduced(small_scenario(), step_on_two_ranks, {.runs_max = 5});
+  EXPECT_FALSE(minimized.complete);
+  EXPECT_LE(minimized.runs, 5U);
+  EXPECT_EQ(step_on_two_ranks(minimized.scenario), "values.bitwise");
+}
+
+TEST(Minimize, StopsWithTheBestWhenTheJudgeGivesUp) {
+  int calls = 0;
+  Judge const judge = [&](std::span<Scenario const> scenarios) {
+    return ++calls > 12 ? std::vector<RunResult>() : judge_by(step_on_two_ranks)(scenarios);
+  };
+  Scenario const scenario = small_scenario();
+  RunResult const first = judged(scenario, step_on_two_ranks);
+  Minimized const minimized = minimize(scenario, first, *symptom_of(first), judge);
+  EXPECT_FALSE(minimized.complete);
+  EXPECT_EQ(step_on_two_ranks(minimized.scenario), "values.bitwise");
+  EXPECT_LT(weight_of(minimized.scenario), weight_of(scenario));
+}
+
+TEST(Minimize, ALargeProgramIsCutInFewRuns) {
+  Scenario scenario = small_scenario();
+  scenario.program.assign(10'000, operation(Check{}));
+  for (std::size_t i = 0; i < 8; ++i) scenario.program[i * 1'111].action = Step{};
+  auto const rule = [](Scenario const& tried) -> std::string {
+    auto const count = std::count_if(
+        tried.program.begin(), tried.program.end(),
+        [](Operation const& each) { return std::holds_alternative<Step>(each.action); });
+    return count >= 8 ? "values.bitwise" : "";
+  };
+  Minimized const minimized = reduced(scenario, rule);
+  EXPECT_EQ(minimized.scenario.program.size(), 8U);
+  EXPECT_LT(minimized.runs, 1'500U);
+}
+
+}  // namespace
+}  // namespace adamant::scenarios

@@ -1,0 +1,177 @@
+#include "scenarios/search/minimize/passes.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "scenarios/language/yaml/load.h"
+#include "scenarios/language/yaml/write.h"
+#include "scenarios/runner/testing/small_scenario.h"
+#include "scenarios/seam/support.h"
+#include "scenarios/seam/testing/peer_capabilities.h"
+#include "scenarios/search/generate/generate.h"
+
+namespace adamant::scenarios {
+namespace {
+
+std::vector<Action> actions_of(Scenario const& scenario) {
+  std::vector<Action> actions;
+  for (Operation const& operation : scenario.program) actions.push_back(operation.action);
+  return actions;
+}
+
+Scenario with_program(std::vector<Operation> program) {
+  Scenario scenario = small_scenario();
+  scenario.program = std::move(program);
+  return scenario;
+}
+
+TEST(Passes, ProposeWhatIsLighterSupportedAndReadsBack) {
+  for (std::uint64_t i = 0; i < 8; ++i) {
+    Scenario const scenario = generate_scenario(12, 37 * i);
+    for (Pass const& pass : passes()) {
+      for (Scenario const& candidate : proposed_by(pass, scenario)) {
+        ASSERT_LT(weight_of(candidate), weight_of(scenario)) << pass.name;
+        ASSERT_FALSE(refuse(candidate, capabilities_of_simulation())) << pass.name;
+        std::string const text = write_scenario(candidate);
+        ASSERT_EQ(load_scenario_text(text, "candidate.yaml"), candidate) << pass.name << text;
+      }
+    }
+  }
+}
+
+TEST(Passes, EachProposesSomethingForSomeScenario) {
+  std::set<std::string_view> silent;
+  for (Pass const& pass : passes()) silent.insert(pass.name);
+  for (std::uint64_t i = 0; i < 400; ++i) {
+    Scenario const scenario = generate_scenario(13, i);
+    for (Pass const& pass : passes())
+      if (silent.contains(pass.name) && !proposed_by(pass, scenario).empty())
+        silent.erase(pass.name);
+  }
+  // What the generators do not draw has tests of its own.
+  for (char const* const later : {"precision", "faults", "eager replays", "usual precision"})
+    silent.erase(later);
+  EXPECT_TRUE(silent.empty()) << *silent.begin();
+}
+
+bool proposes(Scenario const& from, Scenario const& wanted, Capabilities const& capabilities) {
+  for (Pass const& pass : passes())
+    for (Scenario const& candidate : proposed_by(pass, from, capabilities))
+      if (candidate == wanted) return true;
+  return false;
+}
+
+/// What only engines outside the process offer.
+Scenario for_a_peer() {
+  Scenario scenario = with_program({operation(Train{1}), operation(Save{"a"}),
+                                    operation(Load{.from = "a",
+                                                   .world = World{.shard = 1, .replicate = 2},
+                                                   .precision = {.grad = GradType::bf16},
+                                                   .order = ParamOrder::reversed})});
+  scenario.world = {.shard = 2, .replicate = 2};
+  scenario.engine.options = {{"implementation", "fused"}, {"async_save", "true"}};
+  return scenario;
+}
+
+TEST(Passes, TakeBackWhatEnginesOutsideTheProcessOffer) {
+  Capabilities const peer = capable_peer();
+  Scenario const scenario = for_a_peer();
+  ASSERT_FALSE(refuse(scenario, peer)) << refuse(scenario, peer)->message;
+  auto const without = [&](auto const& change) {
+    Scenario simpler = scenario;
+    change(simpler, std::get<Load>(simpler.program[2].action));
+    return proposes(scenario, simpler, peer);
+  };
+  EXPECT_TRUE(without([](Scenario& s, Load&) { s.engine.options.clear(); }));
+  EXPECT_TRUE(
+      without([](Scenario& s, Load&) { s.engine.options.erase(s.engine.options.begin()); }));
+  EXPECT_TRUE(without([](Scenario& s, Load&) { s.engine.options.pop_back(); }));
+  EXPECT_TRUE(without([](Scenario& s, Load&) { s.world.replicate = 1; }));
+  EXPECT_TRUE(without([](Scenario&, Load& load) { load.world->replicate = 1; }));
+  EXPECT_TRUE(without([](Scenario&, Load& load) { load.order.reset(); }));
+  EXPECT_TRUE(without([](Scenario&, Load& load) { load.precision.grad.reset(); }));
+}
+
+TEST(Passes, ProposeNothingThatAPeerRefuses) {
+  Capabilities const peer = capable_peer();
+  for (std::uint64_t i = 0; i < 6; ++i) {
+    Scenario const scenario = generate_scenario(12, 37 * i, {.faults = true, .capabilities = peer});
+    for (Scenario const& candidate : simpler(scenario, peer)) {
+      ASSERT_LT(weight_of(candidate), weight_of(scenario));
+      ASSERT_FALSE(refuse(candidate, peer)) << write_scenario(candidate);
+    }
+  }
+}
+
+TEST(Repaired, DropsWhatRefersToNothing) {
+  Scenario scenario = with_program(
+      {operation(Backward{.without = {"gone", "h.0.bias"}}), operation(Replay{2}),
+       operation(ReloadStates{}), operation(ClipNorm{}), operation(Set{}),
+       operation(Capture{{operation(Step{})}}), operation(Save{"a"}), operation(Load{.from = "a"}),
+       operation(Load{.from = "b"}), operation(Load{.from = "outside"})});
+  scenario.params[1].group = "gone";
+  scenario = repaired(scenario, {"outside"});
+  EXPECT_EQ(actions_of(scenario),
+            (std::vector<Action>{Backward{.without = {"h.0.bias"}}, Save{"a"}, Load{.from = "a"},
+                                 Load{.from = "outside"}}));
+  EXPECT_EQ(scenario.params[1].group, "");
+  EXPECT_EQ(scenario.params[2].group, "no_decay");
+}
+
+TEST(Repaired, KeepsWhatHasSense) {
+  Scenario scenario =
+      with_program({operation(Capture{{operation(Backward{}), operation(ClipNorm{})}}),
+                    operation(Replay{2}), operation(OffloadStates{}), operation(ReloadStates{})});
+  scenario.optimizer.capturable = true;
+  scenario.optimizer.clip = 1.0F;
+  EXPECT_EQ(repaired(scenario, {}), scenario);
+  scenario.optimizer.clip.reset();
+  EXPECT_EQ(std::get<Capture>(repaired(scenario, {}).program[0].action).body.size(), 1U);
+  scenario.optimizer.capturable = false;
+  EXPECT_EQ(repaired(scenario, {}).program.size(), 2U) << "neither the capture nor its replay";
+}
+
+TEST(Repaired, KeepsFaultsWithinTheWorld) {
+  Scenario scenario = with_program({operation(Save{"a"})});
+  scenario.faults = {{.at = Fault::Where::save, .rank = 7}, {.at = Fault::Where::load}};
+  scenario = repaired(scenario, {});
+  ASSERT_EQ(scenario.faults.size(), 1U);
+  EXPECT_EQ(scenario.faults[0].rank, 3);
+}
+
+TEST(Weight, CountsWhatIsExecutedBeforeWhatIsWritten) {
+  Scenario const trained = with_program({operation(Train{1})});
+  Scenario const spelled =
+      with_program({operation(Backward{}), operation(Step{}), operation(ZeroGrad{})});
+  Scenario const shorter = with_program({operation(Backward{}), operation(Step{})});
+  EXPECT_LT(weight_of(trained), weight_of(spelled));
+  EXPECT_LT(weight_of(shorter), weight_of(trained));
+}
+
+TEST(Weight, OfReplaysIsThatOfWhatTheyReplay) {
+  auto const replayed = [](std::int64_t count) {
+    return weight_of(with_program({operation(Capture{{operation(Backward{}), operation(Step{})}}),
+                                   operation(Replay{count})}))[Digit::executed];
+  };
+  EXPECT_EQ(replayed(3), 2U + 6U);
+  EXPECT_EQ(replayed(1), 2U + 2U);
+}
+
+TEST(Weight, ALongScheduleIsHeavierThanAShortOne) {
+  Scenario scenario = small_scenario();
+  auto const with_choices = [&](std::vector<std::uint32_t> choices) {
+    scenario.schedule = {.choices = std::move(choices)};
+    return weight_of(scenario);
+  };
+  Weight const plain = weight_of(scenario);
+  EXPECT_LT(plain, with_choices({1}));
+  EXPECT_LT(with_choices({1, 2}), with_choices({0, 0, 1}));
+  EXPECT_LT(with_choices({0, 2}), with_choices({1, 2}));
+  Weight const recorded = with_choices({9, 9, 9});
+  scenario.schedule = {.strategy = Schedule::Strategy::random, .seed = 0};
+  EXPECT_LT(recorded, weight_of(scenario));
+}
+
+}  // namespace
+}  // namespace adamant::scenarios

@@ -1,0 +1,169 @@
+#include "scenarios/search/reduction.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <string_view>
+#include <utility>
+
+#include "scenarios/pool/interrupt.h"
+#include "scenarios/report/json.h"
+#include "scenarios/report/worker_lines.h"
+#include "scenarios/seam/engine.h"
+#include "scenarios/search/minimize/document.h"
+
+namespace adamant::scenarios {
+
+namespace {
+
+constexpr std::chrono::seconds run_time_max{60};
+// Of an engine in a process of its own, which runs some 20 scenarios a second: most of a minute.
+constexpr std::uint64_t isolated_runs_max = 1'000;
+// The law that takes two runs to judge.
+constexpr char const* repeatability = "determinism.digest";
+
+/// The scenario as it will be written: what the caller adds is in it, and it expects to pass.
+Scenario prepared(Scenario scenario, RunOptions const& options) {
+  scenario.seed = options.seed.value_or(scenario.seed.value_or(0));
+  if (options.engine) scenario.engine.replace(*options.engine);
+  if (options.schedule) scenario.schedule = *options.schedule;
+  if (!options.bug.empty()) scenario.bug = options.bug;
+  scenario.expect = {};
+  return scenario;
+}
+
+std::string count_of(std::int64_t count, std::string_view what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+std::string size_of(Scenario const& scenario) {
+  return count_of(operation_count(scenario.program), "operation") + " on " +
+         count_of(scenario.world.rank_count(), "rank");
+}
+
+/// Is the engine a process already?
+bool runs_in_own_process(std::span<Scenario const> scenarios, RunOptions const& options) {
+  if (scenarios.empty()) return false;
+  return capabilities_of(options.engine.value_or(scenarios.front().engine.name)).isolated;
+}
+
+class Reducer {
+ public:
+  explicit Reducer(ReduceOptions const& options) : options_(options), run_(options.run) {
+    run_.seed.reset();
+    run_.engine.reset();
+    run_.schedule.reset();
+    run_.bug.clear();
+  }
+
+  Reduction reduce(Scenario const& scenario, Expectation const& expected) {
+    run_.repeat = true;
+    std::vector<RunResult> first = judge(std::span(&scenario, 1));
+    if (first.empty()) return {.end = Reduction::End::interrupted};
+    Reduction reduction{.first = std::move(first.front())};
+    auto const symptom = symptom_of(reduction.first, expected);
+    if (!symptom) return reduction;
+    reduction.symptom = *symptom;
+    if (runs_in_own_process(std::span(&scenario, 1), run_)) keep_words(reduction);
+    run_.repeat = symptom->id == repeatability;
+    minimize(scenario, reduction);
+    return reduction;
+  }
+
+ private:
+  std::vector<RunResult> judge(std::span<Scenario const> scenarios) {
+    std::vector<RunResult> results = run_isolated(scenarios, run_);
+    runs_ += scenarios.size();
+    options_.progress(runs_);
+    return results;
+  }
+
+  void minimize(Scenario const& scenario, Reduction& reduction) {
+    Minimized minimized = scenarios::minimize(
+        scenario, reduction.first, reduction.symptom,
+        [this](std::span<Scenario const> candidates) { return judge(candidates); },
+        limits(capabilities_of(scenario.engine.name)));
+    reduction.scenario = expecting(std::move(minimized.scenario), reduction.symptom);
+    reduction.result = std::move(minimized.result);
+    reduction.result.name = reduction.scenario.name;
+    reduction.result.notes.push_back(fmt::format("minimised from {} to {} in {} runs",
+                                                 size_of(scenario), size_of(reduction.scenario),
+                                                 minimized.runs));
+    reduction.runs = minimized.runs;
+    reduction.complete = minimized.complete;
+    reduction.end = confirm(reduction) ? Reduction::End::minimized : Reduction::End::unsteady;
+  }
+
+  /// In a search of an engine with catalogued bugs one of them is switched on. Another's engine has
+  /// those that it has, many of them break one law, and one must not turn into another.
+  static void keep_words(Reduction& reduction) {
+    ViolationReport const* const violation = violation_of(reduction.first, reduction.symptom);
+    if (violation != nullptr) reduction.symptom.said = what_is_said(*violation);
+  }
+
+  MinimizeOptions limits(Capabilities const& capabilities) const {
+    MinimizeOptions limits{.capabilities = capabilities,
+                           .at_once = static_cast<std::size_t>(options_.at_once)};
+    if (!capabilities.isolated) return limits;
+    limits.runs_max = isolated_runs_max;
+    limits.at_once = 1;
+    return limits;
+  }
+
+  /// Runs what will be written once more: the file has to repeat what was seen.
+  bool confirm(Reduction const& reduction) {
+    std::vector<RunResult> const again = judge(std::span(&reduction.scenario, 1));
+    if (again.empty()) return true;  // interrupted: it has been seen once
+    bool const steady =
+        reduction.symptom.id == repeatability || again.front().digest == reduction.result.digest;
+    return steady && shows(again.front(), reduction.symptom);
+  }
+
+  ReduceOptions const& options_;
+  RunOptions run_;
+  std::uint64_t runs_ = 0;
+};
+
+std::vector<RunResult> run_in_turn(std::span<Scenario const> scenarios, RunOptions const& options) {
+  std::vector<RunResult> results;
+  for (Scenario const& scenario : scenarios) {
+    results.push_back(ended_with(run_in_worker(scenario, options), scenario, options).result);
+    if (interrupted()) return {};
+  }
+  return results;
+}
+
+}  // namespace
+
+std::vector<RunResult> run_isolated(std::span<Scenario const> scenarios,
+                                    RunOptions const& options) {
+  if (runs_in_own_process(scenarios, options)) return run_in_turn(scenarios, options);
+  std::vector<RunResult> results(scenarios.size());
+  std::size_t ended = 0;
+  auto const work = [&](std::uint64_t job) {
+    return to_line(run_in_worker(scenarios[job], options));
+  };
+  auto const done = [&](JobEnd const& end) {
+    Scenario const& scenario = scenarios[end.job];
+    results[end.job] =
+        end.answer
+            ? ended_with(nlohmann::ordered_json::parse(*end.answer), scenario, options).result
+            : ended_by_death(end.death, scenario, options).result;
+    ++ended;
+  };
+  // As many workers as jobs: none gets a second one.
+  run_jobs({.workers = static_cast<int>(scenarios.size()),
+            .jobs = scenarios.size(),
+            .until = {},
+            .job_time_max = run_time_max},
+           work, done);
+  if (ended != scenarios.size()) results.clear();
+  return results;
+}
+
+Reduction reduce(Scenario scenario, ReduceOptions const& options) {
+  Expectation const expected = scenario.expect;
+  return Reducer(options).reduce(prepared(std::move(scenario), options.run), expected);
+}
+
+}  // namespace adamant::scenarios

@@ -1,0 +1,52 @@
+// Minimising as commands do it: every candidate runs apart from this process, so that a crash, a
+// hang or anything left over from another run takes no part in what is found. Used by `fuzz`,
+// `minimize` and `hunt`.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "scenarios/language/scenario.h"
+#include "scenarios/runner/run.h"
+#include "scenarios/search/minimize/minimize.h"
+#include "scenarios/search/minimize/symptom.h"
+
+namespace adamant::scenarios {
+
+/// Each scenario in a process of its own, all of them at once; one after another from here where
+/// their engine is a process already, because starting one takes longer than many runs. Empty after
+/// an interrupt.
+std::vector<RunResult> run_isolated(std::span<Scenario const> scenarios, RunOptions const& options);
+
+/// What became of a scenario that was to be reduced.
+struct Reduction {
+  enum class End {
+    minimized,
+    passes,       // it does not fail
+    unsteady,     // it fails, but not each time in the same way: nothing can be concluded from runs
+    interrupted,  // before it was known to fail
+  };
+  End end = End::passes;
+  RunResult first = {};    // of the scenario as it was given
+  Symptom symptom = {};    // of `minimized`: what was kept
+  Scenario scenario = {};  // of `minimized`: the smallest found, expecting the symptom
+  RunResult result = {};   // of `minimized`: of its run
+  std::uint64_t runs = 0;
+  bool complete = true;  // false: an interrupt or the budget ended it early
+};
+
+struct ReduceOptions {
+  RunOptions run = {};
+  int at_once = 1;  // processes
+  std::function<void(std::uint64_t runs)> progress = [](std::uint64_t) {};
+};
+
+/// Reduces `scenario`, which is as written or generated: options.run is applied to it, and it runs
+/// with seed 0 where nobody gives another. A scenario of what a search found that fails only in
+/// the process in which it was found is `passes` here.
+Reduction reduce(Scenario scenario, ReduceOptions const& options);
+
+}  // namespace adamant::scenarios

@@ -1,0 +1,176 @@
+// Every bug of the catalogue, found by the ordinary search and reduced: the scenario that is left
+// is small, breaks the law that was found, and says the same wherever it runs again.
+#include "scenarios/search/reduction.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdlib>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "real/bug_table.h"
+#include "scenarios/language/yaml/load.h"
+#include "scenarios/language/yaml/write.h"
+#include "scenarios/pool/interrupt.h"
+#include "scenarios/runner/testing/scratch.h"
+#include "scenarios/runner/testing/small_scenario.h"
+#include "scenarios/seam/engine.h"
+#include "scenarios/search/minimize/document.h"
+#include "scenarios/search/search.h"
+
+namespace adamant::scenarios {
+namespace {
+
+constexpr std::uint64_t cases_max = 3'000;
+
+/// The first generated case that breaks the bug's law, expecting that.
+std::optional<Scenario> found(real::BugInfo const& bug, std::uint64_t seed) {
+  for (std::uint64_t index = 0; index < cases_max; ++index) {
+    Scenario scenario = search_case(seed, index, std::string(bug.id));
+    scenario.expect = {.kind = Expectation::Kind::violates, .id = std::string(bug.law)};
+    RunOptions options;
+    options.repeat = search_repeats(index);
+    if (run_scenario(scenario, options).met) return scenario;
+  }
+  return std::nullopt;
+}
+
+TEST(Reduction, OfEveryBugIsSmallAndSaysTheSameAgain) {
+#ifdef ADAMANT_UNCHECKED_ONLY
+  GTEST_SKIP() << "the sanitizers exclude the instrumentation that most laws need";
+#endif
+  std::vector<std::int64_t> operations;
+  for (real::BugInfo const& bug : real::all_bugs()) {
+    auto const scenario = found(bug, 1);
+    if (!scenario) continue;  // what random search finds is the hunt's to say
+    Reduction const reduction = reduce(*scenario, {});
+    ASSERT_EQ(reduction.end, Reduction::End::minimized) << bug.id;
+    EXPECT_EQ(reduction.symptom.id, bug.law) << bug.id;
+    std::string const text = write_document(reduction.scenario, reduction.result, reduction.symptom,
+                                            std::string(bug.id) + ".yaml");
+    Scenario const again = load_scenario_text(text, "again.yaml");
+    ASSERT_EQ(again, reduction.scenario) << text;
+    RunResult const replayed = run_scenario(again);
+    EXPECT_TRUE(replayed.met) << text;
+    bool const repeats = bug.law != "determinism.digest";
+    EXPECT_TRUE(!repeats || replayed.digest == reduction.result.digest) << text;
+    operations.push_back(operation_count(again.program));
+    EXPECT_LE(operations.back(), 8) << text;
+  }
+  EXPECT_GE(operations.size(), real::all_bugs().size() / 2);
+}
+
+TEST(Reduction, OfOneBugFoundTwiceIsOneFile) {
+#ifdef ADAMANT_UNCHECKED_ONLY
+  GTEST_SKIP() << "the sanitizers exclude the instrumentation that most laws need";
+#endif
+  for (char const* const id : {"step_skips_wait_for_reduction", "mean_not_divided",
+                               "counter_off_by_one", "first_group_for_all", "square_first"}) {
+    auto const bugs = real::all_bugs();
+    auto const bug =
+        std::find_if(bugs.begin(), bugs.end(), [&](auto const& b) { return b.id == id; });
+    ASSERT_NE(bug, bugs.end()) << id;
+    std::map<std::string, std::uint64_t> files;
+    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+      Reduction const reduction = reduce(*found(*bug, seed), {.at_once = 2});
+      files.emplace(write_scenario(reduction.scenario), seed);
+    }
+    EXPECT_EQ(files.size(), 1U) << files.begin()->first << files.rbegin()->first;
+  }
+}
+
+TEST(Reduction, OfAScenarioThatPassesIsNone) {
+  Reduction const reduction = reduce(small_scenario(), {});
+  EXPECT_EQ(reduction.end, Reduction::End::passes);
+  EXPECT_EQ(reduction.first.outcome, Outcome::pass);
+}
+
+TEST(Reduction, LeavesAScenarioThatIsRefusedAsExpected) {
+  Scenario scenario = small_scenario();
+  scenario.params[0].shape = {};
+  scenario.expect = {.kind = Expectation::Kind::refused, .id = "any"};
+  EXPECT_EQ(reduce(scenario, {}).end, Reduction::End::passes);
+}
+
+TEST(RunIsolated, AProcessThatDiesTakesNothingAlong) {
+  Scenario const healthy = small_scenario();
+  std::vector<Scenario> const both{healthy, healthy};
+  auto const results = run_isolated(both, {});
+  ASSERT_EQ(results.size(), 2U);
+  EXPECT_EQ(results[0].digest, results[1].digest);
+  EXPECT_EQ(results[0].outcome, Outcome::pass);
+}
+
+// ---- an engine that is a process already ----
+
+std::string python() {
+  char const* const chosen = std::getenv("ADAMANT_PYTHON");
+  return chosen == nullptr ? "python3" : chosen;
+}
+
+/// The stub of an engine, but that its first step is answered `how`.
+RunOptions engine_once(std::string const& how, Scratch const& scratch) {
+  RunOptions options;
+  options.engine = "exec:exec " + python() +
+                   " " ADAMANT_SOURCE_DIR "/scenarios/peers/client/testing/hostile_engine.py " +
+                   how + " step " + (scratch / "once").string();
+  return options;
+}
+
+/// Three scenarios that the stub passes.
+std::vector<Scenario> three() {
+  Scenario scenario = small_scenario();
+  scenario.program = {operation(Step{})};
+  return {scenario, scenario, scenario};
+}
+
+class RunInTurn : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (std::system((python() + " -c '' 2>/dev/null").c_str()) != 0)
+      GTEST_SKIP() << "there is no " << python() << " (ADAMANT_PYTHON names another)";
+  }
+  Scratch scratch_;
+};
+
+TEST_F(RunInTurn, AnEngineThatDiesTakesNothingAlong) {
+  auto const results = run_isolated(three(), engine_once("killed", scratch_));
+  ASSERT_EQ(results.size(), 3U);
+  EXPECT_EQ(results[0].outcome, Outcome::error);
+  EXPECT_NE(results[0].reason.find("killed by signal 9"), std::string::npos) << results[0].reason;
+  EXPECT_EQ(results[1].outcome, Outcome::pass) << results[1].reason;
+  EXPECT_EQ(results[2].digest, results[1].digest);
+}
+
+TEST_F(RunInTurn, AnswersWithNothingAfterAnInterrupt) {
+  auto const run_and_exit = [&] {
+    RunOptions const options = engine_once("twice", scratch_);
+    capabilities_of(*options.engine);  // while it can still be asked
+    watch_for_interrupts();
+    std::raise(SIGINT);
+    std::exit(run_isolated(three(), options).empty() ? 0 : 1);
+  };
+  EXPECT_EXIT(run_and_exit(), ::testing::ExitedWithCode(0), "");
+}
+
+using ReductionForAPeer = RunInTurn;
+
+TEST_F(ReductionForAPeer, KeepsWhatWasSaidOfTheLaw) {
+  ReduceOptions options;
+  options.run.engine = "exec:exec " + python() +
+                       " " ADAMANT_SOURCE_DIR "/scenarios/peers/client/testing/stub_engine.py";
+  Scenario learns = small_scenario();
+  learns.program = {operation(Train{.count = 1})};
+  Reduction const reduction = reduce(learns, options);
+  ASSERT_EQ(reduction.end, Reduction::End::minimized) << reduction.first.reason;
+  ViolationReport const* const violation = violation_of(reduction.first, reduction.symptom);
+  ASSERT_NE(violation, nullptr);
+  EXPECT_FALSE(reduction.symptom.said.empty());
+  EXPECT_EQ(reduction.symptom.said, what_is_said(*violation));
+}
+
+}  // namespace
+}  // namespace adamant::scenarios

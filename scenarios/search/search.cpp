@@ -1,0 +1,31 @@
+#include "scenarios/search/search.h"
+
+#include <algorithm>
+
+#include "scenarios/search/generate/generate.h"
+
+namespace adamant::scenarios {
+
+Scenario search_case(std::uint64_t seed, std::uint64_t index, std::optional<std::string> const& bug,
+                     SearchEngine const& engine) {
+  GenerateOptions options;
+  // In the time that small cases of an engine outside the process take, larger ones find more.
+  std::uint64_t const growth = engine.capabilities.isolated ? 4 : 1;
+  options.size = static_cast<int>(std::min<std::uint64_t>(index, 100 / growth) * growth);
+  options.faults = true;
+  options.capabilities = engine.capabilities;
+  if (engine.capabilities.isolated) {
+    options.params_max = 4;
+    options.operations_max = 7;
+  }
+  Scenario scenario = generate_scenario(seed, index, options);
+  scenario.engine.name = engine.name;
+  scenario.bug = bug;
+  return scenario;
+}
+
+bool search_repeats(std::uint64_t index) {
+  return index % 16 == 0;
+}
+
+}  // namespace adamant::scenarios

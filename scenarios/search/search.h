@@ -1,0 +1,28 @@
+// The cases of a random search: number `index` of a seed is one scenario, the same for everybody
+// who asks about an engine with the same capabilities, so that a case found by one command can be
+// named to another.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "scenarios/language/scenario.h"
+#include "scenarios/seam/capabilities.h"
+
+namespace adamant::scenarios {
+
+/// Who is searched: its name in scenarios, and what it can do.
+struct SearchEngine {
+  std::string name = EngineChoice().name;
+  Capabilities capabilities = capabilities_of_simulation();
+};
+
+/// The first hundred cases grow, so that what fails on everything fails on something small.
+Scenario search_case(std::uint64_t seed, std::uint64_t index,
+                     std::optional<std::string> const& bug = {}, SearchEngine const& engine = {});
+
+/// One case in 16 runs twice: only there can another digest show.
+bool search_repeats(std::uint64_t index);
+
+}  // namespace adamant::scenarios

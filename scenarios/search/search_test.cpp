@@ -1,0 +1,50 @@
+#include "scenarios/search/search.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "scenarios/seam/support.h"
+#include "scenarios/seam/testing/peer_capabilities.h"
+#include "scenarios/search/generate/generate.h"
+
+namespace adamant::scenarios {
+namespace {
+
+SearchEngine const peer{.name = "exec:./mine", .capabilities = capable_peer()};
+
+TEST(SearchCase, WithoutAnEngineIsOneOfTheSimulator) {
+  for (std::uint64_t const index : {0, 50, 400}) {
+    Scenario expected = generate_scenario(
+        3, index, {.size = static_cast<int>(std::min<std::uint64_t>(index, 100)), .faults = true});
+    EXPECT_EQ(search_case(3, index), expected);
+    expected.bug = "mean_not_divided";
+    EXPECT_EQ(search_case(3, index, "mean_not_divided"), expected);
+  }
+}
+
+TEST(SearchCase, NamesTheEngineAndKeepsToWhatItCan) {
+  int with_options = 0;
+  for (std::uint64_t index = 0; index < 300; ++index) {
+    Scenario const scenario = search_case(3, index, {}, peer);
+    EXPECT_EQ(scenario.engine.name, "exec:./mine");
+    EXPECT_FALSE(refuse(scenario, peer.capabilities)) << index;
+    EXPECT_LE(scenario.params.size(), 4U);
+    with_options += scenario.engine.options.empty() ? 0 : 1;
+  }
+  EXPECT_GT(with_options, 100);
+}
+
+TEST(SearchCase, OfAnEngineInAProcessOfItsOwnIsSoonOfFullSize) {
+  GenerateOptions const full{
+      .params_max = 4, .operations_max = 7, .faults = true, .capabilities = peer.capabilities};
+  for (std::uint64_t const index : {25, 26, 100}) {
+    Scenario expected = generate_scenario(3, index, full);
+    expected.engine.name = peer.name;
+    EXPECT_EQ(search_case(3, index, {}, peer), expected);
+  }
+  EXPECT_EQ(search_case(3, 0, {}, peer).world.rank_count(), 1);
+}
+
+}  // namespace
+}  // namespace adamant::scenarios
