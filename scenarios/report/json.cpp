@@ -7,7 +7,7 @@
 #include <cstddef>
 
 #include "scenarios/report/violation_json.h"
-#include "scenarios/report/words.h"
+#include "scenarios/report/words/words.h"
 
 namespace adamant::scenarios {
 

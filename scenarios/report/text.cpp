@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "scenarios/report/json.h"
-#include "scenarios/report/words.h"
+#include "scenarios/report/words/words.h"
 
 namespace adamant::scenarios {
 

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "scenarios/language/words.h"
-#include "scenarios/report/words.h"
+#include "scenarios/report/words/words.h"
 
 namespace adamant::scenarios {
 

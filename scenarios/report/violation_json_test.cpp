@@ -9,7 +9,7 @@
 #include <set>
 
 #include "scenarios/report/testing/violations.h"
-#include "scenarios/report/words.h"
+#include "scenarios/report/words/words.h"
 
 namespace adamant::scenarios {
 namespace {

@@ -1,11 +1,12 @@
 #include "scenarios/runner/run.h"
-#include "scenarios/report/words.h"
+#include "scenarios/report/words/words.h"
 
 #include <gtest/gtest.h>
 
 #include <map>
 
 #include "scenarios/runner/testing/small_scenario.h"
+#include "scenarios/seam/engine.h"
 #include "sim/sim.h"
 
 namespace adamant::scenarios {

@@ -1,6 +1,6 @@
 // A broken law as values: which law and how it was broken, what it is about, where, and both sides.
 // Text is here only where it was text before anybody judged, as an engine's error is. What people
-// read is made of this by report/words.h, and nothing is ever read out of those sentences.
+// read is made of this by report/words/, and nothing is ever read out of those sentences.
 #pragma once
 
 #include <bit>

@@ -2,9 +2,10 @@
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
-#include "scenarios/report/words.h"
+#include "scenarios/report/words/words.h"
 #include "scenarios/runner/run.h"
 #include "scenarios/runner/testing/small_scenario.h"
+#include "scenarios/seam/engine.h"
 
 namespace adamant::scenarios {
 namespace {

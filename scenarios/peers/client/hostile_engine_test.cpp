@@ -7,10 +7,11 @@
 #include <string>
 
 #include "scenarios/peers/client/process.h"
-#include "scenarios/report/words.h"
+#include "scenarios/report/words/words.h"
 #include "scenarios/runner/run.h"
 #include "scenarios/runner/testing/scratch.h"
 #include "scenarios/runner/testing/small_scenario.h"
+#include "scenarios/seam/engine.h"
 
 namespace adamant::scenarios {
 namespace {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "scenarios/peers/client/testing/processes.h"
-#include "scenarios/report/words.h"
+#include "scenarios/report/words/words.h"
 #include "scenarios/runner/run.h"
 #include "scenarios/runner/testing/numpy_engine.h"
 #include "scenarios/runner/testing/scratch.h"

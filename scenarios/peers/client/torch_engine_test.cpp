@@ -7,9 +7,10 @@
 #include <string>
 
 #include "scenarios/peers/client/peer_engine.h"
-#include "scenarios/report/words.h"
+#include "scenarios/report/words/words.h"
 #include "scenarios/runner/run.h"
 #include "scenarios/runner/testing/small_scenario.h"
+#include "scenarios/seam/engine.h"
 
 namespace adamant::scenarios {
 namespace {

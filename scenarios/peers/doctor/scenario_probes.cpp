@@ -7,7 +7,7 @@
 
 #include "scenarios/language/words.h"
 #include "scenarios/peers/client/process.h"
-#include "scenarios/report/words.h"
+#include "scenarios/report/words/words.h"
 #include "scenarios/runner/run.h"
 #include "scenarios/seam/support.h"
 

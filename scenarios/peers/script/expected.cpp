@@ -7,7 +7,7 @@
 #include <sstream>
 #include <string_view>
 
-#include "scenarios/report/words.h"
+#include "scenarios/report/words/words.h"
 
 namespace adamant::scenarios::script {
 

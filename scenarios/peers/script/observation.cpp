@@ -8,7 +8,7 @@
 #include "scenarios/peers/script/model_part.h"
 #include "scenarios/peers/script/no_script.h"
 #include "scenarios/peers/script/optimizer_part.h"
-#include "scenarios/report/words.h"
+#include "scenarios/report/words/words.h"
 
 namespace adamant::scenarios::script {
 

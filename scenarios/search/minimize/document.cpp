@@ -7,7 +7,7 @@
 
 #include "scenarios/language/yaml/write.h"
 #include "scenarios/report/text.h"
-#include "scenarios/report/words.h"
+#include "scenarios/report/words/words.h"
 
 namespace adamant::scenarios {
 
