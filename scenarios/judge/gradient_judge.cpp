@@ -151,7 +151,7 @@ void GradientJudge::admit_clip(WorldView const& world) {
   auto const all = gather_all(world);
   float const norm = admit_norm(world, all);
   float const max_norm = model.scaling().max_norm.value_or(0);
-  bool const any_order = world.arithmetic() == Arithmetic::interval;
+  bool const any_order = rounding_ == Rounding::any;
   bool const untouched = std::all_of(all.begin(), all.end(), [&](Seen const& seen) {
     return same(older(seen.parameter), seen.now.values);
   });
@@ -236,15 +236,15 @@ std::optional<GradientJudge::Consumed> GradientJudge::admit_consumed(WorldView c
   if (factor == 1.0F && later_ == 1.0F) return consumed;
   auto const seen = values_.gather(world, parameter, TensorKind::gradient);
   if (!seen) return std::nullopt;
-  bool const torch = world.arithmetic() == Arithmetic::torch;
-  bool const in_place = factor != 1.0F && (torch || !same(before, seen->values));
+  bool const known = rounding_ == Rounding::known;
+  bool const in_place = factor != 1.0F && (known || !same(before, seen->values));
   Bounds bounds;
   for (float& g : consumed.values) {
     float const product = g * factor;
     float const quotient = factor == 1.0F ? g : g / loss_scale;
     auto const kept = oracle::only(oracle::rounded(product, seen->format));
     auto const other = oracle::only(oracle::rounded(quotient, seen->format));
-    bounds.push_back(torch ? kept : oracle::joined(kept, other));
+    bounds.push_back(known ? kept : oracle::joined(kept, other));
     consumed.slack.push_back(
         kept.finite_possible ? std::max(std::abs(kept.lo - product), std::abs(quotient - product))
                              : 0.0F);
@@ -255,7 +255,7 @@ std::optional<GradientJudge::Consumed> GradientJudge::admit_consumed(WorldView c
   bool const admitted = admit(world, parameter, bounds, seen->values, Breach::outside_unscale);
   reference_.take_gradient(parameter, seen->values);
   if (!admitted) return std::nullopt;
-  if (torch) return Consumed{.values = seen->values, .slack = {}};
+  if (known) return Consumed{.values = seen->values, .slack = {}};
   return consumed;
 }
 

@@ -19,8 +19,17 @@ namespace adamant::scenarios {
 
 class GradientJudge {
  public:
-  GradientJudge(GradientClass kind, Reference& reference, ValueJudge& values, Findings& findings)
-      : kind_(kind), reference_(reference), values_(values), findings_(findings) {}
+  /// known: each number follows from the one before by PyTorch's formulas, in place; any: it may be
+  /// rounded in any way, and where or when is the engine's choice.
+  enum class Rounding { known, any };
+
+  GradientJudge(Rounding rounding, GradientClass kind, Reference& reference, ValueJudge& values,
+                Findings& findings)
+      : rounding_(rounding),
+        kind_(kind),
+        reference_(reference),
+        values_(values),
+        findings_(findings) {}
 
   /// Gradients are gone or new: they bear the loss scale, and nothing of a clip.
   void forget();
@@ -74,6 +83,7 @@ class GradientJudge {
   std::span<float const> older(int parameter) const;
   float inverse(float loss_scale) const;
 
+  Rounding rounding_;
   GradientClass kind_;
   Reference& reference_;
   ValueJudge& values_;

@@ -24,19 +24,6 @@ NumberFormat format_of(ParameterSpec const& spec, TensorKind kind) {
   return oracle::stored_format(spec.formats, kind).value();
 }
 
-/// Engines with an arithmetic of their own may keep a gradient in the type of what they step.
-bool fits(WorldView const& world, ParameterSpec const& spec, TensorKind kind, NumberFormat held) {
-  bool const free = kind == TensorKind::gradient && world.arithmetic() != Arithmetic::te;
-  return held == format_of(spec, kind) || (free && held == spec.formats.weight());
-}
-
-/// What such engines say of their scaling, as far as it means the same.
-RankScaling comparable(RankScaling const& scaling, bool stepped) {
-  return {.loss_scale = scaling.loss_scale,
-          .skipped = stepped && scaling.skipped,
-          .growth_tracker = scaling.growth_tracker};
-}
-
 /// What each rank was fed, times the loss scale, in the place of its microbatches: a rank that gets
 /// a sum cannot scale what the sum was made of. Zeros for the others, which count and do not add.
 oracle::MicrobatchReader fed_reader(WorldView const& world, oracle::Model const& model,
@@ -67,8 +54,12 @@ ValueJudge::HeldRows ValueJudge::rows_of(WorldView const& world, int rank, int p
   rows.numel = rows.range.count() * spec.row_numel();
   rows.held = world.shard(rank, parameter, kind);
   rows.usable = rows.held.row_begin == rows.range.begin && rows.held.row_end == rows.range.end &&
-                rows.held.numel() == rows.numel && fits(world, spec, kind, rows.held.format);
+                rows.held.numel() == rows.numel && fits(spec, kind, rows.held.format);
   return rows;
+}
+
+bool ValueJudge::fits(ParameterSpec const& spec, TensorKind kind, NumberFormat held) const {
+  return held == format_of(spec, kind) || formulas_->may_store(spec, kind, held);
 }
 
 void ValueJudge::report_other_rows(HeldRows const& rows, int rank, int parameter, TensorKind kind) {
@@ -249,8 +240,7 @@ bool ValueJudge::flags_agree(WorldView const& world) const {
       if (!groups_agree(world, rank, g)) return false;
     RankScaling const expected = scaling_of(model);
     RankScaling const actual = world.scaling(rank);
-    bool const te = world.arithmetic() == Arithmetic::te;
-    if (te ? actual != expected : comparable(actual, false) != comparable(expected, false))
+    if (formulas_->comparable(actual, false) != formulas_->comparable(expected, false))
       return false;
   }
   return true;
@@ -262,7 +252,7 @@ bool ValueJudge::groups_agree(WorldView const& world, int rank, int group) const
   if (world.group(rank, group) == model.group(group)) return true;
   for (int p = 0; p < model.parameter_count(); ++p)
     if (model.spec(p).group == group) return false;
-  return world.arithmetic() != Arithmetic::te;
+  return !formulas_->has_empty_groups();
 }
 
 void ValueJudge::compare_groups(WorldView const& world) {
@@ -282,11 +272,9 @@ void ValueJudge::compare_groups(WorldView const& world) {
 
 // As flags: the first rank is held to the oracle, the others to the first.
 void ValueJudge::compare_scaling(WorldView const& world, bool stepped) {
-  bool const te = world.arithmetic() == Arithmetic::te;
-  RankScaling expected = scaling_of(reference_.model());
-  if (!te) expected = comparable(expected, stepped);
+  RankScaling expected = formulas_->comparable(scaling_of(reference_.model()), stepped);
   for (int rank = 0; rank < world.rank_count(); ++rank) {
-    RankScaling const actual = te ? world.scaling(rank) : comparable(world.scaling(rank), stepped);
+    RankScaling const actual = formulas_->comparable(world.scaling(rank), stepped);
     compare_scaling(rank, expected, actual);
     if (rank == 0) expected = actual;
   }

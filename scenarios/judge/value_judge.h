@@ -9,6 +9,7 @@
 
 #include "oracle/layout/fsdp2.h"
 #include "scenarios/judge/findings.h"
+#include "scenarios/judge/formulas/formulas.h"
 #include "scenarios/judge/reference.h"
 #include "scenarios/seam/engine.h"
 
@@ -19,6 +20,8 @@ class ValueJudge {
   ValueJudge(Reference& reference, Findings& findings)
       : reference_(reference), findings_(findings) {}
 
+  /// By whose formulas the world steps: what it may store, and what can be compared.
+  void judge_by(Formulas const& formulas) { formulas_ = &formulas; }
   /// The law that values, counters and settings which differ from the oracle's break.
   void judge_as(Law law) { law_ = law; }
 
@@ -80,6 +83,7 @@ class ValueJudge {
   void compare_with_replica(WorldView const& world, HeldRows const& rows, int rank, int parameter,
                             TensorKind kind);
   bool groups_agree(WorldView const& world, int rank, int group) const;
+  bool fits(ParameterSpec const& spec, TensorKind kind, NumberFormat held) const;
   HeldRows rows_of(WorldView const& world, int rank, int parameter, TensorKind kind) const;
   void report_other_rows(HeldRows const& rows, int rank, int parameter, TensorKind kind);
   bool is_compared(WorldView const& world, int rank, int parameter, TensorKind kind) const;
@@ -89,6 +93,7 @@ class ValueJudge {
 
   Reference& reference_;
   Findings& findings_;
+  Formulas const* formulas_ = nullptr;
   Law law_ = Law::values_bitwise;
   double interval_used_ = 0;
   std::vector<float> room_;  // for values of 16 bits, one tensor after the other

@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <set>
 #include <span>
@@ -22,11 +23,10 @@
 #include <vector>
 
 #include "scenarios/judge/findings.h"
-#include "scenarios/judge/gradient_judge.h"
+#include "scenarios/judge/formulas/formulas.h"
 #include "scenarios/judge/memory_judge.h"
 #include "scenarios/judge/pointer_judge.h"
 #include "scenarios/judge/reference.h"
-#include "scenarios/judge/step_judge.h"
 #include "scenarios/judge/value_judge.h"
 #include "scenarios/seam/engine.h"
 
@@ -71,10 +71,11 @@ class Verdict final : public Observer {
  private:
   /// The states that may move under a setting, or none.
   std::optional<StateOffloadConfig> leaving(Offload const& offload) const;
+  /// The formulas of a world that has just started.
+  void choose_formulas(Arithmetic arithmetic);
+  Formulas::Used used() const;
   void follow(Primitive const& operation, WorldView const& world);
   void follow_backward(Primitive const& operation, WorldView const& world);
-  void follow_clip(WorldView const& world);
-  void follow_step(WorldView const& world);
   void follow_zero_grad(bool set_to_none, WorldView const& world);
   void follow_load(Primitive const& load, WorldView const& world);
   /// The law that a load breaks which does not lead to what was saved.
@@ -108,8 +109,9 @@ class Verdict final : public Observer {
   Findings findings_;
   Reference reference_;
   ValueJudge values_;
-  GradientJudge gradients_;
-  StepJudge steps_;
+  Arithmetic arithmetic_ = Arithmetic::own_order;
+  std::unique_ptr<Formulas> formulas_;  // of the world that stands
+  Formulas::Used used_;                 // by those of earlier worlds
   MemoryJudge memory_;
   PointerJudge pointers_;
   std::function<void(Primitive const& step, WorldView const&)> on_replayed_step_;

@@ -20,7 +20,7 @@ void Verdict::follow_load(Primitive const& load, WorldView const& world) {
   if (reference_.candidates(load.checkpoint) == 0 && !take_foreign(load, world)) return;
   int const candidates = reference_.candidates(load.checkpoint);
   values_.judge_as(damage.empty() ? law_of_load(load) : Law::checkpoint_integrity);
-  gradients_.forget();
+  formulas_->loaded();
   for (int candidate = candidates - 1; candidate >= 0; --candidate) {
     take_candidate(load, candidate, world);
     if (candidate > 0 && !agrees(world)) continue;

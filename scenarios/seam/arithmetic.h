@@ -1,19 +1,13 @@
 // Whose formulas an engine steps by. The word alone: what follows from it is in oracle/ and in
-// run/verdict/.
+// judge/formulas/.
 #pragma once
-
-#include <string_view>
 
 namespace adamant::scenarios {
 
-/// te:       TransformerEngine's order of operations, bit for bit (oracle/adam)
-/// torch:    PyTorch's single and foreach kernels in fp32: moments bit for bit (oracle/torch)
-/// interval: any order of operations, any fusing (oracle/interval)
-enum class Arithmetic { te, torch, interval };
-
-inline constexpr std::string_view name_of(Arithmetic arithmetic) {
-  constexpr std::string_view names[] = {"te", "torch", "interval"};
-  return names[static_cast<int>(arithmetic)];
-}
+/// own_order: the oracle's, which is TransformerEngine's, bit for bit (oracle/adam); `te` in the
+///            protocol
+/// torch:     PyTorch's single and foreach kernels in fp32: moments bit for bit (oracle/torch)
+/// interval:  any order of operations, any fusing (oracle/interval)
+enum class Arithmetic { own_order, torch, interval };
 
 }  // namespace adamant::scenarios

@@ -58,7 +58,7 @@ struct PairBytes {
 /// Everything is off or empty unless an engine offers it.
 struct Capabilities {
   std::string engine = {};  // what messages call it
-  Arithmetic arithmetic = Arithmetic::te;
+  Arithmetic arithmetic = Arithmetic::own_order;
 
   // ---- worlds ----
   std::vector<Layout> layouts = {};  // none: it executes nothing

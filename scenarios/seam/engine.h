@@ -93,7 +93,7 @@ class WorldView {
  public:
   virtual ~WorldView() = default;
   virtual Shown shown() const { return {}; }
-  virtual Arithmetic arithmetic() const { return Arithmetic::te; }
+  virtual Arithmetic arithmetic() const { return Arithmetic::own_order; }
   virtual int rank_count() const = 0;
   /// Over so many ranks each parameter is cut; with fewer than all of them there are replicas, and
   /// rank = replica * shard_count + index of its shard.

@@ -23,7 +23,7 @@ struct PeerWorldParts {
   std::vector<replies::NamedGroup> groups;       // as they began
   int ranks = 1;
   int shards = 1;  // over which each parameter is cut
-  Arithmetic arithmetic = Arithmetic::te;
+  Arithmetic arithmetic = Arithmetic::own_order;
   std::filesystem::path directory;  // where the engine may write what it shows
   bool refuses_damage = false;
 };
