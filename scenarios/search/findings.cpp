@@ -12,6 +12,7 @@
 #include "real/bug_table.h"
 #include "scenarios/language/yaml/write.h"
 #include "scenarios/report/output_file.h"
+#include "scenarios/seam/engine.h"
 #include "scenarios/search/minimize/document.h"
 #include "scenarios/search/minimize/weight.h"
 

@@ -9,6 +9,7 @@
 #include "scenarios/language/yaml/write.h"
 #include "scenarios/report/json.h"
 #include "scenarios/runner/run.h"
+#include "scenarios/seam/engine.h"
 #include "scenarios/search/failures.h"
 #include "scenarios/search/search.h"
 
