@@ -1,6 +1,5 @@
 #include "real/checkpoint/engine_state.h"
 
-#include "real/bug.h"
 #include "real/checkpoint/names.h"
 #include "real/cuda/assert.h"
 
@@ -69,7 +68,6 @@ void restore_progress(EngineNames const& names, Progress const& progress, AdamSt
     step.set_group(static_cast<int>(g), progress.groups[g].config);
     group_steps.push_back(progress.groups[g].step);
   }
-  if (ADAMANT_BUG(skyrl_1403)) return;
   std::vector<std::int64_t> parameter_steps;
   for (ParameterSpec const& spec : names.parameters)
     parameter_steps.push_back(progress.parameter_steps.at(spec.name));

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "real/bug.h"
 #include "real/cuda/assert.h"
 
 namespace adamant::real {
@@ -22,30 +21,20 @@ std::size_t index_of(TensorKind kind) {
 }
 
 std::int64_t rows_per_rank(std::int64_t rows, int world_size) {
-  if (ADAMANT_BUG(remainder_dropped))
-    return rows > 0 ? std::max<std::int64_t>(rows / world_size, 1) : 0;
   return (rows + world_size - 1) / world_size;
 }
 
 ParameterLayout lay_out(ParameterSpec const& spec, RankOfWorld where) {
   std::int64_t const rows = spec.rows();
   std::int64_t const chunk_rows = rows_per_rank(rows, where.world_size);
-  std::int64_t const late = ADAMANT_BUG(shard_off_by_one_row) && where.rank > 0 ? 1 : 0;
 
   ParameterLayout p;
-  p.row_begin = std::min(rows, where.rank * chunk_rows + late);
-  p.row_end = std::min(rows, (where.rank + 1) * chunk_rows + late);
-  if (ADAMANT_BUG(rows_split_evenly)) {
-    std::int64_t const more = rows % where.world_size;
-    p.row_begin = where.rank * (rows / where.world_size) + std::min<std::int64_t>(where.rank, more);
-    p.row_end = p.row_begin + rows / where.world_size + (where.rank < more ? 1 : 0);
-  }
+  p.row_begin = std::min(rows, where.rank * chunk_rows);
+  p.row_end = std::min(rows, (where.rank + 1) * chunk_rows);
   p.row_numel = spec.row_numel();
   p.numel = spec.numel();
   p.chunk_numel = chunk_rows * p.row_numel;
   p.whole_numel = where.world_size * p.chunk_numel;
-  if (ADAMANT_BUG(remainder_dropped))  // what the model expects
-    p.whole_numel = std::max(p.whole_numel, p.numel);
   p.formats = spec.formats;
   for (TensorKind const kind : all_tensor_kinds)
     p.format_of_kind[index_of(kind)] = format_of(spec.formats, kind);

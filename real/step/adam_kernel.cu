@@ -37,10 +37,10 @@ struct Arrays {
   Factors factors;
 };
 
-template <bool decoupled, Arithmetic arithmetic>
+template <bool decoupled>
 __device__ inline void update_one(Arrays const& a, StepScalars const& s, std::int64_t i) {
-  AdamElement const e = adam_element<decoupled, arithmetic>(
-      s, a.factors(a.g[i]), {.p = a.p[i], .m = a.m[i], .v = a.v[i]});
+  AdamElement const e =
+      adam_element<decoupled>(s, a.factors(a.g[i]), {.p = a.p[i], .m = a.m[i], .v = a.v[i]});
   a.p[i] = e.p;
   a.m[i] = e.m;
   a.v[i] = e.v;
@@ -48,7 +48,7 @@ __device__ inline void update_one(Arrays const& a, StepScalars const& s, std::in
 
 #ifdef __CUDACC__
 
-template <bool decoupled, Arithmetic arithmetic>
+template <bool decoupled>
 __device__ inline void update_four(Arrays const& a, StepScalars const& s, std::int64_t i) {
   float4 const g = reinterpret_cast<float4 const*>(a.g)[i];
   float4 p = reinterpret_cast<float4*>(a.p)[i];
@@ -56,7 +56,7 @@ __device__ inline void update_four(Arrays const& a, StepScalars const& s, std::i
   float4 v = reinterpret_cast<float4*>(a.v)[i];
   auto const update = [&](float gradient, float& pe, float& me, float& ve) {
     AdamElement const e =
-        adam_element<decoupled, arithmetic>(s, a.factors(gradient), {.p = pe, .m = me, .v = ve});
+        adam_element<decoupled>(s, a.factors(gradient), {.p = pe, .m = me, .v = ve});
     pe = e.p;
     me = e.m;
     ve = e.v;
@@ -70,51 +70,34 @@ __device__ inline void update_four(Arrays const& a, StepScalars const& s, std::i
   reinterpret_cast<float4*>(a.v)[i] = v;
 }
 
-template <bool decoupled, Arithmetic arithmetic>
+template <bool decoupled>
 __device__ void update_section(Arrays const& a, StepScalars const& s, std::int64_t count) {
   std::int64_t const vectors = count / 4;
-  for (std::int64_t i = threadIdx.x; i < vectors; i += blockDim.x)
-    update_four<decoupled, arithmetic>(a, s, i);
+  for (std::int64_t i = threadIdx.x; i < vectors; i += blockDim.x) update_four<decoupled>(a, s, i);
   for (std::int64_t i = vectors * 4 + threadIdx.x; i < count; i += blockDim.x)
-    update_one<decoupled, arithmetic>(a, s, i);
+    update_one<decoupled>(a, s, i);
 }
 
 #else
 
-template <bool decoupled, Arithmetic arithmetic>
+template <bool decoupled>
 __device__ void update_section(Arrays const& arrays, StepScalars const& scalars,
                                std::int64_t count) {
   Arrays const a = arrays;        // copies that no store in the loop can alias:
   StepScalars const s = scalars;  // without them the loop is not vectorised
-  std::int64_t const end = ADAMANT_BUG(kernel_reads_past_end) ? count + 1 : count;
-  for (std::int64_t i = 0; i < end; ++i) update_one<decoupled, arithmetic>(a, s, i);
+  for (std::int64_t i = 0; i < count; ++i) update_one<decoupled>(a, s, i);
 }
 
 #endif
 
 // ---- a block ------------------------------------------------------------------------------
 
-template <Arithmetic arithmetic, typename ArraysOfPiece>
-__device__ void update(ArraysOfPiece const& a, StepScalars const& s, std::int64_t count) {
-  if (s.decoupled != 0)
-    update_section<true, arithmetic>(a, s, count);
-  else
-    update_section<false, arithmetic>(a, s, count);
-}
-
 template <typename ArraysOfPiece>
 __device__ void update(ArraysOfPiece const& a, StepScalars const& s, std::int64_t count) {
-  if (bug_in_arithmetic())
-    update<Arithmetic::spoilt>(a, s, count);
+  if (s.decoupled != 0)
+    update_section<true>(a, s, count);
   else
-    update<Arithmetic::right>(a, s, count);
-}
-
-__device__ void decay_only(MixedArrays const& a, StepScalars const& s, std::int64_t count) {
-  for (std::int64_t i = threadIdx.x; i < count; i += blockDim.x) {
-    float const p = number_at(a.weight, i);
-    store_number(a.weight, i, p - s.learning_rate * (s.weight_decay * p));
-  }
+    update_section<false>(a, s, count);
 }
 
 ADAMANT_PRIVATE_MEMORY __device__ Numbers part(std::byte* flat, std::int64_t offset,
@@ -122,17 +105,10 @@ ADAMANT_PRIVATE_MEMORY __device__ Numbers part(std::byte* flat, std::int64_t off
   return {flat + offset + begin * element_bytes(format), format};
 }
 
-ADAMANT_PRIVATE_MEMORY __device__ NumberFormat gradient_format(PieceFormats const& f) {
-  bool const taken_for_fp16 = ADAMANT_BUG(te_1888) && f.gradient == NumberFormat::bf16;
-  return taken_for_fp16 ? NumberFormat::fp16 : f.gradient;
-}
-
 __device__ Factors factors_of(GradientFactors const& on_device) {
   Factors factors;
   if (on_device.inverse != nullptr) factors.inverse = *on_device.inverse;
-  if (on_device.coefficient == nullptr) return factors;
-  factors.coefficient = *on_device.coefficient;
-  if (ADAMANT_BUG(pt_94060)) factors.inverse *= factors.inverse;
+  if (on_device.coefficient != nullptr) factors.coefficient = *on_device.coefficient;
   return factors;
 }
 
@@ -142,12 +118,12 @@ ADAMANT_PRIVATE_MEMORY __device__ MixedArrays arrays_of(AdamArguments const& a,
                                                         std::int64_t begin) {
   PieceFormats const& f = piece.formats;
   return {.weight = part(f.copies != 0 ? a.main : a.parameters, piece.weight, f.weight, begin),
-          .gradient = part(f.cast != 0 ? a.cast_gradients : a.gradients, piece.gradient,
-                           gradient_format(f), begin),
+          .gradient =
+              part(f.cast != 0 ? a.cast_gradients : a.gradients, piece.gradient, f.gradient, begin),
           .exp_avg = part(a.exp_avg, piece.exp_avg, f.exp_avg, begin),
           .exp_avg_sq = part(a.exp_avg_sq, piece.exp_avg_sq, f.exp_avg_sq, begin),
           .parameter = part(a.parameters, piece.parameter_copy, f.parameter, begin),
-          .copies = f.copies != 0 && !ADAMANT_BUG(mlm_6336),
+          .copies = f.copies != 0,
           .factors = factors};
 }
 
@@ -173,11 +149,8 @@ __global__ void adam_kernel(__grid_constant__ AdamArguments const arguments) {
   std::int64_t const count = left < section_numel ? left : section_numel;
 
   StepScalars const scalars = arguments.table[piece.parameter];
+  if (scalars.apply == 0) return;
   MixedArrays const arrays = arrays_of(arguments, piece, factors_of(arguments.factors), begin);
-  if (scalars.apply == 0) {
-    if (ADAMANT_BUG(decay_without_gradient)) decay_only(arrays, scalars, count);
-    return;
-  }
   if (all_fp32(arrays))
     update(as_fp32(arrays), scalars, count);
   else
