@@ -11,15 +11,12 @@
 #include "oracle/reduce/sum_bound.h"
 #include "oracle/torch/clip.h"
 #include "scenarios/gradients/overflow.h"
+#include "scenarios/judge/formulas/formulas.h"
 #include "scenarios/judge/reduced.h"
 
 namespace adamant::scenarios {
 
 namespace {
-
-bool contains(std::span<int const> numbers, int number) {
-  return std::find(numbers.begin(), numbers.end(), number) != numbers.end();
-}
 
 bool same(std::span<float const> a, std::span<float const> b) {
   return !oracle::first_difference(a, b);
@@ -79,7 +76,7 @@ bool GradientJudge::admit(WorldView const& world, int parameter, Bounds const& b
 void GradientJudge::admit_backward(WorldView const& world, Primitive const& operation) {
   forget();
   for (int p = 0; p < reference_.model().parameter_count(); ++p)
-    if (!contains(operation.without, p)) admit_reduced(world, p, operation.backward_index);
+    if (has_part(operation, p)) admit_reduced(world, p, operation.backward_index);
 }
 
 // Where parameters are narrower than gradients are reduced in, an engine's autograd may have made

@@ -13,7 +13,7 @@ namespace adamant::scenarios {
 
 namespace {
 
-constexpr std::int64_t block_numel = 4096;
+constexpr std::int64_t judged_numel = 4096;
 // How much of its interval a value uses is computed for every element of a small tensor, and for a
 // sample of a large one: it is a figure for readers, not part of the verdict.
 constexpr std::int64_t small_tensor_numel = 1 << 16;
@@ -326,8 +326,8 @@ void ValueJudge::admit_gradient(WorldView const& world, int parameter, std::int6
     HeldRows const rows = rows_of(world, rank, parameter, TensorKind::gradient);
     if (!rows.usable) return report_other_rows(rows, rank, parameter, TensorKind::gradient);
     auto const held = values_of(rows.held, room);
-    for (std::int64_t begin = 0; begin < rows.numel; begin += block_numel) {
-      auto const count = std::min(block_numel, rows.numel - begin);
+    for (std::int64_t begin = 0; begin < rows.numel; begin += judged_numel) {
+      auto const count = std::min(judged_numel, rows.numel - begin);
       auto const actual =
           held.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(count));
       admit_block(rank, parameter, read, rows.first_element + begin, actual);

@@ -12,10 +12,6 @@ namespace adamant::scenarios {
 
 namespace {
 
-constexpr TensorKind reduced_kinds[] = {TensorKind::gradient, TensorKind::cast_gradient};
-constexpr TensorKind stepped_kinds[] = {TensorKind::parameter, TensorKind::main,
-                                        TensorKind::exp_avg, TensorKind::exp_avg_sq};
-
 std::int64_t total_numel(std::vector<ParameterSpec> const& parameters) {
   std::int64_t total = 0;
   for (ParameterSpec const& spec : parameters) total += spec.numel();
@@ -38,10 +34,6 @@ oracle::Residence residence_of(Scenario const& scenario) {
   return {.capturable = scenario.optimizer.capturable,
           .keep_cast_grad = scenario.optimizer.keep_cast_grad,
           .group_count = static_cast<int>(adam_configs(scenario).size())};
-}
-
-bool contains(std::span<int const> numbers, int number) {
-  return std::find(numbers.begin(), numbers.end(), number) != numbers.end();
 }
 
 }  // namespace
@@ -178,7 +170,7 @@ void Verdict::follow_replay(Primitive const& operation, WorldView const& world) 
       if (captured.backward_index == last) compare_gathered(world, last);
       reference_.begin_backward(captured);
       for_each_parameter([&](int p) {
-        if (!contains(captured.without, p)) reference_.add_exact_mean(p, captured.backward_index);
+        if (has_part(captured, p)) reference_.add_exact_mean(p, captured.backward_index);
       });
     } else if (captured.kind == Primitive::Kind::clip) {
       reference_.clip();

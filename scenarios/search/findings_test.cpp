@@ -10,7 +10,7 @@
 namespace adamant::scenarios {
 namespace {
 
-RunResult violated(Law law) {
+RunResult violation_of(Law law) {
   RunResult result;
   result.outcome = Outcome::violated;
   result.engine = "sim";
@@ -22,7 +22,7 @@ Finding finding(Law law, std::uint64_t seed) {
   Symptom const symptom{.law = law};
   Scenario scenario = expecting(small_scenario(), symptom);
   scenario.seed = seed;
-  return {.case_index = 0, .scenario = scenario, .result = violated(law), .symptom = symptom};
+  return {.case_index = 0, .scenario = scenario, .result = violation_of(law), .symptom = symptom};
 }
 
 TEST(Findings, OfOneLawHaveNumberedFiles) {
@@ -42,7 +42,7 @@ TEST(Findings, AnImpossibleDirectoryIsSaid) {
 }
 
 TEST(Findings, WhatDoesNotFailAgainStaysAsItWasFound) {
-  Failure const failure{.case_index = 4, .result = violated(Law::order_race)};
+  Failure const failure{.case_index = 4, .result = violation_of(Law::order_race)};
   Finding const kept = reduce_found(failure, small_scenario(), {});
   EXPECT_EQ(kept.case_index, 4U);
   EXPECT_EQ(kept.scenario.program, small_scenario().program);
@@ -54,8 +54,8 @@ TEST(Findings, WhatDoesNotFailAgainStaysAsItWasFound) {
 TEST(Findings, ThatReduceToOneScenarioAreOne) {
   Scenario scenario = small_scenario();
   scenario.bug = "mean_not_divided";
-  std::vector<Failure> const failures{{.case_index = 1, .result = violated(Law::values_bitwise)},
-                                      {.case_index = 2, .result = violated(Law::values_bitwise)}};
+  std::vector<Failure> const failures{{.case_index = 1, .result = violation_of(Law::values_bitwise)},
+                                      {.case_index = 2, .result = violation_of(Law::values_bitwise)}};
   auto const findings = reduce_all(failures,
                                    [&](std::uint64_t index) {
                                      scenario.seed = index;
@@ -68,8 +68,8 @@ TEST(Findings, ThatReduceToOneScenarioAreOne) {
 }
 
 TEST(Findings, AFailureThatWasNotReducedExplainsNothing) {
-  std::vector<Failure> const alike{{1, violated(Law::values_bitwise)},
-                                   {2, violated(Law::values_bitwise)}};
+  std::vector<Failure> const alike{{1, violation_of(Law::values_bitwise)},
+                                   {2, violation_of(Law::values_bitwise)}};
   auto const findings = reduce_all(alike,
                                    [&](std::uint64_t index) {
                                      Scenario scenario = small_scenario();
@@ -82,9 +82,9 @@ TEST(Findings, AFailureThatWasNotReducedExplainsNothing) {
 }
 
 TEST(Findings, AFailureWithoutAnIngredientThatAnotherNeedsIsAnother) {
-  std::vector<Failure> const alike{{1, violated(Law::values_bitwise), {"format=dcp"}},
-                                   {2, violated(Law::values_bitwise)},
-                                   {3, violated(Law::values_bitwise), {"format=dcp"}}};
+  std::vector<Failure> const alike{{1, violation_of(Law::values_bitwise), {"format=dcp"}},
+                                   {2, violation_of(Law::values_bitwise)},
+                                   {3, violation_of(Law::values_bitwise), {"format=dcp"}}};
   std::vector<std::uint64_t> reduced;
   auto const findings = reduce_all(alike,
                                    [&](std::uint64_t index) {

@@ -15,6 +15,7 @@
 #include "scenarios/language/yaml/load.h"
 #include "scenarios/language/yaml/write.h"
 #include "scenarios/pool/interrupt.h"
+#include "scenarios/runner/testing/python.h"
 #include "scenarios/runner/testing/scratch.h"
 #include "scenarios/runner/testing/small_scenario.h"
 #include "scenarios/seam/engine.h"
@@ -103,11 +104,6 @@ TEST(RunIsolated, AProcessThatDiesTakesNothingAlong) {
 }
 
 // ---- an engine that is a process already ----
-
-std::string python() {
-  char const* const chosen = std::getenv("ADAMANT_PYTHON");
-  return chosen == nullptr ? "python3" : chosen;
-}
 
 /// The stub of an engine, but that its first step is answered `how`.
 RunOptions engine_once(std::string const& how, Scratch const& scratch) {

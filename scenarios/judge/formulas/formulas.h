@@ -17,6 +17,14 @@ namespace adamant::scenarios {
 
 class ValueJudge;
 
+/// What a backward makes, and what a step does.
+inline constexpr TensorKind reduced_kinds[] = {TensorKind::gradient, TensorKind::cast_gradient};
+inline constexpr TensorKind stepped_kinds[] = {TensorKind::parameter, TensorKind::main,
+                                               TensorKind::exp_avg, TensorKind::exp_avg_sq};
+
+/// Does the parameter get a gradient from this backward?
+bool has_part(Primitive const& backward, int parameter);
+
 class Formulas {
  public:
   virtual ~Formulas() = default;

@@ -5,15 +5,10 @@
 #include <algorithm>
 #include <string>
 
-#include "scenarios/language/yaml/load.h"
+#include "scenarios/peers/script/testing/read.h"
 
 namespace adamant::scenarios {
 namespace {
-
-Scenario read(std::string const& text, std::string const& engine = "torch") {
-  return load_scenario_text(
-      "adamant: 1\nname: test\nseed: 7\nengine: {name: " + engine + "}\n" + text, "test");
-}
 
 Violation violation_of(Subject subject, std::int64_t index, Value expected) {
   return {.operation = 9,  // behind the last of these programs
@@ -123,7 +118,7 @@ Violation not_loaded(std::string const& error) {
           .text = "CheckpointException: " + error};
 }
 
-constexpr char const* torn_save =
+constexpr char const* torn_save_of_two =
     "world: {shard: 2}\nparams: [{name: p0, shape: [3]}]\n"
     "faults: [{at: save, nth: 2, rank: 1, after_bytes: 1, then: crash}]\n"
     "program: [train: 1, save: a, train: 1, save: a, load: a]\n";
@@ -131,7 +126,7 @@ constexpr char const* torn_save =
 TEST(Script, OfATornSaveReadsTheTensorThatIsWrongWithoutAModel) {
   Violation violation = violation_of(TensorKind::exp_avg, 2, Number(0x1.8p-3F));
   violation.law = Law::checkpoint_atomic;
-  std::string const text = write_script(read(torn_save), violation);
+  std::string const text = write_script(read(torn_save_of_two), violation);
   EXPECT_LE(line_count(text), 80) << text;
   EXPECT_NE(text.find("dcp.load({\"optim.state.p0.exp_avg\": tensor}"), std::string::npos) << text;
   EXPECT_EQ(text.find("set_optimizer_state_dict"), std::string::npos) << text;
@@ -154,7 +149,7 @@ TEST(Script, OfAFileThatCannotBeReadAsksForTheWholeState) {
   Violation const violation = not_loaded(
       "AttributeError: 'bool' object has no attribute "
       "'size'");
-  std::string const text = write_script(read(torn_save), violation);
+  std::string const text = write_script(read(torn_save_of_two), violation);
   EXPECT_NE(text.find("set_optimizer_state_dict"), std::string::npos) << text;
 }
 
