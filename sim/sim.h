@@ -28,7 +28,7 @@ inline constexpr bool can_check = true;
 /// random priorities with `depth` - 1 change points (Burckhardt et al. 2010).
 enum class Strategy { fifo, random, pct };
 
-struct Schedule {
+struct ScheduleOptions {
   Strategy strategy = Strategy::fifo;
   std::uint64_t seed = 0;
   int depth = 3;
@@ -47,7 +47,7 @@ struct AllocationFailure {
 
 struct Options {
   std::uint64_t seed = 0;  // addresses and poison
-  Schedule schedule = {};
+  ScheduleOptions schedule = {};
   ReductionOrder reduction_order = ReductionOrder::chosen;
   int devices = 0;                          // 0: one a rank
   std::size_t device_bytes = 80ULL << 30;   // of each device

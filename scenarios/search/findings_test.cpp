@@ -54,8 +54,9 @@ TEST(Findings, WhatDoesNotFailAgainStaysAsItWasFound) {
 TEST(Findings, ThatReduceToOneScenarioAreOne) {
   Scenario scenario = small_scenario();
   scenario.bug = "mean_not_divided";
-  std::vector<Failure> const failures{{.case_index = 1, .result = violation_of(Law::values_bitwise)},
-                                      {.case_index = 2, .result = violation_of(Law::values_bitwise)}};
+  std::vector<Failure> const failures{
+      {.case_index = 1, .result = violation_of(Law::values_bitwise)},
+      {.case_index = 2, .result = violation_of(Law::values_bitwise)}};
   auto const findings = reduce_all(failures,
                                    [&](std::uint64_t index) {
                                      scenario.seed = index;

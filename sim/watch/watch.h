@@ -20,14 +20,14 @@ namespace adamant::sim {
 
 enum class AccessKind : std::uint8_t { read, write, atomic };
 
-class Watch final : public Observer {
+class Watch final : public WorldObserver {
  public:
   Watch(World& world, Memory& memory) : world_(world), memory_(memory) {}
 
   void reset(bool enabled);
   bool enabled() const { return enabled_; }
 
-  // ---- Observer ----
+  // ---- WorldObserver ----
   void host_resumes(Host& host) override;
   void host_pauses(Host& host) override;
   void chunk_begins(Agent& thread, std::uint32_t record) override;

@@ -21,7 +21,7 @@ constexpr std::size_t operations_kept_max = 65'536;
 
 }  // namespace
 
-void World::prepare(Options const& options, Observer& observer) {
+void World::prepare(Options const& options, WorldObserver& observer) {
   options_ = options;
   crew_.emplace(options.threads);
   observer_ = &observer;

@@ -18,8 +18,8 @@ namespace adamant::scenarios {
 
 namespace {
 
-sim::Schedule simulated(Schedule const& schedule, std::uint64_t seed) {
-  sim::Schedule result;
+sim::ScheduleOptions simulated(Schedule const& schedule, std::uint64_t seed) {
+  sim::ScheduleOptions result;
   switch (schedule.strategy) {
     case Schedule::Strategy::fifo:
       result.strategy = sim::Strategy::fifo;

@@ -8,7 +8,8 @@ void OwnOrder::backward(WorldView const& world, Primitive const& operation) {
   Reference& reference = parts_.reference;
   auto const rounds = [&](int p) { return !reference.sums_exactly(p); };
   for (int p = 0; p < reference.model().parameter_count(); ++p)
-    if (has_part(operation, p) && rounds(p)) parts_.values.admit_gradient(world, p, operation.backward_index);
+    if (has_part(operation, p) && rounds(p))
+      parts_.values.admit_gradient(world, p, operation.backward_index);
   if (parts_.gradients != GradientClass::exact) return;
   parts_.follow_each(world, reduced_kinds, [&](int p) {
     if (has_part(operation, p) && !rounds(p)) reference.add_exact_mean(p, operation.backward_index);
