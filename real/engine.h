@@ -24,7 +24,8 @@
 namespace adamant::real {
 
 /// One parameter of a unit, gathered: the whole tensor, row-major, on this rank's device, each part
-/// in its own format. `gradient` is null where this backward gives the parameter none.
+/// in its own format and from a 16-byte boundary on. `gradient` is null where this backward gives
+/// the parameter none.
 struct WholeTensor {
   int parameter = 0;
   void const* value = nullptr;
