@@ -1,8 +1,6 @@
-// Which catalogued bug the woven engine has: what the switches ask that adamant_weave puts into
-// functions. Included by every woven file, in simulated device code too.
+// Which bug the woven engine has: what the switches ask that adamant_weave puts into functions.
+// Included by every woven file.
 #pragma once
-
-#include <cuda_runtime.h>
 
 #include <cstdint>
 #include <string_view>
@@ -17,12 +15,11 @@ constexpr std::uint64_t key_of(std::string_view id) {
   return key;
 }
 
-/// The key of the selected bug, or 0. For the engine's code it never changes, so a compiler may ask
-/// once and keep the answer. Defined where no access is reported.
-[[gnu::const]] std::uint64_t selected_key() noexcept;
+/// The key of the selected bug, or 0. Defined where no access is reported.
+[[gnu::pure]] std::uint64_t selected_key() noexcept;
 
-/// As selected_key(); what is evaluated by the compiler has no bug.
-__host__ __device__ constexpr std::uint64_t selected() {
+/// As selected_key(); what is evaluated at compile time has no bug.
+constexpr std::uint64_t selected() {
   return std::is_constant_evaluated() ? 0 : selected_key();
 }
 

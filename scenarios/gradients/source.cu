@@ -4,8 +4,8 @@
 // Traffic: an element of the gradient to write, another to read where it adds, and one of the
 //          parameter to read for the fingerprint.
 // Formats: numbers are made, multiplied by the loss scale and added in fp32; each gradient is
-// rounded once to its own format when
-//          it is stored, a sum of two once more. Fingerprints are of widened parameters.
+//          rounded once to its own format when it is stored, a sum of two once more. Fingerprints
+//          are of widened parameters.
 #include "scenarios/gradients/source.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // What a scenario says about numbers and the optimizer: the types of parameters, gradients, weights
 // and moments, Adam's settings and what a group or a `set` changes of them. It knows no YAML key
-// and nothing of what an engine supports; that is model/support.h.
+// and nothing of what an engine supports; that is seam/support.h.
 #pragma once
 
 #include <array>

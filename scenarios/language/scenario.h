@@ -1,6 +1,6 @@
 // A scenario as a plain value: everything that format version 1 can say, with defaults filled in.
 // It compares by meaning and copies cheaply. It does not know YAML (scenarios/language/yaml does)
-// and does not judge what an engine supports (model/support.h does).
+// and does not judge what an engine supports (seam/support.h does).
 #pragma once
 
 #include <array>
@@ -105,7 +105,7 @@ struct Scenario {
 };
 
 /// The parameters as oracle and engine take them: groups numbered as group_configs() numbers them,
-/// units by their blocks (model/units.h).
+/// units by their blocks (language/units.h).
 /// Shapes: REQUIRES every shape to have at least one dimension (a scalar is refused before).
 std::vector<ParameterSpec> parameter_specs(Scenario const& scenario);
 

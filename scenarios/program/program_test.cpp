@@ -43,6 +43,14 @@ TEST_F(Program, TheCatalogueIsListedForPeopleAndMachines) {
   }
 }
 
+TEST_F(Program, ABugIsShownAsItsFile) {
+  Called const called = call("bugs --show te_3318");
+  EXPECT_EQ(called.status, 0);
+  std::ostringstream file;
+  file << std::ifstream(ADAMANT_SOURCE_DIR "/scenarios/bugs/te_3318.diff").rdbuf();
+  EXPECT_EQ(called.out, file.str());
+}
+
 TEST_F(Program, LawsAreListedForPeopleAndMachines) {
   EXPECT_NE(call("laws").out.find("order.race"), std::string::npos);
   Called const machine = call("laws --json -");

@@ -1,6 +1,6 @@
 // What an engine says that it can do: the words of the language that it executes, and which
 // formulas its oracle has to follow. Admission, generators and minimisers ask this, and never which
-// engine it is. It judges no scenario; that is model/support.h.
+// engine it is. It judges no scenario; that is seam/support.h.
 #pragma once
 
 #include <cstdint>

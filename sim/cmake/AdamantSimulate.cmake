@@ -4,14 +4,19 @@
 #     Adds the sources to the program or library `target`, which is made as a program if there is
 #     none of that name. Every strong symbol stays visible, as in an ordinary build.
 #
-#   adamant_isolate(target ENTRY symbol... SOURCES source... [UNCHECKED]
+#   adamant_isolate(target ENTRY symbol... SOURCES source... [UNCHECKED] [OBJECTS library...]
 #                   [INCLUDES dir...] [DEFINITIONS definition...] [LIBRARIES target...])
 #     Makes the static library `target` of the sources, in which the entries (linker names) are the
 #     only visible symbols, so that two variants of the same sources fit in one program.
 #
-# Both compile with every memory access reported to the simulator, unless UNCHECKED. A source that
+#   adamant_objects(target SOURCES source... [UNCHECKED]
+#                   [INCLUDES dir...] [DEFINITIONS definition...] [LIBRARIES target...])
+#     Makes the object library `target`, for the OBJECTS of isolated libraries: of sources that are
+#     the same in several of them, compiled once.
+#
+# All compile with every memory access reported to the simulator, unless UNCHECKED. A source that
 # ends in .cu goes through the lexer and may launch kernels with <<<>>>; others must use
-# cudaLaunchKernelEx. With ADAMANT_SANITIZE set, both compile without reporting: the two
+# cudaLaunchKernelEx. With ADAMANT_SANITIZE set, all compile without reporting: the two
 # instrumentations exclude each other.
 #
 # Why the objects are joined to one: the linker keeps one copy of every inline function and
@@ -41,20 +46,33 @@ endfunction()
 
 function(adamant_isolate target)
   cmake_parse_arguments(PARSE_ARGV 1 ARG "UNCHECKED" ""
-    "ENTRY;SOURCES;INCLUDES;DEFINITIONS;LIBRARIES")
+    "ENTRY;SOURCES;OBJECTS;INCLUDES;DEFINITIONS;LIBRARIES")
   if(ARG_UNPARSED_ARGUMENTS OR NOT ARG_ENTRY OR NOT ARG_SOURCES)
     message(FATAL_ERROR "adamant_isolate(${target}): give ENTRY and SOURCES, "
       "and nothing unknown: ${ARG_UNPARSED_ARGUMENTS}")
   endif()
-  set(objects ${target}_objects)
-  _adamant_objects(${objects} "${ARG_UNCHECKED}" ${ARG_SOURCES})
-  target_include_directories(${objects} PRIVATE ${ARG_INCLUDES})
-  target_compile_definitions(${objects} PRIVATE ${ARG_DEFINITIONS})
-  target_link_libraries(${objects} PRIVATE ${ARG_LIBRARIES})
-  _adamant_join(${objects} "${ARG_UNCHECKED}" "${ARG_ENTRY}" joined)
+  set(unchecked)
+  if(ARG_UNCHECKED)
+    set(unchecked UNCHECKED)
+  endif()
+  adamant_objects(${target}_objects ${unchecked} SOURCES ${ARG_SOURCES} INCLUDES ${ARG_INCLUDES}
+    DEFINITIONS ${ARG_DEFINITIONS} LIBRARIES ${ARG_LIBRARIES})
+  _adamant_join("${target}_objects;${ARG_OBJECTS}" "${ARG_UNCHECKED}" "${ARG_ENTRY}" joined)
   add_library(${target} STATIC ${joined})
   set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX)
   target_link_libraries(${target} PUBLIC adamant::sim)
+endfunction()
+
+function(adamant_objects target)
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "UNCHECKED" "" "SOURCES;INCLUDES;DEFINITIONS;LIBRARIES")
+  if(ARG_UNPARSED_ARGUMENTS OR NOT ARG_SOURCES)
+    message(FATAL_ERROR "adamant_objects(${target}): give SOURCES, "
+      "and nothing unknown: ${ARG_UNPARSED_ARGUMENTS}")
+  endif()
+  _adamant_objects(${target} "${ARG_UNCHECKED}" ${ARG_SOURCES})
+  target_include_directories(${target} PRIVATE ${ARG_INCLUDES})
+  target_compile_definitions(${target} PRIVATE ${ARG_DEFINITIONS})
+  target_link_libraries(${target} PRIVATE ${ARG_LIBRARIES})
 endfunction()
 
 # ---- the object library `name` of the sources --------------------------------------------------
@@ -110,9 +128,11 @@ function(_adamant_report_accesses name)
     "$<$<CXX_COMPILER_ID:Clang>:SHELL:-mllvm -tsan-instrument-read-before-write=1>")
 endfunction()
 
-# ---- one object of the objects of `name` -------------------------------------------------------
-function(_adamant_join name unchecked entries result)
+# ---- one object of the objects of the libraries `names` -----------------------------------------
+function(_adamant_join names unchecked entries result)
   set(script ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/join_objects.cmake)
+  list(GET names 0 name)
+  list(TRANSFORM names REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>" OUTPUT_VARIABLE objects)
   set(joined ${CMAKE_CURRENT_BINARY_DIR}/${name}.joined.o)
   set(wrapped "memcpy|memmove|memset")
   if(unchecked OR ADAMANT_SANITIZE)
@@ -120,10 +140,10 @@ function(_adamant_join name unchecked entries result)
   endif()
   string(REPLACE ";" "|" entries "${entries}")
   add_custom_command(OUTPUT ${joined}
-    COMMAND ${CMAKE_COMMAND} "-DOUTPUT=${joined}" "-DOBJECTS=$<JOIN:$<TARGET_OBJECTS:${name}>,|>"
+    COMMAND ${CMAKE_COMMAND} "-DOUTPUT=${joined}" "-DOBJECTS=$<JOIN:${objects},|>"
       "-DENTRIES=${entries}" "-DWRAPPED=${wrapped}" "-DLINKER=${CMAKE_LINKER}" "-DNM=${CMAKE_NM}"
       "-DOBJCOPY=${CMAKE_OBJCOPY}" -P ${script}
-    DEPENDS ${name} $<TARGET_OBJECTS:${name}> ${script} VERBATIM
+    DEPENDS ${names} ${objects} ${script} VERBATIM
     COMMENT "Joining the objects of ${name}")
   set_source_files_properties(${joined} PROPERTIES EXTERNAL_OBJECT TRUE GENERATED TRUE)
   set(${result} ${joined} PARENT_SCOPE)

@@ -92,7 +92,7 @@ class Reader {
   void read_hunks() {
     while (skip_blank(), !at_end()) {
       if (is_comment()) {
-        ++at_;
+        read_comment();
       } else if (line().starts_with("--- ")) {
         read_target();
       } else if (line() == "@@" || line().starts_with("@@ ")) {
@@ -112,13 +112,20 @@ class Reader {
     while (!at_end() && line().empty()) ++at_;
   }
 
+  void read_comment() {
+    ++at_;
+    skip_blank();
+    if (at_end() || !(is_comment() || line().starts_with("--- ")))
+      fail("expected `--- FILE` after a comment, found " + found());
+  }
+
   void read_target() {
     target_ = line().substr(4);
     target_line_ = number();
     if (!target_.starts_with("real/") || target_.find("..") != std::string::npos)
       fail("expected a file of real/, found " + in_ticks(target_));
     ++at_;
-    while (skip_blank(), is_comment()) fail("a comment stands before `---`, not here"), ++at_;
+    skip_blank();
     if (at_end() || !line().starts_with("@@")) fail("expected `@@ FUNCTION`, found " + found());
   }
 

@@ -24,10 +24,9 @@ struct Declaration {
   std::string declared;                   // that declarator's name
   std::string type;                       // of a class, or of a namespace
   bool opens_scope = false;               // a class or namespace
-  bool is_enum = false;
-  bool is_initialised = false;    // = has been seen
-  bool in_member_list = false;    // the : of a constructor
-  bool in_trailing_part = false;  // -> or requires: what follows declares nothing
+  bool is_initialised = false;            // = has been seen
+  bool in_member_list = false;            // the : of a constructor
+  bool in_trailing_part = false;          // -> or requires: what follows declares nothing
 };
 
 class Finder {
@@ -88,7 +87,7 @@ class Finder {
       ++at_;
       begin_declaration();
     } else {
-      at_ = after_group(at_);  // an initialiser, or the names of an enum
+      at_ = after_group(at_);  // an initialiser
     }
   }
 
@@ -161,7 +160,6 @@ class Finder {
     } else if (is(at_, "requires")) {
       read_requires();
     } else {
-      now_.is_enum = now_.is_enum || is(at_, "enum");
       ++at_;
     }
   }
@@ -201,7 +199,7 @@ class Finder {
 
   /// `class Name`, which may as well begin the result of a function: parameters would tell.
   void read_class() {
-    if (now_.is_enum || now_.parameters) {
+    if (now_.parameters) {
       ++at_;
       return;
     }

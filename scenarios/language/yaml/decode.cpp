@@ -1,9 +1,8 @@
 #include "scenarios/language/yaml/decode.h"
 
-#include <algorithm>
 #include <utility>
-#include <vector>
 
+#include "scenarios/bugs/catalogue.h"
 #include "scenarios/language/laws.h"
 #include "scenarios/language/yaml/words.h"
 
@@ -24,21 +23,12 @@ std::string ids_of(std::span<Meaning const> table) {
   return list;
 }
 
-std::vector<std::string_view> bug_ids() {
-  std::vector<std::string_view> ids;
-  for (Meaning const& bug : known_bugs()) ids.push_back(bug.id);
-  return ids;
-}
-
 void decode_bug(Reader& reader, Field const& field, std::optional<std::string>& bug) {
   std::string id;
   if (!reader.text(field, id)) return;
-  auto const table = known_bugs();
-  bool const known =
-      std::any_of(table.begin(), table.end(), [&](Meaning const& m) { return m.id == id; });
-  if (!known) {
-    return reader.fail(field, "no catalogued bug is called " + quote(id) + suggest(id, bug_ids()) +
-                                  "; `adamant bugs` lists them");
+  if (bugs::find(id) == nullptr) {
+    return reader.fail(field, "no catalogued bug is called " + quote(id) +
+                                  suggest(id, bugs::ids()) + "; `adamant bugs` lists them");
   }
   bug = std::move(id);
 }

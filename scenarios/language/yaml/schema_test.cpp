@@ -4,9 +4,11 @@
 
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <set>
 #include <string>
 
+#include "scenarios/bugs/catalogue.h"
 #include "scenarios/language/laws.h"
 #include "scenarios/language/yaml/vocabulary.h"
 
@@ -76,16 +78,21 @@ TEST(Schema, HasTheWordsThatTheReaderKnows) {
   expect_words<Fault::Then>(property("fault", "then"));
 }
 
-TEST(Schema, HasTheIdentifiersOfLawsAndBugs) {
+TEST(Schema, HasTheIdentifiersOfLaws) {
   Words laws_and_prefixes;
   for (Meaning const& law : laws()) {
     laws_and_prefixes.insert(std::string(law.id));
     laws_and_prefixes.insert(std::string(law.id.substr(0, law.id.find('.'))));
   }
   EXPECT_EQ(enum_of(property("expect", "violates")), laws_and_prefixes);
-  Words bugs;
-  for (Meaning const& bug : known_bugs()) bugs.insert(std::string(bug.id));
-  EXPECT_EQ(enum_of(definitions().at("bug")), bugs);
+}
+
+// Their list is the folder of their files.
+TEST(Schema, TakesTheIdOfEveryBug) {
+  std::regex const pattern(definitions().at("bug").at("pattern").get<std::string>());
+  for (std::string_view const id : bugs::ids())
+    EXPECT_TRUE(std::regex_match(std::string(id), pattern)) << id;
+  EXPECT_FALSE(std::regex_match("no id", pattern));
 }
 
 }  // namespace

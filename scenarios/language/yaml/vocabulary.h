@@ -1,5 +1,5 @@
 // The words of the scenario format, each written once: the keys of every kind of map, and engines;
-// beside those for enumerations (model/words.h). Reader, writer and schema test share them; what
+// beside those for enumerations (language/words.h). Reader, writer and schema test share them; what
 // they mean is the model's.
 #pragma once
 
