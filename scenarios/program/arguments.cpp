@@ -8,8 +8,8 @@
 #include <map>
 #include <utility>
 
+#include "scenarios/language/engine_names.h"
 #include "scenarios/language/laws.h"
-#include "scenarios/language/yaml/vocabulary.h"
 #include "scenarios/language/yaml/words.h"
 #include "scenarios/pool/pool.h"
 #include "scenarios/program/values.h"
@@ -281,6 +281,9 @@ class Parser {
     add_path(listing, "--json", arguments_.json, "Write them as JSON; - is standard output");
     CLI::App* const catalogue = add_command(Command::bugs, "bugs", "List the catalogue of bugs");
     add_path(catalogue, "--json", arguments_.json, "Write it as JSON; - is standard output");
+    CLI::App* const help =
+        add_command(Command::help, "help", "Explain a key or an operation of the scenario format");
+    help->add_option("KEY", arguments_.word, "A key or an operation")->required();
     add_doctor();
   }
 

@@ -1,5 +1,5 @@
 // What an engine does of checkpoints and faults, and the refusals of the rest: the part of
-// model/support.h that is about files.
+// seam/support.h that is about files.
 #pragma once
 
 #include <optional>

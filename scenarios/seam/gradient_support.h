@@ -1,6 +1,6 @@
 // What steps find of gradients, told from the program alone: which parameters have one, whether it
 // has been divided by a loss scale before, and whether its type lets that happen. The refusals of
-// what an engine would do otherwise than the language says; the part of model/support.h that needs
+// what an engine would do otherwise than the language says; the part of seam/support.h that needs
 // the order of operations.
 #pragma once
 

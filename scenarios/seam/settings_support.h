@@ -1,5 +1,5 @@
 // What a scenario asks of an engine by its settings and by each operation for itself, and the
-// refusals of what that engine does not offer: the part of model/support.h that needs no order of
+// refusals of what that engine does not offer: the part of seam/support.h that needs no order of
 // operations.
 #pragma once
 
