@@ -9,6 +9,7 @@
 #include "oracle/compare/first_difference.h"
 #include "scenarios/gradients/keys.h"
 #include "scenarios/gradients/values.h"
+#include "scenarios/seam/engine.h"
 
 namespace adamant::properties {
 

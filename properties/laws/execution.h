@@ -17,7 +17,7 @@ namespace adamant::properties {
 /// What a law adds to a scenario.
 struct ExecutionOptions {
   std::string engine = "sim";
-  std::string bug = "";  // real/bug_table.h
+  std::string bug = "";  // scenarios/bugs/catalogue.h
   bool loopback = false;
   std::optional<scenarios::Schedule> schedule = {};  // in the place of the scenario's own
 };

@@ -1,6 +1,5 @@
 // Law:        under a loss scale, a step after an overflow on any rank is skipped on every rank,
-// and
-//             changes nothing but the loss scale
+//             and changes nothing but the loss scale
 // Sense:      bitwise, on every rank: parameters, moments, gradients and counters.
 // Not said:   how the scale moves (agrees_with_oracle.cpp).
 // Must catch: bugs `skip_decided_per_rank` and `accelerate_4242`.

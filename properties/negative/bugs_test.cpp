@@ -11,19 +11,19 @@
 #include <string>
 #include <string_view>
 
-#include "real/bug_table.h"
+#include "scenarios/bugs/catalogue.h"
 #include "scenarios/language/laws.h"
 #include "scenarios/language/yaml/load.h"
 #include "scenarios/runner/run.h"
 #include "sim/sim.h"
 
-namespace adamant::real {
+namespace adamant::bugs {
 
-void PrintTo(BugInfo const& bug, std::ostream* out) {
+void PrintTo(Bug const& bug, std::ostream* out) {
   *out << bug.id << ", which breaks " << bug.law;
 }
 
-}  // namespace adamant::real
+}  // namespace adamant::bugs
 
 namespace adamant::properties {
 namespace {
@@ -57,14 +57,14 @@ std::map<std::string_view, LawSet> const fall_with_it = {
     {"ds_7898", {"access.lifetime"}},
 };
 
-LawSet laws_of(real::BugInfo const& bug) {
+LawSet laws_of(bugs::Bug const& bug) {
   auto const others = fall_with_it.find(bug.id);
   LawSet laws = others == fall_with_it.end() ? LawSet() : others->second;
   laws.emplace(bug.law);
   return laws;
 }
 
-Scenario scenario_of(real::BugInfo const& bug) {
+Scenario scenario_of(bugs::Bug const& bug) {
   return scenarios::load_scenario_file("scenarios/corpus/bugs/" + std::string(bug.id) + ".yaml");
 }
 
@@ -104,7 +104,7 @@ bool judged_here(LawSet const& laws) {
   });
 }
 
-class CataloguedBug : public testing::TestWithParam<real::BugInfo> {
+class CataloguedBug : public testing::TestWithParam<bugs::Bug> {
  protected:
   void SetUp() override {
     if (!judged_here(laws_of(GetParam())))
@@ -166,7 +166,7 @@ TEST(CataloguedBugOnRoundedSums, BreaksTheInterval) {
 }
 
 TEST(Catalogue, NamesLawsOfTheContract) {
-  for (real::BugInfo const& bug : real::all_bugs()) {
+  for (bugs::Bug const& bug : bugs::catalogue()) {
     auto const laws = scenarios::laws();
     EXPECT_TRUE(std::any_of(laws.begin(), laws.end(), [&](scenarios::Meaning const& law) {
       return law.id == bug.law;
@@ -174,7 +174,7 @@ TEST(Catalogue, NamesLawsOfTheContract) {
   }
 }
 
-std::string camel_case(testing::TestParamInfo<real::BugInfo> const& info) {
+std::string camel_case(testing::TestParamInfo<bugs::Bug> const& info) {
   std::string name;
   bool upper = true;
   for (char const c : info.param.id) {
@@ -185,7 +185,7 @@ std::string camel_case(testing::TestParamInfo<real::BugInfo> const& info) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, CataloguedBug,
-                         testing::ValuesIn(real::all_bugs().begin(), real::all_bugs().end()),
+                         testing::ValuesIn(bugs::catalogue().begin(), bugs::catalogue().end()),
                          camel_case);
 
 }  // namespace

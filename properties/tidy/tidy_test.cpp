@@ -105,6 +105,46 @@ TEST(Tidy, NothingIncludesUpwards) {
   }
 }
 
+// The rooms of scenarios/, from the bottom: each may include itself and what stands before it.
+// bugs/ is a catalogue of words, so that it stands lowest.
+std::vector<std::string> const rooms = {
+    "bugs",       "language",      "language/yaml", "seam",    "gradients",       "judge",
+    "judge/dump", "pool",          "peers/client",  "engines", "engines/sim",     "engines/cuda",
+    "runner",     "peers/doctor",  "peers/script",  "report",  "search/minimize", "search/generate",
+    "search",     "program/bench", "program"};
+
+// The longest name that is a beginning of the path.
+int room_of(std::string const& file) {
+  int found = -1;
+  std::size_t length = 0;
+  for (std::size_t i = 0; i < rooms.size(); ++i) {
+    std::string const prefix = "scenarios/" + rooms[i] + "/";
+    if (file.rfind(prefix, 0) != 0 || prefix.size() <= length) continue;
+    found = static_cast<int>(i);
+    length = prefix.size();
+  }
+  return found;
+}
+
+bool is_test(std::string const& file) {
+  return file.find("_test.") != std::string::npos || file.find("/testing/") != std::string::npos;
+}
+
+TEST(Tidy, NoRoomOfScenariosIncludesARoomAboveIt) {
+  std::regex const include(R"re(^\s*#\s*include\s+"(scenarios/[^"]+)")re");
+  for (fs::path const& path : sources()) {
+    for (Line const& line : lines_of(path)) {
+      std::smatch match;
+      if (is_test(line.file) || folder_of(line.file) != "scenarios") continue;
+      if (!std::regex_search(line.text, match, include)) continue;
+      int const from = room_of(line.file);
+      int const to = room_of(match[1]);
+      EXPECT_GE(from, 0) << line.file << ": a room that the order of rooms does not know";
+      EXPECT_GE(from, to) << where(line);
+    }
+  }
+}
+
 // Whatever would make two runs of one seed differ, with what to use instead.
 struct Ban {
   char const* pattern;

@@ -1,6 +1,5 @@
 #include "real/checkpoint/engine_state.h"
 
-#include "real/bug.h"
 #include "real/checkpoint/names.h"
 #include "real/cuda/assert.h"
 
@@ -17,8 +16,7 @@ ShardDescription describe(ParameterSpec const& spec, TensorKind kind, ShardView 
   return {.key = key_of(spec.name, kind),
           .format = view.format,
           .global_shape = spec.shape,
-          .row_begin = view.row_begin,
-          .row_end = view.row_end,
+          .ranges = view.ranges,
           .data = static_cast<std::byte*>(view.data),
           .on_host = view.on_host,
           .tail = static_cast<std::byte*>(view.tail),
@@ -69,7 +67,6 @@ void restore_progress(EngineNames const& names, Progress const& progress, AdamSt
     step.set_group(static_cast<int>(g), progress.groups[g].config);
     group_steps.push_back(progress.groups[g].step);
   }
-  if (ADAMANT_BUG(skyrl_1403)) return;
   std::vector<std::int64_t> parameter_steps;
   for (ParameterSpec const& spec : names.parameters)
     parameter_steps.push_back(progress.parameter_steps.at(spec.name));

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <set>
 
-#include "real/bug.h"
 #include "real/checkpoint/checkpoint_error.h"
 #include "real/checkpoint/crc32c.h"
 #include "real/checkpoint/names.h"
@@ -54,7 +53,7 @@ std::vector<std::byte> read_header_pieces(ManifestFile const& file, std::uint64_
     bytes.resize(std::min<std::uint64_t>(begin + piece_bytes, file.bytes));
     std::span<std::byte> const added = std::span(bytes).subspan(begin);
     content.read(begin, added);
-    if (crc32c(added) != file.pieces[piece] && !ADAMANT_BUG(checksums_ignored))
+    if (crc32c(added) != file.pieces[piece])
       refuse_damaged(path, ": the bytes from ", std::to_string(begin), " to ",
                      std::to_string(bytes.size()), " are not those that were saved");
     if (piece == 0 && bytes.size() >= wanted)
@@ -69,13 +68,11 @@ class Opening {
 
   void with_manifest() {
     Manifest const& manifest = *checkpoint_.manifest;
-    if (!ADAMANT_BUG(leftover_files_loaded))
-      expect_same_files(manifest, shard_files(storage_, checkpoint_.directory),
-                        checkpoint_.directory);
+    expect_same_files(manifest, shard_files(storage_, checkpoint_.directory),
+                      checkpoint_.directory);
     for (ManifestTensor const& tensor : manifest.tensors)
       checkpoint_.tensors[tensor.key] = {tensor.key, tensor.dtype, tensor.shape, {}};
     for (ManifestFile const& file : manifest.files) open_listed(file);
-    if (ADAMANT_BUG(leftover_files_loaded)) open_leftovers();
   }
 
   void without_manifest() {
@@ -90,7 +87,6 @@ class Opening {
   }
 
   void check() const {
-    if (ADAMANT_BUG(pt_189945) || ADAMANT_BUG(leftover_files_loaded)) return;
     std::vector<std::string> names;
     for (OpenFile const& file : checkpoint_.files) names.push_back(path_of(file.name));
     for (auto const& [key, tensor] : checkpoint_.tensors) check_cover(tensor, names);
@@ -117,18 +113,11 @@ class Opening {
     checkpoint_.files.push_back({file.name, std::move(content), file.pieces});
   }
 
-  void open_leftovers() {
-    std::set<std::string> listed;
-    for (OpenFile const& file : checkpoint_.files) listed.insert(file.name);
-    for (std::string const& name : shard_files(storage_, checkpoint_.directory))
-      if (!listed.contains(name)) open_unlisted(name);
-  }
-
   void open_unlisted(std::string const& name) {
     std::string const path = path_of(name);
     auto content = storage_.open(path);
     SafetensorsHeader const header = read_header(*content, path);
-    if (header.metadata.contains(manifest_mark) && !checkpoint_.manifest)
+    if (header.metadata.contains(manifest_mark))
       refuse_damaged(join_path(checkpoint_.directory, manifest_name), ": is missing; ", name,
                      " was saved with one");
     for (SavedPart const& part : header.parts) {
@@ -160,7 +149,6 @@ class Opening {
 
   void add(SavedPart const& part, std::string const& path) {
     SavedTensor& tensor = checkpoint_.tensors[part.key];
-    if (ADAMANT_BUG(pt_189945)) tensor.boxes.clear();
     if (part.dtype != tensor.dtype)
       refuse_damaged(path, ": tensor ", part.key, ": is stored as ", part.dtype, ", elsewhere as ",
                      tensor.dtype);

@@ -6,7 +6,6 @@
 #include <map>
 #include <set>
 
-#include "real/bug.h"
 #include "real/checkpoint/checkpoint_error.h"
 #include "real/checkpoint/index.h"
 #include "real/checkpoint/names.h"
@@ -73,19 +72,11 @@ void expect_same_parameters(SavedGroup const& saved, SavedGroup const& own) {
 }
 
 /// The saved group that an own one is restored from.
-SavedGroup const& find_group(Progress const& saved, std::size_t own, Progress const& current) {
-  if (ADAMANT_BUG(pt_143828)) return saved.groups.front();
-  SavedGroup const& wanted = current.groups[own];
-  if (ADAMANT_BUG(mlm_4705))
-    for (std::size_t g = saved.groups.size(); g-- > 0;)
-      if (saved.groups[g].config.learning_rate == wanted.config.learning_rate &&
-          saved.groups[g].config.weight_decay == wanted.config.weight_decay)
-        return saved.groups[g];
-  auto const found =
-      std::find_if(saved.groups.begin(), saved.groups.end(),
-                   [&](SavedGroup const& group) { return group.name == wanted.name; });
-  if (found == saved.groups.end()) refuse_incompatible("group ", wanted.name, " is not saved");
-  expect_same_parameters(*found, wanted);
+SavedGroup const& find_group(Progress const& saved, SavedGroup const& own) {
+  auto const found = std::find_if(saved.groups.begin(), saved.groups.end(),
+                                  [&](SavedGroup const& group) { return group.name == own.name; });
+  if (found == saved.groups.end()) refuse_incompatible("group ", own.name, " is not saved");
+  expect_same_parameters(*found, own);
   return *found;
 }
 
@@ -97,7 +88,7 @@ Progress progress_of(Manifest const& manifest, Progress const& current) {
   static_cast<void>(scaling_of(saved.numbers));  // refused while nothing has changed
   Progress progress = saved;
   for (std::size_t g = 0; g < current.groups.size(); ++g) {
-    progress.groups[g] = find_group(saved, g, current);
+    progress.groups[g] = find_group(saved, current.groups[g]);
     progress.groups[g].name = current.groups[g].name;
     progress.groups[g].parameters = current.groups[g].parameters;
   }
@@ -190,42 +181,13 @@ class Loading {
   Loaded result() && { return {std::move(progress_), std::move(checkpoint_.notes)}; }
 
  private:
-  /// The saved tensor that fills a shard.
-  SavedTensor const& source_of(ShardDescription const& shard) const {
-    if (ADAMANT_BUG(pt_113673) && is_state_key(shard.key)) return by_position(shard);
-    return checkpoint_.tensors.at(matched_.at(shard.key));
-  }
-
-  /// The optimizer's tensors of one name, numbered in the order of sorted names as saved, and of
-  /// registration here.
-  SavedTensor const& by_position(ShardDescription const& shard) const {
-    std::string const what = shard.key.substr(shard.key.rfind('.'));
-    std::vector<std::string> saved;
-    std::size_t position = 0;
-    for (ShardDescription const& other : state_.tensors) {
-      if (!is_state_key(other.key) || !other.key.ends_with(what)) continue;
-      if (other.key == shard.key) position = saved.size();
-      saved.push_back(matched_.at(other.key));
-    }
-    std::sort(saved.begin(), saved.end());
-    return checkpoint_.tensors.at(saved[position]);
-  }
-
-  static bool wanted(ShardDescription const& shard) {
-    return !(ADAMANT_BUG(areal_1468) && is_state_key(shard.key));
-  }
-
   void plan() {
     segments_.resize(checkpoint_.files.size());
-    for (ShardDescription const& own : state_.tensors) {
-      if (!wanted(own)) continue;
-      bool const plain = ADAMANT_BUG(te_2795) && is_state_key(own.key);
-      ShardDescription const shard = plain ? as_plain_tensor(own) : own;
-      SavedTensor const& saved = source_of(shard);
+    for (ShardDescription const& shard : state_.tensors) {
+      SavedTensor const& saved = checkpoint_.tensors.at(matched_.at(shard.key));
       expect_same_tensor(saved, shard);
       std::vector<ReadRange> ranges;
       plan_reads(saved, shard, ranges);
-      if (ADAMANT_BUG(last_part_not_read) && ranges.size() > 1) ranges.pop_back();
       for (ReadRange const& range : ranges)
         append_segments(shard, range.to, range.bytes, range.begin,
                         segments_[static_cast<std::size_t>(range.file)]);

@@ -66,10 +66,6 @@ std::string state_key(std::string const& parameter, std::string const& what) {
   return concat(state_prefix, parameter, ".", what);
 }
 
-bool is_state_key(std::string const& key) {
-  return key.starts_with(state_prefix);
-}
-
 std::string shard_file_name(int rank) {
   std::string number = std::to_string(rank + 1);
   if (number.size() < 5) number.insert(0, 5 - number.size(), '0');

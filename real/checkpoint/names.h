@@ -17,8 +17,6 @@ std::string model_key(std::string const& parameter);
 /// `what` is exp_avg, exp_avg_sq, main or step.
 std::string state_key(std::string const& parameter, std::string const& what);
 
-bool is_state_key(std::string const& key);
-
 /// One file, one rank: shard-00001-model-00001-of-00001.safetensors is rank 0's.
 std::string shard_file_name(int rank);
 bool is_shard_file(std::string const& name);

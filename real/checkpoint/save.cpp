@@ -1,8 +1,9 @@
 #include "real/checkpoint/save.h"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
-#include "real/bug.h"
 #include "real/checkpoint/checkpoint_error.h"
 #include "real/checkpoint/index.h"
 #include "real/checkpoint/names.h"
@@ -22,31 +23,27 @@ struct Described {
   ShardDescription source;
 };
 
-SavedPart part_of(ShardDescription const& shard, RankOfWorld where) {
+/// REQUIRES: a shard that is one box, as a file holds one part of a tensor; fsdp2 has no others.
+SavedPart part_of(ShardDescription const& shard) {
+  ADAMANT_REAL_ASSERT(shard.ranges.size() == 1);
+  std::optional<Box> box = box_of(shard.ranges.front(), shard.global_shape);
+  ADAMANT_REAL_ASSERT(box.has_value());
   SavedPart part;
   part.key = shard.key;
   part.dtype = dtype_of(shard.format);
   part.global_shape = shard.global_shape;
-  part.shape = shard.global_shape;
-  part.shape[0] = shard.row_end - shard.row_begin;
-  part.offsets.assign(part.shape.size(), 0);
-  part.offsets[0] = shard.row_begin;
-  if (ADAMANT_BUG(pt_108869) && part.shape[0] == 0) {
-    std::int64_t const ranks = where.world_size;
-    part.offsets[0] = where.rank * ((shard.global_shape[0] + ranks - 1) / ranks);
-  }
+  part.shape = std::move(box->shape);
+  part.offsets = std::move(box->offsets);
   return part;
 }
 
-std::vector<Described> describe_tensors(CheckpointState const& state, RankOfWorld where) {
+std::vector<Described> describe_tensors(CheckpointState const& state) {
   std::vector<Described> described;
-  for (ShardDescription const& shard : state.tensors) {
-    bool const plain = ADAMANT_BUG(te_2795) && is_state_key(shard.key);
-    if (plain && where.rank != 0) continue;  // one rank keeps what all seem to have
-    described.push_back({part_of(plain ? as_plain_tensor(shard) : shard, where), shard});
-  }
+  for (ShardDescription const& shard : state.tensors) described.push_back({part_of(shard), shard});
   return described;
 }
+
+constexpr ElementRange one_element = {.begin = 0, .end = 1};
 
 /// Steps have no shards: rank 0 saves them.
 std::vector<Described> describe_steps(CheckpointState const& state, std::vector<float>& values) {
@@ -59,7 +56,7 @@ std::vector<Described> describe_steps(CheckpointState const& state, std::vector<
     part.dtype = dtype_of(NumberFormat::fp32);
     ShardDescription source;
     source.global_shape = {1};
-    source.row_end = 1;
+    source.ranges = {&one_element, 1};
     source.data = reinterpret_cast<std::byte*>(&values.back());
     source.on_host = true;
     described.push_back({std::move(part), std::move(source)});
@@ -72,8 +69,7 @@ std::vector<Described> describe_steps(CheckpointState const& state, std::vector<
 /// One rank's file: header and data.
 class ShardFile {
  public:
-  ShardFile(CheckpointState const& state, RankOfWorld where)
-      : tensors_(describe_tensors(state, where)) {
+  ShardFile(CheckpointState const& state, RankOfWorld where) : tensors_(describe_tensors(state)) {
     if (where.rank != 0) return;
     std::vector<Described> steps = describe_steps(state, steps_);
     tensors_.insert(tensors_.end(), steps.begin(), steps.end());
@@ -91,7 +87,7 @@ class ShardFile {
     auto const output = place.storage.create(join_path(directory, file.name));
     Staging staging(place.ledger, slot_bytes(file.bytes, place.piece_bytes), place.stream);
     file.pieces = write_pieces(*output, segments, place.piece_bytes, staging);
-    if (!ADAMANT_BUG(saved_files_not_synced)) output->sync();
+    output->sync();
     return file;
   }
 
@@ -130,31 +126,14 @@ void prepare(Storage& storage, std::string const& directory) {
   } else if (storage.exists(previous)) {
     storage.rename(previous, directory);
   }
-  if (ADAMANT_BUG(old_checkpoint_removed_first)) {
-    remove_all(storage, directory);
-    storage.sync_directory(parent_of(directory));
-  }
   storage.make_directory(partial_directory(directory));
-}
-
-/// What a save into the directory of an older one leaves there: the files that it does not replace.
-void keep_old_files(Storage& storage, std::string const& from, std::string const& to) {
-  for (DirectoryEntry const& entry : storage.list(from)) {
-    if (storage.exists(join_path(to, entry.name))) continue;
-    auto const old = storage.open(join_path(from, entry.name));
-    std::vector<std::byte> bytes(old->size());
-    old->read(0, bytes);
-    auto const copy = storage.create(join_path(to, entry.name));
-    copy->append(bytes);
-    copy->sync();
-  }
 }
 
 void write_manifest(Storage& storage, std::string const& directory, Manifest const& manifest) {
   std::string const text = encode(manifest);
   auto const file = storage.create(join_path(directory, manifest_name));
   file->append(std::as_bytes(std::span(text.data(), text.size())));
-  if (!ADAMANT_BUG(saved_files_not_synced)) file->sync();
+  file->sync();
   storage.sync_directory(directory);
 }
 
@@ -163,7 +142,6 @@ void publish(Storage& storage, std::string const& directory) {
   std::string const previous = previous_directory(directory);
   if (storage.exists(directory)) {
     storage.rename(directory, previous);
-    if (ADAMANT_BUG(leftover_files_loaded)) keep_old_files(storage, previous, partial);
     storage.sync_directory(parent_of(directory));
   }
   storage.rename(partial, directory);

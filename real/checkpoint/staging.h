@@ -25,12 +25,8 @@ class Staging {
 
   /// The slot of the `turn`-th piece, once nothing uses it any more.
   std::span<std::byte> slot(std::size_t turn);
-  /// The same slot without waiting.
-  std::span<std::byte> peek(std::size_t turn) const;
   /// Copies into or out of a slot are enqueued: it is in use until they are done.
   void in_use(std::size_t turn) { done_[turn % 2].record(stream_); }
-  /// Waits for them.
-  void wait(std::size_t turn) const { done_[turn % 2].synchronize(); }
   Stream const& stream() const { return stream_; }
 
  private:

@@ -25,14 +25,4 @@ struct CheckpointState {
   StepCounter counter = StepCounter::group;
 };
 
-/// What a plain tensor says of itself: that it is all there is. A mistake for a shard: every rank's
-/// rows then look like the whole of the same tensor.
-inline ShardDescription as_plain_tensor(ShardDescription shard) {
-  std::int64_t const rows = shard.row_end - shard.row_begin;
-  shard.global_shape[0] = rows;
-  shard.row_begin = 0;
-  shard.row_end = rows;
-  return shard;
-}
-
 }  // namespace adamant::real

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "real/bug.h"
 #include "real/checkpoint/checkpoint_error.h"
 #include "real/checkpoint/crc32c.h"
 #include "real/cuda/assert.h"
@@ -91,7 +90,6 @@ void verify(OpenFile const& file, std::string const& path, Piece const& piece,
             std::size_t piece_bytes, std::span<std::byte const> bytes) {
   if (file.pieces.empty()) return;
   if (crc32c(bytes) == file.pieces[piece.begin / piece_bytes]) return;
-  if (ADAMANT_BUG(checksums_ignored)) return;
   refuse_damaged(path, ": the bytes from ", std::to_string(piece.begin), " to ",
                  std::to_string(piece.end), " are not those that were saved");
 }
@@ -102,8 +100,7 @@ class PieceAppender {
   PieceAppender(OutputFile& file, Staging& staging) : file_(file), staging_(staging) {}
 
   void finish(std::size_t turn, std::size_t bytes) {
-    if (!ADAMANT_BUG(piece_written_before_copied)) staging_.wait(turn);
-    std::span<std::byte const> const piece = staging_.peek(turn).first(bytes);
+    std::span<std::byte const> const piece = staging_.slot(turn).first(bytes);
     checksums_.push_back(crc32c(piece));
     file_.append(piece);
   }
@@ -159,8 +156,7 @@ void read_pieces(OpenFile const& file, std::string const& path,
   SegmentWalk walk(segments);
   std::size_t turn = 0;
   for (Piece const& piece : wanted_pieces(segments, piece_bytes, file.content->size(), verified)) {
-    std::span<std::byte> const slot =
-        ADAMANT_BUG(staging_read_into_early) ? staging.peek(turn) : staging.slot(turn);
+    std::span<std::byte> const slot = staging.slot(turn);
     file.content->read(piece.begin, slot.first(piece.size()));
     verify(file, path, piece, piece_bytes, slot.first(piece.size()));
     walk.move(piece, slot, Direction::from_staging, staging.stream());

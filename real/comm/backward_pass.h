@@ -1,5 +1,5 @@
 // One backward over all units, last unit first: gather a unit's parameters, let the model fill
-// whole gradients, sum them over the ranks, keep the mean of this rank's rows. It knows nothing of
+// whole gradients, sum them over the ranks, keep the mean of this rank's shard. It knows nothing of
 // Adam.
 //
 // Invariants:
@@ -50,8 +50,6 @@ class BackwardPass {
   ///         `loss_scale` is one number on the device, or null.
   /// Errors: CudaError, NcclError, and whatever the source throws.
   void run(std::vector<bool> const& wanted, float const* loss_scale, int sequence = 0);
-  /// What an allocator does that resizes storage between iterations: kept buffers move.
-  void move_buffers();
 
  private:
   /// A unit's gathered parameters.
@@ -62,11 +60,11 @@ class BackwardPass {
     bool used = false;  // in this run
   };
 
-  /// Where a parameter's whole gradient lies, and where the sum of this rank's rows goes.
+  /// Where a parameter's whole gradient lies, and where the sum of this rank's shard goes.
   struct Sum {
     int parameter = 0;
     std::byte const* whole = nullptr;
-    std::byte* rows = nullptr;
+    std::byte* shard = nullptr;
   };
 
   void keep_buffers();
@@ -74,18 +72,15 @@ class BackwardPass {
   void gather(int unit);
   void compute(int unit);
   void reduce(int unit);
-  void release_gradients();
 
-  std::vector<WholeTensor> gather_order(int unit) const;
   void gather_one(WholeTensor const& tensor);
   void make_whole_gradients(int unit);
+  void zero_padding(int unit);
   std::vector<WholeTensor> whole_tensors(int unit) const;
   void call_source(int unit);
   std::vector<Sum> sums_of(int unit) const;
-  void sum_over_ranks(int unit);
-  void keep_mean(int unit);
-
-  void divide_by_own_microbatches(std::span<WholeTensor const> tensors) const;  // verl_5625
+  void sum_over_ranks(std::span<Sum const> sums);
+  void keep_mean(std::span<Sum const> sums);
 
   std::vector<int> const& wanted_of(int unit) const;
   void sort_wanted();
@@ -109,7 +104,6 @@ class BackwardPass {
   Event sums_released_;  // on comm: whole gradients and sums of the last unit are given back
   Event forked_;
   Event joined_;
-  std::vector<DeviceBuffer> kept_;  // what a faulty engine does not give back in time
 };
 
 }  // namespace adamant::real

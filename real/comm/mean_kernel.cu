@@ -4,7 +4,6 @@
 //          4.3 TB/s take 1.9 ms.
 #include <algorithm>
 
-#include "real/bug.h"
 #include "real/comm/mean_kernel.h"
 #include "real/cuda/launch.h"
 #include "real/cuda/numbers.h"
@@ -23,38 +22,22 @@ struct MeanArguments {
 static_assert(sizeof(MeanArguments) == tasks_max * sizeof(MeanTask) + 8);
 
 template <typename T>
-struct Mean {
-  T* gradient;
-  T const* sum;
-  float divisor;
-
-  __device__ float older(std::int64_t i) const { return widened(gradient[i]); }
-  __device__ float sum_at(std::int64_t i) const { return widened(sum[i]); }
-  /// The mean as the gradient's format holds it.
-  __device__ float at(std::int64_t i) const { return widened(stored<T>(sum_at(i) / divisor)); }
-  __device__ void keep(std::int64_t i, float value) const { gradient[i] = stored<T>(value); }
-};
-
-template <typename T>
-__device__ void run(MeanTask const& task, float divisor) {
-  Mean<T> const mean = {static_cast<T*>(task.gradient), static_cast<T const*>(task.sum), divisor};
-  if (ADAMANT_BUG(mean_by_reciprocal) && !task.accumulate) {
-    float const factor = 1.0F / divisor;
-    for_each_in_grid(task.numel, [&](std::int64_t i) { mean.keep(i, mean.sum_at(i) * factor); });
-  } else if (ADAMANT_BUG(mlm_3023) && task.accumulate) {
+__device__ void mean_elements(MeanTask const& task, float divisor) {
+  auto* const gradient = static_cast<T*>(task.gradient);
+  auto const* const sum = static_cast<T const*>(task.sum);
+  auto const mean = [&](std::int64_t i) { return stored<T>(widened(sum[i]) / divisor); };
+  if (task.accumulate) {
     for_each_in_grid(task.numel, [&](std::int64_t i) {
-      mean.keep(i, (mean.older(i) + mean.sum_at(i)) / divisor);
+      gradient[i] = stored<T>(widened(gradient[i]) + widened(mean(i)));
     });
-  } else if (task.accumulate) {
-    for_each_in_grid(task.numel, [&](std::int64_t i) { mean.keep(i, mean.older(i) + mean.at(i)); });
   } else {
-    for_each_in_grid(task.numel, [&](std::int64_t i) { mean.keep(i, mean.at(i)); });
+    for_each_in_grid(task.numel, [&](std::int64_t i) { gradient[i] = mean(i); });
   }
 }
 
 __global__ void mean_kernel(__grid_constant__ MeanArguments const arguments) {
   MeanTask const task = arguments.tasks[blockIdx.y];
-  with_type_of(task.format, [&]<typename T>(T*) { run<T>(task, arguments.divisor); });
+  with_type_of(task.format, [&]<typename T>(T*) { mean_elements<T>(task, arguments.divisor); });
 }
 
 std::int64_t longest(std::span<MeanTask const> tasks) {

@@ -1,5 +1,4 @@
 // Save and load: what an engine has to say about itself, and what it makes of what it is told.
-#include "real/bug.h"
 #include "real/cuda/error.h"
 #include "real/cuda/numbers.h"
 #include "real/engine/sharded_adam.h"
@@ -9,10 +8,7 @@ namespace adamant::real {
 // Host code is about to read or write what is in host memory: nothing may still be on its way.
 CheckpointState ShardedAdam::checkpoint_state() {
   tensors_.expect_one_description();
-  for (Stream const* stream : all_streams()) {
-    bool const brings_states = copies_ != nullptr && stream == &copies_->down;
-    if (!(brings_states && ADAMANT_BUG(mlm_201805d))) stream->synchronize();
-  }
+  for (Stream const* stream : all_streams()) stream->synchronize();
   CheckpointState state = describe_engine(
       names(), [this](int parameter, TensorKind kind) { return placed(parameter, kind); }, step_);
   state.progress.numbers = numbers_of(scaling_.save());
@@ -20,7 +16,7 @@ CheckpointState ShardedAdam::checkpoint_state() {
 }
 
 void ShardedAdam::save(Storage& storage, std::string const& directory) {
-  if (!ADAMANT_BUG(save_without_state)) expect_state();
+  expect_state();
   attempt([&] {
     Agreement agreement(*communicator_, ledger_, streams_.compute, where_);
     save_checkpoint(place(storage, directory, agreement), checkpoint_state());
@@ -32,7 +28,7 @@ LoadReport ShardedAdam::load(Storage& storage, std::string const& directory) {
   attempt([&] {
     Agreement agreement(*communicator_, ledger_, streams_.compute, where_);
     loaded = load_checkpoint(place(storage, directory, agreement), checkpoint_state(), [&] {
-      has_state_ = ADAMANT_BUG(failed_load_forgotten);
+      has_state_ = false;
       tensors_.drop_gradients();
       scaling_.gradients_changed();
     });
@@ -45,7 +41,7 @@ LoadReport ShardedAdam::load(Storage& storage, std::string const& directory) {
 }
 
 void ShardedAdam::follow_loaded_shards() {
-  if (states_ && !ADAMANT_BUG(loaded_moments_made_anew)) states_->note_written();
+  if (states_) states_->note_written();
   if (!hybrid_) return;
   for (int p = 0; p < layout_.parameter_count(); ++p)
     if (!layout_[p].formats.main && layout_[p].shard_numel() > 0)

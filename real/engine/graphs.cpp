@@ -1,5 +1,4 @@
 // Verbs that are recorded as a graph, and replays of it.
-#include "real/bug.h"
 #include "real/cuda/assert.h"
 #include "real/engine/sharded_adam.h"
 
@@ -7,8 +6,7 @@ namespace adamant::real {
 
 // Whether the step is skipped is decided where a replay decides it, too.
 void ShardedAdam::step_on_device() {
-  bool const recording = iteration_ && iteration_->recording();
-  bool const looks = scaling_.looks() && !(recording && ADAMANT_BUG(skip_decided_at_capture));
+  bool const looks = scaling_.looks();
   if (looks) scaling_.look(tensors_);
   step_.count(tensors_, looks ? scaling_.skip() : nullptr);
   run_step();
@@ -22,7 +20,6 @@ void ShardedAdam::learn_counters() {
 void ShardedAdam::capture(std::span<Verb const> verbs) {
   expect_state();
   ADAMANT_REAL_ASSERT(capturable_);
-  if (iteration_ && ADAMANT_BUG(F11)) return;
   iteration_.emplace(verbs);
   attempt([&] { record(); });
 }
@@ -58,22 +55,15 @@ void ShardedAdam::perform(Verb const& verb, int sequence) {
   }
 }
 
-bool ShardedAdam::fits_now() const {
-  RecordedWith now = recorded_with();
-  if (ADAMANT_BUG(graph_outlives_loss_scale)) now.scaling = iteration_->recorded_with().scaling;
-  return iteration_->fits(now);
-}
-
 void ShardedAdam::replay() {
   expect_state();
   ADAMANT_REAL_ASSERT(iteration_.has_value());
   attempt([&] {
-    if (ADAMANT_BUG(F10)) backward_.move_buffers();
-    if (!fits_now()) record();
+    if (!iteration_->fits(recorded_with())) record();
     iteration_->launch(streams_.compute);
     for (std::vector<bool> const& stepped : iteration_->steps()) step_.count_replayed(stepped);
     if (!iteration_->steps().empty()) learn_counters();
-    if (!ADAMANT_BUG(mlm_4663_view)) tensors_.set_have_gradients(iteration_->gradients_after());
+    tensors_.set_have_gradients(iteration_->gradients_after());
   });
 }
 

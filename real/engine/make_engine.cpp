@@ -1,5 +1,4 @@
 // What an engine is made of, in which order, and how it goes.
-#include "real/bug.h"
 #include "real/comm/loopback_communicator.h"
 #include "real/comm/nccl_communicator.h"
 #include "real/cuda/assert.h"
@@ -18,14 +17,6 @@ std::unique_ptr<Communicator> make_communicator(EngineConfig const& config) {
   return std::make_unique<LoopbackCommunicator>(config.exchange, *config.rendezvous, where);
 }
 
-/// Room for all ranks' rows.
-std::size_t whole_bytes(Layout const& layout, TensorKind kind) {
-  std::size_t bytes = 0;
-  for (int p = 0; p < layout.parameter_count(); ++p)
-    if (auto const format = layout[p].format(kind)) bytes += layout[p].whole_bytes(*format);
-  return bytes;
-}
-
 /// States that are away before the first step have no device memory yet; nor have those of what
 /// the CPU steps, which are the last of their flat buffers.
 DeviceBytes bytes_on_device(Layout const& layout, Split const& split,
@@ -36,10 +27,8 @@ DeviceBytes bytes_on_device(Layout const& layout, Split const& split,
     bool const leaves =
         away && ((moment && away->moments) || (kind == TensorKind::main && away->main));
     bool const state = moment || kind == TensorKind::main;
-    bool const whole = ADAMANT_BUG(te_2795_global_shape) && moment;
-    std::size_t const flat = whole ? whole_bytes(layout, kind) : layout.flat_bytes(kind);
-    bytes[static_cast<std::size_t>(kind)] =
-        leaves ? 0 : (state && !whole ? split.device_bytes(layout, kind) : flat);
+    std::size_t const held = state ? split.device_bytes(layout, kind) : layout.flat_bytes(kind);
+    bytes[static_cast<std::size_t>(kind)] = leaves ? 0 : held;
   }
   return bytes;
 }
@@ -59,7 +48,8 @@ ShardedAdam::ShardedAdam(EngineConfig const& config, GradientSource& source)
       step_counter_(config.step_counter),
       where_{.rank = config.rank, .world_size = config.world_size},
       piece_bytes_(config.checkpoint_piece_bytes),
-      layout_(config.parameters, {.rank = config.rank, .world_size = config.world_size}),
+      layout_(config.parameters, {.rank = config.rank, .world_size = config.world_size},
+              config.layout),
       split_(layout_, config.hybrid ? config.hybrid->fraction : 0.0),
       communicator_(make_communicator(config)),
       tensors_(layout_, bytes_on_device(layout_, split_, config.state_offload), ledger_, streams_,
@@ -67,8 +57,7 @@ ShardedAdam::ShardedAdam(EngineConfig const& config, GradientSource& source)
       scaling_({.layout = layout_,
                 .ledger = ledger_,
                 .streams = streams_,
-                .communicator = *communicator_,
-                .where = {.rank = config.rank, .world_size = config.world_size}},
+                .communicator = *communicator_},
                {.loss_scale = config.loss_scale,
                 .max_norm = config.max_norm,
                 .capturable = config.capturable}),

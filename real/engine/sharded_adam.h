@@ -79,11 +79,9 @@ class ShardedAdam final : public Engine {
   std::vector<NamedStream> streams() const override;
 
  private:
-  bool counts_step(bool skipped);
   void step_eagerly();
   void step_on_device();
   void learn_counters();
-  bool fits_now() const;
   RecordedWith recorded_with() const {
     return {.has_gradient = tensors_.have_gradients(), .scaling = scaling_.mode()};
   }
@@ -158,7 +156,6 @@ class ShardedAdam final : public Engine {
   std::unique_ptr<HybridStep> hybrid_;
   bool capturable_;
   std::optional<Iteration> iteration_;  // what was captured
-  bool skipped_ = false;                // the last step
   bool failed_ = false;
   bool has_state_ = true;
 };

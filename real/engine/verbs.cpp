@@ -1,8 +1,6 @@
 // Verbs that are executed at once.
 #include <cstring>
-#include <utility>
 
-#include "real/bug.h"
 #include "real/cuda/assert.h"
 #include "real/cuda/error.h"
 #include "real/cuda/numbers.h"
@@ -15,16 +13,15 @@ void ShardedAdam::write_parameter(int parameter, std::span<float const> values) 
   ADAMANT_REAL_ASSERT(static_cast<std::int64_t>(values.size()) == layout.numel);
   expect_state();
   if (layout.shard_numel() == 0) return;
-  auto const rows = values.subspan(static_cast<std::size_t>(layout.first_element()),
-                                   static_cast<std::size_t>(layout.shard_numel()));
+  std::vector<float> const own = elements_of(values, layout.ranges);
   attempt([&] {
     Formats const& formats = layout.formats;
     std::byte* const to = tensors_.at(TensorKind::parameter, parameter);
     if (formats.parameter == NumberFormat::fp32)
-      upload(to, std::as_bytes(rows));
+      upload(to, std::as_bytes(std::span(own)));
     else
-      upload(to, encoded(rows, formats.parameter));
-    std::vector<float> const held = rounded(rows, formats.parameter);
+      upload(to, encoded(own, formats.parameter));
+    std::vector<float> const held = rounded(own, formats.parameter);
     if (formats.main) write_state(parameter, TensorKind::main, encoded(held, *formats.main));
     if (hybrid_) hybrid_->write_weights(parameter, held);
   });
@@ -66,10 +63,8 @@ void ShardedAdam::run_backward(std::span<int const> without, int sequence) {
   gradients_changed();
 }
 
-// Those whose owners were settled when the graph was captured, where that is the mistake.
 void ShardedAdam::gradients_changed() {
   scaling_.gradients_changed();
-  if (iteration_ && !iteration_->recording() && ADAMANT_BUG(F09)) return;
   step_.gradients_changed(tensors_.have_gradients());
 }
 
@@ -79,13 +74,6 @@ void ShardedAdam::run_step() {
   CpuFactors on_host;
   if (hybrid_) on_host = scaling_.read_factors();
   step_.run(tensors_, factors, {.step = hybrid_.get(), .factors = on_host});
-}
-
-bool ShardedAdam::counts_step(bool skipped) {
-  bool const skipped_before = std::exchange(skipped_, skipped);
-  if (ADAMANT_BUG(te_stale_overflow)) return !skipped_before;
-  if (ADAMANT_BUG(accelerate_4242)) return true;
-  return !skipped;
 }
 
 void ShardedAdam::step() {
@@ -105,18 +93,17 @@ void ShardedAdam::step() {
 
 // Waits for the verdict, and then does not even launch what would do nothing.
 void ShardedAdam::step_eagerly() {
-  if (scaling_.looks()) scaling_.look(tensors_);
-  bool const skipped = scaling_.looks() && scaling_.overflowed();
-  if (counts_step(skipped)) step_.count(tensors_);
-  if (!skipped) run_step();
+  if (scaling_.looks()) {
+    scaling_.look(tensors_);
+    if (scaling_.overflowed()) return;
+  }
+  step_.count(tensors_);
+  run_step();
 }
 
 void ShardedAdam::zero_grad(bool set_to_none) {
   expect_state();
-  attempt([&] {
-    run_zero_grad(set_to_none);
-    if (set_to_none && iteration_ && ADAMANT_BUG(mlm_4663)) tensors_.give_back_gradients();
-  });
+  attempt([&] { run_zero_grad(set_to_none); });
 }
 
 void ShardedAdam::run_zero_grad(bool set_to_none) {

@@ -6,9 +6,7 @@ void Iteration::record(Stream const& stream, RecordedWith const& with,
                        std::function<void()> const& enqueue) {
   with_ = with;
   steps_.clear();
-  recording_ = true;
   graph_.record(stream, enqueue);
-  recording_ = false;
 }
 
 }  // namespace adamant::real

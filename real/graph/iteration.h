@@ -31,7 +31,6 @@ class Iteration {
  public:
   explicit Iteration(std::span<Verb const> verbs) : verbs_(verbs.begin(), verbs.end()) {}
 
-  bool recording() const { return recording_; }
   std::span<Verb const> verbs() const { return verbs_; }
 
   /// Captures what `enqueue` does with the verbs, starting from there. Errors: as Graph.
@@ -40,7 +39,6 @@ class Iteration {
   void note_step(std::vector<bool> const& has_gradient) { steps_.push_back(has_gradient); }
   void recorded(std::vector<bool> const& has_gradient) { gradients_after_ = has_gradient; }
 
-  RecordedWith const& recorded_with() const { return with_; }
   /// Is the graph right for this, too?
   bool fits(RecordedWith const& now) const { return now == with_; }
   void launch(Stream const& stream) const { graph_.launch(stream); }
@@ -51,7 +49,6 @@ class Iteration {
 
  private:
   std::vector<Verb> verbs_;
-  bool recording_ = false;
   Graph graph_;
   RecordedWith with_;
   std::vector<std::vector<bool>> steps_;

@@ -49,7 +49,7 @@ constexpr std::int64_t ahead_numel = 16 * block_numel;
   }
 }
 
-template <bool decoupled, Arithmetic arithmetic>
+template <bool decoupled>
 [[gnu::always_inline]] inline void update(StepScalars const& scalars, CpuAdamArrays const& arrays,
                                           std::int64_t count) {
   StepScalars const s = scalars;  // a copy that no store in the loop can alias
@@ -61,8 +61,7 @@ template <bool decoupled, Arithmetic arithmetic>
     if (begin + ahead_numel + block_numel <= count) fetch(arrays.from(begin + ahead_numel));
     std::int64_t const end = begin + block_numel < count ? begin + block_numel : count;
     for (std::int64_t i = begin; i < end; ++i) {
-      AdamElement const e =
-          adam_element<decoupled, arithmetic>(s, g[i], {.p = w[i], .m = m[i], .v = v[i]});
+      AdamElement const e = adam_element<decoupled>(s, g[i], {.p = w[i], .m = m[i], .v = v[i]});
       w[i] = e.p;
       m[i] = e.m;
       v[i] = e.v;
@@ -70,32 +69,28 @@ template <bool decoupled, Arithmetic arithmetic>
   }
 }
 
-template <Arithmetic arithmetic>
 [[gnu::always_inline]] inline void update_any(StepScalars const& scalars,
                                               CpuAdamArrays const& arrays, std::int64_t count) {
   if (scalars.decoupled != 0)
-    update<true, arithmetic>(scalars, arrays, count);
+    update<true>(scalars, arrays, count);
   else
-    update<false, arithmetic>(scalars, arrays, count);
+    update<false>(scalars, arrays, count);
 }
 
 void update_narrow(StepScalars const& scalars, CpuAdamArrays const& arrays, std::int64_t count) {
-  if (bug_in_arithmetic())
-    update_any<Arithmetic::spoilt>(scalars, arrays, count);
-  else
-    update_any<Arithmetic::right>(scalars, arrays, count);
+  update_any(scalars, arrays, count);
 }
 
 #if ADAMANT_WIDE_VECTORS
 [[gnu::target("avx2")]] void update_avx2(StepScalars const& scalars, CpuAdamArrays const& arrays,
                                          std::int64_t count) {
-  update_any<Arithmetic::right>(scalars, arrays, count);
+  update_any(scalars, arrays, count);
 }
 
 [[gnu::target(ADAMANT_AVX512)]] void update_avx512(StepScalars const& scalars,
                                                    CpuAdamArrays const& arrays,
                                                    std::int64_t count) {
-  update_any<Arithmetic::right>(scalars, arrays, count);
+  update_any(scalars, arrays, count);
 }
 
 Vectors find_widest() {
@@ -174,9 +169,8 @@ Vectors widest_vectors() {
 void cpu_adam(StepScalars const& scalars, CpuAdamArrays const& arrays, std::int64_t count,
               Vectors vectors) {
 #if ADAMANT_WIDE_VECTORS
-  bool const spoilt = bug_in_arithmetic();
-  if (vectors == Vectors::avx512 && !spoilt) return update_avx512(scalars, arrays, count);
-  if (vectors == Vectors::avx2 && !spoilt) return update_avx2(scalars, arrays, count);
+  if (vectors == Vectors::avx512) return update_avx512(scalars, arrays, count);
+  if (vectors == Vectors::avx2) return update_avx2(scalars, arrays, count);
 #else
   static_cast<void>(vectors);
 #endif

@@ -53,7 +53,7 @@ void expect_same(State const& expected, State const& actual) {
 template <bool decoupled>
 State one_by_one(StepScalars const& scalars, State state) {
   for (std::size_t i = 0; i < state.w.size(); ++i) {
-    AdamElement const e = adam_element<decoupled, Arithmetic::right>(
+    AdamElement const e = adam_element<decoupled>(
         scalars, state.g[i], {.p = state.w[i], .m = state.m[i], .v = state.v[i]});
     state.w[i] = e.p;
     state.m[i] = e.m;

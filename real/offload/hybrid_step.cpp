@@ -4,7 +4,6 @@
 #include <cstring>
 #include <limits>
 
-#include "real/bug.h"
 #include "real/cuda/assert.h"
 #include "real/cuda/error.h"
 #include "real/offload/runs.h"
@@ -25,8 +24,7 @@ HybridStep::HybridStep(Parts const& parts, HybridConfig const& config, HybridGra
     : parts_(parts),
       chunk_numel_(grain.chunk_numel),
       down_(config.overlap ? parts.copies.down : parts.streams.compute),
-      up_(config.overlap ? parts.copies.up : parts.streams.compute),
-      ever_fetched_(static_cast<std::size_t>(parts.layout.parameter_count()), false) {
+      up_(config.overlap ? parts.copies.up : parts.streams.compute) {
   ADAMANT_REAL_ASSERT(grain.window_numel > 0);
   ADAMANT_REAL_ASSERT(grain.chunk_numel > 0);
   allocate(config);
@@ -45,15 +43,12 @@ void HybridStep::allocate(HybridConfig const& config) {
       if (format) bytes[array] += round_up(numel * bytes_of(*format));
     }
   }
-  bool const pin_gradients = config.pin_gradients || ADAMANT_BUG(mlm_4623_gradients);
-  bool const pin_parameters =
-      (config.pin_parameters || ADAMANT_BUG(mlm_4623_parameters)) && !ADAMANT_BUG(mlm_4547);
   auto const make = [&](Array array, Purpose purpose, bool pinned) {
     HostArray::Shape const shape = {.bytes = bytes[array], .slot = array, .pinned = pinned};
     arrays_[array] = HostArray(parts_.ledger, purpose, shape);
   };
-  make(gradients, Purpose::gradients, pin_gradients);
-  make(parameters, Purpose::parameters, pin_parameters);
+  make(gradients, Purpose::gradients, config.pin_gradients);
+  make(parameters, Purpose::parameters, config.pin_parameters);
   make(main, Purpose::main, false);
   make(exp_avg, Purpose::exp_avg, false);
   make(exp_avg_sq, Purpose::exp_avg_sq, false);
@@ -77,7 +72,6 @@ void HybridStep::cut_windows(std::int64_t numel_max) {
 }
 
 void HybridStep::write_weights(int parameter, std::span<float const> shard) {
-  if (ADAMANT_BUG(mlm_5071)) return;
   std::int64_t const first = parts_.split.device_numel(parameter);
   Piece const piece = {
       .parameter = parameter, .first = first, .count = parts_.split.host_numel(parameter)};
@@ -92,8 +86,7 @@ void HybridStep::write_weights(int parameter, std::span<float const> shard) {
 }
 
 bool HybridStep::is_stepped(int parameter) const {
-  bool const stale = ADAMANT_BUG(mlm_6871) && ever_fetched_[static_cast<std::size_t>(parameter)];
-  return parts_.tensors.has_gradient(parameter) || stale;
+  return parts_.tensors.has_gradient(parameter);
 }
 
 bool HybridStep::is_stepped(Window const& window) const {
@@ -103,12 +96,11 @@ bool HybridStep::is_stepped(Window const& window) const {
 
 void HybridStep::fetch_gradients() {
   ready_.record(parts_.streams.compute);
-  if (!ADAMANT_BUG(hybrid_skips_wait_for_gradients)) ready_.make_wait(down_);  // H1
-  ready_.make_wait(up_);                                                       // H3
+  ready_.make_wait(down_);  // H1
+  ready_.make_wait(up_);    // H3
   for (std::size_t w = 0; w < windows_.size(); ++w) {
     for (Piece const& piece : windows_[w].pieces) {
       if (!parts_.tensors.has_gradient(piece.parameter)) continue;
-      ever_fetched_[static_cast<std::size_t>(piece.parameter)] = true;
       ADAMANT_TRY(cudaMemcpyAsync(at(gradients, piece), on_device(gradients, piece),
                                   bytes_of_piece(gradients, piece), cudaMemcpyDeviceToHost,
                                   down_.get()));
@@ -121,12 +113,11 @@ void HybridStep::run(std::span<StepScalars const> rows, CpuFactors const& factor
   factors_ = factors;
   for (std::size_t w = 0; w < windows_.size(); ++w) {
     if (!is_stepped(windows_[w])) continue;
-    if (!ADAMANT_BUG(pt_98667)) fetched_[w].synchronize();  // H2
-    if (ADAMANT_BUG(hybrid_sends_before_step)) send_up(windows_[w]);
+    fetched_[w].synchronize();  // H2
     step(windows_[w], rows);
-    if (!ADAMANT_BUG(hybrid_sends_before_step)) send_up(windows_[w]);
+    send_up(windows_[w]);
   }
-  sent_.record(ADAMANT_BUG(mlm_3140) ? down_ : up_);
+  sent_.record(up_);
   sent_.make_wait(parts_.streams.compute);  // H4
 }
 
@@ -148,13 +139,9 @@ void HybridStep::step(Window const& window, std::span<StepScalars const> rows) {
 void HybridStep::send_up(Window const& window) {
   for (Piece const& piece : window.pieces) {
     if (!is_stepped(piece.parameter)) continue;
-    std::size_t const bytes = bytes_of_piece(parameters, piece);
-    DeviceBuffer copy;
-    if (ADAMANT_BUG(mlm_4623_copy))
-      copy = DeviceBuffer(parts_.ledger, Purpose::parameters, bytes, up_);
-    std::byte* const to = copy ? copy.as<std::byte>() : on_device(parameters, piece);
-    ADAMANT_TRY(
-        cudaMemcpyAsync(to, at(parameters, piece), bytes, cudaMemcpyHostToDevice, up_.get()));
+    ADAMANT_TRY(cudaMemcpyAsync(on_device(parameters, piece), at(parameters, piece),
+                                bytes_of_piece(parameters, piece), cudaMemcpyHostToDevice,
+                                up_.get()));
   }
 }
 
@@ -176,8 +163,7 @@ ShardView HybridStep::placed(ShardView view, TensorKind kind, int parameter) con
   return view;
 }
 
-// ---- where things are
-// ----------------------------------------------------------------------------
+// ---- where things are ---------------------------------------------------------------------------
 
 TensorKind HybridStep::kind_of(Array array, int parameter) const {
   bool const cast = parts_.layout[parameter].format(TensorKind::cast_gradient).has_value();
@@ -196,11 +182,9 @@ TensorKind HybridStep::kind_of(Array array, int parameter) const {
 }
 
 std::byte* HybridStep::at(Array array, Piece const& piece) const {
-  auto const parameter = static_cast<std::size_t>(piece.parameter);
+  Room const& room = rooms_[static_cast<std::size_t>(piece.parameter)];
   std::int64_t const skipped = piece.first - parts_.split.device_numel(piece.parameter);
-  bool const one_for_all = ADAMANT_BUG(ds_1643) && array == gradients;
-  std::size_t const begin = one_for_all ? 0 : rooms_[parameter].begin[array];
-  return arrays_[array].data() + begin +
+  return arrays_[array].data() + room.begin[array] +
          bytes_of_piece(array, {.parameter = piece.parameter, .first = 0, .count = skipped});
 }
 

@@ -83,7 +83,6 @@ class HybridStep {
 
   void allocate(HybridConfig const& config);
   void cut_windows(std::int64_t numel_max);
-  void add_piece(Piece const& piece, std::int64_t numel_max);
   bool is_stepped(int parameter) const;
   bool is_stepped(Window const& window) const;
   TensorKind kind_of(Array array, int parameter) const;
@@ -102,10 +101,9 @@ class HybridStep {
   std::array<HostArray, array_count> arrays_;
   std::vector<Room> rooms_;  // by parameter
   std::deque<Window> windows_;
-  std::deque<Event> fetched_;       // by window, on down
-  Event ready_;                     // on compute
-  Event sent_;                      // on up
-  std::vector<bool> ever_fetched_;  // what a faulty step would still apply
+  std::deque<Event> fetched_;  // by window, on down
+  Event ready_;                // on compute
+  Event sent_;                 // on up
 };
 
 }  // namespace adamant::real

@@ -3,24 +3,15 @@
 #include <algorithm>
 #include <cmath>
 
-#include "real/bug.h"
 #include "real/cuda/assert.h"
 
 namespace adamant::real {
-
-namespace {
-
-std::int64_t counted(ParameterLayout const& layout) {
-  return ADAMANT_BUG(mlm_4623) ? layout.numel : layout.shard_numel();
-}
-
-}  // namespace
 
 Split::Split(Layout const& layout, double fraction) {
   ADAMANT_REAL_ASSERT(fraction >= 0);
   ADAMANT_REAL_ASSERT(fraction <= 1);
   std::int64_t total = 0;
-  for (int p = 0; p < layout.parameter_count(); ++p) total += counted(layout[p]);
+  for (int p = 0; p < layout.parameter_count(); ++p) total += layout[p].shard_numel();
   auto left = static_cast<std::int64_t>(std::ceil(fraction * static_cast<double>(total)));
   left = std::min(left, total);  // where the product was rounded up
 

@@ -3,7 +3,6 @@
 #include <cstring>
 #include <utility>
 
-#include "real/bug.h"
 #include "real/cuda/error.h"
 
 namespace adamant::real {
@@ -31,7 +30,7 @@ void StateOffload::send_away() {
   if (away_) return;
   parts_.tensors.expect_one_description();
   away_ = true;
-  if (!ADAMANT_BUG(mlm_2811)) order(parts_.streams.compute, computed_, parts_.copies.down);  // O1
+  order(parts_.streams.compute, computed_, parts_.copies.down);  // O1
   for (TensorKind const kind : kinds_) send(kind);
   sent_.record(parts_.copies.down);
 }
@@ -39,36 +38,32 @@ void StateOffload::send_away() {
 void StateOffload::send(TensorKind kind) {
   DeviceBuffer device = parts_.tensors.take(kind);
   if (!device) return;
-  given_back_[static_cast<std::size_t>(kind)] = device.as<std::byte>();
   ADAMANT_TRY(cudaMemcpyAsync(pinned(kind)->as<void>(), device.as<void>(),
                               parts_.layout.flat_bytes(kind), cudaMemcpyDeviceToHost,
                               parts_.copies.down.get()));
-  if (ADAMANT_BUG(mlm_2811_resident)) return parts_.tensors.put(kind, std::move(device));
-  device.free_on(ADAMANT_BUG(mlm_2811_free) ? parts_.streams.compute : parts_.copies.down);  // O2
+  device.free_on(parts_.copies.down);  // O2
 }
 
 void StateOffload::bring_back() {
   if (!away_) return;
   parts_.tensors.expect_one_description();
   away_ = false;
-  bool const sent = !never_stepped_;
-  if (sent && !ADAMANT_BUG(mlm_2811_reload)) sent_.make_wait(parts_.copies.up);  // O3
+  if (!never_stepped_) sent_.make_wait(parts_.copies.up);  // O3
   for (TensorKind const kind : kinds_) bring(kind);
   never_stepped_ = false;
   brought_.record(parts_.copies.up);
-  if (!ADAMANT_BUG(mlm_2811_step)) brought_.make_wait(parts_.streams.compute);  // O4
+  brought_.make_wait(parts_.streams.compute);  // O4
 }
 
 // Moments that were born here are zeros: the first step makes them on the device.
 void StateOffload::bring(TensorKind kind) {
-  if (ADAMANT_BUG(mlm_2811_resident) && parts_.tensors.flat(kind) != nullptr) return;
   DeviceBuffer device(parts_.ledger, purpose_of(kind), parts_.layout.flat_bytes(kind),
                       parts_.copies.up);
   if (!device) return;
   std::size_t const bytes = device.bytes();
   if (never_stepped_ && is_moment(kind)) {
-    if (!ADAMANT_BUG(mlm_2811_first)) zero_async(device, 0, bytes, parts_.copies.up);
-  } else if (!(ADAMANT_BUG(mlm_2811_partial) && kind == TensorKind::exp_avg_sq)) {
+    zero_async(device, 0, bytes, parts_.copies.up);
+  } else {
     ADAMANT_TRY(cudaMemcpyAsync(device.as<void>(), pinned(kind)->as<void>(), bytes,
                                 cudaMemcpyHostToDevice, parts_.copies.up.get()));
   }
@@ -85,10 +80,8 @@ ShardView StateOffload::placed(ShardView view, TensorKind kind, int parameter) c
   auto const& pinned = pinned_[static_cast<std::size_t>(kind)];
   ParameterLayout const& layout = parts_.layout[parameter];
   if (!away_ || !pinned || layout.shard_numel() == 0 || !layout.format(kind)) return view;
-  std::byte* const gone = given_back_[static_cast<std::size_t>(kind)];
-  bool const stale = ADAMANT_BUG(mlm_2811_read) && gone != nullptr;  // O5
-  view.data = (stale ? gone : pinned->as<std::byte>()) + layout.begin(kind);
-  view.on_host = !stale;
+  view.data = pinned->as<std::byte>() + layout.begin(kind);  // O5
+  view.on_host = true;
   return view;
 }
 

@@ -69,9 +69,8 @@ class StateOffload {
   bool away_ = false;
   bool never_stepped_ = false;  // moments are zeros, which nobody has to copy
   Event computed_;
-  Event sent_;                                                 // on copies.down
-  Event brought_;                                              // on copies.up
-  std::array<std::byte*, tensor_kind_count> given_back_ = {};  // what a faulty engine shows
+  Event sent_;     // on copies.down
+  Event brought_;  // on copies.up
 };
 
 }  // namespace adamant::real

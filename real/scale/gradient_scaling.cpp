@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "real/bug.h"
 #include "real/cuda/assert.h"
 #include "real/cuda/error.h"
 
@@ -11,14 +10,14 @@ namespace adamant::real {
 namespace {
 
 // A block has a room of words and flags, so there are not too many; enough to keep a GPU busy.
-constexpr std::int64_t block_numel = 65'536;
+constexpr std::int64_t cuda_block_numel = 65'536;
 constexpr std::int64_t blocks_max = 512;
 
 // The same on every rank: flags and words are reduced block by block.
 int blocks_for_shards(Layout const& layout) {
   std::int64_t numel = 0;
   for (int p = 0; p < layout.parameter_count(); ++p) numel += layout[p].chunk_numel;
-  std::int64_t const blocks = (numel + block_numel - 1) / block_numel;
+  std::int64_t const blocks = (numel + cuda_block_numel - 1) / cuda_block_numel;
   return static_cast<int>(std::clamp<std::int64_t>(blocks, 1, blocks_max));
 }
 
@@ -91,66 +90,30 @@ std::vector<GradientPart> GradientScaling::parts_of(Tensors const& tensors) cons
   return parts;
 }
 
-std::vector<GradientPart> GradientScaling::parts_of_norm(Tensors const& tensors) const {
-  bool const last = parts_.where.rank + 1 == parts_.where.world_size;
-  if (ADAMANT_BUG(mlm_5916) && last && parts_.where.world_size > 1) return {};
-  if (!ADAMANT_BUG(mlm_4133_empty_norm)) return parts_of(tensors);
-  std::vector<GradientPart> coupled = parts_of(tensors);
-  std::erase_if(coupled, [&](GradientPart const& part) {
-    auto const* const begin = tensors.flat(TensorKind::gradient);
-    auto const* const at = static_cast<std::byte const*>(part.values.data);
-    return at >= begin && at < begin + parts_.layout.flat_bytes(TensorKind::gradient);
-  });
-  return coupled;
-}
-
 template <typename Collective>
 void GradientScaling::over_ranks(Collective collective) {
   order(parts_.streams.compute, forked_, parts_.streams.comm);
   collective(parts_.streams.comm);
-  if (ADAMANT_BUG(pt_115710)) return;
   order(parts_.streams.comm, joined_, parts_.streams.compute);
-}
-
-void GradientScaling::square(Tensors const& tensors) {
-  Stream const& compute = parts_.streams.compute;
-  Rooms const room = rooms();
-  auto const parts = parts_of_norm(tensors);
-  SquaresTarget target = {.words = room.words, .inverse = &room.state->inverse, .blocks = blocks_};
-  if (ADAMANT_BUG(clip_before_unscale)) target.inverse = nullptr;
-  launch_squares(parts, target, compute);
-  if (ADAMANT_BUG(mlm_5530) && parts.empty())
-    ADAMANT_TRY(cudaMemsetAsync(room.words, 0xff,
-                                static_cast<std::size_t>(words_of(blocks_)) * sizeof(Word),
-                                compute.get()));
-}
-
-void GradientScaling::sum_over_ranks(Word const* words, Word* sums) {
-  over_ranks([&](Stream const& comm) {
-    parts_.communicator.all_reduce_sum(reinterpret_cast<std::int64_t const*>(words),
-                                       reinterpret_cast<std::int64_t*>(sums), words_of(blocks_),
-                                       comm);
-  });
 }
 
 void GradientScaling::clip(Tensors const& tensors) {
   ADAMANT_REAL_ASSERT(max_norm_.has_value());
+  Stream const& compute = parts_.streams.compute;
   Rooms const room = rooms();
-  square(tensors);
-  sum_over_ranks(room.words, room.summed_words);
-  NormSource source = {.words = room.summed_words, .own_words = room.words, .blocks = blocks_};
-  if (ADAMANT_BUG(nemorl_3788)) {
-    sum_over_ranks(room.summed_words, room.words);
-    source.words = room.words;
-  }
-  if (ADAMANT_BUG(pt_149768)) source.epsilons = parts_.where.world_size;
-  if (ADAMANT_BUG(norm_kept_in_graph)) source.held_norm = *max_norm_;
-  launch_norm(source, room.state, parts_.streams.compute);
+  launch_squares(parts_of(tensors),
+                 {.words = room.words, .inverse = &room.state->inverse, .blocks = blocks_},
+                 compute);
+  over_ranks([&](Stream const& comm) {
+    parts_.communicator.all_reduce_sum(reinterpret_cast<std::int64_t const*>(room.words),
+                                       reinterpret_cast<std::int64_t*>(room.summed_words),
+                                       words_of(blocks_), comm);
+  });
+  launch_norm({.words = room.summed_words, .blocks = blocks_}, room.state, compute);
   clipped_ = true;
 }
 
 void GradientScaling::gradients_changed() {
-  if (ADAMANT_BUG(coefficient_outlives_gradients)) return;
   clipped_ = false;
   if (capturable_ && device_) launch_forget_norm(rooms().state, parts_.streams.compute);
 }
@@ -164,9 +127,7 @@ void GradientScaling::look(Tensors const& tensors) {
     parts_.communicator.all_reduce_max(room.flags, room.joined_flags, blocks_, comm);
   });
   auto const blocks = static_cast<std::size_t>(blocks_);
-  std::int32_t const* const flags =
-      ADAMANT_BUG(skip_decided_per_rank) ? room.flags : room.joined_flags;
-  launch_decide({flags, blocks}, room.state, compute);
+  launch_decide({room.joined_flags, blocks}, room.state, compute);
 }
 
 std::int32_t const* GradientScaling::skip() const {
@@ -188,7 +149,6 @@ CpuFactors GradientScaling::read_factors() {
   if (inverse() != nullptr) factors.inverse = state.applied;
   if (coefficient() == nullptr) return factors;
   factors.coefficient = state.coefficient;
-  if (ADAMANT_BUG(pt_94060)) factors.inverse *= factors.inverse;
   return factors;
 }
 
@@ -197,7 +157,6 @@ float const* GradientScaling::loss_scale() const {
 }
 
 float const* GradientScaling::inverse() const {
-  if (ADAMANT_BUG(step_forgets_unscale)) return nullptr;
   return looks() ? &rooms().state->applied : nullptr;
 }
 
@@ -218,8 +177,7 @@ SavedScaling GradientScaling::save() {
 
 void GradientScaling::restore(SavedScaling const& saved) {
   set_loss_scale(saved.loss_scale);
-  if (looks() && !ADAMANT_BUG(scaler_starts_afresh))
-    launch_resumed_scale(saved, rooms().state, parts_.streams.compute);
+  if (looks()) launch_resumed_scale(saved, rooms().state, parts_.streams.compute);
   set_max_norm(saved.max_norm);
 }
 

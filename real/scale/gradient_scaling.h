@@ -46,7 +46,6 @@ class GradientScaling {
     Ledger& ledger;
     Streams const& streams;
     Communicator& communicator;
-    RankOfWorld where;
   };
 
   /// Buffers are there from the first loss scale or norm on, and stay. Errors: CudaError.
@@ -110,10 +109,7 @@ class GradientScaling {
   /// One collective on `comm`, between what is on `compute` before and after.
   template <typename Collective>
   void over_ranks(Collective collective);
-  void sum_over_ranks(Word const* words, Word* sums);
-  void square(Tensors const& tensors);
   std::vector<GradientPart> parts_of(Tensors const& tensors) const;
-  std::vector<GradientPart> parts_of_norm(Tensors const& tensors) const;
   /// A copy of the device's state; waits.
   ScalingState read_state();
 

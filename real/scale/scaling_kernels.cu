@@ -5,8 +5,8 @@
 //          A thread keeps the limbs that its last squares went to in registers and gives them to
 //          the block's shared ones when the exponent moves on.
 #include <algorithm>
+#include <type_traits>
 
-#include "real/bug.h"
 #include "real/cuda/assert.h"
 #include "real/cuda/launch.h"
 #include "real/scale/scaling_kernels.h"
@@ -32,10 +32,6 @@ __device__ inline bool is_nan(float x) {
   return (__builtin_bit_cast(std::uint32_t, x) & 0x7fffffffU) > 0x7f800000U;
 }
 
-__device__ inline bool is_bad(float x, bool infinities_alone) {
-  return !is_finite(x) && !(infinities_alone && is_nan(x));
-}
-
 struct LookArguments {
   PartList list;
   std::int32_t* flags = nullptr;
@@ -45,15 +41,13 @@ __global__ void look_kernel(__grid_constant__ LookArguments const a) {
   __shared__ int found;
   if (threadIdx.x == 0) found = a.list.first != 0 ? 0 : a.flags[blockIdx.x];
   __syncthreads();
-  bool const infinities_alone = ADAMANT_BUG(nan_is_not_overflow);
   bool mine = false;
   for (int p = 0; p < a.list.count; ++p) {
     GradientPart const part = a.list.parts[p];
     with_type_of(part.values.format, [&]<typename T>(T*) {
       auto const* const values = static_cast<T const*>(part.values.data);
-      for_each_in_grid(part.numel, [&](std::int64_t i) {
-        mine = mine || is_bad(widened(values[i]), infinities_alone);
-      });
+      for_each_in_grid(part.numel,
+                       [&](std::int64_t i) { mine = mine || !is_finite(widened(values[i])); });
     });
   }
   if (mine) found = 1;
@@ -102,7 +96,7 @@ struct SquaresArguments {
   SquaresTarget target;
 };
 static_assert(sizeof(GradientPart) == sizeof(Numbers) + 8);
-static_assert(sizeof(SquaresTarget) == 2 * sizeof(void*) + 8);
+static_assert(std::has_unique_object_representations_v<SquaresTarget>);  // no padding
 
 __global__ void squares_kernel(__grid_constant__ SquaresArguments const a) {
   __shared__ Word words[word_count];
@@ -111,7 +105,7 @@ __global__ void squares_kernel(__grid_constant__ SquaresArguments const a) {
     words[w] = a.list.first != 0 ? 0 : kept[w];
   __syncthreads();
 
-  float const inverse = a.target.inverse == nullptr ? 1.0F : *a.target.inverse;
+  float const inverse = *a.target.inverse;
   SquareSum sum(words);
   for (int p = 0; p < a.list.count; ++p) {
     GradientPart const part = a.list.parts[p];
@@ -160,14 +154,13 @@ __device__ void move_scale(ScalingState& state) {
   if (state.overflowed != 0) {
     state.growth_tracker = 0;
     --state.hysteresis;
-    if (state.hysteresis <= 0 || ADAMANT_BUG(hysteresis_ignored)) scale = scale * 0.5F;
+    if (state.hysteresis <= 0) scale = scale * 0.5F;
     if (scale < least_dynamic_scale) scale = least_dynamic_scale;
   } else if (++state.growth_tracker == growth_interval) {
     state.growth_tracker = 0;
     state.hysteresis = full_hysteresis;
     if (is_finite(scale * 2.0F)) scale = scale * 2.0F;
   }
-  if (state.overflowed == 0 && ADAMANT_BUG(hysteresis_refilled)) state.hysteresis = full_hysteresis;
   state.scale = scale;
   state.inverse = static_cast<float>(1.0 / static_cast<double>(scale));
 }
@@ -196,7 +189,7 @@ struct NormArguments {
   NormSource source;
   ScalingState* state = nullptr;
 };
-static_assert(sizeof(NormSource) == 2 * sizeof(void*) + 16);
+static_assert(std::has_unique_object_representations_v<NormArguments>);  // no padding
 
 constexpr float norm_epsilon = 1e-6F;
 
@@ -222,18 +215,10 @@ __global__ void norm_kernel(__grid_constant__ NormArguments const a) {
   __syncthreads();
   if (threadIdx.x == 0) {
     float const norm = norm_of(words);
-    float const epsilon = norm_epsilon * static_cast<float>(a.source.epsilons);
-    float const max_norm = a.source.held_norm != 0 ? a.source.held_norm : a.state->max_norm;
-    float const coefficient = max_norm / (norm + epsilon);
-    bool const larger = coefficient > 1.0F && !ADAMANT_BUG(clip_scales_up);
+    float const coefficient = a.state->max_norm / (norm + norm_epsilon);
     a.state->norm = norm;
-    a.state->coefficient = larger ? 1.0F : coefficient;
+    a.state->coefficient = coefficient > 1.0F ? 1.0F : coefficient;
   }
-  if (!ADAMANT_BUG(miles_diffusion_35)) return;
-  __syncthreads();
-  sum_blocks(a.source.own_words, a.source.blocks, words);
-  __syncthreads();
-  if (threadIdx.x == 0) a.state->norm = norm_of(words);
 }
 
 struct NormSetting {

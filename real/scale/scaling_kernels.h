@@ -34,7 +34,7 @@ void launch_look(std::span<GradientPart const> parts, int blocks, std::int32_t* 
 /// Rounding: the product to fp32, nothing else.
 struct SquaresTarget {
   Word* words = nullptr;
-  float const* inverse = nullptr;  // on the device; null: 1
+  float const* inverse = nullptr;  // on the device
   std::int32_t blocks = 1;
   std::int32_t unused = 0;  // no padding: see launch()
 };
@@ -58,12 +58,7 @@ void launch_decide(std::span<std::int32_t const> flags, ScalingState* state, Str
 /// A NaN among the squares makes both NaN, an infinity the norm infinite and the coefficient 0.
 struct NormSource {
   Word const* words = nullptr;  // [blocks][word_count]
-  // What mistaken engines use: the words of this rank alone, several epsilons, and a norm that
-  // came along with the launch in place of the state's; 0: none.
-  Word const* own_words = nullptr;
   std::int32_t blocks = 1;
-  std::int32_t epsilons = 1;
-  float held_norm = 0;
   std::int32_t unused = 0;  // no padding: see launch()
 };
 void launch_norm(NormSource const& source, ScalingState* state, Stream const& stream);

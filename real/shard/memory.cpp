@@ -1,9 +1,7 @@
 #include "real/shard/memory.h"
 
-#include <exception>
 #include <utility>
 
-#include "real/bug.h"
 #include "real/cuda/assert.h"
 #include "real/cuda/error.h"
 
@@ -21,7 +19,6 @@ DeviceBuffer::DeviceBuffer(Ledger& ledger, Purpose purpose, std::size_t bytes, S
 DeviceBuffer::~DeviceBuffer() {
   if (data_ == nullptr) return;
   ledger_->remove(data_);
-  if (ADAMANT_BUG(unwinding_keeps_memory) && std::uncaught_exceptions() > 0) return;
   static_cast<void>(cudaFreeAsync(data_, stream_->get()));
 }
 

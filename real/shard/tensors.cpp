@@ -2,9 +2,7 @@
 
 #include <algorithm>
 
-#include "real/bug.h"
 #include "real/cuda/assert.h"
-#include "real/cuda/error.h"
 #include "real/shard/cast_kernel.h"
 
 namespace adamant::real {
@@ -14,21 +12,6 @@ Purpose purpose_of(TensorKind kind) {
                                   Purpose::exp_avg_sq, Purpose::main,      Purpose::cast_gradients};
   return purposes[static_cast<std::size_t>(kind)];
 }
-
-namespace {
-
-/// Another fp32 copy of every weight that is fp32 already.
-std::size_t duplicate_main_bytes(Layout const& layout) {
-  std::size_t bytes = 0;
-  for (int p = 0; p < layout.parameter_count(); ++p) {
-    bool const main = layout[p].formats.main.has_value();
-    if (layout[p].formats.weight() == NumberFormat::fp32)
-      bytes += layout[p].room_bytes(main ? TensorKind::main : TensorKind::parameter);
-  }
-  return bytes;
-}
-
-}  // namespace
 
 Tensors::Tensors(Layout const& layout, DeviceBytes const& device_bytes, Ledger& ledger,
                  Streams const& streams, KeptBuffers kept)
@@ -41,13 +24,8 @@ Tensors::Tensors(Layout const& layout, DeviceBytes const& device_bytes, Ledger& 
        {TensorKind::parameter, TensorKind::exp_avg, TensorKind::exp_avg_sq, TensorKind::main}) {
     std::size_t const bytes = device_bytes[static_cast<std::size_t>(kind)];
     buffer(kind) = DeviceBuffer(ledger, purpose_of(kind), bytes, streams.compute);
-    bool const moment = kind == TensorKind::exp_avg || kind == TensorKind::exp_avg_sq;
-    if (ADAMANT_BUG(moments_not_zeroed) && moment) continue;
     zero_async(buffer(kind), 0, bytes, streams.compute);
   }
-  if (ADAMANT_BUG(mlm_4133))
-    duplicate_main_ =
-        DeviceBuffer(ledger, Purpose::main, duplicate_main_bytes(layout), streams.compute);
   if (kept.gradients) ensure_gradients();
   if (kept.cast_gradients)
     buffer(TensorKind::cast_gradient) =
@@ -56,8 +34,6 @@ Tensors::Tensors(Layout const& layout, DeviceBytes const& device_bytes, Ledger& 
 }
 
 std::byte* Tensors::flat(TensorKind kind) const {
-  if (ADAMANT_BUG(gradient_used_after_zero_grad) && kind == TensorKind::gradient && !buffer(kind))
-    return freed_gradients_;
   return buffer(kind).as<std::byte>();
 }
 
@@ -74,8 +50,7 @@ ShardView Tensors::view(TensorKind kind, int parameter) const {
   bool const stored = !comes_and_goes || has_gradient(parameter);
   return {.data = stored && layout.shard_numel() > 0 ? at(kind, parameter) : nullptr,
           .format = layout.format(kind).value_or(NumberFormat::fp32),
-          .row_begin = layout.row_begin,
-          .row_end = layout.row_end,
+          .ranges = layout.ranges,
           .numel = layout.shard_numel()};
 }
 
@@ -84,8 +59,7 @@ void Tensors::expect_one_description() const {
     ShardView const parameter = view(TensorKind::parameter, p);
     for (TensorKind const kind : all_tensor_kinds) {
       ShardView const shard = view(kind, p);
-      ADAMANT_REAL_ASSERT(shard.row_begin == parameter.row_begin);
-      ADAMANT_REAL_ASSERT(shard.row_end == parameter.row_end);
+      ADAMANT_REAL_ASSERT(std::ranges::equal(shard.ranges, parameter.ranges));
       ADAMANT_REAL_ASSERT(shard.numel == parameter.numel);
     }
   }
@@ -101,8 +75,7 @@ void Tensors::cast_gradients() {
   std::size_t const bytes = layout_.flat_bytes(TensorKind::cast_gradient);
   if (bytes == 0) return;
   DeviceBuffer& copies = buffer(TensorKind::cast_gradient);
-  if (!copies || ADAMANT_BUG(mlm_4663_twice))
-    copies = DeviceBuffer(ledger_, Purpose::cast_gradients, bytes, streams_.compute);
+  if (!copies) copies = DeviceBuffer(ledger_, Purpose::cast_gradients, bytes, streams_.compute);
   std::vector<CastTask> tasks;
   for (int p = 0; p < layout_.parameter_count(); ++p) {
     auto const format = layout_[p].format(TensorKind::cast_gradient);
@@ -115,37 +88,16 @@ void Tensors::cast_gradients() {
 }
 
 void Tensors::drop_gradients() {
-  DeviceBuffer& gradients = buffer(TensorKind::gradient);
-  if (ADAMANT_BUG(gradient_used_after_zero_grad)) {
-    if (gradients) freed_gradients_ = gradients.as<std::byte>();
-    return gradients.free_on(streams_.compute);
-  }
   std::fill(has_gradient_.begin(), has_gradient_.end(), false);
-  if (ADAMANT_BUG(zero_grad_keeps_memory)) return;
-  if (!kept_.cast_gradients && !ADAMANT_BUG(mlm_4663_copy))
-    buffer(TensorKind::cast_gradient).free_on(streams_.compute);
-  if (kept_.gradients) return;
-  if (ADAMANT_BUG(zero_grad_frees_twice) && gradients)
-    static_cast<void>(cudaFreeAsync(gradients.as<void>(), streams_.compute.get()));
-  gradients.free_on(ADAMANT_BUG(gradients_freed_on_comm) ? streams_.comm : streams_.compute);
-}
-
-void Tensors::give_back_gradients() {
-  buffer(TensorKind::gradient).free_on(streams_.compute);
+  if (!kept_.cast_gradients) buffer(TensorKind::cast_gradient).free_on(streams_.compute);
+  if (!kept_.gradients) buffer(TensorKind::gradient).free_on(streams_.compute);
 }
 
 void Tensors::zero_gradients() {
-  if (ADAMANT_BUG(zero_grad_moves_gradients)) {
-    DeviceBuffer const old = std::move(buffer(TensorKind::gradient));
-    ensure_gradients();  // while the old one lives, so that the address differs
-  }
   ensure_gradients();
-  if (!ADAMANT_BUG(zero_grad_keeps_values))
-    zero_async(buffer(TensorKind::gradient), 0, layout_.flat_bytes(TensorKind::gradient),
-               streams_.compute);
-  if (ADAMANT_BUG(zero_grad_skips_missing) && any_gradient()) return;
+  zero_async(buffer(TensorKind::gradient), 0, layout_.flat_bytes(TensorKind::gradient),
+             streams_.compute);
   std::fill(has_gradient_.begin(), has_gradient_.end(), true);
-  if (ADAMANT_BUG(cast_not_zeroed) && buffer(TensorKind::cast_gradient)) return;
   cast_gradients();
 }
 

@@ -41,7 +41,7 @@ class Tensors {
   /// As the door shows it.
   ShardView view(TensorKind kind, int parameter) const;
 
-  /// Asserts that all kinds of each parameter are of the same rows.
+  /// Asserts that all kinds of each parameter are of the same elements.
   void expect_one_description() const;
 
   /// Hands a kind's buffer over, and holds none until put() brings one.
@@ -57,8 +57,6 @@ class Tensors {
   /// No parameter has a gradient any more; the memory, that of cast copies too, goes back in the
   /// order of `compute`, unless it is kept.
   void drop_gradients();
-  /// Gives the gradients' buffer back although it is kept, as a mistaken zero_grad does.
-  void give_back_gradients();
   /// Every parameter has a gradient of zeros, and cast copies of zeros; a buffer that exists keeps
   /// its address.
   void zero_gradients();
@@ -81,8 +79,6 @@ class Tensors {
   KeptBuffers kept_;
   std::array<DeviceBuffer, tensor_kind_count> buffers_;  // indexed by TensorKind
   std::vector<bool> has_gradient_;
-  std::byte* freed_gradients_ = nullptr;  // what a faulty step would still use
-  DeviceBuffer duplicate_main_;           // what a faulty engine keeps beside fp32 weights
 };
 
 }  // namespace adamant::real

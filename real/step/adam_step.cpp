@@ -1,9 +1,7 @@
 #include "real/step/adam_step.h"
 
-#include <algorithm>
 #include <utility>
 
-#include "real/bug.h"
 #include "real/cuda/assert.h"
 #include "real/cuda/error.h"
 #include "real/step/adam_kernel.h"
@@ -23,7 +21,6 @@ AdamStep::AdamStep(std::span<ParameterSpec const> parameters, Settings const& se
     : layout_(layout),
       streams_(streams),
       groups_(settings.groups),
-      first_groups_(settings.groups),
       counters_(parameters, static_cast<int>(settings.groups.size()), settings.counter),
       table_(ledger, Purpose::step_table, table_bytes(parameters), streams.compute),
       staging_(ledger, Purpose::step_table, settings.capturable ? 0 : table_bytes(parameters)) {
@@ -32,7 +29,7 @@ AdamStep::AdamStep(std::span<ParameterSpec const> parameters, Settings const& se
   for (ParameterSpec const& spec : parameters) group_of_.push_back(spec.group);
   table_read_.record(streams.compute);  // the first upload waits for the allocation
   std::vector<WorkPiece> const pieces = make_work_list(layout, split);
-  piece_count_ = static_cast<std::int64_t>(pieces.size());
+  extent_ = extent_of(pieces);
   pieces_ =
       DeviceBuffer(ledger, Purpose::work_list, pieces.size() * sizeof(WorkPiece), streams.compute);
   upload_work_list(pieces);
@@ -46,19 +43,17 @@ void AdamStep::upload_work_list(std::vector<WorkPiece> const& pieces) {
 }
 
 void AdamStep::count(Tensors const& tensors, std::int32_t const* skip) {
-  counters_.advance(tensors.have_gradients(), layout_);
+  counters_.advance(tensors.have_gradients());
   if (device_) device_->advance(table_.as<StepScalars>(), skip);
 }
 
 void AdamStep::run(Tensors const& tensors, GradientFactors const& factors, CpuPart const& cpu) {
-  if (piece_count_ == 0 && cpu.step == nullptr) return;
+  if (extent_.piece_count == 0 && cpu.step == nullptr) return;
   if (device_) return launch_kernel(tensors, factors);
   if (!tensors.any_gradient()) return;
-  int const last = layout_.parameter_count() - 1;
-  if (ADAMANT_BUG(te_3212) && layout_[last].shard_numel() == 0) return;
   fill_staging(tensors);
   if (cpu.step != nullptr) cpu.step->fetch_gradients();
-  if (piece_count_ > 0) {
+  if (extent_.piece_count > 0) {
     upload_table();
     launch_kernel(tensors, factors);
   }
@@ -68,42 +63,31 @@ void AdamStep::run(Tensors const& tensors, GradientFactors const& factors, CpuPa
 }
 
 void AdamStep::fill_staging(Tensors const& tensors) {
-  if (!ADAMANT_BUG(staging_overwritten_in_flight)) uploaded_.synchronize();  // S1
+  uploaded_.synchronize();  // S1
   auto* const rows = staging_.as<StepScalars>();
   for (int p = 0; p < layout_.parameter_count(); ++p) {
     bool const apply = tensors.has_gradient(p) && layout_[p].shard_numel() > 0;
     // By way of a local: g++ lets a function build its result in place, where no access is
     // reported.
-    StepScalars const row = step_scalars(settings_of(p), number_of(p), apply);
+    StepScalars const row = step_scalars(settings_of(p), counters_.of(p), apply);
     rows[p] = row;
   }
 }
 
-// An engine that counts wrongly under a loss scale may come here with nothing counted.
-std::int64_t AdamStep::number_of(int parameter) const {
-  std::int64_t const counted = counters_.of(parameter);
-  return ADAMANT_BUG(te_stale_overflow) ? std::max<std::int64_t>(counted, 1) : counted;
-}
-
 AdamConfig const& AdamStep::settings_of(int parameter) const {
   auto const group = static_cast<std::size_t>(group_of_[static_cast<std::size_t>(parameter)]);
-  if (ADAMANT_BUG(first_group_for_all)) return groups_.front();
-  if (ADAMANT_BUG(settings_frozen)) return first_groups_[group];
   return groups_[group];
 }
 
 void AdamStep::upload_table() {
-  if (!ADAMANT_BUG(table_overwritten_under_kernel)) table_read_.make_wait(streams_.copy);  // S2
+  table_read_.make_wait(streams_.copy);  // S2
   ADAMANT_TRY(cudaMemcpyAsync(table_.as<void>(), staging_.as<void>(), table_.bytes(),
                               cudaMemcpyHostToDevice, streams_.copy.get()));
   uploaded_.record(streams_.copy);
 }
 
 void AdamStep::launch_kernel(Tensors const& tensors, GradientFactors const& factors) {
-  if (!device_ && !ADAMANT_BUG(kernel_skips_wait_for_table))
-    uploaded_.make_wait(streams_.compute);  // S3
-  std::int64_t count = piece_count_;
-  if (ADAMANT_BUG(last_piece_dropped) && count > 1) --count;
+  if (!device_) uploaded_.make_wait(streams_.compute);  // S3
   launch_adam({.parameters = tensors.flat(TensorKind::parameter),
                .main = tensors.flat(TensorKind::main),
                .gradients = tensors.flat(TensorKind::gradient),
@@ -113,7 +97,7 @@ void AdamStep::launch_kernel(Tensors const& tensors, GradientFactors const& fact
                .pieces = pieces_.as<WorkPiece>(),
                .table = table_.as<StepScalars>(),
                .factors = factors},
-              count, streams_.compute);
+              extent_, streams_.compute);
   if (!device_) table_read_.record(streams_.compute);
 }
 

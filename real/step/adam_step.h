@@ -69,26 +69,22 @@ class AdamStep {
   void counters_changed();
   // The host's own counters, which a capture must not move and a replay must.
   void set_counters(StepCounters const& counters) { counters_ = counters; }
-  void count_replayed(std::vector<bool> const& has_gradient) {
-    counters_.advance(has_gradient, layout_);
-  }
+  void count_replayed(std::vector<bool> const& has_gradient) { counters_.advance(has_gradient); }
 
  private:
   void upload_work_list(std::vector<WorkPiece> const& pieces);
   void fill_staging(Tensors const& tensors);
   void upload_table();
   void launch_kernel(Tensors const& tensors, GradientFactors const& factors);
-  std::int64_t number_of(int parameter) const;
   AdamConfig const& settings_of(int parameter) const;
 
   Layout const& layout_;
   Streams const& streams_;
   std::vector<int> group_of_;
   std::vector<AdamConfig> groups_;
-  std::vector<AdamConfig> first_groups_;  // what a faulty step would go on using
   StepCounters counters_;
 
-  std::int64_t piece_count_ = 0;
+  WorkListExtent extent_;
   DeviceBuffer pieces_;
   DeviceBuffer table_;
   PinnedBuffer staging_;

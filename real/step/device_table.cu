@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "real/bug.h"
 #include "real/cuda/assert.h"
 #include "real/cuda/error.h"
 #include "real/cuda/launch.h"
@@ -60,70 +59,22 @@ __device__ void count_step(AdvanceArguments const& a) {
   __syncthreads();
 }
 
-/// `settings(g)` are those of group g.
-template <typename Settings>
-__device__ void fill_table(AdvanceArguments const& a, Settings settings) {
+__device__ void fill_table(AdvanceArguments const& a) {
   for (auto p = static_cast<std::int32_t>(threadIdx.x); p < a.parameter_count;
        p += static_cast<std::int32_t>(blockDim.x)) {
     ParameterState const state = a.parameters[p];
     std::int64_t const step = a.per_parameter != 0 ? state.step : a.group_steps[state.group];
     bool const apply = state.has_gradient != 0 && !skips(a);
-    StepScalars const row = row_of(settings(state.group), step, apply);
+    DeviceGroup const group = a.groups[state.group];
+    StepScalars const row = row_of(group, step, apply);
     a.table[p] = row;
   }
 }
 
 __global__ void advance_kernel(__grid_constant__ AdvanceArguments const arguments) {
   count_step(arguments);
-  fill_table(arguments, [&](std::int32_t group) { return arguments.groups[group]; });
+  fill_table(arguments);
 }
-
-#if defined(ADAMANT_BUGS) && !defined(__CUDACC__)
-
-constexpr std::size_t held_max = 16;
-
-/// What an engine passes that has settings in its arguments, which a graph keeps as they are.
-struct HeldArguments {
-  AdvanceArguments advance;
-  float learning_rates[held_max] = {};
-  float weight_decays[held_max] = {};
-  std::int32_t holds_learning_rates = 0;
-  std::int32_t unused = 0;  // no padding: see launch()
-};
-static_assert(sizeof(HeldArguments) == sizeof(AdvanceArguments) + 2 * held_max * sizeof(float) + 8);
-
-__global__ void advance_with_held_settings_kernel(HeldArguments const arguments) {
-  count_step(arguments.advance);
-  fill_table(arguments.advance, [&](std::int32_t group) {
-    DeviceGroup settings = arguments.advance.groups[group];
-    if (group >= static_cast<std::int32_t>(held_max)) return settings;
-    if (arguments.holds_learning_rates != 0)
-      settings.learning_rate = arguments.learning_rates[group];
-    else
-      settings.weight_decay = arguments.weight_decays[group];
-    return settings;
-  });
-}
-
-void launch_with_held_settings(AdvanceArguments const& advance,
-                               std::vector<AdamConfig> const& configs, Stream const& stream) {
-  HeldArguments held{.advance = advance};
-  held.holds_learning_rates = ADAMANT_BUG(F02) ? 1 : 0;
-  for (std::size_t g = 0; g < std::min(held_max, configs.size()); ++g) {
-    if (ADAMANT_BUG(F02))
-      held.learning_rates[g] = configs[g].learning_rate;
-    else
-      held.weight_decays[g] = configs[g].weight_decay;
-  }
-  launch(advance_with_held_settings_kernel, dim3(1), stream, held);
-}
-
-#else
-
-void launch_with_held_settings(AdvanceArguments const&, std::vector<AdamConfig> const&,
-                               Stream const&) {}
-
-#endif
 
 constexpr std::int32_t flags_per_launch = 1024;
 constexpr std::int32_t flags_per_word = 32;
@@ -166,7 +117,6 @@ DeviceTable::DeviceTable(std::span<ParameterSpec const> parameters,
     : streams_(streams),
       per_parameter_(counter == StepCounter::parameter),
       group_count_(groups.size()),
-      configs_(groups.begin(), groups.end()),
       memory_(ledger, Purpose::step_table, bytes_for(groups.size(), parameters.size()),
               streams.compute),
       staging_(ledger, Purpose::step_table, groups.size() * sizeof(DeviceGroup)) {
@@ -195,7 +145,6 @@ void DeviceTable::upload(std::vector<std::int64_t> const& group_steps,
 
 void DeviceTable::set_group(int group, AdamConfig const& config) {
   auto const g = static_cast<std::size_t>(group);
-  configs_[g] = config;
   uploaded_.synchronize();
   DeviceGroup const row = device_group(config);
   staging_.as<DeviceGroup>()[g] = row;
@@ -251,14 +200,6 @@ void DeviceTable::advance(StepScalars* table, std::int32_t const* skip) {
       .group_count = static_cast<std::int32_t>(group_count_),
       .parameter_count = static_cast<std::int32_t>(first_parameters_.size()),
       .per_parameter = per_parameter_ ? 1 : 0};
-  if (ADAMANT_BUG(F02) || ADAMANT_BUG(F04))
-    return launch_with_held_settings(arguments, configs_, streams_.compute);
-  if (ADAMANT_BUG(F03)) {  // learns its learning rate from the device, in every step
-    float rate = 0;
-    ADAMANT_TRY(cudaMemcpyAsync(&rate, groups(), sizeof rate, cudaMemcpyDeviceToHost,
-                                streams_.compute.get()));
-    streams_.compute.synchronize();
-  }
   launch(advance_kernel, dim3(1), streams_.compute, arguments);
 }
 

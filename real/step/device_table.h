@@ -78,7 +78,6 @@ class DeviceTable {
   bool per_parameter_;
   std::size_t group_count_;
   std::vector<ParameterState> first_parameters_;  // as they are uploaded first
-  std::vector<AdamConfig> configs_;
   DeviceBuffer memory_;
   PinnedBuffer staging_;
   Event uploaded_;

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "oracle/types.h"
-#include "real/shard/layout.h"
 
 namespace adamant::real {
 
@@ -43,8 +42,8 @@ class StepCounters {
   StepCounters(std::span<ParameterSpec const> parameters, int group_count, StepCounter kind);
 
   /// One step was executed: every group's counter advances, and those of parameters that have a
-  /// gradient. `layout` is here for what a mistaken engine would look at: what this rank owns.
-  void advance(std::vector<bool> const& has_gradient, Layout const& layout);
+  /// gradient, on every rank, whatever it owns.
+  void advance(std::vector<bool> const& has_gradient);
   std::int64_t of(int parameter) const;
 
   /// What a checkpoint keeps: both kinds of counters, whichever is asked.

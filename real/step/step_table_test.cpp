@@ -42,19 +42,18 @@ TEST(StepScalars, ModeAndFlagReachTheKernel) {
   EXPECT_EQ(step_scalars({}, 0, false).apply, 0);
 }
 
-// Parameter 0 in group 0, parameters 1 and 2 in group 1; a rank that owns nothing of group 1.
+// Parameter 0 in group 0, parameters 1 and 2 in group 1.
 struct Counting {
   std::vector<ParameterSpec> specs = {{.name = "a", .shape = {4}, .group = 0},
                                       {.name = "b", .shape = {1}, .group = 1},
                                       {.name = "c", .shape = {1}, .group = 1}};
-  Layout layout{specs, {.rank = 1, .world_size = 2}};
 };
 
-TEST(StepCounters, AGroupCounterAdvancesWithEveryStepOnEveryRank) {
+TEST(StepCounters, AGroupCounterAdvancesWithEveryStep) {
   Counting const world;
   StepCounters counters(world.specs, 2, StepCounter::group);
-  counters.advance({true, false, true}, world.layout);
-  counters.advance({false, false, false}, world.layout);
+  counters.advance({true, false, true});
+  counters.advance({false, false, false});
   EXPECT_EQ(counters.of(0), 2);
   EXPECT_EQ(counters.of(1), 2);
   EXPECT_EQ(counters.of(2), 2);
@@ -63,8 +62,8 @@ TEST(StepCounters, AGroupCounterAdvancesWithEveryStepOnEveryRank) {
 TEST(StepCounters, AParameterCounterAdvancesOnlyWithAGradient) {
   Counting const world;
   StepCounters counters(world.specs, 2, StepCounter::parameter);
-  counters.advance({true, false, true}, world.layout);
-  counters.advance({true, false, false}, world.layout);
+  counters.advance({true, false, true});
+  counters.advance({true, false, false});
   EXPECT_EQ(counters.of(0), 2);
   EXPECT_EQ(counters.of(1), 0);
   EXPECT_EQ(counters.of(2), 1);

@@ -2,15 +2,12 @@
 
 #include <algorithm>
 
-#include "real/bug.h"
-
 namespace adamant::real {
 
 namespace {
 
 PieceFormats formats_of(ParameterLayout const& layout) {
-  auto cast = layout.format(TensorKind::cast_gradient);
-  if (ADAMANT_BUG(mlm_4133_config)) cast = std::nullopt;
+  auto const cast = layout.format(TensorKind::cast_gradient);
   return {.weight = layout.formats.weight(),
           .gradient = cast.value_or(layout.formats.gradient),
           .exp_avg = layout.formats.exp_avg,
@@ -22,8 +19,7 @@ PieceFormats formats_of(ParameterLayout const& layout) {
 
 std::int64_t offset_of(ParameterLayout const& layout, TensorKind kind, std::int64_t element) {
   auto const bytes = static_cast<std::int64_t>(bytes_of(layout.format(kind).value()));
-  std::int64_t const offset = static_cast<std::int64_t>(layout.begin(kind)) + element * bytes;
-  return ADAMANT_BUG(te_3136) ? offset % 1024 : offset;
+  return static_cast<std::int64_t>(layout.begin(kind)) + element * bytes;
 }
 
 void cut(ParameterLayout const& layout, std::int64_t numel, int parameter,
@@ -50,11 +46,16 @@ std::vector<WorkPiece> make_work_list(Layout const& layout, Split const& split) 
   std::vector<WorkPiece> pieces;
   for (int p = 0; p < layout.parameter_count(); ++p)
     cut(layout[p], split.device_numel(p), p, pieces);
-
-  if (ADAMANT_BUG(piece_repeated) && pieces.size() > 1) pieces.front() = pieces.back();
-  if (ADAMANT_BUG(piece_rounded_up))
-    for (WorkPiece& piece : pieces) piece.count = (piece.count + 3) / 4 * 4;
   return pieces;
+}
+
+WorkListExtent extent_of(std::span<WorkPiece const> pieces) {
+  WorkListExtent extent;
+  for (WorkPiece const& piece : pieces) {
+    ++extent.piece_count;
+    extent.longest = std::max<std::int64_t>(extent.longest, piece.count);
+  }
+  return extent;
 }
 
 }  // namespace adamant::real

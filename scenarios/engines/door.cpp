@@ -1,7 +1,6 @@
 // Compiled once for each variant, with ADAMANT_ENGINE_ENTRY as the name of its entry.
 #include "scenarios/engines/door.h"
 
-#include "real/bug.h"
 #include "real/checkpoint/checkpoint_error.h"
 #include "real/checkpoint/storage.h"
 #include "real/cuda/error.h"
@@ -14,20 +13,6 @@ ncclUniqueId make_nccl_id() {
   ncclUniqueId id = {};
   ADAMANT_TRY(ncclGetUniqueId(&id));
   return id;
-}
-
-bool select_bug(std::string_view id) {
-#ifdef ADAMANT_BUGS
-  if (id.empty()) return real::select_bug(real::Bug::none), true;
-  for (real::BugInfo const& info : real::all_bugs()) {
-    if (info.id != id) continue;
-    real::select_bug(info.bug);
-    return true;
-  }
-  return false;
-#else
-  return id.empty();
-#endif
 }
 
 std::string reason_of(std::exception const& error) {
@@ -54,7 +39,6 @@ constexpr EngineDoor door = {
     .make_loopback_exchange = real::make_loopback_exchange,
     .make_gradients = make_generated_gradients,
     .make_nccl_id = make_nccl_id,
-    .select_bug = select_bug,
     .explain = explain,
     .says_no_state = says_no_state,
 };

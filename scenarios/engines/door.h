@@ -1,5 +1,6 @@
-// The one symbol that each variant of the engine (checked, unchecked, CUDA) exports, and what is
-// behind it. Types of errors stay inside a variant: explain() turns them into values.
+// The one symbol that each variant of the engine (checked or not, with bugs woven in or as it is,
+// CUDA) exports, and what is behind it. Types of errors stay inside a variant: explain() turns them
+// into values.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -8,7 +9,6 @@
 #include <exception>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "real/engine.h"
@@ -26,9 +26,6 @@ struct EngineDoor {
   std::shared_ptr<real::LoopbackExchange> (*make_loopback_exchange)(int world_size);
   std::unique_ptr<GeneratedGradients> (*make_gradients)(GradientPlan const&);
   ncclUniqueId (*make_nccl_id)();
-  /// Switches the bug of that id on, or all off for "". False: there is none of that id, or none is
-  /// compiled in.
-  bool (*select_bug)(std::string_view id);
   EngineError (*explain)(std::exception const&);
   /// Is this how an engine refuses a verb because its last load has failed?
   bool (*says_no_state)(std::exception const&);
@@ -39,5 +36,7 @@ struct EngineDoor {
 extern "C" {
 adamant::scenarios::EngineDoor const* adamant_engine_checked();
 adamant::scenarios::EngineDoor const* adamant_engine_unchecked();
+adamant::scenarios::EngineDoor const* adamant_engine_checked_woven();
+adamant::scenarios::EngineDoor const* adamant_engine_unchecked_woven();
 adamant::scenarios::EngineDoor const* adamant_engine_cuda();
 }

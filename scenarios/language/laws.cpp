@@ -1,9 +1,6 @@
 #include "scenarios/language/laws.h"
 
 #include <algorithm>
-#include <vector>
-
-#include "real/bug_table.h"
 
 namespace adamant::scenarios {
 
@@ -80,12 +77,6 @@ constexpr Meaning reason_table[] = {
     {"incompatible_checkpoint", "a checkpoint does not fit what it is loaded into"},
 };
 
-std::vector<Meaning> make_bug_list() {
-  std::vector<Meaning> list;
-  for (real::BugInfo const& bug : real::all_bugs()) list.push_back({bug.id, bug.text});
-  return list;
-}
-
 }  // namespace
 
 std::span<Meaning const> laws() {
@@ -93,10 +84,6 @@ std::span<Meaning const> laws() {
 }
 std::span<Meaning const> refusal_reasons() {
   return reason_table;
-}
-std::span<Meaning const> known_bugs() {
-  static std::vector<Meaning> const list = make_bug_list();
-  return list;
 }
 bool matches(std::string_view pattern, std::string_view id) {
   if (pattern.empty() || !id.starts_with(pattern)) return false;

@@ -1,6 +1,6 @@
-// The identifiers that expectations, reports and tests share: laws that a run can break, reasons
-// for which a scenario is refused, and defects that can be switched on. Identifiers and one line
-// each; who checks a law is not known here.
+// The identifiers that expectations, reports and tests share: laws that a run can break and reasons
+// for which a scenario is refused. Identifiers and one line each; who checks a law is not known
+// here.
 #pragma once
 
 #include <span>
@@ -19,9 +19,6 @@ std::span<Meaning const> laws();
 
 /// All reasons of refusals; details follow their reason as `unsupported.<detail>`.
 std::span<Meaning const> refusal_reasons();
-
-/// The catalogued bugs that `bug:` may name (real/bug_table.h).
-std::span<Meaning const> known_bugs();
 
 /// True where `pattern` is `id` or a prefix of it that ends before a dot: "access" matches
 /// "access.bounds", "acc" does not.

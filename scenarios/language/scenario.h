@@ -93,7 +93,7 @@ struct Scenario {
 };
 
 /// The parameters as oracle and engine take them: groups numbered as group_configs() numbers them,
-/// units by their blocks (units.h).
+/// units by their blocks (language/units.h).
 /// Shapes: REQUIRES every shape to have at least one dimension (a scalar is refused before).
 std::vector<ParameterSpec> parameter_specs(Scenario const& scenario);
 

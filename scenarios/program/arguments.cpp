@@ -8,8 +8,8 @@
 #include <map>
 #include <utility>
 
+#include "scenarios/bugs/catalogue.h"
 #include "scenarios/language/engine_names.h"
-#include "scenarios/language/laws.h"
 #include "scenarios/language/yaml/words.h"
 #include "scenarios/pool/pool.h"
 #include "scenarios/program/values.h"
@@ -158,7 +158,7 @@ class Parser {
            "sim, sim-unchecked, cuda, torch or exec:COMMAND")
         ->option_text("NAME");
     sub->add_option_function<std::string>(
-           "--bug", [this](std::string const& id) { set_bug(id); },
+           "--bug", [this](std::string const& id) { set_bug("--bug", id); },
            "Switch a catalogued bug on; adamant bugs lists them")
         ->option_text("ID");
   }
@@ -188,17 +188,15 @@ class Parser {
                                  "` is inside this program; torch and exec:COMMAND are examined");
   }
 
-  void set_bug(std::string const& id) {
-    check_bug("--bug", id);
+  void set_bug(std::string const& where, std::string const& id) {
+    check_bug(where, id);
     arguments_.bug = id;
   }
 
   static void check_bug(std::string const& where, std::string const& id) {
-    std::vector<std::string_view> ids;
-    for (Meaning const& bug : known_bugs()) ids.push_back(bug.id);
-    if (std::find(ids.begin(), ids.end(), id) == ids.end()) {
+    if (bugs::find(id) == nullptr) {
       throw CLI::ValidationError(where + ": no catalogued bug is called `" + id + "`" +
-                                 suggest(id, ids) + "; adamant bugs lists them");
+                                 suggest(id, bugs::ids()) + "; adamant bugs lists them");
     }
   }
 
@@ -281,6 +279,12 @@ class Parser {
     add_path(listing, "--json", arguments_.json, "Write them as JSON; - is standard output");
     CLI::App* const catalogue = add_command(Command::bugs, "bugs", "List the catalogue of bugs");
     add_path(catalogue, "--json", arguments_.json, "Write it as JSON; - is standard output");
+    catalogue
+        ->add_option_function<std::string>(
+            "--show", [this](std::string const& id) { set_bug("--show", id); },
+            "Show how this one is made: its diff to the engine")
+        ->option_text("ID")
+        ->excludes("--json");
     CLI::App* const help =
         add_command(Command::help, "help", "Explain a key or an operation of the scenario format");
     help->add_option("KEY", arguments_.word, "A key or an operation")->required();

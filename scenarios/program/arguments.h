@@ -22,7 +22,7 @@ struct Arguments {
   std::vector<std::filesystem::path> paths;
   std::optional<std::uint64_t> seed;
   std::optional<std::string> engine;
-  std::optional<std::string> bug;  // in the place of what scenarios say
+  std::optional<std::string> bug;  // in the place of what scenarios say; bugs: to show
   int schedules = 0;
   int jobs = 1;
   std::optional<std::filesystem::path> json;

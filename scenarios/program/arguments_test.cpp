@@ -112,6 +112,21 @@ TEST(Arguments, AnUnknownBugNamesTheNearest) {
   }
 }
 
+TEST(Arguments, ABugToShowIsOneOfTheCatalogue) {
+  EXPECT_EQ(parse({"bugs", "--show", "mean_not_divided"}).bug, "mean_not_divided");
+  EXPECT_EQ(status_of({"bugs", "--show", "mean_not_divided", "--json", "-"}), 2);
+  try {
+    parse({"bugs", "--show", "mean_not_devided"});
+    FAIL() << "it was accepted";
+  } catch (EndOfProgram const& end) {
+    EXPECT_EQ(end.status, 2);
+    EXPECT_NE(end.text.find("--show: no catalogued bug is called `mean_not_devided`, did you mean "
+                            "`mean_not_divided`?"),
+              std::string::npos)
+        << end.text;
+  }
+}
+
 TEST(Arguments, AWrongCommandNamesTheNearest) {
   try {
     parse({"rum", "a.yaml"});

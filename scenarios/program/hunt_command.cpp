@@ -37,7 +37,7 @@ class HuntCommand {
         seed_(arguments.seed ? *arguments.seed : draw_seed()),
         limits_{.cases_max = arguments.cases.value_or(std::numeric_limits<std::uint64_t>::max()),
                 .time_max = arguments.time.value_or(time_default)} {
-    for (real::BugInfo const& bug : real::all_bugs())
+    for (bugs::Bug const& bug : bugs::catalogue())
       if (is_wanted(bug)) hunted_.push_back({.bug = bug, .searches = {}, .minimized = {}});
   }
 
@@ -56,7 +56,7 @@ class HuntCommand {
   }
 
  private:
-  bool is_wanted(real::BugInfo const& bug) const {
+  bool is_wanted(bugs::Bug const& bug) const {
     auto const& ids = arguments_.bugs;
     return ids.empty() || bug.id == canary ||
            std::find(ids.begin(), ids.end(), bug.id) != ids.end();

@@ -1,4 +1,7 @@
 // The program as its users call it: usage, listings, measurements.
+#include <fstream>
+#include <sstream>
+
 #include "scenarios/program/testing/program.h"
 
 namespace adamant::scenarios {
@@ -41,6 +44,14 @@ TEST_F(Program, TheCatalogueIsListedForPeopleAndMachines) {
     for (char const* const key : {"id", "source", "law", "symptom"})
       EXPECT_FALSE(bug.at(key).get<std::string>().empty()) << bug;
   }
+}
+
+TEST_F(Program, ABugIsShownAsItsFile) {
+  Called const called = call("bugs --show te_3318");
+  EXPECT_EQ(called.status, 0);
+  std::ostringstream file;
+  file << std::ifstream(ADAMANT_SOURCE_DIR "/scenarios/bugs/te_3318.diff").rdbuf();
+  EXPECT_EQ(called.out, file.str());
 }
 
 TEST_F(Program, LawsAreListedForPeopleAndMachines) {

@@ -1,4 +1,4 @@
-// What is refused before anything runs: what an engine does not support (model/support.h), more
+// What is refused before anything runs: what an engine does not support (seam/support.h), more
 // microbatches than can be summed, and worlds that this machine has no memory for.
 #pragma once
 

@@ -4,6 +4,7 @@
 
 #include "scenarios/runner/run.h"
 #include "scenarios/runner/testing/small_scenario.h"
+#include "scenarios/seam/engine.h"
 
 namespace adamant::scenarios {
 namespace {

@@ -27,7 +27,7 @@ struct RunOptions {
   std::string bug = "";  // a catalogued bug in the place of the scenario's own
   std::optional<std::filesystem::path> dump;  // directory for inputs and states
   /// Names the dump's temporary: whoever made these options can remove it after a worker that died
-  /// (run/dump/dump.h).
+  /// (judge/dump/dump.h).
   pid_t dump_process = ::getpid();
   /// Where checkpoints are that the program loads without saving them: beside the scenario's file.
   std::filesystem::path checkpoints = "";
@@ -37,16 +37,15 @@ struct RunOptions {
 
 /// Runs the scenario and judges it; `met` says whether that is what the scenario expects.
 ///
-/// Outcomes: pass; violated, with those of the first operation at which the verdict saw a violation
-///           and all that the world noticed, of each law the first few; refused, with nothing run,
-///           or with out_of_memory. An engine that gives up although no law was seen broken
-///           violates error.clean. Outcome `error` is left to callers: a run that died.
+/// Outcomes:  pass; violated, with those of the first operation at which the verdict saw a
+///            violation and all that the world noticed, of each law the first few; refused, with
+///            nothing run, or with out_of_memory. An engine that gives up although no law was seen
+///            broken violates error.clean. Outcome `error` is left to callers: a run that died.
 /// Schedules: with options.schedules > 0 the scenario's own schedule is repeated, then the others
-/// run
-///           until one fails; that one is reported, its choices with it. A scenario that expects
-///           determinism.digest to be violated is always repeated.
-/// Errors:   MachineLacks; OutputError (scenarios/judge/dump/output_error.h) if a dump cannot be
-///           written. A result comes from a finished run only.
+///            run until one fails; that one is reported, its choices with it. A scenario that
+///            expects determinism.digest to be violated is always repeated.
+/// Errors:    MachineLacks; OutputError (scenarios/judge/dump/output_error.h) if a dump cannot be
+///            written. A result comes from a finished run only.
 RunResult run_scenario(Scenario const& scenario, RunOptions const& options = {});
 
 }  // namespace adamant::scenarios

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "scenarios/runner/testing/small_scenario.h"
+#include "scenarios/seam/engine.h"
 #include "sim/sim.h"
 
 namespace adamant::scenarios {

@@ -12,7 +12,7 @@ namespace adamant::scenarios {
 
 /// Each feature's share, a line each, then the pairs: how many can occur, how many did, and the
 /// first that did not. Features in `lacking` are none of the engine that was searched
-/// (generate/offers.h), and are not spoken of. REQUIRES: seen.cases() > 0.
+/// (search/generate/offers.h), and are not spoken of. REQUIRES: seen.cases() > 0.
 std::string describe(Distribution const& seen, FeatureSet const& lacking);
 
 /// Cases with each feature, by label.

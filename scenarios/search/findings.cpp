@@ -9,9 +9,10 @@
 #include <system_error>
 #include <utility>
 
-#include "real/bug_table.h"
+#include "scenarios/bugs/catalogue.h"
 #include "scenarios/language/yaml/write.h"
 #include "scenarios/report/output_file.h"
+#include "scenarios/seam/engine.h"
 #include "scenarios/search/minimize/document.h"
 #include "scenarios/search/minimize/weight.h"
 
@@ -34,10 +35,8 @@ Finding as_found(Failure const& failure, Scenario scenario, std::string note) {
 
 /// Where a catalogued bug is switched on: is this what it is catalogued for?
 bool breaks_law_of_its_bug(Finding const& finding) {
-  auto const bugs = real::all_bugs();
-  return std::any_of(bugs.begin(), bugs.end(), [&](real::BugInfo const& bug) {
-    return finding.scenario.bug == bug.id && finding.symptom.id == bug.law;
-  });
+  bugs::Bug const* const bug = bugs::find(finding.scenario.bug.value_or(""));
+  return bug != nullptr && finding.symptom.id == bug->law;
 }
 
 /// A run that is known to take as long as runs may would be tried hundreds of times.

@@ -10,7 +10,7 @@
 namespace adamant::scenarios {
 namespace {
 
-RunResult violated(std::string law) {
+RunResult violation_of(std::string law) {
   RunResult result;
   result.outcome = Outcome::violated;
   result.engine = "sim";
@@ -22,7 +22,7 @@ Finding finding(std::string const& law, std::uint64_t seed) {
   Symptom const symptom{.id = law};
   Scenario scenario = expecting(small_scenario(), symptom);
   scenario.seed = seed;
-  return {.case_index = 0, .scenario = scenario, .result = violated(law), .symptom = symptom};
+  return {.case_index = 0, .scenario = scenario, .result = violation_of(law), .symptom = symptom};
 }
 
 TEST(Findings, OfOneLawHaveNumberedFiles) {
@@ -42,7 +42,7 @@ TEST(Findings, AnImpossibleDirectoryIsSaid) {
 }
 
 TEST(Findings, WhatDoesNotFailAgainStaysAsItWasFound) {
-  Failure const failure{.case_index = 4, .result = violated("order.race")};
+  Failure const failure{.case_index = 4, .result = violation_of("order.race")};
   Finding const kept = reduce_found(failure, small_scenario(), {});
   EXPECT_EQ(kept.case_index, 4U);
   EXPECT_EQ(kept.scenario.program, small_scenario().program);
@@ -54,8 +54,8 @@ TEST(Findings, WhatDoesNotFailAgainStaysAsItWasFound) {
 TEST(Findings, ThatReduceToOneScenarioAreOne) {
   Scenario scenario = small_scenario();
   scenario.bug = "mean_not_divided";
-  std::vector<Failure> const failures{{.case_index = 1, .result = violated("values.bitwise")},
-                                      {.case_index = 2, .result = violated("values.bitwise")}};
+  std::vector<Failure> const failures{{.case_index = 1, .result = violation_of("values.bitwise")},
+                                      {.case_index = 2, .result = violation_of("values.bitwise")}};
   auto const findings = reduce_all(failures,
                                    [&](std::uint64_t index) {
                                      scenario.seed = index;
@@ -68,8 +68,8 @@ TEST(Findings, ThatReduceToOneScenarioAreOne) {
 }
 
 TEST(Findings, AFailureThatWasNotReducedExplainsNothing) {
-  std::vector<Failure> const alike{{1, violated("values.bitwise")},
-                                   {2, violated("values.bitwise")}};
+  std::vector<Failure> const alike{{1, violation_of("values.bitwise")},
+                                   {2, violation_of("values.bitwise")}};
   auto const findings = reduce_all(alike,
                                    [&](std::uint64_t index) {
                                      Scenario scenario = small_scenario();
@@ -82,9 +82,9 @@ TEST(Findings, AFailureThatWasNotReducedExplainsNothing) {
 }
 
 TEST(Findings, AFailureWithoutAnIngredientThatAnotherNeedsIsAnother) {
-  std::vector<Failure> const alike{{1, violated("values.bitwise"), {"format=dcp"}},
-                                   {2, violated("values.bitwise")},
-                                   {3, violated("values.bitwise"), {"format=dcp"}}};
+  std::vector<Failure> const alike{{1, violation_of("values.bitwise"), {"format=dcp"}},
+                                   {2, violation_of("values.bitwise")},
+                                   {3, violation_of("values.bitwise"), {"format=dcp"}}};
   std::vector<std::uint64_t> reduced;
   auto const findings = reduce_all(alike,
                                    [&](std::uint64_t index) {

@@ -23,7 +23,7 @@ struct HuntMinimized {
 };
 
 struct Hunted {
-  real::BugInfo bug;
+  bugs::Bug bug;
   std::vector<HuntEnd> searches;  // those that ended
   std::optional<HuntMinimized> minimized;
 };

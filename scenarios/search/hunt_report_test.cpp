@@ -15,11 +15,11 @@ HuntEnd found_after(std::uint64_t cases, double seconds, std::string first_law) 
 }
 
 Hunted hunted(std::vector<HuntEnd> searches) {
-  return {.bug = {.bug = real::Bug::canary,
-                  .id = "canary",
+  return {.bug = {.id = "canary",
                   .law = "values.bitwise",
                   .source = "adamant",
-                  .text = "counts wrongly"},
+                  .symptom = "counts wrongly",
+                  .diff = ""},
           .searches = std::move(searches),
           .minimized = {}};
 }

@@ -9,6 +9,7 @@
 #include "scenarios/language/yaml/write.h"
 #include "scenarios/report/json.h"
 #include "scenarios/runner/run.h"
+#include "scenarios/seam/engine.h"
 #include "scenarios/search/failures.h"
 #include "scenarios/search/search.h"
 
@@ -30,7 +31,7 @@ std::string failure_of(RunResult const& result) {
   return result.outcome == Outcome::pass ? "" : result.reason;
 }
 
-Scenario replay_of(real::BugInfo const& bug, Scenario scenario, RunResult const& result,
+Scenario replay_of(bugs::Bug const& bug, Scenario scenario, RunResult const& result,
                    std::uint64_t seed, std::uint64_t index) {
   scenario = make_replay(std::move(scenario), result);
   scenario.name = std::string(bug.id) + " found by hunt";
@@ -42,7 +43,7 @@ Scenario replay_of(real::BugInfo const& bug, Scenario scenario, RunResult const&
 
 class Search {
  public:
-  Search(real::BugInfo const& bug, std::uint64_t seed, HuntLimits const& limits)
+  Search(bugs::Bug const& bug, std::uint64_t seed, HuntLimits const& limits)
       : bug_(bug), seed_(seed), limits_(limits) {}
 
   HuntEnd run() {
@@ -68,7 +69,7 @@ class Search {
     end_.operations = result.operations;
   }
 
-  real::BugInfo const& bug_;
+  bugs::Bug const& bug_;
   std::uint64_t seed_;
   HuntLimits const& limits_;
   HuntEnd end_;
@@ -76,7 +77,7 @@ class Search {
 
 }  // namespace
 
-HuntEnd hunt_once(real::BugInfo const& bug, std::uint64_t seed, HuntLimits const& limits) {
+HuntEnd hunt_once(bugs::Bug const& bug, std::uint64_t seed, HuntLimits const& limits) {
   try {
     return Search(bug, seed, limits).run();
   } catch (MachineLacks const& error) {

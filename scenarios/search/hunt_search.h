@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include "real/bug_table.h"
+#include "scenarios/bugs/catalogue.h"
 #include "scenarios/language/scenario.h"
 
 namespace adamant::scenarios {
@@ -29,7 +29,7 @@ struct HuntEnd {
 };
 
 /// Searches until the law is broken or a limit is reached. Nothing is thrown.
-HuntEnd hunt_once(real::BugInfo const& bug, std::uint64_t seed, HuntLimits const& limits);
+HuntEnd hunt_once(bugs::Bug const& bug, std::uint64_t seed, HuntLimits const& limits);
 
 /// HuntEnd as one line between processes, and back.
 std::string to_line(HuntEnd const& end);

@@ -11,10 +11,11 @@
 #include <string>
 #include <vector>
 
-#include "real/bug_table.h"
+#include "scenarios/bugs/catalogue.h"
 #include "scenarios/language/yaml/load.h"
 #include "scenarios/language/yaml/write.h"
 #include "scenarios/pool/interrupt.h"
+#include "scenarios/runner/testing/python.h"
 #include "scenarios/runner/testing/scratch.h"
 #include "scenarios/runner/testing/small_scenario.h"
 #include "scenarios/seam/engine.h"
@@ -27,7 +28,7 @@ namespace {
 constexpr std::uint64_t cases_max = 3'000;
 
 /// The first generated case that breaks the bug's law, expecting that.
-std::optional<Scenario> found(real::BugInfo const& bug, std::uint64_t seed) {
+std::optional<Scenario> found(bugs::Bug const& bug, std::uint64_t seed) {
   for (std::uint64_t index = 0; index < cases_max; ++index) {
     Scenario scenario = search_case(seed, index, std::string(bug.id));
     scenario.expect = {.kind = Expectation::Kind::violates, .id = std::string(bug.law)};
@@ -43,7 +44,7 @@ TEST(Reduction, OfEveryBugIsSmallAndSaysTheSameAgain) {
   GTEST_SKIP() << "the sanitizers exclude the instrumentation that most laws need";
 #endif
   std::vector<std::int64_t> operations;
-  for (real::BugInfo const& bug : real::all_bugs()) {
+  for (bugs::Bug const& bug : bugs::catalogue()) {
     auto const scenario = found(bug, 1);
     if (!scenario) continue;  // what random search finds is the hunt's to say
     Reduction const reduction = reduce(*scenario, {});
@@ -60,7 +61,7 @@ TEST(Reduction, OfEveryBugIsSmallAndSaysTheSameAgain) {
     operations.push_back(operation_count(again.program));
     EXPECT_LE(operations.back(), 8) << text;
   }
-  EXPECT_GE(operations.size(), real::all_bugs().size() / 2);
+  EXPECT_GE(operations.size(), bugs::catalogue().size() / 2);
 }
 
 TEST(Reduction, OfOneBugFoundTwiceIsOneFile) {
@@ -69,10 +70,8 @@ TEST(Reduction, OfOneBugFoundTwiceIsOneFile) {
 #endif
   for (char const* const id : {"step_skips_wait_for_reduction", "mean_not_divided",
                                "counter_off_by_one", "first_group_for_all", "square_first"}) {
-    auto const bugs = real::all_bugs();
-    auto const bug =
-        std::find_if(bugs.begin(), bugs.end(), [&](auto const& b) { return b.id == id; });
-    ASSERT_NE(bug, bugs.end()) << id;
+    bugs::Bug const* const bug = bugs::find(id);
+    ASSERT_NE(bug, nullptr) << id;
     std::map<std::string, std::uint64_t> files;
     for (std::uint64_t seed = 1; seed <= 3; ++seed) {
       Reduction const reduction = reduce(*found(*bug, seed), {.at_once = 2});
@@ -105,11 +104,6 @@ TEST(RunIsolated, AProcessThatDiesTakesNothingAlong) {
 }
 
 // ---- an engine that is a process already ----
-
-std::string python() {
-  char const* const chosen = std::getenv("ADAMANT_PYTHON");
-  return chosen == nullptr ? "python3" : chosen;
-}
 
 /// The stub of an engine, but that its first step is answered `how`.
 RunOptions engine_once(std::string const& how, Scratch const& scratch) {

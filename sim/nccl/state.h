@@ -48,8 +48,7 @@ inline ncclResult_t result_of_world(Runtime& runtime) {
 
 /// Runs `body(runtime)` as one call of the host program, whose accesses are not the program's.
 /// Errors: ncclUnhandledCudaError outside of a run and inside a host function, ncclSystemError
-/// after
-///         the end of the world.
+///         after the end of the world.
 template <typename Body>
 ncclResult_t nccl_call(Body&& body) {
   if (cudaError_t const error = refusal(); error != cudaSuccess) {

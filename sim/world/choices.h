@@ -3,19 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "sim/sim.h"
-#include "sim/world/prng.h"
+#include "sim/world/strategies/strategy.h"
 
 namespace adamant::sim {
-
-/// An agent as strategies see it. The agent keeps it; only a strategy reads and writes it.
-struct Candidate {
-  std::int64_t priority = 0;
-  bool has_priority = false;
-};
 
 class Choices {
  public:
@@ -29,26 +24,19 @@ class Choices {
   std::uint32_t pick_agent(std::span<Candidate* const> agents);
 
   /// Which agent has just asked in vain and would ask again for ever if it alone were heard.
-  void yielded(Candidate& agent);
+  void yielded(Candidate& agent) { answers_->yielded(agent); }
 
   std::vector<std::uint32_t> const& record() const { return record_; }
 
  private:
-  std::uint32_t note(std::uint32_t answer);
   bool replaying() const { return position_ < replay_.size(); }
-  std::uint32_t pick_by_priority(std::span<Candidate* const> agents);
+  std::uint32_t replayed(std::uint32_t count) { return replay_[position_++] % count; }
+  std::uint32_t note(std::uint32_t answer);
 
-  Strategy strategy_ = Strategy::fifo;
-  Prng prng_;
+  std::unique_ptr<Answers> answers_ = make_fifo();
   std::vector<std::uint32_t> replay_;
   std::size_t position_ = 0;
   std::vector<std::uint32_t> record_;
-
-  // pct: priorities above 0 are drawn, those below are handed out at change points, lower each
-  // time.
-  std::vector<std::uint64_t> change_points_;
-  std::uint64_t step_ = 0;
-  std::int64_t lowest_ = 0;
 };
 
 }  // namespace adamant::sim

@@ -5,6 +5,8 @@
 #include <thread>
 #include <utility>
 
+#include "scenarios/bugs/catalogue.h"
+#include "scenarios/bugs/selection.h"
 #include "scenarios/engines/sim/sim_execution.h"
 #include "scenarios/engines/sim/sim_files.h"
 #include "scenarios/seam/assert.h"
@@ -127,20 +129,11 @@ class Worlds {
   int worlds_ = 0;
 };
 
-/// Switches a bug on for as long as it lives.
-class SelectedBug {
- public:
-  SelectedBug(EngineDoor const& door, std::string const& id) : door_(door) {
-    if (!door.select_bug(id))
-      throw MachineLacks("this program's engine has no bug called `" + id + "`");
-  }
-  ~SelectedBug() { door_.select_bug(""); }
-  SelectedBug(SelectedBug const&) = delete;
-  SelectedBug& operator=(SelectedBug const&) = delete;
-
- private:
-  EngineDoor const& door_;
-};
+/// With a bug, the engine that has all of them; else the one that is shipped.
+EngineDoor const& door_of(bool checked, bool woven) {
+  if (woven) return *(checked ? adamant_engine_checked_woven() : adamant_engine_unchecked_woven());
+  return *(checked ? adamant_engine_checked() : adamant_engine_unchecked());
+}
 
 }  // namespace
 
@@ -155,8 +148,11 @@ Capabilities SimEngine::capabilities() const {
 
 EngineEnd SimEngine::execute(EngineTask const& task, Observer& observer) {
   bool const checked = variant_ == Variant::checked;
-  EngineDoor const& door = *(checked ? adamant_engine_checked() : adamant_engine_unchecked());
-  SelectedBug const bug(door, task.scenario.bug.value_or(""));
+  std::optional<std::string> const& bug = task.scenario.bug;
+  if (bug && !bug->empty() && bugs::find(*bug) == nullptr)
+    throw MachineLacks("this program's engine has no bug called `" + *bug + "`");
+  EngineDoor const& door = door_of(checked, bug.has_value());
+  bugs::Selection const selection(bug.value_or(""));
   sim::Options options;
   options.seed = task.seed;
   options.schedule = simulated(task.schedule, task.seed);

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <utility>
-#include <vector>
 
+#include "scenarios/bugs/catalogue.h"
 #include "scenarios/language/laws.h"
 #include "scenarios/language/yaml/read.h"
 #include "scenarios/language/yaml/values.h"
@@ -18,12 +18,6 @@ std::string ids_of(std::span<Meaning const> table) {
   std::string list;
   for (Meaning const& entry : table) list += (list.empty() ? "" : ", ") + std::string(entry.id);
   return list;
-}
-
-std::vector<std::string_view> bug_ids() {
-  std::vector<std::string_view> ids;
-  for (Meaning const& bug : known_bugs()) ids.push_back(bug.id);
-  return ids;
 }
 
 void read_id(Reader& reader, Field const& field, std::span<Meaning const> table, std::string& id) {
@@ -60,9 +54,8 @@ bool read_value(Reader& reader, Field const& field, kinds::Version kind, std::in
 bool read_value(Reader& reader, Field const& field, kinds::Bug, std::string& value) {
   std::string id;
   if (!reader.text(field, id)) return false;
-  auto const ids = bug_ids();
-  if (std::find(ids.begin(), ids.end(), id) == ids.end()) {
-    reader.fail(field, "no catalogued bug is called " + quote(id) + suggest(id, ids) +
+  if (bugs::find(id) == nullptr) {
+    reader.fail(field, "no catalogued bug is called " + quote(id) + suggest(id, bugs::ids()) +
                            "; `adamant bugs` lists them");
     return false;
   }

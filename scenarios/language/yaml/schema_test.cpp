@@ -5,8 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <regex>
 #include <sstream>
 
+#include "scenarios/bugs/catalogue.h"
 #include "scenarios/language/schema/text.h"
 
 namespace adamant::scenarios {
@@ -62,6 +64,15 @@ void expect_defined(OrderedJson const& node, OrderedJson const& definitions) {
 TEST(Schema, RefersToWhatIsDefined) {
   OrderedJson const schema = scenario_schema();
   expect_defined(schema, schema.at("$defs"));
+}
+
+// Their list is the folder of their files.
+TEST(Schema, TakesTheIdOfEveryBug) {
+  OrderedJson const schema = scenario_schema();
+  std::regex const pattern(schema.at("$defs").at("bug").at("pattern").get<std::string>());
+  for (std::string_view const id : bugs::ids())
+    EXPECT_TRUE(std::regex_match(std::string(id), pattern)) << id;
+  EXPECT_FALSE(std::regex_match("no id", pattern));
 }
 
 }  // namespace

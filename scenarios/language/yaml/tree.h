@@ -46,8 +46,8 @@ struct Tree {
 /// Reads the one document of `text`.
 ///
 /// Errors: BadInput for bytes that are no text, wrong syntax, several documents, custom tags,
-/// cyclic
-///         aliases, duplicate keys, keys that are no scalars, and more than the limits above.
+///         cyclic aliases, duplicate keys, keys that are no scalars, and more than the limits
+///         above.
 Tree parse_tree(std::string_view text);
 
 }  // namespace adamant::scenarios

@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "scenarios/bugs/catalogue.h"
 #include "scenarios/language/engine_names.h"
 #include "scenarios/language/laws.h"
 
@@ -186,7 +187,7 @@ std::vector<std::uint32_t> example_of(kinds::Choices, std::vector<std::uint32_t>
 }
 
 std::string example_of(kinds::Bug, std::string const&) {
-  return std::string(known_bugs().front().id);
+  return std::string(bugs::ids().front());
 }
 
 Expectation example_of(kinds::Expected, Expectation const&) {

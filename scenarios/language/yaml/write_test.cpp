@@ -10,7 +10,7 @@
 
 #include <set>
 
-#include "scenarios/language/laws.h"
+#include "scenarios/bugs/catalogue.h"
 #include "scenarios/language/table.h"
 #include "scenarios/language/yaml/load.h"
 #include "scenarios/language/yaml/scalar.h"
@@ -228,7 +228,7 @@ void add_circumstances(Scenario& scenario) {
     if (coin()) fault.byte = number<std::int64_t>(0, 5000);
     scenario.faults.push_back(fault);
   }
-  if (coin()) scenario.bug = known_bugs()[number<std::size_t>(0, known_bugs().size())].id;
+  if (coin()) scenario.bug = bugs::ids()[number<std::size_t>(0, bugs::ids().size())];
   if (coin()) scenario.expect = {Expectation::Kind::violates, "access"};
   if (coin()) scenario.expect = {Expectation::Kind::refused, "any"};
 }

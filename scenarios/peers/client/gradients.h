@@ -44,7 +44,7 @@ WholeTensors initial_values(std::span<ParameterSpec const> parameters, std::uint
 
 /// Writes whole fp32 tensors by their parameters' names.
 ///
-/// Errors: OutputError (run/dump/output_error.h).
+/// Errors: OutputError (judge/dump/output_error.h).
 void write_whole(std::filesystem::path const& path, std::span<ParameterSpec const> parameters,
                  WholeTensors const& tensors);
 

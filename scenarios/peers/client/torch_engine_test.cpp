@@ -9,6 +9,7 @@
 #include "scenarios/peers/client/peer_engine.h"
 #include "scenarios/runner/run.h"
 #include "scenarios/runner/testing/small_scenario.h"
+#include "scenarios/seam/engine.h"
 
 namespace adamant::scenarios {
 namespace {

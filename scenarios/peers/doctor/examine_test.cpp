@@ -10,6 +10,7 @@
 
 #include "scenarios/peers/doctor/testing/engines.h"
 #include "scenarios/runner/run.h"
+#include "scenarios/seam/engine.h"
 
 namespace adamant::scenarios {
 namespace {

@@ -11,6 +11,7 @@
 #include "scenarios/peers/client/replies.h"
 #include "scenarios/peers/doctor/talk.h"
 #include "scenarios/peers/doctor/testing/engines.h"
+#include "scenarios/seam/engine.h"
 
 namespace adamant::scenarios {
 namespace {

@@ -42,7 +42,7 @@ bool scales(Scenario const& scenario) {
   return scenario.optimizer.loss_scale.kind != LossScale::Kind::none;
 }
 
-std::string path_of(Act const& act) {
+std::string path_text(Act const& act) {
   return fmt::format("f\"{{directory}}/{}\"", act.checkpoint);
 }
 
@@ -201,7 +201,7 @@ void write_save(Draft& draft, World const& world, Act const& save) {
   write_taking_out(draft, manner, false);
   for (Fault const& fault : save.faults) write_crash(draft, world, save, fault);
   draft.code.call(manner.asynchronous ? "dcp.async_save" : "dcp.save",
-                  {"state", writer_of(draft, manner, path_of(save))},
+                  {"state", writer_of(draft, manner, path_text(save))},
                   manner.asynchronous ? ".result()" : "");
 }
 
@@ -212,7 +212,7 @@ void write_load(Draft& draft, World const& world, Act const& load) {
   write_template(draft, world, load, manner);
   write_gathering(draft, manner, scaler);
   write_taking_out(draft, manner, true);
-  draft.code.call("dcp.load", {"state", reader_of(draft, manner, path_of(load))});
+  draft.code.call("dcp.load", {"state", reader_of(draft, manner, path_text(load))});
   write_putting_back(draft, manner);
   write_spread(draft, manner);
   if (scaler) draft.code.line("scaler.load_state_dict(state[\"scaler\"])");
@@ -231,7 +231,7 @@ void write_reading(Draft& draft) {
   Subject const subject = subject_of(draft.plan.violation);
   draft.code.line("tensor = " + place_for(draft, world, subject));
   draft.code.call("dcp.load", {fmt::format("{{\"{}\": tensor}}", key_of(draft, subject)),
-                               reader_of(draft, manner, path_of(load))});
+                               reader_of(draft, manner, path_text(load))});
 }
 
 }  // namespace adamant::scenarios::script

@@ -8,15 +8,15 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <fstream>
 #include <string>
 #include <vector>
 
 #include "scenarios/judge/findings.h"
 #include "scenarios/judge/reference.h"
-#include "scenarios/language/yaml/load.h"
 #include "scenarios/peers/script/script.h"
+#include "scenarios/peers/script/testing/read.h"
+#include "scenarios/runner/testing/python.h"
 #include "scenarios/runner/testing/scratch.h"
 #include "scenarios/runner/testing/small_scenario.h"
 #include "scenarios/seam/program_walk.h"
@@ -41,11 +41,6 @@ Ended execute(std::string const& command) {
   return ended;
 }
 
-std::string python() {
-  char const* const chosen = std::getenv("ADAMANT_PYTHON");
-  return chosen != nullptr ? chosen : "python3";
-}
-
 bool has_torch() {
   static bool const has =
       execute(python() + " -c 'import torch.distributed.fsdp as f; f.fully_shard'").status == 0;
@@ -60,12 +55,6 @@ Ended run_script(std::string const& text) {
   auto const file = scratch / "script.py";
   std::ofstream(file) << text;
   return execute(python() + " " + file.string());
-}
-
-Scenario read(std::string const& text, std::string const& options = "{}") {
-  return load_scenario_text(
-      "adamant: 1\nname: test\nseed: 7\nengine: {name: torch, options: " + options + "}\n" + text,
-      "test");
 }
 
 /// The oracle's model after the whole program. Its formulas are TransformerEngine's.
@@ -162,7 +151,8 @@ double tolerance_of(Scenario const& scenario) {
 
 TEST_P(ScriptInTorch, ComesToWhatTheOracleSays) {
   if (!has_torch()) GTEST_SKIP() << why_skipped;
-  Scenario const scenario = read(GetParam().text, GetParam().options);
+  Scenario const scenario =
+      read(GetParam().text, std::string("torch, options: ") + GetParam().options);
   ViolationReport const violation = violation_at(scenario, GetParam());
   Walked const walked(scenario);
   auto const values = walked.model().tensor(GetParam().parameter, GetParam().kind);

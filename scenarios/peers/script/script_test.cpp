@@ -5,15 +5,10 @@
 #include <algorithm>
 #include <string>
 
-#include "scenarios/language/yaml/load.h"
+#include "scenarios/peers/script/testing/read.h"
 
 namespace adamant::scenarios {
 namespace {
-
-Scenario read(std::string const& text, std::string const& engine = "torch") {
-  return load_scenario_text(
-      "adamant: 1\nname: test\nseed: 7\nengine: {name: " + engine + "}\n" + text, "test");
-}
 
 ViolationReport violation_of(std::string tensor, std::int64_t index, std::string expected) {
   ViolationReport violation;
@@ -121,7 +116,7 @@ ViolationReport not_loaded(std::string const& error) {
   return violation;
 }
 
-constexpr char const* torn_save =
+constexpr char const* torn_save_of_two =
     "world: {shard: 2}\nparams: [{name: p0, shape: [3]}]\n"
     "faults: [{at: save, nth: 2, rank: 1, after_bytes: 1, then: crash}]\n"
     "program: [train: 1, save: a, train: 1, save: a, load: a]\n";
@@ -129,7 +124,7 @@ constexpr char const* torn_save =
 TEST(Script, OfATornSaveReadsTheTensorThatIsWrongWithoutAModel) {
   ViolationReport violation = violation_of("p0/exp_avg", 2, "0x1.8p-3");
   violation.law = "checkpoint.atomic";
-  std::string const text = write_script(read(torn_save), violation);
+  std::string const text = write_script(read(torn_save_of_two), violation);
   EXPECT_LE(line_count(text), 80) << text;
   EXPECT_NE(text.find("dcp.load({\"optim.state.p0.exp_avg\": tensor}"), std::string::npos) << text;
   EXPECT_EQ(text.find("set_optimizer_state_dict"), std::string::npos) << text;
@@ -152,7 +147,7 @@ TEST(Script, OfAFileThatCannotBeReadAsksForTheWholeState) {
   ViolationReport const violation = not_loaded(
       "AttributeError: 'bool' object has no attribute "
       "'size'");
-  std::string const text = write_script(read(torn_save), violation);
+  std::string const text = write_script(read(torn_save_of_two), violation);
   EXPECT_NE(text.find("set_optimizer_state_dict"), std::string::npos) << text;
 }
 

@@ -3,19 +3,14 @@
 
 #include <string>
 
-#include "scenarios/language/yaml/load.h"
 #include "scenarios/peers/script/script.h"
+#include "scenarios/peers/script/testing/read.h"
 #include "scenarios/peers/script/violation_text.h"
 
 namespace adamant::scenarios {
 namespace {
 
 using Words = std::vector<std::string>;
-
-Scenario read(std::string const& text) {
-  return load_scenario_text("adamant: 1\nname: test\nseed: 7\nengine: {name: torch}\n" + text,
-                            "test");
-}
 
 bool has(std::string const& text, std::string const& part) {
   return text.find(part) != std::string::npos;

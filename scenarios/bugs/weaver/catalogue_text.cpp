@@ -1,0 +1,45 @@
+#include "scenarios/bugs/weaver/catalogue_text.h"
+
+#include <string_view>
+
+#include "scenarios/bugs/weaver/lines.h"
+
+namespace adamant::bugs {
+
+namespace {
+
+std::string literal(std::string_view text) {
+  std::string result = "\"";
+  for (char const c : text) {
+    if (c == '"' || c == '\\') result += '\\';
+    result += c;
+  }
+  return result + "\"";
+}
+
+std::string entry(BugFile const& bug) {
+  std::string text = "    {.id = " + literal(bug.id) + ",\n     .law = " + literal(bug.law) +
+                     ",\n     .source = " + literal(bug.source) +
+                     ",\n     .symptom = " + literal(bug.symptom) + ",\n     .diff =";
+  for (std::string_view const line : lines_of(bug.text)) {
+    std::string quoted = literal(line);
+    quoted.insert(quoted.size() - 1, "\\n");
+    text += "\n         " + quoted;
+  }
+  return text + "},\n";
+}
+
+}  // namespace
+
+std::string catalogue_text(std::vector<BugFile> const& bugs) {
+  std::string text =
+      "// Made by adamant_weave of the files scenarios/bugs/*.diff.\n"
+      "#include \"scenarios/bugs/catalogue.h\"\n\n"
+      "namespace adamant::bugs {\n\n"
+      "std::span<Bug const> catalogue() {\n"
+      "  static constexpr Bug bugs[] = {\n";
+  for (BugFile const& bug : bugs) text += entry(bug);
+  return text + "  };\n  return bugs;\n}\n\n}  // namespace adamant::bugs\n";
+}
+
+}  // namespace adamant::bugs

@@ -1,0 +1,13 @@
+// The catalogue of bugs as a C++ source, from which scenarios/bugs/catalogue.h is answered.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "scenarios/bugs/weaver/bug_file.h"
+
+namespace adamant::bugs {
+
+std::string catalogue_text(std::vector<BugFile> const& bugs);
+
+}  // namespace adamant::bugs

@@ -1,0 +1,103 @@
+#include "scenarios/bugs/weaver/project.h"
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <system_error>
+#include <utility>
+
+#include "scenarios/bugs/weaver/bug_file.h"
+#include "scenarios/bugs/weaver/catalogue_text.h"
+#include "scenarios/bugs/weaver/patch.h"
+#include "scenarios/bugs/weaver/weave.h"
+
+namespace adamant::bugs {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+using Texts = std::map<std::string, std::string>;  // by path, from the root
+
+std::optional<std::string> read_file(fs::path const& path) {
+  if (!fs::is_regular_file(path)) return std::nullopt;
+  std::ifstream in(path, std::ios::binary);
+  std::string text((std::istreambuf_iterator<char>(in)), {});
+  if (!in.is_open() || in.bad()) return std::nullopt;
+  return text;
+}
+
+std::vector<BugFile> read_bugs(std::vector<std::string> const& paths, Problems& problems) {
+  std::vector<BugFile> bugs;
+  std::map<std::string, std::string> files;  // by id
+  for (std::string const& path : paths) {
+    auto const text = read_file(path);
+    if (!text) {
+      problems.push_back({path, 1, "cannot be read"});
+      continue;
+    }
+    BugFile bug = read_bug_file(path, *text, problems);
+    auto const [other, is_new] = files.emplace(bug.id, path);
+    if (!is_new && !bug.id.empty())
+      problems.push_back({path, 1, "`" + bug.id + "` is in " + other->second + " too"});
+    bugs.push_back(std::move(bug));
+  }
+  std::ranges::sort(bugs, {}, &BugFile::id);
+  return bugs;
+}
+
+Texts weave(fs::path const& root, std::vector<BugFile> const& bugs, Problems& problems) {
+  std::map<std::string, std::vector<BugFile const*>> changing;  // by target
+  for (BugFile const& bug : bugs)
+    for (std::string const& path : targets_of(bug)) changing[path].push_back(&bug);
+  Texts woven;
+  for (auto const& [path, its_bugs] : changing) {
+    auto text = read_file(root / path);
+    if (!text) {
+      for (BugFile const* const bug : its_bugs)
+        problems.push_back({bug->path, target_line(*bug, path), path + " cannot be read"});
+      continue;
+    }
+    Target const target(path, std::move(*text));
+    Weave weave(target, (root / path).string());
+    for (BugFile const* const bug : its_bugs) weave.add(*bug, problems);
+    woven.emplace(path, weave.text());
+  }
+  return woven;
+}
+
+void write_if_new(fs::path const& path, std::string const& text) {
+  if (read_file(path) == text) return;
+  fs::create_directories(path.parent_path());
+  std::ofstream out(path, std::ios::binary);
+  out << text;
+  out.close();
+  if (!out.good())
+    throw fs::filesystem_error("cannot be written", path,
+                               std::make_error_code(std::errc::io_error));
+}
+
+void remove_others(fs::path const& out, Texts const& texts) {
+  if (!fs::exists(out / "real")) return;
+  std::vector<fs::path> others;
+  for (fs::path const& path : fs::recursive_directory_iterator(out / "real"))
+    if (fs::is_regular_file(path) && !texts.contains(fs::relative(path, out).generic_string()))
+      others.push_back(path);
+  for (fs::path const& path : others) fs::remove(path);
+}
+
+}  // namespace
+
+Problems weave_project(Project const& project) {
+  Problems problems;
+  std::vector<BugFile> const bugs = read_bugs(project.bug_files, problems);
+  Texts texts = weave(project.root, bugs, problems);
+  if (!problems.empty() || !project.out) return problems;
+  remove_others(*project.out, texts);
+  texts.emplace("catalogue.cpp", catalogue_text(bugs));
+  for (auto const& [path, text] : texts) write_if_new(*project.out / path, text);
+  return problems;
+}
+
+}  // namespace adamant::bugs

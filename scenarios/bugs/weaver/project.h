@@ -1,0 +1,26 @@
+// Weaves a whole project: reads bug files and the files that they change, writes the woven ones.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "scenarios/bugs/weaver/problem.h"
+
+namespace adamant::bugs {
+
+struct Project {
+  std::filesystem::path root;                // real/ is in it
+  std::optional<std::filesystem::path> out;  // none: only look what is wrong
+  std::vector<std::string> bug_files;
+};
+
+/// Writes OUT/real/..., of the files of ROOT that some bug changes, and OUT/catalogue.cpp; removes
+/// what else is in OUT/real. A file whose content is right already is left alone, so that nothing
+/// is compiled for it. Returns what is wrong with all bug files; then nothing is written.
+///
+/// Errors: std::filesystem::filesystem_error where a file cannot be written.
+Problems weave_project(Project const& project);
+
+}  // namespace adamant::bugs
