@@ -64,6 +64,16 @@ TEST_F(Program, LawsAreListedForPeopleAndMachines) {
   EXPECT_EQ(document.at("reasons").at(0).at("id"), "unsupported");
 }
 
+TEST_F(Program, ExplainsAWordOfTheFormat) {
+  Called const called = call("help step_counter");
+  EXPECT_EQ(called.status, 0);
+  EXPECT_NE(called.out.find("example: optimizer: {step_counter: parameter}"), std::string::npos);
+  Called const unknown = call("help step_conter");
+  EXPECT_EQ(unknown.status, 2);
+  EXPECT_EQ(unknown.out, "");
+  EXPECT_NE(unknown.err.find("did you mean `step_counter`?"), std::string::npos);
+}
+
 TEST_F(Program, AFullDiskIsTwo) {
   Called const called = call("laws --json /dev/full");
   EXPECT_EQ(called.status, 2);

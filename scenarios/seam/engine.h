@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "oracle/types.h"
+#include "scenarios/language/arithmetic.h"
 #include "scenarios/language/scenario.h"
-#include "scenarios/seam/arithmetic.h"
 #include "scenarios/seam/capabilities.h"
 #include "scenarios/seam/program_walk.h"
 #include "scenarios/seam/result.h"

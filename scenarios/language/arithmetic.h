@@ -1,5 +1,5 @@
 // Whose formulas an engine steps by. The word alone: what follows from it is in oracle/ and in
-// run/verdict/.
+// judge/.
 #pragma once
 
 #include <string_view>
