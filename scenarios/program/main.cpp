@@ -38,6 +38,8 @@ Status dispatch(Arguments const& arguments) {
       return doctor_command(arguments);
     case Command::bench:
       return bench_command(arguments);
+    case Command::help:
+      return help_command(arguments);
   }
   return Status::bad_input;
 }

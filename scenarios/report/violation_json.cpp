@@ -127,8 +127,13 @@ struct ValueJson {
       json["interval"] = {bits_text(Number(interval.lo)), bits_text(Number(interval.hi))};
     return json;
   }
-  Json operator()(Rows const& rows) const {
-    return {{"rows", {rows.begin, rows.end}}, {"format", name_in(format_names, rows.format)}};
+  Json operator()(Elements const& elements) const {
+    Json ranges = Json::array();
+    for (ElementRange const range : elements.ranges)
+      ranges.push_back(Json::array({range.begin, range.end}));
+    return {{"elements", std::move(ranges)},
+            {"row_numel", elements.row_numel},
+            {"format", name_in(format_names, elements.format)}};
   }
   Json operator()(Count count) const { return {{"count", count.count}}; }
   Json operator()(Presence presence) const { return {{"there", presence.there}}; }
@@ -173,13 +178,19 @@ AdamConfig settings_from(Json const& json) {
           .bias_correction = json.at("bias_correction")};
 }
 
+Elements elements_from(Json const& json) {
+  Elements elements{.ranges = {},
+                    .row_numel = json.at("row_numel"),
+                    .format = value_in<NumberFormat>(format_names, json.at("format"))};
+  for (Json const& range : json.at("elements"))
+    elements.ranges.push_back({.begin = range.at(0), .end = range.at(1)});
+  return elements;
+}
+
 Value value_from(Json const& json) {
   if (json.contains("fp32")) return number_from(json.at("fp32"));
   if (json.contains("interval")) return interval_from(json);
-  if (json.contains("rows"))
-    return Rows{.begin = json.at("rows").at(0),
-                .end = json.at("rows").at(1),
-                .format = value_in<NumberFormat>(format_names, json.at("format"))};
+  if (json.contains("elements")) return elements_from(json);
   if (json.contains("count")) return Count{.count = json.at("count")};
   if (json.contains("there")) return Presence{.there = json.at("there")};
   if (json.contains("optimizer")) return settings_from(json);

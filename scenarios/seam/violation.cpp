@@ -14,7 +14,7 @@ constexpr auto breach_names = std::to_array<std::string_view>({
     "outside_unscale",
     "outside_step",
     "other_type",
-    "other_rows",
+    "other_elements",
     "other_size",
     "gradient_presence",
     "other_step_count",
@@ -80,11 +80,11 @@ std::optional<SettingDifference> setting_difference(Violation const& violation) 
   auto const* const wrong = std::get_if<AdamConfig>(&violation.actual);
   if (right == nullptr || wrong == nullptr) return std::nullopt;
   for (SettingDifference const& difference : std::to_array<SettingDifference>(
-           {{Settable::lr, 0, right->learning_rate, wrong->learning_rate},
-            {Settable::betas, 0, right->beta1, wrong->beta1},
-            {Settable::betas, 1, right->beta2, wrong->beta2},
-            {Settable::eps, 0, right->epsilon, wrong->epsilon},
-            {Settable::weight_decay, 0, right->weight_decay, wrong->weight_decay}}))
+           {{"lr", -1, right->learning_rate, wrong->learning_rate},
+            {"betas", 0, right->beta1, wrong->beta1},
+            {"betas", 1, right->beta2, wrong->beta2},
+            {"eps", -1, right->epsilon, wrong->epsilon},
+            {"weight_decay", -1, right->weight_decay, wrong->weight_decay}}))
     if (Number(difference.expected) != Number(difference.actual)) return difference;
   return std::nullopt;
 }

@@ -28,8 +28,8 @@ enum class Breach {
   outside_clip,
   outside_unscale,
   outside_step,
-  other_type,         // expected, actual: Rows
-  other_rows,         // expected: Rows, actual: Rows or nothing
+  other_type,         // expected, actual: Elements
+  other_elements,     // expected: Elements, actual: Elements or nothing
   other_size,         // expected, actual: Count, of elements
   gradient_presence,  // expected, actual: Presence
   other_step_count,   // expected, actual: Count
@@ -165,11 +165,12 @@ struct Number {
 
 using Interval = oracle::Admissible;
 
-struct Rows {
-  std::int64_t begin = 0;
-  std::int64_t end = 0;
+/// A shard of a tensor: which elements of the whole, and how they are stored.
+struct Elements {
+  std::vector<ElementRange> ranges = {};
+  std::int64_t row_numel = 1;  // of the tensor
   NumberFormat format = NumberFormat::fp32;
-  friend bool operator==(Rows const&, Rows const&) = default;
+  friend bool operator==(Elements const&, Elements const&) = default;
 };
 
 struct Count {
@@ -200,7 +201,7 @@ struct Digest {
   friend bool operator==(Digest const&, Digest const&) = default;
 };
 
-using Value = std::variant<std::monostate, Number, Interval, Rows, Count, Presence, AdamConfig,
+using Value = std::variant<std::monostate, Number, Interval, Elements, Count, Presence, AdamConfig,
                            LiveBytes, Allocated, Digest>;
 
 /// One side of a conflict between two accesses.
@@ -240,10 +241,10 @@ Kind const* about(Violation const& violation) {
   return std::get_if<Kind>(&violation.subject);
 }
 
-/// The first setting in which both sides of Breach::other_settings differ; none but of Settable.
+/// The first setting in which both sides of Breach::other_settings differ, by its key in a file.
 struct SettingDifference {
-  Settable setting = Settable::lr;
-  int beta = 0;  // of betas: which of them
+  std::string_view key;
+  int beta = -1;  // of betas: which of them
   float expected = 0;
   float actual = 0;
 };

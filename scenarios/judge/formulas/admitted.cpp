@@ -60,8 +60,7 @@ void Admitted::admit_parameter(WorldView const& world, int parameter,
   auto const after_m = gather(TensorKind::exp_avg);
   auto const after_v = gather(TensorKind::exp_avg_sq);
   if (!after_weight || !after_m || !after_v) return parts_.reference.pass_over(parameter);
-  admit_elements({.world = world,
-                  .parameter = parameter,
+  admit_elements({.parameter = parameter,
                   .consumed = consumed,
                   .before = {.weight = model.tensor(parameter, weight),
                              .exp_avg = model.tensor(parameter, TensorKind::exp_avg),
@@ -86,8 +85,7 @@ bool Admitted::holds(Stepped const& stepped, TensorKind kind, std::size_t index,
 
 Findings::Place Admitted::place_of(Stepped const& stepped, TensorKind kind,
                                    std::size_t index) const {
-  return parts_.values.place_of(stepped.world, stepped.parameter, kind,
-                                static_cast<std::int64_t>(index));
+  return parts_.values.place_of(stepped.parameter, kind, static_cast<std::int64_t>(index));
 }
 
 ParameterSpec const& Admitted::spec(Stepped const& stepped) const {

@@ -35,7 +35,6 @@ class Admitted : public Formulas {
     std::span<float const> exp_avg_sq;
   };
   struct Stepped {
-    WorldView const& world;
     int parameter;
     GradientJudge::Consumed const& consumed;
     Tensors before;

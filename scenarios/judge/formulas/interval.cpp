@@ -5,7 +5,7 @@
 namespace adamant::scenarios {
 
 void IntervalFormulas::admit_elements(Stepped const& stepped) {
-  auto const& [world, parameter, consumed, before, after] = stepped;
+  auto const& [parameter, consumed, before, after] = stepped;
   TensorKind const weight = weight_kind(spec(stepped));
   oracle::StepBounds const bounds(group(stepped), step_count(stepped),
                                   oracle::step_formats(spec(stepped).formats));

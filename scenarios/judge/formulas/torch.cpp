@@ -6,7 +6,7 @@
 namespace adamant::scenarios {
 
 void TorchFormulas::admit_elements(Stepped const& stepped) {
-  auto const& [world, parameter, consumed, before, after] = stepped;
+  auto const& [parameter, consumed, before, after] = stepped;
   oracle::TorchStep const step(group(stepped), step_count(stepped));
   TensorKind const weight = weight_kind(spec(stepped));
   bool m_is_right = true, v_is_right = true, weight_is_right = true;

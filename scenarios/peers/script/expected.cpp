@@ -84,22 +84,14 @@ bool expects_number(Violation const& violation) {
 }
 
 bool has_other_type(Violation const& violation) {
-  auto const* const right = std::get_if<Rows>(&violation.expected);
-  auto const* const wrong = std::get_if<Rows>(&violation.actual);
+  auto const* const right = std::get_if<Elements>(&violation.expected);
+  auto const* const wrong = std::get_if<Elements>(&violation.actual);
   return right != nullptr && wrong != nullptr && right->format != wrong->format;
 }
 
 std::string key_of(SettingDifference const& difference) {
-  switch (difference.setting) {
-    case Settable::betas:
-      return fmt::format("[\"betas\"][{}]", difference.beta);
-    case Settable::eps:
-      return "[\"eps\"]";
-    case Settable::weight_decay:
-      return "[\"weight_decay\"]";
-    default:
-      return "[\"lr\"]";
-  }
+  std::string const key = fmt::format("[\"{}\"]", difference.key);
+  return difference.beta < 0 ? key : fmt::format("{}[{}]", key, difference.beta);
 }
 
 std::string written(float setting) {
@@ -113,9 +105,10 @@ std::string presence(bool there) {
 std::string expected_text(Violation const& violation) {
   if (auto const* number = std::get_if<Number>(&violation.expected))
     return python_hex(number->value());
-  if (auto const* stored = std::get_if<Rows>(&violation.expected)) {
+  if (auto const* stored = std::get_if<Elements>(&violation.expected)) {
     if (has_other_type(violation)) return std::string(type_of(stored->format));
-    return fmt::format("{} rows", stored->end - stored->begin);
+    return fmt::format("{} rows",
+                       numel_of(stored->ranges) / std::max<std::int64_t>(stored->row_numel, 1));
   }
   if (auto const difference = setting_difference(violation)) return written(difference->expected);
   if (auto const* there = std::get_if<Presence>(&violation.expected)) return presence(there->there);

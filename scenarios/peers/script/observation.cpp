@@ -122,7 +122,7 @@ void write_tensor(Draft& draft, Tensor const& tensor) {
                                        expression, presence(true)));
   if (has_other_type(violation))
     return draft.code.line(fmt::format("actual = str({}.dtype)", expression));
-  if (std::holds_alternative<Rows>(violation.expected))
+  if (std::holds_alternative<Elements>(violation.expected))
     return draft.code.line(fmt::format("actual = f\"{{len({}.to_local())}} rows\"", expression));
   if (violation.index < 0)
     throw NoScript("the violation names no element: " + message_of(violation));

@@ -30,7 +30,7 @@ bool misses_metadata(std::string const& error) {
 bool is_about_saved_tensor(Violation const& violation) {
   if (!is_about_checkpoints(violation.law)) return false;
   if (violation.breach == Breach::not_loaded) return misses_metadata(violation.text);
-  if (violation.breach == Breach::other_type || violation.breach == Breach::other_rows)
+  if (violation.breach == Breach::other_type || violation.breach == Breach::other_elements)
     return false;
   return violation.index >= 0 || about<StepCount>(violation) != nullptr;
 }

@@ -101,7 +101,7 @@ TEST(Script, OfWorldsOfOtherSizesInOneProcessAsksForTheSize) {
       write_script(read("world: {shard: 2}\nparams: [{name: p0, shape: [3]}]\n"
                         "program: [train: 1, save: a, load: {from: a, world: {shard: 1}}, save: a, "
                         "load: {from: a, precision: {param: bf16, grad: bf16}}]\n"),
-                   violation_of(TensorKind::exp_avg, 0, Rows{.begin = 0, .end = 3}));
+                   violation_of(TensorKind::exp_avg, 0, Elements{.ranges = {{0, 3}}}));
   EXPECT_NE(text.find("(dist.get_world_size(),)"), std::string::npos) << text;
 }
 

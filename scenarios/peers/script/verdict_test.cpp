@@ -133,8 +133,8 @@ TEST(ScriptReading, OfAWholeCheckpointIsTheWholeLoad) {
 }
 
 TEST(ScriptReading, DoesNotTakeAStorageTypeForAValue) {
-  Violation violation = wrong_value(Rows{.begin = 0, .end = 1},
-                                    Rows{.begin = 0, .end = 1, .format = NumberFormat::bf16});
+  Violation violation = wrong_value(Elements{.ranges = {{0, 1}}},
+                                    Elements{.ranges = {{0, 1}}, .format = NumberFormat::bf16});
   violation.breach = Breach::other_type;
   std::string const text = write_script(read(torn_save), violation);
   EXPECT_TRUE(has(text, ".dtype)")) << text;

@@ -1,7 +1,9 @@
 #include "scenarios/report/words/words.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <string_view>
@@ -37,6 +39,20 @@ std::string interval_text(Interval const& interval, std::string (*written)(float
   return fmt::format("{}", fmt::join(parts, " or "));
 }
 
+/// "rows [0, 2), [5, 6)" where all are whole rows, else "elements [1, 4)".
+std::string ranges_text(Elements const& elements) {
+  if (elements.ranges.empty()) return "no elements";
+  std::int64_t const row = std::max<std::int64_t>(elements.row_numel, 1);
+  bool const rows = std::ranges::all_of(elements.ranges, [&](ElementRange const& range) {
+    return range.begin % row == 0 && range.end % row == 0;
+  });
+  std::int64_t const unit = rows ? row : 1;
+  std::vector<std::string> texts;
+  for (ElementRange const range : elements.ranges)
+    texts.push_back(fmt::format("[{}, {})", range.begin / unit, range.end / unit));
+  return fmt::format("{} {}", rows ? "rows" : "elements", fmt::join(texts, ", "));
+}
+
 std::string settings_text(AdamConfig const& config) {
   return fmt::format("{} lr {} betas {} {} eps {} weight_decay {}{}",
                      config.mode == AdamMode::adamw ? "adamw" : "adam",
@@ -65,8 +81,8 @@ struct ValueText {
   std::string operator()(Interval const& interval) const {
     return interval_text(interval, hexadecimal);
   }
-  std::string operator()(Rows const& rows) const {
-    return fmt::format("rows [{}, {}) in {}", rows.begin, rows.end, name_of(rows.format));
+  std::string operator()(Elements const& elements) const {
+    return ranges_text(elements) + " in " + std::string(name_of(elements.format));
   }
   std::string operator()(Count count) const { return count_text(breach, count.count); }
   std::string operator()(Presence gradient) const {
@@ -150,7 +166,7 @@ std::string sentence_on_values(Violation const& violation) {
       return "no order of operations makes this of what was there before the step";
     case Breach::other_type:
       return "the rank stores its rows in another type than the recipe names";
-    case Breach::other_rows:
+    case Breach::other_elements:
       return "the rank does not hold the rows that the layout gives it";
     case Breach::other_size:
       return "what the rank sees as the whole tensor is another one";
@@ -258,7 +274,7 @@ Sides sides_in_words(Violation const& violation) {
       sides.expected_decimal = decimal_text(violation.expected);
       sides.actual_decimal = decimal_text(violation.actual);
       return sides;
-    case Breach::other_rows:
+    case Breach::other_elements:
       if (sides.actual.empty()) sides.actual = "no storage for them";
       return sides;
     case Breach::moved:

@@ -91,7 +91,7 @@ std::string difference_of(Violation const& violation) {
     return memory->on_host ? "pinned" : "device";
   auto const difference = setting_difference(violation);
   if (!difference) return "";
-  return fmt::format("{} {}", word_for(difference->setting), difference->beta);
+  return fmt::format("{} {}", difference->key, difference->beta);
 }
 
 /// A simulated world speaks of what its accesses name already.
