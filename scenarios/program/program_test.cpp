@@ -1,6 +1,9 @@
 // The program as its users call it: usage, listings, measurements.
 #include "scenarios/program/testing/program.h"
 
+#include <fstream>
+#include <sstream>
+
 namespace adamant::scenarios {
 namespace {
 
