@@ -96,14 +96,14 @@ TEST_F(VerdictReports, ANanInThePlaceOfANumber) {
   EXPECT_EQ(started(), Laws{"values.bitwise"});
 }
 
-TEST_F(VerdictReports, RowsThatNobodyHolds) {
+TEST_F(VerdictReports, ElementsThatNobodyHolds) {
   HandmadeRank& last = rank(1);
-  last.row_begin = 3;
+  last.ranges = {{6, 6}};
   for (auto& tensor : last.tensors) tensor.clear();
   EXPECT_EQ(started(), Laws{"values.bitwise"});
 }
 
-TEST_F(VerdictReports, RowsWithoutStorage) {
+TEST_F(VerdictReports, ElementsWithoutStorage) {
   values(1, TensorKind::exp_avg).clear();
   EXPECT_EQ(started(), Laws{"values.bitwise"});
 }

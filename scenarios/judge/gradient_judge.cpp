@@ -52,8 +52,8 @@ float GradientJudge::inverse(float loss_scale) const {
   return unscaled_ ? 1.0F : static_cast<float>(1.0 / static_cast<double>(loss_scale));
 }
 
-bool GradientJudge::admit(WorldView const& world, int parameter, Bounds const& bounds,
-                          std::span<float const> values, char const* message) {
+bool GradientJudge::admit(int parameter, Bounds const& bounds, std::span<float const> values,
+                          char const* message) {
   for (std::size_t i = 0; i < bounds.size(); ++i) {
     oracle::Admissible const& bound = bounds[i];
     if (bound.contains(values[i])) {
@@ -61,7 +61,7 @@ bool GradientJudge::admit(WorldView const& world, int parameter, Bounds const& b
       continue;
     }
     auto const place =
-        values_.place_of(world, parameter, TensorKind::gradient, static_cast<std::int64_t>(i));
+        values_.place_of(parameter, TensorKind::gradient, static_cast<std::int64_t>(i));
     if (bound.finite_possible && bound.lo == bound.hi && !bound.may_be_nan)
       findings_.add_values("values.bitwise", place,
                            {.expected = bound.lo,
@@ -105,7 +105,7 @@ void GradientJudge::admit_reduced(WorldView const& world, int parameter, std::in
     return false;
   };
   if (may_narrow && outside()) bounds = bounds_of(false);
-  admit(world, parameter, bounds, seen->values, "no order of summation leads to this gradient");
+  admit(parameter, bounds, seen->values, "no order of summation leads to this gradient");
   reference_.take_gradient(parameter, seen->values);
 }
 
@@ -169,7 +169,7 @@ void GradientJudge::admit_clip(WorldView const& world) {
     };
     Factor const one{factor, factor};
     Factor const range{about(1 - 4 * u), about(1 + 4 * u)};
-    admit_clipped(world, seen, any_order ? range : one);
+    admit_clipped(seen, any_order ? range : one);
   }
   unscaled_ = true;
 }
@@ -216,13 +216,13 @@ float GradientJudge::admit_norm(WorldView const& world, std::vector<Seen> const&
   return norm;
 }
 
-void GradientJudge::admit_clipped(WorldView const& world, Seen const& seen, Factor const& factor) {
+void GradientJudge::admit_clipped(Seen const& seen, Factor const& factor) {
   Bounds bounds;
   for (float const g : seen.unscaled)
     bounds.push_back(
         oracle::joined(oracle::only(oracle::torch_scaled(g, factor.lo, seen.now.format)),
                        oracle::only(oracle::torch_scaled(g, factor.hi, seen.now.format))));
-  admit(world, seen.parameter, bounds, seen.now.values,
+  admit(seen.parameter, bounds, seen.now.values,
         "the gradient is not what clipping by the norm that was found makes of it");
   reference_.take_gradient(seen.parameter, seen.now.values);
 }
@@ -254,7 +254,7 @@ std::optional<GradientJudge::Consumed> GradientJudge::admit_consumed(WorldView c
   }
   if (!in_place) return consumed;
   unscales_ = true;
-  bool const admitted = admit(world, parameter, bounds, seen->values,
+  bool const admitted = admit(parameter, bounds, seen->values,
                               "the gradient is not what dividing it by the loss scale makes of it");
   reference_.take_gradient(parameter, seen->values);
   if (!admitted) return std::nullopt;

@@ -67,10 +67,10 @@ class GradientJudge {
                                          std::int64_t backward, bool narrow) const;
   std::vector<Seen> gather_all(WorldView const& world);
   float admit_norm(WorldView const& world, std::vector<Seen> const& seen);
-  void admit_clipped(WorldView const& world, Seen const& seen, Factor const& factor);
+  void admit_clipped(Seen const& seen, Factor const& factor);
   /// The first element outside, which is reported with this message.
-  bool admit(WorldView const& world, int parameter, Bounds const& bounds,
-             std::span<float const> values, char const* message);
+  bool admit(int parameter, Bounds const& bounds, std::span<float const> values,
+             char const* message);
   std::span<float const> older(int parameter) const;
   float inverse(float loss_scale) const;
 

@@ -60,8 +60,8 @@ void StepJudge::admit_parameter(WorldView const& world, int parameter,
   auto const after = gather(world, parameter);
   if (!after) return reference_.pass_over(parameter);
   bool const torch = world.arithmetic() == Arithmetic::torch;
-  (this->*(torch ? &StepJudge::admit_torch : &StepJudge::admit_interval))(world, parameter,
-                                                                          consumed, *after);
+  (this->*(torch ? &StepJudge::admit_torch : &StepJudge::admit_interval))(parameter, consumed,
+                                                                          *after);
   reference_.take_step(
       parameter,
       {.weight = after->weight, .exp_avg = after->exp_avg, .exp_avg_sq = after->exp_avg_sq});
@@ -72,15 +72,14 @@ bool StepJudge::admit(Place const& place, oracle::Admissible const& bound, float
     used_ = std::max(used_, bound.used(actual));
     return true;
   }
-  findings_.add_outside(values_.place_of(place.world, place.parameter, place.kind, place.index),
-                        bound, actual,
+  findings_.add_outside(values_.place_of(place.parameter, place.kind, place.index), bound, actual,
                         "no order of operations makes this of what was there before the step");
   return false;
 }
 
 // Of each tensor the first element that is wrong is reported.
-void StepJudge::admit_torch(WorldView const& world, int parameter,
-                            GradientJudge::Consumed const& consumed, After const& after) {
+void StepJudge::admit_torch(int parameter, GradientJudge::Consumed const& consumed,
+                            After const& after) {
   auto const& model = reference_.model();
   Earlier const before = earlier(model, parameter);
   oracle::TorchStep const step(model.group(model.spec(parameter).group),
@@ -88,7 +87,7 @@ void StepJudge::admit_torch(WorldView const& world, int parameter,
   bool m_is_right = true, v_is_right = true, weight_is_right = true;
   auto const differs = [&](TensorKind kind, std::size_t i, float expected, float actual) {
     findings_.add_values(
-        "values.bitwise", values_.place_of(world, parameter, kind, static_cast<std::int64_t>(i)),
+        "values.bitwise", values_.place_of(parameter, kind, static_cast<std::int64_t>(i)),
         {.expected = expected, .actual = actual, .ulps = oracle::ulp_distance(expected, actual)});
     return false;
   };
@@ -103,21 +102,21 @@ void StepJudge::admit_torch(WorldView const& world, int parameter,
     if (v_is_right && oracle::ulp_distance(v, after.exp_avg_sq[i]) != 0)
       v_is_right = differs(TensorKind::exp_avg_sq, i, v, after.exp_avg_sq[i]);
     if (weight_is_right)
-      weight_is_right = admit(
-          {world, parameter, weight_kind(model.spec(parameter)), static_cast<std::int64_t>(i)},
-          step.weight(here.weight, after.exp_avg[i], after.exp_avg_sq[i]), after.weight[i]);
+      weight_is_right =
+          admit({parameter, weight_kind(model.spec(parameter)), static_cast<std::int64_t>(i)},
+                step.weight(here.weight, after.exp_avg[i], after.exp_avg_sq[i]), after.weight[i]);
   }
 }
 
-void StepJudge::admit_interval(WorldView const& world, int parameter,
-                               GradientJudge::Consumed const& consumed, After const& after) {
+void StepJudge::admit_interval(int parameter, GradientJudge::Consumed const& consumed,
+                               After const& after) {
   auto const& model = reference_.model();
   auto const& spec = model.spec(parameter);
   Earlier const before = earlier(model, parameter);
   oracle::StepBounds const bounds(model.group(spec.group), model.step_count(parameter),
                                   oracle::step_formats(spec.formats));
   auto const place = [&](TensorKind kind, std::size_t i) -> Place {
-    return {world, parameter, kind, static_cast<std::int64_t>(i)};
+    return {parameter, kind, static_cast<std::int64_t>(i)};
   };
   bool m_is_right = true, v_is_right = true, weight_is_right = true;
   for (std::size_t i = 0; i < consumed.values.size(); ++i) {

@@ -37,13 +37,10 @@ class StepJudge {
   std::optional<After> gather(WorldView const& world, int parameter);
   void admit_parameter(WorldView const& world, int parameter,
                        GradientJudge::Consumed const& consumed);
-  void admit_torch(WorldView const& world, int parameter, GradientJudge::Consumed const& consumed,
-                   After const& after);
-  void admit_interval(WorldView const& world, int parameter,
-                      GradientJudge::Consumed const& consumed, After const& after);
+  void admit_torch(int parameter, GradientJudge::Consumed const& consumed, After const& after);
+  void admit_interval(int parameter, GradientJudge::Consumed const& consumed, After const& after);
   /// An element, whose place is put into words only where it is reported.
   struct Place {
-    WorldView const& world;
     int parameter;
     TensorKind kind;
     std::int64_t index;

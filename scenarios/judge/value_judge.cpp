@@ -1,13 +1,13 @@
 #include "scenarios/judge/value_judge.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <string>
 
 #include "oracle/compare/first_difference.h"
 #include "oracle/formats/formats.h"
-#include "oracle/layout/fsdp2.h"
 #include "oracle/reduce/sum_bound.h"
 #include "scenarios/judge/oracle_view.h"
 
@@ -21,8 +21,37 @@ constexpr std::int64_t judged_numel = 4096;
 constexpr std::int64_t small_tensor_numel = 1 << 16;
 constexpr std::int64_t sample_stride = 97;
 
-std::string rows_text(std::int64_t begin, std::int64_t end) {
-  return fmt::format("rows [{}, {})", begin, end);
+/// "rows [0, 2), [5, 6)" where all are whole rows, else "elements [1, 4)".
+std::string text_of(std::span<ElementRange const> ranges, ParameterSpec const& spec) {
+  if (ranges.empty()) return "no elements";
+  std::int64_t const row = std::max<std::int64_t>(spec.row_numel(), 1);
+  bool const rows = std::ranges::all_of(ranges, [&](ElementRange const& range) {
+    return range.begin % row == 0 && range.end % row == 0;
+  });
+  std::int64_t const unit = rows ? row : 1;
+  std::vector<std::string> texts;
+  for (ElementRange const range : ranges)
+    texts.push_back(fmt::format("[{}, {})", range.begin / unit, range.end / unit));
+  return fmt::format("{} {}", rows ? "rows" : "elements", fmt::join(texts, ", "));
+}
+
+/// Copies a shard's numbers to where they are in the whole tensor.
+void put_in_place(std::span<ElementRange const> ranges, std::span<float const> shard,
+                  std::vector<float>& whole) {
+  for (ElementRange const range : ranges) {
+    auto const numel = static_cast<std::size_t>(range.numel());
+    std::ranges::copy(shard.first(numel), whole.begin() + range.begin);
+    shard = shard.subspan(numel);
+  }
+}
+
+/// The element that lies so far from the beginning of a shard's storage.
+std::int64_t element_at(std::span<ElementRange const> ranges, std::int64_t stored) {
+  for (ElementRange const range : ranges) {
+    if (stored < range.numel()) return range.begin + stored;
+    stored -= range.numel();
+  }
+  return -1;
 }
 
 /// REQUIRES: the parameter has such a tensor.
@@ -73,34 +102,32 @@ oracle::MicrobatchReader fed_reader(WorldView const& world, oracle::Model const&
 
 }  // namespace
 
-// Rows are the oracle's layout, not the engine's word: an engine that lost rows must not be
-// compared with nothing.
-ValueJudge::Rows ValueJudge::rows_of(WorldView const& world, int rank, int parameter,
-                                     TensorKind kind) const {
+// Which elements they are is the oracle's layout, not the engine's word: an engine that lost some
+// must not be compared with nothing.
+ValueJudge::Owned ValueJudge::owned_by(WorldView const& world, int rank, int parameter,
+                                       TensorKind kind) const {
   auto const& spec = reference_.model().spec(parameter);
-  Rows rows;
-  int const shards = world.shard_count();
-  rows.range = oracle::shard_rows(spec.rows(), {.rank = rank % shards, .world_size = shards});
-  rows.first_element = rows.range.begin * spec.row_numel();
-  rows.numel = rows.range.count() * spec.row_numel();
-  rows.held = world.shard(rank, parameter, kind);
-  rows.usable = rows.held.row_begin == rows.range.begin && rows.held.row_end == rows.range.end &&
-                rows.held.numel() == rows.numel && fits(world, spec, kind, rows.held.format);
-  return rows;
+  Owned owned{.ranges = layout_.ranges(parameter, rank % world.shard_count()),
+              .held = world.shard(rank, parameter, kind)};
+  owned.usable = std::ranges::equal(owned.held.ranges, owned.ranges) &&
+                 owned.held.numel() == numel_of(owned.ranges) &&
+                 fits(world, spec, kind, owned.held.format);
+  return owned;
 }
 
-void ValueJudge::report_other_rows(Rows const& rows, int rank, int parameter, TensorKind kind) {
+void ValueJudge::report_other_elements(Owned const& owned, int rank, int parameter,
+                                       TensorKind kind) {
   auto const& spec = reference_.model().spec(parameter);
-  bool const same_rows =
-      rows.held.row_begin == rows.range.begin && rows.held.row_end == rows.range.end;
-  std::string const expected = rows_text(rows.range.begin, rows.range.end) + " in " +
-                               std::string(name_of(format_of(spec, kind)));
-  std::string const actual = rows_text(rows.held.row_begin, rows.held.row_end) + " in " +
-                             std::string(name_of(rows.held.format));
-  bool const stored = rows.held.numel() > 0 || !same_rows;
-  bool const other_type = same_rows && rows.held.numel() == rows.numel;
+  bool const same = std::ranges::equal(owned.held.ranges, owned.ranges);
+  std::string const expected =
+      text_of(owned.ranges, spec) + " in " + std::string(name_of(format_of(spec, kind)));
+  std::string const actual =
+      text_of(owned.held.ranges, spec) + " in " + std::string(name_of(owned.held.format));
+  bool const stored = owned.held.numel() > 0 || !same;
+  bool const other_type = same && owned.held.numel() == numel_of(owned.ranges);
+  std::int64_t const first = owned.ranges.empty() ? -1 : owned.ranges.front().begin;
   findings_.add(
-      law_, {.rank = rank, .tensor = tensor_name(spec, kind), .index = rows.first_element},
+      law_, {.rank = rank, .tensor = tensor_name(spec, kind), .index = first},
       {.expected = expected,
        .actual = stored ? actual : "no storage for them",
        .message = other_type ? "the rank stores its rows in another type than the recipe names"
@@ -114,21 +141,30 @@ bool ValueJudge::is_compared(WorldView const& world, int rank, int parameter,
   return !comes_and_goes || world.has_gradient(rank, parameter);
 }
 
-std::span<float const> ValueJudge::expected(Rows const& rows, int parameter,
-                                            TensorKind kind) const {
-  return reference_.model()
-      .tensor(parameter, kind)
-      .subspan(static_cast<std::size_t>(rows.first_element), static_cast<std::size_t>(rows.numel));
+/// The first element that differs from the oracle's, numbered in the whole tensor.
+std::optional<oracle::Difference> ValueJudge::difference(Owned const& owned, int parameter,
+                                                         TensorKind kind,
+                                                         std::vector<float>& room) const {
+  auto const whole = reference_.model().tensor(parameter, kind);
+  auto held = values_of(owned.held, room);
+  for (ElementRange const range : owned.ranges) {
+    auto const numel = static_cast<std::size_t>(range.numel());
+    auto const expected = whole.subspan(static_cast<std::size_t>(range.begin), numel);
+    if (auto found = oracle::first_difference(expected, held.first(numel))) {
+      found->index += range.begin;
+      return found;
+    }
+    held = held.subspan(numel);
+  }
+  return std::nullopt;
 }
 
 bool ValueJudge::agrees(WorldView const& world, int parameter, TensorKind kind) const {
   std::vector<float> room;
   for (int rank = 0; rank < world.rank_count(); ++rank) {
     if (!is_compared(world, rank, parameter, kind)) continue;
-    Rows const rows = rows_of(world, rank, parameter, kind);
-    if (!rows.usable) return false;
-    auto const held = values_of(rows.held, room);
-    if (oracle::first_difference(expected(rows, parameter, kind), held)) return false;
+    Owned const owned = owned_by(world, rank, parameter, kind);
+    if (!owned.usable || difference(owned, parameter, kind, room)) return false;
   }
   return true;
 }
@@ -137,40 +173,38 @@ void ValueJudge::compare(WorldView const& world, int parameter, TensorKind kind)
   for (int rank = 0; rank < world.rank_count(); ++rank) {
     if (findings_.full(law_)) return;
     if (!is_compared(world, rank, parameter, kind)) continue;
-    Rows const rows = rows_of(world, rank, parameter, kind);
-    if (!rows.usable) {
-      report_other_rows(rows, rank, parameter, kind);
+    Owned const owned = owned_by(world, rank, parameter, kind);
+    if (!owned.usable) {
+      report_other_elements(owned, rank, parameter, kind);
       continue;
     }
     if (rank >= world.shard_count()) {
-      compare_with_replica(world, rows, rank, parameter, kind);
+      compare_with_replica(world, owned, rank, parameter, kind);
       continue;
     }
-    auto difference =
-        oracle::first_difference(expected(rows, parameter, kind), values_of(rows.held, room_));
-    if (!difference) continue;
-    difference->ulps =
-        oracle::ulp_distance(difference->expected, difference->actual, rows.held.format);
+    auto found = difference(owned, parameter, kind, room_);
+    if (!found) continue;
+    found->ulps = oracle::ulp_distance(found->expected, found->actual, owned.held.format);
     findings_.add_values(law_,
                          {.rank = rank,
                           .tensor = tensor_name(reference_.model().spec(parameter), kind),
-                          .index = rows.first_element + difference->index},
-                         *difference);
+                          .index = found->index},
+                         *found);
   }
 }
 
 // The first replica is held to the oracle, the others to the first.
-void ValueJudge::compare_with_replica(WorldView const& world, Rows const& rows, int rank,
+void ValueJudge::compare_with_replica(WorldView const& world, Owned const& owned, int rank,
                                       int parameter, TensorKind kind) {
-  Rows const first = rows_of(world, rank % world.shard_count(), parameter, kind);
+  Owned const first = owned_by(world, rank % world.shard_count(), parameter, kind);
   if (!first.usable) return;
   auto const difference =
-      oracle::first_difference(values_of(first.held, replica_room_), values_of(rows.held, room_));
+      oracle::first_difference(values_of(first.held, replica_room_), values_of(owned.held, room_));
   if (!difference) return;
   findings_.add_values("ranks.agree",
                        {.rank = rank,
                         .tensor = tensor_name(reference_.model().spec(parameter), kind),
-                        .index = rows.first_element + difference->index},
+                        .index = element_at(owned.ranges, difference->index)},
                        *difference);
 }
 
@@ -202,24 +236,20 @@ std::optional<ValueJudge::Gathered> ValueJudge::gather(WorldView const& world, i
   Gathered whole;
   whole.values.resize(static_cast<std::size_t>(reference_.model().spec(parameter).numel()));
   for (int rank = 0; rank < world.shard_count(); ++rank) {
-    Rows const rows = rows_of(world, rank, parameter, kind);
-    if (!rows.usable) {
-      report_other_rows(rows, rank, parameter, kind);
+    Owned const owned = owned_by(world, rank, parameter, kind);
+    if (!owned.usable) {
+      report_other_elements(owned, rank, parameter, kind);
       return std::nullopt;
     }
-    auto const held = values_of(rows.held, room_);
-    std::copy(held.begin(), held.end(), whole.values.begin() + rows.first_element);
-    whole.format = rows.held.format;
+    put_in_place(owned.ranges, values_of(owned.held, room_), whole.values);
+    whole.format = owned.held.format;
   }
   return whole;
 }
 
-Findings::Place ValueJudge::place_of(WorldView const& world, int parameter, TensorKind kind,
-                                     std::int64_t index) const {
-  auto const& spec = reference_.model().spec(parameter);
-  std::int64_t const chunk = oracle::chunk_rows(spec.rows(), world.shard_count());
-  return {.rank = static_cast<int>(index / spec.row_numel() / chunk),
-          .tensor = tensor_name(spec, kind),
+Findings::Place ValueJudge::place_of(int parameter, TensorKind kind, std::int64_t index) const {
+  return {.rank = layout_.owner(parameter, index),
+          .tensor = tensor_name(reference_.model().spec(parameter), kind),
           .index = index};
 }
 
@@ -343,16 +373,17 @@ void ValueJudge::admit_gradient(WorldView const& world, int parameter, std::int6
   auto const read = world.fed(0, parameter) ? fed_reader(world, reference_.model(), parameter)
                                             : reference_.reader(parameter, backward);
   for (int rank = 0; rank < world.shard_count(); ++rank) {  // replicas: compare()
-    Rows const rows = rows_of(world, rank, parameter, TensorKind::gradient);
-    if (!rows.usable) return report_other_rows(rows, rank, parameter, TensorKind::gradient);
-    auto const held = values_of(rows.held, room);
-    for (std::int64_t begin = 0; begin < rows.numel; begin += judged_numel) {
-      auto const count = std::min(judged_numel, rows.numel - begin);
-      auto const actual =
-          held.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(count));
-      admit_block(rank, parameter, read, rows.first_element + begin, actual);
-    }
-    std::copy(held.begin(), held.end(), observed.begin() + rows.first_element);
+    Owned const owned = owned_by(world, rank, parameter, TensorKind::gradient);
+    if (!owned.usable) return report_other_elements(owned, rank, parameter, TensorKind::gradient);
+    auto const held = values_of(owned.held, room);
+    put_in_place(owned.ranges, held, observed);
+    for (ElementRange const range : owned.ranges)
+      for (std::int64_t begin = range.begin; begin < range.end; begin += judged_numel) {
+        auto const count = std::min(judged_numel, range.end - begin);
+        admit_block(rank, parameter, read, begin,
+                    std::span<float const>(observed).subspan(static_cast<std::size_t>(begin),
+                                                             static_cast<std::size_t>(count)));
+      }
   }
   reference_.take_gradient(parameter, observed);
 }

@@ -74,6 +74,8 @@ std::optional<StateOffloadConfig> Verdict::leaving(Offload const& offload) const
 }
 
 bool Verdict::started(WorldView const& world) {
+  values_.begin_world(
+      oracle::lay_out(scenario_.layout, parameter_specs(scenario_), world.shard_count()));
   if (!is_te(world)) reference_.use_scaler(oracle::torch_scaler);
   values_.compare_flags(world);
   values_.compare_scaling(world);
@@ -222,8 +224,10 @@ void Verdict::follow_step(WorldView const& world) {
 bool Verdict::restarted(Primitive const& load, WorldView const& world) {
   if (findings_.any()) return false;
   unloaded_ = true;
-  reference_.begin_world(
-      parameter_specs(load.setting == 0 ? scenario_ : program_.setting(load.setting)));
+  Scenario const& setting = load.setting == 0 ? scenario_ : program_.setting(load.setting);
+  std::vector<ParameterSpec> const parameters = parameter_specs(setting);
+  reference_.begin_world(parameters);
+  values_.begin_world(oracle::lay_out(setting.layout, parameters, world.shard_count()));
   findings_.at_operation(load.entry);
   Offload const& offload = load.offload != nullptr ? *load.offload : offload_;
   if (world.shown().memory) {

@@ -18,13 +18,13 @@ Status laws_command(Arguments const& arguments);
 Status bugs_command(Arguments const& arguments);
 
 /// One thing that a machine has or lacks.
-struct Finding {
+struct MachinePart {
   std::string what;
   std::string found;  // a version, a count, or why it is not there
 };
 
 /// Compiler, processor, toolkit, GPUs, NCCL and MPI. Looks, and changes nothing.
-std::vector<Finding> examine_machine();
+std::vector<MachinePart> examine_machine();
 
 /// Of this machine, or of the engine that the arguments name.
 ///

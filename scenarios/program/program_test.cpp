@@ -1,4 +1,7 @@
 // The program as its users call it: usage, listings, measurements.
+#include <fstream>
+#include <sstream>
+
 #include "scenarios/program/testing/program.h"
 
 #include <fstream>

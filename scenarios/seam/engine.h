@@ -24,11 +24,11 @@
 
 namespace adamant::scenarios {
 
-/// One rank's rows of a tensor, as they are stored. `bytes` is empty where there is no storage or
-/// no row; `address` is where the engine keeps them, for laws about pointers.
+/// One rank's elements of a tensor, as they are stored: those of one range after the other. Ranges
+/// ascend and do not overlap. `bytes` is empty where there is no storage or no element; `address`
+/// is where the engine keeps them, for laws about pointers.
 struct Shard {
-  std::int64_t row_begin = 0;
-  std::int64_t row_end = 0;
+  std::span<ElementRange const> ranges = {};
   NumberFormat format = NumberFormat::fp32;
   std::span<std::byte const> bytes = {};  // numel() numbers of `format`, aligned for them
   void const* address = nullptr;
@@ -102,7 +102,8 @@ class WorldView {
   virtual void const* address(int rank, int parameter, TensorKind kind) const {
     return shard(rank, parameter, kind).address;
   }
-  /// The whole tensor as this rank sees it, or nothing where the world does not show that.
+  /// The whole tensor as this rank sees it, without ranges; nothing where the world does not show
+  /// that.
   virtual std::optional<Shard> whole(int /*rank*/, int /*parameter*/, TensorKind /*kind*/) const {
     return {};
   }

@@ -14,10 +14,10 @@
 #     Makes the object library `target`, for the OBJECTS of the others: of sources that are the same
 #     in several of them, compiled once.
 #
-# All compile with every memory access reported to the simulator, unless UNCHECKED. A source that
-# ends in .cu goes through the lexer and may launch kernels with <<<>>>; others must use
-# cudaLaunchKernelEx. With ADAMANT_SANITIZE set, all compile without reporting: the two
-# instrumentations exclude each other.
+# All compile with every memory access reported to the simulator, unless UNCHECKED, of which sources
+# are told by the definition ADAMANT_SIM_UNCHECKED. A source that ends in .cu goes through the lexer
+# and may launch kernels with <<<>>>; others must use cudaLaunchKernelEx. With ADAMANT_SANITIZE set,
+# all compile without reporting: the two instrumentations exclude each other.
 #
 # Why the objects are joined to one: the linker keeps one copy of every inline function and
 # template, instrumented or not, and would hand it to the simulator's own code as well as to the
@@ -98,7 +98,9 @@ function(_adamant_objects name unchecked)
   # every compiler at every optimisation level.
   target_compile_options(${name} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fno-gnu-unique>
     -ffp-contract=off -fno-math-errno -fno-trapping-math)
-  if(NOT unchecked AND NOT ADAMANT_SANITIZE)
+  if(unchecked)
+    target_compile_definitions(${name} PRIVATE ADAMANT_SIM_UNCHECKED)
+  elseif(NOT ADAMANT_SANITIZE)
     _adamant_report_accesses(${name})
   endif()
 endfunction()

@@ -110,6 +110,7 @@ void Watch::note(std::uint64_t offset, std::uint64_t bytes, AccessKind kind) {
     bool const inside = open.begin <= offset && offset + bytes <= open.end;
     if (open.kind != kind || !(grows || inside)) continue;
     if (grows) open.end += bytes;
+    grown_ = i;
     cursor_ = i + 1 == opened_ ? 0 : i + 1;
     return;
   }
@@ -123,6 +124,7 @@ void Watch::note(std::uint64_t offset, std::uint64_t bytes, AccessKind kind) {
     closed_.push_back(open_[at]);
   }
   open_[at] = {offset, offset + bytes, block_, kind};
+  grown_ = at;
   cursor_ = at + 1 == opened_ ? 0 : at + 1;
 }
 
@@ -131,6 +133,7 @@ void Watch::close_open_ranges() {
   for (std::uint32_t i = 0; i < opened_; ++i) open_[i] = {};
   opened_ = 0;
   cursor_ = 0;
+  grown_ = 0;
   victim_ = 0;
 }
 

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <utility>
 
-#include "oracle/layout/fsdp2.h"
+#include "oracle/layout/layout.h"
 #include "scenarios/gradients/overflow.h"
 #include "scenarios/peers/client/requests.h"
 #include "scenarios/seam/assert.h"
@@ -137,9 +137,8 @@ std::optional<int> PeerRun::owner_of(std::optional<Spoilt> const& spoilt) const 
   if (!spoilt || !capabilities_.local_gradients || !sharded || task_.seed % 2 == 0) return {};
   ParameterSpec const& spec = parameters_[static_cast<std::size_t>(spoilt->parameter)];
   if (overflowed_ || !stays_finite(spec.formats, task_.scenario.gradients, scale)) return {};
-  std::int64_t const row = spoilt->element / spec.row_numel();
-  return static_cast<int>(row /
-                          oracle::chunk_rows(spec.rows(), static_cast<int>(setting_->world.shard)));
+  auto const shards = static_cast<int>(setting_->world.shard);
+  return oracle::lay_out(setting_->layout, {&spec, 1}, shards).owner(0, spoilt->element);
 }
 
 void PeerRun::backward(Primitive const& operation) {
