@@ -9,10 +9,11 @@
 //              All others are widened to fp32 a few lanes at a time, whatever their formats are:
 //              one loop instead of one for each of 60 combinations, at the price of a branch a few
 //              lanes that all threads of a block take alike.
+#include "real/step/adam_kernel.h"
+
 #include "real/cuda/assert.h"
 #include "real/cuda/launch.h"
 #include "real/cuda/plain_loops.h"
-#include "real/step/adam_kernel.h"
 #include "real/step/adam_mixed.h"
 
 namespace adamant::real {

@@ -4,6 +4,9 @@
 
 #include "scenarios/program/testing/program.h"
 
+#include <fstream>
+#include <sstream>
+
 namespace adamant::scenarios {
 namespace {
 

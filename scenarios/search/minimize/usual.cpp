@@ -9,7 +9,7 @@ namespace adamant::scenarios {
 
 namespace {
 
-constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max() / 4;
+constexpr std::uint64_t most_of_a_value = std::numeric_limits<std::uint64_t>::max() / 4;
 
 AdamOverride rate(float lr) {
   AdamOverride settings;
@@ -66,7 +66,7 @@ std::uint64_t usual_place(AdamOverride const& settings) {
 }
 
 std::uint64_t usual_place(kinds::Integer, std::int64_t value) {
-  return value < 0 ? 0 : std::min(static_cast<std::uint64_t>(value), most);
+  return value < 0 ? 0 : std::min(static_cast<std::uint64_t>(value), most_of_a_value);
 }
 
 std::uint64_t usual_place(kinds::Fraction, double value) {
