@@ -46,7 +46,8 @@ std::optional<Damage> stale(Fault const& fault, std::span<StoredFile const> file
   bool const same = now != files.end() && std::equal(now->bytes.begin(), now->bytes.end(),
                                                      old->second.begin(), old->second.end());
   if (same) return std::nullopt;
-  return Damage{.done = {.file = old->first, .how = fault.then}, .bytes = old->second};
+  FileDamage done{.file = old->first, .how = fault.then};
+  return Damage{.done = std::move(done), .bytes = old->second};
 }
 
 }  // namespace

@@ -170,7 +170,7 @@ int parameter_read(Draft const& draft) {
 }
 
 /// The key of a checkpoint that the violation is about, or of any parameter.
-std::string key_of(Draft const& draft) {
+std::string parameter_key(Draft const& draft) {
   Violation const& violation = draft.plan.violation;
   std::string const name = draft.names.in_state(parameter_read(draft));
   if (about<StepCount>(violation) != nullptr) return fmt::format("optim.state.{}.step", name);
@@ -238,7 +238,7 @@ void write_reading(Draft& draft) {
   Manner const manner = manner_of(draft.plan.scenario);
   for (Fault const& fault : load.faults) write_damage(draft, world, load, fault);
   draft.code.line("tensor = " + place_for(draft, world));
-  draft.code.call("dcp.load", {fmt::format("{{\"{}\": tensor}}", key_of(draft)),
+  draft.code.call("dcp.load", {fmt::format("{{\"{}\": tensor}}", parameter_key(draft)),
                                reader_of(draft, manner, path_text(load))});
 }
 
