@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdio>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace adamant::scenarios {
@@ -85,8 +86,9 @@ struct ValueText {
     return ranges_text(elements) + " in " + std::string(name_of(elements.format));
   }
   std::string operator()(Count count) const { return count_text(breach, count.count); }
-  std::string operator()(Presence gradient) const {
-    return gradient.there ? "a gradient" : "no gradient";
+  std::string operator()(Presence presence) const {
+    if (breach == Breach::moved) return presence.there ? "another address" : "no storage";
+    return presence.there ? "a gradient" : "no gradient";
   }
   std::string operator()(AdamConfig const& config) const { return settings_text(config); }
   std::string operator()(LiveBytes const& live) const { return bytes_text(live); }
@@ -113,7 +115,7 @@ std::string answer_of(Violation const& violation) {
 
 // ---- sentences ---------------------------------------------------------------------------------
 
-std::string_view what_is_clipped(Violation const& violation) {
+std::string_view what_is_reduced(Violation const& violation) {
   return about<ScalingNumber>(violation) != nullptr ? "norm" : "gradient";
 }
 
@@ -152,18 +154,23 @@ std::string damage_in_words(Violation const& violation) {
   return fmt::format("{}", fmt::join(all, "; "));
 }
 
-std::string sentence_on_values(Violation const& violation) {
+std::string sentence_on_numbers(Violation const& violation) {
   switch (violation.breach) {
-    case Breach::other_value:
-      return "the engine's bits differ from the oracle's";
     case Breach::outside_reduction:
-      return fmt::format("no order of summation leads to this {}", what_is_clipped(violation));
+      return fmt::format("no order of summation leads to this {}", what_is_reduced(violation));
     case Breach::outside_clip:
       return "the gradient is not what clipping by the norm that was found makes of it";
     case Breach::outside_unscale:
       return "the gradient is not what dividing it by the loss scale makes of it";
     case Breach::outside_step:
       return "no order of operations makes this of what was there before the step";
+    default:
+      return "the engine's bits differ from the oracle's";
+  }
+}
+
+std::string sentence_on_values(Violation const& violation) {
+  switch (violation.breach) {
     case Breach::other_type:
       return "the rank stores its rows in another type than the recipe names";
     case Breach::other_elements:
@@ -208,9 +215,12 @@ std::string sentence_on_memory(Violation const& violation) {
   }
 }
 
-std::string sentence_on_failures(Violation const& violation) {
-  auto const* const called = about<Call>(violation);
-  Call const call = called == nullptr ? Call{} : *called;
+Call call_of(Violation const& violation) {
+  auto const* const call = about<Call>(violation);
+  return call == nullptr ? Call{} : *call;
+}
+
+std::string sentence_on_checkpoints(Violation const& violation) {
   switch (violation.breach) {
     case Breach::damage_unnoticed:
       return "nothing was said of damage to the checkpoint: " + damage_in_words(violation);
@@ -218,8 +228,14 @@ std::string sentence_on_failures(Violation const& violation) {
       return "damage was taken for something else: " + damage_in_words(violation);
     case Breach::not_loaded:
       return "a checkpoint that must be there, whole, is not loaded";
-    case Breach::foreign_loaded:
+    default:
       return "the files are no checkpoint of this model: " + violation.text;
+  }
+}
+
+std::string sentence_on_failures(Violation const& violation) {
+  Call const call = call_of(violation);
+  switch (violation.breach) {
     case Breach::failed:
       return "the operation failed: " + call_in_words(call, violation.text);
     case Breach::no_answer:
@@ -243,6 +259,41 @@ std::string sentence_on_failures(Violation const& violation) {
   }
 }
 
+// ---- both sides --------------------------------------------------------------------------------
+
+Sides sides_of_numbers(Violation const& violation) {
+  return {.expected = std::visit(ValueText{violation.breach}, violation.expected),
+          .actual = std::visit(ValueText{violation.breach}, violation.actual),
+          .expected_decimal = decimal_text(violation.expected),
+          .actual_decimal = decimal_text(violation.actual)};
+}
+
+/// What stands on a side that has no value.
+Sides default_sides(Violation const& violation) {
+  switch (violation.breach) {
+    case Breach::other_elements:
+      return {.actual = "no storage for them"};
+    case Breach::moved:
+      return {.expected = "the address that it had"};
+    case Breach::unlisted_allocation:
+      return {.expected = "no such allocation"};
+    case Breach::left_allocation:
+      return {.expected = "nothing"};
+    case Breach::dead_buffer:
+      return {.expected = "a live allocation", .actual = "none"};
+    case Breach::damage_unnoticed:
+      return {.expected = "a refusal: damaged_checkpoint", .actual = "the load returned"};
+    case Breach::damage_misjudged:
+      return {.expected = "a refusal: damaged_checkpoint", .actual = answer_of(violation)};
+    case Breach::not_loaded:
+      return {.expected = "what was saved", .actual = answer_of(violation)};
+    case Breach::foreign_loaded:
+      return {.expected = "a refusal", .actual = "the load returned"};
+    default:
+      return {};
+  }
+}
+
 }  // namespace
 
 std::string hexadecimal(float x) {
@@ -262,51 +313,23 @@ std::string subject_in_words(Violation const& violation) {
 }
 
 Sides sides_in_words(Violation const& violation) {
-  ValueText const text{violation.breach};
-  Sides sides{.expected = std::visit(text, violation.expected),
-              .actual = std::visit(text, violation.actual)};
-  switch (violation.breach) {
-    case Breach::other_value:
-    case Breach::outside_reduction:
-    case Breach::outside_clip:
-    case Breach::outside_unscale:
-    case Breach::outside_step:
-      sides.expected_decimal = decimal_text(violation.expected);
-      sides.actual_decimal = decimal_text(violation.actual);
-      return sides;
-    case Breach::other_elements:
-      if (sides.actual.empty()) sides.actual = "no storage for them";
-      return sides;
-    case Breach::moved:
-      return {
-          .expected = "the address that it had",
-          .actual = std::get<Presence>(violation.actual).there ? "another address" : "no storage"};
-    case Breach::unlisted_allocation:
-      sides.expected = "no such allocation";
-      return sides;
-    case Breach::left_allocation:
-      sides.expected = "nothing";
-      return sides;
-    case Breach::dead_buffer:
-      return {.expected = "a live allocation", .actual = "none"};
-    case Breach::damage_unnoticed:
-      return {.expected = "a refusal: damaged_checkpoint", .actual = "the load returned"};
-    case Breach::damage_misjudged:
-      return {.expected = "a refusal: damaged_checkpoint", .actual = answer_of(violation)};
-    case Breach::not_loaded:
-      return {.expected = "what was saved", .actual = answer_of(violation)};
-    case Breach::foreign_loaded:
-      return {.expected = "a refusal", .actual = "the load returned"};
-    case Breach::memory_kept:
-      return {};
-    default:
-      return sides;
-  }
+  Breach const breach = violation.breach;
+  if (breach <= Breach::outside_step) return sides_of_numbers(violation);
+  if (breach == Breach::memory_kept) return {};  // its sentence says it
+  Sides sides = default_sides(violation);
+  ValueText const text{breach};
+  if (auto expected = std::visit(text, violation.expected); !expected.empty())
+    sides.expected = std::move(expected);
+  if (auto actual = std::visit(text, violation.actual); !actual.empty())
+    sides.actual = std::move(actual);
+  return sides;
 }
 
 std::string message_of(Violation const& violation) {
+  if (violation.breach <= Breach::outside_step) return sentence_on_numbers(violation);
   if (violation.breach <= Breach::other_gathered) return sentence_on_values(violation);
   if (violation.breach <= Breach::left_allocation) return sentence_on_memory(violation);
+  if (violation.breach <= Breach::foreign_loaded) return sentence_on_checkpoints(violation);
   if (violation.breach <= Breach::memory_kept) return sentence_on_failures(violation);
   if (violation.breach == Breach::other_digest)
     return "the same scenario, seed and choices gave another digest";
