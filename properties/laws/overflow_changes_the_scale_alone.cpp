@@ -22,14 +22,14 @@ using scenarios::WorldView;
 using Bytes = std::vector<std::byte>;
 
 /// Everything of all ranks that a skipped step has to leave alone.
-struct Kept {
+struct Unchanged {
   std::vector<Bytes> tensors;
   std::vector<std::int64_t> steps;
-  friend bool operator==(Kept const&, Kept const&) = default;
+  friend bool operator==(Unchanged const&, Unchanged const&) = default;
 };
 
-Kept look_at(WorldView const& world, std::size_t parameters) {
-  Kept kept;
+Unchanged look_at(WorldView const& world, std::size_t parameters) {
+  Unchanged kept;
   for (int rank = 0; rank < world.rank_count(); ++rank)
     for (int p = 0; p < static_cast<int>(parameters); ++p) {
       kept.steps.push_back(world.step_count(rank, p));
@@ -57,9 +57,9 @@ std::string skipped_everywhere(Scenario const& generated, std::string const& bug
   Scenario const scenario = with_overflow(generated);
   int const last = static_cast<int>(scenario.program.size()) - 1;
   std::string found = no_difference;
-  Kept before;
+  Unchanged before;
   execute(scenario, {.bug = bug}, [&](Primitive const& operation, WorldView const& world) {
-    Kept now = look_at(world, scenario.params.size());
+    Unchanged now = look_at(world, scenario.params.size());
     if (operation.entry == last) {
       for (int rank = 0; rank < world.rank_count(); ++rank)
         if (!world.scaling(rank).skipped) found = fmt::format("rank {} takes the step", rank);

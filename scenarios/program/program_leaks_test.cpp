@@ -17,14 +17,15 @@ class LeakCampaign : public ProgramTest {
  protected:
   void SetUp() override {
     ProgramTest::SetUp();
-    if (!has_numpy()) GTEST_SKIP() << python() << " has no NumPy (ADAMANT_PYTHON names another)";
+    if (!has_numpy())
+      GTEST_SKIP() << python_program() << " has no NumPy (ADAMANT_PYTHON names another)";
   }
 
   /// Searches with the engine in NumPy, before which the shell runs `planted`.
   Called campaign(std::string const& arguments, std::string const& planted = "") const {
-    std::string const engine =
-        "exec:" + planted + "exec " + python() + " " ADAMANT_SOURCE_DIR "/scenarios/peers/numpy";
-    return shell(python() +
+    std::string const engine = "exec:" + planted + "exec " + python_program() +
+                               " " ADAMANT_SOURCE_DIR "/scenarios/peers/numpy";
+    return shell(python_program() +
                  " " ADAMANT_SOURCE_DIR
                  "/scenarios/peers/client/testing/leak_campaign.py PROGRAM "
                  "--engine " +
@@ -91,7 +92,7 @@ TEST_F(LeakCampaign, SeesASocketThatIsHeldOpen) {
                                    .string();
   std::string const ready = (folder_ / "ready").string();
   Called const called =
-      round_with(set_free(python() + " " + listener + " " + ready) + until_exists(ready));
+      round_with(set_free(python_program() + " " + listener + " " + ready) + until_exists(ready));
   EXPECT_EQ(called.status, 1) << called.err;
   EXPECT_NE(called.out.find("socket with inode"), std::string::npos) << called.out;
 }

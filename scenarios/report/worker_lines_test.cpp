@@ -15,7 +15,8 @@ namespace {
 class SearchInWorker : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (!has_numpy()) GTEST_SKIP() << python() << " has no NumPy (ADAMANT_PYTHON names another)";
+    if (!has_numpy())
+      GTEST_SKIP() << python_program() << " has no NumPy (ADAMANT_PYTHON names another)";
     scenario_ = small_scenario();
     scenario_.program = {operation(Train{.count = 1}), operation(Save{.checkpoint = "a"}),
                          operation(Load{.from = "a"})};
@@ -25,7 +26,7 @@ class SearchInWorker : public ::testing::Test {
   nlohmann::ordered_json search(std::string const& arguments) const {
     RunOptions options;
     options.engine =
-        "exec:" + python() + " " ADAMANT_SOURCE_DIR "/scenarios/peers/numpy " + arguments;
+        "exec:" + python_program() + " " ADAMANT_SOURCE_DIR "/scenarios/peers/numpy " + arguments;
     return search_in_worker(scenario_, options);
   }
 

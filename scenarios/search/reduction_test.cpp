@@ -108,7 +108,7 @@ TEST(RunIsolated, AProcessThatDiesTakesNothingAlong) {
 /// The stub of an engine, but that its first step is answered `how`.
 RunOptions engine_once(std::string const& how, Scratch const& scratch) {
   RunOptions options;
-  options.engine = "exec:exec " + python() +
+  options.engine = "exec:exec " + python_program() +
                    " " ADAMANT_SOURCE_DIR "/scenarios/peers/client/testing/hostile_engine.py " +
                    how + " step " + (scratch / "once").string();
   return options;
@@ -124,8 +124,8 @@ std::vector<Scenario> three() {
 class RunInTurn : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (std::system((python() + " -c '' 2>/dev/null").c_str()) != 0)
-      GTEST_SKIP() << "there is no " << python() << " (ADAMANT_PYTHON names another)";
+    if (std::system((python_program() + " -c '' 2>/dev/null").c_str()) != 0)
+      GTEST_SKIP() << "there is no " << python_program() << " (ADAMANT_PYTHON names another)";
   }
   Scratch scratch_;
 };
@@ -154,7 +154,7 @@ using ReductionForAPeer = RunInTurn;
 
 TEST_F(ReductionForAPeer, KeepsHowTheLawWasBroken) {
   ReduceOptions options;
-  options.run.engine = "exec:exec " + python() +
+  options.run.engine = "exec:exec " + python_program() +
                        " " ADAMANT_SOURCE_DIR "/scenarios/peers/client/testing/stub_engine.py";
   Scenario learns = small_scenario();
   learns.program = {operation(Train{.count = 1})};

@@ -25,7 +25,7 @@ struct Redone {
 };
 
 Redone redo(std::filesystem::path const& dump) {
-  std::string command = python();
+  std::string command = python_program();
   command.append(" " ADAMANT_SOURCE_DIR "/scenarios/judge/dump/redo_in_torch.py ");
   command.append(dump.string()).append(" 2>&1");
   std::FILE* const pipe = popen(command.c_str(), "r");

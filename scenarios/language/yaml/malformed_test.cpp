@@ -29,7 +29,7 @@ struct Row {
   std::string_view fragment;  // and some of its words
 };
 
-std::string text_of(Row const& row) {
+std::string source_of(Row const& row) {
   auto lines = good_lines();
   lines.resize(8);
   lines[static_cast<std::size_t>(row.line) - 1] = row.text;
@@ -237,7 +237,7 @@ Row const rows[] = {
 
 TEST(MalformedScenario, SaysLineKeyAndWhatWasExpected) {
   for (Row const& row : rows) {
-    std::string const message = message_of(text_of(row));
+    std::string const message = message_of(source_of(row));
     std::string const place =
         "file.yaml:" + std::to_string(row.reported_line) + ": " + std::string(row.key) + ": ";
     EXPECT_TRUE(first_line(message).starts_with(place)) << row.text << "\n gives " << message;
@@ -247,7 +247,7 @@ TEST(MalformedScenario, SaysLineKeyAndWhatWasExpected) {
 }
 
 TEST(MalformedScenario, IsMalformedByItsRowAlone) {
-  EXPECT_EQ(message_of(text_of({8, "seed: 1", 0, "", ""})), "no error");
+  EXPECT_EQ(message_of(source_of({8, "seed: 1", 0, "", ""})), "no error");
 }
 
 TEST(MalformedScenario, ReportsSeveralProblemsInTheOrderOfTheirLines) {

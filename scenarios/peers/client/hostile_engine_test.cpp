@@ -31,14 +31,14 @@ class HostileEngine : public ::testing::TestWithParam<Case> {
  protected:
   void SetUp() override {
     if (!python_runs(""))
-      GTEST_SKIP() << "there is no " << python() << " (ADAMANT_PYTHON names another)";
+      GTEST_SKIP() << "there is no " << python_program() << " (ADAMANT_PYTHON names another)";
     ::setenv("ADAMANT_ENGINE_PATIENCE", "0.08", 1);  // 5 s for hello, 2 s for a reply
   }
   void TearDown() override { ::unsetenv("ADAMANT_ENGINE_PATIENCE"); }
 
   /// Misbehaves once; from then on it is the stub.
   std::string engine() const {
-    return "exec:exec " + python() +
+    return "exec:exec " + python_program() +
            " " ADAMANT_SOURCE_DIR "/scenarios/peers/client/testing/hostile_engine.py " +
            GetParam().how + " " + (scratch_ / "once").string();
   }

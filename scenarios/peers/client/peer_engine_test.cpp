@@ -25,13 +25,15 @@ namespace {
 using std::chrono_literals::operator""ms;
 
 std::string engine(std::string const& arguments = "") {
-  return "exec:exec " + python() + " " ADAMANT_SOURCE_DIR "/scenarios/peers/numpy " + arguments;
+  return "exec:exec " + python_program() + " " ADAMANT_SOURCE_DIR "/scenarios/peers/numpy " +
+         arguments;
 }
 
 class EngineInNumPy : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (!has_numpy()) GTEST_SKIP() << python() << " has no NumPy (ADAMANT_PYTHON names another)";
+    if (!has_numpy())
+      GTEST_SKIP() << python_program() << " has no NumPy (ADAMANT_PYTHON names another)";
   }
 
   static RunResult run(Scenario const& scenario, std::string const& arguments = "") {

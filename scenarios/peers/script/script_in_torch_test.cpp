@@ -43,7 +43,8 @@ Ended execute(std::string const& command) {
 
 bool has_torch() {
   static bool const has =
-      execute(python() + " -c 'import torch.distributed.fsdp as f; f.fully_shard'").status == 0;
+      execute(python_program() + " -c 'import torch.distributed.fsdp as f; f.fully_shard'")
+          .status == 0;
   return has;
 }
 
@@ -54,7 +55,7 @@ Ended run_script(std::string const& text) {
   Scratch const scratch;
   auto const file = scratch / "script.py";
   std::ofstream(file) << text;
-  return execute(python() + " " + file.string());
+  return execute(python_program() + " " + file.string());
 }
 
 /// The oracle's model after the whole program. Its formulas are TransformerEngine's.

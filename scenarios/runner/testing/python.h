@@ -7,14 +7,14 @@
 namespace adamant::scenarios {
 
 /// $ADAMANT_PYTHON, or python3.
-inline std::string python() {
+inline std::string python_program() {
   char const* const chosen = std::getenv("ADAMANT_PYTHON");
   return chosen == nullptr ? "python3" : chosen;
 }
 
 /// Whether it runs this line, which has no single quotes.
 inline bool python_runs(std::string const& line) {
-  return std::system((python() + " -c '" + line + "' 2>/dev/null").c_str()) == 0;
+  return std::system((python_program() + " -c '" + line + "' 2>/dev/null").c_str()) == 0;
 }
 
 inline bool has_numpy() {

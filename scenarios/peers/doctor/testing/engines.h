@@ -14,18 +14,18 @@ inline bool has_python() {
 }
 
 inline std::string stub_command() {
-  return "exec " + python() +
+  return "exec " + python_program() +
          " " ADAMANT_SOURCE_DIR "/scenarios/peers/client/testing/stub_engine.py";
 }
 
 /// The stub, misbehaving: `how` and the request, as hostile_engine.py takes them.
 inline std::string hostile_command(std::string const& how) {
-  return "exec " + python() +
+  return "exec " + python_program() +
          " " ADAMANT_SOURCE_DIR "/scenarios/peers/client/testing/hostile_engine.py " + how;
 }
 
 inline std::string numpy_command(std::string const& arguments = "") {
-  return "exec " + python() + " " ADAMANT_SOURCE_DIR "/scenarios/peers/numpy " + arguments;
+  return "exec " + python_program() + " " ADAMANT_SOURCE_DIR "/scenarios/peers/numpy " + arguments;
 }
 
 inline constexpr char const* no_python = "there is no Python 3 (ADAMANT_PYTHON names one)";
