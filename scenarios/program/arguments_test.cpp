@@ -120,8 +120,8 @@ TEST(Arguments, ABugToShowIsOneOfTheCatalogue) {
     FAIL() << "it was accepted";
   } catch (EndOfProgram const& end) {
     EXPECT_EQ(end.status, 2);
-    EXPECT_NE(end.text.find("--show: no catalogued bug is called `mean_not_devided`, did you mean "
-                            "`mean_not_divided`?"),
+    EXPECT_NE(end.text.find("--show: no catalogued bug is called `mean_not_devided` (did you mean "
+                            "`mean_not_divided`?)"),
               std::string::npos)
         << end.text;
   }

@@ -33,10 +33,10 @@ TEST(EngineSchema, SaysOfTheLanguageWhatTheTablesSay) {
 
 TEST(EngineSchema, TakesAPartAndKeepsTheRest) {
   std::string const text = file_text();
-  std::string const place = "/$defs/step_counter/enum";
-  std::string const longer = with_part(text, place, {"group", "parameter", "element"});
-  EXPECT_EQ(longer.size(), text.size() + std::string(", \"element\"").size());
-  EXPECT_EQ(with_part(longer, place, {"group", "parameter"}), text);
+  std::string const place = "/$defs/state_type/enum";
+  std::string const longer = with_part(text, place, {"fp32", "bf16", "fp16", "fp8", "fp4"});
+  EXPECT_EQ(longer.size(), text.size() + std::string(", \"fp4\"").size());
+  EXPECT_EQ(with_part(longer, place, {"fp32", "bf16", "fp16", "fp8"}), text);
   EXPECT_THROW(with_part(text, "/$defs/nothing", {}), std::exception);
 }
 
