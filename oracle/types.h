@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <iterator>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -84,7 +85,7 @@ struct ParameterSpec {
   int unit = 0;
   Formats formats = {};
 
-  /// Rows: the extent of dimension 0, which sharding cuts.
+  /// Rows: the extent of dimension 0.
   std::int64_t rows() const { return shape.front(); }
   /// Elements in one row: the product of the other dimensions.
   std::int64_t row_numel() const {
@@ -96,6 +97,26 @@ struct ParameterSpec {
 
   friend bool operator==(ParameterSpec const&, ParameterSpec const&) = default;
 };
+
+/// Elements [begin, end) of a tensor, numbered row-major in the whole of it.
+struct ElementRange {
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+
+  std::int64_t numel() const { return end - begin; }
+
+  friend bool operator==(ElementRange const&, ElementRange const&) = default;
+};
+
+/// Elements in several ranges of one tensor, which do not overlap.
+inline std::int64_t numel_of(std::span<ElementRange const> ranges) {
+  std::int64_t numel = 0;
+  for (ElementRange const range : ranges) numel += range.numel();
+  return numel;
+}
+
+/// The rule by which the elements of parameters are given to ranks.
+enum class LayoutKind { fsdp2, flat, bucketed };
 
 /// What belongs to each parameter. Not every one has a main weight or a cast gradient.
 enum class TensorKind { parameter, gradient, exp_avg, exp_avg_sq, main, cast_gradient };

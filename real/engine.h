@@ -1,4 +1,4 @@
-// The engine's one public door: Adam over parameters sharded on dimension 0, one Engine per rank.
+// The engine's one public door: Adam over sharded parameters, one Engine per rank.
 //
 // The host program of a rank calls these verbs one after another; all of them only enqueue work on
 // the engine's streams unless they say that they wait. The engine knows nothing of scenarios,
@@ -24,7 +24,8 @@
 namespace adamant::real {
 
 /// One parameter of a unit, gathered: the whole tensor, row-major, on this rank's device, each part
-/// in its own format. `gradient` is null where this backward gives the parameter none.
+/// in its own format and from a 16-byte boundary on. `gradient` is null where this backward gives
+/// the parameter none.
 struct WholeTensor {
   int parameter = 0;
   void const* value = nullptr;
@@ -82,6 +83,7 @@ struct EngineConfig {
   int rank = 0;
   int world_size = 1;
   int device = 0;
+  LayoutKind layout = LayoutKind::fsdp2;      // REQUIRES: fsdp2
   std::vector<ParameterSpec> parameters;      // in registration order; units without gaps from 0
   std::vector<AdamConfig> groups;             // indexed by ParameterSpec::group
   std::vector<std::string> group_names = {};  // for checkpoints; empty: their numbers
@@ -127,9 +129,10 @@ struct Buffer {
   bool on_host = false;  // pinned host memory
 };
 
-/// This rank's rows of one tensor: where they are, how they are stored and which they are. `data`
-/// is null where the tensor has no storage now: a gradient after zero_grad, an empty shard, a main
-/// weight or a cast gradient that the parameter's formats do not ask for.
+/// This rank's elements of one tensor: where they are, one range after the other, how they are
+/// stored and which they are. `data` is null where the tensor has no storage now: a gradient after
+/// zero_grad, an empty shard, a main weight or a cast gradient that the parameter's formats do not
+/// ask for.
 ///
 /// A state that is away, or that the CPU steps, is in host memory. Of a parameter that device and
 /// CPU share, the last `tail_numel` elements of a state are at `tail`, in host memory, and only the
@@ -140,9 +143,8 @@ struct ShardView {
   void* tail = nullptr;
   std::int64_t tail_numel = 0;
   NumberFormat format = NumberFormat::fp32;
-  std::int64_t row_begin = 0;
-  std::int64_t row_end = 0;
-  std::int64_t numel = 0;  // (row_end - row_begin) x row_numel, without padding
+  std::span<ElementRange const> ranges;  // they ascend and do not overlap; the engine outlives them
+  std::int64_t numel = 0;                // of all ranges, without padding
 };
 
 /// What a load has to say beside its success.
@@ -174,7 +176,7 @@ class Engine {
   virtual ~Engine() = default;
 
   /// Copies this rank's shard of a parameter from the host; waits. `values` is the WHOLE tensor,
-  /// row-major, of which the engine takes its own rows, rounded to the parameter's format. A main
+  /// row-major, of which the engine takes its own part, rounded to the parameter's format. A main
   /// weight becomes equal to the rounded value.
   virtual void write_parameter(int parameter, std::span<float const> values) = 0;
 

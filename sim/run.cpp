@@ -143,7 +143,8 @@ Report explore(int ranks, std::function<void(int)> const& main, int schedules,
 std::string describe(Report const& report) {
   std::string text;
   for (Violation const& violation : report.violations) {
-    text += fmt::format("{}: rank {}: {}\n", violation.law, violation.rank, violation.message);
+    text +=
+        fmt::format("{}: rank {}: {}\n", name_of(violation.law), violation.rank, violation.message);
     for (Access const& access : violation.accesses) {
       text += fmt::format("  {} of bytes {} to {} of {}\n    by {} on stream `{}` of rank {}\n",
                           access.kind, access.begin, access.end, access.buffer, access.operation,

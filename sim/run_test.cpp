@@ -141,7 +141,7 @@ TEST(Run, LetsDestructorsCallIntoAnEndedWorld) {
 
 void expect_deadlock(Report const& report, std::string const& part) {
   ASSERT_EQ(report.violations.size(), 1U) << describe(report);
-  EXPECT_EQ(report.violations[0].law, "order.deadlock");
+  EXPECT_EQ(report.violations[0].law, Law::order_deadlock);
   EXPECT_NE(report.violations[0].message.find(part), std::string::npos) << describe(report);
 }
 
@@ -276,7 +276,7 @@ TEST(Run, JudgesTheBytesThatAHarnessMoves) {
   };
   EXPECT_TRUE(violations(true).empty());
   ASSERT_FALSE(violations(false).empty());
-  EXPECT_EQ(violations(false).front().law, "order.race");
+  EXPECT_EQ(violations(false).front().law, Law::order_race);
 }
 
 TEST(Run, FailsTheAllocationThatIsNamed) {
@@ -306,7 +306,7 @@ TEST(Explore, StopsAtTheFirstViolation) {
       1,
       [&](int) {
         Violation violation;
-        violation.law = "order.race";
+        violation.law = Law::order_race;
         if (++runs == 3) sim::report(violation);
       },
       10);

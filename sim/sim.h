@@ -28,7 +28,7 @@ inline constexpr bool can_check = true;
 /// random priorities with `depth` - 1 change points (Burckhardt et al. 2010).
 enum class Strategy { fifo, random, pct };
 
-struct Schedule {
+struct ScheduleOptions {
   Strategy strategy = Strategy::fifo;
   std::uint64_t seed = 0;
   int depth = 3;
@@ -47,7 +47,7 @@ struct AllocationFailure {
 
 struct Options {
   std::uint64_t seed = 0;  // addresses and poison
-  Schedule schedule = {};
+  ScheduleOptions schedule = {};
   ReductionOrder reduction_order = ReductionOrder::chosen;
   int devices = 0;                          // 0: one a rank
   std::size_t device_bytes = 80ULL << 30;   // of each device
@@ -73,13 +73,64 @@ struct Access {
   std::uint64_t end = 0;
 };
 
+/// What a world holds programs to, and a law that a harness found broken by itself.
+enum class Law {
+  access_bounds,
+  access_uninitialized,
+  access_lifetime,
+  access_place,
+  order_race,
+  order_deadlock,
+  order_collective,
+  graph_capture,
+  graph_pointer,
+  graph_scalar,
+  of_harness,
+};
+
+/// The law as reports write it.
+inline constexpr std::string_view name_of(Law law) {
+  constexpr std::string_view names[] = {
+      "access.bounds", "access.uninitialized", "access.lifetime",  "access.place",
+      "order.race",    "order.deadlock",       "order.collective", "graph.capture",
+      "graph.pointer", "graph.scalar",         "of the harness"};
+  return names[static_cast<int>(law)];
+}
+
+/// How a law was broken. One law may be broken in several ways.
+enum class Breach {
+  unordered_accesses,      // two of them, with nothing between that orders them
+  freed_before_allocated,  // in stream order
+  used_before_allocated,   // likewise
+  used_after_free,
+  freed_since_capture,  // a graph uses it
+  beyond_end,           // begins inside of an allocation, ends outside
+  outside,              // of every allocation
+  not_registered,       // host memory, any more
+  not_reachable,        // host memory, from a device
+  of_other_device,
+  not_written,
+  destroyed_handle,
+  returned_frame,  // a graph uses a variable of a function that is over
+  stale_setting,   // a graph holds it by value
+  not_capturable,
+  deadlock,
+  left_over,  // work in a stream when all ranks have ended
+  calls_differ,
+  open_group,
+  of_harness,
+};
+
 struct Violation {
-  std::string law;  // an identifier of the law list, e.g. "order.race"
+  Law law = Law::order_race;
+  Breach breach = Breach::unordered_accesses;
   int rank = 0;
-  int operation = -1;  // what the host program announced with note_operation()
-  std::string message;
-  std::vector<Access> accesses;
-  std::string missing;  // the edge that would have ordered them
+  int operation = -1;      // what the host program announced with note_operation()
+  std::string about = "";  // the call, handle or setting that it is about, where it is about one
+  std::string message = "";
+  std::vector<Access> accesses = {};
+  std::string missing = "";  // the edge that would have ordered them
+  int number = -1;           // of_harness: which of what the harness found
 };
 
 struct Event {  // one line of the trace

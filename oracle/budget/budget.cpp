@@ -32,8 +32,7 @@ std::int64_t bytes(std::int64_t numel, NumberFormat format) {
 }
 
 std::int64_t whole_bytes(ParameterSpec const& parameter, int world_size, NumberFormat format) {
-  auto const rows = world_size * chunk_rows(parameter.rows(), world_size);
-  auto const numel = rows * parameter.row_numel();
+  auto const numel = world_size * chunk_numel(parameter, world_size);
   return round_up(numel * static_cast<std::int64_t>(bytes_of(format)), whole_alignment_bytes);
 }
 
@@ -105,7 +104,7 @@ Budget::Budget(std::span<ParameterSpec const> parameters, Place place, Offload c
     : residence_(residence) {
   check(!offload.states || !offload.hybrid, "at most one offload");
   std::int64_t pieces = 0;
-  std::int64_t numel = 0;  // of shards, with those rows that only other ranks have
+  std::int64_t numel = 0;  // of shards, with what only other ranks own
   for (auto const& parameter : parameters) {
     auto const shard = [&](TensorKind kind) {
       return shard_bytes(parameter, place.world_size, kind);
@@ -124,7 +123,7 @@ Budget::Budget(std::span<ParameterSpec const> parameters, Place place, Offload c
     gradients_ += shard(TensorKind::gradient);
     cast_gradients_ += shard(TensorKind::cast_gradient);
     pieces += pieces_of(shard_numel(parameter, place));
-    numel += chunk_rows(parameter.rows(), place.world_size) * parameter.row_numel();
+    numel += chunk_numel(parameter, place.world_size);
   }
   scaling_bytes_ = scaling_bytes(numel);
   auto const table = std::ssize(sizes_) * step_entry_bytes;

@@ -28,8 +28,8 @@ struct Residence {
 
 /// The expected bytes of one rank, kept in step with its operations.
 ///
-/// With c = ceil(rows / W) and shard = c row_numel numbers of the kind's own format, rounded up to
-/// 16 bytes, per parameter:
+/// With c elements in a chunk of fsdp2 and shard = c numbers of the kind's own format, rounded up
+/// to 16 bytes, per parameter:
 ///
 ///   parameters, exp_avg, exp_avg_sq  sum of shards, from construction on
 ///   main                  the same, of those parameters that have a main weight: one each
@@ -37,12 +37,12 @@ struct Residence {
 ///                         which a parameter takes part, or zero_grad(false), to zero_grad(true)
 ///   cast_gradients        the same at the same time, of those parameters whose gradient is handed
 ///                         over in another format than its own; nothing where it is a view
-///   unsharded_parameters  W c row_numel numbers rounded up to 16 bytes, for each parameter of at
+///   unsharded_parameters  W c numbers rounded up to 16 bytes, for each parameter of at
 ///                         most two consecutive units at once during a backward; nothing at rest
 ///   unsharded_gradients   the same of gradients, of one unit at a time, parameters with a gradient
 ///                         only
 ///   reduction             the shards of one unit at a time, parameters with a gradient only
-///   scaling               64 bytes and 360 for each of ceil(c row_numel / 65,536) blocks, all
+///   scaling               64 bytes and 360 for each of ceil(c / 65,536) blocks, all
 ///                         parameters together, 1 ... 512 of them, and 64 bytes pinned: from the
 ///                         first loss scale or maximal norm on
 ///   step_table            48 bytes per parameter on the device and as many pinned

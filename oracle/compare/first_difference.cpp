@@ -12,7 +12,7 @@ namespace {
 
 // Equal tensors are the usual case: memcmp runs through them at memory speed, and only a block that
 // it objects to (a difference, or NaNs with other payloads) is looked at element by element.
-constexpr std::int64_t block_numel = 16384;
+constexpr std::int64_t compared_numel = 16384;
 
 std::int64_t position(float x) {
   constexpr std::uint32_t sign = 0x80000000U;
@@ -38,8 +38,8 @@ std::optional<Difference> first_difference(std::span<float const> expected,
                                            std::span<float const> actual) {
   check(expected.size() == actual.size(), "compared tensors have one length");
   auto const numel = std::ssize(expected);
-  for (std::int64_t begin = 0; begin < numel; begin += block_numel) {
-    auto const count = std::min(block_numel, numel - begin);
+  for (std::int64_t begin = 0; begin < numel; begin += compared_numel) {
+    auto const count = std::min(compared_numel, numel - begin);
     auto const* const e = expected.data() + begin;
     auto const* const a = actual.data() + begin;
     if (std::memcmp(e, a, static_cast<std::size_t>(count) * sizeof(float)) == 0) continue;

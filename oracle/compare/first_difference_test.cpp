@@ -1,4 +1,5 @@
 #include "oracle/compare/first_difference.h"
+#include "oracle/testing/special_values.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +11,6 @@
 namespace adamant::oracle {
 namespace {
 
-constexpr float inf = std::numeric_limits<float>::infinity();
 constexpr float nan_value = std::numeric_limits<float>::quiet_NaN();
 
 TEST(FirstDifference, EqualBitsAreEqual) {

@@ -145,6 +145,11 @@ float largest_finite(NumberFormat format) {
   return value_of(static_cast<std::uint16_t>(shape_of(format).infinity() - 1), format);
 }
 
+double smallest_positive(NumberFormat format) {
+  if (format == NumberFormat::fp16) return 0x1p-24;
+  return format == NumberFormat::bf16 ? 0x1p-133 : 0x1p-149;
+}
+
 std::uint16_t bits_of(float x, NumberFormat format) {
   return shape_of(format).fraction_bits == bf16.fraction_bits ? stored<bf16>(x) : stored<fp16>(x);
 }

@@ -21,6 +21,8 @@ namespace adamant::oracle {
 int significant_bits(NumberFormat format);
 /// The largest finite number.
 float largest_finite(NumberFormat format);
+/// The smallest positive number: 2^-149, 2^-133 or 2^-24.
+double smallest_positive(NumberFormat format);
 
 /// The bits of `x` in a 16-bit format.
 ///

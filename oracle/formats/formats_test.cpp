@@ -1,4 +1,5 @@
 #include "oracle/formats/formats.h"
+#include "oracle/testing/special_values.h"
 
 #include <gtest/gtest.h>
 
@@ -49,7 +50,6 @@ TEST(Formats, EveryNanBecomesOneAndInfinitiesStay) {
       EXPECT_EQ(bits_of(std::bit_cast<float>(bits), format), 0x7fff);
       EXPECT_TRUE(std::isnan(rounded(std::bit_cast<float>(bits), format)));
     }
-  constexpr float inf = std::numeric_limits<float>::infinity();
   for (NumberFormat const format : short_formats) EXPECT_EQ(rounded(-inf, format), -inf);
 }
 

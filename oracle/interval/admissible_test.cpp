@@ -8,11 +8,10 @@
 
 #include "oracle/formats/formats.h"
 #include "oracle/testing/random_values.h"
+#include "oracle/testing/special_values.h"
 
 namespace adamant::oracle {
 namespace {
-
-constexpr float inf = std::numeric_limits<float>::infinity();
 
 TEST(Admissible, IsAnIntervalAndClassesBesideIt) {
   Admissible const set{.finite_possible = true, .lo = 1.0F, .hi = 3.0F, .may_be_neg_inf = true};

@@ -11,12 +11,7 @@ namespace {
 
 constexpr double fp32_u = 0x1p-24;
 constexpr double fp32_eta = 0x1p-149;
-constexpr double arithmetic = 0x1p-40;
-
-double smallest_positive(NumberFormat format) {
-  if (format == NumberFormat::fp16) return 0x1p-24;
-  return format == NumberFormat::bf16 ? 0x1p-133 : fp32_eta;
-}
+constexpr double norm_arithmetic = 0x1p-40;
 
 }  // namespace
 
@@ -27,7 +22,7 @@ Admissible norm_bound(SquareSum const& sum, NormShape const& shape, NumberFormat
   auto const k = static_cast<double>(shape.elements);
   double const parts = static_cast<double>(shape.ranks) + shape.tensors;
   double const relative = k / 2 * fp32_u + ((parts + 2) / 2 + 6) * u;
-  double const error = relative * (1 + relative) + arithmetic;
+  double const error = relative * (1 + relative) + norm_arithmetic;
   double const lost = k * fp32_eta + parts * smallest_positive(format);
   double const lo = std::sqrt(std::max(squares - lost, 0.0)) * std::max(1 - error, 0.0);
   double const hi = squares == 0.0 ? 0.0 : std::sqrt(squares + lost) * (1 + error);

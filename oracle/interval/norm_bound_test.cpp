@@ -3,11 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <limits>
 #include <vector>
 
 #include "oracle/formats/formats.h"
 #include "oracle/testing/random_values.h"
+#include "oracle/testing/special_values.h"
 
 namespace adamant::oracle {
 namespace {
@@ -66,7 +66,6 @@ TEST(NormBound, AMissingPartOrAMeanInPlaceOfASumIsOutside) {
 }
 
 TEST(NormBound, NamesWhatIsNotFinite) {
-  constexpr float inf = std::numeric_limits<float>::infinity();
   NormShape const shape{.elements = 2};
   EXPECT_EQ(norm_bound(squares_of({NAN, inf}), shape, NumberFormat::fp32), only_nan());
   EXPECT_EQ(norm_bound(squares_of({1.0F, -inf}), shape, NumberFormat::fp32), only(inf));

@@ -13,15 +13,9 @@ namespace {
 
 constexpr double scalar_u = 0x1p-24;    // s
 constexpr double arithmetic = 0x1p-50;  // step 6
-constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double unbounded = std::numeric_limits<double>::infinity();
 
-/// The smallest positive number: 2^-149, 2^-133 or 2^-24.
-double smallest_positive(NumberFormat format) {
-  if (format == NumberFormat::fp16) return 0x1p-24;
-  return format == NumberFormat::bf16 ? 0x1p-133 : 0x1p-149;
-}
-
-double correction(float beta, std::int64_t step) {
+double bias_correction(float beta, std::int64_t step) {
   return 1.0 - std::pow(static_cast<double>(beta), static_cast<double>(step));
 }
 
@@ -65,8 +59,8 @@ StepBounds::StepBounds(AdamConfig const& config, std::int64_t step, StepFormats 
       limit_(static_cast<double>(largest_finite(formats.compute))) {
   check(step >= 1, "the first step has number 1");
   if (!config.bias_correction) return;
-  c1_ = correction(config.beta1, step);
-  c2_ = correction(config.beta2, step);
+  c1_ = bias_correction(config.beta1, step);
+  c2_ = bias_correction(config.beta2, step);
 }
 
 double StepBounds::half_step(double x) const {
@@ -153,7 +147,7 @@ StepBounds::Range StepBounds::before_storage(float stored, NumberFormat format) 
   double const x = stored;
   if (format == NumberFormat::fp32) return {x, x};
   double const largest = largest_finite(format);
-  if (std::isinf(x)) return x > 0 ? Range{largest, infinity} : Range{-infinity, -largest};
+  if (std::isinf(x)) return x > 0 ? Range{largest, unbounded} : Range{-unbounded, -largest};
   double const u = std::ldexp(1.0, -significant_bits(format));
   double const half = half_step_in(x, u, smallest_positive(format));
   return {x - half, x + half};
@@ -176,7 +170,7 @@ StepBounds::Range StepBounds::update(Range const& exp_avg, Range const& exp_avg_
   double const rate = config_.learning_rate;
   double const decays = config_.weight_decay != 0.0F ? 2 * u_ : 0.0;
   double const relative = (3 * u_ + 5 * scalar_u + decays) * widening_;
-  Range q{infinity, -infinity};
+  Range q{unbounded, -unbounded};
   for (double const m : {exp_avg.lo, exp_avg.hi})
     for (double const by : {d.lo, d.hi}) {
       double const corner = rate * m / c1_ / by;

@@ -4,7 +4,6 @@
 
 #include <bit>
 #include <cmath>
-#include <limits>
 #include <sstream>
 #include <string>
 
@@ -13,13 +12,12 @@
 #include "oracle/golden/torch_adam.h"
 #include "oracle/interval/testing/orders.h"
 #include "oracle/testing/random_values.h"
+#include "oracle/testing/special_values.h"
 
 namespace adamant::oracle {
 namespace {
 
 using Before = StepBounds::Before;
-
-constexpr float inf = std::numeric_limits<float>::infinity();
 
 StepFormats all_in(NumberFormat format) {
   return {.compute = format, .weight = format, .exp_avg = format, .exp_avg_sq = format};

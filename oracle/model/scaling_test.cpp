@@ -1,18 +1,16 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <limits>
 #include <vector>
 
 #include "oracle/model/model.h"
 #include "oracle/scale/exact_norm.h"
+#include "oracle/testing/special_values.h"
 
 namespace adamant::oracle {
 namespace {
 
 using Values = std::vector<float>;
-
-constexpr float infinity = std::numeric_limits<float>::infinity();
 
 /// Two parameters of two elements under one group.
 Model model_of(LossScale const& loss_scale = {}) {
@@ -49,7 +47,7 @@ TEST(ScaledModel, AStepWithAGradientThatIsNotFiniteChangesNothingButTheScale) {
   for (int i = 0; i < 2; ++i) {
     model.zero_grad(true);
     model.add_gradient(0, Values{1, 1});
-    model.add_gradient(1, Values{1, i == 0 ? infinity : -infinity});
+    model.add_gradient(1, Values{1, i == 0 ? inf : -inf});
     model.step();
   }
   EXPECT_TRUE(model.scaling().skipped);
@@ -61,10 +59,10 @@ TEST(ScaledModel, AStepWithAGradientThatIsNotFiniteChangesNothingButTheScale) {
 
 TEST(ScaledModel, WithoutALossScaleAnInfinityFlowsIntoTheState) {
   Model model = model_of();
-  model.add_gradient(0, Values{infinity, 0});
+  model.add_gradient(0, Values{inf, 0});
   model.step();
   EXPECT_FALSE(model.scaling().skipped);
-  EXPECT_EQ(model.tensor(0, TensorKind::exp_avg)[0], infinity);
+  EXPECT_EQ(model.tensor(0, TensorKind::exp_avg)[0], inf);
   EXPECT_EQ(model.step_count(0), 1);
 }
 
@@ -114,7 +112,7 @@ TEST(ScaledModel, ACoefficientHoldsUntilGradientsChange) {
 
 TEST(ScaledModel, ANewScaleStartsAfresh) {
   Model model = model_of({.kind = LossScale::Kind::dynamic});
-  model.add_gradient(0, Values{infinity, 0});
+  model.add_gradient(0, Values{inf, 0});
   model.step();
   EXPECT_EQ(model.scaling().hysteresis, 1);
   model.set_loss_scale({.kind = LossScale::Kind::dynamic});
@@ -127,7 +125,7 @@ TEST(ScaledModel, ANewScaleStartsAfresh) {
 TEST(ScaledModel, ALoadBringsBackScalerAndNorm) {
   Model model = model_of({.kind = LossScale::Kind::dynamic});
   model.set_max_norm(0.5F);
-  model.add_gradient(0, Values{infinity, 0});
+  model.add_gradient(0, Values{inf, 0});
   model.step();
   Model::Saved const saved = model.save();
   model.set_loss_scale(fixed(3.0F));

@@ -12,7 +12,7 @@ namespace {
 using Values = Eigen::Map<Eigen::ArrayXf>;
 
 // 32 KiB a block, so that the sum and one microbatch share a core's cache.
-constexpr std::int64_t block_numel = 8192;
+constexpr std::int64_t mean_block_numel = 8192;
 constexpr int count_max = 1 << 24;
 
 }  // namespace
@@ -20,9 +20,10 @@ constexpr int count_max = 1 << 24;
 void mean_over_microbatches(int count, MicrobatchReader const& read, std::span<float> mean) {
   check(count >= 1, "a mean needs a microbatch");
   check(count <= count_max, "the number of microbatches is exact in binary32");
-  std::vector<float> microbatch(static_cast<std::size_t>(std::min(std::ssize(mean), block_numel)));
-  for (std::int64_t begin = 0; begin < std::ssize(mean); begin += block_numel) {
-    auto const numel = std::min(block_numel, std::ssize(mean) - begin);
+  std::vector<float> microbatch(
+      static_cast<std::size_t>(std::min(std::ssize(mean), mean_block_numel)));
+  for (std::int64_t begin = 0; begin < std::ssize(mean); begin += mean_block_numel) {
+    auto const numel = std::min(mean_block_numel, std::ssize(mean) - begin);
     auto const out = mean.subspan(begin, numel);
     Values sum(out.data(), numel);
     read(0, begin, out);

@@ -20,14 +20,14 @@ constexpr int fp32_inputs_max = 1 << 22;
 constexpr double widening = 1.0 + 0x1p-24;  // step 7
 
 /// What the bound needs to know of the format in which a sum is taken.
-struct Arithmetic {
+struct FormatFacts {
   NumberFormat format = NumberFormat::fp32;
   double u = 0;
   float largest = 0;
   double overflows_from = 0;  // rounding gives infinity from here on
 };
 
-Arithmetic derived(NumberFormat format) {
+FormatFacts derived(NumberFormat format) {
   float const largest = largest_finite(format);
   double const half_step = std::ldexp(1.0, std::ilogb(largest) - significant_bits(format));
   return {.format = format,
@@ -36,9 +36,9 @@ Arithmetic derived(NumberFormat format) {
           .overflows_from = static_cast<double>(largest) + half_step};
 }
 
-Arithmetic const& arithmetic_of(NumberFormat format) {
-  static Arithmetic const all[] = {derived(NumberFormat::fp32), derived(NumberFormat::bf16),
-                                   derived(NumberFormat::fp16)};
+FormatFacts const& facts_of(NumberFormat format) {
+  static FormatFacts const all[] = {derived(NumberFormat::fp32), derived(NumberFormat::bf16),
+                                    derived(NumberFormat::fp16)};
   return all[static_cast<std::size_t>(format)];
 }
 
@@ -98,11 +98,11 @@ double rounding_error(Sums const& sums, double k, double u) {
 }
 
 /// Step 6: could the inputs of one sign, in some order, overflow?
-bool can_overflow(SideSum const& side, Arithmetic const& in) {
+bool can_overflow(SideSum const& side, FormatFacts const& in) {
   return side.count >= 2 && growth_limit(side, side.count - 2.0, in.u) >= in.overflows_from;
 }
 
-Admissible sum_of_nonfinite(Sums const& sums, Arithmetic const& in) {
+Admissible sum_of_nonfinite(Sums const& sums, FormatFacts const& in) {
   if ((sums.nonfinite & saw_nan) != 0) return only_nan();
   if (sums.nonfinite == (saw_pos_inf | saw_neg_inf)) return only_nan();
   bool const positive = sums.nonfinite == saw_pos_inf;
@@ -111,7 +111,7 @@ Admissible sum_of_nonfinite(Sums const& sums, Arithmetic const& in) {
           .may_be_neg_inf = !positive};
 }
 
-Admissible sum_of_finite(Sums const& sums, Arithmetic const& in) {
+Admissible sum_of_finite(Sums const& sums, FormatFacts const& in) {
   double const sum = sums.positive.sum - sums.negative.sum;
   auto const k = sums.positive.count + sums.negative.count;
   if (k <= 2) return only(nearest(sum, in.format));
@@ -127,7 +127,7 @@ Admissible sum_of_finite(Sums const& sums, Arithmetic const& in) {
 }
 
 Admissible mean_of(Sums const& sums, int count, NumberFormat format) {
-  auto const& in = arithmetic_of(format);
+  auto const& in = facts_of(format);
   auto result = sums.nonfinite != 0 ? sum_of_nonfinite(sums, in) : sum_of_finite(sums, in);
   result.lo = rounded(result.lo / static_cast<float>(count), format);
   result.hi = rounded(result.hi / static_cast<float>(count), format);

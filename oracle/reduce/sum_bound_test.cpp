@@ -14,6 +14,7 @@
 #include "oracle/compare/first_difference.h"
 #include "oracle/formats/formats.h"
 #include "oracle/testing/random_values.h"
+#include "oracle/testing/special_values.h"
 
 namespace adamant::oracle {
 
@@ -25,7 +26,6 @@ void PrintTo(Admissible const& a, std::ostream* out) {
 
 namespace {
 
-constexpr float inf = std::numeric_limits<float>::infinity();
 constexpr float nan_value = std::numeric_limits<float>::quiet_NaN();
 constexpr float largest = std::numeric_limits<float>::max();
 

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "oracle/testing/random_values.h"
+#include "oracle/testing/special_values.h"
 
 namespace adamant::oracle {
 namespace {
@@ -82,10 +83,9 @@ float norm(std::vector<float> const& values) {
   return norm_of(sum);
 }
 
-constexpr float infinity = std::numeric_limits<float>::infinity();
 constexpr float nan = std::numeric_limits<float>::quiet_NaN();
-constexpr float largest = std::numeric_limits<float>::max();
-constexpr float smallest = std::numeric_limits<float>::denorm_min();
+constexpr float fp32_largest = std::numeric_limits<float>::max();
+constexpr float fp32_smallest = std::numeric_limits<float>::denorm_min();
 
 TEST(ExactNorm, OfThreeAndFourIsFive) {
   EXPECT_EQ(norm({3.0F, -4.0F}), 5.0F);
@@ -95,12 +95,12 @@ TEST(ExactNorm, OfThreeAndFourIsFive) {
 
 TEST(ExactNorm, HoldsTheSmallestBesideTheLargest) {
   // 2^-298 is far below an ulp of the large square, and breaks no tie there.
-  EXPECT_EQ(sum_of({largest, smallest}),
-            static_cast<double>(largest) * static_cast<double>(largest));
-  EXPECT_EQ(sum_of({smallest}), 0x1p-298);
-  EXPECT_EQ(norm({smallest}), smallest);
-  EXPECT_EQ(norm({largest}), largest);
-  EXPECT_EQ(norm({largest, largest}), infinity);  // 1.41 times the largest number
+  EXPECT_EQ(sum_of({fp32_largest, fp32_smallest}),
+            static_cast<double>(fp32_largest) * static_cast<double>(fp32_largest));
+  EXPECT_EQ(sum_of({fp32_smallest}), 0x1p-298);
+  EXPECT_EQ(norm({fp32_smallest}), fp32_smallest);
+  EXPECT_EQ(norm({fp32_largest}), fp32_largest);
+  EXPECT_EQ(norm({fp32_largest, fp32_largest}), inf);  // 1.41 times the largest number
 }
 
 // 1 + 2^-53 lies half way between two doubles and goes to the even one, unless anything is added.
@@ -108,15 +108,15 @@ TEST(ExactNorm, BreaksATieByWhatLiesFarBelow) {
   float const half_ulp = 0x1.6a09e6p-27F;  // its square is a little below 2^-53
   std::vector<float> tie = {1.0F, 0x1p-27F, 0x1p-27F};
   EXPECT_EQ(sum_of(tie), 1.0);
-  tie.push_back(smallest);
+  tie.push_back(fp32_smallest);
   EXPECT_EQ(sum_of(tie), 0x1.0000000000001p0);
   EXPECT_EQ(sum_of({1.0F, half_ulp}), 1.0);
 }
 
 TEST(ExactNorm, CarriesNaNsAndInfinitiesBesideTheSum) {
-  EXPECT_EQ(norm({1.0F, infinity}), infinity);
-  EXPECT_EQ(norm({-infinity, infinity}), infinity);
-  EXPECT_TRUE(std::isnan(norm({1.0F, nan, infinity})));
+  EXPECT_EQ(norm({1.0F, inf}), inf);
+  EXPECT_EQ(norm({-inf, inf}), inf);
+  EXPECT_TRUE(std::isnan(norm({1.0F, nan, inf})));
   SquareSum sum;
   sum.add(std::vector{2.0F});
   SquareSum other;
@@ -168,7 +168,7 @@ TEST(ClipCoefficient, ScalesDownAndNeverUp) {
 }
 
 TEST(ClipCoefficient, OfAnInfiniteNormIsZeroAndOfNaNIsNaN) {
-  EXPECT_EQ(clip_coefficient(1.0F, infinity), 0.0F);
+  EXPECT_EQ(clip_coefficient(1.0F, inf), 0.0F);
   EXPECT_TRUE(std::isnan(clip_coefficient(1.0F, nan)));
 }
 

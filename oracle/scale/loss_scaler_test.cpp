@@ -11,7 +11,7 @@ namespace {
 
 constexpr LossScale dynamic = {.kind = LossScale::Kind::dynamic};
 
-LossScale fixed(float value) {
+LossScale fixed_at(float value) {
   return {.kind = LossScale::Kind::fixed, .value = value};
 }
 
@@ -38,7 +38,7 @@ TEST(LossScaler, WithoutAScaleMultipliesByOneAndLooksForNothing) {
 }
 
 TEST(LossScaler, AFixedOneNeverMoves) {
-  LossScaler scaler(fixed(3.0F));
+  LossScaler scaler(fixed_at(3.0F));
   for (int i = 0; i < 5; ++i) scaler.after_step(true);
   take_good_steps(scaler, 3000);
   EXPECT_TRUE(scaler.looks());
@@ -83,8 +83,8 @@ TEST(LossScaler, StaysBetweenOneAndTheLargestPowerOfTwo) {
 
 TEST(LossScaler, DividesInBinary64) {
   // 1 / 49 rounded to binary64 and then to binary32; and a scale whose inverse is subnormal.
-  EXPECT_EQ(LossScaler(fixed(49.0F)).inverse(), static_cast<float>(1.0 / 49.0));
-  EXPECT_EQ(LossScaler(fixed(0x1p127F)).inverse(), 0x1p-127F);
+  EXPECT_EQ(LossScaler(fixed_at(49.0F)).inverse(), static_cast<float>(1.0 / 49.0));
+  EXPECT_EQ(LossScaler(fixed_at(0x1p127F)).inverse(), 0x1p-127F);
 }
 
 TEST(LossScaler, MovesAsGradScalerUnderItsRules) {

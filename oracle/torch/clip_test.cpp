@@ -4,9 +4,9 @@
 
 #include <bit>
 #include <cmath>
-#include <limits>
 
 #include "oracle/golden/torch_adam.h"
+#include "oracle/testing/special_values.h"
 
 namespace adamant::oracle {
 namespace {
@@ -36,7 +36,6 @@ TEST(TorchClip, AReciprocalAndAProductRoundTwice) {
 }
 
 TEST(TorchClip, ANormThatIsNoNumberSpoilsGradientsAndAnInfiniteOneZeroesThem) {
-  constexpr float inf = std::numeric_limits<float>::infinity();
   EXPECT_TRUE(std::isnan(torch_clip_coefficient(1.0F, NAN, NumberFormat::bf16)));
   EXPECT_EQ(torch_clip_coefficient(1.0F, inf, NumberFormat::bf16), 0.0F);
   EXPECT_EQ(torch_clip_coefficient(1.0F, 0.0F, NumberFormat::fp32), 1.0F);

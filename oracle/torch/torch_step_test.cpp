@@ -10,6 +10,7 @@
 #include "oracle/compare/first_difference.h"
 #include "oracle/golden/torch_adam.h"
 #include "oracle/testing/random_values.h"
+#include "oracle/testing/special_values.h"
 
 namespace adamant::oracle {
 namespace {
@@ -100,7 +101,6 @@ TEST(TorchStep, OnlyTheZeroOfABetaOfZeroHasEitherSign) {
 }
 
 TEST(TorchStep, ADecayOfZeroIsSkipped) {
-  constexpr float inf = std::numeric_limits<float>::infinity();
   TorchStep const adam({.mode = AdamMode::adam, .weight_decay = 0.0F}, 1);
   EXPECT_EQ(adam.exp_avg({.gradient = 1.0F, .weight = inf}), 1.0F - 0.9F);
   TorchStep const adamw({.weight_decay = 0.0F}, 1);
@@ -108,7 +108,6 @@ TEST(TorchStep, ADecayOfZeroIsSkipped) {
 }
 
 TEST(TorchStep, WhatIsNotFiniteGoesWhereTheFormulaTakesIt) {
-  constexpr float inf = std::numeric_limits<float>::infinity();
   constexpr float nan = std::numeric_limits<float>::quiet_NaN();
   TorchStep const step({}, 3);
   EXPECT_EQ(step.exp_avg({.gradient = inf, .exp_avg = 1.0F}), inf);

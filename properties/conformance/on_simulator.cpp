@@ -30,7 +30,7 @@ void on_device_against_capture_rules(std::function<void()> const& body) {
         1, [&](int) { run_case(body); }, options);
     EXPECT_FALSE(report.ok());
     for (sim::Violation const& violation : report.violations) {
-      EXPECT_EQ(violation.law, "graph.capture") << sim::describe(report);
+      EXPECT_EQ(violation.law, sim::Law::graph_capture) << sim::describe(report);
     }
   }
 }

@@ -9,6 +9,7 @@
 #include <cstdlib>
 
 #include "properties/laws/law.h"
+#include "scenarios/report/words/words.h"
 #include "scenarios/runner/run.h"
 
 namespace adamant::properties {
@@ -19,11 +20,8 @@ std::string agrees(scenarios::Scenario const& scenario, std::string const& bug) 
   options.bug = bug;
   auto const result = scenarios::run_scenario(scenario, options);
   if (result.outcome == scenarios::Outcome::pass) return no_difference;
-  if (result.violations.empty()) return result.reason + ": " + result.message;
-  auto const& first = result.violations.front();
-  return first.law + " at operation " + std::to_string(first.operation) + ", " + first.tensor +
-         "[" + std::to_string(first.index) + "]: " + first.expected + ", " + first.actual + " " +
-         first.message;
+  if (result.violations.empty()) return result.reason + ": " + message_of(result);
+  return in_one_line(result.violations.front());
 }
 
 /// A bug to be made on purpose, to see what a failure looks like and that it fails the build.

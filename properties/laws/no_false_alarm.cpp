@@ -14,6 +14,7 @@
 #include "properties/laws/law.h"
 #include "scenarios/language/yaml/load.h"
 #include "scenarios/language/yaml/write.h"
+#include "scenarios/report/words/words.h"
 #include "scenarios/runner/run.h"
 #include "scenarios/search/minimize/minimize.h"
 
@@ -36,8 +37,8 @@ std::string alarm(Scenario const& scenario, std::string const& bug) {
   options.bug = bug;
   RunResult const result = scenarios::run_scenario(scenario, options);
   if (result.met) return no_difference;
-  if (result.violations.empty()) return result.reason + ": " + result.message;
-  return result.violations.front().law + ": " + result.violations.front().message;
+  if (result.violations.empty()) return result.reason + ": " + message_of(result);
+  return in_one_line(result.violations.front());
 }
 
 /// The smallest scenario that a reduction reaches from here and that still raises this alarm.

@@ -8,6 +8,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "properties/laws/law.h"
+#include "scenarios/report/words/words.h"
 #include "scenarios/runner/run.h"
 
 namespace adamant::properties {
@@ -26,8 +27,7 @@ RunResult on_device_of(std::size_t bytes, Scenario const& scenario, std::string 
 
 std::string text_of(RunResult const& result) {
   if (result.outcome == Outcome::pass) return "pass";
-  if (!result.violations.empty())
-    return result.violations.front().law + ": " + result.violations.front().message;
+  if (!result.violations.empty()) return in_one_line(result.violations.front());
   return result.reason;
 }
 

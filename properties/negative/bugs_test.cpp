@@ -14,6 +14,7 @@
 #include "scenarios/bugs/catalogue.h"
 #include "scenarios/language/laws.h"
 #include "scenarios/language/yaml/load.h"
+#include "scenarios/report/words/words.h"
 #include "scenarios/runner/run.h"
 #include "sim/sim.h"
 
@@ -89,10 +90,10 @@ LawSet broken_laws(Scenario const& scenario, std::optional<Schedule> const& sche
   options.repeat = true;
   RunResult const result = scenarios::run_scenario(scenario, options);
   LawSet laws;
-  for (auto const& violation : result.violations) laws.insert(violation.law);
-  if (result.outcome == scenarios::Outcome::error) laws.insert("error: " + result.message);
+  for (auto const& violation : result.violations) laws.emplace(id_of(violation.law));
+  if (result.outcome == scenarios::Outcome::error) laws.insert("error: " + message_of(result));
   if (result.outcome == scenarios::Outcome::refused && !is_due(result, scenario))
-    laws.insert("refused: " + result.message);
+    laws.insert("refused: " + message_of(result));
   return laws;
 }
 

@@ -9,20 +9,18 @@ namespace adamant::properties {
 
 namespace {
 
-constexpr std::int64_t row_numel = 2;
-constexpr std::int64_t rows_end[] = {2, 3};  // of each rank
-constexpr std::size_t shard_bytes = 16;      // two rows of two elements on every rank
-constexpr std::size_t whole_bytes = 32;      // two such shards
-constexpr std::size_t table_bytes = 48;      // one parameter
-constexpr std::size_t piece_bytes = 56;      // one piece on each rank
+constexpr ElementRange owned[] = {{0, 4}, {4, 6}};  // by each rank
+constexpr std::size_t shard_bytes = 16;             // four elements on every rank
+constexpr std::size_t whole_bytes = 32;             // two such shards
+constexpr std::size_t table_bytes = 48;             // one parameter
+constexpr std::size_t piece_bytes = 56;             // one piece on each rank
 constexpr std::size_t allocations_max = 64;
 
-HandmadeRank make_rank(std::int64_t begin, std::int64_t end, std::uint64_t seed) {
+HandmadeRank make_rank(ElementRange range, std::uint64_t seed) {
   HandmadeRank rank;
-  rank.row_begin = begin;
-  rank.row_end = end;
+  rank.ranges = {range};
   auto const key = scenarios::initial_key({.seed = seed, .parameter = 0});
-  for (std::int64_t i = begin * row_numel; i < end * row_numel; ++i) {
+  for (std::int64_t i = range.begin; i < range.end; ++i) {
     auto const hash = scenarios::element_hash(key, static_cast<std::uint64_t>(i));
     rank.tensor(TensorKind::parameter).push_back(scenarios::initial_value(hash));
     rank.tensor(TensorKind::exp_avg).push_back(0.0F);
@@ -34,11 +32,8 @@ HandmadeRank make_rank(std::int64_t begin, std::int64_t end, std::uint64_t seed)
 }  // namespace
 
 HandmadeWorld::HandmadeWorld(scenarios::Scenario const& scenario) : addresses_(allocations_max) {
-  std::int64_t begin = 0;
   for (int rank = 0; rank < rank_count(); ++rank) {
-    ranks[static_cast<std::size_t>(rank)] =
-        make_rank(begin, rows_end[rank], scenario.seed.value_or(0));
-    begin = rows_end[rank];
+    ranks[static_cast<std::size_t>(rank)] = make_rank(owned[rank], scenario.seed.value_or(0));
     add_buffer(rank, Purpose::parameters, shard_bytes);
     add_buffer(rank, Purpose::exp_avg, shard_bytes);
     add_buffer(rank, Purpose::exp_avg_sq, shard_bytes);
@@ -80,8 +75,7 @@ void HandmadeWorld::add_buffer(int rank, Purpose purpose, std::size_t bytes, boo
 scenarios::Shard HandmadeWorld::shard(int rank, int, TensorKind kind) const {
   HandmadeRank const& r = at(rank);
   auto const& values = r.tensors[static_cast<std::size_t>(kind)];
-  return {.row_begin = r.row_begin,
-          .row_end = r.row_end,
+  return {.ranges = r.ranges,
           .bytes = std::as_bytes(std::span(values)),
           .address = values.empty() ? nullptr : values.data()};
 }

@@ -14,9 +14,8 @@ namespace adamant::properties {
 
 /// What one rank shows.
 struct HandmadeRank {
-  std::int64_t row_begin = 0;
-  std::int64_t row_end = 0;
-  std::array<std::vector<float>, tensor_kind_count> tensors;  // by TensorKind; this rank's rows
+  std::vector<ElementRange> ranges;
+  std::array<std::vector<float>, tensor_kind_count> tensors;  // by TensorKind; this rank's elements
   bool has_gradient = false;
   std::int64_t steps = 0;
   AdamConfig settings;
@@ -68,7 +67,7 @@ class HandmadeWorld final : public scenarios::WorldView {
   std::vector<char> addresses_;  // one byte stands for each allocation
 };
 
-/// Two ranks, one parameter `w` of 3 x 2: rank 0 owns two rows, rank 1 the last one.
+/// Two ranks, one parameter `w` of 3 x 2: rank 0 owns four elements, rank 1 the last two.
 scenarios::Scenario handmade_scenario();
 
 }  // namespace adamant::properties

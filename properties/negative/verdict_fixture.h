@@ -4,15 +4,16 @@
 #include <gtest/gtest.h>
 
 #include <set>
-#include <string>
 #include <vector>
 
 #include "properties/negative/handmade_world.h"
 #include "scenarios/judge/verdict.h"
+#include "scenarios/language/testing/print_law.h"
 
 namespace adamant::properties {
 
-using Laws = std::set<std::string>;
+using scenarios::Law;
+using Laws = std::set<Law>;
 inline Laws const silent = {};
 
 inline scenarios::Primitive operation(scenarios::Primitive::Kind kind, bool set_to_none = true) {

@@ -12,7 +12,7 @@ TEST_F(VerdictReports, AMomentThatMoved) {
   EXPECT_EQ(started(), silent);
   std::vector<float> elsewhere = values(0, TensorKind::exp_avg);
   values(0, TensorKind::exp_avg).swap(elsewhere);
-  EXPECT_EQ(after(check), Laws{"pointers.stable"});
+  EXPECT_EQ(after(check), Laws{Law::pointers_stable});
 }
 
 TEST_F(VerdictReports, AGradientThatMovedUnderZeroGradToZeros) {
@@ -21,7 +21,7 @@ TEST_F(VerdictReports, AGradientThatMovedUnderZeroGradToZeros) {
   EXPECT_EQ(after(zero_grad_to_zeros), silent);
   std::vector<float> elsewhere = values(1, TensorKind::gradient);
   values(1, TensorKind::gradient).swap(elsewhere);
-  EXPECT_EQ(after(zero_grad_to_zeros), Laws{"pointers.stable"});
+  EXPECT_EQ(after(zero_grad_to_zeros), Laws{Law::pointers_stable});
 }
 
 TEST_F(VerdictReports, NothingWhereAGradientWasGivenBack) {
@@ -42,52 +42,52 @@ TEST_F(VerdictReports, NothingWhereAGradientWasGivenBack) {
 
 TEST_F(VerdictReports, ABufferThatIsNotListed) {
   rank(0).buffers.pop_back();
-  EXPECT_EQ(started(), Laws{"memory.budget"});
+  EXPECT_EQ(started(), Laws{Law::memory_budget});
 }
 
 TEST_F(VerdictReports, ABufferThatNobodyNeeds) {
   world_.add_buffer(1, Purpose::reduction, 16);
-  EXPECT_EQ(started(), Laws{"memory.budget"});
+  EXPECT_EQ(started(), Laws{Law::memory_budget});
 }
 
 TEST_F(VerdictReports, ABufferThatIsListedAndNotAlive) {
   world_.live.erase(world_.live.begin());
-  EXPECT_EQ(started(), Laws{"memory.budget"});
+  EXPECT_EQ(started(), Laws{Law::memory_budget});
 }
 
 TEST_F(VerdictReports, ALeakThatNoListMentions) {
   auto extra = world_.live.front();
   extra.address = static_cast<char const*>(extra.address) + 60;
   world_.live.push_back(extra);
-  EXPECT_EQ(started(), Laws{"memory.budget"});
+  EXPECT_EQ(started(), Laws{Law::memory_budget});
 }
 
 TEST_F(VerdictReports, OneByteTooMany) {
   ++rank(0).buffers.front().bytes;
   ++world_.live.front().bytes;
-  EXPECT_EQ(started(), Laws{"memory.budget"});
+  EXPECT_EQ(started(), Laws{Law::memory_budget});
 }
 
 TEST_F(VerdictReports, BytesListedUnderAnotherPurpose) {
   rank(0).buffers.front().purpose = Purpose::exp_avg;
-  EXPECT_EQ(started(), Laws{"memory.budget"});
+  EXPECT_EQ(started(), Laws{Law::memory_budget});
 }
 
 TEST_F(VerdictReports, PinnedMemoryInThePlaceOfDeviceMemory) {
   rank(0).buffers.front().on_host = true;
   world_.live.front().on_host = true;
-  EXPECT_EQ(started(), Laws{"memory.budget"});
+  EXPECT_EQ(started(), Laws{Law::memory_budget});
 }
 
 TEST_F(VerdictReports, APeakThatNobodyCounted) {
   rank(1).peaks[static_cast<std::size_t>(Purpose::unsharded_gradients)] = 16;
-  EXPECT_EQ(started(), Laws{"memory.budget"});
+  EXPECT_EQ(started(), Laws{Law::memory_budget});
 }
 
 TEST_F(VerdictReports, AnAllocationThatOutlivesItsEngine) {
   EXPECT_EQ(started(), silent);
   verdict_.ended(world_.live);
-  EXPECT_EQ(reported(), Laws{"memory.budget"});
+  EXPECT_EQ(reported(), Laws{Law::memory_budget});
 }
 
 TEST_F(VerdictReports, NothingWhereNothingIsLeft) {

@@ -30,9 +30,9 @@ TEST_F(VerdictReports, NothingWhereAllIsAsItShouldBe) {
 TEST_F(VerdictReports, OneWrongBitOfAParameter) {
   float& last = values(1, TensorKind::parameter).back();
   last = next(last);
-  EXPECT_EQ(started(), Laws{"values.bitwise"});
+  EXPECT_EQ(started(), Laws{Law::values_bitwise});
   auto const& report = verdict_.violations().front();
-  EXPECT_EQ(report.tensor, "w");
+  EXPECT_EQ(report.subject, scenarios::Subject(scenarios::Tensor{.parameter = "w"}));
   EXPECT_EQ(report.rank, 1);
   EXPECT_EQ(report.index, 5);
   EXPECT_EQ(report.ulp, 1U);
@@ -41,7 +41,7 @@ TEST_F(VerdictReports, OneWrongBitOfAParameter) {
 TEST_F(VerdictReports, OneWrongBitOfEachMoment) {
   for (TensorKind const kind : {TensorKind::exp_avg, TensorKind::exp_avg_sq})
     values(0, kind)[3] = std::numeric_limits<float>::denorm_min();
-  EXPECT_EQ(started(), Laws{"values.bitwise"});
+  EXPECT_EQ(started(), Laws{Law::values_bitwise});
   EXPECT_EQ(verdict_.violations().size(), 2U);
 }
 
@@ -49,8 +49,9 @@ TEST_F(VerdictReports, AMinusBeforeAZero) {
   EXPECT_EQ(started(), silent);
   world_.zero_gradients();
   values(0, TensorKind::gradient)[1] = -0.0F;
-  EXPECT_EQ(after(zero_grad_to_zeros), Laws{"values.bitwise"});
-  EXPECT_EQ(verdict_.violations().front().tensor, "w/gradient");
+  EXPECT_EQ(after(zero_grad_to_zeros), Laws{Law::values_bitwise});
+  EXPECT_EQ(verdict_.violations().front().subject,
+            scenarios::Subject(scenarios::Tensor{.parameter = "w", .kind = TensorKind::gradient}));
 }
 
 /// With eps 0, a step with zeros for gradients makes every parameter 0 / 0.
@@ -83,29 +84,29 @@ TEST_F(VerdictReportsOnNan, NothingWhereAnotherNanStands) {
 
 TEST_F(VerdictReportsOnNan, AnInfinityInThePlaceOfNan) {
   step_to(std::numeric_limits<float>::infinity());
-  EXPECT_EQ(after(step), Laws{"values.bitwise"});
+  EXPECT_EQ(after(step), Laws{Law::values_bitwise});
 }
 
 TEST_F(VerdictReportsOnNan, ANumberInThePlaceOfNan) {
   step_to(0.0F);
-  EXPECT_EQ(after(step), Laws{"values.bitwise"});
+  EXPECT_EQ(after(step), Laws{Law::values_bitwise});
 }
 
 TEST_F(VerdictReports, ANanInThePlaceOfANumber) {
   values(0, TensorKind::exp_avg)[0] = std::numeric_limits<float>::quiet_NaN();
-  EXPECT_EQ(started(), Laws{"values.bitwise"});
+  EXPECT_EQ(started(), Laws{Law::values_bitwise});
 }
 
-TEST_F(VerdictReports, RowsThatNobodyHolds) {
+TEST_F(VerdictReports, ElementsThatNobodyHolds) {
   HandmadeRank& last = rank(1);
-  last.row_begin = 3;
+  last.ranges = {{6, 6}};
   for (auto& tensor : last.tensors) tensor.clear();
-  EXPECT_EQ(started(), Laws{"values.bitwise"});
+  EXPECT_EQ(started(), Laws{Law::values_bitwise});
 }
 
-TEST_F(VerdictReports, RowsWithoutStorage) {
+TEST_F(VerdictReports, ElementsWithoutStorage) {
   values(1, TensorKind::exp_avg).clear();
-  EXPECT_EQ(started(), Laws{"values.bitwise"});
+  EXPECT_EQ(started(), Laws{Law::values_bitwise});
 }
 
 TEST_F(VerdictReports, AParameterThatDidNotDecay) {
@@ -114,27 +115,28 @@ TEST_F(VerdictReports, AParameterThatDidNotDecay) {
   EXPECT_EQ(after(zero_grad_to_zeros), silent);
   for (HandmadeRank& r : world_.ranks) r.steps = 1;
   // The parameters should have decayed, and have not.
-  EXPECT_EQ(after(step), Laws{"values.bitwise"});
+  EXPECT_EQ(after(step), Laws{Law::values_bitwise});
 }
 
 // ---- agreement ---------------------------------------------------------------------------------
 
 TEST_F(VerdictReports, ACounterThatOneRankAdvances) {
   rank(1).steps = 1;
-  EXPECT_EQ(started(), Laws{"ranks.agree"});
+  EXPECT_EQ(started(), Laws{Law::ranks_agree});
 }
 
 TEST_F(VerdictReports, ACounterThatAllRanksAdvanceAsWrong) {
   for (HandmadeRank& r : world_.ranks) r.steps = 1;
-  EXPECT_EQ(started(), Laws{"values.bitwise"});
-  EXPECT_EQ(verdict_.violations().front().tensor, "w/step");
+  EXPECT_EQ(started(), Laws{Law::values_bitwise});
+  EXPECT_EQ(verdict_.violations().front().subject,
+            scenarios::Subject(scenarios::StepCount{.parameter = "w"}));
 }
 
 TEST_F(VerdictReports, AGradientThatOnlyOneRankHas) {
   EXPECT_EQ(started(), silent);
   world_.zero_gradients();
   rank(1).has_gradient = false;
-  EXPECT_EQ(after(zero_grad_to_zeros), Laws{"ranks.agree"});
+  EXPECT_EQ(after(zero_grad_to_zeros), Laws{Law::ranks_agree});
 }
 
 /// A backward in which `w` is gathered and gets no gradient.
@@ -167,7 +169,7 @@ class VerdictReportsOnGathering : public VerdictReports {
 TEST_F(VerdictReportsOnGathering, AParameterThatIsNotTheOracles) {
   rank(0).gathered = right_fingerprint();
   rank(1).gathered = right_fingerprint() + 1;
-  EXPECT_EQ(after_backward(), Laws{"values.bitwise"});
+  EXPECT_EQ(after_backward(), Laws{Law::values_bitwise});
   EXPECT_EQ(verdict_.violations().front().rank, 1);
 }
 
@@ -223,19 +225,19 @@ TEST_F(VerdictReportsOnSums, NothingInAnyOrderOfAdditions) {
 TEST_F(VerdictReportsOnSums, AMeanThatNoOrderGives) {
   float& last = values(1, TensorKind::gradient).back();
   last = last * 1.001F;
-  EXPECT_EQ(after(backward_), Laws{"values.interval"});
+  EXPECT_EQ(after(backward_), Laws{Law::values_interval});
   EXPECT_EQ(verdict_.violations().front().index, 5);
 }
 
 TEST_F(VerdictReportsOnSums, AnInfinityThatNoOrderGives) {
   values(0, TensorKind::gradient)[2] = std::numeric_limits<float>::infinity();
-  EXPECT_EQ(after(backward_), Laws{"values.interval"});
+  EXPECT_EQ(after(backward_), Laws{Law::values_interval});
 }
 
 TEST_F(VerdictReportsOnSums, AStepThatDoesNotUseTheGradientThatWasReduced) {
   EXPECT_EQ(after(backward_), silent);
   for (HandmadeRank& r : world_.ranks) r.steps = 1;
-  EXPECT_EQ(after(step), Laws{"values.bitwise"});
+  EXPECT_EQ(after(step), Laws{Law::values_bitwise});
 }
 
 }  // namespace

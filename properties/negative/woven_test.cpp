@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <regex>
 #include <string>
 #include <vector>
 
@@ -27,12 +28,18 @@ std::vector<Scenario> simulated_scenarios() {
   return all;
 }
 
+/// Without where the project is: a compiler cache hands its compiler another path than we do.
+std::string from_root(std::string const& message) {
+  static std::regex const root(R"(\S*/real/)");
+  return std::regex_replace(message, root, "real/");
+}
+
 void expect_same(RunResult const& woven, RunResult const& shipped) {
   EXPECT_EQ(woven.outcome, shipped.outcome) << shipped.name;
   EXPECT_EQ(woven.digest, shipped.digest) << shipped.name;
   EXPECT_EQ(woven.choices, shipped.choices) << shipped.name;
   EXPECT_EQ(woven.reason, shipped.reason) << shipped.name;
-  EXPECT_EQ(woven.message, shipped.message) << shipped.name;
+  EXPECT_EQ(from_root(woven.message), from_root(shipped.message)) << shipped.name;
 }
 
 class Woven : public testing::TestWithParam<char const*> {};

@@ -16,6 +16,10 @@ foreach(header IN LISTS headers)
 endforeach()
 
 add_library(adamant_headers_alone OBJECT ${alone})
+set_target_properties(adamant_headers_alone PROPERTIES UNITY_BUILD OFF)
+target_compile_options(adamant_headers_alone PRIVATE -O0)
+target_compile_definitions(adamant_headers_alone PRIVATE ADAMANT_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
+  ADAMANT_BINARY_DIR="${PROJECT_BINARY_DIR}")
 target_include_directories(adamant_headers_alone PRIVATE ${PROJECT_SOURCE_DIR})
 target_link_libraries(adamant_headers_alone PRIVATE adamant::sim_headers Eigen3::Eigen fmt::fmt
   GTest::gtest nlohmann_json::nlohmann_json rapidcheck yaml-cpp::yaml-cpp Boost::context

@@ -6,9 +6,13 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <map>
 #include <regex>
 #include <string>
 #include <vector>
+
+#include "scenarios/bugs/weaver/functions.h"
 
 namespace adamant::properties {
 namespace {
@@ -108,10 +112,12 @@ TEST(Tidy, NothingIncludesUpwards) {
 // The rooms of scenarios/, from the bottom: each may include itself and what stands before it.
 // bugs/ is a catalogue of words, so that it stands lowest.
 std::vector<std::string> const rooms = {
-    "bugs",       "language",      "language/yaml", "seam",    "gradients",       "judge",
-    "judge/dump", "pool",          "peers/client",  "engines", "engines/sim",     "engines/cuda",
-    "runner",     "peers/doctor",  "peers/script",  "report",  "search/minimize", "search/generate",
-    "search",     "program/bench", "program"};
+    "bugs",          "language",        "language/yaml",   "seam",
+    "report/words",  "gradients",       "judge",           "judge/dump",
+    "pool",          "peers/client",    "engines",         "engines/sim",
+    "engines/cuda",  "runner",          "peers/doctor",    "peers/script",
+    "report",        "search/minimize", "search/generate", "search",
+    "program/bench", "program"};
 
 // The longest name that is a beginning of the path.
 int room_of(std::string const& file) {
@@ -211,6 +217,52 @@ TEST(Tidy, EveryHeaderOpensWithASentenceAndIsIncludedOnce) {
                                   [](Line const& line) { return line.text == "#pragma once"; });
     EXPECT_TRUE(once) << path << ": no #pragma once";
   }
+}
+
+// A header that its own source includes first is seen to compile alone. headers.cmake compiles the
+// others.
+TEST(Tidy, EverySourceIncludesItsOwnHeaderFirst) {
+  std::regex const include(R"re(^\s*#\s*include\s+"([^"]+)")re");
+  for (fs::path const& path : sources()) {
+    fs::path header = path;
+    header.replace_extension(".h");
+    if (path.extension() == ".h" || !fs::exists(header)) continue;
+    std::vector<Line> const lines = lines_of(path);
+    auto const first = std::find_if(lines.begin(), lines.end(), [](Line const& line) {
+      return line.text.rfind("#include", 0) == 0;
+    });
+    ASSERT_NE(first, lines.end()) << path;
+    EXPECT_EQ(first->text, "#include \"" + fs::relative(header, root).string() + "\"")
+        << where(*first);
+  }
+}
+
+// Functions that one can hold in the head. The list is of those that are longer, with their lines:
+// it may only get shorter, and its numbers smaller.
+TEST(Tidy, FunctionsAreShort) {
+  constexpr int most = 40;
+  std::map<std::string, int> longer = {
+      {"adamant::oracle::Budget::Budget", 42},      {"adamant::real::ShardedAdam::ShardedAdam", 49},
+      {"adamant::scenarios::Program::Program", 51}, {"adamant::scenarios::RankEngine::perform", 41},
+      {"adamant::sim::Watch::report_outside", 47},
+  };
+  for (fs::path const& path : sources()) {
+    std::string const file = fs::relative(path, root).string();
+    if (is_test(file)) continue;
+    std::ifstream stream(path);
+    std::string const text(std::istreambuf_iterator<char>(stream), {});
+    for (bugs::Function const& function : bugs::find_functions(text)) {
+      int const lines = function.close_line - function.first_line + 1;
+      if (lines <= most) continue;
+      EXPECT_EQ(lines, longer[function.name])
+          << file << ":" << function.first_line << ": " << function.name << " has " << lines
+          << " lines, at most " << most << " or the number in this list are expected: "
+          << "divide it, or make the number smaller where it has become shorter";
+      longer.erase(function.name);
+    }
+  }
+  for (auto const& [name, lines] : longer)
+    ADD_FAILURE() << name << " is no longer long: take it out of this list";
 }
 
 TEST(Tidy, TextIsFormatted) {

@@ -167,7 +167,7 @@ struct Refusal {
 Refusal refused_load(MemoryStorage& storage, EngineConfig const& config = small_config()) {
   std::vector<Refusal> refusals(2);
   in_world(2, config, [&](Rank& rank) {
-    bool const first = rank.engine->shard(0, TensorKind::parameter).row_begin == 0;
+    bool const first = rank.engine->shard(0, TensorKind::parameter).ranges[0].begin == 0;
     Refusal& mine = refusals[first ? 0 : 1];
     mine = {};
     try {

@@ -1,4 +1,4 @@
-// Loading: this rank's rows of every tensor out of whatever files another world has saved. First
+// Loading: this rank's shard of every tensor out of whatever files another world has saved. First
 // everything that can be known without changing anything is checked, on all ranks; only then are
 // shards overwritten.
 #pragma once

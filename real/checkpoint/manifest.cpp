@@ -11,7 +11,7 @@ namespace adamant::real {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 constexpr int version = 1;
 constexpr std::string_view head = R"({"crc32c":")";
@@ -37,7 +37,7 @@ std::uint32_t value_of_digit(char letter) {
 }
 
 // binary32 values become the shortest decimals of the equal binary64, and come back exactly.
-Json encode_group(SavedGroup const& group) {
+OrderedJson encode_group(SavedGroup const& group) {
   AdamConfig const& config = group.config;
   return {{"name", group.name},
           {"step", group.step},
@@ -50,13 +50,13 @@ Json encode_group(SavedGroup const& group) {
           {"parameters", group.parameters}};
 }
 
-Json encode_body(Manifest const& manifest) {
-  Json groups = Json::array();
+OrderedJson encode_body(Manifest const& manifest) {
+  OrderedJson groups = OrderedJson::array();
   for (SavedGroup const& group : manifest.progress.groups) groups.push_back(encode_group(group));
-  Json tensors = Json::array();
+  OrderedJson tensors = OrderedJson::array();
   for (ManifestTensor const& tensor : manifest.tensors)
     tensors.push_back({{"key", tensor.key}, {"dtype", tensor.dtype}, {"shape", tensor.shape}});
-  Json files = Json::array();
+  OrderedJson files = OrderedJson::array();
   for (ManifestFile const& file : manifest.files)
     files.push_back(
         {{"name", file.name}, {"bytes", file.bytes}, {"crc32c", text_of_pieces(file.pieces)}});
@@ -84,7 +84,7 @@ std::string_view checked_body(std::string_view text, std::string const& name) {
   return bytes;
 }
 
-SavedGroup decode_group(Json const& json) {
+SavedGroup decode_group(OrderedJson const& json) {
   SavedGroup group;
   group.name = json.at("name").get<std::string>();
   group.step = json.at("step").get<std::int64_t>();
@@ -99,7 +99,7 @@ SavedGroup decode_group(Json const& json) {
   return group;
 }
 
-Manifest decode_body(Json const& json, std::string const& name) {
+Manifest decode_body(OrderedJson const& json, std::string const& name) {
   Manifest manifest;
   if (json.at("version").get<int>() > version)
     refuse_damaged(name, ": has version ", json.at("version").dump(), ", expected at most ",
@@ -107,15 +107,15 @@ Manifest decode_body(Json const& json, std::string const& name) {
   manifest.world_size = json.at("world_size").get<int>();
   manifest.piece_bytes = json.at("piece_bytes").get<std::uint64_t>();
   if (manifest.piece_bytes == 0) refuse_damaged(name, ": piece_bytes is 0");
-  for (Json const& group : json.at("groups"))
+  for (OrderedJson const& group : json.at("groups"))
     manifest.progress.groups.push_back(decode_group(group));
   json.at("parameter_steps").get_to(manifest.progress.parameter_steps);
   json.at("numbers").get_to(manifest.progress.numbers);
-  for (Json const& tensor : json.at("tensors"))
+  for (OrderedJson const& tensor : json.at("tensors"))
     manifest.tensors.push_back({tensor.at("key").get<std::string>(),
                                 tensor.at("dtype").get<std::string>(),
                                 tensor.at("shape").get<std::vector<std::int64_t>>()});
-  for (Json const& file : json.at("files"))
+  for (OrderedJson const& file : json.at("files"))
     manifest.files.push_back({file.at("name").get<std::string>(),
                               file.at("bytes").get<std::uint64_t>(),
                               pieces_of_text(file.at("crc32c").get<std::string>())});
@@ -160,7 +160,7 @@ std::string encode(Manifest const& manifest) {
 Manifest decode_manifest(std::string const& text, std::string const& name) {
   std::string_view const body = checked_body(text, name);
   try {
-    Manifest manifest = decode_body(Json::parse(body), name);
+    Manifest manifest = decode_body(OrderedJson::parse(body), name);
     check_counts(manifest, name);
     return manifest;
   } catch (nlohmann::json::exception const& error) {

@@ -12,7 +12,7 @@ using Keys = std::set<std::string>;
 std::vector<std::string> const wanted = {model_key("a.w"), model_key("b"),
                                          state_key("a.w", "exp_avg"), state_key("b", "exp_avg")};
 
-std::string refusal(Keys const& saved) {
+std::string refused_keys(Keys const& saved) {
   try {
     match_keys(wanted, saved);
   } catch (CheckpointError const& error) {
@@ -50,13 +50,13 @@ TEST(Names, APrefixServesAllParameters) {
 }
 
 TEST(Names, WhatIsMissingIsNamed) {
-  EXPECT_EQ(refusal({"model.a.w", "model.b", "optim.state.a.w.exp_avg"}),
+  EXPECT_EQ(refused_keys({"model.a.w", "model.b", "optim.state.a.w.exp_avg"}),
             "tensor optim.state.b.exp_avg is not saved, nor under another prefix");
-  EXPECT_EQ(refusal({}), "tensor model.a.w is not saved, nor under another prefix");
+  EXPECT_EQ(refused_keys({}), "tensor model.a.w is not saved, nor under another prefix");
 }
 
 TEST(Names, TwoPrefixesAreRefused) {
-  EXPECT_EQ(refusal({"x.a.w", "x.b", "y.a.w", "y.b"}),
+  EXPECT_EQ(refused_keys({"x.a.w", "x.b", "y.a.w", "y.b"}),
             "tensor model.a.w is saved as x.a.w and y.a.w: which of them is meant is not clear");
 }
 

@@ -78,68 +78,59 @@ std::int64_t first_hole(SavedTensor const& tensor, std::vector<SavedBox const*> 
   return std::min(row, tensor.shape.empty() ? 0 : tensor.shape[0]);
 }
 
-/// The box and a shard's rows, cut: the range of whole rows that both have.
-struct Rows {
-  std::int64_t begin = 0;
-  std::int64_t end = 0;
-};
-
-Rows common_rows(SavedBox const& box, ShardDescription const& shard) {
-  return {std::max(box.offsets[0], shard.row_begin), std::min(end_of(box, 0), shard.row_end)};
-}
-
-/// How many trailing dimensions the box has whole, the first never counted.
-std::size_t whole_dimensions(SavedBox const& box, std::span<std::int64_t const> whole) {
-  std::size_t count = 0;
-  while (count + 1 < whole.size() &&
-         box.shape[whole.size() - 1 - count] == whole[whole.size() - 1 - count])
-    ++count;
-  return count;
-}
-
-/// Runs of a box that has not all of its inner dimensions whole, one row after another.
-class RunWalk {
+/// A box as runs: elements that lie one after the other in the whole tensor and in the box, as many
+/// together as do. Runs ascend in both.
+class Runs {
  public:
-  RunWalk(SavedBox const& box, ShardDescription const& shard)
-      : box_(box),
-        shard_(shard),
-        cut_(shard.global_shape.size() - 1 - whole_dimensions(box, shard.global_shape)) {}
+  /// REQUIRES: a box with elements, as many dimensions as the whole.
+  Runs(SavedBox const& box, std::span<std::int64_t const> whole) : box_(box), whole_(whole) {
+    cut_ = whole.size() - 1;
+    while (cut_ > 0 && box.shape[cut_] == whole[cut_]) --cut_;
+    std::int64_t const inner = product(whole.subspan(cut_ + 1));
+    numel_ = box.shape[cut_] * inner;
+    first_ = box.offsets[cut_] * inner;
+    stride_ = whole[cut_] * inner;
+    count_ = product(std::span(box.shape).first(cut_));
+  }
 
-  void append(Rows const& rows, std::vector<ReadRange>& ranges) const {
-    std::int64_t const run = product(std::span(box_.shape).subspan(cut_));
-    std::int64_t const row_runs = product(std::span(box_.shape).subspan(1)) / run;
-    for (std::int64_t row = rows.begin; row < rows.end; ++row)
-      for (std::int64_t i = 0; i < row_runs; ++i) ranges.push_back(range(row, i * run, run));
+  std::int64_t count() const { return count_; }
+  /// Elements of each.
+  std::int64_t numel() const { return numel_; }
+
+  /// Where a run lies in the whole.
+  ElementRange operator[](std::int64_t run) const {
+    std::int64_t begin = first_;
+    std::int64_t stride = stride_;
+    for (std::size_t d = cut_; d-- > 0;) {
+      begin += (run % box_.shape[d] + box_.offsets[d]) * stride;
+      run /= box_.shape[d];
+      stride *= whole_[d];
+    }
+    return {.begin = begin, .end = begin + numel_};
+  }
+
+  /// The first run that ends behind an element, or count().
+  std::int64_t first_behind(std::int64_t element) const {
+    std::int64_t begin = 0;
+    std::int64_t end = count_;
+    while (begin < end) {
+      std::int64_t const middle = begin + (end - begin) / 2;
+      if ((*this)[middle].end <= element)
+        begin = middle + 1;
+      else
+        end = middle;
+    }
+    return begin;
   }
 
  private:
-  /// The run that begins at the element `inner` of a row of the box.
-  ReadRange range(std::int64_t row, std::int64_t inner, std::int64_t run) const {
-    std::uint64_t const bytes = bytes_of(shard_.format);
-    std::int64_t const box_row = product(std::span(box_.shape).subspan(1));
-    std::int64_t const from = (row - box_.offsets[0]) * box_row + inner;
-    std::int64_t const to = (row - shard_.row_begin) * shard_.row_numel() + in_whole_row(inner);
-    return {.file = box_.file,
-            .begin = box_.begin + static_cast<std::uint64_t>(from) * bytes,
-            .bytes = static_cast<std::uint64_t>(run) * bytes,
-            .to = static_cast<std::uint64_t>(to) * bytes};
-  }
-
-  /// Where an element of the box's row lies in the whole row.
-  std::int64_t in_whole_row(std::int64_t inner) const {
-    std::int64_t at = 0;
-    std::int64_t stride = 1;
-    for (std::size_t d = box_.shape.size() - 1; d > 0; --d) {
-      at += (inner % box_.shape[d] + box_.offsets[d]) * stride;
-      inner /= box_.shape[d];
-      stride *= shard_.global_shape[d];
-    }
-    return at;
-  }
-
   SavedBox const& box_;
-  ShardDescription const& shard_;
-  std::size_t cut_;  // the innermost dimension that the box does not have whole, at least 1
+  std::span<std::int64_t const> whole_;
+  std::size_t cut_;         // the innermost dimension that the box does not have whole
+  std::int64_t numel_ = 0;  // of a run
+  std::int64_t first_ = 0;  // in the dimensions from cut_ on
+  std::int64_t stride_ = 0;
+  std::int64_t count_ = 0;
 };
 
 }  // namespace
@@ -164,23 +155,46 @@ void check_cover(SavedTensor const& tensor, std::span<std::string const> file_na
                    std::to_string(first_hole(tensor, sorted)), ": is a file missing?");
 }
 
+std::optional<Box> box_of(ElementRange range, std::span<std::int64_t const> shape) {
+  Box box{.offsets = std::vector<std::int64_t>(shape.size(), 0),
+          .shape = {shape.begin(), shape.end()}};
+  std::int64_t inner = product(shape);
+  if (inner == 0) return box;
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    inner /= shape[d];
+    box.offsets[d] = range.begin / inner;
+    box.shape[d] = range.numel() / inner;
+    if (range.begin % inner == 0 && range.end % inner == 0) break;
+    if ((range.end - 1) / inner != box.offsets[d]) return std::nullopt;
+    box.shape[d] = 1;
+    range.begin %= inner;
+    range.end -= box.offsets[d] * inner;
+  }
+  return box;
+}
+
 void plan_reads(SavedTensor const& tensor, ShardDescription const& shard,
                 std::vector<ReadRange>& ranges) {
   ADAMANT_REAL_ASSERT(tensor.shape == shard.global_shape);
-  std::uint64_t const row_bytes =
-      static_cast<std::uint64_t>(shard.row_numel()) * bytes_of(shard.format);
+  std::uint64_t const size = bytes_of(shard.format);
   for (SavedBox const& box : tensor.boxes) {
-    Rows const rows = common_rows(box, shard);
-    if (rows.begin >= rows.end || box.numel() == 0) continue;
-    if (whole_dimensions(box, shard.global_shape) + 1 < box.shape.size()) {
-      RunWalk(box, shard).append(rows, ranges);
-      continue;
+    if (box.numel() == 0) continue;
+    Runs const runs(box, tensor.shape);
+    std::int64_t stored = 0;  // elements of the shard before `own`
+    for (ElementRange const own : shard.ranges) {
+      for (std::int64_t r = runs.first_behind(own.begin); r < runs.count(); ++r) {
+        ElementRange const run = runs[r];
+        std::int64_t const begin = std::max(run.begin, own.begin);
+        std::int64_t const end = std::min(run.end, own.end);
+        if (begin >= end) break;
+        std::int64_t const in_box = r * runs.numel() + begin - run.begin;
+        ranges.push_back({.file = box.file,
+                          .begin = box.begin + static_cast<std::uint64_t>(in_box) * size,
+                          .bytes = static_cast<std::uint64_t>(end - begin) * size,
+                          .to = static_cast<std::uint64_t>(stored + begin - own.begin) * size});
+      }
+      stored += own.numel();
     }
-    ranges.push_back(
-        {.file = box.file,
-         .begin = box.begin + static_cast<std::uint64_t>(rows.begin - box.offsets[0]) * row_bytes,
-         .bytes = static_cast<std::uint64_t>(rows.end - rows.begin) * row_bytes,
-         .to = static_cast<std::uint64_t>(rows.begin - shard.row_begin) * row_bytes});
   }
 }
 

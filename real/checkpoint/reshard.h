@@ -1,11 +1,13 @@
-// Which bytes of which files make up this rank's rows: saved boxes cut with own rows. It knows
-// neither files nor devices, only numbers.
+// Which bytes of which files make up this rank's shard: saved boxes cut with own ranges of
+// elements, and a range as the box that it is saved as. It knows neither files nor devices, only
+// numbers.
 //
 //   saved:  | file 0 | file 1 | file 2 | file 3 |          by 4 ranks
 //   own:    |        rank 0        |   ...      |          of 3: all of 0, 1 and a part of 2
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -13,6 +15,12 @@
 #include "real/shard/description.h"
 
 namespace adamant::real {
+
+/// A part of a tensor in every dimension.
+struct Box {
+  std::vector<std::int64_t> offsets;  // of its first element in the whole
+  std::vector<std::int64_t> shape;
+};
 
 /// A box of a tensor as a file holds it, row-major.
 struct SavedBox {
@@ -47,8 +55,13 @@ struct ReadRange {
 /// Errors: CheckpointError (damaged) that names the tensor, and the files or rows at fault.
 void check_cover(SavedTensor const& tensor, std::span<std::string const> file_names);
 
+/// The box that has the elements of a range and no others, or nothing where none has. A range of no
+/// elements is a box of none where it lies; of a tensor without elements all is one box.
+std::optional<Box> box_of(ElementRange range, std::span<std::int64_t const> shape);
+
 /// The ranges that fill `shard`, each byte once; appended to `ranges`. A box whose inner dimensions
-/// are whole gives one range, another one as many as it has runs.
+/// are whole gives one for each range of the shard that it meets, another one as many as it has
+/// runs there.
 ///
 /// REQUIRES: check_cover() passed; shapes are equal, elements of `element_bytes`.
 void plan_reads(SavedTensor const& tensor, ShardDescription const& shard,

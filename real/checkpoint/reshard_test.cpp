@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <set>
+#include <utility>
 
 #include "real/checkpoint/checkpoint_error.h"
 #include "real/shard/layout.h"
@@ -19,26 +21,24 @@ SavedTensor saved_by(int world_size, std::vector<std::int64_t> const& shape) {
   spec.shape = shape;
   for (int rank = 0; rank < world_size; ++rank) {
     Layout const layout(std::span(&spec, 1), {.rank = rank, .world_size = world_size});
-    SavedBox box{.file = rank, .offsets = {}, .shape = shape, .begin = 0};
-    box.offsets.assign(shape.size(), 0);
-    box.offsets[0] = layout[0].row_begin;
-    box.shape[0] = layout[0].row_end - layout[0].row_begin;
-    tensor.boxes.push_back(box);
+    Box const box = box_of(layout[0].ranges.front(), shape).value();
+    tensor.boxes.push_back({.file = rank, .offsets = box.offsets, .shape = box.shape, .begin = 0});
   }
   return tensor;
 }
 
-ShardDescription shard_of(int rank, int world_size, std::vector<std::int64_t> const& shape) {
+using Ranges = std::vector<ElementRange>;
+
+/// What a rank of a world owns.
+Ranges owned_by(int rank, int world_size, std::vector<std::int64_t> const& shape) {
   ParameterSpec spec;
   spec.shape = shape;
-  Layout const layout(std::span(&spec, 1), {.rank = rank, .world_size = world_size});
-  return {.key = "t",
-          .format = NumberFormat::fp32,
-          .global_shape = shape,
-          .row_begin = layout[0].row_begin,
-          .row_end = layout[0].row_end,
-          .data = nullptr,
-          .on_host = false};
+  return Layout(std::span(&spec, 1), {.rank = rank, .world_size = world_size})[0].ranges;
+}
+
+/// REQUIRES: the ranges outlive the result.
+ShardDescription shard_of(Ranges const& ranges, std::vector<std::int64_t> const& shape) {
+  return {.key = "t", .format = NumberFormat::fp32, .global_shape = shape, .ranges = ranges};
 }
 
 /// The files' content where the element with row-major index i has value i.
@@ -78,10 +78,26 @@ std::vector<std::int32_t> carry_out(SavedTensor const& tensor, ShardDescription 
   return own;
 }
 
-void expect_own_rows(SavedTensor const& tensor, ShardDescription const& shard) {
-  std::vector<std::int32_t> const own = carry_out(tensor, shard);
-  for (std::size_t i = 0; i < own.size(); ++i)
-    ASSERT_EQ(own[i], shard.row_begin * shard.row_numel() + static_cast<std::int64_t>(i));
+void expect_own_elements(SavedTensor const& tensor, Ranges const& ranges) {
+  std::vector<std::int32_t> expected;
+  for (ElementRange const range : ranges)
+    for (std::int64_t i = range.begin; i < range.end; ++i)
+      expected.push_back(static_cast<std::int32_t>(i));
+  ASSERT_EQ(carry_out(tensor, shard_of(ranges, tensor.shape)), expected);
+}
+
+/// Every set of ranges between whose borders lie the elements of a tensor: bit i of `pattern` says
+/// whether element i is owned.
+Ranges ranges_of(unsigned pattern, std::int64_t numel) {
+  Ranges ranges;
+  for (std::int64_t i = 0; i < numel; ++i) {
+    if ((pattern >> i & 1U) == 0) continue;
+    if (!ranges.empty() && ranges.back().end == i)
+      ++ranges.back().end;
+    else
+      ranges.push_back({i, i + 1});
+  }
+  return ranges;
 }
 
 TEST(Reshard, EveryWorldReadsWhatEveryOtherSaved) {
@@ -91,14 +107,15 @@ TEST(Reshard, EveryWorldReadsWhatEveryOtherSaved) {
       check_cover(tensor, names);
       for (int to = 1; to <= 8; ++to)
         for (int rank = 0; rank < to; ++rank)
-          expect_own_rows(tensor, shard_of(rank, to, {rows, 3}));
+          expect_own_elements(tensor, owned_by(rank, to, {rows, 3}));
     }
   }
 }
 
 TEST(Reshard, RowsAreOneRangeAFile) {
   std::vector<ReadRange> ranges;
-  plan_reads(saved_by(4, {10, 3}), shard_of(0, 2, {10, 3}), ranges);
+  Ranges const own = owned_by(0, 2, {10, 3});
+  plan_reads(saved_by(4, {10, 3}), shard_of(own, {10, 3}), ranges);
   EXPECT_EQ(ranges, (std::vector<ReadRange>{{.file = 0, .begin = 0, .bytes = 36, .to = 0},
                                             {.file = 1, .begin = 0, .bytes = 24, .to = 36}}));
 }
@@ -115,13 +132,100 @@ TEST(Reshard, BoxesCutInInnerDimensionsAreReadRunByRun) {
                               .begin = 0});
   check_cover(tensor, names);
   for (int to = 1; to <= 4; ++to)
-    for (int rank = 0; rank < to; ++rank) expect_own_rows(tensor, shard_of(rank, to, {4, 5, 6}));
+    for (int rank = 0; rank < to; ++rank)
+      expect_own_elements(tensor, owned_by(rank, to, {4, 5, 6}));
   for (SavedBox& box : tensor.boxes) {
     box.shape = {box.shape[0], 5, box.shape[1] == 2 ? 4 : 2};
     box.offsets = {box.offsets[0], 0, box.offsets[1] == 0 ? 0 : 4};
   }
   check_cover(tensor, names);
-  expect_own_rows(tensor, shard_of(0, 1, {4, 5, 6}));
+  expect_own_elements(tensor, owned_by(0, 1, {4, 5, 6}));
+}
+
+// Whatever a layout gives to a rank, also in the middle of rows: every subset of 3 x 4 elements,
+// out of rows and out of columns.
+TEST(Reshard, AnyRangesAreReadOutOfAnyBoxes) {
+  SavedTensor columns{.key = "t", .dtype = "F32", .shape = {3, 4}, .boxes = {}};
+  for (int file = 0; file < 2; ++file)
+    columns.boxes.push_back({.file = file, .offsets = {0, 2 * file}, .shape = {3, 2}, .begin = 0});
+  check_cover(columns, names);
+  for (unsigned pattern = 0; pattern < 1U << 12; ++pattern) {
+    Ranges const ranges = ranges_of(pattern, 12);
+    expect_own_elements(saved_by(2, {3, 4}), ranges);
+    expect_own_elements(columns, ranges);
+  }
+}
+
+TEST(Reshard, AdjacentAndEmptyRangesAreNothingSpecial) {
+  SavedTensor const tensor = saved_by(3, {4, 3});
+  expect_own_elements(tensor, {{0, 2}, {2, 2}, {2, 5}, {7, 7}, {7, 12}, {12, 12}});
+  expect_own_elements(tensor, {{5, 5}});
+}
+
+/// The elements of a box, ascending.
+std::vector<std::int64_t> elements_of(Box const& box, std::vector<std::int64_t> const& shape) {
+  std::int64_t numel = 1;
+  for (std::int64_t const extent : box.shape) numel *= extent;
+  std::vector<std::int64_t> elements;
+  for (std::int64_t i = 0; i < numel; ++i) {
+    std::int64_t rest = i;
+    std::int64_t element = 0;
+    std::int64_t stride = 1;
+    for (std::size_t d = shape.size(); d-- > 0;) {
+      element += (rest % box.shape[d] + box.offsets[d]) * stride;
+      rest /= box.shape[d];
+      stride *= shape[d];
+    }
+    elements.push_back(element);
+  }
+  return elements;
+}
+
+/// Every box of a shape with up to three dimensions.
+std::vector<Box> all_boxes(std::vector<std::int64_t> const& shape) {
+  std::vector<Box> boxes = {{}};
+  for (std::int64_t const extent : shape) {
+    std::vector<Box> longer;
+    for (Box const& box : boxes)
+      for (std::int64_t begin = 0; begin < extent; ++begin)
+        for (std::int64_t end = begin + 1; end <= extent; ++end) {
+          longer.push_back(box);
+          longer.back().offsets.push_back(begin);
+          longer.back().shape.push_back(end - begin);
+        }
+    boxes = std::move(longer);
+  }
+  return boxes;
+}
+
+// Found by looking at all boxes of all shapes up to 4 x 3 x 3: a range has a box exactly where one
+// of them has its elements.
+TEST(Reshard, ARangeIsABoxExactlyWhereThereIsOne) {
+  for (std::vector<std::int64_t> const& shape :
+       {std::vector<std::int64_t>{5}, {4, 3}, {1, 4}, {2, 3, 2}, {4, 1, 3}, {3, 3, 3}, {4, 3, 3}}) {
+    std::set<std::vector<std::int64_t>> of_boxes;
+    for (Box const& box : all_boxes(shape)) of_boxes.insert(elements_of(box, shape));
+    std::int64_t numel = 1;
+    for (std::int64_t const extent : shape) numel *= extent;
+    for (std::int64_t begin = 0; begin < numel; ++begin)
+      for (std::int64_t end = begin + 1; end <= numel; ++end) {
+        std::vector<std::int64_t> elements;
+        for (std::int64_t i = begin; i < end; ++i) elements.push_back(i);
+        auto const box = box_of({begin, end}, shape);
+        ASSERT_EQ(box.has_value(), of_boxes.contains(elements)) << begin << ", " << end;
+        if (!box) continue;
+        ASSERT_EQ(elements_of(*box, shape), elements);
+      }
+  }
+}
+
+TEST(Reshard, RangesWithoutElementsAreBoxesOfNone) {
+  EXPECT_EQ(box_of({12, 12}, std::vector<std::int64_t>{4, 3})->offsets,
+            (std::vector<std::int64_t>{4, 0}));
+  EXPECT_EQ(box_of({12, 12}, std::vector<std::int64_t>{4, 3})->shape,
+            (std::vector<std::int64_t>{0, 3}));
+  EXPECT_EQ(box_of({0, 0}, std::vector<std::int64_t>{4, 0})->shape,
+            (std::vector<std::int64_t>{4, 0}));
 }
 
 std::string refusal(SavedTensor const& tensor) {

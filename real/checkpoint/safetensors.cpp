@@ -30,7 +30,7 @@ std::string place(std::string const& file, std::string const& key) {
 }
 
 /// Elements of a box, or nothing where no memory could hold them.
-std::optional<std::int64_t> product(std::span<std::int64_t const> shape) {
+std::optional<std::int64_t> element_count(std::span<std::int64_t const> shape) {
   std::int64_t numel = 1;
   for (std::int64_t const extent : shape) {
     if (extent != 0 && numel > extent_max / extent) return std::nullopt;
@@ -89,7 +89,7 @@ void read_place(SavedPart& part, Json const& json, SafetensorsHeader const& head
 }
 
 void check_size(SavedPart const& part, std::string const& where) {
-  std::optional<std::int64_t> const numel = product(part.shape);
+  std::optional<std::int64_t> const numel = element_count(part.shape);
   if (!numel)
     refuse_damaged(where, "shape ", text_of_shape(part.shape), " is beyond 2^53 elements");
   std::optional<std::uint64_t> const bytes = bytes_of_dtype(part.dtype);
@@ -149,7 +149,7 @@ Json take_metadata(Json& json, SafetensorsHeader& header, std::string const& whe
 }  // namespace
 
 std::int64_t SavedPart::numel() const {
-  return *product(shape);
+  return *element_count(shape);
 }
 
 std::string dtype_of(NumberFormat format) {

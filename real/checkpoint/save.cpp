@@ -1,6 +1,8 @@
 #include "real/checkpoint/save.h"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "real/checkpoint/checkpoint_error.h"
 #include "real/checkpoint/index.h"
@@ -21,15 +23,17 @@ struct Described {
   ShardDescription source;
 };
 
+/// REQUIRES: a shard that is one box, as a file holds one part of a tensor; fsdp2 has no others.
 SavedPart part_of(ShardDescription const& shard) {
+  ADAMANT_REAL_ASSERT(shard.ranges.size() == 1);
+  std::optional<Box> box = box_of(shard.ranges.front(), shard.global_shape);
+  ADAMANT_REAL_ASSERT(box.has_value());
   SavedPart part;
   part.key = shard.key;
   part.dtype = dtype_of(shard.format);
   part.global_shape = shard.global_shape;
-  part.shape = shard.global_shape;
-  part.shape[0] = shard.row_end - shard.row_begin;
-  part.offsets.assign(part.shape.size(), 0);
-  part.offsets[0] = shard.row_begin;
+  part.shape = std::move(box->shape);
+  part.offsets = std::move(box->offsets);
   return part;
 }
 
@@ -38,6 +42,8 @@ std::vector<Described> describe_tensors(CheckpointState const& state) {
   for (ShardDescription const& shard : state.tensors) described.push_back({part_of(shard), shard});
   return described;
 }
+
+constexpr ElementRange one_element = {.begin = 0, .end = 1};
 
 /// Steps have no shards: rank 0 saves them.
 std::vector<Described> describe_steps(CheckpointState const& state, std::vector<float>& values) {
@@ -50,7 +56,7 @@ std::vector<Described> describe_steps(CheckpointState const& state, std::vector<
     part.dtype = dtype_of(NumberFormat::fp32);
     ShardDescription source;
     source.global_shape = {1};
-    source.row_end = 1;
+    source.ranges = {&one_element, 1};
     source.data = reinterpret_cast<std::byte*>(&values.back());
     source.on_host = true;
     described.push_back({std::move(part), std::move(source)});

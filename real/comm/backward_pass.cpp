@@ -209,12 +209,12 @@ void BackwardPass::reduce(int unit) {
 
 std::vector<BackwardPass::Sum> BackwardPass::sums_of(int unit) const {
   std::byte const* whole = whole_gradients_.as<std::byte>();
-  std::byte* rows = sums_.as<std::byte>();
+  std::byte* shard = sums_.as<std::byte>();
   std::vector<Sum> sums;
   for (int const p : wanted_of(unit)) {
-    sums.push_back({.parameter = p, .whole = whole, .rows = rows});
+    sums.push_back({.parameter = p, .whole = whole, .shard = shard});
     whole += whole_bytes(TensorKind::gradient, p);
-    rows += parts_.layout[p].room_bytes(TensorKind::gradient);
+    shard += parts_.layout[p].room_bytes(TensorKind::gradient);
   }
   return sums;
 }
@@ -224,7 +224,7 @@ void BackwardPass::sum_over_ranks(std::span<Sum const> sums) {
   for (Sum const& sum : sums) {
     ParameterLayout const& layout = parts_.layout[sum.parameter];
     if (layout.chunk_numel == 0) continue;  // on every rank alike
-    parts_.communicator.reduce_scatter(sum.whole, sum.rows, layout.chunk_numel,
+    parts_.communicator.reduce_scatter(sum.whole, sum.shard, layout.chunk_numel,
                                        layout.formats.gradient, parts_.streams.comm);
   }
   parts_.communicator.group_end();
@@ -235,7 +235,7 @@ void BackwardPass::keep_mean(std::span<Sum const> sums) {
   for (Sum const& sum : sums) {
     ParameterLayout const& layout = parts_.layout[sum.parameter];
     tasks.push_back({.gradient = parts_.tensors.at(TensorKind::gradient, sum.parameter),
-                     .sum = sum.rows,
+                     .sum = sum.shard,
                      .numel = layout.shard_numel(),
                      .format = layout.formats.gradient,
                      .accumulate = parts_.tensors.has_gradient(sum.parameter)});

@@ -1,5 +1,5 @@
 // One backward over all units, last unit first: gather a unit's parameters, let the model fill
-// whole gradients, sum them over the ranks, keep the mean of this rank's rows. It knows nothing of
+// whole gradients, sum them over the ranks, keep the mean of this rank's shard. It knows nothing of
 // Adam.
 //
 // Invariants:
@@ -60,11 +60,11 @@ class BackwardPass {
     bool used = false;  // in this run
   };
 
-  /// Where a parameter's whole gradient lies, and where the sum of this rank's rows goes.
+  /// Where a parameter's whole gradient lies, and where the sum of this rank's shard goes.
   struct Sum {
     int parameter = 0;
     std::byte const* whole = nullptr;
-    std::byte* rows = nullptr;
+    std::byte* shard = nullptr;
   };
 
   void keep_buffers();

@@ -1,9 +1,10 @@
 // Launch:  blocks over elements. Addresses of sources travel in the argument struct, so a launch
 //          takes at most `sources_max` of them; later ones add to what is there.
 // Traffic: a few words a rank; what counts is the launch.
+#include "real/comm/integer_kernels.h"
+
 #include <algorithm>
 
-#include "real/comm/integer_kernels.h"
 #include "real/cuda/launch.h"
 
 namespace adamant::real {

@@ -2,9 +2,10 @@
 //          argument struct.
 // Traffic: twice the bytes of an element, three times where it adds; 10^9 elements of fp32 at
 //          4.3 TB/s take 1.9 ms.
+#include "real/comm/mean_kernel.h"
+
 #include <algorithm>
 
-#include "real/comm/mean_kernel.h"
 #include "real/cuda/launch.h"
 #include "real/cuda/numbers.h"
 

@@ -3,9 +3,10 @@
 // Traffic: of b bytes an element, a copy reads and writes 2 b an element of the destination; a sum
 //          of n sources reads n b and writes b. The loop-back is for correctness: it makes no use
 //          of links.
+#include "real/comm/peer_kernels.h"
+
 #include <algorithm>
 
-#include "real/comm/peer_kernels.h"
 #include "real/cuda/launch.h"
 #include "real/cuda/numbers.h"
 

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "oracle/types.h"
-#include "real/cuda/private_memory.h"
 
 namespace adamant::real {
 
@@ -84,40 +83,6 @@ __device__ inline float rounded(float x, NumberFormat format) {
   with_type_of(format, [&]<typename T>(T*) { x = widened(stored<T>(x)); });
   return x;
 }
-
-#ifndef __CUDACC__
-
-// ---- loops on a CPU, over memory of the caller's own --------------------------------------------
-
-template <typename T>
-ADAMANT_PRIVATE_MEMORY inline void widen_all(void const* from, std::size_t count, float* to) {
-  T const* const numbers = static_cast<T const*>(from);
-  for (std::size_t i = 0; i < count; ++i) to[i] = widened(numbers[i]);
-}
-
-template <typename T>
-ADAMANT_PRIVATE_MEMORY inline void narrow_all(float const* from, std::size_t count, void* to) {
-  T* const numbers = static_cast<T*>(to);
-  for (std::size_t i = 0; i < count; ++i) numbers[i] = stored<T>(from[i]);
-}
-
-/// Widens `count` numbers of `format`.
-ADAMANT_PRIVATE_MEMORY inline void widen_block(void const* from, NumberFormat format,
-                                               std::size_t count, float* to) {
-  if (format == NumberFormat::fp32) return widen_all<float>(from, count, to);
-  if (format == NumberFormat::bf16) return widen_all<__nv_bfloat16>(from, count, to);
-  widen_all<__half>(from, count, to);
-}
-
-/// Rounds `count` values to `format`.
-ADAMANT_PRIVATE_MEMORY inline void narrow_block(float const* from, NumberFormat format,
-                                                std::size_t count, void* to) {
-  if (format == NumberFormat::fp32) return narrow_all<float>(from, count, to);
-  if (format == NumberFormat::bf16) return narrow_all<__nv_bfloat16>(from, count, to);
-  narrow_all<__half>(from, count, to);
-}
-
-#endif
 
 /// `values` as bytes of `format`, each rounded once. On the host.
 std::vector<std::byte> encoded(std::span<float const> values, NumberFormat format);

@@ -13,16 +13,15 @@ void ShardedAdam::write_parameter(int parameter, std::span<float const> values) 
   ADAMANT_REAL_ASSERT(static_cast<std::int64_t>(values.size()) == layout.numel);
   expect_state();
   if (layout.shard_numel() == 0) return;
-  auto const rows = values.subspan(static_cast<std::size_t>(layout.first_element()),
-                                   static_cast<std::size_t>(layout.shard_numel()));
+  std::vector<float> const own = elements_of(values, layout.ranges);
   attempt([&] {
     Formats const& formats = layout.formats;
     std::byte* const to = tensors_.at(TensorKind::parameter, parameter);
     if (formats.parameter == NumberFormat::fp32)
-      upload(to, std::as_bytes(rows));
+      upload(to, std::as_bytes(std::span(own)));
     else
-      upload(to, encoded(rows, formats.parameter));
-    std::vector<float> const held = rounded(rows, formats.parameter);
+      upload(to, encoded(own, formats.parameter));
+    std::vector<float> const held = rounded(own, formats.parameter);
     if (formats.main) write_state(parameter, TensorKind::main, encoded(held, *formats.main));
     if (hybrid_) hybrid_->write_weights(parameter, held);
   });

@@ -9,14 +9,14 @@
 namespace adamant::real {
 
 /// Elements [begin, end) of the numbering.
-struct ElementRange {
+struct Chunk {
   std::int64_t begin = 0;
   std::int64_t end = 0;
 };
 
 /// The chunk of that number of `chunks` nearly equal ones of [0, total). They begin at multiples of
 /// 16 elements: two threads never write the same cache line of an aligned array.
-inline ElementRange chunk_of(std::int64_t total, int chunk, int chunks) {
+inline Chunk chunk_of(std::int64_t total, int chunk, int chunks) {
   auto const cut = [&](std::int64_t number) {
     std::int64_t const even = total / chunks * number + total % chunks * number / chunks;
     return number == chunks ? total : even / 16 * 16;
@@ -27,7 +27,7 @@ inline ElementRange chunk_of(std::int64_t total, int chunk, int chunks) {
 /// Calls `visit(piece, first, count)` for the elements of each piece that lie in `range`. `ends[i]`
 /// is the number of elements of pieces 0 … i.
 template <typename Visit>
-void for_each_run(std::span<std::int64_t const> ends, ElementRange const& range, Visit visit) {
+void for_each_run(std::span<std::int64_t const> ends, Chunk const& range, Visit visit) {
   auto const first = std::upper_bound(ends.begin(), ends.end(), range.begin) - ends.begin();
   for (auto piece = static_cast<std::size_t>(first); piece < ends.size(); ++piece) {
     std::int64_t const begins = piece == 0 ? 0 : ends[piece - 1];

@@ -12,7 +12,7 @@ TEST(Runs, ChunksTileAllElements) {
     for (int chunks = 1; chunks <= 5; ++chunks) {
       std::int64_t next = 0;
       for (int chunk = 0; chunk < chunks; ++chunk) {
-        ElementRange const range = chunk_of(total, chunk, chunks);
+        Chunk const range = chunk_of(total, chunk, chunks);
         EXPECT_EQ(range.begin, next);
         EXPECT_EQ(range.begin % 16, 0);
         EXPECT_LE(range.begin, range.end);

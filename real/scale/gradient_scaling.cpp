@@ -10,14 +10,14 @@ namespace adamant::real {
 namespace {
 
 // A block has a room of words and flags, so there are not too many; enough to keep a GPU busy.
-constexpr std::int64_t block_numel = 65'536;
+constexpr std::int64_t cuda_block_numel = 65'536;
 constexpr std::int64_t blocks_max = 512;
 
 // The same on every rank: flags and words are reduced block by block.
 int blocks_for_shards(Layout const& layout) {
   std::int64_t numel = 0;
   for (int p = 0; p < layout.parameter_count(); ++p) numel += layout[p].chunk_numel;
-  std::int64_t const blocks = (numel + block_numel - 1) / block_numel;
+  std::int64_t const blocks = (numel + cuda_block_numel - 1) / cuda_block_numel;
   return static_cast<int>(std::clamp<std::int64_t>(blocks, 1, blocks_max));
 }
 

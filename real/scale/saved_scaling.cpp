@@ -8,7 +8,7 @@ namespace adamant::real {
 
 namespace {
 
-using Numbers = std::map<std::string, double>;
+using NumbersByName = std::map<std::string, double>;
 
 constexpr char scale_name[] = "loss_scale";
 constexpr char dynamic_name[] = "loss_scale_dynamic";  // 1: it moves
@@ -16,7 +16,7 @@ constexpr char tracker_name[] = "growth_tracker";
 constexpr char hysteresis_name[] = "hysteresis";
 constexpr char norm_name[] = "clip";
 
-std::optional<double> find(Numbers const& numbers, char const* name) {
+std::optional<double> find(NumbersByName const& numbers, char const* name) {
   auto const found = numbers.find(name);
   return found == numbers.end() ? std::nullopt : std::optional(found->second);
 }
@@ -40,8 +40,8 @@ int whole_number(double number, char const* name) {
 
 }  // namespace
 
-Numbers numbers_of(SavedScaling const& scaling) {
-  Numbers numbers;
+NumbersByName numbers_of(SavedScaling const& scaling) {
+  NumbersByName numbers;
   if (scaling.max_norm) numbers[norm_name] = double{*scaling.max_norm};
   if (scaling.loss_scale.kind == LossScale::Kind::none) return numbers;
   numbers[scale_name] = double{scaling.scale};
@@ -52,7 +52,7 @@ Numbers numbers_of(SavedScaling const& scaling) {
   return numbers;
 }
 
-SavedScaling scaling_of(Numbers const& numbers) {
+SavedScaling scaling_of(NumbersByName const& numbers) {
   SavedScaling scaling;
   if (auto const norm = find(numbers, norm_name)) scaling.max_norm = positive(*norm, norm_name);
   auto const scale = find(numbers, scale_name);

@@ -1,9 +1,10 @@
-// What a rank says of its rows of one tensor to whoever moves them: save, load, offload. One type
-// for parameter, gradient, main weight and moments, so that no two of them can mean different rows.
+// What a rank says of its elements of one tensor to whoever moves them: save, load, offload. One
+// type for parameter, gradient, main weight and moments, so that no two of them can mean others.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -11,25 +12,19 @@
 
 namespace adamant::real {
 
-/// Rows [row_begin, row_end) of a whole tensor, row-major and without gaps at `data`.
+/// Ranges of a whole tensor, their elements one after the other and without gaps at `data`.
 struct ShardDescription {
   std::string key;  // of the tensor; the same on every rank
   NumberFormat format = NumberFormat::fp32;
-  std::vector<std::int64_t> global_shape;  // at least one dimension
-  std::int64_t row_begin = 0;
-  std::int64_t row_end = 0;
-  std::byte* data = nullptr;  // null where there are no elements
-  bool on_host = false;       // host code may touch `data`, and nothing else does meanwhile
+  std::vector<std::int64_t> global_shape;     // at least one dimension
+  std::span<ElementRange const> ranges = {};  // as the layout has them, which outlives this
+  std::byte* data = nullptr;                  // null where there are no elements
+  bool on_host = false;  // host code may touch `data`, and nothing else does meanwhile
   /// The last elements may be elsewhere, in host memory; `data` then has only those before them.
   std::byte* tail = nullptr;
   std::int64_t tail_numel = 0;
 
-  std::int64_t row_numel() const {
-    std::int64_t numel = 1;
-    for (std::size_t d = 1; d < global_shape.size(); ++d) numel *= global_shape[d];
-    return numel;
-  }
-  std::int64_t numel() const { return (row_end - row_begin) * row_numel(); }
+  std::int64_t numel() const { return numel_of(ranges); }
   std::size_t bytes() const { return static_cast<std::size_t>(numel()) * bytes_of(format); }
   std::size_t tail_bytes() const { return static_cast<std::size_t>(tail_numel) * bytes_of(format); }
 };

@@ -1,8 +1,9 @@
 #include "real/shard/layout.h"
 
-#include <algorithm>
+#include <utility>
 
 #include "real/cuda/assert.h"
+#include "real/shard/fsdp2.h"
 
 namespace adamant::real {
 
@@ -20,20 +21,17 @@ std::size_t index_of(TensorKind kind) {
   return static_cast<std::size_t>(kind);
 }
 
-std::int64_t rows_per_rank(std::int64_t rows, int world_size) {
-  return (rows + world_size - 1) / world_size;
+Cut cut(LayoutKind layout, ParameterSpec const& spec, RankOfWorld where) {
+  ADAMANT_REAL_ASSERT(layout == LayoutKind::fsdp2);
+  return cut_by_rows(spec, where);
 }
 
-ParameterLayout lay_out(ParameterSpec const& spec, RankOfWorld where) {
-  std::int64_t const rows = spec.rows();
-  std::int64_t const chunk_rows = rows_per_rank(rows, where.world_size);
-
+ParameterLayout lay_out(LayoutKind layout, ParameterSpec const& spec, RankOfWorld where) {
+  Cut own = cut(layout, spec, where);
   ParameterLayout p;
-  p.row_begin = std::min(rows, where.rank * chunk_rows);
-  p.row_end = std::min(rows, (where.rank + 1) * chunk_rows);
-  p.row_numel = spec.row_numel();
+  p.ranges = std::move(own.ranges);
   p.numel = spec.numel();
-  p.chunk_numel = chunk_rows * p.row_numel;
+  p.chunk_numel = own.chunk_numel;
   p.whole_numel = where.world_size * p.chunk_numel;
   p.formats = spec.formats;
   for (TensorKind const kind : all_tensor_kinds)
@@ -67,6 +65,17 @@ std::optional<NumberFormat> format_of(Formats const& formats, TensorKind kind) {
   return cast_format(formats);
 }
 
+std::vector<float> elements_of(std::span<float const> whole, std::span<ElementRange const> ranges) {
+  std::vector<float> elements;
+  elements.reserve(static_cast<std::size_t>(numel_of(ranges)));
+  for (ElementRange const range : ranges) {
+    auto const part = whole.subspan(static_cast<std::size_t>(range.begin),
+                                    static_cast<std::size_t>(range.numel()));
+    elements.insert(elements.end(), part.begin(), part.end());
+  }
+  return elements;
+}
+
 std::size_t ParameterLayout::room_bytes(TensorKind kind) const {
   std::optional<NumberFormat> const stored = format(kind);
   return stored ? aligned_bytes(chunk_numel, *stored) : 0;
@@ -76,7 +85,7 @@ std::size_t ParameterLayout::whole_bytes(NumberFormat format) const {
   return aligned_bytes(whole_numel, format);
 }
 
-Layout::Layout(std::span<ParameterSpec const> parameters, RankOfWorld where) {
+Layout::Layout(std::span<ParameterSpec const> parameters, RankOfWorld where, LayoutKind layout) {
   ADAMANT_REAL_ASSERT(where.world_size >= 1);
   ADAMANT_REAL_ASSERT(where.rank >= 0);
   ADAMANT_REAL_ASSERT(where.rank < where.world_size);
@@ -85,7 +94,7 @@ Layout::Layout(std::span<ParameterSpec const> parameters, RankOfWorld where) {
     if (spec.unit == unit_count()) units_.emplace_back();
     ADAMANT_REAL_ASSERT(spec.unit == unit_count() - 1);
     units_.back().push_back(parameter_count());
-    ParameterLayout& parameter = parameters_.emplace_back(lay_out(spec, where));
+    ParameterLayout& parameter = parameters_.emplace_back(lay_out(layout, spec, where));
     parameter.begin_bytes = flat_bytes_;
     for (TensorKind const kind : all_tensor_kinds)
       flat_bytes_[index_of(kind)] += parameter.room_bytes(kind);

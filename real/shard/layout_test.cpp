@@ -17,7 +17,7 @@ std::vector<std::int64_t> rows_of_each_rank(std::int64_t count, int world_size) 
   std::vector<std::int64_t> owned;
   for (int rank = 0; rank < world_size; ++rank) {
     Layout const layout(specs, {.rank = rank, .world_size = world_size});
-    owned.push_back(layout[0].row_end - layout[0].row_begin);
+    owned.push_back(layout[0].shard_numel() / 3);
   }
   return owned;
 }
@@ -32,8 +32,7 @@ TEST(Layout, TrailingRanksAreShortOrEmpty) {
 TEST(Layout, EmptyShardsLieAtTheEndOfTheTensor) {
   std::vector<ParameterSpec> const specs = {rows(5)};
   Layout const layout(specs, {.rank = 3, .world_size = 4});
-  EXPECT_EQ(layout[0].row_begin, 5);
-  EXPECT_EQ(layout[0].row_end, 5);
+  EXPECT_EQ(layout[0].ranges, (std::vector<ElementRange>{{15, 15}}));
 }
 
 TEST(Layout, RanksTileEveryTensorForAllSmallSizes) {
@@ -43,15 +42,24 @@ TEST(Layout, RanksTileEveryTensorForAllSmallSizes) {
       std::int64_t next = 0;
       for (int rank = 0; rank < world_size; ++rank) {
         Layout const layout(specs, {.rank = rank, .world_size = world_size});
-        EXPECT_EQ(layout[0].row_begin, next) << count << " rows, rank " << rank;
-        next = layout[0].row_end;
+        ASSERT_EQ(layout[0].ranges.size(), 1U);
+        EXPECT_EQ(layout[0].ranges[0].begin, next) << count << " rows, rank " << rank;
+        next = layout[0].ranges[0].end;
         // What a collective moves must hold what the rank owns, and the room must hold both.
         EXPECT_LE(layout[0].shard_numel(), layout[0].chunk_numel);
         EXPECT_LE(static_cast<std::size_t>(layout[0].chunk_numel) * sizeof(float),
                   layout[0].room_bytes(TensorKind::parameter));
       }
-      EXPECT_EQ(next, count) << "in a world of " << world_size;
+      EXPECT_EQ(next, 3 * count) << "in a world of " << world_size;
     }
+}
+
+TEST(Layout, AShardHasTheElementsOfItsRangesOneAfterTheOther) {
+  std::vector<float> const whole = {0, 1, 2, 3, 4, 5, 6};
+  std::vector<ElementRange> const ranges = {{0, 1}, {2, 2}, {2, 4}, {6, 7}};
+  EXPECT_EQ(elements_of(whole, ranges), (std::vector<float>{0, 2, 3, 6}));
+  EXPECT_EQ(elements_of(whole, {}), std::vector<float>());
+  EXPECT_EQ(numel_of(ranges), 4);
 }
 
 TEST(Layout, EveryRankReservesTheSameRoomAtAlignedOffsets) {

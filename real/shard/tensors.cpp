@@ -50,8 +50,7 @@ ShardView Tensors::view(TensorKind kind, int parameter) const {
   bool const stored = !comes_and_goes || has_gradient(parameter);
   return {.data = stored && layout.shard_numel() > 0 ? at(kind, parameter) : nullptr,
           .format = layout.format(kind).value_or(NumberFormat::fp32),
-          .row_begin = layout.row_begin,
-          .row_end = layout.row_end,
+          .ranges = layout.ranges,
           .numel = layout.shard_numel()};
 }
 
@@ -60,8 +59,7 @@ void Tensors::expect_one_description() const {
     ShardView const parameter = view(TensorKind::parameter, p);
     for (TensorKind const kind : all_tensor_kinds) {
       ShardView const shard = view(kind, p);
-      ADAMANT_REAL_ASSERT(shard.row_begin == parameter.row_begin);
-      ADAMANT_REAL_ASSERT(shard.row_end == parameter.row_end);
+      ADAMANT_REAL_ASSERT(std::ranges::equal(shard.ranges, parameter.ranges));
       ADAMANT_REAL_ASSERT(shard.numel == parameter.numel);
     }
   }

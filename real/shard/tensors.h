@@ -41,7 +41,7 @@ class Tensors {
   /// As the door shows it.
   ShardView view(TensorKind kind, int parameter) const;
 
-  /// Asserts that all kinds of each parameter are of the same rows.
+  /// Asserts that all kinds of each parameter are of the same elements.
   void expect_one_description() const;
 
   /// Hands a kind's buffer over, and holds none until put() brings one.

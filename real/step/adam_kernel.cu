@@ -1,7 +1,7 @@
 // Arithmetic:  real/step/adam_element.h; -fmad=false, IEEE division and root.
-// Launch:      block (x, y) updates section y of piece x. On a GPU a section is 4,096 elements, so
-//              256 threads do four 16-byte accesses to each array; 16 sections a piece keep all
-//              multiprocessors busy with a few hundred pieces. On a CPU a section is a piece.
+// Launch:      block (x, y) updates section y of piece x, 4,096 elements, so that 256 threads do
+//              four 16-byte accesses to each array; 16 sections a piece keep all multiprocessors
+//              busy with a few hundred pieces.
 // Traffic:     reads w g m v, writes w m v and, beside a main weight, p. All fp32: 16 + 12 = 28
 //              bytes an element; 10^9 elements at the 4.3 TB/s of an H200's device-to-device copy
 //              take 6.51 ms at best. bf16 p and g, fp32 main weight, moments in bf16: 10 + 10.
@@ -9,21 +9,18 @@
 //              All others are widened to fp32 a few lanes at a time, whatever their formats are:
 //              one loop instead of one for each of 60 combinations, at the price of a branch a few
 //              lanes that all threads of a block take alike.
+#include "real/step/adam_kernel.h"
+
 #include "real/cuda/assert.h"
 #include "real/cuda/launch.h"
-#include "real/cuda/private_memory.h"
-#include "real/step/adam_kernel.h"
+#include "real/cuda/plain_loops.h"
 #include "real/step/adam_mixed.h"
 
 namespace adamant::real {
 
 namespace {
 
-#ifdef __CUDACC__
 constexpr std::int64_t section_numel = 4'096;
-#else
-constexpr std::int64_t section_numel = piece_numel_max;
-#endif
 static_assert(piece_numel_max % section_numel == 0);
 static_assert(section_numel % lanes == 0);
 
@@ -38,7 +35,7 @@ struct Arrays {
 };
 
 template <bool decoupled>
-__device__ inline void update_one(Arrays const& a, StepScalars const& s, std::int64_t i) {
+__device__ __forceinline__ void update_one(Arrays const& a, StepScalars const& s, std::int64_t i) {
   AdamElement const e =
       adam_element<decoupled>(s, a.factors(a.g[i]), {.p = a.p[i], .m = a.m[i], .v = a.v[i]});
   a.p[i] = e.p;
@@ -46,49 +43,39 @@ __device__ inline void update_one(Arrays const& a, StepScalars const& s, std::in
   a.v[i] = e.v;
 }
 
-#ifdef __CUDACC__
-
 template <bool decoupled>
-__device__ inline void update_four(Arrays const& a, StepScalars const& s, std::int64_t i) {
-  float4 const g = reinterpret_cast<float4 const*>(a.g)[i];
-  float4 p = reinterpret_cast<float4*>(a.p)[i];
-  float4 m = reinterpret_cast<float4*>(a.m)[i];
-  float4 v = reinterpret_cast<float4*>(a.v)[i];
-  auto const update = [&](float gradient, float& pe, float& me, float& ve) {
+__device__ __forceinline__ void update_four(Arrays const& a, StepScalars const& s, std::int64_t i) {
+  Packed<float> const g = load_packed(a.g + i);
+  Packed<float> p = load_packed(a.p + i);
+  Packed<float> m = load_packed(a.m + i);
+  Packed<float> v = load_packed(a.v + i);
+  for (int k = 0; k < 4; ++k) {
     AdamElement const e =
-        adam_element<decoupled>(s, a.factors(gradient), {.p = pe, .m = me, .v = ve});
-    pe = e.p;
-    me = e.m;
-    ve = e.v;
-  };
-  update(g.x, p.x, m.x, v.x);
-  update(g.y, p.y, m.y, v.y);
-  update(g.z, p.z, m.z, v.z);
-  update(g.w, p.w, m.w, v.w);
-  reinterpret_cast<float4*>(a.p)[i] = p;
-  reinterpret_cast<float4*>(a.m)[i] = m;
-  reinterpret_cast<float4*>(a.v)[i] = v;
+        adam_element<decoupled>(s, a.factors(g.at[k]), {.p = p.at[k], .m = m.at[k], .v = v.at[k]});
+    p.at[k] = e.p;
+    m.at[k] = e.m;
+    v.at[k] = e.v;
+  }
+  store_packed(p, a.p + i);
+  store_packed(m, a.m + i);
+  store_packed(v, a.v + i);
 }
-
-template <bool decoupled>
-__device__ void update_section(Arrays const& a, StepScalars const& s, std::int64_t count) {
-  std::int64_t const vectors = count / 4;
-  for (std::int64_t i = threadIdx.x; i < vectors; i += blockDim.x) update_four<decoupled>(a, s, i);
-  for (std::int64_t i = vectors * 4 + threadIdx.x; i < count; i += blockDim.x)
-    update_one<decoupled>(a, s, i);
-}
-
-#else
 
 template <bool decoupled>
 __device__ void update_section(Arrays const& arrays, StepScalars const& scalars,
                                std::int64_t count) {
-  Arrays const a = arrays;        // copies that no store in the loop can alias:
-  StepScalars const s = scalars;  // without them the loop is not vectorised
-  for (std::int64_t i = 0; i < count; ++i) update_one<decoupled>(a, s, i);
+  Arrays const a = arrays;  // copies that no store in the loop can alias
+  StepScalars const s = scalars;
+  if constexpr (has_plain_loops) {
+    for (std::int64_t i = 0; i < count; ++i) update_one<decoupled>(a, s, i);
+    return;
+  }
+  std::int64_t const whole = count / 4 * 4;
+  std::int64_t const stride = blockDim.x;
+  for (std::int64_t i = threadIdx.x * std::int64_t{4}; i < whole; i += 4 * stride)
+    update_four<decoupled>(a, s, i);
+  for (std::int64_t i = whole + threadIdx.x; i < count; i += stride) update_one<decoupled>(a, s, i);
 }
-
-#endif
 
 // ---- a block ------------------------------------------------------------------------------
 
@@ -100,8 +87,8 @@ __device__ void update(ArraysOfPiece const& a, StepScalars const& s, std::int64_
     update_section<false>(a, s, count);
 }
 
-ADAMANT_PRIVATE_MEMORY __device__ Numbers part(std::byte* flat, std::int64_t offset,
-                                               NumberFormat format, std::int64_t begin) {
+__device__ __forceinline__ Numbers part(std::byte* flat, std::int64_t offset, NumberFormat format,
+                                        std::int64_t begin) {
   return {flat + offset + begin * element_bytes(format), format};
 }
 
@@ -112,10 +99,8 @@ __device__ Factors factors_of(GradientFactors const& on_device) {
   return factors;
 }
 
-ADAMANT_PRIVATE_MEMORY __device__ MixedArrays arrays_of(AdamArguments const& a,
-                                                        WorkPiece const& piece,
-                                                        Factors const& factors,
-                                                        std::int64_t begin) {
+__device__ __forceinline__ MixedArrays arrays_of(AdamArguments const& a, WorkPiece const& piece,
+                                                 Factors const& factors, std::int64_t begin) {
   PieceFormats const& f = piece.formats;
   return {.weight = part(f.copies != 0 ? a.main : a.parameters, piece.weight, f.weight, begin),
           .gradient =
@@ -127,13 +112,13 @@ ADAMANT_PRIVATE_MEMORY __device__ MixedArrays arrays_of(AdamArguments const& a,
           .factors = factors};
 }
 
-ADAMANT_PRIVATE_MEMORY __device__ bool all_fp32(MixedArrays const& a) {
+__device__ __forceinline__ bool all_fp32(MixedArrays const& a) {
   return a.weight.format == NumberFormat::fp32 && a.gradient.format == NumberFormat::fp32 &&
          a.exp_avg.format == NumberFormat::fp32 && a.exp_avg_sq.format == NumberFormat::fp32 &&
          !a.copies;
 }
 
-ADAMANT_PRIVATE_MEMORY __device__ Arrays as_fp32(MixedArrays const& a) {
+__device__ __forceinline__ Arrays as_fp32(MixedArrays const& a) {
   return {.p = static_cast<float*>(a.weight.data),
           .g = static_cast<float const*>(a.gradient.data),
           .m = static_cast<float*>(a.exp_avg.data),
@@ -179,11 +164,14 @@ __global__ void adam_twin_kernel(__grid_constant__ AdamTwinArguments const a) {
 
 }  // namespace
 
-void launch_adam(AdamArguments const& arguments, std::int64_t piece_count, Stream const& stream) {
-  ADAMANT_REAL_ASSERT(piece_count > 0);
-  ADAMANT_REAL_ASSERT(piece_count <= 0x7fffffff);  // the widest grid
-  constexpr unsigned sections = piece_numel_max / section_numel;
-  launch(adam_kernel, dim3(static_cast<unsigned>(piece_count), sections), stream, arguments);
+void launch_adam(AdamArguments const& arguments, WorkListExtent const& extent,
+                 Stream const& stream) {
+  ADAMANT_REAL_ASSERT(extent.piece_count > 0);
+  ADAMANT_REAL_ASSERT(extent.piece_count <= 0x7fffffff);  // the widest grid
+  std::int64_t const sections = (extent.longest + section_numel - 1) / section_numel;
+  launch(adam_kernel,
+         dim3(static_cast<unsigned>(extent.piece_count), static_cast<unsigned>(sections)), stream,
+         arguments);
 }
 
 void launch_adam_twin(AdamTwinArguments const& arguments, Stream const& stream) {

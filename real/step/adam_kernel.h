@@ -33,14 +33,14 @@ struct AdamArguments {
   GradientFactors factors = {};
 };
 
-/// Updates every element of `piece_count` pieces whose row says `apply`, in one launch.
+/// Updates every element of the pieces whose row says `apply`, in one launch. REQUIRES: some.
 ///
 /// Rounding: each factor once, as adam_element says, then each result once to the format in which
-/// it is stored; the
-///           parameter beside a main weight from the same fp32 result. The same bits for every way
-///           of cutting pieces.
+///           it is stored; the parameter beside a main weight from the same fp32 result. The same
+///           bits for every way of cutting pieces.
 /// Stream:   ordered on `stream`, returns before completion. Errors: CudaError.
-void launch_adam(AdamArguments const& arguments, std::int64_t piece_count, Stream const& stream);
+void launch_adam(AdamArguments const& arguments, WorkListExtent const& extent,
+                 Stream const& stream);
 
 /// One parameter, flat, with its row by value. `parameter` is the copy that is rounded from the
 /// weight; without one, the weight is the parameter.

@@ -58,7 +58,7 @@ class Problem {
                  .exp_avg_sq = flat(TensorKind::exp_avg_sq),
                  .pieces = pieces_on_device_.as<WorkPiece>(),
                  .table = table.as<StepScalars>()},
-                static_cast<std::int64_t>(pieces_.size()), stream_);
+                extent_of(pieces_), stream_);
   }
 
   void twin(std::vector<StepScalars> const& rows) {

@@ -29,7 +29,7 @@ AdamStep::AdamStep(std::span<ParameterSpec const> parameters, Settings const& se
   for (ParameterSpec const& spec : parameters) group_of_.push_back(spec.group);
   table_read_.record(streams.compute);  // the first upload waits for the allocation
   std::vector<WorkPiece> const pieces = make_work_list(layout, split);
-  piece_count_ = static_cast<std::int64_t>(pieces.size());
+  extent_ = extent_of(pieces);
   pieces_ =
       DeviceBuffer(ledger, Purpose::work_list, pieces.size() * sizeof(WorkPiece), streams.compute);
   upload_work_list(pieces);
@@ -48,12 +48,12 @@ void AdamStep::count(Tensors const& tensors, std::int32_t const* skip) {
 }
 
 void AdamStep::run(Tensors const& tensors, GradientFactors const& factors, CpuPart const& cpu) {
-  if (piece_count_ == 0 && cpu.step == nullptr) return;
+  if (extent_.piece_count == 0 && cpu.step == nullptr) return;
   if (device_) return launch_kernel(tensors, factors);
   if (!tensors.any_gradient()) return;
   fill_staging(tensors);
   if (cpu.step != nullptr) cpu.step->fetch_gradients();
-  if (piece_count_ > 0) {
+  if (extent_.piece_count > 0) {
     upload_table();
     launch_kernel(tensors, factors);
   }
@@ -97,7 +97,7 @@ void AdamStep::launch_kernel(Tensors const& tensors, GradientFactors const& fact
                .pieces = pieces_.as<WorkPiece>(),
                .table = table_.as<StepScalars>(),
                .factors = factors},
-              piece_count_, streams_.compute);
+              extent_, streams_.compute);
   if (!device_) table_read_.record(streams_.compute);
 }
 

@@ -84,7 +84,7 @@ class AdamStep {
   std::vector<AdamConfig> groups_;
   StepCounters counters_;
 
-  std::int64_t piece_count_ = 0;
+  WorkListExtent extent_;
   DeviceBuffer pieces_;
   DeviceBuffer table_;
   PinnedBuffer staging_;

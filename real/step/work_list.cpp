@@ -49,4 +49,13 @@ std::vector<WorkPiece> make_work_list(Layout const& layout, Split const& split) 
   return pieces;
 }
 
+WorkListExtent extent_of(std::span<WorkPiece const> pieces) {
+  WorkListExtent extent;
+  for (WorkPiece const& piece : pieces) {
+    ++extent.piece_count;
+    extent.longest = std::max<std::int64_t>(extent.longest, piece.count);
+  }
+  return extent;
+}
+
 }  // namespace adamant::real

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "oracle/types.h"
@@ -42,6 +43,13 @@ struct WorkPiece {
 };
 static_assert(sizeof(WorkPiece) == 56);
 static_assert(piece_numel_max % 8 == 0);  // 16 bytes of the shortest format
+
+/// How far a launch over a list has to reach.
+struct WorkListExtent {
+  std::int64_t piece_count = 0;
+  std::int64_t longest = 0;  // elements of the longest piece
+};
+WorkListExtent extent_of(std::span<WorkPiece const> pieces);
 
 /// Pieces of what the device steps in ascending order of offset; none for parameters of which it
 /// steps no element.

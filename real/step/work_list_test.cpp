@@ -20,6 +20,14 @@ TEST(WorkList, CutsAtSixtyFourThousandElements) {
   EXPECT_EQ(pieces[2].count, 1);
 }
 
+TEST(WorkList, ReachesAsFarAsItsLongestPiece) {
+  WorkListExtent const extent =
+      extent_of(pieces_of({{.name = "a", .shape = {3}}, {.name = "b", .shape = {65'536 + 7}}}));
+  EXPECT_EQ(extent.piece_count, 3);
+  EXPECT_EQ(extent.longest, 65'536);
+  EXPECT_EQ(extent_of(pieces_of({{.name = "a", .shape = {5}}})).longest, 5);
+}
+
 TEST(WorkList, PiecesDoNotCrossParametersNorCoverPadding) {
   auto const pieces = pieces_of({{.name = "a", .shape = {3}}, {.name = "b", .shape = {5}}});
   ASSERT_EQ(pieces.size(), 2U);

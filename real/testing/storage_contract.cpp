@@ -6,12 +6,12 @@ namespace adamant::real {
 
 namespace {
 
-std::span<std::byte const> bytes_of(std::string const& text) {
+std::span<std::byte const> text_bytes(std::string const& text) {
   return std::as_bytes(std::span(text.data(), text.size()));
 }
 
 void write_file(Storage& storage, std::string const& path, std::string const& text) {
-  storage.create(path)->append(bytes_of(text));
+  storage.create(path)->append(text_bytes(text));
 }
 
 std::string read_range(InputFile& file, std::uint64_t offset, std::size_t size) {
@@ -30,9 +30,9 @@ void expect_files(Storage& storage, std::string const& root) {
   EXPECT_FALSE(storage.exists(path));
   EXPECT_THROW(storage.open(path), StorageError);
   auto const output = storage.create(path);
-  output->append(bytes_of("one "));
+  output->append(text_bytes("one "));
   output->append({});
-  output->append(bytes_of("two"));
+  output->append(text_bytes("two"));
   output->sync();
   EXPECT_TRUE(storage.exists(path));
   EXPECT_EQ(read_file(storage, path), "one two");

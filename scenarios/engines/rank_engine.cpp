@@ -81,6 +81,7 @@ real::EngineConfig engine_config(WorldParts const& parts, RankPlace const& place
       .rank = place.rank,
       .world_size = place.world_size,
       .device = place.device,
+      .layout = scenario.layout,
       .parameters = parts.task.parameters,
       .groups = parts.groups,
       .group_names = group_names(scenario),
@@ -238,10 +239,7 @@ std::vector<NamedBuffer> named_buffers(real::Engine const& engine) {
 }
 
 Shard described(real::ShardView const& view) {
-  return {.row_begin = view.row_begin,
-          .row_end = view.row_end,
-          .format = view.format,
-          .address = view.data};
+  return {.ranges = view.ranges, .format = view.format, .address = view.data};
 }
 
 Shard shard_of(real::Engine const& engine, int parameter, TensorKind kind,

@@ -9,65 +9,104 @@
 #include "scenarios/gradients/source.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "real/cuda/error.h"
 #include "real/cuda/grid.h"
-#include "real/cuda/numbers.h"
-#include "scenarios/gradients/blocks.h"
+#include "real/cuda/lanes.h"
+#include "real/cuda/plain_loops.h"
 #include "scenarios/gradients/keys.h"
+#include "scenarios/gradients/plain_loop.h"
+#include "scenarios/gradients/task.h"
 
 namespace adamant::scenarios {
 
 namespace {
 
-constexpr std::size_t tasks_max = 32;
-
-/// What tells a tensor's numbers in one microbatch apart, where graphs read it anew.
-struct DeviceKeys {
-  TensorKey tensor;
-  MicrobatchKey microbatch;
-  float spoilt_value = 0;
-  std::int64_t spoilt = -1;
-};
-
-struct GradientTask {
-  real::Numbers value;
-  real::Numbers gradient;  // null: none wanted
-  std::int64_t numel = 0;
-  TensorKey key;
-  MicrobatchKey microbatch;
-  float spoilt_value = 0;
-  std::int64_t spoilt = -1;           // the element that is not finite, or -1
-  DeviceKeys const* keys = nullptr;   // in place of both, where there are any
-  std::uint64_t* partials = nullptr;  // one a block; null: no fingerprint
-};
-
-struct GradientArguments {
-  GradientTask tasks[tasks_max] = {};
-  GradientClass kind = GradientClass::exact;
-  int accumulate = 0;
-  float const* loss_scale = nullptr;  // null: 1
-};
-// No padding: see real::launch().
-static_assert(sizeof(GradientTask) == 2 * sizeof(real::Numbers) + 72);
-
-#ifdef __CUDACC__
-
 __device__ float scale_of(GradientArguments const& a) {
   return a.loss_scale == nullptr ? 1.0F : *a.loss_scale;
 }
 
-__device__ float gradient_of(GradientClass kind, MicrobatchKey const& key, std::uint32_t hash) {
+__device__ Part part_of(GradientTask const& task, std::int64_t blocks) {
+  std::int64_t const lanes = (task.numel + real::lanes - 1) / real::lanes;
+  std::int64_t const chunk = (lanes + blocks - 1) / blocks * real::lanes;
+  std::int64_t const begin = static_cast<std::int64_t>(blockIdx.x) * chunk;
+  std::int64_t const end = begin + chunk;
+  return {.begin = begin, .end = end < task.numel ? end : task.numel};
+}
+
+// ---- a thread goes through lanes ----------------------------------------------------------------
+
+__device__ __forceinline__ void make_gradients(GradientClass kind, MicrobatchKey const& key,
+                                               std::uint32_t const* hashes, float* made) {
   switch (kind) {
     case GradientClass::exact:
-      return exact_gradient(hash, key);
+      for (int k = 0; k < real::lanes; ++k) made[k] = exact_gradient(hashes[k], key);
+      return;
     case GradientClass::normal:
-      return normal_gradient(hash, key);
+      for (int k = 0; k < real::lanes; ++k) made[k] = normal_gradient(hashes[k], key);
+      return;
     case GradientClass::wild:
-      break;
+      for (int k = 0; k < real::lanes; ++k) made[k] = wild_gradient(hashes[k], key);
   }
-  return wild_gradient(hash, key);
+}
+
+__device__ __forceinline__ void write_lanes(GradientArguments const& a, GradientTask const& task,
+                                            float scale, std::uint32_t const* hashes,
+                                            real::Lanes const& at) {
+  float made[real::lanes];
+  make_gradients(a.kind, task.microbatch, hashes, made);
+  std::int64_t const spoilt = task.spoilt - at.begin;
+  for (int k = 0; k < real::lanes; ++k)
+    made[k] = (k == spoilt ? task.spoilt_value : made[k]) * scale;
+  if (a.accumulate != 0) {
+    float older[real::lanes] = {};
+    real::load(task.gradient, at, older);
+    for (int k = 0; k < real::lanes; ++k)
+      made[k] = older[k] + real::rounded(made[k], task.gradient.format);
+  }
+  real::store(made, task.gradient, at);
+}
+
+/// Their share in the fingerprint.
+__device__ __forceinline__ std::uint64_t read_lanes(real::Numbers const& from,
+                                                    std::uint32_t const* hashes,
+                                                    real::Lanes const& at) {
+  float values[real::lanes] = {};
+  real::load(from, at, values);
+  std::uint64_t sum = 0;
+  for (int k = 0; k < real::lanes; ++k)
+    sum += k < at.count ? fingerprint_term(hashes[k], values[k]) : 0;
+  return sum;
+}
+
+/// Elements of the part that are the calling thread's; their share in the fingerprint.
+__device__ std::uint64_t run_lanes(GradientArguments const& a, GradientTask const& given,
+                                   Part const& part) {
+  GradientTask const task = given;  // a copy that no store in the loop can alias
+  float const scale = scale_of(a);
+  std::uint64_t sum = 0;
+  std::int64_t const stride = static_cast<std::int64_t>(blockDim.x) * real::lanes;
+  for (std::int64_t begin = part.begin + threadIdx.x * std::int64_t{real::lanes}; begin < part.end;
+       begin += stride) {
+    std::int64_t const left = part.end - begin;
+    real::Lanes const at{.begin = begin,
+                         .count = left < real::lanes ? static_cast<int>(left) : real::lanes};
+    std::uint32_t hashes[real::lanes];
+    for (int k = 0; k < real::lanes; ++k)
+      hashes[k] = element_hash(task.key, static_cast<std::uint64_t>(begin + k));
+    if (task.gradient.data != nullptr) write_lanes(a, task, scale, hashes, at);
+    if (task.partials != nullptr) sum += read_lanes(task.value, hashes, at);
+  }
+  return sum;
+}
+
+template <bool plain>
+__device__ std::uint64_t run_thread(GradientArguments const& a, GradientTask const& task,
+                                    Part const& part) {
+  if constexpr (plain)
+    return run_plain_loop(a, task, part);
+  else
+    return run_lanes(a, task, part);
 }
 
 __device__ void keep_block_sum(std::uint64_t sum, std::uint64_t* partial) {
@@ -79,104 +118,6 @@ __device__ void keep_block_sum(std::uint64_t sum, std::uint64_t* partial) {
   if (threadIdx.x == 0) *partial = total;
 }
 
-__device__ void run_block(GradientArguments const& a, GradientTask const& task,
-                          std::int64_t blocks) {
-  std::uint64_t sum = 0;
-  float const scale = scale_of(a);
-  for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-       i < task.numel; i += blocks * blockDim.x) {
-    std::uint32_t const hash = element_hash(task.key, static_cast<std::uint64_t>(i));
-    if (task.partials != nullptr) sum += fingerprint_term(hash, real::number_at(task.value, i));
-    if (task.gradient.data == nullptr) continue;
-    float const made =
-        i == task.spoilt ? task.spoilt_value : gradient_of(a.kind, task.microbatch, hash);
-    float const fresh = real::rounded(made * scale, task.gradient.format);
-    float const older = a.accumulate != 0 ? real::number_at(task.gradient, i) : 0.0F;
-    real::store_number(task.gradient, i, a.accumulate != 0 ? older + fresh : fresh);
-  }
-  if (task.partials != nullptr) keep_block_sum(sum, task.partials + blockIdx.x);
-}
-
-#else
-
-constexpr std::int64_t piece_numel = 1024;  // hashes and values stay in the first cache
-
-/// Copies `count` elements from `begin` on out of device memory and widens them.
-void read_block(real::Numbers const& from, std::int64_t begin, std::size_t count, float* to) {
-  auto const size = static_cast<std::size_t>(real::element_bytes(from.format));
-  auto const* const source =
-      static_cast<std::byte const*>(from.data) + static_cast<std::size_t>(begin) * size;
-  if (from.format == NumberFormat::fp32) {
-    std::memcpy(to, source, count * size);
-  } else {
-    std::uint16_t numbers[piece_numel];
-    std::memcpy(numbers, source, count * size);
-    real::widen_block(numbers, from.format, count, to);
-  }
-}
-
-/// Rounds `count` values and copies them into device memory.
-void write_block(float const* from, std::size_t count, real::Numbers const& to,
-                 std::int64_t begin) {
-  auto const size = static_cast<std::size_t>(real::element_bytes(to.format));
-  auto* const target = static_cast<std::byte*>(to.data) + static_cast<std::size_t>(begin) * size;
-  if (to.format == NumberFormat::fp32) {
-    std::memcpy(target, from, count * size);
-  } else {
-    std::uint16_t numbers[piece_numel];
-    real::narrow_block(from, to.format, count, numbers);
-    std::memcpy(target, numbers, count * size);
-  }
-}
-
-/// Rounds values in place to what `format` can hold.
-void round_block(NumberFormat format, std::span<float> values) {
-  if (format == NumberFormat::fp32) return;
-  std::uint16_t numbers[piece_numel];
-  real::narrow_block(values.data(), format, values.size(), numbers);
-  real::widen_block(numbers, format, values.size(), values.data());
-}
-
-/// Elements [begin, begin + count) of one tensor. Device memory is reached by memcpy alone.
-std::uint64_t run_piece(GradientArguments const& a, GradientTask const& task, std::int64_t begin,
-                        std::size_t count) {
-  std::uint32_t hash_room[piece_numel];
-  float values[piece_numel];
-  float fresh[piece_numel];
-  std::span<std::uint32_t> const hashes(hash_room, count);
-
-  hash_block(task.key, static_cast<std::uint64_t>(begin), hashes);
-  if (task.gradient.data != nullptr) {
-    gradient_block(a.kind, task.microbatch, hashes, fresh);
-    if (task.spoilt >= begin && task.spoilt - begin < static_cast<std::int64_t>(count))
-      fresh[task.spoilt - begin] = task.spoilt_value;
-    if (a.loss_scale != nullptr) scale_block(*a.loss_scale, {fresh, count});
-    if (a.accumulate != 0) {
-      round_block(task.gradient.format, {fresh, count});
-      read_block(task.gradient, begin, count, values);
-      add_block({fresh, count}, values);
-      write_block(values, count, task.gradient, begin);
-    } else {
-      write_block(fresh, count, task.gradient, begin);
-    }
-  }
-  if (task.partials == nullptr) return 0;
-  read_block(task.value, begin, count, values);
-  return fingerprint_block(hashes, values);
-}
-
-void run_block(GradientArguments const& a, GradientTask const& task, std::int64_t blocks) {
-  std::int64_t const chunk = (task.numel + blocks - 1) / blocks;
-  std::int64_t const first = static_cast<std::int64_t>(blockIdx.x) * chunk;
-  std::int64_t const end = std::min(task.numel, first + chunk);
-  std::uint64_t sum = 0;
-  for (std::int64_t begin = first; begin < end; begin += piece_numel)
-    sum += run_piece(a, task, begin, static_cast<std::size_t>(std::min(piece_numel, end - begin)));
-  if (task.partials != nullptr) task.partials[blockIdx.x] = sum;
-}
-
-#endif
-
 __global__ void gradient_kernel(__grid_constant__ GradientArguments const arguments) {
   GradientTask task = arguments.tasks[blockIdx.y];
   if (task.keys != nullptr) {
@@ -187,7 +128,10 @@ __global__ void gradient_kernel(__grid_constant__ GradientArguments const argume
   }
   auto const wanted = (task.numel + real::elements_per_block - 1) / real::elements_per_block;
   std::int64_t const blocks = wanted < real::blocks_max ? wanted : real::blocks_max;
-  if (static_cast<std::int64_t>(blockIdx.x) < blocks) run_block(arguments, task, blocks);
+  if (static_cast<std::int64_t>(blockIdx.x) >= blocks) return;
+  std::uint64_t const sum =
+      run_thread<real::has_plain_loops>(arguments, task, part_of(task, blocks));
+  if (task.partials != nullptr) keep_block_sum(sum, task.partials + blockIdx.x);
 }
 
 class KernelGradients final : public GeneratedGradients {

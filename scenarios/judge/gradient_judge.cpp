@@ -11,15 +11,12 @@
 #include "oracle/reduce/sum_bound.h"
 #include "oracle/torch/clip.h"
 #include "scenarios/gradients/overflow.h"
+#include "scenarios/judge/formulas/formulas.h"
 #include "scenarios/judge/reduced.h"
 
 namespace adamant::scenarios {
 
 namespace {
-
-bool contains(std::span<int const> numbers, int number) {
-  return std::find(numbers.begin(), numbers.end(), number) != numbers.end();
-}
 
 bool same(std::span<float const> a, std::span<float const> b) {
   return !oracle::first_difference(a, b);
@@ -52,8 +49,8 @@ float GradientJudge::inverse(float loss_scale) const {
   return unscaled_ ? 1.0F : static_cast<float>(1.0 / static_cast<double>(loss_scale));
 }
 
-bool GradientJudge::admit(WorldView const& world, int parameter, Bounds const& bounds,
-                          std::span<float const> values, char const* message) {
+bool GradientJudge::admit(int parameter, Bounds const& bounds, std::span<float const> values,
+                          Breach breach) {
   for (std::size_t i = 0; i < bounds.size(); ++i) {
     oracle::Admissible const& bound = bounds[i];
     if (bound.contains(values[i])) {
@@ -61,14 +58,14 @@ bool GradientJudge::admit(WorldView const& world, int parameter, Bounds const& b
       continue;
     }
     auto const place =
-        values_.place_of(world, parameter, TensorKind::gradient, static_cast<std::int64_t>(i));
+        values_.place_of(parameter, TensorKind::gradient, static_cast<std::int64_t>(i));
     if (bound.finite_possible && bound.lo == bound.hi && !bound.may_be_nan)
-      findings_.add_values("values.bitwise", place,
+      findings_.add_values(Law::values_bitwise, place,
                            {.expected = bound.lo,
                             .actual = values[i],
                             .ulps = oracle::ulp_distance(bound.lo, values[i])});
     else
-      findings_.add_outside(place, bound, values[i], message);
+      findings_.add_outside(breach, place, bound, values[i]);
     return false;
   }
   return true;
@@ -79,7 +76,7 @@ bool GradientJudge::admit(WorldView const& world, int parameter, Bounds const& b
 void GradientJudge::admit_backward(WorldView const& world, Primitive const& operation) {
   forget();
   for (int p = 0; p < reference_.model().parameter_count(); ++p)
-    if (!contains(operation.without, p)) admit_reduced(world, p, operation.backward_index);
+    if (has_part(operation, p)) admit_reduced(world, p, operation.backward_index);
 }
 
 // Where parameters are narrower than gradients are reduced in, an engine's autograd may have made
@@ -105,7 +102,7 @@ void GradientJudge::admit_reduced(WorldView const& world, int parameter, std::in
     return false;
   };
   if (may_narrow && outside()) bounds = bounds_of(false);
-  admit(world, parameter, bounds, seen->values, "no order of summation leads to this gradient");
+  admit(parameter, bounds, seen->values, Breach::outside_reduction);
   reference_.take_gradient(parameter, seen->values);
 }
 
@@ -151,7 +148,7 @@ void GradientJudge::admit_clip(WorldView const& world) {
   auto const all = gather_all(world);
   float const norm = admit_norm(world, all);
   float const max_norm = model.scaling().max_norm.value_or(0);
-  bool const any_order = world.arithmetic() == Arithmetic::interval;
+  bool const any_order = rounding_ == Rounding::any;
   bool const untouched = std::all_of(all.begin(), all.end(), [&](Seen const& seen) {
     return same(older(seen.parameter), seen.now.values);
   });
@@ -169,7 +166,7 @@ void GradientJudge::admit_clip(WorldView const& world) {
     };
     Factor const one{factor, factor};
     Factor const range{about(1 - 4 * u), about(1 + 4 * u)};
-    admit_clipped(world, seen, any_order ? range : one);
+    admit_clipped(seen, any_order ? range : one);
   }
   unscaled_ = true;
 }
@@ -204,26 +201,24 @@ float GradientJudge::admit_norm(WorldView const& world, std::vector<Seen> const&
   if (bound.contains(norm))
     used_ = std::max(used_, bound.used(norm));
   else
-    findings_.add_outside({.tensor = "norm"}, bound, norm,
-                          "no order of summation leads to this norm");
+    findings_.add_outside(Breach::outside_reduction, {.subject = ScalingNumber::norm}, bound, norm);
   for (int rank = 1; rank < world.rank_count(); ++rank) {
     float const other = world.scaling(rank).norm;
     if (oracle::ulp_distance(norm, other) == 0) continue;
     findings_.add_values(
-        "ranks.agree", {.rank = rank, .tensor = "norm"},
+        Law::ranks_agree, {.rank = rank, .subject = ScalingNumber::norm},
         {.expected = norm, .actual = other, .ulps = oracle::ulp_distance(norm, other)});
   }
   return norm;
 }
 
-void GradientJudge::admit_clipped(WorldView const& world, Seen const& seen, Factor const& factor) {
+void GradientJudge::admit_clipped(Seen const& seen, Factor const& factor) {
   Bounds bounds;
   for (float const g : seen.unscaled)
     bounds.push_back(
         oracle::joined(oracle::only(oracle::torch_scaled(g, factor.lo, seen.now.format)),
                        oracle::only(oracle::torch_scaled(g, factor.hi, seen.now.format))));
-  admit(world, seen.parameter, bounds, seen.now.values,
-        "the gradient is not what clipping by the norm that was found makes of it");
+  admit(seen.parameter, bounds, seen.now.values, Breach::outside_clip);
   reference_.take_gradient(seen.parameter, seen.now.values);
 }
 
@@ -238,15 +233,15 @@ std::optional<GradientJudge::Consumed> GradientJudge::admit_consumed(WorldView c
   if (factor == 1.0F && later_ == 1.0F) return consumed;
   auto const seen = values_.gather(world, parameter, TensorKind::gradient);
   if (!seen) return std::nullopt;
-  bool const torch = world.arithmetic() == Arithmetic::torch;
-  bool const in_place = factor != 1.0F && (torch || !same(before, seen->values));
+  bool const known = rounding_ == Rounding::known;
+  bool const in_place = factor != 1.0F && (known || !same(before, seen->values));
   Bounds bounds;
   for (float& g : consumed.values) {
     float const product = g * factor;
     float const quotient = factor == 1.0F ? g : g / loss_scale;
     auto const kept = oracle::only(oracle::rounded(product, seen->format));
     auto const other = oracle::only(oracle::rounded(quotient, seen->format));
-    bounds.push_back(torch ? kept : oracle::joined(kept, other));
+    bounds.push_back(known ? kept : oracle::joined(kept, other));
     consumed.slack.push_back(
         kept.finite_possible ? std::max(std::abs(kept.lo - product), std::abs(quotient - product))
                              : 0.0F);
@@ -254,11 +249,10 @@ std::optional<GradientJudge::Consumed> GradientJudge::admit_consumed(WorldView c
   }
   if (!in_place) return consumed;
   unscales_ = true;
-  bool const admitted = admit(world, parameter, bounds, seen->values,
-                              "the gradient is not what dividing it by the loss scale makes of it");
+  bool const admitted = admit(parameter, bounds, seen->values, Breach::outside_unscale);
   reference_.take_gradient(parameter, seen->values);
   if (!admitted) return std::nullopt;
-  if (torch) return Consumed{.values = seen->values, .slack = {}};
+  if (known) return Consumed{.values = seen->values, .slack = {}};
   return consumed;
 }
 

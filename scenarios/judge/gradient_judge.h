@@ -19,8 +19,17 @@ namespace adamant::scenarios {
 
 class GradientJudge {
  public:
-  GradientJudge(GradientClass kind, Reference& reference, ValueJudge& values, Findings& findings)
-      : kind_(kind), reference_(reference), values_(values), findings_(findings) {}
+  /// known: each number follows from the one before by PyTorch's formulas, in place; any: it may be
+  /// rounded in any way, and where or when is the engine's choice.
+  enum class Rounding { known, any };
+
+  GradientJudge(Rounding rounding, GradientClass kind, Reference& reference, ValueJudge& values,
+                Findings& findings)
+      : rounding_(rounding),
+        kind_(kind),
+        reference_(reference),
+        values_(values),
+        findings_(findings) {}
 
   /// Gradients are gone or new: they bear the loss scale, and nothing of a clip.
   void forget();
@@ -67,13 +76,13 @@ class GradientJudge {
                                          std::int64_t backward, bool narrow) const;
   std::vector<Seen> gather_all(WorldView const& world);
   float admit_norm(WorldView const& world, std::vector<Seen> const& seen);
-  void admit_clipped(WorldView const& world, Seen const& seen, Factor const& factor);
-  /// The first element outside, which is reported with this message.
-  bool admit(WorldView const& world, int parameter, Bounds const& bounds,
-             std::span<float const> values, char const* message);
+  void admit_clipped(Seen const& seen, Factor const& factor);
+  /// The first element outside is reported as this breach.
+  bool admit(int parameter, Bounds const& bounds, std::span<float const> values, Breach breach);
   std::span<float const> older(int parameter) const;
   float inverse(float loss_scale) const;
 
+  Rounding rounding_;
   GradientClass kind_;
   Reference& reference_;
   ValueJudge& values_;

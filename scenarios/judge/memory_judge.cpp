@@ -2,14 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <string>
 #include <utility>
 
 namespace adamant::scenarios {
 
 namespace {
-
-constexpr char const* law = "memory.budget";
 
 // What save and load may take beside the state, whatever its size. The exact number depends on how
 // long the texts are that ranks exchange.
@@ -19,19 +16,8 @@ bool allowed_peak(Purpose purpose, std::int64_t peak, std::int64_t expected) {
   return purpose == Purpose::checkpoint ? peak <= checkpoint_bytes_max : peak == expected;
 }
 
-struct Bytes {
-  std::int64_t device = 0;
-  std::int64_t pinned = 0;
-  friend bool operator==(Bytes const&, Bytes const&) = default;
-};
-
-std::string text_of(Bytes const& bytes) {
-  return std::to_string(bytes.device) + " bytes on the device and " + std::to_string(bytes.pinned) +
-         " pinned";
-}
-
-std::string text_of(std::size_t bytes, bool on_host) {
-  return std::to_string(bytes) + (on_host ? " pinned bytes" : " bytes on the device");
+Allocated allocated(std::size_t bytes, bool on_host) {
+  return {.bytes = static_cast<std::int64_t>(bytes), .on_host = on_host};
 }
 
 template <typename Allocation>
@@ -101,31 +87,30 @@ void MemoryJudge::compare(WorldView const& world) {
 
 void MemoryJudge::compare_purposes(WorldView const& world, int rank,
                                    std::vector<NamedBuffer> const& buffers) {
-  std::array<Bytes, purpose_count> listed{};
+  std::array<LiveBytes, purpose_count> listed{};
   for (NamedBuffer const& buffer : buffers) {
-    Bytes& bytes = listed[static_cast<std::size_t>(buffer.purpose)];
+    LiveBytes& bytes = listed[static_cast<std::size_t>(buffer.purpose)];
     (buffer.on_host ? bytes.pinned : bytes.device) += static_cast<std::int64_t>(buffer.bytes);
   }
   oracle::Budget const& budget = budgets_[static_cast<std::size_t>(rank)];
   for (int i = 0; i < purpose_count; ++i) {
     auto const purpose = static_cast<Purpose>(i);
-    Bytes const expected{.device = budget.device_bytes(purpose),
-                         .pinned = budget.pinned_bytes(purpose)};
-    Bytes const& actual = listed[static_cast<std::size_t>(i)];
+    LiveBytes const expected{.device = budget.device_bytes(purpose),
+                             .pinned = budget.pinned_bytes(purpose)};
+    LiveBytes const& actual = listed[static_cast<std::size_t>(i)];
     if (actual != expected)
-      findings_.add(law, {.rank = rank},
-                    {.expected = text_of(expected),
-                     .actual = text_of(actual),
-                     .message = "the rank's live buffers for " + std::string(name_of(purpose)) +
-                                " are not what its shapes "
-                                "and its operations need"});
+      report({.breach = Breach::other_live_bytes,
+              .rank = rank,
+              .subject = Buffers{purpose},
+              .expected = expected,
+              .actual = actual});
     auto const peak = static_cast<std::int64_t>(world.peak_bytes(rank, purpose));
     if (!allowed_peak(purpose, peak, budget.peak_bytes(purpose)))
-      findings_.add(law, {.rank = rank},
-                    {.expected = std::to_string(budget.peak_bytes(purpose)) + " bytes",
-                     .actual = std::to_string(peak) + " bytes",
-                     .message = "the rank's peak for " + std::string(name_of(purpose)) +
-                                " is not what it should be"});
+      report({.breach = Breach::other_peak,
+              .rank = rank,
+              .subject = Buffers{purpose},
+              .expected = Count{budget.peak_bytes(purpose)},
+              .actual = Count{peak}});
   }
 }
 
@@ -142,27 +127,21 @@ void MemoryJudge::compare_one_by_one(int rank, std::vector<NamedBuffer> buffers,
       bool const same =
           buffer->bytes == allocation->bytes && buffer->on_host == allocation->on_host;
       if (!same)
-        findings_.add(
-            law, {.rank = rank},
-            {.expected = text_of(allocation->bytes, allocation->on_host),
-             .actual = text_of(buffer->bytes, buffer->on_host),
-             .message = "the engine lists a buffer for " + std::string(name_of(buffer->purpose)) +
-                        " that was allocated otherwise"});
+        report({.breach = Breach::other_allocation,
+                .rank = rank,
+                .subject = Buffers{buffer->purpose},
+                .expected = allocated(allocation->bytes, allocation->on_host),
+                .actual = allocated(buffer->bytes, buffer->on_host)});
       ++buffer;
       ++allocation;
     } else if (alive &&
                (!listed || std::less<void const*>()(allocation->address, buffer->address))) {
-      findings_.add(law, {.rank = rank},
-                    {.expected = "no such allocation",
-                     .actual = text_of(allocation->bytes, allocation->on_host),
-                     .message = "an allocation is alive that the engine does not list"});
+      report({.breach = Breach::unlisted_allocation,
+              .rank = rank,
+              .actual = allocated(allocation->bytes, allocation->on_host)});
       ++allocation;
     } else {
-      findings_.add(law, {.rank = rank},
-                    {.expected = "a live allocation",
-                     .actual = "none",
-                     .message = "the engine lists a buffer for " +
-                                std::string(name_of(buffer->purpose)) + " that is not alive"});
+      report({.breach = Breach::dead_buffer, .rank = rank, .subject = Buffers{buffer->purpose}});
       ++buffer;
     }
   }
@@ -170,10 +149,14 @@ void MemoryJudge::compare_one_by_one(int rank, std::vector<NamedBuffer> buffers,
 
 void MemoryJudge::expect_nothing(std::span<WorldAllocation const> left) {
   for (WorldAllocation const& allocation : left)
-    findings_.add(law, {.rank = allocation.rank},
-                  {.expected = "nothing",
-                   .actual = text_of(allocation.bytes, allocation.on_host),
-                   .message = "an allocation outlives its engine"});
+    report({.breach = Breach::left_allocation,
+            .rank = allocation.rank,
+            .actual = allocated(allocation.bytes, allocation.on_host)});
+}
+
+void MemoryJudge::report(Violation violation) {
+  violation.law = Law::memory_budget;
+  findings_.add(std::move(violation));
 }
 
 }  // namespace adamant::scenarios

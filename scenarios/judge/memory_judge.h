@@ -33,6 +33,7 @@ class MemoryJudge {
   void compare_purposes(WorldView const& world, int rank, std::vector<NamedBuffer> const& buffers);
   void compare_one_by_one(int rank, std::vector<NamedBuffer> buffers,
                           std::span<WorldAllocation const> live);
+  void report(Violation violation);
 
   std::vector<ParameterSpec> const& parameters_;
   oracle::Residence residence_;

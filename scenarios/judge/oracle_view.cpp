@@ -4,12 +4,19 @@
 
 namespace adamant::scenarios {
 
+OracleView::OracleView(oracle::Model const& model) : model_(model) {
+  for (int p = 0; p < model.parameter_count(); ++p)
+    whole_.push_back({.begin = 0, .end = model.spec(p).numel()});
+}
+
 Shard OracleView::shard(int /*rank*/, int parameter, TensorKind kind) const {
   ParameterSpec const& spec = model_.spec(parameter);
   auto const format = oracle::stored_format(spec.formats, kind);
   auto const values = model_.tensor(parameter, kind);
   if (!format || values.empty()) return {};
-  Shard shard{.row_end = spec.rows(), .format = *format, .bytes = std::as_bytes(values)};
+  Shard shard{.ranges = {&whole_[static_cast<std::size_t>(parameter)], 1},
+              .format = *format,
+              .bytes = std::as_bytes(values)};
   if (*format == NumberFormat::fp32) return shard;
   std::vector<std::uint16_t>& bits = encoded_.emplace_back(values.size());
   oracle::encode(*format, values, bits);

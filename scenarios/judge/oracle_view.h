@@ -16,7 +16,7 @@ namespace adamant::scenarios {
 /// REQUIRES: the model outlives it and does not change meanwhile.
 class OracleView final : public WorldView {
  public:
-  explicit OracleView(oracle::Model const& model) : model_(model) {}
+  explicit OracleView(oracle::Model const& model);
 
   int rank_count() const override { return 1; }
   /// Whole tensors in their own formats; there is no address.
@@ -38,6 +38,7 @@ class OracleView final : public WorldView {
 
  private:
   oracle::Model const& model_;
+  std::vector<ElementRange> whole_;                         // by parameter
   mutable std::deque<std::vector<std::uint16_t>> encoded_;  // behind spans that were handed out
 };
 

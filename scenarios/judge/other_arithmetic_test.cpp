@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "scenarios/judge/verdict.h"
+#include "scenarios/report/words/words.h"
 #include "scenarios/runner/testing/small_scenario.h"
 #include "scenarios/runner/testing/stand_in_world.h"
 #include "scenarios/seam/program_walk.h"
@@ -63,10 +64,12 @@ class Judged {
     verdict_.finished(*world_);
   }
 
-  std::string first_law() const {
-    return verdict_.violations().empty() ? "" : verdict_.violations().front().law;
+  /// The law that was broken first, if any was.
+  std::optional<Law> first_law() const {
+    if (verdict_.violations().empty()) return std::nullopt;
+    return verdict_.violations().front().law;
   }
-  std::vector<ViolationReport> const& violations() const { return verdict_.violations(); }
+  std::vector<Violation> const& violations() const { return verdict_.violations(); }
   std::vector<std::string> notes() const { return verdict_.notes(); }
 
  private:
@@ -87,7 +90,8 @@ class Judged {
       world_ = std::make_unique<StandInWorld>(scenario_, parameters_of_load_, parts_);
       EXPECT_TRUE(verdict_.restarted(operation, *world_));
     }
-    if (!scenario_.faults.empty()) verdict_.damaged(operation, "a bit");
+    if (!scenario_.faults.empty())
+      verdict_.damaged(operation, {{.file = "a", .how = Fault::Then::flip_byte}});
     world_->load(saved_.at(std::string(operation.checkpoint)));
   }
 
@@ -104,11 +108,7 @@ class Judged {
 
 std::string text_of(Judged const& run) {
   std::string text;
-  for (ViolationReport const& report : run.violations()) {
-    text += report.law;
-    text += " " + report.tensor + " " + report.expected_decimal + " but " + report.actual_decimal;
-    text += ": " + report.message + "\n";
-  }
+  for (Violation const& violation : run.violations()) text += in_one_line(violation) + "\n";
   return text;
 }
 
@@ -137,14 +137,14 @@ TEST(OtherArithmetic, PyTorchsStepsPassOnEveryWorldAndInReplicas) {
   for (GradientClass const gradients : {GradientClass::exact, GradientClass::normal})
     for (auto const& parts : {torch_on(1), torch_on(4), torch_on(2, 2), torch_on(8)}) {
       Judged const run(scenario_for(gradients), parts);
-      EXPECT_EQ(run.first_law(), "") << text_of(run);
+      EXPECT_EQ(run.first_law(), std::nullopt) << text_of(run);
     }
 }
 
 TEST(OtherArithmetic, AnyOrderOfOperationsPassesInEveryRecipe) {
   for (Precision const& precision : {Precision{}, all_bf16, mixed}) {
     Judged const run(with_precision(scenario_for(), precision), any_order_on(4));
-    EXPECT_EQ(run.first_law(), "") << text_of(run);
+    EXPECT_EQ(run.first_law(), std::nullopt) << text_of(run);
     EXPECT_EQ(run.notes().size(), 2U);
   }
 }
@@ -157,7 +157,7 @@ TEST(OtherArithmetic, AMomentOfAnotherOrderIsNotPyTorchs) {
     e.exp_avg = m;
   };
   Judged const run(scenario_for(), parts);
-  EXPECT_EQ(run.first_law(), "values.bitwise") << text_of(run);
+  EXPECT_EQ(run.first_law(), Law::values_bitwise) << text_of(run);
 }
 
 TEST(OtherArithmetic, WrongFormulasAreSeenInEveryArithmetic) {
@@ -186,7 +186,7 @@ TEST(OtherArithmetic, WrongFormulasAreSeenInEveryArithmetic) {
     StandInWorld::Parts parts = any_order_on(4);
     parts.step = step;
     Judged const run(scenario_for(), parts);
-    EXPECT_EQ(run.first_law(), "values.interval") << name << "\n" << text_of(run);
+    EXPECT_EQ(run.first_law(), Law::values_interval) << name << "\n" << text_of(run);
   }
 }
 
@@ -195,7 +195,7 @@ TEST(OtherArithmetic, TheParameterBesideAMainWeightIsRoundedFromIt) {
     if (entry == 1) world.cast_parameters_with(1.01F);
   };
   Judged const run(with_precision(scenario_for(), mixed), any_order_on(2), tamper);
-  EXPECT_EQ(run.first_law(), "values.bitwise") << text_of(run);
+  EXPECT_EQ(run.first_law(), Law::values_bitwise) << text_of(run);
 }
 
 TEST(OtherArithmetic, ReplicasAgreeBitForBit) {
@@ -203,16 +203,16 @@ TEST(OtherArithmetic, ReplicasAgreeBitForBit) {
     if (entry == 1) world.part_replica(0.25F);
   };
   Judged const run(scenario_for(), torch_on(2, 2), tamper);
-  EXPECT_EQ(run.first_law(), "ranks.agree") << text_of(run);
+  EXPECT_EQ(run.first_law(), Law::ranks_agree) << text_of(run);
 }
 
 TEST(OtherArithmetic, AGradientThatNoSumGivesIsSeen) {
   Tamper const tamper = [](StandInWorld& world, int entry) {
     if (entry == 1) world.at(0).gradient[3] *= 1.001F;
   };
-  EXPECT_EQ(Judged(scenario_for(), torch_on(4), tamper).first_law(), "values.interval");
+  EXPECT_EQ(Judged(scenario_for(), torch_on(4), tamper).first_law(), Law::values_interval);
   EXPECT_EQ(Judged(scenario_for(GradientClass::exact), torch_on(4), tamper).first_law(),
-            "values.bitwise");
+            Law::values_bitwise);
 }
 
 TEST(OtherArithmetic, AParameterWithoutGradientKeepsEverything) {
@@ -222,8 +222,8 @@ TEST(OtherArithmetic, AParameterWithoutGradientKeepsEverything) {
   Scenario scenario = scenario_for();
   scenario.program = {operation(Train{1}), operation(Backward{.without = {"h.0.bias"}}),
                       operation(ZeroGrad{false}), operation(Step{}), operation(Check{})};
-  EXPECT_EQ(Judged(scenario, torch_on(4)).first_law(), "");
-  EXPECT_EQ(Judged(scenario, torch_on(4), tamper).first_law(), "values.bitwise");
+  EXPECT_EQ(Judged(scenario, torch_on(4)).first_law(), std::nullopt);
+  EXPECT_EQ(Judged(scenario, torch_on(4), tamper).first_law(), Law::values_bitwise);
 }
 
 // ---- clip and loss scale ------------------------------------------------------------------------
@@ -246,9 +246,9 @@ TEST(OtherArithmetic, ClippingAndUnscalingInPlacePass) {
     for (LossScale const& scale :
          {LossScale{}, dynamic, LossScale{.kind = LossScale::Kind::fixed, .value = 1024.0F}}) {
       Judged const run(clipped(max_norm, scale), torch_on(4));
-      EXPECT_EQ(run.first_law(), "") << text_of(run);
+      EXPECT_EQ(run.first_law(), std::nullopt) << text_of(run);
       Judged const any_order(clipped(max_norm, scale), any_order_on(4));
-      EXPECT_EQ(any_order.first_law(), "") << text_of(any_order);
+      EXPECT_EQ(any_order.first_law(), std::nullopt) << text_of(any_order);
     }
 }
 
@@ -262,7 +262,7 @@ TEST(OtherArithmetic, ANormThatIsNoNumberSpoilsWhatIsClippedInAnyArithmetic) {
       spoilt += std::isnan(world.scaling(0).norm) ? 1 : 0;
     };
     Judged const run(scenario, parts, count);
-    EXPECT_EQ(run.first_law(), "") << text_of(run);
+    EXPECT_EQ(run.first_law(), std::nullopt) << text_of(run);
     EXPECT_GT(spoilt, 0);
   }
 }
@@ -271,9 +271,9 @@ TEST(OtherArithmetic, AnEngineMayClipInItsStepInstead) {
   StandInWorld::Parts parts = any_order_on(4);
   parts.clips_in_place = false;
   Judged const run(clipped(0.5F, {}), parts);
-  EXPECT_EQ(run.first_law(), "") << text_of(run);
+  EXPECT_EQ(run.first_law(), std::nullopt) << text_of(run);
   parts.says = Arithmetic::torch;
-  EXPECT_NE(Judged(clipped(0.5F, {}), parts).first_law(), "");
+  EXPECT_NE(Judged(clipped(0.5F, {}), parts).first_law(), std::nullopt);
 }
 
 TEST(OtherArithmetic, AWrongNormAndAWrongFactorAreSeen) {
@@ -283,12 +283,12 @@ TEST(OtherArithmetic, AWrongNormAndAWrongFactorAreSeen) {
   Tamper const norm = [](StandInWorld& world, int entry) {
     if (entry == 1) world.scaling().norm *= 1.01F;
   };
-  EXPECT_EQ(Judged(scenario, torch_on(4), norm).first_law(), "values.interval");
+  EXPECT_EQ(Judged(scenario, torch_on(4), norm).first_law(), Law::values_interval);
   Tamper const factor = [](StandInWorld& world, int entry) {
     for (float& g : world.at(0).gradient) g *= entry == 1 ? 1.0F + 0x1p-20F : 1.0F;
   };
-  EXPECT_EQ(Judged(scenario, torch_on(4), factor).first_law(), "values.bitwise");
-  EXPECT_EQ(Judged(scenario, any_order_on(4), factor).first_law(), "values.interval");
+  EXPECT_EQ(Judged(scenario, torch_on(4), factor).first_law(), Law::values_bitwise);
+  EXPECT_EQ(Judged(scenario, any_order_on(4), factor).first_law(), Law::values_interval);
 }
 
 TEST(OtherArithmetic, ANormThatIsNoNumberSpoilsAllGradientsInEveryArithmetic) {
@@ -305,7 +305,7 @@ TEST(OtherArithmetic, ANormThatIsNoNumberSpoilsAllGradientsInEveryArithmetic) {
   for (auto const& parts : {torch_on(4), any_order_on(4)}) {
     Judged const run(scenario, parts, tamper);
     ASSERT_EQ(run.violations().size(), 1U) << text_of(run);
-    EXPECT_EQ(run.violations().front().tensor, "norm");
+    EXPECT_EQ(run.violations().front().subject, Subject(ScalingNumber::norm));
   }
 }
 
@@ -314,7 +314,7 @@ TEST(OtherArithmetic, AStepThatShouldHaveBeenSkippedIsSeen) {
   Tamper const tamper = [](StandInWorld& world, int entry) {
     if (entry == 2) world.scaling().skipped = false;
   };
-  EXPECT_EQ(Judged(scenario, torch_on(4), tamper).first_law(), "values.bitwise");
+  EXPECT_EQ(Judged(scenario, torch_on(4), tamper).first_law(), Law::values_bitwise);
 }
 
 // ---- loads --------------------------------------------------------------------------------------
@@ -329,11 +329,12 @@ TEST(OtherArithmetic, ALoadIntoOtherTypesBringsWhatWasSavedRounded) {
   short_weights.param = ParamType::bf16;
   scenario.program = {operation(Train{1}), operation(Save{"a"}), operation(Train{1}),
                       operation(load_with(short_weights)), operation(Check{})};
-  EXPECT_EQ(Judged(scenario, any_order_on(4)).first_law(), "");
+  EXPECT_EQ(Judged(scenario, any_order_on(4)).first_law(), std::nullopt);
   Tamper const casts_moments = [](StandInWorld& world, int entry) {
     for (float& m : world.at(0).exp_avg) m = entry == 3 ? std::round(m * 1024) / 1024 : m;
   };
-  EXPECT_EQ(Judged(scenario, any_order_on(4), casts_moments).first_law(), "checkpoint.roundtrip");
+  EXPECT_EQ(Judged(scenario, any_order_on(4), casts_moments).first_law(),
+            Law::checkpoint_roundtrip);
 }
 
 Scenario loading_after_damage() {
@@ -346,17 +347,17 @@ Scenario loading_after_damage() {
 
 TEST(OtherArithmetic, AWorldWithChecksumsHasToReportDamage) {
   Judged const run(loading_after_damage(), torch_on(4));
-  EXPECT_EQ(run.first_law(), "checkpoint.integrity") << text_of(run);
+  EXPECT_EQ(run.first_law(), Law::checkpoint_integrity) << text_of(run);
 }
 
 TEST(OtherArithmetic, AWorldWithoutChecksumsIsHeldToWhatItLoaded) {
   StandInWorld::Parts parts = torch_on(4);
   parts.has_checksums = false;
-  EXPECT_EQ(Judged(loading_after_damage(), parts).first_law(), "");
+  EXPECT_EQ(Judged(loading_after_damage(), parts).first_law(), std::nullopt);
   Tamper const tamper = [](StandInWorld& world, int entry) {
     if (entry == 2) world.at(0).exp_avg[0] += 1e-6F;
   };
-  EXPECT_EQ(Judged(loading_after_damage(), parts, tamper).first_law(), "checkpoint.integrity");
+  EXPECT_EQ(Judged(loading_after_damage(), parts, tamper).first_law(), Law::checkpoint_integrity);
 }
 
 TEST(OtherArithmetic, WhatAFormatCannotCarryIsBelievedAndNotedOnce) {
@@ -365,12 +366,12 @@ TEST(OtherArithmetic, WhatAFormatCannotCarryIsBelievedAndNotedOnce) {
   slower.adam.lr = 5e-4F;
   scenario.program = {operation(Train{1}),          operation(Save{"a"}), operation(Set{slower}),
                       operation(Load{.from = "a"}), operation(Train{1}),  operation(Check{})};
-  EXPECT_EQ(Judged(scenario, torch_on(4)).first_law(), "checkpoint.roundtrip");
+  EXPECT_EQ(Judged(scenario, torch_on(4)).first_law(), Law::checkpoint_roundtrip);
   Tamper const says_so = [](StandInWorld& world, int entry) {
     if (entry == 3) world.forgets() = {"groups", "scaler"};
   };
   Judged const run(scenario, torch_on(4), says_so);
-  EXPECT_EQ(run.first_law(), "") << text_of(run);
+  EXPECT_EQ(run.first_law(), std::nullopt) << text_of(run);
   ASSERT_FALSE(run.notes().empty());
   EXPECT_NE(run.notes().back().find("groups, scaler"), std::string::npos) << run.notes().back();
 }

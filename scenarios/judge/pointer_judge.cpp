@@ -53,11 +53,11 @@ void PointerJudge::compare(WorldView const& world, Primitive const* operation) {
         bool const lost = now == nullptr && place.now != nullptr;
         bool const may_be_elsewhere = may_go || place.now == nullptr;
         if ((lost && !may_go) || (moved && (stays(kind) || !may_be_elsewhere)))
-          findings_.add("pointers.stable",
-                        {.rank = rank, .tensor = tensor_name(parameters_[p], kind)},
-                        {.expected = "the address that it had",
-                         .actual = now == nullptr ? "no storage" : "another address",
-                         .message = "the tensor moved, although nothing gave it back"});
+          findings_.add({.law = Law::pointers_stable,
+                         .breach = Breach::moved,
+                         .rank = rank,
+                         .subject = Tensor{.parameter = parameters_[p].name, .kind = kind},
+                         .actual = Presence{now != nullptr}});
         place.now = now;
         if (now != nullptr) place.home = now;
       }

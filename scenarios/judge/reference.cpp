@@ -10,7 +10,7 @@
 #include "scenarios/gradients/blocks.h"
 #include "scenarios/gradients/keys.h"
 #include "scenarios/gradients/overflow.h"
-#include "scenarios/judge/findings.h"
+#include "scenarios/seam/violation.h"
 
 namespace adamant::scenarios {
 
@@ -180,7 +180,8 @@ void Reference::take_parameter(oracle::Model::Saved& state, int parameter,
     auto const* const boxes =
         weight ? saved.find("model.", spec.name)
                : saved.find("optim.state.", spec.name + "." + std::string(name_of(kind)));
-    if (boxes == nullptr) throw std::runtime_error("no " + tensor_name(spec, kind) + " is saved");
+    if (boxes == nullptr)
+      throw std::runtime_error("no " + tensor_name(spec.name, kind) + " is saved");
     state.set(parameter, kind, put_together(*boxes, spec.shape));
   }
   if (auto const known = saved.steps.find(spec.name); known != saved.steps.end())

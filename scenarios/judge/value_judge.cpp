@@ -1,13 +1,10 @@
 #include "scenarios/judge/value_judge.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <string>
 
 #include "oracle/compare/first_difference.h"
 #include "oracle/formats/formats.h"
-#include "oracle/layout/fsdp2.h"
 #include "oracle/reduce/sum_bound.h"
 #include "scenarios/judge/oracle_view.h"
 
@@ -15,44 +12,34 @@ namespace adamant::scenarios {
 
 namespace {
 
-constexpr std::int64_t block_numel = 4096;
+constexpr std::int64_t judged_numel = 4096;
 // How much of its interval a value uses is computed for every element of a small tensor, and for a
 // sample of a large one: it is a figure for readers, not part of the verdict.
 constexpr std::int64_t small_tensor_numel = 1 << 16;
 constexpr std::int64_t sample_stride = 97;
 
-std::string rows_text(std::int64_t begin, std::int64_t end) {
-  return fmt::format("rows [{}, {})", begin, end);
+/// Copies a shard's numbers to where they are in the whole tensor.
+void put_in_place(std::span<ElementRange const> ranges, std::span<float const> shard,
+                  std::vector<float>& whole) {
+  for (ElementRange const range : ranges) {
+    auto const numel = static_cast<std::size_t>(range.numel());
+    std::ranges::copy(shard.first(numel), whole.begin() + range.begin);
+    shard = shard.subspan(numel);
+  }
+}
+
+/// The element that lies so far from the beginning of a shard's storage.
+std::int64_t element_at(std::span<ElementRange const> ranges, std::int64_t stored) {
+  for (ElementRange const range : ranges) {
+    if (stored < range.numel()) return range.begin + stored;
+    stored -= range.numel();
+  }
+  return -1;
 }
 
 /// REQUIRES: the parameter has such a tensor.
 NumberFormat format_of(ParameterSpec const& spec, TensorKind kind) {
   return oracle::stored_format(spec.formats, kind).value();
-}
-
-/// Engines with an arithmetic of their own may keep a gradient in the type of what they step.
-bool fits(WorldView const& world, ParameterSpec const& spec, TensorKind kind, NumberFormat held) {
-  bool const free = kind == TensorKind::gradient && world.arithmetic() != Arithmetic::te;
-  return held == format_of(spec, kind) || (free && held == spec.formats.weight());
-}
-
-/// What such engines say of their scaling, as far as it means the same.
-RankScaling comparable(RankScaling const& scaling, bool stepped) {
-  return {.loss_scale = scaling.loss_scale,
-          .skipped = stepped && scaling.skipped,
-          .growth_tracker = scaling.growth_tracker};
-}
-
-std::string text_of(AdamConfig const& config) {
-  return fmt::format("{} lr {} betas {} {} eps {} weight_decay {}{}",
-                     config.mode == AdamMode::adamw ? "adamw" : "adam",
-                     decimal(config.learning_rate), decimal(config.beta1), decimal(config.beta2),
-                     decimal(config.epsilon), decimal(config.weight_decay),
-                     config.bias_correction ? "" : " without bias correction");
-}
-
-std::string presence(bool has_gradient) {
-  return has_gradient ? "a gradient" : "no gradient";
 }
 
 /// What each rank was fed, times the loss scale, in the place of its microbatches: a rank that gets
@@ -73,38 +60,41 @@ oracle::MicrobatchReader fed_reader(WorldView const& world, oracle::Model const&
 
 }  // namespace
 
-// Rows are the oracle's layout, not the engine's word: an engine that lost rows must not be
-// compared with nothing.
-ValueJudge::Rows ValueJudge::rows_of(WorldView const& world, int rank, int parameter,
-                                     TensorKind kind) const {
+// Which elements they are is the oracle's layout, not the engine's word: an engine that lost some
+// must not be compared with nothing.
+ValueJudge::Owned ValueJudge::owned_by(WorldView const& world, int rank, int parameter,
+                                       TensorKind kind) const {
   auto const& spec = reference_.model().spec(parameter);
-  Rows rows;
-  int const shards = world.shard_count();
-  rows.range = oracle::shard_rows(spec.rows(), {.rank = rank % shards, .world_size = shards});
-  rows.first_element = rows.range.begin * spec.row_numel();
-  rows.numel = rows.range.count() * spec.row_numel();
-  rows.held = world.shard(rank, parameter, kind);
-  rows.usable = rows.held.row_begin == rows.range.begin && rows.held.row_end == rows.range.end &&
-                rows.held.numel() == rows.numel && fits(world, spec, kind, rows.held.format);
-  return rows;
+  Owned owned{.ranges = layout_.ranges(parameter, rank % world.shard_count()),
+              .held = world.shard(rank, parameter, kind)};
+  owned.usable = std::ranges::equal(owned.held.ranges, owned.ranges) &&
+                 owned.held.numel() == numel_of(owned.ranges) &&
+                 fits(spec, kind, owned.held.format);
+  return owned;
 }
 
-void ValueJudge::report_other_rows(Rows const& rows, int rank, int parameter, TensorKind kind) {
+bool ValueJudge::fits(ParameterSpec const& spec, TensorKind kind, NumberFormat held) const {
+  return held == format_of(spec, kind) || formulas_->may_store(spec, kind, held);
+}
+
+void ValueJudge::report_other_elements(Owned const& owned, int rank, int parameter,
+                                       TensorKind kind) {
   auto const& spec = reference_.model().spec(parameter);
-  bool const same_rows =
-      rows.held.row_begin == rows.range.begin && rows.held.row_end == rows.range.end;
-  std::string const expected = rows_text(rows.range.begin, rows.range.end) + " in " +
-                               std::string(name_of(format_of(spec, kind)));
-  std::string const actual = rows_text(rows.held.row_begin, rows.held.row_end) + " in " +
-                             std::string(name_of(rows.held.format));
-  bool const stored = rows.held.numel() > 0 || !same_rows;
-  bool const other_type = same_rows && rows.held.numel() == rows.numel;
-  findings_.add(
-      law_, {.rank = rank, .tensor = tensor_name(spec, kind), .index = rows.first_element},
-      {.expected = expected,
-       .actual = stored ? actual : "no storage for them",
-       .message = other_type ? "the rank stores its rows in another type than the recipe names"
-                             : "the rank does not hold the rows that the layout gives it"});
+  auto const elements = [&](std::span<ElementRange const> ranges, NumberFormat format) {
+    return Elements{
+        .ranges = {ranges.begin(), ranges.end()}, .row_numel = spec.row_numel(), .format = format};
+  };
+  bool const same = std::ranges::equal(owned.held.ranges, owned.ranges);
+  bool const stored = owned.held.numel() > 0 || !same;
+  bool const other_type = same && owned.held.numel() == numel_of(owned.ranges);
+  Violation violation{.law = law_,
+                      .breach = other_type ? Breach::other_type : Breach::other_elements,
+                      .rank = rank,
+                      .subject = Tensor{.parameter = spec.name, .kind = kind},
+                      .index = owned.ranges.empty() ? -1 : owned.ranges.front().begin,
+                      .expected = elements(owned.ranges, format_of(spec, kind))};
+  if (stored) violation.actual = elements(owned.held.ranges, owned.held.format);
+  findings_.add(std::move(violation));
 }
 
 bool ValueJudge::is_compared(WorldView const& world, int rank, int parameter,
@@ -114,21 +104,30 @@ bool ValueJudge::is_compared(WorldView const& world, int rank, int parameter,
   return !comes_and_goes || world.has_gradient(rank, parameter);
 }
 
-std::span<float const> ValueJudge::expected(Rows const& rows, int parameter,
-                                            TensorKind kind) const {
-  return reference_.model()
-      .tensor(parameter, kind)
-      .subspan(static_cast<std::size_t>(rows.first_element), static_cast<std::size_t>(rows.numel));
+/// The first element that differs from the oracle's, numbered in the whole tensor.
+std::optional<oracle::Difference> ValueJudge::difference(Owned const& owned, int parameter,
+                                                         TensorKind kind,
+                                                         std::vector<float>& room) const {
+  auto const whole = reference_.model().tensor(parameter, kind);
+  auto held = values_of(owned.held, room);
+  for (ElementRange const range : owned.ranges) {
+    auto const numel = static_cast<std::size_t>(range.numel());
+    auto const expected = whole.subspan(static_cast<std::size_t>(range.begin), numel);
+    if (auto found = oracle::first_difference(expected, held.first(numel))) {
+      found->index += range.begin;
+      return found;
+    }
+    held = held.subspan(numel);
+  }
+  return std::nullopt;
 }
 
 bool ValueJudge::agrees(WorldView const& world, int parameter, TensorKind kind) const {
   std::vector<float> room;
   for (int rank = 0; rank < world.rank_count(); ++rank) {
     if (!is_compared(world, rank, parameter, kind)) continue;
-    Rows const rows = rows_of(world, rank, parameter, kind);
-    if (!rows.usable) return false;
-    auto const held = values_of(rows.held, room);
-    if (oracle::first_difference(expected(rows, parameter, kind), held)) return false;
+    Owned const owned = owned_by(world, rank, parameter, kind);
+    if (!owned.usable || difference(owned, parameter, kind, room)) return false;
   }
   return true;
 }
@@ -137,40 +136,38 @@ void ValueJudge::compare(WorldView const& world, int parameter, TensorKind kind)
   for (int rank = 0; rank < world.rank_count(); ++rank) {
     if (findings_.full(law_)) return;
     if (!is_compared(world, rank, parameter, kind)) continue;
-    Rows const rows = rows_of(world, rank, parameter, kind);
-    if (!rows.usable) {
-      report_other_rows(rows, rank, parameter, kind);
+    Owned const owned = owned_by(world, rank, parameter, kind);
+    if (!owned.usable) {
+      report_other_elements(owned, rank, parameter, kind);
       continue;
     }
     if (rank >= world.shard_count()) {
-      compare_with_replica(world, rows, rank, parameter, kind);
+      compare_with_replica(world, owned, rank, parameter, kind);
       continue;
     }
-    auto difference =
-        oracle::first_difference(expected(rows, parameter, kind), values_of(rows.held, room_));
-    if (!difference) continue;
-    difference->ulps =
-        oracle::ulp_distance(difference->expected, difference->actual, rows.held.format);
+    auto found = difference(owned, parameter, kind, room_);
+    if (!found) continue;
+    found->ulps = oracle::ulp_distance(found->expected, found->actual, owned.held.format);
     findings_.add_values(law_,
                          {.rank = rank,
-                          .tensor = tensor_name(reference_.model().spec(parameter), kind),
-                          .index = rows.first_element + difference->index},
-                         *difference);
+                          .subject = Tensor{.parameter = parameter_name(parameter), .kind = kind},
+                          .index = found->index},
+                         *found);
   }
 }
 
 // The first replica is held to the oracle, the others to the first.
-void ValueJudge::compare_with_replica(WorldView const& world, Rows const& rows, int rank,
+void ValueJudge::compare_with_replica(WorldView const& world, Owned const& owned, int rank,
                                       int parameter, TensorKind kind) {
-  Rows const first = rows_of(world, rank % world.shard_count(), parameter, kind);
+  Owned const first = owned_by(world, rank % world.shard_count(), parameter, kind);
   if (!first.usable) return;
   auto const difference =
-      oracle::first_difference(values_of(first.held, replica_room_), values_of(rows.held, room_));
+      oracle::first_difference(values_of(first.held, replica_room_), values_of(owned.held, room_));
   if (!difference) return;
-  findings_.add_values("ranks.agree",
+  findings_.add_values(Law::ranks_agree,
                        {.rank = rank,
-                        .tensor = tensor_name(reference_.model().spec(parameter), kind),
-                        .index = rows.first_element + difference->index},
+                        .subject = Tensor{.parameter = parameter_name(parameter), .kind = kind},
+                        .index = element_at(owned.ranges, difference->index)},
                        *difference);
 }
 
@@ -181,17 +178,19 @@ void ValueJudge::compare_whole(WorldView const& world, int parameter, TensorKind
     if (!seen) continue;
     auto const& spec = reference_.model().spec(parameter);
     if (seen->numel() != spec.numel()) {
-      findings_.add(law_, {.rank = rank, .tensor = tensor_name(spec, kind)},
-                    {.expected = fmt::format("{} elements", spec.numel()),
-                     .actual = fmt::format("{} elements", seen->numel()),
-                     .message = "what the rank sees as the whole tensor is another one"});
+      findings_.add({.law = law_,
+                     .breach = Breach::other_size,
+                     .rank = rank,
+                     .subject = Tensor{.parameter = spec.name, .kind = kind},
+                     .expected = Count{spec.numel()},
+                     .actual = Count{seen->numel()}});
       continue;
     }
     auto const difference = oracle::first_difference(expected, values_of(*seen, room_));
     if (difference)
       findings_.add_values(law_,
                            {.rank = rank,
-                            .tensor = tensor_name(spec, kind) + " (whole)",
+                            .subject = Tensor{.parameter = spec.name, .kind = kind, .whole = true},
                             .index = difference->index},
                            *difference);
   }
@@ -202,24 +201,20 @@ std::optional<ValueJudge::Gathered> ValueJudge::gather(WorldView const& world, i
   Gathered whole;
   whole.values.resize(static_cast<std::size_t>(reference_.model().spec(parameter).numel()));
   for (int rank = 0; rank < world.shard_count(); ++rank) {
-    Rows const rows = rows_of(world, rank, parameter, kind);
-    if (!rows.usable) {
-      report_other_rows(rows, rank, parameter, kind);
+    Owned const owned = owned_by(world, rank, parameter, kind);
+    if (!owned.usable) {
+      report_other_elements(owned, rank, parameter, kind);
       return std::nullopt;
     }
-    auto const held = values_of(rows.held, room_);
-    std::copy(held.begin(), held.end(), whole.values.begin() + rows.first_element);
-    whole.format = rows.held.format;
+    put_in_place(owned.ranges, values_of(owned.held, room_), whole.values);
+    whole.format = owned.held.format;
   }
   return whole;
 }
 
-Findings::Place ValueJudge::place_of(WorldView const& world, int parameter, TensorKind kind,
-                                     std::int64_t index) const {
-  auto const& spec = reference_.model().spec(parameter);
-  std::int64_t const chunk = oracle::chunk_rows(spec.rows(), world.shard_count());
-  return {.rank = static_cast<int>(index / spec.row_numel() / chunk),
-          .tensor = tensor_name(spec, kind),
+Findings::Place ValueJudge::place_of(int parameter, TensorKind kind, std::int64_t index) const {
+  return {.rank = layout_.owner(parameter, index),
+          .subject = Tensor{.parameter = parameter_name(parameter), .kind = kind},
           .index = index};
 }
 
@@ -230,21 +225,24 @@ void ValueJudge::compare_flags(WorldView const& world) {
   for (int p = 0; p < model.parameter_count(); ++p) {
     for (int rank = 0; rank < world.rank_count(); ++rank) {
       bool const first = rank == 0;
-      char const* const law = first ? law_ : "ranks.agree";
-      std::string const against = first ? "the oracle" : "rank 0";
+      Law const law = first ? law_ : Law::ranks_agree;
       bool const gradient = first ? model.has_gradient(p) : world.has_gradient(0, p);
       if (world.has_gradient(rank, p) != gradient)
-        findings_.add(law,
-                      {.rank = rank, .tensor = tensor_name(model.spec(p), TensorKind::gradient)},
-                      {.expected = presence(gradient),
-                       .actual = presence(!gradient),
-                       .message = "the rank differs from " + against + " about having a gradient"});
+        findings_.add(
+            {.law = law,
+             .breach = Breach::gradient_presence,
+             .rank = rank,
+             .subject = Tensor{.parameter = parameter_name(p), .kind = TensorKind::gradient},
+             .expected = Presence{gradient},
+             .actual = Presence{!gradient}});
       std::int64_t const steps = first ? model.step_count(p) : world.step_count(0, p);
       if (world.step_count(rank, p) != steps)
-        findings_.add(law, {.rank = rank, .tensor = model.spec(p).name + "/step"},
-                      {.expected = std::to_string(steps),
-                       .actual = std::to_string(world.step_count(rank, p)),
-                       .message = "the rank's step counter differs from " + against});
+        findings_.add({.law = law,
+                       .breach = Breach::other_step_count,
+                       .rank = rank,
+                       .subject = StepCount{parameter_name(p)},
+                       .expected = Count{steps},
+                       .actual = Count{world.step_count(rank, p)}});
     }
   }
 }
@@ -260,8 +258,7 @@ bool ValueJudge::flags_agree(WorldView const& world) const {
       if (!groups_agree(world, rank, g)) return false;
     RankScaling const expected = scaling_of(model);
     RankScaling const actual = world.scaling(rank);
-    bool const te = world.arithmetic() == Arithmetic::te;
-    if (te ? actual != expected : comparable(actual, false) != comparable(expected, false))
+    if (formulas_->comparable(actual, false) != formulas_->comparable(expected, false))
       return false;
   }
   return true;
@@ -273,7 +270,7 @@ bool ValueJudge::groups_agree(WorldView const& world, int rank, int group) const
   if (world.group(rank, group) == model.group(group)) return true;
   for (int p = 0; p < model.parameter_count(); ++p)
     if (model.spec(p).group == group) return false;
-  return world.arithmetic() != Arithmetic::te;
+  return !formulas_->has_empty_groups();
 }
 
 void ValueJudge::compare_groups(WorldView const& world) {
@@ -281,45 +278,46 @@ void ValueJudge::compare_groups(WorldView const& world) {
   for (int rank = 0; rank < world.rank_count(); ++rank) {
     for (int g = 0; g < model.group_count(); ++g) {
       if (groups_agree(world, rank, g)) continue;
-      findings_.add(law_, {.rank = rank},
-                    {.expected = text_of(model.group(g)),
-                     .actual = text_of(world.group(rank, g)),
-                     .message = fmt::format("the rank's settings of group {} differ", g)});
+      findings_.add({.law = law_,
+                     .breach = Breach::other_settings,
+                     .rank = rank,
+                     .subject = GroupSettings{g},
+                     .expected = model.group(g),
+                     .actual = world.group(rank, g)});
     }
   }
 }
 
 // As flags: the first rank is held to the oracle, the others to the first.
 void ValueJudge::compare_scaling(WorldView const& world, bool stepped) {
-  bool const te = world.arithmetic() == Arithmetic::te;
-  RankScaling expected = scaling_of(reference_.model());
-  if (!te) expected = comparable(expected, stepped);
+  RankScaling expected = formulas_->comparable(scaling_of(reference_.model()), stepped);
   for (int rank = 0; rank < world.rank_count(); ++rank) {
-    RankScaling const actual = te ? world.scaling(rank) : comparable(world.scaling(rank), stepped);
+    RankScaling const actual = formulas_->comparable(world.scaling(rank), stepped);
     compare_scaling(rank, expected, actual);
     if (rank == 0) expected = actual;
   }
 }
 
 void ValueJudge::compare_scaling(int rank, RankScaling const& expected, RankScaling const& actual) {
-  std::string_view const law = rank == 0 ? law_ : "ranks.agree";
-  std::string const against = rank == 0 ? "the oracle's" : "rank 0's";
-  auto const compare = [&](std::string_view what, float right, float found) {
+  Law const law = rank == 0 ? law_ : Law::ranks_agree;
+  auto const compare = [&](ScalingNumber what, float right, float found) {
     if (oracle::ulp_distance(right, found) == 0) return;
-    findings_.add(law, {.rank = rank, .tensor = std::string(what)},
-                  {.expected = hexadecimal(right),
-                   .actual = hexadecimal(found),
-                   .message = fmt::format("the rank's {} differs from {}", what, against)});
+    findings_.add({.law = law,
+                   .breach = Breach::other_scaling,
+                   .rank = rank,
+                   .subject = what,
+                   .expected = Number(right),
+                   .actual = Number(found)});
   };
-  compare("loss scale", expected.loss_scale, actual.loss_scale);
-  compare("skip of the last step", expected.skipped ? 1.0F : 0.0F, actual.skipped ? 1.0F : 0.0F);
-  compare("inverse of the loss scale", expected.inverse, actual.inverse);
-  compare("norm", expected.norm, actual.norm);
-  compare("clip coefficient", expected.coefficient, actual.coefficient);
-  compare("maximal norm", expected.max_norm.value_or(0), actual.max_norm.value_or(0));
-  compare("growth tracker", static_cast<float>(expected.growth_tracker),
+  compare(ScalingNumber::loss_scale, expected.loss_scale, actual.loss_scale);
+  compare(ScalingNumber::skipped, expected.skipped ? 1.0F : 0.0F, actual.skipped ? 1.0F : 0.0F);
+  compare(ScalingNumber::inverse, expected.inverse, actual.inverse);
+  compare(ScalingNumber::norm, expected.norm, actual.norm);
+  compare(ScalingNumber::coefficient, expected.coefficient, actual.coefficient);
+  compare(ScalingNumber::max_norm, expected.max_norm.value_or(0), actual.max_norm.value_or(0));
+  compare(ScalingNumber::growth_tracker, static_cast<float>(expected.growth_tracker),
           static_cast<float>(actual.growth_tracker));
-  compare("hysteresis", static_cast<float>(expected.hysteresis),
+  compare(ScalingNumber::hysteresis, static_cast<float>(expected.hysteresis),
           static_cast<float>(actual.hysteresis));
 }
 
@@ -327,12 +325,12 @@ void ValueJudge::compare_gathered(WorldView const& world, int parameter, std::ui
   for (int rank = 0; rank < world.rank_count(); ++rank) {
     auto const seen = world.gathered_fingerprint(rank, parameter);
     if (!seen || *seen == expected) continue;
-    findings_.add("values.bitwise",
-                  {.rank = rank, .tensor = reference_.model().spec(parameter).name},
-                  {.expected = "fingerprint " + std::to_string(expected),
-                   .actual = "fingerprint " + std::to_string(*seen),
-                   .message = "the whole parameter that backward gathered differs from the "
-                              "oracle's"});
+    findings_.add({.law = Law::values_bitwise,
+                   .breach = Breach::other_gathered,
+                   .rank = rank,
+                   .subject = Tensor{.parameter = parameter_name(parameter)},
+                   .expected = Digest{expected},
+                   .actual = Digest{*seen}});
   }
 }
 
@@ -343,16 +341,17 @@ void ValueJudge::admit_gradient(WorldView const& world, int parameter, std::int6
   auto const read = world.fed(0, parameter) ? fed_reader(world, reference_.model(), parameter)
                                             : reference_.reader(parameter, backward);
   for (int rank = 0; rank < world.shard_count(); ++rank) {  // replicas: compare()
-    Rows const rows = rows_of(world, rank, parameter, TensorKind::gradient);
-    if (!rows.usable) return report_other_rows(rows, rank, parameter, TensorKind::gradient);
-    auto const held = values_of(rows.held, room);
-    for (std::int64_t begin = 0; begin < rows.numel; begin += block_numel) {
-      auto const count = std::min(block_numel, rows.numel - begin);
-      auto const actual =
-          held.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(count));
-      admit_block(rank, parameter, read, rows.first_element + begin, actual);
-    }
-    std::copy(held.begin(), held.end(), observed.begin() + rows.first_element);
+    Owned const owned = owned_by(world, rank, parameter, TensorKind::gradient);
+    if (!owned.usable) return report_other_elements(owned, rank, parameter, TensorKind::gradient);
+    auto const held = values_of(owned.held, room);
+    put_in_place(owned.ranges, held, observed);
+    for (ElementRange const range : owned.ranges)
+      for (std::int64_t begin = range.begin; begin < range.end; begin += judged_numel) {
+        auto const count = std::min(judged_numel, range.end - begin);
+        admit_block(rank, parameter, read, begin,
+                    std::span<float const>(observed).subspan(static_cast<std::size_t>(begin),
+                                                             static_cast<std::size_t>(count)));
+      }
   }
   reference_.take_gradient(parameter, observed);
 }
@@ -381,10 +380,11 @@ void ValueJudge::admit_block(int rank, int parameter, oracle::MicrobatchReader c
     float const value = actual[static_cast<std::size_t>(i)];
     if (!bound.contains(value)) {
       return findings_.add_outside(
+          Breach::outside_reduction,
           {.rank = rank,
-           .tensor = tensor_name(model.spec(parameter), TensorKind::gradient),
+           .subject = Tensor{.parameter = parameter_name(parameter), .kind = TensorKind::gradient},
            .index = begin + i},
-          bound, value, "no order of summation leads to this gradient");
+          bound, value);
     }
     if (small || i % sample_stride == 0)
       interval_used_ = std::max(interval_used_, bound.used(value));

@@ -1,14 +1,17 @@
-// Compares what an engine's ranks hold with the oracle's whole tensors: rows, bits, gradients that
-// there should or should not be, step counters, and the parameters that a backward gathered.
-// Laws: values.bitwise, values.interval, ranks.agree.
+// Compares what an engine's ranks hold with the oracle's whole tensors: which elements, bits,
+// gradients that there should or should not be, step counters, and the parameters that a backward
+// gathered. Laws: values.bitwise, values.interval, ranks.agree.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <utility>
 #include <vector>
 
-#include "oracle/layout/fsdp2.h"
+#include "oracle/layout/layout.h"
 #include "scenarios/judge/findings.h"
+#include "scenarios/judge/formulas/formulas.h"
 #include "scenarios/judge/reference.h"
 #include "scenarios/seam/engine.h"
 
@@ -19,14 +22,20 @@ class ValueJudge {
   ValueJudge(Reference& reference, Findings& findings)
       : reference_(reference), findings_(findings) {}
 
+  /// A world stands of which these are the shards. REQUIRES: before anything is compared.
+  void begin_world(oracle::Layout layout) { layout_ = std::move(layout); }
+
+  /// By whose formulas it steps: what it may store, and what can be compared.
+  void judge_by(Formulas const& formulas) { formulas_ = &formulas; }
+
   /// The law that values, counters and settings which differ from the oracle's break.
-  void judge_as(char const* law) { law_ = law; }
+  void judge_as(Law law) { law_ = law; }
 
   /// Has compare() nothing to report? Tensors may be asked about on several threads.
   bool agrees(WorldView const& world, int parameter, TensorKind kind) const;
 
-  /// Every rank's rows of one tensor, in place, against the oracle's; those of a replica against
-  /// the first one's.
+  /// Every rank's shard of one tensor, in place, against the oracle's elements; those of a replica
+  /// against the first one's.
   void compare(WorldView const& world, int parameter, TensorKind kind);
   /// What each rank sees of the whole tensor against the oracle's, where the world shows it.
   void compare_whole(WorldView const& world, int parameter, TensorKind kind);
@@ -36,11 +45,10 @@ class ValueJudge {
     std::vector<float> values;
     NumberFormat format = NumberFormat::fp32;  // as it is stored
   };
-  /// Nothing where a rank does not hold its rows, which is reported.
+  /// Nothing where a rank does not hold its elements, which is reported.
   std::optional<Gathered> gather(WorldView const& world, int parameter, TensorKind kind);
   /// Where an element is, for reports.
-  Findings::Place place_of(WorldView const& world, int parameter, TensorKind kind,
-                           std::int64_t index) const;
+  Findings::Place place_of(int parameter, TensorKind kind, std::int64_t index) const;
 
   /// Does each rank say the right thing about having a gradient, and about steps?
   void compare_flags(WorldView const& world);
@@ -65,28 +73,33 @@ class ValueJudge {
   double interval_used() const { return interval_used_; }
 
  private:
-  /// The rows of a tensor that a rank should hold, and whether it does.
-  struct Rows {
-    oracle::RowRange range;
-    std::int64_t first_element = 0;
-    std::int64_t numel = 0;
+  /// The elements of a tensor that a rank should hold, and whether it does.
+  struct Owned {
+    std::span<ElementRange const> ranges;
     Shard held;
     bool usable = false;
   };
+  std::string const& parameter_name(int parameter) const {
+    return reference_.model().spec(parameter).name;
+  }
   void compare_scaling(int rank, RankScaling const& expected, RankScaling const& actual);
-  void compare_with_replica(WorldView const& world, Rows const& rows, int rank, int parameter,
+  void compare_with_replica(WorldView const& world, Owned const& owned, int rank, int parameter,
                             TensorKind kind);
   bool groups_agree(WorldView const& world, int rank, int group) const;
-  Rows rows_of(WorldView const& world, int rank, int parameter, TensorKind kind) const;
-  void report_other_rows(Rows const& rows, int rank, int parameter, TensorKind kind);
+  bool fits(ParameterSpec const& spec, TensorKind kind, NumberFormat held) const;
+  Owned owned_by(WorldView const& world, int rank, int parameter, TensorKind kind) const;
+  void report_other_elements(Owned const& owned, int rank, int parameter, TensorKind kind);
   bool is_compared(WorldView const& world, int rank, int parameter, TensorKind kind) const;
-  std::span<float const> expected(Rows const& rows, int parameter, TensorKind kind) const;
+  std::optional<oracle::Difference> difference(Owned const& owned, int parameter, TensorKind kind,
+                                               std::vector<float>& room) const;
   void admit_block(int rank, int parameter, oracle::MicrobatchReader const& read,
                    std::int64_t begin, std::span<float const> actual);
 
   Reference& reference_;
   Findings& findings_;
-  char const* law_ = "values.bitwise";
+  oracle::Layout layout_{1};
+  Formulas const* formulas_ = nullptr;
+  Law law_ = Law::values_bitwise;
   double interval_used_ = 0;
   std::vector<float> room_;  // for values of 16 bits, one tensor after the other
   std::vector<float> replica_room_;

@@ -12,10 +12,6 @@ namespace adamant::scenarios {
 
 namespace {
 
-constexpr TensorKind reduced_kinds[] = {TensorKind::gradient, TensorKind::cast_gradient};
-constexpr TensorKind stepped_kinds[] = {TensorKind::parameter, TensorKind::main,
-                                        TensorKind::exp_avg, TensorKind::exp_avg_sq};
-
 std::int64_t total_numel(std::vector<ParameterSpec> const& parameters) {
   std::int64_t total = 0;
   for (ParameterSpec const& spec : parameters) total += spec.numel();
@@ -40,15 +36,6 @@ oracle::Residence residence_of(Scenario const& scenario) {
           .group_count = static_cast<int>(adam_configs(scenario).size())};
 }
 
-/// Does the oracle step as this world does, bit for bit and without looking?
-bool is_te(WorldView const& world) {
-  return world.arithmetic() == Arithmetic::te;
-}
-
-bool contains(std::span<int const> numbers, int number) {
-  return std::find(numbers.begin(), numbers.end(), number) != numbers.end();
-}
-
 }  // namespace
 
 Verdict::Verdict(Scenario const& scenario, Program const& program,
@@ -61,11 +48,34 @@ Verdict::Verdict(Scenario const& scenario, Program const& program,
       small_(total_numel(parameters) <= small_model_numel),
       reference_(scenario, parameters, seed),
       values_(reference_, findings_),
-      gradients_(scenario.gradients, reference_, values_, findings_),
-      steps_(reference_, values_, gradients_, findings_),
       memory_(scenario, parameters, counted(scenario.offload), residence_of(scenario), findings_),
       pointers_(parameters, static_cast<int>(scenario.world.rank_count()),
-                leaving(scenario.offload), residence_of(scenario), findings_) {}
+                leaving(scenario.offload), residence_of(scenario), findings_) {
+  choose_formulas(arithmetic_);
+}
+
+void Verdict::choose_formulas(Arithmetic arithmetic) {
+  if (formulas_ && arithmetic == arithmetic_) return;
+  used_ = used();
+  arithmetic_ = arithmetic;
+  formulas_ = make_formulas(
+      arithmetic, {.gradients = kind_,
+                   .reference = reference_,
+                   .values = values_,
+                   .findings = findings_,
+                   .follow_each = [this](WorldView const& world, std::span<TensorKind const> kinds,
+                                         std::function<void(int)> const& follow_one) {
+                     follow_each(world, kinds, follow_one);
+                   }});
+  values_.judge_by(*formulas_);
+}
+
+Formulas::Used Verdict::used() const {
+  if (!formulas_) return used_;
+  auto const now = formulas_->used();
+  return {.by_gradients = std::max(used_.by_gradients, now.by_gradients),
+          .by_steps = std::max(used_.by_steps, now.by_steps)};
+}
 
 // Explicit offloads move all where the setting names none.
 std::optional<StateOffloadConfig> Verdict::leaving(Offload const& offload) const {
@@ -74,7 +84,10 @@ std::optional<StateOffloadConfig> Verdict::leaving(Offload const& offload) const
 }
 
 bool Verdict::started(WorldView const& world) {
-  if (!is_te(world)) reference_.use_scaler(oracle::torch_scaler);
+  values_.begin_world(
+      oracle::lay_out(scenario_.layout, parameter_specs(scenario_), world.shard_count()));
+  choose_formulas(world.arithmetic());
+  formulas_->started();
   values_.compare_flags(world);
   values_.compare_scaling(world);
   compare_all(world);
@@ -95,7 +108,7 @@ bool Verdict::after(Primitive const& operation, WorldView const& world) {
   if (small_ || looks) compare_all(world);
   // To gather where ranks are known to differ may never end.
   if (looks && !findings_.any()) compare_whole(world);
-  values_.judge_as("values.bitwise");
+  values_.judge_as(Law::values_bitwise);
   compare_resources(operation, world);
   return !findings_.any() || small_;
 }
@@ -127,9 +140,9 @@ void Verdict::follow(Primitive const& operation, WorldView const& world) {
     case Primitive::Kind::backward:
       return follow_backward(operation, world);
     case Primitive::Kind::clip:
-      return follow_clip(world);
+      return formulas_->clip(world);
     case Primitive::Kind::step:
-      return follow_step(world);
+      return formulas_->step(world);
     case Primitive::Kind::zero_grad:
       return follow_zero_grad(operation.set_to_none, world);
     case Primitive::Kind::set:
@@ -159,7 +172,7 @@ void Verdict::follow_replay(Primitive const& operation, WorldView const& world) 
       if (captured.backward_index == last) compare_gathered(world, last);
       reference_.begin_backward(captured);
       for_each_parameter([&](int p) {
-        if (!contains(captured.without, p)) reference_.add_exact_mean(p, captured.backward_index);
+        if (has_part(captured, p)) reference_.add_exact_mean(p, captured.backward_index);
       });
     } else if (captured.kind == Primitive::Kind::clip) {
       reference_.clip();
@@ -177,15 +190,7 @@ void Verdict::follow_replay(Primitive const& operation, WorldView const& world) 
 void Verdict::follow_backward(Primitive const& operation, WorldView const& world) {
   if (world.shown().memory) compare_gathered(world, operation.backward_index);
   reference_.begin_backward(operation);
-  if (!is_te(world)) return gradients_.admit_backward(world, operation);
-  auto const rounds = [&](int p) { return !reference_.sums_exactly(p); };
-  auto const has_part = [&](int p) { return !contains(operation.without, p); };
-  for (int p = 0; p < parameter_count(); ++p)
-    if (has_part(p) && rounds(p)) values_.admit_gradient(world, p, operation.backward_index);
-  if (kind_ != GradientClass::exact) return;
-  follow_each(world, reduced_kinds, [&](int p) {
-    if (has_part(p) && !rounds(p)) reference_.add_exact_mean(p, operation.backward_index);
-  });
+  formulas_->backward(world, operation);
 }
 
 void Verdict::compare_gathered(WorldView const& world, std::int64_t backward) {
@@ -196,34 +201,19 @@ void Verdict::compare_gathered(WorldView const& world, std::int64_t backward) {
     values_.compare_gathered(world, p, expected[static_cast<std::size_t>(p)]);
 }
 
-void Verdict::follow_clip(WorldView const& world) {
-  if (is_te(world)) return reference_.clip();
-  gradients_.admit_clip(world);
-}
-
-// PyTorch leaves a parameter that has no gradient without one.
 void Verdict::follow_zero_grad(bool set_to_none, WorldView const& world) {
-  std::vector<int> absent;
-  for (int p = 0; p < parameter_count(); ++p)
-    if (!is_te(world) && !reference_.model().has_gradient(p) && !world.has_gradient(0, p))
-      absent.push_back(p);
-  reference_.zero_grad(set_to_none);
-  for (int const p : absent) reference_.drop_gradient(p);
-  gradients_.forget();
+  formulas_->zero_grad(world, set_to_none);
   follow_each(world, reduced_kinds, [](int) {});
-}
-
-void Verdict::follow_step(WorldView const& world) {
-  if (!is_te(world)) return steps_.admit_step(world);
-  reference_.begin_step();
-  follow_each(world, stepped_kinds, [&](int p) { reference_.step_parameter(p); });
 }
 
 bool Verdict::restarted(Primitive const& load, WorldView const& world) {
   if (findings_.any()) return false;
   unloaded_ = true;
-  reference_.begin_world(
-      parameter_specs(load.setting == 0 ? scenario_ : program_.setting(load.setting)));
+  choose_formulas(world.arithmetic());
+  Scenario const& setting = load.setting == 0 ? scenario_ : program_.setting(load.setting);
+  std::vector<ParameterSpec> const parameters = parameter_specs(setting);
+  reference_.begin_world(parameters);
+  values_.begin_world(oracle::lay_out(setting.layout, parameters, world.shard_count()));
   findings_.at_operation(load.entry);
   Offload const& offload = load.offload != nullptr ? *load.offload : offload_;
   if (world.shown().memory) {
@@ -244,15 +234,15 @@ void Verdict::crashed(Primitive const& save, bool returned) {
     reference_.save_maybe(save.checkpoint);
 }
 
-void Verdict::damaged(Primitive const&, std::string const& what) {
-  damage_ = what;
+void Verdict::damaged(Primitive const&, DamagedFiles const& files) {
+  damage_ = files;
 }
 
 // Engines that still have a state have the one from before; in a new world that is nothing.
 void Verdict::refused(Primitive const& load, EngineFailure const& why, WorldView const* world) {
   findings_.at_operation(load.entry);
   if (world != nullptr && !unloaded_) {
-    values_.judge_as("error.clean");
+    values_.judge_as(Law::error_clean);
     values_.compare_flags(*world);
     values_.compare_groups(*world);
     values_.compare_scaling(*world);
@@ -261,15 +251,18 @@ void Verdict::refused(Primitive const& load, EngineFailure const& why, WorldView
   bool const own = reference_.must_exist(load.checkpoint);
   if (own && !damage_.empty()) {
     if (why.reason != "damaged_checkpoint")
-      findings_.add("checkpoint.integrity", {.rank = why.rank},
-                    {.expected = "a refusal: damaged_checkpoint",
-                     .actual = why.reason + ": " + why.message,
-                     .message = "damage was taken for something else: " + damage_});
+      findings_.add({.law = Law::checkpoint_integrity,
+                     .breach = Breach::damage_misjudged,
+                     .rank = why.rank,
+                     .subject = damage_,
+                     .reason = why.reason,
+                     .text = why.message});
   } else if (own) {
-    findings_.add(law_of_load(load), {.rank = why.rank},
-                  {.expected = "what was saved",
-                   .actual = why.reason + ": " + why.message,
-                   .message = "a checkpoint that must be there, whole, is not loaded"});
+    findings_.add({.law = law_of_load(load),
+                   .breach = Breach::not_loaded,
+                   .rank = why.rank,
+                   .reason = why.reason,
+                   .text = why.message});
   }
 }
 
@@ -309,16 +302,16 @@ void Verdict::for_each_parameter(std::function<void(int)> const& visit) {
 
 std::vector<std::string> Verdict::notes() const {
   std::vector<std::string> notes;
-  double const reduced = std::max(values_.interval_used(), gradients_.used());
+  double const reduced = std::max(values_.interval_used(), used().by_gradients);
   if (kind_ != GradientClass::exact || reduced > 0)
     notes.push_back(
         fmt::format("reduced gradients used at most {:.3g}% of the room that rounding leaves them",
                     100 * reduced));
-  if (steps_.used() > 0)
+  if (used().by_steps > 0)
     notes.push_back(
         fmt::format("moments and weights used at most {:.3g}% of what any order of operations "
                     "leaves them",
-                    100 * steps_.used()));
+                    100 * used().by_steps));
   if (!not_carried_.empty())
     notes.push_back(
         fmt::format("the checkpoint's format does not carry {}: after a load the engine "

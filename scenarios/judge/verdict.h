@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <set>
 #include <span>
@@ -22,11 +23,10 @@
 #include <vector>
 
 #include "scenarios/judge/findings.h"
-#include "scenarios/judge/gradient_judge.h"
+#include "scenarios/judge/formulas/formulas.h"
 #include "scenarios/judge/memory_judge.h"
 #include "scenarios/judge/pointer_judge.h"
 #include "scenarios/judge/reference.h"
-#include "scenarios/judge/step_judge.h"
 #include "scenarios/judge/value_judge.h"
 #include "scenarios/seam/engine.h"
 
@@ -50,7 +50,7 @@ class Verdict final : public Observer {
   void ended(std::span<WorldAllocation const> left) override;
   bool restarted(Primitive const& load, WorldView const& world) override;
   void crashed(Primitive const& save, bool returned) override;
-  void damaged(Primitive const& load, std::string const& what) override;
+  void damaged(Primitive const& load, DamagedFiles const& files) override;
   void refused(Primitive const& load, EngineFailure const& why, WorldView const* world) override;
 
   /// Calls `look` after each step inside a replay, which nobody sees from outside the graph, with
@@ -59,7 +59,7 @@ class Verdict final : public Observer {
     on_replayed_step_ = std::move(look);
   }
 
-  std::vector<ViolationReport> const& violations() const { return findings_.reports(); }
+  std::vector<Violation> const& violations() const { return findings_.violations(); }
   std::vector<std::string> notes() const;
   std::span<float const> initial_values(int parameter) const {
     return reference_.model().tensor(parameter, TensorKind::parameter);
@@ -71,14 +71,15 @@ class Verdict final : public Observer {
  private:
   /// The states that may move under a setting, or none.
   std::optional<StateOffloadConfig> leaving(Offload const& offload) const;
+  /// The formulas of a world that has just started.
+  void choose_formulas(Arithmetic arithmetic);
+  Formulas::Used used() const;
   void follow(Primitive const& operation, WorldView const& world);
   void follow_backward(Primitive const& operation, WorldView const& world);
-  void follow_clip(WorldView const& world);
-  void follow_step(WorldView const& world);
   void follow_zero_grad(bool set_to_none, WorldView const& world);
   void follow_load(Primitive const& load, WorldView const& world);
   /// The law that a load breaks which does not lead to what was saved.
-  char const* law_of_load(Primitive const& load) const;
+  Law law_of_load(Primitive const& load) const;
   /// The oracle becomes a candidate, with what the format does not carry as the engine has it.
   void take_candidate(Primitive const& load, int candidate, WorldView const& world);
   struct Settings {
@@ -108,13 +109,14 @@ class Verdict final : public Observer {
   Findings findings_;
   Reference reference_;
   ValueJudge values_;
-  GradientJudge gradients_;
-  StepJudge steps_;
+  Arithmetic arithmetic_ = Arithmetic::own_order;
+  std::unique_ptr<Formulas> formulas_;  // of the world that stands
+  Formulas::Used used_;                 // by those of earlier worlds
   MemoryJudge memory_;
   PointerJudge pointers_;
   std::function<void(Primitive const& step, WorldView const&)> on_replayed_step_;
   int patience_ = operations_after_violation;
-  std::string damage_;                 // done to what is about to be loaded
+  DamagedFiles damage_;                // done to what is about to be loaded
   bool unloaded_ = false;              // the world is new, and a load has to come first
   std::set<std::string> not_carried_;  // by any format so far
 };

@@ -11,18 +11,16 @@ namespace adamant::scenarios {
 // tells which of them it is.
 void Verdict::follow_load(Primitive const& load, WorldView const& world) {
   unloaded_ = false;
-  std::string const damage = std::exchange(damage_, "");
+  DamagedFiles const damage = std::exchange(damage_, {});
   bool const own = reference_.candidates(load.checkpoint) > 0;
   if (own && !damage.empty() && world.refuses_damage()) {  // others' files have no checksums
-    findings_.add("checkpoint.integrity", {},
-                  {.expected = "a refusal: damaged_checkpoint",
-                   .actual = "the load returned",
-                   .message = "nothing was said of damage to the checkpoint: " + damage});
+    findings_.add(
+        {.law = Law::checkpoint_integrity, .breach = Breach::damage_unnoticed, .subject = damage});
   }
   if (reference_.candidates(load.checkpoint) == 0 && !take_foreign(load, world)) return;
   int const candidates = reference_.candidates(load.checkpoint);
-  values_.judge_as(damage.empty() ? law_of_load(load) : "checkpoint.integrity");
-  gradients_.forget();
+  values_.judge_as(damage.empty() ? law_of_load(load) : Law::checkpoint_integrity);
+  formulas_->loaded();
   for (int candidate = candidates - 1; candidate >= 0; --candidate) {
     take_candidate(load, candidate, world);
     if (candidate > 0 && !agrees(world)) continue;
@@ -64,16 +62,13 @@ bool Verdict::take_foreign(Primitive const& load, WorldView const& world) {
     return true;
   } catch (std::exception const& error) {
     findings_.add(
-        "checkpoint.integrity", {},
-        {.expected = "a refusal",
-         .actual = "the load returned",
-         .message = std::string("the files are no checkpoint of this model: ") + error.what()});
+        {.law = Law::checkpoint_integrity, .breach = Breach::foreign_loaded, .text = error.what()});
     return false;
   }
 }
 
-char const* Verdict::law_of_load(Primitive const& load) const {
-  return reference_.saw_crash(load.checkpoint) ? "checkpoint.atomic" : "checkpoint.roundtrip";
+Law Verdict::law_of_load(Primitive const& load) const {
+  return reference_.saw_crash(load.checkpoint) ? Law::checkpoint_atomic : Law::checkpoint_roundtrip;
 }
 
 bool Verdict::agrees(WorldView const& world) const {

@@ -1,6 +1,7 @@
 #include "scenarios/language/laws.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace adamant::scenarios {
 
@@ -29,6 +30,8 @@ constexpr Meaning law_table[] = {
     {"error.clean", "a failed operation reports why and says whether the state is usable"},
     {"determinism.digest", "the same scenario, seed and choices give the same digest"},
 };
+
+static_assert(std::size(law_table) == static_cast<std::size_t>(Law::determinism_digest) + 1);
 
 constexpr Meaning reason_table[] = {
     {"unsupported", "a well-formed scenario that this engine does not execute"},
@@ -82,12 +85,25 @@ constexpr Meaning reason_table[] = {
 std::span<Meaning const> laws() {
   return law_table;
 }
+std::string_view id_of(Law law) {
+  return law_table[static_cast<std::size_t>(law)].id;
+}
+std::optional<Law> law_of(std::string_view id) {
+  auto const found = std::find_if(std::begin(law_table), std::end(law_table),
+                                  [&](Meaning const& entry) { return entry.id == id; });
+  if (found == std::end(law_table)) return std::nullopt;
+  return static_cast<Law>(found - std::begin(law_table));
+}
 std::span<Meaning const> refusal_reasons() {
   return reason_table;
 }
 bool matches(std::string_view pattern, std::string_view id) {
   if (pattern.empty() || !id.starts_with(pattern)) return false;
   return id.size() == pattern.size() || id[pattern.size()] == '.';
+}
+
+bool matches(std::string_view pattern, Law law) {
+  return matches(pattern, id_of(law));
 }
 
 bool is_known(std::string_view pattern, std::span<Meaning const> table) {

@@ -3,6 +3,7 @@
 // here.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -14,8 +15,36 @@ struct Meaning {
   std::string_view text;
 };
 
-/// All laws, in the order in which they are listed.
+enum class Law {
+  values_bitwise,
+  values_interval,
+  ranks_agree,
+  pointers_stable,
+  memory_budget,
+  access_bounds,
+  access_uninitialized,
+  access_lifetime,
+  access_place,
+  order_race,
+  order_deadlock,
+  order_collective,
+  graph_capture,
+  graph_pointer,
+  graph_scalar,
+  checkpoint_roundtrip,
+  checkpoint_atomic,
+  checkpoint_integrity,
+  error_clean,
+  determinism_digest,
+};
+
+/// All laws, in the order of their enumerators.
 std::span<Meaning const> laws();
+
+/// "values.bitwise": the law as files and reports write it.
+std::string_view id_of(Law law);
+/// The inverse of id_of().
+std::optional<Law> law_of(std::string_view id);
 
 /// All reasons of refusals; details follow their reason as `unsupported.<detail>`.
 std::span<Meaning const> refusal_reasons();
@@ -23,6 +52,16 @@ std::span<Meaning const> refusal_reasons();
 /// True where `pattern` is `id` or a prefix of it that ends before a dot: "access" matches
 /// "access.bounds", "acc" does not.
 bool matches(std::string_view pattern, std::string_view id);
+bool matches(std::string_view pattern, Law law);
+
+/// Is it about two accesses, or one, rather than about what somebody holds?
+inline bool is_about_accesses(Law law) {
+  return matches("access", law) || matches("order", law);
+}
+
+inline bool is_about_checkpoints(Law law) {
+  return matches("checkpoint", law);
+}
 
 /// True where `pattern` matches some identifier of `table`.
 bool is_known(std::string_view pattern, std::span<Meaning const> table);

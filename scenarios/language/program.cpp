@@ -1,14 +1,11 @@
 #include "scenarios/language/program.h"
 
+#include "scenarios/language/verbs.h"
+
 namespace adamant::scenarios {
 
 std::string_view word_of(Action const& action) {
-  // In the order of Action's alternatives.
-  static constexpr std::string_view words[] = {
-      "train",   "backward", "clip",    "step",   "zero_grad", "set",  "overflow",
-      "offload", "reload",   "capture", "replay", "save",      "load", "check"};
-  static_assert(std::size(words) == std::variant_size_v<Action>);
-  return words[action.index()];
+  return verb_words<Action>[action.index()];
 }
 
 std::int64_t operation_count(std::vector<Operation> const& program) {

@@ -1,15 +1,8 @@
 #include "scenarios/language/recipe.h"
 
+#include "scenarios/language/table.h"
+
 namespace adamant::scenarios {
-
-namespace {
-
-template <typename T>
-void replace(T& value, std::optional<T> const& change) {
-  if (change) value = *change;
-}
-
-}  // namespace
 
 std::optional<NumberFormat> format_of(ParamType type) {
   switch (type) {
@@ -50,45 +43,23 @@ std::optional<NumberFormat> format_of(StateType type) {
 }
 
 Precision with(Precision recipe, PrecisionOverride const& change) {
-  replace(recipe.param, change.param);
-  replace(recipe.grad, change.grad);
-  replace(recipe.main, change.main);
-  replace(recipe.exp_avg, change.exp_avg);
-  replace(recipe.exp_avg_sq, change.exp_avg_sq);
-  replace(recipe.state_scale, change.state_scale);
-  return recipe;
+  return changed(recipe, change);
+}
+
+PrecisionOverride difference(Precision const& from, Precision const& to) {
+  return difference_of<PrecisionOverride>(from, to);
 }
 
 AdamOverride difference(AdamConfig const& config) {
-  AdamConfig const defaults;
-  AdamOverride changed;
-  if (config.learning_rate != defaults.learning_rate) changed.lr = config.learning_rate;
-  if (config.beta1 != defaults.beta1 || config.beta2 != defaults.beta2)
-    changed.betas = {config.beta1, config.beta2};
-  if (config.epsilon != defaults.epsilon) changed.eps = config.epsilon;
-  if (config.weight_decay != defaults.weight_decay) changed.weight_decay = config.weight_decay;
-  if (config.bias_correction != defaults.bias_correction)
-    changed.bias_correction = config.bias_correction;
-  return changed;
+  return difference_of<AdamOverride>(AdamConfig{}, config);
 }
 
 AdamConfig with(AdamConfig config, AdamOverride const& change) {
-  replace(config.learning_rate, change.lr);
-  if (change.betas) {
-    config.beta1 = change.betas->front();
-    config.beta2 = change.betas->back();
-  }
-  replace(config.epsilon, change.eps);
-  replace(config.weight_decay, change.weight_decay);
-  replace(config.bias_correction, change.bias_correction);
-  return config;
+  return changed(config, change);
 }
 
 Optimizer with(Optimizer optimizer, SettingsChange const& change) {
-  optimizer.adam = with(optimizer.adam, change.adam);
-  replace(optimizer.clip, change.clip);
-  replace(optimizer.loss_scale, change.loss_scale);
-  return optimizer;
+  return changed(optimizer, change);
 }
 
 std::vector<AdamConfig> group_configs(Optimizer const& optimizer,
@@ -96,17 +67,6 @@ std::vector<AdamConfig> group_configs(Optimizer const& optimizer,
   std::vector<AdamConfig> configs{optimizer.adam};
   for (Group const& group : groups) configs.push_back(with(optimizer.adam, group.settings));
   return configs;
-}
-
-PrecisionOverride difference(Precision const& from, Precision const& to) {
-  PrecisionOverride change;
-  if (to.param != from.param) change.param = to.param;
-  if (to.grad != from.grad) change.grad = to.grad;
-  if (to.main != from.main) change.main = to.main;
-  if (to.exp_avg != from.exp_avg) change.exp_avg = to.exp_avg;
-  if (to.exp_avg_sq != from.exp_avg_sq) change.exp_avg_sq = to.exp_avg_sq;
-  if (to.state_scale != from.state_scale) change.state_scale = to.state_scale;
-  return change;
 }
 
 bool duplicates_main(Precision const& precision) {

@@ -1,6 +1,6 @@
 // What a scenario says about numbers and the optimizer: the types of parameters, gradients, weights
 // and moments, Adam's settings and what a group or a `set` changes of them. It knows no YAML key
-// and nothing of what an engine supports; that is seam/support.h.
+// and nothing of what an engine supports.
 #pragma once
 
 #include <array>
@@ -20,29 +20,25 @@ enum class StateType { fp32, bf16, fp16, fp8 };
 /// What a scale of fp16 and fp8 states covers: the whole tensor or this rank's shard.
 enum class StateScale { global, local };
 
-/// The types of one parameter and of everything that belongs to it.
-struct Precision {
-  ParamType param = ParamType::fp32;
-  GradType grad = GradType::fp32;
-  MainType main = MainType::none;
-  StateType exp_avg = StateType::fp32;
-  StateType exp_avg_sq = StateType::fp32;
-  StateScale state_scale = StateScale::global;
+/// The types of one parameter and of everything that belongs to it, each held in a `Held`.
+template <template <typename> typename Held>
+struct Types {
+  Held<ParamType> param = {};
+  Held<GradType> grad = {};
+  Held<MainType> main = {};
+  Held<StateType> exp_avg = {};
+  Held<StateType> exp_avg_sq = {};
+  Held<StateScale> state_scale = {};
 
-  friend bool operator==(Precision const&, Precision const&) = default;
+  friend bool operator==(Types const&, Types const&) = default;
 };
 
+template <typename T>
+using Itself = T;
+
+using Precision = Types<Itself>;
 /// What one parameter, or a load, changes of the recipe around it.
-struct PrecisionOverride {
-  std::optional<ParamType> param = {};
-  std::optional<GradType> grad = {};
-  std::optional<MainType> main = {};
-  std::optional<StateType> exp_avg = {};
-  std::optional<StateType> exp_avg_sq = {};
-  std::optional<StateScale> state_scale = {};
-
-  friend bool operator==(PrecisionOverride const&, PrecisionOverride const&) = default;
-};
+using PrecisionOverride = Types<std::optional>;
 
 /// The plain number format of a type, or nothing where it is none (a scaled or quantised type, no
 /// main weight).
@@ -116,8 +112,5 @@ Optimizer with(Optimizer optimizer, SettingsChange const& change);
 /// the named ones in file order. A group's value wins over the optimizer's, also over a later `set`
 /// (apply it with `with` and ask again).
 std::vector<AdamConfig> group_configs(Optimizer const& optimizer, std::vector<Group> const& groups);
-
-/// What a `set` may change.
-enum class Settable { lr, betas, eps, weight_decay, clip, loss_scale };
 
 }  // namespace adamant::scenarios

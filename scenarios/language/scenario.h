@@ -3,10 +3,11 @@
 // and does not judge what an engine supports (seam/support.h does).
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "oracle/types.h"
@@ -36,35 +37,22 @@ struct Expectation {
   friend bool operator==(Expectation const&, Expectation const&) = default;
 };
 
-/// The keys outside params and program whose line a refusal may name.
-enum class Place {
-  layout,
-  world,
-  microbatches,
-  precision,
-  decoupled_grad,
-  keep_cast_grad,
-  capturable,
-  clip,
-  loss_scale,
-  offload,
-  engine,
-  schedule,
-  faults,
-  optimizer,
-  groups,
-  gradients,
-  bug,
-  count_of_places
-};
+/// Where keys outside params and program stand, for refusals; equal to any other, like every
+/// SourceLine.
+class KeyLines {
+ public:
+  /// REQUIRES: a key of a table (table.h), whose text lives for ever.
+  void note(std::string_view key, SourceLine line) { lines_.emplace_back(key, line); }
+  SourceLine operator[](std::string_view key) const {
+    for (auto const& [noted, line] : lines_)
+      if (noted == key) return line;
+    return {};
+  }
 
-/// Where those keys stand; equal to any other, like every SourceLine.
-struct Places {
-  std::array<SourceLine, static_cast<std::size_t>(Place::count_of_places)> lines;
-  SourceLine& operator[](Place place) { return lines[static_cast<std::size_t>(place)]; }
-  SourceLine operator[](Place place) const { return lines[static_cast<std::size_t>(place)]; }
+  friend bool operator==(KeyLines const&, KeyLines const&) { return true; }
 
-  friend bool operator==(Places const&, Places const&) { return true; }
+ private:
+  std::vector<std::pair<std::string_view, SourceLine>> lines_;
 };
 
 struct Scenario {
@@ -94,7 +82,7 @@ struct Scenario {
   std::optional<std::string> bug = {};
   Expectation expect = {};
 
-  Places places = {};
+  KeyLines lines = {};
 
   /// The global batch: how many microbatches one backward covers.
   std::int64_t microbatch_count() const { return microbatches.value_or(world.rank_count()); }

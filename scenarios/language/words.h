@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "scenarios/language/capabilities.h"
 #include "scenarios/language/scenario.h"
 
 namespace adamant::scenarios {
@@ -41,8 +42,9 @@ ADAMANT_WORDS(Fault::Where, fault_where_words, {"save", "malloc", "load"});
 ADAMANT_WORDS(Fault::Then, fault_then_words,
               {"crash", "out_of_memory", "flip_byte", "truncate", "remove_file", "stale_file"});
 
-ADAMANT_WORDS(Settable, settable_words,
-              {"lr", "betas", "eps", "weight_decay", "clip", "loss_scale"});
+ADAMANT_WORDS(Arithmetic, arithmetic_words, {"te", "torch", "interval"});
+ADAMANT_WORDS(GradientType, gradient_type_words, {"grad", "param", "both"});
+ADAMANT_WORDS(ZeroGradKind, zero_grad_words, {"none", "zeros"});
 
 #undef ADAMANT_WORDS
 
@@ -52,15 +54,15 @@ constexpr std::string_view word_for(Enum value) {
   return words_of<Enum>[static_cast<std::size_t>(value)];
 }
 
-/// The words for `values`, as a sentence lists them: "fp32, bf16 or fp16".
+/// `words` as they stand in messages: "a, b or c".
+std::string list_words(std::span<std::string_view const> words);
+
+/// The words for `values`, likewise.
 template <typename Enum>
 std::string listed(std::vector<Enum> const& values) {
-  std::string text;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    if (i > 0) text += i + 1 == values.size() ? " or " : ", ";
-    text += word_for(values[i]);
-  }
-  return text;
+  std::vector<std::string_view> words;
+  for (Enum const value : values) words.push_back(word_for(value));
+  return list_words(words);
 }
 
 }  // namespace adamant::scenarios

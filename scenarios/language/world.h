@@ -29,7 +29,7 @@ struct World {
   friend bool operator==(World const&, World const&) = default;
 };
 
-enum class Layout { fsdp2, flat, bucketed };
+using Layout = LayoutKind;
 
 /// Moments and main weights leave the device between steps.
 struct OffloadedStates {

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "scenarios/bugs/catalogue.h"
-#include "scenarios/language/yaml/vocabulary.h"
+#include "scenarios/language/engine_names.h"
 #include "scenarios/language/yaml/words.h"
 #include "scenarios/pool/pool.h"
 #include "scenarios/program/values.h"
@@ -288,6 +288,9 @@ class Parser {
             "Show how this one is made: its diff to the engine")
         ->option_text("ID")
         ->excludes("--json");
+    CLI::App* const help =
+        add_command(Command::help, "help", "Explain a key or an operation of the scenario format");
+    help->add_option("KEY", arguments_.word, "A key or an operation")->required();
     add_doctor();
   }
 

@@ -13,7 +13,7 @@
 
 namespace adamant::scenarios {
 
-enum class Command { run, fuzz, minimize, hunt, laws, bugs, doctor, bench };
+enum class Command { run, fuzz, minimize, hunt, laws, bugs, doctor, bench, help };
 
 struct Arguments {
   std::string program;  // as it was called, for lines to paste
@@ -38,6 +38,8 @@ struct Arguments {
   std::vector<std::string> bugs;  // to hunt for; none means all
   int searches = 5;               // for each of them
   bool mutants = false;           // machine-made ones
+
+  std::string word;  // to explain
 
   std::vector<std::string> suites;
   bool full = false;

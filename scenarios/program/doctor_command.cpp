@@ -110,7 +110,7 @@ std::string processor() {
 
 }  // namespace
 
-std::vector<Finding> examine_machine() {
+std::vector<MachinePart> examine_machine() {
 #if defined(__clang__)
   std::string const compiler = "clang " __clang_version__;
 #else
@@ -129,8 +129,8 @@ std::vector<Finding> examine_machine() {
 
 Status doctor_command(Arguments const& arguments) {
   if (arguments.engine) return examine_engine_command(arguments);
-  for (Finding const& finding : examine_machine()) {
-    print(arguments, fmt::format("{:<10} {}\n", finding.what, printable(finding.found)));
+  for (MachinePart const& part : examine_machine()) {
+    print(arguments, fmt::format("{:<10} {}\n", part.what, printable(part.found)));
   }
   return Status::met;
 }

@@ -39,6 +39,8 @@ Status dispatch(Arguments const& arguments, char const* const* argv) {
       return doctor_command(arguments);
     case Command::bench:
       return bench_command(arguments);
+    case Command::help:
+      return help_command(arguments);
   }
   return Status::bad_input;
 }

@@ -2,13 +2,13 @@
 // long, and planted leaks that it has to see.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
 
 #include "scenarios/program/testing/program.h"
 #include "scenarios/report/style.h"
+#include "scenarios/runner/testing/python.h"
 
 namespace adamant::scenarios {
 namespace {
@@ -17,17 +17,14 @@ class LeakCampaign : public ProgramTest {
  protected:
   void SetUp() override {
     ProgramTest::SetUp();
-    char const* const chosen = std::getenv("ADAMANT_PYTHON");
-    python_ = chosen == nullptr ? "python3" : chosen;
-    if (std::system((python_ + " -c 'import numpy' 2>/dev/null").c_str()) != 0)
-      GTEST_SKIP() << python_ << " has no NumPy (ADAMANT_PYTHON names another)";
+    if (!has_numpy()) GTEST_SKIP() << python() << " has no NumPy (ADAMANT_PYTHON names another)";
   }
 
   /// Searches with the engine in NumPy, before which the shell runs `planted`.
   Called campaign(std::string const& arguments, std::string const& planted = "") const {
     std::string const engine =
-        "exec:" + planted + "exec " + python_ + " " ADAMANT_SOURCE_DIR "/scenarios/peers/numpy";
-    return shell(python_ +
+        "exec:" + planted + "exec " + python() + " " ADAMANT_SOURCE_DIR "/scenarios/peers/numpy";
+    return shell(python() +
                  " " ADAMANT_SOURCE_DIR
                  "/scenarios/peers/client/testing/leak_campaign.py PROGRAM "
                  "--engine " +
@@ -44,8 +41,6 @@ class LeakCampaign : public ProgramTest {
     return campaign("--scenarios 1 --round 20 --ending 'its own end' --patience " + patience,
                     planted);
   }
-
-  std::string python_;
 };
 
 TEST_F(LeakCampaign, FindsNothingHoweverASearchEnds) {
@@ -96,7 +91,7 @@ TEST_F(LeakCampaign, SeesASocketThatIsHeldOpen) {
                                    .string();
   std::string const ready = (folder_ / "ready").string();
   Called const called =
-      round_with(set_free(python_ + " " + listener + " " + ready) + until_exists(ready));
+      round_with(set_free(python() + " " + listener + " " + ready) + until_exists(ready));
   EXPECT_EQ(called.status, 1) << called.err;
   EXPECT_NE(called.out.find("socket with inode"), std::string::npos) << called.out;
 }

@@ -1,5 +1,11 @@
 // The program as its users call it: usage, listings, measurements.
+#include <fstream>
+#include <sstream>
+
 #include "scenarios/program/testing/program.h"
+
+#include <fstream>
+#include <sstream>
 
 namespace adamant::scenarios {
 namespace {
@@ -59,6 +65,16 @@ TEST_F(Program, LawsAreListedForPeopleAndMachines) {
   EXPECT_EQ(document.at("command"), "laws");
   EXPECT_EQ(document.at("laws").at(0).at("id"), "values.bitwise");
   EXPECT_EQ(document.at("reasons").at(0).at("id"), "unsupported");
+}
+
+TEST_F(Program, ExplainsAWordOfTheFormat) {
+  Called const called = call("help step_counter");
+  EXPECT_EQ(called.status, 0);
+  EXPECT_NE(called.out.find("example: optimizer: {step_counter: parameter}"), std::string::npos);
+  Called const unknown = call("help step_conter");
+  EXPECT_EQ(unknown.status, 2);
+  EXPECT_EQ(unknown.out, "");
+  EXPECT_NE(unknown.err.find("did you mean `step_counter`?"), std::string::npos);
 }
 
 TEST_F(Program, AFullDiskIsTwo) {

@@ -6,6 +6,9 @@
 #include <array>
 #include <cstddef>
 
+#include "scenarios/report/violation_json.h"
+#include "scenarios/report/words/words.h"
+
 namespace adamant::scenarios {
 
 namespace {
@@ -19,70 +22,13 @@ Outcome outcome_from(std::string const& name) {
   return static_cast<Outcome>(found - outcome_names.begin());
 }
 
-Json to_json(AccessReport const& access) {
-  return {{"rank", access.rank}, {"stream", access.stream}, {"operation", access.operation},
-          {"kind", access.kind}, {"buffer", access.buffer}, {"begin", access.begin},
-          {"end", access.end}};
-}
-
-AccessReport access_from(Json const& json) {
-  return {.rank = json.at("rank"),
-          .stream = json.at("stream"),
-          .operation = json.at("operation"),
-          .kind = json.at("kind"),
-          .buffer = json.at("buffer"),
-          .begin = json.at("begin"),
-          .end = json.at("end")};
-}
-
-/// Laws of access and order have these fields, be they empty: a deadlock has no two accesses.
-bool is_about_accesses(std::string_view law) {
-  return law.starts_with("access.") || law.starts_with("order.");
-}
-
-/// What the violation is not about is absent, but for `operation`, which is null outside of all.
-Json to_json(ViolationReport const& violation) {
-  Json json{{"law", violation.law}};
-  json["operation"] = violation.operation >= 0 ? Json(violation.operation) : Json(nullptr);
-  json["rank"] = violation.rank;
-  if (!violation.tensor.empty()) json["tensor"] = violation.tensor;
-  if (violation.index >= 0) json["index"] = violation.index;
-  if (!violation.expected.empty()) json["expected"] = violation.expected;
-  if (!violation.actual.empty()) json["actual"] = violation.actual;
-  if (!violation.expected_decimal.empty()) json["expected_decimal"] = violation.expected_decimal;
-  if (!violation.actual_decimal.empty()) json["actual_decimal"] = violation.actual_decimal;
-  if (violation.ulp) json["ulp"] = *violation.ulp;
-  json["message"] = violation.message;
-  if (!is_about_accesses(violation.law)) return json;
-  json["accesses"] = Json::array();
-  for (AccessReport const& access : violation.accesses) json["accesses"].push_back(to_json(access));
-  json["missing"] = violation.missing;
-  return json;
-}
-
-ViolationReport violation_from(Json const& json) {
-  ViolationReport violation;
-  violation.law = json.at("law");
-  violation.operation = json.at("operation").is_null() ? -1 : json.at("operation").get<int>();
-  violation.rank = json.at("rank");
-  violation.message = json.at("message");
-  violation.tensor = json.value("tensor", "");
-  violation.index = json.value("index", std::int64_t{-1});
-  violation.expected = json.value("expected", "");
-  violation.actual = json.value("actual", "");
-  violation.expected_decimal = json.value("expected_decimal", "");
-  violation.actual_decimal = json.value("actual_decimal", "");
-  if (json.contains("ulp")) violation.ulp = json.at("ulp").get<std::uint64_t>();
-  for (Json const& access : json.value("accesses", Json::array())) {
-    violation.accesses.push_back(access_from(access));
-  }
-  violation.missing = json.value("missing", "");
-  return violation;
-}
-
 void add_optional(Json& json, RunResult const& result) {
   if (!result.reason.empty()) json["reason"] = result.reason;
-  if (!result.message.empty()) json["message"] = result.message;
+  if (std::string const message = message_of(result); !message.empty()) json["message"] = message;
+  if (result.failed_at)
+    json["failed_at"] = {{"rank", result.failed_at->rank},
+                         {"operation", result.failed_at->operation},
+                         {"text", result.message}};
   if (!result.notes.empty()) json["notes"] = result.notes;
   if (!result.met && !result.choices.empty()) json["choices"] = result.choices;
 }
@@ -128,11 +74,17 @@ RunResult result_from_json(Json const& json) {
   result.digest = std::stoull(json.at("digest").get<std::string>(), nullptr, 16);
   result.wall_seconds = json.at("wall_seconds");
   result.simulated_seconds = json.at("simulated_seconds");
-  for (Json const& each : json.at("violations")) result.violations.push_back(violation_from(each));
+  for (Json const& each : json.at("violations"))
+    result.violations.push_back(violation_from_json(each));
   result.device_peak_bytes = json.at("memory").at("device_peak_bytes");
   result.pinned_peak_bytes = json.at("memory").at("pinned_peak_bytes");
   result.reason = json.value("reason", "");
   result.message = json.value("message", "");
+  if (json.contains("failed_at")) {
+    Json const& failed = json.at("failed_at");
+    result.failed_at = FailedAt{.rank = failed.at("rank"), .operation = failed.at("operation")};
+    result.message = failed.at("text");
+  }
   result.notes = json.value("notes", result.notes);
   result.choices = json.value("choices", result.choices);
   return result;

@@ -21,30 +21,17 @@ RunResult make_result() {
   result.device_peak_bytes = 4096;
   result.choices = {1, 0, 2};
   result.notes = {"a note"};
-  result.violations.push_back({.law = "values.bitwise",
+  result.violations.push_back({.law = Law::values_bitwise,
+                               .breach = Breach::other_value,
                                .operation = 4,
                                .rank = 1,
-                               .message = "differs",
-                               .tensor = "w/exp_avg",
+                               .subject = Tensor{.parameter = "w", .kind = TensorKind::exp_avg},
                                .index = 17,
-                               .expected = "0x1.2p-3",
-                               .actual = "0x1.3p-3",
-                               .expected_decimal = "0.140625",
-                               .actual_decimal = "0.1484375",
-                               .ulp = 1048576,
-                               .accesses = {},
-                               .missing = ""});
-  result.violations.push_back({.law = "order.race",
-                               .operation = -1,
-                               .rank = 0,
-                               .message = "",
-                               .tensor = "",
-                               .index = -1,
-                               .expected = "",
-                               .actual = "",
-                               .expected_decimal = "",
-                               .actual_decimal = "",
-                               .ulp = {},
+                               .expected = Number(0x1.2p-3F),
+                               .actual = Number(0x1.3p-3F),
+                               .ulp = 1048576});
+  result.violations.push_back({.law = Law::order_race,
+                               .breach = Breach::unordered_accesses,
                                .accesses = {{.rank = 0,
                                              .stream = "comm",
                                              .operation = "ncclAllGather",
@@ -64,8 +51,9 @@ RunResult make_result() {
 }
 
 TEST(Json, ADeadlockHasTheKeysOfItsLawWithNothingInThem) {
-  ViolationReport deadlock;
-  deadlock.law = "order.deadlock";
+  Violation deadlock;
+  deadlock.law = Law::order_deadlock;
+  deadlock.breach = Breach::deadlock;
   RunResult stuck;
   stuck.violations = {deadlock};
   auto const written = to_json(stuck).at("violations").at(0);
@@ -82,7 +70,12 @@ TEST(Json, HasTheKeysOfTheContract) {
   EXPECT_EQ(json.at("memory").at("device_peak_bytes"), 4096);
   auto const& value = json.at("violations").at(0);
   EXPECT_EQ(value.at("index"), 17);
+  EXPECT_EQ(value.at("tensor"), "w/exp_avg");
+  EXPECT_EQ(value.at("expected"), "0x1.2p-3");
+  EXPECT_EQ(value.at("expected_decimal"), "0.140625");
+  EXPECT_EQ(value.at("actual"), "0x1.3p-3");
   EXPECT_EQ(value.at("ulp"), 1048576);
+  EXPECT_EQ(value.at("message"), "the engine's bits differ from the oracle's");
   EXPECT_FALSE(value.contains("accesses"));
   auto const& race = json.at("violations").at(1);
   EXPECT_TRUE(race.at("operation").is_null());
@@ -98,8 +91,21 @@ TEST(Json, ALineBringsBackWhatWasSent) {
   auto const received = result_from_json(nlohmann::ordered_json::parse(line));
   EXPECT_EQ(to_json(received), sent);
   EXPECT_EQ(received.choices, make_result().choices);
-  EXPECT_EQ(received.violations[0].ulp, 1048576U);
-  EXPECT_EQ(received.violations[1].operation, -1);
+  EXPECT_EQ(received.violations, make_result().violations);
+}
+
+TEST(Json, ALineBringsBackWhereARunWasRefused) {
+  RunResult result = make_result();
+  result.outcome = Outcome::refused;
+  result.message = "no memory";
+  result.failed_at = FailedAt{.rank = 2, .operation = 5};
+  auto const sent = to_json(result);
+  EXPECT_EQ(sent.at("message"), "rank 2, operation 5: no memory");
+  RunResult const received = result_from_json(sent);
+  EXPECT_EQ(received.message, "no memory");
+  ASSERT_TRUE(received.failed_at);
+  EXPECT_EQ(received.failed_at->rank, 2);
+  EXPECT_EQ(received.failed_at->operation, 5);
 }
 
 TEST(Json, ChoicesAreKeptOnlyWhereAReplayNeedsThem) {

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "scenarios/report/json.h"
+#include "scenarios/report/words/words.h"
 
 namespace adamant::scenarios {
 
@@ -14,11 +15,12 @@ namespace {
 
 constexpr std::size_t violations_shown_max = 5;
 
-std::string place_of(ViolationReport const& violation) {
+std::string place_of(Violation const& violation) {
   std::string place;
   if (violation.operation >= 0) place += fmt::format("operation {}, ", violation.operation);
   place += fmt::format("rank {}", violation.rank);
-  if (!violation.tensor.empty()) place += ", " + printable(violation.tensor);
+  if (std::string const subject = subject_in_words(violation); !subject.empty())
+    place += ", " + printable(subject);
   if (violation.index >= 0) place += fmt::format("[{}]", violation.index);
   return place;
 }
@@ -30,17 +32,19 @@ std::string value_line(std::string_view label, std::string const& hexadecimal,
   return line;
 }
 
-std::string values_of(ViolationReport const& violation) {
-  if (violation.expected.empty() && violation.actual.empty()) return {};
-  std::string text = value_line("expected", violation.expected, violation.expected_decimal) + "\n" +
-                     value_line("actual", violation.actual, violation.actual_decimal);
+std::string values_of(Violation const& violation) {
+  Sides const sides = sides_in_words(violation);
+  if (sides.expected.empty() && sides.actual.empty()) return {};
+  std::string text = value_line("expected", sides.expected, sides.expected_decimal) + "\n" +
+                     value_line("actual", sides.actual, sides.actual_decimal);
   if (violation.ulp) text += fmt::format(", {} ulp apart", *violation.ulp);
   return text + "\n";
 }
 
-std::string accesses_of(ViolationReport const& violation) {
+std::string accesses_of(Violation const& violation) {
   std::string text;
-  for (AccessReport const& access : violation.accesses) {
+  if (!is_about_accesses(violation.law)) return text;  // what the world says has them, if any
+  for (Access const& access : violation.accesses) {
     text +=
         fmt::format("    {:<9} rank {}, stream {}: {} {}s bytes [{}, {}) of {}\n",
                     text.empty() ? "first" : "second", access.rank, access.stream, access.operation,
@@ -84,7 +88,7 @@ std::string outcome_of(RunResult const& result) {
   std::string text = fmt::format("    expected {}, outcome {}", printable(result.expected),
                                  name_of(result.outcome));
   if (!result.reason.empty()) text += ": " + printable(result.reason);
-  return text + "\n" + indented(result.message);
+  return text + "\n" + indented(message_of(result));
 }
 
 std::string violations_of(RunResult const& result, Style const& style) {
@@ -99,9 +103,10 @@ std::string violations_of(RunResult const& result, Style const& style) {
 
 }  // namespace
 
-std::string describe(ViolationReport const& violation, Style const& style) {
-  return fmt::format("  {}: {}\n", style.paint(Color::bold, violation.law), place_of(violation)) +
-         values_of(violation) + accesses_of(violation) + indented(violation.message);
+std::string describe(Violation const& violation, Style const& style) {
+  return fmt::format("  {}: {}\n", style.paint(Color::bold, id_of(violation.law)),
+                     place_of(violation)) +
+         values_of(violation) + accesses_of(violation) + indented(message_of(violation));
 }
 
 std::string describe(Reported const& reported, Style const& style) {

@@ -17,7 +17,7 @@ struct Reported {
 
 /// One violation, indented: law and place, then both values with their distance in units in the
 /// last place, or both accesses and the edge that would have ordered them.
-std::string describe(ViolationReport const& violation, Style const& style);
+std::string describe(Violation const& violation, Style const& style);
 
 /// One result. Empty where nothing deserves a word: a met expectation with --quiet.
 std::string describe(Reported const& reported, Style const& style);

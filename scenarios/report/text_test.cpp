@@ -12,18 +12,16 @@ Reported make_failure() {
   reported.result.outcome = Outcome::violated;
   reported.result.expected = "pass";
   reported.replay = "adamant run two.yaml --seed 7";
-  ViolationReport violation;
-  violation.law = "values.bitwise";
-  violation.operation = 4;
-  violation.rank = 1;
-  violation.tensor = "w/exp_avg";
-  violation.index = 17;
-  violation.expected = "0x1.2p-3";
-  violation.expected_decimal = "0.140625";
-  violation.actual = "0x1.3p-3";
-  violation.actual_decimal = "0.1484375";
-  violation.ulp = 1048576;
-  reported.result.violations.push_back(violation);
+  reported.result.violations.push_back(
+      {.law = Law::values_bitwise,
+       .breach = Breach::other_value,
+       .operation = 4,
+       .rank = 1,
+       .subject = Tensor{.parameter = "w", .kind = TensorKind::exp_avg},
+       .index = 17,
+       .expected = Number(0x1.2p-3F),
+       .actual = Number(0x1.3p-3F),
+       .ulp = 1048576});
   return reported;
 }
 
@@ -34,12 +32,14 @@ TEST(Text, AFailureNamesLawPlaceBothValuesAndTheReplay) {
             "  values.bitwise: operation 4, rank 1, w/exp_avg[17]\n"
             "    expected  0x1.2p-3  (0.140625)\n"
             "    actual    0x1.3p-3  (0.1484375), 1048576 ulp apart\n"
+            "    the engine's bits differ from the oracle's\n"
             "  replay: adamant run two.yaml --seed 7\n");
 }
 
 TEST(Text, ARaceNamesBothAccessesAndTheMissingEdge) {
-  ViolationReport race;
-  race.law = "order.race";
+  Violation race;
+  race.law = Law::order_race;
+  race.breach = Breach::unordered_accesses;
   race.operation = 0;
   race.accesses = {{.rank = 0,
                     .stream = "comm",

@@ -125,7 +125,7 @@ std::optional<Refusal> refuse_microbatches(Scenario const& scenario, GradientTyp
       return unsupported("microbatches",
                          std::to_string(scenario.microbatch_count()) + about +
                              std::string(name_of(format)) + ": up to " + std::to_string(max),
-                         scenario.places[Place::microbatches]);
+                         scenario.lines["microbatches"]);
     }
   return std::nullopt;
 }
@@ -137,7 +137,7 @@ std::optional<Refusal> refuse_size(Scenario const& scenario, Capabilities const&
   return Refusal{.id = "out_of_memory",
                  .message = "the run needs about " + gibibytes(needed) + ", this machine has " +
                             gibibytes(there),
-                 .line = scenario.places[Place::world].value};
+                 .line = scenario.lines["world"].value};
 }
 
 }  // namespace

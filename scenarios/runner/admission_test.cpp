@@ -17,7 +17,7 @@ TEST(Admission, ScenariosCanExpectTheRefusalOfTooManyMicrobatches) {
   EXPECT_FALSE(refuse_to_run(scenario, simulation));
 
   scenario.microbatches = (1 << 24) + 1;
-  scenario.places[Place::microbatches] = {11};
+  scenario.lines.note("microbatches", {11});
   auto const refusal = refuse_to_run(scenario, simulation);
   ASSERT_TRUE(refusal);
   EXPECT_TRUE(is_known(refusal->id, refusal_reasons())) << refusal->id;

@@ -25,7 +25,7 @@ TEST(Bugs, AreNoticedInALargeModelToo) {
     RunResult const result = run_scenario(scenario, options);
     EXPECT_EQ(result.outcome, Outcome::violated) << bug;
     ASSERT_FALSE(result.violations.empty()) << bug;
-    EXPECT_EQ(result.violations.front().law, "values.bitwise") << bug;
+    EXPECT_EQ(result.violations.front().law, Law::values_bitwise) << bug;
   }
 }
 
@@ -52,7 +52,7 @@ TEST(Bugs, OfTwoRunsAreSeenWhereRunsAreRepeated) {
   options.repeat = true;
   RunResult const result = run_scenario(scenario, options);
   ASSERT_EQ(result.violations.size(), 1U);
-  EXPECT_EQ(result.violations.front().law, "determinism.digest");
+  EXPECT_EQ(result.violations.front().law, Law::determinism_digest);
 }
 
 }  // namespace

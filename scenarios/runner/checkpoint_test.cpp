@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "scenarios/report/words/words.h"
 #include "scenarios/runner/run.h"
 #include "scenarios/runner/testing/small_scenario.h"
 
@@ -32,11 +33,8 @@ Operation set_rate(float rate) {
 }
 
 std::string summary(RunResult const& result) {
-  std::string text = result.reason + " " + result.message;
-  for (ViolationReport const& violation : result.violations)
-    text += "\n" + violation.law + " at " + std::to_string(violation.operation) + ": " +
-            violation.tensor + " " + violation.message + ": " + violation.expected + " | " +
-            violation.actual;
+  std::string text = result.reason + " " + message_of(result);
+  for (Violation const& violation : result.violations) text += "\n" + in_one_line(violation);
   return text;
 }
 
@@ -202,7 +200,8 @@ TEST(Damage, MayComeBeforeALaterLoad) {
   scenario.faults.front().nth = 2;
   RunResult const result = run_scenario(scenario);
   EXPECT_EQ(result.reason, "damaged_checkpoint") << summary(result);
-  EXPECT_NE(result.message.find("operation 3"), std::string::npos) << result.message;
+  ASSERT_TRUE(result.failed_at);
+  EXPECT_EQ(result.failed_at->operation, 3);
 }
 
 }  // namespace

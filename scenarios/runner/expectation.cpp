@@ -25,7 +25,7 @@ bool meets(RunResult const& result, Expectation const& expectation) {
     case Expectation::Kind::violates:
       return result.outcome == Outcome::violated &&
              std::any_of(result.violations.begin(), result.violations.end(),
-                         [&](ViolationReport const& violation) {
+                         [&](Violation const& violation) {
                            return matches(expectation.id, violation.law);
                          });
     case Expectation::Kind::refused:

@@ -5,10 +5,10 @@
 namespace adamant::scenarios {
 namespace {
 
-RunResult violated(std::vector<std::string> const& laws) {
+RunResult violated(std::vector<Law> const& laws) {
   RunResult result;
   result.outcome = Outcome::violated;
-  for (std::string const& law : laws) {
+  for (Law const law : laws) {
     result.violations.emplace_back();
     result.violations.back().law = law;
   }
@@ -31,10 +31,10 @@ Expectation refusal(std::string reason) {
 }
 
 TEST(Expectation, AnyViolationOfTheLawMeetsIt) {
-  EXPECT_TRUE(meets(violated({"values.bitwise", "order.race"}), violates("order.race")));
-  EXPECT_TRUE(meets(violated({"access.bounds"}), violates("access")));
-  EXPECT_FALSE(meets(violated({"order.race"}), violates("order.deadlock")));
-  EXPECT_FALSE(meets(violated({"order.race"}), Expectation{}));
+  EXPECT_TRUE(meets(violated({Law::values_bitwise, Law::order_race}), violates("order.race")));
+  EXPECT_TRUE(meets(violated({Law::access_bounds}), violates("access")));
+  EXPECT_FALSE(meets(violated({Law::order_race}), violates("order.deadlock")));
+  EXPECT_FALSE(meets(violated({Law::order_race}), Expectation{}));
 }
 
 TEST(Expectation, ARefusalIsMetByItsReasonOrAny) {

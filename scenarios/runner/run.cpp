@@ -1,7 +1,5 @@
 #include "scenarios/runner/run.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <chrono>
 #include <memory>
@@ -44,8 +42,8 @@ class VerdictAndDump final : public Observer {
     return verdict_.restarted(load, world);
   }
   void crashed(Primitive const& save, bool returned) override { verdict_.crashed(save, returned); }
-  void damaged(Primitive const& load, std::string const& what) override {
-    verdict_.damaged(load, what);
+  void damaged(Primitive const& load, DamagedFiles const& files) override {
+    verdict_.damaged(load, files);
   }
   void refused(Primitive const& load, EngineFailure const& why, WorldView const* world) override {
     verdict_.refused(load, why, world);
@@ -95,23 +93,23 @@ EngineTask Runner::task(Schedule const& schedule, Verdict const& verdict) const 
 
 // In the order of operations, and of one operation what the world saw first: a wrong value is often
 // only its consequence.
-void join_violations(RunResult& result, std::vector<ViolationReport> found) {
-  for (ViolationReport& violation : found)
+void join_violations(RunResult& result, std::vector<Violation> found) {
+  for (Violation& violation : found)
     if (!full(result.violations, violation.law)) result.violations.push_back(std::move(violation));
   std::stable_sort(
       result.violations.begin(), result.violations.end(),
-      [](ViolationReport const& a, ViolationReport const& b) { return a.operation < b.operation; });
+      [](Violation const& a, Violation const& b) { return a.operation < b.operation; });
 }
 
 // Nothing was broken on purpose in the world around the engine, so but for memory it has no reason
 // to fail.
-ViolationReport unexpected(EngineFailure const& failure) {
-  ViolationReport report;
-  report.law = "error.clean";
-  report.operation = failure.operation;
-  report.rank = failure.rank;
-  report.message = "the operation failed: " + failure.message;
-  return report;
+Violation unexpected(EngineFailure const& failure) {
+  return {.law = Law::error_clean,
+          .breach = Breach::failed,
+          .operation = failure.operation,
+          .rank = failure.rank,
+          .subject = failure.call,
+          .text = failure.message};
 }
 
 void conclude(RunResult& result, std::optional<EngineFailure> const& failure) {
@@ -124,8 +122,8 @@ void conclude(RunResult& result, std::optional<EngineFailure> const& failure) {
   } else {
     result.outcome = Outcome::refused;
     result.reason = failure->reason;
-    result.message = "rank " + std::to_string(failure->rank) + ", operation " +
-                     std::to_string(failure->operation) + ": " + failure->message;
+    result.message = failure->message;
+    result.failed_at = FailedAt{.rank = failure->rank, .operation = failure->operation};
   }
 }
 
@@ -166,29 +164,22 @@ Schedule further_schedule(std::uint64_t seed, int index) {
           .choices = std::nullopt};
 }
 
-/// A digest as reports write it.
-std::string digest_text(std::uint64_t digest) {
-  return fmt::format("{:016x}", digest);
-}
-
 /// The run again, by its recorded choices: anything undetermined shows as another digest.
 void expect_same_digest(Runner& runner, Schedule schedule, RunResult& result) {
   schedule.choices = result.choices;
   RunResult const again = runner.run(schedule, false);
   if (again.digest == result.digest) return;
-  ViolationReport violation;
-  violation.law = "determinism.digest";
-  violation.expected = digest_text(result.digest);
-  violation.actual = digest_text(again.digest);
-  violation.message = "the same scenario, seed and choices gave another digest";
-  result.violations.push_back(std::move(violation));
+  result.violations.push_back({.law = Law::determinism_digest,
+                               .breach = Breach::other_digest,
+                               .expected = Digest{result.digest},
+                               .actual = Digest{again.digest}});
   result.outcome = Outcome::violated;
 }
 
 /// Is the law that the scenario expects to be broken one about two runs?
 bool expects_other_digest(Scenario const& scenario) {
   return scenario.expect.kind == Expectation::Kind::violates &&
-         matches(scenario.expect.id, "determinism.digest");
+         matches(scenario.expect.id, Law::determinism_digest);
 }
 
 RunResult run_schedules(Scenario const& scenario, RunOptions const& options, std::uint64_t seed) {

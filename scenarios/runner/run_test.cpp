@@ -1,4 +1,5 @@
 #include "scenarios/runner/run.h"
+#include "scenarios/report/words/words.h"
 
 #include <gtest/gtest.h>
 
@@ -91,7 +92,7 @@ TEST(Run, ATooSmallDeviceIsRefusedAsOutOfMemory) {
   options.device_bytes = 1024;
   RunResult const result = run_scenario(small_scenario(), options);
   EXPECT_EQ(result.outcome, Outcome::refused)
-      << (result.violations.empty() ? "" : result.violations.front().message);
+      << (result.violations.empty() ? "" : in_one_line(result.violations.front()));
   EXPECT_EQ(result.reason, "out_of_memory");
   EXPECT_FALSE(result.met);
 
@@ -124,10 +125,10 @@ TEST(Run, AViolationNamesOperationTensorIndexAndBothValues) {
   options.bug = "settings_frozen";
   RunResult const result = run_scenario(small_scenario(), options);
   ASSERT_EQ(result.outcome, Outcome::violated);
-  ViolationReport const& first = result.violations.front();
-  EXPECT_EQ(first.law, "values.bitwise");
+  Violation const& first = result.violations.front();
+  EXPECT_EQ(first.law, Law::values_bitwise);
   EXPECT_EQ(first.operation, 6);  // the step after `set`
-  EXPECT_EQ(first.tensor, "embed.weight");
+  EXPECT_EQ(first.subject, Subject(Tensor{.parameter = "embed.weight"}));
   EXPECT_EQ(first.index, 0);
   EXPECT_NE(first.expected, first.actual);
   EXPECT_GT(first.ulp.value_or(0), 0U);
@@ -140,9 +141,9 @@ TEST(Run, AWrongMeanOfNormalGradientsLeavesItsInterval) {
   options.bug = "mean_not_divided";
   RunResult const result = run_scenario(scenario, options);
   ASSERT_EQ(result.outcome, Outcome::violated);
-  EXPECT_EQ(result.violations.front().law, "values.interval");
+  EXPECT_EQ(result.violations.front().law, Law::values_interval);
   EXPECT_EQ(result.violations.front().operation, 0);
-  EXPECT_EQ(result.violations.front().expected.front(), '[');
+  EXPECT_TRUE(std::holds_alternative<Interval>(result.violations.front().expected));
 }
 
 /// More elements than are compared whole after every operation.
@@ -174,14 +175,14 @@ TEST(Run, ViolationsComeInTheOrderOfOperationsAndAreFewOfEachLaw) {
   RunResult const result = run_scenario(small_scenario(), options);
   ASSERT_EQ(result.outcome, Outcome::violated);
   int last = -1;
-  std::map<std::string, int> count;
-  for (ViolationReport const& violation : result.violations) {
+  std::map<Law, int> count;
+  for (Violation const& violation : result.violations) {
     EXPECT_GE(violation.operation, last);
     last = violation.operation;
     EXPECT_LE(++count[violation.law], 4);
   }
-  EXPECT_TRUE(count.contains("values.bitwise"));
-  EXPECT_EQ(count.contains("order.race"), sim::can_check);
+  EXPECT_TRUE(count.contains(Law::values_bitwise));
+  EXPECT_EQ(count.contains(Law::order_race), sim::can_check);
 }
 
 }  // namespace

@@ -4,92 +4,10 @@
 
 namespace adamant::scenarios {
 
-namespace {
-
-PrecisionOffer plain_formats() {
-  return {.param = {ParamType::fp32, ParamType::bf16, ParamType::fp16},
-          .grad = {GradType::fp32, GradType::bf16, GradType::fp16},
-          .main = {MainType::none, MainType::fp32},
-          .exp_avg = {StateType::fp32, StateType::bf16},
-          .exp_avg_sq = {StateType::fp32, StateType::bf16}};
-}
-
-/// What the engine of real/ does in whatever world it runs. A program whose engines were built
-/// without bugs says that itself (MachineLacks).
-Capabilities of_our_engine() {
-  Capabilities all;
-  all.layouts = {Layout::fsdp2};
-  all.precisions = {plain_formats()};
-  all.own_precision = true;
-  all.optimizers = {AdamMode::adamw, AdamMode::adam};
-  all.step_counters = {StepCounter::group, StepCounter::parameter};
-  all.bias_correction = {true, false};
-  all.cast_gradients = true;
-  all.clip = true;
-  all.loss_scale = {LossScale::Kind::none, LossScale::Kind::fixed, LossScale::Kind::dynamic};
-  all.set = {Settable::lr,           Settable::betas, Settable::eps,
-             Settable::weight_decay, Settable::clip,  Settable::loss_scale};
-  all.gradients = {GradientClass::exact, GradientClass::normal, GradientClass::wild};
-  all.zero_grad = {ZeroGradKind::none, ZeroGradKind::zeros};
-  all.capturable = true;
-  all.offload = true;
-  all.bugs = true;
-  all.schedules = true;
-  return all;
-}
-
-Capabilities simulated(std::string_view name, PairBytes pair_bytes) {
-  Capabilities all = of_our_engine();
-  all.engine = name;
-  all.save = true;
-  all.load = true;
-  all.can_crash = true;
-  all.detects_damage = {Fault::Then::flip_byte, Fault::Then::truncate, Fault::Then::remove_file,
-                        Fault::Then::stale_file};
-  all.out_of_memory = true;
-  all.carries_groups = true;
-  all.pair_bytes = pair_bytes;
-  return all;
-}
-
-Capabilities on_gpus() {
-  Capabilities all = of_our_engine();
-  all.engine = "cuda";
-  return all;
-}
-
-}  // namespace
-
 bool PrecisionOffer::accepts(Precision const& precision) const {
   return offers(param, precision.param) && offers(grad, precision.grad) &&
          offers(main, precision.main) && offers(exp_avg, precision.exp_avg) &&
          offers(exp_avg_sq, precision.exp_avg_sq);
-}
-
-// What grows with pairs of ranks. Unchecked, calls that find each other: measured 7 bytes at 16,384
-// ranks. Checked, also clocks, which history keeps: 207 bytes at 1,024 ranks, and for each
-// parameter and backward 108 to 143 at 64 to 512 ranks (November 2026).
-Capabilities const& capabilities_of_simulation() {
-  static Capabilities const all = simulated("sim", {.always = 256, .per_gather = 128});
-  return all;
-}
-
-Capabilities const& capabilities_of_unchecked_simulation() {
-  static Capabilities const all = simulated("sim-unchecked", {.always = 16});
-  return all;
-}
-
-Capabilities const& capabilities_of_gpus() {
-  static Capabilities const all = on_gpus();
-  return all;
-}
-
-Capabilities const* capabilities_in_process(std::string_view engine) {
-  for (Capabilities const* const known :
-       {&capabilities_of_simulation(), &capabilities_of_unchecked_simulation(),
-        &capabilities_of_gpus()})
-    if (known->engine == engine) return known;
-  return nullptr;
 }
 
 bool accepted(std::vector<PrecisionOffer> const& precisions, Precision const& precision) {

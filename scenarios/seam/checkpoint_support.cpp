@@ -157,7 +157,7 @@ std::string without_fault(Fault const& fault, Capabilities const& able) {
 }
 
 MaybeRefusal refuse_fault(Fault const& fault, Scenario const& scenario, Capabilities const& able) {
-  SourceLine const line = scenario.places[Place::faults];
+  SourceLine const line = scenario.lines["faults"];
   if (!fits(fault))
     return unsupported("faults",
                        "no such fault can be injected; supported: at save then crash, at malloc "

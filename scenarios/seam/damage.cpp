@@ -1,7 +1,5 @@
 #include "scenarios/seam/damage.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <iterator>
 #include <utility>
@@ -25,17 +23,17 @@ Damage truncated(Fault const& fault, StoredFile const& file) {
   auto bytes = bytes_of(file);
   auto const half = static_cast<std::int64_t>(bytes.size() / 2);
   bytes.resize(index_of(fault.byte.value_or(half), bytes.size()));
-  std::string what = fmt::format("was cut to {} bytes", bytes.size());
-  return {.file = file.name, .bytes = std::move(bytes), .what = std::move(what)};
+  FileDamage done{
+      .file = file.name, .how = fault.then, .at = static_cast<std::int64_t>(bytes.size())};
+  return {.done = std::move(done), .bytes = std::move(bytes)};
 }
 
 Damage flipped(Fault const& fault, StoredFile const& file) {
   auto bytes = bytes_of(file);
   std::size_t const at = index_of(fault.byte, bytes.size());
   bytes[at] ^= flipped_bit;
-  return {.file = file.name,
-          .bytes = std::move(bytes),
-          .what = fmt::format("has a flipped bit in byte {}", at)};
+  return {.done = {.file = file.name, .how = fault.then, .at = static_cast<std::int64_t>(at)},
+          .bytes = std::move(bytes)};
 }
 
 std::optional<Damage> stale(Fault const& fault, std::span<StoredFile const> files,
@@ -48,7 +46,8 @@ std::optional<Damage> stale(Fault const& fault, std::span<StoredFile const> file
   bool const same = now != files.end() && std::equal(now->bytes.begin(), now->bytes.end(),
                                                      old->second.begin(), old->second.end());
   if (same) return std::nullopt;
-  return Damage{.file = old->first, .bytes = old->second, .what = "is that of an older save"};
+  FileDamage done{.file = old->first, .how = fault.then};
+  return Damage{.done = std::move(done), .bytes = old->second};
 }
 
 }  // namespace
@@ -65,7 +64,7 @@ std::optional<Damage> damage_of(Fault const& fault, std::span<StoredFile const> 
   if (fault.then == Fault::Then::stale_file) return stale(fault, files, older);
   StoredFile const& file = files[index_of(fault.file, files.size())];
   if (fault.then == Fault::Then::remove_file)
-    return Damage{.file = file.name, .bytes = {}, .what = "was removed"};
+    return Damage{.done = {.file = file.name, .how = fault.then}, .bytes = {}};
   if (file.bytes.empty()) return std::nullopt;
   return fault.then == Fault::Then::truncate ? truncated(fault, file) : flipped(fault, file);
 }
@@ -76,14 +75,12 @@ Fault const* crash_at(std::span<Fault const> faults, std::int64_t save) {
   return nullptr;
 }
 
-std::string spoil_at(std::span<Fault const> faults, std::int64_t load,
-                     std::function<std::string(Fault const&)> const& spoil) {
-  std::string all;
+DamagedFiles spoil_at(std::span<Fault const> faults, std::int64_t load,
+                      std::function<std::optional<FileDamage>(Fault const&)> const& spoil) {
+  DamagedFiles all;
   for (Fault const& fault : faults) {
     if (fault.at != Fault::Where::load || fault.nth.value_or(1) != load) continue;
-    std::string const done = spoil(fault);
-    if (!done.empty() && !all.empty()) all += "; ";
-    all += done;
+    if (auto done = spoil(fault)) all.push_back(std::move(*done));
   }
   return all;
 }

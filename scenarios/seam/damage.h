@@ -22,9 +22,8 @@ using KeptFiles = std::map<std::string, std::vector<std::byte>>;
 KeptFiles copy_of(std::span<StoredFile const> files);
 
 struct Damage {
-  std::string file;                             // its name
+  FileDamage done;                              // the file without its checkpoint's name
   std::optional<std::vector<std::byte>> bytes;  // of the file now; nothing: it was removed
-  std::string what;                             // for people, without the checkpoint's name
 };
 
 /// The damage that `fault` does to these files, in the order of their names, or nothing where there
@@ -36,10 +35,10 @@ std::optional<Damage> damage_of(Fault const& fault, std::span<StoredFile const> 
 /// The crash at save number `save`, from 1; null where it has none.
 Fault const* crash_at(std::span<Fault const> faults, std::int64_t save);
 
-/// Has `spoil` do each damage at load number `load`, from 1, and joins what it says it did; it says
-/// nothing where there was nothing to spoil.
-std::string spoil_at(std::span<Fault const> faults, std::int64_t load,
-                     std::function<std::string(Fault const&)> const& spoil);
+/// Has `spoil` do each damage at load number `load`, from 1; it returns nothing where there was
+/// nothing to spoil.
+DamagedFiles spoil_at(std::span<Fault const> faults, std::int64_t load,
+                      std::function<std::optional<FileDamage>(Fault const&)> const& spoil);
 
 /// Does any fault of the scenario put back a file of an older save?
 bool wants_stale_files(std::span<Fault const> faults);

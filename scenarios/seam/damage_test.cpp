@@ -21,16 +21,16 @@ TEST_F(DamageOfTwoFiles, FlipsOneBitOfTheByteAsked) {
   auto const damage = damage_of(
       {.at = Fault::Where::load, .then = Fault::Then::flip_byte, .file = 1, .byte = 2}, files_, {});
   ASSERT_TRUE(damage);
-  EXPECT_EQ(damage->file, "b");
+  EXPECT_EQ(damage->done.file, "b");
   EXPECT_EQ(damage->bytes, bytes("sesond"));
-  EXPECT_EQ(damage->what, "has a flipped bit in byte 2");
+  EXPECT_EQ(damage->done.at, 2);
 }
 
 TEST_F(DamageOfTwoFiles, CountsOnFromTheFirstFileAndByteAgain) {
   auto const damage = damage_of(
       {.at = Fault::Where::load, .then = Fault::Then::truncate, .file = 2, .byte = 6}, files_, {});
   ASSERT_TRUE(damage);
-  EXPECT_EQ(damage->file, "a");
+  EXPECT_EQ(damage->done.file, "a");
   EXPECT_EQ(damage->bytes, bytes("f"));
 }
 
@@ -38,7 +38,7 @@ TEST_F(DamageOfTwoFiles, RemovesAFile) {
   auto const damage =
       damage_of({.at = Fault::Where::load, .then = Fault::Then::remove_file}, files_, {});
   ASSERT_TRUE(damage);
-  EXPECT_EQ(damage->file, "a");
+  EXPECT_EQ(damage->done.file, "a");
   EXPECT_FALSE(damage->bytes);
 }
 
@@ -47,7 +47,7 @@ TEST_F(DamageOfTwoFiles, PutsBackAnOlderFileThatDiffers) {
   KeptFiles const older{{"a", first_}, {"b", bytes("old")}};
   auto const damage = damage_of(fault, files_, older);
   ASSERT_TRUE(damage);
-  EXPECT_EQ(damage->file, "b");
+  EXPECT_EQ(damage->done.file, "b");
   EXPECT_EQ(damage->bytes, bytes("old"));
   EXPECT_FALSE(damage_of(fault, files_, copy_of(files_)));
   EXPECT_FALSE(damage_of(fault, files_, {}));
@@ -65,12 +65,14 @@ TEST(Faults, StrikeTheLoadOrSaveThatTheyName) {
       {.at = Fault::Where::save, .then = Fault::Then::crash},
       {.at = Fault::Where::load, .then = Fault::Then::truncate, .nth = 2},
       {.at = Fault::Where::load, .then = Fault::Then::remove_file, .nth = 2}};
-  auto const spoil = [](Fault const& fault) -> std::string {
-    if (fault.then == Fault::Then::truncate) return "";  // had nothing to cut
-    return fault.then == Fault::Then::flip_byte ? "flipped" : "removed";
+  auto const spoil = [](Fault const& fault) -> std::optional<FileDamage> {
+    if (fault.then == Fault::Then::truncate) return std::nullopt;  // had nothing to cut
+    return FileDamage{.file = "a", .how = fault.then};
   };
-  EXPECT_EQ(spoil_at(faults, 1, spoil), "");
-  EXPECT_EQ(spoil_at(faults, 2, spoil), "flipped; removed");
+  EXPECT_TRUE(spoil_at(faults, 1, spoil).empty());
+  EXPECT_EQ(spoil_at(faults, 2, spoil),
+            (DamagedFiles{{.file = "a", .how = Fault::Then::flip_byte},
+                          {.file = "a", .how = Fault::Then::remove_file}}));
   EXPECT_EQ(crash_at(faults, 1), &faults[1]);
   EXPECT_EQ(crash_at(faults, 2), nullptr);
 }

@@ -16,19 +16,20 @@
 #include <vector>
 
 #include "oracle/types.h"
+#include "scenarios/language/arithmetic.h"
 #include "scenarios/language/scenario.h"
-#include "scenarios/seam/arithmetic.h"
 #include "scenarios/seam/capabilities.h"
 #include "scenarios/seam/program_walk.h"
 #include "scenarios/seam/result.h"
+#include "scenarios/seam/violation.h"
 
 namespace adamant::scenarios {
 
-/// One rank's rows of a tensor, as they are stored. `bytes` is empty where there is no storage or
-/// no row; `address` is where the engine keeps them, for laws about pointers.
+/// One rank's elements of a tensor, as they are stored: those of one range after the other. Ranges
+/// ascend and do not overlap. `bytes` is empty where there is no storage or no element; `address`
+/// is where the engine keeps them, for laws about pointers.
 struct Shard {
-  std::int64_t row_begin = 0;
-  std::int64_t row_end = 0;
+  std::span<ElementRange const> ranges = {};
   NumberFormat format = NumberFormat::fp32;
   std::span<std::byte const> bytes = {};  // numel() numbers of `format`, aligned for them
   void const* address = nullptr;
@@ -92,7 +93,7 @@ class WorldView {
  public:
   virtual ~WorldView() = default;
   virtual Shown shown() const { return {}; }
-  virtual Arithmetic arithmetic() const { return Arithmetic::te; }
+  virtual Arithmetic arithmetic() const { return Arithmetic::own_order; }
   virtual int rank_count() const = 0;
   /// Over so many ranks each parameter is cut; with fewer than all of them there are replicas, and
   /// rank = replica * shard_count + index of its shard.
@@ -102,7 +103,8 @@ class WorldView {
   virtual void const* address(int rank, int parameter, TensorKind kind) const {
     return shard(rank, parameter, kind).address;
   }
-  /// The whole tensor as this rank sees it, or nothing where the world does not show that.
+  /// The whole tensor as this rank sees it, without ranges; nothing where the world does not show
+  /// that.
   virtual std::optional<Shard> whole(int /*rank*/, int /*parameter*/, TensorKind /*kind*/) const {
     return {};
   }
@@ -137,7 +139,8 @@ struct EngineFailure {
   std::string reason = "";  // the id of a refusal; empty: it had no business to fail
   int rank = 0;
   int operation = -1;
-  std::string message = "";
+  Call call = {};            // of an engine outside the process: what it was asked
+  std::string message = "";  // what it said
 };
 
 /// Who looks at the world. Calls come from one thread at a time.
@@ -160,7 +163,7 @@ class Observer {
   /// The world crashed at a save, which had returned on every rank or not; there is no after().
   virtual void crashed(Primitive const& /*save*/, bool /*returned*/) {}
   /// Somebody spoils a checkpoint that is about to be loaded.
-  virtual void damaged(Primitive const& /*load*/, std::string const& /*what*/) {}
+  virtual void damaged(Primitive const& /*load*/, DamagedFiles const& /*files*/) {}
   /// All ranks refused to load, for a reason of the contract's; there is no after(). `world` is
   /// null where the engines say that they hold no state now; else nothing has changed.
   virtual void refused(Primitive const& /*load*/, EngineFailure const& /*why*/,
@@ -188,7 +191,7 @@ struct EngineTask {
 
 /// What the world noticed while the engine executed.
 struct EngineEnd {
-  std::vector<ViolationReport> violations;
+  std::vector<Violation> violations;
   std::optional<EngineFailure> failure;  // the first
   std::vector<std::string> notes;        // for the reader of a result, each once
   std::vector<std::uint32_t> choices;

@@ -135,7 +135,7 @@ std::vector<LossScale::Kind> scales_of(Scenario const& scenario) {
 /// Recipes that a program comes to, each with the line that says so.
 std::vector<std::pair<Precision, SourceLine>> recipes_of(Scenario const& scenario) {
   std::vector<std::pair<Precision, SourceLine>> all{
-      {scenario.precision, scenario.places[Place::precision]}};
+      {scenario.precision, scenario.lines["precision"]}};
   for (Operation const& operation : scenario.program)
     if (auto const* load = std::get_if<Load>(&operation.action))
       all.emplace_back(with(all.back().first, load->precision), operation.line);

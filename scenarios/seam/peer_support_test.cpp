@@ -12,14 +12,14 @@
 namespace adamant::scenarios {
 namespace {
 
-struct Row {
+struct PeerRow {
   std::string_view program;  // in flow style, on line 7
   std::string_view rest;     // after the program, from line 8 on
   std::string_view id;       // empty: supported
   int line;
 };
 
-Scenario scenario_of(Row const& row, std::string_view world = "{shard: 2}") {
+Scenario scenario_of(PeerRow const& row, std::string_view world = "{shard: 2}") {
   return load_scenario_text(
       "adamant: 1\nname: n\nworld: " + std::string(world) +
           "\nparams:\n  - {name: w, shape: [4, 2]}\n  - {name: v, shape: [3]}\nprogram: " +
@@ -27,7 +27,7 @@ Scenario scenario_of(Row const& row, std::string_view world = "{shard: 2}") {
       "file.yaml");
 }
 
-void expect(Row const& row, Capabilities const& peer) {
+void expect(PeerRow const& row, Capabilities const& peer) {
   auto const refusal = refuse(scenario_of(row), peer);
   ASSERT_EQ(refusal.has_value(), !row.id.empty())
       << row.program << row.rest << (refusal ? refusal->message : "");
@@ -37,7 +37,7 @@ void expect(Row const& row, Capabilities const& peer) {
   EXPECT_TRUE(is_known(refusal->id, refusal_reasons())) << refusal->id;
 }
 
-Row const rows_of_capable[] = {
+PeerRow const rows_of_capable[] = {
     {"[{train: 2}]", "", "", 0},
     {"[backward, clip, step]", "optimizer: {clip: 1, loss_scale: dynamic}", "", 0},
     {"[step]", "optimizer: {step_counter: parameter}", "", 0},
@@ -112,7 +112,7 @@ Row const rows_of_capable[] = {
      "optimizer: {loss_scale: 2}", "unsupported.loss_scale", 7},
 };
 
-Row const rows_of_modest[] = {
+PeerRow const rows_of_modest[] = {
     {"[{train: 1}, {set: {lr: 1}}]", "", "", 0},
     {"[{train: 1}]", "optimizer: {mode: adamw}", "unsupported.optimizer", 8},
     {"[step]", "optimizer: {step_counter: parameter}", "unsupported.step_counter", 7},
@@ -129,11 +129,11 @@ Row const rows_of_modest[] = {
 };
 
 TEST(PeerSupport, OfACapableEngineIsWhatItSays) {
-  for (Row const& row : rows_of_capable) expect(row, capable_peer());
+  for (PeerRow const& row : rows_of_capable) expect(row, capable_peer());
 }
 
 TEST(PeerSupport, OfAModestEngineIsWhatItSays) {
-  for (Row row : rows_of_modest) {
+  for (PeerRow row : rows_of_modest) {
     std::string rest(row.rest);
     if (rest.find("gradients:") == std::string::npos) rest += "\ngradients: normal";
     if (rest.find("optimizer:") == std::string::npos) rest += "\noptimizer: {mode: adam}";
@@ -145,7 +145,7 @@ TEST(PeerSupport, OfAModestEngineIsWhatItSays) {
 }
 
 TEST(PeerSupport, OfWorldsEndsAtTheirLargest) {
-  Row const row{"[{train: 1}]", "", "", 0};
+  PeerRow const row{"[{train: 1}]", "", "", 0};
   EXPECT_FALSE(refuse(scenario_of(row, "{shard: 2, replicate: 4}"), capable_peer()));
   EXPECT_EQ(refuse(scenario_of(row, "{shard: 3, replicate: 3}"), capable_peer())->id,
             "unsupported.ranks");
@@ -154,14 +154,14 @@ TEST(PeerSupport, OfWorldsEndsAtTheirLargest) {
 }
 
 TEST(PeerSupport, SaysWhichOptionsThereAre) {
-  Row const row{"[{train: 1}]", "engine: {options: {async_save: maybe}}", "", 0};
+  PeerRow const row{"[{train: 1}]", "engine: {options: {async_save: maybe}}", "", 0};
   EXPECT_EQ(refuse(scenario_of(row), capable_peer())->message,
             "async_save: maybe is asked for; supported: implementation: single, foreach, fused; "
             "async_save: false, true");
 }
 
 TEST(PeerSupport, SaysWhichTypesStandTogether) {
-  Row const row{"[{train: 1}]", "precision: {param: bf16}", "", 0};
+  PeerRow const row{"[{train: 1}]", "precision: {param: bf16}", "", 0};
   std::string const message = refuse(scenario_of(row), capable_peer())->message;
   EXPECT_NE(message.find("supported: param fp32, grad fp32 or bf16, main none, exp_avg and "
                          "exp_avg_sq fp32; or param bf16,"),
@@ -172,15 +172,15 @@ TEST(PeerSupport, SaysWhichTypesStandTogether) {
 TEST(PeerSupport, NeedsAnOracleForTypesThatAreOffered) {
   Capabilities peer = capable_peer();
   peer.precisions.front().exp_avg.push_back(StateType::fp16);
-  Row const row{"[{train: 1}]", "precision: {exp_avg: fp16}", "unsupported.precision", 8};
+  PeerRow const row{"[{train: 1}]", "precision: {exp_avg: fp16}", "unsupported.precision", 8};
   expect(row, peer);
-  Row const load{"[{save: a}, {load: {from: a, precision: {exp_avg: fp16}}}]", "",
-                 "unsupported.precision", 7};
+  PeerRow const load{"[{save: a}, {load: {from: a, precision: {exp_avg: fp16}}}]", "",
+                     "unsupported.precision", 7};
   expect(load, peer);
 }
 
 TEST(PeerSupport, KnowsEmptyTensorsAndOwnTypes) {
-  Row const row{"[{train: 1}]", "gradients: normal\noptimizer: {mode: adam}", "", 0};
+  PeerRow const row{"[{train: 1}]", "gradients: normal\noptimizer: {mode: adam}", "", 0};
   Scenario scenario = scenario_of(row);
   scenario.params[1].shape = {0, 2};
   EXPECT_FALSE(refuse(scenario, capable_peer()));

@@ -5,8 +5,9 @@
 #include <utility>
 #include <vector>
 
+#include "scenarios/language/table.h"
 #include "scenarios/language/whereabouts.h"
-#include "scenarios/language/words.h"
+#include "scenarios/seam/offered.h"
 
 namespace adamant::scenarios {
 
@@ -31,10 +32,6 @@ MaybeRefusal first_lacking(std::array<Asked, N> const& all) {
                        one.line);
   }
   return std::nullopt;
-}
-
-std::string supported(std::string const& words) {
-  return std::string("supported: ").append(words);
 }
 
 /// One after another; kinds that take the same types share them.
@@ -65,7 +62,7 @@ MaybeRefusal refuse_precision(Scenario const& scenario, Capabilities const& capa
   for (Param const& param : scenario.params) {
     Precision const types = scenario.precision_of(param);
     bool const own = param.precision != PrecisionOverride{};
-    SourceLine const line = own ? param.line : scenario.places[Place::precision];
+    SourceLine const line = own ? param.line : scenario.lines["precision"];
     if (!is_plain(types) || !accepted(capabilities.precisions, types))
       return unsupported("precision",
                          "parameter `" + param.name +
@@ -82,15 +79,13 @@ MaybeRefusal refuse_precision(Scenario const& scenario, Capabilities const& capa
 }
 
 MaybeRefusal refuse_world(Scenario const& scenario, Capabilities const& able) {
-  SourceLine const line = scenario.places[Place::world];
-  return first_lacking(std::array{
-      Asked{!offers(able.layouts, scenario.layout), "layout", supported(listed(able.layouts)),
-            scenario.places[Place::layout]},
-      Asked{scenario.world.replicate > able.replicate_max, "replicate",
-            supported(replicas(able.replicate_max)), line},
-      Asked{scenario.world.rank_count() > able.ranks_max, "ranks",
-            supported("up to " + std::to_string(able.ranks_max)), line},
-  });
+  SourceLine const line = scenario.lines["world"];
+  constexpr auto layout = std::get<index_of_key<Scenario>("layout")>(keys_of<Scenario>);
+  if (auto refusal = refuse_key(layout, scenario, able, scenario.lines["layout"])) return refusal;
+  if (auto refusal = refuse_keys(scenario.world, able, [&](auto) { return line; })) return refusal;
+  return first_lacking(
+      std::array{Asked{scenario.world.rank_count() > able.ranks_max, "ranks",
+                       "supported: up to " + std::to_string(able.ranks_max), line}});
 }
 
 MaybeRefusal refuse_empty_tensors(Scenario const& scenario, Capabilities const& able) {
@@ -105,8 +100,8 @@ MaybeRefusal refuse_empty_tensors(Scenario const& scenario, Capabilities const& 
 
 MaybeRefusal refuse_offload(Scenario const& scenario, Capabilities const& able) {
   bool const offloads = scenario.offload.index() != 0;
-  SourceLine const line = scenario.places[Place::offload];
-  SourceLine const capturable = scenario.places[Place::capturable];
+  SourceLine const line = scenario.lines["offload"];
+  SourceLine const capturable = scenario.lines["capturable"];
   return first_lacking(std::array{
       Asked{offloads_nothing(scenario.offload), "offload",
             "but neither moments nor main weights; supported: none, and states or a hybrid step "
@@ -120,29 +115,17 @@ MaybeRefusal refuse_offload(Scenario const& scenario, Capabilities const& able) 
   });
 }
 
-bool has_bias_correction(Scenario const& scenario, bool on) {
-  auto const configs = adam_configs(scenario);
-  return std::any_of(configs.begin(), configs.end(),
-                     [&](AdamConfig const& config) { return config.bias_correction == on; });
-}
-
+// What Adam is told is refused where the optimizer stands, whichever group asks for it.
 MaybeRefusal refuse_optimizer(Scenario const& scenario, Capabilities const& able) {
-  Optimizer const& optimizer = scenario.optimizer;
-  SourceLine const line = scenario.places[Place::optimizer];
-  bool const corrects = offers(able.bias_correction, true) || !has_bias_correction(scenario, true);
-  bool const leaves = offers(able.bias_correction, false) || !has_bias_correction(scenario, false);
-  return first_lacking(std::array{
-      Asked{!offers(able.optimizers, optimizer.adam.mode), "optimizer",
-            supported(listed(able.optimizers)), line},
-      Asked{!corrects || !leaves, "bias_correction",
-            supported(offers(able.bias_correction, true) ? "true" : "false"), line},
-      Asked{!able.cast_gradients && makes_cast_copy(scenario), "decoupled_grad",
-            "as a cast copy; supported: true, and types that need no cast",
-            scenario.places[Place::decoupled_grad]},
-      Asked{optimizer.clip && !able.clip, "clip", "supported: none", scenario.places[Place::clip]},
-      Asked{!offers(able.loss_scale, optimizer.loss_scale.kind), "loss_scale",
-            supported(listed(able.loss_scale)), scenario.places[Place::loss_scale]},
-  });
+  for (AdamConfig const& config : adam_configs(scenario))
+    if (auto refusal = refuse_keys(config, able, [&](auto) { return scenario.lines["optimizer"]; }))
+      return refusal;
+  if (!able.cast_gradients && makes_cast_copy(scenario))
+    return unsupported("decoupled_grad",
+                       "decoupled_grad is asked for; as a cast copy; supported: true, and types "
+                       "that need no cast",
+                       scenario.lines["decoupled_grad"]);
+  return refuse_keys(scenario.optimizer, able, [&](auto key) { return scenario.lines[key]; });
 }
 
 std::string text_of(std::vector<EngineOption> const& options) {
@@ -164,7 +147,7 @@ MaybeRefusal refuse_options(Scenario const& scenario, Capabilities const& able) 
     if (option != nullptr && offers(option->values, value)) continue;
     std::string const asked = able.options.empty() ? "engine_options" : name + ": " + value;
     return unsupported("engine_options", asked + " is asked for; " + text_of(able.options),
-                       scenario.places[Place::engine]);
+                       scenario.lines["engine"]);
   }
   return std::nullopt;
 }
@@ -172,38 +155,34 @@ MaybeRefusal refuse_options(Scenario const& scenario, Capabilities const& able) 
 MaybeRefusal refuse_rest(Scenario const& scenario, Capabilities const& able) {
   Schedule const& schedule = scenario.schedule;
   bool const chooses = schedule.strategy != Schedule::Strategy::fifo || schedule.choices;
-  SourceLine const line = scenario.places[Place::schedule];
-  return first_lacking(std::array{
+  SourceLine const line = scenario.lines["schedule"];
+  auto const schedules = first_lacking(std::array{
       Asked{chooses && !able.schedules, "schedule",
             "but there are no choices to make in this engine; supported: fifo", line},
       Asked{schedule.strategy == Schedule::Strategy::exhaustive, "schedule",
             "supported: fifo, random, pct and recorded choices", line},
-      Asked{!offers(able.gradients, scenario.gradients), "gradients",
-            supported(listed(able.gradients)), scenario.places[Place::gradients]},
-      Asked{scenario.bug && !able.bugs, "bug", "this engine has none to switch on",
-            scenario.places[Place::bug]},
   });
+  if (schedules) return schedules;
+  return refuse_keys(scenario, able, [&](auto key) { return scenario.lines[key]; });
+}
+
+/// The first key of a `set` that may not be changed.
+std::string_view not_settable(SettingsChange const& change, Capabilities const& able) {
+  std::string_view found;
+  for_each_key<SettingsChange>([&](auto const& row) {
+    bool const lacking = value_at(change, row.place) && !offers(able.set, row.key);
+    if (lacking && found.empty()) found = row.key;
+  });
+  return found;
 }
 
 MaybeRefusal refuse_set(SettingsChange const& change, SourceLine line, Capabilities const& able) {
-  std::array<std::pair<bool, Settable>, 6> const asked{{
-      {change.adam.lr.has_value(), Settable::lr},
-      {change.adam.betas.has_value(), Settable::betas},
-      {change.adam.eps.has_value(), Settable::eps},
-      {change.adam.weight_decay.has_value(), Settable::weight_decay},
-      {change.clip.has_value(), Settable::clip},
-      {change.loss_scale.has_value(), Settable::loss_scale},
-  }};
-  for (auto const& [changes, what] : asked)
-    if (changes && !offers(able.set, what))
-      return unsupported("set",
-                         "set of " + std::string(word_for(what)) + " is asked for; supported: " +
-                             (able.set.empty() ? "none" : listed(able.set)),
-                         line);
-  return first_lacking(
-      std::array{Asked{change.clip && *change.clip && !able.clip, "clip", "supported: none", line},
-                 Asked{change.loss_scale && !offers(able.loss_scale, change.loss_scale->kind),
-                       "loss_scale", supported(listed(able.loss_scale)), line}});
+  if (auto const key = not_settable(change, able); !key.empty())
+    return unsupported("set",
+                       "set of " + std::string(key) + " is asked for; supported: " +
+                           (able.set.empty() ? "none" : list_words(able.set)),
+                       line);
+  return refuse_keys(change, able, [&](auto) { return line; });
 }
 
 MaybeRefusal refuse_operation(Operation const& operation, Capabilities const& able) {
@@ -255,7 +234,7 @@ std::string text_of(std::vector<PrecisionOffer> const& precisions) {
 MaybeRefusal refuse_settings(Scenario const& scenario, Capabilities const& capabilities) {
   if (capabilities.layouts.empty())
     return unsupported("engine", "engine is asked for; supported: sim, sim-unchecked, cuda",
-                       scenario.places[Place::engine]);
+                       scenario.lines["engine"]);
   for (auto const refuse_part : {refuse_precision, refuse_world, refuse_empty_tensors,
                                  refuse_offload, refuse_optimizer, refuse_options, refuse_rest})
     if (auto refusal = refuse_part(scenario, capabilities)) return refusal;

@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "real/graph/capture_rule.h"
 #include "scenarios/language/rounding_scale.h"
+#include "scenarios/language/verbs.h"
 #include "scenarios/language/whereabouts.h"
 #include "scenarios/seam/checkpoint_support.h"
 #include "scenarios/seam/gradient_support.h"
@@ -38,7 +38,7 @@ MaybeRefusal refuse_duplicate_main(Scenario const& scenario) {
         "duplicate_main",
         "parameter `" + param.name +
             "` would keep two copies of one type, param and main; main: none keeps one",
-        own ? param.line : scenario.places[Place::precision]);
+        own ? param.line : scenario.lines["precision"]);
   }
   return std::nullopt;
 }
@@ -47,8 +47,8 @@ MaybeRefusal refuse_duplicate_main(Scenario const& scenario) {
 /// engine could execute, whatever it supports.
 class Grammar {
  public:
-  explicit Grammar(Scenario const& scenario)
-      : scenario_(scenario), optimizer_(scenario.optimizer), states_(scenario) {}
+  Grammar(Scenario const& scenario, Capabilities const& able)
+      : scenario_(scenario), able_(able), optimizer_(scenario.optimizer), states_(scenario) {}
 
   MaybeRefusal walk(std::vector<Operation> const& program, bool captured = false) {
     for (Operation const& operation : program) {
@@ -121,11 +121,7 @@ class Grammar {
       Action const& action = operation.action;
       bool const gradients =
           std::holds_alternative<Backward>(action) || std::holds_alternative<Train>(action);
-      bool const recorded = gradients || std::holds_alternative<ClipNorm>(action) ||
-                            std::holds_alternative<Step>(action) ||
-                            std::holds_alternative<ZeroGrad>(action) ||
-                            std::holds_alternative<Check>(action);
-      if (!recorded)
+      if (!traits_of(action).recorded)
         return unsupported("captured_operation",
                            "the operation " + std::string(word_of(action)) +
                                " cannot be captured; supported in a capture: backward, clip, step, "
@@ -147,15 +143,16 @@ class Grammar {
   }
 
   MaybeRefusal refuse_addresses(SourceLine line) {
+    if (able_.why_not_captured == nullptr) return std::nullopt;
     for (ParameterSpec const& spec : parameter_specs(scenario_)) {
-      if (real::can_be_captured(spec.formats, optimizer_.keep_cast_grad)) continue;
-      return unsupported("captured_cast_gradient", real::why_not_captured(spec.name, spec.formats),
-                         line);
+      std::string const why = able_.why_not_captured(spec, optimizer_);
+      if (!why.empty()) return unsupported("captured_cast_gradient", why, line);
     }
     return std::nullopt;
   }
 
   Scenario const& scenario_;
+  Capabilities const& able_;
   Optimizer optimizer_;
   Whereabouts states_;
   bool captured_ = false;
@@ -231,7 +228,7 @@ Refusal unsupported(std::string_view detail, std::string message, SourceLine lin
 std::optional<Refusal> refuse(Scenario const& scenario, Capabilities const& capabilities) {
   if (auto refusal = refuse_scalars(scenario)) return refusal;
   if (auto refusal = refuse_duplicate_main(scenario)) return refusal;
-  if (auto refusal = Grammar(scenario).walk(scenario.program)) return refusal;
+  if (auto refusal = Grammar(scenario, capabilities).walk(scenario.program)) return refusal;
   if (auto refusal = refuse_settings(scenario, capabilities)) return refusal;
   if (auto refusal = refuse_operations(scenario, capabilities)) return refusal;
   if (auto refusal = refuse_capturable_operations(scenario)) return refusal;

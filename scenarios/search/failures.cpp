@@ -20,12 +20,13 @@ std::string without_numbers(std::string text) {
   return text;
 }
 
-std::string signature_of(ViolationReport const& violation) {
-  bool const of_checkpoint = matches("checkpoint", violation.law);
-  std::string signature = (of_checkpoint ? "checkpoint" : violation.law) + what_is_said(violation);
-  for (AccessReport const& access : violation.accesses) {
-    signature += fmt::format("|{} {}", without_numbers(access.operation), access.kind);
-  }
+std::string signature_of(Violation const& violation) {
+  std::string_view const law =
+      is_about_checkpoints(violation.law) ? "checkpoint" : id_of(violation.law);
+  std::string signature = fmt::format("{}|{}", law, likeness_of(violation));
+  for (Access const& access : violation.accesses)
+    signature += fmt::format("|{} {} {}", without_numbers(access.operation), access.kind,
+                             without_numbers(access.buffer));
   return signature;
 }
 

@@ -14,9 +14,9 @@
 
 namespace adamant::scenarios {
 
-/// What failures look alike by: the law with the kind of tensor and what is said of it, or the two
-/// conflicting operations; a reason of refusal; how a process died. The laws about checkpoints are
-/// one here: a load gets something wrong by one of them or another, as its faults have it.
+/// What failures look alike by: the law with likeness_of the violation, or the two conflicting
+/// operations and their buffer; a reason of refusal; how a process died. The laws about checkpoints
+/// are one here: a load gets something wrong by one of them or another, as its faults have it.
 std::string signature_of(RunResult const& result);
 
 /// What of a scenario one defect needs and another does not: the options of its engine, its kinds

@@ -7,16 +7,13 @@
 namespace adamant::scenarios {
 namespace {
 
-RunResult violated(std::string law, std::string tensor = "") {
+RunResult violated(Law law, Subject subject = {}) {
   RunResult result;
   result.outcome = Outcome::violated;
   result.engine = "sim";
   result.seed = 3;
   result.choices = {1, 2};
-  ViolationReport violation;
-  violation.law = std::move(law);
-  violation.tensor = std::move(tensor);
-  result.violations.push_back(violation);
+  result.violations.push_back({.law = law, .subject = std::move(subject)});
   return result;
 }
 
@@ -29,10 +26,12 @@ RunResult died(std::string reason) {
 
 TEST(Failures, TheSameDefectInAnotherTensorIsOne) {
   Failures failures;
-  failures.add({9, violated("values.bitwise", "p0/exp_avg")});
-  failures.add({4, violated("values.bitwise", "p1/exp_avg")});
-  failures.add({5, violated("values.bitwise", "p1")});
-  failures.add({6, violated("order.race")});
+  failures.add(
+      {9, violated(Law::values_bitwise, Tensor{.parameter = "p0", .kind = TensorKind::exp_avg})});
+  failures.add(
+      {4, violated(Law::values_bitwise, Tensor{.parameter = "p1", .kind = TensorKind::exp_avg})});
+  failures.add({5, violated(Law::values_bitwise, Tensor{.parameter = "p1"})});
+  failures.add({6, violated(Law::order_race)});
   failures.add({7, died("killed by signal 6 (Aborted)")});
   auto const found = failures.take();
   ASSERT_EQ(found.size(), 4U);
@@ -45,7 +44,7 @@ TEST(Failures, TheSameDefectInAnotherTensorIsOne) {
 TEST(Failures, TheSameRaceOnAnotherNumberOfBytesIsOne) {
   Failures failures;
   for (char const* const operation : {"ncclAllGather of 16 bytes", "ncclAllGather of 24 bytes"}) {
-    RunResult race = violated("order.race");
+    RunResult race = violated(Law::order_race);
     race.violations[0].accesses.push_back({.rank = 0,
                                            .stream = "comm",
                                            .operation = operation,
@@ -60,9 +59,9 @@ TEST(Failures, TheSameRaceOnAnotherNumberOfBytesIsOne) {
 
 TEST(Failures, AreKeptForEachSetOfIngredientsTheFewestFirst) {
   Failures failures;
-  failures.add({3, violated("checkpoint.roundtrip"), {"state_dict=plain"}});
-  failures.add({2, violated("checkpoint.atomic"), {"state_dict=plain"}});
-  failures.add({4, violated("checkpoint.roundtrip")});
+  failures.add({3, violated(Law::checkpoint_roundtrip), {"state_dict=plain"}});
+  failures.add({2, violated(Law::checkpoint_atomic), {"state_dict=plain"}});
+  failures.add({4, violated(Law::checkpoint_roundtrip)});
   auto const found = failures.take();
   ASSERT_EQ(found.size(), 2U);
   EXPECT_EQ(found[0].case_index, 4U);
@@ -77,9 +76,9 @@ TEST(Failures, HaveOptionsAndKindsOfFaultsForIngredients) {
 }
 
 TEST(Failures, ARaceIsWhatARunFailedBy) {
-  RunResult found = violated("access.bounds");
-  found.violations.push_back(violated("order.race").violations.front());
-  EXPECT_EQ(signature_of(found), signature_of(violated("order.race")));
+  RunResult found = violated(Law::access_bounds);
+  found.violations.push_back(violated(Law::order_race).violations.front());
+  EXPECT_EQ(signature_of(found), signature_of(violated(Law::order_race)));
 }
 
 TEST(Failures, AReplayHasTheRecordedSchedule) {
@@ -88,7 +87,7 @@ TEST(Failures, AReplayHasTheRecordedSchedule) {
                        .seed = 1,
                        .depth = std::nullopt,
                        .choices = std::nullopt};
-  Scenario const race = make_replay(scenario, violated("order.race"));
+  Scenario const race = make_replay(scenario, violated(Law::order_race));
   EXPECT_EQ(race.seed, 3U);
   EXPECT_EQ(race.schedule.choices, (std::vector<std::uint32_t>{1, 2}));
 }

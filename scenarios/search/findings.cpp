@@ -36,7 +36,7 @@ Finding as_found(Failure const& failure, Scenario scenario, std::string note) {
 /// Where a catalogued bug is switched on: is this what it is catalogued for?
 bool breaks_law_of_its_bug(Finding const& finding) {
   bugs::Bug const* const bug = bugs::find(finding.scenario.bug.value_or(""));
-  return bug != nullptr && finding.symptom.id == bug->law;
+  return bug != nullptr && id_of(finding.symptom) == bug->law;
 }
 
 /// A run that is known to take as long as runs may would be tried hundreds of times.

@@ -10,26 +10,26 @@
 namespace adamant::scenarios {
 namespace {
 
-RunResult violated(std::string law) {
+RunResult violation_of(Law law) {
   RunResult result;
   result.outcome = Outcome::violated;
   result.engine = "sim";
-  result.violations.emplace_back().law = std::move(law);
+  result.violations.emplace_back().law = law;
   return result;
 }
 
-Finding finding(std::string const& law, std::uint64_t seed) {
-  Symptom const symptom{.id = law};
+Finding finding(Law law, std::uint64_t seed) {
+  Symptom const symptom{.law = law};
   Scenario scenario = expecting(small_scenario(), symptom);
   scenario.seed = seed;
-  return {.case_index = 0, .scenario = scenario, .result = violated(law), .symptom = symptom};
+  return {.case_index = 0, .scenario = scenario, .result = violation_of(law), .symptom = symptom};
 }
 
 TEST(Findings, OfOneLawHaveNumberedFiles) {
   auto const folder = std::filesystem::path(testing::TempDir()) / "adamant_findings_numbered";
   std::filesystem::remove_all(folder);
-  Finding const first = finding("order.race", 1);
-  Finding const second = finding("order.race", 2);
+  Finding const first = finding(Law::order_race, 1);
+  Finding const second = finding(Law::order_race, 2);
   EXPECT_EQ(write_finding(folder, first), folder / "order.race.yaml");
   EXPECT_EQ(write_finding(folder, second), folder / "order.race-2.yaml");
   EXPECT_EQ(write_finding(folder, first), folder / "order.race.yaml");
@@ -38,11 +38,11 @@ TEST(Findings, OfOneLawHaveNumberedFiles) {
 }
 
 TEST(Findings, AnImpossibleDirectoryIsSaid) {
-  EXPECT_THROW(write_finding("/dev/null/out", finding("order.race", 1)), CannotWrite);
+  EXPECT_THROW(write_finding("/dev/null/out", finding(Law::order_race, 1)), CannotWrite);
 }
 
 TEST(Findings, WhatDoesNotFailAgainStaysAsItWasFound) {
-  Failure const failure{.case_index = 4, .result = violated("order.race")};
+  Failure const failure{.case_index = 4, .result = violation_of(Law::order_race)};
   Finding const kept = reduce_found(failure, small_scenario(), {});
   EXPECT_EQ(kept.case_index, 4U);
   EXPECT_EQ(kept.scenario.program, small_scenario().program);
@@ -54,8 +54,9 @@ TEST(Findings, WhatDoesNotFailAgainStaysAsItWasFound) {
 TEST(Findings, ThatReduceToOneScenarioAreOne) {
   Scenario scenario = small_scenario();
   scenario.bug = "mean_not_divided";
-  std::vector<Failure> const failures{{.case_index = 1, .result = violated("values.bitwise")},
-                                      {.case_index = 2, .result = violated("values.bitwise")}};
+  std::vector<Failure> const failures{
+      {.case_index = 1, .result = violation_of(Law::values_bitwise)},
+      {.case_index = 2, .result = violation_of(Law::values_bitwise)}};
   auto const findings = reduce_all(failures,
                                    [&](std::uint64_t index) {
                                      scenario.seed = index;
@@ -68,8 +69,8 @@ TEST(Findings, ThatReduceToOneScenarioAreOne) {
 }
 
 TEST(Findings, AFailureThatWasNotReducedExplainsNothing) {
-  std::vector<Failure> const alike{{1, violated("values.bitwise")},
-                                   {2, violated("values.bitwise")}};
+  std::vector<Failure> const alike{{1, violation_of(Law::values_bitwise)},
+                                   {2, violation_of(Law::values_bitwise)}};
   auto const findings = reduce_all(alike,
                                    [&](std::uint64_t index) {
                                      Scenario scenario = small_scenario();
@@ -82,9 +83,9 @@ TEST(Findings, AFailureThatWasNotReducedExplainsNothing) {
 }
 
 TEST(Findings, AFailureWithoutAnIngredientThatAnotherNeedsIsAnother) {
-  std::vector<Failure> const alike{{1, violated("values.bitwise"), {"format=dcp"}},
-                                   {2, violated("values.bitwise")},
-                                   {3, violated("values.bitwise"), {"format=dcp"}}};
+  std::vector<Failure> const alike{{1, violation_of(Law::values_bitwise), {"format=dcp"}},
+                                   {2, violation_of(Law::values_bitwise)},
+                                   {3, violation_of(Law::values_bitwise), {"format=dcp"}}};
   std::vector<std::uint64_t> reduced;
   auto const findings = reduce_all(alike,
                                    [&](std::uint64_t index) {

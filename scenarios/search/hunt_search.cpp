@@ -22,12 +22,12 @@ using Json = nlohmann::ordered_json;
 
 bool breaks(RunResult const& result, std::string_view law) {
   return std::any_of(result.violations.begin(), result.violations.end(),
-                     [&](ViolationReport const& violation) { return violation.law == law; });
+                     [&](Violation const& violation) { return id_of(violation.law) == law; });
 }
 
 /// What a case that failed otherwise is counted as.
 std::string failure_of(RunResult const& result) {
-  if (!result.violations.empty()) return result.violations.front().law;
+  if (!result.violations.empty()) return std::string(id_of(result.violations.front().law));
   return result.outcome == Outcome::pass ? "" : result.reason;
 }
 

@@ -12,6 +12,7 @@
 #include <exception>
 #include <utility>
 
+#include "scenarios/language/laws.h"
 #include "scenarios/report/json.h"
 #include "scenarios/seam/engine.h"
 #include "scenarios/search/search.h"
@@ -56,7 +57,7 @@ void watch_time_and_memory() {
 /// The law that was broken; what came instead where none was.
 std::string law_of(RunResult const& result) {
   if (result.met) return "";
-  if (!result.violations.empty()) return result.violations.front().law;
+  if (!result.violations.empty()) return std::string(id_of(result.violations.front().law));
   if (result.outcome == Outcome::pass) return "refusal missing";
   if (result.outcome == Outcome::refused) return "refused: " + result.reason;
   return "error: " + result.reason;

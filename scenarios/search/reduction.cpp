@@ -20,7 +20,7 @@ constexpr std::chrono::seconds run_time_max{60};
 // Of an engine in a process of its own, which runs some 20 scenarios a second: most of a minute.
 constexpr std::uint64_t isolated_runs_max = 1'000;
 // The law that takes two runs to judge.
-constexpr char const* repeatability = "determinism.digest";
+constexpr Law repeatability = Law::determinism_digest;
 
 /// The scenario as it will be written: what the caller adds is in it, and it expects to pass.
 Scenario prepared(Scenario scenario, RunOptions const& options) {
@@ -64,8 +64,8 @@ class Reducer {
     auto const symptom = symptom_of(reduction.first, expected);
     if (!symptom) return reduction;
     reduction.symptom = *symptom;
-    if (runs_in_own_process(std::span(&scenario, 1), run_)) keep_words(reduction);
-    run_.repeat = symptom->id == repeatability;
+    if (runs_in_own_process(std::span(&scenario, 1), run_)) keep_likeness(reduction);
+    run_.repeat = symptom->law == repeatability;
     minimize(scenario, reduction);
     return reduction;
   }
@@ -96,9 +96,9 @@ class Reducer {
 
   /// In a search of an engine with catalogued bugs one of them is switched on. Another's engine has
   /// those that it has, many of them break one law, and one must not turn into another.
-  static void keep_words(Reduction& reduction) {
-    ViolationReport const* const violation = violation_of(reduction.first, reduction.symptom);
-    if (violation != nullptr) reduction.symptom.said = what_is_said(*violation);
+  static void keep_likeness(Reduction& reduction) {
+    Violation const* const violation = violation_of(reduction.first, reduction.symptom);
+    if (violation != nullptr) reduction.symptom.likeness = likeness_of(*violation);
   }
 
   MinimizeOptions limits(Capabilities const& capabilities) const {
@@ -115,7 +115,7 @@ class Reducer {
     std::vector<RunResult> const again = judge(std::span(&reduction.scenario, 1));
     if (again.empty()) return true;  // interrupted: it has been seen once
     bool const steady =
-        reduction.symptom.id == repeatability || again.front().digest == reduction.result.digest;
+        reduction.symptom.law == repeatability || again.front().digest == reduction.result.digest;
     return steady && shows(again.front(), reduction.symptom);
   }
 

@@ -15,6 +15,7 @@
 #include "scenarios/language/yaml/load.h"
 #include "scenarios/language/yaml/write.h"
 #include "scenarios/pool/interrupt.h"
+#include "scenarios/runner/testing/python.h"
 #include "scenarios/runner/testing/scratch.h"
 #include "scenarios/runner/testing/small_scenario.h"
 #include "scenarios/seam/engine.h"
@@ -48,7 +49,7 @@ TEST(Reduction, OfEveryBugIsSmallAndSaysTheSameAgain) {
     if (!scenario) continue;  // what random search finds is the hunt's to say
     Reduction const reduction = reduce(*scenario, {});
     ASSERT_EQ(reduction.end, Reduction::End::minimized) << bug.id;
-    EXPECT_EQ(reduction.symptom.id, bug.law) << bug.id;
+    EXPECT_EQ(id_of(reduction.symptom), bug.law) << bug.id;
     std::string const text = write_document(reduction.scenario, reduction.result, reduction.symptom,
                                             std::string(bug.id) + ".yaml");
     Scenario const again = load_scenario_text(text, "again.yaml");
@@ -104,11 +105,6 @@ TEST(RunIsolated, AProcessThatDiesTakesNothingAlong) {
 
 // ---- an engine that is a process already ----
 
-std::string python() {
-  char const* const chosen = std::getenv("ADAMANT_PYTHON");
-  return chosen == nullptr ? "python3" : chosen;
-}
-
 /// The stub of an engine, but that its first step is answered `how`.
 RunOptions engine_once(std::string const& how, Scratch const& scratch) {
   RunOptions options;
@@ -156,7 +152,7 @@ TEST_F(RunInTurn, AnswersWithNothingAfterAnInterrupt) {
 
 using ReductionForAPeer = RunInTurn;
 
-TEST_F(ReductionForAPeer, KeepsWhatWasSaidOfTheLaw) {
+TEST_F(ReductionForAPeer, KeepsHowTheLawWasBroken) {
   ReduceOptions options;
   options.run.engine = "exec:exec " + python() +
                        " " ADAMANT_SOURCE_DIR "/scenarios/peers/client/testing/stub_engine.py";
@@ -164,10 +160,10 @@ TEST_F(ReductionForAPeer, KeepsWhatWasSaidOfTheLaw) {
   learns.program = {operation(Train{.count = 1})};
   Reduction const reduction = reduce(learns, options);
   ASSERT_EQ(reduction.end, Reduction::End::minimized) << reduction.first.reason;
-  ViolationReport const* const violation = violation_of(reduction.first, reduction.symptom);
+  Violation const* const violation = violation_of(reduction.first, reduction.symptom);
   ASSERT_NE(violation, nullptr);
-  EXPECT_FALSE(reduction.symptom.said.empty());
-  EXPECT_EQ(reduction.symptom.said, what_is_said(*violation));
+  EXPECT_FALSE(reduction.symptom.likeness.empty());
+  EXPECT_EQ(reduction.symptom.likeness, likeness_of(*violation));
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 # Compiles plain CUDA C++ against the simulator.
 #
-#   adamant_simulate(target sources... [UNCHECKED])
+#   adamant_simulate(target sources... [UNCHECKED] [OBJECTS library...])
 #     Adds the sources to the program or library `target`, which is made as a program if there is
 #     none of that name. Every strong symbol stays visible, as in an ordinary build.
 #
@@ -11,13 +11,13 @@
 #
 #   adamant_objects(target SOURCES source... [UNCHECKED]
 #                   [INCLUDES dir...] [DEFINITIONS definition...] [LIBRARIES target...])
-#     Makes the object library `target`, for the OBJECTS of isolated libraries: of sources that are
-#     the same in several of them, compiled once.
+#     Makes the object library `target`, for the OBJECTS of the others: of sources that are the same
+#     in several of them, compiled once.
 #
-# All compile with every memory access reported to the simulator, unless UNCHECKED. A source that
-# ends in .cu goes through the lexer and may launch kernels with <<<>>>; others must use
-# cudaLaunchKernelEx. With ADAMANT_SANITIZE set, all compile without reporting: the two
-# instrumentations exclude each other.
+# All compile with every memory access reported to the simulator, unless UNCHECKED, of which sources
+# are told by the definition ADAMANT_SIM_UNCHECKED. A source that ends in .cu goes through the lexer
+# and may launch kernels with <<<>>>; others must use cudaLaunchKernelEx. With ADAMANT_SANITIZE set,
+# all compile without reporting: the two instrumentations exclude each other.
 #
 # Why the objects are joined to one: the linker keeps one copy of every inline function and
 # template, instrumented or not, and would hand it to the simulator's own code as well as to the
@@ -26,7 +26,7 @@
 include_guard(GLOBAL)
 
 function(adamant_simulate target)
-  cmake_parse_arguments(PARSE_ARGV 1 ARG "UNCHECKED" "" "")
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "UNCHECKED" "" "OBJECTS")
   if(NOT TARGET ${target})
     add_executable(${target})
   endif()
@@ -38,7 +38,7 @@ function(adamant_simulate target)
     set_property(TARGET ${objects} APPEND PROPERTY ${property}
       $<TARGET_PROPERTY:${target},${property}>)
   endforeach()
-  _adamant_join(${objects} "${ARG_UNCHECKED}" "" joined)
+  _adamant_join("${objects};${ARG_OBJECTS}" "${ARG_UNCHECKED}" "" joined)
   target_sources(${target} PRIVATE ${joined})
   set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX)
   target_link_libraries(${target} PRIVATE adamant::sim)
@@ -78,12 +78,17 @@ endfunction()
 # ---- the object library `name` of the sources --------------------------------------------------
 function(_adamant_objects name unchecked)
   add_library(${name} OBJECT)
+  set(lexed)
+  set(folders)
   foreach(source IN LISTS ARGN)
     if(source MATCHES "\\.cu$")
-      _adamant_lex(${name} ${source} source)
+      _adamant_lex(${name} ${source} source folder)
+      list(APPEND lexed ${source})
+      list(APPEND folders ${folder})
     endif()
     target_sources(${name} PRIVATE ${source})
   endforeach()
+  _adamant_include_beside(${name} "${lexed}" "${folders}")
   set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON
     INTERPROCEDURAL_OPTIMIZATION OFF)
   target_compile_features(${name} PRIVATE cxx_std_20)
@@ -93,14 +98,16 @@ function(_adamant_objects name unchecked)
   # every compiler at every optimisation level.
   target_compile_options(${name} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fno-gnu-unique>
     -ffp-contract=off -fno-math-errno -fno-trapping-math)
-  if(NOT unchecked AND NOT ADAMANT_SANITIZE)
+  if(unchecked)
+    target_compile_definitions(${name} PRIVATE ADAMANT_SIM_UNCHECKED)
+  elseif(NOT ADAMANT_SANITIZE)
     _adamant_report_accesses(${name})
   endif()
 endfunction()
 
 # Rewrites a .cu to a .cpp of the build tree. The .cu itself never becomes a source, because
 # LANGUAGE CXX on it would hold for its whole directory, for a CUDA target there too.
-function(_adamant_lex name source result)
+function(_adamant_lex name source result result_folder)
   get_filename_component(absolute ${source} ABSOLUTE)
   get_filename_component(folder ${absolute} DIRECTORY)
   string(MD5 key ${folder})
@@ -110,8 +117,23 @@ function(_adamant_lex name source result)
   file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/${name}.lexed/${key})
   add_custom_command(OUTPUT ${rewritten} COMMAND adamant::sim_lexer ${absolute} ${rewritten}
     DEPENDS ${absolute} adamant::sim_lexer VERBATIM COMMENT "Rewriting launches of ${file}")
-  set_source_files_properties(${rewritten} PROPERTIES COMPILE_OPTIONS "-iquote${folder}")
   set(${result} ${rewritten} PARENT_SCOPE)
+  set(${result_folder} ${folder} PARENT_SCOPE)
+endfunction()
+
+# What a .cu includes in quotes is looked for beside it, in its folder, first. A source with options
+# of its own is left out of a unity build, so a common folder is everyone's option.
+function(_adamant_include_beside name lexed folders)
+  set(different ${folders})
+  list(REMOVE_DUPLICATES different)
+  list(LENGTH different count)
+  if(count EQUAL 1)
+    target_compile_options(${name} PRIVATE -iquote${different})
+    return()
+  endif()
+  foreach(source folder IN ZIP_LISTS lexed folders)
+    set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "-iquote${folder}")
+  endforeach()
 endfunction()
 
 # The thread sanitizer's compiler pass, without its runtime: the simulator receives its calls. What

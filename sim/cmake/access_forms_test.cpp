@@ -3,8 +3,8 @@
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <span>
-#include <string>
 
 #include "sim/cmake/access_forms.h"
 #include "sim/sim.h"
@@ -20,8 +20,8 @@ constexpr std::size_t bytes = 64;
 
 enum class Place { right, too_far, unwritten };
 
-/// The law that the form broke, or "".
-std::string law_broken(AccessForm const& form, Place place) {
+/// The law that the form broke, if any.
+std::optional<Law> law_broken(AccessForm const& form, Place place) {
   Report const report = run(1, [&](int) {
     char* to = nullptr;
     char* from = nullptr;
@@ -33,7 +33,8 @@ std::string law_broken(AccessForm const& form, Place place) {
     cudaFreeHost(to);
     cudaFreeHost(from);
   });
-  return report.ok() ? "" : report.violations.front().law;
+  if (report.ok()) return std::nullopt;
+  return report.violations.front().law;
 }
 
 void expect_all_seen(void (*list)(std::span<AccessForm const>*), char const* level) {
@@ -41,10 +42,10 @@ void expect_all_seen(void (*list)(std::span<AccessForm const>*), char const* lev
   list(&forms);
   EXPECT_GE(forms.size(), 18U);
   for (AccessForm const& form : forms) {
-    EXPECT_EQ(law_broken(form, Place::right), "") << form.name << " at " << level;
-    EXPECT_EQ(law_broken(form, Place::too_far), "access.bounds") << form.name << " at " << level;
+    EXPECT_EQ(law_broken(form, Place::right), std::nullopt) << form.name << " at " << level;
+    EXPECT_EQ(law_broken(form, Place::too_far), Law::access_bounds) << form.name << " at " << level;
     if (!form.reads) continue;
-    EXPECT_EQ(law_broken(form, Place::unwritten), "access.uninitialized")
+    EXPECT_EQ(law_broken(form, Place::unwritten), Law::access_uninitialized)
         << form.name << " at " << level;
   }
 }

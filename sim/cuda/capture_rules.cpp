@@ -40,7 +40,9 @@ cudaError_t invalidate(Runtime& runtime, Capture& capture, char const* call, cud
   capture.invalidated = true;
   Host const& host = *runtime.world.host();
   Violation violation;
-  violation.law = "graph.capture";
+  violation.law = Law::graph_capture;
+  violation.breach = Breach::not_capturable;
+  violation.about = call;
   violation.rank = host.rank;
   violation.operation = host.program_operation;
   violation.message =

@@ -99,7 +99,9 @@ enum class Reads { in_order, early, at_call };
 void judge_frame(Runtime& runtime, GraphNode const& node, void const* address) {
   if (!Fiber::is_beyond_frame(address, runtime.launch_frame)) return;
   Violation violation;
-  violation.law = "graph.pointer";
+  violation.law = Law::graph_pointer;
+  violation.breach = Breach::returned_frame;
+  violation.about = node.name;
   violation.rank = runtime.world.host()->rank;
   violation.operation = runtime.world.host()->program_operation;
   violation.message =

@@ -20,7 +20,9 @@ constexpr unsigned long long known_flags =
 
 void report_destroyed(Runtime& runtime, char const* what) {
   Violation violation;
-  violation.law = "access.lifetime";
+  violation.law = Law::access_lifetime;
+  violation.breach = Breach::destroyed_handle;
+  violation.about = what;
   violation.rank = runtime.world.host()->rank;
   violation.operation = runtime.world.host()->program_operation;
   violation.message = fmt::format("a destroyed {} is used", what);
@@ -73,7 +75,9 @@ void report_scalar(Runtime& runtime, GraphNode const& node, HeldScalar const& sc
   Setting const& setting = runtime.settings[scalar.settings.front()];
   auto const value = [](std::uint32_t bits) { return std::bit_cast<float>(bits); };
   Violation violation;
-  violation.law = "graph.scalar";
+  violation.law = Law::graph_scalar;
+  violation.breach = Breach::stale_setting;
+  violation.about = setting.name;
   violation.rank = runtime.world.host()->rank;
   violation.operation = runtime.world.host()->program_operation;
   violation.message = fmt::format(

@@ -39,7 +39,9 @@ Stream& per_thread_stream(Runtime& runtime) {
 // Reports the use of a destroyed handle, which CUDA leaves undefined.
 void report_destroyed(Runtime& runtime, char const* what, std::string const& name) {
   Violation violation;
-  violation.law = "access.lifetime";
+  violation.law = Law::access_lifetime;
+  violation.breach = Breach::destroyed_handle;
+  violation.about = what;
   violation.rank = runtime.world.host()->rank;
   violation.operation = runtime.world.host()->program_operation;
   violation.message =

@@ -1,7 +1,7 @@
 // Clone of CUDA's bfloat16 type, as far as conversions from and to binary32 go: the upper half of a
 // binary32, in the words that the toolkit's header has for it.
 //
-// Conversions are inlined by force, into functions that nobody watches as well as into others.
+// Conversions are inlined by force, so that loops over lanes stay in registers.
 // Arithmetic on bfloat16 is not here, so that it fails to compile: widen, compute, round.
 #pragma once
 

@@ -1,7 +1,7 @@
 // Clone of CUDA's half precision type, as far as conversions from and to binary32 go: numbers of 16
 // bits with 11 significant ones, in the words that the toolkit's header has for them.
 //
-// Conversions are inlined by force, into functions that nobody watches as well as into others.
+// Conversions are inlined by force, so that loops over lanes stay in registers.
 // Arithmetic on halves is not here, so that it fails to compile: widen, compute, round.
 #pragma once
 

@@ -49,8 +49,6 @@ void* adamant_sim_dynamic_shared();
 /// part of the program.
 void adamant_sim_kernel_begins();
 void adamant_sim_kernel_ends();
-/// Announces that the calling device thread reads and writes these bytes as one.
-void adamant_sim_atomic(void* address, std::size_t bytes);
 }
 
 /// One argument of a launch as a graph would hold it: bytes, some of which are addresses.

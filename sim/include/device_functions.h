@@ -5,12 +5,11 @@
 // Float atomics keep subnormal numbers, where global memory of a GPU flushes them.
 #pragma once
 
+#include <atomic>
 #include <bit>
 #include <cstddef>
 
 #include "vector_types.h"
-
-extern "C" void adamant_sim_atomic(void* address, std::size_t bytes);
 
 // Each rounds once; the build forbids contraction.
 inline float __fadd_rn(float x, float y) {
@@ -101,18 +100,19 @@ inline double max(double x, double y) {
   return __builtin_fmax(x, y);
 }
 
-// Blocks run one after another on one thread, so that a plain addition is atomic. It is announced
-// as atomic and its own two accesses are hidden, or the race checker would see them as plain.
-#define ADAMANT_SIM_ATOMIC_ADD(type)                                                        \
-  __attribute__((no_sanitize("thread"))) inline type atomicAdd(type* address, type value) { \
-    adamant_sim_atomic(address, sizeof(type));                                              \
-    type const old = *address;                                                              \
-    *address = old + value;                                                                 \
-    return old;                                                                             \
-  }
-ADAMANT_SIM_ATOMIC_ADD(int)
-ADAMANT_SIM_ATOMIC_ADD(unsigned int)
-ADAMANT_SIM_ATOMIC_ADD(unsigned long long)
-ADAMANT_SIM_ATOMIC_ADD(float)
-ADAMANT_SIM_ATOMIC_ADD(double)
-#undef ADAMANT_SIM_ATOMIC_ADD
+// Atomics of the language, which the instrumentation reports as such.
+inline int atomicAdd(int* address, int value) {
+  return __atomic_fetch_add(address, value, __ATOMIC_RELAXED);
+}
+inline unsigned int atomicAdd(unsigned int* address, unsigned int value) {
+  return __atomic_fetch_add(address, value, __ATOMIC_RELAXED);
+}
+inline unsigned long long atomicAdd(unsigned long long* address, unsigned long long value) {
+  return __atomic_fetch_add(address, value, __ATOMIC_RELAXED);
+}
+inline float atomicAdd(float* address, float value) {
+  return std::atomic_ref<float>(*address).fetch_add(value, std::memory_order_relaxed);
+}
+inline double atomicAdd(double* address, double value) {
+  return std::atomic_ref<double>(*address).fetch_add(value, std::memory_order_relaxed);
+}

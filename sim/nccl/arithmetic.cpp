@@ -130,8 +130,8 @@ void divide(void* sums, int ranks, std::size_t count) {
 }
 
 template <typename Type>
-Arithmetic arithmetic_of(Reduction reduction) {
-  Arithmetic result{.scale = scale<Type>};
+ReductionArithmetic arithmetic_of(Reduction reduction) {
+  ReductionArithmetic result{.scale = scale<Type>};
   switch (reduction) {
     case Reduction::none:
       break;
@@ -212,7 +212,7 @@ Scalar reciprocal(ncclDataType_t type, int ranks) {
   }
 }
 
-Arithmetic arithmetic(ncclDataType_t type, Reduction reduction) {
+ReductionArithmetic arithmetic(ncclDataType_t type, Reduction reduction) {
   switch (type) {
     case ncclInt8:
       return arithmetic_of<Integer<std::int8_t>>(reduction);

@@ -40,7 +40,7 @@ Scalar reciprocal(ncclDataType_t type, int ranks);
 /// Rounding: each call rounds once to the element type, as each hop of NCCL's ring and tree does;
 ///           sums of integers wrap. A NaN result has the bits that the GPU's adder gives.
 /// Source: NCCL 2.28.9, src/device/reduce_kernel.h.
-struct Arithmetic {
+struct ReductionArithmetic {
   /// received[i] = own[i] (op) received[i]
   void (*combine)(void* received, void const* own, std::size_t count) = nullptr;
   /// own[i] = scalar * own[i]
@@ -50,6 +50,6 @@ struct Arithmetic {
 };
 
 /// REQUIRES: is_reducible(type), reduction != none.
-Arithmetic arithmetic(ncclDataType_t type, Reduction reduction);
+ReductionArithmetic arithmetic(ncclDataType_t type, Reduction reduction);
 
 }  // namespace adamant::sim

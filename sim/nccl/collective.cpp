@@ -105,9 +105,10 @@ int first_rank(Call const& call) {
 bool agree(Runtime& runtime, Call const& call, Request const& request) {
   if (call.signature == request.signature) return true;
   report_disagreement(
-      runtime, fmt::format("rank {} called {} as call {} of {}, rank {} {}", first_rank(call),
-                           describe(call.signature), call.number, call.communicator->describe(),
-                           request.member->rank, describe(request.signature)));
+      runtime, name_of(request.signature.function),
+      fmt::format("rank {} called {} as call {} of {}, rank {} {}", first_rank(call),
+                  describe(call.signature), call.number, call.communicator->describe(),
+                  request.member->rank, describe(request.signature)));
   return false;
 }
 
@@ -149,7 +150,7 @@ Call* match_message(Runtime& runtime, Request const& request, std::size_t side) 
     open.pop_front();
     return call;
   }
-  report_disagreement(runtime,
+  report_disagreement(runtime, name_of(request.signature.function),
                       fmt::format("rank {} called {} in {}, rank {} {}", peer, describe(other),
                                   communicator.describe(), rank, describe(request.signature)));
   return nullptr;

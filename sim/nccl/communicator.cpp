@@ -36,9 +36,11 @@ std::string Communicator::describe() const {
   return fmt::format("{} of {} ranks", name, ranks());
 }
 
-void report_disagreement(Runtime& runtime, std::string message) {
+void report_disagreement(Runtime& runtime, std::string call, std::string message) {
   Violation violation;
-  violation.law = "order.collective";
+  violation.law = Law::order_collective;
+  violation.breach = Breach::calls_differ;
+  violation.about = std::move(call);
   violation.rank = runtime.world.host()->rank;
   violation.operation = runtime.world.host()->program_operation;
   violation.message = std::move(message);
@@ -50,7 +52,9 @@ ncclResult_t exists(Runtime& runtime, ncclComm const* member) {
   if (member == nullptr) return refuse(ncclInvalidArgument, "the communicator is null");
   if (!member->destroyed && !member->aborted) return ncclSuccess;
   Violation violation;
-  violation.law = "access.lifetime";
+  violation.law = Law::access_lifetime;
+  violation.breach = Breach::destroyed_handle;
+  violation.about = "communicator";
   violation.rank = runtime.world.host()->rank;
   violation.operation = runtime.world.host()->program_operation;
   violation.message = "a destroyed communicator is used";
@@ -196,7 +200,7 @@ ncclResult_t init_rank(Runtime& runtime, ncclComm_t* result, int ranks, ncclUniq
   if (communicator == nullptr) communicator = &new_communicator(static_cast<std::size_t>(ranks));
   if (communicator->ranks() != ranks ||
       communicator->creation.present[static_cast<std::size_t>(rank)]) {
-    report_disagreement(runtime,
+    report_disagreement(runtime, "ncclCommInitRank",
                         fmt::format("ncclCommInitRank as rank {} of {} does not fit {}, of "
                                     "which {} ranks have come",
                                     rank, ranks, communicator->describe(),

@@ -140,6 +140,6 @@ ncclResult_t poll(Runtime& runtime);
 ncclResult_t finish_creation(Runtime& runtime, ncclComm& member);
 
 /// Ends the world with a violation: the ranks of a communicator do not do the same.
-void report_disagreement(Runtime& runtime, std::string message);
+void report_disagreement(Runtime& runtime, std::string call, std::string message);
 
 }  // namespace adamant::sim

@@ -11,7 +11,7 @@ Options with_devices(int devices) {
   return options;
 }
 
-bool mentions(Report const& report, std::string const& law, std::string const& text) {
+bool mentions(Report const& report, Law law, std::string const& text) {
   for (Violation const& violation : report.violations) {
     if (violation.law == law && violation.message.find(text) != std::string::npos) return true;
   }
@@ -201,7 +201,7 @@ TEST(NcclCommunicator, IsNotLeftWhileAnAbortedRankIsWaitedFor) {
     }
     rank.comm = nullptr;
   });
-  EXPECT_TRUE(mentions(report, "order.deadlock",
+  EXPECT_TRUE(mentions(report, Law::order_deadlock,
                        "rank 1 waits in ncclCommDestroy for 1 of its own calls on communicator 0 "
                        "of 2 ranks, of which rank 0 has aborted"))
       << describe(report);
@@ -223,7 +223,7 @@ TEST(NcclCommunicator, IsNotAskedAfterItsEnd) {
     EXPECT_EQ(ncclCommGetAsyncError(rank.comm, &state), ncclInvalidArgument);
     rank.comm = nullptr;
   });
-  EXPECT_TRUE(mentions(report, "access.lifetime", "a destroyed communicator is used"));
+  EXPECT_TRUE(mentions(report, Law::access_lifetime, "a destroyed communicator is used"));
 }
 
 TEST(NcclGroup, EndsOnlyWhatWasStarted) {
@@ -284,7 +284,7 @@ TEST(NcclMessages, DeadlockWhenBothSendFirstOutsideAGroup) {
     ncclRecv(own, 1, ncclInt, 1 - rank.index, rank.comm, rank.stream);
     cudaStreamSynchronize(rank.stream);
   });
-  EXPECT_TRUE(mentions(report, "order.deadlock", "ncclSend (from rank 0 to rank 1"))
+  EXPECT_TRUE(mentions(report, Law::order_deadlock, "ncclSend (from rank 0 to rank 1"))
       << describe(report);
 }
 
@@ -299,10 +299,10 @@ TEST(NcclDisagreement, OfFunctionsIsReportedWithBothCalls) {
     }
     cudaStreamSynchronize(rank.stream);
   });
-  EXPECT_TRUE(mentions(report, "order.collective", "ncclAllGather(count 4, float)"))
+  EXPECT_TRUE(mentions(report, Law::order_collective, "ncclAllGather(count 4, float)"))
       << describe(report);
-  EXPECT_TRUE(mentions(report, "order.collective", "ncclReduceScatter(count 4, float, sum)"));
-  EXPECT_TRUE(mentions(report, "order.collective", "as call 0 of communicator 0"));
+  EXPECT_TRUE(mentions(report, Law::order_collective, "ncclReduceScatter(count 4, float, sum)"));
+  EXPECT_TRUE(mentions(report, Law::order_collective, "as call 0 of communicator 0"));
 }
 
 TEST(NcclDisagreement, OfARankThatNeverComesIsADeadlockThatNamesIt) {
@@ -314,7 +314,7 @@ TEST(NcclDisagreement, OfARankThatNeverComesIsADeadlockThatNamesIt) {
     }
     cudaStreamSynchronize(rank.stream);
   });
-  EXPECT_TRUE(mentions(report, "order.deadlock",
+  EXPECT_TRUE(mentions(report, Law::order_deadlock,
                        "ncclAllReduce (call 1 of communicator 0 of 3 ranks) waits; rank 2 has "
                        "issued 1 calls there"))
       << describe(report);
@@ -335,7 +335,7 @@ TEST(NcclAccesses, OfAGatherThatItsInputDoesNotWaitForAreARace) {
     cudaStreamDestroy(other);
   });
   ASSERT_FALSE(report.ok());
-  EXPECT_EQ(report.violations.front().law, "order.race");
+  EXPECT_EQ(report.violations.front().law, Law::order_race);
 }
 
 TEST(NcclAccesses, OutsideOfABufferMoveNothing) {
@@ -349,7 +349,7 @@ TEST(NcclAccesses, OutsideOfABufferMoveNothing) {
     EXPECT_EQ(rank.host(too_small, 1), std::vector<int>{7});
   });
   ASSERT_FALSE(report.ok());
-  EXPECT_EQ(report.violations.front().law, "access.bounds");
+  EXPECT_EQ(report.violations.front().law, Law::access_bounds);
 }
 
 }  // namespace

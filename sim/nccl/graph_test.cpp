@@ -80,7 +80,7 @@ TEST(NcclGraph, ACollectiveIsCapturedByAllRanksOrByNone) {
     cudaGraphLaunch(captured(rank.stream, reduce), rank.stream);
   });
   ASSERT_EQ(report.violations.size(), 1U) << describe(report);
-  EXPECT_EQ(report.violations[0].law, "order.collective");
+  EXPECT_EQ(report.violations[0].law, Law::order_collective);
 }
 
 TEST(NcclGraph, ALaunchThatOneRankLeavesOutIsADeadlock) {
@@ -92,7 +92,7 @@ TEST(NcclGraph, ALaunchThatOneRankLeavesOutIsADeadlock) {
     if (rank.index == 0) cudaGraphLaunch(graph, rank.stream);
   });
   ASSERT_FALSE(report.ok());
-  EXPECT_EQ(report.violations[0].law, "order.deadlock") << describe(report);
+  EXPECT_EQ(report.violations[0].law, Law::order_deadlock) << describe(report);
 }
 
 TEST(NcclGraph, AGroupOfCapturedAndOtherStreamsIsRefused) {

@@ -123,7 +123,8 @@ void judge_open_group(Runtime& runtime) {
   Group const& group = nccl_state().group(runtime);
   if (runtime.world.ended() || (group.requests.empty() && group.creations.empty())) return;
   Violation violation;
-  violation.law = "order.collective";
+  violation.law = Law::order_collective;
+  violation.breach = Breach::open_group;
   violation.rank = runtime.world.host()->rank;
   violation.operation = runtime.world.host()->program_operation;
   violation.message =

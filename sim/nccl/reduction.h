@@ -76,7 +76,7 @@ class Reducer {
   void tree(ReductionTask const& task, std::size_t begin, std::size_t end, std::size_t first,
             std::size_t count, std::size_t level);
 
-  Arithmetic arithmetic_;
+  ReductionArithmetic arithmetic_;
   std::size_t element_bytes_ = 0;
   std::vector<std::size_t> sequence_;
   std::vector<char> scratch_;

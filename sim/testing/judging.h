@@ -24,7 +24,7 @@ struct Side {
 
 /// What a report must say. The sides may come in either order; both are of bytes [begin, end).
 struct Expected {
-  std::string law;
+  Law law = Law::order_race;
   std::vector<Side> sides;
   std::uint64_t begin = 0;
   std::uint64_t end = 0;

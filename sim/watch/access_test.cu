@@ -25,7 +25,7 @@ void judge_write(int index, int right_index, std::uint64_t begin) {
         write_at<<<1, 1, 0, a>>>(data, right ? right_index : index);
         finish();
       },
-      {"access.bounds", {{"write_at", "a", "write"}}, begin, begin + 4});
+      {Law::access_bounds, {{"write_at", "a", "write"}}, begin, begin + 4});
 }
 
 void judge_read(int index, int right_index, std::uint64_t begin) {
@@ -38,7 +38,7 @@ void judge_read(int index, int right_index, std::uint64_t begin) {
         read_at<<<1, 1, 0, a>>>(other, data, right ? right_index : index);
         finish();
       },
-      {"access.bounds", {{"read_at", "a", "read"}}, begin, begin + 4});
+      {Law::access_bounds, {{"read_at", "a", "read"}}, begin, begin + 4});
 }
 
 TEST_F(Judge, FindsAWriteOneElementPastTheEnd) {
@@ -66,7 +66,7 @@ TEST_F(Judge, FindsAReadOneElementBeforeTheBeginning) {
     });
     ASSERT_EQ(report.ok(), right) << describe(report);
     if (right) continue;
-    EXPECT_EQ(report.violations[0].law, "access.bounds");
+    EXPECT_EQ(report.violations[0].law, Law::access_bounds);
   }
 }
 
@@ -80,7 +80,7 @@ TEST_F(Judge, FindsAVectorThatRunsOverTheEnd) {
         cudaMemcpyAsync(data + 1, host, right ? bytes - 4 : bytes, cudaMemcpyHostToDevice, a);
         finish();
       },
-      {"access.bounds", {{"cudaMemcpyAsync of 64 bytes", "a", "write"}}, 4, bytes + 4});
+      {Law::access_bounds, {{"cudaMemcpyAsync of 64 bytes", "a", "write"}}, 4, bytes + 4});
 }
 
 TEST_F(Judge, FindsAFillThatIsTooLong) {
@@ -90,7 +90,7 @@ TEST_F(Judge, FindsAFillThatIsTooLong) {
         cudaMemsetAsync(on_device("data"), 0, right ? bytes : bytes + 1, a);
         finish();
       },
-      {"access.bounds", {{"cudaMemsetAsync of 65 bytes", "a", "write"}}, 0, bytes + 1});
+      {Law::access_bounds, {{"cudaMemsetAsync of 65 bytes", "a", "write"}}, 0, bytes + 1});
 }
 
 TEST_F(Judge, FindsAKernelThatReadsWhatNobodyWrote) {
@@ -102,7 +102,7 @@ TEST_F(Judge, FindsAKernelThatReadsWhatNobodyWrote) {
         sum<<<1, 1, 0, a>>>(on_device("total"), data, count);
         finish();
       },
-      {"access.uninitialized", {{"sum", "a", "read"}}, bytes - 4, bytes});
+      {Law::access_uninitialized, {{"sum", "a", "read"}}, bytes - 4, bytes});
 }
 
 TEST_F(Judge, FindsACopyOfWhatNobodyWrote) {
@@ -114,7 +114,7 @@ TEST_F(Judge, FindsACopyOfWhatNobodyWrote) {
         cudaMemcpyAsync(on_device("other"), data, bytes, cudaMemcpyDeviceToDevice, a);
         finish();
       },
-      {"access.uninitialized", {{"cudaMemcpyAsync of 64 bytes", "a", "read"}}, 48, bytes});
+      {Law::access_uninitialized, {{"cudaMemcpyAsync of 64 bytes", "a", "read"}}, 48, bytes});
 }
 
 TEST_F(Judge, ForgetsWhatWasWrittenBeforeAFree) {
@@ -130,7 +130,7 @@ TEST_F(Judge, ForgetsWhatWasWrittenBeforeAFree) {
         read_at<<<1, 1, 0, a>>>(on_device("total"), data, 5);
         finish();
       },
-      {"access.uninitialized", {{"read_at", "a", "read"}}, 20, 24});
+      {Law::access_uninitialized, {{"read_at", "a", "read"}}, 20, 24});
 }
 
 TEST_F(Judge, FindsAKernelThatReachesAnotherDeviceWithoutPeerAccess) {
@@ -147,7 +147,7 @@ TEST_F(Judge, FindsAKernelThatReachesAnotherDeviceWithoutPeerAccess) {
         }
         barrier();
       },
-      {"access.place", {{"fill", "a", "write"}}, 0, 4, /*ranks=*/2});
+      {Law::access_place, {{"fill", "a", "write"}}, 0, 4, /*ranks=*/2});
 }
 
 TEST_F(Judge, FindsAHostThatDereferencesADevicePointer) {
@@ -165,7 +165,7 @@ TEST_F(Judge, FindsAHostThatDereferencesADevicePointer) {
         }
         static_cast<void>(seen);
       },
-      {"access.place", {{"host code", "host", "read"}}, 0, 4});
+      {Law::access_place, {{"host code", "host", "read"}}, 0, 4});
 }
 
 cudaError_t answer = cudaSuccess;
@@ -202,7 +202,7 @@ TEST_F(Judge, FindsAKernelOnTheHeapOfTheHost) {
         cudaStreamSynchronize(a);
         if (right) cudaHostUnregister(values.data());
       },
-      {"access.place", {{"fill", "a", "write"}}, 0, 4});
+      {Law::access_place, {{"fill", "a", "write"}}, 0, 4});
 }
 
 TEST_F(Judge, FindsAKernelOnTheStackOfTheHost) {
@@ -216,7 +216,7 @@ TEST_F(Judge, FindsAKernelOnTheStackOfTheHost) {
         sum<<<1, 1, 0, a>>>(copy, right ? copy : &value, 1);
         cudaStreamSynchronize(a);
       },
-      {"access.place", {{"sum", "a", "read"}}, 0, 4});
+      {Law::access_place, {{"sum", "a", "read"}}, 0, 4});
 }
 
 /// As much as the arguments of a launch can be, kept by the simulator until the kernel runs.

@@ -26,7 +26,7 @@ TEST_F(Judge, FindsTwoBlocksThatWriteOneElement) {
         }
         finish();
       },
-      {"order.race", {{"count_blocks", "a", "write"}, {"count_blocks", "a", "read"}}, 0, 4});
+      {Law::order_race, {{"count_blocks", "a", "write"}, {"count_blocks", "a", "read"}}, 0, 4});
 }
 
 TEST_F(Judge, LetsAtomicsOfTwoStreamsMeetButNoPlainRead) {
@@ -44,7 +44,7 @@ TEST_F(Judge, LetsAtomicsOfTwoStreamsMeetButNoPlainRead) {
         sum<<<1, 1, 0, b>>>(total, data, count);
         finish();
       },
-      {"order.race", {{"count_blocks_atomically", "a", "write"}, {"sum", "b", "read"}}, 0, 4});
+      {Law::order_race, {{"count_blocks_atomically", "a", "write"}, {"sum", "b", "read"}}, 0, 4});
 }
 
 /// Each block smooths four elements and looks at one neighbour on either side.
@@ -67,7 +67,7 @@ TEST_F(Judge, FindsBlocksThatReadTheirNeighboursInPlace) {
         smooth<<<4, 1, 0, a>>>(right ? smoothed : data, data);
         finish();
       },
-      {"order.race", {{"smooth", "a", "write"}, {"smooth", "a", "read"}}, 12, 16});
+      {Law::order_race, {{"smooth", "a", "write"}, {"smooth", "a", "read"}}, 12, 16});
 }
 
 }  // namespace

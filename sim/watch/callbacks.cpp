@@ -8,7 +8,6 @@
 
 #include "sim/sim.h"
 #include "sim/watch/watch.h"
-#include "sim/world/assert.h"
 
 namespace {
 
@@ -94,12 +93,6 @@ void __tsan_vptr_read(void** at) {
 }
 void __tsan_vptr_update(void** at, void*) {
   note<8, AccessKind::write>(at);
-}
-
-void adamant_sim_atomic(void* at, std::size_t bytes) {
-  if (bytes == 4) return note<4, AccessKind::atomic>(at);
-  ADAMANT_SIM_ASSERT(bytes == 8);
-  note<8, AccessKind::atomic>(at);
 }
 
 // Calls to these in instrumented code come here, because the pass reports nothing for them.

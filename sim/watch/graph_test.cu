@@ -44,7 +44,7 @@ TEST_F(Judge, FindsAGraphOnFreedMemory) {
         finish();
         if (right) cudaFree(data);
       },
-      {"graph.pointer", {{"fill", "a", "write"}}, 0, 4});
+      {Law::graph_pointer, {{"fill", "a", "write"}}, 0, 4});
 }
 
 TEST_F(Judge, FindsAGraphOnMemoryThatIsSomebodyElsesByNow) {
@@ -67,7 +67,7 @@ TEST_F(Judge, FindsAGraphOnMemoryThatIsSomebodyElsesByNow) {
         cudaGraphLaunch(graph, a);
         finish();
       },
-      {"graph.pointer", {{"fill", "a", "write"}}, 0, 4});
+      {Law::graph_pointer, {{"fill", "a", "write"}}, 0, 4});
 }
 
 TEST_F(Judge, FindsAStalePointerInsideAnArgument) {
@@ -85,7 +85,7 @@ TEST_F(Judge, FindsAStalePointerInsideAnArgument) {
         cudaGraphLaunch(graph, a);
         finish();
       },
-      {"graph.pointer", {{"copy_first", "a", "read"}}, 0, 4});
+      {Law::graph_pointer, {{"copy_first", "a", "read"}}, 0, 4});
 }
 
 TEST_F(Judge, FindsACapturedCopyFromFreedPinnedMemory) {
@@ -100,7 +100,7 @@ TEST_F(Judge, FindsACapturedCopyFromFreedPinnedMemory) {
         cudaGraphLaunch(graph, a);
         finish();
       },
-      {"graph.pointer", {{"cudaMemcpyAsync of 64 bytes", "a", "read"}}, 0, bytes});
+      {Law::graph_pointer, {{"cudaMemcpyAsync of 64 bytes", "a", "read"}}, 0, bytes});
 }
 
 __attribute__((noinline)) cudaGraphExec_t capture_copy_of_a_local(cudaStream_t stream, float* to) {
@@ -117,7 +117,7 @@ TEST_F(Judge, FindsACapturedCopyFromAVariableThatIsGone) {
     finish();
   });
   ASSERT_EQ(report.violations.size(), 1U) << describe(report);
-  EXPECT_EQ(report.violations[0].law, "graph.pointer");
+  EXPECT_EQ(report.violations[0].law, Law::graph_pointer);
 }
 
 TEST_F(Judge, FindsAWriteBeneathACapturedCopyFromPageableMemory) {
@@ -133,7 +133,7 @@ TEST_F(Judge, FindsAWriteBeneathACapturedCopyFromPageableMemory) {
         *const_cast<float volatile*>(source) = 3;
         finish();
       },
-      {"order.race",
+      {Law::order_race,
        {{"cudaMemcpyAsync of 8 bytes", "a", "read"}, {"host code", "host", "write"}},
        0,
        4});
@@ -156,7 +156,7 @@ TEST_F(Judge, FindsASettingThatAGraphHoldsByValue) {
   EXPECT_TRUE(run(1, [&](int) { program(true); }).ok());
   Report const report = run(1, [&](int) { program(false); });
   ASSERT_EQ(report.violations.size(), 1U) << describe(report);
-  EXPECT_EQ(report.violations[0].law, "graph.scalar");
+  EXPECT_EQ(report.violations[0].law, Law::graph_scalar);
   EXPECT_NE(report.violations[0].message.find("lr = 0.001"), std::string::npos) << describe(report);
 }
 
@@ -177,7 +177,7 @@ TEST_F(Judge, FindsBranchesOfAGraphWithoutAnEdge) {
         cudaGraphLaunch(graph, a);
         finish();
       },
-      {"order.race",
+      {Law::order_race,
        {{"fill", "a", "write"}, {"sum", "branch 1 of the graph of a", "read"}},
        0,
        4});
@@ -197,7 +197,7 @@ TEST_F(Judge, FindsAHostThatReadsWhatALaunchWrites) {
         [[maybe_unused]] float const read = *const_cast<float volatile*>(result);
         finish();
       },
-      {"order.race",
+      {Law::order_race,
        {{"cudaMemcpyAsync of 4 bytes", "a", "write"}, {"host code", "host", "read"}},
        0,
        4});
@@ -219,7 +219,7 @@ TEST_F(Judge, FindsAnIllegalCallInACapture) {
   EXPECT_TRUE(run(1, [&](int) { program(true); }).ok());
   Report const report = run(1, [&](int) { program(false); });
   ASSERT_EQ(report.violations.size(), 1U) << describe(report);
-  EXPECT_EQ(report.violations[0].law, "graph.capture");
+  EXPECT_EQ(report.violations[0].law, Law::graph_capture);
 }
 
 TEST_F(Judge, FindsAnotherThreadsUnsafeCallBesideAGlobalCapture) {
@@ -236,7 +236,7 @@ TEST_F(Judge, FindsAnotherThreadsUnsafeCallBesideAGlobalCapture) {
   EXPECT_TRUE(run(2, [&](int rank) { program(rank, cudaStreamCaptureModeThreadLocal); }).ok());
   Report const report = run(2, [&](int rank) { program(rank, cudaStreamCaptureModeGlobal); });
   ASSERT_EQ(report.violations.size(), 1U) << describe(report);
-  EXPECT_EQ(report.violations[0].law, "graph.capture");
+  EXPECT_EQ(report.violations[0].law, Law::graph_capture);
   EXPECT_EQ(report.violations[0].rank, 1);
 }
 

@@ -24,7 +24,7 @@ TEST_F(Judge, FindsAKernelOnFreedMemory) {
         finish();
         if (right) cudaFree(data);
       },
-      {"access.lifetime", {{"fill", "a", "write"}}, 0, 4});
+      {Law::access_lifetime, {{"fill", "a", "write"}}, 0, 4});
 }
 
 TEST_F(Judge, FindsAFreeThatDoesNotWaitForAFinishedKernel) {
@@ -37,7 +37,7 @@ TEST_F(Judge, FindsAFreeThatDoesNotWaitForAFinishedKernel) {
         cudaFree(data);
         finish();
       },
-      {"access.lifetime", {{"fill", "a", "write"}, {"cudaFree", "host", "write"}}, 0, bytes});
+      {Law::access_lifetime, {{"fill", "a", "write"}, {"cudaFree", "host", "write"}}, 0, bytes});
 }
 
 TEST_F(Judge, FindsAReleaseOnAnotherStreamWithoutAnEdge) {
@@ -52,7 +52,7 @@ TEST_F(Judge, FindsAReleaseOnAnotherStreamWithoutAnEdge) {
         cudaFreeAsync(data, b);
         finish();
       },
-      {"access.lifetime", {{"fill", "a", "write"}, {"cudaFreeAsync", "b", "write"}}, 0, bytes});
+      {Law::access_lifetime, {{"fill", "a", "write"}, {"cudaFreeAsync", "b", "write"}}, 0, bytes});
 }
 
 TEST_F(Judge, FindsAReleaseThatDoesNotFollowItsAllocation) {
@@ -66,7 +66,7 @@ TEST_F(Judge, FindsAReleaseThatDoesNotFollowItsAllocation) {
         cudaFreeAsync(data, b);
         finish();
       },
-      {"access.lifetime",
+      {Law::access_lifetime,
        {{"cudaMallocAsync", "a", "write"}, {"cudaFreeAsync", "b", "write"}},
        0,
        bytes});
@@ -83,7 +83,10 @@ TEST_F(Judge, FindsAUseOnAStreamThatDoesNotFollowTheAllocation) {
         fill<<<1, 1, 0, b>>>(data, count, 1.0F);
         finish();
       },
-      {"access.lifetime", {{"cudaMallocAsync", "a", "write"}, {"fill", "b", "write"}}, 0, bytes});
+      {Law::access_lifetime,
+       {{"cudaMallocAsync", "a", "write"}, {"fill", "b", "write"}},
+       0,
+       bytes});
 }
 
 void do_nothing(void*) {}
@@ -103,7 +106,7 @@ TEST_F(Judge, FindsAUseBeforeTheAllocationInStreamOrder) {
     Options const options = random_options(seed);
     Report const report = run(1, program, options);
     ASSERT_FALSE(report.ok());
-    EXPECT_EQ(report.violations[0].law, "access.lifetime") << describe(report);
+    EXPECT_EQ(report.violations[0].law, Law::access_lifetime) << describe(report);
     before =
         before || report.violations[0].message.find("before its allocation") != std::string::npos;
   }
@@ -125,7 +128,7 @@ TEST_F(Judge, FindsAnEarlyFreeOfAStreamOrderedAllocation) {
         },
         options);
     ASSERT_FALSE(report.ok());
-    EXPECT_EQ(report.violations[0].law, "access.lifetime") << describe(report);
+    EXPECT_EQ(report.violations[0].law, Law::access_lifetime) << describe(report);
     early = early || report.violations[0].message.find("is freed by") != std::string::npos;
   }
   EXPECT_TRUE(early);
@@ -148,7 +151,7 @@ TEST_F(Judge, FindsARaceAcrossReuseByTheAllocator) {
         fill<<<1, 1, 0, a>>>(second, count, 2.0F);
         finish();
       },
-      {"access.lifetime", {{"sum", "b", "read"}, {"cudaFreeAsync", "a", "write"}}, 0, bytes});
+      {Law::access_lifetime, {{"sum", "b", "read"}, {"cudaFreeAsync", "a", "write"}}, 0, bytes});
 }
 
 TEST_F(Judge, FindsAKernelThatReachesTheNextOwnerOfItsMemory) {
@@ -193,7 +196,7 @@ TEST_F(Judge, FindsAPinnedBufferFreedUnderACopy) {
         cudaFreeHost(on_host);
         finish();
       },
-      {"access.lifetime",
+      {Law::access_lifetime,
        {{"cudaMemcpyAsync of 64 bytes", "a", "read"}, {"cudaFreeHost", "host", "write"}},
        0,
        bytes});
@@ -211,7 +214,7 @@ TEST_F(Judge, FindsMemoryUnregisteredUnderACopy) {
         cudaHostUnregister(source);
         finish();
       },
-      {"access.lifetime",
+      {Law::access_lifetime,
        {{"cudaMemcpyAsync of 64 bytes", "a", "read"}, {"cudaHostUnregister", "host", "write"}},
        0,
        bytes});
@@ -232,7 +235,7 @@ TEST_F(Judge, FindsMemoryUnregisteredBeforeOrAfterACopyRuns) {
         },
         random_options(seed));
     ASSERT_EQ(report.violations.size(), 1U) << "seed " << seed;
-    EXPECT_EQ(report.violations.front().law, "access.lifetime");
+    EXPECT_EQ(report.violations.front().law, Law::access_lifetime);
   }
 }
 
@@ -246,7 +249,7 @@ TEST_F(Judge, FindsADestroyedStream) {
         if (right) cudaStreamDestroy(a);  // what is enqueued still runs
         finish();
       },
-      {"access.lifetime", {}});
+      {Law::access_lifetime, {}});
 }
 
 TEST_F(Judge, FindsADestroyedEvent) {
@@ -259,7 +262,7 @@ TEST_F(Judge, FindsADestroyedEvent) {
         if (right) cudaEventDestroy(event);
         finish();
       },
-      {"access.lifetime", {}});
+      {Law::access_lifetime, {}});
 }
 
 TEST_F(Judge, AnswersADoubleFreeWithAnError) {

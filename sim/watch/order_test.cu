@@ -21,7 +21,7 @@ struct TwoStreams {
   void read_on_b() const { sum<<<1, 1, 0, b>>>(total, data, count); }
 };
 
-Expected const unordered_streams{"order.race", {fill_on_a, sum_on_b}, 0, bytes};
+Expected const unordered_streams{Law::order_race, {fill_on_a, sum_on_b}, 0, bytes};
 
 TEST_F(Judge, FindsAMissingEventWaitBetweenStreams) {
   judge(
@@ -116,7 +116,7 @@ TEST_F(Judge, FindsAHostThatDoesNotWaitForACopy) {
         static_cast<void>(seen);
         finish();
       },
-      {"order.race", {copy_writes, {"host code", "host", "read"}}, 12, 16});
+      {Law::order_race, {copy_writes, {"host code", "host", "read"}}, 12, 16});
 }
 
 TEST_F(Judge, FindsAHostThatWaitsForTheWrongStream) {
@@ -131,7 +131,7 @@ TEST_F(Judge, FindsAHostThatWaitsForTheWrongStream) {
         static_cast<void>(seen);
         finish();
       },
-      {"order.race", {copy_writes, {"host code", "host", "read"}}, 12, 16});
+      {Law::order_race, {copy_writes, {"host code", "host", "read"}}, 12, 16});
 }
 
 TEST_F(Judge, FindsAHostThatPollsAnEventOfTheWorkBefore) {
@@ -149,7 +149,7 @@ TEST_F(Judge, FindsAHostThatPollsAnEventOfTheWorkBefore) {
         static_cast<void>(seen);
         finish();
       },
-      {"order.race", {copy_writes, {"host code", "host", "read"}}, 12, 16});
+      {Law::order_race, {copy_writes, {"host code", "host", "read"}}, 12, 16});
 }
 
 TEST_F(Judge, FindsAHostThatOverwritesASourceInFlight) {
@@ -162,7 +162,7 @@ TEST_F(Judge, FindsAHostThatOverwritesASourceInFlight) {
         on_host[0] = 7.0F;
         finish();
       },
-      {"order.race", {copy_reads, {"host code", "host", "write"}}, 0, 4});
+      {Law::order_race, {copy_reads, {"host code", "host", "write"}}, 0, 4});
 }
 
 TEST_F(Judge, FindsAPageableSourceThatIsModifiedInFlight) {
@@ -176,7 +176,7 @@ TEST_F(Judge, FindsAPageableSourceThatIsModifiedInFlight) {
         later[1] = 7.0F;
         finish();
       },
-      {"order.race", {copy_reads, {"host code", "host", "write"}}, 4, 8});
+      {Law::order_race, {copy_reads, {"host code", "host", "write"}}, 4, 8});
 }
 
 void copy_what_a_host_function_writes(bool right) {
@@ -195,7 +195,7 @@ TEST_F(Judge, FindsAPageableSourceThatAHostFunctionStillWrites) {
   Report const wrong = explore(
       1, [](int) { copy_what_a_host_function_writes(false); }, 50);
   ASSERT_EQ(wrong.violations.size(), 1U);
-  EXPECT_EQ(wrong.violations.front().law, "order.race");
+  EXPECT_EQ(wrong.violations.front().law, Law::order_race);
   EXPECT_NE(describe(wrong).find("by a lambda of copy_what_a_host_function_writes on stream `a`"),
             std::string::npos)
       << describe(wrong);
@@ -217,7 +217,7 @@ TEST_F(Judge, LetsTwoCopiesReadOnePageableSource) {
         later[1] = 7.0F;
         finish();
       },
-      {"order.race", {copy_reads, {"host code", "host", "write"}}, 4, 8});
+      {Law::order_race, {copy_reads, {"host code", "host", "write"}}, 4, 8});
 }
 
 TEST_F(Judge, FindsARaceInRegisteredMemory) {
@@ -234,7 +234,7 @@ TEST_F(Judge, FindsARaceInRegisteredMemory) {
         finish();
         cudaHostUnregister(target);
       },
-      {"order.race", {copy_writes, {"host code", "host", "read"}}, 8, 12});
+      {Law::order_race, {copy_writes, {"host code", "host", "read"}}, 8, 12});
 }
 
 void write_flag(void* flag) {
@@ -252,7 +252,7 @@ TEST_F(Judge, FindsAHostThatReadsWhatAHostFunctionWrites) {
         static_cast<void>(seen);
         finish();
       },
-      {"order.race", {{"write_flag", "a", "write"}, {"host code", "host", "read"}}, 0, 4});
+      {Law::order_race, {{"write_flag", "a", "write"}, {"host code", "host", "read"}}, 0, 4});
 }
 
 TEST_F(Judge, KnowsThatTheDefaultStreamOrdersBlockingStreamsOnly) {
@@ -265,7 +265,7 @@ TEST_F(Judge, KnowsThatTheDefaultStreamOrdersBlockingStreamsOnly) {
         sum<<<1, 1, 0, b>>>(total, data, count);
         finish();
       },
-      {"order.race", {{"fill", "default", "write"}, sum_on_b}, 0, bytes});
+      {Law::order_race, {{"fill", "default", "write"}, sum_on_b}, 0, bytes});
 }
 
 TEST_F(Judge, KnowsThatTheDefaultStreamWaitsForBlockingStreamsOnly) {
@@ -278,7 +278,7 @@ TEST_F(Judge, KnowsThatTheDefaultStreamWaitsForBlockingStreamsOnly) {
         sum<<<1, 1>>>(total, data, count);
         finish();
       },
-      {"order.race", {fill_on_a, {"sum", "default", "read"}}, 0, bytes});
+      {Law::order_race, {fill_on_a, {"sum", "default", "read"}}, 0, bytes});
 }
 
 TEST_F(Judge, KnowsThatASynchronousCopyFromPageableMemoryReturnsAfterStaging) {
@@ -291,7 +291,7 @@ TEST_F(Judge, KnowsThatASynchronousCopyFromPageableMemoryReturnsAfterStaging) {
         s.read_on_b();
         finish();
       },
-      {"order.race", {{"cudaMemcpy of 64 bytes", "default", "write"}, sum_on_b}, 0, bytes});
+      {Law::order_race, {{"cudaMemcpy of 64 bytes", "default", "write"}, sum_on_b}, 0, bytes});
 }
 
 TEST_F(Judge, KnowsThatAFillOfDeviceMemoryDoesNotWait) {
@@ -303,7 +303,7 @@ TEST_F(Judge, KnowsThatAFillOfDeviceMemoryDoesNotWait) {
         s.read_on_b();
         finish();
       },
-      {"order.race", {{"cudaMemset of 64 bytes", "default", "write"}, sum_on_b}, 0, bytes});
+      {Law::order_race, {{"cudaMemset of 64 bytes", "default", "write"}, sum_on_b}, 0, bytes});
 }
 
 TEST_F(Judge, FindsTwoHostsThatOnlyMeet) {
@@ -319,7 +319,7 @@ TEST_F(Judge, FindsTwoHostsThatOnlyMeet) {
           static_cast<void>(seen);
         }
       },
-      {"order.race",
+      {Law::order_race,
        {{"host code", "host", "write"}, {"host code", "host", "read"}},
        0,
        4,

@@ -19,7 +19,7 @@ TEST_F(Judge, FindsThreadsThatWriteTheSameElement) {
         parallel_for(3, [&](int chunk) { values[right ? chunk : chunk / 2] = 1.0F; });
         finish();
       },
-      {"order.race", {thread_writes, thread_writes}, 0, 4});
+      {Law::order_race, {thread_writes, thread_writes}, 0, 4});
 }
 
 TEST_F(Judge, FindsAThreadThatReadsWhatAnotherOneWrites) {
@@ -33,7 +33,7 @@ TEST_F(Judge, FindsAThreadThatReadsWhatAnotherOneWrites) {
         });
         finish();
       },
-      {"order.race", {thread_writes, thread_reads}, 20, 24});
+      {Law::order_race, {thread_writes, thread_reads}, 20, 24});
 }
 
 TEST_F(Judge, FindsAThreadThatDoesNotWaitForACopy) {
@@ -51,7 +51,7 @@ TEST_F(Judge, FindsAThreadThatDoesNotWaitForACopy) {
         });
         finish();
       },
-      {"order.race", {{"cudaMemcpyAsync of 64 bytes", "a", "write"}, thread_reads}, 12, 16});
+      {Law::order_race, {{"cudaMemcpyAsync of 64 bytes", "a", "write"}, thread_reads}, 12, 16});
 }
 
 TEST_F(Judge, FindsACopyThatStartedBeforeTheThreads) {
@@ -70,7 +70,7 @@ TEST_F(Judge, FindsACopyThatStartedBeforeTheThreads) {
         if (right) copy();
         finish();
       },
-      {"order.race", {{"cudaMemcpyAsync of 64 bytes", "a", "read"}, thread_writes}, 0, 4});
+      {Law::order_race, {{"cudaMemcpyAsync of 64 bytes", "a", "read"}, thread_writes}, 0, 4});
 }
 
 // What comes before the loop and after it is ordered, loop after loop.

@@ -38,10 +38,11 @@ std::string buffer_name(Allocation const& allocation) {
 
 }  // namespace
 
-Violation Watch::violation(char const* law) const {
+Violation Watch::violation(Law law, Breach breach) const {
   OperationRecord const& record = world_.record(operation_);
   Violation result;
   result.law = law;
+  result.breach = breach;
   result.rank = record.rank;
   result.operation = record.program_operation;
   return result;
@@ -106,7 +107,8 @@ void Watch::report_conflict(Allocation const& allocation, Touch const& earlier, 
     return what == OperationKind::allocate || what == OperationKind::release;
   };
   bool const lifetime = of_allocator(earlier) || of_allocator(later);
-  Violation found = violation(lifetime ? "access.lifetime" : "order.race");
+  Violation found =
+      violation(lifetime ? Law::access_lifetime : Law::order_race, Breach::unordered_accesses);
   found.accesses.push_back(describe(earlier, earlier_writes ? AccessKind::write : AccessKind::read,
                                     &allocation, begin, end));
   found.accesses.push_back(describe(later, kind, &allocation, begin, end));
@@ -116,15 +118,15 @@ void Watch::report_conflict(Allocation const& allocation, Touch const& earlier, 
   world_.add_violation(std::move(found));
 }
 
-bool Watch::repeated(Finding finding, Allocation const* allocation, AccessKind kind) {
-  Reported const report{operation_, finding, kind, allocation};
+bool Watch::repeated(Breach breach, Allocation const* allocation, AccessKind kind) {
+  Reported const report{operation_, breach, kind, allocation};
   if (std::find(reported_.begin(), reported_.end(), report) != reported_.end()) return true;
   if (reported_.size() < reported_max) reported_.push_back(report);
   return false;
 }
 
 void Watch::report_early_release(Allocation const& allocation) {
-  Violation found = violation("access.lifetime");
+  Violation found = violation(Law::access_lifetime, Breach::freed_before_allocated);
   found.accesses.push_back(describe(now(), AccessKind::write, &allocation, 0, allocation.bytes));
   found.message = fmt::format("{} is freed by {} before its allocation in stream order",
                               buffer_name(allocation), found.accesses[0].operation);
@@ -134,8 +136,8 @@ void Watch::report_early_release(Allocation const& allocation) {
 
 void Watch::report_stale(Allocation const& captured, std::uint64_t offset, std::uint64_t bytes,
                          AccessKind kind) {
-  if (repeated(Finding::stale, &captured, kind)) return;
-  Violation found = violation("graph.pointer");
+  if (repeated(Breach::freed_since_capture, &captured, kind)) return;
+  Violation found = violation(Law::graph_pointer, Breach::freed_since_capture);
   std::uint64_t const begin = offset - captured.begin;
   found.accesses.push_back(describe(now(), kind, &captured, begin, begin + bytes));
   Allocation const* const present = memory_.find_present(region_address(offset));
@@ -153,9 +155,9 @@ void Watch::report_outside(std::uint64_t offset, std::uint64_t bytes, AccessKind
     return report_stale(*captured, offset, bytes, kind);
   }
   if (Allocation const* const present = memory_.find_present(address); present != nullptr) {
-    if (repeated(Finding::bounds, present, kind)) return;
+    if (repeated(Breach::outside, present, kind)) return;
     // Begins inside and runs out of it.
-    Violation found = violation("access.bounds");
+    Violation found = violation(Law::access_bounds, Breach::beyond_end);
     std::uint64_t const begin = offset - present->begin;
     found.accesses.push_back(describe(now(), kind, present, begin, begin + bytes));
     found.message =
@@ -164,8 +166,8 @@ void Watch::report_outside(std::uint64_t offset, std::uint64_t bytes, AccessKind
     return world_.add_violation(std::move(found));
   }
   if (Allocation const* const live = memory_.find_live(address); live != nullptr) {
-    if (repeated(Finding::early, live, kind)) return;
-    Violation found = violation("access.lifetime");
+    if (repeated(Breach::used_before_allocated, live, kind)) return;
+    Violation found = violation(Law::access_lifetime, Breach::used_before_allocated);
     std::uint64_t const begin = offset - live->begin;
     found.accesses.push_back(describe(now(), kind, live, begin, begin + bytes));
     found.message =
@@ -174,8 +176,8 @@ void Watch::report_outside(std::uint64_t offset, std::uint64_t bytes, AccessKind
     return world_.add_violation(std::move(found));
   }
   if (Allocation const* const past = memory_.find_past(address); past != nullptr) {
-    if (repeated(Finding::late, past, kind)) return;
-    Violation found = violation("access.lifetime");
+    if (repeated(Breach::used_after_free, past, kind)) return;
+    Violation found = violation(Law::access_lifetime, Breach::used_after_free);
     std::uint64_t const begin = offset - past->begin;
     OperationRecord const& freed_by = world_.record(past->freed_by);
     found.accesses.push_back(describe(now(), kind, past, begin, begin + bytes));
@@ -184,8 +186,8 @@ void Watch::report_outside(std::uint64_t offset, std::uint64_t bytes, AccessKind
     return world_.add_violation(std::move(found));
   }
   Allocation const* const below = memory_.nearest_below(address);
-  if (repeated(Finding::bounds, below, kind)) return;
-  Violation found = violation("access.bounds");
+  if (repeated(Breach::outside, below, kind)) return;
+  Violation found = violation(Law::access_bounds, Breach::outside);
   std::uint64_t const begin = below != nullptr ? offset - below->begin : 0;
   found.accesses.push_back(describe(now(), kind, below, begin, begin + bytes));
   found.message = below != nullptr
@@ -196,7 +198,8 @@ void Watch::report_outside(std::uint64_t offset, std::uint64_t bytes, AccessKind
 }
 
 void Watch::report_unregistered(std::uint64_t bytes, AccessKind kind) {
-  Violation found = violation(node_ != nullptr ? "graph.pointer" : "access.lifetime");
+  Violation found = violation(node_ != nullptr ? Law::graph_pointer : Law::access_lifetime,
+                              Breach::not_registered);
   found.accesses.push_back(describe(now(), kind, nullptr, 0, bytes));
   found.accesses.back().buffer = "registered host memory";
   found.message =
@@ -207,7 +210,7 @@ void Watch::report_unregistered(std::uint64_t bytes, AccessKind kind) {
 }
 
 void Watch::report_unreachable(std::uint64_t bytes, AccessKind kind) {
-  Violation found = violation("access.place");
+  Violation found = violation(Law::access_place, Breach::not_reachable);
   found.accesses.push_back(describe(now(), kind, nullptr, 0, bytes));
   found.accesses.back().buffer = "host memory";
   found.message = fmt::format("{} touches host memory that is neither pinned nor registered",
@@ -217,8 +220,8 @@ void Watch::report_unreachable(std::uint64_t bytes, AccessKind kind) {
 
 void Watch::report_unwritten(std::uint64_t offset, std::uint64_t bytes) {
   Allocation const* const allocation = memory_.find_present(region_address(offset));
-  if (repeated(Finding::unwritten, allocation, AccessKind::read)) return;
-  Violation found = violation("access.uninitialized");
+  if (repeated(Breach::not_written, allocation, AccessKind::read)) return;
+  Violation found = violation(Law::access_uninitialized, Breach::not_written);
   std::uint64_t const begin = allocation != nullptr ? offset - allocation->begin : 0;
   found.accesses.push_back(describe(now(), AccessKind::read, allocation, begin, begin + bytes));
   found.message = fmt::format("{} reads {} from byte {}, which nobody has written",

@@ -110,6 +110,7 @@ void Watch::note(std::uint64_t offset, std::uint64_t bytes, AccessKind kind) {
     bool const inside = open.begin <= offset && offset + bytes <= open.end;
     if (open.kind != kind || !(grows || inside)) continue;
     if (grows) open.end += bytes;
+    grown_ = i;
     cursor_ = i + 1 == opened_ ? 0 : i + 1;
     return;
   }
@@ -123,6 +124,7 @@ void Watch::note(std::uint64_t offset, std::uint64_t bytes, AccessKind kind) {
     closed_.push_back(open_[at]);
   }
   open_[at] = {offset, offset + bytes, block_, kind};
+  grown_ = at;
   cursor_ = at + 1 == opened_ ? 0 : at + 1;
 }
 
@@ -131,6 +133,7 @@ void Watch::close_open_ranges() {
   for (std::uint32_t i = 0; i < opened_; ++i) open_[i] = {};
   opened_ = 0;
   cursor_ = 0;
+  grown_ = 0;
   victim_ = 0;
 }
 
@@ -167,7 +170,7 @@ void Watch::judge_reach(void const* address, std::uint64_t bytes, AccessKind kin
     bool const registered = allocation->kind == AllocationKind::registered;
     if (registered && at - allocation->begin < allocation->bytes) return;
   }
-  if (!repeated(Finding::place, nullptr, kind)) report_unreachable(bytes, kind);
+  if (!repeated(Breach::of_other_device, nullptr, kind)) report_unreachable(bytes, kind);
 }
 
 void Watch::judge_registration(void const* address, std::uint64_t bytes, AccessKind kind) {
@@ -309,8 +312,8 @@ void Watch::judge_place(std::uint64_t offset, std::uint64_t bytes, AccessKind ki
   if (place_allowed(slot)) return;
   Allocation const* const allocation = memory_.find_present(region_address(offset));
   if (allocation == nullptr) return;  // outside of everything, which is reported as that
-  if (repeated(Finding::place, allocation, kind)) return;
-  Violation found = violation("access.place");
+  if (repeated(Breach::of_other_device, allocation, kind)) return;
+  Violation found = violation(Law::access_place, Breach::of_other_device);
   std::uint64_t const begin = offset - allocation->begin;
   found.accesses.push_back(describe(now(), kind, allocation, begin, begin + bytes));
   found.message = on_device_

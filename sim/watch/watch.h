@@ -20,14 +20,14 @@ namespace adamant::sim {
 
 enum class AccessKind : std::uint8_t { read, write, atomic };
 
-class Watch final : public Observer {
+class Watch final : public WorldObserver {
  public:
   Watch(World& world, Memory& memory) : world_(world), memory_(memory) {}
 
   void reset(bool enabled);
   bool enabled() const { return enabled_; }
 
-  // ---- Observer ----
+  // ---- WorldObserver ----
   void host_resumes(Host& host) override;
   void host_pauses(Host& host) override;
   void chunk_begins(Agent& thread, std::uint32_t record) override;
@@ -38,10 +38,12 @@ class Watch final : public Observer {
   // ---- accesses of whoever runs now ----
   /// One load or store of instrumented code.
   void access(std::uint64_t offset, std::uint32_t bytes, AccessKind kind) {
-    Range& open = open_[cursor_];
-    if (open.end == offset && open.kind == kind) {  // never while nothing is open: offset > 0
-      open.end += bytes;
+    if (open_[cursor_].goes_on(offset, kind)) {  // never while nothing is open: offset > 0
+      open_[cursor_].end += bytes;
+      grown_ = cursor_;
       if (++cursor_ == opened_) cursor_ = 0;
+    } else if (open_[grown_].goes_on(offset, kind)) {
+      open_[grown_].end += bytes;
     } else {
       note(offset, bytes, kind);
     }
@@ -79,6 +81,10 @@ class Watch final : public Observer {
     std::uint64_t end = 0;
     std::uint32_t block = 0;
     AccessKind kind = AccessKind::read;
+
+    bool goes_on(std::uint64_t offset, AccessKind next) const {
+      return end == offset && kind == next;
+    }
   };
 
   void begin(Agent& agent, std::uint32_t operation, bool on_device, int device);
@@ -90,6 +96,7 @@ class Watch final : public Observer {
   void close_open_ranges();
   void judge_bits(std::uint64_t offset, std::uint64_t bytes, AccessKind kind) {
     std::uint64_t const shift = offset & 7;
+    if (bytes == 16 && shift == 0) return judge_vector_bits(offset, kind);
     if (shift + bytes > 8) return judge_range_bits(offset, bytes, kind);
     auto const mask = static_cast<std::uint8_t>(((1U << bytes) - 1) << shift);
     std::uint64_t const at = offset >> 3;
@@ -100,6 +107,12 @@ class Watch final : public Observer {
       judge_range_bits(offset, bytes, kind);
     }
   }
+  void judge_vector_bits(std::uint64_t offset, AccessKind kind) {
+    std::uint64_t const at = offset >> 3;
+    std::uint8_t const* const bits = kind == AccessKind::write ? usable_bits : written_bits;
+    if ((bits[at] & bits[at + 1]) != 0xff) return judge_range_bits(offset, 16, kind);
+    if (kind == AccessKind::write) written_bits[at] = written_bits[at + 1] = 0xff;
+  }
   void judge_range_bits(std::uint64_t offset, std::uint64_t bytes, AccessKind kind);
   void judge_place(std::uint64_t offset, std::uint64_t bytes, AccessKind kind);
   void judge_blocks(std::vector<Range> const& sorted);
@@ -108,11 +121,9 @@ class Watch final : public Observer {
   bool place_allowed(int slot) const;
   void judge_reach(void const* address, std::uint64_t bytes, AccessKind kind);
 
-  /// What one access can be found guilty of by itself.
-  enum class Finding : std::uint8_t { place, bounds, early, late, unwritten, stale };
   /// Was the same found of this operation and allocation before? A loop over an array would
   /// otherwise describe every element.
-  bool repeated(Finding finding, Allocation const* allocation, AccessKind kind);
+  bool repeated(Breach breach, Allocation const* allocation, AccessKind kind);
   void report_early_release(Allocation const& allocation);
   /// The memory at `offset` that the running node of a graph was captured with, if it is gone.
   Allocation const* stale_at(std::uint64_t offset) const;
@@ -126,7 +137,7 @@ class Watch final : public Observer {
                        Touch const& later, AccessKind kind, std::uint64_t begin, std::uint64_t end);
   Access describe(Touch const& touch, AccessKind kind, Allocation const* allocation,
                   std::uint64_t begin, std::uint64_t end) const;
-  Violation violation(char const* law) const;
+  Violation violation(Law law, Breach breach) const;
   std::string missing_edge(Touch const& earlier, Touch const& later) const;
 
   World& world_;
@@ -148,11 +159,12 @@ class Watch final : public Observer {
   std::vector<std::vector<bool>> peers_;
 
   // Ranges that may still grow; a loop over k arrays touches them round and round, so the next to
-  // grow is usually the one after the last.
+  // grow is usually the one after the last, or the last once more.
   static constexpr std::uint32_t open_max = 16;
   std::array<Range, open_max> open_;
   std::uint32_t opened_ = 0;
   std::uint32_t cursor_ = 0;
+  std::uint32_t grown_ = 0;  // the last
   std::uint32_t victim_ = 0;
   std::vector<Range> closed_;
   std::vector<Range> merged_;
@@ -167,7 +179,7 @@ class Watch final : public Observer {
   std::vector<Conflict> conflicts_;
   struct Reported {
     std::uint32_t operation;
-    Finding finding;
+    Breach breach;
     AccessKind kind;
     Allocation const* allocation;
     friend bool operator==(Reported const&, Reported const&) = default;

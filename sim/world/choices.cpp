@@ -4,7 +4,7 @@
 
 namespace adamant::sim {
 
-void Choices::reset(Schedule const& schedule) {
+void Choices::reset(ScheduleOptions const& schedule) {
   answers_ = make_answers(schedule);
   replay_.clear();
   if (schedule.choices) replay_ = *schedule.choices;

@@ -14,7 +14,7 @@ namespace adamant::sim {
 
 class Choices {
  public:
-  void reset(Schedule const& schedule);
+  void reset(ScheduleOptions const& schedule);
 
   /// Which of `count` equally legal outcomes happens. REQUIRES: count >= 1.
   std::uint32_t pick(std::uint32_t count);

@@ -7,7 +7,8 @@
 namespace adamant::sim {
 namespace {
 
-std::vector<std::uint32_t> answers(Choices& choices, Schedule const& schedule, int questions) {
+std::vector<std::uint32_t> answers(Choices& choices, ScheduleOptions const& schedule,
+                                   int questions) {
   choices.reset(schedule);
   std::vector<std::uint32_t> result;
   for (int i = 0; i < questions; ++i) {
@@ -17,7 +18,7 @@ std::vector<std::uint32_t> answers(Choices& choices, Schedule const& schedule, i
 }
 
 /// Which of three agents, always able to go on, goes on at each step.
-std::vector<std::uint32_t> agents_picked(Schedule const& schedule, int steps) {
+std::vector<std::uint32_t> agents_picked(ScheduleOptions const& schedule, int steps) {
   Choices choices;
   choices.reset(schedule);
   std::vector<Candidate> agents(3);

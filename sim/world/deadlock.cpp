@@ -39,7 +39,8 @@ std::string chain_of(World& world, Host const& host) {
 
 void World::report_deadlock() {
   Violation violation;
-  violation.law = "order.deadlock";
+  violation.law = Law::order_deadlock;
+  violation.breach = Breach::deadlock;
   violation.message = "no rank and no stream can go on:";
   bool first = true;
   for (auto const& host : hosts_) {
@@ -47,6 +48,7 @@ void World::report_deadlock() {
     if (first) {
       violation.rank = host->rank;
       violation.operation = host->program_operation;
+      violation.about = host->waits_in;
       first = false;
     }
     violation.message += "\n  " + chain_of(*this, *host);
@@ -59,9 +61,11 @@ void World::report_left_over() {
     Operation const* head = stream.head();
     if (head == nullptr) continue;
     Violation violation;
-    violation.law = "order.deadlock";
+    violation.law = Law::order_deadlock;
+    violation.breach = Breach::left_over;
     violation.rank = stream.rank;
     violation.operation = record(head->id).program_operation;
+    violation.about = record(head->id).name;
     violation.message =
         fmt::format("all ranks have ended, but {} still has {} operations; the next, {}, ",
                     name_of(stream), stream.queue.size(), record(head->id).name);

@@ -21,7 +21,7 @@ constexpr std::size_t operations_kept_max = 65'536;
 
 }  // namespace
 
-void World::prepare(Options const& options, Observer& observer) {
+void World::prepare(Options const& options, WorldObserver& observer) {
   options_ = options;
   crew_.emplace(options.threads);
   observer_ = &observer;
@@ -272,9 +272,9 @@ void World::end() {
 }
 
 void World::add_violation(Violation violation) {
-  std::string key = violation.law;
+  std::string key(name_of(violation.law));
   if (violation.accesses.empty()) {
-    key += violation.message;
+    key += violation.message + std::to_string(violation.number);
   }
   for (Access const& access : violation.accesses) {
     key += '|' + access.stream + access.operation + access.kind + access.buffer;

@@ -72,9 +72,9 @@ struct Stream : Agent {
 };
 
 /// Learns of every step of the world.
-class Observer {
+class WorldObserver {
  public:
-  virtual ~Observer() = default;
+  virtual ~WorldObserver() = default;
   virtual void host_resumes(Host& host) = 0;
   /// The host is about to lose control, or its clock to advance.
   virtual void host_pauses(Host& host) = 0;
@@ -88,7 +88,7 @@ class Observer {
 class World {
  public:
   /// Empties the world. What a run asks of Choices before its ranks start comes after this.
-  void prepare(Options const& options, Observer& observer);
+  void prepare(Options const& options, WorldObserver& observer);
   /// Runs all ranks to their end. Errors: rethrows the first failure of a rank.
   void run(int ranks, std::function<void(int)> const& main);
 
@@ -171,7 +171,7 @@ class World {
 
   Options options_;
   std::optional<Crew> crew_;
-  Observer* observer_ = nullptr;
+  WorldObserver* observer_ = nullptr;
   Choices choices_;
   Prng addresses_;
   std::vector<std::unique_ptr<Host>> hosts_;

@@ -7,7 +7,7 @@
 namespace adamant::bugs {
 namespace {
 
-constexpr char source[] =
+constexpr char patched[] =
     "#include \"a.h\"\n"    // 1
     "\n"                    // 2
     "namespace n {\n"       // 3
@@ -35,7 +35,7 @@ Hunk hunk_of(std::string const& text) {
 
 /// Where the hunk fits, counted from 1, or what is said.
 std::string fitted(std::string const& hunk) {
-  Target const target("real/a.cpp", source);
+  Target const target("real/a.cpp", patched);
   Problems problems;
   auto const found = fit(hunk_of(hunk), target, "b.diff", problems);
   EXPECT_EQ(found.has_value(), problems.empty());

@@ -44,11 +44,11 @@ class WovenProject : public testing::Test {
   Project project_{.root = root(), .out = root() / "out", .bug_files = {}};
 };
 
-constexpr char hunk[] = "--- real/a/f.cpp\n@@ f\n-  return 1;\n+  return 2;\n";
+constexpr char hunk_of_f[] = "--- real/a/f.cpp\n@@ f\n-  return 1;\n+  return 2;\n";
 
 TEST_F(WovenProject, HasTheFilesThatBugsChangeAndTheCatalogue) {
   write("real/g.cpp", "int g() {\n}\n");
-  write_bug("b.diff", "b", hunk);
+  write_bug("b.diff", "b", hunk_of_f);
   EXPECT_EQ(weave(), "");
   EXPECT_NE(read("out/real/a/f.cpp").find("return 2;"), std::string::npos);
   EXPECT_NE(read("out/real/a/f.cpp").find("#line 3 \"" + (root() / "real/a/f.cpp").string()),
@@ -59,7 +59,7 @@ TEST_F(WovenProject, HasTheFilesThatBugsChangeAndTheCatalogue) {
 }
 
 TEST_F(WovenProject, LeavesAloneWhatIsRightAndRemovesWhatNoBugChanges) {
-  write_bug("b.diff", "b", hunk);
+  write_bug("b.diff", "b", hunk_of_f);
   EXPECT_EQ(weave(), "");
   fs::path const woven = root() / "out/real/a/f.cpp";
   auto const before = fs::last_write_time(woven) - std::chrono::hours(1);
@@ -76,9 +76,9 @@ TEST_F(WovenProject, LeavesAloneWhatIsRightAndRemovesWhatNoBugChanges) {
 
 TEST_F(WovenProject, TellsAllThatIsWrongAtOnceAndWritesNothing) {
   write_bug("b.diff", "b", "--- real/a/f.cpp\n@@ f\n-  return 3;\n@@ h\n-  x();\n");
-  write_bug("c.diff", "c", hunk + std::string("--- real/z.cpp\n@@ f\n-  x();\n"));
-  write_bug("d.diff", "e", hunk);
-  write_bug("more/c.diff", "c", hunk);
+  write_bug("c.diff", "c", hunk_of_f + std::string("--- real/z.cpp\n@@ f\n-  x();\n"));
+  write_bug("d.diff", "e", hunk_of_f);
+  write_bug("more/c.diff", "c", hunk_of_f);
   project_.bug_files.push_back("nowhere.diff");
   EXPECT_EQ(
       weave(),
@@ -94,14 +94,14 @@ TEST_F(WovenProject, TellsAllThatIsWrongAtOnceAndWritesNothing) {
 }
 
 TEST_F(WovenProject, IsOnlyLookedAtWhereNothingIsToBeWritten) {
-  write_bug("b.diff", "b", hunk);
+  write_bug("b.diff", "b", hunk_of_f);
   project_.out.reset();
   EXPECT_EQ(weave(), "");
   EXPECT_FALSE(fs::exists(root() / "out"));
 }
 
 TEST_F(WovenProject, SaysWhatItCannotWrite) {
-  write_bug("b.diff", "b", hunk);
+  write_bug("b.diff", "b", hunk_of_f);
   fs::create_directories(root() / "out/catalogue.cpp");
   EXPECT_THROW(weave(), fs::filesystem_error);
   fs::remove_all(root() / "out");

@@ -2,6 +2,7 @@
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
+#include "scenarios/report/words/words.h"
 #include "scenarios/runner/run.h"
 #include "scenarios/runner/testing/small_scenario.h"
 #include "scenarios/seam/engine.h"
@@ -22,8 +23,7 @@ TEST(CudaRun, AgreesWithTheOracleForEveryClassOfGradients) {
     scenario.gradients = kind;
     RunResult const result = run_scenario(scenario);
     EXPECT_EQ(result.outcome, Outcome::pass)
-        << (result.violations.empty() ? result.message
-                                      : result.violations[0].tensor + result.violations[0].message);
+        << (result.violations.empty() ? message_of(result) : in_one_line(result.violations[0]));
     EXPECT_EQ(result.engine, "cuda");
   }
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <thread>
 #include <utility>
 
@@ -17,8 +18,8 @@ namespace adamant::scenarios {
 
 namespace {
 
-sim::Schedule simulated(Schedule const& schedule, std::uint64_t seed) {
-  sim::Schedule result;
+sim::ScheduleOptions simulated(Schedule const& schedule, std::uint64_t seed) {
+  sim::ScheduleOptions result;
   switch (schedule.strategy) {
     case Schedule::Strategy::fifo:
       result.strategy = sim::Strategy::fifo;
@@ -46,17 +47,27 @@ int threads_of_machine() {
   return static_cast<int>(threads);
 }
 
-ViolationReport reported(sim::Violation const& violation) {
-  ViolationReport report;
-  report.law = violation.law;
-  report.operation = violation.operation;
-  report.rank = violation.rank;
-  report.message = violation.message;
-  report.missing = violation.missing;
-  for (sim::Access const& access : violation.accesses)
-    report.accesses.push_back({access.rank, access.stream, access.operation, access.kind,
-                               access.buffer, access.begin, access.end});
-  return report;
+// A world's laws and breaches lie one behind the other among a scenario's, in the same order.
+constexpr int first_law = static_cast<int>(Law::access_bounds);
+constexpr int first_breach = static_cast<int>(Breach::unordered_accesses);
+static_assert(first_law + static_cast<int>(sim::Law::graph_scalar) ==
+              static_cast<int>(Law::graph_scalar));
+static_assert(first_breach + static_cast<int>(sim::Breach::open_group) ==
+              static_cast<int>(Breach::open_group));
+
+/// REQUIRES: it is the world's own.
+Violation violation_of(sim::Violation const& seen) {
+  Violation violation{.law = static_cast<Law>(first_law + static_cast<int>(seen.law)),
+                      .breach = static_cast<Breach>(first_breach + static_cast<int>(seen.breach)),
+                      .operation = seen.operation,
+                      .rank = seen.rank,
+                      .text = seen.message,
+                      .missing = seen.missing};
+  if (!seen.about.empty()) violation.subject = Named{seen.about};
+  for (sim::Access const& access : seen.accesses)
+    violation.accesses.push_back({access.rank, access.stream, access.operation, access.kind,
+                                  access.buffer, access.begin, access.end});
+  return violation;
 }
 
 std::vector<sim::AllocationFailure> allocation_failures(Scenario const& scenario) {
@@ -80,7 +91,7 @@ class Worlds {
     while (start) {
       SimExecution world({door_, task_, observer_, files_, workers_}, *start);
       sim::Report const report = world.run(options);
-      add(report);
+      add(report, world.found());
       end_.failure = world.failure();
       end_.notes.insert(end_.notes.end(), world.notes().begin(), world.notes().end());
       start = world.next();
@@ -91,9 +102,11 @@ class Worlds {
   }
 
  private:
-  void add(sim::Report const& report) {
-    for (sim::Violation const& violation : report.violations)
-      end_.violations.push_back(reported(violation));
+  void add(sim::Report const& report, std::span<Violation const> found) {
+    for (sim::Violation const& seen : report.violations)
+      end_.violations.push_back(seen.law == sim::Law::of_harness
+                                    ? found[static_cast<std::size_t>(seen.number)]
+                                    : violation_of(seen));
     end_.choices.insert(end_.choices.end(), report.choices.begin(), report.choices.end());
     // The first world's digest is the run's where there is no other.
     end_.digest = worlds_++ == 0 ? report.digest : (end_.digest ^ report.digest) * digest_factor;

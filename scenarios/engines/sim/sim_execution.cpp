@@ -21,15 +21,6 @@ bool is_about_checkpoints(EngineError const& error) {
   return error.reason == "damaged_checkpoint" || error.reason == "incompatible_checkpoint";
 }
 
-sim::Violation unclean(int rank, int operation, std::string message) {
-  sim::Violation violation;
-  violation.law = "error.clean";
-  violation.rank = rank;
-  violation.operation = operation;
-  violation.message = std::move(message);
-  return violation;
-}
-
 }  // namespace
 
 SimExecution::SimExecution(RunParts const& run, WorldStart const& start)
@@ -181,7 +172,7 @@ void SimExecution::prepare(Primitive const& operation) {
   current_ = operation;
   if (operation.kind == Primitive::Kind::save) files_.begin_save();
   if (operation.kind != Primitive::Kind::load) return;
-  std::string const damage = files_.begin_load(operation.checkpoint);
+  DamagedFiles const damage = files_.begin_load(operation.checkpoint);
   if (!damage.empty()) observer_.damaged(operation, damage);
 }
 
@@ -214,7 +205,7 @@ void SimExecution::look_at_failed_load(Primitive const& load) {
   for (int rank = ranks_ - 1; rank >= 0; --rank) {
     EngineError const& error = load_errors_[static_cast<std::size_t>(rank)];
     if (error.reason.empty())
-      sim::report(unclean(rank, load.entry, "the rank has loaded what other ranks refused"));
+      add_unclean({.breach = Breach::loaded_alone, .operation = load.entry, .rank = rank});
     else
       failure_ = EngineFailure{
           .reason = error.reason, .rank = rank, .operation = load.entry, .message = error.message};
@@ -228,16 +219,14 @@ void SimExecution::look_at_failed_load(Primitive const& load) {
 void SimExecution::expect_unloaded(Primitive const& load) {
   bool const first = start_.load && start_.load->entry == load.entry;
   if (!first || !unloaded_ || world_.fold(parts_.task.parameters.size()) == *unloaded_) return;
-  sim::report(unclean(0, load.entry,
-                      "a load that failed has changed parameters, and the engine does not say that "
-                      "it holds no state"));
+  add_unclean({.breach = Breach::failed_load_changed, .operation = load.entry});
 }
 
 bool SimExecution::has_state(int entry) {
   bool const first = world_.rank(0)->engine().has_state();
   for (int rank = 1; rank < ranks_; ++rank)
     if (world_.rank(rank)->engine().has_state() != first)
-      sim::report(unclean(rank, entry, "ranks disagree about holding a state after a failed load"));
+      add_unclean({.breach = Breach::state_disagreed, .operation = entry, .rank = rank});
   return first;
 }
 
@@ -250,27 +239,44 @@ void SimExecution::take_notes() {
 // saying why.
 void SimExecution::expect_no_state(int rank) {
   real::Engine& engine = world_.rank(rank)->engine();
-  expect_no_state(rank, "a backward", [&] { engine.backward({}); });
-  expect_no_state(rank, "a step", [&] { engine.step(); });
-  expect_no_state(rank, "a zero_grad", [&] { engine.zero_grad(true); });
-  expect_no_state(rank, "a set", [&] { engine.set_group(0, engine.group(0)); });
-  expect_no_state(rank, "a reload", [&] { engine.reload(); });
-  expect_no_state(rank, "a save", [&] { engine.save(*parts_.storage(rank), "after_failed_load"); });
+  expect_no_state(rank, "backward", [&] { engine.backward({}); });
+  expect_no_state(rank, "step", [&] { engine.step(); });
+  expect_no_state(rank, "zero_grad", [&] { engine.zero_grad(true); });
+  expect_no_state(rank, "set", [&] { engine.set_group(0, engine.group(0)); });
+  expect_no_state(rank, "reload", [&] { engine.reload(); });
+  expect_no_state(rank, "save", [&] { engine.save(*parts_.storage(rank), "after_failed_load"); });
 }
 
 template <typename Verb>
 void SimExecution::expect_no_state(int rank, char const* name, Verb verb) {
-  int const entry = operations_[static_cast<std::size_t>(rank)];
-  std::string const where = std::string("after a load that failed ") + name;
+  Violation violation{.operation = operations_[static_cast<std::size_t>(rank)],
+                      .rank = rank,
+                      .subject = Call{.verb = name}};
   try {
     verb();
-    sim::report(unclean(rank, entry, where + " is not refused"));
+    violation.breach = Breach::used_without_state;
   } catch (std::exception const& error) {
-    if (!parts_.door.says_no_state(error))
-      sim::report(
-          unclean(rank, entry,
-                  where + " does not say that the engine holds no state, but: " + error.what()));
+    if (parts_.door.says_no_state(error)) return;
+    violation.breach = Breach::silent_about_state;
+    violation.text = error.what();
   }
+  add_unclean(std::move(violation));
+}
+
+// The same of several ranks is one thing, as it is among the world's own.
+void SimExecution::add_unclean(Violation violation) {
+  violation.law = Law::error_clean;
+  auto const same = [&](Violation const& other) {
+    return other.breach == violation.breach && other.subject == violation.subject &&
+           other.text == violation.text && other.actual == violation.actual;
+  };
+  if (std::any_of(found_.begin(), found_.end(), same)) return;
+  sim::report({.law = sim::Law::of_harness,
+               .breach = sim::Breach::of_harness,
+               .rank = violation.rank,
+               .operation = violation.operation,
+               .number = static_cast<int>(found_.size())});
+  found_.push_back(std::move(violation));
 }
 
 void SimExecution::name_streams(int rank) {
@@ -314,15 +320,16 @@ void SimExecution::fail(int rank, std::exception const& error) {
 }
 
 void SimExecution::expect_all_given_back(int rank) {
-  std::size_t device = 0;
-  std::size_t pinned = 0;
+  LiveBytes kept;
   for (WorldAllocation const& allocation : live_allocations())
-    if (allocation.rank == rank) (allocation.on_host ? pinned : device) += allocation.bytes;
-  if (device + pinned == 0) return;
-  sim::report(unclean(rank, operations_[static_cast<std::size_t>(rank)],
-                      "after it ran out of memory the engine is gone, but keeps " +
-                          std::to_string(device) + " bytes on the device and " +
-                          std::to_string(pinned) + " pinned"));
+    if (allocation.rank == rank)
+      (allocation.on_host ? kept.pinned : kept.device) +=
+          static_cast<std::int64_t>(allocation.bytes);
+  if (kept == LiveBytes{}) return;
+  add_unclean({.breach = Breach::memory_kept,
+               .operation = operations_[static_cast<std::size_t>(rank)],
+               .rank = rank,
+               .actual = kept});
 }
 
 }  // namespace adamant::scenarios

@@ -42,6 +42,8 @@ class SimExecution {
   sim::Report run(sim::Options const& options);
 
   std::optional<EngineFailure> const& failure() const { return failure_; }
+  /// What was found besides the world's own violations, in whose list each has its number.
+  std::vector<Violation> const& found() const { return found_; }
   std::vector<std::string> const& notes() const { return notes_; }
   /// The world that comes after this one, if one does.
   std::optional<WorldStart> next() const;
@@ -80,9 +82,11 @@ class SimExecution {
   /// Do all ranks say that they hold a state?
   bool has_state(int entry);
   void expect_no_state(int rank);
-  /// Of one verb; `name` is for the report.
+  /// Of one verb.
   template <typename Verb>
   void expect_no_state(int rank, char const* name, Verb verb);
+  /// An engine that failed is not as one has to be that did: error.clean.
+  void add_unclean(Violation violation);
   void take_notes();
   void name_streams(int rank);
   void name_for_reports(int rank);
@@ -113,6 +117,7 @@ class SimExecution {
   std::optional<Primitive> elsewhere_;     // a load that needs another world
   bool crash_was_seen_ = false;            // by the observer
   std::optional<EngineFailure> failure_;
+  std::vector<Violation> found_;
   std::vector<std::string> notes_;
   std::exception_ptr observer_error_;
 };

@@ -30,6 +30,27 @@ std::string path_of(std::string_view checkpoint, std::string_view file) {
   return fmt::format("{}/{}", checkpoint, file);
 }
 
+/// What history calls it. Digests depend on these words, so they stay when reports find better
+/// ones.
+std::string event_of(FileDamage const& done) {
+  switch (done.how) {
+    case Fault::Then::flip_byte:
+      return fmt::format("{} has a flipped bit in byte {}", done.file, done.at);
+    case Fault::Then::truncate:
+      return fmt::format("{} was cut to {} bytes", done.file, done.at);
+    case Fault::Then::remove_file:
+      return done.file + " was removed";
+    default:
+      return done.file + " is that of an older save";
+  }
+}
+
+std::string event_of(DamagedFiles const& files) {
+  std::string event;
+  for (FileDamage const& done : files) event += (event.empty() ? "" : "; ") + event_of(done);
+  return event;
+}
+
 }  // namespace
 
 SimFiles::SimFiles(EngineTask const& task)
@@ -94,23 +115,23 @@ void SimFiles::restart() {
   disk_.restart();
 }
 
-std::string SimFiles::begin_load(std::string_view checkpoint) {
-  std::string const done = spoil_at(task_.scenario.faults, ++loads_, [&](Fault const& fault) {
+DamagedFiles SimFiles::begin_load(std::string_view checkpoint) {
+  DamagedFiles done = spoil_at(task_.scenario.faults, ++loads_, [&](Fault const& fault) {
     return spoil(std::string(checkpoint), fault);
   });
-  if (!done.empty()) sim::note_event(done);
+  if (!done.empty()) sim::note_event(event_of(done));
   return done;
 }
 
-std::string SimFiles::spoil(std::string const& checkpoint, Fault const& fault) {
-  auto const damage = damage_of(fault, files_of(checkpoint), older_[checkpoint]);
-  if (!damage) return "";
-  std::string const path = path_of(checkpoint, damage->file);
+std::optional<FileDamage> SimFiles::spoil(std::string const& checkpoint, Fault const& fault) {
+  auto damage = damage_of(fault, files_of(checkpoint), older_[checkpoint]);
+  if (!damage) return std::nullopt;
+  damage->done.file = path_of(checkpoint, damage->done.file);
   if (damage->bytes)
-    disk_.overwrite(path, *damage->bytes);
+    disk_.overwrite(damage->done.file, *damage->bytes);
   else
-    disk_.lose(path);
-  return path + " " + damage->what;
+    disk_.lose(damage->done.file);
+  return std::move(damage->done);
 }
 
 }  // namespace adamant::scenarios

@@ -37,7 +37,7 @@ class SimFiles {
   /// what it was is said: true.
   bool end_save(std::string_view checkpoint);
   /// Spoils the checkpoint as the scenario wants it before this load; says how, or "".
-  std::string begin_load(std::string_view checkpoint);
+  DamagedFiles begin_load(std::string_view checkpoint);
 
   /// Did the machine crash in this world?
   bool crashed() const { return crashed_; }
@@ -47,7 +47,7 @@ class SimFiles {
   friend class SimStorage;  // the rank's side of the same thing
   void crash();
   void import_foreign(std::string const& checkpoint);
-  std::string spoil(std::string const& checkpoint, Fault const& fault);
+  std::optional<FileDamage> spoil(std::string const& checkpoint, Fault const& fault);
 
   EngineTask const& task_;
   sim::Disk disk_;

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <initializer_list>
@@ -14,7 +15,7 @@
 #include "oracle/formats/formats.h"
 #include "scenarios/judge/dump/output_error.h"
 #include "scenarios/judge/dump/safetensors.h"
-#include "scenarios/judge/findings.h"
+#include "scenarios/seam/violation.h"
 
 namespace adamant::scenarios {
 
@@ -44,22 +45,47 @@ void refuse_what_is_no_dump(std::filesystem::path const& directory) {
                     ": exists and is not a dump; it is left as it is, choose another directory");
 }
 
-/// A whole tensor in fp32, whatever it is stored in: shards in the order of ranks are rows in
-/// order. Nothing where there is no such tensor; nor where ranks lost rows or show another format,
-/// which make up none (the verdict reports them).
+/// A range of a tensor, and its numbers.
+struct Part {
+  ElementRange range;
+  std::span<std::byte const> bytes;
+};
+
+/// Appends what a rank holds, range by range. False where it does not hold what it says.
+bool append_parts(Shard const& shard, std::vector<Part>& parts) {
+  if (shard.numel() != numel_of(shard.ranges)) return false;
+  std::size_t at = 0;
+  for (ElementRange const range : shard.ranges) {
+    std::size_t const bytes = static_cast<std::size_t>(range.numel()) * bytes_of(shard.format);
+    if (bytes > 0) parts.push_back({range, shard.bytes.subspan(at, bytes)});
+    at += bytes;
+  }
+  return true;
+}
+
+/// A whole tensor in fp32, whatever it is stored in. Nothing where there is no such tensor; nor
+/// where ranks lost elements, hold some twice or show another format, which make up none (the
+/// verdict reports them).
 std::optional<TensorToWrite> whole(WorldView const& world, ParameterSpec const& spec, int parameter,
                                    TensorKind kind) {
   auto const format = oracle::stored_format(spec.formats, kind);
   if (!format) return std::nullopt;
-  TensorToWrite tensor{.name = tensor_name(spec, kind), .shape = spec.shape, .stored = *format};
-  std::int64_t numel = 0;
+  TensorToWrite tensor{
+      .name = tensor_name(spec.name, kind), .shape = spec.shape, .stored = *format};
+  std::vector<Part> parts;
   for (int rank = 0; rank < world.shard_count(); ++rank) {
     Shard const shard = world.shard(rank, parameter, kind);
     if (shard.format != *format && !shard.bytes.empty()) return std::nullopt;
-    tensor.parts.push_back(shard.bytes);
-    numel += shard.numel();
+    if (!append_parts(shard, parts)) return std::nullopt;
   }
-  if (numel != spec.numel()) return std::nullopt;
+  std::ranges::sort(parts, {}, [](Part const& part) { return part.range.begin; });
+  std::int64_t next = 0;
+  for (Part const& part : parts) {
+    if (part.range.begin != next) return std::nullopt;
+    next = part.range.end;
+    tensor.parts.push_back(part.bytes);
+  }
+  if (next != spec.numel()) return std::nullopt;
   return tensor;
 }
 

@@ -1,6 +1,7 @@
 #include "scenarios/judge/dump/dump.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -16,6 +17,7 @@
 #include "scenarios/runner/run.h"
 #include "scenarios/runner/testing/scratch.h"
 #include "scenarios/runner/testing/small_scenario.h"
+#include "scenarios/runner/testing/stand_in_world.h"
 
 namespace adamant::scenarios {
 namespace {
@@ -97,6 +99,42 @@ TEST(Dump, ShortFormatsAreWrittenWidenedAndRaw) {
   EXPECT_NE(main, widened);
   oracle::round_to(NumberFormat::bf16, main);
   EXPECT_EQ(main, widened);
+}
+
+/// What is dumped of a parameter of 4 x 3 whose ranks own this; nothing where that makes up none.
+std::vector<float> dumped(std::vector<std::vector<ElementRange>> const& owned) {
+  Scenario scenario = small_scenario();
+  scenario.groups = {};
+  scenario.params = {parameter("w", {4, 3})};
+  auto const parameters = parameter_specs(scenario);
+  auto const ranks = static_cast<int>(owned.size());
+  StandInWorld world(scenario, parameters, {.shards = ranks});
+  world.write(0, std::vector<float>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11});
+  oracle::Layout layout(ranks);
+  for (auto const& ranges : owned) layout.add(ranges);
+  world.lay_out(layout);
+  Scratch const scratch;
+  AdamConfig const settings;
+  Dump dump(
+      scratch / "out", ::getpid(),
+      {.parameters = parameters, .settings = [&](int) -> AdamConfig const& { return settings; }});
+  dump.started(world);
+  dump.commit();
+  auto const tensors = read_safetensors(scratch / "out/initial.safetensors");
+  return tensors.contains("w") ? tensors.at("w") : std::vector<float>();
+}
+
+TEST(Dump, PutsTensorsTogetherOfWhateverRangesRanksOwn) {
+  EXPECT_EQ(dumped({{{0, 2}, {5, 6}, {9, 12}}, {{2, 5}, {6, 9}}}),
+            (std::vector<float>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}));
+  EXPECT_EQ(dumped({{{6, 12}}, {}, {{0, 6}, {12, 12}}}),
+            (std::vector<float>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}));
+}
+
+TEST(Dump, LeavesOutATensorOfWhichElementsAreMissingOrThereTwice) {
+  EXPECT_TRUE(dumped({{{0, 2}, {5, 6}, {9, 12}}, {{2, 5}, {7, 9}}}).empty());
+  EXPECT_TRUE(dumped({{{0, 2}, {5, 6}, {9, 12}}, {{2, 6}, {6, 9}}}).empty());
+  EXPECT_TRUE(dumped({{{0, 5}}, {{5, 11}}}).empty());
 }
 
 TEST(Dump, LeavesOutParametersWithoutGradient) {

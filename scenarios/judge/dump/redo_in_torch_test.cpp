@@ -5,11 +5,11 @@
 
 #include <array>
 #include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <tuple>
 
 #include "scenarios/runner/run.h"
+#include "scenarios/runner/testing/python.h"
 #include "scenarios/runner/testing/scratch.h"
 #include "scenarios/runner/testing/small_scenario.h"
 
@@ -25,8 +25,7 @@ struct Redone {
 };
 
 Redone redo(std::filesystem::path const& dump) {
-  char const* const chosen = std::getenv("ADAMANT_PYTHON");
-  std::string command = chosen != nullptr ? chosen : "python3";
+  std::string command = python();
   command.append(" " ADAMANT_SOURCE_DIR "/scenarios/judge/dump/redo_in_torch.py ");
   command.append(dump.string()).append(" 2>&1");
   std::FILE* const pipe = popen(command.c_str(), "r");

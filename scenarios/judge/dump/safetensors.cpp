@@ -20,7 +20,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little);
 
 constexpr std::size_t alignment = 8;
-constexpr std::size_t block_numel = 8192;  // widened at once
+constexpr std::size_t widened_numel = 8192;  // widened at once
 
 char const* name_in_file(NumberFormat format) {
   constexpr char const* names[] = {"F32", "BF16", "F16"};
@@ -82,7 +82,7 @@ class OutputFile {
 };
 
 void write_widened(OutputFile& file, NumberFormat stored, std::span<std::byte const> part) {
-  std::size_t const block_bytes = block_numel * bytes_of(stored);
+  std::size_t const block_bytes = widened_numel * bytes_of(stored);
   std::vector<float> values;
   for (std::size_t begin = 0; begin < part.size(); begin += block_bytes) {
     auto const block = part.subspan(begin, std::min(block_bytes, part.size() - begin));

@@ -1,9 +1,11 @@
 #include <algorithm>
+#include <array>
 #include <set>
 #include <utility>
 
 #include "scenarios/language/yaml/decode.h"
 #include "scenarios/language/yaml/models.h"
+#include "scenarios/language/yaml/read.h"
 
 namespace adamant::scenarios {
 
@@ -25,33 +27,6 @@ std::optional<std::int64_t> extent_of(std::vector<std::int64_t> const& shape) {
   return extent;
 }
 
-void decode_shape(Reader& reader, Field const& field, std::vector<std::int64_t>& shape) {
-  if (!reader.is_sequence(field, "sizes, such as [10, 3]")) return;
-  auto const dimensions = field.node->items.size();
-  if (dimensions > dimensions_max) return reader.fail(field, "expected at most 64 dimensions");
-  std::vector<std::int64_t> found(dimensions);
-  bool good = true;
-  for (std::size_t i = 0; i < dimensions; ++i) {
-    IntegerRange const range = i == 0 ? row_range : IntegerRange{0, numel_max};
-    good = reader.integer(field.item(i), range, found[i]) && good;
-  }
-  if (good && !extent_of(found)) {
-    return reader.fail(field, "expected at most 2^60 elements (sizes of 0 count as 1), found more");
-  }
-  if (good) shape = std::move(found);
-}
-
-Param decode_param(Reader& reader, Field const& field) {
-  Param param;
-  param.line = {field.node->line};
-  MapReader const map(reader, field, keys::param);
-  map.required("name", [&](Field const& f) { reader.name(f, param.name); });
-  map.required("shape", [&](Field const& f) { decode_shape(reader, f, param.shape); });
-  map.optional("group", [&](Field const& f) { reader.name(f, param.group); });
-  map.optional("precision", [&](Field const& f) { decode_precision(reader, f, param.precision); });
-  return param;
-}
-
 void check_total(Reader& reader, Field const& field, std::vector<Param> const& params) {
   std::int64_t total = 0;
   for (Param const& param : params) {
@@ -68,32 +43,60 @@ void decode_param_list(Reader& reader, Field const& field, std::vector<Param>& p
   if (field.node->items.empty()) return reader.fail(field, "expected at least one parameter");
   std::set<std::string> names;
   for (std::size_t i = 0; i < field.node->items.size(); ++i) {
-    params.push_back(decode_param(reader, field.item(i)));
-    std::string const& name = params.back().name;
+    Param& param = params.emplace_back();
+    param.line = {field.node->items[i]->line};
+    read_map(reader, field.item(i), param);
+    std::string const& name = param.name;
     if (!name.empty() && !names.insert(name).second) {
-      reader.fail(params.back().line.value, join_path(join_path(field.path, i), "name"),
+      reader.fail(param.line.value, join_path(join_path(field.path, i), "name"),
                   "the parameter " + quote(name) + " is listed twice");
     }
   }
   check_total(reader, field, params);
 }
 
-void decode_params(Reader& reader, Field const& field, LoadOptions const& options,
-                   Scenario& scenario) {
-  if (field.node->kind != Node::Kind::map) return decode_param_list(reader, field, scenario.params);
-  MapReader const map(reader, field, keys::params_from_model);
+bool read_value(Reader& reader, Field const& field, kinds::Shape,
+                std::vector<std::int64_t>& value) {
+  if (!reader.is_sequence(field, "sizes, such as [10, 3]")) return false;
+  auto const dimensions = field.node->items.size();
+  if (dimensions > dimensions_max) {
+    reader.fail(field, "expected at most 64 dimensions");
+    return false;
+  }
+  std::vector<std::int64_t> found(dimensions);
+  bool good = true;
+  for (std::size_t i = 0; i < dimensions; ++i) {
+    IntegerRange const range = i == 0 ? row_range : IntegerRange{0, numel_max};
+    good = reader.integer(field.item(i), range, found[i]) && good;
+  }
+  if (good && !extent_of(found)) {
+    reader.fail(field, "expected at most 2^60 elements (sizes of 0 count as 1), found more");
+    return false;
+  }
+  if (good) value = std::move(found);
+  return good;
+}
+
+bool read_value(Reader& reader, Field const& field, kinds::Params, kinds::Params::Value& value) {
+  if (field.node->kind != Node::Kind::map) {
+    decode_param_list(reader, field, value.list);
+    return true;
+  }
+  static constexpr std::array<std::string_view, 1> keys{"model"};
+  MapReader const map(reader, field, keys);
   map.required("model", [&](Field const& f) {
     std::string model;
     if (!reader.name(f, model)) return;
-    auto params = find_model(options.models_directory, model);
+    auto params = find_model(reader.models_directory(), model);
     if (!params) {
       return reader.fail(f, "no model " + quote(model) +
-                                " is defined; known: " + known_models(options.models_directory));
+                                " is defined; known: " + known_models(reader.models_directory()));
     }
-    scenario.model = std::move(model);
-    scenario.params = std::move(*params);
-    for (Param& param : scenario.params) param.line = {f.node->line};
+    value.model = std::move(model);
+    value.list = std::move(*params);
+    for (Param& param : value.list) param.line = {f.node->line};
   });
+  return true;
 }
 
 }  // namespace adamant::scenarios

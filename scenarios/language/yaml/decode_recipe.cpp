@@ -1,133 +1,88 @@
+// The odd values of a recipe: betas, the norm of clip, loss scales, groups.
 #include <utility>
 
-#include "scenarios/language/yaml/decode.h"
-#include "scenarios/language/yaml/words.h"
+#include "scenarios/language/yaml/read.h"
+#include "scenarios/language/yaml/values.h"
 
 namespace adamant::scenarios {
 
 namespace {
 
-void decode_clip(Reader& reader, Field const& field, Clip& clip) {
-  Node const& node = *field.node;
-  if (node.kind == Node::Kind::scalar && node.scalar == ScalarKind::text && node.text == "none") {
-    clip.reset();
-    return;
-  }
-  bool const is_text = node.kind == Node::Kind::scalar && node.scalar == ScalarKind::text;
-  if (is_text || node.kind != Node::Kind::scalar)
-    return reader.mismatch(field, "none or a finite number > 0");
-  float norm = 0;
-  if (reader.real(field, RealRange::positive, norm)) clip = norm;
+bool is_scalar(Node const& node) {
+  return node.kind == Node::Kind::scalar;
 }
 
-void decode_loss_scale(Reader& reader, Field const& field, LossScale& scale) {
-  Node const& node = *field.node;
-  bool const is_scalar = node.kind == Node::Kind::scalar;
-  bool const is_text = is_scalar && node.scalar == ScalarKind::text;
-  if (is_text && node.text == "none") {
-    scale = {};
-  } else if (is_text && node.text == "dynamic") {
-    scale = {.kind = LossScale::Kind::dynamic, .value = 0};
-  } else if (is_text || !is_scalar) {
-    reader.mismatch(field, "none, dynamic or a finite number > 0");
-  } else {
-    float value = 0;
-    if (reader.real(field, RealRange::positive, value)) scale = {LossScale::Kind::fixed, value};
-  }
-}
-
-/// The keys that optimizer, groups and `set` share.
-void decode_adam(Reader& reader, MapReader const& map, AdamOverride& settings) {
-  auto const number = [&](std::string_view key, std::optional<float>& value) {
-    map.optional(key, [&](Field const& f) {
-      float found = 0;
-      if (reader.real(f, RealRange::finite_not_negative, found)) value = found;
-    });
-  };
-  number("lr", settings.lr);
-  number("eps", settings.eps);
-  number("weight_decay", settings.weight_decay);
-  map.optional("betas", [&](Field const& f) {
-    std::array<float, 2> betas{};
-    if (reader.betas(f, betas[0], betas[1])) settings.betas = betas;
-  });
-}
-
-void decode_bias_correction(Reader& reader, MapReader const& map, AdamOverride& settings) {
-  map.optional("bias_correction", [&](Field const& f) {
-    bool found = true;
-    if (reader.boolean(f, found)) settings.bias_correction = found;
-  });
+bool is_text(Node const& node) {
+  return is_scalar(node) && node.scalar == ScalarKind::text;
 }
 
 }  // namespace
 
-void decode_precision(Reader& reader, Field const& field, PrecisionOverride& precision) {
-  MapReader const map(reader, field, keys::precision);
-  map.optional("param", [&](Field const& f) { reader.word(f, precision.param); });
-  map.optional("grad", [&](Field const& f) { reader.word(f, precision.grad); });
-  map.optional("main", [&](Field const& f) { reader.word(f, precision.main); });
-  map.optional("exp_avg", [&](Field const& f) { reader.word(f, precision.exp_avg); });
-  map.optional("exp_avg_sq", [&](Field const& f) { reader.word(f, precision.exp_avg_sq); });
-  map.optional("state_scale", [&](Field const& f) { reader.word(f, precision.state_scale); });
+bool read_value(Reader& reader, Field const& field, kinds::Betas kind,
+                std::array<float, 2>& value) {
+  if (field.node->kind != Node::Kind::sequence || field.node->items.size() != 2) {
+    reader.mismatch(field, values_of(kind));
+    return false;
+  }
+  bool const first = reader.real(field.item(0), RealRange::below_one, value[0]);
+  bool const second = reader.real(field.item(1), RealRange::below_one, value[1]);
+  return first && second;
 }
 
-void decode_groups(Reader& reader, Field const& field, std::vector<Group>& groups) {
-  if (!reader.is_map(field, "groups and what they override")) return;
+bool read_value(Reader& reader, Field const& field, kinds::Norm kind, Clip& value) {
+  Node const& node = *field.node;
+  if (is_text(node) && node.text == "none") {
+    value.reset();
+    return true;
+  }
+  if (is_text(node) || !is_scalar(node)) {
+    reader.mismatch(field, values_of(kind));
+    return false;
+  }
+  float norm = 0;
+  if (!reader.real(field, RealRange::positive, norm)) return false;
+  value = norm;
+  return true;
+}
+
+bool read_value(Reader& reader, Field const& field, kinds::Scale kind, LossScale& value) {
+  Node const& node = *field.node;
+  if (is_text(node) && node.text == "none") {
+    value = {};
+    return true;
+  }
+  if (is_text(node) && node.text == "dynamic") {
+    value = {.kind = LossScale::Kind::dynamic, .value = 0};
+    return true;
+  }
+  if (is_text(node) || !is_scalar(node)) {
+    reader.mismatch(field, values_of(kind));
+    return false;
+  }
+  float number = 0;
+  if (!reader.real(field, RealRange::positive, number)) return false;
+  value = {LossScale::Kind::fixed, number};
+  return true;
+}
+
+bool read_value(Reader& reader, Field const& field, kinds::Groups, std::vector<Group>& value) {
+  if (!reader.is_map(field, "groups and what they override")) return false;
   for (Entry const& entry : field.node->entries) {
-    Field const value = field.value(entry);
+    Field const settings = field.value(entry);
     if (!is_name(entry.key)) {
-      reader.fail(entry.line, value.path,
-                  "expected a name like [A-Za-z0-9_][A-Za-z0-9_.-]* without `..`");
+      reader.fail(entry.line, settings.path, "expected " + values_of(kinds::Name{}));
     }
-    Group group{.name = entry.key, .settings = {}};
-    MapReader const map(reader, value, keys::group);
-    decode_adam(reader, map, group.settings);
-    decode_bias_correction(reader, map, group.settings);
-    groups.push_back(std::move(group));
+    Group& group = value.emplace_back();
+    group.name = entry.key;
+    read_map(reader, settings, group.settings);
   }
+  return true;
 }
 
-void decode_optimizer(Reader& reader, Field const& field, Scenario& scenario) {
-  Optimizer& optimizer = scenario.optimizer;
-  MapReader const map(reader, field, keys::optimizer);
-  AdamOverride settings;
-  decode_adam(reader, map, settings);
-  decode_bias_correction(reader, map, settings);
-  optimizer.adam = with(optimizer.adam, settings);
-  map.optional("mode", [&](Field const& f) { reader.word(f, optimizer.adam.mode); });
-  map.optional("step_counter", [&](Field const& f) { reader.word(f, optimizer.step_counter); });
-  map.optional("decoupled_grad", [&](Field const& f) {
-    scenario.places[Place::decoupled_grad] = {f.node->line};
-    reader.boolean(f, optimizer.decoupled_grad);
-  });
-  map.optional("keep_cast_grad", [&](Field const& f) {
-    scenario.places[Place::keep_cast_grad] = {f.node->line};
-    reader.boolean(f, optimizer.keep_cast_grad);
-  });
-  map.optional("capturable", [&](Field const& f) {
-    scenario.places[Place::capturable] = {f.node->line};
-    reader.boolean(f, optimizer.capturable);
-  });
-  map.optional("clip", [&](Field const& f) {
-    scenario.places[Place::clip] = {f.node->line};
-    decode_clip(reader, f, optimizer.clip);
-  });
-  map.optional("loss_scale", [&](Field const& f) {
-    scenario.places[Place::loss_scale] = {f.node->line};
-    decode_loss_scale(reader, f, optimizer.loss_scale);
-  });
-}
-
-void decode_set(Reader& reader, Field const& field, SettingsChange& change) {
-  MapReader const map(reader, field, keys::set);
-  if (field.node->kind == Node::Kind::map && field.node->entries.empty()) {
-    reader.fail(field, "expected at least one of " + list_words(keys::set.all));
-  }
-  decode_adam(reader, map, change.adam);
-  map.optional("clip", [&](Field const& f) { decode_clip(reader, f, change.clip.emplace()); });
-  map.optional("loss_scale",
-               [&](Field const& f) { decode_loss_scale(reader, f, change.loss_scale.emplace()); });
+void check_keys(Reader& reader, MapReader const& map, SettingsChange const&) {
+  Node const& node = *map.field().node;
+  if (node.kind == Node::Kind::map && node.entries.empty())
+    reader.fail(map.field(), "expected at least one of " + list_words(key_names<SettingsChange>));
 }
 
 }  // namespace adamant::scenarios

@@ -1,15 +1,12 @@
-// YAML's flow collections, "{a: 1, b: 2}" and "[1, 2]", put together from parts in order. What
-// equals its default is left out, which keeps written scenarios short. It knows words and numbers,
-// and nothing of what they say about a scenario.
+// YAML's flow collections, "{a: 1, b: 2}" and "[1, 2]", put together from parts in order. It knows
+// nothing of what they say about a scenario.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "scenarios/language/yaml/scalar.h"
-#include "scenarios/language/yaml/vocabulary.h"
 
 namespace adamant::scenarios {
 
@@ -19,24 +16,6 @@ class Flow {
 
   void add(std::string const& part) { parts_ += (parts_.empty() ? "" : ", ") + part; }
   void add(std::string_view key, std::string const& value) { add(std::string(key) + ": " + value); }
-  void flag(std::string_view key, bool value, bool default_value) {
-    if (value != default_value) add(key, value ? "true" : "false");
-  }
-  template <typename Enum>
-  void word(std::string_view key, Enum value, Enum default_value) {
-    if (value != default_value) add(key, std::string(word_for(value)));
-  }
-  template <typename Enum>
-  void word(std::string_view key, std::optional<Enum> const& value) {
-    if (value) add(key, std::string(word_for(*value)));
-  }
-  template <typename Number>
-  void number(std::string_view key, std::optional<Number> const& value) {
-    if (value) add(key, std::to_string(*value));
-  }
-  void real(std::string_view key, std::optional<float> const& value) {
-    if (value) add(key, write_number(*value));
-  }
   bool empty() const { return parts_.empty(); }
   std::string text() const { return open_ + parts_ + close_; }
 

@@ -126,7 +126,7 @@ std::string repeated(std::string_view piece, std::size_t size) {
   return text;
 }
 
-std::string message_of(std::string const& text) {
+std::string tree_problem(std::string const& text) {
   try {
     parse_tree(text);
   } catch (BadInput const& bad) {
@@ -137,16 +137,16 @@ std::string message_of(std::string const& text) {
 
 TEST(HostileInput, EightMebibytesOfMarkupAreTooManyNodes) {
   for (auto const* piece : {"0,", "[", "{", "a: 0,", "? ", ",", "\"\",", "!t ,", "[a: ", "&a 0,"}) {
-    EXPECT_EQ(message_of(std::string("[") + repeated(piece, size_max - 1)),
+    EXPECT_EQ(tree_problem(std::string("[") + repeated(piece, size_max - 1)),
               "too many nodes: a scenario has at most 200,000")
         << piece;
   }
 }
 
 TEST(HostileInput, BlockCollectionsAreBoundedAsTheyAreRead) {
-  EXPECT_EQ(message_of(repeated("- 0\n", size_max)),
+  EXPECT_EQ(tree_problem(repeated("- 0\n", size_max)),
             "too many nodes: a scenario has at most 200,000");
-  EXPECT_EQ(message_of(repeated("- ", 1U << 16U)), "nested deeper than 64 levels");
+  EXPECT_EQ(tree_problem(repeated("- ", 1U << 16U)), "nested deeper than 64 levels");
 }
 
 TEST(HostileInput, ALongTextIsOneNode) {
@@ -155,8 +155,8 @@ TEST(HostileInput, ALongTextIsOneNode) {
 }
 
 TEST(HostileInput, OneByteTooManyIsTooMany) {
-  EXPECT_EQ(message_of(std::string("a: ") + std::string(size_max - 3, 'b')), "no error");
-  EXPECT_EQ(message_of(std::string("a: ") + std::string(size_max - 2, 'b')),
+  EXPECT_EQ(tree_problem(std::string("a: ") + std::string(size_max - 3, 'b')), "no error");
+  EXPECT_EQ(tree_problem(std::string("a: ") + std::string(size_max - 2, 'b')),
             "the file has more than 8 MiB; a scenario has at most that");
 }
 
@@ -166,16 +166,16 @@ std::string nested(std::string_view open, std::string_view close, int depth) {
 }
 
 TEST(HostileInput, SixtyFourLevelsAreLegalAndSixtyFiveAreNot) {
-  EXPECT_EQ(message_of(nested("[", "]", depth_max)), "no error");
-  EXPECT_EQ(message_of(nested("[", "]", depth_max + 1)), "nested deeper than 64 levels");
-  EXPECT_EQ(message_of(nested("{a: ", "}", depth_max + 1)), "nested deeper than 64 levels");
-  EXPECT_NE(message_of(nested("[", "", 100'000)), "no error");
+  EXPECT_EQ(tree_problem(nested("[", "]", depth_max)), "no error");
+  EXPECT_EQ(tree_problem(nested("[", "]", depth_max + 1)), "nested deeper than 64 levels");
+  EXPECT_EQ(tree_problem(nested("{a: ", "}", depth_max + 1)), "nested deeper than 64 levels");
+  EXPECT_NE(tree_problem(nested("[", "", 100'000)), "no error");
 }
 
 TEST(HostileInput, LevelsCountThroughAliases) {
   std::string const deep = std::string("a: &a ") + nested("[", "]", 40) + "\n";
-  EXPECT_EQ(message_of(deep + "b: " + "[[*a]]"), "no error");
-  EXPECT_EQ(message_of(deep + "b: " + repeated("[", 30) + "*a" + repeated("]", 30)),
+  EXPECT_EQ(tree_problem(deep + "b: " + "[[*a]]"), "no error");
+  EXPECT_EQ(tree_problem(deep + "b: " + repeated("[", 30) + "*a" + repeated("]", 30)),
             "nested deeper than 64 levels");
 }
 
@@ -186,17 +186,17 @@ TEST(HostileInput, AnAliasCountsAsAllThatItStandsFor) {
     bomb += std::string("a") + std::to_string(i) + ": &a" + std::to_string(i) + " [*a" + last +
             ", *a" + last + "]\n";
   }
-  EXPECT_EQ(message_of(bomb), "too many nodes: a scenario has at most 200,000");
+  EXPECT_EQ(tree_problem(bomb), "too many nodes: a scenario has at most 200,000");
 }
 
 TEST(HostileInput, CyclicAliasesEnd) {
-  EXPECT_NE(message_of("a: &a [*a]").find("cyclic"), std::string::npos);
-  EXPECT_NE(message_of("&a {b: {c: [1, *a]}}").find("cyclic"), std::string::npos);
+  EXPECT_NE(tree_problem("a: &a [*a]").find("cyclic"), std::string::npos);
+  EXPECT_NE(tree_problem("&a {b: {c: [1, *a]}}").find("cyclic"), std::string::npos);
 }
 
 TEST(HostileInput, TwoHundredThousandNodesAreLegal) {
-  EXPECT_EQ(message_of(std::string("[") + repeated("0,", 2 * (nodes_max - 1)) + "]"), "no error");
-  EXPECT_EQ(message_of(std::string("[") + repeated("0,", 2 * nodes_max) + "]"),
+  EXPECT_EQ(tree_problem(std::string("[") + repeated("0,", 2 * (nodes_max - 1)) + "]"), "no error");
+  EXPECT_EQ(tree_problem(std::string("[") + repeated("0,", 2 * nodes_max) + "]"),
             "too many nodes: a scenario has at most 200,000");
 }
 

@@ -30,7 +30,7 @@ std::string message_of(std::string_view file_name, Problem const& problem) {
 
 Scenario load_scenario_text(std::string_view text, std::string_view file_name,
                             LoadOptions const& options) {
-  Reader reader;
+  Reader reader(options.models_directory);
   Scenario scenario;
   std::vector<Problem> problems;
   try {

@@ -39,7 +39,7 @@ class Directory {
 constexpr char const* smallest =
     "adamant: 1\nname: n\nworld: {shard: 3}\nparams: [{name: w, shape: [2]}]\nprogram: [step]\n";
 
-std::string message_of(auto&& call) {
+std::string message_from(auto&& call) {
   try {
     call();
   } catch (LoadError const& error) {
@@ -170,21 +170,21 @@ TEST(Load, ACheckpointBesideTheFileMayBeLoaded) {
   std::string const text = std::string(smallest) + "about: x\n";
   auto const path =
       directory.write("a.yaml", text.substr(0, text.find("program")) + "program: [{load: old}]\n");
-  EXPECT_NE(message_of([&] { load_scenario_file(path); }).find("nothing to load"),
+  EXPECT_NE(message_from([&] { load_scenario_file(path); }).find("nothing to load"),
             std::string::npos);
   directory.write("old/manifest", "");
-  EXPECT_EQ(message_of([&] { load_scenario_file(path); }), "no error");
+  EXPECT_EQ(message_from([&] { load_scenario_file(path); }), "no error");
 }
 
 TEST(Load, AFileThatCannotBeReadSaysWhy) {
   Directory const directory;
   auto const missing = (directory.path() / "missing.yaml").string();
-  EXPECT_EQ(message_of([&] { load_scenario_file(missing); }),
+  EXPECT_EQ(message_from([&] { load_scenario_file(missing); }),
             missing + ":1: document: cannot be read: No such file or directory");
-  EXPECT_EQ(message_of([&] { load_scenario_file(directory.path()); }),
+  EXPECT_EQ(message_from([&] { load_scenario_file(directory.path()); }),
             directory.path().string() + ":1: document: cannot be read: Is a directory");
   auto const large = directory.write("large.yaml", std::string((8U << 20U) + 1, '#'));
-  EXPECT_NE(message_of([&] { load_scenario_file(large); }).find("more than 8 MiB"),
+  EXPECT_NE(message_from([&] { load_scenario_file(large); }).find("more than 8 MiB"),
             std::string::npos);
 }
 
@@ -205,9 +205,9 @@ TEST(Find, DirectoriesAreSearchedForScenariosInOrder) {
 
 TEST(Find, ADirectoryWithoutScenariosIsAnError) {
   Directory const directory;
-  EXPECT_NE(message_of([&] { find_scenarios(directory.path()); }).find("no scenario"),
+  EXPECT_NE(message_from([&] { find_scenarios(directory.path()); }).find("no scenario"),
             std::string::npos);
-  EXPECT_NE(message_of([&] { find_scenarios("/nonexistent"); }).find("no such file"),
+  EXPECT_NE(message_from([&] { find_scenarios("/nonexistent"); }).find("no such file"),
             std::string::npos);
 }
 

@@ -7,16 +7,16 @@
 
 namespace adamant::scenarios {
 
-MapReader::MapReader(Reader& reader, Field field, Keys const& keys)
+MapReader::MapReader(Reader& reader, Field field, std::span<std::string_view const> keys)
     : reader_(reader), field_(std::move(field)), is_map_(field_.node->kind == Node::Kind::map) {
   if (!is_map_) {
-    reader_.mismatch(field_, "a map with keys among " + list_words(keys.all));
+    reader_.mismatch(field_, "a map with keys among " + list_words(keys));
     return;
   }
   for (Entry const& entry : field_.node->entries) {
-    if (std::find(keys.all.begin(), keys.all.end(), entry.key) != keys.all.end()) continue;
+    if (std::find(keys.begin(), keys.end(), entry.key) != keys.end()) continue;
     reader_.fail(entry.line, join_path(field_.path, entry.key),
-                 "unknown key" + suggest(entry.key, keys.all) + "; known: " + list_words(keys.all));
+                 "unknown key" + suggest(entry.key, keys) + "; known: " + list_words(keys));
   }
 }
 

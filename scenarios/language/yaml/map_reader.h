@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include "scenarios/language/yaml/reader.h"
@@ -14,7 +15,9 @@ namespace adamant::scenarios {
 class MapReader {
  public:
   /// Notes problems where `field` is no map or has a key outside `keys`.
-  MapReader(Reader& reader, Field field, Keys const& keys);
+  MapReader(Reader& reader, Field field, std::span<std::string_view const> keys);
+
+  Field const& field() const { return field_; }
 
   /// Calls `read` with the value of `key` where the map has it.
   void optional(std::string_view key, std::function<void(Field const&)> const& read) const;

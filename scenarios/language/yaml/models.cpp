@@ -1,11 +1,13 @@
 #include "scenarios/language/yaml/models.h"
 
 #include <algorithm>
+#include <array>
 #include <system_error>
 
 #include "scenarios/language/yaml/decode.h"
 #include "scenarios/language/yaml/file.h"
 #include "scenarios/language/yaml/load.h"
+#include "scenarios/language/yaml/map_reader.h"
 
 namespace adamant::scenarios {
 
@@ -21,7 +23,8 @@ std::vector<Param> decode_model(Node const& root) {
   Reader reader;
   std::vector<Param> params;
   std::string ignored;
-  MapReader const map(reader, {&root, ""}, keys::model);
+  static constexpr std::array<std::string_view, 4> keys{"model", "about", "source", "params"};
+  MapReader const map(reader, {&root, ""}, keys);
   map.required("model", [&](Field const& f) { reader.name(f, ignored); });
   map.optional("about", [&](Field const& f) { reader.text(f, ignored); });
   map.optional("source", [&](Field const& f) { reader.text(f, ignored); });

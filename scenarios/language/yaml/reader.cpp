@@ -1,11 +1,10 @@
 #include "scenarios/language/yaml/reader.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
+#include "scenarios/language/yaml/values.h"
 #include "scenarios/language/yaml/words.h"
 
 namespace adamant::scenarios {
@@ -13,18 +12,6 @@ namespace adamant::scenarios {
 namespace {
 
 constexpr std::size_t problems_max = 20;
-
-std::string describe_range(RealRange range) {
-  switch (range) {
-    case RealRange::below_one:
-      return "a number in [0, 1)";
-    case RealRange::positive:
-      return "a finite number > 0";
-    case RealRange::finite_not_negative:
-      break;
-  }
-  return "a finite number >= 0";
-}
 
 bool is_in(RealRange range, double value) {
   if (!std::isfinite(value)) return false;
@@ -97,7 +84,7 @@ bool Reader::name(Field const& field, std::string& value) {
   std::string found;
   if (!text(field, found)) return false;
   if (!is_name(found)) {
-    mismatch(field, "a name like [A-Za-z0-9_][A-Za-z0-9_.-]* without `..`");
+    mismatch(field, values_of(kinds::Name{}));
     return false;
   }
   value = std::move(found);
@@ -107,7 +94,7 @@ bool Reader::name(Field const& field, std::string& value) {
 bool Reader::boolean(Field const& field, bool& value) {
   Node const& node = *field.node;
   if (node.kind != Node::Kind::scalar || node.scalar != ScalarKind::boolean) {
-    mismatch(field, "true or false");
+    mismatch(field, values_of(kinds::Flag{}));
     return false;
   }
   value = node.text.front() == 't' || node.text.front() == 'T';
@@ -119,7 +106,7 @@ bool Reader::integer(Field const& field, IntegerRange range, std::int64_t& value
   bool const is_integer = node.kind == Node::Kind::scalar && node.scalar == ScalarKind::integer;
   auto const found = is_integer ? to_int64(node.text) : std::nullopt;
   if (!found || *found < range.least || *found > range.most) {
-    mismatch(field, fmt::format("an integer in {} ... {}", range.least, range.most));
+    mismatch(field, values_of(kinds::Integer{range}));
     return false;
   }
   value = *found;
@@ -131,7 +118,7 @@ bool Reader::seed(Field const& field, std::uint64_t& value) {
   bool const is_integer = node.kind == Node::Kind::scalar && node.scalar == ScalarKind::integer;
   auto const found = is_integer ? to_uint64(node.text) : std::nullopt;
   if (!found) {
-    mismatch(field, "an integer in 0 ... 18446744073709551615");
+    mismatch(field, values_of(kinds::Seed{}));
     return false;
   }
   value = *found;
@@ -140,14 +127,14 @@ bool Reader::seed(Field const& field, std::uint64_t& value) {
 
 bool Reader::real(Field const& field, RealRange range, float& value) {
   if (!is_number(*field.node)) {
-    mismatch(field, describe_range(range));
+    mismatch(field, values_of(kinds::Real{range}));
     return false;
   }
   double const as_double = to_double(field.node->text);
   float const rounded = to_float(as_double);
   if (!is_in(range, rounded)) {
     bool const only_rounded = is_in(range, as_double);
-    mismatch(field, describe_range(range) + (only_rounded ? " in binary32" : ""));
+    mismatch(field, values_of(kinds::Real{range}) + (only_rounded ? " in binary32" : ""));
     return false;
   }
   value = rounded;
@@ -157,21 +144,11 @@ bool Reader::real(Field const& field, RealRange range, float& value) {
 bool Reader::fraction(Field const& field, double& value) {
   double const found = is_number(*field.node) ? to_double(field.node->text) : -1;
   if (!(found >= 0 && found <= 1)) {
-    mismatch(field, "a number in [0, 1]");
+    mismatch(field, values_of(kinds::Fraction{}));
     return false;
   }
   value = found;
   return true;
-}
-
-bool Reader::betas(Field const& field, float& beta1, float& beta2) {
-  if (field.node->kind != Node::Kind::sequence || field.node->items.size() != 2) {
-    mismatch(field, "a list of two numbers in [0, 1)");
-    return false;
-  }
-  bool const first = real(field.item(0), RealRange::below_one, beta1);
-  bool const second = real(field.item(1), RealRange::below_one, beta2);
-  return first && second;
 }
 
 bool Reader::is_sequence(Field const& field, std::string const& of_what) {

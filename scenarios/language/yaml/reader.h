@@ -4,15 +4,17 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
+#include <filesystem>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "scenarios/language/kinds.h"
+#include "scenarios/language/words.h"
 #include "scenarios/language/yaml/problem.h"
 #include "scenarios/language/yaml/tree.h"
-#include "scenarios/language/yaml/vocabulary.h"
 
 namespace adamant::scenarios {
 
@@ -25,23 +27,6 @@ struct Field {
   Field value(Entry const& entry) const { return {entry.value, join_path(path, entry.key)}; }
 };
 
-/// What may be at most and at least, both included.
-struct IntegerRange {
-  std::int64_t least;
-  std::int64_t most;
-};
-
-inline constexpr std::int64_t count_max = std::int64_t{1} << 40;
-inline constexpr IntegerRange any_count{1, count_max};
-inline constexpr IntegerRange any_index{0, count_max};
-
-/// What a binary32 setting may be.
-enum class RealRange {
-  finite_not_negative,  // lr, eps, weight_decay
-  below_one,            // betas: [0, 1)
-  positive              // clip, loss_scale
-};
-
 /// What was found at a node, for messages: "the text `x`", "a map", "nothing".
 std::string describe(Node const& node);
 
@@ -49,6 +34,13 @@ std::string describe(Node const& node);
 /// returns false where it has noted a problem.
 class Reader {
  public:
+  Reader() = default;
+  /// Params may name a list of public models in that directory; empty: the usual one.
+  explicit Reader(std::filesystem::path models_directory)
+      : models_directory_(std::move(models_directory)) {}
+
+  std::filesystem::path const& models_directory() const { return models_directory_; }
+
   /// Notes a problem; at the twentieth the reading ends with BadInput.
   void fail(int line, std::string key, std::string message);
   void fail(Field const& field, std::string message);
@@ -65,7 +57,6 @@ class Reader {
   bool seed(Field const& field, std::uint64_t& value);
   bool real(Field const& field, RealRange range, float& value);
   bool fraction(Field const& field, double& value);
-  bool betas(Field const& field, float& beta1, float& beta2);
   bool is_sequence(Field const& field, std::string const& of_what);
   bool is_map(Field const& field, std::string const& of_what);
 
@@ -80,15 +71,8 @@ class Reader {
     return true;
   }
 
-  /// As the functions above, for a value that may be absent.
-  template <typename Enum>
-  bool word(Field const& field, std::optional<Enum>& value) {
-    Enum word_value{};
-    if (word(field, word_value)) value = word_value;
-    return value.has_value();
-  }
-
  private:
+  std::filesystem::path models_directory_;
   std::vector<Problem> problems_;
 };
 

@@ -87,10 +87,11 @@ class ProgramNames {
 
 }  // namespace
 
-void check_references(Reader& reader, Scenario const& scenario, MapReader const& map,
+void check_references(Reader& reader, Scenario const& scenario, Field const& document,
                       LoadOptions const& options) {
   check_groups(reader, scenario);
-  map.optional("faults", [&](Field const& f) { check_faults(reader, scenario, f); });
+  for (Entry const& entry : document.node->entries)
+    if (entry.key == "faults") check_faults(reader, scenario, document.value(entry));
   ProgramNames(reader, scenario, options).walk(scenario.program, "program");
 }
 

@@ -25,15 +25,6 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-std::string list_words(std::span<std::string_view const> words) {
-  std::string list;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    if (i > 0) list += i + 1 == words.size() ? " or " : ", ";
-    list += words[i];
-  }
-  return list;
-}
-
 std::string suggest(std::string_view found, std::span<std::string_view const> words) {
   constexpr std::size_t longest = 40;  // no word of the format is near to anything longer
   std::string_view nearest;

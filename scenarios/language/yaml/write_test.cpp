@@ -11,9 +11,9 @@
 #include <set>
 
 #include "scenarios/bugs/catalogue.h"
+#include "scenarios/language/table.h"
 #include "scenarios/language/yaml/load.h"
 #include "scenarios/language/yaml/scalar.h"
-#include "scenarios/language/yaml/vocabulary.h"
 
 namespace adamant::scenarios {
 namespace {

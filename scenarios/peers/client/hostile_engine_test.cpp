@@ -7,18 +7,15 @@
 #include <string>
 
 #include "scenarios/peers/client/process.h"
+#include "scenarios/report/words/words.h"
 #include "scenarios/runner/run.h"
+#include "scenarios/runner/testing/python.h"
 #include "scenarios/runner/testing/scratch.h"
 #include "scenarios/runner/testing/small_scenario.h"
 #include "scenarios/seam/engine.h"
 
 namespace adamant::scenarios {
 namespace {
-
-std::string python() {
-  char const* const chosen = std::getenv("ADAMANT_PYTHON");
-  return chosen == nullptr ? "python3" : chosen;
-}
 
 /// How an engine misbehaves at which request, and what has to be said of it.
 struct Case {
@@ -33,7 +30,7 @@ std::ostream& operator<<(std::ostream& out, Case const& at) {
 class HostileEngine : public ::testing::TestWithParam<Case> {
  protected:
   void SetUp() override {
-    if (std::system((python() + " -c '' 2>/dev/null").c_str()) != 0)
+    if (!python_runs(""))
       GTEST_SKIP() << "there is no " << python() << " (ADAMANT_PYTHON names another)";
     ::setenv("ADAMANT_ENGINE_PATIENCE", "0.08", 1);  // 5 s for hello, 2 s for a reply
   }
@@ -59,9 +56,8 @@ class HostileEngine : public ::testing::TestWithParam<Case> {
       RunOptions options;
       options.engine = engine();
       RunResult const result = run_scenario(scenario(), options);
-      std::string text = result.message;
-      for (ViolationReport const& violation : result.violations)
-        text += violation.law + ": " + violation.message;
+      std::string text = message_of(result);
+      for (Violation const& violation : result.violations) text += in_one_line(violation);
       return text;
     } catch (PeerError const& error) {
       return error.what();

@@ -8,7 +8,7 @@
 #include <map>
 #include <system_error>
 
-#include "scenarios/language/yaml/vocabulary.h"
+#include "scenarios/language/engine_names.h"
 #include "scenarios/peers/client/peer_run.h"
 #include "scenarios/peers/client/replies.h"
 #include "scenarios/seam/engine.h"

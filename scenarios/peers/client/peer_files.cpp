@@ -57,21 +57,22 @@ void PeerFiles::end_save(std::string_view checkpoint) {
   older_[name] = std::exchange(newest_[name], read(checkpoint));
 }
 
-std::string PeerFiles::begin_load(std::string_view checkpoint) {
+DamagedFiles PeerFiles::begin_load(std::string_view checkpoint) {
   return spoil_at(scenario_.faults, ++loads_,
                   [&](Fault const& fault) { return spoil(std::string(checkpoint), fault); });
 }
 
-std::string PeerFiles::spoil(std::string const& checkpoint, Fault const& fault) {
+std::optional<FileDamage> PeerFiles::spoil(std::string const& checkpoint, Fault const& fault) {
   KeptFiles const files = read(checkpoint);
-  auto const damage = damage_of(fault, views_of(files), older_[checkpoint]);
-  if (!damage) return "";
-  fs::path const path = path_of(checkpoint) / damage->file;
+  auto damage = damage_of(fault, views_of(files), older_[checkpoint]);
+  if (!damage) return std::nullopt;
+  fs::path const path = path_of(checkpoint) / damage->done.file;
   if (damage->bytes)
     overwrite(path, *damage->bytes);
   else
     fs::remove(path);
-  return checkpoint + "/" + damage->file + " " + damage->what;
+  damage->done.file = checkpoint + "/" + damage->done.file;
+  return std::move(damage->done);
 }
 
 KeptFiles PeerFiles::read(std::string_view checkpoint) const {

@@ -35,10 +35,10 @@ class PeerFiles {
   void end_save(std::string_view checkpoint);
   /// To be called before each load: spoils the checkpoint as the scenario wants it; says how, or
   /// "".
-  std::string begin_load(std::string_view checkpoint);
+  DamagedFiles begin_load(std::string_view checkpoint);
 
  private:
-  std::string spoil(std::string const& checkpoint, Fault const& fault);
+  std::optional<FileDamage> spoil(std::string const& checkpoint, Fault const& fault);
   KeptFiles read(std::string_view checkpoint) const;
 
   Scenario const& scenario_;

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <utility>
 
-#include "oracle/layout/fsdp2.h"
+#include "oracle/layout/layout.h"
 #include "scenarios/gradients/overflow.h"
 #include "scenarios/peers/client/requests.h"
 #include "scenarios/seam/assert.h"
@@ -137,9 +137,8 @@ std::optional<int> PeerRun::owner_of(std::optional<Spoilt> const& spoilt) const 
   if (!spoilt || !capabilities_.local_gradients || !sharded || task_.seed % 2 == 0) return {};
   ParameterSpec const& spec = parameters_[static_cast<std::size_t>(spoilt->parameter)];
   if (overflowed_ || !stays_finite(spec.formats, task_.scenario.gradients, scale)) return {};
-  std::int64_t const row = spoilt->element / spec.row_numel();
-  return static_cast<int>(row /
-                          oracle::chunk_rows(spec.rows(), static_cast<int>(setting_->world.shard)));
+  auto const shards = static_cast<int>(setting_->world.shard);
+  return oracle::lay_out(setting_->layout, {&spec, 1}, shards).owner(0, spoilt->element);
 }
 
 void PeerRun::backward(Primitive const& operation) {
@@ -209,7 +208,7 @@ void PeerRun::load(Primitive const& operation) {
     go_on_ = observer_.restarted(operation, *world_);
     if (!go_on_) return;
   }
-  std::string const damage = files_.begin_load(operation.checkpoint);
+  DamagedFiles const damage = files_.begin_load(operation.checkpoint);
   if (!damage.empty()) observer_.damaged(operation, damage);
   auto const reply =
       client_.request("load", {{"directory", files_.path_of(operation.checkpoint).string()}});
@@ -283,17 +282,15 @@ void PeerRun::fail(std::string_view verb, std::vector<RankOutcome> const& outcom
   RankOutcome const& outcome = outcomes[static_cast<std::size_t>(rank)];
   world_.reset();
   go_on_ = false;
-  std::string message = fmt::format("{}: {}", verb, outcome.text);
-  if (outcome.kind == RankOutcome::Kind::timed_out) {
-    ViolationReport report;
-    report.law = "order.deadlock";
-    report.operation = entry;
-    report.rank = rank;
-    report.message = message;
-    end_.violations.push_back(std::move(report));
-  }
+  Call const call{.verb = std::string(verb), .ending = outcome.ending, .status = outcome.status};
+  if (outcome.kind == RankOutcome::Kind::timed_out)
+    end_.violations.push_back({.law = Law::order_deadlock,
+                               .breach = Breach::no_answer,
+                               .operation = entry,
+                               .rank = rank,
+                               .subject = call});
   end_.failure =
-      EngineFailure{.reason = "", .rank = rank, .operation = entry, .message = std::move(message)};
+      EngineFailure{.rank = rank, .operation = entry, .call = call, .message = outcome.text};
 }
 
 void PeerRun::fold() {

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "oracle/formats/formats.h"
+#include "scenarios/report/words/words.h"
 
 namespace adamant::scenarios {
 
@@ -33,6 +34,16 @@ std::string_view suffix_of(TensorKind kind) {
   return "/cast_gradient";
 }
 
+// Rows far beyond the end of every tensor, which some engine may claim to have; their elements can
+// still be counted.
+constexpr std::int64_t rows_max = std::int64_t{1} << 30;
+
+ElementRange range_of(ReportedShard const& shard, ParameterSpec const& spec) {
+  std::int64_t const begin = std::min(shard.offsets[0], rows_max);
+  std::int64_t const end = begin + std::min(shard.shape[0], rows_max);
+  return {.begin = begin * spec.row_numel(), .end = end * spec.row_numel()};
+}
+
 bool is_moment(TensorKind kind) {
   return kind == TensorKind::exp_avg || kind == TensorKind::exp_avg_sq;
 }
@@ -58,11 +69,15 @@ std::vector<PeerWorld::Rank> PeerWorld::ask(bool whole) const {
   auto const outcomes = replies::outcomes_of(reply, parts_.ranks);
   for (std::size_t rank = 0; rank < outcomes.size(); ++rank)
     if (outcomes[rank].kind != RankOutcome::Kind::ok)
-      refuse(static_cast<int>(rank), outcomes[rank].text);
+      refuse(static_cast<int>(rank),
+             ending_in_words({.ending = outcomes[rank].ending, .status = outcomes[rank].status},
+                             outcomes[rank].text));
   std::vector<Rank> ranks;
   for (ReportedState& state :
        replies::states_of(reply, parts_.parameters, parts_.groups, parts_.ranks)) {
-    Rank& rank = ranks.emplace_back(Rank{.state = std::move(state), .tensors = {}});
+    Rank& rank = ranks.emplace_back();
+    rank.ranges = ranges_of(state);
+    rank.state = std::move(state);
     try {
       rank.tensors = read_tensor_file(rank.state.file);
     } catch (PeerError const& error) {
@@ -72,6 +87,13 @@ std::vector<PeerWorld::Rank> PeerWorld::ask(bool whole) const {
     std::filesystem::remove(rank.state.file, ignored);
   }
   return ranks;
+}
+
+std::vector<ElementRange> PeerWorld::ranges_of(ReportedState const& state) const {
+  std::vector<ElementRange> ranges;
+  for (std::size_t p = 0; p < parts_.parameters.size(); ++p)
+    ranges.push_back(range_of(state.shards[p], parts_.parameters[p]));
+  return ranges;
 }
 
 // What is here has the shape that the rank says it has; whether that is the right one is the
@@ -103,18 +125,16 @@ TensorFromFile const* PeerWorld::find(Rank const& rank, char const* part, int pa
 }
 
 Shard PeerWorld::shard(int rank, int parameter, TensorKind kind) const {
-  ReportedShard const& known = reported(rank, parameter);
+  ElementRange const& range = at(rank).ranges[static_cast<std::size_t>(parameter)];
   ParameterSpec const& spec = parts_.parameters[static_cast<std::size_t>(parameter)];
-  Shard shard{.row_begin = known.offsets[0],
-              .row_end = known.offsets[0] + known.shape[0],
+  Shard shard{.ranges = {&range, 1},
               .format = oracle::stored_format(spec.formats, kind).value_or(NumberFormat::fp32)};
   if (auto const* const tensor = find(at(rank), "local", parameter, kind)) {
     shard.format = tensor->format;
     shard.bytes = tensor->bytes;
   } else if (is_moment(kind)) {
-    // The verdict is told of rows that nobody owns; here they must not be more than there are.
-    auto const rows = std::min(known.shape[0], spec.rows());
-    auto const numel = static_cast<std::size_t>(rows * spec.row_numel());
+    // The verdict is told of elements that nobody owns; here they must not be more than there are.
+    auto const numel = static_cast<std::size_t>(std::min(range.numel(), spec.numel()));
     shard.bytes = std::span(zeros_).first(numel * bytes_of(shard.format));
   }
   return shard;
@@ -125,8 +145,7 @@ std::optional<Shard> PeerWorld::whole(int rank, int parameter, TensorKind kind) 
   auto const* const tensor =
       find((*whole_)[static_cast<std::size_t>(rank)], "whole", parameter, kind);
   if (tensor == nullptr) return std::nullopt;
-  std::int64_t const rows = tensor->shape.empty() ? 0 : tensor->shape[0];
-  return Shard{.row_end = rows, .format = tensor->format, .bytes = tensor->bytes};
+  return Shard{.format = tensor->format, .bytes = tensor->bytes};
 }
 
 bool PeerWorld::has_gradient(int rank, int parameter) const {

@@ -23,7 +23,7 @@ struct PeerWorldParts {
   std::vector<replies::NamedGroup> groups;       // as they began
   int ranks = 1;
   int shards = 1;  // over which each parameter is cut
-  Arithmetic arithmetic = Arithmetic::te;
+  Arithmetic arithmetic = Arithmetic::own_order;
   std::filesystem::path directory;  // where the engine may write what it shows
   bool refuses_damage = false;
 };
@@ -65,9 +65,11 @@ class PeerWorld final : public WorldView {
  private:
   struct Rank {
     ReportedState state;
+    std::vector<ElementRange> ranges;  // by parameter: what the rows that it reports are
     TensorFile tensors;
   };
   std::vector<Rank> ask(bool whole) const;
+  std::vector<ElementRange> ranges_of(ReportedState const& state) const;
   Rank const& at(int rank) const { return ranks_[static_cast<std::size_t>(rank)]; }
   ReportedShard const& reported(int rank, int parameter) const {
     return at(rank).state.shards[static_cast<std::size_t>(parameter)];

@@ -7,21 +7,13 @@
 #include <limits>
 #include <span>
 
-#include "scenarios/language/yaml/vocabulary.h"
-#include "scenarios/language/yaml/words.h"
+#include "scenarios/language/capability_table.h"
 
 namespace adamant::scenarios::replies {
 
 namespace {
 
 using Json = nlohmann::json;
-
-constexpr auto arithmetic_words = std::to_array<std::string_view>({"te", "torch", "interval"});
-constexpr auto gradient_type_words = std::to_array<std::string_view>({"grad", "param", "both"});
-constexpr auto loss_scale_words = std::to_array<std::string_view>({"none", "fixed", "dynamic"});
-constexpr auto settable_words =
-    std::to_array<std::string_view>({"lr", "betas", "eps", "weight_decay", "clip", "loss_scale"});
-constexpr auto zero_grad_words = std::to_array<std::string_view>({"none", "zeros"});
 
 /// A place in a reply that says what it is when it is not what it should be.
 class Field {
@@ -49,10 +41,6 @@ class Field {
     if (!json_->is_boolean()) refuse("true or false");
     return json_->get<bool>();
   }
-  /// Of a key that may be left out.
-  bool boolean_or(std::string_view key, bool usual) const {
-    return has(key) ? at(key).boolean() : usual;
-  }
   float number_or(std::string_view key, float usual) const {
     return has(key) ? at(key).number() : usual;
   }
@@ -68,6 +56,35 @@ class Field {
     if (*json_ == "-inf") return -infinity;
     refuse("a number, \"nan\", \"inf\" or \"-inf\"");
   }
+
+  // ---- what a table says that stands here ----
+
+  template <typename Enum>
+  Enum value(kinds::Words<Enum>) const {
+    return word<Enum>(words_of<Enum>);
+  }
+  bool value(kinds::Flag) const { return boolean(); }
+  std::int64_t value(kinds::Integer) const { return integer(); }
+  float value(kinds::Real) const { return number(); }
+  std::array<float, 2> value(kinds::Betas) const {
+    auto const betas = items();
+    if (betas.size() != 2) refuse("two numbers");
+    return {betas[0].number(), betas[1].number()};
+  }
+  LossScale::Kind value(kinds::ScaleKind) const { return word<LossScale::Kind>(scale_kind_words); }
+  Fault::Then value(kinds::Damage) const { return value(kinds::Words<Fault::Then>{}); }
+  std::string_view value(kinds::SettableKey) const {
+    return key_names<SettingsChange>[word<std::size_t>(key_names<SettingsChange>)];
+  }
+  template <typename Kind>
+  std::vector<typename Kind::Value> value(kinds::List<Kind> const& list) const {
+    std::vector<typename Kind::Value> values;
+    for (Field const& item : items()) values.push_back(item.value(list.of));
+    return values;
+  }
+  template <typename T>
+  T value(kinds::Map<T>) const;
+
   /// A number, or nothing where null stands.
   std::optional<float> maybe_number() const {
     if (json_->is_null()) return std::nullopt;
@@ -86,12 +103,6 @@ class Field {
     if (place == words.end()) refuse(list_words(words));
     return static_cast<Enum>(place - words.begin());
   }
-  template <typename Enum>
-  std::vector<Enum> words(std::span<std::string_view const> words) const {
-    std::vector<Enum> values;
-    for (Field const& item : items()) values.push_back(item.word<Enum>(words));
-    return values;
-  }
 
   [[noreturn]] void refuse(std::string const& expected) const {
     throw PeerError(
@@ -103,21 +114,20 @@ class Field {
   std::string path_;
 };
 
-PrecisionOffer offer_of(Field const& field) {
-  PrecisionOffer offer{.param = field.at("param").words<ParamType>(words_of<ParamType>),
-                       .grad = field.at("grad").words<GradType>(words_of<GradType>),
-                       .main = field.at("main").words<MainType>(words_of<MainType>),
-                       .exp_avg = field.at("exp_avg").words<StateType>(words_of<StateType>),
-                       .exp_avg_sq = field.at("exp_avg_sq").words<StateType>(words_of<StateType>)};
-  if (field.has("loss_scale"))
-    offer.loss_scale = field.at("loss_scale").words<LossScale::Kind>(loss_scale_words);
-  return offer;
+/// What stands under the keys of T.
+template <typename T>
+T read_keys(Field const& field) {
+  T whole;
+  for_each_key<T>([&](auto const& row) {
+    if (row.about.required || field.has(row.key))
+      put(whole, row.place, field.at(row.key).value(row.kind));
+  });
+  return whole;
 }
 
-std::vector<PrecisionOffer> offers_of(Field const& field) {
-  std::vector<PrecisionOffer> offers;
-  for (Field const& item : field.items()) offers.push_back(offer_of(item));
-  return offers;
+template <typename T>
+T Field::value(kinds::Map<T>) const {
+  return read_keys<T>(*this);
 }
 
 std::vector<EngineOption> options_of(Field const& field, Json const& json) {
@@ -131,63 +141,27 @@ std::vector<EngineOption> options_of(Field const& field, Json const& json) {
   return options;
 }
 
-void add_worlds(Capabilities& capabilities, Field const& field) {
-  capabilities.layouts = field.at("layouts").words<Layout>(words_of<Layout>);
-  capabilities.ranks_max = field.at("ranks_max").integer();
-  capabilities.replicate_max = field.at("replicate_max").integer();
-  capabilities.empty_tensors = field.boolean_or("empty_tensors", true);
-  capabilities.precisions = offers_of(field.at("precisions"));
-  if (field.has("load_precisions"))
-    capabilities.load_precisions = offers_of(field.at("load_precisions"));
-  capabilities.own_precision = field.at("own_precision").boolean();
-  capabilities.gradient_type = field.at("gradient_type").word<GradientType>(gradient_type_words);
+/// An error that explains itself has a type and a text.
+void take_error(RankOutcome& outcome, Json const& answer) {
+  if (!answer.contains("error") || !answer["error"].is_object()) return;
+  Json const& error = answer["error"];
+  outcome.type = error.value("type", "");
+  if (outcome.kind != RankOutcome::Kind::error) return;
+  outcome.ending = Ending::error;
+  outcome.text = fmt::format("{}: {}", error.value("type", "error"), error.value("text", ""));
 }
 
-void add_optimizer(Capabilities& capabilities, Field const& field) {
-  capabilities.optimizers = field.at("optimizers").words<AdamMode>(words_of<AdamMode>);
-  capabilities.step_counters = field.at("step_counters").words<StepCounter>(words_of<StepCounter>);
-  for (Field const& item : field.at("bias_correction").items())
-    capabilities.bias_correction.push_back(item.boolean());
-  capabilities.clip = field.at("clip").boolean();
-  capabilities.loss_scale = field.at("loss_scale").words<LossScale::Kind>(loss_scale_words);
-  capabilities.unscales_in_place = field.at("unscales_in_place").boolean();
-  capabilities.gradients_in_place = field.boolean_or("gradients_in_place", false);
-  capabilities.set = field.at("set").words<Settable>(settable_words);
-  capabilities.gradients = field.at("gradients").words<GradientClass>(words_of<GradientClass>);
-  capabilities.zero_grad = field.at("zero_grad").words<ZeroGradKind>(zero_grad_words);
-}
-
-void add_checkpoints(Capabilities& capabilities, Field const& field) {
-  capabilities.save = field.at("save").boolean();
-  capabilities.load = field.at("load").boolean();
-  capabilities.loads_in_any_order = field.at("loads_in_any_order").boolean();
-  capabilities.can_crash = field.at("can_crash").boolean();
-  capabilities.detects_damage =
-      field.at("detects_damage").words<Fault::Then>(words_of<Fault::Then>);
-  capabilities.local_gradients = field.at("local_gradients").boolean();
-  capabilities.carries_groups = field.at("carries_groups").boolean();
-}
-
-std::string text_of(Json const& rank, std::string const& outcome) {
-  if (outcome == "error" && rank.contains("error") && rank["error"].is_object()) {
-    Json const& error = rank["error"];
-    return fmt::format("{}: {}", error.value("type", "error"), error.value("text", ""));
-  }
-  if (outcome == "died" && rank.contains("signal"))
-    return fmt::format("the process of the rank died of signal {}", rank["signal"].dump());
-  if (outcome == "died")
-    return fmt::format("the process of the rank ended with exit status {}",
-                       rank.value("exit_status", Json()).dump());
-  return "the rank did not answer in time";
+void take_death(RankOutcome& outcome, Json const& rank) {
+  outcome.ending = rank.contains("signal") ? Ending::signal : Ending::exit;
+  outcome.status = outcome.ending == Ending::signal ? rank["signal"].dump()
+                                                    : rank.value("exit_status", Json()).dump();
 }
 
 RankOutcome outcome_of(Field const& rank, Json const& json) {
   constexpr auto words = std::to_array<std::string_view>({"ok", "error", "died", "timed_out"});
-  RankOutcome outcome{.kind = rank.at("outcome").word<RankOutcome::Kind>(words), .text = ""};
-  if (outcome.kind != RankOutcome::Kind::ok)
-    outcome.text = text_of(json, json["outcome"].get<std::string>());
-  if (json.contains("error") && json["error"].is_object())
-    outcome.type = json["error"].value("type", "");
+  RankOutcome outcome{.kind = rank.at("outcome").word<RankOutcome::Kind>(words)};
+  if (outcome.kind == RankOutcome::Kind::died) take_death(outcome, json);
+  take_error(outcome, json);
   return outcome;
 }
 
@@ -219,13 +193,11 @@ AdamConfig group_of(Field const& groups, NamedGroup const& group) {
   if (!found) return group.config;
   Field const& field = *found;
   AdamConfig config = group.config;
-  auto const betas = field.at("betas").items();
-  if (betas.size() != 2) field.at("betas").refuse("two numbers");
-  config.learning_rate = field.at("lr").number();
-  config.beta1 = betas[0].number();
-  config.beta2 = betas[1].number();
-  config.epsilon = field.at("eps").number();
-  config.weight_decay = field.at("weight_decay").number();
+  std::apply(
+      [&](auto const&... setting) {
+        (put(config, setting.in_config, field.at(setting.key).value(setting.kind)), ...);
+      },
+      settable_of_adam);
   return config;
 }
 
@@ -262,13 +234,9 @@ std::vector<Field> ranks_of(PeerReply const& reply, int count) {
 
 Capabilities capabilities_of(PeerReply const& hello) {
   Field const field(hello);
-  Capabilities capabilities;
+  Capabilities capabilities = read_keys<Capabilities>(field.at("capabilities"));
   capabilities.engine = field.at("engine").text();
-  capabilities.arithmetic = field.at("arithmetic").word<Arithmetic>(arithmetic_words);
-  Field const offered = field.at("capabilities");
-  add_worlds(capabilities, offered);
-  add_optimizer(capabilities, offered);
-  add_checkpoints(capabilities, offered);
+  capabilities.arithmetic = field.at("arithmetic").value(kinds::Words<Arithmetic>{});
   capabilities.options = options_of(field.at("options"), hello.json["options"]);
   capabilities.isolated = true;
   return capabilities;
@@ -276,18 +244,20 @@ Capabilities capabilities_of(PeerReply const& hello) {
 
 Arithmetic arithmetic_of(PeerReply const& open, Arithmetic usual) {
   Field const field(open);
-  return field.has("arithmetic") ? field.at("arithmetic").word<Arithmetic>(arithmetic_words)
-                                 : usual;
+  return field.has("arithmetic") ? field.at("arithmetic").value(kinds::Words<Arithmetic>{}) : usual;
 }
 
 std::vector<RankOutcome> outcomes_of(PeerReply const& reply, int count) {
   bool const nobody = reply.json.contains("ranks") && reply.json["ranks"].empty();
   if (nobody && reply.json["outcome"] == "died")  // in open, before ranks were known
-    return {static_cast<std::size_t>(count),
-            RankOutcome{.kind = RankOutcome::Kind::died, .text = "the world died"}};
-  if (!reply.json.contains("ranks") && reply.json.contains("error"))
-    return {static_cast<std::size_t>(count),
-            RankOutcome{.kind = RankOutcome::Kind::error, .text = text_of(reply.json, "error")}};
+    return {static_cast<std::size_t>(count), RankOutcome{.kind = RankOutcome::Kind::died,
+                                                         .ending = Ending::error,
+                                                         .text = "the world died"}};
+  if (!reply.json.contains("ranks") && reply.json.contains("error")) {
+    RankOutcome outcome{.kind = RankOutcome::Kind::error};
+    take_error(outcome, reply.json);
+    return {static_cast<std::size_t>(count), outcome};
+  }
   auto const ranks = ranks_of(reply, count);
   std::vector<RankOutcome> outcomes;
   for (std::size_t rank = 0; rank < ranks.size(); ++rank)

@@ -18,8 +18,10 @@ namespace adamant::scenarios {
 struct RankOutcome {
   enum class Kind { ok, error, died, timed_out };
   Kind kind = Kind::ok;
-  std::string text;       // for people; empty where it is ok
-  std::string type = "";  // of an error
+  Ending ending = Ending::none;  // until it is known
+  std::string text = "";         // of an error
+  std::string type = "";         // likewise
+  std::string status = "";       // of a process that ended; see Call
 };
 
 /// One rank's word on one parameter.

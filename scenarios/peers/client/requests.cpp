@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "scenarios/language/yaml/vocabulary.h"
+#include "scenarios/peers/client/json_of.h"
 
 namespace adamant::scenarios::requests {
 
@@ -12,13 +12,21 @@ std::string name_of_group(std::vector<Group> const& groups, std::size_t number) 
 
 namespace {
 
-Json text_of(LossScale const& scale) {
-  if (scale.kind == LossScale::Kind::fixed) return static_cast<double>(scale.value);
-  return scale.kind == LossScale::Kind::dynamic ? "dynamic" : "none";
+bool is_settable(std::string_view key) {
+  auto const& keys = key_names<SettingsChange>;
+  return std::find(keys.begin(), keys.end(), key) != keys.end();
 }
 
-Json text_of(Clip const& clip) {
-  return clip ? Json(static_cast<double>(*clip)) : Json();
+bool is_of_worlds(std::string_view key) {
+  return !is_of_groups(key);
+}
+
+/// All keys of a part that are told; REQUIRES: none of them is a group's.
+template <typename T>
+Json told(T const& part) {
+  Json message = Json::object();
+  tell_keys(part, is_of_worlds, message);
+  return message;
 }
 
 Json params_of(OpenedWorld const& world) {
@@ -33,51 +41,25 @@ Json params_of(OpenedWorld const& world) {
 Json groups_of(Scenario const& scenario) {
   auto const configs = adam_configs(scenario);
   Json groups = Json::array();
-  for (std::size_t g = 0; g < configs.size(); ++g)
-    groups.push_back({{"name", name_of_group(scenario.groups, g)},
-                      {"lr", configs[g].learning_rate},
-                      {"betas", {configs[g].beta1, configs[g].beta2}},
-                      {"eps", configs[g].epsilon},
-                      {"weight_decay", configs[g].weight_decay},
-                      {"bias_correction", configs[g].bias_correction}});
+  for (std::size_t g = 0; g < configs.size(); ++g) {
+    Json& group = groups.emplace_back(Json{{"name", name_of_group(scenario.groups, g)}});
+    tell_keys(configs[g], is_of_groups, group);
+  }
   return groups;
-}
-
-Json precision_of(Precision const& precision) {
-  return {{"param", word_for(precision.param)},
-          {"grad", word_for(precision.grad)},
-          {"main", word_for(precision.main)},
-          {"exp_avg", word_for(precision.exp_avg)},
-          {"exp_avg_sq", word_for(precision.exp_avg_sq)}};
-}
-
-Json changes_of(AdamOverride const& change) {
-  Json changes = Json::object();
-  if (change.lr) changes["lr"] = *change.lr;
-  if (change.betas) changes["betas"] = {(*change.betas)[0], (*change.betas)[1]};
-  if (change.eps) changes["eps"] = *change.eps;
-  if (change.weight_decay) changes["weight_decay"] = *change.weight_decay;
-  return changes;
 }
 
 }  // namespace
 
 Json open(OpenedWorld const& world) {
-  Optimizer const& optimizer = world.scenario.optimizer;
   Json options = Json::object();
   for (auto const& [name, value] : world.options) options[name] = value;
-  return {{"world",
-           {{"shard", world.setting.world.shard}, {"replicate", world.setting.world.replicate}}},
+  return {{"world", told(world.setting.world)},
           {"layout", word_for(world.setting.layout)},
           {"microbatches", world.scenario.microbatch_count()},
           {"params", params_of(world)},
           {"groups", groups_of(world.scenario)},
-          {"optimizer",
-           {{"mode", word_for(optimizer.adam.mode)},
-            {"step_counter", word_for(optimizer.step_counter)},
-            {"clip", text_of(optimizer.clip)},
-            {"loss_scale", text_of(optimizer.loss_scale)}}},
-          {"precision", precision_of(world.setting.precision)},
+          {"optimizer", told(world.scenario.optimizer)},
+          {"precision", told(world.setting.precision)},
           {"options", std::move(options)},
           {"initial", world.initial.string()}};
 }
@@ -86,13 +68,15 @@ Json set(Primitive const& operation, std::vector<Group> const& groups) {
   Json request = Json::object();
   request["groups"] = Json::array();
   for (std::size_t g = 0; g < operation.set.size(); ++g) {
-    Json changes = changes_of(operation.set[g]);
+    Json changes = Json::object();
+    tell_keys(operation.set[g], is_settable, changes);
     if (changes.empty()) continue;
     changes["name"] = name_of_group(groups, g);
     request["groups"].push_back(std::move(changes));
   }
-  if (operation.clip) request["clip"] = text_of(*operation.clip);
-  if (operation.loss_scale) request["loss_scale"] = text_of(*operation.loss_scale);
+  SettingsChange const of_world{
+      .adam = {}, .clip = operation.clip, .loss_scale = operation.loss_scale};
+  tell_keys(of_world, is_of_worlds, request);
   return request;
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "scenarios/peers/client/peer_engine.h"
+#include "scenarios/report/words/words.h"
 #include "scenarios/runner/run.h"
 #include "scenarios/runner/testing/small_scenario.h"
 #include "scenarios/seam/engine.h"
@@ -48,14 +49,15 @@ class EngineInPyTorch : public ::testing::Test {
 TEST_F(EngineInPyTorch, IsCaughtWithReplicasThatDisagree) {
   RunResult const result = run("PartsReplicas", {.shard = 2, .replicate = 2});
   ASSERT_EQ(result.outcome, Outcome::violated) << result.message;
-  EXPECT_EQ(result.violations.front().law, "ranks.agree") << result.violations.front().message;
+  EXPECT_EQ(result.violations.front().law, Law::ranks_agree)
+      << in_one_line(result.violations.front());
 }
 
 TEST_F(EngineInPyTorch, IsCaughtLeavingOutACollective) {
   auto const begin = std::chrono::steady_clock::now();
   RunResult const result = run("LeavesOutACollective", {.shard = 2});
   ASSERT_EQ(result.outcome, Outcome::violated) << result.message;
-  EXPECT_EQ(result.violations.front().law, "order.deadlock");
+  EXPECT_EQ(result.violations.front().law, Law::order_deadlock);
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(60));
 }
 

@@ -1,13 +1,15 @@
-// scenarios/engine.schema.json against what this program says and understands: the words of the
-// vocabulary that the reader uses, and a recorded session.
+// scenarios/engine.schema.json against what this program says and understands: the tables of the
+// language, and a recorded session.
 #include <gtest/gtest.h>
 
 #include <fstream>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
-#include "scenarios/language/yaml/vocabulary.h"
+#include "scenarios/language/schema/engine_parts.h"
+#include "scenarios/language/schema/text.h"
 #include "scenarios/peers/doctor/json_schema.h"
 
 namespace adamant::scenarios {
@@ -16,25 +18,26 @@ namespace {
 using Json = nlohmann::json;
 using Words = std::set<std::string>;
 
-Words enum_of(Json const& node) {
-  return node.at("enum").get<Words>();
+std::string file_text() {
+  std::ostringstream text;
+  text << std::ifstream("scenarios/engine.schema.json").rdbuf();
+  return text.str();
 }
 
-template <typename Enum>
-void expect_words(std::string const& definition) {
-  Words const words(words_of<Enum>.begin(), words_of<Enum>.end());
-  EXPECT_EQ(enum_of(engine_schema().definition(definition)), words) << definition;
+TEST(EngineSchema, SaysOfTheLanguageWhatTheTablesSay) {
+  auto const schema = OrderedJson::parse(file_text());
+  for (SchemaPart const& part : engine_schema_parts())
+    EXPECT_EQ(schema.at(OrderedJson::json_pointer(part.place)), part.json)
+        << part.place << ": write it with `adamant_schema scenarios`";
 }
 
-TEST(EngineSchema, HasTheWordsThatTheReaderKnows) {
-  expect_words<Layout>("layout");
-  expect_words<AdamMode>("mode");
-  expect_words<StepCounter>("step_counter");
-  expect_words<GradientClass>("gradients");
-  expect_words<ParamType>("param_type");
-  expect_words<GradType>("grad_type");
-  expect_words<MainType>("main_type");
-  expect_words<StateType>("state_type");
+TEST(EngineSchema, TakesAPartAndKeepsTheRest) {
+  std::string const text = file_text();
+  std::string const place = "/$defs/step_counter/enum";
+  std::string const longer = with_part(text, place, {"group", "parameter", "element"});
+  EXPECT_EQ(longer.size(), text.size() + std::string(", \"element\"").size());
+  EXPECT_EQ(with_part(longer, place, {"group", "parameter"}), text);
+  EXPECT_THROW(with_part(text, "/$defs/nothing", {}), std::exception);
 }
 
 TEST(EngineSchema, DefinesEveryRequestWithItsReply) {

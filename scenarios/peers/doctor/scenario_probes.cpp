@@ -7,6 +7,7 @@
 
 #include "scenarios/language/words.h"
 #include "scenarios/peers/client/process.h"
+#include "scenarios/report/words/words.h"
 #include "scenarios/runner/run.h"
 #include "scenarios/seam/support.h"
 
@@ -153,22 +154,12 @@ bool is_promised(Scenario const& scenario, Capabilities const& offered) {
   });
 }
 
-std::string text_of(ViolationReport const& violation) {
-  std::string text = fmt::format("{}: {}", violation.law, violation.message);
-  if (violation.operation >= 0) text += fmt::format(", operation {}", violation.operation);
-  text += fmt::format(", rank {}", violation.rank);
-  if (!violation.tensor.empty()) text += fmt::format(", {}", violation.tensor);
-  if (violation.index >= 0) text += fmt::format("[{}]", violation.index);
-  if (!violation.expected.empty() || !violation.actual.empty())
-    text += fmt::format(": expected {}, found {}", violation.expected, violation.actual);
-  return text;
-}
-
 std::string text_of(RunResult const& result) {
   if (result.outcome == Outcome::pass)
     return fmt::format("expected {}, found none", result.expected);
-  if (!result.violations.empty()) return text_of(result.violations.front());
-  return fmt::format("expected {}, found {} {}", result.expected, result.reason, result.message);
+  if (!result.violations.empty()) return in_one_line(result.violations.front());
+  return fmt::format("expected {}, found {} {}", result.expected, result.reason,
+                     message_of(result));
 }
 
 }  // namespace

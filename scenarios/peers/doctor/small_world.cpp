@@ -85,15 +85,15 @@ SmallWorld::Json SmallWorld::directory() const {
 
 std::vector<SmallWorld::Json> SmallWorld::changes() const {
   std::vector<Json> changes;
-  auto const of_group = [&](Settable what, char const* key, Json const& value) {
-    if (offers(patient_.offered.set, what))
+  auto const of_group = [&](char const* key, Json const& value) {
+    if (offers(patient_.offered.set, key))
       changes.push_back({{"groups", {{{"name", "other"}, {key, value}}}}});
   };
-  of_group(Settable::lr, "lr", 0.5);
-  of_group(Settable::betas, "betas", {0.5, 0.75});
-  of_group(Settable::eps, "eps", 0.125);
-  of_group(Settable::weight_decay, "weight_decay", 0.25);
-  if (offers(patient_.offered.set, Settable::clip)) changes.push_back({{"clip", 2.0}});
+  of_group("lr", 0.5);
+  of_group("betas", {0.5, 0.75});
+  of_group("eps", 0.125);
+  of_group("weight_decay", 0.25);
+  if (offers(patient_.offered.set, "clip")) changes.push_back({{"clip", 2.0}});
   return changes;
 }
 

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "scenarios/peers/script/damage_part.h"
+#include "scenarios/peers/script/expected.h"
 #include "scenarios/peers/script/model_part.h"
 #include "scenarios/peers/script/observation.h"
-#include "scenarios/peers/script/violation_text.h"
 
 namespace adamant::scenarios::script {
 
@@ -42,7 +42,7 @@ bool scales(Scenario const& scenario) {
   return scenario.optimizer.loss_scale.kind != LossScale::Kind::none;
 }
 
-std::string path_of(Act const& act) {
+std::string path_text(Act const& act) {
   return fmt::format("f\"{{directory}}/{}\"", act.checkpoint);
 }
 
@@ -164,17 +164,26 @@ std::string reader_of(Draft& draft, Manner const& manner, std::string const& pat
   return fmt::format("storage_reader=HuggingFaceStorageReader({})", path);
 }
 
+/// Where nothing can be read, any parameter shows it.
+int parameter_read(Draft const& draft) {
+  return std::max(draft.names.find(parameter_of(draft.plan.violation)), 0);
+}
+
 /// The key of a checkpoint that the violation is about, or of any parameter.
-std::string key_of(Draft const& draft, Subject const& subject) {
-  std::string const name = draft.names.in_state(std::max(draft.names.find(subject.parameter), 0));
-  bool const state = subject.kind == "step" || subject.kind.starts_with("exp_avg");
-  return state ? fmt::format("optim.state.{}.{}", name, subject.kind) : "model." + name;
+std::string parameter_key(Draft const& draft) {
+  Violation const& violation = draft.plan.violation;
+  std::string const name = draft.names.in_state(parameter_read(draft));
+  if (about<StepCount>(violation) != nullptr) return fmt::format("optim.state.{}.step", name);
+  auto const* const tensor = about<Tensor>(violation);
+  bool const moment = tensor != nullptr && (tensor->kind == TensorKind::exp_avg ||
+                                            tensor->kind == TensorKind::exp_avg_sq);
+  return moment ? fmt::format("optim.state.{}.{}", name, name_of(tensor->kind)) : "model." + name;
 }
 
 /// What the key is read into: values that nothing was saved with.
-std::string place_for(Draft const& draft, World const& world, Subject const& subject) {
-  if (subject.kind == "step") return "torch.tensor(-1.0)";
-  auto const parameter = static_cast<std::size_t>(std::max(draft.names.find(subject.parameter), 0));
+std::string place_for(Draft const& draft, World const& world) {
+  if (about<StepCount>(draft.plan.violation) != nullptr) return "torch.tensor(-1.0)";
+  auto const parameter = static_cast<std::size_t>(parameter_read(draft));
   NumberFormat const format = weight_format(world);
   return fmt::format("torch.full([{}], torch.nan{})",
                      fmt::join(draft.plan.scenario.params[parameter].shape, ", "),
@@ -201,7 +210,7 @@ void write_save(Draft& draft, World const& world, Act const& save) {
   write_taking_out(draft, manner, false);
   for (Fault const& fault : save.faults) write_crash(draft, world, save, fault);
   draft.code.call(manner.asynchronous ? "dcp.async_save" : "dcp.save",
-                  {"state", writer_of(draft, manner, path_of(save))},
+                  {"state", writer_of(draft, manner, path_text(save))},
                   manner.asynchronous ? ".result()" : "");
 }
 
@@ -212,7 +221,7 @@ void write_load(Draft& draft, World const& world, Act const& load) {
   write_template(draft, world, load, manner);
   write_gathering(draft, manner, scaler);
   write_taking_out(draft, manner, true);
-  draft.code.call("dcp.load", {"state", reader_of(draft, manner, path_of(load))});
+  draft.code.call("dcp.load", {"state", reader_of(draft, manner, path_text(load))});
   write_putting_back(draft, manner);
   write_spread(draft, manner);
   if (scaler) draft.code.line("scaler.load_state_dict(state[\"scaler\"])");
@@ -228,10 +237,9 @@ void write_reading(Draft& draft) {
   Act const& load = world.passages.front().acts.front();
   Manner const manner = manner_of(draft.plan.scenario);
   for (Fault const& fault : load.faults) write_damage(draft, world, load, fault);
-  Subject const subject = subject_of(draft.plan.violation);
-  draft.code.line("tensor = " + place_for(draft, world, subject));
-  draft.code.call("dcp.load", {fmt::format("{{\"{}\": tensor}}", key_of(draft, subject)),
-                               reader_of(draft, manner, path_of(load))});
+  draft.code.line("tensor = " + place_for(draft, world));
+  draft.code.call("dcp.load", {fmt::format("{{\"{}\": tensor}}", parameter_key(draft)),
+                               reader_of(draft, manner, path_text(load))});
 }
 
 }  // namespace adamant::scenarios::script

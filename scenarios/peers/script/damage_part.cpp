@@ -86,15 +86,15 @@ std::int64_t dying_rank(World const& world, Fault const& fault) {
 /// rank 0; if they are gone after it crashed, it died before that.
 Death death_of(Plan const& plan, World const& world, Fault const& fault) {
   std::int64_t const operation = fault.after_bytes.value_or(0);
-  std::string const& actual = plan.violation.actual;
+  std::string const& error = plan.violation.text;
   if (operation == 0)
     return {.what = "this rank dies before it opens its file",
             .line = "pathlib.Path.open = lambda *_: os._exit(3)"};
   if (operation == 1)
     return {.what = "this rank dies when it has opened its file, which is empty then",
             .line = "pathlib.Path.open = lambda path, mode: (open(path, mode), os._exit(3))"};
-  if (dying_rank(world, fault) == 0 && actual.find("No such file") != std::string::npos &&
-      actual.find("/.metadata'") != std::string::npos)
+  if (dying_rank(world, fault) == 0 && error.find("No such file") != std::string::npos &&
+      error.find("/.metadata'") != std::string::npos)
     return {.what = "this rank dies before .metadata.tmp becomes the new .metadata",
             .line = "pathlib.Path.rename = lambda *_: os._exit(3)"};
   return {};

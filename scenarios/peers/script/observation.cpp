@@ -3,14 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <cstdlib>
-#include <optional>
 
+#include "scenarios/peers/script/expected.h"
 #include "scenarios/peers/script/model_part.h"
 #include "scenarios/peers/script/no_script.h"
 #include "scenarios/peers/script/optimizer_part.h"
-#include "scenarios/peers/script/violation_text.h"
+#include "scenarios/report/words/words.h"
 
 namespace adamant::scenarios::script {
 
@@ -18,18 +16,15 @@ namespace {
 
 using python::Block;
 
-/// The group that "… of group 1 differ" names, as PyTorch numbers those that have parameters.
-int group_of(Plan const& plan) {
-  auto const at = plan.violation.message.find("of group ");
-  int const group =
-      at == std::string::npos ? 0 : std::atoi(plan.violation.message.c_str() + at + 9);
+/// A group as PyTorch numbers those that have parameters.
+int number_of(Plan const& plan, GroupSettings const& settings) {
   auto const used = used_groups(plan.scenario);
-  auto const found = std::find(used.begin(), used.end(), group);
+  auto const found = std::find(used.begin(), used.end(), settings.group);
   return static_cast<int>(found == used.end() ? 0 : found - used.begin());
 }
 
 bool is_rank_law(Plan const& plan) {
-  return plan.violation.law == "ranks.agree";
+  return plan.violation.law == Law::ranks_agree;
 }
 
 std::string coordinates_text(std::int64_t index, std::vector<std::int64_t> const& shape) {
@@ -41,121 +36,143 @@ std::string coordinates_text(std::int64_t index, std::vector<std::int64_t> const
   return fmt::format("{}", fmt::join(at, ", "));
 }
 
+int parameter_number(Draft const& draft) {
+  return draft.names.find(parameter_of(draft.plan.violation));
+}
+
 /// The tensor itself, sharded.
-std::string tensor_expression(Draft const& draft, Subject const& subject) {
-  int const parameter = draft.names.find(subject.parameter);
-  if (parameter < 0)
-    throw NoScript("the violation is about `" + draft.plan.violation.tensor +
-                   "`, which no call of PyTorch returns");
-  std::string const name = draft.names.in_model(parameter);
-  if (subject.kind == "gradient") return name + ".grad";
-  if (subject.kind.starts_with("exp_avg"))
-    return fmt::format("optimizer.state[{}][\"{}\"]", name, subject.kind);
+std::string tensor_expression(Draft const& draft, Tensor const& tensor) {
+  std::string const name = draft.names.in_model(parameter_number(draft));
+  if (tensor.kind == TensorKind::gradient) return name + ".grad";
+  if (tensor.kind == TensorKind::exp_avg || tensor.kind == TensorKind::exp_avg_sq)
+    return fmt::format("optimizer.state[{}][\"{}\"]", name, name_of(tensor.kind));
   return name;
 }
 
-std::vector<std::int64_t> const& shape_of(Draft const& draft, Subject const& subject) {
-  auto const parameter = static_cast<std::size_t>(draft.names.find(subject.parameter));
-  return draft.plan.scenario.params[parameter].shape;
+std::vector<std::int64_t> const& shape_of(Draft const& draft) {
+  return draft.plan.scenario.params[static_cast<std::size_t>(parameter_number(draft))].shape;
 }
 
 /// With main weights the parameter itself is what a gather makes of them.
-std::string cast_of(Draft const& draft, Subject const& subject) {
+std::string cast_of(Draft const& draft, Tensor const& tensor) {
   Precision const& precision = draft.plan.worlds.back().setting.precision;
-  if (!subject.kind.empty() || precision.main == MainType::none) return "";
+  if (tensor.kind != TensorKind::parameter || precision.main == MainType::none) return "";
   return fmt::format(".to({})", type_name(format_of(precision.param).value_or(NumberFormat::fp32)));
 }
 
+bool is_zero(Value const& value) {
+  auto const* const number = std::get_if<Number>(&value);
+  return number != nullptr && number->value() == 0.0F;
+}
+
 /// One element of the whole tensor. A collective.
-void write_element(Draft& draft, Subject const& subject) {
-  std::string const tensor = tensor_expression(draft, subject);
-  bool const moment = subject.kind.starts_with("exp_avg");
-  std::string const whole =
-      fmt::format("{}.full_tensor()[{}]{}.item().hex()", tensor,
-                  coordinates_text(draft.plan.violation.index, shape_of(draft, subject)),
-                  cast_of(draft, subject));
-  bool const may_be_missing =
-      moment && std::strtod(draft.plan.violation.actual.c_str(), nullptr) == 0.0;
+void write_element(Draft& draft, Tensor const& tensor) {
+  std::string const expression = tensor_expression(draft, tensor);
+  bool const moment = tensor.kind == TensorKind::exp_avg || tensor.kind == TensorKind::exp_avg_sq;
+  std::string const whole = fmt::format(
+      "{}.full_tensor()[{}]{}.item().hex()", expression,
+      coordinates_text(draft.plan.violation.index, shape_of(draft)), cast_of(draft, tensor));
+  bool const may_be_missing = moment && is_zero(draft.plan.violation.actual);
   if (!may_be_missing) return draft.code.line("actual = " + whole);
-  std::string const name = draft.names.in_model(draft.names.find(subject.parameter));
   draft.code.line("actual = \"0x0.0p+0\"  # what a moment that was not made yet counts as");
   Block const there(draft.code,
-                    fmt::format("if \"{}\" in optimizer.state[{}]:", subject.kind, name));
+                    fmt::format("if \"{}\" in optimizer.state[{}]:", name_of(tensor.kind),
+                                draft.names.in_model(parameter_number(draft))));
   draft.code.line("actual = " + whole);
 }
 
-void write_scaler(Draft& draft, std::string const& what) {
-  if (what == "loss scale") return draft.code.line("actual = scaler.get_scale().hex()");
-  if (what == "growth tracker")
-    return draft.code.line("actual = float(scaler.state_dict()[\"_growth_tracker\"]).hex()");
-  if (what == "norm") {
-    draft.code.line("norm = norm.full_tensor() if hasattr(norm, \"full_tensor\") else norm");
-    return draft.code.line("actual = norm.item().hex()");
+void write_scaler(Draft& draft, ScalingNumber what) {
+  switch (what) {
+    case ScalingNumber::loss_scale:
+      return draft.code.line("actual = scaler.get_scale().hex()");
+    case ScalingNumber::growth_tracker:
+      return draft.code.line("actual = float(scaler.state_dict()[\"_growth_tracker\"]).hex()");
+    case ScalingNumber::norm:
+      draft.code.line("norm = norm.full_tensor() if hasattr(norm, \"full_tensor\") else norm");
+      return draft.code.line("actual = norm.item().hex()");
+    case ScalingNumber::skipped:
+      return draft.code.line(
+          fmt::format("actual = float(int(optimizer.state[{}].get(\"step\", 0)) == before).hex()",
+                      draft.names.in_model(0)));
+    default:
+      throw NoScript("the violation is about the " + subject_in_words(draft.plan.violation) +
+                     ", which no call of PyTorch returns");
   }
-  if (what == "skip of the last step")
-    return draft.code.line(
-        fmt::format("actual = float(int(optimizer.state[{}].get(\"step\", 0)) == before).hex()",
-                    draft.names.in_model(0)));
-  throw NoScript("the violation is about the " + what + ", which no call of PyTorch returns");
+}
+
+void write_setting(Draft& draft, GroupSettings const& settings) {
+  auto const difference = setting_difference(draft.plan.violation);
+  if (!difference)
+    throw NoScript("the violation is not about what a call of PyTorch returns: " +
+                   message_of(draft.plan.violation));
+  draft.code.line(fmt::format("actual = f\"{{optimizer.param_groups[{}]{}:.9g}}\"",
+                              number_of(draft.plan, settings), key_of(*difference)));
+}
+
+void write_step_count(Draft& draft) {
+  draft.code.line(fmt::format("actual = str(int(optimizer.state[{}].get(\"step\", 0)))",
+                              draft.names.in_model(parameter_number(draft))));
+}
+
+void write_tensor(Draft& draft, Tensor const& tensor) {
+  Violation const& violation = draft.plan.violation;
+  std::string const expression = tensor_expression(draft, tensor);
+  if (violation.breach == Breach::gradient_presence)
+    return draft.code.line(fmt::format("actual = \"{}\" if {} is None else \"{}\"", presence(false),
+                                       expression, presence(true)));
+  if (has_other_type(violation))
+    return draft.code.line(fmt::format("actual = str({}.dtype)", expression));
+  if (std::holds_alternative<Elements>(violation.expected))
+    return draft.code.line(fmt::format("actual = f\"{{len({}.to_local())}} rows\"", expression));
+  if (violation.index < 0)
+    throw NoScript("the violation names no element: " + message_of(violation));
+  write_element(draft, tensor);
 }
 
 /// Lines after which `actual` is what the violation names.
 void write_value(Draft& draft) {
-  ViolationReport const& violation = draft.plan.violation;
-  Subject const subject = subject_of(violation);
-  if (violation.tensor.empty()) {
-    auto const setting = setting_of(violation);
-    if (!setting)
-      throw NoScript("the violation is not about what a call of PyTorch returns: " +
-                     violation.message);
-    return draft.code.line(fmt::format("actual = f\"{{optimizer.param_groups[{}]{}:.9g}}\"",
-                                       group_of(draft.plan), setting->key));
-  }
-  if (draft.names.find(subject.parameter) < 0) return write_scaler(draft, violation.tensor);
-  std::string const name = draft.names.in_model(draft.names.find(subject.parameter));
-  if (subject.kind == "step")
-    return draft.code.line(
-        fmt::format("actual = str(int(optimizer.state[{}].get(\"step\", 0)))", name));
-  if (violation.index < 0 && subject.kind == "gradient")
-    return draft.code.line(
-        fmt::format("actual = \"no gradient\" if {}.grad is None else \"a gradient\"", name));
-  if (auto const stored = storage_of(violation.expected)) {
-    auto const found = storage_of(violation.actual);
-    std::string const tensor = tensor_expression(draft, subject);
-    if (found && (*found)[1] != (*stored)[1])
-      return draft.code.line(fmt::format("actual = str({}.dtype)", tensor));
-    return draft.code.line(fmt::format("actual = f\"{{len({}.to_local())}} rows\"", tensor));
-  }
-  if (violation.index < 0) throw NoScript("the violation names no element: " + violation.message);
-  write_element(draft, subject);
+  Violation const& violation = draft.plan.violation;
+  if (auto const* settings = about<GroupSettings>(violation))
+    return write_setting(draft, *settings);
+  if (auto const* number = about<ScalingNumber>(violation)) return write_scaler(draft, *number);
+  if (about<StepCount>(violation) != nullptr) return write_step_count(draft);
+  if (auto const* tensor = about<Tensor>(violation)) return write_tensor(draft, *tensor);
+  throw NoScript("the violation is not about what a call of PyTorch returns: " +
+                 message_of(violation));
 }
 
 /// One element of what was read from a checkpoint.
 void write_read_value(Draft& draft) {
-  Subject const subject = subject_of(draft.plan.violation);
-  if (subject.kind == "step") return draft.code.line("actual = str(int(tensor))");
-  draft.code.line(
-      fmt::format("actual = tensor[{}]{}.item().hex()",
-                  coordinates_text(draft.plan.violation.index, shape_of(draft, subject)),
-                  cast_of(draft, subject)));
+  auto const* const tensor = about<Tensor>(draft.plan.violation);
+  if (tensor == nullptr) return draft.code.line("actual = str(int(tensor))");
+  draft.code.line(fmt::format("actual = tensor[{}]{}.item().hex()",
+                              coordinates_text(draft.plan.violation.index, shape_of(draft)),
+                              cast_of(draft, *tensor)));
+}
+
+bool is_about_scaling(Plan const& plan, ScalingNumber number) {
+  auto const* const of = about<ScalingNumber>(plan.violation);
+  return of != nullptr && *of == number;
 }
 
 }  // namespace
 
 bool observes_error(Plan const& plan) {
-  ViolationReport const& violation = plan.violation;
-  if (violation.law == "error.clean" && violation.tensor.empty() && !setting_of(violation))
-    return true;
-  return violation.law.starts_with("checkpoint.") && violation.tensor.empty() &&
-         !setting_of(violation);
+  Violation const& violation = plan.violation;
+  bool const of_value =
+      about<Tensor>(violation) != nullptr || about<StepCount>(violation) != nullptr ||
+      about<ScalingNumber>(violation) != nullptr || about<GroupSettings>(violation) != nullptr;
+  return !of_value && (violation.law == Law::error_clean || is_about_checkpoints(violation.law));
 }
 
 bool wants_error(Plan const& plan) {
-  return observes_error(plan) && plan.violation.expected.starts_with("a refusal");
+  Breach const breach = plan.violation.breach;
+  return breach == Breach::damage_unnoticed || breach == Breach::damage_misjudged ||
+         breach == Breach::foreign_loaded;
 }
 
 bool observes_norm(Plan const& plan) {
-  return plan.violation.tensor == "norm";
+  return is_about_scaling(plan, ScalingNumber::norm);
 }
 
 bool compares_ranks(Plan const& plan) {
@@ -163,7 +180,7 @@ bool compares_ranks(Plan const& plan) {
 }
 
 void write_before_step(Draft& draft) {
-  if (draft.plan.violation.tensor != "skip of the last step") return;
+  if (!is_about_scaling(draft.plan, ScalingNumber::skipped)) return;
   draft.code.line(
       fmt::format("before = int(optimizer.state[{}].get(\"step\", 0))", draft.names.in_model(0)));
 }
@@ -182,7 +199,7 @@ void write_look(Draft& draft) {
 }
 
 std::string title(Plan const& plan) {
-  ViolationReport const& violation = plan.violation;
+  Violation const& violation = plan.violation;
   Scenario const& scenario = plan.scenario;
   std::string const optimizer =
       fmt::format("{}({})", scenario.optimizer.adam.mode == AdamMode::adamw ? "AdamW" : "Adam",
@@ -190,14 +207,14 @@ std::string title(Plan const& plan) {
                   : option(scenario, "implementation", "single") == "foreach" ? "foreach=True"
                                                                               : "foreach=False");
   std::string const place = place_of(violation);
-  std::string what = place.empty() ? violation.message : place + " is not what it has to be";
+  std::string what = place.empty() ? message_of(violation) : place + " is not what it has to be";
   if (hangs(violation)) {
     what = "ranks wait for ever";
   } else if (wants_error(plan)) {
     what = "a damaged checkpoint is loaded without an error";
   } else if (observes_error(plan)) {
     what = "an operation fails that has to succeed";
-  } else if (violation.law == "checkpoint.roundtrip") {
+  } else if (violation.law == Law::checkpoint_roundtrip) {
     what = fmt::format("a load does not return what was saved of {}", place);
   } else if (compares_ranks(plan)) {
     what = fmt::format("ranks disagree about {}", place);

@@ -15,7 +15,7 @@ namespace {
 using Kind = Act::Kind;
 
 /// A process that looks at itself would not come to it.
-bool is_seen_from_outside(ViolationReport const& violation) {
+bool is_seen_from_outside(Violation const& violation) {
   return hangs(violation) || has_died(violation);
 }
 
@@ -26,19 +26,29 @@ bool misses_metadata(std::string const& error) {
 }
 
 /// A value that a load brings back wrong, or a checkpoint of which nothing can be read. The type
-/// and the rows that a rank holds ("rows [0, 1) in fp32") are a matter of the whole state.
-bool is_about_saved_tensor(ViolationReport const& violation) {
-  if (!violation.law.starts_with("checkpoint.")) return false;
-  if (violation.tensor.empty())
-    return violation.expected == "what was saved" && misses_metadata(violation.actual);
-  if (violation.expected.starts_with("rows [")) return false;
-  return violation.index >= 0 || violation.tensor.ends_with("/step");
+/// and the rows that a rank holds are a matter of the whole state.
+bool is_about_saved_tensor(Violation const& violation) {
+  if (!is_about_checkpoints(violation.law)) return false;
+  if (violation.breach == Breach::not_loaded) return misses_metadata(violation.text);
+  if (violation.breach == Breach::other_type || violation.breach == Breach::other_elements)
+    return false;
+  return violation.index >= 0 || about<StepCount>(violation) != nullptr;
+}
+
+bool is_whole(Violation const& violation) {
+  auto const* const tensor = about<Tensor>(violation);
+  return tensor != nullptr && tensor->whole;
+}
+
+bool is_gradient(Violation const& violation) {
+  auto const* const tensor = about<Tensor>(violation);
+  return tensor != nullptr && tensor->kind == TensorKind::gradient;
 }
 
 /// Reads a program and keeps what a script does of it.
 class Planner {
  public:
-  Planner(Scenario const& scenario, ViolationReport const& violation) {
+  Planner(Scenario const& scenario, Violation const& violation) {
     plan_.scenario = scenario;
     plan_.violation = violation;
     optimizer_ = scenario.optimizer;
@@ -70,7 +80,7 @@ class Planner {
   std::size_t operations_to_show() const {
     std::size_t const count = plan_.scenario.program.size();
     int const operation = plan_.violation.operation;
-    if (operation < 0) return plan_.violation.tensor.ends_with(" (whole)") ? count : 0;
+    if (operation < 0) return is_whole(plan_.violation) ? count : 0;
     return std::min(static_cast<std::size_t>(operation) + 1, count);
   }
 
@@ -115,7 +125,7 @@ class Planner {
 
   /// The last iteration stands alone where its gradient is looked at, which does not outlive it.
   void add_training(Train const& train, bool last) {
-    bool const of_gradient = last && plan_.violation.tensor.ends_with("/gradient");
+    bool const of_gradient = last && is_gradient(plan_.violation);
     std::int64_t const whole = of_gradient ? train.count - 1 : train.count;
     add_iterations(whole);
     if (!of_gradient) return;
@@ -303,19 +313,18 @@ bool Plan::alone() const {
                      [](World const& world) { return world.ranks() == 1 && !world.crashes; });
 }
 
-bool has_died(ViolationReport const& violation) {
-  return violation.message.find("died of signal") != std::string::npos ||
-         violation.message.find("ended with exit status") != std::string::npos;
+bool has_died(Violation const& violation) {
+  auto const* const call = about<Call>(violation);
+  return call != nullptr && (call->ending == Ending::signal || call->ending == Ending::exit);
 }
 
 // The process group of an engine gives up after a while, that of a script not before half an hour.
-bool hangs(ViolationReport const& violation) {
+bool hangs(Violation const& violation) {
   constexpr std::string_view gloo = "Timed out waiting";
-  return violation.law == "order.deadlock" || violation.message.find(gloo) != std::string::npos ||
-         violation.actual.find(gloo) != std::string::npos;
+  return violation.law == Law::order_deadlock || violation.text.find(gloo) != std::string::npos;
 }
 
-Plan plan_of(Scenario const& scenario, ViolationReport const& violation) {
+Plan plan_of(Scenario const& scenario, Violation const& violation) {
   return Planner(scenario, violation).plan();
 }
 

@@ -62,7 +62,7 @@ struct BackwardOf {
 
 struct Plan {
   Scenario scenario = {};
-  ViolationReport violation = {};
+  Violation violation = {};
   std::vector<World> worlds = {};
   std::vector<BackwardOf> backwards = {};  // by number
   /// The last world, where it only loads from files that were spoilt and what it gets wrong is one
@@ -75,12 +75,12 @@ struct Plan {
 };
 
 /// Some rank does not come back: a violation that is seen from outside of the ranks alone.
-bool hangs(ViolationReport const& violation);
+bool hangs(Violation const& violation);
 /// Some rank's process ended by itself.
-bool has_died(ViolationReport const& violation);
+bool has_died(Violation const& violation);
 
 /// Errors: NoScript where the scenario has what PyTorch has no word for.
-Plan plan_of(Scenario const& scenario, ViolationReport const& violation);
+Plan plan_of(Scenario const& scenario, Violation const& violation);
 
 /// The value of one of the engine's options, or its default.
 std::string_view option(Scenario const& scenario, std::string_view name,

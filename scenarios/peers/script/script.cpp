@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <optional>
 #include <utility>
 
@@ -292,25 +291,22 @@ void refuse_other_engines(Scenario const& scenario) {
 }
 
 /// A refusal that came while the scenario ran is a load that failed.
-ViolationReport violation_of_refusal(RunResult const& result) {
-  ViolationReport violation;
-  violation.law = "error.clean";
-  violation.message = result.message;
-  std::array<int, 2> place{};  // rank, operation
-  bool const ran =
-      std::sscanf(result.message.c_str(), "rank %d, operation %d:", &place[0], &place[1]) == 2;
-  if (!ran)
+Violation violation_of_refusal(RunResult const& result) {
+  if (!result.failed_at)
     throw NoScript(fmt::format("the scenario was refused before anything ran ({}): {}",
                                result.reason, result.message));
-  violation.rank = place[0];
-  violation.operation = place[1];
-  return violation;
+  return {.law = Law::error_clean,
+          .breach = Breach::failed,
+          .operation = result.failed_at->operation,
+          .rank = result.failed_at->rank,
+          .subject = Call{},
+          .text = result.message};
 }
 
 }  // namespace
 
 std::string write_script(Scenario const& scenario, RunResult const& result,
-                         ViolationReport const* violation) {
+                         Violation const* violation) {
   refuse_other_engines(scenario);
   if (violation != nullptr) return write_script(scenario, *violation);
   if (result.outcome == Outcome::error)
@@ -322,7 +318,7 @@ std::string write_script(Scenario const& scenario, RunResult const& result,
   return write_script(scenario, violation_of_refusal(result));
 }
 
-std::string write_script(Scenario const& scenario, ViolationReport const& violation) {
+std::string write_script(Scenario const& scenario, Violation const& violation) {
   refuse_other_engines(scenario);
   auto const plan = script::plan_of(scenario, violation);
   std::string text = script::put_together(plan, false);

@@ -21,13 +21,13 @@ inline constexpr std::size_t script_lines_max = 80;
 /// REQUIRES: `violation` is of a run of `scenario`, which has its seed.
 /// Errors: NoScript where the scenario is for another engine than torch, has too many numbers
 ///         (minimise it first), or has or breaks what no call of PyTorch shows.
-std::string write_script(Scenario const& scenario, ViolationReport const& violation);
+std::string write_script(Scenario const& scenario, Violation const& violation);
 
 /// The script of whatever a run came to that it should not have: `violation`, one of its own, or
 /// where that is null a load that was refused.
 ///
 /// Errors: NoScript, also where nothing ran, or where the engine did not keep to its protocol.
 std::string write_script(Scenario const& scenario, RunResult const& result,
-                         ViolationReport const* violation);
+                         Violation const* violation);
 
 }  // namespace adamant::scenarios

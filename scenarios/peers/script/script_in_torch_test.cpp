@@ -8,15 +8,15 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <fstream>
 #include <string>
 #include <vector>
 
 #include "scenarios/judge/findings.h"
 #include "scenarios/judge/reference.h"
-#include "scenarios/language/yaml/load.h"
 #include "scenarios/peers/script/script.h"
+#include "scenarios/peers/script/testing/read.h"
+#include "scenarios/runner/testing/python.h"
 #include "scenarios/runner/testing/scratch.h"
 #include "scenarios/runner/testing/small_scenario.h"
 #include "scenarios/seam/program_walk.h"
@@ -41,11 +41,6 @@ Ended execute(std::string const& command) {
   return ended;
 }
 
-std::string python() {
-  char const* const chosen = std::getenv("ADAMANT_PYTHON");
-  return chosen != nullptr ? chosen : "python3";
-}
-
 bool has_torch() {
   static bool const has =
       execute(python() + " -c 'import torch.distributed.fsdp as f; f.fully_shard'").status == 0;
@@ -60,12 +55,6 @@ Ended run_script(std::string const& text) {
   auto const file = scratch / "script.py";
   std::ofstream(file) << text;
   return execute(python() + " " + file.string());
-}
-
-Scenario read(std::string const& text, std::string const& options = "{}") {
-  return load_scenario_text(
-      "adamant: 1\nname: test\nseed: 7\nengine: {name: torch, options: " + options + "}\n" + text,
-      "test");
 }
 
 /// The oracle's model after the whole program. Its formulas are TransformerEngine's.
@@ -137,15 +126,15 @@ struct Case {
   char const* options = "{}";  // of the engine
 };
 
-ViolationReport violation_at(Scenario const& scenario, Case const& at) {
-  ViolationReport violation;
-  violation.law = "values.bitwise";
+Violation violation_at(Scenario const& scenario, Case const& at) {
+  Violation violation;
   violation.operation = static_cast<int>(scenario.program.size()) - 1;
-  violation.tensor =
-      tensor_name(parameter_specs(scenario)[static_cast<std::size_t>(at.parameter)], at.kind);
+  violation.subject =
+      Tensor{.parameter = parameter_specs(scenario)[static_cast<std::size_t>(at.parameter)].name,
+             .kind = at.kind};
   violation.index = at.index;
-  violation.expected = "0x1.8p+100";
-  violation.actual = "0x1p+100";
+  violation.expected = Number(0x1.8p+100F);
+  violation.actual = Number(0x1p+100F);
   return violation;
 }
 
@@ -162,8 +151,9 @@ double tolerance_of(Scenario const& scenario) {
 
 TEST_P(ScriptInTorch, ComesToWhatTheOracleSays) {
   if (!has_torch()) GTEST_SKIP() << why_skipped;
-  Scenario const scenario = read(GetParam().text, GetParam().options);
-  ViolationReport const violation = violation_at(scenario, GetParam());
+  Scenario const scenario =
+      read(GetParam().text, std::string("torch, options: ") + GetParam().options);
+  Violation const violation = violation_at(scenario, GetParam());
   Walked const walked(scenario);
   auto const values = walked.model().tensor(GetParam().parameter, GetParam().kind);
   double const expected = static_cast<double>(values[static_cast<std::size_t>(GetParam().index)]);
@@ -183,12 +173,12 @@ TEST(ScriptInTorchAlone, EndsWithZeroWhereTheDefectIsNot) {
   Scenario const scenario = read(
       "world: {shard: 2}\nparams: [{name: p0, shape: [2]}]\n"
       "optimizer: {step_counter: parameter}\nprogram: [train: 2]\n");
-  ViolationReport violation;
-  violation.law = "values.bitwise";
+  Violation violation;
+  violation.breach = Breach::other_step_count;
   violation.operation = 0;
-  violation.tensor = "p0/step";
-  violation.expected = "2";
-  violation.actual = "3";
+  violation.subject = StepCount{.parameter = "p0"};
+  violation.expected = Count{2};
+  violation.actual = Count{3};
   Ended const ended = run_script(write_script(scenario, violation));
   EXPECT_EQ(ended.status, 0) << ended.output;
 }
@@ -197,8 +187,9 @@ TEST(ScriptInTorchAlone, OfAHangEndsRanksThatWaitForEver) {
   if (!has_torch()) GTEST_SKIP() << why_skipped;
   Scenario const scenario =
       read("world: {shard: 2}\nparams: [{name: p0, shape: [2]}]\nprogram: [backward]\n");
-  ViolationReport violation;
-  violation.law = "order.deadlock";
+  Violation violation;
+  violation.law = Law::order_deadlock;
+  violation.breach = Breach::no_answer;
   violation.operation = 0;
   std::string text = write_script(scenario, violation);
   EXPECT_EQ(run_script(text).status, 0) << text;
@@ -220,13 +211,13 @@ TEST(ScriptInTorchAlone, OfRanksThatAgreeEndsWithZero) {
   Scenario const scenario = read(
       "world: {shard: 1, replicate: 2}\nparams: [{name: p0, shape: [2]}]\n"
       "program: [backward, step]\n");
-  ViolationReport violation;
-  violation.law = "ranks.agree";
+  Violation violation;
+  violation.law = Law::ranks_agree;
   violation.operation = 1;
   violation.rank = 1;
-  violation.tensor = "p0/exp_avg";
+  violation.subject = Tensor{.parameter = "p0", .kind = TensorKind::exp_avg};
   violation.index = 1;
-  violation.expected = violation.actual = "0x1p+0";
+  violation.expected = violation.actual = Number(1.0F);
   std::string text = write_script(scenario, violation);
   Ended const agree = run_script(text);
   EXPECT_EQ(agree.status, 0) << agree.output << text;
@@ -241,7 +232,7 @@ TEST(ScriptInTorchAlone, OfRanksThatAgreeEndsWithZero) {
 struct LoadCase {
   char const* name;
   char const* text;
-  char const* expected;
+  Breach breach;
   int status;
 };
 
@@ -250,43 +241,41 @@ class ScriptOfALoadInTorch : public testing::TestWithParam<LoadCase> {};
 TEST_P(ScriptOfALoadInTorch, PrintsBothSides) {
   if (!has_torch()) GTEST_SKIP() << why_skipped;
   Scenario const scenario = read(GetParam().text);
-  ViolationReport violation;
-  violation.law = "checkpoint.integrity";
+  Violation violation;
+  violation.law = Law::checkpoint_integrity;
   violation.operation = static_cast<int>(scenario.program.size()) - 1;
-  violation.expected = GetParam().expected;
+  violation.breach = GetParam().breach;
   Ended const ended = run_script(write_script(scenario, violation));
   EXPECT_EQ(ended.status, GetParam().status) << ended.output;
   EXPECT_NE(ended.output.find("\nactual:"), std::string::npos) << ended.output;
 }
-
-constexpr char const* refusal = "a refusal: damaged_checkpoint";
 
 INSTANTIATE_TEST_SUITE_P(
     Script, ScriptOfALoadInTorch,
     testing::Values(LoadCase{"OfAWholeCheckpoint",
                              "world: {shard: 1}\nparams: [{name: p0, shape: [3]}]\n"
                              "program: [train: 1, save: a, load: a]\n",
-                             "what was saved", 0},
+                             Breach::not_loaded, 0},
                     LoadCase{"OfAMissingFile",
                              "world: {shard: 1}\nparams: [{name: p0, shape: [3]}]\n"
                              "faults: [{at: load, file: 1, then: remove_file}]\n"
                              "program: [train: 1, save: a, load: a]\n",
-                             refusal, 0},
+                             Breach::damage_unnoticed, 0},
                     LoadCase{"OfAFileCutShort",
                              "world: {shard: 2}\nparams: [{name: p0, shape: [3]}]\n"
                              "faults: [{at: load, file: 1, then: truncate, byte: 7}]\n"
                              "program: [train: 1, save: a, load: a]\n",
-                             refusal, 0},
+                             Breach::damage_unnoticed, 0},
                     LoadCase{"OfAStaleFile",
                              "world: {shard: 1}\nparams: [{name: p0, shape: [3]}]\n"
                              "faults: [{at: load, file: 1, then: stale_file}]\n"
                              "program: [train: 1, save: a, train: 1, save: a, load: a]\n",
-                             refusal, 1},
+                             Breach::damage_unnoticed, 1},
                     LoadCase{"OfASaveThatWasNotStarted",
                              "world: {shard: 1}\nparams: [{name: p0, shape: [1]}]\n"
                              "faults: [{at: save, nth: 2, then: crash}]\n"
                              "program: [train: 1, save: a, train: 1, save: a, load: a]\n",
-                             "what was saved", 0}),
+                             Breach::not_loaded, 0}),
     [](auto const& given) { return given.param.name; });
 
 INSTANTIATE_TEST_SUITE_P(

@@ -5,28 +5,24 @@
 #include <algorithm>
 #include <string>
 
-#include "scenarios/language/yaml/load.h"
+#include "scenarios/peers/script/testing/read.h"
 
 namespace adamant::scenarios {
 namespace {
 
-Scenario read(std::string const& text, std::string const& engine = "torch") {
-  return load_scenario_text(
-      "adamant: 1\nname: test\nseed: 7\nengine: {name: " + engine + "}\n" + text, "test");
+Violation violation_of(Subject subject, std::int64_t index, Value expected) {
+  return {.operation = 9,  // behind the last of these programs
+          .subject = std::move(subject),
+          .index = index,
+          .expected = std::move(expected),
+          .actual = Number(1.0F)};
 }
 
-ViolationReport violation_of(std::string tensor, std::int64_t index, std::string expected) {
-  ViolationReport violation;
-  violation.law = "values.bitwise";
-  violation.operation = 9;  // behind the last of these programs
-  violation.tensor = std::move(tensor);
-  violation.index = index;
-  violation.expected = std::move(expected);
-  violation.actual = "0x1p+0";
-  return violation;
+Violation violation_of(TensorKind kind, std::int64_t index, Value expected) {
+  return violation_of(Tensor{.parameter = "p0", .kind = kind}, index, std::move(expected));
 }
 
-std::string why_not(Scenario const& scenario, ViolationReport const& violation) {
+std::string why_not(Scenario const& scenario, Violation const& violation) {
   try {
     write_script(scenario, violation);
   } catch (NoScript const& reason) {
@@ -49,7 +45,7 @@ constexpr char const* one_step =
     "eps: 1, weight_decay: 0}\nprogram: [train: 1]\n";
 
 TEST(Script, OfOneRankIsAFlatProgram) {
-  EXPECT_EQ(write_script(read(one_step), violation_of("p0/exp_avg", 1, "0x1.8p-3")),
+  EXPECT_EQ(write_script(read(one_step), violation_of(TensorKind::exp_avg, 1, Number(0x1.8p-3F))),
             R"("""AdamW(foreach=False) under fully_shard: p0/exp_avg[1] is not what it has to be.
 
 It needs PyTorch alone, and ends with 1 where the defect shows, with 0 where it does not.
@@ -95,7 +91,7 @@ TEST(Script, OfWorldsOfSeveralRanksStaysWithinWhatPeopleRead) {
   std::string const text =
       write_script(read("world: {shard: 2}\nparams: [{name: p0, shape: [3]}]\n"
                         "program: [train: 1, save: a, load: {from: a, world: {shard: 3}}]\n"),
-                   violation_of("p0", 2, "0x1.8p-3"));
+                   violation_of(TensorKind::parameter, 2, Number(0x1.8p-3F)));
   EXPECT_NE(text.find("def first(rank, directory):"), std::string::npos) << text;
   EXPECT_NE(text.find("mp.start_processes(second, (directory,), nprocs=3"), std::string::npos);
 }
@@ -105,7 +101,7 @@ TEST(Script, OfWorldsOfOtherSizesInOneProcessAsksForTheSize) {
       write_script(read("world: {shard: 2}\nparams: [{name: p0, shape: [3]}]\n"
                         "program: [train: 1, save: a, load: {from: a, world: {shard: 1}}, save: a, "
                         "load: {from: a, precision: {param: bf16, grad: bf16}}]\n"),
-                   violation_of("p0/exp_avg", 0, "rows [0, 3) in fp32"));
+                   violation_of(TensorKind::exp_avg, 0, Elements{.ranges = {{0, 3}}}));
   EXPECT_NE(text.find("(dist.get_world_size(),)"), std::string::npos) << text;
 }
 
@@ -114,29 +110,30 @@ std::int64_t line_count(std::string const& text) {
 }
 
 /// After a crash nothing is loaded any more, because of `error`.
-ViolationReport not_loaded(std::string const& error) {
-  ViolationReport violation = violation_of("", -1, "what was saved");
-  violation.law = "checkpoint.atomic";
-  violation.actual = "damaged_checkpoint: CheckpointException: " + error;
-  return violation;
+Violation not_loaded(std::string const& error) {
+  return {.law = Law::checkpoint_atomic,
+          .breach = Breach::not_loaded,
+          .operation = 9,
+          .reason = "damaged_checkpoint",
+          .text = "CheckpointException: " + error};
 }
 
-constexpr char const* torn_save =
+constexpr char const* torn_save_of_two =
     "world: {shard: 2}\nparams: [{name: p0, shape: [3]}]\n"
     "faults: [{at: save, nth: 2, rank: 1, after_bytes: 1, then: crash}]\n"
     "program: [train: 1, save: a, train: 1, save: a, load: a]\n";
 
 TEST(Script, OfATornSaveReadsTheTensorThatIsWrongWithoutAModel) {
-  ViolationReport violation = violation_of("p0/exp_avg", 2, "0x1.8p-3");
-  violation.law = "checkpoint.atomic";
-  std::string const text = write_script(read(torn_save), violation);
+  Violation violation = violation_of(TensorKind::exp_avg, 2, Number(0x1.8p-3F));
+  violation.law = Law::checkpoint_atomic;
+  std::string const text = write_script(read(torn_save_of_two), violation);
   EXPECT_LE(line_count(text), 80) << text;
   EXPECT_NE(text.find("dcp.load({\"optim.state.p0.exp_avg\": tensor}"), std::string::npos) << text;
   EXPECT_EQ(text.find("set_optimizer_state_dict"), std::string::npos) << text;
 }
 
 TEST(Script, OfASaveThatLostItsMetadataDiesBeforeTheRename) {
-  ViolationReport const violation = not_loaded(
+  Violation const violation = not_loaded(
       "FileNotFoundError: [Errno 2] No such file or "
       "directory: '/a/.metadata'");
   std::string const text =
@@ -149,16 +146,16 @@ TEST(Script, OfASaveThatLostItsMetadataDiesBeforeTheRename) {
 }
 
 TEST(Script, OfAFileThatCannotBeReadAsksForTheWholeState) {
-  ViolationReport const violation = not_loaded(
+  Violation const violation = not_loaded(
       "AttributeError: 'bool' object has no attribute "
       "'size'");
-  std::string const text = write_script(read(torn_save), violation);
+  std::string const text = write_script(read(torn_save_of_two), violation);
   EXPECT_NE(text.find("set_optimizer_state_dict"), std::string::npos) << text;
 }
 
 TEST(Script, OfADeathInTheMiddleOfAFileCountsItsOperations) {
-  ViolationReport violation = violation_of("p0", 0, "0x1p+0");
-  violation.law = "checkpoint.atomic";
+  Violation violation = violation_of(TensorKind::parameter, 0, Number(0x1p+0F));
+  violation.law = Law::checkpoint_atomic;
   std::string const text =
       write_script(read("world: {shard: 1}\nparams: [{name: p0, shape: [1]}]\n"
                         "faults: [{at: save, nth: 2, after_bytes: 3, then: crash}]\n"
@@ -169,7 +166,7 @@ TEST(Script, OfADeathInTheMiddleOfAFileCountsItsOperations) {
 }
 
 TEST(Script, OfAKeyThatIsMissingAfterACrashAsksForTheWholeState) {
-  ViolationReport const violation = not_loaded(
+  Violation const violation = not_loaded(
       "RuntimeError: Missing key in checkpoint "
       "state_dict: "
       "optim.state.unit0.p0.step.");
@@ -183,8 +180,9 @@ TEST(Script, OfAKeyThatIsMissingAfterACrashAsksForTheWholeState) {
 }
 
 TEST(Script, OfAHangBoundsItsWait) {
-  ViolationReport violation;
-  violation.law = "order.deadlock";
+  Violation violation;
+  violation.law = Law::order_deadlock;
+  violation.breach = Breach::no_answer;
   violation.operation = 0;
   std::string const text = write_script(read(one_step), violation);
   EXPECT_NE(text.find("end = time.monotonic() + SECONDS\n"), std::string::npos) << text;
@@ -194,17 +192,19 @@ TEST(Script, OfAHangBoundsItsWait) {
 }
 
 TEST(Script, OfACollectiveThatTimedOutBoundsItsWaitToo) {
-  ViolationReport violation;
-  violation.law = "error.clean";
+  Violation violation;
+  violation.law = Law::error_clean;
+  violation.breach = Breach::failed;
   violation.operation = 0;
-  violation.message =
-      "the operation failed: clip: RuntimeError: Timed out waiting 15000ms for recv";
+  violation.subject = Call{.verb = "clip"};
+  violation.text = "RuntimeError: Timed out waiting 15000ms for recv";
   std::string const text = write_script(read(one_step), violation);
   EXPECT_NE(text.find("process.join(max(0, end - time.monotonic()))"), std::string::npos) << text;
 }
 
 TEST(Script, OfAWholeTensorAtTheEndRunsTheWholeProgram) {
-  ViolationReport violation = violation_of("p0/exp_avg (whole)", 1, "0x1.8p-3");
+  Violation violation = violation_of(
+      Tensor{.parameter = "p0", .kind = TensorKind::exp_avg, .whole = true}, 1, Number(0x1.8p-3F));
   violation.operation = -1;
   EXPECT_NE(write_script(read(one_step), violation).find("optimizer.step()"), std::string::npos);
 }
@@ -213,7 +213,8 @@ TEST(Script, OfALoadThatWasRefusedExpectsNoError) {
   RunResult result;
   result.outcome = Outcome::refused;
   result.reason = "damaged_checkpoint";
-  result.message = "rank 0, operation 2: CheckpointException";
+  result.message = "CheckpointException";
+  result.failed_at = FailedAt{.rank = 0, .operation = 2};
   Scenario const scenario = read(
       "world: {shard: 1}\nparams: [{name: p0, shape: [1]}]\nprogram: [train: 1, save: a, load: "
       "a]\n");
@@ -226,14 +227,14 @@ TEST(Script, AParameterWithoutGradientIsLeftOutOfIt) {
   std::string const text =
       write_script(read("world: {shard: 1}\nparams: [{name: p0, shape: [1]}, {name: p1, shape: "
                         "[1]}]\nprogram: [backward: {without: [p0]}, step]\n"),
-                   violation_of("p1", 0, "0x1p+0"));
+                   violation_of(Tensor{.parameter = "p1"}, 0, Number(0x1p+0F)));
   EXPECT_NE(text.find("GRADIENTS = [{\"p1\": ["), std::string::npos) << text;
 }
 
 TEST(Script, StopsAtTheOperationThatBrokeTheLaw) {
   Scenario const scenario = read(
       "world: {shard: 1}\nparams: [{name: p0, shape: [1]}]\nprogram: [step, save: a, load: a]\n");
-  ViolationReport violation = violation_of("p0", 0, "0x1p+0");
+  Violation violation = violation_of(TensorKind::parameter, 0, Number(0x1p+0F));
   violation.operation = 0;
   EXPECT_EQ(write_script(scenario, violation).find("dcp"), std::string::npos);
   violation.operation = 2;
@@ -241,8 +242,11 @@ TEST(Script, StopsAtTheOperationThatBrokeTheLaw) {
 }
 
 TEST(Script, OfAnIntervalTakesEveryValueInIt) {
-  std::string const text =
-      write_script(read(one_step), violation_of("p0", 0, "[0x1p-3, 0x1.2p-3] or nan"));
+  std::string const text = write_script(
+      read(one_step),
+      violation_of(
+          TensorKind::parameter, 0,
+          Interval{.finite_possible = true, .lo = 0x1p-3F, .hi = 0x1.2p-3F, .may_be_nan = true}));
   EXPECT_NE(text.find("LOW, HIGH = float.fromhex(\"0x1p-3\"), float.fromhex(\"0x1.2p-3\")"),
             std::string::npos);
   EXPECT_NE(text.find("sys.exit(not (LOW <= value <= HIGH or actual == \"nan\"))"),
@@ -251,15 +255,16 @@ TEST(Script, OfAnIntervalTakesEveryValueInIt) {
 }
 
 TEST(Script, IsRefusedForAnotherEngine) {
-  EXPECT_NE(
-      why_not(read(one_step, "sim"), violation_of("p0", 0, "0x1p+0")).find("the engine is sim"),
-      std::string::npos);
+  EXPECT_NE(why_not(read(one_step, "sim"), violation_of(TensorKind::parameter, 0, Number(0x1p+0F)))
+                .find("the engine is sim"),
+            std::string::npos);
 }
 
 TEST(Script, IsRefusedForAnEngineOfAUsersOwn) {
   Scenario scenario = read(one_step);
   scenario.engine.name = "exec:python -m adamant_torch --engine mine:MyEngine";
-  EXPECT_NE(why_not(scenario, violation_of("p0", 0, "0x1p+0")).find("its own code"),
+  EXPECT_NE(why_not(scenario, violation_of(TensorKind::parameter, 0, Number(0x1p+0F)))
+                .find("its own code"),
             std::string::npos);
 }
 
@@ -281,21 +286,21 @@ TEST(Script, IsRefusedForACheckpointFromElsewhere) {
       "world: {shard: 1}\nparams: [{name: p0, shape: [1]}]\nprogram: [train: 1, save: b, load: "
       "b]\n");
   scenario.program.erase(scenario.program.begin() + 1);
-  EXPECT_NE(
-      why_not(scenario, violation_of("p0", 0, "0x1p+0")).find("`b` was not saved by this scenario"),
-      std::string::npos);
+  EXPECT_NE(why_not(scenario, violation_of(TensorKind::parameter, 0, Number(0x1p+0F)))
+                .find("`b` was not saved by this scenario"),
+            std::string::npos);
 }
 
 TEST(Script, IsRefusedForWhatHasToBeMinimisedFirst) {
   std::string const why =
       why_not(read("world: {shard: 1}\nparams: [{name: p0, shape: [500]}]\nprogram: [train: 1]\n"),
-              violation_of("p0", 0, "0x1p+0"));
+              violation_of(TensorKind::parameter, 0, Number(0x1p+0F)));
   EXPECT_NE(why.find("1000 initial values and gradients"), std::string::npos) << why;
   EXPECT_NE(why.find("minimise"), std::string::npos) << why;
 }
 
 TEST(Script, IsRefusedForWhatNoCallReturns) {
-  ViolationReport violation = violation_of("clip coefficient", -1, "0x1p+0");
+  Violation violation = violation_of(ScalingNumber::coefficient, -1, Number(0x1p+0F));
   EXPECT_NE(why_not(read(one_step), violation).find("clip coefficient"), std::string::npos);
 }
 

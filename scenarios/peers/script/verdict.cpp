@@ -5,16 +5,15 @@
 #include <string>
 #include <vector>
 
+#include "scenarios/peers/script/expected.h"
 #include "scenarios/peers/script/observation.h"
-#include "scenarios/peers/script/violation_text.h"
 
 namespace adamant::scenarios::script {
 
 namespace {
 
 bool is_hexadecimal(Plan const& plan) {
-  return expected_text(plan.violation).find("0x") != std::string::npos ||
-         interval_of(plan.violation.expected);
+  return expects_number(plan.violation) || allowed_by(plan.violation);
 }
 
 /// What is printed of `name`, a text with a number.
@@ -34,18 +33,16 @@ void write_hang_verdict(Draft& draft) {
 /// DCP's error is a BaseException, which torch.multiprocessing does not hand on: of a rank of
 /// several nothing is seen but that its process ended.
 bool comes_without_text(Plan const& plan) {
-  ViolationReport const& violation = plan.violation;
-  bool const of_dcp =
-      (violation.actual + violation.message).find("CheckpointException") != std::string::npos;
+  bool const of_dcp = plan.violation.text.find("CheckpointException") != std::string::npos;
   return of_dcp && !plan.reading && !plan.alone() && !plan.worlds.back().in_main;
 }
 
 /// Is it the error that the violation speaks of? Where it names none, any is.
 std::string error_test(Plan const& plan) {
-  ViolationReport const& violation = plan.violation;
+  Violation const& violation = plan.violation;
   if (comes_without_text(plan)) return "\"terminated with exit code\" in actual";
   if (has_died(violation)) {
-    bool const of_signal = violation.message.find("died of signal") != std::string::npos;
+    bool const of_signal = about<Call>(violation)->ending == Ending::signal;
     return fmt::format("\"terminated with {}\" in actual", of_signal ? "signal" : "exit code");
   }
   std::string test;
@@ -63,7 +60,7 @@ void write_error_verdict(Draft& draft) {
       fmt::format("sys.exit({})", wanted ? "actual == \"no error\"" : error_test(draft.plan)));
 }
 
-void write_interval_verdict(Draft& draft, Interval const& interval) {
+void write_interval_verdict(Draft& draft, Allowed const& interval) {
   std::string allowed = interval.low.empty() ? "" : "[{LOW.hex()}, {HIGH.hex()}]";
   std::string test = interval.low.empty() ? "" : "LOW <= value <= HIGH";
   for (std::string const& other : interval.others) {
@@ -79,7 +76,7 @@ void write_interval_verdict(Draft& draft, Interval const& interval) {
 }
 
 void write_ranks_verdict(Draft& draft) {
-  ViolationReport const& violation = draft.plan.violation;
+  Violation const& violation = draft.plan.violation;
   draft.code.line(fmt::format("print(f\"{}: rank 0 has {{expected}}, rank {} has {{actual}}\")",
                               place_of(violation), violation.rank));
   draft.code.line("sys.exit(actual != expected)");
@@ -97,7 +94,7 @@ void write_value_verdict(Draft& draft) {
 void write_expectation(Draft& draft) {
   if (observes_error(draft.plan) || compares_ranks(draft.plan) || hangs(draft.plan.violation))
     return;
-  if (auto const interval = interval_of(draft.plan.violation.expected)) {
+  if (auto const interval = allowed_by(draft.plan.violation)) {
     if (!interval->low.empty())
       draft.code.line(fmt::format("LOW, HIGH = float.fromhex(\"{}\"), float.fromhex(\"{}\")",
                                   interval->low, interval->high));
@@ -112,7 +109,7 @@ void write_verdict(Draft& draft) {
   draft.imports.add("sys");
   if (hangs(plan.violation)) return write_hang_verdict(draft);
   if (observes_error(plan)) return write_error_verdict(draft);
-  if (auto const interval = interval_of(plan.violation.expected))
+  if (auto const interval = allowed_by(plan.violation))
     return write_interval_verdict(draft, *interval);
   if (compares_ranks(plan)) return write_ranks_verdict(draft);
   write_value_verdict(draft);

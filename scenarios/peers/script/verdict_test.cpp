@@ -3,47 +3,42 @@
 
 #include <string>
 
-#include "scenarios/language/yaml/load.h"
+#include "scenarios/peers/script/expected.h"
 #include "scenarios/peers/script/script.h"
-#include "scenarios/peers/script/violation_text.h"
+#include "scenarios/peers/script/testing/read.h"
 
 namespace adamant::scenarios {
 namespace {
 
 using Words = std::vector<std::string>;
 
-Scenario read(std::string const& text) {
-  return load_scenario_text("adamant: 1\nname: test\nseed: 7\nengine: {name: torch}\n" + text,
-                            "test");
-}
-
 bool has(std::string const& text, std::string const& part) {
   return text.find(part) != std::string::npos;
 }
 
-ViolationReport failed(std::string message) {
-  ViolationReport violation;
-  violation.law = "error.clean";
-  violation.operation = 9;  // behind the last of these programs
-  violation.message = std::move(message);
-  return violation;
+Violation failed(Call call, std::string text = "") {
+  return {.law = Law::error_clean,
+          .breach = Breach::failed,
+          .operation = 9,  // behind the last of these programs
+          .subject = std::move(call),
+          .text = std::move(text)};
 }
 
-ViolationReport not_loaded(std::string law, std::string actual) {
-  ViolationReport violation;
-  violation.law = std::move(law);
-  violation.operation = 9;
-  violation.expected = "what was saved";
-  violation.actual = std::move(actual);
-  return violation;
+Violation not_loaded(Law law, std::string text) {
+  return {.law = law,
+          .breach = Breach::not_loaded,
+          .operation = 9,
+          .reason = "damaged_checkpoint",
+          .text = std::move(text)};
 }
 
-ViolationReport wrong_value(std::string expected, std::string actual) {
-  ViolationReport violation = not_loaded("checkpoint.atomic", std::move(actual));
-  violation.tensor = "p0/exp_avg";
-  violation.index = 0;
-  violation.expected = std::move(expected);
-  return violation;
+Violation wrong_value(Value expected = Number(1.0F), Value actual = Number(2.0F)) {
+  return {.law = Law::checkpoint_atomic,
+          .operation = 9,
+          .subject = Tensor{.parameter = "p0", .kind = TensorKind::exp_avg},
+          .index = 0,
+          .expected = std::move(expected),
+          .actual = std::move(actual)};
 }
 
 constexpr char const* two_ranks =
@@ -60,35 +55,35 @@ constexpr char const* torn_then_in_one_process =
     "program: [save: b, save: a, load: b, load: {from: b, world: {shard: 2}}]\n";
 
 TEST(ErrorWords, AreTheInnermostTypeAndTheFirstPlainWords) {
-  EXPECT_EQ(script::error_words(not_loaded("checkpoint.roundtrip",
-                                           "damaged_checkpoint: CheckpointException: RuntimeError: "
+  EXPECT_EQ(script::error_words(not_loaded(Law::checkpoint_roundtrip,
+                                           "CheckpointException: RuntimeError: "
                                            "Missing key in checkpoint state_dict: optim.x.")),
             (Words{"RuntimeError", "Missing key in"}));
-  EXPECT_EQ(script::error_words(not_loaded("checkpoint.atomic", "CheckpointException: EOFError")),
-            Words{"EOFError"});
-  EXPECT_EQ(script::error_words(failed("the operation failed: step: TypeError: 'x' is no y")),
+  EXPECT_EQ(
+      script::error_words(not_loaded(Law::checkpoint_atomic, "CheckpointException: EOFError")),
+      Words{"EOFError"});
+  EXPECT_EQ(script::error_words(failed({.verb = "step"}, "TypeError: 'x' is no y")),
             Words{"TypeError"});
-  EXPECT_EQ(script::error_words(failed("the operation failed")), Words{});
+  EXPECT_EQ(script::error_words(failed({})), Words{});
 }
 
 TEST(ScriptVerdict, OnAnErrorTakesNoOtherErrorForIt) {
   std::string const text =
-      write_script(read(two_ranks), failed("the operation failed: step: ValueError: bad step"));
+      write_script(read(two_ranks), failed({.verb = "step"}, "ValueError: bad step"));
   EXPECT_TRUE(has(text, "sys.exit(\"ValueError\" in actual and \"bad step\" in actual)")) << text;
 }
 
 TEST(ScriptVerdict, OnAnErrorWithoutATypeTakesAny) {
-  std::string const text = write_script(read(two_ranks), failed("the operation failed"));
+  std::string const text = write_script(read(two_ranks), failed({}));
   EXPECT_TRUE(has(text, "sys.exit(actual != \"no error\")")) << text;
 }
 
 TEST(ScriptVerdict, OnADeathTellsASignalFromAnExit) {
-  std::string const by_signal = write_script(
-      read(two_ranks), failed("the operation failed: the process of the rank died of signal 11"));
+  std::string const by_signal =
+      write_script(read(two_ranks), failed({.ending = Ending::signal, .status = "11"}));
   EXPECT_TRUE(has(by_signal, "sys.exit(\"terminated with signal\" in actual)")) << by_signal;
-  std::string const by_exit = write_script(
-      read(two_ranks),
-      failed("the operation failed: the process of the rank ended with exit status 1"));
+  std::string const by_exit =
+      write_script(read(two_ranks), failed({.ending = Ending::exit, .status = "1"}));
   EXPECT_TRUE(has(by_exit, "sys.exit(\"terminated with exit code\" in actual)")) << by_exit;
 }
 
@@ -97,23 +92,23 @@ TEST(ScriptVerdict, OnAnErrorOfDcpInSeveralRanksSeesThatTheirProcessesEnd) {
       read("world: {shard: 2}\nparams: [{name: p0, shape: [2]}]\nprogram: [save: a, load: a]\n");
   std::string const text = write_script(
       scenario,
-      not_loaded("checkpoint.roundtrip", "CheckpointException: RuntimeError: Missing key"));
+      not_loaded(Law::checkpoint_roundtrip, "CheckpointException: RuntimeError: Missing key"));
   EXPECT_TRUE(has(text, "sys.exit(\"terminated with exit code\" in actual)")) << text;
 }
 
 TEST(ScriptVerdict, OnACrashedSaveAsksHowTheRankDied) {
-  std::string const opened = write_script(read(torn_save), wrong_value("0x1p+0", "0x1p+1"));
+  std::string const opened = write_script(read(torn_save), wrong_value());
   EXPECT_TRUE(has(opened, "process.join(60)")) << opened;
   EXPECT_TRUE(has(opened, "if ranks.processes[0].exitcode != 3:")) << opened;
   Scenario counted = read(torn_save);
   counted.faults.front().after_bytes = 4;
-  std::string const text = write_script(counted, wrong_value("0x1p+0", "0x1p+1"));
+  std::string const text = write_script(counted, wrong_value());
   EXPECT_TRUE(has(text, "if ranks.processes[0].exitcode not in (0, 3):")) << text;
 }
 
 TEST(ScriptVerdict, OfAReadingThatHangsIsTheWholeLoad) {
   std::string const text = write_script(
-      read(torn_save), not_loaded("checkpoint.atomic",
+      read(torn_save), not_loaded(Law::checkpoint_atomic,
                                   "CheckpointException: RuntimeError: Timed out waiting 15000ms"));
   EXPECT_TRUE(has(text, "SECONDS = 20")) << text;
   EXPECT_TRUE(has(text, "ended = [")) << text;
@@ -124,7 +119,7 @@ TEST(ScriptVerdict, OfAReadingThatHangsIsTheWholeLoad) {
 TEST(ScriptVerdict, OfAReadingReadsTheTensorThatItLooksAt) {
   Scenario scenario = read(torn_then_in_one_process);
   scenario.faults.push_back({.at = Fault::Where::load, .then = Fault::Then::flip_byte, .nth = 2});
-  std::string const text = write_script(scenario, wrong_value("0x1p+0", "0x1p+1"));
+  std::string const text = write_script(scenario, wrong_value());
   EXPECT_TRUE(has(text, "actual = tensor[0]")) << text;
   EXPECT_TRUE(has(text, "tensor = torch.full(")) << text;
 }
@@ -133,29 +128,31 @@ TEST(ScriptReading, OfAWholeCheckpointIsTheWholeLoad) {
   Scenario const scenario = read(
       "world: {shard: 1}\nparams: [{name: p0, shape: [2]}]\n"
       "program: [train: 1, save: a, load: {from: a, world: {shard: 2}}]\n");
-  std::string const text = write_script(scenario, wrong_value("0x1p+0", "0x1p+1"));
+  std::string const text = write_script(scenario, wrong_value());
   EXPECT_TRUE(has(text, "sd.set_optimizer_state_dict(model, optimizer")) << text;
 }
 
 TEST(ScriptReading, DoesNotTakeAStorageTypeForAValue) {
-  std::string const text =
-      write_script(read(torn_save), wrong_value("rows [0, 1) in fp32", "rows [0, 1) in bf16"));
+  Violation violation = wrong_value(Elements{.ranges = {{0, 1}}},
+                                    Elements{.ranges = {{0, 1}}, .format = NumberFormat::bf16});
+  violation.breach = Breach::other_type;
+  std::string const text = write_script(read(torn_save), violation);
   EXPECT_TRUE(has(text, ".dtype)")) << text;
 }
 
 TEST(ScriptReading, OfAKeyThatDoesNotFitIsTheWholeLoad) {
   std::string const text = write_script(
-      read(torn_save), not_loaded("checkpoint.atomic",
-                                  "damaged_checkpoint: CheckpointException: AssertionError: req "
+      read(torn_save), not_loaded(Law::checkpoint_atomic,
+                                  "CheckpointException: AssertionError: req "
                                   "MetadataIndex(fqn='optim.state.p0.step') mismatch sizes"));
   EXPECT_TRUE(has(text, "sd.set_optimizer_state_dict(model, optimizer")) << text;
 }
 
 TEST(ScriptNames, AvoidWhatAModuleHasAlready) {
   for (std::string const name : {"to", "training", "while", "zero_grad", "unshard", "a-b", "_x"}) {
-    ViolationReport violation = wrong_value("0x1p+0", "0x1p+1");
-    violation.law = "values.bitwise";
-    violation.tensor = name;
+    Violation violation = wrong_value();
+    violation.law = Law::values_bitwise;
+    violation.subject = Tensor{.parameter = name};
     std::string const text = write_script(
         read("world: {shard: 1}\nparams: [{name: " + name + ", shape: [1]}]\nprogram: [step]\n"),
         violation);

@@ -155,8 +155,10 @@ void for_each_word(real::Engine const& engine, std::vector<ParameterSpec> const&
     for (TensorKind const kind : state_kinds) {
       real::ShardView const view = engine.shard(static_cast<int>(p), kind);
       auto* const words = static_cast<std::uint32_t*>(view.data);
-      std::int64_t const first = view.row_begin * parameters[p].row_numel();
-      for (std::int64_t i = 0; i < view.numel; ++i) visit(words[i], pattern(tensor, first + i));
+      std::int64_t at = 0;
+      for (ElementRange const range : view.ranges)
+        for (std::int64_t i = range.begin; i < range.end; ++i)
+          visit(words[at++], pattern(tensor, i));
       ++tensor;
     }
   }

@@ -64,9 +64,10 @@ inline double peak_resident_bytes() {
 inline void run_and_pass(Scenario const& scenario, RunOptions const& options = {}) {
   RunResult const result = run_scenario(scenario, options);
   if (result.outcome == Outcome::pass) return;
-  std::string const law = result.violations.empty() ? "" : result.violations.front().law;
-  throw std::runtime_error("the measured scenario did not pass: " + law + result.reason + " " +
-                           result.message);
+  std::string_view const law =
+      result.violations.empty() ? "" : id_of(result.violations.front().law);
+  throw std::runtime_error("the measured scenario did not pass: " + std::string(law) +
+                           result.reason + " " + result.message);
 }
 
 }  // namespace adamant::scenarios

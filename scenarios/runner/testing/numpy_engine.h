@@ -2,23 +2,12 @@
 // small_scenario(): damage that no tensor notices, and damage that one does.
 #pragma once
 
-#include <cstdlib>
 #include <string>
 
 #include "scenarios/language/scenario.h"
+#include "scenarios/runner/testing/python.h"
 
 namespace adamant::scenarios {
-
-/// The interpreter, which ADAMANT_PYTHON may name.
-inline std::string python() {
-  char const* const chosen = std::getenv("ADAMANT_PYTHON");
-  return chosen == nullptr ? "python3" : chosen;
-}
-
-inline bool has_numpy() {
-  static bool const known = std::system((python() + " -c 'import numpy' 2>/dev/null").c_str()) == 0;
-  return known;
-}
 
 /// Arguments of an engine that looks at no checksums.
 inline constexpr char const* no_checksums = "--bug no_checksums";

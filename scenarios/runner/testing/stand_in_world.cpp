@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "oracle/formats/formats.h"
-#include "oracle/layout/fsdp2.h"
 
 namespace adamant::scenarios {
 
@@ -46,6 +45,7 @@ StandInWorld::StandInWorld(Scenario const& scenario, std::vector<ParameterSpec> 
                            Parts const& parts)
     : parts_(parts),
       parameters_(parameters),
+      layout_(oracle::lay_out(scenario.layout, parameters, parts.shards)),
       groups_(adam_configs(scenario)),
       tensors_(parameters.size()),
       scaler_(scenario.optimizer.loss_scale, oracle::torch_scaler),
@@ -229,26 +229,20 @@ Shard StandInWorld::stored(std::vector<float> const& values, NumberFormat format
 }
 
 Shard StandInWorld::shard(int rank, int parameter, TensorKind kind) const {
-  auto const& spec = parameters_[static_cast<std::size_t>(parameter)];
-  auto const rows =
-      oracle::shard_rows(spec.rows(), {.rank = rank % parts_.shards, .world_size = parts_.shards});
-  auto all = values(parameter, kind);
+  auto const ranges = layout_.ranges(parameter, rank % parts_.shards);
+  auto const all = values(parameter, kind);
   std::vector<float> mine;
-  if (!all.empty())
-    mine.assign(all.begin() + rows.begin * spec.row_numel(),
-                all.begin() + rows.end * spec.row_numel());
+  for (ElementRange const range : ranges)
+    if (!all.empty()) mine.insert(mine.end(), all.begin() + range.begin, all.begin() + range.end);
   if (parted_ && rank >= parts_.shards && kind == TensorKind::parameter && !mine.empty())
     mine[0] = *parted_;
   Shard result = stored(mine, format(parameter, kind));
-  result.row_begin = rows.begin;
-  result.row_end = rows.end;
+  result.ranges = ranges;
   return result;
 }
 
 std::optional<Shard> StandInWorld::whole(int /*rank*/, int parameter, TensorKind kind) const {
-  Shard result = stored(values(parameter, kind), format(parameter, kind));
-  result.row_end = parameters_[static_cast<std::size_t>(parameter)].rows();
-  return result;
+  return stored(values(parameter, kind), format(parameter, kind));
 }
 
 bool StandInWorld::has_gradient(int /*rank*/, int parameter) const {

@@ -8,8 +8,10 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "oracle/layout/layout.h"
 #include "oracle/scale/loss_scaler.h"
 #include "scenarios/seam/engine.h"
 
@@ -59,6 +61,8 @@ class StandInWorld final : public WorldView {
   void part_replica(float value) { parted_ = value; }
   /// From here on parameters beside main weights are these times a factor.
   void cast_parameters_with(float factor) { cast_factor_ = factor; }
+  /// From here on ranks own what this says.
+  void lay_out(oracle::Layout layout) { layout_ = std::move(layout); }
   /// Sums of random numbers, or of ones whose sums are exact; an overflow strikes the first element
   /// that takes part.
   void backward(Primitive const& operation, bool exact);
@@ -100,6 +104,7 @@ class StandInWorld final : public WorldView {
 
   Parts parts_;
   std::vector<ParameterSpec> parameters_;
+  oracle::Layout layout_;
   std::vector<AdamConfig> groups_;
   std::vector<Tensors> tensors_;
   std::vector<std::vector<std::vector<float>>> fed_;  // by rank and parameter

@@ -41,8 +41,7 @@ inline Capabilities capable_peer() {
   peer.clip = true;
   peer.loss_scale = {LossScale::Kind::none, LossScale::Kind::fixed, LossScale::Kind::dynamic};
   peer.unscales_in_place = true;
-  peer.set = {Settable::lr,           Settable::betas, Settable::eps,
-              Settable::weight_decay, Settable::clip,  Settable::loss_scale};
+  peer.set = {"lr", "betas", "eps", "weight_decay", "clip", "loss_scale"};
   peer.gradients = {GradientClass::exact, GradientClass::normal, GradientClass::wild};
   peer.zero_grad = {ZeroGradKind::none, ZeroGradKind::zeros};
   peer.save = true;
@@ -69,7 +68,7 @@ inline Capabilities modest_peer() {
   peer.step_counters = {StepCounter::group};
   peer.bias_correction = {true};
   peer.loss_scale = {LossScale::Kind::none};
-  peer.set = {Settable::lr};
+  peer.set = {"lr"};
   peer.gradients = {GradientClass::normal};
   peer.zero_grad = {ZeroGradKind::none};
   peer.isolated = true;

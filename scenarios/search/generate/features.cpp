@@ -1,79 +1,17 @@
 #include "scenarios/search/generate/features.h"
 
 #include <algorithm>
-#include <array>
 #include <set>
 #include <utility>
 
 #include "scenarios/language/rounding_scale.h"
 #include "scenarios/language/units.h"
+#include "scenarios/language/verbs.h"
 #include "scenarios/language/whereabouts.h"
 
 namespace adamant::scenarios {
 
 namespace {
-
-constexpr std::array<std::string_view, feature_count> labels{
-    "one rank",
-    "more than four ranks",
-    "replicas",
-    "fewer rows than ranks",
-    "ragged end",
-    "tensor without elements",
-    "several parameters",
-    "several units",
-    "parameter group",
-    "adam (L2)",
-    "counter per parameter",
-    "no bias correction",
-    "extreme settings",
-    "gradient not decoupled",
-    "cast copy of a gradient",
-    "bf16 weights",
-    "fp16 weights",
-    "main weights",
-    "16-bit gradients",
-    "bf16 moments",
-    "a parameter's own precision",
-    "clip",
-    "fixed loss scale",
-    "dynamic loss scale",
-    "loss scale that rounds",
-    "overflow",
-    "normal gradients",
-    "wild gradients",
-    "fewer microbatches than ranks",
-    "more microbatches than ranks",
-    "accumulated backward",
-    "step without any gradient",
-    "backward without a parameter",
-    "zero_grad keeps gradients",
-    "set",
-    "train",
-    "check",
-    "states offloaded",
-    "offload as an operation",
-    "hybrid step",
-    "hybrid step on both sides",
-    "hybrid step with pageable memory",
-    "save",
-    "save over an older one",
-    "load",
-    "load on another world",
-    "load with another offload",
-    "load with other types",
-    "load in reversed order",
-    "crash at a save",
-    "damaged checkpoint",
-    "out of memory",
-    "capturable",
-    "capture",
-    "replay",
-    "four steps or more",
-    "random schedule",
-    "pct schedule",
-    "engine option",
-};
 
 class Collector {
  public:
@@ -85,6 +23,38 @@ class Collector {
  private:
   FeatureSet features_;
 };
+
+/// The number of a value: 0 where it is the usual one.
+template <typename Enum>
+std::size_t number_of(kinds::Words<Enum>, Enum value, Enum) {
+  return static_cast<std::size_t>(value);
+}
+std::size_t number_of(kinds::Scale, LossScale const& value, LossScale const&) {
+  return static_cast<std::size_t>(value.kind);
+}
+template <typename Kind, typename Value>
+std::size_t number_of(Kind const&, Value const& value, Value const& usual) {
+  return value == usual ? 0 : 1;
+}
+
+/// What the tables say of the values of a part.
+template <typename T>
+void add_keys(T const& part, Collector& found) {
+  T const usual{};
+  for_each_key<T>([&](auto const& row) {
+    using Row = std::remove_cvref_t<decltype(row)>;
+    auto const& value = value_at(part, row.place);
+    std::size_t number = 0;
+    if constexpr (may_be_absent<T, Row>) {
+      if (value) number = number_of(row.kind, *value, typename KindOf<Row>::Value{});
+    } else {
+      number = number_of(row.kind, value, value_at(usual, row.place));
+    }
+    auto const& features = row.about.features;
+    if (number > 0 && number <= features.size() && features[number - 1])
+      found.add(*features[number - 1]);
+  });
+}
 
 bool is_extreme(AdamConfig const& config) {
   auto const extreme_beta = [](float beta) { return beta == 0.0F || beta > 0.9999F; };
@@ -119,40 +89,24 @@ void add_params(Scenario const& scenario, Collector& found) {
 void add_precision(Scenario const& scenario, Collector& found) {
   for (Param const& param : scenario.params) {
     Precision const precision = scenario.precision_of(param);
-    found.add(Feature::weights_bf16, precision.param == ParamType::bf16);
-    found.add(Feature::weights_fp16, precision.param == ParamType::fp16);
-    found.add(Feature::main_weights, precision.main != MainType::none);
-    found.add(Feature::gradients_16_bits, precision.grad != GradType::fp32);
-    found.add(Feature::moments_bf16,
-              precision.exp_avg == StateType::bf16 || precision.exp_avg_sq == StateType::bf16);
+    add_keys(param, found);
+    add_keys(precision, found);
     auto const weight =
         precision.main != MainType::none ? format_of(precision.main) : format_of(precision.param);
     found.add(Feature::cast_copy,
               !scenario.optimizer.decoupled_grad && weight != format_of(precision.grad));
-    found.add(Feature::own_precision, param.precision != PrecisionOverride{});
   }
-}
-
-void add_scaling(Clip const& clip, LossScale const& scale, bool has_fp16, Collector& found) {
-  found.add(Feature::clip, clip.has_value());
-  found.add(Feature::loss_scale_fixed, scale.kind == LossScale::Kind::fixed);
-  found.add(Feature::loss_scale_dynamic, scale.kind == LossScale::Kind::dynamic);
-  found.add(Feature::loss_scale_rounds, scale_rounds(scale, has_fp16));
 }
 
 void add_optimizer(Scenario const& scenario, Collector& found) {
   auto const configs = adam_configs(scenario);
   found.add(Feature::group, std::any_of(scenario.params.begin(), scenario.params.end(),
                                         [](Param const& param) { return !param.group.empty(); }));
-  found.add(Feature::adam_l2, scenario.optimizer.adam.mode == AdamMode::adam);
-  found.add(Feature::counter_per_parameter,
-            scenario.optimizer.step_counter == StepCounter::parameter);
-  found.add(Feature::capturable, scenario.optimizer.capturable);
-  found.add(Feature::cast_gradient, !scenario.optimizer.decoupled_grad);
-  add_scaling(scenario.optimizer.clip, scenario.optimizer.loss_scale, has_fp16_gradients(scenario),
-              found);
+  add_keys(scenario.optimizer, found);
+  found.add(Feature::loss_scale_rounds,
+            scale_rounds(scenario.optimizer.loss_scale, has_fp16_gradients(scenario)));
   for (AdamConfig const& config : configs) {
-    found.add(Feature::no_bias_correction, !config.bias_correction);
+    add_keys(config, found);
     found.add(Feature::extreme_settings, is_extreme(config));
   }
 }
@@ -170,14 +124,12 @@ void add_world(Scenario const& scenario, Collector& found) {
   std::int64_t const ranks = scenario.world.rank_count();
   found.add(Feature::one_rank, ranks == 1);
   found.add(Feature::more_than_four_ranks, ranks > 4);
-  found.add(Feature::replicated, scenario.world.replicate > 1);
+  add_keys(scenario.world, found);
   found.add(Feature::idle_rank, scenario.microbatch_count() < ranks);
   found.add(Feature::several_microbatches, scenario.microbatch_count() > ranks);
-  found.add(Feature::gradients_normal, scenario.gradients == GradientClass::normal);
-  found.add(Feature::gradients_wild, scenario.gradients == GradientClass::wild);
-  found.add(Feature::schedule_random, scenario.schedule.strategy == Schedule::Strategy::random);
-  found.add(Feature::schedule_pct, scenario.schedule.strategy == Schedule::Strategy::pct);
-  found.add(Feature::engine_option, !scenario.engine.options.empty());
+  add_keys(scenario, found);
+  add_keys(scenario.schedule, found);
+  add_keys(scenario.engine, found);
 }
 
 /// Walks a program and remembers just enough of its state to name what is special.
@@ -190,20 +142,20 @@ class ProgramWalk {
         precision_(scenario.precision) {}
 
   void visit(Action const& action) {
+    if (auto const feature = traits_of(action).feature) found_.add(*feature);
+    std::visit([this](auto const& operation) { add_keys(operation, found_); }, action);
     std::visit([this](auto const& operation) { (*this)(operation); }, action);
     states_.follow(action);
   }
   void end() { found_.add(Feature::many_steps, steps_ >= 4); }
 
   void operator()(Train const& train) {
-    found_.add(Feature::train);
     found_.add(Feature::accumulated_backward, fresh_backwards_ > 0);
     steps_ += train.count;
     has_gradient_ = false;
     fresh_backwards_ = 0;
   }
-  void operator()(Backward const& backward) {
-    found_.add(Feature::backward_without, !backward.without.empty());
+  void operator()(Backward const&) {
     found_.add(Feature::accumulated_backward, fresh_backwards_ > 0);
     has_gradient_ = true;
     ++fresh_backwards_;
@@ -213,40 +165,29 @@ class ProgramWalk {
     ++steps_;
   }
   void operator()(ZeroGrad const& zero_grad) {
-    found_.add(Feature::zero_grad_keeps, !zero_grad.set_to_none);
     has_gradient_ = !zero_grad.set_to_none;
     fresh_backwards_ = 0;
   }
   void operator()(Set const& set) {
-    found_.add(Feature::set);
-    add_scaling(set.change.clip.value_or(Clip()), set.change.loss_scale.value_or(LossScale()),
-                has_fp16_, found_);
+    add_keys(set.change, found_);
+    found_.add(Feature::loss_scale_rounds,
+               scale_rounds(set.change.loss_scale.value_or(LossScale()), has_fp16_));
   }
-  void operator()(Overflow const&) { found_.add(Feature::overflow); }
-  void operator()(Check const&) { found_.add(Feature::check); }
-  void operator()(OffloadStates const&) { found_.add(Feature::explicit_offload); }
   void operator()(Save const& save) {
-    found_.add(Feature::save);
     found_.add(Feature::save_replaced, !saved_.insert(save.checkpoint).second);
   }
   void operator()(Load const& load) {
-    found_.add(Feature::load);
     found_.add(Feature::load_on_other_world,
                load.world && load.world->rank_count() != states_.world().rank_count());
     found_.add(Feature::load_with_other_offload,
                load.offload && *load.offload != states_.offload());
     Precision const before = std::exchange(precision_, with(precision_, load.precision));
     found_.add(Feature::load_with_other_precision, precision_ != before);
-    found_.add(Feature::load_reversed, load.order == ParamOrder::reversed);
     has_gradient_ = false;
     fresh_backwards_ = 0;
   }
-  void operator()(Capture const& capture) {
-    found_.add(Feature::capture);
-    captured_ = &capture;
-  }
+  void operator()(Capture const& capture) { captured_ = &capture; }
   void operator()(Replay const& replay) {
-    found_.add(Feature::replay);
     if (captured_ == nullptr) return;
     // What two in a row show, more of them do not change.
     for (std::int64_t i = 0; i < std::min<std::int64_t>(replay.count, 2); ++i)
@@ -276,10 +217,6 @@ class ProgramWalk {
 
 }  // namespace
 
-std::string_view label_of(Feature feature) {
-  return labels[static_cast<std::size_t>(feature)];
-}
-
 FeatureSet features_of(Scenario const& scenario) {
   Collector found;
   add_world(scenario, found);
@@ -296,14 +233,6 @@ FeatureSet features_of(Scenario const& scenario) {
   for (Operation const& operation : scenario.program) walk.visit(operation.action);
   walk.end();
   return found.features();
-}
-
-std::vector<std::string_view> labels_of(FeatureSet const& features) {
-  std::vector<std::string_view> result;
-  for (std::size_t f = 0; f < feature_count; ++f) {
-    if (features.test(f)) result.push_back(labels[f]);
-  }
-  return result;
 }
 
 void Distribution::add(FeatureSet const& features) {

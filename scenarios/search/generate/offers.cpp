@@ -3,17 +3,40 @@
 #include <algorithm>
 #include <initializer_list>
 
+#include "scenarios/language/verbs.h"
 #include "scenarios/seam/settings_support.h"
 
 namespace adamant::scenarios {
 
 namespace {
 
+// ---- is value number `number` of a key offered, by the type of what is offered ------------------
+
+template <typename Value>
+bool offers_number(bool offered, std::size_t, Value const&) {
+  return offered;
+}
+bool offers_number(std::int64_t most, std::size_t, std::int64_t usual) {
+  return most > usual;
+}
+bool offers_number(std::vector<bool> const& offered, std::size_t, bool usual) {
+  return offers(offered, !usual);
+}
+template <typename Enum, typename Value>
+bool offers_number(std::vector<Enum> const& offered, std::size_t number, Value const&) {
+  return offers(offered, static_cast<Enum>(number));
+}
+
 class Lacking {
  public:
   explicit Lacking(Capabilities const& able) : able_(able) {}
 
   FeatureSet all() {
+    judge_keys<World>();
+    judge_keys<Param>();
+    judge_keys<Optimizer>();
+    judge_keys<Scenario>();
+    judge_verbs();
     judge_worlds();
     judge_formats();
     judge_optimizer();
@@ -28,9 +51,30 @@ class Lacking {
     for (Feature const feature : features) lacking_ |= set_of(feature);
   }
 
+  /// What the tables say.
+  template <typename T>
+  void judge_keys() {
+    for_each_key<T>([&](auto const& row) {
+      if constexpr (!std::is_same_v<decltype(std::remove_cvref_t<decltype(row)>::offer), NoOffer>) {
+        auto const& features = row.about.features;
+        for (std::size_t i = 0; i < features.size(); ++i)
+          if (features[i])
+            unless(offers_number(able_.*(row.offer), i + 1, value_at(T{}, row.place)),
+                   {*features[i]});
+      }
+    });
+  }
+
+  void judge_verbs() {
+    for_each_verb<Action>([&](auto const& verb) {
+      VerbTraits const& traits = verb.traits;
+      if (traits.offer != nullptr && traits.feature)
+        unless(able_.*(traits.offer), {*traits.feature});
+    });
+  }
+
   void judge_worlds() {
     unless(able_.ranks_max > 4, {Feature::more_than_four_ranks});
-    unless(able_.replicate_max > 1, {Feature::replicated});
     unless(able_.empty_tensors, {Feature::empty_tensor});
     unless(able_.schedules, {Feature::schedule_random, Feature::schedule_pct});
     bool const has_options =
@@ -52,38 +96,28 @@ class Lacking {
     unless(
         some([](P p) { return p.exp_avg == StateType::bf16 || p.exp_avg_sq == StateType::bf16; }),
         {Feature::moments_bf16});
-    unless(able_.own_precision, {Feature::own_precision});
   }
 
   void judge_optimizer() {
     bool const fixed = offers(able_.loss_scale, LossScale::Kind::fixed);
     bool const dynamic = offers(able_.loss_scale, LossScale::Kind::dynamic);
-    unless(offers(able_.optimizers, AdamMode::adam), {Feature::adam_l2});
     unless(offers(able_.step_counters, StepCounter::parameter), {Feature::counter_per_parameter});
-    unless(offers(able_.bias_correction, false), {Feature::no_bias_correction});
     unless(able_.cast_gradients, {Feature::cast_gradient, Feature::cast_copy});
-    unless(able_.clip, {Feature::clip});
-    unless(fixed, {Feature::loss_scale_fixed});
-    unless(dynamic, {Feature::loss_scale_dynamic});
     unless(fixed || dynamic, {Feature::loss_scale_rounds});
   }
 
   void judge_operations() {
-    unless(offers(able_.gradients, GradientClass::normal), {Feature::gradients_normal});
-    unless(offers(able_.gradients, GradientClass::wild), {Feature::gradients_wild});
     unless(offers(able_.zero_grad, ZeroGradKind::zeros), {Feature::zero_grad_keeps});
     unless(offers(able_.zero_grad, ZeroGradKind::none), {Feature::train});
     unless(!able_.set.empty(), {Feature::set});
-    unless(able_.capturable, {Feature::capturable, Feature::capture, Feature::replay});
-    unless(able_.offload,
-           {Feature::offload_states, Feature::explicit_offload, Feature::hybrid,
-            Feature::hybrid_shared, Feature::hybrid_pageable, Feature::load_with_other_offload});
+    unless(able_.offload, {Feature::offload_states, Feature::hybrid, Feature::hybrid_shared,
+                           Feature::hybrid_pageable, Feature::load_with_other_offload});
     unless(able_.out_of_memory, {Feature::out_of_memory});
   }
 
   void judge_files() {
     bool const loads = able_.save && able_.load;
-    unless(able_.save, {Feature::save, Feature::save_replaced});
+    unless(able_.save, {Feature::save_replaced});
     unless(loads, {Feature::load, Feature::load_with_other_offload});
     unless(loads && able_.ranks_max > 1, {Feature::load_on_other_world});
     unless(loads && able_.loads_in_any_order, {Feature::load_reversed});

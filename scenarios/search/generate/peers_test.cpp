@@ -38,7 +38,7 @@ TEST(GenerateForPeers, NothingThatTheyRefuse) {
   changed.zero_grad = {ZeroGradKind::zeros};
   changed.loss_scale = {LossScale::Kind::fixed};
   changed.bias_correction = {false};
-  changed.set = {Settable::eps, Settable::clip};
+  changed.set = {"eps", "clip"};
   changed.step_counters = {StepCounter::group};
   expect_supported(changed);
 }

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "real/graph/capture_rule.h"
+#include "scenarios/language/table.h"
 #include "scenarios/seam/gradient_support.h"
 #include "scenarios/search/generate/offers.h"
 
@@ -12,10 +12,9 @@ namespace {
 
 /// Without what the engine does not set.
 void keep_to_offers(AdamOverride& change, Capabilities const& able) {
-  if (!offers(able.set, Settable::lr)) change.lr.reset();
-  if (!offers(able.set, Settable::betas)) change.betas.reset();
-  if (!offers(able.set, Settable::eps)) change.eps.reset();
-  if (!offers(able.set, Settable::weight_decay)) change.weight_decay.reset();
+  for_each_key<AdamOverride>([&](auto const& row) {
+    if (!offers(able.set, row.key)) reset(change, row);
+  });
 }
 
 }  // namespace
@@ -184,7 +183,7 @@ bool ProgramDrawing::may_capture() const {
   if (!any_order() && scenario_.gradients != GradientClass::exact) return false;
   std::vector<ParameterSpec> const specs = parameter_specs(scenario_);
   return std::all_of(specs.begin(), specs.end(), [&](ParameterSpec const& spec) {
-    return real::can_be_captured(spec.formats, optimizer.keep_cast_grad);
+    return draws_.able().why_not_captured(spec, optimizer).empty();
   });
 }
 
@@ -242,9 +241,9 @@ Action ProgramDrawing::draw_set() {
   bool const clips = !adam_alone && draws_.chance(50);
   bool const scales = !adam_alone && !clips;
   if (clips && draws_.allowed(Feature::clip) && (has_norm_ || !keeps_norm()) &&
-      offers(draws_.able().set, Settable::clip))
+      offers(draws_.able().set, "clip"))
     set.change.clip = draw_clip();
-  if (scales && offers(draws_.able().set, Settable::loss_scale))
+  if (scales && offers(draws_.able().set, "loss_scale"))
     settings_.make_loss_scale(set.change.loss_scale.emplace());
   return set == Set{} ? Action(Check{}) : Action(set);
 }

@@ -7,6 +7,7 @@
 
 #include "scenarios/language/yaml/write.h"
 #include "scenarios/report/text.h"
+#include "scenarios/report/words/words.h"
 
 namespace adamant::scenarios {
 
@@ -15,18 +16,18 @@ namespace {
 std::string what_of(Symptom const& symptom) {
   switch (symptom.outcome) {
     case Outcome::violated:
-      return "breaks " + symptom.id;
+      return "breaks " + id_of(symptom);
     case Outcome::refused:
-      return "is refused: " + symptom.id;
+      return "is refused: " + id_of(symptom);
     default:
       return "ends its process";
   }
 }
 
 std::string details_of(RunResult const& result, Symptom const& symptom) {
-  ViolationReport const* const violation = violation_of(result, symptom);
+  Violation const* const violation = violation_of(result, symptom);
   if (violation != nullptr) return describe(*violation, Style{});
-  return fmt::format("  {}\n  {}\n", printable(result.reason), printable(result.message));
+  return fmt::format("  {}\n  {}\n", printable(result.reason), printable(message_of(result)));
 }
 
 /// Every line as a comment, without the two spaces that reports indent it by.
@@ -55,9 +56,9 @@ Scenario expecting(Scenario scenario, Symptom const& symptom) {
   scenario.source.reset();
   scenario.expect = {};
   if (symptom.outcome == Outcome::violated)
-    scenario.expect = {.kind = Expectation::Kind::violates, .id = symptom.id};
+    scenario.expect = {.kind = Expectation::Kind::violates, .id = id_of(symptom)};
   if (symptom.outcome == Outcome::refused)
-    scenario.expect = {.kind = Expectation::Kind::refused, .id = symptom.id};
+    scenario.expect = {.kind = Expectation::Kind::refused, .id = id_of(symptom)};
   return scenario;
 }
 

@@ -12,10 +12,11 @@ RunResult race() {
   RunResult result;
   result.outcome = Outcome::violated;
   result.digest = 0xABC;
-  ViolationReport& violation = result.violations.emplace_back();
-  violation.law = "order.race";
+  Violation& violation = result.violations.emplace_back();
+  violation.law = Law::order_race;
+  violation.breach = Breach::unordered_accesses;
   violation.operation = 1;
-  violation.message = "unordered";
+  violation.text = "unordered";
   for (char const* const kind : {"write", "read"})
     violation.accesses.push_back({.rank = 0,
                                   .stream = "comm",
@@ -29,7 +30,7 @@ RunResult race() {
 }
 
 TEST(Document, HasBothAccessesTheMissingEdgeAndTheLineThatReplays) {
-  Symptom const symptom{.id = "order.race"};
+  Symptom const symptom{.law = Law::order_race};
   Scenario const scenario = expecting(small_scenario(), symptom);
   std::string const text = write_document(scenario, race(), symptom, "order.race.yaml");
   EXPECT_EQ(text.rfind("# order.race: operation 1, rank 0\n"
@@ -48,7 +49,7 @@ TEST(Document, HasBothAccessesTheMissingEdgeAndTheLineThatReplays) {
 }
 
 TEST(Document, ReadsBackAsTheScenarioThatExpectsTheFailure) {
-  Symptom const symptom{.id = "order.race"};
+  Symptom const symptom{.law = Law::order_race};
   Scenario const scenario = expecting(small_scenario(), symptom);
   EXPECT_EQ(scenario.expect,
             (Expectation{.kind = Expectation::Kind::violates, .id = "order.race"}));
@@ -58,14 +59,15 @@ TEST(Document, ReadsBackAsTheScenarioThatExpectsTheFailure) {
 
 TEST(Document, IsNamedByTheBugOrElseByTheLaw) {
   Scenario scenario = small_scenario();
-  EXPECT_EQ(stem_of(scenario, {.id = "order.race"}), "order.race");
-  EXPECT_EQ(stem_of(scenario, {.outcome = Outcome::error, .id = "killed by signal 6"}), "error");
+  EXPECT_EQ(stem_of(scenario, {.law = Law::order_race}), "order.race");
+  EXPECT_EQ(stem_of(scenario, {.outcome = Outcome::error, .reason = "killed by signal 6"}),
+            "error");
   scenario.bug = "te_2795";
-  EXPECT_EQ(stem_of(scenario, {.id = "order.race"}), "te_2795");
+  EXPECT_EQ(stem_of(scenario, {.law = Law::order_race}), "te_2795");
 }
 
 TEST(Document, OfAProcessThatDiedExpectsNothing) {
-  Symptom const symptom{.outcome = Outcome::error, .id = "killed by signal 6"};
+  Symptom const symptom{.outcome = Outcome::error, .reason = "killed by signal 6"};
   RunResult died;
   died.outcome = Outcome::error;
   died.reason = "killed by signal 6";

@@ -15,14 +15,14 @@
 namespace adamant::scenarios {
 namespace {
 
-/// The law that a scenario breaks, or "".
-using Rule = std::function<std::string(Scenario const&)>;
+/// The law that a scenario breaks, if any.
+using Rule = std::function<std::optional<Law>(Scenario const&)>;
 
 RunResult judged(Scenario const& scenario, Rule const& rule) {
   RunResult result;
-  std::string const law = rule(scenario);
-  result.outcome = law.empty() ? Outcome::pass : Outcome::violated;
-  if (!law.empty()) result.violations.emplace_back().law = law;
+  std::optional<Law> const law = rule(scenario);
+  result.outcome = law ? Outcome::violated : Outcome::pass;
+  if (law) result.violations.emplace_back().law = *law;
   result.choices = {3, 0, 2, 1, 0, 0};  // what every strategy draws here
   return result;
 }
@@ -53,11 +53,12 @@ bool steps(Scenario const& scenario) {
   });
 }
 /// A rule that holds for many scenarios, and needs several things at once.
-std::string step_on_two_ranks(Scenario const& scenario) {
+std::optional<Law> step_on_two_ranks(Scenario const& scenario) {
   bool const ragged = std::any_of(
       scenario.params.begin(), scenario.params.end(),
       [&](Param const& param) { return param.shape.front() % scenario.world.shard != 0; });
-  return steps(scenario) && scenario.world.shard > 1 && ragged ? "values.bitwise" : "";
+  return steps(scenario) && scenario.world.shard > 1 && ragged ? std::optional(Law::values_bitwise)
+                                                               : std::nullopt;
 }
 
 TEST(Minimize, EndsAtTheSmallestThatStillFails) {
@@ -73,7 +74,7 @@ TEST(Minimize, LeadsFromManyScenariosToOneFile) {
   int failing = 0;
   for (std::uint64_t i = 0; i < 40; ++i) {
     Scenario const scenario = generate_scenario(31, i);
-    if (step_on_two_ranks(scenario).empty()) continue;
+    if (!step_on_two_ranks(scenario)) continue;
     ++failing;
     files.insert(write_scenario(reduced(scenario, step_on_two_ranks).scenario));
   }
@@ -91,23 +92,23 @@ TEST(Minimize, DoesTheSameHoweverManyAreRunAtOnce) {
 }
 
 TEST(Minimize, DoesNotTakeAnotherLawForTheOneToKeep) {
-  auto const rule = [](Scenario const& scenario) -> std::string {
-    if (scenario.world.shard == 1) return "memory.budget";  // a smaller way to fail, but another
+  auto const rule = [](Scenario const& scenario) -> std::optional<Law> {
+    if (scenario.world.shard == 1) return Law::memory_budget;  // a smaller way to fail, but another
     return step_on_two_ranks(scenario);
   };
   Minimized const minimized = reduced(small_scenario(), rule);
   EXPECT_EQ(minimized.scenario.world.shard, 2);
-  EXPECT_EQ(minimized.result.violations.front().law, "values.bitwise");
+  EXPECT_EQ(minimized.result.violations.front().law, Law::values_bitwise);
 }
 
 TEST(Minimize, ChangesWhatBelongsTogetherAtOnce) {
   // A parameter that is left out of a backward cannot go without its name there.
-  auto const rule = [](Scenario const& scenario) -> std::string {
+  auto const rule = [](Scenario const& scenario) -> std::optional<Law> {
     bool const leaves_out = has(scenario, [](Action const& action) {
       auto const* const backward = std::get_if<Backward>(&action);
       return backward != nullptr && backward->without.size() == 1;
     });
-    return leaves_out ? "values.bitwise" : "";
+    return leaves_out ? std::optional(Law::values_bitwise) : std::nullopt;
   };
   Scenario const smallest = reduced(small_scenario(), rule).scenario;
   ASSERT_EQ(smallest.params.size(), 1U);
@@ -120,11 +121,11 @@ TEST(Minimize, RecordsAScheduleOnlyWhereTheDefaultDoesNotFail) {
   scenario.schedule = {.strategy = Schedule::Strategy::random, .seed = 99};
   EXPECT_EQ(reduced(scenario, step_on_two_ranks).scenario.schedule, Schedule{});
 
-  auto const needs_schedule = [](Scenario const& tried) -> std::string {
+  auto const needs_schedule = [](Scenario const& tried) -> std::optional<Law> {
     auto const& choices = tried.schedule.choices;
     bool const drawn = tried.schedule.strategy != Schedule::Strategy::fifo;
     bool const third = choices && choices->size() > 2 && (*choices)[2] > 0;
-    return drawn || third ? "order.race" : "";
+    return drawn || third ? std::optional(Law::order_race) : std::nullopt;
   };
   Minimized const recorded = reduced(scenario, needs_schedule);
   EXPECT_EQ(recorded.scenario.schedule.choices, (std::vector<std::uint32_t>{0, 0, 1}));
@@ -134,7 +135,7 @@ TEST(Minimize, StopsWithTheBestWhenTheBudgetIsSpent) {
   Minimized const minimized = reduced(small_scenario(), step_on_two_ranks, {.runs_max = 5});
   EXPECT_FALSE(minimized.complete);
   EXPECT_LE(minimized.runs, 5U);
-  EXPECT_EQ(step_on_two_ranks(minimized.scenario), "values.bitwise");
+  EXPECT_EQ(step_on_two_ranks(minimized.scenario), Law::values_bitwise);
 }
 
 TEST(Minimize, StopsWithTheBestWhenTheJudgeGivesUp) {
@@ -146,7 +147,7 @@ TEST(Minimize, StopsWithTheBestWhenTheJudgeGivesUp) {
   RunResult const first = judged(scenario, step_on_two_ranks);
   Minimized const minimized = minimize(scenario, first, *symptom_of(first), judge);
   EXPECT_FALSE(minimized.complete);
-  EXPECT_EQ(step_on_two_ranks(minimized.scenario), "values.bitwise");
+  EXPECT_EQ(step_on_two_ranks(minimized.scenario), Law::values_bitwise);
   EXPECT_LT(weight_of(minimized.scenario), weight_of(scenario));
 }
 
@@ -154,11 +155,11 @@ TEST(Minimize, ALargeProgramIsCutInFewRuns) {
   Scenario scenario = small_scenario();
   scenario.program.assign(10'000, operation(Check{}));
   for (std::size_t i = 0; i < 8; ++i) scenario.program[i * 1'111].action = Step{};
-  auto const rule = [](Scenario const& tried) -> std::string {
+  auto const rule = [](Scenario const& tried) -> std::optional<Law> {
     auto const count = std::count_if(
         tried.program.begin(), tried.program.end(),
         [](Operation const& each) { return std::holds_alternative<Step>(each.action); });
-    return count >= 8 ? "values.bitwise" : "";
+    return count >= 8 ? std::optional(Law::values_bitwise) : std::nullopt;
   };
   Minimized const minimized = reduced(scenario, rule);
   EXPECT_EQ(minimized.scenario.program.size(), 8U);

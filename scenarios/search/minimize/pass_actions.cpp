@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <optional>
 
+#include "scenarios/language/verbs.h"
 #include "scenarios/search/minimize/passes.h"
 #include "scenarios/search/minimize/usual.h"
 
@@ -21,11 +22,12 @@ class Replacements {
 
   std::vector<Actions> of(Action const& action) {
     std::visit([this](auto const& value) { propose(value); }, action);
-    bool const is_plain = kind_of(action) <= kind_of(Overflow{});
+    std::uint64_t const weight = traits_of(action).weight;
+    bool const is_plain = weight <= traits_of(Action(Overflow{})).weight;
     if (is_plain) {
       for (Action const& plain :
            {Action(Check{}), Action(ZeroGrad{}), Action(Backward{}), Action(Step{})})
-        if (kind_of(plain) < kind_of(action)) all_.push_back({plain});
+        if (traits_of(plain).weight < weight) all_.push_back({plain});
     }
     return std::move(all_);
   }
@@ -101,12 +103,11 @@ class Replacements {
 
   void propose(Load const& load) {
     propose_load({.from = load.from});
-    propose_load(load, [](Load& simpler) { simpler.world.reset(); });
-    propose_load(load, [](Load& simpler) { simpler.layout.reset(); });
-    propose_load(load, [](Load& simpler) { simpler.precision = {}; });
-    propose_types(load);
-    propose_load(load, [](Load& simpler) { simpler.offload.reset(); });
-    propose_load(load, [](Load& simpler) { simpler.order.reset(); });
+    for_each_key<Load>([&](auto const& row) {
+      if (row.about.required) return;
+      propose_load(load, [&](Load& simpler) { reset(simpler, row); });
+      if (row.key == map_name<Precision>.name) propose_types(load);
+    });
     if (load.offload) propose_load(load, [](Load& simpler) { simpler.offload = Offload(); });
     if (!load.world) return;
     for (std::int64_t const ranks : {std::int64_t{1}, std::int64_t{2}, std::int64_t{3},
@@ -115,11 +116,9 @@ class Replacements {
     propose_load(load, [](Load& simpler) { simpler.world->replicate = 1; });
   }
   void propose_types(Load const& load) {
-    propose_load(load, [](Load& simpler) { simpler.precision.param.reset(); });
-    propose_load(load, [](Load& simpler) { simpler.precision.grad.reset(); });
-    propose_load(load, [](Load& simpler) { simpler.precision.main.reset(); });
-    propose_load(load, [](Load& simpler) { simpler.precision.exp_avg.reset(); });
-    propose_load(load, [](Load& simpler) { simpler.precision.exp_avg_sq.reset(); });
+    for_each_key<PrecisionOverride>([&](auto const& row) {
+      propose_load(load, [&](Load& simpler) { reset(simpler.precision, row); });
+    });
   }
   void propose_load(Load const& load) { all_.push_back({load}); }
   template <typename Change>

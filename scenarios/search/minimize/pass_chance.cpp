@@ -11,8 +11,6 @@ namespace {
 
 using Choices = std::vector<std::uint32_t>;
 
-constexpr std::uint64_t small_seeds = 8;
-
 bool all_zero(Choices const& choices, std::size_t begin, std::size_t end) {
   return std::all_of(choices.begin() + static_cast<std::ptrdiff_t>(begin),
                      choices.begin() + static_cast<std::ptrdiff_t>(end),

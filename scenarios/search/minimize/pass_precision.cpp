@@ -5,38 +5,27 @@
 #include <bit>
 #include <cstddef>
 
+#include "scenarios/language/table.h"
 #include "scenarios/search/minimize/passes.h"
 
 namespace adamant::scenarios::passes_of {
 
 namespace {
 
-constexpr unsigned field_count = 6;
-
-/// The fields of `recipe` that `mask` names, back at what they are in `usual`.
-void reset(Precision& recipe, unsigned mask, Precision const& usual) {
-  if ((mask & 1U) != 0) recipe.param = usual.param;
-  if ((mask & 2U) != 0) recipe.grad = usual.grad;
-  if ((mask & 4U) != 0) recipe.main = usual.main;
-  if ((mask & 8U) != 0) recipe.exp_avg = usual.exp_avg;
-  if ((mask & 16U) != 0) recipe.exp_avg_sq = usual.exp_avg_sq;
-  if ((mask & 32U) != 0) recipe.state_scale = usual.state_scale;
+/// The keys of `types` that `mask` names, back at what they are in `usual`.
+template <template <typename> typename Held>
+void reset(Types<Held>& types, unsigned mask, Types<Held> const& usual) {
+  unsigned bit = 1;
+  for_each_key<Types<Held>>([&](auto const& row) {
+    if ((mask & bit) != 0) put(types, row.place, value_at(usual, row.place));
+    bit <<= 1U;
+  });
 }
 
-/// The same for a parameter's own types, which are then the scenario's.
-void reset(PrecisionOverride& own, unsigned mask) {
-  if ((mask & 1U) != 0) own.param.reset();
-  if ((mask & 2U) != 0) own.grad.reset();
-  if ((mask & 4U) != 0) own.main.reset();
-  if ((mask & 8U) != 0) own.exp_avg.reset();
-  if ((mask & 16U) != 0) own.exp_avg_sq.reset();
-  if ((mask & 32U) != 0) own.state_scale.reset();
-}
-
-/// All sets of fields, those of many before those of few.
+/// All sets of keys, those of many before those of few.
 std::vector<unsigned> all_masks() {
   std::vector<unsigned> masks;
-  for (unsigned mask = 1; mask < 1U << field_count; ++mask) masks.push_back(mask);
+  for (unsigned mask = 1; mask < 1U << key_count<Precision>; ++mask) masks.push_back(mask);
   std::stable_sort(masks.begin(), masks.end(),
                    [](unsigned a, unsigned b) { return std::popcount(a) > std::popcount(b); });
   return masks;
@@ -54,7 +43,7 @@ void reset_precision(Scenario const& scenario, Candidates& candidates) {
   });
   if (scenario.precision != Precision{}) {
     for (unsigned const mask : all_masks())
-      candidates.offer([&](Scenario& s) { reset(s.precision, mask, {}); });
+      candidates.offer([&](Scenario& s) { reset(s.precision, mask, Precision{}); });
   }
   for (std::size_t p = 0; p < scenario.params.size(); ++p) {
     PrecisionOverride const own = scenario.params[p].precision;
@@ -65,7 +54,8 @@ void reset_precision(Scenario const& scenario, Candidates& candidates) {
       for (Param& param : s.params) param.precision = {};
     });
     for (unsigned const mask : all_masks())
-      candidates.offer([&](Scenario& s) { reset(s.params[p].precision, mask); });
+      candidates.offer(
+          [&](Scenario& s) { reset(s.params[p].precision, mask, PrecisionOverride{}); });
   }
 }
 

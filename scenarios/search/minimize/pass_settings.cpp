@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <iterator>
 
+#include "scenarios/language/table.h"
 #include "scenarios/search/minimize/passes.h"
 #include "scenarios/search/minimize/usual.h"
 
@@ -9,20 +10,23 @@ namespace adamant::scenarios::passes_of {
 
 namespace {
 
-template <typename Change>
-void offer_adam(AdamConfig const& adam, Candidates& candidates, Change const& change) {
-  AdamOverride settings = difference(adam);
-  change(settings);
-  candidates.offer(
-      [&](Scenario& s) { s.optimizer.adam = with(AdamConfig{.mode = adam.mode}, settings); });
+/// Every key of a part of the scenario, each back at its default.
+template <typename T, typename PartOf>
+void reset_keys(Candidates& candidates, PartOf const& part_of) {
+  for_each_key<T>([&](auto const& row) {
+    if (!row.about.required) candidates.offer([&](Scenario& s) { reset(part_of(s), row); });
+  });
 }
 
-/// Calls `change` for each place of a fault that can be given or left out.
-template <typename Change>
-void for_each_place(Change const& change) {
-  for (auto const place :
-       {&Fault::rank, &Fault::nth, &Fault::after_bytes, &Fault::file, &Fault::byte})
-    change(place);
+/// Words before the one that stands there, the default first.
+void earlier_words(Candidates& candidates) {
+  for_each_key<Scenario>([&](auto const& row) {
+    using Value = typename KindOf<std::remove_cvref_t<decltype(row)>>::Value;
+    if constexpr (std::is_enum_v<Value>) {
+      for (std::size_t word = 0; word + 1 < words_of<Value>.size(); ++word)
+        candidates.offer([&](Scenario& s) { put(s, row.place, static_cast<Value>(word)); });
+    }
+  });
 }
 
 /// The engine's own choices, back at its defaults together and one by one.
@@ -43,24 +47,11 @@ void reset_settings(Scenario const& scenario, Candidates& candidates) {
     s.microbatches.reset();
   });
   candidates.offer([](Scenario& s) { s.optimizer = {}; });
-  candidates.offer([](Scenario& s) { s.layout = Layout::fsdp2; });
-  candidates.offer([](Scenario& s) { s.gradients = GradientClass::exact; });
-  candidates.offer([](Scenario& s) { s.gradients = GradientClass::normal; });
-  candidates.offer([](Scenario& s) { s.world.replicate = 1; });
+  earlier_words(candidates);
+  reset_keys<World>(candidates, [](Scenario& s) -> World& { return s.world; });
   AdamConfig const adam = scenario.optimizer.adam;
   candidates.offer([&](Scenario& s) { s.optimizer.adam = {.mode = adam.mode}; });
-  candidates.offer([](Scenario& s) { s.optimizer.adam.mode = AdamMode::adamw; });
-  offer_adam(adam, candidates, [](AdamOverride& settings) { settings.lr.reset(); });
-  offer_adam(adam, candidates, [](AdamOverride& settings) { settings.betas.reset(); });
-  offer_adam(adam, candidates, [](AdamOverride& settings) { settings.eps.reset(); });
-  offer_adam(adam, candidates, [](AdamOverride& settings) { settings.weight_decay.reset(); });
-  offer_adam(adam, candidates, [](AdamOverride& settings) { settings.bias_correction.reset(); });
-  candidates.offer([](Scenario& s) { s.optimizer.decoupled_grad = true; });
-  candidates.offer([](Scenario& s) { s.optimizer.keep_cast_grad = false; });
-  candidates.offer([](Scenario& s) { s.optimizer.step_counter = StepCounter::group; });
-  candidates.offer([](Scenario& s) { s.optimizer.capturable = false; });
-  candidates.offer([](Scenario& s) { s.optimizer.clip.reset(); });
-  candidates.offer([](Scenario& s) { s.optimizer.loss_scale = {}; });
+  reset_keys<Optimizer>(candidates, [](Scenario& s) -> Optimizer& { return s.optimizer; });
 }
 
 void usual_settings(Scenario const&, Candidates& candidates) {
@@ -82,9 +73,8 @@ void reset_offload(Scenario const& scenario, Candidates& candidates) {
   auto const* const hybrid = std::get_if<HybridOffload>(&scenario.offload);
   if (hybrid == nullptr) return;
   candidates.offer([](Scenario& s) { s.offload = HybridOffload{}; });
-  for (auto const member :
-       {&HybridOffload::overlap, &HybridOffload::pin_grads, &HybridOffload::pin_params})
-    candidates.offer([&](Scenario& s) { std::get<HybridOffload>(s.offload).*member = true; });
+  reset_keys<HybridOffload>(
+      candidates, [](Scenario& s) -> HybridOffload& { return std::get<HybridOffload>(s.offload); });
   for (double const fraction : usual_fractions)
     candidates.offer([&](Scenario& s) { std::get<HybridOffload>(s.offload).fraction = fraction; });
 }
@@ -94,13 +84,17 @@ void simplify_faults(Scenario const& scenario, Candidates& candidates) {
   for (std::size_t f = 0; f < scenario.faults.size(); ++f) {
     candidates.offer(
         [&](Scenario& s) { s.faults.erase(s.faults.begin() + static_cast<std::ptrdiff_t>(f)); });
-    for_each_place([&](auto const place) {
-      auto const& given = scenario.faults[f].*place;
-      if (!given) return;
-      candidates.offer([&](Scenario& s) { (s.faults[f].*place).reset(); });
-      std::int64_t const least = place == &Fault::nth ? 1 : 0;
-      for (std::int64_t const smaller : {least, least + 1, *given / 2, *given - 1})
-        if (smaller >= least) candidates.offer([&](Scenario& s) { s.faults[f].*place = smaller; });
+    for_each_key<Fault>([&](auto const& row) {
+      if constexpr (may_be_absent<Fault, std::remove_cvref_t<decltype(row)>>) {
+        auto const given = value_at(scenario.faults[f], row.place);
+        if (!given) return;
+        candidates.offer([&](Scenario& s) { reset(s.faults[f], row); });
+        std::int64_t const least = row.kind.range.least;
+        for (std::int64_t const smaller : {least, least + 1, *given / 2, *given - 1})
+          if (smaller >= least)
+            candidates.offer(
+                [&](Scenario& s) { put(s.faults[f], row.place, std::optional(smaller)); });
+      }
     });
   }
 }

@@ -15,7 +15,6 @@ constexpr std::array<std::int64_t, 16> usual_rows{1, 2,  3,  4,  5,  6,  7,  8,
                                                   9, 12, 16, 17, 32, 33, 64, 65};
 constexpr std::array<std::int64_t, 5> small_rows{1, 2, 3, 4, 5};
 constexpr std::array<std::int64_t, 3> small_worlds{1, 2, 3};
-constexpr std::uint64_t small_seeds = 8;
 
 /// The usual sizes below `size`, and steps down from it.
 std::vector<std::int64_t> below(std::int64_t size) {

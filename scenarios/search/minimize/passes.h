@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -33,6 +34,9 @@ std::vector<Scenario> simpler(Scenario const& scenario,
                               Capabilities const& capabilities = capabilities_of_simulation());
 
 namespace passes_of {
+
+/// Seeds that are tried in place of a scenario's own: 0 and on.
+inline constexpr std::uint64_t small_seeds = 8;
 
 // Operations, pass_operations.cpp.
 void cut_program(Scenario const& scenario, Candidates& candidates);

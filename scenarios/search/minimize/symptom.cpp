@@ -1,10 +1,13 @@
 #include "scenarios/search/minimize/symptom.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <sstream>
 #include <string_view>
 
 #include "scenarios/language/laws.h"
+#include "scenarios/language/words.h"
 
 namespace adamant::scenarios {
 
@@ -12,9 +15,9 @@ namespace {
 
 /// A law that `pattern` covers, among those that were broken.
 std::optional<Symptom> violated(RunResult const& result, std::string_view pattern) {
-  for (ViolationReport const& violation : result.violations) {
+  for (Violation const& violation : result.violations) {
     if (!matches(pattern, violation.law)) continue;
-    return Symptom{.id = violation.law, .first = violation.law == result.violations.front().law};
+    return Symptom{.law = violation.law, .first = violation.law == result.violations.front().law};
   }
   return std::nullopt;
 }
@@ -22,16 +25,10 @@ std::optional<Symptom> violated(RunResult const& result, std::string_view patter
 std::optional<Symptom> violated(RunResult const& result, Expectation const& expected) {
   std::optional<Symptom> symptom;
   if (expected.kind == Expectation::Kind::violates) symptom = violated(result, expected.id);
-  if (!symptom) symptom = violated(result, "order.race");
+  if (!symptom) symptom = violated(result, id_of(Law::order_race));
   if (!symptom && !result.violations.empty())
-    symptom = Symptom{.id = result.violations.front().law};
+    symptom = Symptom{.law = result.violations.front().law};
   return symptom;
-}
-
-/// "/exp_avg" of "w/exp_avg", nothing of "w".
-std::string kind_of(std::string const& tensor) {
-  auto const slash = tensor.rfind('/');
-  return slash == std::string::npos ? "" : tensor.substr(slash);
 }
 
 bool is_name(std::string_view part) {
@@ -55,7 +52,7 @@ std::string without_names(std::string_view word) {
   return parts;
 }
 
-std::string words_of(std::string const& text) {
+std::string said_words(std::string const& text) {
   std::istringstream stream(text);
   std::string words;
   for (std::string word; stream >> word;)
@@ -63,9 +60,48 @@ std::string words_of(std::string const& text) {
   return words;
 }
 
-bool is_about(ViolationReport const& violation, Symptom const& symptom) {
-  return violation.law == symptom.id &&
-         (symptom.said.empty() || what_is_said(violation) == symptom.said);
+/// What kind of thing it is about, without its name or number.
+struct KindOf {
+  std::string operator()(std::monostate) const { return ""; }
+  std::string operator()(Tensor const& tensor) const {
+    return std::string(name_of(tensor.kind)) + (tensor.whole ? " whole" : "");
+  }
+  std::string operator()(StepCount const&) const { return "step"; }
+  std::string operator()(GroupSettings const&) const { return "settings"; }
+  std::string operator()(ScalingNumber number) const {
+    return "scaling " + std::to_string(static_cast<int>(number));
+  }
+  std::string operator()(Buffers const& buffers) const {
+    return std::string(name_of(buffers.purpose));
+  }
+  std::string operator()(Call const& call) const {
+    return call.verb + " " + std::to_string(static_cast<int>(call.ending));
+  }
+  std::string operator()(Named const& named) const { return said_words(named.name); }
+  std::string operator()(DamagedFiles const& files) const {
+    std::string kinds;
+    for (FileDamage const& damage : files) kinds.append(word_for(damage.how)).append(" ");
+    return kinds;
+  }
+};
+
+/// Where settings differ: which of them does first. Of memory: whose it is.
+std::string difference_of(Violation const& violation) {
+  if (auto const* memory = std::get_if<Allocated>(&violation.actual))
+    return memory->on_host ? "pinned" : "device";
+  auto const difference = setting_difference(violation);
+  if (!difference) return "";
+  return fmt::format("{} {}", difference->key, difference->beta);
+}
+
+/// A simulated world speaks of what its accesses name already.
+bool is_said_by_engine(Violation const& violation) {
+  return violation.breach < Breach::unordered_accesses;
+}
+
+bool is_about(Violation const& violation, Symptom const& symptom) {
+  return violation.law == symptom.law &&
+         (symptom.likeness.empty() || likeness_of(violation) == symptom.likeness);
 }
 
 bool is_expected(RunResult const& refused, Expectation const& expected) {
@@ -87,32 +123,37 @@ std::optional<Symptom> symptom_of(RunResult const& result, Expectation const& ex
     case Outcome::error:
       break;
   }
-  return Symptom{.outcome = result.outcome, .id = result.reason};
+  return Symptom{.outcome = result.outcome, .reason = result.reason};
 }
 
-std::string what_is_said(ViolationReport const& violation) {
-  std::string said = kind_of(violation.tensor) + words_of(violation.message);
-  if (violation.tensor.empty()) said += words_of(violation.actual);
-  return said;
+std::string likeness_of(Violation const& violation) {
+  std::string const said =
+      is_said_by_engine(violation) ? said_words(violation.reason + " " + violation.text) : "";
+  return fmt::format("{}|{}|{}|{}", name_of(violation.breach),
+                     std::visit(KindOf{}, violation.subject), difference_of(violation), said);
 }
 
 bool shows(RunResult const& result, Symptom const& symptom) {
   if (result.outcome != symptom.outcome) return false;
   if (symptom.outcome == Outcome::violated) return violation_of(result, symptom) != nullptr;
-  return result.reason == symptom.id;
+  return result.reason == symptom.reason;
 }
 
-ViolationReport const* violation_of(RunResult const& result, Symptom const& symptom) {
+Violation const* violation_of(RunResult const& result, Symptom const& symptom) {
   if (symptom.outcome != Outcome::violated || result.violations.empty()) return nullptr;
   auto const begin = result.violations.begin();
   auto const end = symptom.first ? std::next(begin) : result.violations.end();
   auto const found =
-      std::find_if(begin, end, [&](ViolationReport const& v) { return is_about(v, symptom); });
+      std::find_if(begin, end, [&](Violation const& v) { return is_about(v, symptom); });
   return found == end ? nullptr : &*found;
 }
 
+std::string id_of(Symptom const& symptom) {
+  return symptom.law ? std::string(id_of(*symptom.law)) : symptom.reason;
+}
+
 std::string word_of(Symptom const& symptom) {
-  return symptom.outcome == Outcome::error ? "error" : symptom.id;
+  return symptom.outcome == Outcome::error ? "error" : id_of(symptom);
 }
 
 }  // namespace adamant::scenarios

@@ -12,9 +12,10 @@ namespace adamant::scenarios {
 /// A run that failed in this way fails again if a later one does.
 struct Symptom {
   Outcome outcome = Outcome::violated;
-  std::string id;         // the law, the reason of the refusal, or how the process died
-  bool first = true;      // of a law: it is what the run saw first, not one of its consequences
-  std::string said = {};  // of a law: what_is_said of its violation; empty: whatever is said
+  std::optional<Law> law = {};  // that was broken
+  std::string reason = {};      // of a refusal; or how the process died
+  bool first = true;            // of a law: it is what the run saw first, not a consequence of that
+  std::string likeness = {};    // of a law: likeness_of its violation; empty: whatever it is
 
   friend bool operator==(Symptom const&, Symptom const&) = default;
 };
@@ -24,18 +25,22 @@ struct Symptom {
 /// which explains whatever else went wrong in its run, then the first.
 std::optional<Symptom> symptom_of(RunResult const& result, Expectation const& expected = {});
 
-/// What a violation says, apart from numbers and from names of ranks, parameters and files: the
-/// same for "w/exp_avg" and for "p0/exp_avg", another for "w". Where no tensor is concerned, what
-/// happened belongs to it.
-std::string what_is_said(ViolationReport const& violation);
+/// What violations of one law look alike by: how it was broken and what kind of thing it is about,
+/// apart from ranks, parameters and indices. Where an engine said something, its words belong to it
+/// but for numbers and names: "p0/exp_avg" and "w/exp_avg" look alike, "Missing key: optim.a.step"
+/// and "Missing key: optim.b.step", too. A text to compare and not to read.
+std::string likeness_of(Violation const& violation);
 
 /// Did this run fail in that way?
 bool shows(RunResult const& result, Symptom const& symptom);
 
 /// The violation that `symptom` is about; none where it is no violation.
-ViolationReport const* violation_of(RunResult const& result, Symptom const& symptom);
+Violation const* violation_of(RunResult const& result, Symptom const& symptom);
 
-/// "order.race", "out_of_memory", "error": the word for it.
+/// "order.race", "out_of_memory", how a process died: what it is known by.
+std::string id_of(Symptom const& symptom);
+
+/// The same in one word, for names of files: a death is "error".
 std::string word_of(Symptom const& symptom);
 
 }  // namespace adamant::scenarios

@@ -1,10 +1,15 @@
 #include "scenarios/search/minimize/usual.h"
 
 #include <algorithm>
+#include <limits>
+
+#include "scenarios/language/table.h"
 
 namespace adamant::scenarios {
 
 namespace {
+
+constexpr std::uint64_t most_of_a_value = std::numeric_limits<std::uint64_t>::max() / 4;
 
 AdamOverride rate(float lr) {
   AdamOverride settings;
@@ -32,11 +37,11 @@ AdamOverride without_correction() {
   return settings;
 }
 
-std::uint64_t key_count(AdamOverride const& settings) {
-  return std::uint64_t{settings.lr.has_value()} + std::uint64_t{settings.betas.has_value()} +
-         std::uint64_t{settings.eps.has_value()} +
-         std::uint64_t{settings.weight_decay.has_value()} +
-         std::uint64_t{settings.bias_correction.has_value()};
+std::uint64_t keys_given(AdamOverride const& settings) {
+  std::uint64_t count = 0;
+  for_each_key<AdamOverride>(
+      [&](auto const& row) { count += std::uint64_t{!is_default(settings, row)}; });
+  return count;
 }
 
 /// The place of `value` in a list, or its length where it is not there.
@@ -54,22 +59,30 @@ std::span<AdamOverride const> usual_overrides() {
   return all;
 }
 
-std::uint64_t rank_of(AdamOverride const& settings) {
+std::uint64_t usual_place(AdamOverride const& settings) {
   if (settings == AdamOverride{}) return 0;
   std::uint64_t const place = place_in(usual_overrides(), settings);
-  return place < usual_overrides().size() ? 1 + place : 100 * key_count(settings);
+  return place < usual_overrides().size() ? 1 + place : 100 * keys_given(settings);
 }
 
-std::uint64_t rank_of(Clip const& clip) {
-  return place_in(usual_clips, clip);
+std::uint64_t usual_place(kinds::Integer, std::int64_t value) {
+  return value < 0 ? 0 : std::min(static_cast<std::uint64_t>(value), most_of_a_value);
 }
 
-std::uint64_t rank_of(LossScale const& scale) {
-  return place_in(usual_loss_scales, scale);
+std::uint64_t usual_place(kinds::Fraction, double value) {
+  return place_in(usual_fractions, value);
 }
 
-std::uint64_t rank_of_fraction(double fraction) {
-  return place_in(usual_fractions, fraction);
+std::uint64_t usual_place(kinds::Names, std::vector<std::string> const& value) {
+  return value.size();
+}
+
+std::uint64_t usual_place(kinds::Norm, Clip const& value) {
+  return place_in(usual_clips, value);
+}
+
+std::uint64_t usual_place(kinds::Scale, LossScale const& value) {
+  return place_in(usual_loss_scales, value);
 }
 
 }  // namespace adamant::scenarios

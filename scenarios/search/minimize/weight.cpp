@@ -6,7 +6,8 @@
 #include <string>
 
 #include "scenarios/language/units.h"
-#include "scenarios/search/minimize/usual.h"
+#include "scenarios/language/verbs.h"
+#include "scenarios/search/minimize/weigh_keys.h"
 
 namespace adamant::scenarios {
 
@@ -25,17 +26,19 @@ class Weighing {
   explicit Weighing(Scenario const& scenario) : scenario_(scenario) {}
 
   Weight weigh() {
-    weigh_world(scenario_.world);
+    weigh_ranks(scenario_.world);
     weigh_program(scenario_.program, 1);
     weigh_params();
-    weigh_optimizer();
-    weigh_precision(scenario_.precision);
-    weigh_offload(scenario_.offload);
-    for (Fault const& fault : scenario_.faults) weigh_fault(fault);
+    add(KeyWeight::of(scenario_.world));
+    add(KeyWeight::of(scenario_.optimizer));
+    add(KeyWeight::of(scenario_.precision));
+    add(KeyWeight::of(scenario_.offload));
+    for (Fault const& fault : scenario_.faults) {
+      feature(true, 0);
+      add(KeyWeight::of(fault));
+    }
     weight_[Digit::features] += scenario_.engine.options.size();
-    feature(scenario_.layout != Layout::fsdp2, 1);
-    feature(scenario_.gradients != GradientClass::exact,
-            static_cast<std::uint64_t>(scenario_.gradients));
+    weigh_plain_keys();
     weigh_schedule();
     feature(scenario_.microbatches.has_value(), 0);
     weight_[Digit::microbatches] = number(scenario_.microbatches.value_or(0));
@@ -44,35 +47,45 @@ class Weighing {
   }
 
  private:
-  void feature(bool present, std::uint64_t value) {
-    if (!present) return;
-    ++weight_[Digit::features];
-    weight_[Digit::values] += value;
+  void add(KeyWeight const& keys) {
+    weight_[Digit::features] += keys.features;
+    weight_[Digit::values] += keys.values;
   }
-  template <typename T>
-  void feature(std::optional<T> const& value) {
-    if (value) feature(true, 1 + static_cast<std::uint64_t>(*value));
+  void feature(bool present, std::uint64_t value) {
+    KeyWeight weight;
+    weight.add_feature(present, value);
+    add(weight);
   }
 
-  void weigh_world(World const& world) {
+  void weigh_ranks(World const& world) {
     std::uint64_t const ranks = number(world.rank_count());
     weight_[Digit::ranks] = std::max(weight_[Digit::ranks], ranks);
     weight_[Digit::ranks_of_all] += ranks;
-    feature(world.replicate != 1, number(world.replicate));
+  }
+
+  /// One of words, or of yes and no: the rest of a scenario has digits of its own.
+  void weigh_plain_keys() {
+    KeyWeight weight;
+    for_each_key<Scenario>([&](auto const& row) {
+      using Value = typename KindOf<std::remove_cvref_t<decltype(row)>>::Value;
+      if constexpr (std::is_enum_v<Value> || std::is_same_v<Value, bool>)
+        weight.add_key(scenario_, row);
+    });
+    add(weight);
   }
 
   /// Operations that are executed `times`: those of a capture as often as they are replayed.
   void weigh_program(std::vector<Operation> const& program, std::uint64_t times) {
     for (std::size_t i = 0; i < program.size(); ++i) {
       ++weight_[Digit::entries];
-      weight_[Digit::kinds] += kind_of(program[i].action);
-      weigh(program[i].action, times);
-      if (i > 0 && kind_of(program[i - 1].action) > kind_of(program[i].action))
+      weight_[Digit::kinds] += traits_of(program[i].action).weight;
+      weigh_action(program[i].action, times);
+      if (i > 0 && traits_of(program[i - 1].action).weight > traits_of(program[i].action).weight)
         weight_[Digit::disorder] += 1 + program.size() - i;
     }
   }
 
-  void weigh(Action const& action, std::uint64_t times) {
+  void weigh_action(Action const& action, std::uint64_t times) {
     std::uint64_t executed = 1;
     if (auto const* train = std::get_if<Train>(&action))
       executed = number(train->count) * (scenario_.optimizer.clip ? 4 : 3);
@@ -80,11 +93,9 @@ class Weighing {
       executed = number(replay->count) * captured_;
     if (auto const* capture = std::get_if<Capture>(&action)) return weigh_capture(*capture);
     weight_[Digit::executed] += std::min(executed, most) * times;
-    if (auto const* backward = std::get_if<Backward>(&action))
-      feature(!backward->without.empty(), backward->without.size());
-    if (auto const* zero = std::get_if<ZeroGrad>(&action)) feature(!zero->set_to_none, 1);
-    if (auto const* set = std::get_if<Set>(&action)) weigh_set(set->change);
-    if (auto const* load = std::get_if<Load>(&action)) weigh_load(*load);
+    std::visit([&](auto const& one) { add(KeyWeight::of(one)); }, action);
+    auto const* const load = std::get_if<Load>(&action);
+    if (load != nullptr && load->world) weigh_ranks(*load->world);
   }
 
   void weigh_capture(Capture const& capture) {
@@ -93,35 +104,19 @@ class Weighing {
     captured_ = std::max<std::uint64_t>(1, weight_[Digit::executed] - before);
   }
 
-  void weigh_set(SettingsChange const& change) {
-    weigh(change.adam);
-    if (change.clip) feature(true, 1 + rank_of(*change.clip));
-    if (change.loss_scale) feature(true, 1 + rank_of(*change.loss_scale));
-  }
-
-  void weigh_load(Load const& load) {
-    if (load.world) weigh_world(*load.world);
-    feature(load.world.has_value(), 0);
-    feature(load.layout);
-    weigh_override(load.precision);
-    if (load.offload) weigh_offload(*load.offload);
-    feature(load.offload.has_value(), 0);
-    feature(load.order);
-  }
-
   void weigh_params() {
     weight_[Digit::params] = scenario_.params.size();
     std::vector<std::string> names;
     for (Param const& param : scenario_.params) {
       weigh_shape(param.shape);
-      weigh_override(param.precision);
+      add(KeyWeight::of(param.precision));
       feature(!param.group.empty(), place_of_group(param.group));
       names.push_back(param.name);
     }
     weigh_names(names);
     for (std::size_t g = 0; g < scenario_.groups.size(); ++g) {
       feature(true, 0);
-      weigh(scenario_.groups[g].settings);
+      add(KeyWeight::of(scenario_.groups[g].settings));
       if (scenario_.groups[g].name != canonical_group(g)) ++weight_[Digit::names];
     }
   }
@@ -154,70 +149,6 @@ class Weighing {
     }
   }
 
-  void weigh_optimizer() {
-    Optimizer const& optimizer = scenario_.optimizer;
-    feature(optimizer.adam.mode != AdamMode::adamw, 0);
-    weigh(difference(optimizer.adam));
-    feature(!optimizer.decoupled_grad, 0);
-    feature(optimizer.keep_cast_grad, 0);
-    feature(optimizer.step_counter != StepCounter::group, 0);
-    feature(optimizer.capturable, 0);
-    feature(optimizer.clip.has_value(), rank_of(optimizer.clip));
-    feature(optimizer.loss_scale != LossScale{}, rank_of(optimizer.loss_scale));
-  }
-
-  void weigh(AdamOverride const& settings) {
-    feature(settings.lr.has_value(), 0);
-    feature(settings.betas.has_value(), 0);
-    feature(settings.eps.has_value(), 0);
-    feature(settings.weight_decay.has_value(), 0);
-    feature(settings.bias_correction.has_value(), 0);
-    weight_[Digit::values] += rank_of(settings);
-  }
-
-  template <typename Enum>
-  void differs(Enum value, Enum usual) {
-    feature(value != usual, static_cast<std::uint64_t>(value));
-  }
-  void weigh_precision(Precision const& precision) {
-    Precision const defaults;
-    differs(precision.param, defaults.param);
-    differs(precision.grad, defaults.grad);
-    differs(precision.main, defaults.main);
-    differs(precision.exp_avg, defaults.exp_avg);
-    differs(precision.exp_avg_sq, defaults.exp_avg_sq);
-    differs(precision.state_scale, defaults.state_scale);
-  }
-  void weigh_override(PrecisionOverride const& precision) {
-    feature(precision.param);
-    feature(precision.grad);
-    feature(precision.main);
-    feature(precision.exp_avg);
-    feature(precision.exp_avg_sq);
-    feature(precision.state_scale);
-  }
-
-  void weigh_offload(Offload const& offload) {
-    feature(offload.index() != 0, offload.index());
-    if (auto const* states = std::get_if<OffloadedStates>(&offload)) {
-      feature(!states->moments, 0);
-      feature(!states->main, 0);
-    }
-    auto const* const hybrid = std::get_if<HybridOffload>(&offload);
-    if (hybrid == nullptr) return;
-    feature(rank_of_fraction(hybrid->fraction) != 0, rank_of_fraction(hybrid->fraction));
-    feature(!hybrid->overlap, 0);
-    feature(!hybrid->pin_grads, 0);
-    feature(!hybrid->pin_params, 0);
-  }
-
-  void weigh_fault(Fault const& fault) {
-    feature(true, 0);
-    for (auto const& place : {fault.rank, fault.nth, fault.after_bytes, fault.file, fault.byte}) {
-      if (place) feature(true, std::min(number(*place), most));
-    }
-  }
-
   void weigh_schedule() {
     Schedule const& schedule = scenario_.schedule;
     bool const simple = schedule.strategy == Schedule::Strategy::fifo && !schedule.choices;
@@ -239,14 +170,6 @@ class Weighing {
 };
 
 }  // namespace
-
-std::uint64_t kind_of(Action const& action) {
-  // In the order of Action: train, backward, clip, step, zero_grad, set, overflow, offload, reload,
-  // capture, replay, save, load, check.
-  static constexpr std::uint64_t kinds[] = {5, 2, 6, 3, 1, 4, 7, 8, 9, 10, 11, 12, 13, 0};
-  static_assert(std::size(kinds) == std::variant_size_v<Action>);
-  return kinds[action.index()];
-}
 
 std::string canonical_name(std::size_t index, int unit, bool in_units) {
   std::string name = in_units ? "h." + std::to_string(unit) + ".p" : std::string("p");

@@ -43,9 +43,6 @@ struct Weight {
 
 Weight weight_of(Scenario const& scenario);
 
-/// The canonical order of operations that may stand in any: the smaller one first.
-std::uint64_t kind_of(Action const& action);
-
 /// The name of parameter `index` in a minimised scenario. Where parameters are in several units the
 /// names say so.
 std::string canonical_name(std::size_t index, int unit, bool in_units);

@@ -4,7 +4,7 @@
 
 namespace adamant::sim {
 
-std::unique_ptr<Answers> make_answers(Schedule const& schedule) {
+std::unique_ptr<Answers> make_answers(ScheduleOptions const& schedule) {
   Prng const prng(mix64(schedule.seed ^ 0x5C4ED01EULL));
   switch (schedule.strategy) {
     case Strategy::fifo:

@@ -34,6 +34,6 @@ std::unique_ptr<Answers> make_random(Prng prng);
 std::unique_ptr<Answers> make_pct(Prng prng, int depth);
 
 /// The strategy that the schedule names, with the schedule's seed.
-std::unique_ptr<Answers> make_answers(Schedule const& schedule);
+std::unique_ptr<Answers> make_answers(ScheduleOptions const& schedule);
 
 }  // namespace adamant::sim

@@ -2,28 +2,14 @@
 // one in NumPy, and whether this machine can run them.
 #pragma once
 
-#include <cstdlib>
 #include <string>
+
+#include "scenarios/runner/testing/python.h"
 
 namespace adamant::scenarios {
 
-/// $ADAMANT_PYTHON, or python3.
-inline std::string python() {
-  char const* const chosen = std::getenv("ADAMANT_PYTHON");
-  return chosen == nullptr ? "python3" : chosen;
-}
-
-inline bool python_runs(std::string const& line) {
-  return std::system((python() + " -c '" + line + "' 2>/dev/null").c_str()) == 0;
-}
-
 inline bool has_python() {
   static bool const known = python_runs("");
-  return known;
-}
-
-inline bool has_numpy() {
-  static bool const known = python_runs("import numpy");
   return known;
 }
 

@@ -1,0 +1,10 @@
+// Values that the oracle's own tests name. Tests alone include it.
+#pragma once
+
+#include <limits>
+
+namespace adamant::oracle {
+
+inline constexpr float inf = std::numeric_limits<float>::infinity();
+
+}  // namespace adamant::oracle

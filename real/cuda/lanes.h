@@ -1,0 +1,107 @@
+// A few consecutive numbers of an array, widened to fp32 in registers and rounded on their way
+// back: how a kernel goes through arrays whose formats it learns when it runs. Whole runs of lanes
+// go by accesses of 16 bytes; what is left at an end goes number by number.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+#include <type_traits>
+
+#include "real/cuda/numbers.h"
+#include "real/cuda/reported.h"
+
+namespace adamant::real {
+
+inline constexpr int lanes = 8;  // two 16-byte accesses to fp32, one to 16 bits
+
+/// Elements [begin, begin + count) of arrays; count is `lanes`, or less at an end.
+struct Lanes {
+  std::int64_t begin = 0;
+  int count = 0;
+};
+
+/// 16 bytes of numbers of one type, in registers.
+template <typename T>
+struct alignas(16) Packed {
+  static constexpr int count = 16 / sizeof(T);
+  T at[count];
+};
+
+// 16 bytes are one access. Of a structure g++ makes accesses to its members, each of which would be
+// reported by itself; so where they are reported, the bytes travel as one number.
+__extension__ using OneNumber = unsigned __int128;
+
+/// REQUIRES: `from` is at a multiple of 16.
+template <typename T>
+__device__ __forceinline__ Packed<T> load_packed(T const* from) {
+  if constexpr (accesses_are_reported)
+    return __builtin_bit_cast(Packed<T>, *reinterpret_cast<OneNumber const*>(from));
+  else
+    return *reinterpret_cast<Packed<T> const*>(from);
+}
+
+/// REQUIRES: `to` is at a multiple of 16.
+template <typename T>
+__device__ __forceinline__ void store_packed(Packed<T> const& numbers, T* to) {
+  if constexpr (accesses_are_reported)
+    *reinterpret_cast<OneNumber*>(to) = __builtin_bit_cast(OneNumber, numbers);
+  else
+    *reinterpret_cast<Packed<T>*>(to) = numbers;
+}
+
+// Loops over lanes are of a fixed length, also where fewer count: lanes stay in registers.
+
+template <typename T>
+__device__ __forceinline__ void load_as(T const* from, int count, float* to) {
+  if (count < lanes) {
+    for (int k = 0; k < lanes; ++k)
+      if (k < count) to[k] = widened(from[k]);
+    return;
+  }
+  for (int k = 0; k < lanes; k += Packed<T>::count) {
+    Packed<T> const numbers = load_packed(from + k);
+    for (int j = 0; j < Packed<T>::count; ++j) to[k + j] = widened(numbers.at[j]);
+  }
+}
+
+template <typename T>
+__device__ __forceinline__ void store_as(float const* from, int count, T* to) {
+  if (count < lanes) {
+    for (int k = 0; k < lanes; ++k)
+      if (k < count) to[k] = stored<T>(from[k]);
+    return;
+  }
+  for (int k = 0; k < lanes; k += Packed<T>::count) {
+    Packed<T> numbers;
+    for (int j = 0; j < Packed<T>::count; ++j) numbers.at[j] = stored<T>(from[k + j]);
+    store_packed(numbers, to + k);
+  }
+}
+
+/// Lanes beyond `at.count` stay as they are. REQUIRES: numbers.data and at.begin at multiples of 16
+/// bytes.
+__device__ __forceinline__ void load(Numbers const& numbers, Lanes const& at, float* to) {
+  switch (numbers.format) {
+    case NumberFormat::fp32:
+      return load_as(static_cast<float const*>(numbers.data) + at.begin, at.count, to);
+    case NumberFormat::bf16:
+      return load_as(static_cast<__nv_bfloat16 const*>(numbers.data) + at.begin, at.count, to);
+    case NumberFormat::fp16:
+      return load_as(static_cast<__half const*>(numbers.data) + at.begin, at.count, to);
+  }
+}
+
+/// Rounds once. REQUIRES: as load().
+__device__ __forceinline__ void store(float const* from, Numbers const& numbers, Lanes const& at) {
+  switch (numbers.format) {
+    case NumberFormat::fp32:
+      return store_as(from, at.count, static_cast<float*>(numbers.data) + at.begin);
+    case NumberFormat::bf16:
+      return store_as(from, at.count, static_cast<__nv_bfloat16*>(numbers.data) + at.begin);
+    case NumberFormat::fp16:
+      return store_as(from, at.count, static_cast<__half*>(numbers.data) + at.begin);
+  }
+}
+
+}  // namespace adamant::real

@@ -1,0 +1,51 @@
+// What a launch of the gradients' kernel is told. It knows nothing of how the numbers are made.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "real/cuda/numbers.h"
+#include "scenarios/gradients/values.h"
+#include "scenarios/language/world.h"
+
+namespace adamant::scenarios {
+
+inline constexpr std::size_t tasks_max = 32;
+
+/// What tells a tensor's numbers in one microbatch apart, where graphs read it anew.
+struct DeviceKeys {
+  TensorKey tensor;
+  MicrobatchKey microbatch;
+  float spoilt_value = 0;
+  std::int64_t spoilt = -1;
+};
+
+struct GradientTask {
+  real::Numbers value;
+  real::Numbers gradient;  // null: none wanted
+  std::int64_t numel = 0;
+  TensorKey key;
+  MicrobatchKey microbatch;
+  float spoilt_value = 0;
+  std::int64_t spoilt = -1;           // the element that is not finite, or -1
+  DeviceKeys const* keys = nullptr;   // in place of both, where there are any
+  std::uint64_t* partials = nullptr;  // one a block; null: no fingerprint
+};
+
+struct GradientArguments {
+  GradientTask tasks[tasks_max] = {};
+  GradientClass kind = GradientClass::exact;
+  int accumulate = 0;
+  float const* loss_scale = nullptr;  // null: 1
+};
+// No padding: see real::launch().
+static_assert(sizeof(GradientTask) == 2 * sizeof(real::Numbers) + 72);
+
+/// Elements [begin, end) of a tensor, those of one block. Arrays have 16-byte boundaries at
+/// `begin`.
+struct Part {
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+};
+
+}  // namespace adamant::scenarios

@@ -1,0 +1,118 @@
+#include "scenarios/judge/formulas/admitted.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace adamant::scenarios {
+
+Admitted::Admitted(FormulasParts const& parts, GradientJudge::Rounding rounding)
+    : parts_(parts),
+      gradients_(rounding, parts.gradients, parts.reference, parts.values, parts.findings) {}
+
+void Admitted::started() {
+  parts_.reference.use_scaler(oracle::torch_scaler);
+}
+
+void Admitted::backward(WorldView const& world, Primitive const& operation) {
+  gradients_.admit_backward(world, operation);
+}
+
+void Admitted::clip(WorldView const& world) {
+  gradients_.admit_clip(world);
+}
+
+void Admitted::loaded() {
+  gradients_.forget();
+}
+
+// PyTorch leaves a parameter that has no gradient without one.
+void Admitted::zero_grad(WorldView const& world, bool set_to_none) {
+  auto const& model = parts_.reference.model();
+  std::vector<int> absent;
+  for (int p = 0; p < model.parameter_count(); ++p)
+    if (!model.has_gradient(p) && !world.has_gradient(0, p)) absent.push_back(p);
+  parts_.reference.zero_grad(set_to_none);
+  for (int const p : absent) parts_.reference.drop_gradient(p);
+  gradients_.forget();
+}
+
+void Admitted::step(WorldView const& world) {
+  auto const& model = parts_.reference.model();
+  float const loss_scale = model.scaling().loss_scale;  // before the scaler moves
+  parts_.reference.begin_step();
+  for (int p = 0; p < model.parameter_count(); ++p) {
+    auto const consumed = model.has_gradient(p) ? gradients_.admit_consumed(world, p, loss_scale)
+                                                : std::optional<GradientJudge::Consumed>();
+    if (model.step_passes_over(p) || !consumed)
+      parts_.reference.pass_over(p);
+    else
+      admit_parameter(world, p, *consumed);
+  }
+  gradients_.end_step();
+}
+
+void Admitted::admit_parameter(WorldView const& world, int parameter,
+                               GradientJudge::Consumed const& consumed) {
+  auto const& model = parts_.reference.model();
+  TensorKind const weight = weight_kind(model.spec(parameter));
+  auto const gather = [&](TensorKind kind) { return parts_.values.gather(world, parameter, kind); };
+  auto const after_weight = gather(weight);
+  auto const after_m = gather(TensorKind::exp_avg);
+  auto const after_v = gather(TensorKind::exp_avg_sq);
+  if (!after_weight || !after_m || !after_v) return parts_.reference.pass_over(parameter);
+  admit_elements({.parameter = parameter,
+                  .consumed = consumed,
+                  .before = {.weight = model.tensor(parameter, weight),
+                             .exp_avg = model.tensor(parameter, TensorKind::exp_avg),
+                             .exp_avg_sq = model.tensor(parameter, TensorKind::exp_avg_sq)},
+                  .after = {.weight = after_weight->values,
+                            .exp_avg = after_m->values,
+                            .exp_avg_sq = after_v->values}});
+  parts_.reference.take_step(
+      parameter,
+      {.weight = after_weight->values, .exp_avg = after_m->values, .exp_avg_sq = after_v->values});
+}
+
+bool Admitted::holds(Stepped const& stepped, TensorKind kind, std::size_t index,
+                     oracle::Admissible const& bound, float actual) {
+  if (bound.contains(actual)) {
+    used_by_steps_ = std::max(used_by_steps_, bound.used(actual));
+    return true;
+  }
+  findings().add_outside(Breach::outside_step, place_of(stepped, kind, index), bound, actual);
+  return false;
+}
+
+Findings::Place Admitted::place_of(Stepped const& stepped, TensorKind kind,
+                                   std::size_t index) const {
+  return parts_.values.place_of(stepped.parameter, kind, static_cast<std::int64_t>(index));
+}
+
+ParameterSpec const& Admitted::spec(Stepped const& stepped) const {
+  return parts_.reference.model().spec(stepped.parameter);
+}
+
+AdamConfig const& Admitted::group(Stepped const& stepped) const {
+  return parts_.reference.model().group(spec(stepped).group);
+}
+
+std::int64_t Admitted::step_count(Stepped const& stepped) const {
+  return parts_.reference.model().step_count(stepped.parameter);
+}
+
+// A gradient may be kept in the type of what it steps.
+bool Admitted::may_store(ParameterSpec const& spec, TensorKind kind, NumberFormat held) const {
+  return kind == TensorKind::gradient && held == spec.formats.weight();
+}
+
+RankScaling Admitted::comparable(RankScaling const& scaling, bool stepped) const {
+  return {.loss_scale = scaling.loss_scale,
+          .skipped = stepped && scaling.skipped,
+          .growth_tracker = scaling.growth_tracker};
+}
+
+Formulas::Used Admitted::used() const {
+  return {.by_gradients = gradients_.used(), .by_steps = used_by_steps_};
+}
+
+}  // namespace adamant::scenarios

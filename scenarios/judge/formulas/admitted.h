@@ -1,0 +1,69 @@
+// What worlds with an arithmetic of their own have in common: their numbers are admitted from what
+// was observed before, and the oracle goes on from what is observed after. How an element of a step
+// is admitted is each arithmetic's own.
+#pragma once
+
+#include <vector>
+
+#include "scenarios/judge/formulas/formulas.h"
+#include "scenarios/judge/gradient_judge.h"
+#include "scenarios/judge/value_judge.h"
+
+namespace adamant::scenarios {
+
+class Admitted : public Formulas {
+ public:
+  Admitted(FormulasParts const& parts, GradientJudge::Rounding rounding);
+
+  void started() override;
+  void backward(WorldView const& world, Primitive const& operation) override;
+  void clip(WorldView const& world) override;
+  void step(WorldView const& world) override;
+  void zero_grad(WorldView const& world, bool set_to_none) override;
+  void loaded() override;
+
+  bool may_store(ParameterSpec const& spec, TensorKind kind, NumberFormat held) const override;
+  RankScaling comparable(RankScaling const& scaling, bool stepped) const override;
+  bool has_empty_groups() const override { return false; }
+  Used used() const override;
+
+ protected:
+  /// A parameter's tensors: spans of before the step, as the oracle has them, and after it.
+  struct Tensors {
+    std::span<float const> weight;
+    std::span<float const> exp_avg;
+    std::span<float const> exp_avg_sq;
+  };
+  struct Stepped {
+    int parameter;
+    GradientJudge::Consumed const& consumed;
+    Tensors before;
+    Tensors after;
+  };
+  /// Holds the elements of one parameter's step to the formulas; of each tensor the first that is
+  /// wrong is reported.
+  virtual void admit_elements(Stepped const& stepped) = 0;
+
+  /// True, or a report of this element.
+  bool holds(Stepped const& stepped, TensorKind kind, std::size_t index,
+             oracle::Admissible const& bound, float actual);
+  Findings::Place place_of(Stepped const& stepped, TensorKind kind, std::size_t index) const;
+  ParameterSpec const& spec(Stepped const& stepped) const;
+  AdamConfig const& group(Stepped const& stepped) const;
+  std::int64_t step_count(Stepped const& stepped) const;
+  Findings& findings() { return parts_.findings; }
+
+  static TensorKind weight_kind(ParameterSpec const& spec) {
+    return spec.formats.main ? TensorKind::main : TensorKind::parameter;
+  }
+
+ private:
+  void admit_parameter(WorldView const& world, int parameter,
+                       GradientJudge::Consumed const& consumed);
+
+  FormulasParts parts_;
+  GradientJudge gradients_;
+  double used_by_steps_ = 0;
+};
+
+}  // namespace adamant::scenarios

@@ -1,0 +1,52 @@
+// Writes what the tables make of the schemas in the directory that is named, `adamant_schema
+// scenarios`: schema.json whole, and its parts of engine.schema.json. Tests hold the files to them.
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+
+#include "scenarios/language/schema/engine_parts.h"
+#include "scenarios/language/schema/text.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+using namespace adamant::scenarios;
+
+std::string text_in(fs::path const& path) {
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  if (text.str().empty()) throw std::runtime_error(path.string() + ": cannot be read");
+  return text.str();
+}
+
+void write(fs::path const& path, std::string const& text) {
+  std::ofstream file(path);
+  file << text;
+  if (!file.flush()) throw std::runtime_error(path.string() + ": cannot be written");
+}
+
+void write_schemas(fs::path const& directory) {
+  fs::path const engine = directory / "engine.schema.json";
+  std::string text = text_in(engine);
+  for (SchemaPart const& part : engine_schema_parts())
+    text = with_part(std::move(text), part.place, part.json);
+  write(engine, text);
+  write(directory / "schema.json", text_of(scenario_schema()));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::cerr << "usage: adamant_schema DIRECTORY\n";
+    return 2;
+  }
+  try {
+    write_schemas(argv[1]);
+  } catch (std::exception const& error) {
+    std::cerr << error.what() << '\n';
+    return 2;
+  }
+  return 0;
+}

@@ -1,0 +1,129 @@
+// `adamant help KEY`: what the tables say of a key or an operation, for people. Every example can
+// be put into a scenario file as it stands.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "scenarios/language/yaml/values.h"
+#include "scenarios/language/yaml/write_value.h"
+
+namespace adamant::scenarios {
+
+/// One entry: where a key or an operation stands, and what is said of it.
+struct HelpEntry {
+  std::string word;
+  std::string where;  // "a key of optimizer", "an operation"
+  std::string meaning;
+  std::string values;
+  std::string default_value;
+  std::string example;  // a line of a scenario file
+
+  friend bool operator==(HelpEntry const&, HelpEntry const&) = default;
+};
+
+/// All that is called `word`, keys before operations; empty where nothing is.
+std::vector<HelpEntry> help_on(std::string_view word);
+
+/// Every word that there is help on, each once.
+std::vector<std::string_view> words_with_help();
+
+/// As `adamant help` prints it.
+std::string text_of(HelpEntry const& entry);
+
+// ---- keys ---------------------------------------------------------------------------------------
+
+template <typename T, typename Row>
+std::string default_of(Row const& row) {
+  if (row.about.required) return "has to be written";
+  if constexpr (may_be_absent<T, Row>) {
+    return "absent";
+  } else {
+    std::string const text = write_value(row.kind, value_at(T{}, row.place));
+    bool const empty = text.empty() || text == "{}" || text == "[]" || text == "\"\"";
+    return empty ? "absent" : text;
+  }
+}
+
+/// The document itself has no braces, and its other keys are not shown.
+template <typename T, typename Row>
+std::string example_line(Row const& row) {
+  T const example = example_with<T>(row);
+  if constexpr (std::is_same_v<T, Scenario>) {
+    return std::string(row.key) + ": " + write_key(example, row);
+  } else {
+    return std::string(map_name<T>.before) + write_map(example) + std::string(map_name<T>.behind);
+  }
+}
+
+/// What T's table says of the key `word`, if it has it.
+template <typename T>
+void add_help(std::string_view word, std::vector<HelpEntry>& entries) {
+  for_each_key<T>([&](auto const& row) {
+    if (row.key != word) return;
+    entries.push_back({.word = std::string(word),
+                       .where = "a key of " + std::string(map_name<T>.name),
+                       .meaning = std::string(row.about.meaning),
+                       .values = values_of(row.kind),
+                       .default_value = default_of<T>(row),
+                       .example = example_line<T>(row)});
+  });
+}
+
+// ---- operations ---------------------------------------------------------------------------------
+
+template <typename Struct>
+std::string values_of_argument(NoArgument) {
+  return "none: a bare word";
+}
+template <typename Struct>
+std::string values_of_argument(OptionalKeys) {
+  return "a bare word, or " + values_of(kinds::Map<Struct>{});
+}
+template <typename Struct>
+std::string values_of_argument(NameOrKeys) {
+  return "the name of a checkpoint, or " + values_of(kinds::Map<Struct>{});
+}
+template <typename Struct, typename Place, typename Kind>
+std::string values_of_argument(OneValue<Place, Kind> const& one) {
+  return values_of(one.kind);
+}
+
+template <typename Struct>
+Struct example_of_verb(NoArgument) {
+  return {};
+}
+template <typename Struct>
+Struct example_of_verb(OptionalKeys) {
+  return example_of(kinds::Map<Struct>{}, {});
+}
+template <typename Struct>
+Struct example_of_verb(NameOrKeys) {
+  return example_of(kinds::Map<Struct>{}, {});
+}
+template <typename Struct, typename Place, typename Kind>
+Struct example_of_verb(OneValue<Place, Kind> const& one) {
+  Struct action;
+  put(action, one.place, example_of(one.kind, {}));
+  return action;
+}
+
+/// What the table of verbs says of `word`, if it is one.
+template <typename AnyAction>
+void add_help_on_verb(std::string_view word, std::vector<HelpEntry>& entries) {
+  for_each_verb<AnyAction>([&](auto const& verb) {
+    if (verb.word != word) return;
+    using Struct = typename std::remove_cvref_t<decltype(verb)>::Action;
+    std::string const example = write_action(AnyAction(example_of_verb<Struct>(verb.argument)));
+    bool const bare = example == word;
+    entries.push_back({.word = std::string(word),
+                       .where = "an operation",
+                       .meaning = std::string(verb.meaning),
+                       .values = values_of_argument<Struct>(verb.argument),
+                       .default_value = "",
+                       .example = "program: [" + (bare ? example : "{" + example + "}") + "]"});
+  });
+}
+
+}  // namespace adamant::scenarios

@@ -1,0 +1,59 @@
+// Law:        every key and every operation has help, and its example is read as it stands.
+// Not said:   that the example means something on its own.
+// Must catch: a key without a meaning, an example outside its own range.
+#include "scenarios/language/yaml/help.h"
+
+#include <gtest/gtest.h>
+
+#include "scenarios/language/yaml/load.h"
+
+namespace adamant::scenarios {
+namespace {
+
+/// A scenario in which "a" is the name of everything, with `line` in the place of its own.
+std::string scenario_with(std::string const& line) {
+  std::string const key = line.substr(0, line.find(':'));
+  std::string text = line + "\n";
+  for (std::string const other :
+       {"adamant: 1", "name: n", "world: {shard: 2}", "params: [{name: a, shape: [4]}]",
+        "groups: {a: {}}", "program: [{save: a}, step]"})
+    if (other.substr(0, other.find(':')) != key) text += other + "\n";
+  return text;
+}
+
+TEST(Help, IsThereForEveryWordWithAnExampleThatIsRead) {
+  for (std::string_view const word : words_with_help()) {
+    auto const entries = help_on(word);
+    EXPECT_FALSE(entries.empty()) << word;
+    for (HelpEntry const& entry : entries) {
+      EXPECT_FALSE(entry.meaning.empty()) << word;
+      EXPECT_FALSE(entry.values.empty()) << word;
+      std::string example = entry.example;
+      if (example.starts_with("program: [")) example.insert(10, "{save: a}, ");
+      EXPECT_NO_THROW(load_scenario_text(scenario_with(example), "help")) << example;
+    }
+  }
+}
+
+TEST(Help, SaysMeaningValuesDefaultAndExample) {
+  auto const entries = help_on("keep_cast_grad");
+  ASSERT_EQ(entries.size(), 1U);
+  EXPECT_EQ(
+      text_of(entries.front()),
+      "keep_cast_grad, a key of optimizer: true: that copy keeps its address, so that a graph "
+      "may use it\n"
+      "  values:  true or false\n"
+      "  default: false\n"
+      "  example: optimizer: {keep_cast_grad: true}\n");
+}
+
+TEST(Help, KnowsAllThatHasOneName) {
+  std::vector<std::string> found;
+  for (HelpEntry const& entry : help_on("clip")) found.push_back(entry.where);
+  EXPECT_EQ(found,
+            (std::vector<std::string>{"a key of optimizer", "a key of set", "an operation"}));
+  EXPECT_TRUE(help_on("colour").empty());
+}
+
+}  // namespace
+}  // namespace adamant::scenarios

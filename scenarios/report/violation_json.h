@@ -1,0 +1,17 @@
+// A violation as JSON: for readers in words, as ever, and value by value for programs and for the
+// pipe from a worker to its parent, which takes nothing but the values back.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "scenarios/seam/violation.h"
+
+namespace adamant::scenarios {
+
+/// What the violation is not about is absent, but for `operation`, which is null outside of all.
+nlohmann::ordered_json to_json(Violation const& violation);
+
+/// The inverse of to_json(). REQUIRES: `json` was made by it.
+Violation violation_from_json(nlohmann::ordered_json const& json);
+
+}  // namespace adamant::scenarios

@@ -1,0 +1,97 @@
+// A violation of every kind goes over the pipe and comes back as it was; and words are only words:
+// with others in their place everything that is decided stays the same.
+#include "scenarios/report/violation_json.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "scenarios/report/testing/violations.h"
+#include "scenarios/report/words/words.h"
+
+namespace adamant::scenarios {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Violation over_the_pipe(Violation const& violation) {
+  return violation_from_json(Json::parse(to_json(violation).dump()));
+}
+
+TEST(ViolationJson, BringsBackEveryKindOfViolation) {
+  for (Violation const& violation : one_of_each())
+    EXPECT_EQ(over_the_pipe(violation), violation) << to_json(violation).dump(1);
+}
+
+TEST(ViolationJson, KnowsEveryBreach) {
+  std::set<Breach> seen;
+  for (Violation const& violation : one_of_each()) seen.insert(violation.breach);
+  EXPECT_EQ(seen.size(), static_cast<std::size_t>(Breach::open_group) + 1);
+}
+
+TEST(ViolationJson, BringsBackEveryBit) {
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  for (float const value : {-0.0F, infinity, -infinity, std::nanf("7"), -std::nanf("7")}) {
+    Violation const violation{.expected = Number(value), .actual = Number(0.0F)};
+    EXPECT_EQ(over_the_pipe(violation), violation) << value;
+  }
+}
+
+TEST(ViolationJson, TakesNothingFromWords) {
+  for (Violation const& violation : one_of_each()) {
+    Json json = to_json(violation);
+    for (char const* const key :
+         {"message", "tensor", "expected", "actual", "expected_decimal", "actual_decimal"})
+      if (json.contains(key)) json[key] = "other words";
+    EXPECT_EQ(violation_from_json(json), violation) << json.dump(1);
+  }
+}
+
+TEST(Words, SayOfEveryBreachWhatIsWrong) {
+  std::set<std::string> sentences;
+  for (Violation const& violation : one_of_each()) {
+    EXPECT_NE(message_of(violation), "") << name_of(violation.breach);
+    sentences.insert(message_of(violation));
+  }
+  EXPECT_GE(sentences.size(), static_cast<std::size_t>(Breach::open_group));
+}
+
+TEST(Words, AreWhatReportsHaveAlwaysSaid) {
+  EXPECT_EQ(
+      in_one_line(
+          {.law = Law::values_interval,
+           .breach = Breach::outside_reduction,
+           .operation = 2,
+           .subject = Tensor{.parameter = "w", .kind = TensorKind::gradient},
+           .index = 3,
+           .expected = Interval{.finite_possible = true, .lo = 1, .hi = 2, .may_be_nan = true},
+           .actual = Number(4.0F)}),
+      "values.interval: no order of summation leads to this gradient, operation 2, rank 0, "
+      "w/gradient[3]: expected [0x1p+0, 0x1p+1] or nan, found 0x1p+2");
+  EXPECT_EQ(in_one_line({.law = Law::ranks_agree,
+                         .breach = Breach::other_scaling,
+                         .rank = 1,
+                         .subject = ScalingNumber::coefficient,
+                         .expected = Number(1.0F),
+                         .actual = Number(0.5F)}),
+            "ranks.agree: the rank's clip coefficient differs from rank 0's, rank 1, clip "
+            "coefficient: expected 0x1p+0, found 0x1p-1");
+  EXPECT_EQ(in_one_line({.law = Law::checkpoint_integrity,
+                         .breach = Breach::damage_misjudged,
+                         .subject = DamagedFiles{{.file = "a/x", .at = 7},
+                                                 {.file = "a/y", .how = Fault::Then::truncate}},
+                         .reason = "incompatible_checkpoint",
+                         .text = "no"}),
+            "checkpoint.integrity: damage was taken for something else: a/x has a flipped bit in "
+            "byte 7; a/y was cut to 0 bytes, rank 0: expected a refusal: damaged_checkpoint, found "
+            "incompatible_checkpoint: no");
+  EXPECT_EQ(message_of({.law = Law::error_clean,
+                        .breach = Breach::failed,
+                        .subject = Call{.verb = "step", .ending = Ending::signal, .status = "11"}}),
+            "the operation failed: step: the process of the rank died of signal 11");
+}
+
+}  // namespace
+}  // namespace adamant::scenarios

@@ -1,0 +1,98 @@
+#include "scenarios/seam/violation.h"
+
+#include <algorithm>
+#include <array>
+
+namespace adamant::scenarios {
+
+namespace {
+
+constexpr auto breach_names = std::to_array<std::string_view>({
+    "other_value",
+    "outside_reduction",
+    "outside_clip",
+    "outside_unscale",
+    "outside_step",
+    "other_type",
+    "other_elements",
+    "other_size",
+    "gradient_presence",
+    "other_step_count",
+    "other_settings",
+    "other_scaling",
+    "other_gathered",
+    "moved",
+    "other_live_bytes",
+    "other_peak",
+    "other_allocation",
+    "unlisted_allocation",
+    "dead_buffer",
+    "left_allocation",
+    "damage_unnoticed",
+    "damage_misjudged",
+    "not_loaded",
+    "foreign_loaded",
+    "failed",
+    "no_answer",
+    "loaded_alone",
+    "failed_load_changed",
+    "state_disagreed",
+    "used_without_state",
+    "silent_about_state",
+    "memory_kept",
+    "other_digest",
+    "unordered_accesses",
+    "freed_before_allocated",
+    "used_before_allocated",
+    "used_after_free",
+    "freed_since_capture",
+    "beyond_end",
+    "outside",
+    "not_registered",
+    "not_reachable",
+    "of_other_device",
+    "not_written",
+    "destroyed_handle",
+    "returned_frame",
+    "stale_setting",
+    "not_capturable",
+    "deadlock",
+    "left_over",
+    "calls_differ",
+    "open_group",
+});
+static_assert(breach_names.size() == static_cast<std::size_t>(Breach::open_group) + 1);
+
+}  // namespace
+
+std::string_view name_of(Breach breach) {
+  return breach_names[static_cast<std::size_t>(breach)];
+}
+
+std::optional<Breach> breach_of(std::string_view name) {
+  auto const found = std::find(breach_names.begin(), breach_names.end(), name);
+  if (found == breach_names.end()) return std::nullopt;
+  return static_cast<Breach>(found - breach_names.begin());
+}
+
+std::optional<SettingDifference> setting_difference(Violation const& violation) {
+  auto const* const right = std::get_if<AdamConfig>(&violation.expected);
+  auto const* const wrong = std::get_if<AdamConfig>(&violation.actual);
+  if (right == nullptr || wrong == nullptr) return std::nullopt;
+  for (SettingDifference const& difference : std::to_array<SettingDifference>(
+           {{"lr", -1, right->learning_rate, wrong->learning_rate},
+            {"betas", 0, right->beta1, wrong->beta1},
+            {"betas", 1, right->beta2, wrong->beta2},
+            {"eps", -1, right->epsilon, wrong->epsilon},
+            {"weight_decay", -1, right->weight_decay, wrong->weight_decay}}))
+    if (Number(difference.expected) != Number(difference.actual)) return difference;
+  return std::nullopt;
+}
+
+std::string tensor_name(std::string_view parameter, TensorKind kind) {
+  std::string name(parameter);
+  if (kind != TensorKind::parameter) name.append("/").append(name_of(kind));
+  return name;
+}
+
+}  // namespace adamant::scenarios

@@ -1,0 +1,256 @@
+// A broken law as values: which law and how it was broken, what it is about, where, and both sides.
+// Text is here only where it was text before anybody judged, as an engine's error is. What people
+// read is made of this by report/words/, and nothing is ever read out of those sentences.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "oracle/interval/admissible.h"
+#include "oracle/types.h"
+#include "scenarios/language/laws.h"
+#include "scenarios/language/recipe.h"
+#include "scenarios/language/world.h"
+
+namespace adamant::scenarios {
+
+/// How a law was broken. One law may be broken in several ways, and one way may break several laws:
+/// another value breaks `values.bitwise` after a step and `checkpoint.roundtrip` after a load.
+enum class Breach {
+  // ---- values, counters and settings ----
+  other_value,        // expected, actual: Number
+  outside_reduction,  // expected: Interval, actual: Number, as in the next three
+  outside_clip,
+  outside_unscale,
+  outside_step,
+  other_type,         // expected, actual: Elements
+  other_elements,     // expected: Elements, actual: Elements or nothing
+  other_size,         // expected, actual: Count, of elements
+  gradient_presence,  // expected, actual: Presence
+  other_step_count,   // expected, actual: Count
+  other_settings,     // expected, actual: AdamConfig
+  other_scaling,      // expected, actual: Number
+  other_gathered,     // expected, actual: Digest
+  // ---- addresses and memory ----
+  moved,                // actual: Presence
+  other_live_bytes,     // expected, actual: LiveBytes
+  other_peak,           // expected, actual: Count, of bytes
+  other_allocation,     // expected, actual: Allocated
+  unlisted_allocation,  // actual: Allocated
+  dead_buffer,
+  left_allocation,  // actual: Allocated
+  // ---- checkpoints and failures ----
+  damage_unnoticed,
+  damage_misjudged,  // reason, text
+  not_loaded,        // reason, text
+  foreign_loaded,    // text: what is wrong with the files
+  failed,            // text
+  no_answer,
+  loaded_alone,         // what other ranks refused
+  failed_load_changed,  // parameters
+  state_disagreed,      // about holding a state after a failed load
+  used_without_state,   // after a failed load
+  silent_about_state,   // likewise; text
+  memory_kept,          // by an engine that is gone; actual: LiveBytes
+  // ---- of two runs ----
+  other_digest,  // expected, actual: Digest
+  // ---- what a simulated world notices by itself (sim/sim.h); text: what it says ----
+  unordered_accesses,
+  freed_before_allocated,
+  used_before_allocated,
+  used_after_free,
+  freed_since_capture,
+  beyond_end,
+  outside,
+  not_registered,
+  not_reachable,
+  of_other_device,
+  not_written,
+  destroyed_handle,
+  returned_frame,
+  stale_setting,
+  not_capturable,
+  deadlock,
+  left_over,
+  calls_differ,
+  open_group,
+};
+
+/// A word that documents and signatures of failures know it by. It never changes.
+std::string_view name_of(Breach breach);
+/// The inverse of name_of().
+std::optional<Breach> breach_of(std::string_view name);
+
+// ---- what a violation is about -----------------------------------------------------------------
+
+struct Tensor {
+  std::string parameter;
+  TensorKind kind = TensorKind::parameter;
+  bool whole = false;  // gathered by one rank, not its rows
+  friend bool operator==(Tensor const&, Tensor const&) = default;
+};
+
+struct StepCount {
+  std::string parameter;
+  friend bool operator==(StepCount const&, StepCount const&) = default;
+};
+
+struct GroupSettings {
+  int group = 0;
+  friend bool operator==(GroupSettings const&, GroupSettings const&) = default;
+};
+
+/// A number of a rank's loss scale or clip; see RankScaling.
+enum class ScalingNumber {
+  loss_scale,
+  skipped,
+  inverse,
+  norm,
+  coefficient,
+  max_norm,
+  growth_tracker,
+  hysteresis,
+};
+inline constexpr int scaling_number_count = 8;
+
+struct Buffers {
+  Purpose purpose = Purpose::parameters;
+  friend bool operator==(Buffers const&, Buffers const&) = default;
+};
+
+/// How a call of an engine that failed came to its end.
+enum class Ending { error, signal, exit, none };
+
+struct Call {
+  std::string verb = "";  // empty: the entry of the program tells
+  Ending ending = Ending::error;
+  std::string status = "";  // of a process that ended: the signal's number or the exit status
+  friend bool operator==(Call const&, Call const&) = default;
+};
+
+/// What a simulated world names: a call of CUDA or NCCL, a kind of handle, a setting in a graph.
+struct Named {
+  std::string name;
+  friend bool operator==(Named const&, Named const&) = default;
+};
+
+/// What was done to a file before a load.
+struct FileDamage {
+  std::string file;  // with its checkpoint's name
+  Fault::Then how = Fault::Then::flip_byte;
+  std::int64_t at = 0;  // flip_byte: the byte; truncate: how many bytes are left
+  friend bool operator==(FileDamage const&, FileDamage const&) = default;
+};
+using DamagedFiles = std::vector<FileDamage>;
+
+using Subject = std::variant<std::monostate, Tensor, StepCount, GroupSettings, ScalingNumber,
+                             Buffers, Call, Named, DamagedFiles>;
+
+// ---- both sides --------------------------------------------------------------------------------
+
+/// The bits of a number in binary32, into which every format widens without loss.
+struct Number {
+  std::uint32_t bits = 0;
+
+  Number() = default;
+  explicit Number(float value) : bits(std::bit_cast<std::uint32_t>(value)) {}
+  float value() const { return std::bit_cast<float>(bits); }
+  friend bool operator==(Number const&, Number const&) = default;
+};
+
+using Interval = oracle::Admissible;
+
+/// A shard of a tensor: which elements of the whole, and how they are stored.
+struct Elements {
+  std::vector<ElementRange> ranges = {};
+  std::int64_t row_numel = 1;  // of the tensor
+  NumberFormat format = NumberFormat::fp32;
+  friend bool operator==(Elements const&, Elements const&) = default;
+};
+
+struct Count {
+  std::int64_t count = 0;
+  friend bool operator==(Count const&, Count const&) = default;
+};
+
+struct Presence {
+  bool there = false;
+  friend bool operator==(Presence const&, Presence const&) = default;
+};
+
+struct LiveBytes {
+  std::int64_t device = 0;
+  std::int64_t pinned = 0;
+  friend bool operator==(LiveBytes const&, LiveBytes const&) = default;
+};
+
+struct Allocated {
+  std::int64_t bytes = 0;
+  bool on_host = false;
+  friend bool operator==(Allocated const&, Allocated const&) = default;
+};
+
+/// Of a whole tensor, or of a run.
+struct Digest {
+  std::uint64_t digest = 0;
+  friend bool operator==(Digest const&, Digest const&) = default;
+};
+
+using Value = std::variant<std::monostate, Number, Interval, Elements, Count, Presence, AdamConfig,
+                           LiveBytes, Allocated, Digest>;
+
+/// One side of a conflict between two accesses.
+struct Access {
+  int rank = 0;
+  std::string stream;
+  std::string operation;
+  std::string kind;  // "read" or "write"
+  std::string buffer;
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+  friend bool operator==(Access const&, Access const&) = default;
+};
+
+/// The counterexample.
+struct Violation {
+  Law law = Law::values_bitwise;
+  Breach breach = Breach::other_value;
+  int operation = -1;  // index of the program's entry, from 0; -1: outside of every operation
+  int rank = 0;
+  Subject subject = {};
+  std::int64_t index = -1;  // row-major in the whole tensor; -1: no element is concerned
+  Value expected = {};
+  Value actual = {};
+  std::optional<std::uint64_t> ulp = {};  // between two numbers
+  std::string reason = "";                // of a refusal that the engine gave, as laws.h lists them
+  std::string text = "";                  // what the engine or the world said, in its own words
+  std::vector<Access> accesses = {};
+  std::string missing = "";  // what would have ordered them, in the world's words
+
+  friend bool operator==(Violation const&, Violation const&) = default;
+};
+
+/// What `violation` is about, where that is a `Kind`; else null.
+template <typename Kind>
+Kind const* about(Violation const& violation) {
+  return std::get_if<Kind>(&violation.subject);
+}
+
+/// The first setting in which both sides of Breach::other_settings differ, by its key in a file.
+struct SettingDifference {
+  std::string_view key;
+  int beta = -1;  // of betas: which of them
+  float expected = 0;
+  float actual = 0;
+};
+std::optional<SettingDifference> setting_difference(Violation const& violation);
+
+/// "embed.weight" for the parameter itself, "embed.weight/exp_avg" for what belongs to it.
+std::string tensor_name(std::string_view parameter, TensorKind kind);
+
+}  // namespace adamant::scenarios
