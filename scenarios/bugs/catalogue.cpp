@@ -10,6 +10,10 @@ std::vector<std::string_view> ids() {
   return result;
 }
 
+bool is_of_mutants() {
+  return !catalogue().empty() && catalogue().front().law == "any";
+}
+
 Bug const* find(std::string_view id) {
   auto const all = catalogue();
   auto const found = std::ranges::lower_bound(all, id, {}, &Bug::id);

@@ -22,6 +22,10 @@ std::span<Bug const> catalogue();
 
 std::vector<std::string_view> ids();
 
+/// Are they machine-made (mutants/) rather than those that people wrote down? Then any law may
+/// break.
+bool is_of_mutants();
+
 /// The bug of that id, or null.
 Bug const* find(std::string_view id);
 

@@ -259,6 +259,9 @@ class Parser {
     add_count(sub, "--cases", {1, cases_max}, "At most so many cases a search",
               [this](std::uint64_t cases) { arguments_.cases = cases; });
     add_time(sub, "At most so long a search; default 60s");
+    sub->add_flag(
+        "--mutants", arguments_.mutants,
+        "Machine-made mistakes instead: does anything notice them? Needs adamant-mutants");
     add_path(sub, "--out", arguments_.out,
              "Directory for a minimised scenario of each that was found");
     add_common(sub);

@@ -37,6 +37,7 @@ struct Arguments {
 
   std::vector<std::string> bugs;  // to hunt for; none means all
   int searches = 5;               // for each of them
+  bool mutants = false;           // machine-made ones
 
   std::string word;  // to explain
 

@@ -13,6 +13,7 @@
 #include "scenarios/program/hunt_command.h"
 #include "scenarios/program/listings.h"
 #include "scenarios/program/minimize_command.h"
+#include "scenarios/program/mutants_command.h"
 #include "scenarios/program/outputs.h"
 #include "scenarios/program/run_command.h"
 
@@ -20,14 +21,14 @@ namespace adamant::scenarios {
 
 namespace {
 
-Status dispatch(Arguments const& arguments) {
+Status dispatch(Arguments const& arguments, char const* const* argv) {
   switch (arguments.command) {
     case Command::run:
       return run_command(arguments);
     case Command::fuzz:
       return fuzz_command(arguments);
     case Command::hunt:
-      return hunt_command(arguments);
+      return arguments.mutants ? mutants_command(arguments, argv) : hunt_command(arguments);
     case Command::minimize:
       return minimize_command(arguments);
     case Command::laws:
@@ -58,7 +59,7 @@ Status parse_and_dispatch(int argc, char const* const* argv) {
   try {
     Arguments const arguments = parse_arguments(argc, argv);
     watch_for_interrupts();
-    return dispatch(arguments);
+    return dispatch(arguments, argv);
   } catch (EndOfProgram const& end) {
     std::fputs(end.text.c_str(), end.status == 0 ? stdout : stderr);
     return static_cast<Status>(end.status);

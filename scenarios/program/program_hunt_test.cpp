@@ -37,6 +37,13 @@ TEST_F(HuntProgram, AnUnknownBugNamesTheNearest) {
   EXPECT_NE(called.err.find("did you mean `mean_not_divided`?"), std::string::npos) << called.err;
 }
 
+TEST_F(HuntProgram, WithoutMutantsNamesTheTargetThatHasThem) {
+  std::filesystem::copy(ADAMANT_PROGRAM, folder_ / "alone");
+  Called const called = shell("./alone hunt --mutants");
+  EXPECT_EQ(called.status, 3);
+  EXPECT_NE(called.err.find("--target adamant_mutants"), std::string::npos) << called.err;
+}
+
 TEST_F(HuntProgram, AnInterruptEndsWith130) {
   Called const called = shell(
       "PROGRAM hunt --searches 1000 --seed 1 --json out.json & pid=$!; sleep 0.5; kill -INT $pid; "

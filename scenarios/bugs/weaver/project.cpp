@@ -20,14 +20,6 @@ namespace fs = std::filesystem;
 
 using Texts = std::map<std::string, std::string>;  // by path, from the root
 
-std::optional<std::string> read_file(fs::path const& path) {
-  if (!fs::is_regular_file(path)) return std::nullopt;
-  std::ifstream in(path, std::ios::binary);
-  std::string text((std::istreambuf_iterator<char>(in)), {});
-  if (!in.is_open() || in.bad()) return std::nullopt;
-  return text;
-}
-
 std::vector<BugFile> read_bugs(std::vector<std::string> const& paths, Problems& problems) {
   std::vector<BugFile> bugs;
   std::map<std::string, std::string> files;  // by id
@@ -47,8 +39,10 @@ std::vector<BugFile> read_bugs(std::vector<std::string> const& paths, Problems& 
   return bugs;
 }
 
-Texts weave(fs::path const& root, std::vector<BugFile> const& bugs, Problems& problems) {
+Texts weave(fs::path const& root, std::vector<std::string> const& files,
+            std::vector<BugFile> const& bugs, Problems& problems) {
   std::map<std::string, std::vector<BugFile const*>> changing;  // by target
+  for (std::string const& path : files) changing[path];
   for (BugFile const& bug : bugs)
     for (std::string const& path : targets_of(bug)) changing[path].push_back(&bug);
   Texts woven;
@@ -87,16 +81,35 @@ void remove_others(fs::path const& out, Texts const& texts) {
   for (fs::path const& path : others) fs::remove(path);
 }
 
+void write(fs::path const& out, Texts texts, std::vector<BugFile> const& bugs) {
+  remove_others(out, texts);
+  texts.emplace("catalogue.cpp", catalogue_text(bugs));
+  for (auto const& [path, text] : texts) write_if_new(out / path, text);
+}
+
 }  // namespace
+
+std::optional<std::string> read_file(fs::path const& path) {
+  if (!fs::is_regular_file(path)) return std::nullopt;
+  std::ifstream in(path, std::ios::binary);
+  std::string text((std::istreambuf_iterator<char>(in)), {});
+  if (!in.is_open() || in.bad()) return std::nullopt;
+  return text;
+}
 
 Problems weave_project(Project const& project) {
   Problems problems;
   std::vector<BugFile> const bugs = read_bugs(project.bug_files, problems);
-  Texts texts = weave(project.root, bugs, problems);
-  if (!problems.empty() || !project.out) return problems;
-  remove_others(*project.out, texts);
-  texts.emplace("catalogue.cpp", catalogue_text(bugs));
-  for (auto const& [path, text] : texts) write_if_new(*project.out / path, text);
+  Texts texts = weave(project.root, {}, bugs, problems);
+  if (problems.empty() && project.out) write(*project.out, std::move(texts), bugs);
+  return problems;
+}
+
+Problems weave_bugs(Project const& project, std::vector<std::string> const& files,
+                    std::vector<BugFile> const& bugs) {
+  Problems problems;
+  Texts texts = weave(project.root, files, bugs, problems);
+  if (problems.empty()) write(*project.out, std::move(texts), bugs);
   return problems;
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "scenarios/bugs/weaver/bug_file.h"
 #include "scenarios/bugs/weaver/problem.h"
 
 namespace adamant::bugs {
@@ -22,5 +23,15 @@ struct Project {
 ///
 /// Errors: std::filesystem::filesystem_error where a file cannot be written.
 Problems weave_project(Project const& project);
+
+/// Content of a file, or nothing where there is none.
+std::optional<std::string> read_file(std::filesystem::path const& path);
+
+/// Writes as weave_project() does: OUT/real/... of `files` (paths from ROOT), which are all that
+/// the bugs change or more, and OUT/catalogue.cpp.
+///
+/// REQUIRES: `project.out`.
+Problems weave_bugs(Project const& project, std::vector<std::string> const& files,
+                    std::vector<BugFile> const& bugs);
 
 }  // namespace adamant::bugs

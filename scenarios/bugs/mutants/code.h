@@ -1,0 +1,83 @@
+// The body of one function as operators look at it: tokens with their partners, and the simple
+// statements among them. It guesses what a token means from how clang-format sets it (a binary
+// operator stands between blanks, the angle of a template does not), so the source must be
+// formatted.
+//
+// Not covered: what is compiled by nvcc alone (#ifdef __CUDACC__) is not there; tokens of
+// assertions and of the text of errors are there, but muted: a change to them is no mistake.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "scenarios/bugs/weaver/functions.h"
+
+namespace adamant::bugs {
+
+struct CodeToken {
+  std::string_view text;
+  std::size_t offset = 0;  // in the whole source
+  bool is_name = false;
+  bool is_literal = false;
+  bool is_muted = false;
+  std::size_t end() const { return offset + text.size(); }
+};
+
+/// `callee(...);`, or an assignment, a declaration or another expression: tokens [first, last], of
+/// which the last is the semicolon.
+struct Statement {
+  std::size_t first = 0;
+  std::size_t last = 0;
+  std::string_view callee;  // of a call; within ADAMANT_TRY the one that is tried; else empty
+  bool is_assignment = false;
+  bool is_declaration = false;
+};
+
+class Code {
+ public:
+  /// REQUIRES: `source` outlives this; `function` is of find_functions(source).
+  Code(std::string_view source, Function const& function);
+
+  std::size_t size() const { return tokens_.size(); }
+  CodeToken const& operator[](std::size_t i) const { return tokens_[i]; }
+  bool is(std::size_t i, std::string_view text) const;
+  bool is_name(std::size_t i) const { return i < size() && tokens_[i].is_name; }
+
+  /// The other one of the brackets (, [ or { at i; i where it is none.
+  std::size_t partner(std::size_t i) const { return partners_[i]; }
+  /// Is the token at i a binary operator?
+  bool is_binary(std::size_t i) const;
+  /// The first token of a.b->c[d](e) that ends at i.
+  std::size_t start_of_chain(std::size_t i) const;
+  /// The last token of the operand that begins at i: up to a comma, a closing bracket, a semicolon
+  /// or an operator that binds no more than that of `strength` (strength_of).
+  std::size_t end_of_operand(std::size_t i, int strength) const;
+
+  std::vector<Statement> const& statements() const { return statements_; }
+  /// The source from the first to the last token.
+  std::string text(std::size_t first, std::size_t last) const;
+  bool is_void() const { return is_void_; }
+
+ private:
+  void mute();
+  void pair();
+  bool opens_block(std::size_t i) const;
+  bool starts_statement(std::size_t i) const;
+  void find_statements();
+  Statement statement_at(std::size_t first) const;
+  bool is_declaration(std::size_t first, std::size_t last) const;
+
+  std::string_view source_;
+  std::vector<CodeToken> tokens_;
+  std::vector<std::size_t> partners_;
+  std::vector<std::size_t> parents_;  // the innermost open bracket; itself where there is none
+  std::vector<Statement> statements_;
+  bool is_void_ = false;
+};
+
+/// How firmly a binary operator holds its operands; 0 where it is none.
+int strength_of(std::string_view mark);
+
+}  // namespace adamant::bugs

@@ -1,0 +1,143 @@
+#include "scenarios/search/mutant_search.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <utility>
+
+#include "scenarios/language/laws.h"
+#include "scenarios/report/json.h"
+#include "scenarios/seam/engine.h"
+#include "scenarios/search/search.h"
+
+namespace adamant::scenarios {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Json = nlohmann::ordered_json;
+
+// A mistake in a loop may take forever, or all memory there is. No limit of the system does: what a
+// simulated world reserves is far above it.
+constexpr std::int64_t resident_bytes_max = std::int64_t{4} << 30;
+
+volatile sig_atomic_t seconds_left = 0;
+
+std::int64_t resident_bytes() {
+  char text[64] = {};
+  int const file = ::open("/proc/self/statm", O_RDONLY);
+  ssize_t const size = ::read(file, text, sizeof text - 1);
+  ::close(file);
+  char const* const second = size > 0 ? std::strchr(text, ' ') : nullptr;
+  return second == nullptr ? 0 : std::atoll(second) * ::sysconf(_SC_PAGESIZE);
+}
+
+// Once a second of processor time.
+void on_tick(int) {
+  seconds_left = seconds_left - 1;
+  if (seconds_left > 0 && resident_bytes() < resident_bytes_max) return;
+  static_cast<void>(::signal(SIGPROF, SIG_DFL));
+  static_cast<void>(::raise(SIGPROF));  // ends the process when this returns
+}
+
+void watch_time_and_memory() {
+  static_cast<void>(::signal(SIGPROF, on_tick));
+  timeval const second = {.tv_sec = 1, .tv_usec = 0};
+  itimerval const timer = {.it_interval = second, .it_value = second};
+  static_cast<void>(::setitimer(ITIMER_PROF, &timer, nullptr));
+}
+
+/// The law that was broken; what came instead where none was.
+std::string law_of(RunResult const& result) {
+  if (result.met) return "";
+  if (!result.violations.empty()) return std::string(id_of(result.violations.front().law));
+  if (result.outcome == Outcome::pass) return "refusal missing";
+  if (result.outcome == Outcome::refused) return "refused: " + result.reason;
+  return "error: " + result.reason;
+}
+
+class Search {
+ public:
+  Search(bugs::Bug const& mutant, MutantLimits const& limits) : mutant_(mutant), limits_(limits) {}
+
+  MutantEnd run(std::vector<MutantTrial> const& trials) {
+    auto const begin = Clock::now();
+    for (MutantTrial const& trial : trials)
+      if (end_.law.empty()) try_one(trial.scenario, trial.options, trial.name);
+    for (std::uint64_t i = 0; end_.law.empty() && i < limits_.cases_max; ++i) try_case(i);
+    end_.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    return std::move(end_);
+  }
+
+ private:
+  void try_case(std::uint64_t index) {
+    RunOptions options;
+    options.repeat = search_repeats(index);
+    try_one(search_case(limits_.seed, index), options, fmt::format("case {}", index));
+  }
+
+  void try_one(Scenario scenario, RunOptions const& options, std::string const& name) {
+    scenario.bug = std::string(mutant_.id);
+    ++end_.cases;
+    seconds_left = limits_.case_seconds_max;
+    end_.law = law_of(run_scenario(scenario, options));
+    if (!end_.law.empty()) end_.by = name;
+  }
+
+  bugs::Bug const& mutant_;
+  MutantLimits const& limits_;
+  MutantEnd end_;
+};
+
+}  // namespace
+
+MutantEnd try_mutant(bugs::Bug const& mutant, std::vector<MutantTrial> const& trials,
+                     MutantLimits const& limits) {
+  watch_time_and_memory();
+  try {
+    return Search(mutant, limits).run(trials);
+  } catch (MachineLacks const& error) {
+    MutantEnd end;
+    end.lacking = error.what();
+    return end;
+  } catch (std::exception const& error) {
+    MutantEnd end;
+    end.law = "crash";
+    end.by = error.what();
+    return end;
+  }
+}
+
+std::string to_line(MutantEnd const& end) {
+  return to_line(Json{{"law", end.law},
+                      {"by", end.by},
+                      {"cases", end.cases},
+                      {"seconds", end.seconds},
+                      {"lacking", end.lacking}});
+}
+
+MutantEnd mutant_end_from_line(std::string const& line) {
+  Json const json = Json::parse(line);
+  MutantEnd end;
+  json.at("law").get_to(end.law);
+  json.at("by").get_to(end.by);
+  json.at("cases").get_to(end.cases);
+  json.at("seconds").get_to(end.seconds);
+  json.at("lacking").get_to(end.lacking);
+  return end;
+}
+
+std::string law_of_death(std::string const& death) {
+  bool const slow = death.find(fmt::format("signal {}", SIGPROF)) != std::string::npos ||
+                    death.starts_with("no answer");
+  return slow ? "hang" : "crash";
+}
+
+}  // namespace adamant::scenarios

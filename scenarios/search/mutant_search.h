@@ -1,0 +1,48 @@
+// Whether anything notices one machine-made mistake: scenarios that somebody wrote, then generated
+// ones, one after the other in this process until one does not end as it should. A mutant that
+// crashes or hangs takes the process with it, which is noticed as well, by the caller.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "scenarios/bugs/catalogue.h"
+#include "scenarios/language/scenario.h"
+#include "scenarios/runner/run.h"
+
+namespace adamant::scenarios {
+
+/// A scenario that passes, or is refused, where no mistake is made.
+struct MutantTrial {
+  std::string name;
+  Scenario scenario;
+  RunOptions options;
+};
+
+struct MutantLimits {
+  std::uint64_t seed = 0;
+  std::uint64_t cases_max = 0;  // generated ones, after all trials
+  int case_seconds_max = 0;     // of processor time; who needs more, or 4 GiB, dies of SIGPROF
+};
+
+struct MutantEnd {
+  std::string law;          // that noticed it, or how the run ended else; empty: it survived
+  std::string by;           // the scenario's name, or the number of the generated case
+  std::uint64_t cases = 0;  // up to that one, which is the last
+  double seconds = 0;
+  std::string lacking;  // why this program cannot search at all
+};
+
+/// Nothing is thrown. A case that does not end kills this process: it is for workers.
+MutantEnd try_mutant(bugs::Bug const& mutant, std::vector<MutantTrial> const& trials,
+                     MutantLimits const& limits);
+
+/// MutantEnd as one line between processes, and back.
+std::string to_line(MutantEnd const& end);
+MutantEnd mutant_end_from_line(std::string const& line);
+
+/// How a worker process that died is counted: "crash" or "hang".
+std::string law_of_death(std::string const& death);
+
+}  // namespace adamant::scenarios
