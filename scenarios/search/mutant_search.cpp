@@ -55,7 +55,7 @@ void watch_time_and_memory() {
 }
 
 /// The law that was broken; what came instead where none was.
-std::string law_of(RunResult const& result) {
+std::string first_law_of(RunResult const& result) {
   if (result.met) return "";
   if (!result.violations.empty()) return std::string(id_of(result.violations.front().law));
   if (result.outcome == Outcome::pass) return "refusal missing";
@@ -63,9 +63,9 @@ std::string law_of(RunResult const& result) {
   return "error: " + result.reason;
 }
 
-class Search {
+class OneMutant {
  public:
-  Search(bugs::Bug const& mutant, MutantLimits const& limits) : mutant_(mutant), limits_(limits) {}
+  OneMutant(bugs::Bug const& mutant, MutantLimits const& limits) : mutant_(mutant), limits_(limits) {}
 
   MutantEnd run(std::vector<MutantTrial> const& trials) {
     auto const begin = Clock::now();
@@ -87,7 +87,7 @@ class Search {
     scenario.bug = std::string(mutant_.id);
     ++end_.cases;
     seconds_left = limits_.case_seconds_max;
-    end_.law = law_of(run_scenario(scenario, options));
+    end_.law = first_law_of(run_scenario(scenario, options));
     if (!end_.law.empty()) end_.by = name;
   }
 
@@ -102,7 +102,7 @@ MutantEnd try_mutant(bugs::Bug const& mutant, std::vector<MutantTrial> const& tr
                      MutantLimits const& limits) {
   watch_time_and_memory();
   try {
-    return Search(mutant, limits).run(trials);
+    return OneMutant(mutant, limits).run(trials);
   } catch (MachineLacks const& error) {
     MutantEnd end;
     end.lacking = error.what();
