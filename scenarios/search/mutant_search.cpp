@@ -65,7 +65,8 @@ std::string first_law_of(RunResult const& result) {
 
 class OneMutant {
  public:
-  OneMutant(bugs::Bug const& mutant, MutantLimits const& limits) : mutant_(mutant), limits_(limits) {}
+  OneMutant(bugs::Bug const& mutant, MutantLimits const& limits)
+      : mutant_(mutant), limits_(limits) {}
 
   MutantEnd run(std::vector<MutantTrial> const& trials) {
     auto const begin = Clock::now();
