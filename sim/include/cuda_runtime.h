@@ -29,7 +29,9 @@
 #define __grid_constant__
 #define __launch_bounds__(...)
 #define __align__(bytes) __attribute__((aligned(bytes)))
+#ifndef __forceinline__  // whoever compiles may leave it to the compiler
 #define __forceinline__ inline __attribute__((always_inline))
+#endif
 // One block runs at a time on the one thread of a world, so that a block's variable can be static.
 #define __shared__ static thread_local
 
