@@ -1,4 +1,4 @@
-"""`python3 scenarios/peers/numpy [--bug NAME]`: an engine for adamant on standard input and output."""
+"""`python3 scenarios/peers/numpy [--bug NAME]`: an engine on standard input and output."""
 
 from __future__ import annotations
 
