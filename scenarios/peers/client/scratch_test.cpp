@@ -43,7 +43,7 @@ class ScratchOfAProcess : public ::testing::Test {
   fs::path room() const { return scratch_ / "room"; }
 
   /// Runs `life` in a process that has its directory in room(), and waits until all that it
-  /// started have ended.
+  /// started have ended and the directory is gone: nobody else may remove it at the same time.
   template <typename Life>
   void in_process(Life life) const {
     std::array<int, 2> ends{};
@@ -60,6 +60,7 @@ class ScratchOfAProcess : public ::testing::Test {
     EXPECT_EQ(::read(ends[0], &byte, 1), 0);
     ::close(ends[0]);
     ::waitpid(process, nullptr, 0);
+    EXPECT_TRUE(is_empty_in_time(room()));
   }
 
  private:
@@ -70,7 +71,6 @@ TEST_F(ScratchOfAProcess, GoesWithTheProcessThoughOthersStillWriteIntoIt) {
   in_process([](fs::path const& path) {
     if (::fork() == 0) write_on(path);
   });
-  EXPECT_TRUE(is_empty_in_time(room()));
 }
 
 TEST_F(ScratchOfAProcess, HoldsNothingOpenWhereItCannotBeMade) {
