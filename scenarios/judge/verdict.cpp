@@ -148,7 +148,7 @@ void Verdict::follow(Primitive const& operation, WorldView const& world) {
     case Primitive::Kind::set:
       return reference_.set(operation);
     case Primitive::Kind::save:
-      return reference_.save(operation.checkpoint);
+      return follow_save(operation, world);
     case Primitive::Kind::load:
       return follow_load(operation, world);
     case Primitive::Kind::replay:

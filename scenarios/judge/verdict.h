@@ -77,6 +77,7 @@ class Verdict final : public Observer {
   void follow(Primitive const& operation, WorldView const& world);
   void follow_backward(Primitive const& operation, WorldView const& world);
   void follow_zero_grad(bool set_to_none, WorldView const& world);
+  void follow_save(Primitive const& save, WorldView const& world);
   void follow_load(Primitive const& load, WorldView const& world);
   /// The law that a load breaks which does not lead to what was saved.
   Law law_of_load(Primitive const& load) const;

@@ -1,11 +1,22 @@
-// The part of the verdict that knows what a load must bring back.
+// The part of the verdict that knows what a save must leave, and a load bring back.
 #include <exception>
 #include <string>
 #include <utility>
 
+#include "scenarios/judge/saved_judge.h"
 #include "scenarios/judge/verdict.h"
 
 namespace adamant::scenarios {
+
+// Few worlds show their files, and those of large models take long to read.
+void Verdict::follow_save(Primitive const& save, WorldView const& world) {
+  reference_.save(save.checkpoint);
+  if (!small_) return;
+  auto const files = world.checkpoint(save.checkpoint);
+  if (files.empty()) return;
+  if (auto fault = fault_of_saved(files, reference_, world.shard_count()))
+    findings_.add(std::move(*fault));
+}
 
 // A name may stand for two states, where a crash interrupted the save of the second: the load then
 // tells which of them it is.

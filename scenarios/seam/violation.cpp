@@ -31,6 +31,8 @@ constexpr auto breach_names = std::to_array<std::string_view>({
     "damage_unnoticed",
     "damage_misjudged",
     "not_loaded",
+    "other_files",
+    "saved_otherwise",
     "foreign_loaded",
     "failed",
     "no_answer",

@@ -48,6 +48,8 @@ enum class Breach {
   damage_unnoticed,
   damage_misjudged,  // reason, text
   not_loaded,        // reason, text
+  other_files,       // text: what is wrong with what a save wrote
+  saved_otherwise,   // expected, actual: Number
   foreign_loaded,    // text: what is wrong with the files
   failed,            // text
   no_answer,

@@ -218,6 +218,7 @@ Statement Code::statement_at(std::size_t first) const {
       statement.is_assignment = true;
   }
   statement.is_declaration = is_declaration(first, i);
+  statement.is_alone = first > 0 && (is(first - 1, ")") || is(first - 1, "else"));
   if (statement.is_declaration) statement.is_assignment = false;
   if (i >= size() || statement.is_assignment || statement.is_declaration || !is(i - 1, ")"))
     return statement;

@@ -33,6 +33,7 @@ struct Statement {
   std::string_view callee;  // of a call; within ADAMANT_TRY the one that is tried; else empty
   bool is_assignment = false;
   bool is_declaration = false;
+  bool is_alone = false;  // what an if, a loop or an else holds without braces
 };
 
 class Code {
@@ -44,6 +45,8 @@ class Code {
   CodeToken const& operator[](std::size_t i) const { return tokens_[i]; }
   bool is(std::size_t i, std::string_view text) const;
   bool is_name(std::size_t i) const { return i < size() && tokens_[i].is_name; }
+  /// Does the file say this word anywhere? What it never says is hardly there.
+  bool knows(std::string_view word) const { return source_.find(word) != source_.npos; }
 
   /// The other one of the brackets (, [ or { at i; i where it is none.
   std::size_t partner(std::size_t i) const { return partners_[i]; }

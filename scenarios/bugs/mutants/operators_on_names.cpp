@@ -14,9 +14,10 @@ using Pair = std::pair<std::string_view, std::string_view>;
 template <std::size_t n>
 void replace(Code const& code, Replacements& found, Pair const (&pairs)[n], auto const& fits) {
   for (std::size_t i = 1; i + 1 < code.size(); ++i) {
-    if (!code.is_name(i) || code[i].is_muted || !fits(i)) continue;
+    bool const is_label = i > 2 && code.is(i - 3, "case");
+    if (!code.is_name(i) || code[i].is_muted || is_label || !fits(i)) continue;
     for (auto const& [from, to] : pairs)
-      if (code[i].text == from) found.push_back({i, i, std::string(to)});
+      if (code[i].text == from && code.knows(to)) found.push_back({i, i, std::string(to)});
   }
 }
 
@@ -136,8 +137,7 @@ void other_collective(Code const& code, Replacements& found) {
 }
 
 void last_for_first(Code const& code, Replacements& found) {
-  replace(code, found,
-          {Pair{"front", "back"}, {"back", "front"}, {"first", "last"}, {"find", "rfind"}},
+  replace(code, found, {Pair{"front", "back"}, {"back", "front"}, {"first", "last"}},
           [&](std::size_t i) { return code.is(i - 1, ".") && code.is(i + 1, "("); });
 }
 

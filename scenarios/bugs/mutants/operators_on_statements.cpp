@@ -95,7 +95,8 @@ void for_each_two(Code const& code, auto const& f) {
   for (std::size_t i = 0; i + 1 < all.size(); ++i) {
     for (std::size_t k = i + 1; k < all.size(); ++k) {
       if (all[k].first != all[i].last + 1) continue;
-      if (!all[i].is_declaration && !all[k].is_declaration) f(all[i], all[k]);
+      bool const are_free = !all[i].is_declaration && !all[i].is_alone && !all[k].is_declaration;
+      if (are_free) f(all[i], all[k]);
     }
   }
 }

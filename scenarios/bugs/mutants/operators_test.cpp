@@ -14,10 +14,14 @@
 namespace adamant::bugs {
 namespace {
 
+// What the rest of a file says.
+constexpr char other_names[] =
+    "comm computed exp_avg_sq parameters beta2 fp16 cudaMemcpyDeviceToHost reduce_scatter back max";
+
 /// What `name` makes of the body of a function: one text for each place.
 std::vector<std::string> made_by(std::string_view name, std::string const& body,
                                  std::string const& result = "void") {
-  std::string const source = result + " f(int n) { " + body + " }\n";
+  std::string const source = result + " f(int n) { " + body + " }\n// " + other_names + "\n";
   Function const function = find_functions(source).at(0);
   Code const code(source, function);
   std::vector<std::string> all;
@@ -27,8 +31,9 @@ std::vector<std::string> made_by(std::string_view name, std::string const& body,
     one.find(code, found);
     for (Replacement const& replacement : found) {
       std::size_t const begin = code[replacement.first].offset;
+      std::size_t const end = code[replacement.last].end();
       std::string const text = source.substr(function.open + 2, begin - function.open - 2) +
-                               replacement.text + source.substr(code[replacement.last].end());
+                               replacement.text + source.substr(end, function.close + 1 - end);
       all.push_back(text.substr(0, text.rfind(" }")));
     }
   }
@@ -123,6 +128,14 @@ TEST(Operators, LeaveAssertionsAndWordsOfErrorsAlone) {
 TEST(Operators, TakeATemplateForNoComparison) {
   EXPECT_TRUE(made_by("boundary", "use(static_cast<int>(n));").empty());
   EXPECT_TRUE(made_by("times_divide", "Window* w = find();").empty());
+}
+
+TEST(Operators, MoveNoStatementOutOfALoop) {
+  EXPECT_TRUE(made_by("record_earlier", "for (int i : all) use(i); event.record(comm);").empty());
+}
+
+TEST(Operators, LeaveLabelsAlone) {
+  EXPECT_TRUE(made_by("other_format", "switch (n) { case NumberFormat::bf16: use(); }").empty());
 }
 
 TEST(Operators, SeeNothingOfWhatNvccAloneCompiles) {

@@ -112,6 +112,14 @@ std::vector<Violation> of_checkpoints() {
        .breach = Breach::not_loaded,
        .reason = "damaged_checkpoint",
        .text = "RuntimeError: Missing key"},
+      {.law = Law::checkpoint_roundtrip, .breach = Breach::other_files, .text = "w is missing"},
+      {.law = Law::checkpoint_roundtrip,
+       .breach = Breach::saved_otherwise,
+       .subject = Tensor{.parameter = "w", .kind = TensorKind::exp_avg},
+       .index = 3,
+       .expected = Number(0.5F),
+       .actual = Number(-0.5F),
+       .ulp = 2'113'929'216},
       {.law = Law::checkpoint_integrity, .breach = Breach::foreign_loaded, .text = "no x"},
   };
 }

@@ -228,6 +228,10 @@ std::string sentence_on_checkpoints(Violation const& violation) {
       return "damage was taken for something else: " + damage_in_words(violation);
     case Breach::not_loaded:
       return "a checkpoint that must be there, whole, is not loaded";
+    case Breach::other_files:
+      return "the files are not what was to be saved: " + violation.text;
+    case Breach::saved_otherwise:
+      return "the files of the save have another value than the oracle";
     default:
       return "the files are no checkpoint of this model: " + violation.text;
   }
