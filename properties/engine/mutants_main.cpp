@@ -14,8 +14,8 @@
 namespace {
 
 // A mistake in a loop may take forever, and a mistake in a wait may sleep forever.
-constexpr rlim_t processor_seconds_max = 300;
-constexpr unsigned seconds_max = 1200;
+constexpr rlim_t processor_seconds_max = 60;
+constexpr unsigned seconds_max = 600;
 
 }  // namespace
 

@@ -243,17 +243,11 @@ class Parser {
   void add_hunt() {
     CLI::App* const sub =
         add_command(Command::hunt, "hunt", "How fast does random search find each catalogued bug");
-    auto const add_bug = [this](std::string const& id) {
-      check_bug("BUG", id);
-      arguments_.bugs.push_back(id);
-    };
-    sub->add_option_function<std::vector<std::string>>(
-           "BUG",
-           [add_bug](std::vector<std::string> const& ids) {
-             for (std::string const& id : ids) add_bug(id);
-           },
-           "Only these; default: all")
-        ->option_text("BUG");
+    sub->add_option("BUG", arguments_.bugs, "Only these; default: all")->option_text("BUG");
+    sub->parse_complete_callback([this] {
+      if (arguments_.mutants && !bugs::is_of_mutants()) return;  // who has them knows them
+      for (std::string const& id : arguments_.bugs) check_bug("BUG", id);
+    });
     add_count(sub, "--searches", {1, 1000}, "How often each is searched for; default 5",
               [this](std::uint64_t count) { arguments_.searches = static_cast<int>(count); });
     add_count(sub, "--cases", {1, cases_max}, "At most so many cases a search",

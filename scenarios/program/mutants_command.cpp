@@ -21,6 +21,7 @@
 #include "scenarios/program/seed.h"
 #include "scenarios/report/json.h"
 #include "scenarios/report/progress.h"
+#include "scenarios/search/engine_tests.h"
 #include "scenarios/search/mutant_search.h"
 
 namespace adamant::scenarios {
@@ -46,6 +47,15 @@ std::string file_of(bugs::Bug const& mutant) {
   return std::string(mutant.source.substr(0, mutant.source.rfind(':')));
 }
 
+fs::path beside_this_program(char const* name) {
+  return fs::read_symlink("/proc/self/exe").parent_path() / name;
+}
+
+std::string not_there(fs::path const& program) {
+  return fmt::format("{} is not there: cmake --build {} --target adamant_mutants", program.string(),
+                     program.parent_path().string());
+}
+
 class MutantsCommand {
  public:
   explicit MutantsCommand(Arguments const& arguments)
@@ -54,7 +64,8 @@ class MutantsCommand {
         progress_(wants_progress(arguments), "mutants"),
         limits_{.seed = arguments.seed ? *arguments.seed : draw_seed(),
                 .cases_max = arguments.cases.value_or(cases_default),
-                .case_seconds_max = case_seconds_max} {
+                .case_seconds_max = case_seconds_max,
+                .engine_tests = {}} {
     auto const& ids = arguments.bugs;
     for (bugs::Bug const& mutant : bugs::catalogue())
       if (ids.empty() || std::find(ids.begin(), ids.end(), mutant.id) != ids.end())
@@ -63,6 +74,7 @@ class MutantsCommand {
 
   Status execute() {
     print(arguments_, fmt::format("seed {}{}\n", limits_.seed, arguments_.seed ? "" : " (drawn)"));
+    if (!engine_tests_pass()) return Status::lacking;
     if (!read_page() || !prepare_trials()) return Status::bad_input;
     search();
     progress_.clear();
@@ -76,6 +88,18 @@ class MutantsCommand {
   }
 
  private:
+  /// Tests that fail without a mistake would notice everything.
+  bool engine_tests_pass() {
+    limits_.engine_tests = beside_this_program("adamant-mutants-tests");
+    if (!fs::exists(limits_.engine_tests)) {
+      complain("hunt: " + not_there(limits_.engine_tests));
+      return false;
+    }
+    EngineTestsEnd const end = run_engine_tests(limits_.engine_tests, "");
+    if (end.failed) complain(fmt::format("hunt: {} fails without any mistake", end.test));
+    return !end.failed;
+  }
+
   bool read_page() {
     std::ifstream in(page, std::ios::binary);
     explained_.assign(std::istreambuf_iterator<char>(in), {});
@@ -265,12 +289,9 @@ class MutantsCommand {
 
 /// Becomes the program beside this one that has mutants.
 Status hand_over(char const* const* argv) {
-  std::error_code error;
-  fs::path const beside =
-      fs::read_symlink("/proc/self/exe", error).parent_path() / "adamant-mutants";
-  if (!error) ::execv(beside.c_str(), const_cast<char* const*>(argv));
-  complain(fmt::format("hunt: {} is not there: cmake --build {} --target adamant_mutants",
-                       beside.string(), beside.parent_path().string()));
+  fs::path const beside = beside_this_program("adamant-mutants");
+  ::execv(beside.c_str(), const_cast<char* const*>(argv));
+  complain("hunt: " + not_there(beside));
   return Status::lacking;
 }
 

@@ -15,6 +15,7 @@
 #include "scenarios/language/laws.h"
 #include "scenarios/report/json.h"
 #include "scenarios/seam/engine.h"
+#include "scenarios/search/engine_tests.h"
 #include "scenarios/search/search.h"
 
 namespace adamant::scenarios {
@@ -73,6 +74,7 @@ class OneMutant {
     for (MutantTrial const& trial : trials)
       if (end_.law.empty()) try_one(trial.scenario, trial.options, trial.name);
     for (std::uint64_t i = 0; end_.law.empty() && i < limits_.cases_max; ++i) try_case(i);
+    if (end_.law.empty()) try_tests();
     end_.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
     return std::move(end_);
   }
@@ -82,6 +84,14 @@ class OneMutant {
     RunOptions options;
     options.repeat = search_repeats(index);
     try_one(search_case(limits_.seed, index), options, fmt::format("case {}", index));
+  }
+
+  void try_tests() {
+    seconds_left = limits_.case_seconds_max;  // the tests have a process and limits of their own
+    EngineTestsEnd const tests = run_engine_tests(limits_.engine_tests, mutant_.id);
+    if (!tests.failed) return;
+    end_.law = tests.death.empty() ? "engine test" : law_of_death(tests.death);
+    end_.by = tests.test;
   }
 
   void try_one(Scenario scenario, RunOptions const& options, std::string const& name) {
@@ -136,9 +146,10 @@ MutantEnd mutant_end_from_line(std::string const& line) {
 }
 
 std::string law_of_death(std::string const& death) {
-  bool const slow = death.find(fmt::format("signal {}", SIGPROF)) != std::string::npos ||
-                    death.starts_with("no answer");
-  return slow ? "hang" : "crash";
+  if (death.starts_with("no answer")) return "hang";
+  for (int const signal : {SIGPROF, SIGXCPU, SIGALRM})
+    if (death.find(fmt::format("signal {}", signal)) != std::string::npos) return "hang";
+  return "crash";
 }
 
 }  // namespace adamant::scenarios

@@ -1,6 +1,7 @@
 // Whether anything notices one machine-made mistake: scenarios that somebody wrote, then generated
-// ones, one after the other in this process until one does not end as it should. A mutant that
-// crashes or hangs takes the process with it, which is noticed as well, by the caller.
+// ones, one after the other in this process until one does not end as it should, then the engine's
+// own tests. A mutant that crashes or hangs takes the process with it, which is noticed as well, by
+// the caller.
 #pragma once
 
 #include <cstdint>
@@ -24,11 +25,12 @@ struct MutantLimits {
   std::uint64_t seed = 0;
   std::uint64_t cases_max = 0;  // generated ones, after all trials
   int case_seconds_max = 0;     // of processor time; who needs more, or 4 GiB, dies of SIGPROF
+  std::string engine_tests;     // the program with them; see engine_tests.h
 };
 
 struct MutantEnd {
   std::string law;          // that noticed it, or how the run ended else; empty: it survived
-  std::string by;           // the scenario's name, or the number of the generated case
+  std::string by;           // the scenario's name, the generated case's number, or the test's name
   std::uint64_t cases = 0;  // up to that one, which is the last
   double seconds = 0;
   std::string lacking;  // why this program cannot search at all
