@@ -36,25 +36,32 @@ __device__ Part part_of(GradientTask const& task, std::int64_t blocks) {
 
 // ---- a thread goes through lanes ----------------------------------------------------------------
 
+// Most tensors of a scenario end before their first eight lanes do: what is beyond is not computed.
+
+/// Lanes beyond `count` stay as they are.
 __device__ __forceinline__ void make_gradients(GradientClass kind, MicrobatchKey const& key,
-                                               std::uint32_t const* hashes, float* made) {
+                                               std::uint32_t const* hashes, int count,
+                                               float* made) {
   switch (kind) {
     case GradientClass::exact:
-      for (int k = 0; k < real::lanes; ++k) made[k] = exact_gradient(hashes[k], key);
+      for (int k = 0; k < real::lanes; ++k)
+        if (k < count) made[k] = exact_gradient(hashes[k], key);
       return;
     case GradientClass::normal:
-      for (int k = 0; k < real::lanes; ++k) made[k] = normal_gradient(hashes[k], key);
+      for (int k = 0; k < real::lanes; ++k)
+        if (k < count) made[k] = normal_gradient(hashes[k], key);
       return;
     case GradientClass::wild:
-      for (int k = 0; k < real::lanes; ++k) made[k] = wild_gradient(hashes[k], key);
+      for (int k = 0; k < real::lanes; ++k)
+        if (k < count) made[k] = wild_gradient(hashes[k], key);
   }
 }
 
 __device__ __forceinline__ void write_lanes(GradientArguments const& a, GradientTask const& task,
                                             float scale, std::uint32_t const* hashes,
                                             real::Lanes const& at) {
-  float made[real::lanes];
-  make_gradients(a.kind, task.microbatch, hashes, made);
+  float made[real::lanes] = {};
+  make_gradients(a.kind, task.microbatch, hashes, at.count, made);
   std::int64_t const spoilt = task.spoilt - at.begin;
   for (int k = 0; k < real::lanes; ++k)
     made[k] = (k == spoilt ? task.spoilt_value : made[k]) * scale;
@@ -91,9 +98,9 @@ __device__ std::uint64_t run_lanes(GradientArguments const& a, GradientTask cons
     std::int64_t const left = part.end - begin;
     real::Lanes const at{.begin = begin,
                          .count = left < real::lanes ? static_cast<int>(left) : real::lanes};
-    std::uint32_t hashes[real::lanes];
+    std::uint32_t hashes[real::lanes] = {};
     for (int k = 0; k < real::lanes; ++k)
-      hashes[k] = element_hash(task.key, static_cast<std::uint64_t>(begin + k));
+      if (k < at.count) hashes[k] = element_hash(task.key, static_cast<std::uint64_t>(begin + k));
     if (task.gradient.data != nullptr) write_lanes(a, task, scale, hashes, at);
     if (task.partials != nullptr) sum += read_lanes(task.value, hashes, at);
   }
