@@ -87,6 +87,9 @@ TEST(Safetensors, SizesThatCannotBeAreRefused) {
   huge[7] = std::byte{0x7f};
   EXPECT_NE(refusal(huge).find("f: its header has 9151314442816847874 bytes, the file 10"),
             std::string::npos);
+  auto short_by_one = file_of("{}", 0);
+  short_by_one.pop_back();
+  EXPECT_NE(refusal(short_by_one).find("f: its header has 2 bytes, the file 9"), std::string::npos);
   auto const cut = file_of(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})", 7);
   EXPECT_NE(refusal(cut).find("tensor a: its data end at byte 70, the file at 69"),
             std::string::npos);
