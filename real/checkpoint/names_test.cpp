@@ -42,6 +42,13 @@ TEST(Names, AnyPrefixIsAccepted) {
   EXPECT_EQ(matched.at("optim.state.b.exp_avg"), "app.opt.b.exp_avg");
 }
 
+TEST(Names, StatesAreFoundWithoutTheirParameters) {
+  std::vector<std::string> const states = {state_key("a.w", "exp_avg"), state_key("b", "exp_avg")};
+  auto const matched = match_keys(states, {"app.a.w.exp_avg", "app.b.exp_avg"});
+  EXPECT_EQ(matched.at("optim.state.a.w.exp_avg"), "app.a.w.exp_avg");
+  EXPECT_EQ(matched.at("optim.state.b.exp_avg"), "app.b.exp_avg");
+}
+
 // `w` is also the end of `a.w`: only one prefix serves both.
 TEST(Names, APrefixServesAllParameters) {
   std::vector<std::string> const both = {model_key("w"), model_key("a.w")};

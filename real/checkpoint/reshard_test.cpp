@@ -272,6 +272,9 @@ TEST(Reshard, PartsWithoutElementsDoNotMatter) {
   check_cover(tensor, names);
   tensor.boxes.push_back(tensor.boxes.back());
   check_cover(tensor, names);
+  tensor.boxes.insert(tensor.boxes.begin(), tensor.boxes.back());
+  check_cover(tensor, names);
+  expect_own_elements(tensor, {{0, 6}});
 }
 
 }  // namespace

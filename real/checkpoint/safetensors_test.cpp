@@ -75,6 +75,21 @@ TEST(Safetensors, WhatIsEncodedIsReadBack) {
   EXPECT_EQ(parts[2].end, bytes.size());
 }
 
+// As the safetensors library spells them; the reader here would take any words from the writer.
+TEST(Safetensors, TypesAndMembersAreSpelledAsInTheFormat) {
+  EXPECT_EQ(dtype_of(NumberFormat::fp32), "F32");
+  EXPECT_EQ(dtype_of(NumberFormat::bf16), "BF16");
+  EXPECT_EQ(dtype_of(NumberFormat::fp16), "F16");
+  std::vector<SavedPart> parts = {
+      {.key = "a", .dtype = "F16", .shape = {2, 3}, .offsets = {4, 0}, .global_shape = {6, 3}}};
+  std::vector<std::byte> const bytes = encode_header(parts, {{"format", "pt"}});
+  std::string const text(reinterpret_cast<char const*>(bytes.data()), bytes.size());
+  for (char const* const spelled :
+       {R"("a":{"dtype":"F16","shape":[2,3],"data_offsets":[0,12]})", R"("__metadata__":{)",
+        R"("DCP_SHARDING_INFO":"{\"a\":{\"saved_offsets\":[4,0],)", R"("format":"pt")"})
+    EXPECT_NE(text.find(spelled), std::string::npos) << spelled << "\n" << text;
+}
+
 TEST(Safetensors, WithoutShardingInformationTensorsAreWhole) {
   auto const header = read(file_of(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})", 8));
   EXPECT_EQ(header.parts.at(0).offsets, std::vector<std::int64_t>{0});
@@ -87,6 +102,9 @@ TEST(Safetensors, SizesThatCannotBeAreRefused) {
   huge[7] = std::byte{0x7f};
   EXPECT_NE(refusal(huge).find("f: its header has 9151314442816847874 bytes, the file 10"),
             std::string::npos);
+  auto short_by_one = file_of("{}", 0);
+  short_by_one.pop_back();
+  EXPECT_NE(refusal(short_by_one).find("f: its header has 2 bytes, the file 9"), std::string::npos);
   auto const cut = file_of(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})", 7);
   EXPECT_NE(refusal(cut).find("tensor a: its data end at byte 70, the file at 69"),
             std::string::npos);

@@ -30,8 +30,9 @@ struct CheckpointPlace {
 /// Called by all ranks. The directory that holds `directory` has to exist.
 ///
 /// Stream: returns when the checkpoint is in place and survives a crash.
-/// Errors: StorageError on all ranks, then nothing has replaced the older checkpoint; CudaError,
-///         NcclError. The shards are never changed.
+/// Errors: StorageError on all ranks; what is loaded then is the older checkpoint, or the new one
+///         where the disk refused only what follows its last rename. CudaError, NcclError. The
+///         shards are never changed.
 void save_checkpoint(CheckpointPlace const& place, CheckpointState const& state);
 
 }  // namespace adamant::real

@@ -40,6 +40,15 @@ TEST(Storage, ADirectoryIsNoFile) {
   EXPECT_THROW(storage.create(root.path()), StorageError);
 }
 
+// `a/.` is a directory, but no name in any: what cannot be removed itself keeps what is in it.
+TEST(Storage, OnlyWhatADirectoryListsIsRemovedWithItsContents) {
+  TemporaryDirectory const root;
+  PosixStorage storage;
+  storage.create(root / "file");
+  EXPECT_THROW(remove_all(storage, root / "."), StorageError);
+  EXPECT_TRUE(storage.exists(root / "file"));
+}
+
 TEST(Storage, PathsAreTakenApartAndPutTogether) {
   EXPECT_EQ(join_path("a", "b"), "a/b");
   EXPECT_EQ(join_path("a/", "b"), "a/b");
