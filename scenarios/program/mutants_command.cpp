@@ -64,8 +64,7 @@ class MutantsCommand {
         progress_(wants_progress(arguments), "mutants"),
         limits_{.seed = arguments.seed ? *arguments.seed : draw_seed(),
                 .cases_max = arguments.cases.value_or(cases_default),
-                .case_seconds_max = case_seconds_max,
-                .engine_tests = {}} {
+                .case_seconds_max = case_seconds_max} {
     auto const& ids = arguments.bugs;
     for (bugs::Bug const& mutant : bugs::catalogue())
       if (ids.empty() || std::find(ids.begin(), ids.end(), mutant.id) != ids.end())
@@ -90,14 +89,15 @@ class MutantsCommand {
  private:
   /// Tests that fail without a mistake would notice everything.
   bool engine_tests_pass() {
-    limits_.engine_tests = beside_this_program("adamant-mutants-tests");
-    if (!fs::exists(limits_.engine_tests)) {
-      complain("hunt: " + not_there(limits_.engine_tests));
-      return false;
+    for (char const* const name : {"adamant-mutants-host-tests", "adamant-mutants-tests"}) {
+      fs::path const program = beside_this_program(name);
+      if (!fs::exists(program)) return complain("hunt: " + not_there(program)), false;
+      EngineTestsEnd const end = run_engine_tests(program, "");
+      if (end.failed)
+        return complain(fmt::format("hunt: {} fails without any mistake", end.test)), false;
+      limits_.engine_tests.push_back(program);
     }
-    EngineTestsEnd const end = run_engine_tests(limits_.engine_tests, "");
-    if (end.failed) complain(fmt::format("hunt: {} fails without any mistake", end.test));
-    return !end.failed;
+    return true;
   }
 
   bool read_page() {

@@ -1,4 +1,4 @@
-// The engine's own tests, in a program of their own that has mutants in its engine
+// The engine's own tests, in programs of their own that have mutants in their engine
 // (properties/engine/mutants_main.cpp).
 #pragma once
 

@@ -74,7 +74,8 @@ class OneMutant {
     for (MutantTrial const& trial : trials)
       if (end_.law.empty()) try_one(trial.scenario, trial.options, trial.name);
     for (std::uint64_t i = 0; end_.law.empty() && i < limits_.cases_max; ++i) try_case(i);
-    if (end_.law.empty()) try_tests();
+    for (std::string const& program : limits_.engine_tests)
+      if (end_.law.empty()) try_tests(program);
     end_.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
     return std::move(end_);
   }
@@ -86,9 +87,9 @@ class OneMutant {
     try_one(search_case(limits_.seed, index), options, fmt::format("case {}", index));
   }
 
-  void try_tests() {
+  void try_tests(std::string const& program) {
     seconds_left = limits_.case_seconds_max;  // the tests have a process and limits of their own
-    EngineTestsEnd const tests = run_engine_tests(limits_.engine_tests, mutant_.id);
+    EngineTestsEnd const tests = run_engine_tests(program, mutant_.id);
     if (!tests.failed) return;
     end_.law = tests.death.empty() ? "engine test" : law_of_death(tests.death);
     end_.by = tests.test;

@@ -25,7 +25,7 @@ struct MutantLimits {
   std::uint64_t seed = 0;
   std::uint64_t cases_max = 0;  // generated ones, after all trials
   int case_seconds_max = 0;     // of processor time; who needs more, or 4 GiB, dies of SIGPROF
-  std::string engine_tests;     // the program with them; see engine_tests.h
+  std::vector<std::string> engine_tests = {};  // the programs with them; see engine_tests.h
 };
 
 struct MutantEnd {
