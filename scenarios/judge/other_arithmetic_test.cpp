@@ -252,18 +252,18 @@ TEST(OtherArithmetic, ClippingAndUnscalingInPlacePass) {
     }
 }
 
-TEST(OtherArithmetic, ANormThatIsNoNumberSpoilsWhatIsClippedInAnyArithmetic) {
+TEST(OtherArithmetic, ANormThatIsNoNumberReachesWhatIsClippedInAnyArithmetic) {
   Scenario scenario = clipped(0.5F, {});
   scenario.program = {operation(Overflow{}), operation(Backward{}), operation(ClipNorm{}),
                       operation(ClipNorm{})};  // an infinity times 0, and then the norm of that
   for (StandInWorld::Parts const& parts : {torch_on(2), any_order_on(2)}) {
-    int spoilt = 0;
+    int overflowed = 0;
     auto const count = [&](StandInWorld& world, int) {
-      spoilt += std::isnan(world.scaling(0).norm) ? 1 : 0;
+      overflowed += std::isnan(world.scaling(0).norm) ? 1 : 0;
     };
     Judged const run(scenario, parts, count);
     EXPECT_EQ(run.first_law(), std::nullopt) << text_of(run);
-    EXPECT_GT(spoilt, 0);
+    EXPECT_GT(overflowed, 0);
   }
 }
 
@@ -291,7 +291,7 @@ TEST(OtherArithmetic, AWrongNormAndAWrongFactorAreSeen) {
   EXPECT_EQ(Judged(scenario, any_order_on(4), factor).first_law(), Law::values_interval);
 }
 
-TEST(OtherArithmetic, ANormThatIsNoNumberSpoilsAllGradientsInEveryArithmetic) {
+TEST(OtherArithmetic, ANormThatIsNoNumberReachesAllGradientsInEveryArithmetic) {
   Scenario scenario = scenario_for();
   scenario.optimizer.clip = 0.5F;
   scenario.program = {operation(Backward{}), operation(ClipNorm{}), operation(Step{})};
