@@ -75,7 +75,7 @@ Scenario without_bug(Scenario scenario) {
   return scenario;
 }
 
-/// A checkpoint that is spoilt on purpose has to be refused, and so has what finds no memory.
+/// A checkpoint that is damaged on purpose has to be refused, and so has what finds no memory.
 bool is_due(RunResult const& result, Scenario const& scenario) {
   using scenarios::Fault;
   return std::any_of(scenario.faults.begin(), scenario.faults.end(), [&](Fault const& fault) {

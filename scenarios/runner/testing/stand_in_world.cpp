@@ -77,7 +77,7 @@ void StandInWorld::backward(Primitive const& operation, bool exact) {
   unscaled_ = false;
   later_ = 1;
   fed_.assign(static_cast<std::size_t>(rank_count()), {});
-  bool spoils = operation.overflow;
+  bool overflows = operation.overflow;
   for (std::size_t p = 0; p < tensors_.size(); ++p) {
     auto const numel = tensors_[p].weight.size();
     auto const reduced = parameters_[p].formats.gradient;
@@ -86,8 +86,8 @@ void StandInWorld::backward(Primitive const& operation, bool exact) {
       auto& fed = rank.emplace_back(numel);
       for (float& x : fed) x = exact ? std::round(random() * 64) * 0.25F : random();
       oracle::round_to(reduced, fed);
-      if (spoils && numel > 0) fed[0] = std::numeric_limits<float>::infinity();
-      spoils = spoils && numel == 0;
+      if (overflows && numel > 0) fed[0] = std::numeric_limits<float>::infinity();
+      overflows = overflows && numel == 0;
       for (std::size_t i = 0; i < numel; ++i)
         sum[i] = oracle::rounded(sum[i] + fed[i] * scaling_.loss_scale, reduced);
     }
