@@ -42,10 +42,10 @@ void step_in_fp32(AdamConfig const& s, std::int64_t t, Element& e) {
 }
 
 StandInWorld::StandInWorld(Scenario const& scenario, std::vector<ParameterSpec> const& parameters,
-                           Parts const& parts)
-    : parts_(parts),
+                           Traits const& traits)
+    : traits_(traits),
       parameters_(parameters),
-      layout_(oracle::lay_out(scenario.layout, parameters, parts.shards)),
+      layout_(oracle::lay_out(scenario.layout, parameters, traits.shards)),
       groups_(adam_configs(scenario)),
       tensors_(parameters.size()),
       scaler_(scenario.optimizer.loss_scale, oracle::torch_scaler),
@@ -121,8 +121,8 @@ void StandInWorld::clip() {
     for (float const g : tensors.gradient) squares += g * g;
   scaling_.norm = std::sqrt(squares);
   float const coefficient = std::min(1.0F / (scaling_.norm + 1e-6F) * max_norm_.value_or(0), 1.0F);
-  later_ = parts_.clips_in_place ? 1.0F : coefficient;
-  for (std::size_t p = 0; p < tensors_.size() && parts_.clips_in_place; ++p)
+  later_ = traits_.clips_in_place ? 1.0F : coefficient;
+  for (std::size_t p = 0; p < tensors_.size() && traits_.clips_in_place; ++p)
     for (float& g : tensors_[p].gradient)
       g = oracle::rounded(g * coefficient, gradient_format(static_cast<int>(p)));
 }
@@ -146,7 +146,7 @@ void StandInWorld::step() {
     for (std::size_t i = 0; i < tensors.weight.size(); ++i) {
       Element e{tensors.gradient[i] * later_, tensors.weight[i], tensors.exp_avg[i],
                 tensors.exp_avg_sq[i]};
-      parts_.step(config, tensors.steps, e);
+      traits_.step(config, tensors.steps, e);
       tensors.weight[i] = oracle::rounded(e.weight, formats.weight());
       tensors.exp_avg[i] = oracle::rounded(e.exp_avg, formats.exp_avg);
       tensors.exp_avg_sq[i] = oracle::rounded(e.exp_avg_sq, formats.exp_avg_sq);
@@ -229,12 +229,12 @@ Shard StandInWorld::stored(std::vector<float> const& values, NumberFormat format
 }
 
 Shard StandInWorld::shard(int rank, int parameter, TensorKind kind) const {
-  auto const ranges = layout_.ranges(parameter, rank % parts_.shards);
+  auto const ranges = layout_.ranges(parameter, rank % traits_.shards);
   auto const all = values(parameter, kind);
   std::vector<float> mine;
   for (ElementRange const range : ranges)
     if (!all.empty()) mine.insert(mine.end(), all.begin() + range.begin, all.begin() + range.end);
-  if (parted_ && rank >= parts_.shards && kind == TensorKind::parameter && !mine.empty())
+  if (parted_ && rank >= traits_.shards && kind == TensorKind::parameter && !mine.empty())
     mine[0] = *parted_;
   Shard result = stored(mine, format(parameter, kind));
   result.ranges = ranges;
