@@ -65,7 +65,7 @@ bool Execution::judge() {
   if (!runtime_.watch.enabled()) return true;
   for (std::size_t side = 0; side < ranks_; ++side) {
     Stream& stream = *call_.parts[side].stream;
-    Operation& operation = *stream.head();
+    StreamOperation& operation = *stream.head();
     runtime_.watch.operation_begins(stream, operation);
     judge_side(side);
     runtime_.watch.operation_ends(stream, operation);
