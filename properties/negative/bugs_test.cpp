@@ -51,10 +51,10 @@ std::map<std::string_view, LawSet> const fall_with_it = {
     {"te_3136", {"order.race"}},
     {"mlm_4663", {"memory.budget"}},
     {"mlm_4663_twice", {"pointers.stable"}},
-    {"F02", {"values.bitwise"}},
-    {"F04", {"values.bitwise"}},
+    {"learning_rate_frozen_in_graph", {"values.bitwise"}},
+    {"weight_decay_frozen_in_graph", {"values.bitwise"}},
     {"norm_kept_in_graph", {"values.bitwise"}},
-    {"F10", {"access.uninitialized", "values.bitwise"}},
+    {"graph_buffers_move", {"access.uninitialized", "values.bitwise"}},
     {"ds_7898", {"access.lifetime"}},
 };
 
