@@ -32,8 +32,7 @@ TEST(Budget, ConstructionAllocatesShardsMomentsAndTables) {
 }
 
 // A state of 64 bytes, and for each block of 65,536 elements of a shard 22 words and a flag, of
-// this rank and of all; and a copy of the state on
-// the host.
+// this rank and of all; and a copy of the state on the host.
 TEST(Budget, ScalingTakesBlocksByTheSizeOfAShardOnceItIsUsed) {
   auto small = budget_of(three_parameters(), {3, 4});
   EXPECT_EQ(small.device_bytes(Purpose::scaling), 0);

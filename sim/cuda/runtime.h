@@ -98,8 +98,7 @@ cudaError_t call(Body&& body) {
   return result;
 }
 
-// ---- streams and operations
-// ----------------------------------------------------------------------
+// ---- streams and operations ---------------------------------------------------------------------
 
 /// The stream behind a handle, or null (then a destroyed one has been reported).
 Stream* stream_of(Runtime& runtime, cudaStream_t handle);

@@ -35,8 +35,7 @@ std::uint64_t cost_ns(Signature const& signature, std::uint64_t ranks) {
   return base_ns;
 }
 
-// ---- who is missing, for deadlock reports
-// --------------------------------------------------------
+// ---- who is missing, for deadlock reports -------------------------------------------------------
 
 std::string what_instead(Call const& call, std::size_t side) {
   Part const& part = call.parts[side];
@@ -75,8 +74,7 @@ std::string describe_missing(Call const& call) {
   return text;
 }
 
-// ---- matching
-// ------------------------------------------------------------------------------------
+// ---- matching -----------------------------------------------------------------------------------
 
 Call& take_call(Communicator& communicator, Signature const& signature, std::size_t sides) {
   NcclState& state = nccl_state();

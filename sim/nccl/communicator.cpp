@@ -68,8 +68,7 @@ ncclResult_t usable(Runtime& runtime, ncclComm const* member) {
   return refuse(ncclInvalidArgument, "the communicator is used before its creation is over");
 }
 
-// ---- barrier
-// ----------------------------------------------------------------------------------
+// ---- barrier ------------------------------------------------------------------------------------
 
 void prepare(HostBarrier& barrier, char const* function, std::string subject, int ranks) {
   barrier.function = function;
@@ -124,8 +123,7 @@ void learn(Runtime& runtime, HostBarrier const& barrier) {
   runtime.world.host()->clock.join(barrier.known);
 }
 
-// ---- creation
-// ------------------------------------------------------------------------------------
+// ---- creation -----------------------------------------------------------------------------------
 
 constexpr char id_magic[] = "adamant simulated NCCL";
 

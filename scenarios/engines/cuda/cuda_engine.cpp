@@ -67,7 +67,7 @@ class CudaExecution {
   int ranks_;
   std::deque<real::ThreadCrew> workers_;  // by rank
   CudaWorld world_;
-  bool go_on_ = true;  // written while all are met
+  bool go_on_ = true;  // written while all others wait
   std::mutex failure_mutex_;
   std::optional<EngineFailure> failure_;
   std::exception_ptr observer_error_;
