@@ -257,8 +257,7 @@ TEST(AdamStep, CutsAnywhereLeaveTheBits) {
   }
 }
 
-// ---- what must not be skipped or flushed
-// ---------------------------------------------------------
+// ---- what must not be skipped or flushed --------------------------------------------------------
 
 TEST(AdamStep, DecayOfZeroIsStillComputed) {
   auto problem = filled(1, 1.0F, std::numeric_limits<float>::infinity());

@@ -58,7 +58,7 @@ constexpr std::int64_t staggered_from_bytes = 1 << 20;
 constexpr std::int64_t stagger_bytes = 4160;
 
 /// Elements of each parameter that the CPU steps.
-std::vector<std::int64_t> on_cpu(std::span<ParameterSpec const> parameters, Place place,
+std::vector<std::int64_t> on_cpu(std::span<ParameterSpec const> parameters, RankInWorld place,
                                  double fraction) {
   std::int64_t total = 0;
   for (auto const& parameter : parameters) total += shard_numel(parameter, place);
@@ -99,7 +99,7 @@ std::int64_t largest_one(std::vector<std::int64_t> const& units) {
 
 }  // namespace
 
-Budget::Budget(std::span<ParameterSpec const> parameters, Place place, Offload const& offload,
+Budget::Budget(std::span<ParameterSpec const> parameters, RankInWorld place, Offload const& offload,
                Residence residence)
     : residence_(residence) {
   check(!offload.states || !offload.hybrid, "at most one offload");
@@ -155,7 +155,7 @@ void Budget::set_leaving(StateOffloadConfig const& config) {
   if (config.main) leaving_.push_back(Purpose::main);
 }
 
-void Budget::set_hybrid(std::span<ParameterSpec const> parameters, Place place,
+void Budget::set_hybrid(std::span<ParameterSpec const> parameters, RankInWorld place,
                         HybridConfig const& config) {
   auto const numels = on_cpu(parameters, place, config.fraction);
   std::int64_t pieces = 0;

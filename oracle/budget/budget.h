@@ -71,7 +71,7 @@ struct Residence {
 /// With keep_cast_grad cast_gradients live from construction on.
 class Budget {
  public:
-  Budget(std::span<ParameterSpec const> parameters, Place place, Offload const& offload = {},
+  Budget(std::span<ParameterSpec const> parameters, RankInWorld place, Offload const& offload = {},
          Residence residence = {});
 
   /// Parameters in `without` get no gradient from this backward.
@@ -103,7 +103,7 @@ class Budget {
 
   void set_state_offload(StateOffloadConfig const& config);
   void set_leaving(StateOffloadConfig const& config);
-  void set_hybrid(std::span<ParameterSpec const> parameters, Place place,
+  void set_hybrid(std::span<ParameterSpec const> parameters, RankInWorld place,
                   HybridConfig const& config);
   void keep_unit_buffers();
   void raise_peak(Purpose purpose, std::int64_t bytes);

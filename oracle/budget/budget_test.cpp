@@ -14,7 +14,7 @@ std::vector<ParameterSpec> three_parameters() {
           {.name = "h", .shape = {3, 2}, .unit = 1}};
 }
 
-Budget budget_of(std::vector<ParameterSpec> const& parameters, Place place) {
+Budget budget_of(std::vector<ParameterSpec> const& parameters, RankInWorld place) {
   return Budget(parameters, place);
 }
 
@@ -32,8 +32,7 @@ TEST(Budget, ConstructionAllocatesShardsMomentsAndTables) {
 }
 
 // A state of 64 bytes, and for each block of 65,536 elements of a shard 22 words and a flag, of
-// this rank and of all; and a copy of the state on
-// the host.
+// this rank and of all; and a copy of the state on the host.
 TEST(Budget, ScalingTakesBlocksByTheSizeOfAShardOnceItIsUsed) {
   auto small = budget_of(three_parameters(), {3, 4});
   EXPECT_EQ(small.device_bytes(Purpose::scaling), 0);
@@ -73,7 +72,7 @@ TEST(Budget, PiecesHoldAtMost65536Elements) {
 // 65,537 rows on 2 ranks: 32,769 elements stored as 32,772, but a piece covers no padding; and 3
 // ranks' last shard of 131,074 rows ends inside its second piece on no rank.
 TEST(Budget, PaddingMakesNoPiece) {
-  auto const bytes = [](std::int64_t rows, Place place) {
+  auto const bytes = [](std::int64_t rows, RankInWorld place) {
     return budget_of({{.name = "w", .shape = {rows}}}, place).device_bytes(Purpose::work_list);
   };
   EXPECT_EQ(bytes(131'069, {0, 2}), 56);  // 65,535 elements, stored as 65,536

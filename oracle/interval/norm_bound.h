@@ -24,14 +24,13 @@ struct NormShape {
 /// 1. k squares and their sum, in binary32: all terms have one sign, so each is off by at most one
 ///    rounding of its own and k - 1 of sums, relative to s: k u, and half of that in a root.
 /// 2. Norms are kept in the format of the gradients, with U = 2^-p. A level squares (U in the
-/// square;
-///    2 U, since it may be a power), sums n of them (n - 1) and takes a root (2 U): on the norm
-///    (2 + n - 1) / 2 + 2, in units of U, and nothing where it is left out. Two levels, over ranks
-///    and tensors, and the root of the first: (ranks + tensors + 2) / 2 + 6.
+///    square; 2 U, since it may be a power), sums n of them (n - 1) and takes a root (2 U): on the
+///    norm (2 + n - 1) / 2 + 2, in units of U, and nothing where it is left out. Two levels, over
+///    ranks and tensors, and the root of the first: (ranks + tensors + 2) / 2 + 6.
 /// 3. Squares below the smallest number err by up to half of it: s -+ k eta, eta = 2^-149; in a
 ///    level as well, (ranks + tensors) eta of its format, 2^-24 in fp16, 2^-133 in bf16.
-/// 4. Products of roundings and the arithmetic here: the sum of errors e widens to e (1 + e) +
-/// 2^-40.
+/// 4. Products of roundings and the arithmetic here: the sum e of all errors widens to
+///    e (1 + e) + 2^-40.
 /// 5. Infinity where a square or a sum may overflow, binary32 in step 1, the format in step 2.
 ///    A NaN gives NaN, an infinity infinity.
 Admissible norm_bound(SquareSum const& sum, NormShape const& shape, NumberFormat format);

@@ -22,7 +22,7 @@ std::int64_t chunk_numel(ParameterSpec const& parameter, int world_size) {
   return chunk_rows(parameter.rows(), world_size) * parameter.row_numel();
 }
 
-ElementRange fsdp2_range(ParameterSpec const& parameter, Place place) {
+ElementRange fsdp2_range(ParameterSpec const& parameter, RankInWorld place) {
   check(place.rank >= 0, "ranks count from 0");
   check(place.rank < place.world_size, "a rank is in its world");
   auto const numel = parameter.numel();
@@ -31,7 +31,7 @@ ElementRange fsdp2_range(ParameterSpec const& parameter, Place place) {
           .end = std::min(numel, (place.rank + 1) * chunk)};
 }
 
-std::int64_t shard_numel(ParameterSpec const& parameter, Place place) {
+std::int64_t shard_numel(ParameterSpec const& parameter, RankInWorld place) {
   return fsdp2_range(parameter, place).numel();
 }
 

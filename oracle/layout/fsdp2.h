@@ -9,7 +9,7 @@
 namespace adamant::oracle {
 
 /// One rank of a world, in a struct so that the two numbers cannot be swapped.
-struct Place {
+struct RankInWorld {
   int rank = 0;
   int world_size = 1;
 };
@@ -22,10 +22,10 @@ std::int64_t chunk_numel(ParameterSpec const& parameter, int world_size);
 ///
 /// Trailing ranks may own fewer rows or none; an empty shard lies at the end, [numel, numel).
 /// Source: torch.chunk's rule, as DTensor's Shard(0) and FSDP2 use it.
-ElementRange fsdp2_range(ParameterSpec const& parameter, Place place);
+ElementRange fsdp2_range(ParameterSpec const& parameter, RankInWorld place);
 
 /// Elements of a parameter that a rank owns, without padding.
-std::int64_t shard_numel(ParameterSpec const& parameter, Place place);
+std::int64_t shard_numel(ParameterSpec const& parameter, RankInWorld place);
 
 /// Bytes of storage that EVERY rank reserves for its shard in a format, also one that owns nothing:
 /// a chunk, rounded up to 16 bytes, so that every shard in a flat buffer starts at such a boundary.

@@ -26,8 +26,7 @@ using MicrobatchReader =
 /// Errors:   asserts 1 <= count <= 2^24 (above, the count itself would round).
 ///
 /// Not said: the sign of a zero mean whose inputs are all -0. A rank that has no microbatch adds
-/// +0,
-///           and -0 + 0 is +0, so that case depends on the world; exact gradients avoid -0.
+///           +0, and -0 + 0 is +0, so that case depends on the world; exact gradients avoid -0.
 void mean_over_microbatches(int count, MicrobatchReader const& read, std::span<float> mean);
 
 }  // namespace adamant::oracle

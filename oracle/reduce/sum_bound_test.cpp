@@ -197,8 +197,7 @@ TEST(SumBound, HoldsWhereOnlySomeOrdersOverflow) {
   EXPECT_GT(mixed, 500);  // the rounds did meet the case
 }
 
-// ---- how tight
-// --------------------------------------------------------------------------------------
+// ---- how tight ----------------------------------------------------------------------------------
 
 // 1 + u rounds back to 1, so adding units one by one stays at 1: that is the lower end exactly.
 TEST(SumBound, LowerEndIsReached) {
@@ -254,8 +253,7 @@ TEST(SumBound, ALostInputIsOutside) {
   }
 }
 
-// ---- classes
-// -------------------------------------------------------------------------------------
+// ---- classes ------------------------------------------------------------------------------------
 
 TEST(SumBound, NanAmongTheInputsLeavesNanOnly) {
   EXPECT_EQ(mean_bound(std::vector{1.0F, nan_value, inf}), (Admissible{.may_be_nan = true}));
@@ -313,8 +311,7 @@ TEST(SumBound, TellsHowMuchOfItIsUsed) {
   EXPECT_EQ(bound.used(1.0F), 1.0);
 }
 
-// ---- the second backward
-// -------------------------------------------------------------------------
+// ---- the second backward ------------------------------------------------------------------------
 
 TEST(SumBound, AddingToAnOlderGradientHoldsForEveryTree) {
   RandomValues random(7);
@@ -348,8 +345,7 @@ TEST(SumBound, AddingCanOverflow) {
   EXPECT_FALSE(bound.contains(largest));
 }
 
-// ---- whole tensors
-// ---------------------------------------------------------------------------------
+// ---- whole tensors ------------------------------------------------------------------------------
 
 TEST(MeanBounds, GiveWhatEachElementWouldGetAlone) {
   RandomValues random(8);

@@ -35,7 +35,7 @@ TEST(TorchClip, AReciprocalAndAProductRoundTwice) {
   EXPECT_GT(others, 100);
 }
 
-TEST(TorchClip, ANormThatIsNoNumberSpoilsGradientsAndAnInfiniteOneZeroesThem) {
+TEST(TorchClip, ANormThatIsNoNumberReachesGradientsAndAnInfiniteOneZeroesThem) {
   EXPECT_TRUE(std::isnan(torch_clip_coefficient(1.0F, NAN, NumberFormat::bf16)));
   EXPECT_EQ(torch_clip_coefficient(1.0F, inf, NumberFormat::bf16), 0.0F);
   EXPECT_EQ(torch_clip_coefficient(1.0F, 0.0F, NumberFormat::fp32), 1.0F);

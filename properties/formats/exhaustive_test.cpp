@@ -124,12 +124,12 @@ TEST(ExhaustiveFormats, TheInstalledToolkitsFp16IsTheOracles) {
 
 TEST(ExhaustiveFormats, OneWrongPatternIsFound) {
   constexpr std::uint32_t wrong = 0x3f8001ffU;
-  auto const spoilt = [](std::span<float const> values, std::span<std::uint16_t> bits) {
+  auto const one_wrong = [](std::span<float const> values, std::span<std::uint16_t> bits) {
     cloned_bf16().narrow(values, bits);
     for (std::size_t i = 0; i < values.size(); ++i)
       if (std::bit_cast<std::uint32_t>(values[i]) == wrong) ++bits[i];
   };
-  EXPECT_EQ(first_difference(NumberFormat::bf16, spoilt), wrong);
+  EXPECT_EQ(first_difference(NumberFormat::bf16, one_wrong), wrong);
 }
 
 }  // namespace

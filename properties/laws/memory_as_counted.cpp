@@ -80,7 +80,7 @@ class Counting {
     int const ranks = static_cast<int>(scenario.world.rank_count());
     for (int rank = 0; rank < ranks; ++rank)
       budgets_.emplace_back(
-          parameters_, oracle::Place{.rank = rank, .world_size = ranks},
+          parameters_, oracle::RankInWorld{.rank = rank, .world_size = ranks},
           oracle::Offload{.states = scenarios::state_offload_config(scenario.offload),
                           .hybrid = scenarios::hybrid_config(scenario.offload)},
           oracle::Residence{

@@ -2,7 +2,7 @@
 // Sense:      bitwise, for `exact` gradients, any part of an iteration, any number of replays and
 //             whatever happens between them.
 // Not said:   which of the two is right; see agrees_with_oracle.
-// Must catch: bugs `F05` and `F11`.
+// Must catch: bugs `graph_hands_out_its_gradient` and `second_capture_ignored`.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -51,11 +51,11 @@ RC_GTEST_PROP(Replays, EqualExecutionByAnEngineThatCannotCapture, ()) {
 }
 
 TEST(Replays, CatchABufferThatIsHandedOut) {
-  expect_caught(replayed_and_eager, "F05", exact_gradients());
+  expect_caught(replayed_and_eager, "graph_hands_out_its_gradient", exact_gradients());
 }
 
 TEST(Replays, CatchAGraphThatIsNotReplaced) {
-  expect_caught(replayed_and_eager, "F11", exact_gradients());
+  expect_caught(replayed_and_eager, "second_capture_ignored", exact_gradients());
 }
 
 }  // namespace

@@ -51,10 +51,10 @@ std::map<std::string_view, LawSet> const fall_with_it = {
     {"te_3136", {"order.race"}},
     {"mlm_4663", {"memory.budget"}},
     {"mlm_4663_twice", {"pointers.stable"}},
-    {"F02", {"values.bitwise"}},
-    {"F04", {"values.bitwise"}},
+    {"learning_rate_frozen_in_graph", {"values.bitwise"}},
+    {"weight_decay_frozen_in_graph", {"values.bitwise"}},
     {"norm_kept_in_graph", {"values.bitwise"}},
-    {"F10", {"access.uninitialized", "values.bitwise"}},
+    {"graph_buffers_move", {"access.uninitialized", "values.bitwise"}},
     {"ds_7898", {"access.lifetime"}},
 };
 
@@ -75,7 +75,7 @@ Scenario without_bug(Scenario scenario) {
   return scenario;
 }
 
-/// A checkpoint that is spoilt on purpose has to be refused, and so has what finds no memory.
+/// A checkpoint that is damaged on purpose has to be refused, and so has what finds no memory.
 bool is_due(RunResult const& result, Scenario const& scenario) {
   using scenarios::Fault;
   return std::any_of(scenario.faults.begin(), scenario.faults.end(), [&](Fault const& fault) {

@@ -1,6 +1,6 @@
 // A world without an engine: two ranks' tensors, buffers and counters as plain values that a test
-// fills in and then spoils, to see whether the verdict on them notices. Sizes are written out here
-// by hand, for one parameter `w` of 3 x 2 elements.
+// fills in and then makes wrong, to see whether the verdict on them notices. Sizes are written out
+// here by hand, for one parameter `w` of 3 x 2 elements.
 #pragma once
 
 #include <array>

@@ -1,4 +1,5 @@
-// A verdict on a world made by hand, for tests that spoil one thing and expect one law to be named.
+// A verdict on a world made by hand, for tests that make one thing wrong and expect one law to be
+// named.
 #pragma once
 
 #include <gtest/gtest.h>

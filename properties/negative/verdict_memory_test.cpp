@@ -1,6 +1,6 @@
 // What the verdict must report of addresses and memory, without any engine: a world is made by hand
-// as it should be, one thing in it is spoilt, and the law that is broken has to be named. Beside
-// each stands a near miss, which must stay silent.
+// as it should be, one thing in it is made wrong, and the law that is broken has to be named.
+// Beside each stands a near miss, which must stay silent.
 #include "properties/negative/verdict_fixture.h"
 
 namespace adamant::properties {

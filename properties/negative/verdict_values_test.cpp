@@ -1,5 +1,5 @@
 // What the verdict must report of values, counters and sums, without any engine: a world is made by
-// hand as it should be, one thing in it is spoilt, and the law that is broken has to be named.
+// hand as it should be, one thing in it is made wrong, and the law that is broken has to be named.
 // Beside each stands a near miss, which must stay silent.
 #include <cmath>
 #include <limits>

@@ -10,8 +10,9 @@
 namespace adamant::real {
 
 /// Counts are elements of `format`; sums are over all ranks and rounded to it in an order that is
-/// not said. A call outside a group is a group of one. Buffers
-/// of one call are disjoint. REQUIRES: all calls of a group on one stream, every count positive.
+/// not said. A call outside a group is a group of one. Buffers of one call are disjoint.
+///
+/// REQUIRES: all calls of a group on one stream, every count positive.
 ///
 /// Stream: inputs are read and outputs written in the order of `stream`; calls may wait for the
 ///         hosts of other ranks, never for the device.

@@ -205,14 +205,14 @@ void RankEngine::begin_backwards(std::span<Primitive const> operations, int coun
   auto const first = std::find_if(operations.begin(), operations.end(), [](Primitive const& each) {
     return each.kind == Primitive::Kind::backward;
   });
-  gradients_->begin(first->backward_index, count, spoilt(*first));
+  gradients_->begin(first->backward_index, count, overflow_of(*first));
 }
 
-std::optional<Spoilt> RankEngine::spoilt(Primitive const& backward) const {
-  return spoilt_in(backward,
-                   {.seed = task_.seed,
-                    .microbatch_count = static_cast<int>(task_.scenario.microbatch_count()),
-                    .parameters = task_.parameters});
+std::optional<OverflowElement> RankEngine::overflow_of(Primitive const& backward) const {
+  return overflow_in(backward,
+                     {.seed = task_.seed,
+                      .microbatch_count = static_cast<int>(task_.scenario.microbatch_count()),
+                      .parameters = task_.parameters});
 }
 
 RankScaling scaling_of(real::ScalingView const& view, real::ScalingState const& state) {

@@ -51,7 +51,7 @@ class RankEngine {
   std::vector<std::string> const& notes() const { return notes_; }
 
  private:
-  std::optional<Spoilt> spoilt(Primitive const& backward) const;
+  std::optional<OverflowElement> overflow_of(Primitive const& backward) const;
   void write_parameters(WorldParts const& parts);
   void begin_backwards(std::span<Primitive const> operations, int count);
   void perform_each(Primitive const& replay);

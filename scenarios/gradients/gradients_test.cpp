@@ -203,17 +203,17 @@ TEST(Gradients, AnOverflowStrikesAnyElementThatGetsAGradient) {
   std::set<int> microbatches;
   int nans = 0, infinities = 0, negative = 0;
   for (std::int64_t backward = 0; backward < 200; ++backward) {
-    auto const spoilt =
-        spoilt_element({.seed = 7, .backward = backward, .microbatch_count = 3, .numels = numels});
-    ASSERT_TRUE(spoilt.has_value());
-    ASSERT_GT(spoilt->parameter, 0);
-    ASSERT_LT(spoilt->element, numels[static_cast<std::size_t>(spoilt->parameter)]);
-    ASSERT_FALSE(std::isfinite(spoilt->value));
-    elements.insert(8 * spoilt->parameter + spoilt->element);
-    microbatches.insert(spoilt->microbatch);
-    nans += std::isnan(spoilt->value) ? 1 : 0;
-    infinities += std::isinf(spoilt->value) ? 1 : 0;
-    negative += std::isinf(spoilt->value) && spoilt->value < 0.0F ? 1 : 0;
+    auto const overflow = overflow_element(
+        {.seed = 7, .backward = backward, .microbatch_count = 3, .numels = numels});
+    ASSERT_TRUE(overflow.has_value());
+    ASSERT_GT(overflow->parameter, 0);
+    ASSERT_LT(overflow->element, numels[static_cast<std::size_t>(overflow->parameter)]);
+    ASSERT_FALSE(std::isfinite(overflow->value));
+    elements.insert(8 * overflow->parameter + overflow->element);
+    microbatches.insert(overflow->microbatch);
+    nans += std::isnan(overflow->value) ? 1 : 0;
+    infinities += std::isinf(overflow->value) ? 1 : 0;
+    negative += std::isinf(overflow->value) && overflow->value < 0.0F ? 1 : 0;
   }
   EXPECT_EQ(elements.size(), 8U);
   EXPECT_EQ(microbatches, (std::set{0, 1, 2}));
@@ -222,8 +222,8 @@ TEST(Gradients, AnOverflowStrikesAnyElementThatGetsAGradient) {
 
 TEST(Gradients, AnOverflowFindsNothingWhereNothingGetsAGradient) {
   std::vector<std::int64_t> const none = {0, 0};
-  EXPECT_FALSE(spoilt_element({.numels = none}).has_value());
-  EXPECT_FALSE(spoilt_element({}).has_value());
+  EXPECT_FALSE(overflow_element({.numels = none}).has_value());
+  EXPECT_FALSE(overflow_element({}).has_value());
 }
 
 TEST(Gradients, TheFingerprintSeesOneWrongElementAndTwoExchangedOnes) {

@@ -33,7 +33,7 @@ enum class Stream : std::uint64_t {
   gradient = 2,
   microbatch = 3,
   pair = 4,
-  spoilt = 5
+  overflow = 5
 };
 
 std::uint64_t drawn(std::uint64_t seed, Stream stream, std::uint64_t a, std::uint64_t b) {
@@ -56,7 +56,7 @@ TensorKey gradient_key(TensorPlace const& place, std::int64_t backward) {
                           static_cast<std::uint64_t>(backward)));
 }
 
-std::optional<Spoilt> spoilt_element(SpoiltBackward const& backward) {
+std::optional<OverflowElement> overflow_element(OverflowBackward const& backward) {
   std::vector<int> candidates;
   for (std::size_t p = 0; p < backward.numels.size(); ++p)
     if (backward.numels[p] > 0) candidates.push_back(static_cast<int>(p));
@@ -64,17 +64,18 @@ std::optional<Spoilt> spoilt_element(SpoiltBackward const& backward) {
 
   auto const number = [&](std::uint64_t which, std::uint64_t end) {
     auto const index = static_cast<std::uint64_t>(backward.backward);
-    return drawn(backward.seed, Stream::spoilt, index, which) % end;
+    return drawn(backward.seed, Stream::overflow, index, which) % end;
   };
   constexpr float infinity = std::numeric_limits<float>::infinity();
   constexpr float values[] = {infinity, -infinity, std::numeric_limits<float>::quiet_NaN()};
   int const parameter = candidates[number(0, candidates.size())];
   auto const numel = backward.numels[static_cast<std::size_t>(parameter)];
-  return Spoilt{.parameter = parameter,
-                .element = static_cast<std::int64_t>(number(1, static_cast<std::uint64_t>(numel))),
-                .microbatch = static_cast<int>(
-                    number(2, static_cast<std::uint64_t>(backward.microbatch_count))),
-                .value = values[number(3, std::size(values))]};
+  return OverflowElement{
+      .parameter = parameter,
+      .element = static_cast<std::int64_t>(number(1, static_cast<std::uint64_t>(numel))),
+      .microbatch =
+          static_cast<int>(number(2, static_cast<std::uint64_t>(backward.microbatch_count))),
+      .value = values[number(3, std::size(values))]};
 }
 
 int exact_microbatches_max(NumberFormat format) {

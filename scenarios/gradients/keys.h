@@ -41,15 +41,15 @@ int exact_microbatches_max(NumberFormat format);
 MicrobatchKey microbatch_key(MicrobatchPlace const& place);
 
 /// Where a gradient is not finite, and what stands there instead.
-struct Spoilt {
+struct OverflowElement {
   int parameter = 0;
   std::int64_t element = 0;
   int microbatch = 0;
   float value = 0;  // NaN or infinite
 };
 
-/// Which backward is spoilt, and what it covers.
-struct SpoiltBackward {
+/// Which backward an overflow strikes, and what it covers.
+struct OverflowBackward {
   std::uint64_t seed = 0;
   std::int64_t backward = 0;
   int microbatch_count = 1;
@@ -58,7 +58,7 @@ struct SpoiltBackward {
 
 /// The one element that an `overflow` makes non-finite in the microbatch of one rank; nothing where
 /// no parameter with elements gets a gradient. The same in every world.
-std::optional<Spoilt> spoilt_element(SpoiltBackward const& backward);
+std::optional<OverflowElement> overflow_element(OverflowBackward const& backward);
 
 /// Bits of magnitude of exact means and deviations: |M| <= 2^mean, |d| <= 2^deviation, the latter
 /// only where there are deviations.

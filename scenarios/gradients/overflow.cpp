@@ -33,15 +33,15 @@ Exponents range_of(NumberFormat format) {
 
 }  // namespace
 
-std::optional<Spoilt> spoilt_in(Primitive const& backward, GradientOwner const& owner) {
+std::optional<OverflowElement> overflow_in(Primitive const& backward, GradientOwner const& owner) {
   if (!backward.overflow) return std::nullopt;
   std::vector<std::int64_t> numels;
   for (ParameterSpec const& spec : owner.parameters) numels.push_back(spec.numel());
   for (int const parameter : backward.without) numels[static_cast<std::size_t>(parameter)] = 0;
-  return spoilt_element({.seed = owner.seed,
-                         .backward = backward.backward_index,
-                         .microbatch_count = owner.microbatch_count,
-                         .numels = numels});
+  return overflow_element({.seed = owner.seed,
+                           .backward = backward.backward_index,
+                           .microbatch_count = owner.microbatch_count,
+                           .numels = numels});
 }
 
 bool stay_exact(float scale, NumberFormat format) {

@@ -12,13 +12,13 @@ std::vector<ParameterSpec> two_parameters() {
   return {{.name = "a", .shape = {3, 2}}, {.name = "b", .shape = {4}}};
 }
 
-TEST(Overflow, SpoilsOnlyABackwardThatItWasAskedFor) {
+TEST(Overflow, StrikesOnlyABackwardThatItWasAskedFor) {
   auto const parameters = two_parameters();
   GradientOwner const owner = {.seed = 7, .microbatch_count = 2, .parameters = parameters};
   Primitive backward{.kind = Primitive::Kind::backward};
-  EXPECT_FALSE(spoilt_in(backward, owner).has_value());
+  EXPECT_FALSE(overflow_in(backward, owner).has_value());
   backward.overflow = true;
-  EXPECT_TRUE(spoilt_in(backward, owner).has_value());
+  EXPECT_TRUE(overflow_in(backward, owner).has_value());
 }
 
 TEST(Overflow, LeavesOutParametersWithoutGradient) {
@@ -30,7 +30,7 @@ TEST(Overflow, LeavesOutParametersWithoutGradient) {
                              .without = without,
                              .backward_index = index,
                              .overflow = true};
-    EXPECT_EQ(spoilt_in(backward, owner)->parameter, 0);
+    EXPECT_EQ(overflow_in(backward, owner)->parameter, 0);
   }
 }
 

@@ -90,8 +90,8 @@ inline std::uint64_t run_piece(GradientArguments const& a, GradientTask const& t
   hash_block(task.key, static_cast<std::uint64_t>(begin), hashes);
   if (task.gradient.data != nullptr) {
     gradient_block(a.kind, task.microbatch, hashes, fresh);
-    if (task.spoilt >= begin && task.spoilt - begin < static_cast<std::int64_t>(count))
-      fresh[task.spoilt - begin] = task.spoilt_value;
+    if (task.overflow_at >= begin && task.overflow_at - begin < static_cast<std::int64_t>(count))
+      fresh[task.overflow_at - begin] = task.overflow_value;
     if (a.loss_scale != nullptr) scale_block(*a.loss_scale, {fresh, count});
     if (a.accumulate != 0) {
       round_block(task.gradient.format, {fresh, count});

@@ -62,9 +62,9 @@ __device__ __forceinline__ void write_lanes(GradientArguments const& a, Gradient
                                             real::Lanes const& at) {
   float made[real::lanes] = {};
   make_gradients(a.kind, task.microbatch, hashes, at.count, made);
-  std::int64_t const spoilt = task.spoilt - at.begin;
+  std::int64_t const overflow = task.overflow_at - at.begin;
   for (int k = 0; k < real::lanes; ++k)
-    made[k] = (k == spoilt ? task.spoilt_value : made[k]) * scale;
+    made[k] = (k == overflow ? task.overflow_value : made[k]) * scale;
   if (a.accumulate != 0) {
     float older[real::lanes] = {};
     real::load(task.gradient, at, older);
@@ -130,8 +130,8 @@ __global__ void gradient_kernel(__grid_constant__ GradientArguments const argume
   if (task.keys != nullptr) {
     task.key = task.keys->tensor;
     task.microbatch = task.keys->microbatch;
-    task.spoilt_value = task.keys->spoilt_value;
-    task.spoilt = task.keys->spoilt;
+    task.overflow_value = task.keys->overflow_value;
+    task.overflow_at = task.keys->overflow_at;
   }
   auto const wanted = (task.numel + real::elements_per_block - 1) / real::elements_per_block;
   std::int64_t const blocks = wanted < real::blocks_max ? wanted : real::blocks_max;
@@ -148,7 +148,8 @@ class KernelGradients final : public GeneratedGradients {
   KernelGradients(KernelGradients const&) = delete;
   KernelGradients& operator=(KernelGradients const&) = delete;
 
-  void begin(std::int64_t index, int count, std::optional<Spoilt> const& spoilt) override;
+  void begin(std::int64_t index, int count,
+             std::optional<OverflowElement> const& overflow) override;
   void backward(real::UnitBackward const& request) override;
   std::span<std::uint64_t const> partial_fingerprints(int parameter) const override;
   void const* allocation() const override { return partials_; }
@@ -164,8 +165,8 @@ class KernelGradients final : public GeneratedGradients {
   GradientTask task_for(real::WholeTensor const& tensor, real::UnitBackward const& request);
   TensorKey tensor_key(int parameter, std::int64_t backward) const;
   MicrobatchKey microbatch_key_of(NumberFormat format, int microbatch, std::int64_t backward) const;
-  bool is_spoilt(int parameter, int microbatch) const {
-    return spoilt_ && spoilt_->parameter == parameter && spoilt_->microbatch == microbatch;
+  bool overflows(int parameter, int microbatch) const {
+    return overflow_ && overflow_->parameter == parameter && overflow_->microbatch == microbatch;
   }
   DeviceKeys device_keys(int parameter, int microbatch, int backward) const;
   void upload_keys(int count);
@@ -174,7 +175,7 @@ class KernelGradients final : public GeneratedGradients {
 
   GradientPlan plan_;
   std::int64_t index_ = 0;
-  std::optional<Spoilt> spoilt_;
+  std::optional<OverflowElement> overflow_;
   std::vector<Room> rooms_;
   std::uint64_t* partials_ = nullptr;
   // Only where graphs read keys: those of all kept backwards, in the same allocation.
@@ -206,9 +207,10 @@ KernelGradients::~KernelGradients() {
 }
 
 // A replay sees the same parameters as its capture did, which is what `seen` says by then.
-void KernelGradients::begin(std::int64_t index, int count, std::optional<Spoilt> const& spoilt) {
+void KernelGradients::begin(std::int64_t index, int count,
+                            std::optional<OverflowElement> const& overflow) {
   index_ = index;
-  spoilt_ = spoilt;
+  overflow_ = overflow;
   if (keys_ != nullptr) return upload_keys(count);
   for (Room& room : rooms_) room.seen = false;
 }
@@ -226,11 +228,11 @@ void KernelGradients::upload_keys(int count) {
 
 DeviceKeys KernelGradients::device_keys(int parameter, int microbatch, int backward) const {
   NumberFormat const format = plan_.formats[static_cast<std::size_t>(parameter)];
-  bool const spoilt = backward == 0 && is_spoilt(parameter, microbatch);
+  bool const overflow = backward == 0 && overflows(parameter, microbatch);
   return {.tensor = tensor_key(parameter, index_ + backward),
           .microbatch = microbatch_key_of(format, microbatch, index_ + backward),
-          .spoilt_value = spoilt ? spoilt_->value : 0.0F,
-          .spoilt = spoilt ? spoilt_->element : -1};
+          .overflow_value = overflow ? overflow_->value : 0.0F,
+          .overflow_at = overflow ? overflow_->element : -1};
 }
 
 TensorKey KernelGradients::tensor_key(int parameter, std::int64_t backward) const {
@@ -272,7 +274,7 @@ GradientTask KernelGradients::task_for(real::WholeTensor const& tensor,
     keys = keys_ + static_cast<std::size_t>(request.sequence) * keys_per_backward() +
            static_cast<std::size_t>(tensor.parameter) * local_microbatches_ + local;
   }
-  bool const spoilt = is_spoilt(tensor.parameter, request.microbatch);
+  bool const overflow = overflows(tensor.parameter, request.microbatch);
   Room& room = rooms_[static_cast<std::size_t>(tensor.parameter)];
   if (first_microbatch) room.seen = true;
   return {.value = {const_cast<void*>(tensor.value), tensor.value_format},  // read only
@@ -282,8 +284,8 @@ GradientTask KernelGradients::task_for(real::WholeTensor const& tensor,
           .microbatch = keys != nullptr
                             ? MicrobatchKey{}
                             : microbatch_key_of(tensor.gradient_format, request.microbatch, index_),
-          .spoilt_value = spoilt ? spoilt_->value : 0.0F,
-          .spoilt = spoilt ? spoilt_->element : -1,
+          .overflow_value = overflow ? overflow_->value : 0.0F,
+          .overflow_at = overflow ? overflow_->element : -1,
           .keys = keys,
           .partials = first_microbatch ? partials_ + room.begin : nullptr};
 }

@@ -32,10 +32,11 @@ struct GradientPlan {
 class GeneratedGradients : public real::GradientSource {
  public:
   /// Due before each backward, and before each replay, which may have several; `index` is the
-  /// number of backwards before the first of them in the program, `spoilt` what of that first one
+  /// number of backwards before the first of them in the program, `overflow` what of that first one
   /// is not finite. Where keys are kept on the device nothing of an earlier backward may run any
   /// more, and the host waits for the upload.
-  virtual void begin(std::int64_t index, int count, std::optional<Spoilt> const& spoilt) = 0;
+  virtual void begin(std::int64_t index, int count,
+                     std::optional<OverflowElement> const& overflow) = 0;
 
   /// Partial sums of a parameter's fingerprint in device memory, to be added modulo 2^64 once the
   /// backward is done; empty where this rank's last backward did not see the parameter.

@@ -16,8 +16,8 @@ inline constexpr std::size_t tasks_max = 32;
 struct DeviceKeys {
   TensorKey tensor;
   MicrobatchKey microbatch;
-  float spoilt_value = 0;
-  std::int64_t spoilt = -1;
+  float overflow_value = 0;
+  std::int64_t overflow_at = -1;
 };
 
 struct GradientTask {
@@ -26,8 +26,8 @@ struct GradientTask {
   std::int64_t numel = 0;
   TensorKey key;
   MicrobatchKey microbatch;
-  float spoilt_value = 0;
-  std::int64_t spoilt = -1;           // the element that is not finite, or -1
+  float overflow_value = 0;
+  std::int64_t overflow_at = -1;      // the element that is not finite, or -1
   DeviceKeys const* keys = nullptr;   // in place of both, where there are any
   std::uint64_t* partials = nullptr;  // one a block; null: no fingerprint
 };

@@ -23,24 +23,24 @@ void Findings::add(Violation violation) {
   violations_.push_back(std::move(violation));
 }
 
-void Findings::add_values(Law law, Place const& place, oracle::Difference const& difference) {
+void Findings::add_values(Law law, Site const& site, oracle::Difference const& difference) {
   add({.law = law,
        .breach = Breach::other_value,
-       .rank = place.rank,
-       .subject = place.subject,
-       .index = place.index,
+       .rank = site.rank,
+       .subject = site.subject,
+       .index = site.index,
        .expected = Number(difference.expected),
        .actual = Number(difference.actual),
        .ulp = difference.ulps});
 }
 
-void Findings::add_outside(Breach breach, Place const& place, oracle::Admissible const& admissible,
+void Findings::add_outside(Breach breach, Site const& site, oracle::Admissible const& admissible,
                            float actual) {
   Violation violation{.law = Law::values_interval,
                       .breach = breach,
-                      .rank = place.rank,
-                      .subject = place.subject,
-                      .index = place.index,
+                      .rank = site.rank,
+                      .subject = site.subject,
+                      .index = site.index,
                       .expected = admissible,
                       .actual = Number(actual)};
   if (admissible.finite_possible)

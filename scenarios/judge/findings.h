@@ -20,7 +20,7 @@ class Findings {
   void at_operation(int entry) { operation_ = entry; }
 
   /// Where a finding is, and what it is about.
-  struct Place {
+  struct Site {
     int rank = 0;
     Subject subject = {};
     std::int64_t index = -1;
@@ -28,10 +28,10 @@ class Findings {
 
   /// Its operation is the one that findings belong to now.
   void add(Violation violation);
-  /// A number that differs; `difference.index` is not used, `place.index` is.
-  void add_values(Law law, Place const& place, oracle::Difference const& difference);
+  /// A number that differs; `difference.index` is not used, `site.index` is.
+  void add_values(Law law, Site const& site, oracle::Difference const& difference);
   /// A number outside of what it may be; values.interval.
-  void add_outside(Breach breach, Place const& place, oracle::Admissible const& admissible,
+  void add_outside(Breach breach, Site const& site, oracle::Admissible const& admissible,
                    float actual);
 
   bool any() const { return !violations_.empty(); }

@@ -57,15 +57,15 @@ bool GradientJudge::admit(int parameter, Bounds const& bounds, std::span<float c
       used_ = std::max(used_, bound.used(values[i]));
       continue;
     }
-    auto const place =
-        values_.place_of(parameter, TensorKind::gradient, static_cast<std::int64_t>(i));
+    auto const site =
+        values_.site_of(parameter, TensorKind::gradient, static_cast<std::int64_t>(i));
     if (bound.finite_possible && bound.lo == bound.hi && !bound.may_be_nan)
-      findings_.add_values(Law::values_bitwise, place,
+      findings_.add_values(Law::values_bitwise, site,
                            {.expected = bound.lo,
                             .actual = values[i],
                             .ulps = oracle::ulp_distance(bound.lo, values[i])});
     else
-      findings_.add_outside(breach, place, bound, values[i]);
+      findings_.add_outside(breach, site, bound, values[i]);
     return false;
   }
   return true;

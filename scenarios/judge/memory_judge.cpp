@@ -42,8 +42,8 @@ void MemoryJudge::begin_world(int ranks, oracle::Offload const& offload) {
   budgets_.clear();
   budgets_.reserve(static_cast<std::size_t>(ranks));
   for (int rank = 0; rank < ranks; ++rank)
-    budgets_.emplace_back(parameters_, oracle::Place{.rank = rank, .world_size = ranks}, offload,
-                          residence_);
+    budgets_.emplace_back(parameters_, oracle::RankInWorld{.rank = rank, .world_size = ranks},
+                          offload, residence_);
   if (scales_) use_scaling();
 }
 

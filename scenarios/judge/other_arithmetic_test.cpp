@@ -45,13 +45,13 @@ void execute(StandInWorld& world, Primitive const& operation, bool exact) {
 /// A run of a whole program under a verdict.
 class Judged {
  public:
-  Judged(Scenario scenario, StandInWorld::Parts const& parts, Tamper tamper = {})
+  Judged(Scenario scenario, StandInWorld::Traits const& traits, Tamper tamper = {})
       : scenario_(std::move(scenario)),
         program_(scenario_),
         parameters_(parameter_specs(scenario_)),
         verdict_(scenario_, program_, parameters_, 7),
-        world_(std::make_unique<StandInWorld>(scenario_, parameters_, parts)),
-        parts_(parts),
+        world_(std::make_unique<StandInWorld>(scenario_, parameters_, traits)),
+        traits_(traits),
         tamper_(std::move(tamper)) {
     for (int p = 0; p < std::ssize(parameters_); ++p) world_->write(p, verdict_.initial_values(p));
     bool goes_on = verdict_.started(*world_);
@@ -87,7 +87,7 @@ class Judged {
   void load(Primitive const& operation) {
     if (operation.sets_anew) {
       parameters_of_load_ = parameter_specs(program_.setting(operation.setting));
-      world_ = std::make_unique<StandInWorld>(scenario_, parameters_of_load_, parts_);
+      world_ = std::make_unique<StandInWorld>(scenario_, parameters_of_load_, traits_);
       EXPECT_TRUE(verdict_.restarted(operation, *world_));
     }
     if (!scenario_.faults.empty())
@@ -101,7 +101,7 @@ class Judged {
   std::vector<ParameterSpec> parameters_of_load_;
   Verdict verdict_;
   std::unique_ptr<StandInWorld> world_;
-  StandInWorld::Parts parts_;
+  StandInWorld::Traits traits_;
   Tamper tamper_;
   std::map<std::string, std::vector<StandInWorld::Tensors>> saved_;
 };
@@ -112,11 +112,11 @@ std::string text_of(Judged const& run) {
   return text;
 }
 
-StandInWorld::Parts torch_on(int shards, int replicas = 1) {
+StandInWorld::Traits torch_on(int shards, int replicas = 1) {
   return {.says = Arithmetic::torch, .shards = shards, .replicas = replicas};
 }
 
-StandInWorld::Parts any_order_on(int shards) {
+StandInWorld::Traits any_order_on(int shards) {
   return {.says = Arithmetic::interval, .shards = shards, .step = step_in_fp32};
 }
 
@@ -135,8 +135,8 @@ constexpr Precision mixed = {
 
 TEST(OtherArithmetic, PyTorchsStepsPassOnEveryWorldAndInReplicas) {
   for (GradientClass const gradients : {GradientClass::exact, GradientClass::normal})
-    for (auto const& parts : {torch_on(1), torch_on(4), torch_on(2, 2), torch_on(8)}) {
-      Judged const run(scenario_for(gradients), parts);
+    for (auto const& traits : {torch_on(1), torch_on(4), torch_on(2, 2), torch_on(8)}) {
+      Judged const run(scenario_for(gradients), traits);
       EXPECT_EQ(run.first_law(), std::nullopt) << text_of(run);
     }
 }
@@ -150,13 +150,13 @@ TEST(OtherArithmetic, AnyOrderOfOperationsPassesInEveryRecipe) {
 }
 
 TEST(OtherArithmetic, AMomentOfAnotherOrderIsNotPyTorchs) {
-  StandInWorld::Parts parts = torch_on(4);
-  parts.step = [](AdamConfig const& s, std::int64_t t, Element& e) {
+  StandInWorld::Traits traits = torch_on(4);
+  traits.step = [](AdamConfig const& s, std::int64_t t, Element& e) {
     float const m = s.beta1 * e.exp_avg + (1.0F - s.beta1) * e.gradient;
     step_as_torch(s, t, e);
     e.exp_avg = m;
   };
-  Judged const run(scenario_for(), parts);
+  Judged const run(scenario_for(), traits);
   EXPECT_EQ(run.first_law(), Law::values_bitwise) << text_of(run);
 }
 
@@ -183,9 +183,9 @@ TEST(OtherArithmetic, WrongFormulasAreSeenInEveryArithmetic) {
                                                       e.weight = weight;
                                                     }}};
   for (auto const& [name, step] : mistakes) {
-    StandInWorld::Parts parts = any_order_on(4);
-    parts.step = step;
-    Judged const run(scenario_for(), parts);
+    StandInWorld::Traits traits = any_order_on(4);
+    traits.step = step;
+    Judged const run(scenario_for(), traits);
     EXPECT_EQ(run.first_law(), Law::values_interval) << name << "\n" << text_of(run);
   }
 }
@@ -252,28 +252,28 @@ TEST(OtherArithmetic, ClippingAndUnscalingInPlacePass) {
     }
 }
 
-TEST(OtherArithmetic, ANormThatIsNoNumberSpoilsWhatIsClippedInAnyArithmetic) {
+TEST(OtherArithmetic, ANormThatIsNoNumberReachesWhatIsClippedInAnyArithmetic) {
   Scenario scenario = clipped(0.5F, {});
   scenario.program = {operation(Overflow{}), operation(Backward{}), operation(ClipNorm{}),
                       operation(ClipNorm{})};  // an infinity times 0, and then the norm of that
-  for (StandInWorld::Parts const& parts : {torch_on(2), any_order_on(2)}) {
-    int spoilt = 0;
+  for (StandInWorld::Traits const& traits : {torch_on(2), any_order_on(2)}) {
+    int overflowed = 0;
     auto const count = [&](StandInWorld& world, int) {
-      spoilt += std::isnan(world.scaling(0).norm) ? 1 : 0;
+      overflowed += std::isnan(world.scaling(0).norm) ? 1 : 0;
     };
-    Judged const run(scenario, parts, count);
+    Judged const run(scenario, traits, count);
     EXPECT_EQ(run.first_law(), std::nullopt) << text_of(run);
-    EXPECT_GT(spoilt, 0);
+    EXPECT_GT(overflowed, 0);
   }
 }
 
 TEST(OtherArithmetic, AnEngineMayClipInItsStepInstead) {
-  StandInWorld::Parts parts = any_order_on(4);
-  parts.clips_in_place = false;
-  Judged const run(clipped(0.5F, {}), parts);
+  StandInWorld::Traits traits = any_order_on(4);
+  traits.clips_in_place = false;
+  Judged const run(clipped(0.5F, {}), traits);
   EXPECT_EQ(run.first_law(), std::nullopt) << text_of(run);
-  parts.says = Arithmetic::torch;
-  EXPECT_NE(Judged(clipped(0.5F, {}), parts).first_law(), std::nullopt);
+  traits.says = Arithmetic::torch;
+  EXPECT_NE(Judged(clipped(0.5F, {}), traits).first_law(), std::nullopt);
 }
 
 TEST(OtherArithmetic, AWrongNormAndAWrongFactorAreSeen) {
@@ -291,7 +291,7 @@ TEST(OtherArithmetic, AWrongNormAndAWrongFactorAreSeen) {
   EXPECT_EQ(Judged(scenario, any_order_on(4), factor).first_law(), Law::values_interval);
 }
 
-TEST(OtherArithmetic, ANormThatIsNoNumberSpoilsAllGradientsInEveryArithmetic) {
+TEST(OtherArithmetic, ANormThatIsNoNumberReachesAllGradientsInEveryArithmetic) {
   Scenario scenario = scenario_for();
   scenario.optimizer.clip = 0.5F;
   scenario.program = {operation(Backward{}), operation(ClipNorm{}), operation(Step{})};
@@ -302,8 +302,8 @@ TEST(OtherArithmetic, ANormThatIsNoNumberSpoilsAllGradientsInEveryArithmetic) {
       for (float& g : world.at(p).gradient) g = NAN;
   };
   // The gradients had a norm: that alone is what is wrong.
-  for (auto const& parts : {torch_on(4), any_order_on(4)}) {
-    Judged const run(scenario, parts, tamper);
+  for (auto const& traits : {torch_on(4), any_order_on(4)}) {
+    Judged const run(scenario, traits, tamper);
     ASSERT_EQ(run.violations().size(), 1U) << text_of(run);
     EXPECT_EQ(run.violations().front().subject, Subject(ScalingNumber::norm));
   }
@@ -351,13 +351,13 @@ TEST(OtherArithmetic, AWorldWithChecksumsHasToReportDamage) {
 }
 
 TEST(OtherArithmetic, AWorldWithoutChecksumsIsHeldToWhatItLoaded) {
-  StandInWorld::Parts parts = torch_on(4);
-  parts.has_checksums = false;
-  EXPECT_EQ(Judged(loading_after_damage(), parts).first_law(), std::nullopt);
+  StandInWorld::Traits traits = torch_on(4);
+  traits.has_checksums = false;
+  EXPECT_EQ(Judged(loading_after_damage(), traits).first_law(), std::nullopt);
   Tamper const tamper = [](StandInWorld& world, int entry) {
     if (entry == 2) world.at(0).exp_avg[0] += 1e-6F;
   };
-  EXPECT_EQ(Judged(loading_after_damage(), parts, tamper).first_law(), Law::checkpoint_integrity);
+  EXPECT_EQ(Judged(loading_after_damage(), traits, tamper).first_law(), Law::checkpoint_integrity);
 }
 
 TEST(OtherArithmetic, WhatAFormatCannotCarryIsBelievedAndNotedOnce) {

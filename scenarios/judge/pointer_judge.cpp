@@ -30,8 +30,9 @@ PointerJudge::PointerJudge(std::vector<ParameterSpec> const& parameters, int ran
 
 void PointerJudge::begin_world(int ranks, std::optional<StateOffloadConfig> const& leaving) {
   leaving_ = leaving;
-  places_.assign(static_cast<std::size_t>(ranks) * parameters_.size() * std::size(all_tensor_kinds),
-                 Place{});
+  storages_.assign(
+      static_cast<std::size_t>(ranks) * parameters_.size() * std::size(all_tensor_kinds),
+      Storage{});
 }
 
 bool PointerJudge::stays(TensorKind kind) const {
@@ -41,25 +42,25 @@ bool PointerJudge::stays(TensorKind kind) const {
 
 void PointerJudge::compare(WorldView const& world, Primitive const* operation) {
   if (!world.shown().addresses) return;
-  auto next = places_.begin();
+  auto next = storages_.begin();
   for (int rank = 0; rank < world.rank_count(); ++rank) {
     for (std::size_t p = 0; p < parameters_.size(); ++p) {
       for (TensorKind const kind : all_tensor_kinds) {
-        Place& place = *next++;
+        Storage& storage = *next++;
         if (!oracle::stored_format(parameters_[p].formats, kind)) continue;
         void const* const now = world.address(rank, static_cast<int>(p), kind);
         bool const may_go = operation != nullptr && may_move(kind, *operation);
-        bool const moved = now != nullptr && place.home != nullptr && now != place.home;
-        bool const lost = now == nullptr && place.now != nullptr;
-        bool const may_be_elsewhere = may_go || place.now == nullptr;
+        bool const moved = now != nullptr && storage.home != nullptr && now != storage.home;
+        bool const lost = now == nullptr && storage.now != nullptr;
+        bool const may_be_elsewhere = may_go || storage.now == nullptr;
         if ((lost && !may_go) || (moved && (stays(kind) || !may_be_elsewhere)))
           findings_.add({.law = Law::pointers_stable,
                          .breach = Breach::moved,
                          .rank = rank,
                          .subject = Tensor{.parameter = parameters_[p].name, .kind = kind},
                          .actual = Presence{now != nullptr}});
-        place.now = now;
-        if (now != nullptr) place.home = now;
+        storage.now = now;
+        if (now != nullptr) storage.home = now;
       }
     }
   }

@@ -26,7 +26,7 @@ class PointerJudge {
 
  private:
   bool may_move(TensorKind kind, Primitive const& operation) const;
-  struct Place {
+  struct Storage {
     void const* now = nullptr;   // null: no storage
     void const* home = nullptr;  // where it was last; what a graph may hold comes back to it
   };
@@ -37,7 +37,7 @@ class PointerJudge {
   std::optional<StateOffloadConfig> leaving_;  // states of which steps move something
   Findings& findings_;
   oracle::Residence residence_;
-  std::vector<Place> places_;  // by rank, parameter, kind
+  std::vector<Storage> storages_;  // by rank, parameter, kind
 };
 
 }  // namespace adamant::scenarios

@@ -16,10 +16,10 @@ oracle::Admissible of(std::vector<float> const& inputs, NumberFormat format, int
 
 TEST(Reduced, ExactSumsLeaveOneValueWhateverTheDivisor) {
   EXPECT_EQ(of({1.5F, 0.25F, 0.0F}, NumberFormat::fp32, 7, true), oracle::only(1.75F / 7.0F));
-  auto const spoilt =
+  auto const overflowed =
       of({1.5F, std::numeric_limits<float>::infinity()}, NumberFormat::fp32, 2, true);
-  EXPECT_TRUE(spoilt.contains(std::numeric_limits<float>::infinity()));
-  EXPECT_FALSE(spoilt.contains(1.5F));
+  EXPECT_TRUE(overflowed.contains(std::numeric_limits<float>::infinity()));
+  EXPECT_FALSE(overflowed.contains(1.5F));
 }
 
 TEST(Reduced, OthersLeaveWhatAnyOrderGives) {

@@ -86,7 +86,7 @@ void Reference::begin_backward(Primitive const& backward) {
   std::vector<ParameterSpec> parameters;
   for (int p = 0; backward.overflow && p < model_.parameter_count(); ++p)
     parameters.push_back(model_.spec(p));
-  spoilt_ = spoilt_in(
+  overflow_ = overflow_in(
       backward, {.seed = seed_, .microbatch_count = microbatch_count_, .parameters = parameters});
 }
 
@@ -107,7 +107,7 @@ oracle::MicrobatchReader Reference::reader(int parameter, std::int64_t backward)
                                                       .microbatch_count = microbatch_count_,
                                                       .format = format});
     gradient_block(kind_, microbatch_constants, kept.of(key, begin, out.size()), out.data());
-    spoil(parameter, microbatch, begin, out);
+    put_overflow(parameter, microbatch, begin, out);
     if (scale != 1.0F) scale_block(scale, out);
     oracle::round_to(format, out);
   };
@@ -127,12 +127,13 @@ void Reference::take_gradient(int parameter, std::span<float const> observed) {
   model_.set_gradient(parameter, observed);
 }
 
-void Reference::spoil(int parameter, int microbatch, std::int64_t begin,
-                      std::span<float> block) const {
-  if (!spoilt_ || spoilt_->parameter != parameter || spoilt_->microbatch != microbatch) return;
-  std::int64_t const index = spoilt_->element - begin;
+void Reference::put_overflow(int parameter, int microbatch, std::int64_t begin,
+                             std::span<float> block) const {
+  if (!overflow_ || overflow_->parameter != parameter || overflow_->microbatch != microbatch)
+    return;
+  std::int64_t const index = overflow_->element - begin;
   if (index >= 0 && index < std::ssize(block))
-    block[static_cast<std::size_t>(index)] = spoilt_->value;
+    block[static_cast<std::size_t>(index)] = overflow_->value;
 }
 
 void Reference::set(Primitive const& operation) {

@@ -102,7 +102,8 @@ class Reference {
  private:
   void write_initial_values(int parameter);
   void take_parameter(oracle::Model::Saved& state, int parameter, SavedFiles const& saved) const;
-  void spoil(int parameter, int microbatch, std::int64_t begin, std::span<float> block) const;
+  void put_overflow(int parameter, int microbatch, std::int64_t begin,
+                    std::span<float> block) const;
 
   std::vector<AdamConfig> first_groups_;
   LossScale first_loss_scale_;
@@ -111,7 +112,7 @@ class Reference {
   GradientClass kind_;
   int microbatch_count_;
   std::uint64_t seed_;
-  std::optional<Spoilt> spoilt_;  // in this backward
+  std::optional<OverflowElement> overflow_;  // in this backward
   oracle::Model model_;
 
   struct Checkpoint {

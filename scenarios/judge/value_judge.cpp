@@ -212,7 +212,7 @@ std::optional<ValueJudge::Gathered> ValueJudge::gather(WorldView const& world, i
   return whole;
 }
 
-Findings::Place ValueJudge::place_of(int parameter, TensorKind kind, std::int64_t index) const {
+Findings::Site ValueJudge::site_of(int parameter, TensorKind kind, std::int64_t index) const {
   return {.rank = layout_.owner(parameter, index),
           .subject = Tensor{.parameter = parameter_name(parameter), .kind = kind},
           .index = index};

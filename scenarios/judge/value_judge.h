@@ -48,7 +48,7 @@ class ValueJudge {
   /// Nothing where a rank does not hold its elements, which is reported.
   std::optional<Gathered> gather(WorldView const& world, int parameter, TensorKind kind);
   /// Where an element is, for reports.
-  Findings::Place place_of(int parameter, TensorKind kind, std::int64_t index) const;
+  Findings::Site site_of(int parameter, TensorKind kind, std::int64_t index) const;
 
   /// Does each rank say the right thing about having a gradient, and about steps?
   void compare_flags(WorldView const& world);

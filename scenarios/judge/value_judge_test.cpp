@@ -117,8 +117,8 @@ TEST_F(SeveralRanges, AreGatheredIntoOneTensor) {
 }
 
 TEST_F(SeveralRanges, HaveOwners) {
-  EXPECT_EQ(values_.place_of(0, TensorKind::parameter, 5).rank, 0);
-  EXPECT_EQ(values_.place_of(0, TensorKind::parameter, 6).rank, 1);
+  EXPECT_EQ(values_.site_of(0, TensorKind::parameter, 5).rank, 0);
+  EXPECT_EQ(values_.site_of(0, TensorKind::parameter, 6).rank, 1);
 }
 
 TEST_F(SeveralRanges, OfAReducedGradientAreHeldToTheirBounds) {

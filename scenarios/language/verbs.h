@@ -39,8 +39,8 @@ inline constexpr bool may_be_bare =
 
 /// What follows from a verb alone.
 struct VerbTraits {
-  bool recorded = false;     // may stand in a capture
-  std::uint64_t weight = 0;  // of two verbs that show one defect a reduced scenario has the smaller
+  bool recorded = false;                // may stand in a capture
+  std::uint64_t weight = 0;             // of two verbs that show one defect the lighter is kept
   bool Capabilities::*offer = nullptr;  // null: every engine does it
   std::optional<Feature> feature = {};
 };

@@ -118,7 +118,7 @@ class FuzzCommand {
   }
 
   void report() {
-    std::vector<Reported> const results = reduce_failures();
+    std::vector<Reported> const results = minimize_failures();
     found_ = results.size();
     for (Reported const& reported : results) print(arguments_, describe(reported, style_));
     summarise();
@@ -134,11 +134,11 @@ class FuzzCommand {
     outputs_.commit(document, "fuzz", results);
   }
 
-  std::vector<Reported> reduce_failures() {
+  std::vector<Reported> minimize_failures() {
     Progress progress(wants_progress(arguments_), "runs to minimise");
-    ReduceOptions options{.run = options_, .at_once = arguments_.jobs};
+    IsolatedOptions options{.run = options_, .at_once = arguments_.jobs};
     options.progress = [&](std::uint64_t runs) { progress.show(runs, 0, 0); };
-    auto const findings = reduce_all(
+    auto const findings = minimize_all(
         failures_.take(), [this](std::uint64_t index) { return scenario_of(index); }, options);
     std::vector<Reported> results;
     for (Finding const& finding : findings) results.push_back(reported(finding));

@@ -1,4 +1,4 @@
-// `adamant fuzz`: generates scenarios from a seed, runs each in a worker process, and reduces
+// `adamant fuzz`: generates scenarios from a seed, runs each in a worker process, and minimises
 // failures until each is explained by a small scenario.
 #pragma once
 

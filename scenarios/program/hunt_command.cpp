@@ -109,9 +109,10 @@ class HuntCommand {
 
   void minimize(Hunted& hunted, HuntEnd const& found) {
     auto const begin = std::chrono::steady_clock::now();
-    Reduction reduction = reduce(load_scenario_text(found.scenario, "found"), options());
-    if (reduction.end != Reduction::End::minimized) return;
-    Finding const finding = finding_of(std::move(reduction), 0);
+    MinimizeAttempt attempt =
+        minimize_isolated(load_scenario_text(found.scenario, "found"), options());
+    if (attempt.end != MinimizeAttempt::End::minimized) return;
+    Finding const finding = finding_of(std::move(attempt), 0);
     HuntMinimized minimized{
         .operations = static_cast<int>(operation_count(finding.scenario.program)),
         .runs = finding.runs};
@@ -121,8 +122,8 @@ class HuntCommand {
     hunted.minimized = minimized;
   }
 
-  ReduceOptions options() const {
-    ReduceOptions options;
+  IsolatedOptions options() const {
+    IsolatedOptions options;
     options.at_once = arguments_.jobs;
     return options;
   }

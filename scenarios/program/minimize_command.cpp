@@ -20,7 +20,7 @@
 #include "scenarios/runner/expectation.h"
 #include "scenarios/seam/engine.h"
 #include "scenarios/search/minimize/document.h"
-#include "scenarios/search/reduction.h"
+#include "scenarios/search/minimize_isolated.h"
 
 namespace adamant::scenarios {
 
@@ -38,9 +38,9 @@ class MinimizeCommand {
 
   Status execute() {
     if (!read()) return Status::bad_input;
-    Reduction const reduction = reduce(scenario_, options());
+    MinimizeAttempt const attempt = minimize_isolated(scenario_, options());
     progress_.clear();
-    Status const status = report(reduction);
+    Status const status = report(attempt);
     return interrupted() ? Status::interrupted : status;
   }
 
@@ -82,27 +82,27 @@ class MinimizeCommand {
     return false;
   }
 
-  ReduceOptions options() {
-    ReduceOptions options{.run = {}, .at_once = arguments_.jobs};
+  IsolatedOptions options() {
+    IsolatedOptions options{.run = {}, .at_once = arguments_.jobs};
     auto const folder = std::filesystem::path(name_).parent_path();
     options.run.checkpoints = folder.empty() ? "." : folder;
     options.progress = [this](std::uint64_t runs) { progress_.show(runs, 0, 0); };
     return options;
   }
 
-  Status report(Reduction const& reduction) {
-    switch (reduction.end) {
-      case Reduction::End::minimized:
-        write(reduction);
-        return script_.write(reduction.scenario, reduction.result, reduction.symptom);
-      case Reduction::End::passes:
+  Status report(MinimizeAttempt const& attempt) {
+    switch (attempt.end) {
+      case MinimizeAttempt::End::minimized:
+        write(attempt);
+        return script_.write(attempt.scenario, attempt.result, attempt.symptom);
+      case MinimizeAttempt::End::passes:
         complain(fmt::format("{}: does not fail (expected {}, outcome {}): nothing to minimise",
-                             name_, text_of(scenario_.expect), name_of(reduction.first.outcome)));
+                             name_, text_of(scenario_.expect), name_of(attempt.first.outcome)));
         break;
-      case Reduction::End::unsteady:
+      case MinimizeAttempt::End::unsteady:
         complain(fmt::format("{}: does not fail in the same way each time: not minimised", name_));
         break;
-      case Reduction::End::interrupted:
+      case MinimizeAttempt::End::interrupted:
         complain("interrupted");
         break;
     }
@@ -110,12 +110,12 @@ class MinimizeCommand {
     return Status::not_met;
   }
 
-  void write(Reduction const& reduction) {
-    std::string const stem = stem_of(reduction.scenario, reduction.symptom);
+  void write(MinimizeAttempt const& attempt) {
+    std::string const stem = stem_of(attempt.scenario, attempt.symptom);
     auto const path = to_file() ? *arguments_.out : std::filesystem::path(stem + ".yaml");
-    file_.commit(write_document(reduction.scenario, reduction.result, reduction.symptom,
+    file_.commit(write_document(attempt.scenario, attempt.result, attempt.symptom,
                                 path.filename().string()));
-    Reported reported{.result = reduction.result, .replay = replay_of(path)};
+    Reported reported{.result = attempt.result, .replay = replay_of(path)};
     if (to_file()) reported.result.file = path.string();
     print(arguments_, describe(reported, style_));
     commit(std::span(&reported, 1));

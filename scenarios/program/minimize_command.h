@@ -1,4 +1,4 @@
-// `adamant minimize FILE`: reduces a failing scenario.
+// `adamant minimize FILE`: minimises a failing scenario.
 #pragma once
 
 #include "scenarios/program/arguments.h"

@@ -25,7 +25,7 @@ program:
 bug: mean_not_divided
 )";
 
-TEST_F(MinimizeProgram, PrintsWhatItReducedAScenarioTo) {
+TEST_F(MinimizeProgram, PrintsWhatIsLeftOfAScenario) {
   write("large.yaml", failing);
   Called const called = call("minimize large.yaml --json out.json");
   EXPECT_EQ(called.status, 0) << called.err;

@@ -26,7 +26,7 @@ RunResult make_error(Scenario const& scenario, RunOptions const& options, std::s
   return result;
 }
 
-/// A load may return from a checkpoint that was spoilt where nobody reads it, and what it brought
+/// A load may return from a checkpoint that was damaged where nobody reads it, and what it brought
 /// was found to be right: an engine without checksums of everything promises no more.
 bool is_harmless_damage(Scenario const& scenario, RunResult const& result) {
   bool const damages =

@@ -58,7 +58,7 @@ TEST_F(SearchInWorker, SaysThatWhatWasLoadedIsWrong) {
   EXPECT_EQ(outcome_of(search(promises_less)), "violated");
 }
 
-TEST_F(SearchInWorker, SaysThatNothingWasRefusedWhereNothingWasSpoilt) {
+TEST_F(SearchInWorker, SaysThatNothingWasRefusedWhereNothingWasDamaged) {
   EXPECT_EQ(outcome_of(search(promises_less)), "pass");
 }
 

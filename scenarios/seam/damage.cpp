@@ -75,12 +75,13 @@ Fault const* crash_at(std::span<Fault const> faults, std::int64_t save) {
   return nullptr;
 }
 
-DamagedFiles spoil_at(std::span<Fault const> faults, std::int64_t load,
-                      std::function<std::optional<FileDamage>(Fault const&)> const& spoil) {
+DamagedFiles damage_files(
+    std::span<Fault const> faults, std::int64_t load,
+    std::function<std::optional<FileDamage>(Fault const&)> const& damage_file) {
   DamagedFiles all;
   for (Fault const& fault : faults) {
     if (fault.at != Fault::Where::load || fault.nth.value_or(1) != load) continue;
-    if (auto done = spoil(fault)) all.push_back(std::move(*done));
+    if (auto done = damage_file(fault)) all.push_back(std::move(*done));
   }
   return all;
 }

@@ -27,7 +27,7 @@ struct Damage {
 };
 
 /// The damage that `fault` does to these files, in the order of their names, or nothing where there
-/// is nothing to spoil. `older` is what the save before the last one left: files that are the same
+/// is nothing to damage. `older` is what the save before the last one left: files that are the same
 /// in both cannot be stale.
 std::optional<Damage> damage_of(Fault const& fault, std::span<StoredFile const> files,
                                 KeptFiles const& older);
@@ -35,10 +35,11 @@ std::optional<Damage> damage_of(Fault const& fault, std::span<StoredFile const> 
 /// The crash at save number `save`, from 1; null where it has none.
 Fault const* crash_at(std::span<Fault const> faults, std::int64_t save);
 
-/// Has `spoil` do each damage at load number `load`, from 1; it returns nothing where there was
-/// nothing to spoil.
-DamagedFiles spoil_at(std::span<Fault const> faults, std::int64_t load,
-                      std::function<std::optional<FileDamage>(Fault const&)> const& spoil);
+/// Has `damage_file` do each damage at load number `load`, from 1; it returns nothing where there
+/// was nothing to damage.
+DamagedFiles damage_files(
+    std::span<Fault const> faults, std::int64_t load,
+    std::function<std::optional<FileDamage>(Fault const&)> const& damage_file);
 
 /// Does any fault of the scenario put back a file of an older save?
 bool wants_stale_files(std::span<Fault const> faults);

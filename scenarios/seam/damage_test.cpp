@@ -53,7 +53,7 @@ TEST_F(DamageOfTwoFiles, PutsBackAnOlderFileThatDiffers) {
   EXPECT_FALSE(damage_of(fault, files_, {}));
 }
 
-TEST_F(DamageOfTwoFiles, IsNoneWhereThereIsNothingToSpoil) {
+TEST_F(DamageOfTwoFiles, IsNoneWhereThereIsNothingToDamage) {
   Fault const flip{.at = Fault::Where::load, .then = Fault::Then::flip_byte};
   EXPECT_FALSE(damage_of(flip, {}, {}));
   EXPECT_FALSE(damage_of(flip, std::vector<StoredFile>{{"empty", {}}}, {}));
@@ -65,12 +65,12 @@ TEST(Faults, StrikeTheLoadOrSaveThatTheyName) {
       {.at = Fault::Where::save, .then = Fault::Then::crash},
       {.at = Fault::Where::load, .then = Fault::Then::truncate, .nth = 2},
       {.at = Fault::Where::load, .then = Fault::Then::remove_file, .nth = 2}};
-  auto const spoil = [](Fault const& fault) -> std::optional<FileDamage> {
+  auto const damage_file = [](Fault const& fault) -> std::optional<FileDamage> {
     if (fault.then == Fault::Then::truncate) return std::nullopt;  // had nothing to cut
     return FileDamage{.file = "a", .how = fault.then};
   };
-  EXPECT_TRUE(spoil_at(faults, 1, spoil).empty());
-  EXPECT_EQ(spoil_at(faults, 2, spoil),
+  EXPECT_TRUE(damage_files(faults, 1, damage_file).empty());
+  EXPECT_EQ(damage_files(faults, 2, damage_file),
             (DamagedFiles{{.file = "a", .how = Fault::Then::flip_byte},
                           {.file = "a", .how = Fault::Then::remove_file}}));
   EXPECT_EQ(crash_at(faults, 1), &faults[1]);

@@ -125,7 +125,7 @@ class WorldView {
   virtual std::optional<std::span<float const>> fed(int /*rank*/, int /*parameter*/) const {
     return {};
   }
-  /// Has a load of spoilt files to be refused, whatever it read? Only checksums of everything let
+  /// Has a load of damaged files to be refused, whatever it read? Only checksums of everything let
   /// an engine promise that; the others are held to what they have loaded.
   virtual bool refuses_damage() const { return true; }
   /// What the format of the last save or load cannot carry: "groups", "steps", "scaler", "clip".
@@ -162,7 +162,7 @@ class Observer {
   virtual bool restarted(Primitive const& /*load*/, WorldView const& /*world*/) { return true; }
   /// The world crashed at a save, which had returned on every rank or not; there is no after().
   virtual void crashed(Primitive const& /*save*/, bool /*returned*/) {}
-  /// Somebody spoils a checkpoint that is about to be loaded.
+  /// Somebody damages files of a checkpoint that is about to be loaded.
   virtual void damaged(Primitive const& /*load*/, DamagedFiles const& /*files*/) {}
   /// All ranks refused to load, for a reason of the contract's; there is no after(). `world` is
   /// null where the engines say that they hold no state now; else nothing has changed.

@@ -67,7 +67,6 @@ class Program {
   Scenario const& setting(int number) const {
     return settings_[static_cast<std::size_t>(number) - 1];
   }
-  int setting_count() const { return static_cast<int>(settings_.size()) + 1; }
 
   /// Checkpoints that are loaded and that no save before has made, each once.
   std::vector<std::string> const& foreign_checkpoints() const { return foreign_; }

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "scenarios/language/state_location.h"
 #include "scenarios/language/table.h"
-#include "scenarios/language/whereabouts.h"
 #include "scenarios/seam/offered.h"
 
 namespace adamant::scenarios {

@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "scenarios/language/rounding_scale.h"
+#include "scenarios/language/state_location.h"
 #include "scenarios/language/verbs.h"
-#include "scenarios/language/whereabouts.h"
 #include "scenarios/seam/checkpoint_support.h"
 #include "scenarios/seam/gradient_support.h"
 #include "scenarios/seam/settings_support.h"
@@ -154,7 +154,7 @@ class Grammar {
   Scenario const& scenario_;
   Capabilities const& able_;
   Optimizer optimizer_;
-  Whereabouts states_;
+  StateLocation states_;
   bool captured_ = false;
   bool captured_clips_ = false;
 };

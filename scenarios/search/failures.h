@@ -1,5 +1,5 @@
 // What a search found: of the failures that look alike, the first case with each set of
-// ingredients. Reducing them, and telling which are one defect, is search/findings.h.
+// ingredients. Minimising them, and telling which are one defect, is search/findings.h.
 #pragma once
 
 #include <cstdint>

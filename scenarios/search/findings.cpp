@@ -40,11 +40,11 @@ bool breaks_law_of_its_bug(Finding const& finding) {
 }
 
 /// A run that is known to take as long as runs may would be tried hundreds of times.
-bool is_worth_reducing(RunResult const& result) {
+bool is_worth_minimizing(RunResult const& result) {
   return result.reason.find("no answer within") == std::string::npos;
 }
 
-/// A failure that has been reduced, and what its smallest scenario still needs.
+/// A failure that has been minimised, and what its smallest scenario still needs.
 struct Explained {
   std::string signature;
   std::set<std::string> ingredients;
@@ -64,32 +64,32 @@ std::string text_of(std::filesystem::path const& path) {
 
 }  // namespace
 
-Finding finding_of(Reduction reduction, std::uint64_t case_index) {
+Finding finding_of(MinimizeAttempt attempt, std::uint64_t case_index) {
   return {.case_index = case_index,
-          .scenario = std::move(reduction.scenario),
-          .result = std::move(reduction.result),
-          .symptom = std::move(reduction.symptom),
-          .runs = reduction.runs};
+          .scenario = std::move(attempt.scenario),
+          .result = std::move(attempt.result),
+          .symptom = std::move(attempt.symptom),
+          .runs = attempt.runs};
 }
 
-Finding reduce_found(Failure const& failure, Scenario const& scenario,
-                     ReduceOptions const& options) {
-  if (!is_worth_reducing(failure.result)) return as_found(failure, scenario, not_minimised);
+Finding minimize_found(Failure const& failure, Scenario const& scenario,
+                       IsolatedOptions const& options) {
+  if (!is_worth_minimizing(failure.result)) return as_found(failure, scenario, not_minimised);
   try {
-    Reduction reduction = reduce(scenario, options);
-    if (reduction.end == Reduction::End::interrupted)
+    MinimizeAttempt attempt = minimize_isolated(scenario, options);
+    if (attempt.end == MinimizeAttempt::End::interrupted)
       return as_found(failure, scenario, not_minimised);
-    if (reduction.end != Reduction::End::minimized)
+    if (attempt.end != MinimizeAttempt::End::minimized)
       return as_found(failure, scenario, "not minimised: it is not seen in each process alike");
-    return finding_of(std::move(reduction), failure.case_index);
+    return finding_of(std::move(attempt), failure.case_index);
   } catch (MachineLacks const& error) {
     return as_found(failure, scenario, not_minimised);
   }
 }
 
-std::vector<Finding> reduce_all(std::vector<Failure> const& failures,
-                                std::function<Scenario(std::uint64_t)> const& scenario_of,
-                                ReduceOptions const& options) {
+std::vector<Finding> minimize_all(std::vector<Failure> const& failures,
+                                  std::function<Scenario(std::uint64_t)> const& scenario_of,
+                                  IsolatedOptions const& options) {
   std::vector<Finding> findings;
   std::vector<Explained> explained;
   std::set<std::string> known;
@@ -97,7 +97,7 @@ std::vector<Finding> reduce_all(std::vector<Failure> const& failures,
     if (std::any_of(explained.begin(), explained.end(),
                     [&](Explained const& other) { return other.covers(failure); }))
       continue;
-    Finding finding = reduce_found(failure, scenario_of(failure.case_index), options);
+    Finding finding = minimize_found(failure, scenario_of(failure.case_index), options);
     if (finding.runs > 0)
       explained.push_back({signature_of(failure.result), ingredients_of(finding.scenario)});
     if (known.insert(write_scenario(finding.scenario)).second)

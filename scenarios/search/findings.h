@@ -1,5 +1,5 @@
-// What a search found, reduced: failures in, small scenarios out, one for each defect that
-// reduction can tell apart. Used by `fuzz`, and by whoever else searches.
+// What a search found, minimised: failures in, small scenarios out, one for each defect that
+// minimising can tell apart. Used by `fuzz`, and by whoever else searches.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "scenarios/search/failures.h"
-#include "scenarios/search/reduction.h"
+#include "scenarios/search/minimize_isolated.h"
 
 namespace adamant::scenarios {
 
@@ -19,25 +19,25 @@ struct Finding {
   Scenario scenario;
   RunResult result;
   Symptom symptom;
-  std::uint64_t runs = 0;  // that reducing it took; 0: it was not reduced
+  std::uint64_t runs = 0;  // that minimising it took; 0: it was not minimised
 };
 
-/// REQUIRES: reduction.end is `minimized`.
-Finding finding_of(Reduction reduction, std::uint64_t case_index);
+/// REQUIRES: attempt.end is `minimized`.
+Finding finding_of(MinimizeAttempt attempt, std::uint64_t case_index);
 
-/// The scenario of what a search found, reduced: `scenario` expects the law that is to be kept.
-/// What cannot be reduced stays as it was found, with a note: a process that answers too late, what
-/// this machine lacks, a failure that a process of its own does not show.
-Finding reduce_found(Failure const& failure, Scenario const& scenario,
-                     ReduceOptions const& options);
+/// The scenario of what a search found, minimised: `scenario` expects the law that is to be kept.
+/// What cannot be minimised stays as it was found, with a note: a process that answers too late,
+/// what this machine lacks, a failure that a process of its own does not show.
+Finding minimize_found(Failure const& failure, Scenario const& scenario,
+                       IsolatedOptions const& options);
 
-/// Reduces failures from the scenarios that `scenario_of` gives for their cases; the lightest
+/// Minimises failures from the scenarios that `scenario_of` gives for their cases; the lightest
 /// result comes first. Failures that become the same scenario are one finding. One that looks like
-/// another which has been reduced is not reduced itself, unless it happened without an engine's
+/// another which has been minimised is not minimised itself, unless it happened without an engine's
 /// option that the smallest scenario of the other still has: then it is another defect.
-std::vector<Finding> reduce_all(std::vector<Failure> const& failures,
-                                std::function<Scenario(std::uint64_t)> const& scenario_of,
-                                ReduceOptions const& options);
+std::vector<Finding> minimize_all(std::vector<Failure> const& failures,
+                                  std::function<Scenario(std::uint64_t)> const& scenario_of,
+                                  IsolatedOptions const& options);
 
 /// Writes `<bug or law>.yaml`, or `<bug or law>-2.yaml`, … where another scenario has the name
 /// already. Makes the directory.

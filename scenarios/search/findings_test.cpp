@@ -43,7 +43,7 @@ TEST(Findings, AnImpossibleDirectoryIsSaid) {
 
 TEST(Findings, WhatDoesNotFailAgainStaysAsItWasFound) {
   Failure const failure{.case_index = 4, .result = violation_of(Law::order_race)};
-  Finding const kept = reduce_found(failure, small_scenario(), {});
+  Finding const kept = minimize_found(failure, small_scenario(), {});
   EXPECT_EQ(kept.case_index, 4U);
   EXPECT_EQ(kept.scenario.program, small_scenario().program);
   EXPECT_EQ(kept.scenario.expect.id, "order.race");
@@ -51,33 +51,33 @@ TEST(Findings, WhatDoesNotFailAgainStaysAsItWasFound) {
   EXPECT_EQ(kept.result.notes[0].rfind("not minimised", 0), 0U) << kept.result.notes[0];
 }
 
-TEST(Findings, ThatReduceToOneScenarioAreOne) {
+TEST(Findings, ThatBecomeOneScenarioAreOne) {
   Scenario scenario = small_scenario();
   scenario.bug = "mean_not_divided";
   std::vector<Failure> const failures{
       {.case_index = 1, .result = violation_of(Law::values_bitwise)},
       {.case_index = 2, .result = violation_of(Law::values_bitwise)}};
-  auto const findings = reduce_all(failures,
-                                   [&](std::uint64_t index) {
-                                     scenario.seed = index;
-                                     return scenario;
-                                   },
-                                   {});
+  auto const findings = minimize_all(failures,
+                                     [&](std::uint64_t index) {
+                                       scenario.seed = index;
+                                       return scenario;
+                                     },
+                                     {});
   ASSERT_EQ(findings.size(), 1U);
   EXPECT_EQ(findings[0].case_index, 1U);
   EXPECT_EQ(findings[0].scenario.params.size(), 1U);
 }
 
-TEST(Findings, AFailureThatWasNotReducedExplainsNothing) {
+TEST(Findings, AFailureThatWasNotMinimisedExplainsNothing) {
   std::vector<Failure> const alike{{1, violation_of(Law::values_bitwise)},
                                    {2, violation_of(Law::values_bitwise)}};
-  auto const findings = reduce_all(alike,
-                                   [&](std::uint64_t index) {
-                                     Scenario scenario = small_scenario();
-                                     if (index == 2) scenario.bug = "mean_not_divided";
-                                     return scenario;
-                                   },
-                                   {});
+  auto const findings = minimize_all(alike,
+                                     [&](std::uint64_t index) {
+                                       Scenario scenario = small_scenario();
+                                       if (index == 2) scenario.bug = "mean_not_divided";
+                                       return scenario;
+                                     },
+                                     {});
   ASSERT_EQ(findings.size(), 2U);
   EXPECT_EQ(findings[0].runs == 0, findings[1].runs > 0);
 }
@@ -86,17 +86,18 @@ TEST(Findings, AFailureWithoutAnIngredientThatAnotherNeedsIsAnother) {
   std::vector<Failure> const alike{{1, violation_of(Law::values_bitwise), {"format=dcp"}},
                                    {2, violation_of(Law::values_bitwise)},
                                    {3, violation_of(Law::values_bitwise), {"format=dcp"}}};
-  std::vector<std::uint64_t> reduced;
-  auto const findings = reduce_all(alike,
-                                   [&](std::uint64_t index) {
-                                     reduced.push_back(index);
-                                     Scenario scenario = small_scenario();
-                                     if (index == 1) scenario.engine.options = {{"format", "dcp"}};
-                                     if (index != 1) scenario.bug = "mean_not_divided";
-                                     return scenario;
-                                   },
-                                   {});
-  EXPECT_EQ(reduced, (std::vector<std::uint64_t>{1, 2})) << "the second explains the third";
+  std::vector<std::uint64_t> minimised;
+  auto const findings = minimize_all(alike,
+                                     [&](std::uint64_t index) {
+                                       minimised.push_back(index);
+                                       Scenario scenario = small_scenario();
+                                       if (index == 1)
+                                         scenario.engine.options = {{"format", "dcp"}};
+                                       if (index != 1) scenario.bug = "mean_not_divided";
+                                       return scenario;
+                                     },
+                                     {});
+  EXPECT_EQ(minimised, (std::vector<std::uint64_t>{1, 2})) << "the second explains the third";
   EXPECT_EQ(findings.size(), 2U);
 }
 

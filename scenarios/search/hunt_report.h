@@ -14,7 +14,7 @@
 
 namespace adamant::scenarios {
 
-/// A find that was reduced, and what that took.
+/// A find that was minimised, and what that took.
 struct HuntMinimized {
   std::string path = "";  // empty: not written
   int operations = 0;

@@ -81,7 +81,8 @@ cudaError_t allocate_in_order(Runtime& runtime, void** result, std::size_t bytes
   pool->used += bytes;
   pool->used_high = std::max(pool->used_high, pool->used);
   if (after != nullptr) enqueue_wait(runtime, *stream, *after);
-  Operation& operation = runtime.world.make(OperationKind::allocate, "cudaMallocAsync", bytes);
+  StreamOperation& operation =
+      runtime.world.make(OperationKind::allocate, "cudaMallocAsync", bytes);
   operation.body = [&runtime, allocation] {
     runtime.memory.appear(*allocation, runtime.watch.enabled() ? runtime.watch.now() : Touch{});
   };
@@ -101,7 +102,7 @@ cudaError_t free_in_order(Runtime& runtime, void* pointer, cudaStream_t handle) 
   if (error == cudaSuccess) error = judge_work(runtime, *stream, "cudaFreeAsync");
   if (error != cudaSuccess) return error;
   mark_freed(runtime, *allocation);
-  Operation& operation =
+  StreamOperation& operation =
       runtime.world.make(OperationKind::release, "cudaFreeAsync", allocation->bytes);
   std::uint32_t const id = operation.id;
   operation.body = [&runtime, allocation, id] {

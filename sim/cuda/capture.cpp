@@ -70,7 +70,8 @@ GraphNode& add_node(Runtime& runtime, Capture& capture, Stream& stream, Operatio
   return node;
 }
 
-void capture_operation(Runtime& runtime, Capture& capture, Stream& stream, Operation& operation) {
+void capture_operation(Runtime& runtime, Capture& capture, Stream& stream,
+                       StreamOperation& operation) {
   OperationRecord const record = runtime.world.record(operation.id);
   GraphNode& node = add_node(runtime, capture, stream, operation.kind, record.name);
   node.function = record.function;

@@ -159,7 +159,7 @@ cudaError_t enqueue_copy(Runtime& runtime, Stream& stream, Copy const& copy, cha
     runtime.watch.range(copy.from, copy.bytes, AccessKind::read);
   }
   Allocation* const to = watch_pageable(runtime, copy.to, copy.bytes, copy.to_place);
-  Operation& operation = runtime.world.make(OperationKind::copy, name, copy.bytes);
+  StreamOperation& operation = runtime.world.make(OperationKind::copy, name, copy.bytes);
   operation.cost_ns = cost_ns(copy);
   operation.body = [&runtime, copy, staging = std::move(staging), from, to, read_now] {
     if (!read_now) judge_end(runtime, from, copy.from, copy.bytes, AccessKind::read);
@@ -204,7 +204,7 @@ cudaError_t copy_async(Runtime& runtime, void* to, void const* from, std::size_t
 // A synchronous copy from pageable memory waits for what is before it in the stream and reads its
 // source; the transfer from the staging buffer to the device may still run when it returns.
 cudaError_t copy_staged(Runtime& runtime, Stream& stream, Copy const& copy, char const* name) {
-  Operation& before = runtime.world.make(OperationKind::record, name);
+  StreamOperation& before = runtime.world.make(OperationKind::record, name);
   Ticket& reached = runtime.world.add_ticket();
   before.ticket = &reached;
   cudaError_t const error = enqueue(runtime, stream, before);
@@ -260,7 +260,7 @@ cudaError_t fill(Runtime& runtime, Stream& stream, void* to, int value, std::siz
                  char const* name) {
   if (bytes == 0) return cudaSuccess;
   if (to == nullptr || place_of(runtime, to) == Place::pageable) return cudaErrorInvalidValue;
-  Operation& operation = runtime.world.make(OperationKind::fill, name, bytes);
+  StreamOperation& operation = runtime.world.make(OperationKind::fill, name, bytes);
   operation.cost_ns = 2000 + bytes / 2000;
   operation.body = [&runtime, to, value, bytes] {
     runtime.watch.range(to, bytes, AccessKind::write);

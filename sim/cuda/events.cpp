@@ -35,7 +35,7 @@ cudaError_t record(Runtime& runtime, cudaEvent_t event_handle, cudaStream_t hand
     }
   }
   if (external) return cudaErrorIllegalState;  // they exist for captures only
-  Operation& operation = runtime.world.make(OperationKind::record, "cudaEventRecord");
+  StreamOperation& operation = runtime.world.make(OperationKind::record, "cudaEventRecord");
   event->captured_by = 0;
   event->recorded = &runtime.world.add_ticket();
   operation.ticket = event->recorded;

@@ -106,7 +106,8 @@ Capture* capture_with(Runtime& runtime, std::uint64_t id);
 GraphNode& add_node(Runtime& runtime, Capture& capture, Stream& stream, OperationKind kind,
                     char const* name);
 /// Turns a made operation into a node and discards it.
-void capture_operation(Runtime& runtime, Capture& capture, Stream& stream, Operation& operation);
+void capture_operation(Runtime& runtime, Capture& capture, Stream& stream,
+                       StreamOperation& operation);
 /// The node that was captured last on this stream; null where it does not capture.
 GraphNode* newest_node(Runtime& runtime, Stream const& stream);
 /// Notes what memory and which settings the arguments of a captured kernel hold.

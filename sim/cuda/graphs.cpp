@@ -113,7 +113,7 @@ void push_event(Runtime& runtime, GraphNode const& node, Stream& stream) {
 void push_node(Runtime& runtime, GraphNode const& node, Stream& stream) {
   if (node.event != nullptr) return push_event(runtime, node, stream);
   if (node.issue) return node.issue(stream, node);
-  Operation& operation = runtime.world.make(node.kind, node.name, node.bytes, node.function);
+  StreamOperation& operation = runtime.world.make(node.kind, node.name, node.bytes, node.function);
   operation.cost_ns = node.cost_ns;
   operation.node = &node;
   if (node.prepare) {

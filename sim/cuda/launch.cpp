@@ -154,7 +154,7 @@ cudaError_t enqueue_launch(Runtime& runtime, cudaLaunchConfig_t const& config, v
   Stream* const stream = stream_of(runtime, config.stream);
   if (stream == nullptr) return cudaErrorInvalidResourceHandle;
   if (cudaError_t const error = check(config); error != cudaSuccess) return error;
-  Operation& operation = runtime.world.make(OperationKind::kernel, "kernel", 0, function);
+  StreamOperation& operation = runtime.world.make(OperationKind::kernel, "kernel", 0, function);
   operation.cost_ns = 3000 + 100 * count(config.gridDim);
   operation.body = [&runtime, launch = Launch{config.gridDim, config.blockDim,
                                               config.dynamicSmemBytes, std::move(body)}] {

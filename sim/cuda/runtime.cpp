@@ -96,19 +96,19 @@ EventObject* event_of(Runtime& runtime, cudaEvent_t handle) {
 
 Ticket& enqueue_record(Runtime& runtime, Stream& stream) {
   Ticket& ticket = runtime.world.add_ticket();
-  Operation& operation = runtime.world.make(OperationKind::record, "cudaEventRecord");
+  StreamOperation& operation = runtime.world.make(OperationKind::record, "cudaEventRecord");
   operation.ticket = &ticket;
   runtime.world.push(stream, operation);
   return ticket;
 }
 
 void enqueue_wait(Runtime& runtime, Stream& stream, Ticket& ticket) {
-  Operation& operation = runtime.world.make(OperationKind::wait, "cudaStreamWaitEvent");
+  StreamOperation& operation = runtime.world.make(OperationKind::wait, "cudaStreamWaitEvent");
   operation.ticket = &ticket;
   runtime.world.push(stream, operation);
 }
 
-cudaError_t enqueue(Runtime& runtime, Stream& stream, Operation& operation) {
+cudaError_t enqueue(Runtime& runtime, Stream& stream, StreamOperation& operation) {
   if (runtime.captures.empty()) {
     order_against_legacy(runtime, stream);
     runtime.world.push(stream, operation);

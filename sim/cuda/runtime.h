@@ -98,8 +98,7 @@ cudaError_t call(Body&& body) {
   return result;
 }
 
-// ---- streams and operations
-// ----------------------------------------------------------------------
+// ---- streams and operations ---------------------------------------------------------------------
 
 /// The stream behind a handle, or null (then a destroyed one has been reported).
 Stream* stream_of(Runtime& runtime, cudaStream_t handle);
@@ -112,7 +111,7 @@ Pool& current_pool(Runtime& runtime, int device);
 /// Pushes an operation, ordered against the legacy default stream as CUDA says, or captures it;
 /// then lets the scheduler choose who goes on. Errors: cudaErrorUnknown if the world ended, those
 /// of judge_work().
-cudaError_t enqueue(Runtime& runtime, Stream& stream, Operation& operation);
+cudaError_t enqueue(Runtime& runtime, Stream& stream, StreamOperation& operation);
 /// Orders what comes next in `stream` against the legacy default stream of its device.
 void order_against_legacy(Runtime& runtime, Stream& stream);
 Ticket& enqueue_record(Runtime& runtime, Stream& stream);

@@ -161,7 +161,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t event_handle, u
       return wait_in_capture(runtime, *stream, *event, flags);
     }
     if (event->recorded == nullptr) return cudaSuccess;  // never recorded: nothing to wait for
-    Operation& operation = runtime.world.make(OperationKind::wait, "cudaStreamWaitEvent");
+    StreamOperation& operation = runtime.world.make(OperationKind::wait, "cudaStreamWaitEvent");
     operation.ticket = event->recorded;
     return enqueue(runtime, *stream, operation);
   });
@@ -188,8 +188,9 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t handle, cudaHostFn_t function, void*
     Stream* const stream = stream_of(runtime, handle);
     if (stream == nullptr) return cudaErrorInvalidResourceHandle;
     if (function == nullptr) return cudaErrorInvalidValue;
-    Operation& operation = runtime.world.make(OperationKind::host_function, "cudaLaunchHostFunc", 0,
-                                              reinterpret_cast<void const*>(function));
+    StreamOperation& operation =
+        runtime.world.make(OperationKind::host_function, "cudaLaunchHostFunc", 0,
+                           reinterpret_cast<void const*>(function));
     operation.cost_ns = 5000;
     operation.body = [&runtime, function, data] { run_host_function(runtime, function, data); };
     return enqueue(runtime, *stream, operation);

@@ -10,8 +10,7 @@
 namespace adamant::sim {
 namespace {
 
-// ---- the types: how elements are stored and in what they are computed
-// ----------------------------
+// ---- the types: how elements are stored and in what they are computed ---------------------------
 
 template <typename T>
 struct Integer {
@@ -45,8 +44,7 @@ struct Bfloat {
   static std::uint16_t store(float value) { return float_to_bfloat(value); }
 };
 
-// ---- the operators
-// -------------------------------------------------------------------------------
+// ---- the operators ------------------------------------------------------------------------------
 
 template <typename T>
 auto wrapping(T value) {
@@ -94,8 +92,7 @@ struct Extreme {
   }
 };
 
-// ---- the loops
-// -----------------------------------------------------------------------------------
+// ---- the loops ----------------------------------------------------------------------------------
 
 template <typename Type, typename Operator>
 void combine(void* received, void const* own, std::size_t count) {

@@ -35,8 +35,7 @@ std::uint64_t cost_ns(Signature const& signature, std::uint64_t ranks) {
   return base_ns;
 }
 
-// ---- who is missing, for deadlock reports
-// --------------------------------------------------------
+// ---- who is missing, for deadlock reports -------------------------------------------------------
 
 std::string what_instead(Call const& call, std::size_t side) {
   Part const& part = call.parts[side];
@@ -65,7 +64,7 @@ std::string describe_missing(Call const& call) {
   auto const& arrived = call.meeting.arrived;
   for (std::size_t side = 0; side < call.parts.size(); ++side) {
     Stream* const stream = call.parts[side].stream;
-    Operation const* const operation = call.parts[side].operation;
+    StreamOperation const* const operation = call.parts[side].operation;
     bool const there = operation != nullptr && operation == stream->head() &&
                        std::find(arrived.begin(), arrived.end(), stream) != arrived.end();
     if (there) continue;
@@ -75,8 +74,7 @@ std::string describe_missing(Call const& call) {
   return text;
 }
 
-// ---- matching
-// ------------------------------------------------------------------------------------
+// ---- matching -----------------------------------------------------------------------------------
 
 Call& take_call(Communicator& communicator, Signature const& signature, std::size_t sides) {
   NcclState& state = nccl_state();
@@ -205,7 +203,8 @@ void issue(Runtime& runtime, Request const& request, Stream& stream) {
   Part& part = call->parts[message ? side : static_cast<std::size_t>(request.member->rank)];
   part = part_of(request, stream);
   std::uint64_t const bytes = request.signature.count * element_bytes(request.signature.type);
-  Operation& operation = runtime.world.make(OperationKind::collective, name_of(function), bytes);
+  StreamOperation& operation =
+      runtime.world.make(OperationKind::collective, name_of(function), bytes);
   operation.meeting = &call->meeting;
   operation.node = request.node;
   operation.cost_ns = cost_ns(request.signature, request.member->communicator->members.size());

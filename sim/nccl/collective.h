@@ -27,7 +27,7 @@ struct Request {
 struct Part {
   ncclComm* member = nullptr;  // null: has not issued it
   Stream* stream = nullptr;
-  Operation* operation = nullptr;
+  StreamOperation* operation = nullptr;
   char const* send = nullptr;
   char* receive = nullptr;
   Scalar scalar = {};

@@ -68,64 +68,62 @@ ncclResult_t usable(Runtime& runtime, ncclComm const* member) {
   return refuse(ncclInvalidArgument, "the communicator is used before its creation is over");
 }
 
-// ---- rendezvous
-// ----------------------------------------------------------------------------------
+// ---- barrier ------------------------------------------------------------------------------------
 
-void prepare(Rendezvous& rendezvous, char const* function, std::string subject, int ranks) {
-  rendezvous.function = function;
-  rendezvous.subject = std::move(subject);
-  rendezvous.present.assign(static_cast<std::size_t>(ranks), false);
-  rendezvous.missing = ranks;
+void prepare(HostBarrier& barrier, char const* function, std::string subject, int ranks) {
+  barrier.function = function;
+  barrier.subject = std::move(subject);
+  barrier.present.assign(static_cast<std::size_t>(ranks), false);
+  barrier.missing = ranks;
 }
 
 namespace {
 
-std::string describe_missing(Rendezvous const& rendezvous) {
+std::string describe_missing(HostBarrier const& barrier) {
   std::string text = "for rank";
-  for (std::size_t rank = 0; rank < rendezvous.present.size(); ++rank) {
-    if (!rendezvous.present[rank]) text += fmt::format(" {}", rank);
+  for (std::size_t rank = 0; rank < barrier.present.size(); ++rank) {
+    if (!barrier.present[rank]) text += fmt::format(" {}", rank);
   }
-  return text + " of " + rendezvous.subject;
+  return text + " of " + barrier.subject;
 }
 
 }  // namespace
 
-void arrive(Runtime& runtime, Rendezvous& rendezvous, int rank) {
+void arrive(Runtime& runtime, HostBarrier& barrier, int rank) {
   Host& host = *runtime.world.host();
   auto const at = static_cast<std::size_t>(rank);
-  ADAMANT_SIM_ASSERT(!rendezvous.present[at]);
-  rendezvous.present[at] = true;
-  rendezvous.known.join(host.clock);
-  rendezvous.time_ns = std::max(rendezvous.time_ns, host.now_ns);
+  ADAMANT_SIM_ASSERT(!barrier.present[at]);
+  barrier.present[at] = true;
+  barrier.known.join(host.clock);
+  barrier.time_ns = std::max(barrier.time_ns, host.now_ns);
   runtime.world.advance_host();
-  if (--rendezvous.missing > 0) return;
-  rendezvous.done = true;
-  for (Host* waiting : std::exchange(rendezvous.waiting, {})) runtime.world.wake(*waiting);
+  if (--barrier.missing > 0) return;
+  barrier.done = true;
+  for (Host* waiting : std::exchange(barrier.waiting, {})) runtime.world.wake(*waiting);
 }
 
-bool wait_for_all(Runtime& runtime, Rendezvous& rendezvous) {
+bool wait_for_all(Runtime& runtime, HostBarrier& barrier) {
   Host& host = *runtime.world.host();
   if (!runtime.world.yield()) return false;
-  if (!rendezvous.done) {
-    rendezvous.waiting.push_back(&host);
-    host.describe_wait = [&rendezvous] { return describe_missing(rendezvous); };
-    bool const alive = runtime.world.block(rendezvous.function);
+  if (!barrier.done) {
+    barrier.waiting.push_back(&host);
+    host.describe_wait = [&barrier] { return describe_missing(barrier); };
+    bool const alive = runtime.world.block(barrier.function);
     host.describe_wait = nullptr;
     if (!alive) return false;
   }
-  host.now_ns = std::max(host.now_ns, rendezvous.time_ns);
+  host.now_ns = std::max(host.now_ns, barrier.time_ns);
   return true;
 }
 
 namespace {
 
-void learn(Runtime& runtime, Rendezvous const& rendezvous) {
+void learn(Runtime& runtime, HostBarrier const& barrier) {
   runtime.world.advance_host();
-  runtime.world.host()->clock.join(rendezvous.known);
+  runtime.world.host()->clock.join(barrier.known);
 }
 
-// ---- creation
-// ------------------------------------------------------------------------------------
+// ---- creation -----------------------------------------------------------------------------------
 
 constexpr char id_magic[] = "adamant simulated NCCL";
 

@@ -19,7 +19,7 @@ struct Call;
 struct Communicator;
 
 /// Where hosts wait for each other: nobody leaves before all have come.
-struct Rendezvous {
+struct HostBarrier {
   char const* function = "";
   std::string subject;
   std::vector<bool> present;  // by rank
@@ -67,7 +67,7 @@ struct UserOperator {
 /// One rank's handle.
 struct ncclComm {
   adamant::sim::Communicator* communicator = nullptr;  // null until the ranks have met
-  adamant::sim::Rendezvous* joining = nullptr;         // the creation of which it comes
+  adamant::sim::HostBarrier* joining = nullptr;        // the creation of which it comes
   adamant::sim::Host* host = nullptr;
   int rank = 0;
   int device = 0;
@@ -95,7 +95,7 @@ struct Split {
     int key = 0;
     ncclComm* child = nullptr;
   };
-  Rendezvous rendezvous;
+  HostBarrier barrier;
   std::vector<Wish> wishes;  // by rank of the parent
 };
 
@@ -103,7 +103,7 @@ struct Communicator {
   int number = 0;  // in the order of creation
   std::string name;
   std::vector<ncclComm*> members;  // by rank
-  Rendezvous creation;
+  HostBarrier creation;
   std::deque<Split> splits;
 
   // The collectives that some ranks have issued and not all streams executed; the first of them is
@@ -124,11 +124,11 @@ ncclResult_t exists(Runtime& runtime, ncclComm const* member);
 /// Why a handle cannot be used now, or ncclSuccess.
 ncclResult_t usable(Runtime& runtime, ncclComm const* member);
 
-void prepare(Rendezvous& rendezvous, char const* function, std::string subject, int ranks);
-/// Comes to a rendezvous as `rank`; the last one lets all others go on.
-void arrive(Runtime& runtime, Rendezvous& rendezvous, int rank);
+void prepare(HostBarrier& barrier, char const* function, std::string subject, int ranks);
+/// Comes to a barrier as `rank`; the last one lets all others go on.
+void arrive(Runtime& runtime, HostBarrier& barrier, int rank);
 /// Waits until all have come; the host then knows what they knew. False if the world ended.
-bool wait_for_all(Runtime& runtime, Rendezvous& rendezvous);
+bool wait_for_all(Runtime& runtime, HostBarrier& barrier);
 
 Communicator& new_communicator(std::size_t ranks);
 ncclComm& new_member(Runtime& runtime, int device, ncclConfig_t const* config);

@@ -65,7 +65,7 @@ bool Execution::judge() {
   if (!runtime_.watch.enabled()) return true;
   for (std::size_t side = 0; side < ranks_; ++side) {
     Stream& stream = *call_.parts[side].stream;
-    Operation& operation = *stream.head();
+    StreamOperation& operation = *stream.head();
     runtime_.watch.operation_begins(stream, operation);
     judge_side(side);
     runtime_.watch.operation_ends(stream, operation);
@@ -124,8 +124,7 @@ void Execution::touch(void const* address, std::uint64_t bytes, AccessKind kind)
   if (offset < region_bytes && !all_set(usable_bits, offset, offset + bytes)) sound_ = false;
 }
 
-// ---- bytes
-// ---------------------------------------------------------------------------------------
+// ---- bytes --------------------------------------------------------------------------------------
 
 void Execution::move() {
   switch (signature_.function) {
@@ -251,8 +250,7 @@ void Execution::reduce_small_parts(std::size_t share, std::size_t total) {
   }
 }
 
-// ---- knowledge
-// -----------------------------------------------------------------------------------
+// ---- knowledge ----------------------------------------------------------------------------------
 
 void Execution::pass_on_knowledge() {
   std::vector<Part> const& parts = call_.parts;

@@ -94,8 +94,7 @@ void Reducer::tree(ReductionTask const& task, std::size_t begin, std::size_t end
   arithmetic_.combine(to, to + block_bytes, count);
 }
 
-// ---- all parts together
-// --------------------------------------------------------------------------
+// ---- all parts together -------------------------------------------------------------------------
 
 bool Reducer::reduces_together(std::uint64_t share_bytes, std::uint64_t total_bytes) {
   constexpr std::uint64_t together_bytes_max = 1 << 20;

@@ -41,7 +41,7 @@ Split& next_split(ncclComm& parent) {
   if (parent.splits == communicator.splits.size()) {
     Split& split = communicator.splits.emplace_back();
     split.wishes.resize(communicator.members.size());
-    prepare(split.rendezvous, "ncclCommSplit", communicator.describe(), communicator.ranks());
+    prepare(split.barrier, "ncclCommSplit", communicator.describe(), communicator.ranks());
   }
   return communicator.splits[parent.splits++];
 }
@@ -52,11 +52,11 @@ ncclResult_t split(Runtime& runtime, ncclComm& parent, Split::Wish wish, ncclCom
   Split& split = next_split(parent);
   ncclComm& child = new_member(runtime, parent.device, config);
   if (config == nullptr) child.blocking = parent.blocking;
-  child.joining = &split.rendezvous;
+  child.joining = &split.barrier;
   wish.child = &child;
   split.wishes[static_cast<std::size_t>(parent.rank)] = wish;
-  if (split.rendezvous.missing == 1) form_all(split);
-  arrive(runtime, split.rendezvous, parent.rank);
+  if (split.barrier.missing == 1) form_all(split);
+  arrive(runtime, split.barrier, parent.rank);
   *result = wish.color == NCCL_SPLIT_NOCOLOR ? nullptr : &child;
   return submit_creation(runtime, child);
 }

@@ -55,7 +55,7 @@ void Watch::chunk_ends(Host& host) {
   begin(host, host.record, false, 0);
 }
 
-void Watch::operation_begins(Stream& stream, Operation& operation) {
+void Watch::operation_begins(Stream& stream, StreamOperation& operation) {
   bool const on_host = operation.kind == OperationKind::host_function;
   if (agent_ != nullptr) flush();
   begin(stream, operation.id, !on_host, stream.device);
@@ -71,7 +71,7 @@ void Watch::begin_kernel() {
   foreign_ = &reach_;
 }
 
-void Watch::operation_ends(Stream& stream, Operation&) {
+void Watch::operation_ends(Stream& stream, StreamOperation&) {
   if (agent_ == &stream) flush();
 }
 

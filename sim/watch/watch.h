@@ -32,8 +32,8 @@ class Watch final : public WorldObserver {
   void host_pauses(Host& host) override;
   void chunk_begins(Agent& thread, std::uint32_t record) override;
   void chunk_ends(Host& host) override;
-  void operation_begins(Stream& stream, Operation& operation) override;
-  void operation_ends(Stream& stream, Operation& operation) override;
+  void operation_begins(Stream& stream, StreamOperation& operation) override;
+  void operation_ends(Stream& stream, StreamOperation& operation) override;
 
   // ---- accesses of whoever runs now ----
   /// One load or store of instrumented code.

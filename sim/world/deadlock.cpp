@@ -24,7 +24,7 @@ std::string chain_of(World& world, Host const& host) {
       if (earlier == stream) return text + " (a cycle)";
     }
     seen.push_back(stream);
-    Operation const* head = stream->head();
+    StreamOperation const* head = stream->head();
     if (head == nullptr) return text;
     text += fmt::format(", whose next operation {}", world.record(head->id).name);
     if (head->meeting != nullptr) return text + " " + head->meeting->describe_missing();
@@ -58,7 +58,7 @@ void World::report_deadlock() {
 
 void World::report_left_over() {
   for (Stream const& stream : streams_) {
-    Operation const* head = stream.head();
+    StreamOperation const* head = stream.head();
     if (head == nullptr) continue;
     Violation violation;
     violation.law = Law::order_deadlock;

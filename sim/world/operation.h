@@ -58,7 +58,7 @@ struct Meeting {
   std::function<std::string()> describe_missing;  // for deadlock reports
 };
 
-struct Operation {
+struct StreamOperation {
   std::uint32_t id = 0;
   OperationKind kind = OperationKind::host;
   VectorClock issued;  // what the issuing host knew

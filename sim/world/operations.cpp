@@ -39,7 +39,7 @@ Meeting& World::add_meeting(std::uint32_t expected) {
   return meeting;
 }
 
-void World::leave_meeting(Stream& stream, Operation& operation) {
+void World::leave_meeting(Stream& stream, StreamOperation& operation) {
   ADAMANT_SIM_ASSERT(operation.meeting != nullptr);
   std::erase(operation.meeting->arrived, &stream);
   operation.meeting = nullptr;
@@ -51,12 +51,12 @@ std::uint32_t World::add_record(OperationRecord const& record) {
   return static_cast<std::uint32_t>(history_.size() - 1);
 }
 
-Operation& World::make(OperationKind kind, char const* name, std::uint64_t bytes,
-                       void const* function) {
+StreamOperation& World::make(OperationKind kind, char const* name, std::uint64_t bytes,
+                             void const* function) {
   if (free_operations_.empty()) {
-    free_operations_.push_back(operations_.emplace_back(std::make_unique<Operation>()).get());
+    free_operations_.push_back(operations_.emplace_back(std::make_unique<StreamOperation>()).get());
   }
-  Operation& operation = *free_operations_.back();
+  StreamOperation& operation = *free_operations_.back();
   free_operations_.pop_back();
   operation.id = add_record({.kind = kind,
                              .rank = host_->rank,
@@ -73,12 +73,12 @@ Operation& World::make(OperationKind kind, char const* name, std::uint64_t bytes
   return operation;
 }
 
-void World::discard(Operation& operation) {
+void World::discard(StreamOperation& operation) {
   operation.body.clear();
   free_operations_.push_back(&operation);
 }
 
-void World::push(Stream& stream, Operation& operation) {
+void World::push(Stream& stream, StreamOperation& operation) {
   observer_->host_pauses(*host_);
   history_[operation.id].agent = stream.index;
   operation.issued.assign(host_->clock);
@@ -95,7 +95,7 @@ void World::push(Stream& stream, Operation& operation) {
 }
 
 void World::look_at_head(Stream& stream) {
-  Operation* const operation = stream.head();
+  StreamOperation* const operation = stream.head();
   if (operation == nullptr) return;
   if (operation->kind == OperationKind::wait && !operation->ticket->done) {
     operation->ticket->blocked.push_back(&stream);
@@ -110,14 +110,14 @@ void World::look_at_head(Stream& stream) {
 
 void World::execute_head(Stream& stream) {
   polls_in_vain_ = 0;
-  Operation& operation = *stream.head();
+  StreamOperation& operation = *stream.head();
   Meeting* const meeting = operation.meeting;
   if (meeting == nullptr) return execute_one(stream, operation);
   // Someone may have left it since this stream completed it: then the others wait for ever.
   if (meeting->arrived.size() == meeting->expected) execute_meeting(*meeting);
 }
 
-void World::execute_one(Stream& stream, Operation& operation) {
+void World::execute_one(Stream& stream, StreamOperation& operation) {
   begin_operation(stream, operation);
   if (operation.kind == OperationKind::wait) {
     stream.clock.join(operation.ticket->clock);
@@ -140,20 +140,20 @@ void World::execute_meeting(Meeting& meeting) {
   std::vector<Stream*> const streams = std::move(meeting.arrived);
   for (Stream* stream : streams) {
     stream->now_ns = start_ns;
-    Operation& operation = *stream->head();
+    StreamOperation& operation = *stream->head();
     end_operation(*stream, operation);
     complete(*stream, operation);
   }
 }
 
-void World::begin_operation(Stream& stream, Operation& operation) {
+void World::begin_operation(Stream& stream, StreamOperation& operation) {
   stream.clock.join(operation.issued);
   stream.clock.advance(stream.component);
   stream.now_ns = std::max(stream.now_ns, operation.issued_ns);
   observer_->operation_begins(stream, operation);
 }
 
-void World::end_operation(Stream& stream, Operation& operation) {
+void World::end_operation(Stream& stream, StreamOperation& operation) {
   observer_->operation_ends(stream, operation);
   OperationRecord const& record = history_[operation.id];
   std::uint64_t const begin_ns = stream.now_ns;
@@ -166,7 +166,7 @@ void World::end_operation(Stream& stream, Operation& operation) {
   }
 }
 
-void World::complete(Stream& stream, Operation& operation) {
+void World::complete(Stream& stream, StreamOperation& operation) {
   stream.queue.pop_front();
   ++stream.completed;
   if (operation.kind == OperationKind::record) complete(*operation.ticket, stream);

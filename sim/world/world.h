@@ -59,7 +59,7 @@ struct Stream : Agent {
   std::uint64_t known_to_legacy = 0;
   std::uint64_t knows_of_legacy = 0;
   std::string name;
-  std::deque<Operation*> queue;
+  std::deque<StreamOperation*> queue;
   std::uint64_t enqueued = 0;
   std::uint64_t completed = 0;
   struct Waiter {
@@ -68,7 +68,7 @@ struct Stream : Agent {
   };
   std::vector<Waiter> waiters;
 
-  Operation* head() const { return queue.empty() ? nullptr : queue.front(); }
+  StreamOperation* head() const { return queue.empty() ? nullptr : queue.front(); }
 };
 
 /// Learns of every step of the world.
@@ -81,8 +81,8 @@ class WorldObserver {
   /// A thread of the host's parallel loop begins, and the host goes on after its end.
   virtual void chunk_begins(Agent& thread, std::uint32_t record) = 0;
   virtual void chunk_ends(Host& host) = 0;
-  virtual void operation_begins(Stream& stream, Operation& operation) = 0;
-  virtual void operation_ends(Stream& stream, Operation& operation) = 0;
+  virtual void operation_begins(Stream& stream, StreamOperation& operation) = 0;
+  virtual void operation_ends(Stream& stream, StreamOperation& operation) = 0;
 };
 
 class World {
@@ -100,15 +100,15 @@ class World {
   int ranks() const { return static_cast<int>(hosts_.size()); }
 
   // ---- operations: make, fill in, push ----
-  Operation& make(OperationKind kind, char const* name, std::uint64_t bytes = 0,
-                  void const* function = nullptr);
-  void push(Stream& stream, Operation& operation);
+  StreamOperation& make(OperationKind kind, char const* name, std::uint64_t bytes = 0,
+                        void const* function = nullptr);
+  void push(Stream& stream, StreamOperation& operation);
   /// Takes back what was made and not pushed.
-  void discard(Operation& operation);
+  void discard(StreamOperation& operation);
   Ticket& add_ticket();
   Meeting& add_meeting(std::uint32_t expected);
   /// The operation stays in its queue, but does nothing and waits for nobody.
-  void leave_meeting(Stream& stream, Operation& operation);
+  void leave_meeting(Stream& stream, StreamOperation& operation);
 
   // ---- the calling host waits; false if the world ended meanwhile ----
   /// Lets the scheduler choose who goes on.
@@ -156,11 +156,11 @@ class World {
   void resume(Host& host);
   Agent& thread_of(Host& host, std::size_t number);
   void execute_head(Stream& stream);
-  void execute_one(Stream& stream, Operation& operation);
+  void execute_one(Stream& stream, StreamOperation& operation);
   void execute_meeting(Meeting& meeting);
-  void begin_operation(Stream& stream, Operation& operation);
-  void end_operation(Stream& stream, Operation& operation);
-  void complete(Stream& stream, Operation& operation);
+  void begin_operation(Stream& stream, StreamOperation& operation);
+  void end_operation(Stream& stream, StreamOperation& operation);
+  void complete(Stream& stream, StreamOperation& operation);
   void complete(Ticket& ticket, Stream& stream);
   void look_at_head(Stream& stream);
   void make_ready(Agent& agent);
@@ -180,8 +180,8 @@ class World {
   std::deque<Ticket> tickets_;
   std::size_t tickets_used_ = 0;
   std::deque<Meeting> meetings_;
-  std::vector<std::unique_ptr<Operation>> operations_;
-  std::vector<Operation*> free_operations_;
+  std::vector<std::unique_ptr<StreamOperation>> operations_;
+  std::vector<StreamOperation*> free_operations_;
 
   Host* host_ = nullptr;
   int unfinished_hosts_ = 0;

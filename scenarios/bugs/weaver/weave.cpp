@@ -55,13 +55,13 @@ std::string edited(std::string_view text, std::vector<Edit> edits) {
 }
 
 /// What stands before, between and after the braces of a function, from its first line to its last.
-struct Parts {
+struct SplitFunction {
   std::string_view head;  // ends with {
   std::string_view body;
   std::string_view tail;  // begins with }
 };
 
-Parts parts_of(Target const& target, Function const& function) {
+SplitFunction split_function(Target const& target, Function const& function) {
   std::string_view const text = target.text;
   auto const offset = [&](std::string_view line) {
     return static_cast<std::size_t>(line.data() - text.data());
@@ -75,12 +75,12 @@ Parts parts_of(Target const& target, Function const& function) {
 }
 
 /// Takes head and tail off the lines of a function.
-std::vector<WovenLine> without_ends(std::vector<WovenLine> lines, Parts const& parts) {
-  std::size_t const line_end = parts.head.rfind('\n');
-  lines.erase(lines.begin(), lines.begin() + std::ranges::count(parts.head, '\n'));
-  lines.front().text.remove_prefix(parts.head.size() -
+std::vector<WovenLine> without_ends(std::vector<WovenLine> lines, SplitFunction const& split) {
+  std::size_t const line_end = split.head.rfind('\n');
+  lines.erase(lines.begin(), lines.begin() + std::ranges::count(split.head, '\n'));
+  lines.front().text.remove_prefix(split.head.size() -
                                    (line_end == std::string_view::npos ? 0 : line_end + 1));
-  lines.back().text.remove_suffix(parts.tail.size());
+  lines.back().text.remove_suffix(split.tail.size());
   return lines;
 }
 
@@ -147,21 +147,21 @@ void Weave::add_outside(BugFile const& bug, Placed const& placed) {
 void Weave::add_copy(BugFile const& bug, std::vector<Placed> const& placed, Problems& problems) {
   std::size_t const index = placed.front().fit.function;
   Function const& function = target_.functions[index];
-  Parts const parts = parts_of(target_, function);
+  SplitFunction const split = split_function(target_, function);
   std::vector<WovenLine> lines = patched(bug, placed);
   std::string const text = joined(lines);
   auto const refuse = [&](std::string const& message) {
     problems.push_back({bug.path, placed.front().hunk->line, message});
   };
-  if (text.size() < parts.head.size() + parts.tail.size() || !text.starts_with(parts.head) ||
-      !text.ends_with(parts.tail)) {
+  if (text.size() < split.head.size() + split.tail.size() || !text.starts_with(split.head) ||
+      !text.ends_with(split.tail)) {
     return refuse("only what stands between the braces of `" + function.name +
                   "` may change; its declaration may not");
   }
-  std::size_t const body_size = text.size() - parts.head.size() - parts.tail.size();
-  if (!is_balanced(std::string_view(text).substr(parts.head.size(), body_size)))
+  std::size_t const body_size = text.size() - split.head.size() - split.tail.size();
+  if (!is_balanced(std::string_view(text).substr(split.head.size(), body_size)))
     return refuse("with this change the braces of `" + function.name + "` do not balance");
-  copies_[index].push_back({bug.id, without_ends(std::move(lines), parts)});
+  copies_[index].push_back({bug.id, without_ends(std::move(lines), split)});
 }
 
 /// The lines of a function with the bug's changes.
@@ -189,7 +189,7 @@ std::string Weave::switch_text(std::size_t index, std::vector<Copy> const& copie
   std::vector<WovenLine> original;
   for (int line = function.first_line; line <= function.close_line; ++line)
     original.push_back({target_.lines[static_cast<std::size_t>(line) - 1], name_, line});
-  original = without_ends(std::move(original), parts_of(target_, function));
+  original = without_ends(std::move(original), split_function(target_, function));
 
   std::string text =
       "\n" + line_directive(function.open_line, name_) + "switch (::adamant::bugs::selected()) {\n";

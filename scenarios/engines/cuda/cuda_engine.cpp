@@ -7,7 +7,7 @@
 
 #include "real/offload/thread_crew.h"
 #include "scenarios/engines/cuda/cuda_world.h"
-#include "scenarios/engines/cuda/meeting.h"
+#include "scenarios/engines/cuda/rendezvous_of_threads.h"
 #include "scenarios/seam/engine.h"
 
 namespace adamant::scenarios {
@@ -26,7 +26,7 @@ int device_count() {
 class CudaExecution {
  public:
   CudaExecution(EngineTask const& task, Observer& observer, bool loopback, int ranks)
-      : meeting_(ranks),
+      : rendezvous_(ranks),
         observer_(observer),
         parts_{.door = *adamant_engine_cuda(),
                .task = task,
@@ -35,7 +35,7 @@ class CudaExecution {
                .first = true,
                .storage = [](int) { return nullptr; },  // saves and loads are refused before
                .nccl_id = {},
-               .rendezvous = &meeting_,
+               .rendezvous = &rendezvous_,
                .exchange = nullptr},
         ranks_(ranks),
         world_(devices(loopback, ranks)) {
@@ -61,13 +61,13 @@ class CudaExecution {
   template <typename Look>
   void show(int rank, Look look);
 
-  Meeting meeting_;
+  RendezvousOfThreads rendezvous_;
   Observer& observer_;
   WorldParts parts_;
   int ranks_;
   std::deque<real::ThreadCrew> workers_;  // by rank
   CudaWorld world_;
-  bool go_on_ = true;  // written in meetings alone
+  bool go_on_ = true;  // written while all others wait
   std::mutex failure_mutex_;
   std::optional<EngineFailure> failure_;
   std::exception_ptr observer_error_;
@@ -91,7 +91,7 @@ void CudaExecution::rank_main(int rank) {
   try {
     execute_program(rank, entry);
     world_.rank(rank).reset();
-    meeting_.meet([&] { observer_.ended({}); });
+    rendezvous_.meet([&] { observer_.ended({}); });
   } catch (Abandoned const&) {
     world_.rank(rank).reset();
   } catch (std::exception const& error) {
@@ -131,7 +131,7 @@ void CudaExecution::execute_program(int rank, int& entry) {
 template <typename Look>
 void CudaExecution::show(int rank, Look look) {
   world_.rank(rank)->engine().synchronize();
-  meeting_.meet([&] {
+  rendezvous_.meet([&] {
     world_.changed();
     try {
       if (!look()) go_on_ = false;
@@ -149,7 +149,7 @@ void CudaExecution::fail(EngineFailure failure) {
     std::lock_guard const lock(failure_mutex_);
     if (!failure_) failure_ = std::move(failure);
   }
-  meeting_.abandon();
+  rendezvous_.abandon();
 }
 
 }  // namespace

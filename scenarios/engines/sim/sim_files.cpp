@@ -116,14 +116,14 @@ void SimFiles::restart() {
 }
 
 DamagedFiles SimFiles::begin_load(std::string_view checkpoint) {
-  DamagedFiles done = spoil_at(task_.scenario.faults, ++loads_, [&](Fault const& fault) {
-    return spoil(std::string(checkpoint), fault);
+  DamagedFiles done = damage_files(task_.scenario.faults, ++loads_, [&](Fault const& fault) {
+    return damage_file(std::string(checkpoint), fault);
   });
   if (!done.empty()) sim::note_event(event_of(done));
   return done;
 }
 
-std::optional<FileDamage> SimFiles::spoil(std::string const& checkpoint, Fault const& fault) {
+std::optional<FileDamage> SimFiles::damage_file(std::string const& checkpoint, Fault const& fault) {
   auto damage = damage_of(fault, files_of(checkpoint), older_[checkpoint]);
   if (!damage) return std::nullopt;
   damage->done.file = path_of(checkpoint, damage->done.file);

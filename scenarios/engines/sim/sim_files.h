@@ -1,5 +1,5 @@
 // The files of a simulated run: one disk that outlives its worlds, every rank's door to it, and
-// what a scenario wants to go wrong with it. When a save crashes and how a checkpoint is spoilt
+// what a scenario wants to go wrong with it. When a save crashes and how a checkpoint is damaged
 // before a load is decided here; what follows from it is the judges' part.
 #pragma once
 
@@ -36,7 +36,7 @@ class SimFiles {
   /// All ranks have returned from it. An armed crash that did not find its byte strikes now, and
   /// what it was is said: true.
   bool end_save(std::string_view checkpoint);
-  /// Spoils the checkpoint as the scenario wants it before this load; says how, or "".
+  /// Damages the checkpoint as the scenario wants it before this load; says how, or "".
   DamagedFiles begin_load(std::string_view checkpoint);
 
   /// Did the machine crash in this world?
@@ -47,7 +47,7 @@ class SimFiles {
   friend class SimStorage;  // the rank's side of the same thing
   void crash();
   void import_foreign(std::string const& checkpoint);
-  std::optional<FileDamage> spoil(std::string const& checkpoint, Fault const& fault);
+  std::optional<FileDamage> damage_file(std::string const& checkpoint, Fault const& fault);
 
   EngineTask const& task_;
   sim::Disk disk_;

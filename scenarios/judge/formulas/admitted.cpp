@@ -79,13 +79,12 @@ bool Admitted::holds(Stepped const& stepped, TensorKind kind, std::size_t index,
     used_by_steps_ = std::max(used_by_steps_, bound.used(actual));
     return true;
   }
-  findings().add_outside(Breach::outside_step, place_of(stepped, kind, index), bound, actual);
+  findings().add_outside(Breach::outside_step, site_of(stepped, kind, index), bound, actual);
   return false;
 }
 
-Findings::Place Admitted::place_of(Stepped const& stepped, TensorKind kind,
-                                   std::size_t index) const {
-  return parts_.values.place_of(stepped.parameter, kind, static_cast<std::int64_t>(index));
+Findings::Site Admitted::site_of(Stepped const& stepped, TensorKind kind, std::size_t index) const {
+  return parts_.values.site_of(stepped.parameter, kind, static_cast<std::int64_t>(index));
 }
 
 ParameterSpec const& Admitted::spec(Stepped const& stepped) const {

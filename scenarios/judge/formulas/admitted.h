@@ -47,7 +47,7 @@ class Admitted : public Formulas {
   /// True, or a report of this element.
   bool holds(Stepped const& stepped, TensorKind kind, std::size_t index,
              oracle::Admissible const& bound, float actual);
-  Findings::Place place_of(Stepped const& stepped, TensorKind kind, std::size_t index) const;
+  Findings::Site site_of(Stepped const& stepped, TensorKind kind, std::size_t index) const;
   ParameterSpec const& spec(Stepped const& stepped) const;
   AdamConfig const& group(Stepped const& stepped) const;
   std::int64_t step_count(Stepped const& stepped) const;

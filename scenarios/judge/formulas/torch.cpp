@@ -12,7 +12,7 @@ void TorchFormulas::admit_elements(Stepped const& stepped) {
   bool m_is_right = true, v_is_right = true, weight_is_right = true;
   auto const differs = [&](TensorKind kind, std::size_t i, float expected, float actual) {
     findings().add_values(
-        Law::values_bitwise, place_of(stepped, kind, i),
+        Law::values_bitwise, site_of(stepped, kind, i),
         {.expected = expected, .actual = actual, .ulps = oracle::ulp_distance(expected, actual)});
     return false;
   };

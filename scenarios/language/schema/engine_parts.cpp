@@ -131,7 +131,7 @@ OrderedJson with_name(OrderedJson const& properties) {
   return named;
 }
 
-class Parts {
+class SchemaParts {
  public:
   void add(std::string const& place, OrderedJson json) { all_.push_back({place, std::move(json)}); }
   /// An object all of whose properties have to be there.
@@ -160,7 +160,7 @@ std::vector<SchemaPart> engine_schema_parts() {
   auto const of_world = [&](std::string_view key) { return !of_group(key); };
   std::string const open = "/$defs/open_request/properties/";
   std::string const set = "/$defs/set_request/properties/";
-  Parts parts;
+  SchemaParts parts;
   parts.add_whole(open + "world", told_properties<World>(of_world));
   parts.add_whole(open + "groups/items", with_name(told_properties<AdamOverride>(of_group)));
   parts.add_whole(open + "optimizer", told_properties<Optimizer>(of_world));

@@ -1,6 +1,6 @@
 // From a Scenario to YAML text in its normal form: keys in the order of the format, defaults left
-// out, small maps on one line. One scenario has one text, so that two reductions of one defect can
-// be compared as files.
+// out, small maps on one line. One scenario has one text, so that what minimising made of
+// one defect twice can be compared as files.
 #pragma once
 
 #include <string>

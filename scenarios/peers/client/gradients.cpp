@@ -16,7 +16,7 @@ std::vector<std::uint32_t> hashes_of(TensorKey key, std::int64_t numel) {
 
 /// One rank's sum for one parameter.
 std::vector<float> summed(FedGradients const& gradients, int parameter, std::int64_t backward,
-                          std::optional<Spoilt> const& spoilt, int rank) {
+                          std::optional<OverflowElement> const& overflow, int rank) {
   auto const at = static_cast<std::size_t>(parameter);
   NumberFormat const format = gradients.formats[at];
   auto const key = gradient_key({.seed = gradients.seed, .parameter = parameter}, backward);
@@ -31,8 +31,8 @@ std::vector<float> summed(FedGradients const& gradients, int parameter, std::int
                                    .microbatch_count = gradients.microbatches,
                                    .format = format}),
                    hashes, one.data());
-    if (spoilt && spoilt->parameter == parameter && spoilt->microbatch == m)
-      one[static_cast<std::size_t>(spoilt->element)] = spoilt->value;
+    if (overflow && overflow->parameter == parameter && overflow->microbatch == m)
+      one[static_cast<std::size_t>(overflow->element)] = overflow->value;
     oracle::round_to(format, one);
     if (m == rank)
       sum = one;  // keeps the sign of a zero, which an addition to 0 would not
@@ -46,11 +46,11 @@ std::vector<float> summed(FedGradients const& gradients, int parameter, std::int
 }  // namespace
 
 std::vector<WholeTensors> fed_gradients(FedGradients const& gradients, std::int64_t backward,
-                                        std::optional<Spoilt> const& spoilt) {
+                                        std::optional<OverflowElement> const& overflow) {
   std::vector<WholeTensors> fed(static_cast<std::size_t>(gradients.ranks));
   for (int rank = 0; rank < gradients.ranks; ++rank)
     for (int p = 0; p < static_cast<int>(gradients.parameters.size()); ++p)
-      fed[static_cast<std::size_t>(rank)].push_back(summed(gradients, p, backward, spoilt, rank));
+      fed[static_cast<std::size_t>(rank)].push_back(summed(gradients, p, backward, overflow, rank));
   return fed;
 }
 

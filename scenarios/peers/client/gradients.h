@@ -33,7 +33,7 @@ using WholeTensors = std::vector<std::vector<float>>;
 ///
 /// Rounding: each microbatch's gradient, and each sum of two, once to the parameter's format.
 std::vector<WholeTensors> fed_gradients(FedGradients const& gradients, std::int64_t backward,
-                                        std::optional<Spoilt> const& spoilt);
+                                        std::optional<OverflowElement> const& overflow);
 
 /// Are all gradients of such a parameter finite, summed over any microbatches and times `scale`,
 /// where no overflow is among them? Says no where it cannot tell.

@@ -58,11 +58,13 @@ void PeerFiles::end_save(std::string_view checkpoint) {
 }
 
 DamagedFiles PeerFiles::begin_load(std::string_view checkpoint) {
-  return spoil_at(scenario_.faults, ++loads_,
-                  [&](Fault const& fault) { return spoil(std::string(checkpoint), fault); });
+  return damage_files(scenario_.faults, ++loads_, [&](Fault const& fault) {
+    return damage_file(std::string(checkpoint), fault);
+  });
 }
 
-std::optional<FileDamage> PeerFiles::spoil(std::string const& checkpoint, Fault const& fault) {
+std::optional<FileDamage> PeerFiles::damage_file(std::string const& checkpoint,
+                                                 Fault const& fault) {
   KeptFiles const files = read(checkpoint);
   auto damage = damage_of(fault, views_of(files), older_[checkpoint]);
   if (!damage) return std::nullopt;

@@ -1,5 +1,5 @@
 // The directory of a run's checkpoints, real files that the engine writes: which of its saves
-// crashes where, and how a checkpoint is spoilt before a load.
+// crashes where, and how a checkpoint is damaged before a load.
 #pragma once
 
 #include <cstdint>
@@ -33,12 +33,12 @@ class PeerFiles {
   std::optional<PeerCrash> begin_save();
   /// The save has returned.
   void end_save(std::string_view checkpoint);
-  /// To be called before each load: spoils the checkpoint as the scenario wants it; says how, or
+  /// To be called before each load: damages the checkpoint as the scenario wants it; says how, or
   /// "".
   DamagedFiles begin_load(std::string_view checkpoint);
 
  private:
-  std::optional<FileDamage> spoil(std::string const& checkpoint, Fault const& fault);
+  std::optional<FileDamage> damage_file(std::string const& checkpoint, Fault const& fault);
   KeptFiles read(std::string_view checkpoint) const;
 
   Scenario const& scenario_;

@@ -122,23 +122,23 @@ void PeerRun::execute(Primitive const& operation) {
   go_on_ = observer_.after(operation, *world_);
 }
 
-std::optional<Spoilt> PeerRun::spoilt_in_this(Primitive const& backward) const {
-  return spoilt_in(backward,
-                   {.seed = task_.seed,
-                    .microbatch_count = static_cast<int>(task_.scenario.microbatch_count()),
-                    .parameters = parameters_});
+std::optional<OverflowElement> PeerRun::overflow_in_this(Primitive const& backward) const {
+  return overflow_in(backward,
+                     {.seed = task_.seed,
+                      .microbatch_count = static_cast<int>(task_.scenario.microbatch_count()),
+                      .parameters = parameters_});
 }
 
 // Either way leads to the same gradient where what is overwritten is finite, so a seed chooses one
 // for all of its overflows. With replicas a shard is not one rank's alone.
-std::optional<int> PeerRun::owner_of(std::optional<Spoilt> const& spoilt) const {
+std::optional<int> PeerRun::owner_of(std::optional<OverflowElement> const& overflow) const {
   float const scale = world_->scaling(0).loss_scale;
   bool const sharded = setting_->world.replicate == 1;
-  if (!spoilt || !capabilities_.local_gradients || !sharded || task_.seed % 2 == 0) return {};
-  ParameterSpec const& spec = parameters_[static_cast<std::size_t>(spoilt->parameter)];
+  if (!overflow || !capabilities_.local_gradients || !sharded || task_.seed % 2 == 0) return {};
+  ParameterSpec const& spec = parameters_[static_cast<std::size_t>(overflow->parameter)];
   if (overflowed_ || !stays_finite(spec.formats, task_.scenario.gradients, scale)) return {};
   auto const shards = static_cast<int>(setting_->world.shard);
-  return oracle::lay_out(setting_->layout, {&spec, 1}, shards).owner(0, spoilt->element);
+  return oracle::lay_out(setting_->layout, {&spec, 1}, shards).owner(0, overflow->element);
 }
 
 void PeerRun::backward(Primitive const& operation) {
@@ -151,10 +151,10 @@ void PeerRun::backward(Primitive const& operation) {
                                .seed = task_.seed,
                                .microbatches = static_cast<int>(task_.scenario.microbatch_count()),
                                .ranks = static_cast<int>(setting_->world.rank_count())};
-  auto const spoilt = spoilt_in_this(operation);
-  auto const owner = owner_of(spoilt);
-  overflowed_ = overflowed_ || spoilt;
-  auto fed = fed_gradients(gradients, operation.backward_index, spoilt);
+  auto const overflow = overflow_in_this(operation);
+  auto const owner = owner_of(overflow);
+  overflowed_ = overflowed_ || overflow;
+  auto fed = fed_gradients(gradients, operation.backward_index, overflow);
   auto const written =
       owner ? fed_gradients(gradients, operation.backward_index, std::nullopt) : fed;
 
@@ -168,10 +168,11 @@ void PeerRun::backward(Primitive const& operation) {
     request["without"].push_back(parameters_[static_cast<std::size_t>(p)].name);
   request["loss_scale"] = world_->scaling(0).loss_scale;
   if (owner)
-    request["overflow"] = {{"rank", *owner},
-                           {"name", parameters_[static_cast<std::size_t>(spoilt->parameter)].name},
-                           {"index", spoilt->element},
-                           {"value", text_of(spoilt->value)}};
+    request["overflow"] = {
+        {"rank", *owner},
+        {"name", parameters_[static_cast<std::size_t>(overflow->parameter)].name},
+        {"index", overflow->element},
+        {"value", text_of(overflow->value)}};
   world_->feed(std::move(fed));
   ask("backward", std::move(request), operation.entry);
 }

@@ -42,9 +42,9 @@ class PeerRun {
   void fail(std::string_view verb, std::vector<RankOutcome> const& outcomes, int entry);
   void refuse(Primitive const& load, std::vector<RankOutcome> const& outcomes, bool holds);
   void crash(Primitive const& save, bool returned);
-  std::optional<Spoilt> spoilt_in_this(Primitive const& backward) const;
+  std::optional<OverflowElement> overflow_in_this(Primitive const& backward) const;
   /// The rank whose shard holds an element, where an overflow is to strike a shard and not a sum.
-  std::optional<int> owner_of(std::optional<Spoilt> const& spoilt) const;
+  std::optional<int> owner_of(std::optional<OverflowElement> const& overflow) const;
   void fold();
 
   PeerClient& client_;

@@ -101,12 +101,12 @@ TEST(EngineSchema, MissesWhatIsTakenFromARecordedReply) {
   ASSERT_GE(lines.size(), 2U);
   Json const& hello = lines[1];
   for (auto const& [key, value] : hello.at("capabilities").items()) {
-    Json spoilt = hello;
-    spoilt["capabilities"].erase(key);
+    Json damaged = hello;
+    damaged["capabilities"].erase(key);
     bool const optional = key == "empty_tensors" || key == "gradients_in_place";
-    EXPECT_EQ(engine_schema().mismatches(spoilt, "hello_reply").empty(), optional) << key;
-    spoilt["capabilities"][key] = Json::object();
-    EXPECT_FALSE(engine_schema().mismatches(spoilt, "hello_reply").empty()) << key;
+    EXPECT_EQ(engine_schema().mismatches(damaged, "hello_reply").empty(), optional) << key;
+    damaged["capabilities"][key] = Json::object();
+    EXPECT_FALSE(engine_schema().mismatches(damaged, "hello_reply").empty()) << key;
   }
 }
 

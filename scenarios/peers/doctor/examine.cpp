@@ -28,7 +28,7 @@ class Examination {
     patient_.command = command_of_peer(patient_.engine);
     if (!take_hello()) return std::move(probes_);
     look_at_transport();
-    for (Plan const& plan : plans_for(patient_.offered))
+    for (ProbePlan const& plan : plans_for(patient_.offered))
       if (!interrupted()) add(run_plan(plan, patient_.offered, patient_.engine));
     return std::move(probes_);
   }

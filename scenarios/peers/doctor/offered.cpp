@@ -18,7 +18,7 @@ constexpr char const* params =
     "  - {name: h.1.bias, shape: [7], group: other}\n";
 
 /// What an optimizer has unless a plan says otherwise.
-std::string optimizer_of(Plan const& plan, Capabilities const& offered) {
+std::string optimizer_of(ProbePlan const& plan, Capabilities const& offered) {
   std::string text;
   auto const add = [&](std::string_view key, std::string_view word) {
     if (plan.optimizer.find(fmt::format("{}:", key)) == std::string::npos)
@@ -39,7 +39,8 @@ std::string first_precision(PrecisionOffer const& offer) {
                      word_for(offer.exp_avg_sq.front()));
 }
 
-Scenario scenario_of(Plan const& plan, Capabilities const& offered, std::string const& engine) {
+Scenario scenario_of(ProbePlan const& plan, Capabilities const& offered,
+                     std::string const& engine) {
   std::string text = fmt::format(
       "adamant: 1\nname: a probe\nseed: 7\nworld: {{shard: {}, replicate: {}}}\nlayout: {}\n{}"
       "groups: {{other: {{weight_decay: 0.5}}}}\nprecision: {}\noptimizer: {{{}}}\n"

@@ -13,7 +13,7 @@
 namespace adamant::scenarios {
 
 /// What one scenario is to have, in the words of YAML's flow style where it is text.
-struct Plan {
+struct ProbePlan {
   std::string name = {};
   std::string program = {};  // "[train: 2, check]"
   int shard = 2;
@@ -28,7 +28,7 @@ struct Plan {
 /// The scenario, on parameters that are cut evenly, unevenly and not at all, in two groups.
 ///
 /// Errors: LoadError where the plan is no scenario.
-Scenario scenario_of(Plan const& plan, Capabilities const& offered, std::string const& engine);
+Scenario scenario_of(ProbePlan const& plan, Capabilities const& offered, std::string const& engine);
 
 /// `{param: fp32, …}`: the first of every list of an offer.
 std::string first_precision(PrecisionOffer const& offer);

@@ -16,7 +16,7 @@ namespace adamant::scenarios {
 namespace {
 
 constexpr std::int64_t ranks_most = 8;  // beyond these worlds tell nothing new
-using Plans = std::vector<Plan>;
+using Plans = std::vector<ProbePlan>;
 
 void add(Plans& plans, Plans more) {
   std::move(more.begin(), more.end(), std::back_inserter(plans));
@@ -164,7 +164,7 @@ std::string text_of(RunResult const& result) {
 
 }  // namespace
 
-std::vector<Plan> plans_for(Capabilities const& offered) {
+std::vector<ProbePlan> plans_for(Capabilities const& offered) {
   Plans plans = on_every_world(offered);
   add(plans, of_gradients());
   add(plans, of_settings());
@@ -174,7 +174,7 @@ std::vector<Plan> plans_for(Capabilities const& offered) {
   return plans;
 }
 
-Probe run_plan(Plan const& plan, Capabilities const& offered, std::string const& engine) {
+Probe run_plan(ProbePlan const& plan, Capabilities const& offered, std::string const& engine) {
   Scenario const scenario = scenario_of(plan, offered, engine);
   if (auto const refusal = refuse(scenario, offered))
     return {.name = plan.name, .outcome = Probe::Outcome::not_offered, .text = refusal->message};

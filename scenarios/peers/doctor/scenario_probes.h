@@ -13,11 +13,11 @@ namespace adamant::scenarios {
 /// Small scenarios over everything that an engine may offer, simplest first: values and rows on
 /// every number of ranks, gradients, steps, settings, recipes, options, checkpoints, damage and
 /// crashes. What this one does not offer is among them, and is refused by seam/support.h.
-std::vector<Plan> plans_for(Capabilities const& offered);
+std::vector<ProbePlan> plans_for(Capabilities const& offered);
 
 /// Runs one of them on the engine of that name. A plan that the engine does not offer is not run.
 ///
 /// Errors: MachineLacks where the engine cannot be started.
-Probe run_plan(Plan const& plan, Capabilities const& offered, std::string const& engine);
+Probe run_plan(ProbePlan const& plan, Capabilities const& offered, std::string const& engine);
 
 }  // namespace adamant::scenarios

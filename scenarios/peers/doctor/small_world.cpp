@@ -17,10 +17,11 @@ namespace {
 using Shape = std::vector<std::int64_t>;
 
 Scenario scenario_for(Patient const& patient) {
-  Plan const plan{.name = "a small world",
-                  .program = "[check]",
-                  .shard = static_cast<int>(std::min<std::int64_t>(2, patient.offered.ranks_max)),
-                  .optimizer = patient.offered.clip ? "clip: 1.0" : ""};
+  ProbePlan const plan{
+      .name = "a small world",
+      .program = "[check]",
+      .shard = static_cast<int>(std::min<std::int64_t>(2, patient.offered.ranks_max)),
+      .optimizer = patient.offered.clip ? "clip: 1.0" : ""};
   return scenario_of(plan, patient.offered, patient.engine);
 }
 

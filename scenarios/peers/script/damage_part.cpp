@@ -128,7 +128,7 @@ void write_stale(Draft& draft, std::string const& path, Fault const& fault) {
       fmt::format("shutil.copy(old, f\"{}/{{old.relative_to(f'{}-before')}}\")", path, path));
 }
 
-void write_spoiling(Draft& draft, std::string const& path, Fault const& fault) {
+void write_damage_to_files(Draft& draft, std::string const& path, Fault const& fault) {
   if (fault.then == Fault::Then::stale_file) return write_stale(draft, path, fault);
   draft.code.line(fmt::format("files = files_of(f\"{}\")", path));
   std::string const file = fmt::format("files[{}]", wrapped(fault.file, "files"));
@@ -203,10 +203,10 @@ void write_keeping_older(Draft& draft, World const& world, Act const& save) {
 }
 
 void write_damage(Draft& draft, World const& world, Act const& load, Fault const& fault) {
-  if (world.ranks() == 1) return write_spoiling(draft, path_of(load), fault);
+  if (world.ranks() == 1) return write_damage_to_files(draft, path_of(load), fault);
   {
     Block const one(draft.code, "if rank == 0:");
-    write_spoiling(draft, path_of(load), fault);
+    write_damage_to_files(draft, path_of(load), fault);
   }
   draft.code.line("dist.barrier()");
 }

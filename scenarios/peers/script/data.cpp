@@ -74,7 +74,7 @@ Literal one_backward(Plan const& plan, Names const& names, std::int64_t number) 
                      .seed = plan.scenario.seed.value_or(0),
                      .microbatches = static_cast<int>(plan.scenario.microbatch_count()),
                      .ranks = ranks},
-                    number, backward.spoilt);
+                    number, backward.overflow);
   std::vector<Literal> by_rank;
   for (int rank = 0; rank < ranks; ++rank) {
     std::vector<std::pair<int, Literal>> tensors;

@@ -164,17 +164,19 @@ class Planner {
       with_gradient_.insert(spec.name);
       act.has_gradients = true;
     }
-    // An engine may be told to spoil the reduced gradient instead, which comes to the same.
+    // An engine may put the overflow into the reduced gradient instead, which comes to the same.
     if (std::exchange(overflow_, false))
-      plan_.backwards.back().spoilt = spoilt(act.backward, numels);
+      plan_.backwards.back().overflow = overflow_of(act.backward, numels);
     return act;
   }
 
-  std::optional<Spoilt> spoilt(std::int64_t backward, std::span<std::int64_t const> numels) const {
-    return spoilt_element({.seed = plan_.scenario.seed.value_or(0),
-                           .backward = backward,
-                           .microbatch_count = static_cast<int>(plan_.scenario.microbatch_count()),
-                           .numels = numels});
+  std::optional<OverflowElement> overflow_of(std::int64_t backward,
+                                             std::span<std::int64_t const> numels) const {
+    return overflow_element(
+        {.seed = plan_.scenario.seed.value_or(0),
+         .backward = backward,
+         .microbatch_count = static_cast<int>(plan_.scenario.microbatch_count()),
+         .numels = numels});
   }
 
   bool scales() const { return optimizer_.loss_scale.kind != LossScale::Kind::none; }
@@ -259,7 +261,7 @@ class Planner {
   }
 
   /// Do the files of the checkpoint hold what no save left behind by itself?
-  bool spoils_files_of(Act const& load) const {
+  bool damages_files_of(Act const& load) const {
     auto const saves = plan_.all(Kind::save);
     return !load.faults.empty() || std::any_of(saves.begin(), saves.end(), [&](Act const* save) {
       return save->checkpoint == load.checkpoint && !save->faults.empty();
@@ -280,7 +282,7 @@ class Planner {
           return world.setting.precision == last.setting.precision &&
                  world.setting.order == last.setting.order;
         });
-    return only_loads && alike && spoils_files_of(last.passages.front().acts.front()) &&
+    return only_loads && alike && damages_files_of(last.passages.front().acts.front()) &&
            is_about_saved_tensor(plan_.violation);
   }
 

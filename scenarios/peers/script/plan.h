@@ -57,7 +57,7 @@ struct World {
 struct BackwardOf {
   std::size_t world = 0;
   std::vector<std::string> without = {};
-  std::optional<Spoilt> spoilt = {};  // what one of its microbatches brings in
+  std::optional<OverflowElement> overflow = {};  // what one of its microbatches brings in
 };
 
 struct Plan {
@@ -65,7 +65,7 @@ struct Plan {
   Violation violation = {};
   std::vector<World> worlds = {};
   std::vector<BackwardOf> backwards = {};  // by number
-  /// The last world, where it only loads from files that were spoilt and what it gets wrong is one
+  /// The last world, where it only loads from damaged files and what it gets wrong is one
   /// saved tensor: that tensor alone is read, without a model.
   std::optional<World> reading = {};
 

@@ -42,10 +42,10 @@ void step_in_fp32(AdamConfig const& s, std::int64_t t, Element& e) {
 }
 
 StandInWorld::StandInWorld(Scenario const& scenario, std::vector<ParameterSpec> const& parameters,
-                           Parts const& parts)
-    : parts_(parts),
+                           Traits const& traits)
+    : traits_(traits),
       parameters_(parameters),
-      layout_(oracle::lay_out(scenario.layout, parameters, parts.shards)),
+      layout_(oracle::lay_out(scenario.layout, parameters, traits.shards)),
       groups_(adam_configs(scenario)),
       tensors_(parameters.size()),
       scaler_(scenario.optimizer.loss_scale, oracle::torch_scaler),
@@ -77,7 +77,7 @@ void StandInWorld::backward(Primitive const& operation, bool exact) {
   unscaled_ = false;
   later_ = 1;
   fed_.assign(static_cast<std::size_t>(rank_count()), {});
-  bool spoils = operation.overflow;
+  bool overflows = operation.overflow;
   for (std::size_t p = 0; p < tensors_.size(); ++p) {
     auto const numel = tensors_[p].weight.size();
     auto const reduced = parameters_[p].formats.gradient;
@@ -86,8 +86,8 @@ void StandInWorld::backward(Primitive const& operation, bool exact) {
       auto& fed = rank.emplace_back(numel);
       for (float& x : fed) x = exact ? std::round(random() * 64) * 0.25F : random();
       oracle::round_to(reduced, fed);
-      if (spoils && numel > 0) fed[0] = std::numeric_limits<float>::infinity();
-      spoils = spoils && numel == 0;
+      if (overflows && numel > 0) fed[0] = std::numeric_limits<float>::infinity();
+      overflows = overflows && numel == 0;
       for (std::size_t i = 0; i < numel; ++i)
         sum[i] = oracle::rounded(sum[i] + fed[i] * scaling_.loss_scale, reduced);
     }
@@ -121,8 +121,8 @@ void StandInWorld::clip() {
     for (float const g : tensors.gradient) squares += g * g;
   scaling_.norm = std::sqrt(squares);
   float const coefficient = std::min(1.0F / (scaling_.norm + 1e-6F) * max_norm_.value_or(0), 1.0F);
-  later_ = parts_.clips_in_place ? 1.0F : coefficient;
-  for (std::size_t p = 0; p < tensors_.size() && parts_.clips_in_place; ++p)
+  later_ = traits_.clips_in_place ? 1.0F : coefficient;
+  for (std::size_t p = 0; p < tensors_.size() && traits_.clips_in_place; ++p)
     for (float& g : tensors_[p].gradient)
       g = oracle::rounded(g * coefficient, gradient_format(static_cast<int>(p)));
 }
@@ -146,7 +146,7 @@ void StandInWorld::step() {
     for (std::size_t i = 0; i < tensors.weight.size(); ++i) {
       Element e{tensors.gradient[i] * later_, tensors.weight[i], tensors.exp_avg[i],
                 tensors.exp_avg_sq[i]};
-      parts_.step(config, tensors.steps, e);
+      traits_.step(config, tensors.steps, e);
       tensors.weight[i] = oracle::rounded(e.weight, formats.weight());
       tensors.exp_avg[i] = oracle::rounded(e.exp_avg, formats.exp_avg);
       tensors.exp_avg_sq[i] = oracle::rounded(e.exp_avg_sq, formats.exp_avg_sq);
@@ -229,12 +229,12 @@ Shard StandInWorld::stored(std::vector<float> const& values, NumberFormat format
 }
 
 Shard StandInWorld::shard(int rank, int parameter, TensorKind kind) const {
-  auto const ranges = layout_.ranges(parameter, rank % parts_.shards);
+  auto const ranges = layout_.ranges(parameter, rank % traits_.shards);
   auto const all = values(parameter, kind);
   std::vector<float> mine;
   for (ElementRange const range : ranges)
     if (!all.empty()) mine.insert(mine.end(), all.begin() + range.begin, all.begin() + range.end);
-  if (parted_ && rank >= parts_.shards && kind == TensorKind::parameter && !mine.empty())
+  if (parted_ && rank >= traits_.shards && kind == TensorKind::parameter && !mine.empty())
     mine[0] = *parted_;
   Shard result = stored(mine, format(parameter, kind));
   result.ranges = ranges;

@@ -33,7 +33,7 @@ void step_in_fp32(AdamConfig const& config, std::int64_t step, Element& element)
 
 class StandInWorld final : public WorldView {
  public:
-  struct Parts {
+  struct Traits {
     Arithmetic says = Arithmetic::torch;
     int shards = 1;
     int replicas = 1;
@@ -42,7 +42,7 @@ class StandInWorld final : public WorldView {
     bool has_checksums = true;
   };
   StandInWorld(Scenario const& scenario, std::vector<ParameterSpec> const& parameters,
-               Parts const& parts);
+               Traits const& traits);
 
   /// What a test does to it beside operations.
   struct Tensors {
@@ -74,9 +74,9 @@ class StandInWorld final : public WorldView {
   void load(std::vector<Tensors> const& saved);
 
   Shown shown() const override { return {.addresses = false, .memory = false}; }
-  Arithmetic arithmetic() const override { return parts_.says; }
-  int rank_count() const override { return parts_.shards * parts_.replicas; }
-  int shard_count() const override { return parts_.shards; }
+  Arithmetic arithmetic() const override { return traits_.says; }
+  int rank_count() const override { return traits_.shards * traits_.replicas; }
+  int shard_count() const override { return traits_.shards; }
   Shard shard(int rank, int parameter, TensorKind kind) const override;
   std::optional<Shard> whole(int rank, int parameter, TensorKind kind) const override;
   bool has_gradient(int rank, int parameter) const override;
@@ -91,7 +91,7 @@ class StandInWorld final : public WorldView {
   }
   std::optional<std::span<float const>> fed(int rank, int parameter) const override;
   std::vector<std::string> not_carried() const override { return not_carried_; }
-  bool refuses_damage() const override { return parts_.has_checksums; }
+  bool refuses_damage() const override { return traits_.has_checksums; }
   std::vector<StoredFile> checkpoint(std::string_view /*name*/) const override { return {}; }
 
  private:
@@ -102,7 +102,7 @@ class StandInWorld final : public WorldView {
   float random();
   void unscale();
 
-  Parts parts_;
+  Traits traits_;
   std::vector<ParameterSpec> parameters_;
   oracle::Layout layout_;
   std::vector<AdamConfig> groups_;

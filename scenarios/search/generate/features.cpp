@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "scenarios/language/rounding_scale.h"
+#include "scenarios/language/state_location.h"
 #include "scenarios/language/units.h"
 #include "scenarios/language/verbs.h"
-#include "scenarios/language/whereabouts.h"
 
 namespace adamant::scenarios {
 
@@ -205,7 +205,7 @@ class ProgramWalk {
 
  private:
   Collector& found_;
-  Whereabouts states_;
+  StateLocation states_;
   bool has_fp16_;
   Precision precision_;
   std::set<std::string> saved_;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "scenarios/language/scenario.h"
-#include "scenarios/language/whereabouts.h"
+#include "scenarios/language/state_location.h"
 #include "scenarios/search/generate/drawing.h"
 #include "scenarios/search/generate/settings.h"
 
@@ -65,11 +65,11 @@ class ProgramDrawing {
   Scenario& scenario_;
   bool saves_ = false;  // checkpoints occur
   std::vector<std::string> saved_;
-  bool newly_saved_ = false;           // since the last load
-  bool newly_loaded_ = false;          // since the last step
-  Precision precision_;                // as the last load left it
-  bool has_norm_ = false;              // of `clip`, at this point of the program
-  std::optional<Whereabouts> states_;  // from the first operation on
+  bool newly_saved_ = false;             // since the last load
+  bool newly_loaded_ = false;            // since the last step
+  Precision precision_;                  // as the last load left it
+  bool has_norm_ = false;                // of `clip`, at this point of the program
+  std::optional<StateLocation> states_;  // from the first operation on
   bool has_gradient_ = false;
   bool captures_ = false;
   std::vector<Operation> captured_;  // the body of the last capture

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "scenarios/language/whereabouts.h"
+#include "scenarios/language/state_location.h"
 #include "scenarios/seam/support.h"
 
 namespace adamant::scenarios {
@@ -63,7 +63,7 @@ class Repair {
   }
 
   Optimizer optimizer_;
-  Whereabouts states_;
+  StateLocation states_;
   bool captured_ = false;
   std::set<std::string> known_;
   std::set<std::string> params_;

@@ -23,7 +23,7 @@ class Minimizer {
 
   Minimized minimize() {
     apply_all();
-    // A strategy draws anew in every candidate, so it outlives reductions that a record would not.
+    // A strategy draws anew in every candidate, so it outlives edits that a record would not.
     if (best_.complete && record_choices()) apply_all();
     return std::move(best_);
   }

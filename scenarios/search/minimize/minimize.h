@@ -1,4 +1,4 @@
-// Reduces a failing scenario to a smaller one that fails in the same way. It decides which
+// Makes of a failing scenario a smaller one that fails in the same way. It decides which
 // scenarios are tried and in which order; running them is the caller's part, so it knows neither
 // engines nor processes.
 #pragma once
@@ -16,8 +16,8 @@
 
 namespace adamant::scenarios {
 
-/// Runs scenarios, each on its own, and says how each one ended. An empty answer ends the
-/// reduction with what it has.
+/// Runs scenarios, each on its own, and says how each one ended. An empty answer ends
+/// minimising with what it has.
 using Judge = std::function<std::vector<RunResult>(std::span<Scenario const>)>;
 
 struct MinimizeOptions {

@@ -1,4 +1,4 @@
-// The reduction itself, on judges that are functions of the scenario: no engine runs here.
+// Minimising itself, on judges that are functions of the scenario: no engine runs here.
 #include "scenarios/search/minimize/minimize.h"
 
 #include <gtest/gtest.h>
@@ -35,7 +35,8 @@ Judge judge_by(Rule const& rule) {
   };
 }
 
-Minimized reduced(Scenario const& scenario, Rule const& rule, MinimizeOptions const& options = {}) {
+Minimized minimized_by(Scenario const& scenario, Rule const& rule,
+                       MinimizeOptions const& options = {}) {
   RunResult const first = judged(scenario, rule);
   auto const symptom = symptom_of(first);
   EXPECT_TRUE(symptom) << "the scenario passes";
@@ -62,7 +63,7 @@ std::optional<Law> step_on_two_ranks(Scenario const& scenario) {
 }
 
 TEST(Minimize, EndsAtTheSmallestThatStillFails) {
-  Minimized const minimized = reduced(small_scenario(), step_on_two_ranks);
+  Minimized const minimized = minimized_by(small_scenario(), step_on_two_ranks);
   EXPECT_EQ(write_scenario(minimized.scenario),
             "adamant: 1\nname: small\nseed: 0\n\nworld: {shard: 2}\nparams:\n"
             "  - {name: p0, shape: [1]}\n\nprogram:\n  - step\n");
@@ -76,16 +77,16 @@ TEST(Minimize, LeadsFromManyScenariosToOneFile) {
     Scenario const scenario = generate_scenario(31, i);
     if (!step_on_two_ranks(scenario)) continue;
     ++failing;
-    files.insert(write_scenario(reduced(scenario, step_on_two_ranks).scenario));
+    files.insert(write_scenario(minimized_by(scenario, step_on_two_ranks).scenario));
   }
   EXPECT_GT(failing, 10);
   EXPECT_EQ(files.size(), 1U);
 }
 
 TEST(Minimize, DoesTheSameHoweverManyAreRunAtOnce) {
-  Minimized const one = reduced(small_scenario(), step_on_two_ranks);
+  Minimized const one = minimized_by(small_scenario(), step_on_two_ranks);
   for (std::size_t const at_once : {2U, 7U}) {
-    Minimized const many = reduced(small_scenario(), step_on_two_ranks, {.at_once = at_once});
+    Minimized const many = minimized_by(small_scenario(), step_on_two_ranks, {.at_once = at_once});
     EXPECT_EQ(many.scenario, one.scenario);
     EXPECT_EQ(many.runs, one.runs);
   }
@@ -96,7 +97,7 @@ TEST(Minimize, DoesNotTakeAnotherLawForTheOneToKeep) {
     if (scenario.world.shard == 1) return Law::memory_budget;  // a smaller way to fail, but another
     return step_on_two_ranks(scenario);
   };
-  Minimized const minimized = reduced(small_scenario(), rule);
+  Minimized const minimized = minimized_by(small_scenario(), rule);
   EXPECT_EQ(minimized.scenario.world.shard, 2);
   EXPECT_EQ(minimized.result.violations.front().law, Law::values_bitwise);
 }
@@ -110,7 +111,7 @@ TEST(Minimize, ChangesWhatBelongsTogetherAtOnce) {
     });
     return leaves_out ? std::optional(Law::values_bitwise) : std::nullopt;
   };
-  Scenario const smallest = reduced(small_scenario(), rule).scenario;
+  Scenario const smallest = minimized_by(small_scenario(), rule).scenario;
   ASSERT_EQ(smallest.params.size(), 1U);
   ASSERT_EQ(smallest.program.size(), 1U);
   EXPECT_EQ(smallest.program[0].action, Action(Backward{.without = {"p0"}}));
@@ -119,7 +120,7 @@ TEST(Minimize, ChangesWhatBelongsTogetherAtOnce) {
 TEST(Minimize, RecordsAScheduleOnlyWhereTheDefaultDoesNotFail) {
   Scenario scenario = small_scenario();
   scenario.schedule = {.strategy = Schedule::Strategy::random, .seed = 99};
-  EXPECT_EQ(reduced(scenario, step_on_two_ranks).scenario.schedule, Schedule{});
+  EXPECT_EQ(minimized_by(scenario, step_on_two_ranks).scenario.schedule, Schedule{});
 
   auto const needs_schedule = [](Scenario const& tried) -> std::optional<Law> {
     auto const& choices = tried.schedule.choices;
@@ -127,12 +128,12 @@ TEST(Minimize, RecordsAScheduleOnlyWhereTheDefaultDoesNotFail) {
     bool const third = choices && choices->size() > 2 && (*choices)[2] > 0;
     return drawn || third ? std::optional(Law::order_race) : std::nullopt;
   };
-  Minimized const recorded = reduced(scenario, needs_schedule);
+  Minimized const recorded = minimized_by(scenario, needs_schedule);
   EXPECT_EQ(recorded.scenario.schedule.choices, (std::vector<std::uint32_t>{0, 0, 1}));
 }
 
 TEST(Minimize, StopsWithTheBestWhenTheBudgetIsSpent) {
-  Minimized const minimized = reduced(small_scenario(), step_on_two_ranks, {.runs_max = 5});
+  Minimized const minimized = minimized_by(small_scenario(), step_on_two_ranks, {.runs_max = 5});
   EXPECT_FALSE(minimized.complete);
   EXPECT_LE(minimized.runs, 5U);
   EXPECT_EQ(step_on_two_ranks(minimized.scenario), Law::values_bitwise);
@@ -161,7 +162,7 @@ TEST(Minimize, ALargeProgramIsCutInFewRuns) {
         [](Operation const& each) { return std::holds_alternative<Step>(each.action); });
     return count >= 8 ? std::optional(Law::values_bitwise) : std::nullopt;
   };
-  Minimized const minimized = reduced(scenario, rule);
+  Minimized const minimized = minimized_by(scenario, rule);
   EXPECT_EQ(minimized.scenario.program.size(), 8U);
   EXPECT_LT(minimized.runs, 1'500U);
 }

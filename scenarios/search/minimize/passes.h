@@ -18,7 +18,7 @@ struct Pass {
   void (*propose)(Scenario const& scenario, Candidates& candidates);
 };
 
-/// All passes, in the order in which a reduction applies them.
+/// All passes, in the order in which minimising applies them.
 std::span<Pass const> passes();
 
 /// Shows what one pass proposes, from number `first` on; see Candidates.

@@ -1,4 +1,4 @@
-// What a reduction has to keep: how a run failed. It looks at results alone and runs nothing.
+// What minimising has to keep: how a run failed. It looks at results alone and runs nothing.
 #pragma once
 
 #include <optional>

@@ -1,6 +1,5 @@
 // Law:        a key and a verb that are added to the tables are read, written, in the schema, reset
-// and
-//             weighed by the minimiser, refused where no engine has them, and have help.
+//             and weighed by the minimiser, refused where no engine has them, and have help.
 // Sense:      a copy of the tables with one of each more; nothing else is told of them.
 // Must catch: a part of the program that lists keys or verbs by itself.
 #include "scenarios/language/table.h"

@@ -1,5 +1,5 @@
 // How complicated a scenario is, as a number of many digits: what a reader has to follow comes
-// first. Every reduction makes it smaller, so no chain of reductions is endless, and of two
+// first. Every success makes it smaller, so no chain of them is endless, and of two
 // scenarios that show one defect the lighter one is the better file.
 #pragma once
 

@@ -12,7 +12,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from leavings import MARK, Place, Roles, Watch, left, sweep
+from leftovers import MARK, Folders, Roles, Watch, left, sweep
 
 LOOK_SECONDS = 0.25  # between two looks at what runs
 INTERRUPT_SECONDS = 30.0  # 2 are promised, on a machine that does nothing else
@@ -59,17 +59,17 @@ class Ended:
 class Search:
     """A search that runs, in a folder of its own. Nothing of it is left after the `with`."""
 
-    def __init__(self, command: list[str], mark: str, has_private_place: bool) -> None:
+    def __init__(self, command: list[str], mark: str, has_private_folder: bool) -> None:
         self.folder = tempfile.TemporaryDirectory(prefix="leak-campaign-")
         root = Path(self.folder.name)
         self.report = root / "report.json"
         self.errors = root / "errors"
-        self.place = Place(root / "tmp")
-        self.place.private.mkdir()
+        self.folders = Folders(root / "tmp")
+        self.folders.private.mkdir()
         environment = {**os.environ, MARK: mark}
         environment.pop("TMPDIR", None)
-        if has_private_place:
-            environment["TMPDIR"] = str(self.place.private)
+        if has_private_folder:
+            environment["TMPDIR"] = str(self.folders.private)
         with self.errors.open("wb") as errors:
             self.program = subprocess.Popen(
                 [*command, f"--json={self.report}"],
@@ -87,7 +87,7 @@ class Search:
     def __exit__(self, *_: object) -> None:
         self.program.kill()
         self.program.wait()
-        sweep(self.watch, self.place)
+        sweep(self.watch, self.folders)
         self.folder.cleanup()
 
     def strike(self, ending: Ending, roles: Roles, chance: random.Random) -> bool:
@@ -110,10 +110,10 @@ class Search:
             return None
         return int(json.loads(self.report.read_text())["cases"])
 
-    def leavings(self, patience: float) -> list[str]:
+    def left_over(self, patience: float) -> list[str]:
         """Return what is still there after so many seconds."""
         deadline = time.monotonic() + patience
-        while (found := left(self.watch, self.place)) and time.monotonic() < deadline:
+        while (found := left(self.watch, self.folders)) and time.monotonic() < deadline:
             time.sleep(0.05)
         return found
 
@@ -144,7 +144,7 @@ class Director:
             self.ended.ending_seconds = time.monotonic() - self.interrupted_at
         self.check_status(program.returncode)
         self.ended.scenarios = self.search.scenarios()
-        self.ended.leaks += self.search.watch.grown() + self.search.leavings(patience)
+        self.ended.leaks += self.search.watch.grown() + self.search.left_over(patience)
         return self.ended
 
     def follow(self) -> None:

@@ -75,7 +75,7 @@ class Campaign:
         number = len(self.rounds)
         mark = f"{os.getpid()}.{number}"
         moment = self.chance.uniform(0.0, latest)
-        with Search(self.command(cases), mark, has_private_place=number % 2 == 0) as search:
+        with Search(self.command(cases), mark, has_private_folder=number % 2 == 0) as search:
             ended = Director(search, ending, moment, self.chance).run(self.options.patience)
         self.skip += cases
         if ending.after_search:

@@ -227,7 +227,7 @@ def test_a_crash_at_any_operation_leaves_the_old_or_the_new(peer: Conversation, 
     assert outcomes == {("died", True, False)} | new_ones
 
 
-def spoil(directory: Path, kind: str, file: int) -> bool:
+def damage(directory: Path, kind: str, file: int) -> bool:
     """Damages a file as the harness does. False: there is none of that number."""
     names = sorted(os.listdir(directory))
     if file >= len(names):
@@ -251,7 +251,7 @@ def test_damage_is_found_and_the_world_stays(peer: Conversation, kind: str, file
     peer.open()
     peer.train()
     peer.ok("save", directory=str(peer.scratch / "a"))
-    assert spoil(peer.scratch / "a", kind, file)
+    assert damage(peer.scratch / "a", kind, file)
     peer.train()
     before = peer.wholes()
     reply = peer.ask("load", directory=str(peer.scratch / "a"))

@@ -7,10 +7,10 @@
 
 namespace adamant::scenarios {
 
-class Whereabouts {
+class StateLocation {
  public:
   /// Before the first operation.
-  explicit Whereabouts(Scenario const& scenario);
+  explicit StateLocation(Scenario const& scenario);
 
   /// Behind `action`; what a capture records has not happened.
   void follow(Action const& action);

@@ -1,6 +1,6 @@
-// Every bug of the catalogue, found by the ordinary search and reduced: the scenario that is left
+// Every bug of the catalogue, found by the ordinary search and minimised: the scenario that is left
 // is small, breaks the law that was found, and says the same wherever it runs again.
-#include "scenarios/search/reduction.h"
+#include "scenarios/search/minimize_isolated.h"
 
 #include <gtest/gtest.h>
 
@@ -39,7 +39,7 @@ std::optional<Scenario> found(bugs::Bug const& bug, std::uint64_t seed) {
   return std::nullopt;
 }
 
-TEST(Reduction, OfEveryBugIsSmallAndSaysTheSameAgain) {
+TEST(MinimizeIsolated, OfEveryBugIsSmallAndSaysTheSameAgain) {
 #ifdef ADAMANT_UNCHECKED_ONLY
   GTEST_SKIP() << "the sanitizers exclude the instrumentation that most laws need";
 #endif
@@ -47,24 +47,24 @@ TEST(Reduction, OfEveryBugIsSmallAndSaysTheSameAgain) {
   for (bugs::Bug const& bug : bugs::catalogue()) {
     auto const scenario = found(bug, 1);
     if (!scenario) continue;  // what random search finds is the hunt's to say
-    Reduction const reduction = reduce(*scenario, {});
-    ASSERT_EQ(reduction.end, Reduction::End::minimized) << bug.id;
-    EXPECT_EQ(id_of(reduction.symptom), bug.law) << bug.id;
-    std::string const text = write_document(reduction.scenario, reduction.result, reduction.symptom,
+    MinimizeAttempt const attempt = minimize_isolated(*scenario, {});
+    ASSERT_EQ(attempt.end, MinimizeAttempt::End::minimized) << bug.id;
+    EXPECT_EQ(id_of(attempt.symptom), bug.law) << bug.id;
+    std::string const text = write_document(attempt.scenario, attempt.result, attempt.symptom,
                                             std::string(bug.id) + ".yaml");
     Scenario const again = load_scenario_text(text, "again.yaml");
-    ASSERT_EQ(again, reduction.scenario) << text;
+    ASSERT_EQ(again, attempt.scenario) << text;
     RunResult const replayed = run_scenario(again);
     EXPECT_TRUE(replayed.met) << text;
     bool const repeats = bug.law != "determinism.digest";
-    EXPECT_TRUE(!repeats || replayed.digest == reduction.result.digest) << text;
+    EXPECT_TRUE(!repeats || replayed.digest == attempt.result.digest) << text;
     operations.push_back(operation_count(again.program));
     EXPECT_LE(operations.back(), 8) << text;
   }
   EXPECT_GE(operations.size(), bugs::catalogue().size() / 2);
 }
 
-TEST(Reduction, OfOneBugFoundTwiceIsOneFile) {
+TEST(MinimizeIsolated, OfOneBugFoundTwiceIsOneFile) {
 #ifdef ADAMANT_UNCHECKED_ONLY
   GTEST_SKIP() << "the sanitizers exclude the instrumentation that most laws need";
 #endif
@@ -74,24 +74,24 @@ TEST(Reduction, OfOneBugFoundTwiceIsOneFile) {
     ASSERT_NE(bug, nullptr) << id;
     std::map<std::string, std::uint64_t> files;
     for (std::uint64_t seed = 1; seed <= 3; ++seed) {
-      Reduction const reduction = reduce(*found(*bug, seed), {.at_once = 2});
-      files.emplace(write_scenario(reduction.scenario), seed);
+      MinimizeAttempt const attempt = minimize_isolated(*found(*bug, seed), {.at_once = 2});
+      files.emplace(write_scenario(attempt.scenario), seed);
     }
     EXPECT_EQ(files.size(), 1U) << files.begin()->first << files.rbegin()->first;
   }
 }
 
-TEST(Reduction, OfAScenarioThatPassesIsNone) {
-  Reduction const reduction = reduce(small_scenario(), {});
-  EXPECT_EQ(reduction.end, Reduction::End::passes);
-  EXPECT_EQ(reduction.first.outcome, Outcome::pass);
+TEST(MinimizeIsolated, OfAScenarioThatPassesIsNone) {
+  MinimizeAttempt const attempt = minimize_isolated(small_scenario(), {});
+  EXPECT_EQ(attempt.end, MinimizeAttempt::End::passes);
+  EXPECT_EQ(attempt.first.outcome, Outcome::pass);
 }
 
-TEST(Reduction, LeavesAScenarioThatIsRefusedAsExpected) {
+TEST(MinimizeIsolated, LeavesAScenarioThatIsRefusedAsExpected) {
   Scenario scenario = small_scenario();
   scenario.params[0].shape = {};
   scenario.expect = {.kind = Expectation::Kind::refused, .id = "any"};
-  EXPECT_EQ(reduce(scenario, {}).end, Reduction::End::passes);
+  EXPECT_EQ(minimize_isolated(scenario, {}).end, MinimizeAttempt::End::passes);
 }
 
 TEST(RunIsolated, AProcessThatDiesTakesNothingAlong) {
@@ -150,20 +150,20 @@ TEST_F(RunInTurn, AnswersWithNothingAfterAnInterrupt) {
   EXPECT_EXIT(run_and_exit(), ::testing::ExitedWithCode(0), "");
 }
 
-using ReductionForAPeer = RunInTurn;
+using MinimizeForAPeer = RunInTurn;
 
-TEST_F(ReductionForAPeer, KeepsHowTheLawWasBroken) {
-  ReduceOptions options;
+TEST_F(MinimizeForAPeer, KeepsHowTheLawWasBroken) {
+  IsolatedOptions options;
   options.run.engine = "exec:exec " + python_program() +
                        " " ADAMANT_SOURCE_DIR "/scenarios/peers/client/testing/stub_engine.py";
   Scenario learns = small_scenario();
   learns.program = {operation(Train{.count = 1})};
-  Reduction const reduction = reduce(learns, options);
-  ASSERT_EQ(reduction.end, Reduction::End::minimized) << reduction.first.reason;
-  Violation const* const violation = violation_of(reduction.first, reduction.symptom);
+  MinimizeAttempt const attempt = minimize_isolated(learns, options);
+  ASSERT_EQ(attempt.end, MinimizeAttempt::End::minimized) << attempt.first.reason;
+  Violation const* const violation = violation_of(attempt.first, attempt.symptom);
   ASSERT_NE(violation, nullptr);
-  EXPECT_FALSE(reduction.symptom.likeness.empty());
-  EXPECT_EQ(reduction.symptom.likeness, likeness_of(*violation));
+  EXPECT_FALSE(attempt.symptom.likeness.empty());
+  EXPECT_EQ(attempt.symptom.likeness, likeness_of(*violation));
 }
 
 }  // namespace

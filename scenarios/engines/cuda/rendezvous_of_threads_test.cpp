@@ -1,4 +1,4 @@
-#include "scenarios/engines/cuda/meeting.h"
+#include "scenarios/engines/cuda/rendezvous_of_threads.h"
 
 #include <gtest/gtest.h>
 
@@ -9,16 +9,16 @@
 namespace adamant::scenarios {
 namespace {
 
-TEST(Meeting, LetsOneActWhileAllOthersWait) {
-  Meeting meeting(4);
-  int shown = 0;  // guarded by the meeting
+TEST(RendezvousOfThreads, LetsOneActWhileAllOthersWait) {
+  RendezvousOfThreads rendezvous(4);
+  int shown = 0;  // guarded by the rendezvous
   std::atomic<int> wrong = 0;
   {
     std::vector<std::jthread> ranks;
     for (int rank = 0; rank < 4; ++rank)
       ranks.emplace_back([&] {
         for (int round = 1; round <= 100; ++round) {
-          meeting.meet([&] { ++shown; });
+          rendezvous.meet([&] { ++shown; });
           if (shown < round) ++wrong;
         }
       });
@@ -27,20 +27,20 @@ TEST(Meeting, LetsOneActWhileAllOthersWait) {
   EXPECT_EQ(wrong, 0);
 }
 
-TEST(Meeting, OfRanksOneOfWhichFailedEndsForAll) {
-  Meeting meeting(3);
+TEST(RendezvousOfThreads, OfRanksOneOfWhichFailedEndsForAll) {
+  RendezvousOfThreads rendezvous(3);
   std::atomic<int> abandoned = 0;
   {
     std::vector<std::jthread> ranks;
     for (int rank = 0; rank < 2; ++rank)
       ranks.emplace_back([&] {
         try {
-          meeting.meet({});
+          rendezvous.meet({});
         } catch (Abandoned const&) {
           ++abandoned;
         }
       });
-    meeting.abandon();
+    rendezvous.abandon();
   }
   EXPECT_EQ(abandoned, 2);
 }

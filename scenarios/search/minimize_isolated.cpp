@@ -1,4 +1,4 @@
-#include "scenarios/search/reduction.h"
+#include "scenarios/search/minimize_isolated.h"
 
 #include <fmt/format.h>
 
@@ -47,27 +47,28 @@ bool runs_in_own_process(std::span<Scenario const> scenarios, RunOptions const& 
   return capabilities_of(options.engine.value_or(scenarios.front().engine.name)).isolated;
 }
 
-class Reducer {
+class IsolatedMinimizer {
  public:
-  explicit Reducer(ReduceOptions const& options) : options_(options), run_(options.run) {
+  explicit IsolatedMinimizer(IsolatedOptions const& options)
+      : options_(options), run_(options.run) {
     run_.seed.reset();
     run_.engine.reset();
     run_.schedule.reset();
     run_.bug.clear();
   }
 
-  Reduction reduce(Scenario const& scenario, Expectation const& expected) {
+  MinimizeAttempt run(Scenario const& scenario, Expectation const& expected) {
     run_.repeat = true;
     std::vector<RunResult> first = judge(std::span(&scenario, 1));
-    if (first.empty()) return {.end = Reduction::End::interrupted};
-    Reduction reduction{.first = std::move(first.front())};
-    auto const symptom = symptom_of(reduction.first, expected);
-    if (!symptom) return reduction;
-    reduction.symptom = *symptom;
-    if (runs_in_own_process(std::span(&scenario, 1), run_)) keep_likeness(reduction);
+    if (first.empty()) return {.end = MinimizeAttempt::End::interrupted};
+    MinimizeAttempt attempt{.first = std::move(first.front())};
+    auto const symptom = symptom_of(attempt.first, expected);
+    if (!symptom) return attempt;
+    attempt.symptom = *symptom;
+    if (runs_in_own_process(std::span(&scenario, 1), run_)) keep_likeness(attempt);
     run_.repeat = symptom->law == repeatability;
-    minimize(scenario, reduction);
-    return reduction;
+    minimize(scenario, attempt);
+    return attempt;
   }
 
  private:
@@ -78,27 +79,28 @@ class Reducer {
     return results;
   }
 
-  void minimize(Scenario const& scenario, Reduction& reduction) {
+  void minimize(Scenario const& scenario, MinimizeAttempt& attempt) {
     Minimized minimized = scenarios::minimize(
-        scenario, reduction.first, reduction.symptom,
+        scenario, attempt.first, attempt.symptom,
         [this](std::span<Scenario const> candidates) { return judge(candidates); },
         limits(capabilities_of(scenario.engine.name)));
-    reduction.scenario = expecting(std::move(minimized.scenario), reduction.symptom);
-    reduction.result = std::move(minimized.result);
-    reduction.result.name = reduction.scenario.name;
-    reduction.result.notes.push_back(fmt::format("minimised from {} to {} in {} runs",
-                                                 size_of(scenario), size_of(reduction.scenario),
-                                                 minimized.runs));
-    reduction.runs = minimized.runs;
-    reduction.complete = minimized.complete;
-    reduction.end = confirm(reduction) ? Reduction::End::minimized : Reduction::End::unsteady;
+    attempt.scenario = expecting(std::move(minimized.scenario), attempt.symptom);
+    attempt.result = std::move(minimized.result);
+    attempt.result.name = attempt.scenario.name;
+    attempt.result.notes.push_back(fmt::format("minimised from {} to {} in {} runs",
+                                               size_of(scenario), size_of(attempt.scenario),
+                                               minimized.runs));
+    attempt.runs = minimized.runs;
+    attempt.complete = minimized.complete;
+    attempt.end =
+        confirm(attempt) ? MinimizeAttempt::End::minimized : MinimizeAttempt::End::unsteady;
   }
 
   /// In a search of an engine with catalogued bugs one of them is switched on. Another's engine has
   /// those that it has, many of them break one law, and one must not turn into another.
-  static void keep_likeness(Reduction& reduction) {
-    Violation const* const violation = violation_of(reduction.first, reduction.symptom);
-    if (violation != nullptr) reduction.symptom.likeness = likeness_of(*violation);
+  static void keep_likeness(MinimizeAttempt& attempt) {
+    Violation const* const violation = violation_of(attempt.first, attempt.symptom);
+    if (violation != nullptr) attempt.symptom.likeness = likeness_of(*violation);
   }
 
   MinimizeOptions limits(Capabilities const& capabilities) const {
@@ -111,15 +113,15 @@ class Reducer {
   }
 
   /// Runs what will be written once more: the file has to repeat what was seen.
-  bool confirm(Reduction const& reduction) {
-    std::vector<RunResult> const again = judge(std::span(&reduction.scenario, 1));
+  bool confirm(MinimizeAttempt const& attempt) {
+    std::vector<RunResult> const again = judge(std::span(&attempt.scenario, 1));
     if (again.empty()) return true;  // interrupted: it has been seen once
     bool const steady =
-        reduction.symptom.law == repeatability || again.front().digest == reduction.result.digest;
-    return steady && shows(again.front(), reduction.symptom);
+        attempt.symptom.law == repeatability || again.front().digest == attempt.result.digest;
+    return steady && shows(again.front(), attempt.symptom);
   }
 
-  ReduceOptions const& options_;
+  IsolatedOptions const& options_;
   RunOptions run_;
   std::uint64_t runs_ = 0;
 };
@@ -161,9 +163,9 @@ std::vector<RunResult> run_isolated(std::span<Scenario const> scenarios,
   return results;
 }
 
-Reduction reduce(Scenario scenario, ReduceOptions const& options) {
+MinimizeAttempt minimize_isolated(Scenario scenario, IsolatedOptions const& options) {
   Expectation const expected = scenario.expect;
-  return Reducer(options).reduce(prepared(std::move(scenario), options.run), expected);
+  return IsolatedMinimizer(options).run(prepared(std::move(scenario), options.run), expected);
 }
 
 }  // namespace adamant::scenarios

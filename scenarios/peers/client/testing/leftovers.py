@@ -122,8 +122,8 @@ class Watch:
         return found
 
 
-class Place:
-    """A temporary folder of its own for a program, and the folders that everybody uses."""
+class Folders:
+    """Where a program may leave files: in a folder of its own, and in those that everybody uses."""
 
     def __init__(self, private: Path) -> None:
         self.private = private
@@ -153,19 +153,19 @@ def is_cache(path: Path) -> bool:
     return path.name.startswith("torchinductor_") and path.is_dir() and not any(path.iterdir())
 
 
-def left(watch: Watch, place: Place) -> list[str]:
+def left(watch: Watch, folders: Folders) -> list[str]:
     """Return in words what is left of a program that has ended."""
     living = processes(watch.mark)
     found = [str(process) for process in living.values()]
     found += [f"socket with inode {inode}" for inode in sorted(watch.sockets & open_sockets())]
-    return found + [f"file {path}" for path in place.files(watch.pids | living.keys())]
+    return found + [f"file {path}" for path in folders.files(watch.pids | living.keys())]
 
 
-def sweep(watch: Watch, place: Place) -> None:
+def sweep(watch: Watch, folders: Folders) -> None:
     """End all processes that are left; remove files of which it is certain whose they are."""
     for pid in processes(watch.mark):
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
-    for path in place.files(watch.pids):
+    for path in folders.files(watch.pids):
         if path.name.startswith("adamant-"):
             shutil.rmtree(path, ignore_errors=True)

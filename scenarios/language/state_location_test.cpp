@@ -1,12 +1,12 @@
-#include "scenarios/language/whereabouts.h"
+#include "scenarios/language/state_location.h"
 
 #include <gtest/gtest.h>
 
 namespace adamant::scenarios {
 namespace {
 
-Whereabouts behind(Scenario const& scenario, std::vector<Action> const& actions) {
-  Whereabouts states(scenario);
+StateLocation behind(Scenario const& scenario, std::vector<Action> const& actions) {
+  StateLocation states(scenario);
   for (Action const& action : actions) states.follow(action);
   return states;
 }
@@ -18,27 +18,27 @@ Scenario of_two_ranks(Offload const& offload = {}) {
   return scenario;
 }
 
-TEST(Whereabouts, StatesLeaveAndComeBackWhenAsked) {
+TEST(StateLocation, StatesLeaveAndComeBackWhenAsked) {
   EXPECT_FALSE(behind(of_two_ranks(), {}).away());
   EXPECT_TRUE(behind(of_two_ranks(), {OffloadStates{}}).away());
   EXPECT_FALSE(behind(of_two_ranks(), {OffloadStates{}, ReloadStates{}}).away());
   EXPECT_FALSE(behind(of_two_ranks(), {OffloadStates{}, Step{}}).away());
 }
 
-TEST(Whereabouts, OffloadedStatesAreAwayButForTheStep) {
+TEST(StateLocation, OffloadedStatesAreAwayButForTheStep) {
   Scenario const scenario = of_two_ranks(OffloadedStates{});
   EXPECT_TRUE(behind(scenario, {}).away());
   EXPECT_FALSE(behind(scenario, {ReloadStates{}}).away());
   EXPECT_TRUE(behind(scenario, {ReloadStates{}, Train{.count = 1}}).away());
 }
 
-TEST(Whereabouts, ALoadMovesNothingInTheSameWorld) {
+TEST(StateLocation, ALoadMovesNothingInTheSameWorld) {
   EXPECT_TRUE(behind(of_two_ranks(), {OffloadStates{}, Load{.from = "a"}}).away());
   Load const same{.from = "a", .world = World{.shard = 2}};
   EXPECT_TRUE(behind(of_two_ranks(), {OffloadStates{}, same}).away());
 }
 
-TEST(Whereabouts, ANewWorldBeginsAsItsOffloadSays) {
+TEST(StateLocation, ANewWorldBeginsAsItsOffloadSays) {
   Load const other{.from = "a", .world = World{.shard = 3}};
   EXPECT_FALSE(behind(of_two_ranks(), {OffloadStates{}, other}).away());
   Load const states{.from = "a", .offload = OffloadedStates{}};

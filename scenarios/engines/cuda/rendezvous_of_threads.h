@@ -17,9 +17,9 @@ class Abandoned : public std::runtime_error {
   Abandoned() : std::runtime_error("another rank failed") {}
 };
 
-class Meeting final : public real::Rendezvous {
+class RendezvousOfThreads final : public real::Rendezvous {
  public:
-  explicit Meeting(int ranks) : ranks_(ranks) {}
+  explicit RendezvousOfThreads(int ranks) : ranks_(ranks) {}
 
   /// Waits for all ranks; the last one calls `once` while the others wait. Errors: Abandoned.
   void meet(std::function<void()> const& once);

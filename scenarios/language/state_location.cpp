@@ -1,4 +1,4 @@
-#include "scenarios/language/whereabouts.h"
+#include "scenarios/language/state_location.h"
 
 namespace adamant::scenarios {
 
@@ -11,10 +11,10 @@ bool steps(Action const& action) {
 
 }  // namespace
 
-Whereabouts::Whereabouts(Scenario const& scenario)
+StateLocation::StateLocation(Scenario const& scenario)
     : offload_(scenario.offload), world_(scenario.world), away_(leave_after_step()) {}
 
-void Whereabouts::follow(Action const& action) {
+void StateLocation::follow(Action const& action) {
   if (std::holds_alternative<OffloadStates>(action)) away_ = true;
   if (std::holds_alternative<ReloadStates>(action)) away_ = false;
   if (steps(action)) away_ = leave_after_step();
@@ -22,7 +22,7 @@ void Whereabouts::follow(Action const& action) {
 }
 
 // In the world that is there a load leaves states where they are; a new one begins as any does.
-void Whereabouts::follow_load(Load const& load) {
+void StateLocation::follow_load(Load const& load) {
   World const world = load.world.value_or(world_);
   Offload const offload = load.offload.value_or(offload_);
   bool const anew = world != world_ || offload != offload_;

@@ -21,8 +21,8 @@ namespace adamant::scenarios {
 /// an interrupt.
 std::vector<RunResult> run_isolated(std::span<Scenario const> scenarios, RunOptions const& options);
 
-/// What became of a scenario that was to be reduced.
-struct Reduction {
+/// What became of a scenario that was to be minimised.
+struct MinimizeAttempt {
   enum class End {
     minimized,
     passes,       // it does not fail
@@ -38,15 +38,15 @@ struct Reduction {
   bool complete = true;  // false: an interrupt or the budget ended it early
 };
 
-struct ReduceOptions {
+struct IsolatedOptions {
   RunOptions run = {};
   int at_once = 1;  // processes
   std::function<void(std::uint64_t runs)> progress = [](std::uint64_t) {};
 };
 
-/// Reduces `scenario`, which is as written or generated: options.run is applied to it, and it runs
-/// with seed 0 where nobody gives another. A scenario of what a search found that fails only in
-/// the process in which it was found is `passes` here.
-Reduction reduce(Scenario scenario, ReduceOptions const& options);
+/// Minimises `scenario`, which is as written or generated: options.run is applied to it, and it
+/// runs with seed 0 where nobody gives another. A scenario of what a search found that fails only
+/// in the process in which it was found is `passes` here.
+MinimizeAttempt minimize_isolated(Scenario scenario, IsolatedOptions const& options);
 
 }  // namespace adamant::scenarios

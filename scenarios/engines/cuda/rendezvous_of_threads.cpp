@@ -1,8 +1,8 @@
-#include "scenarios/engines/cuda/meeting.h"
+#include "scenarios/engines/cuda/rendezvous_of_threads.h"
 
 namespace adamant::scenarios {
 
-void Meeting::meet(std::function<void()> const& once) {
+void RendezvousOfThreads::meet(std::function<void()> const& once) {
   std::unique_lock lock(mutex_);
   if (abandoned_) throw Abandoned();
   long const round = round_;
@@ -17,7 +17,7 @@ void Meeting::meet(std::function<void()> const& once) {
   if (round_ == round) throw Abandoned();
 }
 
-void Meeting::abandon() {
+void RendezvousOfThreads::abandon() {
   std::lock_guard const lock(mutex_);
   abandoned_ = true;
   changed_.notify_all();
