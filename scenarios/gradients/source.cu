@@ -86,9 +86,10 @@ __device__ __forceinline__ std::uint64_t read_lanes(real::Numbers const& from,
   return sum;
 }
 
-/// Elements of the part that are the calling thread's; their share in the fingerprint.
-__device__ std::uint64_t run_lanes(GradientArguments const& a, GradientTask const& given,
-                                   Part const& part) {
+/// Elements of the part that are the calling thread's; their share in the fingerprint. Where the
+/// loops are plain nothing calls it.
+[[maybe_unused]] __device__ std::uint64_t run_lanes(GradientArguments const& a,
+                                                    GradientTask const& given, Part const& part) {
   GradientTask const task = given;  // a copy that no store in the loop can alias
   float const scale = scale_of(a);
   std::uint64_t sum = 0;
