@@ -291,4 +291,25 @@ std::vector<LiveAllocation> live_allocations() {
   return result;
 }
 
+LiveHandles live_handles() {
+  Unwatched const unwatched;
+  Runtime& runtime = inside_or_abort();
+  auto const count = [](auto const& objects) {
+    return std::count_if(objects.begin(), objects.end(),
+                         [](auto const& object) { return !object.destroyed; });
+  };
+  // An aborted communicator is gone as well. Default streams are nobody's.
+  auto const& members = nccl_state().members;
+  return {
+      .streams = std::count_if(
+          runtime.world.streams().begin(), runtime.world.streams().end(),
+          [](Stream const& stream) { return stream.made_by_call && !stream.destroyed; }),
+      .events = count(runtime.events),
+      .graphs = count(runtime.graphs),
+      .executable_graphs = count(runtime.execs),
+      .communicators = std::count_if(members.begin(), members.end(), [](ncclComm const& member) {
+        return !member.destroyed && !member.aborted;
+      })};
+}
+
 }  // namespace adamant::sim

@@ -228,4 +228,15 @@ struct LiveAllocation {
 /// All live allocations of this world, by address.
 std::vector<LiveAllocation> live_allocations();
 
+/// What was made in this world, and not destroyed, of each kind of handle.
+struct LiveHandles {
+  std::int64_t streams = 0;
+  std::int64_t events = 0;
+  std::int64_t graphs = 0;
+  std::int64_t executable_graphs = 0;
+  std::int64_t communicators = 0;
+  friend bool operator==(LiveHandles const&, LiveHandles const&) = default;
+};
+LiveHandles live_handles();
+
 }  // namespace adamant::sim

@@ -36,7 +36,7 @@ class Collector final : public scenarios::Observer {
       state_.steps.push_back(world.step_count(0, p));
     }
   }
-  void ended(std::span<WorldAllocation const>) override {}
+  void ended(Leftovers const&) override {}
 
   FinalState take() { return std::move(state_); }
 

@@ -86,7 +86,13 @@ TEST_F(VerdictReports, APeakThatNobodyCounted) {
 
 TEST_F(VerdictReports, AnAllocationThatOutlivesItsEngine) {
   EXPECT_EQ(started(), silent);
-  verdict_.ended(world_.live);
+  verdict_.ended({.allocations = world_.live, .handles = {}});
+  EXPECT_EQ(reported(), Laws{Law::memory_budget});
+}
+
+TEST_F(VerdictReports, EventsThatOutliveTheirEngines) {
+  EXPECT_EQ(started(), silent);
+  verdict_.ended({.allocations = {}, .handles = {{"events", 2}}});
   EXPECT_EQ(reported(), Laws{Law::memory_budget});
 }
 

@@ -4,6 +4,7 @@
 #include <functional>
 #include <initializer_list>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "real/comm/loopback_communicator.h"
@@ -243,9 +244,14 @@ TEST(Loopback, SumsInTheOrderOfRanks) {
   });
 }
 
-TEST(Loopback, CarriesWorldsLargerThanOneLaunchTakes) {
-  int const ranks = 67;
-  ADAMANT_NEEDS(ranks, Devices::shared);
+/// Ranks of a world, each of which is one source of a launch that takes 64.
+class LargeLoopback : public testing::TestWithParam<int> {
+ protected:
+  void SetUp() override { ADAMANT_NEEDS(GetParam(), Devices::shared); }
+};
+
+TEST_P(LargeLoopback, CarriesAsManyAsOneLaunchTakesAndMore) {
+  int const ranks = GetParam();
   auto const exchange = make_loopback_exchange(ranks);
   run_ranks(ranks, Devices::shared, [&](RankContext const& context) {
     Peer peer(context, ranks, exchange);
@@ -258,8 +264,16 @@ TEST(Loopback, CarriesWorldsLargerThanOneLaunchTakes) {
                                   peer.stream);
     EXPECT_EQ(peer.host(gathered).back(), value(ranks - 1, 0));
     EXPECT_EQ(peer.host(sum), sums(ranks, 0, 1));
+    using Integers = std::vector<std::int64_t>;
+    DeviceBuffer const one = peer.device(Integers{1});
+    DeviceBuffer const all = peer.device(Integers{0});
+    peer.communicator->all_reduce_sum(one.as<std::int64_t>(), all.as<std::int64_t>(), 1,
+                                      peer.stream);
+    EXPECT_EQ(peer.host<std::int64_t>(all), Integers{ranks});
   });
 }
+
+INSTANTIATE_TEST_SUITE_P(Worlds, LargeLoopback, testing::Values(64, 67));
 
 TEST(Loopback, RanksThatDisagreeAreToldSo) {
   ADAMANT_NEEDS(2, Devices::shared);
@@ -269,9 +283,15 @@ TEST(Loopback, RanksThatDisagreeAreToldSo) {
     DeviceBuffer const send = peer.device(Values(8));
     DeviceBuffer const receive = peer.device(Values(8));
     std::int64_t const count = peer.rank == 0 ? 3 : 4;
-    EXPECT_THROW(peer.communicator->all_gather(send.as<float>(), receive.as<float>(), count,
-                                               NumberFormat::fp32, peer.stream),
-                 NcclError);
+    std::string const both = peer.rank == 0 ? "rank 0 and rank 1" : "rank 1 and rank 0";
+    try {
+      peer.communicator->all_gather(send.as<float>(), receive.as<float>(), count,
+                                    NumberFormat::fp32, peer.stream);
+      ADD_FAILURE() << "nobody was told";
+    } catch (NcclError const& error) {
+      EXPECT_EQ(error.code(), ncclInvalidUsage);
+      EXPECT_NE(std::string(error.what()).find(both), std::string::npos) << error.what();
+    }
   });
 }
 

@@ -30,8 +30,20 @@ TEST(SavedScaling, RefusesWhatCannotBe) {
     EXPECT_THROW(scaling_of({{"loss_scale", bad}}), CheckpointError) << bad;
     EXPECT_THROW(scaling_of({{"clip", bad}}), CheckpointError) << bad;
   }
-  EXPECT_THROW(scaling_of({{"loss_scale", 1}, {"loss_scale_dynamic", 1}, {"hysteresis", 0.5}}),
-               CheckpointError);
+  for (double const bad : {0.5, 1e9 + 1, -1e9 - 1, infinity})
+    EXPECT_THROW(scaling_of({{"loss_scale", 1}, {"loss_scale_dynamic", 1}, {"hysteresis", bad}}),
+                 CheckpointError)
+        << bad;
+}
+
+TEST(SavedScaling, TakesWholeNumbersUpToABillion) {
+  for (int const most : {1'000'000'000, -1'000'000'000}) {
+    SavedScaling const scaling = {.loss_scale = {.kind = LossScale::Kind::dynamic},
+                                  .scale = 1.0F,
+                                  .growth_tracker = most,
+                                  .hysteresis = most};
+    EXPECT_EQ(scaling_of(numbers_of(scaling)), scaling);
+  }
 }
 
 }  // namespace

@@ -6,7 +6,9 @@
 #include <cuda_runtime.h>
 #include <nccl.h>
 
+#include <cstddef>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -33,6 +35,10 @@ std::string why_not(int ranks, Devices devices);
 /// selected. A simulated world is run several times, under different schedules, so a body starts
 /// afresh. A violation that the world notices fails the running test.
 void run_ranks(int ranks, Devices devices, std::function<void(RankContext const&)> const& body);
+
+/// By how many bytes the memory in use on the rank's device grows at most while the body runs,
+/// which waits for its work at the end. Nothing where memory is not counted until its free is done.
+std::optional<std::size_t> growth_at_most(std::function<void()> const& body);
 
 /// Copies fp32 numbers from device memory to the host; waits for all of `stream`.
 std::vector<float> download(void const* device, std::int64_t numel, cudaStream_t stream);

@@ -19,6 +19,7 @@ class CopiedGradients final : public GradientSource {
  public:
   void backward(UnitBackward const& request) override {
     for (WholeTensor const& tensor : request.tensors) {
+      if (tensor.gradient == nullptr) continue;
       auto& values = in_flight_.emplace_back(static_cast<std::size_t>(tensor.numel));
       for (std::size_t i = 0; i < values.size(); ++i)
         values[i] = static_cast<float>((static_cast<std::size_t>(tensor.parameter) + i) % 9) - 4;
@@ -37,8 +38,9 @@ struct Rank {
   Rank(RankContext const& context, EngineConfig config) : parameters(config.parameters) {
     config.rank = context.rank;
     config.device = context.device;
-    config.transport = Transport::loopback;
+    config.transport = config.exchange != nullptr ? Transport::loopback : Transport::nccl;
     config.rendezvous = &context.rendezvous;
+    config.nccl_id = context.nccl_id;
     engine = make_engine(config, source);
   }
 

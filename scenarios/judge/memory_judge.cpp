@@ -147,11 +147,13 @@ void MemoryJudge::compare_one_by_one(int rank, std::vector<NamedBuffer> buffers,
   }
 }
 
-void MemoryJudge::expect_nothing(std::span<WorldAllocation const> left) {
-  for (WorldAllocation const& allocation : left)
+void MemoryJudge::expect_nothing(Leftovers const& left) {
+  for (WorldAllocation const& allocation : left.allocations)
     report({.breach = Breach::left_allocation,
             .rank = allocation.rank,
             .actual = allocated(allocation.bytes, allocation.on_host)});
+  for (LiveHandles const& handles : left.handles)
+    report({.breach = Breach::left_handles, .actual = Count{handles.count}, .text = handles.kind});
 }
 
 void MemoryJudge::report(Violation violation) {

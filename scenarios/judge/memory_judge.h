@@ -27,7 +27,7 @@ class MemoryJudge {
 
   void compare(WorldView const& world);
   /// After the engines are gone.
-  void expect_nothing(std::span<WorldAllocation const> left);
+  void expect_nothing(Leftovers const& left);
 
  private:
   void compare_purposes(WorldView const& world, int rank, std::vector<NamedBuffer> const& buffers);

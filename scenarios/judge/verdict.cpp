@@ -129,7 +129,7 @@ void Verdict::finished(WorldView const& world) {
   compare_whole(world);
 }
 
-void Verdict::ended(std::span<WorldAllocation const> left) {
+void Verdict::ended(Leftovers const& left) {
   if (findings_.any()) return;
   findings_.at_operation(-1);
   memory_.expect_nothing(left);

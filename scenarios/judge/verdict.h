@@ -47,7 +47,7 @@ class Verdict final : public Observer {
   bool started(WorldView const& world) override;
   bool after(Primitive const& operation, WorldView const& world) override;
   void finished(WorldView const& world) override;
-  void ended(std::span<WorldAllocation const> left) override;
+  void ended(Leftovers const& left) override;
   bool restarted(Primitive const& load, WorldView const& world) override;
   void crashed(Primitive const& save, bool returned) override;
   void damaged(Primitive const& load, DamagedFiles const& files) override;

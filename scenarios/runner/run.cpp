@@ -37,7 +37,7 @@ class VerdictAndDump final : public Observer {
     return go_on;
   }
   void finished(WorldView const& world) override { verdict_.finished(world); }
-  void ended(std::span<WorldAllocation const> left) override { verdict_.ended(left); }
+  void ended(Leftovers const& left) override { verdict_.ended(left); }
   bool restarted(Primitive const& load, WorldView const& world) override {
     return verdict_.restarted(load, world);
   }

@@ -76,6 +76,18 @@ struct WorldAllocation {
   bool on_host = false;
 };
 
+/// Handles of one kind (events, graphs) that nobody has destroyed.
+struct LiveHandles {
+  std::string kind;
+  std::int64_t count = 0;
+};
+
+/// What engines that are gone have left in their world; should be nothing.
+struct Leftovers {
+  std::vector<WorldAllocation> allocations;
+  std::vector<LiveHandles> handles;
+};
+
 /// A file of a checkpoint.
 struct StoredFile {
   std::string name;
@@ -153,8 +165,8 @@ class Observer {
   virtual bool after(Primitive const& operation, WorldView const& world) = 0;
   /// After the last operation that was executed, before the engines go.
   virtual void finished(WorldView const& world) = 0;
-  /// All engines of a world are gone; `left` should be empty.
-  virtual void ended(std::span<WorldAllocation const> left) = 0;
+  /// All engines of a world are gone.
+  virtual void ended(Leftovers const& left) = 0;
 
   // ---- checkpoints: what happens between operations and between worlds ----
   /// A new world stands in the place of the one before, and is about to load. Its parameters have

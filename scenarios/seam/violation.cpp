@@ -28,6 +28,7 @@ constexpr auto breach_names = std::to_array<std::string_view>({
     "unlisted_allocation",
     "dead_buffer",
     "left_allocation",
+    "left_handles",
     "damage_unnoticed",
     "damage_misjudged",
     "not_loaded",

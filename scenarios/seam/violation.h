@@ -44,6 +44,7 @@ enum class Breach {
   unlisted_allocation,  // actual: Allocated
   dead_buffer,
   left_allocation,  // actual: Allocated
+  left_handles,     // actual: Count; text: of what
   // ---- checkpoints and failures ----
   damage_unnoticed,
   damage_misjudged,  // reason, text

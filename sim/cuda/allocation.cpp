@@ -41,9 +41,9 @@ cudaError_t allocate_now(Runtime& runtime, void** result, std::size_t bytes, int
   return cudaSuccess;
 }
 
-void mark_freed(Runtime& runtime, Allocation& allocation) {
+// Here a pool has less in use; a free in order gets here when the stream does.
+void leave_pool(Allocation& allocation) {
   if (allocation.pool != nullptr) static_cast<Pool*>(allocation.pool)->used -= allocation.bytes;
-  runtime.memory.mark_freed(allocation);
 }
 
 // Frees at once. Work that still uses the memory is not waited for, because the headers only say
@@ -52,7 +52,8 @@ cudaError_t free_now(Runtime& runtime, Allocation& allocation, char const* name)
   if (cudaError_t const error = judge_unsafe(runtime, name); error != cudaSuccess) return error;
   Touch const touch = host_touch(runtime, OperationKind::release, name, allocation.bytes);
   runtime.watch.judge_release(allocation, touch.operation);
-  mark_freed(runtime, allocation);
+  leave_pool(allocation);
+  runtime.memory.mark_freed(allocation);
   runtime.memory.vanish(allocation, touch.operation);
   runtime.memory.recycle(allocation, nullptr, nullptr);
   return cudaSuccess;
@@ -101,12 +102,13 @@ cudaError_t free_in_order(Runtime& runtime, void* pointer, cudaStream_t handle) 
   cudaError_t error = judge_uncapturable(runtime, *stream, "cudaFreeAsync", cudaErrorInvalidValue);
   if (error == cudaSuccess) error = judge_work(runtime, *stream, "cudaFreeAsync");
   if (error != cudaSuccess) return error;
-  mark_freed(runtime, *allocation);
+  runtime.memory.mark_freed(*allocation);
   StreamOperation& operation =
       runtime.world.make(OperationKind::release, "cudaFreeAsync", allocation->bytes);
   std::uint32_t const id = operation.id;
   operation.body = [&runtime, allocation, id] {
     runtime.watch.judge_release(*allocation, id);
+    leave_pool(*allocation);
     runtime.memory.vanish(*allocation, id);
   };
   error = enqueue(runtime, *stream, operation);

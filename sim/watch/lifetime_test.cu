@@ -294,5 +294,28 @@ TEST_F(Judge, ShowsALeakAmongTheLiveAllocations) {
   });
 }
 
+TEST_F(Judge, CountsHandlesThatNobodyDestroyed) {
+  run(1, [](int) {
+    LiveHandles const none;
+    EXPECT_EQ(live_handles(), none);
+    cudaStream_t stream = nullptr;
+    cudaEvent_t event = nullptr;
+    cudaGraph_t graph = nullptr;
+    cudaGraphExec_t exec = nullptr;
+    cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+    cudaEventCreate(&event);
+    cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
+    cudaStreamEndCapture(stream, &graph);
+    cudaGraphInstantiate(&exec, graph, 0);
+    LiveHandles const one = {.streams = 1, .events = 1, .graphs = 1, .executable_graphs = 1};
+    EXPECT_EQ(live_handles(), one);
+    cudaGraphExecDestroy(exec);
+    cudaGraphDestroy(graph);
+    cudaEventDestroy(event);
+    cudaStreamDestroy(stream);
+    EXPECT_EQ(live_handles(), none);
+  });
+}
+
 }  // namespace
 }  // namespace adamant::sim

@@ -55,6 +55,7 @@ struct Stream : Agent {
   int cuda_priority = 0;
   bool destroyed = false;
   bool is_legacy_default = false;
+  bool made_by_call = false;  // of the program, which destroys it
   // How far this stream and the device's legacy default stream have been ordered, in operations.
   std::uint64_t known_to_legacy = 0;
   std::uint64_t knows_of_legacy = 0;

@@ -81,7 +81,7 @@ void SimExecution::rank_main(int rank) {
     return;
   }
   world_.rank(rank).reset();
-  sim::meet([&] { observer_.ended(live_allocations()); });
+  sim::meet([&] { observer_.ended({live_allocations(), live_handles()}); });
 }
 
 void SimExecution::execute_program(int rank) {

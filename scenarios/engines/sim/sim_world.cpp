@@ -16,6 +16,17 @@ std::vector<WorldAllocation> live_allocations() {
   return live;
 }
 
+std::vector<LiveHandles> live_handles() {
+  sim::LiveHandles const live = sim::live_handles();
+  std::vector<LiveHandles> kinds = {{"streams", live.streams},
+                                    {"events", live.events},
+                                    {"graphs", live.graphs},
+                                    {"executable graphs", live.executable_graphs},
+                                    {"communicators", live.communicators}};
+  std::erase_if(kinds, [](LiveHandles const& handles) { return handles.count == 0; });
+  return kinds;
+}
+
 Shard SimWorld::shard(int rank, int parameter, TensorKind kind) const {
   auto const number =
       (static_cast<std::size_t>(rank) * parameters_ + static_cast<std::size_t>(parameter)) *

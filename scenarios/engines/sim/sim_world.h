@@ -81,5 +81,7 @@ class SimWorld final : public WorldView {
 
 /// Every live allocation of the world that runs now.
 std::vector<WorldAllocation> live_allocations();
+/// The same of handles, by kind.
+std::vector<LiveHandles> live_handles();
 
 }  // namespace adamant::scenarios

@@ -45,7 +45,7 @@ class Dump final : public Observer {
   bool started(WorldView const& world) override;
   bool after(Primitive const& operation, WorldView const& world) override;
   void finished(WorldView const&) override {}
-  void ended(std::span<WorldAllocation const>) override {}
+  void ended(Leftovers const&) override {}
 
   /// Puts the dump in its place.
   void commit();

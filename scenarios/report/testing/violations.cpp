@@ -95,6 +95,10 @@ std::vector<Violation> of_memory() {
       {.law = Law::memory_budget,
        .breach = Breach::left_allocation,
        .actual = Allocated{.bytes = 4}},
+      {.law = Law::memory_budget,
+       .breach = Breach::left_handles,
+       .actual = Count{1},
+       .text = "events"},
   };
 }
 

@@ -210,8 +210,10 @@ std::string sentence_on_memory(Violation const& violation) {
     case Breach::dead_buffer:
       return fmt::format("the engine lists a buffer for {} that is not alive",
                          purpose_of(violation));
-    default:
+    case Breach::left_allocation:
       return "an allocation outlives its engine";
+    default:
+      return violation.text + " outlive their engines";
   }
 }
 
@@ -283,6 +285,8 @@ Sides default_sides(Violation const& violation) {
       return {.expected = "no such allocation"};
     case Breach::left_allocation:
       return {.expected = "nothing"};
+    case Breach::left_handles:
+      return {.expected = "none"};
     case Breach::dead_buffer:
       return {.expected = "a live allocation", .actual = "none"};
     case Breach::damage_unnoticed:
@@ -332,7 +336,7 @@ Sides sides_in_words(Violation const& violation) {
 std::string message_of(Violation const& violation) {
   if (violation.breach <= Breach::outside_step) return sentence_on_numbers(violation);
   if (violation.breach <= Breach::other_gathered) return sentence_on_values(violation);
-  if (violation.breach <= Breach::left_allocation) return sentence_on_memory(violation);
+  if (violation.breach <= Breach::left_handles) return sentence_on_memory(violation);
   if (violation.breach <= Breach::foreign_loaded) return sentence_on_checkpoints(violation);
   if (violation.breach <= Breach::memory_kept) return sentence_on_failures(violation);
   if (violation.breach == Breach::other_digest)
