@@ -35,6 +35,15 @@ TEST(Layout, EmptyShardsLieAtTheEndOfTheTensor) {
   EXPECT_EQ(layout[0].ranges, (std::vector<ElementRange>{{15, 15}}));
 }
 
+TEST(Layout, CountsBehindTwoGibibytes) {
+  constexpr std::int64_t row = std::int64_t{1} << 31;
+  std::vector<ParameterSpec> const specs = {{.name = "p", .shape = {3, row}}, rows(1)};
+  Layout const layout(specs, {.rank = 1, .world_size = 2});
+  EXPECT_EQ(layout[0].ranges, (std::vector<ElementRange>{{2 * row, 3 * row}}));
+  EXPECT_EQ(layout[0].chunk_numel, 2 * row);
+  EXPECT_EQ(layout[1].begin(TensorKind::exp_avg), 2 * row * sizeof(float));
+}
+
 TEST(Layout, RanksTileEveryTensorForAllSmallSizes) {
   for (int world_size = 1; world_size <= 8; ++world_size)
     for (std::int64_t count = 0; count <= 20; ++count) {

@@ -20,6 +20,19 @@ TEST(WorkList, CutsAtSixtyFourThousandElements) {
   EXPECT_EQ(pieces[2].count, 1);
 }
 
+TEST(WorkList, OffsetsGoOnBehindTwoGibibytes) {
+  constexpr std::int64_t numel = std::int64_t{3} << 30;
+  auto const pieces =
+      pieces_of({{.name = "a", .shape = {3, numel / 3}}, {.name = "b", .shape = {5}}});
+  ASSERT_EQ(pieces.size(), numel / piece_numel_max + 1);
+  WorkPiece const& last = pieces[pieces.size() - 2];
+  EXPECT_EQ(last.weight, 4 * (numel - piece_numel_max));
+  EXPECT_EQ(last.exp_avg_sq, last.weight);
+  EXPECT_EQ(last.count, piece_numel_max);
+  EXPECT_EQ(pieces.back().weight, 4 * numel);
+  EXPECT_EQ(pieces.back().count, 5);
+}
+
 TEST(WorkList, ReachesAsFarAsItsLongestPiece) {
   WorkListExtent const extent =
       extent_of(pieces_of({{.name = "a", .shape = {3}}, {.name = "b", .shape = {65'536 + 7}}}));
