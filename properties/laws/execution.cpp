@@ -15,8 +15,8 @@ namespace adamant::properties {
 
 namespace {
 
+using scenarios::Leftovers;
 using scenarios::Primitive;
-using scenarios::WorldAllocation;
 using scenarios::WorldView;
 
 class Collector final : public scenarios::Observer {
