@@ -85,7 +85,7 @@ bool may_use(std::string const& file, std::string const& header) {
   std::string const from = folder_of(file);
   auto const starts = [&](std::string_view prefix) { return header.rfind(prefix, 0) == 0; };
   if (from == "scenarios" || from == "properties") return true;
-  bool const test = file.find("_test.cpp") != std::string::npos ||
+  bool const test = file.find("_test.c") != std::string::npos ||
                     file.find("/testing/") != std::string::npos ||
                     file.find("real/gpu/ranks_on_threads.cpp") == 0;
   if (test && (starts("gtest/") || starts("rapidcheck"))) return true;

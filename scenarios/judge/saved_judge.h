@@ -1,5 +1,5 @@
-// Holds the files of a save to the oracle, by the plain reader: an engine that reads and writes
-// wrongly by the same mistake gets its own state back, and nobody else does.
+// Looks at what only others read of a save: which files there are, and the steps in them. Tensors
+// are judged when they are loaded, because only a load says what an engine makes of its own files.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@
 namespace adamant::scenarios {
 
 /// The first thing that is wrong with them. There must be a file of each rank, the manifest and no
-/// other; every tensor must have the oracle's bits, and every step be what the oracle counted.
+/// other, and every step must be what the oracle counted.
 std::optional<Violation> fault_of_saved(std::span<StoredFile const> files,
                                         Reference const& reference, int rank_count);
 

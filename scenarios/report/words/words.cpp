@@ -233,7 +233,7 @@ std::string sentence_on_checkpoints(Violation const& violation) {
     case Breach::other_files:
       return "the files are not what was to be saved: " + violation.text;
     case Breach::saved_otherwise:
-      return "the files of the save have another value than the oracle";
+      return "the files of the save have another step than the oracle";
     default:
       return "the files are no checkpoint of this model: " + violation.text;
   }
