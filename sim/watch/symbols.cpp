@@ -3,14 +3,16 @@
 
 #include <cxxabi.h>
 #include <elf.h>
+#include <fcntl.h>
 #include <link.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
-#include <iterator>
-#include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -21,28 +23,41 @@
 namespace adamant::sim {
 namespace {
 
-using Symbols = std::map<std::uint64_t, std::string>;  // by offset from where the program is loaded
-
-Symbols read_symbols() {
-  std::ifstream file("/proc/self/exe", std::ios::binary);
-  std::vector<char> const bytes{std::istreambuf_iterator<char>(file), {}};
-  Symbols symbols;
-  if (bytes.size() < sizeof(Elf64_Ehdr) || std::memcmp(bytes.data(), ELFMAG, SELFMAG) != 0) {
-    return symbols;
+// The file of the running program. It is mapped, not read: a process that was forked to try one
+// scenario asks for a name or two, and of a large program it should pay for those alone.
+std::span<char const> program_file() {
+  int const file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+  if (file < 0) return {};
+  struct stat status = {};
+  void* mapped = MAP_FAILED;
+  if (fstat(file, &status) == 0) {
+    mapped =
+        mmap(nullptr, static_cast<std::size_t>(status.st_size), PROT_READ, MAP_PRIVATE, file, 0);
   }
-  auto const* header = reinterpret_cast<Elf64_Ehdr const*>(bytes.data());
-  auto const* sections = reinterpret_cast<Elf64_Shdr const*>(bytes.data() + header->e_shoff);
+  close(file);
+  if (mapped == MAP_FAILED) return {};
+  return {static_cast<char const*>(mapped), static_cast<std::size_t>(status.st_size)};
+}
+
+// The mangled name of the function at `offset` from where the program is loaded, or null.
+char const* mangled_name(std::span<char const> file, std::uint64_t offset) {
+  if (file.size() < sizeof(Elf64_Ehdr) || std::memcmp(file.data(), ELFMAG, SELFMAG) != 0) {
+    return nullptr;
+  }
+  auto const* header = reinterpret_cast<Elf64_Ehdr const*>(file.data());
+  auto const* sections = reinterpret_cast<Elf64_Shdr const*>(file.data() + header->e_shoff);
   for (int s = 0; s < header->e_shnum; ++s) {
     Elf64_Shdr const& section = sections[s];
     if (section.sh_type != SHT_SYMTAB) continue;
-    char const* const names = bytes.data() + sections[section.sh_link].sh_offset;
-    auto const* symbol = reinterpret_cast<Elf64_Sym const*>(bytes.data() + section.sh_offset);
+    char const* const names = file.data() + sections[section.sh_link].sh_offset;
+    auto const* symbol = reinterpret_cast<Elf64_Sym const*>(file.data() + section.sh_offset);
     for (std::uint64_t i = 0; i < section.sh_size / sizeof *symbol; ++i) {
-      if (ELF64_ST_TYPE(symbol[i].st_info) != STT_FUNC || symbol[i].st_value == 0) continue;
-      symbols.emplace(symbol[i].st_value, names + symbol[i].st_name);
+      if (ELF64_ST_TYPE(symbol[i].st_info) == STT_FUNC && symbol[i].st_value == offset) {
+        return names + symbol[i].st_name;
+      }
     }
   }
-  return symbols;
+  return nullptr;
 }
 
 std::uint64_t load_address() {
@@ -112,11 +127,10 @@ std::string short_name(std::string const& mangled) {
 }  // namespace
 
 std::string symbol_name(void const* function) {
-  static Symbols const symbols = read_symbols();
+  static std::span<char const> const file = program_file();
   static std::uint64_t const base = load_address();
-  auto const found = symbols.find(reinterpret_cast<std::uintptr_t>(function) - base);
-  if (found == symbols.end()) return "kernel";
-  return short_name(found->second);
+  char const* const name = mangled_name(file, reinterpret_cast<std::uintptr_t>(function) - base);
+  return name == nullptr ? "kernel" : short_name(name);
 }
 
 }  // namespace adamant::sim
