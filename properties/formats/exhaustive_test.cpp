@@ -25,19 +25,21 @@ constexpr std::uint64_t block_size = 1 << 14;
 
 using Narrow = std::function<void(std::span<float const>, std::span<std::uint16_t>)>;
 
-/// One block of consecutive patterns through the oracle and another conversion.
+/// One block of consecutive patterns through the oracle and through other conversions.
 class Block {
  public:
   explicit Block(NumberFormat format) : format_(format) {}
 
-  /// The first pattern in which the two differ.
-  std::optional<std::uint32_t> first_difference(std::uint64_t begin, Narrow const& narrow) {
+  /// A pattern in which one of them differs from the oracle: the first of the first that does.
+  std::optional<std::uint32_t> difference(std::uint64_t begin, std::span<Narrow const> others) {
     for (std::uint64_t i = 0; i < block_size; ++i)
       values_[i] = std::bit_cast<float>(static_cast<std::uint32_t>(begin + i));
     oracle::encode(format_, values_, expected_);
-    narrow(values_, actual_);
-    for (std::uint64_t i = 0; i < block_size; ++i)
-      if (expected_[i] != actual_[i]) return static_cast<std::uint32_t>(begin + i);
+    for (Narrow const& narrow : others) {
+      narrow(values_, actual_);
+      for (std::uint64_t i = 0; i < block_size; ++i)
+        if (expected_[i] != actual_[i]) return static_cast<std::uint32_t>(begin + i);
+    }
     return std::nullopt;
   }
 
@@ -48,15 +50,16 @@ class Block {
   std::vector<std::uint16_t> actual_ = std::vector<std::uint16_t>(block_size);
 };
 
-/// The least pattern in which they differ, searched by all cores.
-std::optional<std::uint32_t> first_difference(NumberFormat format, Narrow const& narrow) {
+/// A pattern in which one of them differs from the oracle, of the first block that has any.
+/// Searched by all cores.
+std::optional<std::uint32_t> difference(NumberFormat format, std::span<Narrow const> others) {
   std::atomic<std::uint64_t> next = 0;
   std::atomic<std::uint64_t> found = pattern_count;
   auto const search = [&] {
     Block block(format);
     for (std::uint64_t begin = next.fetch_add(block_size); begin < found;
          begin = next.fetch_add(block_size)) {
-      auto const at = block.first_difference(begin, narrow);
+      auto const at = block.difference(begin, others);
       std::uint64_t least = found;
       while (at && *at < least && !found.compare_exchange_weak(least, *at)) continue;
     }
@@ -70,10 +73,11 @@ std::optional<std::uint32_t> first_difference(NumberFormat format, Narrow const&
   return static_cast<std::uint32_t>(found);
 }
 
-void expect_agreement(NumberFormat format, Conversions const& conversions) {
-  auto const difference = first_difference(format, conversions.narrow);
-  EXPECT_FALSE(difference) << "pattern " << std::hex << *difference << ", "
-                           << std::bit_cast<float>(*difference);
+void expect_agreement(NumberFormat format, std::span<Conversions const> header_sets) {
+  std::vector<Narrow> others;
+  for (Conversions const& set : header_sets) others.emplace_back(set.narrow);
+  auto const at = difference(format, others);
+  EXPECT_FALSE(at) << "pattern " << std::hex << *at << ", " << std::bit_cast<float>(*at);
 }
 
 /// Stored numbers are few: all of them, by value; NaNs by being one.
@@ -92,44 +96,49 @@ void expect_same_worth(NumberFormat format, Conversions const& conversions) {
   }
 }
 
-TEST(ExhaustiveFormats, TheClonesBf16IsTheOracles) {
-  expect_agreement(NumberFormat::bf16, cloned_bf16());
-  expect_same_worth(NumberFormat::bf16, cloned_bf16());
-}
-
-TEST(ExhaustiveFormats, TheClonesFp16IsTheOracles) {
-  expect_agreement(NumberFormat::fp16, cloned_fp16());
-  expect_same_worth(NumberFormat::fp16, cloned_fp16());
-}
-
-TEST(ExhaustiveFormats, TheInstalledToolkitsBf16IsTheOracles) {
+// Each pattern goes through the oracle once, for all header sets that there are.
 #ifdef ADAMANT_HAVE_TOOLKIT
-  expect_agreement(NumberFormat::bf16, installed_bf16());
-  expect_same_worth(NumberFormat::bf16, installed_bf16());
+std::vector<Conversions> bf16_of_headers() {
+  return {cloned_bf16(), installed_bf16()};
+}
+std::vector<Conversions> fp16_of_headers() {
+  return {cloned_fp16(), installed_fp16()};
+}
 #else
-  GTEST_SKIP()
-      << "no CUDA toolkit was found when this was configured, so its cuda_bf16.h is not compared";
+std::vector<Conversions> bf16_of_headers() {
+  return {cloned_bf16()};
+}
+std::vector<Conversions> fp16_of_headers() {
+  return {cloned_fp16()};
+}
 #endif
+
+TEST(ExhaustiveFormats, Bf16OfTheHeadersIsTheOracles) {
+  expect_agreement(NumberFormat::bf16, bf16_of_headers());
+  for (Conversions const& set : bf16_of_headers()) expect_same_worth(NumberFormat::bf16, set);
 }
 
-TEST(ExhaustiveFormats, TheInstalledToolkitsFp16IsTheOracles) {
-#ifdef ADAMANT_HAVE_TOOLKIT
-  expect_agreement(NumberFormat::fp16, installed_fp16());
-  expect_same_worth(NumberFormat::fp16, installed_fp16());
-#else
-  GTEST_SKIP()
-      << "no CUDA toolkit was found when this was configured, so its cuda_fp16.h is not compared";
-#endif
+TEST(ExhaustiveFormats, Fp16OfTheHeadersIsTheOracles) {
+  expect_agreement(NumberFormat::fp16, fp16_of_headers());
+  for (Conversions const& set : fp16_of_headers()) expect_same_worth(NumberFormat::fp16, set);
 }
 
-TEST(ExhaustiveFormats, OneWrongPatternIsFound) {
+TEST(ExhaustiveFormats, AnInstalledToolkitIsAmongTheHeaders) {
+  if (bf16_of_headers().size() < 2) {
+    GTEST_SKIP() << "no CUDA toolkit was found when this was configured, so its cuda_bf16.h and "
+                    "cuda_fp16.h are not compared";
+  }
+}
+
+TEST(ExhaustiveFormats, OneWrongPatternOfOneHeaderSetIsFound) {
   constexpr std::uint32_t wrong = 0x3f8001ffU;
   auto const one_wrong = [](std::span<float const> values, std::span<std::uint16_t> bits) {
     cloned_bf16().narrow(values, bits);
     for (std::size_t i = 0; i < values.size(); ++i)
       if (std::bit_cast<std::uint32_t>(values[i]) == wrong) ++bits[i];
   };
-  EXPECT_EQ(first_difference(NumberFormat::bf16, one_wrong), wrong);
+  std::vector<Narrow> const others = {cloned_bf16().narrow, one_wrong};
+  EXPECT_EQ(difference(NumberFormat::bf16, others), wrong);
 }
 
 }  // namespace
