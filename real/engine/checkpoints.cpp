@@ -7,7 +7,6 @@ namespace adamant::real {
 
 // Host code is about to read or write what is in host memory: nothing may still be on its way.
 CheckpointState ShardedAdam::checkpoint_state() {
-  tensors_.expect_one_description();
   for (Stream const* stream : all_streams()) stream->synchronize();
   CheckpointState state = describe_engine(
       names(), [this](int parameter, TensorKind kind) { return placed(parameter, kind); }, step_);

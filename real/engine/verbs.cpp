@@ -78,7 +78,6 @@ void ShardedAdam::run_step() {
 
 void ShardedAdam::step() {
   expect_state();
-  tensors_.expect_one_description();
   attempt([&] {
     if (states_) states_->bring_back();
     if (capturable_) {

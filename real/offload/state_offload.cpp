@@ -28,7 +28,6 @@ StateOffload::StateOffload(Parts const& parts, StateOffloadConfig const& config,
 
 void StateOffload::send_away() {
   if (away_) return;
-  parts_.tensors.expect_one_description();
   away_ = true;
   order(parts_.streams.compute, computed_, parts_.copies.down);  // O1
   for (TensorKind const kind : kinds_) send(kind);
@@ -46,7 +45,6 @@ void StateOffload::send(TensorKind kind) {
 
 void StateOffload::bring_back() {
   if (!away_) return;
-  parts_.tensors.expect_one_description();
   away_ = false;
   if (!never_stepped_) sent_.make_wait(parts_.copies.up);  // O3
   for (TensorKind const kind : kinds_) bring(kind);

@@ -54,17 +54,6 @@ ShardView Tensors::view(TensorKind kind, int parameter) const {
           .numel = layout.shard_numel()};
 }
 
-void Tensors::expect_one_description() const {
-  for (int p = 0; p < layout_.parameter_count(); ++p) {
-    ShardView const parameter = view(TensorKind::parameter, p);
-    for (TensorKind const kind : all_tensor_kinds) {
-      ShardView const shard = view(kind, p);
-      ADAMANT_REAL_ASSERT(std::ranges::equal(shard.ranges, parameter.ranges));
-      ADAMANT_REAL_ASSERT(shard.numel == parameter.numel);
-    }
-  }
-}
-
 void Tensors::ensure_gradients() {
   if (buffer(TensorKind::gradient)) return;
   buffer(TensorKind::gradient) = DeviceBuffer(

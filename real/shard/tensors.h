@@ -41,9 +41,6 @@ class Tensors {
   /// As the door shows it.
   ShardView view(TensorKind kind, int parameter) const;
 
-  /// Asserts that all kinds of each parameter are of the same elements.
-  void expect_one_description() const;
-
   /// Hands a kind's buffer over, and holds none until put() brings one.
   DeviceBuffer take(TensorKind kind) { return std::exchange(buffer(kind), DeviceBuffer()); }
   void put(TensorKind kind, DeviceBuffer memory) { buffer(kind) = std::move(memory); }
