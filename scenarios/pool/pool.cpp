@@ -23,16 +23,19 @@ class Pool {
 
   void run() {
     std::signal(SIGPIPE, SIG_IGN);  // a dead worker is seen by its pipe's end, not by a signal
-    while (!interrupted()) {
+    while (!ends_early()) {
       hand_out();
       if (workers_.empty()) return;
       wait();
-      for (auto& worker : workers_) collect(worker);
+      for (auto& worker : workers_)
+        if (!ends_early()) collect(worker);
       std::erase(workers_, nullptr);
     }
   }
 
  private:
+  bool ends_early() const { return interrupted() || (options_.enough && options_.enough()); }
+
   bool has_next() const {
     if (options_.until && Clock::now() >= *options_.until) return false;
     return !options_.jobs || next_job_ < *options_.jobs;

@@ -27,11 +27,13 @@ struct PoolOptions {
   /// A job that takes longer is killed: death "no answer within … s". Absent: jobs may take
   /// forever.
   std::optional<std::chrono::seconds> job_time_max;
+  /// Asked before each job and after each end; true ends like an interrupt. Absent: never.
+  std::function<bool()> enough = {};
 };
 
 /// Runs `work` on all jobs, gives `done` the ends as they come (in any order), and returns when no
-/// job is under way: after the last one, past `until`, or with the first interrupt (interrupt.h),
-/// which leaves unfinished jobs unreported.
+/// job is under way: after the last one, past `until`, or with the first interrupt (interrupt.h) or
+/// `enough`, which leave unfinished jobs unreported.
 ///
 /// REQUIRES: workers >= 1; `jobs` or `until` is given; this process has no other thread.
 /// Errors: std::system_error where no process can be made; what `done` throws.

@@ -12,7 +12,6 @@
 #include "scenarios/language/engine_names.h"
 #include "scenarios/language/yaml/words.h"
 #include "scenarios/pool/pool.h"
-#include "scenarios/program/values.h"
 #include "scenarios/report/output_file.h"
 
 namespace adamant::scenarios {
@@ -203,7 +202,9 @@ class Parser {
   void add_run() {
     CLI::App* const sub =
         add_command(Command::run, "run", "Run scenario files, or all in a directory (recursively)");
-    sub->add_option("PATH", arguments_.paths, "Files and directories")->required();
+    sub->add_option("PATH", arguments_.paths, "Files and directories; - is the standard input")
+        ->required();
+    add_selection(sub);
     add_count(sub, "--schedules", {0, 1'000'000}, "Also run each under N schedules, random and pct",
               [this](std::uint64_t count) { arguments_.schedules = static_cast<int>(count); });
     add_path(sub, "--dump", arguments_.dump, "Write inputs and states as safetensors");
@@ -215,6 +216,26 @@ class Parser {
         ->option_text("FILE");
     add_common(sub);
     add_engine(sub);
+  }
+
+  void add_selection(CLI::App* sub) {
+    sub->add_option("--filter", arguments_.filter, "Only those whose path, file or name it matches")
+        ->option_text("GLOB");
+    auto const set_shard = [this](std::string const& value) {
+      auto const shard = parse_shard(value);
+      if (!shard)
+        throw CLI::ValidationError("--shard: `" + value + "` is not I/N with I from 0 to N - 1");
+      arguments_.shard = *shard;
+    };
+    sub->add_option_function<std::string>("--shard", set_shard,
+                                          "Part I of N disjoint parts, I from 0")
+        ->option_text("I/N");
+    sub->add_flag("--list", arguments_.list, "Only say which they are");
+    add_count(sub, "--timeout", {1, 1'000'000}, "Seconds for one scenario; then it is an error",
+              [this](std::uint64_t s) { arguments_.timeout = std::chrono::seconds(s); });
+    sub->add_flag("--fail-fast", arguments_.fail_fast, "End at the first failure");
+    add_path(sub, "--cache", arguments_.cache,
+             "Directory that remembers failures: next time they come first");
   }
 
   void add_time(CLI::App* sub, char const* text) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "scenarios/program/values.h"
 #include "scenarios/report/style.h"
 
 namespace adamant::scenarios {
@@ -24,6 +25,12 @@ struct Arguments {
   std::optional<std::string> engine;
   std::optional<std::string> bug;  // in the place of what scenarios say; bugs: to show
   int schedules = 0;
+  std::optional<std::string> filter;  // a glob over paths and names
+  Portion shard;
+  bool list = false;                            // names alone
+  std::optional<std::chrono::seconds> timeout;  // of one scenario
+  bool fail_fast = false;
+  std::optional<std::filesystem::path> cache;  // a directory, for the last failures
   int jobs = 1;
   std::optional<std::filesystem::path> json;
   std::optional<std::filesystem::path> junit;

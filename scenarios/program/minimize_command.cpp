@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "scenarios/language/laws.h"
 #include "scenarios/pool/interrupt.h"
@@ -47,15 +48,19 @@ class MinimizeCommand {
  private:
   bool read() {
     name_ = arguments_.paths.front().string();
-    ReadScenarios found = read_scenarios(arguments_.paths);
-    for (std::string const& error : found.errors) complain(error);
-    if (!found.errors.empty() || found.files.empty()) return false;
-    if (found.files.size() > 1) {
+    std::vector<ScenarioFile> found = read_scenarios(arguments_.paths);
+    if (found.size() > 1) {
       complain(fmt::format("{}: a directory with several scenarios; name one file", name_));
       return false;
     }
-    name_ = found.files.front().path.string();
-    scenario_ = std::move(found.files.front().scenario);
+    if (found.empty()) return false;  // interrupted
+    ScenarioFile& file = found.front();
+    if (!file.is_read()) {
+      complain(file.error);
+      return false;
+    }
+    name_ = file.path.string();
+    scenario_ = std::move(file.scenario);
     if (arguments_.engine) scenario_.engine.replace(*arguments_.engine);
     if (arguments_.seed) scenario_.seed = arguments_.seed;
     if (arguments_.bug) scenario_.bug = arguments_.bug;

@@ -111,11 +111,16 @@ class MutantsCommand {
   /// The corpus without bugs: each scenario expects what comes of it where no mistake is made.
   bool prepare_trials() {
     std::vector<fs::path> const paths = {corpus};
-    ReadScenarios const found = read_scenarios(paths);
-    for (std::string const& error : found.errors) complain(error);
-    for (ScenarioFile const& file : found.files)
-      if (file.scenario.engine.name == EngineChoice().name && !interrupted()) add_trial(file);
-    return found.errors.empty();
+    bool all_read = true;
+    for (ScenarioFile const& file : read_scenarios(paths)) {
+      if (!file.is_read()) {
+        complain(file.error);
+        all_read = false;
+      } else if (file.scenario.engine.name == EngineChoice().name && !interrupted()) {
+        add_trial(file);
+      }
+    }
+    return all_read;
   }
 
   void add_trial(ScenarioFile const& file) {

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
 
 #include "scenarios/report/json.h"
 #include "scenarios/report/junit.h"
@@ -44,6 +45,11 @@ nlohmann::ordered_json to_json(std::span<Reported const> results) {
 Style style_of(Arguments const& arguments) {
   return {.verbosity = arguments.verbosity,
           .colored = wants_color(arguments.color, ::isatty(::fileno(text_stream(arguments))) == 1)};
+}
+
+bool wants_annotations() {
+  char const* const said = std::getenv("GITHUB_ACTIONS");
+  return said != nullptr && std::string_view(said) == "true";
 }
 
 bool wants_progress(Arguments const& arguments) {

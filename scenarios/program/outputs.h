@@ -33,6 +33,8 @@ nlohmann::ordered_json to_json(std::span<Reported const> results);
 
 /// How results look on this standard output.
 Style style_of(Arguments const& arguments);
+/// Does GitHub Actions read what is printed?
+bool wants_annotations();
 /// Is somebody watching the standard error?
 bool wants_progress(Arguments const& arguments);
 

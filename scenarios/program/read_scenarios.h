@@ -1,5 +1,5 @@
-// The files of a command line as scenarios, all of them before anything runs. What is wrong is
-// collected, so that one call shows every mistake.
+// The files of a command line as scenarios, all of them before anything runs. A file that cannot be
+// read is kept with what is wrong with it, so that one call shows every mistake.
 #pragma once
 
 #include <filesystem>
@@ -12,16 +12,15 @@
 namespace adamant::scenarios {
 
 struct ScenarioFile {
-  std::filesystem::path path;
+  std::filesystem::path path;  // "-" is the standard input
   Scenario scenario;
+  std::string error;  // `file:line: key: message`, lines of it; not empty: there is no scenario
+
+  bool is_read() const { return error.empty(); }
 };
 
-struct ReadScenarios {
-  std::vector<ScenarioFile> files;  // in the order of the paths; each file once
-  std::vector<std::string> errors;  // `file:line: key: message`; not empty: run nothing
-};
-
-/// Stops early, with what it has, at an interrupt.
-ReadScenarios read_scenarios(std::span<std::filesystem::path const> paths);
+/// In the order of the paths, each file once. A path that does not exist, or a directory without
+/// scenarios, is a file that cannot be read. Stops early, with what it has, at an interrupt.
+std::vector<ScenarioFile> read_scenarios(std::span<std::filesystem::path const> paths);
 
 }  // namespace adamant::scenarios

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -16,10 +17,12 @@
 #include "scenarios/program/read_scenarios.h"
 #include "scenarios/program/script_output.h"
 #include "scenarios/program/seed.h"
+#include "scenarios/program/selection.h"
 #include "scenarios/report/json.h"
 #include "scenarios/report/progress.h"
 #include "scenarios/report/worker_lines.h"
 #include "scenarios/runner/admission.h"
+#include "scenarios/runner/expectation.h"
 #include "scenarios/seam/engine.h"
 #include "scenarios/search/minimize/symptom.h"
 
@@ -58,6 +61,7 @@ class RunCommand {
       : arguments_(arguments),
         style_(style_of(arguments)),
         outputs_(arguments),
+        last_failures_(arguments.cache),
         script_(arguments),
         progress_(wants_progress(arguments), "scenarios") {}
 
@@ -70,10 +74,17 @@ class RunCommand {
   RunCommand& operator=(RunCommand const&) = delete;
 
   Status execute() {
-    if (!prepare()) return Status::bad_input;
+    std::vector<ScenarioFile> files = read_scenarios(arguments_.paths);
+    if (!select(files)) return Status::bad_input;
+    if (arguments_.list) return list(files);
+    if (!prepare(std::move(files))) return Status::bad_input;
+    PoolOptions const options{.workers = arguments_.jobs,
+                              .jobs = runnable_.size(),
+                              .until = {},
+                              .job_time_max = arguments_.timeout,
+                              .enough = [this] { return arguments_.fail_fast && failed_ > 0; }};
     run_jobs(
-        {.workers = arguments_.jobs, .jobs = jobs_.size(), .until = {}, .job_time_max = {}},
-        [this](std::uint64_t job) { return answer(job); },
+        options, [this](std::uint64_t job) { return answer(jobs_[runnable_[job]]); },
         [this](JobEnd const& end) { take(end); });
     if (interrupted()) status_ = Status::interrupted;
     report();
@@ -81,17 +92,43 @@ class RunCommand {
   }
 
  private:
+  /// Which of the files this call goes through, and in which order; false where that is none.
+  bool select(std::vector<ScenarioFile>& files) const {
+    std::size_t const all = files.size();
+    if (arguments_.filter) keep_matching(files, *arguments_.filter);
+    if (files.empty() && all > 0) {
+      complain(fmt::format("--filter: `{}` matches none of {}; --list shows their names",
+                           *arguments_.filter, counted(all, "scenario")));
+      return false;
+    }
+    keep_shard(files, arguments_.shard);
+    last_failures_.put_first(files);
+    return true;
+  }
+
+  Status list(std::vector<ScenarioFile> const& files) const {
+    Status status = Status::met;
+    for (ScenarioFile const& file : files) {
+      if (file.is_read()) {
+        print(arguments_, fmt::format("{}: {}\n", printable(file.path.string()),
+                                      printable(file.scenario.name)));
+      } else {
+        complain(file.error);
+        status = Status::bad_input;
+      }
+    }
+    return status;
+  }
+
   /// Everything that can be said before the first scenario runs; false where none may run.
-  bool prepare() {
-    ReadScenarios found = read_scenarios(arguments_.paths);
-    for (std::string const& error : found.errors) complain(error);
-    if (!found.errors.empty() || !has_distinct_dumps(found.files)) return false;
-    if (!has_one_script(found.files)) return false;
-    if (!engines_have_bugs()) pass_over_bugs(found.files);
-    if (!arguments_.engine) pass_over_engines(found.files);
-    std::optional<std::uint64_t> const drawn = draw_if_needed(found.files);
-    bool const several = found.files.size() > 1;
-    for (ScenarioFile& file : found.files) add_job(std::move(file), drawn, several);
+  bool prepare(std::vector<ScenarioFile> files) {
+    if (!has_distinct_dumps(files) || !has_one_script(files)) return false;
+    if (!engines_have_bugs()) pass_over_bugs(files);
+    if (!arguments_.engine) pass_over_engines(files);
+    std::optional<std::uint64_t> const drawn = draw_if_needed(files);
+    bool const several = files.size() > 1;
+    for (ScenarioFile& file : files)
+      file.is_read() ? add_job(std::move(file), drawn, several) : add_unread(std::move(file));
     return true;
   }
 
@@ -102,7 +139,7 @@ class RunCommand {
   }
 
   /// Those for engines outside the process that this machine lacks.
-  void pass_over_engines(std::vector<ScenarioFile>& files) const {
+  void pass_over_engines(std::vector<ScenarioFile>& files) {
     std::map<std::string, int> lacking;  // by reason: how many
     std::erase_if(files, [&](ScenarioFile const& file) {
       if (is_named(file)) return false;
@@ -111,20 +148,31 @@ class RunCommand {
         return false;
       } catch (MachineLacks const& error) {
         ++lacking[error.what()];
+        add_passed_over(file, error.what());
         return true;
       }
     });
     if (style_.verbosity == Verbosity::quiet) return;
     for (auto const& [why, count] : lacking)
-      print(arguments_, fmt::format("passed over {} scenarios: {}\n", count, why));
+      print(arguments_, fmt::format("passed over {}: {}\n", counted(count, "scenario"), why));
   }
 
-  void pass_over_bugs(std::vector<ScenarioFile>& files) const {
-    auto const passed = std::erase_if(
-        files, [&](ScenarioFile const& file) { return file.scenario.bug && !is_named(file); });
+  void pass_over_bugs(std::vector<ScenarioFile>& files) {
+    auto const passed = std::erase_if(files, [&](ScenarioFile const& file) {
+      if (!file.scenario.bug || is_named(file)) return false;
+      add_passed_over(file, "this engine has no bugs");
+      return true;
+    });
     if (passed == 0 || style_.verbosity == Verbosity::quiet) return;
-    print(arguments_,
-          fmt::format("passed over {} scenarios with a bug: this engine has none\n", passed));
+    print(arguments_, fmt::format("passed over {} with a bug: this engine has none\n",
+                                  counted(passed, "scenario")));
+  }
+
+  void add_passed_over(ScenarioFile const& file, std::string why) {
+    Reported reported{.result = {}, .replay = {}, .lacking = std::move(why)};
+    reported.result.name = file.scenario.name;
+    reported.result.file = file.path.string();
+    passed_over_.push_back(std::move(reported));
   }
 
   bool has_distinct_dumps(std::vector<ScenarioFile> const& files) const {
@@ -148,13 +196,27 @@ class RunCommand {
   std::optional<std::uint64_t> draw_if_needed(std::vector<ScenarioFile> const& files) const {
     if (arguments_.seed) return std::nullopt;
     for (ScenarioFile const& file : files) {
-      if (file.scenario.seed) continue;
+      if (file.scenario.seed || !file.is_read()) continue;
       std::uint64_t const drawn = draw_seed();
       if (style_.verbosity != Verbosity::quiet)
         print(arguments_, fmt::format("seed {} (drawn)\n", drawn));
       return drawn;
     }
     return std::nullopt;
+  }
+
+  void add_unread(ScenarioFile file) {
+    complain(file.error);
+    RunResult result;
+    result.name = result.file = file.path.string();
+    result.reason = "cannot be read";
+    result.message = file.error;
+    result.expected = text_of(Expectation{});
+    last_failures_.note(file.path, false);
+    status_ = worse(status_, Status::bad_input);
+    ++failed_;
+    finished_[jobs_.size()] = {.result = std::move(result), .replay = replay_of(file)};
+    jobs_.push_back({.file = std::move(file), .options = {}});
   }
 
   void add_job(ScenarioFile file, std::optional<std::uint64_t> drawn, bool several) {
@@ -174,16 +236,17 @@ class RunCommand {
       complain(fmt::format("{}:{}: {}: {}", job.file.path.string(), std::max(refusal->line, 1),
                            refusal->id, refusal->message));
     }
+    runnable_.push_back(jobs_.size());
     jobs_.push_back(std::move(job));
   }
 
-  std::string answer(std::uint64_t index) const {
-    Job const& job = jobs_[index];
+  static std::string answer(Job const& job) {
     return to_line(run_in_worker(job.file.scenario, job.options));
   }
 
   void take(JobEnd const& end) {
-    Job const& job = jobs_[end.job];
+    std::size_t const index = runnable_[end.job];
+    Job const& job = jobs_[index];
     Ended ended = end.answer ? ended_with(nlohmann::ordered_json::parse(*end.answer),
                                           job.file.scenario, job.options)
                              : ended_by_death(end.death, job.file.scenario, job.options);
@@ -194,13 +257,17 @@ class RunCommand {
     auto const& scenario = job.file.scenario;
     status_ = worse(
         status_, script_.write(scenario, ended.result, symptom_of(ended.result, scenario.expect)));
-    finished_[end.job] = {.result = std::move(ended.result), .replay = replay_of(job)};
+    last_failures_.note(job.file.path, ended.result.met);
+    Reported reported{.result = std::move(ended.result), .replay = replay_of(job.file)};
+    if (ended.status == Status::lacking) reported.lacking = reported.result.reason;
+    finished_[index] = std::move(reported);
     show();
   }
 
-  std::string replay_of(Job const& job) const {
-    std::string line = fmt::format("{} run {} --seed {}", shell_quoted(arguments_.program),
-                                   shell_quoted(job.file.path.string()), *job.file.scenario.seed);
+  std::string replay_of(ScenarioFile const& file) const {
+    std::string line = fmt::format("{} run {}", shell_quoted(arguments_.program),
+                                   shell_quoted(file.path.string()));
+    if (file.scenario.seed) line += fmt::format(" --seed {}", *file.scenario.seed);
     if (arguments_.engine) line += " --engine " + shell_quoted(*arguments_.engine);
     if (arguments_.bug) line += " --bug " + *arguments_.bug;
     if (arguments_.schedules > 0) line += fmt::format(" --schedules {}", arguments_.schedules);
@@ -211,14 +278,16 @@ class RunCommand {
   void show() {
     for (auto next = finished_.find(printed_); next != finished_.end();
          next = finished_.find(printed_)) {
-      print_result(next->second);
+      print_result(next->second, jobs_[next->first]);
       ++printed_;
     }
     progress_.show(finished_.size(), jobs_.size(), failed_);
   }
 
-  void print_result(Reported const& reported) {
-    std::string const text = describe(reported, style_);
+  /// Of a file that cannot be read the reason was printed at once.
+  void print_result(Reported const& reported, Job const& job) {
+    std::string text = job.file.is_read() ? describe(reported, style_) : std::string();
+    if (!reported.result.met && wants_annotations()) text += annotation(reported);
     if (text.empty()) return;
     progress_.clear();
     print(arguments_, text);
@@ -228,33 +297,52 @@ class RunCommand {
     progress_.clear();
     std::vector<Reported> results;
     for (auto& [job, reported] : finished_) {
-      if (job >= printed_) print_result(reported);  // an interrupt left gaps before it
+      if (job >= printed_)
+        print_result(reported, jobs_[job]);  // who ended early left gaps before it
       results.push_back(std::move(reported));
     }
-    summarise(results.size());
+    if (!runnable_.empty() || failed_ == 0) summarise(results.size());
     auto document = make_document("run");
     document["results"] = to_json(results);
+    for (Reported const& passed : passed_over_)
+      document["skipped"].push_back({{"scenario", passed.result.name},
+                                     {"file", passed.result.file},
+                                     {"reason", passed.lacking}});
     if (interrupted()) document["interrupted"] = true;
+    if (is_stopped()) document["stopped"] = true;
+    std::ranges::move(passed_over_, std::back_inserter(results));
     outputs_.commit(document, "run", results);
+    last_failures_.write();
+  }
+
+  /// By --fail-fast.
+  bool is_stopped() const {
+    return arguments_.fail_fast && failed_ > 0 && finished_.size() < jobs_.size();
   }
 
   void summarise(std::size_t finished) const {
     if (interrupted()) {
-      return complain(
-          fmt::format("interrupted: {} of {} scenarios finished", finished, jobs_.size()));
+      return complain(fmt::format("interrupted: {} of {} finished", finished,
+                                  counted(jobs_.size(), "scenario")));
     }
     if (style_.verbosity == Verbosity::quiet) return;
     auto const verdict =
         failed_ == 0 ? "all as expected" : fmt::format("{} not as expected", failed_);
-    print(arguments_, fmt::format("{} scenarios, {}\n", finished, verdict));
+    std::string const what =
+        is_stopped() ? fmt::format("stopped: {} of {}", finished, counted(jobs_.size(), "scenario"))
+                     : counted(finished, "scenario");
+    print(arguments_, fmt::format("{}, {}\n", what, verdict));
   }
 
   Arguments const& arguments_;
   Style style_;
   Outputs outputs_;
+  LastFailures last_failures_;
   ScriptOutput script_;
   Progress progress_;
   std::vector<Job> jobs_;
+  std::vector<std::size_t> runnable_;  // numbers of jobs: all but files that cannot be read
+  std::vector<Reported> passed_over_;
   std::map<std::uint64_t, Reported> finished_;
   std::uint64_t printed_ = 0;
   std::uint64_t failed_ = 0;

@@ -14,6 +14,17 @@ std::optional<std::uint64_t> parse_count(std::string_view text, CountRange range
   return value;
 }
 
+std::optional<Portion> parse_shard(std::string_view text) {
+  constexpr std::uint64_t shards_max = 1'000'000;
+  auto const slash = text.find('/');
+  if (slash == std::string_view::npos) return std::nullopt;
+  auto const count = parse_count(text.substr(slash + 1), {1, shards_max});
+  if (!count) return std::nullopt;
+  auto const index = parse_count(text.substr(0, slash), {0, *count - 1});
+  if (!index) return std::nullopt;
+  return Portion{.index = *index, .count = *count};
+}
+
 std::optional<std::chrono::milliseconds> parse_duration(std::string_view text) {
   static constexpr std::pair<std::string_view, double> units[] = {
       {"ms", 1}, {"s", 1000}, {"m", 60'000}, {"h", 3'600'000}, {"", 1000}};

@@ -17,6 +17,17 @@ struct CountRange {
 /// A number in decimal digits and nothing else, within `range`; nothing where it is not that.
 std::optional<std::uint64_t> parse_count(std::string_view text, CountRange range);
 
+/// One of several disjoint parts of what a call goes through.
+struct Portion {
+  std::uint64_t index = 0;
+  std::uint64_t count = 1;
+
+  bool holds(std::uint64_t position) const { return position % count == index; }
+};
+
+/// "I/N" with I from 0 to N - 1; nothing where it is not that.
+std::optional<Portion> parse_shard(std::string_view text);
+
 /// "60s", "2m", "1h", "500ms" or a plain number of seconds; nothing where it is none of these.
 std::optional<std::chrono::milliseconds> parse_duration(std::string_view text);
 

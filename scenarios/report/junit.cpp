@@ -41,6 +41,9 @@ std::string to_case(std::string_view suite, Reported const& reported) {
   std::string text = fmt::format("  <testcase classname=\"{}\" name=\"{}\" time=\"{:.6f}\"",
                                  escaped(suite), escaped(name), result.wall_seconds);
   if (result.met) return text + "/>\n";
+  if (!reported.lacking.empty())
+    return text + fmt::format(">\n    <skipped message=\"{}\"/>\n  </testcase>\n",
+                              escaped(reported.lacking));
   std::string_view const element = result.outcome == Outcome::error ? "error" : "failure";
   auto const message =
       fmt::format("expected {}, outcome {}", result.expected, name_of(result.outcome));
@@ -53,16 +56,19 @@ std::string to_case(std::string_view suite, Reported const& reported) {
 std::string to_junit(std::string_view suite, std::span<Reported const> results) {
   std::size_t errors = 0;
   std::size_t failures = 0;
+  std::size_t skipped = 0;
   double seconds = 0;
   std::string cases;
   for (Reported const& reported : results) {
     bool const died = reported.result.outcome == Outcome::error;
-    if (!reported.result.met) ++(died ? errors : failures);
+    bool const lacking = !reported.lacking.empty();
+    if (!reported.result.met) ++(lacking ? skipped : died ? errors : failures);
     seconds += reported.result.wall_seconds;
     cases += to_case(suite, reported);
   }
-  auto const counts = fmt::format("tests=\"{}\" failures=\"{}\" errors=\"{}\" time=\"{:.6f}\"",
-                                  results.size(), failures, errors, seconds);
+  auto const counts =
+      fmt::format("tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\" time=\"{:.6f}\"",
+                  results.size(), failures, errors, skipped, seconds);
   return fmt::format(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites {0}>\n"
       "<testsuite name=\"{1}\" {0}>\n{2}</testsuite>\n</testsuites>\n",

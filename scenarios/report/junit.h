@@ -9,8 +9,9 @@
 
 namespace adamant::scenarios {
 
-/// One <testsuite> named `suite`. What did not meet its expectation is a <failure> and what died an
-/// <error>, each with the text that the terminal shows.
+/// One <testsuite> named `suite`. What did not meet its expectation is a <failure> and what died or
+/// cannot be read an <error>, each with the text that the terminal shows; what this machine lacks
+/// something for is <skipped> with the reason.
 std::string to_junit(std::string_view suite, std::span<Reported const> results);
 
 }  // namespace adamant::scenarios

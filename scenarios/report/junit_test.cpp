@@ -22,7 +22,7 @@ TEST(Junit, CountsFailuresAndErrorsApart) {
   std::vector const results{make("a", Outcome::pass, true), make("b", Outcome::violated, false),
                             make("c", Outcome::error, false)};
   std::string const xml = to_junit("run", results);
-  EXPECT_NE(xml.find("tests=\"3\" failures=\"1\" errors=\"1\" time=\"1.500000\""),
+  EXPECT_NE(xml.find("tests=\"3\" failures=\"1\" errors=\"1\" skipped=\"0\" time=\"1.500000\""),
             std::string::npos);
   EXPECT_NE(xml.find("<testcase classname=\"run\" name=\"a\" time=\"0.500000\"/>"),
             std::string::npos);

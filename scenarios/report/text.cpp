@@ -101,7 +101,32 @@ std::string violations_of(RunResult const& result, Style const& style) {
   return text;
 }
 
+/// As GitHub's commands want text: in a property, what ends properties is written out too.
+std::string command_text(std::string_view text, std::string_view written_out) {
+  std::string result;
+  for (char const c : text) {
+    if (written_out.find(c) == std::string_view::npos)
+      result += c;
+    else
+      result += fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  return result;
+}
+
 }  // namespace
+
+std::string annotation(Reported const& failure) {
+  constexpr std::string_view in_data = "%\r\n";
+  constexpr std::string_view in_property = "%\r\n:,";
+  return fmt::format("::error file={},title={}::{}\n",
+                     command_text(failure.result.file, in_property),
+                     command_text(failure.result.name, in_property),
+                     command_text(describe(failure, Style{}), in_data));
+}
+
+std::string counted(std::uint64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
 
 std::string describe(Violation const& violation, Style const& style) {
   return fmt::format("  {}: {}\n", style.paint(Color::bold, id_of(violation.law)),

@@ -2,7 +2,9 @@
 // the place, both sides and a line to paste. It prints nothing itself.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "scenarios/report/style.h"
 #include "scenarios/seam/result.h"
@@ -13,7 +15,15 @@ namespace adamant::scenarios {
 struct Reported {
   RunResult result;
   std::string replay;
+  std::string lacking = {};  // what this machine lacks to run it; empty: nothing
 };
+
+/// "1 scenario", "2 scenarios".
+std::string counted(std::uint64_t count, std::string_view noun);
+
+/// A failure as a workflow command by which GitHub Actions shows it at its file.
+/// Source: docs.github.com, "Workflow commands for GitHub Actions", error messages.
+std::string annotation(Reported const& failure);
 
 /// One violation, indented: law and place, then both values with their distance in units in the
 /// last place, or both accesses and the edge that would have ordered them.

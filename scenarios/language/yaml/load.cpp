@@ -1,8 +1,10 @@
 #include "scenarios/language/yaml/load.h"
 
 #include <algorithm>
+#include <istream>
 #include <utility>
 
+#include "scenarios/language/yaml/bytes.h"
 #include "scenarios/language/yaml/decode.h"
 #include "scenarios/language/yaml/file.h"
 
@@ -44,6 +46,13 @@ Scenario load_scenario_text(std::string_view text, std::string_view file_name,
   }
   if (!problems.empty()) fail(file_name, std::move(problems));
   return scenario;
+}
+
+Scenario load_scenario_stream(std::istream& in, std::string_view name) {
+  std::string text(size_max + 1, '\0');
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(in.gcount()));
+  return load_scenario_text(text, name, {.models_directory = {}, .checkpoints_directory = "."});
 }
 
 Scenario load_scenario_file(std::filesystem::path const& path, LoadOptions options) {

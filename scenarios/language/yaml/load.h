@@ -4,6 +4,7 @@
 #pragma once
 
 #include <filesystem>
+#include <iosfwd>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -34,6 +35,10 @@ std::filesystem::path default_models_directory();
 /// Errors: LoadError for whatever is not a scenario of format version 1.
 Scenario load_scenario_text(std::string_view text, std::string_view file_name,
                             LoadOptions const& options = {});
+
+/// The same from a stream, of which no more is read than a scenario may have; checkpoints are
+/// looked for where the program was called.
+Scenario load_scenario_stream(std::istream& in, std::string_view name);
 
 /// Reads one scenario file; checkpoints are looked for beside it unless `options` says otherwise.
 ///
