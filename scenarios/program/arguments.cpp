@@ -12,6 +12,7 @@
 #include "scenarios/language/engine_names.h"
 #include "scenarios/language/yaml/words.h"
 #include "scenarios/pool/pool.h"
+#include "scenarios/program/footers.h"
 #include "scenarios/report/output_file.h"
 
 namespace adamant::scenarios {
@@ -51,6 +52,8 @@ class Parser {
     } catch (CLI::RequiredError const& error) {
       refuse_unknown_command(argc, argv);
       end(error, 2);
+    } catch (CLI::ExtrasError const& error) {
+      end(CLI::ExtrasError(error.what() + options_meant(), CLI::ExitCodes::ExtrasError), 2);
     } catch (CLI::ParseError const& error) {
       end(error, 2);
     }
@@ -81,6 +84,24 @@ class Parser {
         2);
   }
 
+  /// For each option that is none, the one that was probably meant.
+  std::string options_meant() const {
+    std::vector<std::string> known;
+    auto const add = [&known](CLI::App const* app) {
+      for (CLI::Option const* const option : app->get_options())
+        for (std::string const& name : option->get_lnames()) known.push_back("--" + name);
+    };
+    add(&app_);
+    for (CLI::App const* const sub : app_.get_subcommands()) add(sub);
+    std::vector<std::string_view> const names(known.begin(), known.end());
+    std::string text;
+    for (std::string const& extra : app_.remaining(true)) {
+      std::string const word = extra.substr(0, extra.find('='));
+      if (word.starts_with("--")) text += suggest(word, names);
+    }
+    return text;
+  }
+
   using MaybePath = std::optional<std::filesystem::path>;
   static void refuse_equal(std::string const& one, MaybePath const& first, std::string const& other,
                            MaybePath const& second) {
@@ -103,6 +124,7 @@ class Parser {
   CLI::App* add_command(Command command, char const* name, char const* text) {
     CLI::App* const sub = app_.add_subcommand(name, text);
     sub->fallthrough();
+    sub->footer([command] { return footer_of(command); });
     sub->callback([this, command] { arguments_.command = command; });
     return sub;
   }
@@ -316,7 +338,7 @@ class Parser {
            "--engine", [this](std::string const& name) { set_examined_engine(name); },
            "Examine this engine: torch or exec:COMMAND")
         ->option_text("NAME");
-    add_path(sub, "--json", arguments_.json, "Write what was found of an engine as JSON");
+    add_path(sub, "--json", arguments_.json, "Write what was found as JSON");
   }
 
   void add_bench() {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "scenarios/program/bench/suite.h"
 #include "scenarios/program/values.h"
 #include "scenarios/report/status.h"
 
@@ -136,6 +137,56 @@ TEST(Arguments, AWrongCommandNamesTheNearest) {
     EXPECT_NE(end.text.find("no command `rum` (did you mean `run`?)"), std::string::npos)
         << end.text;
   }
+}
+
+TEST(Arguments, AWrongOptionNamesTheNearest) {
+  for (auto const& words : {std::vector<char const*>{"run", "a.yaml", "--filtr", "b"},
+                            {"run", "a.yaml", "--filtr=b"},
+                            {"run", "a.yaml", "--colour", "never"}}) {
+    try {
+      parse(words);
+      FAIL() << words[2] << " was accepted";
+    } catch (EndOfProgram const& end) {
+      EXPECT_EQ(end.status, 2);
+      bool const meant = end.text.find("(did you mean `--filter`?)") != std::string::npos ||
+                         end.text.find("(did you mean `--color`?)") != std::string::npos;
+      EXPECT_TRUE(meant) << end.text;
+    }
+  }
+}
+
+TEST(Arguments, HelpHasAnExampleTheStatusesAndTheSuites) {
+  auto const help_of = [](char const* command) {
+    try {
+      parse({command, "--help"});
+    } catch (EndOfProgram const& end) {
+      return end.text;
+    }
+    return std::string();
+  };
+  for (char const* const command :
+       {"run", "fuzz", "minimize", "hunt", "laws", "bugs", "doctor", "bench", "help"}) {
+    std::string const text = help_of(command);
+    EXPECT_NE(text.find(std::string("Example:\n  adamant ") + command), std::string::npos) << text;
+    EXPECT_NE(text.find("--quiet, --verbose, --color"), std::string::npos) << text;
+    EXPECT_NE(text.find("  2    bad usage"), std::string::npos) << text;
+  }
+  for (Suite const& suite : suites())
+    EXPECT_NE(help_of("bench").find(suite.name), std::string::npos) << suite.name;
+}
+
+TEST(Arguments, SelectionOfRun) {
+  auto const a = parse({"run", "-", "--filter", "x*", "--shard", "1/3", "--list", "--timeout", "9",
+                        "--fail-fast", "--cache", "kept"});
+  EXPECT_EQ(a.paths, (std::vector<std::filesystem::path>{"-"}));
+  EXPECT_EQ(a.filter, "x*");
+  EXPECT_EQ(a.shard.index, 1U);
+  EXPECT_EQ(a.shard.count, 3U);
+  EXPECT_TRUE(a.list);
+  EXPECT_EQ(a.timeout, std::chrono::seconds(9));
+  EXPECT_TRUE(a.fail_fast);
+  EXPECT_EQ(a.cache, "kept");
+  EXPECT_EQ(status_of({"run", "a.yaml", "--timeout", "0"}), 2);
 }
 
 TEST(Arguments, MessagesNameTheOption) {

@@ -12,6 +12,7 @@
 #include "scenarios/program/doctor_of_engine.h"
 #include "scenarios/program/listings.h"
 #include "scenarios/program/outputs.h"
+#include "scenarios/report/json.h"
 #include "scenarios/report/style.h"
 
 namespace adamant::scenarios {
@@ -129,9 +130,14 @@ std::vector<MachinePart> examine_machine() {
 
 Status doctor_command(Arguments const& arguments) {
   if (arguments.engine) return examine_engine_command(arguments);
+  Outputs outputs(arguments);
+  auto document = make_document("doctor");
+  document["machine"] = nlohmann::ordered_json::object();
   for (MachinePart const& part : examine_machine()) {
     print(arguments, fmt::format("{:<10} {}\n", part.what, printable(part.found)));
+    document["machine"][part.what] = part.found;
   }
+  outputs.commit(document, "doctor", {});
   return Status::met;
 }
 

@@ -31,6 +31,14 @@ TEST_F(DoctorOfAnEngine, ThatCannotBeStartedIsThree) {
   EXPECT_NE(examine("exits hello").err.find("out of coffee"), std::string::npos);
 }
 
+TEST_F(DoctorOfAnEngine, WithoutAnEngineWritesWhatTheMachineHas) {
+  EXPECT_EQ(call("doctor --json out.json").status, 0);
+  auto const document = read_json("out.json");
+  EXPECT_EQ(document.at("command"), "doctor");
+  EXPECT_NE(document.at("machine").at("built by").get<std::string>(), "");
+  EXPECT_EQ(call("doctor --json missing/out.json").status, 2);
+}
+
 TEST_F(DoctorOfAnEngine, ThatIsInsideTheProgramIsTwo) {
   EXPECT_EQ(call("doctor --engine sim").status, 2);
   EXPECT_EQ(call("doctor --engine exec:").status, 2);

@@ -36,7 +36,8 @@ TEST_F(CudaProgram, PassesOverBugsThatItCannotMakeUnlessTheyAreNamed) {
   write("bugs/wrong.yaml", passing_scenario("bug: canary\nexpect: {violates: values.bitwise}\n"));
   Called const directory = call("run bugs");
   EXPECT_EQ(directory.status, 0) << directory.out << directory.err;
-  EXPECT_NE(directory.out.find("passed over 1 scenario with a bug"), std::string::npos) << directory.out;
+  EXPECT_NE(directory.out.find("passed over 1 scenario with a bug"), std::string::npos)
+      << directory.out;
   EXPECT_EQ(call("run bugs/wrong.yaml").status, 3);
 }
 
