@@ -61,6 +61,7 @@ class Parser {
     refuse_equal("--json", arguments_.json, "--script", arguments_.script);
     refuse_equal("--junit", arguments_.junit, "--script", arguments_.script);
     if (arguments_.command == Command::minimize) refuse_equal_to_result();
+    if (arguments_.shard) check_shard();
   }
 
  private:
@@ -107,6 +108,17 @@ class Parser {
                            MaybePath const& second) {
     if (first && second && place_of(*first) == place_of(*second))
       refuse(one + " and " + other + ": both would be written to " + first->string());
+  }
+
+  /// Shards of a search write beside each other.
+  void check_shard() {
+    if (arguments_.command == Command::run) return;
+    if (!arguments_.seed)
+      refuse("--shard: needs --seed, or the shards would search different cases");
+    if (arguments_.mutants) refuse("--shard: mutants are not shared out; leave it out");
+    if (!arguments_.out) return;
+    *arguments_.out /=
+        std::to_string(arguments_.shard->index) + "-of-" + std::to_string(arguments_.shard->count);
   }
 
   void refuse_equal_to_result() const {
@@ -240,9 +252,7 @@ class Parser {
     add_engine(sub);
   }
 
-  void add_selection(CLI::App* sub) {
-    sub->add_option("--filter", arguments_.filter, "Only those whose path, file or name it matches")
-        ->option_text("GLOB");
+  void add_shard(CLI::App* sub) {
     auto const set_shard = [this](std::string const& value) {
       auto const shard = parse_shard(value);
       if (!shard)
@@ -252,6 +262,12 @@ class Parser {
     sub->add_option_function<std::string>("--shard", set_shard,
                                           "Part I of N disjoint parts, I from 0")
         ->option_text("I/N");
+  }
+
+  void add_selection(CLI::App* sub) {
+    sub->add_option("--filter", arguments_.filter, "Only those whose path, file or name it matches")
+        ->option_text("GLOB");
+    add_shard(sub);
     sub->add_flag("--list", arguments_.list, "Only say which they are");
     add_count(sub, "--timeout", {1, 1'000'000}, "Seconds for one scenario; then it is an error",
               [this](std::uint64_t s) { arguments_.timeout = std::chrono::seconds(s); });
@@ -279,6 +295,7 @@ class Parser {
     add_count(sub, "--skip", {0, cases_max}, "Start at case number N of the seed",
               [this](std::uint64_t skip) { arguments_.skip = skip; });
     add_path(sub, "--out", arguments_.out, "Directory for what fails");
+    add_shard(sub);
     add_common(sub);
     add_engine(sub);
   }
@@ -301,6 +318,7 @@ class Parser {
         "Machine-made mistakes instead: does anything notice them? Needs adamant-mutants");
     add_path(sub, "--out", arguments_.out,
              "Directory for a minimised scenario of each that was found");
+    add_shard(sub);
     add_common(sub);
   }
 

@@ -26,7 +26,7 @@ struct Arguments {
   std::optional<std::string> bug;  // in the place of what scenarios say; bugs: to show
   int schedules = 0;
   std::optional<std::string> filter;  // a glob over paths and names
-  Portion shard;
+  std::optional<Portion> shard;
   bool list = false;                            // names alone
   std::optional<std::chrono::seconds> timeout;  // of one scenario
   bool fail_fast = false;

@@ -180,13 +180,21 @@ TEST(Arguments, SelectionOfRun) {
                         "--fail-fast", "--cache", "kept"});
   EXPECT_EQ(a.paths, (std::vector<std::filesystem::path>{"-"}));
   EXPECT_EQ(a.filter, "x*");
-  EXPECT_EQ(a.shard.index, 1U);
-  EXPECT_EQ(a.shard.count, 3U);
+  EXPECT_EQ(a.shard->index, 1U);
+  EXPECT_EQ(a.shard->count, 3U);
   EXPECT_TRUE(a.list);
   EXPECT_EQ(a.timeout, std::chrono::seconds(9));
   EXPECT_TRUE(a.fail_fast);
   EXPECT_EQ(a.cache, "kept");
   EXPECT_EQ(status_of({"run", "a.yaml", "--timeout", "0"}), 2);
+}
+
+TEST(Arguments, ShardsOfASearchNeedASeedAndHaveAFolderEach) {
+  EXPECT_EQ(status_of({"fuzz", "--shard", "0/2"}), 2);
+  EXPECT_EQ(status_of({"hunt", "--shard", "0/2"}), 2);
+  EXPECT_EQ(status_of({"hunt", "--shard", "0/2", "--seed", "1", "--mutants"}), 2);
+  EXPECT_EQ(parse({"fuzz", "--shard", "1/2", "--seed", "1", "--out", "found"}).out, "found/1-of-2");
+  EXPECT_EQ(parse({"run", "a.yaml", "--shard", "1/2"}).shard->count, 2U);
 }
 
 TEST(Arguments, MessagesNameTheOption) {
@@ -238,6 +246,20 @@ TEST(Arguments, Durations) {
   for (char const* const wrong : {"", "s", "-1s", "0s", "nan", "1e300s", "5 s", "5d", "inf"}) {
     EXPECT_FALSE(parse_duration(wrong)) << wrong;
   }
+}
+
+TEST(Portions, AreDisjointAndHoldEverything) {
+  for (std::uint64_t count = 1; count <= 4; ++count)
+    for (std::uint64_t begin = 0; begin <= 5; ++begin)
+      for (std::uint64_t length = 0; length <= 9; ++length) {
+        std::vector<int> held(begin + length);
+        for (std::uint64_t index = 0; index < count; ++index) {
+          Portion const portion{.index = index, .count = count};
+          for (std::uint64_t i = 0; i < portion.count_in(begin, length); ++i)
+            ++held.at(portion.first_from(begin) + i * count);
+        }
+        for (std::uint64_t i = 0; i < begin + length; ++i) EXPECT_EQ(held[i], i < begin ? 0 : 1);
+      }
 }
 
 TEST(Statuses, TheGraverCounts) {

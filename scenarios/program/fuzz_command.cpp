@@ -37,10 +37,13 @@ class FuzzCommand {
       : arguments_(arguments),
         style_(style_of(arguments)),
         outputs_(arguments),
+        shard_(arguments.shard.value_or(Portion{})),
         progress_(wants_progress(arguments), "cases"),
         seed_(arguments.seed ? *arguments.seed : draw_seed()),
         engine_(engine_of(arguments)),
-        lacking_(lacking(engine_.capabilities)) {}
+        lacking_(lacking(engine_.capabilities)) {
+    if (arguments.out) expect_writable(*arguments.out);
+  }
 
   Status execute() {
     print(arguments_, fmt::format("seed {}{}\n", seed_, arguments_.seed ? "" : " (drawn)"));
@@ -68,6 +71,7 @@ class FuzzCommand {
                      .job_time_max = case_time_max};
     if (arguments_.time) pool.until = begin + *arguments_.time;
     if (!arguments_.time && !arguments_.cases) pool.jobs = cases_default;
+    if (pool.jobs) pool.jobs = shard_.count_in(arguments_.skip, *pool.jobs);
     cases_wanted_ = pool.jobs.value_or(0);
     run_jobs(
         pool, [this](std::uint64_t job) { return answer(job); },
@@ -75,7 +79,9 @@ class FuzzCommand {
     seconds_ = std::chrono::duration<double>(Clock::now() - begin).count();
   }
 
-  std::uint64_t case_of(std::uint64_t job) const { return arguments_.skip + job; }
+  std::uint64_t case_of(std::uint64_t job) const {
+    return shard_.first_from(arguments_.skip) + job * shard_.count;
+  }
 
   Scenario scenario_of(std::uint64_t case_index) const {
     return search_case(seed_, case_index, arguments_.bug, engine_);
@@ -190,6 +196,7 @@ class FuzzCommand {
   Arguments const& arguments_;
   Style style_;
   Outputs outputs_;
+  Portion shard_;
   Progress progress_;
   std::uint64_t seed_;
   SearchEngine engine_;

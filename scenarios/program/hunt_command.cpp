@@ -37,8 +37,14 @@ class HuntCommand {
         seed_(arguments.seed ? *arguments.seed : draw_seed()),
         limits_{.cases_max = arguments.cases.value_or(std::numeric_limits<std::uint64_t>::max()),
                 .time_max = arguments.time.value_or(time_default)} {
-    for (bugs::Bug const& bug : bugs::catalogue())
-      if (is_wanted(bug)) hunted_.push_back({.bug = bug, .searches = {}, .minimized = {}});
+    if (arguments.out) expect_writable(*arguments.out);
+    Portion const shard = arguments.shard.value_or(Portion{});
+    std::uint64_t position = 0;
+    for (bugs::Bug const& bug : bugs::catalogue()) {
+      if (!is_wanted(bug)) continue;
+      if (bug.id == canary || shard.holds(position++))
+        hunted_.push_back({.bug = bug, .searches = {}, .minimized = {}});
+    }
   }
 
   Status execute() {

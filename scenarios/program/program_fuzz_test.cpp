@@ -77,6 +77,25 @@ TEST_F(FuzzProgram, WhatItFindsIsWrittenSoThatRunningItEndsWithZero) {
       << "another one breaks another law";
 }
 
+TEST_F(FuzzProgram, ShardsShareTheCasesAndWriteBesideEachOther) {
+  std::string const search = "fuzz --bug canary --cases 10 --seed 6 --out found --json out.json";
+  int cases = 0;
+  for (char const* const shard : {"0", "1", "2"}) {
+    EXPECT_EQ(call(search + " --shard " + shard + "/3").status, 1);
+    cases += read_json("out.json").at("cases").get<int>();
+    EXPECT_TRUE(exists(std::string("found/") + shard + "-of-3/canary.yaml"));
+  }
+  EXPECT_EQ(cases, 10);
+}
+
+TEST_F(FuzzProgram, WhatCannotBeWrittenIsSaidBeforeTheSearch) {
+  Called const called = call("fuzz --for 60s --seed 1 --out /dev/null/found");
+  EXPECT_EQ(called.status, 2);
+  EXPECT_EQ(called.err, "/dev/null/found: cannot be made: /dev/null is no directory\n");
+  write("file", "");
+  EXPECT_EQ(call("hunt te_2795 --seed 1 --out file").status, 2);
+}
+
 TEST_F(FuzzProgram, AReplayLineRepeatsOneCase) {
   Called const called = call("fuzz --cases 150 --seed 2 --bug mean_not_divided --json out.json");
   ASSERT_EQ(called.status, 1);

@@ -23,6 +23,22 @@ TEST_F(HuntProgram, FindsABugAndTheCanaryAndWritesWhatRepeatsThem) {
   EXPECT_EQ(call("run found").status, 0);
 }
 
+TEST_F(HuntProgram, ShardsShareTheBugsAndHuntTheCanaryEach) {
+  std::string bugs;
+  for (char const* const shard : {"0", "1"}) {
+    ASSERT_EQ(call("hunt mean_not_divided ds_7965 --seed 3 --searches 1 --out found --json out.json"
+                   " --shard " +
+                   std::string(shard) + "/2")
+                  .status,
+              0);
+    auto const document = read_json("out.json");
+    for (auto const& result : document.at("results"))
+      bugs += result.at("bug").get<std::string>() + " ";
+    EXPECT_TRUE(exists(std::string("found/") + shard + "-of-2/canary.yaml"));
+  }
+  EXPECT_EQ(bugs, "canary ds_7965 canary mean_not_divided ");
+}
+
 TEST_F(HuntProgram, WhatIsNotFoundEndsWithOne) {
   Called const called = call("hunt mean_not_divided --seed 3 --searches 1 --cases 1");
   EXPECT_EQ(called.status, 1) << called.out;

@@ -101,7 +101,7 @@ class RunCommand {
                            *arguments_.filter, counted(all, "scenario")));
       return false;
     }
-    keep_shard(files, arguments_.shard);
+    if (arguments_.shard) keep_shard(files, *arguments_.shard);
     last_failures_.put_first(files);
     return true;
   }

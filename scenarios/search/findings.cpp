@@ -1,8 +1,10 @@
 #include "scenarios/search/findings.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <fstream>
 #include <set>
 #include <sstream>
@@ -109,6 +111,20 @@ std::vector<Finding> minimize_all(std::vector<Failure> const& failures,
   std::stable_sort(findings.begin(), findings.end(),
                    [&](Finding const& a, Finding const& b) { return rank(a) < rank(b); });
   return findings;
+}
+
+void expect_writable(std::filesystem::path const& directory) {
+  std::error_code unknown;
+  auto existing = std::filesystem::absolute(directory, unknown);
+  while (!std::filesystem::exists(existing, unknown) && existing.has_relative_path())
+    existing = existing.parent_path();
+  bool const is_directory = std::filesystem::is_directory(existing, unknown);
+  if (!is_directory)
+    throw CannotWrite(directory.string() + ": cannot be made: " + existing.string() +
+                      " is no directory");
+  if (::access(existing.c_str(), W_OK | X_OK) != 0)
+    throw CannotWrite(directory.string() + ": " + existing.string() +
+                      " cannot be written: " + std::generic_category().message(errno));
 }
 
 std::filesystem::path write_finding(std::filesystem::path const& directory,

@@ -39,6 +39,10 @@ std::vector<Finding> minimize_all(std::vector<Failure> const& failures,
                                   std::function<Scenario(std::uint64_t)> const& scenario_of,
                                   IsolatedOptions const& options);
 
+/// Before a search: could findings be written there? Makes nothing.
+/// Errors: CannotWrite.
+void expect_writable(std::filesystem::path const& directory);
+
 /// Writes `<bug or law>.yaml`, or `<bug or law>-2.yaml`, … where another scenario has the name
 /// already. Makes the directory.
 ///
