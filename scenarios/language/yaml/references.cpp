@@ -1,8 +1,12 @@
 #include <algorithm>
 #include <set>
+#include <string>
+#include <string_view>
 #include <system_error>
+#include <vector>
 
 #include "scenarios/language/yaml/decode.h"
+#include "scenarios/language/yaml/words.h"
 
 namespace adamant::scenarios {
 
@@ -13,13 +17,16 @@ std::string index_path(std::string_view list, std::size_t index, std::string_vie
 }
 
 void check_groups(Reader& reader, Scenario const& scenario) {
-  std::set<std::string_view> defined;
-  for (Group const& group : scenario.groups) defined.insert(group.name);
+  std::vector<std::string_view> defined;
+  for (Group const& group : scenario.groups) defined.push_back(group.name);
   for (std::size_t i = 0; i < scenario.params.size(); ++i) {
     Param const& param = scenario.params[i];
-    if (param.group.empty() || defined.contains(param.group)) continue;
+    if (param.group.empty() || std::ranges::count(defined, param.group) > 0) continue;
+    std::string const right =
+        defined.empty() ? "; expected `groups: {" + param.group + ": {…}}` too"
+                        : suggest(param.group, defined) + "; defined: " + list_words(defined);
     reader.fail(param.line.value, index_path("params", i, "group"),
-                "no group " + quote(param.group) + " is defined under groups");
+                "no group " + quote(param.group) + " is defined" + right);
   }
 }
 

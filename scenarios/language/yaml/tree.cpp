@@ -11,6 +11,7 @@
 
 #include "scenarios/language/yaml/bytes.h"
 #include "scenarios/language/yaml/problem.h"
+#include "scenarios/language/yaml/syntax.h"
 
 namespace adamant::scenarios {
 
@@ -184,6 +185,8 @@ class TreeBuilder : public YAML::EventHandler {
     frame.key = node.text;
     frame.key_line = line_of(mark);
     frame.has_key = true;
+    if (node.text == "<<")
+      fail(mark, "merge keys are no part of the format; write the keys out here");
     if (!frame.keys.insert(node.text).second) fail(mark, "this key occurs twice in one map");
   }
 
@@ -232,7 +235,8 @@ Tree parse_tree(std::string_view text) {
     }
   } catch (YAML::Exception const& error) {
     auto const line = std::clamp(error.mark.line + 1, 1, line_count(text));
-    throw BadInput({line, builder.path(), "wrong YAML syntax: " + error.msg});
+    auto const cause = find_syntax_cause(text, line).value_or(SyntaxCause{line, error.msg});
+    throw BadInput({cause.line, builder.path(), "wrong YAML syntax: " + cause.message});
   }
   return tree;
 }

@@ -1,0 +1,166 @@
+#include "scenarios/language/yaml/syntax.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstddef>
+#include <vector>
+
+namespace adamant::scenarios {
+
+namespace {
+
+/// One line, and how many brackets are open where it begins.
+struct Line {
+  std::string_view text;
+  std::size_t depth = 0;
+
+  std::size_t indent() const { return std::min(text.find_first_not_of(" -"), text.size()); }
+  std::size_t dash() const { return std::min(text.find_first_not_of(' '), text.size()); }
+  bool is_item() const { return text.substr(dash()).starts_with("- "); }
+  std::string_view content() const { return text.substr(indent()); }
+  bool is_blank() const {
+    auto const first = text.find_first_not_of(" \t\r");
+    return first == std::string_view::npos || text[first] == '#';
+  }
+  bool has_key() const {
+    auto const colon = content().find(':');
+    if (colon == std::string_view::npos) return false;
+    return colon + 1 == content().size() || content()[colon + 1] == ' ';
+  }
+};
+
+bool is_word(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+}
+
+std::string_view first_word(std::string_view text) {
+  return text.substr(0, static_cast<std::size_t>(
+                            std::find_if_not(text.begin(), text.end(), is_word) - text.begin()));
+}
+
+/// Goes through a text once: its lines, and the brackets that stay open.
+class Scan {
+ public:
+  explicit Scan(std::string_view text) {
+    std::size_t begin = 0;
+    while (begin <= text.size()) {
+      std::size_t const end = std::min(text.find('\n', begin), text.size());
+      lines_.push_back({.text = text.substr(begin, end - begin), .depth = open_.size()});
+      take(lines_.back().text);
+      begin = end + 1;
+    }
+  }
+
+  std::vector<Line> const& lines() const { return lines_; }
+
+  std::optional<SyntaxCause> bracket() const {
+    if (wrong_) return wrong_;
+    if (open_.empty()) return std::nullopt;
+    return SyntaxCause{open_.back().line, fmt::format("`{}` is never closed; expected `{}`",
+                                                      open_.back().bracket, closing(open_.back()))};
+  }
+
+ private:
+  struct Open {
+    char bracket;
+    int line;
+  };
+
+  static char closing(Open const& open) { return open.bracket == '[' ? ']' : '}'; }
+
+  void take(std::string_view line) {
+    char before = ' ';  // the last that is no space
+    for (std::size_t i = 0; i < line.size() && !wrong_; ++i) {
+      char const c = line[i];
+      if (quote_ != 0) {
+        if (c == quote_) quote_ = 0;
+      } else if (c == '#' && (i == 0 || line[i - 1] == ' ')) {
+        return;
+      } else if ((c == '"' || c == '\'') && begins_value(before)) {
+        quote_ = c;
+      } else if ((c == '[' || c == '{') && begins_value(before)) {
+        open_.push_back({c, static_cast<int>(lines_.size())});
+      } else if ((c == ']' || c == '}') && !open_.empty()) {
+        close(c);
+      }
+      if (c != ' ') before = c;
+    }
+  }
+
+  /// Inside of plain text a bracket or a quote is a letter.
+  bool begins_value(char before) const {
+    return !open_.empty() || before == ' ' || before == ':' || before == '-';
+  }
+
+  void close(char c) {
+    Open const open = open_.back();
+    open_.pop_back();
+    if (c == closing(open)) return;
+    wrong_ = SyntaxCause{open.line, fmt::format("`{}` is closed by `{}` in line {}; expected `{}`",
+                                                open.bracket, c, lines_.size(), closing(open))};
+  }
+
+  std::vector<Line> lines_;
+  std::vector<Open> open_;
+  char quote_ = 0;
+  std::optional<SyntaxCause> wrong_;
+};
+
+std::optional<SyntaxCause> find_tab(std::vector<Line> const& lines) {
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    auto const indentation = lines[i].text.substr(0, lines[i].text.find_first_not_of(" \t-"));
+    if (!lines[i].is_blank() && indentation.find('\t') != std::string_view::npos)
+      return SyntaxCause{static_cast<int>(i) + 1,
+                         "a tab indents this line; YAML is indented by spaces alone"};
+  }
+  return std::nullopt;
+}
+
+/// `params [` for `params: [`, and `world` above deeper keys for `world:`.
+std::optional<SyntaxCause> find_missing_colon(std::vector<Line> const& lines, std::size_t noticed) {
+  for (std::size_t i = noticed < 2 ? 0 : noticed - 2; i < noticed; ++i) {
+    Line const& line = lines[i];
+    std::string_view const word = first_word(line.content());
+    if (line.depth > 0 || line.is_blank() || word.empty()) continue;
+    std::string_view const rest = line.content().substr(word.size());
+    bool const above_keys = rest.empty() && i + 1 < lines.size() && lines[i + 1].has_key() &&
+                            lines[i + 1].dash() > line.dash();
+    bool const beside_value = rest.starts_with(" [") || rest.starts_with(" {");
+    if (above_keys || beside_value)
+      return SyntaxCause{static_cast<int>(i) + 1,
+                         fmt::format("`{0}` has no colon; expected `{0}:`", word)};
+  }
+  return std::nullopt;
+}
+
+std::optional<SyntaxCause> find_indentation(std::vector<Line> const& lines, std::size_t noticed) {
+  std::vector<std::size_t> open = {0};
+  for (std::size_t i = 0; i < noticed && i < lines.size(); ++i) {
+    Line const& line = lines[i];
+    if (line.is_blank() || line.depth > 0) continue;
+    std::vector<std::size_t> const above = open;
+    while (open.back() > line.dash()) open.pop_back();
+    if (open.back() < line.dash() && open.size() < above.size())
+      return SyntaxCause{static_cast<int>(i) + 1,
+                         fmt::format("is indented by {}, the lines above by {} or {}", line.dash(),
+                                     open.back(), above[open.size()])};
+    if (open.back() < line.dash()) open.push_back(line.dash());
+    if (line.is_item() && line.indent() > line.dash()) open.push_back(line.indent());
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<SyntaxCause> find_syntax_cause(std::string_view text, int noticed) {
+  Scan const scan(text);
+  auto const last = std::min(scan.lines().size(), static_cast<std::size_t>(std::max(noticed, 1)));
+  if (auto const cause = find_tab(scan.lines())) return cause;
+  if (auto const cause = find_missing_colon(scan.lines(), last)) return cause;
+  if (auto const cause = scan.bracket()) return cause;
+  return find_indentation(scan.lines(), last);
+}
+
+}  // namespace adamant::scenarios
