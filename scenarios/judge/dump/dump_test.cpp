@@ -35,7 +35,7 @@ std::map<std::string, std::vector<float>> read_safetensors(std::filesystem::path
     std::size_t const begin = about["data_offsets"][0];
     std::size_t const end = about["data_offsets"][1];
     auto& values = tensors[name];
-    values.resize((end - begin) / sizeof(float));
+    values.resize((end - begin + sizeof(float) - 1) / sizeof(float));  // of shorter numbers, too
     std::copy_n(text.data() + 8 + length + begin, end - begin,
                 reinterpret_cast<char*>(values.data()));
   }
