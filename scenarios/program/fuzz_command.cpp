@@ -180,7 +180,9 @@ class FuzzCommand {
   void summarise() const {
     if (interrupted()) complain(fmt::format("interrupted after {} cases", cases_));
     if (style_.verbosity != Verbosity::quiet) {
-      if (cases_ > 0) print(arguments_, describe(distribution_, lacking_));
+      bool const all = style_.verbosity == Verbosity::verbose;
+      Zeros const zeros = all ? Zeros::shown : Zeros::left_out;
+      if (cases_ > 0) print(arguments_, describe(distribution_, lacking_, zeros));
     } else if (failures_.empty()) {
       return;
     }

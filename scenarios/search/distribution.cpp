@@ -39,9 +39,10 @@ std::string name_of_pair(Feature a, Feature b) {
   return fmt::format("{}, {}", label_of(a), label_of(b));
 }
 
-std::string shares(Distribution const& seen, FeatureSet const& lacking) {
+std::string shares(Distribution const& seen, FeatureSet const& lacking, Zeros zeros) {
   std::string text;
   for_each_feature(lacking, [&](Feature feature) {
+    if (seen.count(feature) == 0 && zeros == Zeros::left_out) return;
     double const share =
         100.0 * static_cast<double>(seen.count(feature)) / static_cast<double>(seen.cases());
     text += fmt::format("{:6.2f}% {}\n", share, label_of(feature));
@@ -70,8 +71,8 @@ std::string pairs(Distribution const& seen, FeatureSet const& lacking) {
 
 }  // namespace
 
-std::string describe(Distribution const& seen, FeatureSet const& lacking) {
-  return shares(seen, lacking) + pairs(seen, lacking);
+std::string describe(Distribution const& seen, FeatureSet const& lacking, Zeros zeros) {
+  return shares(seen, lacking, zeros) + pairs(seen, lacking);
 }
 
 Json features_json(Distribution const& seen, FeatureSet const& lacking) {

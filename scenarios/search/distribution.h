@@ -10,10 +10,13 @@
 
 namespace adamant::scenarios {
 
+/// Features that were in no case.
+enum class Zeros { left_out, shown };
+
 /// Each feature's share, a line each, then the pairs: how many can occur, how many did, and the
 /// first that did not. Features in `lacking` are none of the engine that was searched
 /// (search/generate/offers.h), and are not spoken of. REQUIRES: seen.cases() > 0.
-std::string describe(Distribution const& seen, FeatureSet const& lacking);
+std::string describe(Distribution const& seen, FeatureSet const& lacking, Zeros zeros);
 
 /// Cases with each feature, by label.
 nlohmann::ordered_json features_json(Distribution const& seen, FeatureSet const& lacking);

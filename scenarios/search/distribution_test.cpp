@@ -19,7 +19,7 @@ TEST(Distribution, SaysWhichPairsWereNotSeen) {
   Distribution seen;
   seen.add(set_of(Feature::group) | set_of(Feature::train));
   seen.add(set_of(Feature::group));
-  std::string const text = describe(seen, {});
+  std::string const text = describe(seen, {}, Zeros::left_out);
   EXPECT_NE(text.find("100.00% parameter group\n"), std::string::npos) << text;
   EXPECT_NE(text.find(" 50.00% train\n"), std::string::npos) << text;
   EXPECT_NE(text.find("\n1 of " + std::to_string(possible_pairs()) + " pairs"), std::string::npos)
@@ -32,7 +32,7 @@ TEST(Distribution, SaysWhichPairsWereNotSeen) {
 TEST(Distribution, SaysNothingOfPairsThatAreComplete) {
   Distribution seen;
   seen.add(FeatureSet().set());
-  EXPECT_EQ(describe(seen, {}).find("not yet"), std::string::npos);
+  EXPECT_EQ(describe(seen, {}, Zeros::left_out).find("not yet"), std::string::npos);
 }
 
 TEST(Distribution, CountsNoPairThatCannotOccur) {
@@ -48,10 +48,11 @@ TEST(Distribution, IsSilentAboutWhatTheEngineLacks) {
   Distribution seen;
   seen.add(set_of(Feature::group));
   FeatureSet const lacking = FeatureSet().set() & ~set_of(Feature::group) & ~set_of(Feature::train);
-  std::string const text = describe(seen, lacking);
+  std::string const text = describe(seen, lacking, Zeros::shown);
   EXPECT_EQ(text,
             "100.00% parameter group\n  0.00% train\n0 of 1 pairs of features that can occur "
             "together did\nnot yet: parameter group with train\n");
+  EXPECT_EQ(describe(seen, lacking, Zeros::left_out).find("0.00% train"), std::string::npos);
   EXPECT_EQ(features_json(seen, lacking).size(), 2U);
   EXPECT_EQ(pairs_json(seen, lacking).size(), 1U);
   EXPECT_TRUE(exclusive_json(lacking).empty());

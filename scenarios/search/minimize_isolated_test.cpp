@@ -74,7 +74,9 @@ TEST(MinimizeIsolated, OfOneBugFoundTwiceIsOneFile) {
     ASSERT_NE(bug, nullptr) << id;
     std::map<std::string, std::uint64_t> files;
     for (std::uint64_t seed = 1; seed <= 3; ++seed) {
-      MinimizeAttempt const attempt = minimize_isolated(*found(*bug, seed), {.at_once = 2});
+      auto const scenario = found(*bug, seed);
+      ASSERT_TRUE(scenario) << id << ", seed " << seed;
+      MinimizeAttempt const attempt = minimize_isolated(*scenario, {.at_once = 2});
       files.emplace(write_scenario(attempt.scenario), seed);
     }
     EXPECT_EQ(files.size(), 1U) << files.begin()->first << files.rbegin()->first;
