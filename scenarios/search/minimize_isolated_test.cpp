@@ -39,12 +39,15 @@ std::optional<Scenario> found(bugs::Bug const& bug, std::uint64_t seed) {
   return std::nullopt;
 }
 
-TEST(MinimizeIsolated, OfEveryBugIsSmallAndSaysTheSameAgain) {
+// Every fourth of them; .ci/run hunts for all, and runs what it wrote of each.
+TEST(MinimizeIsolated, OfABugIsSmallAndSaysTheSameAgain) {
 #ifdef ADAMANT_UNCHECKED_ONLY
   GTEST_SKIP() << "the sanitizers exclude the instrumentation that most laws need";
 #endif
   std::vector<std::int64_t> operations;
-  for (bugs::Bug const& bug : bugs::catalogue()) {
+  auto const catalogue = bugs::catalogue();
+  for (std::size_t i = 0; i < catalogue.size(); i += 4) {
+    bugs::Bug const& bug = catalogue[i];
     auto const scenario = found(bug, 1);
     if (!scenario) continue;  // what random search finds is the hunt's to say
     MinimizeAttempt const attempt = minimize_isolated(*scenario, {});
@@ -61,7 +64,7 @@ TEST(MinimizeIsolated, OfEveryBugIsSmallAndSaysTheSameAgain) {
     operations.push_back(operation_count(again.program));
     EXPECT_LE(operations.back(), 8) << text;
   }
-  EXPECT_GE(operations.size(), bugs::catalogue().size() / 2);
+  EXPECT_GE(operations.size(), catalogue.size() / 8);
 }
 
 TEST(MinimizeIsolated, OfOneBugFoundTwiceIsOneFile) {
