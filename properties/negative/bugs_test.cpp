@@ -97,18 +97,20 @@ LawSet broken_laws(Scenario const& scenario, std::optional<Schedule> const& sche
   return laws;
 }
 
-/// Can these laws be judged in this build? Accesses need the compiler's instrumentation.
-bool judged_here(LawSet const& laws) {
+/// Can the bug be seen in this build? Accesses need the compiler's instrumentation, and nothing
+/// else tells that a replayed kernel, other than a copy, goes to memory that is gone.
+bool judged_here(bugs::Bug const& bug) {
   if (sim::can_check) return true;
-  return std::none_of(laws.begin(), laws.end(), [](std::string const& law) {
-    return law.starts_with("access.") || law == "order.race";
-  });
+  LawSet const laws = laws_of(bug);
+  return bug.id != "mlm_4663" && std::none_of(laws.begin(), laws.end(), [](std::string const& law) {
+           return law.starts_with("access.") || law == "order.race";
+         });
 }
 
 class CataloguedBug : public testing::TestWithParam<bugs::Bug> {
  protected:
   void SetUp() override {
-    if (!judged_here(laws_of(GetParam())))
+    if (!judged_here(GetParam()))
       GTEST_SKIP() << "its law is about accesses, which only the instrumentation reports, and the "
                       "sanitizers exclude that";
   }
