@@ -12,6 +12,7 @@
 #include "scenarios/language/engine_names.h"
 #include "scenarios/language/yaml/words.h"
 #include "scenarios/pool/pool.h"
+#include "scenarios/program/completion.h"
 #include "scenarios/program/footers.h"
 #include "scenarios/report/output_file.h"
 
@@ -347,6 +348,21 @@ class Parser {
         add_command(Command::help, "help", "Explain a key or an operation of the scenario format");
     help->add_option("KEY", arguments_.word, "A key or an operation")->required();
     add_doctor();
+    add_completion();
+  }
+
+  /// Says all that it has to say while the line is parsed, like --help.
+  void add_completion() {
+    CLI::App* const sub =
+        app_.add_subcommand("completion", "Print a script by which a shell completes adamant");
+    auto const print = [this](std::string const& shell) {
+      if (std::ranges::count(completed_shells, shell) == 0)
+        throw CLI::ValidationError("SHELL: `" + shell + "` is none of " +
+                                   list_words(completed_shells));
+      throw EndOfProgram{.status = 0, .text = completion_of(app_, shell)};
+    };
+    sub->add_option_function<std::string>("SHELL", print, "bash, zsh or fish")->required();
+    sub->footer("Example:\n  source <(adamant completion bash)");
   }
 
   void add_doctor() {

@@ -110,5 +110,22 @@ TEST_F(Program, MeasurementsAreRows) {
   EXPECT_NE(read("rows.xml").find("tests=\"1\" failures=\"0\""), std::string::npos);
 }
 
+TEST_F(Program, CompletesCommandsAndTheirOptions) {
+  auto const completed = [this](std::string const& words, int at) {
+    return shell("bash -c 'source <(PROGRAM completion bash); COMP_WORDS=(" + words +
+                 "); COMP_CWORD=" + std::to_string(at) + "; _adamant; echo ${COMPREPLY[@]}'")
+        .out;
+  };
+  EXPECT_EQ(completed("adamant mi", 1), "minimize\n");
+  EXPECT_EQ(completed("adamant run --fi", 2), "--filter\n");
+  EXPECT_EQ(completed("adamant fuzz --col", 2), "--color\n");
+  write("small.yaml", "");
+  EXPECT_EQ(completed("adamant run sm", 2), "small.yaml\n");
+  EXPECT_EQ(call("completion zsh").out.rfind("autoload -U +X bashcompinit", 0), 0U);
+  EXPECT_NE(call("completion fish").out.find("'__fish_seen_subcommand_from run' -l filter -d"),
+            std::string::npos);
+  EXPECT_EQ(call("completion csh").status, 2);
+}
+
 }  // namespace
 }  // namespace adamant::scenarios
