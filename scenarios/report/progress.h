@@ -2,11 +2,17 @@
 // standard error, and only where that is a terminal.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
 namespace adamant::scenarios {
+
+/// "120 of 1000 cases, 40/s, 22 s left, 1 not as expected". Units: `total` 0 where it is unknown.
+/// In the first second nothing is said of rate and time.
+std::string progress_line(std::string_view what, std::uint64_t done, std::uint64_t total,
+                          std::uint64_t failed, std::chrono::duration<double> since_begin);
 
 class Progress {
  public:
@@ -24,7 +30,8 @@ class Progress {
  private:
   bool on_;
   bool shown_ = false;
-  std::uint64_t shown_done_ = 0;
+  std::chrono::steady_clock::time_point begin_;
+  std::chrono::steady_clock::time_point shown_at_;
   std::string what_;
 };
 
