@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <utility>
@@ -88,13 +89,9 @@ class Parser {
 
   /// For each option that is none, the one that was probably meant.
   std::string options_meant() const {
-    std::vector<std::string> known;
-    auto const add = [&known](CLI::App const* app) {
-      for (CLI::Option const* const option : app->get_options())
-        for (std::string const& name : option->get_lnames()) known.push_back("--" + name);
-    };
-    add(&app_);
-    for (CLI::App const* const sub : app_.get_subcommands()) add(sub);
+    std::vector<std::string> known = option_names(app_);
+    for (CLI::App const* const sub : app_.get_subcommands())
+      std::ranges::move(option_names(*sub), std::back_inserter(known));
     std::vector<std::string_view> const names(known.begin(), known.end());
     std::string text;
     for (std::string const& extra : app_.remaining(true)) {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <vector>
 
 namespace adamant::scenarios {
 
@@ -17,10 +16,7 @@ std::vector<CLI::Option const*> options_of(CLI::App const& command) {
 }
 
 std::string words_of(CLI::App const& command) {
-  std::string words;
-  for (CLI::Option const* const option : options_of(command))
-    words += (words.empty() ? "--" : " --") + option->get_lnames().front();
-  return words;
+  return fmt::format("{}", fmt::join(option_names(command), " "));
 }
 
 std::string bash(CLI::App const& app) {
@@ -79,6 +75,13 @@ std::string fish(CLI::App const& app) {
 }
 
 }  // namespace
+
+std::vector<std::string> option_names(CLI::App const& command) {
+  std::vector<std::string> names;
+  for (CLI::Option const* const option : options_of(command))
+    names.push_back("--" + option->get_lnames().front());
+  return names;
+}
 
 std::string completion_of(CLI::App const& app, std::string_view shell) {
   if (shell == "fish") return fish(app);

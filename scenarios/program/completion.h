@@ -6,10 +6,14 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace adamant::scenarios {
 
 inline constexpr std::string_view completed_shells[] = {"bash", "zsh", "fish"};
+
+/// The long options of one command, such as "--json".
+std::vector<std::string> option_names(CLI::App const& command);
 
 /// What a user puts where the shell looks for it. REQUIRES: one of completed_shells.
 std::string completion_of(CLI::App const& app, std::string_view shell);
