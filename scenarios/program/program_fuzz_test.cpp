@@ -1,4 +1,6 @@
 // `adamant fuzz` as its users call it.
+#include <map>
+
 #include "scenarios/program/testing/program.h"
 
 namespace adamant::scenarios {
@@ -79,13 +81,23 @@ TEST_F(FuzzProgram, WhatItFindsIsWrittenSoThatRunningItEndsWithZero) {
 
 TEST_F(FuzzProgram, ShardsShareTheCasesAndWriteBesideEachOther) {
   std::string const search = "fuzz --bug canary --cases 10 --seed 6 --out found --json out.json";
+  auto const features = [this] {
+    std::map<std::string, int> counts;
+    auto const document = read_json("out.json");
+    for (auto const& [name, count] : document.at("distribution").items()) counts[name] = count;
+    return counts;
+  };
+  std::map<std::string, int> together;
   int cases = 0;
   for (char const* const shard : {"0", "1", "2"}) {
     EXPECT_EQ(call(search + " --shard " + shard + "/3").status, 1);
     cases += read_json("out.json").at("cases").get<int>();
+    for (auto const& [name, count] : features()) together[name] += count;
     EXPECT_TRUE(exists(std::string("found/") + shard + "-of-3/canary.yaml"));
   }
   EXPECT_EQ(cases, 10);
+  EXPECT_EQ(call(search).status, 1);
+  EXPECT_EQ(together, features()) << "they are the cases of the whole search";
 }
 
 TEST_F(FuzzProgram, WhatCannotBeWrittenIsSaidBeforeTheSearch) {
