@@ -73,7 +73,7 @@ TEST_F(CopiedIntoCi, GitHubsJobsHoldAllScenariosTogether) {
 }
 
 TEST_F(CopiedIntoCi, GitLabsJobsHoldAllScenariosTogether) {
-  YAML::Node const job = YAML::LoadFile(source + "/scenarios/ci/gitlab.yml")["adamant"];
+  YAML::Node const job = YAML::LoadFile(source + "/scenarios/ci/gitlab.yml")["scenarios"];
   int const total = job["parallel"].as<int>();
   break_one();
   std::size_t files = 0;
