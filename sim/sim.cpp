@@ -9,6 +9,7 @@
 #include "sim/cuda/region.h"
 #include "sim/cuda/runtime.h"
 #include "sim/nccl/state.h"
+#include "sim/second_run.h"
 
 namespace adamant::sim {
 namespace {
@@ -94,12 +95,15 @@ Report report_of(Runtime& runtime) {
   report.operations = runtime.world.executed();
   report.accesses = runtime.watch.accesses();
   report.trace = std::move(runtime.world.trace());
+  report.sought = runtime.world.locations().take_asked();
   return report;
 }
 
 }  // namespace
 
-Report run(int ranks, std::function<void(int)> const& main, Options const& options) {
+namespace {
+
+Report run_once(int ranks, std::function<void(int)> const& main, Options const& options) {
   ADAMANT_SIM_ASSERT(current_runtime == nullptr);
   Runtime& runtime = storage();
   reset(runtime, ranks, options);
@@ -125,6 +129,18 @@ Report run(int ranks, std::function<void(int)> const& main, Options const& optio
   return report_of(runtime);
 }
 
+}  // namespace
+
+Report run(int ranks, std::function<void(int)> const& main, Options const& options) {
+  Report report = run_once(ranks, main, options);
+  if (!options.locate || options.sought || report.ok()) return report;
+  Options again = options;
+  again.sought = report.sought;
+  again.schedule.choices = report.choices;
+  locate_in_child(report, [&] { return run_once(ranks, main, again); });
+  return report;
+}
+
 Report explore(int ranks, std::function<void(int)> const& main, int schedules,
                Options const& options) {
   Report report;
@@ -140,18 +156,62 @@ Report explore(int ranks, std::function<void(int)> const& main, int schedules,
   return report;
 }
 
+std::string describe(Location const& location) {
+  if (!location.known()) return "";
+  std::string text = fmt::format("{}:{}", location.file, location.line);
+  if (!location.function.empty()) text += " in " + location.function;
+  for (Location const& caller : location.callers) {
+    text += &caller == &location.callers.front() ? ", from " : ", ";
+    text += fmt::format("{}:{}", caller.file, caller.line);
+  }
+  return text;
+}
+
+namespace {
+
+std::string line_of(std::string_view what, Location const& location) {
+  return location.known() ? fmt::format("{} {}\n", what, describe(location)) : "";
+}
+
+// Both accesses of a conflict are of one buffer.
+std::string describe_buffers(std::vector<Access> const& accesses) {
+  std::string text;
+  std::string last;
+  for (Access const& access : accesses) {
+    if (std::exchange(last, access.buffer) == access.buffer) continue;
+    text += line_of("  allocated at", access.allocated_at);
+    text += line_of("  freed at", access.freed_at);
+  }
+  return text;
+}
+
+}  // namespace
+
 std::string describe(Report const& report) {
   std::string text;
   for (Violation const& violation : report.violations) {
     text +=
         fmt::format("{}: rank {}: {}\n", name_of(violation.law), violation.rank, violation.message);
+    if (violation.waiting.empty()) text += line_of("  at", violation.at);
+    for (Waiting const& waiting : violation.waiting) {
+      text += line_of(fmt::format("  rank {} waits at", waiting.rank), waiting.at);
+    }
     for (Access const& access : violation.accesses) {
       text += fmt::format("  {} of bytes {} to {} of {}\n    by {} on stream `{}` of rank {}\n",
                           access.kind, access.begin, access.end, access.buffer, access.operation,
                           access.stream, access.rank);
+      text += line_of("    at", access.at);
+      text += line_of("    enqueued at", access.enqueued_at);
     }
+    text += describe_buffers(violation.accesses);
     if (!violation.missing.empty()) text += "  missing: " + violation.missing + "\n";
+    if (violation.count > 1) {
+      text += fmt::format("  found {} times, on {} {}\n", violation.count,
+                          violation.ranks.size() == 1 ? "rank" : "ranks",
+                          fmt::join(violation.ranks, ", "));
+    }
   }
+  if (!report.unlocated.empty()) text += "source lines are missing: " + report.unlocated + "\n";
   return text;
 }
 

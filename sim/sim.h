@@ -45,6 +45,32 @@ struct AllocationFailure {
   std::int64_t nth = 1;
 };
 
+/// A line of the program. Without debug information, file and function are empty.
+struct Location {
+  std::string file = "";  // as the compiler was told, below the project's folder
+  int line = 0;           // from 1
+  std::string function = "";
+  std::vector<Location> callers = {};  // the innermost first, a few: helpers are seldom the mistake
+  bool known() const { return !file.empty(); }
+  friend bool operator==(Location const&, Location const&) = default;
+};
+
+/// What a second run watches for, to say at which lines a violation happened: an operation, and
+/// one access of it where begin < end. All are numbers that a repeated run repeats.
+struct Sought {
+  static constexpr std::uint32_t any_block = ~0U;
+  std::uint32_t operation = 0;
+  std::uint32_t agent = 0;  // and the moment, of its clock
+  std::uint32_t moment = 0;
+  std::uint32_t block = any_block;  // of a kernel
+  std::int64_t allocation = -1;     // in the heap: its number; bytes count from its start
+  std::uint64_t begin = 0;          // else from the start of simulated memory
+  std::uint64_t end = 0;
+  bool write = false;
+  bool atomic = false;
+  friend bool operator==(Sought const&, Sought const&) = default;
+};
+
 struct Options {
   std::uint64_t seed = 0;  // addresses and poison
   ScheduleOptions schedule = {};
@@ -58,6 +84,12 @@ struct Options {
   /// unchecked worlds also kernels with blocks of one thread: REQUIRES that blocks of a launch then
   /// do not work on the same bytes, not even by atomics.
   int threads = 1;
+  /// After a violation, run once more with the same choices, in a forked process whose output is
+  /// dropped, to learn the lines of the program at which it happened.
+  bool locate = true;
+  /// What such a second run watches for: Report::sought of the first. A harness that keeps state
+  /// outside of the world repeats that itself, with this and the first run's choices.
+  std::optional<std::vector<Sought>> sought = std::nullopt;
   /// Allocations that fail although there is memory.
   std::vector<AllocationFailure> allocation_failures = {};
 };
@@ -71,6 +103,10 @@ struct Access {
   std::string buffer;       // name and allocation epoch
   std::uint64_t begin = 0;  // bytes from the start of the buffer
   std::uint64_t end = 0;
+  Location at = {};            // of the load, the store, or the call that moves the bytes
+  Location enqueued_at = {};   // of the launch, copy, collective or free; not of host code
+  Location allocated_at = {};  // of the buffer
+  Location freed_at = {};
 };
 
 /// What a world holds programs to, and a law that a harness found broken by itself.
@@ -121,6 +157,13 @@ enum class Breach {
   of_harness,
 };
 
+/// A rank that waits for ever.
+struct Waiting {
+  int rank = 0;
+  Location at = {};  // of the call that does not return
+};
+
+/// One mistake: what many ranks, steps or buffers show alike is one violation, the first of them.
 struct Violation {
   Law law = Law::order_race;
   Breach breach = Breach::unordered_accesses;
@@ -129,8 +172,12 @@ struct Violation {
   std::string about = "";  // the call, handle or setting that it is about, where it is about one
   std::string message = "";
   std::vector<Access> accesses = {};
-  std::string missing = "";  // the edge that would have ordered them
-  int number = -1;           // of_harness: which of what the harness found
+  std::string missing = "";           // the edge that would have ordered them
+  Location at = {};                   // of the call that it is about, where there are no accesses
+  std::vector<Waiting> waiting = {};  // in a deadlock
+  std::vector<int> ranks = {};        // all for which it was found, ascending
+  std::int64_t count = 1;             // how often
+  int number = -1;                    // of_harness: which of what the harness found
 };
 
 struct Event {  // one line of the trace
@@ -142,7 +189,7 @@ struct Event {  // one line of the trace
 };
 
 struct Report {
-  std::vector<Violation> violations;   // in the order found; one per distinct pair of operations
+  std::vector<Violation> violations;   // in the order found; one per pair of kernels and edge
   std::vector<std::uint32_t> choices;  // replays this run
   std::uint64_t digest = 0;            // over seed, choices and history
   std::uint64_t simulated_ns = 0;
@@ -152,6 +199,8 @@ struct Report {
   std::uint64_t operations = 0;                // asynchronous operations executed
   std::uint64_t accesses = 0;  // loads and stores of instrumented code in simulated memory
   std::vector<Event> trace;
+  std::vector<Sought> sought;  // what a second run has to watch for, to name lines
+  std::string unlocated = "";  // why violations have no lines, where a second run could not tell
   bool ok() const { return violations.empty(); }
 };
 
@@ -168,6 +217,8 @@ Report run(int ranks, std::function<void(int rank)> const& main, Options const& 
 Report explore(int ranks, std::function<void(int rank)> const& main, int schedules,
                Options const& options = {});
 
+/// "main.cu:12 in train, from main.cu:30, main.cu:55"; empty where it is not known.
+std::string describe(Location const& location);
 /// One report as text: each violation with both accesses and the missing edge.
 std::string describe(Report const& report);
 

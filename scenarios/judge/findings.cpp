@@ -9,6 +9,19 @@ namespace {
 
 constexpr int kept_of_a_law = 4;
 
+/// The subject, whichever parameter it is of.
+Subject without_parameter(Subject subject) {
+  if (auto* const tensor = std::get_if<Tensor>(&subject)) tensor->parameter.clear();
+  if (auto* const steps = std::get_if<StepCount>(&subject)) steps->parameter.clear();
+  return subject;
+}
+
+bool is_same_mistake(Violation const& a, Violation const& b) {
+  return a.law == b.law && a.breach == b.breach && a.operation == b.operation &&
+         a.reason == b.reason && a.text == b.text &&
+         without_parameter(a.subject) == without_parameter(b.subject);
+}
+
 }  // namespace
 
 bool full(std::vector<Violation> const& violations, Law law) {
@@ -18,8 +31,11 @@ bool full(std::vector<Violation> const& violations, Law law) {
 }
 
 void Findings::add(Violation violation) {
-  if (full(violation.law)) return;
   violation.operation = operation_;
+  auto const known = std::ranges::find_if(
+      violations_, [&](Violation const& earlier) { return is_same_mistake(earlier, violation); });
+  if (known != violations_.end()) return fold(*known, violation);
+  if (full(violation.law)) return;
   violations_.push_back(std::move(violation));
 }
 

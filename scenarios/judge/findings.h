@@ -1,4 +1,5 @@
-// The violations that a verdict has found so far. Of each law it keeps the first few: enough to
+// The violations that a verdict has found so far. What an operation shows alike on several ranks,
+// or of several parameters, is one of them. Of each law it keeps the first few: enough to
 // understand what is wrong.
 #pragma once
 

@@ -226,6 +226,7 @@ class RunCommand {
     if (arguments_.bug) scenario.bug = arguments_.bug;
     if (arguments_.seed) scenario.seed = arguments_.seed;
     if (!scenario.seed) scenario.seed = drawn;
+    job.options.lines = true;
     job.options.schedules = arguments_.schedules;
     job.options.checkpoints = directory_of(job.file.path);
     if (arguments_.dump) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <string_view>
+#include <utility>
 
 #include "scenarios/report/json.h"
 #include "scenarios/report/words/words.h"
@@ -41,6 +42,48 @@ std::string values_of(Violation const& violation) {
   return text + "\n";
 }
 
+std::string place_of(Location const& location) {
+  return printable(fmt::format("{}:{}", location.file, location.line));
+}
+
+/// A line of the source, below what it belongs to, and who called it.
+std::string line_of(std::string_view what, Location const& location) {
+  if (!location.known()) return {};
+  std::string text = fmt::format("              {} {}", what, place_of(location));
+  if (!location.function.empty()) text += " in " + printable(location.function);
+  for (Location const& caller : location.callers)
+    text += (&caller == &location.callers.front() ? ", from " : ", ") + place_of(caller);
+  return text + "\n";
+}
+
+/// Where the buffers were made and freed. Mostly both accesses are of one.
+std::string buffers_of(std::vector<Access> const& accesses) {
+  std::string text;
+  std::string last;
+  for (Access const& access : accesses) {
+    std::string const lines =
+        line_of("allocated at", access.allocated_at) + line_of("freed at", access.freed_at);
+    if (lines.empty() || std::exchange(last, lines) == lines) continue;
+    text += fmt::format("    {:<9} {}", "buffer", lines.substr(14));
+  }
+  return text;
+}
+
+/// The calls that a violation is about.
+std::string calls_of(Violation const& violation) {
+  std::string text;
+  for (Waiting const& waiting : violation.waiting)
+    text += line_of(fmt::format("rank {} waits at", waiting.rank), waiting.at);
+  return text.empty() ? line_of("at", violation.at) : text;
+}
+
+std::string repetitions_of(Violation const& violation) {
+  if (violation.count == 1) return {};
+  std::vector<int> const ranks = ranks_of(violation);
+  return fmt::format("    {:<9} {} times, on {} {}\n", "found", violation.count,
+                     ranks.size() == 1 ? "rank" : "ranks", fmt::join(ranks, ", "));
+}
+
 std::string accesses_of(Violation const& violation) {
   std::string text;
   if (!is_about_accesses(violation.law)) return text;  // what the world says has them, if any
@@ -49,7 +92,9 @@ std::string accesses_of(Violation const& violation) {
         fmt::format("    {:<9} rank {}, stream {}: {} {}s bytes [{}, {}) of {}\n",
                     text.empty() ? "first" : "second", access.rank, access.stream, access.operation,
                     access.kind, access.begin, access.end, printable(access.buffer));
+    text += line_of("at", access.at) + line_of("enqueued at", access.enqueued_at);
   }
+  text += buffers_of(violation.accesses);
   if (!violation.missing.empty()) {
     text += fmt::format("    {:<9} {}\n", "missing", printable(violation.missing));
   }
@@ -131,7 +176,8 @@ std::string counted(std::uint64_t count, std::string_view noun) {
 std::string describe(Violation const& violation, Style const& style) {
   return fmt::format("  {}: {}\n", style.paint(Color::bold, id_of(violation.law)),
                      place_of(violation)) +
-         values_of(violation) + accesses_of(violation) + indented(message_of(violation));
+         values_of(violation) + accesses_of(violation) + indented(message_of(violation)) +
+         calls_of(violation) + repetitions_of(violation);
 }
 
 std::string describe(Reported const& reported, Style const& style) {

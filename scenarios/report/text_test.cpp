@@ -63,6 +63,56 @@ TEST(Text, ARaceNamesBothAccessesAndTheMissingEdge) {
             "    missing   no event orders comm before host\n");
 }
 
+TEST(Text, ARaceNamesTheLinesOfItsAccessesItsCallsAndItsBuffer) {
+  Location const made{.file = "memory.cpp", .line = 13, .function = "Buffer"};
+  Violation race{.law = Law::order_race, .breach = Breach::unordered_accesses};
+  race.accesses = {{.rank = 1,
+                    .stream = "a",
+                    .operation = "adam",
+                    .kind = "write",
+                    .buffer = "w",
+                    .end = 4,
+                    .at = {.file = "adam.cu", .line = 7, .function = "update"},
+                    .enqueued_at = {.file = "launch.h",
+                                    .line = 26,
+                                    .function = "launch",
+                                    .callers = {{.file = "step.cpp", .line = 91},
+                                                {.file = "step.cpp", .line = 58}}},
+                    .allocated_at = made,
+                    .freed_at = {.file = "memory.cpp", .line = 20}},
+                   {.rank = 1,
+                    .stream = "b",
+                    .operation = "adam",
+                    .kind = "write",
+                    .buffer = "w",
+                    .end = 4,
+                    .allocated_at = made,
+                    .freed_at = {.file = "memory.cpp", .line = 20}}};
+  race.ranks = {1, 3};
+  race.count = 14;
+  EXPECT_EQ(describe(race, Style{}),
+            "  order.race: rank 0\n"
+            "    first     rank 1, stream a: adam writes bytes [0, 4) of w\n"
+            "              at adam.cu:7 in update\n"
+            "              enqueued at launch.h:26 in launch, from step.cpp:91, step.cpp:58\n"
+            "    second    rank 1, stream b: adam writes bytes [0, 4) of w\n"
+            "    buffer    allocated at memory.cpp:13 in Buffer\n"
+            "              freed at memory.cpp:20\n"
+            "    found     14 times, on ranks 1, 3\n");
+}
+
+TEST(Text, ADeadlockNamesTheLineAtWhichEachRankWaits) {
+  Violation deadlock{.law = Law::order_deadlock, .breach = Breach::deadlock, .text = "stuck"};
+  deadlock.at = {.file = "a.cpp", .line = 1};
+  deadlock.waiting = {{.rank = 0, .at = deadlock.at},
+                      {.rank = 2, .at = {.file = "b.cpp", .line = 2}}};
+  EXPECT_EQ(describe(deadlock, Style{}),
+            "  order.deadlock: rank 0\n"
+            "    stuck\n"
+            "              rank 0 waits at a.cpp:1\n"
+            "              rank 2 waits at b.cpp:2\n");
+}
+
 TEST(Text, QuietSaysNothingAboutSuccess) {
   Reported reported = make_failure();
   EXPECT_NE(describe(reported, {.verbosity = Verbosity::quiet}), "");

@@ -203,10 +203,42 @@ Value value_from(Json const& json) {
 
 // ---- the whole ---------------------------------------------------------------------------------
 
+// ---- lines of the source: absent where they are not known --------------------------------------
+
+Json to_json(Location const& location) {
+  Json json{{"file", location.file}, {"line", location.line}, {"function", location.function}};
+  for (Location const& caller : location.callers) json["callers"].push_back(to_json(caller));
+  return json;
+}
+
+Location location_from(Json const& json) {
+  Location location{
+      .file = json.at("file"), .line = json.at("line"), .function = json.at("function")};
+  for (Json const& caller : json.value("callers", Json::array()))
+    location.callers.push_back(location_from(caller));
+  return location;
+}
+
+void add_location(Json& json, char const* key, Location const& location) {
+  if (location.known()) json[key] = to_json(location);
+}
+
+Location location_in(Json const& json, char const* key) {
+  return json.contains(key) ? location_from(json.at(key)) : Location{};
+}
+
+// ---- who accessed, who waits
+// ---------------------------------------------------------------------
+
 Json to_json(Access const& access) {
-  return {{"rank", access.rank}, {"stream", access.stream}, {"operation", access.operation},
-          {"kind", access.kind}, {"buffer", access.buffer}, {"begin", access.begin},
-          {"end", access.end}};
+  Json json{{"rank", access.rank}, {"stream", access.stream}, {"operation", access.operation},
+            {"kind", access.kind}, {"buffer", access.buffer}, {"begin", access.begin},
+            {"end", access.end}};
+  add_location(json, "at", access.at);
+  add_location(json, "enqueued_at", access.enqueued_at);
+  add_location(json, "allocated_at", access.allocated_at);
+  add_location(json, "freed_at", access.freed_at);
+  return json;
 }
 
 Access access_from(Json const& json) {
@@ -216,7 +248,17 @@ Access access_from(Json const& json) {
           .kind = json.at("kind"),
           .buffer = json.at("buffer"),
           .begin = json.at("begin"),
-          .end = json.at("end")};
+          .end = json.at("end"),
+          .at = location_in(json, "at"),
+          .enqueued_at = location_in(json, "enqueued_at"),
+          .allocated_at = location_in(json, "allocated_at"),
+          .freed_at = location_in(json, "freed_at")};
+}
+
+Json to_json(Waiting const& waiting) {
+  Json json{{"rank", waiting.rank}};
+  add_location(json, "at", waiting.at);
+  return json;
 }
 
 void add_text(Json& json, char const* key, std::string const& text) {
@@ -253,12 +295,16 @@ Json to_json(Violation const& violation) {
   Json json{{"law", id_of(violation.law)}};
   json["operation"] = violation.operation >= 0 ? Json(violation.operation) : Json(nullptr);
   json["rank"] = violation.rank;
+  json["ranks"] = ranks_of(violation);
+  json["count"] = violation.count;
   add_words(json, violation);
   // Of access and order these are there, be they empty: a deadlock has no two accesses.
   bool const always = is_about_accesses(violation.law);
   if (always || !violation.accesses.empty()) json["accesses"] = Json::array();
   for (Access const& access : violation.accesses) json["accesses"].push_back(to_json(access));
   if (always || !violation.missing.empty()) json["missing"] = violation.missing;
+  add_location(json, "at", violation.at);
+  for (Waiting const& waiting : violation.waiting) json["waiting"].push_back(to_json(waiting));
   add_values(json, violation);
   return json;
 }
@@ -272,13 +318,20 @@ Violation violation_from_json(Json const& json) {
       .index = json.value("index", std::int64_t{-1}),
       .reason = json.value("reason", ""),
       .text = json.value("text", ""),
-      .missing = json.value("missing", "")};
+      .missing = json.value("missing", ""),
+      .at = location_in(json, "at"),
+      .ranks = {},
+      .count = json.value("count", std::int64_t{1})};
+  if (auto ranks = json.value("ranks", std::vector<int>{}); ranks.size() > 1)
+    violation.ranks = std::move(ranks);
   if (json.contains("subject")) violation.subject = subject_from(json.at("subject"));
   if (json.contains("expected_value")) violation.expected = value_from(json.at("expected_value"));
   if (json.contains("actual_value")) violation.actual = value_from(json.at("actual_value"));
   if (json.contains("ulp")) violation.ulp = json.at("ulp").get<std::uint64_t>();
   for (Json const& access : json.value("accesses", Json::array()))
     violation.accesses.push_back(access_from(access));
+  for (Json const& waiting : json.value("waiting", Json::array()))
+    violation.waiting.push_back({.rank = waiting.at("rank"), .at = location_in(waiting, "at")});
   return violation;
 }
 

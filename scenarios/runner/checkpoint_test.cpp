@@ -6,6 +6,7 @@
 #include "scenarios/report/words/words.h"
 #include "scenarios/runner/run.h"
 #include "scenarios/runner/testing/small_scenario.h"
+#include "sim/sim.h"
 
 namespace adamant::scenarios {
 namespace {
@@ -202,6 +203,18 @@ TEST(Damage, MayComeBeforeALaterLoad) {
   EXPECT_EQ(result.reason, "damaged_checkpoint") << summary(result);
   ASSERT_TRUE(result.failed_at);
   EXPECT_EQ(result.failed_at->operation, 3);
+}
+
+TEST(Checkpoint, LinesAreFoundInTheSecondWorldOfARunToo) {
+  if (!sim::can_check) GTEST_SKIP() << "the sanitizers exclude the instrumentation";
+  RunOptions options;
+  options.lines = true;
+  options.bug = "step_skips_wait_for_reduction";
+  RunResult const result = run_scenario(
+      with_program({save("a"), load("a", 3), operation(Backward{}), operation(Step{})}), options);
+  ASSERT_FALSE(result.violations.empty());
+  EXPECT_EQ(result.violations.front().operation, 3);
+  EXPECT_TRUE(result.violations.front().accesses.at(0).at.known());
 }
 
 }  // namespace

@@ -67,8 +67,12 @@ class Runner {
 
   /// One run; a dump is written only where the caller wants one of this run.
   RunResult run(Schedule const& schedule, bool dump);
+  /// Enters into the violations of `result`, which the last run had, the lines of the source that
+  /// they are about: runs it again, with what the engine then has to watch for.
+  void find_lines(RunResult& result);
 
  private:
+  RunResult execute(Schedule const& schedule, bool dump, std::shared_ptr<LinesSought const> sought);
   EngineTask task(Schedule const& schedule, Verdict const& verdict) const;
 
   Scenario const& scenario_;
@@ -77,6 +81,8 @@ class Runner {
   Program program_;
   std::vector<ParameterSpec> parameters_;
   std::unique_ptr<ScenarioEngine> engine_;
+  Schedule last_schedule_;
+  std::shared_ptr<LinesSought const> last_sought_;
 };
 
 EngineTask Runner::task(Schedule const& schedule, Verdict const& verdict) const {
@@ -128,6 +134,23 @@ void conclude(RunResult& result, std::optional<EngineFailure> const& failure) {
 }
 
 RunResult Runner::run(Schedule const& schedule, bool dump) {
+  last_schedule_ = schedule;
+  return execute(schedule, dump, nullptr);
+}
+
+void Runner::find_lines(RunResult& result) {
+  if (last_sought_ == nullptr) return;
+  last_schedule_.choices = result.choices;
+  RunResult again = execute(last_schedule_, false, last_sought_);
+  if (again.digest == result.digest)
+    result.violations = std::move(again.violations);
+  else
+    result.notes.push_back(
+        "source lines are missing: the scenario did not do the same again with the same choices");
+}
+
+RunResult Runner::execute(Schedule const& schedule, bool dump,
+                          std::shared_ptr<LinesSought const> sought) {
   Verdict verdict(scenario_, program_, parameters_, seed_);
   std::unique_ptr<Dump> const files =
       dump ? std::make_unique<Dump>(*options_.dump, options_.dump_process,
@@ -137,7 +160,10 @@ RunResult Runner::run(Schedule const& schedule, bool dump) {
                                            }})
            : nullptr;
   VerdictAndDump observer(verdict, files.get());
-  EngineEnd end = engine_->execute(task(schedule, verdict), observer);
+  EngineTask of_run = task(schedule, verdict);
+  of_run.lines_sought = std::move(sought);
+  EngineEnd end = engine_->execute(of_run, observer);
+  last_sought_ = std::move(end.lines_sought);
 
   RunResult result;
   result.engine = engine_->name();
@@ -182,6 +208,12 @@ bool expects_other_digest(Scenario const& scenario) {
          matches(scenario.expect.id, Law::determinism_digest);
 }
 
+/// Is any of them one that the world noticed? Only those are about lines.
+bool has_world_violation(RunResult const& result) {
+  return std::any_of(result.violations.begin(), result.violations.end(),
+                     [](Violation const& violation) { return is_of_world(violation.breach); });
+}
+
 RunResult run_schedules(Scenario const& scenario, RunOptions const& options, std::uint64_t seed) {
   Runner runner(scenario, options, seed);
   RunResult result = runner.run(scenario.schedule, options.dump.has_value());
@@ -195,6 +227,7 @@ RunResult run_schedules(Scenario const& scenario, RunOptions const& options, std
     if (next.outcome != Outcome::pass) result = std::move(next);
   }
   result.schedules = done;
+  if (options.lines && has_world_violation(result)) runner.find_lines(result);
   return result;
 }
 

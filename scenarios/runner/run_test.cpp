@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 
 #include "scenarios/runner/testing/small_scenario.h"
@@ -167,6 +168,42 @@ TEST(Run, LargeModelsAreComparedWhereAnOperationTouchesThem) {
   RunResult const not_zeroed = run_scenario(large_scenario(), options);
   ASSERT_EQ(not_zeroed.outcome, Outcome::violated);
   EXPECT_EQ(not_zeroed.violations.front().operation, 5);
+}
+
+TEST(Run, WhatARaceIsAboutHasLinesOfTheEngine) {
+  if (!sim::can_check) GTEST_SKIP() << "the sanitizers exclude the instrumentation";
+  RunOptions options;
+  options.bug = "step_skips_wait_for_reduction";
+  RunResult const brief = run_scenario(small_scenario(), options);
+  options.lines = true;
+  RunResult const result = run_scenario(small_scenario(), options);
+  EXPECT_EQ(result.digest, brief.digest);
+  ASSERT_EQ(result.violations.size(), brief.violations.size());
+  Violation const& race = result.violations.front();
+  ASSERT_EQ(race.law, Law::order_race);
+  EXPECT_FALSE(brief.violations.front().accesses[0].at.known());
+  for (Access const& access : race.accesses) {
+    EXPECT_TRUE(access.at.file.starts_with("real/")) << access.at.file;
+    EXPECT_FALSE(access.at.function.empty());
+    EXPECT_TRUE(access.enqueued_at.file.starts_with("real/")) << access.enqueued_at.file;
+    EXPECT_FALSE(access.enqueued_at.callers.empty());
+    EXPECT_TRUE(access.allocated_at.known());
+  }
+}
+
+TEST(Run, OneMistakeIsOneViolationOfAllRanksAndParameters) {
+  RunOptions options;
+  options.bug = "decay_after_update";
+  RunResult const result = run_scenario(small_scenario(), options);
+  ASSERT_EQ(result.outcome, Outcome::violated);
+  Violation const& first = result.violations.front();
+  EXPECT_GT(first.count, 1);
+  EXPECT_EQ(ranks_of(first).size(), static_cast<std::size_t>(small_scenario().world.rank_count()));
+  auto const alike = [&](Violation const& other) {
+    return other.law == first.law && other.operation == first.operation &&
+           other.subject.index() == first.subject.index();
+  };
+  EXPECT_LE(std::ranges::count_if(result.violations, alike), 4);
 }
 
 TEST(Run, ViolationsComeInTheOrderOfOperationsAndAreFewOfEachLaw) {

@@ -182,6 +182,13 @@ class Observer {
                        WorldView const* /*world*/) {}
 };
 
+/// What an engine watches for in a second run, to name the lines of the violations of a first one.
+/// Only the engine that made it knows what it is.
+class LinesSought {
+ public:
+  virtual ~LinesSought() = default;
+};
+
 /// What an engine is asked to execute. Everything referred to outlives the execution.
 struct EngineTask {
   Scenario const& scenario;
@@ -194,6 +201,8 @@ struct EngineTask {
   bool loopback = false;
   /// Where the checkpoints are that the program loads without having saved them.
   std::filesystem::path foreign_checkpoints = "";
+  /// Of an earlier run with the same choices, whose violations shall have lines.
+  std::shared_ptr<LinesSought const> lines_sought = nullptr;
 
   /// The scenario as a load left it; see Program::setting().
   Scenario const& setting(int number) const {
@@ -207,6 +216,7 @@ struct EngineEnd {
   std::optional<EngineFailure> failure;  // the first
   std::vector<std::string> notes;        // for the reader of a result, each once
   std::vector<std::uint32_t> choices;
+  std::shared_ptr<LinesSought const> lines_sought;  // null where the engine cannot name lines
   std::uint64_t digest = 0;
   double simulated_seconds = 0;
   std::size_t device_peak_bytes = 0;

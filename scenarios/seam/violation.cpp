@@ -98,4 +98,17 @@ std::string tensor_name(std::string_view parameter, TensorKind kind) {
   return name;
 }
 
+std::vector<int> ranks_of(Violation const& violation) {
+  return violation.ranks.empty() ? std::vector{violation.rank} : violation.ranks;
+}
+
+void fold(Violation& into, Violation const& again) {
+  ++into.count;
+  std::vector<int> ranks = ranks_of(into);
+  auto const at = std::ranges::lower_bound(ranks, again.rank);
+  if (at != ranks.end() && *at == again.rank) return;
+  ranks.insert(at, again.rank);
+  into.ranks = std::move(ranks);
+}
+
 }  // namespace adamant::scenarios

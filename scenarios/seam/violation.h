@@ -84,6 +84,11 @@ enum class Breach {
   open_group,
 };
 
+/// Did a simulated world notice it by itself?
+inline bool is_of_world(Breach breach) {
+  return breach >= Breach::unordered_accesses;
+}
+
 /// A word that documents and signatures of failures know it by. It never changes.
 std::string_view name_of(Breach breach);
 /// The inverse of name_of().
@@ -207,6 +212,16 @@ struct Digest {
 using Value = std::variant<std::monostate, Number, Interval, Elements, Count, Presence, AdamConfig,
                            LiveBytes, Allocated, Digest>;
 
+/// A line of the engine's source. The file is empty where it is not known.
+struct Location {
+  std::string file = "";
+  int line = 0;  // from 1
+  std::string function = "";
+  std::vector<Location> callers = {};  // the innermost first, a few
+  bool known() const { return !file.empty(); }
+  friend bool operator==(Location const&, Location const&) = default;
+};
+
 /// One side of a conflict between two accesses.
 struct Access {
   int rank = 0;
@@ -216,10 +231,22 @@ struct Access {
   std::string buffer;
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
+  Location at = {};            // of the load or store
+  Location enqueued_at = {};   // of the launch, copy, collective or free
+  Location allocated_at = {};  // of the buffer
+  Location freed_at = {};
   friend bool operator==(Access const&, Access const&) = default;
 };
 
-/// The counterexample.
+/// A rank that waits for ever.
+struct Waiting {
+  int rank = 0;
+  Location at = {};  // of the call that does not return
+  friend bool operator==(Waiting const&, Waiting const&) = default;
+};
+
+/// The counterexample. One mistake is one: of what shows alike on several ranks, in several steps
+/// or buffers it is the first.
 struct Violation {
   Law law = Law::values_bitwise;
   Breach breach = Breach::other_value;
@@ -234,9 +261,19 @@ struct Violation {
   std::string text = "";                  // what the engine or the world said, in its own words
   std::vector<Access> accesses = {};
   std::string missing = "";  // what would have ordered them, in the world's words
+  Location at = {};          // of the call that it is about, where there are no accesses
+  std::vector<Waiting> waiting = {};
+  std::vector<int> ranks = {};  // all for which it was found, ascending; empty: `rank` alone
+  std::int64_t count = 1;       // how often it was found
 
   friend bool operator==(Violation const&, Violation const&) = default;
 };
+
+/// All ranks for which it was found, ascending.
+std::vector<int> ranks_of(Violation const& violation);
+
+/// It was found once more. REQUIRES: `again` is of the same mistake.
+void fold(Violation& into, Violation const& again);
 
 /// What `violation` is about, where that is a `Kind`; else null.
 template <typename Kind>

@@ -112,13 +112,17 @@ class IsolatedMinimizer {
     return limits;
   }
 
-  /// Runs what will be written once more: the file has to repeat what was seen.
-  bool confirm(MinimizeAttempt const& attempt) {
-    std::vector<RunResult> const again = judge(std::span(&attempt.scenario, 1));
+  /// Runs what will be written once more: the file has to repeat what was seen. This time the
+  /// violations get the lines of the source that they are about.
+  bool confirm(MinimizeAttempt& attempt) {
+    run_.lines = true;
+    std::vector<RunResult> again = judge(std::span(&attempt.scenario, 1));
     if (again.empty()) return true;  // interrupted: it has been seen once
     bool const steady =
         attempt.symptom.law == repeatability || again.front().digest == attempt.result.digest;
-    return steady && shows(again.front(), attempt.symptom);
+    if (!steady || !shows(again.front(), attempt.symptom)) return false;
+    attempt.result.violations = std::move(again.front().violations);
+    return true;
   }
 
   IsolatedOptions const& options_;

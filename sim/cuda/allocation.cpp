@@ -84,6 +84,7 @@ cudaError_t allocate_in_order(Runtime& runtime, void** result, std::size_t bytes
   if (after != nullptr) enqueue_wait(runtime, *stream, *after);
   StreamOperation& operation =
       runtime.world.make(OperationKind::allocate, "cudaMallocAsync", bytes);
+  allocation->made_by = operation.id;
   operation.body = [&runtime, allocation] {
     runtime.memory.appear(*allocation, runtime.watch.enabled() ? runtime.watch.now() : Touch{});
   };
@@ -207,8 +208,9 @@ cudaError_t cudaHostRegister(void* pointer, std::size_t bytes, unsigned int flag
     Allocation* const allocation =
         runtime.memory.register_host(begin, bytes, AllocationKind::registered);
     allocation->flags = flags;
-    allocation->segments.reset(
-        bytes, host_touch(runtime, OperationKind::allocate, "cudaHostRegister", bytes));
+    Touch const birth = host_touch(runtime, OperationKind::allocate, "cudaHostRegister", bytes);
+    allocation->made_by = birth.operation;
+    allocation->segments.reset(bytes, birth);
     return cudaSuccess;
   });
 }

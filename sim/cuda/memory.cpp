@@ -125,6 +125,7 @@ Allocation& Memory::new_allocation() {
   allocation.flags = 0;
   allocation.lifetime = Lifetime::pending;
   allocation.pool = nullptr;
+  allocation.made_by = 0;
   allocation.freed_by = 0;
   allocation.pending_copies = 0;
   allocation.name.clear();
@@ -189,6 +190,7 @@ std::uint64_t Memory::new_block(Slot& slot, std::uint64_t bytes) {
 void Memory::appear(Allocation& allocation, Touch const& birth) {
   if (allocation.lifetime == Lifetime::gone) return;
   allocation.lifetime = Lifetime::present;
+  allocation.made_by = birth.operation;
   SlotPlaces& places = places_of(allocation.begin);
   places.present.put(allocation.begin, &allocation);
   places.past.remove(allocation.begin);

@@ -34,7 +34,8 @@ struct Allocation {
   std::uint32_t number = 0;  // in the order of allocation: the epoch in reports
   AllocationKind kind = AllocationKind::device;
   Lifetime lifetime = Lifetime::pending;
-  std::uint32_t freed_by = 0;  // operation id, once vanished
+  std::uint32_t made_by = 0;   // operation ids: of the allocation, 0 where there is none,
+  std::uint32_t freed_by = 0;  // and of the release, once vanished
   std::string name;
   Segments segments;
   // Pageable host memory is watched from the call of a copy until the host has waited for it.

@@ -48,21 +48,55 @@ Violation Watch::violation(Law law, Breach breach) const {
   return result;
 }
 
-Access Watch::describe(Touch const& touch, AccessKind kind, Allocation const* allocation,
-                       std::uint64_t begin, std::uint64_t end) const {
-  OperationRecord const& record = world_.record(touch.operation);
+std::string Watch::stream_of(Touch const& touch) const {
+  for (Stream const& stream : world_.streams()) {
+    if (stream.index == touch.epoch.agent) return stream.name;
+  }
+  return "host";
+}
+
+Access Watch::describe(Side const& side, Allocation const* allocation, std::uint64_t begin,
+                       std::uint64_t end) const {
+  OperationRecord const& record = world_.record(side.touch.operation);
   Access access;
   access.rank = record.rank;
-  access.stream = "host";
-  for (Stream const& stream : world_.streams()) {
-    if (stream.index == touch.epoch.agent) access.stream = stream.name;
-  }
+  access.stream = stream_of(side.touch);
   access.operation = operation_name(record);
-  access.kind = kind == AccessKind::read ? "read" : "write";
+  access.kind = side.writes ? "write" : "read";
   if (allocation != nullptr) access.buffer = buffer_name(*allocation);
   access.begin = begin;
   access.end = end;
+  describe_locations(access, side, allocation);
   return access;
+}
+
+void Watch::describe_locations(Access& access, Side const& side,
+                               Allocation const* allocation) const {
+  Locations& locations = world_.locations();
+  bool const in_region = allocation != nullptr && allocation->begin < region_bytes;
+  std::int64_t const heap =
+      allocation == nullptr || in_region ? -1 : std::int64_t{allocation->number};
+  std::uint64_t const base = in_region ? allocation->begin : 0;
+  Sought const sought{.operation = side.touch.operation,
+                      .agent = side.touch.epoch.agent,
+                      .moment = side.touch.epoch.time,
+                      .block = side.block,
+                      .allocation = heap,
+                      .begin = base + access.begin,
+                      .end = base + access.end,
+                      .write = side.writes};
+  locations.seek(sought);
+  access.at = locations.access(sought);
+  if (world_.record(sought.operation).kind != OperationKind::host) {
+    access.enqueued_at = locations.call(sought.operation);
+  }
+  if (allocation == nullptr) return;
+  for (auto const& [call, location] : {std::pair{allocation->made_by, &access.allocated_at},
+                                       std::pair{allocation->freed_by, &access.freed_at}}) {
+    if (call == 0) continue;
+    locations.seek({.operation = call});
+    *location = locations.call(call);
+  }
 }
 
 std::string Watch::missing_edge(Touch const& earlier, Touch const& later) const {
@@ -87,32 +121,29 @@ std::string Watch::missing_edge(Touch const& earlier, Touch const& later) const 
         "buffer",
         b, b);
   }
-  Access const at = describe(earlier, AccessKind::read, nullptr, 0, 0);
+  std::string const from = stream_of(earlier);
   if (second_on_host) {
     return fmt::format("no synchronisation of rank {}'s host with stream `{}` after {}",
-                       second.rank, at.stream, a);
+                       second.rank, from, a);
   }
-  Access const to = describe(later, AccessKind::read, nullptr, 0, 0);
   return fmt::format(
       "no event recorded on stream `{}` of rank {} after {} is waited for by stream `{}` of rank "
       "{} before {}",
-      at.stream, first.rank, a, to.stream, second.rank, b);
+      from, first.rank, a, stream_of(later), second.rank, b);
 }
 
-void Watch::report_conflict(Allocation const& allocation, Touch const& earlier, bool earlier_writes,
-                            Touch const& later, AccessKind kind, std::uint64_t begin,
-                            std::uint64_t end) {
-  auto const of_allocator = [&](Touch const& touch) {
-    OperationKind const what = world_.record(touch.operation).kind;
+void Watch::report_conflict(Allocation const& allocation, Side const& earlier, Side const& later,
+                            std::uint64_t begin, std::uint64_t end) {
+  auto const of_allocator = [&](Side const& side) {
+    OperationKind const what = world_.record(side.touch.operation).kind;
     return what == OperationKind::allocate || what == OperationKind::release;
   };
   bool const lifetime = of_allocator(earlier) || of_allocator(later);
   Violation found =
       violation(lifetime ? Law::access_lifetime : Law::order_race, Breach::unordered_accesses);
-  found.accesses.push_back(describe(earlier, earlier_writes ? AccessKind::write : AccessKind::read,
-                                    &allocation, begin, end));
-  found.accesses.push_back(describe(later, kind, &allocation, begin, end));
-  found.missing = missing_edge(earlier, later);
+  found.accesses.push_back(describe(earlier, &allocation, begin, end));
+  found.accesses.push_back(describe(later, &allocation, begin, end));
+  found.missing = missing_edge(earlier.touch, later.touch);
   found.message = fmt::format("{} and {} touch {} unordered", found.accesses[0].operation,
                               found.accesses[1].operation, found.accesses[0].buffer);
   world_.add_violation(std::move(found));
@@ -127,7 +158,7 @@ bool Watch::repeated(Breach breach, Allocation const* allocation, AccessKind kin
 
 void Watch::report_early_release(Allocation const& allocation) {
   Violation found = violation(Law::access_lifetime, Breach::freed_before_allocated);
-  found.accesses.push_back(describe(now(), AccessKind::write, &allocation, 0, allocation.bytes));
+  found.accesses.push_back(describe(one(AccessKind::write), &allocation, 0, allocation.bytes));
   found.message = fmt::format("{} is freed by {} before its allocation in stream order",
                               buffer_name(allocation), found.accesses[0].operation);
   found.missing = "the stream-ordered allocation must happen before its release";
@@ -139,7 +170,7 @@ void Watch::report_stale(Allocation const& captured, std::uint64_t offset, std::
   if (repeated(Breach::freed_since_capture, &captured, kind)) return;
   Violation found = violation(Law::graph_pointer, Breach::freed_since_capture);
   std::uint64_t const begin = offset - captured.begin;
-  found.accesses.push_back(describe(now(), kind, &captured, begin, begin + bytes));
+  found.accesses.push_back(describe(one(kind), &captured, begin, begin + bytes));
   Allocation const* const present = memory_.find_present(region_address(offset));
   found.message = fmt::format(
       "{} uses {}, which {} freed since its capture{}", found.accesses[0].operation,
@@ -159,7 +190,7 @@ void Watch::report_outside(std::uint64_t offset, std::uint64_t bytes, AccessKind
     // Begins inside and runs out of it.
     Violation found = violation(Law::access_bounds, Breach::beyond_end);
     std::uint64_t const begin = offset - present->begin;
-    found.accesses.push_back(describe(now(), kind, present, begin, begin + bytes));
+    found.accesses.push_back(describe(one(kind), present, begin, begin + bytes));
     found.message =
         fmt::format("{} to {} of {}: {} bytes beyond its end", found.accesses[0].kind,
                     begin + bytes, buffer_name(*present), begin + bytes - present->bytes);
@@ -169,7 +200,7 @@ void Watch::report_outside(std::uint64_t offset, std::uint64_t bytes, AccessKind
     if (repeated(Breach::used_before_allocated, live, kind)) return;
     Violation found = violation(Law::access_lifetime, Breach::used_before_allocated);
     std::uint64_t const begin = offset - live->begin;
-    found.accesses.push_back(describe(now(), kind, live, begin, begin + bytes));
+    found.accesses.push_back(describe(one(kind), live, begin, begin + bytes));
     found.message =
         fmt::format("{} is used before its allocation in stream order", buffer_name(*live));
     found.missing = "the stream-ordered allocation must happen before";
@@ -180,7 +211,7 @@ void Watch::report_outside(std::uint64_t offset, std::uint64_t bytes, AccessKind
     Violation found = violation(Law::access_lifetime, Breach::used_after_free);
     std::uint64_t const begin = offset - past->begin;
     OperationRecord const& freed_by = world_.record(past->freed_by);
-    found.accesses.push_back(describe(now(), kind, past, begin, begin + bytes));
+    found.accesses.push_back(describe(one(kind), past, begin, begin + bytes));
     found.message = fmt::format("{} is used after {} by rank {} freed it", buffer_name(*past),
                                 freed_by.name, freed_by.rank);
     return world_.add_violation(std::move(found));
@@ -189,7 +220,7 @@ void Watch::report_outside(std::uint64_t offset, std::uint64_t bytes, AccessKind
   if (repeated(Breach::outside, below, kind)) return;
   Violation found = violation(Law::access_bounds, Breach::outside);
   std::uint64_t const begin = below != nullptr ? offset - below->begin : 0;
-  found.accesses.push_back(describe(now(), kind, below, begin, begin + bytes));
+  found.accesses.push_back(describe(one(kind), below, begin, begin + bytes));
   found.message = below != nullptr
                       ? fmt::format("{} at {} of {}: outside of it", found.accesses[0].kind, begin,
                                     buffer_name(*below))
@@ -200,7 +231,7 @@ void Watch::report_outside(std::uint64_t offset, std::uint64_t bytes, AccessKind
 void Watch::report_unregistered(std::uint64_t bytes, AccessKind kind) {
   Violation found = violation(node_ != nullptr ? Law::graph_pointer : Law::access_lifetime,
                               Breach::not_registered);
-  found.accesses.push_back(describe(now(), kind, nullptr, 0, bytes));
+  found.accesses.push_back(describe(one(kind), nullptr, 0, bytes));
   found.accesses.back().buffer = "registered host memory";
   found.message =
       fmt::format("{} uses host memory that is no longer registered", found.accesses[0].operation);
@@ -211,7 +242,7 @@ void Watch::report_unregistered(std::uint64_t bytes, AccessKind kind) {
 
 void Watch::report_unreachable(std::uint64_t bytes, AccessKind kind) {
   Violation found = violation(Law::access_place, Breach::not_reachable);
-  found.accesses.push_back(describe(now(), kind, nullptr, 0, bytes));
+  found.accesses.push_back(describe(one(kind), nullptr, 0, bytes));
   found.accesses.back().buffer = "host memory";
   found.message = fmt::format("{} touches host memory that is neither pinned nor registered",
                               found.accesses[0].operation);
@@ -223,7 +254,7 @@ void Watch::report_unwritten(std::uint64_t offset, std::uint64_t bytes) {
   if (repeated(Breach::not_written, allocation, AccessKind::read)) return;
   Violation found = violation(Law::access_uninitialized, Breach::not_written);
   std::uint64_t const begin = allocation != nullptr ? offset - allocation->begin : 0;
-  found.accesses.push_back(describe(now(), AccessKind::read, allocation, begin, begin + bytes));
+  found.accesses.push_back(describe(one(AccessKind::read), allocation, begin, begin + bytes));
   found.message = fmt::format("{} reads {} from byte {}, which nobody has written",
                               found.accesses[0].operation, found.accesses[0].buffer, begin);
   world_.add_violation(std::move(found));

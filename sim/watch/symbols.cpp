@@ -104,27 +104,39 @@ std::vector<std::string> parts_of(std::string const& name) {
   return parts;
 }
 
+// Of a template's function the name says what it returns, before the last space that is in no
+// brackets: "cudaError f<unsigned int>" -> "f<unsigned int>"
+std::string without_type(std::string const& name) {
+  if (name.find("operator") != std::string::npos) return name;
+  int depth = 0;
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    if (std::strchr("<({[", name[i]) != nullptr) ++depth;
+    if (std::strchr(">)}]", name[i]) != nullptr) --depth;
+    if (depth == 0 && name[i] == ' ') begin = i + 1;
+  }
+  return name.substr(begin);
+}
+
 bool is_of_lambda(std::string const& part) {
   return part == "_FUN" || part == "__invoke" || part == "operator()" || part.front() == '{' ||
          part.front() == '$' || part.front() == '\'';
 }
 
-// "adamant::real::(anonymous namespace)::adam_kernel(Args)" -> "adam_kernel"
+}  // namespace
+
 std::string short_name(std::string const& mangled) {
   int status = 0;
   char* const demangled = abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status);
-  if (status != 0) return mangled;
-  std::string name = demangled;
+  std::string name = status == 0 ? demangled : mangled;
   std::free(demangled);
   erase_all(name, "(anonymous namespace)::");
-  if (name.compare(0, 5, "void ") == 0) name.erase(0, 5);
+  if (status != 0) return name;
   std::vector<std::string> parts = parts_of(name);
   bool const lambda = !parts.back().empty() && is_of_lambda(parts.back());
   while (parts.size() > 1 && !parts.back().empty() && is_of_lambda(parts.back())) parts.pop_back();
-  return (lambda ? "a lambda of " : "") + parts.back();
+  return (lambda ? "a lambda of " : "") + without_type(parts.back());
 }
-
-}  // namespace
 
 std::string symbol_name(void const* function) {
   static std::span<char const> const file = program_file();

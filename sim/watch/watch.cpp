@@ -26,13 +26,14 @@ void Watch::reset(bool enabled) {
 
 void Watch::begin(Agent& agent, std::uint32_t operation, bool on_device, int device) {
   agent_ = &agent;
-  operation_ = operation;
+  at_operation(operation);
   node_ = nullptr;
   on_device_ = on_device;
   device_ = device;
   block_ = 0;
   several_blocks_ = false;
   in_kernel_ = false;
+  runs_code_ = true;
   anywhere_ = false;
   foreign_ = &memory_.foreign_span();
 }
@@ -43,7 +44,12 @@ void Watch::host_resumes(Host& host) {
 
 void Watch::host_pauses(Host& host) {
   if (agent_ == &host) flush();
-  operation_ = host.record;
+  at_operation(host.record);
+}
+
+void Watch::at_operation(std::uint32_t operation) {
+  operation_ = operation;
+  seeking_ = world_.locations().on() && world_.locations().wants_accesses_of(operation);
 }
 
 void Watch::chunk_begins(Agent& thread, std::uint32_t record) {
@@ -61,6 +67,7 @@ void Watch::operation_begins(Stream& stream, StreamOperation& operation) {
   begin(stream, operation.id, !on_host, stream.device);
   node_ = operation.node;
   anywhere_ = operation.kind == OperationKind::copy;
+  runs_code_ = on_host || operation.kind == OperationKind::kernel;
   if (operation.kind == OperationKind::kernel) begin_kernel();
 }
 
@@ -144,6 +151,7 @@ void Watch::range(void const* address, std::uint64_t bytes, AccessKind kind) {
     if (watches_foreign(address, bytes)) foreign_access(address, bytes, kind);
     return;
   }
+  if (seeking_) locate(offset, bytes, kind);
   judge_place(offset, bytes, kind);
   closed_.push_back({offset, offset + bytes, block_, kind});
   judge_range_bits(offset, bytes, kind);
@@ -157,7 +165,9 @@ void Watch::foreign_access(void const* address, std::uint64_t bytes, AccessKind 
   for (Allocation* allocation : memory_.foreign()) {
     std::uint64_t const from = std::max(begin, allocation->begin);
     std::uint64_t const to = std::min(begin + bytes, allocation->begin + allocation->bytes);
-    if (from < to) judge_order(*allocation, from - allocation->begin, to - allocation->begin, kind);
+    if (from >= to) continue;
+    if (seeking_) locate(from - allocation->begin, to - from, kind, allocation->number);
+    judge_order(*allocation, from - allocation->begin, to - allocation->begin, kind);
   }
 }
 
@@ -240,8 +250,8 @@ void Watch::judge_order(Allocation& allocation, std::uint64_t begin, std::uint64
         conflicts_.push_back({earlier, earlier_writes, from, to});
       });
   for (Conflict const& found : conflicts_) {
-    report_conflict(allocation, found.earlier, found.earlier_writes, touch, kind, found.begin,
-                    found.end);
+    report_conflict(allocation, {found.earlier, found.earlier_writes},
+                    {touch, kind != AccessKind::read}, found.begin, found.end);
   }
 }
 
@@ -278,9 +288,27 @@ void Watch::judge_blocks(std::vector<Range> const& sorted) {
 void Watch::report_blocks(Range const& range, Range const& other) {
   Allocation const* const allocation = memory_.find_present(region_address(range.begin));
   if (allocation == nullptr) return;  // reported when it happened
-  report_conflict(*allocation, now(), other.kind != AccessKind::read, now(), range.kind,
+  report_conflict(*allocation, {now(), other.kind != AccessKind::read, other.block},
+                  {now(), range.kind != AccessKind::read, range.block},
                   range.begin - allocation->begin,
                   std::min(range.end, other.end) - allocation->begin);
+}
+
+// What a copy or a collective moves, it moves when its stream gets there; only the call that
+// enqueued it has a line. A function's accesses have lines of their own.
+void Watch::locate(std::uint64_t offset, std::uint64_t bytes, AccessKind kind,
+                   std::int64_t allocation) {
+  if (!runs_code_) return;
+  Touch const touch = now();
+  world_.locations().accessed({.operation = touch.operation,
+                               .agent = touch.epoch.agent,
+                               .moment = touch.epoch.time,
+                               .block = block_,
+                               .allocation = allocation,
+                               .begin = offset,
+                               .end = offset + bytes,
+                               .write = kind != AccessKind::read,
+                               .atomic = kind == AccessKind::atomic});
 }
 
 Allocation const* Watch::stale_at(std::uint64_t offset) const {
@@ -315,7 +343,7 @@ void Watch::judge_place(std::uint64_t offset, std::uint64_t bytes, AccessKind ki
   if (repeated(Breach::of_other_device, allocation, kind)) return;
   Violation found = violation(Law::access_place, Breach::of_other_device);
   std::uint64_t const begin = offset - allocation->begin;
-  found.accesses.push_back(describe(now(), kind, allocation, begin, begin + bytes));
+  found.accesses.push_back(describe(one(kind), allocation, begin, begin + bytes));
   found.message = on_device_
                       ? "code on device " + std::to_string(device_) + " touches memory of device " +
                             std::to_string(slot - 1) + ", to which it has no peer access"

@@ -47,6 +47,7 @@ class Watch final : public WorldObserver {
     } else {
       note(offset, bytes, kind);
     }
+    if (seeking_) locate(offset, bytes, kind);
     judge_bits(offset, bytes, kind);
     ++accesses_;
   }
@@ -87,8 +88,19 @@ class Watch final : public WorldObserver {
     }
   };
 
+  /// One of the two accesses of a conflict.
+  struct Side {
+    Touch touch;
+    bool writes = false;
+    std::uint32_t block = Sought::any_block;
+  };
+
   void begin(Agent& agent, std::uint32_t operation, bool on_device, int device);
   void begin_kernel();
+  void at_operation(std::uint32_t operation);
+  /// In a run that looks for lines, and an operation whose accesses are sought.
+  void locate(std::uint64_t offset, std::uint64_t bytes, AccessKind kind,
+              std::int64_t allocation = -1);
   void flush();
   void judge_closed_ranges();
   void judge_gathered(Range const& range);
@@ -133,10 +145,15 @@ class Watch final : public WorldObserver {
   void report_unregistered(std::uint64_t bytes, AccessKind kind);
   void report_unreachable(std::uint64_t bytes, AccessKind kind);
   void report_unwritten(std::uint64_t offset, std::uint64_t bytes);
-  void report_conflict(Allocation const& allocation, Touch const& earlier, bool earlier_writes,
-                       Touch const& later, AccessKind kind, std::uint64_t begin, std::uint64_t end);
-  Access describe(Touch const& touch, AccessKind kind, Allocation const* allocation,
-                  std::uint64_t begin, std::uint64_t end) const;
+  void report_conflict(Allocation const& allocation, Side const& earlier, Side const& later,
+                       std::uint64_t begin, std::uint64_t end);
+  /// An access by whoever runs now.
+  Side one(AccessKind kind) const { return {now(), kind != AccessKind::read, block_}; }
+  Access describe(Side const& side, Allocation const* allocation, std::uint64_t begin,
+                  std::uint64_t end) const;
+  /// Notes what a second run has to watch for; in that run, fills in what it saw.
+  void describe_locations(Access& access, Side const& side, Allocation const* allocation) const;
+  std::string stream_of(Touch const& touch) const;
   Violation violation(Law law, Breach breach) const;
   std::string missing_edge(Touch const& earlier, Touch const& later) const;
 
@@ -150,10 +167,12 @@ class Watch final : public WorldObserver {
   GraphNode const* node_ = nullptr;  // of the graph that runs it
   bool on_device_ = false;
   bool in_kernel_ = false;
+  bool runs_code_ = true;  // of the program: accesses have lines
   bool anywhere_ = false;  // copies reach all memory
   int device_ = 0;
   std::uint32_t block_ = 0;
-  bool several_blocks_ = false;    // have run in the operation that goes on
+  bool several_blocks_ = false;  // have run in the operation that goes on
+  bool seeking_ = false;
   Span const* foreign_ = nullptr;  // in which all lies that is watched outside the region
   Span reach_;                     // the same for a kernel
   std::vector<std::vector<bool>> peers_;
@@ -202,5 +221,8 @@ class Instrumented {
 
 /// The name of a kernel or host function, from the program's symbol table.
 std::string symbol_name(void const* function);
+/// A function's own name: "adamant::real::(anonymous namespace)::adam_kernel(Args)", mangled, is
+/// "adam_kernel". What is not mangled stays.
+std::string short_name(std::string const& mangled);
 
 }  // namespace adamant::sim

@@ -49,8 +49,10 @@ void World::report_deadlock() {
       violation.rank = host->rank;
       violation.operation = host->program_operation;
       violation.about = host->waits_in;
+      violation.at = location_of(host->waits_at);
       first = false;
     }
+    violation.waiting.push_back({host->rank, location_of(host->waits_at)});
     violation.message += "\n  " + chain_of(*this, *host);
   }
   add_violation(std::move(violation));
@@ -66,6 +68,8 @@ void World::report_left_over() {
     violation.rank = stream.rank;
     violation.operation = record(head->id).program_operation;
     violation.about = record(head->id).name;
+    locations_.seek({.operation = head->id});
+    violation.at = locations_.call(head->id);
     violation.message =
         fmt::format("all ranks have ended, but {} still has {} operations; the next, {}, ",
                     name_of(stream), stream.queue.size(), record(head->id).name);

@@ -47,8 +47,10 @@ void World::leave_meeting(Stream& stream, StreamOperation& operation) {
 }
 
 std::uint32_t World::add_record(OperationRecord const& record) {
+  auto const id = static_cast<std::uint32_t>(history_.size());
   history_.push_back(record);
-  return static_cast<std::uint32_t>(history_.size() - 1);
+  locations_.made(id);
+  return id;
 }
 
 StreamOperation& World::make(OperationKind kind, char const* name, std::uint64_t bytes,

@@ -11,7 +11,7 @@ namespace {
 // What a host call costs in simulated time.
 constexpr std::uint64_t host_call_ns = 500;
 
-constexpr std::size_t violations_max = 64;
+constexpr std::size_t violations_max = 64;  // different ones
 
 // So often in a row may hosts ask in vain while nothing else happens.
 constexpr std::uint64_t polls_in_vain_max = 100'000;
@@ -51,6 +51,7 @@ void World::prepare(Options const& options, WorldObserver& observer) {
   trace_.clear();
   violations_.clear();
   seen_violations_.clear();
+  locations_.reset(options_.sought ? &*options_.sought : nullptr);
 }
 
 void World::run(int ranks, std::function<void(int)> const& main) {
@@ -129,6 +130,7 @@ bool World::wake_quiet_hosts() {
 bool World::suspend() {
   Host& host = *host_;
   observer_->host_pauses(host);
+  if (locations_.on()) host.waits_at = stack_here();
   host.fiber.suspend();
   return !ended_;
 }
@@ -271,16 +273,38 @@ void World::end() {
   }
 }
 
-void World::add_violation(Violation violation) {
-  std::string key(name_of(violation.law));
-  if (violation.accesses.empty()) {
-    key += violation.message + std::to_string(violation.number);
-  }
+// Of one mistake: what differs from rank to rank and from buffer to buffer is left out.
+std::string World::mistake_of(Violation const& violation) {
+  std::string key = std::to_string(static_cast<int>(violation.breach));
+  key += '|';
+  key += name_of(violation.law);
+  if (violation.law == Law::of_harness) key += '|' + std::to_string(violation.number);
+  if (violation.accesses.empty()) key += '|' + violation.message;
   for (Access const& access : violation.accesses) {
-    key += '|' + access.stream + access.operation + access.kind + access.buffer;
+    key += '|' + access.stream + '|' + access.operation + '|' + access.kind;
   }
-  if (violations_.size() >= violations_max || !seen_violations_.insert(key).second) return;
+  return key;
+}
+
+void World::add_violation(Violation violation) {
+  std::string const mistake = mistake_of(violation);
+  if (auto const known = seen_violations_.find(mistake); known != seen_violations_.end()) {
+    return fold(violations_[known->second], violation.rank);
+  }
+  if (violations_.size() >= violations_max) return;
+  seen_violations_[mistake] = violations_.size();
+  violation.ranks = {violation.rank};
+  bool const of_call = violation.accesses.empty() && violation.law != Law::of_harness;
+  if (locations_.on() && of_call && host_ != nullptr && !violation.at.known()) {
+    violation.at = location_of(stack_here());
+  }
   violations_.push_back(std::move(violation));
+}
+
+void World::fold(Violation& into, int rank) {
+  ++into.count;
+  auto const at = std::lower_bound(into.ranks.begin(), into.ranks.end(), rank);
+  if (at == into.ranks.end() || *at != rank) into.ranks.insert(at, rank);
 }
 
 }  // namespace adamant::sim

@@ -12,13 +12,14 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <unordered_set>
+#include <unordered_map>
 #include <vector>
 
 #include "sim/sim.h"
 #include "sim/world/choices.h"
 #include "sim/world/crew.h"
 #include "sim/world/fiber.h"
+#include "sim/world/locations.h"
 #include "sim/world/operation.h"
 
 namespace adamant::sim {
@@ -46,6 +47,7 @@ struct Host : Agent {
   Ticket* waits_for_ticket = nullptr;
   char const* waits_in = nullptr;
   std::function<std::string()> describe_wait;  // for what else, if neither
+  Stack waits_at;                              // in a run that looks for lines
 };
 
 struct Stream : Agent {
@@ -144,6 +146,7 @@ class World {
   std::uint64_t simulated_ns() const { return simulated_ns_; }
   std::vector<Event>& trace() { return trace_; }
   Options const& options() const { return options_; }
+  Locations& locations() { return locations_; }
   Crew& crew() { return *crew_; }
   /// Ends the crew's threads, which no process that is forked later would have.
   void dismiss_crew() { crew_.reset(); }
@@ -169,6 +172,8 @@ class World {
   bool suspend();
   void report_deadlock();
   void report_left_over();
+  static std::string mistake_of(Violation const& violation);
+  static void fold(Violation& into, int rank);
 
   Options options_;
   std::optional<Crew> crew_;
@@ -198,7 +203,8 @@ class World {
   std::uint64_t simulated_ns_ = 0;
   std::vector<Event> trace_;
   std::vector<Violation> violations_;
-  std::unordered_set<std::string> seen_violations_;  // looked up only, never iterated
+  Locations locations_;
+  std::unordered_map<std::string, std::size_t> seen_violations_;  // looked up only: which it is
 };
 
 }  // namespace adamant::sim

@@ -55,6 +55,31 @@ static_assert(first_law + static_cast<int>(sim::Law::graph_scalar) ==
 static_assert(first_breach + static_cast<int>(sim::Breach::open_group) ==
               static_cast<int>(Breach::open_group));
 
+/// What each world of a run was asked to watch for.
+struct SoughtByWorld final : LinesSought {
+  std::vector<std::vector<sim::Sought>> worlds;
+};
+
+Location location_of(sim::Location const& seen) {
+  Location location{.file = seen.file, .line = seen.line, .function = seen.function};
+  for (sim::Location const& caller : seen.callers) location.callers.push_back(location_of(caller));
+  return location;
+}
+
+Access access_of(sim::Access const& seen) {
+  return {.rank = seen.rank,
+          .stream = seen.stream,
+          .operation = seen.operation,
+          .kind = seen.kind,
+          .buffer = seen.buffer,
+          .begin = seen.begin,
+          .end = seen.end,
+          .at = location_of(seen.at),
+          .enqueued_at = location_of(seen.enqueued_at),
+          .allocated_at = location_of(seen.allocated_at),
+          .freed_at = location_of(seen.freed_at)};
+}
+
 /// REQUIRES: it is the world's own.
 Violation violation_of(sim::Violation const& seen) {
   Violation violation{.law = static_cast<Law>(first_law + static_cast<int>(seen.law)),
@@ -62,11 +87,14 @@ Violation violation_of(sim::Violation const& seen) {
                       .operation = seen.operation,
                       .rank = seen.rank,
                       .text = seen.message,
-                      .missing = seen.missing};
+                      .missing = seen.missing,
+                      .at = location_of(seen.at),
+                      .ranks = seen.ranks.size() > 1 ? seen.ranks : std::vector<int>{},
+                      .count = seen.count};
   if (!seen.about.empty()) violation.subject = Named{seen.about};
-  for (sim::Access const& access : seen.accesses)
-    violation.accesses.push_back({access.rank, access.stream, access.operation, access.kind,
-                                  access.buffer, access.begin, access.end});
+  for (sim::Access const& access : seen.accesses) violation.accesses.push_back(access_of(access));
+  for (sim::Waiting const& waiting : seen.waiting)
+    violation.waiting.push_back({.rank = waiting.rank, .at = location_of(waiting.at)});
   return violation;
 }
 
@@ -88,16 +116,22 @@ class Worlds {
 
   EngineEnd run(sim::Options options) {
     std::optional<WorldStart> start = WorldStart{.walk = ProgramWalk(task_.program), .load = {}};
+    auto const* const earlier = static_cast<SoughtByWorld const*>(task_.lines_sought.get());
+    auto sought = std::make_shared<SoughtByWorld>();
     while (start) {
+      if (earlier != nullptr && sought->worlds.size() < earlier->worlds.size())
+        options.sought = earlier->worlds[sought->worlds.size()];
       SimExecution world({door_, task_, observer_, files_, workers_}, *start);
       sim::Report const report = world.run(options);
       add(report, world.found());
+      sought->worlds.push_back(report.sought);
       end_.failure = world.failure();
       end_.notes.insert(end_.notes.end(), world.notes().begin(), world.notes().end());
       start = world.next();
       files_.restart();
       if (start) go_on_from(report, options);
     }
+    end_.lines_sought = std::move(sought);
     return std::move(end_);
   }
 
@@ -172,6 +206,7 @@ EngineEnd SimEngine::execute(EngineTask const& task, Observer& observer) {
   options.devices = task.loopback ? 1 : 0;
   options.device_bytes = task.device_bytes;
   options.checked = checked && sim::can_check;  // not beside the sanitizers
+  options.locate = false;  // the engine's state outlives a world: the whole run is repeated
   options.threads = threads_of_machine();
   options.allocation_failures = allocation_failures(task.scenario);
   // A number of its own where threads are judged: what a run chooses must not depend on the

@@ -175,8 +175,21 @@ std::vector<Violation> of_worlds() {
                                  .kind = "write",
                                  .buffer = "whole",
                                  .begin = 4,
-                                 .end = 64}},
-                   .missing = "an event"});
+                                 .end = 64,
+                                 .at = {.file = "real/adam.cu", .line = 7, .function = "update"},
+                                 .enqueued_at = {.file = "real/launch.h",
+                                                 .line = 1,
+                                                 .function = "launch<Adam>",
+                                                 .callers = {{.file = "real/step.cpp",
+                                                              .line = 91,
+                                                              .function = "run"}}},
+                                 .allocated_at = {.file = "real/memory.cpp", .line = 13},
+                                 .freed_at = {.file = "real/memory.cpp", .line = 21}}},
+                   .missing = "an event",
+                   .at = {.file = "real/verbs.cpp", .line = 5, .function = "load"},
+                   .waiting = {{.rank = 3, .at = {.file = "real/wait.cpp", .line = 2}}},
+                   .ranks = {2, 3},
+                   .count = 9});
   return all;
 }
 

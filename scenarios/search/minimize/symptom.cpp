@@ -96,7 +96,7 @@ std::string difference_of(Violation const& violation) {
 
 /// A simulated world speaks of what its accesses name already.
 bool is_said_by_engine(Violation const& violation) {
-  return violation.breach < Breach::unordered_accesses;
+  return !is_of_world(violation.breach);
 }
 
 bool is_about(Violation const& violation, Symptom const& symptom) {

@@ -1,0 +1,143 @@
+// Program counters to lines of the source, by the debug information of the running program and its
+// libraries (libdw of elfutils).
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <elfutils/libdwfl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/watch/watch.h"
+#include "sim/world/locations.h"
+
+namespace adamant::sim {
+namespace {
+
+// So many are named beside the innermost function.
+constexpr std::size_t callers_max = 3;
+
+struct EndSession {
+  void operator()(Dwfl* session) const { dwfl_end(session); }
+};
+
+// What is loaded now, libraries too.
+std::unique_ptr<Dwfl, EndSession> open_session() {
+  static char* no_debug_path = nullptr;
+  static Dwfl_Callbacks const callbacks = {.find_elf = dwfl_linux_proc_find_elf,
+                                           .find_debuginfo = dwfl_standard_find_debuginfo,
+                                           .section_address = nullptr,
+                                           .debuginfo_path = &no_debug_path};
+  std::unique_ptr<Dwfl, EndSession> session(dwfl_begin(&callbacks));
+  if (session == nullptr) return nullptr;
+  bool const known = dwfl_linux_proc_report(session.get(), ::getpid()) == 0 &&
+                     dwfl_report_end(session.get(), nullptr, nullptr) == 0;
+  return known ? std::move(session) : nullptr;
+}
+
+// A program is more than libraries that it opens later: looked at once.
+Dwfl* session() {
+  static auto const opened = open_session();
+  return opened.get();
+}
+
+bool is_ours_or_standard(std::string_view file) {
+  if (file.starts_with("/usr/") || file.find("/include/c++/") != file.npos) return true;
+  if (file.starts_with("sim/include/") || file.find("/sim/include/") != file.npos) return true;
+  bool const test = file.ends_with(".cu") || file.ends_with("_test.cpp");
+  return file.starts_with(ADAMANT_SIM_FOLDER "/") && !test;
+}
+
+std::string name_of_function(Dwarf_Die* die) {
+  Dwarf_Attribute attribute;
+  for (unsigned const kind : {unsigned{DW_AT_linkage_name}, unsigned{DW_AT_name}}) {
+    if (dwarf_attr_integrate(die, kind, &attribute) == nullptr) continue;
+    if (char const* const name = dwarf_formstring(&attribute)) return short_name(name);
+  }
+  return "";
+}
+
+// The file of the place at which an inlined function was called.
+std::string file_of_call(Dwarf_Die* unit, Dwarf_Die* inlined) {
+  Dwarf_Attribute attribute;
+  Dwarf_Word number = 0;
+  Dwarf_Files* files = nullptr;
+  std::size_t count = 0;
+  if (dwarf_formudata(dwarf_attr(inlined, DW_AT_call_file, &attribute), &number) != 0) return "";
+  if (dwarf_getsrcfiles(unit, &files, &count) != 0) return "";
+  char const* const file = dwarf_filesrc(files, number, nullptr, nullptr);
+  return file == nullptr ? "" : file;
+}
+
+int line_of_call(Dwarf_Die* inlined) {
+  Dwarf_Attribute attribute;
+  Dwarf_Word line = 0;
+  dwarf_formudata(dwarf_attr(inlined, DW_AT_call_line, &attribute), &line);
+  return static_cast<int>(line);
+}
+
+// The function at one address and those that it was inlined into, the innermost first.
+struct Scopes {
+  Dwarf_Die* all = nullptr;
+  int count = 0;
+
+  Scopes(Dwarf_Die* unit, Dwarf_Addr address) {
+    // The first answer goes on where the innermost function is defined, the second where it is
+    // inlined.
+    Dwarf_Die* innermost = nullptr;
+    if (dwarf_getscopes(unit, address, &innermost) <= 0) return;
+    count = dwarf_getscopes_die(innermost, &all);
+    std::free(innermost);
+  }
+  ~Scopes() { std::free(all); }
+  Scopes(Scopes const&) = delete;
+  Scopes& operator=(Scopes const&) = delete;
+};
+
+// The frames of the program itself at one address: the innermost inlined function, and those that
+// it was inlined into.
+void add_frames(Dwfl* dwfl, Dwarf_Addr address, std::vector<Location>& frames) {
+  Dwfl_Module* const module = dwfl_addrmodule(dwfl, address);
+  if (module == nullptr) return;
+  Dwarf_Addr bias = 0;
+  Dwarf_Die* const unit = dwfl_module_addrdie(module, address, &bias);
+  Dwfl_Line* const row = dwfl_module_getsrc(module, address);
+  if (unit == nullptr || row == nullptr) return;
+  Location next;
+  char const* const file = dwfl_lineinfo(row, nullptr, &next.line, nullptr, nullptr, nullptr);
+  next.file = file == nullptr ? "" : file;
+  Scopes const scopes(unit, address - bias);
+  for (int i = 0; i < scopes.count; ++i) {
+    int const tag = dwarf_tag(&scopes.all[i]);
+    if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_subprogram) continue;
+    next.function = name_of_function(&scopes.all[i]);
+    if (!is_ours_or_standard(next.file)) frames.push_back(std::move(next));
+    if (tag == DW_TAG_subprogram) return;
+    next = {.file = file_of_call(unit, &scopes.all[i]), .line = line_of_call(&scopes.all[i])};
+  }
+}
+
+}  // namespace
+
+Location location_of(Stack const& stack) {
+  Dwfl* const dwfl = stack.empty() ? nullptr : session();
+  if (dwfl == nullptr) return {};
+  std::vector<Location> frames;
+  for (void const* const frame : stack) {
+    // The call is before the address to which it returns.
+    add_frames(dwfl, reinterpret_cast<std::uintptr_t>(frame) - 1, frames);
+    if (frames.size() > callers_max) break;
+  }
+  if (frames.empty()) return {};
+  Location location = std::move(frames.front());
+  frames.resize(std::min(frames.size(), callers_max + 1));
+  location.callers.assign(frames.begin() + 1, frames.end());
+  return location;
+}
+
+}  // namespace adamant::sim

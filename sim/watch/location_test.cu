@@ -1,0 +1,220 @@
+// At which lines a violation happened: of the accesses, of the calls that enqueued them, and of
+// those that made and freed the buffer. Each test breaks one rule and says the lines itself.
+#include <cstdio>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "sim/testing/judging.h"
+#include "sim/testing/test_program.h"
+
+namespace adamant::sim {
+namespace {
+
+using SourceLine = Judge;
+
+std::string place(Location const& location) {
+  return location.file + ":" + std::to_string(location.line);
+}
+
+/// Where this file says `// <- mark`.
+std::string marked(std::string const& mark) {
+  std::string const file = "sim/watch/location_test.cu";
+  std::ifstream source(file);
+  std::string line;
+  for (int number = 1; std::getline(source, line); ++number)
+    if (line.ends_with("// <- " + mark)) return file + ":" + std::to_string(number);
+  ADD_FAILURE() << "nothing is marked " << mark;
+  return "";
+}
+
+Violation first_violation(std::function<void()> const& program, int ranks = 1) {
+  Report report = run(ranks, [&](int) { program(); });
+  EXPECT_EQ(report.unlocated, "");
+  return report.ok() ? Violation{} : report.violations.front();
+}
+
+__device__ inline void store(float* to, float value) {
+  *to = value;  // <- stored_at
+}
+
+template <typename T, int width>
+__global__ void write_one(T* to) {
+  store(to + width, T{1});
+}
+
+__global__ void read_one(float const* from, float* to) {
+  to[0] = from[1];  // <- loaded_at
+}
+
+TEST_F(SourceLine, OfBothAccessesOfARaceAndOfTheirLaunches) {
+  Violation const found = first_violation([&] {
+    cudaStream_t const a = new_stream("a");
+    cudaStream_t const b = new_stream("b");
+    float* data = nullptr;
+    float* const other = on_device("other");
+    cudaMalloc(&data, 64);                      // <- allocated
+    write_one<float, 1><<<1, 1, 0, a>>>(data);  // <- first
+    read_one<<<1, 1, 0, b>>>(data, other);      // <- second
+    finish();
+  });
+  ASSERT_EQ(found.accesses.size(), 2U);
+  Access const& store = found.accesses[0];
+  Access const& load = found.accesses[1];
+  EXPECT_EQ(place(store.at), marked("stored_at"));
+  EXPECT_EQ(store.at.function, "store");
+  EXPECT_EQ(place(store.enqueued_at), marked("first"));
+  EXPECT_EQ(store.operation, "write_one<float, 1>");
+  EXPECT_EQ(place(load.at), marked("loaded_at"));
+  EXPECT_EQ(load.at.function, "read_one");
+  EXPECT_EQ(place(load.enqueued_at), marked("second"));
+  EXPECT_EQ(place(load.allocated_at), marked("allocated"));
+  EXPECT_FALSE(load.freed_at.known());
+}
+
+TEST_F(SourceLine, OfAUseAfterAFreeAndOfTheFree) {
+  Violation const found = first_violation([&] {
+    cudaStream_t const a = new_stream("a");
+    float* const data = on_device("data");
+    cudaFree(data);                             // <- freed
+    write_one<float, 0><<<1, 1, 0, a>>>(data);  // <- used
+    cudaStreamSynchronize(a);
+  });
+  ASSERT_EQ(found.law, Law::access_lifetime);
+  ASSERT_EQ(found.accesses.size(), 1U);
+  EXPECT_EQ(place(found.accesses[0].freed_at), marked("freed"));
+  EXPECT_EQ(place(found.accesses[0].enqueued_at), marked("used"));
+  EXPECT_EQ(place(found.accesses[0].at), marked("stored_at"));
+}
+
+TEST_F(SourceLine, OfHostCodeThatReadsWhatACopyWrites) {
+  float value = 0;
+  Violation const found = first_violation([&] {
+    cudaStream_t const a = new_stream("a");
+    float* const data = on_device("data");
+    float* host = nullptr;
+    cudaMallocHost(&host, bytes);
+    cudaMemsetAsync(data, 0, bytes, a);
+    cudaMemcpyAsync(host, data, bytes, cudaMemcpyDeviceToHost, a);  // <- copied
+    value = host[3];                                                // <- read
+    finish();
+  });
+  ASSERT_EQ(found.accesses.size(), 2U);
+  EXPECT_EQ(place(found.accesses[0].enqueued_at), marked("copied"));
+  EXPECT_FALSE(found.accesses[0].at.known());
+  EXPECT_EQ(place(found.accesses[1].at), marked("read"));
+  EXPECT_FALSE(found.accesses[1].enqueued_at.known());
+}
+
+TEST_F(SourceLine, OfPageableMemoryWhoseAddressChangesFromRunToRun) {
+  Violation const found = first_violation([&] {
+    cudaStream_t const a = new_stream("a");
+    float* const data = on_device("data");
+    std::vector<float> values(count, 1.0F);
+    cudaMemcpyAsync(data, values.data(), bytes, cudaMemcpyHostToDevice, a);  // <- sent
+    values[2] = 2.0F;                                                        // <- written
+    finish();
+  });
+  ASSERT_EQ(found.accesses.size(), 2U);
+  EXPECT_EQ(place(found.accesses[0].enqueued_at), marked("sent"));
+  EXPECT_EQ(place(found.accesses[1].at), marked("written"));
+}
+
+TEST_F(SourceLine, OfEachOfTwoBlocks) {
+  Violation const found = first_violation([&] {
+    cudaStream_t const a = new_stream("a");
+    float* const data = on_device("data");
+    write_one<float, 0><<<2, 1, 0, a>>>(data);
+    finish();
+  });
+  ASSERT_EQ(found.accesses.size(), 2U);
+  EXPECT_EQ(place(found.accesses[0].at), marked("stored_at"));
+  EXPECT_EQ(place(found.accesses[1].at), marked("stored_at"));
+}
+
+TEST_F(SourceLine, OfACallThatNoCaptureMayHold) {
+  Violation const found = first_violation([&] {
+    cudaStream_t const a = new_stream("a");
+    cudaGraph_t graph = nullptr;
+    cudaStreamBeginCapture(a, cudaStreamCaptureModeGlobal);
+    cudaStreamSynchronize(a);  // <- called
+    cudaStreamEndCapture(a, &graph);
+  });
+  ASSERT_EQ(found.law, Law::graph_capture);
+  EXPECT_EQ(place(found.at), marked("called"));
+}
+
+TEST_F(SourceLine, OfWhereEachRankWaitsInADeadlock) {
+  Violation const found = first_violation(
+      [&] {
+        if (current_rank() == 0) barrier();  // <- waited
+      },
+      2);
+  ASSERT_EQ(found.law, Law::order_deadlock);
+  EXPECT_EQ(place(found.at), marked("waited"));
+  ASSERT_EQ(found.waiting.size(), 1U);
+  EXPECT_EQ(found.waiting[0].rank, 0);
+  EXPECT_EQ(place(found.waiting[0].at), marked("waited"));
+}
+
+TEST_F(Judge, FoldsOneMistakeOverRanksAndBuffersAndSteps) {
+  Report const report = run(3, [](int) {
+    cudaStream_t const a = new_stream("a");
+    cudaStream_t const b = new_stream("b");
+    float* const other = on_device("other");
+    for (int step = 0; step < 2; ++step) {
+      float* const data = on_device("data");
+      fill<<<1, 1, 0, a>>>(data, count, 1.0F);
+      sum<<<1, 1, 0, b>>>(other, data, count);
+      finish();
+    }
+  });
+  ASSERT_EQ(report.violations.size(), 1U) << describe(report);
+  EXPECT_EQ(report.violations[0].count, 6);
+  EXPECT_EQ(report.violations[0].ranks, (std::vector{0, 1, 2}));
+  EXPECT_NE(describe(report).find("found 6 times, on ranks 0, 1, 2"), std::string::npos);
+}
+
+TEST_F(SourceLine, AreMissingWhereAProgramDoesNotRepeatItself) {
+  int runs = 0;
+  Report const report = run(1, [&](int) {
+    cudaStream_t const a = new_stream("a");
+    float* const data = on_device("data");
+    for (int i = 0; i < runs; ++i) cudaMemsetAsync(data, 0, bytes, a);
+    ++runs;
+    write_one<float, 64><<<1, 1, 0, a>>>(data);
+    finish();
+  });
+  ASSERT_FALSE(report.ok());
+  EXPECT_FALSE(report.violations[0].accesses[0].at.known());
+  EXPECT_NE(report.unlocated.find("did not do the same again"), std::string::npos);
+  EXPECT_NE(describe(report).find("source lines are missing: "), std::string::npos);
+}
+
+TEST_F(SourceLine, AreMissingWhereTheSecondRunDies) {
+  bool first = true;
+  Report const report = run(1, [&](int) {
+    if (!first) std::abort();
+    first = false;
+    cudaStream_t const a = new_stream("a");
+    write_one<float, 64><<<1, 1, 0, a>>>(on_device("data"));
+    finish();
+  });
+  ASSERT_FALSE(report.ok());
+  EXPECT_NE(report.unlocated.find("did not end by itself"), std::string::npos);
+}
+
+TEST_F(SourceLine, CostNoSecondOutput) {
+  testing::internal::CaptureStdout();
+  first_violation([&] {
+    cudaStream_t const a = new_stream("a");
+    write_one<float, 64><<<1, 1, 0, a>>>(on_device("data"));
+    std::printf("once;");
+    finish();
+  });
+  std::fflush(stdout);
+  EXPECT_EQ(testing::internal::GetCapturedStdout(), "once;");
+}
+
+}  // namespace
+}  // namespace adamant::sim

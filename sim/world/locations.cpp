@@ -1,0 +1,74 @@
+#include "sim/world/locations.h"
+
+#include <unwind.h>
+
+namespace adamant::sim {
+namespace {
+
+constexpr std::size_t frames_max = 64;
+
+_Unwind_Reason_Code add_frame(_Unwind_Context* context, void* result) {
+  auto& stack = *static_cast<Stack*>(result);
+  stack.push_back(reinterpret_cast<void const*>(_Unwind_GetIP(context)));
+  return stack.size() < frames_max ? _URC_NO_REASON : _URC_END_OF_STACK;
+}
+
+bool is_same_moment(Sought const& a, Sought const& b) {
+  bool const same_block = b.block == Sought::any_block || a.block == b.block;
+  return a.agent == b.agent && a.moment == b.moment && same_block && a.allocation == b.allocation;
+}
+
+}  // namespace
+
+Stack stack_here() {
+  Stack stack;
+  _Unwind_Backtrace(add_frame, &stack);
+  if (!stack.empty()) stack.erase(stack.begin());
+  return stack;
+}
+
+void Locations::reset(std::vector<Sought> const* sought) {
+  on_ = sought != nullptr;
+  asked_.clear();
+  calls_.clear();
+  accesses_.clear();
+  if (!on_) return;
+  for (Sought const& what : *sought) {
+    calls_.try_emplace(what.operation);
+    if (what.begin < what.end) accesses_.insert({what.operation, {what, {}}});
+  }
+}
+
+void Locations::keep_call(std::uint32_t operation) {
+  auto const found = calls_.find(operation);
+  if (found != calls_.end()) found->second = stack_here();
+}
+
+bool Locations::wants_accesses_of(std::uint32_t operation) const {
+  return on_ && accesses_.contains(operation);
+}
+
+void Locations::accessed(Sought const& access) {
+  auto [found, end] = accesses_.equal_range(access.operation);
+  for (; found != end; ++found) {
+    Sought const& sought = found->second.sought;
+    bool const overlaps = access.begin < sought.end && sought.begin < access.end;
+    bool const fits = access.write == sought.write || access.atomic;
+    if (!overlaps || !fits || !is_same_moment(access, sought)) continue;
+    if (found->second.stack.empty()) found->second.stack = stack_here();
+  }
+}
+
+Location Locations::call(std::uint32_t operation) const {
+  auto const found = calls_.find(operation);
+  return found == calls_.end() ? Location{} : location_of(found->second);
+}
+
+Location Locations::access(Sought const& access) const {
+  auto [found, end] = accesses_.equal_range(access.operation);
+  for (; found != end; ++found)
+    if (found->second.sought == access) return location_of(found->second.stack);
+  return {};
+}
+
+}  // namespace adamant::sim
