@@ -153,12 +153,13 @@ TEST_F(SeveralRangesOfReplicas, AreComparedWithTheFirstReplicas) {
   EXPECT_TRUE(compared().empty());
   lay_out(layout_of({{3, 5}, {9, 12}}, {{0, 3}, {5, 9}}));
   world_.part_replica(100);
-  ASSERT_EQ(compared().size(), 1U);
-  EXPECT_EQ(compared().front().count, 2);  // the first element of each shard
-  EXPECT_EQ(compared().front().ranks, (std::vector{2, 3}));
-  EXPECT_EQ(compared().front().law, Law::ranks_agree);
-  EXPECT_EQ(compared().front().rank, 2);
-  EXPECT_EQ(compared().front().index, 3);
+  std::vector<Violation> const found = compared();
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found.front().count, 2);  // the first element of each shard
+  EXPECT_EQ(ranks_of(found.front()), (std::vector{2, 3}));
+  EXPECT_EQ(found.front().law, Law::ranks_agree);
+  EXPECT_EQ(found.front().rank, 2);
+  EXPECT_EQ(found.front().index, 3);
 }
 
 }  // namespace
