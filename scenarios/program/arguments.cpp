@@ -15,6 +15,7 @@
 #include "scenarios/pool/pool.h"
 #include "scenarios/program/completion.h"
 #include "scenarios/program/footers.h"
+#include "scenarios/program/version.h"
 #include "scenarios/report/output_file.h"
 
 namespace adamant::scenarios {
@@ -35,7 +36,8 @@ class Parser {
  public:
   explicit Parser(Arguments& arguments) : arguments_(arguments) {
     app_.require_subcommand(1);
-    app_.set_version_flag("--version", "adamant " ADAMANT_VERSION);
+    app_.set_version_flag("--version",
+                          "adamant " + this_program().version + " (" + this_program().commit + ")");
     app_.failure_message(CLI::FailureMessage::simple);
     add_look();
     add_run();

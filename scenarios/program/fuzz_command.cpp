@@ -10,6 +10,7 @@
 #include "scenarios/program/outputs.h"
 #include "scenarios/program/script_output.h"
 #include "scenarios/program/seed.h"
+#include "scenarios/program/version.h"
 #include "scenarios/report/json.h"
 #include "scenarios/report/progress.h"
 #include "scenarios/report/worker_lines.h"
@@ -154,7 +155,7 @@ class FuzzCommand {
   Reported reported(Finding const& finding) {
     Reported reported{.result = finding.result, .replay = replay_of(finding.case_index)};
     if (!arguments_.out) return reported;
-    auto const path = write_finding(*arguments_.out, finding);
+    auto const path = write_finding(*arguments_.out, finding, this_program());
     scripts_.write_beside(path, finding.scenario, finding.result, finding.symptom);
     reported.result.file = path.string();
     if (finding.result.outcome != Outcome::error) reported.replay = replay_of(path);

@@ -12,6 +12,7 @@
 #include "scenarios/pool/pool.h"
 #include "scenarios/program/outputs.h"
 #include "scenarios/program/seed.h"
+#include "scenarios/program/version.h"
 #include "scenarios/report/json.h"
 #include "scenarios/report/progress.h"
 #include "scenarios/search/findings.h"
@@ -122,7 +123,8 @@ class HuntCommand {
     HuntMinimized minimized{
         .operations = static_cast<int>(operation_count(finding.scenario.program)),
         .runs = finding.runs};
-    if (arguments_.out) minimized.path = write_finding(*arguments_.out, finding).string();
+    if (arguments_.out)
+      minimized.path = write_finding(*arguments_.out, finding, this_program()).string();
     minimized.seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     hunted.minimized = minimized;

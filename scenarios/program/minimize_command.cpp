@@ -15,6 +15,7 @@
 #include "scenarios/program/read_scenarios.h"
 #include "scenarios/program/script_output.h"
 #include "scenarios/program/seed.h"
+#include "scenarios/program/version.h"
 #include "scenarios/report/json.h"
 #include "scenarios/report/progress.h"
 #include "scenarios/runner/admission.h"
@@ -89,8 +90,7 @@ class MinimizeCommand {
 
   IsolatedOptions options() {
     IsolatedOptions options{.run = {}, .at_once = arguments_.jobs};
-    auto const folder = std::filesystem::path(name_).parent_path();
-    options.run.checkpoints = folder.empty() ? "." : folder;
+    options.run.checkpoints = folder_of(name_);
     options.progress = [this](std::uint64_t runs) { progress_.show(runs, 0, 0); };
     return options;
   }
@@ -119,7 +119,7 @@ class MinimizeCommand {
     std::string const stem = stem_of(attempt.scenario, attempt.symptom);
     auto const path = to_file() ? *arguments_.out : std::filesystem::path(stem + ".yaml");
     file_.commit(write_document(attempt.scenario, attempt.result, attempt.symptom,
-                                path.filename().string()));
+                                path.filename().string(), this_program()));
     Reported reported{.result = attempt.result, .replay = replay_of(path)};
     if (to_file()) reported.result.file = path.string();
     print(arguments_, describe(reported, style_));

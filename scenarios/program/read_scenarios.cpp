@@ -12,9 +12,12 @@ namespace adamant::scenarios {
 
 namespace {
 
-Scenario read(std::filesystem::path const& file) {
-  if (file != "-") return load_scenario_file(file);
-  return load_scenario_stream(std::cin, "-");
+ScenarioFile read(std::filesystem::path const& file) {
+  std::string const text = file == "-" ? read_scenario_text(std::cin) : read_scenario_text(file);
+  LoadOptions const options{.models_directory = {}, .checkpoints_directory = folder_of(file)};
+  return {.path = file,
+          .scenario = load_scenario_text(text, file.string(), options),
+          .written = provenance_in(text)};
 }
 
 class Reader {
@@ -24,7 +27,7 @@ class Reader {
     try {
       for (auto const& file : find_scenarios(path)) add_file(file);
     } catch (LoadError const& error) {
-      files_.push_back({.path = path, .scenario = {}, .error = error.what()});
+      files_.push_back({.path = path, .error = error.what()});
     }
   }
   std::vector<ScenarioFile> take() { return std::move(files_); }
@@ -36,9 +39,9 @@ class Reader {
       return;
     }
     try {
-      files_.push_back({.path = file, .scenario = read(file), .error = {}});
+      files_.push_back(read(file));
     } catch (LoadError const& error) {
-      files_.push_back({.path = file, .scenario = {}, .error = error.what()});
+      files_.push_back({.path = file, .error = error.what()});
     }
   }
 
@@ -47,6 +50,10 @@ class Reader {
 };
 
 }  // namespace
+
+std::filesystem::path folder_of(std::filesystem::path const& file) {
+  return file.has_parent_path() ? file.parent_path() : ".";
+}
 
 std::vector<ScenarioFile> read_scenarios(std::span<std::filesystem::path const> paths) {
   Reader reader;

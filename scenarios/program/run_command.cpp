@@ -18,6 +18,7 @@
 #include "scenarios/program/script_output.h"
 #include "scenarios/program/seed.h"
 #include "scenarios/program/selection.h"
+#include "scenarios/program/written_run.h"
 #include "scenarios/report/json.h"
 #include "scenarios/report/progress.h"
 #include "scenarios/report/worker_lines.h"
@@ -43,15 +44,11 @@ bool expects(Scenario const& scenario, Refusal const& refusal) {
   return scenario.expect.id == "any" || matches(scenario.expect.id, refusal.id);
 }
 
-/// Where the checkpoints are that a scenario loads without having saved them.
-std::filesystem::path directory_of(std::filesystem::path const& file) {
-  return file.has_parent_path() ? file.parent_path() : ".";
-}
-
 /// One scenario with all that the command line says about it.
 struct Job {
   ScenarioFile file;
   RunOptions options;
+  std::optional<WrittenRun> written = {};
   bool refused_while_reading = false;
 };
 
@@ -222,13 +219,14 @@ class RunCommand {
   void add_job(ScenarioFile file, std::optional<std::uint64_t> drawn, bool several) {
     Job job{.file = std::move(file), .options = {}};
     Scenario& scenario = job.file.scenario;
+    if (job.file.written) job.written = {*job.file.written, scenario};
     if (arguments_.engine) scenario.engine.replace(*arguments_.engine);
     if (arguments_.bug) scenario.bug = arguments_.bug;
     if (arguments_.seed) scenario.seed = arguments_.seed;
     if (!scenario.seed) scenario.seed = drawn;
     job.options.lines = true;
     job.options.schedules = arguments_.schedules;
-    job.options.checkpoints = directory_of(job.file.path);
+    job.options.checkpoints = folder_of(job.file.path);
     if (arguments_.dump) {
       job.options.dump = several ? *arguments_.dump / job.file.path.stem() : *arguments_.dump;
     }
@@ -252,6 +250,8 @@ class RunCommand {
                                           job.file.scenario, job.options)
                              : ended_by_death(end.death, job.file.scenario, job.options);
     ended.result.file = job.file.path.string();
+    if (job.written)
+      compare_with_written(*job.written, job.file.scenario, arguments_.schedules, ended.result);
     if (job.refused_while_reading) ended.status = Status::bad_input;
     if (!ended.result.met) ++failed_;
     status_ = worse(status_, ended.status);
@@ -259,7 +259,9 @@ class RunCommand {
     status_ = worse(
         status_, script_.write(scenario, ended.result, symptom_of(ended.result, scenario.expect)));
     last_failures_.note(job.file.path, ended.result.met);
-    Reported reported{.result = std::move(ended.result), .replay = replay_of(job.file)};
+    Reported reported{.result = std::move(ended.result),
+                      .replay = replay_of(job.file),
+                      .alone = jobs_.size() == 1};
     if (ended.status == Status::lacking) reported.lacking = reported.result.reason;
     finished_[index] = std::move(reported);
     show();

@@ -130,8 +130,9 @@ std::string details(RunResult const& result) {
 }
 
 std::string outcome_of(RunResult const& result) {
-  std::string text = fmt::format("    expected {}, outcome {}", printable(result.expected),
-                                 name_of(result.outcome));
+  std::string text = result.met ? fmt::format("    {}, as expected", printable(result.expected))
+                                : fmt::format("    expected {}, outcome {}",
+                                              printable(result.expected), name_of(result.outcome));
   if (!result.reason.empty()) text += ": " + printable(result.reason);
   return text + "\n" + indented(message_of(result));
 }
@@ -185,9 +186,10 @@ std::string describe(Reported const& reported, Style const& style) {
   bool const verbose = style.verbosity == Verbosity::verbose;
   if (result.met && style.verbosity == Verbosity::quiet) return {};
   std::string text = heading(result, style) + "\n";
-  if (!result.met) text += outcome_of(result);
+  bool const told = !result.met || (reported.alone && result.outcome != Outcome::pass);
+  if (told) text += outcome_of(result);
   if (verbose) text += details(result);
-  if (!result.met || verbose) text += violations_of(result, style);
+  if (told || verbose) text += violations_of(result, style);
   for (std::string const& note : result.notes) {
     text += fmt::format("    {} {}\n", style.paint(Color::yellow, "note:"), printable(note));
   }

@@ -16,6 +16,7 @@ struct Reported {
   RunResult result;
   std::string replay;
   std::string lacking = {};  // what this machine lacks to run it; empty: nothing
+  bool alone = false;        // the only one of its call: what it expected is told, too
 };
 
 /// "1 scenario", "2 scenarios".

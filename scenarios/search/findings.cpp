@@ -127,8 +127,8 @@ void expect_writable(std::filesystem::path const& directory) {
                       " cannot be written: " + std::generic_category().message(errno));
 }
 
-std::filesystem::path write_finding(std::filesystem::path const& directory,
-                                    Finding const& finding) {
+std::filesystem::path write_finding(std::filesystem::path const& directory, Finding const& finding,
+                                    Writer const& writer) {
   std::error_code error;
   std::filesystem::create_directories(directory, error);
   if (error) throw CannotWrite(directory.string() + ": cannot be made: " + error.message());
@@ -137,7 +137,7 @@ std::filesystem::path write_finding(std::filesystem::path const& directory,
     std::string const name = number == 1 ? stem + ".yaml" : fmt::format("{}-{}.yaml", stem, number);
     auto const path = directory / name;
     std::string const text =
-        write_document(finding.scenario, finding.result, finding.symptom, name);
+        write_document(finding.scenario, finding.result, finding.symptom, name, writer);
     if (std::filesystem::exists(path) && text_of(path) != text) continue;
     write_whole(path, text);
     return path;

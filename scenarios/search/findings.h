@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "scenarios/report/provenance.h"
 #include "scenarios/search/failures.h"
 #include "scenarios/search/minimize_isolated.h"
 
@@ -46,7 +47,8 @@ void expect_writable(std::filesystem::path const& directory);
 /// Writes `<bug or law>.yaml`, or `<bug or law>-2.yaml`, … where another scenario has the name
 /// already. Makes the directory.
 ///
-/// Errors: CannotWrite.
-std::filesystem::path write_finding(std::filesystem::path const& directory, Finding const& finding);
+/// Errors: CannotWrite; MachineLacks, as provenance_of() of minimize/document.h.
+std::filesystem::path write_finding(std::filesystem::path const& directory, Finding const& finding,
+                                    Writer const& writer);
 
 }  // namespace adamant::scenarios

@@ -30,15 +30,15 @@ TEST(Findings, OfOneLawHaveNumberedFiles) {
   std::filesystem::remove_all(folder);
   Finding const first = finding(Law::order_race, 1);
   Finding const second = finding(Law::order_race, 2);
-  EXPECT_EQ(write_finding(folder, first), folder / "order.race.yaml");
-  EXPECT_EQ(write_finding(folder, second), folder / "order.race-2.yaml");
-  EXPECT_EQ(write_finding(folder, first), folder / "order.race.yaml");
+  EXPECT_EQ(write_finding(folder, first, {}), folder / "order.race.yaml");
+  EXPECT_EQ(write_finding(folder, second, {}), folder / "order.race-2.yaml");
+  EXPECT_EQ(write_finding(folder, first, {}), folder / "order.race.yaml");
   EXPECT_EQ(load_scenario_file(folder / "order.race-2.yaml"), second.scenario);
   std::filesystem::remove_all(folder);
 }
 
 TEST(Findings, AnImpossibleDirectoryIsSaid) {
-  EXPECT_THROW(write_finding("/dev/null/out", finding(Law::order_race, 1)), CannotWrite);
+  EXPECT_THROW(write_finding("/dev/null/out", finding(Law::order_race, 1), {}), CannotWrite);
 }
 
 TEST(Findings, WhatDoesNotFailAgainStaysAsItWasFound) {

@@ -51,7 +51,7 @@ TEST(MinimizeIsolated, OfEveryBugIsSmallAndSaysTheSameAgain) {
     ASSERT_EQ(attempt.end, MinimizeAttempt::End::minimized) << bug.id;
     EXPECT_EQ(id_of(attempt.symptom), bug.law) << bug.id;
     std::string const text = write_document(attempt.scenario, attempt.result, attempt.symptom,
-                                            std::string(bug.id) + ".yaml");
+                                            std::string(bug.id) + ".yaml", {});
     Scenario const again = load_scenario_text(text, "again.yaml");
     ASSERT_EQ(again, attempt.scenario) << text;
     RunResult const replayed = run_scenario(again);

@@ -48,24 +48,26 @@ Scenario load_scenario_text(std::string_view text, std::string_view file_name,
   return scenario;
 }
 
-Scenario load_scenario_stream(std::istream& in, std::string_view name) {
+std::string read_scenario_text(std::istream& in) {
   std::string text(size_max + 1, '\0');
   in.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(in.gcount()));
-  return load_scenario_text(text, name, {.models_directory = {}, .checkpoints_directory = "."});
+  return text;
+}
+
+std::string read_scenario_text(std::filesystem::path const& path) {
+  try {
+    return read_file(path);
+  } catch (BadInput const& bad) {
+    fail(path.string(), {bad.problem});
+  }
 }
 
 Scenario load_scenario_file(std::filesystem::path const& path, LoadOptions options) {
   if (options.checkpoints_directory.empty()) {
     options.checkpoints_directory = path.has_parent_path() ? path.parent_path() : ".";
   }
-  std::string text;
-  try {
-    text = read_file(path);
-  } catch (BadInput const& bad) {
-    fail(path.string(), {bad.problem});
-  }
-  return load_scenario_text(text, path.string(), options);
+  return load_scenario_text(read_scenario_text(path), path.string(), options);
 }
 
 }  // namespace adamant::scenarios

@@ -36,9 +36,11 @@ std::filesystem::path default_models_directory();
 Scenario load_scenario_text(std::string_view text, std::string_view file_name,
                             LoadOptions const& options = {});
 
-/// The same from a stream, of which no more is read than a scenario may have; checkpoints are
-/// looked for where the program was called.
-Scenario load_scenario_stream(std::istream& in, std::string_view name);
+/// The text of a file or a stream, of which little more is read than a scenario may have.
+///
+/// Errors: LoadError where the file cannot be read.
+std::string read_scenario_text(std::filesystem::path const& path);
+std::string read_scenario_text(std::istream& in);
 
 /// Reads one scenario file; checkpoints are looked for beside it unless `options` says otherwise.
 ///

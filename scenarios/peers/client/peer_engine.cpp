@@ -46,6 +46,26 @@ std::string command_of_torch() {
       ADAMANT_PEERS_DIRECTORY));
 }
 
+struct Introduction {
+  Capabilities capabilities;
+  std::string versions;
+};
+
+// What was once asked holds for forks as well: it is no process.
+Introduction const& introduction_of(std::string_view engine) {
+  static std::map<std::string, Introduction, std::less<>> known;
+  if (auto const found = known.find(engine); found != known.end()) return found->second;
+  auto const client = make_client(engine);
+  try {
+    PeerReply const& hello = client->hello();
+    Introduction introduction{.capabilities = replies::capabilities_of(hello),
+                              .versions = replies::versions_of(hello)};
+    return known.emplace(engine, std::move(introduction)).first->second;
+  } catch (PeerError const& error) {
+    throw MachineLacks(error.what());
+  }
+}
+
 }  // namespace
 
 PeerEngine::PeerEngine(PeerClient& client)
@@ -76,17 +96,12 @@ std::unique_ptr<ScenarioEngine> make_peer_engine(std::string_view engine) {
   return std::make_unique<PeerEngine>(*found->second);
 }
 
-// What was once asked holds for forks as well: it is no process.
 Capabilities const& capabilities_of_peer(std::string_view engine) {
-  static std::map<std::string, Capabilities, std::less<>> known;
-  if (auto const found = known.find(engine); found != known.end()) return found->second;
-  auto const client = make_client(engine);
-  try {
-    auto capabilities = replies::capabilities_of(client->hello());
-    return known.emplace(engine, std::move(capabilities)).first->second;
-  } catch (PeerError const& error) {
-    throw MachineLacks(error.what());
-  }
+  return introduction_of(engine).capabilities;
+}
+
+std::string const& versions_of_peer(std::string_view engine) {
+  return introduction_of(engine).versions;
 }
 
 }  // namespace adamant::scenarios

@@ -46,5 +46,7 @@ std::unique_ptr<ScenarioEngine> make_peer_engine(std::string_view engine);
 ///
 /// Errors: MachineLacks where it cannot be started or does not speak the protocol.
 Capabilities const& capabilities_of_peer(std::string_view engine);
+/// What the same answer says of its versions.
+std::string const& versions_of_peer(std::string_view engine);
 
 }  // namespace adamant::scenarios

@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <regex>
 #include <thread>
 #include <vector>
 
@@ -18,6 +19,7 @@
 #include "scenarios/runner/testing/numpy_engine.h"
 #include "scenarios/runner/testing/scratch.h"
 #include "scenarios/runner/testing/small_scenario.h"
+#include "scenarios/seam/versions.h"
 
 namespace adamant::scenarios {
 namespace {
@@ -60,6 +62,12 @@ std::string laws_of(RunResult const& result) {
   for (Violation const& violation : result.violations)
     laws.append(id_of(violation.law)).append(" ");
   return laws + result.reason + message_of(result);
+}
+
+TEST_F(EngineInNumPy, SaysItsVersions) {
+  std::string const versions = versions_of(engine());
+  EXPECT_TRUE(std::regex_match(versions, std::regex("numpy [0-9.]+, python [0-9.]+"))) << versions;
+  EXPECT_EQ(versions_of("sim"), "") << "of this program";
 }
 
 TEST_F(EngineInNumPy, PassesWhatItIsGiven) {

@@ -242,6 +242,14 @@ Capabilities capabilities_of(PeerReply const& hello) {
   return capabilities;
 }
 
+std::string versions_of(PeerReply const& hello) {
+  Field const versions = Field(hello).at("versions");
+  std::string text;
+  for (auto const& [name, value] : hello.json["versions"].items())
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, versions.at(name).text());
+  return text;
+}
+
 Arithmetic arithmetic_of(PeerReply const& open, Arithmetic usual) {
   Field const field(open);
   return field.has("arithmetic") ? field.at("arithmetic").value(kinds::Words<Arithmetic>{}) : usual;

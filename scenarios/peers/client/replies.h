@@ -53,6 +53,11 @@ struct NamedGroup {
 /// Errors: PeerError.
 Capabilities capabilities_of(PeerReply const& hello);
 
+/// The versions that `hello` gives, by name: "python 3.11.2, torch 2.13.0".
+///
+/// Errors: PeerError.
+std::string versions_of(PeerReply const& hello);
+
 /// The arithmetic of a world: what `open` says, else what hello said.
 Arithmetic arithmetic_of(PeerReply const& open, Arithmetic usual);
 

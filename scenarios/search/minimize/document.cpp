@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <string_view>
 
+#include "scenarios/language/words.h"
 #include "scenarios/language/yaml/write.h"
 #include "scenarios/report/text.h"
 #include "scenarios/report/words/words.h"
+#include "scenarios/seam/versions.h"
 
 namespace adamant::scenarios {
 
@@ -28,6 +30,14 @@ std::string details_of(RunResult const& result, Symptom const& symptom) {
   Violation const* const violation = violation_of(result, symptom);
   if (violation != nullptr) return describe(*violation, Style{});
   return fmt::format("  {}\n  {}\n", printable(result.reason), printable(message_of(result)));
+}
+
+std::string words_of_schedule(Schedule const& schedule) {
+  if (schedule.choices) return counted(schedule.choices->size(), "recorded choice");
+  std::string words(word_for(schedule.strategy));
+  if (schedule.seed) words += fmt::format(", seed {}", *schedule.seed);
+  if (schedule.depth) words += fmt::format(", depth {}", *schedule.depth);
+  return words;
 }
 
 /// Every line as a comment, without the two spaces that reports indent it by.
@@ -62,10 +72,24 @@ Scenario expecting(Scenario scenario, Symptom const& symptom) {
   return scenario;
 }
 
+std::string with_versions(std::string const& engine) {
+  std::string const versions = versions_of(engine);
+  return versions.empty() ? engine : fmt::format("{} ({})", engine, versions);
+}
+
+Provenance provenance_of(Scenario const& scenario, RunResult const& result, Writer const& writer) {
+  return {.by = writer,
+          .engine = with_versions(scenario.engine.name),
+          .schedule = words_of_schedule(scenario.schedule),
+          .digest = result.digest,
+          .checksum = checksum_of(write_scenario(scenario))};
+}
+
 std::string write_document(Scenario const& scenario, RunResult const& result,
-                           Symptom const& symptom, std::string const& file_name) {
+                           Symptom const& symptom, std::string const& file_name,
+                           Writer const& writer) {
   std::string text = commented(details_of(result, symptom));
-  text += fmt::format("# digest {:016x}\n", result.digest);
+  text += comments_of(provenance_of(scenario, result, writer));
   text += "# replay: adamant run " + shell_quoted(file_name) + "\n";
   return text + write_scenario(scenario);
 }

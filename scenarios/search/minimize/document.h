@@ -5,6 +5,7 @@
 #include <string>
 
 #include "scenarios/language/scenario.h"
+#include "scenarios/report/provenance.h"
 #include "scenarios/seam/result.h"
 #include "scenarios/search/minimize/symptom.h"
 
@@ -17,12 +18,25 @@ std::string stem_of(Scenario const& scenario, Symptom const& symptom);
 /// expected: such a scenario expects to pass.
 Scenario expecting(Scenario scenario, Symptom const& symptom);
 
-/// The file: comments with the violation (both values, or both accesses and the missing edge), the
-/// digest and the line that replays it, then the scenario's normal form. `file_name` is what the
+/// The engine's name, with its versions where it gives any: "torch (python 3.11.2, torch 2.13.0)".
+///
+/// Errors: MachineLacks, where an engine that has to be asked is not there.
+std::string with_versions(std::string const& engine);
+
+/// What a run of `scenario` by this program depends on. The scenario is as its file says it, apart
+/// from what a command line put in the place of that.
+///
+/// Errors: MachineLacks, where an engine that has to be asked is not there.
+Provenance provenance_of(Scenario const& scenario, RunResult const& result, Writer const& writer);
+
+/// The file: comments with the violation (both values, or both accesses and the missing edge), who
+/// wrote it and the line that replays it, then the scenario's normal form. `file_name` is what the
 /// file will be called, without its folder.
 ///
 /// REQUIRES: `result` is of a run of `scenario`, which is expecting(…, symptom).
+/// Errors: MachineLacks, as provenance_of().
 std::string write_document(Scenario const& scenario, RunResult const& result,
-                           Symptom const& symptom, std::string const& file_name);
+                           Symptom const& symptom, std::string const& file_name,
+                           Writer const& writer);
 
 }  // namespace adamant::scenarios

@@ -3,10 +3,13 @@
 #include <gtest/gtest.h>
 
 #include "scenarios/language/yaml/load.h"
+#include "scenarios/language/yaml/write.h"
 #include "scenarios/runner/testing/small_scenario.h"
 
 namespace adamant::scenarios {
 namespace {
+
+Writer const writer{.version = "0.1.0", .commit = "6a20073"};
 
 RunResult race() {
   RunResult result;
@@ -32,7 +35,7 @@ RunResult race() {
 TEST(Document, HasBothAccessesTheMissingEdgeAndTheLineThatReplays) {
   Symptom const symptom{.law = Law::order_race};
   Scenario const scenario = expecting(small_scenario(), symptom);
-  std::string const text = write_document(scenario, race(), symptom, "order.race.yaml");
+  std::string const text = write_document(scenario, race(), symptom, "order.race.yaml", writer);
   EXPECT_EQ(text.rfind("# order.race: operation 1, rank 0\n"
                        "#   first     rank 0, stream comm: mean_kernel writes bytes [0, 4) of "
                        "gradients\n"
@@ -40,12 +43,28 @@ TEST(Document, HasBothAccessesTheMissingEdgeAndTheLineThatReplays) {
                        "gradients\n"
                        "#   missing   no event\n"
                        "#   unordered\n"
+                       "# written by adamant 0.1.0, commit 6a20073, engine sim, schedule fifo\n"
                        "# digest 0000000000000abc\n"
-                       "# replay: adamant run order.race.yaml\n"
-                       "adamant: 1\n",
+                       "# checksum ",
                        0),
             0U)
       << text;
+  EXPECT_NE(text.find("\n# replay: adamant run order.race.yaml\nadamant: 1\n"), std::string::npos)
+      << text;
+}
+
+TEST(Document, HasTheChecksumOfItsScenarioAndTheWordsOfItsSchedule) {
+  Symptom const symptom{.law = Law::order_race};
+  Scenario scenario = expecting(small_scenario(), symptom);
+  scenario.schedule = {.choices = std::vector<std::uint32_t>{0, 1}};
+  auto const written = provenance_in(write_document(scenario, race(), symptom, "x.yaml", writer));
+  ASSERT_TRUE(written.has_value());
+  EXPECT_EQ(written->checksum, checksum_of(write_scenario(scenario)));
+  EXPECT_EQ(written->schedule, "2 recorded choices");
+  scenario.schedule = {.strategy = Schedule::Strategy::pct, .seed = 3, .depth = 2};
+  Provenance const other = provenance_of(scenario, race(), writer);
+  EXPECT_EQ(other.schedule, "pct, seed 3, depth 2");
+  EXPECT_NE(other.checksum, written->checksum);
 }
 
 TEST(Document, ReadsBackAsTheScenarioThatExpectsTheFailure) {
@@ -53,8 +72,9 @@ TEST(Document, ReadsBackAsTheScenarioThatExpectsTheFailure) {
   Scenario const scenario = expecting(small_scenario(), symptom);
   EXPECT_EQ(scenario.expect,
             (Expectation{.kind = Expectation::Kind::violates, .id = "order.race"}));
-  EXPECT_EQ(load_scenario_text(write_document(scenario, race(), symptom, "x.yaml"), "x.yaml"),
-            scenario);
+  EXPECT_EQ(
+      load_scenario_text(write_document(scenario, race(), symptom, "x.yaml", writer), "x.yaml"),
+      scenario);
 }
 
 TEST(Document, IsNamedByTheBugOrElseByTheLaw) {
@@ -73,7 +93,7 @@ TEST(Document, OfAProcessThatDiedExpectsNothing) {
   died.reason = "killed by signal 6";
   Scenario const scenario = expecting(small_scenario(), symptom);
   EXPECT_EQ(scenario.expect, Expectation{});
-  std::string const text = write_document(scenario, died, symptom, "error.yaml");
+  std::string const text = write_document(scenario, died, symptom, "error.yaml", writer);
   EXPECT_EQ(text.rfind("# killed by signal 6\n", 0), 0U) << text;
   EXPECT_EQ(load_scenario_text(text, "error.yaml"), scenario);
 }
