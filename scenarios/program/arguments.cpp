@@ -233,14 +233,18 @@ class Parser {
     }
   }
 
+  void add_schedules(CLI::App* sub, char const* text) {
+    add_count(sub, "--schedules", {0, 1'000'000}, text,
+              [this](std::uint64_t count) { arguments_.schedules = static_cast<int>(count); });
+  }
+
   void add_run() {
     CLI::App* const sub =
         add_command(Command::run, "run", "Run scenario files, or all in a directory (recursively)");
     sub->add_option("PATH", arguments_.paths, "Files and directories; - is the standard input")
         ->required();
     add_selection(sub);
-    add_count(sub, "--schedules", {0, 1'000'000}, "Also run each under N schedules, random and pct",
-              [this](std::uint64_t count) { arguments_.schedules = static_cast<int>(count); });
+    add_schedules(sub, "Also run each under N schedules, random and pct");
     add_path(sub, "--dump", arguments_.dump, "Write inputs and states as safetensors");
     add_script(sub);
     sub->add_option_function<std::string>(
@@ -327,6 +331,7 @@ class Parser {
                                       "Reduce a failing scenario to a small one that fails alike");
     sub->add_option("FILE", arguments_.paths, "A scenario file")->required()->expected(1);
     add_path(sub, "-o,--out", arguments_.out, "Where the result goes; default: standard output");
+    add_schedules(sub, "Look for the failure under N schedules more, random and pct");
     add_script(sub);
     add_common(sub);
     add_engine(sub);

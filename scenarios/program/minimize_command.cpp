@@ -91,6 +91,7 @@ class MinimizeCommand {
   IsolatedOptions options() {
     IsolatedOptions options{.run = {}, .at_once = arguments_.jobs};
     options.run.checkpoints = folder_of(name_);
+    options.run.schedules = arguments_.schedules;
     options.progress = [this](std::uint64_t runs) { progress_.show(runs, 0, 0); };
     return options;
   }

@@ -61,6 +61,29 @@ TEST_F(MinimizeProgram, WritesAFileThatRepeatsItsDigest) {
   EXPECT_EQ(read("small.yaml"), once) << "a minimised scenario stays as it is";
 }
 
+TEST_F(MinimizeProgram, AFailureThatNeedsAScheduleIsLookedForUnderSeveral) {
+  write("hidden.yaml", R"(adamant: 1
+name: A wait that only some schedules miss
+seed: 5
+world: {shard: 1}
+params:
+  - {name: embed, shape: [2]}
+program:
+  - backward
+  - check
+bug: ds_7898
+)");
+  EXPECT_EQ(call("minimize hidden.yaml").status, 1) << "its own schedule hides it";
+  Called const called = call("minimize hidden.yaml --schedules 20 -o small.yaml");
+  ASSERT_EQ(called.status, 0) << called.err;
+  std::string const once = read("small.yaml");
+  EXPECT_NE(once.find("\nschedule: {choices: ["), std::string::npos) << once;
+  EXPECT_EQ(once.find("- check"), std::string::npos) << once;
+  EXPECT_EQ(call("run small.yaml").status, 0) << "the file needs no further schedules";
+  ASSERT_EQ(call("minimize hidden.yaml --schedules 20 --jobs 1 -o small.yaml").status, 0);
+  EXPECT_EQ(read("small.yaml"), once) << "the same each time";
+}
+
 TEST_F(MinimizeProgram, AScenarioThatDoesNotFailIsSaid) {
   write("fine.yaml", passing_scenario());
   Called const called = call("minimize fine.yaml -o small.yaml");

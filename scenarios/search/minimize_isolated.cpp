@@ -79,11 +79,31 @@ class IsolatedMinimizer {
     return results;
   }
 
-  void minimize(Scenario const& scenario, MinimizeAttempt& attempt) {
-    Minimized minimized = scenarios::minimize(
-        scenario, attempt.first, attempt.symptom,
+  Minimized minimized_from(Scenario const& scenario, RunResult const& result,
+                           Symptom const& symptom) {
+    return scenarios::minimize(
+        scenario, result, symptom,
         [this](std::span<Scenario const> candidates) { return judge(candidates); },
         limits(capabilities_of(scenario.engine.name)));
+  }
+
+  /// Of a failure that was seen under one of the further schedules: what is written must not need
+  /// them, so the choices of that one become part of the scenario, and are made small in their
+  /// turn.
+  Minimized without_schedules(Minimized minimized, Symptom const& symptom) {
+    bool const further = std::exchange(minimized.result.schedules, 1) > 1;
+    run_.schedules = 0;
+    if (!further) return minimized;
+    minimized.scenario.schedule = {.choices = minimized.result.choices};
+    Minimized recorded = minimized_from(minimized.scenario, minimized.result, symptom);
+    recorded.runs += minimized.runs;
+    recorded.complete = recorded.complete && minimized.complete;
+    return recorded;
+  }
+
+  void minimize(Scenario const& scenario, MinimizeAttempt& attempt) {
+    Minimized minimized = without_schedules(
+        minimized_from(scenario, attempt.first, attempt.symptom), attempt.symptom);
     attempt.scenario = expecting(std::move(minimized.scenario), attempt.symptom);
     attempt.result = std::move(minimized.result);
     attempt.result.name = attempt.scenario.name;
