@@ -10,6 +10,7 @@
 #include "sim/cuda/runtime.h"
 #include "sim/nccl/state.h"
 #include "sim/second_run.h"
+#include "sim/world/fault.h"
 
 namespace adamant::sim {
 namespace {
@@ -99,9 +100,15 @@ Report report_of(Runtime& runtime) {
   return report;
 }
 
-}  // namespace
-
-namespace {
+// What runs now is left where it is: an access that was refused cannot be unwound.
+Fiber* judge_fault(Fault const& fault) {
+  Runtime* const runtime = current_runtime;
+  if (runtime == nullptr || runtime->world.running() == nullptr) return nullptr;
+  active_watch = nullptr;
+  runtime->watch.report_fault(fault);
+  runtime->world.end();
+  return runtime->world.running();
+}
 
 Report run_once(int ranks, std::function<void(int)> const& main, Options const& options) {
   ADAMANT_SIM_ASSERT(current_runtime == nullptr);
@@ -117,6 +124,7 @@ Report run_once(int ranks, std::function<void(int)> const& main, Options const& 
     }
   } const scope{runtime};
   current_runtime = &runtime;
+  watch_faults(judge_fault);
   runtime.world.prepare(options, runtime.watch);
   runtime.memory.reset(runtime.world, static_cast<int>(runtime.devices.size()));
   runtime.world.run(ranks, [&](int rank) {

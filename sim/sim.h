@@ -142,6 +142,8 @@ enum class Breach {
   freed_since_capture,  // a graph uses it
   beyond_end,           // begins inside of an allocation, ends outside
   outside,              // of every allocation
+  bad_address,          // no memory is there at all, so that the program cannot go on
+  misaligned,           // a vector, in a kernel
   not_registered,       // host memory, any more
   not_reachable,        // host memory, from a device
   of_other_device,

@@ -4,12 +4,12 @@
 
 #include <cuda_runtime.h>
 
-#include <cstring>
 #include <memory>
 #include <span>
 #include <vector>
 
 #include "sim/cuda/runtime.h"
+#include "sim/cuda/shared_memory.h"
 
 constinit thread_local uint3 threadIdx = {0, 0, 0};
 constinit thread_local uint3 blockIdx = {0, 0, 0};
@@ -20,7 +20,6 @@ namespace adamant::sim {
 namespace {
 
 constexpr std::uint64_t threads_per_block_max = 1024;
-constexpr std::size_t shared_bytes_max = 48 << 10;  // more needs cudaFuncSetAttribute
 // Waking other threads for less costs more than it gains.
 constexpr std::uint64_t shared_blocks_min = 16;
 
@@ -44,7 +43,6 @@ std::uint64_t count(dim3 const& extent) {
 // The block that runs now; null between blocks.
 class Block;
 Block* current_block = nullptr;
-alignas(1024) char dynamic_shared[shared_bytes_max];  // and not in the heap, which is the host's
 // The judge of the kernel that runs now; null where nobody judges.
 Watch* kernel_watch = nullptr;
 
@@ -105,8 +103,8 @@ class Block {
 };
 
 void run_block(Launch const& launch) {
-  std::memset(dynamic_shared, -1, launch.shared_bytes);
   threadIdx = {0, 0, 0};
+  if (launch.shared_bytes > 0) poison_shared();
   if (count(launch.block) == 1) return launch.body();
   Block(launch).run();
 }
@@ -120,6 +118,8 @@ bool is_shareable(Runtime& runtime, Launch const& launch) {
 void run(Runtime& runtime, Launch const& launch) {
   std::uint64_t const blocks = count(launch.grid);
   kernel_watch = runtime.watch.enabled() ? &runtime.watch : nullptr;
+  set_shared_bytes(launch.shared_bytes);
+  current_block = nullptr;  // a block that broke off left itself there
   bool const backwards = blocks > 1 && runtime.world.choices().pick(2) == 1;
   auto const run_one = [&](std::uint64_t i) {
     std::uint64_t const block = backwards ? blocks - 1 - i : i;
@@ -199,7 +199,7 @@ void __syncthreads() {
 }
 
 void* adamant_sim_dynamic_shared() {
-  return dynamic_shared;
+  return dynamic_shared();
 }
 
 }  // extern "C"

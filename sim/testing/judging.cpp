@@ -1,5 +1,7 @@
 #include "sim/testing/judging.h"
 
+#include <fstream>
+
 #include <algorithm>
 
 namespace adamant::sim {
@@ -77,6 +79,15 @@ void judge(std::function<void(bool)> const& program, Expected const& expected) {
     EXPECT_TRUE(silent.ok()) << "the right form got this report:\n" << describe(silent);
     if (testing::Test::HasFailure()) return;
   }
+}
+
+int marked_line(std::string const& file, std::string const& mark) {
+  std::ifstream source(file);
+  std::string line;
+  for (int number = 1; std::getline(source, line); ++number)
+    if (line.ends_with("// <- " + mark)) return number;
+  ADD_FAILURE() << "nothing is marked " << mark << " in " << file;
+  return 0;
 }
 
 }  // namespace adamant::sim

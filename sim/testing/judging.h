@@ -39,6 +39,9 @@ void judge(std::function<void(bool right)> const& program, Expected const& expec
 /// One schedule of the strategy `random`.
 Options random_options(std::uint64_t seed);
 
+/// The line of a test's source that ends with `// <- mark`; 0 and a failure where there is none.
+int marked_line(std::string const& file, std::string const& mark);
+
 /// The tests of the judge have nothing to see where no access is reported.
 class Judge : public testing::Test {
  protected:

@@ -22,6 +22,15 @@ template <std::uint32_t bytes, AccessKind kind>
   watch.access(offset, bytes, kind);
 }
 
+// Of code that relies on the alignment of the type.
+template <std::uint32_t bytes>
+void note_aligned(void const* address, AccessKind kind) {
+  if (bytes < 8 || active_watch == nullptr) return;
+  std::uint64_t const offset = region_offset(address);
+  if (offset < region_bytes && offset % bytes != 0)
+    active_watch->judge_alignment(offset, bytes, kind);
+}
+
 template <std::uint32_t bytes, AccessKind kind>
 inline void note(void const* address) {
   adamant::sim::Watch* const watch = active_watch;
@@ -45,9 +54,11 @@ void __tsan_func_exit() {}
 
 #define ADAMANT_SIM_ACCESS(bytes)                         \
   void __tsan_read##bytes(void* at) {                     \
+    note_aligned<bytes>(at, AccessKind::read);            \
     note<bytes, AccessKind::read>(at);                    \
   }                                                       \
   void __tsan_write##bytes(void* at) {                    \
+    note_aligned<bytes>(at, AccessKind::write);           \
     note<bytes, AccessKind::write>(at);                   \
   }                                                       \
   void __tsan_unaligned_read##bytes(void* at) {           \

@@ -1,7 +1,6 @@
 // At which lines a violation happened: of the accesses, of the calls that enqueued them, and of
 // those that made and freed the buffer. Each test breaks one rule and says the lines itself.
 #include <cstdio>
-#include <fstream>
 #include <string>
 #include <vector>
 
@@ -17,15 +16,9 @@ std::string place(Location const& location) {
   return location.file + ":" + std::to_string(location.line);
 }
 
-/// Where this file says `// <- mark`.
 std::string marked(std::string const& mark) {
   std::string const file = "sim/watch/location_test.cu";
-  std::ifstream source(file);
-  std::string line;
-  for (int number = 1; std::getline(source, line); ++number)
-    if (line.ends_with("// <- " + mark)) return file + ":" + std::to_string(number);
-  ADD_FAILURE() << "nothing is marked " << mark;
-  return "";
+  return file + ":" + std::to_string(marked_line(file, mark));
 }
 
 Violation first_violation(std::function<void()> const& program, int ranks = 1) {

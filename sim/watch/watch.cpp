@@ -9,7 +9,7 @@
 
 namespace adamant::sim {
 
-constinit Watch* active_watch = nullptr;
+constinit thread_local Watch* active_watch = nullptr;
 
 void Watch::reset(bool enabled) {
   enabled_ = enabled;

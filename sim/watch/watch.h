@@ -18,6 +18,8 @@
 
 namespace adamant::sim {
 
+struct Fault;
+
 enum class AccessKind : std::uint8_t { read, write, atomic };
 
 class Watch final : public WorldObserver {
@@ -70,6 +72,10 @@ class Watch final : public WorldObserver {
 
   /// The release of an allocation is a write to all of it: whoever still uses it is unordered.
   void judge_release(Allocation& allocation, std::uint32_t operation);
+  /// The machine refused an access of whoever runs now.
+  void report_fault(Fault const& fault);
+  /// A vector access of a kernel that the GPU would refuse.
+  void judge_alignment(std::uint64_t offset, std::uint32_t bytes, AccessKind kind);
   /// The moment to which an access now would belong.
   Touch now() const { return {{agent_->index, agent_->clock.of(agent_->index)}, operation_}; }
   Agent const* agent() const { return agent_; }
@@ -208,7 +214,8 @@ class Watch final : public WorldObserver {
 
 /// The watch to which instrumented code reports; null while the simulator's own code runs, whose
 /// accesses are no part of the program.
-extern constinit Watch* active_watch;
+/// A thread's own: one that a program starts is no rank's, and is not watched.
+[[gnu::tls_model("initial-exec")]] extern constinit thread_local Watch* active_watch;
 
 /// Instrumented code runs in this scope.
 class Instrumented {

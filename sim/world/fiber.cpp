@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <iterator>
 #include <new>
@@ -55,6 +56,10 @@ class StackPool {
     if (bases_.empty()) return {};
     return {*bases_.begin(), *bases_.rbegin() + bytes_};
   }
+  bool is_below_one(void const* address) const {
+    auto const above = bases_.upper_bound(static_cast<char const*>(address));
+    return above != bases_.end() && *above - static_cast<char const*>(address) <= page_bytes();
+  }
   bool same_stack(void const* a, void const* b) const {
     return contains(a) && contains(b) &&
            bases_.upper_bound(static_cast<char const*>(a)) ==
@@ -62,8 +67,9 @@ class StackPool {
   }
 
  private:
+  static long page_bytes() { return sysconf(_SC_PAGESIZE); }
   context::stack_context map() {
-    auto const page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    auto const page = static_cast<std::size_t>(page_bytes());
     void* base = mmap(nullptr, bytes_ + page, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
     if (base == MAP_FAILED) throw std::bad_alloc();
@@ -85,8 +91,17 @@ class StackPool {
 
 StackPool& pool(Fiber::StackSize size) {
   static StackPool ranks(512 << 10);
+  static StackPool operations(512 << 10);
   static StackPool device_threads(64 << 10);
-  return size == Fiber::StackSize::rank ? ranks : device_threads;
+  switch (size) {
+    case Fiber::StackSize::rank:
+      return ranks;
+    case Fiber::StackSize::operation:
+      return operations;
+    case Fiber::StackSize::device_thread:
+      break;
+  }
+  return device_threads;
 }
 
 struct PooledStack {
@@ -109,7 +124,19 @@ class ExceptionState {
   unsigned char bytes_[2 * sizeof(void*)];
 };
 
+// A context that is destroyed unwinds its stack, which one that was left for good cannot.
+void keep_for_ever(context::fiber left) {
+  static auto& all = *new std::vector<context::fiber>;
+  all.push_back(std::move(left));
+}
+
 }  // namespace
+
+bool Fiber::is_below_a_stack(void const* address) {
+  return pool(StackSize::rank).is_below_one(address) ||
+         pool(StackSize::operation).is_below_one(address) ||
+         pool(StackSize::device_thread).is_below_one(address);
+}
 
 bool Fiber::is_on_rank_stack(void const* address) {
   return pool(StackSize::rank).contains(address);
@@ -158,6 +185,7 @@ void Fiber::resume() {
                                  stack_.size);
   inside_ = std::move(inside_).resume();
   __sanitizer_finish_switch_fiber(fake_stack, nullptr, nullptr);
+  if (!alive_ && inside_) keep_for_ever(std::move(inside_));
   kept.restore();
 }
 
@@ -168,6 +196,13 @@ void Fiber::suspend() {
   outside_ = std::move(outside_).resume();
   __sanitizer_finish_switch_fiber(fake_stack, &outside_bottom_, &outside_size_);
   kept.restore();
+}
+
+void Fiber::leave() {
+  alive_ = false;
+  __sanitizer_start_switch_fiber(nullptr, outside_bottom_, outside_size_);
+  outside_ = std::move(outside_).resume();
+  std::abort();  // nobody resumes what has ended
 }
 
 }  // namespace adamant::sim

@@ -12,11 +12,12 @@
 
 namespace adamant::sim {
 
-/// 1. A fiber is destroyed only when its function has returned: a suspended stack is never dropped.
+/// 1. A fiber is destroyed only when its function has returned or was left for good: a suspended
+///    stack is never dropped.
 /// 2. The exception state of the C++ runtime is a fiber's own: two fibers may both be inside catch.
 class Fiber {
  public:
-  enum class StackSize { rank, device_thread };
+  enum class StackSize { rank, operation, device_thread };
 
   Fiber() = default;
   Fiber(Fiber const&) = delete;  // a suspended stack holds its address
@@ -29,6 +30,12 @@ class Fiber {
   void resume();
   /// Returns to whoever resumed this fiber. Called from inside of it.
   void suspend();
+  /// Like suspend(), but nothing ever comes back here: the fiber counts as ended, its stack and what
+  /// lies on it stay as they are, for ever. For code that cannot go on and cannot be unwound, as
+  /// after a bad address. May be called on another stack than the fiber's own, if its code led there.
+  [[noreturn]] void leave();
+  /// Is this address just below a stack, where one that is too deep ends?
+  static bool is_below_a_stack(void const* address);
   /// Does this address belong to the stack of a rank, of this world or an earlier one?
   static bool is_on_rank_stack(void const* address);
   /// From the lowest to behind the highest byte of all of them.

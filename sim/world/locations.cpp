@@ -2,6 +2,8 @@
 
 #include <unwind.h>
 
+#include <cstdint>
+
 namespace adamant::sim {
 namespace {
 
@@ -9,7 +11,10 @@ constexpr std::size_t frames_max = 64;
 
 _Unwind_Reason_Code add_frame(_Unwind_Context* context, void* result) {
   auto& stack = *static_cast<Stack*>(result);
-  stack.push_back(reinterpret_cast<void const*>(_Unwind_GetIP(context)));
+  // All but a signal's are return addresses, behind the call: that one is made alike.
+  int is_before_instruction = 0;
+  std::uintptr_t const at = _Unwind_GetIPInfo(context, &is_before_instruction);
+  stack.push_back(reinterpret_cast<void const*>(at + (is_before_instruction != 0 ? 1 : 0)));
   return stack.size() < frames_max ? _URC_NO_REASON : _URC_END_OF_STACK;
 }
 

@@ -125,10 +125,22 @@ void World::execute_one(Stream& stream, StreamOperation& operation) {
     stream.clock.join(operation.ticket->clock);
     stream.now_ns = std::max(stream.now_ns, operation.ticket->time_ns);
   }
-  if (operation.body) operation.body();
+  if (operation.body) execute_body(operation.body);
   if (ended_) return;
   end_operation(stream, operation);
   complete(stream, operation);
+}
+
+void World::execute_body(Work& body) {
+  if (!executor_.alive()) {
+    executor_.start(Fiber::StackSize::operation, [this] {
+      for (; executing_ != nullptr; executor_.suspend()) (*std::exchange(executing_, nullptr))();
+    });
+  }
+  executing_ = &body;
+  running_ = &executor_;
+  executor_.resume();
+  running_ = nullptr;
 }
 
 void World::execute_meeting(Meeting& meeting) {
@@ -137,7 +149,8 @@ void World::execute_meeting(Meeting& meeting) {
     begin_operation(*stream, *stream->head());
     start_ns = std::max(start_ns, stream->now_ns);
   }
-  meeting.execute(meeting);
+  Work body([&meeting] { meeting.execute(meeting); });
+  execute_body(body);
   if (ended_) return;
   std::vector<Stream*> const streams = std::move(meeting.arrived);
   for (Stream* stream : streams) {

@@ -78,6 +78,7 @@ void World::run(int ranks, std::function<void(int)> const& main) {
   }
   unfinished_hosts_ = ranks;
   schedule();
+  if (executor_.alive()) executor_.resume();  // without work it ends
   for (std::uint32_t const choice : choices_.record()) mix(choice);
   if (failure_ != nullptr) std::rethrow_exception(std::exchange(failure_, nullptr));
 }
@@ -110,7 +111,9 @@ void World::schedule() {
 void World::resume(Host& host) {
   host_ = &host;
   observer_->host_resumes(host);
+  running_ = &host.fiber;
   host.fiber.resume();
+  running_ = nullptr;
   host_ = nullptr;
   if (!host.fiber.alive()) --unfinished_hosts_;
 }

@@ -134,6 +134,8 @@ class World {
   // ---- the end ----
   void end();
   bool ended() const { return ended_; }
+  /// What runs now: a rank, or the operation of a stream; null while the world itself does.
+  Fiber* running() const { return running_; }
 
   // ---- history ----
   Choices& choices() { return choices_; }
@@ -161,6 +163,7 @@ class World {
   Agent& thread_of(Host& host, std::size_t number);
   void execute_head(Stream& stream);
   void execute_one(Stream& stream, StreamOperation& operation);
+  void execute_body(Work& body);
   void execute_meeting(Meeting& meeting);
   void begin_operation(Stream& stream, StreamOperation& operation);
   void end_operation(Stream& stream, StreamOperation& operation);
@@ -190,6 +193,10 @@ class World {
   std::vector<StreamOperation*> free_operations_;
 
   Host* host_ = nullptr;
+  Fiber* running_ = nullptr;
+  // Operations run on a stack of their own, which can be left where one of them breaks off.
+  Fiber executor_;
+  Work* executing_ = nullptr;
   int unfinished_hosts_ = 0;
   std::exception_ptr failure_;     // the first that left a rank's main
   std::vector<Candidate*> ready_;  // in the order of becoming ready

@@ -1,0 +1,60 @@
+// What a fault says of the program: the access, by whom, and what its address may be.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/cuda/shared_memory.h"
+#include "sim/watch/watch.h"
+#include "sim/world/fault.h"
+
+namespace adamant::sim {
+namespace {
+
+// No program has memory below: what lies here is a null pointer and an offset.
+constexpr std::uint64_t null_page_bytes = 64 << 10;
+
+// Addresses themselves differ from process to process, so that only small ones are told.
+std::string place_of(Fault const& fault) {
+  if (!fault.address_known) {
+    return "an address that is not aligned as the type asks, or that no memory can have";
+  }
+  if (fault.address < null_page_bytes)
+    return fmt::format("address {:#x}: its pointer is null", fault.address);
+  if (auto const behind = bytes_behind_shared(fault.address)) {
+    return fmt::format("byte {} behind the {} bytes of dynamic shared memory", *behind,
+                       dynamic_shared_bytes());
+  }
+  if (Fiber::is_below_a_stack(reinterpret_cast<void const*>(fault.address)))
+    return "the end of its stack: local variables or recursion need more than there is";
+  return "an address where no memory is";
+}
+
+}  // namespace
+
+void Watch::report_fault(Fault const& fault) {
+  flush();
+  Violation found = violation(Law::access_bounds, Breach::bad_address);
+  Access access = describe(one(AccessKind::read), nullptr, fault.address, fault.address);
+  access.kind = fault.kind;
+  if (world_.locations().on()) access.at = location_of(stack_here());
+  found.message = fmt::format("{} touches {}", access.operation, place_of(fault));
+  found.accesses.push_back(std::move(access));
+  world_.add_violation(std::move(found));
+}
+
+void Watch::judge_alignment(std::uint64_t offset, std::uint32_t bytes, AccessKind kind) {
+  if (!in_kernel_ || offset % bytes == 0) return;
+  Allocation const* const allocation = memory_.find_present(region_address(offset));
+  if (repeated(Breach::misaligned, allocation, kind)) return;
+  if (seeking_) locate(offset, bytes, kind);  // which comes with the access itself, after this
+  Violation found = violation(Law::access_bounds, Breach::misaligned);
+  std::uint64_t const begin = allocation != nullptr ? offset - allocation->begin : 0;
+  found.accesses.push_back(describe(one(kind), allocation, begin, begin + bytes));
+  found.message =
+      fmt::format("{} touches {} bytes at once at byte {} of {}, which {} does not divide",
+                  found.accesses[0].operation, bytes, begin, found.accesses[0].buffer, bytes);
+  world_.add_violation(std::move(found));
+}
+
+}  // namespace adamant::sim

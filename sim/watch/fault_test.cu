@@ -1,0 +1,194 @@
+// Programs that break off: a bad address ends the run with a violation that names its line, and the
+// next run begins as if nothing had happened.
+#include <cuda_runtime.h>
+
+#include <string>
+
+#include "sim/testing/judging.h"
+#include "sim/testing/test_program.h"
+
+namespace adamant::sim {
+namespace {
+
+using Broken = Judge;
+
+int line_of(std::string const& mark) {
+  return marked_line("sim/watch/fault_test.cu", mark);
+}
+
+Report run_quietly(std::function<void(int)> const& program, int ranks = 1, bool checked = true) {
+  Options options;
+  options.checked = checked;
+  return run(ranks, program, options);
+}
+
+/// The only violation of the run, which is of a bad address.
+Violation bad_address(Report const& report) {
+  EXPECT_EQ(report.unlocated, "");
+  EXPECT_EQ(report.violations.size(), 1U);
+  if (report.ok()) return {};
+  Violation const& found = report.violations.back();
+  EXPECT_EQ(found.law, Law::access_bounds);
+  EXPECT_EQ(found.breach, Breach::bad_address);
+  EXPECT_EQ(found.accesses.size(), 1U);
+  return found.accesses.size() == 1 ? found : Violation{};
+}
+
+void expect_usable_world() {
+  Report const report = run_quietly([](int) {
+    float* const data = on_device("data");
+    cudaMemset(data, 0, bytes);
+    cudaDeviceSynchronize();
+    cudaFree(data);
+  });
+  EXPECT_TRUE(report.ok()) << describe(report);
+}
+
+__global__ void store_at(float* to) {
+  to[threadIdx.x] = 1.0F;  // <- stored
+}
+
+__global__ void store_after_barrier(float* to) {
+  __syncthreads();
+  if (threadIdx.x == 3) to[0] = 1.0F;  // <- stored after barrier
+  __syncthreads();
+}
+
+__global__ void overrun(int at) {
+  extern __shared__ float shared[];
+  shared[at] = 1.0F;  // <- overrun
+}
+
+__global__ void load_vector(char const* from, char* to) {
+  *reinterpret_cast<float4*>(to) = *reinterpret_cast<float4 const*>(from + 4);  // <- misaligned
+}
+
+TEST_F(Broken, ANullPointerInAKernelIsAViolationWithItsLineAndItsLaunch) {
+  for (bool const checked : {true, false}) {
+    Report const report = run_quietly(
+        [](int) {
+          cudaStream_t const a = new_stream("a");
+          store_at<<<1, 1, 0, a>>>(nullptr);  // <- launched
+          cudaStreamSynchronize(a);
+        },
+        1, checked);
+    Violation const found = bad_address(report);
+    ASSERT_EQ(found.accesses.size(), 1U);
+    EXPECT_EQ(found.accesses[0].at.line, line_of("stored"));
+    EXPECT_EQ(found.accesses[0].enqueued_at.line, line_of("launched"));
+    EXPECT_EQ(found.accesses[0].operation, "store_at");
+    EXPECT_EQ(found.accesses[0].stream, "a");
+    EXPECT_EQ(found.accesses[0].kind, "write");
+    EXPECT_EQ(found.message, "store_at touches address 0x0: its pointer is null");
+    expect_usable_world();
+  }
+}
+
+TEST_F(Broken, AWildPointerInABlockOfManyThreadsLeavesItsFibers) {
+  for (bool const checked : {true, false}) {
+    for (int time = 0; time < 3; ++time) {
+      Report const report = run_quietly(
+          [](int) {
+            store_after_barrier<<<2, 64>>>(reinterpret_cast<float*>(0x10));
+            cudaDeviceSynchronize();
+          },
+          1, checked);
+      Violation const found = bad_address(report);
+      ASSERT_EQ(found.accesses.size(), 1U);
+      EXPECT_EQ(found.accesses[0].at.line, line_of("stored after barrier"));
+      expect_usable_world();
+    }
+  }
+}
+
+TEST_F(Broken, AnAddressThatNoMemoryCanHaveIsOneAsWell) {
+  Report const report = run_quietly([](int) {
+    store_at<<<1, 1>>>(reinterpret_cast<float*>(0xDEAD'0000'0000'0000));
+    cudaDeviceSynchronize();
+  });
+  EXPECT_EQ(bad_address(report).message,
+            "store_at touches an address that is not aligned as the type asks, or that no memory "
+            "can have");
+}
+
+TEST_F(Broken, HostCodeOfOneRankEndsTheWorldOfAll) {
+  Report const report = run_quietly(
+      [](int rank) {
+        float volatile* volatile wild = nullptr;
+        if (rank == 1) *wild = 1.0F;  // <- of the host
+        barrier();
+      },
+      3);
+  Violation const found = bad_address(report);
+  ASSERT_EQ(found.accesses.size(), 1U);
+  EXPECT_EQ(found.rank, 1);
+  EXPECT_EQ(found.accesses[0].at.line, line_of("of the host"));
+  EXPECT_EQ(found.accesses[0].stream, "host");
+  expect_usable_world();
+}
+
+TEST_F(Broken, AHostFunctionAndACopyAreOperationsToo) {
+  Report const of_function = run_quietly([](int) {
+    cudaLaunchHostFunc(
+        nullptr, [](void* to) { *static_cast<int*>(to) = 1; }, nullptr);  // <- function
+    cudaDeviceSynchronize();
+  });
+  ASSERT_EQ(bad_address(of_function).accesses.size(), 1U);
+  EXPECT_EQ(of_function.violations[0].accesses[0].at.line, line_of("function"));
+  Report const of_copy = run_quietly([](int) {
+    float* const data = on_device("data");
+    cudaMemcpyAsync(data, reinterpret_cast<void*>(0x40), bytes, cudaMemcpyHostToDevice);  // <- copy
+    cudaDeviceSynchronize();
+  });
+  ASSERT_EQ(of_copy.violations.size(), 1U) << describe(of_copy);
+  EXPECT_EQ(of_copy.violations[0].breach, Breach::bad_address);
+  expect_usable_world();
+}
+
+int depth(int left) {
+  int volatile large[1000] = {left};
+  return left == 0 ? 0 : depth(left - 1) + large[0];
+}
+
+TEST_F(Broken, AStackThatIsTooDeepIsSaidToBe) {
+  Report const report = run_quietly([](int) { depth(1'000'000); });
+  EXPECT_EQ(bad_address(report).message,
+            "host code touches the end of its stack: local variables or recursion need more than "
+            "there is");
+  expect_usable_world();
+}
+
+TEST_F(Broken, AnOverrunOfSharedMemoryIsSaidByHowMuch) {
+  Report const report = run_quietly([](int) {
+    overrun<<<1, 1, 64>>>(15);
+    overrun<<<1, 1, 64>>>(17);
+    cudaDeviceSynchronize();
+  });
+  Violation const found = bad_address(report);
+  EXPECT_EQ(found.message, "overrun touches byte 4 behind the 64 bytes of dynamic shared memory");
+  ASSERT_EQ(found.accesses.size(), 1U);
+  EXPECT_EQ(found.accesses[0].at.line, line_of("overrun"));
+}
+
+TEST_F(Broken, AVectorThatIsMisalignedIsAViolationWhetherTheMachineMindsOrNot) {
+  Report const report = run_quietly([](int) {
+    char* data = nullptr;
+    cudaMalloc(&data, 256);
+    cudaMemset(data, 0, 256);
+    load_vector<<<1, 1>>>(data, data + 64);
+    cudaDeviceSynchronize();
+    cudaFree(data);
+  });
+  ASSERT_FALSE(report.ok());
+  Violation const& found = report.violations.front();
+  EXPECT_EQ(found.breach, Breach::misaligned);
+  EXPECT_EQ(found.message,
+            "load_vector touches 16 bytes at once at byte 4 of buffer (allocation 0, 256 bytes), "
+            "which 16 does not divide");
+  ASSERT_EQ(found.accesses.size(), 1U);
+  EXPECT_EQ(found.accesses[0].at.line, line_of("misaligned"));
+  EXPECT_EQ(found.accesses[0].kind, "read");
+}
+
+}  // namespace
+}  // namespace adamant::sim
