@@ -10,22 +10,28 @@
 #include <string>
 #include <vector>
 
+#include "sim/broken_off.h"
+
 namespace adamant::sim {
 namespace {
 
 // A second run ends if the first did, unless the program's own state makes it another one.
 constexpr unsigned seconds_max = 120;
 
-// Of all violations, in one order.
+void add_locations(Violation& violation, std::vector<Location*>& all) {
+  all.push_back(&violation.at);
+  for (Waiting& waiting : violation.waiting) all.push_back(&waiting.at);
+  for (Access& access : violation.accesses) {
+    all.insert(all.end(),
+               {&access.at, &access.enqueued_at, &access.allocated_at, &access.freed_at});
+  }
+}
+
+// Of all violations and warnings, in one order.
 std::vector<Location*> locations_in(Report& report) {
   std::vector<Location*> all;
-  for (Violation& violation : report.violations) {
-    all.push_back(&violation.at);
-    for (Waiting& waiting : violation.waiting) all.push_back(&waiting.at);
-    for (Access& access : violation.accesses)
-      all.insert(all.end(),
-                 {&access.at, &access.enqueued_at, &access.allocated_at, &access.freed_at});
-  }
+  for (Violation& violation : report.violations) add_locations(violation, all);
+  for (Violation& warning : report.warnings) add_locations(warning, all);
   return all;
 }
 
@@ -72,13 +78,7 @@ void take_text(Report& report, std::string const& told) {
   for (Location* location : all) *location = read_location(text);
 }
 
-[[noreturn]] void tell(std::function<Report()> const& again, int descriptor) {
-  alarm(seconds_max);
-  int const nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
-  dup2(nowhere, STDIN_FILENO);
-  dup2(nowhere, STDOUT_FILENO);
-  dup2(nowhere, STDERR_FILENO);
-  Report report = again();
+[[noreturn]] void send(Report report, int descriptor) {
   std::string const text = text_of(report);
   for (std::size_t done = 0; done < text.size();) {
     ssize_t const count = ::write(descriptor, text.data() + done, text.size() - done);
@@ -86,6 +86,17 @@ void take_text(Report& report, std::string const& told) {
     done += static_cast<std::size_t>(count);
   }
   _exit(EXIT_SUCCESS);
+}
+
+[[noreturn]] void tell(std::function<Report()> const& again, std::function<Report()> const& so_far,
+                       int descriptor) {
+  alarm(seconds_max);
+  int const nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
+  dup2(nowhere, STDIN_FILENO);
+  dup2(nowhere, STDOUT_FILENO);
+  dup2(nowhere, STDERR_FILENO);
+  AtBreakOff const broken_off([&] { send(so_far(), descriptor); });
+  send(again(), descriptor);
 }
 
 std::string read_all(int descriptor) {
@@ -101,7 +112,8 @@ std::string read_all(int descriptor) {
 
 }  // namespace
 
-void locate_in_child(Report& report, std::function<Report()> const& again) {
+void locate_in_child(Report& report, std::function<Report()> const& again,
+                     std::function<Report()> const& so_far) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) {
     report.unlocated = "the system has no pipe left";
@@ -109,7 +121,7 @@ void locate_in_child(Report& report, std::function<Report()> const& again) {
   }
   std::fflush(nullptr);  // else the child's buffers would be written a second time
   pid_t const child = fork();
-  if (child == 0) tell(again, ends[1]);
+  if (child == 0) tell(again, so_far, ends[1]);
   close(ends[1]);
   std::string const text = child > 0 ? read_all(ends[0]) : "";
   close(ends[0]);

@@ -12,7 +12,8 @@ namespace adamant::sim {
 /// because the program's state outlives its runs, or it did not end.
 ///
 /// `again` is called in a forked process without output. So it changes nothing in this one, and
-/// nothing is printed twice.
-void locate_in_child(Report& report, std::function<Report()> const& again);
+/// nothing is printed twice. Where it ends that process, `so_far` says what it found.
+void locate_in_child(Report& report, std::function<Report()> const& again,
+                     std::function<Report()> const& so_far);
 
 }  // namespace adamant::sim

@@ -4,8 +4,13 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdio>
+#include <exception>
+#include <optional>
+#include <set>
 #include <utility>
 
+#include "sim/broken_off.h"
 #include "sim/cuda/region.h"
 #include "sim/cuda/runtime.h"
 #include "sim/nccl/state.h"
@@ -15,9 +20,10 @@
 namespace adamant::sim {
 namespace {
 
-// Kept between runs: its storage serves the next world.
-Runtime& storage() {
-  static Runtime runtime;
+// Kept between runs: its storage serves the next world. Never destroyed, because a process may end
+// in the middle of a run.
+Runtime*& storage() {
+  static Runtime* runtime = new Runtime;
   return runtime;
 }
 
@@ -85,6 +91,10 @@ Report report_of(Runtime& runtime) {
   report.violations = std::move(runtime.world.violations());
   report.choices = runtime.world.choices().record();
   report.digest = runtime.world.digest();
+  report.values_digest = runtime.world.values_digest();
+  report.ranks = runtime.world.ranks();
+  report.checked = runtime.watch.enabled();
+  report.warnings = std::move(runtime.world.warnings());
   report.simulated_ns = runtime.world.simulated_ns();
   for (int slot = 1; slot < runtime.memory.slots(); ++slot) {
     report.device_peak_bytes =
@@ -110,9 +120,15 @@ Fiber* judge_fault(Fault const& fault) {
   return runtime->world.running();
 }
 
-Report run_once(int ranks, std::function<void(int)> const& main, Options const& options) {
+/// How a run ended: where an exception left a rank, there is a report as well.
+struct Ended {
+  Report report;
+  std::exception_ptr failure;
+};
+
+Ended run_once(int ranks, std::function<void(int)> const& main, Options const& options) {
   ADAMANT_SIM_ASSERT(current_runtime == nullptr);
-  Runtime& runtime = storage();
+  Runtime& runtime = *storage();
   reset(runtime, ranks, options);
   struct Scope {
     Runtime& runtime;
@@ -124,103 +140,103 @@ Report run_once(int ranks, std::function<void(int)> const& main, Options const& 
     }
   } const scope{runtime};
   current_runtime = &runtime;
+  runs_world = true;
   watch_faults(judge_fault);
   runtime.world.prepare(options, runtime.watch);
   runtime.memory.reset(runtime.world, static_cast<int>(runtime.devices.size()));
-  runtime.world.run(ranks, [&](int rank) {
-    {
-      Instrumented const instrumented(runtime.watch);
-      main(rank);
-    }
-    judge_open_group(runtime);
-  });
-  return report_of(runtime);
+  Ended ended;
+  try {
+    runtime.world.run(ranks, [&](int rank) {
+      {
+        Instrumented const instrumented(runtime.watch);
+        main(rank);
+      }
+      judge_open_group(runtime);
+      judge_unseen(runtime);
+    });
+    judge_leaks(runtime);
+  } catch (...) {
+    ended.failure = std::current_exception();
+  }
+  ended.report = report_of(runtime);
+  return ended;
+}
+
+Report report_so_far() {
+  active_watch = nullptr;
+  return report_of(*current_runtime);
+}
+
+// The next run of this process, which is about to end inside of a run, is in another world.
+void leave_world() {
+  current_runtime->memory.clear();
+  current_runtime = nullptr;
+  storage() = new Runtime;
+}
+
+void locate(Report& report, int ranks, std::function<void(int)> const& main,
+            Options const& options) {
+  bool const has_lines = !report.ok() || !report.warnings.empty();
+  if (!options.locate || options.sought || !has_lines) return;
+  Options again = options;
+  again.sought = report.sought;
+  again.schedule.choices = report.choices;
+  locate_in_child(
+      report, [&] { return run_once(ranks, main, again).report; }, report_so_far);
+}
+
+void print_before_the_end(Report const& report, std::string_view how) {
+  if (report.ok()) return;
+  std::string const text =
+      fmt::format("adamant: the program {} after violations:\n{}", how, describe(report));
+  std::fputs(text.c_str(), stderr);
 }
 
 }  // namespace
 
 Report run(int ranks, std::function<void(int)> const& main, Options const& options) {
-  Report report = run_once(ranks, main, options);
-  if (!options.locate || options.sought || report.ok()) return report;
-  Options again = options;
-  again.sought = report.sought;
-  again.schedule.choices = report.choices;
-  locate_in_child(report, [&] { return run_once(ranks, main, again); });
-  return report;
+  auto const break_off = [&] {
+    Report report = report_so_far();
+    leave_world();
+    locate(report, ranks, main, options);
+    print_before_the_end(report, "ends its process");
+  };
+  bool const announces = options.announce && !options.sought;
+  std::optional<AtBreakOff> at_break_off;
+  if (announces) at_break_off.emplace(break_off);
+  Ended ended = run_once(ranks, main, options);
+  at_break_off.reset();
+  locate(ended.report, ranks, main, options);
+  if (ended.failure == nullptr) return std::move(ended.report);
+  if (announces) print_before_the_end(ended.report, "throws an exception");
+  std::rethrow_exception(ended.failure);
 }
 
 Report explore(int ranks, std::function<void(int)> const& main, int schedules,
                Options const& options) {
   Report report;
+  std::set<std::uint64_t> values;
+  std::vector<Violation> warnings;
   for (int i = 0; i < schedules; ++i) {
     Options next = options;
     next.schedule.strategy = i == 0       ? Strategy::fifo
                              : i % 2 == 1 ? Strategy::random
                                           : Strategy::pct;
     next.schedule.seed = mix64(options.schedule.seed + static_cast<std::uint64_t>(i));
+    next.locate = options.locate && warnings.empty();  // which have their lines already
     report = run(ranks, main, next);
+    values.insert(report.values_digest);
+    report.schedules = i + 1;
+    report.different_values = static_cast<int>(values.size());
+    if (!report.ok() && !next.locate) {
+      next.locate = options.locate;
+      locate(report, ranks, main, next);
+    }
+    if (warnings.empty()) warnings = report.warnings;
     if (!report.ok()) break;
   }
+  report.warnings = std::move(warnings);
   return report;
-}
-
-std::string describe(Location const& location) {
-  if (!location.known()) return "";
-  std::string text = fmt::format("{}:{}", location.file, location.line);
-  if (!location.function.empty()) text += " in " + location.function;
-  for (Location const& caller : location.callers) {
-    text += &caller == &location.callers.front() ? ", from " : ", ";
-    text += fmt::format("{}:{}", caller.file, caller.line);
-  }
-  return text;
-}
-
-namespace {
-
-std::string line_of(std::string_view what, Location const& location) {
-  return location.known() ? fmt::format("{} {}\n", what, describe(location)) : "";
-}
-
-// Both accesses of a conflict are of one buffer.
-std::string describe_buffers(std::vector<Access> const& accesses) {
-  std::string text;
-  std::string last;
-  for (Access const& access : accesses) {
-    if (std::exchange(last, access.buffer) == access.buffer) continue;
-    text += line_of("  allocated at", access.allocated_at);
-    text += line_of("  freed at", access.freed_at);
-  }
-  return text;
-}
-
-}  // namespace
-
-std::string describe(Report const& report) {
-  std::string text;
-  for (Violation const& violation : report.violations) {
-    text +=
-        fmt::format("{}: rank {}: {}\n", name_of(violation.law), violation.rank, violation.message);
-    if (violation.waiting.empty()) text += line_of("  at", violation.at);
-    for (Waiting const& waiting : violation.waiting) {
-      text += line_of(fmt::format("  rank {} waits at", waiting.rank), waiting.at);
-    }
-    for (Access const& access : violation.accesses) {
-      text += fmt::format("  {} of bytes {} to {} of {}\n    by {} on stream `{}` of rank {}\n",
-                          access.kind, access.begin, access.end, access.buffer, access.operation,
-                          access.stream, access.rank);
-      text += line_of("    at", access.at);
-      text += line_of("    enqueued at", access.enqueued_at);
-    }
-    text += describe_buffers(violation.accesses);
-    if (!violation.missing.empty()) text += "  missing: " + violation.missing + "\n";
-    if (violation.count > 1) {
-      text += fmt::format("  found {} times, on {} {}\n", violation.count,
-                          violation.ranks.size() == 1 ? "rank" : "ranks",
-                          fmt::join(violation.ranks, ", "));
-    }
-  }
-  if (!report.unlocated.empty()) text += "source lines are missing: " + report.unlocated + "\n";
-  return text;
 }
 
 bool inside() {
@@ -305,7 +321,9 @@ void name_stream(void const* stream, std::string_view name) {
 }
 
 void note_result(std::uint64_t value) {
-  inside_or_abort().world.mix(value);
+  World& world = inside_or_abort().world;
+  world.mix(value);
+  world.learn(world.host()->rank, value);
 }
 
 void note_event(std::string_view name, std::uint64_t value) {

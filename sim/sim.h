@@ -80,10 +80,15 @@ struct Options {
   std::size_t pinned_bytes = 256ULL << 30;  // of the host
   bool checked = can_check;                 // judge accesses; sees those of instrumented code
   bool trace = false;                       // keep every operation in Report::trace
+  /// Tell violations on the standard error: a line for each as soon as it is found, and the whole
+  /// report before the program ends without it, by an exception, exit() or abort().
+  bool announce = true;
   /// OS threads that share large copies, fills and reductions, whose bits do not depend on it. In
   /// unchecked worlds also kernels with blocks of one thread: REQUIRES that blocks of a launch then
   /// do not work on the same bytes, not even by atomics.
   int threads = 1;
+  /// Warnings are violations.
+  bool strict = false;
   /// After a violation, run once more with the same choices, in a forked process whose output is
   /// dropped, to learn the lines of the program at which it happened.
   bool locate = true;
@@ -121,15 +126,22 @@ enum class Law {
   graph_capture,
   graph_pointer,
   graph_scalar,
+  error_unseen,  // this one and the next are warnings
+  memory_leak,
   of_harness,
 };
+
+/// Is breaking it no fault by itself, but what somebody should know of?
+constexpr bool is_warning(Law law) {
+  return law == Law::error_unseen || law == Law::memory_leak;
+}
 
 /// The law as reports write it.
 inline constexpr std::string_view name_of(Law law) {
   constexpr std::string_view names[] = {
-      "access.bounds", "access.uninitialized", "access.lifetime",  "access.place",
-      "order.race",    "order.deadlock",       "order.collective", "graph.capture",
-      "graph.pointer", "graph.scalar",         "of the harness"};
+      "access.bounds",  "access.uninitialized", "access.lifetime", "access.place",  "order.race",
+      "order.deadlock", "order.collective",     "graph.capture",   "graph.pointer", "graph.scalar",
+      "error.unseen",   "memory.leak",          "of the harness"};
   return names[static_cast<int>(law)];
 }
 
@@ -156,6 +168,8 @@ enum class Breach {
   left_over,  // work in a stream when all ranks have ended
   calls_differ,
   open_group,
+  unseen_error,
+  never_freed,
   of_harness,
 };
 
@@ -192,11 +206,20 @@ struct Event {  // one line of the trace
 
 struct Report {
   std::vector<Violation> violations;   // in the order found; one per pair of kernels and edge
+  std::vector<Violation> warnings;     // in the order found; none where Options::strict
   std::vector<std::uint32_t> choices;  // replays this run
   std::uint64_t digest = 0;            // over seed, choices and history
+  /// Over what the ranks learn: the bytes that copies bring to the host, in checked worlds, and
+  /// what note_result() was given. Schedules have different ones where values depend on the
+  /// schedule.
+  std::uint64_t values_digest = 0;
   std::uint64_t simulated_ns = 0;
   std::size_t device_peak_bytes = 0;  // of the fullest device
   std::size_t pinned_peak_bytes = 0;
+  int ranks = 0;
+  bool checked = false;
+  int schedules = 1;         // of explore(): how many ran
+  int different_values = 1;  // of explore(): how many values_digest there were among them
   std::vector<std::int64_t> allocation_calls;  // by rank: as AllocationFailure counts them
   std::uint64_t operations = 0;                // asynchronous operations executed
   std::uint64_t accesses = 0;  // loads and stores of instrumented code in simulated memory
@@ -215,13 +238,14 @@ Report run(int ranks, std::function<void(int rank)> const& main, Options const& 
 
 /// Runs up to `schedules` schedules: fifo first, then random and pct by turns, with seeds derived
 /// from options.schedule.seed. Stops at the first run with a violation and returns its report,
-/// else the last one's.
+/// else the last one's, with the warnings of all.
 Report explore(int ranks, std::function<void(int rank)> const& main, int schedules,
                Options const& options = {});
 
 /// "main.cu:12 in train, from main.cu:30, main.cu:55"; empty where it is not known.
 std::string describe(Location const& location);
-/// One report as text: each violation with both accesses and the missing edge.
+/// One report as text: each violation with both accesses and the missing edge, the warnings, and
+/// what was done where nothing was found.
 std::string describe(Report const& report);
 
 // ---- inside a run: what a harness may ask. None of these but barrier()
@@ -252,7 +276,7 @@ void note_operation(int index);
 /// Names for reports. A buffer's name goes with its allocation.
 void name_buffer(void const* address, std::string_view name);
 void name_stream(void const* stream, std::string_view name);
-/// Adds a value to the digest.
+/// Adds a value to both digests.
 void note_result(std::uint64_t value);
 /// Adds an event of the harness, as a file operation or an injected fault, to history: to the
 /// digest, and to the trace where one is kept.

@@ -87,6 +87,13 @@ void judge_end(Runtime& runtime, Allocation* pageable, void const* address, std:
   pageable->copied = runtime.watch.now();
 }
 
+// A host learns what a copy brings from a device.
+void move_bytes(Runtime& runtime, Copy const& copy, void const* from, int rank) {
+  raw_copy(copy.to, from, copy.bytes);
+  bool const to_host = copy.from_place == Place::device && copy.to_place != Place::device;
+  if (to_host && runtime.watch.enabled()) runtime.world.learn(rank, copy.to, copy.bytes);
+}
+
 // When a copy reads its source. `early`: the driver has read a pageable source at the call instead
 // of in stream order, which it may; the program must not be able to tell. `at_call`: it is known to
 // have.
@@ -117,10 +124,10 @@ std::function<void()> prepare_launch(Runtime& runtime, GraphNode const& node, Co
   if (copy.to_place == Place::pageable) judge_frame(runtime, node, copy.to);
   Allocation* const from = watch_pageable(runtime, copy.from, copy.bytes, copy.from_place);
   Allocation* const to = watch_pageable(runtime, copy.to, copy.bytes, copy.to_place);
-  return [&runtime, copy, from, to] {
+  return [&runtime, copy, from, to, rank = runtime.world.host()->rank] {
     judge_end(runtime, from, copy.from, copy.bytes, AccessKind::read);
     judge_end(runtime, to, copy.to, copy.bytes, AccessKind::write);
-    raw_copy(copy.to, copy.from, copy.bytes);
+    move_bytes(runtime, copy, copy.from, rank);
   };
 }
 
@@ -161,10 +168,11 @@ cudaError_t enqueue_copy(Runtime& runtime, Stream& stream, Copy const& copy, cha
   Allocation* const to = watch_pageable(runtime, copy.to, copy.bytes, copy.to_place);
   StreamOperation& operation = runtime.world.make(OperationKind::copy, name, copy.bytes);
   operation.cost_ns = cost_ns(copy);
-  operation.body = [&runtime, copy, staging = std::move(staging), from, to, read_now] {
+  operation.body = [&runtime, copy, staging = std::move(staging), from, to, read_now,
+                    rank = runtime.world.host()->rank] {
     if (!read_now) judge_end(runtime, from, copy.from, copy.bytes, AccessKind::read);
     judge_end(runtime, to, copy.to, copy.bytes, AccessKind::write);
-    raw_copy(copy.to, staging ? staging.get() : copy.from, copy.bytes);
+    move_bytes(runtime, copy, staging ? staging.get() : copy.from, rank);
   };
   return enqueue(runtime, stream, operation);
 }

@@ -255,7 +255,7 @@ Allocation* containing(Places const& places, std::uint64_t offset) {
 }  // namespace
 
 Memory::SlotPlaces const& Memory::places_at(std::uint64_t offset) const {
-  static SlotPlaces const nothing;
+  static SlotPlaces const& nothing = *new SlotPlaces;
   auto const slot = offset / slot_bytes_;
   return slot < slots_.size() ? places_[slot] : nothing;
 }

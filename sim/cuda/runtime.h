@@ -12,6 +12,7 @@
 
 #include "sim/cuda/graph.h"
 #include "sim/cuda/memory.h"
+#include "sim/cuda/unseen.h"
 #include "sim/watch/watch.h"
 #include "sim/world/assert.h"
 #include "sim/world/world.h"
@@ -33,6 +34,7 @@ struct HostState {
   int device = 0;
   cudaError_t last_error = cudaSuccess;
   Stream* per_thread_stream = nullptr;
+  std::vector<UnseenError> unseen;
   std::int64_t allocation_calls = 0;
   cudaStreamCaptureMode capture_mode = cudaStreamCaptureModeGlobal;
 };
@@ -76,11 +78,13 @@ struct Runtime {
 
 /// The runtime of the run that goes on in this process; null outside of one.
 extern constinit Runtime* current_runtime;
+/// Has this thread run a world? Ranks are fibers of one thread, and no other one may call anything.
+extern constinit thread_local bool runs_world;
 
 // ---- the frame of a call -----------------------------------------------------------------------
 
-/// Why a call cannot be served at all, or cudaSuccess: no run (as where there is no device), inside
-/// a host function, or after the end of the world.
+/// Why a call cannot be served at all, or cudaSuccess: no run (as where there is no device), a
+/// thread that is no rank's, inside a host function, or after the end of the world.
 cudaError_t refusal();
 
 /// Runs `body(runtime)` as one call of the host program: accesses of the simulator itself do not

@@ -53,6 +53,19 @@ void adamant_sim_kernel_begins();
 void adamant_sim_kernel_ends();
 }
 
+/// A call returned `error` to nobody. If nobody asks for it with cudaGetLastError either, it is a
+/// warning (error.unseen) when the rank ends.
+void adamant_sim_dropped(char const* call, char const* error, bool is_last_error);
+
+/// Stands around a call whose result the program drops.
+template <typename Result>
+void adamant_sim_discard(char const* call, Result result) {
+  if constexpr (std::is_same_v<Result, cudaError_t>) {
+    bool const failed = result != cudaSuccess && result != cudaErrorNotReady;
+    if (failed) adamant_sim_dropped(call, cudaGetErrorName(result), true);
+  }
+}
+
 /// One argument of a launch as a graph would hold it: bytes, some of which are addresses.
 struct adamant_sim_argument {
   void const* at;
@@ -98,7 +111,8 @@ struct adamant_sim_chevron {
 template <typename... ExpTypes, typename... ActTypes>
 void adamant_sim_launch_chevron(void (*kernel)(ExpTypes...), adamant_sim_chevron const& chevron,
                                 ActTypes&&... args) {
-  static_cast<void>(cudaLaunchKernelEx(&chevron.config, kernel, std::forward<ActTypes>(args)...));
+  adamant_sim_discard("the launch",
+                      cudaLaunchKernelEx(&chevron.config, kernel, std::forward<ActTypes>(args)...));
 }
 
 /// The same for a template kernel without its arguments: the lexer wraps it in a generic lambda,

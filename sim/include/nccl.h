@@ -121,3 +121,9 @@ ncclResult_t ncclRecv(void* recvbuff, std::size_t count, ncclDataType_t datatype
                       ncclComm_t comm, cudaStream_t stream);
 
 }  // extern "C"
+
+/// As adamant_sim_discard of an error of CUDA.
+inline void adamant_sim_discard(char const* call, ncclResult_t result) {
+  bool const failed = result != ncclSuccess && result != ncclInProgress;
+  if (failed) adamant_sim_dropped(call, ncclGetErrorString(result), false);
+}

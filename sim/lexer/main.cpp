@@ -1,5 +1,5 @@
-// adamant-sim-lexer INPUT OUTPUT: rewrites one CUDA source for a C++ compiler. The output starts
-// with a #line, so that messages and debuggers speak of the input.
+// adamant-sim-lexer INPUT OUTPUT: rewrites one CUDA source for a C++ compiler. The output has a
+// #line before the source, so that messages and debuggers speak of the input.
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -18,7 +18,8 @@ int rewrite_file(std::string const& input, std::string const& output) {
   }
   std::string const rewritten = adamant::sim::rewrite(source, input);
   std::ofstream out(output, std::ios::binary);
-  out << "#line 1 \"" << input << "\"\n" << rewritten;
+  // nvcc includes it, too, before anything else.
+  out << "#include <cuda_runtime.h>\n#line 1 \"" << input << "\"\n" << rewritten;
   out.close();
   if (out.good()) return 0;
   std::cerr << output << ": cannot be written\n";

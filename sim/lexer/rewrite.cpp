@@ -33,7 +33,9 @@ class Rewriter {
     for (std::size_t i = 0; i < tokens_.size(); ++i) {
       if (is(i, "__global__")) note_template_kernel(i);
       if (is(i, "extern")) rewrite_shared(i);
+      if (names_device_memory(i) && !in_function()) refuse_variable(i);
       if (is_chevron(i, '<')) i = rewrite_launch(i);
+      if (in_function() && drops_result(i)) mark_dropped(i);
       track_scope(i);
     }
     return apply();
@@ -196,6 +198,34 @@ class Rewriter {
     fail(open, "this bracket is never closed");
   }
 
+  // ---- calls whose result nobody takes -------------------------------------------------------
+  /// Is the name at i that of a call of CUDA or NCCL which is a statement of its own?
+  bool drops_result(std::size_t i) const {
+    bool const calls = is_name(i) && is(i + 1, "(") &&
+                       (tokens_[i].text.starts_with("cuda") || tokens_[i].text.starts_with("nccl"));
+    return calls && begins_statement(start_of_call(i)) && is(close_of(i + 1) + 1, ";");
+  }
+  std::size_t start_of_call(std::size_t name) const {
+    return name > 0 && is(name - 1, "::") ? name - 1 : name;
+  }
+  bool begins_statement(std::size_t i) const {
+    if (i == 0) return false;
+    if (is(i - 1, ";") || is(i - 1, "{") || is(i - 1, "}") || is(i - 1, "else")) return true;
+    if (!is(i - 1, ")")) return is(i - 1, "do");
+    int depth = 0;
+    for (std::size_t open = i; open-- > 0;) {
+      if (is(open, ")")) ++depth;
+      if (is(open, "(") && --depth == 0)
+        return open > 0 && (is_keyword(open - 1) || is(open - 1, "constexpr"));
+    }
+    return false;
+  }
+  void mark_dropped(std::size_t name) {
+    insert(start_of_call(name),
+           "::adamant_sim_discard(\"" + std::string(tokens_[name].text) + "\", ");
+    insert(close_of(name + 1) + 1, ")");
+  }
+
   // ---- dynamic shared memory ---------------------------------------------------------------
   void rewrite_shared(std::size_t first) {
     std::size_t last = first;
@@ -229,6 +259,60 @@ class Rewriter {
       }
     }
     return type;
+  }
+
+  // ---- variables of a device ----------------------------------------------------------------
+  bool names_device_memory(std::size_t i) const {
+    return is(i, "__device__") || is(i, "__constant__") || is(i, "__managed__");
+  }
+
+  /// Each device has one of its own, which a run begins anew; here all ranks and runs would share
+  /// one. What cannot change is the same everywhere.
+  void refuse_variable(std::size_t specifier) const {
+    std::size_t first = specifier;
+    while (first > 0 && !is(first - 1, ";") && !is(first - 1, "{") && !is(first - 1, "}")) --first;
+    bool changes = !is(specifier, "__constant__");
+    std::size_t i = first;
+    for (; i < tokens_.size() && !is(i, ";") && !is(i, "{") && !is(i, "="); ++i) {
+      if (is(i, "operator") || is(i, "using") || is(i, "friend")) return;
+      if (is(i, "const") || is(i, "constexpr")) changes = false;
+      if (is(i, "[") && is(i + 1, "[")) {
+        i = close_of(i);  // an attribute
+      } else if (is(i, "[")) {
+        break;
+      } else if (takes_parentheses(i)) {
+        i = close_of(i + 1);
+      } else if (is(i, "<")) {
+        i = end_of_angles(i);
+      } else if (is(i, "(")) {
+        return;  // a function
+      }
+    }
+    bool const initialised = is(i, "=") || is(i, "{") || has_initialiser(i);
+    if (!changes && initialised) return;
+    fail(specifier,
+         "a variable in device memory (" + std::string(tokens_[specifier].text) +
+             ") is not modelled, because all ranks and runs would share it; allocate it "
+             "with cudaMalloc and pass its address (sim/README.md lists what is modelled)");
+  }
+  bool takes_parentheses(std::size_t i) const {
+    bool const known = is(i, "__align__") || is(i, "alignas") || is(i, "__attribute__") ||
+                       is(i, "decltype") || is(i, "__launch_bounds__") || is(i, "requires");
+    return known && is(i + 1, "(");
+  }
+  std::size_t end_of_angles(std::size_t open) const {
+    int depth = 0;
+    for (std::size_t i = open; i < tokens_.size() && !is(i, ";"); ++i) {
+      if (is(i, "(")) i = close_of(i);
+      if (is(i, "<")) ++depth;
+      if (is(i, ">") && --depth == 0) return i;
+    }
+    return open;
+  }
+  bool has_initialiser(std::size_t bracket) const {
+    std::size_t i = bracket;
+    while (is(i, "[")) i = close_of(i) + 1;
+    return is(i, "=") || is(i, "{");
   }
 
   // ---- edits -------------------------------------------------------------------------------

@@ -5,6 +5,9 @@
 //   extern __shared__ T name[];
 //     -> T* const name = static_cast<T*>(::adamant_sim_dynamic_shared());
 //
+//   cudaFree(p);   as a statement, whose result nobody takes
+//     -> ::adamant_sim_discard("cudaFree", cudaFree(p));
+//
 // Everything else stays byte for byte, and every token stays on its line. Macros are left alone: a
 // launch that a macro spells is not found. A template kernel that the file itself declares may
 // leave template arguments to deduction; any other kernel is launched by its type.
@@ -24,7 +27,7 @@ class RewriteError : public std::runtime_error {
 
 /// `file` appears in errors only.
 /// Errors: RewriteError where a launch is not complete, or where dynamic shared memory is declared
-/// outside a function or with more than one dimension.
+/// outside a function or with more than one dimension, or where a variable lies in device memory.
 std::string rewrite(std::string_view source, std::string_view file);
 
 }  // namespace adamant::sim

@@ -129,6 +129,52 @@ TEST(Rewrite, NamesFileAndLineOfWhatItCannotRead) {
             "dir/k.cu:1: dynamic shared memory reads: extern __shared__ T name[];");
 }
 
+TEST(Rewrite, RefusesVariablesInDeviceMemory) {
+  for (std::string const declaration :
+       {"__device__ int counter;", "static __device__ float sums[4];", "__device__ int a = 1;",
+        "__managed__ float* values;", "__constant__ float table[16];", "__device__ A<B<int>> pair;",
+        "extern __device__ int far;", "__device__ alignas(16) char room[64] = {};"}) {
+    EXPECT_NE(message("namespace a {\n" + declaration + "\n}")
+                  .find("dir/k.cu:2: a variable in device memory ("),
+              std::string::npos)
+        << declaration;
+  }
+}
+
+TEST(Rewrite, TakesFunctionsOfADeviceAndWhatCannotChange) {
+  for (std::string const declaration :
+       {"__device__ int f(int x) { return x; }", "__host__ __device__ constexpr float pi = 3.0f;",
+        "static __device__ __forceinline__ T<int> g();", "__constant__ float table[2] = {1, 2};",
+        "struct A { __device__ A() = default; __device__ bool operator==(A) const; int x; };",
+        "template <typename T = A<int>> __device__ T h(T x) { return x; }",
+        "__device__ const int sizes[2] = {3, 4};", "void f() { auto g = [=] __device__(int) {}; }",
+        "__device__ __launch_bounds__(64) void k();", "[[maybe_unused]] __device__ int f();"}) {
+    EXPECT_EQ(message(declaration), "accepted") << declaration;
+  }
+}
+
+TEST(Rewrite, NamesCallsWhoseResultNobodyTakes) {
+  auto const dropped = [](std::string const& call, std::string const& name) {
+    return "::adamant_sim_discard(\"" + name + "\", " + call + ");";
+  };
+  EXPECT_EQ(rewrite("void f() { cudaFree(p); }", "k.cu"),
+            "void f() { " + dropped("cudaFree(p)", "cudaFree") + " }");
+  EXPECT_EQ(rewrite("void f() { if (a) cudaFree(p); else ::ncclGroupEnd(); }", "k.cu"),
+            "void f() { if (a) " + dropped("cudaFree(p)", "cudaFree") + " else " +
+                dropped("::ncclGroupEnd()", "ncclGroupEnd") + " }");
+  EXPECT_EQ(rewrite("void f() { for (;;) cudaFreeAsync(p, g(1)); }", "k.cu"),
+            "void f() { for (;;) " + dropped("cudaFreeAsync(p, g(1))", "cudaFreeAsync") + " }");
+  for (std::string const taken :
+       {"cudaError_t cudaFree(void*);", "void f() { (void)cudaFree(p); }",
+        "void f() { auto e = cudaFree(p); }", "void f() { return cudaFree(p); }",
+        "void f() { check(cudaFree(p)); }", "void f() { if (cudaFree(p)) g(); }",
+        "void f() { cudaFree(p) == cudaSuccess || die(); }",
+        "void f() { static_cast<void>(cudaFree(p)); }",
+        "void f() { cudaStream_t s; mine::cudaFree(p); a.cudaFree(p); }"}) {
+    EXPECT_EQ(rewrite(taken, "k.cu"), taken);
+  }
+}
+
 TEST(Tokenize, CoversEveryByteOnce) {
   for (Case const& one : launches) {
     std::string joined;

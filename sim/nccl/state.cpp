@@ -3,7 +3,8 @@
 namespace adamant::sim {
 
 NcclState& nccl_state() {
-  static NcclState state;
+  // Never destroyed, as the runtime: a process may end in the middle of a run.
+  static NcclState& state = *new NcclState;
   return state;
 }
 

@@ -11,6 +11,7 @@ constexpr int seeds = 12;  // of each strategy that draws
 
 std::vector<Options> many_options() {
   Options first;
+  first.announce = false;
   first.locate = false;  // watch/location_test.cu looks at lines
   std::vector<Options> result{first};
   for (Strategy const strategy : {Strategy::random, Strategy::pct}) {
@@ -58,6 +59,7 @@ void expect_same_when_replayed(std::function<void(int)> const& main, Report cons
 Options random_options(std::uint64_t seed) {
   Options options;
   options.seed = seed;
+  options.announce = false;
   options.locate = false;
   options.schedule.strategy = Strategy::random;
   options.schedule.seed = seed;

@@ -42,8 +42,8 @@ std::unique_ptr<Dwfl, EndSession> open_session() {
 
 // A program is more than libraries that it opens later: looked at once.
 Dwfl* session() {
-  static auto const opened = open_session();
-  return opened.get();
+  static Dwfl* const opened = open_session().release();  // a report may be a process' last act
+  return opened;
 }
 
 bool is_ours_or_standard(std::string_view file) {

@@ -2,7 +2,11 @@
 // next run begins as if nothing had happened.
 #include <cuda_runtime.h>
 
+#include <csignal>
+#include <cstdlib>
+#include <stdexcept>
 #include <string>
+#include <thread>
 
 #include "sim/testing/judging.h"
 #include "sim/testing/test_program.h"
@@ -19,6 +23,7 @@ int line_of(std::string const& mark) {
 Report run_quietly(std::function<void(int)> const& program, int ranks = 1, bool checked = true) {
   Options options;
   options.checked = checked;
+  options.announce = false;
   return run(ranks, program, options);
 }
 
@@ -188,6 +193,82 @@ TEST_F(Broken, AVectorThatIsMisalignedIsAViolationWhetherTheMachineMindsOrNot) {
   ASSERT_EQ(found.accesses.size(), 1U);
   EXPECT_EQ(found.accesses[0].at.line, line_of("misaligned"));
   EXPECT_EQ(found.accesses[0].kind, "read");
+}
+
+// ---- programs that end inside of a run ----------------------------------------------------------
+
+/// A race, and then what `ends` does.
+void break_off(std::function<void()> const& ends) {
+  run(2, [&](int rank) {
+    cudaStream_t const a = new_stream("a");
+    float* const data = on_device("data");
+    float* host = nullptr;
+    cudaMallocHost(&host, bytes);
+    cudaMemsetAsync(data, 0, bytes, a);
+    cudaMemcpyAsync(host, data, bytes, cudaMemcpyDeviceToHost, a);
+    float volatile const value = host[3];  // <- read too early
+    cudaDeviceSynchronize();
+    if (rank == 1 && value == value) ends();
+    barrier();
+  });
+}
+
+/// The report of that, with its line, after the line that was printed at once.
+std::string report_of_break_off(std::string const& how) {
+  return "adamant: order.race: rank .: cudaMemcpyAsync.*adamant: the program " + how +
+         " after violations:.*at sim/watch/fault_test.cu:" +
+         std::to_string(line_of("read too early"));
+}
+
+using BrokenDeathTest = Broken;
+
+TEST_F(BrokenDeathTest, AnExceptionGoesOnAfterTheReport) {
+  testing::internal::CaptureStderr();
+  EXPECT_THROW(break_off([] { throw std::runtime_error("of the program"); }), std::runtime_error);
+  std::string const told = testing::internal::GetCapturedStderr();
+  std::size_t const at_once = told.find("adamant: order.race: rank ");
+  std::size_t const whole = told.find("adamant: the program throws an exception after violations:");
+  EXPECT_LT(at_once, whole) << told;
+  EXPECT_LT(whole,
+            told.find("at sim/watch/fault_test.cu:" + std::to_string(line_of("read too early"))))
+      << told;
+  expect_usable_world();
+}
+
+// A dot matches no line end in gtest's expressions.
+std::string across_lines(std::string text) {
+  for (std::size_t at = 0; (at = text.find(".*", at)) != text.npos; at += 6)
+    text.replace(at, 2, "(.|\n)*");
+  return text;
+}
+
+TEST_F(BrokenDeathTest, ExitComesAfterTheReport) {
+  EXPECT_EXIT(break_off([] { std::exit(3); }), testing::ExitedWithCode(3),
+              across_lines(report_of_break_off("ends its process")));
+}
+
+TEST_F(BrokenDeathTest, AbortComesAfterTheReport) {
+  EXPECT_EXIT(break_off([] { std::abort(); }), testing::KilledBySignal(SIGABRT),
+              across_lines(report_of_break_off("ends its process")));
+}
+
+TEST_F(BrokenDeathTest, ExitWithoutAViolationSaysNothing) {
+  EXPECT_EXIT(run(1, [](int) { std::exit(4); }), testing::ExitedWithCode(4), "^$");
+}
+
+TEST_F(Broken, AThreadThatIsNoRankIsRefusedWithItsReason) {
+  cudaError_t error = cudaSuccess;
+  testing::internal::CaptureStderr();
+  Report const report = run_quietly([&](int) {
+    std::thread([&] {
+      float* data = nullptr;
+      error = cudaMalloc(&data, bytes);
+    }).join();
+  });
+  std::string const told = testing::internal::GetCapturedStderr();
+  EXPECT_EQ(error, cudaErrorNotSupported);
+  EXPECT_NE(told.find("a thread that the program started itself calls CUDA"), told.npos) << told;
+  EXPECT_TRUE(report.ok());
 }
 
 }  // namespace

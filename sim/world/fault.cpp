@@ -2,7 +2,6 @@
 
 #include <csignal>
 #include <cstddef>
-#include <vector>
 
 #include "sim/world/assert.h"
 #include "sim/world/fiber.h"
@@ -67,8 +66,9 @@ void install() {
 
 void watch_faults(FaultJudge judge) {
   if (!handles_faults || is_watched) return;
-  static thread_local std::vector<std::byte> stack(stack_bytes);
-  stack_t const alternate = {.ss_sp = stack.data(), .ss_flags = 0, .ss_size = stack.size()};
+  // Never given back: the thread's last act may be a fault.
+  stack_t const alternate = {
+      .ss_sp = new std::byte[stack_bytes], .ss_flags = 0, .ss_size = stack_bytes};
   ADAMANT_SIM_ASSERT(sigaltstack(&alternate, nullptr) == 0);
   is_watched = true;
   if (judge_of_process == nullptr) install();

@@ -90,9 +90,10 @@ class StackPool {
 };
 
 StackPool& pool(Fiber::StackSize size) {
-  static StackPool ranks(512 << 10);
-  static StackPool operations(512 << 10);
-  static StackPool device_threads(64 << 10);
+  // Never destroyed: a process may end while a fiber runs.
+  static StackPool& ranks = *new StackPool(512 << 10);
+  static StackPool& operations = *new StackPool(512 << 10);
+  static StackPool& device_threads = *new StackPool(64 << 10);
   switch (size) {
     case Fiber::StackSize::rank:
       return ranks;

@@ -1,6 +1,8 @@
 #include "sim/world/world.h"
 
 #include <algorithm>
+#include <cstdio>
+#include <cstring>
 #include <utility>
 
 #include "sim/world/assert.h"
@@ -50,12 +52,16 @@ void World::prepare(Options const& options, WorldObserver& observer) {
   simulated_ns_ = 0;
   trace_.clear();
   violations_.clear();
+  warnings_.clear();
+  learned_.clear();
+  brought_ = 0;
   seen_violations_.clear();
   locations_.reset(options_.sought ? &*options_.sought : nullptr);
 }
 
 void World::run(int ranks, std::function<void(int)> const& main) {
   ADAMANT_SIM_ASSERT(ranks >= 1);
+  learned_.assign(static_cast<std::size_t>(ranks), 0);
   for (int rank = 0; rank < ranks; ++rank) {
     auto& host = *hosts_.emplace_back(std::make_unique<Host>());
     host.is_host = true;
@@ -81,6 +87,23 @@ void World::run(int ranks, std::function<void(int)> const& main) {
   if (executor_.alive()) executor_.resume();  // without work it ends
   for (std::uint32_t const choice : choices_.record()) mix(choice);
   if (failure_ != nullptr) std::rethrow_exception(std::exchange(failure_, nullptr));
+}
+
+void World::learn(int rank, void const* bytes, std::size_t count) {
+  std::uint64_t hash = mix64(static_cast<std::uint64_t>(rank) ^ (std::uint64_t{count} << 16));
+  auto const* const from = static_cast<unsigned char const*>(bytes);
+  for (std::size_t at = 0; at < count; at += sizeof hash) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, from + at, std::min(sizeof word, count - at));
+    hash = mix64(hash ^ word);
+  }
+  brought_ += hash;
+}
+
+std::uint64_t World::values_digest() const {
+  std::uint64_t digest = mix64(brought_);
+  for (std::uint64_t const known : learned_) digest = mix64(digest ^ known);
+  return digest;
 }
 
 // ---- the scheduler ----------------------------------------------------------------------------
@@ -276,6 +299,16 @@ void World::end() {
   }
 }
 
+namespace {
+
+void announce(Violation const& violation) {
+  std::string const text = "adamant: " + std::string(name_of(violation.law)) + ": rank " +
+                           std::to_string(violation.rank) + ": " + violation.message + "\n";
+  std::fputs(text.c_str(), stderr);
+}
+
+}  // namespace
+
 // Of one mistake: what differs from rank to rank and from buffer to buffer is left out.
 std::string World::mistake_of(Violation const& violation) {
   std::string key = std::to_string(static_cast<int>(violation.breach));
@@ -290,18 +323,20 @@ std::string World::mistake_of(Violation const& violation) {
 }
 
 void World::add_violation(Violation violation) {
+  auto& found = is_warning(violation.law) && !options_.strict ? warnings_ : violations_;
   std::string const mistake = mistake_of(violation);
   if (auto const known = seen_violations_.find(mistake); known != seen_violations_.end()) {
-    return fold(violations_[known->second], violation.rank);
+    return fold(found[known->second], violation.rank);
   }
-  if (violations_.size() >= violations_max) return;
-  seen_violations_[mistake] = violations_.size();
+  if (found.size() >= violations_max) return;
+  seen_violations_[mistake] = found.size();
   violation.ranks = {violation.rank};
   bool const of_call = violation.accesses.empty() && violation.law != Law::of_harness;
   if (locations_.on() && of_call && host_ != nullptr && !violation.at.known()) {
     violation.at = location_of(stack_here());
   }
-  violations_.push_back(std::move(violation));
+  if (options_.announce && !locations_.on() && &found == &violations_) announce(violation);
+  found.push_back(std::move(violation));
 }
 
 void World::fold(Violation& into, int rank) {

@@ -206,6 +206,7 @@ EngineEnd SimEngine::execute(EngineTask const& task, Observer& observer) {
   options.devices = task.loopback ? 1 : 0;
   options.device_bytes = task.device_bytes;
   options.checked = checked && sim::can_check;  // not beside the sanitizers
+  options.announce = false;
   options.locate = false;  // the engine's state outlives a world: the whole run is repeated
   options.threads = threads_of_machine();
   options.allocation_failures = allocation_failures(task.scenario);

@@ -1,0 +1,63 @@
+#include "sim/cuda/unseen.h"
+
+#include <cuda_runtime.h>
+#include <fmt/format.h>
+
+#include <utility>
+#include <vector>
+
+#include "sim/cuda/runtime.h"
+
+namespace adamant::sim {
+
+void see_last_error(Runtime& runtime) {
+  std::erase_if(runtime.host().unseen, [](UnseenError const& one) { return one.is_last_error; });
+}
+
+void judge_unseen(Runtime& runtime) {
+  if (runtime.world.ended()) return;
+  for (UnseenError const& one : std::exchange(runtime.host().unseen, {})) {
+    Locations& locations = runtime.world.locations();
+    locations.seek({.operation = one.operation});
+    Violation found;
+    found.law = Law::error_unseen;
+    found.breach = Breach::unseen_error;
+    found.about = one.call;
+    found.rank = runtime.world.host()->rank;
+    found.operation = one.program_operation;
+    found.message = fmt::format("{} returned {}, and nobody looked at it", one.call, one.error);
+    found.at = locations.call(one.operation);
+    runtime.world.add_violation(std::move(found));
+  }
+}
+
+void judge_leaks(Runtime& runtime) {
+  if (runtime.world.ended()) return;
+  for (Allocation const* allocation : runtime.memory.live()) {
+    Violation found;
+    found.law = Law::memory_leak;
+    found.breach = Breach::never_freed;
+    found.about = allocation->name;
+    found.rank = allocation->rank;
+    found.operation = runtime.world.record(allocation->made_by).program_operation;
+    found.message = fmt::format("{} of {} bytes, made by {}, is never freed",
+                                allocation->name.empty() ? "a buffer" : allocation->name,
+                                allocation->bytes, runtime.world.record(allocation->made_by).name);
+    runtime.world.locations().seek({.operation = allocation->made_by});
+    found.at = runtime.world.locations().call(allocation->made_by);
+    runtime.world.add_violation(std::move(found));
+  }
+}
+
+}  // namespace adamant::sim
+
+using namespace adamant::sim;
+
+void adamant_sim_dropped(char const* call, char const* error, bool is_last_error) {
+  Runtime* const runtime = current_runtime;
+  if (runtime == nullptr || !runs_world) return;
+  Host const* const host = runtime->world.host();
+  if (host == nullptr || runtime->world.ended()) return;
+  std::uint32_t const record = host_touch(*runtime, OperationKind::host, "host code", 0).operation;
+  runtime->host().unseen.push_back({call, error, is_last_error, record, host->program_operation});
+}

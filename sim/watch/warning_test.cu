@@ -1,0 +1,171 @@
+// What is no fault by itself: errors that nobody looked at, memory that is never freed, values that
+// depend on the schedule. And what a clean run says of itself.
+#include <cuda_runtime.h>
+#include <nccl.h>
+
+#include <string>
+
+#include "sim/testing/judging.h"
+#include "sim/testing/test_program.h"
+
+namespace adamant::sim {
+namespace {
+
+using Warning = Judge;
+
+int line_of_warning(std::string const& mark) {
+  return marked_line("sim/watch/warning_test.cu", mark);
+}
+
+Report run_once(std::function<void()> const& program, bool strict = false) {
+  Options options;
+  options.announce = false;
+  options.strict = strict;
+  return run(
+      1, [&](int) { program(); }, options);
+}
+
+/// The only warning of a run without violations.
+Violation warning(Report const& report) {
+  EXPECT_TRUE(report.ok()) << describe(report);
+  EXPECT_EQ(report.warnings.size(), 1U) << describe(report);
+  return report.warnings.empty() ? Violation{} : report.warnings.front();
+}
+
+__global__ void fill_one(float* to) {
+  to[0] = 1.0F;
+}
+
+TEST_F(Warning, ADoubleFreeWhoseErrorIsDropped) {
+  Violation const found = warning(run_once([] {
+    float* data = nullptr;
+    cudaMalloc(&data, 64);
+    cudaFree(data);
+    cudaFree(data);  // <- freed twice
+  }));
+  EXPECT_EQ(found.law, Law::error_unseen);
+  EXPECT_EQ(found.message, "cudaFree returned cudaErrorInvalidValue, and nobody looked at it");
+  EXPECT_EQ(found.at.line, line_of_warning("freed twice"));
+}
+
+TEST_F(Warning, ALaunchOfTooManyThreads) {
+  Report const report = run_once([] {
+    float* data = nullptr;
+    cudaMalloc(&data, 64);
+    fill_one<<<1, 2048>>>(data);  // <- launched
+    cudaFree(data);
+  });
+  Violation const found = warning(report);
+  EXPECT_EQ(found.message,
+            "the launch returned cudaErrorInvalidConfiguration, and nobody looked at it");
+  EXPECT_EQ(found.at.line, line_of_warning("launched"));
+}
+
+TEST_F(Warning, IsNoneWhereAnybodyLooks) {
+  for (auto const look : {+[] { return static_cast<int>(cudaGetLastError()); },
+                          +[] { return static_cast<int>(cudaPeekAtLastError()); }}) {
+    Report const report = run_once([&] {
+      fill_one<<<1, 2048>>>(nullptr);
+      look();
+      cudaError_t const taken = cudaFree(reinterpret_cast<void*>(8));
+      (void)cudaFree(reinterpret_cast<void*>(8));
+      EXPECT_NE(taken, cudaSuccess);
+    });
+    EXPECT_TRUE(report.warnings.empty()) << describe(report);
+  }
+}
+
+TEST_F(Warning, AnErrorOfNcclIsNotTakenByCudasLastError) {
+  Violation const found = warning(run_once([] {
+    ncclBroadcast(nullptr, nullptr, 1, ncclFloat32, 0, nullptr, nullptr);  // <- broadcast
+    (void)cudaGetLastError();
+  }));
+  EXPECT_EQ(found.about, "ncclBroadcast");
+  EXPECT_EQ(found.at.line, line_of_warning("broadcast"));
+}
+
+TEST_F(Warning, MemoryThatIsNeverFreed) {
+  Report const report = run_once([] {
+    for (int i = 0; i < 3; ++i) {
+      float* data = nullptr;
+      cudaMalloc(&data, 64);  // <- leaked
+      name_buffer(data, "gradient");
+    }
+  });
+  Violation const found = warning(report);
+  EXPECT_EQ(found.law, Law::memory_leak);
+  EXPECT_EQ(found.message, "gradient of 64 bytes, made by cudaMalloc, is never freed");
+  EXPECT_EQ(found.count, 3);
+  EXPECT_EQ(found.at.line, line_of_warning("leaked"));
+  EXPECT_NE(describe(report).find("warning: memory.leak: rank 0: gradient"), std::string::npos);
+}
+
+TEST_F(Warning, IsAViolationWhereAsked) {
+  Report const report = run_once([] { cudaFree(reinterpret_cast<void*>(8)); }, true);
+  EXPECT_TRUE(report.warnings.empty());
+  ASSERT_EQ(report.violations.size(), 1U);
+  EXPECT_EQ(report.violations[0].law, Law::error_unseen);
+}
+
+// Three ranks' sum of floats, which the ring, the tree and the line add in different orders.
+void add_up(int rank, ncclUniqueId const& id, float of_one) {
+  float const own[] = {rank == 1 ? of_one : rank == 0 ? 1.0F : -of_one};
+  cudaStream_t const stream = new_stream("sum");
+  ncclComm_t comm = nullptr;
+  ASSERT_EQ(ncclCommInitRank(&comm, 3, id, rank), ncclSuccess);
+  float* data = nullptr;
+  cudaMalloc(&data, sizeof own);
+  cudaMemcpyAsync(data, own, sizeof own, cudaMemcpyHostToDevice, stream);
+  ncclAllReduce(data, data, 1, ncclFloat32, ncclSum, comm, stream);
+  cudaStreamSynchronize(stream);
+  float sum = 0;
+  cudaMemcpy(&sum, data, sizeof sum, cudaMemcpyDeviceToHost);
+  cudaFree(data);
+  ncclCommDestroy(comm);
+  cudaStreamDestroy(stream);
+}
+
+Report explore_sums(float of_one) {
+  Options options;
+  options.announce = false;
+  ncclUniqueId id;
+  return explore(
+      3,
+      [&](int rank) {
+        if (rank == 0) ncclGetUniqueId(&id);
+        barrier();
+        add_up(rank, id, of_one);
+      },
+      20, options);
+}
+
+TEST_F(Warning, ValuesThatDependOnTheScheduleAreTold) {
+  Report const report = explore_sums(1e8F);
+  EXPECT_TRUE(report.ok()) << describe(report);
+  EXPECT_EQ(report.schedules, 20);
+  EXPECT_GT(report.different_values, 1);
+  EXPECT_NE(describe(report).find("values depend on the schedule: "), std::string::npos);
+  Report const exact = explore_sums(2.0F);
+  EXPECT_EQ(exact.different_values, 1) << describe(exact);
+}
+
+TEST_F(Warning, ACleanRunSaysWhatWasDone) {
+  auto const program = [] {
+    float* data = nullptr;
+    cudaMalloc(&data, 64);
+    fill_one<<<1, 1>>>(data);
+    cudaDeviceSynchronize();
+    cudaFree(data);
+  };
+  EXPECT_EQ(describe(run_once(program)),
+            "nothing found in 1 schedule of 1 rank: 1 operation, 1 access\n");
+  Options unchecked;
+  unchecked.checked = false;
+  EXPECT_EQ(describe(explore(
+                1, [&](int) { program(); }, 3, unchecked)),
+            "nothing found in 3 schedules of 1 rank; in the last: 1 operation, accesses not judged "
+            "(unchecked)\n");
+}
+
+}  // namespace
+}  // namespace adamant::sim
