@@ -323,7 +323,7 @@ void name_stream(void const* stream, std::string_view name) {
 void note_result(std::uint64_t value) {
   World& world = inside_or_abort().world;
   world.mix(value);
-  world.learn(world.host()->rank, value);
+  world.learn(value);
 }
 
 void note_event(std::string_view name, std::uint64_t value) {

@@ -29,9 +29,12 @@ constexpr Meaning law_table[] = {
     {"checkpoint.integrity", "damage to a checkpoint is reported"},
     {"error.clean", "a failed operation reports why and says whether the state is usable"},
     {"determinism.digest", "the same scenario, seed and choices give the same digest"},
+    {"error.unseen", "somebody looks at every error that a call returns"},
+    {"memory.leak", "what was allocated is freed"},
 };
 
-static_assert(std::size(law_table) == static_cast<std::size_t>(Law::determinism_digest) + 1);
+static_assert(std::size(law_table) == static_cast<std::size_t>(Law::memory_leak) + 1);
+constexpr auto law_count = static_cast<std::size_t>(Law::error_unseen);
 
 constexpr Meaning reason_table[] = {
     {"unsupported", "a well-formed scenario that this engine does not execute"},
@@ -83,7 +86,10 @@ constexpr Meaning reason_table[] = {
 }  // namespace
 
 std::span<Meaning const> laws() {
-  return law_table;
+  return std::span(law_table).first(law_count);
+}
+std::span<Meaning const> warnings() {
+  return std::span(law_table).subspan(law_count);
 }
 std::string_view id_of(Law law) {
   return law_table[static_cast<std::size_t>(law)].id;

@@ -36,10 +36,14 @@ enum class Law {
   checkpoint_integrity,
   error_clean,
   determinism_digest,
+  error_unseen,  // this one and the next are warnings
+  memory_leak,
 };
 
-/// All laws, in the order of their enumerators.
+/// All laws, in the order of their enumerators, without warnings.
 std::span<Meaning const> laws();
+/// What is told, and fails nothing unless somebody asks for that (`--strict`).
+std::span<Meaning const> warnings();
 
 /// "values.bitwise": the law as files and reports write it.
 std::string_view id_of(Law law);

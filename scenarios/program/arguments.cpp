@@ -244,6 +244,7 @@ class Parser {
     sub->add_option("PATH", arguments_.paths, "Files and directories; - is the standard input")
         ->required();
     add_selection(sub);
+    add_strict(sub);
     add_schedules(sub, "Also run each under N schedules, random and pct");
     add_path(sub, "--dump", arguments_.dump, "Write inputs and states as safetensors");
     add_script(sub);
@@ -280,6 +281,10 @@ class Parser {
              "Directory that remembers failures: next time they come first");
   }
 
+  void add_strict(CLI::App* sub) {
+    sub->add_flag("--strict", arguments_.strict, "Warnings fail: error.unseen, memory.leak");
+  }
+
   void add_time(CLI::App* sub, char const* text) {
     auto const set = [this](std::string const& value) {
       arguments_.time = parse_duration(value);
@@ -299,6 +304,7 @@ class Parser {
     add_count(sub, "--skip", {0, cases_max}, "Start at case number N of the seed",
               [this](std::uint64_t skip) { arguments_.skip = skip; });
     add_path(sub, "--out", arguments_.out, "Directory for what fails");
+    add_strict(sub);
     add_shard(sub);
     add_common(sub);
     add_engine(sub);

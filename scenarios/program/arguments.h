@@ -30,6 +30,7 @@ struct Arguments {
   bool list = false;                            // names alone
   std::optional<std::chrono::seconds> timeout;  // of one scenario
   bool fail_fast = false;
+  bool strict = false;                         // warnings fail
   std::optional<std::filesystem::path> cache;  // a directory, for the last failures
   int jobs = 1;
   std::optional<std::filesystem::path> json;

@@ -43,6 +43,7 @@ class FuzzCommand {
         seed_(arguments.seed ? *arguments.seed : draw_seed()),
         engine_(engine_of(arguments)),
         lacking_(lacking(engine_.capabilities)) {
+    options_.strict = arguments.strict;
     if (arguments.out) expect_writable(*arguments.out);
   }
 

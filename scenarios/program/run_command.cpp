@@ -225,6 +225,7 @@ class RunCommand {
     if (arguments_.seed) scenario.seed = arguments_.seed;
     if (!scenario.seed) scenario.seed = drawn;
     job.options.lines = true;
+    job.options.strict = arguments_.strict;
     job.options.schedules = arguments_.schedules;
     job.options.checkpoints = folder_of(job.file.path);
     if (arguments_.dump) {
@@ -274,6 +275,7 @@ class RunCommand {
     if (arguments_.engine) line += " --engine " + shell_quoted(*arguments_.engine);
     if (arguments_.bug) line += " --bug " + *arguments_.bug;
     if (arguments_.schedules > 0) line += fmt::format(" --schedules {}", arguments_.schedules);
+    if (arguments_.strict) line += " --strict";
     return line;
   }
 
@@ -290,6 +292,7 @@ class RunCommand {
   /// Of a file that cannot be read the reason was printed at once.
   void print_result(Reported const& reported, Job const& job) {
     std::string text = job.file.is_read() ? describe(reported, style_) : std::string();
+    warnings_ += reported.result.warnings.size();
     if (!reported.result.met && wants_annotations()) text += annotation(reported);
     if (text.empty()) return;
     progress_.clear();
@@ -334,7 +337,8 @@ class RunCommand {
     std::string const what =
         is_stopped() ? fmt::format("stopped: {} of {}", finished, counted(jobs_.size(), "scenario"))
                      : counted(finished, "scenario");
-    print(arguments_, fmt::format("{}, {}\n", what, verdict));
+    std::string const warned = warnings_ == 0 ? "" : ", " + counted(warnings_, "warning");
+    print(arguments_, fmt::format("{}, {}{}\n", what, verdict, warned));
   }
 
   Arguments const& arguments_;
@@ -347,6 +351,7 @@ class RunCommand {
   std::vector<std::size_t> runnable_;  // numbers of jobs: all but files that cannot be read
   std::vector<Reported> passed_over_;
   std::map<std::uint64_t, Reported> finished_;
+  std::uint64_t warnings_ = 0;
   std::uint64_t printed_ = 0;
   std::uint64_t failed_ = 0;
   Status status_ = Status::met;

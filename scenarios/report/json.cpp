@@ -50,10 +50,13 @@ Json to_json(RunResult const& result) {
             {"operations", result.operations},
             {"schedules", result.schedules},
             {"digest", fmt::format("{:016x}", result.digest)},
+            {"values_digest", fmt::format("{:016x}", result.values_digest)},
             {"wall_seconds", result.wall_seconds},
             {"simulated_seconds", result.simulated_seconds}};
   json["violations"] = Json::array();
   for (auto const& violation : result.violations) json["violations"].push_back(to_json(violation));
+  json["warnings"] = Json::array();
+  for (auto const& warning : result.warnings) json["warnings"].push_back(to_json(warning));
   json["memory"] = {{"device_peak_bytes", result.device_peak_bytes},
                     {"pinned_peak_bytes", result.pinned_peak_bytes}};
   add_optional(json, result);
@@ -76,6 +79,8 @@ RunResult result_from_json(Json const& json) {
   result.simulated_seconds = json.at("simulated_seconds");
   for (Json const& each : json.at("violations"))
     result.violations.push_back(violation_from_json(each));
+  for (Json const& each : json.at("warnings")) result.warnings.push_back(violation_from_json(each));
+  result.values_digest = std::stoull(json.at("values_digest").get<std::string>(), nullptr, 16);
   result.device_peak_bytes = json.at("memory").at("device_peak_bytes");
   result.pinned_peak_bytes = json.at("memory").at("pinned_peak_bytes");
   result.reason = json.value("reason", "");

@@ -16,6 +16,13 @@ RunResult make_result() {
   result.operations = 9;
   result.schedules = 3;
   result.digest = 0xabc;
+  result.values_digest = 0xdef;
+  result.warnings.push_back({.law = Law::memory_leak,
+                             .breach = Breach::never_freed,
+                             .rank = 1,
+                             .subject = Named{"gradient"},
+                             .text = "gradient of 64 bytes is never freed",
+                             .at = {.file = "main.cu", .line = 3, .function = "train"}});
   result.wall_seconds = 0.25;
   result.simulated_seconds = 0.125;
   result.device_peak_bytes = 4096;

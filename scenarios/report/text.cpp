@@ -190,6 +190,8 @@ std::string describe(Reported const& reported, Style const& style) {
   if (told) text += outcome_of(result);
   if (verbose) text += details(result);
   if (told || verbose) text += violations_of(result, style);
+  for (Violation const& warning : result.warnings)
+    text += "  " + style.paint(Color::yellow, "warning:") + describe(warning, style).substr(1);
   for (std::string const& note : result.notes) {
     text += fmt::format("    {} {}\n", style.paint(Color::yellow, "note:"), printable(note));
   }

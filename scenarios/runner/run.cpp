@@ -4,6 +4,8 @@
 #include <chrono>
 #include <memory>
 #include <new>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "scenarios/judge/dump/dump.h"
@@ -142,11 +144,13 @@ void Runner::find_lines(RunResult& result) {
   if (last_sought_ == nullptr) return;
   last_schedule_.choices = result.choices;
   RunResult again = execute(last_schedule_, false, last_sought_);
-  if (again.digest == result.digest)
+  if (again.digest == result.digest) {
     result.violations = std::move(again.violations);
-  else
+    result.warnings = std::move(again.warnings);
+  } else {
     result.notes.push_back(
         "source lines are missing: the scenario did not do the same again with the same choices");
+  }
 }
 
 RunResult Runner::execute(Schedule const& schedule, bool dump,
@@ -169,11 +173,16 @@ RunResult Runner::execute(Schedule const& schedule, bool dump,
   result.engine = engine_->name();
   join_violations(result, std::move(end.violations));
   join_violations(result, verdict.violations());
+  if (options_.strict)
+    join_violations(result, std::move(end.warnings));
+  else
+    result.warnings = std::move(end.warnings);
   conclude(result, end.failure);
   result.notes = verdict.notes();
   result.notes.insert(result.notes.end(), end.notes.begin(), end.notes.end());
   result.choices = std::move(end.choices);
   result.digest = end.digest;
+  result.values_digest = end.values_digest;
   result.simulated_seconds = end.simulated_seconds;
   result.device_peak_bytes = end.device_peak_bytes;
   result.pinned_peak_bytes = end.pinned_peak_bytes;
@@ -210,6 +219,7 @@ bool expects_other_digest(Scenario const& scenario) {
 
 /// Is any of them one that the world noticed? Only those are about lines.
 bool has_world_violation(RunResult const& result) {
+  if (!result.warnings.empty()) return true;
   return std::any_of(result.violations.begin(), result.violations.end(),
                      [](Violation const& violation) { return is_of_world(violation.breach); });
 }
@@ -222,11 +232,18 @@ RunResult run_schedules(Scenario const& scenario, RunOptions const& options, std
     expect_same_digest(runner, scenario.schedule, result);
   std::uint64_t const schedule_seed = scenario.schedule.seed.value_or(seed);
   int done = 1;
+  std::set<std::uint64_t> values{result.values_digest};
   for (int i = 0; i < options.schedules && result.outcome == Outcome::pass; ++i, ++done) {
     RunResult next = runner.run(further_schedule(schedule_seed, i), false);
+    values.insert(next.values_digest);
     if (next.outcome != Outcome::pass) result = std::move(next);
   }
   result.schedules = done;
+  if (values.size() > 1 && result.outcome == Outcome::pass) {
+    result.notes.push_back("values depend on the schedule: " + std::to_string(values.size()) +
+                           " different results in " + std::to_string(done) +
+                           " schedules, all of them allowed");
+  }
   if (options.lines && has_world_violation(result)) runner.find_lines(result);
   return result;
 }

@@ -25,6 +25,7 @@ struct RunOptions {
   int schedules = 0;     // also run under so many further schedules, random and pct by turns
   bool repeat = false;   // run it again by its recorded choices: the digest must be the same
   bool lines = false;    // run a violation again to learn the lines of the source that it is about
+  bool strict = false;   // warnings are violations
   std::string bug = "";  // a catalogued bug in the place of the scenario's own
   std::optional<std::filesystem::path> dump;  // directory for inputs and states
   /// Names the dump's temporary: whoever made these options can remove it after a worker that died

@@ -47,6 +47,23 @@ TEST(Run, AnyClassOfGradientsPasses) {
   }
 }
 
+// Gradients are made such that their sum is exact; under this scale it rounds.
+TEST(Run, ValuesThatDependOnTheScheduleAreNoted) {
+  RunOptions options;
+  options.schedules = 12;
+  for (float const scale : {1024.0F, 1000.3F}) {
+    Scenario scenario = small_scenario();
+    scenario.gradients = GradientClass::normal;
+    scenario.optimizer.loss_scale = {.kind = LossScale::Kind::fixed, .value = scale};
+    RunResult const result = run_scenario(scenario, options);
+    EXPECT_EQ(result.outcome, Outcome::pass);
+    bool const noted = std::ranges::any_of(result.notes, [](std::string const& note) {
+      return note.starts_with("values depend on the schedule: ");
+    });
+    EXPECT_EQ(noted, scale == 1000.3F);
+  }
+}
+
 TEST(Run, AnyNumberOfRanksAndMicrobatchesPasses) {
   for (std::int64_t ranks = 1; ranks <= 8; ++ranks) {
     for (std::int64_t const microbatches : {1, 2, 5, 16}) {

@@ -213,11 +213,13 @@ struct EngineTask {
 /// What the world noticed while the engine executed.
 struct EngineEnd {
   std::vector<Violation> violations;
+  std::vector<Violation> warnings;
   std::optional<EngineFailure> failure;  // the first
   std::vector<std::string> notes;        // for the reader of a result, each once
   std::vector<std::uint32_t> choices;
   std::shared_ptr<LinesSought const> lines_sought;  // null where the engine cannot name lines
   std::uint64_t digest = 0;
+  std::uint64_t values_digest = 0;  // of values alone, whatever was chosen; 0 where nobody knows
   double simulated_seconds = 0;
   std::size_t device_peak_bytes = 0;
   std::size_t pinned_peak_bytes = 0;

@@ -33,9 +33,11 @@ struct RunResult {
   int operations = 0;  // entries of the program, those inside `capture` included
   int schedules = 0;
   std::uint64_t digest = 0;
+  std::uint64_t values_digest = 0;  // of values alone, whatever was chosen; 0 where nobody knows
   double wall_seconds = 0;
   double simulated_seconds = 0;
   std::vector<Violation> violations;
+  std::vector<Violation> warnings;
   std::size_t device_peak_bytes = 0;
   std::size_t pinned_peak_bytes = 0;
   std::vector<std::uint32_t> choices;  // of the run that is reported

@@ -51,6 +51,8 @@ constexpr auto breach_names = std::to_array<std::string_view>({
     "freed_since_capture",
     "beyond_end",
     "outside",
+    "bad_address",
+    "misaligned",
     "not_registered",
     "not_reachable",
     "of_other_device",
@@ -63,8 +65,10 @@ constexpr auto breach_names = std::to_array<std::string_view>({
     "left_over",
     "calls_differ",
     "open_group",
+    "unseen_error",
+    "never_freed",
 });
-static_assert(breach_names.size() == static_cast<std::size_t>(Breach::open_group) + 1);
+static_assert(breach_names.size() == static_cast<std::size_t>(Breach::never_freed) + 1);
 
 }  // namespace
 

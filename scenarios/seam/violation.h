@@ -70,6 +70,8 @@ enum class Breach {
   freed_since_capture,
   beyond_end,
   outside,
+  bad_address,
+  misaligned,
   not_registered,
   not_reachable,
   of_other_device,
@@ -82,6 +84,8 @@ enum class Breach {
   left_over,
   calls_differ,
   open_group,
+  unseen_error,
+  never_freed,
 };
 
 /// Did a simulated world notice it by itself?

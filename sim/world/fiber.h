@@ -30,9 +30,10 @@ class Fiber {
   void resume();
   /// Returns to whoever resumed this fiber. Called from inside of it.
   void suspend();
-  /// Like suspend(), but nothing ever comes back here: the fiber counts as ended, its stack and what
-  /// lies on it stay as they are, for ever. For code that cannot go on and cannot be unwound, as
-  /// after a bad address. May be called on another stack than the fiber's own, if its code led there.
+  /// Like suspend(), but nothing ever comes back here: the fiber counts as ended, its stack and
+  /// what lies on it stay as they are, for ever. For code that cannot go on and cannot be unwound,
+  /// as after a bad address. May be called on another stack than the fiber's own, if its code led
+  /// there.
   [[noreturn]] void leave();
   /// Is this address just below a stack, where one that is too deep ends?
   static bool is_below_a_stack(void const* address);

@@ -53,15 +53,13 @@ void World::prepare(Options const& options, WorldObserver& observer) {
   trace_.clear();
   violations_.clear();
   warnings_.clear();
-  learned_.clear();
-  brought_ = 0;
+  learned_ = 0;
   seen_violations_.clear();
   locations_.reset(options_.sought ? &*options_.sought : nullptr);
 }
 
 void World::run(int ranks, std::function<void(int)> const& main) {
   ADAMANT_SIM_ASSERT(ranks >= 1);
-  learned_.assign(static_cast<std::size_t>(ranks), 0);
   for (int rank = 0; rank < ranks; ++rank) {
     auto& host = *hosts_.emplace_back(std::make_unique<Host>());
     host.is_host = true;
@@ -97,13 +95,7 @@ void World::learn(int rank, void const* bytes, std::size_t count) {
     std::memcpy(&word, from + at, std::min(sizeof word, count - at));
     hash = mix64(hash ^ word);
   }
-  brought_ += hash;
-}
-
-std::uint64_t World::values_digest() const {
-  std::uint64_t digest = mix64(brought_);
-  for (std::uint64_t const known : learned_) digest = mix64(digest ^ known);
-  return digest;
+  learn(hash);
 }
 
 // ---- the scheduler ----------------------------------------------------------------------------

@@ -144,14 +144,11 @@ class World {
   std::uint32_t add_record(OperationRecord const& record);
   void mix(std::uint64_t value) { digest_ = mix64(digest_ ^ value) + 0x9E3779B97F4A7C15ULL; }
   std::uint64_t digest() const { return digest_; }
-  /// A rank learns a value; in which order ranks do decides nothing.
-  void learn(int rank, std::uint64_t value) {
-    std::uint64_t& known = learned_[static_cast<std::size_t>(rank)];
-    known = mix64(known ^ value) + 1;
-  }
-  /// The same of bytes that a copy brings; the copies of several streams come in any order.
+  /// A rank learns a value, or the bytes that a copy brings. In which order ranks and streams do
+  /// decides nothing.
+  void learn(std::uint64_t value) { learned_ += mix64(value); }
   void learn(int rank, void const* bytes, std::size_t count);
-  std::uint64_t values_digest() const;
+  std::uint64_t values_digest() const { return learned_; }
   std::uint64_t executed() const { return executed_; }
   std::uint64_t simulated_ns() const { return simulated_ns_; }
   std::vector<Event>& trace() { return trace_; }
@@ -220,8 +217,7 @@ class World {
   std::vector<Event> trace_;
   std::vector<Violation> violations_;
   std::vector<Violation> warnings_;
-  std::vector<std::uint64_t> learned_;  // by rank: values, in their order
-  std::uint64_t brought_ = 0;           // by copies
+  std::uint64_t learned_ = 0;
   Locations locations_;
   std::unordered_map<std::string, std::size_t> seen_violations_;  // looked up only: which it is
 };

@@ -52,8 +52,14 @@ constexpr int first_law = static_cast<int>(Law::access_bounds);
 constexpr int first_breach = static_cast<int>(Breach::unordered_accesses);
 static_assert(first_law + static_cast<int>(sim::Law::graph_scalar) ==
               static_cast<int>(Law::graph_scalar));
-static_assert(first_breach + static_cast<int>(sim::Breach::open_group) ==
-              static_cast<int>(Breach::open_group));
+static_assert(first_breach + static_cast<int>(sim::Breach::never_freed) ==
+              static_cast<int>(Breach::never_freed));
+
+Law law_of(sim::Law law) {
+  if (law == sim::Law::error_unseen) return Law::error_unseen;
+  if (law == sim::Law::memory_leak) return Law::memory_leak;
+  return static_cast<Law>(first_law + static_cast<int>(law));
+}
 
 /// What each world of a run was asked to watch for.
 struct SoughtByWorld final : LinesSought {
@@ -82,7 +88,7 @@ Access access_of(sim::Access const& seen) {
 
 /// REQUIRES: it is the world's own.
 Violation violation_of(sim::Violation const& seen) {
-  Violation violation{.law = static_cast<Law>(first_law + static_cast<int>(seen.law)),
+  Violation violation{.law = law_of(seen.law),
                       .breach = static_cast<Breach>(first_breach + static_cast<int>(seen.breach)),
                       .operation = seen.operation,
                       .rank = seen.rank,
@@ -141,6 +147,8 @@ class Worlds {
       end_.violations.push_back(seen.law == sim::Law::of_harness
                                     ? found[static_cast<std::size_t>(seen.number)]
                                     : violation_of(seen));
+    for (sim::Violation const& seen : report.warnings) end_.warnings.push_back(violation_of(seen));
+    end_.values_digest += report.values_digest;
     end_.choices.insert(end_.choices.end(), report.choices.begin(), report.choices.end());
     // The first world's digest is the run's where there is no other.
     end_.digest = worlds_++ == 0 ? report.digest : (end_.digest ^ report.digest) * digest_factor;
