@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstdio>
 #include <exception>
+#include <map>
 #include <optional>
 #include <set>
 #include <utility>
@@ -86,6 +87,29 @@ void reset(Runtime& runtime, int ranks, Options const& options) {
   meetings.known.clear();
 }
 
+// Kernels have the names of their functions, which only a table of symbols tells.
+std::vector<Event> trace_of(World& world) {
+  std::map<void const*, std::string> names;
+  auto const describe = [&](Event& event, std::uint32_t operation) {
+    OperationRecord const& record = world.record(operation);
+    event.operation = record.program_operation;
+    event.bytes = record.bytes;
+    event.name = record.name;
+    if (record.function == nullptr) return;
+    std::string& name = names[record.function];
+    if (name.empty()) name = symbol_name(record.function);
+    event.name = name;
+  };
+  std::map<std::uint32_t, std::string> streams;
+  for (Stream const& stream : world.streams()) streams[stream.index] = stream.name;
+  std::vector<Event> trace = world.timeline().take(world.simulated_ns(), describe);
+  for (Event& event : trace) {
+    auto const stream = streams.find(event.track);
+    event.stream = stream == streams.end() ? "host" : stream->second;
+  }
+  return trace;
+}
+
 Report report_of(Runtime& runtime) {
   Report report;
   report.violations = std::move(runtime.world.violations());
@@ -105,7 +129,7 @@ Report report_of(Runtime& runtime) {
     report.allocation_calls.push_back(host.allocation_calls);
   report.operations = runtime.world.executed();
   report.accesses = runtime.watch.accesses();
-  report.trace = std::move(runtime.world.trace());
+  if (runtime.world.timeline().on()) report.trace = trace_of(runtime.world);
   report.sought = runtime.world.locations().take_asked();
   return report;
 }
@@ -296,12 +320,13 @@ void end_world() {
   inside_or_abort().world.end();
 }
 
-void note_operation(int index) {
+void note_operation(int index, std::string_view name) {
   Unwatched const unwatched;
   World& world = inside_or_abort().world;
   Host& host = *world.host();
   world.advance_host();
   host.program_operation = index;
+  world.timeline().announce(host, index, name);
   host.record = world.add_record(
       {.rank = host.rank, .program_operation = index, .agent = host.index, .name = "host code"});
   world.advance_host();
@@ -330,9 +355,7 @@ void note_event(std::string_view name, std::uint64_t value) {
   World& world = inside_or_abort().world;
   for (char const c : name) world.mix(static_cast<unsigned char>(c));
   world.mix(value);
-  if (!world.options().trace) return;
-  Host const& host = *world.host();
-  world.trace().push_back({host.now_ns, host.now_ns, host.rank, "host", std::string(name)});
+  world.timeline().note(*world.host(), name);
 }
 
 std::uint32_t choose(std::uint32_t count) {

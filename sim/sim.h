@@ -112,6 +112,7 @@ struct Access {
   Location enqueued_at = {};   // of the launch, copy, collective or free; not of host code
   Location allocated_at = {};  // of the buffer
   Location freed_at = {};
+  std::int64_t event = -1;  // its number in Report::trace, where one is kept
 };
 
 /// What a world holds programs to, and a law that a harness found broken by itself.
@@ -194,14 +195,48 @@ struct Violation {
   std::vector<int> ranks = {};        // all for which it was found, ascending
   std::int64_t count = 1;             // how often
   int number = -1;                    // of_harness: which of what the harness found
+  std::int64_t event = -1;            // where there are no accesses: as Access::event
 };
 
-struct Event {  // one line of the trace
+enum class EventKind {
+  host_access,  // of a violation, by host code; takes no time
+  // ---- what a stream executes ----
+  kernel,
+  copy,
+  fill,
+  host_function,
+  record,
+  wait,
+  allocate,
+  release,
+  collective,
+  // ---- what a host does ----
+  call,
+  program_operation,  // announced with note_operation(); lasts until the next
+  note,               // of note_event(); takes no time
+  violation,          // likewise, of one that is about no access
+};
+
+/// Which copy engine moves the bytes.
+enum class CopyPath : std::uint8_t { none, host_to_device, device_to_host, device_to_device };
+
+/// One line of the trace. Those of one track do not overlap, or lie one within the other.
+struct Event {
+  EventKind kind = EventKind::call;
   std::uint64_t begin_ns = 0;
   std::uint64_t end_ns = 0;
   int rank = 0;
-  std::string stream;
-  std::string name;
+  std::uint32_t track = 0;  // of a host or a stream, whose names need not differ
+  std::string stream = "";  // "host" for a host
+  std::string name = "";
+  int device = -1;                        // of a stream
+  int operation = -1;                     // of the host program
+  std::uint64_t bytes = 0;                // of a copy, a fill, a collective
+  CopyPath path = CopyPath::none;         // of a copy
+  std::vector<std::uint32_t> after = {};  // numbers of events: who enqueued it, what it waited for
+  int meeting = -1;                       // the members of one collective have one number
+  bool enqueues = false;                  // a call that gave streams work
+  bool unfinished = false;                // when the run ended
 };
 
 struct Report {
@@ -223,7 +258,7 @@ struct Report {
   std::vector<std::int64_t> allocation_calls;  // by rank: as AllocationFailure counts them
   std::uint64_t operations = 0;                // asynchronous operations executed
   std::uint64_t accesses = 0;  // loads and stores of instrumented code in simulated memory
-  std::vector<Event> trace;
+  std::vector<Event> trace;    // what an event comes after stands before it
   std::vector<Sought> sought;  // what a second run has to watch for, to name lines
   std::string unlocated = "";  // why violations have no lines, where a second run could not tell
   bool ok() const { return violations.empty(); }
@@ -271,8 +306,9 @@ void barrier();
 void parallel_for(int chunks, std::function<void(int chunk)> const& body);
 /// Ends the world: every further simulated call of every rank returns an error at once.
 void end_world();
-/// Announces which operation of the host program this rank is at, for reports.
-void note_operation(int index);
+/// Announces which operation of the host program this rank is at, for reports; its name is for the
+/// trace.
+void note_operation(int index, std::string_view name = "operation");
 /// Names for reports. A buffer's name goes with its allocation.
 void name_buffer(void const* address, std::string_view name);
 void name_stream(void const* stream, std::string_view name);

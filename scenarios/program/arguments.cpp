@@ -61,10 +61,7 @@ class Parser {
     } catch (CLI::ParseError const& error) {
       end(error, 2);
     }
-    refuse_equal("--json", arguments_.json, "--junit", arguments_.junit);
-    refuse_equal("--json", arguments_.json, "--script", arguments_.script);
-    refuse_equal("--junit", arguments_.junit, "--script", arguments_.script);
-    if (arguments_.command == Command::minimize) refuse_equal_to_result();
+    refuse_equal_outputs();
     if (arguments_.shard) check_shard();
   }
 
@@ -103,11 +100,16 @@ class Parser {
     return text;
   }
 
-  using MaybePath = std::optional<std::filesystem::path>;
-  static void refuse_equal(std::string const& one, MaybePath const& first, std::string const& other,
-                           MaybePath const& second) {
-    if (first && second && place_of(*first) == place_of(*second))
-      refuse(one + " and " + other + ": both would be written to " + first->string());
+  /// No two files that are written may be one.
+  void refuse_equal_outputs() const {
+    std::vector<Output> outputs = outputs_of(arguments_);
+    if (arguments_.command == Command::minimize)
+      outputs.push_back({"the minimised scenario", arguments_.out.value_or("-")});
+    for (std::size_t i = 0; i < outputs.size(); ++i)
+      for (std::size_t j = i + 1; j < outputs.size(); ++j)
+        if (place_of(outputs[i].path) == place_of(outputs[j].path))
+          refuse(std::string(outputs[i].what) + " and " + std::string(outputs[j].what) +
+                 ": both would be written to " + outputs[j].path.string());
   }
 
   /// Shards of a search write beside each other.
@@ -119,14 +121,6 @@ class Parser {
     if (!arguments_.out) return;
     *arguments_.out /=
         std::to_string(arguments_.shard->index) + "-of-" + std::to_string(arguments_.shard->count);
-  }
-
-  void refuse_equal_to_result() const {
-    std::filesystem::path const result = arguments_.out.value_or("-");
-    for (auto const& other : {arguments_.json, arguments_.junit, arguments_.script})
-      if (other && place_of(*other) == place_of(result))
-        refuse("--json, --junit or --script and the minimised scenario: both would be written to " +
-               result.string());
   }
 
   [[noreturn]] static void refuse(std::string const& what) {
@@ -248,11 +242,8 @@ class Parser {
     add_schedules(sub, "Also run each under N schedules, random and pct");
     add_path(sub, "--dump", arguments_.dump, "Write inputs and states as safetensors");
     add_script(sub);
-    sub->add_option_function<std::string>(
-           "--trace",
-           [](std::string const&) { refuse("--trace: traces are not there yet; leave it out"); },
-           "A trace of the run in simulated time (not there yet)")
-        ->option_text("FILE");
+    add_path(sub, "--trace", arguments_.trace,
+             "Write a Perfetto / Chrome trace in simulated time; one scenario, engine sim");
     add_common(sub);
     add_engine(sub);
   }
@@ -406,6 +397,18 @@ Arguments parse_arguments(int argc, char const* const* argv) {
   arguments.program = argc > 0 ? argv[0] : "adamant";
   Parser(arguments).parse(argc, argv);
   return arguments;
+}
+
+std::vector<Output> outputs_of(Arguments const& arguments) {
+  std::vector<Output> outputs;
+  auto const add = [&](std::string_view what, std::optional<std::filesystem::path> const& path) {
+    if (path) outputs.push_back({what, *path});
+  };
+  add("--json", arguments.json);
+  add("--junit", arguments.junit);
+  add("--script", arguments.script);
+  add("--trace", arguments.trace);
+  return outputs;
 }
 
 }  // namespace adamant::scenarios

@@ -7,6 +7,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "scenarios/program/values.h"
@@ -37,6 +38,7 @@ struct Arguments {
   std::optional<std::filesystem::path> junit;
   std::optional<std::filesystem::path> dump;
   std::optional<std::filesystem::path> script;  // run, minimize: for a bug report
+  std::optional<std::filesystem::path> trace;   // run: in simulated time
 
   std::optional<std::uint64_t> cases;
   std::optional<std::chrono::milliseconds> time;
@@ -55,6 +57,13 @@ struct Arguments {
   Verbosity verbosity = Verbosity::normal;
   ColorMode color = ColorMode::automatic;
 };
+
+/// A file that the command line asks for.
+struct Output {
+  std::string_view what;  // its option
+  std::filesystem::path path;
+};
+std::vector<Output> outputs_of(Arguments const& arguments);
 
 /// The program has nothing more to do: `text` was asked for (help, version), or says what is wrong.
 struct EndOfProgram {

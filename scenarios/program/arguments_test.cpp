@@ -222,7 +222,12 @@ TEST(Arguments, MinimizeTakesOneFileAndAPlaceForTheResult) {
 
 TEST(Arguments, WhatIsNotThereYetEndsWithTwo) {
   EXPECT_EQ(status_of({"hunt", "te_2796"}), 2);
-  EXPECT_EQ(status_of({"run", "a.yaml", "--trace", "t.json"}), 2);
+}
+
+TEST(Arguments, NoTwoOutputsAreOneFile) {
+  EXPECT_EQ(parse({"run", "a.yaml", "--trace", "t.json"}).trace, "t.json");
+  EXPECT_EQ(status_of({"run", "a.yaml", "--trace", "t.json", "--json", "./t.json"}), 2);
+  EXPECT_EQ(status_of({"fuzz", "--trace", "t.json"}), 2);
 }
 
 TEST(Arguments, EnginesMayBeElsewhere) {

@@ -13,8 +13,8 @@ namespace adamant::scenarios {
 namespace {
 
 std::FILE* text_stream(Arguments const& arguments) {
-  for (auto const& output : {arguments.json, arguments.junit, arguments.script})
-    if (output && is_standard_output(*output)) return stderr;
+  for (Output const& output : outputs_of(arguments))
+    if (is_standard_output(output.path)) return stderr;
   bool const minimizes = arguments.command == Command::minimize;
   if (minimizes && is_standard_output(arguments.out.value_or("-"))) return stderr;
   return stdout;

@@ -18,6 +18,7 @@
 #include "scenarios/program/script_output.h"
 #include "scenarios/program/seed.h"
 #include "scenarios/program/selection.h"
+#include "scenarios/program/trace_output.h"
 #include "scenarios/program/written_run.h"
 #include "scenarios/report/json.h"
 #include "scenarios/report/progress.h"
@@ -60,6 +61,7 @@ class RunCommand {
         outputs_(arguments),
         last_failures_(arguments.cache),
         script_(arguments),
+        trace_(arguments),
         progress_(wants_progress(arguments), "scenarios") {}
 
   /// A worker that was killed left the dump that it was writing.
@@ -119,7 +121,7 @@ class RunCommand {
 
   /// Everything that can be said before the first scenario runs; false where none may run.
   bool prepare(std::vector<ScenarioFile> files) {
-    if (!has_distinct_dumps(files) || !has_one_script(files)) return false;
+    if (!has_distinct_dumps(files) || !has_one_if_needed(files)) return false;
     if (!engines_have_bugs()) pass_over_bugs(files);
     if (!arguments_.engine) pass_over_engines(files);
     std::optional<std::uint64_t> const drawn = draw_if_needed(files);
@@ -183,10 +185,12 @@ class RunCommand {
     return true;
   }
 
-  bool has_one_script(std::vector<ScenarioFile> const& files) const {
-    if (!arguments_.script || files.size() == 1) return true;
-    complain(
-        fmt::format("--script: {} scenarios, and a script shows one; name one file", files.size()));
+  /// A script or a trace is of one scenario.
+  bool has_one_if_needed(std::vector<ScenarioFile> const& files) const {
+    if (!(arguments_.script || arguments_.trace) || files.size() == 1) return true;
+    bool const script = arguments_.script.has_value();
+    complain(fmt::format("--{0}: {1} scenarios, and a {0} shows one; name one file",
+                         script ? "script" : "trace", files.size()));
     return false;
   }
 
@@ -226,6 +230,7 @@ class RunCommand {
     if (!scenario.seed) scenario.seed = drawn;
     job.options.lines = true;
     job.options.strict = arguments_.strict;
+    if (arguments_.trace) job.options.timelines = Timelines::all;
     job.options.schedules = arguments_.schedules;
     job.options.checkpoints = folder_of(job.file.path);
     if (arguments_.dump) {
@@ -259,6 +264,7 @@ class RunCommand {
     auto const& scenario = job.file.scenario;
     status_ = worse(
         status_, script_.write(scenario, ended.result, symptom_of(ended.result, scenario.expect)));
+    status_ = worse(status_, trace_.write(ended.result));
     last_failures_.note(job.file.path, ended.result.met);
     Reported reported{.result = std::move(ended.result),
                       .replay = replay_of(job.file),
@@ -346,6 +352,7 @@ class RunCommand {
   Outputs outputs_;
   LastFailures last_failures_;
   ScriptOutput script_;
+  TraceOutput trace_;
   Progress progress_;
   std::vector<Job> jobs_;
   std::vector<std::size_t> runnable_;  // numbers of jobs: all but files that cannot be read

@@ -5,6 +5,7 @@
 
 #include "scenarios/judge/dump/output_error.h"
 #include "scenarios/report/json.h"
+#include "scenarios/report/trace/timeline_json.h"
 #include "scenarios/runner/expectation.h"
 #include "scenarios/seam/engine.h"
 
@@ -54,7 +55,9 @@ Json line_of(Scenario const& scenario, RunOptions const& options, Tell tell) {
 
 Json run_in_worker(Scenario const& scenario, RunOptions const& options) {
   return line_of(scenario, options, [](RunResult const& result) {
-    return Json{{"result", to_json(result)}};
+    Json line{{"result", to_json(result)}};
+    if (!result.timeline.empty()) line["timeline"] = timeline_to_json(result);
+    return line;
   });
 }
 
@@ -71,6 +74,7 @@ Ended ended_with(Json const& answer, Scenario const& scenario, RunOptions const&
             .status = static_cast<Status>(answer.at("status").get<int>())};
   }
   Ended ended{.result = result_from_json(answer.at("result")), .status = Status::met};
+  if (answer.contains("timeline")) add_timeline(ended.result, answer.at("timeline"));
   if (!ended.result.met) ended.status = Status::not_met;
   return ended;
 }

@@ -69,12 +69,18 @@ class Runner {
 
   /// One run; a dump is written only where the caller wants one of this run.
   RunResult run(Schedule const& schedule, bool dump);
-  /// Enters into the violations of `result`, which the last run had, the lines of the source that
-  /// they are about: runs it again, with what the engine then has to watch for.
-  void find_lines(RunResult& result);
+  /// Enters into `result` what is kept of no run unless somebody wants it: the lines of the source
+  /// that violations are about, which the engine then has to watch for, and the timeline. Runs it
+  /// again, by its choices.
+  void look_again(RunResult& result, bool timeline);
 
  private:
-  RunResult execute(Schedule const& schedule, bool dump, std::shared_ptr<LinesSought const> sought);
+  /// Of a run that is repeated.
+  struct Again {
+    std::shared_ptr<LinesSought const> lines_sought = nullptr;
+    bool timeline = false;
+  };
+  RunResult execute(Schedule const& schedule, bool dump, Again again);
   EngineTask task(Schedule const& schedule, Verdict const& verdict) const;
 
   Scenario const& scenario_;
@@ -137,24 +143,26 @@ void conclude(RunResult& result, std::optional<EngineFailure> const& failure) {
 
 RunResult Runner::run(Schedule const& schedule, bool dump) {
   last_schedule_ = schedule;
-  return execute(schedule, dump, nullptr);
+  return execute(schedule, dump, {});
 }
 
-void Runner::find_lines(RunResult& result) {
+void Runner::look_again(RunResult& result, bool timeline) {
   if (last_sought_ == nullptr) return;
   last_schedule_.choices = result.choices;
-  RunResult again = execute(last_schedule_, false, last_sought_);
+  RunResult again = execute(last_schedule_, false, {last_sought_, timeline});
   if (again.digest == result.digest) {
-    result.violations = std::move(again.violations);
+    // One that is about two runs is not found again.
+    if (again.violations.size() == result.violations.size())
+      result.violations = std::move(again.violations);
     result.warnings = std::move(again.warnings);
+    result.timeline = std::move(again.timeline);
   } else {
     result.notes.push_back(
         "source lines are missing: the scenario did not do the same again with the same choices");
   }
 }
 
-RunResult Runner::execute(Schedule const& schedule, bool dump,
-                          std::shared_ptr<LinesSought const> sought) {
+RunResult Runner::execute(Schedule const& schedule, bool dump, Again again) {
   Verdict verdict(scenario_, program_, parameters_, seed_);
   std::unique_ptr<Dump> const files =
       dump ? std::make_unique<Dump>(*options_.dump, options_.dump_process,
@@ -165,7 +173,8 @@ RunResult Runner::execute(Schedule const& schedule, bool dump,
            : nullptr;
   VerdictAndDump observer(verdict, files.get());
   EngineTask of_run = task(schedule, verdict);
-  of_run.lines_sought = std::move(sought);
+  of_run.lines_sought = std::move(again.lines_sought);
+  of_run.timeline = again.timeline;
   EngineEnd end = engine_->execute(of_run, observer);
   last_sought_ = std::move(end.lines_sought);
 
@@ -186,6 +195,7 @@ RunResult Runner::execute(Schedule const& schedule, bool dump,
   result.simulated_seconds = end.simulated_seconds;
   result.device_peak_bytes = end.device_peak_bytes;
   result.pinned_peak_bytes = end.pinned_peak_bytes;
+  result.timeline = std::move(end.timeline);
   result.schedules = 1;
   if (files && result.outcome != Outcome::refused) files->commit();
   return result;
@@ -224,6 +234,11 @@ bool has_world_violation(RunResult const& result) {
                      [](Violation const& violation) { return is_of_world(violation.breach); });
 }
 
+bool wants_timeline(RunOptions const& options, RunResult const& result) {
+  return options.timelines == Timelines::all ||
+         (options.timelines == Timelines::of_violations && !result.violations.empty());
+}
+
 RunResult run_schedules(Scenario const& scenario, RunOptions const& options, std::uint64_t seed) {
   Runner runner(scenario, options, seed);
   RunResult result = runner.run(scenario.schedule, options.dump.has_value());
@@ -244,7 +259,9 @@ RunResult run_schedules(Scenario const& scenario, RunOptions const& options, std
                            " different results in " + std::to_string(done) +
                            " schedules, all of them allowed");
   }
-  if (options.lines && has_world_violation(result)) runner.find_lines(result);
+  bool const timeline = wants_timeline(options, result);
+  if (timeline || (options.lines && has_world_violation(result)))
+    runner.look_again(result, timeline);
   return result;
 }
 

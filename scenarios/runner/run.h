@@ -17,16 +17,20 @@
 
 namespace adamant::scenarios {
 
+/// Which results get a timeline, from an engine that has one.
+enum class Timelines { none, of_violations, all };
+
 /// What the caller adds to a scenario or puts in the place of what it says.
 struct RunOptions {
   std::optional<std::string> engine;  // sim | sim-unchecked | cuda
   std::optional<std::uint64_t> seed;  // a scenario without any seed runs with 0
   std::optional<Schedule> schedule;
-  int schedules = 0;     // also run under so many further schedules, random and pct by turns
-  bool repeat = false;   // run it again by its recorded choices: the digest must be the same
-  bool lines = false;    // run a violation again to learn the lines of the source that it is about
-  bool strict = false;   // warnings are violations
-  std::string bug = "";  // a catalogued bug in the place of the scenario's own
+  int schedules = 0;    // also run under so many further schedules, random and pct by turns
+  bool repeat = false;  // run it again by its recorded choices: the digest must be the same
+  bool lines = false;   // run a violation again to learn the lines of the source that it is about
+  Timelines timelines = Timelines::none;      // likewise run again for it
+  bool strict = false;                        // warnings are violations
+  std::string bug = "";                       // a catalogued bug in the place of the scenario's own
   std::optional<std::filesystem::path> dump;  // directory for inputs and states
   /// Names the dump's temporary: whoever made these options can remove it after a worker that died
   /// (judge/dump/dump.h).

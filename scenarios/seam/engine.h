@@ -203,6 +203,7 @@ struct EngineTask {
   std::filesystem::path foreign_checkpoints = "";
   /// Of an earlier run with the same choices, whose violations shall have lines.
   std::shared_ptr<LinesSought const> lines_sought = nullptr;
+  bool timeline = false;  // keep one, if the engine has a clock of its own
 
   /// The scenario as a load left it; see Program::setting().
   Scenario const& setting(int number) const {
@@ -218,6 +219,7 @@ struct EngineEnd {
   std::vector<std::string> notes;        // for the reader of a result, each once
   std::vector<std::uint32_t> choices;
   std::shared_ptr<LinesSought const> lines_sought;  // null where the engine cannot name lines
+  Timeline timeline;
   std::uint64_t digest = 0;
   std::uint64_t values_digest = 0;  // of values alone, whatever was chosen; 0 where nobody knows
   double simulated_seconds = 0;

@@ -1,6 +1,7 @@
 #include "scenarios/seam/program_walk.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 #include <variant>
 
@@ -11,6 +12,11 @@ namespace adamant::scenarios {
 namespace {
 
 using Kind = Primitive::Kind;
+
+constexpr auto kind_names = std::to_array<std::string_view>(
+    {"backward", "clip", "step", "zero_grad", "set", "overflow", "capture", "replay", "check",
+     "offload", "reload", "save", "load"});
+static_assert(kind_names.size() == static_cast<std::size_t>(Kind::load) + 1);
 
 constexpr Kind iteration[] = {Kind::backward, Kind::step, Kind::zero_grad};
 constexpr Kind clipped_iteration[] = {Kind::backward, Kind::clip, Kind::step, Kind::zero_grad};
@@ -65,6 +71,10 @@ bool contains(std::vector<std::string> const& names, std::string const& name) {
 }
 
 }  // namespace
+
+std::string_view name_of(Primitive::Kind kind) {
+  return kind_names[static_cast<std::size_t>(kind)];
+}
 
 int backward_count(std::span<Primitive const> operations) {
   return static_cast<int>(std::count_if(

@@ -49,6 +49,9 @@ struct Primitive {
   Offload const* offload = nullptr;          // load: from here on; null: as the scenario says
 };
 
+/// "backward", "zero_grad".
+std::string_view name_of(Primitive::Kind kind);
+
 /// How many of them are backwards.
 int backward_count(std::span<Primitive const> operations);
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "scenarios/seam/timeline.h"
 #include "scenarios/seam/violation.h"
 
 namespace adamant::scenarios {
@@ -42,6 +43,7 @@ struct RunResult {
   std::size_t pinned_peak_bytes = 0;
   std::vector<std::uint32_t> choices;  // of the run that is reported
   std::vector<std::string> notes;
+  Timeline timeline;  // of the run that is reported; empty where nobody wanted one
 };
 
 }  // namespace adamant::scenarios

@@ -239,6 +239,7 @@ struct Access {
   Location enqueued_at = {};   // of the launch, copy, collective or free
   Location allocated_at = {};  // of the buffer
   Location freed_at = {};
+  int event = -1;  // of the timeline, where one was kept
   friend bool operator==(Access const&, Access const&) = default;
 };
 
@@ -269,6 +270,7 @@ struct Violation {
   std::vector<Waiting> waiting = {};
   std::vector<int> ranks = {};  // all for which it was found, ascending; empty: `rank` alone
   std::int64_t count = 1;       // how often it was found
+  int event = -1;               // of the timeline, where there are no accesses
 
   friend bool operator==(Violation const&, Violation const&) = default;
 };

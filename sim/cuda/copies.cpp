@@ -57,6 +57,12 @@ bool kind_fits(Copy const& copy, cudaMemcpyKind kind) {
   }
 }
 
+CopyPath path_of(Copy const& copy) {
+  if (copy.host_to_host()) return CopyPath::none;
+  if (copy.device_to_device()) return CopyPath::device_to_device;
+  return copy.to_place == Place::device ? CopyPath::host_to_device : CopyPath::device_to_host;
+}
+
 std::uint64_t cost_ns(Copy const& copy) {
   // 50 GB/s over PCIe, 2 TB/s inside a device, after a start of 2 us.
   return 2000 + (copy.device_to_device() ? copy.bytes / 2000 : copy.bytes / 50);
@@ -137,6 +143,7 @@ cudaError_t capture_copy(Runtime& runtime, Capture& capture, Stream& stream, Cop
   GraphNode& node = add_node(runtime, capture, stream, OperationKind::copy, name);
   node.bytes = copy.bytes;
   node.cost_ns = cost_ns(copy);
+  node.path = path_of(copy);
   hold_address(runtime, node, copy.from);
   hold_address(runtime, node, copy.to);
   node.prepare = [&runtime, &node, copy] { return prepare_launch(runtime, node, copy); };
@@ -168,6 +175,7 @@ cudaError_t enqueue_copy(Runtime& runtime, Stream& stream, Copy const& copy, cha
   Allocation* const to = watch_pageable(runtime, copy.to, copy.bytes, copy.to_place);
   StreamOperation& operation = runtime.world.make(OperationKind::copy, name, copy.bytes);
   operation.cost_ns = cost_ns(copy);
+  operation.path = path_of(copy);
   operation.body = [&runtime, copy, staging = std::move(staging), from, to, read_now,
                     rank = runtime.world.host()->rank] {
     if (!read_now) judge_end(runtime, from, copy.from, copy.bytes, AccessKind::read);

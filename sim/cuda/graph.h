@@ -37,6 +37,7 @@ struct GraphNode {
   void const* function = nullptr;
   std::uint64_t bytes = 0;
   std::uint64_t cost_ns = 0;
+  CopyPath path = CopyPath::none;
   int program_operation = -1;  // during which it was captured
   Work body;
   /// Copies with a pageable end: prepares one launch and returns its body.

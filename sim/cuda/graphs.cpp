@@ -115,6 +115,7 @@ void push_node(Runtime& runtime, GraphNode const& node, Stream& stream) {
   if (node.issue) return node.issue(stream, node);
   StreamOperation& operation = runtime.world.make(node.kind, node.name, node.bytes, node.function);
   operation.cost_ns = node.cost_ns;
+  operation.path = node.path;
   operation.node = &node;
   if (node.prepare) {
     operation.body = node.prepare();

@@ -88,13 +88,14 @@ extern constinit thread_local bool runs_world;
 cudaError_t refusal();
 
 /// Runs `body(runtime)` as one call of the host program: accesses of the simulator itself do not
-/// count, and an error becomes the rank's last one.
+/// count, and an error becomes the rank's last one. `name` is that of the calling function.
 template <typename Body>
-cudaError_t call(Body&& body) {
+cudaError_t call(Body&& body, char const* name = __builtin_FUNCTION()) {
   if (cudaError_t const error = refusal(); error != cudaSuccess) return error;
   Watch* const watched = active_watch;
   active_watch = nullptr;
   Runtime& runtime = *current_runtime;
+  TracedCall const traced(runtime.world, name);
   cudaError_t const result = body(runtime);
   if (result != cudaSuccess && result != cudaErrorNotReady) runtime.host().last_error = result;
   runtime.world.mix(static_cast<std::uint64_t>(result));

@@ -50,12 +50,13 @@ inline ncclResult_t result_of_world(Runtime& runtime) {
 /// Errors: ncclUnhandledCudaError outside of a run and inside a host function, ncclSystemError
 ///         after the end of the world.
 template <typename Body>
-ncclResult_t nccl_call(Body&& body) {
+ncclResult_t nccl_call(Body&& body, char const* name = __builtin_FUNCTION()) {
   if (cudaError_t const error = refusal(); error != cudaSuccess) {
     return error == cudaErrorUnknown ? ncclSystemError : ncclUnhandledCudaError;
   }
   Watch* const watched = std::exchange(active_watch, nullptr);
   Runtime& runtime = *current_runtime;
+  TracedCall const traced(runtime.world, name);
   ncclResult_t const result = body(runtime);
   runtime.world.mix(static_cast<std::uint64_t>(result));
   active_watch = watched;

@@ -66,6 +66,7 @@ Access Watch::describe(Side const& side, Allocation const* allocation, std::uint
   if (allocation != nullptr) access.buffer = buffer_name(*allocation);
   access.begin = begin;
   access.end = end;
+  access.event = world_.timeline().event_of(side.touch.operation, record, side.touch.epoch.time);
   describe_locations(access, side, allocation);
   return access;
 }

@@ -38,6 +38,7 @@ std::string chain_of(World& world, Host const& host) {
 }  // namespace
 
 void World::report_deadlock() {
+  for (Stream const& stream : streams_) timeline_.stuck(stream);
   Violation violation;
   violation.law = Law::order_deadlock;
   violation.breach = Breach::deadlock;
@@ -62,6 +63,7 @@ void World::report_left_over() {
   for (Stream const& stream : streams_) {
     StreamOperation const* head = stream.head();
     if (head == nullptr) continue;
+    timeline_.stuck(stream);
     Violation violation;
     violation.law = Law::order_deadlock;
     violation.breach = Breach::left_over;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/sim.h"
 #include "sim/world/clock.h"
 #include "sim/world/work.h"
 
@@ -45,6 +46,7 @@ struct Ticket {
   bool done = false;
   VectorClock clock;  // what whoever waits learns
   std::uint64_t time_ns = 0;
+  std::uint32_t operation = 0;   // that completes it
   Stream* stream = nullptr;      // that will complete it
   std::vector<Stream*> blocked;  // streams whose head waits for it
   std::vector<Host*> waiting;
@@ -61,6 +63,7 @@ struct Meeting {
 struct StreamOperation {
   std::uint32_t id = 0;
   OperationKind kind = OperationKind::host;
+  CopyPath path = CopyPath::none;
   VectorClock issued;  // what the issuing host knew
   std::uint64_t issued_ns = 0;
   std::uint64_t cost_ns = 0;

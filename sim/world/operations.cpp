@@ -27,6 +27,7 @@ Ticket& World::add_ticket() {
   ticket.done = false;
   ticket.clock.clear();
   ticket.time_ns = 0;
+  ticket.operation = 0;
   ticket.stream = nullptr;
   ticket.blocked.clear();
   ticket.waiting.clear();
@@ -67,6 +68,7 @@ StreamOperation& World::make(OperationKind kind, char const* name, std::uint64_t
                              .function = function,
                              .bytes = bytes});
   operation.kind = kind;
+  operation.path = CopyPath::none;
   operation.cost_ns = 0;
   operation.body.clear();
   operation.ticket = nullptr;
@@ -90,9 +92,13 @@ void World::push(Stream& stream, StreamOperation& operation) {
     free_operations_.push_back(&operation);
     return;
   }
+  timeline_.enqueue(*host_, operation);
   stream.queue.push_back(&operation);
   ++stream.enqueued;
-  if (operation.kind == OperationKind::record) operation.ticket->stream = &stream;
+  if (operation.kind == OperationKind::record) {
+    operation.ticket->stream = &stream;
+    operation.ticket->operation = operation.id;
+  }
   if (stream.queue.size() == 1) look_at_head(stream);
 }
 
@@ -149,6 +155,7 @@ void World::execute_meeting(Meeting& meeting) {
     begin_operation(*stream, *stream->head());
     start_ns = std::max(start_ns, stream->now_ns);
   }
+  timeline_.meet(meeting);
   Work body([&meeting] { meeting.execute(meeting); });
   execute_body(body);
   if (ended_) return;
@@ -165,20 +172,18 @@ void World::begin_operation(Stream& stream, StreamOperation& operation) {
   stream.clock.join(operation.issued);
   stream.clock.advance(stream.component);
   stream.now_ns = std::max(stream.now_ns, operation.issued_ns);
+  timeline_.begin(stream, operation);
   observer_->operation_begins(stream, operation);
 }
 
 void World::end_operation(Stream& stream, StreamOperation& operation) {
   observer_->operation_ends(stream, operation);
   OperationRecord const& record = history_[operation.id];
-  std::uint64_t const begin_ns = stream.now_ns;
   stream.now_ns += operation.cost_ns;
   simulated_ns_ = std::max(simulated_ns_, stream.now_ns);
   ++executed_;
   mix((std::uint64_t{stream.index} << 40) ^ (std::uint64_t(record.kind) << 32) ^ record.bytes);
-  if (options_.trace) {
-    trace_.push_back({begin_ns, stream.now_ns, stream.rank, stream.name, record.name});
-  }
+  timeline_.end(stream, operation);
 }
 
 void World::complete(Stream& stream, StreamOperation& operation) {

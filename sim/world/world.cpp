@@ -50,7 +50,6 @@ void World::prepare(Options const& options, WorldObserver& observer) {
   digest_ = mix64(options.seed);
   executed_ = 0;
   simulated_ns_ = 0;
-  trace_.clear();
   violations_.clear();
   warnings_.clear();
   learned_ = 0;
@@ -60,6 +59,7 @@ void World::prepare(Options const& options, WorldObserver& observer) {
 
 void World::run(int ranks, std::function<void(int)> const& main) {
   ADAMANT_SIM_ASSERT(ranks >= 1);
+  timeline_.reset(options_.trace, ranks);
   for (int rank = 0; rank < ranks; ++rank) {
     auto& host = *hosts_.emplace_back(std::make_unique<Host>());
     host.is_host = true;
@@ -211,6 +211,7 @@ bool World::wait_for_stream(Stream& stream, char const* call) {
   observer_->host_pauses(host);
   host.clock.join(stream.clock);
   host.now_ns = std::max(host.now_ns, stream.now_ns);
+  timeline_.waited(host, stream);
   return true;
 }
 
@@ -227,6 +228,7 @@ bool World::wait_for_ticket(Ticket& ticket, char const* call) {
   observer_->host_pauses(host);
   host.clock.join(ticket.clock);
   host.now_ns = std::max(host.now_ns, ticket.time_ns);
+  timeline_.waited(host, ticket);
   return true;
 }
 
@@ -262,10 +264,12 @@ void World::run_chunks(int count, std::function<void(int)> const& body) {
     Agent& thread = thread_of(host, static_cast<std::size_t>(chunk));
     thread.clock.assign(known);
     thread.clock.advance(thread.component);
-    observer_->chunk_begins(thread, add_record({.rank = host.rank,
-                                                .program_operation = host.program_operation,
-                                                .agent = thread.index,
-                                                .name = "a thread of host code"}));
+    std::uint32_t const record = add_record({.rank = host.rank,
+                                             .program_operation = host.program_operation,
+                                             .agent = thread.index,
+                                             .name = "a thread of host code"});
+    timeline_.begin_chunk(host, record);
+    observer_->chunk_begins(thread, record);
     body(chunk);
     observer_->chunk_ends(host);
     host.clock.join(thread.clock);
@@ -326,6 +330,10 @@ void World::add_violation(Violation violation) {
   bool const of_call = violation.accesses.empty() && violation.law != Law::of_harness;
   if (locations_.on() && of_call && host_ != nullptr && !violation.at.known()) {
     violation.at = location_of(stack_here());
+  }
+  if (timeline_.on() && violation.accesses.empty()) {
+    violation.event =
+        timeline_.mark(*hosts_[static_cast<std::size_t>(violation.rank)], name_of(violation.law));
   }
   if (options_.announce && !locations_.on() && &found == &violations_) announce(violation);
   found.push_back(std::move(violation));

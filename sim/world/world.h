@@ -21,6 +21,7 @@
 #include "sim/world/fiber.h"
 #include "sim/world/locations.h"
 #include "sim/world/operation.h"
+#include "sim/world/timeline.h"
 
 namespace adamant::sim {
 
@@ -151,7 +152,7 @@ class World {
   std::uint64_t values_digest() const { return learned_; }
   std::uint64_t executed() const { return executed_; }
   std::uint64_t simulated_ns() const { return simulated_ns_; }
-  std::vector<Event>& trace() { return trace_; }
+  Timeline& timeline() { return timeline_; }
   Options const& options() const { return options_; }
   Locations& locations() { return locations_; }
   Crew& crew() { return *crew_; }
@@ -214,7 +215,7 @@ class World {
   std::uint64_t digest_ = 0;
   std::uint64_t executed_ = 0;
   std::uint64_t simulated_ns_ = 0;
-  std::vector<Event> trace_;
+  Timeline timeline_;
   std::vector<Violation> violations_;
   std::vector<Violation> warnings_;
   std::uint64_t learned_ = 0;

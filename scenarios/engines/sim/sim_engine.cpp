@@ -10,6 +10,7 @@
 #include "scenarios/bugs/selection.h"
 #include "scenarios/engines/sim/sim_execution.h"
 #include "scenarios/engines/sim/sim_files.h"
+#include "scenarios/engines/sim/sim_timeline.h"
 #include "scenarios/seam/assert.h"
 #include "scenarios/seam/engine.h"
 #include "sim/sim.h"
@@ -72,7 +73,11 @@ Location location_of(sim::Location const& seen) {
   return location;
 }
 
-Access access_of(sim::Access const& seen) {
+int event_of(int first, std::int64_t number) {
+  return number < 0 ? -1 : first + static_cast<int>(number);
+}
+
+Access access_of(sim::Access const& seen, int first_event) {
   return {.rank = seen.rank,
           .stream = seen.stream,
           .operation = seen.operation,
@@ -83,11 +88,12 @@ Access access_of(sim::Access const& seen) {
           .at = location_of(seen.at),
           .enqueued_at = location_of(seen.enqueued_at),
           .allocated_at = location_of(seen.allocated_at),
-          .freed_at = location_of(seen.freed_at)};
+          .freed_at = location_of(seen.freed_at),
+          .event = event_of(first_event, seen.event)};
 }
 
 /// REQUIRES: it is the world's own.
-Violation violation_of(sim::Violation const& seen) {
+Violation violation_of(sim::Violation const& seen, int first_event) {
   Violation violation{.law = law_of(seen.law),
                       .breach = static_cast<Breach>(first_breach + static_cast<int>(seen.breach)),
                       .operation = seen.operation,
@@ -98,7 +104,8 @@ Violation violation_of(sim::Violation const& seen) {
                       .ranks = seen.ranks.size() > 1 ? seen.ranks : std::vector<int>{},
                       .count = seen.count};
   if (!seen.about.empty()) violation.subject = Named{seen.about};
-  for (sim::Access const& access : seen.accesses) violation.accesses.push_back(access_of(access));
+  for (sim::Access const& access : seen.accesses)
+    violation.accesses.push_back(access_of(access, first_event));
   for (sim::Waiting const& waiting : seen.waiting)
     violation.waiting.push_back({.rank = waiting.rank, .at = location_of(waiting.at)});
   return violation;
@@ -138,16 +145,23 @@ class Worlds {
       if (start) go_on_from(report, options);
     }
     end_.lines_sought = std::move(sought);
+    end_.timeline = timeline_.take();
     return std::move(end_);
   }
 
  private:
   void add(sim::Report const& report, std::span<Violation const> found) {
-    for (sim::Violation const& seen : report.violations)
-      end_.violations.push_back(seen.law == sim::Law::of_harness
-                                    ? found[static_cast<std::size_t>(seen.number)]
-                                    : violation_of(seen));
-    for (sim::Violation const& seen : report.warnings) end_.warnings.push_back(violation_of(seen));
+    int const first_event = timeline_.add(report);
+    for (sim::Violation const& seen : report.violations) {
+      bool const own = seen.law != sim::Law::of_harness;
+      end_.violations.push_back(own ? violation_of(seen, first_event)
+                                    : found[static_cast<std::size_t>(seen.number)]);
+      end_.violations.back().event = event_of(first_event, seen.event);
+    }
+    for (sim::Violation const& seen : report.warnings) {
+      end_.warnings.push_back(violation_of(seen, first_event));
+      end_.warnings.back().event = event_of(first_event, seen.event);
+    }
     end_.values_digest += report.values_digest;
     end_.choices.insert(end_.choices.end(), report.choices.begin(), report.choices.end());
     // The first world's digest is the run's where there is no other.
@@ -181,6 +195,7 @@ class Worlds {
   int workers_;
   SimFiles files_;
   EngineEnd end_;
+  SimTimeline timeline_;
   int worlds_ = 0;
 };
 
@@ -215,6 +230,7 @@ EngineEnd SimEngine::execute(EngineTask const& task, Observer& observer) {
   options.device_bytes = task.device_bytes;
   options.checked = checked && sim::can_check;  // not beside the sanitizers
   options.announce = false;
+  options.trace = task.timeline;
   options.locate = false;  // the engine's state outlives a world: the whole run is repeated
   options.threads = threads_of_machine();
   options.allocation_failures = allocation_failures(task.scenario);

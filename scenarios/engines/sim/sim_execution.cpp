@@ -134,7 +134,7 @@ void SimExecution::execute_all(int rank) {
 
 void SimExecution::execute(int rank, Primitive const& operation) {
   operations_[static_cast<std::size_t>(rank)] = operation.entry;
-  sim::note_operation(operation.entry);
+  sim::note_operation(operation.entry, name_of(operation.kind));
   if (taken_[static_cast<std::size_t>(rank)]++ == prepared_) prepare(operation);
   perform(rank, operation);
   if (operation.kind == Primitive::Kind::offload) name_streams(rank);

@@ -1,0 +1,70 @@
+#include "scenarios/report/trace/timeline_json.h"
+
+namespace adamant::scenarios {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Arrays in the order of the members: a run may have 100,000 events.
+
+Json to_json(Track const& track) {
+  return Json::array({static_cast<int>(track.kind), track.rank, track.name});
+}
+
+Track track_from(Json const& json) {
+  return {.kind = static_cast<Track::Kind>(json.at(0).get<int>()),
+          .rank = json.at(1),
+          .name = json.at(2)};
+}
+
+Json to_json(TimelineEvent const& event) {
+  return Json::array({static_cast<int>(event.kind), event.track, event.copy_engine, event.begin_ns,
+                      event.end_ns, event.name, event.operation, event.bytes, event.after,
+                      event.meeting, event.unfinished});
+}
+
+TimelineEvent event_from(Json const& json) {
+  return {.kind = static_cast<TimelineEvent::Kind>(json.at(0).get<int>()),
+          .track = json.at(1),
+          .copy_engine = json.at(2),
+          .begin_ns = json.at(3),
+          .end_ns = json.at(4),
+          .name = json.at(5),
+          .operation = json.at(6),
+          .bytes = json.at(7),
+          .after = json.at(8),
+          .meeting = json.at(9),
+          .unfinished = json.at(10)};
+}
+
+/// Of every violation and warning: its own event, then those of its accesses.
+template <typename Result, typename Visit>
+void visit_marks(Result& result, Visit visit) {
+  for (auto* const list : {&result.violations, &result.warnings}) {
+    for (auto& violation : *list) {
+      visit(violation.event);
+      for (auto& access : violation.accesses) visit(access.event);
+    }
+  }
+}
+
+}  // namespace
+
+Json timeline_to_json(RunResult const& result) {
+  Json json{{"tracks", Json::array()}, {"events", Json::array()}, {"marks", Json::array()}};
+  for (Track const& track : result.timeline.tracks) json["tracks"].push_back(to_json(track));
+  for (TimelineEvent const& event : result.timeline.events)
+    json["events"].push_back(to_json(event));
+  visit_marks(result, [&](int event) { json["marks"].push_back(event); });
+  return json;
+}
+
+void add_timeline(RunResult& result, Json const& json) {
+  for (Json const& track : json.at("tracks")) result.timeline.tracks.push_back(track_from(track));
+  for (Json const& event : json.at("events")) result.timeline.events.push_back(event_from(event));
+  std::size_t next = 0;
+  visit_marks(result, [&](int& event) { event = json.at("marks").at(next++); });
+}
+
+}  // namespace adamant::scenarios

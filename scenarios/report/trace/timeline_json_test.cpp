@@ -1,0 +1,42 @@
+#include "scenarios/report/trace/timeline_json.h"
+
+#include <gtest/gtest.h>
+
+namespace adamant::scenarios {
+namespace {
+
+TEST(TimelineJson, KeepsTimelineAndMarks) {
+  RunResult result;
+  result.timeline.tracks = {{.kind = Track::Kind::stream, .rank = 3, .name = "comm"},
+                            {.kind = Track::Kind::copy_engine, .rank = 3, .name = "engine"}};
+  result.timeline.events = {
+      {.kind = TimelineEvent::Kind::kernel, .track = 0, .begin_ns = 1, .end_ns = 2, .name = "k"},
+      {.kind = TimelineEvent::Kind::copy,
+       .track = 0,
+       .copy_engine = 1,
+       .begin_ns = 5,
+       .end_ns = 1ULL << 60U,
+       .name = "c",
+       .operation = 4,
+       .bytes = 64,
+       .after = {0},
+       .meeting = 2,
+       .unfinished = true}};
+  result.violations.resize(2);
+  result.violations[0].accesses.resize(2);
+  result.violations[0].accesses[0].event = 0;
+  result.violations[0].accesses[1].event = 1;
+  result.violations[1].event = 1;
+  RunResult read = result;
+  read.timeline = {};
+  for (Violation& violation : read.violations) {
+    violation.event = -1;
+    for (Access& access : violation.accesses) access.event = -1;
+  }
+  add_timeline(read, nlohmann::ordered_json::parse(timeline_to_json(result).dump()));
+  EXPECT_EQ(read.timeline, result.timeline);
+  EXPECT_EQ(read.violations, result.violations);
+}
+
+}  // namespace
+}  // namespace adamant::scenarios
