@@ -87,6 +87,12 @@ struct Options {
   /// unchecked worlds also kernels with blocks of one thread: REQUIRES that blocks of a launch then
   /// do not work on the same bytes, not even by atomics.
   int threads = 1;
+  /// cudaFree and cudaFreeHost wait for all work of the device, as hardware does. The documents
+  /// promise it nowhere; where this is false, whoever relies on it is reported.
+  bool free_waits = true;
+  /// Ranks are threads of one process: a global capture of one of them forbids the others what is
+  /// unsafe. Else each rank is a process.
+  bool one_process = false;
   /// Warnings are violations.
   bool strict = false;
   /// After a violation, run once more with the same choices, in a forked process whose output is

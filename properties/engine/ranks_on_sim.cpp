@@ -42,6 +42,8 @@ void run_ranks(int ranks, Devices devices, std::function<void(RankContext const&
   };
   sim::Options options;
   options.devices = own ? ranks : 1;
+  options.free_waits = false;  // judged as strictly as the documents allow
+  options.one_process = true;
   sim::Report const report = sim::explore(ranks, main, schedules, options);
   EXPECT_TRUE(report.ok()) << sim::describe(report);
 }

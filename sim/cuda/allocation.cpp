@@ -46,10 +46,18 @@ void leave_pool(Allocation& allocation) {
   if (allocation.pool != nullptr) static_cast<Pool*>(allocation.pool)->used -= allocation.bytes;
 }
 
-// Frees at once. Work that still uses the memory is not waited for, because the headers only say
-// that a free may synchronise; whoever relies on it is reported.
+// Frees at once. The headers only say that a free may synchronise, so that it is an option whether
+// work that still uses the memory is waited for. Memory of a pool never waits.
 cudaError_t free_now(Runtime& runtime, Allocation& allocation, char const* name) {
   if (cudaError_t const error = judge_unsafe(runtime, name); error != cudaSuccess) return error;
+  bool const of_device = allocation.kind == AllocationKind::device;
+  bool const waits = of_device || allocation.kind == AllocationKind::pinned;
+  if (waits && runtime.world.options().free_waits) {
+    int const device = of_device ? allocation.slot - 1 : runtime.host().device;
+    if (!wait_for_device(runtime, device, name)) return cudaErrorUnknown;
+    void const* const address = region_address(allocation.begin);  // another rank may have freed it
+    if (runtime.memory.find_live_base(address) != &allocation) return cudaErrorInvalidValue;
+  }
   Touch const touch = host_touch(runtime, OperationKind::release, name, allocation.bytes);
   runtime.watch.judge_release(allocation, touch.operation);
   leave_pool(allocation);

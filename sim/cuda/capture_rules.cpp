@@ -1,8 +1,9 @@
 // What captures forbid, to whom, and what becomes of them (cuda-semantics C-1 to C-26).
 //
-// A rank is a host thread. Calls that CUDA says may be unsafe are barred from a thread that has a
-// capture of its own which is not relaxed, and, unless the thread chose otherwise, from all threads
-// while any has a global one.
+// A rank is a process, or a host thread of the only one (Options::one_process). Calls that CUDA
+// says may be unsafe are barred from a thread that has a capture of its own which is not relaxed,
+// and, unless the thread chose otherwise, from all threads of the process while any has a global
+// one.
 
 #include <fmt/format.h>
 
@@ -26,10 +27,12 @@ Capture* blocking_capture(Runtime& runtime, int device) {
   return nullptr;
 }
 
-bool forbids(Capture const& capture, Host const& host, cudaStreamCaptureMode thread_mode) {
+bool forbids(Capture const& capture, Host const& host, cudaStreamCaptureMode thread_mode,
+             bool one_process) {
   if (thread_mode == cudaStreamCaptureModeRelaxed) return false;
   if (capture.host == &host) return capture.mode != cudaStreamCaptureModeRelaxed;
-  return thread_mode == cudaStreamCaptureModeGlobal && capture.mode == cudaStreamCaptureModeGlobal;
+  return one_process && thread_mode == cudaStreamCaptureModeGlobal &&
+         capture.mode == cudaStreamCaptureModeGlobal;
 }
 
 }  // namespace
@@ -104,7 +107,8 @@ cudaError_t judge_unsafe(Runtime& runtime, char const* call) {
   Host const& host = *runtime.world.host();
   cudaError_t result = cudaSuccess;
   for (auto const& capture : runtime.captures) {
-    if (!forbids(*capture, host, runtime.host().capture_mode)) continue;
+    bool const one_process = runtime.world.options().one_process;
+    if (!forbids(*capture, host, runtime.host().capture_mode, one_process)) continue;
     result = invalidate(runtime, *capture, call, cudaErrorStreamCaptureUnsupported,
                         "the call may be unsafe, and the capture mode forbids such calls");
   }

@@ -148,6 +148,17 @@ cudaError_t enqueue(Runtime& runtime, Stream& stream, StreamOperation& operation
   return result_of(runtime.world.yield());
 }
 
+bool wait_for_device(Runtime& runtime, int device, char const* call) {
+  // By index: other ranks may add streams while this one waits.
+  for (std::size_t i = 0; i < runtime.world.streams().size(); ++i) {
+    Stream& stream = runtime.world.streams()[i];
+    if (stream.device != device) continue;
+    if (!runtime.world.wait_for_stream(stream, call)) return false;
+  }
+  forget_finished_copies(runtime);
+  return true;
+}
+
 Touch host_touch(Runtime& runtime, OperationKind kind, char const* name, std::uint64_t bytes) {
   Host const& host = *runtime.world.host();
   std::uint32_t const id = runtime.world.add_record({.kind = kind,

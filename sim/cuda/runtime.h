@@ -125,6 +125,9 @@ inline cudaError_t result_of(bool world_goes_on) {
   return world_goes_on ? cudaSuccess : cudaErrorUnknown;
 }
 
+/// The host waits for all work of a device; false if the world ended meanwhile.
+bool wait_for_device(Runtime& runtime, int device, char const* call);
+
 /// The moment of the calling host's code, under a record of its own.
 Touch host_touch(Runtime& runtime, OperationKind kind, char const* name, std::uint64_t bytes);
 

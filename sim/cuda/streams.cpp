@@ -173,14 +173,7 @@ cudaError_t cudaDeviceSynchronize() {
     int const device = runtime.host().device;
     cudaError_t const error = judge_device_wait(runtime, device, "cudaDeviceSynchronize");
     if (error != cudaSuccess) return error;
-    // By index: other ranks may add streams while this one waits.
-    for (std::size_t i = 0; i < runtime.world.streams().size(); ++i) {
-      Stream& stream = runtime.world.streams()[i];
-      if (stream.device != device) continue;
-      if (!runtime.world.wait_for_stream(stream, "cudaDeviceSynchronize")) return cudaErrorUnknown;
-    }
-    forget_finished_copies(runtime);
-    return cudaSuccess;
+    return result_of(wait_for_device(runtime, device, "cudaDeviceSynchronize"));
   });
 }
 

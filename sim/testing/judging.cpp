@@ -12,6 +12,8 @@ constexpr int seeds = 12;  // of each strategy that draws
 std::vector<Options> many_options() {
   Options first;
   first.announce = false;
+  first.free_waits = false;  // judged as strictly as the documents allow
+  first.one_process = true;
   first.locate = false;  // watch/location_test.cu looks at lines
   std::vector<Options> result{first};
   for (Strategy const strategy : {Strategy::random, Strategy::pct}) {
@@ -60,6 +62,8 @@ Options random_options(std::uint64_t seed) {
   Options options;
   options.seed = seed;
   options.announce = false;
+  options.free_waits = false;  // judged as strictly as the documents allow
+  options.one_process = true;
   options.locate = false;
   options.schedule.strategy = Strategy::random;
   options.schedule.seed = seed;

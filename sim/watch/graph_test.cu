@@ -233,8 +233,14 @@ TEST_F(Judge, FindsAnotherThreadsUnsafeCallBesideAGlobalCapture) {
     cudaGraph_t graph = nullptr;
     if (rank == 0) cudaStreamEndCapture(a, &graph);
   };
-  EXPECT_TRUE(run(2, [&](int rank) { program(rank, cudaStreamCaptureModeThreadLocal); }).ok());
-  Report const report = run(2, [&](int rank) { program(rank, cudaStreamCaptureModeGlobal); });
+  Options options;
+  options.announce = false;
+  auto const global = [&](int rank) { program(rank, cudaStreamCaptureModeGlobal); };
+  EXPECT_TRUE(run(2, global, options).ok()) << "ranks are processes unless the options say so";
+  options.one_process = true;
+  auto const own = [&](int rank) { program(rank, cudaStreamCaptureModeThreadLocal); };
+  EXPECT_TRUE(run(2, own, options).ok());
+  Report const report = run(2, global, options);
   ASSERT_EQ(report.violations.size(), 1U) << describe(report);
   EXPECT_EQ(report.violations[0].law, Law::graph_capture);
   EXPECT_EQ(report.violations[0].rank, 1);

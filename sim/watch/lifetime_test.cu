@@ -1,6 +1,8 @@
 // Memory and handles used outside of their lives, each beside the same program in order.
 #include <cuda_runtime.h>
 
+#include <vector>
+
 #include "sim/testing/judging.h"
 #include "sim/testing/test_program.h"
 
@@ -315,6 +317,52 @@ TEST_F(Judge, CountsHandlesThatNobodyDestroyed) {
     cudaStreamDestroy(stream);
     EXPECT_EQ(live_handles(), none);
   });
+}
+
+// Hardware waits, the documents do not promise it.
+TEST_F(Judge, AFreeWaitsForTheDeviceUnlessTheOptionsSayOtherwise) {
+  for (bool const waits : {true, false}) {
+    Options options = random_options(5);
+    options.free_waits = waits;
+    Report const report = run(
+        1,
+        [](int) {
+          cudaStream_t const a = new_stream("a");
+          float* const data = on_device("data");
+          float* host = nullptr;
+          cudaMallocHost(&host, bytes);
+          fill<<<1, 1, 0, a>>>(data, count, 1.0F);
+          cudaMemcpyAsync(host, data, bytes, cudaMemcpyDeviceToHost, a);
+          cudaFree(data);
+          cudaFreeHost(host);
+          cudaStreamDestroy(a);
+        },
+        options);
+    EXPECT_EQ(report.ok(), waits) << describe(report);
+  }
+}
+
+// A copy from pageable memory may still move bytes when it has returned.
+TEST_F(Judge, ACopyOfTheRightLengthIsNotAccused) {
+  for (std::size_t const excess : {0, 4}) {
+    Options options;
+    options.announce = false;
+    Report const report = explore(
+        1,
+        [&](int) {
+          std::vector<float> values(count + 1, 1.0F);
+          float* const data = on_device("data");
+          float* const next = on_device("next");
+          cudaMemcpy(next, values.data(), bytes, cudaMemcpyHostToDevice);
+          cudaMemcpy(data, values.data(), bytes + excess, cudaMemcpyHostToDevice);
+          cudaMemcpy(values.data(), data, bytes, cudaMemcpyDeviceToHost);
+          cudaFree(data);
+          cudaFree(next);
+        },
+        20, options);
+    EXPECT_EQ(report.ok(), excess == 0) << describe(report);
+    for (Violation const& found : report.violations) EXPECT_EQ(found.law, Law::access_bounds);
+  }
 }
 
 }  // namespace

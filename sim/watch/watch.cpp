@@ -353,7 +353,12 @@ void Watch::judge_place(std::uint64_t offset, std::uint64_t bytes, AccessKind ki
 
 void Watch::judge_range_bits(std::uint64_t offset, std::uint64_t bytes, AccessKind kind) {
   std::uint64_t const end = offset + bytes;
-  if (!all_set(usable_bits, offset, end)) return report_outside(offset, bytes, kind);
+  if (!all_set(usable_bits, offset, end)) {
+    // What comes before the end of a buffer is written all the same.
+    std::uint64_t const usable = first_clear(usable_bits, offset, end);
+    if (kind != AccessKind::read) set_bits(written_bits, offset, usable);
+    return report_outside(offset, bytes, kind);
+  }
   if (kind != AccessKind::write) {
     std::uint64_t const unwritten = first_clear(written_bits, offset, end);
     if (unwritten != end) report_unwritten(unwritten, end - unwritten);

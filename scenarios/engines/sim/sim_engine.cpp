@@ -231,6 +231,8 @@ EngineEnd SimEngine::execute(EngineTask const& task, Observer& observer) {
   options.checked = checked && sim::can_check;  // not beside the sanitizers
   options.announce = false;
   options.trace = task.timeline;
+  options.free_waits = false;  // judged as strictly as the documents allow
+  options.one_process = true;
   options.locate = false;  // the engine's state outlives a world: the whole run is repeated
   options.threads = threads_of_machine();
   options.allocation_failures = allocation_failures(task.scenario);
