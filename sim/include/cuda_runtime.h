@@ -2,8 +2,7 @@
 // typed launches, and the overloads of the allocation functions.
 //
 // Declarations and inline conversions only: what a launch or a barrier does is the simulator's
-// business. Not here, so that it fails to compile: warp functions, textures, managed memory,
-// symbols, inline PTX.
+// business. What is not modelled fails to compile; unsupported_calls.h names the calls that say so.
 #pragma once
 
 #include <cmath>
@@ -175,3 +174,4 @@ inline cudaError_t cudaEventCreate(cudaEvent_t* event, unsigned int flags) {
 }
 
 #include "device_functions.h"
+#include "unsupported_calls.h"

@@ -1,0 +1,23 @@
+# cmake -DLEXER= -DCOMPILER= -DSOURCE= -DWORK= -DINCLUDE= -P unsupported_test.cmake
+#
+# A call that is not modelled is refused by the compiler, with its name, its line and the table that
+# says what is modelled, and with nothing else.
+set(rewritten ${WORK}/unsupported_call.cpp)
+execute_process(COMMAND ${LEXER} ${SOURCE} ${rewritten} COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND ${COMPILER} -std=c++20 -I${INCLUDE} -fsyntax-only ${rewritten}
+  RESULT_VARIABLE status ERROR_VARIABLE told)
+if(status EQUAL 0)
+  message(FATAL_ERROR "${SOURCE} compiles")
+endif()
+string(REGEX MATCHALL "[^\n]*error:[^\n]*" errors "${told}")
+foreach(error IN LISTS errors)
+  if(NOT error MATCHES
+      "unsupported_call.cu:(5|10):[0-9]+: error: .*(__shfl_down_sync|cudaMallocManaged) is not modelled: see .*in sim/README.md")
+    message(FATAL_ERROR "not what a reader needs:\n${error}\nof\n${told}")
+  endif()
+endforeach()
+foreach(line 5 10)
+  if(NOT told MATCHES "unsupported_call.cu:${line}:")
+    message(FATAL_ERROR "line ${line} is not named in\n${told}")
+  endif()
+endforeach()
