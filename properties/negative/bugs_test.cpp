@@ -54,7 +54,7 @@ std::map<std::string_view, LawSet> const fall_with_it = {
     {"learning_rate_frozen_in_graph", {"values.bitwise"}},
     {"weight_decay_frozen_in_graph", {"values.bitwise"}},
     {"norm_kept_in_graph", {"values.bitwise"}},
-    {"graph_buffers_move", {"access.uninitialized", "values.bitwise"}},
+    {"graph_buffers_move", {"values.bitwise"}},
     {"ds_7898", {"access.lifetime"}},
 };
 

@@ -1,12 +1,14 @@
-// Calls of CUDA that the simulator does not model. Whoever uses one is told so by the compiler, with
-// the name of the call and the line of its use. Arguments may be of any type.
+// Calls of CUDA that the simulator does not model. Whoever uses one is told so by the compiler,
+// with the name of the call and the line of its use. Arguments may be of any type.
 #pragma once
 
-#define ADAMANT_SIM_UNSUPPORTED(result, name)                                                     \
-  template <typename... Arguments>                                                                \
-  __attribute__((unavailable(#name                                                                \
-                             " is not modelled: see \"Modelled, simplified, not modelled\" in "   \
-                             "sim/README.md"))) result                                            \
+#include "driver_types.h"
+
+#define ADAMANT_SIM_UNSUPPORTED(result, name)                                                   \
+  template <typename... Arguments>                                                              \
+  __attribute__((unavailable(#name                                                              \
+                             " is not modelled: see \"Modelled, simplified, not modelled\" in " \
+                             "sim/README.md"))) result                                          \
   name(Arguments&&...);
 #define ADAMANT_SIM_NO_CALL(name) ADAMANT_SIM_UNSUPPORTED(cudaError_t, name)
 #define ADAMANT_SIM_NO_FUNCTION(name) ADAMANT_SIM_UNSUPPORTED(unsigned int, name)
