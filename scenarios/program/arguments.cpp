@@ -13,22 +13,14 @@
 #include "scenarios/language/engine_names.h"
 #include "scenarios/language/yaml/words.h"
 #include "scenarios/pool/pool.h"
+#include "scenarios/program/argument_checks.h"
 #include "scenarios/program/completion.h"
 #include "scenarios/program/footers.h"
 #include "scenarios/program/version.h"
-#include "scenarios/report/output_file.h"
 
 namespace adamant::scenarios {
 
 namespace {
-
-/// Where an output ends up, links followed as far as they lead somewhere.
-std::filesystem::path place_of(std::filesystem::path const& path) {
-  if (is_standard_output(path)) return "-";
-  std::error_code impossible;  // then writing will say so
-  auto const place = std::filesystem::weakly_canonical(std::filesystem::absolute(path), impossible);
-  return impossible ? path : place;
-}
 
 constexpr std::uint64_t cases_max = std::uint64_t{1} << 53U;
 
@@ -61,8 +53,7 @@ class Parser {
     } catch (CLI::ParseError const& error) {
       end(error, 2);
     }
-    refuse_equal_outputs();
-    if (arguments_.shard) check_shard();
+    check_together(arguments_);
   }
 
  private:
@@ -98,29 +89,6 @@ class Parser {
       if (word.starts_with("--")) text += suggest(word, names);
     }
     return text;
-  }
-
-  /// No two files that are written may be one.
-  void refuse_equal_outputs() const {
-    std::vector<Output> outputs = outputs_of(arguments_);
-    if (arguments_.command == Command::minimize)
-      outputs.push_back({"the minimised scenario", arguments_.out.value_or("-")});
-    for (std::size_t i = 0; i < outputs.size(); ++i)
-      for (std::size_t j = i + 1; j < outputs.size(); ++j)
-        if (place_of(outputs[i].path) == place_of(outputs[j].path))
-          refuse(std::string(outputs[i].what) + " and " + std::string(outputs[j].what) +
-                 ": both would be written to " + outputs[j].path.string());
-  }
-
-  /// Shards of a search write beside each other.
-  void check_shard() {
-    if (arguments_.command == Command::run) return;
-    if (!arguments_.seed)
-      refuse("--shard: needs --seed, or the shards would search different cases");
-    if (arguments_.mutants) refuse("--shard: mutants are not shared out; leave it out");
-    if (!arguments_.out) return;
-    *arguments_.out /=
-        std::to_string(arguments_.shard->index) + "-of-" + std::to_string(arguments_.shard->count);
   }
 
   [[noreturn]] static void refuse(std::string const& what) {
@@ -188,6 +156,15 @@ class Parser {
            "--bug", [this](std::string const& id) { set_bug("--bug", id); },
            "Switch a catalogued bug on; adamant bugs lists them")
         ->option_text("ID");
+    add_peer_timeout(sub);
+  }
+
+  void add_peer_timeout(CLI::App* sub) {
+    add_count(
+        sub, "--peer-timeout", {1, 1'000'000},
+        "Seconds to wait for an engine outside the process; default: 60 for its start, 25 for "
+        "an answer",
+        [this](std::uint64_t s) { arguments_.peer_timeout = std::chrono::seconds(s); });
   }
 
   void add_outputs(CLI::App* sub) {
@@ -373,6 +350,7 @@ class Parser {
            "--engine", [this](std::string const& name) { set_examined_engine(name); },
            "Examine this engine: torch or exec:COMMAND")
         ->option_text("NAME");
+    add_peer_timeout(sub);
     add_path(sub, "--json", arguments_.json, "Write what was found as JSON");
   }
 

@@ -28,8 +28,9 @@ struct Arguments {
   int schedules = 0;
   std::optional<std::string> filter;  // a glob over paths and names
   std::optional<Portion> shard;
-  bool list = false;                            // names alone
-  std::optional<std::chrono::seconds> timeout;  // of one scenario
+  bool list = false;                                 // names alone
+  std::optional<std::chrono::seconds> timeout;       // of one scenario
+  std::optional<std::chrono::seconds> peer_timeout;  // the longest wait for an engine outside
   bool fail_fast = false;
   bool strict = false;                         // warnings fail
   std::optional<std::filesystem::path> cache;  // a directory, for the last failures

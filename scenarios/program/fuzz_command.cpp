@@ -6,6 +6,7 @@
 #include <chrono>
 #include <vector>
 
+#include "scenarios/peers/client/client.h"
 #include "scenarios/pool/interrupt.h"
 #include "scenarios/program/outputs.h"
 #include "scenarios/program/script_output.h"
@@ -31,6 +32,12 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::uint64_t cases_default = 1000;
 constexpr std::chrono::seconds case_time_max{60};
+
+/// An engine outside the process may have to start first, and is late only by its own bounds.
+std::chrono::seconds time_max(Capabilities const& engine) {
+  if (!engine.isolated) return case_time_max;
+  return std::max(case_time_max, peer_bounds().hello + peer_bounds().reply);
+}
 
 class FuzzCommand {
  public:
@@ -70,7 +77,7 @@ class FuzzCommand {
     PoolOptions pool{.workers = arguments_.jobs,
                      .jobs = arguments_.cases,
                      .until = {},
-                     .job_time_max = case_time_max};
+                     .job_time_max = time_max(engine_.capabilities)};
     if (arguments_.time) pool.until = begin + *arguments_.time;
     if (!arguments_.time && !arguments_.cases) pool.jobs = cases_default;
     if (pool.jobs) pool.jobs = shard_.count_in(arguments_.skip, *pool.jobs);
@@ -172,6 +179,8 @@ class FuzzCommand {
                                    shell_quoted(arguments_.program), seed_, case_index);
     if (arguments_.engine) line += " --engine " + shell_quoted(*arguments_.engine);
     if (arguments_.bug) line += " --bug " + *arguments_.bug;
+    if (arguments_.peer_timeout)
+      line += fmt::format(" --peer-timeout {}", arguments_.peer_timeout->count());
     return line;
   }
 

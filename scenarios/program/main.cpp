@@ -6,6 +6,7 @@
 #include <exception>
 #include <string>
 
+#include "scenarios/peers/client/client.h"
 #include "scenarios/pool/interrupt.h"
 #include "scenarios/program/arguments.h"
 #include "scenarios/program/bench_command.h"
@@ -59,6 +60,7 @@ Status parse_and_dispatch(int argc, char const* const* argv) {
   try {
     Arguments const arguments = parse_arguments(argc, argv);
     watch_for_interrupts();
+    if (arguments.peer_timeout) set_peer_bounds(PeerBounds::of(*arguments.peer_timeout));
     return dispatch(arguments, argv);
   } catch (EndOfProgram const& end) {
     std::fputs(end.text.c_str(), end.status == 0 ? stdout : stderr);

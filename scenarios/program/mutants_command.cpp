@@ -33,7 +33,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr char corpus[] = "scenarios/corpus";
 constexpr char page[] = "scenarios/bugs/MUTANTS.md";
-constexpr std::uint64_t cases_default = 2000;
+constexpr std::uint64_t cases_per_mutant = 2000;
 constexpr int case_seconds_max = 20;
 constexpr std::chrono::seconds mutant_time_max{1800};  // where a process sleeps for good
 
@@ -63,7 +63,7 @@ class MutantsCommand {
         outputs_(arguments),
         progress_(wants_progress(arguments), "mutants"),
         limits_{.seed = arguments.seed ? *arguments.seed : draw_seed(),
-                .cases_max = arguments.cases.value_or(cases_default),
+                .cases_max = arguments.cases.value_or(cases_per_mutant),
                 .case_seconds_max = case_seconds_max} {
     auto const& ids = arguments.bugs;
     for (bugs::Bug const& mutant : bugs::catalogue())

@@ -280,6 +280,8 @@ class RunCommand {
     if (file.scenario.seed) line += fmt::format(" --seed {}", *file.scenario.seed);
     if (arguments_.engine) line += " --engine " + shell_quoted(*arguments_.engine);
     if (arguments_.bug) line += " --bug " + *arguments_.bug;
+    if (arguments_.peer_timeout)
+      line += fmt::format(" --peer-timeout {}", arguments_.peer_timeout->count());
     if (arguments_.schedules > 0) line += fmt::format(" --schedules {}", arguments_.schedules);
     if (arguments_.strict) line += " --strict";
     return line;

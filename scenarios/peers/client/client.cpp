@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <cstdlib>
+#include <algorithm>
 #include <utility>
 
 namespace adamant::scenarios {
@@ -12,9 +12,7 @@ namespace {
 constexpr std::size_t excerpt_bytes = 120;
 constexpr int protocol_version = 1;
 
-std::chrono::seconds times(std::chrono::seconds bound, double factor) {
-  return std::chrono::ceil<std::chrono::seconds>(bound * factor);
-}
+PeerBounds bounds_here;
 
 }  // namespace
 
@@ -23,14 +21,18 @@ std::string excerpt(std::string_view text) {
   return fmt::format("{}… ({} bytes)", text.substr(0, excerpt_bytes), text.size());
 }
 
-PeerBounds PeerBounds::of_environment() {
-  char const* const text = std::getenv("ADAMANT_ENGINE_PATIENCE");
-  double const factor = text == nullptr ? 1 : std::strtod(text, nullptr);
-  if (!(factor > 0)) return {};
-  PeerBounds const usual;
-  return {.hello = times(usual.hello, factor),
-          .rank = times(usual.rank, factor),
-          .reply = times(usual.reply, factor)};
+PeerBounds PeerBounds::of(std::chrono::seconds longest) {
+  return {.hello = longest,
+          .rank = std::max(std::chrono::seconds(1), longest * 3 / 5),
+          .reply = longest};
+}
+
+void set_peer_bounds(PeerBounds bounds) {
+  bounds_here = bounds;
+}
+
+PeerBounds const& peer_bounds() {
+  return bounds_here;
 }
 
 PeerClient::PeerClient(std::string name, std::string command, PeerBounds bounds)
@@ -57,7 +59,7 @@ PeerReply const& PeerClient::hello() {
 }
 
 PeerReply PeerClient::converse(std::string_view verb, Json fields, std::chrono::seconds bound) {
-  auto const deadline = std::chrono::steady_clock::now() + bound;
+  PeerProcess::Deadline const deadline(bound);
   fields["id"] = ++id_;
   fields["request"] = verb;
   try {

@@ -19,10 +19,14 @@ struct PeerBounds {
   std::chrono::seconds rank{15};   // the engine's own bound of each wait for a rank
   std::chrono::seconds reply{25};
 
-  /// The same, all of them times $ADAMANT_ENGINE_PATIENCE where that is a number > 0: for slow
-  /// machines, and for tests that do not want to wait.
-  static PeerBounds of_environment();
+  /// Those where nothing is waited for longer than `longest`: that a rank is late has to be
+  /// answered in time, so it gets three fifths.
+  static PeerBounds of(std::chrono::seconds longest);
 };
+
+/// The bounds of all engines that this process starts from now on, as those that it forks do.
+void set_peer_bounds(PeerBounds bounds);
+PeerBounds const& peer_bounds();
 
 /// A reply, and what it is a reply to, for messages: "engine torch: reply 3 (state)".
 struct PeerReply {

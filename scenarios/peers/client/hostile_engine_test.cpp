@@ -2,10 +2,11 @@
 // the request, nothing that is left of them, and the next scenario runs.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
+#include <chrono>
 #include <ostream>
 #include <string>
 
+#include "scenarios/peers/client/client.h"
 #include "scenarios/peers/client/process.h"
 #include "scenarios/report/words/words.h"
 #include "scenarios/runner/run.h"
@@ -16,6 +17,8 @@
 
 namespace adamant::scenarios {
 namespace {
+
+using std::chrono_literals::operator""s;
 
 /// How an engine misbehaves at which request, and what has to be said of it.
 struct Case {
@@ -32,9 +35,9 @@ class HostileEngine : public ::testing::TestWithParam<Case> {
   void SetUp() override {
     if (!python_runs(""))
       GTEST_SKIP() << "there is no " << python_program() << " (ADAMANT_PYTHON names another)";
-    ::setenv("ADAMANT_ENGINE_PATIENCE", "0.08", 1);  // 5 s for hello, 2 s for a reply
+    set_peer_bounds({.hello = 5s, .rank = 2s, .reply = 2s});
   }
-  void TearDown() override { ::unsetenv("ADAMANT_ENGINE_PATIENCE"); }
+  void TearDown() override { set_peer_bounds({}); }
 
   /// Misbehaves once; from then on it is the stub.
   std::string engine() const {
@@ -81,10 +84,13 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"nonsense open", "(open): its answer is no JSON object: `Traceback"},
         Case{"no_object step", "(step): its answer is no JSON object: `[1, 2]`"},
         Case{"no_text open", "(open): its answer is no JSON object"},
-        Case{"half_a_line step", "(step): it sent half a line, but not the rest, in time"},
+        Case{"half_a_line step",
+             "(step): it sent half a line, but not the rest within 2 s (--peer-timeout)"},
         Case{"half_a_line_and_out open", "(open): half a line came (20 bytes), then it ended"},
-        Case{"late open", "(open): it did not answer in time"},
-        Case{"never state", "(state): it did not answer in time"},
+        Case{"never hello", "(hello): it did not answer within 5 s (--peer-timeout)"},
+        Case{"late open", "(open): it did not answer within 2 s (--peer-timeout)"},
+        Case{"never state", "(state): it did not answer within 2 s (--peer-timeout)"},
+        Case{"never close", "(close): it did not answer within 2 s (--peer-timeout)"},
         Case{"exits open", "(open): it ended with exit status 3; it wrote: out of coffee"},
         Case{"killed step", "(step): it was killed by signal 9"},
         Case{"wrong_id open", "(open): its answer has id 77"},

@@ -29,8 +29,7 @@ Clients& clients_of_this_process() {
 }
 
 std::unique_ptr<PeerClient> make_client(std::string_view engine) {
-  return std::make_unique<PeerClient>(std::string(engine), command_of_peer(engine),
-                                      PeerBounds::of_environment());
+  return std::make_unique<PeerClient>(std::string(engine), command_of_peer(engine), peer_bounds());
 }
 
 /// $ADAMANT_TORCH, or the environment that .ci/setup --peers makes.

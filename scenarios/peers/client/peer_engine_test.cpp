@@ -188,7 +188,7 @@ TEST_F(EngineInNumPy, GoesWithTheProcessThatDrivesIt) {
   ASSERT_TRUE(comes_true([&] { return std::filesystem::exists(scratch / "ready"); }));
   EXPECT_FALSE(std::filesystem::is_empty(room));
   auto const children = children_of(driver);
-  EXPECT_EQ(children.size(), 2U) << "the engine, and who removes its files";
+  EXPECT_EQ(children.size(), 3U) << "the engine, its guard, and who removes its files";
   ::kill(driver, SIGKILL);
   ::waitpid(driver, nullptr, 0);
   EXPECT_TRUE(comes_true([&] { return std::filesystem::is_empty(room); })) << "a file is left";

@@ -36,6 +36,10 @@ int must(int result, char const* what) {
   return result;
 }
 
+void reap(pid_t process) {
+  while (::waitpid(process, nullptr, 0) < 0 && errno == EINTR) continue;
+}
+
 int milliseconds_until(Clock::time_point deadline) {
   auto const left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
   return static_cast<int>(std::clamp<std::int64_t>(left, 0, 1 << 30));
@@ -66,6 +70,28 @@ PeerProcess::PeerProcess(std::string const& command) {
   from_child_ = output[0];
   ::fcntl(to_child_, F_SETFL, O_NONBLOCK);
   ::fcntl(from_child_, F_SETFL, O_NONBLOCK);
+  start_guard();
+}
+
+// A signal of the death of a parent reaches one process, and not what that has started. The guard
+// is a member of the group, so that the group's number is nobody else's as long as it may kill.
+void PeerProcess::start_guard() {
+  std::array<int, 2> alive{};
+  must(::pipe2(alive.data(), O_CLOEXEC), "pipe");
+  alive_ = alive[1];
+  guard_ = must(::fork(), "fork");
+  if (guard_ == 0) {
+    if (::setpgid(0, process_) != 0) ::_exit(1);  // it would kill another group
+    for (int const number : {SIGINT, SIGTERM, SIGHUP}) std::signal(number, SIG_IGN);
+    ::prctl(PR_SET_NAME, "adamant-guard");
+    ::dup2(alive[0], 0);
+    ::close_range(1, ~0U, 0);
+    char byte = 0;
+    while (::read(0, &byte, 1) < 0 && errno == EINTR) continue;
+    ::kill(0, SIGKILL);  // this process too
+  }
+  ::setpgid(guard_, process_);
+  ::close(alive[0]);
 }
 
 void PeerProcess::run_child(std::string const& command, int input, int output) {
@@ -79,18 +105,20 @@ void PeerProcess::run_child(std::string const& command, int input, int output) {
 }
 
 PeerProcess::~PeerProcess() {
-  ends_after_input(Clock::now() + farewell);
+  ends_after_input(interrupted() ? std::chrono::milliseconds(0) : farewell);
   ::kill(-process_, SIGKILL);
-  if (!reaped_)
-    while (::waitpid(process_, &status_, 0) < 0 && errno == EINTR) continue;
+  reap(guard_);
+  if (!reaped_) reap(process_);
+  ::close(alive_);
   ::close(from_child_);
   ::close(errors_);
 }
 
-bool PeerProcess::ends_after_input(Deadline deadline) {
+bool PeerProcess::ends_after_input(std::chrono::milliseconds wait) {
+  auto const end = Clock::now() + wait;
   if (to_child_ >= 0) ::close(to_child_);
   to_child_ = -1;
-  while (!has_ended() && Clock::now() < deadline) std::this_thread::sleep_for(nap);
+  while (!has_ended() && Clock::now() < end) std::this_thread::sleep_for(nap);
   return reaped_;
 }
 
@@ -103,9 +131,12 @@ void PeerProcess::wait_for(int descriptor, short events, Deadline deadline, char
   std::array<pollfd, 2> descriptors{
       pollfd{.fd = descriptor, .events = events, .revents = 0},
       pollfd{.fd = interrupt_descriptor(), .events = POLLIN, .revents = 0}};
-  int const ready = ::poll(descriptors.data(), descriptors.size(), milliseconds_until(deadline));
+  int const ready =
+      ::poll(descriptors.data(), descriptors.size(), milliseconds_until(deadline.end()));
   if (interrupted()) throw PeerError("interrupted");
-  if (ready == 0) throw PeerError(fmt::format("it {} in time", what));
+  if (ready == 0)
+    throw PeerError(fmt::format("it {} within {:g} s (--peer-timeout)", what,
+                                std::chrono::duration<double>(deadline.wait()).count()));
 }
 
 void PeerProcess::write_line(std::string_view line, Deadline deadline) {
@@ -142,14 +173,14 @@ std::string PeerProcess::read_line(Deadline deadline) {
                                                       received_.size(), how_it_ended()));
     if (count < 0 && errno == EAGAIN)
       wait_for(from_child_, POLLIN, deadline,
-               received_.empty() ? "did not answer" : "sent half a line, but not the rest,");
+               received_.empty() ? "did not answer" : "sent half a line, but not the rest");
     else if (count < 0 && errno != EINTR)
       throw PeerError(std::string("cannot be read from: ").append(std::strerror(errno)));
   }
 }
 
 std::string PeerProcess::how_it_ended() {
-  if (!ends_after_input(Clock::now() + farewell)) return "it closed its output";
+  if (!ends_after_input(farewell)) return "it closed its output";
   if (WIFSIGNALED(status_))
     return fmt::format("it was killed by signal {} ({})", WTERMSIG(status_),
                        ::strsignal(WTERMSIG(status_)));

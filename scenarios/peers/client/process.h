@@ -21,15 +21,27 @@ class PeerError : public std::runtime_error {
 
 class PeerProcess {
  public:
-  using Deadline = std::chrono::steady_clock::time_point;
+  /// The end of a wait that begins now. Messages say how long it is, and by which option.
+  class Deadline {
+   public:
+    explicit Deadline(std::chrono::milliseconds wait)
+        : wait_(wait), end_(std::chrono::steady_clock::now() + wait) {}
+    std::chrono::milliseconds wait() const { return wait_; }
+    std::chrono::steady_clock::time_point end() const { return end_; }
+
+   private:
+    std::chrono::milliseconds wait_;
+    std::chrono::steady_clock::time_point end_;
+  };
   static constexpr std::size_t line_bytes_max = 64U << 20;
 
-  /// Starts `command` with /bin/sh, in a process group of its own. It gets SIGKILL when this
-  /// process dies.
+  /// Starts `command` with /bin/sh, in a process group of its own. All of the group get SIGKILL
+  /// when this process dies.
   ///
   /// Errors: std::system_error where the system has no process or pipe left.
   explicit PeerProcess(std::string const& command);
-  /// Closes its input, which asks it to end, and soon kills what is left of its group.
+  /// Closes its input, which asks it to end, and soon kills what is left of its group: at once
+  /// after an interrupt.
   ~PeerProcess();
   PeerProcess(PeerProcess const&) = delete;  // it is a process
   PeerProcess& operator=(PeerProcess const&) = delete;
@@ -45,10 +57,12 @@ class PeerProcess {
   /// The end of what it wrote to standard error, in one line of text; "" if nothing.
   std::string last_words() const;
   /// Closes its input, as a user does who has no more requests, and waits: has it ended by then?
-  bool ends_after_input(Deadline deadline);
+  bool ends_after_input(std::chrono::milliseconds wait);
 
  private:
   [[noreturn]] void run_child(std::string const& command, int input, int output);
+  /// Starts the process that ends the group when this one is gone, however that happens.
+  void start_guard();
   void wait_for(int descriptor, short events, Deadline deadline, char const* what);
   /// "exit status 3", "killed by signal 9 (Killed)", or "it closed its output".
   std::string how_it_ended();
@@ -58,7 +72,9 @@ class PeerProcess {
   int to_child_ = -1;
   int from_child_ = -1;
   int errors_ = -1;  // a file in memory
-  int status_ = 0;   // of waitpid, once it has ended
+  pid_t guard_ = -1;
+  int alive_ = -1;  // closed by our end alone
+  int status_ = 0;  // of waitpid, once it has ended
   bool reaped_ = false;
   std::string received_;
 };

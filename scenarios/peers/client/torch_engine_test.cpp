@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <cstdlib>
 #include <string>
 
+#include "scenarios/peers/client/client.h"
 #include "scenarios/peers/client/peer_engine.h"
 #include "scenarios/report/words/words.h"
 #include "scenarios/runner/run.h"
@@ -15,6 +15,8 @@
 namespace adamant::scenarios {
 namespace {
 
+using std::chrono_literals::operator""s;
+
 class EngineInPyTorch : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -23,9 +25,9 @@ class EngineInPyTorch : public ::testing::Test {
     } catch (MachineLacks const& lacking) {
       GTEST_SKIP() << lacking.what();
     }
-    ::setenv("ADAMANT_ENGINE_PATIENCE", "0.5", 1);  // 8 s for a rank
+    set_peer_bounds({.hello = 60s, .rank = 8s, .reply = 13s});
   }
-  void TearDown() override { ::unsetenv("ADAMANT_ENGINE_PATIENCE"); }
+  void TearDown() override { set_peer_bounds({}); }
 
   /// Runs two steps on a subclass of the adapter's engine.
   RunResult run(std::string const& subclass, World const& world) const {
@@ -58,7 +60,7 @@ TEST_F(EngineInPyTorch, IsCaughtLeavingOutACollective) {
   RunResult const result = run("LeavesOutACollective", {.shard = 2});
   ASSERT_EQ(result.outcome, Outcome::violated) << result.message;
   EXPECT_EQ(result.violations.front().law, Law::order_deadlock);
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(60));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 60s);
 }
 
 }  // namespace

@@ -5,9 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
+#include <chrono>
 #include <string>
 
+#include "scenarios/peers/client/client.h"
 #include "scenarios/peers/doctor/testing/engines.h"
 #include "scenarios/runner/run.h"
 #include "scenarios/seam/engine.h"
@@ -15,13 +16,15 @@
 namespace adamant::scenarios {
 namespace {
 
+using std::chrono_literals::operator""s;
+
 class Examination : public ::testing::Test {
  protected:
   void SetUp() override {
     if (!has_python()) GTEST_SKIP() << no_python;
-    ::setenv("ADAMANT_ENGINE_PATIENCE", "0.2", 1);
+    set_peer_bounds(PeerBounds::of(5s));
   }
-  void TearDown() override { ::unsetenv("ADAMANT_ENGINE_PATIENCE"); }
+  void TearDown() override { set_peer_bounds({}); }
 };
 
 std::vector<Probe> examine(std::string const& command) {

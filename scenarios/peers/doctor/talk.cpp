@@ -28,12 +28,11 @@ std::string text_of(std::vector<Mismatch> const& mismatches) {
 
 }  // namespace
 
-Talk::Talk(std::string const& command, PeerBounds bounds) : bounds_(bounds), process_(command) {}
+Talk::Talk(std::string const& command) : bounds_(peer_bounds()), process_(command) {}
 
 Talk::Json Talk::say(std::string_view line) {
   // The first answer may have to wait for imports.
-  auto const deadline =
-      std::chrono::steady_clock::now() + (next_id_ <= 1 ? bounds_.hello : bounds_.reply);
+  PeerProcess::Deadline const deadline(next_id_ <= 1 ? bounds_.hello : bounds_.reply);
   process_.write_line(line, deadline);
   std::string const answer = process_.read_line(deadline);
   Json reply = Json::parse(answer, nullptr, /*allow_exceptions=*/false);

@@ -17,7 +17,7 @@ class Talk {
   using Json = nlohmann::json;
 
   /// Starts a process of the engine; nothing is said yet.
-  explicit Talk(std::string const& command, PeerBounds bounds = PeerBounds::of_environment());
+  explicit Talk(std::string const& command);
 
   /// Any line, and the object that answers it.
   ///

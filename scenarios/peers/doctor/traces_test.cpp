@@ -13,6 +13,7 @@ namespace adamant::scenarios {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+using Deadline = PeerProcess::Deadline;
 using std::chrono_literals::operator""s;
 
 std::string name_of_last(RunTrace const& trace) {
@@ -36,10 +37,10 @@ TEST(RunTrace, FindsWhatWasStartedWhileItIsThere) {
   RunTrace const trace;
   EXPECT_TRUE(trace.processes().empty());
   PeerProcess process("setsid sleep 60 & echo $!; read line; kill $!; wait; echo gone; read line");
-  auto const started = std::stoi(process.read_line(Clock::now() + 5s));
+  auto const started = std::stoi(process.read_line(Deadline(5s)));
   EXPECT_TRUE(is_found(trace, started));
-  process.write_line("", Clock::now() + 5s);
-  EXPECT_EQ(process.read_line(Clock::now() + 5s), "gone");
+  process.write_line("", Deadline(5s));
+  EXPECT_EQ(process.read_line(Deadline(5s)), "gone");
   EXPECT_EQ(trace.processes().size(), 1U) << "the shell alone";
 }
 
@@ -54,7 +55,7 @@ TEST(RunTrace, KillsTheOneInsideTheShell) {
   PeerProcess process("sleep 60; echo $?; read line");
   while (name_of_last(trace) != "sleep") continue;  // until then it is one more shell
   trace.kill_launcher();
-  EXPECT_EQ(process.read_line(Clock::now() + 5s), "137");
+  EXPECT_EQ(process.read_line(Deadline(5s)), "137");
 }
 
 }  // namespace

@@ -4,10 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
+#include <chrono>
 #include <ostream>
 #include <string>
 
+#include "scenarios/peers/client/client.h"
 #include "scenarios/peers/client/replies.h"
 #include "scenarios/peers/doctor/talk.h"
 #include "scenarios/peers/doctor/testing/engines.h"
@@ -16,13 +17,15 @@
 namespace adamant::scenarios {
 namespace {
 
+using std::chrono_literals::operator""s;
+
 class TransportProbes : public ::testing::Test {
  protected:
   void SetUp() override {
     if (!has_python()) GTEST_SKIP() << no_python;
-    ::setenv("ADAMANT_ENGINE_PATIENCE", "0.08", 1);  // nobody waits for silence
+    set_peer_bounds({.hello = 5s, .rank = 2s, .reply = 2s});  // nobody waits for silence
   }
-  void TearDown() override { ::unsetenv("ADAMANT_ENGINE_PATIENCE"); }
+  void TearDown() override { set_peer_bounds({}); }
 };
 
 /// What all of these engines say that they offer.
@@ -90,7 +93,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"no_object open", form, "found `[1, 2]`"},
         Case{"half_a_line open", form, "half a line"},
         Case{"half_a_line_and_out open", form, "then it ended with exit status 0"},
-        Case{"never step", form, "did not answer in time"},
+        Case{"never step", form, "did not answer within 2 s (--peer-timeout)"},
         Case{"exits open", form, "exit status 3"}, Case{"killed open", form, "signal 9"},
         Case{"wrong_id step", form, "step: expected the id 4 of the request, found 77"},
         Case{"no_outcome step", form, "step: the reply: expected the field `outcome`"},
@@ -102,7 +105,8 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"lying_header state", form, "state-rank-0.safetensors"},
         Case{"lying_offsets state", form, "state-rank-0.safetensors"},
         Case{"lying_shape state", form, "shape"},
-        Case{"falls_silent_on_nonsense any", "the line nonsense", "did not answer in time"},
+        Case{"falls_silent_on_nonsense any", "the line nonsense",
+             "did not answer within 5 s (--peer-timeout)"},
         Case{"stays open", "when its input ends", "expected its end within 2 s"}));
 
 }  // namespace

@@ -58,6 +58,16 @@ def never(_: Json) -> None:
     time.sleep(600)
 
 
+def deaf(_: Json) -> None:
+    """Silence of two processes that no signal ends but SIGKILL; $DEAF is to list them."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    both = (os.getpid(), os.fork())
+    if both[1] != 0:
+        Path(os.environ["DEAF"]).write_text(f"{both[0]} {both[1]} all\n")
+    time.sleep(600)
+
+
 def exits(_: Json) -> None:
     """Last words on standard error, and an exit status."""
     os.write(2, b"out of coffee\n")
