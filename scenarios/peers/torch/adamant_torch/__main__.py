@@ -1,12 +1,17 @@
-"""`python -m adamant_torch [--engine MODULE:CLASS]`: serve requests on standard input."""
+"""`python -m adamant_torch [--engine MODULE:CLASS]`: serve requests on standard input.
+
+In the place of a module the path of its file will do.
+"""
 
 from __future__ import annotations
 
 import argparse
-import importlib
+import importlib.util
 import os
 import signal
 import sys
+from pathlib import Path
+from types import ModuleType
 
 import torch
 
@@ -16,14 +21,27 @@ from adamant_torch.launcher import Launcher
 
 def engine_class(name: str) -> type[Engine]:
     """Return the class that `MODULE:CLASS` names, or raise `SystemExit` with what was expected."""
-    module, colon, attribute = name.partition(":")
+    module, colon, attributes = name.rpartition(":")
     if not colon:
         raise SystemExit(f"--engine {name}: expected MODULE:CLASS")
     sys.path.insert(0, os.getcwd())
-    kind = getattr(importlib.import_module(module), attribute, None)
+    kind: object = module_at(module) if module.endswith(".py") else importlib.import_module(module)
+    for attribute in attributes.split("."):
+        kind = getattr(kind, attribute, None)
     if not isinstance(kind, type) or not issubclass(kind, Engine):
         raise SystemExit(f"--engine {name}: not a subclass of adamant_torch.Engine")
     return kind
+
+
+def module_at(path: str) -> ModuleType:
+    """Return the module in a file that no import may find by name."""
+    spec = importlib.util.spec_from_file_location(Path(path).stem, path)
+    assert spec is not None  # the name ends in .py
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[module.__name__] = module
+    spec.loader.exec_module(module)
+    return module
 
 
 def main() -> None:
