@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <exception>
 #include <string>
+#include <string_view>
 
 #include "scenarios/peers/client/client.h"
 #include "scenarios/pool/interrupt.h"
@@ -17,6 +18,7 @@
 #include "scenarios/program/mutants_command.h"
 #include "scenarios/program/outputs.h"
 #include "scenarios/program/run_command.h"
+#include "scenarios/report/json.h"
 
 namespace adamant::scenarios {
 
@@ -56,12 +58,37 @@ void occupy_standard_streams() {
   }
 }
 
+/// An engine that is still starting cannot answer any more, and nothing is finished: the files that
+/// were asked for say that.
+Status end_before_the_first(Arguments const& arguments) {
+  constexpr std::string_view names[] = {"run",  "fuzz",   "minimize", "hunt", "laws",
+                                        "bugs", "doctor", "bench",    "help"};
+  auto const name = names[static_cast<int>(arguments.command)];
+  complain("interrupted");
+  auto document = make_document(name);
+  document["results"] = nlohmann::ordered_json::array();
+  document["interrupted"] = true;
+  Outputs(arguments).commit(document, name, {});
+  return Status::interrupted;
+}
+
+Status dispatch_until_interrupted(Arguments const& arguments, char const* const* argv) {
+  try {
+    return dispatch(arguments, argv);
+  } catch (CannotWrite const&) {
+    throw;
+  } catch (std::exception const&) {
+    if (!interrupted()) throw;
+  }
+  return end_before_the_first(arguments);
+}
+
 Status parse_and_dispatch(int argc, char const* const* argv) {
   try {
     Arguments const arguments = parse_arguments(argc, argv);
     watch_for_interrupts();
     if (arguments.peer_timeout) set_peer_bounds(PeerBounds::of(*arguments.peer_timeout));
-    return dispatch(arguments, argv);
+    return dispatch_until_interrupted(arguments, argv);
   } catch (EndOfProgram const& end) {
     std::fputs(end.text.c_str(), end.status == 0 ? stdout : stderr);
     return static_cast<Status>(end.status);
@@ -79,10 +106,6 @@ int run_program(int argc, char const* const* argv) {
     complain(error.what());
     return static_cast<int>(Status::bad_input);
   } catch (std::exception const& error) {
-    if (interrupted()) {  // an engine that is still starting cannot answer any more
-      complain("interrupted");
-      return static_cast<int>(Status::interrupted);
-    }
     complain(std::string("adamant: ") + error.what());
     return static_cast<int>(Status::lacking);
   }

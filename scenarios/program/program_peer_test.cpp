@@ -111,13 +111,16 @@ class DeafEngine : public PeerOfProgram, public testing::WithParamInterface<Inte
 TEST_P(DeafEngine, EndsWithinTwoSecondsOfAnInterruptAndLeavesNothing) {
   Interrupted const& at = GetParam();
   Called const called =
-      shell("export DEAF=$PWD/deaf; PROGRAM " + std::string(at.command) + " --jobs 2 --engine " +
-            engine(std::string("deaf ") + at.at) + " & pid=$!; " + until_exists("deaf") +
+      shell("export DEAF=$PWD/deaf; PROGRAM " + std::string(at.command) +
+            " --jobs 2 --json out.json --engine " + engine(std::string("deaf ") + at.at) +
+            " & pid=$!; " + until_exists("deaf") +
             "until grep -q all deaf; do sleep 0.01; done; begin=$(date +%s%N); kill -INT $pid; "
             "wait $pid; status=$?; end=$(date +%s%N); "
             "test $(( (end - begin) / 1000000 )) -lt 2000 || exit 99; exit $status");
   EXPECT_EQ(called.status, 130) << called.out << called.err;
   EXPECT_NE(called.err.find(at.said), std::string::npos) << called.err;
+  EXPECT_EQ(read_json("out.json").at("interrupted"), true);
+  EXPECT_EQ(read_json("out.json").at("results").size(), 0U);
   for (int i = 0; i < 400 && left() > 0; ++i) std::this_thread::sleep_for(5ms);
   EXPECT_EQ(left(), 0) << read("deaf");
 }
@@ -139,6 +142,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(Interrupted{"run step.yaml", "hello", "interrupted\n"},
                     Interrupted{"run step.yaml", "open", "interrupted: 0 of 1 scenario finished"},
                     Interrupted{"run step.yaml", "close", "interrupted: 0 of 1 scenario finished"},
+                    Interrupted{"fuzz --cases 9", "hello", "interrupted\n"},
                     Interrupted{"fuzz --cases 9", "open", "interrupted after 0 cases"},
                     Interrupted{"minimize step.yaml", "open", "interrupted\n"}));
 
