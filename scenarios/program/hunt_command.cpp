@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "scenarios/language/yaml/load.h"
+#include "scenarios/language/yaml/write.h"
 #include "scenarios/pool/interrupt.h"
 #include "scenarios/pool/pool.h"
 #include "scenarios/program/outputs.h"
@@ -44,7 +45,7 @@ class HuntCommand {
     for (bugs::Bug const& bug : bugs::catalogue()) {
       if (!is_wanted(bug)) continue;
       if (bug.id == canary || shard.holds(position++))
-        hunted_.push_back({.bug = bug, .searches = {}, .minimized = {}});
+        hunted_.push_back({.bug = bug, .searches = {}});
     }
   }
 
@@ -100,18 +101,28 @@ class HuntCommand {
     hunted_[end.job % hunted_.size()].searches.push_back(std::move(hunt));
   }
 
-  /// Of each bug the find with the fewest operations, whatever the order in which searches ended.
+  /// All finds of each bug: whether they come to one scenario is what tells how good minimising is.
   void minimize() {
+    Progress progress(wants_progress(arguments_), "finds minimised");
+    std::uint64_t const finds = count_finds();
+    std::uint64_t done = 0;
     for (Hunted& hunted : hunted_) {
-      HuntEnd const* best = nullptr;
       for (HuntEnd const& end : hunted.searches) {
-        if (!end.found) continue;
-        if (best == nullptr ||
-            std::pair(end.operations, end.scenario) < std::pair(best->operations, best->scenario))
-          best = &end;
+        if (!end.found || interrupted()) continue;
+        minimize(hunted, end);
+        progress.show(++done, finds, 0);
       }
-      if (best != nullptr && !interrupted()) minimize(hunted, *best);
+      if (hunted.minimized.empty() || !arguments_.out) continue;
+      hunted.path =
+          write_finding(*arguments_.out, commonest(hunted).finding, this_program()).string();
     }
+  }
+
+  std::uint64_t count_finds() const {
+    std::uint64_t finds = 0;
+    for (Hunted const& hunted : hunted_)
+      for (HuntEnd const& end : hunted.searches) finds += std::uint64_t{end.found};
+    return finds;
   }
 
   void minimize(Hunted& hunted, HuntEnd const& found) {
@@ -119,15 +130,11 @@ class HuntCommand {
     MinimizeAttempt attempt =
         minimize_isolated(load_scenario_text(found.scenario, "found"), options());
     if (attempt.end != MinimizeAttempt::End::minimized) return;
-    Finding const finding = finding_of(std::move(attempt), 0);
-    HuntMinimized minimized{
-        .operations = static_cast<int>(operation_count(finding.scenario.program)),
-        .runs = finding.runs};
-    if (arguments_.out)
-      minimized.path = write_finding(*arguments_.out, finding, this_program()).string();
+    HuntMinimized minimized{.finding = finding_of(std::move(attempt), 0)};
+    minimized.text = write_scenario(minimized.finding.scenario);
     minimized.seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    hunted.minimized = minimized;
+    hunted.minimized.push_back(std::move(minimized));
   }
 
   IsolatedOptions options() const {
@@ -184,18 +191,24 @@ class HuntCommand {
   void summarise_minimized(Json& document) const {
     std::vector<double> seconds;
     std::vector<double> operations;
+    std::size_t alike_in_all = 0;
     for (Hunted const& hunted : hunted_) {
-      if (!hunted.minimized) continue;
-      seconds.push_back(hunted.minimized->seconds);
-      operations.push_back(hunted.minimized->operations);
+      for (HuntMinimized const& minimized : hunted.minimized) {
+        seconds.push_back(minimized.seconds);
+        operations.push_back(static_cast<double>(operations_of(minimized)));
+      }
+      if (!hunted.minimized.empty()) alike_in_all += alike(hunted);
     }
     if (seconds.empty()) return;
+    double const share = static_cast<double>(alike_in_all) / static_cast<double>(seconds.size());
     document["median_minimize_seconds"] = median(seconds);
     document["median_minimized_operations"] = median(operations);
+    document["share_alike"] = share;
     print(arguments_,
-          fmt::format("{} minimised: median {} operations in {:.3f} s, slowest {:.3f} s\n",
+          fmt::format("{} minimised: median {} operations in {:.3f} s, slowest {:.3f} s; {:.1f} % "
+                      "equal the commonest of their bug and law\n",
                       seconds.size(), median(operations), median(seconds),
-                      *std::max_element(seconds.begin(), seconds.end())));
+                      *std::max_element(seconds.begin(), seconds.end()), 100 * share));
   }
 
   void warn_of_canary() const {

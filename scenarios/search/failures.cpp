@@ -12,30 +12,13 @@
 
 namespace adamant::scenarios {
 
-namespace {
-
-/// "ncclAllGather of 16 bytes" and "ncclAllGather of 24 bytes" are one defect, too.
-std::string without_numbers(std::string text) {
-  std::erase_if(text, [](char c) { return c >= '0' && c <= '9'; });
-  return text;
-}
-
-std::string signature_of(Violation const& violation) {
-  std::string_view const law =
-      is_about_checkpoints(violation.law) ? "checkpoint" : id_of(violation.law);
-  std::string signature = fmt::format("{}|{}", law, likeness_of(violation));
-  for (Access const& access : violation.accesses)
-    signature += fmt::format("|{} {} {}", without_numbers(access.operation), access.kind,
-                             without_numbers(access.buffer));
-  return signature;
-}
-
-}  // namespace
-
 std::string signature_of(RunResult const& result) {
   auto const symptom = symptom_of(result);
-  if (symptom && symptom->outcome == Outcome::violated)
-    return signature_of(*violation_of(result, *symptom));
+  if (symptom && symptom->outcome == Outcome::violated) {
+    Law const law = violation_of(result, *symptom)->law;
+    return fmt::format("{}|{}", is_about_checkpoints(law) ? "checkpoint" : id_of(law),
+                       alike_by(result, *symptom));
+  }
   return fmt::format("{}|{}", name_of(result.outcome), result.reason);
 }
 

@@ -5,6 +5,10 @@
 #include <algorithm>
 #include <limits>
 #include <set>
+#include <string_view>
+#include <tuple>
+
+#include "scenarios/search/minimize/weight.h"
 
 namespace adamant::scenarios {
 
@@ -31,9 +35,14 @@ int missed(Hunted const& hunted) {
 std::string remarks(Hunted const& hunted) {
   std::string text;
   auto const count = hunted.searches.size();
-  if (hunted.minimized)
-    text += fmt::format("; minimised to {} operation{} in {:.1f} s", hunted.minimized->operations,
-                        hunted.minimized->operations == 1 ? "" : "s", hunted.minimized->seconds);
+  if (!hunted.minimized.empty()) {
+    text += fmt::format(
+        "; minimised to {} in {:.1f} s",
+        counted(static_cast<std::uint64_t>(operations_of(commonest(hunted))), "operation"),
+        median_minimize_seconds(hunted));
+    if (alike(hunted) < hunted.minimized.size())
+      text += fmt::format(", {} of {} alike", alike(hunted), hunted.minimized.size());
+  }
   if (int const others = other_law_first(hunted); others > 0)
     text += fmt::format("; another law first in {} of {}", others, count);
   if (int const without = missed(hunted); without > 0 && is_found(hunted))
@@ -48,7 +57,36 @@ std::set<std::string> deaths(Hunted const& hunted) {
   return all;
 }
 
+std::size_t alike_to(Hunted const& hunted, std::string const& text) {
+  return static_cast<std::size_t>(
+      std::count_if(hunted.minimized.begin(), hunted.minimized.end(),
+                    [&](HuntMinimized const& minimized) { return minimized.text == text; }));
+}
+
 }  // namespace
+
+HuntMinimized const& commonest(Hunted const& hunted) {
+  auto const rank = [&](HuntMinimized const& minimized) {
+    return std::tuple(hunted.minimized.size() - alike_to(hunted, minimized.text),
+                      weight_of(minimized.finding.scenario), std::string_view(minimized.text));
+  };
+  return *std::min_element(hunted.minimized.begin(), hunted.minimized.end(),
+                           [&](auto const& a, auto const& b) { return rank(a) < rank(b); });
+}
+
+std::size_t alike(Hunted const& hunted) {
+  return alike_to(hunted, commonest(hunted).text);
+}
+
+std::int64_t operations_of(HuntMinimized const& minimized) {
+  return operation_count(minimized.finding.scenario.program);
+}
+
+double median_minimize_seconds(Hunted const& hunted) {
+  std::vector<double> seconds;
+  for (HuntMinimized const& minimized : hunted.minimized) seconds.push_back(minimized.seconds);
+  return median(std::move(seconds));
+}
 
 double median(std::vector<double> values) {
   auto const middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
@@ -97,11 +135,13 @@ Json to_json(Hunted const& hunted) {
             {"other_law_first", other_law_first(hunted)}};
   json["cases"] = found ? Json(median_cases(hunted)) : Json();
   json["seconds"] = found ? Json(median_seconds(hunted)) : Json();
-  auto const& minimized = hunted.minimized;
-  json["minimized_file"] = minimized && !minimized->path.empty() ? Json(minimized->path) : Json();
-  json["minimized_operations"] = minimized ? Json(minimized->operations) : Json();
-  json["minimize_runs"] = minimized ? Json(minimized->runs) : Json();
-  json["minimize_seconds"] = minimized ? Json(minimized->seconds) : Json();
+  bool const minimized = !hunted.minimized.empty();
+  json["minimized_file"] = hunted.path.empty() ? Json() : Json(hunted.path);
+  json["minimized_operations"] = minimized ? Json(operations_of(commonest(hunted))) : Json();
+  json["minimize_runs"] = minimized ? Json(commonest(hunted).finding.runs) : Json();
+  json["minimize_seconds"] = minimized ? Json(median_minimize_seconds(hunted)) : Json();
+  json["minimized"] = hunted.minimized.size();
+  json["minimized_alike"] = minimized ? Json(alike(hunted)) : Json(0);
   if (auto const all = deaths(hunted); !all.empty()) json["deaths"] = all;
   return json;
 }

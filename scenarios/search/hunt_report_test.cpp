@@ -20,8 +20,7 @@ Hunted hunted(std::vector<HuntEnd> searches) {
                   .source = "adamant",
                   .symptom = "counts wrongly",
                   .diff = ""},
-          .searches = std::move(searches),
-          .minimized = {}};
+          .searches = std::move(searches)};
 }
 
 TEST(HuntReport, TakesTheMiddleOfAllSearches) {
@@ -60,6 +59,30 @@ TEST(HuntReport, AProcessThatDiedIsSaid) {
   dead.death = "killed by signal 6";
   EXPECT_NE(describe(hunted({dead})).find("killed by signal 6"), std::string::npos);
   EXPECT_EQ(to_json(hunted({dead})).at("deaths").at(0), "killed by signal 6");
+}
+
+HuntMinimized minimized_to(std::string const& name, std::size_t operations, double seconds) {
+  HuntMinimized minimized{.finding = {}, .text = name, .seconds = seconds};
+  minimized.finding.scenario.program.assign(operations, {.action = Step{}, .line = {}});
+  return minimized;
+}
+
+TEST(HuntReport, OneDefectIsOneFileForMostOfItsFinds) {
+  Hunted found = hunted({found_after(9, 0.9, ""), found_after(8, 0.8, "")});
+  EXPECT_EQ(describe(found).find("minimised"), std::string::npos);
+  EXPECT_EQ(to_json(found).at("minimized"), 0);
+  found.minimized = {minimized_to("b", 2, 3), minimized_to("a", 1, 1), minimized_to("b", 2, 2)};
+  EXPECT_EQ(commonest(found).text, "b") << "what most came to, although another is lighter";
+  EXPECT_EQ(alike(found), 2U);
+  EXPECT_NE(describe(found).find("minimised to 2 operations in 2.0 s, 2 of 3 alike"),
+            std::string::npos)
+      << describe(found);
+  EXPECT_EQ(to_json(found).at("minimized"), 3);
+  EXPECT_EQ(to_json(found).at("minimized_alike"), 2);
+  found.minimized = {minimized_to("b", 2, 1), minimized_to("a", 1, 1)};
+  EXPECT_EQ(commonest(found).text, "a") << "the lighter of two";
+  found.minimized = {minimized_to("a", 1, 1), minimized_to("a", 1, 1)};
+  EXPECT_EQ(describe(found).find("alike"), std::string::npos) << "nothing to say";
 }
 
 TEST(HuntReport, ASearchGoesThroughALine) {

@@ -19,6 +19,9 @@ namespace {
 constexpr std::chrono::seconds run_time_max{60};
 // Of an engine in a process of its own, which runs some 20 scenarios a second: most of a minute.
 constexpr std::uint64_t isolated_runs_max = 1'000;
+// Of others a process runs some thousands a second.
+constexpr std::size_t at_once_max = 64;
+constexpr std::size_t alternatives_max = 1'000;
 // The law that takes two runs to judge.
 constexpr Law repeatability = Law::determinism_digest;
 
@@ -73,9 +76,25 @@ class IsolatedMinimizer {
 
  private:
   std::vector<RunResult> judge(std::span<Scenario const> scenarios) {
-    std::vector<RunResult> results = run_isolated(scenarios, run_);
+    std::vector<RunResult> results = run_isolated(scenarios, run_, options_.at_once);
     runs_ += scenarios.size();
     options_.progress(runs_);
+    return results;
+  }
+
+  /// Many candidates share few processes, and few of them fail. One that does is run once more in a
+  /// process of its own, where nothing of those before it can be the reason.
+  std::vector<RunResult> judge_candidates(std::span<Scenario const> candidates,
+                                          Symptom const& symptom) {
+    std::vector<RunResult> results = judge(candidates);
+    if (static_cast<int>(candidates.size()) <= options_.at_once) return results;
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      if (!shows(results[i], symptom)) continue;
+      std::vector<RunResult> alone = run_isolated(candidates.subspan(i, 1), run_, 1);
+      if (alone.empty()) return {};  // interrupted
+      results[i] = std::move(alone.front());
+      if (shows(results[i], symptom)) break;
+    }
     return results;
   }
 
@@ -83,7 +102,7 @@ class IsolatedMinimizer {
                            Symptom const& symptom) {
     return scenarios::minimize(
         scenario, result, symptom,
-        [this](std::span<Scenario const> candidates) { return judge(candidates); },
+        [&](std::span<Scenario const> candidates) { return judge_candidates(candidates, symptom); },
         limits(capabilities_of(scenario.engine.name)));
   }
 
@@ -124,12 +143,11 @@ class IsolatedMinimizer {
   }
 
   MinimizeOptions limits(Capabilities const& capabilities) const {
-    MinimizeOptions limits{.capabilities = capabilities,
-                           .at_once = static_cast<std::size_t>(options_.at_once)};
-    if (!capabilities.isolated) return limits;
-    limits.runs_max = isolated_runs_max;
-    limits.at_once = 1;
-    return limits;
+    if (capabilities.isolated) return {.capabilities = capabilities, .runs_max = isolated_runs_max};
+    return {.capabilities = capabilities,
+            .at_once = static_cast<std::size_t>(options_.at_once),
+            .at_once_max = at_once_max,
+            .alternatives_max = alternatives_max};
   }
 
   /// Runs what will be written once more: the file has to repeat what was seen. This time the
@@ -161,8 +179,8 @@ std::vector<RunResult> run_in_turn(std::span<Scenario const> scenarios, RunOptio
 
 }  // namespace
 
-std::vector<RunResult> run_isolated(std::span<Scenario const> scenarios,
-                                    RunOptions const& options) {
+std::vector<RunResult> run_isolated(std::span<Scenario const> scenarios, RunOptions const& options,
+                                    int processes) {
   if (runs_in_own_process(scenarios, options)) return run_in_turn(scenarios, options);
   std::vector<RunResult> results(scenarios.size());
   std::size_t ended = 0;
@@ -177,8 +195,7 @@ std::vector<RunResult> run_isolated(std::span<Scenario const> scenarios,
             : ended_by_death(end.death, scenario, options).result;
     ++ended;
   };
-  // As many workers as jobs: none gets a second one.
-  run_jobs({.workers = static_cast<int>(scenarios.size()),
+  run_jobs({.workers = std::max(processes, 1),
             .jobs = scenarios.size(),
             .until = {},
             .job_time_max = run_time_max},

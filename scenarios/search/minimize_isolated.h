@@ -16,10 +16,11 @@
 
 namespace adamant::scenarios {
 
-/// Each scenario in a process of its own, all of them at once; one after another from here where
-/// their engine is a process already, because starting one takes longer than many runs. Empty after
-/// an interrupt.
-std::vector<RunResult> run_isolated(std::span<Scenario const> scenarios, RunOptions const& options);
+/// Runs scenarios in so many processes, each in one of its own where there are no more scenarios
+/// than that; one after another from here where their engine is a process already, because starting
+/// one takes longer than many runs. Empty after an interrupt.
+std::vector<RunResult> run_isolated(std::span<Scenario const> scenarios, RunOptions const& options,
+                                    int processes);
 
 /// What became of a scenario that was to be minimised.
 struct MinimizeAttempt {

@@ -99,7 +99,7 @@ TEST(MinimizeIsolated, LeavesAScenarioThatIsRefusedAsExpected) {
 TEST(RunIsolated, AProcessThatDiesTakesNothingAlong) {
   Scenario const healthy = small_scenario();
   std::vector<Scenario> const both{healthy, healthy};
-  auto const results = run_isolated(both, {});
+  auto const results = run_isolated(both, {}, 2);
   ASSERT_EQ(results.size(), 2U);
   EXPECT_EQ(results[0].digest, results[1].digest);
   EXPECT_EQ(results[0].outcome, Outcome::pass);
@@ -133,7 +133,7 @@ class RunInTurn : public ::testing::Test {
 };
 
 TEST_F(RunInTurn, AnEngineThatDiesTakesNothingAlong) {
-  auto const results = run_isolated(three(), engine_once("killed", scratch_));
+  auto const results = run_isolated(three(), engine_once("killed", scratch_), 3);
   ASSERT_EQ(results.size(), 3U);
   EXPECT_EQ(results[0].outcome, Outcome::error);
   EXPECT_NE(results[0].reason.find("killed by signal 9"), std::string::npos) << results[0].reason;
@@ -147,7 +147,7 @@ TEST_F(RunInTurn, AnswersWithNothingAfterAnInterrupt) {
     capabilities_of(*options.engine);  // while it can still be asked
     watch_for_interrupts();
     std::raise(SIGINT);
-    std::exit(run_isolated(three(), options).empty() ? 0 : 1);
+    std::exit(run_isolated(three(), options, 3).empty() ? 0 : 1);
   };
   EXPECT_EXIT(run_and_exit(), ::testing::ExitedWithCode(0), "");
 }

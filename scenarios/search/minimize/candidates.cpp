@@ -129,12 +129,13 @@ std::set<std::string> loaded_from_outside(Scenario const& scenario) {
   return outside;
 }
 
-void Candidates::look_at(Scenario candidate) {
+bool Candidates::look_at(Scenario candidate) {
   if (candidate.params != from_.params) candidate.model.reset();
   candidate = repaired(std::move(candidate), outside_);
-  if (candidate.program.empty() || candidate.params.empty()) return;
-  if (weight_of(candidate) >= weight_ || refuse(candidate, capabilities_)) return;
+  if (candidate.program.empty() || candidate.params.empty()) return false;
+  if (weight_of(candidate) >= weight_ || refuse(candidate, capabilities_)) return false;
   wanted_ = look_(std::move(candidate), next_ - 1);
+  return true;
 }
 
 }  // namespace adamant::scenarios

@@ -42,17 +42,18 @@ class Candidates {
 
   Capabilities const& capabilities() const { return capabilities_; }
 
-  /// Proposes what `change(scenario)` makes of the scenario, if that is lighter and well-formed.
+  /// Proposes what `change(scenario)` makes of the scenario, if that is lighter and well-formed:
+  /// true.
   template <typename Change>
-  void offer(Change const& change) {
-    if (next_++ < first_ || !wanted_) return;
+  bool offer(Change const& change) {
+    if (next_++ < first_ || !wanted_) return false;
     Scenario candidate = from_;
     change(candidate);
-    look_at(std::move(candidate));
+    return look_at(std::move(candidate));
   }
 
  private:
-  void look_at(Scenario candidate);
+  bool look_at(Scenario candidate);
 
   Scenario const& from_;
   Capabilities const& capabilities_;

@@ -6,11 +6,14 @@
 #include <utility>
 
 #include "scenarios/language/yaml/write.h"
+#include "scenarios/search/minimize/alternatives.h"
 #include "scenarios/search/minimize/passes.h"
 
 namespace adamant::scenarios {
 
 namespace {
+
+constexpr std::uint64_t long_at_it = 1'000;  // runs
 
 class Minimizer {
  public:
@@ -19,9 +22,12 @@ class Minimizer {
       : symptom_(symptom), judge_(judge), options_(options) {
     best_.scenario = std::move(scenario);
     best_.result = std::move(result);
+    batch_max_ = options.at_once;
   }
 
   Minimized minimize() {
+    // A recorded schedule hardly outlives an edit, and takes thousands of runs to shorten.
+    if (best_.scenario.schedule.choices) find_alternative();
     apply_all();
     // A strategy draws anew in every candidate, so it outlives edits that a record would not.
     if (best_.complete && record_choices()) apply_all();
@@ -29,23 +35,47 @@ class Minimizer {
   }
 
  private:
-  /// Rounds of all passes, until one of them changes nothing.
+  /// How something proposes scenarios from that one, from a place on.
+  using Propose =
+      std::function<void(Scenario const& from, std::size_t first, Candidates::Look const& look)>;
+
+  /// Rounds of all passes until one of them changes nothing, and then of alternatives. A scenario
+  /// that takes many runs to make smaller is probably nowhere near its end.
   void apply_all() {
     for (bool progress = true; progress && best_.complete;) {
       progress = false;
-      for (Pass const& pass : passes()) progress = exhaust(pass) || progress;
+      for (Pass const& pass : passes()) {
+        Propose const propose = [&](Scenario const& from, std::size_t first, auto const& look) {
+          look_at_proposals(pass, from, options_.capabilities, first, look);
+        };
+        progress = exhaust(propose) || progress;
+        bool const takes_long = best_.runs - runs_at_alternatives_ > long_at_it;
+        if (takes_long && best_.complete) progress = find_alternative() || progress;
+      }
+      if (!progress && best_.complete) progress = find_alternative();
     }
+  }
+
+  bool find_alternative() {
+    if (!best_.scenario.bug) alike_ = alike_by(best_.result, symptom_);
+    Propose const propose = [&](Scenario const& from, std::size_t first, auto const& look) {
+      look_at_alternatives(from, options_.capabilities, options_.alternatives_max, first, look);
+    };
+    bool const found = first_failing(propose, 0).has_value();
+    runs_at_alternatives_ = best_.runs;
+    alike_.reset();
+    return found;
   }
 
   /// Takes the first of a pass's proposals that still fails, and goes on from its place in what the
   /// pass proposes next: what stood before it has just been tried. Once it gets to the end after
   /// a success it starts over.
-  bool exhaust(Pass const& pass) {
+  bool exhaust(Propose const& propose) {
     bool progress = false;
     for (bool again = true; again && best_.complete;) {
       again = false;
       std::size_t place = 0;
-      while (auto const found = first_failing(pass, place)) {
+      while (auto const found = first_failing(propose, place)) {
         progress = true;
         place = *found;
         again = again || place > 0;
@@ -65,7 +95,7 @@ class Minimizer {
     }
   };
 
-  std::optional<std::size_t> first_failing(Pass const& pass, std::size_t first) {
+  std::optional<std::size_t> first_failing(Propose const& propose, std::size_t first) {
     Scenario const from = best_.scenario;
     std::optional<std::size_t> found;
     Batch batch;
@@ -75,10 +105,10 @@ class Minimizer {
       batch.scenarios.push_back(std::move(candidate));
       batch.texts.push_back(std::move(text));
       batch.places.push_back(place);
-      if (batch.scenarios.size() == options_.at_once) found = try_all(std::exchange(batch, {}));
+      if (batch.scenarios.size() == batch_max_) found = try_all(std::exchange(batch, {}));
       return !found && best_.complete;
     };
-    look_at_proposals(pass, from, options_.capabilities, first, look);
+    propose(from, first, look);
     if (!found && best_.complete && !batch.scenarios.empty()) found = try_all(batch);
     return found;
   }
@@ -90,14 +120,20 @@ class Minimizer {
     for (std::size_t i = 0; i < results.size() && best_.complete; ++i) {
       ++best_.runs;
       best_.complete = best_.runs < options_.runs_max;
-      if (shows(results[i], symptom_)) {
+      if (shows(results[i], symptom_) && is_alike(results[i])) {
+        batch_max_ = options_.at_once;
         best_.scenario = batch.scenarios[i];
         best_.result = std::move(results[i]);
         return batch.places[i];
       }
       passed_.insert(batch.texts[i]);
     }
+    batch_max_ = std::min(2 * batch_max_, std::max(options_.at_once, options_.at_once_max));
     return std::nullopt;
+  }
+
+  bool is_alike(RunResult const& result) const {
+    return !alike_ || alike_by(result, symptom_) == *alike_;
   }
 
   /// Puts the choices of the best run in the place of the strategy that drew them.
@@ -114,6 +150,9 @@ class Minimizer {
   Judge const& judge_;
   MinimizeOptions const& options_;
   Minimized best_;
+  std::size_t batch_max_ = 1;
+  std::uint64_t runs_at_alternatives_ = 0;  // that had been made when they were last looked at
+  std::optional<std::string> alike_;        // what a run has to look alike by
   std::set<std::string> passed_;  // by their text: tried, and they do not fail in this way
 };
 

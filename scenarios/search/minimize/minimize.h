@@ -24,7 +24,13 @@ struct MinimizeOptions {
   /// Of the engine that the judge runs: what it would refuse is no candidate.
   Capabilities capabilities = capabilities_of_simulation();
   std::uint64_t runs_max = 10'000;
-  std::size_t at_once = 1;  // scenarios that the judge is given in one call
+  /// Scenarios that the judge is given in one call, at first and at most: the longer nothing fails,
+  /// the more.
+  std::size_t at_once = 1;
+  std::size_t at_once_max = 1;
+  /// So many scenarios are put together from their beginning (alternatives.h), each time that no
+  /// pass leads any further.
+  std::size_t alternatives_max = 0;
 };
 
 struct Minimized {
@@ -34,8 +40,10 @@ struct Minimized {
   bool complete = true;    // false: the budget was spent or the judge gave up
 };
 
-/// The smallest scenario reached from `scenario` by passes() that still shows `symptom`. A function
-/// of the scenario and of what the judge answers: `at_once` changes nothing but the time.
+/// The smallest scenario reached from `scenario` by passes() and alternatives that still shows
+/// `symptom`. A function of the scenario and of what the judge answers: how many are judged at once
+/// changes nothing but the time. Without a catalogued bug an alternative has to look like what is
+/// there (alike_by() of symptom.h): where several things are wrong, it must not be another one.
 ///
 /// REQUIRES: `result` is what the judge says of `scenario`, with `symptom` in it and with the
 ///           choices of the run. The scenario has a seed.

@@ -86,10 +86,67 @@ TEST(Minimize, LeadsFromManyScenariosToOneFile) {
 TEST(Minimize, DoesTheSameHoweverManyAreRunAtOnce) {
   Minimized const one = minimized_by(small_scenario(), step_on_two_ranks);
   for (std::size_t const at_once : {2U, 7U}) {
-    Minimized const many = minimized_by(small_scenario(), step_on_two_ranks, {.at_once = at_once});
-    EXPECT_EQ(many.scenario, one.scenario);
-    EXPECT_EQ(many.runs, one.runs);
+    for (std::size_t const most : {1U, 64U}) {
+      Minimized const many = minimized_by(small_scenario(), step_on_two_ranks,
+                                          {.at_once = at_once, .at_once_max = most});
+      EXPECT_EQ(many.scenario, one.scenario);
+      EXPECT_EQ(many.runs, one.runs);
+    }
   }
+}
+
+MinimizeOptions with_alternatives() {
+  return {.alternatives_max = 600};
+}
+
+/// Two ways to fail that no single change leads between: a step with moments of 16 bits, and two
+/// microbatches on as many ranks.
+std::optional<Law> narrow_or_shared(Scenario const& scenario) {
+  bool const narrow = steps(scenario) && scenario.precision.exp_avg == StateType::bf16;
+  bool const shared = scenario.world.shard == 2 && scenario.params.size() == 1 &&
+                      scenario.microbatches == 1 && !steps(scenario);
+  return narrow || shared ? std::optional(Law::values_bitwise) : std::nullopt;
+}
+
+TEST(Minimize, EndsAtOneOfTheScenariosThatFailAlike) {
+  Scenario narrow = small_scenario();
+  narrow.bug = "one_of_the_catalogue";
+  narrow.precision.exp_avg = StateType::bf16;
+  Scenario shared = small_scenario();
+  shared.bug = narrow.bug;
+  shared.params.resize(1);
+  shared.world = {.shard = 2};
+  shared.microbatches = 1;
+  shared.program = {operation(Backward{}), operation(Backward{})};
+  EXPECT_NE(minimized_by(narrow, narrow_or_shared).scenario,
+            minimized_by(shared, narrow_or_shared).scenario)
+      << "passes alone stay where they began";
+  EXPECT_EQ(write_scenario(minimized_by(narrow, narrow_or_shared, with_alternatives()).scenario),
+            write_scenario(minimized_by(shared, narrow_or_shared, with_alternatives()).scenario));
+}
+
+TEST(Minimize, WithoutACataloguedBugAnAlternativeHasToLookAlike) {
+  // The same law is broken by two defects, and the one that was not found has the smaller scenario.
+  Judge const judge = [](std::span<Scenario const> scenarios) {
+    std::vector<RunResult> results;
+    for (Scenario const& scenario : scenarios) {
+      results.push_back(judged(scenario, narrow_or_shared));
+      if (results.back().violations.empty()) continue;
+      results.back().violations.front().breach =
+          steps(scenario) ? Breach::other_digest : Breach::unordered_accesses;
+    }
+    return results;
+  };
+  Scenario scenario = small_scenario();
+  scenario.params.resize(1);
+  scenario.world = {.shard = 2};
+  scenario.microbatches = 1;
+  scenario.program = {operation(Backward{}), operation(Backward{})};
+  RunResult const first = judge(std::span(&scenario, 1)).front();
+  Minimized const minimized =
+      minimize(scenario, first, *symptom_of(first), judge, with_alternatives());
+  EXPECT_EQ(minimized.result.violations.front().breach, Breach::unordered_accesses);
+  EXPECT_FALSE(steps(minimized.scenario));
 }
 
 TEST(Minimize, DoesNotTakeAnotherLawForTheOneToKeep) {

@@ -31,6 +31,12 @@ std::optional<Symptom> violated(RunResult const& result, Expectation const& expe
   return symptom;
 }
 
+/// "ncclAllGather of 16 bytes" and "ncclAllGather of 24 bytes" are one defect, too.
+std::string without_numbers(std::string text) {
+  std::erase_if(text, [](char c) { return c >= '0' && c <= '9'; });
+  return text;
+}
+
 bool is_name(std::string_view part) {
   return part.size() < 2 || part.find_first_of("0123456789/") != std::string_view::npos;
 }
@@ -131,6 +137,16 @@ std::string likeness_of(Violation const& violation) {
       is_said_by_engine(violation) ? said_words(violation.reason + " " + violation.text) : "";
   return fmt::format("{}|{}|{}|{}", name_of(violation.breach),
                      std::visit(KindOf{}, violation.subject), difference_of(violation), said);
+}
+
+std::string alike_by(RunResult const& result, Symptom const& symptom) {
+  Violation const* const violation = violation_of(result, symptom);
+  if (violation == nullptr) return "";
+  std::string alike = likeness_of(*violation);
+  for (Access const& access : violation->accesses)
+    alike += fmt::format("|{} {} {}", without_numbers(access.operation), access.kind,
+                         without_numbers(access.buffer));
+  return alike;
 }
 
 bool shows(RunResult const& result, Symptom const& symptom) {

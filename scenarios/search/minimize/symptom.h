@@ -31,6 +31,10 @@ std::optional<Symptom> symptom_of(RunResult const& result, Expectation const& ex
 /// and "Missing key: optim.b.step", too. A text to compare and not to read.
 std::string likeness_of(Violation const& violation);
 
+/// The same with the operations and buffers of its accesses, without numbers, of the violation that
+/// `symptom` is about; empty where it is about none.
+std::string alike_by(RunResult const& result, Symptom const& symptom);
+
 /// Did this run fail in that way?
 bool shows(RunResult const& result, Symptom const& symptom);
 

@@ -12,6 +12,7 @@ namespace adamant::scenarios {
 class KeyWeight {
  public:
   std::uint64_t features = 0;  // keys that are not at their defaults
+  std::uint64_t keys = 0;      // their places in their tables
   std::uint64_t values = 0;    // their places among the usual values
 
   template <typename T>
@@ -65,8 +66,12 @@ class KeyWeight {
  private:
   template <typename T>
   void add_keys(T const& whole) {
+    std::uint64_t place = 0;
     for_each_key<T>([&](auto const& row) {
+      std::uint64_t const before = features;
       if (!row.about.required) add_key(whole, row);
+      if (features > before) keys += place;
+      ++place;
     });
   }
 

@@ -14,6 +14,8 @@ namespace adamant::scenarios {
 namespace {
 
 constexpr std::uint64_t elements_of_empty = 8;
+constexpr std::uint64_t size_of_schedule = 3;  // nobody reads one
+constexpr std::uint64_t size_of_wild = 2;      // nor numbers of which any may be the one
 constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max() / 4;
 
 std::uint64_t number(std::int64_t count) {
@@ -39,16 +41,20 @@ class Weighing {
     }
     weight_[Digit::features] += scenario_.engine.options.size();
     weigh_plain_keys();
+    if (scenario_.gradients == GradientClass::wild) weight_[Digit::size] += size_of_wild;
     weigh_schedule();
     feature(scenario_.microbatches.has_value(), 0);
     weight_[Digit::microbatches] = number(scenario_.microbatches.value_or(0));
     weight_[Digit::seed] = scenario_.seed.value_or(0);
+    weight_[Digit::size] += weight_[Digit::executed] + weight_[Digit::features] +
+                            weight_[Digit::ranks] + weight_[Digit::params];
     return weight_;
   }
 
  private:
   void add(KeyWeight const& keys) {
     weight_[Digit::features] += keys.features;
+    weight_[Digit::keys] += keys.keys;
     weight_[Digit::values] += keys.values;
   }
   void feature(bool present, std::uint64_t value) {
@@ -94,8 +100,16 @@ class Weighing {
     if (auto const* capture = std::get_if<Capture>(&action)) return weigh_capture(*capture);
     weight_[Digit::executed] += std::min(executed, most) * times;
     std::visit([&](auto const& one) { add(KeyWeight::of(one)); }, action);
+    if (auto const* backward = std::get_if<Backward>(&action)) weigh_left_out(*backward);
     auto const* const load = std::get_if<Load>(&action);
     if (load != nullptr && load->world) weigh_ranks(*load->world);
+  }
+
+  /// Of parameters that are alike the first is left out.
+  void weigh_left_out(Backward const& backward) {
+    for (std::size_t p = 0; p < scenario_.params.size(); ++p)
+      for (std::string const& name : backward.without)
+        if (scenario_.params[p].name == name) weight_[Digit::disorder] += p;
   }
 
   void weigh_capture(Capture const& capture) {
@@ -154,6 +168,7 @@ class Weighing {
     bool const simple = schedule.strategy == Schedule::Strategy::fifo && !schedule.choices;
     if (simple) return;
     feature(true, 0);
+    weight_[Digit::size] += size_of_schedule;
     if (!schedule.choices) {
       weight_[Digit::schedule] = most + static_cast<std::uint64_t>(schedule.strategy);
       weight_[Digit::choices] = schedule.seed.value_or(0);

@@ -15,6 +15,8 @@ namespace adamant::scenarios {
 
 /// The digits, the most important first.
 enum class Digit {
+  size,      // what a reader goes through: operations that are executed, features, ranks and
+             // parameters together
   executed,  // primitive operations that are executed: train is three or four
   entries,   // of the program
   ranks,     // of the largest world, then those of all worlds
@@ -24,6 +26,7 @@ enum class Digit {
   elements,  // a tensor without any counts as eight: the reader stops at it
   dimensions,
   kinds,     // of operations: check before backward before set …
+  keys,      // of features, by their places in the tables
   values,    // of settings, as scenarios/search/minimize/usual.h ranks them
   schedule,  // fifo, then recorded choices by number, then strategies
   choices,   // recorded ones that are not 0
