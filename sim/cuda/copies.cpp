@@ -175,6 +175,7 @@ cudaError_t enqueue_copy(Runtime& runtime, Stream& stream, Copy const& copy, cha
   Allocation* const to = watch_pageable(runtime, copy.to, copy.bytes, copy.to_place);
   StreamOperation& operation = runtime.world.make(OperationKind::copy, name, copy.bytes);
   operation.cost_ns = cost_ns(copy);
+  operation.may_fault = copy.to_place == Place::pageable || copy.from_place == Place::pageable;
   operation.path = path_of(copy);
   operation.body = [&runtime, copy, staging = std::move(staging), from, to, read_now,
                     rank = runtime.world.host()->rank] {

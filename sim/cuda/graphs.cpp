@@ -119,6 +119,7 @@ void push_node(Runtime& runtime, GraphNode const& node, Stream& stream) {
   operation.node = &node;
   if (node.prepare) {
     operation.body = node.prepare();
+    operation.may_fault = true;  // a copy, whose ends may have gone since the capture
   } else {
     operation.body = [&node] { node.body(); };
   }

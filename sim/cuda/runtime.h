@@ -34,6 +34,7 @@ struct HostState {
   int device = 0;
   cudaError_t last_error = cudaSuccess;
   Stream* per_thread_stream = nullptr;
+  int streams_made = 0;
   std::vector<UnseenError> unseen;
   std::int64_t allocation_calls = 0;
   cudaStreamCaptureMode capture_mode = cudaStreamCaptureModeGlobal;

@@ -20,7 +20,7 @@ cudaError_t create(Runtime& runtime, cudaStream_t* result, unsigned flags, int p
   int const clamped = std::min(std::max(priority, greatest_priority), least_priority);
   Stream& stream = runtime.world.add_stream(runtime.host().device, flags, clamped);
   stream.made_by_call = true;
-  stream.name = fmt::format("stream {}", stream.index);
+  stream.name = fmt::format("stream {}", ++runtime.host().streams_made);
   *result = reinterpret_cast<cudaStream_t>(&stream);
   return cudaSuccess;
 }

@@ -16,27 +16,24 @@ using adamant::sim::active_watch;
 using adamant::sim::region_bytes;
 using adamant::sim::region_offset;
 
+// Does the code rely on the alignment of the type?
+enum class Aligned : bool { no, yes };
+
 // Never inlined: the function that most accesses leave at once needs no frame of its own then.
-template <std::uint32_t bytes, AccessKind kind>
+template <std::uint32_t bytes, AccessKind kind, Aligned aligned>
 [[gnu::noinline]] void access_in_region(adamant::sim::Watch& watch, std::uint64_t offset) {
+  if constexpr (aligned == Aligned::yes && bytes >= 8) {
+    if (offset % bytes != 0) watch.judge_alignment(offset, bytes, kind);
+  }
   watch.access(offset, bytes, kind);
 }
 
-// Of code that relies on the alignment of the type.
-template <std::uint32_t bytes>
-void note_aligned(void const* address, AccessKind kind) {
-  if (bytes < 8 || active_watch == nullptr) return;
-  std::uint64_t const offset = region_offset(address);
-  if (offset < region_bytes && offset % bytes != 0)
-    active_watch->judge_alignment(offset, bytes, kind);
-}
-
-template <std::uint32_t bytes, AccessKind kind>
+template <std::uint32_t bytes, AccessKind kind, Aligned aligned = Aligned::no>
 inline void note(void const* address) {
   adamant::sim::Watch* const watch = active_watch;
   if (watch == nullptr) return;
   std::uint64_t const offset = region_offset(address);
-  if (offset < region_bytes) return access_in_region<bytes, kind>(*watch, offset);
+  if (offset < region_bytes) return access_in_region<bytes, kind, aligned>(*watch, offset);
   if (watch->watches_foreign(address, bytes)) watch->foreign_access(address, bytes, kind);
 }
 
@@ -54,12 +51,10 @@ void __tsan_func_exit() {}
 
 #define ADAMANT_SIM_ACCESS(bytes)                         \
   void __tsan_read##bytes(void* at) {                     \
-    note_aligned<bytes>(at, AccessKind::read);            \
-    note<bytes, AccessKind::read>(at);                    \
+    note<bytes, AccessKind::read, Aligned::yes>(at);      \
   }                                                       \
   void __tsan_write##bytes(void* at) {                    \
-    note_aligned<bytes>(at, AccessKind::write);           \
-    note<bytes, AccessKind::write>(at);                   \
+    note<bytes, AccessKind::write, Aligned::yes>(at);     \
   }                                                       \
   void __tsan_unaligned_read##bytes(void* at) {           \
     note<bytes, AccessKind::read>(at);                    \

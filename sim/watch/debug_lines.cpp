@@ -74,6 +74,15 @@ std::string file_of_call(Dwarf_Die* unit, Dwarf_Die* inlined) {
   return file == nullptr ? "" : file;
 }
 
+// A source beside the build's own files, to the compiler, has their folder before its name.
+std::string without_folder(Dwarf_Die* unit, std::string file) {
+  Dwarf_Attribute attribute;
+  char const* const folder = dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attribute));
+  if (folder == nullptr) return file;
+  std::string const prefix = std::string(folder) + "/";
+  return file.starts_with(prefix) ? file.substr(prefix.size()) : file;
+}
+
 int line_of_call(Dwarf_Die* inlined) {
   Dwarf_Attribute attribute;
   Dwarf_Word line = 0;
@@ -110,7 +119,7 @@ void add_frames(Dwfl* dwfl, Dwarf_Addr address, std::vector<Location>& frames) {
   if (unit == nullptr || row == nullptr) return;
   Location next;
   char const* const file = dwfl_lineinfo(row, nullptr, &next.line, nullptr, nullptr, nullptr);
-  next.file = file == nullptr ? "" : file;
+  next.file = file == nullptr ? "" : without_folder(unit, file);
   Scopes const scopes(unit, address - bias);
   for (int i = 0; i < scopes.count; ++i) {
     int const tag = dwarf_tag(&scopes.all[i]);
@@ -118,7 +127,8 @@ void add_frames(Dwfl* dwfl, Dwarf_Addr address, std::vector<Location>& frames) {
     next.function = name_of_function(&scopes.all[i]);
     if (!is_ours_or_standard(next.file)) frames.push_back(std::move(next));
     if (tag == DW_TAG_subprogram) return;
-    next = {.file = file_of_call(unit, &scopes.all[i]), .line = line_of_call(&scopes.all[i])};
+    next = {.file = without_folder(unit, file_of_call(unit, &scopes.all[i])),
+            .line = line_of_call(&scopes.all[i])};
   }
 }
 

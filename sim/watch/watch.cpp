@@ -76,6 +76,8 @@ void Watch::begin_kernel() {
   reach_ = host_memory_span();
   reach_.join(memory_.foreign_span());
   foreign_ = &reach_;
+  auto const [first, last] = world_.executor().stack();
+  own_stack_ = {reinterpret_cast<std::uintptr_t>(first), reinterpret_cast<std::uintptr_t>(last)};
 }
 
 void Watch::operation_ends(Stream& stream, StreamOperation&) {
@@ -158,6 +160,7 @@ void Watch::range(void const* address, std::uint64_t bytes, AccessKind kind) {
 }
 
 void Watch::foreign_access(void const* address, std::uint64_t bytes, AccessKind kind) {
+  if (own_stack_.meets(reinterpret_cast<std::uintptr_t>(address), bytes)) return;
   if (!enabled_ || agent_ == nullptr) return;
   if (world_.ended()) return;  // copies in flight were dropped; the heap may use their ends again
   auto const begin = reinterpret_cast<std::uintptr_t>(address);

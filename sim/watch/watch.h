@@ -181,6 +181,7 @@ class Watch final : public WorldObserver {
   bool seeking_ = false;
   Span const* foreign_ = nullptr;  // in which all lies that is watched outside the region
   Span reach_;                     // the same for a kernel
+  Span own_stack_;                 // of kernels, whose variables are most of what lies there
   std::vector<std::vector<bool>> peers_;
 
   // Ranges that may still grow; a loop over k arrays touches them round and round, so the next to

@@ -43,6 +43,10 @@ class Fiber {
   static std::pair<void const*, void const*> rank_stacks();
   /// Are both on the stack of one rank, and does `address` lie beyond the frame, where stacks grow?
   static bool is_beyond_frame(void const* address, void const* frame);
+  /// From the lowest to behind the highest byte of its own stack. REQUIRES: alive().
+  std::pair<void const*, void const*> stack() const {
+    return {static_cast<char const*>(stack_.sp) - stack_.size, stack_.sp};
+  }
   /// Started and not yet at its end.
   bool alive() const { return alive_; }
 

@@ -71,6 +71,8 @@ struct StreamOperation {
   Ticket* ticket = nullptr;         // record: completes it; wait: waits for it
   Meeting* meeting = nullptr;       // collective
   GraphNode const* node = nullptr;  // of the graph whose launch made it
+  /// May its body meet an address where no memory is? Then it runs on a stack that can be left.
+  bool may_fault = false;
 };
 
 }  // namespace adamant::sim

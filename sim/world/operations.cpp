@@ -74,6 +74,7 @@ StreamOperation& World::make(OperationKind kind, char const* name, std::uint64_t
   operation.ticket = nullptr;
   operation.meeting = nullptr;
   operation.node = nullptr;
+  operation.may_fault = kind == OperationKind::kernel || kind == OperationKind::host_function;
   return operation;
 }
 
@@ -131,18 +132,24 @@ void World::execute_one(Stream& stream, StreamOperation& operation) {
     stream.clock.join(operation.ticket->clock);
     stream.now_ns = std::max(stream.now_ns, operation.ticket->time_ns);
   }
-  if (operation.body) execute_body(operation.body);
+  if (operation.body && operation.may_fault) {
+    execute_body(operation.body);
+  } else if (operation.body) {
+    operation.body();
+  }
   if (ended_) return;
   end_operation(stream, operation);
   complete(stream, operation);
 }
 
+void World::start_executor() {
+  executor_.start(Fiber::StackSize::operation, [this] {
+    for (; executing_ != nullptr; executor_.suspend()) (*std::exchange(executing_, nullptr))();
+  });
+}
+
 void World::execute_body(Work& body) {
-  if (!executor_.alive()) {
-    executor_.start(Fiber::StackSize::operation, [this] {
-      for (; executing_ != nullptr; executor_.suspend()) (*std::exchange(executing_, nullptr))();
-    });
-  }
+  if (!executor_.alive()) start_executor();  // an earlier one was left
   executing_ = &body;
   running_ = &executor_;
   executor_.resume();
@@ -156,8 +163,7 @@ void World::execute_meeting(Meeting& meeting) {
     start_ns = std::max(start_ns, stream->now_ns);
   }
   timeline_.meet(meeting);
-  Work body([&meeting] { meeting.execute(meeting); });
-  execute_body(body);
+  meeting.execute(meeting);
   if (ended_) return;
   std::vector<Stream*> const streams = std::move(meeting.arrived);
   for (Stream* stream : streams) {

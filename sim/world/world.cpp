@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <set>
 #include <utility>
 
 #include "sim/world/assert.h"
@@ -59,6 +60,7 @@ void World::prepare(Options const& options, WorldObserver& observer) {
 
 void World::run(int ranks, std::function<void(int)> const& main) {
   ADAMANT_SIM_ASSERT(ranks >= 1);
+  start_executor();
   timeline_.reset(options_.trace, ranks);
   for (int rank = 0; rank < ranks; ++rank) {
     auto& host = *hosts_.emplace_back(std::make_unique<Host>());
@@ -312,9 +314,10 @@ std::string World::mistake_of(Violation const& violation) {
   key += name_of(violation.law);
   if (violation.law == Law::of_harness) key += '|' + std::to_string(violation.number);
   if (violation.accesses.empty()) key += '|' + violation.message;
-  for (Access const& access : violation.accesses) {
-    key += '|' + access.stream + '|' + access.operation + '|' + access.kind;
-  }
+  std::set<std::string> sides;  // which of two came first is the schedule's choice
+  for (Access const& access : violation.accesses)
+    sides.insert('|' + access.stream + '|' + access.operation + '|' + access.kind);
+  for (std::string const& side : sides) key += side;
   return key;
 }
 

@@ -135,6 +135,8 @@ class World {
   // ---- the end ----
   void end();
   bool ended() const { return ended_; }
+  /// On which operations run.
+  Fiber const& executor() const { return executor_; }
   /// What runs now: a rank, or the operation of a stream; null while the world itself does.
   Fiber* running() const { return running_; }
 
@@ -170,6 +172,7 @@ class World {
   Agent& thread_of(Host& host, std::size_t number);
   void execute_head(Stream& stream);
   void execute_one(Stream& stream, StreamOperation& operation);
+  void start_executor();
   void execute_body(Work& body);
   void execute_meeting(Meeting& meeting);
   void begin_operation(Stream& stream, StreamOperation& operation);
