@@ -130,6 +130,9 @@ Report report_of(Runtime& runtime) {
   report.operations = runtime.world.executed();
   report.accesses = runtime.watch.accesses();
   if (runtime.world.timeline().on()) report.trace = trace_of(runtime.world);
+  report.agents = runtime.world.agent_count();
+  report.steps = runtime.world.choices().steps();
+  report.marks = runtime.world.choices().marks();
   report.sought = runtime.world.locations().take_asked();
   return report;
 }

@@ -14,6 +14,8 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/marks.h"
+
 namespace adamant::sim {
 
 /// Was simulated code compiled to report its accesses? Not where the address sanitizer is at work:
@@ -265,6 +267,9 @@ struct Report {
   std::uint64_t operations = 0;                // asynchronous operations executed
   std::uint64_t accesses = 0;  // loads and stores of instrumented code in simulated memory
   std::vector<Event> trace;    // what an event comes after stands before it
+  std::uint32_t agents = 0;    // hosts and streams among which the schedule chose
+  std::uint64_t steps = 0;     // at which there were several of them to choose from
+  CoverageMarks marks;         // of what hardware leaves open
   std::vector<Sought> sought;  // what a second run has to watch for, to name lines
   std::string unlocated = "";  // why violations have no lines, where a second run could not tell
   bool ok() const { return violations.empty(); }
@@ -282,6 +287,13 @@ Report run(int ranks, std::function<void(int rank)> const& main, Options const& 
 /// else the last one's, with the warnings of all.
 Report explore(int ranks, std::function<void(int rank)> const& main, int schedules,
                Options const& options = {});
+
+/// The least chance with which one pct schedule of that depth meets a bug that needs just so many
+/// orderings to come together, in a world with so many agents and steps (Report). 0 where nothing
+/// is known: of longer worlds than the change points of a schedule reach.
+/// Source: Burckhardt et al. 2010: 1 / (n k^(d - 1)). Their k is given; here it is drawn
+/// for each schedule (world/strategies/pct.cpp), so this is the mean over what may be drawn.
+double pct_chance(int depth, std::uint32_t agents, std::uint64_t steps);
 
 /// "main.cu:12 in train, from main.cu:30, main.cu:55"; empty where it is not known.
 std::string describe(Location const& location);

@@ -38,7 +38,8 @@ void refuse_equal_outputs(Arguments const& arguments) {
 /// Shards of a search write beside each other.
 void check_shard(Arguments& arguments) {
   if (arguments.command == Command::run) return;
-  if (!arguments.seed) refuse("--shard: needs --seed, or the shards would search different cases");
+  if (!arguments.seed && !arguments.campaign)
+    refuse("--shard: needs --seed or --campaign, or the shards would search different cases");
   if (arguments.mutants) refuse("--shard: mutants are not shared out; leave it out");
   if (!arguments.out) return;
   *arguments.out /=

@@ -34,6 +34,7 @@ class Parser {
     add_look();
     add_run();
     add_fuzz();
+    add_merge();
     add_hunt();
     add_minimize();
     add_listings();
@@ -273,9 +274,21 @@ class Parser {
               [this](std::uint64_t skip) { arguments_.skip = skip; });
     add_path(sub, "--out", arguments_.out, "Directory for what fails");
     add_strict(sub);
+    add_path(sub, "--campaign", arguments_.campaign,
+             "Directory that keeps all that was searched and found: go on there");
+    sub->get_option("--campaign")->excludes("--skip");
     add_shard(sub);
     add_common(sub);
     add_engine(sub);
+  }
+
+  void add_merge() {
+    CLI::App* const sub = add_command(Command::merge, "merge",
+                                      "What the shards of a campaign have found and done together");
+    sub->add_option("DIR", arguments_.paths, "What --campaign of fuzz named, on each machine")
+        ->required();
+    add_path(sub, "--out", arguments_.out, "Directory for what fails, each defect once");
+    add_outputs(sub);
   }
 
   void add_hunt() {

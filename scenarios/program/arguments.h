@@ -15,13 +15,13 @@
 
 namespace adamant::scenarios {
 
-enum class Command { run, fuzz, minimize, hunt, laws, bugs, doctor, bench, help };
+enum class Command { run, fuzz, merge, minimize, hunt, laws, bugs, doctor, bench, help };
 
 struct Arguments {
   std::string program;  // as it was called, for lines to paste
   Command command = Command::run;
 
-  std::vector<std::filesystem::path> paths;
+  std::vector<std::filesystem::path> paths;  // of scenarios; merge: of campaigns
   std::optional<std::uint64_t> seed;
   std::optional<std::string> engine;
   std::optional<std::string> bug;  // in the place of what scenarios say; bugs: to show
@@ -43,8 +43,9 @@ struct Arguments {
 
   std::optional<std::uint64_t> cases;
   std::optional<std::chrono::milliseconds> time;
-  std::uint64_t skip = 0;                    // the first case of a search
-  std::optional<std::filesystem::path> out;  // fuzz: a directory; minimize: a file
+  std::uint64_t skip = 0;                         // the first case of a search
+  std::optional<std::filesystem::path> campaign;  // a directory: fuzz goes on there
+  std::optional<std::filesystem::path> out;       // fuzz: a directory; minimize: a file
 
   std::vector<std::string> bugs;  // to hunt for; none means all
   int searches = 5;               // for each of them

@@ -14,6 +14,8 @@ std::string_view example_of(Command command) {
       return "adamant run scenarios/ --filter '*offload*' --junit results.xml";
     case Command::fuzz:
       return "adamant fuzz --for 5m --seed 1 --out found";
+    case Command::merge:
+      return "adamant merge nightly --json ledger.json";
     case Command::minimize:
       return "adamant minimize found.yaml -o small.yaml";
     case Command::hunt:
@@ -38,6 +40,7 @@ std::string_view failure_of(Command command) {
     case Command::run:
       return "a scenario did not end as it expects";
     case Command::fuzz:
+    case Command::merge:
       return "something was found";
     case Command::minimize:
       return "the scenario does not fail";

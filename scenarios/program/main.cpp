@@ -7,10 +7,12 @@
 #include <string>
 #include <string_view>
 
+#include "scenarios/campaign/error.h"
 #include "scenarios/peers/client/client.h"
 #include "scenarios/pool/interrupt.h"
 #include "scenarios/program/arguments.h"
 #include "scenarios/program/bench_command.h"
+#include "scenarios/program/campaign_command.h"
 #include "scenarios/program/fuzz_command.h"
 #include "scenarios/program/hunt_command.h"
 #include "scenarios/program/listings.h"
@@ -30,6 +32,8 @@ Status dispatch(Arguments const& arguments, char const* const* argv) {
       return run_command(arguments);
     case Command::fuzz:
       return fuzz_command(arguments);
+    case Command::merge:
+      return merge_command(arguments);
     case Command::hunt:
       return arguments.mutants ? mutants_command(arguments, argv) : hunt_command(arguments);
     case Command::minimize:
@@ -103,6 +107,9 @@ int run_program(int argc, char const* const* argv) {
     if (!written) throw CannotWrite("standard output: cannot be written");
     return static_cast<int>(status);
   } catch (CannotWrite const& error) {
+    complain(error.what());
+    return static_cast<int>(Status::bad_input);
+  } catch (CampaignError const& error) {
     complain(error.what());
     return static_cast<int>(Status::bad_input);
   } catch (std::exception const& error) {

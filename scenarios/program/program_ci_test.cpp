@@ -2,6 +2,8 @@
 // its steps in its order, with the variables that it would set.
 #include <yaml-cpp/yaml.h>
 
+#include <cstdio>
+
 #include "scenarios/program/testing/program.h"
 
 namespace adamant::scenarios {
@@ -85,6 +87,98 @@ TEST_F(CopiedIntoCi, GitLabsJobsHoldAllScenariosTogether) {
     files += files_run().size();
   }
   EXPECT_EQ(files, 2U);
+}
+
+/// The file by which shards of a campaign are started, with a planted bug.
+class CopiedToMachines : public ProgramTest {
+ protected:
+  void SetUp() override {
+    ProgramTest::SetUp();
+    std::filesystem::copy(source + "/scenarios/ci/campaign.sh", folder_ / "campaign.sh");
+  }
+  /// What a merge of `campaign` says and writes.
+  std::string merged(std::string const& campaign) const {
+    Called const called =
+        shell("rm -rf found; PROGRAM merge " + campaign + " --out found --json ledger.json");
+    EXPECT_EQ(called.status, 1) << called.err;
+    return called.out + read("ledger.json") + shell("tail -n +1 found/*").out;
+  }
+  static std::string const planted;
+};
+
+std::string const CopiedToMachines::planted = " sh campaign.sh --bug te_2795";
+
+TEST_F(CopiedToMachines, ASlurmArrayIsAllShards) {
+  // As Slurm sets them for #SBATCH --array=FIRST-LAST.
+  std::string const text = read("campaign.sh");
+  int first = -1;
+  int last = -1;
+  auto const directive = text.find("#SBATCH --array=");
+  ASSERT_NE(directive, std::string::npos);
+  ASSERT_EQ(std::sscanf(text.c_str() + directive, "#SBATCH --array=%d-%d", &first, &last), 2);
+  int const count = last - first + 1;
+  ASSERT_GT(count, 1);
+  for (int id = first; id <= last; ++id) {
+    Called const called = shell(
+        "ADAMANT=PROGRAM CAMPAIGN=kept CASES=160 SEED=3 SLURM_ARRAY_TASK_ID=" + std::to_string(id) +
+        " SLURM_ARRAY_TASK_MIN=" + std::to_string(first) +
+        " SLURM_ARRAY_TASK_STEP=1 SLURM_ARRAY_TASK_COUNT=" + std::to_string(count) + planted);
+    EXPECT_EQ(called.status, 0) << "what it finds does not take the array down" << called.err;
+  }
+  merged("kept");
+  EXPECT_EQ(read_json("ledger.json").at("cases"), 160);
+  EXPECT_EQ(read_json("ledger.json").at("shards").size(), static_cast<std::size_t>(count));
+}
+
+TEST_F(CopiedToMachines, EachLauncherSaysWhichShardItIs) {
+  auto const options = [&](std::string const& variables) {
+    return shell("ADAMANT=echo " + variables + " sh campaign.sh --strict").out;
+  };
+  std::string const before = "fuzz --campaign adamant-campaign --shard ";
+  std::string const after = " --cases 1000000 --strict\n";
+  // sbatch --array=3-7:2
+  EXPECT_EQ(options("SLURM_ARRAY_TASK_ID=5 SLURM_ARRAY_TASK_MIN=3 SLURM_ARRAY_TASK_MAX=7 "
+                    "SLURM_ARRAY_TASK_STEP=2 SLURM_ARRAY_TASK_COUNT=3"),
+            before + "1/3" + after);
+  EXPECT_EQ(options("OMPI_COMM_WORLD_RANK=2 OMPI_COMM_WORLD_SIZE=4"), before + "2/4" + after);
+  EXPECT_EQ(options("SHARD=0/9 OMPI_COMM_WORLD_RANK=2 OMPI_COMM_WORLD_SIZE=4"),
+            before + "0/9" + after);
+  EXPECT_EQ(options("SHARD=0/9 SLURM_CPUS_PER_TASK=3 SEED=7 CASES=5 CAMPAIGN='a b'"),
+            "fuzz --campaign a b --shard 0/9 --cases 5 --seed 7 --jobs 3 --strict\n");
+}
+
+TEST_F(CopiedToMachines, EndsLikeTheProgramButForFindings) {
+  EXPECT_EQ(shell("ADAMANT=PROGRAM sh campaign.sh").status, 2);
+  EXPECT_EQ(shell("ADAMANT=PROGRAM SHARD=0/2 CASES=4 CAMPAIGN=/dev/null/x sh campaign.sh").status,
+            2);
+  EXPECT_EQ(shell("ADAMANT=PROGRAM SHARD=0/2 CASES=4 sh campaign.sh").status, 0);
+  EXPECT_TRUE(exists("adamant-campaign/0-of-2/journal.jsonl"));
+}
+
+TEST_F(CopiedToMachines, UnderMpirunAKilledShardGoesOn) {
+  if (shell("command -v mpirun").status != 0) GTEST_SKIP() << "mpirun is not installed";
+  for (char const* const shard : {"0", "1", "2"})
+    EXPECT_EQ(shell("ADAMANT=PROGRAM CAMPAIGN=whole CASES=4500 SEED=3 SHARD=" + std::string(shard) +
+                    "/3" + planted)
+                  .status,
+              0);
+  // Each shard leaves its process id, so that one can be killed.
+  write("adamant", "#!/bin/sh\necho $$ > pid.$OMPI_COMM_WORLD_RANK\nexec PROGRAM \"$@\"\n");
+  ASSERT_EQ(shell("sed -i s:[P]ROGRAM:PROGRAM: adamant && chmod +x adamant").status, 0);
+  std::string const mpirun =
+      "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 ADAMANT=./adamant CAMPAIGN=kept "
+      "CASES=4500 SEED=3 JOBS=1 mpirun --oversubscribe -n 3" +
+      planted;
+  Called const killed =
+      shell(mpirun +
+            " & mpi=$!; for i in $(seq 6000); do [ -s kept/1-of-3/journal.jsonl ] && break;"
+            " sleep 0.01; done; kill -KILL $(cat pid.1); wait $mpi");
+  EXPECT_NE(killed.status, 0) << "it was over before it was killed";
+  Called const again = shell(mpirun);
+  EXPECT_EQ(again.status, 0) << again.err;
+  EXPECT_NE(again.out.find("kept/1-of-3 goes on after "), std::string::npos) << again.out;
+  std::string const expected = merged("whole");
+  EXPECT_EQ(merged("kept"), expected);
 }
 
 TEST(OwnCi, CallsWhatTheProjectCallsItself) {

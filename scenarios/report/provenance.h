@@ -14,6 +14,8 @@ namespace adamant::scenarios {
 struct Writer {
   std::string version = {};
   std::string commit = {};  // of its sources, or "unknown"
+
+  friend bool operator==(Writer const&, Writer const&) = default;
 };
 
 /// What a run depends on besides its scenario, and what it came to.

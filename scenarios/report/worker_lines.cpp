@@ -64,7 +64,10 @@ Json run_in_worker(Scenario const& scenario, RunOptions const& options) {
 Json search_in_worker(Scenario const& scenario, RunOptions const& options) {
   return line_of(scenario, options, [&](RunResult const& result) {
     bool const fine = result.met || is_harmless_damage(scenario, result);
-    return fine ? Json::object() : Json{{"result", to_json(result)}};
+    Json line = fine ? Json::object() : Json{{"result", to_json(result)}};
+    if (result.schedule_chance > 0) line["schedule_chance"] = result.schedule_chance;
+    if (result.marks != 0) line["marks"] = result.marks;
+    return line;
   });
 }
 

@@ -196,6 +196,8 @@ RunResult Runner::execute(Schedule const& schedule, bool dump, Again again) {
   result.device_peak_bytes = end.device_peak_bytes;
   result.pinned_peak_bytes = end.pinned_peak_bytes;
   result.timeline = std::move(end.timeline);
+  result.schedule_chance = end.schedule_chance;
+  result.marks = end.marks;
   result.schedules = 1;
   if (files && result.outcome != Outcome::refused) files->commit();
   return result;

@@ -225,6 +225,11 @@ struct EngineEnd {
   double simulated_seconds = 0;
   std::size_t device_peak_bytes = 0;
   std::size_t pinned_peak_bytes = 0;
+  /// The least chance with which the schedule meets a bug of its depth, whatever it is; 0 where
+  /// nothing is known of that. See sim::pct_chance().
+  double schedule_chance = 0;
+  /// What the simulated hardware did, a bit for each of sim/marks.h; 0 where there is none.
+  std::uint64_t marks = 0;
 };
 
 /// This machine, or this program, lacks what was asked for: a GPU, an engine, the catalogue of

@@ -42,6 +42,9 @@ struct RunResult {
   std::size_t device_peak_bytes = 0;
   std::size_t pinned_peak_bytes = 0;
   std::vector<std::uint32_t> choices;  // of the run that is reported
+  // See EngineEnd; what the ledger of a campaign needs alone.
+  double schedule_chance = 0;
+  std::uint64_t marks = 0;
   std::vector<std::string> notes;
   Timeline timeline;  // of the run that is reported; empty where nobody wanted one
 };

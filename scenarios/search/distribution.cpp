@@ -90,6 +90,19 @@ Json pairs_json(Distribution const& seen, FeatureSet const& lacking) {
   return json;
 }
 
+Json never_json(Distribution const& seen, FeatureSet const& lacking) {
+  Json features = Json::array();
+  for_each_feature(lacking, [&](Feature feature) {
+    if (seen.count(feature) == 0) features.push_back(label_of(feature));
+  });
+  Json pairs = Json::array();
+  for_each_possible_pair(lacking, [&](Feature a, Feature b) {
+    bool const both_seen = seen.count(a) > 0 && seen.count(b) > 0;
+    if (both_seen && seen.count(a, b) == 0) pairs.push_back(name_of_pair(a, b));
+  });
+  return {{"features", features}, {"pairs", pairs}};
+}
+
 Json exclusive_json(FeatureSet const& lacking) {
   Json json = Json::object();
   for_each_pair(lacking, [&](Feature a, Feature b) {

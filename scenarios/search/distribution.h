@@ -22,6 +22,8 @@ std::string describe(Distribution const& seen, FeatureSet const& lacking, Zeros 
 nlohmann::ordered_json features_json(Distribution const& seen, FeatureSet const& lacking);
 /// Cases with both features of each pair that can occur, by "label, label".
 nlohmann::ordered_json pairs_json(Distribution const& seen, FeatureSet const& lacking);
+/// What could have been in a case and was in none: features, and pairs of those that were.
+nlohmann::ordered_json never_json(Distribution const& seen, FeatureSet const& lacking);
 /// Why each of the other pairs cannot.
 nlohmann::ordered_json exclusive_json(FeatureSet const& lacking);
 

@@ -46,18 +46,6 @@ bool is_worth_minimizing(RunResult const& result) {
   return result.reason.find("no answer within") == std::string::npos;
 }
 
-/// A failure that has been minimised, and what its smallest scenario still needs.
-struct Explained {
-  std::string signature;
-  std::set<std::string> ingredients;
-
-  bool covers(Failure const& failure) const {
-    auto const& has = failure.ingredients;
-    return signature == signature_of(failure.result) &&
-           std::includes(has.begin(), has.end(), ingredients.begin(), ingredients.end());
-  }
-};
-
 std::string text_of(std::filesystem::path const& path) {
   std::ostringstream text;
   text << std::ifstream(path).rdbuf();
@@ -89,6 +77,18 @@ Finding minimize_found(Failure const& failure, Scenario const& scenario,
   }
 }
 
+bool Explained::covers(std::string const& signature_seen, std::set<std::string> const& has) const {
+  return signature == signature_seen &&
+         std::includes(has.begin(), has.end(), ingredients.begin(), ingredients.end());
+}
+
+bool is_told_before(Finding const& a, Finding const& b) {
+  auto const rank = [](Finding const& finding) {
+    return std::pair(!breaks_law_of_its_bug(finding), weight_of(finding.scenario));
+  };
+  return rank(a) < rank(b);
+}
+
 std::vector<Finding> minimize_all(std::vector<Failure> const& failures,
                                   std::function<Scenario(std::uint64_t)> const& scenario_of,
                                   IsolatedOptions const& options) {
@@ -96,8 +96,9 @@ std::vector<Finding> minimize_all(std::vector<Failure> const& failures,
   std::vector<Explained> explained;
   std::set<std::string> known;
   for (Failure const& failure : failures) {
-    if (std::any_of(explained.begin(), explained.end(),
-                    [&](Explained const& other) { return other.covers(failure); }))
+    if (std::any_of(explained.begin(), explained.end(), [&](Explained const& other) {
+          return other.covers(signature_of(failure.result), failure.ingredients);
+        }))
       continue;
     Finding finding = minimize_found(failure, scenario_of(failure.case_index), options);
     if (finding.runs > 0)
@@ -105,11 +106,7 @@ std::vector<Finding> minimize_all(std::vector<Failure> const& failures,
     if (known.insert(write_scenario(finding.scenario)).second)
       findings.push_back(std::move(finding));
   }
-  auto const rank = [](Finding const& f) {
-    return std::pair(!breaks_law_of_its_bug(f), weight_of(f.scenario));
-  };
-  std::stable_sort(findings.begin(), findings.end(),
-                   [&](Finding const& a, Finding const& b) { return rank(a) < rank(b); });
+  std::stable_sort(findings.begin(), findings.end(), is_told_before);
   return findings;
 }
 

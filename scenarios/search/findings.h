@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,20 @@ Finding finding_of(MinimizeAttempt attempt, std::uint64_t case_index);
 /// what this machine lacks, a failure that a process of its own does not show.
 Finding minimize_found(Failure const& failure, Scenario const& scenario,
                        IsolatedOptions const& options);
+
+/// A failure that has been minimised: what it looked like, and the ingredients (failures.h) that
+/// its smallest scenario still has.
+struct Explained {
+  std::string signature;
+  std::set<std::string> ingredients;
+
+  /// Is one that looks so and has these ingredients the same defect?
+  bool covers(std::string const& signature_seen, std::set<std::string> const& has) const;
+};
+
+/// Which of two findings is told first: one of the law that its bug is catalogued for, then the
+/// lighter.
+bool is_told_before(Finding const& a, Finding const& b);
 
 /// Minimises failures from the scenarios that `scenario_of` gives for their cases; the lightest
 /// result comes first. Failures that become the same scenario are one finding. One that looks like

@@ -6,12 +6,25 @@
 
 namespace adamant::scenarios {
 
+namespace {
+
+constexpr int size_max = 100;
+
+// In the time that small cases of an engine outside the process take, larger ones find more.
+int growth_of(SearchEngine const& engine) {
+  return engine.capabilities.isolated ? 4 : 1;
+}
+
+}  // namespace
+
+std::uint64_t first_full_case(SearchEngine const& engine) {
+  return static_cast<std::uint64_t>(size_max / growth_of(engine));
+}
+
 Scenario search_case(std::uint64_t seed, std::uint64_t index, std::optional<std::string> const& bug,
                      SearchEngine const& engine) {
   GenerateOptions options;
-  // In the time that small cases of an engine outside the process take, larger ones find more.
-  std::uint64_t const growth = engine.capabilities.isolated ? 4 : 1;
-  options.size = static_cast<int>(std::min<std::uint64_t>(index, 100 / growth) * growth);
+  options.size = static_cast<int>(std::min(index, first_full_case(engine))) * growth_of(engine);
   options.faults = true;
   options.capabilities = engine.capabilities;
   if (engine.capabilities.isolated) {

@@ -18,7 +18,10 @@ struct SearchEngine {
   Capabilities capabilities = capabilities_of_simulation();
 };
 
-/// The first hundred cases grow, so that what fails on everything fails on something small.
+/// The first hundred cases grow, so that what fails on everything fails on something small; of an
+/// engine outside the process fewer. From this number on all are drawn alike.
+std::uint64_t first_full_case(SearchEngine const& engine);
+
 Scenario search_case(std::uint64_t seed, std::uint64_t index,
                      std::optional<std::string> const& bug = {}, SearchEngine const& engine = {});
 

@@ -213,6 +213,7 @@ cudaError_t copy_async(Runtime& runtime, void* to, void const* from, std::size_t
   bool const captured = capture_of(runtime, *stream) != nullptr;
   bool const pageable_source = copy.from_place == Place::pageable && !copy.host_to_host();
   bool const early = pageable_source && !captured && runtime.world.choices().pick(2) == 1;
+  runtime.world.choices().mark(CoverageMark::copy_reads_early, early);
   error = enqueue_copy(runtime, *stream, copy, name, early ? Reads::early : Reads::in_order);
   if (error != cudaSuccess || captured || !copy.host_to_host()) return error;
   return wait_for_copy(runtime, *stream, name);

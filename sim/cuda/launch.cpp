@@ -121,6 +121,7 @@ void run(Runtime& runtime, Launch const& launch) {
   set_shared_bytes(launch.shared_bytes);
   current_block = nullptr;  // a block that broke off left itself there
   bool const backwards = blocks > 1 && runtime.world.choices().pick(2) == 1;
+  runtime.world.choices().mark(CoverageMark::blocks_backwards, backwards);
   auto const run_one = [&](std::uint64_t i) {
     std::uint64_t const block = backwards ? blocks - 1 - i : i;
     blockDim = launch.block;

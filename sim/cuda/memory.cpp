@@ -170,6 +170,9 @@ std::uint64_t Memory::take_block(Slot& slot, std::uint64_t bytes, Stream* stream
   }
   FreeBlock const block = slot.free[fits[choice]];
   slot.free.erase(slot.free.begin() + static_cast<std::ptrdiff_t>(fits[choice]));
+  world_->choices().mark(CoverageMark::memory_reused);
+  world_->choices().mark(CoverageMark::memory_reused_late,
+                         block.released != nullptr && block.stream != stream);
   if (block.released != nullptr && block.stream != stream && after != nullptr)
     *after = block.released;
   block_bytes = block.bytes;

@@ -31,6 +31,9 @@ Order choose_order(Choices& choices, ReductionOrder wanted, int ranks, bool matt
   if (!matters || ranks < 3) return {};
   if (wanted != ReductionOrder::chosen) return {.kind = wanted};
   std::uint32_t const kind = choices.pick(4);
+  choices.mark(CoverageMark::sum_backwards, kind == 1);
+  choices.mark(CoverageMark::sum_by_tree, kind == 2);
+  choices.mark(CoverageMark::sum_by_ranks, kind == 3);
   if (kind == 2) return {.kind = ReductionOrder::tree};
   if (kind == 3) return {.kind = ReductionOrder::linear};
   std::uint32_t const shift = choices.pick(static_cast<std::uint32_t>(ranks));

@@ -10,6 +10,8 @@ void Choices::reset(ScheduleOptions const& schedule) {
   if (schedule.choices) replay_ = *schedule.choices;
   position_ = 0;
   record_.clear();
+  steps_ = 0;
+  marks_.reset();
 }
 
 std::uint32_t Choices::note(std::uint32_t answer) {
@@ -27,6 +29,7 @@ std::uint32_t Choices::pick_agent(std::span<Candidate* const> agents) {
   ADAMANT_SIM_ASSERT(!agents.empty());
   auto const count = static_cast<std::uint32_t>(agents.size());
   if (count == 1) return 0;
+  ++steps_;
   return note(replaying() ? replayed(count) : answers_->agent(agents));
 }
 

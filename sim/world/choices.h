@@ -24,9 +24,20 @@ class Choices {
   std::uint32_t pick_agent(std::span<Candidate* const> agents);
 
   /// Which agent has just asked in vain and would ask again for ever if it alone were heard.
-  void yielded(Candidate& agent) { answers_->yielded(agent); }
+  void yielded(Candidate& agent) {
+    mark(CoverageMark::polled_in_vain);
+    answers_->yielded(agent);
+  }
+
+  /// What an answer came to, where that is worth knowing: a search counts it.
+  void mark(CoverageMark mark, bool happened = true) {
+    if (happened) marks_.set(static_cast<std::size_t>(mark));
+  }
+  CoverageMarks const& marks() const { return marks_; }
 
   std::vector<std::uint32_t> const& record() const { return record_; }
+  /// How often there were several agents to choose from.
+  std::uint64_t steps() const { return steps_; }
 
  private:
   bool replaying() const { return position_ < replay_.size(); }
@@ -37,6 +48,8 @@ class Choices {
   std::vector<std::uint32_t> replay_;
   std::size_t position_ = 0;
   std::vector<std::uint32_t> record_;
+  std::uint64_t steps_ = 0;
+  CoverageMarks marks_;
 };
 
 }  // namespace adamant::sim

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <set>
+#include <vector>
 
 namespace adamant::sim {
 namespace {
@@ -86,6 +88,23 @@ TEST(Choices, AnAnswerThatIsTooLargeIsBroughtIntoRange) {
             std::vector<std::uint32_t>{1});
 }
 
+TEST(Choices, StepsAreThoseWithSeveralAgents) {
+  Choices choices;
+  choices.reset({.strategy = Strategy::random, .seed = 1});
+  Candidate one;
+  Candidate other;
+  std::vector<Candidate*> const both{&one, &other};
+  std::vector<Candidate*> const alone{&one};
+  choices.pick(3);
+  choices.pick_agent(alone);
+  EXPECT_EQ(choices.steps(), 0U);
+  choices.pick_agent(both);
+  choices.pick_agent(both);
+  EXPECT_EQ(choices.steps(), 2U);
+  choices.reset({});
+  EXPECT_EQ(choices.steps(), 0U);
+}
+
 TEST(Choices, PctFollowsOnePriorityButAtItsChangePoints) {
   std::set<std::uint32_t> first;
   std::size_t most = 0;
@@ -97,6 +116,55 @@ TEST(Choices, PctFollowsOnePriorityButAtItsChangePoints) {
   }
   EXPECT_EQ(first.size(), 3U);
   EXPECT_EQ(most, 2U);
+}
+
+TEST(Choices, MarksAreOfOneRun) {
+  Choices choices;
+  choices.mark(CoverageMark::sum_by_tree, false);
+  EXPECT_TRUE(choices.marks().none());
+  choices.mark(CoverageMark::sum_by_tree);
+  EXPECT_TRUE(choices.marks().test(static_cast<std::size_t>(CoverageMark::sum_by_tree)));
+  choices.reset({});
+  EXPECT_TRUE(choices.marks().none());
+}
+
+TEST(Choices, PctsChanceIsThatOfThePaperOverItsScales) {
+  EXPECT_EQ(pct_chance(1, 4, 1'000'000), 0.25) << "without change points length does not matter";
+  double sum = 0;
+  for (double scale = 16; scale <= 4096; scale *= 2) sum += 1 / (scale * scale);
+  EXPECT_DOUBLE_EQ(pct_chance(3, 5, 14), sum / 9 / 5);
+  EXPECT_DOUBLE_EQ(pct_chance(3, 5, 15), (sum - 1.0 / (16 * 16)) / 9 / 5) << "17 steps";
+  EXPECT_EQ(pct_chance(2, 5, 4096), 0) << "no change point comes so late";
+}
+
+/// Which of three agents goes on, until each has had its three steps.
+std::vector<int> trace_of(std::uint64_t seed) {
+  Choices choices;
+  choices.reset({.strategy = Strategy::pct, .seed = seed, .depth = 3});
+  Candidate agents[3];
+  int left[3] = {3, 3, 3};
+  std::vector<int> trace;
+  while (trace.size() < 9) {
+    std::vector<Candidate*> ready;
+    for (int i = 0; i < 3; ++i)
+      if (left[i] > 0) ready.push_back(&agents[i]);
+    auto const picked = static_cast<int>(ready[choices.pick_agent(ready)] - agents);
+    --left[picked];
+    trace.push_back(picked);
+  }
+  return trace;
+}
+
+// A bug of depth 3: agent 0 stops after its first step, then agent 1 after its first, agent 2 goes
+// to its end, and then agent 1 goes on before agent 0 does, or agent 0 before agent 1.
+// It takes one of the six orders in which the agents may stand at first, and both change points.
+TEST(Choices, PctMeetsABugOfItsDepthAsOftenAsItPromises) {
+  constexpr int schedules = 100'000;
+  std::map<std::vector<int>, int> met;
+  for (std::uint64_t seed = 0; seed < schedules; ++seed) ++met[trace_of(seed)];
+  double const promised = schedules * pct_chance(3, 6, 9);
+  EXPECT_GE(met[(std::vector<int>{0, 1, 2, 2, 2, 1, 1, 0, 0})], promised);
+  EXPECT_GE(met[(std::vector<int>{0, 1, 2, 2, 2, 0, 0, 1, 1})], promised);
 }
 
 TEST(Choices, PctPutsAnAgentThatAskedInVainBehindTheOthers) {

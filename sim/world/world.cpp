@@ -262,6 +262,7 @@ void World::run_chunks(int count, std::function<void(int)> const& body) {
   while (!left.empty()) {
     auto const next = left.begin() + choices_.pick(static_cast<std::uint32_t>(left.size()));
     int const chunk = *next;
+    choices_.mark(CoverageMark::threads_reordered, next != left.begin());
     left.erase(next);
     Agent& thread = thread_of(host, static_cast<std::size_t>(chunk));
     thread.clock.assign(known);

@@ -102,6 +102,8 @@ class World {
   std::deque<Stream>& streams() { return streams_; }
   Stream& add_stream(int device, unsigned flags, int cuda_priority);
   int ranks() const { return static_cast<int>(hosts_.size()); }
+  /// Hosts, streams and threads that there were.
+  std::uint32_t agent_count() const { return agent_count_; }
 
   // ---- operations: make, fill in, push ----
   StreamOperation& make(OperationKind kind, char const* name, std::uint64_t bytes = 0,

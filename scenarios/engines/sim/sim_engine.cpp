@@ -136,6 +136,7 @@ class Worlds {
         options.sought = earlier->worlds[sought->worlds.size()];
       SimExecution world({door_, task_, observer_, files_, workers_}, *start);
       sim::Report const report = world.run(options);
+      add_chance(report, options.schedule);
       add(report, world.found());
       sought->worlds.push_back(report.sought);
       end_.failure = world.failure();
@@ -169,6 +170,14 @@ class Worlds {
     end_.simulated_seconds += static_cast<double>(report.simulated_ns) * 1e-9;
     end_.device_peak_bytes = std::max(end_.device_peak_bytes, report.device_peak_bytes);
     end_.pinned_peak_bytes = std::max(end_.pinned_peak_bytes, report.pinned_peak_bytes);
+    end_.marks |= report.marks.to_ullong();
+  }
+
+  /// A bug may be in any of the worlds: the least of their chances is the run's.
+  void add_chance(sim::Report const& report, sim::ScheduleOptions const& schedule) {
+    if (schedule.strategy != sim::Strategy::pct || schedule.choices) return;
+    double const chance = sim::pct_chance(schedule.depth, report.agents, report.steps);
+    end_.schedule_chance = worlds_ == 0 ? chance : std::min(end_.schedule_chance, chance);
   }
 
   /// What the next world is told: recorded answers that are left, seeds of its own, and failures of

@@ -1,6 +1,7 @@
 #include "scenarios/search/generate/features.h"
 
 #include <algorithm>
+#include <functional>
 #include <set>
 #include <utility>
 
@@ -243,6 +244,25 @@ void Distribution::add(FeatureSet const& features) {
       if (features.test(b)) ++pairs_[a * feature_count + b];
     }
   }
+}
+
+Distribution::Distribution(std::uint64_t cases, std::vector<std::uint64_t> const& counts)
+    : cases_(cases) {
+  auto next = counts.begin();
+  for (std::size_t a = 0; a < feature_count; ++a)
+    for (std::size_t b = a; b < feature_count; ++b) pairs_[a * feature_count + b] = *next++;
+}
+
+void Distribution::add(Distribution const& other) {
+  cases_ += other.cases_;
+  std::transform(pairs_.begin(), pairs_.end(), other.pairs_.begin(), pairs_.begin(), std::plus<>());
+}
+
+std::vector<std::uint64_t> Distribution::counts() const {
+  std::vector<std::uint64_t> counts;
+  for (std::size_t a = 0; a < feature_count; ++a)
+    for (std::size_t b = a; b < feature_count; ++b) counts.push_back(pairs_[a * feature_count + b]);
+  return counts;
 }
 
 std::uint64_t Distribution::count(Feature a, Feature b) const {

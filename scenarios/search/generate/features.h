@@ -15,11 +15,20 @@ FeatureSet features_of(Scenario const& scenario);
 /// How often each feature and each pair of features was seen.
 class Distribution {
  public:
+  Distribution() = default;
+  /// From what counts() said of so many cases. REQUIRES: as many numbers.
+  Distribution(std::uint64_t cases, std::vector<std::uint64_t> const& counts);
+
   void add(FeatureSet const& features);
+  void add(Distribution const& other);
 
   std::uint64_t cases() const { return cases_; }
   std::uint64_t count(Feature feature) const { return count(feature, feature); }
   std::uint64_t count(Feature a, Feature b) const;
+  /// Of each feature, then its pairs with those behind it.
+  std::vector<std::uint64_t> counts() const;
+
+  friend bool operator==(Distribution const&, Distribution const&) = default;
 
  private:
   std::uint64_t cases_ = 0;

@@ -1,0 +1,120 @@
+#include "scenarios/campaign/journal.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <fstream>
+#include <sstream>
+#include <system_error>
+#include <utility>
+
+#include "scenarios/campaign/error.h"
+#include "scenarios/report/output_file.h"
+
+namespace adamant::scenarios {
+
+namespace {
+
+/// Those that end with a newline: what is behind the last one is not whole.
+std::vector<std::string> whole_lines(std::string_view text) {
+  std::vector<std::string> lines;
+  for (auto end = text.find('\n'); end != std::string_view::npos; end = text.find('\n')) {
+    lines.emplace_back(text.substr(0, end));
+    text.remove_prefix(end + 1);
+  }
+  return lines;
+}
+
+void make_folder(std::filesystem::path const& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) throw CannotWrite(folder.string() + ": cannot be made: " + error.message());
+}
+
+/// All of `text`, at `position`; 0, or why not.
+int write_at(int descriptor, std::string_view text, std::int64_t position) {
+  while (!text.empty()) {
+    ssize_t const written = ::pwrite(descriptor, text.data(), text.size(), position);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return errno;
+    text.remove_prefix(static_cast<std::size_t>(written));
+    position += written;
+  }
+  return ::fdatasync(descriptor) == 0 ? 0 : errno;
+}
+
+}  // namespace
+
+Journal::Journal(std::filesystem::path path) : path_(std::move(path)) {
+  make_folder(path_.parent_path());
+  descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  if (descriptor_ < 0) fail(errno);
+  try {
+    lock();
+    read();
+  } catch (...) {
+    ::close(descriptor_);
+    throw;
+  }
+}
+
+Journal::~Journal() {
+  ::close(descriptor_);
+}
+
+void Journal::lock() {
+  struct flock whole {};
+  whole.l_type = F_WRLCK;
+  whole.l_whence = SEEK_SET;
+  if (::fcntl(descriptor_, F_SETLK, &whole) == 0) return;
+  if (errno != EACCES && errno != EAGAIN) fail(errno);
+  std::string holder;
+  if (::fcntl(descriptor_, F_GETLK, &whole) == 0 && whole.l_type != F_UNLCK && whole.l_pid > 0)
+    holder = fmt::format(", process {}", whole.l_pid);
+  throw CampaignError(fmt::format(
+      "{}: another search is at work on this shard{}; wait for its end, or take another shard",
+      path_.parent_path().string(), holder));
+}
+
+void Journal::read() {
+  std::string text;
+  char part[1 << 16];
+  for (;;) {
+    ssize_t const count =
+        ::pread(descriptor_, part, sizeof part, static_cast<std::int64_t>(text.size()));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) fail(errno);
+    if (count == 0) break;
+    text.append(part, static_cast<std::size_t>(count));
+  }
+  lines_ = whole_lines(text);
+  size_ = static_cast<std::int64_t>(text.rfind('\n') + 1);  // npos + 1 is 0
+  if (::ftruncate(descriptor_, size_) != 0) fail(errno);
+}
+
+void Journal::append(std::string_view line) {
+  std::string const text = std::string(line) + "\n";
+  if (int const error = write_at(descriptor_, text, size_); error != 0) {
+    // Were this to fail too, the torn line is cut off when the journal is next opened.
+    [[maybe_unused]] int const cut = ::ftruncate(descriptor_, size_);
+    fail(error);
+  }
+  size_ += static_cast<std::int64_t>(text.size());
+}
+
+void Journal::fail(int error) const {
+  throw CannotWrite(
+      fmt::format("{}: cannot be written: {}; what is whole in it stays, and the same command goes "
+                  "on from there",
+                  path_.string(), std::generic_category().message(error)));
+}
+
+std::vector<std::string> read_journal(std::filesystem::path const& path) {
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return whole_lines(text.str());
+}
+
+}  // namespace adamant::scenarios

@@ -1,0 +1,56 @@
+// What a campaign has done and what follows from it: cases, schedules, features and pairs that
+// occurred and that did not, and with which confidence the chance of one more failure is how small.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "scenarios/campaign/settings.h"
+#include "scenarios/campaign/tally.h"
+#include "scenarios/search/distribution.h"
+
+namespace adamant::scenarios {
+
+/// How often one law was broken, and what that says.
+struct LedgerLaw {
+  std::string id;           // or another way to fail; "any": all of them
+  std::uint64_t cases = 0;  // that broke it
+  double at_most = 1;       // the chance that one more case does (bounds.h)
+};
+
+/// What the pct schedules of one depth say of bugs of that depth.
+struct LedgerDepth {
+  int depth = 0;
+  std::uint64_t schedules = 0;
+  std::uint64_t too_long = 0;  // of these: runs too long for a chance to be known
+  double missed_at_most = 1;   // see bounds.h
+  double share_at_most = 1;
+};
+
+struct Ledger {
+  CampaignSettings settings = {};
+  std::map<std::uint64_t, std::uint64_t> shards = {};  // cases of those that have begun
+  Tally tally = {};
+  std::uint64_t full_cases = 0;  // that were drawn alike: what chances are about
+  std::vector<LedgerLaw> laws = {};
+  std::vector<LedgerDepth> depths = {};
+
+  std::uint64_t schedules(Schedule::Strategy strategy) const;
+  /// Are the cases of a simulated world? Others have neither schedules nor marks.
+  bool has_marks() const { return !has(settings.lacking, Feature::schedule_random); }
+};
+
+/// The ledger of these shards, by index. It does not depend on how they came to their cases.
+Ledger ledger_of(CampaignSettings settings, std::map<std::uint64_t, Tally> const& shards);
+
+/// For people, without the findings.
+std::string describe(Ledger const& ledger, Zeros zeros);
+
+/// The keys of a document, without the findings.
+nlohmann::ordered_json to_json(Ledger const& ledger);
+
+}  // namespace adamant::scenarios

@@ -1,0 +1,199 @@
+#include "scenarios/program/campaign_command.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "scenarios/campaign/settings.h"
+#include "scenarios/campaign/shard.h"
+#include "scenarios/pool/interrupt.h"
+#include "scenarios/program/outputs.h"
+#include "scenarios/program/script_output.h"
+#include "scenarios/program/search_report.h"
+#include "scenarios/program/seed.h"
+#include "scenarios/program/version.h"
+#include "scenarios/report/progress.h"
+
+namespace adamant::scenarios {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// What a kill costs at most: the cases of so long are searched once more.
+constexpr std::chrono::seconds kept_every{1};
+
+/// Says nothing of the case: this machine, or this call, cannot run it.
+bool is_about_machine(Status status) {
+  return status == Status::lacking || status == Status::bad_input;
+}
+
+CaseSearch search_of(Arguments const& arguments, SearchEngine const& engine, std::uint64_t seed) {
+  return {seed, arguments.bug, engine, run_options(arguments)};
+}
+
+CampaignSettings join(Arguments const& arguments, Portion shard, SearchEngine const& engine) {
+  return join_campaign(*arguments.campaign, arguments.seed, draw_seed(), [&](std::uint64_t seed) {
+    return settings_of(search_of(arguments, engine, seed), shard.count, this_program());
+  });
+}
+
+class CampaignCommand {
+ public:
+  CampaignCommand(Arguments const& arguments, Portion portion, SearchEngine const& engine)
+      : arguments_(arguments),
+        outputs_(arguments),
+        portion_(portion),
+        settings_(join(arguments, portion, engine)),
+        cases_(search_of(arguments, engine, settings_.seed)),
+        shard_(*arguments.campaign, portion),
+        progress_(wants_progress(arguments), "cases"),
+        begin_(Clock::now()),
+        cases_before_(shard_.tally().cases()) {
+    if (arguments.out) expect_writable(*arguments.out);
+    if (arguments.cases || !arguments.time)
+      wanted_ = portion.count_in(0, arguments.cases.value_or(searched_by_default));
+    if (arguments.time) until_ = begin_ + *arguments.time;
+  }
+
+  Status execute() {
+    print(arguments_, fmt::format("seed {}\n", settings_.seed));
+    if (cases_before_ > 0)
+      print(arguments_,
+            fmt::format("{} goes on after {} cases\n", shard_.folder().string(), cases_before_));
+    while (!is_over()) search();
+    progress_.clear();
+    report();
+    if (interrupted()) return Status::interrupted;
+    return worse(status_, shard_.tally().findings.empty() ? Status::met : Status::not_met);
+  }
+
+ private:
+  bool is_over() const {
+    return interrupted() || is_about_machine(status_) || (until_ && Clock::now() >= *until_) ||
+           (wanted_ && shard_.tally().cases() >= *wanted_);
+  }
+
+  /// Until a failure is new, or the end. Cases end in any order; what is kept has no gaps.
+  void search() {
+    std::uint64_t const first = shard_.tally().cases();
+    PoolOptions pool{.workers = arguments_.jobs, .jobs = {}, .until = until_, .job_time_max = {}};
+    if (wanted_) pool.jobs = *wanted_ - first;
+    pool.enough = [this] { return !unexplained_.empty() || is_about_machine(status_); };
+    kept_at_ = Clock::now();
+    cases_.run(
+        pool, [&](std::uint64_t job) { return shard_.case_at(first + job); },
+        [&](std::uint64_t job, SearchedCase ended) { take(first + job, std::move(ended)); });
+    ended_early_.clear();
+    if (explain()) keep();
+  }
+
+  void take(std::uint64_t position, SearchedCase ended) {
+    if (is_about_machine(ended.status)) {
+      status_ = worse(status_, ended.status);
+      complain(ended.failure->result.reason);
+      return;
+    }
+    ended_early_.emplace(position, std::move(ended));
+    while (auto next = ended_early_.extract(shard_.tally().cases() + next_.cases()))
+      add(std::move(next.mapped()));
+    if (unexplained_.empty() && Clock::now() - kept_at_ >= kept_every) keep();
+    progress_.show(shard_.tally().cases() + next_.cases(), wanted_.value_or(0),
+                   shard_.tally().findings.size());
+  }
+
+  void add(SearchedCase ended) {
+    next_.add(ended);
+    if (ended.failure && is_new(*ended.failure)) unexplained_.push_back(std::move(*ended.failure));
+  }
+
+  bool is_new(Failure const& failure) const {
+    auto const covers = [&, signature = signature_of(failure.result)](KeptFinding const& kept) {
+      return kept.covers(signature, failure.ingredients);
+    };
+    return std::ranges::none_of(shard_.tally().findings, covers) &&
+           std::ranges::none_of(next_.findings, covers);
+  }
+
+  void keep() {
+    if (next_.cases() > 0) shard_.append(next_);
+    next_ = {};
+    kept_at_ = Clock::now();
+  }
+
+  /// Minimises what is new, one failure after the other in the order of their cases, so that it
+  /// does not matter where a search was interrupted. False where this one is: then nothing is kept.
+  bool explain() {
+    for (Failure const& failure : std::exchange(unexplained_, {})) {
+      if (!is_new(failure)) continue;
+      Progress progress(wants_progress(arguments_), "runs to minimise");
+      IsolatedOptions options{.run = cases_.options(), .at_once = arguments_.jobs};
+      options.progress = [&](std::uint64_t runs) { progress.show(runs, 0, 0); };
+      Finding finding = minimize_found(failure, cases_.scenario_of(failure.case_index), options);
+      if (interrupted()) return false;
+      next_.findings.push_back({.shard = portion_.index,
+                                .signature = signature_of(failure.result),
+                                .ingredients = failure.ingredients,
+                                .file = written(shard_.folder(), finding).filename().string(),
+                                .finding = std::move(finding)});
+    }
+    return true;
+  }
+
+  std::filesystem::path written(std::filesystem::path const& folder, Finding const& finding) {
+    auto const path = write_finding(folder, finding, this_program());
+    scripts_.write_beside(path, finding.scenario, finding.result, finding.symptom);
+    return path;
+  }
+
+  void report() {
+    std::vector<Reported> results;
+    for (KeptFinding const& kept : folded(shard_.tally().findings)) {
+      auto const file =
+          arguments_.out ? written(*arguments_.out, kept.finding) : shard_.folder() / kept.file;
+      results.push_back(reported(arguments_, settings_.seed, kept.finding, file));
+      print(arguments_, describe(results.back(), style_of(arguments_)));
+    }
+    Searched const searched{
+        .seed = settings_.seed,
+        .seen = shard_.tally().seen,
+        .lacking = settings_.lacking,
+        .cases_now = shard_.tally().cases() - cases_before_,
+        .seconds = std::chrono::duration<double>(Clock::now() - begin_).count()};
+    print_summary(arguments_, searched, results.size());
+    outputs_.commit(search_document(searched, results), "fuzz", results);
+  }
+
+  Arguments const& arguments_;
+  Outputs outputs_;
+  Portion portion_;
+  CampaignSettings settings_;
+  CaseSearch cases_;
+  CampaignShard shard_;
+  Progress progress_;
+  FindingScripts scripts_;
+  Clock::time_point begin_;
+  std::uint64_t cases_before_;
+  std::optional<std::uint64_t> wanted_;  // of this shard's cases; absent: as many as time allows
+  std::optional<Clock::time_point> until_;
+  Status status_ = Status::met;
+
+  Tally next_;  // of the cases behind those that the shard has kept
+  std::vector<Failure> unexplained_;
+  std::map<std::uint64_t, SearchedCase> ended_early_;  // by position: before others that come first
+  Clock::time_point kept_at_;
+};
+
+}  // namespace
+
+Status campaign_command(Arguments const& arguments) {
+  return CampaignCommand(arguments, arguments.shard.value_or(Portion{}),
+                         search_engine(arguments.engine))
+      .execute();
+}
+
+}  // namespace adamant::scenarios

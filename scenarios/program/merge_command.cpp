@@ -1,0 +1,86 @@
+// `adamant merge DIR…`.
+#include <fmt/format.h>
+
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "scenarios/campaign/error.h"
+#include "scenarios/campaign/ledger.h"
+#include "scenarios/campaign/shard.h"
+#include "scenarios/program/campaign_command.h"
+#include "scenarios/program/outputs.h"
+#include "scenarios/program/search_report.h"
+#include "scenarios/program/version.h"
+#include "scenarios/report/json.h"
+
+namespace adamant::scenarios {
+
+namespace {
+
+using Path = std::filesystem::path;
+
+class MergeCommand {
+ public:
+  explicit MergeCommand(Arguments const& arguments) : arguments_(arguments), outputs_(arguments) {
+    if (arguments.out) expect_writable(*arguments.out);
+    for (Path const& directory : arguments.paths) read(directory);
+  }
+
+  Status execute() {
+    Ledger const ledger = ledger_of(*settings_, shards_);
+    std::vector<Reported> results;
+    for (KeptFinding const& kept : ledger.tally.findings) {
+      results.push_back(reported(arguments_, settings_->seed, kept.finding, file_of(kept)));
+      print(arguments_, describe(results.back(), style_of(arguments_)));
+    }
+    bool const all = arguments_.verbosity == Verbosity::verbose;
+    if (arguments_.verbosity != Verbosity::quiet)
+      print(arguments_, describe(ledger, all ? Zeros::shown : Zeros::left_out));
+    auto document = make_document("merge");
+    document.update(to_json(ledger));
+    document["results"] = to_json(results);
+    outputs_.commit(document, "merge", results);
+    return results.empty() ? Status::met : Status::not_met;
+  }
+
+ private:
+  void read(Path const& directory) {
+    auto const settings = read_settings(directory);
+    if (!settings)
+      throw CampaignError(directory.string() + ": is no campaign: there is no campaign.json in it");
+    if (!settings_) settings_ = settings;
+    if (std::string const differs = difference(*settings, *settings_); !differs.empty())
+      throw CampaignError(fmt::format("{}: {} as in {}; only shards of one campaign are merged",
+                                      directory.string(), differs,
+                                      arguments_.paths.front().string()));
+    for (auto& [index, tally] : read_shards(directory, *settings)) {
+      if (auto const other = directories_.find(index); other != directories_.end())
+        throw CampaignError(fmt::format(
+            "{}: shard {} is in {} as well; leave one of them out", directory.string(),
+            name_of({.index = index, .count = settings->shards}), other->second.string()));
+      shards_[index] = std::move(tally);
+      directories_[index] = directory;
+    }
+  }
+
+  Path file_of(KeptFinding const& kept) const {
+    if (arguments_.out) return write_finding(*arguments_.out, kept.finding, this_program());
+    Portion const shard{.index = kept.shard, .count = settings_->shards};
+    return directories_.at(kept.shard) / name_of(shard) / kept.file;
+  }
+
+  Arguments const& arguments_;
+  Outputs outputs_;
+  std::optional<CampaignSettings> settings_;
+  std::map<std::uint64_t, Tally> shards_;
+  std::map<std::uint64_t, Path> directories_;
+};
+
+}  // namespace
+
+Status merge_command(Arguments const& arguments) {
+  return MergeCommand(arguments).execute();
+}
+
+}  // namespace adamant::scenarios

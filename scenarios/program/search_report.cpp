@@ -1,0 +1,78 @@
+#include "scenarios/program/search_report.h"
+
+#include <fmt/format.h>
+
+#include "scenarios/pool/interrupt.h"
+#include "scenarios/program/outputs.h"
+#include "scenarios/report/json.h"
+#include "scenarios/search/search.h"
+
+namespace adamant::scenarios {
+
+namespace {
+
+std::string replay_of_file(Arguments const& arguments, std::filesystem::path const& file) {
+  return fmt::format("{} run {}", shell_quoted(arguments.program), shell_quoted(file.string()));
+}
+
+std::string replay_of_case(Arguments const& arguments, std::uint64_t seed, Finding const& finding) {
+  std::string line = fmt::format("{} fuzz --seed {} --skip {} --cases 1",
+                                 shell_quoted(arguments.program), seed, finding.case_index);
+  std::string const& engine = finding.scenario.engine.name;
+  if (engine != SearchEngine().name) line += " --engine " + shell_quoted(engine);
+  if (finding.scenario.bug) line += " --bug " + *finding.scenario.bug;
+  if (arguments.peer_timeout)
+    line += fmt::format(" --peer-timeout {}", arguments.peer_timeout->count());
+  return line;
+}
+
+}  // namespace
+
+RunOptions run_options(Arguments const& arguments) {
+  RunOptions options;
+  options.strict = arguments.strict;
+  return options;
+}
+
+nlohmann::ordered_json search_document(Searched const& searched,
+                                       std::span<Reported const> results) {
+  auto document = make_document("fuzz");
+  document["seed"] = searched.seed;
+  document["cases"] = searched.seen.cases();
+  document["cases_per_second"] = searched.cases_per_second();
+  document["distribution"] = features_json(searched.seen, searched.lacking);
+  document["pairs"] = pairs_json(searched.seen, searched.lacking);
+  document["exclusive_pairs"] = exclusive_json(searched.lacking);
+  document["results"] = to_json(results);
+  if (interrupted()) document["interrupted"] = true;
+  return document;
+}
+
+void print_summary(Arguments const& arguments, Searched const& searched, std::size_t found) {
+  std::uint64_t const cases = searched.seen.cases();
+  if (interrupted()) complain(fmt::format("interrupted after {} cases", cases));
+  if (arguments.verbosity != Verbosity::quiet) {
+    bool const all = arguments.verbosity == Verbosity::verbose;
+    Zeros const zeros = all ? Zeros::shown : Zeros::left_out;
+    if (cases > 0) print(arguments, describe(searched.seen, searched.lacking, zeros));
+  } else if (found == 0) {
+    return;
+  }
+  std::string const earlier =
+      searched.cases_now < cases ? fmt::format(", {} of them now", searched.cases_now) : "";
+  std::string const verdict =
+      found == 0 ? "nothing found" : fmt::format("{} distinct failures", found);
+  print(arguments, fmt::format("{} cases{} in {:.1f} s, {:.0f} cases/s: {}\n", cases, earlier,
+                               searched.seconds, searched.cases_per_second(), verdict));
+}
+
+Reported reported(Arguments const& arguments, std::uint64_t seed, Finding const& finding,
+                  std::filesystem::path const& file) {
+  Reported reported{.result = finding.result, .replay = replay_of_case(arguments, seed, finding)};
+  if (file.empty()) return reported;
+  reported.result.file = file.string();
+  if (finding.result.outcome != Outcome::error) reported.replay = replay_of_file(arguments, file);
+  return reported;
+}
+
+}  // namespace adamant::scenarios

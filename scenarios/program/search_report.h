@@ -1,0 +1,48 @@
+// What the commands that search have alike: options of runs, and what they say at their end.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+
+#include "scenarios/program/arguments.h"
+#include "scenarios/report/text.h"
+#include "scenarios/runner/run.h"
+#include "scenarios/search/distribution.h"
+#include "scenarios/search/findings.h"
+
+namespace adamant::scenarios {
+
+/// Cases, where nobody says how many or how long.
+inline constexpr std::uint64_t searched_by_default = 1000;
+
+/// What the command line says of each run of a search.
+RunOptions run_options(Arguments const& arguments);
+
+/// What was searched, and how fast.
+struct Searched {
+  std::uint64_t seed = 0;
+  Distribution seen = {};
+  FeatureSet lacking = {};
+  std::uint64_t cases_now = 0;  // by this call
+  double seconds = 0;
+
+  double cases_per_second() const {
+    return seconds > 0 ? static_cast<double>(cases_now) / seconds : 0;
+  }
+};
+
+/// The document of `--json`.
+nlohmann::ordered_json search_document(Searched const& searched, std::span<Reported const> results);
+
+/// Prints the distribution, and in one line how it ended.
+void print_summary(Arguments const& arguments, Searched const& searched, std::size_t found);
+
+/// A finding as it is reported. `file` is where it was written, or empty.
+Reported reported(Arguments const& arguments, std::uint64_t seed, Finding const& finding,
+                  std::filesystem::path const& file);
+
+}  // namespace adamant::scenarios

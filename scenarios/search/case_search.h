@@ -1,0 +1,62 @@
+// The cases of a search, run: each in a worker process, which makes it from its number. Who wants
+// which cases, and what becomes of those that fail, is not known here.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "scenarios/pool/pool.h"
+#include "scenarios/report/status.h"
+#include "scenarios/runner/run.h"
+#include "scenarios/search/failures.h"
+#include "scenarios/search/generate/features.h"
+#include "scenarios/search/search.h"
+
+namespace adamant::scenarios {
+
+/// One case that ended.
+struct SearchedCase {
+  std::uint64_t index = 0;
+  FeatureSet features = {};
+  double schedule_chance = 0;  // see EngineEnd, as the next
+  std::uint64_t marks = 0;
+  int schedule_depth = 0;               // of a pct schedule
+  std::optional<Failure> failure = {};  // where it did not end as it should
+  Status status = Status::met;
+};
+
+class CaseSearch {
+ public:
+  CaseSearch(std::uint64_t seed, std::optional<std::string> bug, SearchEngine engine,
+             RunOptions const& options = {})
+      : seed_(seed), bug_(std::move(bug)), engine_(std::move(engine)), options_(options) {}
+
+  Scenario scenario_of(std::uint64_t index) const {
+    return search_case(seed_, index, bug_, engine_);
+  }
+  std::uint64_t seed() const { return seed_; }
+  std::optional<std::string> const& bug() const { return bug_; }
+  SearchEngine const& engine() const { return engine_; }
+  RunOptions const& options() const { return options_; }
+
+  /// run_jobs() with a case a job, under the limit of time that cases have.
+  void run(PoolOptions pool, std::function<std::uint64_t(std::uint64_t job)> const& case_of,
+           std::function<void(std::uint64_t job, SearchedCase)> const& take) const;
+
+ private:
+  std::string answer(std::uint64_t index) const;
+  SearchedCase ended(std::uint64_t index, JobEnd const& end) const;
+
+  std::uint64_t seed_;
+  std::optional<std::string> bug_;
+  SearchEngine engine_;
+  RunOptions options_;
+};
+
+/// The engine of that name, or the usual one, asked what it can: an engine outside the process
+/// takes seconds to answer, so once and before there are workers. Errors: MachineLacks.
+SearchEngine search_engine(std::optional<std::string> const& name);
+
+}  // namespace adamant::scenarios
