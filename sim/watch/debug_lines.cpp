@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -74,13 +75,11 @@ std::string file_of_call(Dwarf_Die* unit, Dwarf_Die* inlined) {
   return file == nullptr ? "" : file;
 }
 
-// A source beside the build's own files, to the compiler, has their folder before its name.
-std::string without_folder(Dwarf_Die* unit, std::string file) {
+// Readers of debug information put the folder of the compilation before a name that is relative.
+std::string source_of(Dwarf_Die* unit, std::string const& file) {
   Dwarf_Attribute attribute;
   char const* const folder = dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attribute));
-  if (folder == nullptr) return file;
-  std::string const prefix = std::string(folder) + "/";
-  return file.starts_with(prefix) ? file.substr(prefix.size()) : file;
+  return source_name(folder == nullptr ? "" : folder, file);
 }
 
 int line_of_call(Dwarf_Die* inlined) {
@@ -119,7 +118,7 @@ void add_frames(Dwfl* dwfl, Dwarf_Addr address, std::vector<Location>& frames) {
   if (unit == nullptr || row == nullptr) return;
   Location next;
   char const* const file = dwfl_lineinfo(row, nullptr, &next.line, nullptr, nullptr, nullptr);
-  next.file = file == nullptr ? "" : without_folder(unit, file);
+  next.file = file == nullptr ? "" : source_of(unit, file);
   Scopes const scopes(unit, address - bias);
   for (int i = 0; i < scopes.count; ++i) {
     int const tag = dwarf_tag(&scopes.all[i]);
@@ -127,12 +126,20 @@ void add_frames(Dwfl* dwfl, Dwarf_Addr address, std::vector<Location>& frames) {
     next.function = name_of_function(&scopes.all[i]);
     if (!is_ours_or_standard(next.file)) frames.push_back(std::move(next));
     if (tag == DW_TAG_subprogram) return;
-    next = {.file = without_folder(unit, file_of_call(unit, &scopes.all[i])),
+    next = {.file = source_of(unit, file_of_call(unit, &scopes.all[i])),
             .line = line_of_call(&scopes.all[i])};
   }
 }
 
 }  // namespace
+
+std::string source_name(std::string const& folder, std::string const& file) {
+  std::filesystem::path const below = (std::filesystem::path(folder) / "").lexically_normal();
+  std::string name = std::filesystem::path(file).lexically_normal().string();
+  if (name.starts_with("../")) name = (below / name).lexically_normal().string();
+  bool const has_folder = !folder.empty() && name.starts_with(below.string());
+  return has_folder ? name.substr(below.string().size()) : name;
+}
 
 Location location_of(Stack const& stack) {
   Dwfl* const dwfl = stack.empty() ? nullptr : session();

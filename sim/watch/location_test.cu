@@ -6,6 +6,7 @@
 
 #include "sim/testing/judging.h"
 #include "sim/testing/test_program.h"
+#include "sim/watch/watch.h"
 
 namespace adamant::sim {
 namespace {
@@ -38,6 +39,16 @@ __global__ void write_one(T* to) {
 
 __global__ void read_one(float const* from, float* to) {
   to[0] = from[1];  // <- loaded_at
+}
+
+TEST(SourceName, IsBelowTheProjectHoweverTheCompilerWasToldIt) {
+  EXPECT_EQ(source_name("build", "build/real/adam.cu"), "real/adam.cu");
+  EXPECT_EQ(source_name("build/dev", "build/dev/../../real/adam.cu"), "real/adam.cu");
+  EXPECT_EQ(source_name("build/dev", "../../real/adam.cu"), "real/adam.cu");
+  EXPECT_EQ(source_name("/home/me/build", "/home/me/build/../real/adam.cu"),
+            "/home/me/real/adam.cu");
+  EXPECT_EQ(source_name("build", "/usr/include/c++/12/vector"), "/usr/include/c++/12/vector");
+  EXPECT_EQ(source_name("", "adam.cu"), "adam.cu");
 }
 
 TEST_F(SourceLine, OfBothAccessesOfARaceAndOfTheirLaunches) {

@@ -232,5 +232,8 @@ std::string symbol_name(void const* function);
 /// A function's own name: "adamant::real::(anonymous namespace)::adam_kernel(Args)", mangled, is
 /// "adam_kernel". What is not mangled stays.
 std::string short_name(std::string const& mangled);
+/// A source file as reports name it, of what debug information says: without the folder of the
+/// compilation, which readers put before some relative names, and without `..`.
+std::string source_name(std::string const& folder, std::string const& file);
 
 }  // namespace adamant::sim
