@@ -1,0 +1,180 @@
+#include "scenarios/program/command_options.h"
+
+#include <CLI/CLI.hpp>
+
+#include <chrono>
+#include <limits>
+
+#include "scenarios/bugs/catalogue.h"
+#include "scenarios/language/engine_names.h"
+#include "scenarios/language/yaml/words.h"
+#include "scenarios/pool/pool.h"
+
+namespace adamant::scenarios {
+
+namespace {
+
+void check_engine(std::string const& name) {
+  if (!is_engine_name(name)) {
+    throw CLI::ValidationError("--engine: `" + name +
+                               "` is none of sim, sim-unchecked, cuda, torch, exec:COMMAND");
+  }
+}
+
+void check_examined_engine(std::string const& name) {
+  check_engine(name);
+  if (name != "torch" && !name.starts_with("exec:"))
+    throw CLI::ValidationError("--engine: `" + name +
+                               "` is inside this program; torch and exec:COMMAND are examined");
+}
+
+}  // namespace
+
+void check_bug(std::string const& where, std::string const& id) {
+  if (bugs::find(id) == nullptr) {
+    throw CLI::ValidationError(where + ": no catalogued bug is called `" + id + "`" +
+                               suggest(id, bugs::ids()) + "; adamant bugs lists them");
+  }
+}
+
+void CommandOptions::add_count(std::string const& name, CountRange range, char const* text,
+                               std::function<void(std::uint64_t)> const& take) const {
+  auto const set = [name, range, take](std::string const& value) {
+    auto const count = parse_count(value, range);
+    if (count) return take(*count);
+    throw CLI::ValidationError(name + ": `" + value + "` is not an integer in [" +
+                               std::to_string(range.first) + ", " + std::to_string(range.last) +
+                               "]");
+  };
+  command_.add_option_function<std::string>(name, set, text)->option_text("N");
+}
+
+void CommandOptions::add_path(std::string const& name, std::optional<std::filesystem::path>& target,
+                              char const* text) const {
+  auto const set = [&target, name](std::string const& value) {
+    if (value.empty()) throw CLI::ValidationError(name + ": an empty path");
+    target = value;
+  };
+  command_.add_option_function<std::string>(name, set, text)->option_text("PATH");
+}
+
+void CommandOptions::add_common() const {
+  add_count("--seed", {0, std::numeric_limits<std::uint64_t>::max()},
+            "The seed; drawn and printed if absent",
+            [&arguments = arguments_](std::uint64_t seed) { arguments.seed = seed; });
+  arguments_.jobs = default_workers();
+  add_count(
+      "--jobs", {1, 1024}, "Worker processes; default: the cores",
+      [&arguments = arguments_](std::uint64_t jobs) { arguments.jobs = static_cast<int>(jobs); });
+  add_outputs();
+}
+
+void CommandOptions::add_outputs() const {
+  add_path("--json", arguments_.json, "Write results as JSON");
+  add_path("--junit", arguments_.junit, "Write results as JUnit XML");
+}
+
+void CommandOptions::add_engine() const {
+  auto const set_engine = [&arguments = arguments_](std::string const& name) {
+    check_engine(name);
+    arguments.engine = name;
+  };
+  auto const set_bug = [&arguments = arguments_](std::string const& id) {
+    check_bug("--bug", id);
+    arguments.bug = id;
+  };
+  command_
+      .add_option_function<std::string>("--engine", set_engine,
+                                        "sim, sim-unchecked, cuda, torch or exec:COMMAND")
+      ->option_text("NAME");
+  command_
+      .add_option_function<std::string>("--bug", set_bug,
+                                        "Switch a catalogued bug on; adamant bugs lists them")
+      ->option_text("ID");
+  add_peer_timeout();
+}
+
+void CommandOptions::add_examined_engine() const {
+  auto const set = [&arguments = arguments_](std::string const& name) {
+    check_examined_engine(name);
+    arguments.engine = name;
+  };
+  command_
+      .add_option_function<std::string>("--engine", set,
+                                        "Examine this engine: torch or exec:COMMAND")
+      ->option_text("NAME");
+  add_peer_timeout();
+}
+
+void CommandOptions::add_peer_timeout() const {
+  add_count("--peer-timeout", {1, 1'000'000},
+            "Seconds to wait for an engine outside the process; default: 60 for its start, 25 for "
+            "an answer",
+            [&arguments = arguments_](std::uint64_t s) {
+              arguments.peer_timeout = std::chrono::seconds(s);
+            });
+}
+
+void CommandOptions::add_bug_to_show() const {
+  auto const set = [&arguments = arguments_](std::string const& id) {
+    check_bug("--show", id);
+    arguments.bug = id;
+  };
+  command_
+      .add_option_function<std::string>("--show", set,
+                                        "Show how this one is made: its diff to the engine")
+      ->option_text("ID")
+      ->excludes("--json");
+}
+
+void CommandOptions::add_selection() const {
+  command_
+      .add_option("--filter", arguments_.filter, "Only those whose path, file or name it matches")
+      ->option_text("GLOB");
+  add_shard();
+  command_.add_flag("--list", arguments_.list, "Only say which they are");
+  add_count(
+      "--timeout", {1, 1'000'000}, "Seconds for one scenario; then it is an error",
+      [&arguments = arguments_](std::uint64_t s) { arguments.timeout = std::chrono::seconds(s); });
+  command_.add_flag("--fail-fast", arguments_.fail_fast, "End at the first failure");
+  add_path("--cache", arguments_.cache,
+           "Directory that remembers failures: next time they come first");
+}
+
+void CommandOptions::add_shard() const {
+  auto const set = [&arguments = arguments_](std::string const& value) {
+    auto const shard = parse_shard(value);
+    if (!shard)
+      throw CLI::ValidationError("--shard: `" + value + "` is not I/N with I from 0 to N - 1");
+    arguments.shard = *shard;
+  };
+  command_.add_option_function<std::string>("--shard", set, "Part I of N disjoint parts, I from 0")
+      ->option_text("I/N");
+}
+
+void CommandOptions::add_strict() const {
+  command_.add_flag("--strict", arguments_.strict, "Warnings fail: error.unseen, memory.leak");
+}
+
+void CommandOptions::add_schedules(char const* text) const {
+  add_count("--schedules", {0, 1'000'000}, text, [&arguments = arguments_](std::uint64_t count) {
+    arguments.schedules = static_cast<int>(count);
+  });
+}
+
+void CommandOptions::add_script() const {
+  add_path("--script", arguments_.script,
+           "Write a stand-alone script that shows what broke; engine torch");
+}
+
+void CommandOptions::add_time(char const* text) const {
+  auto const set = [&arguments = arguments_](std::string const& value) {
+    arguments.time = parse_duration(value);
+    if (!arguments.time) {
+      throw CLI::ValidationError("--for: `" + value + "` is not a duration such as 60s or 5m");
+    }
+  };
+  command_.add_option_function<std::string>("--for", set, text)->option_text("TIME");
+}
+
+}  // namespace adamant::scenarios

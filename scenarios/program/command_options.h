@@ -1,0 +1,56 @@
+// The options of one command, each kind declared once: what several commands have is the same in
+// all of them.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "scenarios/program/arguments.h"
+#include "scenarios/program/values.h"
+
+namespace CLI {
+class App;
+}
+
+namespace adamant::scenarios {
+
+/// Adds options to a command. What a user gives them goes into `arguments`, which outlives the
+/// parsing. Values that cannot be are CLI::ValidationError then.
+class CommandOptions {
+ public:
+  CommandOptions(CLI::App& command, Arguments& arguments)
+      : command_(command), arguments_(arguments) {}
+
+  // ---- of any meaning ----
+  void add_count(std::string const& name, CountRange range, char const* text,
+                 std::function<void(std::uint64_t)> const& take) const;
+  void add_path(std::string const& name, std::optional<std::filesystem::path>& target,
+                char const* text) const;
+
+  // ---- of one meaning ----
+  void add_common() const;  // --seed, --jobs and add_outputs()
+  void add_outputs() const;
+  void add_engine() const;  // --bug and --peer-timeout with it
+  void add_examined_engine() const;
+  void add_bug_to_show() const;
+  void add_selection() const;
+  void add_shard() const;
+  void add_strict() const;
+  void add_schedules(char const* text) const;
+  void add_script() const;
+  void add_time(char const* text) const;
+
+ private:
+  void add_peer_timeout() const;
+
+  CLI::App& command_;
+  Arguments& arguments_;
+};
+
+/// Errors: CLI::ValidationError at `where`, if no catalogued bug has this id.
+void check_bug(std::string const& where, std::string const& id);
+
+}  // namespace adamant::scenarios

@@ -1,0 +1,179 @@
+#include "scenarios/program/commands.h"
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+
+#include "scenarios/bugs/catalogue.h"
+#include "scenarios/language/yaml/words.h"
+#include "scenarios/program/command_options.h"
+#include "scenarios/program/completion.h"
+#include "scenarios/program/footers.h"
+
+namespace adamant::scenarios {
+
+namespace {
+
+constexpr std::uint64_t cases_max = std::uint64_t{1} << 53U;
+
+CLI::App& add_command(CLI::App& program, Arguments& arguments, Command command, char const* name,
+                      char const* text) {
+  CLI::App* const added = program.add_subcommand(name, text);
+  added->fallthrough();
+  added->footer([command] { return footer_of(command); });
+  added->callback([&arguments, command] { arguments.command = command; });
+  return *added;
+}
+
+void add_run(CLI::App& program, Arguments& arguments) {
+  CLI::App& command = add_command(program, arguments, Command::run, "run",
+                                  "Run scenario files, or all in a directory (recursively)");
+  command.add_option("PATH", arguments.paths, "Files and directories; - is the standard input")
+      ->required();
+  CommandOptions const options(command, arguments);
+  options.add_selection();
+  options.add_strict();
+  options.add_schedules("Also run each under N schedules, random and pct");
+  options.add_path("--dump", arguments.dump, "Write inputs and states as safetensors");
+  options.add_script();
+  options.add_path("--trace", arguments.trace,
+                   "Write a Perfetto / Chrome trace in simulated time; one scenario, engine sim");
+  options.add_common();
+  options.add_engine();
+}
+
+void add_cases(CommandOptions const& options, Arguments& arguments, char const* text) {
+  options.add_count("--cases", {1, cases_max}, text,
+                    [&arguments](std::uint64_t cases) { arguments.cases = cases; });
+}
+
+void add_fuzz(CLI::App& program, Arguments& arguments) {
+  CLI::App& command = add_command(program, arguments, Command::fuzz, "fuzz",
+                                  "Generate scenarios, run them, minimise what fails");
+  CommandOptions const options(command, arguments);
+  add_cases(options, arguments, "How many; default 1000");
+  options.add_time("How long, such as 60s or 5m");
+  options.add_count("--skip", {0, cases_max}, "Start at case number N of the seed",
+                    [&arguments](std::uint64_t skip) { arguments.skip = skip; });
+  options.add_path("--out", arguments.out, "Directory for what fails");
+  options.add_strict();
+  options.add_path("--campaign", arguments.campaign,
+                   "Directory that keeps all that was searched and found: go on there");
+  command.get_option("--campaign")->excludes("--skip");
+  options.add_shard();
+  options.add_common();
+  options.add_engine();
+}
+
+void add_merge(CLI::App& program, Arguments& arguments) {
+  CLI::App& command = add_command(program, arguments, Command::merge, "merge",
+                                  "What the shards of a campaign have found and done together");
+  command.add_option("DIR", arguments.paths, "What --campaign of fuzz named, on each machine")
+      ->required();
+  CommandOptions const options(command, arguments);
+  options.add_path("--out", arguments.out, "Directory for what fails, each defect once");
+  options.add_outputs();
+}
+
+void add_hunt(CLI::App& program, Arguments& arguments) {
+  CLI::App& command = add_command(program, arguments, Command::hunt, "hunt",
+                                  "How fast does random search find each catalogued bug");
+  command.add_option("BUG", arguments.bugs, "Only these; default: all")->option_text("BUG");
+  command.parse_complete_callback([&arguments] {
+    if (arguments.mutants && !bugs::is_of_mutants()) return;  // who has them knows them
+    for (std::string const& id : arguments.bugs) check_bug("BUG", id);
+  });
+  CommandOptions const options(command, arguments);
+  options.add_count(
+      "--searches", {1, 1000}, "How often each is searched for; default 5",
+      [&arguments](std::uint64_t count) { arguments.searches = static_cast<int>(count); });
+  add_cases(options, arguments, "At most so many cases a search");
+  options.add_time("At most so long a search; default 60s");
+  command.add_flag("--mutants", arguments.mutants,
+                   "Machine-made mistakes instead: does anything notice them? Needs "
+                   "adamant-mutants");
+  options.add_path("--out", arguments.out,
+                   "Directory for a minimised scenario of each that was found");
+  options.add_shard();
+  options.add_common();
+}
+
+void add_minimize(CLI::App& program, Arguments& arguments) {
+  CLI::App& command = add_command(program, arguments, Command::minimize, "minimize",
+                                  "Reduce a failing scenario to a small one that fails alike");
+  command.add_option("FILE", arguments.paths, "A scenario file")->required()->expected(1);
+  CommandOptions const options(command, arguments);
+  options.add_path("-o,--out", arguments.out, "Where the result goes; default: standard output");
+  options.add_schedules("Look for the failure under N schedules more, random and pct");
+  options.add_script();
+  options.add_common();
+  options.add_engine();
+}
+
+void add_listings(CLI::App& program, Arguments& arguments) {
+  CLI::App& laws = add_command(program, arguments, Command::laws, "laws", "List the laws");
+  CommandOptions(laws, arguments)
+      .add_path("--json", arguments.json, "Write them as JSON; - is standard output");
+  CLI::App& bugs =
+      add_command(program, arguments, Command::bugs, "bugs", "List the catalogue of bugs");
+  CommandOptions const options(bugs, arguments);
+  options.add_path("--json", arguments.json, "Write it as JSON; - is standard output");
+  options.add_bug_to_show();
+}
+
+void add_help(CLI::App& program, Arguments& arguments) {
+  add_command(program, arguments, Command::help, "help",
+              "Explain a key or an operation of the scenario format")
+      .add_option("KEY", arguments.word, "A key or an operation")
+      ->required();
+}
+
+void add_doctor(CLI::App& program, Arguments& arguments) {
+  CommandOptions const options(
+      add_command(program, arguments, Command::doctor, "doctor",
+                  "What this machine has, or what is wrong with an engine"),
+      arguments);
+  options.add_examined_engine();
+  options.add_path("--json", arguments.json, "Write what was found as JSON");
+}
+
+void add_bench(CLI::App& program, Arguments& arguments) {
+  CLI::App& command = add_command(program, arguments, Command::bench, "bench", "Measure");
+  command.add_option("--suite", arguments.suites, "Only this one; can be repeated")
+      ->option_text("NAME")
+      ->expected(1)
+      ->take_all();
+  command.add_flag("--full", arguments.full, "Also what takes minutes");
+  CommandOptions(command, arguments).add_outputs();
+}
+
+/// Says all that it has to say while the line is parsed, like --help.
+void add_completion(CLI::App& program) {
+  CLI::App* const command =
+      program.add_subcommand("completion", "Print a script by which a shell completes adamant");
+  auto const print = [&program](std::string const& shell) {
+    if (std::ranges::count(completed_shells, shell) == 0)
+      throw CLI::ValidationError("SHELL: `" + shell + "` is none of " +
+                                 list_words(completed_shells));
+    throw EndOfProgram{.status = 0, .text = completion_of(program, shell)};
+  };
+  command->add_option_function<std::string>("SHELL", print, "bash, zsh or fish")->required();
+  command->footer("Example:\n  source <(adamant completion bash)");
+}
+
+}  // namespace
+
+void add_commands(CLI::App& program, Arguments& arguments) {
+  add_run(program, arguments);
+  add_fuzz(program, arguments);
+  add_merge(program, arguments);
+  add_hunt(program, arguments);
+  add_minimize(program, arguments);
+  add_listings(program, arguments);
+  add_help(program, arguments);
+  add_doctor(program, arguments);
+  add_completion(program);
+  add_bench(program, arguments);
+}
+
+}  // namespace adamant::scenarios
