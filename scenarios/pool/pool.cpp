@@ -69,8 +69,10 @@ class Pool {
       descriptors.push_back({.fd = worker->descriptor(), .events = POLLIN, .revents = 0});
     }
     descriptors.push_back({.fd = interrupt_descriptor(), .events = POLLIN, .revents = 0});
-    int const timeout_ms = options_.job_time_max ? 200 : -1;
+    bool const awake = options_.job_time_max || options_.while_waiting;
+    int const timeout_ms = awake ? 200 : -1;
     ::poll(descriptors.data(), descriptors.size(), timeout_ms);
+    if (options_.while_waiting) options_.while_waiting();
   }
 
   void collect(std::unique_ptr<Worker>& worker) {

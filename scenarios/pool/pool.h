@@ -29,6 +29,8 @@ struct PoolOptions {
   std::optional<std::chrono::seconds> job_time_max;
   /// Asked before each job and after each end; true ends like an interrupt. Absent: never.
   std::function<bool()> enough = {};
+  /// Called several times a second while jobs are under way.
+  std::function<void()> while_waiting = {};
 };
 
 /// Runs `work` on all jobs, gives `done` the ends as they come (in any order), and returns when no

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "scenarios/pool/interrupt.h"
+#include "scenarios/pool/shared_counts.h"
 
 namespace adamant::scenarios {
 namespace {
@@ -53,6 +54,20 @@ TEST(Pool, AWorkerThatDiesIsReportedAndTheRestGoesOn) {
   EXPECT_FALSE(ends.at(3).answer);
   EXPECT_EQ(ends.at(6).death, "exit status 4");
   for (std::uint64_t const job : {0, 1, 2, 4, 7, 8}) EXPECT_EQ(ends.at(job).answer, "fine") << job;
+}
+
+TEST(Pool, WhoWaitsSeesHowFarAJobIs) {
+  SharedCounts counts;
+  auto const until_seen = [&](std::uint64_t) {
+    counts.write({.done = 3, .total = 8});
+    while (counts.read().total == 8) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return std::string("seen");
+  };
+  PoolOptions options{.workers = 1, .jobs = 1, .until = {}, .job_time_max = {}};
+  options.while_waiting = [&] {
+    if (counts.read().done == 3) counts.write({.done = 0, .total = 0});
+  };
+  EXPECT_EQ(run_all(options, until_seen).at(0).answer, "seen");
 }
 
 TEST(Pool, AWorkerThatHangsIsKilled) {

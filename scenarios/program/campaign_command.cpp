@@ -102,8 +102,9 @@ class CampaignCommand {
     while (auto next = ended_early_.extract(shard_.tally().cases() + next_.cases()))
       add(std::move(next.mapped()));
     if (unexplained_.empty() && Clock::now() - kept_at_ >= kept_every) keep();
-    progress_.show(shard_.tally().cases() + next_.cases(), wanted_.value_or(0),
-                   shard_.tally().findings.size());
+    progress_.show({.done = shard_.tally().cases() + next_.cases(),
+                    .total = wanted_.value_or(0),
+                    .failed = shard_.tally().findings.size()});
   }
 
   void add(SearchedCase ended) {
@@ -132,7 +133,7 @@ class CampaignCommand {
       if (!is_new(failure)) continue;
       Progress progress(wants_progress(arguments_), "runs to minimise");
       IsolatedOptions options{.run = cases_.options(), .at_once = arguments_.jobs};
-      options.progress = [&](std::uint64_t runs) { progress.show(runs, 0, 0); };
+      options.progress = [&](HowFar const& far) { progress.show(far); };
       Finding finding = minimize_found(failure, cases_.scenario_of(failure.case_index), options);
       if (interrupted()) return false;
       next_.findings.push_back({.shard = portion_.index,

@@ -72,7 +72,8 @@ class FuzzCommand {
     searched_.seen.add(ended.features);
     status_ = worse(status_, ended.status);
     if (ended.failure) failures_.add(std::move(*ended.failure));
-    progress_.show(searched_.seen.cases(), cases_wanted_, failures_.size());
+    progress_.show(
+        {.done = searched_.seen.cases(), .total = cases_wanted_, .failed = failures_.size()});
   }
 
   void report() {
@@ -86,7 +87,7 @@ class FuzzCommand {
   std::vector<Reported> minimize_failures() {
     Progress progress(wants_progress(arguments_), "runs to minimise");
     IsolatedOptions options{.run = options_, .at_once = arguments_.jobs};
-    options.progress = [&](std::uint64_t runs) { progress.show(runs, 0, 0); };
+    options.progress = [&](HowFar const& far) { progress.show(far); };
     auto const findings = minimize_all(
         failures_.take(), [this](std::uint64_t index) { return cases_.scenario_of(index); },
         options);

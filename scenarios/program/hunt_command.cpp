@@ -83,7 +83,7 @@ class HuntCommand {
         pool, [this](std::uint64_t job) { return to_line(answer(job)); },
         [&](JobEnd const& end) {
           take(end);
-          progress_.show(++ended_, jobs, 0);
+          progress_.show({.done = ++ended_, .total = jobs});
         });
   }
 
@@ -110,7 +110,7 @@ class HuntCommand {
       for (HuntEnd const& end : hunted.searches) {
         if (!end.found || interrupted()) continue;
         minimize(hunted, end);
-        progress.show(++done, finds, 0);
+        progress.show({.done = ++done, .total = finds});
       }
       if (hunted.minimized.empty() || !arguments_.out) continue;
       hunted.path =

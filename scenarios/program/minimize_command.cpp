@@ -92,7 +92,7 @@ class MinimizeCommand {
     IsolatedOptions options{.run = {}, .at_once = arguments_.jobs};
     options.run.checkpoints = folder_of(name_);
     options.run.schedules = arguments_.schedules;
-    options.progress = [this](std::uint64_t runs) { progress_.show(runs, 0, 0); };
+    options.progress = [this](HowFar const& far) { progress_.show(far); };
     return options;
   }
 

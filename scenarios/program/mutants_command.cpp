@@ -164,7 +164,7 @@ class MutantsCommand {
         [this](std::uint64_t job) { return to_line(try_mutant(mutants_[job], trials_, limits_)); },
         [this](JobEnd const& end) {
           take(end);
-          progress_.show(++ended_, mutants_.size(), 0);
+          progress_.show({.done = ++ended_, .total = mutants_.size()});
         });
   }
 

@@ -1,4 +1,6 @@
 // `adamant run` as its users call it: exit statuses, files, order, interrupts.
+#include <regex>
+
 #include "scenarios/program/testing/program.h"
 
 namespace adamant::scenarios {
@@ -264,6 +266,15 @@ TEST_F(RunProgram, AScriptIsWrittenForPyTorchAlone) {
   Called const two = call("run small.yaml other.yaml --script small.py");
   EXPECT_EQ(two.status, 2);
   EXPECT_NE(two.err.find("2 scenarios"), std::string::npos) << two.err;
+}
+
+TEST_F(RunProgram, ALongScenarioAndAMinimisationSayHowFarTheyAre) {
+  write("a.yaml", passing_scenario());
+  std::string const run = shell("script -qec 'PROGRAM run a.yaml --schedules 3000' run.txt").out;
+  EXPECT_TRUE(std::regex_search(run, std::regex("[0-9]+ of [0-9]+ operations"))) << run;
+  std::string const smaller =
+      shell("script -qec 'PROGRAM minimize a.yaml --bug mean_not_divided -o b.yaml' min.txt").out;
+  EXPECT_TRUE(std::regex_search(smaller, std::regex("[0-9]+ runs"))) << smaller;
 }
 
 }  // namespace

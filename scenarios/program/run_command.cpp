@@ -13,6 +13,7 @@
 #include "scenarios/judge/dump/dump.h"
 #include "scenarios/language/laws.h"
 #include "scenarios/pool/interrupt.h"
+#include "scenarios/pool/shared_counts.h"
 #include "scenarios/program/outputs.h"
 #include "scenarios/program/read_scenarios.h"
 #include "scenarios/program/script_output.h"
@@ -62,7 +63,8 @@ class RunCommand {
         last_failures_(arguments.cache),
         script_(arguments),
         trace_(arguments),
-        progress_(wants_progress(arguments), "scenarios") {}
+        progress_(wants_progress(arguments), "scenarios"),
+        progress_of_one_(wants_progress(arguments), "operations") {}
 
   /// A worker that was killed left the dump that it was writing.
   ~RunCommand() {
@@ -81,7 +83,8 @@ class RunCommand {
                               .jobs = runnable_.size(),
                               .until = {},
                               .job_time_max = arguments_.timeout,
-                              .enough = [this] { return arguments_.fail_fast && failed_ > 0; }};
+                              .enough = [this] { return arguments_.fail_fast && failed_ > 0; },
+                              .while_waiting = waiting()};
     run_jobs(
         options, [this](std::uint64_t job) { return answer(jobs_[runnable_[job]]); },
         [this](JobEnd const& end) { take(end); });
@@ -274,6 +277,18 @@ class RunCommand {
     show();
   }
 
+  /// Of one scenario alone its operations are counted, where somebody looks.
+  std::function<void()> waiting() {
+    if (!wants_progress(arguments_) || jobs_.size() != 1) return {};
+    jobs_.front().options.progress = [this](std::uint64_t done, std::uint64_t total) {
+      executed_.write({.done = done, .total = total});
+    };
+    return [this] {
+      auto const [done, total] = executed_.read();
+      if (finished_.empty()) progress_of_one_.show({.done = done, .total = total});
+    };
+  }
+
   std::string replay_of(ScenarioFile const& file) const {
     std::string line = fmt::format("{} run {}", shell_quoted(arguments_.program),
                                    shell_quoted(file.path.string()));
@@ -289,12 +304,14 @@ class RunCommand {
 
   /// Prints what is finished as far as no file before it is missing.
   void show() {
+    progress_of_one_.clear();
     for (auto next = finished_.find(printed_); next != finished_.end();
          next = finished_.find(printed_)) {
       print_result(next->second, jobs_[next->first]);
       ++printed_;
     }
-    progress_.show(finished_.size(), jobs_.size(), failed_);
+    if (jobs_.size() > 1)
+      progress_.show({.done = finished_.size(), .total = jobs_.size(), .failed = failed_});
   }
 
   /// Of a file that cannot be read the reason was printed at once.
@@ -309,6 +326,7 @@ class RunCommand {
 
   void report() {
     progress_.clear();
+    progress_of_one_.clear();
     std::vector<Reported> results;
     for (auto& [job, reported] : finished_) {
       if (job >= printed_)
@@ -356,6 +374,8 @@ class RunCommand {
   ScriptOutput script_;
   TraceOutput trace_;
   Progress progress_;
+  Progress progress_of_one_;
+  SharedCounts executed_;
   std::vector<Job> jobs_;
   std::vector<std::size_t> runnable_;  // numbers of jobs: all but files that cannot be read
   std::vector<Reported> passed_over_;

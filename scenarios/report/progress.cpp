@@ -22,18 +22,20 @@ std::string time_left(double seconds) {
 
 }  // namespace
 
-std::string progress_line(std::string_view what, std::uint64_t done, std::uint64_t total,
-                          std::uint64_t failed, std::chrono::duration<double> since_begin) {
-  std::string line =
-      total > 0 ? fmt::format("{} of {} {}", done, total, what) : fmt::format("{} {}", done, what);
+std::string progress_line(std::string_view what, HowFar const& far,
+                          std::chrono::duration<double> since_begin) {
+  bool const has_end = far.total > 0 && !far.at_most;
+  std::string line = has_end ? fmt::format("{} of {} {}", far.done, far.total, what)
+                             : fmt::format("{} {}", far.done, what);
   double const seconds = since_begin.count();
-  if (done > 0 && seconds >= 1) {
-    double const rate = static_cast<double>(done) / seconds;
+  if (far.done > 0 && seconds >= 1) {
+    double const rate = static_cast<double>(far.done) / seconds;
     line += rate >= 10 ? fmt::format(", {:.0f}/s", rate) : fmt::format(", {:.1f}/s", rate);
-    if (total > done)
-      line += fmt::format(", {} left", time_left(static_cast<double>(total - done) / rate));
+    if (far.total > far.done)
+      line += fmt::format(", {}{} left", far.at_most ? "at most " : "",
+                          time_left(static_cast<double>(far.total - far.done) / rate));
   }
-  if (failed > 0) line += fmt::format(", {} not as expected", failed);
+  if (far.failed > 0) line += fmt::format(", {} not as expected", far.failed);
   return line;
 }
 
@@ -43,11 +45,11 @@ Progress::~Progress() {
   clear();
 }
 
-void Progress::show(std::uint64_t done, std::uint64_t total, std::uint64_t failed) {
+void Progress::show(HowFar const& far) {
   if (!on_) return;
   auto const now = Clock::now();
-  if (shown_ && now - shown_at_ < between_lines && done != total) return;
-  std::string const line = "\r\x1b[K" + progress_line(what_, done, total, failed, now - begin_);
+  if (shown_ && now - shown_at_ < between_lines && far.done != far.total) return;
+  std::string const line = "\r\x1b[K" + progress_line(what_, far, now - begin_);
   std::fputs(line.c_str(), stderr);
   std::fflush(stderr);
   shown_ = true;

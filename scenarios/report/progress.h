@@ -9,10 +9,17 @@
 
 namespace adamant::scenarios {
 
-/// "120 of 1000 cases, 40/s, 22 s left, 1 not as expected". Units: `total` 0 where it is unknown.
+struct HowFar {
+  std::uint64_t done = 0;
+  std::uint64_t total = 0;  // 0: unknown
+  bool at_most = false;     // the total: it may end long before
+  std::uint64_t failed = 0;
+};
+
+/// "120 of 1000 cases, 40/s, 22 s left, 1 not as expected"; "120 runs, 40/s, at most 22 s left".
 /// In the first second nothing is said of rate and time.
-std::string progress_line(std::string_view what, std::uint64_t done, std::uint64_t total,
-                          std::uint64_t failed, std::chrono::duration<double> since_begin);
+std::string progress_line(std::string_view what, HowFar const& far,
+                          std::chrono::duration<double> since_begin);
 
 class Progress {
  public:
@@ -22,8 +29,7 @@ class Progress {
   Progress(Progress const&) = delete;  // one line, one owner
   Progress& operator=(Progress const&) = delete;
 
-  /// Units: `total` 0 where it is unknown.
-  void show(std::uint64_t done, std::uint64_t total, std::uint64_t failed);
+  void show(HowFar const& far);
   /// Takes the line away, for text that stays.
   void clear();
 

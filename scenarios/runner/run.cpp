@@ -19,10 +19,11 @@ namespace adamant::scenarios {
 
 namespace {
 
-/// The verdict, and after it the dump where one is wanted.
+/// The verdict, after it the dump where one is wanted, and then who counts.
 class VerdictAndDump final : public Observer {
  public:
-  VerdictAndDump(Verdict& verdict, Dump* dump) : verdict_(verdict), dump_(dump) {
+  VerdictAndDump(Verdict& verdict, Dump* dump, std::function<void()> const& count)
+      : verdict_(verdict), dump_(dump), count_(count) {
     if (dump_ == nullptr) return;
     verdict_.watch_replayed_steps(
         [this](Primitive const& step, WorldView const& world) { dump_->after(step, world); });
@@ -36,6 +37,7 @@ class VerdictAndDump final : public Observer {
   bool after(Primitive const& operation, WorldView const& world) override {
     bool const go_on = verdict_.after(operation, world);
     if (dump_ != nullptr) dump_->after(operation, world);
+    if (count_) count_();
     return go_on;
   }
   void finished(WorldView const& world) override { verdict_.finished(world); }
@@ -54,18 +56,29 @@ class VerdictAndDump final : public Observer {
  private:
   Verdict& verdict_;
   Dump* dump_;
+  std::function<void()> const& count_;
 };
+
+std::uint64_t operations_of(Program const& program) {
+  ProgramWalk walk(program);
+  std::uint64_t count = 0;
+  while (walk.next()) ++count;
+  return count;
+}
 
 /// A scenario that nothing refuses, ready to be run under one schedule after the other.
 class Runner {
  public:
-  Runner(Scenario const& scenario, RunOptions const& options, std::uint64_t seed)
+  /// `runs`: how many are planned, for who waits for them.
+  Runner(Scenario const& scenario, RunOptions const& options, std::uint64_t seed, int runs)
       : scenario_(scenario),
         options_(options),
         seed_(seed),
         program_(scenario),
         parameters_(parameter_specs(scenario)),
-        engine_(make_scenario_engine(scenario.engine.name)) {}
+        engine_(make_scenario_engine(scenario.engine.name)) {
+    if (options.progress) count_from(operations_of(program_) * static_cast<std::uint64_t>(runs));
+  }
 
   /// One run; a dump is written only where the caller wants one of this run.
   RunResult run(Schedule const& schedule, bool dump);
@@ -81,6 +94,7 @@ class Runner {
     bool timeline = false;
   };
   RunResult execute(Schedule const& schedule, bool dump, Again again);
+  void count_from(std::uint64_t planned);
   EngineTask task(Schedule const& schedule, Verdict const& verdict) const;
 
   Scenario const& scenario_;
@@ -91,7 +105,16 @@ class Runner {
   std::unique_ptr<ScenarioEngine> engine_;
   Schedule last_schedule_;
   std::shared_ptr<LinesSought const> last_sought_;
+  std::function<void()> count_;  // an operation was executed
 };
+
+/// One that looks again after a violation executes more than was planned.
+void Runner::count_from(std::uint64_t planned) {
+  count_ = [this, planned, done = std::uint64_t{0}]() mutable {
+    ++done;
+    options_.progress(done, std::max(done, planned));
+  };
+}
 
 EngineTask Runner::task(Schedule const& schedule, Verdict const& verdict) const {
   return {.scenario = scenario_,
@@ -171,7 +194,7 @@ RunResult Runner::execute(Schedule const& schedule, bool dump, Again again) {
                                              return verdict.settings(group);
                                            }})
            : nullptr;
-  VerdictAndDump observer(verdict, files.get());
+  VerdictAndDump observer(verdict, files.get(), count_);
   EngineTask of_run = task(schedule, verdict);
   of_run.lines_sought = std::move(again.lines_sought);
   of_run.timeline = again.timeline;
@@ -242,9 +265,9 @@ bool wants_timeline(RunOptions const& options, RunResult const& result) {
 }
 
 RunResult run_schedules(Scenario const& scenario, RunOptions const& options, std::uint64_t seed) {
-  Runner runner(scenario, options, seed);
-  RunResult result = runner.run(scenario.schedule, options.dump.has_value());
   bool const repeat = options.repeat || options.schedules > 0 || expects_other_digest(scenario);
+  Runner runner(scenario, options, seed, 1 + int{repeat} + options.schedules);
+  RunResult result = runner.run(scenario.schedule, options.dump.has_value());
   if (repeat && result.outcome == Outcome::pass)
     expect_same_digest(runner, scenario.schedule, result);
   std::uint64_t const schedule_seed = scenario.schedule.seed.value_or(seed);

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -39,6 +40,8 @@ struct RunOptions {
   std::filesystem::path checkpoints = "";
   std::size_t device_bytes = 80ULL << 30;  // of each simulated device
   bool loopback = false;  // all ranks share one device and bring their own collectives
+  /// Told after each operation: how many were executed, of those of all schedules.
+  std::function<void(std::uint64_t done, std::uint64_t total)> progress = {};
 };
 
 /// Runs the scenario and judges it; `met` says whether that is what the scenario expects.

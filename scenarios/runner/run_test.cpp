@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
+#include <vector>
 
 #include "scenarios/runner/testing/small_scenario.h"
 #include "scenarios/seam/engine.h"
@@ -95,6 +97,21 @@ TEST(Run, FurtherSchedulesAreCountedAndTheFirstFailingOneIsReported) {
   RunResult const failing = run_scenario(small_scenario(), options);
   EXPECT_EQ(failing.outcome, Outcome::violated);
   EXPECT_FALSE(failing.choices.empty());
+}
+
+TEST(Run, WhoWaitsIsToldHowFarItIs) {
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> told;
+  RunOptions options;
+  options.schedules = 2;
+  options.progress = [&](std::uint64_t done, std::uint64_t total) {
+    told.emplace_back(done, total);
+  };
+  Scenario const scenario = small_scenario();
+  ASSERT_EQ(run_scenario(scenario, options).outcome, Outcome::pass);
+  ASSERT_FALSE(told.empty());
+  for (std::size_t i = 0; i < told.size(); ++i)
+    EXPECT_EQ(told[i], (std::pair<std::uint64_t, std::uint64_t>(i + 1, told.size())));
+  EXPECT_EQ(told.size() % 4, 0U);  // its own schedule, that again, and two more
 }
 
 TEST(Run, RecordedChoicesReplayARun) {

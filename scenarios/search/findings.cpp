@@ -89,18 +89,37 @@ bool is_told_before(Finding const& a, Finding const& b) {
   return rank(a) < rank(b);
 }
 
+namespace {
+
+/// The progress of one of several minimisations, told as that of all: `done` runs were before it,
+/// and none of the `left` that may follow takes more than it may.
+std::function<void(HowFar const&)> as_part_of_all(std::function<void(HowFar const&)> const& all,
+                                                  std::uint64_t done, std::uint64_t left) {
+  return [&all, done, left](HowFar const& far) {
+    all({.done = done + far.done, .total = done + far.total * (left + 1), .at_most = true});
+  };
+}
+
+}  // namespace
+
 std::vector<Finding> minimize_all(std::vector<Failure> const& failures,
                                   std::function<Scenario(std::uint64_t)> const& scenario_of,
                                   IsolatedOptions const& options) {
   std::vector<Finding> findings;
   std::vector<Explained> explained;
   std::set<std::string> known;
+  std::uint64_t runs = 0;
+  std::uint64_t left = failures.size();
+  IsolatedOptions of_one = options;
   for (Failure const& failure : failures) {
+    --left;
     if (std::any_of(explained.begin(), explained.end(), [&](Explained const& other) {
           return other.covers(signature_of(failure.result), failure.ingredients);
         }))
       continue;
-    Finding finding = minimize_found(failure, scenario_of(failure.case_index), options);
+    of_one.progress = as_part_of_all(options.progress, runs, left);
+    Finding finding = minimize_found(failure, scenario_of(failure.case_index), of_one);
+    runs += finding.runs;
     if (finding.runs > 0)
       explained.push_back({signature_of(failure.result), ingredients_of(finding.scenario)});
     if (known.insert(write_scenario(finding.scenario)).second)

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <string_view>
 #include <utility>
@@ -20,6 +21,7 @@ constexpr std::chrono::seconds run_time_max{60};
 // Of an engine in a process of its own, which runs some 20 scenarios a second: most of a minute.
 constexpr std::uint64_t isolated_runs_max = 1'000;
 // Of others a process runs some thousands a second.
+constexpr std::uint64_t runs_max = 10'000;
 constexpr std::size_t at_once_max = 64;
 constexpr std::size_t alternatives_max = 1'000;
 // The law that takes two runs to judge.
@@ -68,7 +70,10 @@ class IsolatedMinimizer {
     auto const symptom = symptom_of(attempt.first, expected);
     if (!symptom) return attempt;
     attempt.symptom = *symptom;
-    if (runs_in_own_process(std::span(&scenario, 1), run_)) keep_likeness(attempt);
+    if (runs_in_own_process(std::span(&scenario, 1), run_)) {
+      keep_likeness(attempt);
+      runs_max_ = isolated_runs_max;
+    }
     run_.repeat = symptom->law == repeatability;
     minimize(scenario, attempt);
     return attempt;
@@ -77,8 +82,7 @@ class IsolatedMinimizer {
  private:
   std::vector<RunResult> judge(std::span<Scenario const> scenarios) {
     std::vector<RunResult> results = run_isolated(scenarios, run_, options_.at_once);
-    runs_ += scenarios.size();
-    options_.progress(runs_);
+    options_.progress({.done = runs_ + scenarios.size(), .total = runs_max_, .at_most = true});
     return results;
   }
 
@@ -87,9 +91,11 @@ class IsolatedMinimizer {
   std::vector<RunResult> judge_candidates(std::span<Scenario const> candidates,
                                           Symptom const& symptom) {
     std::vector<RunResult> results = judge(candidates);
-    if (static_cast<int>(candidates.size()) <= options_.at_once) return results;
+    bool const share = static_cast<int>(candidates.size()) > options_.at_once;
     for (std::size_t i = 0; i < results.size(); ++i) {
+      ++runs_;
       if (!shows(results[i], symptom)) continue;
+      if (!share) break;
       std::vector<RunResult> alone = run_isolated(candidates.subspan(i, 1), run_, 1);
       if (alone.empty()) return {};  // interrupted
       results[i] = std::move(alone.front());
@@ -143,8 +149,10 @@ class IsolatedMinimizer {
   }
 
   MinimizeOptions limits(Capabilities const& capabilities) const {
-    if (capabilities.isolated) return {.capabilities = capabilities, .runs_max = isolated_runs_max};
+    std::uint64_t const left = runs_max_ - std::min(runs_, runs_max_ - 1);
+    if (capabilities.isolated) return {.capabilities = capabilities, .runs_max = left};
     return {.capabilities = capabilities,
+            .runs_max = left,
             .at_once = static_cast<std::size_t>(options_.at_once),
             .at_once_max = at_once_max,
             .alternatives_max = alternatives_max};
@@ -165,7 +173,8 @@ class IsolatedMinimizer {
 
   IsolatedOptions const& options_;
   RunOptions run_;
-  std::uint64_t runs_ = 0;
+  std::uint64_t runs_ = 0;  // up to each that showed the symptom, as minimize() counts them
+  std::uint64_t runs_max_ = runs_max;
 };
 
 std::vector<RunResult> run_in_turn(std::span<Scenario const> scenarios, RunOptions const& options) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "scenarios/language/scenario.h"
+#include "scenarios/report/progress.h"
 #include "scenarios/runner/run.h"
 #include "scenarios/search/minimize/minimize.h"
 #include "scenarios/search/minimize/symptom.h"
@@ -41,8 +42,8 @@ struct MinimizeAttempt {
 
 struct IsolatedOptions {
   RunOptions run = {};
-  int at_once = 1;  // processes
-  std::function<void(std::uint64_t runs)> progress = [](std::uint64_t) {};
+  int at_once = 1;                                                     // processes
+  std::function<void(HowFar const&)> progress = [](HowFar const&) {};  // runs, of at most
 };
 
 /// Minimises `scenario`, which is as written or generated: options.run is applied to it, and it

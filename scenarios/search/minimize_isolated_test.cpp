@@ -152,6 +152,23 @@ TEST_F(RunInTurn, AnswersWithNothingAfterAnInterrupt) {
   EXPECT_EXIT(run_and_exit(), ::testing::ExitedWithCode(0), "");
 }
 
+TEST(MinimizeIsolated, TellsHowManyRunsItMayStillTake) {
+  Scenario broken = small_scenario();
+  broken.bug = "mean_not_divided";
+  std::vector<HowFar> told;
+  IsolatedOptions options{.at_once = 2};
+  options.progress = [&](HowFar const& far) { told.push_back(far); };
+  MinimizeAttempt const attempt = minimize_isolated(broken, options);
+  ASSERT_EQ(attempt.end, MinimizeAttempt::End::minimized);
+  ASSERT_GE(told.size(), 3U);
+  for (std::size_t i = 0; i < told.size(); ++i) {
+    EXPECT_TRUE(told[i].at_most);
+    EXPECT_EQ(told[i].total, told[0].total);
+  }
+  EXPECT_GE(told.back().done, attempt.runs);
+  EXPECT_LT(told.back().done, told.back().total);
+}
+
 using MinimizeForAPeer = RunInTurn;
 
 TEST_F(MinimizeForAPeer, KeepsHowTheLawWasBroken) {
