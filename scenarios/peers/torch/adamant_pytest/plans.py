@@ -42,9 +42,9 @@ class Plan:
         """Whether the engine is one that adamant knows by name: a machine may lack it."""
         return isinstance(self.engine, str) and not self.engine.startswith("exec:")
 
-    def options(self) -> list[str]:
-        """Return the options of `adamant` that all calls share."""
-        options = ["--engine", engine_argument(self.engine)]
+    def options(self, engine: EngineUnderTest | None = None) -> list[str]:
+        """Return the options of `adamant` that all calls share, of this or of another engine."""
+        options = ["--engine", engine_argument(engine or self.engine)]
         if self.peer_timeout is not None:
             options += ["--peer-timeout", str(self.peer_timeout)]
         return options

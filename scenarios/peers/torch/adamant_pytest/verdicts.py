@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -53,10 +54,7 @@ class Tried:
 
     def replay(self, file: Path) -> Verdict:
         """Run what was found before: it passes once no law is broken any more."""
-        with TemporaryDirectory(prefix="adamant-pytest-") as folder:
-            scenario = Path(folder) / file.name
-            scenario.write_text(without_expectation(file.read_text()))
-            answer = self._call("run", str(scenario))
+        answer = self._plainly(file, self._call)
         if not answer.results:
             raise SetupError(self._setup(answer))
         if answer.results[0]["met"]:
@@ -95,9 +93,34 @@ class Tried:
         return self._failure(failed, files, answer.complaints)
 
     def _failure(self, answer: Answer, found: list[Path], remark: str = "") -> str:
+        compared = [self._compared(file) for file in found]  # may write a script, which is shown
         replays = [f"replay: pytest '{self.test}' --adamant-replay {file}" for file in found]
-        parts = [answer.out.strip(), answer.complaints, *map(shown, found), remark, *replays]
+        findings = [f"{shown(file)}{note}" for file, note in zip(found, compared, strict=True)]
+        if any(file.with_suffix(".py").exists() for file in found):
+            remark = ""  # says why there is none
+        parts = [answer.out.strip(), answer.complaints, *findings, remark, *replays]
         return "\n\n".join(part for part in parts if part)
+
+    def _compared(self, file: Path) -> str:
+        """Return what PyTorch's own engine makes of what a class of the user's failed with.
+
+        Where it fails alike nothing of the user's is to blame, and there is a script for it.
+        """
+        if isinstance(self.plan.engine, str):
+            return ""
+        script = str(file.with_suffix(".py"))
+        answer = self._plainly(file, self._call_pytorch, "--script", script)
+        return f"\n\nPyTorch's own FSDP2 engine {what_came_of(answer)}"
+
+    def _call_pytorch(self, command: str, *arguments: str) -> Answer:
+        return self.program.call(command, *arguments, *self.plan.options("torch"))
+
+    def _plainly(self, file: Path, call: Callable[..., Answer], *options: str) -> Answer:
+        """Return what comes of a scenario that expects to pass, whatever it expected before."""
+        with TemporaryDirectory(prefix="adamant-pytest-") as folder:
+            scenario = Path(folder) / file.name
+            scenario.write_text(without_expectation(file.read_text()))
+            return call("run", str(scenario), *options)
 
     def _setup(self, answer: Answer) -> str:
         said = answer.complaints or answer.out.strip()
@@ -115,6 +138,20 @@ def lacks(result: dict[str, Any]) -> bool:
     """Return whether a scenario was refused because the engine or the machine cannot do it."""
     reason = str(result.get("reason", "")).partition(".")[0]
     return result["outcome"] == "refused" and reason in LACKING
+
+
+def what_came_of(answer: Answer) -> str:
+    """Return in words how one scenario ended, as it is said of an engine."""
+    if not answer.results:
+        return f"could not be asked: {answer.complaints or answer.out.strip()}"
+    result = answer.results[0]
+    if result["met"]:
+        return "passes this scenario"
+    laws = sorted({violation["law"] for violation in result.get("violations", [])})
+    if laws:
+        return f"also fails: {', '.join(laws)}"
+    ending = "refuses this scenario" if result["outcome"] == "refused" else "also fails"
+    return f"{ending}: {result.get('reason') or result.get('message') or result['outcome']}"
 
 
 def without_expectation(scenario: str) -> str:

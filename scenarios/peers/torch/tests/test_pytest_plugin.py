@@ -199,9 +199,8 @@ def test_xdist_gives_each_worker_its_share(pytester: pytest.Pytester) -> None:
     write_test(pytester, FOLDER, ENGINE=WRONG)
     failed = run(pytester, "-n", "2")
     failed.assert_outcomes(failed=2)
-    failed.stdout.fnmatch_lines(
-        ["minimised: *one_step.yaml", "minimised: *two_steps.yaml"], consecutive=False
-    )
+    for file in ("one_step.yaml", "two_steps.yaml"):  # the workers end in any order
+        failed.stdout.fnmatch_lines([f"minimised: *{file}"])
 
 
 CLASSES = """
@@ -234,6 +233,42 @@ def test_a_class_is_the_engine_however_its_module_was_imported(
     ended.stdout.fnmatch_lines(["*values.*: operation 0, rank 0, w*", "minimised: *"])
 
 
+def test_a_failure_says_that_pytorch_is_not_to_blame(pytester: pytest.Pytester) -> None:
+    search = "@adamant.fuzz(engine=Grows, cases=5, seed=1)\ndef test_search() -> None: ...\n"
+    write_test(pytester, CLASSES + search)
+    failed = run(pytester, "-k", "wrong or search", "--adamant-out", "found")
+    failed.assert_outcomes(failed=2, deselected=1)
+    found = list((pytester.path / "found").rglob("*.yaml"))
+    notes = [line for line in failed.stdout.lines if line.startswith("PyTorch's own")]
+    assert notes == ["PyTorch's own FSDP2 engine passes this scenario"] * len(found)
+    assert not list((pytester.path / "found").rglob("*.py"))
+    again = run(
+        pytester, "--adamant-out", "found", "--adamant-replay", "test_engine.py::test_wrong"
+    )
+    again.stdout.fnmatch_lines(["PyTorch's own FSDP2 engine passes this scenario"])
+
+
+def test_a_failure_says_that_pytorch_fails_alike_and_has_its_script(
+    pytester: pytest.Pytester,
+) -> None:
+    write_defect_of_pytorch(pytester)
+    write_test(pytester, CLASSES)
+    failed = run(pytester, "-k", "right", "--adamant-out", "found")
+    failed.assert_outcomes(failed=1, deselected=1)
+    failed.stdout.fnmatch_lines(
+        [
+            "minimised: *two_steps.yaml",
+            "script: *two_steps.py",
+            "*import torch*",
+            "PyTorch's own FSDP2 engine also fails: checkpoint.roundtrip",
+            "replay: *",
+        ]
+    )
+    failed.stdout.no_fnmatch_line("--script: nothing is written*")
+    (script,) = (pytester.path / "found").rglob("*.py")
+    assert pytester.run(sys.executable, script).ret == 1
+
+
 def test_a_class_inside_a_function_is_an_error(pytester: pytest.Pytester) -> None:
     write_test(
         pytester,
@@ -246,14 +281,31 @@ def test_a_class_inside_a_function_is_an_error(pytester: pytest.Pytester) -> Non
     wrong.stdout.fnmatch_lines(["*make.<locals>.Hidden: a class inside a function*"])
 
 
-def test_pytorch_itself_fails_with_a_script(pytester: pytest.Pytester) -> None:
+def write_defect_of_pytorch(pytester: pytest.Pytester) -> None:
+    """Put a scenario into the folder that PyTorch itself fails."""
     corpus = REPOSITORY / "scenarios" / "corpus" / "torch" / "moments_take_parameter_type.yaml"
     text = re.sub(r"(?m)^expect:.*\n?", "", corpus.read_text())
     Path(pytester.path / "scenarios" / "two_steps.yaml").write_text(text)
+
+
+def test_pytorch_itself_fails_with_a_script(pytester: pytest.Pytester) -> None:
+    write_defect_of_pytorch(pytester)
     write_test(pytester, FOLDER, ENGINE="torch")
     failed = run(pytester)
     failed.assert_outcomes(failed=1)
     failed.stdout.fnmatch_lines(["minimised: *", "script: *.py", "*import torch*", "replay: *"])
+    failed.stdout.no_fnmatch_line("PyTorch's own*")  # it is the engine under test
+
+
+def test_a_search_on_pytorch_has_a_script_for_each_finding(pytester: pytest.Pytester) -> None:
+    search = "@adamant.fuzz(engine=ENGINE, cases=30, seed=1)\ndef test_search() -> None: ...\n"
+    write_test(pytester, search, ENGINE="torch")
+    failed = run(pytester, "--adamant-out", "found")
+    failed.assert_outcomes(failed=1)
+    found = sorted((pytester.path / "found").rglob("*.yaml"))
+    assert found
+    scripts = [f"script: {file.with_suffix('.py')}" for file in found]
+    assert [line for line in failed.stdout.lines if line.startswith("script: ")] == scripts
 
 
 def readme() -> tuple[str, list[tuple[str, list[str]]]]:
