@@ -1,6 +1,7 @@
 // What the documents show is what happens: a line that begins with "$ " is a command, and what it
-// prints follows. Commands of one document run one after the other in one folder, in which the
-// project's own folders seem to lie.
+// prints follows, where an ellipsis stands for anything. Commands of one document run one after the
+// other in one folder, in which the project's own folders seem to lie. Those that need an engine in
+// Python run where ADAMANT_PYTHON or python3 has it, and are skipped elsewhere.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,16 +11,21 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <ostream>
 #include <regex>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
+
+#include "scenarios/runner/testing/python.h"
 
 namespace adamant::properties {
 namespace {
 
 namespace fs = std::filesystem;
+using scenarios::python_program;
 
 struct Example {
   std::string command;
@@ -48,12 +54,16 @@ std::vector<Block> blocks_of(std::string const& path) {
   return blocks;
 }
 
+bool is_example(std::string const& line) {
+  return line.rfind("$ ", 0) == 0;
+}
+
 std::vector<Example> examples_of(std::string const& path) {
   std::vector<Example> examples;
   for (Block const& block : blocks_of(path)) {
     bool shows_command = false;
     for (std::string const& line : block.lines) {
-      if (line.rfind("$ ", 0) == 0) {
+      if (is_example(line)) {
         shows_command = true;
         examples.push_back({line.substr(2), ""});
       } else if (shows_command) {
@@ -70,6 +80,20 @@ std::string steady(std::string const& text) {
   static std::regex const seconds("[0-9]+\\.[0-9]+ s\\b");
   static std::regex const runs("in [0-9]+ runs");
   return std::regex_replace(std::regex_replace(text, seconds, "… s"), runs, "in … runs");
+}
+
+/// Whether `text` is what a document shows. Its ellipses stand for anything, lines as well.
+bool is_as_shown(std::string_view text, std::string_view shown) {
+  constexpr std::string_view ellipsis = "…";
+  bool is_first = true;
+  for (auto at = shown.find(ellipsis); at != shown.npos; at = shown.find(ellipsis)) {
+    auto const found = text.find(shown.substr(0, at));
+    if (found == text.npos || (is_first && found != 0)) return false;
+    text.remove_prefix(found + at);
+    shown.remove_prefix(at + ellipsis.size());
+    is_first = false;
+  }
+  return is_first ? text == shown : text.ends_with(shown);
 }
 
 std::string output_of(std::string const& command) {
@@ -95,56 +119,112 @@ class Folder {
     fs::create_directory_symlink(ADAMANT_BINARY_DIR, path_ / "build" / "dev");
     for (char const* const folder : {"scenarios", "sim", "real", "oracle", "properties"})
       fs::create_directory_symlink(fs::path(ADAMANT_SOURCE_DIR) / folder, path_ / folder);
+    fs::create_directory(path_ / "bin");
+    std::ofstream(path_ / "bin" / "python3")
+        << "#!/bin/sh\nexec " << python_program() << " \"$@\"\n";
+    fs::permissions(path_ / "bin" / "python3", fs::perms::owner_all);
   }
   ~Folder() { fs::remove_all(path_); }
   Folder(Folder const&) = delete;
   Folder& operator=(Folder const&) = delete;
 
   std::string run(std::string const& command) const {
-    return output_of("cd '" + path_.string() + "' && export HOME=\"$PWD\" && " + command +
-                     " 2>/dev/null");
+    return output_of("cd '" + path_.string() + "' && " + environment() + command + " 2>/dev/null");
   }
 
  private:
+  /// The program is `adamant`, and python3 the one that has the engines.
+  static std::string environment() {
+    return "export HOME=\"$PWD\" PATH=\"$PWD/bin:$PWD/build/dev:$PATH\" "
+           "PYTHONPATH=\"$PWD/scenarios/peers/torch\" "
+           "ADAMANT_TORCH='exec python3 -m adamant_torch' && ";
+  }
+
   fs::path path_;
 };
 
-class Readme : public testing::TestWithParam<char const*> {
+/// What a machine need not have, and a command may need.
+enum class Needs { nothing, numpy, torch };
+
+Needs needs_of(std::string const& command) {
+  for (char const* const word : {"--engine torch", "python3 found/", "python3 -m adamant_torch"})
+    if (command.find(word) != command.npos) return Needs::torch;
+  return command.find("scenarios/peers/numpy") == command.npos ? Needs::nothing : Needs::numpy;
+}
+
+bool has(Needs needs) {
+  switch (needs) {
+    case Needs::nothing:
+      return true;
+    case Needs::numpy:
+      return scenarios::has_numpy();
+    case Needs::torch:
+      return scenarios::python_runs("import torch.distributed.fsdp as f; f.fully_shard");
+  }
+  return false;
+}
+
+/// A command that somebody else executes; by whom stands here.
+bool is_executed_elsewhere(std::string const& line) {
+  for (char const* const known : {
+           ".ci/setup",                          // .ci/run begins with it
+           "cmake --workflow",                   // .ci/run
+           "cd scenarios/peers/",                // .ci/run: the tests of an adapter
+           "pytest ",                            // tests/test_pytest_plugin.py
+           "pip install",                        // .ci/setup --peers, by the same names
+           "python3 -m adamant_torch --engine",  // tests/test_pytest_plugin.py, which names classes
+           "python3 scenarios/",                 // tests beside the script
+       })
+    if (line.rfind(known, 0) == 0) return true;
+  return false;
+}
+
+/// A document, and those of its commands that need as much.
+struct Document {
+  char const* path;
+  char const* name;
+  Needs needs = Needs::nothing;
+};
+
+void PrintTo(Document const& document, std::ostream* out) {
+  *out << document.path;
+}
+
+class Readme : public testing::TestWithParam<Document> {
  protected:
-  std::string path() const { return std::string(ADAMANT_SOURCE_DIR "/") + GetParam(); }
+  static std::string path() { return std::string(ADAMANT_SOURCE_DIR "/") + GetParam().path; }
 };
 
 TEST_P(Readme, CommandsPrintWhatItShows) {
 #ifdef ADAMANT_UNCHECKED_ONLY
   GTEST_SKIP() << "the examples show checked runs, and this build's sanitizers exclude those";
 #endif
+  if (!has(GetParam().needs))
+    GTEST_SKIP() << python_program()
+                 << " lacks what the engine needs (ADAMANT_PYTHON names another)";
   Folder const folder;
-  auto const examples = examples_of(path());
-  for (Example const& example : examples) {
-    EXPECT_EQ(steady(folder.run(example.command)), steady(example.output)) << example.command;
+  int executed = 0;
+  for (Example const& example : examples_of(path())) {
+    if (is_executed_elsewhere(example.command) || needs_of(example.command) != GetParam().needs)
+      continue;
+    ++executed;
+    std::string const printed = steady(folder.run(example.command));
+    std::string const shown = steady(example.output);
+    if (is_as_shown(printed, shown)) continue;
+    ADD_FAILURE() << example.command << "\nprints\n" << printed << "and not\n" << shown;
   }
-}
-
-/// A command that stands in a block without "$ " is executed by somebody else; by whom stands here.
-bool is_executed_elsewhere(std::string const& line) {
-  for (char const* const known : {
-           ".ci/setup",                              // .ci/run begins with it
-           "cmake --workflow",                       // .ci/run
-           "python3 scenarios/",                     // tests beside the script
-           "python found/",                          // script_in_torch_test.cpp; needs PyTorch
-           "build/dev/adamant fuzz --engine torch",  // likewise
-       })
-    if (line.rfind(known, 0) == 0) return true;
-  return false;
+  EXPECT_TRUE(executed > 0 || GetParam().needs == Needs::nothing) << "shows no such command";
 }
 
 TEST_P(Readme, ShowsNoCommandThatNobodyExecutes) {
   static std::regex const command(
-      "(build/dev/|adamant [a-z]|python|cmake|\\.ci/|ctest|source |mpirun|sbatch|pip ).*");
+      "(build/dev/|adamant [a-z]|python|cmake|\\.ci/|cd |ctest|source |mpirun|sbatch|pip "
+      "|pytest).*");
   for (Block const& block : blocks_of(path())) {
-    if (!block.language.empty() || block.lines.empty()) continue;
-    std::string const& first = block.lines.front();
-    EXPECT_TRUE(!std::regex_match(first, command) || is_executed_elsewhere(first)) << first;
+    bool const is_executed = std::any_of(block.lines.begin(), block.lines.end(), is_example);
+    if (!block.language.empty() || is_executed) continue;
+    for (std::string const& line : block.lines)
+      EXPECT_TRUE(!std::regex_match(line, command) || is_executed_elsewhere(line)) << line;
   }
 }
 
@@ -162,12 +242,16 @@ TEST_P(Readme, ScenariosAreRead) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(, Readme, testing::Values("README.md", "scenarios/README.md"),
-                         [](auto const& document) {
-                           std::string name = document.param;
-                           return name == "README.md" ? std::string("OfTheProject")
-                                                      : std::string("OfScenarios");
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    , Readme,
+    testing::Values(Document{"README.md", "OfTheProject"},
+                    Document{"README.md", "OfTheProjectWithPyTorch", Needs::torch},
+                    Document{"scenarios/README.md", "OfScenarios"},
+                    Document{"scenarios/peers/doctor/README.md", "OfTheDoctor", Needs::numpy},
+                    Document{"scenarios/peers/numpy/README.md", "OfTheNumPyEngine", Needs::numpy},
+                    Document{"scenarios/peers/torch/README.md", "OfThePyTorchEngine",
+                             Needs::torch}),
+    [](auto const& document) { return std::string(document.param.name); });
 
 // ---- what scenarios/README.md promises beside
 // -----------------------------------------------------
