@@ -104,6 +104,7 @@ Json to_json(Ledger const& ledger) {
   json["schedules"] = {{"fifo", ledger.schedules(Schedule::Strategy::fifo)},
                        {"random", ledger.schedules(Schedule::Strategy::random)},
                        {"pct", ledger.schedules(Schedule::Strategy::pct)}};
+  json["two_schedules"] = to_json(ledger.tally.values);
   json["confidence"] = confidence;
   json["full_cases"] = ledger.full_cases;
   json["laws"] = Json::array();

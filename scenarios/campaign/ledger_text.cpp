@@ -14,10 +14,12 @@ std::string done_by_shards(Ledger const& ledger) {
                                  ledger.settings.bug.empty() ? "" : ", bug " + ledger.settings.bug,
                                  counted(ledger.tally.cases(), "case"), ledger.shards.size(),
                                  counted(ledger.settings.shards, "shard"));
-  return text + fmt::format("schedules: {} fifo, {} random, {} pct\n",
-                            ledger.schedules(Schedule::Strategy::fifo),
-                            ledger.schedules(Schedule::Strategy::random),
-                            ledger.schedules(Schedule::Strategy::pct));
+  return text +
+         fmt::format("schedules: {} fifo, {} random, {} pct\n",
+                     ledger.schedules(Schedule::Strategy::fifo),
+                     ledger.schedules(Schedule::Strategy::random),
+                     ledger.schedules(Schedule::Strategy::pct)) +
+         describe(ledger.tally.values);
 }
 
 std::string chances(Ledger const& ledger) {

@@ -67,6 +67,7 @@ void Tally::add(SearchedCase const& ended) {
   if (ended.schedule_depth > 0) ++pct[{ended.schedule_depth, ended.schedule_chance}];
   sim::CoverageMarks const marked(ended.marks);
   for (std::size_t mark = 0; mark < marks.size(); ++mark) marks[mark] += marked.test(mark) ? 1 : 0;
+  values.add(ended.values);
   if (!ended.failure) return;
   auto const symptom = symptom_of(ended.failure->result);
   failed[symptom ? id_of(*symptom) : "error"].push_back(ended.index);
@@ -76,6 +77,7 @@ void Tally::add(Tally const& other) {
   seen.add(other.seen);
   for (auto const& [kind, count] : other.pct) pct[kind] += count;
   for (std::size_t mark = 0; mark < marks.size(); ++mark) marks[mark] += other.marks[mark];
+  values.add(other.values);
   for (auto const& [what, cases] : other.failed)
     failed[what].insert(failed[what].end(), cases.begin(), cases.end());
   findings.insert(findings.end(), other.findings.begin(), other.findings.end());
@@ -87,6 +89,7 @@ Json to_json(Tally const& tally) {
   for (auto const& [kind, count] : tally.pct)
     json["pct"].push_back({kind.first, kind.second, count});
   json["marks"] = tally.marks;
+  json["two_schedules"] = to_json(tally.values);
   json["failed"] = tally.failed;
   json["findings"] = Json::array();
   for (KeptFinding const& kept : tally.findings) json["findings"].push_back(to_json(kept));
@@ -100,6 +103,7 @@ Tally tally_from_json(Json const& json, std::uint64_t shard) {
   if (json.at("marks").size() != tally.marks.size())
     throw std::invalid_argument("`marks` has another number of counts");
   tally.marks = json.at("marks");
+  tally.values = values_compared_from_json(json.at("two_schedules"));
   tally.failed = json.at("failed");
   for (Json const& entry : json.at("findings"))
     tally.findings.push_back(finding_from_json(entry, shard));

@@ -38,6 +38,7 @@ struct Tally {
   std::map<std::pair<int, double>, std::uint64_t> pct = {};
   /// In how many cases the simulated hardware did what sim/marks.h names.
   std::array<std::uint64_t, sim::mark_count> marks = {};
+  ValuesCompared values = {};
   /// The numbers of the cases that failed, by what they are known by: a law, the reason of a
   /// refusal, "error".
   std::map<std::string, std::vector<std::uint64_t>> failed = {};

@@ -52,6 +52,7 @@ Tally some() {
   pct.marks = 1U << static_cast<unsigned>(sim::CoverageMark::memory_reused);
   pct.schedule_depth = 3;
   pct.schedule_chance = 0.1;
+  pct.values = {.cases = 1, .different = 1};
   tally.add(pct);
   tally.add(broke(2, Law::order_race));
   tally.findings.push_back(finding(4, Law::order_race, 7));
@@ -78,6 +79,7 @@ TEST(Tally, ComesBackFromItsLine) {
   Tally const back = tally_from_json(line, 4);
   EXPECT_EQ(text_of(back), text_of(tally));
   EXPECT_EQ(back.seen, tally.seen);
+  EXPECT_EQ(back.values.different, 1U);
   EXPECT_EQ(back.findings.at(0).finding.symptom, tally.findings.at(0).finding.symptom);
   EXPECT_EQ(back.findings.at(0).finding.scenario, tally.findings.at(0).finding.scenario);
   EXPECT_EQ(back.findings.at(0).shard, 4U);
@@ -101,6 +103,7 @@ TEST(Tally, AddsUp) {
   EXPECT_EQ(sum.pct.at({3, 0.1}), 2U);
   EXPECT_EQ(sum.failed.at("order.race").size(), 2U);
   EXPECT_EQ(sum.marks[static_cast<std::size_t>(sim::CoverageMark::memory_reused)], 2U);
+  EXPECT_EQ(sum.values.cases, 2U);
   EXPECT_EQ(sum.findings.size(), 2U);
 }
 

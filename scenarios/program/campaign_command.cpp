@@ -163,6 +163,7 @@ class CampaignCommand {
         .seed = settings_.seed,
         .seen = shard_.tally().seen,
         .lacking = settings_.lacking,
+        .values = shard_.tally().values,
         .cases_now = shard_.tally().cases() - cases_before_,
         .seconds = std::chrono::duration<double>(Clock::now() - begin_).count()};
     print_summary(arguments_, searched, results.size());

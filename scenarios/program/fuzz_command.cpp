@@ -70,6 +70,7 @@ class FuzzCommand {
 
   void take(SearchedCase ended) {
     searched_.seen.add(ended.features);
+    searched_.values.add(ended.values);
     status_ = worse(status_, ended.status);
     if (ended.failure) failures_.add(std::move(*ended.failure));
     progress_.show(

@@ -143,10 +143,13 @@ TEST_F(Campaign, AnInterruptKeepsWhatWasSearched) {
 }
 
 TEST_F(Campaign, AShardIsSearchedByOneProcess) {
-  Called const second = shell("PROGRAM fuzz --campaign kept --for 1h & pid=$!; " +
-                              until_exists("kept/0-of-1/journal.jsonl") +
-                              "PROGRAM fuzz --campaign kept --for 1s; status=$?; "
-                              "kill -KILL $pid; wait $pid; exit $status");
+  Called const second = shell(
+      "PROGRAM fuzz --campaign kept --for 1h & pid=$!; "
+      // made before it is locked, and written afterwards
+      "for i in $(seq 3000); do [ -s kept/0-of-1/journal.jsonl ] && "
+      "break; sleep 0.01; done; "
+      "PROGRAM fuzz --campaign kept --for 1s; status=$?; "
+      "kill -KILL $pid; wait $pid; exit $status");
   EXPECT_EQ(second.status, 2);
   EXPECT_NE(second.err.find("kept/0-of-1: another search is at work on this shard, process "),
             std::string::npos)

@@ -23,6 +23,17 @@ TEST_F(FuzzProgram, FindsNothingWrongAndSaysWhatItTried) {
   EXPECT_NE(read("out.xml").find("tests=\"0\""), std::string::npos);
 }
 
+TEST_F(FuzzProgram, SaysInHowManyCasesValuesDependOnTheSchedule) {
+  Called const called = call("fuzz --cases 600 --seed 4 --json out.json");
+  ASSERT_EQ(called.status, 0) << called.out;
+  EXPECT_NE(called.out.find("8 cases ran under two schedules: values depended on the schedule in"),
+            std::string::npos)
+      << called.out;
+  auto const compared = read_json("out.json").at("two_schedules");
+  EXPECT_EQ(compared.at("cases"), 8);
+  EXPECT_GT(compared.at("different_values"), 0);
+}
+
 TEST_F(FuzzProgram, OneSeedTriesTheSameCasesWhateverTheJobs) {
   auto const distribution = [&](std::string const& arguments) {
     call("fuzz --seed 6 --json out.json " + arguments);

@@ -42,6 +42,7 @@ nlohmann::ordered_json search_document(Searched const& searched,
   document["cases_per_second"] = searched.cases_per_second();
   document["distribution"] = features_json(searched.seen, searched.lacking);
   document["pairs"] = pairs_json(searched.seen, searched.lacking);
+  document["two_schedules"] = to_json(searched.values);
   document["exclusive_pairs"] = exclusive_json(searched.lacking);
   document["results"] = to_json(results);
   if (interrupted()) document["interrupted"] = true;
@@ -54,7 +55,9 @@ void print_summary(Arguments const& arguments, Searched const& searched, std::si
   if (arguments.verbosity != Verbosity::quiet) {
     bool const all = arguments.verbosity == Verbosity::verbose;
     Zeros const zeros = all ? Zeros::shown : Zeros::left_out;
-    if (cases > 0) print(arguments, describe(searched.seen, searched.lacking, zeros));
+    if (cases > 0)
+      print(arguments,
+            describe(searched.seen, searched.lacking, zeros) + describe(searched.values));
   } else if (found == 0) {
     return;
   }

@@ -13,6 +13,7 @@
 #include "scenarios/runner/run.h"
 #include "scenarios/search/distribution.h"
 #include "scenarios/search/findings.h"
+#include "scenarios/search/values_compared.h"
 
 namespace adamant::scenarios {
 
@@ -27,6 +28,7 @@ struct Searched {
   std::uint64_t seed = 0;
   Distribution seen = {};
   FeatureSet lacking = {};
+  ValuesCompared values = {};
   std::uint64_t cases_now = 0;  // by this call
   double seconds = 0;
 

@@ -67,6 +67,7 @@ Json search_in_worker(Scenario const& scenario, RunOptions const& options) {
     Json line = fine ? Json::object() : Json{{"result", to_json(result)}};
     if (result.schedule_chance > 0) line["schedule_chance"] = result.schedule_chance;
     if (result.marks != 0) line["marks"] = result.marks;
+    if (fine && result.schedules > 1) line["different_values"] = result.different_values;
     return line;
   });
 }

@@ -279,6 +279,7 @@ RunResult run_schedules(Scenario const& scenario, RunOptions const& options, std
     if (next.outcome != Outcome::pass) result = std::move(next);
   }
   result.schedules = done;
+  result.different_values = static_cast<int>(values.size());
   if (values.size() > 1 && result.outcome == Outcome::pass) {
     result.notes.push_back("values depend on the schedule: " + std::to_string(values.size()) +
                            " different results in " + std::to_string(done) +

@@ -42,9 +42,10 @@ struct RunResult {
   std::size_t device_peak_bytes = 0;
   std::size_t pinned_peak_bytes = 0;
   std::vector<std::uint32_t> choices;  // of the run that is reported
-  // See EngineEnd; what the ledger of a campaign needs alone.
+  // What only a search's summary needs; the first two as in EngineEnd.
   double schedule_chance = 0;
   std::uint64_t marks = 0;
+  int different_values = 1;  // how many values_digest there were among the schedules
   std::vector<std::string> notes;
   Timeline timeline;  // of the run that is reported; empty where nobody wanted one
 };

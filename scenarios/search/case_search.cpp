@@ -47,6 +47,7 @@ std::string CaseSearch::answer(std::uint64_t index) const {
   Scenario const scenario = scenario_of(index);
   RunOptions options = options_;
   options.repeat = search_repeats(index);
+  options.schedules = search_schedules(index, engine_);
   nlohmann::ordered_json line = search_in_worker(scenario, options);
   line["features"] = features_of(scenario).to_ullong();
   line["depth"] = depth_of(scenario);
@@ -67,6 +68,8 @@ SearchedCase CaseSearch::ended(std::uint64_t index, JobEnd const& end) const {
   found.schedule_depth = line.at("depth");
   found.schedule_chance = line.value("schedule_chance", 0.0);
   found.marks = line.value("marks", std::uint64_t{0});
+  if (int const different = line.value("different_values", 0); different > 0)
+    found.values = {.cases = 1, .different = different > 1 ? 1U : 0U};
   if (!line.contains("result") && !line.contains("failure")) return found;
   Scenario const scenario = scenario_of(index);
   fail(found, scenario, ended_with(line, scenario, options_));

@@ -13,6 +13,7 @@
 #include "scenarios/search/failures.h"
 #include "scenarios/search/generate/features.h"
 #include "scenarios/search/search.h"
+#include "scenarios/search/values_compared.h"
 
 namespace adamant::scenarios {
 
@@ -22,7 +23,8 @@ struct SearchedCase {
   FeatureSet features = {};
   double schedule_chance = 0;  // see EngineEnd, as the next
   std::uint64_t marks = 0;
-  int schedule_depth = 0;               // of a pct schedule
+  int schedule_depth = 0;  // of a pct schedule
+  ValuesCompared values = {};
   std::optional<Failure> failure = {};  // where it did not end as it should
   Status status = Status::met;
 };

@@ -65,8 +65,10 @@ Finding finding_of(MinimizeAttempt attempt, std::uint64_t case_index) {
 Finding minimize_found(Failure const& failure, Scenario const& scenario,
                        IsolatedOptions const& options) {
   if (!is_worth_minimizing(failure.result)) return as_found(failure, scenario, not_minimised);
+  IsolatedOptions of_failure = options;
+  of_failure.run.schedules = std::max(options.run.schedules, failure.result.schedules - 1);
   try {
-    MinimizeAttempt attempt = minimize_isolated(scenario, options);
+    MinimizeAttempt attempt = minimize_isolated(scenario, of_failure);
     if (attempt.end == MinimizeAttempt::End::interrupted)
       return as_found(failure, scenario, not_minimised);
     if (attempt.end != MinimizeAttempt::End::minimized)

@@ -51,6 +51,26 @@ TEST(Findings, WhatDoesNotFailAgainStaysAsItWasFound) {
   EXPECT_EQ(kept.result.notes[0].rfind("not minimised", 0), 0U) << kept.result.notes[0];
 }
 
+TEST(Findings, WhatASecondScheduleShowedIsMinimisedUnderIt) {
+  Scenario const hidden = load_scenario_text(R"(adamant: 1
+name: a wait that only some schedules miss
+seed: 5
+world: {shard: 1}
+params: [{name: embed, shape: [2]}]
+program: [backward, check]
+bug: ds_7898
+)",
+                                             "hidden.yaml");
+  RunOptions options;
+  options.schedules = 20;
+  Failure const failure{.case_index = 64, .result = run_scenario(hidden, options)};
+  ASSERT_GT(failure.result.schedules, 1) << "its own schedule shows it";
+  Finding const found = minimize_found(failure, hidden, {});
+  EXPECT_GT(found.runs, 0U);
+  EXPECT_EQ(run_scenario(found.scenario).schedules, 1);
+  EXPECT_TRUE(run_scenario(found.scenario).met);
+}
+
 TEST(Findings, ThatBecomeOneScenarioAreOne) {
   Scenario scenario = small_scenario();
   scenario.bug = "mean_not_divided";

@@ -41,4 +41,8 @@ bool search_repeats(std::uint64_t index) {
   return index % 16 == 0;
 }
 
+int search_schedules(std::uint64_t index, SearchEngine const& engine) {
+  return index % 64 == 0 && !engine.capabilities.isolated ? 1 : 0;
+}
+
 }  // namespace adamant::scenarios
