@@ -7,6 +7,18 @@
 
 namespace adamant::scenarios {
 
+namespace {
+
+/// What is wrong with a key that is none. `world {shard: 2}` is a map with the key `world {shard`.
+std::string about_unknown(std::string_view key, std::span<std::string_view const> keys) {
+  std::string_view const word = key.substr(0, key.find(' '));
+  if (word != key && std::find(keys.begin(), keys.end(), word) != keys.end())
+    return "`" + std::string(word) + "` has no colon; expected `" + std::string(word) + ":`";
+  return "unknown key" + suggest(key, keys) + "; known: " + list_words(keys);
+}
+
+}  // namespace
+
 MapReader::MapReader(Reader& reader, Field field, std::span<std::string_view const> keys)
     : reader_(reader), field_(std::move(field)), is_map_(field_.node->kind == Node::Kind::map) {
   if (!is_map_) {
@@ -15,8 +27,7 @@ MapReader::MapReader(Reader& reader, Field field, std::span<std::string_view con
   }
   for (Entry const& entry : field_.node->entries) {
     if (std::find(keys.begin(), keys.end(), entry.key) != keys.end()) continue;
-    reader_.fail(entry.line, join_path(field_.path, entry.key),
-                 "unknown key" + suggest(entry.key, keys) + "; known: " + list_words(keys));
+    reader_.fail(entry.line, join_path(field_.path, entry.key), about_unknown(entry.key, keys));
   }
 }
 

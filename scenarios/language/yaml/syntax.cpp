@@ -118,19 +118,35 @@ std::optional<SyntaxCause> find_tab(std::vector<Line> const& lines) {
   return std::nullopt;
 }
 
+SyntaxCause missing_colon(std::size_t line, std::string_view word) {
+  return {static_cast<int>(line) + 1, fmt::format("`{0}` has no colon; expected `{0}:`", word)};
+}
+
+/// `shape` of `{name: w, shape [4]}`; empty where each key of the line has its colon.
+std::string_view key_without_colon(std::string_view text) {
+  for (std::size_t at = text.find_first_of("{,"); at != std::string_view::npos;
+       at = text.find_first_of("{,", at + 1)) {
+    std::size_t const begin = std::min(text.find_first_not_of(' ', at + 1), text.size());
+    std::string_view const word = first_word(text.substr(begin));
+    std::string_view const rest = text.substr(begin + word.size());
+    if (!word.empty() && (rest.starts_with(" [") || rest.starts_with(" {"))) return word;
+  }
+  return {};
+}
+
 /// `params [` for `params: [`, and `world` above deeper keys for `world:`.
 std::optional<SyntaxCause> find_missing_colon(std::vector<Line> const& lines, std::size_t noticed) {
   for (std::size_t i = noticed < 2 ? 0 : noticed - 2; i < noticed; ++i) {
     Line const& line = lines[i];
+    std::string_view const inside = key_without_colon(line.text);
+    if (!line.is_blank() && !inside.empty()) return missing_colon(i, inside);
     std::string_view const word = first_word(line.content());
     if (line.depth > 0 || line.is_blank() || word.empty()) continue;
     std::string_view const rest = line.content().substr(word.size());
     bool const above_keys = rest.empty() && i + 1 < lines.size() && lines[i + 1].has_key() &&
                             lines[i + 1].dash() > line.dash();
     bool const beside_value = rest.starts_with(" [") || rest.starts_with(" {");
-    if (above_keys || beside_value)
-      return SyntaxCause{static_cast<int>(i) + 1,
-                         fmt::format("`{0}` has no colon; expected `{0}:`", word)};
+    if (above_keys || beside_value) return missing_colon(i, word);
   }
   return std::nullopt;
 }
