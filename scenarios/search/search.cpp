@@ -42,7 +42,7 @@ bool search_repeats(std::uint64_t index) {
 }
 
 int search_schedules(std::uint64_t index, SearchEngine const& engine) {
-  return index % 64 == 0 && !engine.capabilities.isolated ? 1 : 0;
+  return index % 128 == 0 && !engine.capabilities.isolated ? 1 : 0;
 }
 
 }  // namespace adamant::scenarios

@@ -28,7 +28,7 @@ Scenario search_case(std::uint64_t seed, std::uint64_t index,
 /// One case in 16 runs twice: only there can another digest show.
 bool search_repeats(std::uint64_t index);
 
-/// Under so many schedules beside its own does a case run: one in 64 under one more, where the
+/// Under so many schedules beside its own does a case run: one in 128 under one more, where the
 /// engine has schedules. Only there do values show that depend on it.
 int search_schedules(std::uint64_t index, SearchEngine const& engine);
 
