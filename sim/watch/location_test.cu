@@ -51,6 +51,24 @@ TEST(SourceName, IsBelowTheProjectHoweverTheCompilerWasToldIt) {
   EXPECT_EQ(source_name("", "adam.cu"), "adam.cu");
 }
 
+TEST_F(SourceLine, AreLookedForOnceHoweverOftenAMistakeIsMade) {
+  Report const report = run(1, [](int) {
+    cudaStream_t const a = new_stream("a");
+    cudaStream_t const b = new_stream("b");
+    float* const data = on_device("data");
+    float* const other = on_device("other");
+    for (int i = 0; i < 50; ++i) {
+      write_one<float, 1><<<1, 1, 0, a>>>(data);
+      read_one<<<1, 1, 0, b>>>(data, other);
+    }
+    finish();
+  });
+  ASSERT_EQ(report.violations.size(), 1U);
+  EXPECT_GE(report.violations[0].count, 50);
+  EXPECT_TRUE(report.violations[0].accesses[0].at.known());
+  EXPECT_LE(report.sought.size(), 6U);
+}
+
 TEST_F(SourceLine, OfBothAccessesOfARaceAndOfTheirLaunches) {
   Violation const found = first_violation([&] {
     cudaStream_t const a = new_stream("a");

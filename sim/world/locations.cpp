@@ -34,6 +34,7 @@ Stack stack_here() {
 
 void Locations::reset(std::vector<Sought> const* sought) {
   on_ = sought != nullptr;
+  pending_.clear();
   asked_.clear();
   calls_.clear();
   accesses_.clear();
@@ -42,6 +43,11 @@ void Locations::reset(std::vector<Sought> const* sought) {
     calls_.try_emplace(what.operation);
     if (what.begin < what.end) accesses_.insert({what.operation, {what, {}}});
   }
+}
+
+void Locations::settle(bool told) {
+  if (told) asked_.insert(asked_.end(), pending_.begin(), pending_.end());
+  pending_.clear();
 }
 
 void Locations::keep_call(std::uint32_t operation) {

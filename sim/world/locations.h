@@ -31,8 +31,11 @@ class Locations {
 
   // ---- the first run notes what a second one has to watch for ----
   void seek(Sought const& what) {
-    if (!on_) asked_.push_back(what);
+    if (!on_) pending_.push_back(what);
   }
+  /// Is the violation that they are about told? One that is folded into another is not, and its
+  /// lines need no watching.
+  void settle(bool told);
   std::vector<Sought> take_asked() { return std::move(asked_); }
 
   // ---- the second run ----
@@ -56,6 +59,7 @@ class Locations {
   void keep_call(std::uint32_t operation);
 
   bool on_ = false;
+  std::vector<Sought> pending_;  // since a violation was told or not
   std::vector<Sought> asked_;
   std::map<std::uint32_t, Stack> calls_;
   std::multimap<std::uint32_t, Access> accesses_;  // by operation

@@ -325,10 +325,11 @@ std::string World::mistake_of(Violation const& violation) {
 void World::add_violation(Violation violation) {
   auto& found = is_warning(violation.law) && !options_.strict ? warnings_ : violations_;
   std::string const mistake = mistake_of(violation);
-  if (auto const known = seen_violations_.find(mistake); known != seen_violations_.end()) {
-    return fold(found[known->second], violation.rank);
-  }
-  if (found.size() >= violations_max) return;
+  auto const known = seen_violations_.find(mistake);
+  bool const is_new = known == seen_violations_.end() && found.size() < violations_max;
+  locations_.settle(is_new);
+  if (known != seen_violations_.end()) return fold(found[known->second], violation.rank);
+  if (!is_new) return;
   seen_violations_[mistake] = found.size();
   violation.ranks = {violation.rank};
   bool const of_call = violation.accesses.empty() && violation.law != Law::of_harness;
