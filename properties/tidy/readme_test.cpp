@@ -120,9 +120,7 @@ class Folder {
     for (char const* const folder : {"scenarios", "sim", "real", "oracle", "properties"})
       fs::create_directory_symlink(fs::path(ADAMANT_SOURCE_DIR) / folder, path_ / folder);
     fs::create_directory(path_ / "bin");
-    std::ofstream(path_ / "bin" / "python3")
-        << "#!/bin/sh\nexec " << python_program() << " \"$@\"\n";
-    fs::permissions(path_ / "bin" / "python3", fs::perms::owner_all);
+    add_python();
   }
   ~Folder() { fs::remove_all(path_); }
   Folder(Folder const&) = delete;
@@ -133,7 +131,15 @@ class Folder {
   }
 
  private:
-  /// The program is `adamant`, and python3 the one that has the engines.
+  /// python3 is the one that has the engines: by its own path, as it is the first that is found.
+  void add_python() const {
+    std::string const program =
+        output_of(python_program() + " -c 'import sys; print(sys.executable, end=\"\")'");
+    std::ofstream(path_ / "bin" / "python3") << "#!/bin/sh\nexec " << program << " \"$@\"\n";
+    fs::permissions(path_ / "bin" / "python3", fs::perms::owner_all);
+  }
+
+  /// The program is `adamant`.
   static std::string environment() {
     return "export HOME=\"$PWD\" PATH=\"$PWD/bin:$PWD/build/dev:$PATH\" "
            "PYTHONPATH=\"$PWD/scenarios/peers/torch\" "
