@@ -17,6 +17,13 @@ namespace adamant::scenarios {
 
 enum class Command { run, fuzz, merge, minimize, hunt, laws, bugs, doctor, bench, help };
 
+/// As it is called and as documents name it.
+constexpr std::string_view name_of(Command command) {
+  constexpr std::string_view names[] = {"run",  "fuzz", "merge",  "minimize", "hunt",
+                                        "laws", "bugs", "doctor", "bench",    "help"};
+  return names[static_cast<int>(command)];
+}
+
 struct Arguments {
   std::string program;  // as it was called, for lines to paste
   Command command = Command::run;

@@ -16,9 +16,8 @@ namespace {
 
 constexpr std::uint64_t cases_max = std::uint64_t{1} << 53U;
 
-CLI::App& add_command(CLI::App& program, Arguments& arguments, Command command, char const* name,
-                      char const* text) {
-  CLI::App* const added = program.add_subcommand(name, text);
+CLI::App& add_command(CLI::App& program, Arguments& arguments, Command command, char const* text) {
+  CLI::App* const added = program.add_subcommand(std::string(name_of(command)), text);
   added->fallthrough();
   added->footer([command] { return footer_of(command); });
   added->callback([&arguments, command] { arguments.command = command; });
@@ -26,7 +25,7 @@ CLI::App& add_command(CLI::App& program, Arguments& arguments, Command command, 
 }
 
 void add_run(CLI::App& program, Arguments& arguments) {
-  CLI::App& command = add_command(program, arguments, Command::run, "run",
+  CLI::App& command = add_command(program, arguments, Command::run,
                                   "Run scenario files, or all in a directory (recursively)");
   command.add_option("PATH", arguments.paths, "Files and directories; - is the standard input")
       ->required();
@@ -48,7 +47,7 @@ void add_cases(CommandOptions const& options, Arguments& arguments, char const* 
 }
 
 void add_fuzz(CLI::App& program, Arguments& arguments) {
-  CLI::App& command = add_command(program, arguments, Command::fuzz, "fuzz",
+  CLI::App& command = add_command(program, arguments, Command::fuzz,
                                   "Generate scenarios, run them, minimise what fails");
   CommandOptions const options(command, arguments);
   add_cases(options, arguments, "How many; default 1000");
@@ -66,7 +65,7 @@ void add_fuzz(CLI::App& program, Arguments& arguments) {
 }
 
 void add_merge(CLI::App& program, Arguments& arguments) {
-  CLI::App& command = add_command(program, arguments, Command::merge, "merge",
+  CLI::App& command = add_command(program, arguments, Command::merge,
                                   "What the shards of a campaign have found and done together");
   command.add_option("DIR", arguments.paths, "What --campaign of fuzz named, on each machine")
       ->required();
@@ -76,7 +75,7 @@ void add_merge(CLI::App& program, Arguments& arguments) {
 }
 
 void add_hunt(CLI::App& program, Arguments& arguments) {
-  CLI::App& command = add_command(program, arguments, Command::hunt, "hunt",
+  CLI::App& command = add_command(program, arguments, Command::hunt,
                                   "How fast does random search find each catalogued bug");
   command.add_option("BUG", arguments.bugs, "Only these; default: all")->option_text("BUG");
   command.parse_complete_callback([&arguments] {
@@ -99,7 +98,7 @@ void add_hunt(CLI::App& program, Arguments& arguments) {
 }
 
 void add_minimize(CLI::App& program, Arguments& arguments) {
-  CLI::App& command = add_command(program, arguments, Command::minimize, "minimize",
+  CLI::App& command = add_command(program, arguments, Command::minimize,
                                   "Reduce a failing scenario to a small one that fails alike");
   command.add_option("FILE", arguments.paths, "A scenario file")->required()->expected(1);
   CommandOptions const options(command, arguments);
@@ -111,18 +110,17 @@ void add_minimize(CLI::App& program, Arguments& arguments) {
 }
 
 void add_listings(CLI::App& program, Arguments& arguments) {
-  CLI::App& laws = add_command(program, arguments, Command::laws, "laws", "List the laws");
+  CLI::App& laws = add_command(program, arguments, Command::laws, "List the laws");
   CommandOptions(laws, arguments)
       .add_path("--json", arguments.json, "Write them as JSON; - is standard output");
-  CLI::App& bugs =
-      add_command(program, arguments, Command::bugs, "bugs", "List the catalogue of bugs");
+  CLI::App& bugs = add_command(program, arguments, Command::bugs, "List the catalogue of bugs");
   CommandOptions const options(bugs, arguments);
   options.add_path("--json", arguments.json, "Write it as JSON; - is standard output");
   options.add_bug_to_show();
 }
 
 void add_help(CLI::App& program, Arguments& arguments) {
-  add_command(program, arguments, Command::help, "help",
+  add_command(program, arguments, Command::help,
               "Explain a key or an operation of the scenario format")
       .add_option("KEY", arguments.word, "A key or an operation")
       ->required();
@@ -130,7 +128,7 @@ void add_help(CLI::App& program, Arguments& arguments) {
 
 void add_doctor(CLI::App& program, Arguments& arguments) {
   CommandOptions const options(
-      add_command(program, arguments, Command::doctor, "doctor",
+      add_command(program, arguments, Command::doctor,
                   "What this machine has, or what is wrong with an engine"),
       arguments);
   options.add_examined_engine();
@@ -138,7 +136,7 @@ void add_doctor(CLI::App& program, Arguments& arguments) {
 }
 
 void add_bench(CLI::App& program, Arguments& arguments) {
-  CLI::App& command = add_command(program, arguments, Command::bench, "bench", "Measure");
+  CLI::App& command = add_command(program, arguments, Command::bench, "Measure");
   command.add_option("--suite", arguments.suites, "Only this one; can be repeated")
       ->option_text("NAME")
       ->expected(1)

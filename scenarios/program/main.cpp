@@ -65,11 +65,10 @@ void occupy_standard_streams() {
 /// An engine that is still starting cannot answer any more, and nothing is finished: the files that
 /// were asked for say that.
 Status end_before_the_first(Arguments const& arguments) {
-  constexpr std::string_view names[] = {"run",  "fuzz",   "minimize", "hunt", "laws",
-                                        "bugs", "doctor", "bench",    "help"};
-  auto const name = names[static_cast<int>(arguments.command)];
+  std::string_view const name = name_of(arguments.command);
   complain("interrupted");
   auto document = make_document(name);
+  if (arguments.command == Command::fuzz) document["cases"] = 0;
   document["results"] = nlohmann::ordered_json::array();
   document["interrupted"] = true;
   Outputs(arguments).commit(document, name, {});

@@ -62,10 +62,14 @@ TEST_F(FuzzProgram, AnInterruptEndsWith130) {
 
 TEST_F(FuzzProgram, AnInterruptEndsWith130WhileAnEngineStillStarts) {
   Called const called =
-      shell("PROGRAM fuzz --engine 'exec:touch started; exec sleep 60' & pid=$!; " +
+      shell("PROGRAM fuzz --engine 'exec:touch started; exec sleep 60' --json out.json & pid=$!; " +
             until_exists("started") + "kill -INT $pid; wait $pid");
   EXPECT_EQ(called.status, 130) << called.err;
   EXPECT_EQ(called.err, "interrupted\n");
+  auto const document = read_json("out.json");
+  EXPECT_EQ(document.at("command"), "fuzz");
+  EXPECT_EQ(document.at("cases"), 0);
+  EXPECT_EQ(document.at("interrupted"), true);
 }
 
 TEST_F(FuzzProgram, AnUnknownBugIsBadUsage) {
