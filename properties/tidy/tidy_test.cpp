@@ -117,7 +117,7 @@ std::vector<std::string> const rooms = {
     "pool",         "peers/client",    "engines",         "engines/sim",
     "engines/cuda", "runner",          "peers/doctor",    "peers/script",
     "report",       "search/minimize", "search/generate", "search",
-    "campaign",     "program/bench",   "program"};
+    "campaign",     "report/html",     "program/bench",   "program"};
 
 // The longest name that is a beginning of the path.
 int room_of(std::string const& file) {

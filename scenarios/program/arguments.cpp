@@ -114,6 +114,7 @@ std::vector<Output> outputs_of(Arguments const& arguments) {
   add("--junit", arguments.junit);
   add("--script", arguments.script);
   add("--trace", arguments.trace);
+  add("--html", arguments.html);
   return outputs;
 }
 

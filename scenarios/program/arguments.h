@@ -47,6 +47,7 @@ struct Arguments {
   std::optional<std::filesystem::path> dump;
   std::optional<std::filesystem::path> script;  // run, minimize: for a bug report
   std::optional<std::filesystem::path> trace;   // run: in simulated time
+  std::optional<std::filesystem::path> html;    // a page for people
 
   std::optional<std::uint64_t> cases;
   std::optional<std::chrono::milliseconds> time;

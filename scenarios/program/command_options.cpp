@@ -167,6 +167,10 @@ void CommandOptions::add_script() const {
            "Write a stand-alone script that shows what broke; engine torch");
 }
 
+void CommandOptions::add_html() const {
+  add_path("--html", arguments_.html, "Write one page that shows what broke and how");
+}
+
 void CommandOptions::add_time(char const* text) const {
   auto const set = [&arguments = arguments_](std::string const& value) {
     arguments.time = parse_duration(value);

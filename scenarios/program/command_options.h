@@ -41,6 +41,7 @@ class CommandOptions {
   void add_strict() const;
   void add_schedules(char const* text) const;
   void add_script() const;
+  void add_html() const;
   void add_time(char const* text) const;
 
  private:

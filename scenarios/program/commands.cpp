@@ -37,6 +37,7 @@ void add_run(CLI::App& program, Arguments& arguments) {
   options.add_script();
   options.add_path("--trace", arguments.trace,
                    "Write a Perfetto / Chrome trace in simulated time; one scenario, engine sim");
+  options.add_html();
   options.add_common();
   options.add_engine();
 }

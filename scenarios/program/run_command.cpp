@@ -14,6 +14,7 @@
 #include "scenarios/language/laws.h"
 #include "scenarios/pool/interrupt.h"
 #include "scenarios/pool/shared_counts.h"
+#include "scenarios/program/html_output.h"
 #include "scenarios/program/outputs.h"
 #include "scenarios/program/read_scenarios.h"
 #include "scenarios/program/script_output.h"
@@ -63,6 +64,7 @@ class RunCommand {
         last_failures_(arguments.cache),
         script_(arguments),
         trace_(arguments),
+        html_(arguments),
         progress_(wants_progress(arguments), "scenarios"),
         progress_of_one_(wants_progress(arguments), "operations") {}
 
@@ -233,6 +235,7 @@ class RunCommand {
     if (!scenario.seed) scenario.seed = drawn;
     job.options.lines = true;
     job.options.strict = arguments_.strict;
+    if (html_.is_wanted()) job.options.timelines = Timelines::of_violations;
     if (arguments_.trace) job.options.timelines = Timelines::all;
     job.options.schedules = arguments_.schedules;
     job.options.checkpoints = folder_of(job.file.path);
@@ -268,6 +271,7 @@ class RunCommand {
     status_ = worse(
         status_, script_.write(scenario, ended.result, symptom_of(ended.result, scenario.expect)));
     status_ = worse(status_, trace_.write(ended.result));
+    html_.draw(index, scenario, ended.result);
     last_failures_.note(job.file.path, ended.result.met);
     Reported reported{.result = std::move(ended.result),
                       .replay = replay_of(job.file),
@@ -331,19 +335,23 @@ class RunCommand {
     for (auto& [job, reported] : finished_) {
       if (job >= printed_)
         print_result(reported, jobs_[job]);  // who ended early left gaps before it
+      html_.add(job, reported);
       results.push_back(std::move(reported));
     }
-    if (!runnable_.empty() || failed_ == 0) summarise(results.size());
+    std::size_t const finished = results.size();
+    if (!runnable_.empty() || failed_ == 0) summarise(finished);
     auto document = make_document("run");
     document["results"] = to_json(results);
     for (Reported const& passed : passed_over_)
       document["skipped"].push_back({{"scenario", passed.result.name},
                                      {"file", passed.result.file},
                                      {"reason", passed.lacking}});
+    for (Reported const& passed : passed_over_) html_.add(passed);
     if (interrupted()) document["interrupted"] = true;
     if (is_stopped()) document["stopped"] = true;
     std::ranges::move(passed_over_, std::back_inserter(results));
     outputs_.commit(document, "run", results);
+    html_.commit(page_frame(finished));
     last_failures_.write();
   }
 
@@ -353,18 +361,29 @@ class RunCommand {
   }
 
   void summarise(std::size_t finished) const {
-    if (interrupted()) {
-      return complain(fmt::format("interrupted: {} of {} finished", finished,
-                                  counted(jobs_.size(), "scenario")));
-    }
-    if (style_.verbosity == Verbosity::quiet) return;
-    auto const verdict =
+    if (interrupted()) return complain(cut_short(finished));
+    if (style_.verbosity != Verbosity::quiet) print(arguments_, verdict(finished) + "\n");
+  }
+
+  std::string cut_short(std::size_t finished) const {
+    return fmt::format("interrupted: {} of {} finished", finished,
+                       counted(jobs_.size(), "scenario"));
+  }
+
+  std::string verdict(std::size_t finished) const {
+    auto const ended =
         failed_ == 0 ? "all as expected" : fmt::format("{} not as expected", failed_);
     std::string const what =
         is_stopped() ? fmt::format("stopped: {} of {}", finished, counted(jobs_.size(), "scenario"))
                      : counted(finished, "scenario");
     std::string const warned = warnings_ == 0 ? "" : ", " + counted(warnings_, "warning");
-    print(arguments_, fmt::format("{}, {}{}\n", what, verdict, warned));
+    return fmt::format("{}, {}{}", what, ended, warned);
+  }
+
+  Page page_frame(std::size_t finished) const {
+    Page page{.command = "run", .verdict = verdict(finished), .good = status_ == Status::met};
+    if (interrupted()) page.cut_short = cut_short(finished);
+    return page;
   }
 
   Arguments const& arguments_;
@@ -373,6 +392,7 @@ class RunCommand {
   LastFailures last_failures_;
   ScriptOutput script_;
   TraceOutput trace_;
+  HtmlOutput html_;
   Progress progress_;
   Progress progress_of_one_;
   SharedCounts executed_;

@@ -16,16 +16,6 @@ namespace {
 
 constexpr std::size_t violations_shown_max = 5;
 
-std::string place_of(Violation const& violation) {
-  std::string place;
-  if (violation.operation >= 0) place += fmt::format("operation {}, ", violation.operation);
-  place += fmt::format("rank {}", violation.rank);
-  if (std::string const subject = subject_in_words(violation); !subject.empty())
-    place += ", " + printable(subject);
-  if (violation.index >= 0) place += fmt::format("[{}]", violation.index);
-  return place;
-}
-
 std::string value_line(std::string_view label, std::string const& hexadecimal,
                        std::string const& decimal) {
   std::string line = fmt::format("    {:<9} {}", label, printable(hexadecimal));
@@ -78,10 +68,8 @@ std::string calls_of(Violation const& violation) {
 }
 
 std::string repetitions_of(Violation const& violation) {
-  if (violation.count == 1) return {};
-  std::vector<int> const ranks = ranks_of(violation);
-  return fmt::format("    {:<9} {} times, on {} {}\n", "found", violation.count,
-                     ranks.size() == 1 ? "rank" : "ranks", fmt::join(ranks, ", "));
+  std::string const again = repetitions_in_words(violation);
+  return again.empty() ? again : fmt::format("    {:<9} {}\n", "found", again);
 }
 
 std::string accesses_of(Violation const& violation) {
@@ -176,7 +164,7 @@ std::string counted(std::uint64_t count, std::string_view noun) {
 
 std::string describe(Violation const& violation, Style const& style) {
   return fmt::format("  {}: {}\n", style.paint(Color::bold, id_of(violation.law)),
-                     place_of(violation)) +
+                     printable(place_in_words(violation))) +
          values_of(violation) + accesses_of(violation) + indented(message_of(violation)) +
          calls_of(violation) + repetitions_of(violation);
 }

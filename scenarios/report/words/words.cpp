@@ -320,6 +320,26 @@ std::string subject_in_words(Violation const& violation) {
   return "";
 }
 
+std::string moment_in_words(Violation const& violation) {
+  std::string place;
+  if (violation.operation >= 0) place += fmt::format("operation {}, ", violation.operation);
+  return place + fmt::format("rank {}", violation.rank);
+}
+
+std::string place_in_words(Violation const& violation) {
+  std::string place = moment_in_words(violation);
+  if (std::string const subject = subject_in_words(violation); !subject.empty())
+    place += ", " + subject;
+  return violation.index < 0 ? place : place + fmt::format("[{}]", violation.index);
+}
+
+std::string repetitions_in_words(Violation const& violation) {
+  if (violation.count == 1) return {};
+  std::vector<int> const ranks = ranks_of(violation);
+  return fmt::format("{} times, on {} {}", violation.count, ranks.size() == 1 ? "rank" : "ranks",
+                     fmt::join(ranks, ", "));
+}
+
 Sides sides_in_words(Violation const& violation) {
   Breach const breach = violation.breach;
   if (breach <= Breach::outside_step) return sides_of_numbers(violation);
@@ -345,12 +365,8 @@ std::string message_of(Violation const& violation) {
 }
 
 std::string in_one_line(Violation const& violation) {
-  std::string text = fmt::format("{}: {}", id_of(violation.law), message_of(violation));
-  if (violation.operation >= 0) text += fmt::format(", operation {}", violation.operation);
-  text += fmt::format(", rank {}", violation.rank);
-  if (std::string const subject = subject_in_words(violation); !subject.empty())
-    text += fmt::format(", {}", subject);
-  if (violation.index >= 0) text += fmt::format("[{}]", violation.index);
+  std::string text = fmt::format("{}: {}, {}", id_of(violation.law), message_of(violation),
+                                 place_in_words(violation));
   Sides const sides = sides_in_words(violation);
   if (!sides.expected.empty() || !sides.actual.empty())
     text += fmt::format(": expected {}, found {}", sides.expected, sides.actual);

@@ -18,6 +18,13 @@ std::string decimal(float x);
 /// "embed.weight/exp_avg", "embed.weight/step", "norm"; empty where it is about none of these.
 std::string subject_in_words(Violation const& violation);
 
+/// "operation 4, rank 1, embed.weight/exp_avg[17]".
+std::string place_in_words(Violation const& violation);
+/// The same without what it is about: "operation 4, rank 1".
+std::string moment_in_words(Violation const& violation);
+/// "3 times, on ranks 0, 1"; empty where it was found once.
+std::string repetitions_in_words(Violation const& violation);
+
 /// Both sides; empty where there is nothing to compare.
 struct Sides {
   std::string expected = "";
