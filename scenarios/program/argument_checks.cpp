@@ -50,6 +50,7 @@ void check_shard(Arguments& arguments) {
 
 void check_together(Arguments& arguments) {
   refuse_equal_outputs(arguments);
+  if (arguments.html && arguments.mutants) refuse("--html: mutants have no page; leave it out");
   if (arguments.shard) check_shard(arguments);
 }
 

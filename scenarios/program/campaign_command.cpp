@@ -8,9 +8,11 @@
 #include <utility>
 #include <vector>
 
+#include "scenarios/campaign/ledger.h"
 #include "scenarios/campaign/settings.h"
 #include "scenarios/campaign/shard.h"
 #include "scenarios/pool/interrupt.h"
+#include "scenarios/program/html_output.h"
 #include "scenarios/program/outputs.h"
 #include "scenarios/program/script_output.h"
 #include "scenarios/program/search_report.h"
@@ -47,6 +49,7 @@ class CampaignCommand {
   CampaignCommand(Arguments const& arguments, Portion portion, SearchEngine const& engine)
       : arguments_(arguments),
         outputs_(arguments),
+        html_(arguments),
         portion_(portion),
         settings_(join(arguments, portion, engine)),
         cases_(search_of(arguments, engine, settings_.seed)),
@@ -158,6 +161,7 @@ class CampaignCommand {
           arguments_.out ? written(*arguments_.out, kept.finding) : shard_.folder() / kept.file;
       results.push_back(reported(arguments_, settings_.seed, kept.finding, file));
       print(arguments_, describe(results.back(), style_of(arguments_)));
+      html_.look_again(kept.finding.scenario, cases_.options(), results.back());
     }
     Searched const searched{
         .seed = settings_.seed,
@@ -168,10 +172,14 @@ class CampaignCommand {
         .seconds = std::chrono::duration<double>(Clock::now() - begin_).count()};
     print_summary(arguments_, searched, results.size());
     outputs_.commit(search_document(searched, results), "fuzz", results);
+    if (html_.is_wanted())
+      html_.commit(search_page(searched, results.size(),
+                               ledger_of(settings_, {{portion_.index, shard_.tally()}})));
   }
 
   Arguments const& arguments_;
   Outputs outputs_;
+  HtmlOutput html_;
   Portion portion_;
   CampaignSettings settings_;
   CaseSearch cases_;

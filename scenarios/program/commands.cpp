@@ -60,6 +60,7 @@ void add_fuzz(CLI::App& program, Arguments& arguments) {
   options.add_path("--campaign", arguments.campaign,
                    "Directory that keeps all that was searched and found: go on there");
   command.get_option("--campaign")->excludes("--skip");
+  options.add_html();
   options.add_shard();
   options.add_common();
   options.add_engine();
@@ -72,6 +73,7 @@ void add_merge(CLI::App& program, Arguments& arguments) {
       ->required();
   CommandOptions const options(command, arguments);
   options.add_path("--out", arguments.out, "Directory for what fails, each defect once");
+  options.add_html();
   options.add_outputs();
 }
 
@@ -94,6 +96,7 @@ void add_hunt(CLI::App& program, Arguments& arguments) {
                    "adamant-mutants");
   options.add_path("--out", arguments.out,
                    "Directory for a minimised scenario of each that was found");
+  options.add_html();
   options.add_shard();
   options.add_common();
 }
@@ -106,6 +109,7 @@ void add_minimize(CLI::App& program, Arguments& arguments) {
   options.add_path("-o,--out", arguments.out, "Where the result goes; default: standard output");
   options.add_schedules("Look for the failure under N schedules more, random and pct");
   options.add_script();
+  options.add_html();
   options.add_common();
   options.add_engine();
 }

@@ -6,8 +6,11 @@
 #include <chrono>
 #include <vector>
 
+#include "scenarios/campaign/ledger.h"
+#include "scenarios/campaign/settings.h"
 #include "scenarios/pool/interrupt.h"
 #include "scenarios/program/campaign_command.h"
+#include "scenarios/program/html_output.h"
 #include "scenarios/program/outputs.h"
 #include "scenarios/program/script_output.h"
 #include "scenarios/program/search_report.h"
@@ -30,6 +33,7 @@ class FuzzCommand {
       : arguments_(arguments),
         style_(style_of(arguments)),
         outputs_(arguments),
+        html_(arguments),
         shard_(arguments.shard.value_or(Portion{})),
         progress_(wants_progress(arguments), "cases"),
         options_(run_options(arguments)),
@@ -70,6 +74,7 @@ class FuzzCommand {
 
   void take(SearchedCase ended) {
     searched_.seen.add(ended.features);
+    if (html_.is_wanted()) tally_.add(ended);
     searched_.values.add(ended.values);
     status_ = worse(status_, ended.status);
     if (ended.failure) failures_.add(std::move(*ended.failure));
@@ -83,6 +88,15 @@ class FuzzCommand {
     searched_.cases_now = searched_.seen.cases();
     print_summary(arguments_, searched_, results.size());
     outputs_.commit(search_document(searched_, results), "fuzz", results);
+    if (html_.is_wanted()) html_.commit(search_page(searched_, results.size(), ledger()));
+  }
+
+  /// Of all cases as of one shard.
+  Ledger ledger() const {
+    CampaignSettings settings = settings_of(cases_, 1, this_program());
+    if (arguments_.skip >= settings.first_full_case)
+      settings.first_full_case = 0;  // none was before
+    return ledger_of(std::move(settings), {{0, tally_}});
   }
 
   std::vector<Reported> minimize_failures() {
@@ -93,8 +107,12 @@ class FuzzCommand {
         failures_.take(), [this](std::uint64_t index) { return cases_.scenario_of(index); },
         options);
     std::vector<Reported> results;
-    for (Finding const& finding : findings)
+    for (Finding const& finding : findings) {
       results.push_back(reported(arguments_, searched_.seed, finding, written(finding)));
+      html_.look_again(finding.scenario, options_, results.back());
+      if (html_.is_wanted())
+        tally_.findings.push_back({.signature = signature_of(finding.result), .finding = finding});
+    }
     return results;
   }
 
@@ -109,6 +127,8 @@ class FuzzCommand {
   Arguments const& arguments_;
   Style style_;
   Outputs outputs_;
+  HtmlOutput html_;
+  Tally tally_;  // for the page
   Portion shard_;
   Progress progress_;
   RunOptions options_;

@@ -1,9 +1,12 @@
 #include "scenarios/program/html_output.h"
 
+#include <span>
 #include <utility>
 
 #include "scenarios/language/yaml/write.h"
 #include "scenarios/program/version.h"
+#include "scenarios/report/trace/marks.h"
+#include "scenarios/search/minimize_isolated.h"
 
 namespace adamant::scenarios {
 
@@ -27,6 +30,19 @@ void HtmlOutput::add(std::uint64_t number, Reported const& reported) {
 
 void HtmlOutput::add(Reported const& reported) {
   items_.push_back({.reported = reported});
+}
+
+void HtmlOutput::look_again(Scenario const& scenario, RunOptions options,
+                            Reported const& reported) {
+  if (!is_wanted()) return;
+  PageItem item{.reported = reported, .scenario = write_scenario(scenario)};
+  if (has_simulated_time(reported.result.engine)) {
+    options.timelines = Timelines::of_violations;
+    auto const again = run_isolated(std::span(&scenario, 1), options, 1);
+    if (!again.empty() && again.front().digest == reported.result.digest)
+      item.scenes = draw_scenes(again.front());
+  }
+  items_.push_back(std::move(item));
 }
 
 void HtmlOutput::commit(Page frame) {

@@ -11,6 +11,7 @@
 #include "scenarios/program/arguments.h"
 #include "scenarios/report/html/page.h"
 #include "scenarios/report/output_file.h"
+#include "scenarios/runner/run.h"
 
 namespace adamant::scenarios {
 
@@ -29,6 +30,10 @@ class HtmlOutput {
   void add(std::uint64_t number, Reported const& reported);
   /// The same of what was not run here.
   void add(Reported const& reported);
+
+  /// The next of the page, of a search: what `scenario` came to. It is run once more, in a worker,
+  /// for its timeline, where its engine has one.
+  void look_again(Scenario const& scenario, RunOptions options, Reported const& reported);
 
   /// Writes the page: `frame` with all that was added. Errors: CannotWrite.
   void commit(Page frame);

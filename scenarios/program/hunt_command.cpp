@@ -11,6 +11,7 @@
 #include "scenarios/language/yaml/write.h"
 #include "scenarios/pool/interrupt.h"
 #include "scenarios/pool/pool.h"
+#include "scenarios/program/html_output.h"
 #include "scenarios/program/outputs.h"
 #include "scenarios/program/seed.h"
 #include "scenarios/program/version.h"
@@ -35,6 +36,7 @@ class HuntCommand {
   explicit HuntCommand(Arguments const& arguments)
       : arguments_(arguments),
         outputs_(arguments),
+        html_(arguments),
         progress_(wants_progress(arguments), "searches"),
         seed_(arguments.seed ? *arguments.seed : draw_seed()),
         limits_{.cases_max = arguments.cases.value_or(std::numeric_limits<std::uint64_t>::max()),
@@ -159,10 +161,35 @@ class HuntCommand {
         print(arguments_, describe(hunted));
       document["results"].push_back(to_json(hunted));
       results.push_back(reported(hunted, replay_of(hunted)));
+      show(hunted, results.back());
     }
     summarise(document);
     if (interrupted()) document["interrupted"] = true;
     outputs_.commit(document, "hunt", results);
+    html_.commit(page_frame());
+  }
+
+  /// On the page is what most searches came to, under the bug's name.
+  void show(Hunted const& hunted, Reported const& of_bug) {
+    if (hunted.minimized.empty()) return html_.add(of_bug);
+    Finding const& finding = commonest(hunted).finding;
+    Reported shown{.result = finding.result, .replay = of_bug.replay};
+    shown.result.name = of_bug.result.name;
+    shown.result.file = hunted.path;
+    shown.result.expected = of_bug.result.expected;
+    shown.result.met = of_bug.result.met;
+    shown.result.wall_seconds = of_bug.result.wall_seconds;
+    html_.look_again(finding.scenario, {}, shown);
+  }
+
+  Page page_frame() const {
+    Page page{.command = "hunt",
+              .verdict = fmt::format("{} of {} found, each searched for {} times", found(),
+                                     counted(hunted_.size(), "bug"), arguments_.searches),
+              .good = found() == hunted_.size(),
+              .facts = {{"seed", std::to_string(seed_)}}};
+    if (interrupted()) page.cut_short = "interrupted: not every search has ended";
+    return page;
   }
 
   std::string replay_of(Hunted const& hunted) const {
@@ -220,6 +247,7 @@ class HuntCommand {
 
   Arguments const& arguments_;
   Outputs outputs_;
+  HtmlOutput html_;
   Progress progress_;
   std::uint64_t seed_;
   HuntLimits limits_;

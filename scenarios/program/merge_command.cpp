@@ -9,9 +9,11 @@
 #include "scenarios/campaign/ledger.h"
 #include "scenarios/campaign/shard.h"
 #include "scenarios/program/campaign_command.h"
+#include "scenarios/program/html_output.h"
 #include "scenarios/program/outputs.h"
 #include "scenarios/program/search_report.h"
 #include "scenarios/program/version.h"
+#include "scenarios/report/html/ledger_tables.h"
 #include "scenarios/report/json.h"
 
 namespace adamant::scenarios {
@@ -22,17 +24,21 @@ using Path = std::filesystem::path;
 
 class MergeCommand {
  public:
-  explicit MergeCommand(Arguments const& arguments) : arguments_(arguments), outputs_(arguments) {
+  explicit MergeCommand(Arguments const& arguments)
+      : arguments_(arguments), outputs_(arguments), html_(arguments) {
     if (arguments.out) expect_writable(*arguments.out);
     for (Path const& directory : arguments.paths) read(directory);
   }
 
   Status execute() {
     Ledger const ledger = ledger_of(*settings_, shards_);
+    RunOptions options;
+    options.strict = settings_->strict;
     std::vector<Reported> results;
     for (KeptFinding const& kept : ledger.tally.findings) {
       results.push_back(reported(arguments_, settings_->seed, kept.finding, file_of(kept)));
       print(arguments_, describe(results.back(), style_of(arguments_)));
+      html_.look_again(kept.finding.scenario, options, results.back());
     }
     bool const all = arguments_.verbosity == Verbosity::verbose;
     if (arguments_.verbosity != Verbosity::quiet)
@@ -41,10 +47,21 @@ class MergeCommand {
     document.update(to_json(ledger));
     document["results"] = to_json(results);
     outputs_.commit(document, "merge", results);
+    html_.commit(page_frame(ledger, results.size()));
     return results.empty() ? Status::met : Status::not_met;
   }
 
  private:
+  Page page_frame(Ledger const& ledger, std::size_t found) const {
+    return {
+        .command = "merge",
+        .verdict = fmt::format("{} in {}", found == 0 ? "nothing found" : counted(found, "defect"),
+                               counted(ledger.tally.cases(), "case")),
+        .good = found == 0,
+        .facts = {{"seed", std::to_string(settings_->seed)}},
+        .ledger = ledger_section(ledger)};
+  }
+
   void read(Path const& directory) {
     auto const settings = read_settings(directory);
     if (!settings)
@@ -72,6 +89,7 @@ class MergeCommand {
 
   Arguments const& arguments_;
   Outputs outputs_;
+  HtmlOutput html_;
   std::optional<CampaignSettings> settings_;
   std::map<std::uint64_t, Tally> shards_;
   std::map<std::uint64_t, Path> directories_;

@@ -11,6 +11,7 @@
 
 #include "scenarios/language/laws.h"
 #include "scenarios/pool/interrupt.h"
+#include "scenarios/program/html_output.h"
 #include "scenarios/program/outputs.h"
 #include "scenarios/program/read_scenarios.h"
 #include "scenarios/program/script_output.h"
@@ -34,6 +35,7 @@ class MinimizeCommand {
       : arguments_(arguments),
         style_(style_of(arguments)),
         outputs_(arguments),
+        html_(arguments),
         script_(arguments),
         progress_(wants_progress(arguments), "runs"),
         file_(arguments.out.value_or("-")) {}
@@ -97,23 +99,23 @@ class MinimizeCommand {
   }
 
   Status report(MinimizeAttempt const& attempt) {
-    switch (attempt.end) {
-      case MinimizeAttempt::End::minimized:
-        write(attempt);
-        return script_.write(attempt.scenario, attempt.result, attempt.symptom);
-      case MinimizeAttempt::End::passes:
-        complain(fmt::format("{}: does not fail (expected {}, outcome {}): nothing to minimise",
-                             name_, text_of(scenario_.expect), name_of(attempt.first.outcome)));
-        break;
-      case MinimizeAttempt::End::unsteady:
-        complain(fmt::format("{}: does not fail in the same way each time: not minimised", name_));
-        break;
-      case MinimizeAttempt::End::interrupted:
-        complain("interrupted");
-        break;
+    if (attempt.end == MinimizeAttempt::End::minimized) {
+      write(attempt);
+      return script_.write(attempt.scenario, attempt.result, attempt.symptom);
     }
+    std::string const why = why_not(attempt);
+    complain(why);
     commit({});
+    html_.commit({.command = "minimize", .verdict = why, .good = false});
     return Status::not_met;
+  }
+
+  std::string why_not(MinimizeAttempt const& attempt) const {
+    if (attempt.end == MinimizeAttempt::End::interrupted) return "interrupted";
+    if (attempt.end == MinimizeAttempt::End::unsteady)
+      return fmt::format("{}: does not fail in the same way each time: not minimised", name_);
+    return fmt::format("{}: does not fail (expected {}, outcome {}): nothing to minimise", name_,
+                       text_of(scenario_.expect), name_of(attempt.first.outcome));
   }
 
   void write(MinimizeAttempt const& attempt) {
@@ -125,6 +127,17 @@ class MinimizeCommand {
     if (to_file()) reported.result.file = path.string();
     print(arguments_, describe(reported, style_));
     commit(std::span(&reported, 1));
+    html_.look_again(attempt.scenario, options().run, reported);
+    html_.commit(page_frame(attempt));
+  }
+
+  Page page_frame(MinimizeAttempt const& attempt) const {
+    auto const operations = operation_count(attempt.scenario.program);
+    Page page{.command = "minimize",
+              .verdict = fmt::format("{}: minimised to {}", name_,
+                                     counted(static_cast<std::uint64_t>(operations), "operation"))};
+    if (!attempt.complete) page.cut_short = "ended early: a smaller one may fail alike";
+    return page;
   }
 
   bool to_file() const { return arguments_.out && !is_standard_output(*arguments_.out); }
@@ -143,6 +156,7 @@ class MinimizeCommand {
   Arguments const& arguments_;
   Style style_;
   Outputs outputs_;
+  HtmlOutput html_;
   ScriptOutput script_;
   Progress progress_;
   OutputFile file_;

@@ -73,5 +73,44 @@ TEST_F(HtmlTest, SaysThatItWasInterrupted) {
   EXPECT_EQ(alerts.front()->text, "interrupted: 1 of 2 scenarios finished");
 }
 
+TEST_F(HtmlTest, OfASearchHasItsFindingsAndWhatWasSearched) {
+  Called const called = call("fuzz --cases 30 --seed 1 --bug canary --out found --html page.html");
+  EXPECT_EQ(called.status, 1) << called.err;
+  EXPECT_EQ(heading(), "1 distinct failure in 30 cases");
+  Markup const html = page();
+  EXPECT_EQ(find_all(html, "figure").size(), 2U) << "the values, and the curve of findings";
+  EXPECT_NE(html.text.find("found/canary.yaml"), std::string::npos);
+  EXPECT_NE(html.text.find("The chance that one more case breaks a law"), std::string::npos);
+}
+
+TEST_F(HtmlTest, OfACampaignIsThatOfItsMerge) {
+  std::string const search = "fuzz --cases 40 --seed 1 --campaign all --shard ";
+  EXPECT_EQ(call(search + "0/2 --html page.html").status, 0);
+  EXPECT_EQ(heading(), "nothing found in 20 cases");
+  EXPECT_EQ(call(search + "1/2").status, 0);
+  EXPECT_EQ(call("merge all --html page.html").status, 0);
+  EXPECT_EQ(heading(), "nothing found in 40 cases");
+  EXPECT_NE(page().text.find("in 2 of 2 shards"), std::string::npos);
+}
+
+TEST_F(HtmlTest, OfAMinimisationHasWhatItCameTo) {
+  write_race("big.yaml");
+  EXPECT_EQ(call("minimize big.yaml -o small.yaml --html page.html").status, 0);
+  EXPECT_EQ(heading(), "big.yaml: minimised to 2 operations");
+  EXPECT_EQ(find_all(page(), "figure").size(), 1U);
+  write("good.yaml", passing_scenario());
+  EXPECT_EQ(call("minimize good.yaml -o small.yaml --html page.html").status, 1);
+  EXPECT_NE(heading().find("does not fail"), std::string::npos);
+}
+
+TEST_F(HtmlTest, OfAHuntHasWhatItsBugsWereFoundBy) {
+  EXPECT_EQ(call("hunt te_2795 --seed 1 --searches 1 --html page.html").status, 0);
+  EXPECT_EQ(heading(), "2 of 2 bugs found, each searched for 1 times");
+  Markup const html = page();
+  EXPECT_NE(html.text.find("checkpoint.roundtrip"), std::string::npos);
+  EXPECT_EQ(find_all(html, "section").size(), 2U) << "the canary, too";
+  EXPECT_EQ(call("hunt --mutants --html page.html").status, 2);
+}
+
 }  // namespace
 }  // namespace adamant::scenarios

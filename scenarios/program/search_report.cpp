@@ -4,6 +4,7 @@
 
 #include "scenarios/pool/interrupt.h"
 #include "scenarios/program/outputs.h"
+#include "scenarios/report/html/ledger_tables.h"
 #include "scenarios/report/json.h"
 #include "scenarios/search/search.h"
 
@@ -24,6 +25,14 @@ std::string replay_of_case(Arguments const& arguments, std::uint64_t seed, Findi
   if (arguments.peer_timeout)
     line += fmt::format(" --peer-timeout {}", arguments.peer_timeout->count());
   return line;
+}
+
+std::string cut_short(std::uint64_t cases) {
+  return fmt::format("interrupted after {} cases", cases);
+}
+
+std::string verdict(std::size_t found) {
+  return found == 0 ? "nothing found" : counted(found, "distinct failure");
 }
 
 }  // namespace
@@ -49,9 +58,19 @@ nlohmann::ordered_json search_document(Searched const& searched,
   return document;
 }
 
+Page search_page(Searched const& searched, std::size_t found, Ledger const& ledger) {
+  Page page{.command = "fuzz",
+            .verdict = verdict(found) + " in " + counted(searched.seen.cases(), "case"),
+            .good = found == 0 && !interrupted(),
+            .facts = {{"seed", std::to_string(searched.seed)}},
+            .ledger = ledger_section(ledger)};
+  if (interrupted()) page.cut_short = cut_short(searched.seen.cases());
+  return page;
+}
+
 void print_summary(Arguments const& arguments, Searched const& searched, std::size_t found) {
   std::uint64_t const cases = searched.seen.cases();
-  if (interrupted()) complain(fmt::format("interrupted after {} cases", cases));
+  if (interrupted()) complain(cut_short(cases));
   if (arguments.verbosity != Verbosity::quiet) {
     bool const all = arguments.verbosity == Verbosity::verbose;
     Zeros const zeros = all ? Zeros::shown : Zeros::left_out;
@@ -63,10 +82,8 @@ void print_summary(Arguments const& arguments, Searched const& searched, std::si
   }
   std::string const earlier =
       searched.cases_now < cases ? fmt::format(", {} of them now", searched.cases_now) : "";
-  std::string const verdict =
-      found == 0 ? "nothing found" : fmt::format("{} distinct failures", found);
   print(arguments, fmt::format("{} cases{} in {:.1f} s, {:.0f} cases/s: {}\n", cases, earlier,
-                               searched.seconds, searched.cases_per_second(), verdict));
+                               searched.seconds, searched.cases_per_second(), verdict(found)));
 }
 
 Reported reported(Arguments const& arguments, std::uint64_t seed, Finding const& finding,

@@ -8,7 +8,9 @@
 #include <span>
 #include <string>
 
+#include "scenarios/campaign/ledger.h"
 #include "scenarios/program/arguments.h"
+#include "scenarios/report/html/page.h"
 #include "scenarios/report/text.h"
 #include "scenarios/runner/run.h"
 #include "scenarios/search/distribution.h"
@@ -39,6 +41,9 @@ struct Searched {
 
 /// The document of `--json`.
 nlohmann::ordered_json search_document(Searched const& searched, std::span<Reported const> results);
+
+/// The page of `--html`, but for its findings.
+Page search_page(Searched const& searched, std::size_t found, Ledger const& ledger);
 
 /// Prints the distribution, and in one line how it ended.
 void print_summary(Arguments const& arguments, Searched const& searched, std::size_t found);

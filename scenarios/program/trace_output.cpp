@@ -4,6 +4,7 @@
 
 #include "scenarios/program/outputs.h"
 #include "scenarios/report/trace/chrome.h"
+#include "scenarios/report/trace/marks.h"
 
 namespace adamant::scenarios {
 
@@ -17,7 +18,7 @@ Status TraceOutput::write(RunResult const& result) {
     file_->commit(to_chrome_trace(result));
     return Status::met;
   }
-  if (result.engine == "sim" || result.engine == "sim-unchecked") {
+  if (has_simulated_time(result.engine)) {
     complain("--trace: nothing is written: nothing was run, or not in the same way again");
     return Status::met;
   }

@@ -83,15 +83,15 @@ std::string calls_of(Violation const& violation) {
 
 // ---- values ------------------------------------------------------------------------------------
 
-bool has_sides(Violation const& violation) {
+/// Are both sides numbers? Then they are compared digit by digit.
+bool has_numbers(Violation const& violation) {
   Sides const sides = sides_in_words(violation);
-  return !sides.expected.empty() || !sides.actual.empty();
+  return !sides.expected_decimal.empty() && !sides.actual_decimal.empty();
 }
 
 std::string cells_of(std::string_view side, std::string const& text, std::string const& decimal) {
-  std::string html = fmt::format("<th scope=\"row\">{}</th>", side);
-  if (decimal.empty()) return html + fmt::format("<td colspan=\"2\">{}</td>", escaped(text));
-  return html + fmt::format("<td>{}</td><td>{}</td>", code(text), code(decimal));
+  return fmt::format("<th scope=\"row\">{}</th><td>{}</td><td>{}</td>", side, code(text),
+                     code(decimal));
 }
 
 std::string rows_of(Violation const& violation) {
@@ -107,11 +107,17 @@ std::string rows_of(Violation const& violation) {
       cells_of("actual", sides.actual, sides.actual_decimal));
 }
 
-std::string table_of(std::span<Violation const> moment) {
+std::string sides_of(Violation const& violation) {
+  Sides const sides = sides_in_words(violation);
+  std::string const entries =
+      entry("expected", escaped(sides.expected)) + entry("actual", escaped(sides.actual));
+  return entries.empty() ? "" : "<dl>\n" + entries + "</dl>\n";
+}
+
+std::string values_of(std::span<Violation const> moment) {
+  if (!has_numbers(moment.front())) return sides_of(moment.front());
   std::string rows;
-  for (Violation const& violation : moment)
-    if (has_sides(violation)) rows += rows_of(violation);
-  if (rows.empty()) return {};
+  for (Violation const& violation : moment) rows += rows_of(violation);
   return "<div class=\"scroll\" tabindex=\"0\"><table class=\"values\"><thead><tr><th>where</th>"
          "<th>side</th><th>hexadecimal</th><th>decimal</th><th>apart</th></tr></thead>\n" +
          rows + "</table></div>\n";
@@ -121,7 +127,7 @@ std::string table_of(std::span<Violation const> moment) {
 
 /// Wrong values that were seen together.
 bool is_same_moment(Violation const& a, Violation const& b) {
-  return a.accesses.empty() && b.accesses.empty() && has_sides(a) && has_sides(b) &&
+  return a.accesses.empty() && b.accesses.empty() && has_numbers(a) && has_numbers(b) &&
          a.law == b.law && a.breach == b.breach && a.operation == b.operation && a.rank == b.rank &&
          a.text == b.text;
 }
@@ -156,7 +162,7 @@ std::string moment_of(std::span<Violation const> moment, std::string_view tag) {
   Violation const& first = moment.front();
   std::string html = heading_of(moment, tag);
   html += paragraph("what", escaped(message_of(first)));
-  html += table_of(moment) + accesses_of(first) + calls_of(first);
+  html += values_of(moment) + accesses_of(first) + calls_of(first);
   for (Violation const& violation : moment)
     if (std::string const again = repetitions_in_words(violation); !again.empty())
       html += paragraph("note", "Found " + again + ".");
@@ -164,7 +170,7 @@ std::string moment_of(std::span<Violation const> moment, std::string_view tag) {
 }
 
 std::string why_no_picture(RunResult const& result) {
-  if (result.engine != "sim" && result.engine != "sim-unchecked")
+  if (!has_simulated_time(result.engine))
     return paragraph("note", fmt::format("There is no picture of the time around it: engine {} has "
                                          "no simulated time.",
                                          escaped(result.engine)));

@@ -18,6 +18,7 @@ std::string grouped(std::uint64_t number) {
 }
 
 std::string duration(double seconds) {
+  if (seconds == 0) return {};
   if (seconds < 1) return fmt::format("{:.1f} ms", seconds * 1000);
   if (seconds < 60) return fmt::format("{:.1f} s", seconds);
   auto const whole = static_cast<std::uint64_t>(std::llround(seconds));

@@ -51,6 +51,8 @@ std::string header_of(Page const& page) {
     facts += fmt::format("{}{} <code>{}</code>", facts.empty() ? "" : ", ", escaped(what),
                          escaped(which));
   if (!facts.empty()) html += "<p class=\"facts\">" + facts + "</p>\n";
+  if (!page.ledger.empty())
+    html += "<p class=\"facts\"><a href=\"#ledger\">What was searched</a></p>\n";
   if (!page.cut_short.empty())
     html += "<p class=\"alert\" role=\"status\">" + escaped(page.cut_short) + "</p>\n";
   return html + "</header>\n";

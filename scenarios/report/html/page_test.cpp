@@ -8,47 +8,14 @@
 #include <string>
 #include <vector>
 
-#include "scenarios/language/yaml/load.h"
-#include "scenarios/language/yaml/write.h"
 #include "scenarios/report/html/escape.h"
 #include "scenarios/report/html/numbers.h"
 #include "scenarios/report/html/style_sheet.h"
 #include "scenarios/report/html/testing/markup.h"
-#include "scenarios/runner/run.h"
+#include "scenarios/report/html/testing/pages.h"
 
 namespace adamant::scenarios {
 namespace {
-
-PageItem item_of(std::string const& file) {
-  RunOptions options;
-  options.lines = true;
-  options.seed = 0;
-  options.timelines = Timelines::of_violations;
-  Scenario const scenario = load_scenario_file(ADAMANT_SOURCE_DIR "/scenarios/corpus/" + file);
-  PageItem item{.reported = {.result = run_scenario(scenario, options),
-                             .replay = "adamant run '" + file + "'"},
-                .scenario = write_scenario(scenario)};
-  item.reported.result.file = file;
-  item.scenes = draw_scenes(item.reported.result);
-  item.reported.result.timeline = {};
-  item.reported.result.wall_seconds = 0;
-  return item;
-}
-
-PageItem plain_item(std::string const& name, bool met) {
-  PageItem item;
-  item.reported.result.name = name;
-  item.reported.result.outcome = met ? Outcome::pass : Outcome::error;
-  item.reported.result.expected = "pass";
-  item.reported.result.met = met;
-  return item;
-}
-
-Page page_of(std::vector<PageItem> items) {
-  Page page{.command = "run", .verdict = "a verdict", .facts = {{"seed", "7"}}};
-  page.items = std::move(items);
-  return page;
-}
 
 Markup read(Page const& page) {
   return read_markup(to_html(page));
@@ -91,6 +58,16 @@ TEST(Page, ShowsWrongValuesInBothNotationsWithOnePictureForTheirMoment) {
     EXPECT_TRUE(has_text(*tables[0], "td", cell)) << cell;
   EXPECT_TRUE(has_text(*tables[0], "td", "35\u00A0553\u00A0280 ulp"));
   EXPECT_EQ(find_all(html, "svg").size(), 1U);
+}
+
+TEST(Page, TellsSidesThatAreNoNumbersAsWords) {
+  PageItem item = item_of("bugs/te_2795.yaml");
+  item.reported.result.violations.resize(1);
+  Violation& violation = item.reported.result.violations[0];
+  violation = {.law = Law::checkpoint_roundtrip, .breach = Breach::not_loaded, .reason = "why"};
+  Markup const html = read(page_of({item}));
+  EXPECT_TRUE(find_all(html, "table").empty());
+  EXPECT_TRUE(has_text(html, "dd", "what was saved"));
 }
 
 TEST(Page, SaysWhyThereIsNoPicture) {
@@ -214,6 +191,7 @@ TEST(Page, IsReadableInBothLooks) {
 TEST(Page, WritesNumbersForPeople) {
   EXPECT_EQ(grouped(7), "7");
   EXPECT_EQ(grouped(1234567), "1\u00A0234\u00A0567");
+  EXPECT_EQ(duration(0), "");
   EXPECT_EQ(duration(0.0098), "9.8 ms");
   EXPECT_EQ(duration(59.94), "59.9 s");
   EXPECT_EQ(duration(185), "3 min 5 s");

@@ -83,7 +83,7 @@ svg text.s{text-anchor:start}
 svg text.t{fill:var(--muted)}
 svg text.g.e{text-anchor:end}
 svg.bar rect{fill:var(--wait);stroke:none}
-svg.bar{background:var(--card)}
+svg.bar{background:var(--card);margin-top:6px}
 svg.curve path.w{stroke-width:2}
 svg.curve circle{fill:var(--bad)}
 sup{line-height:0}

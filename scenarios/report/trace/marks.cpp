@@ -21,6 +21,10 @@ int last_of(Violation const& violation, Timeline const& timeline) {
 
 }  // namespace
 
+bool has_simulated_time(std::string_view engine) {
+  return engine == "sim" || engine == "sim-unchecked";
+}
+
 std::vector<int> events_of(Violation const& violation, Timeline const& timeline) {
   std::vector<int> events;
   for (Access const& access : violation.accesses)

@@ -1,11 +1,15 @@
 // Which events of a timeline the violations of a result are about.
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "scenarios/seam/result.h"
 
 namespace adamant::scenarios {
+
+/// Do runs of this engine have timelines?
+bool has_simulated_time(std::string_view engine);
 
 /// The events of the violation's accesses, or its own. Where it has none, as one that is found by
 /// comparing values: the last that its rank's host did in its operation, after which values are
