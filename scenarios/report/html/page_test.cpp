@@ -50,6 +50,8 @@ TEST(Page, TellsARaceWithBothAccessesTheirLinesScenarioAndReplay) {
 TEST(Page, ShowsWrongValuesInBothNotationsWithOnePictureForTheirMoment) {
   PageItem const item = item_of("bugs/te_2795.yaml");
   ASSERT_EQ(item.reported.result.violations.size(), 2U);
+  ASSERT_EQ(item.scenes.size(), 2U);
+  EXPECT_FALSE(item.scenes[1].has_value()) << "the first one's picture shows it";
   Markup const html = read(page_of({item}));
   auto const tables = find_all(html, [](Markup const& each) { return each.has_class("values"); });
   ASSERT_EQ(tables.size(), 1U);

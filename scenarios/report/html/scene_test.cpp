@@ -82,11 +82,24 @@ TEST(Scene, OfARaceHasBothAccessesAndTheMissingEdgeBetweenThem) {
   EXPECT_NE(scene.description.find("mean_kernel and adam_kernel touch"), std::string::npos);
 }
 
-TEST(Scene, ShowsOfADeadlockWhatNeverEnds) {
-  RunResult const result = run_traced(bugs_folder + "reduction_leaked.yaml");
-  ASSERT_FALSE(result.violations.empty());
-  Markup const svg = read_markup(to_svg(scene_of(result), "f1"));
-  EXPECT_FALSE(boxes_of(svg).empty());
+TEST(Scene, OfADeadlockMarksWhatNeverEndsOnEveryRank) {
+  Timeline timeline;
+  for (int rank = 0; rank < 2; ++rank) {
+    timeline.tracks.push_back({.kind = Track::Kind::host, .rank = rank, .name = "host"});
+    timeline.events.push_back({.track = rank, .begin_ns = 0, .end_ns = 10, .name = "cudaMalloc"});
+    timeline.events.push_back(
+        {.track = rank, .begin_ns = 10, .end_ns = 20, .name = "ncclGroupEnd", .unfinished = true});
+  }
+  Violation const deadlock{.law = Law::order_deadlock, .breach = Breach::deadlock, .event = 1};
+  auto const scene = draw_scene(timeline, deadlock);
+  ASSERT_TRUE(scene.has_value());
+  int marked = 0;
+  for (Rect const& box : boxes_of(read_markup(to_svg(*scene, "f1")))) {
+    EXPECT_EQ(box.marked, box.caption == "ncclGroupEnd") << box.caption;
+    marked += int{box.marked};
+  }
+  EXPECT_EQ(marked, 2);
+  EXPECT_NE(scene->key.find("never ends"), std::string::npos);
 }
 
 TEST(Scene, IsTheSameForTheSameRun) {

@@ -34,7 +34,7 @@ section{border-top:1px solid var(--line);margin-top:36px;padding-top:20px}
 summary{cursor:pointer;font-weight:600;margin-top:20px}
 .facts,.note,figcaption,footer{color:var(--muted);font-size:.875rem}
 .law{color:var(--bad);font-size:1rem;margin-right:6px}
-.what{font-size:1.0625rem}
+.what{font-size:1.0625rem;white-space:pre-line}
 .badge{display:inline-block;border:1px solid;border-radius:99px;padding:0 9px;font-size:.8125rem;font-weight:600}
 .good{color:var(--good)}
 .bad{color:var(--bad)}
