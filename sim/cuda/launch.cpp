@@ -195,6 +195,10 @@ void adamant_sim_kernel_ends() {
   if (kernel_watch != nullptr) active_watch = nullptr;
 }
 
+void adamant_sim_name_kernel(void const* kernel, char const* name) {
+  name_function(kernel, name);
+}
+
 void __syncthreads() {
   if (current_block != nullptr) current_block->synchronise();
 }

@@ -50,6 +50,8 @@ void* adamant_sim_dynamic_shared();
 /// part of the program.
 void adamant_sim_kernel_begins();
 void adamant_sim_kernel_ends();
+/// What reports call a kernel whose symbol does not say it.
+void adamant_sim_name_kernel(void const* kernel, char const* name);
 }
 
 /// A call returned `error` to nobody. If nobody asks for it with cudaGetLastError either, it is a
@@ -114,12 +116,24 @@ void adamant_sim_launch_chevron(void (*kernel)(ExpTypes...), adamant_sim_chevron
                       cudaLaunchKernelEx(&chevron.config, kernel, std::forward<ActTypes>(args)...));
 }
 
-/// The same for a template kernel without its arguments: the lexer wraps it in a generic lambda,
-/// and the types of `args` decide.
-template <typename Deduced, typename... ActTypes>
-void adamant_sim_launch_chevron(Deduced deduced, adamant_sim_chevron const& chevron,
-                                ActTypes&&... args) {
-  void (*const kernel)(std::decay_t<ActTypes>...) = deduced;
+/// A template kernel without its arguments, as the source names it.
+template <typename Generic>
+struct adamant_sim_deduced_kernel {
+  char const* name;
+  Generic call;
+};
+template <typename Generic>
+adamant_sim_deduced_kernel<Generic> adamant_sim_deduced(char const* name, Generic call) {
+  return {name, call};
+}
+
+/// The same for such a kernel: the lexer wraps it in a generic lambda, and the types of `args`
+/// decide.
+template <typename Generic, typename... ActTypes>
+void adamant_sim_launch_chevron(adamant_sim_deduced_kernel<Generic> const& deduced,
+                                adamant_sim_chevron const& chevron, ActTypes&&... args) {
+  void (*const kernel)(std::decay_t<ActTypes>...) = deduced.call;
+  adamant_sim_name_kernel(reinterpret_cast<void const*>(kernel), deduced.name);
   adamant_sim_launch_chevron(kernel, chevron, std::forward<ActTypes>(args)...);
 }
 

@@ -125,10 +125,11 @@ class Rewriter {
     std::size_t const arguments = close + 3;
     close_of(arguments);  // or fail
     bool const deduced = is_deduced(open);
-    insert(kernel, std::string("::adamant_sim_launch_chevron(") +
-                       (deduced ? "[](auto... adamant_argument) { " : ""));
+    std::string const generic =
+        "::adamant_sim_deduced(\"" + name_before(open) + "\", [](auto... adamant_argument) { ";
+    insert(kernel, "::adamant_sim_launch_chevron(" + (deduced ? generic : ""));
     replace(open, open + 2,
-            std::string(deduced ? "(adamant_argument...); }" : "") + ", ::adamant_sim_chevron(");
+            std::string(deduced ? "(adamant_argument...); })" : "") + ", ::adamant_sim_chevron(");
     replace(close, close + 2, ")");
     replace(arguments, arguments, is(arguments + 1, ")") ? " " : ",");
     return open + 2;
@@ -147,6 +148,14 @@ class Rewriter {
       bool const qualified = begin > 0 && (is_name(begin - 1) || is(begin - 1, ">"));
       if (!member && (!qualified || is(begin - 1, "return") || is(begin - 1, "else"))) return begin;
     }
+  }
+
+  /// What stands there, without namespaces and blanks; without what a string could not hold.
+  std::string name_before(std::size_t open) const {
+    std::string name;
+    for (std::size_t i = unit_before(open, open); i < open; ++i) name += tokens_[i].text;
+    std::erase_if(name, [](char c) { return c == '"' || c == '\\'; });
+    return name;
   }
 
   /// A name, with template arguments or brackets after it, or something in parentheses.

@@ -49,11 +49,14 @@ std::vector<Case> const launches = {
     {"ADeducedTemplate",
      "template <class T> __global__ void k(T* p) {}\nvoid f() { k<<<1, 2>>>(p); }",
      "template <class T> __global__ void k(T* p) {}\nvoid f() { " + launch +
-         "[](auto... adamant_argument) { k(adamant_argument...); }" + chevron + "1, 2), p); }"},
+         "::adamant_sim_deduced(\"k\", [](auto... adamant_argument) { k(adamant_argument...); })" +
+         chevron + "1, 2), p); }"},
     {"APartlyDeducedTemplate",
      "template <int n, class T> __global__ void k(T* p) {}\nvoid f() { k<4><<<1, 2>>>(p); }",
      "template <int n, class T> __global__ void k(T* p) {}\nvoid f() { " + launch +
-         "[](auto... adamant_argument) { k<4>(adamant_argument...); }" + chevron + "1, 2), p); }"},
+         "::adamant_sim_deduced(\"k<4>\", [](auto... adamant_argument) { "
+         "k<4>(adamant_argument...); })" +
+         chevron + "1, 2), p); }"},
     {"ASpelledOutTemplate",
      "template <int n, class T> __global__ void k(T* p) {}\nvoid f() { k<4, A<int, 2>><<<1, "
      "2>>>(p); }",

@@ -51,6 +51,25 @@ TEST(SourceName, IsBelowTheProjectHoweverTheCompilerWasToldIt) {
   EXPECT_EQ(source_name("", "adam.cu"), "adam.cu");
 }
 
+template <typename Each>
+__global__ void for_each(Each each) {
+  each(static_cast<int>(threadIdx.x));
+}
+
+TEST_F(SourceLine, AKernelThatCallsALambdaHasTheNameThatTheSourceGivesIt) {
+  Violation const found = first_violation([&] {
+    cudaStream_t const a = new_stream("a");
+    cudaStream_t const b = new_stream("b");
+    float* const data = on_device("data");
+    for_each<<<1, 1, 0, a>>>([=] __device__(int i) { data[i] = 1; });
+    for_each<<<1, 1, 0, b>>>([=] __device__(int i) { data[i] = 2; });
+    finish();
+  });
+  ASSERT_EQ(found.accesses.size(), 2U);
+  EXPECT_EQ(found.accesses[0].operation, "for_each");
+  EXPECT_EQ(found.accesses[1].operation, "for_each");
+}
+
 TEST_F(SourceLine, AreLookedForOnceHoweverOftenAMistakeIsMade) {
   Report const report = run(1, [](int) {
     cudaStream_t const a = new_stream("a");

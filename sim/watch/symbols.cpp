@@ -12,8 +12,10 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -138,7 +140,23 @@ std::string short_name(std::string const& mangled) {
   return (lambda ? "a lambda of " : "") + without_type(parts.back());
 }
 
+namespace {
+
+// By whoever launched them.
+std::map<void const*, std::string>& given_names() {
+  static std::map<void const*, std::string> names;
+  return names;
+}
+
+}  // namespace
+
+void name_function(void const* function, std::string name) {
+  given_names().insert_or_assign(function, std::move(name));
+}
+
 std::string symbol_name(void const* function) {
+  if (auto const given = given_names().find(function); given != given_names().end())
+    return given->second;
   static std::span<char const> const file = program_file();
   static std::uint64_t const base = load_address();
   char const* const name = mangled_name(file, reinterpret_cast<std::uintptr_t>(function) - base);

@@ -227,8 +227,9 @@ class Instrumented {
   Instrumented& operator=(Instrumented const&) = delete;
 };
 
-/// The name of a kernel or host function, from the program's symbol table.
+/// The name of a kernel or host function: what it was given, or from the program's symbol table.
 std::string symbol_name(void const* function);
+void name_function(void const* function, std::string name);
 /// A function's own name: "adamant::real::(anonymous namespace)::adam_kernel(Args)", mangled, is
 /// "adam_kernel". What is not mangled stays.
 std::string short_name(std::string const& mangled);

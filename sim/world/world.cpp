@@ -316,8 +316,9 @@ std::string World::mistake_of(Violation const& violation) {
   if (violation.law == Law::of_harness) key += '|' + std::to_string(violation.number);
   if (violation.accesses.empty()) key += '|' + violation.message;
   std::set<std::string> sides;  // which of two came first is the schedule's choice
+  bool const is_pair = violation.breach == Breach::unordered_accesses;  // one edge is missing
   for (Access const& access : violation.accesses)
-    sides.insert('|' + access.stream + '|' + access.operation + '|' + access.kind);
+    sides.insert('|' + access.stream + '|' + access.operation + (is_pair ? "" : '|' + access.kind));
   for (std::string const& side : sides) key += side;
   return key;
 }
