@@ -146,9 +146,15 @@ endfunction()
 # The thread sanitizer's compiler pass, without its runtime: the simulator receives its calls. What
 # would hide an access from it is switched off: calls of memcpy and its kin that the compiler
 # expands or makes of loops, their checking variants, vectors over 16 bytes, and clang's silence
-# about a read that a write of the same address follows.
+# about a read that a write of the same address follows. Without optimisation g++ would not inline
+# what kernels call (cuda_runtime.h), so a build of no type has some.
+#
+# Indices of arrays whose size is known are checked by the undefined-behaviour sanitizer's pass, for
+# shared memory and local arrays lie outside of simulated memory.
 function(_adamant_report_accesses name)
   target_compile_options(${name} PRIVATE -fsanitize=thread -U_FORTIFY_SOURCE
+    $<$<CONFIG:>:-O1>
+    $<IF:$<CXX_COMPILER_ID:Clang>,-fsanitize=array-bounds,-fsanitize=bounds>
     -fno-builtin-memcpy -fno-builtin-memmove -fno-builtin-memset
     $<$<STREQUAL:${CMAKE_SYSTEM_PROCESSOR},x86_64>:-mno-avx>
     $<$<CXX_COMPILER_ID:GNU>:--param=tsan-instrument-func-entry-exit=0>

@@ -43,6 +43,19 @@ void Watch::report_fault(Fault const& fault) {
   world_.add_violation(std::move(found));
 }
 
+void Watch::report_index(std::int64_t index, std::string_view array) {
+  flush();
+  Violation found = violation(Law::access_bounds, Breach::beyond_end);
+  Access access = describe(one(AccessKind::read), nullptr, 0, 0);
+  access.kind = "access";
+  if (world_.locations().on()) access.at = location_of(stack_here());
+  found.message =
+      fmt::format("{} takes element {} of an array `{}`", access.operation, index, array);
+  found.accesses.push_back(std::move(access));
+  world_.add_violation(std::move(found));
+  world_.end();
+}
+
 void Watch::judge_alignment(std::uint64_t offset, std::uint32_t bytes, AccessKind kind) {
   if (!in_kernel_ || offset % bytes == 0) return;
   Allocation const* const allocation = memory_.find_present(region_address(offset));

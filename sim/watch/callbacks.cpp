@@ -2,9 +2,11 @@
 // for every load and store. Memory outside the region, such as stacks and the heap, is dismissed by
 // one comparison.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <string_view>
 
 #include "sim/sim.h"
 #include "sim/watch/watch.h"
@@ -41,9 +43,46 @@ void note_range(void const* address, std::size_t bytes, AccessKind kind) {
   if (active_watch != nullptr && bytes > 0) active_watch->range(address, bytes, kind);
 }
 
+// ---- what the sanitizer for undefined behaviour tells; its layouts are fixed ------------------
+struct SourcePlace {
+  char const* file;
+  std::uint32_t line;
+  std::uint32_t column;
+};
+struct Type {
+  std::uint16_t kind;  // 0: an integer
+  std::uint16_t info;  // of an integer: 1 if signed, and twice the logarithm of its bits
+  char name[1];        // in quotes
+};
+struct IndexData {
+  SourcePlace place;
+  Type const* array;
+  Type const* index;
+};
+
+// An integer of up to 64 bits is the pointer's own value.
+std::int64_t index_of(Type const& type, void const* value) {
+  auto const bits = reinterpret_cast<std::uintptr_t>(value);
+  unsigned const unused = 64U - std::min(64U, 1U << (type.info >> 1U));
+  bool const is_signed = (type.info & 1U) != 0;
+  return is_signed ? static_cast<std::int64_t>(bits << unused) >> unused
+                   : static_cast<std::int64_t>(bits << unused >> unused);
+}
+
+std::string_view name_of(Type const& type) {
+  std::string_view const quoted(static_cast<char const*>(type.name));
+  return quoted.substr(1, quoted.size() - 2);
+}
+
 }  // namespace
 
 extern "C" {
+
+void __ubsan_handle_out_of_bounds(IndexData const* data, void const* index) {
+  if (active_watch == nullptr) return;
+  active_watch->report_index(index_of(*data->index, index), name_of(*data->array));
+  active_watch->leave();
+}
 
 void __tsan_init() {}
 void __tsan_func_entry(void*) {}

@@ -12,6 +12,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "sim/watch/watch.h"
@@ -141,8 +142,10 @@ std::string source_name(std::string const& folder, std::string const& file) {
   return has_folder ? name.substr(below.string().size()) : name;
 }
 
-Location location_of(Stack const& stack) {
-  Dwfl* const dwfl = stack.empty() ? nullptr : session();
+namespace {
+
+Location read_location(Stack const& stack) {
+  Dwfl* const dwfl = session();
   if (dwfl == nullptr) return {};
   std::vector<Location> frames;
   for (void const* const frame : stack) {
@@ -154,6 +157,16 @@ Location location_of(Stack const& stack) {
   Location location = std::move(frames.front());
   frames.resize(std::min(frames.size(), callers_max + 1));
   location.callers.assign(frames.begin() + 1, frames.end());
+  return location;
+}
+
+}  // namespace
+
+// Reading debug information takes more stack than a device's thread has.
+Location location_of(Stack const& stack) {
+  if (stack.empty()) return {};
+  Location location;
+  std::thread([&] { location = read_location(stack); }).join();
   return location;
 }
 

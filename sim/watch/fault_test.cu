@@ -175,6 +175,66 @@ TEST_F(Broken, AnOverrunOfSharedMemoryIsSaidByHowMuch) {
   EXPECT_EQ(found.accesses[0].at.line, line_of("overrun"));
 }
 
+__global__ void shift(float* to) {
+  __shared__ float row[4];
+  row[threadIdx.x + 1] = 1.0F;  // <- beyond the row
+  __syncthreads();
+  to[threadIdx.x] = row[threadIdx.x];
+}
+
+TEST_F(Broken, AnIndexOutsideOfAnArrayIsAViolationWithItsLine) {
+  Report const report = run_quietly([](int) {
+    float* const data = on_device("data");
+    shift<<<1, 4>>>(data);  // <- launched the shift
+    cudaDeviceSynchronize();
+    cudaFree(data);
+  });
+  ASSERT_EQ(report.violations.size(), 1U) << describe(report);
+  Violation const& found = report.violations[0];
+  EXPECT_EQ(found.law, Law::access_bounds);
+  EXPECT_EQ(report.unlocated, "");
+  EXPECT_EQ(found.message, "shift takes element 4 of an array `float [4]`");
+  ASSERT_EQ(found.accesses.size(), 1U);
+  EXPECT_EQ(found.accesses[0].at.line, line_of("beyond the row")) << describe(report);
+  EXPECT_EQ(found.accesses[0].enqueued_at.line, line_of("launched the shift"));
+}
+
+TEST_F(Broken, SoIsOneOfHostCode) {
+  Report const report = run_quietly([](int) {
+    int volatile index = -1;
+    int counts[3] = {};
+    int const* const begin = &counts[index + 1];
+    if (begin[0] == 0) counts[index] = 7;  // <- before the counts
+    cudaDeviceSynchronize();
+  });
+  ASSERT_EQ(report.violations.size(), 1U) << describe(report);
+  EXPECT_EQ(report.violations[0].message.substr(0, 38), "host code takes element -1 of an array");
+  EXPECT_EQ(report.violations[0].accesses.at(0).at.line, line_of("before the counts"));
+}
+
+__device__ float4 doubled(float4 of) {
+  return make_float4(2 * of.x, 2 * of.y, 2 * of.z, 2 * of.w);
+}
+
+__global__ void double_all(float4* data) {
+  data[threadIdx.x] = doubled(data[threadIdx.x]);
+}
+
+// Law: of a structure that a function takes or returns, the load and the store are accesses.
+TEST_F(Broken, AStructureThatAFunctionReturnsIsStoredInBounds) {
+  Report const report = run_quietly([](int) {
+    float* const data = on_device("data");
+    cudaMemset(data, 0, bytes);
+    double_all<<<1, bytes / sizeof(float4) + 1>>>(reinterpret_cast<float4*>(data));
+    cudaDeviceSynchronize();
+    cudaFree(data);
+  });
+  EXPECT_EQ(report.accesses % (bytes / sizeof(float4) + 1), 0U);
+  EXPECT_GE(report.accesses, 2 * (bytes / sizeof(float4) + 1));
+  ASSERT_FALSE(report.ok());
+  EXPECT_EQ(report.violations[0].law, Law::access_bounds);
+}
+
 TEST_F(Broken, AVectorThatIsMisalignedIsAViolationWhetherTheMachineMindsOrNot) {
   Report const report = run_quietly([](int) {
     char* data = nullptr;
