@@ -149,12 +149,13 @@ endfunction()
 # about a read that a write of the same address follows. Without optimisation g++ would not inline
 # what kernels call (cuda_runtime.h), so a build of no type has some.
 #
-# Indices of arrays whose size is known are checked by the undefined-behaviour sanitizer's pass, for
-# shared memory and local arrays lie outside of simulated memory.
+# The undefined-behaviour sanitizer's pass checks what accesses themselves do not show: indices of
+# arrays whose size is known, as shared memory and local arrays lie outside of simulated memory, and
+# the alignment of vectors, which may be stored part by part.
 function(_adamant_report_accesses name)
   target_compile_options(${name} PRIVATE -fsanitize=thread -U_FORTIFY_SOURCE
     $<$<CONFIG:>:-O1>
-    $<IF:$<CXX_COMPILER_ID:Clang>,-fsanitize=array-bounds,-fsanitize=bounds>
+    -fsanitize=alignment $<IF:$<CXX_COMPILER_ID:Clang>,-fsanitize=array-bounds,-fsanitize=bounds>
     -fno-builtin-memcpy -fno-builtin-memmove -fno-builtin-memset
     $<$<STREQUAL:${CMAKE_SYSTEM_PROCESSOR},x86_64>:-mno-avx>
     $<$<CXX_COMPILER_ID:GNU>:--param=tsan-instrument-func-entry-exit=0>

@@ -56,17 +56,18 @@ void Watch::report_index(std::int64_t index, std::string_view array) {
   world_.end();
 }
 
-void Watch::judge_alignment(std::uint64_t offset, std::uint32_t bytes, AccessKind kind) {
-  if (!in_kernel_ || offset % bytes == 0) return;
+void Watch::report_alignment(std::uint64_t offset, std::uint32_t alignment, AccessKind kind,
+                             std::string_view type) {
+  if (!in_kernel_) return;
   Allocation const* const allocation = memory_.find_present(region_address(offset));
   if (repeated(Breach::misaligned, allocation, kind)) return;
-  if (seeking_) locate(offset, bytes, kind);  // which comes with the access itself, after this
+  if (seeking_) locate(offset, alignment, kind);  // which comes with the access itself, after this
   Violation found = violation(Law::access_bounds, Breach::misaligned);
   std::uint64_t const begin = allocation != nullptr ? offset - allocation->begin : 0;
-  found.accesses.push_back(describe(one(kind), allocation, begin, begin + bytes));
+  found.accesses.push_back(describe(one(kind), allocation, begin, begin + alignment));
   found.message =
-      fmt::format("{} touches {} bytes at once at byte {} of {}, which {} does not divide",
-                  found.accesses[0].operation, bytes, begin, found.accesses[0].buffer, bytes);
+      fmt::format("{} takes a `{}` at byte {} of {}, which {} does not divide",
+                  found.accesses[0].operation, type, begin, found.accesses[0].buffer, alignment);
   world_.add_violation(std::move(found));
 }
 

@@ -18,24 +18,18 @@ using adamant::sim::active_watch;
 using adamant::sim::region_bytes;
 using adamant::sim::region_offset;
 
-// Does the code rely on the alignment of the type?
-enum class Aligned : bool { no, yes };
-
 // Never inlined: the function that most accesses leave at once needs no frame of its own then.
-template <std::uint32_t bytes, AccessKind kind, Aligned aligned>
+template <std::uint32_t bytes, AccessKind kind>
 [[gnu::noinline]] void access_in_region(adamant::sim::Watch& watch, std::uint64_t offset) {
-  if constexpr (aligned == Aligned::yes && bytes >= 8) {
-    if (offset % bytes != 0) watch.judge_alignment(offset, bytes, kind);
-  }
   watch.access(offset, bytes, kind);
 }
 
-template <std::uint32_t bytes, AccessKind kind, Aligned aligned = Aligned::no>
+template <std::uint32_t bytes, AccessKind kind>
 inline void note(void const* address) {
   adamant::sim::Watch* const watch = active_watch;
   if (watch == nullptr) return;
   std::uint64_t const offset = region_offset(address);
-  if (offset < region_bytes) return access_in_region<bytes, kind, aligned>(*watch, offset);
+  if (offset < region_bytes) return access_in_region<bytes, kind>(*watch, offset);
   if (watch->watches_foreign(address, bytes)) watch->foreign_access(address, bytes, kind);
 }
 
@@ -54,6 +48,12 @@ struct Type {
   std::uint16_t info;  // of an integer: 1 if signed, and twice the logarithm of its bits
   char name[1];        // in quotes
 };
+struct PointerData {
+  SourcePlace place;
+  Type const* type;
+  std::uint8_t alignment;  // its logarithm
+  std::uint8_t use;        // 1: a store
+};
 struct IndexData {
   SourcePlace place;
   Type const* array;
@@ -69,14 +69,25 @@ std::int64_t index_of(Type const& type, void const* value) {
                    : static_cast<std::int64_t>(bits << unused >> unused);
 }
 
+// Without its quotes, and without what g++ writes before a structure's name.
 std::string_view name_of(Type const& type) {
-  std::string_view const quoted(static_cast<char const*>(type.name));
-  return quoted.substr(1, quoted.size() - 2);
+  std::string_view name(static_cast<char const*>(type.name));
+  name = name.substr(1, name.size() - 2);
+  for (std::string_view const word : {"const ", "struct "})
+    if (name.starts_with(word)) name.remove_prefix(word.size());
+  return name;
 }
 
 }  // namespace
 
 extern "C" {
+
+void __ubsan_handle_type_mismatch_v1(PointerData const* data, void const* pointer) {
+  std::uint64_t const offset = region_offset(pointer);
+  if (active_watch == nullptr || offset >= region_bytes) return;
+  AccessKind const kind = data->use == 1 ? AccessKind::write : AccessKind::read;
+  active_watch->report_alignment(offset, 1U << data->alignment, kind, name_of(*data->type));
+}
 
 void __ubsan_handle_out_of_bounds(IndexData const* data, void const* index) {
   if (active_watch == nullptr) return;
@@ -90,10 +101,10 @@ void __tsan_func_exit() {}
 
 #define ADAMANT_SIM_ACCESS(bytes)                         \
   void __tsan_read##bytes(void* at) {                     \
-    note<bytes, AccessKind::read, Aligned::yes>(at);      \
+    note<bytes, AccessKind::read>(at);                    \
   }                                                       \
   void __tsan_write##bytes(void* at) {                    \
-    note<bytes, AccessKind::write, Aligned::yes>(at);     \
+    note<bytes, AccessKind::write>(at);                   \
   }                                                       \
   void __tsan_unaligned_read##bytes(void* at) {           \
     note<bytes, AccessKind::read>(at);                    \

@@ -248,8 +248,8 @@ TEST_F(Broken, AVectorThatIsMisalignedIsAViolationWhetherTheMachineMindsOrNot) {
   Violation const& found = report.violations.front();
   EXPECT_EQ(found.breach, Breach::misaligned);
   EXPECT_EQ(found.message,
-            "load_vector touches 16 bytes at once at byte 4 of buffer (allocation 0, 256 bytes), "
-            "which 16 does not divide");
+            "load_vector takes a `float4` at byte 4 of buffer (allocation 0, 256 bytes), which 16 "
+            "does not divide");
   ASSERT_EQ(found.accesses.size(), 1U);
   EXPECT_EQ(found.accesses[0].at.line, line_of("misaligned"));
   EXPECT_EQ(found.accesses[0].kind, "read");

@@ -82,7 +82,8 @@ class Watch final : public WorldObserver {
   }
   void report_fault(Fault const& fault);
   /// A vector access of a kernel that the GPU would refuse.
-  void judge_alignment(std::uint64_t offset, std::uint32_t bytes, AccessKind kind);
+  void report_alignment(std::uint64_t offset, std::uint32_t alignment, AccessKind kind,
+                        std::string_view type);
   /// The moment to which an access now would belong.
   Touch now() const { return {{agent_->index, agent_->clock.of(agent_->index)}, operation_}; }
   Agent const* agent() const { return agent_; }
