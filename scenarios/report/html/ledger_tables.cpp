@@ -70,6 +70,8 @@ std::string done(Ledger const& ledger) {
     text += fmt::format(
         "; schedules: {} fifo, {} random, {} pct", grouped(ledger.schedules(Strategy::fifo)),
         grouped(ledger.schedules(Strategy::random)), grouped(ledger.schedules(Strategy::pct)));
+  std::string const values = describe(ledger.tally.values);
+  if (!values.empty()) text += ".</p>\n<p>" + values.substr(0, values.size() - 1);
   return "<p>" + text + ".</p>\n";
 }
 

@@ -33,6 +33,7 @@ TEST(LedgerTables, HaveLawsDepthsMarksAndFeatures) {
   EXPECT_EQ(cells_of_row(html, "a sum went by a tree")[1], "1");
   EXPECT_EQ(cells_of_row(html, "a host polled in vain")[1], "never");
   EXPECT_FALSE(find_all(html, "details").empty()) << "pairs that never occurred";
+  EXPECT_NE(html.text.find("values depended on the schedule in 1."), std::string::npos);
 }
 
 TEST(LedgerTables, HaveACurveWithAStepForEachFinding) {

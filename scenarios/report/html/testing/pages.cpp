@@ -43,7 +43,10 @@ Ledger small_ledger() {
   Tally tally;
   for (std::uint64_t i = 0; i < 6; ++i) {
     SearchedCase ended{.index = i, .features = set_of(Feature::schedule_random)};
-    if (i == 0) ended.features = set_of(Feature::several_params);
+    if (i == 0) {
+      ended.features = set_of(Feature::several_params);
+      ended.values = {.cases = 1, .different = 1};
+    }
     if (i == 1)
       ended = {.index = i,
                .features = set_of(Feature::schedule_pct),
