@@ -86,7 +86,8 @@ class Pool {
     } else if (is_late(*worker)) {
       worker.reset();
       auto const seconds = std::to_string(options_.job_time_max->count());
-      done_({.job = job, .answer = {}, .death = "no answer within " + seconds + " s"});
+      done_(
+          {.job = job, .answer = {}, .death = "no answer within " + seconds + " s", .late = true});
     }
   }
 

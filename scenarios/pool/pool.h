@@ -17,6 +17,7 @@ struct JobEnd {
   std::uint64_t job = 0;
   std::optional<std::string> answer;
   std::string death;  // how the process ended; empty with an answer
+  bool late = false;  // it was killed, since it took longer than it may
 };
 
 struct PoolOptions {

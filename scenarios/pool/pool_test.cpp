@@ -78,6 +78,8 @@ TEST(Pool, AWorkerThatHangsIsKilled) {
   auto const ends = run_all(
       {.workers = 1, .jobs = 2, .until = {}, .job_time_max = std::chrono::seconds(1)}, work);
   EXPECT_EQ(ends.at(0).death, "no answer within 1 s");
+  EXPECT_TRUE(ends.at(0).late);
+  EXPECT_FALSE(ends.at(1).late);
   EXPECT_EQ(ends.at(1).answer, "fine");
 }
 

@@ -1,5 +1,6 @@
 // The program: parses, dispatches, and turns what was thrown into messages and statuses.
 #include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -98,11 +99,18 @@ Status parse_and_dispatch(int argc, char const* const* argv) {
   }
 }
 
+/// Whoever read the standard output has read enough.
+bool is_left_by_reader() {
+  pollfd output{.fd = STDOUT_FILENO, .events = POLLOUT, .revents = 0};
+  return ::poll(&output, 1, 0) == 1 && (output.revents & POLLERR) != 0;
+}
+
 int run_program(int argc, char const* const* argv) {
   try {
     occupy_standard_streams();
     Status const status = parse_and_dispatch(argc, argv);
     bool const written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+    if (!written && is_left_by_reader()) return static_cast<int>(Status::bad_input);
     if (!written) throw CannotWrite("standard output: cannot be written");
     return static_cast<int>(status);
   } catch (CannotWrite const& error) {

@@ -101,7 +101,8 @@ TEST_F(SelectedRun, AScenarioPastItsTimeIsAnError) {
   auto const results = read_json("out.json").at("results");
   ASSERT_EQ(results.size(), 3U);
   EXPECT_EQ(results.at(1).at("outcome"), "error");
-  EXPECT_NE(results.at(1).at("reason").get<std::string>().find("no answer within 1 s"),
+  EXPECT_NE(results.at(1).at("reason").get<std::string>().find(
+                "no answer within 1 s, the limit that --timeout sets"),
             std::string::npos);
   EXPECT_EQ(results.at(2).at("outcome"), "pass");
 }
@@ -157,6 +158,28 @@ TEST_F(SelectedRun, WhatTheMachineLacksIsSkippedWithItsReason) {
   std::string const xml = read("out.xml");
   EXPECT_NE(xml.find("tests=\"3\" failures=\"0\" errors=\"0\" skipped=\"1\""), std::string::npos);
   EXPECT_NE(xml.find("<skipped message=\""), std::string::npos) << xml;
+}
+
+TEST_F(SelectedRun, AnEngineThatIsNotHereSkipsAllAndIsThree) {
+  write_three();
+  for (char const* const what : {"in", "in/a.yaml"}) {
+    write("out.xml", "of an earlier call");
+    Called const called = call("run " + std::string(what) +
+                               " --engine exec:/nonexistent --json out.json --junit out.xml");
+    EXPECT_EQ(called.status, 3) << called.out;
+    EXPECT_NE(called.err.find("/nonexistent"), std::string::npos) << called.err;
+    EXPECT_EQ(called.out.find("as expected"), std::string::npos) << called.out;
+    auto const document = read_json("out.json");
+    EXPECT_EQ(document.at("results").size(), 0U);
+    std::size_t const scenarios = std::string(what) == "in" ? 3 : 1;
+    ASSERT_EQ(document.at("skipped").size(), scenarios);
+    EXPECT_EQ(document.at("skipped").at(0).at("file"), "in/a.yaml");
+    EXPECT_NE(read("out.xml").find("skipped=\"" + std::to_string(scenarios) + "\""),
+              std::string::npos);
+  }
+  write_named("a", "seed: 7\nengine: {name: 'exec:exit 5'}\n");
+  EXPECT_EQ(call("run in/a.yaml --json out.json").status, 3) << "it was named";
+  EXPECT_EQ(read_json("out.json").at("skipped").size(), 1U);
 }
 
 }  // namespace

@@ -22,6 +22,13 @@ TEST_F(Program, ExplainsItself) {
                        std::regex("adamant 0\\.1\\.0 \\((unknown|[0-9a-f]{7,}(-dirty)?)\\)\n")));
 }
 
+TEST_F(Program, WhoReadsNoFurtherIsToldNothing) {
+  Called const called = shell(
+      "(trap '' PIPE; sleep 0.2; PROGRAM laws; echo $? > status; PROGRAM laws > /dev/full) | true");
+  EXPECT_EQ(read("status"), "2\n");
+  EXPECT_EQ(called.err, "standard output: cannot be written\n") << "of a full disk alone";
+}
+
 TEST_F(Program, AStandardOutputThatTakesNothingIsTwo) {
   for (char const* const arguments : {"laws", "doctor", "--help"}) {
     EXPECT_EQ(shell(std::string("PROGRAM ") + arguments + " >/dev/full").status, 2) << arguments;

@@ -128,7 +128,7 @@ class RunCommand {
   bool prepare(std::vector<ScenarioFile> files) {
     if (!has_distinct_dumps(files) || !has_one_if_needed(files)) return false;
     if (!engines_have_bugs()) pass_over_bugs(files);
-    if (!arguments_.engine) pass_over_engines(files);
+    pass_over_engines(files);
     std::optional<std::uint64_t> const drawn = draw_if_needed(files);
     bool const several = files.size() > 1;
     for (ScenarioFile& file : files)
@@ -142,23 +142,38 @@ class RunCommand {
     return std::find(named.begin(), named.end(), file.path) != named.end();
   }
 
-  /// Those for engines outside the process that this machine lacks.
+  /// Scenarios whose engine this machine lacks. Who names the engine or the file is told by the
+  /// status, too.
   void pass_over_engines(std::vector<ScenarioFile>& files) {
     std::map<std::string, int> lacking;  // by reason: how many
+    std::set<std::string> missed;
     std::erase_if(files, [&](ScenarioFile const& file) {
-      if (is_named(file)) return false;
-      try {
-        static_cast<void>(capabilities_of(file.scenario.engine.name));
-        return false;
-      } catch (MachineLacks const& error) {
-        ++lacking[error.what()];
-        add_passed_over(file, error.what());
-        return true;
-      }
+      auto const why = lack_of(file);
+      if (!why) return false;
+      add_passed_over(file, *why);
+      if (arguments_.engine || is_named(file))
+        missed.insert(*why);
+      else
+        ++lacking[*why];
+      return true;
     });
+    for (std::string const& why : missed) complain("adamant: " + why);
+    if (!missed.empty()) status_ = worse(status_, Status::lacking);
     if (style_.verbosity == Verbosity::quiet) return;
     for (auto const& [why, count] : lacking)
       print(arguments_, fmt::format("passed over {}: {}\n", counted(count, "scenario"), why));
+  }
+
+  /// Why the engine of this scenario cannot run here; nothing where it can.
+  std::optional<std::string> lack_of(ScenarioFile const& file) const {
+    if (!file.is_read()) return std::nullopt;
+    try {
+      static_cast<void>(capabilities_of(arguments_.engine.value_or(file.scenario.engine.name)));
+      return std::nullopt;
+    } catch (MachineLacks const& error) {
+      if (interrupted()) throw;  // it was asked while it had to stop
+      return error.what();
+    }
   }
 
   void pass_over_bugs(std::vector<ScenarioFile>& files) {
@@ -255,12 +270,16 @@ class RunCommand {
     return to_line(run_in_worker(job.file.scenario, job.options));
   }
 
+  static std::string death_of(JobEnd const& end) {
+    return end.late ? end.death + ", the limit that --timeout sets" : end.death;
+  }
+
   void take(JobEnd const& end) {
     std::size_t const index = runnable_[end.job];
     Job const& job = jobs_[index];
     Ended ended = end.answer ? ended_with(nlohmann::ordered_json::parse(*end.answer),
                                           job.file.scenario, job.options)
-                             : ended_by_death(end.death, job.file.scenario, job.options);
+                             : ended_by_death(death_of(end), job.file.scenario, job.options);
     ended.result.file = job.file.path.string();
     if (job.written)
       compare_with_written(*job.written, job.file.scenario, arguments_.schedules, ended.result);
@@ -339,7 +358,7 @@ class RunCommand {
       results.push_back(std::move(reported));
     }
     std::size_t const finished = results.size();
-    if (!runnable_.empty() || failed_ == 0) summarise(finished);
+    if (!runnable_.empty() || status_ == Status::met) summarise(finished);
     auto document = make_document("run");
     document["results"] = to_json(results);
     for (Reported const& passed : passed_over_)

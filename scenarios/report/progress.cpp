@@ -25,6 +25,7 @@ std::string time_left(double seconds) {
 std::string progress_line(std::string_view what, HowFar const& far,
                           std::chrono::duration<double> since_begin) {
   bool const has_end = far.total > 0 && !far.at_most;
+  if ((has_end ? far.total : far.done) == 1 && what.ends_with('s')) what.remove_suffix(1);
   std::string line = has_end ? fmt::format("{} of {} {}", far.done, far.total, what)
                              : fmt::format("{} {}", far.done, what);
   double const seconds = since_begin.count();

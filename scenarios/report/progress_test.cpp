@@ -20,6 +20,9 @@ TEST(ProgressLine, HasRateAndTimeLeft) {
 
 TEST(ProgressLine, WithoutATotalHasTheRateAlone) {
   EXPECT_EQ(progress_line("runs", {.done = 50}, 2s), "50 runs, 25/s");
+  EXPECT_EQ(progress_line("runs", {.done = 1}, 500ms), "1 run");
+  EXPECT_EQ(progress_line("runs", {.done = 0, .total = 1}, 500ms), "0 of 1 run");
+  EXPECT_EQ(progress_line("runs", {.done = 1, .total = 9}, 500ms), "1 of 9 runs");
 }
 
 TEST(ProgressLine, SaysThatABoundIsOne) {

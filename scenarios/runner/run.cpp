@@ -110,6 +110,7 @@ class Runner {
 
 /// One that looks again after a violation executes more than was planned.
 void Runner::count_from(std::uint64_t planned) {
+  options_.progress(0, planned);  // the first operation may take long
   count_ = [this, planned, done = std::uint64_t{0}]() mutable {
     ++done;
     options_.progress(done, std::max(done, planned));

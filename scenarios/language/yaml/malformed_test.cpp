@@ -183,6 +183,7 @@ Row const rows[] = {
     // program
     {7, "  []", 7, "program", "expected at least one operation"},
     {7, "  - stepp", 7, "program[0]", "unknown operation `stepp` (did you mean `step`?)"},
+    {7, "  - sept", 7, "program[0]", "unknown operation `sept` (did you mean `step`?)"},
     {7, "  - train", 7, "program[0]", "train needs a value"},
     {7, "  - train: 0", 7, "program[0].train", "expected an integer in 1"},
     {7, "  - train: two", 7, "program[0].train", "found the text `two`"},

@@ -31,7 +31,9 @@ std::string suggest(std::string_view found, std::span<std::string_view const> wo
   std::size_t best = 1 + std::max<std::size_t>(found.size() / 3, 1);
   for (std::string_view const word : words) {
     if (found.size() > longest) break;
-    auto const distance = edit_distance(found, word);
+    // Letters in another order are one slip, and all of them are there.
+    bool const shuffled = std::is_permutation(found.begin(), found.end(), word.begin(), word.end());
+    auto const distance = shuffled ? 0 : edit_distance(found, word);
     if (distance < best) {
       best = distance;
       nearest = word;
