@@ -88,7 +88,15 @@ class Parser {
     static std::map<std::string, ColorMode> const modes{
         {"auto", ColorMode::automatic}, {"always", ColorMode::always}, {"never", ColorMode::never}};
     app_.add_option("--color", arguments_.color, "auto, always or never")
-        ->transform(CLI::Transformer(modes))
+        ->transform(CLI::Validator(
+            [](std::string& word) {
+              auto const mode = modes.find(word);
+              if (mode == modes.end())
+                return "expected auto, always or never, found `" + word + "`";
+              word = std::to_string(static_cast<int>(mode->second));
+              return std::string();
+            },
+            ""))
         ->option_text("WHEN");
   }
 

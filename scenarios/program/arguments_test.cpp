@@ -139,6 +139,16 @@ TEST(Arguments, AWrongCommandNamesTheNearest) {
   }
 }
 
+TEST(Arguments, AWrongColorNamesTheValuesThatThereAre) {
+  try {
+    parse({"run", "a.yaml", "--color", "sometimes"});
+    FAIL() << "it was accepted";
+  } catch (EndOfProgram const& end) {
+    EXPECT_NE(end.text.find("expected auto, always or never, found `sometimes`"), std::string::npos)
+        << end.text;
+  }
+}
+
 TEST(Arguments, AWrongOptionNamesTheNearest) {
   for (auto const& words : {std::vector<char const*>{"run", "a.yaml", "--filtr", "b"},
                             {"run", "a.yaml", "--filtr=b"},

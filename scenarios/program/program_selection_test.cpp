@@ -143,6 +143,14 @@ TEST_F(SelectedRun, GitHubIsToldAtTheFile) {
             std::string::npos)
       << told.out;
   EXPECT_EQ(shell("GITHUB_ACTIONS= PROGRAM run in").out.find("::error"), std::string::npos);
+  write_named("a", "seed: 7\nspeed: 9\n");
+  write_named("b", "seed: 7\nbug: mean_not_divided\n");
+  Called const lines = shell("GITHUB_ACTIONS=true PROGRAM run in --junit out.xml");
+  EXPECT_NE(lines.out.find("::error file=in/a.yaml,line=7,"), std::string::npos) << lines.out;
+  EXPECT_NE(lines.out.find("::error file=in/b.yaml,line=5,"), std::string::npos) << lines.out;
+  std::string const xml = read("out.xml");
+  EXPECT_NE(xml.find("<error message=\"cannot be read: in/a.yaml:7: speed: "), std::string::npos);
+  EXPECT_NE(xml.find("<failure message=\"values.bitwise: "), std::string::npos) << xml;
 }
 
 TEST_F(SelectedRun, WhatTheMachineLacksIsSkippedWithItsReason) {

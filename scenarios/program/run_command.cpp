@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <iterator>
 #include <map>
 #include <optional>
@@ -42,6 +43,22 @@ std::optional<Refusal> refusal_seen(Scenario const& scenario) {
   return refusal;
 }
 
+/// Of `file:line: key: message`.
+int line_in(std::string const& error, std::filesystem::path const& file) {
+  std::string const before = file.string() + ":";
+  int line = 0;
+  if (error.starts_with(before))
+    std::from_chars(error.data() + before.size(), error.data() + error.size(), line);
+  return line;
+}
+
+/// The line of the operation that broke a law; 0 where none is known.
+int line_of_violation(Scenario const& scenario, RunResult const& result) {
+  if (result.violations.empty()) return 0;
+  auto const operation = static_cast<std::size_t>(result.violations.front().operation);
+  return operation < scenario.program.size() ? scenario.program[operation].line.value : 0;
+}
+
 bool expects(Scenario const& scenario, Refusal const& refusal) {
   if (scenario.expect.kind != Expectation::Kind::refused) return false;
   return scenario.expect.id == "any" || matches(scenario.expect.id, refusal.id);
@@ -53,6 +70,7 @@ struct Job {
   RunOptions options;
   std::optional<WrittenRun> written = {};
   bool refused_while_reading = false;
+  int line = 0;  // of the refusal; 0: unknown
 };
 
 class RunCommand {
@@ -236,7 +254,9 @@ class RunCommand {
     last_failures_.note(file.path, false);
     status_ = worse(status_, Status::bad_input);
     ++failed_;
-    finished_[jobs_.size()] = {.result = std::move(result), .replay = replay_of(file)};
+    finished_[jobs_.size()] = {.result = std::move(result),
+                               .replay = replay_of(file),
+                               .line = line_in(file.error, file.path)};
     jobs_.push_back({.file = std::move(file), .options = {}});
   }
 
@@ -259,6 +279,7 @@ class RunCommand {
     }
     if (auto const refusal = refusal_seen(scenario); refusal && !expects(scenario, *refusal)) {
       job.refused_while_reading = true;
+      job.line = refusal->line;
       complain(fmt::format("{}:{}: {}: {}", job.file.path.string(), std::max(refusal->line, 1),
                            refusal->id, refusal->message));
     }
@@ -292,8 +313,10 @@ class RunCommand {
     status_ = worse(status_, trace_.write(ended.result));
     html_.draw(index, scenario, ended.result);
     last_failures_.note(job.file.path, ended.result.met);
+    int const line = std::max(job.line, line_of_violation(scenario, ended.result));
     Reported reported{.result = std::move(ended.result),
                       .replay = replay_of(job.file),
+                      .line = line,
                       .alone = jobs_.size() == 1};
     if (ended.status == Status::lacking) reported.lacking = reported.result.reason;
     finished_[index] = std::move(reported);

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "scenarios/report/json.h"
+#include "scenarios/report/words/words.h"
 
 namespace adamant::scenarios {
 
@@ -35,6 +35,19 @@ std::string escaped(std::string_view text) {
   return result;
 }
 
+/// What people see of a failure before they open it.
+std::string reason_of(RunResult const& result) {
+  if (result.outcome == Outcome::pass)
+    return fmt::format("expected {}, outcome pass", result.expected);
+  std::string text = result.reason;
+  if (!result.violations.empty()) {
+    text = in_one_line(result.violations.front());
+  } else if (std::string const message = message_of(result); !message.empty()) {
+    text += (text.empty() ? "" : ": ") + message;
+  }
+  return result.expected == "pass" ? text : text + "; expected " + result.expected;
+}
+
 std::string to_case(std::string_view suite, Reported const& reported) {
   RunResult const& result = reported.result;
   std::string const name = result.file.empty() ? result.name : result.file;
@@ -45,10 +58,8 @@ std::string to_case(std::string_view suite, Reported const& reported) {
     return text + fmt::format(">\n    <skipped message=\"{}\"/>\n  </testcase>\n",
                               escaped(reported.lacking));
   std::string_view const element = result.outcome == Outcome::error ? "error" : "failure";
-  auto const message =
-      fmt::format("expected {}, outcome {}", result.expected, name_of(result.outcome));
   return text + fmt::format(">\n    <{0} message=\"{1}\">{2}</{0}>\n  </testcase>\n", element,
-                            escaped(message), escaped(describe(reported, Style{})));
+                            escaped(reason_of(result)), escaped(describe(reported, Style{})));
 }
 
 }  // namespace

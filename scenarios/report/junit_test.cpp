@@ -19,15 +19,21 @@ Reported make(std::string name, Outcome outcome, bool met) {
 }
 
 TEST(Junit, CountsFailuresAndErrorsApart) {
-  std::vector const results{make("a", Outcome::pass, true), make("b", Outcome::violated, false),
-                            make("c", Outcome::error, false)};
+  std::vector results{make("a", Outcome::pass, true), make("b", Outcome::violated, false),
+                      make("c", Outcome::error, false), make("d", Outcome::pass, false)};
+  results[1].result.violations.push_back({.law = Law::values_bitwise});
+  results[2].result.reason = "cannot be read";
+  results[2].result.message = "x.yaml:3: wrong";
+  results[3].result.expected = "violates order.race";
   std::string const xml = to_junit("run", results);
-  EXPECT_NE(xml.find("tests=\"3\" failures=\"1\" errors=\"1\" skipped=\"0\" time=\"1.500000\""),
+  EXPECT_NE(xml.find("<failure message=\"expected violates order.race, outcome pass\">"),
+            std::string::npos);
+  EXPECT_NE(xml.find("tests=\"4\" failures=\"2\" errors=\"1\" skipped=\"0\" time=\"2.000000\""),
             std::string::npos);
   EXPECT_NE(xml.find("<testcase classname=\"run\" name=\"a\" time=\"0.500000\"/>"),
             std::string::npos);
-  EXPECT_NE(xml.find("<failure message=\"expected pass, outcome violated\">"), std::string::npos);
-  EXPECT_NE(xml.find("<error message=\"expected pass, outcome error\">"), std::string::npos);
+  EXPECT_NE(xml.find("<failure message=\"values.bitwise: "), std::string::npos) << xml;
+  EXPECT_NE(xml.find("<error message=\"cannot be read: x.yaml:3: wrong\">"), std::string::npos);
   EXPECT_NE(xml.find("adamant run x.yaml --seed 1"), std::string::npos);
 }
 

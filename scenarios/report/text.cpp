@@ -152,8 +152,9 @@ std::string command_text(std::string_view text, std::string_view written_out) {
 std::string annotation(Reported const& failure) {
   constexpr std::string_view in_data = "%\r\n";
   constexpr std::string_view in_property = "%\r\n:,";
-  return fmt::format("::error file={},title={}::{}\n",
-                     command_text(failure.result.file, in_property),
+  std::string const line = failure.line > 0 ? fmt::format(",line={}", failure.line) : "";
+  return fmt::format("::error file={}{},title={}::{}\n",
+                     command_text(failure.result.file, in_property), line,
                      command_text(failure.result.name, in_property),
                      command_text(describe(failure, Style{}), in_data));
 }

@@ -16,6 +16,7 @@ struct Reported {
   RunResult result;
   std::string replay;
   std::string lacking = {};  // what this machine lacks to run it; empty: nothing
+  int line = 0;              // of its file, where it failed; 0: unknown
   bool alone = false;        // the only one of its call: what it expected is told, too
 };
 

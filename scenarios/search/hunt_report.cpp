@@ -119,6 +119,8 @@ std::string describe(Hunted const& hunted) {
     text =
         fmt::format("found   {:<34} {:>6} cases {:>8.3f} s  {}{}\n", hunted.bug.id,
                     median_cases(hunted), median_seconds(hunted), hunted.bug.law, remarks(hunted));
+  } else if (hunted.searches.empty()) {
+    text = fmt::format("        {:<34} not searched\n", hunted.bug.id);
   } else {
     text = fmt::format("MISSED  {:<34} {} of {} searches did not find {} broken{}\n", hunted.bug.id,
                        missed(hunted), hunted.searches.size(), hunted.bug.law, remarks(hunted));
@@ -154,7 +156,9 @@ Reported reported(Hunted const& hunted, std::string const& replay) {
   result.met = is_found(hunted);
   result.outcome = result.met ? Outcome::violated : Outcome::pass;
   if (result.met) result.wall_seconds = median_seconds(hunted);
-  return {.result = std::move(result), .replay = replay};
+  Reported reported{.result = std::move(result), .replay = replay};
+  if (hunted.searches.empty()) reported.lacking = "not searched: it was interrupted before";
+  return reported;
 }
 
 }  // namespace adamant::scenarios

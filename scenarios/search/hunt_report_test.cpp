@@ -47,6 +47,14 @@ TEST(HuntReport, WhatMostSearchesMissIsNotFound) {
   EXPECT_FALSE(is_found(hunted({})));
 }
 
+TEST(HuntReport, WhatWasNeverSearchedIsNotMissed) {
+  Hunted const none = hunted({});
+  EXPECT_NE(describe(none).find("not searched"), std::string::npos);
+  EXPECT_EQ(describe(none).find("MISSED"), std::string::npos);
+  EXPECT_NE(reported(none, "").lacking, "");
+  EXPECT_EQ(reported(hunted({HuntEnd{}}), "").lacking, "");
+}
+
 TEST(HuntReport, OneMissIsSaid) {
   Hunted const once = hunted({found_after(9, 0.9, ""), found_after(8, 0.8, ""), HuntEnd{}});
   EXPECT_TRUE(is_found(once));
