@@ -122,13 +122,18 @@ void order_params(Scenario const& scenario, Candidates& candidates) {
 }
 
 void rename(Scenario const& scenario, Candidates& candidates) {
+  Renaming checkpoints;
+  checkpoints.checkpoints = canonical_checkpoints(scenario);
   for (bool const in_units : {false, true}) {
+    Renaming all = canonical_params(scenario, in_units);
+    all.checkpoints = checkpoints.checkpoints;
     candidates.offer([&](Scenario& s) {
-      canonical_params(scenario, in_units).apply(s);
+      all.apply(s);
       rename_groups(s);
     });
-    candidates.offer([&](Scenario& s) { canonical_params(scenario, in_units).apply(s); });
+    candidates.offer([&](Scenario& s) { all.apply(s); });
   }
+  candidates.offer([&](Scenario& s) { checkpoints.apply(s); });
   candidates.offer(rename_groups);
 }
 

@@ -93,6 +93,20 @@ TEST(Passes, TakeBackWhatEnginesOutsideTheProcessOffer) {
   EXPECT_TRUE(without([](Scenario&, Load& load) { load.precision.grad.reset(); }));
 }
 
+TEST(Passes, NameCheckpointsInTheOrderOfTheirFirstSave) {
+  auto const scenario = [](std::string const& first, std::string const& second) {
+    return with_program({operation(Load{.from = "a"}), operation(Save{first}),
+                         operation(Save{second}), operation(Load{.from = first}),
+                         operation(Load{.from = second})});
+  };
+  Scenario const from = scenario("late", "b");
+  Scenario renamed = scenario("b", "c");
+  EXPECT_LT(weight_of(renamed), weight_of(from)) << "a is a directory and keeps its name";
+  renamed.program[2].action = Save{"b"};
+  EXPECT_EQ(canonical_checkpoints(renamed).size(), 1U);
+  EXPECT_TRUE(proposes(from, scenario("b", "c"), capabilities_of_simulation()));
+}
+
 TEST(Passes, ProposeNothingThatAPeerRefuses) {
   Capabilities const peer = capable_peer();
   for (std::uint64_t i = 0; i < 6; ++i) {

@@ -7,6 +7,7 @@
 
 #include "scenarios/language/units.h"
 #include "scenarios/language/verbs.h"
+#include "scenarios/search/minimize/candidates.h"
 #include "scenarios/search/minimize/weigh_keys.h"
 
 namespace adamant::scenarios {
@@ -16,10 +17,17 @@ namespace {
 constexpr std::uint64_t elements_of_empty = 8;
 constexpr std::uint64_t size_of_schedule = 3;  // nobody reads one
 constexpr std::uint64_t size_of_wild = 2;      // nor numbers of which any may be the one
+constexpr std::size_t letters = 26;
 constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max() / 4;
 
 std::uint64_t number(std::int64_t count) {
   return count < 0 ? 0 : static_cast<std::uint64_t>(count);
+}
+
+/// a, b, …, z, aa, ab, …
+std::string letters_of(std::size_t index) {
+  std::string const before = index < letters ? "" : letters_of(index / letters - 1);
+  return before + static_cast<char>('a' + index % letters);
 }
 
 /// Adds up what is at its default as 0.
@@ -31,6 +39,8 @@ class Weighing {
     weigh_ranks(scenario_.world);
     weigh_program(scenario_.program, 1);
     weigh_params();
+    for (auto const& [name, canonical] : canonical_checkpoints(scenario_))
+      if (name != canonical) ++weight_[Digit::names];
     add(KeyWeight::of(scenario_.world));
     add(KeyWeight::of(scenario_.optimizer));
     add(KeyWeight::of(scenario_.precision));
@@ -194,6 +204,20 @@ std::string canonical_name(std::size_t index, int unit, bool in_units) {
 
 std::string canonical_group(std::size_t index) {
   return std::string("g").append(std::to_string(index));  // "g" + …: g++ 12 warns
+}
+
+std::map<std::string, std::string> canonical_checkpoints(Scenario const& scenario) {
+  std::set<std::string> const outside = loaded_from_outside(scenario);
+  std::map<std::string, std::string> names;
+  std::size_t next = 0;
+  for (Operation const& operation : scenario.program) {
+    auto const* const save = std::get_if<Save>(&operation.action);
+    if (save == nullptr || outside.contains(save->checkpoint) || names.contains(save->checkpoint))
+      continue;
+    while (outside.contains(letters_of(next))) ++next;
+    names[save->checkpoint] = letters_of(next++);
+  }
+  return names;
 }
 
 Weight weight_of(Scenario const& scenario) {

@@ -7,6 +7,7 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 
 #include "scenarios/language/scenario.h"
@@ -51,5 +52,9 @@ Weight weight_of(Scenario const& scenario);
 std::string canonical_name(std::size_t index, int unit, bool in_units);
 /// The name of group `index`.
 std::string canonical_group(std::size_t index);
+/// The names a, b, c … of the checkpoints that the program saves, in the order of their first save,
+/// by the names that they have. One that is loaded before it is saved is a directory, and keeps its
+/// name.
+std::map<std::string, std::string> canonical_checkpoints(Scenario const& scenario);
 
 }  // namespace adamant::scenarios
