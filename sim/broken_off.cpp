@@ -4,6 +4,7 @@
 
 #include <csignal>
 #include <cstdlib>
+#include <iterator>
 #include <utility>
 
 #include "sim/world/assert.h"
@@ -13,7 +14,10 @@ namespace {
 
 AtBreakOff* innermost = nullptr;
 bool is_registered = false;  // a process calls what it has registered once
-struct sigaction before;
+// Of these a process dies that cannot go on: by itself, or by an instruction that it may not
+// execute.
+constexpr int signals[] = {SIGABRT, SIGFPE, SIGILL, SIGTRAP};
+struct sigaction before[std::size(signals)];
 
 // Whoever aborts may hold a lock that telling needs: then the process ends by this.
 constexpr unsigned telling_seconds_max = 150;
@@ -32,10 +36,11 @@ void on_exit() {
   tell_once();
 }
 
-void on_abort(int signal) {
+void on_signal(int signal) {
   alarm(telling_seconds_max);
   tell_once();
-  sigaction(signal, &before, nullptr);
+  for (std::size_t i = 0; i < std::size(signals); ++i)
+    if (signals[i] == signal) sigaction(signal, &before[i], nullptr);
   raise(signal);
 }
 
@@ -44,11 +49,13 @@ void register_all() {
   is_registered = true;
   ADAMANT_SIM_ASSERT(std::atexit(on_exit) == 0);
   struct sigaction action = {};
-  action.sa_handler = on_abort;
-  action.sa_flags = SA_NODEFER;
-  struct sigaction present;
-  ADAMANT_SIM_ASSERT(sigaction(SIGABRT, &action, &present) == 0);
-  if (present.sa_handler != on_abort) before = present;
+  action.sa_handler = on_signal;
+  action.sa_flags = SA_NODEFER | SA_ONSTACK;
+  for (std::size_t i = 0; i < std::size(signals); ++i) {
+    struct sigaction present;
+    ADAMANT_SIM_ASSERT(sigaction(signals[i], &action, &present) == 0);
+    if (present.sa_handler != on_signal) before[i] = present;
+  }
 }
 
 }  // namespace

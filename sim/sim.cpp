@@ -111,6 +111,7 @@ std::vector<Event> trace_of(World& world) {
 }
 
 Report report_of(Runtime& runtime) {
+  judge_unseen(runtime);
   Report report;
   report.violations = std::move(runtime.world.violations());
   report.choices = runtime.world.choices().record();
@@ -179,7 +180,6 @@ Ended run_once(int ranks, std::function<void(int)> const& main, Options const& o
         main(rank);
       }
       judge_open_group(runtime);
-      judge_unseen(runtime);
     });
     judge_leaks(runtime);
   } catch (...) {
@@ -213,9 +213,9 @@ void locate(Report& report, int ranks, std::function<void(int)> const& main,
 }
 
 void print_before_the_end(Report const& report, std::string_view how) {
-  if (report.ok()) return;
-  std::string const text =
-      fmt::format("adamant: the program {} after violations:\n{}", how, describe(report));
+  if (report.ok() && report.warnings.empty()) return;
+  std::string const text = fmt::format("adamant: the program {} after {}:\n{}", how,
+                                       report.ok() ? "warnings" : "violations", describe(report));
   std::fputs(text.c_str(), stderr);
 }
 

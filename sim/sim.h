@@ -112,6 +112,7 @@ struct Access {
   int rank = 0;
   std::string stream;       // "host" for host code
   std::string operation;    // kernel, copy or collective
+  std::string name;         // the same without its size: by this one mistake is known again
   std::string kind;         // "read" or "write"
   std::string buffer;       // name and allocation epoch
   std::uint64_t begin = 0;  // bytes from the start of the buffer

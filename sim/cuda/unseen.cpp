@@ -14,21 +14,29 @@ void see_last_error(Runtime& runtime) {
   std::erase_if(runtime.host().unseen, [](UnseenError const& one) { return one.is_last_error; });
 }
 
-void judge_unseen(Runtime& runtime) {
-  if (runtime.world.ended()) return;
-  for (UnseenError const& one : std::exchange(runtime.host().unseen, {})) {
-    Locations& locations = runtime.world.locations();
+namespace {
+
+void judge_unseen_of(Runtime& runtime, int rank) {
+  Locations& locations = runtime.world.locations();
+  auto& unseen = runtime.hosts[static_cast<std::size_t>(rank)].unseen;
+  for (UnseenError const& one : std::exchange(unseen, {})) {
     locations.seek({.operation = one.operation});
     Violation found;
     found.law = Law::error_unseen;
     found.breach = Breach::unseen_error;
     found.about = one.call;
-    found.rank = runtime.world.host()->rank;
+    found.rank = rank;
     found.operation = one.program_operation;
     found.message = fmt::format("{} returned {}, and nobody looked at it", one.call, one.error);
     found.at = locations.call(one.operation);
     runtime.world.add_violation(std::move(found));
   }
+}
+
+}  // namespace
+
+void judge_unseen(Runtime& runtime) {
+  for (int rank = 0; rank < runtime.world.ranks(); ++rank) judge_unseen_of(runtime, rank);
 }
 
 void judge_leaks(Runtime& runtime) {

@@ -19,7 +19,7 @@ struct UnseenError {
 
 /// The calling rank asks for its last error, and has seen all that came before.
 void see_last_error(Runtime& runtime);
-/// The calling rank ends: errors that it has not seen are warnings (error.unseen).
+/// Every error that no rank has seen is a warning (error.unseen): the run is over, or cut off.
 void judge_unseen(Runtime& runtime);
 /// All ranks have ended: memory that is still allocated is a warning (memory.leak).
 void judge_leaks(Runtime& runtime);

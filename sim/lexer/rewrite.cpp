@@ -210,6 +210,7 @@ class Rewriter {
   // ---- calls whose result nobody takes -------------------------------------------------------
   /// Is the name at i that of a call of CUDA or NCCL which is a statement of its own?
   bool drops_result(std::size_t i) const {
+    if (is(i, "cudaGetLastError") || is(i, "cudaPeekAtLastError")) return false;  // takes an error
     bool const calls = is_name(i) && is(i + 1, "(") &&
                        (tokens_[i].text.starts_with("cuda") || tokens_[i].text.starts_with("nccl"));
     return calls && begins_statement(start_of_call(i)) && is(close_of(i + 1) + 1, ";");

@@ -11,17 +11,20 @@ namespace {
 
 constexpr std::size_t reported_max = 256;
 
+std::string name_without_size(OperationRecord const& record) {
+  bool const is_function =
+      record.kind == OperationKind::kernel || record.kind == OperationKind::host_function;
+  return is_function ? symbol_name(record.function) : record.name;
+}
+
 std::string operation_name(OperationRecord const& record) {
   switch (record.kind) {
-    case OperationKind::kernel:
-    case OperationKind::host_function:
-      return symbol_name(record.function);
     case OperationKind::copy:
     case OperationKind::fill:
     case OperationKind::collective:
       return fmt::format("{} of {} bytes", record.name, record.bytes);
     default:
-      return record.name;
+      return name_without_size(record);
   }
 }
 
@@ -62,6 +65,7 @@ Access Watch::describe(Side const& side, Allocation const* allocation, std::uint
   access.rank = record.rank;
   access.stream = stream_of(side.touch);
   access.operation = operation_name(record);
+  access.name = name_without_size(record);
   access.kind = side.writes ? "write" : "read";
   if (allocation != nullptr) access.buffer = buffer_name(*allocation);
   access.begin = begin;
@@ -221,7 +225,10 @@ void Watch::report_outside(std::uint64_t offset, std::uint64_t bytes, AccessKind
   if (repeated(Breach::outside, below, kind)) return;
   Violation found = violation(Law::access_bounds, Breach::outside);
   std::uint64_t const begin = below != nullptr ? offset - below->begin : 0;
-  found.accesses.push_back(describe(one(kind), below, begin, begin + bytes));
+  std::uint64_t const from = below != nullptr ? begin : offset;  // of all memory
+  found.accesses.push_back(describe(one(kind), below, from, from + bytes));
+  found.accesses.back().begin = begin;  // addresses are not told
+  found.accesses.back().end = begin + bytes;
   found.message = below != nullptr
                       ? fmt::format("{} at {} of {}: outside of it", found.accesses[0].kind, begin,
                                     buffer_name(*below))
@@ -245,6 +252,7 @@ void Watch::report_unreachable(std::uint64_t bytes, AccessKind kind) {
   Violation found = violation(Law::access_place, Breach::not_reachable);
   found.accesses.push_back(describe(one(kind), nullptr, 0, bytes));
   found.accesses.back().buffer = "host memory";
+  if (world_.locations().on()) found.accesses.back().at = location_of(stack_here());
   found.message = fmt::format("{} touches host memory that is neither pinned nor registered",
                               found.accesses[0].operation);
   world_.add_violation(std::move(found));

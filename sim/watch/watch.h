@@ -40,6 +40,7 @@ class Watch final : public WorldObserver {
   // ---- accesses of whoever runs now ----
   /// One load or store of instrumented code.
   void access(std::uint64_t offset, std::uint32_t bytes, AccessKind kind) {
+    if (seeking_) locate(offset, bytes, kind);   // before it is judged
     if (open_[cursor_].goes_on(offset, kind)) {  // never while nothing is open: offset > 0
       open_[cursor_].end += bytes;
       grown_ = cursor_;
@@ -49,7 +50,6 @@ class Watch final : public WorldObserver {
     } else {
       note(offset, bytes, kind);
     }
-    if (seeking_) locate(offset, bytes, kind);
     judge_bits(offset, bytes, kind);
     ++accesses_;
   }

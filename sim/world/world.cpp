@@ -14,7 +14,7 @@ namespace {
 // What a host call costs in simulated time.
 constexpr std::uint64_t host_call_ns = 500;
 
-constexpr std::size_t violations_max = 64;  // different ones
+constexpr std::int64_t violations_max = 64;  // different ones, of each law
 
 // So often in a row may hosts ask in vain while nothing else happens.
 constexpr std::uint64_t polls_in_vain_max = 100'000;
@@ -318,7 +318,7 @@ std::string World::mistake_of(Violation const& violation) {
   std::set<std::string> sides;  // which of two came first is the schedule's choice
   bool const is_pair = violation.breach == Breach::unordered_accesses;  // one edge is missing
   for (Access const& access : violation.accesses)
-    sides.insert('|' + access.stream + '|' + access.operation + (is_pair ? "" : '|' + access.kind));
+    sides.insert('|' + access.stream + '|' + access.name + (is_pair ? "" : '|' + access.kind));
   for (std::string const& side : sides) key += side;
   return key;
 }
@@ -327,7 +327,10 @@ void World::add_violation(Violation violation) {
   auto& found = is_warning(violation.law) && !options_.strict ? warnings_ : violations_;
   std::string const mistake = mistake_of(violation);
   auto const known = seen_violations_.find(mistake);
-  bool const is_new = known == seen_violations_.end() && found.size() < violations_max;
+  auto const of_law = std::count_if(found.begin(), found.end(), [&](Violation const& other) {
+    return other.law == violation.law;
+  });
+  bool const is_new = known == seen_violations_.end() && of_law < violations_max;
   locations_.settle(is_new);
   if (known != seen_violations_.end()) return fold(found[known->second], violation.rank);
   if (!is_new) return;
