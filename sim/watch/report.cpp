@@ -221,7 +221,12 @@ void Watch::report_outside(std::uint64_t offset, std::uint64_t bytes, AccessKind
                                 freed_by.name, freed_by.rank);
     return world_.add_violation(std::move(found));
   }
-  Allocation const* const below = memory_.nearest_below(address);
+  report_nowhere(offset, bytes, kind);
+}
+
+// In no allocation, nor in one that was or will be.
+void Watch::report_nowhere(std::uint64_t offset, std::uint64_t bytes, AccessKind kind) {
+  Allocation const* const below = memory_.nearest_below(region_address(offset));
   if (repeated(Breach::outside, below, kind)) return;
   Violation found = violation(Law::access_bounds, Breach::outside);
   std::uint64_t const begin = below != nullptr ? offset - below->begin : 0;

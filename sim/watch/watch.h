@@ -156,6 +156,7 @@ class Watch final : public WorldObserver {
   void report_stale(Allocation const& captured, std::uint64_t offset, std::uint64_t bytes,
                     AccessKind kind);
   void report_outside(std::uint64_t offset, std::uint64_t bytes, AccessKind kind);
+  void report_nowhere(std::uint64_t offset, std::uint64_t bytes, AccessKind kind);
   void report_unregistered(std::uint64_t bytes, AccessKind kind);
   void report_unreachable(std::uint64_t bytes, AccessKind kind);
   void report_unwritten(std::uint64_t offset, std::uint64_t bytes);
