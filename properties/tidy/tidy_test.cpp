@@ -242,8 +242,10 @@ TEST(Tidy, EverySourceIncludesItsOwnHeaderFirst) {
 TEST(Tidy, FunctionsAreShort) {
   constexpr int most = 40;
   std::map<std::string, int> longer = {
-      {"adamant::oracle::Budget::Budget", 42},      {"adamant::real::ShardedAdam::ShardedAdam", 49},
-      {"adamant::scenarios::Program::Program", 51}, {"adamant::scenarios::RankEngine::perform", 41},
+      {"adamant::oracle::Budget::Budget", 42},
+      {"adamant::real::ShardedAdam::ShardedAdam", 49},
+      {"adamant::scenarios::Program::Program", 51},
+      {"adamant::scenarios::RankEngine::perform", 41},
   };
   for (fs::path const& path : sources()) {
     std::string const file = fs::relative(path, root).string();
