@@ -321,6 +321,21 @@ TEST_F(BrokenDeathTest, AbortComesAfterTheReport) {
               across_lines(report_of_break_off("ends its process")));
 }
 
+TEST_F(BrokenDeathTest, ASignalThatEndsTheProcessComesAfterTheReport) {
+  for (int const signal : {SIGFPE, SIGILL, SIGTRAP})
+    EXPECT_EXIT(break_off([=] { std::raise(signal); }), testing::KilledBySignal(signal),
+                across_lines(report_of_break_off("ends its process")));
+}
+
+TEST_F(BrokenDeathTest, ExitTellsAnErrorThatNobodySaw) {
+  auto const program = [](int) {
+    cudaFree(reinterpret_cast<void*>(8));
+    std::exit(3);
+  };
+  EXPECT_EXIT(run(1, program), testing::ExitedWithCode(3),
+              across_lines("ends its process after warnings:.*cudaFree returned"));
+}
+
 TEST_F(BrokenDeathTest, ExitWithoutAViolationSaysNothing) {
   EXPECT_EXIT(run(1, [](int) { std::exit(4); }), testing::ExitedWithCode(4), "^$");
 }

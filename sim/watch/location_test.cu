@@ -70,6 +70,33 @@ TEST_F(SourceLine, AKernelThatCallsALambdaHasTheNameThatTheSourceGivesIt) {
   EXPECT_EQ(found.accesses[1].operation, "for_each");
 }
 
+TEST_F(SourceLine, OneMissingWaitIsOneViolationWhateverTheSizes) {
+  Report const report = run(1, [](int) {
+    cudaStream_t const a = new_stream("a");
+    cudaStream_t const b = new_stream("b");
+    float* const data = on_device("data");
+    for (std::size_t size = 4; size <= bytes; size += 4) cudaMemsetAsync(data, 0, size, a);
+    write_one<float, 0><<<1, 1, 0, b>>>(data);
+    finish();
+  });
+  EXPECT_EQ(report.violations.size(), 1U) << describe(report);
+}
+
+TEST_F(SourceLine, NoLawCrowdsOutAnother) {
+  Report const report = run(1, [](int) {
+    float* const data = on_device("data");
+    for (int i = 0; i < 70; ++i) {
+      cudaStream_t const stream = new_stream(std::to_string(i).c_str());
+      cudaMemsetAsync(data, 0, 4, stream);  // unordered with that of the stream before
+    }
+    cudaDeviceSynchronize();
+    write_one<float, 64><<<1, 1>>>(data);
+    finish();
+  });
+  EXPECT_GE(report.violations.size(), 65U) << describe(report);
+  EXPECT_EQ(report.violations.back().law, Law::access_bounds);
+}
+
 TEST_F(SourceLine, AreLookedForOnceHoweverOftenAMistakeIsMade) {
   Report const report = run(1, [](int) {
     cudaStream_t const a = new_stream("a");

@@ -75,6 +75,41 @@ TEST_F(Warning, IsNoneWhereAnybodyLooks) {
   }
 }
 
+TEST_F(Warning, IsNoneWhereTheLastErrorIsOnlyTaken) {
+  Report const report = run_once([] {
+    cudaFree(reinterpret_cast<void*>(8));
+    cudaGetLastError();
+  });
+  EXPECT_TRUE(report.warnings.empty()) << describe(report);
+}
+
+TEST_F(Warning, AnErrorIsToldOfARunThatADeadlockEnds) {
+  Options options;
+  options.announce = false;
+  Report const report = run(
+      2,
+      [](int rank) {
+        if (rank == 1) return;
+        cudaFree(reinterpret_cast<void*>(8));  // <- before the deadlock
+        barrier();
+      },
+      options);
+  ASSERT_EQ(report.violations.size(), 1U);
+  EXPECT_EQ(report.violations[0].law, Law::order_deadlock);
+  ASSERT_EQ(report.warnings.size(), 1U);
+  EXPECT_EQ(report.warnings[0].at.line, line_of_warning("before the deadlock"));
+}
+
+[[gnu::noinline]] void free_at_the_end(void* pointer) {
+  cudaFree(pointer);  // <- at the end
+}
+
+TEST_F(Warning, ACallAtTheEndOfAFunctionHasItsLine) {
+  Violation const found = warning(run_once([] { free_at_the_end(reinterpret_cast<void*>(8)); }));
+  EXPECT_EQ(found.at.line, line_of_warning("at the end"));
+  EXPECT_EQ(found.at.function, "free_at_the_end");
+}
+
 TEST_F(Warning, AnErrorOfNcclIsNotTakenByCudasLastError) {
   Violation const found = warning(run_once([] {
     ncclBroadcast(nullptr, nullptr, 1, ncclFloat32, 0, nullptr, nullptr);  // <- broadcast

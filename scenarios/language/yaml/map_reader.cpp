@@ -11,6 +11,9 @@ namespace {
 
 /// What is wrong with a key that is none. `world {shard: 2}` is a map with the key `world {shard`.
 std::string about_unknown(std::string_view key, std::span<std::string_view const> keys) {
+  std::string_view const before_colon = key.substr(0, key.find(':'));
+  if (before_colon != key && std::find(keys.begin(), keys.end(), before_colon) != keys.end())
+    return "a space is missing after `" + std::string(before_colon) + ":`";
   std::string_view const word = key.substr(0, key.find(' '));
   if (word != key && std::find(keys.begin(), keys.end(), word) != keys.end())
     return "`" + std::string(word) + "` has no colon; expected `" + std::string(word) + ":`";

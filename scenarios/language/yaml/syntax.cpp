@@ -11,6 +11,11 @@ namespace adamant::scenarios {
 
 namespace {
 
+// Of what a plain value begins with; others go on below, as a block or in brackets.
+bool is_word_or_sign(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '.';
+}
+
 /// One line, and how many brackets are open where it begins.
 struct Line {
   std::string_view text;
@@ -23,6 +28,13 @@ struct Line {
   bool is_blank() const {
     auto const first = text.find_first_not_of(" \t\r");
     return first == std::string_view::npos || text[first] == '#';
+  }
+  /// A key with its value on the same line, so that nothing can stand below it.
+  bool is_complete() const {
+    auto const colon = content().find(": ");
+    if (colon == std::string_view::npos || depth > 0) return false;
+    auto const value = content().find_first_not_of(' ', colon + 1);
+    return value != std::string_view::npos && is_word_or_sign(content()[value]);
   }
   bool has_key() const {
     auto const colon = content().find(':');
@@ -162,6 +174,11 @@ std::optional<SyntaxCause> find_indentation(std::vector<Line> const& lines, std:
       return SyntaxCause{static_cast<int>(i) + 1,
                          fmt::format("is indented by {}, the lines above by {} or {}", line.dash(),
                                      open.back(), above[open.size()])};
+    if (open.back() < line.dash() && line.has_key() && i > 0 && lines[i - 1].is_complete())
+      return SyntaxCause{
+          static_cast<int>(i) + 1,
+          fmt::format("is indented by {}, below a key that has its value; expected {}", line.dash(),
+                      open.back())};
     if (open.back() < line.dash()) open.push_back(line.dash());
     if (line.is_item() && line.indent() > line.dash()) open.push_back(line.indent());
   }

@@ -48,6 +48,11 @@ Mistake const mistakes[] = {
      "wrong YAML syntax: `[` is closed by `}` in line 4; expected `]`"},
     {"Indentation", "params:\n  - name: w\n   shape: [3]\nprogram: [step]\n",
      "f:6: params[1]: wrong YAML syntax: is indented by 3, the lines above by 2 or 4"},
+    {"SpaceAfterAColon", "optimizer:{lr: 1}\nprogram: [step]\n",
+     "f:4: `optimizer:{lr`: a space is missing after `optimizer:`"},
+    {"IndentationBelowAValue", "seed: 3\n program: [step]\n",
+     "f:5: document: wrong YAML syntax: is indented by 1, below a key that has its value; expected "
+     "0"},
     {"MergeKey", "optimizer: {<<: {lr: 1}}\n",
      "f:4: optimizer.<<: merge keys are no part of the format; write the keys out here"},
     {"MergeOfNothing", "optimizer:\n  <<: *common\n",
