@@ -72,7 +72,6 @@ class Watch final : public WorldObserver {
 
   /// The release of an allocation is a write to all of it: whoever still uses it is unordered.
   void judge_release(Allocation& allocation, std::uint32_t operation);
-  /// The machine refused an access of whoever runs now.
   /// An index outside of an array whose size the compiler knows, such as `float [32]`. The run
   /// ends: behind the array may be anything, the simulator's own variables too.
   void report_index(std::int64_t index, std::string_view array);
@@ -80,6 +79,7 @@ class Watch final : public WorldObserver {
   void leave() const {
     if (Fiber* const running = world_.running()) running->leave();
   }
+  /// The machine refused an access of whoever runs now.
   void report_fault(Fault const& fault);
   /// A vector access of a kernel that the GPU would refuse.
   void report_alignment(std::uint64_t offset, std::uint32_t alignment, AccessKind kind,
