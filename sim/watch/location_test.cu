@@ -75,8 +75,8 @@ TEST_F(SourceLine, OneMissingWaitIsOneViolationWhateverTheSizes) {
     cudaStream_t const a = new_stream("a");
     cudaStream_t const b = new_stream("b");
     float* const data = on_device("data");
-    for (std::size_t size = 4; size <= bytes; size += 4) cudaMemsetAsync(data, 0, size, a);
-    write_one<float, 0><<<1, 1, 0, b>>>(data);
+    for (std::size_t size = bytes; size > 0; size -= 4) cudaMemsetAsync(data, 0, size, a);
+    for_each<<<1, bytes / 4, 0, b>>>([=] __device__(int i) { data[i] = 1; });
     finish();
   });
   EXPECT_EQ(report.violations.size(), 1U) << describe(report);
