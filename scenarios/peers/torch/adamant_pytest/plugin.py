@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -93,6 +94,19 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> None:
     verdict = pyfuncitem.funcargs.get("adamant_verdict")
     if isinstance(verdict, Verdict) and verdict.failure:
         pytest.fail(verdict.failure, pytrace=False)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Sum a failure up in one line: in CI pytest repeats the whole message in its summary."""
+    report = yield
+    verdict = item.funcargs.get("adamant_verdict") if isinstance(item, pytest.Function) else None
+    crash = getattr(report.longrepr, "reprcrash", None)
+    if call.when == "call" and isinstance(verdict, Verdict) and verdict.failure and crash:
+        crash.message = verdict.summary
+    return report
 
 
 def verdict_on(node: pytest.Item, case: Case | None) -> Verdict:

@@ -25,6 +25,7 @@ class Verdict:
     """How a test ends: it passes where all are empty."""
 
     failure: str = ""
+    summary: str = ""  # the failure in one line
     lacking: str = ""
     obstacle: str = ""  # something around the engine is wrong: an error
 
@@ -50,7 +51,7 @@ class Tried:
             return Verdict()
         if lacks(result):
             return Verdict(lacking=answer.complaints or result["message"])
-        return Verdict(failure=self._minimised(file, answer))
+        return failed(answer, self._minimised(file, answer))
 
     def replay(self, file: Path) -> Verdict:
         """Run what was found before: it passes once no law is broken any more."""
@@ -59,7 +60,7 @@ class Tried:
             raise SetupError(self._setup(answer))
         if answer.results[0]["met"]:
             return Verdict()
-        return Verdict(failure=self._failure(answer, [file]))
+        return failed(answer, self._failure(answer, [file]))
 
     def fuzz(self) -> Verdict:
         """Draw scenarios; what breaks a law comes minimised."""
@@ -73,7 +74,7 @@ class Tried:
             return Verdict()
         if not answer.results:
             raise SetupError(self._setup(answer))
-        return Verdict(failure=self._failure(answer, sorted(self.findings.glob("*.yaml"))))
+        return failed(answer, self._failure(answer, sorted(self.findings.glob("*.yaml"))))
 
     def _call(self, command: str, *arguments: str) -> Answer:
         jobs = ["--jobs", str(self.workers)] if self.workers else []
@@ -82,15 +83,15 @@ class Tried:
             raise LackingError(answer.complaints)
         return answer
 
-    def _minimised(self, file: Path, failed: Answer) -> str:
+    def _minimised(self, file: Path, wrong: Answer) -> str:
         """Return what failed in words, with a small scenario that fails alike, and its script."""
         self.findings.mkdir(parents=True, exist_ok=True)
         small = self.findings / f"{file.stem}.yaml"
         script = small.with_suffix(".py")
-        arguments = [str(file), "--seed", str(failed.results[0]["seed"]), "-o", str(small)]
+        arguments = [str(file), "--seed", str(wrong.results[0]["seed"]), "-o", str(small)]
         answer = self._call("minimize", *arguments, "--script", str(script))
         files = [small] if small.exists() else []
-        return self._failure(failed, files, answer.complaints)
+        return self._failure(wrong, files, answer.complaints)
 
     def _failure(self, answer: Answer, found: list[Path], remark: str = "") -> str:
         compared = [self._compared(file) for file in found]  # may write a script, which is shown
@@ -140,6 +141,19 @@ def lacks(result: dict[str, Any]) -> bool:
     return result["outcome"] == "refused" and reason in LACKING
 
 
+def failed(answer: Answer, failure: str) -> Verdict:
+    """Return a failure, in one line as well: what went wrong, of each scenario that failed."""
+    causes = [cause(result) for result in answer.results if not result["met"]]
+    return Verdict(failure=failure, summary="; ".join(causes))
+
+
+def cause(result: dict[str, Any]) -> str:
+    """Return the laws that a scenario broke, or the reason for which it ended otherwise."""
+    laws = sorted({violation["law"] for violation in result.get("violations", [])})
+    why = result.get("reason") or result.get("message") or result["outcome"]
+    return ", ".join(laws) or str(why)
+
+
 def what_came_of(answer: Answer) -> str:
     """Return in words how one scenario ended, as it is said of an engine."""
     if not answer.results:
@@ -147,11 +161,8 @@ def what_came_of(answer: Answer) -> str:
     result = answer.results[0]
     if result["met"]:
         return "passes this scenario"
-    laws = sorted({violation["law"] for violation in result.get("violations", [])})
-    if laws:
-        return f"also fails: {', '.join(laws)}"
     ending = "refuses this scenario" if result["outcome"] == "refused" else "also fails"
-    return f"{ending}: {result.get('reason') or result.get('message') or result['outcome']}"
+    return f"{ending}: {cause(result)}"
 
 
 def without_expectation(scenario: str) -> str:

@@ -11,6 +11,7 @@ import shlex
 import shutil
 import sys
 from pathlib import Path
+from unittest.mock import ANY
 
 import pytest
 
@@ -67,6 +68,20 @@ def test_each_file_of_a_folder_is_a_test(pytester: pytest.Pytester) -> None:
     collected.fnmatch_lines(["test_engine.py::test_folder[[]deep/one_step.yml]"])
     collected.fnmatch_lines(["test_engine.py::test_folder[[]two_steps.yaml]", "*2 tests*"])
     run(pytester, "-k", "two_steps").assert_outcomes(passed=1, deselected=1)
+
+
+def test_in_ci_a_failure_is_told_once(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CI", "true")
+    write_test(pytester, FOLDER, ENGINE=WRONG)
+    wrong = run(pytester, "--junit-xml", "junit.xml")
+    assert [line for line in wrong.stdout.lines if line.startswith("replay: ")] == [ANY]
+    wrong.stdout.fnmatch_lines(
+        ["FAILED test_engine.py::test_folder[[]two_steps.yaml] - values.bitwise"]
+    )
+    junit = (pytester.path / "junit.xml").read_text()
+    assert '<failure message="values.bitwise">FAIL ' in junit
 
 
 def test_the_body_runs_after_its_scenario(pytester: pytest.Pytester) -> None:
