@@ -165,6 +165,21 @@ TEST(Arguments, AWrongOptionNamesTheNearest) {
   }
 }
 
+TEST(Arguments, AWrongValueNamesTheNearest) {
+  std::pair<std::vector<char const*>, char const*> const wrong[] = {
+      {{"run", "a.yaml", "--engine", "sim_unchecked"}, "(did you mean `sim-unchecked`?)"},
+      {{"completion", "bahs"}, "(did you mean `bash`?)"}};
+  for (auto const& [words, meant] : wrong) {
+    try {
+      parse(words);
+      FAIL() << words.back() << " was accepted";
+    } catch (EndOfProgram const& end) {
+      EXPECT_EQ(end.status, 2);
+      EXPECT_NE(end.text.find(meant), std::string::npos) << end.text;
+    }
+  }
+}
+
 TEST(Arguments, HelpHasAnExampleTheStatusesAndTheSuites) {
   auto const help_of = [](char const* command) {
     try {
@@ -181,6 +196,7 @@ TEST(Arguments, HelpHasAnExampleTheStatusesAndTheSuites) {
     EXPECT_NE(text.find("--quiet, --verbose, --color"), std::string::npos) << text;
     EXPECT_NE(text.find("  2    bad usage"), std::string::npos) << text;
   }
+  EXPECT_NE(help_of("completion").find("  2    bad usage"), std::string::npos);
   for (Suite const& suite : suites())
     EXPECT_NE(help_of("bench").find(suite.name), std::string::npos) << suite.name;
 }

@@ -17,7 +17,8 @@ namespace {
 void check_engine(std::string const& name) {
   if (!is_engine_name(name)) {
     throw CLI::ValidationError("--engine: `" + name +
-                               "` is none of sim, sim-unchecked, cuda, torch, exec:COMMAND");
+                               "` is none of sim, sim-unchecked, cuda, torch, exec:COMMAND" +
+                               suggest(name, engine_names));
   }
 }
 

@@ -157,11 +157,11 @@ void add_completion(CLI::App& program) {
   auto const print = [&program](std::string const& shell) {
     if (std::ranges::count(completed_shells, shell) == 0)
       throw CLI::ValidationError("SHELL: `" + shell + "` is none of " +
-                                 list_words(completed_shells));
+                                 list_words(completed_shells) + suggest(shell, completed_shells));
     throw EndOfProgram{.status = 0, .text = completion_of(program, shell)};
   };
   command->add_option_function<std::string>("SHELL", print, "bash, zsh or fish")->required();
-  command->footer("Example:\n  source <(adamant completion bash)");
+  command->footer(footer("source <(adamant completion bash)", ""));
 }
 
 }  // namespace

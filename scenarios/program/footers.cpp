@@ -67,15 +67,16 @@ std::string suites_in_lines() {
 }  // namespace
 
 std::string footer_of(Command command) {
-  std::string text;
-  if (command == Command::bench) text += suites_in_lines();
-  text +=
+  std::string const suites = command == Command::bench ? suites_in_lines() : "";
+  return suites + footer(example_of(command), failure_of(command));
+}
+
+std::string footer(std::string_view example, std::string_view failure) {
+  std::string text = fmt::format(
       "With every command:\n  --quiet, --verbose, --color auto|always|never\n"
-      "\nExample:\n  ";
-  text += example_of(command);
-  text += "\n\nEnds with:\n  0    all is well\n";
-  if (auto const failure = failure_of(command); !failure.empty())
-    text += fmt::format("  1    {}\n", failure);
+      "\nExample:\n  {}\n\nEnds with:\n  0    all is well\n",
+      example);
+  if (!failure.empty()) text += fmt::format("  1    {}\n", failure);
   text +=
       "  2    bad usage or input, or an output that cannot be written\n"
       "  3    this machine lacks what was asked for\n"

@@ -114,8 +114,14 @@ class MinimizeCommand {
     if (attempt.end == MinimizeAttempt::End::interrupted) return "interrupted";
     if (attempt.end == MinimizeAttempt::End::unsteady)
       return fmt::format("{}: does not fail in the same way each time: not minimised", name_);
-    return fmt::format("{}: does not fail (expected {}, outcome {}): nothing to minimise", name_,
-                       text_of(scenario_.expect), name_of(attempt.first.outcome));
+    return fmt::format("{}: does not fail{} (expected {}, outcome {}): nothing to minimise", name_,
+                       under_schedules(), text_of(scenario_.expect),
+                       name_of(attempt.first.outcome));
+  }
+
+  std::string under_schedules() const {
+    if (arguments_.schedules == 0) return "";
+    return fmt::format(" under its own schedule and {} more", arguments_.schedules);
   }
 
   void write(MinimizeAttempt const& attempt) {
@@ -123,7 +129,7 @@ class MinimizeCommand {
     auto const path = to_file() ? *arguments_.out : std::filesystem::path(stem + ".yaml");
     file_.commit(write_document(attempt.scenario, attempt.result, attempt.symptom,
                                 path.filename().string(), this_program()));
-    Reported reported{.result = attempt.result, .replay = replay_of(path)};
+    Reported reported{.result = attempt.result, .replay = replay_of(to_file() ? path : "-")};
     if (to_file()) reported.result.file = path.string();
     print(arguments_, describe(reported, style_));
     commit(std::span(&reported, 1));

@@ -42,6 +42,7 @@ TEST_F(MinimizeProgram, PrintsWhatIsLeftOfAScenario) {
   EXPECT_NE(called.err.find("minimised from 5 operations on 3 ranks to 1 operation on 1 rank"),
             std::string::npos)
       << called.err;
+  EXPECT_NE(called.err.find(" run -\n"), std::string::npos) << "no file was written to replay";
   auto const result = read_json("out.json").at("results").at(0);
   EXPECT_EQ(result.at("operations"), 1);
   EXPECT_EQ(result.at("violations").at(0).at("law"), "values.bitwise");
@@ -90,6 +91,9 @@ TEST_F(MinimizeProgram, AScenarioThatDoesNotFailIsSaid) {
   EXPECT_EQ(called.err,
             "fine.yaml: does not fail (expected pass, outcome pass): nothing to minimise\n");
   EXPECT_FALSE(exists("small.yaml"));
+  EXPECT_EQ(call("minimize fine.yaml --schedules 2").err,
+            "fine.yaml: does not fail under its own schedule and 2 more (expected pass, outcome "
+            "pass): nothing to minimise\n");
 }
 
 TEST_F(MinimizeProgram, BadInputIsSaid) {

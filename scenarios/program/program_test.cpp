@@ -131,8 +131,20 @@ TEST_F(Program, CompletesCommandsAndTheirOptions) {
   EXPECT_EQ(completed("adamant fuzz --col", 2), "--color\n");
   write("small.yaml", "");
   EXPECT_EQ(completed("adamant run sm", 2), "small.yaml\n");
+  EXPECT_EQ(completed("adamant run small.yaml --engine sim-", 4), "sim-unchecked\n");
+  EXPECT_EQ(completed("adamant doctor --engine s", 3), "\n");
+  EXPECT_EQ(completed("adamant run --bug mean_not", 3), "mean_not_divided\n");
+  EXPECT_EQ(completed("adamant fuzz --color al", 3), "always\n");
+  EXPECT_EQ(completed("adamant bench --suite gpt2_124m_8_ranks_w", 3),
+            "gpt2_124m_8_ranks_wall_seconds\n");
+  EXPECT_EQ(completed("adamant hunt mean_not", 2), "mean_not_divided\n");
+  EXPECT_EQ(completed("adamant hunt te_2795 --out sm", 4), "small.yaml\n");
+  EXPECT_EQ(completed("adamant help beta", 2), "betas\n");
+  EXPECT_EQ(completed("adamant completion z", 2), "zsh\n");
   EXPECT_EQ(call("completion zsh").out.rfind("autoload -U +X bashcompinit", 0), 0U);
   EXPECT_NE(call("completion fish").out.find("'__fish_seen_subcommand_from run' -l filter -d"),
+            std::string::npos);
+  EXPECT_NE(call("completion fish").out.find(" -x -a 'sim sim-unchecked cuda torch'"),
             std::string::npos);
   EXPECT_EQ(call("completion csh").status, 2);
 }

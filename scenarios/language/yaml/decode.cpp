@@ -1,8 +1,12 @@
 #include "scenarios/language/yaml/decode.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "scenarios/bugs/catalogue.h"
 #include "scenarios/language/laws.h"
@@ -14,17 +18,19 @@ namespace adamant::scenarios {
 
 namespace {
 
-std::string ids_of(std::span<Meaning const> table) {
-  std::string list;
-  for (Meaning const& entry : table) list += (list.empty() ? "" : ", ") + std::string(entry.id);
-  return list;
+std::vector<std::string_view> ids_of(std::span<Meaning const> table) {
+  std::vector<std::string_view> ids;
+  for (Meaning const& entry : table) ids.push_back(entry.id);
+  return ids;
 }
 
 void read_id(Reader& reader, Field const& field, std::span<Meaning const> table, std::string& id) {
   std::string found;
   if (!reader.text(field, found)) return;
   if (!is_known(found, table)) {
-    return reader.fail(field, "unknown id " + quote(found) + "; known: " + ids_of(table));
+    auto const ids = ids_of(table);
+    return reader.fail(field, fmt::format("unknown id {}{}; known: {}", quote(found),
+                                          suggest(found, ids), fmt::join(ids, ", ")));
   }
   id = std::move(found);
 }

@@ -229,6 +229,8 @@ Row const rows[] = {
      "no catalogued bug is called `te_2796` (did you mean `te_2795`?); `adamant bugs` lists"},
     {8, "expect: fail", 8, "expect", "expected pass, {violates: LAW} or {refused: REASON}"},
     {8, "expect: {violates: values.byte}", 8, "expect.violates", "unknown id `values.byte`"},
+    {8, "expect: {violates: values.bitwize}", 8, "expect.violates",
+     "unknown id `values.bitwize` (did you mean `values.bitwise`?); known: values.bitwise, "},
     {8, "expect: {violates: val}", 8, "expect.violates", "unknown id `val`"},
     {8, "expect: {violates: any}", 8, "expect.violates", "unknown id `any`"},
     {8, "expect: {refused: because}", 8, "expect.refused",

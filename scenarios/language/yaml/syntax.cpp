@@ -52,7 +52,7 @@ std::string_view first_word(std::string_view text) {
                             std::find_if_not(text.begin(), text.end(), is_word) - text.begin()));
 }
 
-/// Goes through a text once: its lines, and the brackets that stay open.
+/// Goes through a text once: its lines, and the brackets and quotes that stay open.
 class Scan {
  public:
   explicit Scan(std::string_view text) {
@@ -67,6 +67,15 @@ class Scan {
 
   std::vector<Line> const& lines() const { return lines_; }
 
+  /// A quote that stays open to the end, or as far as the line where something was noticed.
+  std::optional<SyntaxCause> quote(std::size_t noticed) const {
+    auto const closed = std::ranges::find(long_quotes_, noticed, &Quote::closed);
+    if (quote_.mark == 0 && closed == long_quotes_.end()) return std::nullopt;
+    Quote const& open = closed == long_quotes_.end() ? quote_ : *closed;
+    return SyntaxCause{static_cast<int>(open.line),
+                       fmt::format("`{}` is not closed in this line", open.mark)};
+  }
+
   std::optional<SyntaxCause> bracket() const {
     if (wrong_) return wrong_;
     if (open_.empty()) return std::nullopt;
@@ -79,6 +88,11 @@ class Scan {
     char bracket;
     int line;
   };
+  struct Quote {
+    char mark = 0;
+    std::size_t line = 0;
+    std::size_t closed = 0;
+  };
 
   static char closing(Open const& open) { return open.bracket == '[' ? ']' : '}'; }
 
@@ -86,12 +100,12 @@ class Scan {
     char before = ' ';  // the last that is no space
     for (std::size_t i = 0; i < line.size() && !wrong_; ++i) {
       char const c = line[i];
-      if (quote_ != 0) {
-        if (c == quote_) quote_ = 0;
+      if (quote_.mark != 0) {
+        if (c == quote_.mark) close_quote();
       } else if (c == '#' && (i == 0 || line[i - 1] == ' ')) {
         return;
-      } else if ((c == '"' || c == '\'') && begins_value(before)) {
-        quote_ = c;
+      } else if ((c == '"' || c == '\'') && begins_quoted(before)) {
+        quote_ = {.mark = c, .line = lines_.size()};
       } else if ((c == '[' || c == '{') && begins_value(before)) {
         open_.push_back({c, static_cast<int>(lines_.size())});
       } else if ((c == ']' || c == '}') && !open_.empty()) {
@@ -101,9 +115,20 @@ class Scan {
     }
   }
 
-  /// Inside of plain text a bracket or a quote is a letter.
+  /// Inside of plain text a bracket is a letter.
   bool begins_value(char before) const {
     return !open_.empty() || before == ' ' || before == ':' || before == '-';
+  }
+
+  /// In brackets too an apostrophe may be a letter.
+  static bool begins_quoted(char before) {
+    return std::string_view(" :-[{,").find(before) != std::string_view::npos;
+  }
+
+  void close_quote() {
+    quote_.closed = lines_.size();
+    if (quote_.line < quote_.closed) long_quotes_.push_back(quote_);
+    quote_ = {};
   }
 
   void close(char c) {
@@ -116,7 +141,8 @@ class Scan {
 
   std::vector<Line> lines_;
   std::vector<Open> open_;
-  char quote_ = 0;
+  Quote quote_;  // the one that is open; it has a mark
+  std::vector<Quote> long_quotes_;
   std::optional<SyntaxCause> wrong_;
 };
 
@@ -191,6 +217,7 @@ std::optional<SyntaxCause> find_syntax_cause(std::string_view text, int noticed)
   Scan const scan(text);
   auto const last = std::min(scan.lines().size(), static_cast<std::size_t>(std::max(noticed, 1)));
   if (auto const cause = find_tab(scan.lines())) return cause;
+  if (auto const cause = scan.quote(last)) return cause;
   if (auto const cause = find_missing_colon(scan.lines(), last)) return cause;
   if (auto const cause = scan.bracket()) return cause;
   return find_indentation(scan.lines(), last);

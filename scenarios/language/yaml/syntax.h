@@ -13,9 +13,9 @@ struct SyntaxCause {
   std::string message;
 };
 
-/// Of a text that is no YAML, noticed on that line: a tab that indents, a bracket that is not
-/// closed, a colon that is missing, an indentation that no line above has. Nothing where it is none
-/// of these.
+/// Of a text that is no YAML, noticed on that line: a tab that indents, a quote or a bracket that
+/// is not closed, a colon that is missing, an indentation that no line above has. Nothing where it
+/// is none of these.
 std::optional<SyntaxCause> find_syntax_cause(std::string_view text, int noticed);
 
 }  // namespace adamant::scenarios

@@ -46,6 +46,12 @@ Mistake const mistakes[] = {
      "f:4: optimizer: wrong YAML syntax: `{` is never closed; expected `}`"},
     {"WrongBracket", "params: [{name: w, shape: [3}]\nprogram: [step]\n",
      "wrong YAML syntax: `[` is closed by `}` in line 4; expected `]`"},
+    {"OpenQuote", "models: \"abc\nprogram: [step]\nseed: 3\n",
+     "f:4: models: wrong YAML syntax: `\"` is not closed in this line"},
+    {"OpenQuoteInBrackets", "params: [{name: 'w, shape: [3]}]\nprogram: [step]\n",
+     "f:4: params[0]: wrong YAML syntax: `'` is not closed in this line"},
+    {"QuoteClosedByTheNext", "models: \"abc\nname: \"x\"\nprogram: [step]\n",
+     "f:4: document: wrong YAML syntax: `\"` is not closed in this line"},
     {"Indentation", "params:\n  - name: w\n   shape: [3]\nprogram: [step]\n",
      "f:6: params[1]: wrong YAML syntax: is indented by 3, the lines above by 2 or 4"},
     {"SpaceAfterAColon", "optimizer:{lr: 1}\nprogram: [step]\n",
@@ -70,7 +76,7 @@ INSTANTIATE_TEST_SUITE_P(All, YamlMistake, testing::ValuesIn(mistakes),
                          [](auto const& tested) { return std::string(tested.param.what); });
 
 TEST(SyntaxCause, IsNothingWhereNoneOfThemIsThere) {
-  EXPECT_FALSE(find_syntax_cause("a: \"open\nb: 1\n", 2));
+  EXPECT_FALSE(find_syntax_cause("a: \"on\n  two lines\"\nb: [it's, \"1\"]\n", 3));
   EXPECT_FALSE(find_syntax_cause("a: it's [plain\nb:\n  - c: 1\n    d: 2\n", 4));
   EXPECT_FALSE(find_syntax_cause("", 1));
 }

@@ -15,7 +15,7 @@ namespace adamant::scenarios {
 
 namespace {
 
-constexpr std::size_t full_bytes_max = 850'000;  // of a page of at most 1,000,000
+constexpr std::size_t full_bytes_max = 800'000;  // of a page of at most 1,000,000
 
 /// Those that ended otherwise than expected come first.
 std::vector<PageItem const*> in_order(std::vector<PageItem> const& items) {
@@ -73,12 +73,24 @@ std::string laws_in(RunResult const& result) {
   return text;
 }
 
+/// A path breaks between lines at its separators, not within a word.
+std::string in_parts(std::string_view path) {
+  std::string html;
+  for (std::size_t begin = 0; begin < path.size();) {
+    std::size_t const end = std::min(path.find_first_of("/_", begin), path.size() - 1) + 1;
+    html += escaped(path.substr(begin, end - begin));
+    if (end < path.size()) html += "<wbr/>";
+    begin = end;
+  }
+  return html;
+}
+
 std::string name_cell(Reported const& reported, std::size_t number) {
   RunResult const& result = reported.result;
   std::string html = escaped(result.name.empty() ? result.file : result.name);
   if (is_finding(reported)) html = fmt::format("<a href=\"#{}\">{}</a>", anchor_of(number), html);
   if (!result.file.empty() && result.file != result.name)
-    html += "<small>" + escaped(result.file) + "</small>";
+    html += "<small>" + in_parts(result.file) + "</small>";
   return html;
 }
 

@@ -118,6 +118,13 @@ TEST(Page, HasFailuresFirstAndThenTheOrderGiven) {
   EXPECT_EQ(find_all(html, "section").size(), 2U) << "what passed has a row alone";
 }
 
+TEST(Page, BreaksPathsAtTheirSeparators) {
+  PageItem item = plain_item("a", true);
+  item.reported.result.file = "deep/two_steps.yaml";
+  std::string const html = to_html(page_of({item, plain_item("b", true)}));
+  EXPECT_NE(html.find("<small>deep/<wbr/>two_<wbr/>steps.yaml</small>"), std::string::npos);
+}
+
 TEST(Page, LinksLeadSomewhere) {
   PageItem const item = item_of("bugs/te_2795.yaml");
   Markup const html = read(page_of({item, item}));  // the second picture is a link to the first

@@ -141,7 +141,7 @@ class Drawing {
   void add_tick(std::map<int, std::uint64_t>& moments, int x, std::uint64_t ns) const {
     if (x + tick_width > width_) return;
     for (auto const& [other, at] : moments)
-      if (std::abs(other - x) < tick_width) return;
+      if (at == ns || std::abs(other - x) < tick_width) return;
     moments[x] = ns;
   }
 

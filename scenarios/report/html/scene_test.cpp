@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -109,6 +110,9 @@ TEST(Scene, IsTheSameForTheSameRun) {
 
 void expect_readable(Scene const& scene) {
   Markup const svg = read_markup(to_svg(scene, "f1"));
+  std::set<std::string> moments;
+  for (Markup const* const moment : of_class(svg, "text", "g s"))
+    EXPECT_TRUE(moments.insert(moment->text).second) << moment->text << " twice";
   std::vector<Rect> const boxes = boxes_of(svg);
   EXPECT_LE(boxes.size(), window_events_max + 8) << "and the program's operations around them";
   for (std::size_t i = 0; i < boxes.size(); ++i) {

@@ -55,7 +55,7 @@ thead th{color:var(--muted);white-space:nowrap}
 tr.actual td,tr.actual th{color:var(--bad)}
 .values td{white-space:nowrap}
 .index{width:100%}
-.index td:first-child{overflow-wrap:anywhere;min-width:min(24em,60vw)}
+.index td:first-child{overflow-wrap:break-word;min-width:min(24em,60vw)}
 td.n,th.n{text-align:right;white-space:nowrap}
 figure{margin:14px 0}
 svg{display:block}
