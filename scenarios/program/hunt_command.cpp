@@ -182,10 +182,14 @@ class HuntCommand {
     html_.look_again(finding.scenario, {}, shown);
   }
 
+  std::string searches() const {
+    return fmt::format("{} search{}", arguments_.searches, arguments_.searches == 1 ? "" : "es");
+  }
+
   Page page_frame() const {
     Page page{.command = "hunt",
-              .verdict = fmt::format("{} of {} found, each searched for {} times", found(),
-                                     counted(hunted_.size(), "bug"), arguments_.searches),
+              .verdict = fmt::format("{} of {} found, {} each", found(),
+                                     counted(hunted_.size(), "bug"), searches()),
               .good = found() == hunted_.size(),
               .facts = {{"seed", std::to_string(seed_)}}};
     if (interrupted()) page.cut_short = "interrupted: not every search has ended";
@@ -205,11 +209,10 @@ class HuntCommand {
     document["found"] = seconds.size();
     if (!seconds.empty()) {
       document["median_seconds"] = median(seconds);
-      print(
-          arguments_,
-          fmt::format("{} of {} bugs found, {} searches each: median {:.3f} s, slowest {:.3f} s\n",
-                      seconds.size(), hunted_.size(), arguments_.searches, median(seconds),
-                      *std::max_element(seconds.begin(), seconds.end())));
+      print(arguments_,
+            fmt::format("{} of {} bugs found, {} each: median {:.3f} s, slowest {:.3f} s\n",
+                        seconds.size(), hunted_.size(), searches(), median(seconds),
+                        *std::max_element(seconds.begin(), seconds.end())));
     }
     summarise_minimized(document);
     warn_of_canary();

@@ -105,7 +105,7 @@ TEST_F(HtmlTest, OfAMinimisationHasWhatItCameTo) {
 
 TEST_F(HtmlTest, OfAHuntHasWhatItsBugsWereFoundBy) {
   EXPECT_EQ(call("hunt te_2795 --seed 1 --searches 1 --html page.html").status, 0);
-  EXPECT_EQ(heading(), "2 of 2 bugs found, each searched for 1 times");
+  EXPECT_EQ(heading(), "2 of 2 bugs found, 1 search each");
   Markup const html = page();
   EXPECT_NE(html.text.find("checkpoint.roundtrip"), std::string::npos);
   EXPECT_EQ(find_all(html, "section").size(), 2U) << "the canary, too";

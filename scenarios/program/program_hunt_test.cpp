@@ -42,6 +42,7 @@ TEST_F(HuntProgram, ShardsShareTheBugsAndHuntTheCanaryEach) {
 TEST_F(HuntProgram, WhatIsNotFoundEndsWithOne) {
   Called const called = call("hunt mean_not_divided --seed 3 --searches 1 --cases 1");
   EXPECT_EQ(called.status, 1) << called.out;
+  EXPECT_NE(called.out.find("1 of 2 bugs found, 1 search each: "), std::string::npos) << called.out;
   EXPECT_NE(called.out.find("MISSED  mean_not_divided"), std::string::npos) << called.out;
   EXPECT_EQ(called.err.find("the alarm is broken"), std::string::npos)
       << "the canary needs one case";
