@@ -289,6 +289,12 @@ Report run(int ranks, std::function<void(int rank)> const& main, Options const& 
 Report explore(int ranks, std::function<void(int rank)> const& main, int schedules,
                Options const& options = {});
 
+/// Adds what one more world of a program broke to what the worlds before it broke. What several of
+/// them show alike is one violation, the first of them, with the counts and ranks of all. For a
+/// harness whose program goes on from world to world; the numbers of its own violations
+/// (Violation::number) have to count through all worlds.
+void fold(std::vector<Violation>& found, std::vector<Violation> more);
+
 /// The least chance with which one pct schedule of that depth meets a bug that needs just so many
 /// orderings to come together, in a world with so many agents and steps (Report). 0 where nothing
 /// is known: of longer worlds than the change points of a schedule reach.

@@ -3,18 +3,16 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
-#include <set>
 #include <utility>
 
 #include "sim/world/assert.h"
+#include "sim/world/mistakes.h"
 
 namespace adamant::sim {
 namespace {
 
 // What a host call costs in simulated time.
 constexpr std::uint64_t host_call_ns = 500;
-
-constexpr std::int64_t violations_max = 64;  // different ones, of each law
 
 // So often in a row may hosts ask in vain while nothing else happens.
 constexpr std::uint64_t polls_in_vain_max = 100'000;
@@ -308,34 +306,16 @@ void announce(Violation const& violation) {
 
 }  // namespace
 
-// Of one mistake: what differs from rank to rank and from buffer to buffer is left out.
-std::string World::mistake_of(Violation const& violation) {
-  std::string key = std::to_string(static_cast<int>(violation.breach));
-  key += '|';
-  key += name_of(violation.law);
-  if (violation.law == Law::of_harness) key += '|' + std::to_string(violation.number);
-  if (violation.accesses.empty()) key += '|' + violation.message;
-  std::set<std::string> sides;  // which of two came first is the schedule's choice
-  bool const is_pair = violation.breach == Breach::unordered_accesses;  // one edge is missing
-  for (Access const& access : violation.accesses)
-    sides.insert('|' + access.stream + '|' + access.name + (is_pair ? "" : '|' + access.kind));
-  for (std::string const& side : sides) key += side;
-  return key;
-}
-
 void World::add_violation(Violation violation) {
   auto& found = is_warning(violation.law) && !options_.strict ? warnings_ : violations_;
   std::string const mistake = mistake_of(violation);
   auto const known = seen_violations_.find(mistake);
-  auto const of_law = std::count_if(found.begin(), found.end(), [&](Violation const& other) {
-    return other.law == violation.law;
-  });
-  bool const is_new = known == seen_violations_.end() && of_law < violations_max;
+  bool const is_new = known == seen_violations_.end() && !full(found, violation.law);
   locations_.settle(is_new);
-  if (known != seen_violations_.end()) return fold(found[known->second], violation.rank);
+  violation.ranks = {violation.rank};
+  if (known != seen_violations_.end()) return fold(found[known->second], violation);
   if (!is_new) return;
   seen_violations_[mistake] = found.size();
-  violation.ranks = {violation.rank};
   bool const of_call = violation.accesses.empty() && violation.law != Law::of_harness;
   if (locations_.on() && of_call && host_ != nullptr && !violation.at.known()) {
     violation.at = location_of(stack_here());
@@ -346,12 +326,6 @@ void World::add_violation(Violation violation) {
   }
   if (options_.announce && !locations_.on() && &found == &violations_) announce(violation);
   found.push_back(std::move(violation));
-}
-
-void World::fold(Violation& into, int rank) {
-  ++into.count;
-  auto const at = std::lower_bound(into.ranks.begin(), into.ranks.end(), rank);
-  if (at == into.ranks.end() || *at != rank) into.ranks.insert(at, rank);
 }
 
 }  // namespace adamant::sim

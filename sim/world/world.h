@@ -187,8 +187,6 @@ class World {
   bool suspend();
   void report_deadlock();
   void report_left_over();
-  static std::string mistake_of(Violation const& violation);
-  static void fold(Violation& into, int rank);
 
   Options options_;
   std::optional<Crew> crew_;

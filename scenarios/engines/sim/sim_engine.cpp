@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <span>
 #include <thread>
 #include <utility>
 
@@ -10,6 +9,7 @@
 #include "scenarios/bugs/selection.h"
 #include "scenarios/engines/sim/sim_execution.h"
 #include "scenarios/engines/sim/sim_files.h"
+#include "scenarios/engines/sim/sim_findings.h"
 #include "scenarios/engines/sim/sim_timeline.h"
 #include "scenarios/seam/assert.h"
 #include "scenarios/seam/engine.h"
@@ -48,68 +48,10 @@ int threads_of_machine() {
   return static_cast<int>(threads);
 }
 
-// A world's laws and breaches lie one behind the other among a scenario's, in the same order.
-constexpr int first_law = static_cast<int>(Law::access_bounds);
-constexpr int first_breach = static_cast<int>(Breach::unordered_accesses);
-static_assert(first_law + static_cast<int>(sim::Law::graph_scalar) ==
-              static_cast<int>(Law::graph_scalar));
-static_assert(first_breach + static_cast<int>(sim::Breach::never_freed) ==
-              static_cast<int>(Breach::never_freed));
-
-Law law_of(sim::Law law) {
-  if (law == sim::Law::error_unseen) return Law::error_unseen;
-  if (law == sim::Law::memory_leak) return Law::memory_leak;
-  return static_cast<Law>(first_law + static_cast<int>(law));
-}
-
 /// What each world of a run was asked to watch for.
 struct SoughtByWorld final : LinesSought {
   std::vector<std::vector<sim::Sought>> worlds;
 };
-
-Location location_of(sim::Location const& seen) {
-  Location location{.file = seen.file, .line = seen.line, .function = seen.function};
-  for (sim::Location const& caller : seen.callers) location.callers.push_back(location_of(caller));
-  return location;
-}
-
-int event_of(int first, std::int64_t number) {
-  return number < 0 ? -1 : first + static_cast<int>(number);
-}
-
-Access access_of(sim::Access const& seen, int first_event) {
-  return {.rank = seen.rank,
-          .stream = seen.stream,
-          .operation = seen.operation,
-          .kind = seen.kind,
-          .buffer = seen.buffer,
-          .begin = seen.begin,
-          .end = seen.end,
-          .at = location_of(seen.at),
-          .enqueued_at = location_of(seen.enqueued_at),
-          .allocated_at = location_of(seen.allocated_at),
-          .freed_at = location_of(seen.freed_at),
-          .event = event_of(first_event, seen.event)};
-}
-
-/// REQUIRES: it is the world's own.
-Violation violation_of(sim::Violation const& seen, int first_event) {
-  Violation violation{.law = law_of(seen.law),
-                      .breach = static_cast<Breach>(first_breach + static_cast<int>(seen.breach)),
-                      .operation = seen.operation,
-                      .rank = seen.rank,
-                      .text = seen.message,
-                      .missing = seen.missing,
-                      .at = location_of(seen.at),
-                      .ranks = seen.ranks.size() > 1 ? seen.ranks : std::vector<int>{},
-                      .count = seen.count};
-  if (!seen.about.empty()) violation.subject = Named{seen.about};
-  for (sim::Access const& access : seen.accesses)
-    violation.accesses.push_back(access_of(access, first_event));
-  for (sim::Waiting const& waiting : seen.waiting)
-    violation.waiting.push_back({.rank = waiting.rank, .at = location_of(waiting.at)});
-  return violation;
-}
 
 std::vector<sim::AllocationFailure> allocation_failures(Scenario const& scenario) {
   std::vector<sim::AllocationFailure> failures;
@@ -146,23 +88,15 @@ class Worlds {
       if (start) go_on_from(report, options);
     }
     end_.lines_sought = std::move(sought);
+    end_.violations = findings_.violations();
+    end_.warnings = findings_.warnings();
     end_.timeline = timeline_.take();
     return std::move(end_);
   }
 
  private:
-  void add(sim::Report const& report, std::span<Violation const> found) {
-    int const first_event = timeline_.add(report);
-    for (sim::Violation const& seen : report.violations) {
-      bool const own = seen.law != sim::Law::of_harness;
-      end_.violations.push_back(own ? violation_of(seen, first_event)
-                                    : found[static_cast<std::size_t>(seen.number)]);
-      end_.violations.back().event = event_of(first_event, seen.event);
-    }
-    for (sim::Violation const& seen : report.warnings) {
-      end_.warnings.push_back(violation_of(seen, first_event));
-      end_.warnings.back().event = event_of(first_event, seen.event);
-    }
+  void add(sim::Report const& report, std::vector<Violation> const& found) {
+    findings_.add(report, found, timeline_.add(report));
     end_.values_digest += report.values_digest;
     end_.choices.insert(end_.choices.end(), report.choices.begin(), report.choices.end());
     // The first world's digest is the run's where there is no other.
@@ -204,6 +138,7 @@ class Worlds {
   int workers_;
   SimFiles files_;
   EngineEnd end_;
+  SimFindings findings_;
   SimTimeline timeline_;
   int worlds_ = 0;
 };

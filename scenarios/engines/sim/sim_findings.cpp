@@ -1,0 +1,99 @@
+#include "scenarios/engines/sim/sim_findings.h"
+
+#include <cstdint>
+#include <utility>
+
+namespace adamant::scenarios {
+
+namespace {
+
+// A world's laws and breaches lie one behind the other among a scenario's, in the same order.
+constexpr int first_law = static_cast<int>(Law::access_bounds);
+constexpr int first_breach = static_cast<int>(Breach::unordered_accesses);
+static_assert(first_law + static_cast<int>(sim::Law::graph_scalar) ==
+              static_cast<int>(Law::graph_scalar));
+static_assert(first_breach + static_cast<int>(sim::Breach::never_freed) ==
+              static_cast<int>(Breach::never_freed));
+
+Law law_of(sim::Law law) {
+  if (law == sim::Law::error_unseen) return Law::error_unseen;
+  if (law == sim::Law::memory_leak) return Law::memory_leak;
+  return static_cast<Law>(first_law + static_cast<int>(law));
+}
+
+Location location_of(sim::Location const& seen) {
+  Location location{.file = seen.file, .line = seen.line, .function = seen.function};
+  for (sim::Location const& caller : seen.callers) location.callers.push_back(location_of(caller));
+  return location;
+}
+
+Access access_of(sim::Access const& seen) {
+  return {.rank = seen.rank,
+          .stream = seen.stream,
+          .operation = seen.operation,
+          .kind = seen.kind,
+          .buffer = seen.buffer,
+          .begin = seen.begin,
+          .end = seen.end,
+          .at = location_of(seen.at),
+          .enqueued_at = location_of(seen.enqueued_at),
+          .allocated_at = location_of(seen.allocated_at),
+          .freed_at = location_of(seen.freed_at),
+          .event = static_cast<int>(seen.event)};
+}
+
+/// REQUIRES: it is the world's own.
+Violation violation_of(sim::Violation const& seen) {
+  Violation violation{.law = law_of(seen.law),
+                      .breach = static_cast<Breach>(first_breach + static_cast<int>(seen.breach)),
+                      .operation = seen.operation,
+                      .rank = seen.rank,
+                      .text = seen.message,
+                      .missing = seen.missing,
+                      .at = location_of(seen.at),
+                      .ranks = seen.ranks.size() > 1 ? seen.ranks : std::vector<int>{},
+                      .count = seen.count,
+                      .event = static_cast<int>(seen.event)};
+  if (!seen.about.empty()) violation.subject = Named{seen.about};
+  for (sim::Access const& access : seen.accesses) violation.accesses.push_back(access_of(access));
+  for (sim::Waiting const& waiting : seen.waiting)
+    violation.waiting.push_back({.rank = waiting.rank, .at = location_of(waiting.at)});
+  return violation;
+}
+
+void place(std::int64_t& event, int first_event) {
+  if (event >= 0) event += first_event;
+}
+
+}  // namespace
+
+void SimFindings::add(sim::Report const& report, std::vector<Violation> const& harness,
+                      int first_event) {
+  sim::fold(violations_, placed(report.violations, first_event));
+  sim::fold(warnings_, placed(report.warnings, first_event));
+  harness_.insert(harness_.end(), harness.begin(), harness.end());
+}
+
+// Numbers of events and of the harness' findings count from the run's beginning.
+std::vector<sim::Violation> SimFindings::placed(std::vector<sim::Violation> of_world,
+                                                int first_event) const {
+  for (sim::Violation& violation : of_world) {
+    if (violation.law == sim::Law::of_harness)
+      violation.number += static_cast<int>(harness_.size());
+    place(violation.event, first_event);
+    for (sim::Access& access : violation.accesses) place(access.event, first_event);
+  }
+  return of_world;
+}
+
+std::vector<Violation> SimFindings::told(std::vector<sim::Violation> const& found) const {
+  std::vector<Violation> all;
+  for (sim::Violation const& seen : found) {
+    bool const own = seen.law != sim::Law::of_harness;
+    all.push_back(own ? violation_of(seen) : harness_[static_cast<std::size_t>(seen.number)]);
+    all.back().event = static_cast<int>(seen.event);
+  }
+  return all;
+}
+
+}  // namespace adamant::scenarios

@@ -1,0 +1,57 @@
+// A load on another world ends the world before it. What both of them show alike is one mistake.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "scenarios/report/words/words.h"
+#include "scenarios/runner/run.h"
+#include "scenarios/runner/testing/small_scenario.h"
+#include "sim/sim.h"
+
+namespace adamant::scenarios {
+namespace {
+
+/// Two steps with nothing between them, which race with this bug, on two ranks; then the same on
+/// each of the worlds.
+RunResult race_on(std::vector<std::int64_t> const& worlds) {
+  Scenario scenario = small_scenario();
+  scenario.bug = "table_overwritten_under_kernel";
+  scenario.world.shard = 2;
+  scenario.program = {operation(Save{"a"}), operation(Backward{}), operation(Step{}),
+                      operation(Step{})};
+  for (std::int64_t const ranks : worlds) {
+    scenario.program.push_back(operation(Load{.from = "a", .world = World{.shard = ranks}}));
+    scenario.program.push_back(operation(Backward{}));
+    scenario.program.push_back(operation(Step{}));
+    scenario.program.push_back(operation(Step{}));
+  }
+  RunOptions options;
+  options.lines = true;
+  return run_scenario(scenario, options);
+}
+
+std::vector<Violation> races_of(RunResult const& result) {
+  std::vector<Violation> races;
+  std::ranges::copy_if(result.violations, std::back_inserter(races),
+                       [](Violation const& each) { return each.law == Law::order_race; });
+  return races;
+}
+
+TEST(Worlds, ShowOneMistakeOnce) {
+  if (!sim::can_check) GTEST_SKIP() << "accesses are not judged beside the address sanitizer";
+  std::vector<Violation> const one = races_of(race_on({}));
+  std::vector<Violation> const three = races_of(race_on({3, 4}));
+  ASSERT_FALSE(one.empty());
+  ASSERT_EQ(three.size(), one.size());
+  for (std::size_t i = 0; i < one.size(); ++i) {
+    EXPECT_EQ(ranks_of(one[i]), (std::vector{0, 1})) << in_one_line(one[i]);
+    EXPECT_EQ(ranks_of(three[i]), (std::vector{0, 1, 2, 3})) << in_one_line(three[i]);
+    EXPECT_GT(three[i].count, one[i].count);
+    EXPECT_EQ(three[i].operation, one[i].operation);
+    EXPECT_EQ(three[i].accesses.front().at, one[i].accesses.front().at);
+  }
+}
+
+}  // namespace
+}  // namespace adamant::scenarios
