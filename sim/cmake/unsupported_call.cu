@@ -1,4 +1,6 @@
-// Does not compile: its calls are not modelled, and the compiler says so (unsupported_test.cmake).
+// Does not compile: nothing of it is modelled, and the compiler says so (unsupported_test.cmake).
+#include <cooperative_groups.h>
+#include <cuda.h>
 #include <cuda_runtime.h>
 
 __global__ void sum(float* data) {
@@ -6,6 +8,7 @@ __global__ void sum(float* data) {
 }
 
 int main() {
+  cuInit(0);
   float* data = nullptr;
   cudaMallocManaged(&data, 64);
   sum<<<1, 32>>>(data);
