@@ -1,12 +1,13 @@
 // At which lines a violation happened: of the accesses, of the calls that enqueued them, and of
 // those that made and freed the buffer. Each test breaks one rule and says the lines itself.
+#include "sim/watch/watch.h"  // before names as short as those of test_program.h
+
 #include <cstdio>
 #include <string>
 #include <vector>
 
 #include "sim/testing/judging.h"
 #include "sim/testing/test_program.h"
-#include "sim/watch/watch.h"
 
 namespace adamant::sim {
 namespace {
