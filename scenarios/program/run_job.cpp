@@ -1,0 +1,118 @@
+#include "scenarios/program/run_job.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "scenarios/language/laws.h"
+#include "scenarios/program/outputs.h"
+#include "scenarios/program/seed.h"
+#include "scenarios/report/style.h"
+#include "scenarios/runner/admission.h"
+#include "scenarios/seam/engine.h"
+
+namespace adamant::scenarios {
+
+namespace {
+
+/// A refusal that the file itself is reason for. What this machine has no memory for is a result of
+/// running here, although it is known before.
+std::optional<Refusal> refusal_seen(Scenario const& scenario) {
+  auto refusal = refuse_to_run(scenario, capabilities_of(scenario.engine.name));
+  if (refusal && refusal->id == "out_of_memory") return std::nullopt;
+  return refusal;
+}
+
+bool expects(Scenario const& scenario, Refusal const& refusal) {
+  if (scenario.expect.kind != Expectation::Kind::refused) return false;
+  return scenario.expect.id == "any" || matches(scenario.expect.id, refusal.id);
+}
+
+bool has_distinct_dumps(Arguments const& arguments, std::vector<ScenarioFile> const& files) {
+  std::set<std::string> stems;
+  for (ScenarioFile const& file : files) {
+    if (!arguments.dump || stems.insert(file.path.stem().string()).second) continue;
+    complain(fmt::format("{}:1: document: --dump would put two scenarios into {}",
+                         file.path.string(), (*arguments.dump / file.path.stem()).string()));
+    return false;
+  }
+  return true;
+}
+
+/// A script or a trace is of one scenario.
+bool has_one_if_needed(Arguments const& arguments, std::vector<ScenarioFile> const& files) {
+  if (!(arguments.script || arguments.trace) || files.size() == 1) return true;
+  bool const script = arguments.script.has_value();
+  complain(fmt::format("--{0}: {1} scenarios, and a {0} shows one; name one file",
+                       script ? "script" : "trace", files.size()));
+  return false;
+}
+
+RunOptions options_of(Arguments const& arguments, ScenarioFile const& file, bool several) {
+  RunOptions options;
+  options.lines = true;
+  options.strict = arguments.strict;
+  if (arguments.html) options.timelines = Timelines::of_violations;
+  if (arguments.trace) options.timelines = Timelines::all;
+  options.schedules = arguments.schedules;
+  options.checkpoints = folder_of(file.path);
+  if (arguments.dump) {
+    options.dump = several ? *arguments.dump / file.path.stem() : *arguments.dump;
+  }
+  return options;
+}
+
+}  // namespace
+
+RunJob make_job(Arguments const& arguments, ScenarioFile file, std::optional<std::uint64_t> drawn,
+                bool several) {
+  RunJob job{.file = std::move(file)};
+  job.options = options_of(arguments, job.file, several);
+  Scenario& scenario = job.file.scenario;
+  if (job.file.written) job.written = {*job.file.written, scenario};
+  if (arguments.engine) scenario.engine.replace(*arguments.engine);
+  if (arguments.bug) scenario.bug = arguments.bug;
+  if (arguments.seed) scenario.seed = arguments.seed;
+  if (!scenario.seed) scenario.seed = drawn;
+  if (auto const refusal = refusal_seen(scenario); refusal && !expects(scenario, *refusal)) {
+    job.refused_while_reading = true;
+    job.line = refusal->line;
+    complain(fmt::format("{}:{}: {}: {}", job.file.path.string(), std::max(refusal->line, 1),
+                         refusal->id, refusal->message));
+  }
+  return job;
+}
+
+std::optional<std::uint64_t> draw_if_needed(Arguments const& arguments,
+                                            std::vector<ScenarioFile> const& files) {
+  if (arguments.seed) return std::nullopt;
+  for (ScenarioFile const& file : files) {
+    if (file.scenario.seed || !file.is_read()) continue;
+    std::uint64_t const drawn = draw_seed();
+    if (arguments.verbosity != Verbosity::quiet)
+      print(arguments, fmt::format("seed {} (drawn)\n", drawn));
+    return drawn;
+  }
+  return std::nullopt;
+}
+
+bool has_distinct_outputs(Arguments const& arguments, std::vector<ScenarioFile> const& files) {
+  return has_distinct_dumps(arguments, files) && has_one_if_needed(arguments, files);
+}
+
+std::string replay_of(Arguments const& arguments, ScenarioFile const& file) {
+  std::string line =
+      fmt::format("{} run {}", shell_quoted(arguments.program), shell_quoted(file.path.string()));
+  if (file.scenario.seed) line += fmt::format(" --seed {}", *file.scenario.seed);
+  if (arguments.engine) line += " --engine " + shell_quoted(*arguments.engine);
+  if (arguments.bug) line += " --bug " + *arguments.bug;
+  if (arguments.peer_timeout)
+    line += fmt::format(" --peer-timeout {}", arguments.peer_timeout->count());
+  if (arguments.schedules > 0) line += fmt::format(" --schedules {}", arguments.schedules);
+  if (arguments.strict) line += " --strict";
+  return line;
+}
+
+}  // namespace adamant::scenarios
