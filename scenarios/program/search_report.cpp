@@ -6,6 +6,7 @@
 #include "scenarios/program/outputs.h"
 #include "scenarios/report/html/ledger_tables.h"
 #include "scenarios/report/json.h"
+#include "scenarios/report/text.h"
 #include "scenarios/search/search.h"
 
 namespace adamant::scenarios {
@@ -82,8 +83,9 @@ void print_summary(Arguments const& arguments, Searched const& searched, std::si
   }
   std::string const earlier =
       searched.cases_now < cases ? fmt::format(", {} of them now", searched.cases_now) : "";
-  print(arguments, fmt::format("{} cases{} in {:.1f} s, {:.0f} cases/s: {}\n", cases, earlier,
-                               searched.seconds, searched.cases_per_second(), verdict(found)));
+  print(arguments,
+        fmt::format("{}{} in {:.1f} s, {} cases/s: {}\n", counted(cases, "case"), earlier,
+                    searched.seconds, per_second(searched.cases_per_second()), verdict(found)));
 }
 
 Reported reported(Arguments const& arguments, std::uint64_t seed, Finding const& finding,

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "scenarios/report/text.h"
+
 namespace adamant::scenarios {
 
 namespace {
@@ -31,7 +33,7 @@ std::string progress_line(std::string_view what, HowFar const& far,
   double const seconds = since_begin.count();
   if (far.done > 0 && seconds >= 1) {
     double const rate = static_cast<double>(far.done) / seconds;
-    line += rate >= 10 ? fmt::format(", {:.0f}/s", rate) : fmt::format(", {:.1f}/s", rate);
+    line += fmt::format(", {}/s", per_second(rate));
     if (far.total > far.done)
       line += fmt::format(", {}{} left", far.at_most ? "at most " : "",
                           time_left(static_cast<double>(far.total - far.done) / rate));

@@ -163,6 +163,10 @@ std::string counted(std::uint64_t count, std::string_view noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
+std::string per_second(double rate) {
+  return rate >= 10 ? fmt::format("{:.0f}", rate) : fmt::format("{:.1f}", rate);
+}
+
 std::string describe(Violation const& violation, Style const& style) {
   return fmt::format("  {}: {}\n", style.paint(Color::bold, id_of(violation.law)),
                      printable(place_in_words(violation))) +

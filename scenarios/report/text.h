@@ -23,6 +23,9 @@ struct Reported {
 /// "1 scenario", "2 scenarios".
 std::string counted(std::uint64_t count, std::string_view noun);
 
+/// How many a second, "1430" or "0.5": slow ones are told apart too.
+std::string per_second(double rate);
+
 /// A failure as a workflow command by which GitHub Actions shows it at its file.
 /// Source: docs.github.com, "Workflow commands for GitHub Actions", error messages.
 std::string annotation(Reported const& failure);

@@ -140,6 +140,11 @@ TEST(Text, ColoursAndControlCharacters) {
   EXPECT_FALSE(wants_color(ColorMode::automatic, false));
 }
 
+TEST(Text, ASlowRateIsNotZero) {
+  EXPECT_EQ(per_second(1429.6), "1430");
+  EXPECT_EQ(per_second(0.46), "0.5");
+}
+
 TEST(Text, AShellTakesAQuotedWordForOne) {
   EXPECT_EQ(shell_quoted("scenarios/a-b.yaml"), "scenarios/a-b.yaml");
   EXPECT_EQ(shell_quoted("my file's.yaml"), "'my file'\\''s.yaml'");
