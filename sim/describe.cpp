@@ -64,9 +64,10 @@ std::string describe(Violation const& violation) {
   text += describe_buffers(violation.accesses);
   if (!violation.missing.empty()) text += "  missing: " + violation.missing + "\n";
   if (violation.count > 1) {
-    text += fmt::format("  found {} times, on {} {}\n", violation.count,
-                        violation.ranks.size() == 1 ? "rank" : "ranks",
-                        fmt::join(violation.ranks, ", "));
+    text += fmt::format(
+        "  found {} times, on {} {}{}\n", violation.count,
+        violation.ranks.size() == 1 ? "rank" : "ranks", fmt::join(violation.ranks, ", "),
+        violation.bytes == 0 ? "" : fmt::format("; {} bytes in all", violation.bytes));
   }
   return text;
 }

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "sim/broken_off.h"
 #include "sim/one_run.h"
@@ -16,15 +17,21 @@
 namespace adamant::sim {
 namespace {
 
-void locate(Report& report, int ranks, std::function<void(int)> const& main,
-            Options const& options) {
-  bool const has_lines = !report.ok() || !report.warnings.empty();
-  if (!options.locate || options.sought || !has_lines) return;
+void run_again(Report& report, int ranks, std::function<void(int)> const& main,
+               Options const& options) {
   Options again = options;
   again.sought = report.sought;
   again.schedule.choices = report.choices;
   locate_in_child(
       report, [&] { return run_once(ranks, main, again).report; }, report_so_far);
+}
+
+void locate(Report& report, int ranks, std::function<void(int)> const& main,
+            Options const& options) {
+  if (report.ok() && report.warnings.empty()) return;
+  if (options.locate && !options.sought) run_again(report, ranks, main, options);
+  for (std::vector<Violation>* const list : {&report.violations, &report.warnings})
+    fold(*list, std::exchange(*list, {}));  // which of them are one mistake, lines tell
 }
 
 void print_before_the_end(Report const& report, std::string_view how) {

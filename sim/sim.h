@@ -203,6 +203,7 @@ struct Violation {
   std::vector<Waiting> waiting = {};  // in a deadlock
   std::vector<int> ranks = {};        // all for which it was found, ascending
   std::int64_t count = 1;             // how often
+  std::uint64_t bytes = 0;            // of a leak: of all that it counts
   int number = -1;                    // of_harness: which of what the harness found
   std::int64_t event = -1;            // where there are no accesses: as Access::event
 };
@@ -290,9 +291,9 @@ Report explore(int ranks, std::function<void(int rank)> const& main, int schedul
                Options const& options = {});
 
 /// Adds what one more world of a program broke to what the worlds before it broke. What several of
-/// them show alike is one violation, the first of them, with the counts and ranks of all. For a
-/// harness whose program goes on from world to world; the numbers of its own violations
-/// (Violation::number) have to count through all worlds.
+/// them show alike is one violation, the first of them, with the counts and ranks of all; leaks are
+/// alike where the line is that made them. For a harness whose program goes on from world to world;
+/// the numbers of its own violations (Violation::number) have to count through all worlds.
 void fold(std::vector<Violation>& found, std::vector<Violation> more);
 
 /// The least chance with which one pct schedule of that depth meets a bug that needs just so many

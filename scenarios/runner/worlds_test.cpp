@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "scenarios/engines/sim/sim_findings.h"
 #include "scenarios/report/words/words.h"
 #include "scenarios/runner/run.h"
 #include "scenarios/runner/testing/small_scenario.h"
@@ -51,6 +52,51 @@ TEST(Worlds, ShowOneMistakeOnce) {
     EXPECT_EQ(three[i].operation, one[i].operation);
     EXPECT_EQ(three[i].accesses.front().at, one[i].accesses.front().at);
   }
+}
+
+/// What a world says in which this line leaves buffers of `bytes` in all on a rank.
+sim::Report leak(int rank, std::int64_t count, std::uint64_t bytes, int line) {
+  sim::Report report;
+  report.warnings = {{.law = sim::Law::memory_leak,
+                      .breach = sim::Breach::never_freed,
+                      .rank = rank,
+                      .message = "a buffer of " + std::to_string(bytes) + " bytes is never freed",
+                      .at = {.file = "engine.cpp", .line = line},
+                      .ranks = {rank},
+                      .count = count,
+                      .bytes = bytes}};
+  return report;
+}
+
+TEST(Worlds, LeaveTheLeaksOfALineAsOne) {
+  SimFindings findings;
+  findings.add(leak(0, 3, 448, 7), {}, 0);
+  findings.add(leak(0, 1, 64, 8), {}, 0);
+  findings.add(leak(1, 2, 192, 7), {}, 0);
+  std::vector<Violation> const warnings = findings.warnings();
+  ASSERT_EQ(warnings.size(), 2U);
+  EXPECT_EQ(repetitions_in_words(warnings[0]), "5 times, on ranks 0, 1");
+  EXPECT_EQ(sides_in_words(warnings[0]).expected, "nothing");
+  EXPECT_EQ(sides_in_words(warnings[0]).actual, "640 bytes");
+  EXPECT_EQ(sides_in_words(warnings[1]).actual, "64 bytes");
+}
+
+/// What a world says in which the harness found one thing of its own.
+sim::Report of_harness() {
+  sim::Report report;
+  report.violations = {
+      {.law = sim::Law::of_harness, .breach = sim::Breach::of_harness, .ranks = {0}, .number = 0}};
+  return report;
+}
+
+TEST(Worlds, TellEachWhatItsHarnessFound) {
+  SimFindings findings;
+  findings.add(of_harness(), {{.law = Law::error_clean, .text = "the first"}}, 0);
+  findings.add(of_harness(), {{.law = Law::error_clean, .text = "the second"}}, 0);
+  std::vector<Violation> const violations = findings.violations();
+  ASSERT_EQ(violations.size(), 2U);
+  EXPECT_EQ(violations[0].text, "the first");
+  EXPECT_EQ(violations[1].text, "the second");
 }
 
 }  // namespace

@@ -85,7 +85,7 @@ enum class Breach {
   calls_differ,
   open_group,
   unseen_error,
-  never_freed,
+  never_freed,  // actual: Count, of the bytes of all
 };
 
 /// Did a simulated world notice it by itself?

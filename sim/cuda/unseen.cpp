@@ -51,6 +51,7 @@ void judge_leaks(Runtime& runtime) {
     found.message = fmt::format("{} of {} bytes, made by {}, is never freed",
                                 allocation->name.empty() ? "a buffer" : allocation->name,
                                 allocation->bytes, runtime.world.record(allocation->made_by).name);
+    found.bytes = allocation->bytes;
     runtime.world.locations().seek({.operation = allocation->made_by});
     found.at = runtime.world.locations().call(allocation->made_by);
     runtime.world.add_violation(std::move(found));

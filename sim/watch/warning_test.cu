@@ -135,6 +135,65 @@ TEST_F(Warning, MemoryThatIsNeverFreed) {
   EXPECT_NE(describe(report).find("warning: memory.leak: rank 0: gradient"), std::string::npos);
 }
 
+void* leaked(std::size_t bytes) {
+  void* data = nullptr;
+  cudaMalloc(&data, bytes);  // <- by a helper
+  return data;
+}
+
+TEST_F(Warning, LeaksOfOneLineAreOneWhateverTheirSizes) {
+  Report const report = run_once([] {
+    for (std::size_t const bytes : {64, 128, 256}) leaked(bytes);  // <- of three sizes
+  });
+  Violation const found = warning(report);
+  EXPECT_EQ(found.message, "a buffer of 64 bytes, made by cudaMalloc, is never freed");
+  EXPECT_EQ(found.count, 3);
+  EXPECT_EQ(found.bytes, 448U);
+  EXPECT_EQ(found.at.line, line_of_warning("by a helper"));
+  EXPECT_NE(describe(report).find("found 3 times, on rank 0; 448 bytes in all\n"),
+            std::string::npos);
+}
+
+TEST_F(Warning, LeaksOfTwoLinesAreTwoThoughTheirSizesAreOne) {
+  Report const report = run_once([] {
+    leaked(64);  // <- first of them
+    leaked(64);  // <- second of them
+  });
+  ASSERT_EQ(report.warnings.size(), 2U) << describe(report);
+  for (int i = 0; i < 2; ++i) {
+    Violation const& found = report.warnings[static_cast<std::size_t>(i)];
+    EXPECT_EQ(found.count, 1);
+    EXPECT_EQ(found.at.line, line_of_warning("by a helper"));
+    ASSERT_FALSE(found.at.callers.empty());
+    EXPECT_EQ(found.at.callers.front().line,
+              line_of_warning(i == 0 ? "first of them" : "second of them"));
+  }
+}
+
+TEST_F(Warning, LeaksAreFoldedBySizeWhereNoLineIsKnown) {
+  Options options;
+  options.announce = false;
+  options.locate = false;
+  Report const report = run(
+      2,
+      [](int) {
+        for (std::size_t const bytes : {64, 128, 64}) leaked(bytes);
+      },
+      options);
+  ASSERT_EQ(report.warnings.size(), 2U) << describe(report);
+  EXPECT_EQ(report.warnings[0].count, 4);
+  EXPECT_EQ(report.warnings[0].bytes, 256U);
+  EXPECT_EQ(report.warnings[0].ranks, (std::vector{0, 1}));
+}
+
+TEST_F(Warning, MoreLeaksThanAreLookedForAreCounted) {
+  Violation const found = warning(run_once([] {
+    for (int i = 0; i < 1000; ++i) leaked(64);
+  }));
+  EXPECT_EQ(found.count, 1000);
+  EXPECT_EQ(found.bytes, 64'000U);
+}
+
 TEST_F(Warning, IsAViolationWhereAsked) {
   Report const report = run_once([] { cudaFree(reinterpret_cast<void*>(8)); }, true);
   EXPECT_TRUE(report.warnings.empty());

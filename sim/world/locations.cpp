@@ -38,6 +38,7 @@ void Locations::reset(std::vector<Sought> const* sought) {
   asked_.clear();
   calls_.clear();
   accesses_.clear();
+  named_.clear();
   if (!on_) return;
   for (Sought const& what : *sought) {
     calls_.try_emplace(what.operation);
@@ -70,15 +71,21 @@ void Locations::accessed(Sought const& access) {
   }
 }
 
+Location const& Locations::named(Stack const& stack) const {
+  auto const [known, is_new] = named_.try_emplace(stack);
+  if (is_new) known->second = location_of(stack);
+  return known->second;
+}
+
 Location Locations::call(std::uint32_t operation) const {
   auto const found = calls_.find(operation);
-  return found == calls_.end() ? Location{} : location_of(found->second);
+  return found == calls_.end() ? Location{} : named(found->second);
 }
 
 Location Locations::access(Sought const& access) const {
   auto [found, end] = accesses_.equal_range(access.operation);
   for (; found != end; ++found)
-    if (found->second.sought == access) return location_of(found->second.stack);
+    if (found->second.sought == access) return named(found->second.stack);
   return {};
 }
 

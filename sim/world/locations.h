@@ -57,12 +57,14 @@ class Locations {
   };
 
   void keep_call(std::uint32_t operation);
+  Location const& named(Stack const& stack) const;
 
   bool on_ = false;
   std::vector<Sought> pending_;  // since a violation was told or not
   std::vector<Sought> asked_;
   std::map<std::uint32_t, Stack> calls_;
   std::multimap<std::uint32_t, Access> accesses_;  // by operation
+  mutable std::map<Stack, Location> named_;        // a loop's calls have one stack
 };
 
 }  // namespace adamant::sim

@@ -9,6 +9,18 @@ namespace adamant::sim {
 namespace {
 
 constexpr std::int64_t kept_of_a_law = 64;
+constexpr std::int64_t leaks_apart_max = 256;
+
+std::int64_t count_of(std::vector<Violation> const& found, Law law) {
+  return std::count_if(found.begin(), found.end(),
+                       [&](Violation const& violation) { return violation.law == law; });
+}
+
+// Callers count: what allocates for many is a helper, and seldom the mistake.
+std::string mistake_and_line_of(Violation const& violation) {
+  bool const of_line = violation.law == Law::memory_leak && violation.at.known();
+  return of_line ? "leak|" + describe(violation.at) : mistake_of(violation);
+}
 
 }  // namespace
 
@@ -27,13 +39,16 @@ std::string mistake_of(Violation const& violation) {
 }
 
 bool full(std::vector<Violation> const& found, Law law) {
-  return std::count_if(found.begin(), found.end(), [&](Violation const& violation) {
-           return violation.law == law;
-         }) >= kept_of_a_law;
+  return count_of(found, law) >= kept_of_a_law;
+}
+
+bool stands_apart(std::vector<Violation> const& found, Violation const& violation) {
+  return violation.law == Law::memory_leak && count_of(found, Law::memory_leak) < leaks_apart_max;
 }
 
 void fold(Violation& into, Violation const& again) {
   into.count += again.count;
+  into.bytes += again.bytes;
   std::vector<int> both;
   std::set_union(into.ranks.begin(), into.ranks.end(), again.ranks.begin(), again.ranks.end(),
                  std::back_inserter(both));
@@ -42,9 +57,9 @@ void fold(Violation& into, Violation const& again) {
 
 void fold(std::vector<Violation>& found, std::vector<Violation> more) {
   std::map<std::string, std::size_t> known;
-  for (std::size_t i = 0; i < found.size(); ++i) known.emplace(mistake_of(found[i]), i);
+  for (std::size_t i = 0; i < found.size(); ++i) known.emplace(mistake_and_line_of(found[i]), i);
   for (Violation& violation : more) {
-    auto const [same, is_new] = known.try_emplace(mistake_of(violation), found.size());
+    auto const [same, is_new] = known.try_emplace(mistake_and_line_of(violation), found.size());
     if (!is_new) {
       fold(found[same->second], violation);
     } else if (full(found, violation.law)) {

@@ -10,8 +10,12 @@
 namespace adamant::sim {
 
 /// By this one mistake is known again: what differs from rank to rank, from buffer to buffer and
-/// from schedule to schedule is left out.
+/// from schedule to schedule is left out. Lines of the source decide nothing: a first run has none.
 std::string mistake_of(Violation const& violation);
+
+/// Is it to stand apart from what is alike, until the second run tells its line? Leaks are one
+/// mistake where one line made them, whatever their sizes. A few hundred are enough.
+bool stands_apart(std::vector<Violation> const& found, Violation const& violation);
 
 /// Does the list have as many different ones of this law as are worth reading?
 bool full(std::vector<Violation> const& found, Law law);

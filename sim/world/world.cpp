@@ -308,14 +308,12 @@ void announce(Violation const& violation) {
 
 void World::add_violation(Violation violation) {
   auto& found = is_warning(violation.law) && !options_.strict ? warnings_ : violations_;
-  std::string const mistake = mistake_of(violation);
-  auto const known = seen_violations_.find(mistake);
-  bool const is_new = known == seen_violations_.end() && !full(found, violation.law);
-  locations_.settle(is_new);
+  auto const [known, is_first] = seen_violations_.try_emplace(mistake_of(violation), found.size());
+  bool const is_told = stands_apart(found, violation) || (is_first && !full(found, violation.law));
+  locations_.settle(is_told);
   violation.ranks = {violation.rank};
-  if (known != seen_violations_.end()) return fold(found[known->second], violation);
-  if (!is_new) return;
-  seen_violations_[mistake] = found.size();
+  if (!is_told && !is_first) return fold(found[known->second], violation);
+  if (!is_told) return void(seen_violations_.erase(known));
   bool const of_call = violation.accesses.empty() && violation.law != Law::of_harness;
   if (locations_.on() && of_call && host_ != nullptr && !violation.at.known()) {
     violation.at = location_of(stack_here());
@@ -324,7 +322,8 @@ void World::add_violation(Violation violation) {
     violation.event =
         timeline_.mark(*hosts_[static_cast<std::size_t>(violation.rank)], name_of(violation.law));
   }
-  if (options_.announce && !locations_.on() && &found == &violations_) announce(violation);
+  bool const announces = options_.announce && !locations_.on() && &found == &violations_;
+  if (announces && is_first) announce(violation);
   found.push_back(std::move(violation));
 }
 

@@ -54,6 +54,8 @@ Violation violation_of(sim::Violation const& seen) {
                       .ranks = seen.ranks.size() > 1 ? seen.ranks : std::vector<int>{},
                       .count = seen.count,
                       .event = static_cast<int>(seen.event)};
+  if (seen.law == sim::Law::memory_leak)
+    violation.actual = Count{.count = static_cast<std::int64_t>(seen.bytes)};
   if (!seen.about.empty()) violation.subject = Named{seen.about};
   for (sim::Access const& access : seen.accesses) violation.accesses.push_back(access_of(access));
   for (sim::Waiting const& waiting : seen.waiting)

@@ -63,9 +63,10 @@ std::string settings_text(AdamConfig const& config) {
 }
 
 std::string count_text(Breach breach, std::int64_t count) {
-  std::string_view const unit = breach == Breach::other_size   ? " elements"
-                                : breach == Breach::other_peak ? " bytes"
-                                                               : "";
+  bool const counts_bytes = breach == Breach::other_peak || breach == Breach::never_freed;
+  std::string_view const unit = breach == Breach::other_size ? " elements"
+                                : counts_bytes               ? " bytes"
+                                                             : "";
   return fmt::format("{}{}", count, unit);
 }
 
@@ -284,6 +285,7 @@ Sides default_sides(Violation const& violation) {
     case Breach::unlisted_allocation:
       return {.expected = "no such allocation"};
     case Breach::left_allocation:
+    case Breach::never_freed:
       return {.expected = "nothing"};
     case Breach::left_handles:
       return {.expected = "none"};
