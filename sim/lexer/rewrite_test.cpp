@@ -173,6 +173,7 @@ TEST(Rewrite, NamesCallsWhoseResultNobodyTakes) {
         "void f() { check(cudaFree(p)); }", "void f() { if (cudaFree(p)) g(); }",
         "void f() { cudaFree(p) == cudaSuccess || die(); }",
         "void f() { static_cast<void>(cudaFree(p)); }",
+        "void f() { cudaGetLastError(); cudaPeekAtLastError(); }",
         "void f() { cudaStream_t s; mine::cudaFree(p); a.cudaFree(p); }"}) {
     EXPECT_EQ(rewrite(taken, "k.cu"), taken);
   }

@@ -116,6 +116,30 @@ TEST_F(SourceLine, AreLookedForOnceHoweverOftenAMistakeIsMade) {
   EXPECT_LE(report.sought.size(), 6U);
 }
 
+// A call at the end of a function: a compiler would give the frame away before it. At
+// -O1, with which tests are built, clang does; g++ only so.
+#ifndef __clang__
+[[gnu::optimize("O2")]]
+#endif
+[[gnu::noinline]] cudaError_t
+clear_first(float* data, cudaStream_t stream) {
+  return cudaMemsetAsync(data, 0, 8, stream);  // <- cleared_at_the_end
+}
+
+TEST_F(SourceLine, OfACallAtTheEndOfAFunction) {
+  Violation const found = first_violation([&] {
+    cudaStream_t const a = new_stream("a");
+    cudaStream_t const b = new_stream("b");
+    float* const data = on_device("data");
+    EXPECT_EQ(clear_first(data, a), cudaSuccess);
+    write_one<float, 1><<<1, 1, 0, b>>>(data);
+    finish();
+  });
+  ASSERT_EQ(found.accesses.size(), 2U);
+  EXPECT_EQ(place(found.accesses[0].enqueued_at), marked("cleared_at_the_end"));
+  EXPECT_EQ(found.accesses[0].enqueued_at.function, "clear_first");
+}
+
 TEST_F(SourceLine, OfBothAccessesOfARaceAndOfTheirLaunches) {
   Violation const found = first_violation([&] {
     cudaStream_t const a = new_stream("a");

@@ -100,16 +100,6 @@ TEST_F(Warning, AnErrorIsToldOfARunThatADeadlockEnds) {
   EXPECT_EQ(report.warnings[0].at.line, line_of_warning("before the deadlock"));
 }
 
-[[gnu::noinline]] void free_at_the_end(void* pointer) {
-  cudaFree(pointer);  // <- at the end
-}
-
-TEST_F(Warning, ACallAtTheEndOfAFunctionHasItsLine) {
-  Violation const found = warning(run_once([] { free_at_the_end(reinterpret_cast<void*>(8)); }));
-  EXPECT_EQ(found.at.line, line_of_warning("at the end"));
-  EXPECT_EQ(found.at.function, "free_at_the_end");
-}
-
 TEST_F(Warning, AnErrorOfNcclIsNotTakenByCudasLastError) {
   Violation const found = warning(run_once([] {
     ncclBroadcast(nullptr, nullptr, 1, ncclFloat32, 0, nullptr, nullptr);  // <- broadcast
