@@ -51,6 +51,9 @@ std::string describe(Violation const& violation) {
   for (Waiting const& waiting : violation.waiting) {
     text += line_of(fmt::format("  rank {} waits at", waiting.rank), waiting.at);
   }
+  for (Related const& related : violation.related) {
+    text += line_of(fmt::format("  {} by rank {} at", related.what, related.rank), related.at);
+  }
   for (Access const& access : violation.accesses) {
     text += "  " + access.kind +
             (access.buffer.empty() ? ""

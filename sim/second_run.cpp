@@ -20,6 +20,7 @@ constexpr unsigned seconds_max = 120;
 
 void add_locations(Violation& violation, std::vector<Location*>& all) {
   all.push_back(&violation.at);
+  for (Related& related : violation.related) all.push_back(&related.at);
   for (Waiting& waiting : violation.waiting) all.push_back(&waiting.at);
   for (Access& access : violation.accesses) {
     all.insert(all.end(),

@@ -189,6 +189,13 @@ struct Waiting {
   Location at = {};  // of the call that does not return
 };
 
+/// Another call that a violation is about.
+struct Related {
+  std::string what;  // that happened there: the rank with which one is compared "called"
+  int rank = 0;
+  Location at = {};
+};
+
 /// One mistake: what many ranks, steps or buffers show alike is one violation, the first of them.
 struct Violation {
   Law law = Law::order_race;
@@ -200,6 +207,7 @@ struct Violation {
   std::vector<Access> accesses = {};
   std::string missing = "";           // the edge that would have ordered them
   Location at = {};                   // of the call that it is about, where there are no accesses
+  std::vector<Related> related = {};  // other calls, the first one first
   std::vector<Waiting> waiting = {};  // in a deadlock
   std::vector<int> ranks = {};        // all for which it was found, ascending
   std::int64_t count = 1;             // how often

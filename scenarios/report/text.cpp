@@ -64,7 +64,10 @@ std::string calls_of(Violation const& violation) {
   std::string text;
   for (Waiting const& waiting : violation.waiting)
     text += line_of(fmt::format("rank {} waits at", waiting.rank), waiting.at);
-  return text.empty() ? line_of("at", violation.at) : text;
+  if (text.empty()) text = line_of("at", violation.at);
+  for (Related const& related : violation.related)
+    text += line_of(fmt::format("{} by rank {} at", related.what, related.rank), related.at);
+  return text;
 }
 
 std::string repetitions_of(Violation const& violation) {

@@ -113,6 +113,19 @@ TEST(Text, ADeadlockNamesTheLineAtWhichEachRankWaits) {
             "              rank 2 waits at b.cpp:2\n");
 }
 
+TEST(Text, CallsThatDifferAreNamedWithTheLinesOfBoth) {
+  Violation differ{.law = Law::order_collective, .breach = Breach::calls_differ, .text = "8 or 4"};
+  differ.rank = 1;
+  differ.at = {.file = "a.cpp", .line = 1};
+  differ.related = {{.what = "called", .rank = 0, .at = {.file = "b.cpp", .line = 2}},
+                    {.what = "called", .rank = 2}};
+  EXPECT_EQ(describe(differ, Style{}),
+            "  order.collective: rank 1\n"
+            "    8 or 4\n"
+            "              at a.cpp:1\n"
+            "              called by rank 0 at b.cpp:2\n");
+}
+
 TEST(Text, QuietSaysNothingAboutSuccess) {
   Reported reported = make_failure();
   EXPECT_NE(describe(reported, {.verbosity = Verbosity::quiet}), "");

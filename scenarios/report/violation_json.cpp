@@ -255,6 +255,12 @@ Access access_from(Json const& json) {
           .freed_at = location_in(json, "freed_at")};
 }
 
+Json to_json(Related const& related) {
+  Json json{{"what", related.what}, {"rank", related.rank}};
+  add_location(json, "at", related.at);
+  return json;
+}
+
 Json to_json(Waiting const& waiting) {
   Json json{{"rank", waiting.rank}};
   add_location(json, "at", waiting.at);
@@ -304,6 +310,7 @@ Json to_json(Violation const& violation) {
   for (Access const& access : violation.accesses) json["accesses"].push_back(to_json(access));
   if (always || !violation.missing.empty()) json["missing"] = violation.missing;
   add_location(json, "at", violation.at);
+  for (Related const& related : violation.related) json["related"].push_back(to_json(related));
   for (Waiting const& waiting : violation.waiting) json["waiting"].push_back(to_json(waiting));
   add_values(json, violation);
   return json;
@@ -330,6 +337,9 @@ Violation violation_from_json(Json const& json) {
   if (json.contains("ulp")) violation.ulp = json.at("ulp").get<std::uint64_t>();
   for (Json const& access : json.value("accesses", Json::array()))
     violation.accesses.push_back(access_from(access));
+  for (Json const& related : json.value("related", Json::array()))
+    violation.related.push_back(
+        {.what = related.at("what"), .rank = related.at("rank"), .at = location_in(related, "at")});
   for (Json const& waiting : json.value("waiting", Json::array()))
     violation.waiting.push_back({.rank = waiting.at("rank"), .at = location_in(waiting, "at")});
   return violation;

@@ -250,6 +250,14 @@ struct Waiting {
   friend bool operator==(Waiting const&, Waiting const&) = default;
 };
 
+/// Another call that a violation is about.
+struct Related {
+  std::string what;  // that happened there: the rank with which one is compared "called"
+  int rank = 0;
+  Location at = {};
+  friend bool operator==(Related const&, Related const&) = default;
+};
+
 /// The counterexample. One mistake is one: of what shows alike on several ranks, in several steps
 /// or buffers it is the first.
 struct Violation {
@@ -267,6 +275,7 @@ struct Violation {
   std::vector<Access> accesses = {};
   std::string missing = "";  // what would have ordered them, in the world's words
   Location at = {};          // of the call that it is about, where there are no accesses
+  std::vector<Related> related = {};
   std::vector<Waiting> waiting = {};
   std::vector<int> ranks = {};  // all for which it was found, ascending; empty: `rank` alone
   std::int64_t count = 1;       // how often it was found

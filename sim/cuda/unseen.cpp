@@ -17,10 +17,8 @@ void see_last_error(Runtime& runtime) {
 namespace {
 
 void judge_unseen_of(Runtime& runtime, int rank) {
-  Locations& locations = runtime.world.locations();
   auto& unseen = runtime.hosts[static_cast<std::size_t>(rank)].unseen;
   for (UnseenError const& one : std::exchange(unseen, {})) {
-    locations.seek({.operation = one.operation});
     Violation found;
     found.law = Law::error_unseen;
     found.breach = Breach::unseen_error;
@@ -28,7 +26,7 @@ void judge_unseen_of(Runtime& runtime, int rank) {
     found.rank = rank;
     found.operation = one.program_operation;
     found.message = fmt::format("{} returned {}, and nobody looked at it", one.call, one.error);
-    found.at = locations.call(one.operation);
+    found.at = runtime.world.locations().line_of(one.operation);
     runtime.world.add_violation(std::move(found));
   }
 }
@@ -52,8 +50,7 @@ void judge_leaks(Runtime& runtime) {
                                 allocation->name.empty() ? "a buffer" : allocation->name,
                                 allocation->bytes, runtime.world.record(allocation->made_by).name);
     found.bytes = allocation->bytes;
-    runtime.world.locations().seek({.operation = allocation->made_by});
-    found.at = runtime.world.locations().call(allocation->made_by);
+    found.at = runtime.world.locations().line_of(allocation->made_by);
     runtime.world.add_violation(std::move(found));
   }
 }

@@ -93,18 +93,24 @@ Call& take_call(Communicator& communicator, Signature const& signature, std::siz
   return call;
 }
 
-int first_rank(Call const& call) {
-  for (Part const& part : call.parts) {
-    if (part.member != nullptr) return part.member->rank;
-  }
-  return 0;
+// A collective that a graph's launch issues has the line of the launch, any other one its own.
+void report_difference(Runtime& runtime, Request const& request, Part const& other,
+                       std::string message) {
+  bool const replayed = request.node != nullptr;
+  report_disagreement(
+      runtime, {.call = name_of(request.signature.function),
+                .message = std::move(message),
+                .at = replayed ? Location{} : runtime.world.locations().line_of(request.call),
+                .compared = runtime.world.related("called", other.call)});
 }
 
 bool agree(Runtime& runtime, Call const& call, Request const& request) {
   if (call.signature == request.signature) return true;
-  report_disagreement(
-      runtime, name_of(request.signature.function),
-      fmt::format("rank {} called {} as call {} of {}, rank {} {}", first_rank(call),
+  Part const& first = *std::find_if(call.parts.begin(), call.parts.end(),
+                                    [](Part const& part) { return part.member != nullptr; });
+  report_difference(
+      runtime, request, first,
+      fmt::format("rank {} called {} as call {} of {}, rank {} {}", first.member->rank,
                   describe(call.signature), call.number, call.communicator->describe(),
                   request.member->rank, describe(request.signature)));
   return false;
@@ -148,9 +154,9 @@ Call* match_message(Runtime& runtime, Request const& request, std::size_t side) 
     open.pop_front();
     return call;
   }
-  report_disagreement(runtime, name_of(request.signature.function),
-                      fmt::format("rank {} called {} in {}, rank {} {}", peer, describe(other),
-                                  communicator.describe(), rank, describe(request.signature)));
+  report_difference(runtime, request, call->parts[1 - side],
+                    fmt::format("rank {} called {} in {}, rank {} {}", peer, describe(other),
+                                communicator.describe(), rank, describe(request.signature)));
   return nullptr;
 }
 
@@ -189,6 +195,12 @@ void capture_request(Runtime& runtime, Capture& capture, Request const& request,
 
 }  // namespace
 
+std::uint32_t record_call(Runtime& runtime, Signature const& signature) {
+  return host_touch(runtime, OperationKind::collective, name_of(signature.function),
+                    signature.count * element_bytes(signature.type))
+      .operation;
+}
+
 void issue(Runtime& runtime, Request const& request, Stream& stream) {
   if (runtime.world.ended()) return;
   if (Capture* const capture = capture_of(runtime, stream)) {
@@ -202,9 +214,8 @@ void issue(Runtime& runtime, Request const& request, Stream& stream) {
   if (call == nullptr) return;
   Part& part = call->parts[message ? side : static_cast<std::size_t>(request.member->rank)];
   part = part_of(request, stream);
-  std::uint64_t const bytes = request.signature.count * element_bytes(request.signature.type);
-  StreamOperation& operation =
-      runtime.world.make(OperationKind::collective, name_of(function), bytes);
+  part.call = request.node == nullptr ? request.call : record_call(runtime, request.signature);
+  StreamOperation& operation = runtime.world.make(part.call);
   operation.meeting = &call->meeting;
   operation.node = request.node;
   operation.cost_ns = cost_ns(request.signature, request.member->communicator->members.size());

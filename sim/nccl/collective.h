@@ -20,6 +20,7 @@ struct Request {
   char* receive = nullptr;
   UserOperator user = {};  // of a scaled sum
   Stream* stream = nullptr;
+  std::uint32_t call = 0;           // its record
   GraphNode const* node = nullptr;  // whose launch issues it
 };
 
@@ -28,6 +29,7 @@ struct Part {
   ncclComm* member = nullptr;  // null: has not issued it
   Stream* stream = nullptr;
   StreamOperation* operation = nullptr;
+  std::uint32_t call = 0;  // its record
   char const* send = nullptr;
   char* receive = nullptr;
   Scalar scalar = {};
@@ -44,6 +46,8 @@ struct Call {
   Meeting meeting;
 };
 
+/// Adds the record of a call that the calling host makes now.
+std::uint32_t record_call(Runtime& runtime, Signature const& signature);
 /// Enqueues the request on `stream`, or captures it. Errors: ends the world where ranks disagree.
 void issue(Runtime& runtime, Request const& request, Stream& stream);
 

@@ -36,14 +36,16 @@ std::string Communicator::describe() const {
   return fmt::format("{} of {} ranks", name, ranks());
 }
 
-void report_disagreement(Runtime& runtime, std::string call, std::string message) {
+void report_disagreement(Runtime& runtime, Disagreement found) {
   Violation violation;
   violation.law = Law::order_collective;
   violation.breach = Breach::calls_differ;
-  violation.about = std::move(call);
+  violation.about = std::move(found.call);
   violation.rank = runtime.world.host()->rank;
   violation.operation = runtime.world.host()->program_operation;
-  violation.message = std::move(message);
+  violation.message = std::move(found.message);
+  violation.at = std::move(found.at);
+  violation.related.push_back(std::move(found.compared));
   runtime.world.add_violation(std::move(violation));
   runtime.world.end();
 }
@@ -73,7 +75,7 @@ ncclResult_t usable(Runtime& runtime, ncclComm const* member) {
 void prepare(HostBarrier& barrier, char const* function, std::string subject, int ranks) {
   barrier.function = function;
   barrier.subject = std::move(subject);
-  barrier.present.assign(static_cast<std::size_t>(ranks), false);
+  barrier.calls.assign(static_cast<std::size_t>(ranks), 0);
   barrier.missing = ranks;
 }
 
@@ -81,8 +83,8 @@ namespace {
 
 std::string describe_missing(HostBarrier const& barrier) {
   std::string text = "for rank";
-  for (std::size_t rank = 0; rank < barrier.present.size(); ++rank) {
-    if (!barrier.present[rank]) text += fmt::format(" {}", rank);
+  for (std::size_t rank = 0; rank < barrier.calls.size(); ++rank) {
+    if (barrier.calls[rank] == 0) text += fmt::format(" {}", rank);
   }
   return text + " of " + barrier.subject;
 }
@@ -92,8 +94,8 @@ std::string describe_missing(HostBarrier const& barrier) {
 void arrive(Runtime& runtime, HostBarrier& barrier, int rank) {
   Host& host = *runtime.world.host();
   auto const at = static_cast<std::size_t>(rank);
-  ADAMANT_SIM_ASSERT(!barrier.present[at]);
-  barrier.present[at] = true;
+  ADAMANT_SIM_ASSERT(barrier.calls[at] == 0);
+  barrier.calls[at] = host_touch(runtime, OperationKind::host, barrier.function, 0).operation;
   barrier.known.join(host.clock);
   barrier.time_ns = std::max(barrier.time_ns, host.now_ns);
   runtime.world.advance_host();
@@ -183,6 +185,26 @@ void join(Runtime& runtime, Communicator& communicator, ncclComm& member, int ra
   arrive(runtime, communicator.creation, rank);
 }
 
+bool has_come(HostBarrier const& barrier, int rank) {
+  return barrier.calls[static_cast<std::size_t>(rank)] != 0;
+}
+
+// A rank comes as one of another number of ranks, or as one that is there.
+void report_misfit(Runtime& runtime, Communicator const& communicator, int rank, int ranks) {
+  std::vector<std::uint32_t> const& calls = communicator.creation.calls;
+  bool const is_there = rank < communicator.ranks() && has_come(communicator.creation, rank);
+  auto const compared = is_there ? calls.begin() + rank
+                                 : std::find_if(calls.begin(), calls.end(),
+                                                [](std::uint32_t call) { return call != 0; });
+  report_disagreement(
+      runtime, {.call = "ncclCommInitRank",
+                .message = fmt::format("ncclCommInitRank as rank {} of {} does not fit {}, of "
+                                       "which {} ranks have come",
+                                       rank, ranks, communicator.describe(),
+                                       communicator.ranks() - communicator.creation.missing),
+                .compared = runtime.world.related("called", *compared)});
+}
+
 ncclResult_t init_rank(Runtime& runtime, ncclComm_t* result, int ranks, ncclUniqueId const& id,
                        int rank, ncclConfig_t const* config) {
   if (result == nullptr || !is_valid(config)) {
@@ -196,13 +218,8 @@ ncclResult_t init_rank(Runtime& runtime, ncclComm_t* result, int ranks, ncclUniq
   if (index == SIZE_MAX) return refuse(ncclSystemError, "ncclCommInitRank: an unknown unique id");
   Communicator*& communicator = nccl_state().by_unique_id[index];
   if (communicator == nullptr) communicator = &new_communicator(static_cast<std::size_t>(ranks));
-  if (communicator->ranks() != ranks ||
-      communicator->creation.present[static_cast<std::size_t>(rank)]) {
-    report_disagreement(runtime, "ncclCommInitRank",
-                        fmt::format("ncclCommInitRank as rank {} of {} does not fit {}, of "
-                                    "which {} ranks have come",
-                                    rank, ranks, communicator->describe(),
-                                    communicator->ranks() - communicator->creation.missing));
+  if (communicator->ranks() != ranks || has_come(communicator->creation, rank)) {
+    report_misfit(runtime, *communicator, rank, ranks);
     return ncclSystemError;
   }
   ncclComm& member = new_member(runtime, runtime.host().device, config);

@@ -22,7 +22,7 @@ struct Communicator;
 struct HostBarrier {
   char const* function = "";
   std::string subject;
-  std::vector<bool> present;  // by rank
+  std::vector<std::uint32_t> calls;  // by rank, their records; 0: has not come
   int missing = 0;
   bool done = false;
   ncclResult_t result = ncclSuccess;
@@ -139,7 +139,14 @@ ncclResult_t poll(Runtime& runtime);
 /// The creation of a handle whose ranks have been announced: waits, or says ncclInProgress.
 ncclResult_t finish_creation(Runtime& runtime, ncclComm& member);
 
-/// Ends the world with a violation: the ranks of a communicator do not do the same.
-void report_disagreement(Runtime& runtime, std::string call, std::string message);
+/// The ranks of a communicator do not do the same.
+struct Disagreement {
+  std::string call;
+  std::string message;
+  Location at = {};  // of the call; unknown: it goes on
+  Related compared;  // what another rank called
+};
+/// Ends the world with a violation.
+void report_disagreement(Runtime& runtime, Disagreement found);
 
 }  // namespace adamant::sim

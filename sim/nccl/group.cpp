@@ -101,10 +101,11 @@ ncclResult_t end_group(Runtime& runtime, Group& group) {
 
 }  // namespace
 
-ncclResult_t submit(Runtime& runtime, Request const& request) {
+ncclResult_t submit(Runtime& runtime, Request request) {
+  request.call = record_call(runtime, request.signature);
   Group& group = nccl_state().group(runtime);
   if (group.depth > 0) {
-    group.requests.push_back(request);
+    group.requests.push_back(std::move(request));
     return ncclSuccess;
   }
   issue(runtime, request, *request.stream);

@@ -16,7 +16,7 @@ struct Group {
 };
 
 /// Issues the request now, or at the end of the group in which the host is.
-ncclResult_t submit(Runtime& runtime, Request const& request);
+ncclResult_t submit(Runtime& runtime, Request request);
 /// Finishes the creation now, or at the end of the group.
 ncclResult_t submit_creation(Runtime& runtime, ncclComm& member);
 /// The calling host is at its end: a violation if it has left calls in a group that it never ended.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sim/testing/judging.h"
+#include "sim/testing/ranks.h"
 #include "sim/testing/test_program.h"
 
 namespace adamant::sim {
@@ -23,10 +24,25 @@ std::string marked(std::string const& mark) {
   return file + ":" + std::to_string(marked_line(file, mark));
 }
 
-Violation first_violation(std::function<void()> const& program, int ranks = 1) {
-  Report report = run(ranks, [&](int) { program(); });
+Violation first_of(Report const& report) {
   EXPECT_EQ(report.unlocated, "");
   return report.ok() ? Violation{} : report.violations.front();
+}
+
+Violation first_violation(std::function<void()> const& program, int ranks = 1) {
+  return first_of(run(ranks, [&](int) { program(); }));
+}
+
+// What it says of other calls: what they did, by whom, where.
+std::string related(Violation const& violation) {
+  std::string text;
+  for (Related const& call : violation.related)
+    text += call.what + " by " + std::to_string(call.rank) + " at " + place(call.at) + "; ";
+  return text;
+}
+
+std::string related(char const* what, int rank, char const* mark) {
+  return std::string(what) + " by " + std::to_string(rank) + " at " + marked(mark) + "; ";
 }
 
 __device__ inline void store(float* to, float value) {
@@ -248,6 +264,99 @@ TEST_F(SourceLine, OfWhereEachRankWaitsInADeadlock) {
   ASSERT_EQ(found.waiting.size(), 1U);
   EXPECT_EQ(found.waiting[0].rank, 0);
   EXPECT_EQ(place(found.waiting[0].at), marked("waited"));
+}
+
+// What comes first is the schedule's choice: ranks take turns by the barriers.
+Violation of_difference(std::function<void(Rank&)> const& first,
+                        std::function<void(Rank&)> const& second) {
+  return first_of(run_ranks(2, [&](Rank& rank) {
+    if (rank.index == 0) first(rank);
+    barrier();
+    if (rank.index == 1) second(rank);
+    barrier();
+  }));
+}
+
+TEST_F(SourceLine, OfBothCallsOfACollectiveInWhichRanksDiffer) {
+  Violation const found = of_difference(
+      [](Rank& rank) {
+        auto* const data = rank.device<float>(8);
+        ncclAllReduce(data, data, 8, ncclFloat, ncclSum, rank.comm, rank.stream);  // <- of_8
+      },
+      [](Rank& rank) {
+        auto* const data = rank.device<float>(8);
+        ncclAllReduce(data, data, 4, ncclFloat, ncclSum, rank.comm, rank.stream);  // <- of_4
+      });
+  ASSERT_EQ(found.law, Law::order_collective);
+  EXPECT_EQ(found.rank, 1);
+  EXPECT_EQ(place(found.at), marked("of_4"));
+  EXPECT_EQ(related(found), related("called", 0, "of_8"));
+}
+
+TEST_F(SourceLine, OfACollectiveInAGroupAndNotOfTheGroupsEnd) {
+  Violation const found = of_difference(
+      [](Rank& rank) {
+        auto* const data = rank.device<float>(8);
+        ncclGroupStart();
+        ncclBroadcast(data, data, 8, ncclFloat, 0, rank.comm, rank.stream);  // <- root_0
+        ncclGroupEnd();
+      },
+      [](Rank& rank) {
+        auto* const data = rank.device<float>(8);
+        ncclGroupStart();
+        ncclBroadcast(data, data, 8, ncclFloat, 1, rank.comm, rank.stream);  // <- root_1
+        ncclGroupEnd();
+      });
+  ASSERT_EQ(found.law, Law::order_collective);
+  EXPECT_EQ(place(found.at), marked("root_1"));
+  EXPECT_EQ(related(found), related("called", 0, "root_0"));
+}
+
+TEST_F(SourceLine, OfBothSidesOfAMessageThatDiffer) {
+  Violation const found = of_difference(
+      [](Rank& rank) {
+        ncclSend(rank.device<float>(8), 8, ncclFloat, 1, rank.comm, rank.stream);  // <- sent_8
+      },
+      [](Rank& rank) {
+        ncclRecv(rank.device<int>(8), 8, ncclInt, 0, rank.comm, rank.stream);  // <- received
+      });
+  ASSERT_EQ(found.law, Law::order_collective);
+  EXPECT_EQ(place(found.at), marked("received"));
+  EXPECT_EQ(related(found), related("called", 0, "sent_8"));
+}
+
+TEST_F(SourceLine, OfTheRankThatIsThereWhereAnotherComesAsTheSame) {
+  ncclUniqueId id;
+  Violation const found = first_of(run(2, [&](int rank) {
+    ncclComm_t communicator = nullptr;
+    if (rank == 0) ncclGetUniqueId(&id);
+    barrier();
+    ncclGroupStart();
+    if (rank == 0) ncclCommInitRank(&communicator, 2, id, 0);  // <- came
+    barrier();
+    if (rank == 1) ncclCommInitRank(&communicator, 2, id, 0);  // <- came_again
+    ncclGroupEnd();
+  }));
+  ASSERT_EQ(found.law, Law::order_collective);
+  EXPECT_EQ(place(found.at), marked("came_again"));
+  EXPECT_EQ(related(found), related("called", 0, "came"));
+}
+
+TEST_F(SourceLine, OfACollectiveInAGroupThatRaces) {
+  Violation const found = first_of(run_ranks(1, [](Rank& rank) {
+    cudaStream_t const a = new_stream("a");
+    auto* const data = rank.device(std::vector<float>(8, 1.0F));
+    cudaStreamSynchronize(rank.stream);
+    ncclGroupStart();
+    ncclAllReduce(data, data, 8, ncclFloat, ncclSum, rank.comm, rank.stream);  // <- grouped
+    ncclGroupEnd();
+    cudaMemsetAsync(data, 0, bytes / 2, a);
+    finish();
+  }));
+  ASSERT_EQ(found.law, Law::order_race);
+  std::string places;
+  for (Access const& access : found.accesses) places += place(access.enqueued_at) + " ";
+  EXPECT_NE(places.find(marked("grouped") + " "), std::string::npos) << places;
 }
 
 TEST_F(Judge, FoldsOneMistakeOverRanksAndBuffersAndSteps) {

@@ -98,9 +98,7 @@ void Watch::describe_locations(Access& access, Side const& side,
   if (allocation == nullptr) return;
   for (auto const& [call, location] : {std::pair{allocation->made_by, &access.allocated_at},
                                        std::pair{allocation->freed_by, &access.freed_at}}) {
-    if (call == 0) continue;
-    locations.seek({.operation = call});
-    *location = locations.call(call);
+    if (call != 0) *location = locations.line_of(call);
   }
 }
 

@@ -70,8 +70,7 @@ void World::report_left_over() {
     violation.rank = stream.rank;
     violation.operation = record(head->id).program_operation;
     violation.about = record(head->id).name;
-    locations_.seek({.operation = head->id});
-    violation.at = locations_.call(head->id);
+    violation.at = locations_.line_of(head->id);
     violation.message =
         fmt::format("all ranks have ended, but {} still has {} operations; the next, {}, ",
                     name_of(stream), stream.queue.size(), record(head->id).name);

@@ -38,6 +38,12 @@ class Locations {
   void settle(bool told);
   std::vector<Sought> take_asked() { return std::move(asked_); }
 
+  /// The line of the call that added this record; before the second run, that run is asked for it.
+  Location line_of(std::uint32_t record) {
+    seek({.operation = record});
+    return call(record);
+  }
+
   // ---- the second run ----
   /// An operation is being made: by whom, if anybody asked?
   void made(std::uint32_t operation) {

@@ -56,17 +56,22 @@ std::uint32_t World::add_record(OperationRecord const& record) {
 
 StreamOperation& World::make(OperationKind kind, char const* name, std::uint64_t bytes,
                              void const* function) {
+  return make(add_record({.kind = kind,
+                          .rank = host_->rank,
+                          .program_operation = host_->program_operation,
+                          .name = name,
+                          .function = function,
+                          .bytes = bytes}));
+}
+
+StreamOperation& World::make(std::uint32_t record) {
   if (free_operations_.empty()) {
     free_operations_.push_back(operations_.emplace_back(std::make_unique<StreamOperation>()).get());
   }
   StreamOperation& operation = *free_operations_.back();
   free_operations_.pop_back();
-  operation.id = add_record({.kind = kind,
-                             .rank = host_->rank,
-                             .program_operation = host_->program_operation,
-                             .name = name,
-                             .function = function,
-                             .bytes = bytes});
+  OperationKind const kind = history_[record].kind;
+  operation.id = record;
   operation.kind = kind;
   operation.path = CopyPath::none;
   operation.cost_ns = 0;

@@ -327,4 +327,8 @@ void World::add_violation(Violation violation) {
   found.push_back(std::move(violation));
 }
 
+Related World::related(std::string_view what, std::uint32_t call) {
+  return {.what = std::string(what), .rank = record(call).rank, .at = locations_.line_of(call)};
+}
+
 }  // namespace adamant::sim

@@ -108,6 +108,8 @@ class World {
   // ---- operations: make, fill in, push ----
   StreamOperation& make(OperationKind kind, char const* name, std::uint64_t bytes = 0,
                         void const* function = nullptr);
+  /// The one that an earlier call asked for, which has added its record.
+  StreamOperation& make(std::uint32_t record);
   void push(Stream& stream, StreamOperation& operation);
   /// Takes back what was made and not pushed.
   void discard(StreamOperation& operation);
@@ -165,6 +167,8 @@ class World {
 
   // ---- what observers and harnesses found ----
   void add_violation(Violation violation);
+  /// Another call that the next violation is about, by the record that it added.
+  Related related(std::string_view what, std::uint32_t call);
   std::vector<Violation>& violations() { return violations_; }
   std::vector<Violation>& warnings() { return warnings_; }
 

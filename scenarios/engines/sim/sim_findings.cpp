@@ -58,6 +58,9 @@ Violation violation_of(sim::Violation const& seen) {
     violation.actual = Count{.count = static_cast<std::int64_t>(seen.bytes)};
   if (!seen.about.empty()) violation.subject = Named{seen.about};
   for (sim::Access const& access : seen.accesses) violation.accesses.push_back(access_of(access));
+  for (sim::Related const& related : seen.related)
+    violation.related.push_back(
+        {.what = related.what, .rank = related.rank, .at = location_of(related.at)});
   for (sim::Waiting const& waiting : seen.waiting)
     violation.waiting.push_back({.rank = waiting.rank, .at = location_of(waiting.at)});
   return violation;

@@ -78,6 +78,9 @@ std::string calls_of(Violation const& violation) {
   for (Waiting const& waiting : violation.waiting)
     entries += entry(fmt::format("rank {} waits at", waiting.rank), waiting.at);
   if (entries.empty()) entries = entry("at", violation.at);
+  for (Related const& related : violation.related)
+    entries +=
+        entry(fmt::format("{} by rank {} at", escaped(related.what), related.rank), related.at);
   return entries.empty() ? "" : "<dl>\n" + entries + "</dl>\n";
 }
 

@@ -47,6 +47,17 @@ TEST(Page, TellsARaceWithBothAccessesTheirLinesScenarioAndReplay) {
   EXPECT_TRUE(find_all(html, "nav").empty()) << "one scenario needs no table of scenarios";
 }
 
+TEST(Page, TellsTheLinesOfBothCallsInWhichRanksDiffer) {
+  PageItem const item = item_of("bugs/parameters_swapped_on_one_rank.yaml");
+  Markup const html = read(page_of({item}));
+  Violation const& differ = item.reported.result.violations.front();
+  ASSERT_EQ(differ.law, Law::order_collective);
+  ASSERT_EQ(differ.related.size(), 1U);
+  for (Location const* const at : {&differ.at, &differ.related.front().at})
+    EXPECT_TRUE(at->file.starts_with("real/")) << at->file;
+  EXPECT_TRUE(has_text(html, "dt", "called by rank"));
+}
+
 TEST(Page, ShowsWrongValuesInBothNotationsWithOnePictureForTheirMoment) {
   PageItem const item = item_of("bugs/te_2795.yaml");
   ASSERT_EQ(item.reported.result.violations.size(), 2U);
