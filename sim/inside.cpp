@@ -130,20 +130,19 @@ LiveHandles live_handles() {
   Runtime& runtime = inside_or_abort();
   auto const count = [](auto const& objects) {
     return std::count_if(objects.begin(), objects.end(),
-                         [](auto const& object) { return !object.destroyed; });
+                         [](auto const& object) { return object.destroyed_by == 0; });
   };
   // An aborted communicator is gone as well. Default streams are nobody's.
   auto const& members = nccl_state().members;
-  return {
-      .streams = std::count_if(
-          runtime.world.streams().begin(), runtime.world.streams().end(),
-          [](Stream const& stream) { return stream.made_by_call && !stream.destroyed; }),
-      .events = count(runtime.events),
-      .graphs = count(runtime.graphs),
-      .executable_graphs = count(runtime.execs),
-      .communicators = std::count_if(members.begin(), members.end(), [](ncclComm const& member) {
-        return !member.destroyed && !member.aborted;
-      })};
+  return {.streams = std::count_if(
+              runtime.world.streams().begin(), runtime.world.streams().end(),
+              [](Stream const& stream) { return stream.made_by_call && stream.destroyed_by == 0; }),
+          .events = count(runtime.events),
+          .graphs = count(runtime.graphs),
+          .executable_graphs = count(runtime.execs),
+          .communicators =
+              std::count_if(members.begin(), members.end(),
+                            [](ncclComm const& member) { return member.destroyed_by == 0; })};
 }
 
 }  // namespace adamant::sim

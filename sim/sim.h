@@ -191,7 +191,8 @@ struct Waiting {
 
 /// Another call that a violation is about.
 struct Related {
-  std::string what;  // that happened there: the rank with which one is compared "called"
+  /// What it did: the rank with which one is compared "called", a handle was "destroyed".
+  std::string what;
   int rank = 0;
   Location at = {};
 };

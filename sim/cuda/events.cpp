@@ -125,7 +125,8 @@ cudaError_t cudaEventDestroy(cudaEvent_t handle) {
   return call([&](Runtime& runtime) -> cudaError_t {
     EventObject* const event = event_of(runtime, handle);
     if (event == nullptr) return cudaErrorInvalidResourceHandle;
-    event->destroyed = true;  // recorded work still completes
+    // Recorded work still completes.
+    event->destroyed_by = record_call(runtime, OperationKind::host, "cudaEventDestroy");
     return cudaSuccess;
   });
 }

@@ -53,14 +53,14 @@ struct GraphNode {
 struct Graph {
   std::deque<GraphNode> nodes;  // every edge points to an earlier one
   std::string name;
-  bool destroyed = false;
+  std::uint32_t destroyed_by = 0;  // the call's record; 0: it lives
 };
 
 /// How a graph is laid out on streams: a node follows one of its dependencies on that one's branch
 /// if it can, and begins a branch otherwise. Branch 0 is the launch stream.
 struct GraphExec {
   Graph const* graph = nullptr;
-  bool destroyed = false;
+  std::uint32_t destroyed_by = 0;        // the call's record; 0: it lives
   std::vector<std::uint32_t> branch_of;  // by node
   std::vector<bool> awaited;             // by node: another branch waits for it
   std::uint32_t branches = 0;

@@ -18,22 +18,11 @@ constexpr unsigned long long known_flags =
     cudaGraphInstantiateFlagAutoFreeOnLaunch | cudaGraphInstantiateFlagUpload |
     cudaGraphInstantiateFlagDeviceLaunch | cudaGraphInstantiateFlagUseNodePriority;
 
-void report_destroyed(Runtime& runtime, char const* what) {
-  Violation violation;
-  violation.law = Law::access_lifetime;
-  violation.breach = Breach::destroyed_handle;
-  violation.about = what;
-  violation.rank = runtime.world.host()->rank;
-  violation.operation = runtime.world.host()->program_operation;
-  violation.message = fmt::format("a destroyed {} is used", what);
-  runtime.world.add_violation(std::move(violation));
-}
-
 template <typename Object, typename Handle>
 Object* object_of(Runtime& runtime, Handle handle, char const* what) {
   auto* const object = reinterpret_cast<Object*>(handle);
-  if (object == nullptr || !object->destroyed) return object;
-  report_destroyed(runtime, what);
+  if (object == nullptr || object->destroyed_by == 0) return object;
+  report_destroyed(runtime, what, object->destroyed_by);
   return nullptr;
 }
 
@@ -223,7 +212,8 @@ cudaError_t cudaGraphDestroy(cudaGraph_t handle) {
   return call([&](Runtime& runtime) -> cudaError_t {
     auto* const graph = object_of<Graph>(runtime, handle, "graph");
     if (graph == nullptr) return cudaErrorInvalidValue;
-    graph->destroyed = true;  // what was made of it keeps its nodes
+    // What was made of it keeps its nodes.
+    graph->destroyed_by = record_call(runtime, OperationKind::host, "cudaGraphDestroy");
     return cudaSuccess;
   });
 }
@@ -272,7 +262,8 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t handle) {
   return call([&](Runtime& runtime) -> cudaError_t {
     auto* const exec = object_of<GraphExec>(runtime, handle, "executable graph");
     if (exec == nullptr) return cudaErrorInvalidValue;
-    exec->destroyed = true;  // launches that are enqueued still run
+    // Launches that are enqueued still run.
+    exec->destroyed_by = record_call(runtime, OperationKind::host, "cudaGraphExecDestroy");
     return cudaSuccess;
   });
 }

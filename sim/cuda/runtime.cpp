@@ -56,8 +56,10 @@ Stream& per_thread_stream(Runtime& runtime) {
   return *host.per_thread_stream;
 }
 
-// Reports the use of a destroyed handle, which CUDA leaves undefined.
-void report_destroyed(Runtime& runtime, char const* what, std::string const& name) {
+}  // namespace
+
+void report_destroyed(Runtime& runtime, char const* what, std::uint32_t destroyed_by,
+                      std::string const& name) {
   Violation violation;
   violation.law = Law::access_lifetime;
   violation.breach = Breach::destroyed_handle;
@@ -66,8 +68,11 @@ void report_destroyed(Runtime& runtime, char const* what, std::string const& nam
   violation.operation = runtime.world.host()->program_operation;
   violation.message =
       std::string("a destroyed ") + what + " is used" + (name.empty() ? "" : ": `" + name + "`");
+  violation.related.push_back(runtime.world.related("destroyed", destroyed_by));
   runtime.world.add_violation(std::move(violation));
 }
+
+namespace {
 
 bool is_blocking(Stream const& stream) {
   return !stream.is_legacy_default && (stream.flags & cudaStreamNonBlocking) == 0;
@@ -102,15 +107,15 @@ Stream* stream_of(Runtime& runtime, cudaStream_t handle) {
   }
   if (handle == cudaStreamPerThread) return &per_thread_stream(runtime);
   auto* const stream = reinterpret_cast<Stream*>(handle);
-  if (!stream->destroyed) return stream;
-  report_destroyed(runtime, "stream", stream->name);
+  if (stream->destroyed_by == 0) return stream;
+  report_destroyed(runtime, "stream", stream->destroyed_by, stream->name);
   return nullptr;
 }
 
 EventObject* event_of(Runtime& runtime, cudaEvent_t handle) {
   auto* const event = reinterpret_cast<EventObject*>(handle);
-  if (event == nullptr || !event->destroyed) return event;
-  report_destroyed(runtime, "event", "");
+  if (event == nullptr || event->destroyed_by == 0) return event;
+  report_destroyed(runtime, "event", event->destroyed_by);
   return nullptr;
 }
 
@@ -159,15 +164,21 @@ bool wait_for_device(Runtime& runtime, int device, char const* call) {
   return true;
 }
 
+std::uint32_t record_call(Runtime& runtime, OperationKind kind, char const* name,
+                          std::uint64_t bytes) {
+  Host const& host = *runtime.world.host();
+  return runtime.world.add_record({.kind = kind,
+                                   .rank = host.rank,
+                                   .program_operation = host.program_operation,
+                                   .agent = host.index,
+                                   .name = name,
+                                   .bytes = bytes});
+}
+
 Touch host_touch(Runtime& runtime, OperationKind kind, char const* name, std::uint64_t bytes) {
   Host const& host = *runtime.world.host();
-  std::uint32_t const id = runtime.world.add_record({.kind = kind,
-                                                     .rank = host.rank,
-                                                     .program_operation = host.program_operation,
-                                                     .agent = host.index,
-                                                     .name = name,
-                                                     .bytes = bytes});
-  return {{host.index, host.clock.of(host.index)}, id};
+  std::uint32_t const call = record_call(runtime, kind, name, bytes);
+  return {{host.index, host.clock.of(host.index)}, call};
 }
 
 void forget_finished_copies(Runtime& runtime) {

@@ -20,7 +20,7 @@
 namespace adamant::sim {
 
 struct EventObject {
-  bool destroyed = false;
+  std::uint32_t destroyed_by = 0;  // the call's record; 0: it lives
   unsigned flags = 0;
   int device = 0;
   Ticket* recorded = nullptr;  // null until the first record
@@ -106,6 +106,9 @@ cudaError_t call(Body&& body, char const* name = __builtin_FUNCTION()) {
 
 // ---- streams and operations ---------------------------------------------------------------------
 
+/// Reports the use of a destroyed handle, which CUDA leaves undefined.
+void report_destroyed(Runtime& runtime, char const* what, std::uint32_t destroyed_by,
+                      std::string const& name = "");
 /// The stream behind a handle, or null (then a destroyed one has been reported).
 Stream* stream_of(Runtime& runtime, cudaStream_t handle);
 EventObject* event_of(Runtime& runtime, cudaEvent_t handle);
@@ -129,6 +132,9 @@ inline cudaError_t result_of(bool world_goes_on) {
 /// The host waits for all work of a device; false if the world ended meanwhile.
 bool wait_for_device(Runtime& runtime, int device, char const* call);
 
+/// Adds the record of a call that the calling host makes now: reports may name its line.
+std::uint32_t record_call(Runtime& runtime, OperationKind kind, char const* name,
+                          std::uint64_t bytes = 0);
 /// The moment of the calling host's code, under a record of its own.
 Touch host_touch(Runtime& runtime, OperationKind kind, char const* name, std::uint64_t bytes);
 

@@ -126,7 +126,8 @@ cudaError_t cudaStreamDestroy(cudaStream_t handle) {
         handle == nullptr || handle == cudaStreamLegacy || handle == cudaStreamPerThread;
     Stream* const stream = special ? nullptr : stream_of(runtime, handle);
     if (stream == nullptr) return cudaErrorInvalidResourceHandle;
-    stream->destroyed = true;  // what is enqueued still runs
+    // What is enqueued still runs.
+    stream->destroyed_by = record_call(runtime, OperationKind::host, "cudaStreamDestroy");
     return cudaSuccess;
   });
 }

@@ -64,6 +64,6 @@ void adamant_sim_dropped(char const* call, char const* error, bool is_last_error
   if (runtime == nullptr || !runs_world) return;
   Host const* const host = runtime->world.host();
   if (host == nullptr || runtime->world.ended()) return;
-  std::uint32_t const record = host_touch(*runtime, OperationKind::host, "host code", 0).operation;
+  std::uint32_t const record = record_call(*runtime, OperationKind::host, "host code");
   runtime->host().unseen.push_back({call, error, is_last_error, record, host->program_operation});
 }

@@ -196,9 +196,8 @@ void capture_request(Runtime& runtime, Capture& capture, Request const& request,
 }  // namespace
 
 std::uint32_t record_call(Runtime& runtime, Signature const& signature) {
-  return host_touch(runtime, OperationKind::collective, name_of(signature.function),
-                    signature.count * element_bytes(signature.type))
-      .operation;
+  return record_call(runtime, OperationKind::collective, name_of(signature.function),
+                     signature.count * element_bytes(signature.type));
 }
 
 void issue(Runtime& runtime, Request const& request, Stream& stream) {

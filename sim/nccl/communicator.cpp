@@ -52,15 +52,8 @@ void report_disagreement(Runtime& runtime, Disagreement found) {
 
 ncclResult_t exists(Runtime& runtime, ncclComm const* member) {
   if (member == nullptr) return refuse(ncclInvalidArgument, "the communicator is null");
-  if (!member->destroyed && !member->aborted) return ncclSuccess;
-  Violation violation;
-  violation.law = Law::access_lifetime;
-  violation.breach = Breach::destroyed_handle;
-  violation.about = "communicator";
-  violation.rank = runtime.world.host()->rank;
-  violation.operation = runtime.world.host()->program_operation;
-  violation.message = "a destroyed communicator is used";
-  runtime.world.add_violation(std::move(violation));
+  if (member->destroyed_by == 0) return ncclSuccess;
+  report_destroyed(runtime, "communicator", member->destroyed_by);
   return refuse(ncclInvalidArgument, "the communicator has been destroyed");
 }
 
@@ -95,7 +88,7 @@ void arrive(Runtime& runtime, HostBarrier& barrier, int rank) {
   Host& host = *runtime.world.host();
   auto const at = static_cast<std::size_t>(rank);
   ADAMANT_SIM_ASSERT(barrier.calls[at] == 0);
-  barrier.calls[at] = host_touch(runtime, OperationKind::host, barrier.function, 0).operation;
+  barrier.calls[at] = record_call(runtime, OperationKind::host, barrier.function);
   barrier.known.join(host.clock);
   barrier.time_ns = std::max(barrier.time_ns, host.now_ns);
   runtime.world.advance_host();

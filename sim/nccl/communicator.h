@@ -74,8 +74,8 @@ struct ncclComm {
   bool blocking = true;
   bool known = false;  // the host has learnt that the creation is over
   bool finalized = false;
-  bool host_came = false;  // to take leave, with this or another of its ranks
-  bool destroyed = false;
+  bool host_came = false;          // to take leave, with this or another of its ranks
+  std::uint32_t destroyed_by = 0;  // or aborted by, the call's record; 0: it lives
   bool aborted = false;
 
   std::uint64_t calls = 0;       // collectives issued so far

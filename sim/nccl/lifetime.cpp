@@ -87,12 +87,13 @@ ncclResult_t finalize(Runtime& runtime, ncclComm& member) {
 ncclResult_t destroy(Runtime& runtime, ncclComm& member) {
   ncclResult_t error = ncclSuccess;
   if (!member.finalized) error = leave_together(runtime, member, "ncclCommDestroy");
-  member.destroyed = true;
+  member.destroyed_by = record_call(runtime, OperationKind::host, "ncclCommDestroy");
   return error;
 }
 
 ncclResult_t abort(Runtime& runtime, ncclComm& member) {
   member.aborted = true;
+  member.destroyed_by = record_call(runtime, OperationKind::host, "ncclCommAbort");
   if (member.communicator != nullptr) abandon_calls(runtime, member);
   take_leave(runtime, member);
   return ncclSuccess;

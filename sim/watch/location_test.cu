@@ -359,6 +359,69 @@ TEST_F(SourceLine, OfACollectiveInAGroupThatRaces) {
   EXPECT_NE(places.find(marked("grouped") + " "), std::string::npos) << places;
 }
 
+TEST_F(SourceLine, OfWhereAStreamWasDestroyed) {
+  Violation const found = first_violation([&] {
+    cudaStream_t const a = new_stream("a");
+    cudaStreamDestroy(a);      // <- stream_destroyed
+    cudaStreamSynchronize(a);  // <- stream_used
+  });
+  ASSERT_EQ(found.law, Law::access_lifetime);
+  EXPECT_EQ(place(found.at), marked("stream_used"));
+  EXPECT_EQ(related(found), related("destroyed", 0, "stream_destroyed"));
+}
+
+TEST_F(SourceLine, OfWhereAnEventWasDestroyed) {
+  Violation const found = first_violation([&] {
+    cudaEvent_t const event = new_event();
+    cudaEventDestroy(event);          // <- event_destroyed
+    cudaEventRecord(event, nullptr);  // <- event_used
+  });
+  ASSERT_EQ(found.law, Law::access_lifetime);
+  EXPECT_EQ(place(found.at), marked("event_used"));
+  EXPECT_EQ(related(found), related("destroyed", 0, "event_destroyed"));
+}
+
+TEST_F(SourceLine, OfWhereAGraphAndWhatWasMadeOfItWereDestroyed) {
+  Report const report = run(1, [](int) {
+    cudaStream_t const a = new_stream("a");
+    cudaGraph_t graph = nullptr;
+    cudaGraphExec_t exec = nullptr;
+    cudaStreamBeginCapture(a, cudaStreamCaptureModeThreadLocal);
+    cudaStreamEndCapture(a, &graph);
+    cudaGraphInstantiate(&exec, graph, 0);
+    cudaGraphDestroy(graph);                // <- graph_destroyed
+    cudaGraphInstantiate(&exec, graph, 0);  // <- graph_used
+    cudaGraphExecDestroy(exec);             // <- exec_destroyed
+    cudaGraphLaunch(exec, a);               // <- exec_used
+  });
+  ASSERT_EQ(report.violations.size(), 2U) << describe(report);
+  EXPECT_EQ(place(report.violations[0].at), marked("graph_used"));
+  EXPECT_EQ(related(report.violations[0]), related("destroyed", 0, "graph_destroyed"));
+  EXPECT_EQ(place(report.violations[1].at), marked("exec_used"));
+  EXPECT_EQ(related(report.violations[1]), related("destroyed", 0, "exec_destroyed"));
+}
+
+TEST_F(SourceLine, OfWhereACommunicatorWasDestroyedOrAborted) {
+  auto const use_after = [](std::function<void(ncclComm_t)> const& end) {
+    return first_of(run_ranks(1, [&](Rank& rank) {
+      int ranks = 0;
+      end(rank.comm);
+      ncclCommCount(rank.comm, &ranks);  // <- communicator_used
+      rank.comm = nullptr;
+    }));
+  };
+  Violation const destroyed = use_after([](ncclComm_t communicator) {
+    ncclCommDestroy(communicator);  // <- communicator_destroyed
+  });
+  Violation const aborted = use_after([](ncclComm_t communicator) {
+    ncclCommAbort(communicator);  // <- communicator_aborted
+  });
+  EXPECT_EQ(place(destroyed.at), marked("communicator_used"));
+  EXPECT_EQ(related(destroyed), related("destroyed", 0, "communicator_destroyed"));
+  EXPECT_EQ(place(aborted.at), marked("communicator_used"));
+  EXPECT_EQ(related(aborted), related("destroyed", 0, "communicator_aborted"));
+}
+
 TEST_F(Judge, FoldsOneMistakeOverRanksAndBuffersAndSteps) {
   Report const report = run(3, [](int) {
     cudaStream_t const a = new_stream("a");

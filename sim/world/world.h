@@ -56,7 +56,7 @@ struct Stream : Agent {
   int device = 0;
   unsigned flags = 0;
   int cuda_priority = 0;
-  bool destroyed = false;
+  std::uint32_t destroyed_by = 0;  // the call's record; 0: it lives
   bool is_legacy_default = false;
   bool made_by_call = false;  // of the program, which destroys it
   // How far this stream and the device's legacy default stream have been ordered, in operations.
