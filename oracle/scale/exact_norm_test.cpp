@@ -83,7 +83,6 @@ float norm(std::vector<float> const& values) {
   return norm_of(sum);
 }
 
-constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 constexpr float fp32_largest = std::numeric_limits<float>::max();
 constexpr float fp32_smallest = std::numeric_limits<float>::denorm_min();
 

@@ -6,5 +6,6 @@
 namespace adamant::oracle {
 
 inline constexpr float inf = std::numeric_limits<float>::infinity();
+inline constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 
 }  // namespace adamant::oracle

@@ -108,7 +108,6 @@ TEST(TorchStep, ADecayOfZeroIsSkipped) {
 }
 
 TEST(TorchStep, WhatIsNotFiniteGoesWhereTheFormulaTakesIt) {
-  constexpr float nan = std::numeric_limits<float>::quiet_NaN();
   TorchStep const step({}, 3);
   EXPECT_EQ(step.exp_avg({.gradient = inf, .exp_avg = 1.0F}), inf);
   EXPECT_TRUE(std::isnan(step.exp_avg({.gradient = 1.0F, .exp_avg = inf})));
