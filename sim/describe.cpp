@@ -1,4 +1,4 @@
-// Reports as text.
+#include "sim/describe.h"
 
 #include <fmt/format.h>
 
@@ -6,8 +6,6 @@
 #include <string_view>
 #include <utility>
 #include <vector>
-
-#include "sim/sim.h"
 
 namespace adamant::sim {
 
@@ -20,6 +18,12 @@ std::string describe(Location const& location) {
     text += fmt::format("{}:{}", caller.file, caller.line);
   }
   return text;
+}
+
+std::string heading_of(Violation const& violation) {
+  bool const of_rank = violation.rank != Violation::no_rank;
+  return fmt::format("{}: {}{}", name_of(violation.law),
+                     of_rank ? fmt::format("rank {}: ", violation.rank) : "", violation.message);
 }
 
 namespace {
@@ -44,9 +48,17 @@ std::string describe_buffers(std::vector<Access> const& accesses) {
 
 namespace {
 
+std::string describe_repetitions(Violation const& violation) {
+  std::string text = fmt::format("  found {} times", violation.count);
+  if (!violation.ranks.empty())
+    text += fmt::format(", on {} {}", violation.ranks.size() == 1 ? "rank" : "ranks",
+                        fmt::join(violation.ranks, ", "));
+  if (violation.bytes > 0) text += fmt::format("; {} bytes in all", violation.bytes);
+  return text + "\n";
+}
+
 std::string describe(Violation const& violation) {
-  std::string text =
-      fmt::format("{}: rank {}: {}\n", name_of(violation.law), violation.rank, violation.message);
+  std::string text = heading_of(violation) + "\n";
   if (violation.waiting.empty()) text += line_of("  at", violation.at);
   for (Waiting const& waiting : violation.waiting) {
     text += line_of(fmt::format("  rank {} waits at", waiting.rank), waiting.at);
@@ -66,12 +78,7 @@ std::string describe(Violation const& violation) {
   }
   text += describe_buffers(violation.accesses);
   if (!violation.missing.empty()) text += "  missing: " + violation.missing + "\n";
-  if (violation.count > 1) {
-    text += fmt::format(
-        "  found {} times, on {} {}{}\n", violation.count,
-        violation.ranks.size() == 1 ? "rank" : "ranks", fmt::join(violation.ranks, ", "),
-        violation.bytes == 0 ? "" : fmt::format("; {} bytes in all", violation.bytes));
-  }
+  if (violation.count > 1) text += describe_repetitions(violation);
   return text;
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 
+#include "sim/cuda/foreign_calls.h"
 #include "sim/cuda/runtime.h"
 #include "sim/meetings.h"
 #include "sim/nccl/state.h"
@@ -59,11 +60,13 @@ Ended run_once(int ranks, std::function<void(int)> const& main, Options const& o
       runtime.memory.clear();
       runtime.world.dismiss_crew();
       current_runtime = nullptr;
+      runs_world = false;
       active_watch = nullptr;
     }
   } const scope{runtime};
   current_runtime = &runtime;
   runs_world = true;
+  begin_foreign_calls(options.sought.has_value());
   watch_faults(judge_fault);
   runtime.world.prepare(options, runtime.watch);
   runtime.memory.reset(runtime.world, static_cast<int>(runtime.devices.size()));

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "sim/cuda/foreign_calls.h"
+
 namespace adamant::sim {
 namespace {
 
@@ -36,6 +38,7 @@ std::vector<Event> trace_of(World& world) {
 
 Report report_of(Runtime& runtime) {
   judge_unseen(runtime);
+  judge_foreign_calls(runtime.world);
   Report report;
   report.violations = std::move(runtime.world.violations());
   report.choices = runtime.world.choices().record();

@@ -136,14 +136,15 @@ enum class Law {
   graph_capture,
   graph_pointer,
   graph_scalar,
-  error_unseen,  // this one and the next are warnings
+  error_unseen,  // this one and the next two are warnings
   memory_leak,
+  error_thread,
   of_harness,
 };
 
 /// Is breaking it no fault by itself, but what somebody should know of?
 constexpr bool is_warning(Law law) {
-  return law == Law::error_unseen || law == Law::memory_leak;
+  return law == Law::error_unseen || law == Law::memory_leak || law == Law::error_thread;
 }
 
 /// The law as reports write it.
@@ -151,7 +152,7 @@ inline constexpr std::string_view name_of(Law law) {
   constexpr std::string_view names[] = {
       "access.bounds",  "access.uninitialized", "access.lifetime", "access.place",  "order.race",
       "order.deadlock", "order.collective",     "graph.capture",   "graph.pointer", "graph.scalar",
-      "error.unseen",   "memory.leak",          "of the harness"};
+      "error.unseen",   "memory.leak",          "error.thread",    "of the harness"};
   return names[static_cast<int>(law)];
 }
 
@@ -180,6 +181,7 @@ enum class Breach {
   open_group,
   unseen_error,
   never_freed,
+  foreign_thread,  // calls CUDA or NCCL, as ranks alone may
   of_harness,
 };
 
@@ -199,6 +201,7 @@ struct Related {
 
 /// One mistake: what many ranks, steps or buffers show alike is one violation, the first of them.
 struct Violation {
+  static constexpr int no_rank = -1;  // a thread that the program started itself belongs to none
   Law law = Law::order_race;
   Breach breach = Breach::unordered_accesses;
   int rank = 0;

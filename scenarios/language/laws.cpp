@@ -31,9 +31,10 @@ constexpr Meaning law_table[] = {
     {"determinism.digest", "the same scenario, seed and choices give the same digest"},
     {"error.unseen", "somebody looks at every error that a call returns"},
     {"memory.leak", "what was allocated is freed"},
+    {"error.thread", "ranks alone call CUDA and NCCL, no threads of theirs"},
 };
 
-static_assert(std::size(law_table) == static_cast<std::size_t>(Law::memory_leak) + 1);
+static_assert(std::size(law_table) == static_cast<std::size_t>(Law::error_thread) + 1);
 constexpr auto law_count = static_cast<std::size_t>(Law::error_unseen);
 
 constexpr Meaning reason_table[] = {

@@ -36,8 +36,9 @@ enum class Law {
   checkpoint_integrity,
   error_clean,
   determinism_digest,
-  error_unseen,  // this one and the next are warnings
+  error_unseen,  // this one and the next two are warnings
   memory_leak,
+  error_thread,
 };
 
 /// All laws, in the order of their enumerators, without warnings.

@@ -154,7 +154,8 @@ void CommandOptions::add_shard() const {
 }
 
 void CommandOptions::add_strict() const {
-  command_.add_flag("--strict", arguments_.strict, "Warnings fail: error.unseen, memory.leak");
+  command_.add_flag("--strict", arguments_.strict,
+                    "Warnings fail: error.unseen, memory.leak, error.thread");
 }
 
 void CommandOptions::add_schedules(char const* text) const {

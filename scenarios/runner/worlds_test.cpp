@@ -81,6 +81,21 @@ TEST(Worlds, LeaveTheLeaksOfALineAsOne) {
   EXPECT_EQ(sides_in_words(warnings[1]).actual, "64 bytes");
 }
 
+TEST(Worlds, TellWhatAThreadOfNoRankDid) {
+  sim::Report report;
+  report.warnings = {{.law = sim::Law::error_thread,
+                      .breach = sim::Breach::foreign_thread,
+                      .rank = sim::Violation::no_rank,
+                      .count = 2}};
+  SimFindings findings;
+  findings.add(report, {}, 0);
+  std::vector<Violation> const warnings = findings.warnings();
+  ASSERT_EQ(warnings.size(), 1U);
+  EXPECT_EQ(id_of(warnings[0].law), "error.thread");
+  EXPECT_EQ(place_in_words(warnings[0]), "no rank");
+  EXPECT_EQ(repetitions_in_words(warnings[0]), "2 times");
+}
+
 /// What a world says in which the harness found one thing of its own.
 sim::Report of_harness() {
   sim::Report report;

@@ -67,8 +67,9 @@ constexpr auto breach_names = std::to_array<std::string_view>({
     "open_group",
     "unseen_error",
     "never_freed",
+    "foreign_thread",
 });
-static_assert(breach_names.size() == static_cast<std::size_t>(Breach::never_freed) + 1);
+static_assert(breach_names.size() == static_cast<std::size_t>(Breach::foreign_thread) + 1);
 
 }  // namespace
 
@@ -103,7 +104,8 @@ std::string tensor_name(std::string_view parameter, TensorKind kind) {
 }
 
 std::vector<int> ranks_of(Violation const& violation) {
-  return violation.ranks.empty() ? std::vector{violation.rank} : violation.ranks;
+  bool const is_alone = violation.ranks.empty() && violation.rank >= 0;
+  return is_alone ? std::vector{violation.rank} : violation.ranks;
 }
 
 void fold(Violation& into, Violation const& again) {

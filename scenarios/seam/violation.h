@@ -86,6 +86,7 @@ enum class Breach {
   open_group,
   unseen_error,
   never_freed,  // actual: Count, of the bytes of all
+  foreign_thread,
 };
 
 /// Did a simulated world notice it by itself?
@@ -265,7 +266,7 @@ struct Violation {
   Law law = Law::values_bitwise;
   Breach breach = Breach::other_value;
   int operation = -1;  // index of the program's entry, from 0; -1: outside of every operation
-  int rank = 0;
+  int rank = 0;        // -1: a thread that belongs to none
   Subject subject = {};
   std::int64_t index = -1;  // row-major in the whole tensor; -1: no element is concerned
   Value expected = {};

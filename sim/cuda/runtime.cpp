@@ -1,34 +1,19 @@
 #include "sim/cuda/runtime.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <cstring>
-#include <mutex>
+
+#include "sim/cuda/foreign_calls.h"
 
 namespace adamant::sim {
 
 constinit Runtime* current_runtime = nullptr;
 constinit thread_local bool runs_world = false;
 
-namespace {
-
-cudaError_t refuse_thread() {
-  static std::once_flag once;
-  std::call_once(once, [] {
-    std::fputs(
-        "adamant: a thread that the program started itself calls CUDA or NCCL, which is not "
-        "modelled: every call of it returns cudaErrorNotSupported. Start threads of a rank with "
-        "adamant::sim::parallel_for, and call from the rank.\n",
-        stderr);
-  });
-  return cudaErrorNotSupported;
-}
-
-}  // namespace
-
-cudaError_t refusal() {
+// Another thread may not even look at the runtime, which the world's own changes.
+cudaError_t refusal(char const* call) {
+  if (!runs_world) return refuse_foreign_call(call);
   if (current_runtime == nullptr) return cudaErrorNoDevice;
-  if (!runs_world) return refuse_thread();
   if (current_runtime->world.ended()) return cudaErrorUnknown;
   if (current_runtime->world.host() == nullptr) return cudaErrorNotPermitted;
   return cudaSuccess;
@@ -209,15 +194,17 @@ using namespace adamant::sim;
 extern "C" {
 
 cudaError_t cudaGetLastError() {
+  if (!runs_world) return refuse_foreign_call("cudaGetLastError");
   if (current_runtime == nullptr) return cudaErrorNoDevice;
-  if (!runs_world || current_runtime->world.host() == nullptr) return cudaSuccess;
+  if (current_runtime->world.host() == nullptr) return cudaSuccess;
   see_last_error(*current_runtime);
   return std::exchange(current_runtime->host().last_error, cudaSuccess);
 }
 
 cudaError_t cudaPeekAtLastError() {
+  if (!runs_world) return refuse_foreign_call("cudaPeekAtLastError");
   if (current_runtime == nullptr) return cudaErrorNoDevice;
-  if (!runs_world || current_runtime->world.host() == nullptr) return cudaSuccess;
+  if (current_runtime->world.host() == nullptr) return cudaSuccess;
   see_last_error(*current_runtime);
   return current_runtime->host().last_error;
 }

@@ -79,20 +79,21 @@ struct Runtime {
 
 /// The runtime of the run that goes on in this process; null outside of one.
 extern constinit Runtime* current_runtime;
-/// Has this thread run a world? Ranks are fibers of one thread, and no other one may call anything.
+/// Does this thread run it? Ranks are fibers of one thread, and no other one may call anything.
 extern constinit thread_local bool runs_world;
 
 // ---- the frame of a call -----------------------------------------------------------------------
 
 /// Why a call cannot be served at all, or cudaSuccess: no run (as where there is no device), a
-/// thread that is no rank's, inside a host function, or after the end of the world.
-cudaError_t refusal();
+/// thread that is no rank's, which is told (error.thread), inside a host function, or after the end
+/// of the world. `call` is its name.
+cudaError_t refusal(char const* call);
 
 /// Runs `body(runtime)` as one call of the host program: accesses of the simulator itself do not
 /// count, and an error becomes the rank's last one. `name` is that of the calling function.
 template <typename Body>
 cudaError_t call(Body&& body, char const* name = __builtin_FUNCTION()) {
-  if (cudaError_t const error = refusal(); error != cudaSuccess) return error;
+  if (cudaError_t const error = refusal(name); error != cudaSuccess) return error;
   Watch* const watched = active_watch;
   active_watch = nullptr;
   Runtime& runtime = *current_runtime;

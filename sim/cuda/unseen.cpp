@@ -60,8 +60,8 @@ void judge_leaks(Runtime& runtime) {
 using namespace adamant::sim;
 
 void adamant_sim_dropped(char const* call, char const* error, bool is_last_error) {
-  Runtime* const runtime = current_runtime;
-  if (runtime == nullptr || !runs_world) return;
+  Runtime* const runtime = runs_world ? current_runtime : nullptr;
+  if (runtime == nullptr) return;
   Host const* const host = runtime->world.host();
   if (host == nullptr || runtime->world.ended()) return;
   std::uint32_t const record = record_call(*runtime, OperationKind::host, "host code");

@@ -51,7 +51,7 @@ inline ncclResult_t result_of_world(Runtime& runtime) {
 ///         after the end of the world.
 template <typename Body>
 ncclResult_t nccl_call(Body&& body, char const* name = __builtin_FUNCTION()) {
-  if (cudaError_t const error = refusal(); error != cudaSuccess) {
+  if (cudaError_t const error = refusal(name); error != cudaSuccess) {
     return error == cudaErrorUnknown ? ncclSystemError : ncclUnhandledCudaError;
   }
   Watch* const watched = std::exchange(active_watch, nullptr);

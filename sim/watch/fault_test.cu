@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <stdexcept>
 #include <string>
-#include <thread>
 
 #include "sim/testing/judging.h"
 #include "sim/testing/test_program.h"
@@ -348,21 +347,6 @@ TEST_F(BrokenDeathTest, ExitTellsAnErrorThatNobodySaw) {
 
 TEST_F(BrokenDeathTest, ExitWithoutAViolationSaysNothing) {
   EXPECT_EXIT(run(1, [](int) { std::exit(4); }), testing::ExitedWithCode(4), "^$");
-}
-
-TEST_F(Broken, AThreadThatIsNoRankIsRefusedWithItsReason) {
-  cudaError_t error = cudaSuccess;
-  testing::internal::CaptureStderr();
-  Report const report = run_quietly([&](int) {
-    std::thread([&] {
-      float* data = nullptr;
-      error = cudaMalloc(&data, bytes);
-    }).join();
-  });
-  std::string const told = testing::internal::GetCapturedStderr();
-  EXPECT_EQ(error, cudaErrorNotSupported);
-  EXPECT_NE(told.find("a thread that the program started itself calls CUDA"), told.npos) << told;
-  EXPECT_TRUE(report.ok());
 }
 
 }  // namespace

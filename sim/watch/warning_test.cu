@@ -3,7 +3,10 @@
 #include <cuda_runtime.h>
 #include <nccl.h>
 
+#include <latch>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "sim/testing/judging.h"
 #include "sim/testing/test_program.h"
@@ -182,6 +185,72 @@ TEST_F(Warning, MoreLeaksThanAreLookedForAreCounted) {
   }));
   EXPECT_EQ(found.count, 1000);
   EXPECT_EQ(found.bytes, 64'000U);
+}
+
+void allocate_on_a_thread() {
+  std::thread([] {
+    for (int i = 0; i < 2; ++i) {
+      float* data = nullptr;
+      EXPECT_EQ(cudaMalloc(&data, 64), cudaErrorNotSupported);  // <- on a thread
+    }
+  }).join();
+}
+
+TEST_F(Warning, ACallOfAThreadThatIsNoRank) {
+  Report const report = run_once(allocate_on_a_thread);
+  Violation const found = warning(report);
+  EXPECT_EQ(found.law, Law::error_thread);
+  EXPECT_EQ(found.rank, Violation::no_rank);
+  EXPECT_EQ(found.count, 2);
+  EXPECT_EQ(found.at.line, line_of_warning("on a thread"));
+  EXPECT_NE(describe(report).find("warning: error.thread: a thread that is no rank's calls "
+                                  "cudaMalloc, which is refused: start threads with"),
+            std::string::npos)
+      << describe(report);
+  EXPECT_NE(describe(report).find("  found 2 times\n"), std::string::npos) << describe(report);
+}
+
+TEST_F(Warning, CallsOfManyThreadsAtOnceAreOneForEachName) {
+  constexpr int calls = 5000;
+  Report const report = run_once([] {
+    std::latch all_are_there(4);
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; ++i)
+      threads.emplace_back([&] {
+        all_are_there.arrive_and_wait();
+        for (int k = 0; k < calls; ++k) {
+          fill_one<<<1, 1>>>(nullptr);
+          EXPECT_EQ(cudaGetLastError(), cudaErrorNotSupported);
+        }
+      });
+    for (std::thread& thread : threads) thread.join();
+  });
+  ASSERT_EQ(report.warnings.size(), 2U) << describe(report);
+  EXPECT_NE(report.warnings[0].message.find("launches a kernel"), std::string::npos);
+  EXPECT_NE(report.warnings[1].message.find("calls cudaGetLastError"), std::string::npos);
+  for (Violation const& found : report.warnings) EXPECT_EQ(found.count, 4 * calls);
+}
+
+TEST_F(Warning, ACallOfAThreadFailsTheSearchThatIsAskedToFailOnWarnings) {
+  Options options;
+  options.announce = false;
+  auto const program = [](int) { allocate_on_a_thread(); };
+  EXPECT_EQ(explore(1, program, 3, options).schedules, 3);
+  options.strict = true;
+  Report const report = explore(1, program, 3, options);
+  EXPECT_FALSE(report.ok());
+  EXPECT_EQ(report.schedules, 1);
+  ASSERT_EQ(report.violations.size(), 1U) << describe(report);
+  EXPECT_EQ(report.violations[0].at.line, line_of_warning("on a thread"));
+}
+
+TEST_F(Warning, ACallOfAThreadOutsideOfARunIsNoRunsMistake) {
+  std::thread([] {
+    int count = 0;
+    EXPECT_EQ(cudaGetDeviceCount(&count), cudaErrorNoDevice);
+  }).join();
+  Report const report = run_once([] {});
+  EXPECT_TRUE(report.warnings.empty()) << describe(report);
 }
 
 TEST_F(Warning, IsAViolationWhereAsked) {

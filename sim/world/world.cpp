@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "sim/describe.h"
 #include "sim/world/assert.h"
 #include "sim/world/mistakes.h"
 
@@ -299,8 +300,7 @@ void World::end() {
 namespace {
 
 void announce(Violation const& violation) {
-  std::string const text = "adamant: " + std::string(name_of(violation.law)) + ": rank " +
-                           std::to_string(violation.rank) + ": " + violation.message + "\n";
+  std::string const text = "adamant: " + heading_of(violation) + "\n";
   std::fputs(text.c_str(), stderr);
 }
 
@@ -311,14 +311,15 @@ void World::add_violation(Violation violation) {
   auto const [known, is_first] = seen_violations_.try_emplace(mistake_of(violation), found.size());
   bool const is_told = stands_apart(found, violation) || (is_first && !full(found, violation.law));
   locations_.settle(is_told);
-  violation.ranks = {violation.rank};
+  bool const of_rank = violation.rank != Violation::no_rank;
+  if (of_rank) violation.ranks = {violation.rank};
   if (!is_told && !is_first) return fold(found[known->second], violation);
   if (!is_told) return void(seen_violations_.erase(known));
   bool const of_call = violation.accesses.empty() && violation.law != Law::of_harness;
   if (locations_.on() && of_call && host_ != nullptr && !violation.at.known()) {
     violation.at = location_of(stack_here());
   }
-  if (timeline_.on() && violation.accesses.empty()) {
+  if (timeline_.on() && violation.accesses.empty() && of_rank) {
     violation.event =
         timeline_.mark(*hosts_[static_cast<std::size_t>(violation.rank)], name_of(violation.law));
   }

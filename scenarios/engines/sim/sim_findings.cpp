@@ -12,13 +12,17 @@ constexpr int first_law = static_cast<int>(Law::access_bounds);
 constexpr int first_breach = static_cast<int>(Breach::unordered_accesses);
 static_assert(first_law + static_cast<int>(sim::Law::graph_scalar) ==
               static_cast<int>(Law::graph_scalar));
-static_assert(first_breach + static_cast<int>(sim::Breach::never_freed) ==
-              static_cast<int>(Breach::never_freed));
+static_assert(first_breach + static_cast<int>(sim::Breach::foreign_thread) ==
+              static_cast<int>(Breach::foreign_thread));
+constexpr int first_warning = static_cast<int>(Law::error_unseen);
+constexpr int first_warning_of_world = static_cast<int>(sim::Law::error_unseen);
+static_assert(first_warning + static_cast<int>(sim::Law::error_thread) - first_warning_of_world ==
+              static_cast<int>(Law::error_thread));
 
 Law law_of(sim::Law law) {
-  if (law == sim::Law::error_unseen) return Law::error_unseen;
-  if (law == sim::Law::memory_leak) return Law::memory_leak;
-  return static_cast<Law>(first_law + static_cast<int>(law));
+  int const number = static_cast<int>(law);
+  return static_cast<Law>(sim::is_warning(law) ? first_warning + number - first_warning_of_world
+                                               : first_law + number);
 }
 
 Location location_of(sim::Location const& seen) {

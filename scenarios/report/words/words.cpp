@@ -325,7 +325,7 @@ std::string subject_in_words(Violation const& violation) {
 std::string moment_in_words(Violation const& violation) {
   std::string place;
   if (violation.operation >= 0) place += fmt::format("operation {}, ", violation.operation);
-  return place + fmt::format("rank {}", violation.rank);
+  return place + (violation.rank < 0 ? "no rank" : fmt::format("rank {}", violation.rank));
 }
 
 std::string place_in_words(Violation const& violation) {
@@ -338,6 +338,7 @@ std::string place_in_words(Violation const& violation) {
 std::string repetitions_in_words(Violation const& violation) {
   if (violation.count == 1) return {};
   std::vector<int> const ranks = ranks_of(violation);
+  if (ranks.empty()) return fmt::format("{} times", violation.count);
   return fmt::format("{} times, on {} {}", violation.count, ranks.size() == 1 ? "rank" : "ranks",
                      fmt::join(ranks, ", "));
 }
