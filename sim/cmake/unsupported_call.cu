@@ -7,9 +7,14 @@ __global__ void sum(float* data) {
   data[0] += __shfl_down_sync(0xffffffff, data[1], 1);
 }
 
+#define LAUNCH(kernel, ...) \
+  kernel<<<1, 32>>>(__VA_ARGS__)
+#define NEVER_USED sum<<<1, 32>>>
+
 int main() {
   cuInit(0);
   float* data = nullptr;
   cudaMallocManaged(&data, 64);
   sum<<<1, 32>>>(data);
+  LAUNCH(sum, data);
 }

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/lexer/macros.h"
 #include "sim/lexer/tokens.h"
 
 namespace adamant::sim {
@@ -26,6 +27,7 @@ class Rewriter {
           token.kind != TokenKind::directive) {
         tokens_.push_back(token);
       }
+      if (token.kind == TokenKind::directive) refuse_launch(token);
     }
   }
 
@@ -115,6 +117,11 @@ class Rewriter {
     std::size_t const given = has_angles ? count_in_angles(angle) : 0;
     auto const found = template_kernels_.find(tokens_[angle - 1].text);
     return found != template_kernels_.end() && given < found->second;
+  }
+
+  void refuse_launch(Token const& directive) {
+    if (auto refused = refused_launch(directive))
+      edits_.push_back({refused->begin, refused->end, std::move(refused->text)});
   }
 
   // ---- launches ----------------------------------------------------------------------------

@@ -8,9 +8,9 @@
 //   cudaFree(p);   as a statement, whose result nobody takes
 //     -> ::adamant_sim_discard("cudaFree", cudaFree(p));
 //
-// Everything else stays byte for byte, and every token stays on its line. Macros are left alone: a
-// launch that a macro spells is not found. A template kernel that the file itself declares may
-// leave template arguments to deduction; any other kernel is launched by its type.
+// Everything else stays byte for byte, and every token stays on its line. A macro with <<< in it
+// becomes an error of the compiler, told where it is used. A template kernel that the file itself
+// declares may leave template arguments to deduction; any other kernel is launched by its type.
 #pragma once
 
 #include <stdexcept>

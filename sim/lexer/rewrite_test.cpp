@@ -91,8 +91,8 @@ TEST(Rewrite, LeavesEverythingElseByteForByte) {
       "int x = a << b >> c; bool y = a<b>::c; auto z = std::vector<std::vector<int>>{};",
       "// k<<<1, 2>>>(a)\n/* k<<<1, 2>>>(a) */ 'k' \"k<<<1, 2>>>(a)\" \"\\\"<<<\"",
       "auto s = R\"x(k<<<1, 2>>>(a) )\" )x\"; auto t = u8R\"(<<<)\";",
-      "#define GO(k) k<<<1, 2>>>(a) /* a\n comment */ + \\\n k<<<3, 4>>>(b)\nint i;",
-      "  # define A <<<\n",
+      "#define S \"k<<<1, 2>>>(a)\" // k<<<1, 2>>>(a)\n#define C /* <<< */ a << b <c> d\n",
+      "#define PRINT(T) operator<<<T>\n#error <<<\n#define\n#define EMPTY\n#undef GO\n#\n",
       "// a spliced comment \\\n k<<<1, 2>>>(a)\n",
       "auto n = 1'000'000 + 0x1p-3 + 1e+5; char c = '\\''; char d = '\"';",
       "#if 0\ndon't\n#endif\n",
@@ -100,6 +100,23 @@ TEST(Rewrite, LeavesEverythingElseByteForByte) {
       "extern int declared; extern \"C\" { void f(); } __shared__ float fixed[4];",
   };
   for (std::string const& source : sources) EXPECT_EQ(rewrite(source, "k.cu"), source);
+}
+
+TEST(Rewrite, MakesALaunchOfAMacroAnErrorWhereItIsUsed) {
+  auto const error = [](std::string const& macro, int line) {
+    return " _Pragma(\"GCC error \\\"the macro " + macro + " of line " + std::to_string(line) +
+           " spells a kernel launch (<<<...>>>), which is not modelled in macros: write it in a "
+           "function or a lambda\\\"\")";
+  };
+  EXPECT_EQ(rewrite("\n#define GO(k, ...) k<<<1, 2>>>(__VA_ARGS__)\nint i;", "k.cu"),
+            "\n#define GO(k, ...)" + error("GO", 2) + "\nint i;");
+  EXPECT_EQ(rewrite("  # define A <<<\n", "k.cu"), "  # define A" + error("A", 1) + "\n");
+  EXPECT_EQ(rewrite("#define ARGS (g) <<<g, 1>>>", "k.cu"), "#define ARGS" + error("ARGS", 1));
+  EXPECT_EQ(rewrite("#define GO(a, \\\n k) k<<<1, 2>>>(a) /* a\n comment */ + \\\n"
+                    " k<<<3, 4>>>(b)\nvoid f() { k<<<1, 2>>>(); }",
+                    "k.cu"),
+            "#define GO(a, \\\n k)" + error("GO", 1) + " \\\n \\\n\nvoid f() { " + launch + "k" +
+                chevron + "1, 2) ); }");
 }
 
 TEST(Rewrite, GivesDynamicSharedMemoryAPointer) {

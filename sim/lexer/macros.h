@@ -1,0 +1,27 @@
+// Launches that macros spell. A launch is rewritten where it stands, which is before macros are
+// expanded, so that none of its parts may come out of one.
+//
+// Whether a macro is used, and which of two definitions counts, the preprocessor alone knows: it is
+// left to say what is wrong, where such a macro is used.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include "sim/lexer/tokens.h"
+
+namespace adamant::sim {
+
+/// What a macro expands to: bytes [begin, end) of the source, and what is to stand there.
+struct Replacement {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+  std::string text;
+};
+
+/// Of a #define with <<< in it: an error that names the macro and its line, told once for each use.
+/// It has as many lines as what it replaces.
+std::optional<Replacement> refused_launch(Token const& directive);
+
+}  // namespace adamant::sim
