@@ -7,8 +7,11 @@ __global__ void sum(float* data) {
   data[0] += __shfl_down_sync(0xffffffff, data[1], 1);
 }
 
-#define LAUNCH(kernel, ...) \
-  kernel<<<1, 32>>>(__VA_ARGS__)
+#define LAUNCH(kernel, ...)         \
+  do {                              \
+    kernel<<<1, 32>>>(__VA_ARGS__); \
+    cudaDeviceSynchronize();        \
+  } while (false)
 #define NEVER_USED sum<<<1, 32>>>
 
 int main() {
