@@ -35,6 +35,7 @@ class Rewriter {
     for (std::size_t i = 0; i < tokens_.size(); ++i) {
       if (is(i, "__global__")) note_template_kernel(i);
       if (is(i, "extern")) rewrite_shared(i);
+      if (is(i, "__noinline__")) rewrite_noinline(i);
       if (names_device_memory(i) && !in_function()) refuse_variable(i);
       if (is_chevron(i, '<')) i = rewrite_launch(i);
       if (in_function() && drops_result(i)) mark_dropped(i);
@@ -117,6 +118,11 @@ class Rewriter {
     std::size_t const given = has_angles ? count_in_angles(angle) : 0;
     auto const found = template_kernels_.find(tokens_[angle - 1].text);
     return found != template_kernels_.end() && given < found->second;
+  }
+
+  /// CUDA's word for it cannot be a macro: the standard library says __attribute__((__noinline__)).
+  void rewrite_noinline(std::size_t i) {
+    if (i == 0 || !is(i - 1, "(")) replace(i, i, "__attribute__((noinline))");
   }
 
   void refuse_launch(Token const& directive) {

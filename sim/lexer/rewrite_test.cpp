@@ -137,6 +137,13 @@ std::string message(std::string const& source) {
   return "accepted";
 }
 
+TEST(Rewrite, KeepsFunctionsOutOfLineThatAskForIt) {
+  EXPECT_EQ(rewrite("__device__ __noinline__ int f();", "k.cu"),
+            "__device__ __attribute__((noinline)) int f();");
+  std::string const of_the_compiler = "__attribute__((__noinline__)) int f();";
+  EXPECT_EQ(rewrite(of_the_compiler, "k.cu"), of_the_compiler);
+}
+
 TEST(Rewrite, NamesFileAndLineOfWhatItCannotRead) {
   EXPECT_EQ(message("int i;\nvoid f() {\n  k<<<1, 2>>> a;\n}"),
             "dir/k.cu:3: <<< without >>>( after it");
