@@ -10,9 +10,8 @@
 namespace adamant::scenarios {
 
 /// One <testsuite> named `suite`. What did not meet its expectation is a <failure> and what died or
-/// cannot be read an <error>, with the text that the terminal shows and
-/// the broken law or the reason as its message; what this machine lacks
-/// something for is <skipped> with the reason.
+/// cannot be read an <error>, with the text that the terminal shows and the broken law or the
+/// reason as its message; what this machine lacks something for is <skipped> with the reason.
 std::string to_junit(std::string_view suite, std::span<Reported const> results);
 
 }  // namespace adamant::scenarios

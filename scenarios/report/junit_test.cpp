@@ -30,6 +30,8 @@ TEST(Junit, CountsFailuresAndErrorsApart) {
             std::string::npos);
   EXPECT_NE(xml.find("tests=\"4\" failures=\"2\" errors=\"1\" skipped=\"0\" time=\"2.000000\""),
             std::string::npos);
+  results[1].result.expected = "violates order.race";
+  EXPECT_NE(to_junit("run", results).find("; expected violates order.race\">"), std::string::npos);
   EXPECT_NE(xml.find("<testcase classname=\"run\" name=\"a\" time=\"0.500000\"/>"),
             std::string::npos);
   EXPECT_NE(xml.find("<failure message=\"values.bitwise: "), std::string::npos) << xml;

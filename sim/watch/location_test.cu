@@ -132,8 +132,8 @@ TEST_F(SourceLine, AreLookedForOnceHoweverOftenAMistakeIsMade) {
   EXPECT_LE(report.sought.size(), 6U);
 }
 
-// A call at the end of a function: a compiler would give the frame away before it. At
-// -O1, with which tests are built, clang does; g++ only so.
+// A call at the end of a function: compilers would give the frame away before it. With -O1, as
+// tests are built, clang does, and g++ only if it is told to.
 #ifndef __clang__
 [[gnu::optimize("O2")]]
 #endif

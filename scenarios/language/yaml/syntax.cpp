@@ -11,9 +11,10 @@ namespace adamant::scenarios {
 
 namespace {
 
-// Of what a plain value begins with; others go on below, as a block or in brackets.
-bool is_word_or_sign(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '.';
+// Of what a plain value or a bracket begins with; others go on below, as a block or a quote.
+bool begins_whole_value(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+         std::string_view("-.[{").find(c) != std::string_view::npos;
 }
 
 /// One line, and how many brackets are open where it begins.
@@ -29,12 +30,13 @@ struct Line {
     auto const first = text.find_first_not_of(" \t\r");
     return first == std::string_view::npos || text[first] == '#';
   }
-  /// A key with its value on the same line, so that nothing can stand below it.
+  /// A key with its value on the same line, so that nothing can stand below it. REQUIRES: no
+  /// bracket is open at its end.
   bool is_complete() const {
     auto const colon = content().find(": ");
-    if (colon == std::string_view::npos || depth > 0) return false;
+    if (colon == std::string_view::npos) return false;
     auto const value = content().find_first_not_of(' ', colon + 1);
-    return value != std::string_view::npos && is_word_or_sign(content()[value]);
+    return value != std::string_view::npos && begins_whole_value(content()[value]);
   }
   bool has_key() const {
     auto const colon = content().find(':');

@@ -59,6 +59,12 @@ Mistake const mistakes[] = {
     {"IndentationBelowAValue", "seed: 3\n program: [step]\n",
      "f:5: document: wrong YAML syntax: is indented by 1, below a key that has its value; expected "
      "0"},
+    {"IndentationBelowABracket", "optimizer: {lr: 1}\n program: [step]\n",
+     "f:5: document: wrong YAML syntax: is indented by 1, below a key that has its value; expected "
+     "0"},
+    {"IndentationBelowALongBracket", "optimizer: {lr: 1,\n  eps: 1}\n program: [step]\n",
+     "f:6: document: wrong YAML syntax: is indented by 1, below a key that has its value; expected "
+     "0"},
     {"MergeKey", "optimizer: {<<: {lr: 1}}\n",
      "f:4: optimizer.<<: merge keys are no part of the format; write the keys out here"},
     {"MergeOfNothing", "optimizer:\n  <<: *common\n",
@@ -78,6 +84,7 @@ INSTANTIATE_TEST_SUITE_P(All, YamlMistake, testing::ValuesIn(mistakes),
 TEST(SyntaxCause, IsNothingWhereNoneOfThemIsThere) {
   EXPECT_FALSE(find_syntax_cause("a: \"on\n  two lines\"\nb: [it's, \"1\"]\n", 3));
   EXPECT_FALSE(find_syntax_cause("a: it's [plain\nb:\n  - c: 1\n    d: 2\n", 4));
+  EXPECT_FALSE(find_syntax_cause("a: |\n  b: 1\nc: # why\n  d: 1\ne: &f\n  g: 1\n", 6));
   EXPECT_FALSE(find_syntax_cause("", 1));
 }
 

@@ -107,6 +107,16 @@ TEST(Passes, NameCheckpointsInTheOrderOfTheirFirstSave) {
   EXPECT_TRUE(proposes(from, scenario("b", "c"), capabilities_of_simulation()));
 }
 
+TEST(Passes, NameTheCheckpointAfterZWithTwoLetters) {
+  Scenario scenario;
+  for (int i = 0; i < 28; ++i)
+    scenario.program.push_back(operation(Save{"saved" + std::to_string(i)}));
+  auto const names = canonical_checkpoints(scenario);
+  EXPECT_EQ(names.at("saved25"), "z");
+  EXPECT_EQ(names.at("saved26"), "aa");
+  EXPECT_EQ(names.at("saved27"), "ab");
+}
+
 TEST(Passes, ProposeNothingThatAPeerRefuses) {
   Capabilities const peer = capable_peer();
   for (std::uint64_t i = 0; i < 6; ++i) {
