@@ -75,6 +75,7 @@ std::string describe(Violation const& violation) {
                         access.rank);
     text += line_of("    at", access.at);
     text += line_of("    enqueued at", access.enqueued_at);
+    text += line_of("    captured at", access.captured_at);
   }
   text += describe_buffers(violation.accesses);
   if (!violation.missing.empty()) text += "  missing: " + violation.missing + "\n";

@@ -23,8 +23,8 @@ void add_locations(Violation& violation, std::vector<Location*>& all) {
   for (Related& related : violation.related) all.push_back(&related.at);
   for (Waiting& waiting : violation.waiting) all.push_back(&waiting.at);
   for (Access& access : violation.accesses) {
-    all.insert(all.end(),
-               {&access.at, &access.enqueued_at, &access.allocated_at, &access.freed_at});
+    all.insert(all.end(), {&access.at, &access.enqueued_at, &access.captured_at,
+                           &access.allocated_at, &access.freed_at});
   }
 }
 

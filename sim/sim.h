@@ -119,6 +119,7 @@ struct Access {
   std::uint64_t end = 0;
   Location at = {};            // of the load, the store, or the call that moves the bytes
   Location enqueued_at = {};   // of the launch, copy, collective or free; not of host code
+  Location captured_at = {};   // likewise, where a graph's launch enqueued it
   Location allocated_at = {};  // of the buffer
   Location freed_at = {};
   std::int64_t event = -1;  // its number in Report::trace, where one is kept
@@ -193,7 +194,8 @@ struct Waiting {
 
 /// Another call that a violation is about.
 struct Related {
-  /// What it did: the rank with which one is compared "called", a handle was "destroyed".
+  /// What it did: the rank with which one is compared "called", a handle was
+  /// "destroyed", what a graph's launch does was "captured".
   std::string what;
   int rank = 0;
   Location at = {};

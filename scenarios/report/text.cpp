@@ -77,13 +77,13 @@ std::string repetitions_of(Violation const& violation) {
 
 std::string accesses_of(Violation const& violation) {
   std::string text;
-  if (!is_about_accesses(violation.law)) return text;  // what the world says has them, if any
   for (Access const& access : violation.accesses) {
     text +=
         fmt::format("    {:<9} rank {}, stream {}: {} {}s bytes [{}, {}) of {}\n",
                     text.empty() ? "first" : "second", access.rank, access.stream, access.operation,
                     access.kind, access.begin, access.end, printable(access.buffer));
-    text += line_of("at", access.at) + line_of("enqueued at", access.enqueued_at);
+    text += line_of("at", access.at) + line_of("enqueued at", access.enqueued_at) +
+            line_of("captured at", access.captured_at);
   }
   text += buffers_of(violation.accesses);
   if (!violation.missing.empty()) {

@@ -101,6 +101,26 @@ TEST(Text, ARaceNamesTheLinesOfItsAccessesItsCallsAndItsBuffer) {
             "    found     14 times, on ranks 1, 3\n");
 }
 
+TEST(Text, AGraphOnFreedMemoryNamesTheLinesOfItsLaunchAndOfWhatItCaptured) {
+  Violation stale{.law = Law::graph_pointer, .breach = Breach::freed_since_capture, .text = "gone"};
+  stale.accesses = {{.rank = 1,
+                     .stream = "a",
+                     .operation = "adam",
+                     .kind = "write",
+                     .buffer = "w",
+                     .end = 4,
+                     .enqueued_at = {.file = "replay.cpp", .line = 5},
+                     .captured_at = {.file = "step.cpp", .line = 80}}};
+  stale.missing = "capture again";
+  EXPECT_EQ(describe(stale, Style{}),
+            "  graph.pointer: rank 0\n"
+            "    first     rank 1, stream a: adam writes bytes [0, 4) of w\n"
+            "              enqueued at replay.cpp:5\n"
+            "              captured at step.cpp:80\n"
+            "    missing   capture again\n"
+            "    gone\n");
+}
+
 TEST(Text, ADeadlockNamesTheLineAtWhichEachRankWaits) {
   Violation deadlock{.law = Law::order_deadlock, .breach = Breach::deadlock, .text = "stuck"};
   deadlock.at = {.file = "a.cpp", .line = 1};

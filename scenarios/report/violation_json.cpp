@@ -236,6 +236,7 @@ Json to_json(Access const& access) {
             {"end", access.end}};
   add_location(json, "at", access.at);
   add_location(json, "enqueued_at", access.enqueued_at);
+  add_location(json, "captured_at", access.captured_at);
   add_location(json, "allocated_at", access.allocated_at);
   add_location(json, "freed_at", access.freed_at);
   return json;
@@ -251,6 +252,7 @@ Access access_from(Json const& json) {
           .end = json.at("end"),
           .at = location_in(json, "at"),
           .enqueued_at = location_in(json, "enqueued_at"),
+          .captured_at = location_in(json, "captured_at"),
           .allocated_at = location_in(json, "allocated_at"),
           .freed_at = location_in(json, "freed_at")};
 }

@@ -238,6 +238,7 @@ struct Access {
   std::uint64_t end = 0;
   Location at = {};            // of the load or store
   Location enqueued_at = {};   // of the launch, copy, collective or free
+  Location captured_at = {};   // likewise, where a graph's launch enqueued it
   Location allocated_at = {};  // of the buffer
   Location freed_at = {};
   int event = -1;  // of the timeline, where one was kept
@@ -253,7 +254,8 @@ struct Waiting {
 
 /// Another call that a violation is about.
 struct Related {
-  /// What it did: the rank with which one is compared "called", a handle was "destroyed".
+  /// What it did: the rank with which one is compared "called", a handle was
+  /// "destroyed", what a graph's launch does was "captured".
   std::string what;
   int rank = 0;
   Location at = {};

@@ -58,13 +58,15 @@ Capture* capture_with(Runtime& runtime, std::uint64_t id) {
   return nullptr;
 }
 
-GraphNode& add_node(Runtime& runtime, Capture& capture, Stream& stream, OperationKind kind,
-                    char const* name) {
+GraphNode& add_node(Runtime& runtime, Capture& capture, Stream& stream, std::uint32_t call) {
+  OperationRecord const& record = runtime.world.record(call);
   Capture::Member& member = *capture.find(stream);
   GraphNode& node = capture.graph->nodes.emplace_back();
-  node.kind = kind;
-  node.name = name;
-  node.program_operation = runtime.world.host()->program_operation;
+  node.kind = record.kind;
+  node.name = record.name;
+  node.function = record.function;
+  node.bytes = record.bytes;
+  node.call = call;
   node.after =
       std::exchange(member.tail, {static_cast<std::uint32_t>(capture.graph->nodes.size() - 1)});
   return node;
@@ -72,10 +74,7 @@ GraphNode& add_node(Runtime& runtime, Capture& capture, Stream& stream, Operatio
 
 void capture_operation(Runtime& runtime, Capture& capture, Stream& stream,
                        StreamOperation& operation) {
-  OperationRecord const record = runtime.world.record(operation.id);
-  GraphNode& node = add_node(runtime, capture, stream, operation.kind, record.name);
-  node.function = record.function;
-  node.bytes = record.bytes;
+  GraphNode& node = add_node(runtime, capture, stream, operation.id);
   node.cost_ns = operation.cost_ns;
   node.body = std::move(operation.body);
   runtime.world.discard(operation);

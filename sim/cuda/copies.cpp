@@ -121,6 +121,7 @@ void judge_frame(Runtime& runtime, GraphNode const& node, void const* address) {
       std::string(node.name) +
       " of a graph uses a variable of a function that has returned since its capture";
   violation.missing = "pinned memory that lives as long as the graph";
+  violation.related.push_back(runtime.world.related("captured", node.call));
   runtime.world.add_violation(std::move(violation));
 }
 
@@ -140,8 +141,8 @@ std::function<void()> prepare_launch(Runtime& runtime, GraphNode const& node, Co
 // Addresses are captured, contents are read at each launch, of pageable memory too.
 cudaError_t capture_copy(Runtime& runtime, Capture& capture, Stream& stream, Copy const& copy,
                          char const* name) {
-  GraphNode& node = add_node(runtime, capture, stream, OperationKind::copy, name);
-  node.bytes = copy.bytes;
+  std::uint32_t const call = record_call(runtime, OperationKind::copy, name, copy.bytes);
+  GraphNode& node = add_node(runtime, capture, stream, call);
   node.cost_ns = cost_ns(copy);
   node.path = path_of(copy);
   hold_address(runtime, node, copy.from);

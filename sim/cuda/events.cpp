@@ -14,7 +14,8 @@ namespace {
 cudaError_t record_in_capture(Runtime& runtime, Capture& capture, Stream& stream,
                               EventObject& event, bool external) {
   if (external) {
-    add_node(runtime, capture, stream, OperationKind::record, "cudaEventRecord").event = &event;
+    std::uint32_t const call = record_call(runtime, OperationKind::record, "cudaEventRecord");
+    add_node(runtime, capture, stream, call).event = &event;
   } else {
     event.captured_by = capture.id;
     event.nodes = capture.find(stream)->tail;

@@ -38,7 +38,7 @@ struct GraphNode {
   std::uint64_t bytes = 0;
   std::uint64_t cost_ns = 0;
   CopyPath path = CopyPath::none;
-  int program_operation = -1;  // during which it was captured
+  std::uint32_t call = 0;  // the record of the captured call
   Work body;
   /// Copies with a pageable end: prepares one launch and returns its body.
   std::function<Work()> prepare;
@@ -103,9 +103,8 @@ Capture* capture_of(Runtime& runtime, Stream const& stream);
 /// The active capture with this id, or null.
 Capture* capture_with(Runtime& runtime, std::uint64_t id);
 
-/// Adds a node to the stream's branch and returns it.
-GraphNode& add_node(Runtime& runtime, Capture& capture, Stream& stream, OperationKind kind,
-                    char const* name);
+/// Adds what a call does to the stream's branch. `call` is its record, which tells what it is.
+GraphNode& add_node(Runtime& runtime, Capture& capture, Stream& stream, std::uint32_t call);
 /// Turns a made operation into a node and discards it.
 void capture_operation(Runtime& runtime, Capture& capture, Stream& stream,
                        StreamOperation& operation);

@@ -73,6 +73,7 @@ void report_scalar(Runtime& runtime, GraphNode const& node, HeldScalar const& sc
       "{} of a graph holds {} = {} by value since its capture; by now it is {}",
       symbol_name(node.function), setting.name, value(scalar.bits), value(setting.bits));
   violation.missing = "capture again, or read the setting from device memory";
+  violation.related.push_back(runtime.world.related("captured", node.call));
   runtime.world.add_violation(std::move(violation));
 }
 
@@ -103,6 +104,7 @@ void push_node(Runtime& runtime, GraphNode const& node, Stream& stream) {
   if (node.event != nullptr) return push_event(runtime, node, stream);
   if (node.issue) return node.issue(stream, node);
   StreamOperation& operation = runtime.world.make(node.kind, node.name, node.bytes, node.function);
+  runtime.world.stems_from(operation, node.call);
   operation.cost_ns = node.cost_ns;
   operation.path = node.path;
   operation.node = &node;

@@ -61,7 +61,8 @@ cudaError_t wait_in_capture(Runtime& runtime, Stream& stream, EventObject& event
   Capture* const own = capture_of(runtime, stream);
   Capture* const other = capture_with(runtime, event.captured_by);
   if (own != nullptr && flags == cudaEventWaitExternal) {
-    add_node(runtime, *own, stream, OperationKind::wait, call).event = &event;
+    std::uint32_t const record = record_call(runtime, OperationKind::wait, call);
+    add_node(runtime, *own, stream, record).event = &event;
     return result_of(runtime.world.yield());
   }
   if (own != nullptr && event.captured_by == 0 && event.recorded == nullptr) return cudaSuccess;

@@ -96,12 +96,18 @@ Call& take_call(Communicator& communicator, Signature const& signature, std::siz
 // A collective that a graph's launch issues has the line of the launch, any other one its own.
 void report_difference(Runtime& runtime, Request const& request, Part const& other,
                        std::string message) {
-  bool const replayed = request.node != nullptr;
-  report_disagreement(
-      runtime, {.call = name_of(request.signature.function),
-                .message = std::move(message),
-                .at = replayed ? Location{} : runtime.world.locations().line_of(request.call),
-                .compared = runtime.world.related("called", other.call)});
+  World& world = runtime.world;
+  Disagreement found{.call = name_of(request.signature.function), .message = std::move(message)};
+  if (request.node == nullptr) {
+    found.at = world.locations().line_of(request.call);
+  } else {
+    found.related.push_back(world.related("captured", request.call));
+  }
+  found.related.push_back(world.related("called", other.call));
+  if (std::uint32_t const captured = world.record(other.call).captured; captured != 0) {
+    found.related.push_back(world.related("captured", captured));
+  }
+  report_disagreement(runtime, std::move(found));
 }
 
 bool agree(Runtime& runtime, Call const& call, Request const& request) {
@@ -179,9 +185,7 @@ namespace {
 
 // Arguments are values from now on; each launch matches its peers' launches anew.
 void capture_request(Runtime& runtime, Capture& capture, Request const& request, Stream& stream) {
-  GraphNode& node = add_node(runtime, capture, stream, OperationKind::collective,
-                             name_of(request.signature.function));
-  node.bytes = request.signature.count * element_bytes(request.signature.type);
+  GraphNode& node = add_node(runtime, capture, stream, request.call);
   hold_address(runtime, node, request.send);
   hold_address(runtime, node, request.receive);
   hold_address(runtime, node, request.user.on_device);
@@ -217,6 +221,7 @@ void issue(Runtime& runtime, Request const& request, Stream& stream) {
   StreamOperation& operation = runtime.world.make(part.call);
   operation.meeting = &call->meeting;
   operation.node = request.node;
+  if (request.node != nullptr) runtime.world.stems_from(operation, request.node->call);
   operation.cost_ns = cost_ns(request.signature, request.member->communicator->members.size());
   part.operation = &operation;
   ++request.member->outstanding;

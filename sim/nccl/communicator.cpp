@@ -45,7 +45,7 @@ void report_disagreement(Runtime& runtime, Disagreement found) {
   violation.operation = runtime.world.host()->program_operation;
   violation.message = std::move(found.message);
   violation.at = std::move(found.at);
-  violation.related.push_back(std::move(found.compared));
+  violation.related = std::move(found.related);
   runtime.world.add_violation(std::move(violation));
   runtime.world.end();
 }
@@ -195,7 +195,7 @@ void report_misfit(Runtime& runtime, Communicator const& communicator, int rank,
                                        "which {} ranks have come",
                                        rank, ranks, communicator.describe(),
                                        communicator.ranks() - communicator.creation.missing),
-                .compared = runtime.world.related("called", *compared)});
+                .related = {runtime.world.related("called", *compared)}});
 }
 
 ncclResult_t init_rank(Runtime& runtime, ncclComm_t* result, int ranks, ncclUniqueId const& id,

@@ -143,8 +143,8 @@ ncclResult_t finish_creation(Runtime& runtime, ncclComm& member);
 struct Disagreement {
   std::string call;
   std::string message;
-  Location at = {};  // of the call; unknown: it goes on
-  Related compared;  // what another rank called
+  Location at = {};                   // of the call; unknown: it goes on
+  std::vector<Related> related = {};  // the call with which it is compared, at least
 };
 /// Ends the world with a violation.
 void report_disagreement(Runtime& runtime, Disagreement found);

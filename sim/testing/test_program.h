@@ -59,6 +59,19 @@ constexpr std::size_t bytes = count * sizeof(float);
   cudaEventDestroy(event);
 }
 
+/// What `enqueue` gives `stream`, as a graph.
+template <typename Enqueue>
+[[maybe_unused]] cudaGraphExec_t captured(cudaStream_t stream, Enqueue enqueue) {
+  cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
+  enqueue();
+  cudaGraph_t graph = nullptr;
+  cudaStreamEndCapture(stream, &graph);
+  cudaGraphExec_t exec = nullptr;
+  cudaGraphInstantiate(&exec, graph, 0);
+  cudaGraphDestroy(graph);
+  return exec;
+}
+
 /// A wrong program may go on to use what it should have waited for; what is enqueued ends anyway.
 [[maybe_unused]] void finish() {
   cudaDeviceSynchronize();

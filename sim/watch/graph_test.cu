@@ -8,18 +8,6 @@
 namespace adamant::sim {
 namespace {
 
-template <typename Enqueue>
-cudaGraphExec_t captured(cudaStream_t stream, Enqueue enqueue) {
-  cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
-  enqueue();
-  cudaGraph_t graph = nullptr;
-  cudaStreamEndCapture(stream, &graph);
-  cudaGraphExec_t exec = nullptr;
-  cudaGraphInstantiate(&exec, graph, 0);
-  cudaGraphDestroy(graph);
-  return exec;
-}
-
 struct Pair {
   float* to;
   float const* from;

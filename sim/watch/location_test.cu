@@ -342,6 +342,104 @@ TEST_F(SourceLine, OfTheRankThatIsThereWhereAnotherComesAsTheSame) {
   EXPECT_EQ(related(found), related("called", 0, "came"));
 }
 
+TEST_F(SourceLine, OfWhatAGraphCapturedAndOfItsLaunch) {
+  Report const report = run(1, [](int) {
+    cudaStream_t const a = new_stream("a");
+    float* const kernels = on_device("kernels");
+    float* const copies = on_device("copies");
+    float* const source = pinned("source");
+    cudaGraphExec_t const graph = captured(a, [&] {
+      write_one<float, 0><<<1, 1, 0, a>>>(kernels);                       // <- kernel_held
+      cudaMemcpyAsync(copies, source, bytes, cudaMemcpyHostToDevice, a);  // <- copy_held
+    });
+    cudaFree(kernels);
+    cudaFree(copies);
+    cudaGraphLaunch(graph, a);  // <- launched
+    finish();
+  });
+  ASSERT_EQ(report.violations.size(), 2U) << describe(report);
+  for (Violation const& found : report.violations) {
+    bool const is_copy = found.accesses[0].name == "cudaMemcpyAsync";
+    ASSERT_EQ(found.law, Law::graph_pointer);
+    EXPECT_EQ(place(found.accesses[0].enqueued_at), marked("launched"));
+    EXPECT_EQ(place(found.accesses[0].captured_at), marked(is_copy ? "copy_held" : "kernel_held"));
+  }
+}
+
+TEST_F(SourceLine, OfASettingThatAGraphHolds) {
+  Violation const found = first_violation([&] {
+    cudaStream_t const a = new_stream("a");
+    float* const data = on_device("data");
+    note_setting("lr", 0.1F);
+    cudaGraphExec_t const graph = captured(a, [&] {
+      fill<<<1, 1, 0, a>>>(data, 1, 0.1F);  // <- held
+    });
+    note_setting("lr", 0.2F);
+    cudaGraphLaunch(graph, a);  // <- launched_late
+    finish();
+  });
+  ASSERT_EQ(found.law, Law::graph_scalar);
+  EXPECT_EQ(place(found.at), marked("launched_late"));
+  EXPECT_EQ(related(found), related("captured", 0, "held"));
+}
+
+__attribute__((noinline)) cudaGraphExec_t captured_copy_of_a_local(cudaStream_t a, float* to) {
+  float const local[count] = {};
+  return captured(a, [&] {
+    cudaMemcpyAsync(to, local, bytes, cudaMemcpyHostToDevice, a);  // <- local_captured
+  });
+}
+
+TEST_F(SourceLine, OfACapturedCopyOfAVariableThatIsGone) {
+  Violation const found = first_violation([&] {
+    cudaStream_t const a = new_stream("a");
+    float* const data = on_device("data");
+    cudaGraphExec_t const graph = captured_copy_of_a_local(a, data);
+    cudaGraphLaunch(graph, a);  // <- local_used
+    finish();
+  });
+  ASSERT_EQ(found.breach, Breach::returned_frame);
+  EXPECT_EQ(place(found.at), marked("local_used"));
+  EXPECT_EQ(related(found), related("captured", 0, "local_captured"));
+}
+
+TEST_F(SourceLine, OfCapturedCollectivesInWhichRanksDiffer) {
+  auto const reduce = [](Rank& rank, std::size_t numel) {
+    auto* const data = rank.device<float>(8);
+    cudaGraphExec_t const graph = captured(rank.stream, [&] {
+      ncclGroupStart();
+      ncclAllReduce(data, data, numel, ncclFloat, ncclSum, rank.comm, rank.stream);  // <- in_graph
+      ncclGroupEnd();
+    });
+    cudaGraphLaunch(graph, rank.stream);  // <- replayed
+  };
+  Violation const found =
+      of_difference([&](Rank& rank) { reduce(rank, 8); }, [&](Rank& rank) { reduce(rank, 4); });
+  ASSERT_EQ(found.law, Law::order_collective);
+  EXPECT_EQ(place(found.at), marked("replayed"));
+  EXPECT_EQ(related(found), related("captured", 1, "in_graph") + related("called", 0, "replayed") +
+                                related("captured", 0, "in_graph"));
+}
+
+TEST_F(SourceLine, OfACapturedCollectiveThatIsLeftOver) {
+  ncclUniqueId id;
+  Violation const found = first_of(run(2, [&](int rank) {
+    ncclComm_t communicator = nullptr;
+    if (rank == 0) ncclGetUniqueId(&id);
+    barrier();
+    ncclCommInitRank(&communicator, 2, id, rank);
+    cudaStream_t const a = new_stream("a");
+    float* const data = on_device("data");
+    cudaGraphExec_t const graph = captured(a, [&] {
+      ncclAllReduce(data, data, 8, ncclFloat, ncclSum, communicator, a);  // <- never_met
+    });
+    if (rank == 0) cudaGraphLaunch(graph, a);  // <- launched_alone
+  }));
+  ASSERT_EQ(found.breach, Breach::left_over);
+  EXPECT_EQ(place(found.at), marked("launched_alone"));
+  EXPECT_EQ(related(found), related("captured", 0, "never_met"));
+}
+
 TEST_F(SourceLine, OfACollectiveInAGroupThatRaces) {
   Violation const found = first_of(run_ranks(1, [](Rank& rank) {
     cudaStream_t const a = new_stream("a");

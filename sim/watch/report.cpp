@@ -95,6 +95,9 @@ void Watch::describe_locations(Access& access, Side const& side,
   if (world_.record(sought.operation).kind != OperationKind::host) {
     access.enqueued_at = locations.call(sought.operation);
   }
+  if (std::uint32_t const captured = world_.record(sought.operation).captured; captured != 0) {
+    access.captured_at = locations.line_of(captured);
+  }
   if (allocation == nullptr) return;
   for (auto const& [call, location] : {std::pair{allocation->made_by, &access.allocated_at},
                                        std::pair{allocation->freed_by, &access.freed_at}}) {

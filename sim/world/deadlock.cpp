@@ -71,6 +71,8 @@ void World::report_left_over() {
     violation.operation = record(head->id).program_operation;
     violation.about = record(head->id).name;
     violation.at = locations_.line_of(head->id);
+    if (std::uint32_t const captured = record(head->id).captured; captured != 0)
+      violation.related.push_back(related("captured", captured));
     violation.message =
         fmt::format("all ranks have ended, but {} still has {} operations; the next, {}, ",
                     name_of(stream), stream.queue.size(), record(head->id).name);

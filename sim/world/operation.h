@@ -39,6 +39,7 @@ struct OperationRecord {
   char const* name = "";           // static text
   void const* function = nullptr;  // kernels and host functions
   std::uint64_t bytes = 0;
+  std::uint32_t captured = 0;  // of a graph's launch: the record of the call that was captured
 };
 
 /// The moment at which a recorded event, or any other awaited operation, is done.

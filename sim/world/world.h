@@ -111,6 +111,10 @@ class World {
   /// The one that an earlier call asked for, which has added its record.
   StreamOperation& make(std::uint32_t record);
   void push(Stream& stream, StreamOperation& operation);
+  /// It is what a graph captured at that call.
+  void stems_from(StreamOperation const& operation, std::uint32_t captured) {
+    history_[operation.id].captured = captured;
+  }
   /// Takes back what was made and not pushed.
   void discard(StreamOperation& operation);
   Ticket& add_ticket();

@@ -41,6 +41,7 @@ Access access_of(sim::Access const& seen) {
           .end = seen.end,
           .at = location_of(seen.at),
           .enqueued_at = location_of(seen.enqueued_at),
+          .captured_at = location_of(seen.captured_at),
           .allocated_at = location_of(seen.allocated_at),
           .freed_at = location_of(seen.freed_at),
           .event = static_cast<int>(seen.event)};

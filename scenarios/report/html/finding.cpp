@@ -58,8 +58,8 @@ std::string card_of(Access const& access, std::string_view number) {
          entry("bytes",
                fmt::format("[{}, {}) of {}", access.begin, access.end, escaped(access.buffer))) +
          entry("at", access.at) + entry("enqueued at", access.enqueued_at) +
-         entry("allocated at", access.allocated_at) + entry("freed at", access.freed_at) +
-         "</dl></div>\n";
+         entry("captured at", access.captured_at) + entry("allocated at", access.allocated_at) +
+         entry("freed at", access.freed_at) + "</dl></div>\n";
 }
 
 std::string accesses_of(Violation const& violation) {

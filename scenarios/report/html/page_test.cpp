@@ -58,6 +58,14 @@ TEST(Page, TellsTheLinesOfBothCallsInWhichRanksDiffer) {
   EXPECT_TRUE(has_text(html, "dt", "called by rank"));
 }
 
+TEST(Page, TellsWhereAGraphCapturedWhatUsesFreedMemory) {
+  PageItem const item = item_of("bugs/graph_buffers_move.yaml");
+  Violation const& stale = item.reported.result.violations.front();
+  ASSERT_EQ(stale.law, Law::graph_pointer);
+  EXPECT_TRUE(stale.accesses.front().captured_at.file.starts_with("real/"));
+  EXPECT_TRUE(has_text(read(page_of({item})), "dt", "captured at"));
+}
+
 TEST(Page, ShowsWrongValuesInBothNotationsWithOnePictureForTheirMoment) {
   PageItem const item = item_of("bugs/te_2795.yaml");
   ASSERT_EQ(item.reported.result.violations.size(), 2U);

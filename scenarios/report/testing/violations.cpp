@@ -183,6 +183,7 @@ std::vector<Violation> of_worlds() {
                             .line = 1,
                             .function = "launch<Adam>",
                             .callers = {{.file = "real/step.cpp", .line = 91, .function = "run"}}},
+                       .captured_at = {.file = "real/step.cpp", .line = 80},
                        .allocated_at = {.file = "real/memory.cpp", .line = 13},
                        .freed_at = {.file = "real/memory.cpp", .line = 21}}},
          .missing = "an event",
