@@ -38,14 +38,12 @@ class FuzzCommand {
         progress_(wants_progress(arguments), "cases"),
         options_(run_options(arguments)),
         cases_(arguments.seed ? *arguments.seed : draw_seed(), arguments.bug,
-               search_engine(arguments.engine), options_),
-        searched_{.seed = cases_.seed(), .lacking = lacking(cases_.engine().capabilities)} {
+               search_engine(arguments.engine), options_) {
     if (arguments.out) expect_writable(*arguments.out);
   }
 
   Status execute() {
-    print(arguments_,
-          fmt::format("seed {}{}\n", searched_.seed, arguments_.seed ? "" : " (drawn)"));
+    print(arguments_, fmt::format("seed {}{}\n", cases_.seed(), arguments_.seed ? "" : " (drawn)"));
     search();
     progress_.clear();
     report();
@@ -65,7 +63,7 @@ class FuzzCommand {
     cases_.run(
         pool, [this](std::uint64_t job) { return case_of(job); },
         [this](std::uint64_t, SearchedCase ended) { take(std::move(ended)); });
-    searched_.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    seconds_ = std::chrono::duration<double>(Clock::now() - begin).count();
   }
 
   std::uint64_t case_of(std::uint64_t job) const {
@@ -73,22 +71,24 @@ class FuzzCommand {
   }
 
   void take(SearchedCase ended) {
-    searched_.seen.add(ended.features);
-    if (html_.is_wanted()) tally_.add(ended);
-    searched_.values.add(ended.values);
+    tally_.add(ended);
     status_ = worse(status_, ended.status);
     if (ended.failure) failures_.add(std::move(*ended.failure));
-    progress_.show(
-        {.done = searched_.seen.cases(), .total = cases_wanted_, .failed = failures_.size()});
+    progress_.show({.done = tally_.cases(), .total = cases_wanted_, .failed = failures_.size()});
   }
 
   void report() {
     std::vector<Reported> const results = minimize_failures();
     for (Reported const& reported : results) print(arguments_, describe(reported, style_));
-    searched_.cases_now = searched_.seen.cases();
-    print_summary(arguments_, searched_, results.size());
-    outputs_.commit(search_document(searched_, results), "fuzz", results);
-    if (html_.is_wanted()) html_.commit(search_page(searched_, results.size(), ledger()));
+    Searched const searched{.seed = cases_.seed(),
+                            .seen = tally_.seen,
+                            .lacking = lacking(cases_.engine().capabilities),
+                            .values = tally_.values,
+                            .cases_now = tally_.cases(),
+                            .seconds = seconds_};
+    print_summary(arguments_, searched, results.size());
+    outputs_.commit(search_document(searched, results), "fuzz", results);
+    if (html_.is_wanted()) html_.commit(search_page(searched, results.size(), ledger()));
   }
 
   /// Of all cases as of one shard.
@@ -108,10 +108,9 @@ class FuzzCommand {
         options);
     std::vector<Reported> results;
     for (Finding const& finding : findings) {
-      results.push_back(reported(arguments_, searched_.seed, finding, written(finding)));
+      results.push_back(reported(arguments_, cases_.seed(), finding, written(finding)));
       html_.look_again(finding.scenario, options_, results.back());
-      if (html_.is_wanted())
-        tally_.findings.push_back({.signature = signature_of(finding.result), .finding = finding});
+      tally_.findings.push_back({.signature = signature_of(finding.result), .finding = finding});
     }
     return results;
   }
@@ -128,12 +127,12 @@ class FuzzCommand {
   Style style_;
   Outputs outputs_;
   HtmlOutput html_;
-  Tally tally_;  // for the page
   Portion shard_;
   Progress progress_;
   RunOptions options_;
   CaseSearch cases_;
-  Searched searched_;
+  Tally tally_;
+  double seconds_ = 0;
   std::uint64_t cases_wanted_ = 0;
   Failures failures_;
   FindingScripts scripts_;
