@@ -42,17 +42,26 @@ void add_run(CLI::App& program, Arguments& arguments) {
   options.add_engine();
 }
 
-void add_cases(CommandOptions const& options, Arguments& arguments, char const* text) {
-  options.add_count("--cases", {1, cases_max}, text,
-                    [&arguments](std::uint64_t cases) { arguments.cases = cases; });
+/// How much is searched.
+void add_extent(CommandOptions const& options, Arguments& arguments, char const* cases,
+                char const* time) {
+  options.add_count("--cases", {1, cases_max}, cases,
+                    [&arguments](std::uint64_t count) { arguments.cases = count; });
+  options.add_time(time);
+}
+
+/// What every search has behind its own.
+void add_end_of_search(CommandOptions const& options) {
+  options.add_html();
+  options.add_shard();
+  options.add_common();
 }
 
 void add_fuzz(CLI::App& program, Arguments& arguments) {
   CLI::App& command = add_command(program, arguments, Command::fuzz,
                                   "Generate scenarios, run them, minimise what fails");
   CommandOptions const options(command, arguments);
-  add_cases(options, arguments, "How many; default 1000");
-  options.add_time("How long, such as 60s or 5m");
+  add_extent(options, arguments, "How many; default 1000", "How long, such as 60s or 5m");
   options.add_count("--skip", {0, cases_max}, "Start at case number N of the seed",
                     [&arguments](std::uint64_t skip) { arguments.skip = skip; });
   options.add_path("--out", arguments.out, "Directory for what fails");
@@ -60,9 +69,7 @@ void add_fuzz(CLI::App& program, Arguments& arguments) {
   options.add_path("--campaign", arguments.campaign,
                    "Directory that keeps all that was searched and found: go on there");
   command.get_option("--campaign")->excludes("--skip");
-  options.add_html();
-  options.add_shard();
-  options.add_common();
+  add_end_of_search(options);
   options.add_engine();
 }
 
@@ -89,16 +96,14 @@ void add_hunt(CLI::App& program, Arguments& arguments) {
   options.add_count(
       "--searches", {1, 1000}, "How often each is searched for; default 5",
       [&arguments](std::uint64_t count) { arguments.searches = static_cast<int>(count); });
-  add_cases(options, arguments, "At most so many cases a search");
-  options.add_time("At most so long a search; default 60s");
+  add_extent(options, arguments, "At most so many cases a search",
+             "At most so long a search; default 60s");
   command.add_flag("--mutants", arguments.mutants,
                    "Machine-made mistakes instead: does anything notice them? Needs "
                    "adamant-mutants");
   options.add_path("--out", arguments.out,
                    "Directory for a minimised scenario of each that was found");
-  options.add_html();
-  options.add_shard();
-  options.add_common();
+  add_end_of_search(options);
 }
 
 void add_minimize(CLI::App& program, Arguments& arguments) {
