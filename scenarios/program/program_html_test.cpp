@@ -60,9 +60,7 @@ TEST_F(HtmlTest, IsRefusedBeforeAnyWorkWhereItCannotBeWritten) {
 
 TEST_F(HtmlTest, SaysThatItWasInterrupted) {
   write("a.yaml", passing_scenario());
-  write("endless.yaml",
-        "adamant: 1\nname: endless\nworld: {shard: 2}\nparams: [{name: w, shape: [3]}]\n"
-        "program: [{train: 100000000}]\nseed: 1\n");
+  write("endless.yaml", endless_scenario());
   Called const called = shell(
       "PROGRAM run a.yaml endless.yaml --jobs 2 --html page.html & pid=$!; sleep 1; "
       "kill -INT $pid; wait $pid");

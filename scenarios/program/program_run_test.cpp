@@ -179,9 +179,7 @@ TEST_F(RunProgram, ManySchedulesAreRunAndCounted) {
 
 TEST_F(RunProgram, AnInterruptEndsSoonAndKeepsWhatIsFinished) {
   write("a.yaml", passing_scenario());
-  write("b.yaml",
-        "adamant: 1\nname: endless\nworld: {shard: 2}\nparams: [{name: w, shape: [3]}]\n"
-        "program: [{train: 100000000}]\nseed: 1\n");
+  write("b.yaml", endless_scenario());
   Called const called = shell(
       "PROGRAM run a.yaml b.yaml --jobs 2 --json out.json & pid=$!; sleep 1; "
       "begin=$(date +%s%N); kill -INT $pid; wait $pid; status=$?; end=$(date +%s%N); "
@@ -194,9 +192,7 @@ TEST_F(RunProgram, AnInterruptEndsSoonAndKeepsWhatIsFinished) {
 }
 
 TEST_F(RunProgram, AnInterruptLeavesNoHalfOfADump) {
-  write("long.yaml",
-        "adamant: 1\nname: endless\nworld: {shard: 2}\nparams: [{name: w, shape: [3]}]\n"
-        "program: [{train: 100000000}]\nseed: 1\n");
+  write("long.yaml", endless_scenario());
   for (char const* const signal : {"INT", "TERM", "HUP"}) {
     Called const called = shell(std::string("PROGRAM run long.yaml --dump out & pid=$!; sleep 0.5; "
                                             "test -e out.tmp-$pid || exit 99; kill -") +

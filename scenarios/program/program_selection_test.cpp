@@ -94,9 +94,7 @@ TEST_F(SelectedRun, ShardsAreDisjointAndHoldEverything) {
 
 TEST_F(SelectedRun, AScenarioPastItsTimeIsAnError) {
   write_three();
-  write("in/b.yaml",
-        "adamant: 1\nname: endless\nworld: {shard: 2}\nparams: [{name: w, shape: [3]}]\n"
-        "program: [{train: 100000000}]\nseed: 1\n");
+  write("in/b.yaml", endless_scenario());
   EXPECT_EQ(call("run in --timeout 1 --json out.json").status, 1);
   auto const results = read_json("out.json").at("results");
   ASSERT_EQ(results.size(), 3U);

@@ -86,4 +86,13 @@ std::string passing_scenario(std::string const& extra) {
          extra;
 }
 
+std::string endless_scenario() {
+  return "adamant: 1\n"
+         "name: endless\n"
+         "world: {shard: 2}\n"
+         "params: [{name: w, shape: [3]}]\n"
+         "program: [{train: 100000000}]\n"
+         "seed: 1\n";
+}
+
 }  // namespace adamant::scenarios

@@ -42,5 +42,7 @@ std::string until_exists(std::string const& pattern);
 
 /// A scenario that passes: `extra` lines go to its end.
 std::string passing_scenario(std::string const& extra = "seed: 7\n");
+/// One that takes hours.
+std::string endless_scenario();
 
 }  // namespace adamant::scenarios

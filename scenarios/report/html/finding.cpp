@@ -29,8 +29,7 @@ std::string paragraph(std::string_view classes, std::string const& html) {
   return fmt::format("<p class=\"{}\">{}</p>\n", classes, html);
 }
 
-// ---- lines of the source
-// -------------------------------------------------------------------------
+// ---- lines of the source -----------------------------------------------------------------------
 
 std::string place_of(Location const& location) {
   return code(fmt::format("{}:{}", location.file, location.line));
