@@ -110,13 +110,13 @@ struct Options {
 /// One side of a conflict.
 struct Access {
   int rank = 0;
-  std::string stream;       // "host" for host code
-  std::string operation;    // kernel, copy or collective
-  std::string name;         // the same without its size: by this one mistake is known again
-  std::string kind;         // "read" or "write"
-  std::string buffer;       // name and allocation epoch
-  std::uint64_t begin = 0;  // bytes from the start of the buffer
-  std::uint64_t end = 0;
+  std::string stream;      // "host" for host code
+  std::string operation;   // kernel, copy or collective
+  std::string name;        // the same without its size: by this one mistake is known again
+  std::string kind;        // "read" or "write"
+  std::string buffer;      // name and allocation epoch
+  std::int64_t begin = 0;  // bytes from the start of the buffer, negative before it
+  std::int64_t end = 0;
   Location at = {};            // of the load, the store, or the call that moves the bytes
   Location enqueued_at = {};   // of the launch, copy, collective or free; not of host code
   Location captured_at = {};   // likewise, where a graph's launch enqueued it

@@ -234,8 +234,8 @@ struct Access {
   std::string operation;
   std::string kind;  // "read" or "write"
   std::string buffer;
-  std::uint64_t begin = 0;
-  std::uint64_t end = 0;
+  std::int64_t begin = 0;  // bytes from the start of the buffer, negative before it
+  std::int64_t end = 0;
   Location at = {};            // of the load or store
   Location enqueued_at = {};   // of the launch, copy, collective or free
   Location captured_at = {};   // likewise, where a graph's launch enqueued it

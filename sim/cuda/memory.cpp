@@ -310,4 +310,9 @@ Allocation* Memory::nearest_below(void const* address) {
   return places_at(offset).present.at_or_below(offset);
 }
 
+Allocation* Memory::nearest_above(void const* address) {
+  std::uint64_t const offset = region_offset(address);
+  return places_at(offset).present.above(offset);
+}
+
 }  // namespace adamant::sim

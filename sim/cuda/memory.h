@@ -86,6 +86,8 @@ class Memory {
   Allocation* find_past(void const* address);
   /// The nearest present allocation at or below the address in the same slot.
   Allocation* nearest_below(void const* address);
+  /// The nearest that begins above it.
+  Allocation* nearest_above(void const* address);
   /// All of them, in the order of addresses.
   std::vector<Allocation*> live() const;
   std::vector<Allocation*> const& foreign() const { return foreign_; }

@@ -44,6 +44,12 @@ class Places {
     return after == entries_.begin() ? nullptr : (after - 1)->allocation;
   }
 
+  /// The first that begins above the offset; null if there is none.
+  Allocation* above(std::uint64_t offset) const {
+    auto const after = std::lower_bound(entries_.begin(), entries_.end(), offset + 1, before);
+    return after == entries_.end() ? nullptr : after->allocation;
+  }
+
   std::size_t size() const { return entries_.size(); }
   auto begin() const { return entries_.begin(); }
   auto end() const { return entries_.end(); }

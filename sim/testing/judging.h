@@ -26,8 +26,8 @@ struct Side {
 struct Expected {
   Law law = Law::order_race;
   std::vector<Side> sides;
-  std::uint64_t begin = 0;
-  std::uint64_t end = 0;
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
   int ranks = 1;
 };
 

@@ -17,7 +17,7 @@ __global__ void read_at(float* to, float const* from, int index) {
 }
 
 /// `index` is one off, `right_index` just inside.
-void judge_write(int index, int right_index, std::uint64_t begin) {
+void judge_write(int index, int right_index, std::int64_t begin) {
   judge(
       [=](bool right) {
         cudaStream_t const a = new_stream("a");
@@ -28,7 +28,7 @@ void judge_write(int index, int right_index, std::uint64_t begin) {
       {Law::access_bounds, {{"write_at", "a", "write"}}, begin, begin + 4});
 }
 
-void judge_read(int index, int right_index, std::uint64_t begin) {
+void judge_read(int index, int right_index, std::int64_t begin) {
   judge(
       [=](bool right) {
         cudaStream_t const a = new_stream("a");
@@ -48,12 +48,11 @@ TEST_F(Judge, FindsAReadOneElementPastTheEnd) {
   judge_read(count, count - 1, bytes);
 }
 TEST_F(Judge, FindsAReadFarPastTheEnd) {
-  judge_read(1 << 29, 0, std::uint64_t{4} << 29);
+  judge_read(1 << 29, 0, std::int64_t{4} << 29);
 }
 
-// What lies below the first buffer belongs to nobody, not to a buffer.
 TEST_F(Judge, FindsAWriteOneElementBeforeTheBeginning) {
-  judge_write(-1, 0, 0);
+  judge_write(-1, 0, -4);
 }
 TEST_F(Judge, FindsAReadOneElementBeforeTheBeginning) {
   for (bool const right : {false, true}) {
@@ -68,6 +67,22 @@ TEST_F(Judge, FindsAReadOneElementBeforeTheBeginning) {
     if (right) continue;
     EXPECT_EQ(report.violations[0].law, Law::access_bounds);
   }
+}
+
+TEST_F(Judge, NamesTheBufferThatAnAccessLiesBefore) {
+  Report const report = run(1, [](int) {
+    float* const data = on_device("data");
+    write_at<<<1, 1>>>(data, -4);
+    finish();
+  });
+  ASSERT_EQ(report.violations.size(), 1U) << describe(report);
+  Violation const& found = report.violations[0];
+  EXPECT_EQ(found.message, "write 16 bytes before data (allocation 0, 64 bytes)");
+  EXPECT_EQ(found.accesses[0].begin, -16);
+  EXPECT_EQ(found.accesses[0].end, -12);
+  EXPECT_TRUE(found.accesses[0].at.known());
+  EXPECT_TRUE(found.accesses[0].allocated_at.known());
+  EXPECT_NE(describe(report).find("write of bytes -16 to -12 of data"), std::string::npos);
 }
 
 TEST_F(Judge, FindsAVectorThatRunsOverTheEnd) {

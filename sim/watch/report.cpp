@@ -68,8 +68,8 @@ Access Watch::describe(Side const& side, Allocation const* allocation, std::uint
   access.name = name_without_size(record);
   access.kind = side.writes ? "write" : "read";
   if (allocation != nullptr) access.buffer = buffer_name(*allocation);
-  access.begin = begin;
-  access.end = end;
+  access.begin = static_cast<std::int64_t>(begin);
+  access.end = static_cast<std::int64_t>(end);
   access.event = world_.timeline().event_of(side.touch.operation, record, side.touch.epoch.time);
   describe_locations(access, side, allocation);
   return access;
@@ -87,8 +87,8 @@ void Watch::describe_locations(Access& access, Side const& side,
                       .moment = side.touch.epoch.time,
                       .block = side.block,
                       .allocation = heap,
-                      .begin = base + access.begin,
-                      .end = base + access.end,
+                      .begin = base + static_cast<std::uint64_t>(access.begin),
+                      .end = base + static_cast<std::uint64_t>(access.end),
                       .write = side.writes};
   locations.seek(sought);
   access.at = locations.access(sought);
@@ -225,20 +225,26 @@ void Watch::report_outside(std::uint64_t offset, std::uint64_t bytes, AccessKind
   report_nowhere(offset, bytes, kind);
 }
 
-// In no allocation, nor in one that was or will be.
+// In no allocation, nor in one that was or will be: told by the buffer below, or else above.
 void Watch::report_nowhere(std::uint64_t offset, std::uint64_t bytes, AccessKind kind) {
-  Allocation const* const below = memory_.nearest_below(region_address(offset));
-  if (repeated(Breach::outside, below, kind)) return;
+  void const* const address = region_address(offset);
+  Allocation const* const below = memory_.nearest_below(address);
+  Allocation const* const near = below != nullptr ? below : memory_.nearest_above(address);
+  if (repeated(Breach::outside, near, kind)) return;
   Violation found = violation(Law::access_bounds, Breach::outside);
-  std::uint64_t const begin = below != nullptr ? offset - below->begin : 0;
-  std::uint64_t const from = below != nullptr ? begin : offset;  // of all memory
-  found.accesses.push_back(describe(one(kind), below, from, from + bytes));
-  found.accesses.back().begin = begin;  // addresses are not told
-  found.accesses.back().end = begin + bytes;
-  found.message = below != nullptr
-                      ? fmt::format("{} at {} of {}: outside of it", found.accesses[0].kind, begin,
-                                    buffer_name(*below))
-                      : fmt::format("{} of memory that nobody allocated", found.accesses[0].kind);
+  std::uint64_t const base = near != nullptr ? near->begin : 0;
+  found.accesses.push_back(describe(one(kind), near, offset - base, offset - base + bytes));
+  Access& access = found.accesses.back();
+  if (near == nullptr) {
+    access.begin = 0;  // addresses are not told
+    access.end = static_cast<std::int64_t>(bytes);
+    found.message = access.kind + " of memory that nobody allocated";
+  } else if (below != nullptr) {
+    found.message =
+        fmt::format("{} at {} of {}: outside of it", access.kind, access.begin, access.buffer);
+  } else {
+    found.message = fmt::format("{} {} bytes before {}", access.kind, -access.begin, access.buffer);
+  }
   world_.add_violation(std::move(found));
 }
 
