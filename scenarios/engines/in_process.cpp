@@ -10,7 +10,7 @@ namespace {
 PrecisionOffer plain_formats() {
   return {.param = {ParamType::fp32, ParamType::bf16, ParamType::fp16},
           .grad = {GradType::fp32, GradType::bf16, GradType::fp16},
-          .main = {MainType::none, MainType::fp32},
+          .main = {MainType::none, MainType::fp32, MainType::bf16},
           .exp_avg = {StateType::fp32, StateType::bf16},
           .exp_avg_sq = {StateType::fp32, StateType::bf16}};
 }

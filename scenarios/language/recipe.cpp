@@ -69,10 +69,40 @@ std::vector<AdamConfig> group_configs(Optimizer const& optimizer,
   return configs;
 }
 
-bool duplicates_main(Precision const& precision) {
-  return (precision.param == ParamType::fp32 && precision.main == MainType::fp32) ||
-         (precision.param == ParamType::bf16 && precision.main == MainType::bf16) ||
-         (precision.param == ParamType::fp16 && precision.main == MainType::fp16);
+bool is_quantised(ParamType type) {
+  return !format_of(type);
+}
+
+bool takes(ParamType recipe, std::span<std::int64_t const> shape) {
+  if (shape.size() < 2) return false;
+  std::int64_t rows = 1;
+  for (std::int64_t const extent : shape.first(shape.size() - 1)) rows *= extent;
+  std::int64_t const columns = shape.back();
+  std::int64_t const side = recipe == ParamType::fp8_block ? 128
+                            : recipe == ParamType::mxfp8   ? 32
+                            : recipe == ParamType::nvfp4   ? 16
+                                                           : 1;
+  return rows > 0 && columns > 0 && rows % side == 0 && columns % side == 0;
+}
+
+std::optional<TypeConflict> conflict_in(Precision const& precision) {
+  ParamType const param = precision.param;
+  MainType const main = precision.main;
+  if (main == MainType::remainder && param != ParamType::bf16)
+    return TypeConflict{"remainder", "a remainder is what a bf16 parameter lacks of its weight"};
+  bool const same = (param == ParamType::fp32 && main == MainType::fp32) ||
+                    (param == ParamType::bf16 && main == MainType::bf16) ||
+                    (param == ParamType::fp16 && main == MainType::fp16);
+  if (same)
+    return TypeConflict{"duplicate_main",
+                        "param and main would be two copies of one type; main: none keeps one"};
+  if (param == ParamType::fp32 && main != MainType::none)
+    return TypeConflict{"narrow_main",
+                        "main would have fewer bits than param; main: none keeps the better one"};
+  if (is_quantised(param) && main != MainType::fp32)
+    return TypeConflict{"quantised_main",
+                        "a quantised parameter is made from main: fp32 after each step"};
+  return std::nullopt;
 }
 
 }  // namespace adamant::scenarios

@@ -6,7 +6,9 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "oracle/types.h"
@@ -53,8 +55,20 @@ Precision with(Precision recipe, PrecisionOverride const& change);
 /// What leads from one recipe to the other: with(from, difference(from, to)) is `to`.
 PrecisionOverride difference(Precision const& from, Precision const& to);
 
-/// Would `param` and `main` be two copies of one type?
-bool duplicates_main(Precision const& precision);
+/// Is a parameter of that type kept as codes with scales?
+bool is_quantised(ParamType type);
+
+/// Whether a recipe can quantise a tensor of that shape: a matrix with elements, rows by last
+/// dimension, that no block of scales covers in part.
+bool takes(ParamType recipe, std::span<std::int64_t const> shape);
+
+/// Why nothing can keep such types of one parameter together, whatever executes it: the detail of
+/// the refusal, and a reason in words.
+struct TypeConflict {
+  std::string_view detail = {};
+  std::string_view why = {};
+};
+std::optional<TypeConflict> conflict_in(Precision const& precision);
 
 /// The maximal global norm, > 0, or none.
 using Clip = std::optional<float>;

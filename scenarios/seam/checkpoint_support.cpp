@@ -62,11 +62,8 @@ class LoadWalk {
   }
 
   MaybeRefusal refuse_types(Precision const& types, SourceLine line) const {
-    if (duplicates_main(types))
-      return unsupported("duplicate_main",
-                         "a load leads to two copies of one type, param and main; main: none keeps "
-                         "one",
-                         line);
+    if (auto const conflict = conflict_in(types))
+      return unsupported(conflict->detail, "after a load " + std::string(conflict->why), line);
     auto all = able_.precisions;
     all.insert(all.end(), able_.load_precisions->begin(), able_.load_precisions->end());
     bool const offered = accepted(all, types) && is_plain(types);

@@ -8,6 +8,7 @@
 #include "scenarios/language/rounding_scale.h"
 #include "scenarios/language/state_location.h"
 #include "scenarios/language/verbs.h"
+#include "scenarios/language/words.h"
 #include "scenarios/seam/checkpoint_support.h"
 #include "scenarios/seam/gradient_support.h"
 #include "scenarios/seam/settings_support.h"
@@ -30,15 +31,22 @@ MaybeRefusal refuse_scalars(Scenario const& scenario) {
   return std::nullopt;
 }
 
-MaybeRefusal refuse_duplicate_main(Scenario const& scenario) {
+/// Types that nothing could keep together, and recipes that a parameter cannot take.
+MaybeRefusal refuse_types(Scenario const& scenario) {
   for (Param const& param : scenario.params) {
-    if (!duplicates_main(scenario.precision_of(param))) continue;
     bool const own = param.precision != PrecisionOverride{};
-    return unsupported(
-        "duplicate_main",
-        "parameter `" + param.name +
-            "` would keep two copies of one type, param and main; main: none keeps one",
-        own ? param.line : scenario.lines["precision"]);
+    SourceLine const line = own ? param.line : scenario.lines["precision"];
+    if (auto const conflict = conflict_in(scenario.precision_of(param)))
+      return unsupported(conflict->detail,
+                         "parameter `" + param.name + "`: " + std::string(conflict->why), line);
+    auto const recipe = param.precision.param;
+    if (recipe && is_quantised(*recipe) && !takes(*recipe, param.shape))
+      return unsupported("recipe_shape",
+                         "parameter `" + param.name + "` names the recipe " +
+                             std::string(word_for(*recipe)) +
+                             ", which needs a matrix whose sides its blocks divide: 128 for "
+                             "fp8_block, 32 for mxfp8, 16 for nvfp4",
+                         line);
   }
   return std::nullopt;
 }
@@ -227,7 +235,7 @@ Refusal unsupported(std::string_view detail, std::string message, SourceLine lin
 
 std::optional<Refusal> refuse(Scenario const& scenario, Capabilities const& capabilities) {
   if (auto refusal = refuse_scalars(scenario)) return refusal;
-  if (auto refusal = refuse_duplicate_main(scenario)) return refusal;
+  if (auto refusal = refuse_types(scenario)) return refusal;
   if (auto refusal = Grammar(scenario, capabilities).walk(scenario.program)) return refusal;
   if (auto refusal = refuse_settings(scenario, capabilities)) return refusal;
   if (auto refusal = refuse_operations(scenario, capabilities)) return refusal;

@@ -141,7 +141,7 @@ void add_recipes(PrecisionOffer const& offer, std::vector<Precision>& all) {
                                    .main = main,
                                    .exp_avg = exp_avg,
                                    .exp_avg_sq = exp_avg_sq};
-            if (!duplicates_main(recipe) && is_plain(recipe) &&
+            if (!conflict_in(recipe) && is_plain(recipe) &&
                 !adamant::scenarios::offers(all, recipe))
               all.push_back(recipe);
           }
