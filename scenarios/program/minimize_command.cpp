@@ -2,26 +2,23 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "scenarios/language/laws.h"
 #include "scenarios/pool/interrupt.h"
 #include "scenarios/program/html_output.h"
 #include "scenarios/program/outputs.h"
 #include "scenarios/program/read_scenarios.h"
+#include "scenarios/program/refused_file.h"
 #include "scenarios/program/script_output.h"
 #include "scenarios/program/seed.h"
 #include "scenarios/program/version.h"
 #include "scenarios/report/json.h"
 #include "scenarios/report/progress.h"
-#include "scenarios/runner/admission.h"
 #include "scenarios/runner/expectation.h"
-#include "scenarios/seam/engine.h"
 #include "scenarios/search/minimize/document.h"
 #include "scenarios/search/minimize_isolated.h"
 
@@ -67,27 +64,8 @@ class MinimizeCommand {
     if (arguments_.engine) scenario_.engine.replace(*arguments_.engine);
     if (arguments_.seed) scenario_.seed = arguments_.seed;
     if (arguments_.bug) scenario_.bug = arguments_.bug;
-    if (!scenario_.seed) draw();
-    return is_admitted();
-  }
-
-  void draw() {
-    scenario_.seed = draw_seed();
-    if (style_.verbosity != Verbosity::quiet)
-      print(arguments_, fmt::format("seed {} (drawn)\n", *scenario_.seed));
-  }
-
-  /// What the file itself is refused for is bad input, unless it expects that.
-  bool is_admitted() const {
-    auto const refusal = refuse_to_run(scenario_, capabilities_of(scenario_.engine.name));
-    if (!refusal || refusal->id == "out_of_memory") return true;
-    RunResult refused;
-    refused.outcome = Outcome::refused;
-    refused.reason = refusal->id;
-    if (meets(refused, scenario_.expect)) return true;
-    complain(fmt::format("{}:{}: {}: {}", name_, std::max(refusal->line, 1), refusal->id,
-                         refusal->message));
-    return false;
+    if (!scenario_.seed) scenario_.seed = draw_and_say_seed(arguments_);
+    return !refuse_file(name_, scenario_);
   }
 
   IsolatedOptions options() {

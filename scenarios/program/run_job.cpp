@@ -2,33 +2,17 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <set>
 #include <utility>
 
-#include "scenarios/language/laws.h"
 #include "scenarios/program/outputs.h"
+#include "scenarios/program/refused_file.h"
 #include "scenarios/program/seed.h"
 #include "scenarios/report/style.h"
-#include "scenarios/runner/admission.h"
-#include "scenarios/seam/engine.h"
 
 namespace adamant::scenarios {
 
 namespace {
-
-/// A refusal that the file itself is reason for. What this machine has no memory for is a result of
-/// running here, although it is known before.
-std::optional<Refusal> refusal_seen(Scenario const& scenario) {
-  auto refusal = refuse_to_run(scenario, capabilities_of(scenario.engine.name));
-  if (refusal && refusal->id == "out_of_memory") return std::nullopt;
-  return refusal;
-}
-
-bool expects(Scenario const& scenario, Refusal const& refusal) {
-  if (scenario.expect.kind != Expectation::Kind::refused) return false;
-  return scenario.expect.id == "any" || matches(scenario.expect.id, refusal.id);
-}
 
 bool has_distinct_dumps(Arguments const& arguments, std::vector<ScenarioFile> const& files) {
   std::set<std::string> stems;
@@ -76,11 +60,9 @@ RunJob make_job(Arguments const& arguments, ScenarioFile file, std::optional<std
   if (arguments.bug) scenario.bug = arguments.bug;
   if (arguments.seed) scenario.seed = arguments.seed;
   if (!scenario.seed) scenario.seed = drawn;
-  if (auto const refusal = refusal_seen(scenario); refusal && !expects(scenario, *refusal)) {
+  if (auto const refusal = refuse_file(job.file.path, scenario)) {
     job.refused_while_reading = true;
     job.line = refusal->line;
-    complain(fmt::format("{}:{}: {}: {}", job.file.path.string(), std::max(refusal->line, 1),
-                         refusal->id, refusal->message));
   }
   return job;
 }
@@ -90,10 +72,7 @@ std::optional<std::uint64_t> draw_if_needed(Arguments const& arguments,
   if (arguments.seed) return std::nullopt;
   for (ScenarioFile const& file : files) {
     if (file.scenario.seed || !file.is_read()) continue;
-    std::uint64_t const drawn = draw_seed();
-    if (arguments.verbosity != Verbosity::quiet)
-      print(arguments, fmt::format("seed {} (drawn)\n", drawn));
-    return drawn;
+    return draw_and_say_seed(arguments);
   }
   return std::nullopt;
 }

@@ -1,7 +1,9 @@
 #include "scenarios/program/seed.h"
 
+#include <fmt/format.h>
 #include <sys/random.h>
 
+#include "scenarios/program/outputs.h"
 #include "scenarios/seam/assert.h"
 
 namespace adamant::scenarios {
@@ -10,6 +12,13 @@ std::uint64_t draw_seed() {
   std::uint32_t seed = 0;
   // Up to 256 bytes are never cut short once the system has started.
   ADAMANT_RUN_ASSERT(::getrandom(&seed, sizeof seed, 0) == sizeof seed);
+  return seed;
+}
+
+std::uint64_t draw_and_say_seed(Arguments const& arguments) {
+  std::uint64_t const seed = draw_seed();
+  if (arguments.verbosity != Verbosity::quiet)
+    print(arguments, fmt::format("seed {} (drawn)\n", seed));
   return seed;
 }
 

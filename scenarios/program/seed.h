@@ -4,9 +4,13 @@
 
 #include <cstdint>
 
+#include "scenarios/program/arguments.h"
+
 namespace adamant::scenarios {
 
 /// Units: below 2^32, which is short enough to retype.
 std::uint64_t draw_seed();
+/// The same, which is said but with --quiet.
+std::uint64_t draw_and_say_seed(Arguments const& arguments);
 
 }  // namespace adamant::scenarios
