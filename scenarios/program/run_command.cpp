@@ -19,6 +19,7 @@
 #include "scenarios/program/script_output.h"
 #include "scenarios/program/selection.h"
 #include "scenarios/program/trace_output.h"
+#include "scenarios/report/json.h"
 #include "scenarios/report/worker_lines.h"
 #include "scenarios/runner/expectation.h"
 #include "scenarios/search/minimize/symptom.h"
