@@ -254,8 +254,8 @@ struct Waiting {
 
 /// Another call that a violation is about.
 struct Related {
-  /// What it did: the rank with which one is compared "called", a handle was
-  /// "destroyed", what a graph's launch does was "captured".
+  /// What it did: the rank with which one is compared "called", a handle was "destroyed", what a
+  /// graph's launch does was "captured", a group was "opened".
   std::string what;
   int rank = 0;
   Location at = {};

@@ -84,6 +84,7 @@ bool captured_alike(Runtime& runtime, std::vector<Request> const& requests) {
 
 ncclResult_t end_group(Runtime& runtime, Group& group) {
   ncclResult_t result = ncclSuccess;
+  runtime.world.host()->held_back_by = 0;
   for (ncclComm* member : std::exchange(group.creations, {})) {
     ncclResult_t const error = finish_creation(runtime, *member);
     if (result == ncclSuccess) result = error;
@@ -106,6 +107,7 @@ ncclResult_t submit(Runtime& runtime, Request request) {
   Group& group = nccl_state().group(runtime);
   if (group.depth > 0) {
     group.requests.push_back(std::move(request));
+    runtime.world.host()->held_back_by = group.opened_by;
     return ncclSuccess;
   }
   issue(runtime, request, *request.stream);
@@ -117,6 +119,7 @@ ncclResult_t submit_creation(Runtime& runtime, ncclComm& member) {
   Group& group = nccl_state().group(runtime);
   if (group.depth == 0) return finish_creation(runtime, member);
   group.creations.push_back(&member);
+  runtime.world.host()->held_back_by = group.opened_by;
   return ncclSuccess;
 }
 
@@ -132,6 +135,7 @@ void judge_open_group(Runtime& runtime) {
       fmt::format("the rank ends inside a group: {} calls and {} creations of it never begin",
                   group.requests.size(), group.creations.size());
   violation.missing = "ncclGroupEnd";
+  violation.at = runtime.world.locations().line_of(group.opened_by);
   runtime.world.add_violation(std::move(violation));
 }
 
@@ -143,7 +147,10 @@ extern "C" {
 
 ncclResult_t ncclGroupStart() {
   return nccl_call([](Runtime& runtime) {
-    ++nccl_state().group(runtime).depth;
+    Group& group = nccl_state().group(runtime);
+    if (group.depth++ == 0) {
+      group.opened_by = record_call(runtime, OperationKind::host, "ncclGroupStart");
+    }
     return ncclSuccess;
   });
 }

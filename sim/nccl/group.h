@@ -2,6 +2,7 @@
 // outermost end, and the streams of one group and communicator are joined by it.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "sim/nccl/collective.h"
@@ -11,6 +12,7 @@ namespace adamant::sim {
 /// What one host has open.
 struct Group {
   int depth = 0;
+  std::uint32_t opened_by = 0;  // the record of the outermost ncclGroupStart
   std::vector<ncclComm*> creations;
   std::vector<Request> requests;
 };

@@ -440,6 +440,36 @@ TEST_F(SourceLine, OfACapturedCollectiveThatIsLeftOver) {
   EXPECT_EQ(related(found), related("captured", 0, "never_met"));
 }
 
+TEST_F(SourceLine, OfTheStartOfAGroupThatIsNeverEnded) {
+  Violation const found = first_of(run_ranks(1, [](Rank& rank) {
+    auto* const data = rank.device<float>(8);
+    ncclGroupStart();  // <- opened
+    ncclGroupStart();
+    ncclAllReduce(data, data, 8, ncclFloat, ncclSum, rank.comm, rank.stream);
+    ncclGroupEnd();
+  }));
+  ASSERT_EQ(found.breach, Breach::open_group);
+  EXPECT_EQ(place(found.at), marked("opened"));
+}
+
+TEST_F(SourceLine, OfTheStartOfAGroupInsideOfWhichARankWaits) {
+  Violation const found = first_of(run_ranks(2, [](Rank& rank) {
+    auto* const data = rank.device(std::vector<float>(8, 1.0F));
+    ncclGroupStart();
+    ncclAllReduce(data, data, 8, ncclFloat, ncclSum, rank.comm, rank.stream);
+    ncclGroupEnd();
+    if (rank.index == 0) ncclGroupStart();  // <- opened_too_early
+    ncclAllReduce(data, data, 8, ncclFloat, ncclSum, rank.comm, rank.stream);
+    if (rank.index == 1) cudaStreamSynchronize(rank.stream);
+    barrier();
+  }));
+  ASSERT_EQ(found.law, Law::order_deadlock);
+  EXPECT_NE(found.message.find("rank 0, inside of what ncclGroupStart opened, waits in barrier()"),
+            std::string::npos)
+      << found.message;
+  EXPECT_EQ(related(found), related("opened", 0, "opened_too_early"));
+}
+
 TEST_F(SourceLine, OfACollectiveInAGroupThatRaces) {
   Violation const found = first_of(run_ranks(1, [](Rank& rank) {
     cudaStream_t const a = new_stream("a");

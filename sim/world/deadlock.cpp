@@ -13,7 +13,10 @@ std::string name_of(Stream const& stream) {
 
 // Follows what `host` waits for until it ends at something that will never come, or closes a cycle.
 std::string chain_of(World& world, Host const& host) {
-  std::string text = fmt::format("rank {} waits in {}", host.rank, host.waits_in);
+  std::string text = fmt::format("rank {}", host.rank);
+  if (host.held_back_by != 0)
+    text += fmt::format(", inside of what {} opened,", world.record(host.held_back_by).name);
+  text += fmt::format(" waits in {}", host.waits_in);
   if (host.describe_wait) text += " " + host.describe_wait();
   Stream const* stream = host.waits_for_stream;
   if (host.waits_for_ticket != nullptr) stream = host.waits_for_ticket->stream;
@@ -54,6 +57,7 @@ void World::report_deadlock() {
       first = false;
     }
     violation.waiting.push_back({host->rank, location_of(host->waits_at)});
+    if (host->held_back_by != 0) violation.related.push_back(related("opened", host->held_back_by));
     violation.message += "\n  " + chain_of(*this, *host);
   }
   add_violation(std::move(violation));

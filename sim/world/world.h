@@ -49,6 +49,9 @@ struct Host : Agent {
   char const* waits_in = nullptr;
   std::function<std::string()> describe_wait;  // for what else, if neither
   Stack waits_at;                              // in a run that looks for lines
+  // The record of the call that opened what holds later ones back, as a group of NCCL does; 0:
+  // nothing is open.
+  std::uint32_t held_back_by = 0;
 };
 
 struct Stream : Agent {
