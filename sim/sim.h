@@ -117,7 +117,9 @@ struct Access {
   std::string buffer;      // name and allocation epoch
   std::int64_t begin = 0;  // bytes from the start of the buffer, negative before it
   std::int64_t end = 0;
-  Location at = {};            // of the load, the store, or the call that moves the bytes
+  // Of the load or the store, or of the memcpy or memset in host code or a kernel. Not known where
+  // a stream moves bytes, as a copy or a collective does: there is no line but that of enqueued_at.
+  Location at = {};
   Location enqueued_at = {};   // of the launch, copy, collective or free; not of host code
   Location captured_at = {};   // likewise, where a graph's launch enqueued it
   Location allocated_at = {};  // of the buffer

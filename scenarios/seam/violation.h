@@ -236,7 +236,7 @@ struct Access {
   std::string buffer;
   std::int64_t begin = 0;  // bytes from the start of the buffer, negative before it
   std::int64_t end = 0;
-  Location at = {};            // of the load or store
+  Location at = {};            // of the load or store; unknown where a copy or collective did it
   Location enqueued_at = {};   // of the launch, copy, collective or free
   Location captured_at = {};   // likewise, where a graph's launch enqueued it
   Location allocated_at = {};  // of the buffer

@@ -3,6 +3,7 @@
 #include "sim/watch/watch.h"  // before names as short as those of test_program.h
 
 #include <cstdio>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -213,6 +214,20 @@ TEST_F(SourceLine, OfHostCodeThatReadsWhatACopyWrites) {
   EXPECT_FALSE(found.accesses[0].at.known());
   EXPECT_EQ(place(found.accesses[1].at), marked("read"));
   EXPECT_FALSE(found.accesses[1].enqueued_at.known());
+}
+
+TEST_F(SourceLine, OfAMemcpyOfHostCodeAndOfNoMoveByAStream) {
+  float values[count] = {};
+  Violation const found = first_of(run_ranks(1, [&](Rank& rank) {
+    float* const sums = pinned("sums");
+    ncclAllReduce(sums, sums, count, ncclFloat, ncclSum, rank.comm, rank.stream);  // <- reduced
+    std::memcpy(values, sums, bytes);                                              // <- moved
+  }));
+  ASSERT_EQ(found.accesses.size(), 2U);
+  EXPECT_EQ(found.accesses[0].name, "ncclAllReduce");
+  EXPECT_EQ(place(found.accesses[0].enqueued_at), marked("reduced"));
+  EXPECT_FALSE(found.accesses[0].at.known());
+  EXPECT_EQ(place(found.accesses[1].at), marked("moved"));
 }
 
 TEST_F(SourceLine, OfPageableMemoryWhoseAddressChangesFromRunToRun) {
