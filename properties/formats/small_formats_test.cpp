@@ -1,6 +1,6 @@
 // Law:        code_of(x) == what CUDA's conversion makes of x      for 8 and 4 bits
-// Sense:      bitwise, except that e4m3's NaN may have a sign; one pattern in 61, or every one of
-//             2^32 where the environment has ADAMANT_EVERY_PATTERN (label: exhaustive).
+// Sense:      bitwise; one pattern in 61, or every one of 2^32 where the environment has
+//             ADAMANT_EVERY_PATTERN (label: exhaustive).
 // Not said:   what a GPU's own instructions do.
 // Must catch: a conversion that is off in one pattern of those looked at, which a test plants.
 #include <gtest/gtest.h>

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <utility>
+
+#include "oracle/quantise/recipes.h"
 #include "scenarios/language/scenario.h"
 
 namespace adamant::scenarios {
@@ -51,6 +55,25 @@ TEST(Recipe, AParametersOwnTypeReplacesTheRecipes) {
   Param const param{.name = "w", .shape = {1}, .precision = {.param = ParamType::bf16}};
   EXPECT_EQ(scenario.precision_of(param).param, ParamType::bf16);
   EXPECT_EQ(scenario.precision_of(param).main, MainType::fp32);
+}
+
+// Admission and the oracle each know which matrices a recipe takes.
+TEST(Recipe, TakesWhatTheOracleQuantises) {
+  constexpr std::pair<ParamType, oracle::Recipe> recipes[] = {
+      {ParamType::fp8_delayed, oracle::Recipe::fp8_delayed},
+      {ParamType::fp8_current, oracle::Recipe::fp8_current},
+      {ParamType::fp8_block, oracle::Recipe::fp8_block},
+      {ParamType::mxfp8, oracle::Recipe::mxfp8},
+      {ParamType::nvfp4, oracle::Recipe::nvfp4}};
+  for (auto const& [type, recipe] : recipes)
+    for (std::int64_t const rows : {0, 1, 16, 24, 32, 128, 192})
+      for (std::int64_t const columns : {0, 5, 16, 32, 64, 128, 256}) {
+        std::int64_t const shape[] = {rows, columns};
+        EXPECT_EQ(takes(type, shape), oracle::takes(recipe, {.rows = rows, .columns = columns}))
+            << oracle::name_of(recipe) << ' ' << rows << ' ' << columns;
+      }
+  EXPECT_FALSE(takes(ParamType::fp8_current, std::array<std::int64_t, 1>{4}));
+  EXPECT_TRUE(takes(ParamType::nvfp4, std::array<std::int64_t, 3>{2, 8, 16}));
 }
 
 TEST(Recipe, OperationsInsideACaptureCount) {

@@ -77,11 +77,12 @@ std::string repetitions_of(Violation const& violation) {
 
 std::string accesses_of(Violation const& violation) {
   std::string text;
+  bool const alone = violation.accesses.size() == 1;
   for (Access const& access : violation.accesses) {
-    text +=
-        fmt::format("    {:<9} rank {}, stream {}: {} {}s bytes [{}, {}) of {}\n",
-                    text.empty() ? "first" : "second", access.rank, access.stream, access.operation,
-                    access.kind, access.begin, access.end, printable(access.buffer));
+    std::string_view const which = alone ? "access" : text.empty() ? "first" : "second";
+    text += fmt::format("    {:<9} rank {}, stream {}: {} {}s bytes [{}, {}) of {}\n", which,
+                        access.rank, access.stream, access.operation, access.kind, access.begin,
+                        access.end, printable(access.buffer));
     text += line_of("at", access.at) + line_of("enqueued at", access.enqueued_at) +
             line_of("captured at", access.captured_at);
   }

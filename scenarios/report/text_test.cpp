@@ -114,7 +114,7 @@ TEST(Text, AGraphOnFreedMemoryNamesTheLinesOfItsLaunchAndOfWhatItCaptured) {
   stale.missing = "capture again";
   EXPECT_EQ(describe(stale, Style{}),
             "  graph.pointer: rank 0\n"
-            "    first     rank 1, stream a: adam writes bytes [0, 4) of w\n"
+            "    access    rank 1, stream a: adam writes bytes [0, 4) of w\n"
             "              enqueued at replay.cpp:5\n"
             "              captured at step.cpp:80\n"
             "    missing   capture again\n"

@@ -122,7 +122,9 @@ class Rewriter {
 
   /// CUDA's word for it cannot be a macro: the standard library says __attribute__((__noinline__)).
   void rewrite_noinline(std::size_t i) {
-    if (i == 0 || !is(i - 1, "(")) replace(i, i, "__attribute__((noinline))");
+    bool const in_attribute =
+        i > 0 && (is(i - 1, "(") || is(i - 1, ",") || is(i - 1, "::") || is(i - 1, "["));
+    if (!in_attribute) replace(i, i, "__attribute__((noinline))");
   }
 
   void refuse_launch(Token const& directive) {

@@ -140,8 +140,10 @@ std::string message(std::string const& source) {
 TEST(Rewrite, KeepsFunctionsOutOfLineThatAskForIt) {
   EXPECT_EQ(rewrite("__device__ __noinline__ int f();", "k.cu"),
             "__device__ __attribute__((noinline)) int f();");
-  std::string const of_the_compiler = "__attribute__((__noinline__)) int f();";
-  EXPECT_EQ(rewrite(of_the_compiler, "k.cu"), of_the_compiler);
+  for (std::string const of_the_compiler :
+       {"__attribute__((__noinline__)) int f();", "__attribute__((cold, __noinline__)) int f();",
+        "[[gnu::__noinline__]] int f();", "[[__noinline__]] int f();"})
+    EXPECT_EQ(rewrite(of_the_compiler, "k.cu"), of_the_compiler);
 }
 
 TEST(Rewrite, NamesFileAndLineOfWhatItCannotRead) {

@@ -30,6 +30,16 @@ struct Line {
     auto const first = text.find_first_not_of(" \t\r");
     return first == std::string_view::npos || text[first] == '#';
   }
+  std::size_t leading_spaces() const { return std::min(text.find_first_not_of(' '), text.size()); }
+  /// Of a line that ends in `>` or `|`, such as `about: >-`: what the block's text is deeper than.
+  std::optional<std::size_t> block() const {
+    auto const last = text.find_last_not_of(" \r+-0123456789");
+    if (last == std::string_view::npos || (text[last] != '>' && text[last] != '|'))
+      return std::nullopt;
+    if (last == indent()) return dash();  // an item of a list
+    bool const is_value = last > indent() + 1 && text.substr(last - 2, 2) == ": ";
+    return is_value ? std::optional(indent()) : std::nullopt;
+  }
   /// A key with its value on the same line, so that nothing can stand below it. REQUIRES: no
   /// bracket is open at its end.
   bool is_complete() const {
@@ -61,8 +71,7 @@ class Scan {
     std::size_t begin = 0;
     while (begin <= text.size()) {
       std::size_t const end = std::min(text.find('\n', begin), text.size());
-      lines_.push_back({.text = text.substr(begin, end - begin), .depth = open_.size()});
-      take(lines_.back().text);
+      add({.text = text.substr(begin, end - begin), .depth = open_.size()});
       begin = end + 1;
     }
   }
@@ -95,6 +104,16 @@ class Scan {
     std::size_t line = 0;
     std::size_t closed = 0;
   };
+
+  /// Text of a block (`about: >`) has no syntax; its lines count as empty ones.
+  void add(Line line) {
+    bool const deeper = line.is_blank() || (block_ && line.leading_spaces() > *block_);
+    if (block_ && deeper) line.text = {};
+    if (block_ && !deeper) block_.reset();
+    lines_.push_back(line);
+    take(line.text);
+    if (!block_ && open_.empty() && quote_.mark == 0) block_ = line.block();
+  }
 
   static char closing(Open const& open) { return open.bracket == '[' ? ']' : '}'; }
 
@@ -142,6 +161,7 @@ class Scan {
   }
 
   std::vector<Line> lines_;
+  std::optional<std::size_t> block_;  // the indentation that a block's text has to exceed
   std::vector<Open> open_;
   Quote quote_;  // the one that is open; it has a mark
   std::vector<Quote> long_quotes_;
