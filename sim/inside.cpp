@@ -28,11 +28,7 @@ void parallel_for(int chunks, std::function<void(int chunk)> const& body) {
   Watch* const watch = active_watch;
   Unwatched const unwatched;
   World& world = inside_or_abort().world;
-  if (!world.options().checked) {
-    auto const count = static_cast<std::size_t>(std::max(chunks, 0));
-    return world.crew().share(
-        count, [&](std::size_t chunk, std::size_t) { body(static_cast<int>(chunk)); });
-  }
+  if (!world.options().checked) return world.share_chunks(chunks, body);
   world.run_chunks(chunks, [&](int chunk) {
     active_watch = watch;
     body(chunk);

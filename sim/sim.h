@@ -344,7 +344,8 @@ void barrier();
 /// knows all of them afterwards. In a checked world they run one after the other, in an order that
 /// is asked of the schedule; in an unchecked one on Options::threads.
 ///
-/// REQUIRES: `body` throws nothing. A simulated call inside of it is refused.
+/// REQUIRES: `body` throws nothing. A simulated call inside of it is refused
+/// (cudaErrorNotPermitted), whether the world is checked or not.
 void parallel_for(int chunks, std::function<void(int chunk)> const& body);
 /// Ends the world: every further simulated call of every rank returns an error at once.
 void end_world();

@@ -10,9 +10,18 @@ namespace adamant::sim {
 constinit Runtime* current_runtime = nullptr;
 constinit thread_local bool runs_world = false;
 
-// Another thread may not even look at the runtime, which the world's own changes.
+namespace {
+
+// Such a thread may not even look at the runtime, which the world's own changes. One of the crew
+// may: while it works the world waits for it.
+bool is_foreign() {
+  return !runs_world && !Crew::is_here();
+}
+
+}  // namespace
+
 cudaError_t refusal(char const* call) {
-  if (!runs_world) return refuse_foreign_call(call);
+  if (is_foreign()) return refuse_foreign_call(call);
   if (current_runtime == nullptr) return cudaErrorNoDevice;
   if (current_runtime->world.ended()) return cudaErrorUnknown;
   if (current_runtime->world.host() == nullptr) return cudaErrorNotPermitted;
@@ -194,7 +203,7 @@ using namespace adamant::sim;
 extern "C" {
 
 cudaError_t cudaGetLastError() {
-  if (!runs_world) return refuse_foreign_call("cudaGetLastError");
+  if (is_foreign()) return refuse_foreign_call("cudaGetLastError");
   if (current_runtime == nullptr) return cudaErrorNoDevice;
   if (current_runtime->world.host() == nullptr) return cudaSuccess;
   see_last_error(*current_runtime);
@@ -202,7 +211,7 @@ cudaError_t cudaGetLastError() {
 }
 
 cudaError_t cudaPeekAtLastError() {
-  if (!runs_world) return refuse_foreign_call("cudaPeekAtLastError");
+  if (is_foreign()) return refuse_foreign_call("cudaPeekAtLastError");
   if (current_runtime == nullptr) return cudaErrorNoDevice;
   if (current_runtime->world.host() == nullptr) return cudaSuccess;
   see_last_error(*current_runtime);

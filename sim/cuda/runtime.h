@@ -85,8 +85,8 @@ extern constinit thread_local bool runs_world;
 // ---- the frame of a call -----------------------------------------------------------------------
 
 /// Why a call cannot be served at all, or cudaSuccess: no run (as where there is no device), a
-/// thread that is no rank's, which is told (error.thread), inside a host function, or after the end
-/// of the world. `call` is its name.
+/// thread that is no rank's, which is told (error.thread), inside a host function or a parallel
+/// loop, or after the end of the world. `call` is its name.
 cudaError_t refusal(char const* call);
 
 /// Runs `body(runtime)` as one call of the host program: accesses of the simulator itself do not

@@ -1,5 +1,6 @@
 // Loops of the host that run in parallel: what their threads do to each other's memory, and to what
 // copies still use.
+#include <latch>
 #include <set>
 #include <vector>
 
@@ -113,6 +114,31 @@ TEST(ParallelFor, RefusesCallsOfItsThreads) {
     EXPECT_EQ(cudaMalloc(&memory, 16), cudaSuccess);
     EXPECT_EQ(cudaFree(memory), cudaSuccess);
   });
+}
+
+// Every chunk waits for all others, so that each thread runs one.
+void expect_refusals_of_threads(int threads) {
+  std::latch all_are_there(threads);
+  parallel_for(threads, [&](int) {
+    all_are_there.arrive_and_wait();
+    void* memory = nullptr;
+    EXPECT_EQ(cudaMalloc(&memory, 16), cudaErrorNotPermitted);
+    EXPECT_EQ(cudaGetLastError(), cudaSuccess);
+  });
+  void* memory = nullptr;
+  EXPECT_EQ(cudaMalloc(&memory, 16), cudaSuccess);
+  EXPECT_EQ(cudaFree(memory), cudaSuccess);
+}
+
+TEST(ParallelFor, RefusesCallsOfItsThreadsWhereNobodyChecks) {
+  for (int const threads : {1, 2}) {
+    Options options;
+    options.checked = false;
+    options.threads = threads;
+    Report const report = run(
+        1, [&](int) { expect_refusals_of_threads(threads); }, options);
+    EXPECT_TRUE(report.warnings.empty()) << describe(report);
+  }
 }
 
 TEST(ParallelFor, VisitsEveryChunkOnceWhereNobodyChecks) {

@@ -1,6 +1,15 @@
 #include "sim/world/crew.h"
 
 namespace adamant::sim {
+namespace {
+
+constinit thread_local bool started_by_crew = false;
+
+}  // namespace
+
+bool Crew::is_here() {
+  return started_by_crew;
+}
 
 Crew::~Crew() {
   {
@@ -38,6 +47,7 @@ void Crew::start() {
 }
 
 void Crew::serve(std::size_t thread) {
+  started_by_crew = true;
   std::unique_lock lock(mutex_);
   for (std::size_t served = 0;; ++served) {
     called_.wait(lock, [&] { return over_ || calls_ > served; });

@@ -24,6 +24,8 @@ class Crew {
   Crew& operator=(Crew const&) = delete;
 
   std::size_t size() const { return size_; }
+  /// Did a crew start the calling thread?
+  static bool is_here();
 
   /// Runs every piece of [0, pieces) once and returns when all are done. REQUIRES: `work` throws
   /// nothing and does not come back here.

@@ -279,6 +279,13 @@ void World::run_chunks(int count, std::function<void(int)> const& body) {
   host_ = &host;
 }
 
+void World::share_chunks(int count, std::function<void(int)> const& body) {
+  Host* const host = std::exchange(host_, nullptr);  // refuses calls, whichever thread makes them
+  crew_->share(static_cast<std::size_t>(std::max(count, 0)),
+               [&](std::size_t chunk, std::size_t) { body(static_cast<int>(chunk)); });
+  host_ = host;
+}
+
 // ---- the end -----------------------------------------------------------------------------------
 
 void World::end() {

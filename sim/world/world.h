@@ -140,6 +140,8 @@ class World {
   bool wait_for_quiet();
   /// Runs the pieces of a parallel loop, each as a thread of its own, in a chosen order.
   void run_chunks(int count, std::function<void(int)> const& body);
+  /// Runs the pieces of a parallel loop on the crew's threads, where nobody judges them.
+  void share_chunks(int count, std::function<void(int)> const& body);
   /// Releases the calling host's knowledge: what it does next is not covered by what it gave away.
   void advance_host();
 
