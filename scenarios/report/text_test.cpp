@@ -63,6 +63,19 @@ TEST(Text, ARaceNamesBothAccessesAndTheMissingEdge) {
             "    missing   no event orders comm before host\n");
 }
 
+TEST(Text, AThreadThatIsNoRankIsOnNone) {
+  EXPECT_EQ(describe({.law = Law::error_thread,
+                      .breach = Breach::foreign_thread,
+                      .operation = -1,
+                      .rank = -1,
+                      .text = "a thread that is no rank's calls cudaMalloc",
+                      .count = 2},
+                     Style{}),
+            "  error.thread: no rank\n"
+            "    a thread that is no rank's calls cudaMalloc\n"
+            "    found     2 times\n");
+}
+
 TEST(Text, ARaceNamesTheLinesOfItsAccessesItsCallsAndItsBuffer) {
   Location const made{.file = "memory.cpp", .line = 13, .function = "Buffer"};
   Violation race{.law = Law::order_race, .breach = Breach::unordered_accesses};

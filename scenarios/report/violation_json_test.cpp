@@ -28,7 +28,7 @@ TEST(ViolationJson, BringsBackEveryKindOfViolation) {
 TEST(ViolationJson, KnowsEveryBreach) {
   std::set<Breach> seen;
   for (Violation const& violation : one_of_each()) seen.insert(violation.breach);
-  EXPECT_EQ(seen.size(), static_cast<std::size_t>(Breach::open_group) + 1);
+  EXPECT_EQ(seen.size(), static_cast<std::size_t>(Breach::foreign_thread) + 1);
 }
 
 TEST(ViolationJson, BringsBackEveryBit) {
@@ -37,6 +37,13 @@ TEST(ViolationJson, BringsBackEveryBit) {
     Violation const violation{.expected = Number(value), .actual = Number(0.0F)};
     EXPECT_EQ(over_the_pipe(violation), violation) << value;
   }
+}
+
+TEST(ViolationJson, CountsAThreadThatIsNoRankForNone) {
+  Json const json =
+      to_json({.law = Law::error_thread, .breach = Breach::foreign_thread, .rank = -1, .count = 2});
+  EXPECT_EQ(json.at("rank"), -1);
+  EXPECT_EQ(json.at("ranks"), Json::array());
 }
 
 TEST(ViolationJson, TakesNothingFromWords) {
@@ -55,7 +62,7 @@ TEST(Words, SayOfEveryBreachWhatIsWrong) {
     EXPECT_NE(message_of(violation), "") << name_of(violation.breach);
     sentences.insert(message_of(violation));
   }
-  EXPECT_GE(sentences.size(), static_cast<std::size_t>(Breach::open_group));
+  EXPECT_GE(sentences.size(), static_cast<std::size_t>(Breach::foreign_thread));
 }
 
 TEST(Words, AreWhatReportsHaveAlwaysSaid) {

@@ -98,6 +98,15 @@ TEST(Page, SaysWhyThereIsNoPicture) {
   EXPECT_TRUE(has_text(read(page_of({item})), "p", "engine torch has no simulated time"));
 }
 
+TEST(Page, TellsOfAThreadThatIsNoRank) {
+  PageItem item = plain_item("a", false);
+  item.reported.result.violations = {
+      {.law = Law::error_thread, .breach = Breach::foreign_thread, .operation = -1, .rank = -1}};
+  Markup const html = read(page_of({item}));
+  EXPECT_TRUE(has_text(html, "h3", "error.thread no rank"));
+  EXPECT_FALSE(has_text(html, "section", "-1"));
+}
+
 TEST(Page, EscapesAllThatIsForeign) {
   PageItem item = item_of("bugs/step_skips_wait_for_reduction.yaml");
   std::string const foreign = "</pre><script>alert(\"&\")</script>\x01\xff";

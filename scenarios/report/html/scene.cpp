@@ -279,9 +279,7 @@ class Drawing {
   // ---- words -----------------------------------------------------------------------------------
 
   std::string title() const {
-    std::string text = "Timeline of " + std::string(id_of(violation_.law));
-    if (violation_.operation >= 0) text += fmt::format(", operation {}", violation_.operation);
-    return text + fmt::format(", rank {}", violation_.rank);
+    return fmt::format("Timeline of {}, {}", id_of(violation_.law), moment_in_words(violation_));
   }
 
   std::string description() const {

@@ -161,7 +161,7 @@ std::vector<Violation> of_failures() {
 /// What a simulated world notices; laws and texts as they may be.
 std::vector<Violation> of_worlds() {
   std::vector<Violation> all;
-  auto const last = static_cast<int>(Breach::open_group);
+  auto const last = static_cast<int>(Breach::foreign_thread);
   for (int i = static_cast<int>(Breach::unordered_accesses); i <= last; ++i)
     all.push_back(
         {.law = Law::graph_pointer,
@@ -192,6 +192,12 @@ std::vector<Violation> of_worlds() {
          .waiting = {{.rank = 3, .at = {.file = "real/wait.cpp", .line = 2}}},
          .ranks = {2, 3},
          .count = 9});
+  for (Violation& violation : all) {
+    if (violation.breach == Breach::never_freed) violation.actual = Count{448};
+    if (violation.breach != Breach::foreign_thread) continue;
+    violation.rank = -1;
+    violation.ranks = {};
+  }
   return all;
 }
 
