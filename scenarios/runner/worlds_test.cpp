@@ -96,11 +96,15 @@ TEST(Worlds, TellWhatAThreadOfNoRankDid) {
   EXPECT_EQ(repetitions_in_words(warnings[0]), "2 times");
 }
 
-/// What a world says in which the harness found one thing of its own.
-sim::Report of_harness() {
+/// What a world says in which the harness found `count` things of its own on a rank.
+sim::Report of_harness(int count = 1, int rank = 0) {
   sim::Report report;
-  report.violations = {
-      {.law = sim::Law::of_harness, .breach = sim::Breach::of_harness, .ranks = {0}, .number = 0}};
+  for (int number = 0; number < count; ++number)
+    report.violations.push_back({.law = sim::Law::of_harness,
+                                 .breach = sim::Breach::of_harness,
+                                 .rank = rank,
+                                 .ranks = {rank},
+                                 .number = number});
   return report;
 }
 
@@ -112,6 +116,27 @@ TEST(Worlds, TellEachWhatItsHarnessFound) {
   ASSERT_EQ(violations.size(), 2U);
   EXPECT_EQ(violations[0].text, "the first");
   EXPECT_EQ(violations[1].text, "the second");
+}
+
+TEST(Worlds, TellOnceWhatTheirHarnessFoundInSeveral) {
+  auto const unclean = [](int operation, int rank, std::string const& text) {
+    return Violation{.law = Law::error_clean,
+                     .breach = Breach::silent_about_state,
+                     .operation = operation,
+                     .rank = rank,
+                     .text = text};
+  };
+  SimFindings findings;
+  findings.add(of_harness(1, 0), {unclean(2, 0, "no")}, 0);
+  findings.add(of_harness(2, 1), {unclean(4, 1, "another"), unclean(4, 1, "no")}, 0);
+  findings.add(of_harness(1, 3), {unclean(6, 3, "no")}, 0);
+  std::vector<Violation> const violations = findings.violations();
+  ASSERT_EQ(violations.size(), 2U);
+  EXPECT_EQ(violations[0].text, "no");
+  EXPECT_EQ(violations[0].operation, 2);
+  EXPECT_EQ(repetitions_in_words(violations[0]), "3 times, on ranks 0, 1, 3");
+  EXPECT_EQ(violations[1].text, "another");
+  EXPECT_EQ(repetitions_in_words(violations[1]), "");
 }
 
 }  // namespace

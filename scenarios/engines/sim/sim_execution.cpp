@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "scenarios/engines/sim/sim_findings.h"
+
 namespace adamant::scenarios {
 
 namespace {
@@ -266,17 +268,14 @@ void SimExecution::expect_no_state(int rank, char const* name, Verb verb) {
 // The same of several ranks is one thing, as it is among the world's own.
 void SimExecution::add_unclean(Violation violation) {
   violation.law = Law::error_clean;
-  auto const same = [&](Violation const& other) {
-    return other.breach == violation.breach && other.subject == violation.subject &&
-           other.text == violation.text && other.actual == violation.actual;
-  };
-  if (std::any_of(found_.begin(), found_.end(), same)) return;
+  auto const same = std::ranges::find_if(
+      found_, [&](Violation const& other) { return is_same_finding(other, violation); });
   sim::report({.law = sim::Law::of_harness,
                .breach = sim::Breach::of_harness,
                .rank = violation.rank,
                .operation = violation.operation,
-               .number = static_cast<int>(found_.size())});
-  found_.push_back(std::move(violation));
+               .number = static_cast<int>(same - found_.begin())});
+  if (same == found_.end()) found_.push_back(std::move(violation));
 }
 
 void SimExecution::name_streams(int rank) {

@@ -1,5 +1,6 @@
 #include "scenarios/engines/sim/sim_findings.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 
@@ -47,6 +48,11 @@ Access access_of(sim::Access const& seen) {
           .event = static_cast<int>(seen.event)};
 }
 
+/// None where it is on one alone.
+std::vector<int> ranks_of(sim::Violation const& seen) {
+  return seen.ranks.size() > 1 ? seen.ranks : std::vector<int>{};
+}
+
 /// REQUIRES: it is the world's own.
 Violation violation_of(sim::Violation const& seen) {
   Violation violation{.law = law_of(seen.law),
@@ -56,7 +62,7 @@ Violation violation_of(sim::Violation const& seen) {
                       .text = seen.message,
                       .missing = seen.missing,
                       .at = location_of(seen.at),
-                      .ranks = seen.ranks.size() > 1 ? seen.ranks : std::vector<int>{},
+                      .ranks = ranks_of(seen),
                       .count = seen.count,
                       .event = static_cast<int>(seen.event)};
   if (seen.law == sim::Law::memory_leak)
@@ -75,32 +81,58 @@ void place(std::int64_t& event, int first_event) {
   if (event >= 0) event += first_event;
 }
 
-}  // namespace
-
-void SimFindings::add(sim::Report const& report, std::vector<Violation> const& harness,
-                      int first_event) {
-  sim::fold(violations_, placed(report.violations, first_event));
-  sim::fold(warnings_, placed(report.warnings, first_event));
-  harness_.insert(harness_.end(), harness.begin(), harness.end());
-}
-
-// Numbers of events and of the harness' findings count from the run's beginning.
-std::vector<sim::Violation> SimFindings::placed(std::vector<sim::Violation> of_world,
-                                                int first_event) const {
+/// Numbers of events and of the harness' findings count from the run's beginning. `numbers`: what
+/// those of the world have there.
+std::vector<sim::Violation> placed(std::vector<sim::Violation> of_world,
+                                   std::vector<int> const& numbers, int first_event) {
   for (sim::Violation& violation : of_world) {
     if (violation.law == sim::Law::of_harness)
-      violation.number += static_cast<int>(harness_.size());
+      violation.number = numbers[static_cast<std::size_t>(violation.number)];
     place(violation.event, first_event);
     for (sim::Access& access : violation.accesses) place(access.event, first_event);
   }
   return of_world;
 }
 
+/// One of the harness, as often and on as many ranks as the worlds had it.
+Violation repeated(Violation finding, sim::Violation const& seen) {
+  finding.count = seen.count;
+  finding.ranks = ranks_of(seen);
+  return finding;
+}
+
+}  // namespace
+
+bool is_same_finding(Violation const& a, Violation const& b) {
+  return a.law == b.law && a.breach == b.breach && a.subject == b.subject && a.text == b.text &&
+         a.actual == b.actual;
+}
+
+void SimFindings::add(sim::Report const& report, std::vector<Violation> const& harness,
+                      int first_event) {
+  std::vector<int> const numbers = numbers_of(harness);
+  sim::fold(violations_, placed(report.violations, numbers, first_event));
+  sim::fold(warnings_, placed(report.warnings, numbers, first_event));
+}
+
+// What a world before has shown keeps the number that it got there.
+std::vector<int> SimFindings::numbers_of(std::vector<Violation> const& harness) {
+  std::vector<int> numbers;
+  for (Violation const& finding : harness) {
+    auto const same = std::ranges::find_if(
+        harness_, [&](Violation const& known) { return is_same_finding(known, finding); });
+    numbers.push_back(static_cast<int>(same - harness_.begin()));
+    if (same == harness_.end()) harness_.push_back(finding);
+  }
+  return numbers;
+}
+
 std::vector<Violation> SimFindings::told(std::vector<sim::Violation> const& found) const {
   std::vector<Violation> all;
   for (sim::Violation const& seen : found) {
     bool const own = seen.law != sim::Law::of_harness;
-    all.push_back(own ? violation_of(seen) : harness_[static_cast<std::size_t>(seen.number)]);
+    all.push_back(own ? violation_of(seen)
+                      : repeated(harness_[static_cast<std::size_t>(seen.number)], seen));
     all.back().event = static_cast<int>(seen.event);
   }
   return all;

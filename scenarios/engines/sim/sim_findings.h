@@ -9,6 +9,9 @@
 
 namespace adamant::scenarios {
 
+/// Are two findings of the harness the same, be it on other ranks or at other operations?
+bool is_same_finding(Violation const& a, Violation const& b);
+
 class SimFindings {
  public:
   /// Adds those of the next world. `harness`: what was found besides the world's own, by number;
@@ -19,12 +22,12 @@ class SimFindings {
   std::vector<Violation> warnings() const { return told(warnings_); }
 
  private:
-  std::vector<sim::Violation> placed(std::vector<sim::Violation> of_world, int first_event) const;
+  std::vector<int> numbers_of(std::vector<Violation> const& harness);
   std::vector<Violation> told(std::vector<sim::Violation> const& found) const;
 
   std::vector<sim::Violation> violations_;
   std::vector<sim::Violation> warnings_;
-  std::vector<Violation> harness_;  // of all worlds
+  std::vector<Violation> harness_;  // of all worlds, each once
 };
 
 }  // namespace adamant::scenarios
