@@ -213,9 +213,11 @@ struct Violation {
   std::string about = "";  // the call, handle or setting that it is about, where it is about one
   std::string message = "";
   std::vector<Access> accesses = {};
-  std::string missing = "";           // the edge that would have ordered them
-  Location at = {};                   // of the call that it is about, where there are no accesses
-  std::vector<Related> related = {};  // other calls, the first one first
+  std::string missing = "";  // the edge that would have ordered them
+  Location at = {};          // of the call that it is about, where there are no accesses
+  /// Other calls. Of a collective in which ranks differ: where the reporting rank captured its own,
+  /// if a graph repeats it; then what the other rank called, and where that was captured.
+  std::vector<Related> related = {};
   std::vector<Waiting> waiting = {};  // in a deadlock
   std::vector<int> ranks = {};        // all for which it was found, ascending
   std::int64_t count = 1;             // how often
