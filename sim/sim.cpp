@@ -17,8 +17,10 @@
 namespace adamant::sim {
 namespace {
 
-void run_again(Report& report, int ranks, std::function<void(int)> const& main,
-               Options const& options) {
+// A second run finds every leak apart, as the first one did: `report` is not yet folded.
+void locate(Report& report, int ranks, std::function<void(int)> const& main,
+            Options const& options) {
+  if ((report.ok() && report.warnings.empty()) || !options.locate || options.sought) return;
   Options again = options;
   again.sought = report.sought;
   again.schedule.choices = report.choices;
@@ -26,12 +28,11 @@ void run_again(Report& report, int ranks, std::function<void(int)> const& main,
       report, [&] { return run_once(ranks, main, again).report; }, report_so_far);
 }
 
-void locate(Report& report, int ranks, std::function<void(int)> const& main,
-            Options const& options) {
-  if (report.ok() && report.warnings.empty()) return;
-  if (options.locate && !options.sought) run_again(report, ranks, main, options);
+// Which of them are one mistake, lines tell.
+Report folded(Report report) {
   for (std::vector<Violation>* const list : {&report.violations, &report.warnings})
-    fold(*list, std::exchange(*list, {}));  // which of them are one mistake, lines tell
+    fold(*list, std::exchange(*list, {}));
+  return report;
 }
 
 void print_before_the_end(Report const& report, std::string_view how) {
@@ -41,14 +42,12 @@ void print_before_the_end(Report const& report, std::string_view how) {
   std::fputs(text.c_str(), stderr);
 }
 
-}  // namespace
-
-Report run(int ranks, std::function<void(int)> const& main, Options const& options) {
+Report run_unfolded(int ranks, std::function<void(int)> const& main, Options const& options) {
   auto const break_off = [&] {
     Report report = report_so_far();
     leave_world();
     locate(report, ranks, main, options);
-    print_before_the_end(report, "ends its process");
+    print_before_the_end(folded(std::move(report)), "ends its process");
   };
   bool const announces = options.announce && !options.sought;
   std::optional<AtBreakOff> at_break_off;
@@ -57,8 +56,14 @@ Report run(int ranks, std::function<void(int)> const& main, Options const& optio
   at_break_off.reset();
   locate(ended.report, ranks, main, options);
   if (ended.failure == nullptr) return std::move(ended.report);
-  if (announces) print_before_the_end(ended.report, "throws an exception");
+  if (announces) print_before_the_end(folded(std::move(ended.report)), "throws an exception");
   std::rethrow_exception(ended.failure);
+}
+
+}  // namespace
+
+Report run(int ranks, std::function<void(int)> const& main, Options const& options) {
+  return folded(run_unfolded(ranks, main, options));
 }
 
 Report explore(int ranks, std::function<void(int)> const& main, int schedules,
@@ -73,7 +78,7 @@ Report explore(int ranks, std::function<void(int)> const& main, int schedules,
                                           : Strategy::pct;
     next.schedule.seed = mix64(options.schedule.seed + static_cast<std::uint64_t>(i));
     next.locate = options.locate && warnings.empty();  // which have their lines already
-    report = run(ranks, main, next);
+    report = run_unfolded(ranks, main, next);
     values.insert(report.values_digest);
     report.schedules = i + 1;
     report.different_values = static_cast<int>(values.size());
@@ -85,7 +90,7 @@ Report explore(int ranks, std::function<void(int)> const& main, int schedules,
     if (!report.ok()) break;
   }
   report.warnings = std::move(warnings);
-  return report;
+  return folded(std::move(report));
 }
 
 }  // namespace adamant::sim

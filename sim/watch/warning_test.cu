@@ -179,6 +179,30 @@ TEST_F(Warning, LeaksAreFoldedBySizeWhereNoLineIsKnown) {
   EXPECT_EQ(report.warnings[0].ranks, (std::vector{0, 1}));
 }
 
+TEST_F(Warning, LeaksDoNotKeepALaterSchedulesViolationFromItsLines) {
+  Options options;
+  options.announce = false;
+  int runs = 0;
+  Report const report = explore(
+      2,
+      [&](int rank) {
+        if (rank == 0) ++runs;
+        leaked(64);
+        barrier();
+        void* const ended = leaked(128);
+        cudaFree(ended);
+        if (runs >= 3) cudaMemset(ended, 0, 128);  // <- after its end
+      },
+      10, options);
+  EXPECT_EQ(report.schedules, 3);
+  EXPECT_EQ(report.unlocated, "");
+  ASSERT_EQ(report.violations.size(), 1U) << describe(report);
+  EXPECT_EQ(report.violations[0].accesses.at(0).enqueued_at.line, line_of_warning("after its end"));
+  ASSERT_EQ(report.warnings.size(), 1U) << describe(report);
+  EXPECT_EQ(report.warnings[0].count, 2);
+  EXPECT_EQ(report.warnings[0].at.line, line_of_warning("by a helper"));
+}
+
 TEST_F(Warning, MoreLeaksThanAreLookedForAreCounted) {
   Violation const found = warning(run_once([] {
     for (int i = 0; i < 1000; ++i) leaked(64);
