@@ -3,9 +3,12 @@
 #include <cuda_runtime.h>
 #include <nccl.h>
 
+#include <cstdint>
+#include <functional>
 #include <latch>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <vector>
 
 #include "sim/testing/judging.h"
@@ -203,12 +206,47 @@ TEST_F(Warning, LeaksDoNotKeepALaterSchedulesViolationFromItsLines) {
   EXPECT_EQ(report.warnings[0].at.line, line_of_warning("by a helper"));
 }
 
-TEST_F(Warning, MoreLeaksThanAreLookedForAreCounted) {
-  Violation const found = warning(run_once([] {
-    for (int i = 0; i < 1000; ++i) leaked(64);
-  }));
-  EXPECT_EQ(found.count, 1000);
-  EXPECT_EQ(found.bytes, 64'000U);
+/// A warning as its count, its bytes and its line; 0 where it has none.
+using Leaks = std::tuple<std::int64_t, std::uint64_t, int>;
+
+std::vector<Leaks> leaks_of(std::function<void()> const& program, bool locate = true) {
+  Options options;
+  options.announce = false;
+  options.locate = locate;
+  Report const report = run(
+      1, [&](int) { program(); }, options);
+  EXPECT_EQ(report.unlocated, "");
+  std::vector<Leaks> leaks;
+  for (Violation const& found : report.warnings)
+    leaks.emplace_back(found.count, found.bytes,
+                       found.at.callers.empty() ? found.at.line : found.at.callers.front().line);
+  return leaks;
+}
+
+TEST_F(Warning, MoreLeaksThanAreLookedForAreNoLinesLeaks) {
+  std::vector<Leaks> const leaks = leaks_of([] {
+    leaked(64);                                 // <- leaks once
+    for (int i = 0; i < 1000; ++i) leaked(64);  // <- leaks often
+  });
+  EXPECT_EQ(leaks, (std::vector<Leaks>{{1, 64, line_of_warning("leaks once")},
+                                       {255, 255 * 64, line_of_warning("leaks often")},
+                                       {745, 745 * 64, 0}}));
+}
+
+void leak_300_sizes() {
+  for (std::size_t i = 1; i <= 300; ++i) leaked(i);  // <- of many sizes
+}
+
+TEST_F(Warning, MoreLeaksThanAreLookedForAreCountedWhateverTheirSizes) {
+  EXPECT_EQ(leaks_of(leak_300_sizes),
+            (std::vector<Leaks>{{256, 256 * 257 / 2, line_of_warning("of many sizes")},
+                                {44, 44 * (257 + 300) / 2, 0}}));
+}
+
+TEST_F(Warning, MoreSizesOfLeaksThanAreToldAreCountedWhereNoLineIsKnown) {
+  std::vector<Leaks> const leaks = leaks_of(leak_300_sizes, false);
+  ASSERT_EQ(leaks.size(), 65U);
+  EXPECT_EQ(leaks.back(), (Leaks{236, 236 * (65 + 300) / 2, 0}));
 }
 
 void allocate_on_a_thread() {

@@ -10,6 +10,8 @@ namespace {
 
 constexpr std::int64_t kept_of_a_law = 64;
 constexpr std::int64_t leaks_apart_max = 256;
+constexpr char words_for_further_leaks[] =
+    "more buffers than are told apart by their lines are never freed";
 
 std::int64_t count_of(std::vector<Violation> const& found, Law law) {
   return std::count_if(found.begin(), found.end(),
@@ -38,8 +40,17 @@ std::string mistake_of(Violation const& violation) {
   return key;
 }
 
-bool full(std::vector<Violation> const& found, Law law) {
-  return count_of(found, law) >= kept_of_a_law;
+Violation further_leak(Violation leak) {
+  leak.about.clear();
+  leak.message = words_for_further_leaks;
+  leak.at = {};
+  return leak;
+}
+
+bool full(std::vector<Violation> const& found, Violation const& violation) {
+  bool const is_further_leak =
+      violation.law == Law::memory_leak && violation.message == words_for_further_leaks;
+  return !is_further_leak && count_of(found, violation.law) >= kept_of_a_law;
 }
 
 bool stands_apart(std::vector<Violation> const& found, Violation const& violation) {
@@ -59,14 +70,16 @@ void fold(std::vector<Violation>& found, std::vector<Violation> more) {
   std::map<std::string, std::size_t> known;
   for (std::size_t i = 0; i < found.size(); ++i) known.emplace(mistake_and_line_of(found[i]), i);
   for (Violation& violation : more) {
-    auto const [same, is_new] = known.try_emplace(mistake_and_line_of(violation), found.size());
-    if (!is_new) {
-      fold(found[same->second], violation);
-    } else if (full(found, violation.law)) {
-      known.erase(same);
-    } else {
-      found.push_back(std::move(violation));
+    bool const is_leak = violation.law == Law::memory_leak;
+    if (!known.contains(mistake_and_line_of(violation)) && full(found, violation)) {
+      if (!is_leak) continue;
+      violation = further_leak(std::move(violation));
     }
+    auto const [same, is_new] = known.try_emplace(mistake_and_line_of(violation), found.size());
+    if (is_new)
+      found.push_back(std::move(violation));
+    else
+      fold(found[same->second], violation);
   }
 }
 

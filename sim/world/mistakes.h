@@ -14,11 +14,17 @@ namespace adamant::sim {
 std::string mistake_of(Violation const& violation);
 
 /// Is it to stand apart from what is alike, until the second run tells its line? Leaks are one
-/// mistake where one line made them, whatever their sizes. A few hundred are enough.
+/// mistake where one line made them, whatever their sizes. A few hundred are enough; those after
+/// them are `further_leak`s.
 bool stands_apart(std::vector<Violation> const& found, Violation const& violation);
 
-/// Does the list have as many different ones of this law as are worth reading?
-bool full(std::vector<Violation> const& found, Law law);
+/// The same leak without what tells it from others: all such are one mistake of their own, so that
+/// those which are told apart have their own counts.
+Violation further_leak(Violation leak);
+
+/// Does the list have as many different ones of its law as are worth reading? There is always room
+/// for the one of further leaks.
+bool full(std::vector<Violation> const& found, Violation const& violation);
 
 /// It was found again. REQUIRES: `again` is of the same mistake.
 void fold(Violation& into, Violation const& again);

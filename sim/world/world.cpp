@@ -315,8 +315,11 @@ void announce(Violation const& violation) {
 
 void World::add_violation(Violation violation) {
   auto& found = is_warning(violation.law) && !options_.strict ? warnings_ : violations_;
+  bool const is_apart = stands_apart(found, violation);
+  if (violation.law == Law::memory_leak && !is_apart)
+    violation = further_leak(std::move(violation));
   auto const [known, is_first] = seen_violations_.try_emplace(mistake_of(violation), found.size());
-  bool const is_told = stands_apart(found, violation) || (is_first && !full(found, violation.law));
+  bool const is_told = is_apart || (is_first && !full(found, violation));
   locations_.settle(is_told);
   bool const of_rank = violation.rank != Violation::no_rank;
   if (of_rank) violation.ranks = {violation.rank};
