@@ -66,7 +66,7 @@ Ended run_once(int ranks, std::function<void(int)> const& main, Options const& o
   } const scope{runtime};
   current_runtime = &runtime;
   runs_world = true;
-  begin_foreign_calls(options.sought.has_value());
+  begin_foreign_calls();
   watch_faults(judge_fault);
   runtime.world.prepare(options, runtime.watch);
   runtime.memory.reset(runtime.world, static_cast<int>(runtime.devices.size()));

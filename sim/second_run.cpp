@@ -18,7 +18,9 @@ namespace {
 // A second run ends if the first did, unless the program's own state makes it another one.
 constexpr unsigned seconds_max = 120;
 
+// What threads call that are no rank's has its lines already, and need not happen again.
 void add_locations(Violation& violation, std::vector<Location*>& all) {
+  if (violation.law == Law::error_thread) return;
   all.push_back(&violation.at);
   for (Related& related : violation.related) all.push_back(&related.at);
   for (Waiting& waiting : violation.waiting) all.push_back(&waiting.at);
@@ -115,6 +117,7 @@ std::string read_all(int descriptor) {
 
 void locate_in_child(Report& report, std::function<Report()> const& again,
                      std::function<Report()> const& so_far) {
+  if (locations_in(report).empty()) return;
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) {
     report.unlocated = "the system has no pipe left";

@@ -20,7 +20,7 @@ namespace {
 // A second run finds every leak apart, as the first one did: `report` is not yet folded.
 void locate(Report& report, int ranks, std::function<void(int)> const& main,
             Options const& options) {
-  if ((report.ok() && report.warnings.empty()) || !options.locate || options.sought) return;
+  if (!options.locate || options.sought) return;
   Options again = options;
   again.sought = report.sought;
   again.schedule.choices = report.choices;

@@ -22,7 +22,6 @@ struct Refused {
 struct ForeignCalls {
   std::mutex mutex;
   bool run_goes_on = false;
-  bool looks_for_lines = false;
   std::map<std::string, Refused> refused;  // by name, because who comes first is no choice of ours
 };
 
@@ -48,11 +47,10 @@ std::string words_for(std::string const& call) {
 
 }  // namespace
 
-void begin_foreign_calls(bool looks_for_lines) {
+void begin_foreign_calls() {
   ForeignCalls& calls = foreign_calls();
   std::lock_guard const lock(calls.mutex);
   calls.refused.clear();
-  calls.looks_for_lines = looks_for_lines;
   calls.run_goes_on = true;
 }
 
@@ -61,7 +59,7 @@ cudaError_t refuse_foreign_call(char const* call) {
   std::lock_guard const lock(calls.mutex);
   if (!calls.run_goes_on) return cudaErrorNoDevice;
   Refused& refused = calls.refused[call];
-  if (++refused.count == 1 && calls.looks_for_lines) refused.first = stack_here();
+  if (++refused.count == 1) refused.first = stack_here();
   return cudaErrorNotSupported;
 }
 
@@ -77,7 +75,7 @@ void judge_foreign_calls(World& world) {
     found.rank = Violation::no_rank;
     found.message = words_for(call);
     found.count = refused.count;
-    if (calls.looks_for_lines) found.at = location_of(refused.first);
+    found.at = location_of(refused.first);
     world.add_violation(std::move(found));
   }
 }

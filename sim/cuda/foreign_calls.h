@@ -10,9 +10,9 @@ namespace adamant::sim {
 
 class World;
 
-/// A run begins, to which refused calls belong from now on. In a run that looks for lines it keeps
-/// where the first of each is.
-void begin_foreign_calls(bool looks_for_lines);
+/// A run begins, to which refused calls belong from now on. Where the first of each name is, is
+/// kept at once: a second run need not have the same, because threads come when they come.
+void begin_foreign_calls();
 
 /// Refuses `call` of a thread that is no rank's.
 /// Errors: cudaErrorNotSupported; cudaErrorNoDevice where no run goes on, as for everybody.

@@ -272,6 +272,39 @@ TEST_F(Warning, ACallOfAThreadThatIsNoRank) {
   EXPECT_NE(describe(report).find("  found 2 times\n"), std::string::npos) << describe(report);
 }
 
+TEST_F(Warning, AThreadThatIsThereBeforeTheRunHasALineWithoutASecondRun) {
+  std::latch is_asked(1);
+  std::latch is_done(1);
+  std::thread thread([&] {
+    is_asked.wait();
+    EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorNotSupported);  // <- there before
+    is_done.count_down();
+  });
+  Report const report = run_once([&] {
+    is_asked.count_down();
+    is_done.wait();
+  });
+  thread.join();
+  EXPECT_EQ(report.unlocated, "");
+  EXPECT_EQ(warning(report).at.line, line_of_warning("there before"));
+}
+
+TEST_F(Warning, OtherCallsOfAThreadInTheSecondRunCostNoLines) {
+  int runs = 0;
+  Report const report = run_once([&] {
+    ++runs;
+    std::thread([&] {
+      (void)cudaDeviceSynchronize();
+      if (runs > 1) (void)cudaGetLastError();
+    }).join();
+    leaked(64);  // <- beside a thread
+  });
+  EXPECT_EQ(report.unlocated, "");
+  ASSERT_EQ(report.warnings.size(), 2U) << describe(report);
+  ASSERT_FALSE(report.warnings[0].at.callers.empty());
+  EXPECT_EQ(report.warnings[0].at.callers[0].line, line_of_warning("beside a thread"));
+}
+
 TEST_F(Warning, CallsOfManyThreadsAtOnceAreOneForEachName) {
   constexpr int calls = 5000;
   Report const report = run_once([] {
