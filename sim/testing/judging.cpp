@@ -14,7 +14,7 @@ std::vector<Options> many_options() {
   first.announce = false;
   first.free_waits = false;  // judged as strictly as the documents allow
   first.one_process = true;
-  first.locate = false;  // watch/location_test.cu looks at lines
+  first.locate = false;  // watch/location_test.cu and its like look at lines
   std::vector<Options> result{first};
   for (Strategy const strategy : {Strategy::random, Strategy::pct}) {
     for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
