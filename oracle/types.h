@@ -36,18 +36,34 @@ struct AdamConfig {
   friend bool operator==(AdamConfig const&, AdamConfig const&) = default;
 };
 
-/// How a number is stored: binary32, bfloat16 (8 significant bits, binary32's exponents) or
-/// binary16 (11 significant bits, largest 65504).
-enum class NumberFormat : std::uint8_t { fp32, bf16, fp16 };
+/// How a number is stored: binary32, bfloat16 (8 significant bits, binary32's exponents), binary16
+/// (11 significant bits, largest 65504), E4M3 (4 significant bits, largest 448, no infinity), or as
+/// a remainder: the lower 16 bits of a binary32 whose upper ones are in a bfloat16 beside it.
+enum class NumberFormat : std::uint8_t { fp32, bf16, fp16, fp8, remainder };
 
 inline constexpr std::size_t bytes_of(NumberFormat format) {
-  return format == NumberFormat::fp32 ? 4 : 2;
+  constexpr std::size_t bytes[] = {4, 2, 2, 1, 2};
+  return bytes[static_cast<int>(format)];
 }
 
 inline constexpr std::string_view name_of(NumberFormat format) {
-  constexpr std::string_view names[] = {"fp32", "bf16", "fp16"};
+  constexpr std::string_view names[] = {"fp32", "bf16", "fp16", "fp8", "remainder"};
   return names[static_cast<int>(format)];
 }
+
+/// How a parameter is kept as codes of 8 or 4 bits with scales, which are made anew from its main
+/// weight after each step. TransformerEngine's names.
+enum class Recipe : std::uint8_t { fp8_delayed, fp8_current, fp8_block, mxfp8, nvfp4 };
+
+inline constexpr std::string_view name_of(Recipe recipe) {
+  constexpr std::string_view names[] = {"fp8_delayed", "fp8_current", "fp8_block", "mxfp8",
+                                        "nvfp4"};
+  return names[static_cast<int>(recipe)];
+}
+
+/// What shares the scale of states that are stored with one: a tensor, on all ranks, or the shard
+/// that a rank has of it.
+enum class StateScale : std::uint8_t { global, local };
 
 /// How one parameter and everything that belongs to it is stored, each independently.
 struct Formats {
@@ -56,12 +72,18 @@ struct Formats {
   NumberFormat exp_avg = NumberFormat::fp32;
   NumberFormat exp_avg_sq = NumberFormat::fp32;
   std::optional<NumberFormat> main = {};  // none: the optimizer works on the parameter itself
+  StateScale state_scale = StateScale::global;
+  std::optional<Recipe> recipe = {};  // by which the parameter is quantised; `parameter` is unused
   /// The optimizer is handed the gradient as it is; otherwise in the format of its own weights, as
   /// a cast copy where the two differ.
   bool decoupled_gradient = true;
 
-  /// The optimizer's own weights: the main weight where there is one.
-  NumberFormat weight() const { return main.value_or(parameter); }
+  /// The optimizer's own weights: the main weight where there is one. With a remainder it has all
+  /// bits of a binary32.
+  NumberFormat weight() const {
+    NumberFormat const stored = main.value_or(parameter);
+    return stored == NumberFormat::remainder ? NumberFormat::fp32 : stored;
+  }
 
   friend bool operator==(Formats const&, Formats const&) = default;
 };
@@ -125,6 +147,14 @@ inline constexpr TensorKind all_tensor_kinds[] = {TensorKind::parameter, TensorK
                                                   TensorKind::main,      TensorKind::cast_gradient};
 inline constexpr std::size_t tensor_kind_count = std::size(all_tensor_kinds);
 
+/// Are numbers of this kind kept as what they are divided by a scale, one of each state of each
+/// parameter? Optimizer states in 16-bit and 8-bit floats are, parameters and gradients never.
+inline constexpr bool has_scale(TensorKind kind, NumberFormat format) {
+  bool const state =
+      kind == TensorKind::exp_avg || kind == TensorKind::exp_avg_sq || kind == TensorKind::main;
+  return state && (format == NumberFormat::fp16 || format == NumberFormat::fp8);
+}
+
 /// Optimizer states that leave the device between steps.
 struct StateOffloadConfig {
   bool moments = true;
@@ -157,6 +187,7 @@ enum class Purpose {
   unsharded_gradients,   // whole gradients of a unit, before reduction
   reduction,             // a unit's shard of summed gradients, before the mean
   scaling,               // loss scale, norm and what leads to them, and the verdict's pinned copy
+  state_scales,          // scales of states, what leads to new ones, and their pinned copies
   step_table,            // per-parameter step scalars, device copy and pinned staging
   work_list,             // the fused kernel's list of pieces
   checkpoint,            // what save and load move bytes and messages through, while they run
@@ -171,6 +202,7 @@ inline constexpr std::string_view purpose_names[] = {"parameters",
                                                      "unsharded_gradients",
                                                      "reduction",
                                                      "scaling",
+                                                     "state_scales",
                                                      "step_table",
                                                      "work_list",
                                                      "checkpoint"};

@@ -137,12 +137,15 @@ struct Buffer {
 /// A state that is away, or that the CPU steps, is in host memory. Of a parameter that device and
 /// CPU share, the last `tail_numel` elements of a state are at `tail`, in host memory, and only the
 /// others at `data`.
+///
+/// States in 16-bit and 8-bit floats are worth what is stored times their scale.
 struct ShardView {
   void* data = nullptr;
   bool on_host = false;  // `data`
   void* tail = nullptr;
   std::int64_t tail_numel = 0;
   NumberFormat format = NumberFormat::fp32;
+  float const* scale = nullptr;          // one number on the device; null for 1
   std::span<ElementRange const> ranges;  // they ascend and do not overlap; the engine outlives them
   std::int64_t numel = 0;                // of all ranges, without padding
 };

@@ -52,7 +52,8 @@ void decode(NumberFormat format, std::span<std::byte const> stored, std::span<fl
 std::uint64_t ulp_distance(float a, float b, NumberFormat format);
 
 /// How a parameter's tensor of one kind is stored, or nothing where there is none of that kind: no
-/// main weight was asked for, or the optimizer takes the gradient as it is.
+/// main weight was asked for, or the optimizer takes the gradient as it is. A main weight of which
+/// a remainder is stored counts as the fp32 that it is.
 inline std::optional<NumberFormat> stored_format(Formats const& formats, TensorKind kind) {
   bool const same = formats.gradient == formats.weight();
   switch (kind) {
@@ -65,7 +66,7 @@ inline std::optional<NumberFormat> stored_format(Formats const& formats, TensorK
     case TensorKind::exp_avg_sq:
       return formats.exp_avg_sq;
     case TensorKind::main:
-      return formats.main;
+      return formats.main ? std::optional(formats.weight()) : std::nullopt;
     case TensorKind::cast_gradient:
       break;
   }

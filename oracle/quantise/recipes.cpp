@@ -150,12 +150,6 @@ class Quantisation {
 
 }  // namespace
 
-std::string_view name_of(Recipe recipe) {
-  constexpr std::string_view names[] = {"fp8_delayed", "fp8_current", "fp8_block", "mxfp8",
-                                        "nvfp4"};
-  return names[static_cast<int>(recipe)];
-}
-
 bool takes(Recipe recipe, MatrixShape shape) {
   std::int64_t const multiple = multiple_of(recipe);
   return shape.numel() > 0 && shape.rows % multiple == 0 && shape.columns % multiple == 0;

@@ -16,14 +16,11 @@
 #include <array>
 #include <cstdint>
 #include <span>
-#include <string_view>
 #include <vector>
 
+#include "oracle/types.h"
+
 namespace adamant::oracle {
-
-enum class Recipe : std::uint8_t { fp8_delayed, fp8_current, fp8_block, mxfp8, nvfp4 };
-
-std::string_view name_of(Recipe recipe);
 
 /// Rows and columns, the last dimension, of what a recipe sees as a matrix.
 struct MatrixShape {

@@ -13,7 +13,7 @@
 
 namespace adamant::real {
 
-inline constexpr int lanes = 8;  // two 16-byte accesses to fp32, one to 16 bits
+inline constexpr int lanes = 8;  // two 16-byte accesses to fp32, one to 16 bits, half to 8
 
 /// Elements [begin, begin + count) of arrays; count is `lanes`, or less at an end.
 struct Lanes {
@@ -21,31 +21,37 @@ struct Lanes {
   int count = 0;
 };
 
-/// 16 bytes of numbers of one type, in registers.
+/// What one access to numbers of one type takes: 16 bytes, or 8 of 8-bit ones.
 template <typename T>
-struct alignas(16) Packed {
-  static constexpr int count = 16 / sizeof(T);
+inline constexpr int access_bytes = sizeof(T) == 1 ? 8 : 16;
+
+/// So many bytes of numbers, in registers.
+template <typename T>
+struct alignas(access_bytes<T>) Packed {
+  static constexpr int count = access_bytes<T> / sizeof(T);
   T at[count];
 };
 
-// 16 bytes are one access. Of a structure g++ makes accesses to its members, each of which would be
+// That is one access. Of a structure g++ makes accesses to its members, each of which would be
 // reported by itself; so where they are reported, the bytes travel as one number.
-__extension__ using OneNumber = unsigned __int128;
+__extension__ using Wide = unsigned __int128;
+template <typename T>
+using OneNumber = std::conditional_t<access_bytes<T> == 16, Wide, std::uint64_t>;
 
-/// REQUIRES: `from` is at a multiple of 16.
+/// REQUIRES: `from` is at a multiple of the bytes that it brings.
 template <typename T>
 __device__ __forceinline__ Packed<T> load_packed(T const* from) {
   if constexpr (accesses_are_reported)
-    return __builtin_bit_cast(Packed<T>, *reinterpret_cast<OneNumber const*>(from));
+    return __builtin_bit_cast(Packed<T>, *reinterpret_cast<OneNumber<T> const*>(from));
   else
     return *reinterpret_cast<Packed<T> const*>(from);
 }
 
-/// REQUIRES: `to` is at a multiple of 16.
+/// REQUIRES: `to` is at a multiple of the bytes that it takes.
 template <typename T>
 __device__ __forceinline__ void store_packed(Packed<T> const& numbers, T* to) {
   if constexpr (accesses_are_reported)
-    *reinterpret_cast<OneNumber*>(to) = __builtin_bit_cast(OneNumber, numbers);
+    *reinterpret_cast<OneNumber<T>*>(to) = __builtin_bit_cast(OneNumber<T>, numbers);
   else
     *reinterpret_cast<Packed<T>*>(to) = numbers;
 }
@@ -89,6 +95,10 @@ __device__ __forceinline__ void load(Numbers const& numbers, Lanes const& at, fl
       return load_as(static_cast<__nv_bfloat16 const*>(numbers.data) + at.begin, at.count, to);
     case NumberFormat::fp16:
       return load_as(static_cast<__half const*>(numbers.data) + at.begin, at.count, to);
+    case NumberFormat::fp8:
+      return load_as(static_cast<Fp8 const*>(numbers.data) + at.begin, at.count, to);
+    case NumberFormat::remainder:
+      return;
   }
 }
 
@@ -101,6 +111,10 @@ __device__ __forceinline__ void store(float const* from, Numbers const& numbers,
       return store_as(from, at.count, static_cast<__nv_bfloat16*>(numbers.data) + at.begin);
     case NumberFormat::fp16:
       return store_as(from, at.count, static_cast<__half*>(numbers.data) + at.begin);
+    case NumberFormat::fp8:
+      return store_as(from, at.count, static_cast<Fp8*>(numbers.data) + at.begin);
+    case NumberFormat::remainder:
+      return;
   }
 }
 

@@ -1,9 +1,12 @@
 // Numbers as tensors store them: a C++ type for each format, and the way from it to fp32, in which
 // everything is computed, and back. One rounding, to nearest even, wherever a number is stored.
+// A remainder is no number by itself: where a weight is kept as one, whoever reads it has the
+// parameter at hand and joins the two.
 #pragma once
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
+#include <cuda_fp8.h>
 #include <cuda_runtime.h>
 
 #include <cstddef>
@@ -15,6 +18,11 @@
 
 namespace adamant::real {
 
+/// E4M3, which has no infinity: what one becomes is NaN.
+struct Fp8 {
+  __nv_fp8_storage_t bits;
+};
+
 __host__ __device__ __forceinline__ float widened(float x) {
   return x;
 }
@@ -23,6 +31,9 @@ __host__ __device__ __forceinline__ float widened(__nv_bfloat16 x) {
 }
 __host__ __device__ __forceinline__ float widened(__half x) {
   return __half2float(x);
+}
+__host__ __device__ __forceinline__ float widened(Fp8 x) {
+  return __half2float(__half(__nv_cvt_fp8_to_halfraw(x.bits, __NV_E4M3)));
 }
 
 /// `x` rounded to the type T, which stores a number.
@@ -40,10 +51,41 @@ template <>
 __host__ __device__ __forceinline__ __half stored<__half>(float x) {
   return __float2half_rn(x);
 }
+template <>
+__host__ __device__ __forceinline__ Fp8 stored<Fp8>(float x) {
+  return {__nv_cvt_float_to_fp8(x, __NV_NOSAT, __NV_E4M3)};
+}
 
-/// Calls `visit` with a null pointer to the type that stores numbers of `format`.
+/// What a number is kept as that shares a scale with others: times the scale's reciprocal.
+__host__ __device__ __forceinline__ float scale_for(float amax, NumberFormat format) {
+  if (amax == 0.0F) return 1.0F;
+  float const scale = amax / (format == NumberFormat::fp8 ? 448.0F : 32752.0F);
+  return scale < 0x1p-126F ? 0x1p-126F : scale;
+}
+
+/// A binary32 as the bits of a bfloat16 parameter and the 16 that it lacks.
+struct SplitWeight {
+  std::uint16_t parameter;
+  std::uint16_t remainder;
+};
+
+/// The parameter is the weight to nearest, ties away from zero. A NaN is one in the parameter
+/// alone, whatever it was: adding 1 to its bits could make a zero of it.
+__host__ __device__ __forceinline__ SplitWeight split(float weight) {
+  if (weight != weight) return {0x7fff, 0};
+  std::uint32_t const bits = __builtin_bit_cast(std::uint32_t, weight);
+  std::uint32_t const low = bits & 0xffffU;
+  return {static_cast<std::uint16_t>((bits >> 16) + (low >> 15)), static_cast<std::uint16_t>(low)};
+}
+__host__ __device__ __forceinline__ float joined(SplitWeight const& split) {
+  std::uint32_t const upper = split.parameter - (std::uint32_t{split.remainder} >> 15);
+  return __builtin_bit_cast(float, upper << 16 | split.remainder);
+}
+
+/// Calls `visit` with a null pointer to the type that stores numbers of `format`; not at all for
+/// remainders.
 template <typename Visit>
-__device__ inline void with_type_of(NumberFormat format, Visit visit) {
+__host__ __device__ inline void with_type_of(NumberFormat format, Visit visit) {
   switch (format) {
     case NumberFormat::fp32:
       return visit(static_cast<float*>(nullptr));
@@ -51,12 +93,17 @@ __device__ inline void with_type_of(NumberFormat format, Visit visit) {
       return visit(static_cast<__nv_bfloat16*>(nullptr));
     case NumberFormat::fp16:
       return visit(static_cast<__half*>(nullptr));
+    case NumberFormat::fp8:
+      return visit(static_cast<Fp8*>(nullptr));
+    case NumberFormat::remainder:
+      return;
   }
 }
 
 /// bytes_of() where nvcc, which knows no constexpr function without its word, can call it.
 __host__ __device__ inline std::int64_t element_bytes(NumberFormat format) {
-  return format == NumberFormat::fp32 ? 4 : 2;
+  if (format == NumberFormat::fp32) return 4;
+  return format == NumberFormat::fp8 ? 1 : 2;
 }
 
 /// An array on the device whose format is known when the kernel runs.
@@ -84,13 +131,19 @@ __device__ inline float rounded(float x, NumberFormat format) {
   return x;
 }
 
-/// `values` as bytes of `format`, each rounded once. On the host.
-std::vector<std::byte> encoded(std::span<float const> values, NumberFormat format);
+// The rest is for the host. REQUIRES: no remainders.
 
-/// Numbers that are stored in `format`. On the host.
-std::vector<float> decoded(std::span<std::byte const> bytes, NumberFormat format);
+/// `values` as bytes of `format`, each divided by the scale (times its reciprocal) and rounded
+/// once.
+std::vector<std::byte> encoded(std::span<float const> values, NumberFormat format, float scale = 1);
 
-/// `values` as `format` can hold them. On the host.
+/// Numbers that are stored in `format`, each times the scale.
+std::vector<float> decoded(std::span<std::byte const> bytes, NumberFormat format, float scale = 1);
+
+/// `values` as `format` can hold them without a scale.
 std::vector<float> rounded(std::span<float const> values, NumberFormat format);
+
+/// The largest finite magnitude; 0 where there is none.
+float amax_of(std::span<float const> values);
 
 }  // namespace adamant::real

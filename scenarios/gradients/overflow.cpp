@@ -25,7 +25,7 @@ Exponents range_of(NumberFormat format) {
       return {.least = -149, .largest = 127};
     case NumberFormat::bf16:
       return {.least = -133, .largest = 127};
-    case NumberFormat::fp16:
+    default:
       break;
   }
   return {.least = -24, .largest = 15};

@@ -23,23 +23,16 @@ NumberFormat format_of(GradType type) {
 }
 
 std::optional<NumberFormat> format_of(MainType type) {
-  switch (type) {
-    case MainType::fp32:
-      return NumberFormat::fp32;
-    case MainType::bf16:
-      return NumberFormat::bf16;
-    case MainType::fp16:
-      return NumberFormat::fp16;
-    default:
-      return std::nullopt;
-  }
+  if (type == MainType::none) return std::nullopt;
+  constexpr NumberFormat formats[] = {NumberFormat::fp32, NumberFormat::bf16, NumberFormat::fp16,
+                                      NumberFormat::remainder};
+  return formats[static_cast<std::size_t>(type) - 1];
 }
 
-// fp16 moments carry a scale, so they are no plain numbers.
-std::optional<NumberFormat> format_of(StateType type) {
-  if (type == StateType::fp32) return NumberFormat::fp32;
-  if (type == StateType::bf16) return NumberFormat::bf16;
-  return std::nullopt;
+NumberFormat format_of(StateType type) {
+  constexpr NumberFormat formats[] = {NumberFormat::fp32, NumberFormat::bf16, NumberFormat::fp16,
+                                      NumberFormat::fp8};
+  return formats[static_cast<std::size_t>(type)];
 }
 
 Precision with(Precision recipe, PrecisionOverride const& change) {

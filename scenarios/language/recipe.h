@@ -19,9 +19,6 @@ enum class ParamType { fp32, bf16, fp16, fp8_delayed, fp8_current, fp8_block, mx
 enum class GradType { fp32, bf16, fp16 };
 enum class MainType { none, fp32, bf16, fp16, remainder };
 enum class StateType { fp32, bf16, fp16, fp8 };
-/// What a scale of fp16 and fp8 states covers: the whole tensor or this rank's shard.
-enum class StateScale { global, local };
-
 /// The types of one parameter and of everything that belongs to it, each held in a `Held`.
 template <template <typename> typename Held>
 struct Types {
@@ -42,12 +39,11 @@ using Precision = Types<Itself>;
 /// What one parameter, or a load, changes of the recipe around it.
 using PrecisionOverride = Types<std::optional>;
 
-/// The plain number format of a type, or nothing where it is none (a scaled or quantised type, no
-/// main weight).
+/// The number format of a type, or nothing where it is none (a quantised type, no main weight).
 std::optional<NumberFormat> format_of(ParamType type);
 NumberFormat format_of(GradType type);
 std::optional<NumberFormat> format_of(MainType type);
-std::optional<NumberFormat> format_of(StateType type);
+NumberFormat format_of(StateType type);
 
 /// `recipe` with everything that `change` names replaced.
 Precision with(Precision recipe, PrecisionOverride const& change);

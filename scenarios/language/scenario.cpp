@@ -22,9 +22,10 @@ Formats formats_of(Precision const& precision, Optimizer const& optimizer) {
   Formats formats;
   formats.parameter = format_of(precision.param).value_or(NumberFormat::fp32);
   formats.gradient = format_of(precision.grad);
-  formats.exp_avg = format_of(precision.exp_avg).value_or(NumberFormat::fp32);
-  formats.exp_avg_sq = format_of(precision.exp_avg_sq).value_or(NumberFormat::fp32);
+  formats.exp_avg = format_of(precision.exp_avg);
+  formats.exp_avg_sq = format_of(precision.exp_avg_sq);
   formats.main = format_of(precision.main);
+  formats.state_scale = precision.state_scale;
   formats.decoupled_gradient = optimizer.decoupled_grad;
   return formats;
 }

@@ -205,9 +205,12 @@ MaybeRefusal refuse_operation(Operation const& operation, Capabilities const& ab
 }  // namespace
 
 bool is_plain(Precision const& precision) {
-  bool const main = precision.main == MainType::none || format_of(precision.main);
-  return main && format_of(precision.param) && format_of(precision.exp_avg) &&
-         format_of(precision.exp_avg_sq);
+  auto const is_wide = [](StateType type) {
+    return type == StateType::fp32 || type == StateType::bf16;
+  };
+  bool const main = precision.main != MainType::fp16 && precision.main != MainType::remainder;
+  return main && !is_quantised(precision.param) && is_wide(precision.exp_avg) &&
+         is_wide(precision.exp_avg_sq);
 }
 
 bool makes_cast_copy(Scenario const& scenario) {

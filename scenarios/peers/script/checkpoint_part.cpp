@@ -81,7 +81,7 @@ void write_allocation(Draft& draft, World const& world) {
   Precision const& precision = world.setting.precision;
   auto const weight =
       format_of(precision.main).value_or(format_of(precision.param).value_or(NumberFormat::fp32));
-  auto const moment = format_of(precision.exp_avg).value_or(weight);
+  auto const moment = format_of(precision.exp_avg);
   std::string const dtype = moment == weight ? "" : ", dtype=" + type_name(moment);
   std::string const made = fmt::format(
       "k: torch.full_like(p, torch.nan{}) for k in (\"exp_avg\", \"exp_avg_sq\")", dtype);
