@@ -59,18 +59,18 @@ TEST(Recipe, AParametersOwnTypeReplacesTheRecipes) {
 
 // Admission and the oracle each know which matrices a recipe takes.
 TEST(Recipe, TakesWhatTheOracleQuantises) {
-  constexpr std::pair<ParamType, oracle::Recipe> recipes[] = {
-      {ParamType::fp8_delayed, oracle::Recipe::fp8_delayed},
-      {ParamType::fp8_current, oracle::Recipe::fp8_current},
-      {ParamType::fp8_block, oracle::Recipe::fp8_block},
-      {ParamType::mxfp8, oracle::Recipe::mxfp8},
-      {ParamType::nvfp4, oracle::Recipe::nvfp4}};
+  constexpr std::pair<ParamType, Recipe> recipes[] = {
+      {ParamType::fp8_delayed, Recipe::fp8_delayed},
+      {ParamType::fp8_current, Recipe::fp8_current},
+      {ParamType::fp8_block, Recipe::fp8_block},
+      {ParamType::mxfp8, Recipe::mxfp8},
+      {ParamType::nvfp4, Recipe::nvfp4}};
   for (auto const& [type, recipe] : recipes)
     for (std::int64_t const rows : {0, 1, 16, 24, 32, 128, 192})
       for (std::int64_t const columns : {0, 5, 16, 32, 64, 128, 256}) {
         std::int64_t const shape[] = {rows, columns};
         EXPECT_EQ(takes(type, shape), oracle::takes(recipe, {.rows = rows, .columns = columns}))
-            << oracle::name_of(recipe) << ' ' << rows << ' ' << columns;
+            << name_of(recipe) << ' ' << rows << ' ' << columns;
       }
   EXPECT_FALSE(takes(ParamType::fp8_current, std::array<std::int64_t, 1>{4}));
   EXPECT_TRUE(takes(ParamType::nvfp4, std::array<std::int64_t, 3>{2, 8, 16}));
