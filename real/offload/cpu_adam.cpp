@@ -105,33 +105,65 @@ Vectors find_widest() {
 
 constexpr std::int64_t lanes = 512;  // of each array, widened: they stay in the first cache
 
+bool multiplies(CpuAdamNumbers const& numbers) {
+  return numbers.inverse != 1 || numbers.coefficient != 1;
+}
+
 /// A few elements of an array in fp32: in place where that is how they are stored, otherwise
 /// widened into room beside it.
 class Widened {
  public:
-  void load(Numbers const& numbers, std::int64_t begin, std::int64_t count) {
+  void load(Numbers const& numbers, float scale, std::int64_t begin, std::int64_t count) {
     with_type_of(numbers.format, [&]<typename T>(T*) {
       T* const from = static_cast<T*>(numbers.data) + begin;
       if constexpr (std::is_same_v<T, float>) {
         at_ = from;
       } else {
-        for (std::int64_t i = 0; i < count; ++i) room_[i] = widened(from[i]);
+        for (std::int64_t i = 0; i < count; ++i) room_[i] = widened(from[i]) * scale;
         at_ = room_;
       }
     });
   }
-  void store(Numbers const& numbers, std::int64_t begin, std::int64_t count) const {
+  void store(Numbers const& numbers, float scale, std::int64_t begin, std::int64_t count) const {
+    float const inverse = 1 / scale;
     with_type_of(numbers.format, [&]<typename T>(T*) {
       T* const to = static_cast<T*>(numbers.data) + begin;
       if constexpr (std::is_same_v<T, float>)
         if (to == at_) return;
-      for (std::int64_t i = 0; i < count; ++i) to[i] = stored<T>(at_[i]);
+      for (std::int64_t i = 0; i < count; ++i) to[i] = stored<T>(at_[i] * inverse);
     });
+  }
+  void join(__nv_bfloat16 const* parameter, std::uint16_t const* remainder, std::int64_t count) {
+    for (std::int64_t i = 0; i < count; ++i)
+      room_[i] = joined({__bfloat16_as_ushort(parameter[i]), remainder[i]});
+    at_ = room_;
+  }
+  void split_into(__nv_bfloat16* parameter, std::uint16_t* remainder, std::int64_t count) const {
+    for (std::int64_t i = 0; i < count; ++i) {
+      SplitWeight const parts = split(at_[i]);
+      parameter[i] = __ushort_as_bfloat16(parts.parameter);
+      remainder[i] = parts.remainder;
+    }
   }
   /// In room of its own: the array stays as it is.
   void multiply(float inverse, float coefficient, std::int64_t count) {
     for (std::int64_t i = 0; i < count; ++i) room_[i] = at_[i] * inverse * coefficient;
     at_ = room_;
+  }
+  /// The array stays as it is, whatever happens to what is widened.
+  void detach(std::int64_t count) {
+    if (at_ != room_) std::copy_n(at_, count, room_);
+    at_ = room_;
+  }
+  /// The largest finite magnitude, 0 if there is none. The bits of magnitudes are ordered as they
+  /// are.
+  float amax(std::int64_t count) const {
+    std::uint32_t largest = 0;
+    for (std::int64_t i = 0; i < count; ++i) {
+      std::uint32_t const magnitude = __builtin_bit_cast(std::uint32_t, at_[i]) & 0x7fffffffU;
+      largest = std::max(largest, magnitude < 0x7f800000U ? magnitude : 0U);
+    }
+    return __builtin_bit_cast(float, largest);
   }
   float* at() const { return at_; }
 
@@ -140,15 +172,42 @@ class Widened {
   float* at_ = nullptr;
 };
 
+/// Some elements of all arrays.
+struct WidenedStep {
+  Widened w, g, m, v;
+
+  void load(CpuAdamNumbers const& numbers, std::int64_t begin, std::int64_t count) {
+    if (numbers.weights.format == NumberFormat::remainder)
+      w.join(static_cast<__nv_bfloat16 const*>(numbers.parameter.data) + begin,
+             static_cast<std::uint16_t const*>(numbers.weights.data) + begin, count);
+    else
+      w.load(numbers.weights, numbers.scales.weight.now, begin, count);
+    g.load(numbers.gradients, 1, begin, count);
+    if (multiplies(numbers)) g.multiply(numbers.inverse, numbers.coefficient, count);
+    m.load(numbers.exp_avg, numbers.scales.exp_avg.now, begin, count);
+    v.load(numbers.exp_avg_sq, numbers.scales.exp_avg_sq.now, begin, count);
+  }
+  void store(CpuAdamNumbers const& numbers, std::int64_t begin, std::int64_t count) const {
+    m.store(numbers.exp_avg, numbers.scales.exp_avg.next, begin, count);
+    v.store(numbers.exp_avg_sq, numbers.scales.exp_avg_sq.next, begin, count);
+    if (numbers.weights.format == NumberFormat::remainder) {
+      w.split_into(static_cast<__nv_bfloat16*>(numbers.parameter.data) + begin,
+                   static_cast<std::uint16_t*>(numbers.weights.data) + begin, count);
+      return;
+    }
+    w.store(numbers.weights, numbers.scales.weight.next, begin, count);
+    if (numbers.copies) w.store(numbers.parameter, 1, begin, count);
+  }
+  void step(StepScalars const& scalars, std::int64_t count, Vectors vectors) {
+    cpu_adam(scalars, CpuAdamArrays{w.at(), g.at(), m.at(), v.at()}, count, vectors);
+  }
+};
+
 bool all_fp32(CpuAdamNumbers const& numbers) {
   for (Numbers const* array :
        {&numbers.weights, &numbers.gradients, &numbers.exp_avg, &numbers.exp_avg_sq})
     if (array->format != NumberFormat::fp32) return false;
   return true;
-}
-
-bool multiplies(CpuAdamNumbers const& numbers) {
-  return numbers.inverse != 1 || numbers.coefficient != 1;
 }
 
 float* as_fp32(Numbers const& numbers) {
@@ -179,26 +238,36 @@ void cpu_adam(StepScalars const& scalars, CpuAdamArrays const& arrays, std::int6
 
 void cpu_adam(StepScalars const& scalars, CpuAdamNumbers const& numbers, std::int64_t count,
               Vectors vectors) {
-  bool const factors = multiplies(numbers);
-  if (all_fp32(numbers) && !numbers.copies && !factors)
+  if (all_fp32(numbers) && !numbers.copies && !multiplies(numbers))
     return cpu_adam(scalars,
                     CpuAdamArrays{as_fp32(numbers.weights), as_fp32(numbers.gradients),
                                   as_fp32(numbers.exp_avg), as_fp32(numbers.exp_avg_sq)},
                     count, vectors);
-  Widened w, g, m, v;
+  WidenedStep step;
   for (std::int64_t begin = 0; begin < count; begin += lanes) {
     std::int64_t const part = std::min(lanes, count - begin);
-    w.load(numbers.weights, begin, part);
-    g.load(numbers.gradients, begin, part);
-    if (factors) g.multiply(numbers.inverse, numbers.coefficient, part);
-    m.load(numbers.exp_avg, begin, part);
-    v.load(numbers.exp_avg_sq, begin, part);
-    cpu_adam(scalars, CpuAdamArrays{w.at(), g.at(), m.at(), v.at()}, part, vectors);
-    w.store(numbers.weights, begin, part);
-    m.store(numbers.exp_avg, begin, part);
-    v.store(numbers.exp_avg_sq, begin, part);
-    if (numbers.copies) w.store(numbers.parameter, begin, part);
+    step.load(numbers, begin, part);
+    step.step(scalars, part, vectors);
+    step.store(numbers, begin, part);
   }
+}
+
+CpuAmaxes cpu_adam_amaxes(StepScalars const& scalars, CpuAdamNumbers const& numbers,
+                          std::int64_t count, Vectors vectors) {
+  CpuAmaxes amaxes;
+  WidenedStep step;
+  for (std::int64_t begin = 0; begin < count; begin += lanes) {
+    std::int64_t const part = std::min(lanes, count - begin);
+    step.load(numbers, begin, part);
+    step.w.detach(part);
+    step.m.detach(part);
+    step.v.detach(part);
+    step.step(scalars, part, vectors);
+    amaxes.weight = std::max(amaxes.weight, step.w.amax(part));
+    amaxes.exp_avg = std::max(amaxes.exp_avg, step.m.amax(part));
+    amaxes.exp_avg_sq = std::max(amaxes.exp_avg_sq, step.v.amax(part));
+  }
+  return amaxes;
 }
 
 }  // namespace adamant::real

@@ -35,8 +35,22 @@ Vectors widest_vectors();
 void cpu_adam(StepScalars const& scalars, CpuAdamArrays const& arrays, std::int64_t count,
               Vectors vectors = widest_vectors());
 
+/// What the numbers of an array share: read is stored * now, stored is x * (1 / next).
+struct CpuScale {
+  float now = 1;
+  float next = 1;
+};
+
+/// Of a parameter's states: in fp32 and bf16 both are 1.
+struct CpuScales {
+  CpuScale weight;
+  CpuScale exp_avg;
+  CpuScale exp_avg_sq;
+};
+
 /// The same run in arrays of any formats; they do not overlap. With `copies`, `parameter` gets the
-/// new weights as well.
+/// new weights as well. Weights that are remainders are joined with `parameter`, which is bf16, and
+/// split again; then `copies` is set.
 /// Every gradient is multiplied by `inverse` (of the loss scale) and then by `coefficient` (of
 /// clipping) before it is used, each product rounded once.
 struct CpuAdamNumbers {
@@ -48,6 +62,7 @@ struct CpuAdamNumbers {
   bool copies = false;
   float inverse = 1;
   float coefficient = 1;
+  CpuScales scales = {};
 };
 
 /// One step of `count` elements, in place.
@@ -56,5 +71,19 @@ struct CpuAdamNumbers {
 ///           beside a main weight from the same fp32 result.
 void cpu_adam(StepScalars const& scalars, CpuAdamNumbers const& numbers, std::int64_t count,
               Vectors vectors = widest_vectors());
+
+/// The largest finite magnitudes of new values before they are rounded; 0 where there is none.
+struct CpuAmaxes {
+  float weight = 0;
+  float exp_avg = 0;
+  float exp_avg_sq = 0;
+};
+
+/// Those of a step that is yet to come: computes it and changes nothing.
+///
+/// Rounding: new values as cpu_adam() has them before it rounds them to their formats, read by the
+///           scales `now`; `next` is not used.
+CpuAmaxes cpu_adam_amaxes(StepScalars const& scalars, CpuAdamNumbers const& numbers,
+                          std::int64_t count, Vectors vectors = widest_vectors());
 
 }  // namespace adamant::real
