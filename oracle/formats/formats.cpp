@@ -9,6 +9,7 @@
 #include "oracle/check.h"
 #include "oracle/compare/first_difference.h"
 #include "oracle/formats/minifloat.h"
+#include "oracle/formats/small_formats.h"
 
 namespace adamant::oracle {
 namespace {
@@ -19,7 +20,7 @@ constexpr FormatShape fp16{.exponent_bits = 5, .fraction_bits = 10};
 constexpr std::uint16_t not_a_number = 0x7fff;
 
 FormatShape shape_of(NumberFormat format) {
-  check(format != NumberFormat::fp32, "a format of 16 bits");
+  check(format == NumberFormat::bf16 || format == NumberFormat::fp16, "a format of 16 bits");
   return format == NumberFormat::bf16 ? bf16 : fp16;
 }
 
@@ -101,20 +102,20 @@ float value_of(std::uint16_t bits, NumberFormat format) {
 
 float rounded(float x, NumberFormat format) {
   if (format == NumberFormat::fp32) return x;
-  return format == NumberFormat::bf16 ? kept<bf16>(x) : kept<fp16>(x);
+  return shape_of(format).fraction_bits == bf16.fraction_bits ? kept<bf16>(x) : kept<fp16>(x);
 }
 
 void round_to(NumberFormat format, std::span<float> values) {
-  if (format == NumberFormat::bf16)
+  if (format == NumberFormat::fp32) return;
+  if (shape_of(format).fraction_bits == bf16.fraction_bits)
     for (float& value : values) value = kept<bf16>(value);
-  if (format == NumberFormat::fp16)
+  else
     for (float& value : values) value = kept<fp16>(value);
 }
 
 void encode(NumberFormat format, std::span<float const> values, std::span<std::uint16_t> bits) {
   check(bits.size() == values.size(), "a place for every value");
-  check(format != NumberFormat::fp32, "a format of 16 bits");
-  if (format == NumberFormat::bf16)
+  if (shape_of(format).fraction_bits == bf16.fraction_bits)
     std::transform(values.begin(), values.end(), bits.begin(), stored<bf16>);
   else
     std::transform(values.begin(), values.end(), bits.begin(), stored<fp16>);
@@ -126,17 +127,26 @@ void decode(NumberFormat format, std::span<std::byte const> stored, std::span<fl
     if (!values.empty()) std::memcpy(values.data(), stored.data(), stored.size());
     return;
   }
-  if (format == NumberFormat::bf16) return decode_all<bf16>(stored, values);
+  if (format == NumberFormat::fp8) {
+    std::transform(stored.begin(), stored.end(), values.begin(), [](std::byte code) {
+      return value_of(std::to_integer<std::uint8_t>(code), SmallFormat::e4m3);
+    });
+    return;
+  }
+  if (shape_of(format).fraction_bits == bf16.fraction_bits) return decode_all<bf16>(stored, values);
   decode_all<fp16>(stored, values);
 }
 
 std::uint64_t ulp_distance(float a, float b, NumberFormat format) {
   if (format == NumberFormat::fp32) return ulp_distance(a, b);
-  auto const position = [&](float x) {
-    if (std::isnan(x)) return static_cast<std::int64_t>(shape_of(format).infinity()) + 1;
-    std::uint16_t const bits = bits_of(x, format);
-    std::int64_t const magnitude = bits & 0x7fff;
-    return (bits & 0x8000) != 0 ? -magnitude - 1 : magnitude;
+  bool const byte = format == NumberFormat::fp8;
+  std::uint32_t const sign = byte ? 0x80 : 0x8000;
+  std::uint32_t const above_all = byte ? 0x7f : shape_of(format).infinity() + 1;
+  auto const position = [&](float x) -> std::int64_t {
+    if (std::isnan(x)) return above_all;
+    std::uint32_t const bits = byte ? code_of(x, SmallFormat::e4m3) : bits_of(x, format);
+    std::int64_t const magnitude = bits & (sign - 1);
+    return (bits & sign) != 0 ? -magnitude - 1 : magnitude;
   };
   return static_cast<std::uint64_t>(std::abs(position(a) - position(b)));
 }

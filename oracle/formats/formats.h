@@ -44,11 +44,12 @@ float rounded(float x, NumberFormat format);
 /// The same for every element, in place.
 void round_to(NumberFormat format, std::span<float> values);
 
-/// Widens stored numbers. Shapes: `stored` has values.size() elements of `format`, little-endian.
+/// Widens stored numbers, of fp8 too. Shapes: `stored` has values.size() elements of `format`,
+/// little-endian.
 void decode(NumberFormat format, std::span<std::byte const> stored, std::span<float> values);
 
 /// Steps between two numbers on the line of all values of `format` in order, as ulp_distance() of
-/// oracle/compare counts them in fp32. REQUIRES: both are values of the format.
+/// oracle/compare counts them in fp32. REQUIRES: both are values of the format, which may be fp8.
 std::uint64_t ulp_distance(float a, float b, NumberFormat format);
 
 /// How a parameter's tensor of one kind is stored, or nothing where there is none of that kind: no

@@ -132,6 +132,27 @@ TEST(Formats, NeighboursAreOneApartInTheirOwnFormat) {
   EXPECT_EQ(ulp_distance(1.0F, std::nextafter(1.0F, 2.0F), NumberFormat::fp32), 1U);
 }
 
+// Codes of 8 bits in ascending order, and NaN above all of them.
+TEST(Formats, EightBitsAreReadAndCountedToo) {
+  std::uint8_t const codes[] = {0xfe, 0x81, 0x80, 0x00, 0x01, 0x38, 0x7e, 0x7f, 0xff};
+  std::vector<float> values(std::size(codes));
+  decode(NumberFormat::fp8, std::as_bytes(std::span(codes)), values);
+  EXPECT_EQ(values[0], -448.0F);
+  EXPECT_EQ(values[1], -0x1p-9F);
+  EXPECT_TRUE(std::signbit(values[2]));
+  EXPECT_EQ(values[5], 1.0F);
+  EXPECT_TRUE(std::isnan(values[7]) && std::isnan(values[8]));
+  constexpr std::uint64_t steps[] = {125, 1, 1, 1, 55, 70, 1, 0};
+  for (std::size_t i = 0; i < std::size(steps); ++i)
+    EXPECT_EQ(ulp_distance(values[i], values[i + 1], NumberFormat::fp8), steps[i]) << i;
+}
+
+TEST(FormatsDeathTest, NothingIsRoundedToAFormatThatNeedsMoreThanTheNumber) {
+  std::vector<float> values = {1.0F};
+  EXPECT_DEATH(round_to(NumberFormat::fp8, values), "16 bits");
+  EXPECT_DEATH(rounded(1.0F, NumberFormat::remainder), "16 bits");
+}
+
 TEST(Formats, MainWeightsAndCastCopiesExistWhereTheyAreAskedFor) {
   Formats formats{.parameter = NumberFormat::bf16};
   EXPECT_EQ(stored_format(formats, TensorKind::main), std::nullopt);

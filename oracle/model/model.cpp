@@ -8,6 +8,7 @@
 #include "oracle/adam/adam_step.h"
 #include "oracle/check.h"
 #include "oracle/formats/formats.h"
+#include "oracle/quantise/states.h"
 #include "oracle/scale/exact_norm.h"
 
 namespace adamant::oracle {
@@ -28,6 +29,28 @@ void for_each_block(std::int64_t numel, Visit visit) {
     visit(begin, std::min(block_numel, numel - begin));
 }
 
+Model::Reader reader_of(std::span<float const> values) {
+  return [values](std::int64_t begin, std::span<float> out) {
+    std::copy_n(values.begin() + begin, out.size(), out.begin());
+  };
+}
+
+/// Each weight becomes the bf16 parameter beside its remainder.
+void round_to_upper_half(std::span<float> weights) {
+  for (float& weight : weights) weight = value_of(split(weight).parameter, NumberFormat::bf16);
+}
+
+/// The numbers in these ranges become what they are worth once they are stored; their new scale.
+float round_with_one_scale(std::span<float> tensor, std::span<ElementRange const> ranges,
+                           NumberFormat format) {
+  auto const in = [&](ElementRange range) { return tensor.subspan(range.begin, range.numel()); };
+  float amax = 0;
+  for (ElementRange const range : ranges) amax = std::max(amax, amax_of(in(range)));
+  float const scale = scale_of(amax, format);
+  for (ElementRange const range : ranges) round_scaled(in(range), scale, format);
+  return scale;
+}
+
 /// out[i] = fl32(in[i] factor)
 void multiply(std::span<float const> in, float factor, std::span<float> out) {
   for (std::size_t i = 0; i < in.size(); ++i) out[i] = in[i] * factor;
@@ -44,35 +67,58 @@ Model::Model(ModelConfig config)
     auto const& spec = config_.parameters[p];
     check(spec.group >= 0, "groups count from 0");
     check(spec.group < std::ssize(config_.groups), "a parameter's group exists");
-    auto const numel = static_cast<std::size_t>(spec.numel());
-    states_[p].value.resize(numel);
-    states_[p].exp_avg.resize(numel);
-    states_[p].exp_avg_sq.resize(numel);
-    if (spec.formats.main) states_[p].main.resize(numel);
+    states_[p] = initial_state(spec);
   }
 }
 
-void Model::write_parameter(int parameter, std::int64_t begin, std::span<float const> values) {
+Model::State Model::initial_state(ParameterSpec const& spec) {
+  State s;
+  auto const numel = static_cast<std::size_t>(spec.numel());
+  auto const& formats = spec.formats;
+  s.value.resize(numel);
+  s.exp_avg.resize(numel);
+  s.exp_avg_sq.resize(numel);
+  if (formats.main) s.main.resize(numel);
+  auto const scale = [&](TensorKind kind, NumberFormat format) {
+    if (has_scale(kind, format)) s.scales[static_cast<std::size_t>(kind)] = {1.0F};
+  };
+  scale(TensorKind::exp_avg, formats.exp_avg);
+  scale(TensorKind::exp_avg_sq, formats.exp_avg_sq);
+  if (formats.main) scale(TensorKind::main, *formats.main);
+  return s;
+}
+
+void Model::write_parameter(int parameter, std::span<float const> values) {
+  check(values.size() == state(parameter).value.size(), "what is written covers its parameter");
+  write_parameter(parameter, reader_of(values));
+}
+
+void Model::write_parameter(int parameter, Reader const& read) {
   auto& s = state(parameter);
-  check(begin >= 0 && begin + std::ssize(values) <= std::ssize(s.value),
-        "what is written lies in the parameter");
-  std::copy(values.begin(), values.end(), s.value.begin() + begin);
-  auto const written = std::span(s.value).subspan(begin, values.size());
   auto const& formats = spec(parameter).formats;
-  round_to(formats.parameter, written);
+  for_each_block(std::ssize(s.value), [&](std::int64_t begin, std::int64_t count) {
+    auto const block = std::span(s.value).subspan(begin, count);
+    read(begin, block);
+    round_to(formats.parameter, block);
+  });
   if (!formats.main) return;
-  std::copy(written.begin(), written.end(), s.main.begin() + begin);
-  round_to(*formats.main, std::span(s.main).subspan(begin, values.size()));
+  s.main = s.value;
+  store(s, TensorKind::main, *formats.main);
+}
+
+void Model::share_scales(int parameter, Shards shards) {
+  auto& s = state(parameter);
+  for (auto& scales : s.scales)
+    if (!scales.empty()) scales.assign(shards.size(), 1.0F);
+  s.shards = std::move(shards);
 }
 
 void Model::add_gradient(int parameter, std::span<float const> mean) {
   check(mean.size() == state(parameter).value.size(), "a gradient covers its parameter");
-  add_gradient(parameter, [&](std::int64_t begin, std::span<float> out) {
-    std::copy_n(mean.begin() + begin, out.size(), out.begin());
-  });
+  add_gradient(parameter, reader_of(mean));
 }
 
-void Model::add_gradient(int parameter, MeanReader const& read) {
+void Model::add_gradient(int parameter, Reader const& read) {
   auto& s = state(parameter);
   auto const format = spec(parameter).formats.gradient;
   std::vector<float> block(s.has_gradient ? block_numel : 0);
@@ -194,11 +240,30 @@ void Model::step_parameter(int parameter) {
   auto const& formats = spec(parameter).formats;
   auto& weight = formats.main ? s.main : s.value;
   update(s, group(spec(parameter).group), weight);
+  store_weights(s, formats);
+  store(s, TensorKind::exp_avg, formats.exp_avg);
+  store(s, TensorKind::exp_avg_sq, formats.exp_avg_sq);
+}
+
+// What the optimizer works on holds the result in fp32.
+void Model::store_weights(State& s, Formats const& formats) {
   if (formats.main) s.value = s.main;
-  round_to(formats.parameter, s.value);
-  round_to(formats.weight(), weight);
-  round_to(formats.exp_avg, s.exp_avg);
-  round_to(formats.exp_avg_sq, s.exp_avg_sq);
+  if (formats.main == NumberFormat::remainder)
+    round_to_upper_half(s.value);
+  else
+    round_to(formats.parameter, s.value);
+  if (formats.main) store(s, TensorKind::main, *formats.main);
+}
+
+void Model::store(State& s, TensorKind kind, NumberFormat format) {
+  if (format == NumberFormat::remainder) return;  // all of it is kept
+  Tensor& tensor = tensor_of(s, kind);
+  if (!has_scale(kind, format)) return round_to(format, tensor);
+  Shards const whole = {{{.begin = 0, .end = std::ssize(tensor)}}};
+  Shards const& shards = s.shards.empty() ? whole : s.shards;
+  auto& scales = s.scales[static_cast<std::size_t>(kind)];
+  for (std::size_t i = 0; i < shards.size(); ++i)
+    scales[i] = round_with_one_scale(tensor, shards[i], format);
 }
 
 bool Model::step_passes_over(int parameter) const {
@@ -222,8 +287,9 @@ void Model::adopt_step(int parameter, Stepped const& seen) {
   take(seen.weight, formats.main ? s.main : s.value);
   take(seen.exp_avg, s.exp_avg);
   take(seen.exp_avg_sq, s.exp_avg_sq);
-  if (formats.main) s.value = s.main;
-  round_to(formats.parameter, s.value);
+  check(std::ranges::all_of(s.scales, [](auto const& scales) { return scales.empty(); }),
+        "what is adopted was stored without scales");
+  store_weights(s, formats);
 }
 
 void Model::update(State& s, AdamConfig const& config, std::span<float> weight) const {
@@ -273,38 +339,47 @@ Model::Saved Model::save() const {
 }
 
 void Model::convert(State& s, Formats const& to) {
-  Tensor const weight = s.main.empty() ? s.value : s.main;
-  s.value = weight;
-  s.main = to.main ? weight : Tensor();
-  round_to(to.parameter, s.value);
-  if (to.main) round_to(*to.main, s.main);
-  round_to(to.exp_avg, s.exp_avg);
-  round_to(to.exp_avg_sq, s.exp_avg_sq);
+  s.value = s.main.empty() ? s.value : s.main;
+  s.main = to.main ? s.value : Tensor();
+  store_weights(s, to);
+  store(s, TensorKind::exp_avg, to.exp_avg);
+  store(s, TensorKind::exp_avg_sq, to.exp_avg_sq);
 }
 
 void Model::reformat(std::vector<Formats> const& formats) {
   check(formats.size() == config_.parameters.size(), "every parameter has its formats");
   for (std::size_t p = 0; p < formats.size(); ++p) {
     config_.parameters[p].formats = formats[p];
-    auto const numel = states_[p].value.size();
-    states_[p] = {};
-    states_[p].value.resize(numel);
-    states_[p].exp_avg.resize(numel);
-    states_[p].exp_avg_sq.resize(numel);
-    if (formats[p].main) states_[p].main.resize(numel);
+    states_[p] = initial_state(config_.parameters[p]);
   }
 }
 
+Model::Tensor& Model::tensor_of(State& s, TensorKind kind) {
+  switch (kind) {
+    case TensorKind::parameter:
+      return s.value;
+    case TensorKind::gradient:
+      return s.gradient;
+    case TensorKind::exp_avg:
+      return s.exp_avg;
+    case TensorKind::exp_avg_sq:
+      return s.exp_avg_sq;
+    case TensorKind::main:
+      return s.main;
+    case TensorKind::cast_gradient:
+      break;
+  }
+  check(kind == TensorKind::cast_gradient, "a tensor kind");
+  return s.cast_gradient;
+}
+
 void Model::Saved::set(int parameter, TensorKind kind, std::span<float const> values) {
-  State& s = states_.at(static_cast<std::size_t>(parameter));
-  Tensor* const tensor = kind == TensorKind::parameter    ? &s.value
-                         : kind == TensorKind::main       ? &s.main
-                         : kind == TensorKind::exp_avg    ? &s.exp_avg
-                         : kind == TensorKind::exp_avg_sq ? &s.exp_avg_sq
-                                                          : nullptr;
-  check(tensor != nullptr, "a kind of tensor that checkpoints keep");
-  check(values.size() == tensor->size(), "a saved tensor is a whole one");
-  std::copy(values.begin(), values.end(), tensor->begin());
+  bool const kept = kind == TensorKind::parameter || kind == TensorKind::main ||
+                    kind == TensorKind::exp_avg || kind == TensorKind::exp_avg_sq;
+  check(kept, "a kind of tensor that checkpoints keep");
+  Tensor& tensor = tensor_of(states_.at(static_cast<std::size_t>(parameter)), kind);
+  check(values.size() == tensor.size(), "a saved tensor is a whole one");
+  std::copy(values.begin(), values.end(), tensor.begin());
 }
 
 void Model::Saved::set_steps(int parameter, std::int64_t steps) {
@@ -323,10 +398,17 @@ void Model::Saved::set_scaling(LossScaler const& scaler, std::optional<float> ma
 void Model::load(Saved const& saved) {
   check(saved.states_.size() == states_.size(), "what is loaded was saved by such a model");
   check(saved.groups_.size() == config_.groups.size(), "what is loaded was saved by such a model");
-  states_ = saved.states_;
-  for (int p = 0; p < parameter_count(); ++p)
-    if (saved.formats_[static_cast<std::size_t>(p)] != spec(p).formats)
-      convert(state(p), spec(p).formats);
+  for (int p = 0; p < parameter_count(); ++p) {
+    Formats const& now = spec(p).formats;
+    Formats const& then = saved.formats_[static_cast<std::size_t>(p)];
+    State loaded = saved.states_[static_cast<std::size_t>(p)];
+    State& s = state(p);
+    bool const alike = then == now && loaded.shards == s.shards;
+    loaded.scales = alike ? loaded.scales : s.scales;
+    loaded.shards = s.shards;
+    s = std::move(loaded);
+    if (!alike) convert(s, now);
+  }
   config_.groups = saved.groups_;
   config_.max_norm = saved.max_norm_;
   scaler_ = saved.scaler_;
@@ -350,23 +432,11 @@ AdamConfig const& Model::group(int group) const {
 }
 
 std::span<float const> Model::tensor(int parameter, TensorKind kind) const {
-  auto const& s = state(parameter);
-  switch (kind) {
-    case TensorKind::parameter:
-      return s.value;
-    case TensorKind::gradient:
-      return s.gradient;
-    case TensorKind::exp_avg:
-      return s.exp_avg;
-    case TensorKind::exp_avg_sq:
-      return s.exp_avg_sq;
-    case TensorKind::main:
-      return s.main;
-    case TensorKind::cast_gradient:
-      return s.cast_gradient;
-  }
-  check(false, "a tensor kind");
-  return {};
+  return tensor_of(const_cast<State&>(state(parameter)), kind);
+}
+
+std::span<float const> Model::scales(int parameter, TensorKind kind) const {
+  return state(parameter).scales[static_cast<std::size_t>(kind)];
 }
 
 bool Model::has_gradient(int parameter) const {

@@ -3,6 +3,7 @@
 // save and no order to get wrong.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -40,15 +41,27 @@ struct Scaling {
 ///
 /// Shapes:   every tensor is flat [numel] of its parameter, row-major.
 /// Rounding: tensors are arrays of fp32 whose values their format can hold; everything is computed
-///           in fp32 and rounded once when it is stored.
+///           in fp32 and rounded once when it is stored. Of a state that is stored with a scale
+///           they are what reading it gives, stored * scale; the scale is made anew from what is
+///           about to be stored. Of a main weight that is stored as a remainder they are all of it.
 /// Errors: asserts indices, lengths and that every parameter's group exists.
 class Model {
  public:
   explicit Model(ModelConfig config);
 
-  /// Writes elements [begin, begin + values.size()), rounded to the parameter's format; a main
-  /// weight becomes equal to the rounded values.
-  void write_parameter(int parameter, std::int64_t begin, std::span<float const> values);
+  /// Fills elements [begin, begin + out.size()) of a tensor that is asked for in blocks.
+  using Reader = std::function<void(std::int64_t begin, std::span<float> out)>;
+
+  /// The parameter becomes these values, rounded to its format; a main weight is stored from the
+  /// rounded ones.
+  void write_parameter(int parameter, std::span<float const> values);
+  void write_parameter(int parameter, Reader const& read);
+
+  /// Where formats ask for scales of their own (StateScale::local), the elements that share one:
+  /// each entry of `shards` has one, also one without elements. They cover the parameter once, and
+  /// until a state is stored or loaded its scales are 1. Without a call all elements share one.
+  using Shards = std::vector<std::vector<ElementRange>>;
+  void share_scales(int parameter, Shards shards);
 
   /// Due before the gradients of a backward: from here on those that are there are not clipped.
   void begin_backward() { clipped_ = {}; }
@@ -57,10 +70,7 @@ class Model {
   /// or if there is one already, older + that with one binary32 addition per element, rounded.
   void add_gradient(int parameter, std::span<float const> mean);
 
-  /// The same with a mean that is asked for in blocks: `read(begin, out)` fills `out` with elements
-  /// [begin, begin + out.size()).
-  using MeanReader = std::function<void(std::int64_t begin, std::span<float> out)>;
-  void add_gradient(int parameter, MeanReader const& read);
+  void add_gradient(int parameter, Reader const& read);
 
   /// Replaces the gradient, for steps that go on from what an engine was seen to reduce.
   void set_gradient(int parameter, std::span<float const> values);
@@ -106,7 +116,7 @@ class Model {
   void step_parameter(int parameter);
   /// In the place of step_parameter(): goes on from what an engine was seen to make of the
   /// optimizer's own weight and of both moments. A parameter beside a main weight is rounded from
-  /// it.
+  /// it. REQUIRES: no state has a scale, which nobody was seen to make.
   struct Stepped {
     std::span<float const> weight;
     std::span<float const> exp_avg;
@@ -131,8 +141,8 @@ class Model {
   /// gradient.
   class Saved;
   Saved save() const;
-  /// Becomes what was saved; no parameter has a gradient then. What was saved in other formats is
-  /// rounded to those of now, the weight from the main one where there was one.
+  /// Becomes what was saved; no parameter has a gradient then. What was saved in other formats, or
+  /// with scales of other shards, is stored anew, the weight from the main one where there was one.
   /// REQUIRES: `saved` comes from a model of the same parameters and groups.
   void load(Saved const& saved);
 
@@ -146,6 +156,9 @@ class Model {
 
   /// Empty where a parameter has no tensor of that kind: no gradient now, no main weight, no cast.
   std::span<float const> tensor(int parameter, TensorKind kind) const;
+  /// The scales that the tensor is stored with: one, or with shared ones apart (share_scales()) one
+  /// of each shard. Empty where it has none.
+  std::span<float const> scales(int parameter, TensorKind kind) const;
   bool has_gradient(int parameter) const;
   /// Steps executed so far as this parameter's counter (its group's or its own) sees them.
   std::int64_t step_count(int parameter) const;
@@ -159,6 +172,8 @@ class Model {
     Tensor exp_avg_sq;
     Tensor main;           // empty: the optimizer works on `value`
     Tensor cast_gradient;  // empty: it is handed `gradient`
+    std::array<std::vector<float>, tensor_kind_count> scales;  // empty: stored without
+    Shards shards;  // that have scales of their own; empty: all elements share
     bool has_gradient = false;
     bool due = false;  // begin_step() was called, step_parameter() not yet
     std::int64_t steps = 0;
@@ -171,6 +186,10 @@ class Model {
   };
 
   void cast_gradient(int parameter);
+  static State initial_state(ParameterSpec const& spec);
+  static Tensor& tensor_of(State& state, TensorKind kind);
+  static void store(State& state, TensorKind kind, NumberFormat format);
+  static void store_weights(State& state, Formats const& formats);
   static void convert(State& state, Formats const& to);
   Tensor const& handed(State const& state) const;
   bool all_finite() const;

@@ -17,7 +17,7 @@ Model model_of(LossScale const& loss_scale = {}) {
   Model model({.parameters = {{.name = "a", .shape = {2}}, {.name = "b", .shape = {2}}},
                .groups = {AdamConfig()},
                .loss_scale = loss_scale});
-  for (int p = 0; p < 2; ++p) model.write_parameter(p, 0, Values{1, -1});
+  for (int p = 0; p < 2; ++p) model.write_parameter(p, Values{1, -1});
   return model;
 }
 

@@ -4,31 +4,60 @@
 #include <bit>
 #include <cmath>
 
+#include "oracle/check.h"
 #include "oracle/formats/formats.h"
 #include "oracle/formats/small_formats.h"
 
 namespace adamant::oracle {
+namespace {
 
-float scale_of(std::span<float const> values, ScaledFormat format) {
+/// What the largest magnitude becomes before it is rounded, so that it never overflows.
+float range_of(NumberFormat format) {
+  check(format == NumberFormat::fp16 || format == NumberFormat::fp8, "a format with a scale");
+  return format == NumberFormat::fp16 ? 32752.0F : 448.0F;
+}
+
+std::uint16_t stored_of(float x, NumberFormat format) {
+  if (format == NumberFormat::fp16) return bits_of(x, format);
+  return code_of(x, SmallFormat::e4m3, Beyond::is_no_number);
+}
+
+float number_of(std::uint16_t stored, NumberFormat format) {
+  if (format == NumberFormat::fp16) return value_of(stored, format);
+  return value_of(static_cast<std::uint8_t>(stored), SmallFormat::e4m3);
+}
+
+}  // namespace
+
+float amax_of(std::span<float const> values) {
   float amax = 0.0F;
   for (float const x : values)
     if (std::isfinite(x)) amax = std::max(amax, std::fabs(x));
+  return amax;
+}
+
+float scale_of(float amax, NumberFormat format) {
   if (amax == 0.0F) return 1.0F;
-  float const range = format == ScaledFormat::fp16 ? 32752.0F : 448.0F;
-  return std::max(amax / range, 0x1p-126F);
+  return std::max(amax / range_of(format), 0x1p-126F);
 }
 
-std::uint16_t stored_scaled(float x, float scale, ScaledFormat format) {
+std::uint16_t stored_scaled(float x, float scale, NumberFormat format) {
+  return stored_of(x * (1.0F / scale), format);
+}
+
+float value_of_scaled(std::uint16_t stored, float scale, NumberFormat format) {
+  return number_of(stored, format) * scale;
+}
+
+void round_scaled(std::span<float> values, float scale, NumberFormat format) {
   float const inverse = 1.0F / scale;
-  float const scaled = x * inverse;
-  if (format == ScaledFormat::fp16) return bits_of(scaled, NumberFormat::fp16);
-  bool const none = std::isinf(x);
-  return code_of(none ? std::nanf("") : scaled, SmallFormat::e4m3);
+  for (float& x : values) x = number_of(stored_of(x * inverse, format), format) * scale;
 }
 
-float value_of_scaled(std::uint16_t stored, float scale, ScaledFormat format) {
-  if (format == ScaledFormat::fp16) return value_of(stored, NumberFormat::fp16) * scale;
-  return value_of(static_cast<std::uint8_t>(stored), SmallFormat::e4m3) * scale;
+std::uint64_t scaled_distance(float a, float b, float scale, NumberFormat format) {
+  float const inverse = 1.0F / scale;
+  return ulp_distance(number_of(stored_of(a * inverse, format), format),
+                      number_of(stored_of(b * inverse, format), format), format);
 }
 
 SplitWeight split(float weight) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "oracle/formats/formats.h"
+#include "oracle/layout/layout.h"
 #include "scenarios/gradients/blocks.h"
 #include "scenarios/gradients/keys.h"
 #include "scenarios/gradients/overflow.h"
@@ -43,6 +44,13 @@ std::vector<std::string> names_of_groups(Scenario const& scenario) {
   return names;
 }
 
+bool has_local_scales(Formats const& formats) {
+  bool const any = has_scale(TensorKind::exp_avg, formats.exp_avg) ||
+                   has_scale(TensorKind::exp_avg_sq, formats.exp_avg_sq) ||
+                   (formats.main && has_scale(TensorKind::main, *formats.main));
+  return any && formats.state_scale == StateScale::local;
+}
+
 /// Calls `visit(begin, count)` for consecutive blocks of [0, numel).
 template <typename Visit>
 void for_each_block(std::int64_t numel, Visit visit) {
@@ -66,18 +74,39 @@ Reference::Reference(Scenario const& scenario, std::vector<ParameterSpec> const&
               .step_counter = scenario.optimizer.step_counter,
               .loss_scale = scenario.optimizer.loss_scale,
               .max_norm = scenario.optimizer.clip}) {
+  share_scales(scenario);
   for (int p = 0; p < model_.parameter_count(); ++p) write_initial_values(p);
+}
+
+// The model knows no ranks: it is told which elements share a scale where not all of them do.
+void Reference::share_scales(Scenario const& setting) {
+  std::vector<ParameterSpec> parameters;
+  bool any = false;
+  for (int p = 0; p < model_.parameter_count(); ++p) {
+    parameters.push_back(model_.spec(p));
+    any = any || has_local_scales(model_.spec(p).formats);
+  }
+  if (!any) return;
+  int const shards = static_cast<int>(setting.world.shard);
+  oracle::Layout const layout = oracle::lay_out(setting.layout, parameters, shards);
+  for (int p = 0; p < model_.parameter_count(); ++p) {
+    if (!has_local_scales(model_.spec(p).formats)) continue;
+    oracle::Model::Shards owned;
+    for (int shard = 0; shard < shards; ++shard) {
+      auto const ranges = layout.ranges(p, shard);
+      owned.emplace_back(ranges.begin(), ranges.end());
+    }
+    model_.share_scales(p, std::move(owned));
+  }
 }
 
 void Reference::write_initial_values(int parameter) {
   auto const key = initial_key({.seed = seed_, .parameter = parameter});
-  std::array<std::uint32_t, block_numel> hash_room;
-  std::array<float, block_numel> value_room;
-  for_each_block(model_.spec(parameter).numel(), [&](std::int64_t begin, std::size_t count) {
-    std::span<std::uint32_t> const hashes(hash_room.data(), count);
+  std::vector<std::uint32_t> hashes;
+  model_.write_parameter(parameter, [&](std::int64_t begin, std::span<float> out) {
+    hashes.resize(out.size());
     hash_block(key, static_cast<std::uint64_t>(begin), hashes);
-    initial_block(hashes, value_room.data());
-    model_.write_parameter(parameter, begin, std::span(value_room).first(count));
+    initial_block(hashes, out.data());
   });
 }
 
@@ -146,7 +175,7 @@ void Reference::set(Primitive const& operation) {
   if (operation.clip) model_.set_max_norm(*operation.clip);
 }
 
-void Reference::begin_world(std::vector<ParameterSpec> const& parameters) {
+void Reference::begin_world(Scenario const& setting, std::vector<ParameterSpec> const& parameters) {
   bool other = false;
   std::vector<Formats> formats;
   for (int p = 0; p < model_.parameter_count(); ++p) {
@@ -154,6 +183,7 @@ void Reference::begin_world(std::vector<ParameterSpec> const& parameters) {
     other = other || formats.back() != model_.spec(p).formats;
   }
   if (other) model_.reformat(formats);
+  share_scales(setting);
   for (std::size_t group = 0; group < first_groups_.size(); ++group)
     model_.set_group(static_cast<int>(group), first_groups_[group]);
   model_.set_loss_scale(first_loss_scale_);

@@ -64,8 +64,9 @@ class Reference {
   bool scales() const { return model_.scales(); }
   void set(Primitive const& operation);
 
-  /// Engines were made anew: settings are the scenario's again, formats those of `parameters`.
-  void begin_world(std::vector<ParameterSpec> const& parameters);
+  /// Engines were made anew as `setting` asks: groups, scaler and clip are the scenario's again.
+  /// Its parameters are `parameters`.
+  void begin_world(Scenario const& setting, std::vector<ParameterSpec> const& parameters);
 
   /// What a checkpoint may not carry, as an engine has it after a load.
   void take_steps(int parameter, std::int64_t steps) { model_.set_steps(parameter, steps); }
@@ -101,6 +102,7 @@ class Reference {
 
  private:
   void write_initial_values(int parameter);
+  void share_scales(Scenario const& setting);
   void take_parameter(oracle::Model::Saved& state, int parameter, SavedFiles const& saved) const;
   void put_overflow(int parameter, int microbatch, std::int64_t begin,
                     std::span<float> block) const;

@@ -212,7 +212,7 @@ bool Verdict::restarted(Primitive const& load, WorldView const& world) {
   choose_formulas(world.arithmetic());
   Scenario const& setting = load.setting == 0 ? scenario_ : program_.setting(load.setting);
   std::vector<ParameterSpec> const parameters = parameter_specs(setting);
-  reference_.begin_world(parameters);
+  reference_.begin_world(setting, parameters);
   values_.begin_world(oracle::lay_out(setting.layout, parameters, world.shard_count()));
   findings_.at_operation(load.entry);
   Offload const& offload = load.offload != nullptr ? *load.offload : offload_;
