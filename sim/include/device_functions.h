@@ -1,5 +1,6 @@
 // Clone of CUDA's device functions, as far as they mean the same on a CPU: rounding arithmetic,
-// bit casts, cached loads, minima, atomic addition.
+// bit casts, cached loads, minima, atomic addition
+// and maximum.
 //
 // Functions whose result the hardware only approximates (rsqrtf, __expf, ...) are not here.
 // Float atomics keep subnormal numbers, where global memory of a GPU flushes them.
@@ -115,4 +116,21 @@ inline float atomicAdd(float* address, float value) {
 }
 inline double atomicAdd(double* address, double value) {
   return std::atomic_ref<double>(*address).fetch_add(value, std::memory_order_relaxed);
+}
+
+/// The language has no atomic maximum before C++26. Stores nothing where no larger value is
+/// brought.
+template <typename T>
+T adamant_sim_atomic_max(T* address, T value) {
+  T found = __atomic_load_n(address, __ATOMIC_RELAXED);
+  while (found < value && !__atomic_compare_exchange_n(address, &found, value, false,
+                                                       __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+  }
+  return found;
+}
+inline int atomicMax(int* address, int value) {
+  return adamant_sim_atomic_max(address, value);
+}
+inline unsigned int atomicMax(unsigned int* address, unsigned int value) {
+  return adamant_sim_atomic_max(address, value);
 }

@@ -47,6 +47,36 @@ TEST_F(Judge, LetsAtomicsOfTwoStreamsMeetButNoPlainRead) {
       {Law::order_race, {{"count_blocks_atomically", "a", "write"}, {"sum", "b", "read"}}, 0, 4});
 }
 
+__global__ void largest_block(int* largest) {
+  if (static_cast<int>(blockIdx.x) > *largest) *largest = static_cast<int>(blockIdx.x);
+}
+template <typename T>
+__global__ void largest_block_atomically(T* largest) {
+  atomicMax(largest, static_cast<T>(blockIdx.x));
+}
+
+TEST_F(Judge, FindsAMaximumThatIsNotAtomic) {
+  judge(
+      [](bool right) {
+        cudaStream_t const a = new_stream("a");
+        auto* const largest = reinterpret_cast<int*>(on_device("largest"));
+        auto* const other = reinterpret_cast<unsigned*>(largest + 1);
+        cudaMemsetAsync(largest, 0, 2 * sizeof(int), a);
+        if (right) {
+          largest_block_atomically<int><<<4, 1, 0, a>>>(largest);
+          largest_block_atomically<unsigned><<<3, 1, 0, a>>>(other);
+        } else {
+          largest_block<<<4, 1, 0, a>>>(largest);
+        }
+        int found[2] = {};
+        cudaMemcpyAsync(found, largest, sizeof found, cudaMemcpyDeviceToHost, a);
+        finish();
+        EXPECT_EQ(found[0], 3);
+        EXPECT_EQ(found[1], right ? 2 : 0);
+      },
+      {Law::order_race, {{"largest_block", "a", "write"}, {"largest_block", "a", "read"}}, 0, 4});
+}
+
 /// Each block smooths four elements and looks at one neighbour on either side.
 __global__ void smooth(float* to, float const* from) {
   unsigned const first = 4 * blockIdx.x;
