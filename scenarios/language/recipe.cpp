@@ -66,6 +66,14 @@ bool is_quantised(ParamType type) {
   return !format_of(type);
 }
 
+bool has_scaled_state(Precision const& precision) {
+  auto const is_scaled = [](StateType type) {
+    return type == StateType::fp16 || type == StateType::fp8;
+  };
+  return is_scaled(precision.exp_avg) || is_scaled(precision.exp_avg_sq) ||
+         precision.main == MainType::fp16;
+}
+
 bool takes(ParamType recipe, std::span<std::int64_t const> shape) {
   if (shape.size() < 2) return false;
   std::int64_t rows = 1;

@@ -54,6 +54,9 @@ PrecisionOverride difference(Precision const& from, Precision const& to);
 /// Is a parameter of that type kept as codes with scales?
 bool is_quantised(ParamType type);
 
+/// Is a state of it, or the main weight, kept with a scale?
+bool has_scaled_state(Precision const& precision);
+
 /// Whether a recipe can quantise a tensor of that shape: a matrix with elements, rows by last
 /// dimension, that no block of scales covers in part.
 bool takes(ParamType recipe, std::span<std::int64_t const> shape);

@@ -49,7 +49,7 @@ std::string CaseSearch::answer(std::uint64_t index) const {
   options.repeat = search_repeats(index);
   options.schedules = search_schedules(index, engine_);
   nlohmann::ordered_json line = search_in_worker(scenario, options);
-  line["features"] = features_of(scenario).to_ullong();
+  line["features"] = features_of(scenario).to_string();
   line["depth"] = depth_of(scenario);
   return to_line(line);
 }
@@ -64,7 +64,7 @@ SearchedCase CaseSearch::ended(std::uint64_t index, JobEnd const& end) const {
     return found;
   }
   auto const line = nlohmann::ordered_json::parse(*end.answer);
-  found.features = FeatureSet(line.at("features").get<std::uint64_t>());
+  found.features = FeatureSet(line.at("features").get<std::string>());
   found.schedule_depth = line.at("depth");
   found.schedule_chance = line.value("schedule_chance", 0.0);
   found.marks = line.value("marks", std::uint64_t{0});

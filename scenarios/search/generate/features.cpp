@@ -9,6 +9,7 @@
 #include "scenarios/language/state_location.h"
 #include "scenarios/language/units.h"
 #include "scenarios/language/verbs.h"
+#include "scenarios/seam/settings_support.h"
 
 namespace adamant::scenarios {
 
@@ -92,11 +93,11 @@ void add_precision(Scenario const& scenario, Collector& found) {
     Precision const precision = scenario.precision_of(param);
     add_keys(param, found);
     add_keys(precision, found);
-    auto const weight =
-        precision.main != MainType::none ? format_of(precision.main) : format_of(precision.param);
-    found.add(Feature::cast_copy,
-              !scenario.optimizer.decoupled_grad && weight != format_of(precision.grad));
+    found.add(Feature::main_weights, precision.main != MainType::none);
+    found.add(Feature::local_scale,
+              has_scaled_state(precision) && precision.state_scale == StateScale::local);
   }
+  found.add(Feature::cast_copy, makes_cast_copy(scenario));
 }
 
 void add_optimizer(Scenario const& scenario, Collector& found) {

@@ -1,7 +1,9 @@
 #include "scenarios/search/generate/offers.h"
 
 #include <algorithm>
+#include <array>
 #include <initializer_list>
+#include <set>
 
 #include "scenarios/language/verbs.h"
 #include "scenarios/seam/settings_support.h"
@@ -93,9 +95,17 @@ class Lacking {
     unless(some([](P p) { return p.param == ParamType::fp16; }), {Feature::weights_fp16});
     unless(some([](P p) { return p.main != MainType::none; }), {Feature::main_weights});
     unless(some([](P p) { return p.grad != GradType::fp32; }), {Feature::gradients_16_bits});
-    unless(
-        some([](P p) { return p.exp_avg == StateType::bf16 || p.exp_avg_sq == StateType::bf16; }),
-        {Feature::moments_bf16});
+    unless(some([](P p) { return p.main == MainType::bf16; }), {Feature::main_bf16});
+    unless(some([](P p) { return p.main == MainType::fp16; }), {Feature::scaled_main});
+    unless(some([](P p) { return p.main == MainType::remainder; }), {Feature::remainder});
+    for (auto const& [feature, type] : {std::pair(Feature::moments_bf16, StateType::bf16),
+                                        std::pair(Feature::moments_fp16, StateType::fp16),
+                                        std::pair(Feature::moments_fp8, StateType::fp8)})
+      unless(some([&](P p) { return p.exp_avg == type || p.exp_avg_sq == type; }), {feature});
+    bool const local = std::any_of(
+        able_.precisions.begin(), able_.precisions.end(),
+        [](PrecisionOffer const& offer) { return offers(offer.state_scale, StateScale::local); });
+    unless(local, {Feature::local_scale});
   }
 
   void judge_optimizer() {
@@ -130,7 +140,18 @@ class Lacking {
   FeatureSet lacking_;
 };
 
-void add_recipes(PrecisionOffer const& offer, std::vector<Precision>& all) {
+/// Tells apart the recipes that are there already; an offer of every type makes hundreds.
+using Seen = std::set<std::array<std::size_t, 5>>;
+
+bool is_new(Precision const& recipe, Seen& seen) {
+  auto const number = [](auto type) { return static_cast<std::size_t>(type); };
+  return seen
+      .insert({number(recipe.param), number(recipe.grad), number(recipe.main),
+               number(recipe.exp_avg), number(recipe.exp_avg_sq)})
+      .second;
+}
+
+void add_recipes(PrecisionOffer const& offer, std::vector<Precision>& all, Seen& seen) {
   for (ParamType const param : offer.param)
     for (GradType const grad : offer.grad)
       for (MainType const main : offer.main)
@@ -141,8 +162,7 @@ void add_recipes(PrecisionOffer const& offer, std::vector<Precision>& all) {
                                    .main = main,
                                    .exp_avg = exp_avg,
                                    .exp_avg_sq = exp_avg_sq};
-            if (!conflict_in(recipe) && is_plain(recipe) &&
-                !adamant::scenarios::offers(all, recipe))
+            if (!conflict_in(recipe) && is_plain(recipe) && is_new(recipe, seen))
               all.push_back(recipe);
           }
 }
@@ -155,7 +175,8 @@ FeatureSet lacking(Capabilities const& capabilities) {
 
 std::vector<Precision> recipes(std::vector<PrecisionOffer> const& offers) {
   std::vector<Precision> all;
-  for (PrecisionOffer const& offer : offers) add_recipes(offer, all);
+  Seen seen;
+  for (PrecisionOffer const& offer : offers) add_recipes(offer, all, seen);
   return all;
 }
 

@@ -9,8 +9,11 @@ namespace {
 
 TEST(Lacking, InTheSimulatorIsWhatOtherEnginesBring) {
   EXPECT_EQ(lacking(capabilities_of_simulation()),
-            set_of(Feature::replicated) | set_of(Feature::load_with_other_precision) |
-                set_of(Feature::load_reversed) | set_of(Feature::engine_option));
+            set_of(Feature::moments_fp16) | set_of(Feature::moments_fp8) |
+                set_of(Feature::scaled_main) | set_of(Feature::remainder) |
+                set_of(Feature::local_scale) | set_of(Feature::replicated) |
+                set_of(Feature::load_with_other_precision) | set_of(Feature::load_reversed) |
+                set_of(Feature::engine_option));
 }
 
 TEST(Lacking, FollowsWhatIsOffered) {

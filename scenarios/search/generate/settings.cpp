@@ -263,21 +263,35 @@ void SettingsDrawing::make_precision() {
   if (draws_.feature(Feature::weights_bf16, 35)) recipe.param = ParamType::bf16;
   if (draws_.feature(Feature::weights_fp16, 15)) recipe.param = ParamType::fp16;
   if (recipe.param != ParamType::fp32 && draws_.feature(Feature::main_weights, 60))
-    recipe.main = MainType::fp32;
+    recipe.main = draw_main(recipe.param);
   if (draws_.feature(Feature::gradients_16_bits, 30)) {
     bool const bf16 = draws_.chance(60);
     recipe.grad = bf16 ? GradType::bf16 : GradType::fp16;
   }
-  if (draws_.feature(Feature::moments_bf16, 25)) {
+  for (auto const& [feature, type] : {std::pair(Feature::moments_bf16, StateType::bf16),
+                                      std::pair(Feature::moments_fp16, StateType::fp16),
+                                      std::pair(Feature::moments_fp8, StateType::fp8)}) {
+    if (!draws_.feature(feature, 20)) continue;
     std::int64_t const which = draws_.below(3);
-    if (which != 1) recipe.exp_avg = StateType::bf16;
-    if (which != 0) recipe.exp_avg_sq = StateType::bf16;
+    if (which != 1) recipe.exp_avg = type;
+    if (which != 0) recipe.exp_avg_sq = type;
   }
+  if (has_scaled_state(recipe) && draws_.feature(Feature::local_scale, 25))
+    recipe.state_scale = StateScale::local;
   if (!draws_.feature(Feature::own_precision, 20)) return;
   for (Param& param : scenario_.params) {
     bool const own = draws_.chance(40);
     if (own) make_own_precision(param);
   }
+}
+
+/// What a main weight beside such a parameter may be, most often fp32.
+MainType SettingsDrawing::draw_main(ParamType param) {
+  if (param == ParamType::bf16 && draws_.feature(Feature::remainder, 25))
+    return MainType::remainder;
+  if (param == ParamType::bf16 && draws_.feature(Feature::scaled_main, 20)) return MainType::fp16;
+  if (param == ParamType::fp16 && draws_.feature(Feature::main_bf16, 20)) return MainType::bf16;
+  return MainType::fp32;
 }
 
 void SettingsDrawing::make_offered_precision() {
@@ -318,8 +332,7 @@ void SettingsDrawing::make_own_precision(Param& param) {
   if (type == ParamType::bf16 && !draws_.allowed(Feature::weights_bf16)) return;
   if (type == ParamType::fp16 && !draws_.allowed(Feature::weights_fp16)) return;
   param.precision.param = type;
-  if (type == ParamType::fp32 && scenario_.precision.main == MainType::fp32)
-    param.precision.main = MainType::none;
+  if (conflict_in(scenario_.precision_of(param))) param.precision.main = MainType::none;
 }
 
 void SettingsDrawing::widen_gradients() {

@@ -51,6 +51,7 @@ class SettingsDrawing {
   void make_schedule();
   void make_precision();
   /// One of the recipes that the engine offers, where types do not combine freely.
+  MainType draw_main(ParamType param);
   void make_offered_precision();
   void make_engine_options();
   /// Another type for the weight, and a main weight that goes with it.
