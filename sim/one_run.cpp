@@ -21,7 +21,7 @@ Runtime*& storage() {
 
 void reset(Runtime& runtime, int ranks, Options const& options) {
   int const devices = options.devices > 0 ? options.devices : ranks;
-  runtime.watch.reset(options.checked);
+  runtime.watch.reset(options.checked, options.count_bytes);
   runtime.hosts.assign(static_cast<std::size_t>(ranks), {});
   for (int rank = 0; rank < ranks; ++rank) {
     runtime.hosts[static_cast<std::size_t>(rank)].device = rank % devices;

@@ -57,6 +57,7 @@ Report report_of(Runtime& runtime) {
     report.allocation_calls.push_back(host.allocation_calls);
   report.operations = runtime.world.executed();
   report.accesses = runtime.watch.accesses();
+  report.kernels = runtime.watch.kernel_bytes();
   if (runtime.world.timeline().on()) report.trace = trace_of(runtime.world);
   report.agents = runtime.world.agent_count();
   report.steps = runtime.world.choices().steps();

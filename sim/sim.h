@@ -95,6 +95,8 @@ struct Options {
   /// Ranks are threads of one process: a global capture of one of them forbids the others what is
   /// unsafe. Else each rank is a process.
   bool one_process = false;
+  /// Count the bytes that kernels touch: Report::kernels. REQUIRES: a checked world.
+  bool count_bytes = false;
   /// Warnings are violations.
   bool strict = false;
   /// After a violation, run once more with the same choices, in a forked process whose output is
@@ -267,6 +269,15 @@ struct Event {
   bool unfinished = false;                // when the run ended
 };
 
+/// What all launches of a kernel touched together of simulated memory, a byte as often as it was
+/// accessed. An atomic access counts by itself.
+struct KernelBytes {
+  std::string kernel;
+  std::uint64_t read = 0;
+  std::uint64_t written = 0;
+  std::uint64_t atomic = 0;
+};
+
 struct Report {
   std::vector<Violation> violations;   // in the order found; one per pair of kernels and edge
   std::vector<Violation> warnings;     // in the order found; none where Options::strict
@@ -285,12 +296,13 @@ struct Report {
   int different_values = 1;  // of explore(): how many values_digest there were among them
   std::vector<std::int64_t> allocation_calls;  // by rank: as AllocationFailure counts them
   std::uint64_t operations = 0;                // asynchronous operations executed
-  std::uint64_t accesses = 0;  // loads and stores of instrumented code in simulated memory
-  std::vector<Event> trace;    // what an event comes after stands before it
-  std::uint32_t agents = 0;    // hosts and streams among which the schedule chose
-  std::uint64_t steps = 0;     // at which there were several of them to choose from
-  CoverageMarks marks;         // of what hardware leaves open
-  std::vector<Sought> sought;  // what a second run has to watch for, to name lines
+  std::uint64_t accesses = 0;        // loads and stores of instrumented code in simulated memory
+  std::vector<KernelBytes> kernels;  // where bytes were counted, by name
+  std::vector<Event> trace;          // what an event comes after stands before it
+  std::uint32_t agents = 0;          // hosts and streams among which the schedule chose
+  std::uint64_t steps = 0;           // at which there were several of them to choose from
+  CoverageMarks marks;               // of what hardware leaves open
+  std::vector<Sought> sought;        // what a second run has to watch for, to name lines
   std::string unlocated = "";  // why violations have no lines, where a second run could not tell
   bool ok() const { return violations.empty(); }
 };

@@ -11,7 +11,9 @@ namespace adamant::sim {
 
 constinit thread_local Watch* active_watch = nullptr;
 
-void Watch::reset(bool enabled) {
+void Watch::reset(bool enabled, bool count_bytes) {
+  counts_bytes_ = count_bytes;
+  bytes_of_kernel_.clear();
   enabled_ = enabled;
   agent_ = nullptr;
   foreign_ = &memory_.foreign_span();
@@ -50,6 +52,7 @@ void Watch::host_pauses(Host& host) {
 void Watch::at_operation(std::uint32_t operation) {
   operation_ = operation;
   seeking_ = world_.locations().on() && world_.locations().wants_accesses_of(operation);
+  looks_closer_ = seeking_ || counts_bytes_;
 }
 
 void Watch::chunk_begins(Agent& thread, std::uint32_t record) {
@@ -202,6 +205,22 @@ void Watch::flush() {
     judge_closed_ranges();
   }
   closed_.clear();
+}
+
+void Watch::count(std::uint32_t bytes, AccessKind kind) {
+  bytes_of_kernel_[world_.record(operation_).function][static_cast<std::size_t>(kind)] += bytes;
+}
+
+std::vector<KernelBytes> Watch::kernel_bytes() const {
+  std::vector<KernelBytes> all;
+  for (auto const& [function, bytes] : bytes_of_kernel_)
+    all.push_back({.kernel = symbol_name(function),
+                   .read = bytes[0],
+                   .written = bytes[1],
+                   .atomic = bytes[2]});
+  std::sort(all.begin(), all.end(),
+            [](KernelBytes const& a, KernelBytes const& b) { return a.kernel < b.kernel; });
+  return all;
 }
 
 void Watch::judge_closed_ranges() {

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -26,7 +27,7 @@ class Watch final : public WorldObserver {
  public:
   Watch(World& world, Memory& memory) : world_(world), memory_(memory) {}
 
-  void reset(bool enabled);
+  void reset(bool enabled, bool count_bytes = false);
   bool enabled() const { return enabled_; }
 
   // ---- WorldObserver ----
@@ -40,8 +41,8 @@ class Watch final : public WorldObserver {
   // ---- accesses of whoever runs now ----
   /// One load or store of instrumented code.
   void access(std::uint64_t offset, std::uint32_t bytes, AccessKind kind) {
-    if (seeking_) locate(offset, bytes, kind);   // before it is judged
-    if (open_[cursor_].goes_on(offset, kind)) {  // never while nothing is open: offset > 0
+    if (looks_closer_) look_closer(offset, bytes, kind);  // before it is judged
+    if (open_[cursor_].goes_on(offset, kind)) {           // never while nothing is open: offset > 0
       open_[cursor_].end += bytes;
       grown_ = cursor_;
       if (++cursor_ == opened_) cursor_ = 0;
@@ -89,6 +90,8 @@ class Watch final : public WorldObserver {
   Agent const* agent() const { return agent_; }
 
   std::uint64_t accesses() const { return accesses_; }
+  /// What kernels touched, by name, where it is counted.
+  std::vector<KernelBytes> kernel_bytes() const;
 
  private:
   struct Range {
@@ -112,6 +115,12 @@ class Watch final : public WorldObserver {
   void begin(Agent& agent, std::uint32_t operation, bool on_device, int device);
   void begin_kernel();
   void at_operation(std::uint32_t operation);
+  /// Of accesses one by one: where are those that are sought, and how many bytes are they?
+  void look_closer(std::uint64_t offset, std::uint32_t bytes, AccessKind kind) {
+    if (seeking_) locate(offset, bytes, kind);
+    if (counts_bytes_ && in_kernel_) count(bytes, kind);
+  }
+  void count(std::uint32_t bytes, AccessKind kind);
   /// In a run that looks for lines, and an operation whose accesses are sought.
   void locate(std::uint64_t offset, std::uint64_t bytes, AccessKind kind,
               std::int64_t allocation = -1);
@@ -188,6 +197,7 @@ class Watch final : public WorldObserver {
   std::uint32_t block_ = 0;
   bool several_blocks_ = false;  // have run in the operation that goes on
   bool seeking_ = false;
+  bool looks_closer_ = false;
   Span const* foreign_ = nullptr;  // in which all lies that is watched outside the region
   Span reach_;                     // the same for a kernel
   Span own_stack_;                 // of kernels, whose variables are most of what lies there
@@ -204,6 +214,8 @@ class Watch final : public WorldObserver {
   std::vector<Range> closed_;
   std::vector<Range> merged_;
   std::uint64_t accesses_ = 0;
+  bool counts_bytes_ = false;
+  std::map<void const*, std::array<std::uint64_t, 3>> bytes_of_kernel_;  // by kind of access
 
   struct Conflict {
     Touch earlier;
