@@ -16,7 +16,7 @@ namespace adamant::real {
 void launch_integer_sum(std::span<void const* const> sources, std::int64_t* destination,
                         std::int64_t count, Stream const& stream);
 
-/// destination[i] = max(sources[0][i], sources[1][i], ...)
+/// destination[i] = max(sources[0][i], sources[1][i], ...); the destination may be a source.
 void launch_integer_max(std::span<void const* const> sources, std::int32_t* destination,
                         std::int64_t count, Stream const& stream);
 

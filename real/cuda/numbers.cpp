@@ -21,8 +21,21 @@ std::vector<float> decoded(std::span<std::byte const> bytes, NumberFormat format
   return values;
 }
 
+namespace {
+
+std::vector<std::byte> remainders_of(std::span<float const> weights) {
+  std::vector<std::byte> bytes(weights.size() * sizeof(std::uint16_t));
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    std::uint16_t const remainder = split(weights[i]).remainder;
+    std::memcpy(bytes.data() + i * sizeof remainder, &remainder, sizeof remainder);
+  }
+  return bytes;
+}
+
+}  // namespace
+
 std::vector<std::byte> encoded(std::span<float const> values, NumberFormat format, float scale) {
-  ADAMANT_REAL_ASSERT(format != NumberFormat::remainder);
+  if (format == NumberFormat::remainder) return remainders_of(values);
   std::vector<std::byte> bytes(values.size() * bytes_of(format));
   float const inverse = 1 / scale;
   with_type_of(format, [&]<typename T>(T*) {

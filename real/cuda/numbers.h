@@ -131,10 +131,10 @@ __device__ inline float rounded(float x, NumberFormat format) {
   return x;
 }
 
-// The rest is for the host. REQUIRES: no remainders.
+// The rest is for the host. REQUIRES: no remainders, unless said.
 
 /// `values` as bytes of `format`, each divided by the scale (times its reciprocal) and rounded
-/// once.
+/// once; of a remainder, what split() takes from the values, without a scale.
 std::vector<std::byte> encoded(std::span<float const> values, NumberFormat format, float scale = 1);
 
 /// Numbers that are stored in `format`, each times the scale.

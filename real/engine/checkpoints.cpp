@@ -42,9 +42,12 @@ LoadReport ShardedAdam::load(Storage& storage, std::string const& directory) {
 void ShardedAdam::follow_loaded_shards() {
   if (states_) states_->note_written();
   if (!hybrid_) return;
-  for (int p = 0; p < layout_.parameter_count(); ++p)
-    if (!layout_[p].formats.main && layout_[p].shard_numel() > 0)
+  for (int p = 0; p < layout_.parameter_count(); ++p) {
+    auto const main = layout_[p].formats.main;
+    bool const is_part_of_weight = !main || *main == NumberFormat::remainder;
+    if (is_part_of_weight && layout_[p].shard_numel() > 0)
       hybrid_->write_weights(p, download_parameter(p));
+  }
 }
 
 std::vector<float> ShardedAdam::download_parameter(int parameter) {

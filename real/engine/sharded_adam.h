@@ -20,6 +20,7 @@
 #include "real/offload/state_offload.h"
 #include "real/scale/gradient_scaling.h"
 #include "real/step/adam_step.h"
+#include "real/step/state_scales.h"
 
 namespace adamant::real {
 
@@ -109,7 +110,8 @@ class ShardedAdam final : public Engine {
   }
 
   ShardView placed(int parameter, TensorKind kind) const {
-    ShardView const view = tensors_.view(kind, parameter);
+    ShardView view = tensors_.view(kind, parameter);
+    view.scale = scales_.at(parameter, kind);
     if (hybrid_) return hybrid_->placed(view, kind, parameter);
     return states_ ? states_->placed(view, kind, parameter) : view;
   }
@@ -130,6 +132,8 @@ class ShardedAdam final : public Engine {
   /// Every stream that there is.
   std::vector<Stream const*> all_streams() const;
   StateOffload::Parts state_parts();
+  /// The main weight becomes what the parameter can hold of a whole tensor; waits.
+  void write_main(int parameter, std::span<float const> values);
   /// Writes this rank's part of a state wherever it is; waits.
   void write_state(int parameter, TensorKind kind, std::span<std::byte const> from);
 
@@ -148,6 +152,7 @@ class ShardedAdam final : public Engine {
   std::unique_ptr<Communicator> communicator_;
   Tensors tensors_;
   GradientScaling scaling_;
+  StateScales scales_;
   AdamStep step_;
   BackwardPass backward_;
   std::unique_ptr<StateOffload> states_;

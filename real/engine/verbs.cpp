@@ -12,19 +12,32 @@ void ShardedAdam::write_parameter(int parameter, std::span<float const> values) 
   ParameterLayout const& layout = layout_[parameter];
   ADAMANT_REAL_ASSERT(static_cast<std::int64_t>(values.size()) == layout.numel);
   expect_state();
-  if (layout.shard_numel() == 0) return;
-  std::vector<float> const own = elements_of(values, layout.ranges);
   attempt([&] {
     Formats const& formats = layout.formats;
+    if (formats.main) write_main(parameter, values);
+    if (layout.shard_numel() == 0) return;
+    std::vector<float> const own = elements_of(values, layout.ranges);
     std::byte* const to = tensors_.at(TensorKind::parameter, parameter);
     if (formats.parameter == NumberFormat::fp32)
       upload(to, std::as_bytes(std::span(own)));
     else
       upload(to, encoded(own, formats.parameter));
-    std::vector<float> const held = rounded(own, formats.parameter);
-    if (formats.main) write_state(parameter, TensorKind::main, encoded(held, *formats.main));
-    if (hybrid_) hybrid_->write_weights(parameter, held);
+    if (hybrid_) hybrid_->write_weights(parameter, rounded(own, formats.parameter));
   });
+}
+
+// What has no elements here may have a scale all the same: that of the whole tensor.
+void ShardedAdam::write_main(int parameter, std::span<float const> values) {
+  ParameterLayout const& layout = layout_[parameter];
+  Formats const& formats = layout.formats;
+  std::vector<float> const own = rounded(elements_of(values, layout.ranges), formats.parameter);
+  float scale = 1;
+  if (has_scale(TensorKind::main, *formats.main)) {
+    bool const local = formats.state_scale == StateScale::local;
+    scale = scale_for(amax_of(local ? own : rounded(values, formats.parameter)), *formats.main);
+    scales_.write(parameter, TensorKind::main, scale);
+  }
+  if (!own.empty()) write_state(parameter, TensorKind::main, encoded(own, *formats.main, scale));
 }
 
 // A state is on the device, in host memory, or in both.

@@ -1,6 +1,7 @@
 #include "real/offload/hybrid_step.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <limits>
 
@@ -77,12 +78,8 @@ void HybridStep::write_weights(int parameter, std::span<float const> shard) {
       .parameter = parameter, .first = first, .count = parts_.split.host_numel(parameter)};
   if (piece.count == 0) return;
   auto const values = shard.subspan(static_cast<std::size_t>(first));
-  for (Array const array : {parameters, main}) {
-    auto const format = parts_.layout[parameter].format(kind_of(array, parameter));
-    if (!format) continue;
-    auto const bytes = encoded(values, *format);
-    std::memcpy(at(array, piece), bytes.data(), bytes.size());
-  }
+  auto const bytes = encoded(values, parts_.layout[parameter].formats.parameter);
+  std::memcpy(at(parameters, piece), bytes.data(), bytes.size());
 }
 
 bool HybridStep::is_stepped(int parameter) const {
@@ -109,31 +106,78 @@ void HybridStep::fetch_gradients() {
   }
 }
 
-void HybridStep::run(std::span<StepScalars const> rows, CpuFactors const& factors) {
-  factors_ = factors;
+void HybridStep::find_amaxes(HostStep const& step, std::span<std::int32_t> amaxes) {
+  step_ = step;
+  for (std::size_t w = 0; w < windows_.size(); ++w) {
+    if (!has_scales(windows_[w])) continue;
+    fetched_[w].synchronize();  // H2
+    look_at(windows_[w], amaxes);
+  }
+}
+
+void HybridStep::run(HostStep const& host_step) {
+  step_ = host_step;
   for (std::size_t w = 0; w < windows_.size(); ++w) {
     if (!is_stepped(windows_[w])) continue;
     fetched_[w].synchronize();  // H2
-    step(windows_[w], rows);
+    step(windows_[w]);
     send_up(windows_[w]);
   }
   sent_.record(up_);
   sent_.make_wait(parts_.streams.compute);  // H4
 }
 
-void HybridStep::step(Window const& window, std::span<StepScalars const> rows) {
-  std::int64_t const total = window.ends.back();
-  auto const chunks =
-      static_cast<int>(std::clamp<std::int64_t>(total / chunk_numel_, 1, parts_.workers.count()));
+StepScalars const& HybridStep::row_of(Piece const& piece) const {
+  return step_.rows[static_cast<std::size_t>(piece.parameter)];
+}
+
+int HybridStep::chunks_of(Window const& window) const {
+  std::int64_t const wanted = window.ends.back() / chunk_numel_;
+  return static_cast<int>(std::clamp<std::int64_t>(wanted, 1, parts_.workers.count()));
+}
+
+template <typename Visit>
+void HybridStep::for_each_part(Window const& window, Visit visit) const {
+  int const chunks = chunks_of(window);
   parts_.workers.parallel_for(chunks, [&](int chunk) {
-    for_each_run(window.ends, chunk_of(total, chunk, chunks),
-                 [&](std::size_t i, std::int64_t first, std::int64_t count) {
-                   Piece piece = window.pieces[i];
-                   if (!is_stepped(piece.parameter)) return;
-                   piece.first += first;
-                   cpu_adam(rows[static_cast<std::size_t>(piece.parameter)], numbers(piece), count);
-                 });
+    for_each_run(
+        window.ends, chunk_of(window.ends.back(), chunk, chunks),
+        [&](std::size_t i, std::int64_t first, std::int64_t count) {
+          Piece const& piece = window.pieces[i];
+          if (!is_stepped(piece.parameter)) return;
+          visit(chunk, i,
+                Piece{.parameter = piece.parameter, .first = piece.first + first, .count = count});
+        });
   });
+}
+
+void HybridStep::step(Window const& window) const {
+  for_each_part(window, [&](int, std::size_t, Piece const& part) {
+    cpu_adam(row_of(part), numbers(part), part.count);
+  });
+}
+
+// Every worker has a place of its own for what it finds in a piece.
+void HybridStep::look_at(Window const& window, std::span<std::int32_t> amaxes) const {
+  std::size_t const pieces = window.pieces.size();
+  std::vector<CpuAmaxes> found(static_cast<std::size_t>(chunks_of(window)) * pieces);
+  for_each_part(window, [&](int chunk, std::size_t i, Piece const& part) {
+    found[static_cast<std::size_t>(chunk) * pieces + i] =
+        cpu_adam_amaxes(row_of(part), numbers(part), part.count);
+  });
+  for (std::size_t f = 0; f < found.size(); ++f)
+    raise(amaxes, window.pieces[f % pieces].parameter, found[f]);
+}
+
+// Bits of numbers >= 0 order as the numbers do.
+void HybridStep::raise(std::span<std::int32_t> amaxes, int parameter,
+                       CpuAmaxes const& found) const {
+  float const of_kind[] = {found.weight, found.exp_avg, found.exp_avg_sq};
+  for (int slot = 0; slot < slots_per_parameter; ++slot) {
+    if (!has_scale(state_kinds[slot], parameter)) continue;
+    std::int32_t& amax = amaxes[scale_slot(parameter, state_kinds[slot])];
+    amax = std::max(amax, std::bit_cast<std::int32_t>(of_kind[slot]));
+  }
 }
 
 void HybridStep::send_up(Window const& window) {
@@ -198,6 +242,25 @@ std::size_t HybridStep::bytes_of_piece(Array array, Piece const& piece) const {
   return static_cast<std::size_t>(piece.count) * bytes_of(format.value());
 }
 
+bool HybridStep::has_scale(TensorKind kind, int parameter) const {
+  auto const format = parts_.layout[parameter].format(kind);
+  return format && adamant::has_scale(kind, *format);
+}
+
+bool HybridStep::has_scales(Window const& window) const {
+  return std::any_of(window.pieces.begin(), window.pieces.end(), [&](Piece const& piece) {
+    return is_stepped(piece.parameter) &&
+           std::any_of(std::begin(state_kinds), std::end(state_kinds),
+                       [&](TensorKind kind) { return has_scale(kind, piece.parameter); });
+  });
+}
+
+CpuScale HybridStep::scale_of(TensorKind kind, int parameter) const {
+  if (!has_scale(kind, parameter)) return {};
+  std::size_t const slot = scale_slot(parameter, kind);
+  return {.now = step_.scales.now[slot], .next = step_.scales.next[slot]};
+}
+
 CpuAdamNumbers HybridStep::numbers(Piece const& piece) const {
   Formats const& formats = parts_.layout[piece.parameter].formats;
   bool const copies = formats.main.has_value();
@@ -211,8 +274,11 @@ CpuAdamNumbers HybridStep::numbers(Piece const& piece) const {
           .exp_avg_sq = array(exp_avg_sq),
           .parameter = array(parameters),
           .copies = copies,
-          .inverse = factors_.inverse,
-          .coefficient = factors_.coefficient};
+          .inverse = step_.factors.inverse,
+          .coefficient = step_.factors.coefficient,
+          .scales = {.weight = scale_of(TensorKind::main, piece.parameter),
+                     .exp_avg = scale_of(TensorKind::exp_avg, piece.parameter),
+                     .exp_avg_sq = scale_of(TensorKind::exp_avg_sq, piece.parameter)}};
 }
 
 }  // namespace adamant::real

@@ -1,6 +1,7 @@
 // The CPU's part of a hybrid step: gradients of its elements come down, the CPU steps them, weights
-// go up, window by window. Their moments and main weights live in host memory alone. It knows
-// nothing of how steps are counted: its scalars are the kernel's.
+// go up, window by window. Their moments and main weights live in host memory alone. Where states
+// have scales, the CPU looks at all windows first, so that device and CPU store by the same ones.
+// It knows nothing of how steps are counted: its scalars are the kernel's.
 //
 // Invariants:
 //   H1 a copy down starts after the last work that wrote the gradient
@@ -26,9 +27,18 @@
 #include "real/scale/scaling_state.h"
 #include "real/shard/layout.h"
 #include "real/shard/tensors.h"
+#include "real/step/scale_slots.h"
 #include "real/step/step_table.h"
 
 namespace adamant::real {
+
+/// What one step goes by, in host memory: the rows of its table, what gradients are multiplied by,
+/// and the scales of states.
+struct HostStep {
+  std::span<StepScalars const> rows;
+  CpuFactors factors;
+  ScaleArrays scales;
+};
 
 class HybridStep {
  public:
@@ -45,19 +55,23 @@ class HybridStep {
   /// Allocates the host's arrays; moments are zeros. Errors: CudaError, std::bad_alloc.
   HybridStep(Parts const& parts, HybridConfig const& config, HybridGrain const& grain);
 
-  /// The CPU's copy of the weights of one parameter: `shard` is this rank's part, whole, already
-  /// rounded to what the device holds. REQUIRES: nothing is in flight.
+  /// The CPU's copy of one parameter, beside its main weights where there are any: `shard` is this
+  /// rank's part, whole, already rounded to what the device holds. REQUIRES: nothing is in flight.
   void write_weights(int parameter, std::span<float const> shard);
 
   /// Sends gradients on their way down, before the device's part of the step is launched.
   ///
   /// Stream: ordered after `compute` so far. Errors: CudaError.
   void fetch_gradients();
-  /// Steps every element of a parameter that has a gradient, by the rows of the step's table, its
-  /// gradients times `factors`, and sends the weights up.
+  /// Raises the amaxes of scaled states, by slot, to those of what run() is going to store. Of
+  /// `step`, the scales `next` are not read.
+  ///
+  /// Stream: waits for the copies down. Errors: CudaError.
+  void find_amaxes(HostStep const& step, std::span<std::int32_t> amaxes);
+  /// Steps every element of a parameter that has a gradient, and sends the weights up.
   ///
   /// Stream: waits for the copies down; `compute` goes on after the copies up. Errors: CudaError.
-  void run(std::span<StepScalars const> rows, CpuFactors const& factors);
+  void run(HostStep const& step);
 
   /// A state that is here, in whole or in part, as the door shows it.
   ShardView placed(ShardView view, TensorKind kind, int parameter) const;
@@ -89,12 +103,23 @@ class HybridStep {
   std::byte* at(Array array, Piece const& piece) const;
   std::byte* on_device(Array array, Piece const& piece) const;
   std::size_t bytes_of_piece(Array array, Piece const& piece) const;
+  bool has_scale(TensorKind kind, int parameter) const;
+  bool has_scales(Window const& window) const;
+  CpuScale scale_of(TensorKind kind, int parameter) const;
   CpuAdamNumbers numbers(Piece const& piece) const;
-  void step(Window const& window, std::span<StepScalars const> rows);
+  StepScalars const& row_of(Piece const& piece) const;
+  int chunks_of(Window const& window) const;
+  /// Cuts a window for the workers and calls `visit(chunk, i, part)`, many at once, for the part of
+  /// piece i that is in a chunk, where it is stepped.
+  template <typename Visit>
+  void for_each_part(Window const& window, Visit visit) const;
+  void step(Window const& window) const;
+  void look_at(Window const& window, std::span<std::int32_t> amaxes) const;
+  void raise(std::span<std::int32_t> amaxes, int parameter, CpuAmaxes const& found) const;
   void send_up(Window const& window);
 
   Parts parts_;
-  CpuFactors factors_;  // of this step
+  HostStep step_;  // that is under way
   std::int64_t chunk_numel_;
   Stream const& down_;
   Stream const& up_;

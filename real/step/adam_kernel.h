@@ -1,12 +1,12 @@
-// Launches one Adam step over all pieces of a work list, and its readable twin over one parameter.
-// Neither knows where the buffers come from or what a group is.
+// Launches one Adam step over all pieces of a work list, and before it the search for the scales by
+// which the step is going to store. Neither knows where the buffers come from or what a group is.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
 #include "real/cuda/handles.h"
-#include "real/cuda/numbers.h"
+#include "real/step/scale_slots.h"
 #include "real/step/step_table.h"
 #include "real/step/work_list.h"
 
@@ -31,31 +31,27 @@ struct AdamArguments {
   WorkPiece const* pieces = nullptr;
   StepScalars const* table = nullptr;  // indexed by WorkPiece::parameter
   GradientFactors factors = {};
+  ScaleArrays scales = {};  // of all states, where some piece has a scaled one
 };
 
 /// Updates every element of the pieces whose row says `apply`, in one launch. REQUIRES: some.
 ///
-/// Rounding: each factor once, as adam_element says, then each result once to the format in which
-///           it is stored; the parameter beside a main weight from the same fp32 result. The same
+/// Rounding: scaled states times `now`, each factor once, as adam_element says, then scaled results
+///           times the reciprocal of `next`, then each result once to the format in which it is
+///           stored; the parameter beside a main weight from the same fp32 result, or that split
+///           in two. The same
 ///           bits for every way of cutting pieces.
 /// Stream:   ordered on `stream`, returns before completion. Errors: CudaError.
 void launch_adam(AdamArguments const& arguments, WorkListExtent const& extent,
                  Stream const& stream);
 
-/// One parameter, flat, with its row by value. `parameter` is the copy that is rounded from the
-/// weight; without one, the weight is the parameter.
-struct AdamTwinArguments {
-  Numbers weight;
-  Numbers gradient;
-  Numbers exp_avg;
-  Numbers exp_avg_sq;
-  Numbers parameter = {};
-  std::int64_t numel = 0;
-  StepScalars scalars;
-};
-
-/// The same step, written to be read: no pieces, no table, no vectors. What launch_adam must equal
-/// bit for bit.
-void launch_adam_twin(AdamTwinArguments const& arguments, Stream const& stream);
+/// Raises the amax of every scaled state of pieces whose row says `apply`, to the largest finite
+/// magnitude of what launch_adam() is going to store, before it is rounded. Reads `now` of the
+/// scales, and changes nothing else. REQUIRES: some piece.
+///
+/// Shapes: `amaxes` by slot (scale_slots.h), bits of numbers >= 0, which order as the numbers do.
+/// Stream: as launch_adam(). Errors: CudaError.
+void launch_amaxes(AdamArguments const& arguments, std::int32_t* amaxes,
+                   WorkListExtent const& extent, Stream const& stream);
 
 }  // namespace adamant::real

@@ -2,14 +2,19 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <optional>
 #include <vector>
 
 #include "real/cuda/error.h"
+#include "real/cuda/numbers.h"
 #include "real/shard/memory.h"
+#include "real/step/adam_twin.h"
 #include "real/testing/ranks.h"
 
 namespace adamant::real {
@@ -30,6 +35,14 @@ class Problem {
       : layout_(specs, {}), pieces_(make_work_list(layout_, Split(layout_))), stream_(stream) {
     for (TensorKind const kind : all_tensor_kinds)
       buffer(kind) = DeviceBuffer(ledger_, Purpose::parameters, layout_.flat_bytes(kind), stream);
+    now_ = scales(7);
+    next_ = scales(5);
+    auto const bytes = now_.size() * sizeof(float);
+    for (DeviceBuffer* words : {&now_on_device_, &next_on_device_, &amaxes_})
+      *words = DeviceBuffer(ledger_, Purpose::state_scales, bytes, stream);
+    upload(now_on_device_, now_.data());
+    upload(next_on_device_, next_.data());
+    zero_async(amaxes_, 0, bytes, stream);
     pieces_on_device_ =
         DeviceBuffer(ledger_, Purpose::work_list, pieces_.size() * sizeof(WorkPiece), stream);
     upload(pieces_on_device_, pieces_.data());
@@ -47,18 +60,22 @@ class Problem {
     return bytes;
   }
 
+  /// The amaxes first, then the step.
   void fused(std::vector<StepScalars> const& rows) {
     DeviceBuffer table(ledger_, Purpose::step_table, rows.size() * sizeof(StepScalars), stream_);
     upload(table, rows.data());
-    launch_adam({.parameters = flat(TensorKind::parameter),
-                 .main = flat(TensorKind::main),
-                 .gradients = flat(TensorKind::gradient),
-                 .cast_gradients = flat(TensorKind::cast_gradient),
-                 .exp_avg = flat(TensorKind::exp_avg),
-                 .exp_avg_sq = flat(TensorKind::exp_avg_sq),
-                 .pieces = pieces_on_device_.as<WorkPiece>(),
-                 .table = table.as<StepScalars>()},
-                extent_of(pieces_), stream_);
+    AdamArguments const arguments = {
+        .parameters = flat(TensorKind::parameter),
+        .main = flat(TensorKind::main),
+        .gradients = flat(TensorKind::gradient),
+        .cast_gradients = flat(TensorKind::cast_gradient),
+        .exp_avg = flat(TensorKind::exp_avg),
+        .exp_avg_sq = flat(TensorKind::exp_avg_sq),
+        .pieces = pieces_on_device_.as<WorkPiece>(),
+        .table = table.as<StepScalars>(),
+        .scales = {now_on_device_.as<float>(), next_on_device_.as<float>()}};
+    launch_amaxes(arguments, amaxes_.as<std::int32_t>(), extent_of(pieces_), stream_);
+    launch_adam(arguments, extent_of(pieces_), stream_);
   }
 
   void twin(std::vector<StepScalars> const& rows) {
@@ -66,19 +83,53 @@ class Problem {
       if (rows[static_cast<std::size_t>(p)].apply == 0) continue;
       bool const cast = layout_[p].format(TensorKind::cast_gradient).has_value();
       Formats const& formats = layout_[p].formats;
-      launch_adam_twin(
-          {.weight = numbers(p, formats.main ? TensorKind::main : TensorKind::parameter),
-           .gradient = numbers(p, cast ? TensorKind::cast_gradient : TensorKind::gradient),
-           .exp_avg = numbers(p, TensorKind::exp_avg),
-           .exp_avg_sq = numbers(p, TensorKind::exp_avg_sq),
-           .parameter = formats.main ? numbers(p, TensorKind::parameter) : Numbers{},
-           .numel = layout_[p].shard_numel(),
-           .scalars = rows[static_cast<std::size_t>(p)]},
-          stream_);
+      AdamTwinArguments const arguments = {
+          .weight = numbers(p, formats.main ? TensorKind::main : TensorKind::parameter),
+          .gradient = numbers(p, cast ? TensorKind::cast_gradient : TensorKind::gradient),
+          .exp_avg = numbers(p, TensorKind::exp_avg),
+          .exp_avg_sq = numbers(p, TensorKind::exp_avg_sq),
+          .parameter = formats.main ? numbers(p, TensorKind::parameter) : Numbers{},
+          .weight_scale = scale(p, TensorKind::main),
+          .exp_avg_scale = scale(p, TensorKind::exp_avg),
+          .exp_avg_sq_scale = scale(p, TensorKind::exp_avg_sq),
+          .numel = layout_[p].shard_numel(),
+          .scalars = rows[static_cast<std::size_t>(p)]};
+      launch_amax_twin(arguments, amaxes_.as<std::int32_t>() + scale_slot(p, TensorKind::main),
+                       stream_);
+      launch_adam_twin(arguments, stream_);
     }
   }
 
+  bool is_scaled(int parameter, TensorKind kind) const {
+    auto const format = layout_[parameter].format(kind);
+    return format && has_scale(kind, *format);
+  }
+
+  /// As they were found since construction, by slot; of scaled states alone.
+  std::vector<float> amaxes() const {
+    std::vector<float> amaxes = download(amaxes_.as<void>(), std::ssize(now_), stream_.get());
+    for (int p = 0; p < layout_.parameter_count(); ++p)
+      for (TensorKind const kind : state_kinds)
+        if (!is_scaled(p, kind)) amaxes[scale_slot(p, kind)] = 0;
+    return amaxes;
+  }
+  std::int64_t amax_count() const { return std::ssize(now_); }
+
  private:
+  /// Different for all slots. What has no scale has one here, too, which nobody must use.
+  std::vector<float> scales(std::size_t factor) const {
+    auto const slots = static_cast<std::size_t>(layout_.parameter_count()) * slots_per_parameter;
+    std::vector<float> scales(slots);
+    for (std::size_t i = 0; i < slots; ++i)
+      scales[i] =
+          std::ldexp(1.0F + static_cast<float>(i) / 4'096, static_cast<int>(i * factor % 41) - 20);
+    return scales;
+  }
+  TwinScale scale(int parameter, TensorKind kind) const {
+    if (!is_scaled(parameter, kind)) return {};
+    std::size_t const slot = scale_slot(parameter, kind);
+    return {.now = now_[slot], .next = next_[slot]};
+  }
   DeviceBuffer& buffer(TensorKind kind) { return state_[static_cast<std::size_t>(kind)]; }
   DeviceBuffer const& buffer(TensorKind kind) const {
     return state_[static_cast<std::size_t>(kind)];
@@ -101,10 +152,15 @@ class Problem {
   Stream const& stream_;
   DeviceBuffer state_[tensor_kind_count];
   DeviceBuffer pieces_on_device_;
+  std::vector<float> now_;
+  std::vector<float> next_;
+  DeviceBuffer now_on_device_;
+  DeviceBuffer next_on_device_;
+  DeviceBuffer amaxes_;
 };
 
 /// Stored numbers that are of any size but not NaN, in whatever formats they are read: no 16 bits
-/// have an exponent of ones.
+/// have an exponent of ones, no 8 bits are all ones but the sign.
 Bytes wild(std::size_t bytes, std::uint32_t seed) {
   Bytes result(bytes);
   std::uint32_t state = seed;
@@ -112,6 +168,7 @@ Bytes wild(std::size_t bytes, std::uint32_t seed) {
     state = state * 1'664'525U + 1'013'904'223U;
     std::uint32_t word = (state ^ (state >> 15)) & 0xffffU;
     if ((word & 0x7c00U) == 0x7c00U) word ^= 0x4000U;
+    if ((word & 0x7fU) == 0x7fU) word ^= 0x40U;
     result[at] = static_cast<std::byte>(word & 0xffU);
     result[at + 1] = static_cast<std::byte>(word >> 8);
   }
@@ -126,29 +183,31 @@ std::vector<ParameterSpec> awkward_sizes() {
   return specs;
 }
 
-/// Every combination of formats that an engine may be asked for, in turn, one a parameter.
-std::vector<ParameterSpec> every_format() {
-  constexpr NumberFormat all[] = {NumberFormat::fp32, NumberFormat::bf16, NumberFormat::fp16};
-  constexpr NumberFormat of_moments[] = {NumberFormat::fp32, NumberFormat::bf16};
+std::vector<std::optional<NumberFormat>> main_formats(NumberFormat parameter) {
+  std::vector<std::optional<NumberFormat>> formats = {std::nullopt, NumberFormat::fp32,
+                                                      NumberFormat::bf16, NumberFormat::fp16};
+  if (parameter == NumberFormat::bf16) formats.push_back(NumberFormat::remainder);
+  return formats;
+}
+
+/// Every combination of formats that an engine may be asked for with such a parameter and gradient,
+/// in turn, one a parameter.
+std::vector<ParameterSpec> every_format(NumberFormat parameter, NumberFormat gradient) {
+  constexpr NumberFormat of_moments[] = {NumberFormat::fp32, NumberFormat::bf16, NumberFormat::fp16,
+                                         NumberFormat::fp8};
   std::vector<ParameterSpec> specs;
-  for (NumberFormat const parameter : all)
-    for (NumberFormat const gradient : all)
-      for (NumberFormat const exp_avg : of_moments)
-        for (NumberFormat const exp_avg_sq : of_moments)
-          for (bool const main : {false, true})
-            for (bool const decoupled : {false, true}) {
-              std::optional<NumberFormat> weight;
-              if (main) weight = NumberFormat::fp32;
-              auto const numel = static_cast<std::int64_t>(1 + 37 * specs.size() % 301);
-              specs.push_back({.name = "p",
-                               .shape = {numel},
-                               .formats = {.parameter = parameter,
-                                           .gradient = gradient,
-                                           .exp_avg = exp_avg,
-                                           .exp_avg_sq = exp_avg_sq,
-                                           .main = weight,
-                                           .decoupled_gradient = decoupled}});
-            }
+  for (NumberFormat const exp_avg : of_moments)
+    for (NumberFormat const exp_avg_sq : of_moments)
+      for (auto const main : main_formats(parameter))
+        for (bool const decoupled : {false, true})
+          specs.push_back({.name = "p",
+                           .shape = {static_cast<std::int64_t>(1 + 37 * specs.size() % 301)},
+                           .formats = {.parameter = parameter,
+                                       .gradient = gradient,
+                                       .exp_avg = exp_avg,
+                                       .exp_avg_sq = exp_avg_sq,
+                                       .main = main,
+                                       .decoupled_gradient = decoupled}});
   return specs;
 }
 
@@ -173,6 +232,7 @@ void expect_fused_is_twin(std::vector<ParameterSpec> const& specs) {
     // Both round the same numbers in the same program, so also NaNs have the same bits.
     for (TensorKind const kind : all_tensor_kinds)
       EXPECT_TRUE(twin.read(kind) == fused.read(kind)) << name_of(kind);
+    EXPECT_EQ(twin.amaxes(), fused.amaxes());
   });
 }
 
@@ -183,7 +243,96 @@ TEST(AdamKernel, FusedAndTwinHaveTheSameBits) {
 
 TEST(AdamKernel, FusedAndTwinHaveTheSameBitsInAllFormatsAtOnce) {
   ADAMANT_NEEDS(1, Devices::own);
-  expect_fused_is_twin(every_format());
+  constexpr NumberFormat all[] = {NumberFormat::fp32, NumberFormat::bf16, NumberFormat::fp16};
+  for (NumberFormat const parameter : all)
+    for (NumberFormat const gradient : all) expect_fused_is_twin(every_format(parameter, gradient));
+}
+
+TEST(AdamKernel, FusedAndTwinHaveTheSameBitsInScaledSectionsAndPieces) {
+  ADAMANT_NEEDS(1, Devices::own);
+  std::vector<ParameterSpec> specs = awkward_sizes();
+  for (ParameterSpec& spec : specs)
+    spec.formats = {.parameter = NumberFormat::bf16,
+                    .exp_avg = NumberFormat::fp8,
+                    .exp_avg_sq = NumberFormat::fp16,
+                    .main = NumberFormat::fp16};
+  expect_fused_is_twin(specs);
+}
+
+// What has no scale in this parameter finds no amax, nor does what is not stepped.
+TEST(AdamKernel, AmaxesAreOfFiniteNewValuesBeforeTheyAreRounded) {
+  ADAMANT_NEEDS(1, Devices::own);
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  run_ranks(1, Devices::own, [&](RankContext const&) {
+    Stream const stream;
+    Problem problem({{.name = "p", .shape = {4}, .formats = {.exp_avg = NumberFormat::fp8}},
+                     {.name = "q", .shape = {4}, .formats = {.exp_avg_sq = NumberFormat::fp16}},
+                     {.name = "r", .shape = {4}, .formats = {.exp_avg_sq = NumberFormat::fp16}}},
+                    stream);
+    float const nan = std::numeric_limits<float>::quiet_NaN();
+    float const gradients[] = {1, -3, infinity, nan, nan, -infinity, infinity, nan, 1, 2, 3, 4};
+    problem.write(TensorKind::gradient, gradients);
+    for (TensorKind const kind :
+         {TensorKind::parameter, TensorKind::exp_avg, TensorKind::exp_avg_sq})
+      problem.write(kind, Bytes(problem.layout().flat_bytes(kind)).data());
+    problem.fused(
+        {step_scalars({}, 1, true), step_scalars({}, 1, true), step_scalars({}, 1, false)});
+    std::vector<float> expected(static_cast<std::size_t>(problem.amax_count()), 0.0F);
+    expected[scale_slot(0, TensorKind::exp_avg)] = (1.0F - 0.9F) * 3.0F;
+    EXPECT_EQ(problem.amaxes(), expected);
+  });
+}
+
+/// Splits weights over the flat buffers of parameters and remainders, which have the same layout.
+void write_split(Problem& problem, std::vector<float> const& weights) {
+  std::vector<std::uint16_t> parameters;
+  for (float const weight : weights) parameters.push_back(split(weight).parameter);
+  problem.write(TensorKind::parameter, parameters.data());
+  problem.write(TensorKind::main, encoded(weights, NumberFormat::remainder).data());
+}
+
+std::vector<float> read_joined(Problem const& problem) {
+  Bytes const parameters = problem.read(TensorKind::parameter);
+  Bytes const remainders = problem.read(TensorKind::main);
+  std::vector<float> weights;
+  for (std::size_t at = 0; at < parameters.size(); at += sizeof(std::uint16_t)) {
+    SplitWeight halves = {};
+    std::memcpy(&halves.parameter, parameters.data() + at, sizeof halves.parameter);
+    std::memcpy(&halves.remainder, remainders.data() + at, sizeof halves.remainder);
+    weights.push_back(joined(halves));
+  }
+  return weights;
+}
+
+TEST(AdamKernel, AWeightInTwoHalvesIsStepByStepTheSameAsInOne) {
+  ADAMANT_NEEDS(1, Devices::own);
+  run_ranks(1, Devices::own, [&](RankContext const&) {
+    Stream const stream;
+    constexpr std::int64_t numel = 24;  // no padding in any format
+    auto const problem_with = [&](NumberFormat main) {
+      return Problem({{.name = "p",
+                       .shape = {numel},
+                       .formats = {.parameter = NumberFormat::bf16, .main = main}}},
+                     stream);
+    };
+    Problem halves = problem_with(NumberFormat::remainder);
+    Problem whole = problem_with(NumberFormat::fp32);
+    std::vector<float> weights;
+    std::vector<float> gradients;
+    for (int i = 0; i < numel; ++i) {
+      weights.push_back(std::bit_cast<float>(0x3f80'7ffcU + static_cast<std::uint32_t>(i)));
+      gradients.push_back(static_cast<float>(i - 11) / 8);
+    }
+    write_split(halves, weights);
+    whole.write(TensorKind::main, weights.data());
+    for (Problem* problem : {&halves, &whole}) {
+      problem->write(TensorKind::gradient, gradients.data());
+      for (TensorKind const kind : {TensorKind::exp_avg, TensorKind::exp_avg_sq})
+        problem->write(kind, std::vector<float>(numel, 0.0F).data());
+      for (int t = 1; t <= 3; ++t) problem->fused({step_scalars({}, t, true)});
+    }
+    EXPECT_EQ(read_joined(halves), decoded(whole.read(TensorKind::main), NumberFormat::fp32));
+  });
 }
 
 /// Bits of p, m and v after steps 1, 2, 3 from p = 1 with gradients 0.5, -0.25, 0.001.

@@ -1,6 +1,6 @@
 // The step of pieces that are not fp32 throughout: a few lanes at a time are widened to fp32,
-// updated and rounded to what their arrays store, each array in its own format. It knows neither
-// pieces nor tables.
+// updated and rounded to what their arrays store, each array in its own format and by its own
+// scale. It knows neither pieces nor tables.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +20,13 @@ struct Factors {
   }
 };
 
+/// What stored numbers of a state are read times, and new ones are stored times, each product
+/// rounded. Times 1 changes nothing, and is left out.
+struct Scale {
+  float read = 1;
+  float write = 1;
+};
+
 struct MixedArrays {
   Numbers weight;
   Numbers gradient;
@@ -28,6 +35,9 @@ struct MixedArrays {
   Numbers parameter;
   bool copies = false;  // to `parameter`
   Factors factors;
+  Scale weight_scale = {};
+  Scale exp_avg_scale = {};
+  Scale exp_avg_sq_scale = {};
 };
 
 /// The same lanes of all arrays in fp32.
@@ -37,6 +47,51 @@ struct Widened {
   float m[lanes];
   float v[lanes];
 };
+
+// ---- from and to what is stored -----------------------------------------------------------------
+
+__device__ __forceinline__ void multiply(float* numbers, float factor) {
+  if (factor == 1.0F) return;
+  for (int k = 0; k < lanes; ++k) numbers[k] = numbers[k] * factor;
+}
+
+__device__ __forceinline__ void read_state(Numbers const& state, Scale const& scale,
+                                           Lanes const& at, float* to) {
+  load(state, at, to);
+  multiply(to, scale.read);
+}
+
+/// Changes `from`.
+__device__ __forceinline__ void write_state(float* from, Numbers const& state, Scale const& scale,
+                                            Lanes const& at) {
+  multiply(from, scale.write);
+  store(from, state, at);
+}
+
+/// Of weights whose remainders are kept.
+__device__ __forceinline__ Halves halves(MixedArrays const& a) {
+  return {.parameters = static_cast<std::uint16_t*>(a.parameter.data),
+          .remainders = static_cast<std::uint16_t*>(a.weight.data)};
+}
+
+__device__ __forceinline__ void read_weights(MixedArrays const& a, Lanes const& at, float* to) {
+  if (a.weight.format == NumberFormat::remainder) return load(halves(a), at, to);
+  read_state(a.weight, a.weight_scale, at, to);
+}
+
+/// The parameter is rounded from the same numbers as the weight beside it. Changes `from`.
+__device__ __forceinline__ void write_weights(float* from, MixedArrays const& a, Lanes const& at) {
+  if (a.weight.format == NumberFormat::remainder) return store(from, halves(a), at);
+  if (a.copies) store(from, a.parameter, at);
+  write_state(from, a.weight, a.weight_scale, at);
+}
+
+__device__ __forceinline__ void read_gradients(MixedArrays const& a, Lanes const& at, float* to) {
+  load(a.gradient, at, to);
+  for (int k = 0; k < lanes; ++k) to[k] = a.factors(to[k]);
+}
+
+// ---- the step -----------------------------------------------------------------------------------
 
 template <bool decoupled>
 __device__ __forceinline__ void update_one(Widened& w, StepScalars const& s, int k) {
@@ -50,16 +105,14 @@ template <bool decoupled>
 __device__ __forceinline__ void update_lanes(MixedArrays const& a, StepScalars const& s,
                                              Lanes const& at) {
   Widened w = {};
-  load(a.weight, at, w.p);
-  load(a.gradient, at, w.g);
-  load(a.exp_avg, at, w.m);
-  load(a.exp_avg_sq, at, w.v);
-  for (int k = 0; k < lanes; ++k) w.g[k] = a.factors(w.g[k]);
+  read_weights(a, at, w.p);
+  read_gradients(a, at, w.g);
+  read_state(a.exp_avg, a.exp_avg_scale, at, w.m);
+  read_state(a.exp_avg_sq, a.exp_avg_sq_scale, at, w.v);
   for (int k = 0; k < lanes; ++k) update_one<decoupled>(w, s, k);
-  store(w.p, a.weight, at);
-  store(w.m, a.exp_avg, at);
-  store(w.v, a.exp_avg_sq, at);
-  if (a.copies) store(w.p, a.parameter, at);
+  write_weights(w.p, a, at);
+  write_state(w.m, a.exp_avg, a.exp_avg_scale, at);
+  write_state(w.v, a.exp_avg_sq, a.exp_avg_sq_scale, at);
 }
 
 template <bool decoupled>
@@ -67,12 +120,7 @@ __device__ void update_section(MixedArrays const& arrays, StepScalars const& sca
                                std::int64_t count) {
   MixedArrays const a = arrays;  // copies that no store in the loop can alias
   StepScalars const s = scalars;
-  std::int64_t const stride = static_cast<std::int64_t>(blockDim.x) * lanes;
-  for (std::int64_t begin = threadIdx.x * std::int64_t{lanes}; begin < count; begin += stride) {
-    std::int64_t const left = count - begin;
-    update_lanes<decoupled>(
-        a, s, {.begin = begin, .count = left < lanes ? static_cast<int>(left) : lanes});
-  }
+  for_each_lanes(count, [&](Lanes const& at) { update_lanes<decoupled>(a, s, at); });
 }
 
 }  // namespace adamant::real

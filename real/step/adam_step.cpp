@@ -17,21 +17,23 @@ std::size_t table_bytes(std::span<ParameterSpec const> parameters) {
 }  // namespace
 
 AdamStep::AdamStep(std::span<ParameterSpec const> parameters, Settings const& settings,
-                   Layout const& layout, Split const& split, Ledger& ledger, Streams const& streams)
-    : layout_(layout),
-      streams_(streams),
+                   Parts const& parts)
+    : layout_(parts.layout),
+      scales_(parts.scales),
+      streams_(parts.streams),
       groups_(settings.groups),
       counters_(parameters, static_cast<int>(settings.groups.size()), settings.counter),
-      table_(ledger, Purpose::step_table, table_bytes(parameters), streams.compute),
-      staging_(ledger, Purpose::step_table, settings.capturable ? 0 : table_bytes(parameters)) {
+      table_(parts.ledger, Purpose::step_table, table_bytes(parameters), streams_.compute),
+      staging_(parts.ledger, Purpose::step_table,
+               settings.capturable ? 0 : table_bytes(parameters)) {
   if (settings.capturable)
-    device_.emplace(parameters, settings.groups, settings.counter, ledger, streams);
+    device_.emplace(parameters, settings.groups, settings.counter, parts.ledger, streams_);
   for (ParameterSpec const& spec : parameters) group_of_.push_back(spec.group);
-  table_read_.record(streams.compute);  // the first upload waits for the allocation
-  std::vector<WorkPiece> const pieces = make_work_list(layout, split);
+  table_read_.record(streams_.compute);  // the first upload waits for the allocation
+  std::vector<WorkPiece> const pieces = make_work_list(layout_, parts.split);
   extent_ = extent_of(pieces);
-  pieces_ =
-      DeviceBuffer(ledger, Purpose::work_list, pieces.size() * sizeof(WorkPiece), streams.compute);
+  pieces_ = DeviceBuffer(parts.ledger, Purpose::work_list, pieces.size() * sizeof(WorkPiece),
+                         streams_.compute);
   upload_work_list(pieces);
 }
 
@@ -48,25 +50,34 @@ void AdamStep::count(Tensors const& tensors, std::int32_t const* skip) {
 }
 
 void AdamStep::run(Tensors const& tensors, GradientFactors const& factors, CpuPart const& cpu) {
-  if (extent_.piece_count == 0 && cpu.step == nullptr) return;
-  if (device_) return launch_kernel(tensors, factors);
+  bool const on_device = extent_.piece_count > 0 || scales_.exist();
+  if (!on_device && cpu.step == nullptr) return;
+  if (device_) return launch_kernel(tensors, factors, cpu);
   if (!tensors.any_gradient()) return;
   fill_staging(tensors);
   if (cpu.step != nullptr) cpu.step->fetch_gradients();
-  if (extent_.piece_count > 0) {
+  if (on_device) {
     upload_table();
-    launch_kernel(tensors, factors);
+    launch_kernel(tensors, factors, cpu);
   }
   if (cpu.step == nullptr) return;
+  if (scales_.exist()) scales_.wait_for_host();
+  cpu.step->run(host_step(cpu));
+  if (scales_.exist()) scales_.take_next_on_host();
+}
+
+HostStep AdamStep::host_step(CpuPart const& cpu) const {
   auto const parameters = static_cast<std::size_t>(layout_.parameter_count());
-  cpu.step->run({staging_.as<StepScalars>(), parameters}, cpu.factors);
+  return {.rows = {staging_.as<StepScalars>(), parameters},
+          .factors = cpu.factors,
+          .scales = scales_.on_host()};
 }
 
 void AdamStep::fill_staging(Tensors const& tensors) {
   uploaded_.synchronize();  // S1
   auto* const rows = staging_.as<StepScalars>();
   for (int p = 0; p < layout_.parameter_count(); ++p) {
-    bool const apply = tensors.has_gradient(p) && layout_[p].shard_numel() > 0;
+    bool const apply = tensors.has_gradient(p);  // without elements it may have a scale
     // By way of a local: g++ lets a function build its result in place, where no access is
     // reported.
     StepScalars const row = step_scalars(settings_of(p), counters_.of(p), apply);
@@ -86,19 +97,34 @@ void AdamStep::upload_table() {
   uploaded_.record(streams_.copy);
 }
 
-void AdamStep::launch_kernel(Tensors const& tensors, GradientFactors const& factors) {
+void AdamStep::launch_kernel(Tensors const& tensors, GradientFactors const& factors,
+                             CpuPart const& cpu) {
   if (!device_) uploaded_.make_wait(streams_.compute);  // S3
-  launch_adam({.parameters = tensors.flat(TensorKind::parameter),
-               .main = tensors.flat(TensorKind::main),
-               .gradients = tensors.flat(TensorKind::gradient),
-               .cast_gradients = tensors.flat(TensorKind::cast_gradient),
-               .exp_avg = tensors.flat(TensorKind::exp_avg),
-               .exp_avg_sq = tensors.flat(TensorKind::exp_avg_sq),
-               .pieces = pieces_.as<WorkPiece>(),
-               .table = table_.as<StepScalars>(),
-               .factors = factors},
-              extent_, streams_.compute);
+  AdamArguments const arguments = {.parameters = tensors.flat(TensorKind::parameter),
+                                   .main = tensors.flat(TensorKind::main),
+                                   .gradients = tensors.flat(TensorKind::gradient),
+                                   .cast_gradients = tensors.flat(TensorKind::cast_gradient),
+                                   .exp_avg = tensors.flat(TensorKind::exp_avg),
+                                   .exp_avg_sq = tensors.flat(TensorKind::exp_avg_sq),
+                                   .pieces = pieces_.as<WorkPiece>(),
+                                   .table = table_.as<StepScalars>(),
+                                   .factors = factors,
+                                   .scales = scales_.on_device()};
+  if (scales_.exist()) renew_scales(arguments, cpu);
+  if (extent_.piece_count > 0) launch_adam(arguments, extent_, streams_.compute);
+  if (scales_.exist()) scales_.take_next();
   if (!device_) table_read_.record(streams_.compute);
+}
+
+// The parts of device and CPU meet here, and with them all ranks.
+void AdamStep::renew_scales(AdamArguments const& arguments, CpuPart const& cpu) {
+  std::int32_t* const amaxes = scales_.clear_amaxes();
+  if (extent_.has_scales) launch_amaxes(arguments, amaxes, extent_, streams_.compute);
+  if (cpu.step != nullptr) {
+    cpu.step->find_amaxes(host_step(cpu), scales_.clear_host_amaxes());
+    scales_.join_host_amaxes();
+  }
+  scales_.renew(table_.as<StepScalars>());
 }
 
 void AdamStep::gradients_changed(std::vector<bool> const& has_gradient) {

@@ -1,5 +1,6 @@
-// One optimizer step on this rank: numbers it, fills the table of scalars, brings it to the device
-// and launches the fused kernel over the work list. It knows nothing of collectives.
+// One optimizer step on this rank: numbers it, fills the table of scalars, brings it to the device,
+// lets new scales be found where states have some, and launches the fused kernel over the work
+// list. It knows nothing of collectives.
 //
 // Invariants:
 //   S1 the host writes the pinned staging only after its last copy to the device is done
@@ -20,6 +21,7 @@
 #include "real/shard/tensors.h"
 #include "real/step/adam_kernel.h"
 #include "real/step/device_table.h"
+#include "real/step/state_scales.h"
 #include "real/step/step_table.h"
 #include "real/step/work_list.h"
 
@@ -33,9 +35,17 @@ class AdamStep {
     bool capturable = false;  // settings and counters live on the device
   };
 
+  /// All of it outlives this.
+  struct Parts {
+    Layout const& layout;
+    Split const& split;
+    StateScales& scales;
+    Ledger& ledger;
+    Streams const& streams;
+  };
+
   /// Cuts the work list and uploads it; waits for the upload. Errors: CudaError.
-  AdamStep(std::span<ParameterSpec const> parameters, Settings const& settings,
-           Layout const& layout, Split const& split, Ledger& ledger, Streams const& streams);
+  AdamStep(std::span<ParameterSpec const> parameters, Settings const& settings, Parts const& parts);
 
   /// One step is executed: counters advance, which number the next run(). A capturable step is
   /// skipped where `skip` points to something other than 0 on the device: what was counted then
@@ -51,10 +61,12 @@ class AdamStep {
   };
 
   /// Updates every parameter that has a gradient, times `factors`. Launches nothing where none has,
-  /// or where this rank's device steps no element.
+  /// or where this rank's device steps no element; but where states have scales, every rank takes
+  /// part in finding new ones.
   ///
-  /// Stream: the kernel is ordered on `compute`; returns before it has run, but may wait for the
-  ///         last step's upload (S1), and waits for the CPU's part. Errors: CudaError.
+  /// Stream: the kernels are ordered on `compute`; returns before they have run, but may wait for
+  ///         the last step's upload (S1), and waits for the CPU's part. Errors: CudaError,
+  ///         NcclError.
   void run(Tensors const& tensors, GradientFactors const& factors, CpuPart const& cpu);
 
   void set_group(int group, AdamConfig const& config);
@@ -75,10 +87,13 @@ class AdamStep {
   void upload_work_list(std::vector<WorkPiece> const& pieces);
   void fill_staging(Tensors const& tensors);
   void upload_table();
-  void launch_kernel(Tensors const& tensors, GradientFactors const& factors);
+  void launch_kernel(Tensors const& tensors, GradientFactors const& factors, CpuPart const& cpu);
+  void renew_scales(AdamArguments const& arguments, CpuPart const& cpu);
+  HostStep host_step(CpuPart const& cpu) const;
   AdamConfig const& settings_of(int parameter) const;
 
   Layout const& layout_;
+  StateScales& scales_;
   Streams const& streams_;
   std::vector<int> group_of_;
   std::vector<AdamConfig> groups_;

@@ -2,19 +2,31 @@
 
 #include <algorithm>
 
+#include "real/step/scale_slots.h"
+
 namespace adamant::real {
 
 namespace {
 
+std::uint8_t scaled_states(ParameterLayout const& layout) {
+  int bits = 0;
+  for (int slot = 0; slot < slots_per_parameter; ++slot) {
+    auto const format = layout.format(state_kinds[slot]);
+    if (format && has_scale(state_kinds[slot], *format)) bits |= 1 << slot;
+  }
+  return static_cast<std::uint8_t>(bits);
+}
+
 PieceFormats formats_of(ParameterLayout const& layout) {
   auto const cast = layout.format(TensorKind::cast_gradient);
-  return {.weight = layout.formats.weight(),
+  return {.weight = layout.formats.main.value_or(layout.formats.parameter),
           .gradient = cast.value_or(layout.formats.gradient),
           .exp_avg = layout.formats.exp_avg,
           .exp_avg_sq = layout.formats.exp_avg_sq,
           .parameter = layout.formats.parameter,
           .copies = static_cast<std::uint8_t>(layout.formats.main ? 1 : 0),
-          .cast = static_cast<std::uint8_t>(cast ? 1 : 0)};
+          .cast = static_cast<std::uint8_t>(cast ? 1 : 0),
+          .scaled = scaled_states(layout)};
 }
 
 std::int64_t offset_of(ParameterLayout const& layout, TensorKind kind, std::int64_t element) {
@@ -54,6 +66,7 @@ WorkListExtent extent_of(std::span<WorkPiece const> pieces) {
   for (WorkPiece const& piece : pieces) {
     ++extent.piece_count;
     extent.longest = std::max<std::int64_t>(extent.longest, piece.count);
+    extent.has_scales = extent.has_scales || piece.formats.scaled != 0;
   }
   return extent;
 }

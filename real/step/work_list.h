@@ -15,8 +15,9 @@ namespace adamant::real {
 inline constexpr std::int64_t piece_numel_max = 65'536;
 
 /// How a piece's arrays are stored. `weight` is what the optimizer works on: the main weight, or
-/// the parameter itself where there is none; then `copies` is 0. `gradient` is what the optimizer
-/// is handed; `cast` says that it lies among the cast copies.
+/// the parameter itself where there is none; then `copies` is 0. Of a main weight that is kept as a
+/// remainder the rest is the parameter. `gradient` is what the optimizer is handed; `cast` says
+/// that it lies among the cast copies.
 struct PieceFormats {
   NumberFormat weight = NumberFormat::fp32;
   NumberFormat gradient = NumberFormat::fp32;
@@ -25,7 +26,7 @@ struct PieceFormats {
   NumberFormat parameter = NumberFormat::fp32;
   std::uint8_t copies = 0;  // 1: the weight is rounded to the parameter beside it
   std::uint8_t cast = 0;
-  std::uint8_t reserved = 0;
+  std::uint8_t scaled = 0;  // some state has a scale: bit by bit, as the slots of scale_slots.h are
 };
 static_assert(sizeof(PieceFormats) == 8);
 
@@ -48,6 +49,7 @@ static_assert(piece_numel_max % 8 == 0);  // 16 bytes of the shortest format
 struct WorkListExtent {
   std::int64_t piece_count = 0;
   std::int64_t longest = 0;  // elements of the longest piece
+  bool has_scales = false;   // some piece has a state with a scale
 };
 WorkListExtent extent_of(std::span<WorkPiece const> pieces);
 

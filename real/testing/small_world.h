@@ -35,13 +35,15 @@ class CopiedGradients final : public GradientSource {
 
 /// One rank under test.
 struct Rank {
-  Rank(RankContext const& context, EngineConfig config) : parameters(config.parameters) {
+  /// With `other` gradients than copied ones, where they are given.
+  Rank(RankContext const& context, EngineConfig config, GradientSource* other = nullptr)
+      : number(context.rank), parameters(config.parameters) {
     config.rank = context.rank;
     config.device = context.device;
     config.transport = config.exchange != nullptr ? Transport::loopback : Transport::nccl;
     config.rendezvous = &context.rendezvous;
     config.nccl_id = context.nccl_id;
-    engine = make_engine(config, source);
+    engine = make_engine(config, other != nullptr ? *other : source);
   }
 
   void write(float scale) {
@@ -79,6 +81,7 @@ struct Rank {
     return bytes;
   }
 
+  int number;
   std::vector<ParameterSpec> parameters;
   CopiedGradients source;
   std::unique_ptr<Engine> engine;
