@@ -194,9 +194,9 @@ class Engine {
   /// REQUIRES: a maximal norm.
   virtual void clip() = 0;
 
-  /// One optimizer step over every parameter that has a gradient: a single kernel launch, and the
-  /// CPU's part of a hybrid step, for which it waits. Under a loss scale it first waits for all
-  /// ranks' word that every gradient is finite; otherwise it changes nothing but the scale.
+  /// One optimizer step over every parameter that has a gradient: one kernel, two where states have
+  /// scales, and the CPU's part of a hybrid step, for which it waits. Under a loss scale it first
+  /// waits for all ranks' word that every gradient is finite; otherwise that scale alone changes.
   virtual void step() = 0;
 
   /// set_to_none: no parameter has a gradient any more, and the memory is given back. Otherwise
