@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "real/cuda/assert.h"
+#include "real/cuda/state_numbers.h"
 
 namespace adamant::real {
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "real/cuda/numbers.h"
+#include "real/cuda/state_numbers.h"
 #include "real/engine.h"
 #include "real/testing/small_world.h"
 

@@ -4,6 +4,7 @@
 #include "real/cuda/assert.h"
 #include "real/cuda/error.h"
 #include "real/cuda/numbers.h"
+#include "real/cuda/state_numbers.h"
 #include "real/engine/sharded_adam.h"
 
 namespace adamant::real {

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "real/cuda/state_numbers.h"
 #include "real/step/adam_element.h"
 
 // Where the compiler reports accesses, wide vectors would go unseen.

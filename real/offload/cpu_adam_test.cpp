@@ -11,6 +11,7 @@
 #include <ostream>
 #include <vector>
 
+#include "real/cuda/state_numbers.h"
 #include "real/step/adam_element.h"
 
 namespace adamant::real {

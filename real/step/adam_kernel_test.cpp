@@ -13,6 +13,7 @@
 
 #include "real/cuda/error.h"
 #include "real/cuda/numbers.h"
+#include "real/cuda/state_numbers.h"
 #include "real/shard/memory.h"
 #include "real/step/adam_twin.h"
 #include "real/testing/ranks.h"

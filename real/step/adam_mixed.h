@@ -7,6 +7,7 @@
 
 #include "real/cuda/lanes.h"
 #include "real/step/adam_element.h"
+#include "real/step/halves.h"
 
 namespace adamant::real {
 

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "real/cuda/launch.h"
+#include "real/cuda/state_numbers.h"
 #include "real/step/scale_slots.h"
 
 namespace adamant::real {

@@ -10,7 +10,7 @@
 #include "real/cuda/assert.h"
 #include "real/cuda/error.h"
 #include "real/cuda/launch.h"
-#include "real/cuda/numbers.h"
+#include "real/cuda/state_numbers.h"
 
 namespace adamant::real {
 

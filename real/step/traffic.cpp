@@ -28,6 +28,21 @@ bool is_scaled(Formats const& formats, TensorKind kind) {
   return format && has_scale(kind, *format);
 }
 
+/// New values of a scaled state are made of the gradient and what is stored of the state; a scaled
+/// main weight of everything; and the gradient, under L2, of the weight.
+std::size_t read_for_scales(Formats const& formats, AdamMode mode) {
+  bool const main = is_scaled(formats, TensorKind::main);
+  std::size_t moments = 0;
+  bool any = main;
+  for (TensorKind const kind : {TensorKind::exp_avg, TensorKind::exp_avg_sq}) {
+    any = any || is_scaled(formats, kind);
+    if (main || is_scaled(formats, kind)) moments += bytes_in(formats, kind);
+  }
+  if (!any) return 0;
+  std::size_t const weight = main || mode == AdamMode::adam ? weight_bytes(formats) : 0;
+  return gradient_bytes(formats) + moments + weight;
+}
+
 }  // namespace
 
 StepTraffic traffic_of_step(Formats const& formats, AdamMode mode) {
@@ -36,15 +51,9 @@ StepTraffic traffic_of_step(Formats const& formats, AdamMode mode) {
   std::size_t const weight = weight_bytes(formats);
   bool const beside = formats.main && formats.main != NumberFormat::remainder;
   std::size_t const copy = beside ? bytes_of(formats.parameter) : 0;
-  StepTraffic traffic{.read = weight + gradient_bytes(formats) + moments,
-                      .written = weight + copy + moments};
-  bool const scaled_main = is_scaled(formats, TensorKind::main);
-  bool const scaled = scaled_main || is_scaled(formats, TensorKind::exp_avg) ||
-                      is_scaled(formats, TensorKind::exp_avg_sq);
-  if (!scaled) return traffic;
-  bool const reads_weight = scaled_main || mode == AdamMode::adam;
-  traffic.read_for_scales = gradient_bytes(formats) + moments + (reads_weight ? weight : 0);
-  return traffic;
+  return {.read = weight + gradient_bytes(formats) + moments,
+          .written = weight + copy + moments,
+          .read_for_scales = read_for_scales(formats, mode)};
 }
 
 }  // namespace adamant::real

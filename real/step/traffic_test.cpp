@@ -41,8 +41,8 @@ TEST(StepTraffic, CountsTheCastCopyInThePlaceOfTheGradient) {
 
 TEST(StepTraffic, OfThePassForScalesIsThatOfWhatNewStatesAreMadeOf) {
   Formats formats{.parameter = bf16, .gradient = bf16, .exp_avg = fp16, .main = fp32};
-  EXPECT_EQ(traffic_of_step(formats).read_for_scales, 2U + 2 + 4);
-  EXPECT_EQ(traffic_of_step(formats, AdamMode::adam).read_for_scales, 4U + 2 + 2 + 4);
+  EXPECT_EQ(traffic_of_step(formats).read_for_scales, 2U + 2);
+  EXPECT_EQ(traffic_of_step(formats, AdamMode::adam).read_for_scales, 4U + 2 + 2);
   formats.exp_avg = fp32;
   EXPECT_EQ(traffic_of_step(formats).read_for_scales, 0U);
   formats.main = fp16;
