@@ -72,9 +72,10 @@ struct AmaxTwinArguments {
 };
 static_assert(sizeof(AmaxTwinArguments) == sizeof(AdamTwinArguments) + 16);
 
-// Bits of numbers >= 0 order as the numbers do.
+// Bits of numbers >= 0 order as the numbers do. A NaN is not less than anything.
 __device__ void raise(std::int32_t* amax, float x) {
-  if (std::isfinite(x)) atomicMax(amax, __float_as_int(std::fabs(x)));
+  float const magnitude = fabsf(x);
+  if (magnitude < __builtin_inff()) atomicMax(amax, __float_as_int(magnitude));
 }
 
 __global__ void amax_twin_kernel(__grid_constant__ AmaxTwinArguments const a) {
