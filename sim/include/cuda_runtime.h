@@ -25,7 +25,9 @@
 #define __device__
 // What a kernel calls is inlined: g++ reports neither the store of a structure that a call returns
 // nor the load of one that it takes.
+#ifndef __global__  // whoever compiles may leave it to the compiler, as the next
 #define __global__ __attribute__((flatten))
+#endif
 #define __constant__
 #define __grid_constant__
 #define __launch_bounds__(...)
