@@ -7,9 +7,9 @@
 #include "real/offload/cpu_adam.h"
 
 #include <algorithm>
-#include <type_traits>
 
 #include "real/cuda/state_numbers.h"
+#include "real/offload/cpu_adam_loops.h"
 #include "real/step/adam_element.h"
 
 // Where the compiler reports accesses, wide vectors would go unseen.
@@ -27,21 +27,23 @@
 
 // What g++ would do with half the width unless told; clang has no such word here.
 #ifdef __clang__
-#define ADAMANT_AVX512 "avx512f,avx512dq,avx512vl"
+#define ADAMANT_AVX512 "avx512f,avx512bw,avx512dq,avx512vl"
 #else
-#define ADAMANT_AVX512 "avx512f,avx512dq,avx512vl,prefer-vector-width=512"
+#define ADAMANT_AVX512 "avx512f,avx512bw,avx512dq,avx512vl,prefer-vector-width=512"
 #endif
 
 namespace adamant::real {
 
 namespace {
 
+using namespace cpu_loops;
+
 constexpr std::int64_t line_numel = 16;  // of a cache line
 constexpr std::int64_t block_numel = 4 * line_numel;
 constexpr std::int64_t ahead_numel = 16 * block_numel;
 
 /// Asks for one block of each array. No access: what is asked for may be anything.
-[[gnu::always_inline]] inline void fetch(CpuAdamArrays const& at) {
+ADAMANT_INLINED void fetch(CpuAdamArrays const& at) {
   for (std::int64_t i = 0; i < block_numel; i += line_numel) {
     __builtin_prefetch(at.weights + i, 1);
     __builtin_prefetch(at.gradients + i, 0);
@@ -51,8 +53,8 @@ constexpr std::int64_t ahead_numel = 16 * block_numel;
 }
 
 template <bool decoupled>
-[[gnu::always_inline]] inline void update(StepScalars const& scalars, CpuAdamArrays const& arrays,
-                                          std::int64_t count) {
+ADAMANT_INLINED void update(StepScalars const& scalars, CpuAdamArrays const& arrays,
+                            std::int64_t count) {
   StepScalars const s = scalars;  // a copy that no store in the loop can alias
   float* __restrict const w = arrays.weights;
   float const* __restrict const g = arrays.gradients;
@@ -70,35 +72,156 @@ template <bool decoupled>
   }
 }
 
-[[gnu::always_inline]] inline void update_any(StepScalars const& scalars,
-                                              CpuAdamArrays const& arrays, std::int64_t count) {
-  if (scalars.decoupled != 0)
-    update<true>(scalars, arrays, count);
-  else
-    update<false>(scalars, arrays, count);
+// ---- which loop --------------------------------------------------------------------------------
+
+bool multiplies(CpuAdamNumbers const& numbers) {
+  return numbers.inverse != 1 || numbers.coefficient != 1;
 }
 
-void update_narrow(StepScalars const& scalars, CpuAdamArrays const& arrays, std::int64_t count) {
-  update_any(scalars, arrays, count);
+bool moments_are(CpuAdamNumbers const& numbers, NumberFormat format) {
+  return numbers.exp_avg.format == format && numbers.exp_avg_sq.format == format;
 }
+
+bool all_are(CpuAdamNumbers const& numbers, NumberFormat format) {
+  return numbers.weights.format == format && numbers.gradients.format == format &&
+         moments_are(numbers, format) && !numbers.copies;
+}
+
+/// fp32 moments and a gradient in fp32 or bf16, for weights of `format` beside a bf16 parameter.
+bool has_bf16_beside(CpuAdamNumbers const& numbers, NumberFormat format) {
+  bool const known_gradient = numbers.gradients.format == NumberFormat::fp32 ||
+                              numbers.gradients.format == NumberFormat::bf16;
+  return numbers.weights.format == format && numbers.copies && known_gradient &&
+         numbers.parameter.format == NumberFormat::bf16 && moments_are(numbers, NumberFormat::fp32);
+}
+
+/// How many elements, from the first, a loop of their own has stepped.
+template <bool decoupled>
+ADAMANT_INLINED std::int64_t step_in_registers(StepScalars const& scalars,
+                                               CpuAdamNumbers const& numbers, std::int64_t count) {
+  bool const wide_gradients = numbers.gradients.format == NumberFormat::fp32;
+  if (all_are(numbers, NumberFormat::fp32) && !multiplies(numbers)) {
+    update<decoupled>(
+        scalars,
+        {static_cast<float*>(numbers.weights.data),
+         static_cast<float const*>(numbers.gradients.data),
+         static_cast<float*>(numbers.exp_avg.data), static_cast<float*>(numbers.exp_avg_sq.data)},
+        count);
+  } else if (has_bf16_beside(numbers, NumberFormat::fp32)) {
+    if (wide_gradients)
+      step_with_copy<decoupled, float>(scalars, numbers, count);
+    else
+      step_with_copy<decoupled, std::uint16_t>(scalars, numbers, count);
+  } else if (has_bf16_beside(numbers, NumberFormat::remainder)) {
+    if (wide_gradients)
+      step_split<decoupled, float>(scalars, numbers, count);
+    else
+      step_split<decoupled, std::uint16_t>(scalars, numbers, count);
+  } else if (all_are(numbers, NumberFormat::bf16)) {
+    count = count / 2 * 2;
+    if (multiplies(numbers))
+      step_bf16<decoupled, true>(scalars, numbers, count);
+    else
+      step_bf16<decoupled, false>(scalars, numbers, count);
+  } else {
+    return 0;
+  }
+  return count;
+}
+
+ADAMANT_INLINED void widen_any(Numbers const& numbers, std::int64_t begin, std::int64_t count,
+                               float scale, float* to) {
+  switch (numbers.format) {
+    case NumberFormat::fp32:
+      return widen(static_cast<float const*>(numbers.data) + begin, scale, to, count);
+    case NumberFormat::bf16:
+      return widen(static_cast<__nv_bfloat16 const*>(numbers.data) + begin, scale, to, count);
+    case NumberFormat::fp16:
+      return widen(static_cast<__half const*>(numbers.data) + begin, scale, to, count);
+    case NumberFormat::fp8:
+      return widen(static_cast<Fp8 const*>(numbers.data) + begin, scale, to, count);
+    case NumberFormat::remainder:
+      return;
+  }
+}
+
+ADAMANT_INLINED void store_any(float const* from, float scale, Numbers const& numbers,
+                               std::int64_t begin, std::int64_t count) {
+  float const inverse = 1 / scale;
+  switch (numbers.format) {
+    case NumberFormat::fp32:
+      return store(from, inverse, static_cast<float*>(numbers.data) + begin, count);
+    case NumberFormat::bf16:
+      return store(from, inverse, static_cast<__nv_bfloat16*>(numbers.data) + begin, count);
+    case NumberFormat::fp16:
+      return store(from, inverse, static_cast<__half*>(numbers.data) + begin, count);
+    case NumberFormat::fp8:
+      return store(from, inverse, static_cast<Fp8*>(numbers.data) + begin, count);
+    case NumberFormat::remainder:
+      return;
+  }
+}
+
+// ---- once for each width of registers ----------------------------------------------------------
+
+struct Loops {
+  void (*fp32)(StepScalars const&, CpuAdamArrays const&, std::int64_t);
+  std::int64_t (*in_registers)(StepScalars const&, CpuAdamNumbers const&, std::int64_t);
+  void (*widen)(Numbers const&, std::int64_t begin, std::int64_t count, float scale, float* to);
+  void (*store)(float const* from, float scale, Numbers const&, std::int64_t begin,
+                std::int64_t count);
+};
+
+#define ADAMANT_LOOPS(name, ...)                                                                  \
+  struct name {                                                                                   \
+    __VA_ARGS__ static void fp32(StepScalars const& scalars, CpuAdamArrays const& arrays,         \
+                                 std::int64_t count) {                                            \
+      if (scalars.decoupled != 0)                                                                 \
+        update<true>(scalars, arrays, count);                                                     \
+      else                                                                                        \
+        update<false>(scalars, arrays, count);                                                    \
+    }                                                                                             \
+    __VA_ARGS__ static std::int64_t in_registers(StepScalars const& scalars,                      \
+                                                 CpuAdamNumbers const& numbers,                   \
+                                                 std::int64_t count) {                            \
+      return scalars.decoupled != 0 ? step_in_registers<true>(scalars, numbers, count)            \
+                                    : step_in_registers<false>(scalars, numbers, count);          \
+    }                                                                                             \
+    __VA_ARGS__ static void widen(Numbers const& numbers, std::int64_t begin, std::int64_t count, \
+                                  float scale, float* to) {                                       \
+      widen_any(numbers, begin, count, scale, to);                                                \
+    }                                                                                             \
+    __VA_ARGS__ static void store(float const* from, float scale, Numbers const& numbers,         \
+                                  std::int64_t begin, std::int64_t count) {                       \
+      store_any(from, scale, numbers, begin, count);                                              \
+    }                                                                                             \
+    static constexpr Loops all = {fp32, in_registers, widen, store};                              \
+  };
+
+ADAMANT_LOOPS(Narrow)
 
 #if ADAMANT_WIDE_VECTORS
-[[gnu::target("avx2")]] void update_avx2(StepScalars const& scalars, CpuAdamArrays const& arrays,
-                                         std::int64_t count) {
-  update_any(scalars, arrays, count);
-}
-
-[[gnu::target(ADAMANT_AVX512)]] void update_avx512(StepScalars const& scalars,
-                                                   CpuAdamArrays const& arrays,
-                                                   std::int64_t count) {
-  update_any(scalars, arrays, count);
-}
+ADAMANT_LOOPS(Avx2, [[gnu::target("avx2")]])
+ADAMANT_LOOPS(Avx512, [[gnu::target(ADAMANT_AVX512)]])
 
 Vectors find_widest() {
-  if (__builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512dq") != 0 &&
-      __builtin_cpu_supports("avx512vl") != 0)
+  if (__builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512bw") != 0 &&
+      __builtin_cpu_supports("avx512dq") != 0 && __builtin_cpu_supports("avx512vl") != 0)
     return Vectors::avx512;
   return __builtin_cpu_supports("avx2") != 0 ? Vectors::avx2 : Vectors::narrow;
+}
+
+Loops const& loops_for(Vectors vectors) {
+  if (vectors == Vectors::avx512) return Avx512::all;
+  return vectors == Vectors::avx2 ? Avx2::all : Narrow::all;
+}
+#else
+Vectors find_widest() {
+  return Vectors::narrow;
+}
+
+Loops const& loops_for(Vectors) {
+  return Narrow::all;
 }
 #endif
 
@@ -106,33 +229,20 @@ Vectors find_widest() {
 
 constexpr std::int64_t lanes = 512;  // of each array, widened: they stay in the first cache
 
-bool multiplies(CpuAdamNumbers const& numbers) {
-  return numbers.inverse != 1 || numbers.coefficient != 1;
-}
-
 /// A few elements of an array in fp32: in place where that is how they are stored, otherwise
 /// widened into room beside it.
 class Widened {
  public:
-  void load(Numbers const& numbers, float scale, std::int64_t begin, std::int64_t count) {
-    with_type_of(numbers.format, [&]<typename T>(T*) {
-      T* const from = static_cast<T*>(numbers.data) + begin;
-      if constexpr (std::is_same_v<T, float>) {
-        at_ = from;
-      } else {
-        for (std::int64_t i = 0; i < count; ++i) room_[i] = widened(from[i]) * scale;
-        at_ = room_;
-      }
-    });
+  void load(Loops const& loops, Numbers const& numbers, float scale, std::int64_t begin,
+            std::int64_t count) {
+    at_ = numbers.format == NumberFormat::fp32 ? static_cast<float*>(numbers.data) + begin : room_;
+    if (at_ == room_) loops.widen(numbers, begin, count, scale, room_);
   }
-  void store(Numbers const& numbers, float scale, std::int64_t begin, std::int64_t count) const {
-    float const inverse = 1 / scale;
-    with_type_of(numbers.format, [&]<typename T>(T*) {
-      T* const to = static_cast<T*>(numbers.data) + begin;
-      if constexpr (std::is_same_v<T, float>)
-        if (to == at_) return;
-      for (std::int64_t i = 0; i < count; ++i) to[i] = stored<T>(at_[i] * inverse);
-    });
+  void store(Loops const& loops, Numbers const& numbers, float scale, std::int64_t begin,
+             std::int64_t count) const {
+    bool const fp32 = numbers.format == NumberFormat::fp32;
+    if (fp32 && at_ == static_cast<float*>(numbers.data) + begin) return;
+    loops.store(at_, scale, numbers, begin, count);
   }
   void join(__nv_bfloat16 const* parameter, std::uint16_t const* remainder, std::int64_t count) {
     for (std::int64_t i = 0; i < count; ++i)
@@ -161,10 +271,10 @@ class Widened {
   float amax(std::int64_t count) const {
     std::uint32_t largest = 0;
     for (std::int64_t i = 0; i < count; ++i) {
-      std::uint32_t const magnitude = __builtin_bit_cast(std::uint32_t, at_[i]) & 0x7fffffffU;
+      std::uint32_t const magnitude = bits_of(at_[i]) & 0x7fffffffU;
       largest = std::max(largest, magnitude < 0x7f800000U ? magnitude : 0U);
     }
-    return __builtin_bit_cast(float, largest);
+    return from_bits(largest);
   }
   float* at() const { return at_; }
 
@@ -175,95 +285,76 @@ class Widened {
 
 /// Some elements of all arrays.
 struct WidenedStep {
+  Loops const& loops;
+  CpuAdamNumbers const& numbers;
   Widened w, g, m, v;
 
-  void load(CpuAdamNumbers const& numbers, std::int64_t begin, std::int64_t count) {
+  WidenedStep(Loops const& loops_of, CpuAdamNumbers const& numbers_of)
+      : loops(loops_of), numbers(numbers_of) {}
+
+  void load(std::int64_t begin, std::int64_t count) {
     if (numbers.weights.format == NumberFormat::remainder)
       w.join(static_cast<__nv_bfloat16 const*>(numbers.parameter.data) + begin,
              static_cast<std::uint16_t const*>(numbers.weights.data) + begin, count);
     else
-      w.load(numbers.weights, numbers.scales.weight.now, begin, count);
-    g.load(numbers.gradients, 1, begin, count);
+      w.load(loops, numbers.weights, numbers.scales.weight.now, begin, count);
+    g.load(loops, numbers.gradients, 1, begin, count);
     if (multiplies(numbers)) g.multiply(numbers.inverse, numbers.coefficient, count);
-    m.load(numbers.exp_avg, numbers.scales.exp_avg.now, begin, count);
-    v.load(numbers.exp_avg_sq, numbers.scales.exp_avg_sq.now, begin, count);
+    m.load(loops, numbers.exp_avg, numbers.scales.exp_avg.now, begin, count);
+    v.load(loops, numbers.exp_avg_sq, numbers.scales.exp_avg_sq.now, begin, count);
   }
-  void store(CpuAdamNumbers const& numbers, std::int64_t begin, std::int64_t count) const {
-    m.store(numbers.exp_avg, numbers.scales.exp_avg.next, begin, count);
-    v.store(numbers.exp_avg_sq, numbers.scales.exp_avg_sq.next, begin, count);
+  void store(std::int64_t begin, std::int64_t count) const {
+    m.store(loops, numbers.exp_avg, numbers.scales.exp_avg.next, begin, count);
+    v.store(loops, numbers.exp_avg_sq, numbers.scales.exp_avg_sq.next, begin, count);
     if (numbers.weights.format == NumberFormat::remainder) {
       w.split_into(static_cast<__nv_bfloat16*>(numbers.parameter.data) + begin,
                    static_cast<std::uint16_t*>(numbers.weights.data) + begin, count);
       return;
     }
-    w.store(numbers.weights, numbers.scales.weight.next, begin, count);
-    if (numbers.copies) w.store(numbers.parameter, 1, begin, count);
+    w.store(loops, numbers.weights, numbers.scales.weight.next, begin, count);
+    if (numbers.copies) w.store(loops, numbers.parameter, 1, begin, count);
   }
-  void step(StepScalars const& scalars, std::int64_t count, Vectors vectors) {
-    cpu_adam(scalars, CpuAdamArrays{w.at(), g.at(), m.at(), v.at()}, count, vectors);
+  void step(StepScalars const& scalars, std::int64_t count) {
+    loops.fp32(scalars, CpuAdamArrays{w.at(), g.at(), m.at(), v.at()}, count);
   }
 };
-
-bool all_fp32(CpuAdamNumbers const& numbers) {
-  for (Numbers const* array :
-       {&numbers.weights, &numbers.gradients, &numbers.exp_avg, &numbers.exp_avg_sq})
-    if (array->format != NumberFormat::fp32) return false;
-  return true;
-}
-
-float* as_fp32(Numbers const& numbers) {
-  return static_cast<float*>(numbers.data);
-}
 
 }  // namespace
 
 Vectors widest_vectors() {
-#if ADAMANT_WIDE_VECTORS
   static Vectors const widest = find_widest();
   return widest;
-#else
-  return Vectors::narrow;
-#endif
 }
 
 void cpu_adam(StepScalars const& scalars, CpuAdamArrays const& arrays, std::int64_t count,
               Vectors vectors) {
-#if ADAMANT_WIDE_VECTORS
-  if (vectors == Vectors::avx512) return update_avx512(scalars, arrays, count);
-  if (vectors == Vectors::avx2) return update_avx2(scalars, arrays, count);
-#else
-  static_cast<void>(vectors);
-#endif
-  update_narrow(scalars, arrays, count);
+  loops_for(vectors).fp32(scalars, arrays, count);
 }
 
 void cpu_adam(StepScalars const& scalars, CpuAdamNumbers const& numbers, std::int64_t count,
               Vectors vectors) {
-  if (all_fp32(numbers) && !numbers.copies && !multiplies(numbers))
-    return cpu_adam(scalars,
-                    CpuAdamArrays{as_fp32(numbers.weights), as_fp32(numbers.gradients),
-                                  as_fp32(numbers.exp_avg), as_fp32(numbers.exp_avg_sq)},
-                    count, vectors);
-  WidenedStep step;
-  for (std::int64_t begin = 0; begin < count; begin += lanes) {
+  Loops const& loops = loops_for(vectors);
+  std::int64_t begin = loops.in_registers(scalars, numbers, count);
+  if (begin == count) return;
+  for (WidenedStep step(loops, numbers); begin < count; begin += lanes) {
     std::int64_t const part = std::min(lanes, count - begin);
-    step.load(numbers, begin, part);
-    step.step(scalars, part, vectors);
-    step.store(numbers, begin, part);
+    step.load(begin, part);
+    step.step(scalars, part);
+    step.store(begin, part);
   }
 }
 
 CpuAmaxes cpu_adam_amaxes(StepScalars const& scalars, CpuAdamNumbers const& numbers,
                           std::int64_t count, Vectors vectors) {
   CpuAmaxes amaxes;
-  WidenedStep step;
+  WidenedStep step(loops_for(vectors), numbers);
   for (std::int64_t begin = 0; begin < count; begin += lanes) {
     std::int64_t const part = std::min(lanes, count - begin);
-    step.load(numbers, begin, part);
+    step.load(begin, part);
     step.w.detach(part);
     step.m.detach(part);
     step.v.detach(part);
-    step.step(scalars, part, vectors);
+    step.step(scalars, part);
     amaxes.weight = std::max(amaxes.weight, step.w.amax(part));
     amaxes.exp_avg = std::max(amaxes.exp_avg, step.m.amax(part));
     amaxes.exp_avg_sq = std::max(amaxes.exp_avg_sq, step.v.amax(part));

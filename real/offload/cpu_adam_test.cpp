@@ -394,6 +394,41 @@ TEST_P(CpuAdam, RoundsEveryKindOfNumberAsTheConversionDoes) {
   }
 }
 
+// Sums of two bf16 numbers of which one ends below the other: half of them are ties.
+TEST_P(CpuAdam, RoundsSumsOfNarrowNumbersToEven) {
+  using enum NumberFormat;
+  constexpr std::int64_t numel = 3 * 0x10000 + 1;
+  StepScalars s = step_scalars({}, 1, true);
+  s.beta1 = s.one_minus_beta1 = 1;
+  Step step({.weights = bf16, .gradients = bf16, .exp_avg = bf16, .exp_avg_sq = bf16}, numel);
+  for (std::int64_t i = 0; i < numel; ++i) {
+    auto const moment = static_cast<std::uint16_t>(i / 3);
+    float const half_a_step = std::ldexp(1.0F, ((moment >> 7) & 0xff) - 135);
+    step.m.put_half_word(i, moment);
+    step.g.put(i, static_cast<float>(i % 3 + 1) * 0.5F * half_a_step);
+  }
+  Step const expected = one_by_one(s, step, numel);
+  cpu_adam(s, step.numbers(), numel, GetParam());
+  expect_same(expected, step);
+}
+
+// A norm that is NaN makes such a factor, whatever its bits: every number that it meets is NaN.
+TEST_P(CpuAdam, KeepsTheNanOfAFactor) {
+  using enum NumberFormat;
+  StepScalars const s = step_scalars({}, 2, true);
+  for (Combination is :
+       {Combination{.weights = bf16, .gradients = bf16, .exp_avg = bf16, .exp_avg_sq = bf16},
+        Combination{.gradients = bf16, .parameter = bf16},
+        Combination{.weights = remainder, .gradients = bf16, .parameter = bf16}}) {
+    is.coefficient = std::bit_cast<float>(0x7fffffffU);
+    Step step(is, 70);
+    Step const expected = one_by_one(s, step, 70);
+    cpu_adam(s, step.numbers(), 70, GetParam());
+    expect_same(expected, step);
+    for (std::int64_t i = 0; i < 70; ++i) EXPECT_TRUE(std::isnan(step.weight(i))) << is;
+  }
+}
+
 // What the two halves hold together is what fp32 main weights would hold, in every step.
 TEST_P(CpuAdam, StepsARemainderAsAMainWeight) {
   using enum NumberFormat;
