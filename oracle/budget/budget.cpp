@@ -36,9 +36,14 @@ std::int64_t whole_bytes(ParameterSpec const& parameter, int world_size, NumberF
   return round_up(numel * static_cast<std::int64_t>(bytes_of(format)), whole_alignment_bytes);
 }
 
+/// What lies in memory: of a main weight that counts as fp32 perhaps only the remainder.
+std::optional<NumberFormat> kept_format(Formats const& formats, TensorKind kind) {
+  return kind == TensorKind::main ? formats.main : stored_format(formats, kind);
+}
+
 /// What a parameter's shard of one kind takes; 0 where it has none.
 std::int64_t shard_bytes(ParameterSpec const& parameter, int world_size, TensorKind kind) {
-  auto const format = stored_format(parameter.formats, kind);
+  auto const format = kept_format(parameter.formats, kind);
   return format ? padded_bytes(parameter, world_size, *format) : 0;
 }
 
@@ -49,6 +54,20 @@ std::int64_t pieces_of(std::int64_t numel) {
 Purpose state_purpose(TensorKind kind) {
   if (kind == TensorKind::main) return Purpose::main;
   return kind == TensorKind::exp_avg ? Purpose::exp_avg : Purpose::exp_avg_sq;
+}
+
+// Of each parameter's main weight and two moments: the scale of now, the next one, the largest
+// magnitude here and that of all ranks.
+constexpr std::int64_t scales_bytes = 3 * 4 * 4;
+// On the host: this rank's magnitudes on their way up, both scales on their way down.
+constexpr std::int64_t hybrid_scales_bytes = 3 * 3 * 4;
+
+bool has_scales(Formats const& formats) {
+  for (auto const kind : {TensorKind::exp_avg, TensorKind::exp_avg_sq, TensorKind::main}) {
+    auto const format = kept_format(formats, kind);
+    if (format && has_scale(kind, *format)) return true;
+  }
+  return false;
 }
 
 constexpr Purpose state_purposes[] = {Purpose::exp_avg, Purpose::exp_avg_sq, Purpose::main};
@@ -136,6 +155,13 @@ Budget::Budget(std::span<ParameterSpec const> parameters, RankInWorld place, Off
     keep_unit_buffers();
   }
   device_[index_of(Purpose::work_list)] = pieces * piece_bytes;
+  bool const scaled = std::ranges::any_of(
+      parameters, [](ParameterSpec const& parameter) { return has_scales(parameter.formats); });
+  if (scaled) {
+    device_[index_of(Purpose::state_scales)] = std::ssize(sizes_) * scales_bytes;
+    if (offload.hybrid)
+      pinned_[index_of(Purpose::state_scales)] = std::ssize(sizes_) * hybrid_scales_bytes;
+  }
   if (offload.states) set_state_offload(*offload.states);
   if (offload.hybrid) set_hybrid(parameters, place, *offload.hybrid);
   set_gradients(false);
@@ -174,7 +200,7 @@ void Budget::set_hybrid(std::span<ParameterSpec const> parameters, RankInWorld p
     if (reached) continue;
     reached = numels[p] > 0;
     for (auto const kind : {TensorKind::exp_avg, TensorKind::exp_avg_sq, TensorKind::main}) {
-      auto const format = stored_format(formats, kind);
+      auto const format = kept_format(formats, kind);
       if (!format) continue;
       states[state_purpose(kind)] += reached ? round_up(bytes(on_device, *format), 16)
                                              : shard_bytes(parameters[p], place.world_size, kind);

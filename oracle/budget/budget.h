@@ -29,7 +29,7 @@ struct Residence {
 /// The expected bytes of one rank, kept in step with its operations.
 ///
 /// With c elements in a chunk of fsdp2 and shard = c numbers of the kind's own format, rounded up
-/// to 16 bytes, per parameter:
+/// to 16 bytes, per parameter; a remainder has 2 bytes:
 ///
 ///   parameters, exp_avg, exp_avg_sq  sum of shards, from construction on
 ///   main                  the same, of those parameters that have a main weight: one each
@@ -45,6 +45,8 @@ struct Residence {
 ///   scaling               64 bytes and 360 for each of ceil(c / 65,536) blocks, all
 ///                         parameters together, 1 ... 512 of them, and 64 bytes pinned: from the
 ///                         first loss scale or maximal norm on
+///   state_scales          where any parameter has a state with a scale: 48 bytes for each
+///                         parameter, with `hybrid` also 36 pinned
 ///   step_table            48 bytes per parameter on the device and as many pinned
 ///   work_list             56 bytes per piece of at most 65,536 of this rank's own elements; pieces
 ///                         do not cross parameters and cover no padding

@@ -184,6 +184,54 @@ TEST(Budget, EachKindCountsInItsOwnFormat) {
   EXPECT_EQ(budget.peak_bytes(Purpose::reduction), 16 + 32);
 }
 
+// 12 elements on 2 ranks: 6 a rank, 12 bytes of 16 bits or 6 of 8 on 16.
+TEST(Budget, ScalesOfAllParametersComeWithTheFirstScaledState) {
+  ParameterSpec first{.name = "w", .shape = {12}, .unit = 0};
+  first.formats = {.parameter = NumberFormat::bf16,
+                   .exp_avg = NumberFormat::fp8,
+                   .exp_avg_sq = NumberFormat::fp16,
+                   .main = NumberFormat::remainder};
+  ParameterSpec second{.name = "b", .shape = {12}, .unit = 0};
+  second.formats = {.main = NumberFormat::fp16};
+  auto const budget = budget_of({first, second}, {0, 2});
+  EXPECT_EQ(budget.device_bytes(Purpose::exp_avg), 16 + 32);
+  EXPECT_EQ(budget.device_bytes(Purpose::exp_avg_sq), 16 + 32);
+  EXPECT_EQ(budget.device_bytes(Purpose::main), 16 + 16);
+  EXPECT_EQ(budget.device_bytes(Purpose::state_scales), 2 * 48);
+  EXPECT_EQ(budget.pinned_bytes(Purpose::state_scales), 0);
+  EXPECT_EQ(budget.peak_bytes(Purpose::state_scales), 2 * 48);
+  ParameterSpec const plain{.name = "b", .shape = {12}, .formats = {.exp_avg = NumberFormat::bf16}};
+  EXPECT_EQ(budget_of({plain}, {0, 2}).device_bytes(Purpose::state_scales), 0);
+  first.formats = {.parameter = NumberFormat::bf16, .main = NumberFormat::remainder};
+  EXPECT_EQ(budget_of({first}, {0, 2}).device_bytes(Purpose::state_scales), 0);
+}
+
+// Rank 0 of 4 owns 9, 2 and 2 elements; 6 of the first stay on the device, in 6 and 12 bytes.
+TEST(Budget, AHybridStepPinsWhatMeetsOfTheScales) {
+  auto parameters = three_parameters();
+  for (auto& parameter : parameters)
+    parameter.formats = {.parameter = NumberFormat::bf16,
+                         .exp_avg = NumberFormat::fp8,
+                         .exp_avg_sq = NumberFormat::fp8,
+                         .main = NumberFormat::remainder};
+  Budget const budget(parameters, {0, 4}, {.hybrid = HybridConfig{.fraction = 0.5}});
+  EXPECT_EQ(budget.device_bytes(Purpose::exp_avg), 16);
+  EXPECT_EQ(budget.device_bytes(Purpose::main), 16);
+  EXPECT_EQ(budget.device_bytes(Purpose::state_scales), 3 * 48);
+  EXPECT_EQ(budget.pinned_bytes(Purpose::state_scales), 3 * 36);
+  EXPECT_EQ(budget.peak_bytes(Purpose::state_scales), 3 * 84);
+}
+
+// Scales stay: they are few, and a world without them could not read what comes back.
+TEST(Budget, ScalesStayOnTheDeviceWhereStatesLeave) {
+  auto parameters = three_parameters();
+  for (auto& parameter : parameters) parameter.formats = {.exp_avg_sq = NumberFormat::fp16};
+  Budget const budget(parameters, {0, 4}, {.states = StateOffloadConfig{}});
+  EXPECT_EQ(budget.device_bytes(Purpose::state_scales), 3 * 48);
+  EXPECT_EQ(budget.pinned_bytes(Purpose::state_scales), 0);
+  EXPECT_EQ(budget.pinned_bytes(Purpose::exp_avg_sq), 32 + 16 + 16);
+}
+
 TEST(Budget, CastCopiesLiveAndDieWithTheGradients) {
   ParameterSpec first{.name = "w", .shape = {12}, .unit = 0};
   first.formats = {.parameter = NumberFormat::bf16, .decoupled_gradient = false};

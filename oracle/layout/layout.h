@@ -20,6 +20,9 @@ class Layout {
   /// What the next rank owns: all ranks of the first parameter come first, then all of the second.
   void add(std::span<ElementRange const> owned);
 
+  /// Over how many ranks parameters are cut.
+  int world_size() const { return static_cast<int>(world_size_); }
+
   /// Valid until the next add().
   std::span<ElementRange const> ranges(int parameter, int rank) const;
 

@@ -182,13 +182,16 @@ TEST(MainWeightsWithAScale, AreStoredFromTheRoundedParameter) {
   EXPECT_EQ(kept(model, TensorKind::main), expected);
 }
 
+// The smallest of them lies between few codes: of what is kept of it another parameter would come.
 TEST(MainWeightsWithAScale, AreRoundedAfterTheParameterAndSteppedFromThere) {
-  auto model = model_of({.parameter = NumberFormat::bf16, .main = NumberFormat::fp16});
-  Values const g = {0.3F, -0.1F, 0.7F};
+  AdamConfig const config{.learning_rate = 0.1F, .weight_decay = 0.5F};
+  auto model = model_of({.parameter = NumberFormat::bf16, .main = NumberFormat::fp16}, config);
+  model.write_parameter(0, Values{1.0F, -2.0F, 1e-10F});
+  Values const g = {0.3F, -0.1F, 0.0F};
   Values p = kept(model, TensorKind::main), m(3), v(3);
   model.add_gradient(0, g);
   for (int t = 1; t <= 3; ++t) {
-    adam_step(halves, t, g, p, m, v);
+    adam_step(config, t, g, p, m, v);
     model.step();
     Values parameter = p;
     round_to(NumberFormat::bf16, parameter);
@@ -197,6 +200,7 @@ TEST(MainWeightsWithAScale, AreRoundedAfterTheParameterAndSteppedFromThere) {
     round_scaled(p, scale, NumberFormat::fp16);
     EXPECT_EQ(kept(model, TensorKind::main), p);
     EXPECT_EQ(kept_scales(model, TensorKind::main), Values{scale});
+    EXPECT_NE(parameter[2], rounded(p[2], NumberFormat::bf16));
   }
 }
 

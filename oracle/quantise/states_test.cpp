@@ -55,6 +55,16 @@ TEST(ScaledStates, NothingOverflows) {
     }
 }
 
+// Divided by the scale it would be 2050.
+TEST(ScaledStates, AreMultipliedByTheRoundedReciprocal) {
+  float const scale = 3.0F / 32752;
+  std::uint16_t const stored = stored_scaled(0x1.80600ep-3F, scale, NumberFormat::fp16);
+  EXPECT_EQ(value_of(stored, NumberFormat::fp16), 2048.0F);
+  std::vector<float> values = {0x1.80600ep-3F};
+  round_scaled(values, scale, NumberFormat::fp16);
+  EXPECT_EQ(values[0], 2048.0F * scale);
+}
+
 // 448 / 7 = 64: halves of steps between 60 and 64 go to the even code.
 TEST(ScaledStates, ManyAreRoundedAsOne) {
   std::vector<float> values = {7.0F, 62.0F / 64, 58.0F / 64, -0.0F, nan, -inf};
