@@ -1,8 +1,10 @@
 #include "scenarios/engines/rank_engine.h"
 
 #include <algorithm>
+#include <cstring>
 #include <variant>
 
+#include "oracle/quantise/states.h"
 #include "scenarios/gradients/overflow.h"
 #include "scenarios/seam/assert.h"
 
@@ -239,23 +241,65 @@ std::vector<NamedBuffer> named_buffers(real::Engine const& engine) {
 }
 
 Shard described(real::ShardView const& view) {
-  return {.ranges = view.ranges, .format = view.format, .address = view.data};
+  bool const half = view.format == NumberFormat::remainder;
+  return {.ranges = view.ranges,
+          .format = half ? NumberFormat::fp32 : view.format,
+          .address = view.data};
 }
 
-Shard shard_of(real::Engine const& engine, int parameter, TensorKind kind,
-               std::vector<std::byte>& room) {
-  real::ShardView const view = engine.shard(parameter, kind);
-  Shard shard = described(view);
-  if (view.data == nullptr) return shard;
+// By the oracle's rule: an engine that joins them otherwise shows another weight than it steps.
+std::vector<std::byte> joined(std::span<std::byte const> parameters,
+                              std::span<std::byte const> remainders) {
+  ADAMANT_RUN_ASSERT(parameters.size() == remainders.size());
+  std::size_t const numel = remainders.size() / sizeof(std::uint16_t);
+  std::vector<std::byte> weights(numel * sizeof(float));
+  for (std::size_t i = 0; i < numel; ++i) {
+    oracle::SplitWeight halves;
+    std::memcpy(&halves.parameter, parameters.data() + i * sizeof halves.parameter,
+                sizeof halves.parameter);
+    std::memcpy(&halves.remainder, remainders.data() + i * sizeof halves.remainder,
+                sizeof halves.remainder);
+    float const weight = oracle::joined(halves);
+    std::memcpy(weights.data() + i * sizeof weight, &weight, sizeof weight);
+  }
+  return weights;
+}
+
+bool needs_room(Scenario const& setting) {
+  auto const parameters = parameter_specs(setting);
+  return std::holds_alternative<HybridOffload>(setting.offload) ||
+         std::ranges::any_of(parameters, [](ParameterSpec const& spec) {
+           return spec.formats.main == NumberFormat::remainder;
+         });
+}
+
+namespace {
+
+/// The bytes of a view, in `room` where they lie in two places.
+std::span<std::byte const> bytes_in(real::ShardView const& view, std::vector<std::byte>& room) {
   std::size_t const size = bytes_of(view.format);
   auto const* const data = static_cast<std::byte const*>(view.data);
   auto const* const tail = static_cast<std::byte const*>(view.tail);
   std::size_t const tail_bytes = static_cast<std::size_t>(view.tail_numel) * size;
   std::size_t const head_bytes = static_cast<std::size_t>(view.numel) * size - tail_bytes;
-  shard.bytes = {data, head_bytes};
-  if (tail_bytes == 0) return shard;
+  if (tail_bytes == 0) return {data, head_bytes};
   room.assign(data, data + head_bytes);
   room.insert(room.end(), tail, tail + tail_bytes);
+  return room;
+}
+
+}  // namespace
+
+Shard shard_of(real::Engine const& engine, int parameter, TensorKind kind,
+               std::vector<std::byte>& room) {
+  real::ShardView const view = engine.shard(parameter, kind);
+  Shard shard = described(view);
+  if (view.scale != nullptr) shard.scale = *view.scale;
+  if (view.data == nullptr) return shard;
+  shard.bytes = bytes_in(view, room);
+  if (view.format != NumberFormat::remainder) return shard;
+  std::vector<std::byte> parameters;
+  room = joined(bytes_in(engine.shard(parameter, TensorKind::parameter), parameters), shard.bytes);
   shard.bytes = room;
   return shard;
 }

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "real/checkpoint/storage.h"
@@ -72,10 +73,19 @@ std::vector<NamedBuffer> named_buffers(real::Engine const& engine);
 /// where the view has none.
 RankScaling scaling_of(real::ScalingView const& view, real::ScalingState const& state);
 
-/// A shard without its bytes.
+/// A shard without its bytes and its scale. A weight of which a remainder is kept is the fp32 that
+/// the two are.
 Shard described(real::ShardView const& view);
 
-/// A shard of an engine whose memory this process can read; in `room` where it lies in two places.
+/// The fp32 weights of which these are the bf16 parameters and the remainders. REQUIRES: as many.
+std::vector<std::byte> joined(std::span<std::byte const> parameters,
+                              std::span<std::byte const> remainders);
+
+/// May a shard of such formats lie in several places of an engine, or be kept otherwise than it is
+/// shown?
+bool needs_room(Scenario const& setting);
+
+/// A shard of an engine whose memory this process can read; in `room` where needs_room().
 Shard shard_of(real::Engine const& engine, int parameter, TensorKind kind,
                std::vector<std::byte>& room);
 

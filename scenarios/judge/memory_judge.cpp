@@ -30,19 +30,19 @@ bool by_address(Allocation const& a, Allocation const& b) {
 MemoryJudge::MemoryJudge(Scenario const& scenario, std::vector<ParameterSpec> const& parameters,
                          oracle::Offload const& offload, oracle::Residence residence,
                          Findings& findings)
-    : parameters_(parameters),
-      residence_(residence),
+    : residence_(residence),
       scales_(scenario.optimizer.clip ||
               scenario.optimizer.loss_scale.kind != LossScale::Kind::none),
       findings_(findings) {
-  begin_world(static_cast<int>(scenario.world.rank_count()), offload);
+  begin_world(static_cast<int>(scenario.world.rank_count()), parameters, offload);
 }
 
-void MemoryJudge::begin_world(int ranks, oracle::Offload const& offload) {
+void MemoryJudge::begin_world(int ranks, std::vector<ParameterSpec> const& parameters,
+                              oracle::Offload const& offload) {
   budgets_.clear();
   budgets_.reserve(static_cast<std::size_t>(ranks));
   for (int rank = 0; rank < ranks; ++rank)
-    budgets_.emplace_back(parameters_, oracle::RankInWorld{.rank = rank, .world_size = ranks},
+    budgets_.emplace_back(parameters, oracle::RankInWorld{.rank = rank, .world_size = ranks},
                           offload, residence_);
   if (scales_) use_scaling();
 }

@@ -16,8 +16,9 @@ class MemoryJudge {
   MemoryJudge(Scenario const& scenario, std::vector<ParameterSpec> const& parameters,
               oracle::Offload const& offload, oracle::Residence residence, Findings& findings);
 
-  /// Engines were made anew, so many of them.
-  void begin_world(int ranks, oracle::Offload const& offload);
+  /// Engines were made anew, so many of them, with the types of these parameters.
+  void begin_world(int ranks, std::vector<ParameterSpec> const& parameters,
+                   oracle::Offload const& offload);
 
   /// Keeps the expectation in step with what the engines did.
   void follow(Primitive const& operation);
@@ -35,7 +36,6 @@ class MemoryJudge {
                           std::span<WorldAllocation const> live);
   void report(Violation violation);
 
-  std::vector<ParameterSpec> const& parameters_;
   oracle::Residence residence_;
   bool scales_;                          // from the beginning on
   std::vector<oracle::Budget> budgets_;  // by rank

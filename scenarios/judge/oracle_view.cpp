@@ -1,26 +1,59 @@
 #include "scenarios/judge/oracle_view.h"
 
 #include "oracle/formats/formats.h"
+#include "oracle/quantise/states.h"
 
 namespace adamant::scenarios {
 
-OracleView::OracleView(oracle::Model const& model) : model_(model) {
-  for (int p = 0; p < model.parameter_count(); ++p)
-    whole_.push_back({.begin = 0, .end = model.spec(p).numel()});
+namespace {
+
+/// How numbers are stored.
+struct Storage {
+  NumberFormat format = NumberFormat::fp32;
+  bool scaled = false;
+  float scale = 1;
+};
+
+template <typename Word>
+void append(std::vector<std::byte>& bytes, Word word) {
+  auto const raw = std::as_bytes(std::span(&word, 1));
+  bytes.insert(bytes.end(), raw.begin(), raw.end());
 }
 
-Shard OracleView::shard(int /*rank*/, int parameter, TensorKind kind) const {
+void append_stored(std::vector<std::byte>& bytes, std::span<float const> values,
+                   Storage const& storage) {
+  for (float const x : values) {
+    if (storage.format == NumberFormat::fp32)
+      append(bytes, x);
+    else if (!storage.scaled)
+      append(bytes, oracle::bits_of(x, storage.format));
+    else if (storage.format == NumberFormat::fp16)
+      append(bytes, oracle::stored_scaled(x, storage.scale, storage.format));
+    else
+      append(bytes,
+             static_cast<std::uint8_t>(oracle::stored_scaled(x, storage.scale, storage.format)));
+  }
+}
+
+}  // namespace
+
+Shard OracleView::shard(int rank, int parameter, TensorKind kind) const {
   ParameterSpec const& spec = model_.spec(parameter);
   auto const format = oracle::stored_format(spec.formats, kind);
   auto const values = model_.tensor(parameter, kind);
-  if (!format || values.empty()) return {};
-  Shard shard{.ranges = {&whole_[static_cast<std::size_t>(parameter)], 1},
-              .format = *format,
-              .bytes = std::as_bytes(values)};
-  if (*format == NumberFormat::fp32) return shard;
-  std::vector<std::uint16_t>& bits = encoded_.emplace_back(values.size());
-  oracle::encode(*format, values, bits);
-  shard.bytes = std::as_bytes(std::span(bits));
+  if (!format) return {};
+  auto const scales = model_.scales(parameter, kind);
+  Storage const storage{
+      .format = *format,
+      .scaled = !scales.empty(),
+      .scale = scales.empty() ? 1 : scales[static_cast<std::size_t>(rank) % scales.size()]};
+  Shard shard{.format = *format, .scale = storage.scale};
+  if (values.empty()) return shard;
+  shard.ranges = layout_.ranges(parameter, rank);
+  std::vector<std::byte>& bytes = stored_.emplace_back();
+  for (ElementRange const range : shard.ranges)
+    append_stored(bytes, values.subspan(range.begin, range.numel()), storage);
+  shard.bytes = bytes;
   return shard;
 }
 

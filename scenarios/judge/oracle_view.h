@@ -1,6 +1,6 @@
-// The oracle's model seen as a world of one rank, for those who look at worlds alone. Steps inside
-// a replay cannot be watched from outside the graph; what the oracle computed for them can, and the
-// verdict holds the engine to it when the replay is over.
+// The oracle's model seen as a world without replicas, for those who look at worlds alone. Steps
+// inside a replay cannot be watched from outside the graph; what the oracle computed for them can,
+// and the verdict holds the engine to it when the replay is over.
 #pragma once
 
 #include <cstddef>
@@ -8,18 +8,21 @@
 #include <deque>
 #include <vector>
 
+#include "oracle/layout/layout.h"
 #include "oracle/model/model.h"
 #include "scenarios/seam/engine.h"
 
 namespace adamant::scenarios {
 
-/// REQUIRES: the model outlives it and does not change meanwhile.
+/// REQUIRES: model and layout outlive it and do not change meanwhile. The layout is the one whose
+/// shards have scales of their own in the model, if any have.
 class OracleView final : public WorldView {
  public:
-  explicit OracleView(oracle::Model const& model);
+  OracleView(oracle::Model const& model, oracle::Layout const& layout)
+      : model_(model), layout_(layout) {}
 
-  int rank_count() const override { return 1; }
-  /// Whole tensors in their own formats; there is no address.
+  int rank_count() const override { return layout_.world_size(); }
+  /// What a rank has by the layout, in its own format; there is no address.
   Shard shard(int rank, int parameter, TensorKind kind) const override;
   bool has_gradient(int rank, int parameter) const override;
   std::int64_t step_count(int rank, int parameter) const override;
@@ -38,8 +41,8 @@ class OracleView final : public WorldView {
 
  private:
   oracle::Model const& model_;
-  std::vector<ElementRange> whole_;                         // by parameter
-  mutable std::deque<std::vector<std::uint16_t>> encoded_;  // behind spans that were handed out
+  oracle::Layout const& layout_;
+  mutable std::deque<std::vector<std::byte>> stored_;  // behind spans that were handed out
 };
 
 /// What the oracle says of loss scale and clipping, in the words of a rank.

@@ -24,11 +24,13 @@ bool comes_and_goes(TensorKind kind) {
 PointerJudge::PointerJudge(std::vector<ParameterSpec> const& parameters, int ranks,
                            std::optional<StateOffloadConfig> const& leaving,
                            oracle::Residence residence, Findings& findings)
-    : parameters_(parameters), findings_(findings), residence_(residence) {
-  begin_world(ranks, leaving);
+    : findings_(findings), residence_(residence) {
+  begin_world(ranks, parameters, leaving);
 }
 
-void PointerJudge::begin_world(int ranks, std::optional<StateOffloadConfig> const& leaving) {
+void PointerJudge::begin_world(int ranks, std::vector<ParameterSpec> const& parameters,
+                               std::optional<StateOffloadConfig> const& leaving) {
+  parameters_ = parameters;
   leaving_ = leaving;
   storages_.assign(
       static_cast<std::size_t>(ranks) * parameters_.size() * std::size(all_tensor_kinds),

@@ -18,8 +18,9 @@ class PointerJudge {
                std::optional<StateOffloadConfig> const& leaving, oracle::Residence residence,
                Findings& findings);
 
-  /// Engines were made anew, so many of them.
-  void begin_world(int ranks, std::optional<StateOffloadConfig> const& leaving);
+  /// Engines were made anew, so many of them, with the types of these parameters.
+  void begin_world(int ranks, std::vector<ParameterSpec> const& parameters,
+                   std::optional<StateOffloadConfig> const& leaving);
 
   /// After `operation`, or before the first one if it is null.
   void compare(WorldView const& world, Primitive const* operation);
@@ -33,7 +34,7 @@ class PointerJudge {
   /// Does it come back to where it was, whatever gave it back in between?
   bool stays(TensorKind kind) const;
 
-  std::vector<ParameterSpec> const& parameters_;
+  std::vector<ParameterSpec> parameters_;
   std::optional<StateOffloadConfig> leaving_;  // states of which steps move something
   Findings& findings_;
   oracle::Residence residence_;

@@ -1,6 +1,8 @@
+#include <bit>
 #include <cstring>
 
 #include "oracle/formats/formats.h"
+#include "scenarios/seam/assert.h"
 #include "scenarios/seam/engine.h"
 
 namespace adamant::scenarios {
@@ -9,8 +11,26 @@ namespace {
 
 /// The bits of infinity; what lies above them, but for the sign, is no number.
 std::uint32_t infinity_of(NumberFormat format) {
-  if (format == NumberFormat::fp32) return 0x7f800000;
-  return format == NumberFormat::bf16 ? 0x7f80 : 0x7c00;
+  switch (format) {
+    case NumberFormat::fp32:
+      return 0x7f800000;
+    case NumberFormat::bf16:
+      return 0x7f80;
+    case NumberFormat::fp16:
+      return 0x7c00;
+    case NumberFormat::fp8:
+      return 0x7e;  // the largest number; there is no infinity between it and NaN
+    case NumberFormat::remainder:
+      break;
+  }
+  ADAMANT_RUN_ASSERT(format != NumberFormat::remainder);  // shown as the fp32 that it is part of
+  return 0;
+}
+
+/// 0 for the scale that unscaled numbers have.
+std::uint64_t term_of(float scale) {
+  constexpr std::uint64_t weight = 0x9e3779b97f4a7c15;
+  return weight * (std::bit_cast<std::uint32_t>(scale) - std::bit_cast<std::uint32_t>(1.0F));
 }
 
 /// Any NaN counts as the same one: which it is follows from the order of operands, and that is a
@@ -37,14 +57,22 @@ std::span<float const> values_of(Shard const& shard, std::vector<float>& room) {
     return {reinterpret_cast<float const*>(shard.bytes.data()), numel};
   room.resize(numel);
   oracle::decode(shard.format, shard.bytes, room);
+  if (shard.scale != 1)
+    for (float& value : room) value *= shard.scale;
   return room;
 }
 
 std::uint64_t weighted_sum(Shard const& shard) {
   std::uint32_t const infinity = infinity_of(shard.format);
-  bool const wide = bytes_of(shard.format) == sizeof(std::uint32_t);
-  return wide ? weighted_sum<std::uint32_t>(shard.bytes, infinity)
-              : weighted_sum<std::uint16_t>(shard.bytes, infinity);
+  std::uint64_t const term = term_of(shard.scale);
+  switch (bytes_of(shard.format)) {
+    case sizeof(std::uint32_t):
+      return term + weighted_sum<std::uint32_t>(shard.bytes, infinity);
+    case sizeof(std::uint16_t):
+      return term + weighted_sum<std::uint16_t>(shard.bytes, infinity);
+    default:
+      return term + weighted_sum<std::uint8_t>(shard.bytes, infinity);
+  }
 }
 
 }  // namespace adamant::scenarios

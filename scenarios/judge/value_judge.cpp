@@ -5,6 +5,7 @@
 
 #include "oracle/compare/first_difference.h"
 #include "oracle/formats/formats.h"
+#include "oracle/quantise/states.h"
 #include "oracle/reduce/sum_bound.h"
 #include "scenarios/judge/oracle_view.h"
 
@@ -104,6 +105,42 @@ bool ValueJudge::is_compared(WorldView const& world, int rank, int parameter,
   return !comes_and_goes || world.has_gradient(rank, parameter);
 }
 
+// Where shards have scales of their own, each has the one of its place.
+float ValueJudge::scale_for(int rank, int parameter, TensorKind kind) const {
+  auto const scales = reference_.model().scales(parameter, kind);
+  if (scales.empty()) return 1;
+  return scales[static_cast<std::size_t>(rank) % scales.size()];
+}
+
+std::uint64_t ValueJudge::steps_between(Owned const& owned, TensorKind kind,
+                                        oracle::Difference const& found) const {
+  NumberFormat const format = owned.held.format;
+  if (has_scale(kind, format))
+    return oracle::scaled_distance(found.expected, found.actual, owned.held.scale, format);
+  return oracle::ulp_distance(found.expected, found.actual, format);
+}
+
+// A scale of all shards is the same on all ranks: where the first has the right one, those that
+// have another disagree with it.
+bool ValueJudge::scale_is_right(WorldView const& world, Owned const& owned, int rank, int parameter,
+                                TensorKind kind) {
+  int const shards = world.shard_count();
+  bool const replica = rank >= shards;
+  auto const held_by = [&](int other) { return world.shard(other, parameter, kind).scale; };
+  float const right = replica ? held_by(rank % shards) : scale_for(rank, parameter, kind);
+  if (owned.held.scale == right) return true;
+  bool const shared = reference_.model().scales(parameter, kind).size() == 1;
+  bool const disagrees = replica || (shared && held_by(0) == right);
+  findings_.add({.law = disagrees ? Law::ranks_agree : law_,
+                 .breach = Breach::other_scale,
+                 .rank = rank,
+                 .subject = Tensor{.parameter = parameter_name(parameter), .kind = kind},
+                 .expected = Number(right),
+                 .actual = Number(owned.held.scale),
+                 .ulp = oracle::ulp_distance(right, owned.held.scale)});
+  return false;
+}
+
 /// The first element that differs from the oracle's, numbered in the whole tensor.
 std::optional<oracle::Difference> ValueJudge::difference(Owned const& owned, int parameter,
                                                          TensorKind kind,
@@ -127,7 +164,9 @@ bool ValueJudge::agrees(WorldView const& world, int parameter, TensorKind kind) 
   for (int rank = 0; rank < world.rank_count(); ++rank) {
     if (!is_compared(world, rank, parameter, kind)) continue;
     Owned const owned = owned_by(world, rank, parameter, kind);
-    if (!owned.usable || difference(owned, parameter, kind, room)) return false;
+    if (!owned.usable || owned.held.scale != scale_for(rank, parameter, kind) ||
+        difference(owned, parameter, kind, room))
+      return false;
   }
   return true;
 }
@@ -141,13 +180,14 @@ void ValueJudge::compare(WorldView const& world, int parameter, TensorKind kind)
       report_other_elements(owned, rank, parameter, kind);
       continue;
     }
+    if (!scale_is_right(world, owned, rank, parameter, kind)) continue;
     if (rank >= world.shard_count()) {
       compare_with_replica(world, owned, rank, parameter, kind);
       continue;
     }
     auto found = difference(owned, parameter, kind, room_);
     if (!found) continue;
-    found->ulps = oracle::ulp_distance(found->expected, found->actual, owned.held.format);
+    found->ulps = steps_between(owned, kind, *found);
     findings_.add_values(law_,
                          {.rank = rank,
                           .subject = Tensor{.parameter = parameter_name(parameter), .kind = kind},

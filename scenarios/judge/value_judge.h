@@ -25,6 +25,8 @@ class ValueJudge {
   /// A world stands of which these are the shards. REQUIRES: before anything is compared.
   void begin_world(oracle::Layout layout) { layout_ = std::move(layout); }
 
+  oracle::Layout const& layout() const { return layout_; }
+
   /// By whose formulas it steps: what it may store, and what can be compared.
   void judge_by(Formulas const& formulas) { formulas_ = &formulas; }
 
@@ -35,7 +37,8 @@ class ValueJudge {
   bool agrees(WorldView const& world, int parameter, TensorKind kind) const;
 
   /// Every rank's shard of one tensor, in place, against the oracle's elements; those of a replica
-  /// against the first one's.
+  /// against the first one's. Of a state with a scale that first: with another one all numbers are
+  /// others.
   void compare(WorldView const& world, int parameter, TensorKind kind);
   /// What each rank sees of the whole tensor against the oracle's, where the world shows it.
   void compare_whole(WorldView const& world, int parameter, TensorKind kind);
@@ -90,6 +93,13 @@ class ValueJudge {
   Owned owned_by(WorldView const& world, int rank, int parameter, TensorKind kind) const;
   void report_other_elements(Owned const& owned, int rank, int parameter, TensorKind kind);
   bool is_compared(WorldView const& world, int rank, int parameter, TensorKind kind) const;
+  float scale_for(int rank, int parameter, TensorKind kind) const;
+  /// Of two numbers of one tensor.
+  std::uint64_t steps_between(Owned const& owned, TensorKind kind,
+                              oracle::Difference const& found) const;
+  /// Is the scale the oracle's, or of a replica the first one's? Otherwise that is reported.
+  bool scale_is_right(WorldView const& world, Owned const& owned, int rank, int parameter,
+                      TensorKind kind);
   std::optional<oracle::Difference> difference(Owned const& owned, int parameter, TensorKind kind,
                                                std::vector<float>& room) const;
   void admit_block(int rank, int parameter, oracle::MicrobatchReader const& read,

@@ -179,7 +179,8 @@ void Verdict::follow_replay(Primitive const& operation, WorldView const& world) 
     } else if (captured.kind == Primitive::Kind::step) {
       reference_.begin_step();
       for_each_parameter([&](int p) { reference_.step_parameter(p); });
-      if (on_replayed_step_) on_replayed_step_(captured, OracleView(reference_.model()));
+      if (on_replayed_step_)
+        on_replayed_step_(captured, OracleView(reference_.model(), values_.layout()));
     } else if (captured.kind == Primitive::Kind::zero_grad) {
       reference_.zero_grad(captured.set_to_none);
     }
@@ -217,11 +218,11 @@ bool Verdict::restarted(Primitive const& load, WorldView const& world) {
   findings_.at_operation(load.entry);
   Offload const& offload = load.offload != nullptr ? *load.offload : offload_;
   if (world.shown().memory) {
-    memory_.begin_world(world.rank_count(), counted(offload));
+    memory_.begin_world(world.rank_count(), parameters, counted(offload));
     memory_.compare(world);
   }
   if (world.shown().addresses) {
-    pointers_.begin_world(world.rank_count(), leaving(offload));
+    pointers_.begin_world(world.rank_count(), parameters, leaving(offload));
     pointers_.compare(world, nullptr);
   }
   return !findings_.any();

@@ -18,7 +18,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Names = std::span<std::string_view const>;
 
-constexpr auto format_names = std::to_array<std::string_view>({"fp32", "bf16", "fp16"});
+constexpr auto format_names =
+    std::to_array<std::string_view>({"fp32", "bf16", "fp16", "fp8", "remainder"});
 constexpr auto kind_names = std::to_array<std::string_view>(
     {"parameter", "gradient", "exp_avg", "exp_avg_sq", "main", "cast_gradient"});
 constexpr auto scaling_names =

@@ -67,7 +67,7 @@ class LoadWalk {
   MaybeRefusal refuse_types(Precision const& types, SourceLine line) const {
     auto all = able_.precisions;
     all.insert(all.end(), able_.load_precisions->begin(), able_.load_precisions->end());
-    bool const offered = accepted(all, types) && is_plain(types);
+    bool const offered = accepted(all, types);
     if (offered && accepted(all, types, setting_.optimizer.loss_scale.kind)) return std::nullopt;
     if (offered)
       return unsupported("loss_scale",

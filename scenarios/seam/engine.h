@@ -33,17 +33,18 @@ struct Shard {
   NumberFormat format = NumberFormat::fp32;
   std::span<std::byte const> bytes = {};  // numel() numbers of `format`, aligned for them
   void const* address = nullptr;
+  float scale = 1;  // what reading multiplies each number by
 
   std::int64_t numel() const { return static_cast<std::int64_t>(bytes.size() / bytes_of(format)); }
 };
 
 /// A shard's numbers in fp32: in place where that is how they are stored, otherwise widened into
-/// `room`, which then has to live as long as the result.
+/// `room`, and multiplied by their scale. It then has to live as long as the result.
 std::span<float const> values_of(Shard const& shard, std::vector<float>& room);
 
-/// A number for digests that any bit of a shard changes, but for those of a NaN: any counts as the
-/// same one, because which it is follows from the order of operands, and that is a compiler's
-/// choice.
+/// A number for digests that any bit of a shard or of its scale changes, but for those of a NaN:
+/// any counts as the same one, because which it is follows from the order of operands, and that is
+/// a compiler's choice.
 std::uint64_t weighted_sum(Shard const& shard);
 
 /// What a rank's engine says of loss scale and clipping.

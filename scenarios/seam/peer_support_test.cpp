@@ -169,16 +169,6 @@ TEST(PeerSupport, SaysWhichTypesStandTogether) {
       << message;
 }
 
-TEST(PeerSupport, NeedsAnOracleForTypesThatAreOffered) {
-  Capabilities peer = capable_peer();
-  peer.precisions.front().exp_avg.push_back(StateType::fp16);
-  PeerRow const row{"[{train: 1}]", "precision: {exp_avg: fp16}", "unsupported.precision", 8};
-  expect(row, peer);
-  PeerRow const load{"[{save: a}, {load: {from: a, precision: {exp_avg: fp16}}}]", "",
-                     "unsupported.precision", 7};
-  expect(load, peer);
-}
-
 TEST(PeerSupport, KnowsEmptyTensorsAndOwnTypes) {
   PeerRow const row{"[{train: 1}]", "gradients: normal\noptimizer: {mode: adam}", "", 0};
   Scenario scenario = scenario_of(row);

@@ -63,7 +63,7 @@ MaybeRefusal refuse_precision(Scenario const& scenario, Capabilities const& capa
     Precision const types = scenario.precision_of(param);
     bool const own = param.precision != PrecisionOverride{};
     SourceLine const line = own ? param.line : scenario.lines["precision"];
-    if (!is_plain(types) || !accepted(capabilities.precisions, types))
+    if (!accepted(capabilities.precisions, types))
       return unsupported("precision",
                          "parameter `" + param.name +
                              "` asks for types that are not supported; supported: " +
@@ -203,15 +203,6 @@ MaybeRefusal refuse_operation(Operation const& operation, Capabilities const& ab
 }
 
 }  // namespace
-
-bool is_plain(Precision const& precision) {
-  auto const is_wide = [](StateType type) {
-    return type == StateType::fp32 || type == StateType::bf16;
-  };
-  bool const main = precision.main != MainType::fp16 && precision.main != MainType::remainder;
-  return main && !is_quantised(precision.param) && is_wide(precision.exp_avg) &&
-         is_wide(precision.exp_avg_sq);
-}
 
 bool makes_cast_copy(Scenario const& scenario) {
   auto const specs = parameter_specs(scenario);

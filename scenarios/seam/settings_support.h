@@ -19,10 +19,6 @@ std::optional<Refusal> refuse_settings(Scenario const& scenario, Capabilities co
 std::optional<Refusal> refuse_operations(Scenario const& scenario,
                                          Capabilities const& capabilities);
 
-/// Has every type of the recipe a plain number format? States in fp16 and fp8 carry a scale, and
-/// the rest is quantised: no oracle here computes with them, whatever an engine offers.
-bool is_plain(Precision const& precision);
-
 /// What an engine offers of number formats, for a reader: "param and grad fp32 or bf16, …".
 std::string text_of(std::vector<PrecisionOffer> const& precisions);
 

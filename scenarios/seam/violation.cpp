@@ -9,6 +9,7 @@ namespace {
 
 constexpr auto breach_names = std::to_array<std::string_view>({
     "other_value",
+    "other_scale",
     "outside_reduction",
     "outside_clip",
     "outside_unscale",

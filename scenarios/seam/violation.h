@@ -24,6 +24,7 @@ namespace adamant::scenarios {
 enum class Breach {
   // ---- values, counters and settings ----
   other_value,        // expected, actual: Number
+  other_scale,        // of a state: expected, actual: Number
   outside_reduction,  // expected: Interval, actual: Number, as in the next three
   outside_clip,
   outside_unscale,

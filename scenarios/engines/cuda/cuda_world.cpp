@@ -18,11 +18,25 @@ void CudaWorld::copy_to_host(int rank, void* to, void const* from, std::size_t b
 Shard CudaWorld::shard(int rank, int parameter, TensorKind kind) const {
   real::ShardView const view = at(rank).engine().shard(parameter, kind);
   Shard shard = described(view);
+  if (view.scale != nullptr) shard.scale = scale(rank, view.scale);
   if (view.data == nullptr) return shard;
   auto& copy = copies_[{rank, parameter, kind}];
-  if (copy.empty()) copy = copied(rank, view);
+  if (copy.empty()) copy = shown(rank, parameter, view);
   shard.bytes = copy;
   return shard;
+}
+
+float CudaWorld::scale(int rank, float const* address) const {
+  auto const [known, is_new] = scales_.try_emplace({rank, address});
+  if (is_new) copy_to_host(rank, &known->second, address, sizeof(float));
+  return known->second;
+}
+
+std::vector<std::byte> CudaWorld::shown(int rank, int parameter,
+                                        real::ShardView const& view) const {
+  if (view.format != NumberFormat::remainder) return copied(rank, view);
+  real::ShardView const half = at(rank).engine().shard(parameter, TensorKind::parameter);
+  return joined(copied(rank, half), copied(rank, view));
 }
 
 std::vector<std::byte> CudaWorld::copied(int rank, real::ShardView const& view) const {

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "scenarios/engines/rank_engine.h"
@@ -20,7 +21,10 @@ class CudaWorld final : public WorldView {
   std::unique_ptr<RankEngine>& rank(int number) { return ranks_[static_cast<std::size_t>(number)]; }
   int device(int rank) const { return devices_[static_cast<std::size_t>(rank)]; }
   /// Forgets what was copied; due after each operation.
-  void changed() { copies_.clear(); }
+  void changed() {
+    copies_.clear();
+    scales_.clear();
+  }
 
   int rank_count() const override { return static_cast<int>(ranks_.size()); }
   Shard shard(int rank, int parameter, TensorKind kind) const override;
@@ -47,14 +51,16 @@ class CudaWorld final : public WorldView {
 
  private:
   RankEngine& at(int rank) const { return *ranks_[static_cast<std::size_t>(rank)]; }
-  /// Errors: std::runtime_error with CUDA's name of the error.
+  /// Errors of these: std::runtime_error with CUDA's name of the error.
+  std::vector<std::byte> shown(int rank, int parameter, real::ShardView const& view) const;
   std::vector<std::byte> copied(int rank, real::ShardView const& view) const;
-  /// Errors: the same.
+  float scale(int rank, float const* address) const;
   void copy_to_host(int rank, void* to, void const* from, std::size_t bytes) const;
 
   std::vector<int> devices_;
   std::vector<std::unique_ptr<RankEngine>> ranks_;
   mutable std::map<std::tuple<int, int, TensorKind>, std::vector<std::byte>> copies_;
+  mutable std::map<std::pair<int, float const*>, float> scales_;  // by rank and address
 };
 
 }  // namespace adamant::scenarios

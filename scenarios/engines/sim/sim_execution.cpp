@@ -42,7 +42,7 @@ SimExecution::SimExecution(RunParts const& run, WorldStart const& start)
       ranks_(static_cast<int>(parts_.setting.world.rank_count())),
       world_({.ranks = ranks_,
               .parameters = run.task.parameters.size(),
-              .hybrid = std::holds_alternative<HybridOffload>(parts_.setting.offload)},
+              .has_rooms = needs_room(parts_.setting)},
              run.files),
       operations_(static_cast<std::size_t>(ranks_), -1),
       taken_(static_cast<std::size_t>(ranks_), 0),

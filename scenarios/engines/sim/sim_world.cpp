@@ -34,7 +34,7 @@ Shard SimWorld::shard(int rank, int parameter, TensorKind kind) const {
       static_cast<std::size_t>(kind);
   std::optional<Shard>& known = shards_[number];
   if (known) return *known;
-  std::vector<std::byte> none;  // where nothing lies in two places
+  std::vector<std::byte> none;
   known = shard_of(at(rank).engine(), parameter, kind, rooms_.empty() ? none : rooms_[number]);
   return *known;
 }

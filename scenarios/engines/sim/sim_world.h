@@ -19,14 +19,14 @@ class SimWorld final : public WorldView {
   struct Size {
     int ranks = 1;
     std::size_t parameters = 0;
-    bool hybrid = false;  // a tensor may lie in two places
+    bool has_rooms = false;  // see needs_room()
   };
   SimWorld(Size const& size, SimFiles const& files)
       : parameters_(size.parameters),
         ranks_(static_cast<std::size_t>(size.ranks)),
         buffers_(ranks_.size()),
         shards_(ranks_.size() * parameters_ * tensor_kind_count),
-        rooms_(size.hybrid ? shards_.size() : 0),
+        rooms_(size.has_rooms ? shards_.size() : 0),
         files_(files) {}
 
   std::unique_ptr<RankEngine>& rank(int number) { return ranks_[static_cast<std::size_t>(number)]; }

@@ -49,6 +49,7 @@ void refuse_what_is_no_dump(std::filesystem::path const& directory) {
 struct Part {
   ElementRange range;
   std::span<std::byte const> bytes;
+  float scale = 1;
 };
 
 /// Appends what a rank holds, range by range. False where it does not hold what it says.
@@ -57,11 +58,14 @@ bool append_parts(Shard const& shard, std::vector<Part>& parts) {
   std::size_t at = 0;
   for (ElementRange const range : shard.ranges) {
     std::size_t const bytes = static_cast<std::size_t>(range.numel()) * bytes_of(shard.format);
-    if (bytes > 0) parts.push_back({range, shard.bytes.subspan(at, bytes)});
+    if (bytes > 0) parts.push_back({range, shard.bytes.subspan(at, bytes), shard.scale});
     at += bytes;
   }
   return true;
 }
+
+/// Numbers of a tensor that is written otherwise than it is stored.
+using Rooms = std::list<std::vector<float>>;
 
 /// A whole tensor in fp32, whatever it is stored in. Nothing where there is no such tensor; nor
 /// where ranks lost elements, hold some twice or show another format, which make up none (the
@@ -84,6 +88,7 @@ std::optional<TensorToWrite> whole(WorldView const& world, ParameterSpec const& 
     if (part.range.begin != next) return std::nullopt;
     next = part.range.end;
     tensor.parts.push_back(part.bytes);
+    if (has_scale(kind, *format)) tensor.scales.push_back(part.scale);
   }
   if (next != spec.numel()) return std::nullopt;
   return tensor;
@@ -98,8 +103,29 @@ void add_state(std::vector<TensorToWrite>& tensors, TensorToWrite tensor) {
   if (raw.stored != NumberFormat::fp32) tensors.push_back(std::move(raw));
 }
 
-/// Numbers of a tensor that is written otherwise than it is stored.
-using Rooms = std::list<std::vector<float>>;
+/// By what the raw numbers are multiplied: one number, or one of each rank.
+TensorToWrite scale_of(WorldView const& world, ParameterSpec const& spec, int parameter,
+                       TensorKind kind, Rooms& rooms) {
+  bool const local = spec.formats.state_scale == StateScale::local;
+  std::vector<float>& scales = rooms.emplace_back();
+  for (int rank = 0; rank < (local ? world.shard_count() : 1); ++rank)
+    scales.push_back(world.shard(rank, parameter, kind).scale);
+  return {.name = tensor_name(spec.name, kind) + "/scale",
+          .shape = {std::ssize(scales)},
+          .parts = {std::as_bytes(std::span(scales))}};
+}
+
+/// Which elements each rank's scale is of, where each has its own: of every parameter a list of
+/// ranges for each rank.
+nlohmann::ordered_json ranges_of(WorldView const& world, int parameter) {
+  auto ranks = nlohmann::ordered_json::array();
+  for (int rank = 0; rank < world.shard_count(); ++rank) {
+    auto& ranges = ranks.emplace_back(nlohmann::ordered_json::array());
+    for (ElementRange const range : world.shard(rank, parameter, TensorKind::parameter).ranges)
+      ranges.push_back({range.begin, range.end});
+  }
+  return ranks;
+}
 
 /// The same tensor unscaled and clipped, as a step consumes it.
 void multiply(TensorToWrite& tensor, RankScaling const& scaling, Rooms& rooms) {
@@ -252,12 +278,26 @@ std::string Dump::settings_of_step(WorldView const& world) const {
 
 void Dump::write_state(WorldView const& world, std::string const& file) const {
   std::vector<TensorToWrite> tensors;
-  for (std::size_t p = 0; p < dumped_.parameters.size(); ++p)
+  Rooms rooms;
+  auto shards = nlohmann::ordered_json::object();
+  for (std::size_t p = 0; p < dumped_.parameters.size(); ++p) {
+    ParameterSpec const& spec = dumped_.parameters[p];
+    int const parameter = static_cast<int>(p);
     for (TensorKind const kind :
-         {TensorKind::parameter, TensorKind::main, TensorKind::exp_avg, TensorKind::exp_avg_sq})
-      if (auto tensor = whole(world, dumped_.parameters[p], static_cast<int>(p), kind))
-        add_state(tensors, std::move(*tensor));
-  write_safetensors(temporary_ / file, tensors);
+         {TensorKind::parameter, TensorKind::main, TensorKind::exp_avg, TensorKind::exp_avg_sq}) {
+      auto tensor = whole(world, spec, parameter, kind);
+      if (!tensor) continue;
+      bool const scaled = has_scale(kind, tensor->stored);
+      add_state(tensors, std::move(*tensor));
+      if (!scaled) continue;
+      tensors.push_back(scale_of(world, spec, parameter, kind, rooms));
+      if (spec.formats.state_scale == StateScale::local)
+        shards[spec.name] = ranges_of(world, parameter);
+    }
+  }
+  Metadata metadata;
+  if (!shards.empty()) metadata["shards"] = shards.dump();
+  write_safetensors(temporary_ / file, tensors, metadata);
 }
 
 void Dump::commit() {

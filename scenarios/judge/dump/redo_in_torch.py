@@ -16,7 +16,8 @@ most
                 PyTorch: p (1 - lr wd) - (lr / c1) m / (sqrt(v) / sqrt(c2) + eps)
                 what both moments are off by, carried through, and k = 8 roundings
 
-plus one more rounding where a tensor is stored in 16 bits. PyTorch is given the binary32 values of
+plus one more rounding where a tensor is stored in 16 or 8 bits. What is stored with a scale is put
+on that of the dump, which in turn has to be what the largest new magnitude makes it. PyTorch is given the binary32 values of
 all settings, as adamant uses them: with the decimal 0.999 its second moment would differ by
 1.3e-5, which is no matter of order.
 
@@ -41,7 +42,12 @@ except ImportError as error:
 
 Tensors = dict[str, torch.Tensor]
 
-DTYPES = {"F32": torch.float32, "BF16": torch.bfloat16, "F16": torch.float16}
+DTYPES = {"F32": torch.float32, "BF16": torch.bfloat16, "F16": torch.float16, "U8": torch.uint8}
+FP8 = torch.float8_e4m3fn  # what U8 holds
+WIDEN = {torch.float32: 1, torch.bfloat16: 2**16, torch.float16: 2**13, FP8: 2**20}  # steps, in those of binary32
+FINEST = {torch.float32: 0.0, torch.bfloat16: 0.0, torch.float16: 2.0**-24, FP8: 2.0**-9}  # step of the smallest
+RANGES = {torch.float16: 32752.0, FP8: 448.0}  # what a scale brings the largest magnitude to
+SMALLEST_SCALE = 2.0**-126
 UNIT = 2.0**-24
 SMALLEST = 2.0**-149
 LARGEST = 2.0**128 - 2.0**103  # what rounds to infinity lies above
@@ -64,40 +70,101 @@ def read_safetensors(path: Path) -> tuple[Tensors, dict[str, str]]:
     return tensors, metadata
 
 
+Shards = list[list[list[int]]]
+
+
+@dataclass
+class Kept:
+    """How a tensor is kept: in a type, perhaps each number divided by a scale, which all share or
+    those of a rank."""
+
+    dtype: torch.dtype
+    scales: torch.Tensor | None = None
+    shards: Shards | None = None
+
+    def each(self, numel: int) -> Shards:
+        """The elements behind each scale."""
+        return [[[0, numel]]] if self.shards is None else self.shards
+
+    def spread(self, scales: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
+        """The scale of every element."""
+        flat = torch.ones(like.numel(), dtype=scales.dtype)
+        for scale, ranges in zip(scales, self.each(like.numel()), strict=True):
+            for begin, end in ranges:
+                flat[begin:end] = scale
+        return flat.reshape(like.shape)
+
+    def amaxes(self, values: torch.Tensor) -> torch.Tensor:
+        """The largest finite magnitude behind each scale."""
+        flat = torch.where(values.isfinite(), values.abs(), torch.zeros_like(values)).flatten()
+        shards = [torch.cat([flat[:0]] + [flat[b:e] for b, e in ranges]) for ranges in self.each(flat.numel())]
+        return torch.stack([x.max() if x.numel() else flat.new_zeros(()) for x in shards])
+
+    def fresh(self, values: torch.Tensor) -> Kept:
+        """The same with the scales that these values make."""
+        if self.scales is None:
+            return self
+        amaxes = self.amaxes(values)
+        scales = torch.where(amaxes == 0, torch.ones_like(amaxes), (amaxes / RANGES[self.dtype]).clamp(min=SMALLEST_SCALE))
+        return Kept(self.dtype, scales, self.shards)
+
+    def read(self, values: torch.Tensor) -> torch.Tensor:
+        """What binary32 numbers are worth once they are kept."""
+        if self.scales is None:
+            return values.to(self.dtype).float()
+        scale = self.spread(self.scales, values)
+        scaled = values * (1 / scale)
+        if self.dtype == FP8:
+            scaled = torch.where(scaled.abs() > RANGES[FP8], scaled.sign() * RANGES[FP8], scaled)
+        return scaled.to(self.dtype).float() * scale
+
+    def rounding(self, exact: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """The distance of neighbours at binary64 numbers, and what keeping takes from them."""
+        scale = torch.ones_like(exact) if self.scales is None else self.spread(self.scales.double(), exact)
+        kept = (exact / scale).float().to(self.dtype).float()
+        ulp = (unit_in_last_place(kept) * WIDEN[self.dtype]).clamp(min=FINEST[self.dtype]) * scale
+        if self.dtype == torch.float32:
+            return ulp, torch.zeros_like(ulp)
+        return ulp, ulp / 2 + (0 if self.scales is None else 3 * UNIT * exact.abs() + SMALLEST)
+
+
 @dataclass
 class State:
-    """One parameter's tensors, as binary32, and the types in which they are kept."""
+    """One parameter's tensors, as binary32, and how they are kept."""
 
     weight: torch.Tensor  # what the optimizer steps: the main weight, or the parameter
     parameter: torch.Tensor
     exp_avg: torch.Tensor
     exp_avg_sq: torch.Tensor
     has_main: bool
-    dtypes: dict[str, torch.dtype]
+    kept: dict[str, Kept]
 
 
-def state_of(tensors: Tensors, name: str) -> State:
-    def kept(key: str) -> torch.dtype:
+def state_of(tensors: Tensors, metadata: dict[str, str], name: str) -> State:
+    def kept(key: str) -> Kept:
         raw = tensors.get(f"{key}/raw")
-        return torch.float32 if raw is None else raw.dtype
+        dtype = torch.float32 if raw is None else FP8 if raw.dtype == torch.uint8 else raw.dtype
+        shards = json.loads(metadata.get("shards", "{}")).get(name)
+        return Kept(dtype, tensors.get(f"{key}/scale"), shards)
 
     main = tensors.get(f"{name}/main")
-    keys = {"exp_avg": f"{name}/exp_avg", "exp_avg_sq": f"{name}/exp_avg_sq"}
     # The raw bits of a parameter itself are under NAME/raw, as NAME has no second component.
-    dtypes = {"parameter": kept(name)} | {kind: kept(key) for kind, key in keys.items()}
+    keys = {"parameter": name, "exp_avg": f"{name}/exp_avg", "exp_avg_sq": f"{name}/exp_avg_sq"}
+    keys["weight"] = name if main is None else f"{name}/main"
     return State(
-        weight=tensors[name] if main is None else main,
+        weight=tensors[keys["weight"]],
         parameter=tensors[name],
         exp_avg=tensors[keys["exp_avg"]],
         exp_avg_sq=tensors[keys["exp_avg_sq"]],
         has_main=main is not None,
-        dtypes=dtypes,
+        kept={kind: kept(key) for kind, key in keys.items()},
     )
 
 
 def initial_state(initial: torch.Tensor, like: State) -> State:
     zeros = torch.zeros_like(initial)
-    return State(initial, initial, zeros, zeros.clone(), like.has_main, like.dtypes)
+    weight = like.kept["weight"].fresh(initial).read(initial)
+    return State(weight, initial, zeros, zeros.clone(), like.has_main, like.kept)
 
 
 def stepped_by_torch(before: State, gradient: torch.Tensor, s: dict[str, Any]) -> dict[str, torch.Tensor]:
@@ -148,11 +215,9 @@ def between(before: State, gradient: torch.Tensor, s: dict[str, Any]) -> dict[st
 
 
 def unit_in_last_place(x: torch.Tensor) -> torch.Tensor:
-    """The distance from |x| to the next larger number of its type, in binary64."""
+    """The distance from |x| to the next larger binary32 number, in binary64."""
     magnitude = x.abs()
-    up = torch.nextafter(magnitude.float(), torch.tensor(math.inf)).double() - magnitude.double()
-    widen = {torch.float32: 1, torch.bfloat16: 2**16, torch.float16: 2**13}[x.dtype]
-    return up * widen
+    return torch.nextafter(magnitude, torch.tensor(math.inf)).double() - magnitude.double()
 
 
 @dataclass
@@ -163,16 +228,18 @@ class Tally:
     room_used: float = 0.0
     outside: list[str] = field(default_factory=list)
 
-    def add(self, where: str, dumped: torch.Tensor, redone: torch.Tensor, exact: torch.Tensor, off: torch.Tensor, kept: torch.dtype) -> None:
-        """Both are binary32 images of tensors kept in `kept`."""
+    def add(self, where: str, dumped: torch.Tensor, redone: torch.Tensor, exact: torch.Tensor, off: torch.Tensor, kept: Kept) -> None:
+        """`dumped` is what is read of a tensor that is kept so, `redone` what is about to be."""
+        self.add_scales(where, exact, off, kept)
         if dumped.numel() == 0:
             return
-        ulp = unit_in_last_place(exact.to(kept))
-        room = off + (ulp / 2 if kept != torch.float32 else 0)
+        ulp, rounding = kept.rounding(exact)
+        room = off + rounding
         finite = torch.isfinite(exact.float()) & torch.isfinite(room)
-        distance = (dumped.double() - redone.to(kept).double()).abs()
+        read = kept.read(redone)
+        distance = (dumped.double() - read.double()).abs()
         self.elements += dumped.numel()
-        same = (dumped == redone.to(kept).float()) | (dumped.isnan() & redone.isnan())
+        same = (dumped == read) | (dumped.isnan() & read.isnan())
         self.equal += int(same.sum())
         checked = finite & ~same
         self.largest_ulp = max(self.largest_ulp, float((distance / ulp)[checked].max()) if checked.any() else 0.0)
@@ -185,57 +252,72 @@ class Tally:
             values = (float(x.flatten()[index]) for x in (dumped, redone, exact, room))
             self.outside.append("{}[{}]: dumped {!r}, redone {!r}, exact {!r} within {!r}".format(where, index, *values))
 
+    def add_scales(self, where: str, exact: torch.Tensor, off: torch.Tensor, kept: Kept) -> None:
+        """Each scale is what the largest new magnitude makes it, give or take what that is off by."""
+        if kept.scales is None:
+            return
+        exact = torch.where(torch.isfinite(exact.float()) & torch.isfinite(off), exact, torch.zeros_like(exact))
+        off = torch.where(torch.isfinite(off), off, torch.zeros_like(off))
+        low, high = kept.amaxes((exact.abs() - off).clamp(min=0)), kept.amaxes(exact.abs() + off)
+        for i, scale in enumerate(kept.scales.double().tolist()):
+            least, most = (float(x[i]) / RANGES[kept.dtype] for x in (low, high))
+            inside = least * (1 - UNIT) <= scale <= max(most * (1 + UNIT), SMALLEST_SCALE)
+            if not inside and not (scale == 1 and least == 0):
+                self.outside.append(f"{where}/scale[{i}]: dumped {scale!r}, exact between {least!r} and {most!r}")
 
-def check_unchanged(where: str, before: Tensors, after: Tensors, name: str, tally: Tally) -> None:
-    for key in ("", "/main", "/exp_avg", "/exp_avg_sq"):
-        now = after.get(name + key)
-        if now is None:
-            continue
-        then = before.get(name + key, before[name] if key == "/main" else torch.zeros_like(now))
-        if not torch.equal(then.nan_to_num(7.0), now.nan_to_num(7.0)):
-            tally.outside.append(f"{where}{key} changed in a skipped step")
+
+def check_unchanged(where: str, then: State, now: State, tally: Tally) -> None:
+    for kind in ("parameter", "weight", "exp_avg", "exp_avg_sq"):
+        before, after = (getattr(state, kind).nan_to_num(7.0) for state in (then, now))
+        if not torch.equal(before, after):
+            tally.outside.append(f"{where}/{kind} changed in a skipped step")
 
 
-def redo_step(number: int, before: Tensors, gradients: Tensors, settings: dict[str, Any], after: Tensors, tallies: dict[str, Tally]) -> int:
-    """Compares one step; the number of parameters that PyTorch has no words for."""
+def redo_step(
+    number: int,
+    before: Tensors,
+    gradients: Tensors,
+    settings: dict[str, Any],
+    after: Tensors,
+    metadata: tuple[dict[str, str], dict[str, str]],
+    tallies: dict[str, Tally],
+) -> int:
+    """Compares one step, with the metadata of both states; the number of parameters that PyTorch has
+    no words for."""
     left_out = 0
     for name, gradient in gradients.items():
         s = settings[name]
+        now = state_of(after, metadata[1], name)
+        then = state_of(before, metadata[0], name) if f"{name}/exp_avg" in before else initial_state(before[name], now)
         if s["skipped"]:  # something was not finite under a loss scale: nothing may have changed
-            check_unchanged(f"step {number}: {name}", before, after, name, tallies["weight"])
+            check_unchanged(f"step {number}: {name}", then, now, tallies["weight"])
             continue
         if not s["bias_correction"]:
             left_out += 1
             continue
-        now = state_of(after, name)
-        then = state_of(before, name) if f"{name}/exp_avg" in before else initial_state(before[name], now)
         redone = stepped_by_torch(then, gradient, s)
         computed = between(then, gradient, s)
-        weight_kept = torch.float32 if now.has_main else now.dtypes["parameter"]
-        for kind, dumped, kept in (
-            ("weight", now.weight, weight_kept),
-            ("exp_avg", now.exp_avg, now.dtypes["exp_avg"]),
-            ("exp_avg_sq", now.exp_avg_sq, now.dtypes["exp_avg_sq"]),
-        ):
+        for kind, dumped in (("weight", now.weight), ("exp_avg", now.exp_avg), ("exp_avg_sq", now.exp_avg_sq)):
             exact, off = computed[kind]
-            tallies[kind].add(f"step {number}: {name}/{kind}", dumped, redone[kind], exact, off, kept)
-        if now.has_main and not torch.equal(
-            now.weight.to(now.dtypes["parameter"]).float().nan_to_num(7.0), now.parameter.nan_to_num(7.0)
-        ):
-            tallies["weight"].outside.append(f"step {number}: {name} is not its main weight, rounded")
+            tallies[kind].add(f"step {number}: {name}/{kind}", dumped, redone[kind], exact, off, now.kept[kind])
+        if now.has_main:  # rounded from the result, not from what is kept of it
+            exact, off = computed["weight"]
+            kept = now.kept["parameter"]
+            tallies["weight"].add(f"step {number}: {name}", now.parameter, redone["weight"], exact, off, kept)
     return left_out
 
 
 def redo(dump: Path) -> int:
     tallies = {kind: Tally() for kind in ("weight", "exp_avg", "exp_avg_sq")}
-    before, _ = read_safetensors(dump / "initial.safetensors")
+    before, of_before = read_safetensors(dump / "initial.safetensors")
     steps = left_out = 0
     for gradient_file in sorted(dump.glob("grad_*.safetensors")):
         number = gradient_file.stem.removeprefix("grad_")
         gradients, metadata = read_safetensors(gradient_file)
-        after, _ = read_safetensors(dump / f"state_{number}.safetensors")
-        left_out += redo_step(int(number), before, gradients, json.loads(metadata["optimizer"]), after, tallies)
-        before = after
+        after, of_after = read_safetensors(dump / f"state_{number}.safetensors")
+        settings = json.loads(metadata["optimizer"])
+        left_out += redo_step(int(number), before, gradients, settings, after, (of_before, of_after), tallies)
+        before, of_before = after, of_after
         steps += 1
     print(f"{steps} steps redone with PyTorch {torch.__version__}")
     if left_out:

@@ -23,7 +23,7 @@ constexpr std::size_t alignment = 8;
 constexpr std::size_t widened_numel = 8192;  // widened at once
 
 char const* name_in_file(NumberFormat format) {
-  constexpr char const* names[] = {"F32", "BF16", "F16"};
+  constexpr char const* names[] = {"F32", "BF16", "F16", "U8"};
   return names[static_cast<std::size_t>(format)];
 }
 
@@ -81,24 +81,29 @@ class OutputFile {
   std::FILE* file_;
 };
 
-void write_widened(OutputFile& file, NumberFormat stored, std::span<std::byte const> part) {
+void write_widened(OutputFile& file, NumberFormat stored, std::span<std::byte const> part,
+                   float scale) {
   std::size_t const block_bytes = widened_numel * bytes_of(stored);
   std::vector<float> values;
   for (std::size_t begin = 0; begin < part.size(); begin += block_bytes) {
     auto const block = part.subspan(begin, std::min(block_bytes, part.size() - begin));
     values.resize(block.size() / bytes_of(stored));
     oracle::decode(stored, block, values);
+    if (scale != 1)
+      for (float& value : values) value *= scale;
     file.write(values.data(), values.size() * sizeof(float));
   }
 }
 
 void write_tensor(OutputFile& file, TensorToWrite const& tensor) {
   ADAMANT_RUN_ASSERT(tensor.written == tensor.stored || tensor.written == NumberFormat::fp32);
-  for (auto const& part : tensor.parts)
+  for (std::size_t i = 0; i < tensor.parts.size(); ++i) {
+    auto const& part = tensor.parts[i];
     if (tensor.written == tensor.stored)
       file.write(part.data(), part.size());
     else
-      write_widened(file, tensor.stored, part);
+      write_widened(file, tensor.stored, part, tensor.scales.empty() ? 1 : tensor.scales[i]);
+  }
 }
 
 }  // namespace

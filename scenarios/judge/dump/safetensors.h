@@ -16,13 +16,14 @@
 namespace adamant::scenarios {
 
 /// A tensor whose parts, in order, make up its elements: numbers of the format `stored`, which go
-/// to the file as `written`, the same or fp32.
+/// to the file as `written`, the same or fp32. In fp32 those of a part are multiplied by its scale.
 struct TensorToWrite {
   std::string name;
   std::vector<std::int64_t> shape;
   NumberFormat stored = NumberFormat::fp32;
   NumberFormat written = NumberFormat::fp32;
   std::vector<std::span<std::byte const>> parts = {};
+  std::vector<float> scales = {};  // of each part; empty: 1
 };
 
 /// Texts that a file carries beside its tensors, by name.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 #include <span>
+#include <utility>
 
 #include "scenarios/language/capability_table.h"
 
@@ -223,6 +224,31 @@ ReportedState state_of(Field const& rank, std::vector<ParameterSpec> const& para
   return state;
 }
 
+/// Is it a number by itself? What is read with a scale, or with another tensor, is not shown by
+/// `state`.
+bool is_shown(ParamType type) {
+  return !is_quantised(type);
+}
+bool is_shown(StateType type) {
+  return type != StateType::fp16 && type != StateType::fp8;
+}
+bool is_shown(MainType type) {
+  return type != MainType::fp16 && type != MainType::remainder;
+}
+
+/// Takes out of an engine's offers what nobody could judge.
+std::vector<PrecisionOffer> shown(std::vector<PrecisionOffer> offers) {
+  auto const keep_shown = [](auto& types) {
+    std::erase_if(types, [](auto type) { return !is_shown(type); });
+    return !types.empty();
+  };
+  std::erase_if(offers, [&](PrecisionOffer& offer) {
+    return !keep_shown(offer.param) || !keep_shown(offer.main) || !keep_shown(offer.exp_avg) ||
+           !keep_shown(offer.exp_avg_sq);
+  });
+  return offers;
+}
+
 std::vector<Field> ranks_of(PeerReply const& reply, int count) {
   Field const ranks = Field(reply).at("ranks");
   auto items = ranks.items();
@@ -235,6 +261,9 @@ std::vector<Field> ranks_of(PeerReply const& reply, int count) {
 Capabilities capabilities_of(PeerReply const& hello) {
   Field const field(hello);
   Capabilities capabilities = read_keys<Capabilities>(field.at("capabilities"));
+  capabilities.precisions = shown(std::move(capabilities.precisions));
+  if (capabilities.load_precisions)
+    capabilities.load_precisions = shown(std::move(*capabilities.load_precisions));
   capabilities.engine = field.at("engine").text();
   capabilities.arithmetic = field.at("arithmetic").value(kinds::Words<Arithmetic>{});
   capabilities.options = options_of(field.at("options"), hello.json["options"]);

@@ -28,6 +28,11 @@ Violation outside(Breach breach, Tensor const& tensor) {
 std::vector<Violation> of_values() {
   return {
       {.subject = moment, .index = 3, .expected = Number(1.0F), .actual = Number(2.0F), .ulp = 9},
+      {.breach = Breach::other_scale,
+       .subject = moment,
+       .expected = Number(0x1p-6F),
+       .actual = Number(1.0F),
+       .ulp = 0x03000000},
       {.subject = Tensor{.parameter = "w", .kind = TensorKind::main, .whole = true}},
       {.law = Law::ranks_agree, .subject = ScalingNumber::norm, .expected = Number(1.0F)},
       outside(Breach::outside_reduction, gradient),
@@ -38,7 +43,7 @@ std::vector<Violation> of_values() {
        .subject = moment,
        .index = 0,
        .expected = Elements{.ranges = {{2, 5}, {8, 9}}, .row_numel = 3},
-       .actual = Elements{.ranges = {{2, 5}, {8, 9}}, .format = NumberFormat::bf16}},
+       .actual = Elements{.ranges = {{2, 5}, {8, 9}}, .format = NumberFormat::fp8}},
       {.breach = Breach::other_elements,
        .subject = moment,
        .expected = Elements{.ranges = {{2, 5}, {8, 9}}, .row_numel = 3}},

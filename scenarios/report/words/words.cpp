@@ -157,6 +157,9 @@ std::string damage_in_words(Violation const& violation) {
 
 std::string sentence_on_numbers(Violation const& violation) {
   switch (violation.breach) {
+    case Breach::other_scale:
+      return fmt::format("the scale that the rank stores its numbers with differs from {}'s",
+                         held_to(violation));
     case Breach::outside_reduction:
       return fmt::format("no order of summation leads to this {}", what_is_reduced(violation));
     case Breach::outside_clip:
@@ -316,7 +319,9 @@ std::string decimal(float x) {
 
 std::string subject_in_words(Violation const& violation) {
   if (auto const* tensor = about<Tensor>(violation))
-    return tensor_name(tensor->parameter, tensor->kind) + (tensor->whole ? " (whole)" : "");
+    return tensor_name(tensor->parameter, tensor->kind) +
+           (violation.breach == Breach::other_scale ? "/scale" : "") +
+           (tensor->whole ? " (whole)" : "");
   if (auto const* steps = about<StepCount>(violation)) return steps->parameter + "/step";
   if (auto const* number = about<ScalingNumber>(violation)) return std::string(words_for(*number));
   return "";
