@@ -150,6 +150,19 @@ struct ShardView {
   std::int64_t numel = 0;                // of all ranges, without padding
 };
 
+/// Kinds of one parameter's tensors of which a load may round the numbers, where they were saved in
+/// another type than the engine's. Of the others every number has to be kept.
+struct MayRound {
+  bool parameter = false;
+  bool main = false;  // also where it appears or goes
+  bool exp_avg = false;
+  bool exp_avg_sq = false;
+};
+
+struct LoadOptions {
+  std::vector<MayRound> may_round = {};  // by parameter; empty: nothing of any
+};
+
 /// What a load has to say beside its success.
 struct LoadReport {
   std::vector<std::string> notes;  // of what was not in the files, or not looked at
@@ -230,10 +243,23 @@ class Engine {
   /// parameter has a gradient afterwards. What is in host memory stays there. Files without
   /// adamant's manifest (PyTorch's) leave settings as they are.
   ///
+  /// Formats may be others than those that were saved, main weights come or go: the weight is the
+  /// saved main one, or the parameter where there is none.
+  ///
+  /// Rounding: numbers in the type that the engine has for them keep their bits and scales, where
+  ///           the same elements share a scale as did; others are rounded once from their fp32
+  ///           values, as a step stores them. Where `options` allow no rounding every number has to
+  ///           be kept.
+  ///
   /// Errors: CheckpointError (real/checkpoint/checkpoint_error.h) or StorageError, the same on all
   ///         ranks. What can be known beforehand is, and then nothing has changed; bytes that turn
   ///         out wrong on the way leave the engine without state, see has_state().
-  virtual LoadReport load(Storage& storage, std::string const& directory) = 0;
+  virtual LoadReport load(Storage& storage, std::string const& directory,
+                          LoadOptions const& options) = 0;
+  /// The same, and nothing may be rounded.
+  LoadReport load(Storage& storage, std::string const& directory) {
+    return load(storage, directory, LoadOptions());
+  }
 
   /// False after a load that failed midway, until one succeeds.
   virtual bool has_state() const = 0;

@@ -100,6 +100,21 @@ std::vector<std::string> Agreement::exchange(std::string const& mine) {
   return texts;
 }
 
+// The bits of numbers that are not negative are ordered as they are.
+void Agreement::take_largest(std::span<float> values) {
+  if (values.empty()) return;
+  auto const bytes = std::as_writable_bytes(values);
+  DeviceBuffer const mine(ledger_, Purpose::checkpoint, bytes.size(), stream_);
+  DeviceBuffer const largest(ledger_, Purpose::checkpoint, bytes.size(), stream_);
+  ADAMANT_TRY(cudaMemcpyAsync(mine.as<void>(), bytes.data(), bytes.size(), cudaMemcpyHostToDevice,
+                              stream_.get()));
+  communicator_.all_reduce_max(mine.as<std::int32_t>(), largest.as<std::int32_t>(),
+                               std::ssize(values), stream_);
+  ADAMANT_TRY(cudaMemcpyAsync(bytes.data(), largest.as<void>(), bytes.size(),
+                              cudaMemcpyDeviceToHost, stream_.get()));
+  stream_.synchronize();
+}
+
 std::vector<std::string> Agreement::together(std::function<std::string()> const& part) {
   std::vector<std::string> outcomes = exchange(outcome_of(part));
   for (std::size_t rank = 0; rank < outcomes.size(); ++rank)

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +23,10 @@ class Agreement {
 
   /// Everybody's text, by rank. Errors: CudaError, NcclError.
   std::vector<std::string> exchange(std::string const& mine);
+
+  /// values[i] = the largest of all ranks' values[i]. REQUIRES: as many on all ranks, none negative
+  /// or NaN. Errors: CudaError, NcclError.
+  void take_largest(std::span<float> values);
 
   /// Runs `part` on this rank, then hears what came of it elsewhere; returns what the parts
   /// returned, by rank.

@@ -272,9 +272,9 @@ TEST(Checkpoint, OtherShapesFormatsAndGroupsAreRefusedByName) {
                 .message.find("tensor model.embed: size mismatch: saved [7, 3], current [8, 3]"),
             std::string::npos);
   config = small_config();
-  config.parameters[2].formats.exp_avg = NumberFormat::fp32;
+  config.parameters[0].formats.exp_avg_sq = NumberFormat::bf16;
   EXPECT_NE(refused_load(storage, config)
-                .message.find("tensor optim.state.one.exp_avg: saved as BF16, current F32"),
+                .message.find("tensor optim.state.embed.exp_avg_sq: saved as F32, current BF16"),
             std::string::npos);
   config = small_config();
   config.parameters[0].name = "renamed";

@@ -42,6 +42,25 @@ std::vector<SavedGroup> describe_groups(EngineNames const& names, AdamStep const
   return groups;
 }
 
+/// What is saved of a parameter.
+std::vector<StateTensor> describe_tensors(ParameterSpec const& spec, int parameter,
+                                          ShardOf const& shard_of) {
+  bool const split = spec.formats.main == NumberFormat::remainder;
+  std::vector<StateTensor> tensors;
+  for (TensorKind const kind : saved_kinds(spec.formats)) {
+    ShardView const view = shard_of(parameter, kind);
+    StateTensor& tensor =
+        tensors.emplace_back(StateTensor{.parameter = parameter,
+                                         .kind = kind,
+                                         .shard = describe(spec, kind, view),
+                                         .is_upper = split && kind == TensorKind::parameter,
+                                         .coverage = spec.formats.state_scale,
+                                         .scale = view.scale});
+    if (split && kind == TensorKind::main) tensor.upper = tensors.front().shard;
+  }
+  return tensors;
+}
+
 }  // namespace
 
 CheckpointState describe_engine(EngineNames const& names, ShardOf const& shard_of,
@@ -52,8 +71,8 @@ CheckpointState describe_engine(EngineNames const& names, ShardOf const& shard_o
   for (std::size_t p = 0; p < names.parameters.size(); ++p) {
     ParameterSpec const& spec = names.parameters[p];
     int const parameter = static_cast<int>(p);
-    for (TensorKind const kind : saved_kinds(spec.formats))
-      state.tensors.push_back(describe(spec, kind, shard_of(parameter, kind)));
+    for (StateTensor& tensor : describe_tensors(spec, parameter, shard_of))
+      state.tensors.push_back(std::move(tensor));
     state.progress.parameter_steps[spec.name] = step.counters().of_parameter_alone(parameter);
     state.steps.push_back({spec.name, step.steps(parameter)});
   }

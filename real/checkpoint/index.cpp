@@ -46,7 +46,8 @@ void expect_same_files(Manifest const& manifest, std::vector<std::string> const&
 std::vector<std::byte> read_header_pieces(ManifestFile const& file, std::uint64_t piece_bytes,
                                           InputFile& content, std::string const& path) {
   std::vector<std::byte> bytes;
-  std::uint64_t wanted = 8;
+  constexpr std::uint64_t size_bytes = 8;
+  std::uint64_t wanted = size_bytes;
   for (std::size_t piece = 0; bytes.size() < wanted; ++piece) {
     std::size_t const begin = bytes.size();
     if (begin >= file.bytes) refuse_damaged(path, ": is too short for its header");
@@ -56,7 +57,7 @@ std::vector<std::byte> read_header_pieces(ManifestFile const& file, std::uint64_
     if (crc32c(added) != file.pieces[piece])
       refuse_damaged(path, ": the bytes from ", std::to_string(begin), " to ",
                      std::to_string(bytes.size()), " are not those that were saved");
-    if (piece == 0 && bytes.size() >= wanted)
+    if (wanted == size_bytes && bytes.size() >= size_bytes)
       wanted = header_bytes(std::span(bytes).first<8>(), file.bytes, path);
   }
   return bytes;

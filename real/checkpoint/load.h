@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "real/checkpoint/save.h"
+#include "real/engine.h"
 
 namespace adamant::real {
 
@@ -17,13 +18,14 @@ struct Loaded {
   std::vector<std::string> notes;  // what a user should hear of
 };
 
-/// Called by all ranks. `state` says what is to be filled and what the engine has now; the result
-/// says what is to become of progress. `replacing` is called when shards begin to change.
+/// Called by all ranks, with the same options. `state` says what is to be filled and what the
+/// engine has now; the result says what is to become of progress. `replacing` is called when shards
+/// begin to change.
 ///
 /// Stream: returns when the shards are filled.
 /// Errors: CheckpointError, StorageError, the same on all ranks; before `replacing` the shards are
 ///         as they were, after it they are worth nothing. CudaError, NcclError.
 Loaded load_checkpoint(CheckpointPlace const& place, CheckpointState const& state,
-                       std::function<void()> const& replacing);
+                       LoadOptions const& options, std::function<void()> const& replacing);
 
 }  // namespace adamant::real

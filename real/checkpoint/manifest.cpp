@@ -13,7 +13,7 @@ namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
-constexpr int version = 1;
+constexpr int version = 2;  // in 1, numbers were under their key as they are stored
 constexpr std::string_view head = R"({"crc32c":")";
 constexpr std::string_view middle = R"(","body":)";
 constexpr std::string_view tail = "}\n";

@@ -56,13 +56,13 @@ TEST(Manifest, EveryCutAndEveryChangedByteIsRefused) {
 }
 
 TEST(Manifest, ANewerVersionIsRefused) {
-  std::string const body = R"({"format":"adamant checkpoint","version":2})";
+  std::string const body = R"({"format":"adamant checkpoint","version":3})";
   std::vector<std::uint32_t> const checksum = {
       crc32c(std::as_bytes(std::span(body.data(), body.size())))};
   std::string text = "{\"crc32c\":\"";
   text.append(text_of_pieces(checksum)).append("\",\"body\":").append(body).append("}\n");
   EXPECT_EQ(refusal(text),
-            "m: has version 2, expected at most 1: it was written by a newer adamant");
+            "m: has version 3, expected at most 2: it was written by a newer adamant");
 }
 
 TEST(Manifest, EveryPieceNeedsItsChecksum) {

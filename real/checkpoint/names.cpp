@@ -66,6 +66,14 @@ std::string state_key(std::string const& parameter, std::string const& what) {
   return concat(state_prefix, parameter, ".", what);
 }
 
+std::string raw_key(std::string const& key) {
+  return concat(key, "/raw");
+}
+
+std::string scale_key(std::string const& key) {
+  return concat(key, "/scale");
+}
+
 std::string shard_file_name(int rank) {
   std::string number = std::to_string(rank + 1);
   if (number.size() < 5) number.insert(0, 5 - number.size(), '0');

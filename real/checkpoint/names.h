@@ -3,6 +3,7 @@
 //
 //   model.<parameter>                                        the parameter
 //   optim.state.<parameter>.{exp_avg,exp_avg_sq,main,step}   what the optimizer keeps of it
+//   <key>/raw, <key>/scale                                   the same numbers as they are stored
 #pragma once
 
 #include <map>
@@ -16,6 +17,10 @@ namespace adamant::real {
 std::string model_key(std::string const& parameter);
 /// `what` is exp_avg, exp_avg_sq, main or step.
 std::string state_key(std::string const& parameter, std::string const& what);
+
+/// Beside the fp32 values under `key`: the numbers as they are stored, and what they are times.
+std::string raw_key(std::string const& key);
+std::string scale_key(std::string const& key);
 
 /// One file, one rank: shard-00001-model-00001-of-00001.safetensors is rank 0's.
 std::string shard_file_name(int rank);

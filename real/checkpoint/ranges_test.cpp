@@ -43,14 +43,14 @@ struct HostShard {
 
   CheckpointState described() {
     CheckpointState state;
-    state.tensors = {{.key = model_key("w"),
-                      .format = NumberFormat::fp32,
-                      .global_shape = {4, 6},
-                      .ranges = ranges,
-                      .data = reinterpret_cast<std::byte*>(head.data()),
-                      .on_host = true,
-                      .tail = reinterpret_cast<std::byte*>(tail.data()),
-                      .tail_numel = static_cast<std::int64_t>(tail.size())}};
+    state.tensors = {{.shard = {.key = model_key("w"),
+                                .format = NumberFormat::fp32,
+                                .global_shape = {4, 6},
+                                .ranges = ranges,
+                                .data = reinterpret_cast<std::byte*>(head.data()),
+                                .on_host = true,
+                                .tail = reinterpret_cast<std::byte*>(tail.data()),
+                                .tail_numel = static_cast<std::int64_t>(tail.size())}}};
     state.progress.groups = {{.name = "default", .config = {}, .step = 2, .parameters = {"w"}}};
     state.steps = {{.parameter = "w", .step = 2}};
     return state;
@@ -89,7 +89,7 @@ TEST(Ranges, AnyOneBoxIsSavedAndAnyRangesAreLoaded) {
   for (std::int64_t const tail_numel : {0, 2, 5})
     with_places(2, storage, [&](CheckpointPlace const& place, int rank) {
       HostShard shard(loaded[static_cast<std::size_t>(rank)], tail_numel);
-      EXPECT_TRUE(load_checkpoint(place, shard.described(), [] {}).notes.empty());
+      EXPECT_TRUE(load_checkpoint(place, shard.described(), {}, [] {}).notes.empty());
       EXPECT_EQ(shard.all(), HostShard::expected(shard.ranges));
     });
 }

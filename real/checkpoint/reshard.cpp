@@ -139,6 +139,10 @@ std::int64_t SavedBox::numel() const {
   return product(shape);
 }
 
+std::int64_t SavedTensor::numel() const {
+  return product(shape);
+}
+
 void check_cover(SavedTensor const& tensor, std::span<std::string const> file_names) {
   std::int64_t held = 0;
   for (SavedBox const& box : tensor.boxes) {
@@ -147,7 +151,7 @@ void check_cover(SavedTensor const& tensor, std::span<std::string const> file_na
   }
   std::vector<SavedBox const*> const sorted = by_row(tensor);
   check_overlap(tensor, sorted, file_names);
-  std::int64_t const numel = product(tensor.shape);
+  std::int64_t const numel = tensor.numel();
   if (held != numel)
     refuse_damaged("tensor ", tensor.key, ": ", std::to_string(held), " of ", std::to_string(numel),
                    " elements of ", text_of_shape(tensor.shape),

@@ -38,6 +38,8 @@ struct SavedTensor {
   std::string dtype;
   std::vector<std::int64_t> shape;
   std::vector<SavedBox> boxes;
+
+  std::int64_t numel() const;
 };
 
 /// Bytes to bring from a file to a shard.

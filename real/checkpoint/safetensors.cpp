@@ -153,8 +153,16 @@ std::int64_t SavedPart::numel() const {
 }
 
 std::string dtype_of(NumberFormat format) {
-  constexpr char const* names[] = {"F32", "BF16", "F16"};
+  ADAMANT_REAL_ASSERT(format != NumberFormat::remainder);
+  constexpr char const* names[] = {"F32", "BF16", "F16", "U8"};
   return names[static_cast<int>(format)];
+}
+
+std::optional<NumberFormat> format_of_dtype(std::string const& dtype) {
+  for (NumberFormat const format :
+       {NumberFormat::fp32, NumberFormat::bf16, NumberFormat::fp16, NumberFormat::fp8})
+    if (dtype == dtype_of(format)) return format;
+  return std::nullopt;
 }
 
 std::optional<std::uint64_t> bytes_of_dtype(std::string const& dtype) {

@@ -46,8 +46,10 @@ struct SafetensorsHeader {
   std::uint64_t bytes = 0;                      // where the data begin
 };
 
-/// "F32", "BF16", "F16".
+/// "F32", "BF16", "F16", "U8" for the bytes of fp8. REQUIRES: no remainder.
 std::string dtype_of(NumberFormat format);
+/// The format of such a type, or nothing for a type that is none of these.
+std::optional<NumberFormat> format_of_dtype(std::string const& dtype);
 /// Bytes of one element, or nothing for a type that is not known here.
 std::optional<std::uint64_t> bytes_of_dtype(std::string const& dtype);
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "real/checkpoint/checkpoint_error.h"
+#include "real/checkpoint/conversion.h"
 #include "real/checkpoint/index.h"
 #include "real/checkpoint/names.h"
 #include "real/checkpoint/safetensors.h"
@@ -17,33 +18,55 @@ namespace {
 
 // ---- what this rank's file says ----
 
-/// A tensor as files and manifest describe it, and where this rank has its bytes.
+/// A tensor as files and manifest describe it, and where this rank has its bytes: in `source` as
+/// they are, or made of what `converted` has.
 struct Described {
   SavedPart part;
-  ShardDescription source;
+  ShardDescription source = {};
+  StateTensor const* converted = nullptr;
+  float scale = 1;  // of what is converted
 };
 
 /// REQUIRES: a shard that is one box, as a file holds one part of a tensor; fsdp2 has no others.
-SavedPart part_of(ShardDescription const& shard) {
+SavedPart part_of(ShardDescription const& shard, std::string key, NumberFormat format) {
   ADAMANT_REAL_ASSERT(shard.ranges.size() == 1);
   std::optional<Box> box = box_of(shard.ranges.front(), shard.global_shape);
   ADAMANT_REAL_ASSERT(box.has_value());
   SavedPart part;
-  part.key = shard.key;
-  part.dtype = dtype_of(shard.format);
+  part.key = std::move(key);
+  part.dtype = dtype_of(format);
   part.global_shape = shard.global_shape;
   part.shape = std::move(box->shape);
   part.offsets = std::move(box->offsets);
   return part;
 }
 
-std::vector<Described> describe_tensors(CheckpointState const& state) {
-  std::vector<Described> described;
-  for (ShardDescription const& shard : state.tensors) described.push_back({part_of(shard), shard});
-  return described;
+/// Values in fp32, and beside them the numbers as they are stored.
+void describe_numbers(StateTensor const& tensor, float scale, std::vector<Described>& described) {
+  ShardDescription const& shard = tensor.shard;
+  Described values = {.part = part_of(shard, shard.key, NumberFormat::fp32)};
+  if (shard.format == NumberFormat::fp32)
+    values.source = shard;
+  else
+    values.converted = &tensor;
+  values.scale = scale;
+  described.push_back(std::move(values));
+  if (has_raw(shard.format))
+    described.push_back({part_of(shard, raw_key(shard.key), shard.format), shard});
 }
 
 constexpr ElementRange one_element = {.begin = 0, .end = 1};
+
+/// A number on the host, the element of `part` that this rank has.
+Described describe_number(SavedPart part, float& value) {
+  part.dtype = dtype_of(NumberFormat::fp32);
+  ShardDescription source;
+  source.global_shape = {1};
+  source.ranges = {&one_element, 1};
+  source.data = reinterpret_cast<std::byte*>(&value);
+  source.on_host = true;
+  return {std::move(part), std::move(source)};
+}
 
 /// Steps have no shards: rank 0 saves them.
 std::vector<Described> describe_steps(CheckpointState const& state, std::vector<float>& values) {
@@ -53,40 +76,67 @@ std::vector<Described> describe_steps(CheckpointState const& state, std::vector<
     values.push_back(static_cast<float>(step.step));
     SavedPart part;
     part.key = state_key(step.parameter, "step");
-    part.dtype = dtype_of(NumberFormat::fp32);
-    ShardDescription source;
-    source.global_shape = {1};
-    source.ranges = {&one_element, 1};
-    source.data = reinterpret_cast<std::byte*>(&values.back());
-    source.on_host = true;
-    described.push_back({std::move(part), std::move(source)});
+    described.push_back(describe_number(std::move(part), values.back()));
   }
   return described;
 }
 
+/// The scale of a whole tensor is rank 0's to save, those of shards are a list with one of each
+/// rank.
+SavedPart part_of_scale(StateTensor const& tensor, RankOfWorld where) {
+  bool const each = tensor.coverage == StateScale::local;
+  SavedPart part;
+  part.key = scale_key(tensor.shard.key);
+  part.global_shape = {each ? where.world_size : 1};
+  part.shape = {1};
+  part.offsets = {each ? where.rank : 0};
+  return part;
+}
+
 // ---- writing it ----
+
+/// Numbers that are converted at once.
+constexpr std::int64_t block_numel = 1 << 16;
 
 /// One rank's file: header and data.
 class ShardFile {
  public:
-  ShardFile(CheckpointState const& state, RankOfWorld where) : tensors_(describe_tensors(state)) {
+  /// REQUIRES: `place` and `state` outlive it. Errors: CudaError.
+  ShardFile(CheckpointPlace const& place, CheckpointState const& state) : place_(place) {
+    RankOfWorld const where = place.where;
+    std::vector<StateTensor const*> scaled;
+    for (StateTensor const& tensor : state.tensors) {
+      float const scale = scale_of(tensor, place.stream);
+      describe_numbers(tensor, scale, tensors_);
+      if (!tensor.scaled()) continue;
+      scaled.push_back(&tensor);
+      scales_.push_back(scale);
+    }
+    for (std::size_t i = 0; i < scaled.size(); ++i)
+      if (where.rank == 0 || scaled[i]->coverage == StateScale::local)
+        tensors_.push_back(describe_number(part_of_scale(*scaled[i], where), scales_[i]));
     if (where.rank != 0) return;
     std::vector<Described> steps = describe_steps(state, steps_);
     tensors_.insert(tensors_.end(), steps.begin(), steps.end());
   }
 
-  ManifestFile write(CheckpointPlace const& place, std::string const& directory) {
+  ManifestFile write(std::string const& directory) {
     std::vector<SavedPart> parts;
     for (Described const& tensor : tensors_) parts.push_back(tensor.part);
-    std::vector<std::byte> header =
+    std::vector<std::byte> const header =
         encode_header(parts, {{"format", "pt"}, {"DCP_VERSION", "1.0"}, {"adamant", "1"}});
-    std::vector<FileSegment> segments = {{0, header.size(), header.data(), true}};
-    for (std::size_t i = 0; i < parts.size(); ++i)
-      append_segments(tensors_[i].source, 0, tensors_[i].source.bytes(), parts[i].begin, segments);
-    ManifestFile file{shard_file_name(place.where.rank), parts.back().end, {}};
-    auto const output = place.storage.create(join_path(directory, file.name));
-    Staging staging(place.ledger, slot_bytes(file.bytes, place.piece_bytes), place.stream);
-    file.pieces = write_pieces(*output, segments, place.piece_bytes, staging);
+    ManifestFile file{shard_file_name(place_.where.rank), parts.back().end, {}};
+    auto const output = place_.storage.create(join_path(directory, file.name));
+    Staging staging(place_.ledger, slot_bytes(file.bytes, place_.piece_bytes), place_.stream);
+    PieceWriter writer(*output, place_.piece_bytes, staging);
+    writer.append(header.data(), header.size(), true);
+    for (Described const& tensor : tensors_) {
+      if (tensor.converted == nullptr)
+        writer.append(tensor.source);
+      else
+        append_converted(tensor, writer);
+    }
+    file.pieces = std::move(writer).checksums();
     output->sync();
     return file;
   }
@@ -99,6 +149,19 @@ class ShardFile {
   }
 
  private:
+  void append_converted(Described const& tensor, PieceWriter& writer) {
+    std::int64_t const numel = tensor.converted->shard.numel();
+    for (std::int64_t first = 0; first < numel; first += block_numel) {
+      std::vector<float> const values =
+          values_of(*tensor.converted, tensor.scale, first, std::min(block_numel, numel - first),
+                    place_.stream);
+      auto const bytes = std::as_bytes(std::span(values));
+      writer.append(bytes.data(), bytes.size(), true);
+    }
+  }
+
+  CheckpointPlace const& place_;
+  std::vector<float> scales_;
   std::vector<float> steps_;
   std::vector<Described> tensors_;
 };
@@ -165,9 +228,9 @@ void save_in_steps(CheckpointPlace const& place, CheckpointState const& state) {
     if (first) prepare(place.storage, place.directory);
     return std::string();
   });
-  ShardFile file(state, place.where);
+  ShardFile file(place, state);
   std::vector<std::string> const files =
-      place.agreement.together([&] { return text_of(file.write(place, partial)); });
+      place.agreement.together([&] { return text_of(file.write(partial)); });
   place.agreement.together([&] {
     if (!first) return std::string();
     Manifest manifest{

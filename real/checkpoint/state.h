@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,8 +20,25 @@ struct ParameterStep {
   std::int64_t step = 0;
 };
 
+/// A tensor that checkpoints keep, in the type in which the engine has it.
+struct StateTensor {
+  int parameter = 0;
+  TensorKind kind = TensorKind::parameter;
+  ShardDescription shard;  // its key is one of names.h
+  /// Where `shard` has remainders: the parameter, whose bits are the upper halves.
+  std::optional<ShardDescription> upper = {};
+  /// Where `shard` has the parameter of a remainder: no number of its own, but the weight's half.
+  bool is_upper = false;
+  StateScale coverage = StateScale::global;  // of a scale, where the type has one
+  float const* scale = nullptr;              // one number on the device; null for 1
+
+  bool scaled() const { return has_scale(kind, shard.format); }
+};
+
 struct CheckpointState {
-  std::vector<ShardDescription> tensors;  // keys as names.h makes them; the same order on all ranks
+  std::vector<StateTensor> tensors;  // those of a parameter together; the same order on all ranks
+  /// Replaces the scale of a state; called for every rank's own, elements or not.
+  std::function<void(int parameter, TensorKind kind, float scale)> write_scale;
   Progress progress;
   std::vector<ParameterStep> steps;  // one a parameter, in registration order
   StepCounter counter = StepCounter::group;

@@ -1,6 +1,8 @@
 #include "real/checkpoint/transfer.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cstring>
 
 #include "real/checkpoint/checkpoint_error.h"
@@ -94,24 +96,6 @@ void verify(OpenFile const& file, std::string const& path, Piece const& piece,
                  std::to_string(piece.end), " are not those that were saved");
 }
 
-/// A piece whose copies are under way, waiting for its checksum and its place in the file.
-class PieceAppender {
- public:
-  PieceAppender(OutputFile& file, Staging& staging) : file_(file), staging_(staging) {}
-
-  void finish(std::size_t turn, std::size_t bytes) {
-    std::span<std::byte const> const piece = staging_.slot(turn).first(bytes);
-    checksums_.push_back(crc32c(piece));
-    file_.append(piece);
-  }
-  std::vector<std::uint32_t> checksums() && { return std::move(checksums_); }
-
- private:
-  OutputFile& file_;
-  Staging& staging_;
-  std::vector<std::uint32_t> checksums_;
-};
-
 }  // namespace
 
 void append_segments(ShardDescription const& shard, std::uint64_t at, std::uint64_t bytes,
@@ -128,26 +112,67 @@ std::size_t slot_bytes(std::uint64_t file_bytes, std::size_t piece_bytes) {
   return static_cast<std::size_t>(std::min<std::uint64_t>(file_bytes, piece_bytes));
 }
 
-std::vector<std::uint32_t> write_pieces(OutputFile& file, std::span<FileSegment const> segments,
-                                        std::size_t piece_bytes, Staging& staging) {
-  std::uint64_t file_bytes = 0;
-  for (FileSegment const& segment : segments) {
-    ADAMANT_REAL_ASSERT(segment.begin == file_bytes);
-    file_bytes += segment.bytes;
+void PieceWriter::append(std::byte const* data, std::uint64_t bytes, bool on_host) {
+  while (bytes > 0) {
+    if (filled_ == 0) slot_ = staging_.slot(turn_);
+    std::size_t const part = std::min<std::uint64_t>(bytes, piece_bytes_ - filled_);
+    copy(slot_.subspan(filled_, part).data(), data, part, on_host, Direction::to_staging,
+         staging_.stream());
+    data += part;
+    bytes -= part;
+    filled_ += part;
+    if (filled_ == piece_bytes_) end_piece();
   }
-  PieceAppender appender(file, staging);
-  SegmentWalk walk(segments);
-  Piece last;
-  std::size_t turn = 0;
-  for (std::uint64_t begin = 0; begin < file_bytes; begin += piece_bytes, ++turn) {
-    Piece const piece = {begin, std::min<std::uint64_t>(begin + piece_bytes, file_bytes)};
-    walk.move(piece, staging.slot(turn), Direction::to_staging, staging.stream());
-    staging.in_use(turn);
-    if (turn > 0) appender.finish(turn - 1, last.size());
-    last = piece;
-  }
-  if (turn > 0) appender.finish(turn - 1, last.size());
-  return std::move(appender).checksums();
+}
+
+void PieceWriter::append(ShardDescription const& shard) {
+  std::vector<FileSegment> segments;
+  append_segments(shard, 0, shard.bytes(), 0, segments);
+  for (FileSegment const& segment : segments) append(segment.data, segment.bytes, segment.on_host);
+}
+
+// A piece is read and written while the copies of the next one are under way.
+void PieceWriter::end_piece() {
+  staging_.in_use(turn_);
+  if (turn_ > 0) finish(turn_ - 1, piece_bytes_);
+  ++turn_;
+  filled_ = 0;
+}
+
+void PieceWriter::finish(std::size_t turn, std::size_t bytes) {
+  std::span<std::byte const> const piece = staging_.slot(turn).first(bytes);
+  checksums_.push_back(crc32c(piece));
+  file_.append(piece);
+}
+
+std::vector<std::uint32_t> PieceWriter::checksums() && {
+  std::size_t const rest = filled_;
+  if (rest > 0) end_piece();
+  if (turn_ > 0) finish(turn_ - 1, rest > 0 ? rest : piece_bytes_);
+  return std::move(checksums_);
+}
+
+std::vector<std::byte> downloaded(ShardDescription const& shard, std::int64_t first,
+                                  std::int64_t count, Stream const& stream) {
+  std::uint64_t const size = bytes_of(shard.format);
+  std::vector<std::byte> bytes(static_cast<std::size_t>(count) * size);
+  std::vector<FileSegment> segments;
+  append_segments(shard, static_cast<std::uint64_t>(first) * size, bytes.size(), 0, segments);
+  for (FileSegment const& segment : segments)
+    copy(bytes.data() + segment.begin, segment.data, segment.bytes, segment.on_host,
+         Direction::to_staging, stream);
+  stream.synchronize();
+  return bytes;
+}
+
+void upload(std::span<std::byte const> from, ShardDescription const& shard, Stream const& stream) {
+  ADAMANT_REAL_ASSERT(from.size() == shard.bytes());
+  std::vector<FileSegment> segments;
+  append_segments(shard, 0, from.size(), 0, segments);
+  for (FileSegment const& segment : segments)
+    copy(segment.data, from.data() + segment.begin, segment.bytes, segment.on_host,
+         Direction::from_staging, stream);
+  stream.synchronize();
 }
 
 void read_pieces(OpenFile const& file, std::string const& path,
@@ -162,6 +187,28 @@ void read_pieces(OpenFile const& file, std::string const& path,
     walk.move(piece, slot, Direction::from_staging, staging.stream());
     staging.in_use(turn++);
   }
+}
+
+float VerifiedNumbers::at(SavedBox const& box) {
+  std::array<std::byte, sizeof(float)> bytes = {};
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = byte_at(box.file, box.begin + i);
+  return std::bit_cast<float>(bytes);
+}
+
+std::byte VerifiedNumbers::byte_at(int file, std::uint64_t at) {
+  bool const known = file == file_ && at >= begin_ && at < begin_ + piece_.size();
+  if (!known) {
+    OpenFile const& open = checkpoint_.files[static_cast<std::size_t>(file)];
+    Piece const piece = {
+        at / piece_bytes_ * piece_bytes_,
+        std::min(at / piece_bytes_ * piece_bytes_ + piece_bytes_, open.content->size())};
+    piece_.resize(piece.size());
+    open.content->read(piece.begin, piece_);
+    verify(open, join_path(checkpoint_.directory, open.name), piece, piece_bytes_, piece_);
+    file_ = file;
+    begin_ = piece.begin;
+  }
+  return piece_[static_cast<std::size_t>(at - begin_)];
 }
 
 }  // namespace adamant::real

@@ -32,13 +32,43 @@ void append_segments(ShardDescription const& shard, std::uint64_t at, std::uint6
 /// What a slot of the staging needs to hold: a piece, or all of a smaller file.
 std::size_t slot_bytes(std::uint64_t file_bytes, std::size_t piece_bytes);
 
-/// Appends `segments`, which lie one after another from byte 0 on, and returns a checksum for every
-/// piece of `piece_bytes`, which is also the size of a slot.
+/// Writes a file from its beginning to its end, with a checksum for every piece of `piece_bytes`,
+/// which is also the size of a slot: a smaller file may have smaller slots.
+class PieceWriter {
+ public:
+  PieceWriter(OutputFile& file, std::size_t piece_bytes, Staging& staging)
+      : file_(file), piece_bytes_(piece_bytes), staging_(staging) {}
+
+  /// What is on the host is read at once, the rest stays as it is until checksums().
+  ///
+  /// Stream: copies are enqueued on the staging's stream. Errors: CudaError, StorageError.
+  void append(std::byte const* data, std::uint64_t bytes, bool on_host);
+  /// A whole shard, as it is stored.
+  void append(ShardDescription const& shard);
+
+  /// The checksums, when all bytes are appended. Errors: as above.
+  std::vector<std::uint32_t> checksums() &&;
+
+ private:
+  void end_piece();
+  void finish(std::size_t turn, std::size_t bytes);
+
+  OutputFile& file_;
+  std::size_t piece_bytes_;
+  Staging& staging_;
+  std::size_t turn_ = 0;  // of the piece that is being filled
+  std::span<std::byte> slot_;
+  std::size_t filled_ = 0;  // bytes of it
+  std::vector<std::uint32_t> checksums_;
+};
+
+/// Copies elements [first, first + count) of a shard to the host, as they are stored.
 ///
-/// Stream: copies are enqueued on the staging's stream; returns when all bytes are appended.
-/// Errors: CudaError, StorageError.
-std::vector<std::uint32_t> write_pieces(OutputFile& file, std::span<FileSegment const> segments,
-                                        std::size_t piece_bytes, Staging& staging);
+/// Stream: waits for `stream`. Errors: CudaError.
+std::vector<std::byte> downloaded(ShardDescription const& shard, std::int64_t first,
+                                  std::int64_t count, Stream const& stream);
+/// Replaces all elements of a shard. Stream and errors: as above.
+void upload(std::span<std::byte const> from, ShardDescription const& shard, Stream const& stream);
 
 /// Fills `segments`, sorted by place, from the file. Where it has checksums, whole pieces are read
 /// and verified before any byte of them goes on; else only the bytes that are wanted are read.
@@ -47,5 +77,26 @@ std::vector<std::uint32_t> write_pieces(OutputFile& file, std::span<FileSegment 
 /// Errors: CheckpointError (damaged), CudaError, StorageError.
 void read_pieces(OpenFile const& file, std::string const& path,
                  std::span<FileSegment const> segments, std::size_t piece_bytes, Staging& staging);
+
+/// Single numbers out of a checkpoint, each piece verified that has any of their bytes. The last
+/// piece is kept: numbers stand beside each other.
+class VerifiedNumbers {
+ public:
+  /// REQUIRES: the checkpoint outlives it.
+  VerifiedNumbers(Checkpoint const& checkpoint, std::size_t piece_bytes)
+      : checkpoint_(checkpoint), piece_bytes_(piece_bytes) {}
+
+  /// The only element of an F32 box. Errors: CheckpointError (damaged), StorageError.
+  float at(SavedBox const& box);
+
+ private:
+  std::byte byte_at(int file, std::uint64_t at);
+
+  Checkpoint const& checkpoint_;
+  std::size_t piece_bytes_;
+  std::vector<std::byte> piece_;
+  int file_ = -1;  // that it is of
+  std::uint64_t begin_ = 0;
+};
 
 }  // namespace adamant::real

@@ -1,4 +1,5 @@
 // Save and load: what an engine has to say about itself, and what it makes of what it is told.
+#include "real/cuda/assert.h"
 #include "real/cuda/error.h"
 #include "real/cuda/numbers.h"
 #include "real/engine/sharded_adam.h"
@@ -11,6 +12,9 @@ CheckpointState ShardedAdam::checkpoint_state() {
   CheckpointState state = describe_engine(
       names(), [this](int parameter, TensorKind kind) { return placed(parameter, kind); }, step_);
   state.progress.numbers = numbers_of(scaling_.save());
+  state.write_scale = [this](int parameter, TensorKind kind, float scale) {
+    scales_.write(parameter, kind, scale);
+  };
   return state;
 }
 
@@ -22,15 +26,18 @@ void ShardedAdam::save(Storage& storage, std::string const& directory) {
   });
 }
 
-LoadReport ShardedAdam::load(Storage& storage, std::string const& directory) {
+LoadReport ShardedAdam::load(Storage& storage, std::string const& directory,
+                             LoadOptions const& options) {
+  ADAMANT_REAL_ASSERT(options.may_round.empty() || options.may_round.size() == parameters_.size());
   Loaded loaded;
   attempt([&] {
     Agreement agreement(*communicator_, ledger_, streams_.compute, where_);
-    loaded = load_checkpoint(place(storage, directory, agreement), checkpoint_state(), [&] {
-      has_state_ = false;
-      tensors_.drop_gradients();
-      scaling_.gradients_changed();
-    });
+    loaded =
+        load_checkpoint(place(storage, directory, agreement), checkpoint_state(), options, [&] {
+          has_state_ = false;
+          tensors_.drop_gradients();
+          scaling_.gradients_changed();
+        });
     follow_loaded_shards();
     scaling_.restore(scaling_of(loaded.progress.numbers));
   });

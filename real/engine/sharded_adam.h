@@ -48,7 +48,8 @@ class ShardedAdam final : public Engine {
   }
   AdamConfig group(int group) const override { return step_.group(group); }
   void save(Storage& storage, std::string const& directory) override;
-  LoadReport load(Storage& storage, std::string const& directory) override;
+  LoadReport load(Storage& storage, std::string const& directory,
+                  LoadOptions const& options) override;
   bool has_state() const override { return has_state_; }
   void set_loss_scale(LossScale const& loss_scale) override {
     expect_state();

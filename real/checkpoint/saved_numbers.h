@@ -1,0 +1,38 @@
+// How the files of a checkpoint have one tensor: its fp32 values, the same numbers as they were
+// stored, and what those are times. Whether these fit each other is checked here; it does not know
+// who wants them.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "real/checkpoint/index.h"
+#include "real/checkpoint/reshard.h"
+
+namespace adamant::real {
+
+/// Of one tensor. Files that are not adamant's, and those of its first version, have nothing beside
+/// the key: numbers there are values and as stored at once.
+struct SavedNumbers {
+  SavedTensor const* values = nullptr;
+  SavedTensor const* raw = nullptr;    // may be `values`
+  SavedTensor const* scale = nullptr;  // one number, or one in the file of each rank that saved;
+                                       // null where raw is times nothing
+  NumberFormat values_format = NumberFormat::fp32;
+  NumberFormat format = NumberFormat::fp32;  // of raw
+};
+
+/// What is saved under `key`. REQUIRES: it is there.
+///
+/// Errors: CheckpointError (damaged) where raw or scale are of another shape or type than can be,
+///         or one is there without the other; (incompatible) for types that nothing is stored in.
+SavedNumbers find_numbers(Checkpoint const& checkpoint, std::string const& key, TensorKind kind);
+
+/// The scale that raw had of all elements of some ranges and of no others.
+struct SharedScale {
+  bool found = false;
+  SavedBox const* number = nullptr;  // null for 1
+};
+SharedScale shared_scale(SavedNumbers const& saved, std::span<ElementRange const> ranges);
+
+}  // namespace adamant::real
