@@ -248,11 +248,15 @@ void Model::step_parameter(int parameter) {
 // What the optimizer works on holds the result in fp32.
 void Model::store_weights(State& s, Formats const& formats) {
   if (formats.main) s.value = s.main;
-  if (formats.main == NumberFormat::remainder)
-    round_to_upper_half(s.value);
-  else
-    round_to(formats.parameter, s.value);
+  store_parameter(s.value, formats);
   if (formats.main) store(s, TensorKind::main, *formats.main);
+}
+
+void Model::store_parameter(Tensor& weight, Formats const& formats) {
+  if (formats.main == NumberFormat::remainder)
+    round_to_upper_half(weight);
+  else
+    round_to(formats.parameter, weight);
 }
 
 void Model::store(State& s, TensorKind kind, NumberFormat format) {
@@ -323,29 +327,6 @@ void Model::set_group(int group, AdamConfig const& config) {
   config_.groups[static_cast<std::size_t>(group)] = config;
 }
 
-Model::Saved Model::save() const {
-  Saved saved;
-  for (auto const& s : states_) {
-    auto& kept = saved.states_.emplace_back(s);
-    kept.gradient = {};
-    kept.cast_gradient = {};
-    kept.has_gradient = false;
-  }
-  for (auto const& spec : config_.parameters) saved.formats_.push_back(spec.formats);
-  saved.groups_ = config_.groups;
-  saved.scaler_ = scaler_;
-  saved.max_norm_ = config_.max_norm;
-  return saved;
-}
-
-void Model::convert(State& s, Formats const& to) {
-  s.value = s.main.empty() ? s.value : s.main;
-  s.main = to.main ? s.value : Tensor();
-  store_weights(s, to);
-  store(s, TensorKind::exp_avg, to.exp_avg);
-  store(s, TensorKind::exp_avg_sq, to.exp_avg_sq);
-}
-
 void Model::reformat(std::vector<Formats> const& formats) {
   check(formats.size() == config_.parameters.size(), "every parameter has its formats");
   for (std::size_t p = 0; p < formats.size(); ++p) {
@@ -371,50 +352,6 @@ Model::Tensor& Model::tensor_of(State& s, TensorKind kind) {
   }
   check(kind == TensorKind::cast_gradient, "a tensor kind");
   return s.cast_gradient;
-}
-
-void Model::Saved::set(int parameter, TensorKind kind, std::span<float const> values) {
-  bool const kept = kind == TensorKind::parameter || kind == TensorKind::main ||
-                    kind == TensorKind::exp_avg || kind == TensorKind::exp_avg_sq;
-  check(kept, "a kind of tensor that checkpoints keep");
-  Tensor& tensor = tensor_of(states_.at(static_cast<std::size_t>(parameter)), kind);
-  check(values.size() == tensor.size(), "a saved tensor is a whole one");
-  std::copy(values.begin(), values.end(), tensor.begin());
-}
-
-void Model::Saved::set_steps(int parameter, std::int64_t steps) {
-  states_.at(static_cast<std::size_t>(parameter)).steps = steps;
-}
-
-void Model::Saved::set_group(int group, AdamConfig const& config) {
-  groups_.at(static_cast<std::size_t>(group)) = config;
-}
-
-void Model::Saved::set_scaling(LossScaler const& scaler, std::optional<float> max_norm) {
-  scaler_ = scaler;
-  max_norm_ = max_norm;
-}
-
-void Model::load(Saved const& saved) {
-  check(saved.states_.size() == states_.size(), "what is loaded was saved by such a model");
-  check(saved.groups_.size() == config_.groups.size(), "what is loaded was saved by such a model");
-  for (int p = 0; p < parameter_count(); ++p) {
-    Formats const& now = spec(p).formats;
-    Formats const& then = saved.formats_[static_cast<std::size_t>(p)];
-    State loaded = saved.states_[static_cast<std::size_t>(p)];
-    State& s = state(p);
-    bool const alike = then == now && loaded.shards == s.shards;
-    loaded.scales = alike ? loaded.scales : s.scales;
-    loaded.shards = s.shards;
-    s = std::move(loaded);
-    if (!alike) convert(s, now);
-  }
-  config_.groups = saved.groups_;
-  config_.max_norm = saved.max_norm_;
-  scaler_ = saved.scaler_;
-  skipped_ = false;
-  inverse_ = scaler_.inverse();
-  clipped_ = {};
 }
 
 int Model::parameter_count() const {

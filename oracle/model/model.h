@@ -141,10 +141,23 @@ class Model {
   /// gradient.
   class Saved;
   Saved save() const;
-  /// Becomes what was saved; no parameter has a gradient then. What was saved in other formats, or
-  /// with scales of other shards, is stored anew, the weight from the main one where there was one.
-  /// REQUIRES: `saved` comes from a model of the same parameters and groups.
+  /// Becomes what was saved; no parameter has a gradient then. The weight is the saved main one, or
+  /// the parameter where there was none. Numbers in the format of now stay what they were, with
+  /// their scales where the same elements share one as did; others are stored anew, once, from what
+  /// they are worth. A parameter beside a main weight counts as such numbers, but for a
+  /// remainder's. REQUIRES: `saved` comes from a model of the same parameters and groups.
   void load(Saved const& saved);
+  /// A tensor.
+  struct Place {
+    int parameter = 0;
+    TensorKind kind = TensorKind::parameter;
+  };
+  /// Kinds of each parameter's tensors; empty: none of any.
+  using Kinds = std::vector<std::vector<TensorKind>>;
+  /// The first tensor of another format than the saved one and of a kind that is not among
+  /// `may_round` of which a load would not keep every number, or nothing. A main weight that goes
+  /// lives on in its parameter.
+  std::optional<Place> rounded_by(Saved const& saved, Kinds const& may_round) const;
 
   Scaling scaling() const;
   /// Is there a loss scale or a maximal norm?
@@ -190,7 +203,10 @@ class Model {
   static Tensor& tensor_of(State& state, TensorKind kind);
   static void store(State& state, TensorKind kind, NumberFormat format);
   static void store_weights(State& state, Formats const& formats);
-  static void convert(State& state, Formats const& to);
+  /// The weight becomes the parameter that is cast from it.
+  static void store_parameter(Tensor& weight, Formats const& formats);
+  static State loaded(State const& saved, Formats const& then, State const& own,
+                      Formats const& now);
   Tensor const& handed(State const& state) const;
   bool all_finite() const;
   /// One adam_step on a parameter's weight, with unscaled and clipped gradients.
@@ -209,8 +225,12 @@ class Model {
 class Model::Saved {
  public:
   /// What was read from somewhere else. Shapes: whole tensors, as the model has them. Kinds:
-  /// parameter, main, exp_avg, exp_avg_sq.
-  void set(int parameter, TensorKind kind, std::span<float const> values);
+  /// parameter, main, exp_avg, exp_avg_sq. It has no scale until set_scales(), and then reading it
+  /// is multiplying by nothing.
+  void set(int parameter, TensorKind kind, NumberFormat format, std::span<float const> values);
+  /// One of each of these shards, or of all elements where there are none; see share_scales().
+  void set_scales(int parameter, TensorKind kind, Shards const& shards, std::vector<float> scales);
+  void drop_main(int parameter);
   void set_steps(int parameter, std::int64_t steps);
   void set_group(int group, AdamConfig const& config);
   void set_scaling(LossScaler const& scaler, std::optional<float> max_norm);

@@ -49,6 +49,7 @@ Capabilities simulated(std::string_view name, PairBytes pair_bytes) {
   all.engine = name;
   all.save = true;
   all.load = true;
+  all.load_precisions.emplace();  // whatever it can begin with, and nothing else
   all.can_crash = true;
   all.detects_damage = {Fault::Then::flip_byte, Fault::Then::truncate, Fault::Then::remove_file,
                         Fault::Then::stale_file};

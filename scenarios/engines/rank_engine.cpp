@@ -32,7 +32,8 @@ int backwards_captured(std::vector<Operation> const& program) {
   return most;
 }
 
-GradientPlan gradient_plan(EngineTask const& task, RankPlace const& place) {
+GradientPlan gradient_plan(EngineTask const& task, std::vector<ParameterSpec> const& parameters,
+                           RankPlace const& place) {
   GradientPlan plan{.numels = {},
                     .formats = {},
                     .kind = task.scenario.gradients,
@@ -42,7 +43,7 @@ GradientPlan gradient_plan(EngineTask const& task, RankPlace const& place) {
                     .microbatch_stride = place.world_size};
   if (task.scenario.optimizer.capturable)
     plan.kept_backwards = backwards_captured(task.scenario.program);
-  for (ParameterSpec const& spec : task.parameters) {
+  for (ParameterSpec const& spec : parameters) {
     plan.numels.push_back(spec.numel());
     plan.formats.push_back(spec.formats.gradient);
   }
@@ -77,14 +78,16 @@ std::vector<std::string> group_names(Scenario const& scenario) {
   return names;
 }
 
-real::EngineConfig engine_config(WorldParts const& parts, RankPlace const& place) {
+real::EngineConfig engine_config(WorldParts const& parts,
+                                 std::vector<ParameterSpec> const& parameters,
+                                 RankPlace const& place) {
   Scenario const& scenario = parts.setting;
   return {
       .rank = place.rank,
       .world_size = place.world_size,
       .device = place.device,
       .layout = scenario.layout,
-      .parameters = parts.task.parameters,
+      .parameters = parameters,
       .groups = parts.groups,
       .group_names = group_names(scenario),
       .step_counter = scenario.optimizer.step_counter,
@@ -132,12 +135,28 @@ std::vector<real::Verb> verbs_of(std::span<Primitive const> captured) {
   return verbs;
 }
 
+real::LoadOptions load_options(std::span<std::vector<TensorKind> const> may_round) {
+  real::LoadOptions options;
+  for (std::vector<TensorKind> const& kinds : may_round) {
+    auto const among = [&](TensorKind kind) {
+      return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
+    };
+    options.may_round.push_back({.parameter = among(TensorKind::parameter),
+                                 .main = among(TensorKind::main),
+                                 .exp_avg = among(TensorKind::exp_avg),
+                                 .exp_avg_sq = among(TensorKind::exp_avg_sq)});
+  }
+  return options;
+}
+
 }  // namespace
 
 RankEngine::RankEngine(WorldParts const& parts, RankPlace const& place)
-    : task_(parts.task), loopback_(parts.exchange != nullptr) {
-  gradients_ = parts.door.make_gradients(gradient_plan(parts.task, place));
-  engine_ = parts.door.make_engine(engine_config(parts, place), *gradients_);
+    : task_(parts.task),
+      parameters_(parameter_specs(parts.setting)),
+      loopback_(parts.exchange != nullptr) {
+  gradients_ = parts.door.make_gradients(gradient_plan(parts.task, parameters_, place));
+  engine_ = parts.door.make_engine(engine_config(parts, parameters_, place), *gradients_);
   storage_ = parts.storage(place.rank);
   write_parameters(parts);
 }
@@ -175,7 +194,10 @@ void RankEngine::perform(Primitive const& operation) {
     case Primitive::Kind::save:
       return engine_->save(*storage_, std::string(operation.checkpoint));
     case Primitive::Kind::load:
-      notes_ = engine_->load(*storage_, std::string(operation.checkpoint)).notes;
+      notes_ = engine_
+                   ->load(*storage_, std::string(operation.checkpoint),
+                          load_options(operation.may_round))
+                   .notes;
       return;
     case Primitive::Kind::offload:
       return engine_->offload();
@@ -214,7 +236,7 @@ std::optional<OverflowElement> RankEngine::overflow_of(Primitive const& backward
   return overflow_in(backward,
                      {.seed = task_.seed,
                       .microbatch_count = static_cast<int>(task_.scenario.microbatch_count()),
-                      .parameters = task_.parameters});
+                      .parameters = parameters_});
 }
 
 RankScaling scaling_of(real::ScalingView const& view, real::ScalingState const& state) {

@@ -58,7 +58,8 @@ class RankEngine {
   void perform_each(Primitive const& replay);
 
   EngineTask const& task_;
-  bool loopback_;  // replays are eager there
+  std::vector<ParameterSpec> parameters_;  // with the types that a load has led to
+  bool loopback_;                          // replays are eager there
   // The engine calls its source and its storage, so they go first.
   std::unique_ptr<GeneratedGradients> gradients_;
   std::unique_ptr<real::Storage> storage_;

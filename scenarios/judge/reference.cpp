@@ -205,22 +205,27 @@ void Reference::take_parameter(oracle::Model::Saved& state, int parameter,
                                SavedFiles const& saved) const {
   ParameterSpec const& spec = model_.spec(parameter);
   for (TensorKind const kind :
-       {TensorKind::parameter, TensorKind::main, TensorKind::exp_avg, TensorKind::exp_avg_sq}) {
-    if (!oracle::stored_format(spec.formats, kind)) continue;
-    bool const weight = kind == TensorKind::parameter;
-    auto const* const boxes =
-        weight ? saved.find("model.", spec.name)
-               : saved.find("optim.state.", spec.name + "." + std::string(name_of(kind)));
-    if (boxes == nullptr)
-      throw std::runtime_error("no " + tensor_name(spec.name, kind) + " is saved");
-    state.set(parameter, kind, put_together(*boxes, spec.shape));
-  }
+       {TensorKind::parameter, TensorKind::main, TensorKind::exp_avg, TensorKind::exp_avg_sq})
+    take_tensor(state, parameter, kind, saved);
   if (auto const known = saved.steps.find(spec.name); known != saved.steps.end())
     return state.set_steps(parameter, known->second);
   auto const* const step = saved.find("optim.state.", spec.name + ".step");
   if (step == nullptr || step->front().values.empty())
     throw std::runtime_error("no step of " + spec.name + " is saved");
   state.set_steps(parameter, static_cast<std::int64_t>(step->front().values.front()));
+}
+
+void Reference::take_tensor(oracle::Model::Saved& state, int parameter, TensorKind kind,
+                            SavedFiles const& saved) const {
+  ParameterSpec const& spec = model_.spec(parameter);
+  SavedTensor const tensor = saved.tensor(spec.name, kind);
+  if (tensor.values == nullptr && kind == TensorKind::main) return state.drop_main(parameter);
+  if (tensor.values == nullptr)
+    throw std::runtime_error("no " + tensor_name(spec.name, kind) + " is saved");
+  state.set(parameter, kind, tensor.format(), put_together(*tensor.values, spec.shape));
+  if (tensor.scale == nullptr) return;
+  SavedScales scales = put_together(tensor, spec.shape);
+  state.set_scales(parameter, kind, scales.shards, std::move(scales.scales));
 }
 
 void Reference::save(std::string_view checkpoint, bool crashed) {
@@ -256,6 +261,12 @@ bool Reference::must_exist(std::string_view checkpoint) const {
 bool Reference::saw_crash(std::string_view checkpoint) const {
   Checkpoint const* const known = find(checkpoint);
   return known != nullptr && known->saw_crash;
+}
+
+std::optional<oracle::Model::Place> Reference::rounded_by(Primitive const& load,
+                                                          int candidate) const {
+  auto const& saved = *find(load.checkpoint)->candidates[static_cast<std::size_t>(candidate)];
+  return model_.rounded_by(saved, {load.may_round.begin(), load.may_round.end()});
 }
 
 void Reference::load(std::string_view checkpoint, int candidate) {

@@ -90,6 +90,9 @@ class Reference {
   bool must_exist(std::string_view checkpoint) const;
   /// Did a crash come between its last save and now?
   bool saw_crash(std::string_view checkpoint) const;
+  /// The first tensor of which this load of a candidate would round a number, although it does not
+  /// name its type, or nothing.
+  std::optional<oracle::Model::Place> rounded_by(Primitive const& load, int candidate) const;
   /// Becomes a candidate, the newest being number 0, without any gradient.
   void load(std::string_view checkpoint, int candidate);
   /// From now on the name stands for this candidate alone.
@@ -104,6 +107,8 @@ class Reference {
   void write_initial_values(int parameter);
   void share_scales(Scenario const& setting);
   void take_parameter(oracle::Model::Saved& state, int parameter, SavedFiles const& saved) const;
+  void take_tensor(oracle::Model::Saved& state, int parameter, TensorKind kind,
+                   SavedFiles const& saved) const;
   void put_overflow(int parameter, int microbatch, std::int64_t begin,
                     std::span<float> block) const;
 

@@ -26,21 +26,26 @@ std::int64_t numel_of(std::vector<std::int64_t> const& shape) {
   return numel;
 }
 
+/// The format of a file's type; bytes are those of fp8.
+NumberFormat format_of(std::string const& dtype) {
+  if (dtype == "BF16") return NumberFormat::bf16;
+  if (dtype == "F16") return NumberFormat::fp16;
+  return dtype == "U8" ? NumberFormat::fp8 : NumberFormat::fp32;
+}
+
 std::vector<float> decoded(std::string const& dtype, Bytes bytes) {
   if (dtype == "F64") {
     double value = 0;
     std::memcpy(&value, bytes.data(), sizeof value);
     return {static_cast<float>(value)};
   }
-  NumberFormat const format = dtype == "F32"    ? NumberFormat::fp32
-                              : dtype == "BF16" ? NumberFormat::bf16
-                                                : NumberFormat::fp16;
+  NumberFormat const format = format_of(dtype);
   std::vector<float> values(bytes.size() / bytes_of(format));
   oracle::decode(format, bytes, values);
   return values;
 }
 
-void add_shard_file(SavedFiles& saved, Bytes file) {
+void add_shard_file(SavedFiles& saved, Bytes file, int number) {
   std::uint64_t length = 0;
   std::memcpy(&length, file.data(), sizeof length);
   Bytes const data = file.subspan(sizeof length + length);
@@ -56,8 +61,10 @@ void add_shard_file(SavedFiles& saved, Bytes file) {
     if (places.contains(key))
       box.offsets = places[key].at("saved_offsets").get<std::vector<std::int64_t>>();
     auto const range = entry.at("data_offsets").get<std::vector<std::size_t>>();
-    box.values = decoded(entry.at("dtype").get<std::string>(),
-                         data.subspan(range.at(0), range.at(1) - range.at(0)));
+    auto const dtype = entry.at("dtype").get<std::string>();
+    box.values = decoded(dtype, data.subspan(range.at(0), range.at(1) - range.at(0)));
+    box.format = format_of(dtype);
+    box.file = number;
     saved.tensors[key].push_back(std::move(box));
   }
 }
@@ -127,10 +134,20 @@ std::vector<SavedBox> const* SavedFiles::find(std::string const& prefix,
   return nullptr;
 }
 
+SavedTensor SavedFiles::tensor(std::string const& parameter, TensorKind kind) const {
+  bool const weight = kind == TensorKind::parameter;
+  std::string const prefix = weight ? "model." : "optim.state.";
+  std::string const rest = weight ? parameter : parameter + "." + std::string(name_of(kind));
+  return {.values = find(prefix, rest),
+          .raw = find(prefix, rest + "/raw"),
+          .scale = find(prefix, rest + "/scale")};
+}
+
 SavedFiles read_saved_files(std::span<StoredFile const> files) {
   SavedFiles saved;
+  int number = 0;
   for (StoredFile const& file : files) {
-    if (file.name.ends_with(".safetensors")) add_shard_file(saved, file.bytes);
+    if (file.name.ends_with(".safetensors")) add_shard_file(saved, file.bytes, number++);
     if (file.name == manifest) add_manifest(saved, file.bytes);
   }
   return saved;
@@ -147,6 +164,23 @@ std::vector<float> put_together(std::vector<SavedBox> const& boxes,
     copy_box(box, shape, whole);
   }
   return whole;
+}
+
+// A scale of all elements is one number in one file; others stand in the file of their shard, of
+// which a box is a range of elements.
+SavedScales put_together(SavedTensor const& tensor, std::vector<std::int64_t> const& shape) {
+  SavedScales together;
+  std::map<int, float> by_file;
+  for (SavedBox const& box : *tensor.scale)
+    if (!box.values.empty()) by_file[box.file] = box.values.front();
+  if (tensor.scale->size() == 1) return {.shards = {}, .scales = {by_file.begin()->second}};
+  for (SavedBox const& box : *tensor.raw) {
+    std::int64_t begin = 0;
+    for (std::size_t d = 0; d < shape.size(); ++d) begin = begin * shape[d] + box.offsets[d];
+    together.shards.push_back({{.begin = begin, .end = begin + std::ssize(box.values)}});
+    together.scales.push_back(by_file.at(box.file));
+  }
+  return together;
 }
 
 }  // namespace adamant::scenarios

@@ -21,6 +21,24 @@ struct SavedBox {
   std::vector<std::int64_t> shape;
   std::vector<std::int64_t> offsets;  // of its first element in the whole
   std::vector<float> values;
+  NumberFormat format = NumberFormat::fp32;  // in which the file has them
+  int file = 0;                              // that it is in
+};
+
+/// A tensor of a model as files have it; null where they do not.
+struct SavedTensor {
+  std::vector<SavedBox> const* values = nullptr;
+  std::vector<SavedBox> const* raw = nullptr;  // the same as it was stored, without its scale
+  std::vector<SavedBox> const* scale = nullptr;
+
+  /// In which it was stored, as far as files tell: what completes a parameter to fp32 is that.
+  NumberFormat format() const { return (raw != nullptr ? *raw : *values).front().format; }
+};
+
+/// Scales and the elements that share one; without shards all of them do.
+struct SavedScales {
+  std::vector<std::vector<ElementRange>> shards;
+  std::vector<float> scales;
 };
 
 struct SavedFiles {
@@ -33,6 +51,7 @@ struct SavedFiles {
   /// The tensor that a file calls `key`, or by any other prefix in the place of the first of its
   /// dots; null where there is none.
   std::vector<SavedBox> const* find(std::string const& prefix, std::string const& rest) const;
+  SavedTensor tensor(std::string const& parameter, TensorKind kind) const;
 };
 
 /// Errors: std::exception of any kind where the files are not what they should be: then nothing can
@@ -42,5 +61,8 @@ SavedFiles read_saved_files(std::span<StoredFile const> files);
 /// The elements of a tensor of this shape, as far as boxes cover it; zeros elsewhere.
 std::vector<float> put_together(std::vector<SavedBox> const& boxes,
                                 std::vector<std::int64_t> const& shape);
+
+/// REQUIRES: a tensor with scales. Errors: std::exception where boxes and scales do not fit.
+SavedScales put_together(SavedTensor const& tensor, std::vector<std::int64_t> const& shape);
 
 }  // namespace adamant::scenarios

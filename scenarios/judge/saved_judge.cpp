@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "oracle/compare/first_difference.h"
+#include "oracle/formats/formats.h"
 #include "scenarios/judge/saved_files.h"
 
 namespace adamant::scenarios {
@@ -50,13 +52,53 @@ Fault fault_of_steps(SavedFiles const& saved, oracle::Model const& model) {
   return std::nullopt;
 }
 
+/// A load in the types of the save reads the numbers as they are stored, where these are not fp32:
+/// then nobody but others reads their values and says how they were stored.
+Fault fault_of_tensor(SavedFiles const& saved, oracle::Model const& model, int parameter,
+                      TensorKind kind) {
+  ParameterSpec const& spec = model.spec(parameter);
+  auto const format = oracle::stored_format(spec.formats, kind);
+  if (!format) return std::nullopt;
+  SavedTensor const tensor = saved.tensor(spec.name, kind);
+  std::string const name = tensor_name(spec.name, kind);
+  if (tensor.values == nullptr) return other_files(name + " is not there");
+  bool const narrow = *format != NumberFormat::fp32;
+  if (narrow != (tensor.raw != nullptr))
+    return other_files(name + (narrow ? "/raw is not there" : "/raw is there beside all of it"));
+  bool const scaled = !model.scales(parameter, kind).empty();
+  if (scaled != (tensor.scale != nullptr))
+    return other_files(name + (scaled ? "/scale is not there" : "/scale is there without need"));
+  if (!narrow) return std::nullopt;
+  if (tensor.values->front().format != NumberFormat::fp32 || tensor.format() != *format)
+    return other_files(name + " has other types than fp32 and its own");
+  std::vector<float> const values = put_together(*tensor.values, spec.shape);
+  if (auto const found = oracle::first_difference(model.tensor(parameter, kind), values))
+    return Violation{.law = Law::checkpoint_roundtrip,
+                     .breach = Breach::saved_otherwise,
+                     .subject = Tensor{.parameter = spec.name, .kind = kind},
+                     .index = found->index,
+                     .expected = Number(found->expected),
+                     .actual = Number(found->actual)};
+  return std::nullopt;
+}
+
+Fault fault_of_tensors(SavedFiles const& saved, oracle::Model const& model) {
+  for (int p = 0; p < model.parameter_count(); ++p)
+    for (TensorKind const kind :
+         {TensorKind::parameter, TensorKind::main, TensorKind::exp_avg, TensorKind::exp_avg_sq})
+      if (auto fault = fault_of_tensor(saved, model, p, kind)) return fault;
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<Violation> fault_of_saved(std::span<StoredFile const> files,
                                         Reference const& reference, int rank_count) {
   if (auto fault = fault_of_list(files, rank_count)) return fault;
   try {
-    return fault_of_steps(read_saved_files(files), reference.model());
+    SavedFiles const saved = read_saved_files(files);
+    if (auto fault = fault_of_steps(saved, reference.model())) return fault;
+    return fault_of_tensors(saved, reference.model());
   } catch (std::exception const& error) {
     return other_files(error.what());
   }

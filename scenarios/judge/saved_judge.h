@@ -1,5 +1,6 @@
-// Looks at what only others read of a save: which files there are, and the steps in them. Tensors
-// are judged when they are loaded, because only a load says what an engine makes of its own files.
+// Looks at what only others read of a save: which files there are, the steps in them, and the
+// values of numbers that are not stored in fp32. Other tensors are judged when they are loaded,
+// because only a load says what an engine makes of its own files.
 #pragma once
 
 #include <optional>
@@ -12,7 +13,8 @@
 namespace adamant::scenarios {
 
 /// The first thing that is wrong with them. There must be a file of each rank, the manifest and no
-/// other, and every step must be what the oracle counted.
+/// other, and every step must be what the oracle counted. Beside numbers that are stored in less
+/// than fp32 stand their values, and their scales where they have any.
 std::optional<Violation> fault_of_saved(std::span<StoredFile const> files,
                                         Reference const& reference, int rank_count);
 

@@ -258,7 +258,7 @@ void Verdict::refused(Primitive const& load, EngineFailure const& why, WorldView
                      .subject = damage_,
                      .reason = why.reason,
                      .text = why.message});
-  } else if (own) {
+  } else if (own && !(why.reason == "incompatible_checkpoint" && may_be_refused(load))) {
     findings_.add({.law = law_of_load(load),
                    .breach = Breach::not_loaded,
                    .rank = why.rank,

@@ -81,6 +81,8 @@ class Verdict final : public Observer {
   void follow_load(Primitive const& load, WorldView const& world);
   /// The law that a load breaks which does not lead to what was saved.
   Law law_of_load(Primitive const& load) const;
+  void report_rounded(oracle::Model::Place place);
+  bool may_be_refused(Primitive const& load) const;
   /// The oracle becomes a candidate, with what the format does not carry as the engine has it.
   void take_candidate(Primitive const& load, int candidate, WorldView const& world);
   struct Settings {

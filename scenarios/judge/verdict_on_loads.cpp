@@ -33,10 +33,27 @@ void Verdict::follow_load(Primitive const& load, WorldView const& world) {
   values_.judge_as(damage.empty() ? law_of_load(load) : Law::checkpoint_integrity);
   formulas_->loaded();
   for (int candidate = candidates - 1; candidate >= 0; --candidate) {
+    auto const rounded =
+        world.refuses_rounding() ? reference_.rounded_by(load, candidate) : std::nullopt;
     take_candidate(load, candidate, world);
     if (candidate > 0 && !agrees(world)) continue;
+    if (rounded) report_rounded(*rounded);
     return reference_.settle(load.checkpoint, candidate);
   }
+}
+
+void Verdict::report_rounded(oracle::Model::Place place) {
+  std::string const& name = reference_.model().spec(place.parameter).name;
+  findings_.add({.law = Law::checkpoint_roundtrip,
+                 .breach = Breach::rounded_unasked,
+                 .subject = Tensor{.parameter = name, .kind = place.kind}});
+}
+
+// Numbers that only a type which the load does not name would hold may not be rounded.
+bool Verdict::may_be_refused(Primitive const& load) const {
+  for (int candidate = 0; candidate < reference_.candidates(load.checkpoint); ++candidate)
+    if (reference_.rounded_by(load, candidate)) return true;
+  return false;
 }
 
 void Verdict::take_candidate(Primitive const& load, int candidate, WorldView const& world) {

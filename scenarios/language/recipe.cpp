@@ -62,6 +62,18 @@ std::vector<AdamConfig> group_configs(Optimizer const& optimizer,
   return configs;
 }
 
+std::vector<TensorKind> named_kinds(PrecisionOverride const& change, PrecisionOverride const& own) {
+  std::vector<TensorKind> kinds;
+  auto const add = [&](TensorKind kind, auto const& named, auto const& said) {
+    if (named && !said) kinds.push_back(kind);
+  };
+  add(TensorKind::parameter, change.param, own.param);
+  add(TensorKind::main, change.main, own.main);
+  add(TensorKind::exp_avg, change.exp_avg, own.exp_avg);
+  add(TensorKind::exp_avg_sq, change.exp_avg_sq, own.exp_avg_sq);
+  return kinds;
+}
+
 bool is_quantised(ParamType type) {
   return !format_of(type);
 }

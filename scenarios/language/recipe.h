@@ -51,6 +51,10 @@ Precision with(Precision recipe, PrecisionOverride const& change);
 /// What leads from one recipe to the other: with(from, difference(from, to)) is `to`.
 PrecisionOverride difference(Precision const& from, Precision const& to);
 
+/// The kinds of tensors that checkpoints keep whose types `change` names, and `own` does not: what
+/// a parameter says of itself wins.
+std::vector<TensorKind> named_kinds(PrecisionOverride const& change, PrecisionOverride const& own);
+
 /// Is a parameter of that type kept as codes with scales?
 bool is_quantised(ParamType type);
 

@@ -141,6 +141,9 @@ class WorldView {
   /// Has a load of damaged files to be refused, whatever it read? Only checksums of everything let
   /// an engine promise that; the others are held to what they have loaded.
   virtual bool refuses_damage() const { return true; }
+  /// Has a load to be refused that would round numbers of a type which it does not name? Engines
+  /// outside the process convert as they do.
+  virtual bool refuses_rounding() const { return true; }
   /// What the format of the last save or load cannot carry: "groups", "steps", "scaler", "clip".
   virtual std::vector<std::string> not_carried() const { return {}; }
   /// The files of a checkpoint as they are on the world's disk, by name.

@@ -175,6 +175,8 @@ Program::Program(Scenario const& scenario) {
 
 void Program::add_load(Entry& entry, Load const& load, Scenario const& scenario) {
   entry.checkpoint = load.from;
+  for (Param const& param : scenario.params)
+    entry.may_round.push_back(named_kinds(load.precision, param.precision));
   if (!contains(saved_, load.from) && !contains(foreign_, load.from)) foreign_.push_back(load.from);
   Scenario const& before = settings_.empty() ? scenario : settings_.back();
   Scenario after = with(before, load);
@@ -203,7 +205,8 @@ std::optional<Primitive> ProgramWalk::next() {
       .checkpoint = entry.checkpoint,
       .setting = entry.setting,
       .sets_anew = entry.sets_anew,
-      .offload = entry.setting > 0 ? &program_->setting(entry.setting).offload : nullptr};
+      .offload = entry.setting > 0 ? &program_->setting(entry.setting).offload : nullptr,
+      .may_round = entry.may_round};
   int const backwards = kind == Kind::backward ? 1
                         : kind == Kind::replay ? backward_count(primitive.captured)
                                                : 0;

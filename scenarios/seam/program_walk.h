@@ -47,6 +47,8 @@ struct Primitive {
   int setting = 0;                           // load: Program::setting() from here on
   bool sets_anew = false;                    // load: that setting is not the one before
   Offload const* offload = nullptr;          // load: from here on; null: as the scenario says
+  /// load: by parameter, kinds of tensors of which it may round what is saved in another type.
+  std::span<std::vector<TensorKind> const> may_round = {};
 };
 
 /// "backward", "zero_grad".
@@ -90,6 +92,7 @@ class Program {
     std::string checkpoint;
     int setting = 0;
     bool sets_anew = false;
+    std::vector<std::vector<TensorKind>> may_round;
     std::shared_ptr<Captured const> captured;  // capture: its body; replay: that of the last one
   };
   void add_load(Entry& entry, Load const& load, Scenario const& scenario);

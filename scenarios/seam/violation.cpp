@@ -33,6 +33,7 @@ constexpr auto breach_names = std::to_array<std::string_view>({
     "damage_unnoticed",
     "damage_misjudged",
     "not_loaded",
+    "rounded_unasked",
     "other_files",
     "saved_otherwise",
     "foreign_loaded",

@@ -50,6 +50,7 @@ enum class Breach {
   damage_unnoticed,
   damage_misjudged,  // reason, text
   not_loaded,        // reason, text
+  rounded_unasked,   // a load did, of the tensor
   other_files,       // text: what is wrong with what a save wrote
   saved_otherwise,   // expected, actual: Number
   foreign_loaded,    // text: what is wrong with the files

@@ -60,6 +60,7 @@ class PeerWorld final : public WorldView {
   std::optional<std::span<float const>> fed(int rank, int parameter) const override;
   std::vector<std::string> not_carried() const override { return not_carried_; }
   bool refuses_damage() const override { return parts_.refuses_damage; }
+  bool refuses_rounding() const override { return false; }
   std::vector<StoredFile> checkpoint(std::string_view) const override { return {}; }
 
  private:

@@ -234,10 +234,14 @@ std::string sentence_on_checkpoints(Violation const& violation) {
       return "damage was taken for something else: " + damage_in_words(violation);
     case Breach::not_loaded:
       return "a checkpoint that must be there, whole, is not loaded";
+    case Breach::rounded_unasked:
+      return "a load has rounded numbers of a type that it does not name";
     case Breach::other_files:
       return "the files are not what was to be saved: " + violation.text;
     case Breach::saved_otherwise:
-      return "the files of the save have another step than the oracle";
+      return about<StepCount>(violation) != nullptr
+                 ? "the files of the save have another step than the oracle"
+                 : "the files of the save have another value than the oracle";
     default:
       return "the files are no checkpoint of this model: " + violation.text;
   }
@@ -300,6 +304,8 @@ Sides default_sides(Violation const& violation) {
       return {.expected = "a refusal: damaged_checkpoint", .actual = answer_of(violation)};
     case Breach::not_loaded:
       return {.expected = "what was saved", .actual = answer_of(violation)};
+    case Breach::rounded_unasked:
+      return {.expected = "a refusal: incompatible_checkpoint", .actual = "the load returned"};
     case Breach::foreign_loaded:
       return {.expected = "a refusal", .actual = "the load returned"};
     default:

@@ -1,6 +1,7 @@
 #include "scenarios/search/generate/program.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "scenarios/language/table.h"
 #include "scenarios/seam/gradient_support.h"
@@ -140,6 +141,7 @@ Action ProgramDrawing::draw_load(std::string const& name) {
     if (offload != states_->offload()) load.offload = offload;
   }
   draw_other_types(load);
+  if (has_other_types_) name_types(load);
   if (draws_.able().loads_in_any_order && scenario_.params.size() > 1 &&
       draws_.feature(Feature::load_reversed, 40))
     load.order = ParamOrder::reversed;
@@ -176,6 +178,15 @@ void ProgramDrawing::draw_other_types(Load& load) {
       scenario_.params.begin(), scenario_.params.end(),
       [&](Param const& param) { return conflict_in(with(to, param.precision)).has_value(); });
   if (other && offered && fits) load.precision = difference(precision_, to);
+}
+
+// Whichever types were saved under the name, the load may round them.
+void ProgramDrawing::name_types(Load& load) const {
+  Precision const to = with(precision_, load.precision);
+  load.precision.param = to.param;
+  load.precision.main = to.main;
+  load.precision.exp_avg = to.exp_avg;
+  load.precision.exp_avg_sq = to.exp_avg_sq;
 }
 
 bool ProgramDrawing::may_capture() const {
@@ -276,7 +287,8 @@ void ProgramDrawing::track(Action const& action) {
   if (auto const* load = std::get_if<Load>(&action)) {
     newly_saved_ = has_gradient_ = unused_backward_ = false;
     newly_loaded_ = true;
-    precision_ = with(precision_, load->precision);
+    Precision const before = std::exchange(precision_, with(precision_, load->precision));
+    has_other_types_ = has_other_types_ || precision_ != before;
   }
   if (auto const* zero = std::get_if<ZeroGrad>(&action)) {
     has_gradient_ = !zero->set_to_none;

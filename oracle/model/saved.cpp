@@ -1,0 +1,172 @@
+// What a checkpoint keeps of a model, and what a model of other formats or shards makes of it.
+#include <algorithm>
+#include <utility>
+
+#include "oracle/check.h"
+#include "oracle/compare/first_difference.h"
+#include "oracle/formats/formats.h"
+#include "oracle/model/model.h"
+
+namespace adamant::oracle {
+namespace {
+
+using Shards = Model::Shards;
+
+/// What share a scale, whether or not shards were told apart.
+Shards sharing(Shards const& shards, std::size_t numel) {
+  if (!shards.empty()) return shards;
+  return {{{.begin = 0, .end = static_cast<std::int64_t>(numel)}}};
+}
+
+/// The scale of each own shard, out of those that were saved: nothing where the elements of one
+/// did not share one, and no others with them.
+std::optional<std::vector<float>> scales_for(Shards const& own, Shards const& saved,
+                                             std::vector<float> const& scales) {
+  std::vector<float> found;
+  for (auto const& shard : own) {
+    auto const same = std::find(saved.begin(), saved.end(), shard);
+    bool const alone = numel_of(shard) == 0 || scales.empty();
+    if (!alone && same == saved.end()) return std::nullopt;
+    found.push_back(alone ? 1.0F : scales[static_cast<std::size_t>(same - saved.begin())]);
+  }
+  return found;
+}
+
+/// A remainder completes its parameter to what checkpoints have as fp32.
+std::optional<NumberFormat> in_files(std::optional<NumberFormat> main) {
+  return main == NumberFormat::remainder ? NumberFormat::fp32 : main;
+}
+
+bool contains(Model::Kinds const& kinds, int parameter, TensorKind kind) {
+  if (kinds.empty()) return false;
+  auto const& of_parameter = kinds[static_cast<std::size_t>(parameter)];
+  return std::find(of_parameter.begin(), of_parameter.end(), kind) != of_parameter.end();
+}
+
+}  // namespace
+
+Model::Saved Model::save() const {
+  Saved saved;
+  for (auto const& s : states_) {
+    auto& kept = saved.states_.emplace_back(s);
+    kept.gradient = {};
+    kept.cast_gradient = {};
+    kept.has_gradient = false;
+  }
+  for (auto const& spec : config_.parameters) saved.formats_.push_back(spec.formats);
+  saved.groups_ = config_.groups;
+  saved.scaler_ = scaler_;
+  saved.max_norm_ = config_.max_norm;
+  return saved;
+}
+
+void Model::Saved::set(int parameter, TensorKind kind, NumberFormat format,
+                       std::span<float const> values) {
+  auto const p = static_cast<std::size_t>(parameter);
+  State& s = states_.at(p);
+  check(values.size() == s.value.size(), "a saved tensor is a whole one");
+  tensor_of(s, kind).assign(values.begin(), values.end());
+  s.scales[static_cast<std::size_t>(kind)].clear();
+  Formats& formats = formats_.at(p);
+  if (kind == TensorKind::parameter) formats.parameter = format;
+  if (kind == TensorKind::main) formats.main = format;
+  if (kind == TensorKind::exp_avg) formats.exp_avg = format;
+  if (kind == TensorKind::exp_avg_sq) formats.exp_avg_sq = format;
+}
+
+void Model::Saved::set_scales(int parameter, TensorKind kind, Shards const& shards,
+                              std::vector<float> scales) {
+  check(scales.size() == (shards.empty() ? 1 : shards.size()), "every shard has its scale");
+  State& s = states_.at(static_cast<std::size_t>(parameter));
+  s.shards = shards;
+  s.scales[static_cast<std::size_t>(kind)] = std::move(scales);
+}
+
+void Model::Saved::drop_main(int parameter) {
+  auto const p = static_cast<std::size_t>(parameter);
+  states_.at(p).main.clear();
+  formats_.at(p).main.reset();
+}
+
+void Model::Saved::set_steps(int parameter, std::int64_t steps) {
+  states_.at(static_cast<std::size_t>(parameter)).steps = steps;
+}
+
+void Model::Saved::set_group(int group, AdamConfig const& config) {
+  groups_.at(static_cast<std::size_t>(group)) = config;
+}
+
+void Model::Saved::set_scaling(LossScaler const& scaler, std::optional<float> max_norm) {
+  scaler_ = scaler;
+  max_norm_ = max_norm;
+}
+
+Model::State Model::loaded(State const& saved, Formats const& then, State const& own,
+                           Formats const& now) {
+  Tensor const& weight = then.main ? saved.main : saved.value;
+  bool const parameter_stays = then.parameter == now.parameter &&
+                               now.main != NumberFormat::remainder &&
+                               (now.main.has_value() || !then.main.has_value());
+  State s;
+  s.steps = saved.steps;
+  s.shards = own.shards;
+  s.scales = own.scales;
+  s.value = parameter_stays ? saved.value : weight;
+  if (!parameter_stays) store_parameter(s.value, now);
+  auto const make = [&](TensorKind kind, Tensor const& from, std::optional<NumberFormat> before,
+                        NumberFormat format) {
+    auto const k = static_cast<std::size_t>(kind);
+    auto const scales = scales_for(sharing(s.shards, from.size()),
+                                   sharing(saved.shards, from.size()), saved.scales[k]);
+    tensor_of(s, kind) = from;
+    if (before != format || (has_scale(kind, format) && !scales)) return store(s, kind, format);
+    if (has_scale(kind, format)) s.scales[k] = *scales;
+  };
+  make(TensorKind::exp_avg, saved.exp_avg, then.exp_avg, now.exp_avg);
+  make(TensorKind::exp_avg_sq, saved.exp_avg_sq, then.exp_avg_sq, now.exp_avg_sq);
+  if (now.main) make(TensorKind::main, weight, in_files(then.main), *now.main);
+  return s;
+}
+
+void Model::load(Saved const& saved) {
+  check(saved.states_.size() == states_.size(), "what is loaded was saved by such a model");
+  check(saved.groups_.size() == config_.groups.size(), "what is loaded was saved by such a model");
+  for (std::size_t p = 0; p < states_.size(); ++p)
+    states_[p] =
+        loaded(saved.states_[p], saved.formats_[p], states_[p], config_.parameters[p].formats);
+  config_.groups = saved.groups_;
+  config_.max_norm = saved.max_norm_;
+  scaler_ = saved.scaler_;
+  skipped_ = false;
+  inverse_ = scaler_.inverse();
+  clipped_ = {};
+}
+
+std::optional<Model::Place> Model::rounded_by(Saved const& saved, Kinds const& may_round) const {
+  for (int p = 0; p < parameter_count(); ++p) {
+    State const& before = saved.states_[static_cast<std::size_t>(p)];
+    Formats const& then = saved.formats_[static_cast<std::size_t>(p)];
+    Formats const& now = spec(p).formats;
+    if (then == now) continue;
+    Tensor const& weight = then.main ? before.main : before.value;
+    State const after = loaded(before, then, state(p), now);
+    auto const rounds = [&](bool differs, TensorKind named, Tensor const& from, Tensor const& to) {
+      return differs && !contains(may_round, p, named) && first_difference(from, to).has_value();
+    };
+    bool const goes = then.main.has_value() && !now.main.has_value();
+    bool const main_differs = now.main.has_value() && in_files(then.main) != now.main;
+    if (rounds(then.parameter != now.parameter, TensorKind::parameter, weight, after.value) ||
+        rounds(goes, TensorKind::main, weight, after.value))
+      return Place{.parameter = p, .kind = TensorKind::parameter};
+    if (rounds(main_differs, TensorKind::main, weight, after.main))
+      return Place{.parameter = p, .kind = TensorKind::main};
+    if (rounds(then.exp_avg != now.exp_avg, TensorKind::exp_avg, before.exp_avg, after.exp_avg))
+      return Place{.parameter = p, .kind = TensorKind::exp_avg};
+    if (rounds(then.exp_avg_sq != now.exp_avg_sq, TensorKind::exp_avg_sq, before.exp_avg_sq,
+               after.exp_avg_sq))
+      return Place{.parameter = p, .kind = TensorKind::exp_avg_sq};
+  }
+  return std::nullopt;
+}
+
+}  // namespace adamant::oracle
