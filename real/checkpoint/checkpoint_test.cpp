@@ -20,10 +20,19 @@ std::vector<ParameterSpec> parameters() {
   Formats const mixed = {
       .parameter = NumberFormat::bf16, .exp_avg = NumberFormat::bf16, .main = NumberFormat::fp32};
   Formats const half = {.parameter = NumberFormat::fp16, .main = NumberFormat::fp32};
+  Formats const scaled = {.parameter = NumberFormat::bf16,
+                          .exp_avg = NumberFormat::fp8,
+                          .exp_avg_sq = NumberFormat::fp16,
+                          .main = NumberFormat::fp16};
+  Formats const split = {.parameter = NumberFormat::bf16,
+                         .exp_avg_sq = NumberFormat::fp8,
+                         .main = NumberFormat::remainder};
   return {{.name = "embed", .shape = {7, 3}},
           {.name = "a.none", .shape = {0, 4}, .group = 1},
           {.name = "one", .shape = {1, 2}, .group = 1, .unit = 1, .formats = mixed},
-          {.name = "head", .shape = {37}, .unit = 1, .formats = half}};
+          {.name = "head", .shape = {37}, .unit = 1, .formats = half},
+          {.name = "scaled", .shape = {5, 3}, .unit = 2, .formats = scaled},
+          {.name = "split", .shape = {9}, .unit = 2, .formats = split}};
 }
 
 EngineConfig small_config() {
@@ -99,6 +108,66 @@ TEST(Checkpoint, StatesInHostMemoryAreSavedAndLoadedThere) {
                        }),
               straight);
   }
+}
+
+/// The same parameters with everything else in fp32, and main weights for all of 16 bits.
+EngineConfig wide_config() {
+  EngineConfig config = small_config();
+  for (ParameterSpec& spec : config.parameters)
+    spec.formats = {.parameter = spec.formats.parameter, .main = spec.formats.main};
+  for (ParameterSpec& spec : config.parameters)
+    if (spec.formats.main) spec.formats.main = NumberFormat::fp32;
+  return config;
+}
+
+LoadOptions rounding_anything(EngineConfig const& config) {
+  return {.may_round = std::vector<MayRound>(
+              config.parameters.size(),
+              {.parameter = true, .main = true, .exp_avg = true, .exp_avg_sq = true})};
+}
+
+// Whatever steps after the load, device or CPU, goes on from the same numbers.
+TEST(Checkpoint, OtherTypesGoOnAlikeOnDeviceAndInHostMemory) {
+  ADAMANT_NEEDS(3, Devices::shared);
+  for (bool const narrows : {true, false}) {
+    EngineConfig const from = narrows ? wide_config() : small_config();
+    EngineConfig to = narrows ? small_config() : wide_config();
+    LoadOptions const options = rounding_anything(to);
+    MemoryStorage storage;
+    in_world(3, from, [&](Rank& rank) {
+      rank.write(0.1F);
+      rank.train(2);
+      rank.engine->save(storage, "c");
+    });
+    auto const go_on = [&](Rank& rank) {
+      rank.engine->load(storage, "c", options);
+      rank.train(2);
+    };
+    State const on_device = in_world(1, to, go_on);
+    to.hybrid = HybridConfig{.fraction = 0.5};
+    EXPECT_EQ(in_world(2, to, go_on), on_device) << narrows;
+    to.hybrid.reset();
+    to.state_offload = StateOffloadConfig{};
+    EXPECT_EQ(in_world(3, to, go_on), on_device) << narrows;
+  }
+}
+
+TEST(Checkpoint, ALoadThatMayNotRoundChangesNothing) {
+  ADAMANT_NEEDS(2, Devices::shared);
+  MemoryStorage storage;
+  in_world(2, wide_config(), [&](Rank& rank) {
+    rank.write(0.1F);
+    rank.train(2);
+    rank.engine->save(storage, "c");
+  });
+  in_world(2, small_config(), [&](Rank& rank) {
+    State const before = state_of(rank);
+    EXPECT_THROW(rank.engine->load(storage, "c"), CheckpointError);
+    EXPECT_TRUE(rank.engine->has_state());
+    EXPECT_EQ(state_of(rank), before);
+    rank.engine->load(storage, "c", rounding_anything(small_config()));
+    EXPECT_NE(state_of(rank), before);
+  });
 }
 
 TEST(Checkpoint, SettingsOfGroupsComeBackByName) {

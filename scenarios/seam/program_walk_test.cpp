@@ -175,5 +175,23 @@ TEST(ProgramWalk, AReplayHasWhatWasCapturedLastAndItsBackwardsCount) {
   EXPECT_FALSE(walk.next());
 }
 
+// A parameter's own types win over those of a load, and so do their names.
+TEST(ProgramWalk, ALoadMayRoundWhatItNamesAndNoParameterSaysOfItself) {
+  Load load{.from = "a"};
+  load.precision.exp_avg = StateType::bf16;
+  load.precision.main = MainType::fp32;
+  load.precision.grad = GradType::bf16;
+  Scenario scenario = with_program({operation(Save{"a"}), operation(load)});
+  scenario.params.resize(2);
+  scenario.params[1].precision.exp_avg = StateType::fp32;
+  Program const program(scenario);
+  ProgramWalk walk(program);
+  walk.next();
+  auto const may_round = walk.next()->may_round;
+  ASSERT_EQ(may_round.size(), 2U);
+  EXPECT_EQ(may_round[0], (std::vector{TensorKind::main, TensorKind::exp_avg}));
+  EXPECT_EQ(may_round[1], std::vector{TensorKind::main});
+}
+
 }  // namespace
 }  // namespace adamant::scenarios
