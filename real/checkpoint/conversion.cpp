@@ -8,6 +8,7 @@
 #include "real/cuda/assert.h"
 #include "real/cuda/error.h"
 #include "real/cuda/numbers.h"
+#include "real/cuda/state_numbers.h"
 
 namespace adamant::real {
 
@@ -70,7 +71,6 @@ std::vector<std::byte> stored_as(StateTensor const& tensor, std::span<float cons
 }
 
 std::size_t first_rounded(StateTensor const& tensor, std::span<float const> values, float scale) {
-  if (tensor.upper) return values.size();  // a split weight has all bits of a binary32
   std::vector<float> const kept =
       decoded(stored_as(tensor, values, scale), tensor.shard.format, scale);
   std::size_t i = 0;

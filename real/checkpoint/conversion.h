@@ -34,7 +34,7 @@ std::vector<std::byte> stored_as(StateTensor const& tensor, std::span<float cons
                                  float scale);
 
 /// The first of the values that is another number once it is stored and read, or their count: any
-/// NaN is the same, zeros of two signs are not.
+/// NaN is the same, zeros of two signs are not. REQUIRES: no remainders, which have all bits.
 std::size_t first_rounded(StateTensor const& tensor, std::span<float const> values, float scale);
 
 }  // namespace adamant::real

@@ -22,6 +22,7 @@
 #include "real/comm/loopback_communicator.h"
 #include "real/cuda/error.h"
 #include "real/cuda/numbers.h"
+#include "real/cuda/state_numbers.h"
 #include "real/testing/memory_storage.h"
 #include "real/testing/ranks.h"
 

@@ -17,6 +17,7 @@
 #include "real/checkpoint/saved_numbers.h"
 #include "real/checkpoint/transfer.h"
 #include "real/cuda/numbers.h"
+#include "real/cuda/state_numbers.h"
 #include "real/scale/saved_scaling.h"
 
 namespace adamant::real {
@@ -204,7 +205,7 @@ Source source_of_main(SavedParameter const& saved, StateTensor const& tensor) {
   return {.tensor = &tensor,
           .saved = saved.weight(),
           .converts = !same,
-          .keeps_all = !same && !saved.may_round.main};
+          .keeps_all = !same && !saved.may_round.main && !tensor.upper};
 }
 
 Source source_of_moment(SavedNumbers const& saved, bool may_round, StateTensor const& tensor) {

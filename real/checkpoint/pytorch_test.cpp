@@ -8,10 +8,13 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "real/checkpoint/checkpoint_error.h"
 #include "real/checkpoint/names.h"
 #include "real/checkpoint/posix_storage.h"
+#include "real/cuda/numbers.h"
 #include "real/testing/small_world.h"
 #include "real/testing/temporary_directory.h"
 
@@ -120,10 +123,19 @@ TEST(CheckpointPytorch, WhatIsSavedHereLoadsThere) {
   });
   std::size_t t = 0;
   for (ParameterSpec const& spec : config.parameters) {
-    for (std::string const& key :
-         {model_key(spec.name), state_key(spec.name, "exp_avg"), state_key(spec.name, "exp_avg_sq"),
-          state_key(spec.name, "main")})
-      write_bytes(directory + "/" + key + ".bin", state[t++]);
+    Formats const& formats = spec.formats;
+    std::pair<std::string, NumberFormat> const tensors[] = {
+        {model_key(spec.name), formats.parameter},
+        {state_key(spec.name, "exp_avg"), formats.exp_avg},
+        {state_key(spec.name, "exp_avg_sq"), formats.exp_avg_sq},
+        {state_key(spec.name, "main"), formats.main.value_or(NumberFormat::fp32)}};
+    for (auto const& [key, format] : tensors) {
+      std::vector<std::byte> const& stored = state[t++];
+      if (format != NumberFormat::fp32) write_bytes(directory + "/" + key + ".raw.bin", stored);
+      std::vector<float> const values = decoded(stored, format);
+      auto const bytes = std::as_bytes(std::span(values));
+      write_bytes(directory + "/" + key + ".bin", {bytes.begin(), bytes.end()});
+    }
     write_bytes(directory + "/" + state_key(spec.name, "step") + ".bin",
                 {std::byte{0}, std::byte{0}, std::byte{0}, std::byte{0x40}});  // 2, in binary32
   }

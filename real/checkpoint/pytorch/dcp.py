@@ -5,7 +5,8 @@
                                    files, each whole tensor's bytes as <key>.bin
   dcp.py load DIR RANKS            DCP's Hugging Face reader loads a checkpoint of adamant's into tensors
                                    sharded over RANKS processes and compares each whole tensor with
-                                   DIR/<key>.bin; prints what differs and ends with 1
+                                   DIR/<key>.bin, a slash in the key being a dot; prints what differs and
+                                   ends with 1
   dcp.py probe                     ends with 0 where all that is needed can be imported
 
 Needs torch 2.13 and safetensors; no GPU.
@@ -101,7 +102,7 @@ def load(rank, ranks, directory, meeting):
     wrong = 0
     for key, value in tensors.items():
         actual = content(whole(value))
-        expected = pathlib.Path(directory, key + ".bin").read_bytes()
+        expected = pathlib.Path(directory, key.replace("/", ".") + ".bin").read_bytes()
         if rank == 0 and actual != expected:
             print(f"{key}: {actual.hex()}, expected {expected.hex()}")
             wrong += 1
