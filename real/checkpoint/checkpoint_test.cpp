@@ -351,7 +351,7 @@ TEST(Checkpoint, OtherShapesFormatsAndGroupsAreRefusedByName) {
             std::string::npos);
   config = small_config();
   config.parameters.pop_back();
-  EXPECT_NE(refused_load(storage, config).message.find("head is saved, but"), std::string::npos);
+  EXPECT_NE(refused_load(storage, config).message.find("split is saved, but"), std::string::npos);
   config = small_config();
   config.group_names[1] = "unheard";
   EXPECT_NE(refused_load(storage, config).message.find("group unheard is not saved"),
