@@ -7,12 +7,14 @@ namespace adamant::scenarios {
 
 namespace {
 
-PrecisionOffer plain_formats() {
+PrecisionOffer formats() {
   return {.param = {ParamType::fp32, ParamType::bf16, ParamType::fp16},
           .grad = {GradType::fp32, GradType::bf16, GradType::fp16},
-          .main = {MainType::none, MainType::fp32, MainType::bf16},
-          .exp_avg = {StateType::fp32, StateType::bf16},
-          .exp_avg_sq = {StateType::fp32, StateType::bf16}};
+          .main = {MainType::none, MainType::fp32, MainType::bf16, MainType::fp16,
+                   MainType::remainder},
+          .exp_avg = {StateType::fp32, StateType::bf16, StateType::fp16, StateType::fp8},
+          .exp_avg_sq = {StateType::fp32, StateType::bf16, StateType::fp16, StateType::fp8},
+          .state_scale = {StateScale::global, StateScale::local}};
 }
 
 std::string why_not_captured(ParameterSpec const& parameter, Optimizer const& optimizer) {
@@ -25,7 +27,7 @@ std::string why_not_captured(ParameterSpec const& parameter, Optimizer const& op
 Capabilities of_our_engine() {
   Capabilities all;
   all.layouts = {Layout::fsdp2};
-  all.precisions = {plain_formats()};
+  all.precisions = {formats()};
   all.own_precision = true;
   all.optimizers = {AdamMode::adamw, AdamMode::adam};
   all.step_counters = {StepCounter::group, StepCounter::parameter};

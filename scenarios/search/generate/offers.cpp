@@ -162,8 +162,7 @@ void add_recipes(PrecisionOffer const& offer, std::vector<Precision>& all, Seen&
                                    .main = main,
                                    .exp_avg = exp_avg,
                                    .exp_avg_sq = exp_avg_sq};
-            if (!conflict_in(recipe) && is_new(recipe, seen))
-              all.push_back(recipe);
+            if (!conflict_in(recipe) && is_new(recipe, seen)) all.push_back(recipe);
           }
 }
 

@@ -174,10 +174,7 @@ void ProgramDrawing::draw_other_types(Load& load) {
   auto const scale = scenario_.optimizer.loss_scale.kind;
   bool const offered = accepted(draws_.able().precisions, to, scale) ||
                        accepted(draws_.able().load_precisions.value(), to, scale);
-  bool const fits = std::none_of(
-      scenario_.params.begin(), scenario_.params.end(),
-      [&](Param const& param) { return conflict_in(with(to, param.precision)).has_value(); });
-  if (other && offered && fits) load.precision = difference(precision_, to);
+  if (other && offered) load.precision = difference(precision_, to);
 }
 
 // Whichever types were saved under the name, the load may round them.

@@ -1,0 +1,113 @@
+#include "scenarios/engines/precision_table.h"
+
+#include <fmt/format.h>
+
+#include "real/shard/layout.h"
+#include "real/step/traffic.h"
+#include "scenarios/language/words.h"
+
+namespace adamant::scenarios {
+
+namespace {
+
+constexpr ParamType plain_params[] = {ParamType::fp32, ParamType::bf16, ParamType::fp16};
+constexpr GradType all_grads[] = {GradType::fp32, GradType::bf16, GradType::fp16};
+constexpr MainType all_mains[] = {MainType::none, MainType::fp32, MainType::bf16, MainType::fp16,
+                                  MainType::remainder};
+constexpr StateType all_states[] = {StateType::fp32, StateType::bf16, StateType::fp16,
+                                    StateType::fp8};
+
+std::int64_t bytes_in(Formats const& formats, TensorKind kind) {
+  auto const format = real::format_of(formats, kind);
+  return format ? static_cast<std::int64_t>(bytes_of(*format)) : 0;
+}
+
+/// What a step moves beside moments, which the other table has.
+std::string row_of(Combination const& combination) {
+  Precision const& types = combination.precision;
+  Formats const formats = formats_of(combination);
+  BytesOfElement const bytes = bytes_of_element(formats);
+  real::StepTraffic const traffic = real::traffic_of_step(formats);
+  auto const moments = static_cast<std::size_t>(bytes.exp_avg + bytes.exp_avg_sq);
+  return fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", word_for(types.param),
+                     word_for(types.main), word_for(types.grad), combination.decoupled_grad,
+                     bytes.parameter, bytes.main, bytes.gradient, bytes.cast_gradient,
+                     traffic.read - moments, traffic.written - moments);
+}
+
+std::string refused_row(Precision const& types, TypeConflict const& conflict) {
+  return fmt::format("| {} | {} | any | any | refused, `unsupported.{}`: {} | | | | | |\n",
+                     word_for(types.param), word_for(types.main), conflict.detail, conflict.why);
+}
+
+std::string rows_of(ParamType param, MainType main) {
+  Precision const types{.param = param, .main = main};
+  if (auto const conflict = conflict_in(types)) return refused_row(types, *conflict);
+  std::string rows;
+  for (GradType const grad : all_grads)
+    for (bool const decoupled : {true, false})
+      rows += row_of(
+          {.precision = {.param = param, .grad = grad, .main = main}, .decoupled_grad = decoupled});
+  return rows;
+}
+
+}  // namespace
+
+std::vector<Combination> all_combinations() {
+  std::vector<Combination> all;
+  for (ParamType const param : plain_params)
+    for (MainType const main : all_mains)
+      for (GradType const grad : all_grads)
+        for (bool const decoupled : {true, false})
+          for (StateType const exp_avg : all_states)
+            for (StateType const exp_avg_sq : all_states)
+              all.push_back({.precision = {.param = param,
+                                           .grad = grad,
+                                           .main = main,
+                                           .exp_avg = exp_avg,
+                                           .exp_avg_sq = exp_avg_sq},
+                             .decoupled_grad = decoupled});
+  return all;
+}
+
+Formats formats_of(Combination const& combination) {
+  Scenario scenario;
+  scenario.precision = combination.precision;
+  scenario.optimizer.decoupled_grad = combination.decoupled_grad;
+  scenario.params = {{.name = "w", .shape = {1}}};
+  return parameter_specs(scenario).front().formats;
+}
+
+BytesOfElement bytes_of_element(Formats const& formats) {
+  return {.parameter = bytes_in(formats, TensorKind::parameter),
+          .gradient = bytes_in(formats, TensorKind::gradient),
+          .main = bytes_in(formats, TensorKind::main),
+          .cast_gradient = bytes_in(formats, TensorKind::cast_gradient),
+          .exp_avg = bytes_in(formats, TensorKind::exp_avg),
+          .exp_avg_sq = bytes_in(formats, TensorKind::exp_avg_sq)};
+}
+
+std::string weights_table() {
+  std::string table =
+      "| `param` | `main` | `grad` | `decoupled_grad` | parameter | main | gradient | cast copy | "
+      "a step reads | and writes |\n|---|---|---|---|---|---|---|---|---|---|\n";
+  for (ParamType const param : plain_params)
+    for (MainType const main : all_mains) table += rows_of(param, main);
+  return table;
+}
+
+std::string moments_table() {
+  std::string table =
+      "| a moment in | bytes | a step reads | and writes | before it, for the scale, it reads |\n"
+      "|---|---|---|---|---|\n";
+  for (StateType const type : all_states) {
+    Formats const formats = formats_of({.precision = {.exp_avg = type}});
+    std::int64_t const bytes = bytes_of_element(formats).exp_avg;
+    bool const scaled = has_scale(TensorKind::exp_avg, formats.exp_avg);
+    table += fmt::format("| {} | {} | {} | {} | {} |\n", word_for(type), bytes, bytes, bytes,
+                         scaled ? "it and the gradient; the weight under L2" : "nothing");
+  }
+  return table;
+}
+
+}  // namespace adamant::scenarios
