@@ -1,0 +1,51 @@
+// A quantised parameter on the device, or a part of it, to be read by kernels of a model.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+#include "real/quantise/recipe_scales.h"
+#include "real/quantise/recipe_shape.h"
+
+namespace adamant::real {
+
+/// Codes from element `begin` on, row by row, and their scales. `begin` is at the start of a row.
+struct QuantisedView {
+  RecipeShape shape;
+  std::int64_t begin = 0;
+  std::uint8_t const* codes = nullptr;
+  /// What codes of the fp8 recipes are multiplied by, one of each block of the whole tensor; the
+  /// tensor's amax of nvfp4; of mxfp8 null.
+  float const* scales = nullptr;
+  /// Of mxfp8 e8m0, from element `begin` on; of nvfp4 e4m3, of the whole tensor; else null.
+  std::uint8_t const* scale_codes = nullptr;
+  DelayedScale const* delayed = nullptr;  // what fp8_delayed keeps for its next quantisation
+};
+
+/// What codes of a block are multiplied by.
+__host__ __device__ inline float scale_at(QuantisedView const& view, std::int64_t block) {
+  switch (view.shape.recipe) {
+    case Recipe::mxfp8:
+      return value_of_e8m0(view.scale_codes[block - block_of(view.shape, view.begin)]);
+    case Recipe::nvfp4:
+      return nvfp4_back(view.scale_codes[block], nvfp4_tensor_scale(*view.scales));
+    default:
+      return view.scales[block];
+  }
+}
+
+/// What a code is worth without its scale.
+__host__ __device__ inline float code_value_at(QuantisedView const& view, std::int64_t element) {
+  std::int64_t const i = element - view.begin;
+  if (view.shape.recipe != Recipe::nvfp4) return value_of_e4m3(view.codes[i]);
+  auto const code = static_cast<__nv_fp4_storage_t>(view.codes[i / 2] >> (i % 2 * 4) & 0xf);
+  return __half2float(__half(__nv_cvt_fp4_to_halfraw(code, __NV_E2M1)));
+}
+
+/// An element, numbered in the whole tensor. Rounding: the product of code and scale, once.
+__host__ __device__ inline float value_at(QuantisedView const& view, std::int64_t element) {
+  return code_value_at(view, element) * scale_at(view, block_of(view.shape, element));
+}
+
+}  // namespace adamant::real

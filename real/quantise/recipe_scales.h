@@ -1,0 +1,118 @@
+// What elements are multiplied by on their way into codes and back, by each recipe. Every operation
+// is one of binary32, rounded once, in the order in which it stands here: other orders have other
+// bits.
+//
+// Source: TransformerEngine's recipes, with a history of 16 amaxes.
+#pragma once
+
+// The toolkit's own header has parameters that it does not use.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+#include <cuda_fp4.h>
+#pragma GCC diagnostic pop
+#include <cuda_fp8.h>
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+#include "oracle/types.h"
+#include "real/cuda/numbers.h"
+
+namespace adamant::real {
+
+inline constexpr int amax_history = 16;
+
+/// What fp8_delayed keeps between quantisations.
+struct DelayedScale {
+  float next = 1;                    // what the next one multiplies by
+  float history[amax_history] = {};  // amaxes of the last ones, the newest last
+};
+
+/// What elements of one block are multiplied by before they are rounded, and after.
+struct BlockScale {
+  float into = 1;
+  float back = 1;
+  std::uint8_t code = 0;  // of `back`, where the recipe keeps one: e8m0 of mxfp8, e4m3 of nvfp4
+};
+
+__host__ __device__ __forceinline__ float value_of_e4m3(std::uint8_t code) {
+  return widened(Fp8{code});
+}
+
+/// An element's code; infinities become the largest number. NaN is 0x7f.
+__host__ __device__ __forceinline__ std::uint8_t e4m3_code(float x) {
+  return __nv_cvt_float_to_fp8(x, __NV_SATFINITE, __NV_E4M3);
+}
+
+/// In the lower half of a byte. NaN is +6.
+__host__ __device__ __forceinline__ std::uint8_t e2m1_code(float x) {
+  return __nv_cvt_float_to_fp4(x, __NV_E2M1, cudaRoundNearest);
+}
+
+/// The scale that brings `amax` to `range`: 1 where there is none to bring.
+__host__ __device__ __forceinline__ float scale_to(float range, float amax) {
+  constexpr float largest = 0x1.fffffep127F;
+  if (amax == 0.0F || amax > largest) return 1.0F;
+  float const scale = range / amax;
+  return scale > largest ? largest : scale;
+}
+
+__host__ __device__ __forceinline__ BlockScale fp32_scale(float scale) {
+  return {.into = scale, .back = 1.0F / scale};
+}
+
+__host__ __device__ __forceinline__ BlockScale current_scale(float amax) {
+  return fp32_scale(scale_to(448.0F, amax));
+}
+
+/// The power of two below it.
+__host__ __device__ __forceinline__ BlockScale power_of_two_scale(float amax) {
+  std::uint32_t const bits = __builtin_bit_cast(std::uint32_t, scale_to(448.0F, amax));
+  return fp32_scale(__builtin_bit_cast(float, bits & 0xff800000U));
+}
+
+__host__ __device__ __forceinline__ float value_of_e8m0(std::uint8_t code) {
+  return __bfloat162float(__nv_bfloat16(__nv_cvt_e8m0_to_bf16raw(code)));
+}
+
+__host__ __device__ __forceinline__ BlockScale mxfp8_scale(float amax) {
+  constexpr float inverse = 1.0F / 448.0F;
+  std::uint8_t const code = __nv_cvt_float_to_e8m0(amax * inverse, __NV_SATFINITE, cudaRoundPosInf);
+  return {.into = value_of_e8m0(static_cast<std::uint8_t>(254 - code)),
+          .back = value_of_e8m0(code),
+          .code = code};
+}
+
+/// What a block's scale of nvfp4 is divided by.
+__host__ __device__ __forceinline__ float nvfp4_tensor_scale(float tensor_amax) {
+  return scale_to(2688.0F, tensor_amax);
+}
+
+__host__ __device__ __forceinline__ float nvfp4_back(std::uint8_t code, float tensor_scale) {
+  return value_of_e4m3(code) * (1.0F / tensor_scale);
+}
+
+__host__ __device__ __forceinline__ BlockScale nvfp4_scale(float block_amax, float tensor_amax) {
+  constexpr float sixth = 1.0F / 6.0F;
+  constexpr float largest = 0x1.fffffep127F;
+  float const tensor_scale = nvfp4_tensor_scale(tensor_amax);
+  std::uint8_t const code = e4m3_code(block_amax * (tensor_scale * sixth));
+  float const back = nvfp4_back(code, tensor_scale);
+  float const into = 1.0F / back;
+  return {.into = into > largest ? largest : into, .back = back, .code = code};
+}
+
+/// One more quantisation was done, of a tensor with this amax.
+__host__ __device__ inline void move_on(DelayedScale& delayed, float amax) {
+  float largest = amax;
+  for (int i = 1; i < amax_history; ++i) {
+    float const kept = delayed.history[i];
+    delayed.history[i - 1] = kept;
+    largest = kept > largest ? kept : largest;
+  }
+  delayed.history[amax_history - 1] = amax;
+  bool const finite = largest <= 0x1.fffffep127F;
+  if (largest > 0.0F && finite) delayed.next = scale_to(448.0F, largest);
+}
+
+}  // namespace adamant::real
