@@ -104,7 +104,18 @@ INSTANTIATE_TEST_SUITE_P(Dump, RedoInTorchInFormats,
                                          Precision{.param = ParamType::fp16,
                                                    .grad = GradType::bf16,
                                                    .exp_avg = StateType::bf16,
-                                                   .exp_avg_sq = StateType::bf16}));
+                                                   .exp_avg_sq = StateType::bf16},
+                                         Precision{.param = ParamType::bf16,
+                                                   .main = MainType::remainder,
+                                                   .exp_avg = StateType::fp16},
+                                         Precision{.param = ParamType::bf16,
+                                                   .main = MainType::fp16,
+                                                   .exp_avg = StateType::fp8,
+                                                   .exp_avg_sq = StateType::fp8},
+                                         Precision{.param = ParamType::fp16,
+                                                   .exp_avg = StateType::fp8,
+                                                   .exp_avg_sq = StateType::fp16,
+                                                   .state_scale = StateScale::local}));
 
 class RedoInTorchNotices : public testing::TestWithParam<char const*> {};
 

@@ -1,7 +1,6 @@
 #include "scenarios/search/generate/program.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "scenarios/language/table.h"
 #include "scenarios/seam/gradient_support.h"
@@ -141,7 +140,6 @@ Action ProgramDrawing::draw_load(std::string const& name) {
     if (offload != states_->offload()) load.offload = offload;
   }
   draw_other_types(load);
-  if (has_other_types_) name_types(load);
   if (draws_.able().loads_in_any_order && scenario_.params.size() > 1 &&
       draws_.feature(Feature::load_reversed, 40))
     load.order = ParamOrder::reversed;
@@ -166,6 +164,7 @@ void ProgramDrawing::draw_other_world(Load& load) {
 
 void ProgramDrawing::draw_other_types(Load& load) {
   if (!draws_.allowed(Feature::load_with_other_precision)) return;
+  if (draws_.able().own_precision) return;  // types are drawn when all else is known
   bool const other = draws_.feature(Feature::load_with_other_precision, 25);
   bool const own = draws_.chance(60);  // a recipe that no world of the engine starts with
   std::vector<Precision> const only_loaded = recipes(draws_.able().load_precisions.value());
@@ -174,16 +173,10 @@ void ProgramDrawing::draw_other_types(Load& load) {
   auto const scale = scenario_.optimizer.loss_scale.kind;
   bool const offered = accepted(draws_.able().precisions, to, scale) ||
                        accepted(draws_.able().load_precisions.value(), to, scale);
-  if (other && offered) load.precision = difference(precision_, to);
-}
-
-// Whichever types were saved under the name, the load may round them.
-void ProgramDrawing::name_types(Load& load) const {
-  Precision const to = with(precision_, load.precision);
-  load.precision.param = to.param;
-  load.precision.main = to.main;
-  load.precision.exp_avg = to.exp_avg;
-  load.precision.exp_avg_sq = to.exp_avg_sq;
+  bool const fits = std::none_of(
+      scenario_.params.begin(), scenario_.params.end(),
+      [&](Param const& param) { return conflict_in(with(to, param.precision)).has_value(); });
+  if (other && offered && fits) load.precision = difference(precision_, to);
 }
 
 bool ProgramDrawing::may_capture() const {
@@ -284,8 +277,7 @@ void ProgramDrawing::track(Action const& action) {
   if (auto const* load = std::get_if<Load>(&action)) {
     newly_saved_ = has_gradient_ = unused_backward_ = false;
     newly_loaded_ = true;
-    Precision const before = std::exchange(precision_, with(precision_, load->precision));
-    has_other_types_ = has_other_types_ || precision_ != before;
+    precision_ = with(precision_, load->precision);
   }
   if (auto const* zero = std::get_if<ZeroGrad>(&action)) {
     has_gradient_ = !zero->set_to_none;

@@ -45,7 +45,6 @@ class ProgramDrawing {
   Action draw_checkpoint();
   Action draw_load(std::string const& name);
   void draw_other_world(Load& load);
-  void name_types(Load& load) const;
   void draw_other_types(Load& load);
   bool may_capture() const;
   /// May operations come in any order, so that any part of an iteration may be replayed?
@@ -69,7 +68,6 @@ class ProgramDrawing {
   bool newly_saved_ = false;             // since the last load
   bool newly_loaded_ = false;            // since the last step
   Precision precision_;                  // as the last load left it
-  bool has_other_types_ = false;         // a load has changed it
   bool has_norm_ = false;                // of `clip`, at this point of the program
   std::optional<StateLocation> states_;  // from the first operation on
   bool has_gradient_ = false;

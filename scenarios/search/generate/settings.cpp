@@ -46,6 +46,7 @@ void SettingsDrawing::make_after_program() {
   if (!draws_.able().own_precision) return;
   make_precision();
   if (!may_round()) widen_gradients();
+  make_types_of_loads();
 }
 
 float SettingsDrawing::draw_norm() {
@@ -333,6 +334,42 @@ void SettingsDrawing::make_own_precision(Param& param) {
   if (type == ParamType::fp16 && !draws_.allowed(Feature::weights_fp16)) return;
   param.precision.param = type;
   if (conflict_in(scenario_.precision_of(param))) param.precision.main = MainType::none;
+}
+
+bool SettingsDrawing::fits_all(Precision const& precision) const {
+  return std::none_of(scenario_.params.begin(), scenario_.params.end(), [&](Param const& param) {
+    return conflict_in(with(precision, param.precision)).has_value();
+  });
+}
+
+/// Any of the types that a load may lead to, gradients staying what they are.
+Precision SettingsDrawing::draw_types_of_load(Precision const& now) {
+  Precision to = draws_.one_of(load_recipes(draws_.able()));
+  to.grad = now.grad;
+  to.state_scale = now.state_scale;
+  return fits_all(to) ? to : now;
+}
+
+// Once a load has changed types, later ones name theirs, whichever were saved under the name. Casts
+// that graphs cannot hold come with gradients that the optimizer takes in another type.
+void SettingsDrawing::make_types_of_loads() {
+  if (!draws_.allowed(Feature::load_with_other_precision)) return;
+  if (scenario_.optimizer.capturable && !scenario_.optimizer.decoupled_grad) return;
+  Precision now = scenario_.precision;
+  bool changed = false;
+  for (Operation& operation : scenario_.program) {
+    auto* const load = std::get_if<Load>(&operation.action);
+    if (load == nullptr) continue;
+    bool const other = draws_.feature(Feature::load_with_other_precision, 25);
+    Precision const before = now;
+    if (other) now = draw_types_of_load(now);
+    changed = changed || now != before;
+    if (!changed) continue;
+    load->precision.param = now.param;
+    load->precision.main = now.main;
+    load->precision.exp_avg = now.exp_avg;
+    load->precision.exp_avg_sq = now.exp_avg_sq;
+  }
 }
 
 void SettingsDrawing::widen_gradients() {

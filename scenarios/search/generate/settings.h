@@ -50,12 +50,16 @@ class SettingsDrawing {
   void make_offload();
   void make_schedule();
   void make_precision();
-  /// One of the recipes that the engine offers, where types do not combine freely.
   MainType draw_main(ParamType param);
+  /// One of the recipes that the engine offers, where types do not combine freely.
   void make_offered_precision();
   void make_engine_options();
   /// Another type for the weight, and a main weight that goes with it.
   void make_own_precision(Param& param);
+  void make_types_of_loads();
+  Precision draw_types_of_load(Precision const& now);
+  /// Can every parameter have these types, or its own beside them?
+  bool fits_all(Precision const& precision) const;
   /// A dynamic scale begins at 2^32, which fp16 has no room for.
   void widen_gradients();
 
