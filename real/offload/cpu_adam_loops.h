@@ -52,6 +52,34 @@ ADAMANT_INLINED float times(float gradient, Factors const& factors) {
   return gradient * factors.inverse * factors.coefficient;
 }
 
+// ---- e4m3 --------------------------------------------------------------------------------------
+
+/// The exponents' biases differ by 120; subnormal numbers count in steps of 2^-9.
+ADAMANT_INLINED float number_of(Fp8 x) {
+  std::int32_t const magnitude = x.bits & 0x7f;
+  std::uint32_t const normal = static_cast<std::uint32_t>(magnitude + (120 << 3)) << 20;
+  std::uint32_t const subnormal = bits_of(static_cast<float>(magnitude) * 0x1p-9F);
+  std::uint32_t const number = magnitude < 8 ? subnormal : normal;
+  std::uint32_t const sign = std::uint32_t{x.bits} << 24 & 0x80000000U;
+  return from_bits(magnitude == 0x7f ? 0x7fff0000U : number | sign);
+}
+
+/// To nearest even: as an integer above 2^-6, below by a sum with 2^14, whose last bit is worth the
+/// smallest number. What is beyond 448 after rounding, and infinite, is NaN.
+ADAMANT_INLINED std::uint8_t e4m3_of(float x) {
+  auto const magnitude = static_cast<std::int32_t>(bits_of(x) & 0x7fffffffU);
+  std::uint32_t const odd = bits_of(x) >> 20 & 1U;
+  std::uint32_t const above = (static_cast<std::uint32_t>(magnitude) + 0x7ffffU + odd) >> 20;
+  std::int32_t const normal = static_cast<std::int32_t>(above) - (120 << 3);
+  float const sum = __builtin_bit_cast(float, magnitude) + 0x1p14F;
+  std::int32_t const subnormal = __builtin_bit_cast(std::int32_t, sum) - (141 << 23);
+  std::int32_t const code = magnitude < 121 << 23 ? subnormal : normal;
+  std::int32_t const finite = magnitude >= 0x7f800000 || code > 0x7e ? 0x7f : code;
+  std::int32_t const sign =
+      magnitude > 0x7f800000 ? 0 : static_cast<std::int32_t>(bits_of(x) >> 24 & 0x80U);
+  return static_cast<std::uint8_t>(finite | sign);
+}
+
 // ---- between an array and room for fp32 beside it ---------------------------------------------
 
 template <typename T>
@@ -64,6 +92,16 @@ template <typename T>
 ADAMANT_INLINED void store(float const* __restrict from, float inverse, T* __restrict to,
                            std::int64_t count) {
   for (std::int64_t i = 0; i < count; ++i) to[i] = stored<T>(from[i] * inverse);
+}
+
+ADAMANT_INLINED void widen(Fp8 const* __restrict from, float scale, float* __restrict to,
+                           std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i) to[i] = number_of(from[i]) * scale;
+}
+
+ADAMANT_INLINED void store(float const* __restrict from, float inverse, Fp8* __restrict to,
+                           std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i) to[i].bits = e4m3_of(from[i] * inverse);
 }
 
 // ---- fp32 states -------------------------------------------------------------------------------

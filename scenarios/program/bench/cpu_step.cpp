@@ -2,10 +2,6 @@
 // arrays read and three of them written in place, with next to no arithmetic. Step and roofs take
 // turns on the same arrays in one process; a row is the median over the rounds of roof time over
 // step time, 1 where the step is as fast as the memory.
-#include <sched.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <bit>
 #include <functional>
@@ -17,6 +13,7 @@
 #include "real/offload/thread_crew.h"
 #include "scenarios/language/yaml/load.h"
 #include "scenarios/program/bench/measure.h"
+#include "scenarios/program/bench/placed_memory.h"
 #include "scenarios/program/bench/suite.h"
 
 namespace adamant::scenarios {
@@ -28,11 +25,7 @@ using real::Vectors;
 
 constexpr char const* suite = "cpu_step_over_roof";
 constexpr int rounds = 21;
-constexpr useconds_t pause_us = 15'000;  // idle threads go to sleep
 constexpr std::int64_t flat_numel = 64LL << 20;
-constexpr std::int64_t huge_page_bytes = 2LL << 20;
-// Arrays of 2^k bytes one after the other meet in the same sets of a cache and banks of the memory.
-constexpr std::int64_t stagger_bytes = huge_page_bytes + 65 * 64;
 
 // ---- the roofs ---------------------------------------------------------------------------------
 
@@ -95,43 +88,24 @@ std::vector<Roof> roofs() {
 
 // ---- the arrays --------------------------------------------------------------------------------
 
-/// Four arrays in huge pages where the system gives them, at staggered addresses.
+/// The four arrays of a step, in huge pages where the system gives them.
 class Arrays {
  public:
-  explicit Arrays(std::int64_t numel)
-      : distance_bytes_((numel * 4 + huge_page_bytes - 1) / huge_page_bytes * huge_page_bytes +
-                        stagger_bytes),
-        bytes_(static_cast<std::size_t>(4 * distance_bytes_ + huge_page_bytes)),
-        memory_(
-            ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {
-    if (memory_ == MAP_FAILED) throw std::runtime_error("no memory for the arrays of a step");
-    huge_ = ::madvise(memory_, bytes_, MADV_HUGEPAGE) == 0;
+  explicit Arrays(std::int64_t numel) : memory_(4, numel * 4, Placement::staggered) {
     for (std::int64_t i = 0; i < numel; ++i) {
       array(0)[i] = 1.0F;
       array(1)[i] = 1e-3F * static_cast<float>(i % 7 - 3);
       array(2)[i] = array(3)[i] = 0.0F;
     }
   }
-  ~Arrays() { ::munmap(memory_, bytes_); }
-  Arrays(Arrays const&) = delete;
-  Arrays& operator=(Arrays const&) = delete;
 
   CpuAdamArrays all() const { return {array(0), array(1), array(2), array(3)}; }
-  std::int64_t distance_bytes() const { return distance_bytes_; }
-  bool huge() const { return huge_; }
+  PlacedMemory const& memory() const { return memory_; }
 
  private:
-  float* array(std::int64_t number) const {
-    auto const begin = reinterpret_cast<std::uintptr_t>(memory_);
-    auto const aligned = (begin + huge_page_bytes - 1) / huge_page_bytes * huge_page_bytes;
-    return reinterpret_cast<float*>(aligned +
-                                    static_cast<std::uintptr_t>(number * distance_bytes_));
-  }
+  float* array(int number) const { return reinterpret_cast<float*>(memory_.array(number)); }
 
-  std::int64_t distance_bytes_;
-  std::size_t bytes_;
-  void* memory_;
-  bool huge_ = false;
+  PlacedMemory memory_;
 };
 
 /// The tensors of a step: how many elements end with each, one after the other in all arrays.
@@ -148,13 +122,6 @@ Tensors gpt2_tensors() {
 }
 
 // ---- taking turns ------------------------------------------------------------------------------
-
-void pin_to(int processor) {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  CPU_SET(static_cast<std::size_t>(processor), &set);
-  static_cast<void>(::sched_setaffinity(0, sizeof set, &set));
-}
 
 class Measurement {
  public:
@@ -176,22 +143,17 @@ class Measurement {
       });
       if (round >= 0) step_seconds.push_back(seconds);
     }
-    std::vector<double> fastest =
-        *std::min_element(roof_seconds.begin(), roof_seconds.end(),
-                          [](auto const& a, auto const& b) { return median(a) < median(b); });
+    std::vector<double> fastest = *std::min_element(
+        roof_seconds.begin(), roof_seconds.end(),
+        [](auto const& a, auto const& b) { return quantile(a, 0.5) < quantile(b, 0.5); });
     for (std::size_t i = 0; i < fastest.size(); ++i) fastest[i] /= step_seconds[i];
     return fastest;
-  }
-
-  static double median(std::vector<double> values) {
-    std::sort(values.begin(), values.end());
-    return values[values.size() / 2];
   }
 
  private:
   template <typename Loop>
   double timed(Loop const& loop) {
-    ::usleep(pause_us);
+    pause_between_contenders();
     return seconds_of([&] {
       crew_.parallel_for(crew_.count(), [&](int chunk) {
         auto const range = real::chunk_of(tensors_.back(), chunk, crew_.count());
@@ -250,12 +212,11 @@ double arithmetic_scaling() {
 void measure(Arrays const& arrays, Tensors const& tensors, std::string const& name,
              std::vector<Row>& rows) {
   for (int threads = 1; threads <= 2; ++threads) {
-    auto ratios = Measurement(arrays, tensors, threads).ratios();
-    std::sort(ratios.begin(), ratios.end());
+    auto const ratios = Measurement(arrays, tensors, threads).ratios();
     std::string const label = name + "_" + std::to_string(threads) + "_threads";
-    rows.push_back({suite, label, ratios[ratios.size() / 2], "x"});
-    rows.push_back({suite, label + "_lower_quartile", ratios[ratios.size() / 4], "x"});
-    rows.push_back({suite, label + "_upper_quartile", ratios[ratios.size() * 3 / 4], "x"});
+    rows.push_back({suite, label, quantile(ratios, 0.5), "x"});
+    rows.push_back({suite, label + "_lower_quartile", quantile(ratios, 0.25), "x"});
+    rows.push_back({suite, label + "_upper_quartile", quantile(ratios, 0.75), "x"});
   }
 }
 
@@ -270,8 +231,9 @@ std::vector<Row> measure_cpu_step(BenchOptions const&) {
     Arrays const arrays(flat_numel);
     measure(arrays, {flat_numel}, "flat", rows);
     rows.front().name = suite;  // one thread on a flat buffer: the main row
-    rows.push_back({suite, "arrays_apart", static_cast<double>(arrays.distance_bytes()), "bytes"});
-    rows.push_back({suite, "huge_pages", arrays.huge() ? 1.0 : 0.0, ""});
+    rows.push_back(
+        {suite, "arrays_apart", static_cast<double>(arrays.memory().distance_bytes()), "bytes"});
+    rows.push_back({suite, "huge_pages", arrays.memory().huge() ? 1.0 : 0.0, ""});
   }
   Tensors const tensors = gpt2_tensors();
   measure(Arrays(tensors.back()), tensors, "gpt2", rows);

@@ -11,6 +11,8 @@ constexpr Suite all_suites[] = {
     {"checked_over_unchecked", "what checking costs, as a ratio of times", measure_checking},
     {"cpu_step_over_roof", "the hybrid path's step on the CPU, as a part of the memory's rate",
      measure_cpu_step},
+    {"cpu_step_formats", "the CPU's step in narrow formats, placements and as one pass, over roofs",
+     measure_cpu_formats},
     {"world_sizes", "seconds by the number of ranks, parameters fixed in total", measure_worlds},
     {"checkpoint", "load of GPT-2 124M, saved by 8 ranks, on 3, over read and checksum",
      measure_checkpoint},

@@ -30,12 +30,13 @@ struct Suite {
 std::span<Suite const> suites();
 
 // Each suite in its file.
-std::vector<Row> measure_schedules(BenchOptions const& options);   // schedules.cpp
-std::vector<Row> measure_cases(BenchOptions const& options);       // cases.cpp
-std::vector<Row> measure_checking(BenchOptions const& options);    // checking.cpp
-std::vector<Row> measure_checkpoint(BenchOptions const& options);  // checkpoint.cpp
-std::vector<Row> measure_cpu_step(BenchOptions const& options);    // cpu_step.cpp
-std::vector<Row> measure_worlds(BenchOptions const& options);      // worlds.cpp
-std::vector<Row> measure_gpt2(BenchOptions const& options);        // gpt2.cpp
+std::vector<Row> measure_schedules(BenchOptions const& options);    // schedules.cpp
+std::vector<Row> measure_cases(BenchOptions const& options);        // cases.cpp
+std::vector<Row> measure_checking(BenchOptions const& options);     // checking.cpp
+std::vector<Row> measure_checkpoint(BenchOptions const& options);   // checkpoint.cpp
+std::vector<Row> measure_cpu_step(BenchOptions const& options);     // cpu_step.cpp
+std::vector<Row> measure_cpu_formats(BenchOptions const& options);  // cpu_step_formats.cpp
+std::vector<Row> measure_worlds(BenchOptions const& options);       // worlds.cpp
+std::vector<Row> measure_gpt2(BenchOptions const& options);         // gpt2.cpp
 
 }  // namespace adamant::scenarios
