@@ -72,6 +72,7 @@ __device__ __forceinline__ MixedArrays arrays_of(AdamArguments const& a, WorkPie
           .exp_avg_sq = part(a.exp_avg_sq, piece.exp_avg_sq, f.exp_avg_sq, begin),
           .parameter = part(a.parameters, piece.parameter_copy, f.parameter, begin),
           .copies = f.copies != 0,
+          .plain = f.scaled == 0 && f.weight != NumberFormat::remainder,
           .factors = factors,
           .weight_scale = scale_of(a.scales, piece, main_slot),
           .exp_avg_scale = scale_of(a.scales, piece, exp_avg_slot),

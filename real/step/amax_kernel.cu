@@ -55,9 +55,9 @@ __device__ __forceinline__ void look_at(MixedArrays const& a, Sources const& fro
                                         StepScalars const& s, Lanes const& at, Largest& largest) {
   Widened w = {};
   read_gradients(a, at, w.g);
-  if (from.weight) read_weights(a, at, w.p);
-  if (from.exp_avg) read_state(a.exp_avg, a.exp_avg_scale, at, w.m);
-  if (from.exp_avg_sq) read_state(a.exp_avg_sq, a.exp_avg_sq_scale, at, w.v);
+  if (from.weight) read_weights<false>(a, at, w.p);
+  if (from.exp_avg) read_state<false>(a.exp_avg, a.exp_avg_scale, at, w.m);
+  if (from.exp_avg_sq) read_state<false>(a.exp_avg_sq, a.exp_avg_sq_scale, at, w.v);
   for (int k = 0; k < lanes; ++k) update_one<decoupled>(w, s, k);
   for (int k = 0; k < lanes; ++k) {
     if (k >= at.count) continue;
