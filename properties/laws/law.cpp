@@ -63,7 +63,8 @@ scenarios::GenerateOptions one_world() {
 scenarios::GenerateOptions exact_gradients() {
   return {.off = scenarios::set_of(Feature::gradients_normal) |
                  scenarios::set_of(Feature::gradients_wild) |
-                 scenarios::set_of(Feature::loss_scale_rounds)};
+                 scenarios::set_of(Feature::loss_scale_rounds) |
+                 scenarios::set_of(Feature::local_scale)};
 }
 
 scenarios::GenerateOptions uncoupled_parameters() {

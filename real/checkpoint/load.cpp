@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "real/checkpoint/checkpoint_error.h"
 #include "real/checkpoint/conversion.h"
@@ -308,6 +309,7 @@ class Loading {
   void read() {
     Staging staging = make_staging();
     read_segments(segments_, staging);
+    verify_rest(staging);
     for (Source const& source : sources_) {
       if (source.converts && source.tensor->shard.numel() > 0)
         upload(stored_as(*source.tensor, read_values(source, staging), source.scale),
@@ -356,7 +358,7 @@ class Loading {
     for (StateTensor const& tensor : tensors) sources_.push_back(source_of(saved, tensor));
   }
 
-  Source source_of(SavedParameter const& saved, StateTensor const& tensor) const {
+  Source source_of(SavedParameter const& saved, StateTensor const& tensor) {
     if (tensor.kind == TensorKind::parameter) return source_of_parameter(saved, tensor);
     if (tensor.kind == TensorKind::main) return source_of_main(saved, tensor);
     bool const first = tensor.kind == TensorKind::exp_avg;
@@ -364,9 +366,10 @@ class Loading {
                             first ? saved.may_round.exp_avg : saved.may_round.exp_avg_sq, tensor);
   }
 
-  SavedNumbers find_saved(ShardDescription const& shard, TensorKind kind) const {
+  SavedNumbers find_saved(ShardDescription const& shard, TensorKind kind) {
     SavedNumbers const saved = find_numbers(checkpoint_, matched_.at(shard.key), kind);
     expect_same_shape(*saved.values, shard);
+    saved_.emplace_back(saved, shard);
     return saved;
   }
 
@@ -426,22 +429,49 @@ class Loading {
                 [](FileSegment const& a, FileSegment const& b) { return a.begin < b.begin; });
   }
 
+  /// Numbers that stand in the files twice are taken from one of the places. The other is read for
+  /// its checksums alone: damage is damage wherever it is.
+  void verify_rest(Staging& staging) const {
+    if (!checkpoint_.manifest) return;
+    std::set<SavedTensor const*> known;
+    for (Source const& source : sources_) {
+      if (source.converts || source.looked_at()) known.insert(source.saved.values);
+      if (!source.converts) known.insert(source.saved.raw);
+    }
+    for (auto const& [numbers, shard] : saved_) {
+      ShardDescription of_values = shard;
+      of_values.format = numbers.values_format;
+      if (known.insert(numbers.values).second)
+        static_cast<void>(read_bytes(*numbers.values, of_values, staging));
+      ShardDescription of_raw = shard;
+      of_raw.format = numbers.format;
+      if (numbers.raw != nullptr && known.insert(numbers.raw).second)
+        static_cast<void>(read_bytes(*numbers.raw, of_raw, staging));
+    }
+  }
+
   /// The values of this rank's shard, in host memory.
   std::vector<float> read_values(Source const& source, Staging& staging) const {
     ShardDescription room = source.tensor->shard;
     room.format = source.saved.values_format;
+    return decoded(read_bytes(*source.saved.values, room, staging), room.format);
+  }
+
+  /// This rank's part of a tensor as a file has it, in host memory. `room` says which part.
+  std::vector<std::byte> read_bytes(SavedTensor const& saved, ShardDescription room,
+                                    Staging& staging) const {
     std::vector<std::byte> bytes(room.bytes());
     room.data = bytes.data();
     room.on_host = true;
     room.tail = nullptr;
     room.tail_numel = 0;
     std::vector<ReadRange> ranges;
-    plan_reads(*source.saved.values, room, ranges);
+    plan_reads(saved, room, ranges);
     Segments segments(checkpoint_.files.size());
     add_segments(ranges, room, segments);
     sort(segments);
     read_segments(segments, staging);
-    return decoded(bytes, room.format);
+    return bytes;
   }
 
   void read_segments(Segments const& segments, Staging& staging) const {
@@ -470,7 +500,8 @@ class Loading {
   KeyMap matched_;
   Progress progress_;
   std::vector<Source> sources_;  // one for each of the engine's tensors
-  Segments segments_;            // of what is not converted, by place in the file
+  std::vector<std::pair<SavedNumbers, ShardDescription>> saved_;  // what is found, taken or not
+  Segments segments_;  // of what is not converted, by place in the file
 };
 
 }  // namespace

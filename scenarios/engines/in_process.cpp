@@ -8,13 +8,13 @@ namespace adamant::scenarios {
 namespace {
 
 PrecisionOffer formats() {
-  return {.param = {ParamType::fp32, ParamType::bf16, ParamType::fp16},
-          .grad = {GradType::fp32, GradType::bf16, GradType::fp16},
-          .main = {MainType::none, MainType::fp32, MainType::bf16, MainType::fp16,
-                   MainType::remainder},
-          .exp_avg = {StateType::fp32, StateType::bf16, StateType::fp16, StateType::fp8},
-          .exp_avg_sq = {StateType::fp32, StateType::bf16, StateType::fp16, StateType::fp8},
-          .state_scale = {StateScale::global, StateScale::local}};
+  return {
+      .param = {ParamType::fp32, ParamType::bf16, ParamType::fp16},
+      .grad = {GradType::fp32, GradType::bf16, GradType::fp16},
+      .main = {MainType::none, MainType::fp32, MainType::bf16, MainType::fp16, MainType::remainder},
+      .exp_avg = {StateType::fp32, StateType::bf16, StateType::fp16, StateType::fp8},
+      .exp_avg_sq = {StateType::fp32, StateType::bf16, StateType::fp16, StateType::fp8},
+      .state_scale = {StateScale::global, StateScale::local}};
 }
 
 std::string why_not_captured(ParameterSpec const& parameter, Optimizer const& optimizer) {
