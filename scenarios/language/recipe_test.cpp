@@ -59,12 +59,11 @@ TEST(Recipe, AParametersOwnTypeReplacesTheRecipes) {
 
 // Admission and the oracle each know which matrices a recipe takes.
 TEST(Recipe, TakesWhatTheOracleQuantises) {
-  constexpr std::pair<ParamType, Recipe> recipes[] = {
-      {ParamType::fp8_delayed, Recipe::fp8_delayed},
-      {ParamType::fp8_current, Recipe::fp8_current},
-      {ParamType::fp8_block, Recipe::fp8_block},
-      {ParamType::mxfp8, Recipe::mxfp8},
-      {ParamType::nvfp4, Recipe::nvfp4}};
+  constexpr std::pair<ParamType, Recipe> recipes[] = {{ParamType::fp8_delayed, Recipe::fp8_delayed},
+                                                      {ParamType::fp8_current, Recipe::fp8_current},
+                                                      {ParamType::fp8_block, Recipe::fp8_block},
+                                                      {ParamType::mxfp8, Recipe::mxfp8},
+                                                      {ParamType::nvfp4, Recipe::nvfp4}};
   for (auto const& [type, recipe] : recipes)
     for (std::int64_t const rows : {0, 1, 16, 24, 32, 128, 192})
       for (std::int64_t const columns : {0, 5, 16, 32, 64, 128, 256}) {

@@ -28,7 +28,7 @@ void add_twice(int) {
   cudaMemsetAsync(visits, 0, sizeof(int), a);
   for (int launch = 0; launch < 2; ++launch)
     add_up<<<4, 8, 0, a>>>(sums, static_cast<double const*>(values), numel,
-                            static_cast<int*>(visits));
+                           static_cast<int*>(visits));
   finish();
 }
 
