@@ -73,7 +73,8 @@ struct Formats {
   NumberFormat exp_avg_sq = NumberFormat::fp32;
   std::optional<NumberFormat> main = {};  // none: the optimizer works on the parameter itself
   StateScale state_scale = StateScale::global;
-  std::optional<Recipe> recipe = {};  // by which the parameter is quantised; `parameter` is unused
+  /// By which the parameter is quantised: then `parameter` is unused, and `main` is fp32.
+  std::optional<Recipe> recipe = {};
   /// The optimizer is handed the gradient as it is; otherwise in the format of its own weights, as
   /// a cast copy where the two differ.
   bool decoupled_gradient = true;
@@ -98,6 +99,13 @@ struct LossScale {
   friend bool operator==(LossScale const&, LossScale const&) = default;
 };
 
+/// Elements of a tensor of this shape; one where it has no dimensions.
+inline std::int64_t numel_of(std::span<std::int64_t const> shape) {
+  std::int64_t numel = 1;
+  for (std::int64_t const extent : shape) numel *= extent;
+  return numel;
+}
+
 /// One parameter as a model registers it: whole shape, its group, its unit and its formats. Units
 /// are numbered from 0 without gaps and never decrease along the registration order.
 struct ParameterSpec {
@@ -110,12 +118,8 @@ struct ParameterSpec {
   /// Rows: the extent of dimension 0.
   std::int64_t rows() const { return shape.front(); }
   /// Elements in one row: the product of the other dimensions.
-  std::int64_t row_numel() const {
-    std::int64_t numel = 1;
-    for (std::size_t d = 1; d < shape.size(); ++d) numel *= shape[d];
-    return numel;
-  }
-  std::int64_t numel() const { return rows() * row_numel(); }
+  std::int64_t row_numel() const { return numel_of(std::span(shape).subspan(1)); }
+  std::int64_t numel() const { return numel_of(shape); }
 
   friend bool operator==(ParameterSpec const&, ParameterSpec const&) = default;
 };
@@ -188,6 +192,7 @@ enum class Purpose {
   reduction,             // a unit's shard of summed gradients, before the mean
   scaling,               // loss scale, norm and what leads to them, and the verdict's pinned copy
   state_scales,          // scales of states, what leads to new ones, and their pinned copies
+  parameter_scales,      // scales of quantised parameters and what leads to new ones
   step_table,            // per-parameter step scalars, device copy and pinned staging
   work_list,             // the fused kernel's list of pieces
   checkpoint,            // what save and load move bytes and messages through, while they run
@@ -203,6 +208,7 @@ inline constexpr std::string_view purpose_names[] = {"parameters",
                                                      "reduction",
                                                      "scaling",
                                                      "state_scales",
+                                                     "parameter_scales",
                                                      "step_table",
                                                      "work_list",
                                                      "checkpoint"};

@@ -19,6 +19,7 @@
 #include "oracle/types.h"
 #include "real/checkpoint/storage.h"
 #include "real/offload/workers.h"
+#include "real/quantise/quantised_view.h"
 #include "real/scale/scaling_state.h"
 
 namespace adamant::real {
@@ -30,6 +31,7 @@ struct WholeTensor {
   int parameter = 0;
   void const* value = nullptr;
   NumberFormat value_format = NumberFormat::fp32;
+  std::optional<QuantisedView> quantised = {};  // in the place of `value`, which then is null
   void* gradient = nullptr;
   NumberFormat gradient_format = NumberFormat::fp32;
   std::int64_t numel = 0;
@@ -138,7 +140,9 @@ struct Buffer {
 /// CPU share, the last `tail_numel` elements of a state are at `tail`, in host memory, and only the
 /// others at `data`.
 ///
-/// States in 16-bit and 8-bit floats are worth what is stored times their scale.
+/// States in 16-bit and 8-bit floats are worth what is stored times their scale. A quantised
+/// parameter has codes and scales, on the device, in the place of `data`; where the shard is empty,
+/// the scales alone.
 struct ShardView {
   void* data = nullptr;
   bool on_host = false;  // `data`
@@ -148,6 +152,7 @@ struct ShardView {
   float const* scale = nullptr;          // one number on the device; null for 1
   std::span<ElementRange const> ranges;  // they ascend and do not overlap; the engine outlives them
   std::int64_t numel = 0;                // of all ranges, without padding
+  std::optional<QuantisedView> quantised = {};
 };
 
 /// Kinds of one parameter's tensors of which a load may round the numbers, where they were saved in
@@ -193,7 +198,8 @@ class Engine {
 
   /// Copies this rank's shard of a parameter from the host; waits. `values` is the WHOLE tensor,
   /// row-major, of which the engine takes its own part, rounded to the parameter's format. A main
-  /// weight becomes equal to the rounded value.
+  /// weight becomes equal to the rounded value. Of a quantised parameter the main weight becomes
+  /// the value itself, of which codes and scales are made; all ranks call it in the same order.
   virtual void write_parameter(int parameter, std::span<float const> values) = 0;
 
   /// Gathers parameters and reduces gradients unit by unit, last unit first. The shard of a
@@ -250,6 +256,9 @@ class Engine {
   ///           the same elements share a scale as did; others are rounded once from their fp32
   ///           values, as a step stores them. Where `options` allow no rounding every number has to
   ///           be kept.
+  ///
+  ///           A quantised parameter keeps codes, scales and history where the recipe is the same;
+  ///           otherwise it is quantised from its main weight, as if it had been written.
   ///
   /// Errors: CheckpointError (real/checkpoint/checkpoint_error.h) or StorageError, the same on all
   ///         ranks. What can be known beforehand is, and then nothing has changed; bytes that turn

@@ -7,11 +7,13 @@
 
 #include "oracle/check.h"
 #include "oracle/formats/formats.h"
+#include "oracle/quantise/recipes.h"
 
 namespace adamant::oracle {
 namespace {
 
 constexpr std::int64_t whole_alignment_bytes = 16;
+constexpr std::int64_t mxfp8_block_numel = 32;
 constexpr std::int64_t step_entry_bytes = 48;
 constexpr std::int64_t piece_bytes = 56;
 constexpr std::int64_t group_settings_bytes = 32;
@@ -33,7 +35,16 @@ std::int64_t bytes(std::int64_t numel, NumberFormat format) {
 
 std::int64_t whole_bytes(ParameterSpec const& parameter, int world_size, NumberFormat format) {
   auto const numel = world_size * chunk_numel(parameter, world_size);
-  return round_up(numel * static_cast<std::int64_t>(bytes_of(format)), whole_alignment_bytes);
+  return round_up(bytes(numel, format), whole_alignment_bytes);
+}
+
+/// So many elements of a parameter as it is stored and gathered, with the scales that travel.
+std::int64_t parameter_bytes(Formats const& formats, std::int64_t numel) {
+  auto const aligned = [](std::int64_t size) { return round_up(size, whole_alignment_bytes); };
+  if (!formats.recipe) return aligned(bytes(numel, formats.parameter));
+  if (formats.recipe == Recipe::nvfp4) return aligned(numel / 2);
+  if (formats.recipe == Recipe::mxfp8) return aligned(numel) + aligned(numel / mxfp8_block_numel);
+  return aligned(numel);
 }
 
 /// What lies in memory: of a main weight that counts as fp32 perhaps only the remainder.
@@ -70,7 +81,41 @@ bool has_scales(Formats const& formats) {
   return false;
 }
 
+constexpr std::int64_t fp32_bytes = 4;
+constexpr std::int64_t delayed_bytes = (1 + 16) * fp32_bytes;  // the next scale and the amaxes
+
+/// What a quantised parameter has beside its codes, on every rank.
+struct ScaleCounts {
+  std::int64_t maxima = 0;  // magnitudes that lead to scales
+  std::int64_t fp32 = 0;
+  std::int64_t codes = 0;
+  std::int64_t delayed = 0;  // bytes
+};
+
+ScaleCounts scale_counts(ParameterSpec const& parameter) {
+  Recipe const recipe = parameter.formats.recipe.value();
+  std::int64_t const blocks = scales_of(recipe, matrix_of(parameter)).numel();
+  switch (recipe) {
+    case Recipe::fp8_delayed:
+      return {.maxima = 1, .fp32 = 1, .delayed = delayed_bytes};
+    case Recipe::fp8_current:
+      return {.maxima = 1, .fp32 = 1};
+    case Recipe::fp8_block:
+      return {.maxima = blocks, .fp32 = blocks};
+    case Recipe::mxfp8:  // they are beside the codes of their rank
+      return {};
+    case Recipe::nvfp4:
+      break;
+  }
+  return {.maxima = blocks + 1, .fp32 = 1, .codes = blocks};
+}
+
 constexpr Purpose state_purposes[] = {Purpose::exp_avg, Purpose::exp_avg_sq, Purpose::main};
+
+/// Of a weight that the CPU sends up: what is quantised has to be there in fp32 first.
+std::int64_t weight_bytes(Formats const& formats) {
+  return formats.recipe ? fp32_bytes : static_cast<std::int64_t>(bytes_of(formats.parameter));
+}
 
 constexpr std::int64_t host_alignment_bytes = 64;
 constexpr std::int64_t staggered_from_bytes = 1 << 20;
@@ -125,47 +170,69 @@ Budget::Budget(std::span<ParameterSpec const> parameters, RankInWorld place, Off
   std::int64_t pieces = 0;
   std::int64_t numel = 0;  // of shards, with what only other ranks own
   for (auto const& parameter : parameters) {
-    auto const shard = [&](TensorKind kind) {
-      return shard_bytes(parameter, place.world_size, kind);
-    };
-    auto const& formats = parameter.formats;
-    sizes_.push_back(
-        {.unit = parameter.unit,
-         .gradient_shard = shard(TensorKind::gradient),
-         .whole_parameter = whole_bytes(parameter, place.world_size, formats.parameter),
-         .whole_gradient = whole_bytes(parameter, place.world_size, formats.gradient)});
-    unit_count_ = std::max(unit_count_, parameter.unit + 1);
-    device_[index_of(Purpose::parameters)] += shard(TensorKind::parameter);
-    device_[index_of(Purpose::exp_avg)] += shard(TensorKind::exp_avg);
-    device_[index_of(Purpose::exp_avg_sq)] += shard(TensorKind::exp_avg_sq);
-    device_[index_of(Purpose::main)] += shard(TensorKind::main);
-    gradients_ += shard(TensorKind::gradient);
-    cast_gradients_ += shard(TensorKind::cast_gradient);
+    add_shards(parameter, place.world_size);
     pieces += pieces_of(shard_numel(parameter, place));
     numel += chunk_numel(parameter, place.world_size);
   }
   scaling_bytes_ = scaling_bytes(numel);
-  auto const table = std::ssize(sizes_) * step_entry_bytes;
-  device_[index_of(Purpose::step_table)] = table;
-  pinned_[index_of(Purpose::step_table)] = table;
-  if (residence.capturable) {
-    device_[index_of(Purpose::step_table)] +=
-        residence.group_count * group_state_bytes + std::ssize(sizes_) * parameter_state_bytes;
-    pinned_[index_of(Purpose::step_table)] = residence.group_count * group_settings_bytes;
-    keep_unit_buffers();
-  }
+  set_step_table();
+  if (residence.capturable) keep_unit_buffers();
   device_[index_of(Purpose::work_list)] = pieces * piece_bytes;
-  bool const scaled = std::ranges::any_of(
-      parameters, [](ParameterSpec const& parameter) { return has_scales(parameter.formats); });
-  if (scaled) {
-    device_[index_of(Purpose::state_scales)] = std::ssize(sizes_) * scales_bytes;
-    if (offload.hybrid)
-      pinned_[index_of(Purpose::state_scales)] = std::ssize(sizes_) * hybrid_scales_bytes;
-  }
+  set_state_scales(parameters, offload.hybrid.has_value());
+  set_parameter_scales(parameters);
   if (offload.states) set_state_offload(*offload.states);
   if (offload.hybrid) set_hybrid(parameters, place, *offload.hybrid);
   set_gradients(false);
   for (std::size_t i = 0; i < peak_.size(); ++i) peak_[i] = device_[i] + pinned_[i];
+}
+
+void Budget::add_shards(ParameterSpec const& parameter, int world_size) {
+  auto const shard = [&](TensorKind kind) { return shard_bytes(parameter, world_size, kind); };
+  auto const& formats = parameter.formats;
+  std::int64_t const chunk = chunk_numel(parameter, world_size);
+  sizes_.push_back({.unit = parameter.unit,
+                    .gradient_shard = shard(TensorKind::gradient),
+                    .whole_parameter = parameter_bytes(formats, world_size * chunk),
+                    .whole_gradient = whole_bytes(parameter, world_size, formats.gradient)});
+  unit_count_ = std::max(unit_count_, parameter.unit + 1);
+  device_[index_of(Purpose::parameters)] += parameter_bytes(formats, chunk);
+  device_[index_of(Purpose::exp_avg)] += shard(TensorKind::exp_avg);
+  device_[index_of(Purpose::exp_avg_sq)] += shard(TensorKind::exp_avg_sq);
+  device_[index_of(Purpose::main)] += shard(TensorKind::main);
+  gradients_ += shard(TensorKind::gradient);
+  cast_gradients_ += shard(TensorKind::cast_gradient);
+}
+
+void Budget::set_step_table() {
+  auto const table = std::ssize(sizes_) * step_entry_bytes;
+  device_[index_of(Purpose::step_table)] = table;
+  pinned_[index_of(Purpose::step_table)] = table;
+  if (!residence_.capturable) return;
+  device_[index_of(Purpose::step_table)] +=
+      residence_.group_count * group_state_bytes + std::ssize(sizes_) * parameter_state_bytes;
+  pinned_[index_of(Purpose::step_table)] = residence_.group_count * group_settings_bytes;
+}
+
+void Budget::set_state_scales(std::span<ParameterSpec const> parameters, bool hybrid) {
+  bool const scaled = std::ranges::any_of(
+      parameters, [](ParameterSpec const& parameter) { return has_scales(parameter.formats); });
+  if (!scaled) return;
+  device_[index_of(Purpose::state_scales)] = std::ssize(sizes_) * scales_bytes;
+  if (hybrid) pinned_[index_of(Purpose::state_scales)] = std::ssize(sizes_) * hybrid_scales_bytes;
+}
+
+// The magnitudes of all parameters lie side by side, this rank's and those of all ranks.
+void Budget::set_parameter_scales(std::span<ParameterSpec const> parameters) {
+  auto const aligned = [](std::int64_t size) { return round_up(size, whole_alignment_bytes); };
+  std::int64_t maxima = 0;
+  auto& total = device_[index_of(Purpose::parameter_scales)];
+  for (auto const& parameter : parameters) {
+    if (!parameter.formats.recipe) continue;
+    ScaleCounts const counts = scale_counts(parameter);
+    maxima += counts.maxima;
+    total += aligned(counts.fp32 * fp32_bytes) + aligned(counts.codes) + aligned(counts.delayed);
+  }
+  total += 2 * aligned(maxima * fp32_bytes);
 }
 
 void Budget::set_state_offload(StateOffloadConfig const& config) {
@@ -196,7 +263,10 @@ void Budget::set_hybrid(std::span<ParameterSpec const> parameters, RankInWorld p
         stored_format(formats, TensorKind::cast_gradient).value_or(formats.gradient);
     pieces += pieces_of(on_device);
     gradients += round_up(bytes(numels[p], handed), host_alignment_bytes);
-    weights += round_up(bytes(numels[p], formats.parameter), host_alignment_bytes);
+    weights += round_up(numels[p] * weight_bytes(formats), host_alignment_bytes);
+    if (formats.recipe && numels[p] > 0)
+      device_[index_of(Purpose::parameter_scales)] +=
+          round_up(shard_numel(parameters[p], place) * fp32_bytes, whole_alignment_bytes);
     if (reached) continue;
     reached = numels[p] > 0;
     for (auto const kind : {TensorKind::exp_avg, TensorKind::exp_avg_sq, TensorKind::main}) {

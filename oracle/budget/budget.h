@@ -29,7 +29,9 @@ struct Residence {
 /// The expected bytes of one rank, kept in step with its operations.
 ///
 /// With c elements in a chunk of fsdp2 and shard = c numbers of the kind's own format, rounded up
-/// to 16 bytes, per parameter; a remainder has 2 bytes:
+/// to 16 bytes, per parameter; a remainder has 2 bytes. Codes of a quantised parameter have one, of
+/// nvfp4 half of one, and of mxfp8 as many more as there are blocks of 32, rounded up by
+/// themselves:
 ///
 ///   parameters, exp_avg, exp_avg_sq  sum of shards, from construction on
 ///   main                  the same, of those parameters that have a main weight: one each
@@ -47,6 +49,10 @@ struct Residence {
 ///                         first loss scale or maximal norm on
 ///   state_scales          where any parameter has a state with a scale: 48 bytes for each
 ///                         parameter, with `hybrid` also 36 pinned
+///   parameter_scales      of quantised parameters, each number rounded up to 16 bytes: 4 bytes for
+///                         each magnitude of all of them, twice; 4 for each fp32 scale of each;
+///                         a byte for each block of nvfp4; 68 of fp8_delayed. With `hybrid` also
+///                         4 for each element of the rank's shard, where the CPU steps any of it
 ///   step_table            48 bytes per parameter on the device and as many pinned
 ///   work_list             56 bytes per piece of at most 65,536 of this rank's own elements; pieces
 ///                         do not cross parameters and cover no padding
@@ -59,8 +65,9 @@ struct Residence {
 ///
 ///   exp_avg, exp_avg_sq, main  on the device up to the first such element, rounded up to 16 bytes
 ///   gradients, parameters      also pinned if asked for: per parameter its elements there, of the
-///                              gradient as it is handed over and of the parameter, rounded up to
-///                              64 bytes; parameters of a MiB and more together 4,160 bytes more
+///                              gradient as it is handed over and of the parameter (in fp32 of a
+///                              quantised one), rounded up to 64 bytes; parameters of a MiB and
+///                              more together 4,160 bytes more
 ///   work_list                  pieces of the others only
 ///
 /// Units: bytes asked for, padding included; an allocator's own rounding is not. A purpose of 0
@@ -103,6 +110,10 @@ class Budget {
     std::int64_t whole_gradient = 0;
   };
 
+  void add_shards(ParameterSpec const& parameter, int world_size);
+  void set_step_table();
+  void set_state_scales(std::span<ParameterSpec const> parameters, bool hybrid);
+  void set_parameter_scales(std::span<ParameterSpec const> parameters);
   void set_state_offload(StateOffloadConfig const& config);
   void set_leaving(StateOffloadConfig const& config);
   void set_hybrid(std::span<ParameterSpec const> parameters, RankInWorld place,

@@ -54,12 +54,13 @@ std::uint64_t ulp_distance(float a, float b, NumberFormat format);
 
 /// How a parameter's tensor of one kind is stored, or nothing where there is none of that kind: no
 /// main weight was asked for, or the optimizer takes the gradient as it is. A main weight of which
-/// a remainder is stored counts as the fp32 that it is.
+/// a remainder is stored counts as the fp32 that it is, and so does a quantised parameter, by what
+/// reading it gives.
 inline std::optional<NumberFormat> stored_format(Formats const& formats, TensorKind kind) {
   bool const same = formats.gradient == formats.weight();
   switch (kind) {
     case TensorKind::parameter:
-      return formats.parameter;
+      return formats.recipe ? NumberFormat::fp32 : formats.parameter;
     case TensorKind::gradient:
       return formats.gradient;
     case TensorKind::exp_avg:

@@ -164,6 +164,9 @@ TEST(Formats, MainWeightsAndCastCopiesExistWhereTheyAreAskedFor) {
   EXPECT_EQ(stored_format(formats, TensorKind::cast_gradient), std::nullopt);
   formats.gradient = NumberFormat::bf16;
   EXPECT_EQ(stored_format(formats, TensorKind::cast_gradient), NumberFormat::fp32);
+  EXPECT_EQ(stored_format(formats, TensorKind::parameter), NumberFormat::bf16);
+  formats.recipe = Recipe::mxfp8;
+  EXPECT_EQ(stored_format(formats, TensorKind::parameter), NumberFormat::fp32);
 }
 
 }  // namespace

@@ -8,7 +8,6 @@
 #include "oracle/adam/adam_step.h"
 #include "oracle/check.h"
 #include "oracle/formats/formats.h"
-#include "oracle/quantise/states.h"
 #include "oracle/scale/exact_norm.h"
 
 namespace adamant::oracle {
@@ -35,22 +34,6 @@ Model::Reader reader_of(std::span<float const> values) {
   };
 }
 
-/// Each weight becomes the bf16 parameter beside its remainder.
-void round_to_upper_half(std::span<float> weights) {
-  for (float& weight : weights) weight = value_of(split(weight).parameter, NumberFormat::bf16);
-}
-
-/// The numbers in these ranges become what they are worth once they are stored; their new scale.
-float round_with_one_scale(std::span<float> tensor, std::span<ElementRange const> ranges,
-                           NumberFormat format) {
-  auto const in = [&](ElementRange range) { return tensor.subspan(range.begin, range.numel()); };
-  float amax = 0;
-  for (ElementRange const range : ranges) amax = std::max(amax, amax_of(in(range)));
-  float const scale = scale_of(amax, format);
-  for (ElementRange const range : ranges) round_scaled(in(range), scale, format);
-  return scale;
-}
-
 /// out[i] = fl32(in[i] factor)
 void multiply(std::span<float const> in, float factor, std::span<float> out) {
   for (std::size_t i = 0; i < in.size(); ++i) out[i] = in[i] * factor;
@@ -71,23 +54,6 @@ Model::Model(ModelConfig config)
   }
 }
 
-Model::State Model::initial_state(ParameterSpec const& spec) {
-  State s;
-  auto const numel = static_cast<std::size_t>(spec.numel());
-  auto const& formats = spec.formats;
-  s.value.resize(numel);
-  s.exp_avg.resize(numel);
-  s.exp_avg_sq.resize(numel);
-  if (formats.main) s.main.resize(numel);
-  auto const scale = [&](TensorKind kind, NumberFormat format) {
-    if (has_scale(kind, format)) s.scales[static_cast<std::size_t>(kind)] = {1.0F};
-  };
-  scale(TensorKind::exp_avg, formats.exp_avg);
-  scale(TensorKind::exp_avg_sq, formats.exp_avg_sq);
-  if (formats.main) scale(TensorKind::main, *formats.main);
-  return s;
-}
-
 void Model::write_parameter(int parameter, std::span<float const> values) {
   check(values.size() == state(parameter).value.size(), "what is written covers its parameter");
   write_parameter(parameter, reader_of(values));
@@ -96,21 +62,13 @@ void Model::write_parameter(int parameter, std::span<float const> values) {
 void Model::write_parameter(int parameter, Reader const& read) {
   auto& s = state(parameter);
   auto const& formats = spec(parameter).formats;
-  for_each_block(std::ssize(s.value), [&](std::int64_t begin, std::int64_t count) {
-    auto const block = std::span(s.value).subspan(begin, count);
+  Tensor& drawn = formats.recipe ? s.main : s.value;
+  for_each_block(std::ssize(drawn), [&](std::int64_t begin, std::int64_t count) {
+    auto const block = std::span(drawn).subspan(begin, count);
     read(begin, block);
-    round_to(formats.parameter, block);
+    if (!formats.recipe) round_to(formats.parameter, block);
   });
-  if (!formats.main) return;
-  s.main = s.value;
-  store(s, TensorKind::main, *formats.main);
-}
-
-void Model::share_scales(int parameter, Shards shards) {
-  auto& s = state(parameter);
-  for (auto& scales : s.scales)
-    if (!scales.empty()) scales.assign(shards.size(), 1.0F);
-  s.shards = std::move(shards);
+  store_first_weights(s, spec(parameter));
 }
 
 void Model::add_gradient(int parameter, std::span<float const> mean) {
@@ -240,34 +198,9 @@ void Model::step_parameter(int parameter) {
   auto const& formats = spec(parameter).formats;
   auto& weight = formats.main ? s.main : s.value;
   update(s, group(spec(parameter).group), weight);
-  store_weights(s, formats);
+  store_weights(s, spec(parameter));
   store(s, TensorKind::exp_avg, formats.exp_avg);
   store(s, TensorKind::exp_avg_sq, formats.exp_avg_sq);
-}
-
-// What the optimizer works on holds the result in fp32.
-void Model::store_weights(State& s, Formats const& formats) {
-  if (formats.main) s.value = s.main;
-  store_parameter(s.value, formats);
-  if (formats.main) store(s, TensorKind::main, *formats.main);
-}
-
-void Model::store_parameter(Tensor& weight, Formats const& formats) {
-  if (formats.main == NumberFormat::remainder)
-    round_to_upper_half(weight);
-  else
-    round_to(formats.parameter, weight);
-}
-
-void Model::store(State& s, TensorKind kind, NumberFormat format) {
-  if (format == NumberFormat::remainder) return;  // all of it is kept
-  Tensor& tensor = tensor_of(s, kind);
-  if (!has_scale(kind, format)) return round_to(format, tensor);
-  Shards const whole = {{{.begin = 0, .end = std::ssize(tensor)}}};
-  Shards const& shards = s.shards.empty() ? whole : s.shards;
-  auto& scales = s.scales[static_cast<std::size_t>(kind)];
-  for (std::size_t i = 0; i < shards.size(); ++i)
-    scales[i] = round_with_one_scale(tensor, shards[i], format);
 }
 
 bool Model::step_passes_over(int parameter) const {
@@ -284,6 +217,7 @@ void Model::adopt_step(int parameter, Stepped const& seen) {
   check(std::exchange(s.due, false), "a parameter takes part in a step once, after begin_step()");
   check(!step_passes_over(parameter), "the parameter is stepped");
   auto const& formats = spec(parameter).formats;
+  check(!formats.recipe, "what is adopted was stored without codes");
   auto const take = [](std::span<float const> values, Tensor& tensor) {
     check(values.size() == tensor.size(), "what is adopted covers its tensor");
     std::copy(values.begin(), values.end(), tensor.begin());
@@ -293,7 +227,7 @@ void Model::adopt_step(int parameter, Stepped const& seen) {
   take(seen.exp_avg_sq, s.exp_avg_sq);
   check(std::ranges::all_of(s.scales, [](auto const& scales) { return scales.empty(); }),
         "what is adopted was stored without scales");
-  store_weights(s, formats);
+  store_weights(s, spec(parameter));
 }
 
 void Model::update(State& s, AdamConfig const& config, std::span<float> weight) const {
@@ -374,6 +308,16 @@ std::span<float const> Model::tensor(int parameter, TensorKind kind) const {
 
 std::span<float const> Model::scales(int parameter, TensorKind kind) const {
   return state(parameter).scales[static_cast<std::size_t>(kind)];
+}
+
+Quantised const& Model::quantised(int parameter) const {
+  check(spec(parameter).formats.recipe.has_value(), "the parameter is quantised");
+  return state(parameter).quantised;
+}
+
+DelayedScale const& Model::delayed_scale(int parameter) const {
+  check(spec(parameter).formats.recipe == Recipe::fp8_delayed, "a recipe with a history");
+  return state(parameter).delayed;
 }
 
 bool Model::has_gradient(int parameter) const {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "oracle/model/zeroed_pages.h"
+#include "oracle/quantise/recipes.h"
 #include "oracle/scale/loss_scaler.h"
 #include "oracle/types.h"
 
@@ -43,8 +44,10 @@ struct Scaling {
 /// Rounding: tensors are arrays of fp32 whose values their format can hold; everything is computed
 ///           in fp32 and rounded once when it is stored. Of a state that is stored with a scale
 ///           they are what reading it gives, stored * scale; the scale is made anew from what is
-///           about to be stored. Of a main weight that is stored as a remainder they are all of it.
-/// Errors: asserts indices, lengths and that every parameter's group exists.
+///           about to be stored. Of a main weight that is stored as a remainder they are all of it,
+///           and of a quantised parameter what reading its codes gives.
+/// Errors: asserts indices, lengths, that every parameter's group exists, and that a recipe takes
+///         its parameter's shape.
 class Model {
  public:
   explicit Model(ModelConfig config);
@@ -53,7 +56,8 @@ class Model {
   using Reader = std::function<void(std::int64_t begin, std::span<float> out)>;
 
   /// The parameter becomes these values, rounded to its format; a main weight is stored from the
-  /// rounded ones.
+  /// rounded ones. A quantised parameter's main weight becomes the values as they are, and the
+  /// parameter is quantised from it, by fp8_delayed as if it never was before.
   void write_parameter(int parameter, std::span<float const> values);
   void write_parameter(int parameter, Reader const& read);
 
@@ -101,7 +105,7 @@ class Model {
   /// gradient; the others keep weight and moments. Legal also if no parameter has a gradient. The
   /// step works on the main weight where there is one, from which the parameter is then rounded,
   /// and on the gradient as the optimizer is handed it. The update uses the moments before they are
-  /// rounded.
+  /// rounded. A parameter with a recipe is quantised anew from its main weight.
   ///
   /// Counters: `group` ones advance all, with every step; `parameter` ones advance where there is a
   /// gradient. The step t that an update uses is the counter after it advanced.
@@ -116,7 +120,7 @@ class Model {
   void step_parameter(int parameter);
   /// In the place of step_parameter(): goes on from what an engine was seen to make of the
   /// optimizer's own weight and of both moments. A parameter beside a main weight is rounded from
-  /// it. REQUIRES: no state has a scale, which nobody was seen to make.
+  /// it. REQUIRES: no state has a scale, and the parameter no codes, which nobody was seen to make.
   struct Stepped {
     std::span<float const> weight;
     std::span<float const> exp_avg;
@@ -145,7 +149,9 @@ class Model {
   /// the parameter where there was none. Numbers in the format of now stay what they were, with
   /// their scales where the same elements share one as did; others are stored anew, once, from what
   /// they are worth. A parameter beside a main weight counts as such numbers, but for a
-  /// remainder's. REQUIRES: `saved` comes from a model of the same parameters and groups.
+  /// remainder's. Codes and what belongs to them stay under the same recipe; any other type's
+  /// weight is quantised as if it never was before. REQUIRES: `saved` comes from a model of the
+  /// same parameters and groups.
   void load(Saved const& saved);
   /// A tensor.
   struct Place {
@@ -172,6 +178,9 @@ class Model {
   /// The scales that the tensor is stored with: one, or with shared ones apart (share_scales()) one
   /// of each shard. Empty where it has none.
   std::span<float const> scales(int parameter, TensorKind kind) const;
+  /// REQUIRES of both: the parameter has a recipe, or fp8_delayed.
+  Quantised const& quantised(int parameter) const;
+  DelayedScale const& delayed_scale(int parameter) const;
   bool has_gradient(int parameter) const;
   /// Steps executed so far as this parameter's counter (its group's or its own) sees them.
   std::int64_t step_count(int parameter) const;
@@ -185,6 +194,8 @@ class Model {
     Tensor exp_avg_sq;
     Tensor main;           // empty: the optimizer works on `value`
     Tensor cast_gradient;  // empty: it is handed `gradient`
+    Quantised quantised;   // what `value` is read from, where there is a recipe
+    DelayedScale delayed;  // of fp8_delayed
     std::array<std::vector<float>, tensor_kind_count> scales;  // empty: stored without
     Shards shards;  // that have scales of their own; empty: all elements share
     bool has_gradient = false;
@@ -202,11 +213,17 @@ class Model {
   static State initial_state(ParameterSpec const& spec);
   static Tensor& tensor_of(State& state, TensorKind kind);
   static void store(State& state, TensorKind kind, NumberFormat format);
-  static void store_weights(State& state, Formats const& formats);
+  static void store_first_weights(State& state, ParameterSpec const& spec);
+  static void store_weights(State& state, ParameterSpec const& spec);
+  /// The parameter becomes codes of its main weight.
+  static void quantise(State& state, ParameterSpec const& spec);
+  static void quantise_first(State& state, ParameterSpec const& spec);
   /// The weight becomes the parameter that is cast from it.
   static void store_parameter(Tensor& weight, Formats const& formats);
   static State loaded(State const& saved, Formats const& then, State const& own,
-                      Formats const& now);
+                      ParameterSpec const& spec);
+  static void load_parameter(State& state, State const& saved, Formats const& then,
+                             ParameterSpec const& spec);
   Tensor const& handed(State const& state) const;
   bool all_finite() const;
   /// One adam_step on a parameter's weight, with unscaled and clipped gradients.
@@ -230,6 +247,9 @@ class Model::Saved {
   void set(int parameter, TensorKind kind, NumberFormat format, std::span<float const> values);
   /// One of each of these shards, or of all elements where there are none; see share_scales().
   void set_scales(int parameter, TensorKind kind, Shards const& shards, std::vector<float> scales);
+  /// What a parameter of this shape was read from; its values are what reading gives.
+  void set_quantised(int parameter, Recipe recipe, MatrixShape shape, Quantised quantised,
+                     DelayedScale const& delayed = {});
   void drop_main(int parameter);
   void set_steps(int parameter, std::int64_t steps);
   void set_group(int group, AdamConfig const& config);

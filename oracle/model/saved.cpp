@@ -37,6 +37,11 @@ std::optional<NumberFormat> in_files(std::optional<NumberFormat> main) {
   return main == NumberFormat::remainder ? NumberFormat::fp32 : main;
 }
 
+/// Of a quantised parameter the recipe alone is one.
+std::pair<std::optional<Recipe>, NumberFormat> type_of_parameter(Formats const& formats) {
+  return {formats.recipe, formats.recipe ? NumberFormat::fp32 : formats.parameter};
+}
+
 bool contains(Model::Kinds const& kinds, int parameter, TensorKind kind) {
   if (kinds.empty()) return false;
   auto const& of_parameter = kinds[static_cast<std::size_t>(parameter)];
@@ -68,7 +73,10 @@ void Model::Saved::set(int parameter, TensorKind kind, NumberFormat format,
   tensor_of(s, kind).assign(values.begin(), values.end());
   s.scales[static_cast<std::size_t>(kind)].clear();
   Formats& formats = formats_.at(p);
-  if (kind == TensorKind::parameter) formats.parameter = format;
+  if (kind == TensorKind::parameter) {
+    formats.parameter = format;
+    formats.recipe.reset();
+  }
   if (kind == TensorKind::main) formats.main = format;
   if (kind == TensorKind::exp_avg) formats.exp_avg = format;
   if (kind == TensorKind::exp_avg_sq) formats.exp_avg_sq = format;
@@ -80,6 +88,18 @@ void Model::Saved::set_scales(int parameter, TensorKind kind, Shards const& shar
   State& s = states_.at(static_cast<std::size_t>(parameter));
   s.shards = shards;
   s.scales[static_cast<std::size_t>(kind)] = std::move(scales);
+}
+
+void Model::Saved::set_quantised(int parameter, Recipe recipe, MatrixShape shape,
+                                 Quantised quantised, DelayedScale const& delayed) {
+  auto const p = static_cast<std::size_t>(parameter);
+  State& s = states_.at(p);
+  check(quantised.codes.size() == s.value.size(), "a saved tensor is a whole one");
+  auto const values = read(quantised, shape, recipe);
+  s.value.assign(values.begin(), values.end());
+  s.quantised = std::move(quantised);
+  s.delayed = delayed;
+  formats_.at(p).recipe = recipe;
 }
 
 void Model::Saved::drop_main(int parameter) {
@@ -102,17 +122,12 @@ void Model::Saved::set_scaling(LossScaler const& scaler, std::optional<float> ma
 }
 
 Model::State Model::loaded(State const& saved, Formats const& then, State const& own,
-                           Formats const& now) {
-  Tensor const& weight = then.main ? saved.main : saved.value;
-  bool const parameter_stays = then.parameter == now.parameter &&
-                               now.main != NumberFormat::remainder &&
-                               (now.main.has_value() || !then.main.has_value());
+                           ParameterSpec const& spec) {
+  Formats const& now = spec.formats;
   State s;
   s.steps = saved.steps;
   s.shards = own.shards;
   s.scales = own.scales;
-  s.value = parameter_stays ? saved.value : weight;
-  if (!parameter_stays) store_parameter(s.value, now);
   auto const make = [&](TensorKind kind, Tensor const& from, std::optional<NumberFormat> before,
                         NumberFormat format) {
     auto const k = static_cast<std::size_t>(kind);
@@ -124,16 +139,35 @@ Model::State Model::loaded(State const& saved, Formats const& then, State const&
   };
   make(TensorKind::exp_avg, saved.exp_avg, then.exp_avg, now.exp_avg);
   make(TensorKind::exp_avg_sq, saved.exp_avg_sq, then.exp_avg_sq, now.exp_avg_sq);
-  if (now.main) make(TensorKind::main, weight, in_files(then.main), *now.main);
+  if (now.main)
+    make(TensorKind::main, then.main ? saved.main : saved.value, in_files(then.main), *now.main);
+  load_parameter(s, saved, then, spec);
   return s;
+}
+
+// The main weight is there already, if there is one.
+void Model::load_parameter(State& s, State const& saved, Formats const& then,
+                           ParameterSpec const& spec) {
+  Formats const& now = spec.formats;
+  bool const stays = type_of_parameter(then) == type_of_parameter(now) &&
+                     now.main != NumberFormat::remainder &&
+                     (now.main.has_value() || !then.main.has_value());
+  if (stays) {
+    s.value = saved.value;
+    s.quantised = saved.quantised;
+    s.delayed = saved.delayed;
+    return;
+  }
+  if (now.recipe) return quantise_first(s, spec);
+  s.value = then.main ? saved.main : saved.value;
+  store_parameter(s.value, now);
 }
 
 void Model::load(Saved const& saved) {
   check(saved.states_.size() == states_.size(), "what is loaded was saved by such a model");
   check(saved.groups_.size() == config_.groups.size(), "what is loaded was saved by such a model");
   for (std::size_t p = 0; p < states_.size(); ++p)
-    states_[p] =
-        loaded(saved.states_[p], saved.formats_[p], states_[p], config_.parameters[p].formats);
+    states_[p] = loaded(saved.states_[p], saved.formats_[p], states_[p], config_.parameters[p]);
   config_.groups = saved.groups_;
   config_.max_norm = saved.max_norm_;
   scaler_ = saved.scaler_;
@@ -149,13 +183,14 @@ std::optional<Model::Place> Model::rounded_by(Saved const& saved, Kinds const& m
     Formats const& now = spec(p).formats;
     if (then == now) continue;
     Tensor const& weight = then.main ? before.main : before.value;
-    State const after = loaded(before, then, state(p), now);
+    State const after = loaded(before, then, state(p), spec(p));
     auto const rounds = [&](bool differs, TensorKind named, Tensor const& from, Tensor const& to) {
       return differs && !contains(may_round, p, named) && first_difference(from, to).has_value();
     };
     bool const goes = then.main.has_value() && !now.main.has_value();
+    bool const parameter_differs = type_of_parameter(then) != type_of_parameter(now);
     bool const main_differs = now.main.has_value() && in_files(then.main) != now.main;
-    if (rounds(then.parameter != now.parameter, TensorKind::parameter, weight, after.value) ||
+    if (rounds(parameter_differs, TensorKind::parameter, weight, after.value) ||
         rounds(goes, TensorKind::main, weight, after.value))
       return Place{.parameter = p, .kind = TensorKind::parameter};
     if (rounds(main_differs, TensorKind::main, weight, after.main))

@@ -69,7 +69,7 @@ BlockScale nvfp4_scale(float block_amax, float tensor_amax) {
   constexpr float sixth = 1.0F / 6.0F;
   float const s = scale_to(largest_nvfp4, tensor_amax);
   std::uint8_t const code = code_of(block_amax * (s * sixth), SmallFormat::e4m3);
-  float const back = value_of(code, SmallFormat::e4m3) * (1.0F / s);
+  float const back = scale_of_code(Recipe::nvfp4, code, tensor_amax);
   return {.into = std::min(1.0F / back, largest_float), .back = back, .code = code};
 }
 
@@ -150,6 +150,12 @@ class Quantisation {
 
 }  // namespace
 
+MatrixShape matrix_of(ParameterSpec const& parameter) {
+  check(parameter.shape.size() >= 2, "a matrix has rows and columns");
+  std::int64_t const columns = parameter.shape.back();
+  return {.rows = columns == 0 ? 0 : parameter.numel() / columns, .columns = columns};
+}
+
 bool takes(Recipe recipe, MatrixShape shape) {
   std::int64_t const multiple = multiple_of(recipe);
   return shape.numel() > 0 && shape.rows % multiple == 0 && shape.columns % multiple == 0;
@@ -167,6 +173,12 @@ Quantised quantise(std::span<float const> weights, MatrixShape shape, Recipe rec
   check(static_cast<std::int64_t>(weights.size()) == shape.numel(), "a weight for every element");
   check((delayed != nullptr) == (recipe == Recipe::fp8_delayed), "a history, of its recipe alone");
   return Quantisation(weights, shape, recipe).run(delayed);
+}
+
+float scale_of_code(Recipe recipe, std::uint8_t code, float amax) {
+  check(recipe == Recipe::mxfp8 || recipe == Recipe::nvfp4, "a recipe with scale codes");
+  if (recipe == Recipe::mxfp8) return value_of_e8m0(code);
+  return value_of(code, SmallFormat::e4m3) * (1.0F / scale_to(largest_nvfp4, amax));
 }
 
 std::vector<float> read(Quantised const& quantised, MatrixShape shape, Recipe recipe) {

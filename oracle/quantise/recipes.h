@@ -32,6 +32,9 @@ struct MatrixShape {
   friend bool operator==(MatrixShape const&, MatrixShape const&) = default;
 };
 
+/// The last dimension of a parameter is the columns. Errors: asserts that there is another one.
+MatrixShape matrix_of(ParameterSpec const& parameter);
+
 /// Whether the recipe takes a matrix of this shape: it has elements, and no block is cut.
 bool takes(Recipe recipe, MatrixShape shape);
 
@@ -49,10 +52,10 @@ struct DelayedScale {
 
 /// A tensor as its recipe keeps it.
 struct Quantised {
-  std::vector<std::uint8_t> codes;        // one of each element, row by row; e2m1 in 4 bits
-  std::vector<float> scales;              // what a code is multiplied by, one of each block
-  std::vector<std::uint8_t> scale_codes;  // e8m0 of mxfp8, e4m3 of nvfp4; else empty
-  float amax = 0.0F;                      // of the tensor
+  std::vector<std::uint8_t> codes = {};        // one of each element, row by row; e2m1 in 4 bits
+  std::vector<float> scales = {};              // what a code is multiplied by, one of each block
+  std::vector<std::uint8_t> scale_codes = {};  // e8m0 of mxfp8, e4m3 of nvfp4; else empty
+  float amax = 0.0F;                           // of the tensor
 };
 
 /// Quantises a matrix. `delayed` is of fp8_delayed alone, and moves on by this quantisation.
@@ -62,6 +65,10 @@ struct Quantised {
 /// Source: TransformerEngine's recipes, with a history of 16 amaxes.
 Quantised quantise(std::span<float const> weights, MatrixShape shape, Recipe recipe,
                    DelayedScale* delayed = nullptr);
+
+/// What reading multiplies codes of a block by, from its scale code: of mxfp8, or of nvfp4 beside
+/// the tensor's amax.
+float scale_of_code(Recipe recipe, std::uint8_t code, float amax);
 
 /// What reading gives: every code times the scale of its block.
 std::vector<float> read(Quantised const& quantised, MatrixShape shape, Recipe recipe);

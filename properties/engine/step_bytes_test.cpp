@@ -9,6 +9,7 @@
 
 #include "real/cuda/error.h"
 #include "real/engine.h"
+#include "real/quantise/recipe_shape.h"
 #include "real/step/traffic.h"
 #include "sim/sim.h"
 
@@ -34,11 +35,12 @@ class OneRank final : public Rendezvous {
 using BytesByKernel = std::map<std::string, sim::KernelBytes>;
 
 /// Of a backward and a step of one parameter.
-BytesByKernel bytes_of_a_step(Formats const& formats, AdamMode mode, std::int64_t numel) {
+BytesByKernel bytes_of_a_step(Formats const& formats, AdamMode mode,
+                              std::vector<std::int64_t> const& shape) {
   Zeros gradients;
   OneRank alone;
   EngineConfig config;
-  config.parameters = {{.name = "w", .shape = {numel}, .formats = formats}};
+  config.parameters = {{.name = "w", .shape = shape, .formats = formats}};
   config.groups = {{.mode = mode}};
   config.transport = Transport::loopback;
   config.rendezvous = &alone;
@@ -60,8 +62,8 @@ constexpr std::int64_t numel = 1024;  // and twice as many, in one section of on
 
 /// What an element costs is what more of them cost more: rows and pieces cost the same.
 StepTraffic measured(Formats const& formats, AdamMode mode) {
-  BytesByKernel const few = bytes_of_a_step(formats, mode, numel);
-  BytesByKernel const many = bytes_of_a_step(formats, mode, 2 * numel);
+  BytesByKernel const few = bytes_of_a_step(formats, mode, {numel});
+  BytesByKernel const many = bytes_of_a_step(formats, mode, {2 * numel});
   auto const an_element = [&](std::string const& kernel, auto bytes) {
     if (!few.contains(kernel)) return std::size_t{0};
     std::uint64_t const more = many.at(kernel).*bytes - few.at(kernel).*bytes;
@@ -110,6 +112,38 @@ TEST(StepBytes, AreThoseOfTheTable) {
       EXPECT_EQ(seen.written, expected.written);
       EXPECT_EQ(seen.read_for_scales, expected.read_for_scales);
     }
+}
+
+/// What 128 rows more of 128 columns cost the kernels that quantise.
+sim::KernelBytes of_more_rows(Recipe recipe) {
+  Formats const formats{.main = NumberFormat::fp32, .recipe = recipe};
+  BytesByKernel const few = bytes_of_a_step(formats, AdamMode::adamw, {128, 128});
+  BytesByKernel const many = bytes_of_a_step(formats, AdamMode::adamw, {256, 128});
+  sim::KernelBytes more;
+  for (char const* const kernel : {"first_read_kernel", "second_read_kernel"}) {
+    if (!few.contains(kernel)) continue;
+    more.read += many.at(kernel).read - few.at(kernel).read;
+    more.written += many.at(kernel).written - few.at(kernel).written;
+  }
+  return more;
+}
+
+// Beside weights and codes there are maxima, 4 or 8 bytes for what a thread reads at once, and the
+// scale codes of mxfp8.
+TEST(QuantiseBytes, AreOneReadOfWhatIsNeededAndOneWriteOfCodes) {
+  if (!sim::can_check) GTEST_SKIP() << "this build does not see accesses";
+  constexpr std::uint64_t elements = 128 * 128;
+  for (Recipe const recipe : {Recipe::fp8_delayed, Recipe::fp8_current, Recipe::fp8_block,
+                              Recipe::mxfp8, Recipe::nvfp4}) {
+    SCOPED_TRACE(name_of(recipe));
+    std::uint64_t const weights = 4 * elements * (is_read_twice(recipe) ? 2 : 1);
+    auto const codes = static_cast<std::uint64_t>(code_bytes(recipe, elements));
+    auto const beside = static_cast<std::uint64_t>(scale_codes_beside(recipe, elements));
+    sim::KernelBytes const more = of_more_rows(recipe);
+    EXPECT_GE(more.read, weights);
+    EXPECT_LE(more.read, weights + (is_read_twice(recipe) ? elements / 16 * 8 : 0));
+    EXPECT_EQ(more.written, codes + beside);
+  }
 }
 
 }  // namespace

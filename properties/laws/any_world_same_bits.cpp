@@ -23,7 +23,7 @@ std::string alone_and_shared(scenarios::Scenario const& scenario, std::string co
 }
 
 RC_GTEST_PROP(AnyWorld, EndsWithTheBitsOfOneRank, ()) {
-  auto scenario = *scenarios::scenario_gen(exact_gradients()).as("scenario");
+  auto scenario = *scenarios::scenario_gen(exact_in_any_world()).as("scenario");
   scenario.world.shard = *rc::gen::inRange<std::int64_t>(2, 9).as("ranks");
   classify(scenario);
   RC_ASSERT(alone_and_shared(scenario, "") == no_difference);
@@ -55,7 +55,7 @@ TEST_P(SmallWorlds, EndWithTheBitsOfOneRank) {
 INSTANTIATE_TEST_SUITE_P(Rows, SmallWorlds, testing::Range<std::int64_t>(0, 9));
 
 TEST(AnyWorld, CatchesARemainderThatIsDropped) {
-  expect_caught(alone_and_shared, "remainder_dropped", exact_gradients());
+  expect_caught(alone_and_shared, "remainder_dropped", exact_in_any_world());
 }
 
 }  // namespace

@@ -63,8 +63,13 @@ scenarios::GenerateOptions one_world() {
 scenarios::GenerateOptions exact_gradients() {
   return {.off = scenarios::set_of(Feature::gradients_normal) |
                  scenarios::set_of(Feature::gradients_wild) |
-                 scenarios::set_of(Feature::loss_scale_rounds) |
-                 scenarios::set_of(Feature::local_scale)};
+                 scenarios::set_of(Feature::loss_scale_rounds)};
+}
+
+scenarios::GenerateOptions exact_in_any_world() {
+  auto options = exact_gradients();
+  options.off |= scenarios::set_of(Feature::local_scale);
+  return options;
 }
 
 scenarios::GenerateOptions uncoupled_parameters() {

@@ -41,6 +41,9 @@ scenarios::GenerateOptions one_world();
 /// which its terms are added.
 scenarios::GenerateOptions exact_gradients();
 
+/// The same without scales of states that each shard has for itself: for laws that compare worlds.
+scenarios::GenerateOptions exact_in_any_world();
+
 /// The same without what couples parameters: a global norm, and steps that one of them has skipped.
 scenarios::GenerateOptions uncoupled_parameters();
 

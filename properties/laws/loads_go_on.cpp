@@ -51,7 +51,7 @@ std::string with_and_without(Scenario const& scenario, bool on_other_worlds,
 }
 
 GenerateOptions that_can_be_saved() {
-  GenerateOptions options = exact_gradients();
+  GenerateOptions options = exact_in_any_world();
   for (Feature const feature : {Feature::save, Feature::capturable, Feature::offload_states,
                                 Feature::explicit_offload, Feature::hybrid})
     options.off |= set_of(feature);

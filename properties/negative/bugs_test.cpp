@@ -56,6 +56,7 @@ std::map<std::string_view, LawSet> const fall_with_it = {
     {"norm_kept_in_graph", {"values.bitwise"}},
     {"graph_buffers_move", {"values.bitwise"}},
     {"ds_7898", {"access.lifetime"}},
+    {"mxfp8_scales_not_gathered", {"values.bitwise"}},
 };
 
 LawSet laws_of(bugs::Bug const& bug) {

@@ -1,4 +1,5 @@
-// Save and load through the engine's door, in worlds of simulated ranks or on GPUs.
+// Save and load through the engine's door, in worlds of simulated ranks or on GPUs. What is refused
+// is in refusals_test.cpp.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -9,53 +10,10 @@
 #include "real/checkpoint/manifest.h"
 #include "real/checkpoint/names.h"
 #include "real/engine.h"
-#include "real/testing/memory_storage.h"
-#include "real/testing/small_world.h"
+#include "real/testing/small_checkpoint.h"
 
 namespace adamant::real {
 namespace {
-
-// Shorter than worlds, longer, without rows, in other formats; names out of order.
-std::vector<ParameterSpec> parameters() {
-  Formats const mixed = {
-      .parameter = NumberFormat::bf16, .exp_avg = NumberFormat::bf16, .main = NumberFormat::fp32};
-  Formats const half = {.parameter = NumberFormat::fp16, .main = NumberFormat::fp32};
-  Formats const scaled = {.parameter = NumberFormat::bf16,
-                          .exp_avg = NumberFormat::fp8,
-                          .exp_avg_sq = NumberFormat::fp16,
-                          .main = NumberFormat::fp16};
-  Formats const split = {.parameter = NumberFormat::bf16,
-                         .exp_avg_sq = NumberFormat::fp8,
-                         .main = NumberFormat::remainder};
-  return {{.name = "embed", .shape = {7, 3}},
-          {.name = "a.none", .shape = {0, 4}, .group = 1},
-          {.name = "one", .shape = {1, 2}, .group = 1, .unit = 1, .formats = mixed},
-          {.name = "head", .shape = {37}, .unit = 1, .formats = half},
-          {.name = "scaled", .shape = {5, 3}, .unit = 2, .formats = scaled},
-          {.name = "split", .shape = {9}, .unit = 2, .formats = split}};
-}
-
-EngineConfig small_config() {
-  EngineConfig config;
-  config.parameters = parameters();
-  config.groups = {{.weight_decay = 0.1F}, {.mode = AdamMode::adam, .learning_rate = 0.1F}};
-  config.group_names = {"default", "other"};
-  config.checkpoint_piece_bytes = 64;
-  return config;
-}
-
-State in_world(int ranks, std::function<void(Rank&)> const& body) {
-  return in_world(ranks, small_config(), body);
-}
-
-/// A checkpoint `c` of a world that was trained for two steps.
-State save_trained(MemoryStorage& storage, int ranks) {
-  return in_world(ranks, [&](Rank& rank) {
-    rank.write(0.1F);
-    rank.train(2);
-    rank.engine->save(storage, "c");
-  });
-}
 
 TEST(Checkpoint, AnyPathOfWorldsKeepsEveryBit) {
   ADAMANT_NEEDS(8, Devices::shared);
@@ -222,147 +180,6 @@ TEST(Checkpoint, AnOlderCheckpointFromMoreRanksLeavesNothing) {
             (std::vector<DirectoryEntry>{
                 {manifest_name, false}, {shard_file_name(0), false}, {shard_file_name(1), false}}));
   EXPECT_EQ(storage.list(".").size(), 1U);
-}
-
-// ---- refusals ----
-
-/// The refusal of a load, the same on every rank, and what is left of the engine then.
-struct Refusal {
-  std::string message = "not refused";
-  CheckpointError::Kind kind = CheckpointError::Kind::damaged;
-  bool has_state = false;
-};
-
-Refusal refused_load(MemoryStorage& storage, EngineConfig const& config = small_config()) {
-  std::vector<Refusal> refusals(2);
-  in_world(2, config, [&](Rank& rank) {
-    bool const first = rank.engine->shard(0, TensorKind::parameter).ranges[0].begin == 0;
-    Refusal& mine = refusals[first ? 0 : 1];
-    mine = {};
-    try {
-      rank.engine->load(storage, "c");
-    } catch (CheckpointError const& error) {
-      mine = {error.what(), error.kind(), rank.engine->has_state()};
-    }
-  });
-  EXPECT_EQ(refusals[0].message, refusals[1].message);
-  EXPECT_EQ(refusals[0].has_state, refusals[1].has_state);
-  return refusals[0];
-}
-
-std::string const second_file = "c/" + shard_file_name(1);
-
-TEST(Checkpoint, MissingAndLeftOverFilesAreRefusedByName) {
-  ADAMANT_NEEDS(4, Devices::shared);
-  MemoryStorage storage;
-  save_trained(storage, 4);
-  auto const bytes = storage.bytes_of(second_file);
-  storage.remove(second_file);
-  Refusal refusal = refused_load(storage);
-  EXPECT_EQ(refusal.message, "rank 0: " + second_file + ": is missing; the manifest lists it");
-  EXPECT_TRUE(refusal.has_state);
-  storage.create(second_file)->append(bytes);
-  storage.create("c/" + shard_file_name(7))->append(bytes);
-  refusal = refused_load(storage);
-  EXPECT_EQ(refusal.message, "rank 0: c/" + shard_file_name(7) +
-                                 ": the manifest does not list it: it is left over from another "
-                                 "save");
-  storage.remove("c/" + shard_file_name(7));
-  storage.remove(std::string("c/") + manifest_name);
-  refusal = refused_load(storage);
-  EXPECT_NE(refusal.message.find("adamant.json: is missing"), std::string::npos);
-}
-
-TEST(Checkpoint, WhatIsNotThereIsRefusedByTheStorage) {
-  ADAMANT_NEEDS(2, Devices::shared);
-  MemoryStorage storage;
-  in_world(2, [&](Rank& rank) {
-    EXPECT_THROW(rank.engine->load(storage, "c"), StorageError);
-    EXPECT_TRUE(rank.engine->has_state());
-    rank.train(1);
-  });
-}
-
-TEST(Checkpoint, ATruncatedFileIsRefusedBeforeAnythingChanges) {
-  ADAMANT_NEEDS(2, Devices::shared);
-  MemoryStorage storage;
-  save_trained(storage, 2);
-  storage.bytes_of(second_file).pop_back();
-  Refusal const refusal = refused_load(storage);
-  EXPECT_NE(refusal.message.find(second_file + ": has "), std::string::npos);
-  EXPECT_TRUE(refusal.has_state);
-}
-
-TEST(Checkpoint, EveryFlippedByteIsNoticed) {
-  ADAMANT_NEEDS(2, Devices::shared);
-  MemoryStorage storage;
-  save_trained(storage, 2);
-  std::size_t const size = storage.bytes_of(second_file).size();
-  for (std::size_t at = 5; at < size; at += 61) {
-    storage.bytes_of(second_file)[at] ^= std::byte{16};
-    Refusal const refusal = refused_load(storage);
-    EXPECT_NE(refusal.message.find(second_file), std::string::npos) << at << refusal.message;
-    EXPECT_EQ(refusal.kind, CheckpointError::Kind::damaged);
-    storage.bytes_of(second_file)[at] ^= std::byte{16};
-  }
-}
-
-TEST(Checkpoint, AfterALoadThatFailedMidwayOnlyAnotherLoadIsAllowed) {
-  ADAMANT_NEEDS(2, Devices::shared);
-  MemoryStorage storage;
-  State const saved = save_trained(storage, 2);
-  std::vector<std::byte> const good = storage.bytes_of(second_file);
-  State const loaded = in_world(2, [&](Rank& rank) {
-    storage.bytes_of(second_file) = good;
-    storage.bytes_of(second_file).back() ^= std::byte{1};
-    EXPECT_THROW(rank.engine->load(storage, "c"), CheckpointError);
-    EXPECT_FALSE(rank.engine->has_state());
-    EXPECT_EQ(rank.engine->shard(0, TensorKind::parameter).data, nullptr);
-    EXPECT_THROW(rank.engine->step(), NoStateError);
-    EXPECT_THROW(rank.engine->backward({}), NoStateError);
-    EXPECT_THROW(rank.engine->zero_grad(true), NoStateError);
-    EXPECT_THROW(rank.engine->save(storage, "d"), NoStateError);
-    EXPECT_THROW(rank.engine->load(storage, "nothing"), std::runtime_error);
-    EXPECT_FALSE(rank.engine->has_state());
-    storage.bytes_of(second_file) = good;
-    rank.engine->load(storage, "c");
-    EXPECT_TRUE(rank.engine->has_state());
-  });
-  EXPECT_EQ(loaded, saved);
-}
-
-TEST(Checkpoint, OtherShapesFormatsAndGroupsAreRefusedByName) {
-  ADAMANT_NEEDS(2, Devices::shared);
-  MemoryStorage storage;
-  save_trained(storage, 2);
-  EngineConfig config = small_config();
-  config.parameters[0].shape = {8, 3};
-  EXPECT_NE(refused_load(storage, config)
-                .message.find("tensor model.embed: size mismatch: saved [7, 3], current [8, 3]"),
-            std::string::npos);
-  config = small_config();
-  config.parameters[0].formats.exp_avg_sq = NumberFormat::bf16;
-  EXPECT_NE(refused_load(storage, config)
-                .message.find("tensor optim.state.embed.exp_avg_sq: saved as F32, current BF16"),
-            std::string::npos);
-  config = small_config();
-  config.parameters[0].name = "renamed";
-  EXPECT_NE(refused_load(storage, config).message.find("tensor model.renamed is not saved"),
-            std::string::npos);
-  config = small_config();
-  config.parameters.pop_back();
-  EXPECT_NE(refused_load(storage, config).message.find("split is saved, but"), std::string::npos);
-  config = small_config();
-  config.group_names[1] = "unheard";
-  EXPECT_NE(refused_load(storage, config).message.find("group unheard is not saved"),
-            std::string::npos);
-  config = small_config();
-  config.parameters[3].group = 1;
-  Refusal const refusal = refused_load(storage, config);
-  EXPECT_NE(refusal.message.find("group default: parameter head is in it as saved, not here"),
-            std::string::npos);
-  EXPECT_EQ(refusal.kind, CheckpointError::Kind::incompatible);
-  EXPECT_TRUE(refusal.has_state);
 }
 
 // ---- saves that fail ----

@@ -1,7 +1,9 @@
 #include "real/checkpoint/conversion.h"
 
+#include <array>
 #include <bit>
 #include <cmath>
+#include <cstdio>
 #include <cstring>
 
 #include "real/checkpoint/transfer.h"
@@ -39,6 +41,16 @@ std::vector<std::byte> halves_of(std::span<float const> values, Half SplitWeight
   return bytes;
 }
 
+template <typename T>
+std::vector<T> downloaded(T const* from, std::int64_t count, Stream const& stream) {
+  std::vector<T> values(static_cast<std::size_t>(count));
+  if (count > 0)
+    ADAMANT_TRY(cudaMemcpyAsync(values.data(), from, values.size() * sizeof(T),
+                                cudaMemcpyDeviceToHost, stream.get()));
+  stream.synchronize();
+  return values;
+}
+
 bool same_number(float a, float b) {
   if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b);
   return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b);
@@ -63,6 +75,29 @@ std::vector<float> values_of(StateTensor const& tensor, float scale, std::int64_
   return joined_values(downloaded(tensor.upper.value(), first, count, stream), bytes);
 }
 
+QuantisedValues::QuantisedValues(StateTensor const& tensor, Stream const& stream)
+    : view_(tensor.quantised.value()), stream_(stream) {
+  RecipeShape const& shape = view_.shape;
+  std::int64_t const beside = scale_codes_beside(shape.recipe, tensor.shard.numel());
+  scales_ = downloaded(view_.scales, scale_count(shape), stream);
+  scale_codes_ = downloaded(view_.scale_codes, beside + scale_code_count(shape), stream);
+}
+
+std::vector<float> QuantisedValues::values(std::int64_t first, std::int64_t count) const {
+  Recipe const recipe = view_.shape.recipe;
+  std::vector<std::uint8_t> const codes =
+      downloaded(view_.codes + code_bytes(recipe, first), code_bytes(recipe, count), stream_);
+  QuantisedView const here{.shape = view_.shape,
+                           .begin = view_.begin + first,
+                           .codes = codes.data(),
+                           .scales = scales_.data(),
+                           .scale_codes = scale_codes_.data() + scale_codes_beside(recipe, first)};
+  std::vector<float> values;
+  values.reserve(static_cast<std::size_t>(count));
+  for (std::int64_t i = 0; i < count; ++i) values.push_back(value_at(here, here.begin + i));
+  return values;
+}
+
 std::vector<std::byte> stored_as(StateTensor const& tensor, std::span<float const> values,
                                  float scale) {
   if (tensor.is_upper) return halves_of(values, &SplitWeight::parameter);
@@ -76,6 +111,12 @@ std::size_t first_rounded(StateTensor const& tensor, std::span<float const> valu
   std::size_t i = 0;
   while (i < values.size() && same_number(kept[i], values[i])) ++i;
   return i;
+}
+
+std::string hexadecimal(float value) {
+  std::array<char, 32> text = {};
+  static_cast<void>(std::snprintf(text.data(), text.size(), "%a", static_cast<double>(value)));
+  return text.data();
 }
 
 }  // namespace adamant::real

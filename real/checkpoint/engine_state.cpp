@@ -55,7 +55,8 @@ std::vector<StateTensor> describe_tensors(ParameterSpec const& spec, int paramet
                                          .shard = describe(spec, kind, view),
                                          .is_upper = split && kind == TensorKind::parameter,
                                          .coverage = spec.formats.state_scale,
-                                         .scale = view.scale});
+                                         .scale = view.scale,
+                                         .quantised = view.quantised});
     if (split && kind == TensorKind::main) tensor.upper = tensors.front().shard;
   }
   return tensors;

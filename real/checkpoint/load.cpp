@@ -1,233 +1,30 @@
 #include "real/checkpoint/load.h"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
-#include <cstdio>
-#include <cstring>
 #include <map>
-#include <optional>
 #include <set>
 #include <utility>
 
 #include "real/checkpoint/checkpoint_error.h"
 #include "real/checkpoint/conversion.h"
 #include "real/checkpoint/index.h"
-#include "real/checkpoint/names.h"
+#include "real/checkpoint/loaded_progress.h"
+#include "real/checkpoint/matched_keys.h"
 #include "real/checkpoint/safetensors.h"
 #include "real/checkpoint/saved_numbers.h"
+#include "real/checkpoint/saved_recipe.h"
+#include "real/checkpoint/sources.h"
 #include "real/checkpoint/transfer.h"
-#include "real/cuda/numbers.h"
 #include "real/cuda/state_numbers.h"
-#include "real/scale/saved_scaling.h"
 
 namespace adamant::real {
 
 namespace {
 
-using KeyMap = std::map<std::string, std::string>;
-
-/// Main weights may be absent.
-std::vector<std::string> wanted_keys(CheckpointState const& state) {
-  std::vector<std::string> keys;
-  for (StateTensor const& tensor : state.tensors)
-    if (tensor.kind != TensorKind::main) keys.push_back(tensor.shard.key);
-  for (ParameterStep const& step : state.steps) keys.push_back(state_key(step.parameter, "step"));
-  return keys;
-}
-
-std::set<std::string> saved_keys(Checkpoint const& checkpoint) {
-  std::set<std::string> keys;
-  for (auto const& [key, tensor] : checkpoint.tensors) keys.insert(key);
-  return keys;
-}
-
-/// Saved tensors that nothing here stands for.
-std::vector<std::string> unused_keys(Checkpoint const& checkpoint, KeyMap const& matched) {
-  std::set<std::string> unused = saved_keys(checkpoint);
-  for (auto const& [wanted, saved] : matched)
-    for (std::string const& key : {saved, raw_key(saved), scale_key(saved)}) unused.erase(key);
-  return {unused.begin(), unused.end()};
-}
-
-/// Adds the main weights that are saved to what was matched: they lie beside the steps.
-void match_main_weights(KeyMap& matched, CheckpointState const& state,
-                        Checkpoint const& checkpoint) {
-  std::string const what = "step";
-  for (ParameterStep const& step : state.steps) {
-    std::string saved = matched.at(state_key(step.parameter, what));
-    saved.replace(saved.size() - what.size(), what.size(), "main");
-    if (checkpoint.tensors.contains(saved)) matched[state_key(step.parameter, "main")] = saved;
-  }
-}
-
-void judge_unused(Checkpoint& checkpoint, std::vector<std::string> const& unused) {
-  if (unused.empty()) return;
-  if (checkpoint.manifest)
-    refuse_incompatible("tensor ", unused.front(), " is saved, but there is none of it here");
-  checkpoint.notes.push_back(concat(std::to_string(unused.size()),
-                                    " saved tensors are not loaded, the first is ",
-                                    unused.front()));
-}
-
 void expect_same_shape(SavedTensor const& saved, ShardDescription const& shard) {
   if (saved.shape != shard.global_shape)
     refuse_incompatible("tensor ", saved.key, ": size mismatch: saved ", text_of_shape(saved.shape),
                         ", current ", text_of_shape(shard.global_shape));
-}
-
-// ---- groups and steps ----
-
-void expect_same_parameters(SavedGroup const& saved, SavedGroup const& own) {
-  std::set<std::string> const theirs(saved.parameters.begin(), saved.parameters.end());
-  std::set<std::string> const ours(own.parameters.begin(), own.parameters.end());
-  for (std::string const& name : theirs)
-    if (!ours.contains(name))
-      refuse_incompatible("group ", own.name, ": parameter ", name, " is in it as saved, not here");
-  for (std::string const& name : ours)
-    if (!theirs.contains(name))
-      refuse_incompatible("group ", own.name, ": parameter ", name, " is in it here, not as saved");
-}
-
-/// The saved group that an own one is restored from.
-SavedGroup const& find_group(Progress const& saved, SavedGroup const& own) {
-  auto const found = std::find_if(saved.groups.begin(), saved.groups.end(),
-                                  [&](SavedGroup const& group) { return group.name == own.name; });
-  if (found == saved.groups.end()) refuse_incompatible("group ", own.name, " is not saved");
-  expect_same_parameters(*found, own);
-  return *found;
-}
-
-Progress progress_of(Manifest const& manifest, Progress const& current) {
-  Progress const& saved = manifest.progress;
-  if (saved.groups.size() != current.groups.size())
-    refuse_incompatible(std::to_string(saved.groups.size()), " groups are saved, there are ",
-                        std::to_string(current.groups.size()), " here");
-  static_cast<void>(scaling_of(saved.numbers));  // refused while nothing has changed
-  Progress progress = saved;
-  for (std::size_t g = 0; g < current.groups.size(); ++g) {
-    progress.groups[g] = find_group(saved, current.groups[g]);
-    progress.groups[g].name = current.groups[g].name;
-    progress.groups[g].parameters = current.groups[g].parameters;
-  }
-  return progress;
-}
-
-/// One number out of a file, whatever its type.
-std::int64_t read_step(Checkpoint const& checkpoint, SavedTensor const& tensor) {
-  std::array<std::byte, 8> bytes = {};
-  std::optional<std::uint64_t> const size = bytes_of_dtype(tensor.dtype);
-  bool const known = tensor.dtype == "F32" || tensor.dtype == "F64" || tensor.dtype == "I64";
-  bool const one = tensor.boxes.size() == 1 && tensor.boxes.front().numel() == 1;
-  if (!known || !one)
-    refuse_incompatible("tensor ", tensor.key, ": is ", tensor.dtype, " ",
-                        text_of_shape(tensor.shape), ", expected one F32, F64 or I64");
-  SavedBox const& box = tensor.boxes.front();
-  checkpoint.files[static_cast<std::size_t>(box.file)].content->read(
-      box.begin, std::span(bytes).first(static_cast<std::size_t>(*size)));
-  double value = 0;
-  if (tensor.dtype == "F32") {
-    float narrow = 0;
-    std::memcpy(&narrow, bytes.data(), sizeof narrow);
-    value = static_cast<double>(narrow);
-  } else if (tensor.dtype == "F64") {
-    std::memcpy(&value, bytes.data(), sizeof value);
-  } else {
-    std::int64_t whole = 0;
-    std::memcpy(&whole, bytes.data(), sizeof whole);
-    value = static_cast<double>(whole);
-  }
-  if (!(value >= 0 && value <= 0x1p53) ||
-      value != static_cast<double>(static_cast<std::int64_t>(value)))
-    refuse_damaged("tensor ", tensor.key, ": is ", std::to_string(value), ", expected a count");
-  return static_cast<std::int64_t>(value);
-}
-
-/// Without a manifest: settings stay, steps are those of the files.
-Progress progress_of_files(Checkpoint const& checkpoint, KeyMap const& matched,
-                           CheckpointState const& state) {
-  Progress progress = state.progress;
-  for (ParameterStep const& step : state.steps) {
-    std::string const& key = matched.at(state_key(step.parameter, "step"));
-    progress.parameter_steps[step.parameter] = read_step(checkpoint, checkpoint.tensors.at(key));
-  }
-  for (SavedGroup& group : progress.groups) {
-    for (std::size_t p = 0; p < group.parameters.size(); ++p) {
-      std::int64_t const step = progress.parameter_steps.at(group.parameters[p]);
-      if (p > 0 && step != group.step && state.counter == StepCounter::group)
-        refuse_incompatible("group ", group.name, ": ", group.parameters[0], " was stepped ",
-                            std::to_string(group.step), " times, ", group.parameters[p], " ",
-                            std::to_string(step), ": needs one counter per parameter");
-      group.step = p == 0 ? step : std::max(group.step, step);
-    }
-  }
-  return progress;
-}
-
-// ---- what becomes of each tensor ----
-
-/// A tensor of the engine and what it is made of.
-struct Source {
-  StateTensor const* tensor = nullptr;
-  SavedNumbers saved = {};
-  bool converts = false;   // from values; otherwise raw is taken as it is
-  bool keeps_all = false;  // every value has to be one that the engine's type has
-  float amax = 0;          // of values that are converted and get a scale
-  float scale = 1;
-
-  bool measured() const { return converts && tensor->scaled(); }
-  bool looked_at() const { return measured() || keeps_all; }
-};
-
-/// What the files have of one parameter and a load may do to it.
-struct SavedParameter {
-  SavedNumbers parameter;
-  std::optional<SavedNumbers> main = {};
-  MayRound may_round = {};
-  bool keeps_main = false;  // the engine has one, too
-
-  /// What the optimizer worked on.
-  SavedNumbers const& weight() const { return main ? *main : parameter; }
-};
-
-/// A parameter beside a main weight is taken as it was; without one it is the weight.
-Source source_of_parameter(SavedParameter const& saved, StateTensor const& tensor) {
-  bool const same = saved.parameter.format == tensor.shard.format;
-  bool const stays = same && !tensor.is_upper && (saved.keeps_main || !saved.main);
-  bool const goes = saved.main && !saved.keeps_main;
-  return {.tensor = &tensor,
-          .saved = stays ? saved.parameter : saved.weight(),
-          .converts = !stays,
-          .keeps_all = (!same && !saved.may_round.parameter) || (goes && !saved.may_round.main)};
-}
-
-Source source_of_main(SavedParameter const& saved, StateTensor const& tensor) {
-  bool const same = saved.main && saved.main->format == tensor.shard.format;
-  return {.tensor = &tensor,
-          .saved = saved.weight(),
-          .converts = !same,
-          .keeps_all = !same && !saved.may_round.main && !tensor.upper};
-}
-
-Source source_of_moment(SavedNumbers const& saved, bool may_round, StateTensor const& tensor) {
-  bool const same = saved.format == tensor.shard.format;
-  return {.tensor = &tensor, .saved = saved, .converts = !same, .keeps_all = !same && !may_round};
-}
-
-std::string hexadecimal(float value) {
-  std::array<char, 32> text = {};
-  static_cast<void>(std::snprintf(text.data(), text.size(), "%a", static_cast<double>(value)));
-  return text.data();
-}
-
-/// REQUIRES: the values of this rank's shard.
-void expect_all_kept(Source const& source, std::span<float const> values) {
-  std::size_t const first = first_rounded(*source.tensor, values, source.scale);
-  if (first == values.size()) return;
-  refuse_incompatible("tensor ", source.tensor->shard.key, ": saved as ",
-                      dtype_of(source.saved.format), ", current ",
-                      dtype_of(source.tensor->shard.format), ": ", hexadecimal(values[first]),
-                      " would be rounded, and the load does not say that it may");
 }
 
 // ---- one rank's part ----
@@ -241,12 +38,10 @@ class Loading {
   /// with a scale: can this rank take them?
   std::string prepare() {
     checkpoint_ = open_checkpoint(place_.storage, place_.directory);
-    matched_ = match_keys(wanted_keys(state_), saved_keys(checkpoint_));
-    match_main_weights(matched_, state_, checkpoint_);
-    judge_unused(checkpoint_, unused_keys(checkpoint_, matched_));
-    progress_ = checkpoint_.manifest ? progress_of(*checkpoint_.manifest, state_.progress)
-                                     : progress_of_files(checkpoint_, matched_, state_);
+    matched_ = match_saved(checkpoint_, state_);
+    progress_ = loaded_progress(checkpoint_, matched_, state_);
     find_sources();
+    read_quantised_scales();
     return find_scales();
   }
 
@@ -311,6 +106,10 @@ class Loading {
     read_segments(segments_, staging);
     verify_rest(staging);
     for (Source const& source : sources_) {
+      if (source.tensor->quantised) {
+        take_quantised(source);
+        continue;
+      }
       if (source.converts && source.tensor->shard.numel() > 0)
         upload(stored_as(*source.tensor, read_values(source, staging), source.scale),
                source.tensor->shard, place_.stream);
@@ -320,7 +119,9 @@ class Loading {
     place_.stream.synchronize();
   }
 
-  Loaded result() && { return {std::move(progress_), std::move(checkpoint_.notes)}; }
+  Loaded result() && {
+    return {std::move(progress_), std::move(checkpoint_.notes), std::move(quantise_)};
+  }
 
  private:
   using Segments = std::vector<std::vector<FileSegment>>;  // by file
@@ -373,6 +174,28 @@ class Loading {
     return saved;
   }
 
+  /// And looks at them, also where they are not taken: a parameter is damaged or it is not.
+  void read_quantised_scales() {
+    for (auto const& [numbers, shard] : saved_) {
+      if (!numbers.recipe) continue;
+      Staging staging = make_staging();
+      scales_[numbers.values] = read_scales(
+          *numbers.recipe, shard.ranges.front(),
+          [&](SavedTensor const& saved, ShardDescription const& room) {
+            return read_bytes(saved, room, staging);
+          },
+          checkpoint_);
+    }
+  }
+
+  void take_quantised(Source const& source) {
+    int const parameter = source.tensor->parameter;
+    if (source.converts)
+      quantise_.push_back(parameter);
+    else
+      state_.write_scales(parameter, scales_.at(source.saved.values));
+  }
+
   std::string find_scales() {
     VerifiedNumbers numbers(checkpoint_, piece_bytes());
     for (Source const& source : sources_)
@@ -407,6 +230,10 @@ class Loading {
     segments_.resize(checkpoint_.files.size());
     for (Source const& source : sources_) {
       if (source.converts) continue;
+      if (source.saved.recipe) {
+        plan_codes(source);
+        continue;
+      }
       ShardDescription const& shard = source.tensor->shard;
       SavedTensor const& saved = *source.saved.raw;
       std::vector<ReadRange> ranges;
@@ -414,6 +241,19 @@ class Loading {
       add_segments(ranges, shard, segments_);
     }
     sort(segments_);
+  }
+
+  /// What every rank has of its own rows.
+  void plan_codes(Source const& source) {
+    for (SavedRecipe::Tensor const& tensor : source.saved.recipe->tensors) {
+      if (tensor.is.elements == 0) continue;
+      ElementRange const part = tensor.is.part_of(source.tensor->shard.ranges.front());
+      ShardDescription const shard =
+          describe_part(tensor.is, part, data_of(*source.tensor->quantised, tensor.is.what));
+      std::vector<ReadRange> ranges;
+      plan_reads(*tensor.saved, shard, ranges);
+      add_segments(ranges, shard, segments_);
+    }
   }
 
   static void add_segments(std::vector<ReadRange> const& ranges, ShardDescription const& shard,
@@ -435,8 +275,12 @@ class Loading {
     if (!checkpoint_.manifest) return;
     std::set<SavedTensor const*> known;
     for (Source const& source : sources_) {
-      if (source.converts || source.looked_at()) known.insert(source.saved.values);
+      bool const read = source.converts && !source.tensor->quantised;
+      if (read || source.looked_at()) known.insert(source.saved.values);
       if (!source.converts) known.insert(source.saved.raw);
+      if (!source.converts && source.saved.recipe)
+        for (SavedRecipe::Tensor const& tensor : source.saved.recipe->tensors)
+          known.insert(tensor.saved);
     }
     for (auto const& [numbers, shard] : saved_) {
       ShardDescription of_values = shard;
@@ -445,9 +289,19 @@ class Loading {
         static_cast<void>(read_bytes(*numbers.values, of_values, staging));
       ShardDescription of_raw = shard;
       of_raw.format = numbers.format;
+      if (numbers.recipe) verify_codes(*numbers.recipe, shard, known, staging);
       if (numbers.raw != nullptr && known.insert(numbers.raw).second)
         static_cast<void>(read_bytes(*numbers.raw, of_raw, staging));
     }
+  }
+
+  /// Scales were read before.
+  void verify_codes(SavedRecipe const& recipe, ShardDescription const& shard,
+                    std::set<SavedTensor const*>& known, Staging& staging) const {
+    SavedRecipe::Tensor const& raw = recipe.tensors.front();
+    if (!known.insert(raw.saved).second) return;
+    ElementRange const part = raw.is.part_of(shard.ranges.front());
+    static_cast<void>(read_bytes(*raw.saved, describe_part(raw.is, part, nullptr), staging));
   }
 
   /// The values of this rank's shard, in host memory.
@@ -501,7 +355,9 @@ class Loading {
   Progress progress_;
   std::vector<Source> sources_;  // one for each of the engine's tensors
   std::vector<std::pair<SavedNumbers, ShardDescription>> saved_;  // what is found, taken or not
-  Segments segments_;  // of what is not converted, by place in the file
+  std::map<SavedTensor const*, QuantisedScales> scales_;          // by the values that they are of
+  std::vector<int> quantise_;  // parameters that are quantised anew
+  Segments segments_;          // of what is not converted, by place in the file
 };
 
 }  // namespace

@@ -16,6 +16,7 @@ namespace adamant::real {
 struct Loaded {
   Progress progress;               // groups in the order of the engine's
   std::vector<std::string> notes;  // what a user should hear of
+  std::vector<int> quantise;       // parameters whose codes have still to be made of main weights
 };
 
 /// Called by all ranks, with the same options. `state` says what is to be filled and what the

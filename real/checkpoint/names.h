@@ -3,7 +3,8 @@
 //
 //   model.<parameter>                                        the parameter
 //   optim.state.<parameter>.{exp_avg,exp_avg_sq,main,step}   what the optimizer keeps of it
-//   <key>/raw, <key>/scale                                   the same numbers as they are stored
+//   <key>/raw, <key>/scale                                   the same numbers as they are stored;
+//                                                            and more, see quantised_tensors.h
 #pragma once
 
 #include <map>

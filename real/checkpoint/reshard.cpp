@@ -9,12 +9,6 @@ namespace adamant::real {
 
 namespace {
 
-std::int64_t product(std::span<std::int64_t const> shape) {
-  std::int64_t numel = 1;
-  for (std::int64_t const extent : shape) numel *= extent;
-  return numel;
-}
-
 std::int64_t end_of(SavedBox const& box, std::size_t d) {
   return box.offsets[d] + box.shape[d];
 }
@@ -86,11 +80,11 @@ class Runs {
   Runs(SavedBox const& box, std::span<std::int64_t const> whole) : box_(box), whole_(whole) {
     cut_ = whole.size() - 1;
     while (cut_ > 0 && box.shape[cut_] == whole[cut_]) --cut_;
-    std::int64_t const inner = product(whole.subspan(cut_ + 1));
+    std::int64_t const inner = numel_of(whole.subspan(cut_ + 1));
     numel_ = box.shape[cut_] * inner;
     first_ = box.offsets[cut_] * inner;
     stride_ = whole[cut_] * inner;
-    count_ = product(std::span(box.shape).first(cut_));
+    count_ = numel_of(std::span(box.shape).first(cut_));
   }
 
   std::int64_t count() const { return count_; }
@@ -136,11 +130,11 @@ class Runs {
 }  // namespace
 
 std::int64_t SavedBox::numel() const {
-  return product(shape);
+  return numel_of(shape);
 }
 
 std::int64_t SavedTensor::numel() const {
-  return product(shape);
+  return numel_of(shape);
 }
 
 void check_cover(SavedTensor const& tensor, std::span<std::string const> file_names) {
@@ -162,7 +156,7 @@ void check_cover(SavedTensor const& tensor, std::span<std::string const> file_na
 std::optional<Box> box_of(ElementRange range, std::span<std::int64_t const> shape) {
   Box box{.offsets = std::vector<std::int64_t>(shape.size(), 0),
           .shape = {shape.begin(), shape.end()}};
-  std::int64_t inner = product(shape);
+  std::int64_t inner = numel_of(shape);
   if (inner == 0) return box;
   for (std::size_t d = 0; d < shape.size(); ++d) {
     inner /= shape[d];

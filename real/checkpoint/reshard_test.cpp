@@ -164,8 +164,7 @@ TEST(Reshard, AdjacentAndEmptyRangesAreNothingSpecial) {
 
 /// The elements of a box, ascending.
 std::vector<std::int64_t> elements_of(Box const& box, std::vector<std::int64_t> const& shape) {
-  std::int64_t numel = 1;
-  for (std::int64_t const extent : box.shape) numel *= extent;
+  std::int64_t const numel = numel_of(box.shape);
   std::vector<std::int64_t> elements;
   for (std::int64_t i = 0; i < numel; ++i) {
     std::int64_t rest = i;
@@ -205,8 +204,7 @@ TEST(Reshard, ARangeIsABoxExactlyWhereThereIsOne) {
        {std::vector<std::int64_t>{5}, {4, 3}, {1, 4}, {2, 3, 2}, {4, 1, 3}, {3, 3, 3}, {4, 3, 3}}) {
     std::set<std::vector<std::int64_t>> of_boxes;
     for (Box const& box : all_boxes(shape)) of_boxes.insert(elements_of(box, shape));
-    std::int64_t numel = 1;
-    for (std::int64_t const extent : shape) numel *= extent;
+    std::int64_t const numel = numel_of(shape);
     for (std::int64_t begin = 0; begin < numel; ++begin)
       for (std::int64_t end = begin + 1; end <= numel; ++end) {
         std::vector<std::int64_t> elements;

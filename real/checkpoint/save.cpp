@@ -1,6 +1,7 @@
 #include "real/checkpoint/save.h"
 
 #include <algorithm>
+#include <deque>
 #include <optional>
 #include <utility>
 
@@ -9,6 +10,7 @@
 #include "real/checkpoint/index.h"
 #include "real/checkpoint/names.h"
 #include "real/checkpoint/safetensors.h"
+#include "real/checkpoint/saved_recipe.h"
 #include "real/checkpoint/transfer.h"
 #include "real/cuda/assert.h"
 
@@ -53,6 +55,21 @@ void describe_numbers(StateTensor const& tensor, float scale, std::vector<Descri
   described.push_back(std::move(values));
   if (has_raw(shard.format))
     described.push_back({part_of(shard, raw_key(shard.key), shard.format), shard});
+}
+
+/// Values in fp32, and beside them codes and scales. `ranges` keeps where the parts are found.
+void describe_quantised(StateTensor const& tensor, RankOfWorld where,
+                        std::deque<ElementRange>& ranges, std::vector<Described>& described) {
+  ShardDescription const& shard = tensor.shard;
+  described.push_back(
+      {.part = part_of(shard, shard.key, NumberFormat::fp32), .converted = &tensor});
+  for (BesideTensor const& is :
+       tensors_beside(tensor.quantised->shape.recipe, shard.global_shape)) {
+    if (is.elements == 0 && where.rank != 0) continue;
+    ElementRange const& range = ranges.emplace_back(is.part_of(shard.ranges.front()));
+    ShardDescription const source = describe_part(is, range, data_of(*tensor.quantised, is.what));
+    described.push_back({part_of(source, beside_key(shard.key, is.what), is.format), source});
+  }
 }
 
 constexpr ElementRange one_element = {.begin = 0, .end = 1};
@@ -106,6 +123,10 @@ class ShardFile {
     RankOfWorld const where = place.where;
     std::vector<StateTensor const*> scaled;
     for (StateTensor const& tensor : state.tensors) {
+      if (tensor.quantised) {
+        describe_quantised(tensor, where, ranges_, tensors_);
+        continue;
+      }
       float const scale = scale_of(tensor, place.stream);
       describe_numbers(tensor, scale, tensors_);
       if (!tensor.scaled()) continue;
@@ -150,11 +171,23 @@ class ShardFile {
 
  private:
   void append_converted(Described const& tensor, PieceWriter& writer) {
-    std::int64_t const numel = tensor.converted->shard.numel();
+    StateTensor const& from = *tensor.converted;
+    if (!from.quantised)
+      return append_blocks(from, writer, [&](std::int64_t first, std::int64_t count) {
+        return values_of(from, tensor.scale, first, count, place_.stream);
+      });
+    QuantisedValues const quantised(from, place_.stream);
+    append_blocks(from, writer, [&](std::int64_t first, std::int64_t count) {
+      return quantised.values(first, count);
+    });
+  }
+
+  template <typename ValuesOf>
+  void append_blocks(StateTensor const& tensor, PieceWriter& writer, ValuesOf values_of_block) {
+    std::int64_t const numel = tensor.shard.numel();
     for (std::int64_t first = 0; first < numel; first += block_numel) {
       std::vector<float> const values =
-          values_of(*tensor.converted, tensor.scale, first, std::min(block_numel, numel - first),
-                    place_.stream);
+          values_of_block(first, std::min(block_numel, numel - first));
       auto const bytes = std::as_bytes(std::span(values));
       writer.append(bytes.data(), bytes.size(), true);
     }
@@ -163,6 +196,7 @@ class ShardFile {
   CheckpointPlace const& place_;
   std::vector<float> scales_;
   std::vector<float> steps_;
+  std::deque<ElementRange> ranges_;  // of what stands beside quantised parameters
   std::vector<Described> tensors_;
 };
 

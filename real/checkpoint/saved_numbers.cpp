@@ -71,6 +71,20 @@ void check_scale(SavedTensor const& scale, SavedTensor const& raw, std::size_t f
   }
 }
 
+std::optional<SavedNumbers> find_quantised(Checkpoint const& checkpoint, std::string const& key) {
+  SavedTensor const& values = checkpoint.tensors.at(key);
+  std::optional<SavedRecipe> recipe = find_recipe(checkpoint, values);
+  if (recipe && values.dtype != dtype_of(NumberFormat::fp32))
+    refuse_damaged("tensor ", values.key, ": is saved as ", values.dtype, ", expected F32 beside ",
+                   raw_key(key));
+  if (recipe) return SavedNumbers{.values = &values, .recipe = std::move(recipe)};
+  for (Beside const what : {Beside::amax, Beside::history, Beside::next_scale})
+    if (find(checkpoint, beside_key(key, what)) != nullptr)
+      refuse_damaged("tensor ", beside_key(key, what),
+                     ": is saved, but no quantised parameter that it is of");
+  return std::nullopt;
+}
+
 /// The number that a file has of a scale, or any of them.
 SavedBox const* number_in(SavedTensor const& scale, std::optional<int> file = {}) {
   auto const found = std::find_if(scale.boxes.begin(), scale.boxes.end(), [&](SavedBox const& box) {
@@ -82,6 +96,10 @@ SavedBox const* number_in(SavedTensor const& scale, std::optional<int> file = {}
 }  // namespace
 
 SavedNumbers find_numbers(Checkpoint const& checkpoint, std::string const& key, TensorKind kind) {
+  if (kind == TensorKind::parameter) {
+    std::optional<SavedNumbers> quantised = find_quantised(checkpoint, key);
+    if (quantised) return std::move(*quantised);
+  }
   SavedNumbers saved{.values = &checkpoint.tensors.at(key),
                      .raw = find(checkpoint, raw_key(key)),
                      .scale = find(checkpoint, scale_key(key))};

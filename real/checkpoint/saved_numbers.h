@@ -3,11 +3,13 @@
 // who wants them.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 
 #include "real/checkpoint/index.h"
 #include "real/checkpoint/reshard.h"
+#include "real/checkpoint/saved_recipe.h"
 
 namespace adamant::real {
 
@@ -20,6 +22,8 @@ struct SavedNumbers {
                                        // null where raw is times nothing
   NumberFormat values_format = NumberFormat::fp32;
   NumberFormat format = NumberFormat::fp32;  // of raw
+  /// Of a quantised parameter, which has neither raw nor scale of the sort above.
+  std::optional<SavedRecipe> recipe = {};
 };
 
 /// What is saved under `key`. REQUIRES: it is there.

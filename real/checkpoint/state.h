@@ -10,6 +10,7 @@
 
 #include "oracle/types.h"
 #include "real/checkpoint/manifest.h"
+#include "real/quantise/quantised_parameters.h"
 #include "real/shard/description.h"
 
 namespace adamant::real {
@@ -31,12 +32,16 @@ struct StateTensor {
   bool is_upper = false;
   StateScale coverage = StateScale::global;  // of a scale, where the type has one
   float const* scale = nullptr;              // one number on the device; null for 1
+  /// Of a quantised parameter: then `shard` has no data, and values are fp32.
+  std::optional<QuantisedView> quantised = {};
 
   bool scaled() const { return has_scale(kind, shard.format); }
 };
 
 struct CheckpointState {
   std::vector<StateTensor> tensors;  // those of a parameter together; the same order on all ranks
+  /// Replaces what a quantised parameter has beside its codes.
+  std::function<void(int parameter, QuantisedScales const& scales)> write_scales;
   /// Replaces the scale of a state; called for every rank's own, elements or not.
   std::function<void(int parameter, TensorKind kind, float scale)> write_scale;
   Progress progress;

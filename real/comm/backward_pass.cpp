@@ -69,8 +69,7 @@ void BackwardPass::run(std::vector<bool> const& wanted, float const* loss_scale,
 }
 
 std::size_t BackwardPass::whole_bytes(TensorKind kind, int parameter) const {
-  ParameterLayout const& layout = parts_.layout[parameter];
-  return layout.whole_bytes(layout.format(kind).value());
+  return parts_.layout[parameter].whole_bytes(kind);
 }
 
 void BackwardPass::gather(int unit) {
@@ -92,10 +91,25 @@ void BackwardPass::gather(int unit) {
 // The slot belongs to the engine; only the model sees it as constant.
 void BackwardPass::gather_one(WholeTensor const& tensor) {
   ParameterLayout const& layout = parts_.layout[tensor.parameter];
+  if (tensor.quantised) return gather_codes(tensor.parameter, *tensor.quantised);
   if (layout.chunk_numel == 0) return;  // on every rank alike
   parts_.communicator.all_gather(parts_.tensors.at(TensorKind::parameter, tensor.parameter),
                                  const_cast<void*>(tensor.value), layout.chunk_numel,
                                  tensor.value_format, parts_.streams.comm);
+}
+
+// And the scales that are not on every rank as they are.
+void BackwardPass::gather_codes(int parameter, QuantisedView const& whole) {
+  ParameterLayout const& layout = parts_.layout[parameter];
+  Recipe const recipe = whole.shape.recipe;
+  std::byte const* const own = parts_.tensors.at(TensorKind::parameter, parameter);
+  Stream const& comm = parts_.streams.comm;
+  parts_.communicator.all_gather_bytes(own, const_cast<std::uint8_t*>(whole.codes),
+                                       code_bytes(recipe, layout.chunk_numel), comm);
+  std::int64_t const beside = scale_codes_beside(recipe, layout.chunk_numel);
+  if (beside == 0) return;
+  parts_.communicator.all_gather_bytes(own + scale_codes_begin(recipe, layout.chunk_numel),
+                                       const_cast<std::uint8_t*>(whole.scale_codes), beside, comm);
 }
 
 void BackwardPass::compute(int unit) {
@@ -164,9 +178,12 @@ std::vector<WholeTensor> BackwardPass::whole_tensors(int unit) const {
     ParameterLayout const& layout = parts_.layout[p];
     bool const any = layout.whole_numel > 0;
     bool const wanted = wanted_[static_cast<std::size_t>(p)] && gradient != nullptr && any;
+    bool const quantised = layout.quantised.has_value();
+    auto const view = quantised ? std::optional(parts_.quantised.whole(p, value)) : std::nullopt;
     tensors.push_back({.parameter = p,
-                       .value = any ? value : nullptr,
+                       .value = any && !quantised ? value : nullptr,
                        .value_format = layout.formats.parameter,
+                       .quantised = view,
                        .gradient = wanted ? gradient : nullptr,
                        .gradient_format = layout.formats.gradient,
                        .numel = layout.numel});

@@ -21,6 +21,7 @@
 #include "real/comm/communicator.h"
 #include "real/cuda/streams.h"
 #include "real/engine.h"
+#include "real/quantise/quantised_parameters.h"
 #include "real/shard/layout.h"
 #include "real/shard/memory.h"
 #include "real/shard/tensors.h"
@@ -34,6 +35,7 @@ struct BackwardParts {
   Ledger& ledger;
   Streams const& streams;
   Communicator& communicator;
+  QuantisedParameters const& quantised;
   GradientSource& source;
   RankOfWorld where;
   int microbatches = 1;  // of the global batch
@@ -74,6 +76,7 @@ class BackwardPass {
   void reduce(int unit);
 
   void gather_one(WholeTensor const& tensor);
+  void gather_codes(int parameter, QuantisedView const& whole);
   void make_whole_gradients(int unit);
   void zero_padding(int unit);
   std::vector<WholeTensor> whole_tensors(int unit) const;

@@ -116,6 +116,28 @@ TEST_P(Collectives, AllGatherPutsRanksOneAfterTheOther) {
   });
 }
 
+TEST_P(Collectives, AllGatherOfBytesKeepsEachOfThem) {
+  int const ranks = GetParam();
+  on_both_transports(ranks, [&](Peer& peer) {
+    auto const bytes_of_rank = [](int rank) {
+      std::vector<std::uint8_t> bytes;
+      for (int i = 0; i < 256 + 3; ++i) bytes.push_back(static_cast<std::uint8_t>(i + 5 * rank));
+      return bytes;
+    };
+    auto const own = bytes_of_rank(peer.rank);
+    std::vector<std::uint8_t> expected;
+    for (int r = 0; r < ranks; ++r) {
+      auto const theirs = bytes_of_rank(r);
+      expected.insert(expected.end(), theirs.begin(), theirs.end());
+    }
+    DeviceBuffer const send = peer.device(own);
+    DeviceBuffer const receive = peer.device(std::vector<std::uint8_t>(expected.size()));
+    peer.communicator->all_gather_bytes(send.as<void>(), receive.as<void>(),
+                                        static_cast<std::int64_t>(own.size()), peer.stream);
+    EXPECT_EQ(peer.host<std::uint8_t>(receive), expected);
+  });
+}
+
 TEST_P(Collectives, ReduceScatterGivesEachRankItsPartOfTheSum) {
   int const ranks = GetParam();
   on_both_transports(ranks, [&](Peer& peer) {

@@ -31,6 +31,9 @@ class Communicator {
   /// receive[r count + i] = send of rank r [i]
   virtual void all_gather(void const* send, void* receive, std::int64_t count, NumberFormat format,
                           Stream const& stream) = 0;
+  /// The same of bytes that no arithmetic knows.
+  virtual void all_gather_bytes(void const* send, void* receive, std::int64_t bytes,
+                                Stream const& stream) = 0;
   /// receive[i] = sum over ranks of send[rank count + i]
   virtual void reduce_scatter(void const* send, void* receive, std::int64_t count,
                               NumberFormat format, Stream const& stream) = 0;

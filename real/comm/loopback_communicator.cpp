@@ -39,6 +39,12 @@ void LoopbackCommunicator::all_gather(void const* send, void* receive, std::int6
   add({Collective::all_gather, send, receive, count, format, 0}, stream);
 }
 
+// A copy changes no number, so bytes travel as numbers of one byte.
+void LoopbackCommunicator::all_gather_bytes(void const* send, void* receive, std::int64_t bytes,
+                                            Stream const& stream) {
+  add({Collective::all_gather, send, receive, bytes, NumberFormat::fp8, 0}, stream);
+}
+
 void LoopbackCommunicator::reduce_scatter(void const* send, void* receive, std::int64_t count,
                                           NumberFormat format, Stream const& stream) {
   add({Collective::reduce_scatter, send, receive, count, format, 0}, stream);

@@ -70,6 +70,8 @@ class LoopbackCommunicator final : public Communicator {
   void group_end() override;
   void all_gather(void const* send, void* receive, std::int64_t count, NumberFormat format,
                   Stream const& stream) override;
+  void all_gather_bytes(void const* send, void* receive, std::int64_t bytes,
+                        Stream const& stream) override;
   void reduce_scatter(void const* send, void* receive, std::int64_t count, NumberFormat format,
                       Stream const& stream) override;
   void all_reduce(void const* send, void* receive, std::int64_t count, NumberFormat format,

@@ -51,6 +51,11 @@ void NcclCommunicator::all_gather(void const* send, void* receive, std::int64_t 
   ADAMANT_TRY(ncclAllGather(send, receive, checked(count), type_of(format), comm_, stream.get()));
 }
 
+void NcclCommunicator::all_gather_bytes(void const* send, void* receive, std::int64_t bytes,
+                                        Stream const& stream) {
+  ADAMANT_TRY(ncclAllGather(send, receive, checked(bytes), ncclUint8, comm_, stream.get()));
+}
+
 void NcclCommunicator::reduce_scatter(void const* send, void* receive, std::int64_t count,
                                       NumberFormat format, Stream const& stream) {
   ADAMANT_TRY(ncclReduceScatter(send, receive, checked(count), type_of(format), ncclSum, comm_,

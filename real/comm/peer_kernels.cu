@@ -50,10 +50,14 @@ __device__ void sum_elements(PeerArguments const& a) {
 }
 
 __global__ void peer_copy_kernel(__grid_constant__ PeerArguments const a) {
-  if (element_bytes(a.target.format) == sizeof(float))
-    copy_elements<float>(a);
-  else
-    copy_elements<std::uint16_t>(a);
+  switch (element_bytes(a.target.format)) {
+    case sizeof(float):
+      return copy_elements<float>(a);
+    case sizeof(std::uint16_t):
+      return copy_elements<std::uint16_t>(a);
+    default:
+      return copy_elements<std::uint8_t>(a);
+  }
 }
 
 __global__ void peer_sum_kernel(__grid_constant__ PeerArguments const a) {

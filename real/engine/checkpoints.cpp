@@ -15,6 +15,9 @@ CheckpointState ShardedAdam::checkpoint_state() {
   state.write_scale = [this](int parameter, TensorKind kind, float scale) {
     scales_.write(parameter, kind, scale);
   };
+  state.write_scales = [this](int parameter, QuantisedScales const& scales) {
+    quantised_.write(parameter, scales);
+  };
   return state;
 }
 
@@ -39,6 +42,7 @@ LoadReport ShardedAdam::load(Storage& storage, std::string const& directory,
           scaling_.gradients_changed();
         });
     follow_loaded_shards();
+    for (int const parameter : loaded.quantise) start_quantised(parameter);
     scaling_.restore(scaling_of(loaded.progress.numbers));
   });
   restore_progress(names(), loaded.progress, step_);

@@ -48,8 +48,7 @@ ShardedAdam::ShardedAdam(EngineConfig const& config, GradientSource& source)
       step_counter_(config.step_counter),
       where_{.rank = config.rank, .world_size = config.world_size},
       piece_bytes_(config.checkpoint_piece_bytes),
-      layout_(config.parameters, {.rank = config.rank, .world_size = config.world_size},
-              config.layout),
+      layout_(config.parameters, where_, config.layout),
       split_(layout_, config.hybrid ? config.hybrid->fraction : 0.0),
       communicator_(make_communicator(config)),
       tensors_(layout_, bytes_on_device(layout_, split_, config.state_offload), ledger_, streams_,
@@ -66,26 +65,46 @@ ShardedAdam::ShardedAdam(EngineConfig const& config, GradientSource& source)
                .streams = streams_,
                .communicator = *communicator_},
               config.hybrid.has_value()),
+      quantised_({.layout = layout_,
+                  .split = split_,
+                  .tensors = tensors_,
+                  .ledger = ledger_,
+                  .streams = streams_,
+                  .communicator = *communicator_}),
       step_(config.parameters,
             {.groups = config.groups,
              .counter = config.step_counter,
              .capturable = config.capturable},
-            {.layout = layout_,
-             .split = split_,
-             .scales = scales_,
-             .ledger = ledger_,
-             .streams = streams_}),
-      backward_({.layout = layout_,
-                 .tensors = tensors_,
-                 .ledger = ledger_,
-                 .streams = streams_,
-                 .communicator = *communicator_,
-                 .source = source,
-                 .where = {.rank = config.rank, .world_size = config.world_size},
-                 .microbatches = config.microbatches,
-                 .keeps_buffers = config.capturable}),
+            step_parts()),
+      backward_(backward_parts(config, source)),
       leaves_after_step_(config.state_offload.has_value()),
       capturable_(config.capturable) {
+  make_offload(config);
+}
+
+AdamStep::Parts ShardedAdam::step_parts() {
+  return {.layout = layout_,
+          .split = split_,
+          .scales = scales_,
+          .quantised = quantised_,
+          .ledger = ledger_,
+          .streams = streams_};
+}
+
+BackwardParts ShardedAdam::backward_parts(EngineConfig const& config, GradientSource& source) {
+  return {.layout = layout_,
+          .tensors = tensors_,
+          .ledger = ledger_,
+          .streams = streams_,
+          .communicator = *communicator_,
+          .quantised = quantised_,
+          .source = source,
+          .where = where_,
+          .microbatches = config.microbatches,
+          .keeps_buffers = config.capturable};
+}
+
+void ShardedAdam::make_offload(EngineConfig const& config) {
   if (config.state_offload || config.hybrid) copies_ = std::make_unique<OffloadStreams>();
   if (config.state_offload)
     states_ = std::make_unique<StateOffload>(state_parts(), *config.state_offload, true);
@@ -94,6 +113,7 @@ ShardedAdam::ShardedAdam(EngineConfig const& config, GradientSource& source)
       .layout = layout_,
       .split = split_,
       .tensors = tensors_,
+      .quantised = quantised_,
       .ledger = ledger_,
       .streams = streams_,
       .copies = *copies_,

@@ -18,6 +18,7 @@
 #include "real/offload/hybrid_step.h"
 #include "real/offload/split.h"
 #include "real/offload/state_offload.h"
+#include "real/quantise/quantised_parameters.h"
 #include "real/scale/gradient_scaling.h"
 #include "real/step/adam_step.h"
 #include "real/step/state_scales.h"
@@ -63,7 +64,10 @@ class ShardedAdam final : public Engine {
 
   ShardView shard(int parameter, TensorKind kind) const override {
     ShardView view = placed(parameter, kind);
-    if (!has_state_) view.data = view.tail = nullptr;
+    if (!has_state_) {
+      view.data = view.tail = nullptr;
+      view.quantised.reset();
+    }
     return view;
   }
   bool has_gradient(int parameter) const override { return tensors_.has_gradient(parameter); }
@@ -113,6 +117,11 @@ class ShardedAdam final : public Engine {
   ShardView placed(int parameter, TensorKind kind) const {
     ShardView view = tensors_.view(kind, parameter);
     view.scale = scales_.at(parameter, kind);
+    if (kind == TensorKind::parameter && layout_[parameter].quantised) {
+      view.data = nullptr;
+      view.quantised = quantised_.view(parameter);
+      return view;
+    }
     if (hybrid_) return hybrid_->placed(view, kind, parameter);
     return states_ ? states_->placed(view, kind, parameter) : view;
   }
@@ -133,8 +142,16 @@ class ShardedAdam final : public Engine {
   /// Every stream that there is.
   std::vector<Stream const*> all_streams() const;
   StateOffload::Parts state_parts();
+  AdamStep::Parts step_parts();
+  BackwardParts backward_parts(EngineConfig const& config, GradientSource& source);
+  /// What the configuration takes off the device.
+  void make_offload(EngineConfig const& config);
   /// The main weight becomes what the parameter can hold of a whole tensor; waits.
   void write_main(int parameter, std::span<float const> values);
+  /// The main weight becomes the values themselves, and codes are made of it; waits.
+  void write_quantised(int parameter, std::span<float const> values);
+  /// Makes codes of a main weight that was not stepped but written; waits.
+  void start_quantised(int parameter);
   /// Writes this rank's part of a state wherever it is; waits.
   void write_state(int parameter, TensorKind kind, std::span<std::byte const> from);
 
@@ -154,6 +171,7 @@ class ShardedAdam final : public Engine {
   Tensors tensors_;
   GradientScaling scaling_;
   StateScales scales_;
+  QuantisedParameters quantised_;
   AdamStep step_;
   BackwardPass backward_;
   std::unique_ptr<StateOffload> states_;

@@ -14,6 +14,7 @@ void ShardedAdam::write_parameter(int parameter, std::span<float const> values) 
   ADAMANT_REAL_ASSERT(static_cast<std::int64_t>(values.size()) == layout.numel);
   expect_state();
   attempt([&] {
+    if (layout.quantised) return write_quantised(parameter, values);
     Formats const& formats = layout.formats;
     if (formats.main) write_main(parameter, values);
     if (layout.shard_numel() == 0) return;
@@ -39,6 +40,17 @@ void ShardedAdam::write_main(int parameter, std::span<float const> values) {
     scales_.write(parameter, TensorKind::main, scale);
   }
   if (!own.empty()) write_state(parameter, TensorKind::main, encoded(own, *formats.main, scale));
+}
+
+void ShardedAdam::write_quantised(int parameter, std::span<float const> values) {
+  std::vector<float> const own = elements_of(values, layout_[parameter].ranges);
+  if (!own.empty()) write_state(parameter, TensorKind::main, std::as_bytes(std::span(own)));
+  start_quantised(parameter);
+}
+
+void ShardedAdam::start_quantised(int parameter) {
+  if (hybrid_) hybrid_->send_main(parameter);
+  quantised_.start(parameter, placed(parameter, TensorKind::main));
 }
 
 // A state is on the device, in host memory, or in both.

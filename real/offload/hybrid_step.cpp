@@ -39,7 +39,7 @@ void HybridStep::allocate(HybridConfig const& config) {
     Room& room = rooms_.emplace_back();
     auto const numel = static_cast<std::size_t>(parts_.split.host_numel(p));
     for (Array const array : {gradients, parameters, main, exp_avg, exp_avg_sq}) {
-      auto const format = parts_.layout[p].format(kind_of(array, p));
+      auto const format = format_of(array, p);
       room.begin[array] = bytes[array];
       if (format) bytes[array] += round_up(numel * bytes_of(*format));
     }
@@ -72,14 +72,27 @@ void HybridStep::cut_windows(std::int64_t numel_max) {
   for (std::size_t i = 0; i < windows_.size(); ++i) fetched_.emplace_back();
 }
 
+HybridStep::Piece HybridStep::piece_of(int parameter) const {
+  return {.parameter = parameter,
+          .first = parts_.split.device_numel(parameter),
+          .count = parts_.split.host_numel(parameter)};
+}
+
 void HybridStep::write_weights(int parameter, std::span<float const> shard) {
-  std::int64_t const first = parts_.split.device_numel(parameter);
-  Piece const piece = {
-      .parameter = parameter, .first = first, .count = parts_.split.host_numel(parameter)};
+  Piece const piece = piece_of(parameter);
   if (piece.count == 0) return;
-  auto const values = shard.subspan(static_cast<std::size_t>(first));
-  auto const bytes = encoded(values, parts_.layout[parameter].formats.parameter);
+  auto const values = shard.subspan(static_cast<std::size_t>(piece.first));
+  auto const bytes = encoded(values, format_of(parameters, parameter).value());
   std::memcpy(at(parameters, piece), bytes.data(), bytes.size());
+}
+
+void HybridStep::send_main(int parameter) {
+  Piece const piece = piece_of(parameter);
+  if (piece.count == 0) return;
+  std::size_t const bytes = bytes_of_piece(parameters, piece);
+  std::memcpy(at(parameters, piece), at(main, piece), bytes);
+  ADAMANT_TRY(cudaMemcpyAsync(on_device(parameters, piece), at(parameters, piece), bytes,
+                              cudaMemcpyHostToDevice, parts_.streams.compute.get()));
 }
 
 bool HybridStep::is_stepped(int parameter) const {
@@ -232,13 +245,23 @@ std::byte* HybridStep::at(Array array, Piece const& piece) const {
          bytes_of_piece(array, {.parameter = piece.parameter, .first = 0, .count = skipped});
 }
 
+std::optional<NumberFormat> HybridStep::format_of(Array array, int parameter) const {
+  ParameterLayout const& layout = parts_.layout[parameter];
+  if (array == parameters && layout.quantised) return NumberFormat::fp32;
+  return layout.format(kind_of(array, parameter));
+}
+
 std::byte* HybridStep::on_device(Array array, Piece const& piece) const {
-  return parts_.tensors.at(kind_of(array, piece.parameter), piece.parameter) +
+  bool const quantised = array == parameters && parts_.layout[piece.parameter].quantised;
+  std::byte* const begin =
+      quantised ? reinterpret_cast<std::byte*>(parts_.quantised.weights_together(piece.parameter))
+                : parts_.tensors.at(kind_of(array, piece.parameter), piece.parameter);
+  return begin +
          bytes_of_piece(array, {.parameter = piece.parameter, .first = 0, .count = piece.first});
 }
 
 std::size_t HybridStep::bytes_of_piece(Array array, Piece const& piece) const {
-  auto const format = parts_.layout[piece.parameter].format(kind_of(array, piece.parameter));
+  auto const format = format_of(array, piece.parameter);
   return static_cast<std::size_t>(piece.count) * bytes_of(format.value());
 }
 
@@ -265,8 +288,7 @@ CpuAdamNumbers HybridStep::numbers(Piece const& piece) const {
   Formats const& formats = parts_.layout[piece.parameter].formats;
   bool const copies = formats.main.has_value();
   auto const array = [&](Array which) {
-    TensorKind const kind = kind_of(which, piece.parameter);
-    return Numbers{at(which, piece), parts_.layout[piece.parameter].format(kind).value()};
+    return Numbers{at(which, piece), format_of(which, piece.parameter).value()};
   };
   return {.weights = array(copies ? main : parameters),
           .gradients = array(gradients),

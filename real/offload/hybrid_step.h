@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -24,6 +25,7 @@
 #include "real/offload/split.h"
 #include "real/offload/streams.h"
 #include "real/offload/workers.h"
+#include "real/quantise/quantised_parameters.h"
 #include "real/scale/scaling_state.h"
 #include "real/shard/layout.h"
 #include "real/shard/tensors.h"
@@ -46,6 +48,7 @@ class HybridStep {
     Layout const& layout;
     Split const& split;
     Tensors& tensors;
+    QuantisedParameters const& quantised;
     Ledger& ledger;
     Streams const& streams;
     OffloadStreams const& copies;  // without overlap, everything runs on `compute`
@@ -58,6 +61,11 @@ class HybridStep {
   /// The CPU's copy of one parameter, beside its main weights where there are any: `shard` is this
   /// rank's part, whole, already rounded to what the device holds. REQUIRES: nothing is in flight.
   void write_weights(int parameter, std::span<float const> shard);
+  /// Sends the CPU's main weights of a quantised parameter up, as a step does. REQUIRES: nothing is
+  /// in flight.
+  ///
+  /// Stream: on `compute`. Errors: CudaError.
+  void send_main(int parameter);
 
   /// Sends gradients on their way down, before the device's part of the step is launched.
   ///
@@ -89,7 +97,7 @@ class HybridStep {
     std::vector<std::int64_t> ends;  // of the pieces, their elements numbered through
   };
   /// The host's arrays. `parameters` is what goes up: the weights themselves, or their rounding
-  /// beside main weights.
+  /// beside main weights; in fp32 where the device is going to quantise them.
   enum Array { gradients, parameters, main, exp_avg, exp_avg_sq, array_count };
   struct Room {
     std::array<std::size_t, array_count> begin = {};  // of the parameter's part, in bytes
@@ -99,7 +107,9 @@ class HybridStep {
   void cut_windows(std::int64_t numel_max);
   bool is_stepped(int parameter) const;
   bool is_stepped(Window const& window) const;
+  Piece piece_of(int parameter) const;
   TensorKind kind_of(Array array, int parameter) const;
+  std::optional<NumberFormat> format_of(Array array, int parameter) const;
   std::byte* at(Array array, Piece const& piece) const;
   std::byte* on_device(Array array, Piece const& piece) const;
   std::size_t bytes_of_piece(Array array, Piece const& piece) const;

@@ -250,10 +250,6 @@ std::int64_t fours_of_runs(QuantiseTask const& task) {
   return (task.count + 3) / 4;
 }
 
-bool is_read_twice(Recipe recipe) {
-  return recipe != Recipe::fp8_delayed && recipe != Recipe::mxfp8;
-}
-
 }  // namespace
 
 void launch_first_read(std::span<QuantiseTask const> tasks, Stream const& stream) {

@@ -5,8 +5,8 @@
 
 #include <cstdint>
 
-#include "real/quantise/recipe_scales.h"
 #include "real/quantise/recipe_shape.h"
+#include "real/quantise/scale_values.h"
 
 namespace adamant::real {
 

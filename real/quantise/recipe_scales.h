@@ -5,28 +5,13 @@
 // Source: TransformerEngine's recipes, with a history of 16 amaxes.
 #pragma once
 
-// The toolkit's own header has parameters that it does not use.
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wunused-parameter"
-#include <cuda_fp4.h>
-#pragma GCC diagnostic pop
-#include <cuda_fp8.h>
 #include <cuda_runtime.h>
 
 #include <cstdint>
 
-#include "oracle/types.h"
-#include "real/cuda/numbers.h"
+#include "real/quantise/scale_values.h"
 
 namespace adamant::real {
-
-inline constexpr int amax_history = 16;
-
-/// What fp8_delayed keeps between quantisations.
-struct DelayedScale {
-  float next = 1;                    // what the next one multiplies by
-  float history[amax_history] = {};  // amaxes of the last ones, the newest last
-};
 
 /// What elements of one block are multiplied by before they are rounded, and after.
 struct BlockScale {
@@ -34,10 +19,6 @@ struct BlockScale {
   float back = 1;
   std::uint8_t code = 0;  // of `back`, where the recipe keeps one: e8m0 of mxfp8, e4m3 of nvfp4
 };
-
-__host__ __device__ __forceinline__ float value_of_e4m3(std::uint8_t code) {
-  return widened(Fp8{code});
-}
 
 /// An element's code; infinities become the largest number. NaN is 0x7f.
 __host__ __device__ __forceinline__ std::uint8_t e4m3_code(float x) {
@@ -47,14 +28,6 @@ __host__ __device__ __forceinline__ std::uint8_t e4m3_code(float x) {
 /// In the lower half of a byte. NaN is +6.
 __host__ __device__ __forceinline__ std::uint8_t e2m1_code(float x) {
   return __nv_cvt_float_to_fp4(x, __NV_E2M1, cudaRoundNearest);
-}
-
-/// The scale that brings `amax` to `range`: 1 where there is none to bring.
-__host__ __device__ __forceinline__ float scale_to(float range, float amax) {
-  constexpr float largest = 0x1.fffffep127F;
-  if (amax == 0.0F || amax > largest) return 1.0F;
-  float const scale = range / amax;
-  return scale > largest ? largest : scale;
 }
 
 __host__ __device__ __forceinline__ BlockScale fp32_scale(float scale) {
@@ -71,25 +44,12 @@ __host__ __device__ __forceinline__ BlockScale power_of_two_scale(float amax) {
   return fp32_scale(__builtin_bit_cast(float, bits & 0xff800000U));
 }
 
-__host__ __device__ __forceinline__ float value_of_e8m0(std::uint8_t code) {
-  return __bfloat162float(__nv_bfloat16(__nv_cvt_e8m0_to_bf16raw(code)));
-}
-
 __host__ __device__ __forceinline__ BlockScale mxfp8_scale(float amax) {
   constexpr float inverse = 1.0F / 448.0F;
   std::uint8_t const code = __nv_cvt_float_to_e8m0(amax * inverse, __NV_SATFINITE, cudaRoundPosInf);
   return {.into = value_of_e8m0(static_cast<std::uint8_t>(254 - code)),
           .back = value_of_e8m0(code),
           .code = code};
-}
-
-/// What a block's scale of nvfp4 is divided by.
-__host__ __device__ __forceinline__ float nvfp4_tensor_scale(float tensor_amax) {
-  return scale_to(2688.0F, tensor_amax);
-}
-
-__host__ __device__ __forceinline__ float nvfp4_back(std::uint8_t code, float tensor_scale) {
-  return value_of_e4m3(code) * (1.0F / tensor_scale);
 }
 
 __host__ __device__ __forceinline__ BlockScale nvfp4_scale(float block_amax, float tensor_amax) {

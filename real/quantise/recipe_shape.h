@@ -16,6 +16,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "oracle/types.h"
 
@@ -48,6 +49,20 @@ __host__ __device__ inline std::int64_t block_columns(Recipe recipe) {
   return recipe == Recipe::mxfp8 ? 32 : block_rows(recipe);
 }
 
+/// What both sides of a matrix are multiples of, so that no block is cut.
+inline std::int64_t side_of(Recipe recipe) {
+  std::int64_t const columns = block_columns(recipe);
+  return columns == 0 ? 1 : columns;
+}
+
+/// Can a parameter of this shape be quantised so?
+inline bool takes(Recipe recipe, std::span<std::int64_t const> shape) {
+  std::int64_t const numel = numel_of(shape);
+  if (shape.size() < 2 || numel == 0) return false;
+  std::int64_t const side = side_of(recipe);
+  return shape.back() % side == 0 && numel / shape.back() % side == 0;
+}
+
 /// How many scales there are.
 __host__ __device__ inline std::int64_t block_count(RecipeShape const& shape) {
   std::int64_t const rows = block_rows(shape.recipe);
@@ -69,6 +84,12 @@ __host__ __device__ inline bool joins_maxima(Recipe recipe) {
   return recipe != Recipe::mxfp8;
 }
 
+/// Whether weights are read once more when the scales are known: delayed ones are known before, and
+/// those of a row while it is read.
+inline bool is_read_twice(Recipe recipe) {
+  return recipe != Recipe::fp8_delayed && recipe != Recipe::mxfp8;
+}
+
 /// Maxima that ranks join: one of each block, and behind them the tensor's where its scale counts
 /// beside theirs.
 __host__ __device__ inline std::int64_t maxima_count(RecipeShape const& shape) {
@@ -76,9 +97,46 @@ __host__ __device__ inline std::int64_t maxima_count(RecipeShape const& shape) {
   return block_count(shape) + (shape.recipe == Recipe::nvfp4 ? 1 : 0);
 }
 
+/// Scales of the whole tensor in fp32: what the fp8 recipes multiply codes by, nvfp4's amax.
+inline std::int64_t scale_count(RecipeShape const& shape) {
+  if (shape.recipe == Recipe::mxfp8) return 0;
+  return shape.recipe == Recipe::nvfp4 ? 1 : block_count(shape);
+}
+
+/// Scales of the whole tensor that are codes themselves: nvfp4's.
+inline std::int64_t scale_code_count(RecipeShape const& shape) {
+  return shape.recipe == Recipe::nvfp4 ? block_count(shape) : 0;
+}
+
 /// REQUIRES: of nvfp4 an even number.
 __host__ __device__ inline std::int64_t code_bytes(Recipe recipe, std::int64_t numel) {
   return recipe == Recipe::nvfp4 ? numel / 2 : numel;
+}
+
+// ---- how a part of a parameter lies in memory ---------------------------------------------------
+//
+//   | codes |pad| scale codes of mxfp8 |pad|    pad to 16 bytes
+
+inline constexpr std::int64_t quantised_alignment_bytes = 16;
+
+inline std::int64_t padded(std::int64_t bytes) {
+  return (bytes + quantised_alignment_bytes - 1) / quantised_alignment_bytes *
+         quantised_alignment_bytes;
+}
+
+/// Scale codes that lie beside a part's codes and travel with them: those of mxfp8.
+inline std::int64_t scale_codes_beside(Recipe recipe, std::int64_t numel) {
+  return recipe == Recipe::mxfp8 ? numel / block_columns(recipe) : 0;
+}
+
+/// Where they begin. Units: bytes from the first code.
+inline std::int64_t scale_codes_begin(Recipe recipe, std::int64_t numel) {
+  return padded(code_bytes(recipe, numel));
+}
+
+/// Room for a part of `numel` elements. Units: bytes.
+inline std::int64_t room_of(Recipe recipe, std::int64_t numel) {
+  return scale_codes_begin(recipe, numel) + padded(scale_codes_beside(recipe, numel));
 }
 
 }  // namespace adamant::real

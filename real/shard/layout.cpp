@@ -17,6 +17,14 @@ std::size_t aligned_bytes(std::int64_t numel, NumberFormat format) {
   return (bytes + alignment_bytes - 1) / alignment_bytes * alignment_bytes;
 }
 
+/// What a part of so many elements takes.
+std::size_t bytes_of_part(ParameterLayout const& layout, TensorKind kind, std::int64_t numel) {
+  if (kind == TensorKind::parameter && layout.quantised)
+    return static_cast<std::size_t>(room_of(layout.quantised->recipe, numel));
+  std::optional<NumberFormat> const stored = layout.format(kind);
+  return stored ? aligned_bytes(numel, *stored) : 0;
+}
+
 std::size_t index_of(TensorKind kind) {
   return static_cast<std::size_t>(kind);
 }
@@ -24,6 +32,15 @@ std::size_t index_of(TensorKind kind) {
 Cut cut(LayoutKind layout, ParameterSpec const& spec, RankOfWorld where) {
   ADAMANT_REAL_ASSERT(layout == LayoutKind::fsdp2);
   return cut_by_rows(spec, where);
+}
+
+std::optional<RecipeShape> quantised_shape(ParameterSpec const& spec) {
+  if (!spec.formats.recipe) return std::nullopt;
+  RecipeShape const shape{
+      .numel = spec.numel(), .columns = spec.shape.back(), .recipe = *spec.formats.recipe};
+  ADAMANT_REAL_ASSERT(spec.formats.main == NumberFormat::fp32);
+  ADAMANT_REAL_ASSERT(takes(shape.recipe, spec.shape));
+  return shape;
 }
 
 ParameterLayout lay_out(LayoutKind layout, ParameterSpec const& spec, RankOfWorld where) {
@@ -34,6 +51,7 @@ ParameterLayout lay_out(LayoutKind layout, ParameterSpec const& spec, RankOfWorl
   p.chunk_numel = own.chunk_numel;
   p.whole_numel = where.world_size * p.chunk_numel;
   p.formats = spec.formats;
+  p.quantised = quantised_shape(spec);
   for (TensorKind const kind : all_tensor_kinds)
     p.format_of_kind[index_of(kind)] = format_of(spec.formats, kind);
   return p;
@@ -50,6 +68,7 @@ std::optional<NumberFormat> cast_format(Formats const& formats) {
 std::optional<NumberFormat> format_of(Formats const& formats, TensorKind kind) {
   switch (kind) {
     case TensorKind::parameter:
+      if (formats.recipe) return std::nullopt;
       return formats.parameter;
     case TensorKind::gradient:
       return formats.gradient;
@@ -77,12 +96,11 @@ std::vector<float> elements_of(std::span<float const> whole, std::span<ElementRa
 }
 
 std::size_t ParameterLayout::room_bytes(TensorKind kind) const {
-  std::optional<NumberFormat> const stored = format(kind);
-  return stored ? aligned_bytes(chunk_numel, *stored) : 0;
+  return bytes_of_part(*this, kind, chunk_numel);
 }
 
-std::size_t ParameterLayout::whole_bytes(NumberFormat format) const {
-  return aligned_bytes(whole_numel, format);
+std::size_t ParameterLayout::whole_bytes(TensorKind kind) const {
+  return bytes_of_part(*this, kind, whole_numel);
 }
 
 Layout::Layout(std::span<ParameterSpec const> parameters, RankOfWorld where, LayoutKind layout) {

@@ -7,6 +7,7 @@
 //   flat buffer of one kind: parameters in order, a chunk each, in the format that this parameter
 //                has for that kind, rounded up to 16 bytes
 //   gathered:    W c elements, the first n of them the tensor, rounded up to 16 bytes
+//   A quantised parameter has codes there, see real/quantise/recipe_shape.h.
 #pragma once
 
 #include <array>
@@ -17,6 +18,7 @@
 #include <vector>
 
 #include "oracle/types.h"
+#include "real/quantise/recipe_shape.h"
 
 namespace adamant::real {
 
@@ -26,7 +28,8 @@ struct RankOfWorld {
   int world_size = 1;
 };
 
-/// How a parameter stores a kind of tensor, or nothing where it has none of that kind.
+/// How a parameter stores the numbers of a kind of tensor, or nothing where it has none of that
+/// kind; codes of a quantised parameter are no numbers.
 std::optional<NumberFormat> format_of(Formats const& formats, TensorKind kind);
 
 /// What a layout decides about one parameter on one rank.
@@ -46,6 +49,7 @@ struct ParameterLayout {
   std::int64_t whole_numel = 0;  // W chunks
   Formats formats = {};
   std::array<std::optional<NumberFormat>, tensor_kind_count> format_of_kind = {};
+  std::optional<RecipeShape> quantised = {};  // where the parameter is kept as codes
   /// Where its part of each kind's flat buffer begins; multiples of 16.
   std::array<std::size_t, tensor_kind_count> begin_bytes = {};
 
@@ -54,17 +58,22 @@ struct ParameterLayout {
   std::optional<NumberFormat> format(TensorKind kind) const {
     return format_of_kind[static_cast<std::size_t>(kind)];
   }
+  /// Does it have a tensor of this kind, as numbers or as codes?
+  bool has(TensorKind kind) const {
+    return format(kind).has_value() || (kind == TensorKind::parameter && quantised);
+  }
   std::size_t begin(TensorKind kind) const { return begin_bytes[static_cast<std::size_t>(kind)]; }
   /// Its room in a flat buffer: a chunk, rounded up to 16 bytes; 0 where it has none.
   std::size_t room_bytes(TensorKind kind) const;
-  /// Its room in a gathered unit: W chunks, rounded up to 16 bytes.
-  std::size_t whole_bytes(NumberFormat format) const;
+  /// Its room in a gathered unit: W chunks, rounded up to 16 bytes; 0 where it has none.
+  std::size_t whole_bytes(TensorKind kind) const;
 };
 
 class Layout {
  public:
   /// REQUIRES: fsdp2, others are refused before; units from 0 without gaps, never decreasing; every
-  ///           shape has a dimension.
+  ///           shape has a dimension; a quantised parameter has a shape that its recipe takes, and
+  ///           a main weight in fp32.
   Layout(std::span<ParameterSpec const> parameters, RankOfWorld where,
          LayoutKind layout = LayoutKind::fsdp2);
 

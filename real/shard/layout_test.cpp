@@ -111,12 +111,42 @@ TEST(Layout, EachKindIsPackedInTheFormatsOfItsParameters) {
 }
 
 TEST(Layout, WholeTensorsHaveRoomForEveryRanksPadding) {
-  std::vector<ParameterSpec> const specs = {rows(5)};
+  std::vector<ParameterSpec> specs = {rows(5)};
+  specs[0].formats.exp_avg = NumberFormat::fp16;
   Layout const layout(specs, {.rank = 0, .world_size = 4});
-  EXPECT_EQ(layout[0].whole_bytes(NumberFormat::fp32), 96U);  // 4 ranks x 2 rows x 3 x 4 bytes
-  EXPECT_EQ(layout[0].whole_bytes(NumberFormat::fp16), 48U);
+  EXPECT_EQ(layout[0].whole_bytes(TensorKind::parameter), 96U);  // 4 ranks x 2 rows x 3 x 4 bytes
+  EXPECT_EQ(layout[0].whole_bytes(TensorKind::exp_avg), 48U);
+  EXPECT_EQ(layout[0].whole_bytes(TensorKind::main), 0U);
   Layout const three(specs, {.rank = 0, .world_size = 3});
-  EXPECT_EQ(three[0].whole_bytes(NumberFormat::fp32), 80U);  // 72 rounded up to 16
+  EXPECT_EQ(three[0].whole_bytes(TensorKind::parameter), 80U);  // 72 rounded up to 16
+}
+
+// On 3 ranks, in a flat buffer and gathered: codes, and scale codes behind those of mxfp8.
+TEST(Layout, QuantisedParametersHaveRoomForTheirCodes) {
+  struct Case {
+    Recipe recipe;
+    std::vector<std::int64_t> shape;
+    std::size_t chunk;
+    std::size_t whole;
+  };
+  for (Case const& is : {Case{Recipe::fp8_delayed, {5, 3}, 16, 32},  // 2 x 3, 18
+                         Case{Recipe::fp8_current, {4, 2, 3}, 16, 48},
+                         Case{Recipe::fp8_block, {256, 128}, 86 * 128, 3 * 86 * 128},
+                         Case{Recipe::mxfp8, {32, 32}, 11 * 32 + 16, 33 * 32 + 48},
+                         Case{Recipe::nvfp4, {32, 16}, 96, 272}}) {  // 11 x 8 and 33 x 8, padded
+    std::vector<ParameterSpec> const specs = {
+        {.name = "p",
+         .shape = is.shape,
+         .formats = {.main = NumberFormat::fp32, .recipe = is.recipe}},
+        rows(5)};
+    Layout const layout(specs, {.rank = 1, .world_size = 3});
+    EXPECT_EQ(layout[0].format(TensorKind::parameter), std::nullopt);
+    EXPECT_TRUE(layout[0].has(TensorKind::parameter));
+    EXPECT_EQ(layout[0].room_bytes(TensorKind::parameter), is.chunk) << name_of(is.recipe);
+    EXPECT_EQ(layout[0].whole_bytes(TensorKind::parameter), is.whole) << name_of(is.recipe);
+    EXPECT_EQ(layout[1].begin(TensorKind::parameter), is.chunk);
+    EXPECT_EQ(layout[0].quantised->columns, is.shape.back());
+  }
 }
 
 TEST(Layout, UnitsKeepRegistrationOrder) {

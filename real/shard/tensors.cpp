@@ -40,7 +40,7 @@ std::byte* Tensors::flat(TensorKind kind) const {
 std::byte* Tensors::at(TensorKind kind, int parameter) const {
   std::byte* const begin = flat(kind);
   ParameterLayout const& layout = layout_[parameter];
-  if (begin == nullptr || !layout.format(kind)) return nullptr;
+  if (begin == nullptr || !layout.has(kind)) return nullptr;
   return begin + layout.begin(kind);
 }
 

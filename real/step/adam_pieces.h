@@ -65,7 +65,7 @@ __device__ __forceinline__ Scale scale_of(ScaleArrays const& on_device, WorkPiec
 __device__ __forceinline__ MixedArrays arrays_of(AdamArguments const& a, WorkPiece const& piece,
                                                  Factors const& factors, std::int64_t begin) {
   PieceFormats const& f = piece.formats;
-  return {.weight = part(f.copies != 0 ? a.main : a.parameters, piece.weight, f.weight, begin),
+  return {.weight = part(f.main != 0 ? a.main : a.parameters, piece.weight, f.weight, begin),
           .gradient =
               part(f.cast != 0 ? a.cast_gradients : a.gradients, piece.gradient, f.gradient, begin),
           .exp_avg = part(a.exp_avg, piece.exp_avg, f.exp_avg, begin),

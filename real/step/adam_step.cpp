@@ -20,6 +20,7 @@ AdamStep::AdamStep(std::span<ParameterSpec const> parameters, Settings const& se
                    Parts const& parts)
     : layout_(parts.layout),
       scales_(parts.scales),
+      quantised_(parts.quantised),
       streams_(parts.streams),
       groups_(settings.groups),
       counters_(parameters, static_cast<int>(settings.groups.size()), settings.counter),
@@ -50,9 +51,12 @@ void AdamStep::count(Tensors const& tensors, std::int32_t const* skip) {
 }
 
 void AdamStep::run(Tensors const& tensors, GradientFactors const& factors, CpuPart const& cpu) {
-  bool const on_device = extent_.piece_count > 0 || scales_.exist();
+  bool const on_device = extent_.piece_count > 0 || scales_.exist() || quantised_.exist();
   if (!on_device && cpu.step == nullptr) return;
-  if (device_) return launch_kernel(tensors, factors, cpu);
+  if (device_) {
+    launch_kernel(tensors, factors, cpu);
+    return finish();
+  }
   if (!tensors.any_gradient()) return;
   fill_staging(tensors);
   if (cpu.step != nullptr) cpu.step->fetch_gradients();
@@ -60,10 +64,20 @@ void AdamStep::run(Tensors const& tensors, GradientFactors const& factors, CpuPa
     upload_table();
     launch_kernel(tensors, factors, cpu);
   }
-  if (cpu.step == nullptr) return;
+  if (cpu.step != nullptr) run_on_host(cpu);
+  if (on_device) finish();
+}
+
+void AdamStep::run_on_host(CpuPart const& cpu) {
   if (scales_.exist()) scales_.wait_for_host();
   cpu.step->run(host_step(cpu));
   if (scales_.exist()) scales_.take_next_on_host();
+}
+
+// Codes are of whole shards: those of device and CPU.
+void AdamStep::finish() {
+  if (quantised_.exist()) quantised_.renew(table_.as<StepScalars>());
+  if (!device_) table_read_.record(streams_.compute);
 }
 
 HostStep AdamStep::host_step(CpuPart const& cpu) const {
@@ -113,7 +127,6 @@ void AdamStep::launch_kernel(Tensors const& tensors, GradientFactors const& fact
   if (scales_.exist()) renew_scales(arguments, cpu);
   if (extent_.piece_count > 0) launch_adam(arguments, extent_, streams_.compute);
   if (scales_.exist()) scales_.take_next();
-  if (!device_) table_read_.record(streams_.compute);
 }
 
 // The parts of device and CPU meet here, and with them all ranks.

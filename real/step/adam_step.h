@@ -1,6 +1,6 @@
 // One optimizer step on this rank: numbers it, fills the table of scalars, brings it to the device,
-// lets new scales be found where states have some, and launches the fused kernel over the work
-// list. It knows nothing of collectives.
+// lets new scales be found where states have some, launches the fused kernel over the work list,
+// and lets parameters be quantised that are kept as codes. It knows nothing of collectives.
 //
 // Invariants:
 //   S1 the host writes the pinned staging only after its last copy to the device is done
@@ -16,6 +16,7 @@
 #include "real/cuda/streams.h"
 #include "real/offload/hybrid_step.h"
 #include "real/offload/split.h"
+#include "real/quantise/quantised_parameters.h"
 #include "real/shard/layout.h"
 #include "real/shard/memory.h"
 #include "real/shard/tensors.h"
@@ -40,6 +41,7 @@ class AdamStep {
     Layout const& layout;
     Split const& split;
     StateScales& scales;
+    QuantisedParameters& quantised;
     Ledger& ledger;
     Streams const& streams;
   };
@@ -61,8 +63,8 @@ class AdamStep {
   };
 
   /// Updates every parameter that has a gradient, times `factors`. Launches nothing where none has,
-  /// or where this rank's device steps no element; but where states have scales, every rank takes
-  /// part in finding new ones.
+  /// or where this rank's device steps no element; but where states have scales, or parameters are
+  /// quantised, every rank takes part in finding new ones.
   ///
   /// Stream: the kernels are ordered on `compute`; returns before they have run, but may wait for
   ///         the last step's upload (S1), and waits for the CPU's part. Errors: CudaError,
@@ -89,11 +91,14 @@ class AdamStep {
   void upload_table();
   void launch_kernel(Tensors const& tensors, GradientFactors const& factors, CpuPart const& cpu);
   void renew_scales(AdamArguments const& arguments, CpuPart const& cpu);
+  void run_on_host(CpuPart const& cpu);
+  void finish();
   HostStep host_step(CpuPart const& cpu) const;
   AdamConfig const& settings_of(int parameter) const;
 
   Layout const& layout_;
   StateScales& scales_;
+  QuantisedParameters& quantised_;
   Streams const& streams_;
   std::vector<int> group_of_;
   std::vector<AdamConfig> groups_;

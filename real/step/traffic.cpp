@@ -49,7 +49,7 @@ StepTraffic traffic_of_step(Formats const& formats, AdamMode mode) {
   std::size_t const moments =
       bytes_in(formats, TensorKind::exp_avg) + bytes_in(formats, TensorKind::exp_avg_sq);
   std::size_t const weight = weight_bytes(formats);
-  bool const beside = formats.main && formats.main != NumberFormat::remainder;
+  bool const beside = formats.main && formats.main != NumberFormat::remainder && !formats.recipe;
   std::size_t const copy = beside ? bytes_of(formats.parameter) : 0;
   return {.read = weight + gradient_bytes(formats) + moments,
           .written = weight + copy + moments,

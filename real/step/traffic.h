@@ -19,7 +19,8 @@ struct StepTraffic {
   std::size_t all() const { return read + written; }
 };
 
-/// Of the fused step and, where a state is scaled, of the pass before it.
+/// Of the fused step and, where a state is scaled, of the pass before it; not of what quantises the
+/// parameter afterwards.
 StepTraffic traffic_of_step(Formats const& formats, AdamMode mode = AdamMode::adamw);
 
 }  // namespace adamant::real

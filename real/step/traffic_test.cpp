@@ -33,6 +33,7 @@ TEST(StepTraffic, OfUsualCombinations) {
   expect({.parameter = bf16, .gradient = bf16, .exp_avg = fp8, .exp_avg_sq = fp8, .main = fp32}, 8,
          8);
   expect({.parameter = bf16, .gradient = bf16, .exp_avg = bf16, .exp_avg_sq = bf16}, 8, 6);
+  expect({.gradient = bf16, .main = fp32, .recipe = Recipe::fp8_block}, 14, 12);
 }
 
 TEST(StepTraffic, CountsTheCastCopyInThePlaceOfTheGradient) {

@@ -24,20 +24,23 @@ PieceFormats formats_of(ParameterLayout const& layout) {
           .exp_avg = layout.formats.exp_avg,
           .exp_avg_sq = layout.formats.exp_avg_sq,
           .parameter = layout.formats.parameter,
-          .copies = static_cast<std::uint8_t>(layout.formats.main ? 1 : 0),
+          .copies = static_cast<std::uint8_t>(layout.formats.main && !layout.quantised ? 1 : 0),
+          .main = static_cast<std::uint8_t>(layout.formats.main ? 1 : 0),
           .cast = static_cast<std::uint8_t>(cast ? 1 : 0),
           .scaled = scaled_states(layout)};
 }
 
 std::int64_t offset_of(ParameterLayout const& layout, TensorKind kind, std::int64_t element) {
-  auto const bytes = static_cast<std::int64_t>(bytes_of(layout.format(kind).value()));
+  auto const format = layout.format(kind);
+  if (!format) return 0;
+  auto const bytes = static_cast<std::int64_t>(bytes_of(*format));
   return static_cast<std::int64_t>(layout.begin(kind)) + element * bytes;
 }
 
 void cut(ParameterLayout const& layout, std::int64_t numel, int parameter,
          std::vector<WorkPiece>& pieces) {
   PieceFormats const formats = formats_of(layout);
-  TensorKind const weight = formats.copies != 0 ? TensorKind::main : TensorKind::parameter;
+  TensorKind const weight = formats.main != 0 ? TensorKind::main : TensorKind::parameter;
   TensorKind const gradient = formats.cast != 0 ? TensorKind::cast_gradient : TensorKind::gradient;
   for (std::int64_t begin = 0; begin < numel; begin += piece_numel_max) {
     std::int64_t const count = std::min(piece_numel_max, numel - begin);

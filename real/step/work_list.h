@@ -15,23 +15,26 @@ namespace adamant::real {
 inline constexpr std::int64_t piece_numel_max = 65'536;
 
 /// How a piece's arrays are stored. `weight` is what the optimizer works on: the main weight, or
-/// the parameter itself where there is none; then `copies` is 0. Of a main weight that is kept as a
-/// remainder the rest is the parameter. `gradient` is what the optimizer is handed; `cast` says
-/// that it lies among the cast copies.
+/// the parameter itself where there is none; then `copies` is 0, as it is where the parameter is
+/// quantised after the step. Of a main weight that is kept as a remainder the rest is the
+/// parameter. `gradient` is what the optimizer is handed; `cast` says that it lies among the cast
+/// copies.
 struct PieceFormats {
   NumberFormat weight = NumberFormat::fp32;
   NumberFormat gradient = NumberFormat::fp32;
   NumberFormat exp_avg = NumberFormat::fp32;
   NumberFormat exp_avg_sq = NumberFormat::fp32;
   NumberFormat parameter = NumberFormat::fp32;
-  std::uint8_t copies = 0;  // 1: the weight is rounded to the parameter beside it
-  std::uint8_t cast = 0;
+  std::uint8_t copies = 0;    // 1: the weight is rounded to the parameter beside it
+  std::uint8_t main : 4 = 0;  // 1: the weight lies among the main weights
+  std::uint8_t cast : 4 = 0;
   std::uint8_t scaled = 0;  // some state has a scale: bit by bit, as the slots of scale_slots.h are
 };
 static_assert(sizeof(PieceFormats) == 8);
 
 /// A run of elements of one parameter. Offsets are bytes of the flat buffer of each kind and
-/// multiples of 16. Where there is no main weight, `weight` is an offset among the parameters.
+/// multiples of 16. Where there is no main weight, `weight` is an offset among the parameters;
+/// `parameter_copy` means nothing where the parameter is quantised.
 struct WorkPiece {
   std::int64_t weight = 0;
   std::int64_t gradient = 0;

@@ -73,6 +73,22 @@ TEST(WorkList, OffsetsFollowTheFormatsOfEachKind) {
   EXPECT_EQ(pieces[3].weight, pieces[3].parameter_copy);
 }
 
+// Codes are made after the step, from the main weight alone.
+TEST(WorkList, QuantisedParametersAreNotWritten) {
+  std::vector<ParameterSpec> specs = {
+      {.name = "a", .shape = {2, 32}, .formats = {.main = NumberFormat::fp32}},
+      {.name = "b", .shape = {3, 2}}};
+  specs[1].formats = {.main = NumberFormat::fp32, .recipe = Recipe::fp8_current};
+  auto const pieces = pieces_of(specs);
+  ASSERT_EQ(pieces.size(), 2U);
+  EXPECT_EQ(pieces[0].formats.main, 1);
+  EXPECT_EQ(pieces[0].formats.copies, 1);
+  EXPECT_EQ(pieces[1].formats.main, 1);
+  EXPECT_EQ(pieces[1].formats.copies, 0);
+  EXPECT_EQ(pieces[1].weight, 2 * 32 * 4);
+  EXPECT_EQ(pieces[1].formats.weight, NumberFormat::fp32);
+}
+
 TEST(WorkList, RanksWithoutElementsGetNoPieces) {
   std::vector<ParameterSpec> const specs = {{.name = "a", .shape = {5}}};
   EXPECT_TRUE(pieces_of(specs, {.rank = 3, .world_size = 4}).empty());

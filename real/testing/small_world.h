@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "real/cuda/error.h"
+#include "real/cuda/numbers.h"
 #include "real/engine.h"
 #include "real/testing/ranks.h"
 
@@ -20,17 +21,18 @@ class CopiedGradients final : public GradientSource {
   void backward(UnitBackward const& request) override {
     for (WholeTensor const& tensor : request.tensors) {
       if (tensor.gradient == nullptr) continue;
-      auto& values = in_flight_.emplace_back(static_cast<std::size_t>(tensor.numel));
+      std::vector<float> values(static_cast<std::size_t>(tensor.numel));
       for (std::size_t i = 0; i < values.size(); ++i)
         values[i] = static_cast<float>((static_cast<std::size_t>(tensor.parameter) + i) % 9) - 4;
-      if (!values.empty())
-        ADAMANT_TRY(cudaMemcpyAsync(tensor.gradient, values.data(), values.size() * sizeof(float),
+      auto const& bytes = in_flight_.emplace_back(encoded(values, tensor.gradient_format));
+      if (!bytes.empty())
+        ADAMANT_TRY(cudaMemcpyAsync(tensor.gradient, bytes.data(), bytes.size(),
                                     cudaMemcpyHostToDevice, request.stream));
     }
   }
 
  private:
-  std::list<std::vector<float>> in_flight_;
+  std::list<std::vector<std::byte>> in_flight_;
 };
 
 /// One rank under test.
@@ -51,6 +53,16 @@ struct Rank {
       std::vector<float> values(static_cast<std::size_t>(parameters[p].numel()));
       for (std::size_t i = 0; i < values.size(); ++i)
         values[i] = scale * static_cast<float>(i % 11) + 0.3F;
+      engine->write_parameter(static_cast<int>(p), values);
+    }
+  }
+
+  /// Values whose magnitudes are others from part to part, so that no two blocks are alike.
+  void write_varied() {
+    for (std::size_t p = 0; p < parameters.size(); ++p) {
+      std::vector<float> values(static_cast<std::size_t>(parameters[p].numel()));
+      for (std::size_t i = 0; i < values.size(); ++i)
+        values[i] = (static_cast<float>(i % 11) + 0.3F) * static_cast<float>(1U << (i / 37 % 9));
       engine->write_parameter(static_cast<int>(p), values);
     }
   }

@@ -9,7 +9,8 @@ namespace {
 
 PrecisionOffer formats() {
   return {
-      .param = {ParamType::fp32, ParamType::bf16, ParamType::fp16},
+      .param = {ParamType::fp32, ParamType::bf16, ParamType::fp16, ParamType::fp8_delayed,
+                ParamType::fp8_current, ParamType::fp8_block, ParamType::mxfp8, ParamType::nvfp4},
       .grad = {GradType::fp32, GradType::bf16, GradType::fp16},
       .main = {MainType::none, MainType::fp32, MainType::bf16, MainType::fp16, MainType::remainder},
       .exp_avg = {StateType::fp32, StateType::bf16, StateType::fp16, StateType::fp8},

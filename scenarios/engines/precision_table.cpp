@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "real/quantise/recipe_scales.h"
+#include "real/quantise/recipe_shape.h"
 #include "real/shard/layout.h"
 #include "real/step/traffic.h"
 #include "scenarios/language/words.h"
@@ -10,7 +12,9 @@ namespace adamant::scenarios {
 
 namespace {
 
-constexpr ParamType plain_params[] = {ParamType::fp32, ParamType::bf16, ParamType::fp16};
+constexpr ParamType all_params[] = {
+    ParamType::fp32,        ParamType::bf16,      ParamType::fp16,  ParamType::fp8_delayed,
+    ParamType::fp8_current, ParamType::fp8_block, ParamType::mxfp8, ParamType::nvfp4};
 constexpr GradType all_grads[] = {GradType::fp32, GradType::bf16, GradType::fp16};
 constexpr MainType all_mains[] = {MainType::none, MainType::fp32, MainType::bf16, MainType::fp16,
                                   MainType::remainder};
@@ -22,6 +26,12 @@ std::int64_t bytes_in(Formats const& formats, TensorKind kind) {
   return format ? static_cast<std::int64_t>(bytes_of(*format)) : 0;
 }
 
+/// Of codes; two of nvfp4 share a byte.
+std::string parameter_bytes(Formats const& formats) {
+  if (formats.recipe == Recipe::nvfp4) return "1/2";
+  return fmt::to_string(bytes_of_element(formats).parameter);
+}
+
 /// What a step moves beside moments, which the other table has.
 std::string row_of(Combination const& combination) {
   Precision const& types = combination.precision;
@@ -31,7 +41,7 @@ std::string row_of(Combination const& combination) {
   auto const moments = static_cast<std::size_t>(bytes.exp_avg + bytes.exp_avg_sq);
   return fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", word_for(types.param),
                      word_for(types.main), word_for(types.grad), combination.decoupled_grad,
-                     bytes.parameter, bytes.main, bytes.gradient, bytes.cast_gradient,
+                     parameter_bytes(formats), bytes.main, bytes.gradient, bytes.cast_gradient,
                      traffic.read - moments, traffic.written - moments);
 }
 
@@ -55,7 +65,7 @@ std::string rows_of(ParamType param, MainType main) {
 
 std::vector<Combination> all_combinations() {
   std::vector<Combination> all;
-  for (ParamType const param : plain_params)
+  for (ParamType const param : all_params)
     for (MainType const main : all_mains)
       for (GradType const grad : all_grads)
         for (bool const decoupled : {true, false})
@@ -74,12 +84,13 @@ Formats formats_of(Combination const& combination) {
   Scenario scenario;
   scenario.precision = combination.precision;
   scenario.optimizer.decoupled_grad = combination.decoupled_grad;
-  scenario.params = {{.name = "w", .shape = {1}}};
+  scenario.params = {{.name = "w", .shape = {recipe_side, recipe_side}}};
   return parameter_specs(scenario).front().formats;
 }
 
 BytesOfElement bytes_of_element(Formats const& formats) {
-  return {.parameter = bytes_in(formats, TensorKind::parameter),
+  std::int64_t const codes = formats.recipe ? real::code_bytes(*formats.recipe, 1) : 0;
+  return {.parameter = formats.recipe ? codes : bytes_in(formats, TensorKind::parameter),
           .gradient = bytes_in(formats, TensorKind::gradient),
           .main = bytes_in(formats, TensorKind::main),
           .cast_gradient = bytes_in(formats, TensorKind::cast_gradient),
@@ -91,8 +102,39 @@ std::string weights_table() {
   std::string table =
       "| `param` | `main` | `grad` | `decoupled_grad` | parameter | main | gradient | cast copy | "
       "a step reads | and writes |\n|---|---|---|---|---|---|---|---|---|---|\n";
-  for (ParamType const param : plain_params)
+  for (ParamType const param : all_params)
     for (MainType const main : all_mains) table += rows_of(param, main);
+  return table;
+}
+
+BytesOfRecipe bytes_of_recipe(Recipe recipe) {
+  real::RecipeShape const shape = {
+      .numel = recipe_side * recipe_side, .columns = recipe_side, .recipe = recipe};
+  constexpr auto number = static_cast<std::int64_t>(sizeof(float));
+  std::int64_t const codes = real::code_bytes(recipe, shape.numel);
+  std::int64_t const delayed =
+      recipe == Recipe::fp8_delayed ? static_cast<std::int64_t>(sizeof(real::DelayedScale)) : 0;
+  return {.gathered = codes + real::scale_codes_beside(recipe, shape.numel),
+          .scales = 2 * real::padded(number * real::maxima_count(shape)) +
+                    real::padded(number * real::scale_count(shape)) +
+                    real::padded(real::scale_code_count(shape)) + real::padded(delayed),
+          .read = number * shape.numel * (real::is_read_twice(recipe) ? 2 : 1),
+          .written = codes};
+}
+
+std::string recipes_table() {
+  std::string table = fmt::format(
+      "| `param` | both sides are multiples of | of {0} x {0}: gathered | scales beside | "
+      "quantising reads | and writes |\n|---|---|---|---|---|---|\n",
+      recipe_side);
+  for (ParamType const param : all_params) {
+    auto const recipe = recipe_of(param);
+    if (!recipe) continue;
+    BytesOfRecipe const bytes = bytes_of_recipe(*recipe);
+    table +=
+        fmt::format("| {} | {} | {} | {} | {} | {} |\n", word_for(param), real::side_of(*recipe),
+                    bytes.gathered, bytes.scales, bytes.read, bytes.written);
+  }
   return table;
 }
 

@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "oracle/quantise/states.h"
+#include "scenarios/engines/quantised_shard.h"
 #include "scenarios/gradients/overflow.h"
 #include "scenarios/seam/assert.h"
 
@@ -184,21 +185,11 @@ void RankEngine::perform(Primitive const& operation) {
     case Primitive::Kind::zero_grad:
       return engine_->zero_grad(operation.set_to_none);
     case Primitive::Kind::set:
-      for (std::size_t i = 0; i < operation.set.size(); ++i) {
-        int const group = static_cast<int>(i);
-        engine_->set_group(group, with(engine_->group(group), operation.set[i]));
-      }
-      if (operation.loss_scale) engine_->set_loss_scale(*operation.loss_scale);
-      if (operation.clip) engine_->set_max_norm(*operation.clip);
-      return;
+      return set(operation);
     case Primitive::Kind::save:
       return engine_->save(*storage_, std::string(operation.checkpoint));
     case Primitive::Kind::load:
-      notes_ = engine_
-                   ->load(*storage_, std::string(operation.checkpoint),
-                          load_options(operation.may_round))
-                   .notes;
-      return;
+      return load(operation);
     case Primitive::Kind::offload:
       return engine_->offload();
     case Primitive::Kind::reload:
@@ -215,6 +206,20 @@ void RankEngine::perform(Primitive const& operation) {
     case Primitive::Kind::check:
       return;
   }
+}
+
+void RankEngine::set(Primitive const& operation) {
+  for (std::size_t i = 0; i < operation.set.size(); ++i) {
+    int const group = static_cast<int>(i);
+    engine_->set_group(group, with(engine_->group(group), operation.set[i]));
+  }
+  if (operation.loss_scale) engine_->set_loss_scale(*operation.loss_scale);
+  if (operation.clip) engine_->set_max_norm(*operation.clip);
+}
+
+void RankEngine::load(Primitive const& operation) {
+  real::LoadOptions const options = load_options(operation.may_round);
+  notes_ = engine_->load(*storage_, std::string(operation.checkpoint), options).notes;
 }
 
 // The ranks of a loop-back meet on the host, in the middle of what would be captured.
@@ -266,7 +271,11 @@ Shard described(real::ShardView const& view) {
   bool const half = view.format == NumberFormat::remainder;
   return {.ranges = view.ranges,
           .format = half ? NumberFormat::fp32 : view.format,
-          .address = view.data};
+          .address = address_of(view)};
+}
+
+void const* address_of(real::ShardView const& view) {
+  return view.quantised ? view.quantised->codes : view.data;
 }
 
 // By the oracle's rule: an engine that joins them otherwise shows another weight than it steps.
@@ -310,6 +319,10 @@ std::span<std::byte const> bytes_in(real::ShardView const& view, std::vector<std
   return room;
 }
 
+void copy_here(void* to, void const* from, std::size_t bytes) {
+  std::memcpy(to, from, bytes);
+}
+
 }  // namespace
 
 Shard shard_of(real::Engine const& engine, int parameter, TensorKind kind,
@@ -317,6 +330,7 @@ Shard shard_of(real::Engine const& engine, int parameter, TensorKind kind,
   real::ShardView const view = engine.shard(parameter, kind);
   Shard shard = described(view);
   if (view.scale != nullptr) shard.scale = *view.scale;
+  if (view.quantised) show(quantised_shard(*view.quantised, view.numel, copy_here), shard);
   if (view.data == nullptr) return shard;
   shard.bytes = bytes_in(view, room);
   if (view.format != NumberFormat::remainder) return shard;

@@ -56,6 +56,8 @@ class RankEngine {
   void write_parameters(WorldParts const& parts);
   void begin_backwards(std::span<Primitive const> operations, int count);
   void perform_each(Primitive const& replay);
+  void set(Primitive const& operation);
+  void load(Primitive const& operation);
 
   EngineTask const& task_;
   std::vector<ParameterSpec> parameters_;  // with the types that a load has led to
@@ -77,6 +79,9 @@ RankScaling scaling_of(real::ScalingView const& view, real::ScalingState const& 
 /// A shard without its bytes and its scale. A weight of which a remainder is kept is the fp32 that
 /// the two are.
 Shard described(real::ShardView const& view);
+
+/// Where an engine keeps a shard.
+void const* address_of(real::ShardView const& view);
 
 /// The fp32 weights of which these are the bf16 parameters and the remainders. REQUIRES: as many.
 std::vector<std::byte> joined(std::span<std::byte const> parameters,

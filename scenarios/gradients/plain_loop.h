@@ -57,6 +57,13 @@ inline void read_block(real::Numbers const& from, std::int64_t begin, std::size_
   }
 }
 
+/// Copies `count` elements of a parameter from `begin` on, as they are read.
+inline void read_value(GradientTask const& task, std::int64_t begin, std::size_t count, float* to) {
+  if (task.quantised.codes == nullptr) return read_block(task.value, begin, count, to);
+  for (std::size_t i = 0; i < count; ++i)
+    to[i] = real::value_at(task.quantised, begin + static_cast<std::int64_t>(i));
+}
+
 /// Rounds `count` values and copies them into device memory.
 inline void write_block(float const* from, std::size_t count, real::Numbers const& to,
                         std::int64_t begin) {
@@ -103,7 +110,7 @@ inline std::uint64_t run_piece(GradientArguments const& a, GradientTask const& t
     }
   }
   if (task.partials == nullptr) return 0;
-  read_block(task.value, begin, count, values);
+  read_value(task, begin, count, values);
   return fingerprint_block(hashes, values);
 }
 

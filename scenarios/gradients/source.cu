@@ -2,7 +2,7 @@
 //          argument struct, so that a unit of a model is one launch. Each block of a tensor writes
 //          one partial fingerprint, in the first microbatch of a rank.
 // Traffic: an element of the gradient to write, another to read where it adds, and one of the
-//          parameter to read for the fingerprint.
+//          parameter to read for the fingerprint: of a quantised one its code and its scale.
 // Formats: numbers are made, multiplied by the loss scale and added in fp32; each gradient is
 //          rounded once to its own format when it is stored, a sum of two once more. Fingerprints
 //          are of widened parameters.
@@ -75,11 +75,14 @@ __device__ __forceinline__ void write_lanes(GradientArguments const& a, Gradient
 }
 
 /// Their share in the fingerprint.
-__device__ __forceinline__ std::uint64_t read_lanes(real::Numbers const& from,
+__device__ __forceinline__ std::uint64_t read_lanes(GradientTask const& task,
                                                     std::uint32_t const* hashes,
                                                     real::Lanes const& at) {
   float values[real::lanes] = {};
-  real::load(from, at, values);
+  if (task.quantised.codes == nullptr)
+    real::load(task.value, at, values);
+  else
+    for (int k = 0; k < at.count; ++k) values[k] = real::value_at(task.quantised, at.begin + k);
   std::uint64_t sum = 0;
   for (int k = 0; k < real::lanes; ++k)
     sum += k < at.count ? fingerprint_term(hashes[k], values[k]) : 0;
@@ -103,7 +106,7 @@ __device__ __forceinline__ std::uint64_t read_lanes(real::Numbers const& from,
     for (int k = 0; k < real::lanes; ++k)
       if (k < at.count) hashes[k] = element_hash(task.key, static_cast<std::uint64_t>(begin + k));
     if (task.gradient.data != nullptr) write_lanes(a, task, scale, hashes, at);
-    if (task.partials != nullptr) sum += read_lanes(task.value, hashes, at);
+    if (task.partials != nullptr) sum += read_lanes(task, hashes, at);
   }
   return sum;
 }
@@ -279,6 +282,7 @@ GradientTask KernelGradients::task_for(real::WholeTensor const& tensor,
   Room& room = rooms_[static_cast<std::size_t>(tensor.parameter)];
   if (first_microbatch) room.seen = true;
   return {.value = {const_cast<void*>(tensor.value), tensor.value_format},  // read only
+          .quantised = tensor.quantised.value_or(real::QuantisedView()),
           .gradient = {tensor.gradient, tensor.gradient_format},
           .numel = tensor.numel,
           .key = keys != nullptr ? TensorKey{} : tensor_key(tensor.parameter, index_),

@@ -5,12 +5,13 @@
 #include <cstdint>
 
 #include "real/cuda/numbers.h"
+#include "real/quantise/quantised_view.h"
 #include "scenarios/gradients/values.h"
 #include "scenarios/language/world.h"
 
 namespace adamant::scenarios {
 
-inline constexpr std::size_t tasks_max = 32;
+inline constexpr std::size_t tasks_max = 24;  // a launch's arguments have 4,096 bytes
 
 /// What tells a tensor's numbers in one microbatch apart, where graphs read it anew.
 struct DeviceKeys {
@@ -21,8 +22,9 @@ struct DeviceKeys {
 };
 
 struct GradientTask {
-  real::Numbers value;
-  real::Numbers gradient;  // null: none wanted
+  real::Numbers value;            // null where it is quantised
+  real::QuantisedView quantised;  // without codes where it is not
+  real::Numbers gradient;         // null: none wanted
   std::int64_t numel = 0;
   TensorKey key;
   MicrobatchKey microbatch;
@@ -39,7 +41,8 @@ struct GradientArguments {
   float const* loss_scale = nullptr;  // null: 1
 };
 // No padding: see real::launch().
-static_assert(sizeof(GradientTask) == 2 * sizeof(real::Numbers) + 72);
+static_assert(sizeof(GradientTask) == 2 * sizeof(real::Numbers) + sizeof(real::QuantisedView) + 72);
+static_assert(sizeof(GradientArguments) <= 4096);
 
 /// Elements [begin, end) of a tensor, those of one block. Arrays have 16-byte boundaries at
 /// `begin`.

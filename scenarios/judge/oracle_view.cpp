@@ -2,6 +2,7 @@
 
 #include "oracle/formats/formats.h"
 #include "oracle/quantise/states.h"
+#include "scenarios/judge/quantised.h"
 
 namespace adamant::scenarios {
 
@@ -54,6 +55,9 @@ Shard OracleView::shard(int rank, int parameter, TensorKind kind) const {
   for (ElementRange const range : shard.ranges)
     append_stored(bytes, values.subspan(range.begin, range.numel()), storage);
   shard.bytes = bytes;
+  if (kind == TensorKind::parameter && spec.formats.recipe)
+    shard.quantised =
+        std::make_shared<QuantisedShard>(quantised_shard(model_, parameter, shard.ranges));
   return shard;
 }
 

@@ -11,6 +11,7 @@
 #include "scenarios/gradients/blocks.h"
 #include "scenarios/gradients/keys.h"
 #include "scenarios/gradients/overflow.h"
+#include "scenarios/judge/saved_quantised.h"
 #include "scenarios/seam/violation.h"
 
 namespace adamant::scenarios {
@@ -222,6 +223,13 @@ void Reference::take_tensor(oracle::Model::Saved& state, int parameter, TensorKi
   if (tensor.values == nullptr && kind == TensorKind::main) return state.drop_main(parameter);
   if (tensor.values == nullptr)
     throw std::runtime_error("no " + tensor_name(spec.name, kind) + " is saved");
+  if (kind == TensorKind::parameter) {
+    if (auto quantised = quantised_in(saved, spec)) {
+      state.set_quantised(parameter, quantised->recipe, oracle::matrix_of(spec),
+                          std::move(quantised->quantised), quantised->delayed);
+      return;
+    }
+  }
   state.set(parameter, kind, tensor.format(), put_together(*tensor.values, spec.shape));
   if (tensor.scale == nullptr) return;
   SavedScales scales = put_together(tensor, spec.shape);

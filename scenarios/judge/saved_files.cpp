@@ -62,8 +62,11 @@ void add_shard_file(SavedFiles& saved, Bytes file, int number) {
       box.offsets = places[key].at("saved_offsets").get<std::vector<std::int64_t>>();
     auto const range = entry.at("data_offsets").get<std::vector<std::size_t>>();
     auto const dtype = entry.at("dtype").get<std::string>();
-    box.values = decoded(dtype, data.subspan(range.at(0), range.at(1) - range.at(0)));
+    Bytes const stored = data.subspan(range.at(0), range.at(1) - range.at(0));
+    box.values = decoded(dtype, stored);
     box.format = format_of(dtype);
+    if (box.format == NumberFormat::fp8)
+      for (std::byte const byte : stored) box.bytes.push_back(std::to_integer<std::uint8_t>(byte));
     box.file = number;
     saved.tensors[key].push_back(std::move(box));
   }
@@ -106,12 +109,14 @@ void add_manifest(SavedFiles& saved, Bytes file) {
     saved.max_norm = static_cast<float>(numbers.at("clip").get<double>());
 }
 
-/// Copies the rows of the last dimension from one box to where they are in the whole.
-void copy_box(SavedBox const& box, std::vector<std::int64_t> const& shape,
-              std::vector<float>& whole) {
-  if (box.values.empty()) return;
+/// Copies the rows of the last dimension from one box to where they are in the whole. `stored` are
+/// its elements.
+template <typename Number>
+void copy_box(SavedBox const& box, std::vector<Number> const& stored,
+              std::vector<std::int64_t> const& shape, std::vector<Number>& whole) {
+  if (stored.empty()) return;
   std::int64_t const row = box.shape.empty() ? 1 : box.shape.back();
-  for (std::int64_t begin = 0; begin < std::ssize(box.values); begin += row) {
+  for (std::int64_t begin = 0; begin < std::ssize(stored); begin += row) {
     std::int64_t left = begin;
     std::int64_t to = 0;
     std::int64_t stride = 1;
@@ -120,8 +125,15 @@ void copy_box(SavedBox const& box, std::vector<std::int64_t> const& shape,
       left /= box.shape[d];
       stride *= shape[d];
     }
-    std::copy_n(box.values.begin() + begin, row, whole.begin() + to);
+    std::copy_n(stored.begin() + begin, row, whole.begin() + to);
   }
+}
+
+void require_inside(SavedBox const& box, std::vector<std::int64_t> const& shape) {
+  bool inside = box.shape.size() == shape.size();
+  for (std::size_t d = 0; inside && d < shape.size(); ++d)
+    inside = box.offsets[d] + box.shape[d] <= shape[d];
+  if (!inside) throw std::runtime_error("a saved part lies outside of its tensor");
 }
 
 }  // namespace
@@ -157,11 +169,19 @@ std::vector<float> put_together(std::vector<SavedBox> const& boxes,
                                 std::vector<std::int64_t> const& shape) {
   std::vector<float> whole(static_cast<std::size_t>(numel_of(shape)));
   for (SavedBox const& box : boxes) {
-    bool inside = box.shape.size() == shape.size();
-    for (std::size_t d = 0; inside && d < shape.size(); ++d)
-      inside = box.offsets[d] + box.shape[d] <= shape[d];
-    if (!inside) throw std::runtime_error("a saved part lies outside of its tensor");
-    copy_box(box, shape, whole);
+    require_inside(box, shape);
+    copy_box(box, box.values, shape, whole);
+  }
+  return whole;
+}
+
+std::vector<std::uint8_t> bytes_together(std::vector<SavedBox> const& boxes,
+                                         std::vector<std::int64_t> const& shape) {
+  std::vector<std::uint8_t> whole(static_cast<std::size_t>(numel_of(shape)));
+  for (SavedBox const& box : boxes) {
+    require_inside(box, shape);
+    if (box.format != NumberFormat::fp8) throw std::runtime_error("a saved part has no bytes");
+    copy_box(box, box.bytes, shape, whole);
   }
   return whole;
 }

@@ -21,6 +21,7 @@ struct SavedBox {
   std::vector<std::int64_t> shape;
   std::vector<std::int64_t> offsets;  // of its first element in the whole
   std::vector<float> values;
+  std::vector<std::uint8_t> bytes = {};  // of fp8 alone: what the file has, whatever it stands for
   NumberFormat format = NumberFormat::fp32;  // in which the file has them
   int file = 0;                              // that it is in
 };
@@ -61,6 +62,10 @@ SavedFiles read_saved_files(std::span<StoredFile const> files);
 /// The elements of a tensor of this shape, as far as boxes cover it; zeros elsewhere.
 std::vector<float> put_together(std::vector<SavedBox> const& boxes,
                                 std::vector<std::int64_t> const& shape);
+
+/// The same of bytes. Errors: also where the file has none of them.
+std::vector<std::uint8_t> bytes_together(std::vector<SavedBox> const& boxes,
+                                         std::vector<std::int64_t> const& shape);
 
 /// REQUIRES: a tensor with scales. Errors: std::exception where boxes and scales do not fit.
 SavedScales put_together(SavedTensor const& tensor, std::vector<std::int64_t> const& shape);

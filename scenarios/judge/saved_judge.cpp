@@ -7,7 +7,9 @@
 
 #include "oracle/compare/first_difference.h"
 #include "oracle/formats/formats.h"
+#include "scenarios/judge/quantised.h"
 #include "scenarios/judge/saved_files.h"
+#include "scenarios/judge/saved_quantised.h"
 
 namespace adamant::scenarios {
 
@@ -52,6 +54,54 @@ Fault fault_of_steps(SavedFiles const& saved, oracle::Model const& model) {
   return std::nullopt;
 }
 
+std::string_view part_of(Breach breach) {
+  constexpr std::string_view parts[] = {"value", "scale", "code", "amax", "history", "next scale"};
+  return parts[static_cast<std::size_t>(breach)];
+}
+
+/// What a quantised parameter is read from.
+Fault fault_of_codes(SavedFiles const& saved, oracle::Model const& model, int parameter) {
+  ParameterSpec const& spec = model.spec(parameter);
+  ElementRange const all{.begin = 0, .end = spec.numel()};
+  QuantisedShard const expected = quantised_shard(model, parameter, std::span(&all, 1));
+  auto const found = quantised_in(saved, spec);
+  if (!found) return other_files(spec.name + "/scale is not there");
+  QuantisedShard held;
+  held.recipe = found->recipe;
+  held.codes = found->quantised.codes;
+  held.scales = found->quantised.scales;
+  held.scale_codes = found->quantised.scale_codes;
+  held.amax = found->quantised.amax;
+  held.delayed = found->delayed;
+  if (!have_one_form(expected, held))
+    return other_files(spec.name + " is saved under " + std::string(name_of(held.recipe)));
+  auto difference = scale_difference(expected, held);
+  if (!difference) difference = code_difference(expected, held);
+  if (!difference) return std::nullopt;
+  return Violation{.law = Law::checkpoint_roundtrip,
+                   .breach = Breach::saved_otherwise,
+                   .subject = Tensor{.parameter = spec.name},
+                   .index = difference->index,
+                   .expected = difference->expected,
+                   .actual = difference->actual,
+                   .text = std::string(part_of(difference->breach))};
+}
+
+/// The numbers themselves, which are all in fp32.
+Fault fault_of_values(SavedTensor const& tensor, oracle::Model const& model, int parameter,
+                      TensorKind kind) {
+  ParameterSpec const& spec = model.spec(parameter);
+  std::vector<float> const values = put_together(*tensor.values, spec.shape);
+  auto const found = oracle::first_difference(model.tensor(parameter, kind), values);
+  if (!found) return std::nullopt;
+  return Violation{.law = Law::checkpoint_roundtrip,
+                   .breach = Breach::saved_otherwise,
+                   .subject = Tensor{.parameter = spec.name, .kind = kind},
+                   .index = found->index,
+                   .expected = Number(found->expected),
+                   .actual = Number(found->actual)};
+}
+
 /// A load in the types of the save reads the numbers as they are stored, where these are not fp32:
 /// then nobody but others reads their values and says how they were stored.
 Fault fault_of_tensor(SavedFiles const& saved, oracle::Model const& model, int parameter,
@@ -62,6 +112,10 @@ Fault fault_of_tensor(SavedFiles const& saved, oracle::Model const& model, int p
   SavedTensor const tensor = saved.tensor(spec.name, kind);
   std::string const name = tensor_name(spec.name, kind);
   if (tensor.values == nullptr) return other_files(name + " is not there");
+  if (kind == TensorKind::parameter && spec.formats.recipe) {
+    if (auto fault = fault_of_codes(saved, model, parameter)) return fault;
+    return fault_of_values(tensor, model, parameter, kind);
+  }
   bool const narrow = *format != NumberFormat::fp32;
   if (narrow != (tensor.raw != nullptr))
     return other_files(name + (narrow ? "/raw is not there" : "/raw is there beside all of it"));
@@ -71,15 +125,7 @@ Fault fault_of_tensor(SavedFiles const& saved, oracle::Model const& model, int p
   if (!narrow) return std::nullopt;
   if (tensor.values->front().format != NumberFormat::fp32 || tensor.format() != *format)
     return other_files(name + " has other types than fp32 and its own");
-  std::vector<float> const values = put_together(*tensor.values, spec.shape);
-  if (auto const found = oracle::first_difference(model.tensor(parameter, kind), values))
-    return Violation{.law = Law::checkpoint_roundtrip,
-                     .breach = Breach::saved_otherwise,
-                     .subject = Tensor{.parameter = spec.name, .kind = kind},
-                     .index = found->index,
-                     .expected = Number(found->expected),
-                     .actual = Number(found->actual)};
-  return std::nullopt;
+  return fault_of_values(tensor, model, parameter, kind);
 }
 
 Fault fault_of_tensors(SavedFiles const& saved, oracle::Model const& model) {

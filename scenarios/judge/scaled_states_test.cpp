@@ -1,23 +1,15 @@
 // States that are stored with a scale: what a judge says of a world that is right but for what a
 // test does to it, and what a dump has of it. The world is a second oracle.
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <fstream>
-#include <functional>
-#include <iterator>
-#include <memory>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <vector>
 
 #include "oracle/formats/formats.h"
 #include "oracle/quantise/states.h"
-#include "scenarios/judge/dump/dump.h"
-#include "scenarios/judge/oracle_view.h"
-#include "scenarios/judge/value_judge.h"
+#include "scenarios/judge/testing/dumped_file.h"
+#include "scenarios/judge/testing/judged_world.h"
 #include "scenarios/report/words/words.h"
-#include "scenarios/runner/testing/scratch.h"
 #include "scenarios/runner/testing/small_scenario.h"
 
 namespace adamant::scenarios {
@@ -25,39 +17,6 @@ namespace {
 
 constexpr int ranks_of_a_replica = 3;  // of 4 rows: 2, 2 and none
 constexpr int replica_count = 2;
-
-using ShardTamper = std::function<void(int rank, TensorKind kind, Shard& shard)>;
-
-class SecondOracle final : public WorldView {
- public:
-  SecondOracle(oracle::Model const& model, oracle::Layout const& layout) : view_(model, layout) {}
-
-  ShardTamper tamper = [](int, TensorKind, Shard&) {};
-
-  int rank_count() const override { return ranks_of_a_replica * replica_count; }
-  int shard_count() const override { return ranks_of_a_replica; }
-  Shard shard(int rank, int parameter, TensorKind kind) const override {
-    Shard shard = view_.shard(rank % ranks_of_a_replica, parameter, kind);
-    tamper(rank, kind, shard);
-    return shard;
-  }
-  bool has_gradient(int rank, int parameter) const override {
-    return view_.has_gradient(rank, parameter);
-  }
-  std::int64_t step_count(int rank, int parameter) const override {
-    return view_.step_count(rank, parameter);
-  }
-  AdamConfig group(int rank, int group) const override { return view_.group(rank, group); }
-  RankScaling scaling(int rank) const override { return view_.scaling(rank); }
-  std::vector<NamedBuffer> buffers(int) const override { return {}; }
-  std::size_t peak_bytes(int, Purpose) const override { return 0; }
-  std::optional<std::vector<WorldAllocation>> allocations() const override { return {}; }
-  std::optional<std::uint64_t> gathered_fingerprint(int, int) const override { return {}; }
-  std::vector<StoredFile> checkpoint(std::string_view) const override { return {}; }
-
- private:
-  OracleView view_;
-};
 
 Scenario scaled_scenario(StateScale state_scale, MainType main = MainType::fp16) {
   Scenario scenario = small_scenario();
@@ -72,60 +31,16 @@ Scenario scaled_scenario(StateScale state_scale, MainType main = MainType::fp16)
   return scenario;
 }
 
-class ScaledStates : public testing::Test {
+class ScaledStates : public testing::Test, protected JudgedWorld {
  protected:
-  explicit ScaledStates(Scenario scenario = scaled_scenario(StateScale::global))
-      : scenario_(std::move(scenario)),
-        parameters_(parameter_specs(scenario_)),
-        layout_(oracle::lay_out(scenario_.layout, parameters_, ranks_of_a_replica)),
-        reference_(scenario_, parameters_, 7),
-        engine_(scenario_, parameters_, 7),
-        values_(reference_, findings_),
-        formulas_(make_formulas(Arithmetic::own_order, {.gradients = scenario_.gradients,
-                                                        .reference = reference_,
-                                                        .values = values_,
-                                                        .findings = findings_,
-                                                        .follow_each = {}})),
-        world_(engine_.model(), layout_) {
-    values_.judge_by(*formulas_);
-    values_.begin_world(layout_);
-    for (Reference* const each : {&reference_, &engine_}) {
-      each->take_gradient(0, std::vector<float>{1, -2, 3, 0.5F, 0.25F, 9, 0.1F, 0, -4, 7, 1, 1});
-      each->begin_step();
-      each->step_parameter(0);
-    }
+  explicit ScaledStates(Scenario const& scenario = scaled_scenario(StateScale::global))
+      : JudgedWorld(scenario, parameter_specs(scenario)) {
+    step({1, -2, 3, 0.5F, 0.25F, 9, 0.1F, 0, -4, 7, 1, 1});
   }
-
-  bool agrees() const {
-    for (TensorKind const kind : stepped_kinds)
-      if (!values_.agrees(world_, 0, kind)) return false;
-    return true;
-  }
-  std::vector<Violation> const& compared() {
-    for (TensorKind const kind : stepped_kinds) values_.compare(world_, 0, kind);
-    return findings_.violations();
-  }
-  /// Compared with `tamper` done to every shard; there has to be one violation.
-  Violation found_after(ShardTamper tamper) {
-    world_.tamper = std::move(tamper);
-    EXPECT_EQ(agrees(), false);
-    EXPECT_EQ(compared().size(), 1U);
-    return compared().empty() ? Violation{} : compared().front();
-  }
-
-  Scenario const scenario_;
-  std::vector<ParameterSpec> const parameters_;
-  oracle::Layout const layout_;
-  Reference reference_;
-  Reference engine_;
-  Findings findings_;
-  ValueJudge values_;
-  std::unique_ptr<Formulas> const formulas_;
-  SecondOracle world_;
 };
 
 TEST_F(ScaledStates, AreRightWithTheOraclesScaleAndNumbers) {
-  EXPECT_NE(reference_.model().scales(0, TensorKind::exp_avg).front(), 1.0F);
+  EXPECT_NE(model().scales(0, TensorKind::exp_avg).front(), 1.0F);
   EXPECT_TRUE(agrees());
   EXPECT_TRUE(compared().empty());
 }
@@ -139,7 +54,7 @@ TEST_F(ScaledStates, AnotherScaleOnAllRanksIsWrong) {
   EXPECT_EQ(ranks_of(found), (std::vector{0, 1, 2}));  // replicas have the first one's
   EXPECT_EQ(subject_in_words(found), "w/exp_avg/scale");
   EXPECT_EQ(std::get<Number>(found.expected).value(),
-            reference_.model().scales(0, TensorKind::exp_avg).front());
+            model().scales(0, TensorKind::exp_avg).front());
 }
 
 TEST_F(ScaledStates, AnotherScaleOnOneRankIsADisagreement) {
@@ -192,7 +107,7 @@ TEST_F(ScaledStates, NumbersAreStepsOfTheirFormatApart) {
 }
 
 TEST_F(ScaledStates, TheirDigestHasScaleAndCodes) {
-  Shard const shard = world_.shard(0, 0, TensorKind::exp_avg);
+  Shard const shard = world().shard(0, 0, TensorKind::exp_avg);
   Shard other = shard;
   other.scale *= 2;
   EXPECT_NE(weighted_sum(other), weighted_sum(shard));
@@ -218,7 +133,7 @@ class LocallyScaledStates : public ScaledStates {
 TEST_F(LocallyScaledStates, AreHeldToTheScaleOfTheirShard) {
   EXPECT_TRUE(agrees());
   EXPECT_TRUE(compared().empty());
-  auto const scales = reference_.model().scales(0, TensorKind::exp_avg);
+  auto const scales = model().scales(0, TensorKind::exp_avg);
   EXPECT_EQ(std::set(scales.begin(), scales.end()).size(), 3U);
   EXPECT_EQ(scales[2], 1.0F);
 }
@@ -226,7 +141,7 @@ TEST_F(LocallyScaledStates, AreHeldToTheScaleOfTheirShard) {
 TEST_F(LocallyScaledStates, AnotherShardsScaleIsWrongByItself) {
   auto const found = found_after([&](int rank, TensorKind kind, Shard& shard) {
     if (kind == TensorKind::exp_avg && rank % ranks_of_a_replica == 1)
-      shard.scale = reference_.model().scales(0, kind)[0];
+      shard.scale = model().scales(0, kind)[0];
   });
   EXPECT_EQ(found.law, Law::values_bitwise);
   EXPECT_EQ(ranks_of(found), std::vector{1});
@@ -238,7 +153,7 @@ class SplitWeights : public ScaledStates {
 };
 
 TEST_F(SplitWeights, AreComparedAsWhatTheyAreTogether) {
-  EXPECT_EQ(world_.shard(0, 0, TensorKind::main).format, NumberFormat::fp32);
+  EXPECT_EQ(world().shard(0, 0, TensorKind::main).format, NumberFormat::fp32);
   EXPECT_TRUE(compared().empty());
   std::vector<std::byte> bytes;
   auto const found = found_after([&](int rank, TensorKind kind, Shard& shard) {
@@ -253,55 +168,20 @@ TEST_F(SplitWeights, AreComparedAsWhatTheyAreTogether) {
 
 // ---- dumps -------------------------------------------------------------------------------------
 
-struct DumpedFile {
-  nlohmann::json header;
-  std::string data;
-
-  std::span<std::byte const> bytes(std::string const& name) const {
-    auto const offsets = header.at(name).at("data_offsets");
-    std::size_t const begin = offsets[0];
-    std::size_t const end = offsets[1];
-    return std::as_bytes(std::span(data)).subspan(begin, end - begin);
-  }
-  std::vector<float> numbers(std::string const& name, NumberFormat format) const {
-    auto const stored = bytes(name);
-    std::vector<float> values(stored.size() / bytes_of(format));
-    oracle::decode(format, stored, values);
-    return values;
-  }
-};
-
-DumpedFile dumped_state(std::vector<ParameterSpec> const& parameters, WorldView const& world) {
-  Scratch const scratch;
-  AdamConfig const settings;
-  Dump dump(
-      scratch / "out", ::getpid(),
-      {.parameters = parameters, .settings = [&](int) -> AdamConfig const& { return settings; }});
-  Primitive step;
-  step.kind = Primitive::Kind::step;
-  dump.after(step, world);
-  dump.commit();
-  std::ifstream file(scratch / "out/state_001.safetensors", std::ios::binary);
-  std::string const text{std::istreambuf_iterator<char>(file), {}};
-  std::uint64_t length = 0;
-  std::memcpy(&length, text.data(), sizeof length);
-  return {nlohmann::json::parse(text.substr(8, length)), text.substr(8 + length)};
-}
-
 TEST_F(ScaledStates, AreDumpedAsReadAsStoredAndWithTheirScale) {
-  DumpedFile const file = dumped_state(parameters_, world_);
+  DumpedFile const file = dumped_state(parameters(), world());
   for (auto const& [key, kind, format, dtype] :
        {std::tuple("w/exp_avg", TensorKind::exp_avg, NumberFormat::fp8, "U8"),
         std::tuple("w/exp_avg_sq", TensorKind::exp_avg_sq, NumberFormat::fp16, "F16"),
         std::tuple("w/main", TensorKind::main, NumberFormat::fp16, "F16")}) {
     std::string const name = key;
-    auto const expected = reference_.model().tensor(0, kind);
+    auto const expected = model().tensor(0, kind);
     auto const values = file.numbers(name, NumberFormat::fp32);
     EXPECT_EQ(values, std::vector(expected.begin(), expected.end()));
     EXPECT_EQ(file.header.at(name + "/raw").at("dtype"), dtype);
     EXPECT_EQ(file.header.at(name + "/scale").at("shape"), (std::vector{1}));
     auto const scale = file.numbers(name + "/scale", NumberFormat::fp32);
-    EXPECT_EQ(scale[0], reference_.model().scales(0, kind)[0]);
+    EXPECT_EQ(scale[0], model().scales(0, kind)[0]);
     auto raw = file.numbers(name + "/raw", format);
     for (float& x : raw) x *= scale[0];
     EXPECT_EQ(raw, values);
@@ -310,9 +190,9 @@ TEST_F(ScaledStates, AreDumpedAsReadAsStoredAndWithTheirScale) {
 }
 
 TEST_F(LocallyScaledStates, AreDumpedWithAScaleOfEachRankAndItsElements) {
-  DumpedFile const file = dumped_state(parameters_, world_);
+  DumpedFile const file = dumped_state(parameters(), world());
   auto const scale = file.numbers("w/exp_avg/scale", NumberFormat::fp32);
-  auto const expected = reference_.model().scales(0, TensorKind::exp_avg);
+  auto const expected = model().scales(0, TensorKind::exp_avg);
   EXPECT_EQ(scale, std::vector(expected.begin(), expected.end()));
   EXPECT_EQ(file.header.at("w/exp_avg/scale").at("shape"), (std::vector{3}));
   EXPECT_EQ(file.header.at("__metadata__").at("shards"), R"({"w":[[[0,6]],[[6,12]],[[12,12]]]})");
@@ -322,8 +202,8 @@ TEST_F(LocallyScaledStates, AreDumpedWithAScaleOfEachRankAndItsElements) {
 }
 
 TEST_F(SplitWeights, AreDumpedWholeAndHaveNothingRaw) {
-  DumpedFile const file = dumped_state(parameters_, world_);
-  auto const expected = reference_.model().tensor(0, TensorKind::main);
+  DumpedFile const file = dumped_state(parameters(), world());
+  auto const expected = model().tensor(0, TensorKind::main);
   EXPECT_EQ(file.numbers("w/main", NumberFormat::fp32),
             std::vector(expected.begin(), expected.end()));
   EXPECT_FALSE(file.header.contains("w/main/raw"));

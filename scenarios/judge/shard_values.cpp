@@ -1,3 +1,4 @@
+#include <array>
 #include <bit>
 #include <cstring>
 
@@ -49,6 +50,22 @@ std::uint64_t weighted_sum(std::span<std::byte const> bytes, std::uint32_t infin
   return sum;
 }
 
+template <typename Number>
+std::uint64_t sum_of(std::span<Number const> numbers) {
+  // Nothing lies above infinity: each bit counts.
+  return weighted_sum<std::uint32_t>(std::as_bytes(numbers), ~std::uint32_t{0});
+}
+
+std::uint64_t sum_of(QuantisedShard const& quantised) {
+  constexpr std::uint32_t one_of_two_nans = 0x7e;  // of e4m3; e2m1 has none
+  auto const codes = std::as_bytes(std::span(quantised.codes));
+  std::array<float, 2> const singles = {quantised.amax, quantised.delayed.next};
+  return weighted_sum<std::uint8_t>(codes, one_of_two_nans) +
+         3 * sum_of(std::span<float const>(quantised.scales)) +
+         5 * sum_of(std::span<float const>(quantised.delayed.history)) +
+         7 * sum_of(std::span<float const>(singles));
+}
+
 }  // namespace
 
 std::span<float const> values_of(Shard const& shard, std::vector<float>& room) {
@@ -64,7 +81,8 @@ std::span<float const> values_of(Shard const& shard, std::vector<float>& room) {
 
 std::uint64_t weighted_sum(Shard const& shard) {
   std::uint32_t const infinity = infinity_of(shard.format);
-  std::uint64_t const term = term_of(shard.scale);
+  std::uint64_t term = term_of(shard.scale);
+  if (shard.quantised) term += sum_of(*shard.quantised);
   switch (bytes_of(shard.format)) {
     case sizeof(std::uint32_t):
       return term + weighted_sum<std::uint32_t>(shard.bytes, infinity);

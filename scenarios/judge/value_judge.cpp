@@ -6,28 +6,11 @@
 #include "oracle/compare/first_difference.h"
 #include "oracle/formats/formats.h"
 #include "oracle/quantise/states.h"
-#include "oracle/reduce/sum_bound.h"
 #include "scenarios/judge/oracle_view.h"
 
 namespace adamant::scenarios {
 
 namespace {
-
-constexpr std::int64_t judged_numel = 4096;
-// How much of its interval a value uses is computed for every element of a small tensor, and for a
-// sample of a large one: it is a figure for readers, not part of the verdict.
-constexpr std::int64_t small_tensor_numel = 1 << 16;
-constexpr std::int64_t sample_stride = 97;
-
-/// Copies a shard's numbers to where they are in the whole tensor.
-void put_in_place(std::span<ElementRange const> ranges, std::span<float const> shard,
-                  std::vector<float>& whole) {
-  for (ElementRange const range : ranges) {
-    auto const numel = static_cast<std::size_t>(range.numel());
-    std::ranges::copy(shard.first(numel), whole.begin() + range.begin);
-    shard = shard.subspan(numel);
-  }
-}
 
 /// The element that lies so far from the beginning of a shard's storage.
 std::int64_t element_at(std::span<ElementRange const> ranges, std::int64_t stored) {
@@ -43,22 +26,6 @@ NumberFormat format_of(ParameterSpec const& spec, TensorKind kind) {
   return oracle::stored_format(spec.formats, kind).value();
 }
 
-/// What each rank was fed, times the loss scale, in the place of its microbatches: a rank that gets
-/// a sum cannot scale what the sum was made of. Zeros for the others, which count and do not add.
-oracle::MicrobatchReader fed_reader(WorldView const& world, oracle::Model const& model,
-                                    int parameter) {
-  float const scale = model.scaling().loss_scale;
-  NumberFormat const format = model.spec(parameter).formats.gradient;
-  return [&world, parameter, scale, format](int rank, std::int64_t begin, std::span<float> out) {
-    std::fill(out.begin(), out.end(), 0.0F);
-    if (rank >= world.rank_count()) return;
-    auto const fed = *world.fed(rank, parameter);
-    for (std::size_t i = 0; i < out.size(); ++i)
-      out[i] = fed[static_cast<std::size_t>(begin) + i] * scale;
-    oracle::round_to(format, out);
-  };
-}
-
 }  // namespace
 
 // Which elements they are is the oracle's layout, not the engine's word: an engine that lost some
@@ -71,6 +38,11 @@ ValueJudge::Owned ValueJudge::owned_by(WorldView const& world, int rank, int par
   owned.usable = std::ranges::equal(owned.held.ranges, owned.ranges) &&
                  owned.held.numel() == numel_of(owned.ranges) &&
                  fits(spec, kind, owned.held.format);
+  bool const quantised = kind == TensorKind::parameter && spec.formats.recipe;
+  if (owned.usable && quantised)
+    owned.quantised = quantised_shard(reference_.model(), parameter, owned.ranges);
+  owned.usable = owned.usable && quantised == (owned.held.quantised != nullptr) &&
+                 (!quantised || have_one_form(*owned.quantised, *owned.held.quantised));
   return owned;
 }
 
@@ -81,10 +53,14 @@ bool ValueJudge::fits(ParameterSpec const& spec, TensorKind kind, NumberFormat h
 void ValueJudge::report_other_elements(Owned const& owned, int rank, int parameter,
                                        TensorKind kind) {
   auto const& spec = reference_.model().spec(parameter);
-  auto const elements = [&](std::span<ElementRange const> ranges, NumberFormat format) {
-    return Elements{
-        .ranges = {ranges.begin(), ranges.end()}, .row_numel = spec.row_numel(), .format = format};
-  };
+  Elements expected{.ranges = {owned.ranges.begin(), owned.ranges.end()},
+                    .row_numel = spec.row_numel(),
+                    .format = format_of(spec, kind)};
+  if (kind == TensorKind::parameter) expected.recipe = spec.formats.recipe;
+  Elements actual{.ranges = {owned.held.ranges.begin(), owned.held.ranges.end()},
+                  .row_numel = spec.row_numel(),
+                  .format = owned.held.format};
+  if (owned.held.quantised) actual.recipe = owned.held.quantised->recipe;
   bool const same = std::ranges::equal(owned.held.ranges, owned.ranges);
   bool const stored = owned.held.numel() > 0 || !same;
   bool const other_type = same && owned.held.numel() == numel_of(owned.ranges);
@@ -93,8 +69,8 @@ void ValueJudge::report_other_elements(Owned const& owned, int rank, int paramet
                       .rank = rank,
                       .subject = Tensor{.parameter = spec.name, .kind = kind},
                       .index = owned.ranges.empty() ? -1 : owned.ranges.front().begin,
-                      .expected = elements(owned.ranges, format_of(spec, kind))};
-  if (stored) violation.actual = elements(owned.held.ranges, owned.held.format);
+                      .expected = std::move(expected)};
+  if (stored) violation.actual = std::move(actual);
   findings_.add(std::move(violation));
 }
 
@@ -141,6 +117,40 @@ bool ValueJudge::scale_is_right(WorldView const& world, Owned const& owned, int 
   return false;
 }
 
+// As scales of states are: replicas are held to the first one, and what all ranks have of the whole
+// tensor is a disagreement where the first has it right.
+bool ValueJudge::codes_are_right(WorldView const& world, Owned const& owned, int rank,
+                                 int parameter) {
+  if (!owned.quantised) return true;
+  bool const replica = rank >= world.shard_count();
+  Owned const first =
+      owned_by(world, replica ? rank % world.shard_count() : 0, parameter, TensorKind::parameter);
+  if (replica && !first.usable) return true;
+  QuantisedShard const& right = replica ? *first.held.quantised : *owned.quantised;
+  auto found = scale_difference(right, *owned.held.quantised);
+  bool const shared = found && has_scales_of_all(right.recipe);
+  if (found && found->breach == Breach::other_scale && !shared) {  // its place in the whole
+    auto const covered = std::ssize(right.codes) / std::ssize(right.scales);
+    found->index = element_at(owned.ranges, covered * found->index) / covered;
+  }
+  bool const first_is_right =
+      first.usable && !scale_difference(*first.quantised, *first.held.quantised);
+  if (!found) {
+    found = code_difference(right, *owned.held.quantised);
+    if (found) found->index = element_at(owned.ranges, found->index);
+  }
+  if (!found) return true;
+  findings_.add({.law = replica || (shared && first_is_right) ? Law::ranks_agree : law_,
+                 .breach = found->breach,
+                 .rank = rank,
+                 .subject = Tensor{.parameter = parameter_name(parameter)},
+                 .index = found->index,
+                 .expected = found->expected,
+                 .actual = found->actual,
+                 .ulp = found->ulp});
+  return false;
+}
+
 /// The first element that differs from the oracle's, numbered in the whole tensor.
 std::optional<oracle::Difference> ValueJudge::difference(Owned const& owned, int parameter,
                                                          TensorKind kind,
@@ -165,6 +175,8 @@ bool ValueJudge::agrees(WorldView const& world, int parameter, TensorKind kind) 
     if (!is_compared(world, rank, parameter, kind)) continue;
     Owned const owned = owned_by(world, rank, parameter, kind);
     if (!owned.usable || owned.held.scale != scale_for(rank, parameter, kind) ||
+        (owned.quantised && (scale_difference(*owned.quantised, *owned.held.quantised) ||
+                             code_difference(*owned.quantised, *owned.held.quantised))) ||
         difference(owned, parameter, kind, room))
       return false;
   }
@@ -181,6 +193,7 @@ void ValueJudge::compare(WorldView const& world, int parameter, TensorKind kind)
       continue;
     }
     if (!scale_is_right(world, owned, rank, parameter, kind)) continue;
+    if (!codes_are_right(world, owned, rank, parameter)) continue;
     if (rank >= world.shard_count()) {
       compare_with_replica(world, owned, rank, parameter, kind);
       continue;
@@ -209,47 +222,6 @@ void ValueJudge::compare_with_replica(WorldView const& world, Owned const& owned
                         .subject = Tensor{.parameter = parameter_name(parameter), .kind = kind},
                         .index = element_at(owned.ranges, difference->index)},
                        *difference);
-}
-
-void ValueJudge::compare_whole(WorldView const& world, int parameter, TensorKind kind) {
-  auto const expected = reference_.model().tensor(parameter, kind);
-  for (int rank = 0; rank < world.rank_count() && !expected.empty(); ++rank) {
-    auto const seen = world.whole(rank, parameter, kind);
-    if (!seen) continue;
-    auto const& spec = reference_.model().spec(parameter);
-    if (seen->numel() != spec.numel()) {
-      findings_.add({.law = law_,
-                     .breach = Breach::other_size,
-                     .rank = rank,
-                     .subject = Tensor{.parameter = spec.name, .kind = kind},
-                     .expected = Count{spec.numel()},
-                     .actual = Count{seen->numel()}});
-      continue;
-    }
-    auto const difference = oracle::first_difference(expected, values_of(*seen, room_));
-    if (difference)
-      findings_.add_values(law_,
-                           {.rank = rank,
-                            .subject = Tensor{.parameter = spec.name, .kind = kind, .whole = true},
-                            .index = difference->index},
-                           *difference);
-  }
-}
-
-std::optional<ValueJudge::Gathered> ValueJudge::gather(WorldView const& world, int parameter,
-                                                       TensorKind kind) {
-  Gathered whole;
-  whole.values.resize(static_cast<std::size_t>(reference_.model().spec(parameter).numel()));
-  for (int rank = 0; rank < world.shard_count(); ++rank) {
-    Owned const owned = owned_by(world, rank, parameter, kind);
-    if (!owned.usable) {
-      report_other_elements(owned, rank, parameter, kind);
-      return std::nullopt;
-    }
-    put_in_place(owned.ranges, values_of(owned.held, room_), whole.values);
-    whole.format = owned.held.format;
-  }
-  return whole;
 }
 
 Findings::Site ValueJudge::site_of(int parameter, TensorKind kind, std::int64_t index) const {
@@ -371,63 +343,6 @@ void ValueJudge::compare_gathered(WorldView const& world, int parameter, std::ui
                    .subject = Tensor{.parameter = parameter_name(parameter)},
                    .expected = Digest{expected},
                    .actual = Digest{*seen}});
-  }
-}
-
-void ValueJudge::admit_gradient(WorldView const& world, int parameter, std::int64_t backward) {
-  auto const numel = reference_.model().spec(parameter).numel();
-  std::vector<float> observed(static_cast<std::size_t>(numel));
-  std::vector<float> room;
-  auto const read = world.fed(0, parameter) ? fed_reader(world, reference_.model(), parameter)
-                                            : reference_.reader(parameter, backward);
-  for (int rank = 0; rank < world.shard_count(); ++rank) {  // replicas: compare()
-    Owned const owned = owned_by(world, rank, parameter, TensorKind::gradient);
-    if (!owned.usable) return report_other_elements(owned, rank, parameter, TensorKind::gradient);
-    auto const held = values_of(owned.held, room);
-    put_in_place(owned.ranges, held, observed);
-    for (ElementRange const range : owned.ranges)
-      for (std::int64_t begin = range.begin; begin < range.end; begin += judged_numel) {
-        auto const count = std::min(judged_numel, range.end - begin);
-        admit_block(rank, parameter, read, begin,
-                    std::span<float const>(observed).subspan(static_cast<std::size_t>(begin),
-                                                             static_cast<std::size_t>(count)));
-      }
-  }
-  reference_.take_gradient(parameter, observed);
-}
-
-void ValueJudge::admit_block(int rank, int parameter, oracle::MicrobatchReader const& read,
-                             std::int64_t begin, std::span<float const> actual) {
-  auto const& model = reference_.model();
-  auto const older = model.has_gradient(parameter)
-                         ? model.tensor(parameter, TensorKind::gradient)
-                               .subspan(static_cast<std::size_t>(begin), actual.size())
-                         : std::span<float const>();
-  auto const format = model.spec(parameter).formats.gradient;
-  oracle::MeanBounds bounds(std::ssize(actual), format);
-  std::vector<float> microbatch(actual.size());
-  for (int m = 0; m < reference_.microbatch_count(); ++m) {
-    read(m, begin, microbatch);
-    bounds.add(microbatch);
-  }
-  auto const admissible = [&](std::int64_t i) {
-    auto const mean = bounds.at(i);
-    return older.empty() ? mean : oracle::add_to(older[static_cast<std::size_t>(i)], mean, format);
-  };
-  bool const small = model.spec(parameter).numel() <= small_tensor_numel;
-  for (std::int64_t i = 0; i < std::ssize(actual); ++i) {
-    auto const bound = admissible(i);
-    float const value = actual[static_cast<std::size_t>(i)];
-    if (!bound.contains(value)) {
-      return findings_.add_outside(
-          Breach::outside_reduction,
-          {.rank = rank,
-           .subject = Tensor{.parameter = parameter_name(parameter), .kind = TensorKind::gradient},
-           .index = begin + i},
-          bound, value);
-    }
-    if (small || i % sample_stride == 0)
-      interval_used_ = std::max(interval_used_, bound.used(value));
   }
 }
 

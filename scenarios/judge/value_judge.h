@@ -12,6 +12,7 @@
 #include "oracle/layout/layout.h"
 #include "scenarios/judge/findings.h"
 #include "scenarios/judge/formulas/formulas.h"
+#include "scenarios/judge/quantised.h"
 #include "scenarios/judge/reference.h"
 #include "scenarios/seam/engine.h"
 
@@ -80,6 +81,7 @@ class ValueJudge {
   struct Owned {
     std::span<ElementRange const> ranges;
     Shard held;
+    std::optional<QuantisedShard> quantised = {};  // what it should hold, where there is a recipe
     bool usable = false;
   };
   std::string const& parameter_name(int parameter) const {
@@ -100,6 +102,8 @@ class ValueJudge {
   /// Is the scale the oracle's, or of a replica the first one's? Otherwise that is reported.
   bool scale_is_right(WorldView const& world, Owned const& owned, int rank, int parameter,
                       TensorKind kind);
+  /// Likewise of a quantised parameter: all that its numbers are read from.
+  bool codes_are_right(WorldView const& world, Owned const& owned, int rank, int parameter);
   std::optional<oracle::Difference> difference(Owned const& owned, int parameter, TensorKind kind,
                                                std::vector<float>& room) const;
   void admit_block(int rank, int parameter, oracle::MicrobatchReader const& read,

@@ -61,8 +61,11 @@ class Verdict final : public Observer {
 
   std::vector<Violation> const& violations() const { return findings_.violations(); }
   std::vector<std::string> notes() const;
+  /// What engines are handed: of a quantised parameter what its codes are made of.
   std::span<float const> initial_values(int parameter) const {
-    return reference_.model().tensor(parameter, TensorKind::parameter);
+    auto const& model = reference_.model();
+    bool const quantised = model.spec(parameter).formats.recipe.has_value();
+    return model.tensor(parameter, quantised ? TensorKind::main : TensorKind::parameter);
   }
 
   /// What the oracle steps a group's parameters with.

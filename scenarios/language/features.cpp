@@ -30,6 +30,8 @@ constexpr std::array<std::string_view, feature_count> labels{
     "fp16 main weights",
     "bf16 main weights",
     "remainder",
+    "quantised weights",
+    "block cut by a shard",
     "scale of a shard",
     "a parameter's own precision",
     "clip",

@@ -37,6 +37,8 @@ enum class Feature {
   scaled_main,  // main weights in fp16
   main_bf16,
   remainder,
+  quantised,         // weights under a recipe
+  cut_block,         // a shard ends within a block of scales
   local_scale,       // of a scaled state: each shard has one of its own
   own_precision,     // a parameter has other types than the recipe of the others
   clip,              // a norm, from the beginning on or later
@@ -91,7 +93,7 @@ inline bool has(FeatureSet const& features, Feature feature) {
 }
 
 /// Features of the values of one key, by the number of the value from 1 on.
-using FeaturesOfValues = std::array<std::optional<Feature>, 4>;
+using FeaturesOfValues = std::array<std::optional<Feature>, 7>;
 
 /// The label of a feature in reports, such as "fewer rows than ranks".
 std::string_view label_of(Feature feature);

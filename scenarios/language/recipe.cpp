@@ -74,8 +74,25 @@ std::vector<TensorKind> named_kinds(PrecisionOverride const& change, PrecisionOv
   return kinds;
 }
 
+std::optional<Recipe> recipe_of(ParamType type) {
+  switch (type) {
+    case ParamType::fp8_delayed:
+      return Recipe::fp8_delayed;
+    case ParamType::fp8_current:
+      return Recipe::fp8_current;
+    case ParamType::fp8_block:
+      return Recipe::fp8_block;
+    case ParamType::mxfp8:
+      return Recipe::mxfp8;
+    case ParamType::nvfp4:
+      return Recipe::nvfp4;
+    default:
+      return std::nullopt;
+  }
+}
+
 bool is_quantised(ParamType type) {
-  return !format_of(type);
+  return recipe_of(type).has_value();
 }
 
 bool has_scaled_state(Precision const& precision) {
@@ -86,15 +103,25 @@ bool has_scaled_state(Precision const& precision) {
          precision.main == MainType::fp16;
 }
 
+std::int64_t block_side(ParamType recipe) {
+  switch (recipe) {
+    case ParamType::fp8_block:
+      return 128;
+    case ParamType::mxfp8:
+      return 32;
+    case ParamType::nvfp4:
+      return 16;
+    default:
+      return 1;
+  }
+}
+
 bool takes(ParamType recipe, std::span<std::int64_t const> shape) {
   if (shape.size() < 2) return false;
   std::int64_t rows = 1;
   for (std::int64_t const extent : shape.first(shape.size() - 1)) rows *= extent;
   std::int64_t const columns = shape.back();
-  std::int64_t const side = recipe == ParamType::fp8_block ? 128
-                            : recipe == ParamType::mxfp8   ? 32
-                            : recipe == ParamType::nvfp4   ? 16
-                                                           : 1;
+  std::int64_t const side = block_side(recipe);
   return rows > 0 && columns > 0 && rows % side == 0 && columns % side == 0;
 }
 

@@ -55,11 +55,17 @@ PrecisionOverride difference(Precision const& from, Precision const& to);
 /// a parameter says of itself wins.
 std::vector<TensorKind> named_kinds(PrecisionOverride const& change, PrecisionOverride const& own);
 
-/// Is a parameter of that type kept as codes with scales?
+/// By which recipe parameters of that type are kept as codes with scales, or nothing where they are
+/// numbers.
+std::optional<Recipe> recipe_of(ParamType type);
 bool is_quantised(ParamType type);
 
 /// Is a state of it, or the main weight, kept with a scale?
 bool has_scaled_state(Precision const& precision);
+
+/// Sides of what one scale covers, and of what both sides of a matrix are multiples of: 1 where a
+/// scale covers all of it. A block of mxfp8 has but one row of them.
+std::int64_t block_side(ParamType recipe);
 
 /// Whether a recipe can quantise a tensor of that shape: a matrix with elements, rows by last
 /// dimension, that no block of scales covers in part.

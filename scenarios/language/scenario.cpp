@@ -17,10 +17,13 @@ int group_number(std::vector<Group> const& groups, std::string const& name) {
   return found == groups.end() ? 0 : 1 + static_cast<int>(found - groups.begin());
 }
 
-/// The recipe in the words of oracle and engine. REQUIRES: refuse() has nothing against it.
-Formats formats_of(Precision const& precision, Optimizer const& optimizer) {
+/// The recipe in the words of oracle and engine. What a quantised one cannot take is bf16 beside
+/// it. REQUIRES: refuse() has nothing against it.
+Formats formats_of(Precision const& precision, std::span<std::int64_t const> shape,
+                   Optimizer const& optimizer) {
   Formats formats;
-  formats.parameter = format_of(precision.param).value_or(NumberFormat::fp32);
+  formats.parameter = format_of(precision.param).value_or(NumberFormat::bf16);
+  if (takes(precision.param, shape)) formats.recipe = recipe_of(precision.param);
   formats.gradient = format_of(precision.grad);
   formats.exp_avg = format_of(precision.exp_avg);
   formats.exp_avg_sq = format_of(precision.exp_avg_sq);
@@ -41,11 +44,12 @@ std::vector<ParameterSpec> parameter_specs(Scenario const& scenario) {
   specs.reserve(scenario.params.size());
   for (std::size_t i = 0; i < scenario.params.size(); ++i) {
     Param const& param = scenario.params[i];
-    specs.push_back({.name = std::move(names[i]),
-                     .shape = param.shape,
-                     .group = group_number(scenario.groups, param.group),
-                     .unit = units[i],
-                     .formats = formats_of(scenario.precision_of(param), scenario.optimizer)});
+    specs.push_back(
+        {.name = std::move(names[i]),
+         .shape = param.shape,
+         .group = group_number(scenario.groups, param.group),
+         .unit = units[i],
+         .formats = formats_of(scenario.precision_of(param), param.shape, scenario.optimizer)});
   }
   return specs;
 }

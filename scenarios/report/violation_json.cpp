@@ -20,6 +20,8 @@ using Names = std::span<std::string_view const>;
 
 constexpr auto format_names =
     std::to_array<std::string_view>({"fp32", "bf16", "fp16", "fp8", "remainder"});
+constexpr auto recipe_names =
+    std::to_array<std::string_view>({"fp8_delayed", "fp8_current", "fp8_block", "mxfp8", "nvfp4"});
 constexpr auto kind_names = std::to_array<std::string_view>(
     {"parameter", "gradient", "exp_avg", "exp_avg_sq", "main", "cast_gradient"});
 constexpr auto scaling_names =
@@ -132,9 +134,11 @@ struct ValueJson {
     Json ranges = Json::array();
     for (ElementRange const range : elements.ranges)
       ranges.push_back(Json::array({range.begin, range.end}));
-    return {{"elements", std::move(ranges)},
-            {"row_numel", elements.row_numel},
-            {"format", name_in(format_names, elements.format)}};
+    Json json = {{"elements", std::move(ranges)},
+                 {"row_numel", elements.row_numel},
+                 {"format", name_in(format_names, elements.format)}};
+    if (elements.recipe) json["recipe"] = name_in(recipe_names, *elements.recipe);
+    return json;
   }
   Json operator()(Count count) const { return {{"count", count.count}}; }
   Json operator()(Presence presence) const { return {{"there", presence.there}}; }
@@ -183,6 +187,7 @@ Elements elements_from(Json const& json) {
   Elements elements{.ranges = {},
                     .row_numel = json.at("row_numel"),
                     .format = value_in<NumberFormat>(format_names, json.at("format"))};
+  if (json.contains("recipe")) elements.recipe = value_in<Recipe>(recipe_names, json.at("recipe"));
   for (Json const& range : json.at("elements"))
     elements.ranges.push_back({.begin = range.at(0), .end = range.at(1)});
   return elements;

@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "oracle/quantise/recipes.h"
 #include "oracle/types.h"
 #include "scenarios/language/arithmetic.h"
 #include "scenarios/language/scenario.h"
@@ -25,6 +26,20 @@
 
 namespace adamant::scenarios {
 
+/// What the numbers of a quantised parameter are read from.
+struct QuantisedShard {
+  Recipe recipe = Recipe::fp8_current;
+  std::vector<std::uint8_t>
+      codes;  // one of each of the rank's elements, also where two share a byte
+  /// What reading multiplies a code by, one of each block: of mxfp8 of the rank's elements, else of
+  /// the whole tensor.
+  std::vector<float> scales;
+  std::vector<std::uint8_t> scale_codes;  // e8m0 of mxfp8, e4m3 of nvfp4, one a scale; else empty
+  float amax = 0;                         // of the whole tensor, where nvfp4 keeps it
+  oracle::DelayedScale delayed;           // of fp8_delayed
+  std::vector<float> values;              // what reading gives
+};
+
 /// One rank's elements of a tensor, as they are stored: those of one range after the other. Ranges
 /// ascend and do not overlap. `bytes` is empty where there is no storage or no element; `address`
 /// is where the engine keeps them, for laws about pointers.
@@ -34,6 +49,8 @@ struct Shard {
   std::span<std::byte const> bytes = {};  // numel() numbers of `format`, aligned for them
   void const* address = nullptr;
   float scale = 1;  // what reading multiplies each number by
+  /// Of a quantised parameter; `bytes` are then its `values`.
+  std::shared_ptr<QuantisedShard const> quantised = {};
 
   std::int64_t numel() const { return static_cast<std::int64_t>(bytes.size() / bytes_of(format)); }
 };

@@ -10,6 +10,10 @@ namespace {
 constexpr auto breach_names = std::to_array<std::string_view>({
     "other_value",
     "other_scale",
+    "other_code",
+    "other_amax",
+    "other_history",
+    "other_next_scale",
     "outside_reduction",
     "outside_clip",
     "outside_unscale",

@@ -23,8 +23,12 @@ namespace adamant::scenarios {
 /// another value breaks `values.bitwise` after a step and `checkpoint.roundtrip` after a load.
 enum class Breach {
   // ---- values, counters and settings ----
-  other_value,        // expected, actual: Number
-  other_scale,        // of a state: expected, actual: Number
+  other_value,  // expected, actual: Number
+  other_scale,  // expected, actual: Number, or Count of a code that stands for a scale
+  other_code,   // of a quantised parameter: expected, actual: Count
+  other_amax,   // likewise: Number, as in the next two
+  other_history,
+  other_next_scale,
   outside_reduction,  // expected: Interval, actual: Number, as in the next three
   outside_clip,
   outside_unscale,
@@ -185,6 +189,7 @@ struct Elements {
   std::vector<ElementRange> ranges = {};
   std::int64_t row_numel = 1;  // of the tensor
   NumberFormat format = NumberFormat::fp32;
+  std::optional<Recipe> recipe = {};  // of a quantised parameter: then `format` is unused
   friend bool operator==(Elements const&, Elements const&) = default;
 };
 

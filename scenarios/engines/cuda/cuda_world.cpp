@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "scenarios/engines/quantised_shard.h"
+
 namespace adamant::scenarios {
 
 void CudaWorld::copy_to_host(int rank, void* to, void const* from, std::size_t bytes) const {
@@ -19,11 +21,22 @@ Shard CudaWorld::shard(int rank, int parameter, TensorKind kind) const {
   real::ShardView const view = at(rank).engine().shard(parameter, kind);
   Shard shard = described(view);
   if (view.scale != nullptr) shard.scale = scale(rank, view.scale);
+  if (view.quantised) show(quantised(rank, parameter, view), shard);
   if (view.data == nullptr) return shard;
   auto& copy = copies_[{rank, parameter, kind}];
   if (copy.empty()) copy = shown(rank, parameter, view);
   shard.bytes = copy;
   return shard;
+}
+
+std::shared_ptr<QuantisedShard const> CudaWorld::quantised(int rank, int parameter,
+                                                           real::ShardView const& view) const {
+  auto& known = quantised_[{rank, parameter}];
+  auto const copy = [&](void* to, void const* from, std::size_t bytes) {
+    copy_to_host(rank, to, from, bytes);
+  };
+  if (known == nullptr) known = quantised_shard(*view.quantised, view.numel, copy);
+  return known;
 }
 
 float CudaWorld::scale(int rank, float const* address) const {

@@ -24,12 +24,13 @@ class CudaWorld final : public WorldView {
   void changed() {
     copies_.clear();
     scales_.clear();
+    quantised_.clear();
   }
 
   int rank_count() const override { return static_cast<int>(ranks_.size()); }
   Shard shard(int rank, int parameter, TensorKind kind) const override;
   void const* address(int rank, int parameter, TensorKind kind) const override {
-    return at(rank).engine().shard(parameter, kind).data;
+    return address_of(at(rank).engine().shard(parameter, kind));
   }
   bool has_gradient(int rank, int parameter) const override {
     return at(rank).engine().has_gradient(parameter);
@@ -54,6 +55,8 @@ class CudaWorld final : public WorldView {
   /// Errors of these: std::runtime_error with CUDA's name of the error.
   std::vector<std::byte> shown(int rank, int parameter, real::ShardView const& view) const;
   std::vector<std::byte> copied(int rank, real::ShardView const& view) const;
+  std::shared_ptr<QuantisedShard const> quantised(int rank, int parameter,
+                                                  real::ShardView const& view) const;
   float scale(int rank, float const* address) const;
   void copy_to_host(int rank, void* to, void const* from, std::size_t bytes) const;
 
@@ -61,6 +64,7 @@ class CudaWorld final : public WorldView {
   std::vector<std::unique_ptr<RankEngine>> ranks_;
   mutable std::map<std::tuple<int, int, TensorKind>, std::vector<std::byte>> copies_;
   mutable std::map<std::pair<int, float const*>, float> scales_;  // by rank and address
+  mutable std::map<std::pair<int, int>, std::shared_ptr<QuantisedShard const>> quantised_;
 };
 
 }  // namespace adamant::scenarios

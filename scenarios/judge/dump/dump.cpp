@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <fstream>
 #include <initializer_list>
+#include <iterator>
 #include <list>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -14,6 +15,7 @@
 
 #include "oracle/formats/formats.h"
 #include "scenarios/judge/dump/output_error.h"
+#include "scenarios/judge/dump/quantised_tensors.h"
 #include "scenarios/judge/dump/safetensors.h"
 #include "scenarios/seam/violation.h"
 
@@ -139,6 +141,11 @@ void multiply(TensorToWrite& tensor, RankScaling const& scaling, Rooms& rooms) {
   tensor.stored = NumberFormat::fp32;
 }
 
+/// Where the values are that were drawn: a quantised parameter has only what is left of them.
+TensorKind drawn_kind(ParameterSpec const& spec) {
+  return spec.formats.recipe ? TensorKind::main : TensorKind::parameter;
+}
+
 /// The gradient that a step consumes: the cast copy where there is one.
 TensorKind handed_kind(ParameterSpec const& spec) {
   bool const cast = oracle::stored_format(spec.formats, TensorKind::cast_gradient).has_value();
@@ -208,10 +215,13 @@ Dump::~Dump() {
 
 bool Dump::started(WorldView const& world) {
   std::vector<TensorToWrite> tensors;
-  for (std::size_t p = 0; p < dumped_.parameters.size(); ++p)
-    if (auto tensor =
-            whole(world, dumped_.parameters[p], static_cast<int>(p), TensorKind::parameter))
-      tensors.push_back(std::move(*tensor));
+  for (std::size_t p = 0; p < dumped_.parameters.size(); ++p) {
+    ParameterSpec const& spec = dumped_.parameters[p];
+    auto tensor = whole(world, spec, static_cast<int>(p), drawn_kind(spec));
+    if (!tensor) continue;
+    tensor->name = spec.name;
+    tensors.push_back(std::move(*tensor));
+  }
   write_safetensors(temporary_ / "initial.safetensors", tensors);
   return true;
 }
@@ -279,6 +289,7 @@ std::string Dump::settings_of_step(WorldView const& world) const {
 void Dump::write_state(WorldView const& world, std::string const& file) const {
   std::vector<TensorToWrite> tensors;
   Rooms rooms;
+  ByteRooms byte_rooms;
   auto shards = nlohmann::ordered_json::object();
   for (std::size_t p = 0; p < dumped_.parameters.size(); ++p) {
     ParameterSpec const& spec = dumped_.parameters[p];
@@ -289,6 +300,9 @@ void Dump::write_state(WorldView const& world, std::string const& file) const {
       if (!tensor) continue;
       bool const scaled = has_scale(kind, tensor->stored);
       add_state(tensors, std::move(*tensor));
+      if (kind == TensorKind::parameter && spec.formats.recipe)
+        std::ranges::move(quantised_tensors(world, spec, parameter, byte_rooms),
+                          std::back_inserter(tensors));
       if (!scaled) continue;
       tensors.push_back(scale_of(world, spec, parameter, kind, rooms));
       if (spec.formats.state_scale == StateScale::local)

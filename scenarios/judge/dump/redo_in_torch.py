@@ -16,7 +16,8 @@ most
                 PyTorch: p (1 - lr wd) - (lr / c1) m / (sqrt(v) / sqrt(c2) + eps)
                 what both moments are off by, carried through, and k = 8 roundings
 
-plus one more rounding where a tensor is stored in 16 or 8 bits. What is stored with a scale is put
+plus one more rounding where a tensor is stored in 16 or 8 bits. A parameter that is quantised from
+its main weight is left to that: what is redone is the main weight. What is stored with a scale is put
 on that of the dump, which in turn has to be what the largest new magnitude makes it. PyTorch is given the binary32 values of
 all settings, as adamant uses them: with the decimal 0.999 its second moment would differ by
 1.3e-5, which is no matter of order.
@@ -137,6 +138,7 @@ class State:
     exp_avg: torch.Tensor
     exp_avg_sq: torch.Tensor
     has_main: bool
+    quantised: bool  # the parameter, which then is no rounding of the main weight
     kept: dict[str, Kept]
 
 
@@ -152,6 +154,7 @@ def state_of(tensors: Tensors, metadata: dict[str, str], name: str) -> State:
     keys = {"parameter": name, "exp_avg": f"{name}/exp_avg", "exp_avg_sq": f"{name}/exp_avg_sq"}
     keys["weight"] = name if main is None else f"{name}/main"
     return State(
+        quantised=f"{name}/scale" in tensors,
         weight=tensors[keys["weight"]],
         parameter=tensors[name],
         exp_avg=tensors[keys["exp_avg"]],
@@ -164,7 +167,7 @@ def state_of(tensors: Tensors, metadata: dict[str, str], name: str) -> State:
 def initial_state(initial: torch.Tensor, like: State) -> State:
     zeros = torch.zeros_like(initial)
     weight = like.kept["weight"].fresh(initial).read(initial)
-    return State(weight, initial, zeros, zeros.clone(), like.has_main, like.kept)
+    return State(weight, initial, zeros, zeros.clone(), like.has_main, like.quantised, like.kept)
 
 
 def stepped_by_torch(before: State, gradient: torch.Tensor, s: dict[str, Any]) -> dict[str, torch.Tensor]:
@@ -268,6 +271,8 @@ class Tally:
 
 def check_unchanged(where: str, then: State, now: State, tally: Tally) -> None:
     for kind in ("parameter", "weight", "exp_avg", "exp_avg_sq"):
+        if kind == "parameter" and now.quantised:  # at first only the main weight is dumped
+            continue
         before, after = (getattr(state, kind).nan_to_num(7.0) for state in (then, now))
         if not torch.equal(before, after):
             tally.outside.append(f"{where}/{kind} changed in a skipped step")
@@ -300,7 +305,7 @@ def redo_step(
         for kind, dumped in (("weight", now.weight), ("exp_avg", now.exp_avg), ("exp_avg_sq", now.exp_avg_sq)):
             exact, off = computed[kind]
             tallies[kind].add(f"step {number}: {name}/{kind}", dumped, redone[kind], exact, off, now.kept[kind])
-        if now.has_main:  # rounded from the result, not from what is kept of it
+        if now.has_main and not now.quantised:  # rounded from the result, not from what is kept of it
             exact, off = computed["weight"]
             kept = now.kept["parameter"]
             tallies["weight"].add(f"step {number}: {name}", now.parameter, redone["weight"], exact, off, kept)

@@ -34,6 +34,9 @@ struct Sides {
 };
 Sides sides_in_words(Violation const& violation);
 
+/// One side, as a violation of this breach has it.
+std::string value_in_words(Breach breach, Value const& value);
+
 /// What is wrong, in one sentence; what a simulated world says may have several lines.
 std::string message_of(Violation const& violation);
 

@@ -18,6 +18,7 @@ constexpr std::array exclusive_pairs{
     Pair{Feature::one_rank, Feature::replicated, "one rank is alone"},
     Pair{Feature::one_rank, Feature::empty_shard, "one rank has every row"},
     Pair{Feature::one_rank, Feature::ragged_end, "one rank has every row"},
+    Pair{Feature::one_rank, Feature::cut_block, "one rank has every row"},
     Pair{Feature::one_rank, Feature::idle_rank, "there is at least one microbatch"},
     Pair{Feature::idle_rank, Feature::several_microbatches,
          "there are fewer microbatches than ranks, or more"},
@@ -48,8 +49,16 @@ bool is_of_graphs(Feature feature) {
          feature == Feature::replay;
 }
 
+bool is_of_other_main_weights(Feature feature) {
+  return feature == Feature::scaled_main || feature == Feature::main_bf16 ||
+         feature == Feature::remainder;
+}
+
 /// Why features of two kinds exclude each other, whichever features of these kinds they are.
 std::string_view why_kinds_exclude(Feature a, Feature b) {
+  bool const quantises = b == Feature::quantised || b == Feature::cut_block;
+  if (is_of_other_main_weights(a) && quantises)
+    return "quantised weights are made from main weights in fp32";
   if (is_of_states_offload(a) && is_of_hybrid(b)) return "two offloads are refused together";
   if (!is_of_graphs(a)) return {};
   if (is_of_files(b)) return "saves and loads of a capturable engine are refused";

@@ -88,12 +88,25 @@ void add_params(Scenario const& scenario, Collector& found) {
   found.add(Feature::several_units, !units.empty() && units.back() > 0);
 }
 
+/// Does a shard end within a block that shares a scale? REQUIRES: the recipe takes the shape.
+bool cuts_block(ParamType recipe, std::vector<std::int64_t> const& shape, std::int64_t ranks) {
+  std::int64_t const block_rows = recipe == ParamType::mxfp8 ? 1 : block_side(recipe);
+  std::int64_t const rows = shape.front();
+  std::int64_t const chunk = (rows + ranks - 1) / ranks;
+  std::int64_t matrix_rows = 1;  // in one row
+  for (std::size_t d = 1; d + 1 < shape.size(); ++d) matrix_rows *= shape[d];
+  return chunk < rows && chunk * matrix_rows % block_rows != 0;
+}
+
 void add_precision(Scenario const& scenario, Collector& found) {
   for (Param const& param : scenario.params) {
     Precision const precision = scenario.precision_of(param);
     add_keys(param, found);
     add_keys(precision, found);
     found.add(Feature::main_weights, precision.main != MainType::none);
+    found.add(Feature::cut_block,
+              is_quantised(precision.param) && takes(precision.param, param.shape) &&
+                  cuts_block(precision.param, param.shape, scenario.world.shard));
     found.add(Feature::local_scale,
               has_scaled_state(precision) && precision.state_scale == StateScale::local);
   }

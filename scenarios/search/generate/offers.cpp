@@ -98,6 +98,8 @@ class Lacking {
     unless(some([](P p) { return p.main == MainType::bf16; }), {Feature::main_bf16});
     unless(some([](P p) { return p.main == MainType::fp16; }), {Feature::scaled_main});
     unless(some([](P p) { return p.main == MainType::remainder; }), {Feature::remainder});
+    unless(some([](P p) { return is_quantised(p.param); }),
+           {Feature::quantised, Feature::cut_block});
     for (auto const& [feature, type] : {std::pair(Feature::moments_bf16, StateType::bf16),
                                         std::pair(Feature::moments_fp16, StateType::fp16),
                                         std::pair(Feature::moments_fp8, StateType::fp8)})

@@ -42,7 +42,7 @@ TEST(Recipes, AreEachThereOnceAndNeverInConflict) {
   twice.insert(twice.end(), twice.begin(), twice.end());
   EXPECT_EQ(recipes(twice), all);
   // Of pairs of parameter and main weight 8 stand together.
-  EXPECT_EQ(recipes(capabilities_of_simulation().precisions).size(), 8U * 3U * 16U);
+  EXPECT_EQ(recipes(capabilities_of_simulation().precisions).size(), 13U * 3U * 16U);
 }
 
 TEST(Recipes, OfLoadsAreThoseOfWorldsAndMore) {

@@ -45,6 +45,7 @@ void SettingsDrawing::make_after_program() {
   make_schedule();
   if (!draws_.able().own_precision) return;
   make_precision();
+  make_quantised();
   if (!may_round()) widen_gradients();
   make_types_of_loads();
 }
@@ -259,60 +260,6 @@ void SettingsDrawing::make_schedule() {
   if (schedule.strategy == Schedule::Strategy::pct) schedule.depth = draws_.between(1, 5);
 }
 
-void SettingsDrawing::make_precision() {
-  Precision& recipe = scenario_.precision;
-  if (draws_.feature(Feature::weights_bf16, 35)) recipe.param = ParamType::bf16;
-  if (draws_.feature(Feature::weights_fp16, 15)) recipe.param = ParamType::fp16;
-  if (recipe.param != ParamType::fp32 && draws_.feature(Feature::main_weights, 60))
-    recipe.main = draw_main(recipe.param);
-  if (draws_.feature(Feature::gradients_16_bits, 30)) {
-    bool const bf16 = draws_.chance(60);
-    recipe.grad = bf16 ? GradType::bf16 : GradType::fp16;
-  }
-  for (auto const& [feature, type] : {std::pair(Feature::moments_bf16, StateType::bf16),
-                                      std::pair(Feature::moments_fp16, StateType::fp16),
-                                      std::pair(Feature::moments_fp8, StateType::fp8)}) {
-    if (!draws_.feature(feature, 20)) continue;
-    std::int64_t const which = draws_.below(3);
-    if (which != 1) recipe.exp_avg = type;
-    if (which != 0) recipe.exp_avg_sq = type;
-  }
-  if (has_scaled_state(recipe) && draws_.feature(Feature::local_scale, 25))
-    recipe.state_scale = StateScale::local;
-  if (!draws_.feature(Feature::own_precision, 20)) return;
-  for (Param& param : scenario_.params) {
-    bool const own = draws_.chance(40);
-    if (own) make_own_precision(param);
-  }
-}
-
-/// What a main weight beside such a parameter may be, most often fp32.
-MainType SettingsDrawing::draw_main(ParamType param) {
-  if (param == ParamType::bf16 && draws_.feature(Feature::remainder, 25))
-    return MainType::remainder;
-  if (param == ParamType::bf16 && draws_.feature(Feature::scaled_main, 20)) return MainType::fp16;
-  if (param == ParamType::fp16 && draws_.feature(Feature::main_bf16, 20)) return MainType::bf16;
-  return MainType::fp32;
-}
-
-void SettingsDrawing::make_offered_precision() {
-  auto offered = recipes(draws_.able().precisions);
-  if (any_scale_rounds(scenario_) && !draws_.allowed(Feature::loss_scale_rounds))
-    std::erase_if(offered, [](Precision const& p) { return p.grad == GradType::fp16; });
-  LossScale::Kind const scale = scenario_.optimizer.loss_scale.kind;
-  std::erase_if(offered, [&](Precision const& p) {
-    return !accepted(draws_.able().precisions, p, scale) ||
-           (p.param == ParamType::bf16 && !draws_.allowed(Feature::weights_bf16)) ||
-           (p.param == ParamType::fp16 && !draws_.allowed(Feature::weights_fp16)) ||
-           (p.main != MainType::none && !draws_.allowed(Feature::main_weights)) ||
-           (p.grad != GradType::fp32 && !draws_.allowed(Feature::gradients_16_bits)) ||
-           (p.exp_avg == StateType::bf16 && !draws_.allowed(Feature::moments_bf16));
-  });
-  if (offered.empty()) offered = recipes(draws_.able().precisions);  // nothing can be left out
-  bool const first = draws_.chance(45);                              // what most people train with
-  scenario_.precision = first ? offered.front() : draws_.one_of(offered);
-}
-
 /// Only what is not the default is written. Most cases have one option or none that is not: what
 /// one of them breaks hides what needs another.
 void SettingsDrawing::make_engine_options() {
@@ -325,58 +272,6 @@ void SettingsDrawing::make_engine_options() {
       scenario_.engine.options.emplace_back(option.name,
                                             option.values[static_cast<std::size_t>(value)]);
   }
-}
-
-void SettingsDrawing::make_own_precision(Param& param) {
-  constexpr std::array types{ParamType::fp32, ParamType::bf16, ParamType::fp16};
-  ParamType const type = draws_.one_of(types);
-  if (type == ParamType::bf16 && !draws_.allowed(Feature::weights_bf16)) return;
-  if (type == ParamType::fp16 && !draws_.allowed(Feature::weights_fp16)) return;
-  param.precision.param = type;
-  if (conflict_in(scenario_.precision_of(param))) param.precision.main = MainType::none;
-}
-
-bool SettingsDrawing::fits_all(Precision const& precision) const {
-  return std::none_of(scenario_.params.begin(), scenario_.params.end(), [&](Param const& param) {
-    return conflict_in(with(precision, param.precision)).has_value();
-  });
-}
-
-/// Any of the types that a load may lead to, gradients staying what they are.
-Precision SettingsDrawing::draw_types_of_load(Precision const& now) {
-  Precision to = draws_.one_of(load_recipes(draws_.able()));
-  to.grad = now.grad;
-  to.state_scale = now.state_scale;
-  return fits_all(to) ? to : now;
-}
-
-// Once a load has changed types, later ones name theirs, whichever were saved under the name. Casts
-// that graphs cannot hold come with gradients that the optimizer takes in another type.
-void SettingsDrawing::make_types_of_loads() {
-  if (!draws_.allowed(Feature::load_with_other_precision)) return;
-  if (scenario_.optimizer.capturable && !scenario_.optimizer.decoupled_grad) return;
-  Precision now = scenario_.precision;
-  bool changed = false;
-  for (Operation& operation : scenario_.program) {
-    auto* const load = std::get_if<Load>(&operation.action);
-    if (load == nullptr) continue;
-    bool const other = draws_.feature(Feature::load_with_other_precision, 25);
-    Precision const before = now;
-    if (other) now = draw_types_of_load(now);
-    changed = changed || now != before;
-    if (!changed) continue;
-    load->precision.param = now.param;
-    load->precision.main = now.main;
-    load->precision.exp_avg = now.exp_avg;
-    load->precision.exp_avg_sq = now.exp_avg_sq;
-  }
-}
-
-void SettingsDrawing::widen_gradients() {
-  if (!any_scale_rounds(scenario_)) return;
-  if (scenario_.precision.grad == GradType::fp16) scenario_.precision.grad = GradType::bf16;
-  for (Param& param : scenario_.params)
-    if (param.precision.grad == GradType::fp16) param.precision.grad = GradType::bf16;
 }
 
 }  // namespace adamant::scenarios

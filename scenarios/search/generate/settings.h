@@ -51,6 +51,9 @@ class SettingsDrawing {
   void make_schedule();
   void make_precision();
   MainType draw_main(ParamType param);
+  void make_quantised();
+  ParamType draw_recipe();
+  void fit_shape(std::vector<std::int64_t>& shape);
   /// One of the recipes that the engine offers, where types do not combine freely.
   void make_offered_precision();
   void make_engine_options();

@@ -1,0 +1,112 @@
+#include "real/checkpoint/loaded_progress.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <optional>
+#include <set>
+
+#include "real/checkpoint/checkpoint_error.h"
+#include "real/checkpoint/names.h"
+#include "real/checkpoint/safetensors.h"
+#include "real/scale/saved_scaling.h"
+
+namespace adamant::real {
+
+namespace {
+
+void expect_same_parameters(SavedGroup const& saved, SavedGroup const& own) {
+  std::set<std::string> const theirs(saved.parameters.begin(), saved.parameters.end());
+  std::set<std::string> const ours(own.parameters.begin(), own.parameters.end());
+  for (std::string const& name : theirs)
+    if (!ours.contains(name))
+      refuse_incompatible("group ", own.name, ": parameter ", name, " is in it as saved, not here");
+  for (std::string const& name : ours)
+    if (!theirs.contains(name))
+      refuse_incompatible("group ", own.name, ": parameter ", name, " is in it here, not as saved");
+}
+
+/// The saved group that an own one is restored from.
+SavedGroup const& find_group(Progress const& saved, SavedGroup const& own) {
+  auto const found = std::find_if(saved.groups.begin(), saved.groups.end(),
+                                  [&](SavedGroup const& group) { return group.name == own.name; });
+  if (found == saved.groups.end()) refuse_incompatible("group ", own.name, " is not saved");
+  expect_same_parameters(*found, own);
+  return *found;
+}
+
+Progress progress_of(Manifest const& manifest, Progress const& current) {
+  Progress const& saved = manifest.progress;
+  if (saved.groups.size() != current.groups.size())
+    refuse_incompatible(std::to_string(saved.groups.size()), " groups are saved, there are ",
+                        std::to_string(current.groups.size()), " here");
+  static_cast<void>(scaling_of(saved.numbers));  // refused while nothing has changed
+  Progress progress = saved;
+  for (std::size_t g = 0; g < current.groups.size(); ++g) {
+    progress.groups[g] = find_group(saved, current.groups[g]);
+    progress.groups[g].name = current.groups[g].name;
+    progress.groups[g].parameters = current.groups[g].parameters;
+  }
+  return progress;
+}
+
+/// One number out of a file, whatever its type.
+std::int64_t read_step(Checkpoint const& checkpoint, SavedTensor const& tensor) {
+  std::array<std::byte, 8> bytes = {};
+  std::optional<std::uint64_t> const size = bytes_of_dtype(tensor.dtype);
+  bool const known = tensor.dtype == "F32" || tensor.dtype == "F64" || tensor.dtype == "I64";
+  bool const one = tensor.boxes.size() == 1 && tensor.boxes.front().numel() == 1;
+  if (!known || !one)
+    refuse_incompatible("tensor ", tensor.key, ": is ", tensor.dtype, " ",
+                        text_of_shape(tensor.shape), ", expected one F32, F64 or I64");
+  SavedBox const& box = tensor.boxes.front();
+  checkpoint.files[static_cast<std::size_t>(box.file)].content->read(
+      box.begin, std::span(bytes).first(static_cast<std::size_t>(*size)));
+  double value = 0;
+  if (tensor.dtype == "F32") {
+    float narrow = 0;
+    std::memcpy(&narrow, bytes.data(), sizeof narrow);
+    value = static_cast<double>(narrow);
+  } else if (tensor.dtype == "F64") {
+    std::memcpy(&value, bytes.data(), sizeof value);
+  } else {
+    std::int64_t whole = 0;
+    std::memcpy(&whole, bytes.data(), sizeof whole);
+    value = static_cast<double>(whole);
+  }
+  if (!(value >= 0 && value <= 0x1p53) ||
+      value != static_cast<double>(static_cast<std::int64_t>(value)))
+    refuse_damaged("tensor ", tensor.key, ": is ", std::to_string(value), ", expected a count");
+  return static_cast<std::int64_t>(value);
+}
+
+/// Without a manifest: settings stay, steps are those of the files.
+Progress progress_of_files(Checkpoint const& checkpoint, KeyMap const& matched,
+                           CheckpointState const& state) {
+  Progress progress = state.progress;
+  for (ParameterStep const& step : state.steps) {
+    std::string const& key = matched.at(state_key(step.parameter, "step"));
+    progress.parameter_steps[step.parameter] = read_step(checkpoint, checkpoint.tensors.at(key));
+  }
+  for (SavedGroup& group : progress.groups) {
+    for (std::size_t p = 0; p < group.parameters.size(); ++p) {
+      std::int64_t const step = progress.parameter_steps.at(group.parameters[p]);
+      if (p > 0 && step != group.step && state.counter == StepCounter::group)
+        refuse_incompatible("group ", group.name, ": ", group.parameters[0], " was stepped ",
+                            std::to_string(group.step), " times, ", group.parameters[p], " ",
+                            std::to_string(step), ": needs one counter per parameter");
+      group.step = p == 0 ? step : std::max(group.step, step);
+    }
+  }
+  return progress;
+}
+
+}  // namespace
+
+Progress loaded_progress(Checkpoint const& checkpoint, KeyMap const& matched,
+                         CheckpointState const& state) {
+  return checkpoint.manifest ? progress_of(*checkpoint.manifest, state.progress)
+                             : progress_of_files(checkpoint, matched, state);
+}
+
+}  // namespace adamant::real

@@ -1,0 +1,71 @@
+#include "real/checkpoint/sources.h"
+
+#include <string>
+
+#include "real/checkpoint/checkpoint_error.h"
+#include "real/checkpoint/conversion.h"
+#include "real/checkpoint/safetensors.h"
+#include "real/checkpoint/saved_recipe.h"
+
+namespace adamant::real {
+
+namespace {
+
+/// In the type that the engine has?
+bool is_same_type(SavedNumbers const& saved, StateTensor const& tensor) {
+  if (saved.recipe)
+    return tensor.quantised && tensor.quantised->shape.recipe == saved.recipe->recipe;
+  return !tensor.quantised && saved.format == tensor.shard.format;
+}
+
+std::string type_of(SavedNumbers const& saved) {
+  return saved.recipe ? std::string(name_of(saved.recipe->recipe)) : dtype_of(saved.format);
+}
+
+/// Codes and scales are taken as they were, or made anew of the main weight.
+Source source_of_quantised(SavedParameter const& saved, StateTensor const& tensor) {
+  bool const same = is_same_type(saved.parameter, tensor);
+  if (!same && !saved.may_round.parameter)
+    refuse_incompatible("tensor ", tensor.shard.key, ": saved as ", type_of(saved.parameter),
+                        ", current ", name_of(tensor.quantised->shape.recipe),
+                        ": it would be quantised anew, and the load does not say that it may");
+  return {.tensor = &tensor, .saved = saved.parameter, .converts = !same};
+}
+
+}  // namespace
+
+/// A parameter beside a main weight is taken as it was; without one it is the weight.
+Source source_of_parameter(SavedParameter const& saved, StateTensor const& tensor) {
+  if (tensor.quantised) return source_of_quantised(saved, tensor);
+  bool const same = is_same_type(saved.parameter, tensor);
+  bool const stays = same && !tensor.is_upper && (saved.keeps_main || !saved.main);
+  bool const goes = saved.main && !saved.keeps_main;
+  return {.tensor = &tensor,
+          .saved = stays ? saved.parameter : saved.weight(),
+          .converts = !stays,
+          .keeps_all = (!same && !saved.may_round.parameter) || (goes && !saved.may_round.main)};
+}
+
+Source source_of_main(SavedParameter const& saved, StateTensor const& tensor) {
+  bool const same = saved.main && saved.main->format == tensor.shard.format;
+  return {.tensor = &tensor,
+          .saved = saved.weight(),
+          .converts = !same,
+          .keeps_all = !same && !saved.may_round.main && !tensor.upper};
+}
+
+Source source_of_moment(SavedNumbers const& saved, bool may_round, StateTensor const& tensor) {
+  bool const same = saved.format == tensor.shard.format;
+  return {.tensor = &tensor, .saved = saved, .converts = !same, .keeps_all = !same && !may_round};
+}
+
+void expect_all_kept(Source const& source, std::span<float const> values) {
+  std::size_t const first = first_rounded(*source.tensor, values, source.scale);
+  if (first == values.size()) return;
+  refuse_incompatible("tensor ", source.tensor->shard.key, ": saved as ", type_of(source.saved),
+                      ", current ", dtype_of(source.tensor->shard.format), ": ",
+                      hexadecimal(values[first]),
+                      " would be rounded, and the load does not say that it may");
+}
+
+}  // namespace adamant::real

@@ -1,0 +1,45 @@
+// A quantised parameter as the oracle says that a rank has it, and the first difference of two such
+// shards. With another scale all numbers are others, so scales and what leads to them come first.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "oracle/model/model.h"
+#include "scenarios/seam/engine.h"
+#include "scenarios/seam/violation.h"
+
+namespace adamant::scenarios {
+
+/// What a rank with these elements has of the model's parameter.
+///
+/// Shapes: ranges of whole rows. REQUIRES: the parameter has a recipe.
+QuantisedShard quantised_shard(oracle::Model const& model, int parameter,
+                               std::span<ElementRange const> ranges);
+
+/// Have they one recipe, and as many codes and scales?
+bool have_one_form(QuantisedShard const& expected, QuantisedShard const& held);
+
+/// Are scales, and what leads to them, of the whole tensor on every rank?
+bool has_scales_of_all(Recipe recipe);
+
+struct QuantisedDifference {
+  Breach breach = Breach::other_code;
+  std::int64_t index = -1;  // in the shard's codes, scales or history; -1: there is one number
+  Value expected = {};
+  Value actual = {};
+  std::uint64_t ulp = 0;
+};
+
+// REQUIRES of both: have_one_form().
+
+/// In codes of scales, scales, the amax of nvfp4, and the history of fp8_delayed and what follows
+/// from it.
+std::optional<QuantisedDifference> scale_difference(QuantisedShard const& expected,
+                                                    QuantisedShard const& held);
+/// In the elements' codes. Any NaN of e4m3 equals any other.
+std::optional<QuantisedDifference> code_difference(QuantisedShard const& expected,
+                                                   QuantisedShard const& held);
+
+}  // namespace adamant::scenarios

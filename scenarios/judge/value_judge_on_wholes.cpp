@@ -1,0 +1,147 @@
+// The part of the value judge that looks at whole tensors: what a rank sees of one, and what ranks
+// make up together.
+#include <algorithm>
+#include <vector>
+
+#include "oracle/compare/first_difference.h"
+#include "oracle/formats/formats.h"
+#include "oracle/reduce/sum_bound.h"
+#include "scenarios/judge/value_judge.h"
+
+namespace adamant::scenarios {
+
+namespace {
+
+constexpr std::int64_t judged_numel = 4096;
+// How much of its interval a value uses is computed for every element of a small tensor, and for a
+// sample of a large one: it is a figure for readers, not part of the verdict.
+constexpr std::int64_t small_tensor_numel = 1 << 16;
+constexpr std::int64_t sample_stride = 97;
+
+/// Copies a shard's numbers to where they are in the whole tensor.
+void put_in_place(std::span<ElementRange const> ranges, std::span<float const> shard,
+                  std::vector<float>& whole) {
+  for (ElementRange const range : ranges) {
+    auto const numel = static_cast<std::size_t>(range.numel());
+    std::ranges::copy(shard.first(numel), whole.begin() + range.begin);
+    shard = shard.subspan(numel);
+  }
+}
+
+/// What each rank was fed, times the loss scale, in the place of its microbatches: a rank that gets
+/// a sum cannot scale what the sum was made of. Zeros for the others, which count and do not add.
+oracle::MicrobatchReader fed_reader(WorldView const& world, oracle::Model const& model,
+                                    int parameter) {
+  float const scale = model.scaling().loss_scale;
+  NumberFormat const format = model.spec(parameter).formats.gradient;
+  return [&world, parameter, scale, format](int rank, std::int64_t begin, std::span<float> out) {
+    std::fill(out.begin(), out.end(), 0.0F);
+    if (rank >= world.rank_count()) return;
+    auto const fed = *world.fed(rank, parameter);
+    for (std::size_t i = 0; i < out.size(); ++i)
+      out[i] = fed[static_cast<std::size_t>(begin) + i] * scale;
+    oracle::round_to(format, out);
+  };
+}
+
+}  // namespace
+
+void ValueJudge::compare_whole(WorldView const& world, int parameter, TensorKind kind) {
+  auto const expected = reference_.model().tensor(parameter, kind);
+  for (int rank = 0; rank < world.rank_count() && !expected.empty(); ++rank) {
+    auto const seen = world.whole(rank, parameter, kind);
+    if (!seen) continue;
+    auto const& spec = reference_.model().spec(parameter);
+    if (seen->numel() != spec.numel()) {
+      findings_.add({.law = law_,
+                     .breach = Breach::other_size,
+                     .rank = rank,
+                     .subject = Tensor{.parameter = spec.name, .kind = kind},
+                     .expected = Count{spec.numel()},
+                     .actual = Count{seen->numel()}});
+      continue;
+    }
+    auto const difference = oracle::first_difference(expected, values_of(*seen, room_));
+    if (difference)
+      findings_.add_values(law_,
+                           {.rank = rank,
+                            .subject = Tensor{.parameter = spec.name, .kind = kind, .whole = true},
+                            .index = difference->index},
+                           *difference);
+  }
+}
+
+std::optional<ValueJudge::Gathered> ValueJudge::gather(WorldView const& world, int parameter,
+                                                       TensorKind kind) {
+  Gathered whole;
+  whole.values.resize(static_cast<std::size_t>(reference_.model().spec(parameter).numel()));
+  for (int rank = 0; rank < world.shard_count(); ++rank) {
+    Owned const owned = owned_by(world, rank, parameter, kind);
+    if (!owned.usable) {
+      report_other_elements(owned, rank, parameter, kind);
+      return std::nullopt;
+    }
+    put_in_place(owned.ranges, values_of(owned.held, room_), whole.values);
+    whole.format = owned.held.format;
+  }
+  return whole;
+}
+
+void ValueJudge::admit_gradient(WorldView const& world, int parameter, std::int64_t backward) {
+  auto const numel = reference_.model().spec(parameter).numel();
+  std::vector<float> observed(static_cast<std::size_t>(numel));
+  std::vector<float> room;
+  auto const read = world.fed(0, parameter) ? fed_reader(world, reference_.model(), parameter)
+                                            : reference_.reader(parameter, backward);
+  for (int rank = 0; rank < world.shard_count(); ++rank) {  // replicas: compare()
+    Owned const owned = owned_by(world, rank, parameter, TensorKind::gradient);
+    if (!owned.usable) return report_other_elements(owned, rank, parameter, TensorKind::gradient);
+    auto const held = values_of(owned.held, room);
+    put_in_place(owned.ranges, held, observed);
+    for (ElementRange const range : owned.ranges)
+      for (std::int64_t begin = range.begin; begin < range.end; begin += judged_numel) {
+        auto const count = std::min(judged_numel, range.end - begin);
+        admit_block(rank, parameter, read, begin,
+                    std::span<float const>(observed).subspan(static_cast<std::size_t>(begin),
+                                                             static_cast<std::size_t>(count)));
+      }
+  }
+  reference_.take_gradient(parameter, observed);
+}
+
+void ValueJudge::admit_block(int rank, int parameter, oracle::MicrobatchReader const& read,
+                             std::int64_t begin, std::span<float const> actual) {
+  auto const& model = reference_.model();
+  auto const older = model.has_gradient(parameter)
+                         ? model.tensor(parameter, TensorKind::gradient)
+                               .subspan(static_cast<std::size_t>(begin), actual.size())
+                         : std::span<float const>();
+  auto const format = model.spec(parameter).formats.gradient;
+  oracle::MeanBounds bounds(std::ssize(actual), format);
+  std::vector<float> microbatch(actual.size());
+  for (int m = 0; m < reference_.microbatch_count(); ++m) {
+    read(m, begin, microbatch);
+    bounds.add(microbatch);
+  }
+  auto const admissible = [&](std::int64_t i) {
+    auto const mean = bounds.at(i);
+    return older.empty() ? mean : oracle::add_to(older[static_cast<std::size_t>(i)], mean, format);
+  };
+  bool const small = model.spec(parameter).numel() <= small_tensor_numel;
+  for (std::int64_t i = 0; i < std::ssize(actual); ++i) {
+    auto const bound = admissible(i);
+    float const value = actual[static_cast<std::size_t>(i)];
+    if (!bound.contains(value)) {
+      return findings_.add_outside(
+          Breach::outside_reduction,
+          {.rank = rank,
+           .subject = Tensor{.parameter = parameter_name(parameter), .kind = TensorKind::gradient},
+           .index = begin + i},
+          bound, value);
+    }
+    if (small || i % sample_stride == 0)
+      interval_used_ = std::max(interval_used_, bound.used(value));
+  }
+}
+
+}  // namespace adamant::scenarios

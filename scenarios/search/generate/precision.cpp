@@ -1,0 +1,169 @@
+// Number formats and recipes of a scenario, and of what it loads.
+#include <algorithm>
+
+#include "scenarios/language/rounding_scale.h"
+#include "scenarios/search/generate/offers.h"
+#include "scenarios/search/generate/settings.h"
+
+namespace adamant::scenarios {
+
+namespace {
+
+bool has_elements(std::vector<std::int64_t> const& shape) {
+  return std::ranges::none_of(shape, [](std::int64_t extent) { return extent == 0; });
+}
+
+}  // namespace
+
+void SettingsDrawing::make_precision() {
+  Precision& recipe = scenario_.precision;
+  if (draws_.feature(Feature::weights_bf16, 35)) recipe.param = ParamType::bf16;
+  if (draws_.feature(Feature::weights_fp16, 15)) recipe.param = ParamType::fp16;
+  if (recipe.param != ParamType::fp32 && draws_.feature(Feature::main_weights, 60))
+    recipe.main = draw_main(recipe.param);
+  if (draws_.feature(Feature::gradients_16_bits, 30)) {
+    bool const bf16 = draws_.chance(60);
+    recipe.grad = bf16 ? GradType::bf16 : GradType::fp16;
+  }
+  for (auto const& [feature, type] : {std::pair(Feature::moments_bf16, StateType::bf16),
+                                      std::pair(Feature::moments_fp16, StateType::fp16),
+                                      std::pair(Feature::moments_fp8, StateType::fp8)}) {
+    if (!draws_.feature(feature, 20)) continue;
+    std::int64_t const which = draws_.below(3);
+    if (which != 1) recipe.exp_avg = type;
+    if (which != 0) recipe.exp_avg_sq = type;
+  }
+  if (has_scaled_state(recipe) && draws_.feature(Feature::local_scale, 25))
+    recipe.state_scale = StateScale::local;
+  if (!draws_.feature(Feature::own_precision, 20)) return;
+  for (Param& param : scenario_.params) {
+    bool const own = draws_.chance(40);
+    if (own) make_own_precision(param);
+  }
+}
+
+/// Blocks of 128 x 128 make large tensors, which cost as much as many small ones.
+ParamType SettingsDrawing::draw_recipe() {
+  constexpr std::array small{ParamType::fp8_delayed, ParamType::fp8_current, ParamType::mxfp8,
+                             ParamType::nvfp4};
+  ParamType const drawn = draws_.one_of(small);
+  return draws_.chance(4) ? ParamType::fp8_block : drawn;
+}
+
+/// Quantises parameters, most of them in shapes that the recipe takes.
+void SettingsDrawing::make_quantised() {
+  bool const drawn = draws_.feature(Feature::quantised, 10);
+  if (!drawn || !draws_.allowed(Feature::main_weights)) return;
+  scenario_.precision.param = draw_recipe();
+  scenario_.precision.main = MainType::fp32;
+  for (Param& param : scenario_.params) {
+    bool const fits = draws_.chance(45);
+    if (fits && !param.precision.param) fit_shape(param.shape);
+    if (conflict_in(scenario_.precision_of(param))) param.precision.main = MainType::none;
+  }
+}
+
+// Rows of blocks come in other numbers than other rows: whoever wants no ragged end, or a small
+// scenario, has them as they were drawn.
+void SettingsDrawing::fit_shape(std::vector<std::int64_t>& shape) {
+  std::int64_t const side = block_side(scenario_.precision.param);
+  std::int64_t const rows = draws_.between(1, side == 128 ? 2 : 3);
+  std::int64_t const columns = draws_.chance(25) && side < 128 ? 2 : 1;
+  bool const stacked = draws_.chance(25);
+  if (!has_elements(shape) || draws_.options().size < 50) return;
+  if (side == 1) {
+    if (shape.size() == 1) shape.push_back(draws_.between(1, draws_.scaled(1, 12)));
+    return;
+  }
+  for (Feature const of_rows : {Feature::ragged_end, Feature::empty_shard, Feature::cut_block})
+    if (!draws_.allowed(of_rows)) return;
+  shape = {rows * side, columns * side};
+  if (stacked) shape.insert(shape.begin(), 2);
+}
+
+/// What a main weight beside such a parameter may be, most often fp32.
+MainType SettingsDrawing::draw_main(ParamType param) {
+  if (param == ParamType::bf16 && draws_.feature(Feature::remainder, 25))
+    return MainType::remainder;
+  if (param == ParamType::bf16 && draws_.feature(Feature::scaled_main, 20)) return MainType::fp16;
+  if (param == ParamType::fp16 && draws_.feature(Feature::main_bf16, 20)) return MainType::bf16;
+  return MainType::fp32;
+}
+
+void SettingsDrawing::make_offered_precision() {
+  auto offered = recipes(draws_.able().precisions);
+  if (any_scale_rounds(scenario_) && !draws_.allowed(Feature::loss_scale_rounds))
+    std::erase_if(offered, [](Precision const& p) { return p.grad == GradType::fp16; });
+  LossScale::Kind const scale = scenario_.optimizer.loss_scale.kind;
+  std::erase_if(offered, [&](Precision const& p) {
+    return !accepted(draws_.able().precisions, p, scale) ||
+           (p.param == ParamType::bf16 && !draws_.allowed(Feature::weights_bf16)) ||
+           (p.param == ParamType::fp16 && !draws_.allowed(Feature::weights_fp16)) ||
+           (p.main != MainType::none && !draws_.allowed(Feature::main_weights)) ||
+           (p.grad != GradType::fp32 && !draws_.allowed(Feature::gradients_16_bits)) ||
+           (p.exp_avg == StateType::bf16 && !draws_.allowed(Feature::moments_bf16));
+  });
+  if (offered.empty()) offered = recipes(draws_.able().precisions);  // nothing can be left out
+  bool const first = draws_.chance(45);                              // what most people train with
+  scenario_.precision = first ? offered.front() : draws_.one_of(offered);
+}
+
+void SettingsDrawing::make_own_precision(Param& param) {
+  constexpr std::array types{ParamType::fp32, ParamType::bf16, ParamType::fp16};
+  ParamType const type = draws_.one_of(types);
+  if (type == ParamType::bf16 && !draws_.allowed(Feature::weights_bf16)) return;
+  if (type == ParamType::fp16 && !draws_.allowed(Feature::weights_fp16)) return;
+  param.precision.param = type;
+  if (conflict_in(scenario_.precision_of(param))) param.precision.main = MainType::none;
+}
+
+bool SettingsDrawing::fits_all(Precision const& precision) const {
+  return std::none_of(scenario_.params.begin(), scenario_.params.end(), [&](Param const& param) {
+    return conflict_in(with(precision, param.precision)).has_value();
+  });
+}
+
+/// Any of the types that a load may lead to, gradients staying what they are.
+Precision SettingsDrawing::draw_types_of_load(Precision const& now) {
+  auto offered = load_recipes(draws_.able());
+  std::erase_if(offered, [](Precision const& types) { return is_quantised(types.param); });
+  Precision to = draws_.one_of(offered);
+  if (draws_.feature(Feature::quantised, 25)) {
+    to.param = draw_recipe();
+    to.main = MainType::fp32;
+  }
+  to.grad = now.grad;
+  to.state_scale = now.state_scale;
+  return fits_all(to) ? to : now;
+}
+
+// Once a load has changed types, later ones name theirs, whichever were saved under the name. Casts
+// that graphs cannot hold come with gradients that the optimizer takes in another type.
+void SettingsDrawing::make_types_of_loads() {
+  if (!draws_.allowed(Feature::load_with_other_precision)) return;
+  if (scenario_.optimizer.capturable && !scenario_.optimizer.decoupled_grad) return;
+  Precision now = scenario_.precision;
+  bool changed = false;
+  for (Operation& operation : scenario_.program) {
+    auto* const load = std::get_if<Load>(&operation.action);
+    if (load == nullptr) continue;
+    bool const other = draws_.feature(Feature::load_with_other_precision, 25);
+    Precision const before = now;
+    if (other) now = draw_types_of_load(now);
+    changed = changed || now != before;
+    if (!changed) continue;
+    load->precision.param = now.param;
+    load->precision.main = now.main;
+    load->precision.exp_avg = now.exp_avg;
+    load->precision.exp_avg_sq = now.exp_avg_sq;
+  }
+}
+
+void SettingsDrawing::widen_gradients() {
+  if (!any_scale_rounds(scenario_)) return;
+  if (scenario_.precision.grad == GradType::fp16) scenario_.precision.grad = GradType::bf16;
+  for (Param& param : scenario_.params)
+    if (param.precision.grad == GradType::fp16) param.precision.grad = GradType::bf16;
+}
+
+}  // namespace adamant::scenarios
