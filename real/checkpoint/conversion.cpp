@@ -1,8 +1,6 @@
 #include "real/checkpoint/conversion.h"
 
 #include <array>
-#include <bit>
-#include <cmath>
 #include <cstdio>
 #include <cstring>
 
@@ -49,11 +47,6 @@ std::vector<T> downloaded(T const* from, std::int64_t count, Stream const& strea
                                 cudaMemcpyDeviceToHost, stream.get()));
   stream.synchronize();
   return values;
-}
-
-bool same_number(float a, float b) {
-  if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b);
-  return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b);
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include "real/checkpoint/sources.h"
 #include "real/checkpoint/transfer.h"
 #include "real/cuda/state_numbers.h"
+#include "real/quantise/trial.h"
 
 namespace adamant::real {
 
@@ -64,7 +65,7 @@ class Loading {
   }
   bool looks_again() const {
     return std::any_of(sources_.begin(), sources_.end(),
-                       [](Source const& source) { return source.measured() && source.keeps_all; });
+                       [](Source const& source) { return source.looked_at_again(); });
   }
 
   /// Reads what is converted, for the largest magnitudes, and for what may not be rounded.
@@ -75,6 +76,9 @@ class Loading {
       std::vector<float> const values = read_values(source, staging);
       if (source.measured())
         source.amax = amax_of(values);
+      else if (source.tensor->quantised)
+        source.maxima =
+            maxima_of(source.tensor->quantised->shape, source.tensor->shard.ranges.front(), values);
       else
         expect_all_kept(source, values);
     }
@@ -83,12 +87,15 @@ class Loading {
   /// The scales of whole tensors are those of all ranks' values.
   void agree_on_scales() {
     std::vector<float> amaxes;
-    for (Source const& source : sources_)
+    for (Source const& source : sources_) {
       if (is_shared(source)) amaxes.push_back(source.amax);
+      amaxes.insert(amaxes.end(), source.maxima.begin(), source.maxima.end());
+    }
     place_.agreement.take_largest(amaxes);
-    std::size_t next = 0;
+    auto next = amaxes.begin();
     for (Source& source : sources_) {
-      if (is_shared(source)) source.amax = amaxes[next++];
+      if (is_shared(source)) source.amax = *next++;
+      for (float& maximum : source.maxima) maximum = *next++;
       if (source.measured()) source.scale = scale_for(source.amax, source.tensor->shard.format);
     }
   }
@@ -97,8 +104,7 @@ class Loading {
   void look_again() {
     Staging staging = make_staging();
     for (Source const& source : sources_)
-      if (source.measured() && source.keeps_all)
-        expect_all_kept(source, read_values(source, staging));
+      if (source.looked_at_again()) expect_all_kept(source, read_values(source, staging));
   }
 
   void read() {

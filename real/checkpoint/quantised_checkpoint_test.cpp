@@ -231,6 +231,45 @@ TEST(QuantisedCheckpoint, FromOtherTypesAParameterIsQuantisedAnew) {
   }
 }
 
+/// Weights that a recipe takes as they are. Shards cut blocks off from what their scales come from.
+std::vector<float> exact_weights(Recipe recipe) {
+  bool const fp4 = recipe == Recipe::nvfp4;
+  float const unit = fp4 ? 448 : 64;
+  float const pattern[] = {0.5F, -1, 1.5F, 0, -2, 3, 4};
+  std::vector<float> weights(128 * 128);
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    bool const largest = i / 128 % 16 == 0 && i % 16 == 0;
+    weights[i] = unit * (largest ? (fp4 ? 6.0F : 7.0F) : pattern[i % std::size(pattern)]);
+  }
+  return weights;
+}
+
+TEST(QuantisedCheckpoint, WhatIsTakenExactlyNeedsNoLeave) {
+  ADAMANT_NEEDS(3, Devices::shared);
+  for (Recipe const recipe : {Recipe::fp8_delayed, Recipe::fp8_current, Recipe::fp8_block,
+                              Recipe::mxfp8, Recipe::nvfp4}) {
+    SCOPED_TRACE(name_of(recipe));
+    EngineConfig const loading = config_of_weights(one_weight(formats_by(recipe)));
+    std::vector<float> weights = exact_weights(recipe);
+    MemoryStorage storage;
+    auto const save = [&](Rank& rank) {
+      rank.engine->write_parameter(parameter_index, weights);
+      rank.engine->save(storage, "c");
+    };
+    in_world_of(2, config_of_weights(one_weight({})), save);
+    Everything const written = in_world_of(
+        3, loading, [&](Rank& rank) { rank.engine->write_parameter(parameter_index, weights); });
+    Everything const loaded = in_world_of(
+        3, loading, [&](Rank& rank) { EXPECT_EQ(try_load(rank, storage), "not refused"); });
+    EXPECT_EQ(loaded.quantised, written.quantised);
+    weights.back() = 70;
+    in_world_of(2, config_of_weights(one_weight({})), save);
+    in_world_of(3, loading, [&](Rank& rank) {
+      EXPECT_TRUE(contains(try_load(rank, storage), "0x1.18p+6 would be rounded"));
+    });
+  }
+}
+
 TEST(QuantisedCheckpoint, WhereverItsMainWeightIs) {
   ADAMANT_NEEDS(3, Devices::shared);
   EngineConfig leaving = config_of_weights(one_weight(formats_by(Recipe::fp8_current)));

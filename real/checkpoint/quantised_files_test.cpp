@@ -37,7 +37,7 @@ void write_file(MemoryStorage& storage, std::vector<Entry> const& beside) {
   std::vector<Entry> entries = {
       floats("model.w", {128, 128}, 1), floats("optim.state.w.exp_avg", {128, 128}, 0),
       floats("optim.state.w.exp_avg_sq", {128, 128}, 0),
-      floats("optim.state.w.main", {128, 128}, 1), floats("optim.state.w.step", {}, 1)};
+      floats("optim.state.w.main", {128, 128}, 1.1F), floats("optim.state.w.step", {}, 1)};
   entries.insert(entries.end(), beside.begin(), beside.end());
   std::vector<SavedPart> parts;
   for (Entry const& entry : entries)
@@ -110,8 +110,12 @@ TEST(QuantisedFiles, WhatIsWrongInFilesIsRefusedByName) {
       {Recipe::fp8_delayed,
        {raw, scale(1), history(0), next(1), amax(1)},
        "model.w/amax: is saved, but fp8_delayed"},
-      {Recipe::fp8_delayed, {raw, scale(1)}, "saved as fp8_current, current fp8_delayed"},
-      {Recipe::mxfp8, {raw, scale(1)}, "saved as fp8_current, current mxfp8"}};
+      {Recipe::fp8_delayed,
+       {raw, scale(1)},
+       "saved as F32, current fp8_delayed: 0x1.19999ap+0 would be rounded"},
+      {Recipe::mxfp8,
+       {raw, scale(1)},
+       "saved as F32, current mxfp8: 0x1.19999ap+0 would be rounded"}};
   for (Case const& each : cases) {
     MemoryStorage storage;
     write_file(storage, each.entries);

@@ -6,6 +6,7 @@
 #include "real/checkpoint/conversion.h"
 #include "real/checkpoint/safetensors.h"
 #include "real/checkpoint/saved_recipe.h"
+#include "real/quantise/trial.h"
 
 namespace adamant::real {
 
@@ -22,14 +23,24 @@ std::string type_of(SavedNumbers const& saved) {
   return saved.recipe ? std::string(name_of(saved.recipe->recipe)) : dtype_of(saved.format);
 }
 
+std::string type_of(StateTensor const& tensor) {
+  return tensor.quantised ? std::string(name_of(tensor.quantised->shape.recipe))
+                          : dtype_of(tensor.shard.format);
+}
+
 /// Codes and scales are taken as they were, or made anew of the main weight.
 Source source_of_quantised(SavedParameter const& saved, StateTensor const& tensor) {
   bool const same = is_same_type(saved.parameter, tensor);
-  if (!same && !saved.may_round.parameter)
-    refuse_incompatible("tensor ", tensor.shard.key, ": saved as ", type_of(saved.parameter),
-                        ", current ", name_of(tensor.quantised->shape.recipe),
-                        ": it would be quantised anew, and the load does not say that it may");
-  return {.tensor = &tensor, .saved = saved.parameter, .converts = !same};
+  return {.tensor = &tensor,
+          .saved = same ? saved.parameter : saved.weight(),
+          .converts = !same,
+          .keeps_all = !same && !saved.may_round.parameter};
+}
+
+std::size_t first_rounded(Source const& source, std::span<float const> values) {
+  StateTensor const& tensor = *source.tensor;
+  if (!tensor.quantised) return first_rounded(tensor, values, source.scale);
+  return first_changed(tensor.quantised->shape, tensor.shard.ranges.front(), values, source.maxima);
 }
 
 }  // namespace
@@ -60,11 +71,10 @@ Source source_of_moment(SavedNumbers const& saved, bool may_round, StateTensor c
 }
 
 void expect_all_kept(Source const& source, std::span<float const> values) {
-  std::size_t const first = first_rounded(*source.tensor, values, source.scale);
+  std::size_t const first = first_rounded(source, values);
   if (first == values.size()) return;
   refuse_incompatible("tensor ", source.tensor->shard.key, ": saved as ", type_of(source.saved),
-                      ", current ", dtype_of(source.tensor->shard.format), ": ",
-                      hexadecimal(values[first]),
+                      ", current ", type_of(*source.tensor), ": ", hexadecimal(values[first]),
                       " would be rounded, and the load does not say that it may");
 }
 

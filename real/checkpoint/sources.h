@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "real/checkpoint/saved_numbers.h"
 #include "real/checkpoint/state.h"
@@ -19,9 +20,12 @@ struct Source {
   bool keeps_all = false;  // every value has to be one that the engine's type has
   float amax = 0;          // of values that are converted and get a scale
   float scale = 1;
+  std::vector<float> maxima = {};  // of blocks, where values are quantised that have to be kept
 
   bool measured() const { return converts && tensor->scaled(); }
   bool looked_at() const { return measured() || keeps_all; }
+  /// Does it take all ranks' values to know whether one is rounded?
+  bool looked_at_again() const { return keeps_all && (measured() || tensor->quantised); }
 };
 
 /// What the files have of one parameter and a load may do to it.
@@ -35,7 +39,6 @@ struct SavedParameter {
   SavedNumbers const& weight() const { return main ? *main : parameter; }
 };
 
-/// Errors of these: CheckpointError where a load that does not say so would quantise anew.
 Source source_of_parameter(SavedParameter const& saved, StateTensor const& tensor);
 Source source_of_main(SavedParameter const& saved, StateTensor const& tensor);
 Source source_of_moment(SavedNumbers const& saved, bool may_round, StateTensor const& tensor);

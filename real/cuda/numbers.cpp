@@ -1,5 +1,6 @@
 #include "real/cuda/numbers.h"
 
+#include <bit>
 #include <cmath>
 #include <cstring>
 
@@ -63,6 +64,11 @@ float amax_of(std::span<float const> values) {
   for (float const value : values)
     if (std::isfinite(value) && std::fabs(value) > largest) largest = std::fabs(value);
   return largest;
+}
+
+bool same_number(float a, float b) {
+  if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b);
+  return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b);
 }
 
 }  // namespace adamant::real

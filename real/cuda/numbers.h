@@ -120,4 +120,7 @@ std::vector<float> rounded(std::span<float const> values, NumberFormat format);
 /// The largest finite magnitude; 0 where there is none.
 float amax_of(std::span<float const> values);
 
+/// Any NaN is the same, zeros of two signs are not.
+bool same_number(float a, float b);
+
 }  // namespace adamant::real

@@ -1,7 +1,6 @@
 // Launch:  blocks over runs of elements (x) times tasks (y); at most `tasks_max` tasks travel in
-// the
-//          argument struct. A thread takes a run at a time, which lies in one block of the recipe:
-//          16 elements, or the 32 of a block of mxfp8, by 16-byte accesses.
+//          one argument. A thread takes a run at a time, which lies in one block of the recipe: 16
+//          elements, or the 32 of a block of mxfp8, by 16-byte accesses.
 // Traffic: bytes an element of weights (4), codes (1, of nvfp4 1/2) and scales:
 //            fp8_delayed, mxfp8     one read of the weights:  4 + 1     + scales
 //            fp8_current, _block    two:                      4 + 4 + 1 + scales
@@ -177,15 +176,10 @@ __global__ void first_read_kernel(__grid_constant__ QuantiseArguments const a) {
 // ---- from joined maxima -------------------------------------------------------------------------
 
 __device__ BlockScale joined_scale(QuantiseTask const& task, std::int64_t block) {
+  // The last maximum is nvfp4's of the tensor; the other recipes do not look at it.
   float const amax = maximum_at(task.joined, block);
-  switch (task.shape.recipe) {
-    case Recipe::fp8_block:
-      return power_of_two_scale(amax);
-    case Recipe::nvfp4:
-      return nvfp4_scale(amax, maximum_at(task.joined, block_count(task.shape)));
-    default:
-      return current_scale(amax);
-  }
+  float const last = maximum_at(task.joined, maxima_count(task.shape) - 1);
+  return block_scale(task.shape.recipe, amax, last);
 }
 
 __device__ void keep_delayed(QuantiseTask const& task) {

@@ -39,8 +39,7 @@ __host__ __device__ inline float scale_at(QuantisedView const& view, std::int64_
 __host__ __device__ inline float code_value_at(QuantisedView const& view, std::int64_t element) {
   std::int64_t const i = element - view.begin;
   if (view.shape.recipe != Recipe::nvfp4) return value_of_e4m3(view.codes[i]);
-  auto const code = static_cast<__nv_fp4_storage_t>(view.codes[i / 2] >> (i % 2 * 4) & 0xf);
-  return __half2float(__half(__nv_cvt_fp4_to_halfraw(code, __NV_E2M1)));
+  return value_of_e2m1(static_cast<std::uint8_t>(view.codes[i / 2] >> (i % 2 * 4) & 0xf));
 }
 
 /// An element, numbered in the whole tensor. Rounding: the product of code and scale, once.

@@ -62,6 +62,22 @@ __host__ __device__ __forceinline__ BlockScale nvfp4_scale(float block_amax, flo
   return {.into = into > largest ? largest : into, .back = back, .code = code};
 }
 
+/// By what the block and the tensor have as their largest magnitudes. REQUIRES: not of fp8_delayed,
+/// whose scales come from earlier ones.
+__host__ __device__ __forceinline__ BlockScale block_scale(Recipe recipe, float block_amax,
+                                                           float tensor_amax) {
+  switch (recipe) {
+    case Recipe::fp8_block:
+      return power_of_two_scale(block_amax);
+    case Recipe::mxfp8:
+      return mxfp8_scale(block_amax);
+    case Recipe::nvfp4:
+      return nvfp4_scale(block_amax, tensor_amax);
+    default:
+      return current_scale(block_amax);
+  }
+}
+
 /// One more quantisation was done, of a tensor with this amax.
 __host__ __device__ inline void move_on(DelayedScale& delayed, float amax) {
   float largest = amax;

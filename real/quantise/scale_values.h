@@ -31,6 +31,11 @@ __host__ __device__ __forceinline__ float value_of_e4m3(std::uint8_t code) {
   return widened(Fp8{code});
 }
 
+/// Of the lower half of a byte.
+__host__ __device__ __forceinline__ float value_of_e2m1(std::uint8_t code) {
+  return __half2float(__half(__nv_cvt_fp4_to_halfraw(code, __NV_E2M1)));
+}
+
 __host__ __device__ __forceinline__ float value_of_e8m0(std::uint8_t code) {
   return __bfloat162float(__nv_bfloat16(__nv_cvt_e8m0_to_bf16raw(code)));
 }
