@@ -234,7 +234,7 @@ TEST(QuantisedCheckpoint, FromOtherTypesAParameterIsQuantisedAnew) {
 /// Weights that a recipe takes as they are. Shards cut blocks off from what their scales come from.
 std::vector<float> exact_weights(Recipe recipe) {
   bool const fp4 = recipe == Recipe::nvfp4;
-  float const unit = fp4 ? 448 : 64;
+  float const unit = fp4 ? 896 : 64;
   float const pattern[] = {0.5F, -1, 1.5F, 0, -2, 3, 4};
   std::vector<float> weights(128 * 128);
   for (std::size_t i = 0; i < weights.size(); ++i) {
