@@ -1,6 +1,7 @@
 #include "real/checkpoint/load.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 #include <utility>
