@@ -48,9 +48,9 @@ class LoadWalk {
   MaybeRefusal refuse_precision(PrecisionOverride const& change, SourceLine line) {
     Precision const before = std::exchange(setting_.precision, with(setting_.precision, change));
     if (setting_.precision == before) return std::nullopt;
-    for (Param const& param : setting_.params)
-      if (auto const conflict = conflict_in(setting_.precision_of(param)))
-        return unsupported(conflict->detail, "after a load " + std::string(conflict->why), line);
+    if (auto const found = first_conflict(setting_))
+      return unsupported(found->conflict.detail, "after a load " + std::string(found->conflict.why),
+                         line);
     if (!able_.load_precisions)
       return unsupported("precision", "a load changes precision; supported: the same as saved",
                          line);

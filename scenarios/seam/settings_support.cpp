@@ -211,6 +211,16 @@ bool makes_cast_copy(Scenario const& scenario) {
   });
 }
 
+std::optional<ConflictOfParam> first_conflict(Scenario const& scenario) {
+  std::optional<ConflictOfParam> first;
+  for (Param const& param : scenario.params) {
+    auto const conflict = conflict_in(scenario.precision_of(param));
+    if (conflict && conflict->detail == "remainder") return ConflictOfParam{&param, *conflict};
+    if (conflict && !first) first = ConflictOfParam{&param, *conflict};
+  }
+  return first;
+}
+
 std::string replicas(std::int64_t max) {
   std::string const text = "replicate: 1";
   return max == 1 ? text : text + " to " + std::to_string(max);

@@ -19,6 +19,14 @@ std::optional<Refusal> refuse_settings(Scenario const& scenario, Capabilities co
 std::optional<Refusal> refuse_operations(Scenario const& scenario,
                                          Capabilities const& capabilities);
 
+/// The first parameter whose types nothing could keep together; one with a remainder that it cannot
+/// have goes before all others.
+struct ConflictOfParam {
+  Param const* param = nullptr;
+  TypeConflict conflict;
+};
+std::optional<ConflictOfParam> first_conflict(Scenario const& scenario);
+
 /// What an engine offers of number formats, for a reader: "param and grad fp32 or bf16, …".
 std::string text_of(std::vector<PrecisionOffer> const& precisions);
 

@@ -33,12 +33,14 @@ MaybeRefusal refuse_scalars(Scenario const& scenario) {
 
 /// Types that nothing could keep together, and recipes that a parameter cannot take.
 MaybeRefusal refuse_types(Scenario const& scenario) {
-  for (Param const& param : scenario.params) {
+  if (auto const found = first_conflict(scenario)) {
+    Param const& param = *found->param;
     bool const own = param.precision != PrecisionOverride{};
-    SourceLine const line = own ? param.line : scenario.lines["precision"];
-    if (auto const conflict = conflict_in(scenario.precision_of(param)))
-      return unsupported(conflict->detail,
-                         "parameter `" + param.name + "`: " + std::string(conflict->why), line);
+    return unsupported(found->conflict.detail,
+                       "parameter `" + param.name + "`: " + std::string(found->conflict.why),
+                       own ? param.line : scenario.lines["precision"]);
+  }
+  for (Param const& param : scenario.params) {
     auto const recipe = param.precision.param;
     if (recipe && is_quantised(*recipe) && !takes(*recipe, param.shape))
       return unsupported("recipe_shape",
@@ -46,7 +48,7 @@ MaybeRefusal refuse_types(Scenario const& scenario) {
                              std::string(word_for(*recipe)) +
                              ", which needs a matrix whose sides its blocks divide: 128 for "
                              "fp8_block, 32 for mxfp8, 16 for nvfp4",
-                         line);
+                         param.line);
   }
   return std::nullopt;
 }

@@ -67,6 +67,12 @@ Row const rows[] = {
     {"", "[step]", "precision: {param: fp16, main: fp16}", "unsupported.duplicate_main", 7},
     {"", "[step]", "precision: {param: fp32, main: remainder}", "unsupported.remainder", 7},
     {"", "[step]", "precision: {param: nvfp4, main: remainder}", "unsupported.remainder", 7},
+    {"{name: w, shape: [2], precision: {main: fp32}}\n"
+     "  - {name: x, shape: [2], precision: {main: remainder}}",
+     "[step]", "", "unsupported.remainder", 6},
+    {"{name: w, shape: [4], precision: {param: mxfp8, main: fp32}}\n"
+     "  - {name: x, shape: [2], precision: {main: fp32}}",
+     "[step]", "", "unsupported.duplicate_main", 6},
     {"", "[step]", "precision: {param: nvfp4, main: bf16}", "unsupported.quantised_main", 7},
     {"", "[step]", "precision: {param: fp8_delayed}", "unsupported.quantised_main", 7},
     {"", "[step]", "precision: {param: fp8_current, main: fp32}", "", 0},
