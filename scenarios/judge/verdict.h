@@ -68,6 +68,8 @@ class Verdict final : public Observer {
     return model.tensor(parameter, quantised ? TensorKind::main : TensorKind::parameter);
   }
 
+  /// A parameter with the types that it has now.
+  ParameterSpec const& spec(int parameter) const { return reference_.model().spec(parameter); }
   /// What the oracle steps a group's parameters with.
   AdamConfig const& settings(int group) const { return reference_.model().group(group); }
 

@@ -190,7 +190,10 @@ RunResult Runner::execute(Schedule const& schedule, bool dump, Again again) {
   Verdict verdict(scenario_, program_, parameters_, seed_);
   std::unique_ptr<Dump> const files =
       dump ? std::make_unique<Dump>(*options_.dump, options_.dump_process,
-                                    Dumped{.parameters = parameters_,
+                                    Dumped{.parameter_count = static_cast<int>(parameters_.size()),
+                                           .spec = [&](int parameter) -> ParameterSpec const& {
+                                             return verdict.spec(parameter);
+                                           },
                                            .settings = [&](int group) -> AdamConfig const& {
                                              return verdict.settings(group);
                                            }})

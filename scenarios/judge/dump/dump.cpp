@@ -10,6 +10,7 @@
 #include <list>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <regex>
 #include <system_error>
 #include <utility>
 
@@ -43,8 +44,18 @@ void refuse_what_is_no_dump(std::filesystem::path const& directory) {
     return std::filesystem::exists(directory, error);
   });
   if (!there || std::filesystem::exists(directory / marker)) return;
+  std::error_code ignored;
+  if (std::filesystem::is_directory(directory, ignored) &&
+      std::filesystem::is_empty(directory, ignored))
+    return;
   throw OutputError(directory.string() +
                     ": exists and is not a dump; it is left as it is, choose another directory");
+}
+
+/// Is a checkpoint called like a file that a dump has, or may have?
+bool is_name_of_dump(std::string_view name) {
+  static std::regex const files("adamant-dump|(initial|(grad|state)_[0-9]+)\\.safetensors");
+  return std::regex_match(name.begin(), name.end(), files);
 }
 
 /// A range of a tensor, and its numbers.
@@ -215,9 +226,9 @@ Dump::~Dump() {
 
 bool Dump::started(WorldView const& world) {
   std::vector<TensorToWrite> tensors;
-  for (std::size_t p = 0; p < dumped_.parameters.size(); ++p) {
-    ParameterSpec const& spec = dumped_.parameters[p];
-    auto tensor = whole(world, spec, static_cast<int>(p), drawn_kind(spec));
+  for (int parameter = 0; parameter < dumped_.parameter_count; ++parameter) {
+    ParameterSpec const& spec = dumped_.spec(parameter);
+    auto tensor = whole(world, spec, parameter, drawn_kind(spec));
     if (!tensor) continue;
     tensor->name = spec.name;
     tensors.push_back(std::move(*tensor));
@@ -238,6 +249,10 @@ bool Dump::after(Primitive const& operation, WorldView const& world) {
 
 void Dump::write_checkpoint(std::string_view name, WorldView const& world) const {
   std::filesystem::path const directory = temporary_ / name;
+  if (is_name_of_dump(name))
+    throw OutputError((directory_ / name).string() +
+                      ": a dump has a file of its own of that name, and the checkpoint would take "
+                      "its place; call the checkpoint otherwise");
   attempt(directory, "replace",
           [&](std::error_code& error) { return std::filesystem::remove_all(directory, error); });
   attempt(directory, "create", [&](std::error_code& error) {
@@ -254,13 +269,12 @@ void Dump::write_gradients(WorldView const& world, std::string const& file) cons
   std::vector<TensorToWrite> tensors;
   Rooms rooms;
   RankScaling const scaling = world.scaling(0);
-  for (std::size_t p = 0; p < dumped_.parameters.size(); ++p) {
-    int const parameter = static_cast<int>(p);
+  for (int parameter = 0; parameter < dumped_.parameter_count; ++parameter) {
     if (!world.has_gradient(0, parameter)) continue;
-    auto tensor =
-        whole(world, dumped_.parameters[p], parameter, handed_kind(dumped_.parameters[p]));
+    ParameterSpec const& spec = dumped_.spec(parameter);
+    auto tensor = whole(world, spec, parameter, handed_kind(spec));
     if (!tensor) continue;
-    tensor->name = dumped_.parameters[p].name;
+    tensor->name = spec.name;
     multiply(*tensor, scaling, rooms);
     tensors.push_back(std::move(*tensor));
   }
@@ -270,8 +284,8 @@ void Dump::write_gradients(WorldView const& world, std::string const& file) cons
 // JSON, by parameter; binary32 values as the decimals that lead back to them.
 std::string Dump::settings_of_step(WorldView const& world) const {
   nlohmann::ordered_json text = nlohmann::ordered_json::object();
-  for (std::size_t p = 0; p < dumped_.parameters.size(); ++p) {
-    ParameterSpec const& spec = dumped_.parameters[p];
+  for (int parameter = 0; parameter < dumped_.parameter_count; ++parameter) {
+    ParameterSpec const& spec = dumped_.spec(parameter);
     AdamConfig const& config = dumped_.settings(spec.group);
     text[spec.name] = {{"mode", config.mode == AdamMode::adamw ? "adamw" : "adam"},
                        {"lr", double{config.learning_rate}},
@@ -281,7 +295,7 @@ std::string Dump::settings_of_step(WorldView const& world) const {
                        {"weight_decay", double{config.weight_decay}},
                        {"bias_correction", config.bias_correction},
                        {"skipped", world.scaling(0).skipped},
-                       {"step", world.step_count(0, static_cast<int>(p))}};
+                       {"step", world.step_count(0, parameter)}};
   }
   return text.dump();
 }
@@ -291,9 +305,8 @@ void Dump::write_state(WorldView const& world, std::string const& file) const {
   Rooms rooms;
   ByteRooms byte_rooms;
   auto shards = nlohmann::ordered_json::object();
-  for (std::size_t p = 0; p < dumped_.parameters.size(); ++p) {
-    ParameterSpec const& spec = dumped_.parameters[p];
-    int const parameter = static_cast<int>(p);
+  for (int parameter = 0; parameter < dumped_.parameter_count; ++parameter) {
+    ParameterSpec const& spec = dumped_.spec(parameter);
     for (TensorKind const kind :
          {TensorKind::parameter, TensorKind::main, TensorKind::exp_avg, TensorKind::exp_avg_sq}) {
       auto tensor = whole(world, spec, parameter, kind);

@@ -4,8 +4,9 @@
 // the settings of its step, so that redo_in_torch.py needs nothing else.
 //
 // A dump appears whole or not at all: files go to a temporary directory beside the target, which is
-// renamed when the run is over. A directory that is there already is replaced only if it is a dump,
-// which the file `adamant-dump` in it says. A link stays one: what it points to is replaced.
+// renamed when the run is over. A directory that is there already is replaced only if it is empty,
+// or a dump, which the file `adamant-dump` in it says. A link stays one: what it points to is
+// replaced.
 #pragma once
 
 #include <sys/types.h>
@@ -14,7 +15,6 @@
 #include <functional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "scenarios/seam/engine.h"
 
@@ -26,7 +26,8 @@ void remove_unfinished_dump(std::filesystem::path const& directory, pid_t proces
 
 /// Whose run is dumped.
 struct Dumped {
-  std::vector<ParameterSpec> const& parameters;
+  int parameter_count = 0;
+  std::function<ParameterSpec const&(int parameter)> spec;  // its types now: loads change them
   std::function<AdamConfig const&(int group)> settings;  // of the step that was last executed
 };
 
@@ -34,7 +35,8 @@ class Dump final : public Observer {
  public:
   /// `process` names the temporary, see remove_unfinished_dump().
   ///
-  /// Errors: OutputError if `directory` is not a dump, or nothing can be written beside it.
+  /// Errors: OutputError if `directory` has something in it and is not a dump, or nothing can be
+  /// written beside it.
   Dump(std::filesystem::path const& directory, pid_t process, Dumped dumped);
   /// Removes what was not committed.
   ~Dump() override;

@@ -1,7 +1,6 @@
 #include "scenarios/judge/dump/dump.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -14,6 +13,7 @@
 #include "oracle/formats/formats.h"
 #include "scenarios/judge/dump/output_error.h"
 #include "scenarios/judge/dump/safetensors.h"
+#include "scenarios/judge/testing/dumped_file.h"
 #include "scenarios/runner/run.h"
 #include "scenarios/runner/testing/scratch.h"
 #include "scenarios/runner/testing/small_scenario.h"
@@ -113,15 +113,8 @@ std::vector<float> dumped(std::vector<std::vector<ElementRange>> const& owned) {
   oracle::Layout layout(ranks);
   for (auto const& ranges : owned) layout.add(ranges);
   world.lay_out(layout);
-  Scratch const scratch;
-  AdamConfig const settings;
-  Dump dump(
-      scratch / "out", ::getpid(),
-      {.parameters = parameters, .settings = [&](int) -> AdamConfig const& { return settings; }});
-  dump.started(world);
-  dump.commit();
-  auto const tensors = read_safetensors(scratch / "out/initial.safetensors");
-  return tensors.contains("w") ? tensors.at("w") : std::vector<float>();
+  DumpedFile const file = dumped_initial(parameters, world);
+  return file.header.contains("w") ? file.numbers("w", NumberFormat::fp32) : std::vector<float>();
 }
 
 TEST(Dump, PutsTensorsTogetherOfWhateverRangesRanksOwn) {
@@ -217,6 +210,66 @@ TEST(Dump, ReplacesADumpAndNothingElse) {
   EXPECT_THROW(run_scenario(shorter, dumped_to(scratch / "mine")), OutputError);
   EXPECT_EQ(scratch.names(), (std::set<std::string>{"mine", "out"}));
   EXPECT_TRUE(std::filesystem::exists(scratch / "mine/notes"));
+}
+
+TEST(Dump, TakesTheirPlaceWhereNothingIs) {
+  Scratch const scratch;
+  std::filesystem::create_directories(scratch / "empty");
+  EXPECT_NO_THROW(run_scenario(small_scenario(), dumped_to(scratch / "empty")));
+  EXPECT_TRUE(std::filesystem::exists(scratch / "empty/state_001.safetensors"));
+}
+
+TEST(Dump, KeepsItsFilesFromACheckpointOfTheirName) {
+  Scratch const scratch;
+  for (char const* const name :
+       {"initial.safetensors", "state_001.safetensors", "grad_1000.safetensors", "adamant-dump"}) {
+    Scenario scenario = small_scenario();
+    scenario.program.push_back(operation(Save{.checkpoint = name}));
+    EXPECT_THROW(run_scenario(scenario, dumped_to(scratch / "out")), OutputError) << name;
+    EXPECT_EQ(run_scenario(scenario).outcome, Outcome::pass) << name;
+  }
+}
+
+/// One step, and one more after a load that changes types.
+Scenario retyped(PrecisionOverride const& change) {
+  Scenario scenario = small_scenario();
+  scenario.precision = {
+      .param = ParamType::bf16, .main = MainType::fp32, .exp_avg = StateType::fp8};
+  scenario.optimizer.decoupled_grad = false;
+  scenario.program = {operation(Train{}), operation(Save{.checkpoint = "a"}),
+                      operation(Load{.from = "a", .precision = change}), operation(Backward{}),
+                      operation(Step{})};
+  return scenario;
+}
+
+TEST(Dump, HasTheTypesThatALoadLeadsTo) {
+  Scratch const scratch;
+  PrecisionOverride const change{.param = ParamType::fp16,
+                                 .grad = GradType::bf16,
+                                 .main = MainType::none,
+                                 .exp_avg = StateType::bf16,
+                                 .exp_avg_sq = StateType::fp16,
+                                 .state_scale = StateScale::local};
+  Scenario const scenario = retyped(change);
+  ASSERT_EQ(run_scenario(scenario, dumped_to(scratch / "out")).outcome, Outcome::pass);
+  auto const before = read_dumped(scratch / "out/state_001.safetensors");
+  auto const after = read_dumped(scratch / "out/state_002.safetensors");
+  std::string const name = scenario.params[0].name;
+  EXPECT_TRUE(before.header.contains(name + "/main"));
+  EXPECT_FALSE(after.header.contains(name + "/main"));
+  EXPECT_EQ(after.header[name + "/raw"]["dtype"], "F16");
+  EXPECT_EQ(before.header[name + "/exp_avg/raw"]["dtype"], "U8");
+  EXPECT_EQ(after.header[name + "/exp_avg/raw"]["dtype"], "BF16");
+  EXPECT_FALSE(after.header.contains(name + "/exp_avg/scale"));
+  EXPECT_EQ(after.header[name + "/exp_avg_sq/raw"]["dtype"], "F16");
+  EXPECT_EQ(after.header[name + "/exp_avg_sq/scale"]["shape"][0], scenario.world.rank_count());
+  // What the step consumed is the copy in the parameter's new type.
+  auto const gradient = read_dumped(scratch / "out/grad_002.safetensors");
+  auto const values = gradient.numbers(name, NumberFormat::fp32);
+  std::vector<float> rounded = values;
+  oracle::round_to(NumberFormat::fp16, rounded);
+  EXPECT_FALSE(values.empty());
+  EXPECT_EQ(values, rounded);
 }
 
 TEST(Dump, FollowsALinkAndKeepsIt) {

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -34,24 +35,31 @@ struct DumpedFile {
   }
 };
 
+inline DumpedFile read_dumped(std::filesystem::path const& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string const text{std::istreambuf_iterator<char>(file), {}};
+  std::uint64_t length = 0;
+  std::memcpy(&length, text.data(), sizeof length);
+  return {nlohmann::json::parse(text.substr(8, length)), text.substr(8 + length)};
+}
+
 /// A file of the dump of a world that was started and made one step.
 inline DumpedFile dumped(std::vector<ParameterSpec> const& parameters, WorldView const& world,
                          std::string const& name) {
   Scratch const scratch;
   AdamConfig const settings;
-  Dump dump(
-      scratch / "out", ::getpid(),
-      {.parameters = parameters, .settings = [&](int) -> AdamConfig const& { return settings; }});
+  Dump dump(scratch / "out", ::getpid(),
+            {.parameter_count = static_cast<int>(parameters.size()),
+             .spec = [&](int parameter) -> ParameterSpec const& {
+               return parameters[static_cast<std::size_t>(parameter)];
+             },
+             .settings = [&](int) -> AdamConfig const& { return settings; }});
   Primitive step;
   step.kind = Primitive::Kind::step;
   dump.started(world);
   dump.after(step, world);
   dump.commit();
-  std::ifstream file(scratch / "out" / name, std::ios::binary);
-  std::string const text{std::istreambuf_iterator<char>(file), {}};
-  std::uint64_t length = 0;
-  std::memcpy(&length, text.data(), sizeof length);
-  return {nlohmann::json::parse(text.substr(8, length)), text.substr(8 + length)};
+  return read_dumped(scratch / "out" / name);
 }
 
 inline DumpedFile dumped_state(std::vector<ParameterSpec> const& parameters,
