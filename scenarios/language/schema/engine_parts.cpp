@@ -131,6 +131,17 @@ OrderedJson with_name(OrderedJson const& properties) {
   return named;
 }
 
+/// The types of a world, and what their scales cover: told where there are any.
+OrderedJson properties_of_precision(OrderedJson const& told) {
+  OrderedJson properties = told;
+  OrderedJson covers = {{"description",
+                         "What a scale of fp16 and fp8 states covers: the whole tensor, or each "
+                         "rank's rows. Left out where no state has one."}};
+  covers.update(told_schema(kinds::Words<StateScale>{}));
+  properties["state_scale"] = std::move(covers);
+  return properties;
+}
+
 class SchemaParts {
  public:
   void add(std::string const& place, OrderedJson json) { all_.push_back({place, std::move(json)}); }
@@ -164,7 +175,9 @@ std::vector<SchemaPart> engine_schema_parts() {
   parts.add_whole(open + "world", told_properties<World>(of_world));
   parts.add_whole(open + "groups/items", with_name(told_properties<AdamOverride>(of_group)));
   parts.add_whole(open + "optimizer", told_properties<Optimizer>(of_world));
-  parts.add_whole(open + "precision", told_properties<Precision>(of_world));
+  OrderedJson const types = told_properties<Precision>(of_world);
+  parts.add(open + "precision/required", names_of_properties(types));
+  parts.add(open + "precision/properties", properties_of_precision(types));
   parts.add(set + "groups/items/properties", with_name(told_properties<AdamOverride>(settable)));
   OrderedJson const changes = told_properties<SettingsChange>(of_world);
   for (auto const& [key, schema] : changes.items()) parts.add(set + key, schema);

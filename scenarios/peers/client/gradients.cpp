@@ -69,7 +69,8 @@ WholeTensors initial_values(std::span<ParameterSpec const> parameters, std::uint
     auto const hashes = hashes_of(initial_key({.seed = seed, .parameter = p}),
                                   parameters[static_cast<std::size_t>(p)].numel());
     initial_block(hashes, tensors.emplace_back(hashes.size()).data());
-    oracle::round_to(parameters[static_cast<std::size_t>(p)].formats.parameter, tensors.back());
+    Formats const& formats = parameters[static_cast<std::size_t>(p)].formats;
+    if (!formats.recipe) oracle::round_to(formats.parameter, tensors.back());
   }
   return tensors;
 }

@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "scenarios/peers/client/process.h"
 #include "scenarios/peers/client/testing/processes.h"
 #include "scenarios/report/words/words.h"
 #include "scenarios/runner/run.h"
@@ -158,6 +159,122 @@ TEST_F(EngineInNumPy, MayBeSilentAboutHarmlessDamageThatItNeverPromisedToReport)
   RunResult const harmed = run(loading_after(harmful_damage()), promises_less);
   ASSERT_EQ(harmed.outcome, Outcome::violated) << harmed.message;
   EXPECT_EQ(harmed.violations.front().law, Law::checkpoint_integrity);
+}
+
+// ---- types with scales, remainders and recipes --------------------------------------------------
+
+/// Weights shrink, so that amaxes do; two steps, a save, and its load on another number of ranks.
+Scenario in_types(Precision const& types, bool loads = true) {
+  Scenario scenario = small_scenario();
+  scenario.params = {parameter("h.0.weight", {128, 128}), parameter("h.0.bias", {5})};
+  scenario.world.shard = 3;
+  scenario.microbatches = 3;
+  scenario.optimizer.adam.weight_decay = 100;
+  scenario.optimizer.loss_scale = {.kind = LossScale::Kind::fixed, .value = 8};
+  scenario.precision = types;
+  scenario.program = {operation(Train{.count = 2}), operation(Overflow{}),
+                      operation(Train{.count = 2}), operation(Save{.checkpoint = "a"}),
+                      operation(Train{.count = 1})};
+  if (!loads) return scenario;
+  scenario.program.push_back(operation(Load{.from = "a"}));
+  scenario.program.push_back(operation(Train{.count = 1}));
+  scenario.program.push_back(operation(Load{.from = "a", .world = World{.shard = 2}}));
+  scenario.program.push_back(operation(Train{.count = 1}));
+  return scenario;
+}
+
+constexpr Precision of_recipe(ParamType recipe) {
+  return {.param = recipe, .main = MainType::fp32};
+}
+constexpr Precision beside_bf16(MainType main) {
+  return {.param = ParamType::bf16, .main = main};
+}
+constexpr Precision of_moments(StateType type, StateScale scale = StateScale::global) {
+  return {.exp_avg = type, .exp_avg_sq = type, .state_scale = scale};
+}
+
+constexpr Precision with_parts[] = {
+    of_recipe(ParamType::fp8_delayed),
+    of_recipe(ParamType::fp8_current),
+    of_recipe(ParamType::fp8_block),
+    of_recipe(ParamType::mxfp8),
+    of_recipe(ParamType::nvfp4),
+    beside_bf16(MainType::fp16),
+    beside_bf16(MainType::remainder),
+    of_moments(StateType::bf16),
+    of_moments(StateType::fp16),
+    of_moments(StateType::fp8),
+    of_moments(StateType::fp16, StateScale::local),
+    of_moments(StateType::fp8, StateScale::local),
+};
+
+TEST_F(EngineInNumPy, PassesInTypesThatAreReadWithScales) {
+  for (Precision const& types : with_parts)
+    EXPECT_EQ(laws_of(run(in_types(types))), "") << &types - with_parts;
+}
+
+TEST_F(EngineInNumPy, LoadsAnyOfItsTypesFromAnyOther) {
+  for (Precision const& from : with_parts) {
+    Scenario scenario = in_types(from, false);
+    for (Precision const& to : with_parts)
+      scenario.program.push_back(operation(Load{.from = "a",
+                                                .precision = {.param = to.param,
+                                                              .main = to.main,
+                                                              .exp_avg = to.exp_avg,
+                                                              .exp_avg_sq = to.exp_avg_sq,
+                                                              .state_scale = to.state_scale}}));
+    scenario.program.push_back(operation(Train{.count = 1}));
+    EXPECT_EQ(laws_of(run(scenario)), "") << &from - with_parts;
+  }
+}
+
+/// A defect of the engine, the types that it is one of, and the tensor in which it shows.
+struct Planted {
+  char const* bug;
+  Precision types;
+  Law law;
+  Breach breach;
+};
+
+TEST_F(EngineInNumPy, IsCaughtWrongInEachOfThePartsOfItsTypes) {
+  constexpr Law bits = Law::values_bitwise;
+  constexpr Law roundtrip = Law::checkpoint_roundtrip;
+  Planted const planted[] = {
+      {"scale_of_own_rows", of_moments(StateType::fp8), bits, Breach::other_scale},
+      {"scale_of_own_rows", beside_bf16(MainType::fp16), bits, Breach::other_scale},
+      {"states_too_small", of_moments(StateType::fp16), bits, Breach::other_value},
+      {"states_too_small", of_moments(StateType::fp8), bits, Breach::other_value},
+      {"cast_from_stored", beside_bf16(MainType::fp16), bits, Breach::other_value},
+      {"remainder_cut_off", beside_bf16(MainType::remainder), bits, Breach::other_value},
+      {"codes_too_small", of_recipe(ParamType::fp8_current), bits, Breach::other_code},
+      {"codes_too_small", of_recipe(ParamType::nvfp4), bits, Breach::other_code},
+      {"scales_of_before", of_recipe(ParamType::fp8_current), bits, Breach::other_scale},
+      {"scales_of_before", of_recipe(ParamType::fp8_block), bits, Breach::other_scale},
+      {"scales_of_before", of_recipe(ParamType::mxfp8), bits, Breach::other_scale},
+      {"amax_of_before", of_recipe(ParamType::nvfp4), bits, Breach::other_amax},
+      {"history_stands", of_recipe(ParamType::fp8_delayed), bits, Breach::other_history},
+      {"next_by_newest", of_recipe(ParamType::fp8_delayed), bits, Breach::other_next_scale},
+      {"load_quantises", of_recipe(ParamType::fp8_delayed), roundtrip, Breach::other_scale},
+      {"load_drops_scale", of_moments(StateType::fp8), roundtrip, Breach::other_scale},
+  };
+  for (auto const& [bug, types, law, breach] : planted) {
+    RunResult const result = run(in_types(types), std::string("--bug ") + bug);
+    ASSERT_EQ(result.outcome, Outcome::violated) << bug << result.message;
+    EXPECT_EQ(result.violations.front().law, law) << bug;
+    EXPECT_EQ(result.violations.front().breach, breach) << bug;
+  }
+}
+
+// What contradicts itself is no answer that could be judged.
+TEST_F(EngineInNumPy, MayNotShowOtherValuesThanReadingGives) {
+  try {
+    run(in_types(of_moments(StateType::fp8)), "--bug values_before_rounding");
+    FAIL() << "expected an error";
+  } catch (PeerError const& error) {
+    EXPECT_NE(std::string(error.what()).find("/exp_avg` is 0x1."), std::string::npos)
+        << error.what();
+    EXPECT_NE(std::string(error.what()).find("expected raw times scale"), std::string::npos);
+  }
 }
 
 TEST_F(EngineInNumPy, IsRefusedWhatItDoesNotOffer) {

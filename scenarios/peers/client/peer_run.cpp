@@ -262,7 +262,8 @@ bool PeerRun::open(int setting, std::uint64_t seed_of_values, int entry) {
                           .initial = initial}),
           entry);
   if (!reply) return false;
-  world_->step_by(replies::arithmetic_of(*reply, capabilities_.arithmetic));
+  world_->step_by(replies::arithmetic_of(*reply, capabilities_.arithmetic,
+                                         replies::needs_bits(setting_->precision)));
   world_->look_anew();
   fold();
   return true;

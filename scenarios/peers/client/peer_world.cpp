@@ -60,7 +60,10 @@ PeerWorld::PeerWorld(PeerClient& client, PeerWorldParts parts)
 void PeerWorld::look_anew() {
   whole_.reset();
   ranks_ = ask(false);
-  for (int rank = 0; rank < parts_.ranks; ++rank) check(rank);
+  for (int rank = 0; rank < parts_.ranks; ++rank) {
+    check(rank);
+    take_scaled(rank);
+  }
 }
 
 std::vector<PeerWorld::Rank> PeerWorld::ask(bool whole) const {
@@ -117,6 +120,27 @@ void PeerWorld::check(int rank) const {
   }
 }
 
+void PeerWorld::take_scaled(int number) {
+  Rank& rank = ranks_[static_cast<std::size_t>(number)];
+  for (int p = 0; p < static_cast<int>(parts_.parameters.size()); ++p) try {
+      ParameterSpec const& spec = parts_.parameters[static_cast<std::size_t>(p)];
+      auto const& shape = reported(number, p).shape;
+      auto const key = [&](TensorKind kind) {
+        return "local/" + spec.name + std::string(suffix_of(kind));
+      };
+      if (spec.formats.recipe)
+        rank.quantised[p] = quantised_rows(rank.tensors, key(TensorKind::parameter), spec, shape);
+      for (TensorKind const kind : shown_kinds) {
+        auto const format = oracle::stored_format(spec.formats, kind);
+        if (!format || !has_scale(kind, *format)) continue;
+        if (auto const found = scaled_numbers(rank.tensors, key(kind), *format, shape))
+          rank.scaled[{p, kind}] = *found;
+      }
+    } catch (PeerError const& error) {
+      refuse(number, error.what());
+    }
+}
+
 TensorFromFile const* PeerWorld::find(Rank const& rank, char const* part, int parameter,
                                       TensorKind kind) const {
   auto const& name = parts_.parameters[static_cast<std::size_t>(parameter)].name;
@@ -129,9 +153,17 @@ Shard PeerWorld::shard(int rank, int parameter, TensorKind kind) const {
   ParameterSpec const& spec = parts_.parameters[static_cast<std::size_t>(parameter)];
   Shard shard{.ranges = {&range, 1},
               .format = oracle::stored_format(spec.formats, kind).value_or(NumberFormat::fp32)};
-  if (auto const* const tensor = find(at(rank), "local", parameter, kind)) {
+  if (auto const scaled = at(rank).scaled.find({parameter, kind});
+      scaled != at(rank).scaled.end()) {
+    shard.format = scaled->second.raw->format;
+    shard.bytes = scaled->second.raw->bytes;
+    shard.scale = scaled->second.scale;
+  } else if (auto const* const tensor = find(at(rank), "local", parameter, kind)) {
     shard.format = tensor->format;
     shard.bytes = tensor->bytes;
+    auto const quantised = at(rank).quantised.find(parameter);
+    if (kind == TensorKind::parameter && quantised != at(rank).quantised.end())
+      shard.quantised = quantised->second;
   } else if (is_moment(kind)) {
     // The verdict is told of elements that nobody owns; here they must not be more than there are.
     auto const numel = static_cast<std::size_t>(std::min(range.numel(), spec.numel()));

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "scenarios/peers/client/client.h"
 #include "scenarios/peers/client/gradients.h"
 #include "scenarios/peers/client/replies.h"
+#include "scenarios/peers/client/scaled_tensors.h"
 #include "scenarios/peers/client/tensor_file.h"
 #include "scenarios/seam/engine.h"
 
@@ -68,6 +70,8 @@ class PeerWorld final : public WorldView {
     ReportedState state;
     std::vector<ElementRange> ranges;  // by parameter: what the rows that it reports are
     TensorFile tensors;
+    std::map<std::pair<int, TensorKind>, ScaledNumbers> scaled = {};  // in `tensors`
+    std::map<int, std::shared_ptr<QuantisedShard const>> quantised = {};
   };
   std::vector<Rank> ask(bool whole) const;
   std::vector<ElementRange> ranges_of(ReportedState const& state) const;
@@ -79,6 +83,8 @@ class PeerWorld final : public WorldView {
   TensorFromFile const* find(Rank const& rank, char const* part, int parameter,
                              TensorKind kind) const;
   void check(int rank) const;
+  /// What is read with scales, from the file of a rank.
+  void take_scaled(int rank);
   [[noreturn]] void refuse(int rank, std::string const& what) const;
 
   PeerClient& client_;

@@ -224,27 +224,28 @@ ReportedState state_of(Field const& rank, std::vector<ParameterSpec> const& para
   return state;
 }
 
-/// Is it a number by itself? What is read with a scale, or with another tensor, is not shown by
-/// `state`.
-bool is_shown(ParamType type) {
+/// Is it a number by itself? What is read with a scale, or with another tensor, is judged to the
+/// bit, or not at all.
+bool is_plain(ParamType type) {
   return !is_quantised(type);
 }
-bool is_shown(StateType type) {
+bool is_plain(StateType type) {
   return type != StateType::fp16 && type != StateType::fp8;
 }
-bool is_shown(MainType type) {
+bool is_plain(MainType type) {
   return type != MainType::fp16 && type != MainType::remainder;
 }
 
-/// Takes out of an engine's offers what nobody could judge.
-std::vector<PrecisionOffer> shown(std::vector<PrecisionOffer> offers) {
-  auto const keep_shown = [](auto& types) {
-    std::erase_if(types, [](auto type) { return !is_shown(type); });
+/// Takes out of an engine's offers what its arithmetic leaves nobody to judge.
+std::vector<PrecisionOffer> judged(std::vector<PrecisionOffer> offers, Arithmetic arithmetic) {
+  if (arithmetic == Arithmetic::own_order) return offers;
+  auto const keep_plain = [](auto& types) {
+    std::erase_if(types, [](auto type) { return !is_plain(type); });
     return !types.empty();
   };
   std::erase_if(offers, [&](PrecisionOffer& offer) {
-    return !keep_shown(offer.param) || !keep_shown(offer.main) || !keep_shown(offer.exp_avg) ||
-           !keep_shown(offer.exp_avg_sq);
+    return !keep_plain(offer.param) || !keep_plain(offer.main) || !keep_plain(offer.exp_avg) ||
+           !keep_plain(offer.exp_avg_sq);
   });
   return offers;
 }
@@ -261,11 +262,12 @@ std::vector<Field> ranks_of(PeerReply const& reply, int count) {
 Capabilities capabilities_of(PeerReply const& hello) {
   Field const field(hello);
   Capabilities capabilities = read_keys<Capabilities>(field.at("capabilities"));
-  capabilities.precisions = shown(std::move(capabilities.precisions));
-  if (capabilities.load_precisions)
-    capabilities.load_precisions = shown(std::move(*capabilities.load_precisions));
   capabilities.engine = field.at("engine").text();
   capabilities.arithmetic = field.at("arithmetic").value(kinds::Words<Arithmetic>{});
+  Arithmetic const arithmetic = capabilities.arithmetic;
+  capabilities.precisions = judged(std::move(capabilities.precisions), arithmetic);
+  if (capabilities.load_precisions)
+    capabilities.load_precisions = judged(std::move(*capabilities.load_precisions), arithmetic);
   capabilities.options = options_of(field.at("options"), hello.json["options"]);
   capabilities.isolated = true;
   return capabilities;
@@ -279,9 +281,18 @@ std::string versions_of(PeerReply const& hello) {
   return text;
 }
 
-Arithmetic arithmetic_of(PeerReply const& open, Arithmetic usual) {
+Arithmetic arithmetic_of(PeerReply const& open, Arithmetic usual, bool to_the_bit) {
   Field const field(open);
-  return field.has("arithmetic") ? field.at("arithmetic").value(kinds::Words<Arithmetic>{}) : usual;
+  if (!field.has("arithmetic")) return usual;
+  auto const said = field.at("arithmetic").value(kinds::Words<Arithmetic>{});
+  if (to_the_bit && said != Arithmetic::own_order)
+    field.at("arithmetic").refuse("te, by which alone types with scales are judged");
+  return said;
+}
+
+bool needs_bits(Precision const& precision) {
+  return !is_plain(precision.param) || !is_plain(precision.main) || !is_plain(precision.exp_avg) ||
+         !is_plain(precision.exp_avg_sq);
 }
 
 std::vector<RankOutcome> outcomes_of(PeerReply const& reply, int count) {

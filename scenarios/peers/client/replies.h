@@ -48,7 +48,7 @@ struct NamedGroup {
   AdamConfig config;
 };
 
-/// What `hello` offers.
+/// What `hello` offers, apart from types that its arithmetic leaves nobody to judge.
 ///
 /// Errors: PeerError.
 Capabilities capabilities_of(PeerReply const& hello);
@@ -59,7 +59,12 @@ Capabilities capabilities_of(PeerReply const& hello);
 std::string versions_of(PeerReply const& hello);
 
 /// The arithmetic of a world: what `open` says, else what hello said.
-Arithmetic arithmetic_of(PeerReply const& open, Arithmetic usual);
+///
+/// Errors: PeerError where that is another than `te`, and `to_the_bit`.
+Arithmetic arithmetic_of(PeerReply const& open, Arithmetic usual, bool to_the_bit = false);
+
+/// Has it types that only arithmetic `te` judges: with scales, or split into two tensors?
+bool needs_bits(Precision const& precision);
 
 /// How every rank fared, in their order. Where the launcher itself failed, all did.
 ///

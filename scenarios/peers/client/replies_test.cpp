@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "scenarios/peers/client/process.h"
 #include "scenarios/seam/capabilities.h"
 
 namespace adamant::scenarios {
@@ -17,9 +18,9 @@ Json offer(Json const& main, Json const& exp_avg) {
           {"exp_avg_sq", {"fp32"}}};
 }
 
-PeerReply hello_with(Json const& precisions) {
+PeerReply hello_with(Json const& precisions, char const* arithmetic = "te") {
   return {.json = {{"engine", "stub"},
-                   {"arithmetic", "te"},
+                   {"arithmetic", arithmetic},
                    {"options", Json::object()},
                    {"capabilities",
                     {{"layouts", {"fsdp2"}},
@@ -47,14 +48,42 @@ PeerReply hello_with(Json const& precisions) {
           .where = "a test"};
 }
 
-TEST(Hello, OffersNothingThatTheProtocolDoesNotShow) {
-  Json const offers = {offer({"none", "fp32", "remainder", "fp16"}, {"fp8", "bf16", "fp16"}),
-                       offer({"remainder"}, {"fp32"})};
+TEST(Hello, OffersTypesWithScalesToTheBit) {
+  Json const offers = {offer({"none", "fp32", "remainder", "fp16"}, {"fp8", "bf16", "fp16"})};
   auto const kept = replies::capabilities_of(hello_with(offers)).precisions;
   ASSERT_EQ(kept.size(), 1U);
-  EXPECT_EQ(kept[0].param, std::vector{ParamType::bf16});
-  EXPECT_EQ(kept[0].main, (std::vector{MainType::none, MainType::fp32}));
-  EXPECT_EQ(kept[0].exp_avg, std::vector{StateType::bf16});
+  EXPECT_EQ(kept[0].param, (std::vector{ParamType::bf16, ParamType::nvfp4}));
+  EXPECT_EQ(kept[0].main,
+            (std::vector{MainType::none, MainType::fp32, MainType::remainder, MainType::fp16}));
+  EXPECT_EQ(kept[0].exp_avg, (std::vector{StateType::fp8, StateType::bf16, StateType::fp16}));
+}
+
+TEST(Hello, OffersNothingThatItsArithmeticLeavesNobodyToJudge) {
+  Json const offers = {offer({"none", "fp32", "remainder", "fp16"}, {"fp8", "bf16", "fp16"}),
+                       offer({"remainder"}, {"fp32"})};
+  for (char const* const arithmetic : {"torch", "interval"}) {
+    auto const kept = replies::capabilities_of(hello_with(offers, arithmetic)).precisions;
+    ASSERT_EQ(kept.size(), 1U);
+    EXPECT_EQ(kept[0].param, std::vector{ParamType::bf16});
+    EXPECT_EQ(kept[0].main, (std::vector{MainType::none, MainType::fp32}));
+    EXPECT_EQ(kept[0].exp_avg, std::vector{StateType::bf16});
+  }
+}
+
+// An engine that says so in its reply to `open` had said at hello that it steps by te.
+TEST(Open, MayNotSayAnotherArithmeticWhereBitsAreNeeded) {
+  PeerReply const open{.json = {{"arithmetic", "interval"}}, .where = "a test"};
+  EXPECT_EQ(replies::arithmetic_of(open, Arithmetic::own_order), Arithmetic::interval);
+  EXPECT_THROW(replies::arithmetic_of(open, Arithmetic::own_order, true), PeerError);
+  PeerReply const silent{.json = Json::object(), .where = "a test"};
+  EXPECT_EQ(replies::arithmetic_of(silent, Arithmetic::own_order, true), Arithmetic::own_order);
+}
+
+TEST(Open, NeedsBitsForWhatIsReadWithMoreThanOneTensor) {
+  EXPECT_FALSE(replies::needs_bits({.param = ParamType::bf16, .main = MainType::fp32}));
+  EXPECT_TRUE(replies::needs_bits({.param = ParamType::mxfp8, .main = MainType::fp32}));
+  EXPECT_TRUE(replies::needs_bits({.param = ParamType::bf16, .main = MainType::remainder}));
+  EXPECT_TRUE(replies::needs_bits({.exp_avg_sq = StateType::fp8}));
 }
 
 }  // namespace

@@ -48,6 +48,13 @@ Json groups_of(Scenario const& scenario) {
   return groups;
 }
 
+/// What a scale covers is told where there are any.
+Json precision_of(Precision const& precision) {
+  Json message = told(precision);
+  if (has_scaled_state(precision)) message["state_scale"] = word_for(precision.state_scale);
+  return message;
+}
+
 }  // namespace
 
 Json open(OpenedWorld const& world) {
@@ -59,7 +66,7 @@ Json open(OpenedWorld const& world) {
           {"params", params_of(world)},
           {"groups", groups_of(world.scenario)},
           {"optimizer", told(world.scenario.optimizer)},
-          {"precision", told(world.setting.precision)},
+          {"precision", precision_of(world.setting.precision)},
           {"options", std::move(options)},
           {"initial", world.initial.string()}};
 }

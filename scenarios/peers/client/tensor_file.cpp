@@ -80,7 +80,8 @@ class Reader {
     if (dtype == "F32") return NumberFormat::fp32;
     if (dtype == "BF16") return NumberFormat::bf16;
     if (dtype == "F16") return NumberFormat::fp16;
-    refuse(fmt::format("tensor {} has dtype {}; expected F32, BF16 or F16", name, dtype));
+    if (dtype == "U8") return NumberFormat::fp8;
+    refuse(fmt::format("tensor {} has dtype {}; expected F32, BF16, F16 or U8", name, dtype));
   }
 
   [[noreturn]] void refuse(std::string const& what) {

@@ -21,7 +21,7 @@ struct TensorFromFile {
 
 using TensorFile = std::map<std::string, TensorFromFile>;
 
-/// All tensors of a file, in F32, BF16 and F16.
+/// All tensors of a file, in F32, BF16, F16, and U8, which are codes of 8 bits.
 ///
 /// Errors: PeerError with the path, what was expected there and what was found.
 TensorFile read_tensor_file(std::filesystem::path const& path);

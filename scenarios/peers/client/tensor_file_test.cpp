@@ -68,7 +68,7 @@ TEST_F(TensorFiles, ThatLieAreNotBelieved) {
             "tensor a of shape [2] should have 8 bytes; it has 4");
   EXPECT_EQ(
       complaint(R"({"a": {"dtype": "F64", "shape": [], "data_offsets": [0, 8]}})", "12345678"),
-      "tensor a has dtype F64; expected F32, BF16 or F16");
+      "tensor a has dtype F64; expected F32, BF16, F16 or U8");
   EXPECT_EQ(complaint(R"({"a": {"dtype": "F32", "shape": [-1], "data_offsets": [0, 4]}})", "1234"),
             "tensor a has the shape [-1]");
   EXPECT_NE(complaint(R"({"a": {"dtype": "F32", "shape": [1]}})", "1234").find("data_offsets"),

@@ -103,7 +103,8 @@ TEST(EngineSchema, MissesWhatIsTakenFromARecordedReply) {
   for (auto const& [key, value] : hello.at("capabilities").items()) {
     Json damaged = hello;
     damaged["capabilities"].erase(key);
-    bool const optional = key == "empty_tensors" || key == "gradients_in_place";
+    bool const optional =
+        key == "empty_tensors" || key == "gradients_in_place" || key == "load_precisions";
     EXPECT_EQ(engine_schema().mismatches(damaged, "hello_reply").empty(), optional) << key;
     damaged["capabilities"][key] = Json::object();
     EXPECT_FALSE(engine_schema().mismatches(damaged, "hello_reply").empty()) << key;

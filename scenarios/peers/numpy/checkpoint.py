@@ -1,7 +1,8 @@
 """Checkpoints: one safetensors file per rank of the first replica, and an index over them.
 
     index.json        {"checksum": crc32 of content as sorted JSON, "content": {...}}
-    content           {"generation", "steps", "groups", "clip", "loss_scale", "files": [...]}
+    content           {"generation", "steps", "groups", "clip", "loss_scale", "types",
+                       "files": [...]}
     file              {"name", "bytes", "crc32"}: its rows of every tensor, in rank order
 
 A save writes files of a new generation, then replaces the index in one rename, then removes what
@@ -20,11 +21,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from tensors import Array, Stored, decoded, encoded
-from zero1 import Group, Rank, World, rows_of
+from formats import Array
+from scaled import Scaled
+from tensors import Stored, decoded, encoded, parts_of_quantised, parts_of_scaled, quantised_of
+from zero1 import KINDS, Group, Parameter, Rank, Types, World, rows_of
 
-KINDS = ("main", "exp_avg", "exp_avg_sq")
+Part = dict[str, NDArray[Any]]  # a file's tensors
 
 
 class Damaged(Exception):
@@ -85,17 +89,19 @@ def load(world: World, directory: Path) -> None:
     checks = world.settings.bug != "no_checksums"
     content = _read_index(directory, checks)
     parts = [_read_part(directory, file, checks) for file in content["files"]]
-    whole = {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
-    _compare(world, content, whole)
+    _compare(world, content, parts)
+    then = Types(**content["types"])
+    for p in world.params:
+        for kind in KINDS:
+            _restore_state(world, kind, p, then, parts)
+        _restore_parameter(world, p, then, parts)
     for rank in world.ranks:
-        _restore(world, rank, whole, parts)
         if world.settings.bug != "stale_step":
             rank.steps = content["steps"]
     world.groups = [Group(**group) for group in content["groups"]]
     world.settings.clip, world.settings.loss_scale = content["clip"], content["loss_scale"]
     world.zero_grad(set_to_none=True)
     world.skipped = False
-    world.gather()
 
 
 def _savers(world: World) -> range:
@@ -103,8 +109,22 @@ def _savers(world: World) -> range:
 
 
 def _tensors(world: World, rank: Rank) -> dict[str, Stored]:
-    return {f"{kind}/{p.name}": ("fp32", getattr(rank, kind)[p.name])
-            for kind in KINDS for p in world.params}  # fmt: skip
+    """A rank's rows; of parameters where main weights do not tell what they are."""
+    found: dict[str, Stored] = {}
+    for p in world.params:
+        for kind in KINDS:
+            key = f"{kind}/{p.name}"
+            found[key] = ("fp32", getattr(rank, kind)[p.name])
+            if (kind, p.name) in rank.scaled:
+                parts = parts_of_scaled(rank.scaled[kind, p.name])
+                found.update({key + part: stored for part, stored in parts.items()})
+        if p.name in rank.quantised or world.settings.types.main in ("fp16", "remainder"):
+            found[f"weights/{p.name}"] = ("fp32", world.cut(rank, rank.weights[p.name]))
+        if p.name in rank.quantised:
+            rows = rows_of(p.shape[0], world.settings.shard, rank.index)
+            parts = parts_of_quantised(rank.quantised[p.name], rows)
+            found.update({f"weights/{p.name}{part}": stored for part, stored in parts.items()})
+    return found
 
 
 def _index(world: World, generation: int, files: list[dict[str, Any]]) -> bytes:
@@ -114,6 +134,7 @@ def _index(world: World, generation: int, files: list[dict[str, Any]]) -> bytes:
         "groups": [vars(group) for group in world.groups],
         "clip": world.settings.clip,
         "loss_scale": world.settings.loss_scale,
+        "types": vars(world.settings.types),
         "files": files,
     }
     return json.dumps({"checksum": _checksum(content), "content": content}).encode()
@@ -142,7 +163,7 @@ def _read_index(directory: Path, checks: bool = True) -> dict[str, Any]:
     return content
 
 
-def _read_part(directory: Path, file: dict[str, Any], checks: bool) -> dict[str, Array]:
+def _read_part(directory: Path, file: dict[str, Any], checks: bool) -> Part:
     try:
         data = (directory / file["name"]).read_bytes()
     except OSError as problem:
@@ -154,9 +175,14 @@ def _read_part(directory: Path, file: dict[str, Any], checks: bool) -> dict[str,
     return decoded(data)
 
 
-def _compare(world: World, content: dict[str, Any], whole: dict[str, Array]) -> None:
+def _whole(parts: list[Part], key: str) -> NDArray[Any]:
+    return np.concatenate([part[key] for part in parts])
+
+
+def _compare(world: World, content: dict[str, Any], parts: list[Part]) -> None:
     shapes = {f"{kind}/{p.name}": p.shape for kind in KINDS for p in world.params}
-    saved = {key: values.shape for key, values in whole.items()}
+    keys = [key for key in parts[0] if key.startswith(tuple(f"{kind}/" for kind in KINDS))]
+    saved = {key: _whole(parts, key).shape for key in keys if not key.endswith(("/raw", "/scale"))}
     if shapes != saved:
         raise Incompatible(f"tensors of other names or shapes: saved {saved}, here {shapes}")
     names = [group.name for group in world.groups]
@@ -164,20 +190,69 @@ def _compare(world: World, content: dict[str, Any], whole: dict[str, Array]) -> 
         raise Incompatible(f"groups of other names than {names}")
 
 
-def _restore(
-    world: World, rank: Rank, whole: dict[str, Array], parts: list[dict[str, Array]]
-) -> None:
-    for p in world.params:
-        for kind in KINDS:
-            values = whole[f"{kind}/{p.name}"]
-            if world.settings.bug == "shard_as_whole" and kind != "main":
-                values = _shard_as_whole(world, rank, values, parts, f"{kind}/{p.name}")
-            getattr(rank, kind)[p.name] = world.cut(rank, values)
+def _restore_state(world: World, kind: str, p: Parameter, then: Types, parts: list[Part]) -> None:
+    """What was kept in the type of now stays; anything else is rounded anew."""
+    key = f"{kind}/{p.name}"
+    if f"{key}/raw" in parts[0] and then.of(kind) == world.settings.types.of(kind):
+        scales = [_scale_for(world, rank, p, then, parts, key) for rank in world.ranks]
+        if None not in scales:
+            raw = _whole(parts, f"{key}/raw")
+            for rank, scale in zip(world.ranks, scales, strict=True):
+                scale = np.float32(1) if world.settings.bug == "load_drops_scale" else scale
+                world.put_scaled(rank, kind, p, Scaled(world.cut(rank, raw), np.float32(scale)))
+            return
+    whole = _whole(parts, key)
+    if world.settings.bug == "shard_as_whole" and kind != "main":
+        wrong = [_shard_as_whole(world, rank, whole, parts, key) for rank in world.ranks]
+        return world.hold(kind, p, [world.cut(*at) for at in zip(world.ranks, wrong, strict=True)])
+    world.hold(kind, p, [world.cut(rank, whole) for rank in world.ranks])
 
 
-def _shard_as_whole(
-    world: World, rank: Rank, whole: Array, parts: list[dict[str, Array]], key: str
-) -> Array:
+def _scale_for(
+    world: World, rank: Rank, p: Parameter, then: Types, parts: list[Part], key: str
+) -> np.float32 | None:
+    """That of a rank's rows, where these and no others shared one."""
+    count, now = p.shape[0], world.settings
+    own = slice(0, count)
+    if now.types.state_scale == "local":
+        own = rows_of(count, now.shard, rank.index)
+    if own.start == own.stop or 0 in p.shape:
+        return np.float32(1)
+    for index, part in enumerate(parts):
+        saved = slice(0, count)
+        if then.state_scale == "local":
+            saved = rows_of(count, len(parts), index)
+        if saved == own:
+            return np.float32(part[f"{key}/scale"][0])
+    return None
+
+
+def _restore_parameter(world: World, p: Parameter, then: Types, parts: list[Part]) -> None:
+    """Likewise; new ones are made of the weights that were saved, before these are rounded.
+
+    So are those that were not saved because the weights tell what they were.
+    """
+    now, key = world.settings.types, f"weights/{p.name}"
+    before = (then.recipe(p), "" if then.recipe(p) else then.plain())
+    same = before == (now.recipe(p), "" if now.recipe(p) else now.plain())
+    stays = same and now.main != "remainder" and key in parts[0]
+    for rank in world.ranks:
+        rank.quantised.pop(p.name, None)
+    if not stays or (before[0] and world.settings.bug == "load_quantises"):
+        whole = _whole(parts, f"main/{p.name}")
+        return world.publish(p, [world.cut(rank, whole) for rank in world.ranks])
+    weights, quantised = _whole(parts, key), None
+    if before[0]:
+        cut = ("/raw", "/scale") if before[0] == "mxfp8" else ("/raw",)
+        names = [name for name in parts[0] if name.startswith(f"{key}/")]
+        found = {name[len(key) :]: parts[0][name] for name in names}
+        found.update({part: _whole(parts, key + part) for part in cut})
+        quantised = quantised_of(before[0], found)
+    for rank in world.ranks:
+        world.put_parameter(rank, p, weights, quantised)
+
+
+def _shard_as_whole(world: World, rank: Rank, whole: Array, parts: list[Part], key: str) -> Array:
     """The bug: a rank takes its own file's rows for the rows that it needs, whoever saved them."""
     wrong = np.zeros_like(whole)
     mine = wrong[rows_of(whole.shape[0], world.settings.shard, rank.index)]

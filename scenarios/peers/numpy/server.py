@@ -14,13 +14,20 @@ import numpy as np
 
 import checkpoint
 import tensors
-from tensors import Array
-from zero1 import BUGS, Group, Parameter, Rank, Settings, World, rows_of
+from recipes import RECIPES
+from tensors import Stored
+from zero1 import BUGS, KINDS, Group, Parameter, Rank, Settings, Types, World, rows_of
 
 Json = dict[str, Any]
 OK: Json = {"outcome": "ok"}
 
-_PRECISION = {"exp_avg": ["fp32"], "exp_avg_sq": ["fp32"], "grad": ["fp32", "bf16"]}
+_STATES = ["fp32", "bf16", "fp16", "fp8"]
+_PRECISION = {
+    "exp_avg": _STATES,
+    "exp_avg_sq": _STATES,
+    "grad": ["fp32", "bf16"],
+    "state_scale": ["global", "local"],
+}
 HELLO: Json = {
     "version": 1,
     "engine": "numpy-zero1",
@@ -33,8 +40,10 @@ HELLO: Json = {
         "empty_tensors": True,
         "precisions": [
             {"param": ["fp32"], "main": ["none"], **_PRECISION},
-            {"param": ["bf16"], "main": ["fp32"], **_PRECISION},
+            {"param": ["bf16"], "main": ["fp32", "fp16", "remainder"], **_PRECISION},
+            {"param": [*RECIPES], "main": ["fp32"], **_PRECISION},
         ],
+        "load_precisions": [],
         "own_precision": False,
         "gradient_type": "grad",
         "optimizers": ["adamw", "adam"],
@@ -172,23 +181,55 @@ class Server:
             ranks.append({**OK, "file": path, **self.numbers(rank)})
         return {"ranks": ranks}
 
-    def tensors(self, rank: Rank, whole: bool) -> dict[str, tensors.Stored]:
+    def tensors(self, rank: Rank, whole: bool) -> dict[str, Stored]:
         """`local/…`, and with `whole` what a gather shows, in the types that are stored."""
-        s = self.world.settings
-        stored: dict[str, tensors.Stored] = {}
+        stored: dict[str, Stored] = {}
         for p in self.world.params:
-            weights: Array = rank.weights[p.name]
-            stored[f"local/{p.name}"] = (s.param_type, self.world.cut(rank, weights))
+            rows = self.parameter(rank, p)
+            for kind in ("gradient", *KINDS):
+                rows.update(self.rows(rank, kind, p))
+            stored.update({f"local/{p.name}{part}": at for part, at in rows.items()})
             if whole:
-                stored[f"whole/{p.name}"] = (s.param_type, weights)
-            for kind in ("gradient", "main", "exp_avg", "exp_avg_sq"):
-                if p.name not in getattr(rank, kind) or (kind == "main" and s.param_type == "fp32"):
-                    continue
-                name = s.grad_type if kind == "gradient" else "fp32"
-                stored[f"local/{p.name}/{kind}"] = (name, getattr(rank, kind)[p.name])
-                if whole:
-                    values = self.world.whole(rank, kind, p.name)
-                    stored[f"whole/{p.name}/{kind}"] = (name, values)
+                wholes = self.wholes(rank, p)
+                stored.update({f"whole/{p.name}{part}": at for part, at in wholes.items()})
+        return stored
+
+    def parameter(self, rank: Rank, p: Parameter) -> dict[str, Stored]:
+        """A rank's rows of it, and what they are read from."""
+        own = self.world.cut(rank, rank.weights[p.name])
+        if p.name not in rank.quantised:
+            return {"": (self.world.settings.types.plain(), own)}
+        rows = rows_of(p.shape[0], self.world.settings.shard, rank.index)
+        parts = tensors.parts_of_quantised(rank.quantised[p.name], rows)
+        return {"": ("fp32", own), **parts}
+
+    def rows(self, rank: Rank, kind: str, p: Parameter) -> dict[str, Stored]:
+        """Likewise of a gradient or a state, where there is one."""
+        world, key = self.world, f"/{kind}"
+        values = getattr(rank, kind).get(p.name)
+        if values is None or (kind == "main" and world.settings.types.main == "none"):
+            return {}
+        if (kind, p.name) not in rank.scaled:
+            return {key: (self.type_of(kind), values)}
+        if self.bug == "values_before_rounding":
+            values = rank.shown.get((kind, p.name), values)
+        parts = tensors.parts_of_scaled(rank.scaled[kind, p.name])
+        return {key: ("fp32", values), **{key + part: at for part, at in parts.items()}}
+
+    def type_of(self, kind: str) -> str:
+        """Of what is kept without a scale."""
+        settings = self.world.settings
+        return settings.grad_type if kind == "gradient" else settings.types.of(kind)
+
+    def wholes(self, rank: Rank, p: Parameter) -> dict[str, Stored]:
+        """All rows, as this rank sees them."""
+        plain = "fp32" if p.name in rank.quantised else self.world.settings.types.plain()
+        stored: dict[str, Stored] = {"": (plain, rank.weights[p.name])}
+        for kind in ("gradient", *KINDS):
+            if not self.rows(rank, kind, p):
+                continue
+            name = "fp32" if (kind, p.name) in rank.scaled else self.type_of(kind)
+            stored[f"/{kind}"] = (name, self.world.whole(rank, kind, p.name))
         return stored
 
     def numbers(self, rank: Rank) -> Json:
@@ -265,9 +306,12 @@ def _settings(request: Json, bug: str) -> Settings:
         replicate=world["replicate"],
         microbatches=request["microbatches"],
         mode=optimizer["mode"],
-        param_type=precision["param"],
+        types=Types(
+            precision["param"], precision["main"], precision["exp_avg"], precision["exp_avg_sq"],
+            precision.get("state_scale", "global"),
+        ),
         grad_type=precision["grad"],
         clip=optimizer["clip"],
         loss_scale=_scale(optimizer["loss_scale"]),
         bug=bug,
-    )
+    )  # fmt: skip

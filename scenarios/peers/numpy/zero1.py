@@ -13,10 +13,31 @@ from functools import reduce
 
 import numpy as np
 
-from tensors import Array, rounded
+from formats import Array, rounded, upper_half
+from recipes import Quantised, quantise, takes
+from scaled import RANGES, Scaled, kept, scale_of
 
 F32 = np.float32
-BUGS = ("none", "shard_as_whole", "stale_step", "no_bias_correction", "no_checksums")
+KINDS = ("main", "exp_avg", "exp_avg_sq")
+BUGS = (
+    "none",
+    "shard_as_whole",
+    "stale_step",
+    "no_bias_correction",
+    "no_checksums",
+    "scale_of_own_rows",
+    "states_too_small",
+    "cast_from_stored",
+    "remainder_cut_off",
+    "values_before_rounding",
+    "codes_too_small",
+    "scales_of_before",
+    "amax_of_before",
+    "history_stands",
+    "next_by_newest",
+    "load_quantises",
+    "load_drops_scale",
+)
 
 
 @dataclass(frozen=True)
@@ -40,6 +61,30 @@ class Group:
     bias_correction: bool
 
 
+@dataclass(frozen=True)
+class Types:
+    """In what everything of a parameter is kept."""
+
+    param: str = "fp32"  # or bf16, or a recipe
+    main: str = "none"  # with fp32 alone; else fp32, fp16, remainder
+    exp_avg: str = "fp32"  # or bf16, fp16, fp8
+    exp_avg_sq: str = "fp32"
+    state_scale: str = "global"  # or local: of the whole tensor, or of a rank's rows
+
+    def recipe(self, p: Parameter) -> str | None:
+        """By which this parameter is quantised; what cannot take it is bf16."""
+        return self.param if takes(self.param, p.shape) else None
+
+    def plain(self) -> str:
+        """The type of a parameter without recipe."""
+        return self.param if self.param == "fp32" else "bf16"
+
+    def of(self, kind: str) -> str:
+        """In what rows of one of KINDS are kept. A remainder and its bf16 make an fp32."""
+        name: str = getattr(self, kind)
+        return "fp32" if name in ("none", "remainder") else name
+
+
 @dataclass
 class Settings:
     """What holds for a whole world."""
@@ -48,7 +93,7 @@ class Settings:
     replicate: int
     microbatches: int
     mode: str  # adamw | adam
-    param_type: str
+    types: Types
     grad_type: str
     clip: float | None
     loss_scale: float | None
@@ -57,15 +102,24 @@ class Settings:
 
 @dataclass(eq=False)
 class Rank:
-    """What one rank keeps: `weights` are whole tensors, everything else has its own rows."""
+    """What one rank keeps: `weights` are whole tensors, everything else has its own rows.
+
+    Numbers are what reading gives; `scaled` and `quantised` have what they are read from.
+    """
 
     index: int  # along the dimension that shards
     weights: dict[str, Array] = field(default_factory=dict)
+    quantised: dict[str, Quantised] = field(default_factory=dict)  # whole
     main: dict[str, Array] = field(default_factory=dict)
     exp_avg: dict[str, Array] = field(default_factory=dict)
     exp_avg_sq: dict[str, Array] = field(default_factory=dict)
+    scaled: dict[tuple[str, str], Scaled] = field(default_factory=dict)  # by kind and name
+    shown: dict[tuple[str, str], Array] = field(default_factory=dict)  # a bug's values of them
     gradient: dict[str, Array] = field(default_factory=dict)
     steps: int = 0
+
+
+Rows = list[Array]  # of one tensor, by rank
 
 
 def rows_of(count: int, shard: int, index: int) -> slice:
@@ -84,12 +138,14 @@ class World:
         self.settings, self.params, self.groups = s, params, groups
         self.ranks = [Rank(r % s.shard) for r in range(s.shard * s.replicate)]
         self.forget_backward()
-        for rank in self.ranks:
-            for p in params:
-                rank.weights[p.name] = rounded(initial[p.name], s.param_type)
-                rank.main[p.name] = self.cut(rank, rank.weights[p.name])
-                rank.exp_avg[p.name] = np.zeros_like(rank.main[p.name])
-                rank.exp_avg_sq[p.name] = np.zeros_like(rank.main[p.name])
+        for p in params:
+            quantised = s.types.recipe(p) is not None
+            drawn = initial[p.name] if quantised else rounded(initial[p.name], s.types.plain())
+            rows = [self.cut(rank, drawn) for rank in self.ranks]
+            self.publish(p, rows)
+            self.hold("main", p, rows)
+            for kind in KINDS[1:]:
+                self.hold(kind, p, [np.zeros_like(own) for own in rows])
 
     def cut(self, rank: Rank, whole: Array) -> Array:
         """A copy of this rank's rows."""
@@ -145,13 +201,23 @@ class World:
             return False
         for rank in self.ranks:
             rank.steps += 1
-            for p in self.params:
-                if p.name in rank.gradient:
-                    self.update(rank, p.name, self.groups[p.group])
-        self.gather()
+        for p in self.params:
+            if p.name in self.ranks[0].gradient:
+                self.step_parameter(p)
         return True
 
-    def update(self, rank: Rank, name: str, group: Group) -> None:
+    def step_parameter(self, p: Parameter) -> None:
+        """All ranks' rows. Parameters are made of new weights before these are rounded."""
+        new = [self.update(rank, p.name, self.groups[p.group]) for rank in self.ranks]
+        weights, *moments = (list(rows) for rows in zip(*new, strict=True))
+        self.hold("main", p, weights)
+        if self.settings.bug == "cast_from_stored":
+            weights = [rank.main[p.name] for rank in self.ranks]
+        self.publish(p, weights)
+        for kind, rows in zip(KINDS[1:], moments, strict=True):
+            self.hold(kind, p, rows)
+
+    def update(self, rank: Rank, name: str, group: Group) -> tuple[Array, Array, Array]:
         """Adam on one rank's rows: each operation rounds once, in this order."""
         lr, decay, eps = F32(group.lr), F32(group.weight_decay), F32(group.eps)
         b1, b2 = F32(group.betas[0]), F32(group.betas[1])
@@ -167,17 +233,63 @@ class World:
         update = (m / c1) / (np.sqrt(v / c2) + eps)
         if self.settings.mode == "adamw":
             update = update + decay * p
-        rank.exp_avg[name], rank.exp_avg_sq[name], rank.main[name] = m, v, p - lr * update
+        return p - lr * update, m, v
+
+    def hold(self, kind: str, p: Parameter, rows: Rows) -> None:
+        """Each rank keeps its rows of a state, rounded once to the type that it has."""
+        name = self.settings.types.of(kind)
+        for rank, own in zip(self.ranks, rows, strict=True):
+            if name not in RANGES:
+                getattr(rank, kind)[p.name] = rounded(own, name)
+                continue
+            scale = scale_of([own] if self.scales_are_local() else rows, name)
+            new = own * F32(0.96875) if self.settings.bug == "states_too_small" else own
+            self.put_scaled(rank, kind, p, kept(new, scale, name))
+            rank.shown[kind, p.name] = own
+
+    def put_scaled(self, rank: Rank, kind: str, p: Parameter, scaled: Scaled) -> None:
+        """What is kept, and what reading it gives."""
+        rank.scaled[kind, p.name] = scaled
+        getattr(rank, kind)[p.name] = scaled.values()
+
+    def scales_are_local(self) -> bool:
+        """Is a scale that of a rank's own rows?"""
+        own = self.settings.bug == "scale_of_own_rows"
+        return own or self.settings.types.state_scale == "local"
+
+    def publish(self, p: Parameter, rows: Rows) -> None:
+        """All-gather: the optimizer's new rows become everybody's parameter."""
+        for begin in range(0, len(rows), self.settings.shard):
+            replica = slice(begin, begin + self.settings.shard)
+            self.publish_whole(p, self.ranks[replica], np.concatenate(rows[replica]))
+
+    def publish_whole(self, p: Parameter, replica: list[Rank], whole: Array) -> None:
+        """What each rank of a replica makes of new weights is the same."""
+        recipe, quantised = self.settings.types.recipe(p), None
+        if recipe:
+            before = replica[0].quantised.get(p.name)
+            quantised = quantise(whole, recipe, before, self.settings.bug)
+        weights = quantised.values() if quantised else self.as_parameter(whole)
+        for rank in replica:
+            self.put_parameter(rank, p, weights, quantised)
+
+    def put_parameter(
+        self, rank: Rank, p: Parameter, weights: Array, quantised: Quantised | None
+    ) -> None:
+        """What a rank reads, and what it reads that from."""
+        rank.weights[p.name] = weights
+        if quantised:
+            rank.quantised[p.name] = quantised
+
+    def as_parameter(self, whole: Array) -> Array:
+        """New weights in the type of a parameter without recipe."""
+        types = self.settings.types
+        if types.main == "remainder":
+            return upper_half(whole, cut_off=self.settings.bug == "remainder_cut_off")
+        return rounded(whole, types.plain())
 
     def whole(self, rank: Rank, kind: str, name: str) -> Array:
         """All rows of a tensor, from the ranks of this rank's replica."""
         replica = self.ranks.index(rank) // self.settings.shard * self.settings.shard
         peers = self.ranks[replica : replica + self.settings.shard]
         return np.concatenate([getattr(peer, kind)[name] for peer in peers])
-
-    def gather(self) -> None:
-        """All-gather: the optimizer's rows become everybody's weights."""
-        for rank in self.ranks:
-            for p in self.params:
-                whole = self.whole(rank, "main", p.name)
-                rank.weights[p.name] = rounded(whole, self.settings.param_type)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 import tensors
-from tensors import Array
+from formats import Array
 
 Json = dict[str, Any]
 ENGINE = str(Path(__file__).parents[1])

@@ -15,8 +15,8 @@ import pytest
 from conversation import FP32, GROUP, PARAMS, Conversation
 
 from child import Lines
+from formats import Array
 from launcher import Launcher
-from tensors import Array
 
 
 @pytest.fixture

@@ -50,6 +50,10 @@ def _converse(talk: Conversation, scratch: str) -> None:
     talk.ok("step")
     talk.state()
     talk.ask("load", directory=f"{scratch}/b")  # an error: there is no such checkpoint
+    types = {"param": "fp8_current", "main": "fp32", "exp_avg": "fp8", "exp_avg_sq": "fp16"}
+    talk.open(precision={**types, "grad": "fp32", "state_scale": "local"})
+    talk.train()
+    talk.state()
     talk.ok("close")
 
 

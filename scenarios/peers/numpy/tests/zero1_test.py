@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tensors import Array, rounded
-from zero1 import Group, Parameter, Settings, World, rows_of
+from formats import Array, rounded
+from zero1 import Group, Parameter, Settings, Types, World, rows_of
 
 GROUP = Group("", 1e-3, (0.9, 0.999), 1e-8, 0.01, True)
 
@@ -29,7 +29,7 @@ GOLDEN = {
 
 def settings(shard: int = 1, replicate: int = 1, mode: str = "adamw") -> Settings:
     """One microbatch per rank, everything in fp32."""
-    return Settings(shard, replicate, shard * replicate, mode, "fp32", "fp32", None, None)
+    return Settings(shard, replicate, shard * replicate, mode, Types(), "fp32", None, None)
 
 
 def world_of(s: Settings, rows: int, value: float) -> World:
