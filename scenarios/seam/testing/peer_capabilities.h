@@ -1,5 +1,5 @@
 // Capabilities of engines outside the process, made up for tests: one that does nearly all that
-// PyTorch does, and one that does little.
+// PyTorch does, one that does little, and one whose numbers have scales.
 #pragma once
 
 #include "scenarios/seam/capabilities.h"
@@ -72,6 +72,26 @@ inline Capabilities modest_peer() {
   peer.gradients = {GradientClass::normal};
   peer.zero_grad = {ZeroGradKind::none};
   peer.isolated = true;
+  return peer;
+}
+
+/// Types that are read with scales, or with another tensor, and loads from any to any.
+inline Capabilities peer_with_scales() {
+  std::vector<StateType> const states = {StateType::fp32, StateType::bf16, StateType::fp16,
+                                         StateType::fp8};
+  Capabilities peer = capable_peer();
+  peer.engine = "scaling";
+  peer.arithmetic = Arithmetic::own_order;
+  PrecisionOffer plain =
+      plain_recipe(ParamType::bf16, {GradType::fp32}, MainType::fp32, StateType::fp32);
+  plain.exp_avg = plain.exp_avg_sq = states;
+  plain.main = {MainType::fp32, MainType::fp16, MainType::remainder};
+  plain.state_scale = {StateScale::global, StateScale::local};
+  PrecisionOffer quantised = plain;
+  quantised.param = {ParamType::fp8_current, ParamType::mxfp8, ParamType::nvfp4};
+  quantised.main = {MainType::fp32};
+  quantised.state_scale = {StateScale::local};
+  peer.precisions = {plain, quantised};
   return peer;
 }
 

@@ -34,6 +34,7 @@ void expect_supported(Capabilities const& peer) {
 TEST(GenerateForPeers, NothingThatTheyRefuse) {
   expect_supported(capable_peer());
   expect_supported(modest_peer());
+  expect_supported(peer_with_scales());
   Capabilities changed = capable_peer();
   changed.zero_grad = {ZeroGradKind::zeros};
   changed.loss_scale = {LossScale::Kind::fixed};
@@ -44,7 +45,7 @@ TEST(GenerateForPeers, NothingThatTheyRefuse) {
 }
 
 TEST(GenerateForPeers, EveryFeatureThatTheyHaveIsSeenAndNoOther) {
-  for (Capabilities const& peer : {capable_peer(), modest_peer()}) {
+  for (Capabilities const& peer : {capable_peer(), modest_peer(), peer_with_scales()}) {
     Distribution seen;
     for (std::uint64_t i = 0; i < 5000; ++i) seen.add(features_of(made(peer, i)));
     FeatureSet const none = lacking(peer);
@@ -53,6 +54,29 @@ TEST(GenerateForPeers, EveryFeatureThatTheyHaveIsSeenAndNoOther) {
       EXPECT_EQ(seen.count(feature) > 0, !has(none, feature)) << peer.engine << label_of(feature);
     }
   }
+}
+
+TEST(GenerateForPeers, TypesWithScalesInShapesThatTakeThem) {
+  Capabilities const peer = peer_with_scales();
+  std::map<ParamType, int> taken;
+  std::map<StateScale, int> scales;
+  int loads = 0;
+  for (std::uint64_t i = 0; i < 2000; ++i) {
+    Scenario const scenario = made(peer, i);
+    Precision const& types = scenario.precision;
+    bool const takes_any = std::ranges::any_of(
+        scenario.params, [&](Param const& param) { return takes(types.param, param.shape); });
+    if (is_quantised(types.param)) taken[types.param] += takes_any ? 1 : 0;
+    if (has_scaled_state(types)) ++scales[types.state_scale];
+    for (Operation const& operation : scenario.program)
+      if (auto const* load = std::get_if<Load>(&operation.action))
+        loads += load->precision.param && is_quantised(*load->precision.param) ? 1 : 0;
+  }
+  for (ParamType const type : {ParamType::fp8_current, ParamType::mxfp8, ParamType::nvfp4})
+    EXPECT_GT(taken[type], 100);
+  EXPECT_GT(scales[StateScale::global], 100);
+  EXPECT_GT(scales[StateScale::local], 100);
+  EXPECT_GT(loads, 30);
 }
 
 TEST(GenerateForPeers, OneOptionInFiveIsDrawnAndDefaultsNotWritten) {

@@ -58,15 +58,15 @@ void SettingsDrawing::make_quantised() {
   scenario_.precision.main = MainType::fp32;
   for (Param& param : scenario_.params) {
     bool const fits = draws_.chance(45);
-    if (fits && !param.precision.param) fit_shape(param.shape);
+    if (fits && !param.precision.param) fit_shape(param.shape, scenario_.precision.param);
     if (conflict_in(scenario_.precision_of(param))) param.precision.main = MainType::none;
   }
 }
 
 // Rows of blocks come in other numbers than other rows: whoever wants no ragged end, or a small
 // scenario, has them as they were drawn.
-void SettingsDrawing::fit_shape(std::vector<std::int64_t>& shape) {
-  std::int64_t const side = block_side(scenario_.precision.param);
+void SettingsDrawing::fit_shape(std::vector<std::int64_t>& shape, ParamType recipe) {
+  std::int64_t const side = block_side(recipe);
   std::int64_t const rows = draws_.between(1, side == 128 ? 2 : 3);
   std::int64_t const columns = draws_.chance(25) && side < 128 ? 2 : 1;
   bool const stacked = draws_.chance(25);
@@ -90,22 +90,75 @@ MainType SettingsDrawing::draw_main(ParamType param) {
   return MainType::fp32;
 }
 
+/// Has a recipe something that is not to be drawn?
+bool SettingsDrawing::is_barred(Precision const& p) const {
+  auto const barred = [&](bool there, Feature feature) {
+    return there && !draws_.allowed(feature);
+  };
+  auto const moment = [&](StateType type) { return p.exp_avg == type || p.exp_avg_sq == type; };
+  return barred(p.param == ParamType::bf16, Feature::weights_bf16) ||
+         barred(p.param == ParamType::fp16, Feature::weights_fp16) ||
+         barred(is_quantised(p.param), Feature::quantised) ||
+         barred(p.main != MainType::none, Feature::main_weights) ||
+         barred(p.main == MainType::fp16, Feature::scaled_main) ||
+         barred(p.main == MainType::remainder, Feature::remainder) ||
+         barred(p.grad != GradType::fp32, Feature::gradients_16_bits) ||
+         barred(moment(StateType::bf16), Feature::moments_bf16) ||
+         barred(moment(StateType::fp16), Feature::moments_fp16) ||
+         barred(moment(StateType::fp8), Feature::moments_fp8);
+}
+
 void SettingsDrawing::make_offered_precision() {
   auto offered = recipes(draws_.able().precisions);
   if (any_scale_rounds(scenario_) && !draws_.allowed(Feature::loss_scale_rounds))
     std::erase_if(offered, [](Precision const& p) { return p.grad == GradType::fp16; });
   LossScale::Kind const scale = scenario_.optimizer.loss_scale.kind;
   std::erase_if(offered, [&](Precision const& p) {
-    return !accepted(draws_.able().precisions, p, scale) ||
-           (p.param == ParamType::bf16 && !draws_.allowed(Feature::weights_bf16)) ||
-           (p.param == ParamType::fp16 && !draws_.allowed(Feature::weights_fp16)) ||
-           (p.main != MainType::none && !draws_.allowed(Feature::main_weights)) ||
-           (p.grad != GradType::fp32 && !draws_.allowed(Feature::gradients_16_bits)) ||
-           (p.exp_avg == StateType::bf16 && !draws_.allowed(Feature::moments_bf16));
+    return is_barred(p) || !accepted_with_any_scale(p, scale);
   });
   if (offered.empty()) offered = recipes(draws_.able().precisions);  // nothing can be left out
   bool const first = draws_.chance(45);                              // what most people train with
   scenario_.precision = first ? offered.front() : draws_.one_of(offered);
+  choose_state_scale(scenario_.precision, draws_.able().precisions, scale);
+  fit_shapes_to_offers();
+}
+
+// A recipe is listed without what its scales cover.
+bool SettingsDrawing::accepted_with_any_scale(Precision precision, LossScale::Kind scale) const {
+  for (StateScale const covers : {StateScale::global, StateScale::local}) {
+    precision.state_scale = covers;
+    if (accepted(draws_.able().precisions, precision, scale)) return true;
+  }
+  return false;
+}
+
+void SettingsDrawing::choose_state_scale(Precision& recipe,
+                                         std::vector<PrecisionOffer> const& offers,
+                                         LossScale::Kind scale) {
+  if (!has_scaled_state(recipe)) return;
+  bool const local = draws_.feature(Feature::local_scale, 35);
+  Precision other = recipe;
+  other.state_scale = StateScale::local;
+  bool const only_local = !accepted(offers, recipe, scale);
+  if (only_local || (local && accepted(offers, other, scale))) recipe = other;
+}
+
+/// Most parameters of a quantised recipe have shapes that it takes, and some of a program whose
+/// loads may lead to one.
+void SettingsDrawing::fit_shapes_to_offers() {
+  std::vector<ParamType> types;
+  for (Precision const& recipe : load_recipes(draws_.able()))
+    if (is_quantised(recipe.param)) types.push_back(recipe.param);
+  ParamType type = scenario_.precision.param;
+  bool const starts = is_quantised(type);
+  if (!starts && types.empty()) return;
+  bool const loads = !starts && draws_.chance(20) && draws_.allowed(Feature::quantised);
+  if (!starts && !loads) return;
+  if (loads) type = draws_.one_of(types);
+  for (Param& param : scenario_.params) {
+    bool const fits = draws_.chance(60);
+    if (fits) fit_shape(param.shape, type);
+  }
 }
 
 void SettingsDrawing::make_own_precision(Param& param) {

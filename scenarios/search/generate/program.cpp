@@ -169,8 +169,9 @@ void ProgramDrawing::draw_other_types(Load& load) {
   bool const own = draws_.chance(60);  // a recipe that no world of the engine starts with
   std::vector<Precision> const only_loaded = recipes(draws_.able().load_precisions.value());
   bool const takes_own = own && !only_loaded.empty();
-  Precision const to = draws_.one_of(takes_own ? only_loaded : load_recipes(draws_.able()));
+  Precision to = draws_.one_of(takes_own ? only_loaded : load_recipes(draws_.able()));
   auto const scale = scenario_.optimizer.loss_scale.kind;
+  settings_.choose_state_scale(to, draws_.able().precisions, scale);
   bool const offered = accepted(draws_.able().precisions, to, scale) ||
                        accepted(draws_.able().load_precisions.value(), to, scale);
   bool const fits = std::none_of(

@@ -27,6 +27,9 @@ class SettingsDrawing {
   /// For `clip`.
   float draw_norm();
   Offload draw_offload();
+  /// What scales cover, of what `offers` has with the types of a recipe, if that has scales.
+  void choose_state_scale(Precision& recipe, std::vector<PrecisionOffer> const& offers,
+                          LossScale::Kind scale);
   /// Of a few ranks: whoever runs in processes of their own pays for each.
   World draw_small_world();
 
@@ -53,7 +56,7 @@ class SettingsDrawing {
   MainType draw_main(ParamType param);
   void make_quantised();
   ParamType draw_recipe();
-  void fit_shape(std::vector<std::int64_t>& shape);
+  void fit_shape(std::vector<std::int64_t>& shape, ParamType recipe);
   /// One of the recipes that the engine offers, where types do not combine freely.
   void make_offered_precision();
   void make_engine_options();
@@ -63,6 +66,9 @@ class SettingsDrawing {
   Precision draw_types_of_load(Precision const& now);
   /// Can every parameter have these types, or its own beside them?
   bool fits_all(Precision const& precision) const;
+  bool is_barred(Precision const& recipe) const;
+  bool accepted_with_any_scale(Precision precision, LossScale::Kind scale) const;
+  void fit_shapes_to_offers();
   /// A dynamic scale begins at 2^32, which fp16 has no room for.
   void widen_gradients();
 
