@@ -106,5 +106,25 @@ TEST_F(ExaminationOfNumPy, FindsABugByTheScenariosThatMeetIt) {
   EXPECT_EQ(found.find("load in place"), std::string::npos) << found;
 }
 
+TEST_F(ExaminationOfNumPy, ProbesEachTypeThatIsReadWithScales) {
+  auto const probes = examine(numpy_command("--bug amax_of_before"));
+  std::string const found = failures_of(probes);
+  EXPECT_NE(found.find("recipe param: nvfp4, grad: fp32, main: fp32, exp_avg: fp32, exp_avg_sq: "
+                       "fp32: values.bitwise"),
+            std::string::npos)
+      << found;
+  EXPECT_EQ(found.find("param: mxfp8"), std::string::npos) << found;
+  for (char const* const types :
+       {"param: fp8_delayed", "param: fp8_block", "main: fp16", "main: remainder", "exp_avg: fp8",
+        "exp_avg_sq: fp16", "state_scale: local"})
+    for (char const* const how : {"recipe ", "load to "})
+      EXPECT_TRUE(std::ranges::any_of(probes,
+                                      [&](Probe const& probe) {
+                                        return probe.name.starts_with(how) &&
+                                               probe.name.find(types) != probe.name.npos;
+                                      }))
+          << how << types;
+}
+
 }  // namespace
 }  // namespace adamant::scenarios

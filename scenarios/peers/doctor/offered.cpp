@@ -32,11 +32,29 @@ std::string optimizer_of(ProbePlan const& plan, Capabilities const& offered) {
 
 }  // namespace
 
+char const* const params_of_recipes =
+    "params:\n"
+    "  - {name: h.0.weight, shape: [256, 128]}\n"
+    "  - {name: h.0.bias, shape: [5], group: other}\n";
+
+Precision first_of(PrecisionOffer const& offer) {
+  Precision first{.param = offer.param.front(),
+                  .grad = offer.grad.front(),
+                  .main = offer.main.front(),
+                  .exp_avg = offer.exp_avg.front(),
+                  .exp_avg_sq = offer.exp_avg_sq.front()};
+  if (!offer.state_scale.empty()) first.state_scale = offer.state_scale.front();
+  return first;
+}
+
 std::string first_precision(PrecisionOffer const& offer) {
-  return fmt::format("{{param: {}, grad: {}, main: {}, exp_avg: {}, exp_avg_sq: {}}}",
-                     word_for(offer.param.front()), word_for(offer.grad.front()),
-                     word_for(offer.main.front()), word_for(offer.exp_avg.front()),
-                     word_for(offer.exp_avg_sq.front()));
+  Precision const first = first_of(offer);
+  std::string text = fmt::format("param: {}, grad: {}, main: {}, exp_avg: {}, exp_avg_sq: {}",
+                                 word_for(first.param), word_for(first.grad), word_for(first.main),
+                                 word_for(first.exp_avg), word_for(first.exp_avg_sq));
+  if (has_scaled_state(first))
+    text += fmt::format(", state_scale: {}", word_for(first.state_scale));
+  return "{" + text + "}";
 }
 
 Scenario scenario_of(ProbePlan const& plan, Capabilities const& offered,
@@ -45,7 +63,8 @@ Scenario scenario_of(ProbePlan const& plan, Capabilities const& offered,
       "adamant: 1\nname: a probe\nseed: 7\nworld: {{shard: {}, replicate: {}}}\nlayout: {}\n{}"
       "groups: {{other: {{weight_decay: 0.5}}}}\nprecision: {}\noptimizer: {{{}}}\n"
       "gradients: {}\nprogram: {}\n{}",
-      plan.shard, plan.replicate, word_for(offered.layouts.front()), params,
+      plan.shard, plan.replicate, word_for(offered.layouts.front()),
+      plan.params.empty() ? params : plan.params,
       plan.precision.empty() ? first_precision(offered.precisions.front()) : plan.precision,
       optimizer_of(plan, offered), word_for(offered.gradients.front()), plan.program, plan.more);
   if (plan.microbatches > 0) text += fmt::format("microbatches: {}\n", plan.microbatches);

@@ -22,15 +22,22 @@ struct ProbePlan {
   std::string optimizer = {};     // more of it: "clip: 1.0"; wins over what is offered first
   std::string more = {};          // further top-level lines
   std::string precision = {};     // "" for the first that is offered
+  std::string params = {};        // "" for some that are cut in all ways
   std::vector<std::pair<std::string, std::string>> options = {};  // beside the defaults
 };
 
-/// The scenario, on parameters that are cut evenly, unevenly and not at all, in two groups.
+/// The scenario; unless the plan has others, on parameters that are cut evenly, unevenly and not at
+/// all, in two groups.
 ///
 /// Errors: LoadError where the plan is no scenario.
 Scenario scenario_of(ProbePlan const& plan, Capabilities const& offered, std::string const& engine);
 
-/// `{param: fp32, …}`: the first of every list of an offer.
+/// The first of every list of an offer; and the same as `{param: fp32, …}`.
+Precision first_of(PrecisionOffer const& offer);
 std::string first_precision(PrecisionOffer const& offer);
+
+/// Two parameters of which each recipe takes the first, so that it is cut over ranks, and none the
+/// second.
+extern char const* const params_of_recipes;
 
 }  // namespace adamant::scenarios

@@ -86,17 +86,86 @@ Plans of_settings() {
   };
 }
 
+/// Is something of it read with scales, or with another tensor?
+bool has_parts(Precision const& types) {
+  return is_quantised(types.param) || types.main == MainType::remainder || has_scaled_state(types);
+}
+
+char const* params_for(Precision const& types) {
+  return is_quantised(types.param) ? params_of_recipes : "";
+}
+
+/// The first of every list of an offer, and what it leads to: two steps, and where types have
+/// parts, loads, too.
+ProbePlan of_recipe(PrecisionOffer const& offer, Capabilities const& offered) {
+  Precision const types = first_of(offer);
+  std::string const recipe = first_precision(offer);
+  bool const loads = has_parts(types) && offered.save && offered.load && offered.ranks_max > 2;
+  return {.name = "recipe " + recipe.substr(1, recipe.size() - 2),
+          .program = loads ? "[train: 2, save: a, train: 1, load: a, train: 1, "
+                             "load: {from: a, world: {shard: 3}}, train: 1]"
+                           : "[train: 2]",
+          .precision = recipe,
+          .params = params_for(types)};
+}
+
+/// Adds an offer with another type first for each that has parts and may stand with the rest.
+template <typename Type>
+void add_each(PrecisionOffer const& offer, std::vector<Type> PrecisionOffer::*member,
+              std::vector<PrecisionOffer>& all) {
+  for (Type const type : offer.*member) {
+    PrecisionOffer one = offer;
+    one.*member = {type};
+    bool const other = first_of(one) != first_of(offer);
+    if (other && has_parts(first_of(one)) && !conflict_in(first_of(one))) all.push_back(one);
+  }
+}
+
+std::vector<PrecisionOffer> with_each_part_first(PrecisionOffer const& offer) {
+  std::vector<PrecisionOffer> all;
+  add_each(offer, &PrecisionOffer::param, all);
+  add_each(offer, &PrecisionOffer::main, all);
+  add_each(offer, &PrecisionOffer::exp_avg, all);
+  add_each(offer, &PrecisionOffer::exp_avg_sq, all);
+  auto const with_usual_scale = all;
+  for (PrecisionOffer const& one : with_usual_scale)
+    if (has_scaled_state(first_of(one))) add_each(one, &PrecisionOffer::state_scale, all);
+  return all;
+}
+
 Plans of_recipes(Capabilities const& offered) {
   Plans plans;
-  for (PrecisionOffer const& offer : offered.precisions)
+  for (PrecisionOffer const& offer : offered.precisions) {
     for (GradType const grad : offer.grad) {
       PrecisionOffer one = offer;
       one.grad = {grad};
-      std::string const recipe = first_precision(one);
-      plans.push_back({.name = "recipe " + recipe.substr(1, recipe.size() - 2),
-                       .program = "[train: 2]",
-                       .precision = recipe});
+      plans.push_back(of_recipe(one, offered));
     }
+    for (PrecisionOffer const& one : with_each_part_first(offer))
+      plans.push_back(of_recipe(one, offered));
+  }
+  return plans;
+}
+
+/// Loads from the types that a program begins with to those of each offer that have parts.
+Plans of_load_recipes(Capabilities const& offered) {
+  Plans plans;
+  if (!offered.load_precisions || !offered.save || !offered.load) return plans;
+  auto all = offered.precisions;
+  all.insert(all.end(), offered.load_precisions->begin(), offered.load_precisions->end());
+  for (PrecisionOffer const& offer : all) {
+    auto firsts = with_each_part_first(offer);
+    if (has_parts(first_of(offer))) firsts.push_back(offer);
+    for (PrecisionOffer const& one : firsts) {
+      std::string const recipe = first_precision(one);
+      plans.push_back(
+          {.name = "load to " + recipe.substr(1, recipe.size() - 2),
+           .program = fmt::format("[train: 1, save: a, load: {{from: a, precision: {}}}, "
+                                  "train: 1]",
+                                  recipe),
+           .params = params_for(first_of(one))});
+    }
+  }
   return plans;
 }
 
@@ -170,6 +239,7 @@ std::vector<ProbePlan> plans_for(Capabilities const& offered) {
   add(plans, of_settings());
   add(plans, of_recipes(offered));
   add(plans, of_checkpoints());
+  add(plans, of_load_recipes(offered));
   add(plans, of_options(offered));
   return plans;
 }

@@ -7,6 +7,7 @@
 
 #include "scenarios/peers/client/gradients.h"
 #include "scenarios/peers/client/requests.h"
+#include "scenarios/peers/client/scaled_tensors.h"
 #include "scenarios/peers/client/tensor_file.h"
 #include "scenarios/peers/doctor/offered.h"
 
@@ -37,6 +38,19 @@ void check_tensor(TensorFile const& file, std::string const& name, Shape const& 
     fail(fmt::format("a file of state, `{}`", name),
          fmt::format("shape [{}]", fmt::join(shape, ", ")),
          fmt::format("[{}]", fmt::join(found->second.shape, ", ")));
+}
+
+/// What is read with scales.
+void check_parts(TensorFile const& file, ParameterSpec const& spec, Shape const& local) {
+  std::string const key = "local/" + spec.name;
+  Formats const& formats = spec.formats;
+  if (formats.recipe) quantised_rows(file, key, spec, local);
+  auto const check_state = [&](char const* part, TensorKind kind, NumberFormat format) {
+    if (has_scale(kind, format)) scaled_numbers(file, key + part, format, local);
+  };
+  check_state("/exp_avg", TensorKind::exp_avg, formats.exp_avg);
+  check_state("/exp_avg_sq", TensorKind::exp_avg_sq, formats.exp_avg_sq);
+  if (formats.main) check_state("/main", TensorKind::main, *formats.main);
 }
 
 }  // namespace
@@ -149,6 +163,7 @@ void SmallWorld::check_file(Json const& rank) const {
     for (char const* const moment : {"/exp_avg", "/exp_avg_sq"})
       if (file.contains("local/" + name + moment))
         check_tensor(file, "local/" + name + moment, local);
+    check_parts(file, parameters_[p], local);
   }
 }
 
