@@ -133,6 +133,55 @@ def test_a_state_has_local_rows_and_whole_tensors(peer: Conversation) -> None:
     assert (header["local/b"]["dtype"], types) == ("BF16", {"F32"})
 
 
+SCALED = {"param": "fp8_delayed", "main": "fp32", "grad": "fp32", "exp_avg": "fp8"} | {
+    "exp_avg_sq": "fp16",
+    "state_scale": "local",
+}
+
+
+def test_a_state_shows_what_is_read_with_scales(peer: Conversation) -> None:
+    """Values, what is stored, and its scales; a bias, which is no matrix, is bf16."""
+    peer.open(precision=SCALED)
+    peer.train()
+    _, ranks = peer.state(whole=False)
+    found = ranks[0]
+    parts = {key for key in found if key.startswith("local/a.weight/")}
+    beside = ("raw", "scale", "history", "next_scale", "main")
+    moments = ("exp_avg", "exp_avg_sq")
+    states = {f"{kind}{part}" for kind in moments for part in ("", "/raw", "/scale")}
+    assert parts == {f"local/a.weight/{part}" for part in (*beside, *states)}
+    assert found["local/a.weight/raw"].dtype == np.uint8
+    assert found["local/a.weight/exp_avg_sq/raw"].dtype == np.float16
+    for kind in moments:
+        assert found[f"local/a.weight/{kind}/scale"].shape == (1,)
+    raw, scale = (found[f"local/a.weight/exp_avg_sq/{part}"] for part in ("raw", "scale"))
+    assert same({"v": found["local/a.weight/exp_avg_sq"]}, {"v": raw.astype(np.float32) * scale})
+    assert "local/b/raw" not in found
+
+
+def test_a_load_of_the_same_types_brings_back_what_was_stored(peer: Conversation) -> None:
+    """Histories among them; on another world scales of shards are made anew."""
+    peer.open(precision=SCALED)
+    peer.train()
+    peer.train()
+    _, saved = peer.state()
+    peer.ok("save", directory=str(peer.scratch / "a"))
+    peer.open(precision=SCALED, fill=-77.0)
+    peer.ok("load", directory=str(peer.scratch / "a"))
+    _, loaded = peer.state()
+    assert all(same(a, b) for a, b in zip(saved, loaded, strict=True))
+    peer.open(shard=1, precision=SCALED, fill=-77.0)
+    peer.ok("load", directory=str(peer.scratch / "a"))
+    _, alone = peer.state()
+    for part in ("", "/history", "/next_scale", "/scale"):
+        key = f"local/a.weight{part}"
+        whole = saved[0]["whole/a.weight"] if part == "" else saved[0][key]
+        assert alone[0][key].tobytes() == whole.tobytes()
+    assert alone[0]["local/a.weight/exp_avg/scale"] == max(
+        rank["local/a.weight/exp_avg/scale"] for rank in saved
+    )
+
+
 def test_gradients_are_reduced_and_added(peer: Conversation) -> None:
     """Two backwards, one of them without a parameter."""
     peer.open()
