@@ -93,6 +93,8 @@ class Runner {
     std::shared_ptr<LinesSought const> lines_sought = nullptr;
     bool timeline = false;
   };
+  /// `verdict` outlives it.
+  std::unique_ptr<Dump> new_dump(Verdict const& verdict) const;
   RunResult execute(Schedule const& schedule, bool dump, Again again);
   void count_from(std::uint64_t planned);
   EngineTask task(Schedule const& schedule, Verdict const& verdict) const;
@@ -186,18 +188,17 @@ void Runner::look_again(RunResult& result, bool timeline) {
   }
 }
 
+std::unique_ptr<Dump> Runner::new_dump(Verdict const& verdict) const {
+  Dumped dumped{
+      .parameter_count = static_cast<int>(parameters_.size()),
+      .spec = [&](int parameter) -> ParameterSpec const& { return verdict.spec(parameter); },
+      .settings = [&](int group) -> AdamConfig const& { return verdict.settings(group); }};
+  return std::make_unique<Dump>(*options_.dump, options_.dump_process, std::move(dumped));
+}
+
 RunResult Runner::execute(Schedule const& schedule, bool dump, Again again) {
   Verdict verdict(scenario_, program_, parameters_, seed_);
-  std::unique_ptr<Dump> const files =
-      dump ? std::make_unique<Dump>(*options_.dump, options_.dump_process,
-                                    Dumped{.parameter_count = static_cast<int>(parameters_.size()),
-                                           .spec = [&](int parameter) -> ParameterSpec const& {
-                                             return verdict.spec(parameter);
-                                           },
-                                           .settings = [&](int group) -> AdamConfig const& {
-                                             return verdict.settings(group);
-                                           }})
-           : nullptr;
+  std::unique_ptr<Dump> const files = dump ? new_dump(verdict) : nullptr;
   VerdictAndDump observer(verdict, files.get(), count_);
   EngineTask of_run = task(schedule, verdict);
   of_run.lines_sought = std::move(again.lines_sought);

@@ -28,7 +28,7 @@ void remove_unfinished_dump(std::filesystem::path const& directory, pid_t proces
 struct Dumped {
   int parameter_count = 0;
   std::function<ParameterSpec const&(int parameter)> spec;  // its types now: loads change them
-  std::function<AdamConfig const&(int group)> settings;  // of the step that was last executed
+  std::function<AdamConfig const&(int group)> settings;     // of the step that was last executed
 };
 
 class Dump final : public Observer {
