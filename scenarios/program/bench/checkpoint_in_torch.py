@@ -25,7 +25,7 @@ except ImportError as error:
     print(f"skipped: {error}")
     sys.exit(77)
 
-from cpu_step_against_torch import gpt2_shapes
+from cpu_step_against_others import gpt2_shapes
 
 ROOM_BYTES = 4 << 30
 
