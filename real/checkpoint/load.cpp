@@ -11,6 +11,7 @@
 #include "real/checkpoint/index.h"
 #include "real/checkpoint/loaded_progress.h"
 #include "real/checkpoint/matched_keys.h"
+#include "real/checkpoint/names.h"
 #include "real/checkpoint/safetensors.h"
 #include "real/checkpoint/saved_numbers.h"
 #include "real/checkpoint/saved_recipe.h"
