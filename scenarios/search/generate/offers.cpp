@@ -100,10 +100,11 @@ class Lacking {
     unless(some([](P p) { return p.main == MainType::remainder; }), {Feature::remainder});
     unless(some([](P p) { return is_quantised(p.param); }),
            {Feature::quantised, Feature::cut_block});
-    for (auto const& [feature, type] : {std::pair(Feature::moments_bf16, StateType::bf16),
-                                        std::pair(Feature::moments_fp16, StateType::fp16),
-                                        std::pair(Feature::moments_fp8, StateType::fp8)})
-      unless(some([&](P p) { return p.exp_avg == type || p.exp_avg_sq == type; }), {feature});
+    for (auto const& moment : {std::pair(Feature::moments_bf16, StateType::bf16),
+                               std::pair(Feature::moments_fp16, StateType::fp16),
+                               std::pair(Feature::moments_fp8, StateType::fp8)})
+      unless(some([&](P p) { return p.exp_avg == moment.second || p.exp_avg_sq == moment.second; }),
+             {moment.first});
     bool const local = std::any_of(
         able_.precisions.begin(), able_.precisions.end(),
         [](PrecisionOffer const& offer) { return offers(offer.state_scale, StateScale::local); });
