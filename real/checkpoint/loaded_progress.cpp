@@ -35,12 +35,13 @@ SavedGroup const& find_group(Progress const& saved, SavedGroup const& own) {
   return *found;
 }
 
-Progress progress_of(Manifest const& manifest, Progress const& current) {
-  Progress const& saved = manifest.progress;
+Progress progress_of(Checkpoint const& checkpoint, Progress const& current) {
+  Progress const& saved = checkpoint.manifest->progress;
   if (saved.groups.size() != current.groups.size())
     refuse_incompatible(std::to_string(saved.groups.size()), " groups are saved, there are ",
                         std::to_string(current.groups.size()), " here");
-  static_cast<void>(scaling_of(saved.numbers));  // refused while nothing has changed
+  std::string const where = concat(join_path(checkpoint.directory, manifest_name), ": numbers");
+  static_cast<void>(scaling_of(saved.numbers, where));  // refused while nothing has changed
   Progress progress = saved;
   for (std::size_t g = 0; g < current.groups.size(); ++g) {
     progress.groups[g] = find_group(saved, current.groups[g]);
@@ -105,7 +106,7 @@ Progress progress_of_files(Checkpoint const& checkpoint, KeyMap const& matched,
 
 Progress loaded_progress(Checkpoint const& checkpoint, KeyMap const& matched,
                          CheckpointState const& state) {
-  return checkpoint.manifest ? progress_of(*checkpoint.manifest, state.progress)
+  return checkpoint.manifest ? progress_of(checkpoint, state.progress)
                              : progress_of_files(checkpoint, matched, state);
 }
 

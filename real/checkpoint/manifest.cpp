@@ -1,11 +1,13 @@
 #include "real/checkpoint/manifest.h"
 
+#include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string_view>
 
 #include "real/checkpoint/checkpoint_error.h"
 #include "real/checkpoint/crc32c.h"
+#include "real/checkpoint/manifest_limits.h"
 
 namespace adamant::real {
 
@@ -14,6 +16,7 @@ namespace {
 using OrderedJson = nlohmann::ordered_json;
 
 constexpr int version = 2;  // in 1, numbers were under their key as they are stored
+constexpr std::string_view format = "adamant checkpoint";
 constexpr std::string_view head = R"({"crc32c":")";
 constexpr std::string_view middle = R"(","body":)";
 constexpr std::string_view tail = "}\n";
@@ -60,7 +63,7 @@ OrderedJson encode_body(Manifest const& manifest) {
   for (ManifestFile const& file : manifest.files)
     files.push_back(
         {{"name", file.name}, {"bytes", file.bytes}, {"crc32c", text_of_pieces(file.pieces)}});
-  return {{"format", "adamant checkpoint"},
+  return {{"format", format},
           {"version", version},
           {"world_size", manifest.world_size},
           {"piece_bytes", manifest.piece_bytes},
@@ -84,42 +87,99 @@ std::string_view checked_body(std::string_view text, std::string const& name) {
   return bytes;
 }
 
-SavedGroup decode_group(OrderedJson const& json) {
+/// A number that can be what `name` is the name of.
+template <typename Number>
+Number number_of(OrderedJson const& json, char const* name, std::string const& where) {
+  if (!json.is_number()) refuse_as_number(name, json.dump(), where);
+  within_limits(name, json.get<double>(), where);
+  return json.get<Number>();
+}
+
+/// The member of this name, a number that can be it.
+template <typename Number>
+Number number_in(OrderedJson const& json, char const* name, std::string const& where) {
+  return number_of<Number>(json.at(name), name, where);
+}
+
+/// A member that is one of these words.
+std::string word_in(OrderedJson const& json, char const* member,
+                    std::initializer_list<std::string_view> words, std::string const& where) {
+  OrderedJson const& word = json.at(member);
+  std::string expected;
+  for (std::string_view const possible : words) {
+    if (word == possible) return std::string(possible);
+    expected.append(expected.empty() ? "" : " or ").append(possible);
+  }
+  refuse_damaged(where, ": ", member, " is ", word.dump(), ", expected ", expected);
+}
+
+std::string words_for(SavedGroup const& group) {
+  return group.name.empty() ? "the group without a name" : concat("group ", group.name);
+}
+
+SavedGroup decode_group(OrderedJson const& json, std::string const& name) {
   SavedGroup group;
   group.name = json.at("name").get<std::string>();
-  group.step = json.at("step").get<std::int64_t>();
-  group.config = {.mode = json.at("mode") == "adam" ? AdamMode::adam : AdamMode::adamw,
-                  .learning_rate = json.at("lr").get<float>(),
-                  .beta1 = json.at("betas").at(0).get<float>(),
-                  .beta2 = json.at("betas").at(1).get<float>(),
-                  .epsilon = json.at("eps").get<float>(),
-                  .weight_decay = json.at("weight_decay").get<float>(),
+  std::string const where = concat(name, ": ", words_for(group));
+  std::string const mode = word_in(json, "mode", {"adam", "adamw"}, where);
+  OrderedJson const& betas = json.at("betas");
+  group.step = number_in<std::int64_t>(json, "step", where);
+  group.config = {.mode = mode == "adam" ? AdamMode::adam : AdamMode::adamw,
+                  .learning_rate = number_in<float>(json, "lr", where),
+                  .beta1 = number_of<float>(betas.at(0), "betas", where),
+                  .beta2 = number_of<float>(betas.at(1), "betas", where),
+                  .epsilon = number_in<float>(json, "eps", where),
+                  .weight_decay = number_in<float>(json, "weight_decay", where),
                   .bias_correction = json.at("bias_correction").get<bool>()};
   group.parameters = json.at("parameters").get<std::vector<std::string>>();
   return group;
 }
 
+Progress decode_progress(OrderedJson const& json, std::string const& name) {
+  Progress progress;
+  for (OrderedJson const& group : json.at("groups"))
+    progress.groups.push_back(decode_group(group, name));
+  for (auto const& [parameter, step] : json.at("parameter_steps").items())
+    progress.parameter_steps[parameter] =
+        number_of<std::int64_t>(step, "step", concat(name, ": parameter ", parameter));
+  json.at("numbers").get_to(progress.numbers);
+  return progress;
+}
+
 Manifest decode_body(OrderedJson const& json, std::string const& name) {
   Manifest manifest;
-  if (json.at("version").get<int>() > version)
+  word_in(json, "format", {format}, name);
+  if (number_in<int>(json, "version", name) > version)
     refuse_damaged(name, ": has version ", json.at("version").dump(), ", expected at most ",
                    std::to_string(version), ": it was written by a newer adamant");
-  manifest.world_size = json.at("world_size").get<int>();
-  manifest.piece_bytes = json.at("piece_bytes").get<std::uint64_t>();
-  if (manifest.piece_bytes == 0) refuse_damaged(name, ": piece_bytes is 0");
-  for (OrderedJson const& group : json.at("groups"))
-    manifest.progress.groups.push_back(decode_group(group));
-  json.at("parameter_steps").get_to(manifest.progress.parameter_steps);
-  json.at("numbers").get_to(manifest.progress.numbers);
+  manifest.world_size = number_in<int>(json, "world_size", name);
+  manifest.piece_bytes = number_in<std::uint64_t>(json, "piece_bytes", name);
+  manifest.progress = decode_progress(json, name);
   for (OrderedJson const& tensor : json.at("tensors"))
     manifest.tensors.push_back({tensor.at("key").get<std::string>(),
                                 tensor.at("dtype").get<std::string>(),
                                 tensor.at("shape").get<std::vector<std::int64_t>>()});
   for (OrderedJson const& file : json.at("files"))
     manifest.files.push_back({file.at("name").get<std::string>(),
-                              file.at("bytes").get<std::uint64_t>(),
+                              number_in<std::uint64_t>(file, "bytes", name),
                               pieces_of_text(file.at("crc32c").get<std::string>())});
   return manifest;
+}
+
+/// Every parameter of a group has a step, and none that its group has not made.
+void check_steps(Progress const& progress, std::string const& name) {
+  for (SavedGroup const& group : progress.groups) {
+    for (std::string const& parameter : group.parameters) {
+      auto const found = progress.parameter_steps.find(parameter);
+      if (found == progress.parameter_steps.end())
+        refuse_damaged(name, ": parameter_steps: has none of parameter ", parameter,
+                       ", expected one: ", words_for(group), " lists it");
+      if (found->second > group.step)
+        refuse_damaged(name, ": parameter ", parameter, ": step is ", std::to_string(found->second),
+                       ", expected at most that of ", words_for(group), ", ",
+                       std::to_string(group.step));
+    }
+  }
 }
 
 /// One checksum for every piece of every file.
@@ -162,6 +222,7 @@ Manifest decode_manifest(std::string const& text, std::string const& name) {
   try {
     Manifest manifest = decode_body(OrderedJson::parse(body), name);
     check_counts(manifest, name);
+    check_steps(manifest.progress, name);
     return manifest;
   } catch (nlohmann::json::exception const& error) {
     refuse_damaged(name, ": ", error.what());

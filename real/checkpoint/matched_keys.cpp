@@ -26,15 +26,19 @@ std::set<std::string> saved_keys(Checkpoint const& checkpoint) {
   return keys;
 }
 
+/// May a tensor under such a key have this beside it? Steps are numbers, stored as they are.
+bool may_have(std::string const& wanted, Beside what) {
+  if (wanted.starts_with(model_key(""))) return true;
+  return !wanted.ends_with(".step") && (what == Beside::raw || what == Beside::scale);
+}
+
 /// Saved tensors that nothing here stands for.
 std::vector<std::string> unused_keys(Checkpoint const& checkpoint, KeyMap const& matched) {
   std::set<std::string> unused = saved_keys(checkpoint);
   for (auto const& [wanted, saved] : matched) {
     unused.erase(saved);
-    bool const may_be_quantised = wanted.starts_with(model_key(""));
     for (Beside const what : all_beside)
-      if (may_be_quantised || what == Beside::raw || what == Beside::scale)
-        unused.erase(beside_key(saved, what));
+      if (may_have(wanted, what)) unused.erase(beside_key(saved, what));
   }
   return {unused.begin(), unused.end()};
 }

@@ -52,6 +52,7 @@ struct HostShard {
                                 .tail = reinterpret_cast<std::byte*>(tail.data()),
                                 .tail_numel = static_cast<std::int64_t>(tail.size())}}};
     state.progress.groups = {{.name = "default", .config = {}, .step = 2, .parameters = {"w"}}};
+    state.progress.parameter_steps["w"] = 2;
     state.steps = {{.parameter = "w", .step = 2}};
     return state;
   }

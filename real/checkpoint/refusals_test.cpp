@@ -1,12 +1,18 @@
 // What a load refuses, and what is left of an engine then, in worlds of simulated ranks or on GPUs.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <functional>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "real/checkpoint/checkpoint_error.h"
+#include "real/checkpoint/crc32c.h"
 #include "real/checkpoint/manifest.h"
 #include "real/checkpoint/names.h"
+#include "real/checkpoint/safetensors.h"
 #include "real/engine.h"
 #include "real/testing/small_checkpoint.h"
 
@@ -35,6 +41,42 @@ Refusal refused_load(MemoryStorage& storage, EngineConfig const& config = small_
   EXPECT_EQ(refusals[0].message, refusals[1].message);
   EXPECT_EQ(refusals[0].has_state, refusals[1].has_state);
   return refusals[0];
+}
+
+std::string text_of(std::vector<std::byte> const& bytes) {
+  return {reinterpret_cast<char const*>(bytes.data()), bytes.size()};
+}
+
+void replace(MemoryStorage& storage, std::string const& path, std::span<std::byte const> bytes) {
+  storage.bytes_of(path).assign(bytes.begin(), bytes.end());
+}
+
+std::string const manifest_path = std::string("c/") + manifest_name;
+
+/// Puts another manifest into the place of the saved one.
+void edit_manifest(MemoryStorage& storage, std::function<void(Manifest&)> const& edit) {
+  Manifest manifest = decode_manifest(text_of(storage.bytes_of(manifest_path)), "m");
+  edit(manifest);
+  std::string const text = encode(manifest);
+  replace(storage, manifest_path, std::as_bytes(std::span(text)));
+}
+
+/// Adds a file with one number to the checkpoint, and to its manifest.
+void add_number(MemoryStorage& storage, std::string const& key) {
+  std::vector<SavedPart> parts = {
+      {.key = key, .dtype = "F32", .shape = {1}, .offsets = {0}, .global_shape = {1}}};
+  std::vector<std::byte> bytes = encode_header(parts, {{"format", "pt"}});
+  bytes.resize(bytes.size() + sizeof(float));
+  std::string const name = shard_file_name(9);
+  storage.create("c/" + name)->append(bytes);
+  edit_manifest(storage, [&](Manifest& manifest) {
+    manifest.tensors.push_back({.key = key, .dtype = "F32", .shape = {1}});
+    ManifestFile file{.name = name, .bytes = bytes.size(), .pieces = {}};
+    for (std::size_t begin = 0; begin < bytes.size(); begin += manifest.piece_bytes)
+      file.pieces.push_back(crc32c(std::span(bytes).subspan(
+          begin, std::min<std::size_t>(manifest.piece_bytes, bytes.size() - begin))));
+    manifest.files.push_back(file);
+  });
 }
 
 std::string const second_file = "c/" + shard_file_name(1);
@@ -150,6 +192,44 @@ TEST(Refusals, OtherShapesFormatsAndGroupsAreRefusedByName) {
             std::string::npos);
   EXPECT_EQ(refusal.kind, CheckpointError::Kind::incompatible);
   EXPECT_TRUE(refusal.has_state);
+}
+
+TEST(Refusals, WhatStandsBesideAStepIsSavedAndNotWanted) {
+  ADAMANT_NEEDS(2, Devices::shared);
+  for (std::string const what : {"scale", "raw"}) {
+    MemoryStorage storage;
+    save_trained(storage, 2);
+    std::string const key = state_key("embed", "step") + "/" + what;
+    add_number(storage, key);
+    Refusal const refusal = refused_load(storage);
+    EXPECT_NE(refusal.message.find("tensor " + key + " is saved, but"), std::string::npos)
+        << refusal.message;
+    EXPECT_EQ(refusal.kind, CheckpointError::Kind::incompatible);
+    EXPECT_TRUE(refusal.has_state);
+  }
+}
+
+TEST(Refusals, AManifestThatCannotBeIsRefusedBeforeAnythingChanges) {
+  ADAMANT_NEEDS(2, Devices::shared);
+  std::vector<std::pair<std::function<void(Manifest&)>, std::string>> const cases = {
+      {[](Manifest& manifest) { manifest.progress.groups[0].step = -1; },
+       "group default: step is -1, expected a whole number from 0 to 2^53"},
+      {[](Manifest& manifest) { manifest.progress.parameter_steps.erase("head"); },
+       "parameter_steps: has none of parameter head"},
+      {[](Manifest& manifest) {
+         manifest.progress.numbers = {{"clip", -1}};
+       },
+       "numbers: clip is -1, expected a binary32 number above 0"}};
+  for (auto const& [edit, message] : cases) {
+    MemoryStorage storage;
+    save_trained(storage, 2);
+    edit_manifest(storage, edit);
+    Refusal const refusal = refused_load(storage);
+    EXPECT_NE(refusal.message.find(manifest_path + ": " + message), std::string::npos)
+        << refusal.message;
+    EXPECT_EQ(refusal.kind, CheckpointError::Kind::damaged);
+    EXPECT_TRUE(refusal.has_state);
+  }
 }
 
 }  // namespace

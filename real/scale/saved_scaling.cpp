@@ -1,8 +1,7 @@
 #include "real/scale/saved_scaling.h"
 
-#include <cmath>
-
 #include "real/checkpoint/checkpoint_error.h"
+#include "real/checkpoint/manifest_limits.h"
 
 namespace adamant::real {
 
@@ -16,26 +15,20 @@ constexpr char tracker_name[] = "growth_tracker";
 constexpr char hysteresis_name[] = "hysteresis";
 constexpr char norm_name[] = "clip";
 
-std::optional<double> find(NumbersByName const& numbers, char const* name) {
+/// A number of this name, if there is one, and then one that can be.
+std::optional<double> find(NumbersByName const& numbers, char const* name,
+                           std::string const& where) {
   auto const found = numbers.find(name);
-  return found == numbers.end() ? std::nullopt : std::optional(found->second);
+  if (found == numbers.end()) return std::nullopt;
+  return within_limits(name, found->second, where);
 }
 
-/// A binary32 number above 0.
-float positive(double number, char const* name) {
-  auto const value = static_cast<float>(number);
-  bool const same = static_cast<double>(value) == number;
-  if (!same || !std::isfinite(value) || value <= 0)
-    refuse_damaged("number ", name, ": is ", std::to_string(number),
-                   ", expected a binary32 number above 0");
-  return value;
-}
-
-int whole_number(double number, char const* name) {
-  bool const whole = std::abs(number) <= 1e9 && std::trunc(number) == number;
-  if (!whole)
-    refuse_damaged("number ", name, ": is ", std::to_string(number), ", expected a whole number");
-  return static_cast<int>(number);
+/// What there has to be beside a loss scale that moves.
+int whole_number(NumbersByName const& numbers, char const* name, std::string const& where) {
+  std::optional<double> const found = find(numbers, name, where);
+  if (!found)
+    refuse_damaged(where, ": has no ", name, ", expected one beside ", dynamic_name, " 1");
+  return static_cast<int>(*found);
 }
 
 }  // namespace
@@ -52,17 +45,18 @@ NumbersByName numbers_of(SavedScaling const& scaling) {
   return numbers;
 }
 
-SavedScaling scaling_of(NumbersByName const& numbers) {
+SavedScaling scaling_of(NumbersByName const& numbers, std::string const& where) {
   SavedScaling scaling;
-  if (auto const norm = find(numbers, norm_name)) scaling.max_norm = positive(*norm, norm_name);
-  auto const scale = find(numbers, scale_name);
+  if (auto const norm = find(numbers, norm_name, where))
+    scaling.max_norm = static_cast<float>(*norm);
+  auto const scale = find(numbers, scale_name, where);
   if (!scale) return scaling;
-  scaling.scale = positive(*scale, scale_name);
+  scaling.scale = static_cast<float>(*scale);
   scaling.loss_scale = {.kind = LossScale::Kind::fixed, .value = scaling.scale};
-  if (find(numbers, dynamic_name).value_or(0) == 0) return scaling;
+  if (find(numbers, dynamic_name, where).value_or(0) == 0) return scaling;
   scaling.loss_scale = {.kind = LossScale::Kind::dynamic};
-  scaling.growth_tracker = whole_number(find(numbers, tracker_name).value_or(0), tracker_name);
-  scaling.hysteresis = whole_number(find(numbers, hysteresis_name).value_or(0), hysteresis_name);
+  scaling.growth_tracker = whole_number(numbers, tracker_name, where);
+  scaling.hysteresis = whole_number(numbers, hysteresis_name, where);
   return scaling;
 }
 

@@ -22,7 +22,9 @@ struct SavedScaling {
 
 std::map<std::string, double> numbers_of(SavedScaling const& scaling);
 
-/// Errors: CheckpointError (damaged) where a number cannot be what it should be.
-SavedScaling scaling_of(std::map<std::string, double> const& numbers);
+/// Errors: CheckpointError (damaged) where a number cannot be what it should be, or a scale that
+///         moves has no progress; `where` begins the message.
+SavedScaling scaling_of(std::map<std::string, double> const& numbers,
+                        std::string const& where = "numbers");
 
 }  // namespace adamant::real
