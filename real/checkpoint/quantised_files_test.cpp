@@ -94,12 +94,18 @@ TEST(QuantisedFiles, WhatIsWrongInFilesIsRefusedByName) {
       {Recipe::nvfp4, {half, nv(0x7f), amax(1)}, file + "model.w/scale: is 127, expected the code"},
       {Recipe::nvfp4, {half, nv(1), amax(-1)}, file + "model.w/amax: is -1.000000, expected"},
       {Recipe::nvfp4, {half, nv(1), amax(nan)}, file + "model.w/amax: is nan, expected"},
-      {Recipe::nvfp4, {half, nv(1)}, "model.w/"},
+      {Recipe::nvfp4, {half, nv(1)}, "model.w/raw: is saved as nvfp4 without model.w/amax"},
       {Recipe::nvfp4,
        {raw, nv(1), amax(1)},
        "model.w/raw: is U8 [128, 128], expected U8 [128, 64]"},
       {Recipe::nvfp4, {half, scale(1), amax(1)}, "model.w/scale: is F32 [1], expected U8 [8, 8]"},
-      {Recipe::nvfp4, {amax(1)}, "model.w/amax: is saved, but"},
+      {Recipe::nvfp4, {amax(1)}, "model.w/raw: is missing, expected U8 beside model.w/amax"},
+      {Recipe::nvfp4,
+       {floats(key + "/raw", {128, 64}, 1), nv(1), amax(1)},
+       "model.w/raw: is saved as F32, expected U8 beside model.w/amax"},
+      {Recipe::fp8_delayed,
+       {scale(1), history(0), next(1)},
+       "model.w/raw: is missing, expected U8 beside model.w/history"},
       {Recipe::fp8_delayed, {raw, scale(1), history(0)}, "without model.w/next_scale"},
       {Recipe::fp8_delayed, {raw, scale(1), next(1)}, "without model.w/history"},
       {Recipe::fp8_delayed, {raw, scale(1), history(-1), next(1)}, file + "model.w/history: is -1"},
@@ -115,7 +121,8 @@ TEST(QuantisedFiles, WhatIsWrongInFilesIsRefusedByName) {
        "saved as F32, current fp8_delayed: 0x1.19999ap+0 would be rounded"},
       {Recipe::mxfp8,
        {raw, scale(1)},
-       "saved as F32, current mxfp8: 0x1.19999ap+0 would be rounded"}};
+       "model.w: made of optim.state.w.main, saved as F32, current mxfp8: 0x1.19999ap+0 would be "
+       "rounded"}};
   for (Case const& each : cases) {
     MemoryStorage storage;
     write_file(storage, each.entries);

@@ -78,10 +78,15 @@ std::optional<SavedNumbers> find_quantised(Checkpoint const& checkpoint, std::st
     refuse_damaged("tensor ", values.key, ": is saved as ", values.dtype, ", expected F32 beside ",
                    raw_key(key));
   if (recipe) return SavedNumbers{.values = &values, .recipe = std::move(recipe)};
-  for (Beside const what : {Beside::amax, Beside::history, Beside::next_scale})
-    if (find(checkpoint, beside_key(key, what)) != nullptr)
-      refuse_damaged("tensor ", beside_key(key, what),
-                     ": is saved, but no quantised parameter that it is of");
+  SavedTensor const* const raw = find(checkpoint, raw_key(key));
+  for (Beside const what : {Beside::amax, Beside::history, Beside::next_scale}) {
+    std::string const beside = beside_key(key, what);
+    if (find(checkpoint, beside) == nullptr) continue;
+    if (raw == nullptr)
+      refuse_damaged("tensor ", raw_key(key), ": is missing, expected U8 beside ", beside);
+    refuse_damaged("tensor ", raw->key, ": is saved as ", raw->dtype, ", expected U8 beside ",
+                   beside);
+  }
   return std::nullopt;
 }
 

@@ -20,16 +20,24 @@ bool is_bytes(SavedTensor const& tensor) {
   return tensor.dtype == dtype_of(NumberFormat::fp8);
 }
 
-/// What the tensors that are there are of, if they are of anything.
-Recipe recipe_of(Checkpoint const& checkpoint, SavedTensor const& values) {
+/// Two codes a byte?
+bool is_half(SavedTensor const& raw, SavedTensor const& values) {
+  std::vector<std::int64_t> shape = values.shape;
+  if (shape.empty() || shape.back() == 0) return false;
+  shape.back() /= 2;
+  return raw.shape == shape;
+}
+
+/// What the tensors that are there are of, if they are of anything: one may be missing.
+Recipe recipe_of(Checkpoint const& checkpoint, SavedTensor const& values, SavedTensor const& raw) {
   if (find(checkpoint, values, Beside::history) != nullptr) return Recipe::fp8_delayed;
   if (find(checkpoint, values, Beside::next_scale) != nullptr) return Recipe::fp8_delayed;
   if (find(checkpoint, values, Beside::amax) != nullptr) return Recipe::nvfp4;
   SavedTensor const* const scale = find(checkpoint, values, Beside::scale);
   if (scale == nullptr)
-    refuse_damaged("tensor ", beside_key(values.key, Beside::raw), ": is saved without ",
+    refuse_damaged("tensor ", raw.key, ": is saved without ",
                    beside_key(values.key, Beside::scale));
-  if (is_bytes(*scale)) return Recipe::mxfp8;
+  if (is_bytes(*scale)) return is_half(raw, values) ? Recipe::nvfp4 : Recipe::mxfp8;
   return scale->shape.size() == 1 ? Recipe::fp8_current : Recipe::fp8_block;
 }
 
@@ -129,7 +137,7 @@ void keep(ReadNumbers const& numbers, Recipe recipe, QuantisedScales& scales) {
 std::optional<SavedRecipe> find_recipe(Checkpoint const& checkpoint, SavedTensor const& values) {
   SavedTensor const* const raw = find(checkpoint, values, Beside::raw);
   if (raw == nullptr || !is_bytes(*raw)) return std::nullopt;
-  SavedRecipe found{.recipe = recipe_of(checkpoint, values)};
+  SavedRecipe found{.recipe = recipe_of(checkpoint, values, *raw)};
   if (!takes(found.recipe, values.shape))
     refuse_damaged("tensor ", raw->key, ": no ", name_of(found.recipe), " has the shape ",
                    text_of_shape(values.shape));

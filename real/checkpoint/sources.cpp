@@ -70,11 +70,18 @@ Source source_of_moment(SavedNumbers const& saved, bool may_round, StateTensor c
   return {.tensor = &tensor, .saved = saved, .converts = !same, .keeps_all = !same && !may_round};
 }
 
+/// What is said of a tensor before the type that it is saved in, where another one is that.
+std::string made_of(Source const& source) {
+  std::string const& saved = source.saved.values->key;
+  return saved == source.tensor->shard.key ? "" : concat("made of ", saved, ", ");
+}
+
 void expect_all_kept(Source const& source, std::span<float const> values) {
   std::size_t const first = first_rounded(source, values);
   if (first == values.size()) return;
-  refuse_incompatible("tensor ", source.tensor->shard.key, ": saved as ", type_of(source.saved),
-                      ", current ", type_of(*source.tensor), ": ", hexadecimal(values[first]),
+  refuse_incompatible("tensor ", source.tensor->shard.key, ": ", made_of(source), "saved as ",
+                      type_of(source.saved), ", current ", type_of(*source.tensor), ": ",
+                      hexadecimal(values[first]),
                       " would be rounded, and the load does not say that it may");
 }
 
