@@ -220,10 +220,8 @@ class Model {
   static void quantise_first(State& state, ParameterSpec const& spec);
   /// The weight becomes the parameter that is cast from it.
   static void store_parameter(Tensor& weight, Formats const& formats);
-  static State loaded(State const& saved, Formats const& then, State const& own,
-                      ParameterSpec const& spec);
-  static void load_parameter(State& state, State const& saved, Formats const& then,
-                             ParameterSpec const& spec);
+  State loaded(Saved const& saved, int parameter) const;
+  void load_parameter(State& state, Saved const& saved, int parameter) const;
   Tensor const& handed(State const& state) const;
   bool all_finite() const;
   /// One adam_step on a parameter's weight, with unscaled and clipped gradients.
@@ -245,9 +243,13 @@ class Model::Saved {
   /// parameter, main, exp_avg, exp_avg_sq. It has no scale until set_scales(), and then reading it
   /// is multiplying by nothing.
   void set(int parameter, TensorKind kind, NumberFormat format, std::span<float const> values);
+  /// What the numbers as they were stored are worth, where that is said apart from the values: a
+  /// load that keeps them has these. REQUIRES: set() before.
+  void set_stored(int parameter, TensorKind kind, std::span<float const> worth);
   /// One of each of these shards, or of all elements where there are none; see share_scales().
   void set_scales(int parameter, TensorKind kind, Shards const& shards, std::vector<float> scales);
-  /// What a parameter of this shape was read from; its values are what reading gives.
+  /// What a parameter of this shape is read from; a load that keeps it has what reading gives,
+  /// any other the values. REQUIRES: set() before.
   void set_quantised(int parameter, Recipe recipe, MatrixShape shape, Quantised quantised,
                      DelayedScale const& delayed = {});
   void drop_main(int parameter);
@@ -257,7 +259,11 @@ class Model::Saved {
 
  private:
   friend class Model;
+  Tensor const& kept(int parameter, TensorKind kind) const;
+
   std::vector<State> states_;
+  /// By parameter, of tensors that were set apart from their values; empty otherwise.
+  std::vector<std::array<Tensor, tensor_kind_count>> stored_;
   std::vector<Formats> formats_;
   std::vector<AdamConfig> groups_;
   LossScaler scaler_;

@@ -58,6 +58,7 @@ Model::Saved Model::save() const {
     kept.cast_gradient = {};
     kept.has_gradient = false;
   }
+  saved.stored_.resize(states_.size());
   for (auto const& spec : config_.parameters) saved.formats_.push_back(spec.formats);
   saved.groups_ = config_.groups;
   saved.scaler_ = scaler_;
@@ -72,6 +73,7 @@ void Model::Saved::set(int parameter, TensorKind kind, NumberFormat format,
   check(values.size() == s.value.size(), "a saved tensor is a whole one");
   tensor_of(s, kind).assign(values.begin(), values.end());
   s.scales[static_cast<std::size_t>(kind)].clear();
+  stored_.at(p)[static_cast<std::size_t>(kind)].clear();
   Formats& formats = formats_.at(p);
   if (kind == TensorKind::parameter) {
     formats.parameter = format;
@@ -80,6 +82,19 @@ void Model::Saved::set(int parameter, TensorKind kind, NumberFormat format,
   if (kind == TensorKind::main) formats.main = format;
   if (kind == TensorKind::exp_avg) formats.exp_avg = format;
   if (kind == TensorKind::exp_avg_sq) formats.exp_avg_sq = format;
+}
+
+void Model::Saved::set_stored(int parameter, TensorKind kind, std::span<float const> worth) {
+  auto const p = static_cast<std::size_t>(parameter);
+  check(worth.size() == states_.at(p).value.size(), "a saved tensor is a whole one");
+  stored_.at(p)[static_cast<std::size_t>(kind)].assign(worth.begin(), worth.end());
+}
+
+/// What a tensor is that stays as it was stored.
+Model::Tensor const& Model::Saved::kept(int parameter, TensorKind kind) const {
+  auto const p = static_cast<std::size_t>(parameter);
+  Tensor const& stored = stored_[p][static_cast<std::size_t>(kind)];
+  return stored.empty() ? tensor_of(const_cast<State&>(states_[p]), kind) : stored;
 }
 
 void Model::Saved::set_scales(int parameter, TensorKind kind, Shards const& shards,
@@ -95,8 +110,7 @@ void Model::Saved::set_quantised(int parameter, Recipe recipe, MatrixShape shape
   auto const p = static_cast<std::size_t>(parameter);
   State& s = states_.at(p);
   check(quantised.codes.size() == s.value.size(), "a saved tensor is a whole one");
-  auto const values = read(quantised, shape, recipe);
-  s.value.assign(values.begin(), values.end());
+  set_stored(parameter, TensorKind::parameter, read(quantised, shape, recipe));
   s.quantised = std::move(quantised);
   s.delayed = delayed;
   formats_.at(p).recipe = recipe;
@@ -121,53 +135,57 @@ void Model::Saved::set_scaling(LossScaler const& scaler, std::optional<float> ma
   max_norm_ = max_norm;
 }
 
-Model::State Model::loaded(State const& saved, Formats const& then, State const& own,
-                           ParameterSpec const& spec) {
-  Formats const& now = spec.formats;
+Model::State Model::loaded(Saved const& saved, int parameter) const {
+  auto const p = static_cast<std::size_t>(parameter);
+  State const& before = saved.states_[p];
+  Formats const& then = saved.formats_[p];
+  Formats const& now = spec(parameter).formats;
   State s;
-  s.steps = saved.steps;
-  s.shards = own.shards;
-  s.scales = own.scales;
-  auto const make = [&](TensorKind kind, Tensor const& from, std::optional<NumberFormat> before,
+  s.steps = before.steps;
+  s.shards = state(parameter).shards;
+  s.scales = state(parameter).scales;
+  auto const make = [&](TensorKind kind, Tensor const& from, std::optional<NumberFormat> was,
                         NumberFormat format) {
     auto const k = static_cast<std::size_t>(kind);
     auto const scales = scales_for(sharing(s.shards, from.size()),
-                                   sharing(saved.shards, from.size()), saved.scales[k]);
-    tensor_of(s, kind) = from;
-    if (before != format || (has_scale(kind, format) && !scales)) return store(s, kind, format);
+                                   sharing(before.shards, from.size()), before.scales[k]);
+    bool const anew = was != format || (has_scale(kind, format) && !scales);
+    tensor_of(s, kind) = anew ? from : saved.kept(parameter, kind);
+    if (anew) return store(s, kind, format);
     if (has_scale(kind, format)) s.scales[k] = *scales;
   };
-  make(TensorKind::exp_avg, saved.exp_avg, then.exp_avg, now.exp_avg);
-  make(TensorKind::exp_avg_sq, saved.exp_avg_sq, then.exp_avg_sq, now.exp_avg_sq);
+  make(TensorKind::exp_avg, before.exp_avg, then.exp_avg, now.exp_avg);
+  make(TensorKind::exp_avg_sq, before.exp_avg_sq, then.exp_avg_sq, now.exp_avg_sq);
   if (now.main)
-    make(TensorKind::main, then.main ? saved.main : saved.value, in_files(then.main), *now.main);
-  load_parameter(s, saved, then, spec);
+    make(TensorKind::main, then.main ? before.main : before.value, in_files(then.main), *now.main);
+  load_parameter(s, saved, parameter);
   return s;
 }
 
 // The main weight is there already, if there is one.
-void Model::load_parameter(State& s, State const& saved, Formats const& then,
-                           ParameterSpec const& spec) {
-  Formats const& now = spec.formats;
+void Model::load_parameter(State& s, Saved const& saved, int parameter) const {
+  auto const p = static_cast<std::size_t>(parameter);
+  State const& before = saved.states_[p];
+  Formats const& then = saved.formats_[p];
+  Formats const& now = spec(parameter).formats;
   bool const stays = type_of_parameter(then) == type_of_parameter(now) &&
                      now.main != NumberFormat::remainder &&
                      (now.main.has_value() || !then.main.has_value());
   if (stays) {
-    s.value = saved.value;
-    s.quantised = saved.quantised;
-    s.delayed = saved.delayed;
+    s.value = saved.kept(parameter, TensorKind::parameter);
+    s.quantised = before.quantised;
+    s.delayed = before.delayed;
     return;
   }
-  if (now.recipe) return quantise_first(s, spec);
-  s.value = then.main ? saved.main : saved.value;
+  if (now.recipe) return quantise_first(s, spec(parameter));
+  s.value = then.main ? before.main : before.value;
   store_parameter(s.value, now);
 }
 
 void Model::load(Saved const& saved) {
   check(saved.states_.size() == states_.size(), "what is loaded was saved by such a model");
   check(saved.groups_.size() == config_.groups.size(), "what is loaded was saved by such a model");
-  for (std::size_t p = 0; p < states_.size(); ++p)
-    states_[p] = loaded(saved.states_[p], saved.formats_[p], states_[p], config_.parameters[p]);
+  for (int p = 0; p < parameter_count(); ++p) state(p) = loaded(saved, p);
   config_.groups = saved.groups_;
   config_.max_norm = saved.max_norm_;
   scaler_ = saved.scaler_;
@@ -183,7 +201,7 @@ std::optional<Model::Place> Model::rounded_by(Saved const& saved, Kinds const& m
     Formats const& now = spec(p).formats;
     if (then == now) continue;
     Tensor const& weight = then.main ? before.main : before.value;
-    State const after = loaded(before, then, state(p), spec(p));
+    State const after = loaded(saved, p);
     auto const rounds = [&](bool differs, TensorKind named, Tensor const& from, Tensor const& to) {
       return differs && !contains(may_round, p, named) && first_difference(from, to).has_value();
     };

@@ -96,6 +96,19 @@ TEST(LoadsOfOtherTypes, StatesWithAScaleGetANewOneUnlessTheSameElementsShareIt) 
   EXPECT_EQ(numbers_of(model, TensorKind::exp_avg), (Values{3.0F, 0.6875F, 448.0F}));
 }
 
+TEST(LoadsOfOtherTypes, WhatIsSaidToBeStoredIsKeptAndValuesAreStoredAnew) {
+  Formats const saving = {.parameter = NumberFormat::bf16, .exp_avg = NumberFormat::fp8};
+  auto saved = saved_of(saving, {1.0F, 2.0F, 3.0F}, {1.0F, 2.0F, 3.0F});
+  saved.set_stored(0, TensorKind::parameter, Values{4.0F, 5.0F, 6.0F});
+  saved.set_stored(0, TensorKind::exp_avg, Values{7.0F, 8.0F, 9.0F});
+  auto const same = after_load(saving, saved);
+  EXPECT_EQ(numbers_of(same, TensorKind::parameter), (Values{4.0F, 5.0F, 6.0F}));
+  EXPECT_EQ(numbers_of(same, TensorKind::exp_avg), (Values{7.0F, 8.0F, 9.0F}));
+  auto const other = after_load({}, saved);
+  EXPECT_EQ(numbers_of(other, TensorKind::parameter), (Values{1.0F, 2.0F, 3.0F}));
+  EXPECT_EQ(numbers_of(other, TensorKind::exp_avg), (Values{1.0F, 2.0F, 3.0F}));
+}
+
 TEST(LoadsOfOtherTypes, WhatMayNotBeRoundedIsFound) {
   auto const saved = saved_of({}, {halfway, 1.0F, 2.0F}, {0.0F, 1.0F, 0x1.000002p0F});
   auto const rounded_by = [&](Formats const& formats, std::vector<TensorKind> const& kinds) {

@@ -192,7 +192,7 @@ void Reference::begin_world(Scenario const& setting, std::vector<ParameterSpec> 
 }
 
 void Reference::take_from(std::string_view checkpoint, std::span<StoredFile const> files) {
-  SavedFiles const saved = read_saved_files(files);
+  SavedFiles const saved = read_saved_files(files, names_of(model_));
   oracle::Model::Saved state = model_.save();
   for (int p = 0; p < model_.parameter_count(); ++p) take_parameter(state, p, saved);
   for (std::size_t group = 0; group < group_names_.size() && !saved.groups.empty(); ++group)
@@ -210,10 +210,9 @@ void Reference::take_parameter(oracle::Model::Saved& state, int parameter,
     take_tensor(state, parameter, kind, saved);
   if (auto const known = saved.steps.find(spec.name); known != saved.steps.end())
     return state.set_steps(parameter, known->second);
-  auto const* const step = saved.find("optim.state.", spec.name + ".step");
-  if (step == nullptr || step->front().values.empty())
-    throw std::runtime_error("no step of " + spec.name + " is saved");
-  state.set_steps(parameter, static_cast<std::int64_t>(step->front().values.front()));
+  std::optional<double> const step = saved.step(spec.name);
+  if (!step) throw std::runtime_error("no step of " + spec.name + " is saved");
+  state.set_steps(parameter, static_cast<std::int64_t>(*step));
 }
 
 void Reference::take_tensor(oracle::Model::Saved& state, int parameter, TensorKind kind,
@@ -223,6 +222,7 @@ void Reference::take_tensor(oracle::Model::Saved& state, int parameter, TensorKi
   if (tensor.values == nullptr && kind == TensorKind::main) return state.drop_main(parameter);
   if (tensor.values == nullptr)
     throw std::runtime_error("no " + tensor_name(spec.name, kind) + " is saved");
+  state.set(parameter, kind, tensor.format(), put_together(*tensor.values, spec.shape));
   if (kind == TensorKind::parameter) {
     if (auto quantised = quantised_in(saved, spec)) {
       state.set_quantised(parameter, quantised->recipe, oracle::matrix_of(spec),
@@ -230,9 +230,11 @@ void Reference::take_tensor(oracle::Model::Saved& state, int parameter, TensorKi
       return;
     }
   }
-  state.set(parameter, kind, tensor.format(), put_together(*tensor.values, spec.shape));
+  if (tensor.raw == nullptr) return;
+  SavedScales scales;
+  if (tensor.scale != nullptr) scales = put_together(tensor, spec.shape);
+  state.set_stored(parameter, kind, worth_as_stored(tensor, scales, spec.shape));
   if (tensor.scale == nullptr) return;
-  SavedScales scales = put_together(tensor, spec.shape);
   state.set_scales(parameter, kind, scales.shards, std::move(scales.scales));
 }
 

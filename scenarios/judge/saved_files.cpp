@@ -33,16 +33,27 @@ NumberFormat format_of(std::string const& dtype) {
   return dtype == "U8" ? NumberFormat::fp8 : NumberFormat::fp32;
 }
 
-std::vector<float> decoded(std::string const& dtype, Bytes bytes) {
-  if (dtype == "F64") {
-    double value = 0;
-    std::memcpy(&value, bytes.data(), sizeof value);
-    return {static_cast<float>(value)};
+template <typename Number>
+std::vector<double> wide_numbers(Bytes bytes) {
+  std::vector<Number> numbers(bytes.size() / sizeof(Number));
+  std::memcpy(numbers.data(), bytes.data(), numbers.size() * sizeof(Number));
+  std::vector<double> wide;
+  for (Number const number : numbers) wide.push_back(static_cast<double>(number));
+  return wide;
+}
+
+void decode_into(SavedBox& box, std::string const& dtype, Bytes bytes) {
+  box.format = format_of(dtype);
+  if (dtype == "F64") box.wide = wide_numbers<double>(bytes);
+  if (dtype == "I64") box.wide = wide_numbers<std::int64_t>(bytes);
+  if (dtype == "F64" || dtype == "I64") {
+    for (double const number : box.wide) box.values.push_back(static_cast<float>(number));
+    return;
   }
-  NumberFormat const format = format_of(dtype);
-  std::vector<float> values(bytes.size() / bytes_of(format));
-  oracle::decode(format, bytes, values);
-  return values;
+  box.values.resize(bytes.size() / bytes_of(box.format));
+  oracle::decode(box.format, bytes, box.values);
+  if (box.format == NumberFormat::fp8)
+    for (std::byte const byte : bytes) box.bytes.push_back(std::to_integer<std::uint8_t>(byte));
 }
 
 void add_shard_file(SavedFiles& saved, Bytes file, int number) {
@@ -61,12 +72,8 @@ void add_shard_file(SavedFiles& saved, Bytes file, int number) {
     if (places.contains(key))
       box.offsets = places[key].at("saved_offsets").get<std::vector<std::int64_t>>();
     auto const range = entry.at("data_offsets").get<std::vector<std::size_t>>();
-    auto const dtype = entry.at("dtype").get<std::string>();
-    Bytes const stored = data.subspan(range.at(0), range.at(1) - range.at(0));
-    box.values = decoded(dtype, stored);
-    box.format = format_of(dtype);
-    if (box.format == NumberFormat::fp8)
-      for (std::byte const byte : stored) box.bytes.push_back(std::to_integer<std::uint8_t>(byte));
+    decode_into(box, entry.at("dtype").get<std::string>(),
+                data.subspan(range.at(0), range.at(1) - range.at(0)));
     box.file = number;
     saved.tensors[key].push_back(std::move(box));
   }
@@ -136,33 +143,79 @@ void require_inside(SavedBox const& box, std::vector<std::int64_t> const& shape)
   if (!inside) throw std::runtime_error("a saved part lies outside of its tensor");
 }
 
+/// What completes each of these to a key: the usual, or else anything that ends with a dot.
+void find_prefix(SavedFiles const& saved, std::vector<std::string> const& rests,
+                 std::string& prefix) {
+  auto const completes = [&](std::string const& possible) {
+    return std::ranges::all_of(
+        rests, [&](std::string const& rest) { return saved.tensors.contains(possible + rest); });
+  };
+  if (rests.empty() || completes(prefix)) return;
+  std::string const& first = rests.front();
+  for (auto const& [key, boxes] : saved.tensors) {
+    if (!key.ends_with(first)) continue;
+    std::string const possible = key.substr(0, key.size() - first.size());
+    if (!possible.empty() && !possible.ends_with('.')) continue;
+    if (completes(possible)) prefix = possible;
+  }
+}
+
+void find_prefixes(SavedFiles& saved, std::span<std::string const> names) {
+  std::vector<std::string> states;
+  for (std::string const& name : names)
+    for (char const* const what : {".exp_avg", ".exp_avg_sq", ".step"})
+      states.push_back(name + what);
+  find_prefix(saved, {names.begin(), names.end()}, saved.weight_prefix);
+  find_prefix(saved, states, saved.state_prefix);
+}
+
+std::vector<SavedBox> const* find(SavedFiles const& saved, std::string const& key) {
+  auto const found = saved.tensors.find(key);
+  return found == saved.tensors.end() ? nullptr : &found->second;
+}
+
 }  // namespace
 
-std::vector<SavedBox> const* SavedFiles::find(std::string const& prefix,
-                                              std::string const& rest) const {
-  if (auto const exact = tensors.find(prefix + rest); exact != tensors.end()) return &exact->second;
-  for (auto const& [key, boxes] : tensors)
-    if (key == rest || key.ends_with("." + rest)) return &boxes;
-  return nullptr;
+std::vector<SavedBox> const* SavedFiles::find_weight(std::string const& rest) const {
+  return find(*this, weight_prefix + rest);
+}
+
+std::vector<SavedBox> const* SavedFiles::find_state(std::string const& rest) const {
+  return find(*this, state_prefix + rest);
+}
+
+std::optional<double> SavedFiles::step(std::string const& parameter) const {
+  auto const* const boxes = find_state(parameter + ".step");
+  if (boxes == nullptr || boxes->size() != 1 || boxes->front().values.size() != 1)
+    return std::nullopt;
+  SavedBox const& box = boxes->front();
+  return box.wide.empty() ? double{box.values.front()} : box.wide.front();
 }
 
 SavedTensor SavedFiles::tensor(std::string const& parameter, TensorKind kind) const {
   bool const weight = kind == TensorKind::parameter;
-  std::string const prefix = weight ? "model." : "optim.state.";
-  std::string const rest = weight ? parameter : parameter + "." + std::string(name_of(kind));
-  return {.values = find(prefix, rest),
-          .raw = find(prefix, rest + "/raw"),
-          .scale = find(prefix, rest + "/scale")};
+  std::string const key = weight ? weight_prefix + parameter
+                                 : state_prefix + parameter + "." + std::string(name_of(kind));
+  return {.values = find(*this, key),
+          .raw = find(*this, key + "/raw"),
+          .scale = find(*this, key + "/scale")};
 }
 
-SavedFiles read_saved_files(std::span<StoredFile const> files) {
+SavedFiles read_saved_files(std::span<StoredFile const> files, std::span<std::string const> names) {
   SavedFiles saved;
   int number = 0;
   for (StoredFile const& file : files) {
     if (file.name.ends_with(".safetensors")) add_shard_file(saved, file.bytes, number++);
     if (file.name == manifest) add_manifest(saved, file.bytes);
   }
+  find_prefixes(saved, names);
   return saved;
+}
+
+std::vector<std::string> names_of(oracle::Model const& model) {
+  std::vector<std::string> names;
+  for (int p = 0; p < model.parameter_count(); ++p) names.push_back(model.spec(p).name);
+  return names;
 }
 
 std::vector<float> put_together(std::vector<SavedBox> const& boxes,
@@ -201,6 +254,18 @@ SavedScales put_together(SavedTensor const& tensor, std::vector<std::int64_t> co
     together.scales.push_back(by_file.at(box.file));
   }
   return together;
+}
+
+std::vector<float> worth_as_stored(SavedTensor const& tensor, SavedScales const& scales,
+                                   std::vector<std::int64_t> const& shape) {
+  std::vector<float> worth = put_together(*tensor.raw, shape);
+  if (scales.shards.empty() && !scales.scales.empty())
+    for (float& number : worth) number *= scales.scales.front();
+  for (std::size_t s = 0; s < scales.shards.size(); ++s)
+    for (ElementRange const range : scales.shards[s])
+      for (float& number : std::span(worth).subspan(range.begin, range.numel()))
+        number *= scales.scales[s];
+  return worth;
 }
 
 }  // namespace adamant::scenarios

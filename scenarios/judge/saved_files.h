@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "oracle/model/model.h"
 #include "oracle/scale/loss_scaler.h"
 #include "oracle/types.h"
 #include "scenarios/seam/engine.h"
@@ -21,6 +22,7 @@ struct SavedBox {
   std::vector<std::int64_t> shape;
   std::vector<std::int64_t> offsets;  // of its first element in the whole
   std::vector<float> values;
+  std::vector<double> wide = {};         // of F64 and I64 alone: `values` before they became fp32
   std::vector<std::uint8_t> bytes = {};  // of fp8 alone: what the file has, whatever it stands for
   NumberFormat format = NumberFormat::fp32;  // in which the file has them
   int file = 0;                              // that it is in
@@ -48,16 +50,25 @@ struct SavedFiles {
   std::map<std::string, std::int64_t> steps;             // of parameters, where a manifest says
   oracle::LossScaler scaler = {};                        // likewise
   std::optional<float> max_norm = {};                    // likewise
+  std::string weight_prefix = "model.";                  // of all keys of weights
+  std::string state_prefix = "optim.state.";             // of all others
 
-  /// The tensor that a file calls `key`, or by any other prefix in the place of the first of its
-  /// dots; null where there is none.
-  std::vector<SavedBox> const* find(std::string const& prefix, std::string const& rest) const;
+  /// The tensor under one of the prefixes; null where there is none.
+  std::vector<SavedBox> const* find_weight(std::string const& rest) const;
+  std::vector<SavedBox> const* find_state(std::string const& rest) const;
+  /// What a parameter has under `step`, where that is one number.
+  std::optional<double> step(std::string const& parameter) const;
   SavedTensor tensor(std::string const& parameter, TensorKind kind) const;
 };
 
+/// The files of a model with parameters of these names. Where their keys are not what they usually
+/// are, a prefix is looked for that makes all of them keys.
+///
 /// Errors: std::exception of any kind where the files are not what they should be: then nothing can
 /// be expected of a load.
-SavedFiles read_saved_files(std::span<StoredFile const> files);
+SavedFiles read_saved_files(std::span<StoredFile const> files, std::span<std::string const> names);
+
+std::vector<std::string> names_of(oracle::Model const& model);
 
 /// The elements of a tensor of this shape, as far as boxes cover it; zeros elsewhere.
 std::vector<float> put_together(std::vector<SavedBox> const& boxes,
@@ -69,5 +80,10 @@ std::vector<std::uint8_t> bytes_together(std::vector<SavedBox> const& boxes,
 
 /// REQUIRES: a tensor with scales. Errors: std::exception where boxes and scales do not fit.
 SavedScales put_together(SavedTensor const& tensor, std::vector<std::int64_t> const& shape);
+
+/// What a tensor is worth as it was stored: raw times its scales, where there are any, rounded
+/// once. REQUIRES: a tensor with raw.
+std::vector<float> worth_as_stored(SavedTensor const& tensor, SavedScales const& scales,
+                                   std::vector<std::int64_t> const& shape);
 
 }  // namespace adamant::scenarios

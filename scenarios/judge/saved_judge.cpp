@@ -4,6 +4,7 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "oracle/compare/first_difference.h"
 #include "oracle/formats/formats.h"
@@ -35,11 +36,10 @@ Fault fault_of_list(std::span<StoredFile const> files, int rank_count) {
 
 Fault fault_of_step(SavedFiles const& saved, oracle::Model const& model, int parameter) {
   std::string const& name = model.spec(parameter).name;
-  auto const* const boxes = saved.find("optim.state.", name + ".step");
-  if (boxes == nullptr || boxes->size() != 1 || boxes->front().values.size() != 1)
-    return other_files(name + ".step is not there once");
+  std::optional<double> const step = saved.step(name);
+  if (!step) return other_files(name + ".step is not there once");
   float const expected = static_cast<float>(model.step_count(parameter));
-  float const actual = boxes->front().values.front();
+  float const actual = static_cast<float>(*step);
   if (actual == expected) return std::nullopt;
   return Violation{.law = Law::checkpoint_roundtrip,
                    .breach = Breach::saved_otherwise,
@@ -142,7 +142,7 @@ std::optional<Violation> fault_of_saved(std::span<StoredFile const> files,
                                         Reference const& reference, int rank_count) {
   if (auto fault = fault_of_list(files, rank_count)) return fault;
   try {
-    SavedFiles const saved = read_saved_files(files);
+    SavedFiles const saved = read_saved_files(files, names_of(reference.model()));
     if (auto fault = fault_of_steps(saved, reference.model())) return fault;
     return fault_of_tensors(saved, reference.model());
   } catch (std::exception const& error) {

@@ -4,73 +4,18 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstring>
 #include <functional>
-#include <map>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "scenarios/judge/quantised.h"
 #include "scenarios/judge/saved_judge.h"
 #include "scenarios/judge/testing/quantised_world.h"
+#include "scenarios/judge/testing/saved_entries.h"
 #include "scenarios/report/words/words.h"
 
 namespace adamant::scenarios {
 namespace {
-
-using Shape = std::vector<std::int64_t>;
-
-struct Entry {
-  std::string dtype;
-  Shape shape;
-  Shape offsets;
-  std::vector<std::byte> bytes;
-};
-
-/// By key, of one file.
-using Entries = std::map<std::string, Entry>;
-
-template <typename Number>
-Entry entry(Shape shape, std::vector<Number> const& numbers) {
-  auto const bytes = std::as_bytes(std::span(numbers));
-  Shape const origin(shape.size());
-  return {.dtype = sizeof(Number) == 1 ? "U8" : "F32",
-          .shape = std::move(shape),
-          .offsets = origin,
-          .bytes = {bytes.begin(), bytes.end()}};
-}
-
-/// These rows of an entry.
-Entry rows_of(Entry const& whole, std::int64_t begin, std::int64_t end) {
-  Entry part = whole;
-  std::int64_t const row = std::ssize(whole.bytes) / whole.shape.front();
-  part.shape.front() = end - begin;
-  part.offsets.front() = begin;
-  part.bytes.assign(whole.bytes.begin() + begin * row, whole.bytes.begin() + end * row);
-  return part;
-}
-
-std::vector<std::byte> file_of(Entries const& entries) {
-  nlohmann::json header = nlohmann::json::object();
-  nlohmann::json places = nlohmann::json::object();
-  std::vector<std::byte> data;
-  for (auto const& [key, entry] : entries) {
-    header[key] = {{"dtype", entry.dtype},
-                   {"shape", entry.shape},
-                   {"data_offsets", {data.size(), data.size() + entry.bytes.size()}}};
-    places[key] = {{"saved_offsets", entry.offsets}};
-    data.insert(data.end(), entry.bytes.begin(), entry.bytes.end());
-  }
-  header["__metadata__"] = {{"DCP_SHARDING_INFO", places.dump()}};
-  std::string const text = header.dump();
-  std::uint64_t const length = text.size();
-  std::vector<std::byte> file(sizeof length + text.size());
-  std::memcpy(file.data(), &length, sizeof length);
-  std::memcpy(file.data() + sizeof length, text.data(), text.size());
-  file.insert(file.end(), data.begin(), data.end());
-  return file;
-}
 
 std::vector<std::uint8_t> paired(std::vector<std::uint8_t> const& codes) {
   std::vector<std::uint8_t> pairs;
@@ -224,14 +169,16 @@ TEST(SavedQuantised, TellTheOracleWhatToGoOnFrom) {
 TEST(SavedQuantised, OfNoShapeForTheirRecipeAreRefused) {
   Checkpoint checkpoint(Recipe::fp8_current);
   auto const files = checkpoint.files();
-  SavedFiles const saved = read_saved_files(files);
+  std::vector<std::string> const names = {"w"};
+  SavedFiles const saved = read_saved_files(files, names);
   EXPECT_TRUE(quantised_in(saved, checkpoint.world.parameters().front()));
   EXPECT_FALSE(quantised_in(saved, {.name = "v", .shape = {4, 3}}));
   EXPECT_ANY_THROW(quantised_in(saved, {.name = "w", .shape = {12}}));
   EXPECT_ANY_THROW(quantised_in(saved, {.name = "w", .shape = {2, 3}}));
   checkpoint.first["model.w/scale"] = entry({4, 0}, std::vector<std::uint8_t>());  // of mxfp8
   auto const cut = checkpoint.files();
-  EXPECT_ANY_THROW(quantised_in(read_saved_files(cut), checkpoint.world.parameters().front()));
+  EXPECT_ANY_THROW(
+      quantised_in(read_saved_files(cut, names), checkpoint.world.parameters().front()));
 }
 
 }  // namespace

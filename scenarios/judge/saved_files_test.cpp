@@ -1,0 +1,118 @@
+// What the oracle reads in files that another program wrote, and what it makes of them.
+#include "scenarios/judge/saved_files.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "scenarios/judge/reference.h"
+#include "scenarios/judge/testing/saved_entries.h"
+#include "scenarios/runner/testing/small_scenario.h"
+
+namespace adamant::scenarios {
+namespace {
+
+using Values = std::vector<float>;
+
+SavedFiles read(Entries const& entries, std::vector<std::string> const& names) {
+  std::vector<std::byte> const bytes = file_of(entries);
+  StoredFile const file{.name = "a.safetensors", .bytes = bytes};
+  return read_saved_files({&file, 1}, names);
+}
+
+template <typename Number>
+Entry typed(std::string const& dtype, Shape const& shape, std::vector<Number> const& numbers) {
+  Entry made = entry(shape, numbers);
+  made.dtype = dtype;
+  return made;
+}
+
+TEST(SavedFiles, AStepIsReadInItsType) {
+  std::string const key = "optim.state.w.step";
+  std::vector<std::string> const names = {"w"};
+  std::int64_t const large = (std::int64_t{1} << 53) - 1;
+  EXPECT_EQ(read({{key, typed("F32", {}, Values{3})}}, names).step("w"), 3.0);
+  EXPECT_EQ(read({{key, typed("I64", {}, std::vector{large})}}, names).step("w"),
+            static_cast<double>(large));
+  EXPECT_EQ(read({{key, typed("F64", {}, std::vector{16777217.0})}}, names).step("w"), 16777217.0);
+  EXPECT_FALSE(read({{key, typed("F32", {2}, Values{3, 3})}}, names).step("w"));
+  EXPECT_FALSE(read({}, names).step("w"));
+}
+
+TEST(SavedFiles, AnotherPrefixIsOneThatAllKeysHave) {
+  std::vector<std::string> const names = {"w", "a.w"};
+  Entries entries = {{"net.w", typed("F32", {1}, Values{1})},
+                     {"net.a.w", typed("F32", {1}, Values{2})}};
+  for (std::string const& name : names)
+    for (char const* const what : {".exp_avg", ".exp_avg_sq", ".step"})
+      entries[name + what] = typed("F32", {}, Values{static_cast<float>(name.size())});
+  SavedFiles const saved = read(entries, names);
+  EXPECT_EQ(saved.tensor("w", TensorKind::parameter).values->front().values, Values{1});
+  EXPECT_EQ(saved.tensor("a.w", TensorKind::parameter).values->front().values, Values{2});
+  EXPECT_EQ(saved.step("w"), 1.0);
+  EXPECT_EQ(saved.step("a.w"), 3.0);
+  entries.erase("net.a.w");
+  EXPECT_EQ(read(entries, names).find_weight("w"), nullptr);
+}
+
+// ---- raw beside other values --------------------------------------------------------------------
+
+Scenario scenario_of(StateType exp_avg, ParamType param) {
+  Scenario scenario = small_scenario();
+  scenario.world = {};
+  scenario.groups = {};
+  scenario.params = {parameter("w", {3})};
+  scenario.precision = {.param = param, .main = MainType::fp32, .exp_avg = exp_avg};
+  if (param == ParamType::fp32) scenario.precision.main = MainType::none;
+  return scenario;
+}
+
+constexpr float not_a_number = std::numeric_limits<float>::quiet_NaN();
+Values const under_keys = {not_a_number, 5, 0.1F};
+Values const stored = {1, -2, 3};  // as which it is in raw
+
+/// Raw numbers and a scale of which the values under their keys know nothing.
+Entries edited(float scale) {
+  return {{"model.w", entry({3}, under_keys)},
+          {"model.w/raw", typed("BF16", {3}, std::vector<std::uint16_t>{0x3f80, 0xc000, 0x4040})},
+          {"optim.state.w.main", entry({3}, Values{7, 8, 9})},
+          {"optim.state.w.exp_avg", entry({3}, under_keys)},
+          {"optim.state.w.exp_avg/raw", entry({3}, std::vector<std::uint8_t>{0x38, 0xc0, 0x44})},
+          {"optim.state.w.exp_avg/scale", entry({1}, Values{scale})},
+          {"optim.state.w.exp_avg_sq", entry({3}, Values(3))},
+          {"optim.state.w.step", entry({}, Values{1})}};
+}
+
+Values loaded(Entries const& entries, Scenario const& scenario, TensorKind kind) {
+  Reference reference(scenario, parameter_specs(scenario), 7);
+  std::vector<std::byte> const bytes = file_of(entries);
+  StoredFile const file{.name = "a.safetensors", .bytes = bytes};
+  reference.take_from("other", {&file, 1});
+  reference.load("other", 0);
+  auto const numbers = reference.model().tensor(0, kind);
+  return {numbers.begin(), numbers.end()};
+}
+
+TEST(SavedFiles, ALoadOfTheSameTypeHasWhatRawIsWorth) {
+  Scenario const same = scenario_of(StateType::fp8, ParamType::bf16);
+  EXPECT_EQ(loaded(edited(0.5F), same, TensorKind::exp_avg), (Values{0.5F, -1, 1.5F}));
+  EXPECT_EQ(loaded(edited(0.5F), same, TensorKind::parameter), stored);
+  EXPECT_EQ(loaded(edited(0.5F), same, TensorKind::main), (Values{7, 8, 9}));
+  EXPECT_EQ(loaded(edited(0x1p-149F), same, TensorKind::exp_avg),
+            (Values{0x1p-149F, -0x1p-148F, 0x1.8p-148F}));
+}
+
+TEST(SavedFiles, ALoadOfAnotherTypeHasTheValues) {
+  Scenario const other = scenario_of(StateType::fp32, ParamType::fp32);
+  Values const moments = loaded(edited(0.5F), other, TensorKind::exp_avg);
+  EXPECT_TRUE(std::isnan(moments[0]));
+  EXPECT_EQ(moments[1], 5);
+  EXPECT_EQ(loaded(edited(0.5F), other, TensorKind::parameter), (Values{7, 8, 9}));
+}
+
+}  // namespace
+}  // namespace adamant::scenarios
