@@ -14,6 +14,10 @@ namespace {
 
 using MaybeRefusal = std::optional<Refusal>;
 
+std::string about(Param const& param) {
+  return "parameter `" + param.name + "`";
+}
+
 /// What is refused of the loads of a program, each with what those before it have left.
 class LoadWalk {
  public:
@@ -49,13 +53,14 @@ class LoadWalk {
     Precision const before = std::exchange(setting_.precision, with(setting_.precision, change));
     if (setting_.precision == before) return std::nullopt;
     if (auto const found = first_conflict(setting_))
-      return unsupported(found->conflict.detail, "after a load " + std::string(found->conflict.why),
-                         line);
+      return unsupported(
+          found->conflict.detail,
+          "after a load, " + about(*found->param) + ": " + std::string(found->conflict.why), line);
     if (!able_.load_precisions)
       return unsupported("precision", "a load changes precision; supported: the same as saved",
                          line);
     for (Param const& param : setting_.params)
-      if (auto refusal = refuse_types(setting_.precision_of(param), line)) return refusal;
+      if (auto refusal = refuse_types(param, line)) return refusal;
     if (!able_.cast_gradients && makes_cast_copy(setting_))
       return unsupported("decoupled_grad",
                          "a load leads to types that need a cast copy; supported: "
@@ -64,16 +69,20 @@ class LoadWalk {
     return std::nullopt;
   }
 
-  MaybeRefusal refuse_types(Precision const& types, SourceLine line) const {
+  MaybeRefusal refuse_types(Param const& param, SourceLine line) const {
+    Precision const types = setting_.precision_of(param);
     auto all = able_.precisions;
     all.insert(all.end(), able_.load_precisions->begin(), able_.load_precisions->end());
     bool const offered = accepted(all, types);
     if (offered && accepted(all, types, setting_.optimizer.loss_scale.kind)) return std::nullopt;
     if (offered)
       return unsupported("loss_scale",
-                         "a load leads to types that go without this loss scale; supported: none",
+                         "after a load, " + about(param) +
+                             ": its types go without this loss scale; supported: none",
                          line);
-    return unsupported("precision", "a load changes precision; supported: " + text_of(all), line);
+    return unsupported(
+        "precision",
+        "after a load, " + about(param) + ": its types change; supported: " + text_of(all), line);
   }
 
   MaybeRefusal refuse_offload(Offload const& offload, SourceLine line) const {

@@ -172,6 +172,15 @@ TEST(Support, RefusesWithTheMostTellingReasonAtItsLine) {
   }
 }
 
+TEST(Support, NamesTheParameterWhoseTypesALoadCannotLeadTo) {
+  Row const row = {
+      "{name: w, shape: [2], precision: {param: bf16, main: fp32}}\n"
+      "  - {name: x, shape: [2]}",
+      "[{save: a}, {load: {from: a, precision: {main: bf16}}}]", "", "", 0};
+  std::string const message = refuse_here(load_scenario_text(text_of(row), "file.yaml"))->message;
+  EXPECT_TRUE(message.starts_with("after a load, parameter `x`: ")) << message;
+}
+
 TEST(Support, RefusesALoadThatMayBringANormOfAnotherProgram) {
   Scenario scenario;
   scenario.params.push_back({.name = "w", .shape = {4}});
