@@ -51,8 +51,12 @@ TEST(SavedFiles, AnotherPrefixIsOneThatAllKeysHave) {
     for (char const* const what : {".exp_avg", ".exp_avg_sq", ".step"})
       entries[name + what] = typed("F32", {}, Values{static_cast<float>(name.size())});
   SavedFiles const saved = read(entries, names);
-  EXPECT_EQ(saved.tensor("w", TensorKind::parameter).values->front().values, Values{1});
-  EXPECT_EQ(saved.tensor("a.w", TensorKind::parameter).values->front().values, Values{2});
+  auto const weight = [&](std::string const& name) {
+    auto const* const boxes = saved.tensor(name, TensorKind::parameter).values;
+    return boxes == nullptr ? Values() : boxes->front().values;
+  };
+  EXPECT_EQ(weight("w"), Values{1});
+  EXPECT_EQ(weight("a.w"), Values{2});
   EXPECT_EQ(saved.step("w"), 1.0);
   EXPECT_EQ(saved.step("a.w"), 3.0);
   entries.erase("net.a.w");
