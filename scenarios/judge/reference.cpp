@@ -67,6 +67,7 @@ Reference::Reference(Scenario const& scenario, std::vector<ParameterSpec> const&
       first_loss_scale_(scenario.optimizer.loss_scale),
       first_clip_(scenario.optimizer.clip),
       group_names_(names_of_groups(scenario)),
+      counter_(scenario.optimizer.step_counter),
       kind_(scenario.gradients),
       microbatch_count_(static_cast<int>(scenario.microbatch_count())),
       seed_(seed),
@@ -208,7 +209,8 @@ void Reference::take_parameter(oracle::Model::Saved& state, int parameter,
   for (TensorKind const kind :
        {TensorKind::parameter, TensorKind::main, TensorKind::exp_avg, TensorKind::exp_avg_sq})
     take_tensor(state, parameter, kind, saved);
-  if (auto const known = saved.steps.find(spec.name); known != saved.steps.end())
+  auto const& steps = counter_ == StepCounter::group ? saved.group_steps : saved.steps;
+  if (auto const known = steps.find(spec.name); known != steps.end())
     return state.set_steps(parameter, known->second);
   std::optional<double> const step = saved.step(spec.name);
   if (!step) throw std::runtime_error("no step of " + spec.name + " is saved");

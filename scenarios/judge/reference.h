@@ -116,6 +116,7 @@ class Reference {
   LossScale first_loss_scale_;
   Clip first_clip_;
   std::vector<std::string> group_names_;
+  StepCounter counter_;
   GradientClass kind_;
   int microbatch_count_;
   std::uint64_t seed_;

@@ -106,7 +106,7 @@ void add_manifest(SavedFiles& saved, Bytes file) {
   for (Json const& group : body.at("groups")) {
     saved.groups.emplace(group.at("name").get<std::string>(), config_of(group));
     for (Json const& name : group.at("parameters"))
-      saved.steps[name.get<std::string>()] = group.at("step").get<std::int64_t>();
+      saved.group_steps[name.get<std::string>()] = group.at("step").get<std::int64_t>();
   }
   for (auto const& [name, step] : body.at("parameter_steps").items())
     saved.steps[name] = step.get<std::int64_t>();

@@ -48,6 +48,7 @@ struct SavedFiles {
   std::map<std::string, std::vector<SavedBox>> tensors;  // by key
   std::map<std::string, AdamConfig> groups;              // by name; empty without a manifest
   std::map<std::string, std::int64_t> steps;             // of parameters, where a manifest says
+  std::map<std::string, std::int64_t> group_steps;       // likewise, of the group that has each
   oracle::LossScaler scaler = {};                        // likewise
   std::optional<float> max_norm = {};                    // likewise
   std::string weight_prefix = "model.";                  // of all keys of weights

@@ -110,6 +110,24 @@ TEST(SavedFiles, ALoadOfTheSameTypeHasWhatRawIsWorth) {
             (Values{0x1p-149F, -0x1p-148F, 0x1.8p-148F}));
 }
 
+TEST(SavedFiles, AManifestSaysTheStepsOfTheCounterThatIsKept) {
+  std::string const manifest = R"({"body":{"parameter_steps":{"w":3},"numbers":{},"groups":[
+      {"name":"","step":5,"mode":"adam","lr":1,"betas":[0,0],"eps":0,"weight_decay":0,
+       "bias_correction":true,"parameters":["w"]}]}})";
+  std::vector<std::byte> const bytes = file_of(edited(1));
+  std::vector<StoredFile> const files = {
+      {.name = "a.safetensors", .bytes = bytes},
+      {.name = "adamant.json", .bytes = std::as_bytes(std::span(manifest))}};
+  for (StepCounter const counter : {StepCounter::group, StepCounter::parameter}) {
+    Scenario scenario = scenario_of(StateType::fp8, ParamType::bf16);
+    scenario.optimizer.step_counter = counter;
+    Reference reference(scenario, parameter_specs(scenario), 7);
+    reference.take_from("other", files);
+    reference.load("other", 0);
+    EXPECT_EQ(reference.model().step_count(0), counter == StepCounter::group ? 5 : 3);
+  }
+}
+
 TEST(SavedFiles, ALoadOfAnotherTypeHasTheValues) {
   Scenario const other = scenario_of(StateType::fp32, ParamType::fp32);
   Values const moments = loaded(edited(0.5F), other, TensorKind::exp_avg);
