@@ -14,6 +14,28 @@
 
 namespace adamant {
 
+/// What replicas of a shard have: all the same, or each a part of main weights, states and reduced
+/// gradients.
+enum class Outer : std::uint8_t { none, optim };
+
+/// How the ranks of a world are arranged: rank = replica * shards + shard. Ranks of one replica
+/// share out the parameters; ranks of one shard have the same of them.
+struct Mesh {
+  int shards = 1;
+  int replicas = 1;
+  Outer outer = Outer::none;
+
+  int rank_count() const { return shards * replicas; }
+  int shard_of(int rank) const { return rank % shards; }
+  int replica_of(int rank) const { return rank / shards; }
+  /// Are states cut over replicas, too?
+  bool cuts_states_across() const { return outer == Outer::optim && replicas > 1; }
+  /// Over how many ranks one copy of all states is cut.
+  int state_shards() const { return cuts_states_across() ? rank_count() : shards; }
+
+  friend bool operator==(Mesh const&, Mesh const&) = default;
+};
+
 /// Where weight decay enters: decoupled in the update (AdamW) or added to the gradient (L2).
 enum class AdamMode { adamw, adam };
 
@@ -114,6 +136,9 @@ struct ParameterSpec {
   int group = 0;
   int unit = 0;
   Formats formats = {};
+  /// Names of equal parts of dimension 0, each of which is saved under a key of its own; none: the
+  /// parameter is saved as a whole.
+  std::vector<std::string> parts = {};
 
   /// Rows: the extent of dimension 0.
   std::int64_t rows() const { return shape.front(); }

@@ -2,6 +2,12 @@
 
 namespace adamant::scenarios {
 
+Mesh mesh_of(World const& world) {
+  return {.shards = static_cast<int>(world.shard),
+          .replicas = static_cast<int>(world.replicate),
+          .outer = world.outer};
+}
+
 std::optional<StateOffloadConfig> state_offload_config(Offload const& offload) {
   auto const* states = std::get_if<OffloadedStates>(&offload);
   if (states == nullptr) return std::nullopt;

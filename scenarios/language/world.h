@@ -24,10 +24,14 @@ struct SourceLine {
 struct World {
   std::int64_t shard = 1;
   std::int64_t replicate = 1;
+  Outer outer = Outer::none;
   std::int64_t rank_count() const { return shard * replicate; }
 
   friend bool operator==(World const&, World const&) = default;
 };
+
+/// The same in the words of engine and oracle. REQUIRES: so few ranks that an int counts them.
+Mesh mesh_of(World const& world);
 
 using Layout = LayoutKind;
 
