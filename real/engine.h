@@ -25,7 +25,7 @@
 namespace adamant::real {
 
 /// One parameter of a unit, gathered: the whole tensor, row-major, on this rank's device, each part
-/// in its own format and from a 16-byte boundary on. `gradient` is null where this backward gives
+/// in its own format; in `fsdp2` from a 16-byte boundary on. `gradient` is null where this backward gives
 /// the parameter none.
 struct WholeTensor {
   int parameter = 0;
@@ -83,14 +83,14 @@ struct HybridGrain {
 
 struct EngineConfig {
   int rank = 0;
-  int world_size = 1;
+  Mesh mesh = {};
   int device = 0;
-  LayoutKind layout = LayoutKind::fsdp2;      // REQUIRES: fsdp2
+  LayoutKind layout = LayoutKind::fsdp2;
   std::vector<ParameterSpec> parameters;      // in registration order; units without gaps from 0
   std::vector<AdamConfig> groups;             // indexed by ParameterSpec::group
   std::vector<std::string> group_names = {};  // for checkpoints; empty: their numbers
   StepCounter step_counter = StepCounter::group;
-  int microbatches = 1;  // of the global batch; rank r takes r, r + world_size, …
+  int microbatches = 1;  // of the global batch; of R ranks, r takes r, r + R, …
   LossScale loss_scale = {};
   std::optional<float> max_norm = {};  // what clip() scales to
   /// Everything that a replay needs lives on the device and never moves: settings and counters of
@@ -140,6 +140,8 @@ struct Buffer {
 /// CPU share, the last `tail_numel` elements of a state are at `tail`, in host memory, and only the
 /// others at `data`.
 ///
+/// Remainders are of weights whose other halves are at `upper`.
+///
 /// States in 16-bit and 8-bit floats are worth what is stored times their scale. A quantised
 /// parameter has codes and scales, on the device, in the place of `data`; where the shard is empty,
 /// the scales alone.
@@ -152,6 +154,8 @@ struct ShardView {
   float const* scale = nullptr;          // one number on the device; null for 1
   std::span<ElementRange const> ranges;  // they ascend and do not overlap; the engine outlives them
   std::int64_t numel = 0;                // of all ranges, without padding
+  /// Of remainders: the parameters of the same elements, on the device.
+  void const* upper = nullptr;
   std::optional<QuantisedView> quantised = {};
 };
 

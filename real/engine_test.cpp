@@ -88,7 +88,7 @@ struct Rank {
        std::vector<ParameterSpec> const& specs = parameters(), Change const& change = {}) {
     EngineConfig config;
     config.rank = context.rank;
-    config.world_size = ranks;
+    config.mesh = {.shards = ranks};
     config.device = context.device;
     config.parameters = specs;
     config.groups = groups();

@@ -168,7 +168,7 @@ TEST_P(QuantisedEngine, IsTheOraclesAfterEveryStep) {
                            .columns = shape.back()};
   for (int const ranks : {1, 2, 3, 5}) {
     SCOPED_TRACE(ranks);
-    config.world_size = ranks;
+    config.mesh = {.shards = ranks};
     config.microbatches = ranks;
     config.exchange = real::make_loopback_exchange(ranks);
     std::vector<std::vector<Moment>> of_rank(static_cast<std::size_t>(ranks));

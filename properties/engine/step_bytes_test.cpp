@@ -136,12 +136,12 @@ TEST(QuantiseBytes, AreOneReadOfWhatIsNeededAndOneWriteOfCodes) {
   for (Recipe const recipe : {Recipe::fp8_delayed, Recipe::fp8_current, Recipe::fp8_block,
                               Recipe::mxfp8, Recipe::nvfp4}) {
     SCOPED_TRACE(name_of(recipe));
-    std::uint64_t const weights = 4 * elements * (is_read_twice(recipe) ? 2 : 1);
+    std::uint64_t const weights = 4 * elements * (is_read_twice({.recipe = recipe}) ? 2 : 1);
     auto const codes = static_cast<std::uint64_t>(code_bytes(recipe, elements));
     auto const beside = static_cast<std::uint64_t>(scale_codes_beside(recipe, elements));
     sim::KernelBytes const more = of_more_rows(recipe);
     EXPECT_GE(more.read, weights);
-    EXPECT_LE(more.read, weights + (is_read_twice(recipe) ? elements / 16 * 8 : 0));
+    EXPECT_LE(more.read, weights + (is_read_twice({.recipe = recipe}) ? elements / 16 * 8 : 0));
     EXPECT_EQ(more.written, codes + beside);
   }
 }

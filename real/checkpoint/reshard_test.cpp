@@ -20,8 +20,8 @@ SavedTensor saved_by(int world_size, std::vector<std::int64_t> const& shape) {
   ParameterSpec spec;
   spec.shape = shape;
   for (int rank = 0; rank < world_size; ++rank) {
-    Layout const layout(std::span(&spec, 1), {.rank = rank, .world_size = world_size});
-    Box const box = box_of(layout[0].ranges.front(), shape).value();
+    Layout const layout(std::span(&spec, 1), {.rank = rank, .mesh = {.shards = world_size}});
+    Box const box = box_of(layout[0].held, shape).value();
     tensor.boxes.push_back({.file = rank, .offsets = box.offsets, .shape = box.shape, .begin = 0});
   }
   return tensor;
@@ -33,7 +33,7 @@ using Ranges = std::vector<ElementRange>;
 Ranges owned_by(int rank, int world_size, std::vector<std::int64_t> const& shape) {
   ParameterSpec spec;
   spec.shape = shape;
-  return Layout(std::span(&spec, 1), {.rank = rank, .world_size = world_size})[0].ranges;
+  return {Layout(std::span(&spec, 1), {.rank = rank, .mesh = {.shards = world_size}})[0].held};
 }
 
 /// REQUIRES: the ranges outlive the result.

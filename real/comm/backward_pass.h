@@ -1,14 +1,17 @@
 // One backward over all units, last unit first: gather a unit's parameters, let the model fill
-// whole gradients, sum them over the ranks, keep the mean of this rank's shard. It knows nothing of
-// Adam.
+// whole gradients, sum them over the ranks, keep the mean of what this rank steps. It knows nothing
+// of Adam.
+//
+//   sums of a unit:  | of this shard, over its replica's ranks |  then over replicas, where there
+//                                                                are several: | of this rank |
 //
 // Invariants:
 //   B1 whole parameters of at most two units are allocated, whole gradients and sums of one; the
 //      host waits for a slot's last owner before it allocates in it again, or, where they are kept,
 //      the streams wait before they use it again
 //   B2 every rank issues the same groups in the same order, whatever it owns or computes
-//   B3 padding of whole gradients is zero before it is summed, and so is everything on a rank that
-//      has no microbatch
+//   B3 what no wanted gradient fills of a bucket is zero before it is summed, and so is everything
+//      on a rank that has no microbatch
 //   B4 when run() returns, `compute` comes after all of its work, and no unit's buffer is held
 #pragma once
 
@@ -18,7 +21,7 @@
 #include <span>
 #include <vector>
 
-#include "real/comm/communicator.h"
+#include "real/comm/mesh_communicators.h"
 #include "real/cuda/streams.h"
 #include "real/engine.h"
 #include "real/quantise/quantised_parameters.h"
@@ -34,7 +37,7 @@ struct BackwardParts {
   Tensors& tensors;
   Ledger& ledger;
   Streams const& streams;
-  Communicator& communicator;
+  MeshCommunicators& communicators;
   QuantisedParameters const& quantised;
   GradientSource& source;
   RankOfWorld where;
@@ -62,32 +65,40 @@ class BackwardPass {
     bool used = false;  // in this run
   };
 
-  /// Where a parameter's whole gradient lies, and where the sum of this rank's shard goes.
+  /// Where a bucket's whole gradients lie, and where their sums go: over the shards, then over the
+  /// replicas where there are several.
   struct Sum {
-    int parameter = 0;
+    Bucket const* bucket = nullptr;
     std::byte const* whole = nullptr;
-    std::byte* shard = nullptr;
+    std::byte* within = nullptr;
+    std::byte* across = nullptr;
   };
 
   void keep_buffers();
-  std::size_t parameter_bytes(int unit) const;
   void gather(int unit);
   void compute(int unit);
   void reduce(int unit);
 
-  void gather_one(WholeTensor const& tensor);
-  void gather_codes(int parameter, QuantisedView const& whole);
+  void gather_one(Bucket const& bucket, std::byte* whole);
   void make_whole_gradients(int unit);
-  void zero_padding(int unit);
+  void zero_between(Bucket const& bucket, std::size_t begin);
+  void add_whole_tensors(Bucket const& bucket, std::byte* value, std::byte* gradient,
+                         std::vector<WholeTensor>& tensors) const;
   std::vector<WholeTensor> whole_tensors(int unit) const;
   void call_source(int unit);
   std::vector<Sum> sums_of(int unit) const;
-  void sum_over_ranks(std::span<Sum const> sums);
+  void sum_within(std::span<Sum const> sums);
+  void sum_across(std::span<Sum const> sums);
   void keep_mean(std::span<Sum const> sums);
 
-  std::vector<int> const& wanted_of(int unit) const;
-  void sort_wanted();
-  std::size_t whole_bytes(TensorKind kind, int parameter) const;
+  bool is_wanted(int parameter) const { return wanted_[static_cast<std::size_t>(parameter)]; }
+  bool is_reduced(Bucket const& bucket) const;
+  bool has_replicas() const { return parts_.layout.where().mesh.replicas > 1; }
+  std::size_t bytes_within(Bucket const& bucket) const;
+  std::size_t bytes_across(Bucket const& bucket) const;
+  /// Of those buckets of a unit of which a gradient is reduced, or of all.
+  template <typename BytesOf>
+  std::size_t bytes_of_reduced(int unit, BytesOf bytes_of) const;
   Slot& slot(int unit) { return slots_[static_cast<std::size_t>(unit) % slots_.size()]; }
   Slot const& slot(int unit) const {
     return slots_[static_cast<std::size_t>(unit) % slots_.size()];
@@ -95,7 +106,6 @@ class BackwardPass {
 
   BackwardParts parts_;
   std::vector<bool> wanted_;
-  std::vector<std::vector<int>> wanted_of_unit_;
   float const* loss_scale_ = nullptr;
   int sequence_ = 0;
   bool reduces_ = false;    // the unit at hand

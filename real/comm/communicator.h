@@ -10,7 +10,8 @@
 namespace adamant::real {
 
 /// Counts are elements of `format`; sums are over all ranks and rounded to it in an order that is
-/// not said. A call outside a group is a group of one. Buffers of one call are disjoint.
+/// not said. A call outside a group is a group of one. Buffers of one call are disjoint, but a rank
+/// may gather from its own place among what it receives.
 ///
 /// REQUIRES: all calls of a group on one stream, every count positive.
 ///

@@ -1,6 +1,8 @@
 #include "real/comm/loopback_communicator.h"
 
 #include <cstddef>
+#include <iterator>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -11,16 +13,39 @@
 
 namespace adamant::real {
 
+namespace {
+
+std::vector<int> ranks_below(int count) {
+  std::vector<int> ranks(static_cast<std::size_t>(count));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  return ranks;
+}
+
+}  // namespace
+
 std::shared_ptr<LoopbackExchange> make_loopback_exchange(int world_size) {
   ADAMANT_REAL_ASSERT(world_size >= 1);
   return std::make_shared<LoopbackExchange>(world_size);
 }
 
 LoopbackCommunicator::LoopbackCommunicator(std::shared_ptr<LoopbackExchange> exchange,
-                                           Rendezvous& rendezvous, RankOfWorld where)
-    : exchange_(std::move(exchange)), rendezvous_(rendezvous), where_(where) {
+                                           Rendezvous& rendezvous, std::vector<int> members,
+                                           int own)
+    : exchange_(std::move(exchange)),
+      rendezvous_(rendezvous),
+      members_(std::move(members)),
+      own_(own) {
   ADAMANT_REAL_ASSERT(exchange_ != nullptr);
-  ADAMANT_REAL_ASSERT(exchange_->all().size() == static_cast<std::size_t>(where.world_size));
+  for (int const rank : members_) ADAMANT_REAL_ASSERT(rank < exchange_->world_size());
+}
+
+LoopbackCommunicator::LoopbackCommunicator(std::shared_ptr<LoopbackExchange> exchange,
+                                           Rendezvous& rendezvous, RankOfWorld where)
+    : LoopbackCommunicator(std::move(exchange), rendezvous, ranks_below(where.world_size),
+                           where.rank) {}
+
+LoopbackExchange::Published const& LoopbackCommunicator::published_by(int member) const {
+  return exchange_->of(members_[static_cast<std::size_t>(member)]);
 }
 
 void LoopbackCommunicator::group_start() {
@@ -31,7 +56,7 @@ void LoopbackCommunicator::group_start() {
 void LoopbackCommunicator::group_end() {
   ADAMANT_REAL_ASSERT(in_group_);
   in_group_ = false;
-  if (!calls_.empty()) execute();
+  execute();
 }
 
 void LoopbackCommunicator::all_gather(void const* send, void* receive, std::int64_t count,
@@ -85,38 +110,45 @@ void LoopbackCommunicator::add(LoopbackCall const& call, Stream const& stream) {
   if (!in_group_) execute();
 }
 
+// A group without calls meets all the same: another group of the world may have some.
 void LoopbackCommunicator::execute() {
-  ready_.record(*stream_);
-  exchange_->of(where_.rank) = {
+  std::size_t const count = calls_.size();
+  if (count > 0) ready_.record(*stream_);
+  exchange_->of(world_rank()) = {
       .calls = std::exchange(calls_, {}), .ready = ready_.get(), .read = read_.get()};
 
-  rendezvous_.arrive_and_wait(where_.rank);
+  rendezvous_.arrive_and_wait(world_rank());
   check_agreement();
-  for (auto const& peer : exchange_->all())
-    ADAMANT_TRY(cudaStreamWaitEvent(stream_->get(), peer.ready, 0));
-  std::size_t const count = exchange_->of(where_.rank).calls.size();
-  for (std::size_t i = 0; i < count; ++i) run_call(i);
-  read_.record(*stream_);
+  if (count > 0) {
+    wait_for(&LoopbackExchange::Published::ready);
+    for (std::size_t i = 0; i < count; ++i) run_call(i);
+    read_.record(*stream_);
+  }
 
-  rendezvous_.arrive_and_wait(where_.rank);
-  for (auto const& peer : exchange_->all())
-    ADAMANT_TRY(cudaStreamWaitEvent(stream_->get(), peer.read, 0));
+  rendezvous_.arrive_and_wait(world_rank());
+  if (count > 0) wait_for(&LoopbackExchange::Published::read);
 
-  rendezvous_.arrive_and_wait(where_.rank);
+  rendezvous_.arrive_and_wait(world_rank());
+}
+
+void LoopbackCommunicator::wait_for(cudaEvent_t LoopbackExchange::Published::*event) const {
+  for (int member = 0; member < std::ssize(members_); ++member)
+    ADAMANT_TRY(cudaStreamWaitEvent(stream_->get(), published_by(member).*event, 0));
 }
 
 // NCCL would hang or corrupt; here every rank sees what all others want.
 void LoopbackCommunicator::check_agreement() const {
-  auto const& mine = exchange_->of(where_.rank).calls;
-  for (std::size_t rank = 0; rank < exchange_->all().size(); ++rank) {
-    auto const& theirs = exchange_->all()[rank].calls;
+  auto const& mine = published_by(own_).calls;
+  for (int member = 0; member < std::ssize(members_); ++member) {
+    auto const& theirs = published_by(member).calls;
     bool agree = theirs.size() == mine.size();
     for (std::size_t i = 0; agree && i < mine.size(); ++i)
       agree = theirs[i].collective == mine[i].collective && theirs[i].count == mine[i].count &&
               theirs[i].format == mine[i].format && theirs[i].root == mine[i].root;
     if (!agree)
       throw NcclError(ncclInvalidUsage, {"loop-back group", __FILE__, __LINE__},
-                      "rank " + std::to_string(where_.rank) + " and rank " + std::to_string(rank) +
+                      "rank " + std::to_string(world_rank()) + " and rank " +
+                          std::to_string(members_[static_cast<std::size_t>(member)]) +
                           " issue different collectives");
   }
 }
@@ -124,8 +156,8 @@ void LoopbackCommunicator::check_agreement() const {
 std::vector<void const*> LoopbackCommunicator::sources(std::size_t index,
                                                        std::int64_t offset) const {
   std::vector<void const*> found;
-  for (auto const& peer : exchange_->all()) {
-    LoopbackCall const& call = peer.calls[index];
+  for (int member = 0; member < std::ssize(members_); ++member) {
+    LoopbackCall const& call = published_by(member).calls[index];
     std::size_t const bytes = static_cast<std::size_t>(offset) * bytes_of(call.format);
     found.push_back(static_cast<std::byte const*>(call.send) + bytes);
   }
@@ -133,18 +165,18 @@ std::vector<void const*> LoopbackCommunicator::sources(std::size_t index,
 }
 
 void LoopbackCommunicator::run_call(std::size_t index) {
-  LoopbackCall const& call = exchange_->of(where_.rank).calls[index];
+  LoopbackCall const& call = published_by(own_).calls[index];
   PeerTarget const target = {
       .destination = call.receive, .count = call.count, .format = call.format};
   switch (call.collective) {
     case Collective::all_gather:
       return launch_peer_copy(sources(index, 0), target, *stream_);
     case Collective::reduce_scatter:
-      return launch_peer_sum(sources(index, where_.rank * call.count), target, *stream_);
+      return launch_peer_sum(sources(index, own_ * call.count), target, *stream_);
     case Collective::all_reduce:
       return launch_peer_sum(sources(index, 0), target, *stream_);
     case Collective::reduce:
-      if (where_.rank != call.root) return;
+      if (own_ != call.root) return;
       return launch_peer_sum(sources(index, 0), target, *stream_);
     case Collective::integer_sum:
       return launch_integer_sum(sources(index, 0), static_cast<std::int64_t*>(call.receive),
@@ -153,7 +185,7 @@ void LoopbackCommunicator::run_call(std::size_t index) {
       return launch_integer_max(sources(index, 0), static_cast<std::int32_t*>(call.receive),
                                 call.count, *stream_);
     case Collective::broadcast: {
-      void const* const root[] = {exchange_->of(call.root).calls[index].send};
+      void const* const root[] = {published_by(call.root).calls[index].send};
       return launch_peer_copy(root, target, *stream_);
     }
   }

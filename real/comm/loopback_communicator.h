@@ -51,8 +51,8 @@ class LoopbackExchange {
   };
 
   explicit LoopbackExchange(int world_size) : published_(static_cast<std::size_t>(world_size)) {}
+  int world_size() const { return static_cast<int>(published_.size()); }
   Published& of(int rank) { return published_[static_cast<std::size_t>(rank)]; }
-  std::vector<Published> const& all() const { return published_; }
 
  private:
   std::vector<Published> published_;
@@ -61,7 +61,14 @@ class LoopbackExchange {
 /// Sums are taken in the order of ranks, 0 first.
 class LoopbackCommunicator final : public Communicator {
  public:
-  /// REQUIRES: `exchange` made for this world size; `rendezvous` outlives this.
+  /// Of `members`, the ranks of a world that are in this rank's group, among which it has the
+  /// number `own`. Hosts of all groups meet, so all ranks of the world call alike.
+  ///
+  /// REQUIRES: `exchange` made for the world's size; `rendezvous` outlives this.
+  LoopbackCommunicator(std::shared_ptr<LoopbackExchange> exchange, Rendezvous& rendezvous,
+                       std::vector<int> members, int own);
+
+  /// Of all ranks.
   LoopbackCommunicator(std::shared_ptr<LoopbackExchange> exchange, Rendezvous& rendezvous,
                        RankOfWorld where);
 
@@ -88,13 +95,18 @@ class LoopbackCommunicator final : public Communicator {
  private:
   void add(LoopbackCall const& call, Stream const& stream);
   void execute();
+  int world_rank() const { return members_[static_cast<std::size_t>(own_)]; }
+  LoopbackExchange::Published const& published_by(int member) const;
   void check_agreement() const;
+  /// Of every member.
+  void wait_for(cudaEvent_t LoopbackExchange::Published::*event) const;
   void run_call(std::size_t index);
   std::vector<void const*> sources(std::size_t index, std::int64_t offset) const;
 
   std::shared_ptr<LoopbackExchange> exchange_;
   Rendezvous& rendezvous_;
-  RankOfWorld where_;
+  std::vector<int> members_;  // as ranks of the world
+  int own_;                   // among them
   Event ready_;
   Event read_;
   bool in_group_ = false;

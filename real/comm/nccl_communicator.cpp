@@ -28,6 +28,11 @@ NcclCommunicator::NcclCommunicator(ncclUniqueId const& id, RankOfWorld where)
   ADAMANT_TRY(ncclCommInitRank(&comm_, where.world_size, id, where.rank));
 }
 
+NcclCommunicator::NcclCommunicator(NcclCommunicator const& all, int group, RankOfWorld where)
+    : exceptions_at_birth_(std::uncaught_exceptions()) {
+  ADAMANT_TRY(ncclCommSplit(all.comm_, group, where.rank, &comm_, nullptr));
+}
+
 // Destroying is collective within a node. A rank that unwinds cannot count on the others to come.
 NcclCommunicator::~NcclCommunicator() {
   if (std::uncaught_exceptions() > exceptions_at_birth_) abandon();

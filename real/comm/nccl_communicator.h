@@ -13,6 +13,10 @@ class NcclCommunicator final : public Communicator {
  public:
   /// Joins the world of `id`; waits until every rank has. Errors: NcclError.
   NcclCommunicator(ncclUniqueId const& id, RankOfWorld where);
+  /// Joins those ranks of `all` that say the same `group`; waits until every rank of `all` has.
+  ///
+  /// `where.rank` is its number among them. Errors: NcclError.
+  NcclCommunicator(NcclCommunicator const& all, int group, RankOfWorld where);
   /// Leaves together with all other ranks; alone after abandon() or while an error unwinds.
   ~NcclCommunicator() override;
   NcclCommunicator(NcclCommunicator const&) = delete;

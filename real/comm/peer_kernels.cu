@@ -28,6 +28,7 @@ __device__ void copy_elements(PeerArguments const& a) {
   auto const* const source = static_cast<T const*>(a.sources[blockIdx.y]);
   T* const destination = static_cast<T*>(a.target.destination) +
                          static_cast<std::int64_t>(blockIdx.y) * a.target.count;
+  if (source == destination) return;  // in place
   for_each_in_grid(a.target.count, [&](std::int64_t i) { destination[i] = source[i]; });
 }
 

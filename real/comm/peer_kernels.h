@@ -19,7 +19,8 @@ struct PeerTarget {
 
 /// destination[s count + i] = sources[s][i]
 ///
-/// Shapes: every source [count], destination [sources.size() x count], disjoint.
+/// Shapes: every source [count], destination [sources.size() x count], disjoint, or a source is its
+///         own place in the destination.
 /// Stream: ordered on `stream`, returns before completion. Errors: CudaError.
 void launch_peer_copy(std::span<void const* const> sources, PeerTarget const& target,
                       Stream const& stream);

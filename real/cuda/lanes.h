@@ -1,6 +1,7 @@
 // A few consecutive numbers of an array, widened to fp32 in registers and rounded on their way
 // back: how a kernel goes through arrays whose formats it learns when it runs. Whole runs of lanes
-// go by accesses of 16 bytes; what is left at an end goes number by number.
+// go by accesses of 16 bytes where the array lies so; what is left at an end, and arrays that begin
+// in between, go number by number.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -38,7 +39,13 @@ __extension__ using Wide = unsigned __int128;
 template <typename T>
 using OneNumber = std::conditional_t<access_bytes<T> == 16, Wide, std::uint64_t>;
 
-/// REQUIRES: `from` is at a multiple of the bytes that it brings.
+/// Does an array lie so that numbers can go by whole accesses?
+template <typename T>
+__device__ __forceinline__ bool is_packed(T const* at) {
+  return reinterpret_cast<std::uintptr_t>(at) % access_bytes<T> == 0;
+}
+
+/// REQUIRES: is_packed(from).
 template <typename T>
 __device__ __forceinline__ Packed<T> load_packed(T const* from) {
   if constexpr (accesses_are_reported)
@@ -47,7 +54,7 @@ __device__ __forceinline__ Packed<T> load_packed(T const* from) {
     return *reinterpret_cast<Packed<T> const*>(from);
 }
 
-/// REQUIRES: `to` is at a multiple of the bytes that it takes.
+/// REQUIRES: is_packed(to).
 template <typename T>
 __device__ __forceinline__ void store_packed(Packed<T> const& numbers, T* to) {
   if constexpr (accesses_are_reported)
@@ -60,7 +67,7 @@ __device__ __forceinline__ void store_packed(Packed<T> const& numbers, T* to) {
 
 template <typename T>
 __device__ __forceinline__ void load_as(T const* from, int count, float* to) {
-  if (count < lanes) {
+  if (count < lanes || !is_packed(from)) {
     for (int k = 0; k < lanes; ++k)
       if (k < count) to[k] = widened(from[k]);
     return;
@@ -73,7 +80,7 @@ __device__ __forceinline__ void load_as(T const* from, int count, float* to) {
 
 template <typename T>
 __device__ __forceinline__ void store_as(float const* from, int count, T* to) {
-  if (count < lanes) {
+  if (count < lanes || !is_packed(to)) {
     for (int k = 0; k < lanes; ++k)
       if (k < count) to[k] = stored<T>(from[k]);
     return;
@@ -85,8 +92,7 @@ __device__ __forceinline__ void store_as(float const* from, int count, T* to) {
   }
 }
 
-/// Lanes beyond `at.count` stay as they are. REQUIRES: numbers.data and at.begin at multiples of 16
-/// bytes.
+/// Lanes beyond `at.count` stay as they are.
 __device__ __forceinline__ void load(Numbers const& numbers, Lanes const& at, float* to) {
   switch (numbers.format) {
     case NumberFormat::fp32:
@@ -102,7 +108,7 @@ __device__ __forceinline__ void load(Numbers const& numbers, Lanes const& at, fl
   }
 }
 
-/// Rounds once. REQUIRES: as load().
+/// Rounds once.
 __device__ __forceinline__ void store(float const* from, Numbers const& numbers, Lanes const& at) {
   switch (numbers.format) {
     case NumberFormat::fp32:

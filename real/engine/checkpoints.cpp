@@ -24,7 +24,7 @@ CheckpointState ShardedAdam::checkpoint_state() {
 void ShardedAdam::save(Storage& storage, std::string const& directory) {
   expect_state();
   attempt([&] {
-    Agreement agreement(*communicator_, ledger_, streams_.compute, where_);
+    Agreement agreement(communicators_.world(), ledger_, streams_.compute, where_);
     save_checkpoint(place(storage, directory, agreement), checkpoint_state());
   });
 }
@@ -34,7 +34,7 @@ LoadReport ShardedAdam::load(Storage& storage, std::string const& directory,
   ADAMANT_REAL_ASSERT(options.may_round.empty() || options.may_round.size() == parameters_.size());
   Loaded loaded;
   attempt([&] {
-    Agreement agreement(*communicator_, ledger_, streams_.compute, where_);
+    Agreement agreement(communicators_.world(), ledger_, streams_.compute, where_);
     loaded =
         load_checkpoint(place(storage, directory, agreement), checkpoint_state(), options, [&] {
           has_state_ = false;
@@ -56,18 +56,20 @@ void ShardedAdam::follow_loaded_shards() {
   for (int p = 0; p < layout_.parameter_count(); ++p) {
     auto const main = layout_[p].formats.main;
     bool const is_part_of_weight = !main || *main == NumberFormat::remainder;
-    if (is_part_of_weight && layout_[p].shard_numel() > 0)
-      hybrid_->write_weights(p, download_parameter(p));
+    if (is_part_of_weight && layout_[p].stepped_numel() > 0)
+      hybrid_->write_weights(p, download_stepped(p));
   }
 }
 
-std::vector<float> ShardedAdam::download_parameter(int parameter) {
-  ShardView const view = placed(parameter, TensorKind::parameter);
-  std::vector<std::byte> bytes(static_cast<std::size_t>(view.numel) * bytes_of(view.format));
-  ADAMANT_TRY(cudaMemcpyAsync(bytes.data(), view.data, bytes.size(), cudaMemcpyDeviceToHost,
+std::vector<float> ShardedAdam::download_stepped(int parameter) {
+  NumberFormat const format = layout_[parameter].formats.parameter;
+  std::byte const* const from = tensors_.stepped_at(TensorKind::parameter, parameter);
+  auto const numel = static_cast<std::size_t>(layout_[parameter].stepped_numel());
+  std::vector<std::byte> bytes(numel * bytes_of(format));
+  ADAMANT_TRY(cudaMemcpyAsync(bytes.data(), from, bytes.size(), cudaMemcpyDeviceToHost,
                               streams_.compute.get()));
   streams_.compute.synchronize();
-  return decoded(bytes, view.format);
+  return decoded(bytes, format);
 }
 
 }  // namespace adamant::real

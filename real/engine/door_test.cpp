@@ -169,7 +169,7 @@ TEST(Door, WorkIsDoneWhenItsEngineHasGone) {
     EngineConfig config = small_config();
     config.parameters = {{.name = "a", .shape = {7, 3}}, {.name = "b", .shape = {5}, .unit = 1}};
     config.rank = context.rank;
-    config.world_size = 2;
+    config.mesh = {.shards = 2};
     config.microbatches = 2;
     config.device = context.device;
     config.nccl_id = context.nccl_id;

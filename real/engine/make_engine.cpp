@@ -9,12 +9,47 @@ namespace adamant::real {
 
 namespace {
 
-std::unique_ptr<Communicator> make_communicator(EngineConfig const& config) {
-  RankOfWorld const where = {.rank = config.rank, .world_size = config.world_size};
-  if (config.transport == Transport::nccl)
-    return std::make_unique<NcclCommunicator>(config.nccl_id, where);
+MeshCommunicators communicators_by_nccl(EngineConfig const& config) {
+  Mesh const& mesh = config.mesh;
+  auto world = std::make_unique<NcclCommunicator>(
+      config.nccl_id, RankOfWorld{.rank = config.rank, .world_size = mesh.rank_count()});
+  if (mesh.replicas == 1) return {mesh, std::move(world), nullptr, nullptr};
+  int const shard = mesh.shard_of(config.rank);
+  int const replica = mesh.replica_of(config.rank);
+  auto within = std::make_unique<NcclCommunicator>(
+      *world, replica, RankOfWorld{.rank = shard, .world_size = mesh.shards});
+  auto across = std::make_unique<NcclCommunicator>(
+      *world, shard, RankOfWorld{.rank = replica, .world_size = mesh.replicas});
+  return {mesh, std::move(world), std::move(within), std::move(across)};
+}
+
+MeshCommunicators communicators_by_loopback(EngineConfig const& config) {
+  Mesh const& mesh = config.mesh;
   ADAMANT_REAL_ASSERT(config.rendezvous != nullptr);
-  return std::make_unique<LoopbackCommunicator>(config.exchange, *config.rendezvous, where);
+  ADAMANT_REAL_ASSERT(config.exchange != nullptr);
+  ADAMANT_REAL_ASSERT(config.exchange->world_size() == mesh.rank_count());
+  int const shard = mesh.shard_of(config.rank);
+  int const replica = mesh.replica_of(config.rank);
+  std::vector<int> within, across;
+  for (int rank = 0; rank < mesh.rank_count(); ++rank) {
+    if (mesh.replica_of(rank) == replica) within.push_back(rank);
+    if (mesh.shard_of(rank) == shard) across.push_back(rank);
+  }
+  auto const among = [&](std::vector<int> members, int own) {
+    return std::make_unique<LoopbackCommunicator>(config.exchange, *config.rendezvous,
+                                                  std::move(members), own);
+  };
+  auto world = std::make_unique<LoopbackCommunicator>(
+      config.exchange, *config.rendezvous,
+      RankOfWorld{.rank = config.rank, .world_size = mesh.rank_count()});
+  if (mesh.replicas == 1) return {mesh, std::move(world), nullptr, nullptr};
+  return {mesh, std::move(world), among(std::move(within), shard),
+          among(std::move(across), replica)};
+}
+
+MeshCommunicators make_communicators(EngineConfig const& config) {
+  return config.transport == Transport::nccl ? communicators_by_nccl(config)
+                                             : communicators_by_loopback(config);
 }
 
 /// States that are away before the first step have no device memory yet; nor have those of what
@@ -46,36 +81,40 @@ ShardedAdam::ShardedAdam(EngineConfig const& config, GradientSource& source)
     : parameters_(config.parameters),
       group_names_(group_names(config)),
       step_counter_(config.step_counter),
-      where_{.rank = config.rank, .world_size = config.world_size},
+      where_{.rank = config.rank, .world_size = config.mesh.rank_count()},
       piece_bytes_(config.checkpoint_piece_bytes),
-      layout_(config.parameters, where_, config.layout),
+      layout_(config.parameters, {.rank = config.rank, .mesh = config.mesh}, config.layout),
       split_(layout_, config.hybrid ? config.hybrid->fraction : 0.0),
-      communicator_(make_communicator(config)),
+      communicators_(make_communicators(config)),
       tensors_(layout_, bytes_on_device(layout_, split_, config.state_offload), ledger_, streams_,
                {.gradients = config.capturable, .cast_gradients = config.keep_cast_grad}),
       scaling_({.layout = layout_,
                 .ledger = ledger_,
                 .streams = streams_,
-                .communicator = *communicator_},
+                .communicator = communicators_.states()},
                {.loss_scale = config.loss_scale,
                 .max_norm = config.max_norm,
                 .capturable = config.capturable}),
       scales_({.layout = layout_,
                .ledger = ledger_,
                .streams = streams_,
-               .communicator = *communicator_},
+               .communicator = communicators_.states()},
               config.hybrid.has_value()),
       quantised_({.layout = layout_,
                   .split = split_,
                   .tensors = tensors_,
                   .ledger = ledger_,
                   .streams = streams_,
-                  .communicator = *communicator_}),
+                  .communicator = communicators_.states()}),
       step_(config.parameters,
             {.groups = config.groups,
              .counter = config.step_counter,
              .capturable = config.capturable},
             step_parts()),
+      across_({.layout = layout_,
+               .tensors = tensors_,
+               .streams = streams_,
+               .communicators = communicators_}),
       backward_(backward_parts(config, source)),
       leaves_after_step_(config.state_offload.has_value()),
       capturable_(config.capturable) {
@@ -96,7 +135,7 @@ BackwardParts ShardedAdam::backward_parts(EngineConfig const& config, GradientSo
           .tensors = tensors_,
           .ledger = ledger_,
           .streams = streams_,
-          .communicator = *communicator_,
+          .communicators = communicators_,
           .quantised = quantised_,
           .source = source,
           .where = where_,
@@ -124,13 +163,15 @@ void ShardedAdam::make_offload(EngineConfig const& config) {
 // Pinned memory may not die under a copy, nor a communicator under a collective. Errors are not
 // news here: whoever destroys the engine because of one has seen it.
 ShardedAdam::~ShardedAdam() {
-  if (failed_) communicator_->abandon();
+  if (failed_) communicators_.abandon();
   for (Stream const* stream : all_streams())
     static_cast<void>(cudaStreamSynchronize(stream->get()));
 }
 
 std::unique_ptr<Engine> make_engine(EngineConfig const& config, GradientSource& source) {
   ADAMANT_REAL_ASSERT(!config.parameters.empty());
+  ADAMANT_REAL_ASSERT(config.mesh.shards >= 1);
+  ADAMANT_REAL_ASSERT(config.mesh.replicas >= 1);
   ADAMANT_REAL_ASSERT(!config.groups.empty());
   ADAMANT_REAL_ASSERT(config.group_names.empty() ||
                       config.group_names.size() == config.groups.size());

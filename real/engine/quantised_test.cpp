@@ -209,7 +209,7 @@ TEST(QuantisedEngine, GathersWhatAllRanksHave) {
   std::vector<Quantised> of_rank(3);
   std::vector<Quantised> gathered(3);
   EngineConfig config = config_of(parameters());
-  config.world_size = 3;
+  config.mesh = {.shards = 3};
   config.microbatches = 3;  // so that every rank has one
   for (bool const capturable : {false, true}) {
     config.exchange = make_loopback_exchange(3);
@@ -280,7 +280,7 @@ TEST(QuantisedEngine, KeepsAllInASkippedStep) {
   for (bool const capturable : {false, true})
     run_ranks(2, Devices::own, [&](RankContext const& context) {
       EngineConfig config = config_of(parameters());
-      config.world_size = 2;
+      config.mesh = {.shards = 2};
       config.capturable = capturable;
       config.keep_cast_grad = capturable;
       config.loss_scale = {.kind = LossScale::Kind::fixed, .value = 2.0F};
@@ -304,7 +304,7 @@ TEST(QuantisedEngine, ReplaysDoWhatEagerStepsDo) {
     std::vector<std::pair<State, Quantised>> of_rank(3);
     run_ranks(3, Devices::own, [&](RankContext const& context) {
       EngineConfig config = config_of(parameters());
-      config.world_size = 3;
+      config.mesh = {.shards = 3};
       config.capturable = true;
       config.keep_cast_grad = true;
       config.max_norm = 5.0F;

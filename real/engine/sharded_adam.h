@@ -12,7 +12,9 @@
 #include "real/checkpoint/checkpoint_error.h"
 #include "real/checkpoint/engine_state.h"
 #include "real/checkpoint/load.h"
+#include "real/comm/across_replicas.h"
 #include "real/comm/backward_pass.h"
+#include "real/comm/mesh_communicators.h"
 #include "real/engine.h"
 #include "real/graph/iteration.h"
 #include "real/offload/hybrid_step.h"
@@ -137,7 +139,7 @@ class ShardedAdam final : public Engine {
   }
   /// Tells those who keep something of their own beside the shards that these are others now.
   void follow_loaded_shards();
-  std::vector<float> download_parameter(int parameter);
+  std::vector<float> download_stepped(int parameter);
 
   /// Every stream that there is.
   std::vector<Stream const*> all_streams() const;
@@ -167,12 +169,13 @@ class ShardedAdam final : public Engine {
   Ledger ledger_;
   Streams streams_;
   std::unique_ptr<OffloadStreams> copies_;  // where anything is offloaded
-  std::unique_ptr<Communicator> communicator_;
+  MeshCommunicators communicators_;
   Tensors tensors_;
   GradientScaling scaling_;
   StateScales scales_;
   QuantisedParameters quantised_;
   AdamStep step_;
+  AcrossReplicas across_;
   BackwardPass backward_;
   std::unique_ptr<StateOffload> states_;
   bool leaves_after_step_;

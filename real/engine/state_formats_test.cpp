@@ -275,7 +275,7 @@ TEST(StateFormats, ASkippedStepKeepsBytesAndScales) {
     run_ranks(2, Devices::own, [&](RankContext const& context) {
       EngineConfig config =
           config_of({{.name = "w", .shape = {8}, .formats = {.exp_avg = Format::fp8}}});
-      config.world_size = 2;
+      config.mesh = {.shards = 2};
       config.capturable = capturable;
       config.loss_scale = {.kind = LossScale::Kind::fixed, .value = 2.0F};
       Filled gradients;
@@ -297,7 +297,7 @@ TEST(StateFormats, ReplaysFindNewScalesOnEveryRank) {
     std::vector<std::pair<State, Values>> of_rank(3);
     run_ranks(3, Devices::own, [&](RankContext const& context) {
       EngineConfig config = config_of(parameters());
-      config.world_size = 3;
+      config.mesh = {.shards = 3};
       config.capturable = true;
       Filled gradients;
       Rank rank(context, config, &gradients);

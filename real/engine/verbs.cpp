@@ -17,14 +17,16 @@ void ShardedAdam::write_parameter(int parameter, std::span<float const> values) 
     if (layout.quantised) return write_quantised(parameter, values);
     Formats const& formats = layout.formats;
     if (formats.main) write_main(parameter, values);
-    if (layout.shard_numel() == 0) return;
-    std::vector<float> const own = elements_of(values, layout.ranges);
+    if (layout.held_numel() == 0) return;
+    std::vector<float> const own = elements_of(values, {&layout.held, 1});
     std::byte* const to = tensors_.at(TensorKind::parameter, parameter);
     if (formats.parameter == NumberFormat::fp32)
       upload(to, std::as_bytes(std::span(own)));
     else
       upload(to, encoded(own, formats.parameter));
-    if (hybrid_) hybrid_->write_weights(parameter, rounded(own, formats.parameter));
+    if (hybrid_)
+      hybrid_->write_weights(parameter,
+                             rounded(elements_of(values, {&layout.stepped, 1}), formats.parameter));
   });
 }
 
@@ -32,7 +34,8 @@ void ShardedAdam::write_parameter(int parameter, std::span<float const> values) 
 void ShardedAdam::write_main(int parameter, std::span<float const> values) {
   ParameterLayout const& layout = layout_[parameter];
   Formats const& formats = layout.formats;
-  std::vector<float> const own = rounded(elements_of(values, layout.ranges), formats.parameter);
+  std::vector<float> const own =
+      rounded(elements_of(values, {&layout.stepped, 1}), formats.parameter);
   float scale = 1;
   if (has_scale(TensorKind::main, *formats.main)) {
     bool const local = formats.state_scale == StateScale::local;
@@ -43,7 +46,7 @@ void ShardedAdam::write_main(int parameter, std::span<float const> values) {
 }
 
 void ShardedAdam::write_quantised(int parameter, std::span<float const> values) {
-  std::vector<float> const own = elements_of(values, layout_[parameter].ranges);
+  std::vector<float> const own = elements_of(values, {&layout_[parameter].stepped, 1});
   if (!own.empty()) write_state(parameter, TensorKind::main, std::as_bytes(std::span(own)));
   start_quantised(parameter);
 }
@@ -51,6 +54,8 @@ void ShardedAdam::write_quantised(int parameter, std::span<float const> values) 
 void ShardedAdam::start_quantised(int parameter) {
   if (hybrid_) hybrid_->send_main(parameter);
   quantised_.start(parameter, placed(parameter, TensorKind::main));
+  across_.gather_bucket_of(parameter);
+  streams_.compute.synchronize();
 }
 
 // A state is on the device, in host memory, or in both.
@@ -100,6 +105,7 @@ void ShardedAdam::run_step() {
   CpuFactors on_host;
   if (hybrid_) on_host = scaling_.read_factors();
   step_.run(tensors_, factors, {.step = hybrid_.get(), .factors = on_host});
+  across_.gather();
 }
 
 void ShardedAdam::step() {

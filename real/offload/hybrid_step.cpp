@@ -57,7 +57,7 @@ void HybridStep::allocate(HybridConfig const& config) {
 
 void HybridStep::cut_windows(std::int64_t numel_max) {
   for (int p = 0; p < parts_.layout.parameter_count(); ++p) {
-    std::int64_t const end = parts_.layout[p].shard_numel();
+    std::int64_t const end = parts_.layout[p].stepped_numel();
     for (std::int64_t first = parts_.split.device_numel(p); first < end;) {
       bool const full = windows_.empty() || windows_.back().ends.back() >= numel_max;
       if (full) windows_.emplace_back();
@@ -255,7 +255,7 @@ std::byte* HybridStep::on_device(Array array, Piece const& piece) const {
   bool const quantised = array == parameters && parts_.layout[piece.parameter].quantised;
   std::byte* const begin =
       quantised ? reinterpret_cast<std::byte*>(parts_.quantised.weights_together(piece.parameter))
-                : parts_.tensors.at(kind_of(array, piece.parameter), piece.parameter);
+                : parts_.tensors.stepped_at(kind_of(array, piece.parameter), piece.parameter);
   return begin +
          bytes_of_piece(array, {.parameter = piece.parameter, .first = 0, .count = piece.first});
 }

@@ -58,8 +58,9 @@ class HybridStep {
   /// Allocates the host's arrays; moments are zeros. Errors: CudaError, std::bad_alloc.
   HybridStep(Parts const& parts, HybridConfig const& config, HybridGrain const& grain);
 
-  /// The CPU's copy of one parameter, beside its main weights where there are any: `shard` is this
-  /// rank's part, whole, already rounded to what the device holds. REQUIRES: nothing is in flight.
+  /// The CPU's copy of one parameter, beside its main weights where there are any: `shard` is what
+  /// this rank steps of it, already rounded to what the device holds. REQUIRES: nothing is in
+  /// flight.
   void write_weights(int parameter, std::span<float const> shard);
   /// Sends the CPU's main weights of a quantised parameter up, as a step does. REQUIRES: nothing is
   /// in flight.
@@ -88,7 +89,7 @@ class HybridStep {
   /// A run of elements of one parameter.
   struct Piece {
     int parameter = 0;
-    std::int64_t first = 0;  // in the rank's shard
+    std::int64_t first = 0;  // among those that the rank steps
     std::int64_t count = 0;
   };
   /// What is copied and stepped as one.

@@ -11,15 +11,17 @@ Split::Split(Layout const& layout, double fraction) {
   ADAMANT_REAL_ASSERT(fraction >= 0);
   ADAMANT_REAL_ASSERT(fraction <= 1);
   std::int64_t total = 0;
-  for (int p = 0; p < layout.parameter_count(); ++p) total += layout[p].shard_numel();
+  for (int p = 0; p < layout.parameter_count(); ++p) total += layout[p].stepped_numel();
   auto left = static_cast<std::int64_t>(std::ceil(fraction * static_cast<double>(total)));
   left = std::min(left, total);  // where the product was rounded up
 
   auto const count = static_cast<std::size_t>(layout.parameter_count());
   device_numel_.resize(count);
   host_numel_.resize(count);
-  for (int p = layout.parameter_count() - 1; p >= 0; --p) {
-    std::int64_t const numel = layout[p].shard_numel();
+  auto const& order = layout.storage_order();
+  for (auto at = order.rbegin(); at != order.rend(); ++at) {
+    int const p = *at;
+    std::int64_t const numel = layout[p].stepped_numel();
     std::int64_t const on_host = std::min(left, numel);
     host_numel_[static_cast<std::size_t>(p)] = on_host;
     device_numel_[static_cast<std::size_t>(p)] = numel - on_host;
@@ -28,12 +30,12 @@ Split::Split(Layout const& layout, double fraction) {
 }
 
 std::size_t Split::device_bytes(Layout const& layout, TensorKind kind) const {
-  for (int p = 0; p < layout.parameter_count(); ++p) {
+  for (int const p : layout.storage_order()) {
     if (host_numel(p) == 0) continue;
     auto const format = layout[p].format(kind);
     auto const numel = static_cast<std::size_t>(device_numel(p));
-    std::size_t const part = format ? numel * bytes_of(*format) : 0;
-    return layout[p].begin(kind) + (part + 15) / 16 * 16;
+    std::size_t const end = layout[p].begin(kind) + (format ? numel * bytes_of(*format) : 0);
+    return (end + 15) / 16 * 16;
   }
   return layout.flat_bytes(kind);
 }

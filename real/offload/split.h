@@ -1,4 +1,4 @@
-// Which of a rank's elements are stepped on the CPU: the last ones, in registration order, so that
+// Which of a rank's elements are stepped on the CPU: the last ones as they lie in memory, so that
 // what stays on the device begins where it always did. Numbers only.
 #pragma once
 

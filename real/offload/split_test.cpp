@@ -13,7 +13,7 @@ std::vector<ParameterSpec> three() {
 std::vector<std::int64_t> on_host(Split const& split, Layout const& layout) {
   std::vector<std::int64_t> numels;
   for (int p = 0; p < layout.parameter_count(); ++p) {
-    EXPECT_EQ(split.device_numel(p) + split.host_numel(p), layout[p].shard_numel());
+    EXPECT_EQ(split.device_numel(p) + split.host_numel(p), layout[p].held_numel());
     numels.push_back(split.host_numel(p));
   }
   return numels;
@@ -30,7 +30,7 @@ TEST(Split, TheLastElementsGoToTheHostAndPartsAreRoundedUp) {
 }
 
 TEST(Split, CountsTheElementsOfTheShardAlone) {
-  Layout const layout(three(), {.rank = 3, .world_size = 4});  // 3, nothing and 1
+  Layout const layout(three(), {.rank = 3, .mesh = {.shards = 4}});  // 3, nothing and 1
   EXPECT_EQ(on_host(Split(layout, 0.5), layout), (std::vector<std::int64_t>{1, 0, 1}));
 }
 

@@ -77,7 +77,7 @@ void StateOffload::note_written() {
 ShardView StateOffload::placed(ShardView view, TensorKind kind, int parameter) const {
   auto const& pinned = pinned_[static_cast<std::size_t>(kind)];
   ParameterLayout const& layout = parts_.layout[parameter];
-  if (!away_ || !pinned || layout.shard_numel() == 0 || !layout.format(kind)) return view;
+  if (!away_ || !pinned || layout.range(kind).numel() == 0 || !layout.format(kind)) return view;
   view.data = pinned->as<std::byte>() + layout.begin(kind);  // O5
   view.on_host = true;
   return view;

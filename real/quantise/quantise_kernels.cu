@@ -43,7 +43,7 @@ __device__ __forceinline__ bool is_skipped(QuantiseTask const& task) {
 constexpr int run_numel = 16;
 constexpr int mxfp8_run_numel = 32;
 
-/// Consecutive elements of this rank's part; only at its end fewer than there is room for.
+/// Consecutive elements of this rank's part; only at its ends fewer than there is room for.
 template <int numel>
 struct Run {
   std::int64_t first = 0;  // in the part
@@ -51,13 +51,16 @@ struct Run {
   float at[numel] = {};  // those beyond are 0
 };
 
+/// Runs begin at multiples of `numel` of the whole tensor, so that each lies in one block, also
+/// where the part begins in the middle of one.
 template <int numel, typename Visit>
 __device__ void for_each_run(QuantiseTask const& task, Visit visit) {
-  for_each_in_grid((task.count + numel - 1) / numel, [&](std::int64_t r) {
+  std::int64_t const before = task.begin % numel;  // of the first run
+  for_each_in_grid((before + task.count + numel - 1) / numel, [&](std::int64_t r) {
     Run<numel> run;
-    run.first = r * numel;
-    std::int64_t const left = task.count - run.first;
-    run.count = left < numel ? static_cast<int>(left) : numel;
+    std::int64_t const end = (r + 1) * numel - before;
+    run.first = r == 0 ? 0 : r * numel - before;
+    run.count = static_cast<int>((end < task.count ? end : task.count) - run.first);
     for (int k = 0; k < numel; k += lanes)
       load_as(task.weights + run.first + k, run.count - k, run.at + k);
     visit(run);
@@ -78,13 +81,15 @@ __device__ inline std::int64_t block_of_run(QuantiseTask const& task, std::int64
   return block_of(task.shape, task.begin + first);
 }
 
-/// Two codes a byte, in one access.
-__device__ void store_e2m1(float const (&scaled)[run_numel], std::uint8_t* to) {
+/// Two codes a byte, whole runs in one access where they lie so.
+__device__ void store_e2m1(float const (&scaled)[run_numel], int count, std::uint8_t* to) {
   Packed<std::uint8_t> pairs;
   for (int k = 0; k < run_numel / 2; ++k)
     pairs.at[k] =
         static_cast<std::uint8_t>(e2m1_code(scaled[2 * k]) | e2m1_code(scaled[2 * k + 1]) << 4);
-  store_packed(pairs, to);
+  if (count == run_numel && is_packed(to)) return store_packed(pairs, to);
+  for (int k = 0; k < run_numel / 2; ++k)
+    if (2 * k < count) to[k] = pairs.at[k];
 }
 
 template <int numel>
@@ -92,7 +97,8 @@ __device__ void encode(QuantiseTask const& task, Run<numel> const& run, float in
   float scaled[numel];
   for (int k = 0; k < numel; ++k) scaled[k] = run.at[k] * into;
   if constexpr (numel == run_numel)
-    if (task.shape.recipe == Recipe::nvfp4) return store_e2m1(scaled, task.codes + run.first / 2);
+    if (task.shape.recipe == Recipe::nvfp4)
+      return store_e2m1(scaled, run.count, task.codes + run.first / 2);
   auto* const codes = reinterpret_cast<E4m3Code*>(task.codes) + run.first;
   for (int k = 0; k < numel; k += lanes) store_as(scaled + k, run.count - k, codes + k);
 }
@@ -167,7 +173,9 @@ __global__ void first_read_kernel(__grid_constant__ QuantiseArguments const a) {
       read_blocks(task);
       return;
     case Recipe::mxfp8:
-      return read_mxfp8(task);
+      if (has_scales_beside(task.shape)) return read_mxfp8(task);
+      read_blocks(task);
+      return;
     case Recipe::nvfp4:
       return raise_together(task.partial + block_count(task.shape), read_blocks(task), &largest);
   }
@@ -191,12 +199,13 @@ __device__ void keep_scale(QuantiseTask const& task, std::int64_t block) {
   Recipe const recipe = task.shape.recipe;
   if (recipe == Recipe::fp8_delayed) return keep_delayed(task);
   BlockScale const scale = joined_scale(task, block);
-  if (recipe != Recipe::nvfp4) {
+  if (scale_code_count(task.shape) == 0) {
     task.scales[block] = scale.back;
     return;
   }
   task.scale_codes[block] = scale.code;
-  if (block == 0) *task.scales = maximum_at(task.joined, block_count(task.shape));
+  if (recipe == Recipe::nvfp4 && block == 0)
+    *task.scales = maximum_at(task.joined, block_count(task.shape));
 }
 
 __global__ void scales_kernel(__grid_constant__ QuantiseArguments const a) {
@@ -254,7 +263,7 @@ void launch_scales(std::span<QuantiseTask const> tasks, Stream const& stream) {
   launch_over(
       scales_kernel, tasks,
       [](QuantiseTask const& task) {
-        return joins_maxima(task.shape.recipe) ? block_count(task.shape) : 0;
+        return joins_maxima(task.shape) ? block_count(task.shape) : 0;
       },
       stream);
 }
@@ -262,9 +271,7 @@ void launch_scales(std::span<QuantiseTask const> tasks, Stream const& stream) {
 void launch_second_read(std::span<QuantiseTask const> tasks, Stream const& stream) {
   launch_over(
       second_read_kernel, tasks,
-      [](QuantiseTask const& task) {
-        return is_read_twice(task.shape.recipe) ? fours_of_runs(task) : 0;
-      },
+      [](QuantiseTask const& task) { return is_read_twice(task.shape) ? fours_of_runs(task) : 0; },
       stream);
 }
 

@@ -4,7 +4,7 @@
 //
 //   first read   maxima of all blocks of which this rank has a part; and codes, by the recipes
 //                whose scales are known without other ranks: fp8_delayed (from earlier amaxes) and
-//                mxfp8 (a block lies in one row)
+//                mxfp8 where one rank has the block
 //   scales       of all blocks of the whole tensor, from joined maxima
 //   second read  codes, by the other recipes
 #pragma once
@@ -18,12 +18,13 @@
 
 namespace adamant::real {
 
-/// A parameter, of which this rank has elements [begin, begin + count): whole rows, or none.
+/// A parameter, of which this rank has elements [begin, begin + count), perhaps none; of nvfp4 even
+/// numbers of them, of mxfp8 with scales beside codes whole rows.
 ///
-/// Shapes: `weights` and `codes` are of this rank's elements, and begin at 16-byte boundaries.
+/// Shapes: `weights` and `codes` are of this rank's elements.
 ///         `partial` and `joined` have maxima_count(shape) numbers: a maximum's bits as those of a
-///         binary32, which grow with it. `scales` are as in QuantisedView; scale codes of nvfp4 are
-///         of all blocks, those of mxfp8 of this rank's. Nothing is null that the recipe has.
+///         binary32, which grow with it. `scales` are as in QuantisedView; scale codes beside
+///         codes are of this rank's blocks, others of all. Nothing is null that the recipe has.
 struct QuantiseTask {
   RecipeShape shape;
   std::int64_t begin = 0;

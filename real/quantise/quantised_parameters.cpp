@@ -47,7 +47,7 @@ void QuantisedParameters::find_places() {
     ParameterLayout const& layout = parts_.layout[place.parameter];
     RecipeShape const& shape = *layout.quantised;
     bool const delayed = shape.recipe == Recipe::fp8_delayed;
-    auto const weights = is_shared_with_cpu(place.parameter) ? layout.shard_numel() : 0;
+    auto const weights = is_shared_with_cpu(place.parameter) ? layout.stepped_numel() : 0;
     place.scales = take(count_of(scale_count(shape)) * sizeof(float));
     place.scale_codes = take(count_of(scale_code_count(shape)));
     place.delayed = take(delayed ? sizeof(DelayedScale) : 0);
@@ -63,7 +63,7 @@ void QuantisedParameters::write_first_scales() {
     DelayedScale const first;
     if (shape.recipe == Recipe::fp8_delayed)
       upload(&first, sizeof first, at<std::byte>(place.delayed));
-    if (shape.recipe == Recipe::nvfp4) continue;
+    if (scale_code_count(shape) > 0) continue;
     std::vector<float> const ones(count_of(scale_count(shape)), 1.0F);
     upload(ones.data(), ones.size() * sizeof(float), at<std::byte>(place.scales));
   }
@@ -97,11 +97,17 @@ float* QuantisedParameters::weights_together(int parameter) const {
 QuantisedView QuantisedParameters::view(int parameter) const {
   ParameterLayout const& layout = parts_.layout[parameter];
   std::byte* const codes = parts_.tensors.at(TensorKind::parameter, parameter);
-  QuantisedView view = whole(parameter, layout.shard_numel() > 0 ? codes : nullptr);
-  view.begin = layout.ranges.front().begin;
-  if (view.shape.recipe == Recipe::mxfp8 && view.codes != nullptr)
-    view.scale_codes = view.codes + scale_codes_begin(view.shape.recipe, layout.chunk_numel);
+  QuantisedView view = whole(parameter, layout.held_numel() > 0 ? codes : nullptr);
+  view.begin = layout.held.begin;
+  if (has_scales_beside(view.shape) && view.codes != nullptr)
+    view.scale_codes = view.codes + own_scale_codes_begin(parameter);
   return view;
+}
+
+// Then the parameter has a bucket of its own.
+std::int64_t QuantisedParameters::own_scale_codes_begin(int parameter) const {
+  Bucket const& bucket = parts_.layout.bucket_of(parameter);
+  return scale_codes_begin(*bucket.formats.recipe, bucket.own.parameters_numel);
 }
 
 QuantisedView QuantisedParameters::whole(int parameter, std::byte const* gathered) const {
@@ -110,13 +116,14 @@ QuantisedView QuantisedParameters::whole(int parameter, std::byte const* gathere
   Recipe const recipe = layout.quantised->recipe;
   QuantisedView view{.shape = *layout.quantised,
                      .codes = reinterpret_cast<std::uint8_t const*>(gathered)};
-  if (recipe == Recipe::mxfp8) {
+  if (has_scales_beside(view.shape)) {
     if (gathered != nullptr)
-      view.scale_codes = view.codes + scale_codes_begin(recipe, layout.whole_numel);
+      view.scale_codes =
+          view.codes + scale_codes_begin(recipe, parts_.layout.bucket_of(parameter).whole_numel);
     return view;
   }
-  view.scales = at<float>(place.scales);
-  if (recipe == Recipe::nvfp4) view.scale_codes = at<std::uint8_t>(place.scale_codes);
+  if (recipe != Recipe::mxfp8) view.scales = at<float>(place.scales);
+  if (scale_code_count(view.shape) > 0) view.scale_codes = at<std::uint8_t>(place.scale_codes);
   if (recipe == Recipe::fp8_delayed) view.delayed = at<DelayedScale>(place.delayed);
   return view;
 }
@@ -126,13 +133,13 @@ QuantisedView QuantisedParameters::whole(int parameter, std::byte const* gathere
 QuantiseTask QuantisedParameters::task_of(Place const& place, float const* weights) const {
   ParameterLayout const& layout = parts_.layout[place.parameter];
   RecipeShape const& shape = *layout.quantised;
-  std::byte* const codes = parts_.tensors.at(TensorKind::parameter, place.parameter);
-  std::byte* const scale_codes = shape.recipe == Recipe::mxfp8
-                                     ? codes + scale_codes_begin(shape.recipe, layout.chunk_numel)
+  std::byte* const codes = parts_.tensors.stepped_at(TensorKind::parameter, place.parameter);
+  std::byte* const scale_codes = has_scales_beside(shape)
+                                     ? codes + own_scale_codes_begin(place.parameter)
                                      : at<std::byte>(place.scale_codes);
   return {.shape = shape,
-          .begin = layout.ranges.front().begin,
-          .count = layout.shard_numel(),
+          .begin = layout.stepped.begin,
+          .count = layout.stepped_numel(),
           .weights = weights,
           .codes = bytes_at(codes),
           .partial = partial() + place.first_maximum,

@@ -7,8 +7,8 @@
 //                              \           /
 //   comm                        max of ranks
 //
-// One collective joins the maxima of all parameters. There is none where no scale needs more than a
-// row: mxfp8's.
+// One collective joins the maxima of all parameters that need it: not of mxfp8 where a rank has
+// whole rows.
 //
 // Invariants:
 //   Q1 all ranks' maxima are joined before anybody makes a scale of them
@@ -38,7 +38,7 @@ namespace adamant::real {
 /// What a parameter has beside codes and mxfp8's scales, on the host: of the whole tensor.
 struct QuantisedScales {
   std::vector<float> scales;              // as QuantisedView has them
-  std::vector<std::uint8_t> scale_codes;  // of nvfp4
+  std::vector<std::uint8_t> scale_codes;  // of nvfp4, and of mxfp8 where they are not beside codes
   std::optional<DelayedScale> delayed;    // of fp8_delayed
 };
 
@@ -63,9 +63,9 @@ class QuantisedParameters {
 
   // REQUIRES: of a parameter, that it is quantised.
 
-  /// This rank's part; without codes where it has none.
+  /// What this rank has; without codes where that is nothing.
   QuantisedView view(int parameter) const;
-  /// All of it, where codes of all ranks, and what travels with them, lie at `gathered`.
+  /// All of it, where codes of all ranks lie at `gathered`, and behind them what travels with them.
   QuantisedView whole(int parameter, std::byte const* gathered) const;
   /// Where this rank's weights come together of which the CPU steps some: those of the CPU are
   /// copied there by whoever has them. Null where the device steps all.
@@ -99,6 +99,8 @@ class QuantisedParameters {
   void find_places();
   void write_first_scales();
   Place const& place_of(int parameter) const;
+  /// Of scales that lie beside this rank's codes. Units: bytes from its first code.
+  std::int64_t own_scale_codes_begin(int parameter) const;
   template <typename T>
   T* at(std::size_t begin) const {
     return reinterpret_cast<T*>(memory_.as<std::byte>() + begin);

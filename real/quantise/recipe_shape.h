@@ -27,7 +27,10 @@ struct RecipeShape {
   std::int64_t numel = 0;
   std::int64_t columns = 1;
   Recipe recipe = Recipe::fp8_current;
-  std::uint8_t unused[7] = {};  // no padding: see launch()
+  /// Of mxfp8: scales of the whole tensor are on every rank, where ranks are cut inside of rows or
+  /// replicas share a shard out; otherwise each rank has those of its own rows, beside its codes.
+  std::uint8_t whole_scales = 0;
+  std::uint8_t unused[6] = {};  // no padding: see launch()
 };
 
 /// Rows of a block; 0 where it is all of the tensor.
@@ -78,22 +81,27 @@ __host__ __device__ inline std::int64_t block_of(RecipeShape const& shape, std::
   return row * (shape.columns / columns) + element % shape.columns / columns;
 }
 
+/// Do scales of mxfp8 lie beside the codes of the rank that has their rows?
+__host__ __device__ inline bool has_scales_beside(RecipeShape const& shape) {
+  return shape.recipe == Recipe::mxfp8 && shape.whole_scales == 0;
+}
+
 /// Whether ranks have to join what they know before the scales are known: those of mxfp8 are of
-/// elements in one row, which one rank has.
-__host__ __device__ inline bool joins_maxima(Recipe recipe) {
-  return recipe != Recipe::mxfp8;
+/// elements in one row, which one rank may have.
+__host__ __device__ inline bool joins_maxima(RecipeShape const& shape) {
+  return !has_scales_beside(shape);
 }
 
 /// Whether weights are read once more when the scales are known: delayed ones are known before, and
 /// those of a row while it is read.
-inline bool is_read_twice(Recipe recipe) {
-  return recipe != Recipe::fp8_delayed && recipe != Recipe::mxfp8;
+inline bool is_read_twice(RecipeShape const& shape) {
+  return shape.recipe != Recipe::fp8_delayed && joins_maxima(shape);
 }
 
 /// Maxima that ranks join: one of each block, and behind them the tensor's where its scale counts
 /// beside theirs.
 __host__ __device__ inline std::int64_t maxima_count(RecipeShape const& shape) {
-  if (!joins_maxima(shape.recipe)) return 0;
+  if (!joins_maxima(shape)) return 0;
   return block_count(shape) + (shape.recipe == Recipe::nvfp4 ? 1 : 0);
 }
 
@@ -103,9 +111,10 @@ inline std::int64_t scale_count(RecipeShape const& shape) {
   return shape.recipe == Recipe::nvfp4 ? 1 : block_count(shape);
 }
 
-/// Scales of the whole tensor that are codes themselves: nvfp4's.
-inline std::int64_t scale_code_count(RecipeShape const& shape) {
-  return shape.recipe == Recipe::nvfp4 ? block_count(shape) : 0;
+/// Scales of the whole tensor that are codes themselves: nvfp4's, and mxfp8's where they are.
+__host__ __device__ inline std::int64_t scale_code_count(RecipeShape const& shape) {
+  bool const codes = shape.recipe == Recipe::nvfp4 || shape.whole_scales != 0;
+  return codes ? block_count(shape) : 0;
 }
 
 /// REQUIRES: of nvfp4 an even number.

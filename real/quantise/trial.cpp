@@ -26,7 +26,7 @@ BlockScale scale_of_element(RecipeShape const& shape, ElementRange own,
                             std::span<float const> weights, std::span<float const> maxima,
                             std::size_t i) {
   if (shape.recipe == Recipe::fp8_delayed) return fp32_scale(DelayedScale{}.next);
-  if (!joins_maxima(shape.recipe)) {
+  if (!joins_maxima(shape)) {
     auto const columns = static_cast<std::size_t>(block_columns(shape.recipe));
     return block_scale(shape.recipe, amax_of_block(weights.subspan(i / columns * columns, columns)),
                        0);

@@ -16,7 +16,7 @@ constexpr std::int64_t blocks_max = 512;
 // The same on every rank: flags and words are reduced block by block.
 int blocks_for_shards(Layout const& layout) {
   std::int64_t numel = 0;
-  for (int p = 0; p < layout.parameter_count(); ++p) numel += layout[p].chunk_numel;
+  for (Bucket const& bucket : layout.buckets()) numel += bucket.own.states_numel;
   std::int64_t const blocks = (numel + cuda_block_numel - 1) / cuda_block_numel;
   return static_cast<int>(std::clamp<std::int64_t>(blocks, 1, blocks_max));
 }
@@ -81,11 +81,11 @@ std::vector<GradientPart> GradientScaling::parts_of(Tensors const& tensors) cons
   std::vector<GradientPart> parts;
   for (int p = 0; p < parts_.layout.parameter_count(); ++p) {
     ParameterLayout const& layout = parts_.layout[p];
-    if (!tensors.has_gradient(p) || layout.shard_numel() == 0) continue;
+    if (!tensors.has_gradient(p) || layout.stepped_numel() == 0) continue;
     bool const cast = layout.format(TensorKind::cast_gradient).has_value();
     auto const kind = cast ? TensorKind::cast_gradient : TensorKind::gradient;
     parts.push_back({.values = {tensors.at(kind, p), layout.format(kind).value()},
-                     .numel = layout.shard_numel()});
+                     .numel = layout.stepped_numel()});
   }
   return parts;
 }

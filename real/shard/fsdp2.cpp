@@ -6,20 +6,40 @@ namespace adamant::real {
 
 namespace {
 
-std::int64_t rows_per_rank(std::int64_t rows, int world_size) {
-  return (rows + world_size - 1) / world_size;
+/// Rows of which each of `count` parts has `chunk`, as far as they go.
+struct Cut {
+  std::int64_t chunk = 0;
+  ElementRange part = {};
+};
+
+Cut cut(ElementRange rows, int count, int index) {
+  std::int64_t const chunk = (rows.numel() + count - 1) / count;
+  return {.chunk = chunk,
+          .part = {.begin = std::min(rows.end, rows.begin + index * chunk),
+                   .end = std::min(rows.end, rows.begin + (index + 1) * chunk)}};
+}
+
+ElementRange elements_of(ElementRange rows, std::int64_t row_numel) {
+  return {.begin = rows.begin * row_numel, .end = rows.end * row_numel};
 }
 
 }  // namespace
 
-Cut cut_by_rows(ParameterSpec const& spec, RankOfWorld where) {
-  std::int64_t const rows = spec.rows();
-  std::int64_t const chunk_rows = rows_per_rank(rows, where.world_size);
-  std::int64_t const begin = std::min(rows, where.rank * chunk_rows);
-  std::int64_t const end = std::min(rows, (where.rank + 1) * chunk_rows);
+Ownership own_rows(ParameterSpec const& spec, RankOfMesh const& where) {
+  Mesh const& mesh = where.mesh;
   std::int64_t const row_numel = spec.row_numel();
-  return {.ranges = {{.begin = begin * row_numel, .end = end * row_numel}},
-          .chunk_numel = chunk_rows * row_numel};
+  Cut const shard = cut({.begin = 0, .end = spec.rows()}, mesh.shards, where.shard());
+  Ownership own{.parameters = elements_of(shard.part, row_numel),
+                .states = elements_of(shard.part, row_numel),
+                .chunk_numel = shard.chunk * row_numel,
+                .states_numel = shard.chunk * row_numel,
+                .parameters_numel = shard.chunk * row_numel};
+  if (!mesh.cuts_states_across()) return own;
+  Cut const part = cut(shard.part, mesh.replicas, where.replica());
+  own.states = elements_of(part.part, row_numel);
+  own.states_numel = part.chunk * row_numel;
+  own.parameters_numel = std::max(own.chunk_numel, mesh.replicas * own.states_numel);
+  return own;
 }
 
 }  // namespace adamant::real

@@ -1,88 +1,43 @@
 #include "real/shard/layout.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "real/cuda/assert.h"
-#include "real/shard/fsdp2.h"
 
 namespace adamant::real {
 
 namespace {
 
-// The widest access of a kernel.
-constexpr std::size_t alignment_bytes = 16;
-
-std::size_t aligned_bytes(std::int64_t numel, NumberFormat format) {
-  std::size_t const bytes = static_cast<std::size_t>(numel) * bytes_of(format);
-  return (bytes + alignment_bytes - 1) / alignment_bytes * alignment_bytes;
-}
-
-/// What a part of so many elements takes.
-std::size_t bytes_of_part(ParameterLayout const& layout, TensorKind kind, std::int64_t numel) {
-  if (kind == TensorKind::parameter && layout.quantised)
-    return static_cast<std::size_t>(room_of(layout.quantised->recipe, numel));
-  std::optional<NumberFormat> const stored = layout.format(kind);
-  return stored ? aligned_bytes(numel, *stored) : 0;
-}
-
 std::size_t index_of(TensorKind kind) {
   return static_cast<std::size_t>(kind);
 }
 
-Cut cut(LayoutKind layout, ParameterSpec const& spec, RankOfWorld where) {
-  ADAMANT_REAL_ASSERT(layout == LayoutKind::fsdp2);
-  return cut_by_rows(spec, where);
-}
-
-std::optional<RecipeShape> quantised_shape(ParameterSpec const& spec) {
+std::optional<RecipeShape> quantised_shape(ParameterSpec const& spec, bool scales_beside) {
   if (!spec.formats.recipe) return std::nullopt;
-  RecipeShape const shape{
+  RecipeShape shape{
       .numel = spec.numel(), .columns = spec.shape.back(), .recipe = *spec.formats.recipe};
+  shape.whole_scales = spec.formats.recipe == Recipe::mxfp8 && !scales_beside ? 1 : 0;
   ADAMANT_REAL_ASSERT(spec.formats.main == NumberFormat::fp32);
   ADAMANT_REAL_ASSERT(takes(shape.recipe, spec.shape));
   return shape;
 }
 
-ParameterLayout lay_out(LayoutKind layout, ParameterSpec const& spec, RankOfWorld where) {
-  Cut own = cut(layout, spec, where);
-  ParameterLayout p;
-  p.ranges = std::move(own.ranges);
-  p.numel = spec.numel();
-  p.chunk_numel = own.chunk_numel;
-  p.whole_numel = where.world_size * p.chunk_numel;
-  p.formats = spec.formats;
-  p.quantised = quantised_shape(spec);
-  for (TensorKind const kind : all_tensor_kinds)
-    p.format_of_kind[index_of(kind)] = format_of(spec.formats, kind);
-  return p;
+/// What of a tensor at `offset` lies in a part of its buffer.
+ElementRange inside(ElementRange part, std::int64_t offset, std::int64_t numel) {
+  return {.begin = std::clamp<std::int64_t>(part.begin - offset, 0, numel),
+          .end = std::clamp<std::int64_t>(part.end - offset, 0, numel)};
 }
 
-std::optional<NumberFormat> cast_format(Formats const& formats) {
-  if (formats.decoupled_gradient) return std::nullopt;
-  if (formats.gradient == formats.weight()) return std::nullopt;
-  return formats.weight();
+/// Codes, where the parameter is quantised; numbers otherwise.
+std::size_t bytes_before(ParameterLayout const& layout, TensorKind kind, std::int64_t numel) {
+  if (kind == TensorKind::parameter && layout.quantised)
+    return static_cast<std::size_t>(code_bytes(layout.quantised->recipe, numel));
+  std::optional<NumberFormat> const stored = layout.format(kind);
+  return stored ? static_cast<std::size_t>(numel) * bytes_of(*stored) : 0;
 }
 
 }  // namespace
-
-std::optional<NumberFormat> format_of(Formats const& formats, TensorKind kind) {
-  switch (kind) {
-    case TensorKind::parameter:
-      if (formats.recipe) return std::nullopt;
-      return formats.parameter;
-    case TensorKind::gradient:
-      return formats.gradient;
-    case TensorKind::exp_avg:
-      return formats.exp_avg;
-    case TensorKind::exp_avg_sq:
-      return formats.exp_avg_sq;
-    case TensorKind::main:
-      return formats.main;
-    case TensorKind::cast_gradient:
-      break;
-  }
-  return cast_format(formats);
-}
 
 std::vector<float> elements_of(std::span<float const> whole, std::span<ElementRange const> ranges) {
   std::vector<float> elements;
@@ -95,27 +50,55 @@ std::vector<float> elements_of(std::span<float const> whole, std::span<ElementRa
   return elements;
 }
 
-std::size_t ParameterLayout::room_bytes(TensorKind kind) const {
-  return bytes_of_part(*this, kind, chunk_numel);
+std::size_t ParameterLayout::stepped_begin(TensorKind kind) const {
+  std::int64_t const before = kind == TensorKind::parameter ? stepped.begin - held.begin : 0;
+  return begin(kind) + bytes_before(*this, kind, before);
 }
 
-std::size_t ParameterLayout::whole_bytes(TensorKind kind) const {
-  return bytes_of_part(*this, kind, whole_numel);
-}
-
-Layout::Layout(std::span<ParameterSpec const> parameters, RankOfWorld where, LayoutKind layout) {
-  ADAMANT_REAL_ASSERT(where.world_size >= 1);
+Layout::Layout(std::span<ParameterSpec const> parameters, RankOfMesh const& where,
+               LayoutKind layout)
+    : where_(where), buckets_(make_buckets(parameters, where, layout)) {
+  ADAMANT_REAL_ASSERT(where.mesh.shards >= 1);
+  ADAMANT_REAL_ASSERT(where.mesh.replicas >= 1);
   ADAMANT_REAL_ASSERT(where.rank >= 0);
-  ADAMANT_REAL_ASSERT(where.rank < where.world_size);
+  ADAMANT_REAL_ASSERT(where.rank < where.mesh.rank_count());
   for (ParameterSpec const& spec : parameters) {
     ADAMANT_REAL_ASSERT(!spec.shape.empty());
-    if (spec.unit == unit_count()) units_.emplace_back();
-    ADAMANT_REAL_ASSERT(spec.unit == unit_count() - 1);
-    units_.back().push_back(parameter_count());
-    ParameterLayout& parameter = parameters_.emplace_back(lay_out(layout, spec, where));
-    parameter.begin_bytes = flat_bytes_;
+    ADAMANT_REAL_ASSERT(spec.unit == unit_count_ || spec.unit == unit_count_ - 1);
+    unit_count_ = spec.unit + 1;
+    ParameterLayout& p = parameters_.emplace_back();
+    p.numel = spec.numel();
+    p.formats = spec.formats;
     for (TensorKind const kind : all_tensor_kinds)
-      flat_bytes_[index_of(kind)] += parameter.room_bytes(kind);
+      p.format_of_kind[index_of(kind)] = format_of(spec.formats, kind);
+  }
+  for (std::size_t b = 0; b < buckets_.size(); ++b) {
+    for (int const p : buckets_[b].parameters) {
+      auto const parameter = static_cast<std::size_t>(p);
+      parameters_[parameter].quantised =
+          quantised_shape(parameters[parameter], buckets_[b].scales_beside);
+    }
+    lay_out(buckets_[b], static_cast<int>(b));
+  }
+}
+
+void Layout::lay_out(Bucket& bucket, int index) {
+  bucket.begin_bytes = flat_bytes_;
+  for (TensorKind const kind : all_tensor_kinds)
+    flat_bytes_[index_of(kind)] += bucket.room_bytes(kind);
+  for (std::size_t i = 0; i < bucket.parameters.size(); ++i) {
+    storage_order_.push_back(bucket.parameters[i]);
+    ParameterLayout& p = parameters_[static_cast<std::size_t>(bucket.parameters[i])];
+    p.bucket = index;
+    p.offset = bucket.offsets[i];
+    p.held = inside(bucket.own.parameters, p.offset, p.numel);
+    p.stepped = inside(bucket.own.states, p.offset, p.numel);
+    for (TensorKind const kind : all_tensor_kinds) {
+      ElementRange const& range = p.range(kind);
+      std::int64_t const before =
+          range.numel() > 0 ? p.offset + range.begin - bucket.held(kind).begin : 0;
+      p.begin_bytes[index_of(kind)] = bucket.begin(kind) + bytes_before(p, kind, before);
+    }
   }
 }
 
@@ -125,10 +108,15 @@ ParameterLayout const& Layout::operator[](int parameter) const {
   return parameters_[static_cast<std::size_t>(parameter)];
 }
 
-std::span<int const> Layout::unit(int unit) const {
+Bucket const& Layout::bucket_of(int parameter) const {
+  return buckets_[static_cast<std::size_t>((*this)[parameter].bucket)];
+}
+
+std::span<Bucket const> Layout::buckets_of(int unit) const {
   ADAMANT_REAL_ASSERT(unit >= 0);
   ADAMANT_REAL_ASSERT(unit < unit_count());
-  return units_[static_cast<std::size_t>(unit)];
+  auto const of_unit = std::ranges::equal_range(buckets_, unit, {}, &Bucket::unit);
+  return {of_unit.begin(), of_unit.end()};
 }
 
 }  // namespace adamant::real

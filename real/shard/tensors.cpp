@@ -44,14 +44,25 @@ std::byte* Tensors::at(TensorKind kind, int parameter) const {
   return begin + layout.begin(kind);
 }
 
+std::byte* Tensors::stepped_at(TensorKind kind, int parameter) const {
+  std::byte* const begin = flat(kind);
+  ParameterLayout const& layout = layout_[parameter];
+  if (begin == nullptr || !layout.has(kind)) return nullptr;
+  return begin + layout.stepped_begin(kind);
+}
+
 ShardView Tensors::view(TensorKind kind, int parameter) const {
   ParameterLayout const& layout = layout_[parameter];
   bool const comes_and_goes = kind == TensorKind::gradient || kind == TensorKind::cast_gradient;
   bool const stored = !comes_and_goes || has_gradient(parameter);
-  return {.data = stored && layout.shard_numel() > 0 ? at(kind, parameter) : nullptr,
+  ElementRange const& range = layout.range(kind);
+  return {.data = stored && range.numel() > 0 ? at(kind, parameter) : nullptr,
           .format = layout.format(kind).value_or(NumberFormat::fp32),
-          .ranges = layout.ranges,
-          .numel = layout.shard_numel()};
+          .ranges = {&range, 1},
+          .numel = range.numel(),
+          .upper = layout.format(kind) == NumberFormat::remainder
+                       ? stepped_at(TensorKind::parameter, parameter)
+                       : nullptr};
 }
 
 void Tensors::ensure_gradients() {
@@ -71,7 +82,7 @@ void Tensors::cast_gradients() {
     if (!format || !has_gradient(p)) continue;
     tasks.push_back({.from = {at(TensorKind::gradient, p), layout_[p].formats.gradient},
                      .to = {at(TensorKind::cast_gradient, p), *format},
-                     .numel = layout_[p].shard_numel()});
+                     .numel = layout_[p].stepped_numel()});
   }
   launch_casts(tasks, streams_.compute);
 }

@@ -36,8 +36,10 @@ class Tensors {
 
   /// Start of the flat buffer; null where it holds nothing.
   std::byte* flat(TensorKind kind) const;
-  /// The first element of a parameter's part of the flat buffer; null where it has none.
+  /// The first element that this rank has; null where the flat buffer holds nothing.
   std::byte* at(TensorKind kind, int parameter) const;
+  /// The first element that this rank steps; likewise.
+  std::byte* stepped_at(TensorKind kind, int parameter) const;
   /// As the door shows it.
   ShardView view(TensorKind kind, int parameter) const;
 

@@ -65,7 +65,8 @@ __device__ void update_section(Arrays const& arrays, StepScalars const& scalars,
     for (std::int64_t i = 0; i < count; ++i) update_one<decoupled>(a, s, i);
     return;
   }
-  std::int64_t const whole = count / 4 * 4;
+  bool const packed = is_packed(a.p) && is_packed(a.g) && is_packed(a.m) && is_packed(a.v);
+  std::int64_t const whole = packed ? count / 4 * 4 : 0;
   std::int64_t const stride = blockDim.x;
   for (std::int64_t i = threadIdx.x * std::int64_t{4}; i < whole; i += 4 * stride)
     update_four<decoupled>(a, s, i);

@@ -93,7 +93,7 @@ class Problem {
           .weight_scale = scale(p, TensorKind::main),
           .exp_avg_scale = scale(p, TensorKind::exp_avg),
           .exp_avg_sq_scale = scale(p, TensorKind::exp_avg_sq),
-          .numel = layout_[p].shard_numel(),
+          .numel = layout_[p].stepped_numel(),
           .scalars = rows[static_cast<std::size_t>(p)]};
       launch_amax_twin(arguments, amaxes_.as<std::int32_t>() + scale_slot(p, TensorKind::main),
                        stream_);

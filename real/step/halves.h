@@ -15,11 +15,11 @@ struct Halves {
   std::uint16_t* remainders = nullptr;
 };
 
-/// Lanes beyond `at.count` stay as they are. REQUIRES: both halves and at.begin as load().
+/// Lanes beyond `at.count` stay as they are.
 __device__ __forceinline__ void load(Halves const& halves, Lanes const& at, float* to) {
   std::uint16_t const* const upper = halves.parameters + at.begin;
   std::uint16_t const* const lower = halves.remainders + at.begin;
-  if (at.count < lanes) {
+  if (at.count < lanes || !is_packed(upper) || !is_packed(lower)) {
     for (int k = 0; k < lanes; ++k)
       if (k < at.count) to[k] = joined({upper[k], lower[k]});
     return;
@@ -30,7 +30,7 @@ __device__ __forceinline__ void load(Halves const& halves, Lanes const& at, floa
   for (int k = 0; k < lanes; ++k) to[k] = joined({uppers.at[k], lowers.at[k]});
 }
 
-/// Loses no bit but a NaN's. REQUIRES: as load().
+/// Loses no bit but a NaN's.
 __device__ __forceinline__ void store(float const* from, Halves const& halves, Lanes const& at) {
   std::uint16_t* const upper = halves.parameters + at.begin;
   std::uint16_t* const lower = halves.remainders + at.begin;
@@ -41,7 +41,7 @@ __device__ __forceinline__ void store(float const* from, Halves const& halves, L
     uppers.at[k] = weight.parameter;
     lowers.at[k] = weight.remainder;
   }
-  if (at.count == lanes) {
+  if (at.count == lanes && is_packed(upper) && is_packed(lower)) {
     store_packed(uppers, upper);
     store_packed(lowers, lower);
     return;

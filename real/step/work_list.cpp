@@ -34,7 +34,7 @@ std::int64_t offset_of(ParameterLayout const& layout, TensorKind kind, std::int6
   auto const format = layout.format(kind);
   if (!format) return 0;
   auto const bytes = static_cast<std::int64_t>(bytes_of(*format));
-  return static_cast<std::int64_t>(layout.begin(kind)) + element * bytes;
+  return static_cast<std::int64_t>(layout.stepped_begin(kind)) + element * bytes;
 }
 
 void cut(ParameterLayout const& layout, std::int64_t numel, int parameter,

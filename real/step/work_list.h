@@ -32,8 +32,8 @@ struct PieceFormats {
 };
 static_assert(sizeof(PieceFormats) == 8);
 
-/// A run of elements of one parameter. Offsets are bytes of the flat buffer of each kind and
-/// multiples of 16. Where there is no main weight, `weight` is an offset among the parameters;
+/// A run of elements of one parameter. Offsets are bytes of the flat buffer of each kind. Where
+/// there is no main weight, `weight` is an offset among the parameters;
 /// `parameter_copy` means nothing where the parameter is quantised.
 struct WorkPiece {
   std::int64_t weight = 0;

@@ -7,7 +7,7 @@
 namespace adamant::real {
 namespace {
 
-std::vector<WorkPiece> pieces_of(std::vector<ParameterSpec> const& specs, RankOfWorld where = {}) {
+std::vector<WorkPiece> pieces_of(std::vector<ParameterSpec> const& specs, RankOfMesh where = {}) {
   return make_work_list(Layout(specs, where), Split(Layout(specs, where)));
 }
 
@@ -91,8 +91,8 @@ TEST(WorkList, QuantisedParametersAreNotWritten) {
 
 TEST(WorkList, RanksWithoutElementsGetNoPieces) {
   std::vector<ParameterSpec> const specs = {{.name = "a", .shape = {5}}};
-  EXPECT_TRUE(pieces_of(specs, {.rank = 3, .world_size = 4}).empty());
-  EXPECT_EQ(pieces_of(specs, {.rank = 2, .world_size = 4}).size(), 1U);
+  EXPECT_TRUE(pieces_of(specs, {.rank = 3, .mesh = {.shards = 4}}).empty());
+  EXPECT_EQ(pieces_of(specs, {.rank = 2, .mesh = {.shards = 4}}).size(), 1U);
 }
 
 TEST(WorkList, PiecesTileEveryShardFromAlignedStarts) {
@@ -100,7 +100,7 @@ TEST(WorkList, PiecesTileEveryShardFromAlignedStarts) {
                                             {.name = "b", .shape = {0, 3}},
                                             {.name = "c", .shape = {9, 65'536}}};
   for (int rank = 0; rank < 3; ++rank) {
-    Layout const layout(specs, {.rank = rank, .world_size = 3});
+    Layout const layout(specs, {.rank = rank, .mesh = {.shards = 3}});
     std::vector<std::int64_t> covered(specs.size(), 0);
     for (WorkPiece const& piece : make_work_list(layout, Split(layout))) {
       auto const p = static_cast<std::size_t>(piece.parameter);
@@ -112,7 +112,7 @@ TEST(WorkList, PiecesTileEveryShardFromAlignedStarts) {
       covered[p] += piece.count;
     }
     for (std::size_t p = 0; p < specs.size(); ++p)
-      EXPECT_EQ(covered[p], layout[static_cast<int>(p)].shard_numel());
+      EXPECT_EQ(covered[p], layout[static_cast<int>(p)].stepped_numel());
   }
 }
 

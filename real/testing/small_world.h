@@ -121,7 +121,7 @@ inline State state_of(Rank const& rank) {
 
 /// Runs the body on every rank of a world; what its engines hold at the end.
 inline State in_world(int ranks, EngineConfig config, std::function<void(Rank&)> const& body) {
-  config.world_size = ranks;
+  config.mesh = {.shards = ranks};
   config.exchange = make_loopback_exchange(ranks);
   std::vector<State> of_rank(static_cast<std::size_t>(ranks));
   run_ranks(ranks, Devices::shared, [&](RankContext const& context) {

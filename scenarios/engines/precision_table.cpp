@@ -118,7 +118,7 @@ BytesOfRecipe bytes_of_recipe(Recipe recipe) {
           .scales = 2 * real::padded(number * real::maxima_count(shape)) +
                     real::padded(number * real::scale_count(shape)) +
                     real::padded(real::scale_code_count(shape)) + real::padded(delayed),
-          .read = number * shape.numel * (real::is_read_twice(recipe) ? 2 : 1),
+          .read = number * shape.numel * (real::is_read_twice({.recipe = recipe}) ? 2 : 1),
           .written = codes};
 }
 

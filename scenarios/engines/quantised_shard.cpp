@@ -17,8 +17,8 @@ std::vector<T> copied(T const* from, std::int64_t count, CopyToHost const& copy)
   return values;
 }
 
-MatrixShape matrix(real::RecipeShape const& shape, std::int64_t numel) {
-  return {.rows = numel / shape.columns, .columns = shape.columns};
+MatrixShape matrix(real::RecipeShape const& shape) {
+  return {.rows = shape.numel / shape.columns, .columns = shape.columns};
 }
 
 /// One of each element, out of bytes that two of them may share.
@@ -43,32 +43,44 @@ oracle::DelayedScale delayed_of(real::QuantisedView const& view, CopyToHost cons
   return delayed;
 }
 
-/// Scales, or what they are made of, of as many elements: of mxfp8 the rank's, else all.
-void read_scales(real::QuantisedView const& view, std::int64_t numel, CopyToHost const& copy,
+/// Which blocks' scales a shard has: of mxfp8 those that its elements lie in, else all.
+struct Blocks {
+  std::int64_t first = 0;
+  std::int64_t count = 0;
+};
+
+Blocks blocks_of(real::QuantisedView const& view, std::int64_t numel) {
+  Recipe const recipe = view.shape.recipe;
+  std::int64_t const all = oracle::scales_of(recipe, matrix(view.shape)).numel();
+  if (recipe != Recipe::mxfp8) return {.first = 0, .count = all};
+  std::int64_t const covered = view.shape.numel / all;  // of one row, one after the other
+  std::int64_t const first = view.begin / covered;
+  std::int64_t const end = (view.begin + numel + covered - 1) / covered;
+  return {.first = first, .count = numel == 0 ? 0 : end - first};
+}
+
+void read_scales(real::QuantisedView const& view, Blocks blocks, CopyToHost const& copy,
                  QuantisedShard& shard) {
   Recipe const recipe = view.shape.recipe;
-  bool const own = recipe == Recipe::mxfp8;
-  MatrixShape const covered = matrix(view.shape, own ? numel : view.shape.numel);
-  std::int64_t const count = oracle::scales_of(recipe, covered).numel();
   if (recipe == Recipe::nvfp4) shard.amax = copied(view.scales, 1, copy).front();
   if (view.scale_codes == nullptr) {
-    shard.scales = copied(view.scales, count, copy);
+    shard.scales = copied(view.scales, recipe == Recipe::mxfp8 ? 0 : blocks.count, copy);
     return;
   }
-  shard.scale_codes = copied(view.scale_codes, count, copy);
+  std::int64_t const before = blocks.first - first_scale_code(view);
+  shard.scale_codes = copied(view.scale_codes + before, blocks.count, copy);
   for (std::uint8_t const code : shard.scale_codes)
     shard.scales.push_back(oracle::scale_of_code(recipe, code, shard.amax));
 }
 
-/// The block of an element of the shard among those whose scales it has.
-std::size_t block_of(real::QuantisedView const& view, std::int64_t i) {
-  Recipe const recipe = view.shape.recipe;
-  std::int64_t const element = recipe == Recipe::mxfp8 ? i : view.begin + i;
-  MatrixShape const whole = matrix(view.shape, view.shape.numel);
-  MatrixShape const blocks = oracle::scales_of(recipe, whole);
+/// The block of an element of the shard among all.
+std::int64_t block_of(real::QuantisedView const& view, std::int64_t i) {
+  std::int64_t const element = view.begin + i;
+  MatrixShape const whole = matrix(view.shape);
+  MatrixShape const blocks = oracle::scales_of(view.shape.recipe, whole);
   std::int64_t const row = element / whole.columns / (whole.rows / blocks.rows);
   std::int64_t const column = element % whole.columns / (whole.columns / blocks.columns);
-  return static_cast<std::size_t>(row * blocks.columns + column);
+  return row * blocks.columns + column;
 }
 
 }  // namespace
@@ -78,12 +90,14 @@ std::shared_ptr<QuantisedShard const> quantised_shard(real::QuantisedView const&
   auto shard = std::make_shared<QuantisedShard>();
   shard->recipe = view.shape.recipe;
   shard->codes = codes_of(view, numel, copy);
-  read_scales(view, numel, copy, *shard);
+  Blocks const blocks = blocks_of(view, numel);
+  read_scales(view, blocks, copy, *shard);
   shard->delayed = delayed_of(view, copy);
   auto const format =
       view.shape.recipe == Recipe::nvfp4 ? oracle::SmallFormat::e2m1 : oracle::SmallFormat::e4m3;
   for (std::size_t i = 0; i < shard->codes.size(); ++i) {
-    float const scale = shard->scales[block_of(view, static_cast<std::int64_t>(i))];
+    std::int64_t const block = block_of(view, static_cast<std::int64_t>(i)) - blocks.first;
+    float const scale = shard->scales[static_cast<std::size_t>(block)];
     shard->values.push_back(oracle::value_of(shard->codes[i], format) * scale);
   }
   return shard;

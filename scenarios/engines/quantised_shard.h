@@ -15,7 +15,7 @@ namespace adamant::scenarios {
 /// Copies bytes that an engine keeps on its device to this host.
 using CopyToHost = std::function<void(void* to, void const* from, std::size_t bytes)>;
 
-/// Shapes: `numel` elements from the view's first one on: whole rows, or none.
+/// Shapes: `numel` elements from the view's first one on.
 /// Errors: those of `copy`.
 std::shared_ptr<QuantisedShard const> quantised_shard(real::QuantisedView const& view,
                                                       std::int64_t numel, CopyToHost const& copy);

@@ -85,7 +85,7 @@ real::EngineConfig engine_config(WorldParts const& parts,
   Scenario const& scenario = parts.setting;
   return {
       .rank = place.rank,
-      .world_size = place.world_size,
+      .mesh = mesh_of(scenario.world),
       .device = place.device,
       .layout = scenario.layout,
       .parameters = parameters,
@@ -334,8 +334,8 @@ Shard shard_of(real::Engine const& engine, int parameter, TensorKind kind,
   if (view.data == nullptr) return shard;
   shard.bytes = bytes_in(view, room);
   if (view.format != NumberFormat::remainder) return shard;
-  std::vector<std::byte> parameters;
-  room = joined(bytes_in(engine.shard(parameter, TensorKind::parameter), parameters), shard.bytes);
+  std::size_t const bytes = shard.bytes.size();
+  room = joined({static_cast<std::byte const*>(view.upper), bytes}, shard.bytes);
   shard.bytes = room;
   return shard;
 }

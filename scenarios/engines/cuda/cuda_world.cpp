@@ -48,8 +48,10 @@ float CudaWorld::scale(int rank, float const* address) const {
 std::vector<std::byte> CudaWorld::shown(int rank, int parameter,
                                         real::ShardView const& view) const {
   if (view.format != NumberFormat::remainder) return copied(rank, view);
-  real::ShardView const half = at(rank).engine().shard(parameter, TensorKind::parameter);
-  return joined(copied(rank, half), copied(rank, view));
+  std::vector<std::byte> const remainders = copied(rank, view);
+  std::vector<std::byte> parameters(remainders.size());
+  copy_to_host(rank, parameters.data(), view.upper, parameters.size());
+  return joined(parameters, remainders);
 }
 
 std::vector<std::byte> CudaWorld::copied(int rank, real::ShardView const& view) const {

@@ -125,7 +125,7 @@ void in_world(BenchWorld& world, Body const& body) {
         sim::meet([&] { world.id = world.door.make_nccl_id(); });
         real::EngineConfig config;
         config.rank = rank;
-        config.world_size = world.ranks;
+        config.mesh = {.shards = world.ranks};
         config.device = rank;
         config.parameters = world.parameters;
         config.groups = {AdamConfig()};
