@@ -3,51 +3,84 @@
 #include <algorithm>
 
 #include "oracle/check.h"
-#include "oracle/layout/fsdp2.h"
+#include "oracle/layout/buckets.h"
 
 namespace adamant::oracle {
 
-Layout::Layout(int world_size) : world_size_(static_cast<std::size_t>(world_size)) {
-  check(world_size >= 1, "a world has a rank");
-}
-
-void Layout::add(std::span<ElementRange const> owned) {
+void Layout::Table::add(std::span<ElementRange const> held) {
   std::int64_t end = 0;
-  for (ElementRange const range : owned) {
+  for (ElementRange const range : held) {
     check(end <= range.begin, "ranges ascend and do not overlap");
     check(range.begin <= range.end, "a range has no negative length");
     end = range.end;
   }
-  ranges_.insert(ranges_.end(), owned.begin(), owned.end());
-  ends_.push_back(ranges_.size());
+  ranges.insert(ranges.end(), held.begin(), held.end());
+  ends.push_back(ranges.size());
 }
 
-std::span<ElementRange const> Layout::ranges(int parameter, int rank) const {
-  check(parameter >= 0 && rank >= 0, "parameters and ranks count from 0");
-  auto const at =
-      static_cast<std::size_t>(parameter) * world_size_ + static_cast<std::size_t>(rank);
-  check(static_cast<std::size_t>(rank) < world_size_, "a rank is in its world");
-  check(at < ends_.size(), "the parameter is laid out");
-  std::size_t const begin = at == 0 ? 0 : ends_[at - 1];
-  return std::span(ranges_).subspan(begin, ends_[at] - begin);
+std::span<ElementRange const> Layout::Table::at(std::size_t index) const {
+  check(index < ends.size(), "the parameter is laid out");
+  std::size_t const begin = index == 0 ? 0 : ends[index - 1];
+  return std::span(ranges).subspan(begin, ends[index] - begin);
 }
 
-int Layout::owner(int parameter, std::int64_t element) const {
+Layout::Layout(Mesh const& mesh) : mesh_(mesh) {
+  check(mesh.shards >= 1, "a world has a shard");
+  check(mesh.replicas >= 1, "a world has a replica");
+}
+
+void Layout::add(std::span<ElementRange const> held) {
+  parameters_.add(held);
+}
+
+void Layout::add_states(std::span<ElementRange const> held) {
+  check(mesh_.cuts_states_across(), "otherwise states are cut as parameters are");
+  states_.add(held);
+}
+
+std::span<ElementRange const> Layout::ranges(int parameter, int rank, TensorKind kind) const {
+  check(parameter >= 0, "parameters count from 0");
+  check(rank >= 0, "ranks count from 0");
+  check(rank < mesh_.rank_count(), "a rank is in its world");
+  bool const by_rank = kind != TensorKind::parameter && mesh_.cuts_states_across();
+  auto const holders = static_cast<std::size_t>(by_rank ? mesh_.rank_count() : mesh_.shards);
+  auto const holder = static_cast<std::size_t>(by_rank ? rank : mesh_.shard_of(rank));
+  std::size_t const index = static_cast<std::size_t>(parameter) * holders + holder;
+  return (by_rank ? states_ : parameters_).at(index);
+}
+
+int Layout::owner(int parameter, std::int64_t element, TensorKind kind) const {
   int rank = 0;
-  auto const owns = [&](ElementRange const& range) {
+  auto const holds = [&](ElementRange const& range) {
     return range.begin <= element && element < range.end;
   };
-  while (!std::ranges::any_of(ranges(parameter, rank), owns)) ++rank;
+  while (!std::ranges::any_of(ranges(parameter, rank, kind), holds)) ++rank;
   return rank;
 }
 
-Layout lay_out(LayoutKind kind, std::span<ParameterSpec const> parameters, int world_size) {
-  check(kind == LayoutKind::fsdp2, "other layouts are refused");
-  Layout layout(world_size);
-  for (ParameterSpec const& parameter : parameters) {
-    for (int rank = 0; rank < world_size; ++rank) {
-      ElementRange const owned = fsdp2_range(parameter, {.rank = rank, .world_size = world_size});
-      layout.add({&owned, 1});
+Layout lay_out(LayoutKind kind, std::span<ParameterSpec const> parameters, Mesh const& mesh) {
+  struct Home {
+    std::size_t bucket = 0;
+    std::int64_t offset = 0;
+  };
+  std::vector<Bucket> const buckets = buckets_of(kind, parameters, mesh);
+  std::vector<Home> homes(parameters.size());
+  for (std::size_t b = 0; b < buckets.size(); ++b)
+    for (Placed const placed : buckets[b].parameters)
+      homes[static_cast<std::size_t>(placed.parameter)] = {.bucket = b, .offset = placed.offset};
+  Layout layout(mesh);
+  for (std::size_t p = 0; p < parameters.size(); ++p) {
+    auto const held = [&](int rank, TensorKind tensor) {
+      ElementRange const part = part_of(buckets[homes[p].bucket], mesh, rank, tensor);
+      return elements_in(part, homes[p].offset, parameters[p].numel());
+    };
+    for (int shard = 0; shard < mesh.shards; ++shard) {
+      ElementRange const range = held(shard, TensorKind::parameter);
+      layout.add({&range, 1});
+    }
+    for (int rank = 0; mesh.cuts_states_across() && rank < mesh.rank_count(); ++rank) {
+      ElementRange const range = held(rank, TensorKind::exp_avg);
+      layout.add_states({&range, 1});
     }
   }
   return layout;

@@ -1,5 +1,6 @@
-// Which elements of every parameter each rank of a world owns. A table: it does not know by which
-// rule it was filled, and knows numbers only, no memory and no values.
+// Which elements of every parameter, and of what belongs to it, each rank of a world holds. A
+// table: it does not know by which rule it was filled, and knows numbers only, no memory and no
+// values.
 #pragma once
 
 #include <cstddef>
@@ -11,33 +12,49 @@
 
 namespace adamant::oracle {
 
-/// What ranks own of parameters. A rank may own several ranges of one, which ascend and do not
-/// overlap; its storage of a tensor has their elements one after the other.
+/// What ranks hold of parameters, and of gradients and states, which are all cut alike. A rank may
+/// hold several ranges of one tensor, which ascend and do not overlap; its storage of a tensor has
+/// their elements one after the other. Replicas hold the same, but for gradients and states where
+/// the mesh cuts these across.
 class Layout {
  public:
-  explicit Layout(int world_size);
+  explicit Layout(Mesh const& mesh);
 
-  /// What the next rank owns: all ranks of the first parameter come first, then all of the second.
-  void add(std::span<ElementRange const> owned);
+  /// What the next shard holds of parameters: all shards of the first parameter come first, then
+  /// all of the second.
+  void add(std::span<ElementRange const> held);
 
-  /// Over how many ranks parameters are cut.
-  int world_size() const { return static_cast<int>(world_size_); }
+  /// What the next rank holds of gradients and states, in the same order, rank by rank.
+  ///
+  /// REQUIRES: the mesh cuts states across; otherwise they are cut as parameters are.
+  void add_states(std::span<ElementRange const> held);
 
-  /// Valid until the next add().
-  std::span<ElementRange const> ranges(int parameter, int rank) const;
+  Mesh const& mesh() const { return mesh_; }
 
-  /// The first rank that owns an element. REQUIRES: there is one.
-  int owner(int parameter, std::int64_t element) const;
+  /// Valid until more is added.
+  std::span<ElementRange const> ranges(int parameter, int rank, TensorKind kind) const;
+
+  /// The lowest rank that holds an element of that kind. REQUIRES: there is one.
+  int owner(int parameter, std::int64_t element, TensorKind kind) const;
 
  private:
-  std::size_t world_size_;
-  std::vector<ElementRange> ranges_;
-  std::vector<std::size_t> ends_;  // in ranges_, of [parameter][rank]
+  /// Ranges of [parameter][holder].
+  struct Table {
+    std::vector<ElementRange> ranges = {};
+    std::vector<std::size_t> ends = {};  // in ranges
+
+    void add(std::span<ElementRange const> held);
+    std::span<ElementRange const> at(std::size_t index) const;
+  };
+
+  Mesh mesh_;
+  Table parameters_;  // by shard
+  Table states_;      // by rank; only where the mesh cuts them across
 };
 
-/// All parameters in a world of so many shards.
+/// All parameters on a mesh: one range each, perhaps an empty one, on every rank.
 ///
-/// REQUIRES: fsdp2. Scenarios with another layout are refused before they come here.
-Layout lay_out(LayoutKind kind, std::span<ParameterSpec const> parameters, int world_size);
+/// REQUIRES: no first_parameter_with_too_much_padding().
+Layout lay_out(LayoutKind kind, std::span<ParameterSpec const> parameters, Mesh const& mesh);
 
 }  // namespace adamant::oracle
