@@ -1,65 +1,23 @@
 #include "oracle/budget/budget.h"
 
 #include <algorithm>
-#include <cmath>
-#include <map>
 #include <utility>
 
+#include "oracle/budget/on_cpu.h"
 #include "oracle/check.h"
-#include "oracle/formats/formats.h"
 #include "oracle/quantise/recipes.h"
 
 namespace adamant::oracle {
 namespace {
 
-constexpr std::int64_t whole_alignment_bytes = 16;
-constexpr std::int64_t mxfp8_block_numel = 32;
 constexpr std::int64_t step_entry_bytes = 48;
 constexpr std::int64_t piece_bytes = 56;
 constexpr std::int64_t group_settings_bytes = 32;
 constexpr std::int64_t group_state_bytes = 40;
 constexpr std::int64_t parameter_state_bytes = 16;
-constexpr std::int64_t piece_numel_max = 65536;
 
 std::size_t index_of(Purpose purpose) {
   return static_cast<std::size_t>(purpose);
-}
-
-std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
-  return (value + multiple - 1) / multiple * multiple;
-}
-
-std::int64_t bytes(std::int64_t numel, NumberFormat format) {
-  return numel * static_cast<std::int64_t>(bytes_of(format));
-}
-
-std::int64_t whole_bytes(ParameterSpec const& parameter, int world_size, NumberFormat format) {
-  auto const numel = world_size * chunk_numel(parameter, world_size);
-  return round_up(bytes(numel, format), whole_alignment_bytes);
-}
-
-/// So many elements of a parameter as it is stored and gathered, with the scales that travel.
-std::int64_t parameter_bytes(Formats const& formats, std::int64_t numel) {
-  auto const aligned = [](std::int64_t size) { return round_up(size, whole_alignment_bytes); };
-  if (!formats.recipe) return aligned(bytes(numel, formats.parameter));
-  if (formats.recipe == Recipe::nvfp4) return aligned(numel / 2);
-  if (formats.recipe == Recipe::mxfp8) return aligned(numel) + aligned(numel / mxfp8_block_numel);
-  return aligned(numel);
-}
-
-/// What lies in memory: of a main weight that counts as fp32 perhaps only the remainder.
-std::optional<NumberFormat> kept_format(Formats const& formats, TensorKind kind) {
-  return kind == TensorKind::main ? formats.main : stored_format(formats, kind);
-}
-
-/// What a parameter's shard of one kind takes; 0 where it has none.
-std::int64_t shard_bytes(ParameterSpec const& parameter, int world_size, TensorKind kind) {
-  auto const format = kept_format(parameter.formats, kind);
-  return format ? padded_bytes(parameter, world_size, *format) : 0;
-}
-
-std::int64_t pieces_of(std::int64_t numel) {
-  return (numel + piece_numel_max - 1) / piece_numel_max;
 }
 
 Purpose state_purpose(TensorKind kind) {
@@ -74,7 +32,7 @@ constexpr std::int64_t scales_bytes = 3 * 4 * 4;
 constexpr std::int64_t hybrid_scales_bytes = 3 * 3 * 4;
 
 bool has_scales(Formats const& formats) {
-  for (auto const kind : {TensorKind::exp_avg, TensorKind::exp_avg_sq, TensorKind::main}) {
+  for (TensorKind const kind : state_kinds) {
     auto const format = kept_format(formats, kind);
     if (format && has_scale(kind, *format)) return true;
   }
@@ -92,7 +50,7 @@ struct ScaleCounts {
   std::int64_t delayed = 0;  // bytes
 };
 
-ScaleCounts scale_counts(ParameterSpec const& parameter) {
+ScaleCounts scale_counts(ParameterSpec const& parameter, bool scales_beside) {
   Recipe const recipe = parameter.formats.recipe.value();
   std::int64_t const blocks = scales_of(recipe, matrix_of(parameter)).numel();
   switch (recipe) {
@@ -102,40 +60,13 @@ ScaleCounts scale_counts(ParameterSpec const& parameter) {
       return {.maxima = 1, .fp32 = 1};
     case Recipe::fp8_block:
       return {.maxima = blocks, .fp32 = blocks};
-    case Recipe::mxfp8:  // they are beside the codes of their rank
-      return {};
+    case Recipe::mxfp8:
+      if (scales_beside) return {};  // each rank has those of its own codes
+      return {.maxima = blocks, .codes = blocks};
     case Recipe::nvfp4:
       break;
   }
   return {.maxima = blocks + 1, .fp32 = 1, .codes = blocks};
-}
-
-constexpr Purpose state_purposes[] = {Purpose::exp_avg, Purpose::exp_avg_sq, Purpose::main};
-
-/// Of a weight that the CPU sends up: what is quantised has to be there in fp32 first.
-std::int64_t weight_bytes(Formats const& formats) {
-  return formats.recipe ? fp32_bytes : static_cast<std::int64_t>(bytes_of(formats.parameter));
-}
-
-constexpr std::int64_t host_alignment_bytes = 64;
-constexpr std::int64_t staggered_from_bytes = 1 << 20;
-constexpr std::int64_t stagger_bytes = 4160;
-
-/// Elements of each parameter that the CPU steps.
-std::vector<std::int64_t> on_cpu(std::span<ParameterSpec const> parameters, RankInWorld place,
-                                 double fraction) {
-  std::int64_t total = 0;
-  for (auto const& parameter : parameters) total += shard_numel(parameter, place);
-  auto const wanted = static_cast<std::int64_t>(std::ceil(fraction * static_cast<double>(total)));
-  std::int64_t const first = std::max<std::int64_t>(total - wanted, 0);
-  std::vector<std::int64_t> numels;
-  std::int64_t begin = 0;
-  for (auto const& parameter : parameters) {
-    std::int64_t const end = begin + shard_numel(parameter, place);
-    numels.push_back(std::max<std::int64_t>(end - std::max(begin, first), 0));
-    begin = end;
-  }
-  return numels;
 }
 
 constexpr std::int64_t scaling_state_bytes = 64;
@@ -143,8 +74,8 @@ constexpr std::int64_t scaling_block_bytes = 2 * (22 * 8 + 4);  // this rank's a
 constexpr std::int64_t scaling_block_numel = 65536;
 constexpr std::int64_t scaling_blocks_max = 512;
 
-std::int64_t scaling_bytes(std::int64_t shards_numel) {
-  auto const blocks = (shards_numel + scaling_block_numel - 1) / scaling_block_numel;
+std::int64_t scaling_bytes(std::int64_t states_numel) {
+  auto const blocks = (states_numel + scaling_block_numel - 1) / scaling_block_numel;
   return scaling_state_bytes +
          scaling_block_bytes * std::clamp<std::int64_t>(blocks, 1, scaling_blocks_max);
 }
@@ -163,16 +94,20 @@ std::int64_t largest_one(std::vector<std::int64_t> const& units) {
 
 }  // namespace
 
-Budget::Budget(std::span<ParameterSpec const> parameters, RankInWorld place, Offload const& offload,
-               Residence residence)
-    : residence_(residence) {
+Budget::Budget(LayoutKind kind, std::span<ParameterSpec const> parameters, Mesh const& mesh,
+               int rank, Offload const& offload, Residence residence)
+    : residence_(residence),
+      parameter_count_(std::ssize(parameters)),
+      // Parts of other layouts, and of states that are cut again, begin and end inside of blocks.
+      scales_beside_(kind == LayoutKind::fsdp2 && !mesh.cuts_states_across()) {
   check(!offload.states || !offload.hybrid, "at most one offload");
   std::int64_t pieces = 0;
-  std::int64_t numel = 0;  // of shards, with what only other ranks own
-  for (auto const& parameter : parameters) {
-    add_shards(parameter, place.world_size);
-    pieces += pieces_of(shard_numel(parameter, place));
-    numel += chunk_numel(parameter, place.world_size);
+  std::int64_t numel = 0;  // of states, with padding
+  auto const holdings = holdings_of(kind, parameters, mesh, rank);
+  for (Holding const& holding : holdings) {
+    add(holding);
+    for (Share const share : holding.shares) pieces += pieces_of(share.numel);
+    numel += holding.states;
   }
   scaling_bytes_ = scaling_bytes(numel);
   set_step_table();
@@ -181,35 +116,36 @@ Budget::Budget(std::span<ParameterSpec const> parameters, RankInWorld place, Off
   set_state_scales(parameters, offload.hybrid.has_value());
   set_parameter_scales(parameters);
   if (offload.states) set_state_offload(*offload.states);
-  if (offload.hybrid) set_hybrid(parameters, place, *offload.hybrid);
+  if (offload.hybrid) set_hybrid(holdings, *offload.hybrid);
   set_gradients(false);
   for (std::size_t i = 0; i < peak_.size(); ++i) peak_[i] = device_[i] + pinned_[i];
 }
 
-void Budget::add_shards(ParameterSpec const& parameter, int world_size) {
-  auto const shard = [&](TensorKind kind) { return shard_bytes(parameter, world_size, kind); };
-  auto const& formats = parameter.formats;
-  std::int64_t const chunk = chunk_numel(parameter, world_size);
-  sizes_.push_back({.unit = parameter.unit,
-                    .gradient_shard = shard(TensorKind::gradient),
-                    .whole_parameter = parameter_bytes(formats, world_size * chunk),
-                    .whole_gradient = whole_bytes(parameter, world_size, formats.gradient)});
-  unit_count_ = std::max(unit_count_, parameter.unit + 1);
-  device_[index_of(Purpose::parameters)] += parameter_bytes(formats, chunk);
-  device_[index_of(Purpose::exp_avg)] += shard(TensorKind::exp_avg);
-  device_[index_of(Purpose::exp_avg_sq)] += shard(TensorKind::exp_avg_sq);
-  device_[index_of(Purpose::main)] += shard(TensorKind::main);
-  gradients_ += shard(TensorKind::gradient);
-  cast_gradients_ += shard(TensorKind::cast_gradient);
+void Budget::add(Holding const& holding) {
+  NumberFormat const gradient = holding.formats.front().gradient;
+  auto const of_gradients = [&](std::int64_t numel) { return aligned(bytes_for(numel, gradient)); };
+  Size size{.unit = holding.unit,
+            .reduction = of_gradients(holding.parameters) + of_gradients(holding.reduced),
+            .whole_parameters = holding.parameter_bytes(holding.whole, scales_beside_),
+            .whole_gradients = of_gradients(holding.whole)};
+  for (Share const share : holding.shares) size.parameters.push_back(share.parameter);
+  sizes_.push_back(std::move(size));
+  unit_count_ = std::max(unit_count_, holding.unit + 1);
+  device_[index_of(Purpose::parameters)] +=
+      holding.parameter_bytes(holding.parameters, scales_beside_);
+  for (TensorKind const kind : state_kinds)
+    device_[index_of(state_purpose(kind))] += holding.state_bytes(kind);
+  gradients_ += holding.state_bytes(TensorKind::gradient);
+  cast_gradients_ += holding.state_bytes(TensorKind::cast_gradient);
 }
 
 void Budget::set_step_table() {
-  auto const table = std::ssize(sizes_) * step_entry_bytes;
+  auto const table = parameter_count_ * step_entry_bytes;
   device_[index_of(Purpose::step_table)] = table;
   pinned_[index_of(Purpose::step_table)] = table;
   if (!residence_.capturable) return;
   device_[index_of(Purpose::step_table)] +=
-      residence_.group_count * group_state_bytes + std::ssize(sizes_) * parameter_state_bytes;
+      residence_.group_count * group_state_bytes + parameter_count_ * parameter_state_bytes;
   pinned_[index_of(Purpose::step_table)] = residence_.group_count * group_settings_bytes;
 }
 
@@ -217,18 +153,17 @@ void Budget::set_state_scales(std::span<ParameterSpec const> parameters, bool hy
   bool const scaled = std::ranges::any_of(
       parameters, [](ParameterSpec const& parameter) { return has_scales(parameter.formats); });
   if (!scaled) return;
-  device_[index_of(Purpose::state_scales)] = std::ssize(sizes_) * scales_bytes;
-  if (hybrid) pinned_[index_of(Purpose::state_scales)] = std::ssize(sizes_) * hybrid_scales_bytes;
+  device_[index_of(Purpose::state_scales)] = parameter_count_ * scales_bytes;
+  if (hybrid) pinned_[index_of(Purpose::state_scales)] = parameter_count_ * hybrid_scales_bytes;
 }
 
 // The magnitudes of all parameters lie side by side, this rank's and those of all ranks.
 void Budget::set_parameter_scales(std::span<ParameterSpec const> parameters) {
-  auto const aligned = [](std::int64_t size) { return round_up(size, whole_alignment_bytes); };
   std::int64_t maxima = 0;
   auto& total = device_[index_of(Purpose::parameter_scales)];
   for (auto const& parameter : parameters) {
     if (!parameter.formats.recipe) continue;
-    ScaleCounts const counts = scale_counts(parameter);
+    ScaleCounts const counts = scale_counts(parameter, scales_beside_);
     maxima += counts.maxima;
     total += aligned(counts.fp32 * fp32_bytes) + aligned(counts.codes) + aligned(counts.delayed);
   }
@@ -248,39 +183,13 @@ void Budget::set_leaving(StateOffloadConfig const& config) {
   if (config.main) leaving_.push_back(Purpose::main);
 }
 
-void Budget::set_hybrid(std::span<ParameterSpec const> parameters, RankInWorld place,
-                        HybridConfig const& config) {
-  auto const numels = on_cpu(parameters, place, config.fraction);
-  std::int64_t pieces = 0;
-  std::int64_t gradients = 0;
-  std::int64_t weights = 0;
-  std::map<Purpose, std::int64_t> states;
-  bool reached = false;  // the first element that the CPU steps
-  for (std::size_t p = 0; p < parameters.size(); ++p) {
-    auto const& formats = parameters[p].formats;
-    auto const on_device = shard_numel(parameters[p], place) - numels[p];
-    auto const handed =
-        stored_format(formats, TensorKind::cast_gradient).value_or(formats.gradient);
-    pieces += pieces_of(on_device);
-    gradients += round_up(bytes(numels[p], handed), host_alignment_bytes);
-    weights += round_up(numels[p] * weight_bytes(formats), host_alignment_bytes);
-    if (formats.recipe && numels[p] > 0)
-      device_[index_of(Purpose::parameter_scales)] +=
-          round_up(shard_numel(parameters[p], place) * fp32_bytes, whole_alignment_bytes);
-    if (reached) continue;
-    reached = numels[p] > 0;
-    for (auto const kind : {TensorKind::exp_avg, TensorKind::exp_avg_sq, TensorKind::main}) {
-      auto const format = kept_format(formats, kind);
-      if (!format) continue;
-      states[state_purpose(kind)] += reached ? round_up(bytes(on_device, *format), 16)
-                                             : shard_bytes(parameters[p], place.world_size, kind);
-    }
-  }
-  for (auto const purpose : state_purposes) device_[index_of(purpose)] = states[purpose];
-  device_[index_of(Purpose::work_list)] = pieces * piece_bytes;
-  if (weights >= staggered_from_bytes) weights += stagger_bytes;
-  if (config.pin_gradients) pinned_[index_of(Purpose::gradients)] = gradients;
-  if (config.pin_parameters) pinned_[index_of(Purpose::parameters)] = weights;
+void Budget::set_hybrid(std::span<Holding const> holdings, HybridConfig const& config) {
+  OnCpu const sum = on_cpu(holdings, config.fraction);
+  for (auto const& [kind, bytes] : sum.states) device_[index_of(state_purpose(kind))] = bytes;
+  device_[index_of(Purpose::work_list)] = sum.pieces * piece_bytes;
+  device_[index_of(Purpose::parameter_scales)] += sum.copies;
+  if (config.pin_gradients) pinned_[index_of(Purpose::gradients)] = sum.gradients;
+  if (config.pin_parameters) pinned_[index_of(Purpose::parameters)] = sum.weights;
 }
 
 void Budget::offload() {
@@ -309,46 +218,50 @@ void Budget::step() {
   if (leaves_after_step_) offload();
 }
 
-void Budget::keep_unit_buffers() {
+// Of a bucket, all of which is reduced if any parameter is.
+Budget::ByUnit Budget::by_unit(std::span<char const> takes_part) const {
   auto const units = static_cast<std::size_t>(unit_count_);
-  std::vector<std::int64_t> gathered(units), unreduced(units), reduced(units);
+  ByUnit sum{.gathered = std::vector<std::int64_t>(units),
+             .unreduced = std::vector<std::int64_t>(units),
+             .reduced = std::vector<std::int64_t>(units)};
   for (Size const& size : sizes_) {
     auto const unit = static_cast<std::size_t>(size.unit);
-    gathered[unit] += size.whole_parameter;
-    unreduced[unit] += size.whole_gradient;
-    reduced[unit] += size.gradient_shard;
+    sum.gathered[unit] += size.whole_parameters;
+    if (std::ranges::none_of(size.parameters, [&](int parameter) {
+          return takes_part[static_cast<std::size_t>(parameter)] != 0;
+        }))
+      continue;
+    sum.unreduced[unit] += size.whole_gradients;
+    sum.reduced[unit] += size.reduction;
   }
+  return sum;
+}
+
+void Budget::keep_unit_buffers() {
+  std::vector<char> const all(static_cast<std::size_t>(parameter_count_), 1);
+  ByUnit const sum = by_unit(all);
   std::vector<std::int64_t> even, odd;
-  for (std::size_t unit = 0; unit < units; ++unit)
-    (unit % 2 == 0 ? even : odd).push_back(gathered[unit]);
+  for (std::size_t unit = 0; unit < sum.gathered.size(); ++unit)
+    (unit % 2 == 0 ? even : odd).push_back(sum.gathered[unit]);
   device_[index_of(Purpose::unsharded_parameters)] = largest_one(even) + largest_one(odd);
-  device_[index_of(Purpose::unsharded_gradients)] = largest_one(unreduced);
-  device_[index_of(Purpose::reduction)] = largest_one(reduced);
+  device_[index_of(Purpose::unsharded_gradients)] = largest_one(sum.unreduced);
+  device_[index_of(Purpose::reduction)] = largest_one(sum.reduced);
 }
 
 void Budget::backward(std::span<int const> without) {
-  std::vector<char> takes_part(sizes_.size(), 1);
+  std::vector<char> takes_part(static_cast<std::size_t>(parameter_count_), 1);
   for (int const parameter : without) {
-    check(parameter >= 0 && parameter < std::ssize(sizes_), "the parameter exists");
+    check(parameter >= 0, "parameters count from 0");
+    check(parameter < parameter_count_, "the parameter exists");
     takes_part[static_cast<std::size_t>(parameter)] = 0;
   }
-  if (residence_.capturable) {
-    if (std::find(takes_part.begin(), takes_part.end(), 1) != takes_part.end()) set_gradients(true);
-    return;
+  if (!residence_.capturable) {
+    ByUnit const sum = by_unit(takes_part);
+    raise_peak(Purpose::unsharded_parameters, largest_pair(sum.gathered));
+    raise_peak(Purpose::unsharded_gradients, largest_one(sum.unreduced));
+    raise_peak(Purpose::reduction, largest_one(sum.reduced));
   }
-  auto const units = static_cast<std::size_t>(unit_count_);
-  std::vector<std::int64_t> gathered(units), unreduced(units), reduced(units);
-  for (std::size_t p = 0; p < sizes_.size(); ++p) {
-    auto const unit = static_cast<std::size_t>(sizes_[p].unit);
-    gathered[unit] += sizes_[p].whole_parameter;
-    if (takes_part[p] == 0) continue;
-    unreduced[unit] += sizes_[p].whole_gradient;
-    reduced[unit] += sizes_[p].gradient_shard;
-  }
-  raise_peak(Purpose::unsharded_parameters, largest_pair(gathered));
-  raise_peak(Purpose::unsharded_gradients, largest_one(unreduced));
-  raise_peak(Purpose::reduction, largest_one(reduced));
-  if (std::find(takes_part.begin(), takes_part.end(), 1) != takes_part.end()) set_gradients(true);
+  if (std::ranges::find(takes_part, 1) != takes_part.end()) set_gradients(true);
 }
 
 void Budget::zero_grad(bool set_to_none) {

@@ -14,8 +14,15 @@ std::vector<ParameterSpec> three_parameters() {
           {.name = "h", .shape = {3, 2}, .unit = 1}};
 }
 
-Budget budget_of(std::vector<ParameterSpec> const& parameters, RankInWorld place) {
-  return Budget(parameters, place);
+/// A rank of so many shards, in fsdp2.
+struct Place {
+  int rank = 0;
+  int shards = 1;
+};
+
+Budget budget_of(std::vector<ParameterSpec> const& parameters, Place place,
+                 Offload const& offload = {}, Residence residence = {}) {
+  return {LayoutKind::fsdp2, parameters, {.shards = place.shards}, place.rank, offload, residence};
 }
 
 TEST(Budget, ConstructionAllocatesShardsMomentsAndTables) {
@@ -72,7 +79,7 @@ TEST(Budget, PiecesHoldAtMost65536Elements) {
 // 65,537 rows on 2 ranks: 32,769 elements stored as 32,772, but a piece covers no padding; and 3
 // ranks' last shard of 131,074 rows ends inside its second piece on no rank.
 TEST(Budget, PaddingMakesNoPiece) {
-  auto const bytes = [](std::int64_t rows, RankInWorld place) {
+  auto const bytes = [](std::int64_t rows, Place place) {
     return budget_of({{.name = "w", .shape = {rows}}}, place).device_bytes(Purpose::work_list);
   };
   EXPECT_EQ(bytes(131'069, {0, 2}), 56);  // 65,535 elements, stored as 65,536
@@ -214,7 +221,7 @@ TEST(Budget, AHybridStepPinsWhatMeetsOfTheScales) {
                          .exp_avg = NumberFormat::fp8,
                          .exp_avg_sq = NumberFormat::fp8,
                          .main = NumberFormat::remainder};
-  Budget const budget(parameters, {0, 4}, {.hybrid = HybridConfig{.fraction = 0.5}});
+  auto const budget = budget_of(parameters, {0, 4}, {.hybrid = HybridConfig{.fraction = 0.5}});
   EXPECT_EQ(budget.device_bytes(Purpose::exp_avg), 16);
   EXPECT_EQ(budget.device_bytes(Purpose::main), 16);
   EXPECT_EQ(budget.device_bytes(Purpose::state_scales), 3 * 48);
@@ -226,7 +233,7 @@ TEST(Budget, AHybridStepPinsWhatMeetsOfTheScales) {
 TEST(Budget, ScalesStayOnTheDeviceWhereStatesLeave) {
   auto parameters = three_parameters();
   for (auto& parameter : parameters) parameter.formats = {.exp_avg_sq = NumberFormat::fp16};
-  Budget const budget(parameters, {0, 4}, {.states = StateOffloadConfig{}});
+  auto const budget = budget_of(parameters, {0, 4}, {.states = StateOffloadConfig{}});
   EXPECT_EQ(budget.device_bytes(Purpose::state_scales), 3 * 48);
   EXPECT_EQ(budget.pinned_bytes(Purpose::state_scales), 0);
   EXPECT_EQ(budget.pinned_bytes(Purpose::exp_avg_sq), 32 + 16 + 16);
@@ -261,7 +268,8 @@ TEST(Budget, EmptyParametersCostTheirTableEntriesOnly) {
 }
 
 TEST(Budget, StatesThatLeaveArePinnedAndOnTheDeviceOnlyDuringAStep) {
-  Budget budget(three_parameters(), {0, 4}, {.states = StateOffloadConfig{.main = false}});
+  auto budget =
+      budget_of(three_parameters(), {0, 4}, {.states = StateOffloadConfig{.main = false}});
   auto const expect = [&](std::int64_t device, std::int64_t peak) {
     for (auto const purpose : {Purpose::exp_avg, Purpose::exp_avg_sq}) {
       EXPECT_EQ(budget.device_bytes(purpose), device);
@@ -280,7 +288,7 @@ TEST(Budget, StatesThatLeaveArePinnedAndOnTheDeviceOnlyDuringAStep) {
 }
 
 TEST(Budget, AnExplicitOffloadLastsUntilTheNextStepAndKeepsItsPinnedMemory) {
-  Budget budget(three_parameters(), {0, 4});
+  auto budget = budget_of(three_parameters(), {0, 4});
   budget.offload();
   EXPECT_EQ(budget.device_bytes(Purpose::exp_avg), 0);
   EXPECT_EQ(budget.pinned_bytes(Purpose::exp_avg), 80);
@@ -293,7 +301,8 @@ TEST(Budget, AnExplicitOffloadLastsUntilTheNextStepAndKeepsItsPinnedMemory) {
 // Rank 0 of 4 owns 9, 2 and 2 elements. Of 13, the CPU steps the last 7: 3 of w, b and h; w keeps 6
 // elements, 24 bytes, on the device.
 TEST(Budget, AHybridStepKeepsStatesUpToTheCut) {
-  Budget const budget(three_parameters(), {0, 4}, {.hybrid = HybridConfig{.fraction = 0.5}});
+  auto const budget =
+      budget_of(three_parameters(), {0, 4}, {.hybrid = HybridConfig{.fraction = 0.5}});
   EXPECT_EQ(budget.device_bytes(Purpose::exp_avg), 32);
   EXPECT_EQ(budget.device_bytes(Purpose::exp_avg_sq), 32);
   EXPECT_EQ(budget.device_bytes(Purpose::parameters), 80);
@@ -306,12 +315,12 @@ TEST(Budget, AHybridStepKeepsStatesUpToTheCut) {
 TEST(Budget, AHybridStepPinsOnlyWhatItIsAskedTo) {
   auto const parameters = three_parameters();
   HybridConfig config{.fraction = 1.0, .pin_gradients = false};
-  Budget const weights(parameters, {0, 4}, {.hybrid = config});
+  auto const weights = budget_of(parameters, {0, 4}, {.hybrid = config});
   EXPECT_EQ(weights.pinned_bytes(Purpose::gradients), 0);
   EXPECT_EQ(weights.pinned_bytes(Purpose::parameters), 3 * 64);
   EXPECT_EQ(weights.device_bytes(Purpose::exp_avg), 0);
   config = {.fraction = 0.0};
-  Budget const nothing(parameters, {0, 4}, {.hybrid = config});
+  auto const nothing = budget_of(parameters, {0, 4}, {.hybrid = config});
   EXPECT_EQ(nothing.pinned_bytes(Purpose::gradients), 0);
   EXPECT_EQ(nothing.device_bytes(Purpose::exp_avg), 80);
 }
@@ -319,7 +328,7 @@ TEST(Budget, AHybridStepPinsOnlyWhatItIsAskedTo) {
 // What a graph may hold never goes: the whole of unit 0 (144 + 32) and of unit 1 (32) at once, the
 // gradients of the larger one, its sums (48 + 16), and all reduced gradients.
 TEST(Budget, ACapturableEngineKeepsWhatAnotherGivesBack) {
-  Budget budget(three_parameters(), {0, 4}, {}, {.capturable = true, .group_count = 2});
+  auto budget = budget_of(three_parameters(), {0, 4}, {}, {.capturable = true, .group_count = 2});
   for (int repeat = 0; repeat < 2; ++repeat) {
     EXPECT_EQ(budget.device_bytes(Purpose::unsharded_parameters), 176 + 32);
     EXPECT_EQ(budget.device_bytes(Purpose::unsharded_gradients), 176);
@@ -340,8 +349,8 @@ TEST(Budget, AKeptCastCopyIsThereFromTheBeginning) {
                                                               .gradient = NumberFormat::bf16,
                                                               .main = NumberFormat::fp32,
                                                               .decoupled_gradient = false}}};
-  Budget kept(parameters, {0, 1}, {}, {.keep_cast_grad = true});
-  Budget passing(parameters, {0, 1});
+  auto kept = budget_of(parameters, {0, 1}, {}, {.keep_cast_grad = true});
+  auto passing = budget_of(parameters, {0, 1});
   EXPECT_EQ(kept.device_bytes(Purpose::cast_gradients), 16);
   EXPECT_EQ(passing.device_bytes(Purpose::cast_gradients), 0);
   kept.zero_grad(true);

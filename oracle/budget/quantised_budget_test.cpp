@@ -13,11 +13,12 @@ ParameterSpec quantised(std::string name, std::vector<std::int64_t> shape, Recip
 }
 
 std::int64_t device_bytes(ParameterSpec const& parameter, int world_size, Purpose purpose) {
-  return Budget(std::vector{parameter}, {0, world_size}).device_bytes(purpose);
+  return Budget(LayoutKind::fsdp2, std::vector{parameter}, {.shards = world_size}, 0)
+      .device_bytes(purpose);
 }
 
 std::int64_t gathered_bytes(ParameterSpec const& parameter, int world_size) {
-  Budget budget(std::vector{parameter}, {0, world_size});
+  Budget budget(LayoutKind::fsdp2, std::vector{parameter}, {.shards = world_size}, 0);
   budget.backward({});
   return budget.peak_bytes(Purpose::unsharded_parameters);
 }
@@ -73,7 +74,7 @@ TEST(QuantisedBudget, MagnitudesOfAllParametersTravelTogether) {
       quantised("a", {3, 5}, Recipe::fp8_delayed),   quantised("b", {4, 4}, Recipe::fp8_current),
       quantised("c", {256, 128}, Recipe::fp8_block), quantised("d", {32, 96}, Recipe::mxfp8),
       quantised("e", {48, 16}, Recipe::nvfp4),       ParameterSpec{.name = "f", .shape = {7}}};
-  Budget budget(parameters, {1, 2});
+  Budget budget(LayoutKind::fsdp2, parameters, {.shards = 2}, 1);
   EXPECT_EQ(budget.device_bytes(Purpose::parameter_scales),
             2 * 32 + (16 + 80) + 16 + 16 + (16 + 16));
   EXPECT_EQ(budget.pinned_bytes(Purpose::parameter_scales), 0);
@@ -89,28 +90,31 @@ TEST(QuantisedBudget, MagnitudesOfAllParametersTravelTogether) {
 TEST(QuantisedBudget, AHybridStepSendsWeightsInFp32) {
   std::vector const parameters = {quantised("a", {4, 4}, Recipe::fp8_current),
                                   quantised("b", {32, 32}, Recipe::mxfp8)};
-  Budget const half(parameters, {0, 1}, {.hybrid = HybridConfig{.fraction = 0.5}});
+  Budget const half(LayoutKind::fsdp2, parameters, {.shards = 1}, 0,
+                    {.hybrid = HybridConfig{.fraction = 0.5}});
   EXPECT_EQ(half.device_bytes(Purpose::parameter_scales), 2 * 16 + 16 + 4096);
   EXPECT_EQ(half.pinned_bytes(Purpose::parameters), 2112);
   EXPECT_EQ(half.peak_bytes(Purpose::parameters), 2112 + 16 + 1024 + 32);
-  Budget const all(parameters, {0, 1},
+  Budget const all(LayoutKind::fsdp2, parameters, {.shards = 1}, 0,
                    {.hybrid = HybridConfig{.fraction = 1.0, .pin_parameters = false}});
   EXPECT_EQ(all.device_bytes(Purpose::parameter_scales), 2 * 16 + 16 + 64 + 4096);
   EXPECT_EQ(all.pinned_bytes(Purpose::parameters), 0);
-  Budget const none(parameters, {0, 1}, {.hybrid = HybridConfig{.fraction = 0.0}});
+  Budget const none(LayoutKind::fsdp2, parameters, {.shards = 1}, 0,
+                    {.hybrid = HybridConfig{.fraction = 0.0}});
   EXPECT_EQ(none.device_bytes(Purpose::parameter_scales), 2 * 16 + 16);
 }
 
 // Rank 1 of 2 owns the last of 3 rows: 5 elements, 20 bytes on 32.
 TEST(QuantisedBudget, TheCopyOfAHybridStepIsOfOwnElements) {
   std::vector const parameters = {quantised("a", {3, 5}, Recipe::fp8_current)};
-  Budget const budget(parameters, {1, 2}, {.hybrid = HybridConfig{.fraction = 1.0}});
+  Budget const budget(LayoutKind::fsdp2, parameters, {.shards = 2}, 1,
+                      {.hybrid = HybridConfig{.fraction = 1.0}});
   EXPECT_EQ(budget.device_bytes(Purpose::parameter_scales), 2 * 16 + 16 + 32);
 }
 
 TEST(QuantisedBudget, ACapturableEngineKeepsTheCodesThatItGathers) {
   std::vector const parameters = {quantised("a", {32, 96}, Recipe::mxfp8)};
-  Budget const budget(parameters, {0, 3}, {}, {.capturable = true});
+  Budget const budget(LayoutKind::fsdp2, parameters, {.shards = 3}, 0, {}, {.capturable = true});
   EXPECT_EQ(budget.device_bytes(Purpose::unsharded_parameters), 3168 + 112);
 }
 
