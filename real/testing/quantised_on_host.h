@@ -18,7 +18,7 @@ class QuantisedOnHost {
   QuantisedOnHost(QuantisedView const& view, std::int64_t count, cudaStream_t stream)
       : shape_(view.shape), begin_(view.begin) {
     Recipe const recipe = shape_.recipe;
-    bool const beside = recipe == Recipe::mxfp8;
+    bool const beside = has_scales_beside(shape_);
     copy(view.codes, count > 0 ? code_bytes(recipe, count) : 0, codes, stream);
     copy(view.scales, scale_count(shape_), scales, stream);
     copy(view.scale_codes, beside ? scale_codes_beside(recipe, count) : scale_code_count(shape_),
@@ -42,14 +42,14 @@ class QuantisedOnHost {
 
   /// The same scales, where they are of the whole tensor?
   bool has_scales_of(QuantisedOnHost const& other) const {
-    bool const own = shape_.recipe == Recipe::mxfp8;
+    bool const own = has_scales_beside(shape_);
     return scales == other.scales && delayed == other.delayed &&
            (own || scale_codes == other.scale_codes);
   }
   /// The part that follows joins this one.
   void append(QuantisedOnHost const& next) {
     codes.insert(codes.end(), next.codes.begin(), next.codes.end());
-    if (shape_.recipe == Recipe::mxfp8)
+    if (has_scales_beside(shape_))
       scale_codes.insert(scale_codes.end(), next.scale_codes.begin(), next.scale_codes.end());
   }
 
