@@ -24,7 +24,7 @@ std::span<ElementRange const> Layout::Table::at(std::size_t index) const {
   return std::span(ranges).subspan(begin, ends[index] - begin);
 }
 
-Layout::Layout(Mesh const& mesh) : mesh_(mesh) {
+Layout::Layout(Mesh const& mesh, LayoutKind kind) : mesh_(mesh), kind_(kind) {
   check(mesh.shards >= 1, "a world has a shard");
   check(mesh.replicas >= 1, "a world has a replica");
 }
@@ -42,11 +42,10 @@ std::span<ElementRange const> Layout::ranges(int parameter, int rank, TensorKind
   check(parameter >= 0, "parameters count from 0");
   check(rank >= 0, "ranks count from 0");
   check(rank < mesh_.rank_count(), "a rank is in its world");
-  bool const by_rank = kind != TensorKind::parameter && mesh_.cuts_states_across();
-  auto const holders = static_cast<std::size_t>(by_rank ? mesh_.rank_count() : mesh_.shards);
-  auto const holder = static_cast<std::size_t>(by_rank ? rank : mesh_.shard_of(rank));
-  std::size_t const index = static_cast<std::size_t>(parameter) * holders + holder;
-  return (by_rank ? states_ : parameters_).at(index);
+  bool const apart = kind != TensorKind::parameter && mesh_.cuts_states_across();
+  auto const holders = static_cast<std::size_t>(holder_count(kind));
+  std::size_t const holder = static_cast<std::size_t>(rank) % holders;
+  return (apart ? states_ : parameters_).at(static_cast<std::size_t>(parameter) * holders + holder);
 }
 
 int Layout::owner(int parameter, std::int64_t element, TensorKind kind) const {
@@ -68,7 +67,7 @@ Layout lay_out(LayoutKind kind, std::span<ParameterSpec const> parameters, Mesh 
   for (std::size_t b = 0; b < buckets.size(); ++b)
     for (Placed const placed : buckets[b].parameters)
       homes[static_cast<std::size_t>(placed.parameter)] = {.bucket = b, .offset = placed.offset};
-  Layout layout(mesh);
+  Layout layout(mesh, kind);
   for (std::size_t p = 0; p < parameters.size(); ++p) {
     auto const held = [&](int rank, TensorKind tensor) {
       ElementRange const part = part_of(buckets[homes[p].bucket], mesh, rank, tensor);

@@ -18,7 +18,7 @@ namespace adamant::oracle {
 /// the mesh cuts these across.
 class Layout {
  public:
-  explicit Layout(Mesh const& mesh);
+  explicit Layout(Mesh const& mesh, LayoutKind kind = LayoutKind::fsdp2);
 
   /// What the next shard holds of parameters: all shards of the first parameter come first, then
   /// all of the second.
@@ -30,6 +30,13 @@ class Layout {
   void add_states(std::span<ElementRange const> held);
 
   Mesh const& mesh() const { return mesh_; }
+  LayoutKind kind() const { return kind_; }
+
+  /// So many ranks, from 0 on, hold one copy of everything of that kind; the others hold the same
+  /// as the one so many before them.
+  int holder_count(TensorKind kind) const {
+    return kind == TensorKind::parameter ? mesh_.shards : mesh_.state_shards();
+  }
 
   /// Valid until more is added.
   std::span<ElementRange const> ranges(int parameter, int rank, TensorKind kind) const;
@@ -48,6 +55,7 @@ class Layout {
   };
 
   Mesh mesh_;
+  LayoutKind kind_;
   Table parameters_;  // by shard
   Table states_;      // by rank; only where the mesh cuts them across
 };

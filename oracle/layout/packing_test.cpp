@@ -60,6 +60,14 @@ TEST(BucketedPacking, APartnerIsDrawnForward) {
   EXPECT_EQ(packing->size, 36);
 }
 
+// C = 6: 8 elements leave 4, which are just what 10 have beyond 6.
+TEST(BucketedPacking, APartnerMayFillAllThatIsLeft) {
+  auto const packing = pack_bucketed(std::vector{tensor(4, 2), tensor(5, 2), tensor(2, 3)}, 1);
+  ASSERT_TRUE(packing.has_value());
+  EXPECT_EQ(packing->offsets, (Offsets{0, 8, 18}));
+  EXPECT_EQ(packing->size, 24);
+}
+
 // C = 4: behind 8 elements both fragments of 3, the first before the second, then 2, then 1.
 TEST(BucketedPacking, TiesGoByTheirOrder) {
   auto const packing = pack_bucketed(
