@@ -34,16 +34,16 @@ MemoryJudge::MemoryJudge(Scenario const& scenario, std::vector<ParameterSpec> co
       scales_(scenario.optimizer.clip ||
               scenario.optimizer.loss_scale.kind != LossScale::Kind::none),
       findings_(findings) {
-  begin_world(static_cast<int>(scenario.world.rank_count()), parameters, offload);
+  begin_world(scenario, parameters, offload);
 }
 
-void MemoryJudge::begin_world(int ranks, std::vector<ParameterSpec> const& parameters,
+void MemoryJudge::begin_world(Scenario const& setting, std::vector<ParameterSpec> const& parameters,
                               oracle::Offload const& offload) {
+  Mesh const mesh = mesh_of(setting.world);
   budgets_.clear();
-  budgets_.reserve(static_cast<std::size_t>(ranks));
-  for (int rank = 0; rank < ranks; ++rank)
-    budgets_.emplace_back(parameters, oracle::RankInWorld{.rank = rank, .world_size = ranks},
-                          offload, residence_);
+  budgets_.reserve(static_cast<std::size_t>(mesh.rank_count()));
+  for (int rank = 0; rank < mesh.rank_count(); ++rank)
+    budgets_.emplace_back(setting.layout, parameters, mesh, rank, offload, residence_);
   if (scales_) use_scaling();
 }
 

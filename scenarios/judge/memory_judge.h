@@ -16,8 +16,8 @@ class MemoryJudge {
   MemoryJudge(Scenario const& scenario, std::vector<ParameterSpec> const& parameters,
               oracle::Offload const& offload, oracle::Residence residence, Findings& findings);
 
-  /// Engines were made anew, so many of them, with the types of these parameters.
-  void begin_world(int ranks, std::vector<ParameterSpec> const& parameters,
+  /// Engines were made anew: the layout and world of `setting`, with the types of these parameters.
+  void begin_world(Scenario const& setting, std::vector<ParameterSpec> const& parameters,
                    oracle::Offload const& offload);
 
   /// Keeps the expectation in step with what the engines did.

@@ -50,14 +50,14 @@ Shard OracleView::shard(int rank, int parameter, TensorKind kind) const {
       .scale = scales.empty() ? 1 : scales[static_cast<std::size_t>(rank) % scales.size()]};
   Shard shard{.format = *format, .scale = storage.scale};
   if (values.empty()) return shard;
-  shard.ranges = layout_.ranges(parameter, rank);
+  shard.ranges = layout_.ranges(parameter, rank, kind);
   std::vector<std::byte>& bytes = stored_.emplace_back();
   for (ElementRange const range : shard.ranges)
     append_stored(bytes, values.subspan(range.begin, range.numel()), storage);
   shard.bytes = bytes;
   if (kind == TensorKind::parameter && spec.formats.recipe)
-    shard.quantised =
-        std::make_shared<QuantisedShard>(quantised_shard(model_, parameter, shard.ranges));
+    shard.quantised = std::make_shared<QuantisedShard>(quantised_shard(
+        model_, parameter, shard.ranges, has_scales_of_all(*spec.formats.recipe, layout_)));
   return shard;
 }
 

@@ -1,6 +1,6 @@
-// The oracle's model seen as a world without replicas, for those who look at worlds alone. Steps
-// inside a replay cannot be watched from outside the graph; what the oracle computed for them can,
-// and the verdict holds the engine to it when the replay is over.
+// The oracle's model seen as a world without replicas that hold the same, for those who look at
+// worlds alone. Steps inside a replay cannot be watched from outside the graph; what the oracle
+// computed for them can, and the verdict holds the engine to it when the replay is over.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,9 @@ class OracleView final : public WorldView {
   OracleView(oracle::Model const& model, oracle::Layout const& layout)
       : model_(model), layout_(layout) {}
 
-  int rank_count() const override { return layout_.world_size(); }
+  int rank_count() const override { return layout_.mesh().state_shards(); }
+  int shard_count() const override { return layout_.mesh().shards; }
+  int holder_count(TensorKind kind) const override { return layout_.holder_count(kind); }
   /// What a rank has by the layout, in its own format; there is no address.
   Shard shard(int rank, int parameter, TensorKind kind) const override;
   bool has_gradient(int rank, int parameter) const override;

@@ -69,17 +69,16 @@ int place_of(std::uint8_t code, int bits) {
 }  // namespace
 
 QuantisedShard quantised_shard(oracle::Model const& model, int parameter,
-                               std::span<ElementRange const> ranges) {
+                               std::span<ElementRange const> ranges, bool scales_of_all) {
   oracle::Quantised const& whole = model.quantised(parameter);
   ParameterSpec const& spec = model.spec(parameter);
   QuantisedShard shard;
   shard.recipe = spec.formats.recipe.value();
-  bool const all = has_scales_of_all(shard.recipe);
   for (ElementRange const range : ranges) {
     append(whole.codes, range.begin, range.numel(), shard.codes);
-    if (!all) append_own_scales(whole, oracle::matrix_of(spec), range, shard);
+    if (!scales_of_all) append_own_scales(whole, oracle::matrix_of(spec), range, shard);
   }
-  if (all) {
+  if (scales_of_all) {
     shard.scales = whole.scales;
     shard.scale_codes = whole.scale_codes;
   }
@@ -94,8 +93,9 @@ bool have_one_form(QuantisedShard const& expected, QuantisedShard const& held) {
          expected.scale_codes.size() == held.scale_codes.size();
 }
 
-bool has_scales_of_all(Recipe recipe) {
-  return recipe != Recipe::mxfp8;
+bool has_scales_of_all(Recipe recipe, oracle::Layout const& layout) {
+  return recipe != Recipe::mxfp8 || layout.kind() != LayoutKind::fsdp2 ||
+         layout.mesh().cuts_states_across();
 }
 
 Found scale_difference(QuantisedShard const& expected, QuantisedShard const& held) {

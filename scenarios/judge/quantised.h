@@ -6,23 +6,27 @@
 #include <optional>
 #include <span>
 
+#include "oracle/layout/layout.h"
 #include "oracle/model/model.h"
 #include "scenarios/seam/engine.h"
 #include "scenarios/seam/violation.h"
 
 namespace adamant::scenarios {
 
-/// What a rank with these elements has of the model's parameter.
+/// What a rank with these elements has of the model's parameter: all scales of the whole tensor, or
+/// those of its own blocks.
 ///
-/// Shapes: ranges of whole rows. REQUIRES: the parameter has a recipe.
+/// Shapes: ranges of whole blocks of mxfp8, unless it has all scales. REQUIRES: the parameter has a
+/// recipe; only mxfp8 has scales that are not of all.
 QuantisedShard quantised_shard(oracle::Model const& model, int parameter,
-                               std::span<ElementRange const> ranges);
+                               std::span<ElementRange const> ranges, bool scales_of_all);
 
 /// Have they one recipe, and as many codes and scales?
 bool have_one_form(QuantisedShard const& expected, QuantisedShard const& held);
 
-/// Are scales, and what leads to them, of the whole tensor on every rank?
-bool has_scales_of_all(Recipe recipe);
+/// Are scales, and what leads to them, of the whole tensor on every rank? Only mxfp8's travel with
+/// the codes of their rank, where one rule of whole rows cuts parameters and states.
+bool has_scales_of_all(Recipe recipe, oracle::Layout const& layout);
 
 struct QuantisedDifference {
   Breach breach = Breach::other_code;

@@ -89,13 +89,12 @@ void Reference::share_scales(Scenario const& setting) {
     any = any || has_local_scales(model_.spec(p).formats);
   }
   if (!any) return;
-  int const shards = static_cast<int>(setting.world.shard);
-  oracle::Layout const layout = oracle::lay_out(setting.layout, parameters, shards);
+  oracle::Layout const layout = oracle::lay_out(setting.layout, parameters, mesh_of(setting.world));
   for (int p = 0; p < model_.parameter_count(); ++p) {
     if (!has_local_scales(model_.spec(p).formats)) continue;
     oracle::Model::Shards owned;
-    for (int shard = 0; shard < shards; ++shard) {
-      auto const ranges = layout.ranges(p, shard);
+    for (int rank = 0; rank < layout.holder_count(TensorKind::exp_avg); ++rank) {
+      auto const ranges = layout.ranges(p, rank, TensorKind::exp_avg);
       owned.emplace_back(ranges.begin(), ranges.end());
     }
     model_.share_scales(p, std::move(owned));

@@ -63,7 +63,7 @@ std::string_view part_of(Breach breach) {
 Fault fault_of_codes(SavedFiles const& saved, oracle::Model const& model, int parameter) {
   ParameterSpec const& spec = model.spec(parameter);
   ElementRange const all{.begin = 0, .end = spec.numel()};
-  QuantisedShard const expected = quantised_shard(model, parameter, std::span(&all, 1));
+  QuantisedShard const expected = quantised_shard(model, parameter, std::span(&all, 1), true);
   auto const found = quantised_in(saved, spec);
   if (!found) return other_files(spec.name + "/scale is not there");
   QuantisedShard held;

@@ -33,14 +33,15 @@ NumberFormat format_of(ParameterSpec const& spec, TensorKind kind) {
 ValueJudge::Owned ValueJudge::owned_by(WorldView const& world, int rank, int parameter,
                                        TensorKind kind) const {
   auto const& spec = reference_.model().spec(parameter);
-  Owned owned{.ranges = layout_.ranges(parameter, rank % world.shard_count()),
+  Owned owned{.ranges = layout_.ranges(parameter, rank, kind),
               .held = world.shard(rank, parameter, kind)};
   owned.usable = std::ranges::equal(owned.held.ranges, owned.ranges) &&
                  owned.held.numel() == numel_of(owned.ranges) &&
                  fits(spec, kind, owned.held.format);
   bool const quantised = kind == TensorKind::parameter && spec.formats.recipe;
   if (owned.usable && quantised)
-    owned.quantised = quantised_shard(reference_.model(), parameter, owned.ranges);
+    owned.quantised = quantised_shard(reference_.model(), parameter, owned.ranges,
+                                      has_scales_of_all(*spec.formats.recipe, layout_));
   owned.usable = owned.usable && quantised == (owned.held.quantised != nullptr) &&
                  (!quantised || have_one_form(*owned.quantised, *owned.held.quantised));
   return owned;
@@ -100,10 +101,10 @@ std::uint64_t ValueJudge::steps_between(Owned const& owned, TensorKind kind,
 // have another disagree with it.
 bool ValueJudge::scale_is_right(WorldView const& world, Owned const& owned, int rank, int parameter,
                                 TensorKind kind) {
-  int const shards = world.shard_count();
-  bool const replica = rank >= shards;
+  int const holders = layout_.holder_count(kind);
+  bool const replica = rank >= holders;
   auto const held_by = [&](int other) { return world.shard(other, parameter, kind).scale; };
-  float const right = replica ? held_by(rank % shards) : scale_for(rank, parameter, kind);
+  float const right = replica ? held_by(rank % holders) : scale_for(rank, parameter, kind);
   if (owned.held.scale == right) return true;
   bool const shared = reference_.model().scales(parameter, kind).size() == 1;
   bool const disagrees = replica || (shared && held_by(0) == right);
@@ -122,13 +123,14 @@ bool ValueJudge::scale_is_right(WorldView const& world, Owned const& owned, int 
 bool ValueJudge::codes_are_right(WorldView const& world, Owned const& owned, int rank,
                                  int parameter) {
   if (!owned.quantised) return true;
-  bool const replica = rank >= world.shard_count();
+  int const holders = layout_.holder_count(TensorKind::parameter);
+  bool const replica = rank >= holders;
   Owned const first =
-      owned_by(world, replica ? rank % world.shard_count() : 0, parameter, TensorKind::parameter);
+      owned_by(world, replica ? rank % holders : 0, parameter, TensorKind::parameter);
   if (replica && !first.usable) return true;
   QuantisedShard const& right = replica ? *first.held.quantised : *owned.quantised;
   auto found = scale_difference(right, *owned.held.quantised);
-  bool const shared = found && has_scales_of_all(right.recipe);
+  bool const shared = found && has_scales_of_all(right.recipe, layout_);
   if (found && found->breach == Breach::other_scale && !shared) {  // its place in the whole
     auto const covered = std::ssize(right.codes) / std::ssize(right.scales);
     found->index = element_at(owned.ranges, covered * found->index) / covered;
@@ -194,7 +196,7 @@ void ValueJudge::compare(WorldView const& world, int parameter, TensorKind kind)
     }
     if (!scale_is_right(world, owned, rank, parameter, kind)) continue;
     if (!codes_are_right(world, owned, rank, parameter)) continue;
-    if (rank >= world.shard_count()) {
+    if (rank >= layout_.holder_count(kind)) {
       compare_with_replica(world, owned, rank, parameter, kind);
       continue;
     }
@@ -212,7 +214,7 @@ void ValueJudge::compare(WorldView const& world, int parameter, TensorKind kind)
 // The first replica is held to the oracle, the others to the first.
 void ValueJudge::compare_with_replica(WorldView const& world, Owned const& owned, int rank,
                                       int parameter, TensorKind kind) {
-  Owned const first = owned_by(world, rank % world.shard_count(), parameter, kind);
+  Owned const first = owned_by(world, rank % layout_.holder_count(kind), parameter, kind);
   if (!first.usable) return;
   auto const difference =
       oracle::first_difference(values_of(first.held, replica_room_), values_of(owned.held, room_));
@@ -225,7 +227,7 @@ void ValueJudge::compare_with_replica(WorldView const& world, Owned const& owned
 }
 
 Findings::Site ValueJudge::site_of(int parameter, TensorKind kind, std::int64_t index) const {
-  return {.rank = layout_.owner(parameter, index),
+  return {.rank = layout_.owner(parameter, index, kind),
           .subject = Tensor{.parameter = parameter_name(parameter), .kind = kind},
           .index = index};
 }

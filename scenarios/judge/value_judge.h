@@ -44,7 +44,7 @@ class ValueJudge {
   /// What each rank sees of the whole tensor against the oracle's, where the world shows it.
   void compare_whole(WorldView const& world, int parameter, TensorKind kind);
 
-  /// A whole tensor, put together from the ranks of the first replica.
+  /// A whole tensor, put together from the first ranks that hold all of it.
   struct Gathered {
     std::vector<float> values;
     NumberFormat format = NumberFormat::fp32;  // as it is stored
@@ -111,7 +111,7 @@ class ValueJudge {
 
   Reference& reference_;
   Findings& findings_;
-  oracle::Layout layout_{1};
+  oracle::Layout layout_{Mesh{}};
   Formulas const* formulas_ = nullptr;
   Law law_ = Law::values_bitwise;
   double interval_used_ = 0;

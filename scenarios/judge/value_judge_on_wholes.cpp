@@ -75,7 +75,7 @@ std::optional<ValueJudge::Gathered> ValueJudge::gather(WorldView const& world, i
                                                        TensorKind kind) {
   Gathered whole;
   whole.values.resize(static_cast<std::size_t>(reference_.model().spec(parameter).numel()));
-  for (int rank = 0; rank < world.shard_count(); ++rank) {
+  for (int rank = 0; rank < layout_.holder_count(kind); ++rank) {
     Owned const owned = owned_by(world, rank, parameter, kind);
     if (!owned.usable) {
       report_other_elements(owned, rank, parameter, kind);
@@ -93,7 +93,8 @@ void ValueJudge::admit_gradient(WorldView const& world, int parameter, std::int6
   std::vector<float> room;
   auto const read = world.fed(0, parameter) ? fed_reader(world, reference_.model(), parameter)
                                             : reference_.reader(parameter, backward);
-  for (int rank = 0; rank < world.shard_count(); ++rank) {  // replicas: compare()
+  int const holders = layout_.holder_count(TensorKind::gradient);
+  for (int rank = 0; rank < holders; ++rank) {  // those who hold the same: compare()
     Owned const owned = owned_by(world, rank, parameter, TensorKind::gradient);
     if (!owned.usable) return report_other_elements(owned, rank, parameter, TensorKind::gradient);
     auto const held = values_of(owned.held, room);

@@ -29,7 +29,7 @@ Scenario one_parameter() {
 }
 
 oracle::Layout layout_of(Ranges const& first, Ranges const& second) {
-  oracle::Layout layout(shards);
+  oracle::Layout layout({.shards = shards, .replicas = 2});
   layout.add(first);
   layout.add(second);
   return layout;

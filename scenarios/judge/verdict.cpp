@@ -85,7 +85,7 @@ std::optional<StateOffloadConfig> Verdict::leaving(Offload const& offload) const
 
 bool Verdict::started(WorldView const& world) {
   values_.begin_world(
-      oracle::lay_out(scenario_.layout, parameter_specs(scenario_), world.shard_count()));
+      oracle::lay_out(scenario_.layout, parameter_specs(scenario_), mesh_of(scenario_.world)));
   choose_formulas(world.arithmetic());
   formulas_->started();
   values_.compare_flags(world);
@@ -214,11 +214,11 @@ bool Verdict::restarted(Primitive const& load, WorldView const& world) {
   Scenario const& setting = load.setting == 0 ? scenario_ : program_.setting(load.setting);
   std::vector<ParameterSpec> const parameters = parameter_specs(setting);
   reference_.begin_world(setting, parameters);
-  values_.begin_world(oracle::lay_out(setting.layout, parameters, world.shard_count()));
+  values_.begin_world(oracle::lay_out(setting.layout, parameters, mesh_of(setting.world)));
   findings_.at_operation(load.entry);
   Offload const& offload = load.offload != nullptr ? *load.offload : offload_;
   if (world.shown().memory) {
-    memory_.begin_world(world.rank_count(), parameters, counted(offload));
+    memory_.begin_world(setting, parameters, counted(offload));
     memory_.compare(world);
   }
   if (world.shown().addresses) {

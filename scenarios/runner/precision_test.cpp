@@ -66,7 +66,7 @@ TEST(Precision, TheTableHasTheOraclesBytes) {
     if (conflict_in(combination.precision)) continue;
     Formats const formats = formats_of(combination);
     ParameterSpec const spec{.name = "w", .shape = {recipe_side, recipe_side}, .formats = formats};
-    oracle::Budget budget(std::span(&spec, 1), {});
+    oracle::Budget budget(LayoutKind::fsdp2, std::span(&spec, 1), {}, 0);
     budget.backward({});
     auto const bytes = [&](Purpose purpose) { return budget.device_bytes(purpose) / numel; };
     BytesOfElement const stored = bytes_of_element(formats);

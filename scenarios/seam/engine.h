@@ -31,8 +31,8 @@ struct QuantisedShard {
   Recipe recipe = Recipe::fp8_current;
   std::vector<std::uint8_t>
       codes;  // one of each of the rank's elements, also where two share a byte
-  /// What reading multiplies a code by, one of each block: of mxfp8 of the rank's elements, else of
-  /// the whole tensor.
+  /// What reading multiplies a code by, one of each block: of mxfp8 in fsdp2, where states are not
+  /// cut over replicas, of the rank's elements, else of the whole tensor.
   std::vector<float> scales;
   std::vector<std::uint8_t> scale_codes;  // e8m0 of mxfp8, e4m3 of nvfp4, one a scale; else empty
   float amax = 0;                         // of the whole tensor, where nvfp4 keeps it
@@ -128,6 +128,9 @@ class WorldView {
   /// Over so many ranks each parameter is cut; with fewer than all of them there are replicas, and
   /// rank = replica * shard_count + index of its shard.
   virtual int shard_count() const { return rank_count(); }
+  /// So many ranks, from 0 on, hold one copy of everything of that kind: more than shards where
+  /// gradients and states are cut over replicas, too.
+  virtual int holder_count(TensorKind /*kind*/) const { return shard_count(); }
   virtual Shard shard(int rank, int parameter, TensorKind kind) const = 0;
   /// The same shard's address alone, which may be cheaper than its values.
   virtual void const* address(int rank, int parameter, TensorKind kind) const {

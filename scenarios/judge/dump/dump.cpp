@@ -90,7 +90,7 @@ std::optional<TensorToWrite> whole(WorldView const& world, ParameterSpec const& 
   TensorToWrite tensor{
       .name = tensor_name(spec.name, kind), .shape = spec.shape, .stored = *format};
   std::vector<Part> parts;
-  for (int rank = 0; rank < world.shard_count(); ++rank) {
+  for (int rank = 0; rank < world.holder_count(kind); ++rank) {
     Shard const shard = world.shard(rank, parameter, kind);
     if (shard.format != *format && !shard.bytes.empty()) return std::nullopt;
     if (!append_parts(shard, parts)) return std::nullopt;
@@ -121,7 +121,7 @@ TensorToWrite scale_of(WorldView const& world, ParameterSpec const& spec, int pa
                        TensorKind kind, Rooms& rooms) {
   bool const local = spec.formats.state_scale == StateScale::local;
   std::vector<float>& scales = rooms.emplace_back();
-  for (int rank = 0; rank < (local ? world.shard_count() : 1); ++rank)
+  for (int rank = 0; rank < (local ? world.holder_count(kind) : 1); ++rank)
     scales.push_back(world.shard(rank, parameter, kind).scale);
   return {.name = tensor_name(spec.name, kind) + "/scale",
           .shape = {std::ssize(scales)},
@@ -132,9 +132,9 @@ TensorToWrite scale_of(WorldView const& world, ParameterSpec const& spec, int pa
 /// ranges for each rank.
 nlohmann::ordered_json ranges_of(WorldView const& world, int parameter) {
   auto ranks = nlohmann::ordered_json::array();
-  for (int rank = 0; rank < world.shard_count(); ++rank) {
+  for (int rank = 0; rank < world.holder_count(TensorKind::exp_avg); ++rank) {
     auto& ranges = ranks.emplace_back(nlohmann::ordered_json::array());
-    for (ElementRange const range : world.shard(rank, parameter, TensorKind::parameter).ranges)
+    for (ElementRange const range : world.shard(rank, parameter, TensorKind::exp_avg).ranges)
       ranges.push_back({range.begin, range.end});
   }
   return ranks;

@@ -110,7 +110,7 @@ std::vector<float> dumped(std::vector<std::vector<ElementRange>> const& owned) {
   auto const ranks = static_cast<int>(owned.size());
   StandInWorld world(scenario, parameters, {.shards = ranks});
   world.write(0, std::vector<float>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11});
-  oracle::Layout layout(ranks);
+  oracle::Layout layout({.shards = ranks});
   for (auto const& ranges : owned) layout.add(ranges);
   world.lay_out(layout);
   DumpedFile const file = dumped_initial(parameters, world);

@@ -46,13 +46,15 @@ std::optional<Whole> put_together(WorldView const& world, ParameterSpec const& s
     if (!shard.quantised || shard.quantised->recipe != recipe) return std::nullopt;
     if (std::ssize(shard.quantised->codes) != numel) return std::nullopt;
     put(shard.ranges, 1, shard.quantised->codes, whole.codes);
-    if (recipe == Recipe::mxfp8)
-      put(shard.ranges, spec.numel() / scales, shard.quantised->scale_codes, whole.scale_codes);
+    auto const& scale_codes = shard.quantised->scale_codes;
+    if (recipe == Recipe::mxfp8 && std::ssize(scale_codes) != scales)
+      put(shard.ranges, spec.numel() / scales, scale_codes, whole.scale_codes);
+    else if (rank == 0)
+      whole.scale_codes = scale_codes;
     if (rank == 0) whole.first = *shard.quantised;
     found += numel;
   }
   if (found != spec.numel()) return std::nullopt;
-  if (recipe == Recipe::nvfp4) whole.scale_codes = whole.first.scale_codes;
   return whole;
 }
 

@@ -19,8 +19,7 @@ class JudgedWorld {
   JudgedWorld(Scenario scenario, std::vector<ParameterSpec> parameters)
       : scenario_(std::move(scenario)),
         parameters_(std::move(parameters)),
-        layout_(oracle::lay_out(scenario_.layout, parameters_,
-                                static_cast<int>(scenario_.world.shard))),
+        layout_(oracle::lay_out(scenario_.layout, parameters_, mesh_of(scenario_.world))),
         reference_(fresh_reference()),
         engine_(fresh_reference()),
         values_(reference_, findings_),
@@ -29,7 +28,8 @@ class JudgedWorld {
                                                         .values = values_,
                                                         .findings = findings_,
                                                         .follow_each = {}})),
-        world_(engine_.model(), layout_, static_cast<int>(scenario_.world.replicate)) {
+        world_(engine_.model(), layout_,
+               layout_.mesh().rank_count() / layout_.holder_count(TensorKind::exp_avg)) {
     values_.judge_by(*formulas_);
     values_.begin_world(layout_);
   }

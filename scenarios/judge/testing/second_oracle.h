@@ -19,7 +19,8 @@ class SecondOracle final : public WorldView {
   ShardTamper tamper = [](int, TensorKind, Shard&) {};
 
   int rank_count() const override { return view_.rank_count() * replicas_; }
-  int shard_count() const override { return view_.rank_count(); }
+  int shard_count() const override { return view_.shard_count(); }
+  int holder_count(TensorKind kind) const override { return view_.holder_count(kind); }
   Shard shard(int rank, int parameter, TensorKind kind) const override {
     Shard shard = view_.shard(rank % view_.rank_count(), parameter, kind);
     tamper(rank, kind, shard);

@@ -137,8 +137,9 @@ std::optional<int> PeerRun::owner_of(std::optional<OverflowElement> const& overf
   if (!overflow || !capabilities_.local_gradients || !sharded || task_.seed % 2 == 0) return {};
   ParameterSpec const& spec = parameters_[static_cast<std::size_t>(overflow->parameter)];
   if (overflowed_ || !stays_finite(spec.formats, task_.scenario.gradients, scale)) return {};
-  auto const shards = static_cast<int>(setting_->world.shard);
-  return oracle::lay_out(setting_->layout, {&spec, 1}, shards).owner(0, overflow->element);
+  oracle::Layout const layout =
+      oracle::lay_out(setting_->layout, {&spec, 1}, mesh_of(setting_->world));
+  return layout.owner(0, overflow->element, TensorKind::gradient);
 }
 
 void PeerRun::backward(Primitive const& operation) {

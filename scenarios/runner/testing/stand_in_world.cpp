@@ -45,7 +45,7 @@ StandInWorld::StandInWorld(Scenario const& scenario, std::vector<ParameterSpec> 
                            Traits const& traits)
     : traits_(traits),
       parameters_(parameters),
-      layout_(oracle::lay_out(scenario.layout, parameters, traits.shards)),
+      layout_(oracle::lay_out(scenario.layout, parameters, {.shards = traits.shards})),
       groups_(adam_configs(scenario)),
       tensors_(parameters.size()),
       scaler_(scenario.optimizer.loss_scale, oracle::torch_scaler),
@@ -229,7 +229,7 @@ Shard StandInWorld::stored(std::vector<float> const& values, NumberFormat format
 }
 
 Shard StandInWorld::shard(int rank, int parameter, TensorKind kind) const {
-  auto const ranges = layout_.ranges(parameter, rank % traits_.shards);
+  auto const ranges = layout_.ranges(parameter, rank % traits_.shards, kind);
   auto const all = values(parameter, kind);
   std::vector<float> mine;
   for (ElementRange const range : ranges)
