@@ -27,7 +27,11 @@ std::string why_not_captured(ParameterSpec const& parameter, Optimizer const& op
 /// without bugs says that itself (MachineLacks).
 Capabilities of_our_engine() {
   Capabilities all;
-  all.layouts = {Layout::fsdp2};
+  all.layouts = {Layout::fsdp2, Layout::flat, Layout::bucketed};
+  all.replicate_max = mesh_range.most;
+  all.outers = {Outer::none, Outer::optim};
+  all.parts = true;
+  all.tied = true;
   all.precisions = {formats()};
   all.own_precision = true;
   all.optimizers = {AdamMode::adamw, AdamMode::adam};
@@ -53,6 +57,7 @@ Capabilities simulated(std::string_view name, PairBytes pair_bytes) {
   all.save = true;
   all.load = true;
   all.load_precisions.emplace();  // whatever it can begin with, and nothing else
+  all.loads_in_any_order = true;
   all.can_crash = true;
   all.detects_damage = {Fault::Then::flip_byte, Fault::Then::truncate, Fault::Then::remove_file,
                         Fault::Then::stale_file};

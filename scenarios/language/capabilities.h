@@ -63,7 +63,10 @@ struct Capabilities {
   std::vector<Layout> layouts = {};  // none: it executes nothing
   std::int64_t ranks_max = std::numeric_limits<std::int64_t>::max();
   std::int64_t replicate_max = 1;
+  std::vector<Outer> outers = {Outer::none};
   bool empty_tensors = true;  // may a parameter have no element
+  bool parts = false;         // may it be saved in parts
+  bool tied = false;          // may it have several names
 
   // ---- number formats ----
   std::vector<PrecisionOffer> precisions = {};
@@ -94,7 +97,8 @@ struct Capabilities {
   bool offload = false;  // as a setting and as an operation
   bool save = false;
   bool load = false;
-  bool loads_in_any_order = false;  // a load may register parameters in another order
+  bool loads_in_any_order = false;         // a load may register parameters in another order
+  bool captures_with_checkpoints = false;  // save and load where graphs are captured
 
   // ---- what goes wrong on purpose ----
   bool can_crash = false;

@@ -15,10 +15,15 @@ enum class Feature {
   one_rank,
   more_than_four_ranks,
   replicated,
+  outer_optim,  // states are shared out over replicas, too
+  layout_flat,
+  layout_bucketed,
   empty_shard,   // a parameter has fewer rows than ranks, but some
   ragged_end,    // its rows do not divide by the ranks
   empty_tensor,  // it has no elements at all
   several_params,
+  parts,  // a parameter is saved in parts
+  tied,   // a parameter has several names
   several_units,
   group,
   adam_l2,
@@ -66,6 +71,8 @@ enum class Feature {
   save_replaced,  // a second one under the same name
   load,
   load_on_other_world,  // with another number of ranks
+  load_on_other_mesh,   // replicas or what they share out change
+  load_with_other_layout,
   load_with_other_offload,
   load_with_other_precision,
   load_reversed,  // with parameters registered in reversed order

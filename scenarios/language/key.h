@@ -19,6 +19,7 @@ namespace adamant::scenarios {
 struct About {
   std::string_view meaning = {};  // one line for people
   bool required = false;          // no default: it has to be written
+  std::string_view unless = {};   // where it is required: but not beside this key
   bool told = false;              // to engines in other processes, by `open` and `set`
   std::string_view reason = {};   // of a refusal, unsupported.<reason>; empty: the key itself
   /// What makes a scenario special: value number i, from 1, has feature i - 1. Number 0 is the

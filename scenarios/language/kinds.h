@@ -80,6 +80,16 @@ struct Names {
   using Value = std::vector<std::string>;
 };
 
+/// Names of parts of one parameter, each once.
+struct Parts {
+  using Value = std::vector<std::string>;
+};
+
+/// The name of a parameter that stands earlier in the list.
+struct Earlier {
+  using Value = std::string;
+};
+
 /// A map with the keys of T.
 template <typename T>
 struct Map {

@@ -87,6 +87,11 @@ struct Load {
   PrecisionOverride precision = {};
   std::optional<Offload> offload = {};
   std::optional<ParamOrder> order = {};
+
+  /// Addresses and the graph outlive it: it says nothing but from where.
+  bool keeps_addresses() const {
+    return !world && !layout && !offload && !order && precision == PrecisionOverride{};
+  }
   friend bool operator==(Load const&, Load const&) = default;
 };
 

@@ -35,22 +35,35 @@ Formats formats_of(Precision const& precision, std::span<std::int64_t const> sha
 
 }  // namespace
 
-std::vector<ParameterSpec> parameter_specs(Scenario const& scenario) {
-  std::vector<std::string> names;
-  for (Param const& param : scenario.params) names.push_back(param.name);
-  auto const units = assign_units(names);
+Scenario with(Scenario scenario, Load const& load) {
+  scenario.microbatches = scenario.microbatch_count();
+  if (load.world) scenario.world = *load.world;
+  if (load.layout) scenario.layout = *load.layout;
+  if (load.offload) scenario.offload = *load.offload;
+  if (load.order) scenario.order = *load.order;
+  scenario.precision = with(scenario.precision, load.precision);
+  return scenario;
+}
 
+bool needs_new_world(Scenario const& before, Scenario const& after) {
+  return before.world != after.world || before.layout != after.layout ||
+         before.precision != after.precision || before.offload != after.offload ||
+         before.order != after.order;
+}
+
+std::vector<ParameterSpec> parameter_specs(Scenario const& scenario) {
   std::vector<ParameterSpec> specs;
   specs.reserve(scenario.params.size());
-  for (std::size_t i = 0; i < scenario.params.size(); ++i) {
-    Param const& param = scenario.params[i];
+  for (Param const& param : scenario.params) {
+    if (param.is_tied()) continue;
     specs.push_back(
-        {.name = std::move(names[i]),
+        {.name = param.name,
          .shape = param.shape,
          .group = group_number(scenario.groups, param.group),
-         .unit = units[i],
-         .formats = formats_of(scenario.precision_of(param), param.shape, scenario.optimizer)});
+         .formats = formats_of(scenario.precision_of(param), param.shape, scenario.optimizer),
+         .parts = param.parts});
   }
+  number_units(specs);
   return specs;
 }
 

@@ -17,13 +17,18 @@
 
 namespace adamant::scenarios {
 
-/// One parameter as the file lists it. An empty shape is a scalar, which the engine refuses.
+/// One parameter as the file lists it, or another name of one that stands before it. An empty shape
+/// is a scalar, which the engine refuses.
 struct Param {
   std::string name = {};
-  std::vector<std::int64_t> shape = {};
-  std::string group = {};  // empty: none
+  std::vector<std::int64_t> shape = {};  // of a tied one: empty, as all but its name
+  std::string group = {};                // empty: none
   PrecisionOverride precision = {};
+  std::vector<std::string> parts = {};  // equal parts of dimension 0, saved one by one; none: whole
+  std::string tied = {};                // the parameter whose other name this is; empty: none
   SourceLine line = {};
+
+  bool is_tied() const { return !tied.empty(); }
 
   friend bool operator==(Param const&, Param const&) = default;
 };
@@ -86,14 +91,21 @@ struct Scenario {
 
   /// The global batch: how many microbatches one backward covers.
   std::int64_t microbatch_count() const { return microbatches.value_or(world.rank_count()); }
-  /// The recipe of one parameter: the scenario's with its own types.
+  /// The recipe of one parameter, which is not tied: the scenario's with its own types.
   Precision precision_of(Param const& param) const { return with(precision, param.precision); }
 
   friend bool operator==(Scenario const&, Scenario const&) = default;
 };
 
-/// The parameters as oracle and engine take them: groups numbered as group_configs() numbers them,
-/// units by their blocks (language/units.h).
+/// What a load makes of a scenario. `microbatches` stay as many.
+Scenario with(Scenario scenario, Load const& load);
+
+/// Do ranks have to be made anew for `after`, with all that they hold?
+bool needs_new_world(Scenario const& before, Scenario const& after);
+
+/// The parameters as oracle and engine take them, those that are not tied in the order of the file:
+/// groups numbered as group_configs() numbers them, units by their blocks (language/units.h). A
+/// place in this list is a parameter's number; names have other numbers (language/registry.h).
 /// Shapes: REQUIRES every shape to have at least one dimension (a scalar is refused before).
 std::vector<ParameterSpec> parameter_specs(Scenario const& scenario);
 

@@ -1,5 +1,7 @@
 #include "scenarios/language/state_location.h"
 
+#include <utility>
+
 namespace adamant::scenarios {
 
 namespace {
@@ -9,10 +11,15 @@ bool steps(Action const& action) {
          std::holds_alternative<Replay>(action);
 }
 
+Scenario without_program(Scenario scenario) {
+  scenario.program.clear();
+  return scenario;
+}
+
 }  // namespace
 
 StateLocation::StateLocation(Scenario const& scenario)
-    : offload_(scenario.offload), world_(scenario.world), away_(leave_after_step()) {}
+    : setting_(without_program(scenario)), away_(leave_after_step()) {}
 
 void StateLocation::follow(Action const& action) {
   if (std::holds_alternative<OffloadStates>(action)) away_ = true;
@@ -23,11 +30,9 @@ void StateLocation::follow(Action const& action) {
 
 // In the world that is there a load leaves states where they are; a new one begins as any does.
 void StateLocation::follow_load(Load const& load) {
-  World const world = load.world.value_or(world_);
-  Offload const offload = load.offload.value_or(offload_);
-  bool const anew = world != world_ || offload != offload_;
-  world_ = world;
-  offload_ = offload;
+  Scenario after = with(setting_, load);
+  bool const anew = needs_new_world(setting_, after);
+  setting_ = std::move(after);
   if (anew) away_ = leave_after_step();
 }
 

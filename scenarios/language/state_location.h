@@ -18,19 +18,20 @@ class StateLocation {
   /// Off the device, from where `reload` brings them back.
   bool away() const { return away_; }
   /// States leave after each step.
-  bool leave_after_step() const { return std::holds_alternative<OffloadedStates>(offload_); }
+  bool leave_after_step() const {
+    return std::holds_alternative<OffloadedStates>(setting_.offload);
+  }
   /// The CPU keeps those of its part of the step.
-  bool with_cpu() const { return std::holds_alternative<HybridOffload>(offload_); }
+  bool with_cpu() const { return std::holds_alternative<HybridOffload>(setting_.offload); }
 
   /// As the last load left them.
-  Offload const& offload() const { return offload_; }
-  World const& world() const { return world_; }
+  Offload const& offload() const { return setting_.offload; }
+  World const& world() const { return setting_.world; }
 
  private:
   void follow_load(Load const& load);
 
-  Offload offload_;
-  World world_;
+  Scenario setting_;  // without its program
   bool away_;
 };
 

@@ -207,6 +207,11 @@ inline constexpr auto keys_of<World> = std::tuple{
               .told = true,
               .features = {Feature::replicated}},
         &Capabilities::replicate_max},
+    Key{"outer", &World::outer, kinds::Words<Outer>{},
+        About{.meaning = "optim: main weights, states and reduced gradients are cut over replicas, "
+                         "too",
+              .features = {Feature::outer_optim}},
+        &Capabilities::outers},
 };
 
 template <>
@@ -324,12 +329,20 @@ inline constexpr auto keys_of<Param> = std::tuple{
     Key{"name", &Param::name, kinds::Name{},
         About{.meaning = "what it is called", .required = true}},
     Key{"shape", &Param::shape, kinds::Shape{},
-        About{.meaning = "its sizes, the first counts rows", .required = true}},
+        About{.meaning = "its sizes, the first counts rows", .required = true, .unless = "tied"}},
     Key{"group", &Param::group, kinds::Name{}, About{.meaning = "the group whose settings it has"}},
     Key{"precision", &Param::precision, kinds::Map<PrecisionOverride>{},
         About{.meaning = "types of its own beside the recipe of the others",
               .features = {Feature::own_precision}},
         &Capabilities::own_precision},
+    Key{"parts", &Param::parts, kinds::Parts{},
+        About{.meaning = "names of equal parts of its rows, each saved under a key of its own",
+              .features = {Feature::parts}},
+        &Capabilities::parts},
+    Key{"tied", &Param::tied, kinds::Earlier{},
+        About{.meaning = "the earlier parameter that this is another name of",
+              .features = {Feature::tied}},
+        &Capabilities::tied},
 };
 
 /// The format's number has no place: there is only one.
@@ -365,7 +378,9 @@ inline constexpr auto keys_of<Scenario> = std::tuple{
     Key{"world", &Scenario::world, kinds::Map<World>{},
         About{.meaning = "the mesh of ranks", .required = true}},
     Key{"layout", &Scenario::layout, kinds::Words<Layout>{},
-        About{.meaning = "how parameters are cut among ranks"}, &Capabilities::layouts},
+        About{.meaning = "how parameters are cut among ranks",
+              .features = {Feature::layout_flat, Feature::layout_bucketed}},
+        &Capabilities::layouts},
     Key{"params", ListedParams{}, kinds::Params{},
         About{.meaning = "the parameters in the order of registration, or a public model's",
               .required = true}},

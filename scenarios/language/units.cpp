@@ -33,4 +33,12 @@ std::vector<int> assign_units(std::span<std::string const> parameter_names) {
   return units;
 }
 
+void number_units(std::span<ParameterSpec> parameters) {
+  std::vector<std::string> names;
+  names.reserve(parameters.size());
+  for (ParameterSpec const& spec : parameters) names.push_back(spec.name);
+  auto const units = assign_units(names);
+  for (std::size_t i = 0; i < parameters.size(); ++i) parameters[i].unit = units[i];
+}
+
 }  // namespace adamant::scenarios

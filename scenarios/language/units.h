@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "oracle/types.h"
+
 namespace adamant::scenarios {
 
 /// The block of a parameter: its name up to and including the first dot-separated component that is
@@ -17,5 +19,7 @@ std::string_view block_of(std::string_view parameter_name);
 /// The unit of each parameter in registration order: a unit is a maximal run of consecutive
 /// parameters of one block. Units are numbered from 0 without gaps and never decrease.
 std::vector<int> assign_units(std::span<std::string const> parameter_names);
+/// The same for parameters that have their names.
+void number_units(std::span<ParameterSpec> parameters);
 
 }  // namespace adamant::scenarios

@@ -24,6 +24,7 @@ inline constexpr std::span<std::string_view const> words_of{};
     list                                                                     \
   }
 
+ADAMANT_WORDS(Outer, outer_words, {"none", "optim"});
 ADAMANT_WORDS(Layout, layout_words, {"fsdp2", "flat", "bucketed"});
 ADAMANT_WORDS(ParamOrder, param_order_words, {"listed", "reversed"});
 ADAMANT_WORDS(ParamType, param_type_words,

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <set>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -12,7 +13,7 @@
 #include "oracle/formats/formats.h"
 #include "oracle/reduce/sum_bound.h"
 #include "scenarios/gradients/keys.h"
-#include "scenarios/language/units.h"
+#include "scenarios/language/registry.h"
 
 namespace adamant::scenarios {
 
@@ -23,20 +24,17 @@ constexpr double bytes_per_rank = 64 << 10;  // a fiber's stack and an engine wi
 // A long program may be meant to be interrupted; it is let in for its first backwards.
 constexpr double backwards_counted_max = 3;
 
-double numel_of(Param const& param) {
+double numel_of(ParameterSpec const& spec) {
   double numel = 1;
-  for (std::int64_t const extent : param.shape) numel *= static_cast<double>(extent);
+  for (std::int64_t const extent : spec.shape) numel *= static_cast<double>(extent);
   return numel;
 }
 
 /// Elements of the largest unit.
-double largest_unit(Scenario const& scenario) {
-  std::vector<std::string> names;
-  for (Param const& param : scenario.params) names.push_back(param.name);
-  auto const units = assign_units(names);
-  std::vector<double> numels(units.size() + 1);
-  for (std::size_t p = 0; p < units.size(); ++p)
-    numels[static_cast<std::size_t>(units[p])] += numel_of(scenario.params[p]);
+double largest_unit(std::span<ParameterSpec const> specs) {
+  std::vector<double> numels(specs.size() + 1);
+  for (ParameterSpec const& spec : specs)
+    numels[static_cast<std::size_t>(spec.unit)] += numel_of(spec);
   return *std::max_element(numels.begin(), numels.end());
 }
 
@@ -117,9 +115,12 @@ std::vector<NumberFormat> summed_in(Precision const& precision, GradientType loc
 }
 
 std::optional<Refusal> refuse_microbatches(Scenario const& scenario, GradientType local) {
-  for (Param const& param : scenario.params)
+  Registry const registry = registry_of(scenario.params);
+  for (auto const& names : registry.names) {
+    Param const& param = scenario.params[static_cast<std::size_t>(names.front())];
     for (NumberFormat const format : summed_in(scenario.precision_of(param), local)) {
-      std::int64_t const max = microbatches_max(scenario.gradients, format);
+      std::int64_t const max =
+          microbatches_max(scenario.gradients, format) / std::ssize(names);  // each gives one
       if (scenario.microbatch_count() <= max) continue;
       std::string const about = " microbatches are asked for; supported for gradients in ";
       return unsupported("microbatches",
@@ -127,6 +128,7 @@ std::optional<Refusal> refuse_microbatches(Scenario const& scenario, GradientTyp
                              std::string(name_of(format)) + ": up to " + std::to_string(max),
                          scenario.lines["microbatches"]);
     }
+  }
   return std::nullopt;
 }
 
@@ -154,7 +156,7 @@ double bytes_needed(Scenario const& scenario, Capabilities const& capabilities) 
   double largest = 0;
   auto const specs = parameter_specs(scenario);
   for (std::size_t p = 0; p < specs.size(); ++p) {
-    double const numel = numel_of(scenario.params[p]);
+    double const numel = numel_of(specs[p]);
     largest = std::max(largest, numel);
     double const rows = specs[p].shape.empty() ? 1.0 : static_cast<double>(specs[p].shape.front());
     double const padding = rows > 0 ? ranks * (numel / rows) : 0;
@@ -162,7 +164,7 @@ double bytes_needed(Scenario const& scenario, Capabilities const& capabilities) 
     oracle += element_bytes * kept.numbers * numel;
     shards += kept.bytes * (numel + padding) * (offloads ? 2 : 1);
   }
-  double const units = element_bytes * 3 * ranks * largest_unit(scenario);
+  double const units = element_bytes * 3 * ranks * largest_unit(specs);
   double const pairs = ranks * ranks * bytes_per_pair(scenario, capabilities.pair_bytes);
   double const checkpoints = oracle * checkpoint_copies(scenario);
   return oracle + element_bytes * largest + shards + units + pairs + checkpoints +

@@ -24,6 +24,7 @@ TEST(Capabilities, OnGpusLackFilesAndFaultsAlone) {
   EXPECT_FALSE(gpus.save || gpus.load || gpus.can_crash || gpus.out_of_memory);
   gpus.engine = simulation.engine;
   gpus.save = gpus.load = gpus.can_crash = gpus.out_of_memory = gpus.carries_groups = true;
+  gpus.loads_in_any_order = simulation.loads_in_any_order;
   gpus.load_precisions = simulation.load_precisions;
   gpus.detects_damage = simulation.detects_damage;
   gpus.pair_bytes = simulation.pair_bytes;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "scenarios/language/words.h"
+#include "scenarios/seam/layout_padding.h"
 #include "scenarios/seam/settings_support.h"
 
 namespace adamant::scenarios {
@@ -29,6 +30,9 @@ class LoadWalk {
                          line);
     if (auto refusal = refuse_world(load.world.value_or(setting_.world), line)) return refusal;
     if (auto refusal = refuse_precision(load.precision, line)) return refusal;
+    setting_ = with(std::move(setting_), load);
+    if (!load.keeps_addresses())
+      if (auto refusal = refuse_padding(setting_, line)) return refusal;
     if (auto refusal = refuse_offload(load.offload.value_or(Offload()), line)) return refusal;
     if (load.order && *load.order != ParamOrder::listed && !able_.loads_in_any_order)
       return unsupported("order",
@@ -41,6 +45,9 @@ class LoadWalk {
     if (world.replicate > able_.replicate_max)
       return unsupported("replicate",
                          "a load changes world; supported: " + replicas(able_.replicate_max), line);
+    if (!offers(able_.outers, world.outer))
+      return unsupported("outer", "a load changes world; supported: outer: " + listed(able_.outers),
+                         line);
     if (world.rank_count() > able_.ranks_max)
       return unsupported(
           "ranks",
@@ -59,8 +66,10 @@ class LoadWalk {
     if (!able_.load_precisions)
       return unsupported("precision", "a load changes precision; supported: the same as saved",
                          line);
-    for (Param const& param : setting_.params)
+    for (Param const& param : setting_.params) {
+      if (param.is_tied()) continue;
       if (auto refusal = refuse_types(param, line)) return refusal;
+    }
     if (!able_.cast_gradients && makes_cast_copy(setting_))
       return unsupported("decoupled_grad",
                          "a load leads to types that need a cast copy; supported: "

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "scenarios/language/registry.h"
 #include "scenarios/language/words.h"
 
 namespace adamant::scenarios {
@@ -20,7 +21,10 @@ using MaybeRefusal = std::optional<Refusal>;
 class GradientWalk {
  public:
   GradientWalk(Scenario const& scenario, Capabilities const& able)
-      : scenario_(scenario), able_(able), loss_scale_(scenario.optimizer.loss_scale) {}
+      : scenario_(scenario),
+        able_(able),
+        loss_scale_(scenario.optimizer.loss_scale),
+        registry_(registry_of(scenario.params)) {}
 
   MaybeRefusal walk() {
     for (Operation const& operation : scenario_.program)
@@ -53,17 +57,18 @@ class GradientWalk {
 
   MaybeRefusal visit(Backward const& backward, SourceLine line) {
     if (used_ != Used::not_yet && !with_gradient_.empty()) return reused("adds to", line);
-    for (Param const& param : scenario_.params) {
+    for (int name = 0; name < registry_.name_count(); ++name) {
       auto const& without = backward.without;
-      if (std::find(without.begin(), without.end(), param.name) == without.end())
-        with_gradient_.insert(param.name);
+      auto const& called = scenario_.params[static_cast<std::size_t>(name)].name;
+      if (std::find(without.begin(), without.end(), called) == without.end())
+        with_gradient_.insert(registry_.parameter_of(name));
     }
     return std::nullopt;
   }
 
   MaybeRefusal visit_step(SourceLine line) {
     bool const counts_otherwise = !offers(able_.step_counters, scenario_.optimizer.step_counter) &&
-                                  with_gradient_.size() < scenario_.params.size();
+                                  std::ssize(with_gradient_) < registry_.parameter_count();
     if (counts_otherwise)
       return unsupported("step_counter",
                          "a step finds parameters without gradient, where a step counter of " +
@@ -120,7 +125,8 @@ class GradientWalk {
   Capabilities const& able_;
   LossScale loss_scale_;
   Used used_ = Used::not_yet;
-  std::set<std::string_view> with_gradient_;
+  Registry registry_;
+  std::set<int> with_gradient_;  // numbers of parameters
 };
 
 /// Kinds of loss scale that a program comes to. A load may bring back any of them.

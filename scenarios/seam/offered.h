@@ -50,6 +50,9 @@ inline std::string supported(kinds::Integer, std::int64_t most) {
 inline std::string supported(kinds::Flag, std::vector<bool> const& offered) {
   return offers(offered, true) ? "supported: true" : "supported: false";
 }
+inline std::string supported(kinds::Words<Outer>, std::vector<Outer> const& offered) {
+  return "supported: outer: " + listed(offered);
+}
 template <typename Kind, typename Enum>
 std::string supported(Kind, std::vector<Enum> const& offered) {
   return "supported: " + listed(offered);

@@ -53,6 +53,10 @@ PeerRow const rows_of_capable[] = {
     {"[{train: 1}]", "optimizer: {bias_correction: false}", "unsupported.bias_correction", 8},
     {"[{train: 1}]", "groups: {g: {bias_correction: false}}", "unsupported.bias_correction", 0},
     {"[{train: 1}]", "optimizer: {capturable: true}", "unsupported.capturable", 8},
+    {"[{train: 1}]", "layout: flat", "unsupported.layout", 8},
+    {"[{save: a}, {load: {from: a, layout: bucketed}}]", "", "unsupported.layout", 7},
+    {"[{save: a}, {load: {from: a, world: {shard: 2, replicate: 2, outer: optim}}}]", "",
+     "unsupported.outer", 7},
     {"[{train: 1}]", "offload: {states: {}}", "unsupported.offload", 8},
     {"[offload]", "", "unsupported.offload", 7},
     {"[{train: 1}]", "precision: {exp_avg: bf16}", "unsupported.precision", 8},
@@ -180,6 +184,26 @@ TEST(PeerSupport, KnowsEmptyTensorsAndOwnTypes) {
   ASSERT_TRUE(refusal);
   EXPECT_EQ(refusal->id, "unsupported.precision");
   EXPECT_EQ(refusal->line, 6);
+}
+
+TEST(PeerSupport, RefusesWhatParametersAndReplicasAreBesideWhatItOffers) {
+  PeerRow const row = {"[{train: 1}]", "", "", 0};
+  Scenario scenario = scenario_of(row);
+  scenario.params[0].parts = {"a", "b"};
+  EXPECT_EQ(refuse(scenario, capable_peer())->id, "unsupported.parts");
+  EXPECT_EQ(refuse(scenario, capable_peer())->line, 5);
+  scenario.params[0].parts.clear();
+  scenario.params[1] = {.name = "v", .tied = "w", .line = {6}};
+  EXPECT_EQ(refuse(scenario, capable_peer())->id, "unsupported.tied");
+  EXPECT_EQ(refuse(scenario, capable_peer())->line, 6);
+  EXPECT_EQ(refuse(scenario_of(row, "{shard: 1, replicate: 2, outer: optim}"), capable_peer())->id,
+            "unsupported.outer");
+  Capabilities able = capable_peer();
+  able.parts = able.tied = true;
+  able.outers = {Outer::none, Outer::optim};
+  scenario.params[0].parts = {"a", "b"};
+  scenario.world = {.shard = 1, .replicate = 2, .outer = Outer::optim};
+  EXPECT_FALSE(refuse(scenario, able));
 }
 
 }  // namespace

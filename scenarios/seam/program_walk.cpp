@@ -5,6 +5,7 @@
 #include <utility>
 #include <variant>
 
+#include "scenarios/language/registry.h"
 #include "scenarios/seam/assert.h"
 
 namespace adamant::scenarios {
@@ -27,13 +28,14 @@ std::span<Kind const> iteration_of(Clip const& clip) {
   return iteration;
 }
 
-std::vector<int> numbers_of(std::vector<std::string> const& names,
-                            std::vector<Param> const& params) {
-  std::vector<int> numbers;
+/// Where these names stand in a file's list.
+std::vector<int> places_of(std::vector<std::string> const& names,
+                           std::vector<Param> const& params) {
+  std::vector<int> places;
   for (std::size_t i = 0; i < params.size(); ++i)
     if (std::find(names.begin(), names.end(), params[i].name) != names.end())
-      numbers.push_back(static_cast<int>(i));
-  return numbers;
+      places.push_back(static_cast<int>(i));
+  return places;
 }
 
 /// What a `set` changes of every group: a group's own value wins.
@@ -48,22 +50,6 @@ std::vector<AdamOverride> set_by_group(AdamOverride const& change,
     if (group.settings.weight_decay) own.weight_decay.reset();
   }
   return changes;
-}
-
-/// What a load compares to know whether it leads to another setting.
-bool same_setting(Scenario const& a, Scenario const& b) {
-  return a.world == b.world && a.layout == b.layout && a.precision == b.precision &&
-         a.offload == b.offload && a.order == b.order;
-}
-
-Scenario with(Scenario scenario, Load const& load) {
-  scenario.microbatches = scenario.microbatch_count();
-  if (load.world) scenario.world = *load.world;
-  if (load.layout) scenario.layout = *load.layout;
-  if (load.offload) scenario.offload = *load.offload;
-  if (load.order) scenario.order = *load.order;
-  scenario.precision = with(scenario.precision, load.precision);
-  return scenario;
 }
 
 bool contains(std::vector<std::string> const& names, std::string const& name) {
@@ -95,19 +81,28 @@ std::vector<Primitive> replayed(Primitive const& replay) {
   return operations;
 }
 
+Program::LeftOut Program::left_out_of(Backward const& backward, std::vector<Param> const& params) {
+  if (backward.without.empty()) return {};
+  LeftOut left_out{.names = places_of(backward.without, params), .parameters = {}};
+  left_out.parameters = registry_of(params).without_gradient(left_out.names);
+  return left_out;
+}
+
 std::shared_ptr<Program::Captured const> Program::unrolled(Capture const& capture,
                                                            std::vector<Param> const& params,
                                                            Clip const& clip) {
   auto captured = std::make_shared<Captured>();
-  captured->without.reserve(capture.body.size());  // spans point to its elements
+  captured->left_out.reserve(capture.body.size());  // spans point to its elements
   auto const add = [&](Primitive const& primitive) { captured->primitives.push_back(primitive); };
   for (Operation const& operation : capture.body) {
     if (auto const* train = std::get_if<Train>(&operation.action)) {
       for (std::int64_t i = 0; i < train->count; ++i)
         for (Kind const kind : iteration_of(clip)) add({.kind = kind});
     } else if (auto const* backward = std::get_if<Backward>(&operation.action)) {
-      captured->without.push_back(numbers_of(backward->without, params));
-      add({.kind = Primitive::Kind::backward, .without = captured->without.back()});
+      captured->left_out.push_back(left_out_of(*backward, params));
+      add({.kind = Primitive::Kind::backward,
+           .without = captured->left_out.back().parameters,
+           .left_out = captured->left_out.back().names});
     } else if (std::holds_alternative<ClipNorm>(operation.action)) {
       add({.kind = Primitive::Kind::clip});
     } else if (std::holds_alternative<Step>(operation.action)) {
@@ -132,7 +127,7 @@ Program::Program(Scenario const& scenario) {
       entry.count = train->count;
     } else if (auto const* backward = std::get_if<Backward>(&operation.action)) {
       entry.kind = Primitive::Kind::backward;
-      entry.without = numbers_of(backward->without, scenario.params);
+      entry.left_out = left_out_of(*backward, scenario.params);
     } else if (std::holds_alternative<Step>(operation.action)) {
       entry.kind = Primitive::Kind::step;
     } else if (auto const* zero_grad = std::get_if<ZeroGrad>(&operation.action)) {
@@ -176,11 +171,11 @@ Program::Program(Scenario const& scenario) {
 void Program::add_load(Entry& entry, Load const& load, Scenario const& scenario) {
   entry.checkpoint = load.from;
   for (Param const& param : scenario.params)
-    entry.may_round.push_back(named_kinds(load.precision, param.precision));
+    if (!param.is_tied()) entry.may_round.push_back(named_kinds(load.precision, param.precision));
   if (!contains(saved_, load.from) && !contains(foreign_, load.from)) foreign_.push_back(load.from);
   Scenario const& before = settings_.empty() ? scenario : settings_.back();
   Scenario after = with(before, load);
-  entry.sets_anew = !same_setting(before, after);
+  entry.sets_anew = needs_new_world(before, after);
   if (entry.sets_anew) settings_.push_back(std::move(after));
   entry.setting = static_cast<int>(settings_.size());
 }
@@ -194,7 +189,8 @@ std::optional<Primitive> ProgramWalk::next() {
   Primitive primitive{
       .kind = kind,
       .entry = static_cast<int>(entry_),
-      .without = entry.without,
+      .without = entry.left_out.parameters,
+      .left_out = entry.left_out.names,
       .backward_index = backwards_,
       .overflow = overflow_,
       .captured = entry.captured ? entry.captured->primitives : std::span<Primitive const>{},

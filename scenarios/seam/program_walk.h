@@ -35,9 +35,12 @@ struct Primitive {
   Kind kind = Kind::check;
   int entry = 0;                      // index of the program's entry
   std::span<int const> without = {};  // backward: parameters that get no gradient
-  std::int64_t backward_index = 0;    // backward, replay: how many came before it in the program
-  bool overflow = false;              // backward: one rank's gradient is not finite; replay: that
-                                      // of its first backward
+  /// backward: places of the names that give none (language/registry.h), in order. All names of
+  /// the parameters in `without`, and of others some.
+  std::span<int const> left_out = {};
+  std::int64_t backward_index = 0;  // backward, replay: how many came before it in the program
+  bool overflow = false;            // backward: one rank's gradient is not finite; replay: that
+                                    // of its first backward
   std::span<Primitive const> captured = {};  // capture: what is recorded; replay: what is executed
   bool set_to_none = true;                   // zero_grad
   std::optional<LossScale> loss_scale = {};  // set: a scaler starts afresh with it
@@ -47,7 +50,8 @@ struct Primitive {
   int setting = 0;                           // load: Program::setting() from here on
   bool sets_anew = false;                    // load: that setting is not the one before
   Offload const* offload = nullptr;          // load: from here on; null: as the scenario says
-  /// load: by parameter, kinds of tensors of which it may round what is saved in another type.
+  /// load: by number of the parameter, kinds of tensors of which it may round what is saved in
+  /// another type.
   std::span<std::vector<TensorKind> const> may_round = {};
 };
 
@@ -79,13 +83,18 @@ class Program {
  private:
   friend class ProgramWalk;
   struct Captured;
+  /// What a backward leaves out, as names and as what this does to parameters.
+  struct LeftOut {
+    std::vector<int> names;
+    std::vector<int> parameters;
+  };
   struct Entry {
     bool train = false;
     Primitive::Kind kind = Primitive::Kind::check;
     std::int64_t count = 1;
     Clip clip;  // the norm that the program knows of here
     bool set_to_none = true;
-    std::vector<int> without;
+    LeftOut left_out;
     std::optional<LossScale> loss_scale;
     std::optional<Clip> new_clip;
     std::vector<AdamOverride> set;
@@ -96,9 +105,10 @@ class Program {
     std::shared_ptr<Captured const> captured;  // capture: its body; replay: that of the last one
   };
   void add_load(Entry& entry, Load const& load, Scenario const& scenario);
+  static LeftOut left_out_of(Backward const& backward, std::vector<Param> const& params);
   /// The body of a capture, unrolled, and what its spans point to.
   struct Captured {
-    std::vector<std::vector<int>> without;
+    std::vector<LeftOut> left_out;
     std::vector<Primitive> primitives;
   };
   static std::shared_ptr<Captured const> unrolled(Capture const& capture,

@@ -91,6 +91,27 @@ TEST(ProgramWalk, EveryPrimitiveKnowsItsEntryAndBackwardsCountOn) {
   EXPECT_FALSE(walk.next());
 }
 
+// All names of embed.weight, and one of two of h.0.weight.
+TEST(ProgramWalk, AParameterIsWithoutGradientWhereAllOfItsNamesAre) {
+  Scenario scenario = small_scenario();
+  std::string const first = scenario.params[0].name;
+  std::string const second = scenario.params[1].name;
+  scenario.params.insert(scenario.params.begin() + 2, {.name = "again", .tied = first});
+  scenario.params.push_back({.name = "other", .tied = second});
+  int const last = static_cast<int>(scenario.params.size()) - 1;
+  Backward const without{.without = {"other", "again", first}};
+  scenario.program = {operation(without), operation(Capture{{operation(without)}})};
+  Program const program(scenario);
+  ProgramWalk walk(program);
+  auto const expect = [&](Primitive const& backward) {
+    EXPECT_EQ(std::vector<int>(backward.without.begin(), backward.without.end()), std::vector{0});
+    EXPECT_EQ(std::vector<int>(backward.left_out.begin(), backward.left_out.end()),
+              (std::vector{0, 2, last}));
+  };
+  expect(*walk.next());
+  expect(walk.next()->captured.front());
+}
+
 TEST(ProgramWalk, NamesBecomeNumbers) {
   Program const program(
       with_program({operation(Backward{.without = {"h.1.weight", "h.0.weight"}})}));

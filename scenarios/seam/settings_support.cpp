@@ -7,6 +7,7 @@
 
 #include "scenarios/language/state_location.h"
 #include "scenarios/language/table.h"
+#include "scenarios/seam/layout_padding.h"
 #include "scenarios/seam/offered.h"
 
 namespace adamant::scenarios {
@@ -60,6 +61,7 @@ std::string text_of(PrecisionOffer const& offer) {
 
 MaybeRefusal refuse_precision(Scenario const& scenario, Capabilities const& capabilities) {
   for (Param const& param : scenario.params) {
+    if (param.is_tied()) continue;
     Precision const types = scenario.precision_of(param);
     bool const own = param.precision != PrecisionOverride{};
     SourceLine const line = own ? param.line : scenario.lines["precision"];
@@ -83,9 +85,24 @@ MaybeRefusal refuse_world(Scenario const& scenario, Capabilities const& able) {
   constexpr auto layout = std::get<index_of_key<Scenario>("layout")>(keys_of<Scenario>);
   if (auto refusal = refuse_key(layout, scenario, able, scenario.lines["layout"])) return refusal;
   if (auto refusal = refuse_keys(scenario.world, able, [&](auto) { return line; })) return refusal;
-  return first_lacking(
-      std::array{Asked{scenario.world.rank_count() > able.ranks_max, "ranks",
-                       "supported: up to " + std::to_string(able.ranks_max), line}});
+  if (scenario.world.rank_count() > able.ranks_max)
+    return first_lacking(std::array{
+        Asked{true, "ranks", "supported: up to " + std::to_string(able.ranks_max), line}});
+  return refuse_padding(scenario, scenario.lines["layout"]);
+}
+
+/// What a parameter is beside a name, a shape and its types.
+MaybeRefusal refuse_params(Scenario const& scenario, Capabilities const& able) {
+  for (Param const& param : scenario.params) {
+    auto const lacking = first_lacking(std::array{
+        Asked{!param.parts.empty() && !able.parts, "parts", "supported: whole parameters",
+              param.line},
+        Asked{param.is_tied() && !able.tied, "tied", "supported: parameters with one name",
+              param.line},
+    });
+    if (lacking) return lacking;
+  }
+  return std::nullopt;
 }
 
 MaybeRefusal refuse_empty_tensors(Scenario const& scenario, Capabilities const& able) {
@@ -214,6 +231,7 @@ bool makes_cast_copy(Scenario const& scenario) {
 std::optional<ConflictOfParam> first_conflict(Scenario const& scenario) {
   std::optional<ConflictOfParam> first;
   for (Param const& param : scenario.params) {
+    if (param.is_tied()) continue;
     auto const conflict = conflict_in(scenario.precision_of(param));
     if (conflict && conflict->detail == "remainder") return ConflictOfParam{&param, *conflict};
     if (conflict && !first) first = ConflictOfParam{&param, *conflict};
@@ -239,8 +257,9 @@ MaybeRefusal refuse_settings(Scenario const& scenario, Capabilities const& capab
   if (capabilities.layouts.empty())
     return unsupported("engine", "engine is asked for; supported: sim, sim-unchecked, cuda",
                        scenario.lines["engine"]);
-  for (auto const refuse_part : {refuse_precision, refuse_world, refuse_empty_tensors,
-                                 refuse_offload, refuse_optimizer, refuse_options, refuse_rest})
+  for (auto const refuse_part :
+       {refuse_precision, refuse_world, refuse_params, refuse_empty_tensors, refuse_offload,
+        refuse_optimizer, refuse_options, refuse_rest})
     if (auto refusal = refuse_part(scenario, capabilities)) return refusal;
   return std::nullopt;
 }

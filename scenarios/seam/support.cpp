@@ -21,7 +21,7 @@ using MaybeRefusal = std::optional<Refusal>;
 
 MaybeRefusal refuse_scalars(Scenario const& scenario) {
   for (Param const& param : scenario.params) {
-    if (!param.shape.empty()) continue;
+    if (param.is_tied() || !param.shape.empty()) continue;
     return Refusal{
         .id = "scalar_parameter",
         .message = "parameter `" + param.name +
@@ -41,7 +41,7 @@ MaybeRefusal refuse_types(Scenario const& scenario) {
                        own ? param.line : scenario.lines["precision"]);
   }
   for (Param const& param : scenario.params) {
-    auto const recipe = param.precision.param;
+    auto const recipe = param.precision.param;  // none of a tied one
     if (recipe && is_quantised(*recipe) && !takes(*recipe, param.shape))
       return unsupported("recipe_shape",
                          "parameter `" + param.name + "` names the recipe " +
@@ -53,12 +53,29 @@ MaybeRefusal refuse_types(Scenario const& scenario) {
   return std::nullopt;
 }
 
+/// Names that are loaded before the program has saved them.
+std::set<std::string> loaded_from_outside(std::vector<Operation> const& program) {
+  std::set<std::string> saved;
+  std::set<std::string> outside;
+  for (Operation const& operation : program) {
+    if (auto const* save = std::get_if<Save>(&operation.action)) saved.insert(save->checkpoint);
+    auto const* const load = std::get_if<Load>(&operation.action);
+    if (load != nullptr && !saved.contains(load->from)) outside.insert(load->from);
+  }
+  return outside;
+}
+
 /// What holds between the operations of a program, found by walking it in order: these mistakes no
 /// engine could execute, whatever it supports.
 class Grammar {
  public:
   Grammar(Scenario const& scenario, Capabilities const& able)
-      : scenario_(scenario), able_(able), optimizer_(scenario.optimizer), states_(scenario) {}
+      : scenario_(scenario),
+        able_(able),
+        outside_(loaded_from_outside(scenario.program)),
+        optimizer_(scenario.optimizer),
+        states_(scenario),
+        setting_(scenario) {}
 
   MaybeRefusal walk(std::vector<Operation> const& program, bool captured = false) {
     for (Operation const& operation : program) {
@@ -82,6 +99,7 @@ class Grammar {
                          "reload finds all states resident: nothing was offloaded", operation.line);
     }
     states_.follow(action);
+    if (auto const* load = std::get_if<Load>(&action)) follow_load(*load);
     if (std::holds_alternative<ClipNorm>(action) && !optimizer_.clip) {
       return unsupported("clip_without_norm",
                          "clip needs a number in optimizer.clip, which is none", operation.line);
@@ -93,11 +111,25 @@ class Grammar {
     return std::nullopt;
   }
 
+  void follow_load(Load const& load) {
+    foreign_ = foreign_ || outside_.contains(load.from);
+    setting_ = with(std::move(setting_), load);
+    if (load.keeps_addresses()) return;
+    ended_ = ended_ || captured_;
+    captured_ = false;
+  }
+
   MaybeRefusal visit_replay(Operation const& operation) {
     if (!captured_) {
-      return unsupported("replay_without_capture", "replay needs a capture before it",
+      return unsupported("replay_without_capture",
+                         ended_
+                             ? "the load before it has ended the graph, as any does that says "
+                               "world, layout, precision, offload or order; replay needs another "
+                               "capture behind that"
+                             : "replay needs a capture before it",
                          operation.line);
     }
+    if (captured_backward_ && foreign_) return foreign_scale(operation.line);
     if (captured_clips_ && !optimizer_.clip) {
       return unsupported("clip_without_norm",
                          "what is replayed clips, and needs a number in optimizer.clip, which is "
@@ -118,6 +150,9 @@ class Grammar {
                          "capture and replay need optimizer.capturable: true", line);
     }
     captured_ = true;
+    captured_backward_ =
+        std::any_of(capture.body.begin(), capture.body.end(),
+                    [](Operation const& operation) { return goes_back(operation); });
     captured_clips_ =
         std::any_of(capture.body.begin(), capture.body.end(), [&](Operation const& operation) {
           return std::holds_alternative<ClipNorm>(operation.action) ||
@@ -126,11 +161,23 @@ class Grammar {
     return refuse_addresses(line);
   }
 
+  static bool goes_back(Operation const& operation) {
+    return std::holds_alternative<Backward>(operation.action) ||
+           std::holds_alternative<Train>(operation.action);
+  }
+
+  static Refusal foreign_scale(SourceLine line) {
+    return unsupported("captured_gradients",
+                       "a load may have brought a loss scale that rounds, and gradients that round "
+                       "are judged between backward and step, which a replay does not show; "
+                       "supported with graphs: loads of what this program saves",
+                       line);
+  }
+
   MaybeRefusal visit_captured(Capture const& capture) {
     for (Operation const& operation : capture.body) {
       Action const& action = operation.action;
-      bool const gradients =
-          std::holds_alternative<Backward>(action) || std::holds_alternative<Train>(action);
+      bool const gradients = goes_back(operation);
       if (!traits_of(action).recorded)
         return unsupported("captured_operation",
                            "the operation " + std::string(word_of(action)) +
@@ -154,7 +201,7 @@ class Grammar {
 
   MaybeRefusal refuse_addresses(SourceLine line) {
     if (able_.why_not_captured == nullptr) return std::nullopt;
-    for (ParameterSpec const& spec : parameter_specs(scenario_)) {
+    for (ParameterSpec const& spec : parameter_specs(setting_)) {
       std::string const why = able_.why_not_captured(spec, optimizer_);
       if (!why.empty()) return unsupported("captured_cast_gradient", why, line);
     }
@@ -163,9 +210,14 @@ class Grammar {
 
   Scenario const& scenario_;
   Capabilities const& able_;
+  std::set<std::string> outside_;
   Optimizer optimizer_;
   StateLocation states_;
+  Scenario setting_;      // what the loads so far have made of the scenario
+  bool foreign_ = false;  // was one of them of what this program has not saved
   bool captured_ = false;
+  bool ended_ = false;  // a load has ended an earlier graph
+  bool captured_backward_ = false;
   bool captured_clips_ = false;
 };
 
@@ -173,18 +225,6 @@ bool has_load(std::vector<Operation> const& program) {
   return std::any_of(program.begin(), program.end(), [](Operation const& operation) {
     return std::holds_alternative<Load>(operation.action);
   });
-}
-
-/// Names that are loaded before the program has saved them.
-std::set<std::string> loaded_from_outside(std::vector<Operation> const& program) {
-  std::set<std::string> saved;
-  std::set<std::string> outside;
-  for (Operation const& operation : program) {
-    if (auto const* save = std::get_if<Save>(&operation.action)) saved.insert(save->checkpoint);
-    auto const* const load = std::get_if<Load>(&operation.action);
-    if (load != nullptr && !saved.contains(load->from)) outside.insert(load->from);
-  }
-  return outside;
 }
 
 /// Whether `train` clips has to be known without running, and what a load brings back is not: it
@@ -211,18 +251,19 @@ MaybeRefusal refuse_clip_after_load(Scenario const& scenario) {
   return std::nullopt;
 }
 
-/// May it stand in the program of a capturable engine?
-bool is_capturable(Action const& action) {
-  return !moves_states(action) && !std::holds_alternative<Save>(action) &&
-         !std::holds_alternative<Load>(action);
+/// Does it move states to the host, or begin to?
+bool offloads(Action const& action) {
+  auto const* const load = std::get_if<Load>(&action);
+  return moves_states(action) || (load != nullptr && load->offload && load->offload->index() != 0);
 }
 
 MaybeRefusal refuse_capturable_operations(Scenario const& scenario) {
   if (!scenario.optimizer.capturable) return std::nullopt;
   for (Operation const& operation : scenario.program)
-    if (!is_capturable(operation.action))
+    if (offloads(operation.action))
       return unsupported("capturable",
-                         "offload, reload, save and load are supported without capturable",
+                         "offload, reload and loads with an offload are supported without "
+                         "capturable",
                          operation.line);
   return std::nullopt;
 }

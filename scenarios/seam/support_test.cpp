@@ -104,7 +104,17 @@ Row const rows[] = {
     {"", "[offload]", "offload: {hybrid: {}}", "unsupported.both_offloads", 6},
     {"", "[reload]", "offload: {hybrid: {}}", "unsupported.both_offloads", 6},
     {"", "[step]", "offload: {states: {moments: false, main: false}}", "unsupported.offload", 7},
-    {"", "[step]", "layout: bucketed", "unsupported.layout", 7},
+    {"", "[step]", "layout: flat", "", 0},
+    {"", "[step]", "layout: bucketed", "", 0},
+    {"{name: w, shape: [4, 536870912]}", "[step]", "layout: bucketed", "", 0},
+    {"{name: w, shape: [1, 1073741827]}", "[step]", "layout: flat", "", 0},
+    {"{name: w, shape: [1, 1073741827]}\n  - {name: v, shape: [1, 11]}", "[step]",
+     "layout: bucketed", "unsupported.layout_padding", 8},
+    {"{name: w, shape: [1, 1073741827]}\n  - {name: h.0.v, shape: [1, 11]}", "[step]",
+     "layout: bucketed", "", 0},
+    {"{name: w, shape: [1, 1073741827]}\n  - {name: v, shape: [1, 11]}",
+     "[{save: a}, {load: {from: a, layout: bucketed}}]", "", "unsupported.layout_padding", 7},
+    {"{name: w, shape: [4], parts: [a, b]}\n  - {name: v, tied: w}", "[{train: 1}]", "", "", 0},
     {"", "[{capture: [overflow]}]", "optimizer: {capturable: true}",
      "unsupported.captured_operation", 6},
     {"", "[{capture: [clip, {train: 2}]}, overflow, {replay: 1}]",
@@ -129,9 +139,35 @@ Row const rows[] = {
     {"", "[{save: a}, {load: a}]", "faults: [{at: load, then: stale_file}]", "unsupported.faults",
      7},
     {"", "[{save: a}, {save: a}, {load: a}]", "faults: [{at: load, then: stale_file}]", "", 0},
-    {"", "[{save: a}, {load: {from: a, layout: flat}}]", "", "unsupported.layout", 6},
-    {"", "[{save: a}, {load: {from: a, world: {shard: 2, replicate: 2}}}]", "",
-     "unsupported.replicate", 6},
+    {"", "[{save: a}, {load: {from: a, layout: flat}}]", "", "", 0},
+    {"", "[{save: a}, {load: {from: a, world: {shard: 2, replicate: 2, outer: optim}}}]", "", "",
+     0},
+    {"", "[{capture: [{train: 1}]}, {save: a}, {load: a}, {replay: 1}]",
+     "optimizer: {capturable: true}", "", 0},
+    {"", "[{capture: [{train: 1}]}, {save: a}, {load: {from: a, world: {shard: 2}}}, {replay: 1}]",
+     "optimizer: {capturable: true}", "unsupported.replay_without_capture", 6},
+    {"", "[{capture: [{train: 1}]}, {save: a}, {load: {from: a, layout: flat}}, {replay: 1}]",
+     "optimizer: {capturable: true}", "unsupported.replay_without_capture", 6},
+    {"", "[{capture: [{train: 1}]}, {save: a}, {load: {from: a, order: listed}}, {replay: 1}]",
+     "optimizer: {capturable: true}", "unsupported.replay_without_capture", 6},
+    {"", "[{capture: [{train: 1}]}, {save: a}, {load: {from: a, offload: none}}, {replay: 1}]",
+     "optimizer: {capturable: true}", "unsupported.replay_without_capture", 6},
+    {"",
+     "[{capture: [{train: 1}]}, {save: a}, {load: {from: a, precision: {param: bf16}}}, "
+     "{replay: 1}]",
+     "optimizer: {capturable: true}", "unsupported.replay_without_capture", 6},
+    {"",
+     "[{capture: [{train: 1}]}, {save: a}, {load: {from: a, order: reversed}}, {capture: [step]}, "
+     "{replay: 1}]",
+     "optimizer: {capturable: true}", "", 0},
+    {"", "[{save: a}, {load: {from: a, offload: {states: {}}}}]", "optimizer: {capturable: true}",
+     "unsupported.capturable", 6},
+    {"", "[{save: a}, offload]", "optimizer: {capturable: true}", "unsupported.capturable", 6},
+    {"", "[{save: a}, {load: {from: a, precision: {grad: bf16}}}, {capture: [step]}]",
+     "optimizer: {capturable: true, decoupled_grad: false}", "unsupported.captured_cast_gradient",
+     6},
+    {"", "[offload, reload, {save: a}, {load: {from: a, layout: flat}}, reload]",
+     "offload: {states: {}}", "", 0},
     {"", "[{save: a}, {load: {from: a, precision: {param: bf16}}}]", "", "", 0},
     {"", "[{save: a}, {load: {from: a, offload: {states: {moments: false, main: false}}}}]", "",
      "unsupported.offload", 6},
@@ -141,7 +177,7 @@ Row const rows[] = {
      "unsupported.reload_resident", 6},
     {"", "[{save: a}, {load: {from: a, offload: {states: {}}}}, reload]", "", "", 0},
     {"", "[{save: a}, {load: {from: a, offload: none}}, offload]", "offload: {hybrid: {}}", "", 0},
-    {"", "[{save: a}, {load: {from: a, order: reversed}}]", "", "unsupported.order", 6},
+    {"", "[{save: a}, {load: {from: a, order: reversed}}]", "", "", 0},
     {"", "[{save: a}, {load: {from: a, order: listed}}]", "", "", 0},
     {"", "[{save: a}]", "engine: {name: cuda}", "unsupported.save", 6},
     {"", "[{save: a}]", "", "", 0},
@@ -192,14 +228,24 @@ TEST(Support, RefusesALoadThatMayBringANormOfAnotherProgram) {
   EXPECT_EQ(refusal->id, "unsupported.clip");
 }
 
-TEST(Support, RefusesReplication) {
-  auto const refusal = refuse_here(
-      load_scenario_text("adamant: 1\nname: n\nworld: {shard: 2, replicate: 2}\nparams: "
-                         "[{name: w, shape: [1]}]\nprogram: [step]\n",
-                         "file.yaml"));
-  ASSERT_TRUE(refusal);
-  EXPECT_EQ(refusal->id, "unsupported.replicate");
-  EXPECT_EQ(refusal->line, 3);
+TEST(Support, RefusesGraphsBehindALoadThatMayBringALossScaleThatRounds) {
+  Scenario scenario;
+  scenario.params.push_back({.name = "w", .shape = {4}});
+  scenario.optimizer.capturable = true;
+  scenario.program = {{.action = Capture{.body = {{.action = Train{}}}}},
+                      {.action = Load{.from = "theirs"}}};
+  EXPECT_FALSE(refuse_here(scenario).has_value());
+  scenario.program.push_back({.action = Replay{}});
+  auto const refusal = refuse_here(scenario);
+  ASSERT_TRUE(refusal.has_value());
+  EXPECT_EQ(refusal->id, "unsupported.captured_gradients");
+}
+
+TEST(Support, TakesReplicasThatShareOutStates) {
+  EXPECT_FALSE(refuse_here(
+      load_scenario_text("adamant: 1\nname: n\nworld: {shard: 2, replicate: 2, outer: optim}\n"
+                         "params: [{name: w, shape: [1]}]\nprogram: [step]\n",
+                         "file.yaml")));
 }
 
 }  // namespace

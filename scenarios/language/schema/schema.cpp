@@ -154,6 +154,15 @@ OrderedJson schema_of(kinds::Names) {
   return {{"type", "array"}, {"items", reference_to("name")}};
 }
 
+OrderedJson schema_of(kinds::Parts) {
+  return {
+      {"type", "array"}, {"items", reference_to("name")}, {"minItems", 1}, {"uniqueItems", true}};
+}
+
+OrderedJson schema_of(kinds::Earlier) {
+  return reference_to("name");
+}
+
 OrderedJson schema_of(kinds::Version) {
   return {{"const", 1}};
 }

@@ -42,6 +42,8 @@ OrderedJson schema_of(kinds::Seed);
 OrderedJson schema_of(kinds::Text);
 OrderedJson schema_of(kinds::Name);
 OrderedJson schema_of(kinds::Names);
+OrderedJson schema_of(kinds::Parts);
+OrderedJson schema_of(kinds::Earlier);
 OrderedJson schema_of(kinds::Version);
 OrderedJson schema_of(kinds::Betas);
 OrderedJson schema_of(kinds::Norm);
@@ -79,7 +81,14 @@ OrderedJson schema_of_map() {
   OrderedJson required = OrderedJson::array();
   for_each_key<T>([&](auto const& row) {
     schema["properties"][std::string(row.key)] = schema_of(row.kind);
-    if (row.about.required) required.push_back(std::string(row.key));
+    std::string const key(row.key);
+    std::string const unless(row.about.unless);
+    if (!unless.empty()) {
+      for (std::string const& either : {key, unless})
+        schema["oneOf"].push_back({{"required", OrderedJson::array({either})}});
+    } else if (row.about.required) {
+      required.push_back(key);
+    }
   });
   if (!required.empty()) schema["required"] = std::move(required);
   return schema;

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -36,7 +37,116 @@ void check_total(Reader& reader, Field const& field, std::vector<Param> const& p
   }
 }
 
+/// A tied parameter names an earlier one, which is not tied itself.
+void check_tied(Reader& reader, std::vector<Param> const& params, std::size_t place,
+                std::string const& path) {
+  Param const& param = params[place];
+  auto const end = params.begin() + static_cast<std::ptrdiff_t>(place);
+  auto const found = std::find_if(params.begin(), end,
+                                  [&](Param const& other) { return other.name == param.tied; });
+  if (found != end && !found->is_tied()) return;
+  std::string message = "expected an earlier parameter, found " + quote(param.tied) + ", which ";
+  if (param.tied == param.name) {
+    message += "is this one";
+  } else if (found != end) {
+    message += "is tied to " + quote(found->tied) + " itself; name that one";
+  } else {
+    bool const later = std::any_of(end, params.end(),
+                                   [&](Param const& other) { return other.name == param.tied; });
+    message += later ? "is listed later; exchange the two" : "is not listed";
+  }
+  reader.fail(param.line.value, join_path(path, "tied"), message);
+}
+
+/// Keys of checkpoints, without what is before and behind the names of parameters and parts.
+class CheckpointKeys {
+ public:
+  explicit CheckpointKeys(std::vector<Param> const& params) {
+    for (Param const& param : params) {
+      if (param.is_tied()) continue;
+      wholes_.insert(param.name);
+      for (std::string const& part : param.parts) parts_[param.name + "." + part].push_back(&param);
+    }
+  }
+
+  /// What else has the key of a part of `param`, or "" where nothing has.
+  std::string same_as(std::string const& key, Param const& param) const {
+    if (wholes_.contains(key)) return "that of the parameter " + quote(key);
+    for (Param const* const other : parts_.at(key))
+      if (other != &param) return "that of a part of the parameter " + quote(other->name);
+    std::size_t const dot = key.rfind('.');
+    std::string const owner = key.substr(0, dot);
+    bool const of_state = std::ranges::count(state_words, key.substr(dot + 1)) > 0;
+    if (of_state && (wholes_.contains(owner) || parts_.contains(owner)))
+      return "that of a state of " + quote(owner) + " under another prefix";
+    return "";
+  }
+
+ private:
+  static constexpr std::array<std::string_view, 4> state_words{"exp_avg", "exp_avg_sq", "main",
+                                                               "step"};
+  std::set<std::string> wholes_;
+  std::map<std::string, std::vector<Param const*>> parts_;
+};
+
+/// Every tensor of a checkpoint has a key of its own, whichever prefix somebody else gives it.
+void check_part_keys(Reader& reader, std::vector<Param> const& params, std::string const& path) {
+  CheckpointKeys const keys(params);
+  for (std::size_t i = 0; i < params.size(); ++i) {
+    for (std::size_t part = 0; part < params[i].parts.size(); ++part) {
+      std::string const key = params[i].name + "." + params[i].parts[part];
+      std::string const same = keys.same_as(key, params[i]);
+      if (same.empty()) continue;
+      reader.fail(
+          params[i].line.value, join_path(join_path(join_path(path, i), "parts"), part),
+          "its key in checkpoints, " + quote(key) + ", is " + same + "; rename one of them");
+    }
+  }
+}
+
 }  // namespace
+
+// What the parts are of has to be known, and that it is a matrix that they cut into equal ones.
+void check_keys(Reader& reader, MapReader const& map, Param const& param) {
+  if (auto const tied = map.find("tied")) {
+    for (std::string_view const key : {"shape", "group", "precision", "parts"})
+      if (auto const field = map.find(key))
+        reader.fail(*field, "a tied parameter has this of the one that it names; leave out either");
+    return;
+  }
+  auto const parts = map.find("parts");
+  if (!parts || param.parts.empty() || !map.find("shape")) return;
+  auto const count = static_cast<std::int64_t>(param.parts.size());
+  if (param.shape.empty())
+    return reader.fail(*parts, "expected a shape with rows to cut into parts, found []");
+  if (param.shape.front() % count == 0) return;
+  reader.fail(*parts, "expected as many parts as cut " + std::to_string(param.shape.front()) +
+                          " rows into equal ones, found " + std::to_string(count));
+}
+
+bool read_value(Reader& reader, Field const& field, kinds::Parts, std::vector<std::string>& value) {
+  if (!reader.is_sequence(field, "names of parts")) return false;
+  if (field.node->items.empty()) {
+    reader.fail(field, "expected at least one part; leave out the key where there is none");
+    return false;
+  }
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < field.node->items.size(); ++i) {
+    std::string part;
+    if (!reader.name(field.item(i), part)) return false;
+    if (std::ranges::count(parts, part) > 0) {
+      reader.fail(field.item(i), "the part " + quote(part) + " is listed twice");
+      return false;
+    }
+    parts.push_back(std::move(part));
+  }
+  value = std::move(parts);
+  return true;
+}
+
+bool read_value(Reader& reader, Field const& field, kinds::Earlier, std::string& value) {
+  return reader.name(field, value);
+}
 
 void decode_param_list(Reader& reader, Field const& field, std::vector<Param>& params) {
   if (!reader.is_sequence(field, "parameters {name, shape}, or {model: NAME}")) return;
@@ -53,6 +163,9 @@ void decode_param_list(Reader& reader, Field const& field, std::vector<Param>& p
     }
   }
   check_total(reader, field, params);
+  for (std::size_t i = 0; i < params.size(); ++i)
+    if (params[i].is_tied()) check_tied(reader, params, i, join_path(field.path, i));
+  check_part_keys(reader, params, field.path);
 }
 
 bool read_value(Reader& reader, Field const& field, kinds::Shape,

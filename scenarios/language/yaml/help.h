@@ -36,6 +36,8 @@ std::string text_of(HelpEntry const& entry);
 
 template <typename T, typename Row>
 std::string default_of(Row const& row) {
+  if (!row.about.unless.empty())
+    return "has to be written, unless " + std::string(row.about.unless) + " is";
   if (row.about.required) return "has to be written";
   if constexpr (may_be_absent<T, Row>) {
     return "absent";
@@ -53,7 +55,7 @@ std::string example_line(Row const& row) {
   if constexpr (std::is_same_v<T, Scenario>) {
     return std::string(row.key) + ": " + write_key(example, row);
   } else {
-    return std::string(map_name<T>.before) + write_map(example) + std::string(map_name<T>.behind);
+    return before_example(example) + write_map(example) + std::string(map_name<T>.behind);
   }
 }
 

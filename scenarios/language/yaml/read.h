@@ -24,6 +24,8 @@ bool read_value(Reader& reader, Field const& field, kinds::Seed, std::uint64_t& 
 bool read_value(Reader& reader, Field const& field, kinds::Text, std::string& value);
 bool read_value(Reader& reader, Field const& field, kinds::Name, std::string& value);
 bool read_value(Reader& reader, Field const& field, kinds::Names, std::vector<std::string>& value);
+bool read_value(Reader& reader, Field const& field, kinds::Parts, std::vector<std::string>& value);
+bool read_value(Reader& reader, Field const& field, kinds::Earlier, std::string& value);
 
 bool read_value(Reader& reader, Field const& field, kinds::Version, std::int64_t& value);
 bool read_value(Reader& reader, Field const& field, kinds::Betas, std::array<float, 2>& value);
@@ -69,6 +71,7 @@ template <typename T>
 void check_keys(Reader&, MapReader const&, T const&) {}
 void check_keys(Reader& reader, MapReader const& map, Schedule const& schedule);
 void check_keys(Reader& reader, MapReader const& map, SettingsChange const& change);
+void check_keys(Reader& reader, MapReader const& map, Param const& param);
 
 template <typename T, typename Row>
 void read_key(Reader& reader, Field const& field, Row const& row, T& whole) {
@@ -89,7 +92,8 @@ void read_map(Reader& reader, Field const& field, T& value) {
   MapReader const map(reader, field, key_names<T>);
   for_each_key<T>([&](auto const& row) {
     auto const read = [&](Field const& found) { read_key(reader, found, row, value); };
-    row.about.required ? map.required(row.key, read) : map.optional(row.key, read);
+    bool const spared = !row.about.unless.empty() && map.find(row.about.unless);
+    row.about.required && !spared ? map.required(row.key, read) : map.optional(row.key, read);
   });
   check_keys(reader, map, value);
 }

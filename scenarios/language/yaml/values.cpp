@@ -50,6 +50,14 @@ std::string values_of(kinds::Names) {
   return "a list of parameter names";
 }
 
+std::string values_of(kinds::Parts) {
+  return "a list of names, as many as cut dimension 0 into equal parts";
+}
+
+std::string values_of(kinds::Earlier) {
+  return "the name of an earlier parameter that is not tied itself";
+}
+
 std::string values_of(kinds::Version) {
   return "1, the only version of the format";
 }
@@ -138,6 +146,14 @@ std::vector<std::string> example_of(kinds::Names, std::vector<std::string> const
   return {"a"};
 }
 
+std::vector<std::string> example_of(kinds::Parts, std::vector<std::string> const&) {
+  return {"gate", "up"};
+}
+
+std::string example_of(kinds::Earlier, std::string const&) {
+  return "b";
+}
+
 std::int64_t example_of(kinds::Version, std::int64_t usual) {
   return usual;
 }
@@ -196,6 +212,15 @@ Expectation example_of(kinds::Expected, Expectation const&) {
 
 void complete_example(Schedule& schedule) {
   if (schedule.depth) schedule.strategy = Schedule::Strategy::pct;
+}
+
+void complete_example(Param& param) {
+  if (param.is_tied()) param.shape.clear();
+}
+
+std::string before_example(Param const& param) {
+  std::string const before(map_name<Param>.before);
+  return param.is_tied() ? before + "{name: " + param.tied + ", shape: [10, 3]}, " : before;
 }
 
 }  // namespace adamant::scenarios

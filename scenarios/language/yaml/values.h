@@ -22,6 +22,8 @@ std::string values_of(kinds::Seed);
 std::string values_of(kinds::Text);
 std::string values_of(kinds::Name);
 std::string values_of(kinds::Names);
+std::string values_of(kinds::Parts);
+std::string values_of(kinds::Earlier);
 std::string values_of(kinds::Version);
 std::string values_of(kinds::Betas);
 std::string values_of(kinds::Norm);
@@ -48,7 +50,7 @@ std::string values_of(kinds::Maps<T> kind) {
 
 // ---- an example ---------------------------------------------------------------------------------
 
-/// Names are "a" in all of them.
+/// Names are "a" in all of them, and that of an earlier parameter "b".
 template <typename Enum>
 Enum example_of(kinds::Words<Enum>, Enum usual) {
   return static_cast<Enum>(usual == Enum{} ? 1 : 0);
@@ -61,6 +63,8 @@ std::uint64_t example_of(kinds::Seed, std::uint64_t usual);
 std::string example_of(kinds::Text, std::string const& usual);
 std::string example_of(kinds::Name, std::string const& usual);
 std::vector<std::string> example_of(kinds::Names, std::vector<std::string> const& usual);
+std::vector<std::string> example_of(kinds::Parts, std::vector<std::string> const& usual);
+std::string example_of(kinds::Earlier, std::string const& usual);
 std::int64_t example_of(kinds::Version, std::int64_t usual);
 std::array<float, 2> example_of(kinds::Betas, std::array<float, 2> const& usual);
 Clip example_of(kinds::Norm, Clip const& usual);
@@ -81,6 +85,14 @@ Expectation example_of(kinds::Expected, Expectation const& usual);
 template <typename T>
 void complete_example(T&) {}
 void complete_example(Schedule& schedule);
+void complete_example(Param& param);
+
+/// What stands before an example in a file.
+template <typename T>
+std::string before_example(T const&) {
+  return std::string(map_name<T>.before);
+}
+std::string before_example(Param const& param);
 
 template <typename T, typename Row>
 void put_example(T& whole, Row const& row) {

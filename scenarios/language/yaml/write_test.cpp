@@ -142,7 +142,7 @@ Offload offload() {
 World world() {
   auto const shard = number<std::int64_t>(1, 9);
   auto const replicate = number<std::int64_t>(1, 3);
-  return {shard, replicate};
+  return {shard, replicate, any_of<Outer>()};
 }
 
 Action action(Scenario const& scenario, std::set<std::string>& saved, int depth) {
@@ -203,9 +203,16 @@ void add_params(Scenario& scenario) {
   std::set<std::string> names;
   for (int i = number(1, 4); i > 0; --i) {
     Param param{.name = name(names)};
+    if (!scenario.params.empty() && number(0, 5) == 0) {
+      param.tied = scenario.params.front().name;
+      scenario.params.push_back(param);
+      continue;
+    }
     for (int d = number(0, 4); d > 0; --d) param.shape.push_back(number<std::int64_t>(0, 20));
     if (!scenario.groups.empty() && coin()) param.group = scenario.groups.back().name;
     if (coin()) param.precision = precision_override();
+    if (!param.shape.empty() && param.shape.front() % 2 == 0 && coin())
+      param.parts = {"gate", "1e5"};
     scenario.params.push_back(param);
   }
 }

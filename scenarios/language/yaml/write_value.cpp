@@ -34,6 +34,14 @@ std::string write_value(kinds::Names, std::vector<std::string> const& value) {
   return write_names(value);
 }
 
+std::string write_value(kinds::Parts, std::vector<std::string> const& value) {
+  return write_names(value);
+}
+
+std::string write_value(kinds::Earlier, std::string const& value) {
+  return write_text(value);
+}
+
 std::string write_value(kinds::Version, std::int64_t value) {
   return std::to_string(value);
 }

@@ -23,6 +23,8 @@ std::string write_value(kinds::Seed, std::uint64_t value);
 std::string write_value(kinds::Text, std::string const& value);
 std::string write_value(kinds::Name, std::string const& value);
 std::string write_value(kinds::Names, std::vector<std::string> const& value);
+std::string write_value(kinds::Parts, std::vector<std::string> const& value);
+std::string write_value(kinds::Earlier, std::string const& value);
 
 std::string write_value(kinds::Version, std::int64_t value);
 std::string write_value(kinds::Betas, std::array<float, 2> const& value);
@@ -55,6 +57,15 @@ std::string write_value(kinds::Maps<T>, std::vector<T> const& value) {
 
 // ---- a map --------------------------------------------------------------------------------------
 
+/// Does `whole` say the key of that name, so that it is not at its default?
+template <typename T>
+bool says(T const& whole, std::string_view key) {
+  bool said = false;
+  for_each_key<T>(
+      [&](auto const& row) { said = said || (row.key == key && !is_default(whole, row)); });
+  return said;
+}
+
 /// Calls `write(row, value)` for every key that a file has to say.
 template <typename T, typename Write>
 void for_each_written_key(T const& whole, Write const& write) {
@@ -64,7 +75,8 @@ void for_each_written_key(T const& whole, Write const& write) {
     if constexpr (may_be_absent<T, Row>) {
       if (value) write(row, *value);
     } else {
-      if (row.about.required || !is_default(whole, row)) write(row, value);
+      bool const spared = !row.about.unless.empty() && says(whole, row.about.unless);
+      if ((row.about.required && !spared) || !is_default(whole, row)) write(row, value);
     }
   });
 }
