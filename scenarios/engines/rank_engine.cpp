@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 #include <variant>
 
 #include "oracle/quantise/states.h"
@@ -33,10 +34,11 @@ int backwards_captured(std::vector<Operation> const& program) {
   return most;
 }
 
-GradientPlan gradient_plan(EngineTask const& task, std::vector<ParameterSpec> const& parameters,
-                           RankPlace const& place) {
+GradientPlan gradient_plan(EngineTask const& task, std::vector<ParameterSpec> const& registered,
+                           RegisteredOrder const& order, RankPlace const& place) {
   GradientPlan plan{.numels = {},
                     .formats = {},
+                    .names = {},
                     .kind = task.scenario.gradients,
                     .seed = task.seed,
                     .microbatches = static_cast<int>(task.scenario.microbatch_count()),
@@ -44,9 +46,12 @@ GradientPlan gradient_plan(EngineTask const& task, std::vector<ParameterSpec> co
                     .microbatch_stride = place.world_size};
   if (task.scenario.optimizer.capturable)
     plan.kept_backwards = backwards_captured(task.scenario.program);
-  for (ParameterSpec const& spec : parameters) {
+  Registry const registry = registry_of(task.scenario.params);
+  for (ParameterSpec const& spec : registered) {
+    int const number = order.number_at(static_cast<int>(plan.numels.size()));
     plan.numels.push_back(spec.numel());
     plan.formats.push_back(spec.formats.gradient);
+    plan.names.push_back(registry.names[static_cast<std::size_t>(number)]);
   }
   return plan;
 }
@@ -80,7 +85,7 @@ std::vector<std::string> group_names(Scenario const& scenario) {
 }
 
 real::EngineConfig engine_config(WorldParts const& parts,
-                                 std::vector<ParameterSpec> const& parameters,
+                                 std::vector<ParameterSpec> const& registered,
                                  RankPlace const& place) {
   Scenario const& scenario = parts.setting;
   return {
@@ -88,7 +93,7 @@ real::EngineConfig engine_config(WorldParts const& parts,
       .mesh = mesh_of(scenario.world),
       .device = place.device,
       .layout = scenario.layout,
-      .parameters = parameters,
+      .parameters = registered,
       .groups = parts.groups,
       .group_names = group_names(scenario),
       .step_counter = scenario.optimizer.step_counter,
@@ -108,12 +113,20 @@ real::EngineConfig engine_config(WorldParts const& parts,
       .checkpoint_piece_bytes = piece_bytes(parts.task.parameters)};
 }
 
-real::Verb verb_of(Primitive const& operation) {
+/// Numbers of parameters as the engine has them.
+std::vector<int> places_of(std::span<int const> parameters, RegisteredOrder const& order) {
+  std::vector<int> places;
+  for (int const parameter : parameters) places.push_back(order.place_of(parameter));
+  std::ranges::sort(places);
+  return places;
+}
+
+real::Verb verb_of(Primitive const& operation, RegisteredOrder const& order) {
   real::Verb verb;
   switch (operation.kind) {
     case Primitive::Kind::backward:
       verb.kind = real::Verb::Kind::backward;
-      verb.without.assign(operation.without.begin(), operation.without.end());
+      verb.without = places_of(operation.without, order);
       break;
     case Primitive::Kind::zero_grad:
       verb.kind = real::Verb::Kind::zero_grad;
@@ -129,16 +142,19 @@ real::Verb verb_of(Primitive const& operation) {
   return verb;
 }
 
-std::vector<real::Verb> verbs_of(std::span<Primitive const> captured) {
+std::vector<real::Verb> verbs_of(std::span<Primitive const> captured,
+                                 RegisteredOrder const& order) {
   std::vector<real::Verb> verbs;
   for (Primitive const& operation : captured)
-    if (operation.kind != Primitive::Kind::check) verbs.push_back(verb_of(operation));
+    if (operation.kind != Primitive::Kind::check) verbs.push_back(verb_of(operation, order));
   return verbs;
 }
 
-real::LoadOptions load_options(std::span<std::vector<TensorKind> const> may_round) {
+real::LoadOptions load_options(std::span<std::vector<TensorKind> const> may_round,
+                               RegisteredOrder const& order) {
   real::LoadOptions options;
-  for (std::vector<TensorKind> const& kinds : may_round) {
+  for (int place = 0; place < std::ssize(may_round); ++place) {
+    auto const& kinds = may_round[static_cast<std::size_t>(order.number_at(place))];
     auto const among = [&](TensorKind kind) {
       return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
     };
@@ -155,9 +171,12 @@ real::LoadOptions load_options(std::span<std::vector<TensorKind> const> may_roun
 RankEngine::RankEngine(WorldParts const& parts, RankPlace const& place)
     : task_(parts.task),
       parameters_(parameter_specs(parts.setting)),
+      order_(order_of(parts.setting)),
+      registry_(registry_of(parts.setting.params)),
       loopback_(parts.exchange != nullptr) {
-  gradients_ = parts.door.make_gradients(gradient_plan(parts.task, parameters_, place));
-  engine_ = parts.door.make_engine(engine_config(parts, parameters_, place), *gradients_);
+  auto const registered = registered_specs(parts.setting);
+  gradients_ = parts.door.make_gradients(gradient_plan(parts.task, registered, order_, place));
+  engine_ = parts.door.make_engine(engine_config(parts, registered, place), *gradients_);
   storage_ = parts.storage(place.rank);
   write_parameters(parts);
 }
@@ -168,16 +187,17 @@ void RankEngine::write_parameters(WorldParts const& parts) {
     int const parameter = static_cast<int>(p);
     if (!parts.first)
       unlike.assign(static_cast<std::size_t>(parts.task.parameters[p].numel()), unlike_any_saved);
-    engine_->write_parameter(
-        parameter, parts.first ? parts.task.initial_values(parameter) : std::span(unlike));
+    engine_->write_parameter(place_of(parameter), parts.first ? parts.task.initial_values(parameter)
+                                                              : std::span(unlike));
   }
 }
 
 void RankEngine::perform(Primitive const& operation) {
   switch (operation.kind) {
     case Primitive::Kind::backward:
+      leave_out({&operation, 1});
       begin_backwards({&operation, 1}, 1);
-      return engine_->backward(operation.without);
+      return engine_->backward(places_of(operation.without, order_));
     case Primitive::Kind::clip:
       return engine_->clip();
     case Primitive::Kind::step:
@@ -195,12 +215,14 @@ void RankEngine::perform(Primitive const& operation) {
     case Primitive::Kind::reload:
       return engine_->reload();
     case Primitive::Kind::capture:
-      if (!loopback_) engine_->capture(verbs_of(operation.captured));
+      leave_out(operation.captured);
+      if (!loopback_) engine_->capture(verbs_of(operation.captured, order_));
       return;
     case Primitive::Kind::replay:
       if (loopback_) return perform_each(operation);
       begin_backwards(replayed(operation), backward_count(operation.captured));
-      if (!engine_->has_graph()) engine_->capture(verbs_of(operation.captured));
+      leave_out(operation.captured);
+      if (!engine_->has_graph()) engine_->capture(verbs_of(operation.captured, order_));
       return engine_->replay();
     case Primitive::Kind::overflow:  // the next backward knows of it
     case Primitive::Kind::check:
@@ -218,13 +240,21 @@ void RankEngine::set(Primitive const& operation) {
 }
 
 void RankEngine::load(Primitive const& operation) {
-  real::LoadOptions const options = load_options(operation.may_round);
+  real::LoadOptions const options = load_options(operation.may_round, order_);
   notes_ = engine_->load(*storage_, std::string(operation.checkpoint), options).notes;
 }
 
 // The ranks of a loop-back meet on the host, in the middle of what would be captured.
 void RankEngine::perform_each(Primitive const& replay) {
   for (Primitive const& operation : replayed(replay)) perform(operation);
+}
+
+void RankEngine::leave_out(std::span<Primitive const> operations) {
+  std::vector<std::vector<int>> names;
+  for (Primitive const& operation : operations)
+    if (operation.kind == Primitive::Kind::backward)
+      names.emplace_back(operation.left_out.begin(), operation.left_out.end());
+  gradients_->leave_out(std::move(names));
 }
 
 // Keys on the device are overwritten, so nothing may read them any more.
@@ -241,7 +271,8 @@ std::optional<OverflowElement> RankEngine::overflow_of(Primitive const& backward
   return overflow_in(backward,
                      {.seed = task_.seed,
                       .microbatch_count = static_cast<int>(task_.scenario.microbatch_count()),
-                      .parameters = parameters_});
+                      .parameters = parameters_,
+                      .registry = &registry_});
 }
 
 RankScaling scaling_of(real::ScalingView const& view, real::ScalingState const& state) {

@@ -12,6 +12,7 @@
 #include "real/checkpoint/storage.h"
 
 #include "scenarios/engines/door.h"
+#include "scenarios/language/registry.h"
 #include "scenarios/seam/engine.h"
 
 namespace adamant::scenarios {
@@ -48,20 +49,25 @@ class RankEngine {
 
   real::Engine& engine() { return *engine_; }
   GeneratedGradients& gradients() { return *gradients_; }
+  /// The engine's number of a parameter.
+  int place_of(int parameter) const { return order_.place_of(parameter); }
   /// What the last load had to say beside its success.
   std::vector<std::string> const& notes() const { return notes_; }
 
  private:
   std::optional<OverflowElement> overflow_of(Primitive const& backward) const;
   void write_parameters(WorldParts const& parts);
+  void leave_out(std::span<Primitive const> operations);
   void begin_backwards(std::span<Primitive const> operations, int count);
   void perform_each(Primitive const& replay);
   void set(Primitive const& operation);
   void load(Primitive const& operation);
 
   EngineTask const& task_;
-  std::vector<ParameterSpec> parameters_;  // with the types that a load has led to
-  bool loopback_;                          // replays are eager there
+  std::vector<ParameterSpec> parameters_;  // by number, with the types that a load has led to
+  RegisteredOrder order_;
+  Registry registry_;
+  bool loopback_;  // replays are eager there
   // The engine calls its source and its storage, so they go first.
   std::unique_ptr<GeneratedGradients> gradients_;
   std::unique_ptr<real::Storage> storage_;
@@ -91,7 +97,8 @@ std::vector<std::byte> joined(std::span<std::byte const> parameters,
 /// shown?
 bool needs_room(Scenario const& setting);
 
-/// A shard of an engine whose memory this process can read; in `room` where needs_room().
+/// A shard of an engine whose memory this process can read; in `room` where needs_room(). The
+/// parameter has the engine's number.
 Shard shard_of(real::Engine const& engine, int parameter, TensorKind kind,
                std::vector<std::byte>& room);
 

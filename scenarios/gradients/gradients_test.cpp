@@ -123,6 +123,61 @@ TEST(Gradients, ExactOnesFitShortFormats) {
   for (int const count : {1, 5, 100, 2048}) expect_exact(NumberFormat::fp16, count);
 }
 
+/// The addends of a parameter with three names, in one microbatch.
+std::vector<MicrobatchKey> keys_of_names(NumberFormat format, int microbatch, int count) {
+  MicrobatchPlace place{.seed = 7,
+                        .backward = 1,
+                        .microbatch = microbatch,
+                        .microbatch_count = count,
+                        .format = format,
+                        .name_count = 3};
+  std::vector<MicrobatchKey> keys{microbatch_key(place)};
+  for (int const name : {5, 8}) {
+    place.other_name = name;
+    keys.push_back(microbatch_key(place));
+  }
+  return keys;
+}
+
+// Also where one name is left out, and in whichever order.
+TEST(Gradients, ExactOnesOfSeveralNamesHaveSumsAndMeansInTheFormat) {
+  for (NumberFormat const format : {NumberFormat::bf16, NumberFormat::fp16, NumberFormat::fp32})
+    for (int const count : {1, 2, 7, 32})
+      for (unsigned const names : {1U, 2U, 3U, 4U, 5U, 7U}) {
+        std::vector<float> total(numel);
+        std::vector<double> exact(numel);
+        std::vector<float> values(numel);
+        for (int m = 0; m < count; ++m)
+          for (std::size_t name = 0; name < 3; ++name) {
+            if ((names >> name & 1U) == 0) continue;
+            gradient_block(GradientClass::exact, keys_of_names(format, m, count)[name], hashes(),
+                           values.data());
+            add_block(values, total.data());
+            oracle::round_to(format, total);
+            for (std::size_t e = 0; e < numel; ++e) exact[e] += static_cast<double>(values[e]);
+          }
+        for (std::size_t e = 0; e < numel; ++e) {
+          ASSERT_EQ(static_cast<double>(total[e]), exact[e]);
+          auto const mean = static_cast<float>(exact[e] / count);
+          ASSERT_EQ(static_cast<double>(oracle::rounded(mean, format)) * count, exact[e]);
+        }
+      }
+}
+
+TEST(Gradients, EveryNameHasAnother) {
+  auto const keys = keys_of_names(NumberFormat::fp32, 0, 4);
+  for (GradientClass const kind : {GradientClass::exact, GradientClass::normal}) {
+    std::vector<std::vector<float>> all;
+    for (MicrobatchKey const& key : keys)
+      gradient_block(kind, key, hashes(), all.emplace_back(numel).data());
+    for (auto const& [a, b] : {std::pair{0U, 1U}, std::pair{0U, 2U}, std::pair{1U, 2U}}) {
+      std::size_t same = 0;
+      for (std::size_t e = 0; e < numel; ++e) same += all[a][e] == all[b][e] ? 1 : 0;
+      EXPECT_LT(same, numel / 8);  // exact: one element in 16 is zero in all of them
+    }
+  }
+}
+
 TEST(Gradients, PartialSumsOfExactOnesSurviveRoundingInAnyOrder) {
   for (NumberFormat const format : {NumberFormat::bf16, NumberFormat::fp16}) {
     constexpr int count = 12;
@@ -206,10 +261,10 @@ TEST(Gradients, AnOverflowStrikesAnyElementThatGetsAGradient) {
     auto const overflow = overflow_element(
         {.seed = 7, .backward = backward, .microbatch_count = 3, .numels = numels});
     ASSERT_TRUE(overflow.has_value());
-    ASSERT_GT(overflow->parameter, 0);
-    ASSERT_LT(overflow->element, numels[static_cast<std::size_t>(overflow->parameter)]);
+    ASSERT_GT(overflow->name, 0);
+    ASSERT_LT(overflow->element, numels[static_cast<std::size_t>(overflow->name)]);
     ASSERT_FALSE(std::isfinite(overflow->value));
-    elements.insert(8 * overflow->parameter + overflow->element);
+    elements.insert(8 * overflow->name + overflow->element);
     microbatches.insert(overflow->microbatch);
     nans += std::isnan(overflow->value) ? 1 : 0;
     infinities += std::isinf(overflow->value) ? 1 : 0;

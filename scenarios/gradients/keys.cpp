@@ -33,7 +33,9 @@ enum class Stream : std::uint64_t {
   gradient = 2,
   microbatch = 3,
   pair = 4,
-  overflow = 5
+  overflow = 5,
+  name = 6,
+  mean = 7
 };
 
 std::uint64_t drawn(std::uint64_t seed, Stream stream, std::uint64_t a, std::uint64_t b) {
@@ -68,10 +70,10 @@ std::optional<OverflowElement> overflow_element(OverflowBackward const& backward
   };
   constexpr float infinity = std::numeric_limits<float>::infinity();
   constexpr float values[] = {infinity, -infinity, std::numeric_limits<float>::quiet_NaN()};
-  int const parameter = candidates[number(0, candidates.size())];
-  auto const numel = backward.numels[static_cast<std::size_t>(parameter)];
+  int const name = candidates[number(0, candidates.size())];
+  auto const numel = backward.numels[static_cast<std::size_t>(name)];
   return OverflowElement{
-      .parameter = parameter,
+      .name = name,
       .element = static_cast<std::int64_t>(number(1, static_cast<std::uint64_t>(numel))),
       .microbatch =
           static_cast<int>(number(2, static_cast<std::uint64_t>(backward.microbatch_count))),
@@ -98,20 +100,28 @@ ExactBits exact_bits(int microbatch_count, NumberFormat format) {
 MicrobatchKey microbatch_key(MicrobatchPlace const& place) {
   ADAMANT_RUN_ASSERT(place.microbatch >= 0);
   ADAMANT_RUN_ASSERT(place.microbatch < place.microbatch_count);
-  ExactBits const bits = exact_bits(place.microbatch_count, place.format);
+  ExactBits const bits = exact_bits(place.microbatch_count * place.name_count, place.format);
   bool const alone = place.microbatch % 2 == 0 && place.microbatch + 1 == place.microbatch_count;
 
   auto const backward = static_cast<std::uint64_t>(place.backward);
   auto const number = static_cast<std::uint64_t>(place.microbatch);
-  std::uint64_t const own = drawn(place.seed, Stream::microbatch, backward, number);
-  std::uint64_t const pair = drawn(place.seed, Stream::pair, backward, number / 2);
+  // Another name's gradient differs in all that is drawn, but for the exponents of its elements:
+  // they are the tensor's, so that the sum over names has room, too.
+  std::uint64_t const seed =
+      place.other_name
+          ? drawn(place.seed, Stream::name, static_cast<std::uint64_t>(*place.other_name), 0)
+          : place.seed;
+  std::uint64_t const own = drawn(seed, Stream::microbatch, backward, number);
+  std::uint64_t const pair = drawn(seed, Stream::pair, backward, number / 2);
+  auto const mean = static_cast<std::uint32_t>(drawn(seed, Stream::mean, backward, 0)) | 1U;
   return {.own = static_cast<std::uint32_t>(own),
           .pair = static_cast<std::uint32_t>(pair),
           .pair_multiplier = static_cast<std::uint32_t>(pair >> 32) | 1U,
           .flip = place.microbatch % 2 == 1 ? -1 : 0,
           .deviation_mask = bits.has_deviation && !alone ? -1 : 0,
-          .mean_shift = 31 - bits.mean,
-          .deviation_shift = 31 - bits.deviation};
+          .mean_multiplier = place.other_name ? mean : 1U,
+          .mean_shift = static_cast<std::int16_t>(31 - bits.mean),
+          .deviation_shift = static_cast<std::int16_t>(31 - bits.deviation)};
 }
 
 }  // namespace adamant::scenarios

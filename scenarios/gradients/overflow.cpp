@@ -36,8 +36,14 @@ Exponents range_of(NumberFormat format) {
 std::optional<OverflowElement> overflow_in(Primitive const& backward, GradientOwner const& owner) {
   if (!backward.overflow) return std::nullopt;
   std::vector<std::int64_t> numels;
-  for (ParameterSpec const& spec : owner.parameters) numels.push_back(spec.numel());
-  for (int const parameter : backward.without) numels[static_cast<std::size_t>(parameter)] = 0;
+  if (owner.registry == nullptr) {
+    for (ParameterSpec const& spec : owner.parameters) numels.push_back(spec.numel());
+    for (int const parameter : backward.without) numels[static_cast<std::size_t>(parameter)] = 0;
+  } else {
+    for (int const parameter : owner.registry->parameter)
+      numels.push_back(owner.parameters[static_cast<std::size_t>(parameter)].numel());
+    for (int const name : backward.left_out) numels[static_cast<std::size_t>(name)] = 0;
+  }
   return overflow_element({.seed = owner.seed,
                            .backward = backward.backward_index,
                            .microbatch_count = owner.microbatch_count,

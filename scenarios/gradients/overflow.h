@@ -8,6 +8,7 @@
 
 #include "oracle/types.h"
 #include "scenarios/gradients/keys.h"
+#include "scenarios/language/registry.h"
 #include "scenarios/seam/program_walk.h"
 
 namespace adamant::scenarios {
@@ -16,7 +17,8 @@ namespace adamant::scenarios {
 struct GradientOwner {
   std::uint64_t seed = 0;
   int microbatch_count = 1;
-  std::span<ParameterSpec const> parameters;
+  std::span<ParameterSpec const> parameters;  // by number
+  Registry const* registry = nullptr;         // null: every parameter has one name
 };
 
 /// The element that is not finite in `backward`, or nothing where no overflow strikes it.

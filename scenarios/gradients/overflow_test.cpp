@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cmath>
+#include <set>
 
 namespace adamant::scenarios {
 namespace {
@@ -30,8 +31,25 @@ TEST(Overflow, LeavesOutParametersWithoutGradient) {
                              .without = without,
                              .backward_index = index,
                              .overflow = true};
-    EXPECT_EQ(overflow_in(backward, owner)->parameter, 0);
+    EXPECT_EQ(overflow_in(backward, owner)->name, 0);
   }
+}
+
+TEST(Overflow, StrikesOneOfAParametersNames) {
+  auto const parameters = two_parameters();
+  Registry const registry = {.parameter = {0, 1, 0}, .names = {{0, 2}, {1}}};
+  GradientOwner const owner = {
+      .seed = 7, .microbatch_count = 2, .parameters = parameters, .registry = &registry};
+  std::set<int> names;
+  for (std::int64_t index = 0; index < 40; ++index) {
+    std::array const left_out = {0};
+    Primitive const backward{.kind = Primitive::Kind::backward,
+                             .left_out = left_out,
+                             .backward_index = index,
+                             .overflow = true};
+    names.insert(overflow_in(backward, owner)->name);
+  }
+  EXPECT_EQ(names, (std::set{1, 2}));
 }
 
 TEST(StayExact, TimesPowersOfTwoThatTheFormatHasRoomFor) {

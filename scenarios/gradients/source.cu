@@ -9,6 +9,7 @@
 #include "scenarios/gradients/source.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "real/cuda/error.h"
 #include "real/cuda/grid.h"
@@ -154,6 +155,7 @@ class KernelGradients final : public GeneratedGradients {
 
   void begin(std::int64_t index, int count,
              std::optional<OverflowElement> const& overflow) override;
+  void leave_out(std::vector<std::vector<int>> names) override { left_out_ = std::move(names); }
   void backward(real::UnitBackward const& request) override;
   std::span<std::uint64_t const> partial_fingerprints(int parameter) const override;
   void const* allocation() const override { return partials_; }
@@ -163,24 +165,35 @@ class KernelGradients final : public GeneratedGradients {
   struct Room {
     std::size_t begin = 0;
     std::size_t count = 0;
-    bool seen = false;  // in this backward
+    std::size_t first_name = 0;  // of all names, parameter after parameter
+    bool seen = false;           // in this backward
   };
 
-  GradientTask task_for(real::WholeTensor const& tensor, real::UnitBackward const& request);
-  TensorKey tensor_key(int parameter, std::int64_t backward) const;
-  MicrobatchKey microbatch_key_of(NumberFormat format, int microbatch, std::int64_t backward) const;
-  bool overflows(int parameter, int microbatch) const {
-    return overflow_ && overflow_->parameter == parameter && overflow_->microbatch == microbatch;
+  std::vector<int> const& names_of(int parameter) const {
+    return plan_.names[static_cast<std::size_t>(parameter)];
   }
-  DeviceKeys device_keys(int parameter, int microbatch, int backward) const;
+  bool is_left_out(int name, int sequence) const;
+  std::vector<std::size_t> names_in(real::WholeTensor const& tensor, int sequence) const;
+  void run_names(real::UnitBackward const& request, std::size_t turn, std::size_t& turns);
+  GradientTask task_for(real::WholeTensor const& tensor, real::UnitBackward const& request,
+                        std::size_t name, bool first);
+  TensorKey tensor_key(int parameter, std::int64_t backward) const;
+  MicrobatchKey microbatch_key_of(int parameter, std::size_t name, int microbatch,
+                                  std::int64_t backward) const;
+  bool overflows(int name, int microbatch) const {
+    return overflow_ && overflow_->name == name && overflow_->microbatch == microbatch;
+  }
+  DeviceKeys device_keys(int parameter, std::size_t name, int microbatch, int backward) const;
   void upload_keys(int count);
-  std::size_t keys_per_backward() const { return plan_.numels.size() * local_microbatches_; }
+  std::size_t keys_per_backward() const { return name_count_ * local_microbatches_; }
   void launch(GradientArguments const& arguments, std::size_t count, cudaStream_t stream) const;
 
   GradientPlan plan_;
   std::int64_t index_ = 0;
   std::optional<OverflowElement> overflow_;
+  std::vector<std::vector<int>> left_out_;  // by sequence; places of names
   std::vector<Room> rooms_;
+  std::size_t name_count_ = 0;
   std::uint64_t* partials_ = nullptr;
   // Only where graphs read keys: those of all kept backwards, in the same allocation.
   std::size_t local_microbatches_ = 0;
@@ -190,9 +203,11 @@ class KernelGradients final : public GeneratedGradients {
 
 KernelGradients::KernelGradients(GradientPlan const& plan) : plan_(plan) {
   std::size_t total = 0;
-  for (std::int64_t const numel : plan.numels) {
-    std::size_t const count = numel > 0 ? real::blocks_for(numel) : 0;
-    rooms_.push_back({.begin = total, .count = count});
+  for (std::size_t p = 0; p < plan.numels.size(); ++p) {
+    if (plan.names.empty()) plan_.names.push_back({static_cast<int>(p)});
+    std::size_t const count = plan.numels[p] > 0 ? real::blocks_for(plan.numels[p]) : 0;
+    rooms_.push_back({.begin = total, .count = count, .first_name = name_count_});
+    name_count_ += plan_.names[p].size();
     total += count;
   }
   for (int m = plan.first_microbatch; m < plan.microbatches; m += plan.microbatch_stride)
@@ -223,44 +238,78 @@ void KernelGradients::upload_keys(int count) {
   std::vector<DeviceKeys> keys;
   for (int backward = 0; backward < count; ++backward)
     for (int p = 0; p < static_cast<int>(plan_.numels.size()); ++p)
-      for (int m = plan_.first_microbatch; m < plan_.microbatches; m += plan_.microbatch_stride)
-        keys.push_back(device_keys(p, m, backward));
+      for (std::size_t name = 0; name < names_of(p).size(); ++name)
+        for (int m = plan_.first_microbatch; m < plan_.microbatches; m += plan_.microbatch_stride)
+          keys.push_back(device_keys(p, name, m, backward));
   ADAMANT_TRY(cudaMemcpyAsync(keys_, keys.data(), keys.size() * sizeof(DeviceKeys),
                               cudaMemcpyHostToDevice, stream_));
   ADAMANT_TRY(cudaStreamSynchronize(stream_));
 }
 
-DeviceKeys KernelGradients::device_keys(int parameter, int microbatch, int backward) const {
-  NumberFormat const format = plan_.formats[static_cast<std::size_t>(parameter)];
-  bool const overflow = backward == 0 && overflows(parameter, microbatch);
+DeviceKeys KernelGradients::device_keys(int parameter, std::size_t name, int microbatch,
+                                        int backward) const {
+  bool const overflow = backward == 0 && overflows(names_of(parameter)[name], microbatch);
   return {.tensor = tensor_key(parameter, index_ + backward),
-          .microbatch = microbatch_key_of(format, microbatch, index_ + backward),
+          .microbatch = microbatch_key_of(parameter, name, microbatch, index_ + backward),
           .overflow_value = overflow ? overflow_->value : 0.0F,
           .overflow_at = overflow ? overflow_->element : -1};
 }
 
 TensorKey KernelGradients::tensor_key(int parameter, std::int64_t backward) const {
-  return gradient_key({.seed = plan_.seed, .parameter = parameter}, backward);
+  return gradient_key({.seed = plan_.seed, .parameter = names_of(parameter).front()}, backward);
 }
 
-MicrobatchKey KernelGradients::microbatch_key_of(NumberFormat format, int microbatch,
+MicrobatchKey KernelGradients::microbatch_key_of(int parameter, std::size_t name, int microbatch,
                                                  std::int64_t backward) const {
-  return microbatch_key({.seed = plan_.seed,
-                         .backward = backward,
-                         .microbatch = microbatch,
-                         .microbatch_count = plan_.microbatches,
-                         .format = format});
+  auto const& names = names_of(parameter);
+  MicrobatchPlace place{.seed = plan_.seed,
+                        .backward = backward,
+                        .microbatch = microbatch,
+                        .microbatch_count = plan_.microbatches,
+                        .format = plan_.formats[static_cast<std::size_t>(parameter)],
+                        .name_count = static_cast<int>(names.size())};
+  if (name > 0) place.other_name = names[name];
+  return microbatch_key(place);
 }
 
+bool KernelGradients::is_left_out(int name, int sequence) const {
+  auto const at = static_cast<std::size_t>(sequence);
+  if (at >= left_out_.size()) return false;
+  return std::binary_search(left_out_[at].begin(), left_out_[at].end(), name);
+}
+
+/// Which of a parameter's names, by their order, give the gradient that is wanted of it; the first
+/// alone where none is.
+std::vector<std::size_t> KernelGradients::names_in(real::WholeTensor const& tensor,
+                                                   int sequence) const {
+  if (tensor.gradient == nullptr) return {0};
+  std::vector<std::size_t> given;
+  auto const& names = names_of(tensor.parameter);
+  for (std::size_t name = 0; name < names.size(); ++name)
+    if (!is_left_out(names[name], sequence)) given.push_back(name);
+  return given;
+}
+
+// Names of one parameter add to one buffer, and so take turns.
 void KernelGradients::backward(real::UnitBackward const& request) {
+  std::size_t turns = 1;
+  for (std::size_t turn = 0; turn < turns; ++turn) run_names(request, turn, turns);
+}
+
+/// Launches what each parameter's name number `turn` gives; raises `turns` to the most names.
+void KernelGradients::run_names(real::UnitBackward const& request, std::size_t turn,
+                                std::size_t& turns) {
   GradientArguments arguments;
   arguments.kind = plan_.kind;
-  arguments.accumulate = request.accumulate ? 1 : 0;
+  arguments.accumulate = request.accumulate || turn > 0 ? 1 : 0;
   arguments.loss_scale = request.loss_scale;
   std::size_t count = 0;
   for (real::WholeTensor const& tensor : request.tensors) {
     if (tensor.numel == 0) continue;
-    arguments.tasks[count++] = task_for(tensor, request);
+    auto const names = names_in(tensor, request.sequence);
+    turns = std::max(turns, names.size());
+    if (turn >= names.size()) continue;
+    arguments.tasks[count++] = task_for(tensor, request, names[turn], turn == 0);
     if (count < tasks_max) continue;
     launch(arguments, count, request.stream);
     count = 0;
@@ -269,30 +318,32 @@ void KernelGradients::backward(real::UnitBackward const& request) {
 }
 
 GradientTask KernelGradients::task_for(real::WholeTensor const& tensor,
-                                       real::UnitBackward const& request) {
-  bool const first_microbatch = !request.accumulate;
+                                       real::UnitBackward const& request, std::size_t name,
+                                       bool first) {
+  bool const reads = first && !request.accumulate;
+  int const parameter = tensor.parameter;
+  Room& room = rooms_[static_cast<std::size_t>(parameter)];
   DeviceKeys const* keys = nullptr;
   if (keys_ != nullptr) {
     auto const local = static_cast<std::size_t>(request.microbatch - plan_.first_microbatch) /
                        static_cast<std::size_t>(plan_.microbatch_stride);
     keys = keys_ + static_cast<std::size_t>(request.sequence) * keys_per_backward() +
-           static_cast<std::size_t>(tensor.parameter) * local_microbatches_ + local;
+           (room.first_name + name) * local_microbatches_ + local;
   }
-  bool const overflow = overflows(tensor.parameter, request.microbatch);
-  Room& room = rooms_[static_cast<std::size_t>(tensor.parameter)];
-  if (first_microbatch) room.seen = true;
+  bool const overflow = overflows(names_of(parameter)[name], request.microbatch);
+  if (reads) room.seen = true;
   return {.value = {const_cast<void*>(tensor.value), tensor.value_format},  // read only
           .quantised = tensor.quantised.value_or(real::QuantisedView()),
           .gradient = {tensor.gradient, tensor.gradient_format},
           .numel = tensor.numel,
-          .key = keys != nullptr ? TensorKey{} : tensor_key(tensor.parameter, index_),
+          .key = keys != nullptr ? TensorKey{} : tensor_key(parameter, index_),
           .microbatch = keys != nullptr
                             ? MicrobatchKey{}
-                            : microbatch_key_of(tensor.gradient_format, request.microbatch, index_),
+                            : microbatch_key_of(parameter, name, request.microbatch, index_),
           .overflow_value = overflow ? overflow_->value : 0.0F,
           .overflow_at = overflow ? overflow_->element : -1,
           .keys = keys,
-          .partials = first_microbatch ? partials_ + room.begin : nullptr};
+          .partials = reads ? partials_ + room.begin : nullptr};
 }
 
 void KernelGradients::launch(GradientArguments const& arguments, std::size_t count,

@@ -17,8 +17,11 @@
 namespace adamant::scenarios {
 
 struct GradientPlan {
-  std::vector<std::int64_t> numels;   // of every parameter
-  std::vector<NumberFormat> formats;  // of its gradients; needed where keys are kept
+  std::vector<std::int64_t> numels;   // of every parameter, as the engine registers them
+  std::vector<NumberFormat> formats;  // of its gradients
+  /// Of every parameter: the places of its names in the file's list, its own first. Each gives a
+  /// gradient. None: its number is the place of its one name.
+  std::vector<std::vector<int>> names = {};
   GradientClass kind = GradientClass::exact;
   std::uint64_t seed = 0;
   int microbatches = 1;
@@ -38,8 +41,15 @@ class GeneratedGradients : public real::GradientSource {
   virtual void begin(std::int64_t index, int count,
                      std::optional<OverflowElement> const& overflow) = 0;
 
+  /// Places of names that give no gradient in the backwards to come, in order: one list for each
+  /// backward of a capture or a replay, or for the one that follows. Due before a capture, and
+  /// before a backward outside of one. REQUIRES: of a parameter that gets a gradient some name
+  /// does.
+  virtual void leave_out(std::vector<std::vector<int>> names) = 0;
+
   /// Partial sums of a parameter's fingerprint in device memory, to be added modulo 2^64 once the
   /// backward is done; empty where this rank's last backward did not see the parameter.
+  /// Parameters have the numbers that the engine gives them.
   virtual std::span<std::uint64_t const> partial_fingerprints(int parameter) const = 0;
 
   /// The one device allocation of this source, which is not the engine's; null if none.

@@ -9,6 +9,8 @@
 //         n (2^a + 2^b) <= 2^s times 2^e, which a format of s significant bits holds exactly (24 of
 //         fp32, 11 of fp16, 8 of bf16); the sum is n M 2^e, and the mean M 2^e. e is drawn per
 //         element from -19 ... -4. There is no -0: an integer 0 becomes +0.
+//         A parameter with k names sums k such gradients, each with means of its own; all have the
+//         exponents of the element, and a and b leave room for n k numbers in the place of n.
 // normal: A sum of four 16-bit uniforms (Irwin-Hall), centred, times a power of two per element.
 // wild:   Most elements are as in normal; the others are zeros of both signs, subnormal, tiny, of
 //         mixed magnitudes, huge up to the largest number, or now and then infinite or NaN.
@@ -37,8 +39,9 @@ struct MicrobatchKey {
   std::uint32_t pair_multiplier = 1;  // odd, likewise
   std::int32_t flip = 0;              // 0, or -1: deviations change sign
   std::int32_t deviation_mask = 0;    // 0: deviations are 0
-  std::int32_t mean_shift = 31;       // 31 - a
-  std::int32_t deviation_shift = 31;  // 31 - b
+  std::uint32_t mean_multiplier = 1;  // odd: the means of a parameter's other names
+  std::int16_t mean_shift = 31;       // 31 - a
+  std::int16_t deviation_shift = 31;  // 31 - b
 };
 
 /// The key for elements whose upper index half is `high`, to be used with their lower halves.
@@ -76,7 +79,7 @@ ADAMANT_EVERYWHERE inline float initial_value(std::uint32_t hash) {
 }
 
 ADAMANT_EVERYWHERE inline float exact_gradient(std::uint32_t hash, MicrobatchKey const& key) {
-  std::int32_t const mean = static_cast<std::int32_t>(hash) >> key.mean_shift;
+  std::int32_t const mean = static_cast<std::int32_t>(hash * key.mean_multiplier) >> key.mean_shift;
   std::int32_t const drawn =
       static_cast<std::int32_t>((hash ^ key.pair) * key.pair_multiplier) >> key.deviation_shift;
   std::int32_t const deviation = ((drawn ^ key.flip) - key.flip) & key.deviation_mask;

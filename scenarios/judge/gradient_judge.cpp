@@ -125,8 +125,8 @@ std::vector<std::vector<float>> GradientJudge::inputs(WorldView const& world, in
   std::vector<std::vector<float>> all;
   if (!world.fed(0, parameter)) {
     auto const read = reference_.reader(parameter, backward);
-    for (int m = 0; m < reference_.microbatch_count(); ++m)
-      read(m, 0, all.emplace_back(static_cast<std::size_t>(spec.numel())));
+    for (int addend = 0; addend < reference_.addend_count(parameter); ++addend)
+      read(addend, 0, all.emplace_back(static_cast<std::size_t>(spec.numel())));
     return all;
   }
   float const scale = reference_.model().scaling().loss_scale;

@@ -71,6 +71,7 @@ Reference::Reference(Scenario const& scenario, std::vector<ParameterSpec> const&
       kind_(scenario.gradients),
       microbatch_count_(static_cast<int>(scenario.microbatch_count())),
       seed_(seed),
+      registry_(registry_of(scenario.params)),
       model_({.parameters = parameters,
               .groups = adam_configs(scenario),
               .step_counter = scenario.optimizer.step_counter,
@@ -102,7 +103,7 @@ void Reference::share_scales(Scenario const& setting) {
 }
 
 void Reference::write_initial_values(int parameter) {
-  auto const key = initial_key({.seed = seed_, .parameter = parameter});
+  auto const key = initial_key({.seed = seed_, .parameter = own_name(parameter)});
   std::vector<std::uint32_t> hashes;
   model_.write_parameter(parameter, [&](std::int64_t begin, std::span<float> out) {
     hashes.resize(out.size());
@@ -113,11 +114,14 @@ void Reference::write_initial_values(int parameter) {
 
 void Reference::begin_backward(Primitive const& backward) {
   model_.begin_backward();
+  left_out_.assign(backward.left_out.begin(), backward.left_out.end());
   std::vector<ParameterSpec> parameters;
   for (int p = 0; backward.overflow && p < model_.parameter_count(); ++p)
     parameters.push_back(model_.spec(p));
-  overflow_ = overflow_in(
-      backward, {.seed = seed_, .microbatch_count = microbatch_count_, .parameters = parameters});
+  overflow_ = overflow_in(backward, {.seed = seed_,
+                                     .microbatch_count = microbatch_count_,
+                                     .parameters = parameters,
+                                     .registry = &registry_});
 }
 
 bool Reference::sums_exactly(int parameter) const {
@@ -125,19 +129,38 @@ bool Reference::sums_exactly(int parameter) const {
          stay_exact(model_.scaling().loss_scale, model_.spec(parameter).formats.gradient);
 }
 
+std::vector<int> Reference::giving_names(int parameter) const {
+  std::vector<int> names;
+  for (int const name : registry_.names_of(parameter))
+    if (!std::ranges::binary_search(left_out_, name)) names.push_back(name);
+  return names;
+}
+
+int Reference::addend_count(int parameter) const {
+  return microbatch_count_ * static_cast<int>(giving_names(parameter).size());
+}
+
+MicrobatchPlace Reference::place_of(int parameter, int name) const {
+  MicrobatchPlace place{.seed = seed_,
+                        .microbatch_count = microbatch_count_,
+                        .format = model_.spec(parameter).formats.gradient,
+                        .name_count = static_cast<int>(registry_.names_of(parameter).size())};
+  if (name != own_name(parameter)) place.other_name = name;
+  return place;
+}
+
 oracle::MicrobatchReader Reference::reader(int parameter, std::int64_t backward) const {
-  auto const key = gradient_key({.seed = seed_, .parameter = parameter}, backward);
+  auto const key = gradient_key({.seed = seed_, .parameter = own_name(parameter)}, backward);
   auto const format = model_.spec(parameter).formats.gradient;
   float const scale = model_.scaling().loss_scale;
-  return [=, this, kept = KeptHashes()](int microbatch, std::int64_t begin,
-                                        std::span<float> out) mutable {
-    auto const microbatch_constants = microbatch_key({.seed = seed_,
-                                                      .backward = backward,
-                                                      .microbatch = microbatch,
-                                                      .microbatch_count = microbatch_count_,
-                                                      .format = format});
-    gradient_block(kind_, microbatch_constants, kept.of(key, begin, out.size()), out.data());
-    put_overflow(parameter, microbatch, begin, out);
+  return [=, this, names = giving_names(parameter), kept = KeptHashes()](
+             int addend, std::int64_t begin, std::span<float> out) mutable {
+    int const name = names[static_cast<std::size_t>(addend) % names.size()];
+    MicrobatchPlace place = place_of(parameter, name);
+    place.backward = backward;
+    place.microbatch = addend / static_cast<int>(names.size());
+    gradient_block(kind_, microbatch_key(place), kept.of(key, begin, out.size()), out.data());
+    put_overflow(name, place.microbatch, begin, out);
     if (scale != 1.0F) scale_block(scale, out);
     oracle::round_to(format, out);
   };
@@ -145,9 +168,16 @@ oracle::MicrobatchReader Reference::reader(int parameter, std::int64_t backward)
 
 void Reference::add_exact_mean(int parameter, std::int64_t backward) {
   auto const read = reader(parameter, backward);
+  int const names = addend_count(parameter) / microbatch_count_;
+  std::vector<float> other;
   model_.add_gradient(parameter, [&](std::int64_t first, std::span<float> mean) {
     auto const read_block = [&](int microbatch, std::int64_t begin, std::span<float> out) {
-      read(microbatch, first + begin, out);
+      read(microbatch * names, first + begin, out);
+      other.resize(names > 1 ? out.size() : 0);
+      for (int name = 1; name < names; ++name) {
+        read(microbatch * names + name, first + begin, other);
+        add_block(other, out.data());
+      }
     };
     oracle::mean_over_microbatches(microbatch_count_, read_block, mean);
   });
@@ -157,10 +187,9 @@ void Reference::take_gradient(int parameter, std::span<float const> observed) {
   model_.set_gradient(parameter, observed);
 }
 
-void Reference::put_overflow(int parameter, int microbatch, std::int64_t begin,
+void Reference::put_overflow(int name, int microbatch, std::int64_t begin,
                              std::span<float> block) const {
-  if (!overflow_ || overflow_->parameter != parameter || overflow_->microbatch != microbatch)
-    return;
+  if (!overflow_ || overflow_->name != name || overflow_->microbatch != microbatch) return;
   std::int64_t const index = overflow_->element - begin;
   if (index >= 0 && index < std::ssize(block))
     block[static_cast<std::size_t>(index)] = overflow_->value;
@@ -290,7 +319,7 @@ void Reference::settle(std::string_view checkpoint, int candidate) {
 }
 
 std::uint64_t Reference::fingerprint(int parameter, std::int64_t backward) const {
-  auto const key = gradient_key({.seed = seed_, .parameter = parameter}, backward);
+  auto const key = gradient_key({.seed = seed_, .parameter = own_name(parameter)}, backward);
   auto const values = model_.tensor(parameter, TensorKind::parameter);
   std::array<std::uint32_t, block_numel> room;
   std::uint64_t sum = 0;

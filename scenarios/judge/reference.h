@@ -16,6 +16,7 @@
 #include "oracle/reduce/mean.h"
 #include "scenarios/gradients/keys.h"
 #include "scenarios/judge/saved_files.h"
+#include "scenarios/language/registry.h"
 #include "scenarios/language/scenario.h"
 #include "scenarios/seam/engine.h"
 #include "scenarios/seam/program_walk.h"
@@ -40,7 +41,11 @@ class Reference {
   void add_exact_mean(int parameter, std::int64_t backward);
   /// Goes on from a gradient that the engine was seen to reduce, clip or unscale.
   void take_gradient(int parameter, std::span<float const> observed);
-  /// Fills elements of one microbatch's gradient, loss scale and overflow included.
+  /// What a parameter's gradient is the sum of in this backward: as many addends as microbatches,
+  /// times the names of it that give a gradient. Its mean is their sum over microbatch_count().
+  int addend_count(int parameter) const;
+  /// Fills elements of one addend, loss scale and overflow included; those of a microbatch follow
+  /// one another.
   oracle::MicrobatchReader reader(int parameter, std::int64_t backward) const;
 
   /// The two halves of a step; see oracle::Model, also for threads.
@@ -109,8 +114,11 @@ class Reference {
   void take_parameter(oracle::Model::Saved& state, int parameter, SavedFiles const& saved) const;
   void take_tensor(oracle::Model::Saved& state, int parameter, TensorKind kind,
                    SavedFiles const& saved) const;
-  void put_overflow(int parameter, int microbatch, std::int64_t begin,
-                    std::span<float> block) const;
+  /// The place of the name that a parameter is saved under.
+  int own_name(int parameter) const { return registry_.names_of(parameter).front(); }
+  std::vector<int> giving_names(int parameter) const;
+  MicrobatchPlace place_of(int parameter, int name) const;
+  void put_overflow(int name, int microbatch, std::int64_t begin, std::span<float> block) const;
 
   std::vector<AdamConfig> first_groups_;
   LossScale first_loss_scale_;
@@ -120,7 +128,9 @@ class Reference {
   GradientClass kind_;
   int microbatch_count_;
   std::uint64_t seed_;
+  Registry registry_;
   std::optional<OverflowElement> overflow_;  // in this backward
+  std::vector<int> left_out_;                // of it: places of names that give no gradient
   oracle::Model model_;
 
   struct Checkpoint {

@@ -107,7 +107,7 @@ class ValueJudge {
   std::optional<oracle::Difference> difference(Owned const& owned, int parameter, TensorKind kind,
                                                std::vector<float>& room) const;
   void admit_block(int rank, int parameter, oracle::MicrobatchReader const& read,
-                   std::int64_t begin, std::span<float const> actual);
+                   std::int64_t begin, std::span<float const> actual, int addends);
 
   Reference& reference_;
   Findings& findings_;

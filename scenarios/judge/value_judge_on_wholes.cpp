@@ -91,10 +91,18 @@ void ValueJudge::admit_gradient(WorldView const& world, int parameter, std::int6
   auto const numel = reference_.model().spec(parameter).numel();
   std::vector<float> observed(static_cast<std::size_t>(numel));
   std::vector<float> room;
+<<<<<<< HEAD
   auto const read = world.fed(0, parameter) ? fed_reader(world, reference_.model(), parameter)
                                             : reference_.reader(parameter, backward);
   int const holders = layout_.holder_count(TensorKind::gradient);
   for (int rank = 0; rank < holders; ++rank) {  // those who hold the same: compare()
+=======
+  bool const fed = world.fed(0, parameter).has_value();
+  auto const read = fed ? fed_reader(world, reference_.model(), parameter)
+                        : reference_.reader(parameter, backward);
+  int const addends = fed ? reference_.microbatch_count() : reference_.addend_count(parameter);
+  for (int rank = 0; rank < world.shard_count(); ++rank) {  // replicas: compare()
+>>>>>>> 6e49e39 (gradients, engines, judge: every name of a parameter gives a gradient)
     Owned const owned = owned_by(world, rank, parameter, TensorKind::gradient);
     if (!owned.usable) return report_other_elements(owned, rank, parameter, TensorKind::gradient);
     auto const held = values_of(owned.held, room);
@@ -104,14 +112,15 @@ void ValueJudge::admit_gradient(WorldView const& world, int parameter, std::int6
         auto const count = std::min(judged_numel, range.end - begin);
         admit_block(rank, parameter, read, begin,
                     std::span<float const>(observed).subspan(static_cast<std::size_t>(begin),
-                                                             static_cast<std::size_t>(count)));
+                                                             static_cast<std::size_t>(count)),
+                    addends);
       }
   }
   reference_.take_gradient(parameter, observed);
 }
 
 void ValueJudge::admit_block(int rank, int parameter, oracle::MicrobatchReader const& read,
-                             std::int64_t begin, std::span<float const> actual) {
+                             std::int64_t begin, std::span<float const> actual, int addends) {
   auto const& model = reference_.model();
   auto const older = model.has_gradient(parameter)
                          ? model.tensor(parameter, TensorKind::gradient)
@@ -120,12 +129,12 @@ void ValueJudge::admit_block(int rank, int parameter, oracle::MicrobatchReader c
   auto const format = model.spec(parameter).formats.gradient;
   oracle::MeanBounds bounds(std::ssize(actual), format);
   std::vector<float> microbatch(actual.size());
-  for (int m = 0; m < reference_.microbatch_count(); ++m) {
-    read(m, begin, microbatch);
+  for (int addend = 0; addend < addends; ++addend) {
+    read(addend, begin, microbatch);
     bounds.add(microbatch);
   }
   auto const admissible = [&](std::int64_t i) {
-    auto const mean = bounds.at(i);
+    auto const mean = bounds.at(i, reference_.microbatch_count());
     return older.empty() ? mean : oracle::add_to(older[static_cast<std::size_t>(i)], mean, format);
   };
   bool const small = model.spec(parameter).numel() <= small_tensor_numel;

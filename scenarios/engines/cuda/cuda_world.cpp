@@ -18,7 +18,7 @@ void CudaWorld::copy_to_host(int rank, void* to, void const* from, std::size_t b
 }
 
 Shard CudaWorld::shard(int rank, int parameter, TensorKind kind) const {
-  real::ShardView const view = at(rank).engine().shard(parameter, kind);
+  real::ShardView const view = at(rank).engine().shard(at(rank).place_of(parameter), kind);
   Shard shard = described(view);
   if (view.scale != nullptr) shard.scale = scale(rank, view.scale);
   if (view.quantised) show(quantised(rank, parameter, view), shard);
@@ -75,7 +75,7 @@ RankScaling CudaWorld::scaling(int rank) const {
 }
 
 std::optional<std::uint64_t> CudaWorld::gathered_fingerprint(int rank, int parameter) const {
-  auto const partials = at(rank).gradients().partial_fingerprints(parameter);
+  auto const partials = at(rank).gradients().partial_fingerprints(at(rank).place_of(parameter));
   if (partials.empty()) return std::nullopt;
   std::vector<std::uint64_t> copy(partials.size());
   copy_to_host(rank, copy.data(), partials.data(), partials.size_bytes());

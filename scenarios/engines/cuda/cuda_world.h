@@ -30,13 +30,13 @@ class CudaWorld final : public WorldView {
   int rank_count() const override { return static_cast<int>(ranks_.size()); }
   Shard shard(int rank, int parameter, TensorKind kind) const override;
   void const* address(int rank, int parameter, TensorKind kind) const override {
-    return address_of(at(rank).engine().shard(parameter, kind));
+    return address_of(at(rank).engine().shard(at(rank).place_of(parameter), kind));
   }
   bool has_gradient(int rank, int parameter) const override {
-    return at(rank).engine().has_gradient(parameter);
+    return at(rank).engine().has_gradient(at(rank).place_of(parameter));
   }
   std::int64_t step_count(int rank, int parameter) const override {
-    return at(rank).engine().step_count(parameter);
+    return at(rank).engine().step_count(at(rank).place_of(parameter));
   }
   AdamConfig group(int rank, int group) const override { return at(rank).engine().group(group); }
   RankScaling scaling(int rank) const override;

@@ -35,7 +35,8 @@ Shard SimWorld::shard(int rank, int parameter, TensorKind kind) const {
   std::optional<Shard>& known = shards_[number];
   if (known) return *known;
   std::vector<std::byte> none;
-  known = shard_of(at(rank).engine(), parameter, kind, rooms_.empty() ? none : rooms_[number]);
+  known = shard_of(at(rank).engine(), at(rank).place_of(parameter), kind,
+                   rooms_.empty() ? none : rooms_[number]);
   return *known;
 }
 
@@ -62,7 +63,7 @@ std::optional<std::vector<WorldAllocation>> SimWorld::allocations() const {
 }
 
 std::optional<std::uint64_t> SimWorld::gathered_fingerprint(int rank, int parameter) const {
-  auto const partials = at(rank).gradients().partial_fingerprints(parameter);
+  auto const partials = at(rank).gradients().partial_fingerprints(at(rank).place_of(parameter));
   if (partials.empty()) return std::nullopt;
   std::uint64_t sum = 0;
   for (std::uint64_t const partial : partials) sum += partial;

@@ -31,7 +31,7 @@ std::vector<float> summed(FedGradients const& gradients, int parameter, std::int
                                    .microbatch_count = gradients.microbatches,
                                    .format = format}),
                    hashes, one.data());
-    if (overflow && overflow->parameter == parameter && overflow->microbatch == m)
+    if (overflow && overflow->name == parameter && overflow->microbatch == m)
       one[static_cast<std::size_t>(overflow->element)] = overflow->value;
     oracle::round_to(format, one);
     if (m == rank)

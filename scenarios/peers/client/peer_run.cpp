@@ -135,7 +135,7 @@ std::optional<int> PeerRun::owner_of(std::optional<OverflowElement> const& overf
   float const scale = world_->scaling(0).loss_scale;
   bool const sharded = setting_->world.replicate == 1;
   if (!overflow || !capabilities_.local_gradients || !sharded || task_.seed % 2 == 0) return {};
-  ParameterSpec const& spec = parameters_[static_cast<std::size_t>(overflow->parameter)];
+  ParameterSpec const& spec = parameters_[static_cast<std::size_t>(overflow->name)];
   if (overflowed_ || !stays_finite(spec.formats, task_.scenario.gradients, scale)) return {};
   oracle::Layout const layout =
       oracle::lay_out(setting_->layout, {&spec, 1}, mesh_of(setting_->world));
@@ -169,11 +169,10 @@ void PeerRun::backward(Primitive const& operation) {
     request["without"].push_back(parameters_[static_cast<std::size_t>(p)].name);
   request["loss_scale"] = world_->scaling(0).loss_scale;
   if (owner)
-    request["overflow"] = {
-        {"rank", *owner},
-        {"name", parameters_[static_cast<std::size_t>(overflow->parameter)].name},
-        {"index", overflow->element},
-        {"value", text_of(overflow->value)}};
+    request["overflow"] = {{"rank", *owner},
+                           {"name", parameters_[static_cast<std::size_t>(overflow->name)].name},
+                           {"index", overflow->element},
+                           {"value", text_of(overflow->value)}};
   world_->feed(std::move(fed));
   ask("backward", std::move(request), operation.entry);
 }
