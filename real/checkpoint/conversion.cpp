@@ -71,20 +71,24 @@ std::vector<float> values_of(StateTensor const& tensor, float scale, std::int64_
 QuantisedValues::QuantisedValues(StateTensor const& tensor, Stream const& stream)
     : view_(tensor.quantised.value()), stream_(stream) {
   RecipeShape const& shape = view_.shape;
-  std::int64_t const beside = scale_codes_beside(shape.recipe, tensor.shard.numel());
+  std::int64_t const codes = has_scales_beside(shape)
+                                 ? scale_codes_beside(shape.recipe, tensor.shard.numel())
+                                 : scale_code_count(shape);
   scales_ = downloaded(view_.scales, scale_count(shape), stream);
-  scale_codes_ = downloaded(view_.scale_codes, beside + scale_code_count(shape), stream);
+  scale_codes_ = downloaded(view_.scale_codes, codes, stream);
 }
 
 std::vector<float> QuantisedValues::values(std::int64_t first, std::int64_t count) const {
   Recipe const recipe = view_.shape.recipe;
   std::vector<std::uint8_t> const codes =
       downloaded(view_.codes + code_bytes(recipe, first), code_bytes(recipe, count), stream_);
+  std::int64_t const scales_before =
+      has_scales_beside(view_.shape) ? scale_codes_beside(recipe, first) : 0;
   QuantisedView const here{.shape = view_.shape,
                            .begin = view_.begin + first,
                            .codes = codes.data(),
                            .scales = scales_.data(),
-                           .scale_codes = scale_codes_.data() + scale_codes_beside(recipe, first)};
+                           .scale_codes = scale_codes_.data() + scales_before};
   std::vector<float> values;
   values.reserve(static_cast<std::size_t>(count));
   for (std::int64_t i = 0; i < count; ++i) values.push_back(value_at(here, here.begin + i));

@@ -35,7 +35,8 @@ class QuantisedValues {
   QuantisedValues(StateTensor const& tensor, Stream const& stream);
 
   /// What elements [first, first + count) of a shard are worth. REQUIRES: `first` is a multiple of
-  /// 32. Rounding: code times scale, once. Stream: waits for `stream`. Errors: CudaError.
+  /// 32 where scales lie beside codes, of 2 otherwise. Rounding: code times scale, once. Stream:
+  /// waits for `stream`. Errors: CudaError.
   std::vector<float> values(std::int64_t first, std::int64_t count) const;
 
  private:

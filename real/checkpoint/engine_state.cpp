@@ -7,11 +7,6 @@ namespace adamant::real {
 
 namespace {
 
-std::string key_of(std::string const& parameter, TensorKind kind) {
-  if (kind == TensorKind::parameter) return model_key(parameter);
-  return state_key(parameter, std::string(name_of(kind)));
-}
-
 ShardDescription describe(ParameterSpec const& spec, TensorKind kind, ShardView const& view) {
   return {.key = key_of(spec.name, kind),
           .format = view.format,
@@ -75,7 +70,7 @@ CheckpointState describe_engine(EngineNames const& names, ShardOf const& shard_o
     for (StateTensor& tensor : describe_tensors(spec, parameter, shard_of))
       state.tensors.push_back(std::move(tensor));
     state.progress.parameter_steps[spec.name] = step.counters().of_parameter_alone(parameter);
-    state.steps.push_back({spec.name, step.steps(parameter)});
+    state.steps.push_back({spec.name, step.steps(parameter), spec.parts});
   }
   return state;
 }

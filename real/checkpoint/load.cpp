@@ -41,9 +41,11 @@ class Loading {
   /// with a scale: can this rank take them?
   std::string prepare() {
     checkpoint_ = open_checkpoint(place_.storage, place_.directory);
+    writers_ = writers_of(checkpoint_);
     matched_ = match_saved(checkpoint_, state_);
-    progress_ = loaded_progress(checkpoint_, matched_, state_);
+    progress_ = loaded_progress(checkpoint_, matched_.keys, state_);
     find_sources();
+    check_copies();
     read_quantised_scales();
     return find_scales();
   }
@@ -155,13 +157,11 @@ class Loading {
   /// REQUIRES: all tensors of one parameter, itself first.
   void find_sources_of(std::span<StateTensor const> tensors) {
     auto const parameter = static_cast<std::size_t>(tensors.front().parameter);
-    SavedParameter saved{.parameter = find_saved(tensors.front().shard, TensorKind::parameter)};
-    auto const main = matched_.find(state_key(state_.steps[parameter].parameter, "main"));
-    if (main != matched_.end()) {
-      ShardDescription shard = tensors.front().shard;
-      shard.key = main->first;
-      saved.main = find_saved(shard, TensorKind::main);
-    }
+    SavedParameter saved{.parameter = find_saved(tensors.front())};
+    StateTensor main = tensors.front();
+    main.kind = TensorKind::main;
+    main.shard.key = key_of(state_.steps[parameter].parameter, TensorKind::main);
+    if (matched_.keys.contains(main.shard.key)) saved.main = find_saved(main);
     if (!options_.may_round.empty()) saved.may_round = options_.may_round[parameter];
     saved.keeps_main = tensors.back().kind == TensorKind::main;
     for (StateTensor const& tensor : tensors) sources_.push_back(source_of(saved, tensor));
@@ -171,15 +171,35 @@ class Loading {
     if (tensor.kind == TensorKind::parameter) return source_of_parameter(saved, tensor);
     if (tensor.kind == TensorKind::main) return source_of_main(saved, tensor);
     bool const first = tensor.kind == TensorKind::exp_avg;
-    return source_of_moment(find_saved(tensor.shard, tensor.kind),
+    return source_of_moment(find_saved(tensor),
                             first ? saved.may_round.exp_avg : saved.may_round.exp_avg_sq, tensor);
   }
 
-  SavedNumbers find_saved(ShardDescription const& shard, TensorKind kind) {
-    SavedNumbers const saved = find_numbers(checkpoint_, matched_.at(shard.key), kind);
-    expect_same_shape(*saved.values, shard);
-    saved_.emplace_back(saved, shard);
+  /// What is saved under a tensor's key.
+  SavedNumbers find_saved(StateTensor const& tensor) {
+    ParameterStep const& parameter = state_.steps[static_cast<std::size_t>(tensor.parameter)];
+    bool const whole_scales = tensor.quantised && tensor.quantised->shape.whole_scales != 0;
+    SavedNumbers saved = find_numbers(checkpoint_, writers_, matched_.keys.at(tensor.shard.key),
+                                      tensor.kind, whole_scales);
+    saved.other_form = matched_.joined.contains(parameter.parameter) != !parameter.parts.empty();
+    expect_same_shape(*saved.values, tensor.shard);
+    saved_.emplace_back(saved, tensor.shard);
     return saved;
+  }
+
+  /// What is the whole parameter's stands under each of its parts.
+  void check_copies() const {
+    for (Copy const& copy : matched_.copies) {
+      Staging staging = make_staging();
+      ElementRange const all = {.begin = 0, .end = copy.of.numel()};
+      ShardDescription const room = {.key = "",
+                                     .format = format_of_dtype(copy.of.dtype).value(),
+                                     .global_shape = copy.of.shape,
+                                     .ranges = {&all, 1}};
+      if (read_bytes(copy.is, room, staging) != read_bytes(copy.of, room, staging))
+        refuse_incompatible("tensor ", copy.is.key, ": is not the same as ", copy.of.key,
+                            ": parts of a parameter share it");
+    }
   }
 
   /// And looks at them, also where they are not taken: a parameter is damaged or it is not.
@@ -215,7 +235,7 @@ class Loading {
       ElementRange const whole = {.begin = 0, .end = source.saved.values->numel()};
       bool const global = source.tensor->coverage == StateScale::global;
       SharedScale const shared =
-          shared_scale(source.saved, global ? std::span(&whole, 1) : shard.ranges);
+          shared_scale(source.saved, writers_, global ? std::span(&whole, 1) : shard.ranges);
       if (shared.number != nullptr) source.scale = numbers.at(*shared.number);
       found.push_back(shared.found ? is_found : not_found);
     }
@@ -359,7 +379,8 @@ class Loading {
   CheckpointState const& state_;
   LoadOptions const& options_;
   Checkpoint checkpoint_;
-  KeyMap matched_;
+  std::vector<int> writers_;  // of its files
+  Matched matched_;
   Progress progress_;
   std::vector<Source> sources_;  // one for each of the engine's tensors
   std::vector<std::pair<SavedNumbers, ShardDescription>> saved_;  // what is found, taken or not

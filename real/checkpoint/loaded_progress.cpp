@@ -81,14 +81,29 @@ std::int64_t read_step(Checkpoint const& checkpoint, SavedTensor const& tensor) 
   return static_cast<std::int64_t>(value);
 }
 
+/// Of a parameter as a whole, or of all of its parts.
+std::int64_t read_step_of(Checkpoint const& checkpoint, KeyMap const& matched,
+                          ParameterStep const& parameter) {
+  auto const read = [&](std::string const& name) {
+    return read_step(checkpoint, checkpoint.tensors.at(matched.at(state_key(name, "step"))));
+  };
+  if (matched.contains(state_key(parameter.parameter, "step"))) return read(parameter.parameter);
+  std::vector<std::string> const names = names_in_keys(parameter);
+  std::int64_t const step = read(names.front());
+  for (std::string const& name : names)
+    if (read(name) != step)
+      refuse_incompatible("parameter ", parameter.parameter, ": its part ", names.front(),
+                          " was stepped ", std::to_string(step), " times, ", name, " ",
+                          std::to_string(read(name)), ": parts of a parameter share their steps");
+  return step;
+}
+
 /// Without a manifest: settings stay, steps are those of the files.
 Progress progress_of_files(Checkpoint const& checkpoint, KeyMap const& matched,
                            CheckpointState const& state) {
   Progress progress = state.progress;
-  for (ParameterStep const& step : state.steps) {
-    std::string const& key = matched.at(state_key(step.parameter, "step"));
-    progress.parameter_steps[step.parameter] = read_step(checkpoint, checkpoint.tensors.at(key));
-  }
+  for (ParameterStep const& step : state.steps)
+    progress.parameter_steps[step.parameter] = read_step_of(checkpoint, matched, step);
   for (SavedGroup& group : progress.groups) {
     for (std::size_t p = 0; p < group.parameters.size(); ++p) {
       std::int64_t const step = progress.parameter_steps.at(group.parameters[p]);

@@ -63,15 +63,17 @@ OrderedJson encode_body(Manifest const& manifest) {
   for (ManifestFile const& file : manifest.files)
     files.push_back(
         {{"name", file.name}, {"bytes", file.bytes}, {"crc32c", text_of_pieces(file.pieces)}});
-  return {{"format", format},
-          {"version", version},
-          {"world_size", manifest.world_size},
-          {"piece_bytes", manifest.piece_bytes},
-          {"groups", groups},
-          {"parameter_steps", manifest.progress.parameter_steps},
-          {"numbers", manifest.progress.numbers},
-          {"tensors", tensors},
-          {"files", files}};
+  OrderedJson body = {{"format", format},
+                      {"version", version},
+                      {"world_size", manifest.world_size},
+                      {"piece_bytes", manifest.piece_bytes},
+                      {"groups", groups},
+                      {"parameter_steps", manifest.progress.parameter_steps},
+                      {"numbers", manifest.progress.numbers},
+                      {"tensors", tensors},
+                      {"files", files}};
+  if (!manifest.parts.empty()) body["parts"] = manifest.parts;
+  return body;
 }
 
 /// The part of the text that the checksum covers, once it does.
@@ -163,6 +165,7 @@ Manifest decode_body(OrderedJson const& json, std::string const& name) {
     manifest.files.push_back({file.at("name").get<std::string>(),
                               number_in<std::uint64_t>(file, "bytes", name),
                               pieces_of_text(file.at("crc32c").get<std::string>())});
+  if (json.contains("parts")) json.at("parts").get_to(manifest.parts);
   return manifest;
 }
 

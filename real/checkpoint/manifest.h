@@ -60,6 +60,8 @@ struct Manifest {
   Progress progress;
   std::vector<ManifestTensor> tensors;
   std::vector<ManifestFile> files;
+  /// Of parameters that are saved in parts: the parts' names, in their order.
+  std::map<std::string, std::vector<std::string>> parts = {};
 
   friend bool operator==(Manifest const&, Manifest const&) = default;
 };

@@ -9,12 +9,16 @@ namespace {
 
 using Keys = std::set<std::string>;
 
-std::vector<std::string> const wanted = {model_key("a.w"), model_key("b"),
-                                         state_key("a.w", "exp_avg"), state_key("b", "exp_avg")};
+using Wanted = std::vector<WantedKey>;
 
-std::string refused_keys(Keys const& saved) {
+Wanted const wanted = {{model_key("a.w")},
+                       {model_key("b")},
+                       {state_key("a.w", "exp_avg")},
+                       {state_key("b", "exp_avg")}};
+
+std::string refused_keys(Keys const& saved, Wanted const& of = wanted) {
   try {
-    match_keys(wanted, saved);
+    match_keys(of, saved);
   } catch (CheckpointError const& error) {
     EXPECT_EQ(error.kind(), CheckpointError::Kind::incompatible);
     return error.what();
@@ -25,13 +29,16 @@ std::string refused_keys(Keys const& saved) {
 TEST(Names, FilesAreCalledAsPytorchCallsThem) {
   EXPECT_EQ(shard_file_name(0), "shard-00001-model-00001-of-00001.safetensors");
   EXPECT_EQ(shard_file_name(123'456), "shard-123457-model-00001-of-00001.safetensors");
+  EXPECT_EQ(shard_file_name(4, 1, 3), "shard-00005-model-00002-of-00003.safetensors");
   EXPECT_TRUE(is_shard_file(shard_file_name(7)));
   EXPECT_FALSE(is_shard_file("adamant.json"));
 }
 
 TEST(Names, OwnKeysStandForThemselves) {
-  auto const matched = match_keys(wanted, Keys(wanted.begin(), wanted.end()));
-  for (std::string const& key : wanted) EXPECT_EQ(matched.at(key), key);
+  Keys keys;
+  for (WantedKey const& is : wanted) keys.insert(is.key);
+  auto const matched = match_keys(wanted, keys);
+  for (std::string const& key : keys) EXPECT_EQ(matched.at(key), key);
 }
 
 TEST(Names, AnyPrefixIsAccepted) {
@@ -43,7 +50,7 @@ TEST(Names, AnyPrefixIsAccepted) {
 }
 
 TEST(Names, StatesAreFoundWithoutTheirParameters) {
-  std::vector<std::string> const states = {state_key("a.w", "exp_avg"), state_key("b", "exp_avg")};
+  Wanted const states = {{state_key("a.w", "exp_avg")}, {state_key("b", "exp_avg")}};
   auto const matched = match_keys(states, {"app.a.w.exp_avg", "app.b.exp_avg"});
   EXPECT_EQ(matched.at("optim.state.a.w.exp_avg"), "app.a.w.exp_avg");
   EXPECT_EQ(matched.at("optim.state.b.exp_avg"), "app.b.exp_avg");
@@ -51,9 +58,35 @@ TEST(Names, StatesAreFoundWithoutTheirParameters) {
 
 // `w` is also the end of `a.w`: only one prefix serves both.
 TEST(Names, APrefixServesAllParameters) {
-  std::vector<std::string> const both = {model_key("w"), model_key("a.w")};
+  Wanted const both = {{model_key("w")}, {model_key("a.w")}};
   auto const matched = match_keys(both, {"net.w", "net.a.w"});
   EXPECT_EQ(matched.at("model.w"), "net.w");
+}
+
+TEST(Names, FilesOfOneRankHaveOneOwner) {
+  EXPECT_EQ(owner_of_file(shard_file_name(4, 1, 3)), owner_of_file(shard_file_name(4)));
+  EXPECT_NE(owner_of_file(shard_file_name(4)), owner_of_file(shard_file_name(5)));
+  EXPECT_EQ(owner_of_file("other.safetensors"), "other.safetensors");
+  EXPECT_EQ(owner_of_file("shard-other.safetensors"), "shard-other.safetensors");
+}
+
+Wanted const fused = {{"model.a.w"}, {"model.w", {"model.w.up", "model.w.gate"}}};
+
+TEST(Names, PartsStandForAWhole) {
+  auto const matched = match_keys(fused, {"model.a.w", "model.w.up", "model.w.gate"});
+  EXPECT_EQ(matched.size(), 3U);
+  EXPECT_EQ(matched.at("model.w.gate"), "model.w.gate");
+  auto const prefixed = match_keys(fused, {"net.a.w", "net.w.up", "net.w.gate"});
+  EXPECT_EQ(prefixed.at("model.w.up"), "net.w.up");
+  EXPECT_EQ(match_keys(fused, {"net.a.w", "net.w"}).at("model.w"), "net.w");
+}
+
+TEST(Names, PartsAreAllThereAndNotBesideTheWhole) {
+  EXPECT_EQ(refused_keys({"model.a.w", "model.w.up"}, fused),
+            "tensor model.w is not saved, nor under another prefix");
+  EXPECT_EQ(refused_keys({"model.a.w", "model.w", "model.w.gate"}, fused),
+            "tensor model.w: is saved as a whole and as the part model.w.gate: which of them is "
+            "meant is not clear");
 }
 
 TEST(Names, WhatIsMissingIsNamed) {

@@ -16,7 +16,7 @@ BesideTensor raw_of(Recipe recipe, std::span<std::int64_t const> shape) {
   return raw;
 }
 
-BesideTensor scale_of(Recipe recipe, std::span<std::int64_t const> shape) {
+BesideTensor scale_of(Recipe recipe, std::span<std::int64_t const> shape, bool whole_scales) {
   std::int64_t const columns = shape.back();
   std::int64_t const rows = numel_of(shape) / columns;
   bool const codes = recipe == Recipe::mxfp8 || recipe == Recipe::nvfp4;
@@ -25,7 +25,7 @@ BesideTensor scale_of(Recipe recipe, std::span<std::int64_t const> shape) {
                      .shape = {1}};
   if (block_rows(recipe) > 0)
     scale.shape = {rows / block_rows(recipe), columns / block_columns(recipe)};
-  if (recipe == Recipe::mxfp8) scale.elements = block_columns(recipe);
+  if (recipe == Recipe::mxfp8 && !whole_scales) scale.elements = block_columns(recipe);
   return scale;
 }
 
@@ -42,11 +42,19 @@ std::int64_t BesideTensor::numel() const {
 
 ElementRange BesideTensor::part_of(ElementRange own) const {
   if (elements == 0) return {.begin = 0, .end = numel()};
-  return {.begin = own.begin / elements, .end = own.end / elements};
+  return {.begin = own.begin / elements, .end = (own.end + elements - 1) / elements};
 }
 
-std::vector<BesideTensor> tensors_beside(Recipe recipe, std::span<std::int64_t const> shape) {
-  std::vector<BesideTensor> tensors = {raw_of(recipe, shape), scale_of(recipe, shape)};
+bool is_cut_with_rows(Recipe recipe, Beside what, std::span<std::int64_t const> part) {
+  if (what == Beside::raw) return true;
+  if (what != Beside::scale || block_rows(recipe) == 0) return false;
+  return numel_of(part) / part.back() % block_rows(recipe) == 0;
+}
+
+std::vector<BesideTensor> tensors_beside(Recipe recipe, std::span<std::int64_t const> shape,
+                                         bool whole_scales) {
+  std::vector<BesideTensor> tensors = {raw_of(recipe, shape),
+                                       scale_of(recipe, shape, whole_scales)};
   if (recipe == Recipe::nvfp4) tensors.push_back({.what = Beside::amax, .shape = {1}});
   if (recipe == Recipe::fp8_delayed) {
     tensors.push_back({.what = Beside::history, .shape = {16}});

@@ -33,15 +33,21 @@ struct BesideTensor {
   NumberFormat format = NumberFormat::fp32;  // or fp8, for bytes
   std::vector<std::int64_t> shape;
   /// For how many elements of the parameter one of these stands, where every rank has those of its
-  /// own rows; otherwise 0, and all ranks have all of it, of which the first saves it.
+  /// own elements; otherwise 0, and all ranks have all of it, of which the first saves it.
   std::int64_t elements = 0;
 
   std::int64_t numel() const;
-  /// What a rank has of it that has these elements of the parameter. REQUIRES: whole rows.
+  /// What stands for these elements of the parameter.
   ElementRange part_of(ElementRange own) const;
 };
 
-/// All that stand beside a parameter of this shape. REQUIRES: the recipe takes it.
-std::vector<BesideTensor> tensors_beside(Recipe recipe, std::span<std::int64_t const> shape);
+/// Has a part of a parameter, some rows of it, its own part of such a tensor? Codes and blocks are
+/// cut with the rows where no block is cut; all else is the whole parameter's.
+bool is_cut_with_rows(Recipe recipe, Beside what, std::span<std::int64_t const> part);
+
+/// All that stand beside a parameter of this shape. REQUIRES: the recipe takes it. `whole_scales`
+/// is of mxfp8: scales of the whole tensor are on all ranks, as RecipeShape says.
+std::vector<BesideTensor> tensors_beside(Recipe recipe, std::span<std::int64_t const> shape,
+                                         bool whole_scales);
 
 }  // namespace adamant::real

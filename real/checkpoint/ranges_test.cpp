@@ -72,7 +72,8 @@ void with_places(int ranks, Storage& storage, Body const& body) {
     Ledger ledger;
     Stream stream;
     Agreement agreement(communicator, ledger, stream, where);
-    body(CheckpointPlace{storage, "c", agreement, ledger, stream, where, 64}, context.rank);
+    body(CheckpointPlace{storage, "c", agreement, ledger, stream, where, 64, {.shards = ranks}},
+         context.rank);
   });
 }
 

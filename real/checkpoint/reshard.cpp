@@ -127,6 +127,20 @@ class Runs {
   std::int64_t count_ = 0;
 };
 
+/// Such a box has whole slices of a dimension, or lies in one: so the slices that a range has whole
+/// are one box, and what it has of those before and behind are boxes by themselves.
+void append_boxes(ElementRange range, std::span<std::int64_t const> shape, std::size_t dimension,
+                  std::vector<RangeAsBox>& boxes) {
+  if (range.numel() == 0) return;
+  std::int64_t const slice = numel_of(shape.subspan(dimension + 1));
+  std::int64_t const first = (range.begin + slice - 1) / slice * slice;
+  std::int64_t const last = range.end / slice * slice;
+  if (first > last) return append_boxes(range, shape, dimension + 1, boxes);
+  append_boxes({range.begin, first}, shape, dimension + 1, boxes);
+  if (first < last) boxes.push_back({{first, last}, box_of({first, last}, shape).value()});
+  append_boxes({last, range.end}, shape, dimension + 1, boxes);
+}
+
 }  // namespace
 
 std::int64_t SavedBox::numel() const {
@@ -169,6 +183,15 @@ std::optional<Box> box_of(ElementRange range, std::span<std::int64_t const> shap
     range.end -= box.offsets[d] * inner;
   }
   return box;
+}
+
+std::vector<RangeAsBox> boxes_of(ElementRange range, std::span<std::int64_t const> shape) {
+  std::vector<RangeAsBox> boxes;
+  if (range.numel() == 0)
+    boxes.push_back({range, box_of(range, shape).value()});
+  else
+    append_boxes(range, shape, 0, boxes);
+  return boxes;
 }
 
 void plan_reads(SavedTensor const& tensor, ShardDescription const& shard,

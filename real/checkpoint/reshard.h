@@ -61,6 +61,16 @@ void check_cover(SavedTensor const& tensor, std::span<std::string const> file_na
 /// elements is a box of none where it lies; of a tensor without elements all is one box.
 std::optional<Box> box_of(ElementRange range, std::span<std::int64_t const> shape);
 
+/// A range of elements that is a box.
+struct RangeAsBox {
+  ElementRange range;
+  Box box;
+};
+
+/// A range as the fewest boxes whose elements follow each other in the whole, in their order: of a
+/// shape with d dimensions at most 2 d - 1. A range of no elements is one box of none.
+std::vector<RangeAsBox> boxes_of(ElementRange range, std::span<std::int64_t const> shape);
+
 /// The ranges that fill `shard`, each byte once; appended to `ranges`. A box whose inner dimensions
 /// are whole gives one for each range of the shard that it meets, another one as many as it has
 /// runs there.

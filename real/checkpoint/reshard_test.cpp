@@ -217,6 +217,47 @@ TEST(Reshard, ARangeIsABoxExactlyWhereThereIsOne) {
   }
 }
 
+/// How many boxes a range takes at least: any of its beginnings that is a box, and the rest.
+std::size_t fewest_boxes(ElementRange range, std::vector<std::int64_t> const& shape) {
+  std::vector<std::size_t> fewest(static_cast<std::size_t>(range.numel()) + 1, 0);
+  for (std::int64_t begin = range.end - 1; begin >= range.begin; --begin) {
+    std::size_t& best = fewest[static_cast<std::size_t>(begin - range.begin)];
+    best = static_cast<std::size_t>(range.numel());
+    for (std::int64_t end = begin + 1; end <= range.end; ++end)
+      if (box_of({begin, end}, shape))
+        best = std::min(best, 1 + fewest[static_cast<std::size_t>(end - range.begin)]);
+  }
+  return fewest.front();
+}
+
+TEST(Reshard, ARangeIsCutIntoTheFewestBoxes) {
+  for (std::vector<std::int64_t> const& shape :
+       {std::vector<std::int64_t>{5}, {4, 3}, {1, 4}, {4, 1, 3}, {3, 1}, {4, 3, 3}, {2, 3, 2, 3}}) {
+    std::int64_t const numel = numel_of(shape);
+    for (std::int64_t begin = 0; begin < numel; ++begin)
+      for (std::int64_t end = begin + 1; end <= numel; ++end) {
+        std::vector<RangeAsBox> const boxes = boxes_of({begin, end}, shape);
+        ASSERT_EQ(boxes.size(), fewest_boxes({begin, end}, shape)) << begin << ", " << end;
+        std::int64_t next = begin;
+        for (auto const& [range, box] : boxes) {
+          ASSERT_EQ(range.begin, next);
+          std::vector<std::int64_t> elements;
+          for (; next < range.end; ++next) elements.push_back(next);
+          ASSERT_EQ(elements_of(box, shape), elements);
+        }
+        ASSERT_EQ(next, end);
+      }
+  }
+}
+
+TEST(Reshard, NoElementsAreOneBox) {
+  for (ElementRange const range : {ElementRange{0, 0}, {12, 12}}) {
+    std::vector<RangeAsBox> const boxes = boxes_of(range, std::vector<std::int64_t>{4, 3});
+    ASSERT_EQ(boxes.size(), 1U);
+    EXPECT_EQ(boxes.front().box.shape, (std::vector<std::int64_t>{0, 3}));
+  }
+}
+
 TEST(Reshard, RangesWithoutElementsAreBoxesOfNone) {
   EXPECT_EQ(box_of({12, 12}, std::vector<std::int64_t>{4, 3})->offsets,
             (std::vector<std::int64_t>{4, 0}));

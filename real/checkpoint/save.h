@@ -1,8 +1,8 @@
-// Saving: every rank writes its shards to a file of its own, aside; what is complete replaces the
+// Saving: every rank writes its shards to files of its own, aside; what is complete replaces the
 // older checkpoint by renaming. At every moment the old or the new one is on disk, whole.
 //
 //   rank 0    .NAME.partial made
-//   all       shard files written and synced                 each in the form of safetensors.h
+//   all       shard files written and synced                 see shard_files.h
 //   rank 0    manifest written and synced, directory synced
 //             NAME -> .NAME.previous, .NAME.partial -> NAME, .NAME.previous removed
 #pragma once
@@ -23,8 +23,9 @@ struct CheckpointPlace {
   Agreement& agreement;
   Ledger& ledger;
   Stream const& stream;  // everything that writes the shards is ordered before its end
-  RankOfWorld where;
+  RankOfWorld where;     // among all ranks
   std::size_t piece_bytes;
+  Mesh mesh;  // of all ranks
 };
 
 /// Called by all ranks. The directory that holds `directory` has to exist.

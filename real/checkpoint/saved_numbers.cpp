@@ -18,11 +18,16 @@ SavedTensor const* find(Checkpoint const& checkpoint, std::string const& key) {
   return found == checkpoint.tensors.end() ? nullptr : &found->second;
 }
 
-/// How many of a tensor's elements each file has; files without any are absent.
-std::map<int, std::int64_t> numel_by_file(SavedTensor const& tensor) {
+int writer_of(SavedBox const& box, std::span<int const> writers) {
+  return writers[static_cast<std::size_t>(box.file)];
+}
+
+/// How many of a tensor's elements each rank has written; ranks without any are absent.
+std::map<int, std::int64_t> numel_by_writer(SavedTensor const& tensor,
+                                            std::span<int const> writers) {
   std::map<int, std::int64_t> numel;
   for (SavedBox const& box : tensor.boxes)
-    if (box.numel() > 0) numel[box.file] += box.numel();
+    if (box.numel() > 0) numel[writer_of(box, writers)] += box.numel();
   return numel;
 }
 
@@ -51,29 +56,31 @@ NumberFormat format_of_raw(SavedTensor const& raw, SavedTensor const& values, Te
   return *format;
 }
 
-void check_scale(SavedTensor const& scale, SavedTensor const& raw, std::size_t file_count) {
+void check_scale(SavedTensor const& scale, SavedTensor const& raw, std::span<int const> writers) {
   if (scale.dtype != dtype_of(NumberFormat::fp32))
     refuse_damaged("tensor ", scale.key, ": is saved as ", scale.dtype, ", expected F32");
-  bool const one = scale.shape.size() == 1 && scale.shape[0] == 1;
-  bool const each =
-      scale.shape.size() == 1 && scale.shape[0] == static_cast<std::int64_t>(file_count);
-  if (!one && !each)
-    refuse_damaged("tensor ", scale.key, ": is ", text_of_shape(scale.shape), ", expected [1] or [",
-                   std::to_string(file_count), "], one for each file");
-  if (one) return;
-  auto const numbers = numel_by_file(scale);
-  for (auto const& [file, numel] : numel_by_file(raw)) {
-    auto const found = numbers.find(file);
+  int const ranks = writers.empty() ? 0 : std::ranges::max(writers) + 1;
+  bool const list = scale.shape.size() == 1 && scale.shape[0] >= 1 && scale.shape[0] <= ranks;
+  if (!list)
+    refuse_damaged("tensor ", scale.key, ": is ", text_of_shape(scale.shape),
+                   ", expected [1], or one for each rank that has saved, at most [",
+                   std::to_string(ranks), "]");
+  if (scale.shape[0] == 1) return;
+  auto const numbers = numel_by_writer(scale, writers);
+  for (auto const& [writer, numel] : numel_by_writer(raw, writers)) {
+    auto const found = numbers.find(writer);
     if (found == numbers.end() || found->second != 1)
       refuse_damaged("tensor ", scale.key, ": has ",
                      std::to_string(found == numbers.end() ? 0 : found->second),
-                     " numbers in a file that has elements of ", raw.key, ", expected one");
+                     " numbers in files of a rank that has elements of ", raw.key,
+                     ", expected one");
   }
 }
 
-std::optional<SavedNumbers> find_quantised(Checkpoint const& checkpoint, std::string const& key) {
+std::optional<SavedNumbers> find_quantised(Checkpoint const& checkpoint, std::string const& key,
+                                           bool whole_scales) {
   SavedTensor const& values = checkpoint.tensors.at(key);
-  std::optional<SavedRecipe> recipe = find_recipe(checkpoint, values);
+  std::optional<SavedRecipe> recipe = find_recipe(checkpoint, values, whole_scales);
   if (recipe && values.dtype != dtype_of(NumberFormat::fp32))
     refuse_damaged("tensor ", values.key, ": is saved as ", values.dtype, ", expected F32 beside ",
                    raw_key(key));
@@ -90,19 +97,30 @@ std::optional<SavedNumbers> find_quantised(Checkpoint const& checkpoint, std::st
   return std::nullopt;
 }
 
-/// The number that a file has of a scale, or any of them.
-SavedBox const* number_in(SavedTensor const& scale, std::optional<int> file = {}) {
+/// The number that a rank has written of a scale, or any of them.
+SavedBox const* number_of(SavedTensor const& scale, std::span<int const> writers,
+                          std::optional<int> writer = {}) {
   auto const found = std::find_if(scale.boxes.begin(), scale.boxes.end(), [&](SavedBox const& box) {
-    return box.numel() == 1 && box.file == file.value_or(box.file);
+    return box.numel() == 1 && (!writer || writer_of(box, writers) == *writer);
   });
   return &*found;
 }
 
 }  // namespace
 
-SavedNumbers find_numbers(Checkpoint const& checkpoint, std::string const& key, TensorKind kind) {
+std::vector<int> writers_of(Checkpoint const& checkpoint) {
+  std::map<std::string, int> known;
+  std::vector<int> writers;
+  for (OpenFile const& file : checkpoint.files)
+    writers.push_back(
+        known.emplace(owner_of_file(file.name), static_cast<int>(known.size())).first->second);
+  return writers;
+}
+
+SavedNumbers find_numbers(Checkpoint const& checkpoint, std::span<int const> writers,
+                          std::string const& key, TensorKind kind, bool whole_scales) {
   if (kind == TensorKind::parameter) {
-    std::optional<SavedNumbers> quantised = find_quantised(checkpoint, key);
+    std::optional<SavedNumbers> quantised = find_quantised(checkpoint, key, whole_scales);
     if (quantised) return std::move(*quantised);
   }
   SavedNumbers saved{.values = &checkpoint.tensors.at(key),
@@ -116,27 +134,31 @@ SavedNumbers find_numbers(Checkpoint const& checkpoint, std::string const& key, 
   bool const scaled = saved.raw != nullptr && has_scale(kind, saved.format);
   if (saved.scale != nullptr && !scaled)
     refuse_damaged("tensor ", saved.scale->key, ": is saved, but nothing that it is a scale of");
-  if (scaled) check_scale(*saved.scale, *saved.raw, checkpoint.files.size());
+  if (scaled) check_scale(*saved.scale, *saved.raw, writers);
   if (saved.raw != nullptr) return saved;
   saved.raw = saved.values;
   saved.format = saved.values_format = format_alone(*saved.values);
   return saved;
 }
 
-SharedScale shared_scale(SavedNumbers const& saved, std::span<ElementRange const> ranges) {
+SharedScale shared_scale(SavedNumbers const& saved, std::span<int const> writers,
+                         std::span<ElementRange const> ranges) {
   std::int64_t const numel = numel_of(ranges);
   if (numel == 0 || saved.scale == nullptr) return {.found = true};
   if (saved.scale->shape[0] == 1)
-    return {.found = numel == saved.raw->numel(), .number = number_in(*saved.scale)};
+    return {.found = numel == saved.raw->numel(), .number = number_of(*saved.scale, writers)};
   ShardDescription const sharing = {
       .key = "", .format = saved.format, .global_shape = saved.raw->shape, .ranges = ranges};
   std::vector<ReadRange> reads;
   plan_reads(*saved.raw, sharing, reads);
-  int const file = reads.front().file;
-  bool const alone = std::all_of(reads.begin(), reads.end(),
-                                 [&](ReadRange const& read) { return read.file == file; });
-  if (!alone || numel_by_file(*saved.raw).at(file) != numel) return {};
-  return {.found = true, .number = number_in(*saved.scale, file)};
+  auto const writer_of_read = [&](ReadRange const& read) {
+    return writers[static_cast<std::size_t>(read.file)];
+  };
+  int const writer = writer_of_read(reads.front());
+  bool const alone = std::ranges::all_of(
+      reads, [&](ReadRange const& read) { return writer_of_read(read) == writer; });
+  if (!alone || numel_by_writer(*saved.raw, writers).at(writer) != numel) return {};
+  return {.found = true, .number = number_of(*saved.scale, writers, writer)};
 }
 
 }  // namespace adamant::real

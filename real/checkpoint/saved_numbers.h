@@ -18,25 +18,33 @@ namespace adamant::real {
 struct SavedNumbers {
   SavedTensor const* values = nullptr;
   SavedTensor const* raw = nullptr;    // may be `values`
-  SavedTensor const* scale = nullptr;  // one number, or one in the file of each rank that saved;
-                                       // null where raw is times nothing
+  SavedTensor const* scale = nullptr;  // one number, or one in a file of each rank that has numbers
+                                       // of its own; null where raw is times nothing
   NumberFormat values_format = NumberFormat::fp32;
   NumberFormat format = NumberFormat::fp32;  // of raw
   /// Of a quantised parameter, which has neither raw nor scale of the sort above.
   std::optional<SavedRecipe> recipe = {};
+  /// In parts where they are wanted as a whole, or the other way round: then scales are of others.
+  bool other_form = false;
 };
 
-/// What is saved under `key`. REQUIRES: it is there.
+/// Which files were written by one rank: the number of the writer of each.
+std::vector<int> writers_of(Checkpoint const& checkpoint);
+
+/// What is saved under `key`. REQUIRES: it is there. `whole_scales` is of who loads, see
+/// tensors_beside(); `writers` are those of the files.
 ///
 /// Errors: CheckpointError (damaged) where raw or scale are of another shape or type than can be,
 ///         or one is there without the other; (incompatible) for types that nothing is stored in.
-SavedNumbers find_numbers(Checkpoint const& checkpoint, std::string const& key, TensorKind kind);
+SavedNumbers find_numbers(Checkpoint const& checkpoint, std::span<int const> writers,
+                          std::string const& key, TensorKind kind, bool whole_scales);
 
 /// The scale that raw had of all elements of some ranges and of no others.
 struct SharedScale {
   bool found = false;
   SavedBox const* number = nullptr;  // null for 1
 };
-SharedScale shared_scale(SavedNumbers const& saved, std::span<ElementRange const> ranges);
+SharedScale shared_scale(SavedNumbers const& saved, std::span<int const> writers,
+                         std::span<ElementRange const> ranges);
 
 }  // namespace adamant::real

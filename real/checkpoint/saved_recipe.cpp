@@ -116,7 +116,7 @@ std::vector<std::uint8_t> codes_of(ReadNumbers const& numbers, Recipe recipe) {
 void keep(ReadNumbers const& numbers, Recipe recipe, QuantisedScales& scales) {
   if (numbers.room.format == NumberFormat::fp8) {
     std::vector<std::uint8_t> codes = codes_of(numbers, recipe);
-    if (recipe == Recipe::nvfp4) scales.scale_codes = std::move(codes);
+    if (numbers.tensor.is.elements == 0) scales.scale_codes = std::move(codes);
     return;
   }
   std::vector<float> floats = floats_of(numbers);
@@ -134,14 +134,22 @@ void keep(ReadNumbers const& numbers, Recipe recipe, QuantisedScales& scales) {
 
 }  // namespace
 
-std::optional<SavedRecipe> find_recipe(Checkpoint const& checkpoint, SavedTensor const& values) {
+std::optional<Recipe> recipe_saved(Checkpoint const& checkpoint, SavedTensor const& values) {
   SavedTensor const* const raw = find(checkpoint, values, Beside::raw);
   if (raw == nullptr || !is_bytes(*raw)) return std::nullopt;
-  SavedRecipe found{.recipe = recipe_of(checkpoint, values, *raw)};
+  return recipe_of(checkpoint, values, *raw);
+}
+
+std::optional<SavedRecipe> find_recipe(Checkpoint const& checkpoint, SavedTensor const& values,
+                                       bool whole_scales) {
+  std::optional<Recipe> const recipe = recipe_saved(checkpoint, values);
+  if (!recipe) return std::nullopt;
+  SavedTensor const* const raw = find(checkpoint, values, Beside::raw);
+  SavedRecipe found{.recipe = *recipe};
   if (!takes(found.recipe, values.shape))
     refuse_damaged("tensor ", raw->key, ": no ", name_of(found.recipe), " has the shape ",
                    text_of_shape(values.shape));
-  for (BesideTensor& is : tensors_beside(found.recipe, values.shape)) {
+  for (BesideTensor& is : tensors_beside(found.recipe, values.shape, whole_scales)) {
     SavedTensor const* const saved = find(checkpoint, values, is.what);
     if (saved == nullptr)
       refuse_damaged("tensor ", raw->key, ": is saved as ", name_of(found.recipe), " without ",

@@ -22,11 +22,17 @@ struct SavedRecipe {
   std::vector<Tensor> tensors = {};
 };
 
+/// By which recipe a parameter with these values is quantised, if it is, as far as that can be seen
+/// from what stands beside them. Errors: as of find_recipe().
+std::optional<Recipe> recipe_saved(Checkpoint const& checkpoint, SavedTensor const& values);
+
 /// What stands beside these values, which are a parameter's; nothing where it is not quantised.
+/// `whole_scales` is of who loads, see tensors_beside().
 ///
 /// Errors: CheckpointError (damaged) where some of it is missing, or of another recipe, shape or
 ///         type than the rest.
-std::optional<SavedRecipe> find_recipe(Checkpoint const& checkpoint, SavedTensor const& values);
+std::optional<SavedRecipe> find_recipe(Checkpoint const& checkpoint, SavedTensor const& values,
+                                       bool whole_scales);
 
 /// This rank's bytes of a saved tensor. Where they are goes by `room`, whose data are null.
 using ReadPart =

@@ -28,12 +28,19 @@ std::string type_of(StateTensor const& tensor) {
                           : dtype_of(tensor.shard.format);
 }
 
+/// Scales of a parameter in another form are of others: then values are stored anew.
+bool is_taken(SavedNumbers const& saved, StateTensor const& tensor) {
+  bool const has_scales = saved.recipe.has_value() || saved.scale != nullptr;
+  return is_same_type(saved, tensor) && !(saved.other_form && has_scales);
+}
+
 /// Codes and scales are taken as they were, or made anew of the main weight.
 Source source_of_quantised(SavedParameter const& saved, StateTensor const& tensor) {
+  bool const taken = is_taken(saved.parameter, tensor);
   bool const same = is_same_type(saved.parameter, tensor);
   return {.tensor = &tensor,
-          .saved = same ? saved.parameter : saved.weight(),
-          .converts = !same,
+          .saved = taken ? saved.parameter : saved.weight(),
+          .converts = !taken,
           .keeps_all = !same && !saved.may_round.parameter};
 }
 
@@ -61,13 +68,16 @@ Source source_of_main(SavedParameter const& saved, StateTensor const& tensor) {
   bool const same = saved.main && saved.main->format == tensor.shard.format;
   return {.tensor = &tensor,
           .saved = saved.weight(),
-          .converts = !same,
+          .converts = !same || !is_taken(*saved.main, tensor),
           .keeps_all = !same && !saved.may_round.main && !tensor.upper};
 }
 
 Source source_of_moment(SavedNumbers const& saved, bool may_round, StateTensor const& tensor) {
   bool const same = saved.format == tensor.shard.format;
-  return {.tensor = &tensor, .saved = saved, .converts = !same, .keeps_all = !same && !may_round};
+  return {.tensor = &tensor,
+          .saved = saved,
+          .converts = !is_taken(saved, tensor),
+          .keeps_all = !same && !may_round};
 }
 
 /// What is said of a tensor before the type that it is saved in, where another one is that.

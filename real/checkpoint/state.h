@@ -15,10 +15,11 @@
 
 namespace adamant::real {
 
-/// Steps of a parameter as its optimizer counts them.
+/// Steps of a parameter as its optimizer counts them, and under which names it is saved.
 struct ParameterStep {
   std::string parameter;
   std::int64_t step = 0;
+  std::vector<std::string> parts = {};  // ParameterSpec::parts
 };
 
 /// A tensor that checkpoints keep, in the type in which the engine has it.

@@ -135,7 +135,8 @@ class ShardedAdam final : public Engine {
   EngineNames names() const { return {parameters_, group_names_, step_counter_}; }
   CheckpointState checkpoint_state();
   CheckpointPlace place(Storage& storage, std::string const& directory, Agreement& agreement) {
-    return {storage, directory, agreement, ledger_, streams_.compute, where_, piece_bytes_};
+    return {storage,          directory, agreement,    ledger_,
+            streams_.compute, where_,    piece_bytes_, {.shards = where_.world_size}};
   }
   /// Tells those who keep something of their own beside the shards that these are others now.
   void follow_loaded_shards();

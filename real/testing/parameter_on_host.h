@@ -167,7 +167,8 @@ inline Whole in_world(World const& world, Storage& storage, std::size_t piece_by
     Ledger ledger;
     Stream stream;
     Agreement agreement(communicator, ledger, stream, where);
-    CheckpointPlace const place{storage, "c", agreement, ledger, stream, where, piece_bytes};
+    CheckpointPlace const place{storage, "c",   agreement,   ledger,
+                                stream,  where, piece_bytes, {.shards = where.world_size}};
     HostParameter parameter(place, world);
     body(place, parameter);
     Whole& mine = of_rank[static_cast<std::size_t>(context.rank)];

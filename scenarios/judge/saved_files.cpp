@@ -56,7 +56,7 @@ void decode_into(SavedBox& box, std::string const& dtype, Bytes bytes) {
     for (std::byte const byte : bytes) box.bytes.push_back(std::to_integer<std::uint8_t>(byte));
 }
 
-void add_shard_file(SavedFiles& saved, Bytes file, int number) {
+void add_shard_file(SavedFiles& saved, Bytes file, FileNumbers const& numbers) {
   std::uint64_t length = 0;
   std::memcpy(&length, file.data(), sizeof length);
   Bytes const data = file.subspan(sizeof length + length);
@@ -74,7 +74,8 @@ void add_shard_file(SavedFiles& saved, Bytes file, int number) {
     auto const range = entry.at("data_offsets").get<std::vector<std::size_t>>();
     decode_into(box, entry.at("dtype").get<std::string>(),
                 data.subspan(range.at(0), range.at(1) - range.at(0)));
-    box.file = number;
+    box.rank = numbers.rank;
+    box.file_of_rank = numbers.index;
     saved.tensors[key].push_back(std::move(box));
   }
 }
@@ -136,6 +137,22 @@ void copy_box(SavedBox const& box, std::vector<Number> const& stored,
   }
 }
 
+/// Ranges ascend, and those that touch are one; there is one without elements at most, alone.
+void add_range(std::vector<ElementRange>& ranges, ElementRange added) {
+  if (!ranges.empty() && added.numel() == 0) return;
+  if (!ranges.empty() && ranges.front().numel() == 0) ranges.clear();
+  ranges.push_back(added);
+  std::ranges::sort(ranges, {}, &ElementRange::begin);
+  for (std::size_t i = 1; i < ranges.size();) {
+    if (ranges[i - 1].end == ranges[i].begin) {
+      ranges[i - 1].end = ranges[i].end;
+      ranges.erase(ranges.begin() + static_cast<std::ptrdiff_t>(i));
+    } else {
+      ++i;
+    }
+  }
+}
+
 void require_inside(SavedBox const& box, std::vector<std::int64_t> const& shape) {
   bool inside = box.shape.size() == shape.size();
   for (std::size_t d = 0; inside && d < shape.size(); ++d)
@@ -143,30 +160,135 @@ void require_inside(SavedBox const& box, std::vector<std::int64_t> const& shape)
   if (!inside) throw std::runtime_error("a saved part lies outside of its tensor");
 }
 
-/// What completes each of these to a key: the usual, or else anything that ends with a dot.
-void find_prefix(SavedFiles const& saved, std::vector<std::string> const& rests,
-                 std::string& prefix) {
-  auto const completes = [&](std::string const& possible) {
-    return std::ranges::all_of(
-        rests, [&](std::string const& rest) { return saved.tensors.contains(possible + rest); });
+/// Keys without a prefix, of which one list has to be there.
+using Rests = std::vector<std::vector<std::string>>;
+
+/// What completes all of each to keys: the usual, or else anything that ends with a dot.
+void find_prefix(SavedFiles const& saved, std::vector<Rests> const& wanted, std::string& prefix) {
+  auto const are_keys = [&](std::string const& possible, std::vector<std::string> const& rests) {
+    return !rests.empty() && std::ranges::all_of(rests, [&](std::string const& rest) {
+      return saved.tensors.contains(possible + rest);
+    });
   };
-  if (rests.empty() || completes(prefix)) return;
-  std::string const& first = rests.front();
-  for (auto const& [key, boxes] : saved.tensors) {
-    if (!key.ends_with(first)) continue;
-    std::string const possible = key.substr(0, key.size() - first.size());
-    if (!possible.empty() && !possible.ends_with('.')) continue;
-    if (completes(possible)) prefix = possible;
+  auto const completes = [&](std::string const& possible) {
+    return std::ranges::all_of(wanted, [&](Rests const& one_of) {
+      return std::ranges::any_of(one_of,
+                                 [&](auto const& rests) { return are_keys(possible, rests); });
+    });
+  };
+  if (wanted.empty() || completes(prefix)) return;
+  for (std::vector<std::string> const& rests : wanted.front()) {
+    for (auto const& [key, boxes] : saved.tensors) {
+      if (rests.empty() || !key.ends_with(rests.front())) continue;
+      std::string const possible = key.substr(0, key.size() - rests.front().size());
+      if (!possible.empty() && !possible.ends_with('.')) continue;
+      if (completes(possible)) prefix = possible;
+    }
   }
 }
 
-void find_prefixes(SavedFiles& saved, std::span<std::string const> names) {
-  std::vector<std::string> states;
-  for (std::string const& name : names)
+/// A parameter's keys that end so: its own, or those of its parts.
+Rests rests_of(SavedName const& name, std::string const& end) {
+  Rests rests = {{name.name + end}, {}};
+  for (std::string const& part : name.parts) rests.back().push_back(name.name + "." + part + end);
+  return rests;
+}
+
+void find_prefixes(SavedFiles& saved, std::span<SavedName const> names) {
+  std::vector<Rests> weights;
+  std::vector<Rests> states;
+  for (SavedName const& name : names) {
+    weights.push_back(rests_of(name, ""));
     for (char const* const what : {".exp_avg", ".exp_avg_sq", ".step"})
-      states.push_back(name + what);
-  find_prefix(saved, {names.begin(), names.end()}, saved.weight_prefix);
+      states.push_back(rests_of(name, what));
+  }
+  find_prefix(saved, weights, saved.weight_prefix);
   find_prefix(saved, states, saved.state_prefix);
+}
+
+// ---- parts --------------------------------------------------------------------------------------
+
+using Boxes = std::vector<SavedBox>;
+
+/// How far boxes reach in dimension 0.
+std::int64_t rows_in(Boxes const& boxes) {
+  std::int64_t rows = 0;
+  for (SavedBox const& box : boxes)
+    if (!box.shape.empty()) rows = std::max(rows, box.offsets.front() + box.shape.front());
+  return rows;
+}
+
+std::int64_t columns_in(Boxes const& boxes) {
+  std::int64_t columns = 0;
+  for (SavedBox const& box : boxes)
+    columns = std::max(columns, box.offsets.back() + box.shape.back());
+  return columns;
+}
+
+bool have_same_values(Boxes const& a, Boxes const& b) {
+  return std::ranges::equal(a, b, [](SavedBox const& x, SavedBox const& y) {
+    return x.offsets == y.offsets && x.shape == y.shape && x.values == y.values;
+  });
+}
+
+/// Is this cut with the rows of a parameter, so that a part has its own of it?
+bool is_of_rows(std::string const& end, Boxes const& found, Boxes const& values, bool half_codes) {
+  if (values.front().shape.empty()) return false;  // a step
+  if (end.empty() || end == "/raw") return true;
+  if (end != "/scale" || found.front().shape.size() != 2) return false;
+  std::int64_t block = 128;  // of rows, in fp8_block
+  if (found.front().format == NumberFormat::fp8) block = half_codes ? 16 : 1;
+  std::int64_t rows = rows_in(values);
+  SavedBox const& box = values.front();
+  for (std::size_t d = 1; d + 1 < box.shape.size(); ++d) rows *= box.shape[d];
+  return rows % block == 0;
+}
+
+/// Puts the keys of all parts together that begin and end alike.
+void join_keys(SavedFiles& saved, SavedName const& name, std::string const& prefix,
+               std::string const& kind, std::string const& end) {
+  std::vector<Boxes> found;
+  std::vector<std::string> keys;
+  for (std::string const& part : name.parts) {
+    keys.push_back(prefix + name.name + "." + part + kind);
+    auto node = saved.tensors.extract(keys.back() + end);
+    if (node.empty()) continue;
+    found.push_back(node.mapped());
+    saved.parts.insert(std::move(node));
+  }
+  if (found.empty()) return;
+  if (found.size() != keys.size()) throw std::runtime_error("a part lacks what others have");
+  Boxes whole = found.front();
+  auto const raw = saved.parts.find(keys.front() + "/raw");
+  Boxes const& of_values = end.empty() ? found.front() : saved.tensors.at(keys.front());
+  bool const half = raw != saved.parts.end() && columns_in(raw->second) < columns_in(of_values);
+  if (is_of_rows(end, whole, of_values, half)) {
+    for (std::size_t k = 1; k < found.size(); ++k) {
+      for (SavedBox& box : found[k]) {
+        box.offsets.front() += static_cast<std::int64_t>(k) * rows_in(found.front());
+        whole.push_back(std::move(box));
+      }
+    }
+  } else {
+    for (Boxes const& other : found)
+      if (!have_same_values(other, whole)) throw std::runtime_error("parts differ in " + end);
+  }
+  saved.tensors[prefix + name.name + kind + end] = std::move(whole);
+}
+
+/// Values last, because they tell the shape of what stands beside them.
+void join_parts(SavedFiles& saved, SavedName const& name) {
+  if (name.parts.empty()) return;
+  std::string const first = name.name + "." + name.parts.front();
+  if (!saved.tensors.contains(saved.weight_prefix + first)) return;
+  if (saved.tensors.contains(saved.weight_prefix + name.name))
+    throw std::runtime_error(name.name + " is saved as a whole and in parts");
+  for (char const* const end : {"/raw", "/scale", "/amax", "/history", "/next_scale", ""})
+    join_keys(saved, name, saved.weight_prefix, "", end);
+  for (char const* const kind : {".exp_avg", ".exp_avg_sq", ".main", ".step"})
+    for (char const* const end : {"/raw", "/scale", ""})
+      join_keys(saved, name, saved.state_prefix, kind, end);
+  saved.in_parts.insert(name.name);
 }
 
 std::vector<SavedBox> const* find(SavedFiles const& saved, std::string const& key) {
@@ -192,29 +314,44 @@ std::optional<double> SavedFiles::step(std::string const& parameter) const {
   return box.wide.empty() ? double{box.values.front()} : box.wide.front();
 }
 
-SavedTensor SavedFiles::tensor(std::string const& parameter, TensorKind kind) const {
-  bool const weight = kind == TensorKind::parameter;
-  std::string const key = weight ? weight_prefix + parameter
-                                 : state_prefix + parameter + "." + std::string(name_of(kind));
-  return {.values = find(*this, key),
-          .raw = find(*this, key + "/raw"),
-          .scale = find(*this, key + "/scale")};
+std::string SavedFiles::key_of(std::string const& name, TensorKind kind) const {
+  if (kind == TensorKind::parameter) return weight_prefix + name;
+  return state_prefix + name + "." + std::string(name_of(kind));
 }
 
-SavedFiles read_saved_files(std::span<StoredFile const> files, std::span<std::string const> names) {
+SavedTensor SavedFiles::tensor(std::string const& parameter, TensorKind kind) const {
+  std::string const key = key_of(parameter, kind);
+  return {.values = find(*this, key),
+          .raw = find(*this, key + "/raw"),
+          .scale = find(*this, key + "/scale"),
+          .in_parts = in_parts.contains(parameter)};
+}
+
+std::vector<SavedBox> const* SavedFiles::written(std::string const& name, TensorKind kind,
+                                                 std::string const& end) const {
+  std::string const key = key_of(name, kind) + end;
+  auto const part = parts.find(key);
+  return part != parts.end() ? &part->second : find(*this, key);
+}
+
+SavedFiles read_saved_files(std::span<StoredFile const> files, std::span<SavedName const> names) {
   SavedFiles saved;
-  int number = 0;
+  int others = -1;  // files that are not called by ranks count as one of a rank each
   for (StoredFile const& file : files) {
-    if (file.name.ends_with(".safetensors")) add_shard_file(saved, file.bytes, number++);
+    FileNumbers numbers = numbers_in(file.name);
+    if (numbers.rank < 0) numbers.rank = others--;
+    if (file.name.ends_with(".safetensors")) add_shard_file(saved, file.bytes, numbers);
     if (file.name == manifest) add_manifest(saved, file.bytes);
   }
   find_prefixes(saved, names);
+  for (SavedName const& name : names) join_parts(saved, name);
   return saved;
 }
 
-std::vector<std::string> names_of(oracle::Model const& model) {
-  std::vector<std::string> names;
-  for (int p = 0; p < model.parameter_count(); ++p) names.push_back(model.spec(p).name);
+std::vector<SavedName> names_of(oracle::Model const& model) {
+  std::vector<SavedName> names;
+  for (int p = 0; p < model.parameter_count(); ++p)
+    names.push_back({model.spec(p).name, model.spec(p).parts});
   return names;
 }
 
@@ -239,19 +376,23 @@ std::vector<std::uint8_t> bytes_together(std::vector<SavedBox> const& boxes,
   return whole;
 }
 
-// A scale of all elements is one number in one file; others stand in the file of their shard, of
-// which a box is a range of elements.
+// A scale of all elements is one number in one file; others stand in a file of the rank that has
+// written their shard, each of whose boxes is a range of elements.
 SavedScales put_together(SavedTensor const& tensor, std::vector<std::int64_t> const& shape) {
   SavedScales together;
-  std::map<int, float> by_file;
+  std::map<int, float> by_rank;
   for (SavedBox const& box : *tensor.scale)
-    if (!box.values.empty()) by_file[box.file] = box.values.front();
-  if (tensor.scale->size() == 1) return {.shards = {}, .scales = {by_file.begin()->second}};
+    if (!box.values.empty()) by_rank[box.rank] = box.values.front();
+  if (tensor.scale->size() == 1) return {.shards = {}, .scales = {by_rank.begin()->second}};
+  std::map<int, std::vector<ElementRange>> ranges;
   for (SavedBox const& box : *tensor.raw) {
     std::int64_t begin = 0;
     for (std::size_t d = 0; d < shape.size(); ++d) begin = begin * shape[d] + box.offsets[d];
-    together.shards.push_back({{.begin = begin, .end = begin + std::ssize(box.values)}});
-    together.scales.push_back(by_file.at(box.file));
+    add_range(ranges[box.rank], {.begin = begin, .end = begin + std::ssize(box.values)});
+  }
+  for (auto& [rank, shard] : ranges) {
+    together.shards.push_back(std::move(shard));
+    together.scales.push_back(by_rank.at(rank));
   }
   return together;
 }

@@ -6,8 +6,10 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "oracle/model/model.h"
@@ -25,7 +27,22 @@ struct SavedBox {
   std::vector<double> wide = {};         // of F64 and I64 alone: `values` before they became fp32
   std::vector<std::uint8_t> bytes = {};  // of fp8 alone: what the file has, whatever it stands for
   NumberFormat format = NumberFormat::fp32;  // in which the file has them
-  int file = 0;                              // that it is in
+  int rank = 0;                              // that has written it, by the name of the file
+  int file_of_rank = 1;                      // which of that rank's files it is in
+};
+
+/// What the name of a shard file says; a rank of -1 where it is not called as one.
+struct FileNumbers {
+  int rank = -1;
+  int index = 1;  // among the rank's files, from 1 on
+  int count = 1;  // of the rank's files
+};
+FileNumbers numbers_in(std::string_view name);
+
+/// A parameter as files may call it: by its name, or by each of its parts' behind that.
+struct SavedName {
+  std::string name;
+  std::vector<std::string> parts = {};
 };
 
 /// A tensor of a model as files have it; null where they do not.
@@ -33,6 +50,7 @@ struct SavedTensor {
   std::vector<SavedBox> const* values = nullptr;
   std::vector<SavedBox> const* raw = nullptr;  // the same as it was stored, without its scale
   std::vector<SavedBox> const* scale = nullptr;
+  bool in_parts = false;  // as the files have it
 
   /// In which it was stored, as far as files tell: what completes a parameter to fp32 is that.
   NumberFormat format() const { return (raw != nullptr ? *raw : *values).front().format; }
@@ -45,14 +63,16 @@ struct SavedScales {
 };
 
 struct SavedFiles {
-  std::map<std::string, std::vector<SavedBox>> tensors;  // by key
-  std::map<std::string, AdamConfig> groups;              // by name; empty without a manifest
-  std::map<std::string, std::int64_t> steps;             // of parameters, where a manifest says
-  std::map<std::string, std::int64_t> group_steps;       // likewise, of the group that has each
-  oracle::LossScaler scaler = {};                        // likewise
-  std::optional<float> max_norm = {};                    // likewise
-  std::string weight_prefix = "model.";                  // of all keys of weights
-  std::string state_prefix = "optim.state.";             // of all others
+  std::map<std::string, std::vector<SavedBox>> tensors;     // by key, of wholes
+  std::map<std::string, AdamConfig> groups;                 // by name; empty without a manifest
+  std::map<std::string, std::int64_t> steps;                // of parameters, where a manifest says
+  std::map<std::string, std::int64_t> group_steps;          // likewise, of the group that has each
+  oracle::LossScaler scaler = {};                           // likewise
+  std::optional<float> max_norm = {};                       // likewise
+  std::set<std::string> in_parts = {};                      // parameters whose parts have the keys
+  std::map<std::string, std::vector<SavedBox>> parts = {};  // their tensors, by key
+  std::string weight_prefix = "model.";                     // of all keys of weights
+  std::string state_prefix = "optim.state.";                // of all others
 
   /// The tensor under one of the prefixes; null where there is none.
   std::vector<SavedBox> const* find_weight(std::string const& rest) const;
@@ -60,16 +80,21 @@ struct SavedFiles {
   /// What a parameter has under `step`, where that is one number.
   std::optional<double> step(std::string const& parameter) const;
   SavedTensor tensor(std::string const& parameter, TensorKind kind) const;
+  std::string key_of(std::string const& name, TensorKind kind) const;
+  /// What files have under the key of a parameter or of a part, with `end` behind it; null where
+  /// they do not.
+  std::vector<SavedBox> const* written(std::string const& name, TensorKind kind,
+                                       std::string const& end) const;
 };
 
 /// The files of a model with parameters of these names. Where their keys are not what they usually
-/// are, a prefix is looked for that makes all of them keys.
+/// are, a prefix is looked for that makes all of them keys. What is saved in parts becomes whole.
 ///
 /// Errors: std::exception of any kind where the files are not what they should be: then nothing can
 /// be expected of a load.
-SavedFiles read_saved_files(std::span<StoredFile const> files, std::span<std::string const> names);
+SavedFiles read_saved_files(std::span<StoredFile const> files, std::span<SavedName const> names);
 
-std::vector<std::string> names_of(oracle::Model const& model);
+std::vector<SavedName> names_of(oracle::Model const& model);
 
 /// The elements of a tensor of this shape, as far as boxes cover it; zeros elsewhere.
 std::vector<float> put_together(std::vector<SavedBox> const& boxes,

@@ -18,7 +18,7 @@ namespace {
 
 using Values = std::vector<float>;
 
-SavedFiles read(Entries const& entries, std::vector<std::string> const& names) {
+SavedFiles read(Entries const& entries, std::vector<SavedName> const& names) {
   std::vector<std::byte> const bytes = file_of(entries);
   StoredFile const file{.name = "a.safetensors", .bytes = bytes};
   return read_saved_files({&file, 1}, names);
@@ -33,7 +33,7 @@ Entry typed(std::string const& dtype, Shape const& shape, std::vector<Number> co
 
 TEST(SavedFiles, AStepIsReadInItsType) {
   std::string const key = "optim.state.w.step";
-  std::vector<std::string> const names = {"w"};
+  std::vector<SavedName> const names = {{"w"}};
   std::int64_t const large = (std::int64_t{1} << 53) - 1;
   EXPECT_EQ(read({{key, typed("F32", {}, Values{3})}}, names).step("w"), 3.0);
   EXPECT_EQ(read({{key, typed("I64", {}, std::vector{large})}}, names).step("w"),
@@ -44,10 +44,10 @@ TEST(SavedFiles, AStepIsReadInItsType) {
 }
 
 TEST(SavedFiles, AnotherPrefixIsOneThatAllKeysHave) {
-  std::vector<std::string> const names = {"w", "a.w"};
+  std::vector<SavedName> const names = {{"w"}, {"a.w"}};
   Entries entries = {{"net.w", typed("F32", {1}, Values{1})},
                      {"net.a.w", typed("F32", {1}, Values{2})}};
-  for (std::string const& name : names)
+  for (auto const& [name, parts] : names)
     for (char const* const what : {".exp_avg", ".exp_avg_sq", ".step"})
       entries[name + what] = typed("F32", {}, Values{static_cast<float>(name.size())});
   SavedFiles const saved = read(entries, names);

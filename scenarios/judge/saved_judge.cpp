@@ -1,8 +1,9 @@
 #include "scenarios/judge/saved_judge.h"
 
+#include <algorithm>
 #include <exception>
-#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -24,14 +25,13 @@ Fault other_files(std::string text) {
 }
 
 Fault fault_of_list(std::span<StoredFile const> files, int rank_count) {
-  std::set<std::string> names;
-  for (StoredFile const& file : files) names.insert(file.name);
-  if (!names.erase("adamant.json")) return other_files("there is no manifest");
+  std::vector<std::string> names;
+  for (StoredFile const& file : files) names.push_back(file.name);
+  if (std::erase(names, "adamant.json") == 0) return other_files("there is no manifest");
   for (std::string const& name : names)
     if (!name.ends_with(".safetensors")) return other_files(name + " is no part of a checkpoint");
-  if (std::ssize(names) == rank_count) return std::nullopt;
-  return other_files(std::to_string(names.size()) + " files of " + std::to_string(rank_count) +
-                     " ranks");
+  if (auto fault = fault_of_names(names, rank_count)) return other_files(std::move(*fault));
+  return std::nullopt;
 }
 
 Fault fault_of_step(SavedFiles const& saved, oracle::Model const& model, int parameter) {
@@ -128,6 +128,53 @@ Fault fault_of_tensor(SavedFiles const& saved, oracle::Model const& model, int p
   return fault_of_values(tensor, model, parameter, kind);
 }
 
+/// Numbers of an array: how many elements of a parameter one of its codes has.
+std::int64_t elements_in_a_code(ParameterSpec const& spec, std::string_view end, TensorKind kind) {
+  bool const half = spec.formats.recipe == Recipe::nvfp4 && kind == TensorKind::parameter;
+  return half && end == "/raw" ? 2 : 1;
+}
+
+/// Who has written the tensor, or a part of it, and in which boxes.
+Fault fault_of_writers(SavedFiles const& saved, SavingWorld const& world, ParameterSpec const& spec,
+                       int parameter, TensorKind kind) {
+  auto const count = std::max<std::int64_t>(1, std::ssize(spec.parts));
+  for (std::int64_t k = 0; k < count; ++k) {
+    std::string name = spec.name;
+    if (!spec.parts.empty()) name += "." + spec.parts[static_cast<std::size_t>(k)];
+    for (char const* const end : {"", "/raw"}) {
+      auto const* const boxes = saved.written(name, kind, end);
+      if (boxes == nullptr) continue;
+      std::int64_t const each = elements_in_a_code(spec, end, kind);
+      std::vector<std::int64_t> shape = spec.shape;
+      shape.front() /= count;
+      shape.back() /= each;
+      if (auto fault = fault_of_boxes({.key = name + end,
+                                       .boxes = *boxes,
+                                       .shape = shape,
+                                       .first = k * (spec.numel() / count),
+                                       .elements_each = each},
+                                      world, parameter, kind))
+        return other_files(tensor_name(spec.name, kind) + ": " + *fault);
+    }
+  }
+  return std::nullopt;
+}
+
+Fault fault_of_boxes_of_all(SavedFiles const& saved, oracle::Model const& model,
+                            SavingWorld const& world) {
+  for (int p = 0; p < model.parameter_count(); ++p) {
+    ParameterSpec const& spec = model.spec(p);
+    if (spec.parts.empty() == saved.in_parts.contains(spec.name))
+      return other_files(spec.name + " is saved " +
+                         (spec.parts.empty() ? "in parts" : "as a whole"));
+    if (spec.numel() == 0) continue;
+    for (TensorKind const kind :
+         {TensorKind::parameter, TensorKind::main, TensorKind::exp_avg, TensorKind::exp_avg_sq})
+      if (auto fault = fault_of_writers(saved, world, spec, p, kind)) return fault;
+  }
+  return std::nullopt;
+}
+
 Fault fault_of_tensors(SavedFiles const& saved, oracle::Model const& model) {
   for (int p = 0; p < model.parameter_count(); ++p)
     for (TensorKind const kind :
@@ -139,12 +186,13 @@ Fault fault_of_tensors(SavedFiles const& saved, oracle::Model const& model) {
 }  // namespace
 
 std::optional<Violation> fault_of_saved(std::span<StoredFile const> files,
-                                        Reference const& reference, int rank_count) {
-  if (auto fault = fault_of_list(files, rank_count)) return fault;
+                                        Reference const& reference, SavingWorld const& world) {
+  if (auto fault = fault_of_list(files, world.mesh.rank_count())) return fault;
   try {
     SavedFiles const saved = read_saved_files(files, names_of(reference.model()));
     if (auto fault = fault_of_steps(saved, reference.model())) return fault;
-    return fault_of_tensors(saved, reference.model());
+    if (auto fault = fault_of_tensors(saved, reference.model())) return fault;
+    return fault_of_boxes_of_all(saved, reference.model(), world);
   } catch (std::exception const& error) {
     return other_files(error.what());
   }

@@ -44,11 +44,18 @@ class Checkpoint {
     stored_ = {file_of(first), file_of(second)};
     manifest_ = R"({"body":{"groups":[],"parameter_steps":{"w":2},"numbers":{}}})";
     return {{.name = "adamant.json", .bytes = std::as_bytes(std::span(manifest_))},
-            {.name = "a.safetensors", .bytes = stored_[0]},
-            {.name = "b.safetensors", .bytes = stored_[1]}};
+            {.name = "shard-00001-model-00001-of-00001.safetensors", .bytes = stored_[0]},
+            {.name = "shard-00002-model-00001-of-00001.safetensors", .bytes = stored_[1]}};
   }
 
-  std::optional<Violation> fault() { return fault_of_saved(files(), world.reference(), 2); }
+  std::optional<Violation> fault() {
+    std::int64_t const numel = world.parameters().front().numel();
+    std::vector<ElementRange> const held = {{0, numel / 4}, {numel / 4, numel}};
+    return fault_of_saved(files(), world.reference(),
+                          {.mesh = {.shards = 2}, .held = [&](int, int rank, TensorKind) {
+                             return std::span(held).subspan(static_cast<std::size_t>(rank), 1);
+                           }});
+  }
 
   QuantisedWorld world;
   Entries first;
@@ -169,7 +176,7 @@ TEST(SavedQuantised, TellTheOracleWhatToGoOnFrom) {
 TEST(SavedQuantised, OfNoShapeForTheirRecipeAreRefused) {
   Checkpoint checkpoint(Recipe::fp8_current);
   auto const files = checkpoint.files();
-  std::vector<std::string> const names = {"w"};
+  std::vector<SavedName> const names = {{"w"}};
   SavedFiles const saved = read_saved_files(files, names);
   EXPECT_TRUE(quantised_in(saved, checkpoint.world.parameters().front()));
   EXPECT_FALSE(quantised_in(saved, {.name = "v", .shape = {4, 3}}));

@@ -14,8 +14,11 @@ void Verdict::follow_save(Primitive const& save, WorldView const& world) {
   if (!small_) return;
   auto const files = world.checkpoint(save.checkpoint);
   if (files.empty()) return;
-  if (auto fault = fault_of_saved(files, reference_, world.shard_count()))
-    findings_.add(std::move(*fault));
+  SavingWorld const saving = {.mesh = {.shards = values_.layout().world_size()},
+                              .held = [&](int parameter, int rank, TensorKind) {
+                                return values_.layout().ranges(parameter, rank);
+                              }};
+  if (auto fault = fault_of_saved(files, reference_, saving)) findings_.add(std::move(*fault));
 }
 
 // A name may stand for two states, where a crash interrupted the save of the second: the load then
