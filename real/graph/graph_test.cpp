@@ -4,11 +4,15 @@
 
 #include <cstdint>
 #include <stdexcept>
+#include <vector>
 
 #include "real/cuda/error.h"
 #include "real/engine.h"
 #include "real/shard/memory.h"
+#include "real/testing/memory_storage.h"
+#include "real/testing/quantised_world.h"
 #include "real/testing/ranks.h"
+#include "real/testing/small_world.h"
 
 namespace adamant::real {
 namespace {
@@ -80,6 +84,87 @@ TEST(Graph, ACaptureRecordsAtOnce) {
     EXPECT_TRUE(engine->has_gradient(0));
     EXPECT_EQ(engine->step_count(0), 1);
     engine->synchronize();
+  });
+}
+
+/// Types of every sort that a graph may have, loss scale and norm.
+EngineConfig capturable_config() {
+  Formats const mixed = {.parameter = NumberFormat::bf16,
+                         .exp_avg = NumberFormat::fp8,
+                         .exp_avg_sq = NumberFormat::fp16,
+                         .main = NumberFormat::fp32};
+  EngineConfig config;
+  config.parameters = {{.name = "a", .shape = {3, 2}},
+                       {.name = "b", .shape = {5}, .group = 1, .formats = mixed},
+                       {.name = "c", .shape = {32, 32}, .formats = formats_by(Recipe::mxfp8)}};
+  config.groups = {{.weight_decay = 0.1F}, {.learning_rate = 0.1F}};
+  config.group_names = {"first", "second"};
+  config.loss_scale = {.kind = LossScale::Kind::dynamic};
+  config.max_norm = 0.5F;
+  config.capturable = true;
+  return config;
+}
+
+std::vector<void const*> addresses_of(Rank const& rank) {
+  std::vector<void const*> addresses;
+  for (Buffer const& buffer : rank.engine->buffers()) addresses.push_back(buffer.address);
+  return addresses;
+}
+
+std::vector<Verb> const iteration = {{.kind = Verb::Kind::backward},
+                                     {.kind = Verb::Kind::clip},
+                                     {.kind = Verb::Kind::step},
+                                     {.kind = Verb::Kind::zero_grad}};
+
+void run_iteration(Engine& engine) {
+  engine.backward({});
+  engine.clip();
+  engine.step();
+  engine.zero_grad(true);
+}
+
+// A load writes into what is there: replays go on from what was loaded, settings, counters and the
+// loss scaler among it.
+TEST(Graph, ALoadLeavesItAsItIs) {
+  ADAMANT_NEEDS(1, Devices::own);
+  run_ranks(1, Devices::own, [](RankContext const& context) {
+    MemoryStorage storage;
+    Rank rank(context, capturable_config());
+    rank.write(0.1F);
+    run_iteration(*rank.engine);
+    rank.engine->save(storage, "c");
+    rank.engine->capture(iteration);
+    rank.engine->replay();
+    State const straight = state_of(rank);
+    rank.engine->replay();
+    rank.engine->set_group(1, {.learning_rate = 7});
+    rank.engine->set_loss_scale({.kind = LossScale::Kind::fixed, .value = 4});
+    auto const addresses = addresses_of(rank);
+    rank.engine->load(storage, "c");
+    EXPECT_TRUE(rank.engine->has_graph());
+    EXPECT_EQ(addresses_of(rank), addresses);
+    EXPECT_EQ(rank.engine->step_count(1), 1);
+    rank.engine->replay();
+    EXPECT_EQ(state_of(rank), straight);
+    EXPECT_EQ(rank.engine->step_count(1), 2);
+  });
+}
+
+// Gradients are dropped on the device, too.
+TEST(Graph, AStepAfterALoadHasNoGradients) {
+  ADAMANT_NEEDS(1, Devices::own);
+  run_ranks(1, Devices::own, [](RankContext const& context) {
+    MemoryStorage storage;
+    Rank rank(context, capturable_config());
+    rank.write(0.1F);
+    run_iteration(*rank.engine);
+    rank.engine->save(storage, "c");
+    State const saved = state_of(rank);
+    rank.engine->backward({});
+    rank.engine->load(storage, "c");
+    rank.engine->step();
+    EXPECT_EQ(state_of(rank), saved);
+    EXPECT_EQ(rank.engine->step_count(0), 2);
   });
 }
 

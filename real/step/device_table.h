@@ -48,7 +48,7 @@ class DeviceTable {
   void set_group(int group, AdamConfig const& config);
   /// From here on these parameters have a gradient. Stream: on `compute`; can be captured.
   void set_gradients(std::vector<bool> const& has_gradient);
-  /// Counters from elsewhere. Stream: on `compute`; waits.
+  /// Counters from elsewhere; no parameter has a gradient then. Stream: on `compute`; waits.
   void set_counters(std::vector<std::int64_t> const& group_steps,
                     std::vector<std::int64_t> const& parameter_steps);
   /// Numbers one step and fills its table, unless `skip` points to something other than 0: then

@@ -9,7 +9,7 @@ namespace adamant::scenarios {
 
 namespace {
 
-using Fault = std::optional<std::string>;
+using Mistake = std::optional<std::string>;
 
 /// The number behind `before`, which is taken off `name`, too; or nothing.
 std::optional<int> take_number(std::string_view& name, std::string_view before) {
@@ -103,8 +103,8 @@ std::size_t count_of(std::vector<Run> const& runs, int rank) {
 }
 
 /// The first of what was written that is not as expected. Both by elements.
-Fault first_fault(std::string const& key, std::vector<Run> const& expected,
-                  std::vector<Run> const& found) {
+Mistake first_mistake(std::string const& key, std::vector<Run> const& expected,
+                      std::vector<Run> const& found) {
   std::int64_t written = 0;  // elements before
   for (std::size_t i = 0; i < found.size(); ++i) {
     Run const& run = found[i];
@@ -182,7 +182,7 @@ std::optional<std::string> fault_of_boxes(WrittenTensor const& written, SavingWo
     if (run->begin < run->end) found.push_back(*run);
   }
   std::ranges::sort(found);
-  return first_fault(written.key, expected_runs(written, world, parameter, kind), found);
+  return first_mistake(written.key, expected_runs(written, world, parameter, kind), found);
 }
 
 FileNumbers numbers_in(std::string_view name) {

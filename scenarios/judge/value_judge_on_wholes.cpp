@@ -91,18 +91,12 @@ void ValueJudge::admit_gradient(WorldView const& world, int parameter, std::int6
   auto const numel = reference_.model().spec(parameter).numel();
   std::vector<float> observed(static_cast<std::size_t>(numel));
   std::vector<float> room;
-<<<<<<< HEAD
-  auto const read = world.fed(0, parameter) ? fed_reader(world, reference_.model(), parameter)
-                                            : reference_.reader(parameter, backward);
-  int const holders = layout_.holder_count(TensorKind::gradient);
-  for (int rank = 0; rank < holders; ++rank) {  // those who hold the same: compare()
-=======
   bool const fed = world.fed(0, parameter).has_value();
   auto const read = fed ? fed_reader(world, reference_.model(), parameter)
                         : reference_.reader(parameter, backward);
   int const addends = fed ? reference_.microbatch_count() : reference_.addend_count(parameter);
-  for (int rank = 0; rank < world.shard_count(); ++rank) {  // replicas: compare()
->>>>>>> 6e49e39 (gradients, engines, judge: every name of a parameter gives a gradient)
+  int const holders = layout_.holder_count(TensorKind::gradient);
+  for (int rank = 0; rank < holders; ++rank) {  // those who hold the same: compare()
     Owned const owned = owned_by(world, rank, parameter, TensorKind::gradient);
     if (!owned.usable) return report_other_elements(owned, rank, parameter, TensorKind::gradient);
     auto const held = values_of(owned.held, room);

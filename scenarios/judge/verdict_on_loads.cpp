@@ -14,9 +14,9 @@ void Verdict::follow_save(Primitive const& save, WorldView const& world) {
   if (!small_) return;
   auto const files = world.checkpoint(save.checkpoint);
   if (files.empty()) return;
-  SavingWorld const saving = {.mesh = {.shards = values_.layout().world_size()},
-                              .held = [&](int parameter, int rank, TensorKind) {
-                                return values_.layout().ranges(parameter, rank);
+  SavingWorld const saving = {.mesh = values_.layout().mesh(),
+                              .held = [&](int parameter, int rank, TensorKind kind) {
+                                return values_.layout().ranges(parameter, rank, kind);
                               }};
   if (auto fault = fault_of_saved(files, reference_, saving)) findings_.add(std::move(*fault));
 }
