@@ -155,7 +155,7 @@ struct ShardView {
   std::span<ElementRange const> ranges;  // they ascend and do not overlap; the engine outlives them
   std::int64_t numel = 0;                // of all ranges, without padding
   /// Of remainders: the parameters of the same elements, on the device.
-  void const* upper = nullptr;
+  void* upper = nullptr;
   std::optional<QuantisedView> quantised = {};
 };
 

@@ -37,6 +37,14 @@ std::vector<SavedGroup> describe_groups(EngineNames const& names, AdamStep const
   return groups;
 }
 
+/// Those of the parameter that belong to these remainders.
+ShardDescription upper_halves(ShardDescription const& parameter, ShardView const& remainders) {
+  ShardDescription halves = parameter;
+  halves.ranges = remainders.ranges;
+  halves.data = static_cast<std::byte*>(remainders.upper);
+  return halves;
+}
+
 /// What is saved of a parameter.
 std::vector<StateTensor> describe_tensors(ParameterSpec const& spec, int parameter,
                                           ShardOf const& shard_of) {
@@ -52,7 +60,7 @@ std::vector<StateTensor> describe_tensors(ParameterSpec const& spec, int paramet
                                          .coverage = spec.formats.state_scale,
                                          .scale = view.scale,
                                          .quantised = view.quantised});
-    if (split && kind == TensorKind::main) tensor.upper = tensors.front().shard;
+    if (split && kind == TensorKind::main) tensor.upper = upper_halves(tensors.front().shard, view);
   }
   return tensors;
 }

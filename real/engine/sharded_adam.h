@@ -136,7 +136,7 @@ class ShardedAdam final : public Engine {
   CheckpointState checkpoint_state();
   CheckpointPlace place(Storage& storage, std::string const& directory, Agreement& agreement) {
     return {storage,          directory, agreement,    ledger_,
-            streams_.compute, where_,    piece_bytes_, {.shards = where_.world_size}};
+            streams_.compute, where_,    piece_bytes_, layout_.where().mesh};
   }
   /// Tells those who keep something of their own beside the shards that these are others now.
   void follow_loaded_shards();

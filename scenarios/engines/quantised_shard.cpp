@@ -43,20 +43,17 @@ oracle::DelayedScale delayed_of(real::QuantisedView const& view, CopyToHost cons
   return delayed;
 }
 
-/// Which blocks' scales a shard has: of mxfp8 those that its elements lie in, else all.
+/// Which blocks' scales a shard has: where they are beside its codes, those of its rows, else all.
 struct Blocks {
   std::int64_t first = 0;
   std::int64_t count = 0;
 };
 
 Blocks blocks_of(real::QuantisedView const& view, std::int64_t numel) {
-  Recipe const recipe = view.shape.recipe;
-  std::int64_t const all = oracle::scales_of(recipe, matrix(view.shape)).numel();
-  if (recipe != Recipe::mxfp8) return {.first = 0, .count = all};
+  std::int64_t const all = oracle::scales_of(view.shape.recipe, matrix(view.shape)).numel();
+  if (!has_scales_beside(view.shape)) return {.first = 0, .count = all};
   std::int64_t const covered = view.shape.numel / all;  // of one row, one after the other
-  std::int64_t const first = view.begin / covered;
-  std::int64_t const end = (view.begin + numel + covered - 1) / covered;
-  return {.first = first, .count = numel == 0 ? 0 : end - first};
+  return {.first = view.begin / covered, .count = numel / covered};
 }
 
 void read_scales(real::QuantisedView const& view, Blocks blocks, CopyToHost const& copy,
@@ -64,11 +61,10 @@ void read_scales(real::QuantisedView const& view, Blocks blocks, CopyToHost cons
   Recipe const recipe = view.shape.recipe;
   if (recipe == Recipe::nvfp4) shard.amax = copied(view.scales, 1, copy).front();
   if (view.scale_codes == nullptr) {
-    shard.scales = copied(view.scales, recipe == Recipe::mxfp8 ? 0 : blocks.count, copy);
+    shard.scales = copied(view.scales, blocks.count, copy);
     return;
   }
-  std::int64_t const before = blocks.first - first_scale_code(view);
-  shard.scale_codes = copied(view.scale_codes + before, blocks.count, copy);
+  shard.scale_codes = copied(view.scale_codes, blocks.count, copy);
   for (std::uint8_t const code : shard.scale_codes)
     shard.scales.push_back(oracle::scale_of_code(recipe, code, shard.amax));
 }

@@ -21,15 +21,12 @@ void append(std::vector<Number> const& from, std::int64_t begin, std::int64_t co
   to.insert(to.end(), from.begin() + begin, from.begin() + begin + count);
 }
 
-/// Of mxfp8, whose scales cover parts of one row: those that elements of the range lie in.
+/// Of mxfp8, whose scales cover parts of one row.
 void append_own_scales(oracle::Quantised const& whole, oracle::MatrixShape shape,
                        ElementRange range, QuantisedShard& shard) {
-  if (range.numel() == 0) return;
   std::int64_t const covered = shape.numel() / std::ssize(whole.scales);
-  std::int64_t const first = range.begin / covered;
-  std::int64_t const count = (range.end + covered - 1) / covered - first;
-  append(whole.scales, first, count, shard.scales);
-  append(whole.scale_codes, first, count, shard.scale_codes);
+  append(whole.scales, range.begin / covered, range.numel() / covered, shard.scales);
+  append(whole.scale_codes, range.begin / covered, range.numel() / covered, shard.scale_codes);
 }
 
 Found numbers_differ(Breach breach, std::span<float const> expected, std::span<float const> held) {
