@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "scenarios/judge/registration.h"
+
 namespace adamant::scenarios {
 
 namespace {
@@ -40,11 +42,21 @@ MemoryJudge::MemoryJudge(Scenario const& scenario, std::vector<ParameterSpec> co
 void MemoryJudge::begin_world(Scenario const& setting, std::vector<ParameterSpec> const& parameters,
                               oracle::Offload const& offload) {
   Mesh const mesh = mesh_of(setting.world);
+  auto const in_order = as_registered(parameters, setting.order);
+  order_ = setting.order;
+  parameter_count_ = static_cast<int>(parameters.size());
   budgets_.clear();
   budgets_.reserve(static_cast<std::size_t>(mesh.rank_count()));
   for (int rank = 0; rank < mesh.rank_count(); ++rank)
-    budgets_.emplace_back(setting.layout, parameters, mesh, rank, offload, residence_);
+    budgets_.emplace_back(setting.layout, in_order, mesh, rank, offload, residence_);
   if (scales_) use_scaling();
+}
+
+std::vector<int> MemoryJudge::registered(std::span<int const> parameters) const {
+  std::vector<int> numbers;
+  for (int const parameter : parameters)
+    numbers.push_back(registered_number(parameter, parameter_count_, order_));
+  return numbers;
 }
 
 void MemoryJudge::use_scaling() {
@@ -57,8 +69,9 @@ void MemoryJudge::follow(Primitive const& operation) {
   bool const scales = operation.clip.value_or(Clip()).has_value() ||
                       operation.loss_scale.value_or(LossScale()).kind != LossScale::Kind::none;
   if (scales) use_scaling();
+  std::vector<int> const without = registered(operation.without);
   for (oracle::Budget& budget : budgets_) {
-    if (operation.kind == Primitive::Kind::backward) budget.backward(operation.without);
+    if (operation.kind == Primitive::Kind::backward) budget.backward(without);
     if (operation.kind == Primitive::Kind::zero_grad) budget.zero_grad(operation.set_to_none);
     if (operation.kind == Primitive::Kind::step) budget.step();
     if (operation.kind == Primitive::Kind::offload) budget.offload();

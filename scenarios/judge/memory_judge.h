@@ -36,7 +36,12 @@ class MemoryJudge {
                           std::span<WorldAllocation const> live);
   void report(Violation violation);
 
+  /// Numbers of parameters as their world registered them.
+  std::vector<int> registered(std::span<int const> parameters) const;
+
   oracle::Residence residence_;
+  ParamOrder order_ = ParamOrder::listed;
+  int parameter_count_ = 0;
   bool scales_;                          // from the beginning on
   std::vector<oracle::Budget> budgets_;  // by rank
   Findings& findings_;

@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "oracle/formats/formats.h"
-#include "oracle/layout/layout.h"
 #include "scenarios/gradients/blocks.h"
 #include "scenarios/gradients/keys.h"
 #include "scenarios/gradients/overflow.h"
+#include "scenarios/judge/registration.h"
 #include "scenarios/judge/saved_quantised.h"
 #include "scenarios/seam/violation.h"
 
@@ -90,7 +90,7 @@ void Reference::share_scales(Scenario const& setting) {
     any = any || has_local_scales(model_.spec(p).formats);
   }
   if (!any) return;
-  oracle::Layout const layout = oracle::lay_out(setting.layout, parameters, mesh_of(setting.world));
+  oracle::Layout const layout = layout_of(setting, parameters);
   for (int p = 0; p < model_.parameter_count(); ++p) {
     if (!has_local_scales(model_.spec(p).formats)) continue;
     oracle::Model::Shards owned;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "scenarios/judge/oracle_view.h"
+#include "scenarios/judge/registration.h"
 #include "scenarios/judge/threads.h"
 
 namespace adamant::scenarios {
@@ -84,8 +85,7 @@ std::optional<StateOffloadConfig> Verdict::leaving(Offload const& offload) const
 }
 
 bool Verdict::started(WorldView const& world) {
-  values_.begin_world(
-      oracle::lay_out(scenario_.layout, parameter_specs(scenario_), mesh_of(scenario_.world)));
+  values_.begin_world(layout_of(scenario_, parameter_specs(scenario_)));
   choose_formulas(world.arithmetic());
   formulas_->started();
   values_.compare_flags(world);
@@ -214,7 +214,7 @@ bool Verdict::restarted(Primitive const& load, WorldView const& world) {
   Scenario const& setting = load.setting == 0 ? scenario_ : program_.setting(load.setting);
   std::vector<ParameterSpec> const parameters = parameter_specs(setting);
   reference_.begin_world(setting, parameters);
-  values_.begin_world(oracle::lay_out(setting.layout, parameters, mesh_of(setting.world)));
+  values_.begin_world(layout_of(setting, parameters));
   findings_.at_operation(load.entry);
   Offload const& offload = load.offload != nullptr ? *load.offload : offload_;
   if (world.shown().memory) {
