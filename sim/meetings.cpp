@@ -1,5 +1,6 @@
 #include "sim/meetings.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "sim/inside.h"
@@ -15,12 +16,22 @@ struct Meetings {
 };
 Meetings meetings;
 
+std::vector<Awaited> missing(World const& world) {
+  std::vector<Awaited> all;
+  for (auto const& host : world.hosts()) {
+    bool const is_there = std::find(meetings.arrived.begin(), meetings.arrived.end(), host.get()) !=
+                          meetings.arrived.end();
+    if (!is_there) all.push_back({.host = host.get()});
+  }
+  return all;
+}
+
 // Waits for all ranks; true for the one that arrives last, which the others then wait for.
 bool gather(Runtime& runtime, char const* where) {
   World& world = runtime.world;
   if (meetings.arrived.size() + 1 == world.hosts().size()) return true;
   meetings.arrived.push_back(world.host());
-  world.block(where);
+  world.block(where, {.describe = {}, .whom = [&world] { return missing(world); }});
   return false;
 }
 

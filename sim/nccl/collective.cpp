@@ -37,6 +37,31 @@ std::uint64_t cost_ns(Signature const& signature, std::uint64_t ranks) {
 
 // ---- who is missing, for deadlock reports -------------------------------------------------------
 
+// A message is between two of the ranks.
+std::size_t rank_of_side(Call const& call, std::size_t side) {
+  if (!is_message(call.signature.function)) return side;
+  std::size_t const ranks = call.communicator->members.size();
+  return side == 0 ? call.number / ranks : call.number % ranks;
+}
+
+bool has_arrived(Call const& call, std::size_t side) {
+  Part const& part = call.parts[side];
+  auto const& arrived = call.meeting.arrived;
+  return part.operation != nullptr && part.operation == part.stream->head() &&
+         std::find(arrived.begin(), arrived.end(), part.stream) != arrived.end();
+}
+
+// By rank, but the destination of a message after its source.
+std::vector<Awaited> missing(Call const& call) {
+  std::vector<Awaited> all;
+  for (std::size_t side = 0; side < call.parts.size(); ++side) {
+    ncclComm const& member = *call.communicator->members[rank_of_side(call, side)];
+    if (member.aborted || has_arrived(call, side)) continue;
+    all.push_back({.host = member.host, .stream = call.parts[side].stream});
+  }
+  return all;
+}
+
 std::string what_instead(Call const& call, std::size_t side) {
   Part const& part = call.parts[side];
   if (part.member != nullptr) {
@@ -50,26 +75,20 @@ std::string what_instead(Call const& call, std::size_t side) {
   return fmt::format("has issued {} calls there, {} last", member.calls, describe(member.last));
 }
 
+std::string describe(Call const& call, std::string const& communicator) {
+  if (!is_message(call.signature.function))
+    return fmt::format("(call {} of {})", call.number, communicator);
+  std::vector<int> const names = call.communicator->names_of_ranks();
+  return fmt::format("(from rank {} to rank {} of {})", names[rank_of_side(call, 0)],
+                     names[rank_of_side(call, 1)], communicator);
+}
+
 std::string describe_missing(Call const& call) {
-  std::string text = call.communicator->describe();
-  Signature const& signature = call.signature;
-  bool const message = is_message(signature.function);
-  int const source = static_cast<int>(call.number) / call.communicator->ranks();
-  int const destination = static_cast<int>(call.number) % call.communicator->ranks();
-  if (message) {
-    text = fmt::format("(from rank {} to rank {} of {}) waits", source, destination, text);
-  } else {
-    text = fmt::format("(call {} of {}) waits", call.number, text);
-  }
-  auto const& arrived = call.meeting.arrived;
+  std::vector<int> const names = call.communicator->names_of_ranks();
+  std::string text = describe(call, call.communicator->describe()) + " waits";
   for (std::size_t side = 0; side < call.parts.size(); ++side) {
-    Stream* const stream = call.parts[side].stream;
-    StreamOperation const* const operation = call.parts[side].operation;
-    bool const there = operation != nullptr && operation == stream->head() &&
-                       std::find(arrived.begin(), arrived.end(), stream) != arrived.end();
-    if (there) continue;
-    int const rank = !message ? static_cast<int>(side) : side == 0 ? source : destination;
-    text += fmt::format("; rank {} {}", rank, what_instead(call, side));
+    if (has_arrived(call, side)) continue;
+    text += fmt::format("; rank {} {}", names[rank_of_side(call, side)], what_instead(call, side));
   }
   return text;
 }
@@ -81,7 +100,9 @@ Call& take_call(Communicator& communicator, Signature const& signature, std::siz
   if (state.free_calls.empty()) {
     Call& call = state.calls.emplace_back();
     call.meeting.execute = [&call](Meeting&) { execute(*current_runtime, call); };
+    call.meeting.describe = [&call] { return describe(call, call.communicator->name); };
     call.meeting.describe_missing = [&call] { return describe_missing(call); };
+    call.meeting.missing = [&call] { return missing(call); };
     state.free_calls.push_back(&call);
   }
   Call& call = *state.free_calls.back();
@@ -114,11 +135,14 @@ bool agree(Runtime& runtime, Call const& call, Request const& request) {
   if (call.signature == request.signature) return true;
   Part const& first = *std::find_if(call.parts.begin(), call.parts.end(),
                                     [](Part const& part) { return part.member != nullptr; });
+  std::vector<int> const names = call.communicator->names_of_ranks();
   report_difference(
       runtime, request, first,
-      fmt::format("rank {} called {} as call {} of {}, rank {} {}", first.member->rank,
-                  describe(call.signature), call.number, call.communicator->describe(),
-                  request.member->rank, describe(request.signature)));
+      fmt::format("rank {} called {} as call {} of {}, rank {} {}",
+                  names[static_cast<std::size_t>(first.member->rank)], describe(call.signature),
+                  call.number, call.communicator->describe(),
+                  names[static_cast<std::size_t>(request.member->rank)],
+                  describe(request.signature)));
   return false;
 }
 
@@ -160,9 +184,12 @@ Call* match_message(Runtime& runtime, Request const& request, std::size_t side) 
     open.pop_front();
     return call;
   }
-  report_difference(runtime, request, call->parts[1 - side],
-                    fmt::format("rank {} called {} in {}, rank {} {}", peer, describe(other),
-                                communicator.describe(), rank, describe(request.signature)));
+  std::vector<int> const names = communicator.names_of_ranks();
+  report_difference(
+      runtime, request, call->parts[1 - side],
+      fmt::format("rank {} called {} in {}, rank {} {}", names[static_cast<std::size_t>(peer)],
+                  describe(other), communicator.describe(), names[static_cast<std::size_t>(rank)],
+                  describe(request.signature)));
   return nullptr;
 }
 
@@ -227,6 +254,17 @@ void issue(Runtime& runtime, Request const& request, Stream& stream) {
   ++request.member->outstanding;
   order_against_legacy(runtime, stream);
   runtime.world.push(stream, operation);
+}
+
+std::vector<Awaited> streams_of_calls(ncclComm const& member) {
+  std::vector<Awaited> all;
+  for (Call const& call : nccl_state().calls) {
+    for (Part const& part : call.parts) {
+      if (part.member == &member && part.operation != nullptr)
+        all.push_back({.host = member.host, .stream = part.stream});
+    }
+  }
+  return all;
 }
 
 void abandon_calls(Runtime& runtime, ncclComm& member) {

@@ -51,6 +51,8 @@ std::uint32_t record_call(Runtime& runtime, Signature const& signature);
 /// Enqueues the request on `stream`, or captures it. Errors: ends the world where ranks disagree.
 void issue(Runtime& runtime, Request const& request, Stream& stream);
 
+/// Where what the rank has issued waits to be executed.
+std::vector<Awaited> streams_of_calls(ncclComm const& member);
 /// The rank gives up all that it has issued: its streams go on without.
 void abandon_calls(Runtime& runtime, ncclComm& member);
 

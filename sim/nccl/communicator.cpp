@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <numeric>
 
 #include "sim/nccl/state.h"
 #include "sim/world/assert.h"
@@ -32,8 +33,49 @@ std::string describe(Signature const& signature) {
   return text + (signature.replayed ? ") of a graph" : ")");
 }
 
+std::optional<std::vector<int>> Communicator::ranks_of_world() const {
+  std::vector<int> ranks;
+  for (ncclComm const* member : members) {
+    if (member == nullptr) return std::nullopt;
+    ranks.push_back(member->host->rank);
+  }
+  std::vector<int> sorted = ranks;
+  std::sort(sorted.begin(), sorted.end());
+  if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) return std::nullopt;
+  return ranks;
+}
+
+std::vector<int> Communicator::names_of_ranks() const {
+  if (std::optional<std::vector<int>> const known = ranks_of_world()) return *known;
+  std::vector<int> own(members.size());
+  std::iota(own.begin(), own.end(), 0);
+  return own;
+}
+
+namespace {
+
+// More of them say less.
+constexpr std::size_t listed_ranks_max = 8;
+
+std::string list_of(std::vector<int> ranks) {
+  if (ranks.size() == 1) return fmt::format("rank {}", ranks.front());
+  std::string last = std::to_string(ranks.back());
+  ranks.pop_back();
+  if (ranks.size() >= listed_ranks_max) {
+    last = fmt::format("{} more", ranks.size() + 2 - listed_ranks_max);
+    ranks.resize(listed_ranks_max - 1);
+  }
+  return fmt::format("ranks {} and {}", fmt::join(ranks, ", "), last);
+}
+
+}  // namespace
+
 std::string Communicator::describe() const {
-  return fmt::format("{} of {} ranks", name, ranks());
+  std::optional<std::vector<int>> const known = ranks_of_world();
+  bool const is_world = known && ranks() == current_runtime->world.ranks() &&
+                        std::is_sorted(known->begin(), known->end());
+  if (!known || is_world) return fmt::format("{} of {} ranks", name, ranks());
+  return fmt::format("{} ({})", name, list_of(*known));
 }
 
 void report_disagreement(Runtime& runtime, Disagreement found) {
@@ -65,21 +107,32 @@ ncclResult_t usable(Runtime& runtime, ncclComm const* member) {
 
 // ---- barrier ------------------------------------------------------------------------------------
 
-void prepare(HostBarrier& barrier, char const* function, std::string subject, int ranks) {
+void prepare(HostBarrier& barrier, char const* function, Communicator const& communicator) {
   barrier.function = function;
-  barrier.subject = std::move(subject);
-  barrier.calls.assign(static_cast<std::size_t>(ranks), 0);
-  barrier.missing = ranks;
+  barrier.communicator = &communicator;
+  barrier.calls.assign(communicator.members.size(), 0);
+  barrier.missing = communicator.ranks();
 }
 
 namespace {
 
 std::string describe_missing(HostBarrier const& barrier) {
   std::string text = "for rank";
+  std::vector<int> const names = barrier.communicator->names_of_ranks();
   for (std::size_t rank = 0; rank < barrier.calls.size(); ++rank) {
-    if (barrier.calls[rank] == 0) text += fmt::format(" {}", rank);
+    if (barrier.calls[rank] == 0) text += fmt::format(" {}", names[rank]);
   }
-  return text + " of " + barrier.subject;
+  return text + " of " + barrier.communicator->describe();
+}
+
+// Of a creation nobody knows whose host will come.
+std::vector<Awaited> missing(HostBarrier const& barrier) {
+  std::vector<Awaited> all;
+  for (std::size_t rank = 0; rank < barrier.calls.size(); ++rank) {
+    ncclComm const* const member = barrier.communicator->members[rank];
+    if (barrier.calls[rank] == 0 && member != nullptr) all.push_back({.host = member->host});
+  }
+  return all;
 }
 
 }  // namespace
@@ -102,9 +155,9 @@ bool wait_for_all(Runtime& runtime, HostBarrier& barrier) {
   if (!runtime.world.yield()) return false;
   if (!barrier.done) {
     barrier.waiting.push_back(&host);
-    host.describe_wait = [&barrier] { return describe_missing(barrier); };
-    bool const alive = runtime.world.block(barrier.function);
-    host.describe_wait = nullptr;
+    bool const alive = runtime.world.block(barrier.function,
+                                           {.describe = [&] { return describe_missing(barrier); },
+                                            .whom = [&] { return missing(barrier); }});
     if (!alive) return false;
   }
   host.now_ns = std::max(host.now_ns, barrier.time_ns);
@@ -130,8 +183,7 @@ Communicator& new_communicator(std::size_t ranks) {
   communicator.number = static_cast<int>(state.communicators.size()) - 1;
   communicator.name = fmt::format("communicator {}", communicator.number);
   communicator.members.resize(ranks);
-  prepare(communicator.creation, "ncclCommInitRank", communicator.describe(),
-          static_cast<int>(ranks));
+  prepare(communicator.creation, "ncclCommInitRank", communicator);
   return communicator;
 }
 

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,8 +22,8 @@ struct Communicator;
 /// Where hosts wait for each other: nobody leaves before all have come.
 struct HostBarrier {
   char const* function = "";
-  std::string subject;
-  std::vector<std::uint32_t> calls;  // by rank, their records; 0: has not come
+  Communicator const* communicator = nullptr;  // whose ranks come
+  std::vector<std::uint32_t> calls;            // by rank, their records; 0: has not come
   int missing = 0;
   bool done = false;
   ncclResult_t result = ncclSuccess;
@@ -116,6 +117,13 @@ struct Communicator {
   std::vector<std::deque<Call*>> messages;
 
   int ranks() const { return static_cast<int>(members.size()); }
+  /// By its own numbers the ranks of the world; nothing while not all have come, or where one host
+  /// drives several.
+  std::optional<std::vector<int>> ranks_of_world() const;
+  /// As reports name its ranks: by those of the world where these are known, else by its own.
+  std::vector<int> names_of_ranks() const;
+  /// "communicator 2 (ranks 1 and 3)", of the world; "communicator 0 of 4 ranks" where these are
+  /// all of them in order, or not known.
   std::string describe() const;
 };
 
@@ -124,7 +132,7 @@ ncclResult_t exists(Runtime& runtime, ncclComm const* member);
 /// Why a handle cannot be used now, or ncclSuccess.
 ncclResult_t usable(Runtime& runtime, ncclComm const* member);
 
-void prepare(HostBarrier& barrier, char const* function, std::string subject, int ranks);
+void prepare(HostBarrier& barrier, char const* function, Communicator const& communicator);
 /// Comes to a barrier as `rank`; the last one lets all others go on.
 void arrive(Runtime& runtime, HostBarrier& barrier, int rank);
 /// Waits until all have come; the host then knows what they knew. False if the world ended.

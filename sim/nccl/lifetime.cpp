@@ -36,18 +36,31 @@ bool others_came(ncclComm const& member) {
 }
 
 std::string describe_others(ncclComm const& member) {
+  Communicator const& communicator = *member.communicator;
   std::string text = "for rank";
-  for (ncclComm const* other : member.communicator->members) {
-    if (!other->host_came) text += " " + std::to_string(other->rank);
+  std::vector<int> const names = communicator.names_of_ranks();
+  for (std::size_t rank = 0; rank < names.size(); ++rank) {
+    if (!communicator.members[rank]->host_came) text += " " + std::to_string(names[rank]);
   }
-  return text + " of " + member.communicator->describe();
+  return text + " of " + communicator.describe();
+}
+
+std::vector<Awaited> others_missing(ncclComm const& member) {
+  std::vector<Awaited> all;
+  for (ncclComm const* other : member.communicator->members) {
+    if (!other->host_came) all.push_back({.host = other->host});
+  }
+  return all;
 }
 
 std::string describe_own(ncclComm const& member) {
+  Communicator const& communicator = *member.communicator;
   std::string text = "for " + std::to_string(member.outstanding) + " of its own calls on " +
-                     member.communicator->describe();
-  for (ncclComm const* other : member.communicator->members) {
-    if (other->aborted) text += ", of which rank " + std::to_string(other->rank) + " has aborted";
+                     communicator.describe();
+  std::vector<int> const names = communicator.names_of_ranks();
+  for (std::size_t rank = 0; rank < names.size(); ++rank) {
+    if (communicator.members[rank]->aborted)
+      text += ", of which rank " + std::to_string(names[rank]) + " has aborted";
   }
   return text;
 }
@@ -56,9 +69,8 @@ ncclResult_t wait_for_own_calls(Runtime& runtime, ncclComm& member, char const* 
   if (member.outstanding == 0) return ncclSuccess;
   Host& host = *runtime.world.host();
   member.draining = &host;
-  host.describe_wait = [&member] { return describe_own(member); };
-  runtime.world.block(function);
-  host.describe_wait = nullptr;
+  runtime.world.block(function, {.describe = [&] { return describe_own(member); },
+                                 .whom = [&] { return streams_of_calls(member); }});
   member.draining = nullptr;
   return result_of_world(runtime);
 }
@@ -68,12 +80,11 @@ ncclResult_t leave_together(Runtime& runtime, ncclComm& member, char const* func
   if (error != ncclSuccess) return error;
   take_leave(runtime, member);
   Host& host = *runtime.world.host();
-  host.describe_wait = [&member] { return describe_others(member); };
   while (!runtime.world.ended() && !others_came(member)) {
     member.communicator->leaving.push_back(&host);
-    runtime.world.block(function);
+    runtime.world.block(function, {.describe = [&] { return describe_others(member); },
+                                   .whom = [&] { return others_missing(member); }});
   }
-  host.describe_wait = nullptr;
   return result_of_world(runtime);
 }
 

@@ -41,7 +41,7 @@ Split& next_split(ncclComm& parent) {
   if (parent.splits == communicator.splits.size()) {
     Split& split = communicator.splits.emplace_back();
     split.wishes.resize(communicator.members.size());
-    prepare(split.barrier, "ncclCommSplit", communicator.describe(), communicator.ranks());
+    prepare(split.barrier, "ncclCommSplit", communicator);
   }
   return communicator.splits[parent.splits++];
 }

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
+#include "sim/world/circle.h"
 #include "sim/world/world.h"
 
 namespace adamant::sim {
@@ -17,7 +20,7 @@ std::string chain_of(World& world, Host const& host) {
   if (host.held_back_by != 0)
     text += fmt::format(", inside of what {} opened,", world.record(host.held_back_by).name);
   text += fmt::format(" waits in {}", host.waits_in);
-  if (host.describe_wait) text += " " + host.describe_wait();
+  if (host.wait.describe) text += " " + host.wait.describe();
   Stream const* stream = host.waits_for_stream;
   if (host.waits_for_ticket != nullptr) stream = host.waits_for_ticket->stream;
   std::vector<Stream const*> seen;
@@ -36,6 +39,11 @@ std::string chain_of(World& world, Host const& host) {
     stream = head->ticket->stream;
   }
   return text;
+}
+
+std::string told_circle(World& world) {
+  std::string const circle = describe_circle(world);
+  return circle.empty() ? "" : "\n  the circle: " + circle;
 }
 
 }  // namespace
@@ -60,10 +68,12 @@ void World::report_deadlock() {
     if (host->held_back_by != 0) violation.related.push_back(related("opened", host->held_back_by));
     violation.message += "\n  " + chain_of(*this, *host);
   }
+  violation.message += told_circle(*this);
   add_violation(std::move(violation));
 }
 
 void World::report_left_over() {
+  bool is_first = true;
   for (Stream const& stream : streams_) {
     StreamOperation const* head = stream.head();
     if (head == nullptr) continue;
@@ -82,6 +92,7 @@ void World::report_left_over() {
                     name_of(stream), stream.queue.size(), record(head->id).name);
     violation.message += head->meeting != nullptr ? head->meeting->describe_missing()
                                                   : "waits for what nobody will complete";
+    if (std::exchange(is_first, false)) violation.message += told_circle(*this);
     add_violation(std::move(violation));
   }
 }

@@ -53,12 +53,21 @@ struct Ticket {
   std::vector<Host*> waiting;
 };
 
+/// One of those for whom a meeting or a host waits, for deadlock reports.
+struct Awaited {
+  Host const* host = nullptr;      // whose part is not there
+  Stream const* stream = nullptr;  // where it is enqueued behind something else; null: nowhere
+};
+
 /// A collective: executed at once, for all its streams, when each has it at its head.
 struct Meeting {
   std::uint32_t expected = 0;
   std::vector<Stream*> arrived;
   std::function<void(Meeting&)> execute;
-  std::function<std::string()> describe_missing;  // for deadlock reports
+  // For deadlock reports: which it is, and who is missing, in words and by rank.
+  std::function<std::string()> describe;
+  std::function<std::string()> describe_missing;
+  std::function<std::vector<Awaited>()> missing;
 };
 
 struct StreamOperation {

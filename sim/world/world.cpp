@@ -179,12 +179,14 @@ bool World::yield_polling(char const* call, Stream* stream, Ticket* ticket) {
   return alive;
 }
 
-bool World::block(char const* call) {
+bool World::block(char const* call, HostWait wait) {
   if (ended_) return false;
   Host& host = *host_;
   host.waits_in = call;
+  host.wait = std::move(wait);
   bool const alive = suspend();
   host.waits_in = nullptr;
+  host.wait = {};
   return alive;
 }
 

@@ -36,6 +36,13 @@ struct Agent : Candidate {
   std::uint64_t now_ns = 0;
 };
 
+/// What a host waits for if it is neither a stream nor an event, for deadlock reports; what is
+/// empty says nothing.
+struct HostWait {
+  std::function<std::string()> describe;
+  std::function<std::vector<Awaited>()> whom;  // by rank
+};
+
 /// A rank's host code.
 struct Host : Agent {
   int rank = 0;
@@ -47,8 +54,8 @@ struct Host : Agent {
   Stream* waits_for_stream = nullptr;
   Ticket* waits_for_ticket = nullptr;
   char const* waits_in = nullptr;
-  std::function<std::string()> describe_wait;  // for what else, if neither
-  Stack waits_at;                              // in a run that looks for lines
+  HostWait wait;   // for what else, if neither
+  Stack waits_at;  // in a run that looks for lines
   // The record of the call that opened what holds later ones back, as a group of NCCL does; 0:
   // nothing is open.
   std::uint32_t held_back_by = 0;
@@ -134,7 +141,7 @@ class World {
   bool wait_for_stream(Stream& stream, char const* call);
   bool wait_for_ticket(Ticket& ticket, char const* call);
   /// Waits until `wake` is called for this host by another one.
-  bool block(char const* call);
+  bool block(char const* call, HostWait wait = {});
   void wake(Host& host);
   /// Waits until nothing else can go on.
   bool wait_for_quiet();
