@@ -102,13 +102,13 @@ Budget::Budget(LayoutKind kind, std::span<ParameterSpec const> parameters, Mesh 
       scales_beside_(kind == LayoutKind::fsdp2 && !mesh.cuts_states_across()) {
   check(!offload.states || !offload.hybrid, "at most one offload");
   std::int64_t pieces = 0;
-  std::int64_t numel = 0;  // of states, with padding
   auto const holdings = holdings_of(kind, parameters, mesh, rank);
   for (Holding const& holding : holdings) {
     add(holding);
     for (Share const share : holding.shares) pieces += pieces_of(share.numel);
-    numel += holding.states;
   }
+  std::int64_t numel = 0;  // of the first rank's states, of which no other has more
+  for (Holding const& first : holdings_of(kind, parameters, mesh, 0)) numel += first.states;
   scaling_bytes_ = scaling_bytes(numel);
   set_step_table();
   if (residence.capturable) keep_unit_buffers();

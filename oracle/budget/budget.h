@@ -49,9 +49,9 @@ struct Residence {
 ///                         parameter has a gradient only
 ///   reduction             room for p gradients of the same buckets, and where there are replicas
 ///                         room for t more
-///   scaling               64 bytes and 360 for each of ceil(t / 65,536) blocks, all buckets
-///                         together, 1 ... 512 of them, and 64 bytes pinned: from the first loss
-///                         scale or maximal norm on
+///   scaling               64 bytes and 360 for each of ceil(t / 65,536) blocks, t being the first
+///                         rank's in all buckets together, 1 ... 512 of them, and 64 bytes pinned:
+///                         from the first loss scale or maximal norm on
 ///   state_scales          where any parameter has a state with a scale: 48 bytes for each
 ///                         parameter, with `hybrid` also 36 pinned
 ///   parameter_scales      of quantised parameters, each number rounded up to 16 bytes: 4 bytes for

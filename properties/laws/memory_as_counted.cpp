@@ -77,10 +77,10 @@ class Counting {
  public:
   explicit Counting(scenarios::Scenario const& scenario)
       : parameters_(scenarios::parameter_specs(scenario)) {
-    int const ranks = static_cast<int>(scenario.world.rank_count());
-    for (int rank = 0; rank < ranks; ++rank)
+    Mesh const mesh = scenarios::mesh_of(scenario.world);
+    for (int rank = 0; rank < mesh.rank_count(); ++rank)
       budgets_.emplace_back(
-          parameters_, oracle::RankInWorld{.rank = rank, .world_size = ranks},
+          scenario.layout, parameters_, mesh, rank,
           oracle::Offload{.states = scenarios::state_offload_config(scenario.offload),
                           .hybrid = scenarios::hybrid_config(scenario.offload)},
           oracle::Residence{

@@ -16,7 +16,7 @@ constexpr std::int64_t blocks_max = 512;
 // The same on every rank: flags and words are reduced block by block.
 int blocks_for_shards(Layout const& layout) {
   std::int64_t numel = 0;
-  for (Bucket const& bucket : layout.buckets()) numel += bucket.own.states_numel;
+  for (Bucket const& bucket : layout.buckets()) numel += bucket.own.largest_states_numel;
   std::int64_t const blocks = (numel + cuda_block_numel - 1) / cuda_block_numel;
   return static_cast<int>(std::clamp<std::int64_t>(blocks, 1, blocks_max));
 }

@@ -33,11 +33,14 @@ Ownership own_rows(ParameterSpec const& spec, RankOfMesh const& where) {
                 .states = elements_of(shard.part, row_numel),
                 .chunk_numel = shard.chunk * row_numel,
                 .states_numel = shard.chunk * row_numel,
+                .largest_states_numel = shard.chunk * row_numel,
                 .parameters_numel = shard.chunk * row_numel};
   if (!mesh.cuts_states_across()) return own;
   Cut const part = cut(shard.part, mesh.replicas, where.replica());
   own.states = elements_of(part.part, row_numel);
   own.states_numel = part.chunk * row_numel;
+  own.largest_states_numel =
+      cut({.begin = 0, .end = shard.chunk}, mesh.replicas, 0).chunk * row_numel;
   own.parameters_numel = std::max(own.chunk_numel, mesh.replicas * own.states_numel);
   return own;
 }

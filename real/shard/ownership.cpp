@@ -12,9 +12,11 @@ Ownership own_slices(std::int64_t numel, RankOfMesh const& where) {
                 .states = {.begin = begin, .end = begin + chunk},
                 .chunk_numel = chunk,
                 .states_numel = chunk,
+                .largest_states_numel = chunk,
                 .parameters_numel = chunk};
   if (!where.mesh.cuts_states_across()) return own;
   own.states_numel = chunk / where.mesh.replicas;
+  own.largest_states_numel = own.states_numel;
   own.states.begin += where.replica() * own.states_numel;
   own.states.end = own.states.begin + own.states_numel;
   return own;

@@ -23,7 +23,8 @@ struct Ownership {
   ElementRange states;            // of gradients, main weights and moments: a part of that, or all
   std::int64_t chunk_numel = 0;   // what every shard gives to a gather of parameters
   std::int64_t states_numel = 0;  // room for states: what every replica gives to a gather across
-  std::int64_t parameters_numel = 0;  // room for parameters: the chunk, and what replicas give
+  std::int64_t largest_states_numel = 0;  // the same of the shard that has most: on all ranks alike
+  std::int64_t parameters_numel = 0;      // room for parameters: the chunk, and what replicas give
 };
 
 /// Equal parts of a buffer, replicas within a shard.
