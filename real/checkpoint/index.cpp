@@ -87,6 +87,11 @@ class Opening {
                ": hyper-parameters and groups stay as they are, nothing is verified by checksums"));
   }
 
+  /// Once for all that is planned later.
+  void find_all_runs() {
+    for (auto& [key, tensor] : checkpoint_.tensors) find_runs(tensor);
+  }
+
   void check() const {
     std::vector<std::string> names;
     for (OpenFile const& file : checkpoint_.files) names.push_back(path_of(file.name));
@@ -196,6 +201,7 @@ Checkpoint open_checkpoint(Storage& storage, std::string const& directory) {
   } else {
     opening.without_manifest();
   }
+  opening.find_all_runs();
   opening.check();
   return checkpoint;
 }

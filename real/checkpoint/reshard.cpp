@@ -141,6 +141,89 @@ void append_boxes(ElementRange range, std::span<std::int64_t const> shape, std::
   append_boxes({last, range.end}, shape, dimension + 1, boxes);
 }
 
+/// A box that is one run.
+struct BoxAsRun {
+  ElementRange range;
+  SavedRuns::Place place;
+};
+
+/// The elements of a box that lies inside the whole and is one run, or nothing.
+std::optional<ElementRange> as_range(SavedBox const& box, std::span<std::int64_t const> whole) {
+  if (box.shape.size() != whole.size() || whole.empty()) return std::nullopt;
+  for (std::size_t d = 0; d < whole.size(); ++d)
+    if (end_of(box, d) > whole[d]) return std::nullopt;
+  Runs const runs(box, whole);
+  if (runs.count() != 1) return std::nullopt;
+  return runs[0];
+}
+
+/// Do runs that ascend by their beginnings have every element once?
+bool tiles(std::span<BoxAsRun const> runs, std::int64_t numel) {
+  std::int64_t end = 0;
+  for (BoxAsRun const& run : runs) {
+    if (run.range.begin != end) return false;
+    end = run.range.end;
+  }
+  return end == numel && numel > 0;
+}
+
+/// Ranges of a shard, and how many of its elements lie before each.
+class OwnRanges {
+ public:
+  explicit OwnRanges(std::span<ElementRange const> ranges) : ranges_(ranges) {
+    before_.reserve(ranges.size());
+    std::int64_t numel = 0;
+    for (ElementRange const range : ranges) {
+      before_.push_back(numel);
+      numel += range.numel();
+    }
+  }
+
+  std::size_t count() const { return ranges_.size(); }
+  ElementRange operator[](std::size_t i) const { return ranges_[i]; }
+  std::int64_t before(std::size_t i) const { return before_[i]; }
+  /// The first that ends behind an element, or count().
+  std::size_t first_behind(std::int64_t element) const {
+    auto const found = std::partition_point(
+        ranges_.begin(), ranges_.end(), [&](ElementRange range) { return range.end <= element; });
+    return static_cast<std::size_t>(found - ranges_.begin());
+  }
+
+ private:
+  std::span<ElementRange const> ranges_;
+  std::vector<std::int64_t> before_;
+};
+
+/// What a box has of the shard, run by run.
+void plan_box(SavedBox const& box, SavedTensor const& tensor, OwnRanges const& owned,
+              std::uint64_t size, std::vector<ReadRange>& ranges) {
+  Runs const runs(box, tensor.shape);
+  std::int64_t const last = runs[runs.count() - 1].end;
+  for (std::size_t i = owned.first_behind(runs[0].begin); i < owned.count(); ++i) {
+    ElementRange const own = owned[i];
+    if (own.begin >= last) return;
+    for (std::int64_t r = runs.first_behind(own.begin); r < runs.count(); ++r) {
+      ElementRange const run = runs[r];
+      std::int64_t const begin = std::max(run.begin, own.begin);
+      std::int64_t const end = std::min(run.end, own.end);
+      if (begin >= end) break;
+      std::int64_t const in_box = r * runs.numel() + begin - run.begin;
+      std::int64_t const to = owned.before(i) + begin - own.begin;
+      ranges.push_back({.file = box.file,
+                        .begin = box.begin + static_cast<std::uint64_t>(in_box) * size,
+                        .bytes = static_cast<std::uint64_t>(end - begin) * size,
+                        .to = static_cast<std::uint64_t>(to) * size});
+    }
+  }
+}
+
+void plan_boxes(SavedTensor const& tensor, ShardDescription const& shard, std::uint64_t size,
+                std::vector<ReadRange>& ranges) {
+  OwnRanges const owned(shard.ranges);
+  for (SavedBox const& box : tensor.boxes)
+    if (box.numel() > 0) plan_box(box, tensor, owned, size, ranges);
+}
+
 }  // namespace
 
 std::int64_t SavedBox::numel() const {
@@ -152,6 +235,7 @@ std::int64_t SavedTensor::numel() const {
 }
 
 void check_cover(SavedTensor const& tensor, std::span<std::string const> file_names) {
+  if (!tensor.runs.empty()) return;  // R1
   std::int64_t held = 0;
   for (SavedBox const& box : tensor.boxes) {
     check_bounds(tensor, box, file_names);
@@ -194,29 +278,39 @@ std::vector<RangeAsBox> boxes_of(ElementRange range, std::span<std::int64_t cons
   return boxes;
 }
 
+void find_runs(SavedTensor& tensor) {
+  tensor.runs = {};
+  std::vector<BoxAsRun> found;
+  found.reserve(tensor.boxes.size());
+  for (SavedBox const& box : tensor.boxes) {
+    if (box.numel() == 0) continue;
+    std::optional<ElementRange> const range = as_range(box, tensor.shape);
+    if (!range) return;
+    found.push_back({*range, {.begin = box.begin, .file = box.file}});
+  }
+  auto const by_begin = [](BoxAsRun const& a, BoxAsRun const& b) {
+    return a.range.begin < b.range.begin;
+  };
+  if (!std::is_sorted(found.begin(), found.end(), by_begin))
+    std::sort(found.begin(), found.end(), by_begin);
+  if (!tiles(found, tensor.numel())) return;
+  tensor.runs.borders.reserve(found.size() + 1);
+  tensor.runs.places.reserve(found.size());
+  tensor.runs.borders.push_back(0);
+  for (BoxAsRun const& run : found) {
+    tensor.runs.borders.push_back(run.range.end);
+    tensor.runs.places.push_back(run.place);
+  }
+}
+
 void plan_reads(SavedTensor const& tensor, ShardDescription const& shard,
                 std::vector<ReadRange>& ranges) {
   ADAMANT_REAL_ASSERT(tensor.shape == shard.global_shape);
   std::uint64_t const size = bytes_of(shard.format);
-  for (SavedBox const& box : tensor.boxes) {
-    if (box.numel() == 0) continue;
-    Runs const runs(box, tensor.shape);
-    std::int64_t stored = 0;  // elements of the shard before `own`
-    for (ElementRange const own : shard.ranges) {
-      for (std::int64_t r = runs.first_behind(own.begin); r < runs.count(); ++r) {
-        ElementRange const run = runs[r];
-        std::int64_t const begin = std::max(run.begin, own.begin);
-        std::int64_t const end = std::min(run.end, own.end);
-        if (begin >= end) break;
-        std::int64_t const in_box = r * runs.numel() + begin - run.begin;
-        ranges.push_back({.file = box.file,
-                          .begin = box.begin + static_cast<std::uint64_t>(in_box) * size,
-                          .bytes = static_cast<std::uint64_t>(end - begin) * size,
-                          .to = static_cast<std::uint64_t>(stored + begin - own.begin) * size});
-      }
-      stored += own.numel();
-    }
-  }
+  if (tensor.runs.empty())
+    plan_boxes(tensor, shard, size, ranges);
+  else
+    plan_reads(tensor.runs, shard.ranges, size, ranges);
 }
 
 }  // namespace adamant::real

@@ -4,6 +4,9 @@
 //
 //   saved:  | file 0 | file 1 | file 2 | file 3 |          by 4 ranks
 //   own:    |        rank 0        |   ...      |          of 3: all of 0, 1 and a part of 2
+//
+// Layouts of ours save boxes that follow each other in the whole: such a tensor is planned by its
+// runs (saved_runs.h). Any other box is cut run by run.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "real/checkpoint/saved_runs.h"
 #include "real/shard/description.h"
 
 namespace adamant::real {
@@ -38,21 +42,17 @@ struct SavedTensor {
   std::string dtype;
   std::vector<std::int64_t> shape;
   std::vector<SavedBox> boxes;
+  SavedRuns runs = {};  // of `boxes` as they are, or empty
 
   std::int64_t numel() const;
 };
 
-/// Bytes to bring from a file to a shard.
-struct ReadRange {
-  int file = 0;
-  std::uint64_t begin = 0;  // in the file
-  std::uint64_t bytes = 0;
-  std::uint64_t to = 0;  // in the shard
+/// Fills `runs` where the boxes are runs that tile the tensor, in whatever order; else empties
+/// them. Boxes may be anything: this refuses nothing.
+void find_runs(SavedTensor& tensor);
 
-  friend bool operator==(ReadRange const&, ReadRange const&) = default;
-};
-
-/// Every element lies in exactly one box. `file_names` is for messages.
+/// Every element lies in exactly one box. `file_names` is for messages. Of a tensor with runs that
+/// is known; of another the boxes are held against each other.
 ///
 /// Errors: CheckpointError (damaged) that names the tensor, and the files or rows at fault.
 void check_cover(SavedTensor const& tensor, std::span<std::string const> file_names);
@@ -73,7 +73,7 @@ std::vector<RangeAsBox> boxes_of(ElementRange range, std::span<std::int64_t cons
 
 /// The ranges that fill `shard`, each byte once; appended to `ranges`. A box whose inner dimensions
 /// are whole gives one for each range of the shard that it meets, another one as many as it has
-/// runs there.
+/// runs there. Of a tensor with runs they ascend in the shard.
 ///
 /// REQUIRES: check_cover() passed; shapes are equal, elements of `element_bytes`.
 void plan_reads(SavedTensor const& tensor, ShardDescription const& shard,

@@ -1,0 +1,105 @@
+#include "real/checkpoint/saved_runs.h"
+
+#include <algorithm>
+
+#include "real/cuda/assert.h"
+
+namespace adamant::real {
+
+namespace {
+
+/// Walks along runs for ranges that ascend. Whose piece is next is decided by the two borders at
+/// hand alone: nothing is searched for but where a range is far behind the one before it.
+class Merge {
+ public:
+  /// REQUIRES: the first range does not begin before run `run` does.
+  Merge(SavedRuns const& runs, std::size_t run, std::uint64_t element_bytes, ReadRange* reads)
+      : borders_(runs.borders.data()),
+        places_(runs.places.data()),
+        runs_(runs),
+        run_(run),
+        element_bytes_(element_bytes),
+        reads_(reads) {}
+
+  /// Writes what fills a range whose bytes go to `to` and further. REQUIRES: elements, none of them
+  /// before the last range's end.
+  void fill(ElementRange own, std::uint64_t to) {
+    if (borders_[run_ + 1] <= own.begin) go_to(own.begin);
+    std::int64_t begin = own.begin;
+    while (borders_[run_ + 1] < own.end) {
+      put(begin, borders_[run_ + 1], to);
+      begin = borders_[++run_];
+    }
+    put(begin, own.end, to);
+  }
+
+  std::size_t written(ReadRange const* begin) const {
+    return static_cast<std::size_t>(reads_ - begin);
+  }
+
+ private:
+  void go_to(std::int64_t element) {
+    ++run_;
+    if (borders_[run_ + 1] <= element) run_ = runs_.at(element);
+  }
+
+  void put(std::int64_t begin, std::int64_t end, std::uint64_t& to) {
+    SavedRuns::Place const& place = places_[run_];
+    std::uint64_t const bytes = static_cast<std::uint64_t>(end - begin) * element_bytes_;
+    std::uint64_t const before =
+        static_cast<std::uint64_t>(begin - borders_[run_]) * element_bytes_;
+    *reads_++ = {.file = place.file, .begin = place.begin + before, .bytes = bytes, .to = to};
+    to += bytes;
+  }
+
+  std::int64_t const* borders_;
+  SavedRuns::Place const* places_;
+  SavedRuns const& runs_;
+  std::size_t run_;
+  std::uint64_t element_bytes_;
+  ReadRange* reads_;
+};
+
+bool has_elements(ElementRange range) {
+  return range.numel() > 0;
+}
+
+}  // namespace
+
+std::size_t SavedRuns::at(std::int64_t element) const {
+  auto const above = std::upper_bound(borders.begin(), borders.end(), element);
+  return static_cast<std::size_t>(above - borders.begin()) - 1;
+}
+
+void plan_reads(SavedRuns const& runs, std::span<ElementRange const> own,
+                std::uint64_t element_bytes, std::vector<ReadRange>& ranges) {
+  auto const first = std::find_if(own.begin(), own.end(), has_elements);
+  if (first == own.end()) return;
+  std::size_t const first_run = runs.at(first->begin);
+  std::size_t const last_run = runs.at(own.back().end - 1);
+  std::size_t const before = ranges.size();
+  ranges.resize(before + last_run - first_run + own.size());  // at most
+  ReadRange* const reads = ranges.data() + before;
+  Merge merge(runs, first_run, element_bytes, reads);
+  std::uint64_t to = 0;
+  for (ElementRange const range : own) {
+    if (has_elements(range)) merge.fill(range, to);
+    to += static_cast<std::uint64_t>(range.numel()) * element_bytes;
+  }
+  ranges.resize(before + merge.written(reads));
+}
+
+void plan_reads_of_all(SavedRuns const& runs, std::span<ElementRange const> own,
+                       std::uint64_t element_bytes, std::span<ReadRange> reads,
+                       std::span<std::size_t> first) {
+  ADAMANT_REAL_ASSERT(first.size() == own.size() + 1);
+  ADAMANT_REAL_ASSERT(reads.size() >= own.size() + runs.places.size());
+  Merge merge(runs, 0, element_bytes, reads.data());
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    first[i] = merge.written(reads.data());
+    if (has_elements(own[i])) merge.fill(own[i], 0);
+  }
+  first[own.size()] = merge.written(reads.data());
+}
+
+}  // namespace adamant::real
