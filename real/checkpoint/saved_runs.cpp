@@ -25,12 +25,16 @@ class Merge {
   /// before the last range's end.
   void fill(ElementRange own, std::uint64_t to) {
     if (borders_[run_ + 1] <= own.begin) go_to(own.begin);
+    std::uint64_t before = bytes_of(own.begin - borders_[run_]);  // of the run; 0 but for the first
     std::int64_t begin = own.begin;
-    while (borders_[run_ + 1] < own.end) {
-      put(begin, borders_[run_ + 1], to);
-      begin = borders_[++run_];
+    std::int64_t end = borders_[run_ + 1];
+    while (end < own.end) {
+      to = put(before, bytes_of(end - begin), to);
+      begin = end;
+      end = borders_[++run_ + 1];
+      before = 0;
     }
-    put(begin, own.end, to);
+    put(before, bytes_of(own.end - begin), to);
   }
 
   std::size_t written(ReadRange const* begin) const {
@@ -43,13 +47,14 @@ class Merge {
     if (borders_[run_ + 1] <= element) run_ = runs_.at(element);
   }
 
-  void put(std::int64_t begin, std::int64_t end, std::uint64_t& to) {
-    SavedRuns::Place const& place = places_[run_];
-    std::uint64_t const bytes = static_cast<std::uint64_t>(end - begin) * element_bytes_;
-    std::uint64_t const before =
-        static_cast<std::uint64_t>(begin - borders_[run_]) * element_bytes_;
+  std::uint64_t bytes_of(std::int64_t elements) const {
+    return static_cast<std::uint64_t>(elements) * element_bytes_;
+  }
+
+  std::uint64_t put(std::uint64_t before, std::uint64_t bytes, std::uint64_t to) {
+    SavedRuns::Place const place = places_[run_];
     *reads_++ = {.file = place.file, .begin = place.begin + before, .bytes = bytes, .to = to};
-    to += bytes;
+    return to + bytes;
   }
 
   std::int64_t const* borders_;
@@ -66,7 +71,12 @@ bool has_elements(ElementRange range) {
 
 }  // namespace
 
+// Most worlds cut a tensor into parts of one size: then the first guess is right, and two borders
+// are looked at instead of a dozen, each of which may have to come from memory.
 std::size_t SavedRuns::at(std::int64_t element) const {
+  auto const guess = static_cast<std::size_t>(element / borders[1]);
+  if (guess < places.size() && borders[guess] <= element && element < borders[guess + 1])
+    return guess;
   auto const above = std::upper_bound(borders.begin(), borders.end(), element);
   return static_cast<std::size_t>(above - borders.begin()) - 1;
 }

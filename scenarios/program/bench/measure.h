@@ -2,6 +2,7 @@
 #pragma once
 
 #include <sys/resource.h>
+#include <time.h>
 
 #include <chrono>
 #include <stdexcept>
@@ -26,6 +27,20 @@ inline double processor_seconds() {
     return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
   };
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+/// Nanoseconds that this thread has spent on a processor in one call: for what is over too soon for
+/// the process' own account, which counts in microseconds at best.
+template <typename Function>
+double processor_nanoseconds_of(Function const& function) {
+  auto const now = [] {
+    timespec time{};
+    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return static_cast<double>(time.tv_sec) * 1e9 + static_cast<double>(time.tv_nsec);
+  };
+  double const begin = now();
+  function();
+  return now() - begin;
 }
 
 /// Units: calls per second.

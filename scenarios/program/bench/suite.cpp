@@ -14,6 +14,8 @@ constexpr Suite all_suites[] = {
     {"cpu_step_formats", "the CPU's step in narrow formats, placements and as one pass, over roofs",
      measure_cpu_formats},
     {"world_sizes", "seconds by the number of ranks, parameters fixed in total", measure_worlds},
+    {"reshard", "who reads what of 4,096 ranks' files on 3,072 ranks, over a merge of borders",
+     measure_reshard},
     {"checkpoint", "load of GPT-2 124M, saved by 8 ranks, on 3, over read and checksum",
      measure_checkpoint},
     {"gpt2_124m_8_ranks_wall_seconds", "three steps of GPT-2 124M, verdict included", measure_gpt2},

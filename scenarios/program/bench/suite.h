@@ -34,6 +34,7 @@ std::vector<Row> measure_schedules(BenchOptions const& options);    // schedules
 std::vector<Row> measure_cases(BenchOptions const& options);        // cases.cpp
 std::vector<Row> measure_checking(BenchOptions const& options);     // checking.cpp
 std::vector<Row> measure_checkpoint(BenchOptions const& options);   // checkpoint.cpp
+std::vector<Row> measure_reshard(BenchOptions const& options);      // reshard.cpp
 std::vector<Row> measure_cpu_step(BenchOptions const& options);     // cpu_step.cpp
 std::vector<Row> measure_cpu_formats(BenchOptions const& options);  // cpu_step_formats.cpp
 std::vector<Row> measure_worlds(BenchOptions const& options);       // worlds.cpp
