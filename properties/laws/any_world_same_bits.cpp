@@ -1,4 +1,5 @@
-// Law:        final_state(run(s, W)) == final_state(run(s, 1))     for every W >= 1
+// Law:        final_state(run(s, W, L)) == final_state(run(s, 1 rank, fsdp2))
+//             for every mesh W of shards and replicas and every layout L
 // Sense:      bitwise, for `exact` gradients. Adam is element-wise, so a shard boundary may not
 //             move a single bit, and sums that are exact have one result in any order.
 // Not said:   that the bits are right (agrees_with_oracle.cpp).
@@ -11,21 +12,33 @@
 namespace adamant::properties {
 namespace {
 
-FinalState with_ranks(scenarios::Scenario scenario, std::int64_t ranks, std::string const& bug) {
+FinalState on(scenarios::Scenario scenario, scenarios::World const& world, scenarios::Layout layout,
+              std::string const& bug) {
   scenario.microbatches = scenario.microbatch_count();  // the batch is the same in every world
-  scenario.world.shard = ranks;
+  scenario.world = world;
+  scenario.layout = layout;
   return execute(scenario, {.bug = bug}).state;
+}
+
+FinalState with_ranks(scenarios::Scenario const& scenario, std::int64_t ranks,
+                      std::string const& bug) {
+  return on(scenario, {.shard = ranks}, scenarios::Layout::fsdp2, bug);
 }
 
 std::string alone_and_shared(scenarios::Scenario const& scenario, std::string const& bug) {
   return first_difference(with_ranks(scenario, 1, bug),
-                          with_ranks(scenario, scenario.world.rank_count(), bug));
+                          on(scenario, scenario.world, scenario.layout, bug));
 }
 
 RC_GTEST_PROP(AnyWorld, EndsWithTheBitsOfOneRank, ()) {
   auto scenario = *scenarios::scenario_gen(exact_in_any_world()).as("scenario");
-  scenario.world.shard = *rc::gen::inRange<std::int64_t>(2, 9).as("ranks");
+  scenario.world.shard = *rc::gen::inRange<std::int64_t>(1, 5).as("shards");
+  scenario.world.replicate = *rc::gen::inRange<std::int64_t>(1, 4).as("replicas");
+  scenario.world.outer = *rc::gen::element(Outer::none, Outer::optim).as("outer");
+  scenario.layout =
+      *rc::gen::element(LayoutKind::fsdp2, LayoutKind::flat, LayoutKind::bucketed).as("layout");
   classify(scenario);
+  RC_CLASSIFY(scenario.world.replicate > 1 && scenario.world.outer == Outer::optim, "across");
   RC_ASSERT(alone_and_shared(scenario, "") == no_difference);
 }
 

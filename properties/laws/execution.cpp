@@ -47,10 +47,23 @@ class Collector final : public scenarios::Observer {
     tensor.name =
         fmt::format("{}/{}", parameters_[static_cast<std::size_t>(parameter)].name, name_of(kind));
     for (int rank = 0; rank < world.rank_count(); ++rank) {
-      auto const rows = scenarios::values_of(world.shard(rank, parameter, kind), room);
-      tensor.values.insert(tensor.values.end(), rows.begin(), rows.end());
+      scenarios::Shard const shard = world.shard(rank, parameter, kind);
+      put_in_place(shard.ranges, scenarios::values_of(shard, room), tensor.values);
     }
     return tensor;
+  }
+
+  /// What several ranks hold, the last one says.
+  static void put_in_place(std::span<ElementRange const> ranges, std::span<float const> values,
+                           std::vector<float>& whole) {
+    if (values.empty()) return;  // there is none, or it has no storage
+    for (ElementRange const range : ranges) {
+      auto const begin = static_cast<std::size_t>(range.begin);
+      auto const numel = static_cast<std::size_t>(range.numel());
+      if (whole.size() < begin + numel) whole.resize(begin + numel);
+      std::copy_n(values.begin(), numel, whole.begin() + range.begin);
+      values = values.subspan(numel);
+    }
   }
 
   std::vector<ParameterSpec> const& parameters_;

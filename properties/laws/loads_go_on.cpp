@@ -1,5 +1,6 @@
 // Law:        final_state(run(s)) == final_state(run(s with a save and its load wherever no
-//             parameter has a gradient)), also where each load is on another world
+//             parameter has a gradient)), also where each load is on another mesh and in another
+//             layout
 // Sense:      bitwise, for `exact` gradients: who goes on from a checkpoint notices nothing, not
 //             even of the loss scaler or the norm. What no engine executes together is passed over.
 // Not said:   what a checkpoint does while there are gradients, which it does not keep.
@@ -28,14 +29,19 @@ Scenario with_loads(Scenario scenario, bool on_other_worlds) {
   scenario.microbatches = scenario.microbatch_count();
   std::vector<Operation> program;
   bool none = true;
-  std::int64_t ranks = 1;
+  std::int64_t loads = 0;
   for (Operation const& operation : scenario.program) {
     program.push_back(operation);
     none = leaves_none(operation.action, none);
     if (!none) continue;
     Load load{.from = "here"};
-    ranks = ranks % 5 + 1;
-    if (on_other_worlds) load.world = World{.shard = ranks};
+    ++loads;
+    if (on_other_worlds) {
+      load.world = World{.shard = loads % 4 + 1,
+                         .replicate = loads % 3 + 1,
+                         .outer = loads % 2 == 0 ? Outer::none : Outer::optim};
+      load.layout = static_cast<LayoutKind>(loads % 3);
+    }
     program.push_back({.action = Save{.checkpoint = "here"}, .line = {}});
     program.push_back({.action = load, .line = {}});
   }
@@ -52,8 +58,8 @@ std::string with_and_without(Scenario const& scenario, bool on_other_worlds,
 
 GenerateOptions that_can_be_saved() {
   GenerateOptions options = exact_in_any_world();
-  for (Feature const feature : {Feature::save, Feature::capturable, Feature::offload_states,
-                                Feature::explicit_offload, Feature::hybrid})
+  for (Feature const feature :
+       {Feature::save, Feature::offload_states, Feature::explicit_offload, Feature::hybrid})
     options.off |= set_of(feature);
   return options;
 }
