@@ -122,6 +122,8 @@ Mistake first_mistake(std::string const& key, std::vector<Run> const& expected,
     written = run.end;
   }
   if (found == expected) return std::nullopt;
+  if (written < expected.back().end)
+    return key + ": element " + std::to_string(written) + " is not written";
   for (Run const& run : found) {
     std::size_t const boxes = count_of(found, run.rank);
     std::size_t const fewest = count_of(expected, run.rank);
@@ -129,10 +131,8 @@ Mistake first_mistake(std::string const& key, std::vector<Run> const& expected,
       return key + ": rank " + std::to_string(run.rank) + " has written " + std::to_string(boxes) +
              " boxes, expected the fewest that it takes, " + std::to_string(fewest);
   }
-  for (std::size_t i = 0; i < std::min(found.size(), expected.size()); ++i)
-    if (found[i] != expected[i])
-      return key + ": has " + text_of(found[i]) + ", expected " + text_of(expected[i]);
-  return key + ": not all of it is written";
+  auto const [is, should_be] = std::ranges::mismatch(found, expected);
+  return key + ": has " + text_of(*is) + ", expected " + text_of(*should_be);
 }
 
 }  // namespace

@@ -125,12 +125,11 @@ TEST(SavedBoxes, EachMistakeIsNamed) {
   split.push_back(box(1, 3, {3, 0}, {1, 3}));
   EXPECT_EQ(fault(split), "w: rank 1 has written 3 boxes, expected the fewest that it takes, 2");
   EXPECT_EQ(fault(with(1, box(0, 2, {1, 0}, {1, 1}))), "w: element 4 is not written");
-  EXPECT_EQ(fault({right.begin(), right.end() - 1}), "w: not all of it is written");
+  EXPECT_EQ(fault({right.begin(), right.end() - 1}), "w: element 6 is not written");
   EXPECT_EQ(fault(with(1, box(0, 2, {0, 0}, {2, 1}))),
             "w: a box has elements that do not follow each other");
 }
 
-/// The second of two parts, each of [2, 3], whose codes are two a byte in other respects alike.
 TEST(SavedBoxes, PartsAndCodesAreCountedInTheParameter) {
   std::vector<ElementRange> const held = {{0, 8}, {8, 16}};
   SavingWorld const world = {.mesh = {.shards = 2}, .held = [&](int, int rank, TensorKind) {
