@@ -305,6 +305,8 @@ class Engine {
   /// The largest number of bytes that were live at once for a purpose since construction, counted
   /// in the order in which the host allocated and freed.
   virtual std::size_t peak_bytes(Purpose purpose) const = 0;
+  /// The same of device memory, or of pinned memory, by itself.
+  virtual std::size_t peak_bytes(Purpose purpose, bool on_host) const = 0;
   virtual std::vector<NamedStream> streams() const = 0;
 };
 

@@ -84,6 +84,9 @@ class ShardedAdam final : public Engine {
 
   std::vector<Buffer> buffers() const override { return ledger_.buffers(); }
   std::size_t peak_bytes(Purpose purpose) const override { return ledger_.peak_bytes(purpose); }
+  std::size_t peak_bytes(Purpose purpose, bool on_host) const override {
+    return ledger_.peak_bytes(purpose, on_host);
+  }
   std::vector<NamedStream> streams() const override;
 
  private:

@@ -22,12 +22,16 @@ void Ledger::add(Buffer const& buffer) {
   std::size_t const i = index(buffer.purpose);
   live_[i] += buffer.bytes;
   peak_[i] = std::max(peak_[i], live_[i]);
+  std::size_t const place = buffer.on_host ? 1 : 0;
+  live_of_[place][i] += buffer.bytes;
+  peak_of_[place][i] = std::max(peak_of_[place][i], live_of_[place][i]);
 }
 
 void Ledger::remove(void const* address) {
   auto const found = find(buffers_, address);
   ADAMANT_REAL_ASSERT(found != buffers_.end());
   live_[index(found->purpose)] -= found->bytes;
+  live_of_[found->on_host ? 1 : 0][index(found->purpose)] -= found->bytes;
   buffers_.erase(found);
 }
 

@@ -22,13 +22,20 @@ class Ledger {
   std::vector<Buffer> const& buffers() const { return buffers_; }
   std::size_t live_bytes(Purpose purpose) const { return live_[index(purpose)]; }
   std::size_t peak_bytes(Purpose purpose) const { return peak_[index(purpose)]; }
+  /// Of device memory, or of pinned memory, by itself.
+  std::size_t peak_bytes(Purpose purpose, bool on_host) const {
+    return peak_of_[on_host ? 1 : 0][index(purpose)];
+  }
 
  private:
   static std::size_t index(Purpose purpose) { return static_cast<std::size_t>(purpose); }
 
   std::vector<Buffer> buffers_;
-  std::array<std::size_t, purpose_count> live_ = {};
-  std::array<std::size_t, purpose_count> peak_ = {};
+  using ByPurpose = std::array<std::size_t, purpose_count>;
+  ByPurpose live_ = {};
+  ByPurpose peak_ = {};
+  std::array<ByPurpose, 2> live_of_ = {};  // on the device, in host memory
+  std::array<ByPurpose, 2> peak_of_ = {};
 };
 
 }  // namespace adamant::real

@@ -42,6 +42,20 @@ TEST(Ledger, ThePeakIsWhatWasLiveAtOnce) {
   EXPECT_EQ(ledger.live_bytes(Purpose::reduction), 5U);
 }
 
+TEST(Ledger, DeviceAndHostHavePeaksOfTheirOwn) {
+  Ledger ledger;
+  Buffer const on_host = {
+      .address = &memory[1], .bytes = 7, .purpose = Purpose::main, .on_host = true};
+  ledger.add(buffer(0, 10, Purpose::main));
+  ledger.remove(&memory[0]);
+  ledger.add(on_host);
+  ledger.add(buffer(2, 4, Purpose::main));
+  ledger.remove(&memory[1]);
+  EXPECT_EQ(ledger.peak_bytes(Purpose::main), 11U);
+  EXPECT_EQ(ledger.peak_bytes(Purpose::main, false), 10U);
+  EXPECT_EQ(ledger.peak_bytes(Purpose::main, true), 7U);
+}
+
 TEST(LedgerDeath, FreeingWhatIsNotLiveIsAMistake) {
   Ledger ledger;
   EXPECT_DEATH(ledger.remove(&memory[0]), "found != buffers_.end");
