@@ -275,6 +275,19 @@ cudaError_t copy_between_devices(Runtime& runtime, Copy const& copy, int to_devi
   return error;
 }
 
+// Zeros over so many bytes are not written: what a model of billions of parameters allocates and
+// clears costs memory once it is used.
+constexpr std::size_t zeroed_lazily_bytes_min = 512 << 20;
+
+void set_bytes(void* to, int value, std::size_t bytes) {
+  std::uint64_t const begin = region_offset(to);
+  if (value != 0 || bytes < zeroed_lazily_bytes_min || begin >= region_bytes) {
+    std::memset(to, value, bytes);
+  } else {
+    Region::zero(begin, begin + bytes);
+  }
+}
+
 cudaError_t fill(Runtime& runtime, Stream& stream, void* to, int value, std::size_t bytes,
                  char const* name) {
   if (bytes == 0) return cudaSuccess;
@@ -283,7 +296,7 @@ cudaError_t fill(Runtime& runtime, Stream& stream, void* to, int value, std::siz
   operation.cost_ns = 2000 + bytes / 2000;
   operation.body = [&runtime, to, value, bytes] {
     runtime.watch.range(to, bytes, AccessKind::write);
-    std::memset(to, value, bytes);
+    set_bytes(to, value, bytes);
   };
   cudaError_t const error = enqueue(runtime, stream, operation);
   if (!runtime.captures.empty() && error == cudaSuccess) {

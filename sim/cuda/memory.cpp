@@ -23,7 +23,7 @@ constexpr std::size_t slots_kept_max = 64;
 constexpr std::size_t allocations_kept_max = 4096;
 
 // Of still larger blocks only so much at each end is poisoned, and the rest not committed.
-constexpr std::uint64_t committed_whole_bytes_max = 1ULL << 30;
+constexpr std::uint64_t committed_whole_bytes_max = 512ULL << 20;
 constexpr std::uint64_t poisoned_end_bytes = 1 << 20;
 // In unchecked worlds, whose time is that of moving memory, one cache line of so many bytes is
 // enough for a stale read to show in the values of blocks from here on.

@@ -2,9 +2,12 @@
 // used again.
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdint>
+#include <fstream>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "sim/sim.h"
@@ -127,6 +130,38 @@ TEST(Memory, AllocatesMoreThanFourGigabytesWithoutCommittingThem) {
       },
       options);
   EXPECT_EQ(report.device_peak_bytes, bytes);
+}
+
+std::size_t resident_bytes() {
+  std::ifstream stream("/proc/self/statm");
+  std::size_t all = 0;
+  std::size_t resident = 0;
+  stream >> all >> resident;
+  return resident * static_cast<std::size_t>(sysconf(_SC_PAGE_SIZE));
+}
+
+TEST(Memory, ClearsManyGigabytesWithoutCommittingThem) {
+  constexpr std::size_t bytes = std::size_t{40} << 30;
+  constexpr std::size_t odd = 5;  // neither end is a page's
+  Options options;
+  options.checked = false;
+  run(
+      1,
+      [](int) {
+        char* data = nullptr;
+        char ends[] = {1, 2, 3, 4};
+        ASSERT_EQ(cudaMalloc(&data, bytes), cudaSuccess);
+        ASSERT_EQ(cudaMemset(data, 7, odd + 9000), cudaSuccess);
+        ASSERT_EQ(cudaMemset(data + odd, 0, bytes - 2 * odd), cudaSuccess);
+        char const* const looked_at[] = {data + odd - 1, data + odd, data + odd + 8192,
+                                         data + bytes - odd - 1};
+        for (int i = 0; i < 4; ++i)
+          ASSERT_EQ(cudaMemcpy(&ends[i], looked_at[i], 1, cudaMemcpyDeviceToHost), cudaSuccess);
+        EXPECT_EQ(std::string(ends, 4), std::string("\7\0\0\0", 4));
+        EXPECT_LT(resident_bytes(), std::size_t{1} << 30);
+        ASSERT_EQ(cudaFree(data), cudaSuccess);
+      },
+      options);
 }
 
 /// The addresses that the second of two allocations got over many seeds; `second` releases the

@@ -112,6 +112,14 @@ void Region::discard(std::uint64_t begin, std::uint64_t end) {
   drop_pages(region_base, begin, end);
 }
 
+void Region::zero(std::uint64_t begin, std::uint64_t end) {
+  std::uint64_t const first = std::min((begin + page - 1) / page * page, end);
+  std::uint64_t const last = std::max(end / page * page, first);
+  std::memset(region_address(begin), 0, first - begin);
+  drop_pages(region_base, first, last);
+  std::memset(region_address(last), 0, end - last);
+}
+
 void Region::clear_maps(std::uint64_t begin, std::uint64_t end) {
   clear_map(written_bits, written_base, begin, end);
   clear_map(usable_bits, usable_base, begin, end);

@@ -44,6 +44,8 @@ class Region {
   static void prefer_large_pages(std::uint64_t begin, std::uint64_t end);
   /// Gives the pages of [begin, end) back to the host; they read as zeros afterwards.
   static void discard(std::uint64_t begin, std::uint64_t end);
+  /// Fills [begin, end) with zeros, and gives back the pages that lie in it.
+  static void zero(std::uint64_t begin, std::uint64_t end);
   /// Clears both maps of [begin, end).
   static void clear_maps(std::uint64_t begin, std::uint64_t end);
 };
