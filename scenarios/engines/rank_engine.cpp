@@ -298,6 +298,11 @@ std::vector<NamedBuffer> named_buffers(real::Engine const& engine) {
   return named;
 }
 
+LiveBytes peaks_of(real::Engine const& engine, Purpose purpose) {
+  return {.device = static_cast<std::int64_t>(engine.peak_bytes(purpose, false)),
+          .pinned = static_cast<std::int64_t>(engine.peak_bytes(purpose, true))};
+}
+
 Shard described(real::ShardView const& view) {
   bool const half = view.format == NumberFormat::remainder;
   return {.ranges = view.ranges,

@@ -77,6 +77,7 @@ class RankEngine {
 
 /// The buffers of an engine in the seam's words.
 std::vector<NamedBuffer> named_buffers(real::Engine const& engine);
+LiveBytes peaks_of(real::Engine const& engine, Purpose purpose);
 
 /// What an engine's view of scaling says; `state` is a copy of the view's on this host, or anything
 /// where the view has none.

@@ -2,17 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <utility>
-
-#include "scenarios/judge/registration.h"
 
 namespace adamant::scenarios {
 
 namespace {
-
-// What save and load may take beside the state, whatever its size. The exact number depends on how
-// long the texts are that ranks exchange.
-constexpr std::int64_t checkpoint_bytes_max = std::int64_t{64} << 20;
 
 bool allowed_peak(Purpose purpose, std::int64_t peak, std::int64_t expected) {
   return purpose == Purpose::checkpoint ? peak <= checkpoint_bytes_max : peak == expected;
@@ -30,54 +25,24 @@ bool by_address(Allocation const& a, Allocation const& b) {
 }  // namespace
 
 MemoryJudge::MemoryJudge(Scenario const& scenario, std::vector<ParameterSpec> const& parameters,
-                         oracle::Offload const& offload, oracle::Residence residence,
                          Findings& findings)
-    : residence_(residence),
-      scales_(scenario.optimizer.clip ||
-              scenario.optimizer.loss_scale.kind != LossScale::Kind::none),
-      findings_(findings) {
-  begin_world(scenario, parameters, offload);
+    : budgets_(scenario), findings_(findings) {
+  begin_world(scenario, parameters);
 }
 
-void MemoryJudge::begin_world(Scenario const& setting, std::vector<ParameterSpec> const& parameters,
-                              oracle::Offload const& offload) {
-  Mesh const mesh = mesh_of(setting.world);
-  auto const in_order = as_registered(parameters, setting.order);
-  order_ = setting.order;
-  parameter_count_ = static_cast<int>(parameters.size());
-  budgets_.clear();
-  budgets_.reserve(static_cast<std::size_t>(mesh.rank_count()));
-  for (int rank = 0; rank < mesh.rank_count(); ++rank)
-    budgets_.emplace_back(setting.layout, in_order, mesh, rank, offload, residence_);
-  if (scales_) use_scaling();
+void MemoryJudge::begin_world(Scenario const& setting,
+                              std::vector<ParameterSpec> const& parameters) {
+  std::vector<int> ranks(static_cast<std::size_t>(setting.world.rank_count()));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  budgets_.begin_world(setting, parameters, ranks);
 }
 
-std::vector<int> MemoryJudge::registered(std::span<int const> parameters) const {
-  std::vector<int> numbers;
-  for (int const parameter : parameters)
-    numbers.push_back(registered_number(parameter, parameter_count_, order_));
-  return numbers;
-}
-
-void MemoryJudge::use_scaling() {
-  for (oracle::Budget& budget : budgets_) budget.use_scaling();
-}
-
-void MemoryJudge::follow(Primitive const& operation) {
-  if (operation.kind == Primitive::Kind::replay)
-    for (Primitive const& captured : operation.captured) follow(captured);
-  bool const scales = operation.clip.value_or(Clip()).has_value() ||
-                      operation.loss_scale.value_or(LossScale()).kind != LossScale::Kind::none;
-  if (scales) use_scaling();
-  std::vector<int> const without = registered(operation.without);
-  for (oracle::Budget& budget : budgets_) {
-    if (operation.kind == Primitive::Kind::backward) budget.backward(without);
-    if (operation.kind == Primitive::Kind::zero_grad) budget.zero_grad(operation.set_to_none);
-    if (operation.kind == Primitive::Kind::step) budget.step();
-    if (operation.kind == Primitive::Kind::offload) budget.offload();
-    if (operation.kind == Primitive::Kind::reload) budget.reload();
-    if (operation.kind == Primitive::Kind::load) budget.zero_grad(true);
-  }
+void MemoryJudge::note_peaks(WorldView const& world) {
+  if (!world.shown().memory) return;
+  for (int rank = 0; rank < world.rank_count(); ++rank)
+    for (int i = 0; i < purpose_count; ++i)
+      raise_to(peak_bytes_[static_cast<std::size_t>(i)],
+               world.peaks(rank, static_cast<Purpose>(i)));
 }
 
 void MemoryJudge::compare(WorldView const& world) {
@@ -105,7 +70,7 @@ void MemoryJudge::compare_purposes(WorldView const& world, int rank,
     LiveBytes& bytes = listed[static_cast<std::size_t>(buffer.purpose)];
     (buffer.on_host ? bytes.pinned : bytes.device) += static_cast<std::int64_t>(buffer.bytes);
   }
-  oracle::Budget const& budget = budgets_[static_cast<std::size_t>(rank)];
+  oracle::Budget const& budget = budgets_.of(static_cast<std::size_t>(rank));
   for (int i = 0; i < purpose_count; ++i) {
     auto const purpose = static_cast<Purpose>(i);
     LiveBytes const expected{.device = budget.device_bytes(purpose),

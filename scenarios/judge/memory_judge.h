@@ -5,28 +5,32 @@
 #include <span>
 #include <vector>
 
-#include "oracle/budget/budget.h"
+#include "scenarios/judge/budgets.h"
 #include "scenarios/judge/findings.h"
 #include "scenarios/seam/engine.h"
+#include "scenarios/seam/memory.h"
 
 namespace adamant::scenarios {
 
 class MemoryJudge {
  public:
   MemoryJudge(Scenario const& scenario, std::vector<ParameterSpec> const& parameters,
-              oracle::Offload const& offload, oracle::Residence residence, Findings& findings);
+              Findings& findings);
 
-  /// Engines were made anew: the layout and world of `setting`, with the types of these parameters.
-  void begin_world(Scenario const& setting, std::vector<ParameterSpec> const& parameters,
-                   oracle::Offload const& offload);
+  /// Engines were made anew, as a load asks for them or the scenario does.
+  void begin_world(Scenario const& setting, std::vector<ParameterSpec> const& parameters);
 
   /// Keeps the expectation in step with what the engines did.
-  void follow(Primitive const& operation);
+  void follow(Primitive const& operation) { budgets_.follow(operation); }
 
   /// Engines have had to do with a loss scale or a norm.
-  void use_scaling();
+  void use_scaling() { budgets_.use_scaling(); }
 
   void compare(WorldView const& world);
+  /// Whatever it is judged to be: for who wants to know what a run took.
+  void note_peaks(WorldView const& world);
+  /// Of the rank that had most, purpose by purpose.
+  BytesByPurpose const& peak_bytes() const { return peak_bytes_; }
   /// After the engines are gone.
   void expect_nothing(Leftovers const& left);
 
@@ -36,14 +40,8 @@ class MemoryJudge {
                           std::span<WorldAllocation const> live);
   void report(Violation violation);
 
-  /// Numbers of parameters as their world registered them.
-  std::vector<int> registered(std::span<int const> parameters) const;
-
-  oracle::Residence residence_;
-  ParamOrder order_ = ParamOrder::listed;
-  int parameter_count_ = 0;
-  bool scales_;                          // from the beginning on
-  std::vector<oracle::Budget> budgets_;  // by rank
+  Budgets budgets_;  // of all ranks
+  BytesByPurpose peak_bytes_{};
   Findings& findings_;
 };
 

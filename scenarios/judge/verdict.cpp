@@ -19,22 +19,11 @@ std::int64_t total_numel(std::vector<ParameterSpec> const& parameters) {
   return total;
 }
 
-/// What the first world offloads, and each one after it unless its load says otherwise.
-oracle::Offload counted(Offload const& offload) {
-  return {.states = state_offload_config(offload), .hybrid = hybrid_config(offload)};
-}
-
 bool offloads_when_asked(Scenario const& scenario) {
   return std::any_of(scenario.program.begin(), scenario.program.end(),
                      [](Operation const& operation) {
                        return std::holds_alternative<OffloadStates>(operation.action);
                      });
-}
-
-oracle::Residence residence_of(Scenario const& scenario) {
-  return {.capturable = scenario.optimizer.capturable,
-          .keep_cast_grad = scenario.optimizer.keep_cast_grad,
-          .group_count = static_cast<int>(adam_configs(scenario).size())};
 }
 
 }  // namespace
@@ -49,7 +38,7 @@ Verdict::Verdict(Scenario const& scenario, Program const& program,
       small_(total_numel(parameters) <= small_model_numel),
       reference_(scenario, parameters, seed),
       values_(reference_, findings_),
-      memory_(scenario, parameters, counted(scenario.offload), residence_of(scenario), findings_),
+      memory_(scenario, parameters, findings_),
       pointers_(parameters, static_cast<int>(scenario.world.rank_count()),
                 leaving(scenario.offload), residence_of(scenario), findings_) {
   choose_formulas(arithmetic_);
@@ -85,6 +74,7 @@ std::optional<StateOffloadConfig> Verdict::leaving(Offload const& offload) const
 }
 
 bool Verdict::started(WorldView const& world) {
+  memory_.note_peaks(world);
   values_.begin_world(layout_of(scenario_, parameter_specs(scenario_)));
   choose_formulas(world.arithmetic());
   formulas_->started();
@@ -97,6 +87,7 @@ bool Verdict::started(WorldView const& world) {
 }
 
 bool Verdict::after(Primitive const& operation, WorldView const& world) {
+  memory_.note_peaks(world);
   if (findings_.any()) return --patience_ > 0;
   findings_.at_operation(operation.entry);
   bool const loads = operation.kind == Primitive::Kind::load;
@@ -208,6 +199,7 @@ void Verdict::follow_zero_grad(bool set_to_none, WorldView const& world) {
 }
 
 bool Verdict::restarted(Primitive const& load, WorldView const& world) {
+  memory_.note_peaks(world);
   if (findings_.any()) return false;
   unloaded_ = true;
   choose_formulas(world.arithmetic());
@@ -218,7 +210,7 @@ bool Verdict::restarted(Primitive const& load, WorldView const& world) {
   findings_.at_operation(load.entry);
   Offload const& offload = load.offload != nullptr ? *load.offload : offload_;
   if (world.shown().memory) {
-    memory_.begin_world(setting, parameters, counted(offload));
+    memory_.begin_world(setting, parameters);
     memory_.compare(world);
   }
   if (world.shown().addresses) {

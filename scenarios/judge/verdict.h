@@ -61,6 +61,8 @@ class Verdict final : public Observer {
 
   std::vector<Violation> const& violations() const { return findings_.violations(); }
   std::vector<std::string> notes() const;
+  /// What the engines had at most, whatever the verdict.
+  BytesByPurpose const& peak_bytes() const { return memory_.peak_bytes(); }
   /// What engines are handed: of a quantised parameter what its codes are made of.
   std::span<float const> initial_values(int parameter) const {
     auto const& model = reference_.model();

@@ -36,6 +36,7 @@ struct Arguments {
   std::optional<std::string> filter;  // a glob over paths and names
   std::optional<Portion> shard;
   bool list = false;                                 // names alone
+  bool dry_run = false;                              // run: memory alone
   std::optional<std::chrono::seconds> timeout;       // of one scenario
   std::optional<std::chrono::seconds> peer_timeout;  // the longest wait for an engine outside
   bool fail_fast = false;

@@ -158,6 +158,15 @@ void CommandOptions::add_strict() const {
                     "Warnings fail: error.unseen, memory.leak, error.thread");
 }
 
+void CommandOptions::add_dry_run() const {
+  CLI::Option* const dry_run =
+      command_.add_flag("--dry-run", arguments_.dry_run,
+                        "Execute nothing: refuse, and print bytes by purpose and rank");
+  for (char const* const executing :
+       {"--dump", "--script", "--trace", "--html", "--schedules", "--cache", "--list"})
+    dry_run->excludes(executing);
+}
+
 void CommandOptions::add_schedules(char const* text) const {
   add_count("--schedules", {0, 1'000'000}, text, [&arguments = arguments_](std::uint64_t count) {
     arguments.schedules = static_cast<int>(count);

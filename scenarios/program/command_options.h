@@ -39,6 +39,8 @@ class CommandOptions {
   void add_selection() const;
   void add_shard() const;
   void add_strict() const;
+  /// After those that it excludes: whose files come from an execution.
+  void add_dry_run() const;
   void add_schedules(char const* text) const;
   void add_script() const;
   void add_html() const;

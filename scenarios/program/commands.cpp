@@ -40,6 +40,7 @@ void add_run(CLI::App& program, Arguments& arguments) {
   options.add_html();
   options.add_common();
   options.add_engine();
+  options.add_dry_run();
 }
 
 /// How much is searched.

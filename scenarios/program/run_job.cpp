@@ -38,6 +38,7 @@ RunOptions options_of(Arguments const& arguments, ScenarioFile const& file, bool
   RunOptions options;
   options.lines = true;
   options.strict = arguments.strict;
+  options.dry = arguments.dry_run;
   if (arguments.html) options.timelines = Timelines::of_violations;
   if (arguments.trace) options.timelines = Timelines::all;
   options.schedules = arguments.schedules;
@@ -55,7 +56,7 @@ RunJob make_job(Arguments const& arguments, ScenarioFile file, std::optional<std
   RunJob job{.file = std::move(file)};
   job.options = options_of(arguments, job.file, several);
   Scenario& scenario = job.file.scenario;
-  if (job.file.written) job.written = {*job.file.written, scenario};
+  if (job.file.written && !arguments.dry_run) job.written = {*job.file.written, scenario};
   if (arguments.engine) scenario.engine.replace(*arguments.engine);
   if (arguments.bug) scenario.bug = arguments.bug;
   if (arguments.seed) scenario.seed = arguments.seed;
@@ -91,6 +92,7 @@ std::string replay_of(Arguments const& arguments, ScenarioFile const& file) {
     line += fmt::format(" --peer-timeout {}", arguments.peer_timeout->count());
   if (arguments.schedules > 0) line += fmt::format(" --schedules {}", arguments.schedules);
   if (arguments.strict) line += " --strict";
+  if (arguments.dry_run) line += " --dry-run";
   return line;
 }
 

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 
+#include "scenarios/report/memory_json.h"
 #include "scenarios/report/violation_json.h"
 #include "scenarios/report/words/words.h"
 
@@ -20,6 +21,21 @@ constexpr std::array<std::string_view, 4> outcome_names{"pass", "violated", "ref
 Outcome outcome_from(std::string const& name) {
   auto const found = std::find(outcome_names.begin(), outcome_names.end(), name);
   return static_cast<Outcome>(found - outcome_names.begin());
+}
+
+void add_execution(Json& json, RunResult const& result) {
+  json["schedules"] = result.schedules;
+  json["digest"] = fmt::format("{:016x}", result.digest);
+  json["values_digest"] = fmt::format("{:016x}", result.values_digest);
+  json["wall_seconds"] = result.wall_seconds;
+  json["simulated_seconds"] = result.simulated_seconds;
+}
+
+void take_execution(Json const& json, RunResult& result) {
+  result.schedules = json.at("schedules");
+  result.digest = std::stoull(json.at("digest").get<std::string>(), nullptr, 16);
+  result.values_digest = std::stoull(json.at("values_digest").get<std::string>(), nullptr, 16);
+  result.simulated_seconds = json.at("simulated_seconds");
 }
 
 void add_optional(Json& json, RunResult const& result) {
@@ -47,18 +63,18 @@ Json to_json(RunResult const& result) {
             {"outcome", name_of(result.outcome)},
             {"expected", result.expected},
             {"met", result.met},
-            {"operations", result.operations},
-            {"schedules", result.schedules},
-            {"digest", fmt::format("{:016x}", result.digest)},
-            {"values_digest", fmt::format("{:016x}", result.values_digest)},
-            {"wall_seconds", result.wall_seconds},
-            {"simulated_seconds", result.simulated_seconds}};
+            {"operations", result.operations}};
+  if (result.planned) {
+    json["dry_run"] = true;
+    json["wall_seconds"] = result.wall_seconds;
+  } else {
+    add_execution(json, result);
+  }
   json["violations"] = Json::array();
   for (auto const& violation : result.violations) json["violations"].push_back(to_json(violation));
   json["warnings"] = Json::array();
   for (auto const& warning : result.warnings) json["warnings"].push_back(to_json(warning));
-  json["memory"] = {{"device_peak_bytes", result.device_peak_bytes},
-                    {"pinned_peak_bytes", result.pinned_peak_bytes}};
+  json["memory"] = memory_to_json(result);
   add_optional(json, result);
   return json;
 }
@@ -73,16 +89,12 @@ RunResult result_from_json(Json const& json) {
   result.expected = json.at("expected");
   result.met = json.at("met");
   result.operations = json.at("operations");
-  result.schedules = json.at("schedules");
-  result.digest = std::stoull(json.at("digest").get<std::string>(), nullptr, 16);
   result.wall_seconds = json.at("wall_seconds");
-  result.simulated_seconds = json.at("simulated_seconds");
+  if (!json.contains("dry_run")) take_execution(json, result);
   for (Json const& each : json.at("violations"))
     result.violations.push_back(violation_from_json(each));
   for (Json const& each : json.at("warnings")) result.warnings.push_back(violation_from_json(each));
-  result.values_digest = std::stoull(json.at("values_digest").get<std::string>(), nullptr, 16);
-  result.device_peak_bytes = json.at("memory").at("device_peak_bytes");
-  result.pinned_peak_bytes = json.at("memory").at("pinned_peak_bytes");
+  take_memory(json.at("memory"), result);
   result.reason = json.value("reason", "");
   result.message = json.value("message", "");
   if (json.contains("failed_at")) {

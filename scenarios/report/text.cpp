@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "scenarios/report/json.h"
+#include "scenarios/report/memory_text.h"
 #include "scenarios/report/words/words.h"
 
 namespace adamant::scenarios {
@@ -121,6 +122,13 @@ std::string details(RunResult const& result) {
       result.pinned_peak_bytes);
 }
 
+/// Of a dry run.
+std::string plan_of(RunResult const& result) {
+  return fmt::format("    not executed: engine {}, seed {}, {} operations\n", result.engine,
+                     result.seed, result.operations) +
+         tables_of(*result.planned);
+}
+
 std::string outcome_of(RunResult const& result) {
   std::string text = result.met ? fmt::format("    {}, as expected", printable(result.expected))
                                 : fmt::format("    expected {}, outcome {}",
@@ -185,7 +193,10 @@ std::string describe(Reported const& reported, Style const& style) {
   std::string text = heading(result, style) + "\n";
   bool const told = !result.met || (reported.alone && result.outcome != Outcome::pass);
   if (told) text += outcome_of(result);
-  if (verbose) text += details(result);
+  if (result.planned)
+    text += plan_of(result);
+  else if (verbose)
+    text += details(result) + table_of(result.peak_bytes);
   if (told || verbose) text += violations_of(result, style);
   for (Violation const& warning : result.warnings)
     text += "  " + style.paint(Color::yellow, "warning:") + describe(warning, style).substr(1);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <limits>
 #include <set>
 #include <span>
 #include <string>
@@ -171,9 +172,15 @@ double bytes_needed(Scenario const& scenario, Capabilities const& capabilities) 
          ranks * bytes_per_rank;
 }
 
-std::optional<Refusal> refuse_to_run(Scenario const& scenario, Capabilities const& capabilities) {
+std::optional<Refusal> refuse_to_plan(Scenario const& scenario, Capabilities const& capabilities) {
   if (auto refusal = refuse(scenario, capabilities)) return refusal;
   if (auto refusal = refuse_microbatches(scenario, capabilities.gradient_type)) return refusal;
+  if (most_ranks(scenario) <= std::numeric_limits<int>::max()) return std::nullopt;
+  return refuse_size(scenario, capabilities);  // not even ranks can be counted
+}
+
+std::optional<Refusal> refuse_to_run(Scenario const& scenario, Capabilities const& capabilities) {
+  if (auto refusal = refuse_to_plan(scenario, capabilities)) return refusal;
   return refuse_size(scenario, capabilities);
 }
 

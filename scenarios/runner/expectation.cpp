@@ -1,6 +1,8 @@
 #include "scenarios/runner/expectation.h"
 
 #include <algorithm>
+#include <iterator>
+#include <string_view>
 
 #include "scenarios/language/laws.h"
 
@@ -33,6 +35,15 @@ bool meets(RunResult const& result, Expectation const& expectation) {
   }
   return result.outcome == Outcome::refused &&
          (expectation.id == "any" || matches(expectation.id, result.reason));
+}
+
+// What a file asks for is refused before anything runs, for these reasons; the others are found out
+// by running.
+bool may_be_met(Expectation const& expectation) {
+  if (expectation.kind != Expectation::Kind::refused) return true;
+  constexpr std::string_view known_beforehand[] = {"unsupported", "scalar_parameter"};
+  return std::none_of(std::begin(known_beforehand), std::end(known_beforehand),
+                      [&](std::string_view id) { return matches(id, expectation.id); });
 }
 
 }  // namespace adamant::scenarios

@@ -15,4 +15,8 @@ std::string text_of(Expectation const& expectation);
 /// "access.bounds"), a refusal when its reason is the expected one or below it, or any.
 bool meets(RunResult const& result, Expectation const& expectation);
 
+/// The same of a run that did not take place, and which nothing refused beforehand: could it be
+/// met?
+bool may_be_met(Expectation const& expectation);
+
 }  // namespace adamant::scenarios

@@ -29,9 +29,10 @@ struct RunOptions {
   int schedules = 0;    // also run under so many further schedules, random and pct by turns
   bool repeat = false;  // run it again by its recorded choices: the digest must be the same
   bool lines = false;   // run a violation again to learn the lines of the source that it is about
-  Timelines timelines = Timelines::none;      // likewise run again for it
-  bool strict = false;                        // warnings are violations
-  std::string bug = "";                       // a catalogued bug in the place of the scenario's own
+  Timelines timelines = Timelines::none;  // likewise run again for it
+  bool strict = false;                    // warnings are violations
+  bool dry = false;      // execute nothing: refuse what would be refused, and count memory
+  std::string bug = "";  // a catalogued bug in the place of the scenario's own
   std::optional<std::filesystem::path> dump;  // directory for inputs and states
   /// Names the dump's temporary: whoever made these options can remove it after a worker that died
   /// (judge/dump/dump.h).
@@ -53,6 +54,9 @@ struct RunOptions {
 /// Schedules: with options.schedules > 0 the scenario's own schedule is repeated, then the others
 ///            run until one fails; that one is reported, its choices with it. A scenario that
 ///            expects determinism.digest to be violated is always repeated.
+/// Dry:       outcome refused, or pass where a run would begin; `met` says then whether a run could
+///            be what is expected. What this machine has no memory for is a note. Only memory of
+///            engines in the process is counted.
 /// Errors:    MachineLacks; OutputError (scenarios/judge/dump/output_error.h) if a dump cannot be
 ///            written. A result comes from a finished run only.
 RunResult run_scenario(Scenario const& scenario, RunOptions const& options = {});

@@ -148,6 +148,8 @@ class WorldView {
   virtual RankScaling scaling(int rank) const = 0;
   virtual std::vector<NamedBuffer> buffers(int rank) const = 0;
   virtual std::size_t peak_bytes(int rank, Purpose purpose) const = 0;
+  /// The same of device and pinned memory each by itself; nothing where the world does not tell.
+  virtual LiveBytes peaks(int /*rank*/, Purpose /*purpose*/) const { return {}; }
   /// Every live allocation of the engines, or nothing where the world cannot tell.
   virtual std::optional<std::vector<WorldAllocation>> allocations() const = 0;
   /// What the last backward saw of a gathered parameter (gradients/values.h), or nothing where this

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "scenarios/seam/memory.h"
 #include "scenarios/seam/timeline.h"
 #include "scenarios/seam/violation.h"
 
@@ -41,6 +42,9 @@ struct RunResult {
   std::vector<Violation> warnings;
   std::size_t device_peak_bytes = 0;
   std::size_t pinned_peak_bytes = 0;
+  BytesByPurpose peak_bytes{};  // of the rank that had most, purpose by purpose
+  /// Of a dry run: nothing was executed, and this is what ranks would need.
+  std::optional<std::vector<PlannedMemory>> planned = {};
   std::vector<std::uint32_t> choices;  // of the run that is reported
   // What only a search's summary needs; the first two as in EngineEnd.
   double schedule_chance = 0;

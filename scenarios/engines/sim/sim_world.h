@@ -50,6 +50,9 @@ class SimWorld final : public WorldView {
   std::size_t peak_bytes(int rank, Purpose purpose) const override {
     return at(rank).engine().peak_bytes(purpose);
   }
+  LiveBytes peaks(int rank, Purpose purpose) const override {
+    return peaks_of(at(rank).engine(), purpose);
+  }
   std::optional<std::vector<WorldAllocation>> allocations() const override;
   std::optional<std::uint64_t> gathered_fingerprint(int rank, int parameter) const override;
   std::vector<StoredFile> checkpoint(std::string_view name) const override {

@@ -1,0 +1,143 @@
+#include "scenarios/judge/memory_plan.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "scenarios/judge/budgets.h"
+#include "scenarios/judge/rank_classes.h"
+#include "scenarios/judge/registration.h"
+#include "scenarios/seam/program_walk.h"
+
+namespace adamant::scenarios {
+
+namespace {
+
+// What an iteration needs it needs in the first, or in the second, which finds states where the
+// first has left them.
+constexpr std::int64_t iterations_max = 2;
+
+Scenario with_few_iterations(Scenario scenario) {
+  for (Operation& operation : scenario.program) {
+    if (auto* train = std::get_if<Train>(&operation.action))
+      train->count = std::min(train->count, iterations_max);
+    if (auto* replay = std::get_if<Replay>(&operation.action))
+      replay->count = std::min(replay->count, iterations_max);
+  }
+  return scenario;
+}
+
+bool same_numbers(PlannedMemory const& a, PlannedMemory const& b) {
+  return a.from_operation == b.from_operation && a.at_start == b.at_start &&
+         a.between == b.between && a.peak == b.peak;
+}
+
+class Planner {
+ public:
+  explicit Planner(Scenario const& scenario)
+      : scenario_(with_few_iterations(scenario)),
+        program_(scenario_),
+        budgets_(scenario_),
+        scaler_(scenario_.optimizer) {}
+
+  std::vector<PlannedMemory> plan() {
+    begin_world(scenario_, 0);
+    ProgramWalk walk(program_);
+    while (auto const operation = walk.next()) {
+      if (operation->sets_anew) begin_world(program_.setting(operation->setting), operation->entry);
+      budgets_.follow(*operation);
+      follow_scaler(*operation);
+      look();
+    }
+    end_world();
+    return std::move(plan_);
+  }
+
+ private:
+  /// Loss scale and norm, which checkpoints carry.
+  struct Scaler {
+    explicit Scaler(Optimizer const& optimizer)
+        : clip(optimizer.clip), loss_scale(optimizer.loss_scale) {}
+    bool scales() const { return clip || loss_scale.kind != LossScale::Kind::none; }
+    Clip clip;
+    LossScale loss_scale;
+  };
+
+  void begin_world(Scenario const& setting, int operation) {
+    end_world();
+    std::vector<ParameterSpec> const parameters = parameter_specs(setting);
+    Mesh const mesh = mesh_of(setting.world);
+    std::vector<int> ranks;
+    auto const registered = as_registered(parameters, setting.order);
+    for (RankClass& alike : rank_classes(setting.layout, registered, mesh)) {
+      ranks.push_back(alike.first);
+      world_.push_back(
+          {.from_operation = operation, .mesh = mesh, .ranks = std::move(alike.ranks)});
+    }
+    budgets_.begin_world(setting, parameters, ranks);
+    look();
+    for (PlannedMemory& planned : world_) planned.at_start = planned.between;
+  }
+
+  /// Ranks of other sizes may need the same.
+  void end_world() {
+    auto const first = static_cast<std::ptrdiff_t>(plan_.size());
+    for (PlannedMemory& planned : world_) {
+      auto const same = std::find_if(plan_.begin() + first, plan_.end(), [&](auto const& other) {
+        return same_numbers(planned, other);
+      });
+      if (same == plan_.end()) {
+        plan_.push_back(std::move(planned));
+      } else {
+        same->ranks.insert(same->ranks.end(), planned.ranks.begin(), planned.ranks.end());
+      }
+    }
+    for (auto at = plan_.begin() + first; at != plan_.end(); ++at)
+      at->ranks = joined(std::move(at->ranks));
+    world_.clear();
+  }
+
+  void follow_scaler(Primitive const& operation) {
+    if (operation.clip) scaler_.clip = *operation.clip;
+    if (operation.loss_scale) scaler_.loss_scale = *operation.loss_scale;
+    std::string const name(operation.checkpoint);
+    if (operation.kind == Primitive::Kind::save) saved_.insert_or_assign(name, scaler_);
+    if (operation.kind != Primitive::Kind::load) return;
+    if (auto const saved = saved_.find(name); saved != saved_.end()) scaler_ = saved->second;
+    if (scaler_.scales()) budgets_.use_scaling();
+  }
+
+  // Pinned memory is kept once it is there, so at its peak a purpose has as much of it as now.
+  void look() {
+    for (std::size_t r = 0; r < world_.size(); ++r) {
+      oracle::Budget const& budget = budgets_.of(r);
+      for (int i = 0; i < purpose_count; ++i) {
+        auto const purpose = static_cast<Purpose>(i);
+        auto const at = static_cast<std::size_t>(i);
+        LiveBytes const now = {.device = budget.device_bytes(purpose),
+                               .pinned = budget.pinned_bytes(purpose)};
+        raise_to(world_[r].between[at], now);
+        raise_to(world_[r].peak[at], now);
+        raise_to(world_[r].peak[at], {.device = budget.peak_bytes(purpose) - now.pinned});
+      }
+    }
+  }
+
+  Scenario scenario_;
+  Program program_;
+  Budgets budgets_;
+  Scaler scaler_;
+  std::map<std::string, Scaler> saved_;
+  std::vector<PlannedMemory> world_;  // of the world that stands, as in budgets_
+  std::vector<PlannedMemory> plan_;   // of those before
+};
+
+}  // namespace
+
+std::vector<PlannedMemory> plan_memory(Scenario const& scenario) {
+  return Planner(scenario).plan();
+}
+
+}  // namespace adamant::scenarios

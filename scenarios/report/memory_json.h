@@ -1,0 +1,19 @@
+// The key `memory` of a result: what a run had at most, or what a dry run says that ranks would
+// need.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "scenarios/seam/result.h"
+
+namespace adamant::scenarios {
+
+/// Peaks of the whole run, and `by_purpose` those of the rank that had most of each; purposes that
+/// had none are left out. Of a dry run peaks are sums over purposes of one rank, and `ranks` has
+/// each world's ranks by what they need.
+nlohmann::ordered_json memory_to_json(RunResult const& result);
+
+/// The inverse. REQUIRES: `json` was made by it.
+void take_memory(nlohmann::ordered_json const& json, RunResult& result);
+
+}  // namespace adamant::scenarios
