@@ -35,7 +35,7 @@ class NoGradients final : public real::GradientSource {
 real::EngineConfig config_of(Scenario const& scenario, int rank) {
   real::EngineConfig config;
   config.rank = config.device = rank;
-  config.world_size = static_cast<int>(scenario.world.rank_count());
+  config.mesh = mesh_of(scenario.world);
   config.layout = scenario.layout;
   config.parameters = parameter_specs(scenario);
   config.groups = adam_configs(scenario);
@@ -120,7 +120,7 @@ TEST(ByteLedger, LlamaTakesWhatTheOracleCounts) {
   std::int64_t main = 0;
   for (BytesByPurpose const& rank : allocated)
     main += rank[static_cast<std::size_t>(Purpose::main)].device;
-  EXPECT_EQ(main, 4 * llama_numel);  // every shape divides among 8 ranks
+  EXPECT_EQ(main, 4 * llama_numel);  // every row count divides among 4, and then among 2
 }
 
 // 3,829 MiB on each of 8 ranks.
