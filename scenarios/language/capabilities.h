@@ -66,7 +66,8 @@ struct Capabilities {
   std::vector<Outer> outers = {Outer::none};
   bool empty_tensors = true;  // may a parameter have no element
   bool parts = false;         // may it be saved in parts
-  bool tied = false;          // may it have several names
+  bool tied = false;          // may it have several names; not in another process, whose
+                              // requests know one gradient of each parameter
 
   // ---- number formats ----
   std::vector<PrecisionOffer> precisions = {};

@@ -73,8 +73,6 @@ inline constexpr auto keys_of<Capabilities> = std::tuple{
         About{.meaning = "May a parameter have no element? Yes if left out."}},
     Key{"parts", &Capabilities::parts, kinds::Flag{},
         About{.meaning = "May a parameter be saved in parts? No if left out."}},
-    Key{"tied", &Capabilities::tied, kinds::Flag{},
-        About{.meaning = "May a parameter have several names? No if left out."}},
     Key{"precisions", &Capabilities::precisions, kinds::List<kinds::Map<PrecisionOffer>>{},
         About{.meaning = "A recipe is offered if one entry accepts all five of its types, and its "
                          "loss scale where it names any.",

@@ -1,6 +1,8 @@
 #include "scenarios/language/registry.h"
 
 #include <algorithm>
+#include <map>
+#include <string_view>
 
 #include "scenarios/language/units.h"
 
@@ -19,12 +21,12 @@ std::vector<int> Registry::without_gradient(std::span<int const> left_out) const
 
 Registry registry_of(std::vector<Param> const& params) {
   Registry registry;
+  std::map<std::string_view, int> numbers;
   for (std::size_t i = 0; i < params.size(); ++i) {
-    int number = registry.parameter_count();
-    if (params[i].is_tied()) {
-      auto const target = std::ranges::find(params, params[i].tied, &Param::name);
-      number = registry.parameter_of(static_cast<int>(target - params.begin()));
-    } else {
+    bool const is_tied = params[i].is_tied();
+    int const number = is_tied ? numbers.at(params[i].tied) : registry.parameter_count();
+    if (!is_tied) {
+      numbers.emplace(params[i].name, number);
       registry.names.emplace_back();
     }
     registry.parameter.push_back(number);

@@ -27,6 +27,7 @@ class StateLocation {
   /// As the last load left them.
   Offload const& offload() const { return setting_.offload; }
   World const& world() const { return setting_.world; }
+  Layout layout() const { return setting_.layout; }
 
  private:
   void follow_load(Load const& load);

@@ -100,10 +100,10 @@ TEST_F(MinimizeProgram, BadInputIsSaid) {
   EXPECT_EQ(call("minimize nowhere.yaml").status, 2);
   write("broken.yaml", "adamant: 1\nname: x\n");
   EXPECT_EQ(call("minimize broken.yaml").status, 2);
-  write("refused.yaml", passing_scenario("seed: 7\nlayout: flat\n"));
+  write("refused.yaml", passing_scenario("seed: 7\nschedule: {strategy: exhaustive}\n"));
   Called const refused = call("minimize refused.yaml");
   EXPECT_EQ(refused.status, 2);
-  EXPECT_NE(refused.err.find("unsupported.layout"), std::string::npos) << refused.err;
+  EXPECT_NE(refused.err.find("unsupported.schedule"), std::string::npos) << refused.err;
   write("fine.yaml", passing_scenario());
   EXPECT_EQ(call("minimize fine.yaml --json -").status, 2) << "two documents, one output";
   EXPECT_EQ(call("minimize fine.yaml -o nowhere/small.yaml").status, 2);

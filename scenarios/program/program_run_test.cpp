@@ -88,23 +88,23 @@ TEST_F(RunProgram, ADirectorysPipesAreNotWaitedFor) {
 }
 
 TEST_F(RunProgram, ARefusalIsTwoUnlessItIsExpected) {
-  write("refused.yaml", passing_scenario("seed: 7\nlayout: flat\n"));
+  write("refused.yaml", passing_scenario("seed: 7\nschedule: {strategy: exhaustive}\n"));
   Called const called = call("run refused.yaml --json out.json");
   EXPECT_EQ(called.status, 2);
-  EXPECT_NE(called.err.find("refused.yaml:7: unsupported.layout: "), std::string::npos)
+  EXPECT_NE(called.err.find("refused.yaml:7: unsupported.schedule: "), std::string::npos)
       << called.err;
   EXPECT_EQ(read_json("out.json").at("results").at(0).at("outcome"), "refused");
 
-  write("refused.yaml", passing_scenario("layout: flat\nexpect: {refused: unsupported.layout}\n"));
+  write("refused.yaml", passing_scenario("schedule: {strategy: exhaustive}\nexpect: {refused: unsupported.schedule}\n"));
   EXPECT_EQ(call("run refused.yaml").status, 0);
-  write("refused.yaml", passing_scenario("layout: flat\nexpect: {refused: any}\n"));
+  write("refused.yaml", passing_scenario("schedule: {strategy: exhaustive}\nexpect: {refused: any}\n"));
   EXPECT_EQ(call("run refused.yaml").status, 0);
-  write("refused.yaml", passing_scenario("layout: flat\nexpect: {refused: unsupported.save}\n"));
+  write("refused.yaml", passing_scenario("schedule: {strategy: exhaustive}\nexpect: {refused: unsupported.save}\n"));
   EXPECT_EQ(call("run refused.yaml").status, 2);
 }
 
 TEST_F(RunProgram, AnUnexpectedRefusalDoesNotHideTheOthers) {
-  write("a_refused.yaml", passing_scenario("layout: flat\n"));
+  write("a_refused.yaml", passing_scenario("schedule: {strategy: exhaustive}\n"));
   write("b_small.yaml", passing_scenario());
   EXPECT_EQ(call("run . --json out.json --seed 1").status, 2);
   auto const results = read_json("out.json").at("results");

@@ -146,10 +146,10 @@ TEST(Run, AModelLargerThanThisMachineIsRefusedBeforeItRuns) {
 
 TEST(Run, WhatTheEngineDoesNotSupportIsRefused) {
   Scenario scenario = small_scenario();
-  scenario.layout = Layout::flat;
+  scenario.schedule.strategy = Schedule::Strategy::exhaustive;
   RunResult const result = run_scenario(scenario);
   EXPECT_EQ(result.outcome, Outcome::refused);
-  EXPECT_EQ(result.reason, "unsupported.layout");
+  EXPECT_EQ(result.reason, "unsupported.schedule");
 }
 
 TEST(Run, AnEngineThatIsNotLinkedIsNamed) {

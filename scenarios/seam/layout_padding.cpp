@@ -73,6 +73,7 @@ std::vector<BufferPadding> padding_of(Layout layout, World const& world,
 }
 
 std::optional<Refusal> refuse_padding(Scenario const& setting, SourceLine line) {
+  if (setting.layout == Layout::fsdp2) return std::nullopt;  // has no buffers
   auto const registered = registered_specs(setting);
   for (BufferPadding const& buffer : padding_of(setting.layout, setting.world, registered)) {
     if (buffer.elements <= padding_max) continue;

@@ -5,7 +5,6 @@
 #include <utility>
 #include <variant>
 
-#include "scenarios/language/registry.h"
 #include "scenarios/seam/assert.h"
 
 namespace adamant::scenarios {
@@ -81,16 +80,17 @@ std::vector<Primitive> replayed(Primitive const& replay) {
   return operations;
 }
 
-Program::LeftOut Program::left_out_of(Backward const& backward, std::vector<Param> const& params) {
+Program::LeftOut Program::left_out_of(Backward const& backward,
+                                      std::vector<Param> const& params) const {
   if (backward.without.empty()) return {};
   LeftOut left_out{.names = places_of(backward.without, params), .parameters = {}};
-  left_out.parameters = registry_of(params).without_gradient(left_out.names);
+  left_out.parameters = registry_.without_gradient(left_out.names);
   return left_out;
 }
 
 std::shared_ptr<Program::Captured const> Program::unrolled(Capture const& capture,
                                                            std::vector<Param> const& params,
-                                                           Clip const& clip) {
+                                                           Clip const& clip) const {
   auto captured = std::make_shared<Captured>();
   captured->left_out.reserve(capture.body.size());  // spans point to its elements
   auto const add = [&](Primitive const& primitive) { captured->primitives.push_back(primitive); };
@@ -116,7 +116,7 @@ std::shared_ptr<Program::Captured const> Program::unrolled(Capture const& captur
   return captured;
 }
 
-Program::Program(Scenario const& scenario) {
+Program::Program(Scenario const& scenario) : registry_(registry_of(scenario.params)) {
   std::shared_ptr<Captured const> captured;
   Optimizer optimizer = scenario.optimizer;
   for (Operation const& operation : scenario.program) {

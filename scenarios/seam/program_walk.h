@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "scenarios/language/registry.h"
 #include "scenarios/language/scenario.h"
 
 namespace adamant::scenarios {
@@ -105,16 +106,16 @@ class Program {
     std::shared_ptr<Captured const> captured;  // capture: its body; replay: that of the last one
   };
   void add_load(Entry& entry, Load const& load, Scenario const& scenario);
-  static LeftOut left_out_of(Backward const& backward, std::vector<Param> const& params);
+  LeftOut left_out_of(Backward const& backward, std::vector<Param> const& params) const;
   /// The body of a capture, unrolled, and what its spans point to.
   struct Captured {
     std::vector<LeftOut> left_out;
     std::vector<Primitive> primitives;
   };
-  static std::shared_ptr<Captured const> unrolled(Capture const& capture,
-                                                  std::vector<Param> const& params,
-                                                  Clip const& clip);
+  std::shared_ptr<Captured const> unrolled(Capture const& capture, std::vector<Param> const& params,
+                                           Clip const& clip) const;
 
+  Registry registry_;
   std::vector<Entry> entries_;
   std::deque<Scenario> settings_;  // from number 1 on
   std::vector<std::string> saved_;

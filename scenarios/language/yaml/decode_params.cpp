@@ -37,20 +37,19 @@ void check_total(Reader& reader, Field const& field, std::vector<Param> const& p
   }
 }
 
-/// A tied parameter names an earlier one, which is not tied itself.
+/// A tied parameter names an earlier one, which is not tied itself. `earlier` are those before it.
 void check_tied(Reader& reader, std::vector<Param> const& params, std::size_t place,
-                std::string const& path) {
+                std::map<std::string_view, Param const*> const& earlier, std::string const& path) {
   Param const& param = params[place];
-  auto const end = params.begin() + static_cast<std::ptrdiff_t>(place);
-  auto const found = std::find_if(params.begin(), end,
-                                  [&](Param const& other) { return other.name == param.tied; });
-  if (found != end && !found->is_tied()) return;
+  auto const found = earlier.find(param.tied);
+  if (found != earlier.end() && !found->second->is_tied()) return;
   std::string message = "expected an earlier parameter, found " + quote(param.tied) + ", which ";
   if (param.tied == param.name) {
     message += "is this one";
-  } else if (found != end) {
-    message += "is tied to " + quote(found->tied) + " itself; name that one";
+  } else if (found != earlier.end()) {
+    message += "is tied to " + quote(found->second->tied) + " itself; name that one";
   } else {
+    auto const end = params.begin() + static_cast<std::ptrdiff_t>(place);
     bool const later = std::any_of(end, params.end(),
                                    [&](Param const& other) { return other.name == param.tied; });
     message += later ? "is listed later; exchange the two" : "is not listed";
@@ -131,10 +130,11 @@ bool read_value(Reader& reader, Field const& field, kinds::Parts, std::vector<st
     return false;
   }
   std::vector<std::string> parts;
+  std::set<std::string> taken;
   for (std::size_t i = 0; i < field.node->items.size(); ++i) {
     std::string part;
     if (!reader.name(field.item(i), part)) return false;
-    if (std::ranges::count(parts, part) > 0) {
+    if (!taken.insert(part).second) {
       reader.fail(field.item(i), "the part " + quote(part) + " is listed twice");
       return false;
     }
@@ -163,8 +163,11 @@ void decode_param_list(Reader& reader, Field const& field, std::vector<Param>& p
     }
   }
   check_total(reader, field, params);
-  for (std::size_t i = 0; i < params.size(); ++i)
-    if (params[i].is_tied()) check_tied(reader, params, i, join_path(field.path, i));
+  std::map<std::string_view, Param const*> earlier;
+  for (std::size_t i = 0; i < params.size(); ++i) {
+    if (params[i].is_tied()) check_tied(reader, params, i, earlier, join_path(field.path, i));
+    earlier.emplace(params[i].name, &params[i]);
+  }
   check_part_keys(reader, params, field.path);
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "scenarios/language/registry.h"
 #include "scenarios/peers/client/json_of.h"
 
 namespace adamant::scenarios::requests {
@@ -31,10 +32,11 @@ Json told(T const& part) {
 
 Json params_of(OpenedWorld const& world) {
   Json params = Json::array();
-  for (ParameterSpec const& spec : world.parameters)
-    params.push_back(
-        {{"name", spec.name}, {"shape", spec.shape}, {"group", spec.group}, {"unit", spec.unit}});
-  if (world.setting.order == ParamOrder::reversed) std::reverse(params.begin(), params.end());
+  for (ParameterSpec const& spec : registered_specs(world.setting)) {
+    Json& param = params.emplace_back(Json{
+        {"name", spec.name}, {"shape", spec.shape}, {"group", spec.group}, {"unit", spec.unit}});
+    if (!spec.parts.empty()) param["parts"] = spec.parts;
+  }
   return params;
 }
 
@@ -46,6 +48,13 @@ Json groups_of(Scenario const& scenario) {
     tell_keys(configs[g], is_of_groups, group);
   }
   return groups;
+}
+
+/// What replicas share out is told where they do.
+Json world_of(World const& world) {
+  Json message = told(world);
+  if (world.outer != Outer::none) message["outer"] = word_for(world.outer);
+  return message;
 }
 
 /// What a scale covers is told where there are any.
@@ -60,7 +69,7 @@ Json precision_of(Precision const& precision) {
 Json open(OpenedWorld const& world) {
   Json options = Json::object();
   for (auto const& [name, value] : world.options) options[name] = value;
-  return {{"world", told(world.setting.world)},
+  return {{"world", world_of(world.setting.world)},
           {"layout", word_for(world.setting.layout)},
           {"microbatches", world.scenario.microbatch_count()},
           {"params", params_of(world)},
