@@ -16,6 +16,8 @@ struct Pair {
 constexpr std::array exclusive_pairs{
     Pair{Feature::one_rank, Feature::more_than_four_ranks, "one rank is not five"},
     Pair{Feature::one_rank, Feature::replicated, "one rank is alone"},
+    Pair{Feature::one_rank, Feature::outer_optim, "one rank is alone"},
+    Pair{Feature::layout_flat, Feature::layout_bucketed, "a scenario begins in one layout"},
     Pair{Feature::one_rank, Feature::empty_shard, "one rank has every row"},
     Pair{Feature::one_rank, Feature::ragged_end, "one rank has every row"},
     Pair{Feature::one_rank, Feature::cut_block, "one rank has every row"},
@@ -31,10 +33,6 @@ constexpr std::array exclusive_pairs{
     Pair{Feature::crash, Feature::out_of_memory, "one thing goes wrong in a scenario"},
     Pair{Feature::damage, Feature::out_of_memory, "one thing goes wrong in a scenario"},
 };
-
-bool is_of_files(Feature feature) {
-  return feature >= Feature::save && feature <= Feature::damage;
-}
 
 bool is_of_states_offload(Feature feature) {
   return feature == Feature::offload_states || feature == Feature::explicit_offload;
@@ -61,8 +59,8 @@ std::string_view why_kinds_exclude(Feature a, Feature b) {
     return "quantised weights are made from main weights in fp32";
   if (is_of_states_offload(a) && is_of_hybrid(b)) return "two offloads are refused together";
   if (!is_of_graphs(a)) return {};
-  if (is_of_files(b)) return "saves and loads of a capturable engine are refused";
-  if (is_of_states_offload(b) || is_of_hybrid(b)) return "a capturable engine offloads nothing";
+  if (is_of_states_offload(b) || is_of_hybrid(b) || b == Feature::load_with_other_offload)
+    return "a capturable engine offloads nothing";
   if (b == Feature::loss_scale_rounds) return "only exact values can be judged after a replay";
   return {};
 }

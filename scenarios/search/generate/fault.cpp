@@ -60,7 +60,8 @@ class FaultDrawing {
  private:
   bool has_elements() const {
     return std::any_of(scenario_.params.begin(), scenario_.params.end(), [](Param const& param) {
-      return std::find(param.shape.begin(), param.shape.end(), 0) == param.shape.end();
+      return !param.is_tied() &&
+             std::find(param.shape.begin(), param.shape.end(), 0) == param.shape.end();
     });
   }
 

@@ -74,7 +74,7 @@ std::int64_t numel_of(Param const& param) {
 void add_params(Scenario const& scenario, Collector& found) {
   std::int64_t const ranks = scenario.world.shard;
   for (Param const& param : scenario.params) {
-    if (param.shape.empty()) continue;
+    if (param.is_tied() || param.shape.empty()) continue;
     std::int64_t const rows = param.shape.front();
     found.add(Feature::empty_tensor, numel_of(param) == 0);
     if (numel_of(param) == 0) continue;
@@ -82,9 +82,10 @@ void add_params(Scenario const& scenario, Collector& found) {
     found.add(Feature::ragged_end, rows % ranks != 0);
   }
   std::vector<std::string> names;
-  for (Param const& param : scenario.params) names.push_back(param.name);
+  for (Param const& param : scenario.params)
+    if (!param.is_tied()) names.push_back(param.name);
   auto const units = assign_units(names);
-  found.add(Feature::several_params, scenario.params.size() > 1);
+  found.add(Feature::several_params, names.size() > 1);
   found.add(Feature::several_units, !units.empty() && units.back() > 0);
 }
 
@@ -102,6 +103,7 @@ void add_precision(Scenario const& scenario, Collector& found) {
   for (Param const& param : scenario.params) {
     Precision const precision = scenario.precision_of(param);
     add_keys(param, found);
+    if (param.is_tied()) continue;
     add_keys(precision, found);
     found.add(Feature::main_weights, precision.main != MainType::none);
     found.add(Feature::cut_block,
@@ -194,6 +196,10 @@ class ProgramWalk {
   void operator()(Load const& load) {
     found_.add(Feature::load_on_other_world,
                load.world && load.world->rank_count() != states_.world().rank_count());
+    if (load.world)
+      found_.add(Feature::load_on_other_mesh, load.world->replicate != states_.world().replicate ||
+                                                  load.world->outer != states_.world().outer);
+    found_.add(Feature::load_with_other_layout, load.layout && *load.layout != states_.layout());
     found_.add(Feature::load_with_other_offload,
                load.offload && *load.offload != states_.offload());
     Precision const before = std::exchange(precision_, with(precision_, load.precision));

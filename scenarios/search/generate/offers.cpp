@@ -133,6 +133,8 @@ class Lacking {
     unless(able_.save, {Feature::save_replaced});
     unless(loads, {Feature::load, Feature::load_with_other_offload});
     unless(loads && able_.ranks_max > 1, {Feature::load_on_other_world});
+    unless(loads && able_.replicate_max > 1, {Feature::load_on_other_mesh});
+    unless(loads && able_.layouts.size() > 1, {Feature::load_with_other_layout});
     unless(loads && able_.loads_in_any_order, {Feature::load_reversed});
     unless(loads && load_recipes(able_).size() > 1, {Feature::load_with_other_precision});
     unless(able_.save && able_.can_crash, {Feature::crash});

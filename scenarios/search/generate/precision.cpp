@@ -1,5 +1,6 @@
 // Number formats and recipes of a scenario, and of what it loads.
 #include <algorithm>
+#include <span>
 
 #include "scenarios/language/rounding_scale.h"
 #include "scenarios/search/generate/offers.h"
@@ -37,7 +38,7 @@ void SettingsDrawing::make_precision() {
     recipe.state_scale = StateScale::local;
   if (!draws_.feature(Feature::own_precision, 20)) return;
   for (Param& param : scenario_.params) {
-    bool const own = draws_.chance(40);
+    bool const own = draws_.chance(40) && !param.is_tied();
     if (own) make_own_precision(param);
   }
 }
@@ -58,6 +59,7 @@ void SettingsDrawing::make_quantised() {
   scenario_.precision.main = MainType::fp32;
   for (Param& param : scenario_.params) {
     bool const fits = draws_.chance(45);
+    if (param.is_tied()) continue;
     if (fits && !param.precision.param) fit_shape(param.shape, scenario_.precision.param);
     if (conflict_in(scenario_.precision_of(param))) param.precision.main = MainType::none;
   }
@@ -156,7 +158,7 @@ void SettingsDrawing::fit_shapes_to_offers() {
   if (!starts && !loads) return;
   if (loads) type = draws_.one_of(types);
   for (Param& param : scenario_.params) {
-    bool const fits = draws_.chance(60);
+    bool const fits = draws_.chance(60) && !param.is_tied();
     if (fits) fit_shape(param.shape, type);
   }
 }
@@ -190,17 +192,33 @@ Precision SettingsDrawing::draw_types_of_load(Precision const& now) {
   return fits_all(to) ? to : now;
 }
 
+/// May this load and all later ones end the graph that is there, as loads with types do?
+bool SettingsDrawing::no_replay_needs(std::span<Operation const> program) {
+  bool ended = false;
+  for (Operation const& operation : program) {
+    if (std::holds_alternative<Load>(operation.action)) ended = true;
+    if (std::holds_alternative<Capture>(operation.action)) ended = false;
+    if (std::holds_alternative<Replay>(operation.action) && ended) return false;
+  }
+  return true;
+}
+
 // Once a load has changed types, later ones name theirs, whichever were saved under the name. Casts
 // that graphs cannot hold come with gradients that the optimizer takes in another type.
 void SettingsDrawing::make_types_of_loads() {
   if (!draws_.allowed(Feature::load_with_other_precision)) return;
   if (scenario_.optimizer.capturable && !scenario_.optimizer.decoupled_grad) return;
+  auto const ends_no_graph_in_use = [&](Operation const& load) {
+    auto const first = static_cast<std::size_t>(&load - scenario_.program.data());
+    return no_replay_needs(std::span<Operation const>(scenario_.program).subspan(first));
+  };
   Precision now = scenario_.precision;
   bool changed = false;
   for (Operation& operation : scenario_.program) {
     auto* const load = std::get_if<Load>(&operation.action);
     if (load == nullptr) continue;
-    bool const other = draws_.feature(Feature::load_with_other_precision, 25);
+    bool const other =
+        draws_.feature(Feature::load_with_other_precision, 25) && ends_no_graph_in_use(operation);
     Precision const before = now;
     if (other) now = draw_types_of_load(now);
     changed = changed || now != before;

@@ -24,8 +24,7 @@ void ProgramDrawing::make() {
   precision_ = scenario_.precision;
   has_norm_ = scenario_.optimizer.clip.has_value();
   // In the simulator, files cost three times what others do.
-  bool const saves = draws_.feature(Feature::save, draws_.able().isolated ? 55 : 8);
-  saves_ = saves && !scenario_.optimizer.capturable;
+  saves_ = draws_.feature(Feature::save, draws_.able().isolated ? 55 : 8);
   captures_ = may_capture();
   std::int64_t const first =
       std::min<std::int64_t>(draws_.scaled(1, 8), draws_.options().operations_max);
@@ -135,7 +134,11 @@ Action ProgramDrawing::draw_checkpoint() {
 Action ProgramDrawing::draw_load(std::string const& name) {
   Load load{.from = name};
   draw_other_world(load);
-  if (draws_.feature(Feature::load_with_other_offload, 40)) {
+  if (draws_.feature(Feature::load_with_other_layout, 40)) {
+    Layout const layout = draws_.one_of(draws_.able().layouts);
+    if (layout != states_->layout() && is_allowed(layout)) load.layout = layout;
+  }
+  if (draws_.feature(Feature::load_with_other_offload, 40) && !scenario_.optimizer.capturable) {
     Offload const offload = settings_.draw_offload();
     if (offload != states_->offload()) load.offload = offload;
   }
@@ -144,6 +147,11 @@ Action ProgramDrawing::draw_load(std::string const& name) {
       draws_.feature(Feature::load_reversed, 40))
     load.order = ParamOrder::reversed;
   return load;
+}
+
+bool ProgramDrawing::is_allowed(Layout layout) const {
+  if (layout == Layout::flat) return draws_.allowed(Feature::layout_flat);
+  return layout != Layout::bucketed || draws_.allowed(Feature::layout_bucketed);
 }
 
 void ProgramDrawing::draw_other_world(Load& load) {
@@ -159,7 +167,12 @@ void ProgramDrawing::draw_other_world(Load& load) {
   bool const fewer = draws_.chance(40);  // a later save then replaces that of a larger world
   if (fewer) ranks_max = std::min(ranks_max, states_->world().rank_count());
   std::int64_t const ranks = draws_.between(1, ranks_max);
-  if (other && ranks != states_->world().rank_count()) load.world = World{.shard = ranks};
+  World const world = settings_.draw_mesh(ranks, Feature::load_on_other_mesh);
+  bool const other_ranks = world.rank_count() != states_->world().rank_count();
+  bool const other_mesh = world.replicate != states_->world().replicate;
+  if ((other || !other_ranks) && (draws_.allowed(Feature::load_on_other_mesh) || !other_mesh) &&
+      world != states_->world())
+    load.world = world;
 }
 
 void ProgramDrawing::draw_other_types(Load& load) {
@@ -279,6 +292,7 @@ void ProgramDrawing::track(Action const& action) {
     newly_saved_ = has_gradient_ = unused_backward_ = false;
     newly_loaded_ = true;
     precision_ = with(precision_, load->precision);
+    if (!load->keeps_addresses()) captured_.clear();
   }
   if (auto const* zero = std::get_if<ZeroGrad>(&action)) {
     has_gradient_ = !zero->set_to_none;

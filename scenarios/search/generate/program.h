@@ -44,6 +44,7 @@ class ProgramDrawing {
   /// A save, or the load of what was saved: mostly by turns, so that few files show much.
   Action draw_checkpoint();
   Action draw_load(std::string const& name);
+  bool is_allowed(Layout layout) const;
   void draw_other_world(Load& load);
   void draw_other_types(Load& load);
   bool may_capture() const;

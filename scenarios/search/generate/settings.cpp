@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "scenarios/language/registry.h"
 #include "scenarios/language/rounding_scale.h"
+#include "scenarios/seam/layout_padding.h"
 #include "scenarios/search/generate/offers.h"
 
 namespace adamant::scenarios {
@@ -34,6 +36,7 @@ void SettingsDrawing::make_before_program() {
   make_world();
   make_params();
   make_groups();
+  make_ties();
   make_optimizer();
   make_gradients();
   make_offload();
@@ -43,11 +46,14 @@ void SettingsDrawing::make_before_program() {
 
 void SettingsDrawing::make_after_program() {
   make_schedule();
-  if (!draws_.able().own_precision) return;
-  make_precision();
-  make_quantised();
-  if (!may_round()) widen_gradients();
-  make_types_of_loads();
+  if (draws_.able().own_precision) {
+    make_precision();
+    make_quantised();
+    if (!may_round()) widen_gradients();
+    make_types_of_loads();
+  }
+  make_parts();
+  bound_padding();
 }
 
 float SettingsDrawing::draw_norm() {
@@ -57,6 +63,7 @@ float SettingsDrawing::draw_norm() {
 void SettingsDrawing::make_world() {
   if (draws_.able().isolated) {
     scenario_.world = draw_small_world();
+    scenario_.layout = draw_layout();
     return;
   }
   constexpr std::array usual{1, 2, 2, 3, 3, 4, 4, 4, 4, 4};
@@ -66,7 +73,26 @@ void SettingsDrawing::make_world() {
       std::min(draws_.scaled(1, draws_.options().ranks_max), draws_.options().ranks_max);
   if (!draws_.allowed(Feature::more_than_four_ranks))
     ranks_max = std::min<std::int64_t>(ranks_max, 4);
-  scenario_.world.shard = std::min(ranks, ranks_max);
+  scenario_.world = draw_mesh(std::min(ranks, ranks_max), Feature::replicated);
+  scenario_.layout = draw_layout();
+}
+
+World SettingsDrawing::draw_mesh(std::int64_t ranks, Feature why) {
+  bool const replicates = draws_.feature(why, 30) && draws_.allowed(Feature::replicated);
+  std::int64_t const replicas = draws_.between(2, 4);
+  bool const shares_out = draws_.chance(50) && draws_.allowed(Feature::outer_optim);
+  if (!replicates || ranks < 2) return {.shard = ranks};
+  World world{.shard = std::max<std::int64_t>(ranks / replicas, 1)};
+  world.replicate = ranks / world.shard;
+  if (shares_out) world.outer = Outer::optim;
+  return world;
+}
+
+Layout SettingsDrawing::draw_layout() {
+  bool const flat = draws_.feature(Feature::layout_flat, 25);
+  bool const bucketed = draws_.feature(Feature::layout_bucketed, 33);
+  if (flat) return Layout::flat;
+  return bucketed ? Layout::bucketed : draws_.able().layouts.front();
 }
 
 World SettingsDrawing::draw_small_world() {
@@ -79,7 +105,10 @@ World SettingsDrawing::draw_small_world() {
   if (!draws_.allowed(Feature::more_than_four_ranks)) ranks = std::min<std::int64_t>(ranks, 4);
   std::int64_t const replicas_max = std::min(draws_.able().replicate_max, ranks);
   std::int64_t const replicas = replicates ? draws_.between(1, replicas_max) : 1;
-  return {.shard = ranks / replicas, .replicate = replicas};
+  bool const shares_out = draws_.chance(50) && draws_.allowed(Feature::outer_optim);
+  return {.shard = ranks / replicas,
+          .replicate = replicas,
+          .outer = shares_out && replicas > 1 ? Outer::optim : Outer::none};
 }
 
 void SettingsDrawing::make_params() {
@@ -143,6 +172,59 @@ void SettingsDrawing::make_groups() {
   for (Param& param : scenario_.params) {
     std::int64_t const group = draws_.below(count + 1);
     if (group < count) param.group = "group" + std::to_string(group);
+  }
+}
+
+// Behind its target, with others between them or not.
+void SettingsDrawing::make_ties() {
+  bool const ties = draws_.feature(Feature::tied, 7) && draws_.allowed(Feature::several_params);
+  std::int64_t const count = draws_.chance(20) ? 2 : 1;
+  if (!ties || draws_.options().size < 20) return;
+  for (std::int64_t i = 0; i < count; ++i) {
+    std::int64_t const size = std::ssize(scenario_.params);
+    std::int64_t const target = draws_.below(size);
+    std::int64_t const place = draws_.between(target + 1, size);
+    if (scenario_.params[static_cast<std::size_t>(target)].is_tied()) continue;
+    Param param{.name = "tied" + std::to_string(i),
+                .tied = scenario_.params[static_cast<std::size_t>(target)].name};
+    scenario_.params.insert(scenario_.params.begin() + place, std::move(param));
+  }
+}
+
+// Of a parameter whose rows happen to be as many.
+void SettingsDrawing::make_parts() {
+  bool const cuts = draws_.feature(Feature::parts, 12);
+  std::size_t const count = draws_.chance(30) ? 3 : 2;
+  if (!cuts) return;
+  static constexpr std::array names{"q", "k", "v"};
+  for (Param& param : scenario_.params) {
+    if (param.is_tied() || param.shape.front() % static_cast<std::int64_t>(count) != 0) continue;
+    param.parts.assign(names.begin(), names.begin() + count);
+    if (draws_.chance(60)) return;
+  }
+}
+
+void SettingsDrawing::bound_padding() {
+  auto const is_wasteful = [](Scenario const& setting) {
+    auto const registered = registered_specs(setting);
+    double numel = 0;
+    double padding = 0;
+    for (ParameterSpec const& spec : registered) numel += static_cast<double>(spec.numel());
+    for (BufferPadding const& buffer : padding_of(setting.layout, setting.world, registered))
+      padding += buffer.elements;
+    return padding > 1000 + 4 * numel;
+  };
+  Layout const usual = draws_.able().layouts.front();
+  if (is_wasteful(scenario_)) scenario_.layout = usual;
+  Scenario setting = scenario_;
+  for (Operation& operation : scenario_.program) {
+    auto* const load = std::get_if<Load>(&operation.action);
+    if (load == nullptr) continue;
+    Scenario const before = setting;
+    setting = with(before, *load);
+    if (load->keeps_addresses() || !is_wasteful(setting)) continue;
+    load->layout = usual;
+    setting = with(before, *load);
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -32,9 +33,17 @@ class SettingsDrawing {
                           LossScale::Kind scale);
   /// Of a few ranks: whoever runs in processes of their own pays for each.
   World draw_small_world();
+  /// So many ranks, as replicas where they can be.
+  World draw_mesh(std::int64_t ranks, Feature why);
+  /// Any layout of the engine; the usual one about as often as the others together.
+  Layout draw_layout();
 
  private:
   void make_world();
+  void make_ties();
+  void make_parts();
+  /// Layouts whose buffers would be padding for the most part become the usual one.
+  void bound_padding();
   void make_params();
   static std::string name_of_param(std::int64_t index, bool in_units);
   void make_shape(std::vector<std::int64_t>& shape);
@@ -63,6 +72,7 @@ class SettingsDrawing {
   /// Another type for the weight, and a main weight that goes with it.
   void make_own_precision(Param& param);
   void make_types_of_loads();
+  static bool no_replay_needs(std::span<Operation const> program);
   Precision draw_types_of_load(Precision const& now);
   /// Can every parameter have these types, or its own beside them?
   bool fits_all(Precision const& precision) const;

@@ -63,6 +63,8 @@ class Settings {
       if (scale != LossScale{}) add([scale](Scenario& s) { s.optimizer.loss_scale = scale; });
     for (auto const gradients : {GradientClass::normal, GradientClass::wild})
       add([gradients](Scenario& s) { s.gradients = gradients; });
+    for (auto const layout : {Layout::flat, Layout::bucketed})
+      add([layout](Scenario& s) { s.layout = layout; });
     for (Operation const& operation : scenario_.program)
       if (auto const* set = std::get_if<Set>(&operation.action))
         add([set](Scenario& s) { s.optimizer = with(s.optimizer, set->change); });
@@ -157,8 +159,8 @@ void add_usual_worlds(Add const& add) {
                                                            {1, 2}, {2, 1}, {1, 0}};
   static std::array<std::optional<std::int64_t>, 3> const microbatches{std::nullopt, 1, 3};
   constexpr std::size_t rows_of_microbatches = 2;
-  for (World const& world :
-       {World{}, World{.shard = 2}, World{.replicate = 2}, World{.shard = 3}}) {
+  for (World const& world : {World{}, World{.shard = 2}, World{.replicate = 2},
+                             World{.replicate = 2, .outer = Outer::optim}, World{.shard = 3}}) {
     for (auto const& count : microbatches) {
       for (std::size_t row = 0; row < (count ? rows_of_microbatches : rows.size()); ++row) {
         add([world, count, params = params_of(rows[row])](Scenario& s) {

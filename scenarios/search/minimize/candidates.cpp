@@ -41,7 +41,7 @@ class Repair {
     if (std::holds_alternative<Replay>(action)) return captured_;
     if (std::holds_alternative<ClipNorm>(action)) return optimizer_.clip.has_value();
     if (auto* save = std::get_if<Save>(&action)) known_.insert(save->checkpoint);
-    if (auto* load = std::get_if<Load>(&action)) return known_.contains(load->from);
+    if (auto* load = std::get_if<Load>(&action)) return keep_load(*load);
     return true;
   }
 
@@ -53,6 +53,12 @@ class Repair {
   bool keep_set(Set const& set) {
     optimizer_ = with(optimizer_, set.change);
     return set != Set{};
+  }
+
+  bool keep_load(Load const& load) {
+    if (!known_.contains(load.from)) return false;
+    captured_ = captured_ && load.keeps_addresses();
+    return true;
   }
 
   bool keep_capture(Capture& capture) {
@@ -104,6 +110,21 @@ void repair_groups(Scenario& scenario) {
     if (!groups.contains(param.group)) param.group.clear();
 }
 
+/// Tied names without a target go, parts that do not cut a shape into equal ones come together.
+void repair_params(Scenario& scenario) {
+  std::set<std::string> targets;
+  std::erase_if(scenario.params, [&](Param const& param) {
+    if (!param.is_tied()) targets.insert(param.name);
+    return param.is_tied() && !targets.contains(param.tied);
+  });
+  for (Param& param : scenario.params) {
+    if (param.is_tied()) param.shape.clear();
+    auto const parts = static_cast<std::int64_t>(param.parts.size());
+    bool const cuts = parts > 0 && !param.shape.empty() && param.shape.front() % parts == 0;
+    if (!cuts) param.parts.clear();
+  }
+}
+
 void add_loads(std::vector<Operation> const& program, std::set<std::string>& saved,
                std::set<std::string>& outside) {
   for (Operation const& operation : program) {
@@ -116,6 +137,7 @@ void add_loads(std::vector<Operation> const& program, std::set<std::string>& sav
 }  // namespace
 
 Scenario repaired(Scenario scenario, std::set<std::string> const& outside) {
+  repair_params(scenario);
   repair_groups(scenario);
   Repair(scenario, outside);
   repair_faults(scenario);

@@ -109,11 +109,16 @@ class Replacements {
       if (row.key == map_name<Precision>.name) propose_types(load);
     });
     if (load.offload) propose_load(load, [](Load& simpler) { simpler.offload = Offload(); });
+    if (load.layout) propose_load(load, [](Load& simpler) { simpler.layout = Layout::fsdp2; });
     if (!load.world) return;
     for (std::int64_t const ranks : {std::int64_t{1}, std::int64_t{2}, std::int64_t{3},
                                      load.world->shard / 2, load.world->shard - 1})
       if (ranks >= 1) propose_load(load, [&](Load& simpler) { simpler.world = World{ranks, 1}; });
-    propose_load(load, [](Load& simpler) { simpler.world->replicate = 1; });
+    propose_load(load, [](Load& simpler) { simpler.world->outer = Outer::none; });
+    propose_load(load, [](Load& simpler) {
+      simpler.world->replicate = 1;
+      simpler.world->outer = Outer::none;
+    });
   }
   void propose_types(Load const& load) {
     for_each_key<PrecisionOverride>([&](auto const& row) {

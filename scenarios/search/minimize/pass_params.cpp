@@ -18,7 +18,10 @@ class Renaming {
   std::map<std::string, std::string> checkpoints;
 
   void apply(Scenario& scenario) const {
-    for (Param& param : scenario.params) rename(param.name, params);
+    for (Param& param : scenario.params) {
+      rename(param.name, params);
+      rename(param.tied, params);
+    }
     apply(scenario.program);
   }
 
@@ -52,6 +55,13 @@ Renaming canonical_params(Scenario const& scenario, bool in_units) {
   for (std::size_t p = 0; p < names.size(); ++p)
     renaming.params[names[p]] = canonical_name(p, units[p], in_units);
   return renaming;
+}
+
+/// Parts by their places.
+void rename_parts(Scenario& scenario) {
+  for (Param& param : scenario.params)
+    for (std::size_t part = 0; part < param.parts.size(); ++part)
+      param.parts[part] = canonical_part(part);
 }
 
 void drop_group(Scenario& scenario, std::size_t group) {
@@ -93,6 +103,35 @@ void drop_params(Scenario const& scenario, Candidates& candidates) {
   }
 }
 
+void plainer_params(Scenario const& scenario, Candidates& candidates) {
+  candidates.offer([](Scenario& s) {
+    for (Param& param : s.params) param.parts.clear();
+    std::erase_if(s.params, [](Param const& param) { return param.is_tied(); });
+  });
+  candidates.offer([](Scenario& s) {
+    for (Param& param : s.params) param.parts.clear();
+  });
+  candidates.offer([](Scenario& s) {
+    std::erase_if(s.params, [](Param const& param) { return param.is_tied(); });
+  });
+  for (std::size_t p = 0; p < scenario.params.size(); ++p) {
+    candidates.offer([&](Scenario& s) { s.params[p].parts.clear(); });
+    for (std::size_t parts = 1; parts < scenario.params[p].parts.size(); ++parts)
+      candidates.offer([&](Scenario& s) { s.params[p].parts.resize(parts); });
+    if (!scenario.params[p].is_tied()) continue;
+    // A parameter of its own, like the one that it was tied to, or another name of an earlier one.
+    candidates.offer([&](Scenario& s) {
+      auto const target = std::find_if(s.params.begin(), s.params.end(), [&](Param const& other) {
+        return other.name == scenario.params[p].tied;
+      });
+      s.params[p].shape = target->shape;
+      s.params[p].tied.clear();
+    });
+    for (std::size_t earlier = 0; earlier < p; ++earlier)
+      candidates.offer([&](Scenario& s) { s.params[p].tied = scenario.params[earlier].name; });
+  }
+}
+
 void drop_groups(Scenario const& scenario, Candidates& candidates) {
   candidates.offer([](Scenario& s) { s.groups.clear(); });
   for (std::size_t g = 0; g < scenario.groups.size(); ++g) {
@@ -130,11 +169,13 @@ void rename(Scenario const& scenario, Candidates& candidates) {
     candidates.offer([&](Scenario& s) {
       all.apply(s);
       rename_groups(s);
+      rename_parts(s);
     });
     candidates.offer([&](Scenario& s) { all.apply(s); });
   }
   candidates.offer([&](Scenario& s) { checkpoints.apply(s); });
   candidates.offer(rename_groups);
+  candidates.offer(rename_parts);
 }
 
 }  // namespace adamant::scenarios::passes_of

@@ -49,6 +49,8 @@ void reset_settings(Scenario const& scenario, Candidates& candidates) {
   candidates.offer([](Scenario& s) { s.optimizer = {}; });
   earlier_words(candidates);
   reset_keys<World>(candidates, [](Scenario& s) -> World& { return s.world; });
+  candidates.offer([](Scenario& s) { s.world = {.shard = s.world.shard}; });
+  candidates.offer([](Scenario& s) { s.world = {.shard = s.world.rank_count()}; });
   AdamConfig const adam = scenario.optimizer.adam;
   candidates.offer([&](Scenario& s) { s.optimizer.adam = {.mode = adam.mode}; });
   reset_keys<Optimizer>(candidates, [](Scenario& s) -> Optimizer& { return s.optimizer; });

@@ -30,6 +30,7 @@ void set_worlds(Scenario& scenario, std::int64_t ranks_max) {
   auto const limit = [&](World& world) {
     world.replicate = std::min(world.replicate, ranks_max);
     world.shard = std::min(world.shard, std::max<std::int64_t>(1, ranks_max / world.replicate));
+    if (world.replicate == 1) world.outer = Outer::none;
   };
   limit(scenario.world);
   for (Operation& operation : scenario.program) {
@@ -167,7 +168,7 @@ void shrink_microbatches(Scenario const& scenario, Candidates& candidates) {
 
 void shrink_shapes(Scenario const& scenario, Candidates& candidates) {
   for (std::size_t p = 0; p < scenario.params.size(); ++p)
-    shrink_shape(p, scenario.params[p].shape, candidates);
+    if (!scenario.params[p].is_tied()) shrink_shape(p, scenario.params[p].shape, candidates);
 }
 
 /// Less of a scenario may need other values, or another order of events, to show what is wrong.

@@ -16,6 +16,7 @@ std::span<Pass const> passes() {
       Pass{"program's end", cut_program},
       Pass{"operations", drop_operations},
       Pass{"parameters", drop_params},
+      Pass{"parts and other names", plainer_params},
       Pass{"settings", reset_settings},
       Pass{"precision", reset_precision},
       Pass{"offload", reset_offload},

@@ -51,6 +51,7 @@ void replay_eagerly(Scenario const& scenario, Candidates& candidates);
 
 // Parameters and groups, pass_params.cpp.
 void drop_params(Scenario const& scenario, Candidates& candidates);
+void plainer_params(Scenario const& scenario, Candidates& candidates);
 void drop_groups(Scenario const& scenario, Candidates& candidates);
 void order_params(Scenario const& scenario, Candidates& candidates);
 void rename(Scenario const& scenario, Candidates& candidates);

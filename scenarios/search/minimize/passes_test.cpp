@@ -62,6 +62,64 @@ bool proposes(Scenario const& from, Scenario const& wanted, Capabilities const& 
   return false;
 }
 
+/// `from` with one thing changed is proposed for it.
+void expect_proposed(Scenario const& from, void (*change)(Scenario&)) {
+  Scenario wanted = from;
+  change(wanted);
+  ASSERT_NE(wanted, from);
+  EXPECT_TRUE(proposes(from, wanted, capabilities_of_simulation())) << write_scenario(wanted);
+}
+
+TEST(Passes, TakeBackPartsOtherNamesMeshesAndLayouts) {
+  Scenario scenario = with_program(
+      {operation(Train{1}), operation(Save{"a"}),
+       operation(Load{.from = "a",
+                      .world = World{.shard = 1, .replicate = 2, .outer = Outer::optim},
+                      .layout = Layout::bucketed})});
+  scenario.world = {.shard = 2, .replicate = 2, .outer = Outer::optim};
+  scenario.layout = Layout::flat;
+  scenario.params = {{.name = "p0", .shape = {4}, .parts = {"k", "v"}},
+                     {.name = "p1", .tied = "p0"}};
+  ASSERT_FALSE(refuse(scenario, capabilities_of_simulation()));
+  expect_proposed(scenario, [](Scenario& s) { s.params.front().parts.clear(); });
+  expect_proposed(scenario, [](Scenario& s) { s.params.front().parts = {"part0", "part1"}; });
+  expect_proposed(scenario, [](Scenario& s) { s.params.pop_back(); });
+  expect_proposed(scenario, [](Scenario& s) { s.world.outer = Outer::none; });
+  expect_proposed(scenario, [](Scenario& s) { s.world = {.shard = 2}; });
+  expect_proposed(scenario, [](Scenario& s) { s.layout = Layout::fsdp2; });
+  expect_proposed(scenario, [](Scenario& s) {
+    std::get<Load>(s.program.back().action).world->outer = Outer::none;
+  });
+  expect_proposed(scenario, [](Scenario& s) {
+    std::get<Load>(s.program.back().action).layout = Layout::fsdp2;
+  });
+}
+
+// Parts without a shape that they cut, and names of what is gone, would not read back.
+TEST(Passes, RepairWhatRefersToARemovedShapeOrParameter) {
+  Scenario scenario = small_scenario();
+  scenario.params = {{.name = "p0", .shape = {3}, .parts = {"a", "b"}},
+                     {.name = "p1", .tied = "gone"},
+                     {.name = "p2", .shape = {4}, .tied = "p0"}};
+  scenario.program = {operation(Backward{.without = {"p1", "p2"}})};
+  Scenario const repaired_one = repaired(scenario, {});
+  ASSERT_EQ(repaired_one.params.size(), 2U);
+  EXPECT_TRUE(repaired_one.params.front().parts.empty());
+  EXPECT_TRUE(repaired_one.params.back().shape.empty());
+  EXPECT_EQ(std::get<Backward>(repaired_one.program.front().action).without,
+            std::vector<std::string>{"p2"});
+}
+
+TEST(Passes, DropReplaysOfAGraphThatALoadHasEnded) {
+  Scenario scenario =
+      with_program({operation(Capture{{operation(Step{})}}), operation(Save{"a"}),
+                    operation(Load{.from = "a", .layout = Layout::flat}), operation(Replay{1})});
+  scenario.optimizer.capturable = true;
+  EXPECT_EQ(repaired(scenario, {}).program.size(), 3U);
+  scenario.program[2] = operation(Load{.from = "a"});
+  EXPECT_EQ(repaired(scenario, {}).program.size(), 4U);
+}
+
 /// What only engines outside the process offer.
 Scenario for_a_peer() {
   Scenario scenario = with_program({operation(Train{1}), operation(Save{"a"}),

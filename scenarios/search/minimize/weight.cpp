@@ -132,7 +132,9 @@ class Weighing {
     weight_[Digit::params] = scenario_.params.size();
     std::vector<std::string> names;
     for (Param const& param : scenario_.params) {
-      weigh_shape(param.shape);
+      if (!param.is_tied()) weigh_shape(param.shape);
+      feature(param.is_tied(), place_of_name(param.tied));
+      weigh_parts(param.parts);
       add(KeyWeight::of(param.precision));
       feature(!param.group.empty(), place_of_group(param.group));
       names.push_back(param.name);
@@ -157,6 +159,18 @@ class Weighing {
     // Larger tensors stand later.
     if (elements < last_elements_) ++weight_[Digit::disorder];
     last_elements_ = elements;
+  }
+
+  void weigh_parts(std::vector<std::string> const& parts) {
+    feature(!parts.empty(), parts.size());
+    for (std::size_t part = 0; part < parts.size(); ++part)
+      if (parts[part] != canonical_part(part)) ++weight_[Digit::names];
+  }
+
+  std::uint64_t place_of_name(std::string const& name) const {
+    for (std::size_t p = 0; p < scenario_.params.size(); ++p)
+      if (scenario_.params[p].name == name) return p;
+    return 0;
   }
 
   std::uint64_t place_of_group(std::string const& name) const {
@@ -195,6 +209,10 @@ class Weighing {
 };
 
 }  // namespace
+
+std::string canonical_part(std::size_t index) {
+  return "part" + std::to_string(index);
+}
 
 std::string canonical_name(std::size_t index, int unit, bool in_units) {
   std::string name = in_units ? "h." + std::to_string(unit) + ".p" : std::string("p");

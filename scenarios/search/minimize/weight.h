@@ -50,6 +50,8 @@ Weight weight_of(Scenario const& scenario);
 /// The name of parameter `index` in a minimised scenario. Where parameters are in several units the
 /// names say so.
 std::string canonical_name(std::size_t index, int unit, bool in_units);
+/// The name of part `index` of a parameter.
+std::string canonical_part(std::size_t index);
 /// The name of group `index`.
 std::string canonical_group(std::size_t index);
 /// The names a, b, c … of the checkpoints that the program saves, in the order of their first save,
