@@ -111,8 +111,9 @@ struct EngineConfig {
 
   /// Bytes of a checkpoint's file that are moved at once and share a checksum; at most 1 MiB.
   /// Copies of this size stay in a core's second cache, and the checksum of what was just copied
-  /// costs no memory traffic; larger pieces cost a load that needs a part of them more.
-  std::size_t checkpoint_piece_bytes = 256 * 1024;
+  /// costs no memory traffic. A load reads a piece whole that it needs a part of: of GPT-2 124M on 3
+  /// ranks instead of 8 that is 5 % more than once, 10 % with pieces of twice the size.
+  std::size_t checkpoint_piece_bytes = 128 * 1024;
 };
 
 /// A verb of an iteration, to be recorded; see Engine.

@@ -39,11 +39,19 @@ class SegmentWalk {
  public:
   explicit SegmentWalk(std::span<FileSegment const> segments) : rest_(segments) {}
 
+  /// The host memory that has all of `piece`, or nothing where no segment does.
+  std::span<std::byte> kept_whole(Piece const& piece) {
+    go_to(piece);
+    if (rest_.empty() || !rest_.front().on_host) return {};
+    FileSegment const& segment = rest_.front();
+    if (segment.begin > piece.begin || segment.begin + segment.bytes < piece.end) return {};
+    return {segment.data + (piece.begin - segment.begin), piece.size()};
+  }
+
   /// Moves what `piece` and the segments have in common between them and the slot.
   void move(Piece const& piece, std::span<std::byte> slot, Direction direction,
             Stream const& stream) {
-    while (!rest_.empty() && rest_.front().begin + rest_.front().bytes <= piece.begin)
-      rest_ = rest_.subspan(1);
+    go_to(piece);
     for (FileSegment const& segment : rest_) {
       if (segment.begin >= piece.end) break;
       move_common(segment, piece, slot, direction, stream);
@@ -51,6 +59,12 @@ class SegmentWalk {
   }
 
  private:
+  /// Pieces come in the order of the file.
+  void go_to(Piece const& piece) {
+    while (!rest_.empty() && rest_.front().begin + rest_.front().bytes <= piece.begin)
+      rest_ = rest_.subspan(1);
+  }
+
   static void move_common(FileSegment const& segment, Piece const& piece, std::span<std::byte> slot,
                           Direction direction, Stream const& stream) {
     std::uint64_t const begin = std::max(segment.begin, piece.begin);
@@ -181,6 +195,11 @@ void read_pieces(OpenFile const& file, std::string const& path,
   SegmentWalk walk(segments);
   std::size_t turn = 0;
   for (Piece const& piece : wanted_pieces(segments, piece_bytes, file.content->size(), verified)) {
+    if (std::span<std::byte> const kept = walk.kept_whole(piece); !kept.empty()) {
+      file.content->read(piece.begin, kept);
+      verify(file, path, piece, piece_bytes, kept);
+      continue;
+    }
     std::span<std::byte> const slot = staging.slot(turn);
     file.content->read(piece.begin, slot.first(piece.size()));
     verify(file, path, piece, piece_bytes, slot.first(piece.size()));

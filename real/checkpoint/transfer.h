@@ -71,7 +71,9 @@ std::vector<std::byte> downloaded(ShardDescription const& shard, std::int64_t fi
 void upload(std::span<std::byte const> from, ShardDescription const& shard, Stream const& stream);
 
 /// Fills `segments`, sorted by place, from the file. Where it has checksums, whole pieces are read
-/// and verified before any byte of them goes on; else only the bytes that are wanted are read.
+/// and verified before any byte of them goes to a device; else only the bytes that are wanted are
+/// read. A piece that host memory gets all of is read to where it belongs and verified there: so that
+/// memory may hold what is refused.
 ///
 /// Stream: returns when the copies are enqueued on the staging's stream.
 /// Errors: CheckpointError (damaged), CudaError, StorageError.

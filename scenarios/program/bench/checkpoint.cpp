@@ -96,6 +96,7 @@ struct BenchWorld {
   EngineDoor const& door;
   std::vector<ParameterSpec> parameters;
   int ranks = 1;
+  bool offloads = false;  // moments are in host memory
   std::vector<std::unique_ptr<real::Engine>> engines = {};
   ncclUniqueId id = {};
 
@@ -130,8 +131,10 @@ void in_world(BenchWorld& world, Body const& body) {
         config.parameters = world.parameters;
         config.groups = {AdamConfig()};
         config.nccl_id = world.id;
+        if (world.offloads) config.state_offload = StateOffloadConfig{};
         auto& engine = world.engines[static_cast<std::size_t>(rank)];
         engine = world.door.make_engine(config, gradients);
+        if (world.offloads) engine->offload();
         engine->synchronize();
         sim::meet();
         body(*engine);
@@ -279,8 +282,11 @@ std::vector<Row> measure_checkpoint(BenchOptions const& options) {
   Timed const save = measure_save(saving, directory, rounds);
   BenchWorld loading{.door = door, .parameters = parameters, .ranks = 3};
   Timed const load = measure_load(loading, directory, rounds);
+  BenchWorld keeping{.door = door, .parameters = parameters, .ranks = 3, .offloads = true};
+  Timed const keep = measure_load(keeping, directory, rounds);
   std::vector<Row> rows;
   append_rows(rows, "load", suite, load, gigabytes);
+  append_rows(rows, "load_of_offloaded", "load_of_offloaded_over_roof", keep, gigabytes);
   rows.push_back(
       {suite, "load_over_roof_with_copies_to_the_device", median(load.staged_ratios), "x"});
   append_rows(rows, "save", "save_over_roof", save, gigabytes);

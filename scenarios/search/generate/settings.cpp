@@ -206,13 +206,11 @@ void SettingsDrawing::make_parts() {
 
 void SettingsDrawing::bound_padding() {
   auto const is_wasteful = [](Scenario const& setting) {
-    auto const registered = registered_specs(setting);
-    double numel = 0;
-    double padding = 0;
-    for (ParameterSpec const& spec : registered) numel += static_cast<double>(spec.numel());
-    for (BufferPadding const& buffer : padding_of(setting.layout, setting.world, registered))
-      padding += buffer.elements;
-    return padding > 1000 + 4 * numel;
+    if (setting.layout == Layout::fsdp2) return false;
+    std::int64_t numel = 0;
+    for (ParameterSpec const& spec : parameter_specs(setting)) numel += spec.numel();
+    auto const padding = padding_of(setting);
+    return !padding || *padding > 1000 + 4 * numel;
   };
   Layout const usual = draws_.able().layouts.front();
   if (is_wasteful(scenario_)) scenario_.layout = usual;
