@@ -28,6 +28,7 @@ void reset(Runtime& runtime, int ranks, Options const& options) {
   }
   runtime.devices.assign(static_cast<std::size_t>(devices), {});
   runtime.events.clear();
+  runtime.destroyed_events.clear();
   runtime.captures.clear();
   runtime.captures_begun = 0;
   runtime.graphs.clear();
@@ -36,6 +37,17 @@ void reset(Runtime& runtime, int ranks, Options const& options) {
   nccl_state().reset(ranks);
   runtime.pools.clear();
   forget_meetings();
+}
+
+// Of CUDA's objects, and of memory that a stream has released.
+void hold_tickets(Runtime& runtime) {
+  auto const hold = [](Ticket* ticket) {
+    if (ticket != nullptr) ticket->held = true;
+  };
+  for (EventObject const& event : runtime.events)
+    if (event.destroyed_by == 0) hold(event.recorded);
+  for (GraphExec const& exec : runtime.execs) hold(exec.last_launch);
+  runtime.memory.for_each_release(hold);
 }
 
 // What runs now is left where it is: an access that was refused cannot be unwound.
@@ -69,6 +81,7 @@ Ended run_once(int ranks, std::function<void(int)> const& main, Options const& o
   begin_foreign_calls();
   watch_faults(judge_fault);
   runtime.world.prepare(options, runtime.watch);
+  runtime.world.set_holders([&runtime] { hold_tickets(runtime); });
   runtime.memory.reset(runtime.world, static_cast<int>(runtime.devices.size()));
   Ended ended;
   try {

@@ -226,6 +226,7 @@ cudaError_t copy_staged(Runtime& runtime, Stream& stream, Copy const& copy, char
   StreamOperation& before = runtime.world.make(OperationKind::record, name);
   Ticket& reached = runtime.world.add_ticket();
   before.ticket = &reached;
+  runtime.world.host()->keeps = &reached;
   cudaError_t const error = enqueue(runtime, stream, before);
   if (error != cudaSuccess) return error;
   if (!runtime.world.wait_for_ticket(reached, name)) return cudaErrorUnknown;

@@ -9,6 +9,18 @@ using namespace adamant::sim;
 
 namespace {
 
+// A destroyed event's handle is not given out again while its use would be noticed: until so many
+// others were destroyed after it.
+constexpr std::size_t destroyed_events_kept = 16'384;
+
+EventObject& new_event(Runtime& runtime) {
+  if (runtime.destroyed_events.size() < destroyed_events_kept) return runtime.events.emplace_back();
+  EventObject& event = *runtime.destroyed_events.front();
+  runtime.destroyed_events.pop_front();
+  event = {};
+  return event;
+}
+
 // In a capture an event is the place that the stream has reached there; an external record is a
 // node, by which each launch records it.
 cudaError_t record_in_capture(Runtime& runtime, Capture& capture, Stream& stream,
@@ -67,7 +79,7 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* result, unsigned int flags) {
     bool const interprocess = (flags & cudaEventInterprocess) != 0;
     bool const timed = (flags & cudaEventDisableTiming) == 0;
     if (result == nullptr || flags > 7 || (interprocess && timed)) return cudaErrorInvalidValue;
-    EventObject& event = runtime.events.emplace_back();
+    EventObject& event = new_event(runtime);
     event.flags = flags;
     event.device = runtime.host().device;
     *result = reinterpret_cast<cudaEvent_t>(&event);
@@ -128,6 +140,7 @@ cudaError_t cudaEventDestroy(cudaEvent_t handle) {
     if (event == nullptr) return cudaErrorInvalidResourceHandle;
     // Recorded work still completes.
     event->destroyed_by = record_call(runtime, OperationKind::host, "cudaEventDestroy");
+    runtime.destroyed_events.push_back(event);
     return cudaSuccess;
   });
 }

@@ -72,6 +72,13 @@ class Memory {
   /// The block may be used again: at once, or by everyone once `released` is done and by `stream`
   /// in its order.
   void recycle(Allocation& allocation, Stream* stream, Ticket* released);
+  /// Calls visit(ticket) for what has to be reached before memory is free for everyone; null for
+  /// what is.
+  template <typename Visit>
+  void for_each_release(Visit const& visit) const {
+    for (Slot const& slot : slots_)
+      for (FreeBlock const& block : slot.free) visit(block.released);
+  }
 
   Allocation* register_host(std::uint64_t address, std::uint64_t bytes, AllocationKind kind);
   void unregister_host(Allocation& allocation);

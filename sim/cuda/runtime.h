@@ -66,6 +66,7 @@ struct Runtime {
   std::vector<HostState> hosts;
   std::vector<DeviceState> devices;
   std::deque<EventObject> events;
+  std::deque<EventObject*> destroyed_events;  // the oldest first
   std::deque<Pool> pools;
   std::vector<std::unique_ptr<Capture>> captures;  // those that go on
   std::uint64_t captures_begun = 0;

@@ -45,6 +45,7 @@ struct OperationRecord {
 /// The moment at which a recorded event, or any other awaited operation, is done.
 struct Ticket {
   bool done = false;
+  bool held = false;  // while those that nobody needs any more are looked for
   VectorClock clock;  // what whoever waits learns
   std::uint64_t time_ns = 0;
   std::uint32_t operation = 0;   // that completes it

@@ -20,10 +20,37 @@ Stream& World::add_stream(int device, unsigned flags, int cuda_priority) {
   return stream;
 }
 
-// Those of the last world serve again, and their clocks keep their storage.
+// Marks what anybody still holds; the rest is free. Where that is less than half, the next look comes
+// when as many more were made: so a long run has at most a few times as many as it needs at once, and
+// a look costs each of them little.
+void World::sweep_tickets() {
+  auto const used = tickets_.begin() + static_cast<std::ptrdiff_t>(tickets_used_);
+  std::for_each(tickets_.begin(), used, [](Ticket& ticket) { ticket.held = !ticket.done; });
+  for (auto const& host : hosts_)
+    for (Ticket* const ticket : {host->waits_for_ticket, host->keeps})
+      if (ticket != nullptr) ticket->held = true;
+  for (Stream const& stream : streams_)
+    for (StreamOperation const* const operation : stream.queue)
+      if (operation->ticket != nullptr) operation->ticket->held = true;
+  holders_();
+  std::for_each(tickets_.begin(), used, [&](Ticket& ticket) {
+    if (!ticket.held) free_tickets_.push_back(&ticket);
+  });
+  bool const most = free_tickets_.size() >= tickets_used_ / 2;
+  tickets_until_sweep_ = most ? 0 : std::max(tickets_swept_min, tickets_used_);
+}
+
+// Those of the last world, and those that nobody needs any more, serve again, and their clocks keep
+// their storage.
 Ticket& World::add_ticket() {
-  if (tickets_used_ == tickets_.size()) tickets_.emplace_back();
-  Ticket& ticket = tickets_[tickets_used_++];
+  if (free_tickets_.empty() && tickets_until_sweep_ == 0) sweep_tickets();
+  if (free_tickets_.empty()) {
+    if (tickets_used_ == tickets_.size()) tickets_.emplace_back();
+    free_tickets_.push_back(&tickets_[tickets_used_++]);
+    if (tickets_until_sweep_ > 0) --tickets_until_sweep_;
+  }
+  Ticket& ticket = *free_tickets_.back();
+  free_tickets_.pop_back();
   ticket.done = false;
   ticket.clock.clear();
   ticket.time_ns = 0;
@@ -48,8 +75,7 @@ void World::leave_meeting(Stream& stream, StreamOperation& operation) {
 }
 
 std::uint32_t World::add_record(OperationRecord const& record) {
-  auto const id = static_cast<std::uint32_t>(history_.size());
-  history_.push_back(record);
+  std::uint32_t const id = history_.add(record);
   locations_.made(id);
   return id;
 }
@@ -90,7 +116,7 @@ void World::discard(StreamOperation& operation) {
 
 void World::push(Stream& stream, StreamOperation& operation) {
   observer_->host_pauses(*host_);
-  history_[operation.id].agent = stream.index;
+  if (OperationRecord* const record = history_.find(operation.id)) record->agent = stream.index;
   operation.issued.assign(host_->clock);
   operation.issued_ns = host_->now_ns;
   host_->clock.advance(host_->component);

@@ -30,8 +30,10 @@ void World::prepare(Options const& options, WorldObserver& observer) {
   choices_.reset(options.schedule);
   addresses_ = Prng(mix64(options.seed ^ 0xADD2E55E5ULL));
   streams_.clear();
-  tickets_used_ = 0;
   if (tickets_.size() > operations_kept_max) tickets_.clear();
+  tickets_used_ = 0;
+  free_tickets_.clear();
+  tickets_until_sweep_ = tickets_swept_min;
   meetings_.clear();
   free_operations_.clear();
   if (operations_.size() > operations_kept_max) operations_.clear();
@@ -46,7 +48,7 @@ void World::prepare(Options const& options, WorldObserver& observer) {
   host_ = nullptr;
   ended_ = false;
   polls_in_vain_ = 0;
-  history_.clear();
+  history_.clear(options_.trace);
   digest_ = mix64(options.seed);
   executed_ = 0;
   simulated_ns_ = 0;
@@ -220,6 +222,7 @@ bool World::wait_for_stream(Stream& stream, char const* call) {
 
 bool World::wait_for_ticket(Ticket& ticket, char const* call) {
   Host& host = *host_;
+  host.keeps = &ticket;
   if (!yield()) return false;
   if (!ticket.done) {
     ticket.waiting.push_back(&host);
@@ -228,6 +231,7 @@ bool World::wait_for_ticket(Ticket& ticket, char const* call) {
     host.waits_for_ticket = nullptr;
     if (!alive) return false;
   }
+  host.keeps = nullptr;
   observer_->host_pauses(host);
   host.clock.join(ticket.clock);
   host.now_ns = std::max(host.now_ns, ticket.time_ns);

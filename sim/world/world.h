@@ -19,6 +19,7 @@
 #include "sim/world/choices.h"
 #include "sim/world/crew.h"
 #include "sim/world/fiber.h"
+#include "sim/world/history.h"
 #include "sim/world/locations.h"
 #include "sim/world/operation.h"
 #include "sim/world/timeline.h"
@@ -53,6 +54,7 @@ struct Host : Agent {
   // What it waits for, if anything: for deadlock reports.
   Stream* waits_for_stream = nullptr;
   Ticket* waits_for_ticket = nullptr;
+  Ticket* keeps = nullptr;  // will need it, waiting or not
   char const* waits_in = nullptr;
   HostWait wait;   // for what else, if neither
   Stack waits_at;  // in a run that looks for lines
@@ -101,6 +103,9 @@ class WorldObserver {
 
 class World {
  public:
+  /// So many tickets cost less than a look at all of them.
+  static constexpr std::size_t tickets_swept_min = 4096;
+
   /// Empties the world. What a run asks of Choices before its ranks start comes after this.
   void prepare(Options const& options, WorldObserver& observer);
   /// Runs all ranks to their end. Errors: rethrows the first failure of a rank.
@@ -123,11 +128,16 @@ class World {
   void push(Stream& stream, StreamOperation& operation);
   /// It is what a graph captured at that call.
   void stems_from(StreamOperation const& operation, std::uint32_t captured) {
-    history_[operation.id].captured = captured;
+    if (OperationRecord* const record = history_.find(operation.id)) record->captured = captured;
   }
   /// Takes back what was made and not pushed.
   void discard(StreamOperation& operation);
+  /// Whoever keeps its address longer than the call has it found by the holders of set_holders(),
+  /// or as Host::keeps.
   Ticket& add_ticket();
+  /// Who marks the tickets that are held outside of the world, by Ticket::held.
+  using TicketHolders = std::function<void()>;
+  void set_holders(TicketHolders holders) { holders_ = std::move(holders); }
   Meeting& add_meeting(std::uint32_t expected);
   /// The operation stays in its queue, but does nothing and waits for nobody.
   void leave_meeting(Stream& stream, StreamOperation& operation);
@@ -206,6 +216,7 @@ class World {
   bool wake_quiet_hosts();
   bool suspend();
   void report_deadlock();
+  void sweep_tickets();
   void report_left_over();
 
   Options options_;
@@ -217,7 +228,10 @@ class World {
   std::deque<Stream> streams_;
   std::uint32_t agent_count_ = 0;
   std::deque<Ticket> tickets_;
-  std::size_t tickets_used_ = 0;
+  std::size_t tickets_used_ = 0;       // the first ones; those behind are of an earlier world
+  std::vector<Ticket*> free_tickets_;  // of those
+  std::size_t tickets_until_sweep_ = 0;
+  TicketHolders holders_;
   std::deque<Meeting> meetings_;
   std::vector<std::unique_ptr<StreamOperation>> operations_;
   std::vector<StreamOperation*> free_operations_;
@@ -234,7 +248,7 @@ class World {
   std::uint64_t polls_in_vain_ = 0;  // since anything else happened
   bool ended_ = false;
 
-  std::vector<OperationRecord> history_;
+  History history_;
   std::uint64_t digest_ = 0;
   std::uint64_t executed_ = 0;
   std::uint64_t simulated_ns_ = 0;
