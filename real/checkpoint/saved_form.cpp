@@ -65,6 +65,7 @@ class Joining {
 
   void add(SavedTensor tensor, std::string const& key) {
     tensor.key = key;
+    find_runs(tensor);
     checkpoint_.tensors[key] = std::move(tensor);
   }
 
