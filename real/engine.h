@@ -25,8 +25,8 @@
 namespace adamant::real {
 
 /// One parameter of a unit, gathered: the whole tensor, row-major, on this rank's device, each part
-/// in its own format; in `fsdp2` from a 16-byte boundary on. `gradient` is null where this backward gives
-/// the parameter none.
+/// in its own format; in `fsdp2` from a 16-byte boundary on. `gradient` is null where this backward
+/// gives the parameter none.
 struct WholeTensor {
   int parameter = 0;
   void const* value = nullptr;
@@ -111,8 +111,8 @@ struct EngineConfig {
 
   /// Bytes of a checkpoint's file that are moved at once and share a checksum; at most 1 MiB.
   /// Copies of this size stay in a core's second cache, and the checksum of what was just copied
-  /// costs no memory traffic. A load reads a piece whole that it needs a part of: of GPT-2 124M on 3
-  /// ranks instead of 8 that is 5 % more than once, 10 % with pieces of twice the size.
+  /// costs no memory traffic. A load reads a piece whole that it needs a part of: of GPT-2 124M on
+  /// 3 ranks instead of 8 that is 5 % more than once, 10 % with pieces of twice the size.
   std::size_t checkpoint_piece_bytes = 128 * 1024;
 };
 

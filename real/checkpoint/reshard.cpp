@@ -24,12 +24,16 @@ std::string text_of_box(SavedBox const& box, std::span<std::string const> file_n
                 " at ", text_of_shape(box.offsets), ")");
 }
 
+bool lies_inside(SavedBox const& box, std::span<std::int64_t const> whole) {
+  if (box.shape.size() != whole.size()) return false;
+  for (std::size_t d = 0; d < whole.size(); ++d)
+    if (end_of(box, d) > whole[d]) return false;
+  return true;
+}
+
 void check_bounds(SavedTensor const& tensor, SavedBox const& box,
                   std::span<std::string const> file_names) {
-  bool inside = box.shape.size() == tensor.shape.size();
-  for (std::size_t d = 0; inside && d < box.shape.size(); ++d)
-    inside = end_of(box, d) <= tensor.shape[d];
-  if (!inside)
+  if (!lies_inside(box, tensor.shape))
     refuse_damaged("tensor ", tensor.key, ": the part in ", text_of_box(box, file_names),
                    " lies outside the whole ", text_of_shape(tensor.shape));
 }
@@ -147,11 +151,9 @@ struct BoxAsRun {
   SavedRuns::Place place;
 };
 
-/// The elements of a box that lies inside the whole and is one run, or nothing.
+/// The elements of a box that is one run, or nothing. REQUIRES: it lies inside the whole.
 std::optional<ElementRange> as_range(SavedBox const& box, std::span<std::int64_t const> whole) {
-  if (box.shape.size() != whole.size() || whole.empty()) return std::nullopt;
-  for (std::size_t d = 0; d < whole.size(); ++d)
-    if (end_of(box, d) > whole[d]) return std::nullopt;
+  if (whole.empty()) return std::nullopt;
   Runs const runs(box, whole);
   if (runs.count() != 1) return std::nullopt;
   return runs[0];
@@ -283,6 +285,7 @@ void find_runs(SavedTensor& tensor) {
   std::vector<BoxAsRun> found;
   found.reserve(tensor.boxes.size());
   for (SavedBox const& box : tensor.boxes) {
+    if (!lies_inside(box, tensor.shape)) return;
     if (box.numel() == 0) continue;
     std::optional<ElementRange> const range = as_range(box, tensor.shape);
     if (!range) return;

@@ -100,12 +100,7 @@ ShardedAdam::ShardedAdam(EngineConfig const& config, GradientSource& source)
                .streams = streams_,
                .communicator = communicators_.states()},
               config.hybrid.has_value()),
-      quantised_({.layout = layout_,
-                  .split = split_,
-                  .tensors = tensors_,
-                  .ledger = ledger_,
-                  .streams = streams_,
-                  .communicator = communicators_.states()}),
+      quantised_(quantised_parts()),
       step_(config.parameters,
             {.groups = config.groups,
              .counter = config.step_counter,
@@ -119,6 +114,15 @@ ShardedAdam::ShardedAdam(EngineConfig const& config, GradientSource& source)
       leaves_after_step_(config.state_offload.has_value()),
       capturable_(config.capturable) {
   make_offload(config);
+}
+
+QuantisedParameters::Parts ShardedAdam::quantised_parts() {
+  return {.layout = layout_,
+          .split = split_,
+          .tensors = tensors_,
+          .ledger = ledger_,
+          .streams = streams_,
+          .communicator = communicators_.states()};
 }
 
 AdamStep::Parts ShardedAdam::step_parts() {

@@ -148,6 +148,7 @@ class ShardedAdam final : public Engine {
   /// Every stream that there is.
   std::vector<Stream const*> all_streams() const;
   StateOffload::Parts state_parts();
+  QuantisedParameters::Parts quantised_parts();
   AdamStep::Parts step_parts();
   BackwardParts backward_parts(EngineConfig const& config, GradientSource& source);
   /// What the configuration takes off the device.

@@ -42,11 +42,16 @@ void execute(StandInWorld& world, Primitive const& operation, bool exact) {
   if (operation.kind == Kind::set) world.set(operation);
 }
 
+Scenario on_world_of(Scenario scenario, StandInWorld::Traits const& traits) {
+  scenario.world = {.shard = traits.shards, .replicate = traits.replicas};
+  return scenario;
+}
+
 /// A run of a whole program under a verdict.
 class Judged {
  public:
   Judged(Scenario scenario, StandInWorld::Traits const& traits, Tamper tamper = {})
-      : scenario_(std::move(scenario)),
+      : scenario_(on_world_of(std::move(scenario), traits)),
         program_(scenario_),
         parameters_(parameter_specs(scenario_)),
         verdict_(scenario_, program_, parameters_, 7),

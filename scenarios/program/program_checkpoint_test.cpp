@@ -46,11 +46,13 @@ std::string even_scenario(std::string const& ranks, std::string const& program) 
   return text.replace(text.find("[3]"), 3, "[4]");
 }
 
-// With that pull request's mistake in both: as many ranks load wrong moments without a word, which
-// the files give away; on fewer, sizes do not match.
+// With that pull request's mistake in both: the files give it away. As many ranks load wrong moments
+// without a word; on fewer, sizes do not match.
 TEST_F(CheckpointProgram, AShardSavedAsTheWholeIsFoundOnFourRanksAndRefusedOnTwo) {
   write("first.yaml", even_scenario("4", "[{train: 2}, {save: ckpt}]"));
-  ASSERT_EQ(call("run first.yaml --bug te_2795 --dump saved").status, 0);
+  ASSERT_EQ(call("run first.yaml --bug te_2795 --dump saved --json first.json").status, 1);
+  auto const first = read_json("first.json").at("results").at(0);
+  EXPECT_EQ(first.at("violations").at(0).at("law"), "checkpoint.roundtrip") << first;
 
   write("saved/four.yaml", even_scenario("4", "[{load: ckpt}]"));
   EXPECT_EQ(call("run saved/four.yaml --bug te_2795 --json four.json").status, 1);

@@ -218,7 +218,7 @@ void SettingsDrawing::make_types_of_loads() {
     auto* const load = std::get_if<Load>(&operation.action);
     if (load == nullptr) continue;
     bool const other =
-        draws_.feature(Feature::load_with_other_precision, 25) && ends_no_graph_in_use(operation);
+        draws_.feature(Feature::load_with_other_precision, 35) && ends_no_graph_in_use(operation);
     Precision const before = now;
     if (other) now = draw_types_of_load(now);
     changed = changed || now != before;
