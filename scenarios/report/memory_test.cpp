@@ -24,13 +24,16 @@ RunResult run_result() {
 
 RunResult dry_result() {
   RunResult result = run_result();
-  PlannedMemory planned{.mesh = {.shards = 4, .replicas = 3}};
+  PlannedMemory planned;
+  planned.mesh = {.shards = 4, .replicas = 3};
   planned.ranks = {{.shards = {0, 2}, .replicas = {0, 2}}, {.shards = {0, 3}, .replicas = {1, 1}}};
   planned.at_start[parameters] = {.device = 500};
   planned.between[parameters] = {.device = 700};
   planned.peak = result.peak_bytes;
-  PlannedMemory later{.from_operation = 5, .mesh = {.shards = 2}};
-  later.ranks = {{.shards = {1, 1}}};
+  PlannedMemory later;
+  later.from_operation = 5;
+  later.mesh = {.shards = 2};
+  later.ranks = {{.shards = {1, 1}, .replicas = {0, 0}}};
   result.planned = {planned, later};
   return result;
 }
