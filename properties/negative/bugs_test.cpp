@@ -58,6 +58,13 @@ std::map<std::string_view, LawSet> const fall_with_it = {
     {"graph_buffers_move", {"values.bitwise"}},
     {"ds_7898", {"access.lifetime"}},
     {"mxfp8_scales_not_gathered", {"values.bitwise"}},
+    {"bucketed_fragments_unaligned", {"memory.budget"}},
+    {"bucketed_not_sorted", {"memory.budget"}},
+    {"replicas_not_summed", {"ranks.agree"}},
+    {"stepped_not_gathered_across", {"ranks.agree"}},
+    {"codes_not_gathered_across", {"ranks.agree"}},
+    {"mlm_6920", {"ranks.agree"}},
+    {"scales_beside_codes_across", {"values.bitwise", "ranks.agree", "memory.budget"}},
 };
 
 LawSet laws_of(bugs::Bug const& bug) {
