@@ -22,7 +22,9 @@ using namespace scenarios;
 bool leaves_none(Action const& action, bool none_before) {
   if (std::holds_alternative<Train>(action)) return true;
   if (auto const* zero_grad = std::get_if<ZeroGrad>(&action)) return zero_grad->set_to_none;
-  return none_before && !std::holds_alternative<Backward>(action);
+  bool const may_make_some =
+      std::holds_alternative<Backward>(action) || std::holds_alternative<Replay>(action);
+  return none_before && !may_make_some;
 }
 
 Scenario with_loads(Scenario scenario, bool on_other_worlds) {

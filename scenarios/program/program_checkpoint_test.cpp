@@ -46,8 +46,8 @@ std::string even_scenario(std::string const& ranks, std::string const& program) 
   return text.replace(text.find("[3]"), 3, "[4]");
 }
 
-// With that pull request's mistake in both: the files give it away. As many ranks load wrong moments
-// without a word; on fewer, sizes do not match.
+// With that pull request's mistake in both: the files give it away. As many ranks load wrong
+// moments without a word; on fewer, sizes do not match.
 TEST_F(CheckpointProgram, AShardSavedAsTheWholeIsFoundOnFourRanksAndRefusedOnTwo) {
   write("first.yaml", even_scenario("4", "[{train: 2}, {save: ckpt}]"));
   ASSERT_EQ(call("run first.yaml --bug te_2795 --dump saved --json first.json").status, 1);

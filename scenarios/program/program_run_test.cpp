@@ -95,11 +95,16 @@ TEST_F(RunProgram, ARefusalIsTwoUnlessItIsExpected) {
       << called.err;
   EXPECT_EQ(read_json("out.json").at("results").at(0).at("outcome"), "refused");
 
-  write("refused.yaml", passing_scenario("schedule: {strategy: exhaustive}\nexpect: {refused: unsupported.schedule}\n"));
+  write("refused.yaml",
+        passing_scenario(
+            "schedule: {strategy: exhaustive}\nexpect: {refused: unsupported.schedule}\n"));
   EXPECT_EQ(call("run refused.yaml").status, 0);
-  write("refused.yaml", passing_scenario("schedule: {strategy: exhaustive}\nexpect: {refused: any}\n"));
+  write("refused.yaml",
+        passing_scenario("schedule: {strategy: exhaustive}\nexpect: {refused: any}\n"));
   EXPECT_EQ(call("run refused.yaml").status, 0);
-  write("refused.yaml", passing_scenario("schedule: {strategy: exhaustive}\nexpect: {refused: unsupported.save}\n"));
+  write(
+      "refused.yaml",
+      passing_scenario("schedule: {strategy: exhaustive}\nexpect: {refused: unsupported.save}\n"));
   EXPECT_EQ(call("run refused.yaml").status, 2);
 }
 

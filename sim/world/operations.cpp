@@ -20,9 +20,9 @@ Stream& World::add_stream(int device, unsigned flags, int cuda_priority) {
   return stream;
 }
 
-// Marks what anybody still holds; the rest is free. Where that is less than half, the next look comes
-// when as many more were made: so a long run has at most a few times as many as it needs at once, and
-// a look costs each of them little.
+// Marks what anybody still holds; the rest is free. Where that is less than half, the next look
+// comes when as many more were made: so a long run has at most a few times as many as it needs at
+// once, and a look costs each of them little.
 void World::sweep_tickets() {
   auto const used = tickets_.begin() + static_cast<std::ptrdiff_t>(tickets_used_);
   std::for_each(tickets_.begin(), used, [](Ticket& ticket) { ticket.held = !ticket.done; });
