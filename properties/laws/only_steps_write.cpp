@@ -59,7 +59,7 @@ bool steps(Primitive const& operation, bool has_gradient) {
 
 std::string only_steps_write(scenarios::Scenario const& scenario, std::string const& bug) {
   std::string found = no_difference;
-  std::vector<Kept> before(scenario.params.size());
+  std::vector<Kept> before(scenarios::parameter_specs(scenario).size());
   execute(scenario, {.bug = bug}, [&](Primitive const& operation, WorldView const& world) {
     for (std::size_t p = 0; p < before.size(); ++p) {
       Kept now = look_at(world, static_cast<int>(p));

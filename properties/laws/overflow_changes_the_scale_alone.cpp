@@ -59,7 +59,7 @@ std::string skipped_everywhere(Scenario const& generated, std::string const& bug
   std::string found = no_difference;
   Unchanged before;
   execute(scenario, {.bug = bug}, [&](Primitive const& operation, WorldView const& world) {
-    Unchanged now = look_at(world, scenario.params.size());
+    Unchanged now = look_at(world, scenarios::parameter_specs(scenario).size());
     if (operation.entry == last) {
       for (int rank = 0; rank < world.rank_count(); ++rank)
         if (!world.scaling(rank).skipped) found = fmt::format("rank {} takes the step", rank);

@@ -46,7 +46,7 @@ std::string gathered_differ(WorldView const& world, int parameter) {
 std::string agree(scenarios::Scenario const& scenario, std::string const& bug) {
   std::string found = no_difference;
   execute(scenario, {.bug = bug}, [&](scenarios::Primitive const&, WorldView const& world) {
-    int const parameters = static_cast<int>(scenario.params.size());
+    int const parameters = static_cast<int>(scenarios::parameter_specs(scenario).size());
     for (int p = 0; p < parameters && found == no_difference; ++p) {
       found = counters_differ(world, p);
       if (found == no_difference) found = gathered_differ(world, p);

@@ -142,6 +142,14 @@ OrderedJson properties_of_precision(OrderedJson const& told) {
   return properties;
 }
 
+OrderedJson properties_of_world(OrderedJson const& told) {
+  OrderedJson properties = told;
+  OrderedJson outer = {{"description", "Told where it is not none."}};
+  outer.update(told_schema(kinds::Words<Outer>{}));
+  properties["outer"] = std::move(outer);
+  return properties;
+}
+
 class SchemaParts {
  public:
   void add(std::string const& place, OrderedJson json) { all_.push_back({place, std::move(json)}); }
@@ -172,7 +180,9 @@ std::vector<SchemaPart> engine_schema_parts() {
   std::string const open = "/$defs/open_request/properties/";
   std::string const set = "/$defs/set_request/properties/";
   SchemaParts parts;
-  parts.add_whole(open + "world", told_properties<World>(of_world));
+  OrderedJson const mesh = told_properties<World>(of_world);
+  parts.add(open + "world/required", names_of_properties(mesh));
+  parts.add(open + "world/properties", properties_of_world(mesh));
   parts.add_whole(open + "groups/items", with_name(told_properties<AdamOverride>(of_group)));
   parts.add_whole(open + "optimizer", told_properties<Optimizer>(of_world));
   OrderedJson const types = told_properties<Precision>(of_world);

@@ -8,9 +8,7 @@ namespace adamant::scenarios {
 namespace {
 
 TEST(Lacking, InTheSimulatorIsWhatOtherEnginesBring) {
-  EXPECT_EQ(lacking(capabilities_of_simulation()), set_of(Feature::replicated) |
-                                                       set_of(Feature::load_reversed) |
-                                                       set_of(Feature::engine_option));
+  EXPECT_EQ(lacking(capabilities_of_simulation()), set_of(Feature::engine_option));
 }
 
 TEST(Lacking, FollowsWhatIsOffered) {

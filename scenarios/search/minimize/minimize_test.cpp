@@ -55,9 +55,10 @@ bool steps(Scenario const& scenario) {
 }
 /// A rule that holds for many scenarios, and needs several things at once.
 std::optional<Law> step_on_two_ranks(Scenario const& scenario) {
-  bool const ragged = std::any_of(
-      scenario.params.begin(), scenario.params.end(),
-      [&](Param const& param) { return param.shape.front() % scenario.world.shard != 0; });
+  bool const ragged =
+      std::any_of(scenario.params.begin(), scenario.params.end(), [&](Param const& param) {
+        return !param.is_tied() && param.shape.front() % scenario.world.shard != 0;
+      });
   return steps(scenario) && scenario.world.shard > 1 && ragged ? std::optional(Law::values_bitwise)
                                                                : std::nullopt;
 }
