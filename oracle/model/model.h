@@ -252,6 +252,9 @@ class Model::Saved {
   /// any other the values. REQUIRES: set() before.
   void set_quantised(int parameter, Recipe recipe, MatrixShape shape, Quantised quantised,
                      DelayedScale const& delayed = {});
+  /// It was saved as a whole and is loaded in parts, or the other way round: what has a scale is
+  /// then stored anew, once, from what it is worth, and codes are made of the weight.
+  void set_in_other_form(int parameter);
   void drop_main(int parameter);
   void set_steps(int parameter, std::int64_t steps);
   void set_group(int group, AdamConfig const& config);
@@ -265,6 +268,7 @@ class Model::Saved {
   /// By parameter, of tensors that were set apart from their values; empty otherwise.
   std::vector<std::array<Tensor, tensor_kind_count>> stored_;
   std::vector<Formats> formats_;
+  std::vector<char> in_other_form_;  // by parameter
   std::vector<AdamConfig> groups_;
   LossScaler scaler_;
   std::optional<float> max_norm_;

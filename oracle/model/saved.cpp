@@ -59,6 +59,7 @@ Model::Saved Model::save() const {
     kept.has_gradient = false;
   }
   saved.stored_.resize(states_.size());
+  saved.in_other_form_.resize(states_.size());
   for (auto const& spec : config_.parameters) saved.formats_.push_back(spec.formats);
   saved.groups_ = config_.groups;
   saved.scaler_ = scaler_;
@@ -116,6 +117,10 @@ void Model::Saved::set_quantised(int parameter, Recipe recipe, MatrixShape shape
   formats_.at(p).recipe = recipe;
 }
 
+void Model::Saved::set_in_other_form(int parameter) {
+  in_other_form_.at(static_cast<std::size_t>(parameter)) = 1;
+}
+
 void Model::Saved::drop_main(int parameter) {
   auto const p = static_cast<std::size_t>(parameter);
   states_.at(p).main.clear();
@@ -149,7 +154,8 @@ Model::State Model::loaded(Saved const& saved, int parameter) const {
     auto const k = static_cast<std::size_t>(kind);
     auto const scales = scales_for(sharing(s.shards, from.size()),
                                    sharing(before.shards, from.size()), before.scales[k]);
-    bool const anew = was != format || (has_scale(kind, format) && !scales);
+    bool const fits = scales && saved.in_other_form_[p] == 0;
+    bool const anew = was != format || (has_scale(kind, format) && !fits);
     tensor_of(s, kind) = anew ? from : saved.kept(parameter, kind);
     if (anew) return store(s, kind, format);
     if (has_scale(kind, format)) s.scales[k] = *scales;
@@ -170,6 +176,7 @@ void Model::load_parameter(State& s, Saved const& saved, int parameter) const {
   Formats const& now = spec(parameter).formats;
   bool const stays = type_of_parameter(then) == type_of_parameter(now) &&
                      now.main != NumberFormat::remainder &&
+                     !(now.recipe && saved.in_other_form_[p] != 0) &&
                      (now.main.has_value() || !then.main.has_value());
   if (stays) {
     s.value = saved.kept(parameter, TensorKind::parameter);

@@ -237,6 +237,7 @@ void Reference::take_parameter(oracle::Model::Saved& state, int parameter,
   for (TensorKind const kind :
        {TensorKind::parameter, TensorKind::main, TensorKind::exp_avg, TensorKind::exp_avg_sq})
     take_tensor(state, parameter, kind, saved);
+  if (saved.in_parts.contains(spec.name) == spec.parts.empty()) state.set_in_other_form(parameter);
   auto const& steps = counter_ == StepCounter::group ? saved.group_steps : saved.steps;
   if (auto const known = steps.find(spec.name); known != steps.end())
     return state.set_steps(parameter, known->second);

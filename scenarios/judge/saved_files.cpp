@@ -111,6 +111,9 @@ void add_manifest(SavedFiles& saved, Bytes file) {
   }
   for (auto const& [name, step] : body.at("parameter_steps").items())
     saved.steps[name] = step.get<std::int64_t>();
+  if (body.contains("parts"))
+    for (auto const& [name, parts] : body.at("parts").items())
+      saved.cut[name] = parts.get<std::vector<std::string>>();
   Json const& numbers = body.at("numbers");
   saved.scaler = scaler_of(numbers);
   if (numbers.contains("clip"))
@@ -343,8 +346,12 @@ SavedFiles read_saved_files(std::span<StoredFile const> files, std::span<SavedNa
     if (file.name.ends_with(".safetensors")) add_shard_file(saved, file.bytes, numbers);
     if (file.name == manifest) add_manifest(saved, file.bytes);
   }
-  find_prefixes(saved, names);
-  for (SavedName const& name : names) join_parts(saved, name);
+  std::vector<SavedName> known(names.begin(), names.end());
+  for (SavedName& name : known)
+    if (auto const cut = saved.cut.find(name.name); cut != saved.cut.end())
+      name.parts = cut->second;
+  find_prefixes(saved, known);
+  for (SavedName const& name : known) join_parts(saved, name);
   return saved;
 }
 

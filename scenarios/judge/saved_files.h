@@ -63,16 +63,17 @@ struct SavedScales {
 };
 
 struct SavedFiles {
-  std::map<std::string, std::vector<SavedBox>> tensors;     // by key, of wholes
-  std::map<std::string, AdamConfig> groups;                 // by name; empty without a manifest
-  std::map<std::string, std::int64_t> steps;                // of parameters, where a manifest says
-  std::map<std::string, std::int64_t> group_steps;          // likewise, of the group that has each
-  oracle::LossScaler scaler = {};                           // likewise
-  std::optional<float> max_norm = {};                       // likewise
-  std::set<std::string> in_parts = {};                      // parameters whose parts have the keys
-  std::map<std::string, std::vector<SavedBox>> parts = {};  // their tensors, by key
-  std::string weight_prefix = "model.";                     // of all keys of weights
-  std::string state_prefix = "optim.state.";                // of all others
+  std::map<std::string, std::vector<SavedBox>> tensors;      // by key, of wholes
+  std::map<std::string, AdamConfig> groups;                  // by name; empty without a manifest
+  std::map<std::string, std::int64_t> steps;                 // of parameters, where a manifest says
+  std::map<std::string, std::int64_t> group_steps;           // likewise, of the group that has each
+  oracle::LossScaler scaler = {};                            // likewise
+  std::optional<float> max_norm = {};                        // likewise
+  std::set<std::string> in_parts = {};                       // parameters whose parts have the keys
+  std::map<std::string, std::vector<std::string>> cut = {};  // parts of these, as a manifest says
+  std::map<std::string, std::vector<SavedBox>> parts = {};   // their tensors, by key
+  std::string weight_prefix = "model.";                      // of all keys of weights
+  std::string state_prefix = "optim.state.";                 // of all others
 
   /// The tensor under one of the prefixes; null where there is none.
   std::vector<SavedBox> const* find_weight(std::string const& rest) const;

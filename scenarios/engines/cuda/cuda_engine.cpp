@@ -38,7 +38,7 @@ class CudaExecution {
                .rendezvous = &rendezvous_,
                .exchange = nullptr},
         ranks_(ranks),
-        world_(devices(loopback, ranks)) {
+        world_(mesh_of(task.scenario.world), devices(loopback, ranks)) {
     int const processors = static_cast<int>(std::thread::hardware_concurrency());
     for (int rank = 0; rank < ranks; ++rank) workers_.emplace_back(std::max(1, processors / ranks));
     if (loopback) parts_.exchange = parts_.door.make_loopback_exchange(ranks);

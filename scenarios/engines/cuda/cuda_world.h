@@ -14,9 +14,9 @@ namespace adamant::scenarios {
 
 class CudaWorld final : public WorldView {
  public:
-  /// The device of each rank.
-  explicit CudaWorld(std::vector<int> devices)
-      : devices_(std::move(devices)), ranks_(devices_.size()) {}
+  /// With the device of each rank.
+  CudaWorld(Mesh const& mesh, std::vector<int> devices)
+      : mesh_(mesh), devices_(std::move(devices)), ranks_(devices_.size()) {}
 
   std::unique_ptr<RankEngine>& rank(int number) { return ranks_[static_cast<std::size_t>(number)]; }
   int device(int rank) const { return devices_[static_cast<std::size_t>(rank)]; }
@@ -28,6 +28,10 @@ class CudaWorld final : public WorldView {
   }
 
   int rank_count() const override { return static_cast<int>(ranks_.size()); }
+  int shard_count() const override { return mesh_.shards; }
+  int holder_count(TensorKind kind) const override {
+    return kind == TensorKind::parameter ? mesh_.shards : mesh_.state_shards();
+  }
   Shard shard(int rank, int parameter, TensorKind kind) const override;
   void const* address(int rank, int parameter, TensorKind kind) const override {
     return address_of(at(rank).engine().shard(at(rank).place_of(parameter), kind));
@@ -63,6 +67,7 @@ class CudaWorld final : public WorldView {
   float scale(int rank, float const* address) const;
   void copy_to_host(int rank, void* to, void const* from, std::size_t bytes) const;
 
+  Mesh mesh_;
   std::vector<int> devices_;
   std::vector<std::unique_ptr<RankEngine>> ranks_;
   mutable std::map<std::tuple<int, int, TensorKind>, std::vector<std::byte>> copies_;

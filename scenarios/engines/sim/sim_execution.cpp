@@ -40,7 +40,7 @@ SimExecution::SimExecution(RunParts const& run, WorldStart const& start)
       files_(run.files),
       start_(start),
       ranks_(static_cast<int>(parts_.setting.world.rank_count())),
-      world_({.ranks = ranks_,
+      world_({.mesh = mesh_of(parts_.setting.world),
               .parameters = run.task.parameters.size(),
               .has_rooms = needs_room(parts_.setting)},
              run.files),

@@ -17,13 +17,14 @@ namespace adamant::scenarios {
 class SimWorld final : public WorldView {
  public:
   struct Size {
-    int ranks = 1;
+    Mesh mesh = {};
     std::size_t parameters = 0;
     bool has_rooms = false;  // see needs_room()
   };
   SimWorld(Size const& size, SimFiles const& files)
       : parameters_(size.parameters),
-        ranks_(static_cast<std::size_t>(size.ranks)),
+        mesh_(size.mesh),
+        ranks_(static_cast<std::size_t>(size.mesh.rank_count())),
         buffers_(ranks_.size()),
         shards_(ranks_.size() * parameters_ * tensor_kind_count),
         rooms_(size.has_rooms ? shards_.size() : 0),
@@ -31,7 +32,11 @@ class SimWorld final : public WorldView {
 
   std::unique_ptr<RankEngine>& rank(int number) { return ranks_[static_cast<std::size_t>(number)]; }
 
-  int rank_count() const override { return static_cast<int>(ranks_.size()); }
+  int rank_count() const override { return mesh_.rank_count(); }
+  int shard_count() const override { return mesh_.shards; }
+  int holder_count(TensorKind kind) const override {
+    return kind == TensorKind::parameter ? mesh_.shards : mesh_.state_shards();
+  }
   Shard shard(int rank, int parameter, TensorKind kind) const override;
   bool has_gradient(int rank, int parameter) const override {
     return at(rank).engine().has_gradient(at(rank).place_of(parameter));
@@ -74,6 +79,7 @@ class SimWorld final : public WorldView {
   RankEngine& at(int rank) const { return *ranks_[static_cast<std::size_t>(rank)]; }
 
   std::size_t parameters_;
+  Mesh mesh_;
   std::vector<std::unique_ptr<RankEngine>> ranks_;
   std::vector<std::vector<NamedBuffer>> buffers_;  // by rank
   // Several judges ask for each shard; here as in rooms_ by rank, parameter and kind.

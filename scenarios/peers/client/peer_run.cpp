@@ -248,8 +248,7 @@ bool PeerRun::open(int setting, std::uint64_t seed_of_values, int entry) {
       client_, PeerWorldParts{
                    .parameters = parameters_,
                    .groups = named_groups(task_.scenario),
-                   .ranks = ranks,
-                   .shards = static_cast<int>(setting_->world.shard),
+                   .mesh = mesh_of(setting_->world),
                    .arithmetic = capabilities_.arithmetic,
                    .directory = room_.path(),
                    .refuses_damage = offers(capabilities_.detects_damage, Fault::Then::flip_byte)});

@@ -60,7 +60,7 @@ PeerWorld::PeerWorld(PeerClient& client, PeerWorldParts parts)
 void PeerWorld::look_anew() {
   whole_.reset();
   ranks_ = ask(false);
-  for (int rank = 0; rank < parts_.ranks; ++rank) {
+  for (int rank = 0; rank < rank_count(); ++rank) {
     check(rank);
     take_scaled(rank);
   }
@@ -69,7 +69,7 @@ void PeerWorld::look_anew() {
 std::vector<PeerWorld::Rank> PeerWorld::ask(bool whole) const {
   auto const prefix = parts_.directory / fmt::format("state-{}", looks_++);
   auto const reply = client_.request("state", {{"prefix", prefix.string()}, {"whole", whole}});
-  auto const outcomes = replies::outcomes_of(reply, parts_.ranks);
+  auto const outcomes = replies::outcomes_of(reply, rank_count());
   for (std::size_t rank = 0; rank < outcomes.size(); ++rank)
     if (outcomes[rank].kind != RankOutcome::Kind::ok)
       refuse(static_cast<int>(rank),
@@ -77,7 +77,7 @@ std::vector<PeerWorld::Rank> PeerWorld::ask(bool whole) const {
                              outcomes[rank].text));
   std::vector<Rank> ranks;
   for (ReportedState& state :
-       replies::states_of(reply, parts_.parameters, parts_.groups, parts_.ranks)) {
+       replies::states_of(reply, parts_.parameters, parts_.groups, rank_count())) {
     Rank& rank = ranks.emplace_back();
     rank.ranges = ranges_of(state);
     rank.state = std::move(state);
@@ -203,7 +203,7 @@ std::optional<std::span<float const>> PeerWorld::fed(int rank, int parameter) co
 
 std::uint64_t PeerWorld::fold() const {
   std::uint64_t fold = 0;
-  for (int rank = 0; rank < parts_.ranks; ++rank)
+  for (int rank = 0; rank < rank_count(); ++rank)
     for (int p = 0; p < static_cast<int>(parts_.parameters.size()); ++p)
       for (TensorKind const kind : shown_kinds)
         fold = (fold ^ weighted_sum(shard(rank, p, kind))) * 0x9e3779b97f4a7c15ULL;

@@ -23,8 +23,7 @@ namespace adamant::scenarios {
 struct PeerWorldParts {
   std::vector<ParameterSpec> const& parameters;  // with the formats of this world
   std::vector<replies::NamedGroup> groups;       // as they began
-  int ranks = 1;
-  int shards = 1;  // over which each parameter is cut
+  Mesh mesh = {};
   Arithmetic arithmetic = Arithmetic::own_order;
   std::filesystem::path directory;  // where the engine may write what it shows
   bool refuses_damage = false;
@@ -47,8 +46,11 @@ class PeerWorld final : public WorldView {
 
   Shown shown() const override { return {.addresses = false, .memory = false}; }
   Arithmetic arithmetic() const override { return parts_.arithmetic; }
-  int rank_count() const override { return parts_.ranks; }
-  int shard_count() const override { return parts_.shards; }
+  int rank_count() const override { return parts_.mesh.rank_count(); }
+  int shard_count() const override { return parts_.mesh.shards; }
+  int holder_count(TensorKind kind) const override {
+    return kind == TensorKind::parameter ? parts_.mesh.shards : parts_.mesh.state_shards();
+  }
   Shard shard(int rank, int parameter, TensorKind kind) const override;
   std::optional<Shard> whole(int rank, int parameter, TensorKind kind) const override;
   bool has_gradient(int rank, int parameter) const override;
