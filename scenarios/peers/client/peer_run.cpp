@@ -243,7 +243,6 @@ bool PeerRun::open(int setting, std::uint64_t seed_of_values, int entry) {
   parameters_ = parameter_specs(*setting_);
   auto const initial = room_.path() / "initial.safetensors";
   write_whole(initial, parameters_, initial_values(parameters_, seed_of_values));
-  auto const ranks = static_cast<int>(setting_->world.rank_count());
   world_ = std::make_unique<PeerWorld>(
       client_, PeerWorldParts{
                    .parameters = parameters_,
