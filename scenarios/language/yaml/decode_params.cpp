@@ -73,17 +73,10 @@ class CheckpointKeys {
     if (wholes_.contains(key)) return "that of the parameter " + quote(key);
     for (Param const* const other : parts_.at(key))
       if (other != &param) return "that of a part of the parameter " + quote(other->name);
-    std::size_t const dot = key.rfind('.');
-    std::string const owner = key.substr(0, dot);
-    bool const of_state = std::ranges::count(state_words, key.substr(dot + 1)) > 0;
-    if (of_state && (wholes_.contains(owner) || parts_.contains(owner)))
-      return "that of a state of " + quote(owner) + " under another prefix";
     return "";
   }
 
  private:
-  static constexpr std::array<std::string_view, 4> state_words{"exp_avg", "exp_avg_sq", "main",
-                                                               "step"};
   std::set<std::string> wholes_;
   std::map<std::string, std::vector<Param const*>> parts_;
 };

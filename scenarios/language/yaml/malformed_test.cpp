@@ -150,8 +150,6 @@ Row const rows[] = {
      "params[0].parts[1]", "its key in checkpoints, `w.b`, is that of the parameter `w.b`"},
     {5, "  - {name: w.a, shape: [4], parts: [b]}\n  - {name: w, shape: [4], parts: [a.b]}", 5,
      "params[0].parts[0]", "`w.a.b`, is that of a part of the parameter `w`"},
-    {5, "  - {name: w, shape: [4], parts: [x, exp_avg]}", 5, "params[0].parts[1]",
-     "`w.exp_avg`, is that of a state of `w` under another prefix"},
     {5, "  - {name: w, shape: [4], parts: [a]}\n  - {name: w.a, shape: [1], parts: [step]}", 5,
      "params[0].parts[0]", "is that of the parameter `w.a`"},
     {5, "  - {name: w, tied: v}", 5, "params[0].tied",
