@@ -24,8 +24,7 @@ TEST(Distribution, SaysWhichPairsWereNotSeen) {
   EXPECT_NE(text.find(" 50.00% train\n"), std::string::npos) << text;
   EXPECT_NE(text.find("\n1 of " + std::to_string(possible_pairs()) + " pairs"), std::string::npos)
       << text;
-  EXPECT_NE(text.find("not yet: one rank with flat layout; "), std::string::npos)
-      << text;
+  EXPECT_NE(text.find("not yet: one rank with flat layout; "), std::string::npos) << text;
   EXPECT_EQ(pairs_json(seen, {}).at("parameter group, train"), 1);
 }
 
