@@ -24,7 +24,7 @@ Shard CudaWorld::shard(int rank, int parameter, TensorKind kind) const {
   if (view.quantised) show(quantised(rank, parameter, view), shard);
   if (view.data == nullptr) return shard;
   auto& copy = copies_[{rank, parameter, kind}];
-  if (copy.empty()) copy = shown(rank, parameter, view);
+  if (copy.empty()) copy = shown(rank, view);
   shard.bytes = copy;
   return shard;
 }
@@ -45,8 +45,7 @@ float CudaWorld::scale(int rank, float const* address) const {
   return known->second;
 }
 
-std::vector<std::byte> CudaWorld::shown(int rank, int parameter,
-                                        real::ShardView const& view) const {
+std::vector<std::byte> CudaWorld::shown(int rank, real::ShardView const& view) const {
   if (view.format != NumberFormat::remainder) return copied(rank, view);
   std::vector<std::byte> const remainders = copied(rank, view);
   std::vector<std::byte> parameters(remainders.size());

@@ -60,7 +60,7 @@ class CudaWorld final : public WorldView {
  private:
   RankEngine& at(int rank) const { return *ranks_[static_cast<std::size_t>(rank)]; }
   /// Errors of these: std::runtime_error with CUDA's name of the error.
-  std::vector<std::byte> shown(int rank, int parameter, real::ShardView const& view) const;
+  std::vector<std::byte> shown(int rank, real::ShardView const& view) const;
   std::vector<std::byte> copied(int rank, real::ShardView const& view) const;
   std::shared_ptr<QuantisedShard const> quantised(int rank, int parameter,
                                                   real::ShardView const& view) const;
