@@ -320,7 +320,8 @@ def test_a_search_on_pytorch_has_a_script_for_each_finding(pytester: pytest.Pyte
     found = sorted((pytester.path / "found").rglob("*.yaml"))
     assert found
     scripts = [f"script: {file.with_suffix('.py')}" for file in found]
-    assert [line for line in failed.stdout.lines if line.startswith("script: ")] == scripts
+    printed = [line for line in failed.stdout.lines if line.startswith("script: ")]
+    assert sorted(printed) == scripts
 
 
 def readme() -> tuple[str, list[tuple[str, list[str]]]]:
