@@ -1,5 +1,6 @@
 #include "scenarios/engines/quantised_shard.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "oracle/formats/small_formats.h"
@@ -69,14 +70,29 @@ void read_scales(real::QuantisedView const& view, Blocks blocks, CopyToHost cons
     shard.scales.push_back(oracle::scale_of_code(recipe, code, shard.amax));
 }
 
-/// The block of an element of the shard among all.
-std::int64_t block_of(real::QuantisedView const& view, std::int64_t i) {
-  std::int64_t const element = view.begin + i;
+/// What the codes stand for, in runs that share a row and a block.
+std::vector<float> values_of(QuantisedShard const& shard, real::QuantisedView const& view,
+                             Blocks here) {
   MatrixShape const whole = matrix(view.shape);
   MatrixShape const blocks = oracle::scales_of(view.shape.recipe, whole);
-  std::int64_t const row = element / whole.columns / (whole.rows / blocks.rows);
-  std::int64_t const column = element % whole.columns / (whole.columns / blocks.columns);
-  return row * blocks.columns + column;
+  std::int64_t const rows = whole.rows / blocks.rows;  // of a block
+  std::int64_t const columns = whole.columns / blocks.columns;
+  auto const format =
+      view.shape.recipe == Recipe::nvfp4 ? oracle::SmallFormat::e2m1 : oracle::SmallFormat::e4m3;
+  auto const count = std::ssize(shard.codes);
+  std::vector<float> values(shard.codes.size());
+  for (std::int64_t i = 0; i < count;) {
+    std::int64_t const row = (view.begin + i) / whole.columns;
+    std::int64_t const column = (view.begin + i) % whole.columns;
+    std::int64_t const end = std::min(count, i + columns - column % columns);
+    std::int64_t const block = row / rows * blocks.columns + column / columns - here.first;
+    float const scale = shard.scales[static_cast<std::size_t>(block)];
+    for (; i < end; ++i) {
+      auto const at = static_cast<std::size_t>(i);
+      values[at] = oracle::value_of(shard.codes[at], format) * scale;
+    }
+  }
+  return values;
 }
 
 }  // namespace
@@ -89,13 +105,7 @@ std::shared_ptr<QuantisedShard const> quantised_shard(real::QuantisedView const&
   Blocks const blocks = blocks_of(view, numel);
   read_scales(view, blocks, copy, *shard);
   shard->delayed = delayed_of(view, copy);
-  auto const format =
-      view.shape.recipe == Recipe::nvfp4 ? oracle::SmallFormat::e2m1 : oracle::SmallFormat::e4m3;
-  for (std::size_t i = 0; i < shard->codes.size(); ++i) {
-    std::int64_t const block = block_of(view, static_cast<std::int64_t>(i)) - blocks.first;
-    float const scale = shard->scales[static_cast<std::size_t>(block)];
-    shard->values.push_back(oracle::value_of(shard->codes[i], format) * scale);
-  }
+  shard->values = values_of(*shard, view, blocks);
   return shard;
 }
 

@@ -43,9 +43,21 @@ TEST(Generate, EveryScenarioIsSupportedAndSurvivesItsText) {
     Scenario const scenario =
         generate_scenario(11, i, {.size = static_cast<int>(i % 101), .faults = true});
     auto const refusal = refuse(scenario, capabilities_of_simulation());
-    ASSERT_FALSE(refusal) << refusal->message;
+    ASSERT_FALSE(refusal) << i << ": " << refusal->message;
     std::string const text = write_scenario(scenario);
     ASSERT_EQ(load_scenario_text(text, "generated.yaml"), scenario) << text;
+  }
+}
+
+// A load that changes types begins anew, with states on the device.
+TEST(Generate, NoReloadFindsItsStatesThereAfterALoadThatGotOtherTypes) {
+  FeatureSet const off = set_of(Feature::capturable) | set_of(Feature::hybrid) |
+                         set_of(Feature::load_on_other_world) | set_of(Feature::train) |
+                         set_of(Feature::overflow) | set_of(Feature::load_reversed);
+  for (std::uint64_t i = 0; i < 5000; ++i) {
+    auto const refusal =
+        refuse(generate_scenario(12, i, {.off = off}), capabilities_of_simulation());
+    ASSERT_FALSE(refusal) << i << ": " << refusal->message;
   }
 }
 

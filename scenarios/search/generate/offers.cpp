@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <initializer_list>
+#include <optional>
 #include <set>
 
 #include "scenarios/language/verbs.h"
@@ -27,6 +28,47 @@ bool offers_number(std::vector<bool> const& offered, std::size_t, bool usual) {
 template <typename Enum, typename Value>
 bool offers_number(std::vector<Enum> const& offered, std::size_t number, Value const&) {
   return offers(offered, static_cast<Enum>(number));
+}
+
+// ---- recipes that offers accept
+// ------------------------------------------------------------------
+
+/// Shows every recipe of an offer in order, until `enough` says so; did it?
+template <typename Enough>
+bool visit_recipes(PrecisionOffer const& offer, Enough const& enough) {
+  for (ParamType const param : offer.param)
+    for (GradType const grad : offer.grad)
+      for (MainType const main : offer.main)
+        for (StateType const exp_avg : offer.exp_avg)
+          for (StateType const exp_avg_sq : offer.exp_avg_sq) {
+            Precision const recipe{.param = param,
+                                   .grad = grad,
+                                   .main = main,
+                                   .exp_avg = exp_avg,
+                                   .exp_avg_sq = exp_avg_sq};
+            if (!conflict_in(recipe) && enough(recipe)) return true;
+          }
+  return false;
+}
+
+/// Tells apart the recipes that are there already; an offer of every type makes hundreds.
+using Seen = std::set<std::array<std::size_t, 5>>;
+
+bool is_new(Precision const& recipe, Seen& seen) {
+  auto const number = [](auto type) { return static_cast<std::size_t>(type); };
+  return seen
+      .insert({number(recipe.param), number(recipe.grad), number(recipe.main),
+               number(recipe.exp_avg), number(recipe.exp_avg_sq)})
+      .second;
+}
+
+/// All that a load may lead to.
+std::vector<PrecisionOffer> offers_of_loads(Capabilities const& capabilities) {
+  if (!capabilities.load_precisions) return {};
+  std::vector<PrecisionOffer> offers = capabilities.precisions;
+  offers.insert(offers.end(), capabilities.load_precisions->begin(),
+                capabilities.load_precisions->end());
+  return offers;
 }
 
 class Lacking {
@@ -86,9 +128,9 @@ class Lacking {
   }
 
   void judge_formats() {
-    auto const offered = recipes(able_.precisions);
     auto const some = [&](auto const& wanted) {
-      return std::any_of(offered.begin(), offered.end(), wanted);
+      return std::any_of(able_.precisions.begin(), able_.precisions.end(),
+                         [&](PrecisionOffer const& offer) { return visit_recipes(offer, wanted); });
     };
     using P = Precision const&;
     unless(some([](P p) { return p.param == ParamType::bf16; }), {Feature::weights_bf16});
@@ -136,40 +178,25 @@ class Lacking {
     unless(loads && able_.replicate_max > 1, {Feature::load_on_other_mesh});
     unless(loads && able_.layouts.size() > 1, {Feature::load_with_other_layout});
     unless(loads && able_.loads_in_any_order, {Feature::load_reversed});
-    unless(loads && load_recipes(able_).size() > 1, {Feature::load_with_other_precision});
+    unless(loads && has_two_types_of_loads(), {Feature::load_with_other_precision});
     unless(able_.save && able_.can_crash, {Feature::crash});
     unless(loads && !damage_kinds(able_).empty(), {Feature::damage});
+  }
+
+  bool has_two_types_of_loads() const {
+    std::vector<PrecisionOffer> const offers = offers_of_loads(able_);
+    std::optional<Precision> first;
+    return std::any_of(offers.begin(), offers.end(), [&](PrecisionOffer const& offer) {
+      return visit_recipes(offer, [&](Precision const& recipe) {
+        if (!first) first = recipe;
+        return recipe != *first;
+      });
+    });
   }
 
   Capabilities const& able_;
   FeatureSet lacking_;
 };
-
-/// Tells apart the recipes that are there already; an offer of every type makes hundreds.
-using Seen = std::set<std::array<std::size_t, 5>>;
-
-bool is_new(Precision const& recipe, Seen& seen) {
-  auto const number = [](auto type) { return static_cast<std::size_t>(type); };
-  return seen
-      .insert({number(recipe.param), number(recipe.grad), number(recipe.main),
-               number(recipe.exp_avg), number(recipe.exp_avg_sq)})
-      .second;
-}
-
-void add_recipes(PrecisionOffer const& offer, std::vector<Precision>& all, Seen& seen) {
-  for (ParamType const param : offer.param)
-    for (GradType const grad : offer.grad)
-      for (MainType const main : offer.main)
-        for (StateType const exp_avg : offer.exp_avg)
-          for (StateType const exp_avg_sq : offer.exp_avg_sq) {
-            Precision const recipe{.param = param,
-                                   .grad = grad,
-                                   .main = main,
-                                   .exp_avg = exp_avg,
-                                   .exp_avg_sq = exp_avg_sq};
-            if (!conflict_in(recipe) && is_new(recipe, seen)) all.push_back(recipe);
-          }
-}
 
 }  // namespace
 
@@ -180,16 +207,16 @@ FeatureSet lacking(Capabilities const& capabilities) {
 std::vector<Precision> recipes(std::vector<PrecisionOffer> const& offers) {
   std::vector<Precision> all;
   Seen seen;
-  for (PrecisionOffer const& offer : offers) add_recipes(offer, all, seen);
+  for (PrecisionOffer const& offer : offers)
+    visit_recipes(offer, [&](Precision const& recipe) {
+      if (is_new(recipe, seen)) all.push_back(recipe);
+      return false;
+    });
   return all;
 }
 
 std::vector<Precision> load_recipes(Capabilities const& capabilities) {
-  if (!capabilities.load_precisions) return {};
-  std::vector<PrecisionOffer> offers = capabilities.precisions;
-  offers.insert(offers.end(), capabilities.load_precisions->begin(),
-                capabilities.load_precisions->end());
-  return recipes(offers);
+  return recipes(offers_of_loads(capabilities));
 }
 
 std::vector<Fault::Then> damage_kinds(Capabilities const& capabilities) {

@@ -51,9 +51,13 @@ ParamType SettingsDrawing::draw_recipe() {
   return draws_.chance(4) ? ParamType::fp8_block : drawn;
 }
 
-/// Quantises parameters, most of them in shapes that the recipe takes.
+/// Quantises parameters, most of them in shapes that the recipe takes. Codes and scales pass
+/// through a checkpoint in ways of their own.
 void SettingsDrawing::make_quantised() {
-  bool const drawn = draws_.feature(Feature::quantised, 10);
+  bool const loads = std::any_of(
+      scenario_.program.begin(), scenario_.program.end(),
+      [](Operation const& operation) { return std::holds_alternative<Load>(operation.action); });
+  bool const drawn = draws_.feature(Feature::quantised, loads ? 25 : 10);
   if (!drawn || !draws_.allowed(Feature::main_weights)) return;
   scenario_.precision.param = draw_recipe();
   scenario_.precision.main = MainType::fp32;

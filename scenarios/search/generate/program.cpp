@@ -24,7 +24,7 @@ void ProgramDrawing::make() {
   precision_ = scenario_.precision;
   has_norm_ = scenario_.optimizer.clip.has_value();
   // In the simulator, files cost three times what others do.
-  saves_ = draws_.feature(Feature::save, draws_.able().isolated ? 55 : 8);
+  saves_ = draws_.feature(Feature::save, draws_.able().isolated ? 55 : 11);
   captures_ = may_capture();
   std::int64_t const first =
       std::min<std::int64_t>(draws_.scaled(1, 8), draws_.options().operations_max);

@@ -4,6 +4,7 @@
 
 #include "scenarios/language/registry.h"
 #include "scenarios/language/rounding_scale.h"
+#include "scenarios/language/state_location.h"
 #include "scenarios/seam/layout_padding.h"
 #include "scenarios/search/generate/offers.h"
 
@@ -54,6 +55,7 @@ void SettingsDrawing::make_after_program() {
   }
   make_parts();
   bound_padding();
+  drop_vain_reloads();
 }
 
 float SettingsDrawing::draw_norm() {
@@ -224,6 +226,16 @@ void SettingsDrawing::bound_padding() {
     load->layout = usual;
     setting = with(before, *load);
   }
+}
+
+// A load that got other types behind its program begins anew, with states on the device.
+void SettingsDrawing::drop_vain_reloads() {
+  StateLocation states(scenario_);
+  std::erase_if(scenario_.program, [&](Operation const& operation) {
+    bool const vain = std::holds_alternative<ReloadStates>(operation.action) && !states.away();
+    states.follow(operation.action);
+    return vain;
+  });
 }
 
 void SettingsDrawing::make_override(AdamOverride& settings, bool in_group) {

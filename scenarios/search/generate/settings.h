@@ -23,6 +23,8 @@ class SettingsDrawing {
   /// Schedule and formats, which no operation depends on.
   void make_after_program();
 
+  /// A `reload` needs states that are away.
+  void drop_vain_reloads();
   void make_override(AdamOverride& settings, bool in_group);
   void make_loss_scale(LossScale& scale);
   /// For `clip`.
