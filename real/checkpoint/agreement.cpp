@@ -1,5 +1,6 @@
 // A text of up to 56 bytes, as nearly all are, takes one gather of 64 bytes a rank; where any rank
-// has more, a second gather moves the rest of all.
+// has more, further gathers move the rest of all, so much at a time that a large world's longest
+// texts take no more memory than a small one's.
 #include "real/checkpoint/agreement.h"
 
 #include <algorithm>
@@ -15,6 +16,7 @@ namespace {
 
 constexpr std::size_t head_bytes = 64;
 constexpr std::size_t text_in_head = head_bytes - sizeof(std::uint64_t);
+constexpr std::size_t gather_bytes_max = std::size_t{8} << 20;  // of all ranks
 
 // First letter of a text: what came of this rank's part.
 constexpr char went_well = '+';
@@ -30,12 +32,12 @@ std::vector<std::byte> head_of(std::string const& text) {
   return head;
 }
 
-/// What did not fit into the head, in room for the longest of all ranks.
-std::vector<std::byte> rest_of(std::string const& text, std::size_t room) {
-  std::vector<std::byte> rest(room);
-  if (text.size() > text_in_head)
-    std::memcpy(rest.data(), text.data() + text_in_head, text.size() - text_in_head);
-  return rest;
+/// The text's bytes from `begin` on, as many as there are, in `room`.
+std::vector<std::byte> part_of(std::string const& text, std::size_t begin, std::size_t room) {
+  std::vector<std::byte> part(room);
+  if (text.size() > begin)
+    std::memcpy(part.data(), text.data() + begin, std::min(room, text.size() - begin));
+  return part;
 }
 
 std::string text_at(std::vector<std::byte> const& bytes, std::size_t begin, std::size_t size) {
@@ -91,12 +93,15 @@ std::vector<std::string> Agreement::exchange(std::string const& mine) {
                           std::min(sizes[rank], text_in_head));
   }
   std::size_t const longest = *std::max_element(sizes.begin(), sizes.end());
-  if (longest <= text_in_head) return texts;
-  std::size_t const room = (longest - text_in_head + 15) / 16 * 16;
-  std::vector<std::byte> const rests = gather(rest_of(mine, room));
-  for (std::size_t rank = 0; rank < ranks; ++rank)
-    if (sizes[rank] > text_in_head)
-      texts[rank].append(text_at(rests, rank * room, sizes[rank] - text_in_head));
+  std::size_t const room_max = std::max(head_bytes, gather_bytes_max / ranks / 16 * 16);
+  for (std::size_t begin = text_in_head; begin < longest;) {
+    std::size_t const room = std::min((longest - begin + 15) / 16 * 16, room_max);
+    std::vector<std::byte> const parts = gather(part_of(mine, begin, room));
+    for (std::size_t rank = 0; rank < ranks; ++rank)
+      if (sizes[rank] > begin)
+        texts[rank].append(text_at(parts, rank * room, std::min(room, sizes[rank] - begin)));
+    begin += room;
+  }
   return texts;
 }
 

@@ -63,110 +63,42 @@ std::vector<std::byte> read_header_pieces(ManifestFile const& file, std::uint64_
   return bytes;
 }
 
-class Opening {
+/// A file that is opened when it is read first: most ranks read of few files.
+class FileOnDemand final : public InputFile {
  public:
-  Opening(Storage& storage, Checkpoint& checkpoint) : storage_(storage), checkpoint_(checkpoint) {}
+  FileOnDemand(Storage& storage, std::string path, std::uint64_t bytes)
+      : storage_(storage), path_(std::move(path)), bytes_(bytes) {}
 
-  void with_manifest() {
-    Manifest const& manifest = *checkpoint_.manifest;
-    expect_same_files(manifest, shard_files(storage_, checkpoint_.directory),
-                      checkpoint_.directory);
-    for (ManifestTensor const& tensor : manifest.tensors)
-      checkpoint_.tensors[tensor.key] = {tensor.key, tensor.dtype, tensor.shape, {}};
-    for (ManifestFile const& file : manifest.files) open_listed(file);
-  }
-
-  void without_manifest() {
-    std::vector<std::string> const names = shard_files(storage_, checkpoint_.directory);
-    if (names.empty())
-      refuse_damaged(checkpoint_.directory, ": holds neither ", manifest_name,
-                     " nor any .safetensors file");
-    for (std::string const& name : names) open_unlisted(name);
-    checkpoint_.notes.push_back(
-        concat(checkpoint_.directory, ": no ", manifest_name,
-               ": hyper-parameters and groups stay as they are, nothing is verified by checksums"));
-  }
-
-  /// Once for all that is planned later.
-  void find_all_runs() {
-    for (auto& [key, tensor] : checkpoint_.tensors) find_runs(tensor);
-  }
-
-  void check() const {
-    std::vector<std::string> names;
-    for (OpenFile const& file : checkpoint_.files) names.push_back(path_of(file.name));
-    for (auto const& [key, tensor] : checkpoint_.tensors) check_cover(tensor, names);
+  std::uint64_t size() const override { return bytes_; }
+  void read(std::uint64_t offset, std::span<std::byte> into) override {
+    if (file_ == nullptr) file_ = storage_.open(path_);
+    file_->read(offset, into);
   }
 
  private:
-  std::string path_of(std::string const& name) const {
-    return join_path(checkpoint_.directory, name);
-  }
-
-  void open_listed(ManifestFile const& file) {
-    std::string const path = path_of(file.name);
-    auto content = storage_.open(path);
-    if (content->size() != file.bytes)
-      refuse_damaged(path, ": has ", std::to_string(content->size()), " bytes, expected ",
-                     std::to_string(file.bytes));
-    auto const bytes = read_header_pieces(file, checkpoint_.manifest->piece_bytes, *content, path);
-    SafetensorsHeader const header = parse_header(bytes, file.bytes, path);
-    for (SavedPart const& part : header.parts) {
-      if (!checkpoint_.tensors.contains(part.key))
-        refuse_damaged(path, ": tensor ", part.key, ": the manifest does not list it");
-      add(part, path);
-    }
-    checkpoint_.files.push_back({file.name, std::move(content), file.pieces});
-  }
-
-  void open_unlisted(std::string const& name) {
-    std::string const path = path_of(name);
-    auto content = storage_.open(path);
-    SafetensorsHeader const header = read_header(*content, path);
-    if (header.metadata.contains(manifest_mark))
-      refuse_damaged(join_path(checkpoint_.directory, manifest_name), ": is missing; ", name,
-                     " was saved with one");
-    for (SavedPart const& part : header.parts) {
-      SavedTensor& tensor = checkpoint_.tensors[part.key];
-      if (tensor.boxes.empty()) tensor = {part.key, part.dtype, whole_of(part), {}};
-      grow(tensor, part, path);
-      add(part, path);
-    }
-    checkpoint_.files.push_back({name, std::move(content), {}});
-  }
-
-  /// As far as the part says or reaches.
-  static std::vector<std::int64_t> whole_of(SavedPart const& part) {
-    if (!part.global_shape.empty()) return part.global_shape;
-    std::vector<std::int64_t> shape = part.offsets;
-    for (std::size_t d = 0; d < shape.size(); ++d) shape[d] += part.shape[d];
-    return shape;
-  }
-
-  static void grow(SavedTensor& tensor, SavedPart const& part, std::string const& path) {
-    std::vector<std::int64_t> const whole = whole_of(part);
-    bool const said = !part.global_shape.empty();
-    if (whole.size() != tensor.shape.size() || (said && whole != tensor.shape))
-      refuse_damaged(path, ": tensor ", part.key, ": is a part of ", text_of_shape(whole),
-                     ", in other files of ", text_of_shape(tensor.shape));
-    for (std::size_t d = 0; d < whole.size(); ++d)
-      tensor.shape[d] = std::max(tensor.shape[d], whole[d]);
-  }
-
-  void add(SavedPart const& part, std::string const& path) {
-    SavedTensor& tensor = checkpoint_.tensors[part.key];
-    if (part.dtype != tensor.dtype)
-      refuse_damaged(path, ": tensor ", part.key, ": is stored as ", part.dtype, ", elsewhere as ",
-                     tensor.dtype);
-    tensor.boxes.push_back({.file = static_cast<int>(checkpoint_.files.size()),
-                            .offsets = part.offsets,
-                            .shape = part.shape,
-                            .begin = part.begin});
-  }
-
   Storage& storage_;
-  Checkpoint& checkpoint_;
+  std::string path_;
+  std::uint64_t bytes_;
+  std::unique_ptr<InputFile> file_;
 };
+
+/// As far as the part says or reaches.
+std::vector<std::int64_t> whole_of(SavedPart const& part) {
+  if (!part.global_shape.empty()) return part.global_shape;
+  std::vector<std::int64_t> shape = part.offsets;
+  for (std::size_t d = 0; d < shape.size(); ++d) shape[d] += part.shape[d];
+  return shape;
+}
+
+void grow(SavedTensor& tensor, SavedPart const& part, std::string const& path) {
+  std::vector<std::int64_t> const whole = whole_of(part);
+  bool const said = !part.global_shape.empty();
+  if (whole.size() != tensor.shape.size() || (said && whole != tensor.shape))
+    refuse_damaged(path, ": tensor ", part.key, ": is a part of ", text_of_shape(whole),
+                   ", in other files of ", text_of_shape(tensor.shape));
+  for (std::size_t d = 0; d < whole.size(); ++d)
+    tensor.shape[d] = std::max(tensor.shape[d], whole[d]);
+}
 
 /// A directory's neighbour that no checkpoint can be called.
 std::string hidden_beside(std::string const& directory, char const* suffix) {
@@ -190,20 +122,115 @@ std::string directory_to_load(Storage& storage, std::string const& directory) {
   return storage.exists(previous) ? previous : directory;
 }
 
-Checkpoint open_checkpoint(Storage& storage, std::string const& directory) {
-  Checkpoint checkpoint;
-  checkpoint.directory = directory_to_load(storage, directory);
-  Opening opening(storage, checkpoint);
-  std::string const manifest = join_path(checkpoint.directory, manifest_name);
+CheckpointOpening::CheckpointOpening(Storage& storage, std::string const& directory)
+    : storage_(storage) {
+  checkpoint_.directory = directory_to_load(storage, directory);
+  std::string const manifest = path_of(manifest_name);
   if (storage.exists(manifest)) {
-    checkpoint.manifest = decode_manifest(read_text(storage, manifest), manifest);
-    opening.with_manifest();
+    checkpoint_.manifest = decode_manifest(read_text(storage, manifest), manifest);
+    find_listed();
   } else {
-    opening.without_manifest();
+    find_unlisted();
   }
-  opening.find_all_runs();
-  opening.check();
-  return checkpoint;
+}
+
+void CheckpointOpening::find_listed() {
+  Manifest const& manifest = *checkpoint_.manifest;
+  expect_same_files(manifest, shard_files(storage_, checkpoint_.directory), checkpoint_.directory);
+  for (ManifestFile const& file : manifest.files) names_.push_back(file.name);
+  for (ManifestTensor const& tensor : manifest.tensors)
+    checkpoint_.tensors[tensor.key] = {tensor.key, tensor.dtype, tensor.shape, {}};
+}
+
+void CheckpointOpening::find_unlisted() {
+  names_ = shard_files(storage_, checkpoint_.directory);
+  if (names_.empty())
+    refuse_damaged(checkpoint_.directory, ": holds neither ", manifest_name,
+                   " nor any .safetensors file");
+  checkpoint_.notes.push_back(
+      concat(checkpoint_.directory, ": no ", manifest_name,
+             ": hyper-parameters and groups stay as they are, nothing is verified by checksums"));
+}
+
+std::string CheckpointOpening::read_headers(std::size_t first, std::size_t count) {
+  std::vector<FileHeader> headers;
+  for (std::size_t file = first; file < names_.size(); file += count)
+    headers.push_back(checkpoint_.manifest ? read_listed(checkpoint_.manifest->files[file])
+                                           : read_unlisted(names_[file]));
+  return text_of_headers(headers);
+}
+
+FileHeader CheckpointOpening::read_listed(ManifestFile const& file) {
+  std::string const path = path_of(file.name);
+  auto const content = storage_.open(path);
+  if (content->size() != file.bytes)
+    refuse_damaged(path, ": has ", std::to_string(content->size()), " bytes, expected ",
+                   std::to_string(file.bytes));
+  auto const bytes = read_header_pieces(file, checkpoint_.manifest->piece_bytes, *content, path);
+  return {content->size(), parse_header(bytes, file.bytes, path).parts};
+}
+
+FileHeader CheckpointOpening::read_unlisted(std::string const& name) {
+  auto const content = storage_.open(path_of(name));
+  SafetensorsHeader header = read_header(*content, path_of(name));
+  if (header.metadata.contains(manifest_mark))
+    refuse_damaged(path_of(manifest_name), ": is missing; ", name, " was saved with one");
+  return {content->size(), std::move(header.parts)};
+}
+
+Checkpoint CheckpointOpening::finish(std::span<std::string const> said) && {
+  std::vector<std::vector<FileHeader>> headers;
+  for (std::string const& text : said) headers.push_back(headers_of_text(text));
+  for (std::size_t file = 0; file < names_.size(); ++file)
+    add_file(file, headers[file % said.size()][file / said.size()]);
+  for (auto& [key, tensor] : checkpoint_.tensors) find_runs(tensor);  // once for all plans
+  check();
+  return std::move(checkpoint_);
+}
+
+void CheckpointOpening::add_file(std::size_t file, FileHeader const& header) {
+  std::string const path = path_of(names_[file]);
+  for (SavedPart const& part : header.parts) {
+    if (checkpoint_.manifest && !checkpoint_.tensors.contains(part.key))
+      refuse_damaged(path, ": tensor ", part.key, ": the manifest does not list it");
+    add(part, path);
+  }
+  std::vector<std::uint32_t> pieces;
+  if (checkpoint_.manifest) pieces = checkpoint_.manifest->files[file].pieces;
+  checkpoint_.files.push_back({names_[file],
+                               std::make_unique<FileOnDemand>(storage_, path, header.file_bytes),
+                               std::move(pieces)});
+}
+
+void CheckpointOpening::add(SavedPart const& part, std::string const& path) {
+  SavedTensor& tensor = checkpoint_.tensors[part.key];
+  if (!checkpoint_.manifest) {
+    if (tensor.boxes.empty()) tensor = {part.key, part.dtype, whole_of(part), {}};
+    grow(tensor, part, path);
+  }
+  if (part.dtype != tensor.dtype)
+    refuse_damaged(path, ": tensor ", part.key, ": is stored as ", part.dtype, ", elsewhere as ",
+                   tensor.dtype);
+  tensor.boxes.push_back({.file = static_cast<int>(checkpoint_.files.size()),
+                          .offsets = part.offsets,
+                          .shape = part.shape,
+                          .begin = part.begin});
+}
+
+std::string CheckpointOpening::path_of(std::string const& name) const {
+  return join_path(checkpoint_.directory, name);
+}
+
+void CheckpointOpening::check() const {
+  std::vector<std::string> paths;
+  for (OpenFile const& file : checkpoint_.files) paths.push_back(path_of(file.name));
+  for (auto const& [key, tensor] : checkpoint_.tensors) check_cover(tensor, paths);
+}
+
+Checkpoint open_checkpoint(Storage& storage, std::string const& directory) {
+  CheckpointOpening opening(storage, directory);
+  std::string const said = opening.read_headers(0, 1);
+  return std::move(opening).finish({&said, 1});
 }
 
 }  // namespace adamant::real

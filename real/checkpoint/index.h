@@ -6,9 +6,11 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "real/checkpoint/headers.h"
 #include "real/checkpoint/manifest.h"
 #include "real/checkpoint/reshard.h"
 #include "real/checkpoint/storage.h"
@@ -17,8 +19,8 @@ namespace adamant::real {
 
 struct OpenFile {
   std::string name;
-  std::unique_ptr<InputFile> content;
-  std::vector<std::uint32_t> pieces;  // checksums; empty where there is no manifest
+  std::unique_ptr<InputFile> content;  // of the size that it had when its header was read
+  std::vector<std::uint32_t> pieces;   // checksums; empty where there is no manifest
 };
 
 struct Checkpoint {
@@ -37,11 +39,42 @@ std::string directory_to_load(Storage& storage, std::string const& directory);
 std::string partial_directory(std::string const& directory);
 std::string previous_directory(std::string const& directory);
 
-/// Opens the checkpoint of that directory. With adamant's manifest its files are those that the
-/// manifest lists, no more and no fewer; without one all safetensors files, whose tensors are as
-/// large as the files say or, as PyTorch reads them, as their parts reach.
-///
-/// Errors: CheckpointError (damaged); StorageError.
+/// A checkpoint that several open together: each reads the headers of some files, once for all.
+/// With adamant's manifest its files are those that the manifest lists, no more and no fewer;
+/// without one all safetensors files, whose tensors are as large as the files say or, as PyTorch
+/// reads them, as their parts reach. A file is opened by who reads its header, and later by who
+/// reads anything else of it.
+class CheckpointOpening {
+ public:
+  /// Looks at the manifest and at the names of files. REQUIRES: `storage` outlives what is opened.
+  ///
+  /// Errors: CheckpointError (damaged); StorageError.
+  CheckpointOpening(Storage& storage, std::string const& directory);
+
+  /// Reads the headers of file `first` and of every `count`-th behind it; what they say, for
+  /// finish(). Errors: as above.
+  std::string read_headers(std::size_t first, std::size_t count);
+
+  /// `said[i]` is what read_headers(i, said.size()) has returned, here or to somebody else. Errors:
+  /// CheckpointError (damaged).
+  Checkpoint finish(std::span<std::string const> said) &&;
+
+ private:
+  void find_listed();
+  void find_unlisted();
+  FileHeader read_listed(ManifestFile const& file);
+  FileHeader read_unlisted(std::string const& name);
+  void add_file(std::size_t file, FileHeader const& header);
+  void add(SavedPart const& part, std::string const& path);
+  std::string path_of(std::string const& name) const;
+  void check() const;
+
+  Storage& storage_;
+  Checkpoint checkpoint_;
+  std::vector<std::string> names_;  // of its files
+};
+
+/// The same by one alone.
 Checkpoint open_checkpoint(Storage& storage, std::string const& directory);
 
 }  // namespace adamant::real

@@ -48,6 +48,27 @@ std::string refusal(std::vector<SavedPart> const& parts) {
   return "not refused";
 }
 
+TEST(Index, AHeaderIsReadByOneOfThoseWhoOpenTogether) {
+  ForeignFiles files({rows(0, 2), rows(2, 3), rows(3, 7)});
+  CheckpointOpening even(files.storage, "c");
+  CheckpointOpening odd(files.storage, "c");
+  std::string const of_even = even.read_headers(0, 2);
+  files.storage.remove("c/0.safetensors");
+  files.storage.remove("c/2.safetensors");
+  std::string const said[] = {of_even, odd.read_headers(1, 2)};
+  for (CheckpointOpening* const opening : {&even, &odd}) {
+    Checkpoint const checkpoint = std::move(*opening).finish(said);
+    SavedTensor const& tensor = checkpoint.tensors.at("t");
+    EXPECT_EQ(tensor.shape, (Extents{7, 3}));
+    ASSERT_EQ(tensor.boxes.size(), 3U);
+    EXPECT_EQ(tensor.boxes[1].offsets, (Extents{2, 0}));
+    EXPECT_EQ(tensor.boxes[1].file, 1);
+    std::byte first = {};
+    EXPECT_NO_THROW(checkpoint.files[1].content->read(tensor.boxes[1].begin, {&first, 1}));
+    EXPECT_THROW(checkpoint.files[2].content->read(0, {&first, 1}), StorageError);
+  }
+}
+
 TEST(Index, ATensorIsAsLargeAsItsPartsReach) {
   ForeignFiles files({rows(2, 3), rows(0, 2), rows(3, 7)});
   Checkpoint const checkpoint = open_checkpoint(files.storage, "c");

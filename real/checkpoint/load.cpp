@@ -12,11 +12,11 @@
 #include "real/checkpoint/loaded_progress.h"
 #include "real/checkpoint/matched_keys.h"
 #include "real/checkpoint/names.h"
+#include "real/checkpoint/reading.h"
 #include "real/checkpoint/safetensors.h"
 #include "real/checkpoint/saved_numbers.h"
 #include "real/checkpoint/saved_recipe.h"
 #include "real/checkpoint/sources.h"
-#include "real/checkpoint/transfer.h"
 #include "real/cuda/state_numbers.h"
 #include "real/quantise/trial.h"
 
@@ -37,10 +37,17 @@ class Loading {
   Loading(CheckpointPlace const& place, CheckpointState const& state, LoadOptions const& options)
       : place_(place), state_(state), options_(options) {}
 
-  /// Opens, checks and plans; changes nothing. Returns a letter for every source of raw numbers
-  /// with a scale: can this rank take them?
-  std::string prepare() {
-    checkpoint_ = open_checkpoint(place_.storage, place_.directory);
+  /// Reads this rank's share of the headers; what they say, for all.
+  std::string open() {
+    opening_.emplace(place_.storage, place_.directory);
+    return opening_->read_headers(static_cast<std::size_t>(place_.where.rank),
+                                  static_cast<std::size_t>(place_.where.world_size));
+  }
+
+  /// Checks and plans; changes nothing. Returns a letter for every source of raw numbers with a
+  /// scale: can this rank take them?
+  std::string prepare(std::vector<std::string> const& headers) {
+    checkpoint_ = std::move(*opening_).finish(headers);
     writers_ = writers_of(checkpoint_);
     matched_ = match_saved(checkpoint_, state_);
     progress_ = loaded_progress(checkpoint_, matched_.keys, state_);
@@ -74,7 +81,7 @@ class Loading {
 
   /// Reads what is converted, for the largest magnitudes, and for what may not be rounded.
   void look() {
-    Staging staging = make_staging();
+    Staging staging = reader_.make_staging();
     for (Source& source : sources_) {
       if (!source.looked_at()) continue;
       std::vector<float> const values = read_values(source, staging);
@@ -106,14 +113,14 @@ class Loading {
 
   /// The same where it takes a scale to know what is rounded.
   void look_again() {
-    Staging staging = make_staging();
+    Staging staging = reader_.make_staging();
     for (Source const& source : sources_)
       if (source.looked_at_again()) expect_all_kept(source, read_values(source, staging));
   }
 
   void read() {
-    Staging staging = make_staging();
-    read_segments(segments_, staging);
+    Staging staging = reader_.make_staging();
+    reader_.read(segments_, staging);
     verify_rest(staging);
     for (Source const& source : sources_) {
       if (source.tensor->quantised) {
@@ -134,8 +141,6 @@ class Loading {
   }
 
  private:
-  using Segments = std::vector<std::vector<FileSegment>>;  // by file
-
   static constexpr char is_found = '+';
   static constexpr char not_found = '-';
 
@@ -190,13 +195,13 @@ class Loading {
   /// What is the whole parameter's stands under each of its parts.
   void check_copies() const {
     for (Copy const& copy : matched_.copies) {
-      Staging staging = make_staging();
+      Staging staging = reader_.make_staging();
       ElementRange const all = {.begin = 0, .end = copy.of.numel()};
       ShardDescription const room = {.key = "",
                                      .format = format_of_dtype(copy.of.dtype).value(),
                                      .global_shape = copy.of.shape,
                                      .ranges = {&all, 1}};
-      if (read_bytes(copy.is, room, staging) != read_bytes(copy.of, room, staging))
+      if (reader_.read_bytes(copy.is, room, staging) != reader_.read_bytes(copy.of, room, staging))
         refuse_incompatible("tensor ", copy.is.key, ": is not the same as ", copy.of.key,
                             ": parts of a parameter share it");
     }
@@ -206,11 +211,11 @@ class Loading {
   void read_quantised_scales() {
     for (auto const& [numbers, shard] : saved_) {
       if (!numbers.recipe) continue;
-      Staging staging = make_staging();
+      Staging staging = reader_.make_staging();
       scales_[numbers.values] = read_scales(
           *numbers.recipe, shard.ranges.front(),
           [&](SavedTensor const& saved, ShardDescription const& room) {
-            return read_bytes(saved, room, staging);
+            return reader_.read_bytes(saved, room, staging);
           },
           checkpoint_);
     }
@@ -225,7 +230,7 @@ class Loading {
   }
 
   std::string find_scales() {
-    VerifiedNumbers numbers(checkpoint_, piece_bytes());
+    VerifiedNumbers numbers(checkpoint_, reader_.piece_bytes());
     for (Source const& source : sources_)
       if (source.saved.scale != nullptr) check_scales(*source.saved.scale, numbers);
     std::string found;
@@ -284,19 +289,6 @@ class Loading {
     }
   }
 
-  static void add_segments(std::vector<ReadRange> const& ranges, ShardDescription const& shard,
-                           Segments& segments) {
-    for (ReadRange const& range : ranges)
-      append_segments(shard, range.to, range.bytes, range.begin,
-                      segments[static_cast<std::size_t>(range.file)]);
-  }
-
-  static void sort(Segments& segments) {
-    for (std::vector<FileSegment>& of_file : segments)
-      std::sort(of_file.begin(), of_file.end(),
-                [](FileSegment const& a, FileSegment const& b) { return a.begin < b.begin; });
-  }
-
   /// Numbers that stand in the files twice are taken from one of the places. The other is read for
   /// its checksums alone: damage is damage wherever it is.
   void verify_rest(Staging& staging) const {
@@ -314,12 +306,12 @@ class Loading {
       ShardDescription of_values = shard;
       of_values.format = numbers.values_format;
       if (known.insert(numbers.values).second)
-        static_cast<void>(read_bytes(*numbers.values, of_values, staging));
+        static_cast<void>(reader_.read_bytes(*numbers.values, of_values, staging));
       ShardDescription of_raw = shard;
       of_raw.format = numbers.format;
       if (numbers.recipe) verify_codes(*numbers.recipe, shard, known, staging);
       if (numbers.raw != nullptr && known.insert(numbers.raw).second)
-        static_cast<void>(read_bytes(*numbers.raw, of_raw, staging));
+        static_cast<void>(reader_.read_bytes(*numbers.raw, of_raw, staging));
     }
   }
 
@@ -329,56 +321,23 @@ class Loading {
     SavedRecipe::Tensor const& raw = recipe.tensors.front();
     if (!known.insert(raw.saved).second) return;
     ElementRange const part = raw.is.part_of(shard.ranges.front());
-    static_cast<void>(read_bytes(*raw.saved, describe_part(raw.is, part, nullptr), staging));
+    static_cast<void>(
+        reader_.read_bytes(*raw.saved, describe_part(raw.is, part, nullptr), staging));
   }
 
   /// The values of this rank's shard, in host memory.
   std::vector<float> read_values(Source const& source, Staging& staging) const {
     ShardDescription room = source.tensor->shard;
     room.format = source.saved.values_format;
-    return decoded(read_bytes(*source.saved.values, room, staging), room.format);
-  }
-
-  /// This rank's part of a tensor as a file has it, in host memory. `room` says which part.
-  std::vector<std::byte> read_bytes(SavedTensor const& saved, ShardDescription room,
-                                    Staging& staging) const {
-    std::vector<std::byte> bytes(room.bytes());
-    room.data = bytes.data();
-    room.on_host = true;
-    room.tail = nullptr;
-    room.tail_numel = 0;
-    std::vector<ReadRange> ranges;
-    plan_reads(saved, room, ranges);
-    Segments segments(checkpoint_.files.size());
-    add_segments(ranges, room, segments);
-    sort(segments);
-    read_segments(segments, staging);
-    return bytes;
-  }
-
-  void read_segments(Segments const& segments, Staging& staging) const {
-    for (std::size_t f = 0; f < segments.size(); ++f) {
-      OpenFile const& file = checkpoint_.files[f];
-      read_pieces(file, join_path(checkpoint_.directory, file.name), segments[f], piece_bytes(),
-                  staging);
-    }
-  }
-
-  std::size_t piece_bytes() const {
-    return checkpoint_.manifest ? checkpoint_.manifest->piece_bytes : place_.piece_bytes;
-  }
-
-  Staging make_staging() const {
-    std::uint64_t largest = 0;
-    for (OpenFile const& file : checkpoint_.files)
-      largest = std::max(largest, file.content->size());
-    return {place_.ledger, slot_bytes(largest, piece_bytes()), place_.stream};
+    return decoded(reader_.read_bytes(*source.saved.values, room, staging), room.format);
   }
 
   CheckpointPlace const& place_;
   CheckpointState const& state_;
   LoadOptions const& options_;
+  std::optional<CheckpointOpening> opening_;
   Checkpoint checkpoint_;
+  CheckpointReader reader_{place_, checkpoint_};
   std::vector<int> writers_;  // of its files
   Matched matched_;
   Progress progress_;
@@ -400,7 +359,8 @@ Loaded load_checkpoint(CheckpointPlace const& place, CheckpointState const& stat
       return std::string();
     });
   };
-  loading.settle(place.agreement.together([&] { return loading.prepare(); }));
+  std::vector<std::string> const headers = place.agreement.together([&] { return loading.open(); });
+  loading.settle(place.agreement.together([&] { return loading.prepare(headers); }));
   if (loading.looks()) together([&] { loading.look(); });
   loading.agree_on_scales();
   if (loading.looks_again()) together([&] { loading.look_again(); });

@@ -38,6 +38,8 @@ struct SavedPart {
   std::uint64_t end = 0;
 
   std::int64_t numel() const;
+
+  friend bool operator==(SavedPart const&, SavedPart const&) = default;
 };
 
 struct SafetensorsHeader {

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t line_bytes = 64;
 
-std::size_t round_up(std::size_t bytes) {
+std::size_t whole_lines(std::size_t bytes) {
   return (bytes + line_bytes - 1) / line_bytes * line_bytes;
 }
 
@@ -41,7 +41,7 @@ void HybridStep::allocate(HybridConfig const& config) {
     for (Array const array : {gradients, parameters, main, exp_avg, exp_avg_sq}) {
       auto const format = format_of(array, p);
       room.begin[array] = bytes[array];
-      if (format) bytes[array] += round_up(numel * bytes_of(*format));
+      if (format) bytes[array] += whole_lines(numel * bytes_of(*format));
     }
   }
   auto const make = [&](Array array, Purpose purpose, bool pinned) {
