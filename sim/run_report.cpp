@@ -42,6 +42,7 @@ Report report_of(Runtime& runtime) {
   Report report;
   report.violations = std::move(runtime.world.violations());
   report.choices = runtime.world.choices().record();
+  report.choices_forgotten = runtime.world.choices().forgotten();
   report.digest = runtime.world.digest();
   report.values_digest = runtime.world.values_digest();
   report.ranks = runtime.world.ranks();

@@ -281,7 +281,8 @@ struct KernelBytes {
 struct Report {
   std::vector<Violation> violations;   // in the order found; one per pair of kernels and edge
   std::vector<Violation> warnings;     // in the order found; none where Options::strict
-  std::vector<std::uint32_t> choices;  // replays this run
+  std::vector<std::uint32_t> choices;  // replays this run; empty where they were too many to keep
+  bool choices_forgotten = false;      // then the schedule's seed replays it
   std::uint64_t digest = 0;            // over seed, choices and history
   /// Over what the ranks learn: the bytes that copies bring to the host, in checked worlds, and
   /// what note_result() was given. Schedules have different ones where values depend on the

@@ -88,7 +88,7 @@ GraphNode* newest_node(Runtime& runtime, Stream const& stream) {
 }
 
 void hold_address(Runtime& runtime, GraphNode& node, void const* address) {
-  Allocation const* held = nullptr;
+  Allocation* held = nullptr;
   if (region_offset(address) < region_bytes) {
     held = runtime.memory.find_live(address);
   } else {
@@ -96,7 +96,9 @@ void hold_address(Runtime& runtime, GraphNode& node, void const* address) {
     if (held != nullptr && held->kind != AllocationKind::registered) held = nullptr;
   }
   bool const known = std::find(node.holds.begin(), node.holds.end(), held) != node.holds.end();
-  if (held != nullptr && !known) node.holds.push_back(held);
+  if (held == nullptr || known) return;
+  held->kept = true;
+  node.holds.push_back(held);
 }
 
 void hold_arguments(Runtime& runtime, GraphNode& node, void const* bytes, std::size_t size) {

@@ -46,7 +46,7 @@ struct GraphNode {
   std::function<void(Stream&, GraphNode const&)> issue;
   EventObject* event = nullptr;          // of external records and waits
   std::vector<std::uint32_t> after;      // the nodes that must run before
-  std::vector<Allocation const*> holds;  // what its arguments point to
+  std::vector<Allocation*> holds;  // what its arguments point to
   std::vector<HeldScalar> scalars;
 };
 

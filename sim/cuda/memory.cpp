@@ -17,6 +17,8 @@ constexpr int poison_byte = 0xFF;  // a NaN in every floating-point format of CU
 // Blocks from here on are used again whenever that is legal, so that a long run stays in memory.
 constexpr std::uint64_t large_bytes = 1 << 20;
 constexpr std::size_t reuse_candidates_max = 3;
+// Where so many blocks would do, it is one of them: a long run goes on with those that it has.
+constexpr std::size_t blocks_enough = 8;
 // What a finished world may keep resident in each slot for the next one.
 constexpr std::uint64_t resident_bytes_max = 1 << 20;
 constexpr std::size_t slots_kept_max = 64;
@@ -96,6 +98,8 @@ void Memory::reset(World& world, int devices) {
     slot.free.clear();
   }
   allocations_used_ = 0;
+  spare_.clear();
+  next_number_ = 0;
 }
 
 void Memory::clear() {
@@ -106,6 +110,7 @@ void Memory::clear() {
     Region::discard(slot.begin + resident_bytes_max,
                     std::max(slot.next, slot.begin + resident_bytes_max));
   }
+  spare_.clear();
   if (allocations_.size() > allocations_kept_max) allocations_.clear();
   for (SlotPlaces& places : places_) {
     places.live.clear();
@@ -118,9 +123,11 @@ void Memory::clear() {
 }
 
 Allocation& Memory::new_allocation() {
-  if (allocations_used_ == allocations_.size()) allocations_.emplace_back();
-  Allocation& allocation = allocations_[allocations_used_];
-  allocation.number = static_cast<std::uint32_t>(allocations_used_++);
+  bool const again = !spare_.empty();
+  if (!again && allocations_used_ == allocations_.size()) allocations_.emplace_back();
+  Allocation& allocation = again ? *spare_.back() : allocations_[allocations_used_++];
+  if (again) spare_.pop_back();
+  allocation.number = next_number_++;
   allocation.rank = world_->host()->rank;
   allocation.flags = 0;
   allocation.lifetime = Lifetime::pending;
@@ -128,8 +135,14 @@ Allocation& Memory::new_allocation() {
   allocation.made_by = 0;
   allocation.freed_by = 0;
   allocation.pending_copies = 0;
+  allocation.kept = false;
+  allocation.copied = {};
   allocation.name.clear();
   return allocation;
+}
+
+void Memory::spare(Allocation* allocation) {
+  if (allocation != nullptr && !allocation->kept) spare_.push_back(allocation);
 }
 
 Allocation* Memory::allocate(int slot_index, std::uint64_t bytes, AllocationKind kind,
@@ -156,14 +169,19 @@ std::uint64_t Memory::take_block(Slot& slot, std::uint64_t bytes, Stream* stream
                                  std::uint64_t& block_bytes) {
   std::uint64_t const wanted = round_up(bytes, alignment);
   std::array<std::size_t, reuse_candidates_max> fits{};  // most recently freed first
-  std::uint32_t count = 0;
-  for (std::size_t i = slot.free.size(); i-- > 0 && count < fits.size();) {
+  std::size_t all = 0;
+  for (std::size_t i = slot.free.size(); i-- > 0 && all < blocks_enough;) {
     FreeBlock const& block = slot.free[i];
     bool const legal = block.released == nullptr || block.released->done || block.stream == stream;
-    if (legal && block.bytes >= wanted && block.bytes <= wanted + wanted / 4) fits[count++] = i;
+    bool const fit = legal && block.bytes >= wanted && block.bytes <= wanted + wanted / 4;
+    if (fit && all < fits.size()) fits[all] = i;
+    if (fit) ++all;
   }
-  std::uint32_t const choice =
-      count == 0 || wanted >= large_bytes ? 0 : world_->choices().pick(count + 1);
+  auto const count = static_cast<std::uint32_t>(std::min(all, fits.size()));
+  bool const may_be_new = wanted < large_bytes && all < blocks_enough;
+  std::uint32_t const choice = count == 0 || wanted >= large_bytes
+                                   ? 0
+                                   : world_->choices().pick(count + (may_be_new ? 1 : 0));
   if (choice == count) {
     block_bytes = wanted;
     return new_block(slot, wanted);
@@ -196,6 +214,7 @@ void Memory::appear(Allocation& allocation, Touch const& birth) {
   allocation.made_by = birth.operation;
   SlotPlaces& places = places_of(allocation.begin);
   places.present.put(allocation.begin, &allocation);
+  spare(places.past.at(allocation.begin));
   places.past.remove(allocation.begin);
   if (!world_->options().checked) return;
   allocation.segments.reset(allocation.bytes, birth);
@@ -245,6 +264,7 @@ void Memory::unregister_host(Allocation& allocation) {
   for (Allocation const* left : foreign_) {
     foreign_span_.join({left->begin, left->begin + left->bytes});
   }
+  spare(&allocation);
 }
 
 namespace {

@@ -34,6 +34,7 @@ struct Allocation {
   std::uint32_t number = 0;  // in the order of allocation: the epoch in reports
   AllocationKind kind = AllocationKind::device;
   Lifetime lifetime = Lifetime::pending;
+  bool kept = false;         // somebody will refer to it when it is long gone, as a graph may
   std::uint32_t made_by = 0;   // operation ids: of the allocation, 0 where there is none,
   std::uint32_t freed_by = 0;  // and of the release, once vanished
   std::string name;
@@ -133,6 +134,8 @@ class Memory {
   /// 0 when the slot's addresses are used up.
   std::uint64_t new_block(Slot& slot, std::uint64_t bytes);
   Allocation& new_allocation();
+  /// One that is gone, and that no place names any more: there will be another in its stead.
+  void spare(Allocation* allocation);
 
   World* world_ = nullptr;
   std::uint64_t slot_bytes_ = region_slot_default;
@@ -143,6 +146,8 @@ class Memory {
   Span foreign_span_;
   std::deque<Allocation> allocations_;
   std::size_t allocations_used_ = 0;
+  std::vector<Allocation*> spare_;
+  std::uint32_t next_number_ = 0;
 
   static constexpr std::uint64_t region_slot_default = 1ULL << 40;
 };

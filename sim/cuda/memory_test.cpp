@@ -57,6 +57,24 @@ std::vector<std::uintptr_t> addresses(std::uint64_t seed) {
   return result;
 }
 
+TEST(Memory, ALongRunGoesOnWithTheBlocksThatItHas) {
+  std::set<std::uintptr_t> seen;
+  run(
+      1,
+      [&](int) {
+        cudaStream_t const stream = new_stream();
+        for (int i = 0; i < 5000; ++i) {
+          void* const block = in_order(600, stream);
+          seen.insert(number(block));
+          EXPECT_EQ(cudaFreeAsync(block, stream), cudaSuccess);
+        }
+        EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
+      },
+      seeded(3));
+  EXPECT_GT(seen.size(), 2U);
+  EXPECT_LE(seen.size(), 9U);
+}
+
 TEST(Memory, IsAlignedTo512Bytes) {
   for (std::uintptr_t const address : addresses(3)) EXPECT_EQ(address % 512, 0U);
 }

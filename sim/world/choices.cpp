@@ -1,6 +1,7 @@
 #include "sim/world/choices.h"
 
 #include "sim/world/assert.h"
+#include "sim/world/prng.h"
 
 namespace adamant::sim {
 
@@ -10,13 +11,25 @@ void Choices::reset(ScheduleOptions const& schedule) {
   if (schedule.choices) replay_ = *schedule.choices;
   position_ = 0;
   record_.clear();
+  forgotten_ = false;
+  forgotten_digest_ = 0;
   steps_ = 0;
   marks_.reset();
 }
 
 std::uint32_t Choices::note(std::uint32_t answer) {
-  record_.push_back(answer);
+  if (record_.size() == kept_max && replay_.empty()) forget();
+  if (forgotten_)
+    forgotten_digest_ = mix64(forgotten_digest_ ^ answer);
+  else
+    record_.push_back(answer);
   return answer;
+}
+
+void Choices::forget() {
+  forgotten_ = true;
+  for (std::uint32_t const answer : record_) forgotten_digest_ = mix64(forgotten_digest_ ^ answer);
+  record_ = {};
 }
 
 std::uint32_t Choices::pick(std::uint32_t count) {

@@ -75,6 +75,29 @@ TEST(Choices, ARecordReplaysItselfUnderAnyStrategy) {
   }
 }
 
+TEST(Choices, TooManyToKeepAreForgottenAndTheSeedSaysThemAgain) {
+  constexpr int too_many = (1 << 22) + 1;
+  auto const digest = [](std::uint64_t seed) {
+    Choices choices;
+    choices.reset({.strategy = Strategy::random, .seed = seed});
+    for (int i = 0; i < too_many; ++i) choices.pick(2);
+    EXPECT_TRUE(choices.forgotten());
+    EXPECT_TRUE(choices.record().empty());
+    return choices.forgotten_digest();
+  };
+  EXPECT_EQ(digest(1), digest(1));
+  EXPECT_NE(digest(1), digest(2));
+}
+
+TEST(Choices, WhatIsReplayedIsNeverForgotten) {
+  constexpr std::size_t too_many = (1 << 22) + 1;
+  Choices choices;
+  choices.reset({.strategy = Strategy::fifo, .choices = std::vector<std::uint32_t>{1}});
+  for (std::size_t i = 0; i < too_many; ++i) choices.pick(2);
+  EXPECT_FALSE(choices.forgotten());
+  EXPECT_EQ(choices.record().size(), too_many);
+}
+
 TEST(Choices, AShortRecordIsFollowedByTheStrategy) {
   Choices choices;
   std::vector<std::uint32_t> const record{1, 2, 3};

@@ -87,6 +87,7 @@ void World::run(int ranks, std::function<void(int)> const& main) {
   schedule();
   if (executor_.alive()) executor_.resume();  // without work it ends
   for (std::uint32_t const choice : choices_.record()) mix(choice);
+  if (choices_.forgotten()) mix(choices_.forgotten_digest());
   if (failure_ != nullptr) std::rethrow_exception(std::exchange(failure_, nullptr));
 }
 

@@ -98,7 +98,10 @@ class Worlds {
   void add(sim::Report const& report, std::vector<Violation> const& found) {
     findings_.add(report, found, timeline_.add(report));
     end_.values_digest += report.values_digest;
+    // Without those of one world the others' replay nothing: the seed says all again.
+    forgotten_ = forgotten_ || report.choices_forgotten;
     end_.choices.insert(end_.choices.end(), report.choices.begin(), report.choices.end());
+    if (forgotten_) end_.choices.clear();
     // The first world's digest is the run's where there is no other.
     end_.digest = worlds_++ == 0 ? report.digest : (end_.digest ^ report.digest) * digest_factor;
     end_.simulated_seconds += static_cast<double>(report.simulated_ns) * 1e-9;
@@ -141,6 +144,7 @@ class Worlds {
   SimFindings findings_;
   SimTimeline timeline_;
   int worlds_ = 0;
+  bool forgotten_ = false;  // choices of a world
 };
 
 /// With a bug, the engine that has all of them; else the one that is shipped.
