@@ -44,9 +44,9 @@ struct GraphNode {
   std::function<Work()> prepare;
   /// Collectives: issues the rank's side on a stream.
   std::function<void(Stream&, GraphNode const&)> issue;
-  EventObject* event = nullptr;          // of external records and waits
-  std::vector<std::uint32_t> after;      // the nodes that must run before
-  std::vector<Allocation*> holds;  // what its arguments point to
+  EventObject* event = nullptr;      // of external records and waits
+  std::vector<std::uint32_t> after;  // the nodes that must run before
+  std::vector<Allocation*> holds;    // what its arguments point to
   std::vector<HeldScalar> scalars;
 };
 

@@ -34,7 +34,7 @@ struct Allocation {
   std::uint32_t number = 0;  // in the order of allocation: the epoch in reports
   AllocationKind kind = AllocationKind::device;
   Lifetime lifetime = Lifetime::pending;
-  bool kept = false;         // somebody will refer to it when it is long gone, as a graph may
+  bool kept = false;           // somebody will refer to it when it is long gone, as a graph may
   std::uint32_t made_by = 0;   // operation ids: of the allocation, 0 where there is none,
   std::uint32_t freed_by = 0;  // and of the release, once vanished
   std::string name;

@@ -47,17 +47,28 @@ class Model(nn.Module):
     def __init__(self, units: list[Unit]) -> None:
         super().__init__()
         self.units = len(units)
-        for index, unit in enumerate(units):
-            self.add_module(f"unit{index}", unit)
+        self.numbers = numbers_of(units)
+        for number, unit in zip(self.numbers, units, strict=True):
+            self.add_module(f"unit{number}", unit)
 
     def unit(self, index: int) -> Unit:
         """Return unit `index`."""
-        return cast(Unit, getattr(self, f"unit{index}"))
+        return cast(Unit, getattr(self, f"unit{self.numbers[index]}"))
 
     def forward(self, gradients: list[Mapping[str, torch.Tensor]]) -> torch.Tensor:
         """Return the loss over all units."""
         parts = [self.unit(index)(named) for index, named in enumerate(gradients) if named]
         return torch.stack(parts).sum()
+
+
+def numbers_of(units: list[Unit]) -> list[int]:
+    """Return the numbers in the units' names, which are keys of checkpoints.
+
+    They follow the names of parameters: a model that registers the same in another order has the
+    same keys.
+    """
+    first = [min(name for name, _ in unit.named_parameters(recurse=False)) for unit in units]
+    return [sorted(first).index(name) for name in first]
 
 
 def module_name(name: str) -> str:

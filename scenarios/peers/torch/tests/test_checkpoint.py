@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 import torch
+from torch import nn
 
+from adamant_torch import model
 from tests.peer import PARAMS, Launcher, World, different
 
 Maker = Callable[..., World]
@@ -279,3 +281,14 @@ def test_a_load_goes_without_a_scaler_where_one_side_has_none(
     reply = other.launcher.must("load", directory=str(tmp_path / "checkpoint"))
     assert "scaler" in reply["not_carried"]
     assert different(whole, other.whole()) == []
+
+
+def test_units_are_numbered_by_names_in_whatever_order_they_come() -> None:
+    first, second = model.Unit(), model.Unit()
+    first.register_parameter("h/0/w", nn.Parameter(torch.ones(2)))
+    second.register_parameter("h/1/w", nn.Parameter(torch.ones(3)))
+    second.register_parameter("h/1/b", nn.Parameter(torch.ones(1)))
+    keys = set(model.Model([first, second]).state_dict())
+    assert keys == {"unit0.h/0/w", "unit1.h/1/w", "unit1.h/1/b"}
+    assert set(model.Model([second, first]).state_dict()) == keys
+    assert model.Model([second, first]).unit(0) is second
