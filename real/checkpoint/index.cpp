@@ -180,7 +180,12 @@ FileHeader CheckpointOpening::read_unlisted(std::string const& name) {
 
 Checkpoint CheckpointOpening::finish(std::span<std::string const> said) && {
   std::vector<std::vector<FileHeader>> headers;
-  for (std::string const& text : said) headers.push_back(headers_of_text(text));
+  for (std::string const& text : said) {
+    std::size_t const first = headers.size();
+    headers.push_back(headers_of_text(text));
+    if (headers.back().size() != (names_.size() - first + said.size() - 1) / said.size())
+      refuse_damaged(checkpoint_.directory, ": has other files for rank ", std::to_string(first));
+  }
   for (std::size_t file = 0; file < names_.size(); ++file)
     add_file(file, headers[file % said.size()][file / said.size()]);
   for (auto& [key, tensor] : checkpoint_.tensors) find_runs(tensor);  // once for all plans

@@ -69,6 +69,21 @@ TEST(Index, AHeaderIsReadByOneOfThoseWhoOpenTogether) {
   }
 }
 
+TEST(Index, RanksThatSeeOtherFilesRefuse) {
+  ForeignFiles files({rows(0, 2), rows(2, 3), rows(3, 7)});
+  CheckpointOpening more(files.storage, "c");
+  std::string const of_more = more.read_headers(0, 2);
+  files.storage.remove("c/2.safetensors");
+  CheckpointOpening fewer(files.storage, "c");
+  std::string const said[] = {of_more, fewer.read_headers(1, 2)};
+  try {
+    std::move(fewer).finish(said);
+    FAIL() << "not refused";
+  } catch (CheckpointError const& error) {
+    EXPECT_STREQ(error.what(), "c: has other files for rank 0");
+  }
+}
+
 TEST(Index, ATensorIsAsLargeAsItsPartsReach) {
   ForeignFiles files({rows(2, 3), rows(0, 2), rows(3, 7)});
   Checkpoint const checkpoint = open_checkpoint(files.storage, "c");

@@ -84,13 +84,15 @@ struct Load {
   std::string from = {};
   std::optional<World> world = {};
   std::optional<Layout> layout = {};
-  PrecisionOverride precision = {};
+  std::optional<PrecisionOverride> precision = {};
   std::optional<Offload> offload = {};
   std::optional<ParamOrder> order = {};
 
+  /// What `precision` changes.
+  PrecisionOverride types() const { return precision.value_or(PrecisionOverride{}); }
   /// Addresses and the graph outlive it: it says nothing but from where.
   bool keeps_addresses() const {
-    return !world && !layout && !offload && !order && precision == PrecisionOverride{};
+    return !world && !layout && !precision && !offload && !order;
   }
   friend bool operator==(Load const&, Load const&) = default;
 };

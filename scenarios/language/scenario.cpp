@@ -41,7 +41,7 @@ Scenario with(Scenario scenario, Load const& load) {
   if (load.layout) scenario.layout = *load.layout;
   if (load.offload) scenario.offload = *load.offload;
   if (load.order) scenario.order = *load.order;
-  scenario.precision = with(scenario.precision, load.precision);
+  scenario.precision = with(scenario.precision, load.types());
   return scenario;
 }
 

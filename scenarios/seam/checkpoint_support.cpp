@@ -29,7 +29,7 @@ class LoadWalk {
       return unsupported("layout", "a load changes layout; supported: " + listed(able_.layouts),
                          line);
     if (auto refusal = refuse_world(load.world.value_or(setting_.world), line)) return refusal;
-    if (auto refusal = refuse_precision(load.precision, line)) return refusal;
+    if (auto refusal = refuse_precision(load.types(), line)) return refusal;
     setting_ = with(std::move(setting_), load);
     if (!load.keeps_addresses())
       if (auto refusal = refuse_padding(setting_, line)) return refusal;

@@ -144,7 +144,7 @@ std::vector<std::pair<Precision, SourceLine>> recipes_of(Scenario const& scenari
       {scenario.precision, scenario.lines["precision"]}};
   for (Operation const& operation : scenario.program)
     if (auto const* load = std::get_if<Load>(&operation.action))
-      all.emplace_back(with(all.back().first, load->precision), operation.line);
+      all.emplace_back(with(all.back().first, load->types()), operation.line);
   return all;
 }
 

@@ -171,7 +171,7 @@ Program::Program(Scenario const& scenario) : registry_(registry_of(scenario.para
 void Program::add_load(Entry& entry, Load const& load, Scenario const& scenario) {
   entry.checkpoint = load.from;
   for (Param const& param : scenario.params)
-    if (!param.is_tied()) entry.may_round.push_back(named_kinds(load.precision, param.precision));
+    if (!param.is_tied()) entry.may_round.push_back(named_kinds(load.types(), param.precision));
   if (!contains(saved_, load.from) && !contains(foreign_, load.from)) foreign_.push_back(load.from);
   Scenario const& before = settings_.empty() ? scenario : settings_.back();
   Scenario after = with(before, load);

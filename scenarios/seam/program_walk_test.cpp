@@ -199,9 +199,10 @@ TEST(ProgramWalk, AReplayHasWhatWasCapturedLastAndItsBackwardsCount) {
 // A parameter's own types win over those of a load, and so do their names.
 TEST(ProgramWalk, ALoadMayRoundWhatItNamesAndNoParameterSaysOfItself) {
   Load load{.from = "a"};
-  load.precision.exp_avg = StateType::bf16;
-  load.precision.main = MainType::fp32;
-  load.precision.grad = GradType::bf16;
+  PrecisionOverride& types = load.precision.emplace();
+  types.exp_avg = StateType::bf16;
+  types.main = MainType::fp32;
+  types.grad = GradType::bf16;
   Scenario scenario = with_program({operation(Save{"a"}), operation(load)});
   scenario.params.resize(2);
   scenario.params[1].precision.exp_avg = StateType::fp32;

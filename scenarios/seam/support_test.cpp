@@ -150,6 +150,8 @@ Row const rows[] = {
      "optimizer: {capturable: true}", "unsupported.replay_without_capture", 6},
     {"", "[{capture: [{train: 1}]}, {save: a}, {load: {from: a, order: listed}}, {replay: 1}]",
      "optimizer: {capturable: true}", "unsupported.replay_without_capture", 6},
+    {"", "[{capture: [{train: 1}]}, {save: a}, {load: {from: a, precision: {}}}, {replay: 1}]",
+     "optimizer: {capturable: true}", "unsupported.replay_without_capture", 6},
     {"", "[{capture: [{train: 1}]}, {save: a}, {load: {from: a, offload: none}}, {replay: 1}]",
      "optimizer: {capturable: true}", "unsupported.replay_without_capture", 6},
     {"",

@@ -149,7 +149,7 @@ expect: {violates: checkpoint.roundtrip}
   auto const& load = std::get<Load>(s.program[12].action);
   EXPECT_EQ(load.world, (World{2, 1}));
   EXPECT_EQ(load.offload, Offload());
-  EXPECT_EQ(load.precision.main, MainType::none);
+  EXPECT_EQ(load.types().main, MainType::none);
   EXPECT_EQ(s.engine.options.at(1), std::pair(std::string("async_save"), std::string("false")));
   EXPECT_EQ(s.schedule.choices->at(1), 4294967295U);
   EXPECT_EQ(s.faults[1].byte, 4242);

@@ -227,7 +227,7 @@ class Planner {
     Scenario setting = before.setting;
     setting.microbatches = setting.microbatch_count();
     if (load.world) setting.world = *load.world;
-    setting.precision = with(setting.precision, load.precision);
+    setting.precision = with(setting.precision, load.types());
     if (load.order) setting.order = *load.order;
     bool const other_ranks = setting.world.rank_count() != before.ranks();
     bool const anew = before.crashes || setting.world != before.setting.world ||

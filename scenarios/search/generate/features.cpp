@@ -202,7 +202,7 @@ class ProgramWalk {
     found_.add(Feature::load_with_other_layout, load.layout && *load.layout != states_.layout());
     found_.add(Feature::load_with_other_offload,
                load.offload && *load.offload != states_.offload());
-    Precision const before = std::exchange(precision_, with(precision_, load.precision));
+    Precision const before = std::exchange(precision_, with(precision_, load.types()));
     found_.add(Feature::load_with_other_precision, precision_ != before);
     has_gradient_ = false;
     fresh_backwards_ = 0;

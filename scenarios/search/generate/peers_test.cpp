@@ -70,7 +70,7 @@ TEST(GenerateForPeers, TypesWithScalesInShapesThatTakeThem) {
     if (has_scaled_state(types)) ++scales[types.state_scale];
     for (Operation const& operation : scenario.program)
       if (auto const* load = std::get_if<Load>(&operation.action))
-        loads += load->precision.param && is_quantised(*load->precision.param) ? 1 : 0;
+        loads += load->types().param && is_quantised(*load->types().param) ? 1 : 0;
   }
   for (ParamType const type : {ParamType::fp8_current, ParamType::mxfp8, ParamType::nvfp4})
     EXPECT_GT(taken[type], 100);

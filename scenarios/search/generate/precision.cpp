@@ -227,10 +227,11 @@ void SettingsDrawing::make_types_of_loads() {
     if (other) now = draw_types_of_load(now);
     changed = changed || now != before;
     if (!changed) continue;
-    load->precision.param = now.param;
-    load->precision.main = now.main;
-    load->precision.exp_avg = now.exp_avg;
-    load->precision.exp_avg_sq = now.exp_avg_sq;
+    PrecisionOverride& types = load->precision.emplace();
+    types.param = now.param;
+    types.main = now.main;
+    types.exp_avg = now.exp_avg;
+    types.exp_avg_sq = now.exp_avg_sq;
   }
 }
 

@@ -190,7 +190,7 @@ void ProgramDrawing::draw_other_types(Load& load) {
   bool const fits = std::none_of(
       scenario_.params.begin(), scenario_.params.end(),
       [&](Param const& param) { return conflict_in(with(to, param.precision)).has_value(); });
-  if (other && offered && fits) load.precision = difference(precision_, to);
+  if (other && offered && fits && to != precision_) load.precision = difference(precision_, to);
 }
 
 bool ProgramDrawing::may_capture() const {
@@ -291,7 +291,7 @@ void ProgramDrawing::track(Action const& action) {
   if (auto const* load = std::get_if<Load>(&action)) {
     newly_saved_ = has_gradient_ = unused_backward_ = false;
     newly_loaded_ = true;
-    precision_ = with(precision_, load->precision);
+    precision_ = with(precision_, load->types());
     if (!load->keeps_addresses()) captured_.clear();
   }
   if (auto const* zero = std::get_if<ZeroGrad>(&action)) {

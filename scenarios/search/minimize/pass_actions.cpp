@@ -121,8 +121,9 @@ class Replacements {
     });
   }
   void propose_types(Load const& load) {
+    if (!load.precision) return;
     for_each_key<PrecisionOverride>([&](auto const& row) {
-      propose_load(load, [&](Load& simpler) { reset(simpler.precision, row); });
+      propose_load(load, [&](Load& simpler) { reset(*simpler.precision, row); });
     });
   }
   void propose_load(Load const& load) { all_.push_back({load}); }

@@ -148,7 +148,7 @@ TEST(Passes, TakeBackWhatEnginesOutsideTheProcessOffer) {
   EXPECT_TRUE(without([](Scenario& s, Load&) { s.world.replicate = 1; }));
   EXPECT_TRUE(without([](Scenario&, Load& load) { load.world->replicate = 1; }));
   EXPECT_TRUE(without([](Scenario&, Load& load) { load.order.reset(); }));
-  EXPECT_TRUE(without([](Scenario&, Load& load) { load.precision.grad.reset(); }));
+  EXPECT_TRUE(without([](Scenario&, Load& load) { load.precision->grad.reset(); }));
 }
 
 TEST(Passes, NameCheckpointsInTheOrderOfTheirFirstSave) {
