@@ -9,32 +9,29 @@ namespace adamant::real {
 namespace {
 
 /// Walks along runs for ranges that ascend. Whose piece is next is decided by the two borders at
-/// hand alone: nothing is searched for but where a range is far behind the one before it.
+/// hand alone: nothing is searched for but where a range is far behind the one before it. What is
+/// at hand is kept in bytes, so that a border is multiplied once and not for each piece beside it.
 class Merge {
  public:
   /// REQUIRES: the first range does not begin before run `run` does.
   Merge(SavedRuns const& runs, std::size_t run, std::uint64_t element_bytes, ReadRange* reads)
-      : borders_(runs.borders.data()),
-        places_(runs.places.data()),
-        runs_(runs),
-        run_(run),
-        element_bytes_(element_bytes),
-        reads_(reads) {}
+      : runs_(runs), element_bytes_(element_bytes), reads_(reads) {
+    enter(run);
+  }
 
   /// Writes what fills a range whose bytes go to `to` and further. REQUIRES: elements, none of them
   /// before the last range's end.
   void fill(ElementRange own, std::uint64_t to) {
-    if (borders_[run_ + 1] <= own.begin) go_to(own.begin);
-    std::uint64_t before = bytes_of(own.begin - borders_[run_]);  // of the run; 0 but for the first
-    std::int64_t begin = own.begin;
-    std::int64_t end = borders_[run_ + 1];
-    while (end < own.end) {
-      to = put(before, bytes_of(end - begin), to);
-      begin = end;
-      end = borders_[++run_ + 1];
-      before = 0;
+    std::uint64_t begin = bytes_of(own.begin);
+    std::uint64_t const end = bytes_of(own.end);
+    if (run_end_ <= begin) go_to(own.begin);
+    while (run_end_ < end) {
+      put(begin, run_end_, to);
+      to += run_end_ - begin;
+      begin = run_end_;
+      enter(run_ + 1);
     }
-    put(before, bytes_of(own.end - begin), to);
+    put(begin, end, to);
   }
 
   std::size_t written(ReadRange const* begin) const {
@@ -43,26 +40,36 @@ class Merge {
 
  private:
   void go_to(std::int64_t element) {
-    ++run_;
-    if (borders_[run_ + 1] <= element) run_ = runs_.at(element);
+    enter(run_ + 1);
+    if (run_end_ <= bytes_of(element)) enter(runs_.at(element));
+  }
+
+  void enter(std::size_t run) {
+    run_ = run;
+    run_end_ = bytes_of(runs_.borders[run + 1]);
+    SavedRuns::Place const place = runs_.places[run];
+    file_ = place.file;
+    in_file_ = place.begin - bytes_of(runs_.borders[run]);
   }
 
   std::uint64_t bytes_of(std::int64_t elements) const {
     return static_cast<std::uint64_t>(elements) * element_bytes_;
   }
 
-  std::uint64_t put(std::uint64_t before, std::uint64_t bytes, std::uint64_t to) {
-    SavedRuns::Place const place = places_[run_];
-    *reads_++ = {.file = place.file, .begin = place.begin + before, .bytes = bytes, .to = to};
-    return to + bytes;
+  /// Bytes [begin, end) of the tensor, of the run at hand.
+  void put(std::uint64_t begin, std::uint64_t end, std::uint64_t to) {
+    *reads_++ = {.file = file_, .begin = in_file_ + begin, .bytes = end - begin, .to = to};
   }
 
-  std::int64_t const* borders_;
-  SavedRuns::Place const* places_;
   SavedRuns const& runs_;
-  std::size_t run_;
   std::uint64_t element_bytes_;
   ReadRange* reads_;
+  // The run at hand: where it ends in the tensor, and what to add to a place in the tensor for the
+  // one in the file, modulo 2^64.
+  std::size_t run_;
+  std::uint64_t run_end_;
+  std::uint64_t in_file_;
+  int file_;
 };
 
 bool has_elements(ElementRange range) {
