@@ -13,7 +13,8 @@ namespace adamant::real {
 
 namespace {
 
-using OrderedJson = nlohmann::ordered_json;
+using Json = nlohmann::json;                 // to read: finds a member without comparing all
+using OrderedJson = nlohmann::ordered_json;  // to write
 
 constexpr int version = 2;  // in 1, numbers were under their key as they are stored
 constexpr std::string_view format = "adamant checkpoint";
@@ -91,7 +92,7 @@ std::string_view checked_body(std::string_view text, std::string const& name) {
 
 /// A number that can be what `name` is the name of.
 template <typename Number>
-Number number_of(OrderedJson const& json, char const* name, std::string const& where) {
+Number number_of(Json const& json, char const* name, std::string const& where) {
   if (!json.is_number()) refuse_as_number(name, json.dump(), where);
   within_limits(name, json.get<double>(), where);
   return json.get<Number>();
@@ -99,14 +100,14 @@ Number number_of(OrderedJson const& json, char const* name, std::string const& w
 
 /// The member of this name, a number that can be it.
 template <typename Number>
-Number number_in(OrderedJson const& json, char const* name, std::string const& where) {
+Number number_in(Json const& json, char const* name, std::string const& where) {
   return number_of<Number>(json.at(name), name, where);
 }
 
 /// A member that is one of these words.
-std::string word_in(OrderedJson const& json, char const* member,
+std::string word_in(Json const& json, char const* member,
                     std::initializer_list<std::string_view> words, std::string const& where) {
-  OrderedJson const& word = json.at(member);
+  Json const& word = json.at(member);
   std::string expected;
   for (std::string_view const possible : words) {
     if (word == possible) return std::string(possible);
@@ -119,12 +120,12 @@ std::string words_for(SavedGroup const& group) {
   return group.name.empty() ? "the group without a name" : concat("group ", group.name);
 }
 
-SavedGroup decode_group(OrderedJson const& json, std::string const& name) {
+SavedGroup decode_group(Json const& json, std::string const& name) {
   SavedGroup group;
   group.name = json.at("name").get<std::string>();
   std::string const where = concat(name, ": ", words_for(group));
   std::string const mode = word_in(json, "mode", {"adam", "adamw"}, where);
-  OrderedJson const& betas = json.at("betas");
+  Json const& betas = json.at("betas");
   group.step = number_in<std::int64_t>(json, "step", where);
   group.config = {.mode = mode == "adam" ? AdamMode::adam : AdamMode::adamw,
                   .learning_rate = number_in<float>(json, "lr", where),
@@ -137,10 +138,9 @@ SavedGroup decode_group(OrderedJson const& json, std::string const& name) {
   return group;
 }
 
-Progress decode_progress(OrderedJson const& json, std::string const& name) {
+Progress decode_progress(Json const& json, std::string const& name) {
   Progress progress;
-  for (OrderedJson const& group : json.at("groups"))
-    progress.groups.push_back(decode_group(group, name));
+  for (Json const& group : json.at("groups")) progress.groups.push_back(decode_group(group, name));
   for (auto const& [parameter, step] : json.at("parameter_steps").items())
     progress.parameter_steps[parameter] =
         number_of<std::int64_t>(step, "step", concat(name, ": parameter ", parameter));
@@ -148,7 +148,7 @@ Progress decode_progress(OrderedJson const& json, std::string const& name) {
   return progress;
 }
 
-Manifest decode_body(OrderedJson const& json, std::string const& name) {
+Manifest decode_body(Json const& json, std::string const& name) {
   Manifest manifest;
   word_in(json, "format", {format}, name);
   if (number_in<int>(json, "version", name) > version)
@@ -157,11 +157,11 @@ Manifest decode_body(OrderedJson const& json, std::string const& name) {
   manifest.world_size = number_in<int>(json, "world_size", name);
   manifest.piece_bytes = number_in<std::uint64_t>(json, "piece_bytes", name);
   manifest.progress = decode_progress(json, name);
-  for (OrderedJson const& tensor : json.at("tensors"))
+  for (Json const& tensor : json.at("tensors"))
     manifest.tensors.push_back({tensor.at("key").get<std::string>(),
                                 tensor.at("dtype").get<std::string>(),
                                 tensor.at("shape").get<std::vector<std::int64_t>>()});
-  for (OrderedJson const& file : json.at("files"))
+  for (Json const& file : json.at("files"))
     manifest.files.push_back({file.at("name").get<std::string>(),
                               number_in<std::uint64_t>(file, "bytes", name),
                               pieces_of_text(file.at("crc32c").get<std::string>())});
@@ -223,7 +223,7 @@ std::string encode(Manifest const& manifest) {
 Manifest decode_manifest(std::string const& text, std::string const& name) {
   std::string_view const body = checked_body(text, name);
   try {
-    Manifest manifest = decode_body(OrderedJson::parse(body), name);
+    Manifest manifest = decode_body(Json::parse(body), name);
     check_counts(manifest, name);
     check_steps(manifest.progress, name);
     return manifest;

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <stdexcept>
+#include <string_view>
 
 #include "real/checkpoint/checkpoint_error.h"
 #include "real/cuda/assert.h"
@@ -12,7 +14,28 @@ namespace adamant::real {
 
 namespace {
 
-using Json = nlohmann::json;
+class KeyTwice : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// What text of an object is read into. Of a key that is there twice the second value would replace
+/// the first in silence. A callback of the parser could tell as well, but with one each object that
+/// ends walks along all those before it.
+template <typename Key, typename Value, typename Less, typename Allocator>
+class MembersOnce : public std::map<Key, Value, Less, Allocator> {
+ public:
+  using std::map<Key, Value, Less, Allocator>::map;
+
+  /// How the parser makes a member. Errors: KeyTwice.
+  Value& operator[](Key const& key) {
+    auto const [member, is_new] = this->try_emplace(key);
+    if (!is_new) throw KeyTwice(key);
+    return member->second;
+  }
+};
+
+using UniqueJson = nlohmann::basic_json<MembersOnce>;
 
 constexpr char metadata_key[] = "__metadata__";
 constexpr char sharding_key[] = "DCP_SHARDING_INFO";
@@ -20,7 +43,7 @@ constexpr std::size_t size_bytes = 8;
 constexpr std::uint64_t json_bytes_max = 100'000'000;  // as the safetensors library
 constexpr std::int64_t extent_max = std::int64_t{1} << 53;
 
-std::string text_of(std::span<std::byte const> bytes) {
+std::string_view text_of(std::span<std::byte const> bytes) {
   return {reinterpret_cast<char const*>(bytes.data()), bytes.size()};
 }
 
@@ -39,29 +62,23 @@ std::optional<std::int64_t> element_count(std::span<std::int64_t const> shape) {
   return numel;
 }
 
-/// Text of JSON objects without a key twice: the second value would silently replace the first.
-Json parse_json(std::string const& text, std::string const& where) {
-  std::set<std::string> keys;
-  auto const once = [&](int depth, Json::parse_event_t event, Json& value) {
-    if (event != Json::parse_event_t::key) return true;
-    if (depth != 1) return true;
-    auto const key = value.get<std::string>();
-    if (!keys.insert(key).second) refuse_damaged(where, "key ", key, " is there twice");
-    return true;
-  };
+UniqueJson parse_json(std::string_view text, std::string const& where) {
   try {
-    Json json = Json::parse(text, once);
+    UniqueJson json = UniqueJson::parse(text);
     if (!json.is_object()) refuse_damaged(where, "is no JSON object");
     return json;
-  } catch (Json::exception const& error) {
+  } catch (UniqueJson::exception const& error) {
     refuse_damaged(where, "is no JSON: ", error.what());
+  } catch (KeyTwice const& key) {
+    refuse_damaged(where, "key ", key.what(), " is there twice");
   }
 }
 
-std::vector<std::int64_t> extents(Json const& json, std::string const& where, char const* what) {
+std::vector<std::int64_t> extents(UniqueJson const& json, std::string const& where,
+                                  char const* what) {
   if (!json.is_array()) refuse_damaged(where, what, " is no list");
   std::vector<std::int64_t> numbers;
-  for (Json const& number : json) {
+  for (UniqueJson const& number : json) {
     if (!number.is_number_unsigned() || number.get<std::uint64_t>() > extent_max)
       refuse_damaged(where, what, " has ", number.dump(), ", expected whole numbers up to 2^53");
     numbers.push_back(number.get<std::int64_t>());
@@ -69,14 +86,14 @@ std::vector<std::int64_t> extents(Json const& json, std::string const& where, ch
   return numbers;
 }
 
-Json const& member(Json const& json, char const* key, std::string const& where) {
+UniqueJson const& member(UniqueJson const& json, char const* key, std::string const& where) {
   if (!json.is_object()) refuse_damaged(where, "is no JSON object");
   auto const found = json.find(key);
   if (found == json.end()) refuse_damaged(where, key, " is missing");
   return *found;
 }
 
-void read_place(SavedPart& part, Json const& json, SafetensorsHeader const& header,
+void read_place(SavedPart& part, UniqueJson const& json, SafetensorsHeader const& header,
                 std::uint64_t file_bytes, std::string const& where) {
   auto const ends = extents(member(json, "data_offsets", where), where, "data_offsets");
   if (ends.size() != 2 || ends[0] > ends[1])
@@ -100,10 +117,10 @@ void check_size(SavedPart const& part, std::string const& where) {
                    std::to_string(expected), " for ", part.dtype, " ", text_of_shape(part.shape));
 }
 
-void read_sharding(SavedPart& part, Json const& sharding, std::string const& where) {
+void read_sharding(SavedPart& part, UniqueJson const& sharding, std::string const& where) {
   part.offsets.assign(part.shape.size(), 0);
   if (sharding.is_null()) return;
-  Json const& info = member(sharding, part.key.c_str(), concat(where, sharding_key, ": "));
+  UniqueJson const& info = member(sharding, part.key.c_str(), concat(where, sharding_key, ": "));
   part.offsets = extents(member(info, "saved_offsets", where), where, "saved_offsets");
   if (auto const whole = info.find("global_shape"); whole != info.end())
     part.global_shape = extents(*whole, where, "global_shape");
@@ -132,7 +149,7 @@ void check_places(SafetensorsHeader const& header, std::uint64_t file_bytes,
 }
 
 /// Takes the sharding information out of the metadata; null where there is none.
-Json take_metadata(Json& json, SafetensorsHeader& header, std::string const& where) {
+UniqueJson take_metadata(UniqueJson& json, SafetensorsHeader& header, std::string const& where) {
   auto const found = json.find(metadata_key);
   if (found == json.end()) return {};
   if (!found->is_object()) refuse_damaged(where, metadata_key, " is no JSON object");
@@ -177,18 +194,25 @@ std::optional<std::uint64_t> bytes_of_dtype(std::string const& dtype) {
 
 std::vector<std::byte> encode_header(std::vector<SavedPart>& parts,
                                      std::map<std::string, std::string> const& metadata) {
-  nlohmann::ordered_json json = nlohmann::ordered_json::object();
-  nlohmann::ordered_json sharding = nlohmann::ordered_json::object();
-  json[metadata_key] = metadata;
+  using Ordered = nlohmann::ordered_json;
+  Ordered json = Ordered::object({{metadata_key, metadata}});
+  Ordered sharding = Ordered::object();
+  // Appended as to a list: whoever adds a member by its key has all of them compared with it.
+  auto& tensors = json.get_ref<Ordered::object_t&>();
+  auto& places = sharding.get_ref<Ordered::object_t&>();
+  std::set<std::string_view> keys;
   std::uint64_t data_bytes = 0;
   for (SavedPart& part : parts) {
+    bool const is_new = keys.insert(part.key).second;
+    ADAMANT_REAL_ASSERT(is_new);
     part.begin = data_bytes;
     part.end = data_bytes += static_cast<std::uint64_t>(part.numel()) * *bytes_of_dtype(part.dtype);
-    json[part.key] = {
-        {"dtype", part.dtype}, {"shape", part.shape}, {"data_offsets", {part.begin, part.end}}};
-    sharding[part.key] = {{"saved_offsets", part.offsets}, {"global_shape", part.global_shape}};
+    tensors.emplace_back(part.key, Ordered{{"dtype", part.dtype},
+                                           {"shape", part.shape},
+                                           {"data_offsets", {part.begin, part.end}}});
+    places.emplace_back(
+        part.key, Ordered{{"saved_offsets", part.offsets}, {"global_shape", part.global_shape}});
   }
-  ADAMANT_REAL_ASSERT(sharding.size() == parts.size());  // no key twice
   json[metadata_key][sharding_key] = sharding.dump();
   std::string text = json.dump();
   text.append((size_bytes - text.size() % size_bytes) % size_bytes, ' ');
@@ -222,13 +246,14 @@ SafetensorsHeader parse_header(std::span<std::byte const> bytes, std::uint64_t f
   header.bytes = header_bytes(bytes.first<8>(), file_bytes, name);
   ADAMANT_REAL_ASSERT(bytes.size() >= header.bytes);
   std::string const where = concat(name, ": header: ");
-  Json json = parse_json(text_of(bytes.subspan(size_bytes, header.bytes - size_bytes)), where);
-  Json const sharding = take_metadata(json, header, where);
+  UniqueJson json =
+      parse_json(text_of(bytes.subspan(size_bytes, header.bytes - size_bytes)), where);
+  UniqueJson const sharding = take_metadata(json, header, where);
   for (auto const& [key, value] : json.items()) {
     SavedPart part;
     part.key = key;
     std::string const at = place(name, key);
-    Json const& dtype = member(value, "dtype", at);
+    UniqueJson const& dtype = member(value, "dtype", at);
     if (!dtype.is_string()) refuse_damaged(at, "dtype is no text");
     part.dtype = dtype.get<std::string>();
     part.shape = extents(member(value, "shape", at), at, "shape");

@@ -146,6 +146,7 @@ TEST(Safetensors, TextThatIsNoHeaderIsRefused) {
       R"({"a":{"dtype":"F32","shape":[9007199254740993],"data_offsets":[0,4]}})",
       R"({"a":{"dtype":"X9","shape":[9007199254740992,2],"data_offsets":[0,4]}})",
       R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})",
+      R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4],"dtype":"F32"}})",
       R"({"__metadata__":[]})",
       R"({"__metadata__":{"format":1}})",
       R"({"__metadata__":{"DCP_SHARDING_INFO":"x"},"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})",
