@@ -1,23 +1,32 @@
 #!/usr/bin/env python3
 """PyTorch's planner on what the suite `reshard` plans: 4,096 ranks' files of 1,000 tensors on 3,072.
 
-usage: reshard_in_torch.py [--tensors N]
+usage: reshard_in_torch.py [PROGRAM] [--tensors N]
 
-Times, for worlds of 64 to 1,024 ranks, what one rank of a load does before it reads: unpickling
-DCP's metadata, and making its read items (what `create_default_local_load_plan` does for a shard).
-Both grow with the number of saved chunks, so the figures for 4,096 ranks and 1,000 tensors are the
-slope of a line through the measured ones, times as many; the world's is that times 3,072 ranks.
-Needs PyTorch; exits with 77, saying so, where it cannot be imported.
+Times, for worlds of 256 to 4,096 ranks with fewer tensors, what one rank of a load does before it
+reads: unpickling DCP's metadata, and making its read items (`create_read_items_for_chunk_list`,
+without what DTensors and the planner around it cost). Both grow with the number of saved chunks.
+So the figures for 4,096 ranks and 1,000 tensors are fitted: the slope of a line through the
+measured ones, times as many chunks. The world's is that times 3,072 ranks, because each makes its
+own plan of all. Seconds are the processor's, the least of three.
+
+With PROGRAM, an `adamant`, its suite `reshard` runs before and after, and PyTorch's times are
+printed over the larger of ours. Needs PyTorch; exits with 77, saying so, where it cannot be
+imported.
 """
 
 import argparse
+import json
+import os
 import pickle
-import statistics
+import subprocess
 import sys
+import tempfile
 import time
 
 try:
     import torch
+    from torch.distributed.checkpoint.filesystem import _StorageInfo
     from torch.distributed.checkpoint.metadata import (
         ChunkStorageMetadata,
         Metadata,
@@ -25,7 +34,6 @@ try:
         TensorProperties,
         TensorStorageMetadata,
     )
-    from torch.distributed.checkpoint.filesystem import _StorageInfo
     from torch.distributed.checkpoint.planner_helpers import create_read_items_for_chunk_list
 except ImportError as error:
     print(f"skipped: {error}")
@@ -34,6 +42,8 @@ except ImportError as error:
 COLUMNS = 768
 ROWS_OF_RANK = 1009
 FROM, TO, TENSORS = 4096, 3072, 1000
+WORLDS = (256, 1024, 4096)
+ROUNDS = 3
 
 
 def chunks_of(rows, ranks):
@@ -57,13 +67,13 @@ def metadata_of(ranks, tensors):
     return Metadata(state_dict_metadata=state, storage_data=storage)
 
 
-def seconds_of(function, rounds=3):
+def seconds_of(function):
     times = []
-    for _ in range(rounds):
+    for _ in range(ROUNDS):
         begin = time.process_time()
         function()
         times.append(time.process_time() - begin)
-    return statistics.median(times)
+    return min(times)
 
 
 def slope(points):
@@ -71,28 +81,72 @@ def slope(points):
     return sum(x * y for x, y in points) / sum(x * x for x, _ in points)
 
 
+def measure(ranks, tensors):
+    """Seconds of one rank in the middle of a world of three quarters the size: unpickle, plan."""
+    metadata = metadata_of(ranks, tensors)
+    text = pickle.dumps(metadata)
+    saved = list(metadata.state_dict_metadata.items())
+    own = [list(chunks_of(t.size[0], ranks * 3 // 4))[ranks * 3 // 8] for _, t in saved]
+
+    def plan():
+        for (key, tensor), chunk in zip(saved, own, strict=True):
+            create_read_items_for_chunk_list(key, tensor, [chunk])
+
+    return seconds_of(lambda: pickle.loads(text)), seconds_of(plan)
+
+
+def fitted(tensors):
+    """Seconds of one rank with FROM ranks' chunks of TENSORS tensors: unpickle, plan."""
+    unpickled, planned = [], []
+    for ranks in WORLDS:
+        chunks = ranks * tensors
+        unpickling, planning = measure(ranks, tensors)
+        print(
+            f"{ranks} ranks, {tensors} tensors: unpickle {unpickling:.3f} s, plan of one rank {planning:.3f} s: "
+            f"{unpickling / chunks * 1e6:.1f} and {planning / chunks * 1e6:.2f} us a chunk"
+        )
+        unpickled.append((chunks, unpickling))
+        planned.append((chunks, planning))
+    return tuple(slope(points) * FROM * TENSORS for points in (unpickled, planned))
+
+
+def rows_of(program):
+    """What the suite says, by name, in seconds."""
+    with tempfile.TemporaryDirectory() as directory:
+        path = os.path.join(directory, "rows.json")
+        command = [program, "bench", "--suite", "reshard", "--json", path, "--quiet"]
+        subprocess.run(command, check=True)
+        with open(path, encoding="utf-8") as file:
+            rows = json.load(file)["results"]
+    units = {"ns": 1e-9, "ms": 1e-3, "s": 1}
+    return {row["name"]: row["value"] * units[row["unit"]] for row in rows if row["unit"] in units}
+
+
+def compare(runs, unpickle, one):
+    size = f"{FROM}_to_{TO}_ranks_{TENSORS}_tensors"
+    for what, row, theirs in (
+        ("plan of the world", f"plan_of_all_{size}", one * TO),
+        ("plan of one rank", f"plan_of_one_{size}", one),
+        ("from metadata to the plan of one rank", f"metadata_to_plan_of_one_{size}", unpickle + one),
+    ):
+        ours = max(run[row] for run in runs)
+        print(f"{what}: PyTorch (fitted) {theirs:.3g} s over adamant {ours:.3g} s: {theirs / ours:.3g} x")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tensors", type=int, default=100)
-    tensors = parser.parse_args().tensors
-    unpickled, planned = [], []
-    for ranks in (64, 256, 1024):
-        metadata = metadata_of(ranks, tensors)
-        text = pickle.dumps(metadata)
-        unpickling = seconds_of(lambda: pickle.loads(text))
-        own = [list(chunks_of(t.size[0], ranks * 3 // 4))[ranks * 3 // 8] for t in metadata.state_dict_metadata.values()]
-        keys = list(metadata.state_dict_metadata.items())
-        planning = seconds_of(
-            lambda: [create_read_items_for_chunk_list(key, tensor, [chunk]) for (key, tensor), chunk in zip(keys, own)]
-        )
-        print(f"{ranks} ranks, {tensors} tensors: unpickle {unpickling:.3f} s, plan of one rank {planning:.3f} s")
-        unpickled.append((ranks * tensors, unpickling))
-        planned.append((ranks * tensors, planning))
-    unpickle, one = (slope(points) * FROM * TENSORS for points in (unpickled, planned))
+    parser.add_argument("program", nargs="?")
+    parser.add_argument("--tensors", type=int, default=50)
+    arguments = parser.parse_args()
+    runs = [rows_of(arguments.program)] if arguments.program else []
+    unpickle, one = fitted(arguments.tensors)
     print(
         f"torch {torch.__version__}, fitted for {FROM} -> {TO} ranks, {TENSORS} tensors: "
         f"unpickle {unpickle:.1f} s a rank, plan {one:.2f} s a rank, {one * TO:.0f} s the world"
     )
+    if arguments.program:
+        runs.append(rows_of(arguments.program))
+        compare(runs, unpickle, one)
 
 
 if __name__ == "__main__":
