@@ -46,16 +46,19 @@ class Merge {
 
   void enter(std::size_t run) {
     end_ = runs_.borders.data() + run;
-    place_ = runs_.places.data() + run - 1;
+    place_ = runs_.places.data() + run;
     run_end_ = bytes_of(*end_);
-    next();
+    take();
+  }
+
+  void next() {
+    ++place_;
+    take();
   }
 
   /// Each run begins where the one before it ends. Places of a large model have to come from
-  /// memory: they are asked for eight lines ahead, which is 5 % of the time that the plan of all
-  /// takes.
-  void next() {
-    ++place_;
+  /// memory: they are asked for eight lines ahead, which saves 5 % of the plan of all.
+  void take() {
     __builtin_prefetch(place_ + 32);
     file_ = place_->file;
     in_file_ = place_->begin - run_end_;
