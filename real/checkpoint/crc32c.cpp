@@ -1,6 +1,7 @@
 // By instruction: three streams at once, because one crc32 takes three cycles but a new one may
 // start every cycle. The three results are joined by "append n zero bytes", which is linear in the
-// 32 bits of state and so a table for each of its bytes.
+// 32 bits of state and so a table for each of its bytes. Long streams are joined seldom; short ones
+// leave little to be done in one stream.
 #include "real/checkpoint/crc32c.h"
 
 #include <array>
@@ -59,22 +60,23 @@ std::uint32_t words_by_tables(std::uint32_t state, std::byte const* at, std::siz
 
 #if defined(__x86_64__)
 
-// Three streams of this many bytes at a time: 12 KiB stay in the first cache.
-constexpr std::size_t lane_bytes = 4096;
+// Bytes of each of three streams: 12 KiB stay in the first cache.
+constexpr std::size_t long_lane = 4096;
+constexpr std::size_t short_lane = 256;
 
-/// What a state becomes when lane_bytes zero bytes follow, by byte of the state.
+/// What a state becomes when zero bytes follow, by byte of the state.
 using Shift = std::array<std::array<std::uint32_t, 256>, 4>;
 
-std::uint32_t after_zeros(std::uint32_t state) {
-  for (std::size_t i = 0; i < lane_bytes; ++i) state = step_by_table(state, std::byte{0});
+std::uint32_t after_zeros(std::uint32_t state, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) state = step_by_table(state, std::byte{0});
   return state;
 }
 
-Shift make_shift() {
+Shift make_shift(std::size_t zeros) {
   Shift shift = {};
   for (std::size_t place = 0; place < 4; ++place) {
     for (std::uint32_t bit = 0; bit < 8; ++bit)
-      shift[place][1U << bit] = after_zeros(1U << (8 * place + bit));
+      shift[place][1U << bit] = after_zeros(1U << (8 * place + bit), zeros);
     for (std::size_t byte = 1; byte < 256; ++byte) {
       std::size_t const lowest = byte & (~byte + 1);
       shift[place][byte] = shift[place][lowest] ^ shift[place][byte ^ lowest];
@@ -88,27 +90,33 @@ std::uint32_t append_lane(Shift const& shift, std::uint32_t state) {
          shift[3][state >> 24];
 }
 
-__attribute__((target("sse4.2"))) std::uint32_t three_lanes(Shift const& shift, std::uint32_t state,
-                                                            std::byte const* at) {
-  std::uint64_t a = state;
-  std::uint64_t b = 0;
-  std::uint64_t c = 0;
-  for (std::size_t i = 0; i < lane_bytes; i += 8) {
-    a = _mm_crc32_u64(a, load_word(at + i));
-    b = _mm_crc32_u64(b, load_word(at + lane_bytes + i));
-    c = _mm_crc32_u64(c, load_word(at + 2 * lane_bytes + i));
+/// As many bytes as three lanes take at once, and those off `bytes`.
+template <std::size_t lane_bytes>
+__attribute__((target("sse4.2"))) std::uint32_t three_lanes(std::uint32_t state,
+                                                            std::span<std::byte const>& bytes) {
+  static Shift const shift = make_shift(lane_bytes);
+  for (; bytes.size() >= 3 * lane_bytes; bytes = bytes.subspan(3 * lane_bytes)) {
+    std::byte const* const at = bytes.data();
+    std::uint64_t a = state;
+    std::uint64_t b = 0;
+    std::uint64_t c = 0;
+    for (std::size_t i = 0; i < lane_bytes; i += 8) {
+      a = _mm_crc32_u64(a, load_word(at + i));
+      b = _mm_crc32_u64(b, load_word(at + lane_bytes + i));
+      c = _mm_crc32_u64(c, load_word(at + 2 * lane_bytes + i));
+    }
+    std::uint32_t const ab =
+        append_lane(shift, static_cast<std::uint32_t>(a)) ^ static_cast<std::uint32_t>(b);
+    state = append_lane(shift, ab) ^ static_cast<std::uint32_t>(c);
   }
-  std::uint32_t const ab =
-      append_lane(shift, static_cast<std::uint32_t>(a)) ^ static_cast<std::uint32_t>(b);
-  return append_lane(shift, ab) ^ static_cast<std::uint32_t>(c);
+  return state;
 }
 
 // Neither is used where accesses are reported.
 [[maybe_unused, gnu::target("sse4.2")]] std::uint32_t by_instruction(
     std::uint32_t state, std::span<std::byte const> bytes) {
-  static Shift const shift = make_shift();
-  for (; bytes.size() >= 3 * lane_bytes; bytes = bytes.subspan(3 * lane_bytes))
-    state = three_lanes(shift, state, bytes.data());
+  state = three_lanes<long_lane>(state, bytes);
+  state = three_lanes<short_lane>(state, bytes);
   std::uint64_t wide = state;
   for (; bytes.size() >= 8; bytes = bytes.subspan(8))
     wide = _mm_crc32_u64(wide, load_word(bytes.data()));

@@ -39,23 +39,49 @@ class SegmentWalk {
  public:
   explicit SegmentWalk(std::span<FileSegment const> segments) : rest_(segments) {}
 
-  /// The host memory that has all of `piece`, or nothing where no segment does.
-  std::span<std::byte> kept_whole(Piece const& piece) {
+  /// Does one stretch of host memory have all of `piece`?
+  bool keeps_all(Piece const& piece) {
     go_to(piece);
-    if (rest_.empty() || !rest_.front().on_host) return {};
+    if (rest_.empty() || !rest_.front().on_host) return false;
     FileSegment const& segment = rest_.front();
-    if (segment.begin > piece.begin || segment.begin + segment.bytes < piece.end) return {};
-    return {segment.data + (piece.begin - segment.begin), piece.size()};
+    return segment.begin <= piece.begin && segment.begin + segment.bytes >= piece.end;
   }
 
-  /// Moves what `piece` and the segments have in common between them and the slot.
-  void move(Piece const& piece, std::span<std::byte> slot, Direction direction,
-            Stream const& stream) {
+  /// Reads a piece: what is of host memory to where it belongs, all else to its place in the slot.
+  /// Returns its checksum, where the file has some to compare it with.
+  std::uint32_t read(Piece const& piece, OpenFile const& file, std::span<std::byte> slot) {
     go_to(piece);
-    for (FileSegment const& segment : rest_) {
-      if (segment.begin >= piece.end) break;
-      move_common(segment, piece, slot, direction, stream);
-    }
+    std::uint32_t checksum = 0;
+    std::uint64_t at = piece.begin;
+    auto const read_to = [&](std::span<std::byte> into) {
+      file.content->read(at, into);
+      if (!file.pieces.empty()) checksum = crc32c(into, checksum);
+      at += into.size();
+    };
+    auto const read_to_slot = [&](std::uint64_t end) {
+      ADAMANT_REAL_ASSERT(at <= end);  // segments do not overlap
+      if (at < end) read_to(slot.subspan(at - piece.begin, end - at));
+    };
+    for_each_part(piece, [&](Piece const& part, FileSegment const& segment) {
+      if (!segment.on_host) return;
+      read_to_slot(part.begin);
+      read_to({segment.data + (part.begin - segment.begin), part.size()});
+    });
+    read_to_slot(piece.end);
+    return checksum;
+  }
+
+  /// Copies what is of device memory from the slot; returns whether there is any.
+  bool copy_to_device(Piece const& piece, std::span<std::byte const> slot, Stream const& stream) {
+    go_to(piece);
+    bool copies = false;
+    for_each_part(piece, [&](Piece const& part, FileSegment const& segment) {
+      if (segment.on_host) return;
+      copies = true;
+      copy(segment.data + (part.begin - segment.begin), slot.data() + (part.begin - piece.begin),
+           part.size(), false, Direction::from_staging, stream);
+    });
+    return copies;
   }
 
  private:
@@ -65,17 +91,15 @@ class SegmentWalk {
       rest_ = rest_.subspan(1);
   }
 
-  static void move_common(FileSegment const& segment, Piece const& piece, std::span<std::byte> slot,
-                          Direction direction, Stream const& stream) {
-    std::uint64_t const begin = std::max(segment.begin, piece.begin);
-    std::uint64_t const end = std::min(segment.begin + segment.bytes, piece.end);
-    if (begin >= end) return;
-    std::byte* const memory = segment.data + (begin - segment.begin);
-    std::byte* const staged = slot.data() + (begin - piece.begin);
-    if (direction == Direction::to_staging)
-      copy(staged, memory, end - begin, segment.on_host, direction, stream);
-    else
-      copy(memory, staged, end - begin, segment.on_host, direction, stream);
+  /// Calls visit(part, segment) for what a piece and each segment have in common.
+  template <typename Visit>
+  void for_each_part(Piece const& piece, Visit const& visit) const {
+    for (FileSegment const& segment : rest_) {
+      if (segment.begin >= piece.end) return;
+      Piece const part = {std::max(segment.begin, piece.begin),
+                          std::min(segment.begin + segment.bytes, piece.end)};
+      if (part.begin < part.end) visit(part, segment);
+    }
   }
 
   std::span<FileSegment const> rest_;
@@ -103,9 +127,9 @@ std::vector<Piece> wanted_pieces(std::span<FileSegment const> segments, std::siz
 }
 
 void verify(OpenFile const& file, std::string const& path, Piece const& piece,
-            std::size_t piece_bytes, std::span<std::byte const> bytes) {
+            std::size_t piece_bytes, std::uint32_t checksum) {
   if (file.pieces.empty()) return;
-  if (crc32c(bytes) == file.pieces[piece.begin / piece_bytes]) return;
+  if (checksum == file.pieces[piece.begin / piece_bytes]) return;
   refuse_damaged(path, ": the bytes from ", std::to_string(piece.begin), " to ",
                  std::to_string(piece.end), " are not those that were saved");
 }
@@ -195,16 +219,11 @@ void read_pieces(OpenFile const& file, std::string const& path,
   SegmentWalk walk(segments);
   std::size_t turn = 0;
   for (Piece const& piece : wanted_pieces(segments, piece_bytes, file.content->size(), verified)) {
-    if (std::span<std::byte> const kept = walk.kept_whole(piece); !kept.empty()) {
-      file.content->read(piece.begin, kept);
-      verify(file, path, piece, piece_bytes, kept);
-      continue;
-    }
-    std::span<std::byte> const slot = staging.slot(turn);
-    file.content->read(piece.begin, slot.first(piece.size()));
-    verify(file, path, piece, piece_bytes, slot.first(piece.size()));
-    walk.move(piece, slot, Direction::from_staging, staging.stream());
-    staging.in_use(turn++);
+    bool const kept = walk.keeps_all(piece);
+    std::span<std::byte> const slot = kept ? std::span<std::byte>() : staging.slot(turn);
+    std::uint32_t const checksum = walk.read(piece, file, slot);
+    verify(file, path, piece, piece_bytes, checksum);
+    if (walk.copy_to_device(piece, slot, staging.stream())) staging.in_use(turn++);
   }
 }
 
@@ -223,7 +242,7 @@ std::byte VerifiedNumbers::byte_at(int file, std::uint64_t at) {
         std::min(at / piece_bytes_ * piece_bytes_ + piece_bytes_, open.content->size())};
     piece_.resize(piece.size());
     open.content->read(piece.begin, piece_);
-    verify(open, join_path(checkpoint_.directory, open.name), piece, piece_bytes_, piece_);
+    verify(open, join_path(checkpoint_.directory, open.name), piece, piece_bytes_, crc32c(piece_));
     file_ = file;
     begin_ = piece.begin;
   }

@@ -72,10 +72,11 @@ void upload(std::span<std::byte const> from, ShardDescription const& shard, Stre
 
 /// Fills `segments`, sorted by place, from the file. Where it has checksums, whole pieces are read
 /// and verified before any byte of them goes to a device; else only the bytes that are wanted are
-/// read. A piece that host memory gets all of is read to where it belongs and verified there: so
-/// that memory may hold what is refused.
+/// read. What host memory gets is read to where it belongs and verified there: so that memory may
+/// hold what is refused.
 ///
 /// Stream: returns when the copies are enqueued on the staging's stream.
+/// REQUIRES: segments do not overlap.
 /// Errors: CheckpointError (damaged), CudaError, StorageError.
 void read_pieces(OpenFile const& file, std::string const& path,
                  std::span<FileSegment const> segments, std::size_t piece_bytes, Staging& staging);
