@@ -5,6 +5,7 @@
 //   load, save             state that is in host memory and stays there, so no device takes part:
 //                          over the better of pread and mapping with copy, and CRC-32C; over copy,
 //                          CRC-32C and write
+//   checksum               CRC-32C alone, of the same bytes
 //   load_to_devices,       the whole engine, on simulated devices. Their copies cost processor time
 //   save_of_devices        as a GPU's do not; so both roofs copy through a host's buffer
 #include <algorithm>
@@ -175,6 +176,7 @@ std::vector<Row> measure_checkpoint(BenchOptions const& options) {
       .append_rows(rows, "save", "save_over_roof", gigabytes);
   KeptWorld const fills{.parameters = parameters, .ranks = 3};
   measure_kept_load(fills, directory, rounds).append_rows(rows, "load", suite, gigabytes);
+  rows.push_back({suite, "checksum_rate", measure_checksums(fills, rounds), "GB/s"});
   BenchWorld saving{.door = door, .parameters = parameters, .ranks = 8};
   measure_save(saving, directory, rounds)
       .append_rows(rows, "save_of_devices", "save_of_devices_over_roof", gigabytes);

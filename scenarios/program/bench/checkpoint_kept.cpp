@@ -3,6 +3,7 @@
 #include <memory>
 #include <stdexcept>
 
+#include "real/checkpoint/crc32c.h"
 #include "scenarios/engines/door.h"
 #include "scenarios/program/bench/checkpoint_roof.h"
 #include "scenarios/program/bench/kept_state.h"
@@ -134,6 +135,22 @@ Turns measure_kept_load(KeptWorld const& world, BenchDirectory const& directory,
     if (word != expected) throw std::runtime_error("what was loaded is not what was saved");
   });
   return turns;
+}
+
+double measure_checksums(KeptWorld const& world, int rounds) {
+  KeptMemory memory(world);
+  std::vector<double> rates;
+  for (int round = 0; round <= rounds; ++round) {
+    double gigabytes = 0;
+    double const seconds = processor_seconds_of([&] {
+      for (std::span<std::byte> const rank : memory.all()) {
+        static_cast<void>(real::crc32c(rank));
+        gigabytes += static_cast<double>(rank.size()) * 1e-9;
+      }
+    });
+    if (round > 0) rates.push_back(gigabytes / seconds);
+  }
+  return quantile(rates, 0.5);
 }
 
 }  // namespace adamant::scenarios

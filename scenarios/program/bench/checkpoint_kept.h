@@ -20,4 +20,7 @@ Turns measure_kept_save(KeptWorld const& world, BenchDirectory const& directory,
 /// Loads what is there.
 Turns measure_kept_load(KeptWorld const& world, BenchDirectory const& directory, int rounds);
 
+/// Gigabytes of such a state a processor second whose CRC-32C is computed.
+double measure_checksums(KeptWorld const& world, int rounds);
+
 }  // namespace adamant::scenarios
