@@ -115,8 +115,8 @@ Bucket const& Layout::bucket_of(int parameter) const {
 std::span<Bucket const> Layout::buckets_of(int unit) const {
   ADAMANT_REAL_ASSERT(unit >= 0);
   ADAMANT_REAL_ASSERT(unit < unit_count());
-  auto const of_unit = std::ranges::equal_range(buckets_, unit, {}, &Bucket::unit);
-  return {of_unit.begin(), of_unit.end()};
+  auto const first = std::ranges::lower_bound(buckets_, unit, {}, &Bucket::unit);
+  return {first, std::ranges::upper_bound(buckets_, unit, {}, &Bucket::unit)};
 }
 
 }  // namespace adamant::real
