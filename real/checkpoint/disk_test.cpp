@@ -136,7 +136,8 @@ TEST(Disk, ASaveFirstPutsBackWhatAnotherLeftBetweenItsRenames) {
   });
 }
 
-// But for the one in which the header ends: it is read when the checkpoint is opened, too.
+// But for the one in which the header ends, which is read when the checkpoint is opened, too, and
+// the one with the steps, which are looked at before.
 TEST(Disk, ALoadReadsAPieceOnceHoweverManyTensorsItHolds) {
   ADAMANT_NEEDS(1, Devices::shared);
   MemoryStorage files;
@@ -150,7 +151,7 @@ TEST(Disk, ALoadReadsAPieceOnceHoweverManyTensorsItHolds) {
     int again = 0;
     for (auto const& [range, times] : reads) again += times - 1;
     EXPECT_GE(reads.size(), 4U);
-    EXPECT_LE(again, 1);
+    EXPECT_LE(again, 2);
   });
 }
 

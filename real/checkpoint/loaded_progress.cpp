@@ -9,6 +9,7 @@
 #include "real/checkpoint/checkpoint_error.h"
 #include "real/checkpoint/names.h"
 #include "real/checkpoint/safetensors.h"
+#include "real/checkpoint/transfer.h"
 #include "real/scale/saved_scaling.h"
 
 namespace adamant::real {
@@ -35,6 +36,24 @@ SavedGroup const& find_group(Progress const& saved, SavedGroup const& own) {
   return *found;
 }
 
+bool is_one_number(SavedTensor const& tensor) {
+  return tensor.boxes.size() == 1 && tensor.boxes.front().numel() == 1;
+}
+
+/// Steps are the manifest's. The files' own are read for their checksums alone: damage is damage
+/// wherever it is.
+void verify_steps(Checkpoint const& checkpoint, KeyMap const& matched) {
+  VerifiedNumbers numbers(checkpoint, checkpoint.manifest->piece_bytes);
+  for (auto const& [wanted, saved] : matched) {
+    if (!wanted.ends_with(".step") || wanted.starts_with(model_key(""))) continue;
+    SavedTensor const& step = checkpoint.tensors.at(saved);
+    if (step.dtype != dtype_of(NumberFormat::fp32) || !is_one_number(step))
+      refuse_damaged("tensor ", saved, ": is ", step.dtype, " ", text_of_shape(step.shape),
+                     ", expected one F32");
+    static_cast<void>(numbers.at(step.boxes.front()));
+  }
+}
+
 Progress progress_of(Checkpoint const& checkpoint, Progress const& current) {
   Progress const& saved = checkpoint.manifest->progress;
   if (saved.groups.size() != current.groups.size())
@@ -56,8 +75,7 @@ std::int64_t read_step(Checkpoint const& checkpoint, SavedTensor const& tensor) 
   std::array<std::byte, 8> bytes = {};
   std::optional<std::uint64_t> const size = bytes_of_dtype(tensor.dtype);
   bool const known = tensor.dtype == "F32" || tensor.dtype == "F64" || tensor.dtype == "I64";
-  bool const one = tensor.boxes.size() == 1 && tensor.boxes.front().numel() == 1;
-  if (!known || !one)
+  if (!known || !is_one_number(tensor))
     refuse_incompatible("tensor ", tensor.key, ": is ", tensor.dtype, " ",
                         text_of_shape(tensor.shape), ", expected one F32, F64 or I64");
   SavedBox const& box = tensor.boxes.front();
@@ -121,8 +139,9 @@ Progress progress_of_files(Checkpoint const& checkpoint, KeyMap const& matched,
 
 Progress loaded_progress(Checkpoint const& checkpoint, KeyMap const& matched,
                          CheckpointState const& state) {
-  return checkpoint.manifest ? progress_of(checkpoint, state.progress)
-                             : progress_of_files(checkpoint, matched, state);
+  if (!checkpoint.manifest) return progress_of_files(checkpoint, matched, state);
+  verify_steps(checkpoint, matched);
+  return progress_of(checkpoint, state.progress);
 }
 
 }  // namespace adamant::real

@@ -10,7 +10,8 @@ namespace adamant::real {
 /// Those of the manifest, groups in the order of the engine's; without one, settings of now and the
 /// steps of the files.
 ///
-/// Errors: CheckpointError where groups, their parameters or steps do not fit.
+/// Errors: CheckpointError where groups, their parameters or steps do not fit, or where the files'
+///         steps are damaged; StorageError.
 Progress loaded_progress(Checkpoint const& checkpoint, KeyMap const& matched,
                          CheckpointState const& state);
 
