@@ -1,19 +1,17 @@
 // What a load refuses, and what is left of an engine then, in worlds of simulated ranks or on GPUs.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <functional>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "real/checkpoint/checkpoint_error.h"
-#include "real/checkpoint/crc32c.h"
 #include "real/checkpoint/manifest.h"
 #include "real/checkpoint/names.h"
 #include "real/checkpoint/safetensors.h"
 #include "real/engine.h"
+#include "real/testing/edited_files.h"
 #include "real/testing/small_checkpoint.h"
 
 namespace adamant::real {
@@ -43,23 +41,7 @@ Refusal refused_load(MemoryStorage& storage, EngineConfig const& config = small_
   return refusals[0];
 }
 
-std::string text_of(std::vector<std::byte> const& bytes) {
-  return {reinterpret_cast<char const*>(bytes.data()), bytes.size()};
-}
-
-void replace(MemoryStorage& storage, std::string const& path, std::span<std::byte const> bytes) {
-  storage.bytes_of(path).assign(bytes.begin(), bytes.end());
-}
-
 std::string const manifest_path = std::string("c/") + manifest_name;
-
-/// Puts another manifest into the place of the saved one.
-void edit_manifest(MemoryStorage& storage, std::function<void(Manifest&)> const& edit) {
-  Manifest manifest = decode_manifest(text_of(storage.bytes_of(manifest_path)), "m");
-  edit(manifest);
-  std::string const text = encode(manifest);
-  replace(storage, manifest_path, std::as_bytes(std::span(text)));
-}
 
 /// Adds a file with one number to the checkpoint, and to its manifest.
 void add_number(MemoryStorage& storage, std::string const& key) {
@@ -71,11 +53,7 @@ void add_number(MemoryStorage& storage, std::string const& key) {
   storage.create("c/" + name)->append(bytes);
   edit_manifest(storage, [&](Manifest& manifest) {
     manifest.tensors.push_back({.key = key, .dtype = "F32", .shape = {1}});
-    ManifestFile file{.name = name, .bytes = bytes.size(), .pieces = {}};
-    for (std::size_t begin = 0; begin < bytes.size(); begin += manifest.piece_bytes)
-      file.pieces.push_back(crc32c(std::span(bytes).subspan(
-          begin, std::min<std::size_t>(manifest.piece_bytes, bytes.size() - begin))));
-    manifest.files.push_back(file);
+    manifest.files.push_back(listed(name, bytes, manifest.piece_bytes));
   });
 }
 
