@@ -187,19 +187,15 @@ Checkpoint CheckpointOpening::finish(std::span<std::string const> said) && {
       refuse_damaged(checkpoint_.directory, ": has other files for rank ", std::to_string(first));
   }
   for (std::size_t file = 0; file < names_.size(); ++file)
-    add_file(file, headers[file % said.size()][file / said.size()]);
+    add_file(file, std::move(headers[file % said.size()][file / said.size()]));
   for (auto& [key, tensor] : checkpoint_.tensors) find_runs(tensor);  // once for all plans
   check();
   return std::move(checkpoint_);
 }
 
-void CheckpointOpening::add_file(std::size_t file, FileHeader const& header) {
+void CheckpointOpening::add_file(std::size_t file, FileHeader header) {
   std::string const path = path_of(names_[file]);
-  for (SavedPart const& part : header.parts) {
-    if (checkpoint_.manifest && !checkpoint_.tensors.contains(part.key))
-      refuse_damaged(path, ": tensor ", part.key, ": the manifest does not list it");
-    add(part, path);
-  }
+  for (SavedPart& part : header.parts) add(std::move(part), path);
   std::vector<std::uint32_t> pieces;
   if (checkpoint_.manifest) pieces = checkpoint_.manifest->files[file].pieces;
   checkpoint_.files.push_back({names_[file],
@@ -207,18 +203,22 @@ void CheckpointOpening::add_file(std::size_t file, FileHeader const& header) {
                                std::move(pieces)});
 }
 
-void CheckpointOpening::add(SavedPart const& part, std::string const& path) {
-  SavedTensor& tensor = checkpoint_.tensors[part.key];
-  if (!checkpoint_.manifest) {
-    if (tensor.boxes.empty()) tensor = {part.key, part.dtype, whole_of(part), {}};
-    grow(tensor, part, path);
+void CheckpointOpening::add(SavedPart part, std::string const& path) {
+  auto known = checkpoint_.tensors.find(part.key);
+  if (known == checkpoint_.tensors.end()) {
+    if (checkpoint_.manifest)
+      refuse_damaged(path, ": tensor ", part.key, ": the manifest does not list it");
+    SavedTensor first = {part.key, part.dtype, whole_of(part), {}};
+    known = checkpoint_.tensors.emplace(part.key, std::move(first)).first;
   }
+  SavedTensor& tensor = known->second;
+  if (!checkpoint_.manifest) grow(tensor, part, path);
   if (part.dtype != tensor.dtype)
     refuse_damaged(path, ": tensor ", part.key, ": is stored as ", part.dtype, ", elsewhere as ",
                    tensor.dtype);
   tensor.boxes.push_back({.file = static_cast<int>(checkpoint_.files.size()),
-                          .offsets = part.offsets,
-                          .shape = part.shape,
+                          .offsets = std::move(part.offsets),
+                          .shape = std::move(part.shape),
                           .begin = part.begin});
 }
 

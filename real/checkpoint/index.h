@@ -64,8 +64,8 @@ class CheckpointOpening {
   void find_unlisted();
   FileHeader read_listed(ManifestFile const& file);
   FileHeader read_unlisted(std::string const& name);
-  void add_file(std::size_t file, FileHeader const& header);
-  void add(SavedPart const& part, std::string const& path);
+  void add_file(std::size_t file, FileHeader header);
+  void add(SavedPart part, std::string const& path);
   std::string path_of(std::string const& name) const;
   void check() const;
 

@@ -157,8 +157,9 @@ TEST(ProgramWalk, ALoadLeadsToASettingThatStays) {
 TEST(ProgramWalk, ALoadKeepsTheOrderAndTypesOfTheOneBefore) {
   Program const program(with_program(
       {operation(Save{"a"}),
-       operation(
-           Load{.from = "a", .precision = {.grad = GradType::bf16}, .order = ParamOrder::reversed}),
+       operation(Load{.from = "a",
+                      .precision = PrecisionOverride{.grad = GradType::bf16},
+                      .order = ParamOrder::reversed}),
        operation(Load{.from = "a"}), operation(Load{.from = "a", .order = ParamOrder::listed})}));
   EXPECT_EQ(program.setting(1).order, ParamOrder::reversed);
   EXPECT_EQ(program.setting(2).order, ParamOrder::listed);

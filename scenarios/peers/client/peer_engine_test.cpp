@@ -217,12 +217,13 @@ TEST_F(EngineInNumPy, LoadsAnyOfItsTypesFromAnyOther) {
   for (Precision const& from : with_parts) {
     Scenario scenario = in_types(from, false);
     for (Precision const& to : with_parts)
-      scenario.program.push_back(operation(Load{.from = "a",
-                                                .precision = {.param = to.param,
-                                                              .main = to.main,
-                                                              .exp_avg = to.exp_avg,
-                                                              .exp_avg_sq = to.exp_avg_sq,
-                                                              .state_scale = to.state_scale}}));
+      scenario.program.push_back(
+          operation(Load{.from = "a",
+                         .precision = PrecisionOverride{.param = to.param,
+                                                        .main = to.main,
+                                                        .exp_avg = to.exp_avg,
+                                                        .exp_avg_sq = to.exp_avg_sq,
+                                                        .state_scale = to.state_scale}}));
     scenario.program.push_back(operation(Train{.count = 1}));
     EXPECT_EQ(laws_of(run(scenario)), "") << &from - with_parts;
   }

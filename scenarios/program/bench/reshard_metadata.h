@@ -9,8 +9,9 @@ struct SavedWorld {
   int tensors = 1;  // each with rows on all ranks
 };
 
-/// Processor seconds of one rank that parses every header by itself, fitted: measured are a few of
-/// the headers, and the runs of a few of the tensors, times as many as there are.
+/// Processor seconds of one rank that reads its headers and hears of all others', fitted: measured
+/// are a few of the headers, and the runs of a few of the tensors, times as many as there are. How
+/// the text comes from rank to rank is not in it.
 double seconds_from_headers(SavedWorld const& world);
 
 }  // namespace adamant::scenarios

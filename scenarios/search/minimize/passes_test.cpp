@@ -122,11 +122,12 @@ TEST(Passes, DropReplaysOfAGraphThatALoadHasEnded) {
 
 /// What only engines outside the process offer.
 Scenario for_a_peer() {
-  Scenario scenario = with_program({operation(Train{1}), operation(Save{"a"}),
-                                    operation(Load{.from = "a",
-                                                   .world = World{.shard = 1, .replicate = 2},
-                                                   .precision = {.grad = GradType::bf16},
-                                                   .order = ParamOrder::reversed})});
+  Scenario scenario =
+      with_program({operation(Train{1}), operation(Save{"a"}),
+                    operation(Load{.from = "a",
+                                   .world = World{.shard = 1, .replicate = 2},
+                                   .precision = PrecisionOverride{.grad = GradType::bf16},
+                                   .order = ParamOrder::reversed})});
   scenario.world = {.shard = 2, .replicate = 2};
   scenario.engine.options = {{"implementation", "fused"}, {"async_save", "true"}};
   return scenario;
