@@ -41,6 +41,7 @@ Names paths_in(MemoryStorage& storage) {
 struct Damaged {
   std::string path;           // that a refusal has to name
   bool known_at_once = true;  // before a load has changed anything
+  std::string or_path = {};   // two files are wrong, and either may be told
 };
 
 /// Engines that are handed one damaged checkpoint after the other.
@@ -93,10 +94,14 @@ class Loaders {
     return outcome.has_state;
   }
 
+  static bool names(std::string const& refusal, std::string const& path) {
+    return !path.empty() && refusal.find(path + ":") != std::string::npos;
+  }
   void judge(std::size_t k) {
     LoadOutcome const& first = outcomes_.front();
     std::string const what = damaged_.path + ", " + std::to_string(k) + ": " + first.refusal;
-    EXPECT_NE(first.refusal.find(damaged_.path + ":"), std::string::npos) << what;
+    EXPECT_TRUE(names(first.refusal, damaged_.path) || names(first.refusal, damaged_.or_path))
+        << what;
     EXPECT_EQ(first.kind, CheckpointError::Kind::damaged) << what;
     EXPECT_TRUE(first.has_state || !damaged_.known_at_once) << what;
     for (std::size_t rank = 0; rank < outcomes_.size(); ++rank) {
@@ -283,7 +288,7 @@ TEST(Damage, FilesThatHaveChangedPlacesAreRefused) {
           paths.size() - 1,
           [&](std::size_t k) {
             swap(k);
-            return Damaged{.path = paths[k]};
+            return Damaged{.path = paths[k], .or_path = paths[k + 1]};
           },
           swap);
 }
