@@ -63,6 +63,14 @@ std::vector<std::byte> read_header_pieces(ManifestFile const& file, std::uint64_
   return bytes;
 }
 
+/// A few bytes that differ where a directory, a manifest (empty for none) or names of files do.
+std::string view_of(std::string const& directory, std::string const& manifest,
+                    std::vector<std::string> const& names) {
+  std::string all = concat(directory, "\n", manifest, "\n");
+  for (std::string const& name : names) all += concat(name, "\n");
+  return text_of_pieces({crc32c(std::as_bytes(std::span(all.data(), all.size())))});
+}
+
 /// A file that is opened when it is read first: most ranks read of few files.
 class FileOnDemand final : public InputFile {
  public:
@@ -125,13 +133,16 @@ std::string directory_to_load(Storage& storage, std::string const& directory) {
 CheckpointOpening::CheckpointOpening(Storage& storage, std::string const& directory)
     : storage_(storage) {
   checkpoint_.directory = directory_to_load(storage, directory);
-  std::string const manifest = path_of(manifest_name);
-  if (storage.exists(manifest)) {
-    checkpoint_.manifest = decode_manifest(read_text(storage, manifest), manifest);
+  std::string const path = path_of(manifest_name);
+  std::string manifest;
+  if (storage.exists(path)) {
+    manifest = read_text(storage, path);
+    checkpoint_.manifest = decode_manifest(manifest, path);
     find_listed();
   } else {
     find_unlisted();
   }
+  seen_ = view_of(checkpoint_.directory, manifest, names_);
 }
 
 void CheckpointOpening::find_listed() {
@@ -157,7 +168,7 @@ std::string CheckpointOpening::read_headers(std::size_t first, std::size_t count
   for (std::size_t file = first; file < names_.size(); file += count)
     headers.push_back(checkpoint_.manifest ? read_listed(checkpoint_.manifest->files[file])
                                            : read_unlisted(names_[file]));
-  return text_of_headers(headers);
+  return seen_ + text_of_headers(headers);
 }
 
 FileHeader CheckpointOpening::read_listed(ManifestFile const& file) {
@@ -181,10 +192,10 @@ FileHeader CheckpointOpening::read_unlisted(std::string const& name) {
 Checkpoint CheckpointOpening::finish(std::span<std::string const> said) && {
   std::vector<std::vector<FileHeader>> headers;
   for (std::string const& text : said) {
-    std::size_t const first = headers.size();
-    headers.push_back(headers_of_text(text));
-    if (headers.back().size() != (names_.size() - first + said.size() - 1) / said.size())
-      refuse_damaged(checkpoint_.directory, ": has other files for rank ", std::to_string(first));
+    if (!text.starts_with(seen_))
+      refuse_damaged(checkpoint_.directory, ": is another checkpoint for rank ",
+                     std::to_string(headers.size()));
+    headers.push_back(headers_of_text(text.substr(seen_.size())));
   }
   for (std::size_t file = 0; file < names_.size(); ++file)
     add_file(file, std::move(headers[file % said.size()][file / said.size()]));

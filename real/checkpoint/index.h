@@ -55,8 +55,9 @@ class CheckpointOpening {
   /// finish(). Errors: as above.
   std::string read_headers(std::size_t first, std::size_t count);
 
-  /// `said[i]` is what read_headers(i, said.size()) has returned, here or to somebody else. Errors:
-  /// CheckpointError (damaged).
+  /// `said[i]` is what read_headers(i, said.size()) has returned, here or to somebody else.
+  ///
+  /// Errors: CheckpointError (damaged), also where somebody else sees another checkpoint there.
   Checkpoint finish(std::span<std::string const> said) &&;
 
  private:
@@ -72,6 +73,7 @@ class CheckpointOpening {
   Storage& storage_;
   Checkpoint checkpoint_;
   std::vector<std::string> names_;  // of its files
+  std::string seen_;                // the same for who sees the same directory, manifest and names
 };
 
 /// The same by one alone.

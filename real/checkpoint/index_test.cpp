@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "real/checkpoint/checkpoint_error.h"
+#include "real/checkpoint/crc32c.h"
 #include "real/checkpoint/safetensors.h"
 #include "real/testing/memory_storage.h"
 
@@ -36,6 +37,15 @@ struct ForeignFiles {
 
   MemoryStorage storage;
 };
+
+/// A file of `c` as a manifest lists it.
+ManifestFile listed(MemoryStorage& storage, std::string const& name, std::size_t piece_bytes) {
+  std::span<std::byte const> const bytes = storage.bytes_of("c/" + name);
+  ManifestFile file{.name = name, .bytes = bytes.size(), .pieces = {}};
+  for (std::size_t at = 0; at < bytes.size(); at += piece_bytes)
+    file.pieces.push_back(crc32c(bytes.subspan(at, std::min(piece_bytes, bytes.size() - at))));
+  return file;
+}
 
 std::string refusal(std::vector<SavedPart> const& parts) {
   ForeignFiles files(parts);
@@ -69,19 +79,38 @@ TEST(Index, AHeaderIsReadByOneOfThoseWhoOpenTogether) {
   }
 }
 
+std::string refusal_of_views(ForeignFiles& files, std::string const& removed) {
+  CheckpointOpening before(files.storage, "c");
+  std::string const of_before = before.read_headers(0, 2);
+  files.storage.remove(removed);
+  CheckpointOpening after(files.storage, "c");
+  std::string const said[] = {of_before, after.read_headers(1, 2)};
+  try {
+    std::move(after).finish(said);
+  } catch (CheckpointError const& error) {
+    EXPECT_EQ(error.kind(), CheckpointError::Kind::damaged);
+    return error.what();
+  }
+  return "not refused";
+}
+
 TEST(Index, RanksThatSeeOtherFilesRefuse) {
   ForeignFiles files({rows(0, 2), rows(2, 3), rows(3, 7)});
-  CheckpointOpening more(files.storage, "c");
-  std::string const of_more = more.read_headers(0, 2);
-  files.storage.remove("c/2.safetensors");
-  CheckpointOpening fewer(files.storage, "c");
-  std::string const said[] = {of_more, fewer.read_headers(1, 2)};
-  try {
-    std::move(fewer).finish(said);
-    FAIL() << "not refused";
-  } catch (CheckpointError const& error) {
-    EXPECT_STREQ(error.what(), "c: has other files for rank 0");
-  }
+  EXPECT_EQ(refusal_of_views(files, "c/2.safetensors"), "c: is another checkpoint for rank 0");
+}
+
+// Who has no header to read would see no mark of a manifest that is missing.
+TEST(Index, ARankThatSeesNoManifestRefuses) {
+  ForeignFiles files({rows(0, 2)});
+  Manifest const manifest{.piece_bytes = 64,
+                          .progress = {},
+                          .tensors = {{.key = "t", .dtype = "F32", .shape = {2, 3}}},
+                          .files = {listed(files.storage, "0.safetensors", 64)}};
+  std::string const text = encode(manifest);
+  files.storage.create("c/adamant.json")
+      ->append(std::as_bytes(std::span(text.data(), text.size())));
+  ASSERT_NO_THROW(open_checkpoint(files.storage, "c"));
+  EXPECT_EQ(refusal_of_views(files, "c/adamant.json"), "c: is another checkpoint for rank 0");
 }
 
 TEST(Index, ATensorIsAsLargeAsItsPartsReach) {

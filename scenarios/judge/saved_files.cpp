@@ -348,7 +348,7 @@ SavedFiles read_saved_files(std::span<StoredFile const> files, std::span<SavedNa
   }
   std::vector<SavedName> known(names.begin(), names.end());
   for (SavedName& name : known)
-    if (auto const cut = saved.cut.find(name.name); cut != saved.cut.end())
+    if (auto const cut = saved.cut.find(name.name); name.parts.empty() && cut != saved.cut.end())
       name.parts = cut->second;
   find_prefixes(saved, known);
   for (SavedName const& name : known) join_parts(saved, name);

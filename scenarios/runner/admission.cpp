@@ -15,6 +15,7 @@
 #include "oracle/reduce/sum_bound.h"
 #include "scenarios/gradients/keys.h"
 #include "scenarios/language/registry.h"
+#include "scenarios/seam/layout_padding.h"
 
 namespace adamant::scenarios {
 
@@ -61,6 +62,19 @@ double most_ranks(Scenario const& scenario) {
     if (auto const* load = std::get_if<Load>(&operation.action); load != nullptr && load->world)
       ranks = std::max(ranks, load->world->rank_count());
   return static_cast<double>(ranks);
+}
+
+/// Elements between tensors and behind them, in the worst of the settings that the program comes
+/// to.
+double most_padding(Scenario const& scenario) {
+  Scenario setting = scenario;
+  std::int64_t padding = padding_of(setting).value_or(0);
+  for (Operation const& operation : scenario.program)
+    if (auto const* load = std::get_if<Load>(&operation.action)) {
+      setting = with(setting, *load);
+      padding = std::max(padding, padding_of(setting).value_or(0));
+    }
+  return static_cast<double>(padding);
 }
 
 /// Copies of parameters, main weights and moments that checkpoints keep: of each name one with the
@@ -148,13 +162,14 @@ std::optional<Refusal> refuse_size(Scenario const& scenario, Capabilities const&
 // The oracle keeps every kind of tensor in fp32, and the mean of one parameter; ranks keep the same
 // kinds in their own formats as shards, padded by up to a row each, twice where some are offloaded,
 // and while a unit is computed the whole of it three times over (its parameters, its gradients, the
-// parameters of the next).
+// parameters of the next). Padding of buffers is nobody's, and lies beside all of it.
 double bytes_needed(Scenario const& scenario, Capabilities const& capabilities) {
   double const ranks = most_ranks(scenario);
   bool const offloads = scenario.offload.index() != 0;
   double oracle = 0;
   double shards = 0;
   double largest = 0;
+  double most_kept = 0;  // bytes of an element
   auto const specs = parameter_specs(scenario);
   for (std::size_t p = 0; p < specs.size(); ++p) {
     double const numel = numel_of(specs[p]);
@@ -164,8 +179,11 @@ double bytes_needed(Scenario const& scenario, Capabilities const& capabilities) 
     Kept const kept = kept_of_each(specs[p]);
     oracle += element_bytes * kept.numbers * numel;
     shards += kept.bytes * (numel + padding) * (offloads ? 2 : 1);
+    most_kept = std::max(most_kept, kept.bytes * (offloads ? 2 : 1));
   }
-  double const units = element_bytes * 3 * ranks * largest_unit(specs);
+  double const padding = most_padding(scenario);
+  shards += most_kept * padding;
+  double const units = element_bytes * 3 * ranks * (largest_unit(specs) + padding);
   double const pairs = ranks * ranks * bytes_per_pair(scenario, capabilities.pair_bytes);
   double const checkpoints = oracle * checkpoint_copies(scenario);
   return oracle + element_bytes * largest + shards + units + pairs + checkpoints +
