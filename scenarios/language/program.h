@@ -91,9 +91,7 @@ struct Load {
   /// What `precision` changes.
   PrecisionOverride types() const { return precision.value_or(PrecisionOverride{}); }
   /// Addresses and the graph outlive it: it says nothing but from where.
-  bool keeps_addresses() const {
-    return !world && !layout && !precision && !offload && !order;
-  }
+  bool keeps_addresses() const { return !world && !layout && !precision && !offload && !order; }
   friend bool operator==(Load const&, Load const&) = default;
 };
 

@@ -64,15 +64,18 @@ double most_ranks(Scenario const& scenario) {
   return static_cast<double>(ranks);
 }
 
-/// Elements between tensors and behind them, in the worst of the settings that the program comes
+/// Elements of buffers that are no parameter's, in the worst of the settings that the program comes
 /// to.
 double most_padding(Scenario const& scenario) {
+  auto const in_buffers = [](Scenario const& setting) {
+    return setting.layout == Layout::fsdp2 ? 0 : padding_of(setting).value_or(0);
+  };
   Scenario setting = scenario;
-  std::int64_t padding = padding_of(setting).value_or(0);
+  std::int64_t padding = in_buffers(setting);
   for (Operation const& operation : scenario.program)
     if (auto const* load = std::get_if<Load>(&operation.action)) {
       setting = with(setting, *load);
-      padding = std::max(padding, padding_of(setting).value_or(0));
+      padding = std::max(padding, in_buffers(setting));
     }
   return static_cast<double>(padding);
 }

@@ -80,6 +80,14 @@ TEST(Admission, PairsOfRanksTakeMemoryInEveryEngine) {
   EXPECT_GT(bytes_needed(wide(16'384), simulation), 64 * gibibyte);
 }
 
+TEST(Admission, PaddingOfABufferCounts) {
+  Scenario scenario = wide(1);
+  scenario.params = {parameter("a", {1, 46'341}), parameter("b", {1, 46'337})};
+  double const rows = bytes_needed(scenario, unchecked);
+  scenario.layout = Layout::bucketed;  // a chunk is the product of both
+  EXPECT_GT(bytes_needed(scenario, unchecked), rows + 40 * gibibyte);
+}
+
 TEST(Admission, EveryKindOfTensorCountsInItsFormat) {
   Scenario scenario = wide(1);
   scenario.params = {parameter("w", {1 << 28})};
