@@ -6,6 +6,7 @@
 #include <set>
 
 #include "oracle/layout/fsdp2.h"
+#include "oracle/layout/layout.h"
 
 namespace adamant::scenarios {
 namespace {
@@ -25,14 +26,16 @@ std::vector<std::int64_t> sizes(std::vector<ParameterSpec> const& parameters, in
 }
 
 /// Each rank's class, by its number in rank_classes().
-std::vector<int> class_of_each(std::vector<RankClass> const& classes, int ranks) {
-  std::vector<int> number(static_cast<std::size_t>(ranks), -1);
+std::vector<int> class_of_each(std::vector<RankClass> const& classes, Mesh const& mesh) {
+  std::vector<int> number(static_cast<std::size_t>(mesh.rank_count()), -1);
   for (std::size_t c = 0; c < classes.size(); ++c)
     for (RankBlock const& block : classes[c].ranks)
-      for (int rank = block.shards.first; rank <= block.shards.last; ++rank) {
-        EXPECT_EQ(number[static_cast<std::size_t>(rank)], -1) << "twice: " << rank;
-        number[static_cast<std::size_t>(rank)] = static_cast<int>(c);
-      }
+      for (int replica = block.replicas.first; replica <= block.replicas.last; ++replica)
+        for (int shard = block.shards.first; shard <= block.shards.last; ++shard) {
+          auto const rank = static_cast<std::size_t>(replica * mesh.shards + shard);
+          EXPECT_EQ(number.at(rank), -1) << "twice: " << rank;
+          number.at(rank) = static_cast<int>(c);
+        }
   return number;
 }
 
@@ -43,7 +46,7 @@ TEST(RankClasses, HaveEachRankOnceAmongThoseOfItsSizes) {
       for (int ranks = 1; ranks <= 9; ++ranks) {
         auto const parameters = of_rows({a, b});
         auto const classes = rank_classes(LayoutKind::fsdp2, parameters, {.shards = ranks});
-        auto const number = class_of_each(classes, ranks);
+        auto const number = class_of_each(classes, {.shards = ranks});
         std::set<std::vector<std::int64_t>> different;
         for (int rank = 0; rank < ranks; ++rank) {
           auto const at = static_cast<std::size_t>(number[static_cast<std::size_t>(rank)]);
@@ -53,6 +56,65 @@ TEST(RankClasses, HaveEachRankOnceAmongThoseOfItsSizes) {
         }
         EXPECT_EQ(classes.size(), different.size());
       }
+}
+
+/// How many elements a rank has of each parameter, and of its states.
+std::vector<std::int64_t> numels_of(oracle::Layout const& layout, std::size_t parameters,
+                                    int rank) {
+  std::vector<std::int64_t> numels;
+  for (std::size_t p = 0; p < parameters; ++p)
+    for (TensorKind const kind : {TensorKind::parameter, TensorKind::exp_avg})
+      numels.push_back(numel_of(layout.ranges(static_cast<int>(p), rank, kind)));
+  return numels;
+}
+
+/// Each rank is in one class, whose first is the lowest of those that hold as much.
+void expect_right_classes(LayoutKind layout, std::vector<ParameterSpec> const& parameters,
+                          Mesh const& mesh) {
+  oracle::Layout const all = oracle::lay_out(layout, parameters, mesh);
+  auto const classes = rank_classes(layout, parameters, mesh);
+  auto const number = class_of_each(classes, mesh);
+  std::vector<int> first(classes.size(), -1);
+  for (int rank = 0; rank < mesh.rank_count(); ++rank) {
+    auto const at = static_cast<std::size_t>(number[static_cast<std::size_t>(rank)]);
+    ASSERT_LT(at, classes.size()) << "rank " << rank;
+    if (first[at] < 0) first[at] = rank;
+    EXPECT_EQ(classes[at].first, first[at]);
+    EXPECT_EQ(numels_of(all, parameters.size(), rank),
+              numels_of(all, parameters.size(), first[at]));
+  }
+}
+
+TEST(RankClasses, HaveEachRankOnceOnAnyMeshInAnyLayout) {
+  for (LayoutKind const layout : {LayoutKind::fsdp2, LayoutKind::flat, LayoutKind::bucketed})
+    for (Outer const outer : {Outer::none, Outer::optim})
+      for (int shards = 1; shards <= 5; ++shards)
+        for (int replicas = 1; replicas <= 5; ++replicas)
+          for (std::int64_t rows = 0; rows <= 40; rows += 5) {
+            SCOPED_TRACE(testing::Message()
+                         << static_cast<int>(layout) << static_cast<int>(outer) << ": " << shards
+                         << " x " << replicas << ", " << rows << " rows");
+            expect_right_classes(layout, of_rows({rows, 7, 23}),
+                                 {.shards = shards, .replicas = replicas, .outer = outer});
+          }
+}
+
+// Of replicas that hold the same there is one class, of those that share out states one for each
+// size.
+TEST(RankClasses, OfReplicasAreThoseOfWhatTheyHoldOfStates) {
+  auto const parameters = of_rows({6});
+  auto const blocks = [&](Outer outer) {
+    std::vector<std::vector<RankBlock>> found;
+    for (RankClass const& alike :
+         rank_classes(LayoutKind::fsdp2, parameters, {.shards = 2, .replicas = 4, .outer = outer}))
+      found.push_back(alike.ranks);
+    return found;
+  };
+  EXPECT_EQ(blocks(Outer::none),
+            (std::vector<std::vector<RankBlock>>{{{.shards = {0, 1}, .replicas = {0, 3}}}}));
+  EXPECT_EQ(blocks(Outer::optim),
+            (std::vector<std::vector<RankBlock>>{{{.shards = {0, 1}, .replicas = {0, 2}}},
+                                                 {{.shards = {0, 1}, .replicas = {3, 3}}}}));
 }
 
 // Tensors side by side, with gaps, in a buffer that is cut evenly, whatever the rows.
