@@ -86,12 +86,53 @@ TEST(Passes, TakeBackPartsOtherNamesMeshesAndLayouts) {
   expect_proposed(scenario, [](Scenario& s) { s.params.pop_back(); });
   expect_proposed(scenario, [](Scenario& s) { s.world.outer = Outer::none; });
   expect_proposed(scenario, [](Scenario& s) { s.world = {.shard = 2}; });
+  expect_proposed(scenario, [](Scenario& s) { s.world = {.shard = 4}; });
   expect_proposed(scenario, [](Scenario& s) { s.layout = Layout::fsdp2; });
   expect_proposed(scenario, [](Scenario& s) {
     std::get<Load>(s.program.back().action).world->outer = Outer::none;
   });
   expect_proposed(scenario, [](Scenario& s) {
     std::get<Load>(s.program.back().action).layout = Layout::fsdp2;
+  });
+}
+
+// Nothing is dropped there: the parameter stays what it was but for what makes it another one's.
+TEST(Passes, TakeBackTiesAndPartsOneByOne) {
+  Scenario scenario = with_program({operation(Train{1})});
+  scenario.params = {{.name = "p0", .shape = {4}, .parts = {"part0", "part1"}},
+                     {.name = "p1", .shape = {4}},
+                     {.name = "p2", .tied = "p1"},
+                     {.name = "p3", .shape = {6}, .parts = {"part0", "part1", "part2"}},
+                     {.name = "p4", .tied = "p1"}};
+  scenario.groups = {};
+  ASSERT_FALSE(refuse(scenario, capabilities_of_simulation()));
+  expect_proposed(scenario, [](Scenario& s) {
+    s.params[2].shape = {4};
+    s.params[2].tied.clear();
+  });
+  expect_proposed(scenario, [](Scenario& s) { s.params[2].tied = "p0"; });
+  expect_proposed(scenario, [](Scenario& s) { s.params[0].parts.clear(); });
+  expect_proposed(scenario, [](Scenario& s) { s.params[3].parts.clear(); });
+  expect_proposed(scenario, [](Scenario& s) { s.params[3].parts.pop_back(); });
+  expect_proposed(scenario, [](Scenario& s) {
+    for (Param& param : s.params) param.parts.clear();
+  });
+  expect_proposed(scenario, [](Scenario& s) {
+    std::erase_if(s.params, [](Param const& param) { return param.is_tied(); });
+  });
+  expect_proposed(scenario, [](Scenario& s) {
+    for (Param& param : s.params) param.parts.clear();
+    std::erase_if(s.params, [](Param const& param) { return param.is_tied(); });
+  });
+}
+
+TEST(Passes, TiesFollowTheNamesThatTheyAreTo) {
+  Scenario scenario = with_program({operation(Train{1})});
+  scenario.params = {{.name = "embed", .shape = {4}}, {.name = "head", .tied = "embed"}};
+  scenario.groups = {};
+  expect_proposed(scenario, [](Scenario& s) {
+    s.params[0].name = "p0";
+    s.params[1] = {.name = "p1", .tied = "p0"};
   });
 }
 
