@@ -136,6 +136,13 @@ TEST(PeerSupport, OfACapableEngineIsWhatItSays) {
   for (PeerRow const& row : rows_of_capable) expect(row, capable_peer());
 }
 
+TEST(PeerSupport, RefusesParametersInAnotherOrderOfOneThatLoadsThemAsListed) {
+  Capabilities peer = capable_peer();
+  peer.loads_in_any_order = false;
+  expect({"[{save: a}, {load: {from: a, order: reversed}}]", "", "unsupported.order", 7}, peer);
+  expect({"[{save: a}, {load: {from: a, order: listed}}]", "", "", 0}, peer);
+}
+
 TEST(PeerSupport, OfAModestEngineIsWhatItSays) {
   for (PeerRow row : rows_of_modest) {
     std::string rest(row.rest);
