@@ -135,6 +135,34 @@ TEST(Crash, AtEveryByteAndOperationLeavesTheOldOneOrTheNewOne) {
     }
 }
 
+/// Of parameters that are cut inside of rows, one of them saved in parts.
+Scenario of_several_files(World const& world) {
+  Scenario scenario =
+      with_program({operation(Train{1}), save("a"), set_rate(0.5F), operation(Train{1}), save("a"),
+                    load("a", 3), operation(Train{1})});
+  scenario.world = world;
+  scenario.layout = Layout::flat;
+  scenario.groups = {};
+  scenario.params = {parameter("fused", {6, 3}), parameter("w", {7, 5})};
+  scenario.params.front().parts = {"up", "gate"};
+  scenario.precision.param = ParamType::bf16;
+  return scenario;
+}
+
+TEST(Crash, OfRanksThatWriteSeveralFilesLeavesTheOldOneOrTheNewOne) {
+  for (Outer const outer : {Outer::none, Outer::optim})
+    for (std::int64_t rank = 0; rank < 4; ++rank)
+      for (std::int64_t bytes = 0; bytes < 6000; bytes += 127) {
+        Scenario scenario = of_several_files({.shard = 2, .replicate = 2, .outer = outer});
+        scenario.faults = {crash(2, rank, bytes)};
+        scenario.schedule = {.strategy = Schedule::Strategy::random,
+                             .seed = static_cast<std::uint64_t>(bytes)};
+        RunResult const result = run_scenario(scenario);
+        ASSERT_EQ(result.outcome, Outcome::pass)
+            << rank << ", " << bytes << ": " << summary(result);
+      }
+}
+
 TEST(Crash, OfTheFirstSaveLeavesNothingOrAll) {
   for (std::int64_t bytes = 0; bytes < 6000; bytes += 397) {
     Scenario scenario = with_program({operation(Train{1}), save("a"), load("a", 3)});
