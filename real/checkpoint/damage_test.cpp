@@ -159,12 +159,19 @@ std::vector<std::size_t> places_in(MemoryStorage& storage, std::string const& pa
   return places;
 }
 
+/// So small that most have data of one tensor alone.
+EngineConfig small_pieces(EngineConfig config) {
+  config.checkpoint_piece_bytes = 16;
+  return config;
+}
+
 TEST(Damage, EveryByteOfEveryFileIsMissed) {
   ADAMANT_NEEDS(2, Devices::shared);
   MemoryStorage storage;
-  save_trained(storage, cut_config(two_ranks));
+  EngineConfig const config = small_pieces(cut_config(two_ranks));
+  save_trained(storage, config);
   EXPECT_EQ(paths_in(storage).size(), 4U);
-  Loaders loaders(storage, cut_config(two_ranks));
+  Loaders loaders(storage, config);
   for (std::string const& path : paths_in(storage))
     expect_missed(loaders, storage, path, places_in(storage, path, {}));
   EXPECT_GT(loaders.midway(), 200);
@@ -172,12 +179,12 @@ TEST(Damage, EveryByteOfEveryFileIsMissed) {
 
 TEST(Damage, BytesOfNumbersAndScalesAreMissedWhereStatesAreCutOverReplicas) {
   ADAMANT_NEEDS(4, Devices::shared);
-  EngineConfig const config = cut_config(cut_over_replicas, scaled_formats());
+  EngineConfig const config = small_pieces(cut_config(cut_over_replicas, scaled_formats()));
   MemoryStorage storage;
   save_trained(storage, config);
   Loaders loaders(storage, config);
   for (std::string const& path : paths_in(storage))
-    expect_missed(loaders, storage, path, places_in(storage, path, {53, 3}));
+    expect_missed(loaders, storage, path, places_in(storage, path, {211, 4}));
   EXPECT_GT(loaders.midway(), 0);
 }
 
