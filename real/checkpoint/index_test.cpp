@@ -47,15 +47,20 @@ ManifestFile listed(MemoryStorage& storage, std::string const& name, std::size_t
   return file;
 }
 
-std::string refusal(std::vector<SavedPart> const& parts) {
-  ForeignFiles files(parts);
+template <typename Call>
+std::string refusal_of(Call const& call) {
   try {
-    open_checkpoint(files.storage, "c");
+    call();
   } catch (CheckpointError const& error) {
     EXPECT_EQ(error.kind(), CheckpointError::Kind::damaged);
     return error.what();
   }
   return "not refused";
+}
+
+std::string refusal(std::vector<SavedPart> const& parts) {
+  ForeignFiles files(parts);
+  return refusal_of([&] { open_checkpoint(files.storage, "c"); });
 }
 
 TEST(Index, AHeaderIsReadByOneOfThoseWhoOpenTogether) {
@@ -85,13 +90,7 @@ std::string refusal_of_views(ForeignFiles& files, std::string const& removed) {
   files.storage.remove(removed);
   CheckpointOpening after(files.storage, "c");
   std::string const said[] = {of_before, after.read_headers(1, 2)};
-  try {
-    std::move(after).finish(said);
-  } catch (CheckpointError const& error) {
-    EXPECT_EQ(error.kind(), CheckpointError::Kind::damaged);
-    return error.what();
-  }
-  return "not refused";
+  return refusal_of([&] { std::move(after).finish(said); });
 }
 
 TEST(Index, RanksThatSeeOtherFilesRefuse) {

@@ -106,16 +106,6 @@ void for_each_word(real::Engine const& engine, std::vector<ParameterSpec> const&
   }
 }
 
-/// Processor seconds until every rank has done `verb`.
-template <typename Verb>
-double seconds_of_all(Verb const& verb) {
-  sim::meet();
-  return processor_seconds_of([&] {
-    verb();
-    sim::meet();
-  });
-}
-
 Turns measure_save(BenchWorld& world, BenchDirectory const& directory, int rounds) {
   Turns turns;
   Unsynced storage;

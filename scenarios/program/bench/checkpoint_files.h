@@ -15,8 +15,19 @@
 #include "scenarios/program/bench/measure.h"
 #include "scenarios/program/bench/placed_memory.h"
 #include "scenarios/program/bench/suite.h"
+#include "sim/sim.h"
 
 namespace adamant::scenarios {
+
+/// Processor seconds until every rank has done `verb`. To be called by all.
+template <typename Verb>
+double seconds_of_all(Verb const& verb) {
+  sim::meet();
+  return processor_seconds_of([&] {
+    verb();
+    sim::meet();
+  });
+}
 
 class UnsyncedFile final : public real::OutputFile {
  public:

@@ -80,16 +80,6 @@ void in_kept_world(KeptWorld const& world, KeptMemory& memory, Body const& body)
       options);
 }
 
-/// Processor seconds until every rank has done `verb`.
-template <typename Verb>
-double seconds_of_all(Verb const& verb) {
-  sim::meet();
-  return processor_seconds_of([&] {
-    verb();
-    sim::meet();
-  });
-}
-
 }  // namespace
 
 Turns measure_kept_save(KeptWorld const& world, BenchDirectory const& directory, int rounds) {
