@@ -30,6 +30,22 @@ TEST_F(CheckpointProgram, OneProcessSavesOnFourRanksAndASecondLoadsOnTwo) {
   EXPECT_EQ(read_json("out.json").at("results").at(0).at("outcome"), "pass");
 }
 
+// Whoever puts parts together goes by their names.
+TEST_F(CheckpointProgram, PartsMayComeInAnotherOrderThanTheyWereSavedIn) {
+  auto const fused = [](std::string const& ranks, std::string const& parts,
+                        std::string const& program) {
+    return "adamant: 1\nname: n\nseed: 7\nworld: {shard: " + ranks +
+           "}\nparams:\n  - {name: w, shape: [8, 3], parts: " + parts + "}\nprogram: " + program +
+           "\n";
+  };
+  write("first.yaml", fused("3", "[up, gate]", "[{train: 2}, {save: ckpt}]"));
+  Called const first = call("run first.yaml --dump saved");
+  ASSERT_EQ(first.status, 0) << first.out << first.err;
+  write("saved/second.yaml", fused("2", "[gate, up]", "[{load: ckpt}, {train: 1}]"));
+  Called const second = call("run saved/second.yaml");
+  EXPECT_EQ(second.status, 0) << second.out << second.err;
+}
+
 TEST_F(CheckpointProgram, TheSecondAloneSaysWhatIsMissing) {
   write("second.yaml", scenario("2", "[{load: ckpt}, step]"));
   Called const second = call("run second.yaml");
