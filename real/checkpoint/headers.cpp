@@ -8,8 +8,32 @@ namespace adamant::real {
 
 namespace {
 
+constexpr std::uint64_t more = 0x80;
+
 class Writer {
  public:
+  explicit Writer(NameNumbers const& known) : numbers_(known) {}
+
+  void header(FileHeader const& header) {
+    number(header.file_bytes);
+    number(header.parts.size());
+    for (SavedPart const& of_header : header.parts) part(of_header);
+  }
+  std::string text() && { return std::move(text_); }
+
+ private:
+  void part(SavedPart const& part) {
+    auto const [name, is_new] =
+        numbers_.try_emplace(TensorName{part.key, part.dtype}, numbers_.size());
+    number(name->second);
+    if (is_new) word(part.key);
+    if (is_new) word(part.dtype);
+    number(part.shape.size());
+    number(part.global_shape.size());
+    for (auto const* const extents : {&part.shape, &part.offsets, &part.global_shape})
+      for (std::int64_t const extent : *extents) number(static_cast<std::uint64_t>(extent));
+    number(part.begin);
+  }
   void number(std::uint64_t value) {
     for (; value >= more; value >>= 7) text_.push_back(static_cast<char>(value | more));
     text_.push_back(static_cast<char>(value));
@@ -18,86 +42,62 @@ class Writer {
     number(word.size());
     text_ += word;
   }
-  void extents(std::vector<std::int64_t> const& extents) {
-    number(extents.size());
-    for (std::int64_t const extent : extents) number(static_cast<std::uint64_t>(extent));
-  }
-  std::string text() && { return std::move(text_); }
 
- private:
-  static constexpr std::uint64_t more = 0x80;
-
+  NameNumbers numbers_;
   std::string text_;
-};
-
-class Reader {
- public:
-  explicit Reader(std::string const& text) : text_(text) {}
-
-  bool at_end() const { return at_ == text_.size(); }
-  std::uint64_t number() {
-    std::uint64_t value = 0;
-    for (int shift = 0;; shift += 7) {
-      ADAMANT_REAL_ASSERT(at_ < text_.size() && shift < 64);
-      auto const byte = static_cast<std::uint8_t>(text_[at_++]);
-      value |= std::uint64_t{byte & 0x7fU} << shift;
-      if (byte < 0x80) return value;
-    }
-  }
-  std::string word() {
-    std::uint64_t const size = number();
-    ADAMANT_REAL_ASSERT(size <= text_.size() - at_);
-    at_ += size;
-    return text_.substr(at_ - size, size);
-  }
-  std::vector<std::int64_t> extents() {
-    std::vector<std::int64_t> extents(number());
-    for (std::int64_t& extent : extents) extent = static_cast<std::int64_t>(number());
-    return extents;
-  }
-
- private:
-  std::string const& text_;
-  std::size_t at_ = 0;
 };
 
 }  // namespace
 
-std::string text_of_headers(std::span<FileHeader const> headers) {
-  Writer text;
-  for (FileHeader const& header : headers) {
-    text.number(header.file_bytes);
-    text.number(header.parts.size());
-    for (SavedPart const& part : header.parts) {
-      text.word(part.key);
-      text.word(part.dtype);
-      text.extents(part.shape);
-      text.extents(part.offsets);
-      text.extents(part.global_shape);
-      text.number(part.begin);
-      text.number(part.end);
-    }
-  }
+std::string text_of_headers(std::span<FileHeader const> headers, NameNumbers const& known) {
+  Writer text(known);
+  for (FileHeader const& header : headers) text.header(header);
   return std::move(text).text();
 }
 
-std::vector<FileHeader> headers_of_text(std::string const& text) {
-  std::vector<FileHeader> headers;
-  for (Reader reader(text); !reader.at_end();) {
-    FileHeader& header = headers.emplace_back();
-    header.file_bytes = reader.number();
-    header.parts.resize(reader.number());
-    for (SavedPart& part : header.parts) {
-      part.key = reader.word();
-      part.dtype = reader.word();
-      part.shape = reader.extents();
-      part.offsets = reader.extents();
-      part.global_shape = reader.extents();
-      part.begin = reader.number();
-      part.end = reader.number();
-    }
+ToldFile ToldHeaders::file() {
+  std::uint64_t const bytes = number();
+  return {.bytes = bytes, .parts = static_cast<std::size_t>(number())};
+}
+
+ToldPart ToldHeaders::part() {
+  ToldPart part;
+  part.number = number();
+  ADAMANT_REAL_ASSERT(part.number <= known_);
+  if (part.number == known_) {
+    std::string key = word();
+    part.name = TensorName{.key = std::move(key), .dtype = word()};
+    ++known_;
   }
-  return headers;
+  std::size_t const dimensions = number();
+  std::size_t const global_dimensions = number();
+  extents_.resize(2 * dimensions + global_dimensions);
+  for (std::int64_t& extent : extents_) extent = static_cast<std::int64_t>(number());
+  std::span<std::int64_t const> const extents = extents_;
+  part.shape = extents.first(dimensions);
+  part.offsets = extents.subspan(dimensions, dimensions);
+  part.global_shape = extents.subspan(2 * dimensions);
+  part.begin = number();
+  return part;
+}
+
+std::uint64_t ToldHeaders::number() {
+  std::uint64_t value = 0;
+  for (unsigned shift = 0;; shift += 7) {
+    ADAMANT_REAL_ASSERT(!rest_.empty() && shift < 64);
+    auto const byte = static_cast<std::uint8_t>(rest_.front());
+    rest_.remove_prefix(1);
+    value |= std::uint64_t{byte & 0x7fU} << shift;
+    if (byte < more) return value;
+  }
+}
+
+std::string ToldHeaders::word() {
+  std::uint64_t const size = number();
+  ADAMANT_REAL_ASSERT(size <= rest_.size());
+  std::string word(rest_.substr(0, size));
+  rest_.remove_prefix(size);
+  return word;
 }
 
 }  // namespace adamant::real

@@ -1,10 +1,15 @@
 // What the headers of a checkpoint's files say, as one rank tells it to the others: each header is
-// read and parsed by one rank of a world, however many load.
+// read and parsed by one rank of a world, however many load. What all of them know already is not
+// told: of a tensor that a manifest lists there is its number in the list.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "real/checkpoint/safetensors.h"
@@ -14,14 +19,56 @@ namespace adamant::real {
 struct FileHeader {
   std::uint64_t file_bytes = 0;
   std::vector<SavedPart> parts;  // by place in the file
-
-  friend bool operator==(FileHeader const&, FileHeader const&) = default;
 };
 
-/// Bytes for headers_of_text(), on any machine of the same program.
-std::string text_of_headers(std::span<FileHeader const> headers);
+/// What a file calls a tensor.
+struct TensorName {
+  std::string key;
+  std::string dtype;
 
-/// REQUIRES: text_of_headers() made the text.
-std::vector<FileHeader> headers_of_text(std::string const& text);
+  friend auto operator<=>(TensorName const&, TensorName const&) = default;
+};
+
+/// Numbers of names, from 0 on.
+using NameNumbers = std::map<TensorName, std::size_t>;
+
+/// Bytes for ToldHeaders, on any machine of the same program. `known` is what all ranks know: of
+/// such a part the number is told. Other names get the numbers behind, in their order.
+std::string text_of_headers(std::span<FileHeader const> headers, NameNumbers const& known);
+
+/// A file, and how many parts of it follow.
+struct ToldFile {
+  std::uint64_t bytes = 0;
+  std::size_t parts = 0;
+};
+
+/// What a header says of a part: views, which hold until the next one is taken.
+struct ToldPart {
+  std::size_t number = 0;          // of its name
+  std::optional<TensorName> name;  // where the text has it for the first time
+  std::span<std::int64_t const> shape;
+  std::span<std::int64_t const> offsets;
+  std::span<std::int64_t const> global_shape;
+  std::uint64_t begin = 0;
+};
+
+/// Takes a text apart again: a file, then its parts, then the next file.
+class ToldHeaders {
+ public:
+  /// REQUIRES: text_of_headers() made the text, where so many names are known; it outlives this.
+  ToldHeaders(std::string_view text, std::size_t known) : rest_(text), known_(known) {}
+
+  bool at_end() const { return rest_.empty(); }
+  ToldFile file();
+  ToldPart part();
+
+ private:
+  std::uint64_t number();
+  std::string word();
+
+  std::string_view rest_;
+  std::size_t known_;
+  std::vector<std::int64_t> extents_;  // of the part at hand
+};
 
 }  // namespace adamant::real

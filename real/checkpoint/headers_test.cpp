@@ -5,29 +5,71 @@
 namespace adamant::real {
 namespace {
 
+using Extents = std::vector<std::int64_t>;
+
 SavedPart part_of_large_tensor() {
   return {.key = "model.w",
           .dtype = "F32",
           .shape = {2, 3},
           .offsets = {127, 128},
           .global_shape = {std::int64_t{1} << 62, 16384},
-          .begin = ~std::uint64_t{0},
-          .end = 0};
+          .begin = ~std::uint64_t{0}};
+}
+
+SavedPart scalar(std::string const& key, std::string const& dtype) {
+  return {.key = key, .dtype = dtype, .shape = {}, .offsets = {}, .global_shape = {}};
+}
+
+Extents list(std::span<std::int64_t const> extents) {
+  return {extents.begin(), extents.end()};
 }
 
 TEST(Headers, WhatOneReadsIsWhatTheOthersHear) {
-  std::vector<FileHeader> const headers = {
-      {.file_bytes = 300, .parts = {part_of_large_tensor(), SavedPart()}},
-      {.file_bytes = 0, .parts = {}},
-  };
-  EXPECT_EQ(headers_of_text(text_of_headers(headers)), headers);
-  EXPECT_TRUE(headers_of_text(text_of_headers({})).empty());
+  FileHeader const headers[] = {{.file_bytes = 300, .parts = {part_of_large_tensor()}},
+                                {.file_bytes = 0, .parts = {}}};
+  std::string const text = text_of_headers(headers, {});
+  ToldHeaders told(text, 0);
+  ToldFile const first = told.file();
+  EXPECT_EQ(first.bytes, 300U);
+  ASSERT_EQ(first.parts, 1U);
+  ToldPart const part = told.part();
+  EXPECT_EQ(part.name, (TensorName{"model.w", "F32"}));
+  EXPECT_EQ(list(part.shape), (Extents{2, 3}));
+  EXPECT_EQ(list(part.offsets), (Extents{127, 128}));
+  EXPECT_EQ(list(part.global_shape), (Extents{std::int64_t{1} << 62, 16384}));
+  EXPECT_EQ(part.begin, ~std::uint64_t{0});
+  EXPECT_EQ(told.file().parts, 0U);
+  EXPECT_TRUE(told.at_end());
+}
+
+// A name is told once, and not at all where all know it. The same key with another type is another
+// name.
+TEST(Headers, NamesAreToldOnce) {
+  FileHeader const header = {.parts = {scalar("b", "F32"), scalar("a", "F32"), scalar("a", "BF16"),
+                                       scalar("a", "F32"), scalar("b", "F32")}};
+  NameNumbers const known = {{{"other", "F32"}, 0}, {{"b", "F32"}, 1}};
+  std::string const text = text_of_headers({&header, 1}, known);
+  ToldHeaders told(text, known.size());
+  ASSERT_EQ(told.file().parts, 5U);
+  std::vector<std::size_t> numbers;
+  std::vector<std::optional<TensorName>> names;
+  while (!told.at_end()) {
+    ToldPart const part = told.part();
+    numbers.push_back(part.number);
+    names.push_back(part.name);
+  }
+  EXPECT_EQ(numbers, (std::vector<std::size_t>{1, 2, 3, 2, 1}));
+  EXPECT_EQ(names, (std::vector<std::optional<TensorName>>{
+                       {}, TensorName{"a", "F32"}, TensorName{"a", "BF16"}, {}, {}}));
 }
 
 TEST(HeadersDeathTest, ATextThatIsCutIsABugInUs) {
-  std::vector<FileHeader> const headers = {{.file_bytes = 300, .parts = {part_of_large_tensor()}}};
-  std::string const text = text_of_headers(headers);
-  EXPECT_DEATH(headers_of_text(text.substr(0, text.size() - 1)), "");
+  FileHeader const header = {.file_bytes = 300, .parts = {part_of_large_tensor()}};
+  std::string const text = text_of_headers({&header, 1}, {});
+  for (std::size_t size = 0; size < text.size(); ++size) {
+    ToldHeaders told(std::string_view(text).substr(0, size), 0);
+    EXPECT_DEATH((static_cast<void>(told.file()), static_cast<void>(told.part())), "") << size;
+  }
 }
 
 }  // namespace

@@ -91,18 +91,18 @@ class FileOnDemand final : public InputFile {
 };
 
 /// As far as the part says or reaches.
-std::vector<std::int64_t> whole_of(SavedPart const& part) {
-  if (!part.global_shape.empty()) return part.global_shape;
-  std::vector<std::int64_t> shape = part.offsets;
+std::vector<std::int64_t> whole_of(ToldPart const& part) {
+  if (!part.global_shape.empty()) return {part.global_shape.begin(), part.global_shape.end()};
+  std::vector<std::int64_t> shape(part.offsets.begin(), part.offsets.end());
   for (std::size_t d = 0; d < shape.size(); ++d) shape[d] += part.shape[d];
   return shape;
 }
 
-void grow(SavedTensor& tensor, SavedPart const& part, std::string const& path) {
+void grow(SavedTensor& tensor, ToldPart const& part, std::string const& path) {
   std::vector<std::int64_t> const whole = whole_of(part);
   bool const said = !part.global_shape.empty();
   if (whole.size() != tensor.shape.size() || (said && whole != tensor.shape))
-    refuse_damaged(path, ": tensor ", part.key, ": is a part of ", text_of_shape(whole),
+    refuse_damaged(path, ": tensor ", tensor.key, ": is a part of ", text_of_shape(whole),
                    ", in other files of ", text_of_shape(tensor.shape));
   for (std::size_t d = 0; d < whole.size(); ++d)
     tensor.shape[d] = std::max(tensor.shape[d], whole[d]);
@@ -115,6 +115,12 @@ std::string hidden_beside(std::string const& directory, char const* suffix) {
 }
 
 }  // namespace
+
+/// What a rank has told, as far as it has been heard.
+struct CheckpointOpening::Told {
+  ToldHeaders headers;
+  std::vector<SavedTensor*> tensors = {};  // by their numbers, those that are listed left out
+};
 
 std::string partial_directory(std::string const& directory) {
   return hidden_beside(directory, ".partial");
@@ -149,8 +155,12 @@ void CheckpointOpening::find_listed() {
   Manifest const& manifest = *checkpoint_.manifest;
   expect_same_files(manifest, shard_files(storage_, checkpoint_.directory), checkpoint_.directory);
   for (ManifestFile const& file : manifest.files) names_.push_back(file.name);
-  for (ManifestTensor const& tensor : manifest.tensors)
-    checkpoint_.tensors[tensor.key] = {tensor.key, tensor.dtype, tensor.shape, {}};
+  for (ManifestTensor const& tensor : manifest.tensors) {
+    SavedTensor& known = checkpoint_.tensors[tensor.key];
+    known = {tensor.key, tensor.dtype, tensor.shape};
+    numbers_.try_emplace({tensor.key, tensor.dtype}, listed_.size());
+    listed_.push_back(&known);
+  }
 }
 
 void CheckpointOpening::find_unlisted() {
@@ -168,7 +178,7 @@ std::string CheckpointOpening::read_headers(std::size_t first, std::size_t count
   for (std::size_t file = first; file < names_.size(); file += count)
     headers.push_back(checkpoint_.manifest ? read_listed(checkpoint_.manifest->files[file])
                                            : read_unlisted(names_[file]));
-  return seen_ + text_of_headers(headers);
+  return seen_ + text_of_headers(headers, numbers_);
 }
 
 FileHeader CheckpointOpening::read_listed(ManifestFile const& file) {
@@ -190,47 +200,58 @@ FileHeader CheckpointOpening::read_unlisted(std::string const& name) {
 }
 
 Checkpoint CheckpointOpening::finish(std::span<std::string const> said) && {
-  std::vector<std::vector<FileHeader>> headers;
+  std::vector<Told> told;
   for (std::string const& text : said) {
     if (!text.starts_with(seen_))
       refuse_damaged(checkpoint_.directory, ": is another checkpoint for rank ",
-                     std::to_string(headers.size()));
-    headers.push_back(headers_of_text(text.substr(seen_.size())));
+                     std::to_string(told.size()));
+    told.push_back({{std::string_view(text).substr(seen_.size()), listed_.size()}});
   }
-  for (std::size_t file = 0; file < names_.size(); ++file)
-    add_file(file, std::move(headers[file % said.size()][file / said.size()]));
+  for (std::size_t file = 0; file < names_.size(); ++file) add_file(file, told[file % said.size()]);
   for (auto& [key, tensor] : checkpoint_.tensors) find_runs(tensor);  // once for all plans
   check();
   return std::move(checkpoint_);
 }
 
-void CheckpointOpening::add_file(std::size_t file, FileHeader header) {
+void CheckpointOpening::add_file(std::size_t file, Told& told) {
   std::string const path = path_of(names_[file]);
-  for (SavedPart& part : header.parts) add(std::move(part), path);
+  ToldFile const header = told.headers.file();
+  for (std::size_t i = 0; i < header.parts; ++i) add(told.headers.part(), told, path);
   std::vector<std::uint32_t> pieces;
   if (checkpoint_.manifest) pieces = checkpoint_.manifest->files[file].pieces;
   checkpoint_.files.push_back({names_[file],
-                               std::make_unique<FileOnDemand>(storage_, path, header.file_bytes),
+                               std::make_unique<FileOnDemand>(storage_, path, header.bytes),
                                std::move(pieces)});
 }
 
-void CheckpointOpening::add(SavedPart part, std::string const& path) {
-  auto known = checkpoint_.tensors.find(part.key);
+void CheckpointOpening::add(ToldPart const& part, Told& told, std::string const& path) {
+  SavedTensor& tensor = tensor_of(part, told, path);
+  if (!checkpoint_.manifest) grow(tensor, part, path);
+  if (part.shape.size() != tensor.shape.size())
+    refuse_damaged(path, ": tensor ", tensor.key, ": the part ", text_of_shape(part.shape),
+                   " lies outside the whole ", text_of_shape(tensor.shape));
+  tensor.boxes.add({.file = static_cast<int>(checkpoint_.files.size()),
+                    .offsets = part.offsets,
+                    .shape = part.shape,
+                    .begin = part.begin});
+}
+
+SavedTensor& CheckpointOpening::tensor_of(ToldPart const& part, Told& told,
+                                          std::string const& path) {
+  if (part.number < listed_.size()) return *listed_[part.number];
+  if (!part.name) return *told.tensors[part.number - listed_.size()];
+  auto const& [key, dtype] = *part.name;
+  auto known = checkpoint_.tensors.find(key);
   if (known == checkpoint_.tensors.end()) {
     if (checkpoint_.manifest)
-      refuse_damaged(path, ": tensor ", part.key, ": the manifest does not list it");
-    SavedTensor first = {part.key, part.dtype, whole_of(part), {}};
-    known = checkpoint_.tensors.emplace(part.key, std::move(first)).first;
+      refuse_damaged(path, ": tensor ", key, ": the manifest does not list it");
+    known = checkpoint_.tensors.emplace(key, SavedTensor{key, dtype, whole_of(part)}).first;
   }
-  SavedTensor& tensor = known->second;
-  if (!checkpoint_.manifest) grow(tensor, part, path);
-  if (part.dtype != tensor.dtype)
-    refuse_damaged(path, ": tensor ", part.key, ": is stored as ", part.dtype, ", elsewhere as ",
-                   tensor.dtype);
-  tensor.boxes.push_back({.file = static_cast<int>(checkpoint_.files.size()),
-                          .offsets = std::move(part.offsets),
-                          .shape = std::move(part.shape),
-                          .begin = part.begin});
+  if (dtype != known->second.dtype)
+    refuse_damaged(path, ": tensor ", key, ": is stored as ", dtype, ", elsewhere as ",
+                   known->second.dtype);
+  told.tensors.push_back(&known->second);
+  return known->second;
 }
 
 std::string CheckpointOpening::path_of(std::string const& name) const {

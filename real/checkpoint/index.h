@@ -61,17 +61,22 @@ class CheckpointOpening {
   Checkpoint finish(std::span<std::string const> said) &&;
 
  private:
+  struct Told;
+
   void find_listed();
   void find_unlisted();
   FileHeader read_listed(ManifestFile const& file);
   FileHeader read_unlisted(std::string const& name);
-  void add_file(std::size_t file, FileHeader header);
-  void add(SavedPart part, std::string const& path);
+  void add_file(std::size_t file, Told& told);
+  void add(ToldPart const& part, Told& told, std::string const& path);
+  SavedTensor& tensor_of(ToldPart const& part, Told& told, std::string const& path);
   std::string path_of(std::string const& name) const;
   void check() const;
 
   Storage& storage_;
   Checkpoint checkpoint_;
+  std::vector<SavedTensor*> listed_;  // tensors of the manifest, by their numbers
+  NameNumbers numbers_;
   std::vector<std::string> names_;  // of its files
   std::string seen_;                // the same for who sees the same directory, manifest and names
 };

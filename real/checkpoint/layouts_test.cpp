@@ -184,9 +184,9 @@ std::map<std::string, Shape> parts_in(MemoryStorage& storage, std::string const&
   Checkpoint const checkpoint = open_checkpoint(storage, "c");
   std::map<std::string, Shape> parts;
   for (auto const& [key, tensor] : checkpoint.tensors)
-    for (SavedBox const& box : tensor.boxes)
+    for (SavedBox const box : tensor.boxes)
       if (checkpoint.files[static_cast<std::size_t>(box.file)].name == name)
-        parts[key] = box.offsets;
+        parts[key] = {box.offsets.begin(), box.offsets.end()};
   return parts;
 }
 

@@ -241,7 +241,7 @@ class Loading {
       bool const global = source.tensor->coverage == StateScale::global;
       SharedScale const shared =
           shared_scale(source.saved, writers_, global ? std::span(&whole, 1) : shard.ranges);
-      if (shared.number != nullptr) source.scale = numbers.at(*shared.number);
+      if (shared.number) source.scale = numbers.at(*shared.number);
       found.push_back(shared.found ? is_found : not_found);
     }
     return found;

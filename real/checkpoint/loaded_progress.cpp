@@ -78,7 +78,7 @@ std::int64_t read_step(Checkpoint const& checkpoint, SavedTensor const& tensor) 
   if (!known || !is_one_number(tensor))
     refuse_incompatible("tensor ", tensor.key, ": is ", tensor.dtype, " ",
                         text_of_shape(tensor.shape), ", expected one F32, F64 or I64");
-  SavedBox const& box = tensor.boxes.front();
+  SavedBox const box = tensor.boxes.front();
   checkpoint.files[static_cast<std::size_t>(box.file)].content->read(
       box.begin, std::span(bytes).first(static_cast<std::size_t>(*size)));
   double value = 0;

@@ -112,8 +112,11 @@ TEST(QuantisedCheckpoint, EveryBitComesBackWhereverStatesAre) {
 
 Bytes bytes_of(MemoryStorage& storage, Checkpoint const& checkpoint, std::string const& key) {
   SavedTensor const& tensor = checkpoint.tensors.at(key);
-  std::vector<SavedBox> boxes = tensor.boxes;
-  std::ranges::sort(boxes, {}, [](SavedBox const& box) { return box.offsets; });
+  std::vector<SavedBox> boxes;
+  for (SavedBox const box : tensor.boxes) boxes.push_back(box);
+  std::ranges::sort(boxes, [](SavedBox const& a, SavedBox const& b) {
+    return std::ranges::lexicographical_compare(a.offsets, b.offsets);
+  });
   Bytes bytes;
   for (SavedBox const& box : boxes) {
     Bytes const& file =
@@ -320,7 +323,7 @@ TEST(QuantisedCheckpoint, DamageIsNoticedAlsoInWhatIsNotTaken) {
     in_world_of(2, config, [&](Rank& rank) { rank.engine->save(storage, "c"); });
     {
       Checkpoint const checkpoint = open_checkpoint(storage, "c");
-      SavedBox const& box = checkpoint.tensors.at(key).boxes.back();
+      SavedBox const box = checkpoint.tensors.at(key).boxes.back();
       std::string const& file = checkpoint.files[static_cast<std::size_t>(box.file)].name;
       storage.bytes_of("c/" + file)[box.begin] ^= std::byte{1};
     }

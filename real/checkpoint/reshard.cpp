@@ -39,39 +39,39 @@ void check_bounds(SavedTensor const& tensor, SavedBox const& box,
 }
 
 /// Boxes with elements, by their first row.
-std::vector<SavedBox const*> by_row(SavedTensor const& tensor) {
-  std::vector<SavedBox const*> boxes;
-  for (SavedBox const& box : tensor.boxes)
-    if (box.numel() > 0) boxes.push_back(&box);
-  std::stable_sort(boxes.begin(), boxes.end(), [](SavedBox const* a, SavedBox const* b) {
-    return !a->shape.empty() && a->offsets[0] < b->offsets[0];
+std::vector<SavedBox> by_row(SavedTensor const& tensor) {
+  std::vector<SavedBox> boxes;
+  for (SavedBox const box : tensor.boxes)
+    if (box.numel() > 0) boxes.push_back(box);
+  std::stable_sort(boxes.begin(), boxes.end(), [](SavedBox const& a, SavedBox const& b) {
+    return !a.shape.empty() && a.offsets[0] < b.offsets[0];
   });
   return boxes;
 }
 
 /// Each box against those before it that reach its first row.
-void check_overlap(SavedTensor const& tensor, std::vector<SavedBox const*> const& sorted,
+void check_overlap(SavedTensor const& tensor, std::vector<SavedBox> const& sorted,
                    std::span<std::string const> file_names) {
-  std::vector<SavedBox const*> active;
-  for (SavedBox const* const box : sorted) {
-    std::erase_if(active, [&](SavedBox const* earlier) {
-      return !box->shape.empty() && end_of(*earlier, 0) <= box->offsets[0];
+  std::vector<SavedBox> active;
+  for (SavedBox const& box : sorted) {
+    std::erase_if(active, [&](SavedBox const& earlier) {
+      return !box.shape.empty() && end_of(earlier, 0) <= box.offsets[0];
     });
-    for (SavedBox const* const earlier : active)
-      if (overlap(*earlier, *box))
-        refuse_damaged("tensor ", tensor.key, ": the parts in ", text_of_box(*earlier, file_names),
-                       " and ", text_of_box(*box, file_names),
+    for (SavedBox const& earlier : active)
+      if (overlap(earlier, box))
+        refuse_damaged("tensor ", tensor.key, ": the parts in ", text_of_box(earlier, file_names),
+                       " and ", text_of_box(box, file_names),
                        " overlap: is a file left over from another save?");
     active.push_back(box);
   }
 }
 
 /// For boxes that do not overlap but are too few: the first row at which something is missing.
-std::int64_t first_hole(SavedTensor const& tensor, std::vector<SavedBox const*> const& sorted) {
+std::int64_t first_hole(SavedTensor const& tensor, std::vector<SavedBox> const& sorted) {
   std::int64_t row = 0;
-  for (SavedBox const* const box : sorted) {
-    if (box->shape.empty() || box->offsets[0] > row) break;
-    row = std::max(row, end_of(*box, 0));
+  for (SavedBox const& box : sorted) {
+    if (box.shape.empty() || box.offsets[0] > row) break;
+    row = std::max(row, end_of(box, 0));
   }
   return std::min(row, tensor.shape.empty() ? 0 : tensor.shape[0]);
 }
@@ -88,7 +88,7 @@ class Runs {
     numel_ = box.shape[cut_] * inner;
     first_ = box.offsets[cut_] * inner;
     stride_ = whole[cut_] * inner;
-    count_ = numel_of(std::span(box.shape).first(cut_));
+    count_ = numel_of(box.shape.first(cut_));
   }
 
   std::int64_t count() const { return count_; }
@@ -122,7 +122,7 @@ class Runs {
   }
 
  private:
-  SavedBox const& box_;
+  SavedBox box_;
   std::span<std::int64_t const> whole_;
   std::size_t cut_;         // the innermost dimension that the box does not have whole
   std::int64_t numel_ = 0;  // of a run
@@ -154,9 +154,17 @@ struct BoxAsRun {
 /// The elements of a box that is one run, or nothing. REQUIRES: it lies inside the whole.
 std::optional<ElementRange> as_range(SavedBox const& box, std::span<std::int64_t const> whole) {
   if (whole.empty()) return std::nullopt;
-  Runs const runs(box, whole);
-  if (runs.count() != 1) return std::nullopt;
-  return runs[0];
+  std::int64_t begin = 0;
+  std::int64_t numel = 1;
+  std::int64_t stride = 1;
+  for (std::size_t d = whole.size(); d-- > 0; stride *= whole[d]) {
+    // Behind a dimension that the box does not have whole, its elements follow each other only
+    // within one slice.
+    if (numel != stride && box.shape[d] != 1) return std::nullopt;
+    begin += box.offsets[d] * stride;
+    numel *= box.shape[d];
+  }
+  return ElementRange{begin, begin + numel};
 }
 
 /// Do runs that ascend by their beginnings have every element once?
@@ -222,15 +230,11 @@ void plan_box(SavedBox const& box, SavedTensor const& tensor, OwnRanges const& o
 void plan_boxes(SavedTensor const& tensor, ShardDescription const& shard, std::uint64_t size,
                 std::vector<ReadRange>& ranges) {
   OwnRanges const owned(shard.ranges);
-  for (SavedBox const& box : tensor.boxes)
+  for (SavedBox const box : tensor.boxes)
     if (box.numel() > 0) plan_box(box, tensor, owned, size, ranges);
 }
 
 }  // namespace
-
-std::int64_t SavedBox::numel() const {
-  return numel_of(shape);
-}
 
 std::int64_t SavedTensor::numel() const {
   return numel_of(shape);
@@ -239,11 +243,11 @@ std::int64_t SavedTensor::numel() const {
 void check_cover(SavedTensor const& tensor, std::span<std::string const> file_names) {
   if (!tensor.runs.empty()) return;  // R1
   std::int64_t held = 0;
-  for (SavedBox const& box : tensor.boxes) {
+  for (SavedBox const box : tensor.boxes) {
     check_bounds(tensor, box, file_names);
     held += box.numel();
   }
-  std::vector<SavedBox const*> const sorted = by_row(tensor);
+  std::vector<SavedBox> const sorted = by_row(tensor);
   check_overlap(tensor, sorted, file_names);
   std::int64_t const numel = tensor.numel();
   if (held != numel)
@@ -284,7 +288,7 @@ void find_runs(SavedTensor& tensor) {
   tensor.runs = {};
   std::vector<BoxAsRun> found;
   found.reserve(tensor.boxes.size());
-  for (SavedBox const& box : tensor.boxes) {
+  for (SavedBox const box : tensor.boxes) {
     if (!lies_inside(box, tensor.shape)) return;
     if (box.numel() == 0) continue;
     std::optional<ElementRange> const range = as_range(box, tensor.shape);
@@ -297,13 +301,8 @@ void find_runs(SavedTensor& tensor) {
   if (!std::is_sorted(found.begin(), found.end(), by_begin))
     std::sort(found.begin(), found.end(), by_begin);
   if (!tiles(found, tensor.numel())) return;
-  tensor.runs.borders.reserve(found.size() + 1);
-  tensor.runs.places.reserve(found.size());
-  tensor.runs.borders.push_back(0);
-  for (BoxAsRun const& run : found) {
-    tensor.runs.borders.push_back(run.range.end);
-    tensor.runs.places.push_back(run.place);
-  }
+  tensor.runs.reserve(found.size());
+  for (BoxAsRun const& run : found) tensor.runs.add(run.range.end, run.place);
 }
 
 void plan_reads(SavedTensor const& tensor, ShardDescription const& shard,

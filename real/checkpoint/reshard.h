@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "real/checkpoint/saved_boxes.h"
 #include "real/checkpoint/saved_runs.h"
 #include "real/shard/description.h"
 
@@ -26,29 +27,19 @@ struct Box {
   std::vector<std::int64_t> shape;
 };
 
-/// A box of a tensor as a file holds it, row-major.
-struct SavedBox {
-  int file = 0;
-  std::vector<std::int64_t> offsets;  // of its first element in the whole
-  std::vector<std::int64_t> shape;
-  std::uint64_t begin = 0;  // bytes in the file
-
-  std::int64_t numel() const;
-};
-
 /// A whole tensor as the files of a checkpoint hold it together.
 struct SavedTensor {
   std::string key;
   std::string dtype;
   std::vector<std::int64_t> shape;
-  std::vector<SavedBox> boxes;
+  SavedBoxes boxes = {};
   SavedRuns runs = {};  // of `boxes` as they are, or empty
 
   std::int64_t numel() const;
 };
 
 /// Fills `runs` where the boxes are runs that tile the tensor, in whatever order; else empties
-/// them. Boxes may be anything: this refuses nothing.
+/// them. Boxes may be anything of as many dimensions: this refuses nothing.
 void find_runs(SavedTensor& tensor);
 
 /// Every element lies in exactly one box. `file_names` is for messages. Of a tensor with runs that

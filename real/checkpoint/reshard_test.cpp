@@ -8,25 +8,31 @@
 
 #include "real/checkpoint/checkpoint_error.h"
 #include "real/shard/layout.h"
+#include "real/testing/saved_tensors.h"
 
 namespace adamant::real {
 namespace {
 
 std::vector<std::string> const names = {"f0", "f1", "f2", "f3", "f4", "f5", "f6", "f7"};
 
-/// The saved tensor of a world: one box a rank, each at the start of its own file.
-SavedTensor saved_by(int world_size, std::vector<std::int64_t> const& shape) {
-  SavedTensor tensor{.key = "t", .dtype = "F32", .shape = shape, .boxes = {}};
+/// The boxes of a world: one a rank, each at the start of its own file.
+std::vector<BoxInFile> boxes_by(int world_size, std::vector<std::int64_t> const& shape) {
+  std::vector<BoxInFile> boxes;
   ParameterSpec spec;
   spec.shape = shape;
   for (int rank = 0; rank < world_size; ++rank) {
     Layout const layout(std::span(&spec, 1), {.rank = rank, .mesh = {.shards = world_size}});
     Box const box = box_of(layout[0].held, shape).value();
-    tensor.boxes.push_back({.file = rank, .offsets = box.offsets, .shape = box.shape, .begin = 0});
+    boxes.push_back({.file = rank, .offsets = box.offsets, .shape = box.shape});
   }
-  return tensor;
+  return boxes;
 }
 
+SavedTensor saved_by(int world_size, std::vector<std::int64_t> const& shape) {
+  return tensor_of(shape, boxes_by(world_size, shape));
+}
+
+using Extents = std::vector<std::int64_t>;
 using Ranges = std::vector<ElementRange>;
 
 /// What a rank of a world owns.
@@ -44,7 +50,7 @@ ShardDescription shard_of(Ranges const& ranges, std::vector<std::int64_t> const&
 /// The files' content where the element with row-major index i has value i.
 std::vector<std::vector<std::int32_t>> files_of(SavedTensor const& tensor) {
   std::vector<std::vector<std::int32_t>> files(names.size());
-  for (SavedBox const& box : tensor.boxes) {
+  for (SavedBox const box : tensor.boxes) {
     for (std::int64_t i = 0; i < box.numel(); ++i) {
       std::int64_t rest = i;
       std::int64_t index = 0;
@@ -122,32 +128,31 @@ TEST(Reshard, RowsAreOneRangeAFile) {
 
 // What tensor parallelism leaves behind: boxes cut in two dimensions.
 TEST(Reshard, BoxesCutInInnerDimensionsAreReadRunByRun) {
-  SavedTensor tensor{.key = "t", .dtype = "F32", .shape = {4, 5, 6}, .boxes = {}};
-  int file = 0;
+  Extents const shape = {4, 5, 6};
+  std::vector<BoxInFile> boxes;
   for (std::int64_t const row : {0, 3})
     for (std::int64_t const column : {0, 2})
-      tensor.boxes.push_back({.file = file++,
-                              .offsets = {row, column, 0},
-                              .shape = {row == 0 ? 3 : 1, column == 0 ? 2 : 3, 6},
-                              .begin = 0});
-  check_cover(tensor, names);
+      boxes.push_back({.file = static_cast<int>(boxes.size()),
+                       .offsets = {row, column, 0},
+                       .shape = {row == 0 ? 3 : 1, column == 0 ? 2 : 3, 6}});
+  SavedTensor const in_the_middle = tensor_of(shape, boxes);
+  check_cover(in_the_middle, names);
   for (int to = 1; to <= 4; ++to)
     for (int rank = 0; rank < to; ++rank)
-      expect_own_elements(tensor, owned_by(rank, to, {4, 5, 6}));
-  for (SavedBox& box : tensor.boxes) {
+      expect_own_elements(in_the_middle, owned_by(rank, to, shape));
+  for (BoxInFile& box : boxes) {
     box.shape = {box.shape[0], 5, box.shape[1] == 2 ? 4 : 2};
     box.offsets = {box.offsets[0], 0, box.offsets[1] == 0 ? 0 : 4};
   }
-  check_cover(tensor, names);
-  expect_own_elements(tensor, owned_by(0, 1, {4, 5, 6}));
+  SavedTensor const innermost = tensor_of(shape, boxes);
+  check_cover(innermost, names);
+  expect_own_elements(innermost, owned_by(0, 1, shape));
 }
 
 // Whatever a layout gives to a rank, also in the middle of rows: every subset of 3 x 4 elements,
 // out of rows and out of columns.
 TEST(Reshard, AnyRangesAreReadOutOfAnyBoxes) {
-  SavedTensor columns{.key = "t", .dtype = "F32", .shape = {3, 4}, .boxes = {}};
-  for (int file = 0; file < 2; ++file)
-    columns.boxes.push_back({.file = file, .offsets = {0, 2 * file}, .shape = {3, 2}, .begin = 0});
+  SavedTensor const columns = tensor_of({3, 4}, {{0, {0, 0}, {3, 2}}, {1, {0, 2}, {3, 2}}});
   check_cover(columns, names);
   for (unsigned pattern = 0; pattern < 1U << 12; ++pattern) {
     Ranges const ranges = ranges_of(pattern, 12);
@@ -278,42 +283,43 @@ std::string refusal(SavedTensor const& tensor) {
 }
 
 TEST(Reshard, HolesAreRefusedByName) {
-  SavedTensor tail = saved_by(4, {10, 3});
-  tail.boxes.pop_back();
-  EXPECT_EQ(refusal(tail),
+  std::vector<BoxInFile> tail = boxes_by(4, {10, 3});
+  tail.pop_back();
+  EXPECT_EQ(refusal(tensor_of({10, 3}, tail)),
             "tensor t: 27 of 30 elements of [10, 3] are saved; the first that is missing is in row "
             "9: is a file missing?");
-  SavedTensor middle = saved_by(4, {10, 3});
-  middle.boxes.erase(middle.boxes.begin() + 1);
-  EXPECT_NE(refusal(middle).find("missing is in row 3"), std::string::npos);
+  std::vector<BoxInFile> middle = boxes_by(4, {10, 3});
+  middle.erase(middle.begin() + 1);
+  EXPECT_NE(refusal(tensor_of({10, 3}, middle)).find("missing is in row 3"), std::string::npos);
 }
 
 TEST(Reshard, OverlapsAreRefusedByName) {
-  SavedTensor tensor = saved_by(4, {10, 3});
-  tensor.boxes.push_back({.file = 7, .offsets = {5, 0}, .shape = {2, 3}, .begin = 0});
-  EXPECT_EQ(refusal(tensor),
+  std::vector<BoxInFile> boxes = boxes_by(4, {10, 3});
+  boxes.push_back({.file = 7, .offsets = {5, 0}, .shape = {2, 3}});
+  EXPECT_EQ(refusal(tensor_of({10, 3}, boxes)),
             "tensor t: the parts in f1 ([3, 3] at [3, 0]) and f7 ([2, 3] at [5, 0]) overlap: is a "
             "file left over from another save?");
   // An overlap as large as the hole beside it: the sizes add up.
-  SavedTensor shifted = saved_by(2, {4, 1});
-  shifted.boxes[1].offsets[0] = 1;
-  EXPECT_NE(refusal(shifted).find("overlap"), std::string::npos);
+  std::vector<BoxInFile> shifted = boxes_by(2, {4, 1});
+  shifted[1].offsets[0] = 1;
+  EXPECT_NE(refusal(tensor_of({4, 1}, shifted)).find("overlap"), std::string::npos);
 }
 
 TEST(Reshard, PartsOutsideTheWholeAreRefused) {
-  SavedTensor tensor = saved_by(2, {4, 3});
-  tensor.boxes[1].offsets[0] = 3;
-  EXPECT_NE(refusal(tensor).find("lies outside the whole [4, 3]"), std::string::npos);
+  std::vector<BoxInFile> boxes = boxes_by(2, {4, 3});
+  boxes[1].offsets[0] = 3;
+  EXPECT_NE(refusal(tensor_of({4, 3}, boxes)).find("lies outside the whole [4, 3]"),
+            std::string::npos);
 }
 
 TEST(Reshard, PartsWithoutElementsDoNotMatter) {
-  SavedTensor tensor = saved_by(8, {3, 2});
-  check_cover(tensor, names);
-  tensor.boxes.push_back(tensor.boxes.back());
-  check_cover(tensor, names);
-  tensor.boxes.insert(tensor.boxes.begin(), tensor.boxes.back());
-  check_cover(tensor, names);
-  expect_own_elements(tensor, {{0, 6}});
+  std::vector<BoxInFile> boxes = boxes_by(8, {3, 2});
+  check_cover(tensor_of({3, 2}, boxes), names);
+  boxes.push_back(boxes.back());
+  check_cover(tensor_of({3, 2}, boxes), names);
+  boxes.insert(boxes.begin(), boxes.back());
+  check_cover(tensor_of({3, 2}, boxes), names);
+  expect_own_elements(tensor_of({3, 2}, boxes), {{0, 6}});
 }
 
 }  // namespace

@@ -75,9 +75,8 @@ class Joining {
     for (std::size_t k = 1; k < keys.size(); ++k) {
       SavedTensor part = take(keys[k]);
       expect_alike(joined, part, static_cast<std::int64_t>(k));
-      for (SavedBox& box : part.boxes) box.offsets.front() += joined.shape.front();
+      joined.boxes.add_from_row(part.boxes, joined.shape.front());
       joined.shape.front() += part.shape.front();
-      joined.boxes.insert(joined.boxes.end(), part.boxes.begin(), part.boxes.end());
     }
     add(std::move(joined), whole);
   }

@@ -8,6 +8,7 @@
 #include "real/checkpoint/checkpoint_error.h"
 #include "real/checkpoint/names.h"
 #include "real/checkpoint/safetensors.h"
+#include "real/cuda/assert.h"
 
 namespace adamant::real {
 
@@ -26,7 +27,7 @@ int writer_of(SavedBox const& box, std::span<int const> writers) {
 std::map<int, std::int64_t> numel_by_writer(SavedTensor const& tensor,
                                             std::span<int const> writers) {
   std::map<int, std::int64_t> numel;
-  for (SavedBox const& box : tensor.boxes)
+  for (SavedBox const box : tensor.boxes)
     if (box.numel() > 0) numel[writer_of(box, writers)] += box.numel();
   return numel;
 }
@@ -98,12 +99,11 @@ std::optional<SavedNumbers> find_quantised(Checkpoint const& checkpoint, std::st
 }
 
 /// The number that a rank has written of a scale, or any of them.
-SavedBox const* number_of(SavedTensor const& scale, std::span<int const> writers,
-                          std::optional<int> writer = {}) {
-  auto const found = std::find_if(scale.boxes.begin(), scale.boxes.end(), [&](SavedBox const& box) {
-    return box.numel() == 1 && (!writer || writer_of(box, writers) == *writer);
-  });
-  return &*found;
+SavedBox number_of(SavedTensor const& scale, std::span<int const> writers,
+                   std::optional<int> writer = {}) {
+  for (SavedBox const box : scale.boxes)
+    if (box.numel() == 1 && (!writer || writer_of(box, writers) == *writer)) return box;
+  ADAMANT_REAL_ASSERT(false);  // check_scale() has seen it
 }
 
 }  // namespace
@@ -144,7 +144,7 @@ SavedNumbers find_numbers(Checkpoint const& checkpoint, std::span<int const> wri
 SharedScale shared_scale(SavedNumbers const& saved, std::span<int const> writers,
                          std::span<ElementRange const> ranges) {
   std::int64_t const numel = numel_of(ranges);
-  if (numel == 0 || saved.scale == nullptr) return {.found = true};
+  if (numel == 0 || saved.scale == nullptr) return {.found = true, .number = {}};
   if (saved.scale->shape[0] == 1)
     return {.found = numel == saved.raw->numel(), .number = number_of(*saved.scale, writers)};
   ShardDescription const sharing = {

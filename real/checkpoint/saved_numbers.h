@@ -42,7 +42,7 @@ SavedNumbers find_numbers(Checkpoint const& checkpoint, std::span<int const> wri
 /// The scale that raw had of all elements of some ranges and of no others.
 struct SharedScale {
   bool found = false;
-  SavedBox const* number = nullptr;  // null for 1
+  std::optional<SavedBox> number;  // nothing for 1
 };
 SharedScale shared_scale(SavedNumbers const& saved, std::span<int const> writers,
                          std::span<ElementRange const> ranges);

@@ -1,6 +1,7 @@
 #include "real/checkpoint/saved_runs.h"
 
 #include <algorithm>
+#include <type_traits>
 
 #include "real/cuda/assert.h"
 
@@ -11,10 +12,13 @@ namespace {
 /// Walks along runs for ranges that ascend. Whose piece is next is decided by the two borders at
 /// hand alone: nothing is searched for but where a range is far behind the one before it. What is
 /// at hand is kept in bytes, so that a border is multiplied once and not for each piece beside it.
+///
+/// `Read` is ReadRange or ReadPiece.
+template <typename Read>
 class Merge {
  public:
   /// REQUIRES: the first range does not begin before run `run` does.
-  Merge(SavedRuns const& runs, std::size_t run, std::uint64_t element_bytes, ReadRange* reads)
+  Merge(SavedRuns const& runs, std::size_t run, std::uint64_t element_bytes, Read* reads)
       : runs_(runs), element_bytes_(element_bytes), reads_(reads) {
     enter(run);
   }
@@ -34,9 +38,7 @@ class Merge {
     put(begin, end, to);
   }
 
-  std::size_t written(ReadRange const* begin) const {
-    return static_cast<std::size_t>(reads_ - begin);
-  }
+  std::size_t written() const { return written_; }
 
  private:
   void go_to(std::int64_t element) {
@@ -45,8 +47,8 @@ class Merge {
   }
 
   void enter(std::size_t run) {
-    end_ = runs_.borders.data() + run;
-    place_ = runs_.places.data() + run;
+    end_ = runs_.borders().data() + run;
+    place_ = runs_.places().data() + run;
     run_end_ = bytes_of(*end_);
     take();
   }
@@ -71,12 +73,17 @@ class Merge {
 
   /// Bytes [begin, end) of the tensor, of the run at hand.
   void put(std::uint64_t begin, std::uint64_t end, std::uint64_t to) {
-    *reads_++ = {.file = file_, .begin = in_file_ + begin, .bytes = end - begin, .to = to};
+    Read& read = reads_[written_++];
+    read.begin = in_file_ + begin;
+    read.bytes = end - begin;
+    read.file = file_;
+    if constexpr (std::is_same_v<Read, ReadRange>) read.to = to;
   }
 
   SavedRuns const& runs_;
   std::uint64_t element_bytes_;
-  ReadRange* reads_;
+  Read* reads_;
+  std::size_t written_ = 0;
   // The run at hand: its end in elements and in bytes, and what to add to a place in the tensor for
   // the one in the file, modulo 2^64.
   std::int64_t const* end_;
@@ -95,11 +102,25 @@ bool has_elements(ElementRange range) {
 // Most worlds cut a tensor into parts of one size: then the first guess is right, and two borders
 // are looked at instead of a dozen, each of which may have to come from memory.
 std::size_t SavedRuns::at(std::int64_t element) const {
-  auto const guess = static_cast<std::size_t>(element / borders[1]);
-  if (guess < places.size() && borders[guess] <= element && element < borders[guess + 1])
+  auto const guess = static_cast<std::size_t>(element / first_numel_);
+  if (guess < places_.size() && borders_[guess] <= element && element < borders_[guess + 1])
     return guess;
-  auto const above = std::upper_bound(borders.begin(), borders.end(), element);
-  return static_cast<std::size_t>(above - borders.begin()) - 1;
+  auto const above = std::upper_bound(borders_.begin(), borders_.end(), element);
+  return static_cast<std::size_t>(above - borders_.begin()) - 1;
+}
+
+void SavedRuns::reserve(std::size_t count) {
+  borders_.reserve(count + 1);
+  places_.reserve(count);
+}
+
+void SavedRuns::add(std::int64_t end, Place place) {
+  if (places_.empty()) {
+    borders_.push_back(0);
+    first_numel_ = end;
+  }
+  borders_.push_back(end);
+  places_.push_back(place);
 }
 
 void plan_reads(SavedRuns const& runs, std::span<ElementRange const> own,
@@ -117,21 +138,21 @@ void plan_reads(SavedRuns const& runs, std::span<ElementRange const> own,
     if (has_elements(range)) merge.fill(range, to);
     to += static_cast<std::uint64_t>(range.numel()) * element_bytes;
   }
-  ranges.resize(before + merge.written(reads));
+  ranges.resize(before + merge.written());
 }
 
 void plan_reads_of_all(SavedRuns const& runs, std::span<ElementRange const> own,
-                       std::uint64_t element_bytes, std::span<ReadRange> reads,
+                       std::uint64_t element_bytes, std::span<ReadPiece> reads,
                        std::span<std::size_t> first) {
   ADAMANT_REAL_ASSERT(first.size() == own.size() + 1);
-  ADAMANT_REAL_ASSERT(reads.size() >= own.size() + runs.places.size());
+  ADAMANT_REAL_ASSERT(reads.size() >= own.size() + runs.places().size());
   Merge merge(runs, 0, element_bytes, reads.data());
   std::size_t* begins = first.data();
   for (ElementRange const range : own) {
-    *begins++ = merge.written(reads.data());
+    *begins++ = merge.written();
     if (has_elements(range)) merge.fill(range, 0);
   }
-  *begins = merge.written(reads.data());
+  *begins = merge.written();
 }
 
 }  // namespace adamant::real

@@ -22,23 +22,44 @@ struct ReadRange {
   friend bool operator==(ReadRange const&, ReadRange const&) = default;
 };
 
+/// The same where it goes behind what the pieces before it bring.
+struct ReadPiece {
+  std::uint64_t begin = 0;  // in the file
+  std::uint64_t bytes = 0;
+  int file = 0;
+
+  friend bool operator==(ReadPiece const&, ReadPiece const&) = default;
+};
+
 /// Boxes that tile a tensor, each of elements that follow each other in the whole: run i is
-/// elements [borders[i], borders[i + 1]), and places[i] says where its first byte is.
+/// elements [borders()[i], borders()[i + 1]), and places()[i] says where its first byte is.
 ///
 /// Invariants, of runs that are not empty:
 ///   R1 borders ascend strictly, from 0 to the tensor's number of elements
 ///   R2 there is one border more than there are places
-struct SavedRuns {
+class SavedRuns {
+ public:
   struct Place {
     std::uint64_t begin = 0;  // bytes in the file
     int file = 0;
   };
-  std::vector<std::int64_t> borders;
-  std::vector<Place> places;
 
-  bool empty() const { return places.empty(); }
+  bool empty() const { return places_.empty(); }
+  std::span<std::int64_t const> borders() const { return borders_; }
+  std::span<Place const> places() const { return places_; }
   /// The run that has an element. REQUIRES: not empty, an element of the tensor.
   std::size_t at(std::int64_t element) const;
+
+  void reserve(std::size_t count);
+  /// The run behind the last one. REQUIRES: R1.
+  void add(std::int64_t end, Place place);
+
+ private:
+  std::vector<std::int64_t> borders_;
+  std::vector<Place> places_;
+  // The first run's, beside the lists: a plan of one rank, which looks at few of their elements,
+  // has to wait for memory once less.
+  std::int64_t first_numel_ = 0;
 };
 
 /// Appends what fills the ranges of one shard, which ascend and do not overlap: each byte once, in
@@ -55,7 +76,7 @@ void plan_reads(SavedRuns const& runs, std::span<ElementRange const> own,
 /// Shapes:   `first` has one more than `own`; `reads` room for own.size() + the number of runs.
 /// REQUIRES: a tensor with runs, elements of `element_bytes`.
 void plan_reads_of_all(SavedRuns const& runs, std::span<ElementRange const> own,
-                       std::uint64_t element_bytes, std::span<ReadRange> reads,
+                       std::uint64_t element_bytes, std::span<ReadPiece> reads,
                        std::span<std::size_t> first);
 
 }  // namespace adamant::real

@@ -7,6 +7,7 @@
 
 #include "real/checkpoint/checkpoint_error.h"
 #include "real/checkpoint/reshard.h"
+#include "real/testing/saved_tensors.h"
 
 namespace adamant::real {
 namespace {
@@ -30,15 +31,15 @@ class Draws {
 };
 
 /// Cuts a box in two at a place and in a dimension of its own, again and again.
-void cut(SavedBox const& box, int depth, Draws& draws, std::vector<SavedBox>& parts) {
+void cut(BoxInFile const& box, int depth, Draws& draws, std::vector<BoxInFile>& parts) {
   auto const d = static_cast<std::size_t>(draws.below(std::ssize(box.shape)));
   if (depth == 0 || draws.below(4) == 0) {
     parts.push_back(box);
     return;
   }
   std::int64_t const at = draws.below(box.shape[d] + 1);
-  SavedBox low = box;
-  SavedBox high = box;
+  BoxInFile low = box;
+  BoxInFile high = box;
   low.shape[d] = at;
   high.shape[d] -= at;
   high.offsets[d] += at;
@@ -48,17 +49,18 @@ void cut(SavedBox const& box, int depth, Draws& draws, std::vector<SavedBox>& pa
 
 /// Two boxes to a file, in an order that is nobody's.
 SavedTensor cut_at_random(Extents const& shape, Draws& draws) {
-  SavedTensor tensor{.key = "t", .dtype = "F32", .shape = shape, .boxes = {}};
-  cut({.offsets = Extents(shape.size(), 0), .shape = shape}, 4, draws, tensor.boxes);
-  for (std::size_t i = tensor.boxes.size(); i > 1; --i)
-    std::swap(tensor.boxes[i - 1],
-              tensor.boxes[static_cast<std::size_t>(draws.below(static_cast<std::int64_t>(i)))]);
-  for (std::size_t i = 0; i < tensor.boxes.size(); ++i) {
-    tensor.boxes[i].file = static_cast<int>(i / 2);
-    bool const second = i % 2 == 1;
-    tensor.boxes[i].begin =
-        second ? 64 + element_bytes * static_cast<std::uint64_t>(tensor.boxes[i - 1].numel()) : 64;
+  std::vector<BoxInFile> boxes;
+  cut({.offsets = Extents(shape.size(), 0), .shape = shape}, 4, draws, boxes);
+  for (std::size_t i = boxes.size(); i > 1; --i)
+    std::swap(boxes[i - 1],
+              boxes[static_cast<std::size_t>(draws.below(static_cast<std::int64_t>(i)))]);
+  for (std::size_t i = 0; i < boxes.size(); ++i) {
+    boxes[i].file = static_cast<int>(i / 2);
+    boxes[i].begin = 64;
+    if (i % 2 == 1)
+      boxes[i].begin += element_bytes * static_cast<std::uint64_t>(numel_of(boxes[i - 1].shape));
   }
+  SavedTensor tensor = tensor_of(shape, boxes);
   find_runs(tensor);
   return tensor;
 }
@@ -73,7 +75,7 @@ struct Address {
 /// By looking at each element of each box.
 std::vector<Address> addresses_of(SavedTensor const& tensor) {
   std::vector<Address> addresses(static_cast<std::size_t>(tensor.numel()));
-  for (SavedBox const& box : tensor.boxes)
+  for (SavedBox const box : tensor.boxes)
     for (std::int64_t i = 0; i < box.numel(); ++i) {
       std::int64_t rest = i;
       std::int64_t element = 0;
@@ -114,6 +116,17 @@ std::vector<ReadRange> plan_of(SavedTensor const& tensor, Ranges const& ranges) 
   std::vector<ReadRange> plan;
   plan_reads(tensor, {.key = "t", .global_shape = tensor.shape, .ranges = ranges}, plan);
   return plan;
+}
+
+/// Pieces of one shard where they go.
+std::vector<ReadRange> in_place(std::span<ReadPiece const> pieces) {
+  std::vector<ReadRange> reads;
+  std::uint64_t to = 0;
+  for (ReadPiece const& piece : pieces) {
+    reads.push_back({.file = piece.file, .begin = piece.begin, .bytes = piece.bytes, .to = to});
+    to += piece.bytes;
+  }
+  return reads;
 }
 
 /// A few that ascend, some of them empty, some side by side.
@@ -192,51 +205,46 @@ TEST(SavedRuns, ThePlanOfAllIsThatOfEach) {
     ASSERT_FALSE(tensor.runs.empty());
     Ranges const own = draws.below(2) == 0 ? random_ranges(tensor.numel(), draws)
                                            : rows_of_mesh(tensor.numel(), 1, 5, 3);
-    std::vector<ReadRange> all(own.size() + tensor.runs.places.size());
+    std::vector<ReadPiece> all(own.size() + tensor.runs.places().size());
     std::vector<std::size_t> first(own.size() + 1);
     plan_reads_of_all(tensor.runs, own, element_bytes, all, first);
     for (std::size_t r = 0; r < own.size(); ++r)
-      ASSERT_EQ(std::vector(all.data() + first[r], all.data() + first[r + 1]),
+      ASSERT_EQ(in_place(std::span(all).subspan(first[r], first[r + 1] - first[r])),
                 plan_of(tensor, {own[r]}));
   }
 }
 
 TEST(SavedRuns, BoxesThatDoNotTileHaveNone) {
-  SavedTensor const whole{
-      .key = "t",
-      .dtype = "F32",
-      .shape = {4, 3},
-      .boxes = {{0, {0, 0}, {1, 3}, 0}, {1, {1, 0}, {2, 3}, 0}, {2, {3, 0}, {1, 3}, 0}}};
-  auto const has_runs = [](SavedTensor tensor) {
+  auto const has_runs = [](std::vector<BoxInFile> const& boxes) {
+    SavedTensor tensor = tensor_of({4, 3}, boxes);
     find_runs(tensor);
     return !tensor.runs.empty();
   };
+  std::vector<BoxInFile> const whole = {
+      {0, {0, 0}, {1, 3}}, {1, {1, 0}, {2, 3}}, {2, {3, 0}, {1, 3}}};
   EXPECT_TRUE(has_runs(whole));
-  SavedTensor hole = whole;
-  hole.boxes.erase(hole.boxes.begin() + 1);
+  std::vector<BoxInFile> hole = whole;
+  hole.erase(hole.begin() + 1);
   EXPECT_FALSE(has_runs(hole));
-  SavedTensor tail = whole;
-  tail.boxes.pop_back();
+  std::vector<BoxInFile> tail = whole;
+  tail.pop_back();
   EXPECT_FALSE(has_runs(tail));
-  SavedTensor twice = whole;
-  twice.boxes.push_back(twice.boxes.front());
+  std::vector<BoxInFile> twice = whole;
+  twice.push_back(twice.front());
   EXPECT_FALSE(has_runs(twice));
-  SavedTensor outside = whole;
-  outside.boxes.back().shape[0] = 2;
+  std::vector<BoxInFile> outside = whole;
+  outside.back().shape[0] = 2;
   EXPECT_FALSE(has_runs(outside));
-  SavedTensor columns = whole;
-  columns.boxes = {{0, {0, 0}, {4, 1}, 0}, {1, {0, 1}, {4, 2}, 0}};
-  EXPECT_FALSE(has_runs(columns));
+  EXPECT_FALSE(has_runs({{0, {0, 0}, {4, 1}}, {1, {0, 1}, {4, 2}}}));
 }
 
 // Runs are found of what is there: a tensor that got another box after that is planned by its boxes
 // once they are looked for again.
 TEST(SavedRuns, AreForgottenWhereBoxesStopBeingRuns) {
-  SavedTensor tensor{
-      .key = "t", .dtype = "F32", .shape = {2}, .boxes = {{0, {0}, {1}, 0}, {1, {1}, {1}, 0}}};
+  SavedTensor tensor = tensor_of({2}, {{0, {0}, {1}}, {1, {1}, {1}}});
   find_runs(tensor);
   ASSERT_FALSE(tensor.runs.empty());
-  tensor.boxes.pop_back();
+  tensor.boxes.add(tensor_of({2}, {{1, {1}, {1}}}).boxes.front());
   find_runs(tensor);
   EXPECT_TRUE(tensor.runs.empty());
   EXPECT_THROW(check_cover(tensor, std::vector<std::string>{"a", "b"}), CheckpointError);

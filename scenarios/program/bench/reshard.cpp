@@ -4,6 +4,7 @@
 // 4,096 to 3,072 ranks against PyTorch's planner.
 #include <algorithm>
 #include <cstdint>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -41,14 +42,12 @@ struct Cut {
 /// What a load has of a tensor that `cut.ranks` ranks saved, each into its own file.
 real::SavedRuns saved_by(Cut const& cut, int tensor) {
   real::SavedRuns runs;
-  runs.borders.push_back(0);
   for (std::int64_t rank = 0; rank < cut.ranks; ++rank) {
     ElementRange const range = cut.of_rank(rank);
     if (range.numel() == 0) break;
-    runs.borders.push_back(range.end);
-    runs.places.push_back(
-        {.begin = 4096 + static_cast<std::uint64_t>(tensor * range.numel()) * element_bytes,
-         .file = static_cast<int>(rank)});
+    runs.add(range.end,
+             {.begin = 4096 + static_cast<std::uint64_t>(tensor * range.numel()) * element_bytes,
+              .file = static_cast<int>(rank)});
   }
   return runs;
 }
@@ -101,7 +100,7 @@ struct Resharding {
   std::vector<real::SavedRuns> saved;
   std::vector<Owned> owned;
   // Of the tensor at hand, used again for the next one.
-  std::vector<real::ReadRange> reads;
+  std::vector<real::ReadPiece> reads;
   std::vector<std::size_t> first;
   std::vector<BarePiece> pieces;
 };
@@ -119,14 +118,14 @@ Sum plan_all(Resharding& of) {
     real::plan_reads_of_all(of.saved[static_cast<std::size_t>(t)], of.owned_of(t).ranges,
                             element_bytes, of.reads, of.first);
     sum.pieces += of.first.back();
-    real::ReadRange const& last = of.reads[of.first.back() - 1];
+    real::ReadPiece const& last = of.reads[of.first.back() - 1];
     sum.bytes += last.bytes;
   }
   return sum;
 }
 
 /// The pieces between the borders of two sorted lists that begin at 0 and end alike.
-std::size_t merge(std::vector<std::int64_t> const& saved, std::vector<std::int64_t> const& own,
+std::size_t merge(std::span<std::int64_t const> saved, std::span<std::int64_t const> own,
                   Resharding::BarePiece* pieces) {
   Resharding::BarePiece* const first = pieces;
   std::uint32_t a = 0;
@@ -145,7 +144,7 @@ std::size_t merge(std::vector<std::int64_t> const& saved, std::vector<std::int64
 Sum merge_all(Resharding& of) {
   Sum sum;
   for (int t = 0; t < static_cast<int>(of.saved.size()); ++t) {
-    std::size_t const count = merge(of.saved[static_cast<std::size_t>(t)].borders,
+    std::size_t const count = merge(of.saved[static_cast<std::size_t>(t)].borders(),
                                     of.owned_of(t).borders, of.pieces.data());
     sum.pieces += count;
     Resharding::BarePiece const& last = of.pieces[count - 1];

@@ -1,8 +1,6 @@
 #include "scenarios/program/bench/reshard_metadata.h"
 
-#include <map>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "real/checkpoint/headers.h"
@@ -36,55 +34,70 @@ std::vector<real::SavedPart> parts_of(SavedWorld const& world, std::int64_t rank
   return parts;
 }
 
+/// What all ranks know from the manifest, by number.
+real::NameNumbers names_of(SavedWorld const& world) {
+  real::NameNumbers names;
+  for (real::SavedPart const& part : parts_of(world, 0))
+    names.try_emplace({part.key, part.dtype}, names.size());
+  return names;
+}
+
 /// What the rank that reads the header tells the others of it.
-std::string told_of(SavedWorld const& world, std::int64_t rank) {
+std::string told_of(SavedWorld const& world, real::NameNumbers const& names, std::int64_t rank) {
   real::FileHeader const header{.file_bytes = 0, .parts = parts_of(world, rank)};
-  return real::text_of_headers({&header, 1});
+  return real::text_of_headers({&header, 1}, names);
 }
 
 /// One header read and told: each rank of a world has one, or two where fewer load.
 double seconds_of_own_header(SavedWorld const& world) {
   std::vector<real::SavedPart> parts = parts_of(world, 5);
   std::vector<std::byte> const header = header_of(parts);
+  real::NameNumbers const names = names_of(world);
   return processor_nanoseconds_of([&] {
            real::FileHeader const read{
                .file_bytes = parts.back().end,
                .parts = real::parse_header(header, parts.back().end, "file").parts};
-           static_cast<void>(real::text_of_headers({&read, 1}));
+           static_cast<void>(real::text_of_headers({&read, 1}, names));
          }) *
          1e-9;
 }
 
-/// Tensors by their keys, with a box of every file in each.
-using Found = std::map<std::string, real::SavedTensor>;
+/// Tensors of the manifest, with a box of every file in each.
+std::vector<real::SavedTensor> tensors_of(SavedWorld const& world) {
+  std::vector<real::SavedTensor> tensors;
+  for (real::SavedPart const& part : parts_of(world, 0))
+    tensors.push_back({part.key, part.dtype, part.global_shape});
+  return tensors;
+}
 
-void add_boxes(std::string const& told, int number, Found& found) {
-  for (real::FileHeader& header : real::headers_of_text(told))
-    for (real::SavedPart& part : header.parts) {
-      real::SavedTensor& tensor = found[part.key];
-      tensor.shape = std::move(part.global_shape);
-      tensor.boxes.push_back({.file = number,
-                              .offsets = std::move(part.offsets),
-                              .shape = std::move(part.shape),
-                              .begin = part.begin});
-    }
+void add_boxes(std::string const& told, int number, std::vector<real::SavedTensor>& tensors) {
+  real::ToldHeaders headers(told, tensors.size());
+  std::size_t const parts = headers.file().parts;
+  for (std::size_t i = 0; i < parts; ++i) {
+    real::ToldPart const part = headers.part();
+    tensors[part.number].boxes.add(
+        {.file = number, .offsets = part.offsets, .shape = part.shape, .begin = part.begin});
+  }
 }
 
 }  // namespace
 
 double seconds_from_headers(SavedWorld const& world) {
+  real::NameNumbers const names = names_of(world);
   std::vector<std::string> told;
-  for (int rank = 0; rank < measured_headers; ++rank) told.push_back(told_of(world, rank));
-  Found found;
+  for (int rank = 0; rank < measured_headers; ++rank) told.push_back(told_of(world, names, rank));
+  std::vector<real::SavedTensor> heard_of = tensors_of(world);
   double const heard = processor_nanoseconds_of([&] {
     for (int rank = 0; rank < measured_headers; ++rank)
-      add_boxes(told[static_cast<std::size_t>(rank)], rank, found);
+      add_boxes(told[static_cast<std::size_t>(rank)], rank, heard_of);
   });
   SavedWorld const few = {.ranks = world.ranks, .tensors = measured_tensors};
-  Found whole;
-  for (int rank = 0; rank < world.ranks; ++rank) add_boxes(told_of(few, rank), rank, whole);
+  real::NameNumbers const few_names = names_of(few);
+  std::vector<real::SavedTensor> whole = tensors_of(few);
+  for (int rank = 0; rank < world.ranks; ++rank)
+    add_boxes(told_of(few, few_names, rank), rank, whole);
   double const runs = processor_nanoseconds_of([&] {
-    for (auto& [key, tensor] : whole) real::find_runs(tensor);
+    for (real::SavedTensor& tensor : whole) real::find_runs(tensor);
   });
   double const of_all = heard * world.ranks / measured_headers;
   double const in_order = runs * world.tensors / measured_tensors;
