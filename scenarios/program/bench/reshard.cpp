@@ -11,6 +11,7 @@
 
 #include "real/checkpoint/saved_runs.h"
 #include "scenarios/program/bench/measure.h"
+#include "scenarios/program/bench/moving.h"
 #include "scenarios/program/bench/placed_memory.h"
 #include "scenarios/program/bench/reshard_metadata.h"
 #include "scenarios/program/bench/suite.h"
@@ -246,6 +247,8 @@ std::vector<Row> measure_reshard(BenchOptions const& options) {
   std::vector<Row> rows;
   measure_large(rows, rounds);
   measure_sizes(rows, rounds);
+  std::vector<Row> const moving = measure_moving(rounds);
+  rows.insert(rows.end(), moving.begin(), moving.end());
   return rows;
 }
 
