@@ -213,19 +213,21 @@ void find_prefixes(SavedFiles& saved, std::span<SavedName const> names) {
 
 using Boxes = std::vector<SavedBox>;
 
-/// How far boxes reach in dimension 0.
-std::int64_t rows_in(Boxes const& boxes) {
-  std::int64_t rows = 0;
+/// How far boxes reach in a dimension.
+std::int64_t extent_in(Boxes const& boxes, std::size_t dimension) {
+  std::int64_t extent = 0;
   for (SavedBox const& box : boxes)
-    if (!box.shape.empty()) rows = std::max(rows, box.offsets.front() + box.shape.front());
-  return rows;
+    if (dimension < box.shape.size())
+      extent = std::max(extent, box.offsets[dimension] + box.shape[dimension]);
+  return extent;
+}
+
+std::int64_t rows_in(Boxes const& boxes) {
+  return extent_in(boxes, 0);
 }
 
 std::int64_t columns_in(Boxes const& boxes) {
-  std::int64_t columns = 0;
-  for (SavedBox const& box : boxes)
-    columns = std::max(columns, box.offsets.back() + box.shape.back());
-  return columns;
+  return extent_in(boxes, boxes.front().shape.size() - 1);
 }
 
 bool have_same_values(Boxes const& a, Boxes const& b) {
@@ -241,9 +243,8 @@ bool is_of_rows(std::string const& end, Boxes const& found, Boxes const& values,
   if (end != "/scale" || found.front().shape.size() != 2) return false;
   std::int64_t block = 128;  // of rows, in fp8_block
   if (found.front().format == NumberFormat::fp8) block = half_codes ? 16 : 1;
-  std::int64_t rows = rows_in(values);
-  SavedBox const& box = values.front();
-  for (std::size_t d = 1; d + 1 < box.shape.size(); ++d) rows *= box.shape[d];
+  std::int64_t rows = 1;
+  for (std::size_t d = 0; d + 1 < values.front().shape.size(); ++d) rows *= extent_in(values, d);
   return rows % block == 0;
 }
 
