@@ -114,9 +114,7 @@ void World::schedule() {
       end();
       continue;
     }
-    std::uint32_t const picked = choices_.pick_agent(ready_);
-    auto& agent = static_cast<Agent&>(*ready_[picked]);
-    ready_.erase(ready_.begin() + picked);
+    auto& agent = static_cast<Agent&>(ready_.take(choices_.pick_agent(ready_.all())));
     agent.ready = false;
     if (agent.is_host) {
       resume(static_cast<Host&>(agent));
@@ -140,7 +138,7 @@ void World::resume(Host& host) {
 void World::make_ready(Agent& agent) {
   if (agent.ready) return;
   agent.ready = true;
-  ready_.push_back(&agent);
+  ready_.add(agent);
 }
 
 bool World::wake_quiet_hosts() {
@@ -303,8 +301,7 @@ void World::end() {
     stream.queue.clear();  // one of them may be running: their bodies go with the next world
     stream.waiters.clear();
   }
-  std::erase_if(ready_,
-                [](Candidate* candidate) { return !static_cast<Agent*>(candidate)->is_host; });
+  ready_.erase_if([](Candidate* candidate) { return !static_cast<Agent*>(candidate)->is_host; });
   quiet_hosts_.clear();
   for (auto const& host : hosts_) {
     if (host.get() != host_ && host->fiber.alive()) make_ready(*host);

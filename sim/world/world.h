@@ -22,6 +22,7 @@
 #include "sim/world/history.h"
 #include "sim/world/locations.h"
 #include "sim/world/operation.h"
+#include "sim/world/ready_list.h"
 #include "sim/world/timeline.h"
 
 namespace adamant::sim {
@@ -242,8 +243,8 @@ class World {
   Fiber executor_;
   Work* executing_ = nullptr;
   int unfinished_hosts_ = 0;
-  std::exception_ptr failure_;     // the first that left a rank's main
-  std::vector<Candidate*> ready_;  // in the order of becoming ready
+  std::exception_ptr failure_;  // the first that left a rank's main
+  ReadyList ready_;
   std::vector<Host*> quiet_hosts_;
   std::uint64_t polls_in_vain_ = 0;  // since anything else happened
   bool ended_ = false;
