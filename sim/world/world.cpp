@@ -68,8 +68,8 @@ void World::run(int ranks, std::function<void(int)> const& main) {
     host.is_host = true;
     host.rank = rank;
     host.index = agent_count_++;
-    host.component = options_.checked ? host.index : 0;
-    host.clock.advance(host.component);
+    host.component = component_of(host.index);
+    host.advance();
     host.record = add_record({.rank = rank, .agent = host.index, .name = "host code"});
     host.fiber.start(Fiber::StackSize::rank, [this, &main, &host] {
       try {
@@ -240,7 +240,7 @@ bool World::wait_for_ticket(Ticket& ticket, char const* call) {
 
 void World::advance_host() {
   observer_->host_pauses(*host_);
-  host_->clock.advance(host_->component);
+  host_->advance();
 }
 
 // ---- parallel loops ----------------------------------------------------------------------------
@@ -270,7 +270,7 @@ void World::run_chunks(int count, std::function<void(int)> const& body) {
     left.erase(next);
     Agent& thread = thread_of(host, static_cast<std::size_t>(chunk));
     thread.clock.assign(known);
-    thread.clock.advance(thread.component);
+    thread.advance();
     std::uint32_t const record = add_record({.rank = host.rank,
                                              .program_operation = host.program_operation,
                                              .agent = thread.index,

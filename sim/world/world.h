@@ -30,12 +30,18 @@ namespace adamant::sim {
 /// Whoever has a clock of its own.
 struct Agent : Candidate {
   std::uint32_t index = 0;
-  // Of vector clocks: the index, or 0 for all where nobody judges order, which keeps clocks short.
-  std::uint32_t component = 0;
+  // Of vector clocks: the index, or 0 for all where a trace alone asks for moments. None where
+  // nobody does: clocks then stay empty, and nothing that knows another has to be looked up.
+  static constexpr std::uint32_t no_component = UINT32_MAX;
+  std::uint32_t component = no_component;
   bool is_host = false;
   bool ready = false;
   VectorClock clock;
   std::uint64_t now_ns = 0;
+
+  void advance() {
+    if (component != no_component) clock.advance(component);
+  }
 };
 
 /// What a host waits for if it is neither a stream nor an event, for deadlock reports; what is
@@ -200,6 +206,11 @@ class World {
   std::vector<Violation>& warnings() { return warnings_; }
 
  private:
+  /// Of the clocks of who has this index.
+  std::uint32_t component_of(std::uint32_t index) const {
+    if (options_.checked) return index;
+    return options_.trace ? 0 : Agent::no_component;
+  }
   void schedule();
   void resume(Host& host);
   Agent& thread_of(Host& host, std::size_t number);
