@@ -212,6 +212,7 @@ class World {
     return options_.trace ? 0 : Agent::no_component;
   }
   void schedule();
+  void look_ahead() const;
   void resume(Host& host);
   Agent& thread_of(Host& host, std::size_t number);
   void execute_head(Stream& stream);
@@ -256,6 +257,7 @@ class World {
   int unfinished_hosts_ = 0;
   std::exception_ptr failure_;  // the first that left a rank's main
   ReadyList ready_;
+  bool takes_oldest_ = false;  // of those
   std::vector<Host*> quiet_hosts_;
   std::uint64_t polls_in_vain_ = 0;  // since anything else happened
   bool ended_ = false;
