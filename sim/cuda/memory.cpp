@@ -200,7 +200,10 @@ std::uint64_t Memory::take_block(Slot& slot, std::uint64_t bytes, Stream* stream
 std::uint64_t Memory::new_block(Slot& slot, std::uint64_t bytes) {
   std::uint64_t const begin = slot.next;
   // At least one unit lies between two blocks, so that running out of one never reaches another.
-  std::uint64_t const next = begin + bytes + alignment * (1 + world_->addresses().below(8));
+  // More would let small blocks of many ranks have a page each, which an unchecked world, whose
+  // time is that of the caches, has no use for.
+  std::uint64_t const more = world_->options().checked ? world_->addresses().below(8) : 0;
+  std::uint64_t const next = begin + bytes + alignment * (1 + more);
   if (next > slot.begin + slot_bytes_) return 0;
   slot.next = next;
   if (bytes >= large_bytes) Region::prefer_large_pages(begin, begin + bytes);
