@@ -22,7 +22,7 @@ constexpr std::size_t blocks_enough = 8;
 // What a finished world may keep resident in each slot for the next one.
 constexpr std::uint64_t resident_bytes_max = 1 << 20;
 constexpr std::size_t slots_kept_max = 64;
-constexpr std::size_t allocations_kept_max = 4096;
+constexpr std::size_t allocations_kept_max = 32'768;
 
 // Of still larger blocks only so much at each end is poisoned, and the rest not committed.
 constexpr std::uint64_t committed_whole_bytes_max = 512ULL << 20;
