@@ -3,6 +3,7 @@
 // gathers grows with the world, and all of it with its square. Where at most eight share it and the
 // others have replicas, a rank has the same to do in every world.
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <string>
 #include <vector>
@@ -78,6 +79,29 @@ Doubling doubling_of(WorldSize const& half, WorldSize const& whole) {
   return result;
 }
 
+/// What no run can do without where all ranks share the parameter: in each of three steps every
+/// rank writes a gradient of it, which is added up and comes back as the parameter. No rank is
+/// simulated.
+double bare_seconds(int ranks) {
+  auto const numel = static_cast<std::size_t>(ranks * columns);
+  std::vector<std::vector<float>> gradients(static_cast<std::size_t>(ranks));
+  std::vector<std::vector<float>> gathered(gradients.size(), std::vector<float>(numel));
+  std::vector<float> sums(numel);
+  double fastest = std::numeric_limits<double>::max();
+  for (int round = 0; round < rounds_min; ++round) {
+    double const nanoseconds = processor_nanoseconds_of([&] {
+      for (int step = 0; step < 3; ++step) {
+        for (auto& gradient : gradients) gradient.assign(numel, 0.0F);
+        for (auto const& gradient : gradients)
+          std::transform(sums.begin(), sums.end(), gradient.begin(), sums.begin(), std::plus<>());
+        for (auto& parameter : gathered) std::copy(sums.begin(), sums.end(), parameter.begin());
+      }
+    });
+    fastest = std::min(fastest, nanoseconds * 1e-9);
+  }
+  return fastest;
+}
+
 /// Rows of worlds of 1 to 1,024 ranks, and by how much the worst doubling is beyond one.
 template <typename SizeOf>
 void measure_doublings(std::vector<Row>& rows, std::string const& suffix, SizeOf const& size_of) {
@@ -102,11 +126,14 @@ std::vector<Row> measure_worlds(BenchOptions const&) {
     return WorldSize{.ranks = ranks, .shards = ranks, .elements = 65'536};
   });
   measure_doublings(rows, "_16_elements_each", [](int ranks) {
-    return WorldSize{.ranks = ranks, .shards = ranks, .elements = ranks * 16};
+    return WorldSize{.ranks = ranks, .shards = ranks, .elements = ranks * columns};
   });
+  for (int ranks = 256; ranks <= 1024; ranks *= 2)
+    rows.push_back({suite, std::to_string(ranks) + "_ranks_16_elements_each_bare_loop",
+                    bare_seconds(ranks), "s"});
   measure_doublings(rows, "_16_elements_each_8_shards", [](int ranks) {
     int const shards = std::min(ranks, 8);
-    return WorldSize{.ranks = ranks, .shards = shards, .elements = shards * 16};
+    return WorldSize{.ranks = ranks, .shards = shards, .elements = shards * columns};
   });
   return rows;
 }
