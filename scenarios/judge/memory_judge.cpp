@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <span>
 #include <utility>
+#include <vector>
 
 namespace adamant::scenarios {
 
@@ -20,6 +22,18 @@ Allocated allocated(std::size_t bytes, bool on_host) {
 template <typename Allocation>
 bool by_address(Allocation const& a, Allocation const& b) {
   return std::less<void const*>()(a.address, b.address);
+}
+
+// Those of each rank side by side, counted and not compared: a sort of all would cost each of many
+// ranks more than it costs one of a few.
+std::vector<WorldAllocation> side_by_side(std::vector<WorldAllocation> const& live, int ranks) {
+  std::vector<std::size_t> next(static_cast<std::size_t>(ranks) + 1);
+  for (WorldAllocation const& each : live) ++next[static_cast<std::size_t>(each.rank) + 1];
+  std::partial_sum(next.begin(), next.end(), next.begin());
+  std::vector<WorldAllocation> result(live.size());
+  for (WorldAllocation const& each : live)
+    result[next[static_cast<std::size_t>(each.rank)]++] = each;
+  return result;
 }
 
 }  // namespace
@@ -47,19 +61,20 @@ void MemoryJudge::note_peaks(WorldView const& world) {
 
 void MemoryJudge::compare(WorldView const& world) {
   if (!world.shown().memory) return;
-  auto live = world.allocations();
-  if (live)
-    std::sort(live->begin(), live->end(), [](WorldAllocation const& a, WorldAllocation const& b) {
-      return a.rank != b.rank ? a.rank < b.rank : by_address(a, b);
-    });
-  std::size_t next = 0;
+  auto const live = world.allocations();
+  std::vector<WorldAllocation> by_rank;
+  if (live) by_rank = side_by_side(*live, world.rank_count());
+  std::span<WorldAllocation> left = by_rank;
   for (int rank = 0; rank < world.rank_count(); ++rank) {
     auto buffers = world.buffers(rank);
     compare_purposes(world, rank, buffers);
     if (!live) continue;
-    std::size_t const first = next;
-    while (next < live->size() && (*live)[next].rank == rank) ++next;
-    compare_one_by_one(rank, std::move(buffers), std::span(*live).subspan(first, next - first));
+    auto const behind = std::ranges::find_if(
+        left, [&](WorldAllocation const& allocation) { return allocation.rank != rank; });
+    auto const own = left.first(static_cast<std::size_t>(behind - left.begin()));
+    left = left.subspan(own.size());
+    std::sort(own.begin(), own.end(), by_address<WorldAllocation>);
+    compare_one_by_one(rank, std::move(buffers), own);
   }
 }
 

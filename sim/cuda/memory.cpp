@@ -22,14 +22,14 @@ constexpr std::size_t blocks_enough = 8;
 // What a finished world may keep resident in each slot for the next one.
 constexpr std::uint64_t resident_bytes_max = 1 << 20;
 constexpr std::size_t slots_kept_max = 64;
-constexpr std::size_t allocations_kept_max = 4096;
+constexpr std::size_t allocations_kept_max = 32'768;
 
 // Of still larger blocks only so much at each end is poisoned, and the rest not committed.
 constexpr std::uint64_t committed_whole_bytes_max = 512ULL << 20;
 constexpr std::uint64_t poisoned_end_bytes = 1 << 20;
 // In unchecked worlds, whose time is that of moving memory, one cache line of so many bytes is
 // enough for a stale read to show in the values of blocks from here on.
-constexpr std::uint64_t lines_from_bytes = 64 << 10;
+constexpr std::uint64_t lines_from_bytes = 8 << 10;
 constexpr std::uint64_t line_bytes = 64;
 constexpr std::uint64_t line_distance_bytes = 1 << 10;
 
@@ -200,7 +200,10 @@ std::uint64_t Memory::take_block(Slot& slot, std::uint64_t bytes, Stream* stream
 std::uint64_t Memory::new_block(Slot& slot, std::uint64_t bytes) {
   std::uint64_t const begin = slot.next;
   // At least one unit lies between two blocks, so that running out of one never reaches another.
-  std::uint64_t const next = begin + bytes + alignment * (1 + world_->addresses().below(8));
+  // More would let small blocks of many ranks have a page each, which an unchecked world, whose
+  // time is that of the caches, has no use for.
+  std::uint64_t const more = world_->options().checked ? world_->addresses().below(8) : 0;
+  std::uint64_t const next = begin + bytes + alignment * (1 + more);
   if (next > slot.begin + slot_bytes_) return 0;
   slot.next = next;
   if (bytes >= large_bytes) Region::prefer_large_pages(begin, begin + bytes);

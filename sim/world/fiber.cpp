@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "sim/world/assert.h"
+#include "sim/world/prefetch.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #define ADAMANT_SIM_ASAN
@@ -194,9 +195,18 @@ void Fiber::suspend() {
   ExceptionState const kept;
   void* fake_stack = nullptr;
   __sanitizer_start_switch_fiber(&fake_stack, outside_bottom_, outside_size_);
+  suspended_at_ = __builtin_frame_address(0);
   outside_ = std::move(outside_).resume();
   __sanitizer_finish_switch_fiber(fake_stack, &outside_bottom_, &outside_size_);
   kept.restore();
+}
+
+// Below the frame lie the registers that are restored, above it the frames that return.
+void Fiber::prefetch() const {
+  constexpr std::size_t below = 320;
+  constexpr std::size_t above = 512;
+  if (suspended_at_ == nullptr) return;
+  adamant::sim::prefetch(static_cast<char const*>(suspended_at_) - below, below + above);
 }
 
 void Fiber::leave() {

@@ -75,7 +75,8 @@ struct StreamOperation {
   std::uint32_t id = 0;
   OperationKind kind = OperationKind::host;
   CopyPath path = CopyPath::none;
-  VectorClock issued;  // what the issuing host knew
+  std::uint64_t bytes = 0;  // as in its record, which may be far away by then
+  VectorClock issued;       // what the issuing host knew
   std::uint64_t issued_ns = 0;
   std::uint64_t cost_ns = 0;
   Work body;

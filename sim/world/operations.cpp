@@ -12,7 +12,7 @@ namespace adamant::sim {
 Stream& World::add_stream(int device, unsigned flags, int cuda_priority) {
   Stream& stream = streams_.emplace_back();
   stream.index = agent_count_++;
-  stream.component = options_.checked ? stream.index : 0;
+  stream.component = component_of(stream.index);
   stream.rank = host_->rank;
   stream.device = device;
   stream.flags = flags;
@@ -99,6 +99,7 @@ StreamOperation& World::make(std::uint32_t record) {
   OperationKind const kind = history_[record].kind;
   operation.id = record;
   operation.kind = kind;
+  operation.bytes = history_[record].bytes;
   operation.path = CopyPath::none;
   operation.cost_ns = 0;
   operation.body.clear();
@@ -119,7 +120,7 @@ void World::push(Stream& stream, StreamOperation& operation) {
   if (OperationRecord* const record = history_.find(operation.id)) record->agent = stream.index;
   operation.issued.assign(host_->clock);
   operation.issued_ns = host_->now_ns;
-  host_->clock.advance(host_->component);
+  host_->advance();
   if (ended_) {
     free_operations_.push_back(&operation);
     return;
@@ -207,7 +208,7 @@ void World::execute_meeting(Meeting& meeting) {
 
 void World::begin_operation(Stream& stream, StreamOperation& operation) {
   stream.clock.join(operation.issued);
-  stream.clock.advance(stream.component);
+  stream.advance();
   stream.now_ns = std::max(stream.now_ns, operation.issued_ns);
   timeline_.begin(stream, operation);
   observer_->operation_begins(stream, operation);
@@ -215,11 +216,11 @@ void World::begin_operation(Stream& stream, StreamOperation& operation) {
 
 void World::end_operation(Stream& stream, StreamOperation& operation) {
   observer_->operation_ends(stream, operation);
-  OperationRecord const& record = history_[operation.id];
   stream.now_ns += operation.cost_ns;
   simulated_ns_ = std::max(simulated_ns_, stream.now_ns);
   ++executed_;
-  mix((std::uint64_t{stream.index} << 40) ^ (std::uint64_t(record.kind) << 32) ^ record.bytes);
+  mix((std::uint64_t{stream.index} << 40) ^ (std::uint64_t(operation.kind) << 32) ^
+      operation.bytes);
   timeline_.end(stream, operation);
 }
 

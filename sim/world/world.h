@@ -22,6 +22,7 @@
 #include "sim/world/history.h"
 #include "sim/world/locations.h"
 #include "sim/world/operation.h"
+#include "sim/world/ready_list.h"
 #include "sim/world/timeline.h"
 
 namespace adamant::sim {
@@ -29,12 +30,18 @@ namespace adamant::sim {
 /// Whoever has a clock of its own.
 struct Agent : Candidate {
   std::uint32_t index = 0;
-  // Of vector clocks: the index, or 0 for all where nobody judges order, which keeps clocks short.
-  std::uint32_t component = 0;
+  // Of vector clocks: the index, or 0 for all where a trace alone asks for moments. None where
+  // nobody does: clocks then stay empty, and nothing that knows another has to be looked up.
+  static constexpr std::uint32_t no_component = UINT32_MAX;
+  std::uint32_t component = no_component;
   bool is_host = false;
   bool ready = false;
   VectorClock clock;
   std::uint64_t now_ns = 0;
+
+  void advance() {
+    if (component != no_component) clock.advance(component);
+  }
 };
 
 /// What a host waits for if it is neither a stream nor an event, for deadlock reports; what is
@@ -199,7 +206,13 @@ class World {
   std::vector<Violation>& warnings() { return warnings_; }
 
  private:
+  /// Of the clocks of who has this index.
+  std::uint32_t component_of(std::uint32_t index) const {
+    if (options_.checked) return index;
+    return options_.trace ? 0 : Agent::no_component;
+  }
   void schedule();
+  void look_ahead() const;
   void resume(Host& host);
   Agent& thread_of(Host& host, std::size_t number);
   void execute_head(Stream& stream);
@@ -242,8 +255,9 @@ class World {
   Fiber executor_;
   Work* executing_ = nullptr;
   int unfinished_hosts_ = 0;
-  std::exception_ptr failure_;     // the first that left a rank's main
-  std::vector<Candidate*> ready_;  // in the order of becoming ready
+  std::exception_ptr failure_;  // the first that left a rank's main
+  ReadyList ready_;
+  bool takes_oldest_ = false;  // of those
   std::vector<Host*> quiet_hosts_;
   std::uint64_t polls_in_vain_ = 0;  // since anything else happened
   bool ended_ = false;
