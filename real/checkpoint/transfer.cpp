@@ -39,35 +39,25 @@ class SegmentWalk {
  public:
   explicit SegmentWalk(std::span<FileSegment const> segments) : rest_(segments) {}
 
-  /// Does one stretch of host memory have all of `piece`?
-  bool keeps_all(Piece const& piece) {
-    go_to(piece);
-    if (rest_.empty() || !rest_.front().on_host) return false;
-    FileSegment const& segment = rest_.front();
-    return segment.begin <= piece.begin && segment.begin + segment.bytes >= piece.end;
-  }
-
-  /// Reads a piece: what is of host memory to where it belongs, all else to its place in the slot.
-  /// Returns its checksum, where the file has some to compare it with.
-  std::uint32_t read(Piece const& piece, OpenFile const& file, std::span<std::byte> slot) {
+  /// Takes what is of host memory from a piece in the slot. Returns the checksum of the piece,
+  /// where there is one to compare it with.
+  std::uint32_t take(Piece const& piece, std::span<std::byte const> slot, bool verified) {
     go_to(piece);
     std::uint32_t checksum = 0;
     std::uint64_t at = piece.begin;
-    auto const read_to = [&](std::span<std::byte> into) {
-      file.content->read(at, into);
-      if (!file.pieces.empty()) checksum = crc32c(into, checksum);
-      at += into.size();
-    };
-    auto const read_to_slot = [&](std::uint64_t end) {
-      if (at < end) read_to(slot.subspan(at - piece.begin, end - at));
+    auto const pass_over = [&](std::uint64_t end) {
+      if (verified) checksum = crc32c(slot.subspan(at - piece.begin, end - at), checksum);
+      at = end;
     };
     for_each_part(piece, [&](Piece const& part, FileSegment const& segment) {
       if (!segment.on_host) return;
       ADAMANT_REAL_ASSERT(at <= part.begin);  // segments do not overlap
-      read_to_slot(part.begin);
-      read_to({segment.data + (part.begin - segment.begin), part.size()});
+      pass_over(part.begin);
+      checksum = crc32c_of_copy(segment.data + (part.begin - segment.begin),
+                                slot.subspan(at - piece.begin, part.size()), checksum);
+      at = part.end;
     });
-    read_to_slot(piece.end);
+    pass_over(piece.end);
     return checksum;
   }
 
@@ -219,9 +209,9 @@ void read_pieces(OpenFile const& file, std::string const& path,
   SegmentWalk walk(segments);
   std::size_t turn = 0;
   for (Piece const& piece : wanted_pieces(segments, piece_bytes, file.content->size(), verified)) {
-    bool const kept = walk.keeps_all(piece);
-    std::span<std::byte> const slot = kept ? std::span<std::byte>() : staging.slot(turn);
-    std::uint32_t const checksum = walk.read(piece, file, slot);
+    std::span<std::byte> const slot = staging.slot(turn);
+    file.content->read(piece.begin, slot.first(piece.size()));
+    std::uint32_t const checksum = walk.take(piece, slot, verified);
     verify(file, path, piece, piece_bytes, checksum);
     if (walk.copy_to_device(piece, slot, staging.stream())) staging.in_use(turn++);
   }

@@ -72,8 +72,8 @@ void upload(std::span<std::byte const> from, ShardDescription const& shard, Stre
 
 /// Fills `segments`, sorted by place, from the file. Where it has checksums, whole pieces are read
 /// and verified before any byte of them goes to a device; else only the bytes that are wanted are
-/// read. What host memory gets is read to where it belongs and verified there: so that memory may
-/// hold what is refused.
+/// read. What host memory gets is copied to where it belongs while its checksum is computed: so
+/// that memory may hold what is refused.
 ///
 /// Stream: returns when the copies are enqueued on the staging's stream.
 /// REQUIRES: segments do not overlap.
