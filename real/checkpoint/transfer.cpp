@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <utility>
 
 #include "real/checkpoint/checkpoint_error.h"
 #include "real/checkpoint/crc32c.h"
@@ -142,14 +143,15 @@ std::size_t slot_bytes(std::uint64_t file_bytes, std::size_t piece_bytes) {
 
 void PieceWriter::append(std::byte const* data, std::uint64_t bytes, bool on_host) {
   while (bytes > 0) {
-    if (filled_ == 0) slot_ = staging_.slot(turn_);
     std::size_t const part = std::min<std::uint64_t>(bytes, piece_bytes_ - filled_);
-    copy(slot_.subspan(filled_, part).data(), data, part, on_host, Direction::to_staging,
-         staging_.stream());
+    if (on_host && part == piece_bytes_) {
+      write_waiting();
+      write({data, part});
+    } else {
+      fill(data, part, on_host);
+    }
     data += part;
     bytes -= part;
-    filled_ += part;
-    if (filled_ == piece_bytes_) end_piece();
   }
 }
 
@@ -159,24 +161,37 @@ void PieceWriter::append(ShardDescription const& shard) {
   for (FileSegment const& segment : segments) append(segment.data, segment.bytes, segment.on_host);
 }
 
+void PieceWriter::fill(std::byte const* data, std::size_t bytes, bool on_host) {
+  if (filled_ == 0) slot_ = staging_.slot(turn_);
+  copy(slot_.subspan(filled_, bytes).data(), data, bytes, on_host, Direction::to_staging,
+       staging_.stream());
+  filled_ += bytes;
+  if (filled_ == piece_bytes_) end_piece();
+}
+
 // A piece is read and written while the copies of the next one are under way.
 void PieceWriter::end_piece() {
   staging_.in_use(turn_);
-  if (turn_ > 0) finish(turn_ - 1, piece_bytes_);
+  write_waiting();
+  waiting_ = std::exchange(filled_, 0);
   ++turn_;
-  filled_ = 0;
 }
 
-void PieceWriter::finish(std::size_t turn, std::size_t bytes) {
-  std::span<std::byte const> const piece = staging_.slot(turn).first(bytes);
+void PieceWriter::write_waiting() {
+  if (waiting_ == 0) return;
+  std::span<std::byte const> const piece = staging_.slot(turn_ - 1).first(waiting_);
+  waiting_ = 0;
+  write(piece);
+}
+
+void PieceWriter::write(std::span<std::byte const> piece) {
   checksums_.push_back(crc32c(piece));
   file_.append(piece);
 }
 
 std::vector<std::uint32_t> PieceWriter::checksums() && {
-  std::size_t const rest = filled_;
-  if (rest > 0) end_piece();
-  if (turn_ > 0) finish(turn_ - 1, rest > 0 ? rest : piece_bytes_);
+  if (filled_ > 0) end_piece();
+  write_waiting();
   return std::move(checksums_);
 }
 
