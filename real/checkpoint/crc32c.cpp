@@ -1,16 +1,19 @@
 // By instruction: three streams at once, because one crc32 takes three cycles but a new one may
 // start every cycle. The three results are joined by "append n zero bytes", which is linear in the
 // 32 bits of state and so a table for each of its bytes. Long streams are joined seldom; short ones
-// leave little to be done in one stream.
+// leave little to be done in one stream. AVX2 writes a copy past the caches on the way; processors
+// without it get tables and memcpy.
 #include "real/checkpoint/crc32c.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
+#include <cstring>
 
 #include "real/cuda/reported.h"
 
 #if defined(__x86_64__)
-#include <nmmintrin.h>
+#include <immintrin.h>
 #endif
 
 namespace adamant::real {
@@ -60,9 +63,11 @@ std::uint32_t words_by_tables(std::uint32_t state, std::byte const* at, std::siz
 
 #if defined(__x86_64__)
 
-// Bytes of each of three streams: 12 KiB stay in the first cache.
-constexpr std::size_t long_lane = 4096;
+// Bytes of each of three streams. Long ones are fetched ahead as three streams of memory are; they
+// are no power of two, so that lines of all three, and of a copy, are not of one set of a cache.
+constexpr std::size_t long_lane = 10'880;
 constexpr std::size_t short_lane = 256;
+constexpr std::size_t line_bytes = 64;  // of a cache
 
 /// What a state becomes when zero bytes follow, by byte of the state.
 using Shift = std::array<std::array<std::uint32_t, 256>, 4>;
@@ -90,33 +95,48 @@ std::uint32_t append_lane(Shift const& shift, std::uint32_t state) {
          shift[3][state >> 24];
 }
 
-/// As many bytes as three lanes take at once, and those off `bytes`.
-template <std::size_t lane_bytes>
-__attribute__((target("sse4.2"))) std::uint32_t three_lanes(std::uint32_t state,
-                                                            std::span<std::byte const>& bytes) {
+/// Copies a line without reading the one that it replaces. REQUIRES: `to` begins a line.
+[[gnu::target("avx2,sse4.2")]] inline void copy_past_caches(std::byte* to, std::byte const* from) {
+  for (std::size_t i = 0; i < line_bytes; i += sizeof(__m256i))
+    _mm256_stream_si256(reinterpret_cast<__m256i*>(to + i),
+                        _mm256_loadu_si256(reinterpret_cast<__m256i const*>(from + i)));
+}
+
+/// As many bytes as three lanes take at once, and those off `bytes`; copied to `to`, which moves
+/// along, where it is somewhere.
+template <std::size_t lane_bytes, bool copies>
+[[gnu::target("avx2,sse4.2")]] std::uint32_t three_lanes(std::uint32_t state,
+                                                         std::span<std::byte const>& bytes,
+                                                         std::byte*& to) {
   static Shift const shift = make_shift(lane_bytes);
   for (; bytes.size() >= 3 * lane_bytes; bytes = bytes.subspan(3 * lane_bytes)) {
     std::byte const* const at = bytes.data();
     std::uint64_t a = state;
     std::uint64_t b = 0;
     std::uint64_t c = 0;
-    for (std::size_t i = 0; i < lane_bytes; i += 8) {
-      a = _mm_crc32_u64(a, load_word(at + i));
-      b = _mm_crc32_u64(b, load_word(at + lane_bytes + i));
-      c = _mm_crc32_u64(c, load_word(at + 2 * lane_bytes + i));
+    for (std::size_t line = 0; line < lane_bytes; line += line_bytes) {
+      if constexpr (copies)
+        for (std::size_t lane = 0; lane < 3; ++lane)
+          copy_past_caches(to + lane * lane_bytes + line, at + lane * lane_bytes + line);
+      for (std::size_t lane = 3; lane < 6; ++lane)  // what comes next; no fault where nothing does
+        _mm_prefetch(reinterpret_cast<char const*>(at) + lane * lane_bytes + line, _MM_HINT_T0);
+      for (std::size_t i = line; i < line + line_bytes; i += 8) {
+        a = _mm_crc32_u64(a, load_word(at + i));
+        b = _mm_crc32_u64(b, load_word(at + lane_bytes + i));
+        c = _mm_crc32_u64(c, load_word(at + 2 * lane_bytes + i));
+      }
     }
     std::uint32_t const ab =
         append_lane(shift, static_cast<std::uint32_t>(a)) ^ static_cast<std::uint32_t>(b);
     state = append_lane(shift, ab) ^ static_cast<std::uint32_t>(c);
+    if constexpr (copies) to += 3 * lane_bytes;
   }
   return state;
 }
 
-// Neither is used where accesses are reported.
-[[maybe_unused, gnu::target("sse4.2")]] std::uint32_t by_instruction(
+// None of these is used where accesses are reported.
+[[maybe_unused, gnu::target("avx2,sse4.2")]] std::uint32_t in_one_lane(
     std::uint32_t state, std::span<std::byte const> bytes) {
-  state = three_lanes<long_lane>(state, bytes);
-  state = three_lanes<short_lane>(state, bytes);
   std::uint64_t wide = state;
   for (; bytes.size() >= 8; bytes = bytes.subspan(8))
     wide = _mm_crc32_u64(wide, load_word(bytes.data()));
@@ -125,17 +145,44 @@ __attribute__((target("sse4.2"))) std::uint32_t three_lanes(std::uint32_t state,
   return state;
 }
 
-[[maybe_unused]] bool has_instruction() {
-  static bool const has = __builtin_cpu_supports("sse4.2");
+[[maybe_unused]] std::uint32_t by_instructions(std::uint32_t state,
+                                               std::span<std::byte const> bytes) {
+  std::byte* nowhere = nullptr;
+  state = three_lanes<long_lane, false>(state, bytes, nowhere);
+  state = three_lanes<short_lane, false>(state, bytes, nowhere);
+  return in_one_lane(state, bytes);
+}
+
+/// Goes past the caches from the first whole line of `to` on.
+[[maybe_unused]] std::uint32_t copied_by_instructions(std::uint32_t state, std::byte* to,
+                                                      std::span<std::byte const> from) {
+  std::size_t const in_line = reinterpret_cast<std::uintptr_t>(to) % line_bytes;
+  std::size_t const head = std::min((line_bytes - in_line) % line_bytes, from.size());
+  std::memcpy(to, from.data(), head);
+  state = in_one_lane(state, from.first(head));
+  from = from.subspan(head);
+  to += head;
+  state = three_lanes<long_lane, true>(state, from, to);
+  state = three_lanes<short_lane, true>(state, from, to);
+  std::memcpy(to, from.data(), from.size());
+  _mm_sfence();  // the copy is written before whatever this thread writes next
+  return in_one_lane(state, from);
+}
+
+[[maybe_unused]] bool has_instructions() {
+  static bool const has = __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("avx2");
   return has;
 }
 
 #else
 
-bool has_instruction() {
+bool has_instructions() {
   return false;
 }
-std::uint32_t by_instruction(std::uint32_t state, std::span<std::byte const>) {
+std::uint32_t by_instructions(std::uint32_t state, std::span<std::byte const>) {
+  return state;
+}
+std::uint32_t copied_by_instructions(std::uint32_t state, std::byte*, std::span<std::byte const>) {
   return state;
 }
 
@@ -152,8 +199,16 @@ std::uint32_t crc32c_by_tables(std::span<std::byte const> bytes, std::uint32_t b
 
 std::uint32_t crc32c(std::span<std::byte const> bytes, std::uint32_t before) {
   if constexpr (!accesses_are_reported)
-    if (has_instruction()) return ~by_instruction(~before, bytes);
+    if (has_instructions()) return ~by_instructions(~before, bytes);
   return crc32c_by_tables(bytes, before);
+}
+
+std::uint32_t crc32c_of_copy(std::byte* to, std::span<std::byte const> from, std::uint32_t before) {
+  if (from.empty()) return before;
+  if constexpr (!accesses_are_reported)
+    if (has_instructions()) return ~copied_by_instructions(~before, to, from);
+  std::memcpy(to, from.data(), from.size());
+  return crc32c(from, before);
 }
 
 }  // namespace adamant::real

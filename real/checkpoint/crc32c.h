@@ -15,6 +15,13 @@ namespace adamant::real {
 /// Source: RFC 3720, appendix B.4.
 std::uint32_t crc32c(std::span<std::byte const> bytes, std::uint32_t before = 0);
 
+/// The same of bytes that it copies to `to` in the same pass: past the caches, so that a large copy
+/// does not read from memory what it is about to replace.
+///
+/// REQUIRES: `to` does not overlap `from`.
+std::uint32_t crc32c_of_copy(std::byte* to, std::span<std::byte const> from,
+                             std::uint32_t before = 0);
+
 /// The same by tables, eight bytes at a time; what stands in where there is no such instruction, or
 /// where its loads would not be reported (real/cuda/reported.h).
 std::uint32_t crc32c_by_tables(std::span<std::byte const> bytes, std::uint32_t before = 0);

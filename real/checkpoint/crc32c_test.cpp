@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string_view>
 #include <vector>
 
@@ -38,14 +39,32 @@ TEST(Crc32c, OfKnownBytesIsAsPublished) {
 }
 
 TEST(Crc32c, InstructionAndTablesAgreeAtEveryLengthAndPlace) {
-  std::vector<std::byte> const bytes = some_bytes(40'000);
+  std::vector<std::byte> const bytes = some_bytes(70'000);
   std::span<std::byte const> const all(bytes);
   for (std::size_t size = 0; size < 80; ++size)
     for (std::size_t begin = 0; begin < 9; ++begin)
       EXPECT_EQ(crc32c(all.subspan(begin, size)), crc32c_by_tables(all.subspan(begin, size)));
   for (std::size_t const size :
-       {767, 768, 769, 1'537, 12'287, 12'288, 12'289, 24'576, 30'001, 39'990})
+       {767, 768, 769, 1'537, 12'289, 24'576, 32'639, 32'640, 32'641, 65'281, 69'900})
     EXPECT_EQ(crc32c(all.subspan(3, size)), crc32c_by_tables(all.subspan(3, size))) << size;
+}
+
+TEST(Crc32c, OfACopyIsThatOfItsBytesAtEveryLengthAndPlace) {
+  std::vector<std::byte> const bytes = some_bytes(70'000);
+  std::span<std::byte const> const all(bytes);
+  auto const expect_copied = [&](std::size_t from, std::size_t to, std::size_t size) {
+    std::vector<std::byte> copy(size + 80, std::byte{7});
+    std::vector<std::byte> expected = copy;
+    std::copy_n(bytes.begin() + static_cast<std::ptrdiff_t>(from), size,
+                expected.begin() + static_cast<std::ptrdiff_t>(to));
+    EXPECT_EQ(crc32c_of_copy(copy.data() + to, all.subspan(from, size), 5),
+              crc32c_by_tables(all.subspan(from, size), 5));
+    EXPECT_TRUE(copy == expected) << size << " bytes from " << from << " to " << to;
+  };
+  for (std::size_t size = 0; size < 200; ++size)
+    for (std::size_t to = 0; to < 66; to += 5) expect_copied(size % 7, to, size);
+  for (std::size_t const size : {767, 768, 832, 1'537, 24'576, 32'640, 32'704, 65'281, 69'900})
+    for (std::size_t to = 0; to < 66; ++to) expect_copied(size % 7, to, size);
 }
 
 TEST(Crc32c, OfTwoPartsIsThatOfTheWhole) {

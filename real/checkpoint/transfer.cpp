@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <utility>
 
 #include "real/checkpoint/checkpoint_error.h"
 #include "real/checkpoint/crc32c.h"
@@ -39,35 +40,25 @@ class SegmentWalk {
  public:
   explicit SegmentWalk(std::span<FileSegment const> segments) : rest_(segments) {}
 
-  /// Does one stretch of host memory have all of `piece`?
-  bool keeps_all(Piece const& piece) {
-    go_to(piece);
-    if (rest_.empty() || !rest_.front().on_host) return false;
-    FileSegment const& segment = rest_.front();
-    return segment.begin <= piece.begin && segment.begin + segment.bytes >= piece.end;
-  }
-
-  /// Reads a piece: what is of host memory to where it belongs, all else to its place in the slot.
-  /// Returns its checksum, where the file has some to compare it with.
-  std::uint32_t read(Piece const& piece, OpenFile const& file, std::span<std::byte> slot) {
+  /// Takes what is of host memory from a piece in the slot. Returns the checksum of the piece,
+  /// where there is one to compare it with.
+  std::uint32_t take(Piece const& piece, std::span<std::byte const> slot, bool verified) {
     go_to(piece);
     std::uint32_t checksum = 0;
     std::uint64_t at = piece.begin;
-    auto const read_to = [&](std::span<std::byte> into) {
-      file.content->read(at, into);
-      if (!file.pieces.empty()) checksum = crc32c(into, checksum);
-      at += into.size();
-    };
-    auto const read_to_slot = [&](std::uint64_t end) {
-      if (at < end) read_to(slot.subspan(at - piece.begin, end - at));
+    auto const pass_over = [&](std::uint64_t end) {
+      if (verified) checksum = crc32c(slot.subspan(at - piece.begin, end - at), checksum);
+      at = end;
     };
     for_each_part(piece, [&](Piece const& part, FileSegment const& segment) {
       if (!segment.on_host) return;
       ADAMANT_REAL_ASSERT(at <= part.begin);  // segments do not overlap
-      read_to_slot(part.begin);
-      read_to({segment.data + (part.begin - segment.begin), part.size()});
+      pass_over(part.begin);
+      checksum = crc32c_of_copy(segment.data + (part.begin - segment.begin),
+                                slot.subspan(at - piece.begin, part.size()), checksum);
+      at = part.end;
     });
-    read_to_slot(piece.end);
+    pass_over(piece.end);
     return checksum;
   }
 
@@ -152,14 +143,15 @@ std::size_t slot_bytes(std::uint64_t file_bytes, std::size_t piece_bytes) {
 
 void PieceWriter::append(std::byte const* data, std::uint64_t bytes, bool on_host) {
   while (bytes > 0) {
-    if (filled_ == 0) slot_ = staging_.slot(turn_);
     std::size_t const part = std::min<std::uint64_t>(bytes, piece_bytes_ - filled_);
-    copy(slot_.subspan(filled_, part).data(), data, part, on_host, Direction::to_staging,
-         staging_.stream());
+    if (on_host && part == piece_bytes_) {
+      write_waiting();
+      write({data, part});
+    } else {
+      fill(data, part, on_host);
+    }
     data += part;
     bytes -= part;
-    filled_ += part;
-    if (filled_ == piece_bytes_) end_piece();
   }
 }
 
@@ -169,24 +161,37 @@ void PieceWriter::append(ShardDescription const& shard) {
   for (FileSegment const& segment : segments) append(segment.data, segment.bytes, segment.on_host);
 }
 
+void PieceWriter::fill(std::byte const* data, std::size_t bytes, bool on_host) {
+  if (filled_ == 0) slot_ = staging_.slot(turn_);
+  copy(slot_.subspan(filled_, bytes).data(), data, bytes, on_host, Direction::to_staging,
+       staging_.stream());
+  filled_ += bytes;
+  if (filled_ == piece_bytes_) end_piece();
+}
+
 // A piece is read and written while the copies of the next one are under way.
 void PieceWriter::end_piece() {
   staging_.in_use(turn_);
-  if (turn_ > 0) finish(turn_ - 1, piece_bytes_);
+  write_waiting();
+  waiting_ = std::exchange(filled_, 0);
   ++turn_;
-  filled_ = 0;
 }
 
-void PieceWriter::finish(std::size_t turn, std::size_t bytes) {
-  std::span<std::byte const> const piece = staging_.slot(turn).first(bytes);
+void PieceWriter::write_waiting() {
+  if (waiting_ == 0) return;
+  std::span<std::byte const> const piece = staging_.slot(turn_ - 1).first(waiting_);
+  waiting_ = 0;
+  write(piece);
+}
+
+void PieceWriter::write(std::span<std::byte const> piece) {
   checksums_.push_back(crc32c(piece));
   file_.append(piece);
 }
 
 std::vector<std::uint32_t> PieceWriter::checksums() && {
-  std::size_t const rest = filled_;
-  if (rest > 0) end_piece();
-  if (turn_ > 0) finish(turn_ - 1, rest > 0 ? rest : piece_bytes_);
+  if (filled_ > 0) end_piece();
+  write_waiting();
   return std::move(checksums_);
 }
 
@@ -219,9 +224,9 @@ void read_pieces(OpenFile const& file, std::string const& path,
   SegmentWalk walk(segments);
   std::size_t turn = 0;
   for (Piece const& piece : wanted_pieces(segments, piece_bytes, file.content->size(), verified)) {
-    bool const kept = walk.keeps_all(piece);
-    std::span<std::byte> const slot = kept ? std::span<std::byte>() : staging.slot(turn);
-    std::uint32_t const checksum = walk.read(piece, file, slot);
+    std::span<std::byte> const slot = staging.slot(turn);
+    file.content->read(piece.begin, slot.first(piece.size()));
+    std::uint32_t const checksum = walk.take(piece, slot, verified);
     verify(file, path, piece, piece_bytes, checksum);
     if (walk.copy_to_device(piece, slot, staging.stream())) staging.in_use(turn++);
   }

@@ -33,7 +33,8 @@ void append_segments(ShardDescription const& shard, std::uint64_t at, std::uint6
 std::size_t slot_bytes(std::uint64_t file_bytes, std::size_t piece_bytes);
 
 /// Writes a file from its beginning to its end, with a checksum for every piece of `piece_bytes`,
-/// which is also the size of a slot: a smaller file may have smaller slots.
+/// which is also the size of a slot: a smaller file may have smaller slots. A piece that is one
+/// stretch of host memory is written from there, without a copy.
 class PieceWriter {
  public:
   PieceWriter(OutputFile& file, std::size_t piece_bytes, Staging& staging)
@@ -50,15 +51,18 @@ class PieceWriter {
   std::vector<std::uint32_t> checksums() &&;
 
  private:
+  void fill(std::byte const* data, std::size_t bytes, bool on_host);
   void end_piece();
-  void finish(std::size_t turn, std::size_t bytes);
+  void write_waiting();
+  void write(std::span<std::byte const> piece);
 
   OutputFile& file_;
   std::size_t piece_bytes_;
   Staging& staging_;
   std::size_t turn_ = 0;  // of the piece that is being filled
   std::span<std::byte> slot_;
-  std::size_t filled_ = 0;  // bytes of it
+  std::size_t filled_ = 0;   // bytes of it
+  std::size_t waiting_ = 0;  // bytes of the piece before, where it is still to be written
   std::vector<std::uint32_t> checksums_;
 };
 
@@ -72,8 +76,8 @@ void upload(std::span<std::byte const> from, ShardDescription const& shard, Stre
 
 /// Fills `segments`, sorted by place, from the file. Where it has checksums, whole pieces are read
 /// and verified before any byte of them goes to a device; else only the bytes that are wanted are
-/// read. What host memory gets is read to where it belongs and verified there: so that memory may
-/// hold what is refused.
+/// read. What host memory gets is copied to where it belongs while its checksum is computed: so
+/// that memory may hold what is refused.
 ///
 /// Stream: returns when the copies are enqueued on the staging's stream.
 /// REQUIRES: segments do not overlap.
