@@ -228,8 +228,9 @@ void CheckpointOpening::add(ToldPart const& part, Told& told, std::string const&
   SavedTensor& tensor = tensor_of(part, told, path);
   if (!checkpoint_.manifest) grow(tensor, part, path);
   if (part.shape.size() != tensor.shape.size())
-    refuse_damaged(path, ": tensor ", tensor.key, ": the part ", text_of_shape(part.shape),
-                   " lies outside the whole ", text_of_shape(tensor.shape));
+    refuse_damaged("tensor ", tensor.key, ": the part in ", path, " (", text_of_shape(part.shape),
+                   " at ", text_of_shape(part.offsets), ") lies outside the whole ",
+                   text_of_shape(tensor.shape));
   tensor.boxes.add({.file = static_cast<int>(checkpoint_.files.size()),
                     .offsets = part.offsets,
                     .shape = part.shape,
