@@ -40,14 +40,13 @@ class SegmentWalk {
  public:
   explicit SegmentWalk(std::span<FileSegment const> segments) : rest_(segments) {}
 
-  /// Takes what is of host memory from a piece in the slot. Returns the checksum of the piece,
-  /// where there is one to compare it with.
-  std::uint32_t take(Piece const& piece, std::span<std::byte const> slot, bool verified) {
+  /// Copies what is of host memory from a piece that is in the slot. Returns the piece's checksum.
+  std::uint32_t take(Piece const& piece, std::span<std::byte const> slot) {
     go_to(piece);
     std::uint32_t checksum = 0;
     std::uint64_t at = piece.begin;
     auto const pass_over = [&](std::uint64_t end) {
-      if (verified) checksum = crc32c(slot.subspan(at - piece.begin, end - at), checksum);
+      checksum = crc32c(slot.subspan(at - piece.begin, end - at), checksum);
       at = end;
     };
     for_each_part(piece, [&](Piece const& part, FileSegment const& segment) {
@@ -60,6 +59,17 @@ class SegmentWalk {
     });
     pass_over(piece.end);
     return checksum;
+  }
+
+  /// Reads the parts of a piece that is not verified: what is of host memory to where it belongs,
+  /// the others to their places in the slot.
+  void read_parts(Piece const& piece, InputFile& file, std::span<std::byte> slot) {
+    go_to(piece);
+    for_each_part(piece, [&](Piece const& part, FileSegment const& segment) {
+      std::byte* const to = segment.on_host ? segment.data + (part.begin - segment.begin)
+                                            : slot.data() + (part.begin - piece.begin);
+      file.read(part.begin, {to, part.size()});
+    });
   }
 
   /// Copies what is of device memory from the slot; returns whether there is any.
@@ -225,9 +235,13 @@ void read_pieces(OpenFile const& file, std::string const& path,
   std::size_t turn = 0;
   for (Piece const& piece : wanted_pieces(segments, piece_bytes, file.content->size(), verified)) {
     std::span<std::byte> const slot = staging.slot(turn);
-    file.content->read(piece.begin, slot.first(piece.size()));
-    std::uint32_t const checksum = walk.take(piece, slot, verified);
-    verify(file, path, piece, piece_bytes, checksum);
+    if (verified) {
+      file.content->read(piece.begin, slot.first(piece.size()));
+      std::uint32_t const checksum = walk.take(piece, slot);
+      verify(file, path, piece, piece_bytes, checksum);
+    } else {
+      walk.read_parts(piece, *file.content, slot);
+    }
     if (walk.copy_to_device(piece, slot, staging.stream())) staging.in_use(turn++);
   }
 }
