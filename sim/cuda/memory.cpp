@@ -29,7 +29,7 @@ constexpr std::uint64_t committed_whole_bytes_max = 512ULL << 20;
 constexpr std::uint64_t poisoned_end_bytes = 1 << 20;
 // In unchecked worlds, whose time is that of moving memory, one cache line of so many bytes is
 // enough for a stale read to show in the values of blocks from here on.
-constexpr std::uint64_t lines_from_bytes = 8 << 10;
+constexpr std::uint64_t lines_from_bytes = 64 << 10;
 constexpr std::uint64_t line_bytes = 64;
 constexpr std::uint64_t line_distance_bytes = 1 << 10;
 
