@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "oracle/formats/formats.h"
+#include "scenarios/judge/saved_parts.h"
 
 namespace adamant::scenarios {
 
@@ -207,92 +208,6 @@ void find_prefixes(SavedFiles& saved, std::span<SavedName const> names) {
   }
   find_prefix(saved, weights, saved.weight_prefix);
   find_prefix(saved, states, saved.state_prefix);
-}
-
-// ---- parts --------------------------------------------------------------------------------------
-
-using Boxes = std::vector<SavedBox>;
-
-/// How far boxes reach in a dimension.
-std::int64_t extent_in(Boxes const& boxes, std::size_t dimension) {
-  std::int64_t extent = 0;
-  for (SavedBox const& box : boxes)
-    if (dimension < box.shape.size())
-      extent = std::max(extent, box.offsets[dimension] + box.shape[dimension]);
-  return extent;
-}
-
-std::int64_t rows_in(Boxes const& boxes) {
-  return extent_in(boxes, 0);
-}
-
-std::int64_t columns_in(Boxes const& boxes) {
-  return extent_in(boxes, boxes.front().shape.size() - 1);
-}
-
-bool have_same_values(Boxes const& a, Boxes const& b) {
-  return std::ranges::equal(a, b, [](SavedBox const& x, SavedBox const& y) {
-    return x.offsets == y.offsets && x.shape == y.shape && x.values == y.values;
-  });
-}
-
-/// Is this cut with the rows of a parameter, so that a part has its own of it?
-bool is_of_rows(std::string const& end, Boxes const& found, Boxes const& values, bool half_codes) {
-  if (values.front().shape.empty()) return false;  // a step
-  if (end.empty() || end == "/raw") return true;
-  if (end != "/scale" || found.front().shape.size() != 2) return false;
-  std::int64_t block = 128;  // of rows, in fp8_block
-  if (found.front().format == NumberFormat::fp8) block = half_codes ? 16 : 1;
-  std::int64_t rows = 1;
-  for (std::size_t d = 0; d + 1 < values.front().shape.size(); ++d) rows *= extent_in(values, d);
-  return rows % block == 0;
-}
-
-/// Puts the keys of all parts together that begin and end alike.
-void join_keys(SavedFiles& saved, SavedName const& name, std::string const& prefix,
-               std::string const& kind, std::string const& end) {
-  std::vector<Boxes> found;
-  std::vector<std::string> keys;
-  for (std::string const& part : name.parts) {
-    keys.push_back(prefix + name.name + "." + part + kind);
-    auto node = saved.tensors.extract(keys.back() + end);
-    if (node.empty()) continue;
-    found.push_back(node.mapped());
-    saved.parts.insert(std::move(node));
-  }
-  if (found.empty()) return;
-  if (found.size() != keys.size()) throw std::runtime_error("a part lacks what others have");
-  Boxes whole = found.front();
-  auto const raw = saved.parts.find(keys.front() + "/raw");
-  Boxes const& of_values = end.empty() ? found.front() : saved.tensors.at(keys.front());
-  bool const half = raw != saved.parts.end() && columns_in(raw->second) < columns_in(of_values);
-  if (is_of_rows(end, whole, of_values, half)) {
-    for (std::size_t k = 1; k < found.size(); ++k) {
-      for (SavedBox& box : found[k]) {
-        box.offsets.front() += static_cast<std::int64_t>(k) * rows_in(found.front());
-        whole.push_back(std::move(box));
-      }
-    }
-  } else {
-    for (Boxes const& other : found)
-      if (!have_same_values(other, whole)) throw std::runtime_error("parts differ in " + end);
-  }
-  saved.tensors[prefix + name.name + kind + end] = std::move(whole);
-}
-
-/// Values last, because they tell the shape of what stands beside them.
-void join_parts(SavedFiles& saved, SavedName const& name) {
-  if (name.parts.empty()) return;
-  std::string const first = name.name + "." + name.parts.front();
-  if (!saved.tensors.contains(saved.weight_prefix + first)) return;
-  if (saved.tensors.contains(saved.weight_prefix + name.name))
-    throw std::runtime_error(name.name + " is saved as a whole and in parts");
-  for (char const* const end : {"/raw", "/scale", "/amax", "/history", "/next_scale", ""})
-    join_keys(saved, name, saved.weight_prefix, "", end);
-  for (char const* const kind : {".exp_avg", ".exp_avg_sq", ".main", ".step"})
-    for (char const* const end : {"/raw", "/scale", ""})
-      join_keys(saved, name, saved.state_prefix, kind, end);
-  saved.in_parts.insert(name.name);
 }
 
 std::vector<SavedBox> const* find(SavedFiles const& saved, std::string const& key) {
