@@ -236,6 +236,8 @@ TEST(SavedRuns, BoxesThatDoNotTileHaveNone) {
   outside.back().shape[0] = 2;
   EXPECT_FALSE(has_runs(outside));
   EXPECT_FALSE(has_runs({{0, {0, 0}, {4, 1}}, {1, {0, 1}, {4, 2}}}));
+  // As many elements as runs that tile would have, but column 0 of the last rows is there twice.
+  EXPECT_FALSE(has_runs({{0, {0, 0}, {4, 1}}, {1, {1, 1}, {1, 2}}, {2, {2, 0}, {2, 3}}}));
 }
 
 // Runs are found of what is there: a tensor that got another box after that is planned by its boxes
