@@ -19,6 +19,7 @@
 #include "real/cuda/error.h"
 #include "real/cuda/numbers.h"
 #include "real/cuda/state_numbers.h"
+#include "real/testing/edited_files.h"
 #include "real/testing/memory_storage.h"
 #include "real/testing/ranks.h"
 
@@ -179,6 +180,18 @@ Of cut_into(Shape const& shape, int count, Names const& parts = {}) {
   };
 }
 
+/// The same in types without scales, which other programs have not.
+Of cut_unscaled(Shape const& shape, int count) {
+  return [=](int rank) {
+    ElementRange const range = share_of(numel_of(shape), rank, count);
+    return HostParameter{shape,
+                         {},
+                         {{TensorKind::parameter, NumberFormat::bf16, range},
+                          {TensorKind::exp_avg, NumberFormat::fp32, range},
+                          {TensorKind::exp_avg_sq, NumberFormat::fp32, range}}};
+  };
+}
+
 /// Keys of a file and where their parts begin.
 std::map<std::string, Shape> parts_in(MemoryStorage& storage, std::string const& name) {
   Checkpoint const checkpoint = open_checkpoint(storage, "c");
@@ -220,6 +233,29 @@ TEST(Layouts, AnyCutIsLoadedByAnyOther) {
       for (int const loaded : {1, 2, 4})
         expect_loads({.shards = loaded}, storage, cut_into(shape, loaded));
     }
+}
+
+/// As another program would have saved it: without a manifest and a word of one.
+void forget_manifest(MemoryStorage& storage, std::string const& name) {
+  std::string const path = "c/" + name;
+  FileEntries const entries = entries_of(storage, path);
+  std::vector<SavedPart> parts;
+  for (FileEntry const& entry : entries) parts.push_back(entry.part);
+  std::vector<std::byte> bytes = encode_header(parts, {{"format", "pt"}});
+  for (FileEntry const& entry : entries)
+    bytes.insert(bytes.end(), entry.data.begin(), entry.data.end());
+  storage.bytes_of(path) = bytes;
+  storage.remove(concat("c/", manifest_name));
+}
+
+TEST(Layouts, FilesWithoutChecksumsAreLoadedAcrossTheBordersOfPieces) {
+  ADAMANT_NEEDS(3, Devices::shared);
+  MemoryStorage storage;
+  Shape const shape = {97};
+  save({}, storage, cut_unscaled(shape, 1));
+  forget_manifest(storage, shard_file_name(0));
+  for (int const loaded : {1, 2, 3})
+    expect_loads({.shards = loaded}, storage, cut_unscaled(shape, loaded));
 }
 
 TEST(Layouts, ASecondFileThatIsMissingIsDamageByItsName) {
