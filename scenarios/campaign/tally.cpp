@@ -68,6 +68,8 @@ void Tally::add(SearchedCase const& ended) {
   sim::CoverageMarks const marked(ended.marks);
   for (std::size_t mark = 0; mark < marks.size(); ++mark) marks[mark] += marked.test(mark) ? 1 : 0;
   values.add(ended.values);
+  for (std::string const& name : ended.known) ++known[name];
+  if (!ended.known.empty()) ++masked;
   if (!ended.failure) return;
   auto const symptom = symptom_of(ended.failure->result);
   failed[symptom ? id_of(*symptom) : "error"].push_back(ended.index);
@@ -80,6 +82,8 @@ void Tally::add(Tally const& other) {
   values.add(other.values);
   for (auto const& [what, cases] : other.failed)
     failed[what].insert(failed[what].end(), cases.begin(), cases.end());
+  for (auto const& [name, cases] : other.known) known[name] += cases;
+  masked += other.masked;
   findings.insert(findings.end(), other.findings.begin(), other.findings.end());
 }
 
@@ -91,6 +95,8 @@ Json to_json(Tally const& tally) {
   json["marks"] = tally.marks;
   json["two_schedules"] = to_json(tally.values);
   json["failed"] = tally.failed;
+  json["known"] = tally.known;
+  json["masked"] = tally.masked;
   json["findings"] = Json::array();
   for (KeptFinding const& kept : tally.findings) json["findings"].push_back(to_json(kept));
   return json;
@@ -105,6 +111,8 @@ Tally tally_from_json(Json const& json, std::uint64_t shard) {
   tally.marks = json.at("marks");
   tally.values = values_compared_from_json(json.at("two_schedules"));
   tally.failed = json.at("failed");
+  tally.known = json.at("known");
+  tally.masked = json.at("masked");
   for (Json const& entry : json.at("findings"))
     tally.findings.push_back(finding_from_json(entry, shard));
   return tally;

@@ -42,6 +42,9 @@ struct Tally {
   /// The numbers of the cases that failed, by what they are known by: a law, the reason of a
   /// refusal, "error".
   std::map<std::string, std::vector<std::uint64_t>> failed = {};
+  /// By the names of known defects: how many cases met them. One case may meet several.
+  std::map<std::string, std::uint64_t> known = {};
+  std::uint64_t masked = 0;  // cases that met any
   std::vector<KeptFinding> findings = {};
 
   std::uint64_t cases() const { return seen.cases(); }

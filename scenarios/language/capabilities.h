@@ -117,6 +117,8 @@ struct Capabilities {
   bool isolated = false;   // it runs in a process of its own, and each run costs much
   PairBytes pair_bytes = {};
   std::vector<EngineOption> options = {};
+  /// A file of defects that are known of it (search/known_defects.h); empty: it has none.
+  std::string known_defects = {};
 
   friend bool operator==(Capabilities const&, Capabilities const&) = default;
 };

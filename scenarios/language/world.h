@@ -66,9 +66,12 @@ enum class ParamOrder { listed, reversed };
 
 enum class GradientClass { exact, normal, wild };
 
+/// Names and values of choices that an engine offers, in file order, values as text.
+using EngineOptions = std::vector<std::pair<std::string, std::string>>;
+
 struct EngineChoice {
   std::string name = "sim";  // sim | sim-unchecked | cuda | torch | exec:COMMAND
-  std::vector<std::pair<std::string, std::string>> options = {};  // in file order, values as text
+  EngineOptions options = {};
 
   /// The engine of that name instead. Options are words of one engine: others forget them.
   void replace(std::string const& other) {

@@ -53,6 +53,8 @@ struct Arguments {
   std::optional<std::uint64_t> cases;
   std::optional<std::chrono::milliseconds> time;
   std::uint64_t skip = 0;                         // the first case of a search
+  bool first = false;                             // fuzz: end at the first failure that is new
+  std::optional<std::filesystem::path> known;     // fuzz: a file of known defects
   std::optional<std::filesystem::path> campaign;  // a directory: fuzz goes on there
   std::optional<std::filesystem::path> out;       // fuzz: a directory; minimize: a file
 

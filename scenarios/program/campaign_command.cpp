@@ -15,6 +15,7 @@
 #include "scenarios/program/html_output.h"
 #include "scenarios/program/outputs.h"
 #include "scenarios/program/script_output.h"
+#include "scenarios/program/search_of.h"
 #include "scenarios/program/search_report.h"
 #include "scenarios/program/seed.h"
 #include "scenarios/program/version.h"
@@ -34,29 +35,26 @@ bool is_about_machine(Status status) {
   return status == Status::lacking || status == Status::bad_input;
 }
 
-CaseSearch search_of(Arguments const& arguments, SearchEngine const& engine, std::uint64_t seed) {
-  return {seed, arguments.bug, engine, run_options(arguments)};
-}
-
-CampaignSettings join(Arguments const& arguments, Portion shard, SearchEngine const& engine) {
+CampaignSettings join(Arguments const& arguments, Portion shard, Searchable const& searched) {
   return join_campaign(*arguments.campaign, arguments.seed, draw_seed(), [&](std::uint64_t seed) {
-    return settings_of(search_of(arguments, engine, seed), shard.count, this_program());
+    return settings_of(search_of(arguments, searched, seed), shard.count, this_program());
   });
 }
 
 class CampaignCommand {
  public:
-  CampaignCommand(Arguments const& arguments, Portion portion, SearchEngine const& engine)
+  CampaignCommand(Arguments const& arguments, Portion portion, Searchable const& searched)
       : arguments_(arguments),
         outputs_(arguments),
         html_(arguments),
         portion_(portion),
-        settings_(join(arguments, portion, engine)),
-        cases_(search_of(arguments, engine, settings_.seed)),
+        settings_(join(arguments, portion, searched)),
+        cases_(search_of(arguments, searched, settings_.seed)),
         shard_(*arguments.campaign, portion),
         progress_(wants_progress(arguments), "cases"),
         begin_(Clock::now()),
-        cases_before_(shard_.tally().cases()) {
+        cases_before_(shard_.tally().cases()),
+        findings_before_(shard_.tally().findings.size()) {
     if (arguments.out) expect_writable(*arguments.out);
     if (arguments.cases || !arguments.time)
       wanted_ = portion.count_in(0, arguments.cases.value_or(searched_by_default));
@@ -78,7 +76,8 @@ class CampaignCommand {
  private:
   bool is_over() const {
     return interrupted() || is_about_machine(status_) || (until_ && Clock::now() >= *until_) ||
-           (wanted_ && shard_.tally().cases() >= *wanted_);
+           (wanted_ && shard_.tally().cases() >= *wanted_) ||
+           (arguments_.first && shard_.tally().findings.size() > findings_before_);
   }
 
   /// Until a failure is new, or the end. Cases end in any order; what is kept has no gaps.
@@ -112,6 +111,7 @@ class CampaignCommand {
 
   void add(SearchedCase ended) {
     next_.add(ended);
+    spent_.add(ended);
     if (ended.failure && is_new(*ended.failure)) unexplained_.push_back(std::move(*ended.failure));
   }
 
@@ -135,9 +135,10 @@ class CampaignCommand {
     for (Failure const& failure : std::exchange(unexplained_, {})) {
       if (!is_new(failure)) continue;
       Progress progress(wants_progress(arguments_), "runs to minimise");
-      IsolatedOptions options{.run = cases_.options(), .at_once = arguments_.jobs};
+      IsolatedOptions options{
+          .run = cases_.options(), .at_once = arguments_.jobs, .known = &cases_.known()};
       options.progress = [&](HowFar const& far) { progress.show(far); };
-      Finding finding = minimize_found(failure, cases_.scenario_of(failure.case_index), options);
+      Finding finding = minimize_found(failure, cases_.scenario_of(failure), options);
       if (interrupted()) return false;
       next_.findings.push_back({.shard = portion_.index,
                                 .signature = signature_of(failure.result),
@@ -168,6 +169,7 @@ class CampaignCommand {
         .seen = shard_.tally().seen,
         .lacking = settings_.lacking,
         .values = shard_.tally().values,
+        .known = {cases_.known(), shard_.tally(), spent_},
         .cases_now = shard_.tally().cases() - cases_before_,
         .seconds = std::chrono::duration<double>(Clock::now() - begin_).count()};
     print_summary(arguments_, searched, results.size());
@@ -188,10 +190,12 @@ class CampaignCommand {
   FindingScripts scripts_;
   Clock::time_point begin_;
   std::uint64_t cases_before_;
+  std::size_t findings_before_;
   std::optional<std::uint64_t> wanted_;  // of this shard's cases; absent: as many as time allows
   std::optional<Clock::time_point> until_;
   Status status_ = Status::met;
 
+  TimeSpent spent_;
   Tally next_;  // of the cases behind those that the shard has kept
   std::vector<Failure> unexplained_;
   std::map<std::uint64_t, SearchedCase> ended_early_;  // by position: before others that come first
@@ -201,8 +205,7 @@ class CampaignCommand {
 }  // namespace
 
 Status campaign_command(Arguments const& arguments) {
-  return CampaignCommand(arguments, arguments.shard.value_or(Portion{}),
-                         search_engine(arguments.engine))
+  return CampaignCommand(arguments, arguments.shard.value_or(Portion{}), searchable_of(arguments))
       .execute();
 }
 

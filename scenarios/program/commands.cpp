@@ -66,6 +66,9 @@ void add_fuzz(CLI::App& program, Arguments& arguments) {
   options.add_count("--skip", {0, cases_max}, "Start at case number N of the seed",
                     [&arguments](std::uint64_t skip) { arguments.skip = skip; });
   options.add_path("--out", arguments.out, "Directory for what fails");
+  command.add_flag("--first", arguments.first, "End at the first failure that is not known");
+  options.add_path("--known", arguments.known,
+                   "YAML file of known defects: they are counted and do not fail");
   options.add_strict();
   options.add_path("--campaign", arguments.campaign,
                    "Directory that keeps all that was searched and found: go on there");

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <vector>
 
 #include "scenarios/campaign/ledger.h"
@@ -13,8 +14,10 @@
 #include "scenarios/program/html_output.h"
 #include "scenarios/program/outputs.h"
 #include "scenarios/program/script_output.h"
+#include "scenarios/program/search_of.h"
 #include "scenarios/program/search_report.h"
 #include "scenarios/program/seed.h"
+#include "scenarios/program/unfinished.h"
 #include "scenarios/program/version.h"
 #include "scenarios/report/progress.h"
 #include "scenarios/search/case_search.h"
@@ -36,9 +39,8 @@ class FuzzCommand {
         html_(arguments),
         shard_(arguments.shard.value_or(Portion{})),
         progress_(wants_progress(arguments), "cases"),
-        options_(run_options(arguments)),
-        cases_(arguments.seed ? *arguments.seed : draw_seed(), arguments.bug,
-               search_engine(arguments.engine), options_) {
+        cases_(search_of(arguments, searchable_of(arguments), arguments.seed.value_or(seed_))),
+        unfinished_(arguments) {
     if (arguments.out) expect_writable(*arguments.out);
   }
 
@@ -57,6 +59,7 @@ class FuzzCommand {
     PoolOptions pool{
         .workers = arguments_.jobs, .jobs = arguments_.cases, .until = {}, .job_time_max = {}};
     if (arguments_.time) pool.until = begin + *arguments_.time;
+    if (arguments_.first) pool.enough = [this] { return !failures_.empty(); };
     if (!arguments_.time && !arguments_.cases) pool.jobs = searched_by_default;
     if (pool.jobs) pool.jobs = shard_.count_in(arguments_.skip, *pool.jobs);
     cases_wanted_ = pool.jobs.value_or(0);
@@ -72,18 +75,23 @@ class FuzzCommand {
 
   void take(SearchedCase ended) {
     tally_.add(ended);
+    spent_.add(ended);
     status_ = worse(status_, ended.status);
-    if (ended.failure) failures_.add(std::move(*ended.failure));
+    if (ended.failure && failures_.add(*ended.failure)) {
+      progress_.clear();
+      unfinished_.add(*ended.failure, cases_.scenario_of(*ended.failure));
+    }
     progress_.show({.done = tally_.cases(), .total = cases_wanted_, .failed = failures_.size()});
   }
 
   void report() {
     std::vector<Reported> const results = minimize_failures();
-    for (Reported const& reported : results) print(arguments_, describe(reported, style_));
+    unfinished_.end();
     Searched const searched{.seed = cases_.seed(),
                             .seen = tally_.seen,
                             .lacking = lacking(cases_.engine().capabilities),
                             .values = tally_.values,
+                            .known = {cases_.known(), tally_, spent_},
                             .cases_now = tally_.cases(),
                             .seconds = seconds_};
     print_summary(arguments_, searched, results.size());
@@ -101,15 +109,23 @@ class FuzzCommand {
 
   std::vector<Reported> minimize_failures() {
     Progress progress(wants_progress(arguments_), "runs to minimise");
-    IsolatedOptions options{.run = options_, .at_once = arguments_.jobs};
+    IsolatedOptions options{
+        .run = cases_.options(), .at_once = arguments_.jobs, .known = &cases_.known()};
     options.progress = [&](HowFar const& far) { progress.show(far); };
+    std::map<std::uint64_t, Reported> by_case;
     auto const findings = minimize_all(
-        failures_.take(), [this](std::uint64_t index) { return cases_.scenario_of(index); },
-        options);
+        failures_.take(), [this](Failure const& failure) { return cases_.scenario_of(failure); },
+        options,
+        [&](Failure const& failure, Finding const& finding) {
+          Reported told = reported(arguments_, cases_.seed(), finding, written(finding));
+          progress.clear();
+          print(arguments_, describe(told, style_));
+          by_case.emplace(failure.case_index, std::move(told));
+        });
     std::vector<Reported> results;
     for (Finding const& finding : findings) {
-      results.push_back(reported(arguments_, cases_.seed(), finding, written(finding)));
-      html_.look_again(finding.scenario, options_, results.back());
+      results.push_back(std::move(by_case.at(finding.case_index)));
+      html_.look_again(finding.scenario, cases_.options(), results.back());
       tally_.findings.push_back({.signature = signature_of(finding.result), .finding = finding});
     }
     return results;
@@ -129,9 +145,11 @@ class FuzzCommand {
   HtmlOutput html_;
   Portion shard_;
   Progress progress_;
-  RunOptions options_;
+  std::uint64_t seed_ = draw_seed();  // where nobody gives one
   CaseSearch cases_;
   Tally tally_;
+  TimeSpent spent_;
+  Unfinished unfinished_;
   double seconds_ = 0;
   std::uint64_t cases_wanted_ = 0;
   Failures failures_;

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "scenarios/campaign/error.h"
+#include "scenarios/language/yaml/load.h"
 #include "scenarios/peers/client/client.h"
 #include "scenarios/pool/interrupt.h"
 #include "scenarios/program/arguments.h"
@@ -117,6 +118,9 @@ int run_program(int argc, char const* const* argv) {
     complain(error.what());
     return static_cast<int>(Status::bad_input);
   } catch (CampaignError const& error) {
+    complain(error.what());
+    return static_cast<int>(Status::bad_input);
+  } catch (LoadError const& error) {
     complain(error.what());
     return static_cast<int>(Status::bad_input);
   } catch (std::exception const& error) {

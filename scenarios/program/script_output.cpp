@@ -43,20 +43,22 @@ Status ScriptOutput::write(Scenario const& scenario, RunResult const& result,
   }
 }
 
-void FindingScripts::write_beside(std::filesystem::path const& scenario_file,
+bool FindingScripts::write_beside(std::filesystem::path const& scenario_file,
                                   Scenario const& scenario, RunResult const& result,
                                   Symptom const& symptom) {
-  if (!is_peer(scenario.engine.name)) return;
+  if (!is_peer(scenario.engine.name)) return false;
   auto path = scenario_file;
   path.replace_extension(".py");
   try {
     std::string const script = write_script(scenario, result, violation_of(result, symptom));
     write_whole(path, script);
-    note_length(path.string(), script);
+    if (telling_ == Telling::reasons) note_length(path.string(), script);
+    return true;
   } catch (NoScript const& reason) {
-    if (said_.insert(reason.what()).second)
+    if (telling_ == Telling::reasons && said_.insert(reason.what()).second)
       complain(
           fmt::format("{}: there is no script for it: {}", scenario_file.string(), reason.what()));
+    return false;
   }
 }
 

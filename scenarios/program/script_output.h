@@ -37,13 +37,20 @@ class ScriptOutput {
 /// The scripts of a search with an engine outside the process.
 class FindingScripts {
  public:
-  /// Writes `x.py` beside `x.yaml`, or says why there is none; the same reason is said once.
+  /// What is said of a script that is long or cannot be had.
+  enum class Telling { reasons, nothing };
+
+  explicit FindingScripts(Telling telling = Telling::reasons) : telling_(telling) {}
+
+  /// Writes `x.py` beside `x.yaml`, or says why there is none; the same reason is said once. Is
+  /// there one?
   ///
   /// Errors: CannotWrite.
-  void write_beside(std::filesystem::path const& scenario_file, Scenario const& scenario,
+  bool write_beside(std::filesystem::path const& scenario_file, Scenario const& scenario,
                     RunResult const& result, Symptom const& symptom);
 
  private:
+  Telling telling_;
   std::set<std::string> said_;
 };
 

@@ -23,6 +23,7 @@ std::string replay_of_case(Arguments const& arguments, std::uint64_t seed, Findi
   std::string const& engine = finding.scenario.engine.name;
   if (engine != SearchEngine().name) line += " --engine " + shell_quoted(engine);
   if (finding.scenario.bug) line += " --bug " + *finding.scenario.bug;
+  if (arguments.known) line += " --known " + shell_quoted(arguments.known->string());
   if (arguments.peer_timeout)
     line += fmt::format(" --peer-timeout {}", arguments.peer_timeout->count());
   return line;
@@ -53,6 +54,7 @@ nlohmann::ordered_json search_document(Searched const& searched,
   document["distribution"] = features_json(searched.seen, searched.lacking);
   document["pairs"] = pairs_json(searched.seen, searched.lacking);
   document["two_schedules"] = to_json(searched.values);
+  if (!searched.known.empty()) document["known"] = to_json(searched.known);
   document["exclusive_pairs"] = exclusive_json(searched.lacking);
   document["results"] = to_json(results);
   if (interrupted()) document["interrupted"] = true;
@@ -65,6 +67,8 @@ Page search_page(Searched const& searched, std::size_t found, Ledger const& ledg
             .good = found == 0 && !interrupted(),
             .facts = {{"seed", std::to_string(searched.seed)}},
             .ledger = ledger_section(ledger)};
+  if (!searched.known.empty())
+    page.facts.emplace_back("met known defects", counted(searched.known.masked, "case"));
   if (interrupted()) page.cut_short = cut_short(searched.seen.cases());
   return page;
 }
@@ -76,8 +80,8 @@ void print_summary(Arguments const& arguments, Searched const& searched, std::si
     bool const all = arguments.verbosity == Verbosity::verbose;
     Zeros const zeros = all ? Zeros::shown : Zeros::left_out;
     if (cases > 0)
-      print(arguments,
-            describe(searched.seen, searched.lacking, zeros) + describe(searched.values));
+      print(arguments, describe(searched.seen, searched.lacking, zeros) +
+                           describe(searched.values) + describe(searched.known, cases));
   } else if (found == 0) {
     return;
   }

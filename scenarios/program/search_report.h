@@ -10,6 +10,7 @@
 
 #include "scenarios/campaign/ledger.h"
 #include "scenarios/program/arguments.h"
+#include "scenarios/program/known_met.h"
 #include "scenarios/report/html/page.h"
 #include "scenarios/report/text.h"
 #include "scenarios/runner/run.h"
@@ -31,6 +32,7 @@ struct Searched {
   Distribution seen = {};
   FeatureSet lacking = {};
   ValuesCompared values = {};
+  KnownMet known = {};
   std::uint64_t cases_now = 0;  // by this call
   double seconds = 0;
 

@@ -33,6 +33,29 @@ void fail(SearchedCase& found, Scenario const& scenario, Ended ended) {
                           .ingredients = ingredients_of(scenario)};
 }
 
+RunResult searched(Scenario const& scenario, RunOptions const& options) {
+  auto const line = search_in_worker(scenario, options);
+  RunResult fine;
+  fine.outcome = Outcome::pass;
+  fine.met = true;
+  bool const failed = line.contains("result") || line.contains("failure");
+  return failed ? ended_with(line, scenario, options).result : fine;
+}
+
+/// What is known of the failure on this line goes to `known`; what is left stays its result.
+void unmask(Scenario const& scenario, RunOptions const& options, KnownHere const& known,
+            nlohmann::ordered_json& line) {
+  Unmasked const unmasked =
+      known.unmask(scenario, ended_with(line, scenario, options).result,
+                   [&](Scenario const& other) { return searched(other, options); });
+  if (unmasked.known.empty()) return;
+  line["known"] = unmasked.known;
+  line.erase("result");
+  if (!unmasked.fails) return;
+  line["result"] = to_json(unmasked.result);
+  line["avoided"] = unmasked.avoided;
+}
+
 }  // namespace
 
 void CaseSearch::run(PoolOptions pool, std::function<std::uint64_t(std::uint64_t)> const& case_of,
@@ -44,11 +67,14 @@ void CaseSearch::run(PoolOptions pool, std::function<std::uint64_t(std::uint64_t
 }
 
 std::string CaseSearch::answer(std::uint64_t index) const {
+  auto const begin = std::chrono::steady_clock::now();
   Scenario const scenario = scenario_of(index);
   RunOptions options = options_;
   options.repeat = search_repeats(index);
   options.schedules = search_schedules(index, engine_);
   nlohmann::ordered_json line = search_in_worker(scenario, options);
+  if (line.contains("result") && !known_.empty()) unmask(scenario, options, known_, line);
+  line["seconds"] = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   line["features"] = features_of(scenario).to_string();
   line["depth"] = depth_of(scenario);
   return to_line(line);
@@ -70,9 +96,13 @@ SearchedCase CaseSearch::ended(std::uint64_t index, JobEnd const& end) const {
   found.marks = line.value("marks", std::uint64_t{0});
   if (int const different = line.value("different_values", 0); different > 0)
     found.values = {.cases = 1, .different = different > 1 ? 1U : 0U};
+  found.seconds = line.value("seconds", 0.0);
+  found.known = line.value("known", std::set<std::string>());
   if (!line.contains("result") && !line.contains("failure")) return found;
-  Scenario const scenario = scenario_of(index);
+  auto const avoided = line.value("avoided", EngineOptions());
+  Scenario const scenario = with_options(scenario_of(index), avoided);
   fail(found, scenario, ended_with(line, scenario, options_));
+  found.failure->avoided = avoided;
   return found;
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "scenarios/pool/pool.h"
@@ -12,6 +13,7 @@
 #include "scenarios/runner/run.h"
 #include "scenarios/search/failures.h"
 #include "scenarios/search/generate/features.h"
+#include "scenarios/search/known_here.h"
 #include "scenarios/search/search.h"
 #include "scenarios/search/values_compared.h"
 
@@ -26,22 +28,33 @@ struct SearchedCase {
   int schedule_depth = 0;  // of a pct schedule
   ValuesCompared values = {};
   std::optional<Failure> failure = {};  // where it did not end as it should
+  std::set<std::string> known = {};     // names of the known defects that it met
+  double seconds = 0;                   // that it took, with all runs around what is known
   Status status = Status::met;
 };
 
 class CaseSearch {
  public:
   CaseSearch(std::uint64_t seed, std::optional<std::string> bug, SearchEngine engine,
-             RunOptions const& options = {})
-      : seed_(seed), bug_(std::move(bug)), engine_(std::move(engine)), options_(options) {}
+             RunOptions const& options = {}, KnownHere known = {})
+      : seed_(seed),
+        bug_(std::move(bug)),
+        engine_(std::move(engine)),
+        options_(options),
+        known_(std::move(known)) {}
 
   Scenario scenario_of(std::uint64_t index) const {
     return search_case(seed_, index, bug_, engine_);
+  }
+  /// As it failed: its case with the ways around what is known.
+  Scenario scenario_of(Failure const& failure) const {
+    return with_options(scenario_of(failure.case_index), failure.avoided);
   }
   std::uint64_t seed() const { return seed_; }
   std::optional<std::string> const& bug() const { return bug_; }
   SearchEngine const& engine() const { return engine_; }
   RunOptions const& options() const { return options_; }
+  KnownHere const& known() const { return known_; }
 
   /// run_jobs() with a case a job, under the limit of time that cases have.
   void run(PoolOptions pool, std::function<std::uint64_t(std::uint64_t job)> const& case_of,
@@ -55,6 +68,7 @@ class CaseSearch {
   std::optional<std::string> bug_;
   SearchEngine engine_;
   RunOptions options_;
+  KnownHere known_;
 };
 
 /// The engine of that name, or the usual one, asked what it can: an engine outside the process

@@ -29,11 +29,12 @@ std::set<std::string> ingredients_of(Scenario const& scenario) {
   return ingredients;
 }
 
-void Failures::add(Failure failure) {
+bool Failures::add(Failure failure) {
   std::pair const key(signature_of(failure.result), failure.ingredients);
   auto const found = first_.find(key);
-  if (found != first_.end() && found->second.case_index <= failure.case_index) return;
-  first_[key] = std::move(failure);
+  bool const is_new = found == first_.end();
+  if (is_new || failure.case_index < found->second.case_index) first_[key] = std::move(failure);
+  return is_new;
 }
 
 std::vector<Failure> Failures::take() const {

@@ -11,6 +11,7 @@
 
 #include "scenarios/language/scenario.h"
 #include "scenarios/report/text.h"
+#include "scenarios/search/known_defects.h"
 
 namespace adamant::scenarios {
 
@@ -27,13 +28,16 @@ struct Failure {
   std::uint64_t case_index = 0;
   RunResult result;
   std::set<std::string> ingredients = {};  // of its case
+  /// Options of the engine that it ran with beside those of its case, around what is known of it.
+  EngineOptions avoided = {};
 };
 
 /// The failures of a search, those with the fewest ingredients first and in the order of their
 /// cases then, whatever the order in which they came.
 class Failures {
  public:
-  void add(Failure failure);
+  /// Is it the first that looks so and has these ingredients?
+  bool add(Failure failure);
   std::vector<Failure> take() const;
   bool empty() const { return first_.empty(); }
   std::size_t size() const { return first_.size(); }

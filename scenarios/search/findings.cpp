@@ -24,17 +24,6 @@ namespace {
 
 constexpr char const* not_minimised = "not minimised";
 
-Finding as_found(Failure const& failure, Scenario scenario, std::string note) {
-  Finding finding{.case_index = failure.case_index,
-                  .scenario = {},
-                  .result = failure.result,
-                  .symptom = symptom_of(failure.result, scenario.expect).value_or(Symptom{})};
-  finding.scenario = expecting(make_replay(std::move(scenario), failure.result), finding.symptom);
-  finding.result.name = finding.scenario.name;
-  finding.result.notes.push_back(std::move(note));
-  return finding;
-}
-
 /// Where a catalogued bug is switched on: is this what it is catalogued for?
 bool breaks_law_of_its_bug(Finding const& finding) {
   bugs::Bug const* const bug = bugs::find(finding.scenario.bug.value_or(""));
@@ -53,6 +42,17 @@ std::string text_of(std::filesystem::path const& path) {
 }
 
 }  // namespace
+
+Finding as_found(Failure const& failure, Scenario scenario, std::string note) {
+  Finding finding{.case_index = failure.case_index,
+                  .scenario = {},
+                  .result = failure.result,
+                  .symptom = symptom_of(failure.result, scenario.expect).value_or(Symptom{})};
+  finding.scenario = expecting(make_replay(std::move(scenario), failure.result), finding.symptom);
+  finding.result.name = finding.scenario.name;
+  finding.result.notes.push_back(std::move(note));
+  return finding;
+}
 
 Finding finding_of(MinimizeAttempt attempt, std::uint64_t case_index) {
   return {.case_index = case_index,
@@ -105,8 +105,9 @@ std::function<void(HowFar const&)> as_part_of_all(std::function<void(HowFar cons
 }  // namespace
 
 std::vector<Finding> minimize_all(std::vector<Failure> const& failures,
-                                  std::function<Scenario(std::uint64_t)> const& scenario_of,
-                                  IsolatedOptions const& options) {
+                                  std::function<Scenario(Failure const&)> const& scenario_of,
+                                  IsolatedOptions const& options,
+                                  std::function<void(Failure const&, Finding const&)> const& take) {
   std::vector<Finding> findings;
   std::vector<Explained> explained;
   std::set<std::string> known;
@@ -120,12 +121,13 @@ std::vector<Finding> minimize_all(std::vector<Failure> const& failures,
         }))
       continue;
     of_one.progress = as_part_of_all(options.progress, runs, left);
-    Finding finding = minimize_found(failure, scenario_of(failure.case_index), of_one);
+    Finding finding = minimize_found(failure, scenario_of(failure), of_one);
     runs += finding.runs;
     if (finding.runs > 0)
       explained.push_back({signature_of(failure.result), ingredients_of(finding.scenario)});
-    if (known.insert(write_scenario(finding.scenario)).second)
-      findings.push_back(std::move(finding));
+    if (!known.insert(write_scenario(finding.scenario)).second) continue;
+    take(failure, finding);
+    findings.push_back(std::move(finding));
   }
   std::stable_sort(findings.begin(), findings.end(), is_told_before);
   return findings;

@@ -51,9 +51,16 @@ bool is_told_before(Finding const& a, Finding const& b);
 /// result comes first. Failures that become the same scenario are one finding. One that looks like
 /// another which has been minimised is not minimised itself, unless it happened without an engine's
 /// option that the smallest scenario of the other still has: then it is another defect.
-std::vector<Finding> minimize_all(std::vector<Failure> const& failures,
-                                  std::function<Scenario(std::uint64_t)> const& scenario_of,
-                                  IsolatedOptions const& options);
+///
+/// `take` is told of each finding as soon as it is minimised, with the failure that it explains.
+std::vector<Finding> minimize_all(
+    std::vector<Failure> const& failures,
+    std::function<Scenario(Failure const&)> const& scenario_of, IsolatedOptions const& options,
+    std::function<void(Failure const&, Finding const&)> const& take = [](auto const&, auto const&) {
+    });
+
+/// A failure as a finding that was not minimised, with a note that says so.
+Finding as_found(Failure const& failure, Scenario scenario, std::string note);
 
 /// Before a search: could findings be written there? Makes nothing.
 /// Errors: CannotWrite.

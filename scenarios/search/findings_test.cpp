@@ -78,8 +78,8 @@ TEST(Findings, ThatBecomeOneScenarioAreOne) {
       {.case_index = 1, .result = violation_of(Law::values_bitwise)},
       {.case_index = 2, .result = violation_of(Law::values_bitwise)}};
   auto const findings = minimize_all(failures,
-                                     [&](std::uint64_t index) {
-                                       scenario.seed = index;
+                                     [&](Failure const& failure) {
+                                       scenario.seed = failure.case_index;
                                        return scenario;
                                      },
                                      {});
@@ -92,9 +92,10 @@ TEST(Findings, AFailureThatWasNotMinimisedExplainsNothing) {
   std::vector<Failure> const alike{{1, violation_of(Law::values_bitwise)},
                                    {2, violation_of(Law::values_bitwise)}};
   auto const findings = minimize_all(alike,
-                                     [&](std::uint64_t index) {
+                                     [&](Failure const& failure) {
                                        Scenario scenario = small_scenario();
-                                       if (index == 2) scenario.bug = "mean_not_divided";
+                                       if (failure.case_index == 2)
+                                         scenario.bug = "mean_not_divided";
                                        return scenario;
                                      },
                                      {});
@@ -108,7 +109,8 @@ TEST(Findings, AFailureWithoutAnIngredientThatAnotherNeedsIsAnother) {
                                    {3, violation_of(Law::values_bitwise), {"format=dcp"}}};
   std::vector<std::uint64_t> minimised;
   auto const findings = minimize_all(alike,
-                                     [&](std::uint64_t index) {
+                                     [&](Failure const& failure) {
+                                       std::uint64_t const index = failure.case_index;
                                        minimised.push_back(index);
                                        Scenario scenario = small_scenario();
                                        if (index == 1)

@@ -11,6 +11,7 @@
 #include "scenarios/report/json.h"
 #include "scenarios/report/worker_lines.h"
 #include "scenarios/seam/engine.h"
+#include "scenarios/search/known_here.h"
 #include "scenarios/search/minimize/document.h"
 
 namespace adamant::scenarios {
@@ -95,13 +96,25 @@ class IsolatedMinimizer {
     for (std::size_t i = 0; i < results.size(); ++i) {
       ++runs_;
       if (!shows(results[i], symptom)) continue;
-      if (!share) break;
-      std::vector<RunResult> alone = run_isolated(candidates.subspan(i, 1), run_, 1);
-      if (alone.empty()) return {};  // interrupted
-      results[i] = std::move(alone.front());
+      if (share) {
+        std::vector<RunResult> alone = run_isolated(candidates.subspan(i, 1), run_, 1);
+        if (alone.empty()) return {};  // interrupted
+        results[i] = std::move(alone.front());
+      }
+      if (is_known(candidates[i], results[i])) results[i].outcome = Outcome::pass;
       if (shows(results[i], symptom)) break;
     }
     return results;
+  }
+
+  /// Another cause of the same look: what is minimised must not turn into it.
+  bool is_known(Scenario const& scenario, RunResult const& result) {
+    if (options_.known == nullptr) return false;
+    return options_.known->is_known(scenario, result, [&](Scenario const& other) {
+      std::vector<RunResult> results = run_isolated(std::span(&other, 1), run_, 1);
+      ++runs_;
+      return results.empty() ? RunResult{} : std::move(results.front());
+    });
   }
 
   Minimized minimized_from(Scenario const& scenario, RunResult const& result,
@@ -129,6 +142,8 @@ class IsolatedMinimizer {
   void minimize(Scenario const& scenario, MinimizeAttempt& attempt) {
     Minimized minimized = without_schedules(
         minimized_from(scenario, attempt.first, attempt.symptom), attempt.symptom);
+    if (auto const* kept = violation_of(minimized.result, attempt.symptom))
+      attempt.symptom.law = kept->law;
     attempt.scenario = expecting(std::move(minimized.scenario), attempt.symptom);
     attempt.result = std::move(minimized.result);
     attempt.result.name = attempt.scenario.name;

@@ -17,6 +17,8 @@
 
 namespace adamant::scenarios {
 
+class KnownHere;
+
 /// Runs scenarios in so many processes, each in one of its own where there are no more scenarios
 /// than that; one after another from here where their engine is a process already, because starting
 /// one takes longer than many runs. Empty after an interrupt.
@@ -44,6 +46,7 @@ struct IsolatedOptions {
   RunOptions run = {};
   int at_once = 1;                                                     // processes
   std::function<void(HowFar const&)> progress = [](HowFar const&) {};  // runs, of at most
+  KnownHere const* known = nullptr;  // a candidate that fails by one of these does not count
 };
 
 /// Minimises `scenario`, which is as written or generated: options.run is applied to it, and it

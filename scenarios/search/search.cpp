@@ -27,6 +27,7 @@ Scenario search_case(std::uint64_t seed, std::uint64_t index, std::optional<std:
   options.size = static_cast<int>(std::min(index, first_full_case(engine))) * growth_of(engine);
   options.faults = true;
   options.capabilities = engine.capabilities;
+  options.usual_options = engine.usual_options;
   if (engine.capabilities.isolated) {
     options.params_max = 4;
     options.operations_max = 7;

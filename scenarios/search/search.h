@@ -16,6 +16,8 @@ namespace adamant::scenarios {
 struct SearchEngine {
   std::string name = EngineChoice().name;
   Capabilities capabilities = capabilities_of_simulation();
+  /// Options with which its cases do not meet what is known of it: most cases have them.
+  EngineOptions usual_options = {};
 };
 
 /// The first hundred cases grow, so that what fails on everything fails on something small; of an

@@ -1,11 +1,14 @@
 #include "scenarios/language/yaml/load.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <istream>
 #include <utility>
 
 #include "scenarios/language/yaml/bytes.h"
 #include "scenarios/language/yaml/decode.h"
+#include "scenarios/language/yaml/document.h"
 #include "scenarios/language/yaml/file.h"
 
 namespace adamant::scenarios {
@@ -30,21 +33,29 @@ std::string message_of(std::string_view file_name, Problem const& problem) {
 
 }  // namespace
 
-Scenario load_scenario_text(std::string_view text, std::string_view file_name,
-                            LoadOptions const& options) {
-  Reader reader(options.models_directory);
-  Scenario scenario;
+void read_document(std::string_view text, std::string_view file_name, std::string_view what,
+                   Reader& reader, std::function<void(Field const& document)> const& read) {
   std::vector<Problem> problems;
   try {
     Tree const tree = parse_tree(text);
-    if (tree.root == nullptr) throw BadInput({1, "document", "expected a scenario, found nothing"});
-    scenario = decode_scenario(reader, *tree.root, options);
+    if (tree.root == nullptr)
+      throw BadInput({1, "document", fmt::format("expected {}, found nothing", what)});
+    read({tree.root, ""});
     problems = reader.problems();
   } catch (BadInput const& bad) {
     problems = reader.problems();
     problems.push_back(bad.problem);
   }
   if (!problems.empty()) fail(file_name, std::move(problems));
+}
+
+Scenario load_scenario_text(std::string_view text, std::string_view file_name,
+                            LoadOptions const& options) {
+  Reader reader(options.models_directory);
+  Scenario scenario;
+  read_document(text, file_name, "a scenario", reader, [&](Field const& document) {
+    scenario = decode_scenario(reader, *document.node, options);
+  });
   return scenario;
 }
 

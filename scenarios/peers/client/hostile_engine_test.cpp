@@ -102,6 +102,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"no_capabilities hello", "the field `capabilities`"},
         Case{"unknown_arithmetic hello", "voodoo"},
         Case{"option_without_values hello", "at least one value"},
+        Case{"known_without_path hello", "the field `known`"},
         Case{"fewer_ranks state", "(state): reply.ranks: expected"},
         Case{"other_rows state", "state of rank 0"}, Case{"one_died step", "signal 11"},
         Case{"one_late step", "order.deadlock"}, Case{"one_error step", "shape '[2]' is odd"},

@@ -269,6 +269,7 @@ Capabilities capabilities_of(PeerReply const& hello) {
   if (capabilities.load_precisions)
     capabilities.load_precisions = judged(std::move(*capabilities.load_precisions), arithmetic);
   capabilities.options = options_of(field.at("options"), hello.json["options"]);
+  if (field.has("known")) capabilities.known_defects = field.at("known").text();
   capabilities.isolated = true;
   return capabilities;
 }

@@ -91,6 +91,11 @@ class Model {
     return copies;
   }
 
+  void forget(int rank) {
+    std::vector<std::byte>& bytes = own_[static_cast<std::size_t>(rank)].bytes;
+    std::fill(bytes.begin(), bytes.end(), std::byte{0xFF});
+  }
+
   void expect_moved(int rank) const {
     RankMemory const& own = own_[static_cast<std::size_t>(rank)];
     for (std::size_t t = 0; t < saved_.size(); ++t) {
@@ -227,6 +232,8 @@ void move_part_of(Model& model, int rank, int rounds, Rounds& measured) {
           double const own = seconds_together(measured, [&] { planned->move(); });
           if (round >= 0) measured.seconds[round][rank] = {.roof = roof, .own = own};
         }
+        model.forget(rank);  // memcpy had brought the same
+        planned->move();
       },
       options);
   model.expect_moved(rank);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <set>
 #include <string>
@@ -28,8 +29,9 @@ class Scratch {
 
  private:
   static std::string own_name() {
-    return std::to_string(getpid()) + "-" +
-           testing::UnitTest::GetInstance()->current_test_info()->name();
+    std::string name = testing::UnitTest::GetInstance()->current_test_info()->name();
+    std::replace(name.begin(), name.end(), '/', '-');  // as instances of a test have it
+    return std::to_string(getpid()) + "-" + name;
   }
   std::filesystem::path path_;
 };

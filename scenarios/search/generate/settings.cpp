@@ -21,6 +21,7 @@ constexpr std::array norms{1e-30F, 1e-3F, 0.3F, 60.1F, 1e6F};
 constexpr std::array exact_scales{0.5F, 1.0F, 8.0F, 256.0F};  // also of fp16 gradients
 constexpr std::array rounding_scales{0.1F, 3.0F, 1000.0F, 1e30F};
 constexpr std::array usual_rates{1e-3F, 3e-4F, 1e-2F};
+constexpr int usual_options_percent = 88;
 
 /// The only choice where there is one.
 void keep_to_offers(Optimizer& optimizer, Capabilities const& able) {
@@ -29,6 +30,10 @@ void keep_to_offers(Optimizer& optimizer, Capabilities const& able) {
     optimizer.step_counter = able.step_counters.front();
   if (!offers(able.bias_correction, optimizer.adam.bias_correction))
     optimizer.adam.bias_correction = able.bias_correction.front();
+}
+
+bool has_option(EngineOptions const& options, std::string_view name) {
+  return std::ranges::any_of(options, [&](auto const& one) { return one.first == name; });
 }
 
 }  // namespace
@@ -355,7 +360,11 @@ void SettingsDrawing::make_schedule() {
 /// Only what is not the default is written. Most cases have one option or none that is not: what
 /// one of them breaks hides what needs another.
 void SettingsDrawing::make_engine_options() {
+  EngineOptions const& usual = draws_.options().usual_options;
+  bool const as_usual = !usual.empty() && draws_.chance(usual_options_percent);
+  if (as_usual) scenario_.engine.options = usual;
   for (EngineOption const& option : draws_.able().options) {
+    if (as_usual && has_option(usual, option.name)) continue;
     bool const writes = draws_.feature(Feature::engine_option, 20);
     auto const others = static_cast<std::int64_t>(option.values.size()) - 1;
     if (others == 0) continue;

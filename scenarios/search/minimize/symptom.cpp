@@ -105,9 +105,14 @@ bool is_said_by_engine(Violation const& violation) {
   return !is_of_world(violation.breach);
 }
 
+/// What a load gets wrong is one thing, whichever of the laws about checkpoints its faults make of
+/// it: a crash that it does not need may go.
 bool is_about(Violation const& violation, Symptom const& symptom) {
-  return violation.law == symptom.law &&
-         (symptom.likeness.empty() || likeness_of(violation) == symptom.likeness);
+  if (symptom.likeness.empty()) return violation.law == symptom.law;
+  bool const alike =
+      violation.law == symptom.law ||
+      (symptom.law && is_about_checkpoints(*symptom.law) && is_about_checkpoints(violation.law));
+  return alike && likeness_of(violation) == symptom.likeness;
 }
 
 bool is_expected(RunResult const& refused, Expectation const& expected) {

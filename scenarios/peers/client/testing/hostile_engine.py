@@ -114,6 +114,11 @@ def option_without_values(reply: Json) -> str:
     return json.dumps({**reply, "options": {"mood": []}}) + "\n"
 
 
+def known_without_path(reply: Json) -> str:
+    """For hello."""
+    return json.dumps({**reply, "known": 3}) + "\n"
+
+
 def fewer_ranks(reply: Json) -> str:
     """The last one says nothing."""
     return json.dumps({**reply, "ranks": reply["ranks"][:-1]}) + "\n"

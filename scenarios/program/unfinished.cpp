@@ -1,0 +1,51 @@
+#include "scenarios/program/unfinished.h"
+
+#include <fmt/format.h>
+
+#include <string>
+#include <system_error>
+
+#include "scenarios/program/outputs.h"
+#include "scenarios/program/version.h"
+#include "scenarios/report/output_file.h"
+#include "scenarios/search/findings.h"
+#include "scenarios/search/minimize/document.h"
+
+namespace adamant::scenarios {
+
+Unfinished::Unfinished(Arguments const& arguments)
+    : quiet_(arguments.verbosity == Verbosity::quiet), scripts_(FindingScripts::Telling::nothing) {
+  if (arguments.out) folder_ = *arguments.out / "unfinished";
+}
+
+void Unfinished::add(Failure const& failure, Scenario const& scenario) {
+  auto const symptom = symptom_of(failure.result, scenario.expect).value_or(Symptom{});
+  std::string line = fmt::format("found {} in case {}", id_of(symptom), failure.case_index);
+  if (!folder_.empty()) line += ": " + written(failure, scenario).string();
+  if (!quiet_) complain(line);
+}
+
+std::filesystem::path Unfinished::written(Failure const& failure, Scenario const& scenario) {
+  std::error_code error;
+  std::filesystem::create_directories(folder_, error);
+  if (error) throw CannotWrite(folder_.string() + ": cannot be made: " + error.message());
+  std::string const name = fmt::format("case-{}.yaml", failure.case_index);
+  auto const path = folder_ / name;
+  Finding const found = as_found(failure, scenario, "not minimised yet");
+  write_whole(path,
+              write_document(found.scenario, found.result, found.symptom, name, this_program()));
+  files_.push_back(path);
+  if (scripts_.write_beside(path, found.scenario, found.result, found.symptom))
+    files_.push_back(std::filesystem::path(path).replace_extension(".py"));
+  return path;
+}
+
+void Unfinished::end() {
+  std::error_code gone;
+  for (auto const& file : files_) std::filesystem::remove(file, gone);
+  files_.clear();
+  // Only where nothing of another search is in it.
+  if (!folder_.empty()) std::filesystem::remove(folder_, gone);
+}
+
+}  // namespace adamant::scenarios

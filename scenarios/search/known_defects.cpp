@@ -1,0 +1,155 @@
+#include "scenarios/search/known_defects.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <string_view>
+
+#include "scenarios/language/yaml/document.h"
+#include "scenarios/language/yaml/load.h"
+#include "scenarios/language/yaml/map_reader.h"
+
+namespace adamant::scenarios {
+
+namespace {
+
+constexpr std::array<std::string_view, 1> file_keys{"known"};
+constexpr std::array<std::string_view, 6> defect_keys{"name",   "cause", "versions",
+                                                      "thread", "avoid", "shown_by"};
+
+class KnownReader {
+ public:
+  KnownReader(Reader& reader, std::filesystem::path directory)
+      : reader_(reader), directory_(std::move(directory)) {}
+
+  std::vector<KnownDefect> read(Field const& document) {
+    std::vector<KnownDefect> defects;
+    MapReader const file(reader_, document, file_keys);
+    file.required("known", [&](Field const& list) {
+      if (!reader_.is_sequence(list, "known defects")) return;
+      for (std::size_t i = 0; i < list.node->items.size(); ++i)
+        defects.push_back(read_defect(list.item(i)));
+    });
+    return defects;
+  }
+
+ private:
+  KnownDefect read_defect(Field const& field) {
+    KnownDefect defect;
+    MapReader const map(reader_, field, defect_keys);
+    map.required("name", [&](Field const& name) { read_name(name, defect.name); });
+    map.required("cause", [&](Field const& cause) { reader_.text(cause, defect.cause); });
+    map.required("versions", [&](Field const& text) { reader_.text(text, defect.versions); });
+    map.required("thread", [&](Field const& text) { reader_.text(text, defect.thread); });
+    if (defect.thread == "none") defect.thread.clear();
+    map.optional("avoid", [&](Field const& options) { read_options(options, defect.avoid); });
+    map.required("shown_by", [&](Field const& files) { read_scenarios(files, defect.shown_by); });
+    return defect;
+  }
+
+  void read_name(Field const& field, std::string& name) {
+    if (!reader_.name(field, name)) return;
+    if (!names_.insert(name).second) reader_.fail(field, "another defect has this name");
+  }
+
+  void read_options(Field const& field, EngineOptions& options) {
+    if (!reader_.is_map(field, "options")) return;
+    for (Entry const& entry : field.node->entries) {
+      std::string value;
+      if (reader_.text(field.value(entry), value)) options.emplace_back(entry.key, value);
+    }
+    if (field.node->entries.empty())
+      reader_.fail(field, "names no option; leave `avoid` out where there is no way around");
+  }
+
+  void read_scenarios(Field const& field, std::vector<Scenario>& scenarios) {
+    if (!reader_.is_sequence(field, "files of scenarios")) return;
+    if (field.node->items.empty()) reader_.fail(field, "names no scenario that shows it");
+    for (std::size_t i = 0; i < field.node->items.size(); ++i)
+      read_scenario(field.item(i), scenarios);
+  }
+
+  void read_scenario(Field const& field, std::vector<Scenario>& scenarios) {
+    std::string file;
+    if (!reader_.text(field, file)) return;
+    Scenario scenario = load_scenario_file(directory_ / file);
+    if (scenario.expect.kind == Expectation::Kind::pass)
+      reader_.fail(field, quote(file) + " expects to pass; expected one that shows the defect");
+    scenarios.push_back(std::move(scenario));
+  }
+
+  Reader& reader_;
+  std::filesystem::path directory_;
+  std::set<std::string> names_;
+};
+
+template <typename T>
+bool is_subsequence(std::vector<T> const& smaller, std::vector<T> const& larger) {
+  auto next = smaller.begin();
+  for (T const& one : larger)
+    if (next != smaller.end() && *next == one) ++next;
+  return next == smaller.end();
+}
+
+/// What operations do, apart from what they do it with; `train` is what it stands for.
+void add_words(std::vector<Operation> const& program, std::vector<std::string_view>& words) {
+  for (Operation const& operation : program) {
+    if (auto const* capture = std::get_if<Capture>(&operation.action)) {
+      add_words(capture->body, words);
+    } else if (std::holds_alternative<Train>(operation.action)) {
+      for (Action const& part : {Action(Backward{}), Action(Step{}), Action(ZeroGrad{})})
+        words.push_back(word_of(part));
+    } else {
+      words.push_back(word_of(operation.action));
+    }
+  }
+}
+
+std::vector<std::string_view> words_of_operations(Scenario const& scenario) {
+  std::vector<std::string_view> words;
+  add_words(scenario.program, words);
+  return words;
+}
+
+std::vector<Fault::Then> kinds_of_faults(Scenario const& scenario) {
+  std::vector<Fault::Then> kinds;
+  for (Fault const& fault : scenario.faults) kinds.push_back(fault.then);
+  return kinds;
+}
+
+}  // namespace
+
+std::vector<KnownDefect> read_known_defects(std::filesystem::path const& file) {
+  std::vector<KnownDefect> defects;
+  Reader reader;
+  read_document(read_scenario_text(file), file.string(), "known defects", reader,
+                [&](Field const& document) {
+                  defects = KnownReader(reader, file.parent_path()).read(document);
+                });
+  return defects;
+}
+
+Scenario with_options(Scenario scenario, EngineOptions const& options) {
+  EngineOptions& own = scenario.engine.options;
+  for (auto const& [name, value] : options) {
+    std::erase_if(own, [&](auto const& one) { return one.first == name; });
+    own.emplace_back(name, value);
+  }
+  return scenario;
+}
+
+bool has_options(Scenario const& scenario, EngineOptions const& options) {
+  EngineOptions const& own = scenario.engine.options;
+  return std::all_of(options.begin(), options.end(), [&](auto const& one) {
+    return std::find(own.begin(), own.end(), one) != own.end();
+  });
+}
+
+bool has_inside(Scenario const& scenario, Scenario const& smaller) {
+  return scenario.world.rank_count() >= smaller.world.rank_count() &&
+         has_options(scenario, smaller.engine.options) &&
+         is_subsequence(kinds_of_faults(smaller), kinds_of_faults(scenario)) &&
+         is_subsequence(words_of_operations(smaller), words_of_operations(scenario));
+}
+
+}  // namespace adamant::scenarios

@@ -1,0 +1,48 @@
+// Defects that are known of an engine, as a file names them: what causes each, how a scenario keeps
+// from meeting it, and scenarios that show it. Which of them an engine has is search/known_here.h.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "scenarios/language/scenario.h"
+
+namespace adamant::scenarios {
+
+struct KnownDefect {
+  std::string name;
+  std::string cause;
+  std::string versions;  // in which it was seen
+  std::string thread;    // where the public can read of it; empty: nowhere
+  /// Options of the engine with which no scenario meets it; none: there is no way around it.
+  EngineOptions avoid;
+  std::vector<Scenario> shown_by;
+};
+
+/// The defects of a file, in its order:
+///
+///     known:
+///       - name: step_made_by_a_save
+///         cause: A save before the first step makes the state by a step.
+///         versions: 2.13.0
+///         thread: https://github.com/pytorch/pytorch/issues/164929
+///         avoid: {missing_states: made}
+///         shown_by: [state_dict_before_first_step.yaml]
+///
+/// `thread` may be `none` and `avoid` left out. Files of `shown_by` lie beside the file.
+///
+/// Errors: LoadError, of this file or of a scenario.
+std::vector<KnownDefect> read_known_defects(std::filesystem::path const& file);
+
+/// The scenario with these options of its engine in the place of its own of the same names.
+Scenario with_options(Scenario scenario, EngineOptions const& options);
+
+/// Does the scenario say all of these options already?
+bool has_options(Scenario const& scenario, EngineOptions const& options);
+
+/// Does `scenario` do all that `smaller` does: its operations in their order among others, its
+/// faults and options of the engine, on no fewer ranks?
+bool has_inside(Scenario const& scenario, Scenario const& smaller);
+
+}  // namespace adamant::scenarios

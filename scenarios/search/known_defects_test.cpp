@@ -1,0 +1,125 @@
+#include "scenarios/search/known_defects.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <string>
+
+#include "scenarios/language/yaml/load.h"
+#include "scenarios/runner/testing/scratch.h"
+#include "scenarios/runner/testing/small_scenario.h"
+
+namespace adamant::scenarios {
+namespace {
+
+constexpr char const* shows =
+    "adamant: 1\nname: a\nworld: {shard: 2}\nparams: [{name: w, shape: [3]}]\n"
+    "program: [train: 1]\nexpect: {violates: values.bitwise}\n";
+
+class KnownDefects : public testing::Test {
+ protected:
+  void write(std::string const& name, std::string const& text) const {
+    std::ofstream(folder_ / name.c_str()) << text;
+  }
+  std::vector<KnownDefect> read(std::string const& text) const {
+    write("known.yaml", text);
+    return read_known_defects(folder_ / "known.yaml");
+  }
+  std::string error_of(std::string const& text) const {
+    try {
+      read(text);
+    } catch (LoadError const& error) {
+      return error.what();
+    }
+    return "no error";
+  }
+
+  Scratch folder_;
+};
+
+TEST_F(KnownDefects, AreReadWithTheirScenarios) {
+  write("a.yaml", shows);
+  auto const defects = read(
+      "known:\n"
+      "  - {name: first, cause: It is wrong., versions: 2.13.0, thread: none, shown_by: [a.yaml]}\n"
+      "  - name: second\n    cause: Other.\n    versions: all\n    thread: https://x.invalid/1\n"
+      "    avoid: {saves: anew, step: vector}\n    shown_by: [a.yaml, a.yaml]\n");
+  ASSERT_EQ(defects.size(), 2U);
+  EXPECT_EQ(defects[0].name, "first");
+  EXPECT_EQ(defects[0].versions, "2.13.0");
+  EXPECT_EQ(defects[0].thread, "");
+  EXPECT_TRUE(defects[0].avoid.empty());
+  EXPECT_EQ(defects[1].thread, "https://x.invalid/1");
+  EXPECT_EQ(defects[1].avoid, (EngineOptions{{"saves", "anew"}, {"step", "vector"}}));
+  ASSERT_EQ(defects[1].shown_by.size(), 2U);
+  EXPECT_EQ(defects[1].shown_by[0].world.shard, 2);
+}
+
+TEST_F(KnownDefects, SayWhereTheyAreWrong) {
+  write("a.yaml", shows);
+  write("passes.yaml", std::string(shows).substr(0, std::string(shows).find("expect")));
+  std::string const rest = ", cause: c, versions: v, thread: none, shown_by: [a.yaml]}\n";
+  struct Wrong {
+    std::string text;
+    char const* message;
+  };
+  Wrong const wrongs[] = {
+      {"", "known.yaml:1: document: expected known defects, found nothing"},
+      {"known: 3\n", "known.yaml:1: known: expected a list of known defects, found"},
+      {"known:\n  - {name: a" + rest + "  - {name: a" + rest,
+       "known.yaml:3: known[1].name: another defect has this name"},
+      {"known: [{name: a, avoid: {}" + rest.substr(0, rest.size() - 1) + "]\n",
+       "known[0].avoid: names no option"},
+      {"known: [{name: a, cause: c, versions: v, thread: none, shown_by: []}]\n",
+       "known[0].shown_by: names no scenario"},
+      {"known: [{name: a, cause: c, versions: v, thread: none, shown_by: [passes.yaml]}]\n",
+       "known[0].shown_by[0]: `passes.yaml` expects to pass"},
+      {"known: [{name: a, cause: c, versions: v, thread: none, shown_by: [gone.yaml]}]\n",
+       "gone.yaml:1: document: cannot be read"},
+      {"known: [{cause: c, versions: v, thread: none, shown_by: [a.yaml], see: x}]\n",
+       "known[0].see: unknown key"},
+      {"known: [{cause: c, versions: v, thread: none, shown_by: [a.yaml]}]\n",
+       "known[0].name: this key is required"},
+  };
+  for (Wrong const& wrong : wrongs)
+    EXPECT_NE(error_of(wrong.text).find(wrong.message), std::string::npos)
+        << wrong.text << error_of(wrong.text);
+}
+
+TEST(KnownDefect, OptionsTakeThePlaceOfOthersOfTheirNames) {
+  Scenario scenario = small_scenario();
+  scenario.engine.options = {{"format", "dcp"}, {"saves", "in_place"}};
+  Scenario const around = with_options(scenario, {{"saves", "anew"}, {"step", "vector"}});
+  EXPECT_EQ(around.engine.options,
+            (EngineOptions{{"format", "dcp"}, {"saves", "anew"}, {"step", "vector"}}));
+  EXPECT_TRUE(has_options(around, {{"saves", "anew"}}));
+  EXPECT_FALSE(has_options(scenario, {{"saves", "anew"}}));
+}
+
+TEST(KnownDefect, IsInsideWhatDoesAllThatItDoes) {
+  Scenario smaller;
+  smaller.world.shard = 2;
+  smaller.program = {operation(Backward{}), operation(Step{}), operation(Save{"a"})};
+  Scenario larger = small_scenario();
+  EXPECT_FALSE(has_inside(larger, smaller)) << "it saves nothing";
+  larger.program.push_back(operation(Save{"b"}));
+  EXPECT_TRUE(has_inside(larger, smaller));
+  larger.program = {operation(Train{3}), operation(Save{"b"})};
+  EXPECT_TRUE(has_inside(larger, smaller)) << "train is backward, step and zero_grad";
+  larger.program = {operation(Save{"b"}), operation(Train{3})};
+  EXPECT_FALSE(has_inside(larger, smaller)) << "in another order";
+  larger.program = {operation(Train{3}), operation(Save{"b"})};
+  smaller.engine.options = {{"format", "dcp"}};
+  EXPECT_FALSE(has_inside(larger, smaller));
+  larger.engine.options = {{"async", "true"}, {"format", "dcp"}};
+  EXPECT_TRUE(has_inside(larger, smaller));
+  smaller.faults = {{.then = Fault::Then::truncate}};
+  EXPECT_FALSE(has_inside(larger, smaller));
+  larger.faults = {{.then = Fault::Then::crash}, {.then = Fault::Then::truncate}};
+  EXPECT_TRUE(has_inside(larger, smaller));
+  larger.world.shard = 1;
+  EXPECT_FALSE(has_inside(larger, smaller));
+}
+
+}  // namespace
+}  // namespace adamant::scenarios

@@ -1,0 +1,140 @@
+#include "scenarios/search/known_here.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "scenarios/search/minimize_isolated.h"
+
+namespace adamant::scenarios {
+
+namespace {
+
+bool is_offered(EngineOptions const& options, Capabilities const& engine) {
+  return std::all_of(options.begin(), options.end(), [&](auto const& one) {
+    EngineOption const* const option = find_option(engine, one.first);
+    return option != nullptr && offers(option->values, one.second);
+  });
+}
+
+bool fails_alike(RunResult const& result, RunResult const& other) {
+  return !result.met && signature_of(result) == signature_of(other);
+}
+
+void append(EngineOptions& options, EngineOptions const& more) {
+  options.insert(options.end(), more.begin(), more.end());
+}
+
+}  // namespace
+
+struct KnownHere::WayAround {
+  std::set<std::string> names = {};
+  EngineOptions avoid = {};
+  Scenario scenario = {};  // that avoids them
+  RunResult result = {};   // of its run
+};
+
+KnownHere::KnownHere(std::vector<KnownDefect> defects, SearchEngine const& engine,
+                     RunOptions const& options, int processes)
+    : defects_(std::move(defects)) {
+  std::vector<Scenario> scenarios;
+  std::vector<std::size_t> defect_of;
+  for (std::size_t i = 0; i < defects_.size(); ++i) {
+    if (!is_offered(defects_[i].avoid, engine.capabilities)) continue;
+    for (Scenario scenario : defects_[i].shown_by) {
+      scenario.engine.name = engine.name;
+      if (!is_offered(scenario.engine.options, engine.capabilities)) continue;
+      scenarios.push_back(std::move(scenario));
+      defect_of.push_back(i);
+    }
+  }
+  std::vector<RunResult> const results = run_isolated(scenarios, options, processes);
+  for (std::size_t i = 0; i < results.size(); ++i)
+    if (results[i].met)
+      shown_.push_back({defect_of[i], std::move(scenarios[i]), signature_of(results[i])});
+}
+
+std::vector<std::string> KnownHere::not_shown() const {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < defects_.size(); ++i)
+    if (std::ranges::none_of(shown_, [&](Shown const& one) { return one.defect == i; }))
+      names.push_back(defects_[i].name);
+  return names;
+}
+
+std::vector<std::size_t> KnownHere::candidates(Scenario const& scenario,
+                                               RunResult const& failed) const {
+  std::string const signature = signature_of(failed);
+  std::vector<std::size_t> defects;
+  for (Shown const& one : shown_) {
+    if (one.signature != signature || std::ranges::count(defects, one.defect) > 0) continue;
+    EngineOptions const& avoid = defects_[one.defect].avoid;
+    if (avoid.empty() ? is_inside(one.defect, scenario) : !has_options(scenario, avoid))
+      defects.push_back(one.defect);
+  }
+  return defects;
+}
+
+bool KnownHere::is_inside(std::size_t defect, Scenario const& scenario) const {
+  return std::ranges::any_of(shown_, [&](Shown const& one) {
+    return one.defect == defect && has_inside(scenario, one.scenario);
+  });
+}
+
+std::optional<KnownHere::WayAround> KnownHere::find_way_around(
+    std::vector<std::size_t> const& defects, Scenario const& scenario, RunResult const& failed,
+    RunOne const& run) const {
+  WayAround all{.scenario = scenario};
+  for (std::size_t const defect : defects) {
+    KnownDefect const& known = defects_[defect];
+    if (known.avoid.empty()) continue;
+    WayAround one{.names = {known.name},
+                  .avoid = known.avoid,
+                  .scenario = with_options(scenario, known.avoid)};
+    one.result = run(one.scenario);
+    if (!fails_alike(one.result, failed)) return one;
+    all.names.insert(known.name);
+    append(all.avoid, known.avoid);
+  }
+  if (all.names.size() < 2) return std::nullopt;
+  all.scenario = with_options(scenario, all.avoid);
+  all.result = run(all.scenario);
+  return fails_alike(all.result, failed) ? std::nullopt : std::optional(std::move(all));
+}
+
+Unmasked KnownHere::unmask(Scenario const& scenario, RunResult failed, RunOne const& run) const {
+  Unmasked unmasked{.result = std::move(failed)};
+  Scenario now = scenario;
+  // Two ways around that undo each other would never end.
+  for (std::size_t rounds = 0; rounds < defects_.size() && !unmasked.result.met; ++rounds) {
+    std::vector<std::size_t> const defects = candidates(now, unmasked.result);
+    auto way = find_way_around(defects, now, unmasked.result, run);
+    if (!way) {
+      auto const inside = std::ranges::find_if(
+          defects, [&](std::size_t defect) { return defects_[defect].avoid.empty(); });
+      unmasked.fails = inside == defects.end();
+      if (!unmasked.fails) unmasked.known.insert(defects_[*inside].name);
+      return unmasked;
+    }
+    unmasked.known.merge(way->names);
+    append(unmasked.avoided, way->avoid);
+    unmasked.result = std::move(way->result);
+    now = std::move(way->scenario);
+  }
+  unmasked.fails = !unmasked.result.met;
+  return unmasked;
+}
+
+bool KnownHere::is_known(Scenario const& scenario, RunResult const& failed,
+                         RunOne const& run) const {
+  if (candidates(scenario, failed).empty()) return false;
+  return !unmask(scenario, failed, run).known.empty();
+}
+
+EngineOptions ways_around(std::span<KnownDefect const> defects, Capabilities const& engine) {
+  Scenario all;
+  for (KnownDefect const& defect : defects)
+    if (is_offered(defect.avoid, engine)) all = with_options(std::move(all), defect.avoid);
+  return all.engine.options;
+}
+
+}  // namespace adamant::scenarios

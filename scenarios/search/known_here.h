@@ -1,0 +1,80 @@
+// What is known of an engine, as it shows on this machine: the scenarios of each defect were run,
+// and a failure that looks like one of them is run again with the way around it.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "scenarios/runner/run.h"
+#include "scenarios/search/failures.h"
+#include "scenarios/search/known_defects.h"
+#include "scenarios/search/search.h"
+
+namespace adamant::scenarios {
+
+/// A run of a scenario, wherever it is made; `met` says whether it ended well.
+using RunOne = std::function<RunResult(Scenario const&)>;
+
+/// What is left of a failure when what is known is worked around.
+struct Unmasked {
+  std::set<std::string> known = {};  // names of the defects that were met
+  EngineOptions avoided = {};        // that the last run had beside the scenario's own
+  RunResult result = {};             // of the last run
+  bool fails = true;                 // in a way that is not known
+};
+
+class KnownHere {
+ public:
+  /// Nothing is known.
+  KnownHere() = default;
+  /// Runs the scenarios of `defects` on the engine, in so many processes. What an engine does not
+  /// offer is not known of it.
+  ///
+  /// Errors: MachineLacks.
+  KnownHere(std::vector<KnownDefect> defects, SearchEngine const& engine, RunOptions const& options,
+            int processes);
+
+  bool empty() const { return shown_.empty(); }
+  /// All that is known, whether or not it shows here.
+  std::span<KnownDefect const> defects() const { return defects_; }
+  /// Names of those that no scenario of theirs shows here: another version, or another machine.
+  std::vector<std::string> not_shown() const;
+
+  /// Works around one defect after the other that the failure looks like, as long as the run then
+  /// ends otherwise. One without a way around is met where its scenario is inside.
+  Unmasked unmask(Scenario const& scenario, RunResult failed, RunOne const& run) const;
+
+  /// Is the failure of `scenario` one of them, so that what is behind it is another one or nothing?
+  bool is_known(Scenario const& scenario, RunResult const& failed, RunOne const& run) const;
+
+ private:
+  struct Shown {
+    std::size_t defect;
+    Scenario scenario;
+    std::string signature;
+  };
+  struct WayAround;
+
+  /// The defects that a failure looks like and may be.
+  std::vector<std::size_t> candidates(Scenario const& scenario, RunResult const& failed) const;
+  bool is_inside(std::size_t defect, Scenario const& scenario) const;
+  /// The first of `defects` without which the run ends otherwise; or all of them, where only that
+  /// does.
+  std::optional<WayAround> find_way_around(std::vector<std::size_t> const& defects,
+                                           Scenario const& scenario, RunResult const& failed,
+                                           RunOne const& run) const;
+
+  std::vector<KnownDefect> defects_;
+  std::vector<Shown> shown_;
+};
+
+/// The options that keep scenarios from meeting any of these defects, as far as the engine has
+/// them.
+EngineOptions ways_around(std::span<KnownDefect const> defects, Capabilities const& engine);
+
+}  // namespace adamant::scenarios

@@ -1,0 +1,164 @@
+// What is known is told from what is new by runs that a test makes up: the scenarios that show
+// defects run in the simulator, with bugs of the catalogue.
+#include "scenarios/search/known_here.h"
+
+#include <gtest/gtest.h>
+
+#include "scenarios/runner/testing/small_scenario.h"
+
+namespace adamant::scenarios {
+namespace {
+
+/// Of the simulated engine, which gets options that it does not look at.
+SearchEngine engine() {
+  SearchEngine engine;
+  engine.capabilities.options = {{"saves", {"in_place", "anew"}}, {"step", {"scalar", "vector"}}};
+  return engine;
+}
+
+Scenario scenario_of(std::string const& bug) {
+  Scenario scenario = small_scenario();
+  scenario.bug = bug;
+  scenario.expect = {.kind = Expectation::Kind::violates, .id = "any"};
+  return scenario;
+}
+
+KnownDefect defect(std::string name, EngineOptions avoid, std::string const& bug) {
+  RunResult const result = run_scenario(scenario_of(bug));
+  Scenario shows = scenario_of(bug);
+  shows.expect.id = id_of(result.violations.at(0).law);
+  return {.name = std::move(name),
+          .cause = {},
+          .versions = {},
+          .thread = {},
+          .avoid = std::move(avoid),
+          .shown_by = {shows}};
+}
+
+RunResult failed(std::string const& bug) {
+  Scenario scenario = scenario_of(bug);
+  scenario.expect = {};
+  return run_scenario(scenario);
+}
+
+RunResult passed() {
+  RunResult result;
+  result.outcome = Outcome::pass;
+  result.met = true;
+  return result;
+}
+
+EngineOptions const anew{{"saves", "anew"}};
+EngineOptions const vector{{"step", "vector"}};
+constexpr char const* loud = "mean_not_divided";
+constexpr char const* other = "zero_grad_keeps_memory";
+
+KnownHere known_of(std::vector<KnownDefect> defects) {
+  return {std::move(defects), engine(), {}, 1};
+}
+
+RunOne never() {
+  return [](Scenario const&) -> RunResult {
+    ADD_FAILURE() << "nothing is to run";
+    return {};
+  };
+}
+
+/// An engine of which every run with these options passes, and any other fails by `bug`.
+RunOne passing_with(EngineOptions const& options, std::string const& bug) {
+  return [=](Scenario const& scenario) {
+    return has_options(scenario, options) ? passed() : failed(bug);
+  };
+}
+
+TEST(KnownHere, AFailureThatAWayAroundEndsIsKnown) {
+  KnownHere const known = known_of({defect("torn", anew, loud)});
+  Unmasked const unmasked = known.unmask(small_scenario(), failed(loud), passing_with(anew, loud));
+  EXPECT_EQ(unmasked.known, std::set<std::string>{"torn"});
+  EXPECT_EQ(unmasked.avoided, anew);
+  EXPECT_FALSE(unmasked.fails);
+}
+
+TEST(KnownHere, OneThatFailsOnIsNew) {
+  KnownHere const known = known_of({defect("torn", anew, loud)});
+  Unmasked const unmasked =
+      known.unmask(small_scenario(), failed(loud), [](Scenario const&) { return failed(loud); });
+  EXPECT_TRUE(unmasked.known.empty());
+  EXPECT_TRUE(unmasked.avoided.empty());
+  EXPECT_TRUE(unmasked.fails);
+}
+
+TEST(KnownHere, OneThatLooksOtherwiseIsNewWithoutARun) {
+  KnownHere const known = known_of({defect("torn", anew, loud)});
+  EXPECT_TRUE(known.unmask(small_scenario(), failed(other), never()).fails);
+  EXPECT_FALSE(known.is_known(small_scenario(), failed(other), never()));
+}
+
+TEST(KnownHere, OneThatIsAroundItAlreadyIsNewWithoutARun) {
+  KnownHere const known = known_of({defect("torn", anew, loud)});
+  EXPECT_TRUE(known.unmask(with_options(small_scenario(), anew), failed(loud), never()).fails);
+}
+
+TEST(KnownHere, WhatIsBehindItIsLookedAt) {
+  KnownHere const known = known_of({defect("torn", anew, loud), defect("shaped", vector, other)});
+  RunOne const behind = [](Scenario const& scenario) {
+    if (has_options(scenario, vector)) return passed();
+    return failed(has_options(scenario, anew) ? other : loud);
+  };
+  Unmasked const both = known.unmask(small_scenario(), failed(loud), behind);
+  EXPECT_EQ(both.known, (std::set<std::string>{"torn", "shaped"}));
+  EXPECT_FALSE(both.fails);
+  KnownHere const one = known_of({defect("torn", anew, loud)});
+  Unmasked const unmasked = one.unmask(small_scenario(), failed(loud), behind);
+  EXPECT_EQ(unmasked.known, std::set<std::string>{"torn"});
+  EXPECT_TRUE(unmasked.fails);
+  EXPECT_EQ(signature_of(unmasked.result), signature_of(failed(other)));
+}
+
+TEST(KnownHere, TwoThatDoTheSameAreMetTogether) {
+  KnownHere const known = known_of({defect("torn", anew, loud), defect("shaped", vector, loud)});
+  EngineOptions both = anew;
+  both.push_back(vector.front());
+  Unmasked const unmasked = known.unmask(small_scenario(), failed(loud), passing_with(both, loud));
+  EXPECT_EQ(unmasked.known, (std::set<std::string>{"torn", "shaped"}));
+  EXPECT_FALSE(unmasked.fails);
+}
+
+TEST(KnownHere, WhereThereIsNoWayAroundItsScenarioHasToBeInside) {
+  KnownHere const known = known_of({defect("deep", {}, loud)});
+  EXPECT_TRUE(known.is_known(small_scenario(), failed(loud), never()));
+  EXPECT_FALSE(known.unmask(small_scenario(), failed(loud), never()).fails);
+  Scenario shorter = small_scenario();
+  shorter.program.resize(2);
+  EXPECT_TRUE(known.unmask(shorter, failed(loud), never()).fails);
+}
+
+TEST(KnownHere, WhatDoesNotShowHereIsNotKnownHere) {
+  KnownDefect mended = defect("mended", anew, loud);
+  mended.shown_by[0].bug.reset();
+  KnownDefect unoffered = defect("unoffered", {{"moods", "calm"}}, loud);
+  KnownHere const known = known_of({mended, unoffered});
+  EXPECT_TRUE(known.empty());
+  EXPECT_EQ(known.not_shown(), (std::vector<std::string>{"mended", "unoffered"}));
+  EXPECT_EQ(known.defects().size(), 2U);
+  EXPECT_EQ(ways_around(known.defects(), engine().capabilities), anew);
+}
+
+TEST(KnownHere, MostCasesHaveTheWaysAround) {
+  SearchEngine searched = engine();
+  int cases = 0;
+  auto const share = [&] {
+    int usual = 0;
+    for (std::uint64_t i = 200; i < 1200; ++i)
+      usual += has_options(search_case(7, i, {}, searched), anew) ? 1 : 0;
+    cases = 1000;
+    return usual;
+  };
+  EXPECT_LT(share(), 250);
+  searched.usual_options = anew;
+  EXPECT_GT(share(), 850);
+  EXPECT_LT(share(), cases);
+}
+
+}  // namespace
+}  // namespace adamant::scenarios
