@@ -105,6 +105,8 @@ Json to_json(Ledger const& ledger) {
                        {"random", ledger.schedules(Schedule::Strategy::random)},
                        {"pct", ledger.schedules(Schedule::Strategy::pct)}};
   json["two_schedules"] = to_json(ledger.tally.values);
+  if (!ledger.tally.known.empty())
+    json["known"] = {{"cases", ledger.tally.masked}, {"defects", ledger.tally.known}};
   json["confidence"] = confidence;
   json["full_cases"] = ledger.full_cases;
   json["laws"] = Json::array();

@@ -53,6 +53,7 @@ Tally some() {
   pct.schedule_depth = 3;
   pct.schedule_chance = 0.1;
   pct.values = {.cases = 1, .different = 1};
+  pct.known = {"torn", "shaped"};
   tally.add(pct);
   tally.add(broke(2, Law::order_race));
   tally.findings.push_back(finding(4, Law::order_race, 7));

@@ -110,6 +110,11 @@ TEST_F(KnownProgram, ACampaignCountsWhatIsKnown) {
   EXPECT_EQ(call(campaign + "--cases 160" + engine()).status, 0);
   EXPECT_GT(read_json("out.json").at("known").at("cases"), before.at("cases"))
       << "those of the cases before are still there";
+  Called const merged = call("merge kept --json merged.json");
+  EXPECT_EQ(merged.status, 0) << merged.err;
+  EXPECT_NE(merged.out.find(" cases met known defects\n"), std::string::npos) << merged.out;
+  EXPECT_EQ(read_json("merged.json").at("known").at("cases"),
+            read_json("out.json").at("known").at("cases"));
   Called const other = call("fuzz --campaign kept --seed 3 --cases 200" + engine());
   EXPECT_EQ(other.status, 2);
   EXPECT_NE(other.err.find("its cases are not those that this program draws"), std::string::npos)
@@ -125,9 +130,9 @@ TEST_F(KnownProgram, AFileThatIsWrongIsSaidBeforeTheSearch) {
         "avoid: {countings: right}, shown_by: [counts_ahead.yaml]}\n");
   Called const misspelt = call("fuzz --seed 3 --known misspelt.yaml" + engine());
   EXPECT_EQ(misspelt.status, 2);
-  EXPECT_EQ(
-      misspelt.err,
-      "misspelt.yaml: a: engine numpy-zero1 has no option `countings`; adamant doctor lists them\n");
+  EXPECT_EQ(misspelt.err,
+            "misspelt.yaml: a: engine numpy-zero1 has no option `countings`; adamant doctor lists "
+            "them\n");
 }
 
 TEST_F(KnownProgram, WhatAKillInterruptsIsInFiles) {
