@@ -105,6 +105,9 @@ struct Capabilities {
   bool can_crash = false;
   /// The kinds of damage that its checkpoints promise to notice; others may end in any way.
   std::vector<Fault::Then> detects_damage = {};
+  /// Those that a search does to it although it promises nothing: it refuses, or what it loads is
+  /// right.
+  std::vector<Fault::Then> other_damage = {};
   bool out_of_memory = false;
   bool bugs = false;  // defects can be switched on
 

@@ -121,6 +121,10 @@ inline constexpr auto keys_of<Capabilities> = std::tuple{
         About{.meaning = "The kinds of damage to a checkpoint that a load promises to report. "
                          "Others are executed where a file asks for them, and may go unnoticed.",
               .required = true}},
+    Key{"other_damage", &Capabilities::other_damage,
+        kinds::List<kinds::Damage>{.may_be_empty = true},
+        About{.meaning = "The kinds that a search does, too, although nothing is promised: the "
+                         "load is refused, or what it brings is right. Left out: none."}},
     Key{"local_gradients", &Capabilities::local_gradients, kinds::Flag{},
         About{.meaning = "Are reduced gradients shown by `state`?", .required = true}},
     Key{"carries_groups", &Capabilities::carries_groups, kinds::Flag{},

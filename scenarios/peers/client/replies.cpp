@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "scenarios/language/capability_table.h"
+#include "scenarios/language/yaml/words.h"
 
 namespace adamant::scenarios::replies {
 
@@ -81,6 +82,7 @@ class Field {
   std::vector<typename Kind::Value> value(kinds::List<Kind> const& list) const {
     std::vector<typename Kind::Value> values;
     for (Field const& item : items()) values.push_back(item.value(list.of));
+    if (values.empty() && !list.may_be_empty) refuse("a list with at least one value");
     return values;
   }
   template <typename T>
@@ -105,6 +107,15 @@ class Field {
     return static_cast<Enum>(place - words.begin());
   }
 
+  /// Of an object: every key has to be one of these.
+  void expect_keys(std::span<std::string_view const> known) const {
+    if (!json_->is_object()) refuse("an object");
+    for (auto const& [key, value] : json_->items())
+      if (std::find(known.begin(), known.end(), key) == known.end())
+        throw PeerError(fmt::format("{}.{}: unknown key{}; known: {}", path_, key,
+                                    suggest(key, known), list_words(known)));
+  }
+
   [[noreturn]] void refuse(std::string const& expected) const {
     throw PeerError(
         fmt::format("{}: expected {}, found {}", path_, expected, excerpt(json_->dump())));
@@ -115,9 +126,10 @@ class Field {
   std::string path_;
 };
 
-/// What stands under the keys of T.
+/// What stands under the keys of T. One that is misspelt would be taken for one that is left out.
 template <typename T>
 T read_keys(Field const& field) {
+  field.expect_keys(key_names<T>);
   T whole;
   for_each_key<T>([&](auto const& row) {
     if (row.about.required || field.has(row.key))
@@ -142,14 +154,22 @@ std::vector<EngineOption> options_of(Field const& field, Json const& json) {
   return options;
 }
 
-/// An error that explains itself has a type and a text.
+std::string text_or_nothing(Json const& object, char const* key) {
+  bool const there = object.is_object() && object.contains(key) && object[key].is_string();
+  return there ? object[key].get<std::string>() : "";
+}
+
+/// An error that explains itself has a type and a text. What has neither is shown as it is.
 void take_error(RankOutcome& outcome, Json const& answer) {
-  if (!answer.contains("error") || !answer["error"].is_object()) return;
-  Json const& error = answer["error"];
-  outcome.type = error.value("type", "");
+  Json const error = answer.value("error", Json());
+  outcome.type = text_or_nothing(error, "type");
   if (outcome.kind != RankOutcome::Kind::error) return;
   outcome.ending = Ending::error;
-  outcome.text = fmt::format("{}: {}", error.value("type", "error"), error.value("text", ""));
+  std::string const text = text_or_nothing(error, "text");
+  bool const explained = !outcome.type.empty() || !text.empty();
+  outcome.text = explained
+                     ? fmt::format("{}: {}", outcome.type.empty() ? "error" : outcome.type, text)
+                     : "an error without type and text: " + excerpt(answer.dump());
 }
 
 void take_death(RankOutcome& outcome, Json const& rank) {

@@ -79,8 +79,15 @@ class FaultDrawing {
     Fault fault{.at = Fault::Where::save, .then = Fault::Then::crash};
     fault.nth = saves[static_cast<std::size_t>(draws_.below(std::ssize(saves)))];
     fault.rank = draws_.below(scenario_.world.rank_count());
-    fault.after_bytes = draws_.able().isolated ? draws_.below(file_operations) : draw_bytes();
+    fault.after_bytes = draws_.able().isolated ? draw_operations() : draw_bytes();
     scenario_.faults.push_back(fault);
+  }
+
+  /// What a rank of a process of its own does is counted, not what it writes. Half of all crashes
+  /// come before its first operation: there another rank's file is all that is new.
+  std::int64_t draw_operations() {
+    bool const first = draws_.chance(50);
+    return first ? 0 : draws_.between(1, file_operations);
   }
 
   std::int64_t draw_bytes() {
@@ -89,16 +96,30 @@ class FaultDrawing {
   }
 
   void make_damage(std::int64_t loads) {
-    Fault fault{.at = Fault::Where::load, .then = draws_.one_of(damage_kinds(draws_.able()))};
+    auto const kinds = damage_kinds(draws_.able(), replaces_a_save());
+    if (kinds.empty()) return;
+    Fault fault{.at = Fault::Where::load, .then = draws_.one_of(kinds)};
     fault.nth = draws_.between(1, loads);
-    fault.file = draws_.below(10);
-    if (fault.then != Fault::Then::remove_file) fault.byte = draws_.below(5000);
+    fault.file = draws_.below(draws_.able().isolated ? files_alike : 10);
+    bool const somewhere =
+        fault.then == Fault::Then::flip_byte || fault.then == Fault::Then::truncate;
+    if (somewhere) fault.byte = draws_.below(5000);
     scenario_.faults.push_back(fault);
     scenario_.expect = {.kind = Expectation::Kind::refused, .id = "damaged_checkpoint"};
   }
 
-  // What a rank of a process of its own does is counted, not what it writes.
-  static constexpr std::int64_t file_operations = 25;
+  bool replaces_a_save() const {
+    std::set<std::string> there;
+    return std::any_of(scenario_.program.begin(), scenario_.program.end(),
+                       [&](Operation const& operation) {
+                         auto const* save = std::get_if<Save>(&operation.action);
+                         return save != nullptr && !there.insert(save->checkpoint).second;
+                       });
+  }
+
+  static constexpr std::int64_t file_operations = 24;
+  // The number of files divides it, so that each is as likely as any other.
+  static constexpr std::int64_t files_alike = 840;
 
   Drawing& draws_;
   Scenario& scenario_;

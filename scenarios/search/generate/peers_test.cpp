@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "scenarios/language/words.h"
 #include "scenarios/language/yaml/load.h"
 #include "scenarios/language/yaml/write.h"
 #include "scenarios/seam/support.h"
@@ -98,27 +99,55 @@ TEST(GenerateForPeers, SizesCostLittle) {
   double ranks = 0;
   double operations = 0;
   std::int64_t largest = 0;
+  double elements = 0;  // of a parameter
+  std::int64_t params = 0;
   constexpr int count = 2000;
   for (std::uint64_t i = 0; i < count; ++i) {
     Scenario const scenario = made(capable_peer(), i);
     ranks += static_cast<double>(scenario.world.rank_count()) / count;
     operations += static_cast<double>(operation_count(scenario.program)) / count;
-    for (ParameterSpec const& spec : parameter_specs(scenario))
+    for (ParameterSpec const& spec : parameter_specs(scenario)) {
       largest = std::max(largest, spec.numel());
+      elements += static_cast<double>(spec.numel());
+      ++params;
+    }
   }
+  elements /= static_cast<double>(params);
   EXPECT_LT(ranks, 3);
   EXPECT_GT(ranks, 1.8);
   EXPECT_LT(operations, 14);
-  EXPECT_LE(largest, 11 * 4 * 4);
+  EXPECT_LE(largest, 11 * 4 * 72);
+  EXPECT_GT(largest, 11 * 72);
+  EXPECT_LT(elements, 60);
 }
 
 TEST(GenerateForPeers, CrashesAreCountedInFileOperations) {
-  std::set<std::int64_t> seen;
-  for (std::uint64_t i = 0; i < 5000; ++i)
+  std::map<std::int64_t, int> seen;
+  int crashes = 0;
+  for (std::uint64_t i = 0; i < 10000; ++i)
     for (Fault const& fault : made(capable_peer(), i).faults)
-      if (fault.at == Fault::Where::save) seen.insert(fault.after_bytes.value());
+      if (fault.at == Fault::Where::save) ++crashes, ++seen[fault.after_bytes.value()];
   EXPECT_EQ(seen.size(), 25U);
-  EXPECT_EQ(*seen.rbegin(), 24);
+  EXPECT_EQ(seen.rbegin()->first, 24);
+  EXPECT_NEAR(seen[0], crashes / 2, crashes / 10) << "the first is as likely as all others";
+}
+
+TEST(GenerateForPeers, EveryKindOfDamageIsDoneToEveryFile) {
+  Capabilities peer = capable_peer();
+  peer.other_damage = {Fault::Then::flip_byte, Fault::Then::stale_file};
+  std::map<Fault::Then, int> kinds;
+  std::map<std::int64_t, int> files;  // of five
+  int damages = 0;
+  for (std::uint64_t i = 0; i < 5000; ++i)
+    for (Fault const& fault : made(peer, i).faults) {
+      if (fault.at != Fault::Where::load) continue;
+      ++damages, ++kinds[fault.then], ++files[fault.file.value() % 5];
+    }
+  EXPECT_GT(damages, 500);
+  for (Fault::Then const kind : {Fault::Then::flip_byte, Fault::Then::truncate,
+                                 Fault::Then::remove_file, Fault::Then::stale_file})
+    EXPECT_GT(kinds[kind], damages / 20) << word_for(kind);
+  for (auto const& [file, count] : files) EXPECT_NEAR(count, damages / 5, damages / 15) << file;
 }
 
 /// What a program does with checkpoints, as far as defects of optimizers show by it.
@@ -126,11 +155,15 @@ struct Reached {
   bool saved_before_any_step = false;
   bool saved_behind_a_missing_gradient = false;
   bool stepped_behind_a_load = false;
+  bool saved_over_more_ranks = false;  // and loaded then
 
   explicit Reached(Scenario const& scenario) {
     bool stepped = false;
     bool missing = false;
     bool loaded = false;
+    std::int64_t ranks = scenario.world.rank_count();
+    std::map<std::string, std::int64_t> saved_by;
+    bool over_more = false;
     for (Operation const& operation : scenario.program) {
       Action const& action = operation.action;
       if (auto const* backward = std::get_if<Backward>(&action))
@@ -139,8 +172,15 @@ struct Reached {
         stepped = true;
         stepped_behind_a_load = stepped_behind_a_load || loaded;
       }
-      if (std::holds_alternative<Load>(action)) loaded = true;
-      if (!std::holds_alternative<Save>(action)) continue;
+      if (auto const* load = std::get_if<Load>(&action)) {
+        loaded = true;
+        saved_over_more_ranks = saved_over_more_ranks || over_more;
+        ranks = load->world.value_or(World{.shard = ranks}).rank_count();
+      }
+      auto const* save = std::get_if<Save>(&action);
+      if (save == nullptr) continue;
+      over_more = over_more || saved_by[save->checkpoint] > ranks;
+      saved_by[save->checkpoint] = ranks;
       saved_before_any_step = saved_before_any_step || !stepped;
       saved_behind_a_missing_gradient = saved_behind_a_missing_gradient || (stepped && missing);
     }
@@ -150,6 +190,7 @@ struct Reached {
 TEST(GenerateForPeers, ProgramsReachWhatCheckpointsGetWrong) {
   int saving = 0;
   int early = 0;
+  int shrunk = 0;
   int missing = 0;
   int going_on = 0;
   int reversed = 0;
@@ -160,12 +201,14 @@ TEST(GenerateForPeers, ProgramsReachWhatCheckpointsGetWrong) {
     Reached const reached(scenario);
     saving += has(features, Feature::save) ? 1 : 0;
     reversed += has(features, Feature::load_reversed) ? 1 : 0;
+    shrunk += reached.saved_over_more_ranks ? 1 : 0;
     early += reached.saved_before_any_step ? 1 : 0;
     missing += reached.saved_behind_a_missing_gradient ? 1 : 0;
     going_on += reached.stepped_behind_a_load ? 1 : 0;
   }
   EXPECT_NEAR(saving, cases / 2, cases / 10);
-  EXPECT_GT(early, cases / 20);
+  EXPECT_GT(early, 2 * saving / 5);
+  EXPECT_GT(shrunk, cases / 40);
   EXPECT_GT(missing, cases / 40);
   EXPECT_GT(reversed, cases / 20);
   EXPECT_GT(going_on, 3 * saving / 4);

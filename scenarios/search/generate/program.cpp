@@ -48,7 +48,7 @@ void ProgramDrawing::append(Action action) {
 }
 
 std::int64_t ProgramDrawing::begin_with_moments() {
-  bool const at_once = draws_.chance(15);
+  bool const at_once = draws_.chance(50);
   if (at_once) return append(draw_checkpoint()), 1;
   append(Backward{});
   append(Step{});
@@ -56,9 +56,22 @@ std::int64_t ProgramDrawing::begin_with_moments() {
 }
 
 void ProgramDrawing::end_with_load() {
+  bool const anew = states_->world().rank_count() > 1 && draws_.allowed(Feature::save_replaced) &&
+                    draws_.allowed(Feature::load_on_other_world) && draws_.chance(20);
+  if (anew) save_on_fewer_ranks();
   append(draw_load(saved_.back()));
   append(Backward{});
   append(Step{});
+}
+
+/// Over what more ranks have saved: of theirs something may be left.
+void ProgramDrawing::save_on_fewer_ranks() {
+  Load load{.from = saved_.back()};
+  load.world = World{.shard = draws_.between(1, states_->world().rank_count() - 1)};
+  append(load);
+  append(Backward{});
+  append(Step{});
+  append(Save{.checkpoint = load.from});
 }
 
 Action ProgramDrawing::draw_action() {

@@ -22,6 +22,7 @@ constexpr std::array exact_scales{0.5F, 1.0F, 8.0F, 256.0F};  // also of fp16 gr
 constexpr std::array rounding_scales{0.1F, 3.0F, 1000.0F, 1e30F};
 constexpr std::array usual_rates{1e-3F, 3e-4F, 1e-2F};
 constexpr int usual_options_percent = 88;
+constexpr std::int64_t vectors_max = 72;  // elements: over four vectors of 16 floats
 
 /// The only choice where there is one.
 void keep_to_offers(Optimizer& optimizer, Capabilities const& able) {
@@ -148,6 +149,9 @@ void SettingsDrawing::make_shape(std::vector<std::int64_t>& shape) {
     std::int64_t const largest = draws_.able().isolated ? 4 : dimensions == 2 ? 12 : 5;
     shape.push_back(draws_.between(1, draws_.scaled(1, largest)));
   }
+  // Kernels of CPUs take what fills their vectors in another way than what is left over.
+  bool const fills_vectors = draws_.able().isolated && draws_.chance(20);
+  if (fills_vectors) shape.back() = draws_.between(1, draws_.scaled(1, vectors_max));
   if (draws_.feature(Feature::empty_tensor, 8)) {
     shape[static_cast<std::size_t>(draws_.below(dimensions))] = 0;
   }

@@ -114,6 +114,17 @@ def option_without_values(reply: Json) -> str:
     return json.dumps({**reply, "options": {"mood": []}}) + "\n"
 
 
+def misspelt_capability(reply: Json) -> str:
+    """For hello."""
+    capabilities = {**reply["capabilities"], "empty_tensor": True}
+    return json.dumps({**reply, "capabilities": capabilities}) + "\n"
+
+
+def no_layout(reply: Json) -> str:
+    """For hello."""
+    return json.dumps({**reply, "capabilities": {**reply["capabilities"], "layouts": []}}) + "\n"
+
+
 def known_without_path(reply: Json) -> str:
     """For hello."""
     return json.dumps({**reply, "known": 3}) + "\n"
@@ -146,6 +157,12 @@ def one_error(reply: Json) -> str:
     """The last rank's own words."""
     error = {"outcome": "error", "error": {"type": "RuntimeError", "text": "shape '[2]' is odd"}}
     ranks = [*reply["ranks"][:-1], error]
+    return json.dumps({"id": reply["id"], "outcome": "error", "ranks": ranks}) + "\n"
+
+
+def one_odd_error(reply: Json) -> str:
+    """The last rank's error is a text."""
+    ranks = [*reply["ranks"][:-1], {"outcome": "error", "error": "out of paper"}]
     return json.dumps({"id": reply["id"], "outcome": "error", "ranks": ranks}) + "\n"
 
 
