@@ -19,7 +19,7 @@ from torch import nn
 from torch.distributed.device_mesh import DeviceMesh
 from torch.distributed.tensor import DTensor
 
-from adamant_torch import arithmetic, checkpoint, model, optimizer
+from adamant_torch import arithmetic, around, checkpoint, model, optimizer
 from adamant_torch.protocol import Message
 from adamant_torch.requests import Opening, Overflow
 from adamant_torch.scale import Scaling
@@ -88,6 +88,8 @@ class Engine:
         names = [param.name for param in self.opening.params]
         self.parameters = {name: found[model.module_name(name)] for name in names}
         self.optimizer = self.make_optimizer(optimizer.param_groups(self.opening, self.parameters))
+        if self.opening.options.get("moments") == "kept":
+            around.step_in_type_of_moments(self.optimizer)
 
     def backward(
         self,

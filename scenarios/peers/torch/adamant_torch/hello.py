@@ -99,7 +99,10 @@ def formats() -> list[str]:
 
 
 def options() -> Message:
-    """Return all options with what they accept; the first is the default."""
+    """Return all options with what they accept; the first is the default.
+
+    The last ones choose ways around known defects. Their defaults are what PyTorch's users write.
+    """
     return {
         "implementation": ["single", "foreach", "fused"],
         "format": formats(),
@@ -107,6 +110,13 @@ def options() -> Message:
         "state_dict": ["helpers", "plain", "flat"],
         "async_save": ["false", "true"],
         "offload_policy": ["none", "cpu"],
+        "missing_states": ["left", "made"],
+        "step_shape": ["scalar", "vector"],
+        "saves": ["in_place", "new_directory"],
+        "files": ["trusted", "checked"],
+        "optimizer_keys": ["positions", "names"],
+        "moments": ["cast", "kept"],
+        "load_types": ["template", "file"],
     }
 
 
