@@ -10,13 +10,18 @@ around known defects, which are in `around` and `saves`.
 
 from __future__ import annotations
 
+import os
 from contextlib import nullcontext
 from dataclasses import dataclass, fields
 from typing import Any
 
 import torch
 from torch import nn
-from torch.distributed.checkpoint.filesystem import FileSystemReader, FileSystemWriter
+from torch.distributed.checkpoint.filesystem import (
+    FileSystem,
+    FileSystemReader,
+    FileSystemWriter,
+)
 from torch.distributed.checkpoint.hf_storage import (
     HuggingFaceStorageReader,
     HuggingFaceStorageWriter,
@@ -165,7 +170,17 @@ def reader(options: Options, directory: str) -> StorageReader:
     """Return DCP's reader for a format."""
     if not options.tensors_only:
         return FileSystemReader(directory)
-    return HuggingFaceStorageReader(directory)
+    found = HuggingFaceStorageReader(directory)
+    found.fs = InOrder()
+    return found
+
+
+class InOrder(FileSystem):
+    """Lists files by name. Of two that hold the same rows the last counts: it is the same again."""
+
+    def ls(self, path: str | os.PathLike[str]) -> list[str]:
+        """Return the files of a directory."""
+        return sorted(super().ls(path))
 
 
 def gather(options: Options, state: State) -> StateDict:

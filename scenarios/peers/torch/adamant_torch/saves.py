@@ -98,14 +98,12 @@ def seal(directory: str) -> None:
 
 def check(directory: str) -> None:
     """Raise `EngineError` unless the files of a directory are those of one save."""
-    path = Path(directory, SUMS)
-    try:
-        expected = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise EngineError(f"load: {path}: {error}") from None
     found = sums_of(directory)
-    for name in sorted({*expected, *found}):
-        if name not in found:
-            raise EngineError(f"load: {directory}: {name} is missing")
-        if expected.get(name) != found[name]:
-            raise EngineError(f"load: {directory}: {name} is not a file of this save")
+    try:
+        expected = json.loads(Path(directory, SUMS).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        expected = {}
+    names = {*expected, *found}
+    other = sum(expected.get(name) != found.get(name) for name in names)
+    if other > 0 or not expected:
+        raise EngineError(f"load: {other} of {len(names)} files are not those of the save")
