@@ -51,7 +51,10 @@ def linked(directory: str) -> str | None:
 
 
 def replace(directory: str, target: str) -> None:
-    """Make `directory` a link to `target`. One rename does it: a crash leaves old or new whole."""
+    """Make `directory` a link to `target`. One rename does it: a crash leaves old or new whole.
+
+    What is there must be such a link, or nothing.
+    """
 
     def relink() -> None:
         used = linked(directory)
