@@ -52,6 +52,11 @@ class Engine:
         """Return the options of `hello` and what each accepts, the default first."""
         return defaults
 
+    @classmethod
+    def known(cls, default: str | None) -> str | None:
+        """Return the path of a file of known defects, or None; `default` has those of PyTorch."""
+        return default
+
     def arithmetic(self) -> str:
         """Return "torch" where PyTorch's own formulas hold bit for bit, else "interval"."""
         return arithmetic.arithmetic(self.opening)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 from inspect import signature
+from pathlib import Path
 
 from torch.distributed.checkpoint.hf_storage import HuggingFaceStorageWriter
 
@@ -11,6 +12,7 @@ from adamant_torch import arithmetic
 from adamant_torch.engine import Engine
 from adamant_torch.protocol import VERSION, Message
 
+KNOWN = Path(__file__).resolve().parent / "known" / "known.yaml"
 FP32, BF16, FP16 = "fp32", "bf16", "fp16"
 
 
@@ -122,6 +124,7 @@ def options() -> Message:
 
 def reply(kind: type[Engine]) -> Message:
     """Return the reply to `hello`."""
+    known = kind.known(str(KNOWN))
     return {
         "outcome": "ok",
         "version": VERSION,
@@ -130,4 +133,5 @@ def reply(kind: type[Engine]) -> Message:
         "arithmetic": "torch" if arithmetic.known() else "interval",
         "capabilities": kind.capabilities(capabilities()),
         "options": kind.options(options()),
+        **({} if known is None else {"known": known}),
     }
