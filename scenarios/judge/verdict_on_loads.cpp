@@ -1,4 +1,5 @@
 // The part of the verdict that knows what a save must leave, and a load bring back.
+#include <algorithm>
 #include <exception>
 #include <string>
 #include <utility>
@@ -27,7 +28,8 @@ void Verdict::follow_load(Primitive const& load, WorldView const& world) {
   unloaded_ = false;
   DamagedFiles const damage = std::exchange(damage_, {});
   bool const own = reference_.candidates(load.checkpoint) > 0;
-  if (own && !damage.empty() && world.refuses_damage()) {  // others' files have no checksums
+  bool const has_to_show = !std::ranges::all_of(damage, &FileDamage::beside);
+  if (own && has_to_show && world.refuses_damage()) {  // others' files have no checksums
     findings_.add(
         {.law = Law::checkpoint_integrity, .breach = Breach::damage_unnoticed, .subject = damage});
   }

@@ -140,19 +140,6 @@ bool fits(Fault const& fault) {
   return fault.then != Fault::Then::crash && fault.then != Fault::Then::out_of_memory;
 }
 
-/// Are there two saves of what the nth load of a program loads, before it?
-bool has_older_save(Scenario const& scenario, std::int64_t nth) {
-  std::vector<std::string> saved;
-  std::int64_t loads = 0;
-  for (Operation const& operation : scenario.program) {
-    if (auto const* save = std::get_if<Save>(&operation.action)) saved.push_back(save->checkpoint);
-    auto const* const load = std::get_if<Load>(&operation.action);
-    if (load == nullptr || ++loads < nth) continue;
-    return std::count(saved.begin(), saved.end(), load->from) >= 2;
-  }
-  return false;
-}
-
 bool can_inject(Fault const& fault, Capabilities const& able) {
   switch (fault.at) {
     case Fault::Where::save:
@@ -190,6 +177,18 @@ MaybeRefusal refuse_fault(Fault const& fault, Scenario const& scenario, Capabili
 }
 
 }  // namespace
+
+bool has_older_save(Scenario const& scenario, std::int64_t nth) {
+  std::vector<std::string> saved;
+  std::int64_t loads = 0;
+  for (Operation const& operation : scenario.program) {
+    if (auto const* save = std::get_if<Save>(&operation.action)) saved.push_back(save->checkpoint);
+    auto const* const load = std::get_if<Load>(&operation.action);
+    if (load == nullptr || ++loads < nth) continue;
+    return std::count(saved.begin(), saved.end(), load->from) >= 2;
+  }
+  return false;
+}
 
 MaybeRefusal refuse_checkpoints(Scenario const& scenario, Capabilities const& capabilities) {
   if (auto refusal = refuse_saves_and_loads(scenario, capabilities)) return refusal;

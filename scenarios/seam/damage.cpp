@@ -46,7 +46,7 @@ std::optional<Damage> stale(Fault const& fault, std::span<StoredFile const> file
   bool const same = now != files.end() && std::equal(now->bytes.begin(), now->bytes.end(),
                                                      old->second.begin(), old->second.end());
   if (same) return std::nullopt;
-  FileDamage done{.file = old->first, .how = fault.then};
+  FileDamage done{.file = old->first, .how = fault.then, .beside = now == files.end()};
   return Damage{.done = std::move(done), .bytes = old->second};
 }
 

@@ -48,7 +48,10 @@ TEST_F(DamageOfTwoFiles, PutsBackAnOlderFileThatDiffers) {
   auto const damage = damage_of(fault, files_, older);
   ASSERT_TRUE(damage);
   EXPECT_EQ(damage->done.file, "b");
+  EXPECT_FALSE(damage->done.beside);
   EXPECT_EQ(damage->bytes, bytes("old"));
+  auto const beside = damage_of(fault, files_, {{"a", first_}, {"c", bytes("old")}});
+  EXPECT_TRUE(beside->done.beside) << "no file of the last save has its name";
   EXPECT_FALSE(damage_of(fault, files_, copy_of(files_)));
   EXPECT_FALSE(damage_of(fault, files_, {}));
 }

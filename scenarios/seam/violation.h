@@ -163,6 +163,7 @@ struct FileDamage {
   std::string file;  // with its checkpoint's name
   Fault::Then how = Fault::Then::flip_byte;
   std::int64_t at = 0;  // flip_byte: the byte; truncate: how many bytes are left
+  bool beside = false;  // stale_file: the save has no file of that name, so nobody has to read it
   friend bool operator==(FileDamage const&, FileDamage const&) = default;
 };
 using DamagedFiles = std::vector<FileDamage>;

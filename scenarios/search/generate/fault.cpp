@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "scenarios/seam/checkpoint_support.h"
 #include "scenarios/search/generate/offers.h"
 
 namespace adamant::scenarios {
@@ -96,10 +97,9 @@ class FaultDrawing {
   }
 
   void make_damage(std::int64_t loads) {
-    auto const kinds = damage_kinds(draws_.able(), replaces_a_save());
-    if (kinds.empty()) return;
-    Fault fault{.at = Fault::Where::load, .then = draws_.one_of(kinds)};
+    Fault fault{.at = Fault::Where::load, .then = draws_.one_of(damage_kinds(draws_.able()))};
     fault.nth = draws_.between(1, loads);
+    if (may_be_stale(*fault.nth) && draws_.chance(50)) fault.then = Fault::Then::stale_file;
     fault.file = draws_.below(draws_.able().isolated ? files_alike : 10);
     bool const somewhere =
         fault.then == Fault::Then::flip_byte || fault.then == Fault::Then::truncate;
@@ -108,13 +108,12 @@ class FaultDrawing {
     scenario_.expect = {.kind = Expectation::Kind::refused, .id = "damaged_checkpoint"};
   }
 
-  bool replaces_a_save() const {
-    std::set<std::string> there;
-    return std::any_of(scenario_.program.begin(), scenario_.program.end(),
-                       [&](Operation const& operation) {
-                         auto const* save = std::get_if<Save>(&operation.action);
-                         return save != nullptr && !there.insert(save->checkpoint).second;
-                       });
+  /// In the simulator a save over an older one is too rare to be worth it.
+  bool may_be_stale(std::int64_t load) const {
+    Capabilities const& able = draws_.able();
+    bool const offered = offers(able.detects_damage, Fault::Then::stale_file) ||
+                         offers(able.other_damage, Fault::Then::stale_file);
+    return able.isolated && offered && has_older_save(scenario_, load);
   }
 
   static constexpr std::int64_t file_operations = 24;

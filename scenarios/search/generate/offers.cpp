@@ -180,7 +180,7 @@ class Lacking {
     unless(loads && able_.loads_in_any_order, {Feature::load_reversed});
     unless(loads && has_two_types_of_loads(), {Feature::load_with_other_precision});
     unless(able_.save && able_.can_crash, {Feature::crash});
-    unless(loads && !damage_kinds(able_, true).empty(), {Feature::damage});
+    unless(loads && !damage_kinds(able_).empty(), {Feature::damage});
   }
 
   bool has_two_types_of_loads() const {
@@ -219,15 +219,12 @@ std::vector<Precision> load_recipes(Capabilities const& capabilities) {
   return recipes(offers_of_loads(capabilities));
 }
 
-std::vector<Fault::Then> damage_kinds(Capabilities const& capabilities, bool replaces) {
+std::vector<Fault::Then> damage_kinds(Capabilities const& capabilities) {
   std::vector<Fault::Then> kinds;
-  for (Fault::Then const kind : {Fault::Then::flip_byte, Fault::Then::truncate,
-                                 Fault::Then::remove_file, Fault::Then::stale_file}) {
-    bool const possible = kind != Fault::Then::stale_file || (replaces && capabilities.isolated);
-    if (possible &&
-        (offers(capabilities.detects_damage, kind) || offers(capabilities.other_damage, kind)))
+  for (Fault::Then const kind :
+       {Fault::Then::flip_byte, Fault::Then::truncate, Fault::Then::remove_file})
+    if (offers(capabilities.detects_damage, kind) || offers(capabilities.other_damage, kind))
       kinds.push_back(kind);
-  }
   return kinds;
 }
 

@@ -20,10 +20,9 @@ std::vector<Precision> recipes(std::vector<PrecisionOffer> const& offers);
 /// Those that a load may lead to; none where it changes no types.
 std::vector<Precision> load_recipes(Capabilities const& capabilities);
 
-/// The kinds of damage that generators do: what the engine promises to notice, and what it is held
-/// to without a promise. What follows from any other kind is not known, so that nothing could be
-/// expected of such a scenario. A stale file takes a save over an older one, `replaces`, which in
-/// the simulator is too rare to be worth it.
-std::vector<Fault::Then> damage_kinds(Capabilities const& capabilities, bool replaces);
+/// The kinds of damage that generators do whatever the program: what the engine promises to notice,
+/// and what it is held to without a promise. What follows from any other kind is not known, so that
+/// nothing could be expected of such a scenario.
+std::vector<Fault::Then> damage_kinds(Capabilities const& capabilities);
 
 }  // namespace adamant::scenarios

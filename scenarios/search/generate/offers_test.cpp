@@ -53,22 +53,13 @@ TEST(Recipes, OfLoadsAreThoseOfWorldsAndMore) {
   EXPECT_EQ(load_recipes(peer).size(), 9U);
 }
 
-TEST(DamageKinds, AreThoseThatTheEnginePromisesToNotice) {
-  EXPECT_EQ(damage_kinds(capable_peer(), true),
-            (std::vector{Fault::Then::truncate, Fault::Then::remove_file}));
-  EXPECT_TRUE(damage_kinds(modest_peer(), true).empty());
-}
-
-TEST(DamageKinds, AreAlsoThoseThatItIsHeldToWithoutAPromise) {
+TEST(DamageKinds, AreThoseThatTheEnginePromisesToNoticeOrIsHeldTo) {
   Capabilities peer = capable_peer();
+  EXPECT_EQ(damage_kinds(peer), (std::vector{Fault::Then::truncate, Fault::Then::remove_file}));
+  EXPECT_TRUE(damage_kinds(modest_peer()).empty());
   peer.other_damage = {Fault::Then::stale_file, Fault::Then::flip_byte};
-  std::vector const without_stale{Fault::Then::flip_byte, Fault::Then::truncate,
-                                  Fault::Then::remove_file};
-  EXPECT_EQ(damage_kinds(peer, false), without_stale);
-  std::vector all = without_stale;
-  all.push_back(Fault::Then::stale_file);
-  EXPECT_EQ(damage_kinds(peer, true), all);
-  EXPECT_EQ(damage_kinds(capabilities_of_simulation(), true), without_stale);
+  EXPECT_EQ(damage_kinds(peer),
+            (std::vector{Fault::Then::flip_byte, Fault::Then::truncate, Fault::Then::remove_file}));
 }
 
 }  // namespace

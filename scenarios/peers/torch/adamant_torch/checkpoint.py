@@ -3,18 +3,25 @@
 Three formats: DCP's own, and Hugging Face safetensors as shards or consolidated. The state dict
 comes from PyTorch's helpers (names as keys, nested or flat) or is that of model and optimizer as
 they are (the optimizer's keys are positions). A load fills a state dict that is already there; what
-a new optimizer has not made yet is allocated, or made by a step that changes nothing. Nothing is
-renamed, checked or forgiven here: it is what a careful user would write.
+a new optimizer has not made yet is allocated, or made by a step that changes nothing. By default
+nothing is renamed, checked or forgiven here: it is what PyTorch's users write. Options choose ways
+around known defects, which are in `around` and `saves`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import os
+from contextlib import nullcontext
+from dataclasses import dataclass, fields
 from typing import Any
 
 import torch
 from torch import nn
-from torch.distributed.checkpoint.filesystem import FileSystemReader, FileSystemWriter
+from torch.distributed.checkpoint.filesystem import (
+    FileSystem,
+    FileSystemReader,
+    FileSystemWriter,
+)
 from torch.distributed.checkpoint.hf_storage import (
     HuggingFaceStorageReader,
     HuggingFaceStorageWriter,
@@ -29,6 +36,8 @@ from torch.distributed.checkpoint.state_dict_saver import async_save as dcp_asyn
 from torch.distributed.checkpoint.state_dict_saver import save as dcp_save
 from torch.distributed.checkpoint.storage import StorageReader, StorageWriter
 
+from adamant_torch import around, saves
+
 StateDict = dict[str, Any]
 State = tuple[nn.Module, torch.optim.Optimizer, "torch.amp.GradScaler | None"]
 
@@ -40,17 +49,20 @@ class Options:
     format: str = "dcp"
     template: str = "allocate"
     state_dict: str = "helpers"
-    async_save: bool = False
+    async_save: str = "false"
+    missing_states: str = "left"
+    step_shape: str = "scalar"
+    saves: str = "in_place"
+    files: str = "trusted"
+    optimizer_keys: str = "positions"
+    moments: str = "cast"
+    load_types: str = "template"
 
     @classmethod
     def of(cls, options: dict[str, str]) -> Options:
         """Return the options that are about checkpoints."""
-        return cls(
-            format=options.get("format", "dcp"),
-            template=options.get("template", "allocate"),
-            state_dict=options.get("state_dict", "helpers"),
-            async_save=options.get("async_save", "false") == "true",
-        )
+        names = {field.name for field in fields(cls)}
+        return cls(**{name: value for name, value in options.items() if name in names})
 
     @property
     def tensors_only(self) -> bool:
@@ -68,14 +80,20 @@ class Options:
 
 def save(options: Options, state: State, directory: str) -> None:
     """Write a checkpoint. A collective; an asynchronous save is waited for."""
-    content = gather(options, state)
-    if options.tensors_only:
-        content = tensors_of(content)
-    if options.async_save:
-        saving: Any = dcp_async_save(content, storage_writer=writer(options, directory))
+    _, optimizer, _ = state
+    if options.missing_states == "made":
+        around.make_missing_states(optimizer)
+    content = stored(options, gather(options, state))
+    target = saves.new_directory(directory) if options.saves == "new_directory" else directory
+    if options.async_save == "true":
+        saving: Any = dcp_async_save(content, storage_writer=writer(options, target))
         saving.result()
     else:
-        dcp_save(content, storage_writer=writer(options, directory))
+        dcp_save(content, storage_writer=writer(options, target))
+    if options.files == "checked":
+        saves.seal(target)
+    if target != directory:
+        saves.replace(directory, target)
 
 
 def load(
@@ -83,23 +101,49 @@ def load(
 ) -> list[str]:
     """Read a checkpoint into `state`; return what did not come. A collective.
 
-    States are made only where there are none; `moments` are the types in which a template is
-    allocated. A scaler takes part where there is one here and was one at the save.
+    `moments` are the types that the scenario names for them. A scaler takes part where there is
+    one here and was one at the save.
     """
     model, optimizer, scaler = state
+    if options.files == "checked":
+        saves.check(directory)
+    prepare(options, optimizer, moments)
+    if scaler is not None and not holds_scaler(options, directory):
+        state = model, optimizer, None
+    content = gather(options, state)
+    loaded = stored(options, content)
+    if options.load_types == "file":
+        loaded = around.in_types_of_file(loaded, reader(options, directory).read_metadata())
+    dcp_load(loaded, storage_reader=reader(options, directory))
+    if options.step_shape == "vector":
+        loaded = {**loaded, "optim": around.with_steps_of_shape(loaded["optim"], ())}
+    settings = content["optim"] if options.tensors_only else {}
+    keeps = options.moments == "kept"
+    with around.keeping_moments(optimizer, moments) if keeps else nullcontext():
+        spread(options, state, {**content, **loaded, "optim": {**settings, **loaded["optim"]}})
+    missing = options.not_carried()
+    return missing if "scaler" in content or "scaler" in missing else [*missing, "scaler"]
+
+
+def prepare(
+    options: Options, optimizer: torch.optim.Optimizer, moments: tuple[torch.dtype, torch.dtype]
+) -> None:
+    """Make the states that a load fills, where there are none."""
     if not optimizer.state and options.template == "allocate":
         allocate(optimizer, moments)
     elif not optimizer.state and options.state_dict == "plain":  # the helpers step by themselves
         step_without_effect(optimizer)
-    if scaler is not None and not holds_scaler(options, directory):
-        state = model, optimizer, None
-    content = gather(options, state)
-    loaded = tensors_of(content) if options.tensors_only else content
-    dcp_load(loaded, storage_reader=reader(options, directory))
-    settings = {} if loaded is content else content["optim"]
-    spread(options, state, {**content, **loaded, "optim": {**settings, **loaded["optim"]}})
-    missing = options.not_carried()
-    return missing if "scaler" in content or "scaler" in missing else [*missing, "scaler"]
+    elif optimizer.state and options.missing_states == "made":
+        around.make_missing_states(optimizer)
+
+
+def stored(options: Options, content: StateDict) -> StateDict:
+    """Return what a checkpoint holds of a state dict."""
+    if options.tensors_only:
+        content = tensors_of(content)
+    if options.step_shape == "vector":
+        content = {**content, "optim": around.with_steps_of_shape(content["optim"], (1,))}
+    return content
 
 
 def holds_scaler(options: Options, directory: str) -> bool:
@@ -126,14 +170,27 @@ def reader(options: Options, directory: str) -> StorageReader:
     """Return DCP's reader for a format."""
     if not options.tensors_only:
         return FileSystemReader(directory)
-    return HuggingFaceStorageReader(directory)
+    found = HuggingFaceStorageReader(directory)
+    found.fs = InOrder()
+    return found
+
+
+class InOrder(FileSystem):
+    """Lists files by name. Of two that hold the same rows the last counts: it is the same again."""
+
+    def ls(self, path: str | os.PathLike[str]) -> list[str]:
+        """Return the files of a directory."""
+        return sorted(super().ls(path))
 
 
 def gather(options: Options, state: State) -> StateDict:
     """Return the state dict to save, or to load into."""
     model, optimizer, scaler = state
     if options.state_dict == "plain":
-        content: StateDict = {"model": model.state_dict(), "optim": optimizer.state_dict()}
+        own = optimizer.state_dict()
+        if options.optimizer_keys == "names":
+            own = around.by_name(own, around.names_in_order(model, optimizer))
+        content: StateDict = {"model": model.state_dict(), "optim": own}
     else:
         names, states = get_state_dict(model, optimizer, options=options.of_helpers())
         content = {"model": names, "optim": states}
@@ -156,8 +213,11 @@ def spread(options: Options, state: State, content: StateDict) -> None:
     """Give a loaded state dict to model, optimizer and scaler."""
     model, optimizer, scaler = state
     if options.state_dict == "plain":
+        own = content["optim"]
+        if options.optimizer_keys == "names":
+            own = around.by_position(own, around.names_in_order(model, optimizer))
         model.load_state_dict(content["model"])
-        optimizer.load_state_dict(content["optim"])
+        optimizer.load_state_dict(own)
     else:
         set_state_dict(
             model,

@@ -1,7 +1,8 @@
 """A rank that dies in the middle of a save: it kills itself before one of its file operations.
 
-Counted are this process's operations on paths inside the checkpoint's directory: open, write (what
-reaches the system, not what a buffer takes), sync, rename, unlink and their like. Opening and what
+Counted are this process's operations on paths inside the checkpoint's directory, and on those that
+a save may use beside it: open, write (what reaches the system, not what a buffer takes), sync,
+rename, unlink and their like. Opening and what
 follows it raise audit events; writing and syncing do not and are counted by wrappers. Making a
 directory is not counted: which rank comes first is a race. Operations of C++ code that opens files
 by itself are not seen; DCP hands it Python's streams.
@@ -20,6 +21,8 @@ from contextlib import contextmanager
 from typing import IO, Any
 from unittest import mock
 
+from adamant_torch.saves import beside
+
 PATH_EVENTS = {  # audit event: how many of its first arguments are paths
     "open": 1,
     "os.rename": 2,
@@ -36,11 +39,13 @@ class Countdown:
 
     def __init__(self, directory: str, fatal: int) -> None:
         self.directory = os.path.realpath(directory)
+        parent, name = os.path.split(beside(directory))
+        self.beside = os.path.join(os.path.realpath(parent), name)
         self.fatal = fatal
         self.count = 0
 
     def inside(self, path: object) -> bool:
-        """Return whether `path` is the directory or lies in it."""
+        """Return whether `path` is the directory, lies in it, or in what a save made beside it."""
         if isinstance(path, int):
             try:
                 path = os.readlink(f"/proc/self/fd/{path}")
@@ -49,7 +54,8 @@ class Countdown:
         if not isinstance(path, (str, bytes, os.PathLike)):
             return False
         real = os.path.realpath(os.fsdecode(path))
-        return real == self.directory or real.startswith(self.directory + os.sep)
+        places = (self.directory + os.sep, self.beside)
+        return real == self.directory or real.startswith(places)
 
     def operation(self, *paths: object) -> None:
         """Count an operation on `paths` if it is on this checkpoint, and die if it is the one."""

@@ -19,7 +19,7 @@ from torch import nn
 from torch.distributed.device_mesh import DeviceMesh
 from torch.distributed.tensor import DTensor
 
-from adamant_torch import arithmetic, checkpoint, model, optimizer
+from adamant_torch import arithmetic, around, checkpoint, model, optimizer
 from adamant_torch.protocol import Message
 from adamant_torch.requests import Opening, Overflow
 from adamant_torch.scale import Scaling
@@ -51,6 +51,11 @@ class Engine:
     def options(cls, defaults: Message) -> Message:
         """Return the options of `hello` and what each accepts, the default first."""
         return defaults
+
+    @classmethod
+    def known(cls, default: str | None) -> str | None:
+        """Return the path of a file of known defects, or None; `default` has those of PyTorch."""
+        return default
 
     def arithmetic(self) -> str:
         """Return "torch" where PyTorch's own formulas hold bit for bit, else "interval"."""
@@ -88,6 +93,8 @@ class Engine:
         names = [param.name for param in self.opening.params]
         self.parameters = {name: found[model.module_name(name)] for name in names}
         self.optimizer = self.make_optimizer(optimizer.param_groups(self.opening, self.parameters))
+        if self.opening.options.get("moments") == "kept":
+            around.step_in_type_of_moments(self.optimizer)
 
     def backward(
         self,

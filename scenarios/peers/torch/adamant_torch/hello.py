@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 from inspect import signature
+from pathlib import Path
 
 from torch.distributed.checkpoint.hf_storage import HuggingFaceStorageWriter
 
@@ -11,6 +12,7 @@ from adamant_torch import arithmetic
 from adamant_torch.engine import Engine
 from adamant_torch.protocol import VERSION, Message
 
+KNOWN = Path(__file__).resolve().parent / "known" / "known.yaml"
 FP32, BF16, FP16 = "fp32", "bf16", "fp16"
 
 
@@ -99,7 +101,10 @@ def formats() -> list[str]:
 
 
 def options() -> Message:
-    """Return all options with what they accept; the first is the default."""
+    """Return all options with what they accept; the first is the default.
+
+    The last ones choose ways around known defects. Their defaults are what PyTorch's users write.
+    """
     return {
         "implementation": ["single", "foreach", "fused"],
         "format": formats(),
@@ -107,11 +112,19 @@ def options() -> Message:
         "state_dict": ["helpers", "plain", "flat"],
         "async_save": ["false", "true"],
         "offload_policy": ["none", "cpu"],
+        "missing_states": ["left", "made"],
+        "step_shape": ["scalar", "vector"],
+        "saves": ["in_place", "new_directory"],
+        "files": ["trusted", "checked"],
+        "optimizer_keys": ["positions", "names"],
+        "moments": ["cast", "kept"],
+        "load_types": ["template", "file"],
     }
 
 
 def reply(kind: type[Engine]) -> Message:
     """Return the reply to `hello`."""
+    known = kind.known(str(KNOWN))
     return {
         "outcome": "ok",
         "version": VERSION,
@@ -120,4 +133,5 @@ def reply(kind: type[Engine]) -> Message:
         "arithmetic": "torch" if arithmetic.known() else "interval",
         "capabilities": kind.capabilities(capabilities()),
         "options": kind.options(options()),
+        **({} if known is None else {"known": known}),
     }

@@ -25,6 +25,15 @@ class FailsOnRankOne(Engine):
         return True
 
 
+class KnowsNothing(Engine):
+    """Has no defects that are known."""
+
+    @classmethod
+    def known(cls, _: str | None) -> str | None:
+        """Return no file."""
+        return None
+
+
 class Hangs(Engine):
     """Never answers a step on rank 1."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,6 +20,8 @@ def test_hello_names_versions_capabilities_and_options(launcher: Launcher) -> No
     assert hello["capabilities"]["ranks_max"] == 8
     assert hello["options"]["implementation"][0] == "single"
     assert hello["options"]["offload_policy"] == ["none", "cpu"]
+    assert Path(hello["known"]).is_absolute()
+    assert Path(hello["known"]).read_text(encoding="utf-8").count("\nknown:\n") == 1
 
 
 def test_another_version_is_refused(launcher: Launcher) -> None:

@@ -298,8 +298,8 @@ def test_a_class_inside_a_function_is_an_error(pytester: pytest.Pytester) -> Non
 
 def write_defect_of_pytorch(pytester: pytest.Pytester) -> None:
     """Put a scenario into the folder that PyTorch itself fails."""
-    corpus = REPOSITORY / "scenarios" / "corpus" / "torch" / "moments_take_parameter_type.yaml"
-    text = re.sub(r"(?m)^expect:.*\n?", "", corpus.read_text())
+    known = ROOT / "adamant_torch" / "known" / "moments_take_parameter_type.yaml"
+    text = re.sub(r"(?m)^expect:.*\n?", "", known.read_text())
     Path(pytester.path / "scenarios" / "two_steps.yaml").write_text(text)
 
 

@@ -37,6 +37,11 @@ def test_the_example_steps_as_adamw_does_and_keeps_its_state(
             assert different(mine_whole, mine.whole()) == []
 
 
+def test_known_defects_are_those_that_an_engine_names() -> None:
+    with Launcher("--engine", "tests.engines:KnowsNothing") as launcher:
+        assert "known" not in launcher.hello
+
+
 def test_the_seam_of_the_example_is_short() -> None:
     lines = EXAMPLE.read_text().split("class MyEngine")[1].splitlines()
     assert len(lines) <= 30

@@ -1,0 +1,112 @@
+"""Ways around what PyTorch's saves leave to their users: where they go, and what belongs to one.
+
+Each function that writes is a collective: rank 0 acts, and the others wait for it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import torch.distributed as dist
+
+from adamant_torch.protocol import EngineError
+
+SUMS = "sums.json"  # comes after all other files in the order of their names
+
+
+def on_rank_0(action: Callable[[], None]) -> None:
+    """Let rank 0 act once all ranks are here, and go on once it has."""
+    dist.barrier()
+    if dist.get_rank() == 0:
+        action()
+    dist.barrier()
+
+
+# --- saves: new_directory -----------------------------------------------------------------------
+
+
+def beside(directory: str) -> str:
+    """Return what the paths begin with that saves to `directory` may use beside it."""
+    parent, name = os.path.split(os.path.abspath(directory))
+    return os.path.join(parent, f".{name}.")
+
+
+def new_directory(directory: str) -> str:
+    """Return an empty directory beside the one that `directory` is a link to."""
+    paths = [f"{beside(directory)}{number}" for number in (0, 1)]
+    target = next(path for path in paths if path != linked(directory))
+    on_rank_0(lambda: remove(target))  # what a save that crashed has left
+    return target
+
+
+def linked(directory: str) -> str | None:
+    """Return where a link leads, and nothing for what is none."""
+    if not os.path.islink(directory):
+        return None
+    return os.path.join(os.path.dirname(os.path.abspath(directory)), os.readlink(directory))
+
+
+def replace(directory: str, target: str) -> None:
+    """Make `directory` a link to `target`. One rename does it: a crash leaves old or new whole.
+
+    What is there must be such a link, or nothing.
+    """
+
+    def relink() -> None:
+        used = linked(directory)
+        link = f"{beside(directory)}link"
+        Path(link).unlink(missing_ok=True)
+        os.symlink(os.path.basename(target), link)
+        os.replace(link, directory)
+        if used is not None:
+            remove(used)
+
+    on_rank_0(relink)
+
+
+def remove(directory: str) -> None:
+    """Remove a directory with all that is in it, if it is there."""
+    if not os.path.isdir(directory):
+        return
+    for path in sorted(Path(directory).rglob("*"), reverse=True):
+        path.rmdir() if path.is_dir() else path.unlink()
+    os.rmdir(directory)
+
+
+# --- files: checked -----------------------------------------------------------------------------
+
+
+def sums_of(directory: str) -> dict[str, str]:
+    """Return the checksum of each file, by its path in the directory."""
+    files = sorted(path for path in Path(directory).rglob("*") if path.is_file())
+    return {
+        str(path.relative_to(directory)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in files
+        if path.name != SUMS
+    }
+
+
+def seal(directory: str) -> None:
+    """Write down the files of a save with their checksums."""
+
+    def write() -> None:
+        Path(directory, SUMS).write_text(json.dumps(sums_of(directory)), encoding="utf-8")
+
+    on_rank_0(write)
+
+
+def check(directory: str) -> None:
+    """Raise `EngineError` unless the files of a directory are those of one save."""
+    found = sums_of(directory)
+    try:
+        expected = json.loads(Path(directory, SUMS).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        expected = {}
+    names = {*expected, *found}
+    other = sum(expected.get(name) != found.get(name) for name in names)
+    if other > 0 or not expected:
+        raise EngineError(f"load: {other} of {len(names)} files are not those of the save")
