@@ -79,6 +79,7 @@ def capabilities() -> Message:
         "loads_in_any_order": checkpoints,
         "can_crash": checkpoints,
         "detects_damage": ["truncate", "remove_file"],
+        "other_damage": ["flip_byte", "stale_file"],
         "local_gradients": True,
         "carries_groups": True,
     }
