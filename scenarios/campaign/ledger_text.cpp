@@ -8,6 +8,13 @@ namespace adamant::scenarios {
 
 namespace {
 
+std::string known_met(Tally const& tally) {
+  if (tally.known.empty()) return "";
+  std::string text = counted(tally.masked, "case") + " met known defects\n";
+  for (auto const& [name, cases] : tally.known) text += fmt::format("{:>9}  {}\n", cases, name);
+  return text;
+}
+
 std::string done_by_shards(Ledger const& ledger) {
   std::string text = fmt::format("seed {}, engine {}{}: {} in {} of {}\n", ledger.settings.seed,
                                  ledger.settings.engine,
@@ -20,13 +27,6 @@ std::string done_by_shards(Ledger const& ledger) {
                      ledger.schedules(Schedule::Strategy::random),
                      ledger.schedules(Schedule::Strategy::pct)) +
          describe(ledger.tally.values) + known_met(ledger.tally);
-}
-
-std::string known_met(Tally const& tally) {
-  if (tally.known.empty()) return "";
-  std::string text = counted(tally.masked, "case") + " met known defects\n";
-  for (auto const& [name, cases] : tally.known) text += fmt::format("{:>9}  {}\n", cases, name);
-  return text;
 }
 
 std::string chances(Ledger const& ledger) {
