@@ -1,0 +1,3 @@
+#include "scenarios/peers/script/session_script.h"
+
+#include <gtest/gtest.h>
