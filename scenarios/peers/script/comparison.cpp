@@ -56,4 +56,10 @@ void write_comparison_of_ranks(Code& code, int first, int second, std::string co
   code.line("sys.exit(actual != expected)");
 }
 
+void write_comparison_with_both(Code& code, std::string const& place) {
+  code.line(fmt::format("print(f\"{}: expected {{older}} or {{newer}}\")", place));
+  code.line(fmt::format("print(f\"{}: actual   {{actual}}\")", place));
+  code.line("sys.exit(actual not in (older, newer))");
+}
+
 }  // namespace adamant::scenarios::script

@@ -18,4 +18,7 @@ void write_comparison(python::Code& code, Violation const& violation, std::strin
 /// The same of two ranks, whose sides are `expected` and `actual`.
 void write_comparison_of_ranks(python::Code& code, int first, int second, std::string const& place);
 
+/// `actual` may be either of `older` and `newer`.
+void write_comparison_with_both(python::Code& code, std::string const& place);
+
 }  // namespace adamant::scenarios::script

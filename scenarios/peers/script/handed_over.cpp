@@ -3,7 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
+#include <string_view>
+
+#include "scenarios/peers/script/no_script.h"
 
 namespace adamant::scenarios::script {
 
@@ -20,10 +24,24 @@ Literal numbers_of(TensorFromFile const& tensor) {
   return python::list(std::move(items));
 }
 
-Literal tensors_of(TensorFile const& file) {
-  std::vector<Literal> items;
-  for (auto const& [name, tensor] : file) items.push_back(python::keyed(name, numbers_of(tensor)));
-  return python::dictionary(std::move(items));
+/// One text, in pieces between which a line may end.
+Literal base64_of(TensorFromFile const& tensor) {
+  constexpr std::string_view digits =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  constexpr std::size_t piece = 88;
+  std::string text;
+  for (std::size_t i = 0; i < tensor.bytes.size(); i += 3) {
+    std::size_t const count = std::min<std::size_t>(3, tensor.bytes.size() - i);
+    std::uint32_t group = 0;
+    for (std::size_t k = 0; k < count; ++k)
+      group |= std::to_integer<std::uint32_t>(tensor.bytes[i + k]) << (16 - 8 * k);
+    for (std::size_t k = 0; k < 4; ++k)
+      text += k <= count ? digits[(group >> (18 - 6 * k)) & 63U] : '=';
+  }
+  std::string pieces;
+  for (std::size_t i = 0; i < text.size(); i += piece)
+    pieces.append(i == 0 ? "" : " ").append(python::quoted(text.substr(i, piece)));
+  return python::atom(pieces.empty() ? "\"\"" : pieces);
 }
 
 Literal shape_of(std::string const& name, TensorFromFile const& tensor) {
@@ -39,10 +57,32 @@ std::string text_of(Literal const& literal) {
   return code.text();
 }
 
+std::size_t number_count(Conversation const& exchanges) {
+  std::size_t count = 0;
+  for (Exchange const& exchange : exchanges)
+    for (TensorFile const& file : exchange.files)
+      for (auto const& [name, tensor] : file) count += tensor.bytes.size() / sizeof(float);
+  return count;
+}
+
 }  // namespace
 
 HandedOver::HandedOver(Conversation const& exchanges) {
+  std::size_t const count = number_count(exchanges);
+  if (count > handed_over_max)
+    throw NoScript(fmt::format(
+        "{} initial values and gradients are too many for a script; minimise the scenario first "
+        "(adamant minimize --script)",
+        count));
+  in_base64_ = count > literals_max;
   for (Exchange const& exchange : exchanges) add(exchange);
+}
+
+Literal HandedOver::tensors_of(TensorFile const& file) const {
+  std::vector<Literal> items;
+  for (auto const& [name, tensor] : file)
+    items.push_back(python::keyed(name, in_base64_ ? base64_of(tensor) : numbers_of(tensor)));
+  return python::dictionary(std::move(items));
 }
 
 void HandedOver::add(Exchange const& exchange) {
@@ -72,12 +112,6 @@ std::vector<std::pair<std::string, Literal>> HandedOver::constants() const {
   constants.emplace_back("SHAPES", python::dictionary(shapes_));
   constants.insert(constants.end(), files_.begin(), files_.end());
   return constants;
-}
-
-std::size_t HandedOver::number_count() const {
-  std::size_t count = 0;
-  for (auto const& [name, literal] : files_) count += python::atom_count(literal);
-  return count;
 }
 
 }  // namespace adamant::scenarios::script

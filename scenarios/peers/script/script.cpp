@@ -268,14 +268,10 @@ namespace {
 
 void refuse_other_engines(Scenario const& scenario) {
   std::string const& name = scenario.engine.name;
-  if (name.starts_with("exec:"))
-    throw NoScript(fmt::format(
-        "the engine is {}, and what is wrong may be in its own code, which a script of PyTorch "
-        "alone does not have",
-        name));
   if (name != "torch")
-    throw NoScript(
-        fmt::format("the engine is {}; scripts show what PyTorch does (--engine torch)", name));
+    throw NoScript(fmt::format(
+        "the engine is {}; scripts show engines outside the process (--engine torch, or exec:)",
+        name));
 }
 
 /// A refusal that came while the scenario ran is a load that failed.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -138,26 +139,29 @@ class Recorder {
           seen_, [&](Violation const& other) { return is_same(*violation, other); });
       if (broke_off.empty() && found != seen_.end()) {
         session_.violation = *found;
+        std::ranges::copy_if(seen_, std::back_inserter(session_.all), [&](Violation const& other) {
+          return other.law == found->law && other.operation == found->operation;
+        });
         return;
       }
     } else if (result.outcome == Outcome::refused) {
       bool const refused = failure_ && !failure_->reason.empty();
       if (broke_off.empty() && refused) return;
     } else if (!broke_off.empty()) {
-      return expect_no_answer(broke_off);
+      return expect_no_answer();
     }
     throw NoScript(fmt::format("the scenario did not fail in this way once more{}{}",
                                broke_off.empty() ? "" : ": ", broke_off));
   }
 
   /// Silence, or that a rank could not show its state.
-  void expect_no_answer(std::string const& broke_off) const {
+  void expect_no_answer() const {
     auto const& reply = session_.exchanges.back().reply;
     if (!reply || reply->value("outcome", "ok") != "ok") return;
     throw NoScript(fmt::format(
-        "an answer of the engine is not what the protocol says (`adamant doctor --engine` examines "
-        "it): {}",
-        broke_off));
+        "an answer of the engine is not what the protocol says: `adamant doctor --engine '{}'` "
+        "examines it",
+        scenario_.engine.name));
   }
 
   Scenario const& scenario_;

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "scenarios/language/scenario.h"
 #include "scenarios/peers/client/recording.h"
@@ -23,6 +24,7 @@ struct Session {
   /// What this run showed, which is what the first did; nothing where the engine refused to load,
   /// or did not answer the last request.
   std::optional<Violation> violation;
+  std::vector<Violation> all;  // of its law, of its operation
 };
 
 /// Runs the scenario in a process of the engine's own, which is gone when this returns.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 #include "scenarios/seam/damage.h"
@@ -17,7 +18,7 @@ constexpr std::string_view write_function = R"(def write(*files):
     for path, tensors in zip(paths, files):
         header, data = {}, b""
         for key, values in tensors.items():
-            begin, data = len(data), data + struct.pack(f"<{len(values)}f", *values)
+            begin, data = len(data), data + bytes_of(values)
             header[key] = {"dtype": "F32", "shape": SHAPES[key], "data_offsets": [begin, len(data)]}
         text = json.dumps(header).encode()
         with open(path, "wb") as file:
@@ -79,6 +80,15 @@ void write_function_text(python::Code& code, std::string_view text) {
   code.blank(2);
 }
 
+/// The file's numbers stand in a script as texts or as lists.
+void write_write(python::Code& code, bool base64) {
+  constexpr std::string_view place = "bytes_of(values)";
+  std::string text(write_function);
+  text.replace(text.find(place), place.size(),
+               base64 ? "base64.b64decode(values)" : "struct.pack(f\"<{len(values)}f\", *values)");
+  write_function_text(code, text);
+}
+
 void write_flip(python::Code& code) {
   {
     python::Block const function(code, "def flip(path, at):");
@@ -98,7 +108,8 @@ void write_helpers(Helpers const& helpers, python::Code& code, python::Imports& 
   for (char const* const module : {"json", "os", "signal", "subprocess", "sys", "tempfile"})
     imports.add(module);
   if (helpers.write || helpers.element) imports.add("struct");
-  if (helpers.write) write_function_text(code, write_function);
+  if (helpers.write && helpers.base64) imports.add("base64");
+  if (helpers.write) write_write(code, helpers.base64);
   write_function_text(code, ask_function);
   if (helpers.act) write_function_text(code, act_function);
   if (helpers.element) write_function_text(code, element_function);

@@ -9,6 +9,7 @@ namespace adamant::scenarios::script {
 /// Which of them a session needs; ask() it always does.
 struct Helpers {
   bool write = false;    // write(*files): paths of files of tensors
+  bool base64 = false;   // of which each tensor is a text
   bool act = false;      // act(verb, **fields): a request, and the state after it
   bool element = false;  // element(state, rank, key, index): a number of a rank's file
   bool header = false;   // header(state, rank)

@@ -11,11 +11,18 @@
 
 namespace adamant::scenarios::script {
 
+/// Lines that keep what a state has, behind the exchange that shows it.
+struct Kept {
+  std::size_t at = 0;
+  std::vector<std::string> lines = {};
+};
+
 /// What a session's script compares.
 struct Look {
   enum class Kind {
     value,       // what is in a state with what it has to be
     ranks,       // the same of two ranks
+    either,      // what is in a state with `older` and `newer`, which a crash may both have left
     failure,     // a request fails that has to succeed
     no_failure,  // a load succeeds, or fails for another reason, that has to report damage
     no_answer,   // a request is not answered
@@ -26,6 +33,7 @@ struct Look {
   std::string place = "";               // what it is about
   std::string expected = "";            // a text; of an interval and of two ranks none
   std::vector<std::string> lines = {};  // after which `actual` is a text, or `expected` as well
+  std::vector<Kept> kept = {};          // by number of exchange
   std::vector<std::string> words = {};  // of a failure: what its reply has to contain
   bool reads_numbers = false;           // by element(state, rank, key, index)
   bool reads_headers = false;           // by header(state, rank)
@@ -33,7 +41,7 @@ struct Look {
 
 /// Is it the request itself that shows it, and not what a state has?
 inline bool is_about_request(Look const& look) {
-  return look.kind != Look::Kind::value && look.kind != Look::Kind::ranks;
+  return look.kind >= Look::Kind::failure;
 }
 
 /// Errors: NoScript where no reply shows it.

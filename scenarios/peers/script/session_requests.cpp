@@ -42,27 +42,45 @@ std::string numbered(char const* stem, std::size_t index) {
   return index == 0 ? stem : fmt::format("{}_{}", stem, index + 1);
 }
 
+/// What the second object has otherwise than the first, which has no other keys.
+Json changes(Json const& from, Json const& to) {
+  Json changed = Json::object();
+  for (auto const& [key, value] : to.items())
+    if (from[key] != value) changed[key] = value;
+  return changed;
+}
+
 }  // namespace
 
 void SessionRequests::write(Code& code) {
   for (std::size_t i = 0; i <= look_.at; ++i) {
     write_damage(code, i);
-    bool const acts = i < look_.at && outcome_of(at(i)) == "ok" && is_look_at_rows(at(i + 1)) &&
-                      wanted(i).empty();
+    bool const acts = is_act(i);
     write_request(code, i, acts);
     keep_files(code, i);
     if (acts) ++i;  // the state is part of it
+    for (Kept const& kept : look_.kept)
+      for (std::size_t k = 0; kept.at == i && k < kept.lines.size(); ++k) code.line(kept.lines[k]);
   }
   for (std::string const& line : look_.lines) code.line(line);
   helpers_.element = look_.reads_numbers;
   helpers_.header = look_.reads_headers;
 }
 
+/// Is it a request with the look at its world behind it, neither of them anything special?
+bool SessionRequests::is_act(std::size_t i) const {
+  if (i >= look_.at || is_observed(i + 1) || !is_look_at_rows(at(i + 1))) return false;
+  return outcome_of(at(i)) == "ok" && wanted(i).empty();
+}
+
 void SessionRequests::write_request(Code& code, std::size_t i, bool acts) {
   helpers_.act = helpers_.act || acts;
   Literal call = python::call(acts ? "act" : "ask", arguments_of(i));
   if (is_observed(i)) return write_observed(code, std::move(call));
-  if (i + (acts ? 1 : 0) == look_.at)
+  std::size_t const shown = i + (acts ? 1 : 0);
+  bool const keeps =
+      std::ranges::any_of(look_.kept, [&](Kept const& kept) { return kept.at == shown; });
+  if (keeps || shown == look_.at)
     code.assign("state", call);
   else
     code.statement(call);
@@ -126,8 +144,12 @@ std::string SessionRequests::opened_as(Exchange const& exchange) {
 
 std::vector<std::pair<std::string, Literal>> SessionRequests::constants() const {
   std::vector<std::pair<std::string, Literal>> constants;
-  for (std::size_t i = 0; i < opens_.size(); ++i)
-    constants.emplace_back(numbered("OPEN", i), literal_of(opens_[i]));
+  for (std::size_t i = 0; i < opens_.size(); ++i) {
+    bool const first = i == 0;
+    Literal literal = literal_of(first ? opens_[i] : changes(opens_[0], opens_[i]));
+    if (!first) literal.prefix = "OPEN | ";
+    constants.emplace_back(numbered("OPEN", i), std::move(literal));
+  }
   return constants;
 }
 

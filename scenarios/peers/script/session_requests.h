@@ -36,6 +36,7 @@ class SessionRequests {
  private:
   Exchange const& at(std::size_t i) const { return session_.exchanges[i]; }
   bool is_observed(std::size_t i) const { return i == look_.at && is_about_request(look_); }
+  bool is_act(std::size_t i) const;
   void write_request(python::Code& code, std::size_t i, bool acts);
   void write_observed(python::Code& code, python::Literal call);
   void write_damage(python::Code& code, std::size_t i);

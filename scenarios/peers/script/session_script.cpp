@@ -9,7 +9,6 @@
 #include "scenarios/peers/client/client.h"
 #include "scenarios/peers/client/replies.h"
 #include "scenarios/peers/script/comparison.h"
-#include "scenarios/peers/script/data.h"
 #include "scenarios/peers/script/session_requests.h"
 
 namespace adamant::scenarios {
@@ -42,17 +41,11 @@ class SessionScript {
  public:
   SessionScript(Session const& session, bool packed)
       : session_(session),
-        packed_(packed),
         look_(look_of(session)),
         exchanges_(until_shown(session, look_)),
         files_(exchanges_),
-        requests_(session, look_, files_, packed) {
-    if (files_.number_count() <= numbers_max) return;
-    throw NoScript(fmt::format(
-        "{} initial values and gradients are too many for a script; minimise the scenario first "
-        "(adamant minimize --script)",
-        files_.number_count()));
-  }
+        packed_(packed || files_.in_base64()),
+        requests_(session, look_, files_, packed_) {}
 
   std::string text() {
     Code program;
@@ -66,7 +59,9 @@ class SessionScript {
     body.line("ids = iter(range(1_000_000))");
     body.blank(2);
     if (requests_.copies_files()) imports.add("shutil");
-    write_helpers(requests_.helpers(), body, imports);
+    Helpers helpers = requests_.helpers();
+    helpers.base64 = files_.in_base64();
+    write_helpers(helpers, body, imports);
     Code head;
     write_head(head);
     imports.write(head);
@@ -144,6 +139,7 @@ class SessionScript {
       return write_comparison(code, *session_.violation, look_.place);
     if (look_.kind == Look::Kind::ranks)
       return write_comparison_of_ranks(code, look_.first, session_.violation->rank, look_.place);
+    if (look_.kind == Look::Kind::either) return write_comparison_with_both(code, look_.place);
     code.line(
         fmt::format("print({})", python::quoted(look_.place + ": expected " + look_.expected)));
     code.line(fmt::format("print(f\"{}: actual   {{actual}}\")", look_.place));
@@ -155,10 +151,10 @@ class SessionScript {
   }
 
   Session const& session_;
-  bool packed_;
   Look look_;
   Conversation exchanges_;
   HandedOver files_;
+  bool packed_;
   SessionRequests requests_;
 };
 
