@@ -10,6 +10,8 @@
 #include <array>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <ostream>
 #include <sstream>
@@ -204,6 +206,103 @@ INSTANTIATE_TEST_SUITE_P(
                     "world: {shard: 2}\nparams: [{name: w, shape: [3]}]\nprogram: [step]\n",
                     "actual   none", false}),
     testing::PrintToStringParamName());
+
+/// A fault, and the call that does its damage in a script.
+struct DamageDone {
+  char const* name;
+  char const* fault;
+  char const* call;
+};
+
+std::ostream& operator<<(std::ostream& out, DamageDone const& at) {
+  return out << at.name;
+}
+
+class SessionWithDamage : public testing::TestWithParam<DamageDone> {
+ protected:
+  void SetUp() override {
+    if (!has_numpy()) GTEST_SKIP() << "there is no NumPy";
+  }
+};
+
+// The right engine reports it, which a scenario that expects to pass takes for a failure.
+TEST_P(SessionWithDamage, DoesItAgain) {
+  std::string const text = fmt::format(
+      "world: {{shard: 1}}\nparams: [{{name: w, shape: [2]}}]\n"
+      "program: [save: a, train: 1, save: a, load: a]\nfaults: [{{at: load, {}}}]\n",
+      GetParam().fault);
+  Written const written = write(scenario_of(
+      {.name = "", .defective = numpy, .right = "", .text = text.c_str(), .actual = ""}));
+  ASSERT_EQ(written.why_not, "");
+  Played const shown = play(written.script);
+  EXPECT_EQ(shown.status, 1) << shown.output << written.script;
+  EXPECT_NE(shown.output.find("damaged_checkpoint"), std::string::npos) << shown.output;
+  auto const call = written.script.find(GetParam().call);
+  ASSERT_NE(call, std::string::npos) << written.script;
+  std::string without = written.script;
+  without.insert(call, "# ");
+  Played const whole = play(without);
+  EXPECT_EQ(whole.status, 0) << whole.output << without;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    By, SessionWithDamage,
+    testing::Values(DamageDone{"Flip", "file: 1, byte: 200, then: flip_byte", "flip(here"},
+                    DamageDone{"Truncation", "file: 1, byte: 30, then: truncate", "os.truncate("},
+                    DamageDone{"Removal", "file: 1, then: remove_file", "os.remove("},
+                    DamageDone{"StaleFile", "file: 0, then: stale_file", "shutil.copy("}),
+    testing::PrintToStringParamName());
+
+TEST(SessionOfADeafEngine, LeavesNoProcess) {
+  if (!python_runs("import sys; assert sys.version_info >= (3, 10)")) GTEST_SKIP();
+  auto const file =
+      std::filesystem::temp_directory_path() / fmt::format("adamant-deaf-{}", ::getpid());
+  setenv("DEAF", file.c_str(), 1);
+  set_peer_bounds({.rank = std::chrono::seconds(1), .reply = std::chrono::seconds(2)});
+  Written const written = write(scenario_of({.name = "",
+                                             .defective = hostile_at("deaf step"),
+                                             .right = "",
+                                             .text = "world: {shard: 1}\nparams: [{name: w, shape: "
+                                                     "[2]}]\nprogram: [step]\n",
+                                             .actual = ""}));
+  set_peer_bounds({});
+  ASSERT_EQ(written.why_not, "");
+  std::filesystem::remove(file);  // of the run that was recorded
+  EXPECT_EQ(play(written.script).status, 1) << written.script;
+  unsetenv("DEAF");
+  std::ifstream deaf(file);
+  int count = 0;
+  for (pid_t id = 0; deaf >> id; ++count) EXPECT_FALSE(is_running(id)) << id;
+  EXPECT_EQ(count, 2);
+  std::filesystem::remove(file);
+}
+
+TEST(SessionScriptReasons, AreThatItDoesNotFailOnceMoreOrHasTooManyNumbers) {
+  if (!has_numpy()) GTEST_SKIP() << "there is no NumPy";
+  Scenario scenario = scenario_of(
+      {.name = "",
+       .defective = bug("no_bias_correction"),
+       .right = "",
+       .text = "world: {shard: 1}\nparams: [{name: w, shape: [2]}]\nprogram: [train: 1]\n",
+       .actual = ""});
+  RunResult const result = run_scenario(scenario);
+  ASSERT_FALSE(result.violations.empty());
+  scenario.engine.name = "exec:" + command_of(numpy);
+  try {
+    write_session_script(scenario, result, &result.violations.front());
+    ADD_FAILURE() << "the engine has no defect now";
+  } catch (NoScript const& reason) {
+    EXPECT_STREQ(reason.what(), "the scenario did not fail in this way once more");
+  }
+  Written const many = write(scenario_of(
+      {.name = "",
+       .defective = bug("no_bias_correction"),
+       .right = "",
+       .text = "world: {shard: 1}\nparams: [{name: w, shape: [2000]}]\nprogram: [train: 1]\n",
+       .actual = ""}));
+  EXPECT_NE(many.why_not.find("4000 initial values and gradients are too many"), std::string::npos)
+      << many.why_not;
+}
 
 }  // namespace
 }  // namespace adamant::scenarios
