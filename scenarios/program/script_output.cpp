@@ -6,17 +6,34 @@
 
 #include "scenarios/peers/client/peer_engine.h"
 #include "scenarios/peers/script/script.h"
+#include "scenarios/peers/script/session_script.h"
 #include "scenarios/program/outputs.h"
 
 namespace adamant::scenarios {
 
 namespace {
 
-void note_length(std::string const& name, std::string const& script) {
+/// PyTorch's own calls, or what was said to the engine.
+bool is_recorded(Scenario const& scenario) {
+  return is_peer(scenario.engine.name) && scenario.engine.name != "torch";
+}
+
+char const* kind_of(Scenario const& scenario) {
+  return is_recorded(scenario) ? "a recorded session of the engine's protocol" : "plain PyTorch";
+}
+
+std::string script_of(Scenario const& scenario, RunResult const& result, Symptom const& symptom) {
+  Violation const* const violation = violation_of(result, symptom);
+  return is_recorded(scenario) ? write_session_script(scenario, result, violation)
+                               : write_script(scenario, result, violation);
+}
+
+void note_length(std::string const& name, Scenario const& scenario, std::string const& script) {
   auto const lines = static_cast<std::size_t>(std::count(script.begin(), script.end(), '\n'));
-  if (lines <= script_lines_max) return;
+  std::size_t const most = is_recorded(scenario) ? session_lines_max : script_lines_max;
+  if (lines <= most) return;
   complain(fmt::format("{}: {} lines; {} are what people read: a smaller scenario has fewer", name,
-                       lines, script_lines_max));
+                       lines, most));
 }
 
 }  // namespace
@@ -33,9 +50,10 @@ Status ScriptOutput::write(Scenario const& scenario, RunResult const& result,
     return Status::met;
   }
   try {
-    std::string const script = write_script(scenario, result, violation_of(result, *symptom));
+    std::string const script = script_of(scenario, result, *symptom);
     file_->commit(script);
-    note_length("--script", script);
+    complain(fmt::format("--script: {}", kind_of(scenario)));
+    note_length("--script", scenario, script);
     return Status::met;
   } catch (NoScript const& reason) {
     complain(fmt::format("--script: nothing is written: {}", reason.what()));
@@ -47,12 +65,16 @@ bool FindingScripts::write_beside(std::filesystem::path const& scenario_file,
                                   Scenario const& scenario, RunResult const& result,
                                   Symptom const& symptom) {
   if (!is_peer(scenario.engine.name)) return false;
+  // A session is recorded by another run, for which no search that still goes on has to wait.
+  if (telling_ == Telling::nothing && is_recorded(scenario)) return false;
   auto path = scenario_file;
   path.replace_extension(".py");
   try {
-    std::string const script = write_script(scenario, result, violation_of(result, symptom));
+    std::string const script = script_of(scenario, result, symptom);
     write_whole(path, script);
-    if (telling_ == Telling::reasons) note_length(path.string(), script);
+    if (telling_ == Telling::nothing) return true;
+    complain(fmt::format("{}: {}", path.string(), kind_of(scenario)));
+    note_length(path.string(), scenario, script);
     return true;
   } catch (NoScript const& reason) {
     if (telling_ == Telling::reasons && said_.insert(reason.what()).second)

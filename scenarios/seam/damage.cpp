@@ -8,8 +8,6 @@ namespace adamant::scenarios {
 
 namespace {
 
-constexpr std::byte flipped_bit{0x10};
-
 /// Which of `count` things a fault is about; it may count on from the first again.
 std::size_t index_of(std::optional<std::int64_t> number, std::size_t count) {
   return static_cast<std::size_t>(number.value_or(0)) % count;

@@ -59,6 +59,9 @@ PeerReply const& PeerClient::hello() {
 }
 
 PeerReply PeerClient::converse(std::string_view verb, Json fields, std::chrono::seconds bound) {
+  if (recorded_ != nullptr)
+    recorded_->push_back(
+        {.verb = std::string(verb), .fields = fields, .files = files_of(fields), .reply = {}});
   PeerProcess::Deadline const deadline(bound);
   fields["id"] = ++id_;
   fields["request"] = verb;
@@ -66,6 +69,7 @@ PeerReply PeerClient::converse(std::string_view verb, Json fields, std::chrono::
     process_->write_line(fields.dump(), deadline);
     PeerReply reply{.json = read_reply(verb, deadline),
                     .where = fmt::format("engine {}: reply {} ({})", name_, id_, verb)};
+    if (recorded_ != nullptr) recorded_->back().reply = reply.json;
     return reply;
   } catch (PeerError const& error) {
     if (!process_) throw;  // give_up() has said it all

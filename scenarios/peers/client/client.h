@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "scenarios/peers/client/process.h"
+#include "scenarios/peers/client/recording.h"
 
 namespace adamant::scenarios {
 
@@ -50,6 +51,9 @@ class PeerClient {
   /// The reply to hello, of the process that runs now; it is started if none does.
   PeerReply const& hello();
 
+  /// Keeps every request from now on, with its reply, as long as the client lives.
+  void record(Conversation& into) { recorded_ = &into; }
+
   /// Ends the process; the next request starts another one.
   void stop() { process_.reset(); }
 
@@ -69,6 +73,7 @@ class PeerClient {
   std::unique_ptr<PeerProcess> process_;
   std::int64_t id_ = -1;  // of the last request
   PeerReply hello_;
+  Conversation* recorded_ = nullptr;
 };
 
 /// A value of a reply in words for messages: its text, cut where it is long.

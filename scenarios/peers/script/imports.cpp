@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <vector>
 
 namespace adamant::scenarios::python {
@@ -24,6 +25,10 @@ void Imports::add_from(std::string_view module, std::string_view name) {
 
 void Imports::write(Code& code) const {
   write_section(code, false);
+  bool const needs_torch =
+      std::ranges::any_of(plain_, is_torch) ||
+      std::ranges::any_of(named_, [](auto const& from) { return is_torch(from.first); });
+  if (!needs_torch) return;
   code.blank();
   write_section(code, true);
 }

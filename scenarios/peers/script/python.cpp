@@ -12,7 +12,7 @@ namespace adamant::scenarios::python {
 namespace {
 
 char closing(char open) {
-  return open == '[' ? ']' : '}';
+  return open == '[' ? ']' : open == '(' ? ')' : '}';
 }
 
 std::string flat(Literal const& literal) {
@@ -52,6 +52,15 @@ Literal dictionary(std::vector<Literal> items) {
   return {.open = '{', .items = std::move(items)};
 }
 
+Literal call(std::string_view function, std::vector<Literal> arguments) {
+  return {.prefix = std::string(function), .open = '(', .items = std::move(arguments)};
+}
+
+Literal argument(std::string_view name, Literal value) {
+  value.prefix = fmt::format("{}={}", name, value.prefix);
+  return value;
+}
+
 Literal keyed(std::string_view key, Literal item) {
   item.prefix = quoted(key) + ": ";
   return item;
@@ -89,6 +98,17 @@ std::string exact_number(float x) {
   return pointed(fmt::format("{}", static_cast<double>(x)));
 }
 
+bool has_word(std::string const& source, std::string const& word) {
+  for (char const* const before : {"[", " ", "-"})
+    for (char const* const after : {",", "]"})
+      if (source.find(before + word + after) != std::string::npos) return true;
+  return false;
+}
+
+std::size_t line_count(std::string_view source) {
+  return static_cast<std::size_t>(std::count(source.begin(), source.end(), '\n'));
+}
+
 void Code::line(std::string_view text) {
   if (!text.empty()) text_.append(margin()).append(text);
   text_ += '\n';
@@ -104,6 +124,10 @@ bool Code::fits(std::string_view text) const {
 
 void Code::assign(std::string_view name, Literal const& value) {
   literal(fmt::format("{} = ", name), value, "");
+}
+
+void Code::statement(Literal const& value) {
+  literal("", value, "");
 }
 
 void Code::literal(std::string_view before, Literal const& value, std::string_view after) {
@@ -153,10 +177,6 @@ void Code::call(std::string_view head, std::vector<std::string> const& arguments
   }
   dedent();
   line(fmt::format("){}", tail));
-}
-
-std::size_t Code::line_count() const {
-  return static_cast<std::size_t>(std::count(text_.begin(), text_.end(), '\n'));
 }
 
 }  // namespace adamant::scenarios::python

@@ -12,9 +12,9 @@ namespace adamant::scenarios::python {
 
 inline constexpr std::size_t columns_max = 100;
 
-/// A value written out: an atom ("0.5", "model"), or a list or dictionary of values.
+/// A value written out: an atom ("0.5", "model"), or a list, a dictionary or a call with values.
 struct Literal {
-  std::string prefix = "";  // of a dictionary's item: its key and colon
+  std::string prefix = "";  // of a dictionary's item: its key and colon; of a call: its function
   std::string atom = "";    // empty: brackets around `items`
   char open = '[';
   std::vector<Literal> items = {};
@@ -23,6 +23,9 @@ struct Literal {
 Literal atom(std::string text);
 Literal list(std::vector<Literal> items);
 Literal dictionary(std::vector<Literal> items);
+/// A call of a function, and an argument of one with its name.
+Literal call(std::string_view function, std::vector<Literal> arguments);
+Literal argument(std::string_view name, Literal value);
 /// `item` under a key of a dictionary.
 Literal keyed(std::string_view key, Literal item);
 
@@ -38,6 +41,11 @@ std::string number(float x);
 /// The same for a number that is not rounded to binary32 by whoever reads it.
 std::string exact_number(float x);
 
+/// Does a list have this atom in it? Of inf and nan, which are no literals.
+bool has_word(std::string const& source, std::string const& word);
+
+std::size_t line_count(std::string_view source);
+
 /// Source text under construction.
 class Code {
  public:
@@ -45,6 +53,7 @@ class Code {
   void blank(int count = 1);
   /// `name = literal`, with one item a line where it does not fit.
   void assign(std::string_view name, Literal const& literal);
+  void statement(Literal const& literal);
   /// `head(arguments)tail`: on one line, else with its arguments on a line of their own, else with
   /// one a line.
   void call(std::string_view head, std::vector<std::string> const& arguments,
@@ -59,7 +68,6 @@ class Code {
   void dedent() { --depth_; }
 
   std::string const& text() const { return text_; }
-  std::size_t line_count() const;
 
  private:
   void pack(std::string rest);

@@ -37,7 +37,7 @@ TEST(Python, ALiteralThatDoesNotFitHasOneItemALine) {
 TEST(Python, ManyNumbersArePackedWithoutTheFormatter) {
   Code code;
   code.assign_packed({{"X", numbers(24)}, {"Y", numbers(2)}});
-  EXPECT_EQ(code.line_count(), 6U);
+  EXPECT_EQ(line_count(code.text()), 6U);
   EXPECT_EQ(code.text().substr(0, 15), "# fmt: off\nX = ");
   EXPECT_NE(code.text().find("\n 0.123456"), std::string::npos);
   Code few;

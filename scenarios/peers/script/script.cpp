@@ -49,14 +49,6 @@ std::vector<Stay> stays_of(Plan const& plan) {
   return stays;
 }
 
-/// Numbers that Python has no literals for.
-bool has_word(std::string const& data, std::string const& word) {
-  for (char const* const before : {"[", " ", "-"})
-    for (char const* const after : {",", "]"})
-      if (data.find(before + word + after) != std::string::npos) return true;
-  return false;
-}
-
 /// `packed`: in as few lines as there can be.
 void write_data(Draft& draft, bool packed) {
   Literal const initial = initial_values(draft.plan, draft.names);
@@ -250,7 +242,7 @@ std::string put_together(Plan const& plan, bool packed) {
   Draft draft{.plan = plan, .names = names, .imports = imports, .code = body};
   write_data(draft, packed);
   for (char const* const name : {"inf", "nan"})
-    if (has_word(body.text(), name)) imports.add_from("math", name);
+    if (python::has_word(body.text(), name)) imports.add_from("math", name);
   write_expectation(draft);
   if (hangs(plan.violation)) body.line("SECONDS = 20");
   body.blank(2);
@@ -274,20 +266,12 @@ std::string put_together(Plan const& plan, bool packed) {
 
 namespace {
 
-std::size_t line_count(std::string const& text) {
-  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
-}
-
 void refuse_other_engines(Scenario const& scenario) {
   std::string const& name = scenario.engine.name;
-  if (name.starts_with("exec:"))
-    throw NoScript(fmt::format(
-        "the engine is {}, and what is wrong may be in its own code, which a script of PyTorch "
-        "alone does not have",
-        name));
   if (name != "torch")
-    throw NoScript(
-        fmt::format("the engine is {}; scripts show what PyTorch does (--engine torch)", name));
+    throw NoScript(fmt::format(
+        "the engine is {}; scripts show engines outside the process (--engine torch, or exec:)",
+        name));
 }
 
 /// A refusal that came while the scenario ran is a load that failed.
@@ -322,7 +306,7 @@ std::string write_script(Scenario const& scenario, Violation const& violation) {
   refuse_other_engines(scenario);
   auto const plan = script::plan_of(scenario, violation);
   std::string text = script::put_together(plan, false);
-  if (line_count(text) > script_lines_max) text = script::put_together(plan, true);
+  if (python::line_count(text) > script_lines_max) text = script::put_together(plan, true);
   return text;
 }
 

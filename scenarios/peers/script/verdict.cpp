@@ -5,22 +5,13 @@
 #include <string>
 #include <vector>
 
+#include "scenarios/peers/script/comparison.h"
 #include "scenarios/peers/script/expected.h"
 #include "scenarios/peers/script/observation.h"
 
 namespace adamant::scenarios::script {
 
 namespace {
-
-bool is_hexadecimal(Plan const& plan) {
-  return expects_number(plan.violation) || allowed_by(plan.violation);
-}
-
-/// What is printed of `name`, a text with a number.
-std::string shown(Plan const& plan, std::string_view name) {
-  if (!is_hexadecimal(plan)) return fmt::format("{{{}}}", name);
-  return fmt::format("{{{}}} = {{float.fromhex({})}}", name, name);
-}
 
 // A rank that fails does come back: that is another defect.
 void write_hang_verdict(Draft& draft) {
@@ -60,59 +51,25 @@ void write_error_verdict(Draft& draft) {
       fmt::format("sys.exit({})", wanted ? "actual == \"no error\"" : error_test(draft.plan)));
 }
 
-void write_interval_verdict(Draft& draft, Allowed const& interval) {
-  std::string allowed = interval.low.empty() ? "" : "[{LOW.hex()}, {HIGH.hex()}]";
-  std::string test = interval.low.empty() ? "" : "LOW <= value <= HIGH";
-  for (std::string const& other : interval.others) {
-    allowed.append(allowed.empty() ? "" : " or ").append(other);
-    test.append(test.empty() ? "" : " or ")
-        .append(fmt::format("actual == {}", python::quoted(other)));
-  }
-  std::string const place = place_of(draft.plan.violation);
-  draft.code.line("value = float.fromhex(actual)");
-  draft.code.line(fmt::format("print(f\"{}: expected {}\")", place, allowed));
-  draft.code.line(fmt::format("print(f\"{}: actual   {}\")", place, shown(draft.plan, "actual")));
-  draft.code.line(fmt::format("sys.exit(not ({}))", test));
-}
-
-void write_ranks_verdict(Draft& draft) {
-  Violation const& violation = draft.plan.violation;
-  draft.code.line(fmt::format("print(f\"{}: rank 0 has {{expected}}, rank {} has {{actual}}\")",
-                              place_of(violation), violation.rank));
-  draft.code.line("sys.exit(actual != expected)");
-}
-
-void write_value_verdict(Draft& draft) {
-  std::string const place = place_of(draft.plan.violation);
-  draft.code.line(fmt::format("print(f\"{}: expected {}\")", place, shown(draft.plan, "EXPECTED")));
-  draft.code.line(fmt::format("print(f\"{}: actual   {}\")", place, shown(draft.plan, "actual")));
-  draft.code.line("sys.exit(actual != EXPECTED)");
-}
-
 }  // namespace
 
 void write_expectation(Draft& draft) {
-  if (observes_error(draft.plan) || compares_ranks(draft.plan) || hangs(draft.plan.violation))
-    return;
-  if (auto const interval = allowed_by(draft.plan.violation)) {
-    if (!interval->low.empty())
-      draft.code.line(fmt::format("LOW, HIGH = float.fromhex(\"{}\"), float.fromhex(\"{}\")",
-                                  interval->low, interval->high));
-    return;
-  }
-  draft.code.line(
-      fmt::format("EXPECTED = {}", python::quoted(expected_text(draft.plan.violation))));
+  Violation const& violation = draft.plan.violation;
+  if (observes_error(draft.plan) || compares_ranks(draft.plan) || hangs(violation)) return;
+  write_expected(draft.code, violation, expected_text(violation));
 }
 
 void write_verdict(Draft& draft) {
   Plan const& plan = draft.plan;
+  Violation const& violation = plan.violation;
+  std::string const place = place_of(violation);
   draft.imports.add("sys");
-  if (hangs(plan.violation)) return write_hang_verdict(draft);
+  if (hangs(violation)) return write_hang_verdict(draft);
   if (observes_error(plan)) return write_error_verdict(draft);
-  if (auto const interval = allowed_by(plan.violation))
-    return write_interval_verdict(draft, *interval);
-  if (compares_ranks(plan)) return write_ranks_verdict(draft);
-  write_value_verdict(draft);
+  bool const of_interval = allowed_by(violation).has_value();
+  if (compares_ranks(plan) && !of_interval)
+    return write_comparison_of_ranks(draft.code, 0, violation.rank, place);
+  write_comparison(draft.code, violation, place);
 }
 
 }  // namespace adamant::scenarios::script

@@ -1,0 +1,61 @@
+// The requests of a session as lines of Python, up to the one that shows the violation, with what
+// is done to files in between.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "scenarios/peers/script/handed_over.h"
+#include "scenarios/peers/script/imports.h"
+#include "scenarios/peers/script/python.h"
+#include "scenarios/peers/script/session.h"
+#include "scenarios/peers/script/session_helpers.h"
+#include "scenarios/peers/script/session_look.h"
+
+namespace adamant::scenarios::script {
+
+class SessionRequests {
+ public:
+  /// `packed`: what worlds are opened with is in constants. REQUIRES: all that is referred to
+  /// outlives it.
+  SessionRequests(Session const& session, Look const& look, HandedOver const& files, bool packed)
+      : session_(session), look_(look), files_(files), packed_(packed) {}
+
+  /// Lines after which `actual` is known.
+  void write(python::Code& code);
+
+  // ---- once they are written ----
+  Helpers const& helpers() const { return helpers_; }
+  bool copies_files() const { return copies_files_; }
+  /// What they need beside the files that are handed over.
+  std::vector<std::pair<std::string, python::Literal>> constants() const;
+
+ private:
+  Exchange const& at(std::size_t i) const { return session_.exchanges[i]; }
+  bool is_observed(std::size_t i) const { return i == look_.at && is_about_request(look_); }
+  bool is_act(std::size_t i) const;
+  void write_request(python::Code& code, std::size_t i, bool acts);
+  void write_observed(python::Code& code, python::Literal call);
+  void write_damage(python::Code& code, std::size_t i);
+  void keep_files(python::Code& code, std::size_t i);
+  std::vector<python::Literal> arguments_of(std::size_t i);
+  python::Literal written(std::size_t i, bool one);
+  std::vector<std::string> wanted(std::size_t i) const;
+  std::string opened_as(Exchange const& exchange);
+  python::Literal literal_of(nlohmann::json const& value) const;
+  std::string path_or_text(std::string const& text) const;
+  std::optional<std::size_t> save_before_last(FileDamage const& damage, std::size_t load) const;
+
+  Session const& session_;
+  Look const& look_;
+  HandedOver const& files_;
+  bool packed_;
+  std::vector<nlohmann::json> opens_;  // by number of their constants
+  Helpers helpers_;
+  bool copies_files_ = false;
+};
+
+}  // namespace adamant::scenarios::script

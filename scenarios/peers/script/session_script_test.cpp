@@ -1,0 +1,308 @@
+// Sessions as the reader of a bug report plays them: with the engine that has a defect, and with
+// one that has none. Engines in Python are started by ADAMANT_PYTHON or python3.
+#include "scenarios/peers/script/session_script.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <ostream>
+#include <sstream>
+#include <string>
+
+#include "scenarios/language/yaml/load.h"
+#include "scenarios/peers/client/client.h"
+#include "scenarios/peers/client/testing/processes.h"
+#include "scenarios/runner/run.h"
+#include "scenarios/runner/testing/python.h"
+#include "scenarios/runner/testing/scratch.h"
+
+namespace adamant::scenarios {
+namespace {
+
+constexpr char const* numpy = "scenarios/peers/numpy";
+constexpr char const* hostile = "scenarios/peers/client/testing/hostile_engine.py";
+constexpr char const* stub = "scenarios/peers/client/testing/stub_engine.py";
+constexpr char const* defective = "scenarios/program/testing/defective_engine.py";
+
+std::string command_of(std::string const& program) {
+  return fmt::format("{} {}/{}", python_program(), ADAMANT_SOURCE_DIR, program);
+}
+
+/// A scenario, a command whose engine shows a defect in it, and one that shows none.
+struct SessionCase {
+  char const* name;
+  std::string defective;
+  std::string right;
+  char const* text;
+  char const* actual;  // of what is printed
+  bool needs_numpy = true;
+  int lines_max = 110;
+};
+
+std::ostream& operator<<(std::ostream& out, SessionCase const& at) {
+  return out << at.name;
+}
+
+Scenario scenario_of(SessionCase const& at) {
+  Scenario scenario =
+      load_scenario_text(std::string("adamant: 1\nname: test\nseed: 3\n") + at.text, "test");
+  scenario.engine.name = "exec:" + command_of(at.defective);
+  return scenario;
+}
+
+struct Written {
+  std::string script;
+  std::string why_not;
+};
+
+/// A run that broke off is an error, as commands report it.
+RunResult result_of(Scenario const& scenario) {
+  try {
+    return run_scenario(scenario);
+  } catch (PeerError const& error) {
+    RunResult result;
+    result.reason = error.what();
+    return result;
+  }
+}
+
+Written write(Scenario const& scenario) {
+  RunResult const result = result_of(scenario);
+  Violation const* const violation =
+      result.violations.empty() ? nullptr : &result.violations.front();
+  try {
+    return {.script = write_session_script(scenario, result, violation), .why_not = ""};
+  } catch (NoScript const& reason) {
+    return {.script = "", .why_not = reason.what()};
+  }
+}
+
+struct Played {
+  int status = -1;
+  std::string output;
+  bool left_nothing = false;
+};
+
+Played play(std::string const& script, std::string const& command = "") {
+  Scratch const scratch;
+  std::ofstream(scratch / "x.py") << script;
+  std::filesystem::create_directory(scratch / "tmp");
+  std::string const line =
+      fmt::format("TMPDIR={0}tmp {1} {0}x.py {2} 2>&1", (scratch / "").string(), python_program(),
+                  command.empty() ? "" : "'" + command + "'");
+  std::FILE* const pipe = popen(line.c_str(), "r");
+  if (pipe == nullptr) return {};
+  Played ended;
+  std::array<char, 4096> part;
+  while (std::size_t const count = std::fread(part.data(), 1, part.size(), pipe))
+    ended.output.append(part.data(), count);
+  int const status = pclose(pipe);
+  ended.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  ended.left_nothing = std::filesystem::is_empty(scratch / "tmp");
+  return ended;
+}
+
+class SessionScript : public testing::TestWithParam<SessionCase> {
+ protected:
+  void SetUp() override {
+    if (!python_runs("import sys; assert sys.version_info >= (3, 10)"))
+      GTEST_SKIP() << "there is no Python 3.10 in ADAMANT_PYTHON or python3";
+    if (GetParam().needs_numpy && !has_numpy()) GTEST_SKIP() << "there is no NumPy";
+    set_peer_bounds({.rank = std::chrono::seconds(1), .reply = std::chrono::seconds(2)});
+  }
+  void TearDown() override { set_peer_bounds({}); }
+};
+
+TEST_P(SessionScript, ShowsTheDefectWithTheEngineThatHasIt) {
+  Written const written = write(scenario_of(GetParam()));
+  ASSERT_EQ(written.why_not, "");
+  EXPECT_LE(std::count(written.script.begin(), written.script.end(), '\n'), GetParam().lines_max)
+      << written.script;
+  Played const shown = play(written.script);
+  EXPECT_EQ(shown.status, 1) << shown.output << written.script;
+  EXPECT_NE(shown.output.find(GetParam().actual), std::string::npos) << shown.output;
+  EXPECT_TRUE(shown.left_nothing);
+  Played const right = play(written.script, command_of(GetParam().right));
+  EXPECT_EQ(right.status, 0) << right.output << written.script;
+  EXPECT_EQ(right.output.find(GetParam().actual), std::string::npos) << right.output;
+  EXPECT_TRUE(right.left_nothing);
+  Played const other = play(written.script, "exec false");
+  EXPECT_EQ(other.status, 2) << "what does not even start is another failure: " << other.output;
+}
+
+std::string bug(char const* name) {
+  return fmt::format("{} --bug {}", numpy, name);
+}
+
+std::string hostile_at(char const* how) {
+  return fmt::format("{} {}", hostile, how);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    OfA, SessionScript,
+    testing::Values(
+        SessionCase{"Value", bug("no_bias_correction"), numpy,
+                    "world: {shard: 2}\nparams: [{name: w, shape: [4, 3]}]\nprogram: [train: 2]\n",
+                    "w[0]: actual   0x1.f"},
+        SessionCase{"StepCounterAfterALoad", bug("stale_step"), numpy,
+                    "world: {shard: 1}\nparams: [{name: w, shape: [2]}]\n"
+                    "program: [train: 1, save: a, train: 1, load: a]\n",
+                    "w/step: actual   2"},
+        SessionCase{"StepCounterAfterACrash", bug("stale_step"), numpy,
+                    "world: {shard: 2}\nparams: [{name: w, shape: [2]}]\n"
+                    "program: [train: 1, save: a, train: 1, save: a, load: a]\n"
+                    "faults: [{at: save, nth: 2, rank: 1, after_bytes: 2, then: crash}]\n",
+                    "actual   ['0', '0x1.d", true, 135},
+        SessionCase{
+            "MomentAfterACrash", bug("load_drops_scale"), numpy,
+            "world: {shard: 2}\nparams: [{name: w, shape: [2]}]\n"
+            "precision: {exp_avg: fp8}\n"
+            "program: [train: 1, save: a, train: 1, save: a, load: {from: a, world: {shard: 1}}]\n"
+            "faults: [{at: save, nth: 2, rank: 1, after_bytes: 2, then: crash}]\n",
+            "'0x1.0000000000000p+0', '0x1.", true, 135},
+        SessionCase{"Setting", defective, numpy,
+                    "world: {shard: 1}\nparams: [{name: w, shape: [2]}]\n"
+                    "program: [set: {lr: 0.25}]\n",
+                    "lr of group 0: actual   0.5"},
+        SessionCase{"FlippedBit", bug("no_checksums"), numpy,
+                    "world: {shard: 2}\nparams: [{name: w, shape: [4, 3]}]\n"
+                    "program: [save: a, load: a]\n"
+                    "faults: [{at: load, file: 0, byte: 38, then: flip_byte}]\n",
+                    "load: actual   no failure"},
+        SessionCase{"DisagreementOfRanks", bug("scale_of_own_rows"), numpy,
+                    "world: {shard: 2}\nparams: [{name: w, shape: [1]}]\n"
+                    "precision: {exp_avg: fp8}\nprogram: [train: 1]\n",
+                    "rank 1 has 0x1.0000000000000p+0"},
+        SessionCase{"ValueAmongMany", bug("no_bias_correction"), numpy,
+                    "world: {shard: 2}\nparams: [{name: w, shape: [50, 4]}]\nprogram: [train: 1]\n",
+                    "w[0]: actual   0x1.f", true, 150},
+        SessionCase{"FailureOfARank", hostile_at("one_error step"), stub,
+                    "world: {shard: 2}\nparams: [{name: w, shape: [3]}]\nprogram: [step]\n",
+                    "RuntimeError", false},
+        SessionCase{"DeathOfARank", hostile_at("one_died step"), stub,
+                    "world: {shard: 2}\nparams: [{name: w, shape: [3]}]\nprogram: [step]\n",
+                    "'signal': 11", false},
+        SessionCase{"RankThatIsLate", hostile_at("one_late step"), stub,
+                    "world: {shard: 2}\nparams: [{name: w, shape: [3]}]\nprogram: [step]\n",
+                    "timed_out", false},
+        SessionCase{"FailureToShowAState", hostile_at("one_error state"), stub,
+                    "world: {shard: 2}\nparams: [{name: w, shape: [3]}]\nprogram: [step]\n",
+                    "RuntimeError", false},
+        SessionCase{"SilentEngine", hostile_at("never step"), stub,
+                    "world: {shard: 2}\nparams: [{name: w, shape: [3]}]\nprogram: [step]\n",
+                    "actual   none", false},
+        SessionCase{"EngineThatEnds", hostile_at("exits step"), stub,
+                    "world: {shard: 2}\nparams: [{name: w, shape: [3]}]\nprogram: [step]\n",
+                    "actual   none", false},
+        SessionCase{"Nonsense", hostile_at("nonsense step"), stub,
+                    "world: {shard: 2}\nparams: [{name: w, shape: [3]}]\nprogram: [step]\n",
+                    "actual   none", false}),
+    testing::PrintToStringParamName());
+
+/// A fault, and the call that does its damage in a script.
+struct DamageDone {
+  char const* name;
+  char const* fault;
+  char const* call;
+};
+
+std::ostream& operator<<(std::ostream& out, DamageDone const& at) {
+  return out << at.name;
+}
+
+class SessionWithDamage : public testing::TestWithParam<DamageDone> {
+ protected:
+  void SetUp() override {
+    if (!has_numpy()) GTEST_SKIP() << "there is no NumPy";
+  }
+};
+
+// The right engine reports it, which a scenario that expects to pass takes for a failure.
+TEST_P(SessionWithDamage, DoesItAgain) {
+  std::string const text = fmt::format(
+      "world: {{shard: 1}}\nparams: [{{name: w, shape: [2]}}]\n"
+      "program: [save: a, train: 1, save: a, load: a]\nfaults: [{{at: load, {}}}]\n",
+      GetParam().fault);
+  Written const written = write(scenario_of(
+      {.name = "", .defective = numpy, .right = "", .text = text.c_str(), .actual = ""}));
+  ASSERT_EQ(written.why_not, "");
+  Played const shown = play(written.script);
+  EXPECT_EQ(shown.status, 1) << shown.output << written.script;
+  EXPECT_NE(shown.output.find("damaged_checkpoint"), std::string::npos) << shown.output;
+  auto const call = written.script.find(GetParam().call);
+  ASSERT_NE(call, std::string::npos) << written.script;
+  std::string without = written.script;
+  without.insert(call, "# ");
+  Played const whole = play(without);
+  EXPECT_EQ(whole.status, 0) << whole.output << without;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    By, SessionWithDamage,
+    testing::Values(DamageDone{"Flip", "file: 1, byte: 200, then: flip_byte", "flip(here"},
+                    DamageDone{"Truncation", "file: 1, byte: 30, then: truncate", "os.truncate("},
+                    DamageDone{"Removal", "file: 1, then: remove_file", "os.remove("},
+                    DamageDone{"StaleFile", "file: 0, then: stale_file", "shutil.copy("}),
+    testing::PrintToStringParamName());
+
+TEST(SessionOfADeafEngine, LeavesNoProcess) {
+  if (!python_runs("import sys; assert sys.version_info >= (3, 10)")) GTEST_SKIP();
+  auto const file =
+      std::filesystem::temp_directory_path() / fmt::format("adamant-deaf-{}", ::getpid());
+  setenv("DEAF", file.c_str(), 1);
+  set_peer_bounds({.rank = std::chrono::seconds(1), .reply = std::chrono::seconds(2)});
+  Written const written = write(scenario_of({.name = "",
+                                             .defective = hostile_at("deaf step"),
+                                             .right = "",
+                                             .text = "world: {shard: 1}\nparams: [{name: w, shape: "
+                                                     "[2]}]\nprogram: [step]\n",
+                                             .actual = ""}));
+  set_peer_bounds({});
+  ASSERT_EQ(written.why_not, "");
+  std::filesystem::remove(file);  // of the run that was recorded
+  EXPECT_EQ(play(written.script).status, 1) << written.script;
+  unsetenv("DEAF");
+  std::ifstream deaf(file);
+  int count = 0;
+  for (pid_t id = 0; deaf >> id; ++count) EXPECT_FALSE(is_running(id)) << id;
+  EXPECT_EQ(count, 2);
+  std::filesystem::remove(file);
+}
+
+TEST(SessionScriptReasons, AreThatItDoesNotFailOnceMoreOrHasTooManyNumbers) {
+  if (!has_numpy()) GTEST_SKIP() << "there is no NumPy";
+  Scenario scenario = scenario_of(
+      {.name = "",
+       .defective = bug("no_bias_correction"),
+       .right = "",
+       .text = "world: {shard: 1}\nparams: [{name: w, shape: [2]}]\nprogram: [train: 1]\n",
+       .actual = ""});
+  RunResult const result = run_scenario(scenario);
+  ASSERT_FALSE(result.violations.empty());
+  scenario.engine.name = "exec:" + command_of(numpy);
+  try {
+    write_session_script(scenario, result, &result.violations.front());
+    ADD_FAILURE() << "the engine has no defect now";
+  } catch (NoScript const& reason) {
+    EXPECT_STREQ(reason.what(), "the scenario did not fail in this way once more");
+  }
+  Written const many = write(scenario_of(
+      {.name = "",
+       .defective = bug("no_bias_correction"),
+       .right = "",
+       .text = "world: {shard: 1}\nparams: [{name: w, shape: [2000]}]\nprogram: [train: 1]\n",
+       .actual = ""}));
+  EXPECT_NE(many.why_not.find("4000 initial values and gradients are too many"), std::string::npos)
+      << many.why_not;
+}
+
+}  // namespace
+}  // namespace adamant::scenarios
