@@ -155,7 +155,9 @@ enum class Needs { nothing, numpy, torch };
 Needs needs_of(std::string const& command) {
   for (char const* const word : {"--engine torch", "python3 found/", "python3 -m adamant_torch"})
     if (command.find(word) != command.npos) return Needs::torch;
-  return command.find("scenarios/peers/numpy") == command.npos ? Needs::nothing : Needs::numpy;
+  for (char const* const word : {"scenarios/peers/numpy", "python3 session.py"})
+    if (command.find(word) != command.npos) return Needs::numpy;
+  return Needs::nothing;
 }
 
 bool has(Needs needs) {
@@ -253,6 +255,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(Document{"README.md", "OfTheProject"},
                     Document{"README.md", "OfTheProjectWithPyTorch", Needs::torch},
                     Document{"scenarios/README.md", "OfScenarios"},
+                    Document{"scenarios/README.md", "OfScenariosWithNumPy", Needs::numpy},
                     Document{"scenarios/peers/doctor/README.md", "OfTheDoctor", Needs::numpy},
                     Document{"scenarios/peers/numpy/README.md", "OfTheNumPyEngine", Needs::numpy},
                     Document{"scenarios/peers/torch/README.md", "OfThePyTorchEngine",

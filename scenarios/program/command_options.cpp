@@ -175,7 +175,7 @@ void CommandOptions::add_schedules(char const* text) const {
 
 void CommandOptions::add_script() const {
   add_path("--script", arguments_.script,
-           "Write a stand-alone script that shows what broke; engine torch");
+           "Write a stand-alone script that shows what broke; engines torch and exec:");
 }
 
 void CommandOptions::add_html() const {

@@ -70,5 +70,21 @@ TEST_F(ScriptOfProgram, IsNotThereWhereNothingIsWrong) {
   EXPECT_FALSE(exists("x.py"));
 }
 
+TEST_F(ScriptOfProgram, OfAnOptionThatTheEngineIgnoresIsNoSecondOne) {
+  std::string const name = "exec:exec " + python_program() +
+                           " " ADAMANT_SOURCE_DIR "/scenarios/program/testing/ignoring_engine.py";
+  write("any.yaml",
+        std::string(two_steps) + "engine: {name: \"" + name + "\", options: {order: any}}\n");
+  EXPECT_EQ(call("run any.yaml --json out.json").status, 1);
+  EXPECT_EQ(read_json("out.json").at("results").at(0).at("violations").at(0).at("law"),
+            "values.interval")
+      << "the option changes the law";
+  Called const called = call("fuzz --cases 60 --seed 5 --out found --engine " + shell_quoted(name));
+  ASSERT_EQ(called.status, 1) << called.out << called.err;
+  EXPECT_NE(called.err.find("found values.interval in case "), std::string::npos) << called.err;
+  EXPECT_TRUE(exists("found/values.bitwise.py")) << called.err;
+  EXPECT_FALSE(exists("found/values.interval.yaml")) << called.out;
+}
+
 }  // namespace
 }  // namespace adamant::scenarios

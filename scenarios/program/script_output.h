@@ -1,5 +1,5 @@
 // The script that `run` and `minimize` write for a bug report, and the one beside each finding of
-// `fuzz`. What is in it is scenarios/peers/script's part.
+// `fuzz`: plain PyTorch, or a recorded session. What is in it is scenarios/peers/script's part.
 #pragma once
 
 #include <filesystem>

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <fstream>
 #include <set>
+#include <span>
 #include <sstream>
 #include <system_error>
 #include <utility>
@@ -102,6 +103,49 @@ std::function<void(HowFar const&)> as_part_of_all(std::function<void(HowFar cons
   };
 }
 
+/// The scenario as it is written, with none or one less of the options of its engine.
+std::vector<Scenario> with_fewer_options(Scenario const& scenario) {
+  std::vector<Scenario> fewer;
+  auto const count = std::ssize(scenario.engine.options);
+  if (count > 0) fewer.emplace_back(scenario).engine.options.clear();
+  for (std::ptrdiff_t i = 0; count > 1 && i < count; ++i) {
+    auto& options = fewer.emplace_back(scenario).engine.options;
+    options.erase(options.begin() + i);
+  }
+  return fewer;
+}
+
+/// Did the engine do the same wrong thing, to the bit? Which law that breaks may be another.
+bool goes_wrong_alike(Violation const& a, Violation const& b) {
+  return a.operation == b.operation && a.rank == b.rank && a.subject == b.subject &&
+         a.index == b.index && a.actual == b.actual && a.reason == b.reason && a.text == b.text;
+}
+
+/// An option may change by what arithmetic a world is judged, and so how a defect looks. One that
+/// the engine ignores changes nothing else: it goes wrong alike without, and as `explained`.
+bool is_explained_with_fewer_options(Finding const& finding,
+                                     std::vector<Explained> const& explained, RunOptions run) {
+  Violation const* const violation = violation_of(finding.result, finding.symptom);
+  if (violation == nullptr || finding.runs == 0) return false;
+  run.seed.reset();
+  run.engine.reset();
+  run.schedule.reset();
+  run.bug.clear();
+  for (Scenario const& fewer : with_fewer_options(finding.scenario)) {
+    auto const results = run_isolated(std::span(&fewer, 1), run, 1);
+    if (results.empty() || results.front().outcome != Outcome::violated) continue;
+    bool const alike = std::ranges::any_of(results.front().violations, [&](Violation const& other) {
+      return goes_wrong_alike(*violation, other);
+    });
+    std::string const signature = signature_of(results.front());
+    bool const known = std::ranges::any_of(explained, [&](Explained const& other) {
+      return other.covers(signature, ingredients_of(fewer));
+    });
+    if (alike && known) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::vector<Finding> minimize_all(std::vector<Failure> const& failures,
@@ -123,6 +167,7 @@ std::vector<Finding> minimize_all(std::vector<Failure> const& failures,
     of_one.progress = as_part_of_all(options.progress, runs, left);
     Finding finding = minimize_found(failure, scenario_of(failure), of_one);
     runs += finding.runs;
+    if (is_explained_with_fewer_options(finding, explained, of_one.run)) continue;
     if (finding.runs > 0)
       explained.push_back({signature_of(failure.result), ingredients_of(finding.scenario)});
     if (!known.insert(write_scenario(finding.scenario)).second) continue;

@@ -50,7 +50,9 @@ bool is_told_before(Finding const& a, Finding const& b);
 /// Minimises failures from the scenarios that `scenario_of` gives for their cases; the lightest
 /// result comes first. Failures that become the same scenario are one finding. One that looks like
 /// another which has been minimised is not minimised itself, unless it happened without an engine's
-/// option that the smallest scenario of the other still has: then it is another defect.
+/// option that the smallest scenario of the other still has: then it is another defect. An option
+/// that the engine ignores makes no second finding: where the scenario goes wrong alike without it,
+/// and so as another finding, it is that one.
 ///
 /// `take` is told of each finding as soon as it is minimised, with the failure that it explains.
 std::vector<Finding> minimize_all(

@@ -1,10 +1,11 @@
-"""Does every finding show in plain PyTorch? Runs the scripts beside the scenarios of a search.
+"""Does every finding show in its script? Runs the scripts beside the scenarios of a search.
 
     python check_findings.py FOUND
 
-FOUND is what `adamant fuzz --engine torch --out FOUND` wrote. The interpreter is this one, so it
-needs PyTorch. Each script has to print both sides and to end with 1. Exit status: 0 where all do,
-1 where one does not or is missing, 2 where there is nothing to check, 3 without PyTorch.
+FOUND is what `adamant fuzz --engine E --out FOUND` wrote, of engine torch or exec:COMMAND. The
+interpreter is this one, so for scripts in plain PyTorch it needs that. Sessions run here, where the
+search did. Each script has to print both sides and to end with 1. Exit status: 0 where all do, 1
+where one does not or is missing, 2 where there is nothing to check, 3 without what they need.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ def shown(script: Path) -> tuple[bool, str]:
     except subprocess.TimeoutExpired:
         return False, f"the script does not end within {SECONDS_MAX} s"
     lines = run.stdout.strip().splitlines()
-    if run.returncode == 1 and any("actual" in line for line in lines):
+    sides = (": actual ", "actual: ", " has ")
+    if run.returncode == 1 and any(side in line for line in lines for side in sides):
         return True, lines[-1]
     said = (lines or run.stderr.strip().splitlines() or ["nothing"])[-1]
     return False, f"exit status {run.returncode}: {said}"
@@ -43,13 +45,15 @@ def main(arguments: list[str]) -> int:
     if len(arguments) != 1:
         print(__doc__, file=sys.stderr)
         return 2
-    if importlib.util.find_spec("torch") is None:
-        print(f"{sys.executable} has no PyTorch", file=sys.stderr)
-        return 3
     findings = sorted(Path(arguments[0]).glob("*.yaml"))
     if not findings:
         print(f"{arguments[0]}: no findings (*.yaml)", file=sys.stderr)
         return 2
+    scripts = [script.read_text() for script in Path(arguments[0]).glob("*.py")]
+    needs_torch = any("\nimport torch\n" in script for script in scripts)
+    if needs_torch and importlib.util.find_spec("torch") is None:
+        print(f"{sys.executable} has no PyTorch", file=sys.stderr)
+        return 3
     failed = 0
     for finding in findings:
         shows, words = shown(finding.with_suffix(".py"))

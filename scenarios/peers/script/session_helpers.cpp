@@ -50,7 +50,8 @@ constexpr std::string_view element_function = R"(def element(state, rank, key, i
         data = file.read()
     begin = 8 + int.from_bytes(data[:8], "little")
     entry = json.loads(data[8:begin])[key]
-    code, size = {"F32": ("f", 4), "BF16": ("f", 2), "F16": ("e", 2), "U8": ("B", 1)}[entry["dtype"]]
+    codes = {"F32": ("f", 4), "BF16": ("f", 2), "F16": ("e", 2), "U8": ("B", 1)}
+    code, size = codes[entry["dtype"]]
     begin += entry["data_offsets"][0] + size * index
     number = data[begin : begin + size].rjust(struct.calcsize(code), b"\0")
     return float(struct.unpack("<" + code, number)[0])
