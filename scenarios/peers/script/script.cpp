@@ -274,6 +274,17 @@ void refuse_other_engines(Scenario const& scenario) {
         name));
 }
 
+/// The adapter has options that choose ways around defects, by code of its own.
+void refuse_ways_around(Scenario const& scenario) {
+  constexpr std::array<std::string_view, 6> of_pytorch = {
+      "implementation", "format", "template", "state_dict", "async_save", "offload_policy"};
+  for (auto const& [name, value] : scenario.engine.options)
+    if (std::ranges::find(of_pytorch, name) == of_pytorch.end())
+      throw NoScript(fmt::format(
+          "it shows with `{}: {}`, which is the adapter's own code and no call of PyTorch", name,
+          value));
+}
+
 /// A refusal that came while the scenario ran is a load that failed.
 Violation violation_of_refusal(RunResult const& result) {
   if (!result.failed_at)
@@ -304,6 +315,7 @@ std::string write_script(Scenario const& scenario, RunResult const& result,
 
 std::string write_script(Scenario const& scenario, Violation const& violation) {
   refuse_other_engines(scenario);
+  refuse_ways_around(scenario);
   auto const plan = script::plan_of(scenario, violation);
   std::string text = script::put_together(plan, false);
   if (python::line_count(text) > script_lines_max) text = script::put_together(plan, true);
