@@ -153,7 +153,8 @@ class Folder {
 enum class Needs { nothing, numpy, torch };
 
 Needs needs_of(std::string const& command) {
-  for (char const* const word : {"--engine torch", "python3 found/", "python3 -m adamant_torch"})
+  for (char const* const word :
+       {"--engine torch", "adamant_torch/known", "python3 defect.py", "python3 -m adamant_torch"})
     if (command.find(word) != command.npos) return Needs::torch;
   for (char const* const word : {"scenarios/peers/numpy", "python3 session.py"})
     if (command.find(word) != command.npos) return Needs::numpy;

@@ -28,8 +28,10 @@ void Verdict::follow_load(Primitive const& load, WorldView const& world) {
   unloaded_ = false;
   DamagedFiles const damage = std::exchange(damage_, {});
   bool const own = reference_.candidates(load.checkpoint) > 0;
-  bool const has_to_show = !std::ranges::all_of(damage, &FileDamage::beside);
-  if (own && has_to_show && world.refuses_damage()) {  // others' files have no checksums
+  bool const has_to_show = std::ranges::any_of(damage, [&](FileDamage const& done) {
+    return !done.beside && world.refuses_damage(done.how);
+  });
+  if (own && has_to_show) {  // others' files have no checksums
     findings_.add(
         {.law = Law::checkpoint_integrity, .breach = Breach::damage_unnoticed, .subject = damage});
   }

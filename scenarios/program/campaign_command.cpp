@@ -55,7 +55,6 @@ class CampaignCommand {
         begin_(Clock::now()),
         cases_before_(shard_.tally().cases()),
         findings_before_(shard_.tally().findings.size()) {
-    if (arguments.out) expect_writable(*arguments.out);
     if (arguments.cases || !arguments.time)
       wanted_ = portion.count_in(0, arguments.cases.value_or(searched_by_default));
     if (arguments.time) until_ = begin_ + *arguments.time;

@@ -40,9 +40,7 @@ class FuzzCommand {
         shard_(arguments.shard.value_or(Portion{})),
         progress_(wants_progress(arguments), "cases"),
         cases_(search_of(arguments, searchable_of(arguments), arguments.seed.value_or(seed_))),
-        unfinished_(arguments) {
-    if (arguments.out) expect_writable(*arguments.out);
-  }
+        unfinished_(arguments) {}
 
   Status execute() {
     print(arguments_, fmt::format("seed {}{}\n", cases_.seed(), arguments_.seed ? "" : " (drawn)"));
@@ -160,6 +158,7 @@ class FuzzCommand {
 }  // namespace
 
 Status fuzz_command(Arguments const& arguments) {
+  if (arguments.out) expect_writable(*arguments.out);
   if (arguments.campaign) return campaign_command(arguments);
   return FuzzCommand(arguments).execute();
 }

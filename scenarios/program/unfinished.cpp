@@ -7,9 +7,7 @@
 
 #include "scenarios/program/outputs.h"
 #include "scenarios/program/version.h"
-#include "scenarios/report/output_file.h"
 #include "scenarios/search/findings.h"
-#include "scenarios/search/minimize/document.h"
 
 namespace adamant::scenarios {
 
@@ -26,14 +24,10 @@ void Unfinished::add(Failure const& failure, Scenario const& scenario) {
 }
 
 std::filesystem::path Unfinished::written(Failure const& failure, Scenario const& scenario) {
-  std::error_code error;
-  std::filesystem::create_directories(folder_, error);
-  if (error) throw CannotWrite(folder_.string() + ": cannot be made: " + error.message());
-  std::string const name = fmt::format("case-{}.yaml", failure.case_index);
-  auto const path = folder_ / name;
   Finding const found = as_found(failure, scenario, "not minimised yet");
-  write_whole(path,
-              write_document(found.scenario, found.result, found.symptom, name, this_program()));
+  // A killed search may have left another scenario of this name.
+  auto const path =
+      write_finding(folder_, fmt::format("case-{}", failure.case_index), found, this_program());
   files_.push_back(path);
   if (scripts_.write_beside(path, found.scenario, found.result, found.symptom))
     files_.push_back(std::filesystem::path(path).replace_extension(".py"));

@@ -82,8 +82,10 @@ struct SubjectJson {
   Json operator()(Named const& named) const { return {{"named", named.name}}; }
   Json operator()(DamagedFiles const& files) const {
     Json list = Json::array();
-    for (FileDamage const& damage : files)
+    for (FileDamage const& damage : files) {
       list.push_back({{"file", damage.file}, {"damage", word_for(damage.how)}, {"at", damage.at}});
+      if (damage.beside) list.back()["beside"] = true;
+    }
     return {{"files", std::move(list)}};
   }
 };
@@ -93,7 +95,8 @@ DamagedFiles files_from(Json const& list) {
   for (Json const& item : list)
     files.push_back({.file = item.at("file"),
                      .how = value_in<Fault::Then>(words_of<Fault::Then>, item.at("damage")),
-                     .at = item.at("at")});
+                     .at = item.at("at"),
+                     .beside = item.value("beside", false)});
   return files;
 }
 

@@ -162,7 +162,7 @@ class WorldView {
   }
   /// Has a load of damaged files to be refused, whatever it read? Only checksums of everything let
   /// an engine promise that; the others are held to what they have loaded.
-  virtual bool refuses_damage() const { return true; }
+  virtual bool refuses_damage(Fault::Then /*how*/) const { return true; }
   /// Has a load to be refused that would round numbers of a type which it does not name? Engines
   /// outside the process convert as they do.
   virtual bool refuses_rounding() const { return true; }

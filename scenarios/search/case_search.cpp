@@ -15,10 +15,12 @@ namespace {
 
 constexpr std::chrono::seconds case_time_max{60};
 
-/// An engine outside the process may have to start first, and is late only by its own bounds.
-std::chrono::seconds time_max(Capabilities const& engine) {
+/// An engine outside the process may have to start first, and is late only by its own bounds. So it
+/// may be in each further run, around one known defect after the other.
+std::chrono::seconds time_max(Capabilities const& engine, std::size_t known) {
   if (!engine.isolated) return case_time_max;
-  return std::max(case_time_max, peer_bounds().hello + peer_bounds().reply);
+  auto const bounds = peer_bounds();
+  return std::max(case_time_max, bounds.hello + (1 + static_cast<int>(known)) * bounds.reply);
 }
 
 int depth_of(Scenario const& scenario) {
@@ -60,7 +62,7 @@ void unmask(Scenario const& scenario, RunOptions const& options, KnownHere const
 
 void CaseSearch::run(PoolOptions pool, std::function<std::uint64_t(std::uint64_t)> const& case_of,
                      std::function<void(std::uint64_t, SearchedCase)> const& take) const {
-  pool.job_time_max = time_max(engine_.capabilities);
+  pool.job_time_max = time_max(engine_.capabilities, known_.defects().size());
   run_jobs(
       pool, [&](std::uint64_t job) { return answer(case_of(job)); },
       [&](JobEnd const& end) { take(end.job, ended(case_of(end.job), end)); });

@@ -11,7 +11,6 @@
 
 #include "scenarios/language/scenario.h"
 #include "scenarios/report/text.h"
-#include "scenarios/search/known_defects.h"
 
 namespace adamant::scenarios {
 

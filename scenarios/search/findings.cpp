@@ -134,12 +134,13 @@ bool is_explained_with_fewer_options(Finding const& finding,
   for (Scenario const& fewer : with_fewer_options(finding.scenario)) {
     auto const results = run_isolated(std::span(&fewer, 1), run, 1);
     if (results.empty() || results.front().outcome != Outcome::violated) continue;
-    bool const alike = std::ranges::any_of(results.front().violations, [&](Violation const& other) {
-      return goes_wrong_alike(*violation, other);
-    });
+    // What its signature is about: another violation of the run may be another defect.
+    Violation const* const other =
+        violation_of(results.front(), symptom_of(results.front()).value_or(Symptom{}));
+    bool const alike = other != nullptr && goes_wrong_alike(*violation, *other);
     std::string const signature = signature_of(results.front());
-    bool const known = std::ranges::any_of(explained, [&](Explained const& other) {
-      return other.covers(signature, ingredients_of(fewer));
+    bool const known = std::ranges::any_of(explained, [&](Explained const& one) {
+      return one.covers(signature, ingredients_of(fewer));
     });
     if (alike && known) return true;
   }
@@ -194,10 +195,14 @@ void expect_writable(std::filesystem::path const& directory) {
 
 std::filesystem::path write_finding(std::filesystem::path const& directory, Finding const& finding,
                                     Writer const& writer) {
+  return write_finding(directory, stem_of(finding.scenario, finding.symptom), finding, writer);
+}
+
+std::filesystem::path write_finding(std::filesystem::path const& directory, std::string const& stem,
+                                    Finding const& finding, Writer const& writer) {
   std::error_code error;
   std::filesystem::create_directories(directory, error);
   if (error) throw CannotWrite(directory.string() + ": cannot be made: " + error.message());
-  std::string const stem = stem_of(finding.scenario, finding.symptom);
   for (int number = 1;; ++number) {
     std::string const name = number == 1 ? stem + ".yaml" : fmt::format("{}-{}.yaml", stem, number);
     auto const path = directory / name;

@@ -43,8 +43,8 @@ struct Explained {
   bool covers(std::string const& signature_seen, std::set<std::string> const& has) const;
 };
 
-/// Which of two findings is told first: one of the law that its bug is catalogued for, then the
-/// lighter.
+/// Which of two findings comes first in lists: one of the law that its bug is catalogued for, then
+/// the lighter.
 bool is_told_before(Finding const& a, Finding const& b);
 
 /// Minimises failures from the scenarios that `scenario_of` gives for their cases; the lightest
@@ -68,10 +68,12 @@ Finding as_found(Failure const& failure, Scenario scenario, std::string note);
 /// Errors: CannotWrite.
 void expect_writable(std::filesystem::path const& directory);
 
-/// Writes `<bug or law>.yaml`, or `<bug or law>-2.yaml`, … where another scenario has the name
-/// already. Makes the directory.
+/// Writes `STEM.yaml`, or `STEM-2.yaml`, … where another scenario has the name already; the bug or
+/// the law where no stem is given. Makes the directory.
 ///
 /// Errors: CannotWrite; MachineLacks, as provenance_of() of minimize/document.h.
+std::filesystem::path write_finding(std::filesystem::path const& directory, std::string const& stem,
+                                    Finding const& finding, Writer const& writer);
 std::filesystem::path write_finding(std::filesystem::path const& directory, Finding const& finding,
                                     Writer const& writer);
 

@@ -48,6 +48,7 @@ KnownHere::KnownHere(std::vector<KnownDefect> defects, SearchEngine const& engin
     }
   }
   std::vector<RunResult> const results = run_isolated(scenarios, options, processes);
+  interrupted_ = results.size() != scenarios.size();
   for (std::size_t i = 0; i < results.size(); ++i)
     if (results[i].met)
       shown_.push_back({defect_of[i], std::move(scenarios[i]), signature_of(results[i])});
@@ -55,6 +56,7 @@ KnownHere::KnownHere(std::vector<KnownDefect> defects, SearchEngine const& engin
 
 std::vector<std::string> KnownHere::not_shown() const {
   std::vector<std::string> names;
+  if (interrupted_) return names;
   for (std::size_t i = 0; i < defects_.size(); ++i)
     if (std::ranges::none_of(shown_, [&](Shown const& one) { return one.defect == i; }))
       names.push_back(defects_[i].name);
@@ -66,18 +68,13 @@ std::vector<std::size_t> KnownHere::candidates(Scenario const& scenario,
   std::string const signature = signature_of(failed);
   std::vector<std::size_t> defects;
   for (Shown const& one : shown_) {
-    if (one.signature != signature || std::ranges::count(defects, one.defect) > 0) continue;
+    if (one.signature != signature) continue;
     EngineOptions const& avoid = defects_[one.defect].avoid;
-    if (avoid.empty() ? is_inside(one.defect, scenario) : !has_options(scenario, avoid))
-      defects.push_back(one.defect);
+    bool const may_be =
+        avoid.empty() ? has_inside(scenario, one.scenario) : !has_options(scenario, avoid);
+    if (may_be && std::ranges::count(defects, one.defect) == 0) defects.push_back(one.defect);
   }
   return defects;
-}
-
-bool KnownHere::is_inside(std::size_t defect, Scenario const& scenario) const {
-  return std::ranges::any_of(shown_, [&](Shown const& one) {
-    return one.defect == defect && has_inside(scenario, one.scenario);
-  });
 }
 
 std::optional<KnownHere::WayAround> KnownHere::find_way_around(

@@ -32,8 +32,8 @@ class KnownHere {
  public:
   /// Nothing is known.
   KnownHere() = default;
-  /// Runs the scenarios of `defects` on the engine, in so many processes. What an engine does not
-  /// offer is not known of it.
+  /// Runs the scenarios of `defects` on the engine, as run_isolated() does (minimize_isolated.h).
+  /// What an engine does not offer is not known of it.
   ///
   /// Errors: MachineLacks.
   KnownHere(std::vector<KnownDefect> defects, SearchEngine const& engine, RunOptions const& options,
@@ -46,7 +46,8 @@ class KnownHere {
   std::vector<std::string> not_shown() const;
 
   /// Works around one defect after the other that the failure looks like, as long as the run then
-  /// ends otherwise. One without a way around is met where its scenario is inside.
+  /// ends otherwise. One without a way around is met where a scenario of its that looks so is
+  /// inside.
   Unmasked unmask(Scenario const& scenario, RunResult failed, RunOne const& run) const;
 
   /// Is the failure of `scenario` one of them, so that what is behind it is another one or nothing?
@@ -62,7 +63,6 @@ class KnownHere {
 
   /// The defects that a failure looks like and may be.
   std::vector<std::size_t> candidates(Scenario const& scenario, RunResult const& failed) const;
-  bool is_inside(std::size_t defect, Scenario const& scenario) const;
   /// The first of `defects` without which the run ends otherwise; or all of them, where only that
   /// does.
   std::optional<WayAround> find_way_around(std::vector<std::size_t> const& defects,
@@ -71,6 +71,7 @@ class KnownHere {
 
   std::vector<KnownDefect> defects_;
   std::vector<Shown> shown_;
+  bool interrupted_ = false;  // before all scenarios had run
 };
 
 /// The options that keep scenarios from meeting any of these defects, as far as the engine has

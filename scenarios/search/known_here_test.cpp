@@ -133,6 +133,21 @@ TEST(KnownHere, WhereThereIsNoWayAroundItsScenarioHasToBeInside) {
   EXPECT_TRUE(known.unmask(shorter, failed(loud), never()).fails);
 }
 
+TEST(KnownHere, WhatIsInsideHasToLookLikeTheFailure) {
+  KnownDefect deep = defect("deep", {}, loud);
+  Scenario shorter = small_scenario();
+  shorter.program.resize(2);
+  deep.shown_by.push_back(defect("deep", {}, other).shown_by.front());
+  KnownHere const known = known_of({deep});
+  EXPECT_FALSE(known.is_known(shorter, failed(loud), never()));
+  EXPECT_TRUE(known.is_known(small_scenario(), failed(other), never()));
+  deep.shown_by.back().program.resize(2);
+  deep.shown_by.back().bug.reset();
+  deep.shown_by.back().expect = {};
+  EXPECT_FALSE(known_of({deep}).is_known(shorter, failed(loud), never()))
+      << "the one inside passes, and so looks otherwise";
+}
+
 TEST(KnownHere, WhatDoesNotShowHereIsNotKnownHere) {
   KnownDefect mended = defect("mended", anew, loud);
   mended.shown_by[0].bug.reset();

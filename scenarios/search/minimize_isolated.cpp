@@ -91,6 +91,7 @@ class IsolatedMinimizer {
   /// process of its own, where nothing of those before it can be the reason.
   std::vector<RunResult> judge_candidates(std::span<Scenario const> candidates,
                                           Symptom const& symptom) {
+    if (runs_ >= runs_max_) return {};  // what went around known defects counts here, too
     std::vector<RunResult> results = judge(candidates);
     bool const share = static_cast<int>(candidates.size()) > options_.at_once;
     for (std::size_t i = 0; i < results.size(); ++i) {
@@ -188,7 +189,7 @@ class IsolatedMinimizer {
 
   IsolatedOptions const& options_;
   RunOptions run_;
-  std::uint64_t runs_ = 0;  // up to each that showed the symptom, as minimize() counts them
+  std::uint64_t runs_ = 0;  // up to each that showed the symptom, and those around what is known
   std::uint64_t runs_max_ = runs_max;
 };
 

@@ -19,6 +19,7 @@ std::vector<std::byte> bytes_of(fs::path const& path) {
 }
 
 void overwrite(fs::path const& path, std::vector<std::byte> const& bytes) {
+  fs::create_directories(path.parent_path());  // a file of an older save may have had its own
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
   file.write(reinterpret_cast<char const*>(bytes.data()),
              static_cast<std::streamsize>(bytes.size()));

@@ -22,6 +22,13 @@ using Json = PeerClient::Json;
 constexpr std::uint64_t other_values = 0x6c62272e07bb0142ULL;
 constexpr std::uint64_t fold_factor = 0x9e3779b97f4a7c15ULL;
 
+/// What loads have to refuse although it harms nobody: an engine without checksums of everything
+/// notices what it comes across.
+std::vector<Fault::Then> always_refused(Capabilities const& engine) {
+  bool const has_checksums = offers(engine.detects_damage, Fault::Then::flip_byte);
+  return has_checksums ? engine.detects_damage : std::vector<Fault::Then>();
+}
+
 /// What a rank says of itself explains why others waited for it in vain. -1: all are well.
 int first_failure(std::vector<RankOutcome> const& outcomes) {
   for (auto const kind :
@@ -244,13 +251,12 @@ bool PeerRun::open(int setting, std::uint64_t seed_of_values, int entry) {
   auto const initial = room_.path() / "initial.safetensors";
   write_whole(initial, parameters_, initial_values(parameters_, seed_of_values));
   world_ = std::make_unique<PeerWorld>(
-      client_, PeerWorldParts{
-                   .parameters = parameters_,
-                   .groups = named_groups(task_.scenario),
-                   .mesh = mesh_of(setting_->world),
-                   .arithmetic = capabilities_.arithmetic,
-                   .directory = room_.path(),
-                   .refuses_damage = offers(capabilities_.detects_damage, Fault::Then::flip_byte)});
+      client_, PeerWorldParts{.parameters = parameters_,
+                              .groups = named_groups(task_.scenario),
+                              .mesh = mesh_of(setting_->world),
+                              .arithmetic = capabilities_.arithmetic,
+                              .directory = room_.path(),
+                              .refuses_damage = always_refused(capabilities_)});
   auto const reply =
       ask("open",
           requests::open({.setting = *setting_,

@@ -26,7 +26,7 @@ struct PeerWorldParts {
   Mesh mesh = {};
   Arithmetic arithmetic = Arithmetic::own_order;
   std::filesystem::path directory;  // where the engine may write what it shows
-  bool refuses_damage = false;
+  std::vector<Fault::Then> refuses_damage = {};
 };
 
 class PeerWorld final : public WorldView {
@@ -63,7 +63,7 @@ class PeerWorld final : public WorldView {
   std::optional<std::uint64_t> gathered_fingerprint(int, int) const override { return {}; }
   std::optional<std::span<float const>> fed(int rank, int parameter) const override;
   std::vector<std::string> not_carried() const override { return not_carried_; }
-  bool refuses_damage() const override { return parts_.refuses_damage; }
+  bool refuses_damage(Fault::Then how) const override { return offers(parts_.refuses_damage, how); }
   bool refuses_rounding() const override { return false; }
   std::vector<StoredFile> checkpoint(std::string_view) const override { return {}; }
 

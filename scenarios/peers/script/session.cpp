@@ -69,7 +69,7 @@ bool is_same(Violation const& a, Violation const& b) {
 
 /// An engine that failed broke a law where nobody else did.
 void add_failure(std::vector<Violation>& seen, std::optional<EngineFailure> const& failure) {
-  if (!failure || !failure->reason.empty()) return;
+  if (!failure || !failure->reason.empty() || !seen.empty()) return;
   seen.push_back({.law = Law::error_clean,
                   .breach = Breach::failed,
                   .operation = failure->operation,

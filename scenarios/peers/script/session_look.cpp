@@ -36,6 +36,11 @@ Json const* failure_in(Json const& reply) {
   return nullptr;
 }
 
+std::string text_in(Json const& object, char const* key) {
+  bool const there = object.is_object() && object.contains(key) && object[key].is_string();
+  return there ? object[key].get<std::string>() : "";
+}
+
 /// What the same failure has in its reply once more, as Python writes that.
 std::vector<std::string> words_of(Json const& failure) {
   std::string const outcome = failure.value("outcome", "");
@@ -45,8 +50,9 @@ std::vector<std::string> words_of(Json const& failure) {
       words.push_back(fmt::format("'{}': {}", status, failure[status].dump()));
   if (outcome != "error" || !failure.contains("error")) return words;
   Json const& error = failure["error"];
-  words.push_back(fmt::format("'type': '{}'", error.value("type", "")));
-  auto const said = error_words({.text = "Error: " + error.value("text", "")});
+  if (std::string const type = text_in(error, "type"); !type.empty())
+    words.push_back(fmt::format("'type': '{}'", type));
+  auto const said = error_words({.text = "Error: " + text_in(error, "text")});
   if (said.size() > 1) words.push_back(said[1]);
   return words;
 }

@@ -96,8 +96,7 @@ class SessionScript {
   void write_constants(Code& code) const {
     code.line("COMMAND = " + python::quoted(session_.command));
     auto const [hello, rank, reply] = peer_bounds();
-    bool const waits = look_.kind == Look::Kind::no_answer;
-    code.line(fmt::format("SECONDS = {}", (waits ? reply : std::max(hello, reply)).count()));
+    code.line(fmt::format("SECONDS = {}", std::max(hello, reply).count()));
     if (is_about_request(look_)) code.line("ANY = (\"ok\", \"error\", \"died\", \"timed_out\")");
     if (look_.kind == Look::Kind::value) write_expected(code, *session_.violation, look_.expected);
     if (!look_.words.empty()) code.assign("ALIKE", words());

@@ -91,7 +91,7 @@ class StandInWorld final : public WorldView {
   }
   std::optional<std::span<float const>> fed(int rank, int parameter) const override;
   std::vector<std::string> not_carried() const override { return not_carried_; }
-  bool refuses_damage() const override { return traits_.has_checksums; }
+  bool refuses_damage(Fault::Then) const override { return traits_.has_checksums; }
   bool refuses_rounding() const override { return false; }
   std::vector<StoredFile> checkpoint(std::string_view /*name*/) const override { return {}; }
 

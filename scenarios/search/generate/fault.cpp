@@ -97,9 +97,13 @@ class FaultDrawing {
   }
 
   void make_damage(std::int64_t loads) {
-    Fault fault{.at = Fault::Where::load, .then = draws_.one_of(damage_kinds(draws_.able()))};
+    auto const kinds = damage_kinds(draws_.able());
+    Fault fault{.at = Fault::Where::load, .then = Fault::Then::stale_file};
+    if (!kinds.empty()) fault.then = draws_.one_of(kinds);
     fault.nth = draws_.between(1, loads);
-    if (may_be_stale(*fault.nth) && draws_.chance(50)) fault.then = Fault::Then::stale_file;
+    bool const stale = may_be_stale(*fault.nth) && (kinds.empty() || draws_.chance(50));
+    if (stale) fault.then = Fault::Then::stale_file;
+    if (!stale && kinds.empty()) return;
     fault.file = draws_.below(draws_.able().isolated ? files_alike : 10);
     bool const somewhere =
         fault.then == Fault::Then::flip_byte || fault.then == Fault::Then::truncate;
@@ -111,9 +115,8 @@ class FaultDrawing {
   /// In the simulator a save over an older one is too rare to be worth it.
   bool may_be_stale(std::int64_t load) const {
     Capabilities const& able = draws_.able();
-    bool const offered = offers(able.detects_damage, Fault::Then::stale_file) ||
-                         offers(able.other_damage, Fault::Then::stale_file);
-    return able.isolated && offered && has_older_save(scenario_, load);
+    return able.isolated && has_damage(able, Fault::Then::stale_file) &&
+           has_older_save(scenario_, load);
   }
 
   static constexpr std::int64_t file_operations = 24;

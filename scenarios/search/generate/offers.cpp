@@ -172,6 +172,8 @@ class Lacking {
 
   void judge_files() {
     bool const loads = able_.save && able_.load;
+    bool const damages = !damage_kinds(able_).empty() ||
+                         (able_.isolated && has_damage(able_, Fault::Then::stale_file));
     unless(able_.save, {Feature::save_replaced});
     unless(loads, {Feature::load, Feature::load_with_other_offload});
     unless(loads && able_.ranks_max > 1, {Feature::load_on_other_world});
@@ -180,7 +182,7 @@ class Lacking {
     unless(loads && able_.loads_in_any_order, {Feature::load_reversed});
     unless(loads && has_two_types_of_loads(), {Feature::load_with_other_precision});
     unless(able_.save && able_.can_crash, {Feature::crash});
-    unless(loads && !damage_kinds(able_).empty(), {Feature::damage});
+    unless(loads && damages, {Feature::damage});
   }
 
   bool has_two_types_of_loads() const {
@@ -219,12 +221,15 @@ std::vector<Precision> load_recipes(Capabilities const& capabilities) {
   return recipes(offers_of_loads(capabilities));
 }
 
+bool has_damage(Capabilities const& capabilities, Fault::Then kind) {
+  return offers(capabilities.detects_damage, kind) || offers(capabilities.other_damage, kind);
+}
+
 std::vector<Fault::Then> damage_kinds(Capabilities const& capabilities) {
   std::vector<Fault::Then> kinds;
   for (Fault::Then const kind :
        {Fault::Then::flip_byte, Fault::Then::truncate, Fault::Then::remove_file})
-    if (offers(capabilities.detects_damage, kind) || offers(capabilities.other_damage, kind))
-      kinds.push_back(kind);
+    if (has_damage(capabilities, kind)) kinds.push_back(kind);
   return kinds;
 }
 

@@ -20,6 +20,9 @@ std::vector<Precision> recipes(std::vector<PrecisionOffer> const& offers);
 /// Those that a load may lead to; none where it changes no types.
 std::vector<Precision> load_recipes(Capabilities const& capabilities);
 
+/// Is it done to checkpoints of this engine: promised to be noticed, or done without a promise?
+bool has_damage(Capabilities const& capabilities, Fault::Then kind);
+
 /// The kinds of damage that generators do whatever the program: what the engine promises to notice,
 /// and what it is held to without a promise. What follows from any other kind is not known, so that
 /// nothing could be expected of such a scenario.
