@@ -14,8 +14,12 @@
 namespace adamant::scenarios {
 namespace {
 
+/// With the scenarios of what is known of PyTorch, which lie beside its adapter.
 std::vector<std::filesystem::path> corpus() {
-  return find_scenarios("scenarios/corpus");
+  auto paths = find_scenarios("scenarios/corpus");
+  auto const known = find_scenarios("scenarios/peers/torch/adamant_torch/known");
+  paths.insert(paths.end(), known.begin(), known.end());
+  return paths;
 }
 
 TEST(Corpus, OpensWithTheReasonWhyEachFileExists) {
