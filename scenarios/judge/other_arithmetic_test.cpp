@@ -95,8 +95,12 @@ class Judged {
       world_ = std::make_unique<StandInWorld>(scenario_, parameters_of_load_, traits_);
       EXPECT_TRUE(verdict_.restarted(operation, *world_));
     }
-    if (!scenario_.faults.empty())
-      verdict_.damaged(operation, {{.file = "a", .how = Fault::Then::flip_byte}});
+    // A file of an older save lies beside those of the last one.
+    if (!scenario_.faults.empty()) {
+      Fault::Then const how = scenario_.faults.front().then;
+      verdict_.damaged(operation,
+                       {{.file = "a", .how = how, .beside = how == Fault::Then::stale_file}});
+    }
     world_->load(saved_.at(std::string(operation.checkpoint)));
   }
 
@@ -353,6 +357,13 @@ Scenario loading_after_damage() {
 TEST(OtherArithmetic, AWorldWithChecksumsHasToReportDamage) {
   Judged const run(loading_after_damage(), torch_on(4));
   EXPECT_EQ(run.first_law(), Law::checkpoint_integrity) << text_of(run);
+}
+
+TEST(OtherArithmetic, AFileBesideThoseOfASaveNeedNotBeReported) {
+  Scenario scenario = loading_after_damage();
+  scenario.faults.front().then = Fault::Then::stale_file;
+  Judged const run(scenario, torch_on(4));
+  EXPECT_EQ(run.first_law(), std::nullopt) << text_of(run);
 }
 
 TEST(OtherArithmetic, AWorldWithoutChecksumsIsHeldToWhatItLoaded) {
