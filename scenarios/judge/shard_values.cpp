@@ -1,6 +1,8 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <functional>
+#include <string_view>
 
 #include "oracle/formats/formats.h"
 #include "scenarios/seam/assert.h"
@@ -91,6 +93,16 @@ std::uint64_t weighted_sum(Shard const& shard) {
     default:
       return term + weighted_sum<std::uint8_t>(shard.bytes, infinity);
   }
+}
+
+std::uint64_t digest_of(std::span<std::byte const> bytes) {
+  return std::hash<std::string_view>()({reinterpret_cast<char const*>(bytes.data()), bytes.size()});
+}
+
+FileDigests WorldView::file_digests(std::string_view name) const {
+  FileDigests digests;
+  for (StoredFile const& file : checkpoint(name)) digests[file.name] = digest_of(file.bytes);
+  return digests;
 }
 
 }  // namespace adamant::scenarios

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "scenarios/language/again.h"
 #include "scenarios/language/arithmetic.h"
 #include "scenarios/language/scenario.h"
 
@@ -114,6 +115,12 @@ struct Capabilities {
   // ---- what it shows and keeps ----
   bool local_gradients = false;  // gradients of a rank before they are reduced
   bool carries_groups = false;   // its checkpoints hold the settings of groups
+
+  // ---- what two runs of it have in common ----
+  /// What a search holds it to. A file may hold it to all of them.
+  std::vector<Promise> promises = {};
+  std::vector<std::string> same_options = {};  // names of options that must not matter
+  std::vector<std::string> same_files = {};    // endings of files that saves write alike
 
   // ---- how it runs ----
   bool schedules = false;  // there are choices to make, to draw and to record

@@ -129,6 +129,16 @@ inline constexpr auto keys_of<Capabilities> = std::tuple{
         About{.meaning = "Are reduced gradients shown by `state`?", .required = true}},
     Key{"carries_groups", &Capabilities::carries_groups, kinds::Flag{},
         About{.meaning = "Do checkpoints keep the settings of groups?", .required = true}},
+    Key{"promises", &Capabilities::promises,
+        kinds::List<kinds::Words<Promise>>{.may_be_empty = true},
+        About{.meaning = "What a search holds two runs to: the same bits in any world (where "
+                         "gradients are exact and none are clipped), again, with other options, or "
+                         "after a save and a load. Left out: nothing."}},
+    Key{"same_options", &Capabilities::same_options, kinds::List<kinds::Text>{.may_be_empty = true},
+        About{.meaning = "The options that do not change bits; left out: none."}},
+    Key{"same_files", &Capabilities::same_files, kinds::List<kinds::Text>{.may_be_empty = true},
+        About{.meaning = "How the names of files end that the same save always writes alike; an "
+                         "empty text: all. Left out: none."}},
 };
 
 }  // namespace adamant::scenarios

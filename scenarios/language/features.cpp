@@ -79,6 +79,8 @@ constexpr std::array<std::string_view, feature_count> labels{
     "random schedule",
     "pct schedule",
     "engine option",
+    "several worlds",
+    "further run",
 };
 
 }  // namespace

@@ -86,6 +86,8 @@ enum class Feature {
   schedule_random,
   schedule_pct,
   engine_option,  // not at its default
+  several_worlds,
+  again,
   count_of_features
 };
 inline constexpr std::size_t feature_count = static_cast<std::size_t>(Feature::count_of_features);

@@ -110,6 +110,11 @@ struct Version {
   using Value = std::int64_t;
 };
 
+/// A list of worlds, each a number of shards or a map.
+struct Worlds {
+  using Value = std::vector<World>;
+};
+
 /// Two numbers in [0, 1), which Adam's configuration keeps apart.
 struct Betas {
   using Value = std::array<float, 2>;

@@ -29,6 +29,10 @@ constexpr Meaning law_table[] = {
     {"checkpoint.integrity", "damage to a checkpoint is reported"},
     {"error.clean", "a failed operation reports why and says whether the state is usable"},
     {"determinism.digest", "the same scenario, seed and choices give the same digest"},
+    {"runs.worlds", "the program comes to the same in each of several worlds"},
+    {"runs.repeated", "the program comes to the same when it runs again, and saves the same files"},
+    {"runs.options", "options that must not matter do not"},
+    {"runs.resumed", "a run that is saved and loaded comes to what one comes to that is not"},
     {"error.unseen", "somebody looks at every error that a call returns"},
     {"memory.leak", "what was allocated is freed"},
     {"error.thread", "ranks alone call CUDA and NCCL, no threads of theirs"},
@@ -39,6 +43,7 @@ constexpr auto law_count = static_cast<std::size_t>(Law::error_unseen);
 
 constexpr Meaning reason_table[] = {
     {"unsupported", "a well-formed scenario that this engine does not execute"},
+    {"unsupported.again", "a further run that need not come to the same, or cannot be made"},
     {"unsupported.bias_correction", "moments are always corrected, or never"},
     {"unsupported.both_offloads", "states are moved where a part of the step runs on the CPU"},
     {"unsupported.bug", "this engine has no defects to switch on"},

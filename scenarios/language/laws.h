@@ -36,6 +36,10 @@ enum class Law {
   checkpoint_integrity,
   error_clean,
   determinism_digest,
+  runs_worlds,
+  runs_repeated,
+  runs_options,
+  runs_resumed,
   error_unseen,  // this one and the next two are warnings
   memory_leak,
   error_thread,
@@ -62,6 +66,10 @@ bool matches(std::string_view pattern, Law law);
 /// Is it about two accesses, or one, rather than about what somebody holds?
 inline bool is_about_accesses(Law law) {
   return matches("access", law) || matches("order", law);
+}
+
+inline bool is_about_two_runs(Law law) {
+  return matches("runs", law) || law == Law::determinism_digest;
 }
 
 inline bool is_about_checkpoints(Law law) {

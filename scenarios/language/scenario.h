@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "oracle/types.h"
+#include "scenarios/language/again.h"
 #include "scenarios/language/program.h"
 #include "scenarios/language/recipe.h"
 #include "scenarios/language/world.h"
@@ -67,6 +68,7 @@ struct Scenario {
   std::optional<std::uint64_t> seed = {};  // absent: drawn by whoever runs it
 
   World world = {};
+  std::vector<World> other_worlds = {};  // in which the program has to come to the same
   Layout layout = Layout::fsdp2;
   std::optional<std::string> model = {};  // where params come from a model's list, its name
   std::vector<Param> params = {};         // never empty once read
@@ -80,6 +82,8 @@ struct Scenario {
   std::optional<std::int64_t> microbatches = {};  // absent: the ranks of `world`, also after a load
 
   std::vector<Operation> program = {};  // never empty once read
+
+  std::vector<Again> again = {};  // further runs that have to come to the same
 
   EngineChoice engine = {};
   Schedule schedule = {};

@@ -215,6 +215,21 @@ inline constexpr auto keys_of<World> = std::tuple{
 };
 
 template <>
+inline constexpr MapName map_name<Again>{
+    "again", "again: [", "]", "the program once more, with a change that must not matter"};
+template <>
+inline constexpr auto keys_of<Again> = std::tuple{
+    Key{"options", &Again::options, kinds::EngineOptions{},
+        About{.meaning = "options of the engine that this run has otherwise"}},
+    Key{"resumed_after", &Again::resumed_after, kinds::Integer{any_index},
+        About{.meaning = "after so many entries it is saved, and loaded in a new world"}},
+    Key{"through", &Again::through, kinds::Worlds{},
+        About{.meaning = "worlds that load it before, and save it again"}},
+    Key{"order", &Again::order, kinds::Words<ParamOrder>{},
+        About{.meaning = "in which order those worlds register the parameters"}},
+};
+
+template <>
 inline constexpr MapName map_name<OffloadedStates>{"states", "offload: {states: ", "}"};
 template <>
 inline constexpr auto keys_of<OffloadedStates> = std::tuple{
@@ -362,6 +377,22 @@ struct ListedParams {
   }
 };
 
+/// All worlds of a scenario that has several; the first is the one that it is about.
+struct SeveralWorlds {
+  std::vector<World> get(Scenario const& scenario) const {
+    if (scenario.other_worlds.empty()) return {};
+    std::vector<World> all{scenario.world};
+    all.insert(all.end(), scenario.other_worlds.begin(), scenario.other_worlds.end());
+    return all;
+  }
+  void set(Scenario& scenario, std::vector<World> worlds) const {
+    scenario.other_worlds.clear();
+    if (worlds.empty()) return;
+    scenario.world = worlds.front();
+    scenario.other_worlds.assign(worlds.begin() + 1, worlds.end());
+  }
+};
+
 template <>
 inline constexpr MapName map_name<Scenario>{"scenario", ""};
 template <>
@@ -376,7 +407,10 @@ inline constexpr auto keys_of<Scenario> = std::tuple{
     Key{"seed", &Scenario::seed, kinds::Seed{},
         About{.meaning = "what numbers are drawn from; drawn itself where it is absent"}},
     Key{"world", &Scenario::world, kinds::Map<World>{},
-        About{.meaning = "the mesh of ranks", .required = true}},
+        About{.meaning = "the mesh of ranks", .required = true, .unless = "worlds"}},
+    Key{"worlds", SeveralWorlds{}, kinds::Worlds{},
+        About{.meaning = "several meshes, in each of which the program has to come to the same",
+              .features = {Feature::several_worlds}}},
     Key{"layout", &Scenario::layout, kinds::Words<Layout>{},
         About{.meaning = "how parameters are cut among ranks",
               .features = {Feature::layout_flat, Feature::layout_bucketed}},
@@ -401,6 +435,9 @@ inline constexpr auto keys_of<Scenario> = std::tuple{
         About{.meaning = "the global batch, split over the ranks as evenly as possible"}},
     Key{"program", &Scenario::program, kinds::Operations{},
         About{.meaning = "what is done, in order", .required = true}},
+    Key{"again", &Scenario::again, kinds::Maps<Again>{"further runs"},
+        About{.meaning = "runs of the same program that have to come to the same",
+              .features = {Feature::again}}},
     Key{"engine", &Scenario::engine, kinds::Map<EngineChoice>{},
         About{.meaning = "who executes it, and with which options"}},
     Key{"schedule", &Scenario::schedule, kinds::Map<Schedule>{},

@@ -45,6 +45,7 @@ ADAMANT_WORDS(Fault::Then, fault_then_words,
 
 ADAMANT_WORDS(Arithmetic, arithmetic_words, {"te", "torch", "interval"});
 ADAMANT_WORDS(GradientType, gradient_type_words, {"grad", "param", "both"});
+ADAMANT_WORDS(Promise, promise_words, {"worlds", "repeated", "options", "resumed"});
 ADAMANT_WORDS(ZeroGradKind, zero_grad_words, {"none", "zeros"});
 
 #undef ADAMANT_WORDS

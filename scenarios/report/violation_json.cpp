@@ -302,6 +302,7 @@ void add_values(Json& json, Violation const& violation) {
   add("subject", std::visit(SubjectJson{}, violation.subject));
   add("expected_value", std::visit(ValueJson{}, violation.expected));
   add("actual_value", std::visit(ValueJson{}, violation.actual));
+  add_text(json, "run", violation.run);
   add_text(json, "reason", violation.reason);
   add_text(json, "text", violation.text);
 }
@@ -334,6 +335,7 @@ Violation violation_from_json(Json const& json) {
       .operation = json.at("operation").is_null() ? -1 : json.at("operation").get<int>(),
       .rank = json.at("rank"),
       .index = json.value("index", std::int64_t{-1}),
+      .run = json.value("run", ""),
       .reason = json.value("reason", ""),
       .text = json.value("text", ""),
       .missing = json.value("missing", ""),

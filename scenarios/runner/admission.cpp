@@ -14,6 +14,7 @@
 #include "oracle/formats/formats.h"
 #include "oracle/reduce/sum_bound.h"
 #include "scenarios/gradients/keys.h"
+#include "scenarios/language/further_runs.h"
 #include "scenarios/language/registry.h"
 #include "scenarios/seam/layout_padding.h"
 
@@ -196,13 +197,19 @@ double bytes_needed(Scenario const& scenario, Capabilities const& capabilities) 
 std::optional<Refusal> refuse_to_plan(Scenario const& scenario, Capabilities const& capabilities) {
   if (auto refusal = refuse(scenario, capabilities)) return refusal;
   if (auto refusal = refuse_microbatches(scenario, capabilities.gradient_type)) return refusal;
-  if (most_ranks(scenario) <= std::numeric_limits<int>::max()) return std::nullopt;
-  return refuse_size(scenario, capabilities);  // not even ranks can be counted
+  if (most_ranks(scenario) > std::numeric_limits<int>::max())
+    return refuse_size(scenario, capabilities);  // not even ranks can be counted
+  for (FurtherRun const& run : further_runs(scenario))
+    if (auto refusal = refuse_to_plan(run.scenario, capabilities)) return refusal;
+  return std::nullopt;
 }
 
 std::optional<Refusal> refuse_to_run(Scenario const& scenario, Capabilities const& capabilities) {
   if (auto refusal = refuse_to_plan(scenario, capabilities)) return refusal;
-  return refuse_size(scenario, capabilities);
+  if (auto refusal = refuse_size(scenario, capabilities)) return refusal;
+  for (FurtherRun const& run : further_runs(scenario))
+    if (auto refusal = refuse_size(run.scenario, capabilities)) return refusal;
+  return std::nullopt;
 }
 
 }  // namespace adamant::scenarios

@@ -2,238 +2,26 @@
 
 #include <algorithm>
 #include <chrono>
-#include <memory>
+#include <iterator>
 #include <new>
 #include <set>
 #include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
-#include "scenarios/judge/budgets.h"
-#include "scenarios/judge/dump/dump.h"
 #include "scenarios/judge/memory_plan.h"
-#include "scenarios/judge/verdict.h"
+#include "scenarios/language/further_runs.h"
 #include "scenarios/language/laws.h"
 #include "scenarios/runner/admission.h"
 #include "scenarios/runner/expectation.h"
+#include "scenarios/runner/runner.h"
+#include "scenarios/runner/two_runs.h"
 #include "scenarios/seam/engine.h"
 
 namespace adamant::scenarios {
 
 namespace {
-
-/// The verdict, after it the dump where one is wanted, and then who counts.
-class VerdictAndDump final : public Observer {
- public:
-  VerdictAndDump(Verdict& verdict, Dump* dump, std::function<void()> const& count)
-      : verdict_(verdict), dump_(dump), count_(count) {
-    if (dump_ == nullptr) return;
-    verdict_.watch_replayed_steps(
-        [this](Primitive const& step, WorldView const& world) { dump_->after(step, world); });
-  }
-
-  bool started(WorldView const& world) override {
-    bool const go_on = verdict_.started(world);
-    if (dump_ != nullptr) dump_->started(world);
-    return go_on;
-  }
-  bool after(Primitive const& operation, WorldView const& world) override {
-    bool const go_on = verdict_.after(operation, world);
-    if (dump_ != nullptr) dump_->after(operation, world);
-    if (count_) count_();
-    return go_on;
-  }
-  void finished(WorldView const& world) override { verdict_.finished(world); }
-  void ended(Leftovers const& left) override { verdict_.ended(left); }
-  bool restarted(Primitive const& load, WorldView const& world) override {
-    return verdict_.restarted(load, world);
-  }
-  void crashed(Primitive const& save, bool returned) override { verdict_.crashed(save, returned); }
-  void damaged(Primitive const& load, DamagedFiles const& files) override {
-    verdict_.damaged(load, files);
-  }
-  void refused(Primitive const& load, EngineFailure const& why, WorldView const* world) override {
-    verdict_.refused(load, why, world);
-  }
-
- private:
-  Verdict& verdict_;
-  Dump* dump_;
-  std::function<void()> const& count_;
-};
-
-std::uint64_t operations_of(Program const& program) {
-  ProgramWalk walk(program);
-  std::uint64_t count = 0;
-  while (walk.next()) ++count;
-  return count;
-}
-
-/// A scenario that nothing refuses, ready to be run under one schedule after the other.
-class Runner {
- public:
-  /// `runs`: how many are planned, for who waits for them.
-  Runner(Scenario const& scenario, RunOptions const& options, std::uint64_t seed, int runs)
-      : scenario_(scenario),
-        options_(options),
-        seed_(seed),
-        program_(scenario),
-        parameters_(parameter_specs(scenario)),
-        engine_(make_scenario_engine(scenario.engine.name)) {
-    if (options.progress) count_from(operations_of(program_) * static_cast<std::uint64_t>(runs));
-  }
-
-  /// One run; a dump is written only where the caller wants one of this run.
-  RunResult run(Schedule const& schedule, bool dump);
-  /// Enters into `result` what is kept of no run unless somebody wants it: the lines of the source
-  /// that violations are about, which the engine then has to watch for, and the timeline. Runs it
-  /// again, by its choices.
-  void look_again(RunResult& result, bool timeline);
-
- private:
-  /// Of a run that is repeated.
-  struct Again {
-    std::shared_ptr<LinesSought const> lines_sought = nullptr;
-    bool timeline = false;
-  };
-  /// `verdict` outlives it.
-  std::unique_ptr<Dump> new_dump(Verdict const& verdict) const;
-  RunResult execute(Schedule const& schedule, bool dump, Again again);
-  void count_from(std::uint64_t planned);
-  EngineTask task(Schedule const& schedule, Verdict const& verdict) const;
-
-  Scenario const& scenario_;
-  RunOptions const& options_;
-  std::uint64_t seed_;
-  Program program_;
-  std::vector<ParameterSpec> parameters_;
-  std::unique_ptr<ScenarioEngine> engine_;
-  Schedule last_schedule_;
-  std::shared_ptr<LinesSought const> last_sought_;
-  std::function<void()> count_;  // an operation was executed
-};
-
-/// One that looks again after a violation executes more than was planned.
-void Runner::count_from(std::uint64_t planned) {
-  options_.progress(0, planned);  // the first operation may take long
-  count_ = [this, planned, done = std::uint64_t{0}]() mutable {
-    ++done;
-    options_.progress(done, std::max(done, planned));
-  };
-}
-
-EngineTask Runner::task(Schedule const& schedule, Verdict const& verdict) const {
-  return {.scenario = scenario_,
-          .program = program_,
-          .parameters = parameters_,
-          .seed = seed_,
-          .schedule = schedule,
-          .initial_values = [&](int parameter) { return verdict.initial_values(parameter); },
-          .device_bytes = options_.device_bytes,
-          .loopback = options_.loopback,
-          .foreign_checkpoints = options_.checkpoints};
-}
-
-// In the order of operations, and of one operation what the world saw first: a wrong value is often
-// only its consequence.
-void join_violations(RunResult& result, std::vector<Violation> found) {
-  for (Violation& violation : found)
-    if (!full(result.violations, violation.law)) result.violations.push_back(std::move(violation));
-  std::stable_sort(
-      result.violations.begin(), result.violations.end(),
-      [](Violation const& a, Violation const& b) { return a.operation < b.operation; });
-}
-
-// Nothing was broken on purpose in the world around the engine, so but for memory it has no reason
-// to fail.
-Violation unexpected(EngineFailure const& failure) {
-  return {.law = Law::error_clean,
-          .breach = Breach::failed,
-          .operation = failure.operation,
-          .rank = failure.rank,
-          .subject = failure.call,
-          .text = failure.message};
-}
-
-void conclude(RunResult& result, std::optional<EngineFailure> const& failure) {
-  if (failure && failure->reason.empty() && result.violations.empty())
-    result.violations.push_back(unexpected(*failure));
-  if (!result.violations.empty()) {
-    result.outcome = Outcome::violated;
-  } else if (!failure) {
-    result.outcome = Outcome::pass;
-  } else {
-    result.outcome = Outcome::refused;
-    result.reason = failure->reason;
-    result.message = failure->message;
-    result.failed_at = FailedAt{.rank = failure->rank, .operation = failure->operation};
-  }
-}
-
-RunResult Runner::run(Schedule const& schedule, bool dump) {
-  last_schedule_ = schedule;
-  return execute(schedule, dump, {});
-}
-
-void Runner::look_again(RunResult& result, bool timeline) {
-  if (last_sought_ == nullptr) return;
-  last_schedule_.choices = result.choices;
-  RunResult again = execute(last_schedule_, false, {last_sought_, timeline});
-  if (again.digest == result.digest) {
-    // One that is about two runs is not found again.
-    if (again.violations.size() == result.violations.size())
-      result.violations = std::move(again.violations);
-    result.warnings = std::move(again.warnings);
-    result.timeline = std::move(again.timeline);
-  } else {
-    result.notes.push_back(
-        "source lines are missing: the scenario did not do the same again with the same choices");
-  }
-}
-
-std::unique_ptr<Dump> Runner::new_dump(Verdict const& verdict) const {
-  Dumped dumped{
-      .parameter_count = static_cast<int>(parameters_.size()),
-      .spec = [&](int parameter) -> ParameterSpec const& { return verdict.spec(parameter); },
-      .settings = [&](int group) -> AdamConfig const& { return verdict.settings(group); }};
-  return std::make_unique<Dump>(*options_.dump, options_.dump_process, std::move(dumped));
-}
-
-RunResult Runner::execute(Schedule const& schedule, bool dump, Again again) {
-  Verdict verdict(scenario_, program_, parameters_, seed_);
-  std::unique_ptr<Dump> const files = dump ? new_dump(verdict) : nullptr;
-  VerdictAndDump observer(verdict, files.get(), count_);
-  EngineTask of_run = task(schedule, verdict);
-  of_run.lines_sought = std::move(again.lines_sought);
-  of_run.timeline = again.timeline;
-  EngineEnd end = engine_->execute(of_run, observer);
-  last_sought_ = std::move(end.lines_sought);
-
-  RunResult result;
-  result.engine = engine_->name();
-  join_violations(result, std::move(end.violations));
-  join_violations(result, verdict.violations());
-  if (options_.strict)
-    join_violations(result, std::move(end.warnings));
-  else
-    result.warnings = std::move(end.warnings);
-  conclude(result, end.failure);
-  result.notes = verdict.notes();
-  result.notes.insert(result.notes.end(), end.notes.begin(), end.notes.end());
-  result.choices = std::move(end.choices);
-  result.digest = end.digest;
-  result.values_digest = end.values_digest;
-  result.simulated_seconds = end.simulated_seconds;
-  result.device_peak_bytes = end.device_peak_bytes;
-  result.pinned_peak_bytes = end.pinned_peak_bytes;
-  result.peak_bytes = verdict.peak_bytes();
-  result.timeline = std::move(end.timeline);
-  result.schedule_chance = end.schedule_chance;
-  result.marks = end.marks;
-  result.schedules = 1;
-  if (files && result.outcome != Outcome::refused) files->commit();
-  return result;
-}
 
 /// Number `index` of the further schedules: random and pct by turns, with seeds of their own.
 Schedule further_schedule(std::uint64_t seed, int index) {
@@ -273,10 +61,17 @@ bool wants_timeline(RunOptions const& options, RunResult const& result) {
          (options.timelines == Timelines::of_violations && !result.violations.empty());
 }
 
-RunResult run_schedules(Scenario const& scenario, RunOptions const& options, std::uint64_t seed) {
+/// `recording`: of the scenario's own run, or null.
+RunResult run_schedules(Scenario const& scenario, RunOptions const& options, std::uint64_t seed,
+                        Recording* recording) {
   bool const repeat = options.repeat || options.schedules > 0 || expects_other_digest(scenario);
   Runner runner(scenario, options, seed, 1 + int{repeat} + options.schedules);
+  if (recording != nullptr)
+    runner.watch([&](Primitive const& operation, WorldView const& world) {
+      recording->after(operation, world);
+    });
   RunResult result = runner.run(scenario.schedule, options.dump.has_value());
+  runner.watch({});
   if (repeat && result.outcome == Outcome::pass)
     expect_same_digest(runner, scenario.schedule, result);
   std::uint64_t const schedule_seed = scenario.schedule.seed.value_or(seed);
@@ -297,6 +92,54 @@ RunResult run_schedules(Scenario const& scenario, RunOptions const& options, std
   bool const timeline = wants_timeline(options, result);
   if (timeline || (options.lines && has_world_violation(result)))
     runner.look_again(result, timeline);
+  return result;
+}
+
+/// Joins what a further run came to by itself: a broken law, a refusal, or nothing.
+void join_run(RunResult& result, RunResult other, FurtherRun const& run, std::string const& text) {
+  for (auto* const list : {&other.violations, &other.warnings})
+    for (Violation& violation : *list) {
+      if (violation.operation >= 0) violation.operation = run.original(violation.operation);
+      violation.run = text;
+    }
+  join_violations(result, std::move(other.violations));
+  std::move(other.warnings.begin(), other.warnings.end(), std::back_inserter(result.warnings));
+  for (std::string const& note : other.notes)
+    if (!offers(result.notes, note)) result.notes.push_back("with " + text + ": " + note);
+  constexpr std::uint64_t fold_factor = 0x9e3779b97f4a7c15ULL;
+  result.digest = (result.digest ^ other.digest) * fold_factor;
+  result.simulated_seconds += other.simulated_seconds;
+  if (other.outcome != Outcome::refused) return;
+  result.outcome = Outcome::refused;
+  result.reason = other.reason;
+  result.message = "with " + text + ": " + other.message;
+  result.failed_at = other.failed_at;
+}
+
+/// Makes a further run, and holds it to what was recorded.
+void run_once_more(Recording const& recording, FurtherRun const& run, RunOptions const& options,
+                   std::uint64_t seed, RunResult& result) {
+  RunOptions quiet = options;
+  quiet.progress = {};
+  Runner runner(run.scenario, quiet, seed, 1);
+  HeldTo held(recording, run, capabilities_of(run.scenario.engine.name).same_files);
+  runner.watch(
+      [&](Primitive const& operation, WorldView const& world) { held.after(operation, world); });
+  RunResult other = runner.run(run.scenario.schedule, false);
+  join_run(result, std::move(other), run, text_of(recording.scenario(), run));
+  join_violations(result, held.violations());
+  if (!held.gave_up().empty()) result.notes.push_back(held.gave_up());
+  if (!result.violations.empty()) result.outcome = Outcome::violated;
+}
+
+/// The scenario's own run, and after it the further ones until one of them fails.
+RunResult run_all(Scenario const& scenario, RunOptions const& options, std::uint64_t seed) {
+  std::vector<FurtherRun> const further = further_runs(scenario);
+  if (further.empty()) return run_schedules(scenario, options, seed, nullptr);
+  Recording recording(scenario);
+  RunResult result = run_schedules(scenario, options, seed, &recording);
+  for (FurtherRun const& run : further)
+    if (result.outcome == Outcome::pass) run_once_more(recording, run, options, seed, result);
   return result;
 }
 
@@ -344,7 +187,7 @@ RunResult judge(Scenario const& scenario, RunOptions const& options, std::uint64
   }
   if (auto const refusal = refuse_to_run(scenario, capabilities)) return refused(*refusal);
   try {
-    return run_schedules(scenario, options, seed);
+    return run_all(scenario, options, seed);
   } catch (std::bad_alloc const&) {
     return refused({.id = "out_of_memory", .message = "this machine has no more memory"});
   }

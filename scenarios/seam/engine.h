@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -118,6 +119,12 @@ struct Shown {
   bool memory = true;     // buffers and peaks
 };
 
+/// A number for each file of a checkpoint, by its name, that any of its bytes changes.
+using FileDigests = std::map<std::string, std::uint64_t>;
+
+/// For one run of this program alone.
+std::uint64_t digest_of(std::span<std::byte const> bytes);
+
 /// All ranks of a world at rest between two operations. Spans live until the callback returns.
 class WorldView {
  public:
@@ -170,6 +177,8 @@ class WorldView {
   virtual std::vector<std::string> not_carried() const { return {}; }
   /// The files of a checkpoint as they are on the world's disk, by name.
   virtual std::vector<StoredFile> checkpoint(std::string_view name) const = 0;
+  /// All that lies there, also where the engine alone knows what it holds.
+  virtual FileDigests file_digests(std::string_view name) const;
 };
 
 /// Why an engine gave up.

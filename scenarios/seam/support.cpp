@@ -10,6 +10,7 @@
 #include "scenarios/language/verbs.h"
 #include "scenarios/language/words.h"
 #include "scenarios/seam/checkpoint_support.h"
+#include "scenarios/seam/further_runs_support.h"
 #include "scenarios/seam/gradient_support.h"
 #include "scenarios/seam/settings_support.h"
 
@@ -257,6 +258,14 @@ bool offloads(Action const& action) {
   return moves_states(action) || (load != nullptr && load->offload && load->offload->index() != 0);
 }
 
+MaybeRefusal refuse_further_runs(Scenario const& scenario, Capabilities const& able) {
+  for (FurtherRun const& run : further_runs(scenario)) {
+    if (auto refusal = refuse_further_run(scenario, run)) return refusal;
+    if (auto refusal = refuse(run.scenario, able)) return refusal;
+  }
+  return std::nullopt;
+}
+
 MaybeRefusal refuse_capturable_operations(Scenario const& scenario) {
   if (!scenario.optimizer.capturable) return std::nullopt;
   for (Operation const& operation : scenario.program)
@@ -285,7 +294,8 @@ std::optional<Refusal> refuse(Scenario const& scenario, Capabilities const& capa
   if (auto refusal = refuse_capturable_operations(scenario)) return refusal;
   if (auto refusal = refuse_clip_after_load(scenario)) return refusal;
   if (auto refusal = refuse_checkpoints(scenario, capabilities)) return refusal;
-  return refuse_gradient_use(scenario, capabilities);
+  if (auto refusal = refuse_gradient_use(scenario, capabilities)) return refusal;
+  return refuse_further_runs(scenario, capabilities);
 }
 
 }  // namespace adamant::scenarios

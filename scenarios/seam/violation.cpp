@@ -50,6 +50,8 @@ constexpr auto breach_names = std::to_array<std::string_view>({
     "silent_about_state",
     "memory_kept",
     "other_digest",
+    "other_in_run",
+    "other_file_in_run",
     "unordered_accesses",
     "freed_before_allocated",
     "used_before_allocated",

@@ -68,6 +68,9 @@ enum class Breach {
   memory_kept,          // by an engine that is gone; actual: LiveBytes
   // ---- of two runs ----
   other_digest,  // expected, actual: Digest
+  /// Between a scenario and a further run: expected, actual: Number, Count or AdamConfig
+  other_in_run,
+  other_file_in_run,  // likewise; text: the file
   // ---- what a simulated world notices by itself (sim/sim.h); text: what it says ----
   unordered_accesses,
   freed_before_allocated,
@@ -282,6 +285,7 @@ struct Violation {
   Value expected = {};
   Value actual = {};
   std::optional<std::uint64_t> ulp = {};  // between two numbers
+  std::string run = "";                   // the further run that it is of, as a file says it
   std::string reason = "";                // of a refusal that the engine gave, as laws.h lists them
   std::string text = "";                  // what the engine or the world said, in its own words
   std::vector<Access> accesses = {};

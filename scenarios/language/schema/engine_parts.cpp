@@ -40,6 +40,9 @@ OrderedJson told_schema(kinds::Words<Enum>) {
 OrderedJson told_schema(kinds::Flag kind) {
   return schema_of(kind);
 }
+OrderedJson told_schema(kinds::Text kind) {
+  return schema_of(kind);
+}
 OrderedJson told_schema(kinds::Real kind) {
   return schema_of(kind);
 }

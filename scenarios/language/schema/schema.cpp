@@ -179,6 +179,12 @@ OrderedJson schema_of(kinds::Scale) {
   return reference_to("loss_scale");
 }
 
+OrderedJson schema_of(kinds::Worlds) {
+  OrderedJson const one{
+      {"oneOf", {number_in(mesh_range.least, mesh_range.most), reference_to("world")}}};
+  return {{"type", "array"}, {"items", one}, {"minItems", 1}};
+}
+
 OrderedJson schema_of(kinds::Shape) {
   return reference_to("shape");
 }
@@ -249,6 +255,7 @@ OrderedJson scenario_schema() {
                                 {"zero_grad", schema_of_map<ZeroGrad>()},
                                 {"set", set_schema()},
                                 {"load", schema_of_map<Load>()},
+                                {"again", schema_of_map<Again>()},
                                 {"engine", schema_of_map<EngineChoice>()},
                                 {"schedule", schedule_schema()},
                                 {"fault", schema_of_map<Fault>()},

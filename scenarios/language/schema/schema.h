@@ -48,6 +48,7 @@ OrderedJson schema_of(kinds::Version);
 OrderedJson schema_of(kinds::Betas);
 OrderedJson schema_of(kinds::Norm);
 OrderedJson schema_of(kinds::Scale);
+OrderedJson schema_of(kinds::Worlds);
 OrderedJson schema_of(kinds::Shape);
 OrderedJson schema_of(kinds::Params);
 OrderedJson schema_of(kinds::Groups);

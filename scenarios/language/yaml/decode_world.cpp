@@ -1,4 +1,5 @@
-// The odd values of where a scenario runs: engines and their options, recorded choices, offloads.
+// The odd values of where a scenario runs: several worlds, engines and their options, recorded
+// choices, offloads.
 #include <array>
 #include <string_view>
 #include <utility>
@@ -41,6 +42,23 @@ bool read_value(Reader& reader, Field const& field, kinds::Offloaded kind, Offlo
   return true;
 }
 
+bool read_value(Reader& reader, Field const& field, kinds::Worlds kind, std::vector<World>& value) {
+  if (field.node->kind != Node::Kind::sequence || field.node->items.empty()) {
+    reader.mismatch(field, values_of(kind));
+    return false;
+  }
+  std::size_t const before = reader.problems().size();
+  for (std::size_t i = 0; i < field.node->items.size(); ++i) {
+    Field const one = field.item(i);
+    World& world = value.emplace_back();
+    if (one.node->kind == Node::Kind::map)
+      read_map(reader, one, world);
+    else
+      reader.integer(one, mesh_range, world.shard);
+  }
+  return reader.problems().size() == before;
+}
+
 bool read_value(Reader& reader, Field const& field, kinds::EngineName kind, std::string& value) {
   std::string found;
   if (!reader.text(field, found)) return false;
@@ -79,6 +97,19 @@ bool read_value(Reader& reader, Field const& field, kinds::Choices,
       value.push_back(static_cast<std::uint32_t>(choice));
   }
   return true;
+}
+
+void check_keys(Reader& reader, MapReader const& map, Scenario const&) {
+  auto const worlds = map.find("worlds");
+  if (worlds && map.find("world"))
+    reader.fail(*worlds, "the first of several worlds stands for `world`; leave out that key");
+}
+
+void check_keys(Reader& reader, MapReader const& map, Again const& again) {
+  if (again.resumed_after) return;
+  for (std::string_view const key : {"through", "order"})
+    if (auto const field = map.find(key))
+      reader.fail(*field, "is about a run that is resumed; expected `resumed_after`, too");
 }
 
 // A record says every choice, and only pct has a depth: what would be ignored is a mistake.

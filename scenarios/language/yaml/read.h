@@ -28,6 +28,7 @@ bool read_value(Reader& reader, Field const& field, kinds::Parts, std::vector<st
 bool read_value(Reader& reader, Field const& field, kinds::Earlier, std::string& value);
 
 bool read_value(Reader& reader, Field const& field, kinds::Version, std::int64_t& value);
+bool read_value(Reader& reader, Field const& field, kinds::Worlds, std::vector<World>& value);
 bool read_value(Reader& reader, Field const& field, kinds::Betas, std::array<float, 2>& value);
 bool read_value(Reader& reader, Field const& field, kinds::Norm, Clip& value);
 bool read_value(Reader& reader, Field const& field, kinds::Scale, LossScale& value);
@@ -69,6 +70,8 @@ bool read_value(Reader& reader, Field const& field, kinds::Maps<T> kind, std::ve
 /// What has to hold between the keys of one map; most have nothing.
 template <typename T>
 void check_keys(Reader&, MapReader const&, T const&) {}
+void check_keys(Reader& reader, MapReader const& map, Scenario const& scenario);
+void check_keys(Reader& reader, MapReader const& map, Again const& again);
 void check_keys(Reader& reader, MapReader const& map, Schedule const& schedule);
 void check_keys(Reader& reader, MapReader const& map, SettingsChange const& change);
 void check_keys(Reader& reader, MapReader const& map, Param const& param);

@@ -44,6 +44,17 @@ void check_faults(Reader& reader, Scenario const& scenario, Field const& faults)
   }
 }
 
+void check_again(Reader& reader, Scenario const& scenario, Field const& again) {
+  auto const entries = static_cast<std::int64_t>(scenario.program.size());
+  for (std::size_t i = 0; i < scenario.again.size(); ++i) {
+    std::int64_t const after = scenario.again[i].resumed_after.value_or(0);
+    if (after <= entries) continue;
+    reader.fail(
+        again.node->items[i]->line, index_path("again", i, "resumed_after"),
+        "the program has " + std::to_string(entries) + " entries, found " + std::to_string(after));
+  }
+}
+
 /// Walks a program and checks the names that its operations use.
 class ProgramNames {
  public:
@@ -97,8 +108,10 @@ class ProgramNames {
 void check_references(Reader& reader, Scenario const& scenario, Field const& document,
                       LoadOptions const& options) {
   check_groups(reader, scenario);
-  for (Entry const& entry : document.node->entries)
+  for (Entry const& entry : document.node->entries) {
     if (entry.key == "faults") check_faults(reader, scenario, document.value(entry));
+    if (entry.key == "again") check_again(reader, scenario, document.value(entry));
+  }
   ProgramNames(reader, scenario, options).walk(scenario.program, "program");
 }
 

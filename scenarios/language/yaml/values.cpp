@@ -62,6 +62,10 @@ std::string values_of(kinds::Version) {
   return "1, the only version of the format";
 }
 
+std::string values_of(kinds::Worlds) {
+  return "a list of worlds, each a number of shards or " + values_of(kinds::Map<World>{});
+}
+
 std::string values_of(kinds::Betas) {
   return "a list of two numbers in [0, 1)";
 }
@@ -158,6 +162,10 @@ std::int64_t example_of(kinds::Version, std::int64_t usual) {
   return usual;
 }
 
+std::vector<World> example_of(kinds::Worlds, std::vector<World> const&) {
+  return {{.shard = 2}, {.shard = 1}, {.shard = 3}};
+}
+
 std::array<float, 2> example_of(kinds::Betas, std::array<float, 2> const&) {
   return {0.8F, 0.95F};
 }
@@ -208,6 +216,10 @@ std::string example_of(kinds::Bug, std::string const&) {
 
 Expectation example_of(kinds::Expected, Expectation const&) {
   return {.kind = Expectation::Kind::violates, .id = std::string(laws().front().id)};
+}
+
+void complete_example(Again& again) {
+  if (!again.through.empty() || again.order != ParamOrder::listed) again.resumed_after = 1;
 }
 
 void complete_example(Schedule& schedule) {

@@ -25,6 +25,7 @@ std::string values_of(kinds::Names);
 std::string values_of(kinds::Parts);
 std::string values_of(kinds::Earlier);
 std::string values_of(kinds::Version);
+std::string values_of(kinds::Worlds);
 std::string values_of(kinds::Betas);
 std::string values_of(kinds::Norm);
 std::string values_of(kinds::Scale);
@@ -66,6 +67,7 @@ std::vector<std::string> example_of(kinds::Names, std::vector<std::string> const
 std::vector<std::string> example_of(kinds::Parts, std::vector<std::string> const& usual);
 std::string example_of(kinds::Earlier, std::string const& usual);
 std::int64_t example_of(kinds::Version, std::int64_t usual);
+std::vector<World> example_of(kinds::Worlds, std::vector<World> const& usual);
 std::array<float, 2> example_of(kinds::Betas, std::array<float, 2> const& usual);
 Clip example_of(kinds::Norm, Clip const& usual);
 LossScale example_of(kinds::Scale, LossScale const& usual);
@@ -84,6 +86,7 @@ Expectation example_of(kinds::Expected, Expectation const& usual);
 /// What a key makes necessary beside itself.
 template <typename T>
 void complete_example(T&) {}
+void complete_example(Again& again);
 void complete_example(Schedule& schedule);
 void complete_example(Param& param);
 

@@ -22,9 +22,10 @@ class Document {
     line(key);
     for (Operation const& operation : program) item(write_action(operation.action));
   }
-  void add(std::string_view key, kinds::Maps<Fault> const&, std::vector<Fault> const& faults) {
+  template <typename T>
+  void add(std::string_view key, kinds::Maps<T> const&, std::vector<T> const& maps) {
     line(key);
-    for (Fault const& fault : faults) item(write_map(fault));
+    for (T const& map : maps) item(write_map(map));
   }
   void gap() { text_ += "\n"; }
   std::string const& text() const { return text_; }
@@ -45,7 +46,8 @@ std::string write_scenario(Scenario const& scenario) {
   Document document;
   bool program_ended = false;
   for_each_written_key(scenario, [&](auto const& row, auto const& value) {
-    if (row.key == "world" || row.key == "program" || program_ended) document.gap();
+    if (row.key == "world" || row.key == "worlds" || row.key == "program" || program_ended)
+      document.gap();
     document.add(row.key, row.kind, value);
     program_ended = row.key == "program";
   });

@@ -235,6 +235,17 @@ void add_circumstances(Scenario& scenario) {
     if (coin()) fault.byte = number<std::int64_t>(0, 5000);
     scenario.faults.push_back(fault);
   }
+  for (int i = number(0, 2); i > 0; --i) scenario.other_worlds.push_back(world());
+  for (int i = number(0, 2); i > 0; --i) {
+    Again again;
+    if (coin()) again.options = {{"async_save", "true"}};
+    if (coin()) {
+      again.resumed_after = number<std::int64_t>(0, scenario.program.size() + 1);
+      for (int w = number(0, 3); w > 0; --w) again.through.push_back(world());
+      again.order = any_of<ParamOrder>();
+    }
+    scenario.again.push_back(again);
+  }
   if (coin()) scenario.bug = bugs::ids()[number<std::size_t>(0, bugs::ids().size())];
   if (coin()) scenario.expect = {Expectation::Kind::violates, "access"};
   if (coin()) scenario.expect = {Expectation::Kind::refused, "any"};

@@ -46,6 +46,16 @@ std::string write_value(kinds::Version, std::int64_t value) {
   return std::to_string(value);
 }
 
+std::string write_value(kinds::Worlds, std::vector<World> const& value) {
+  Flow list = flow_list();
+  for (World const& world : value) {
+    bool const shards_alone = world == World{.shard = world.shard};
+    list.add(shards_alone ? write_value(kinds::Integer{mesh_range}, world.shard)
+                          : write_map(world));
+  }
+  return list.text();
+}
+
 std::string write_value(kinds::Betas, std::array<float, 2> const& value) {
   Flow list = flow_list();
   for (float const beta : value) list.add(write_number(beta));

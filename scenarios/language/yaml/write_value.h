@@ -27,6 +27,7 @@ std::string write_value(kinds::Parts, std::vector<std::string> const& value);
 std::string write_value(kinds::Earlier, std::string const& value);
 
 std::string write_value(kinds::Version, std::int64_t value);
+std::string write_value(kinds::Worlds, std::vector<World> const& value);
 std::string write_value(kinds::Betas, std::array<float, 2> const& value);
 std::string write_value(kinds::Norm, Clip const& value);
 std::string write_value(kinds::Scale, LossScale const& value);
@@ -76,7 +77,7 @@ void for_each_written_key(T const& whole, Write const& write) {
       if (value) write(row, *value);
     } else {
       bool const spared = !row.about.unless.empty() && says(whole, row.about.unless);
-      if ((row.about.required && !spared) || !is_default(whole, row)) write(row, value);
+      if (!spared && (row.about.required || !is_default(whole, row))) write(row, value);
     }
   });
 }

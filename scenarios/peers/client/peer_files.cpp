@@ -52,6 +52,12 @@ std::optional<PeerCrash> PeerFiles::begin_save() {
   return PeerCrash{.rank = crash->rank.value_or(0), .operation = crash->after_bytes.value_or(0)};
 }
 
+FileDigests PeerFiles::digests(std::string_view checkpoint) const {
+  FileDigests digests;
+  for (auto const& [name, bytes] : read(checkpoint)) digests[name] = digest_of(bytes);
+  return digests;
+}
+
 void PeerFiles::end_save(std::string_view checkpoint) {
   if (!keeps_old_) return;
   std::string const name(checkpoint);

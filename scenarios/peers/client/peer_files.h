@@ -33,6 +33,8 @@ class PeerFiles {
   std::optional<PeerCrash> begin_save();
   /// The save has returned.
   void end_save(std::string_view checkpoint);
+  /// What lies there now.
+  FileDigests digests(std::string_view checkpoint) const;
   /// To be called before each load: damages the checkpoint as the scenario wants it; says how, or
   /// "".
   DamagedFiles begin_load(std::string_view checkpoint);

@@ -256,6 +256,7 @@ bool PeerRun::open(int setting, std::uint64_t seed_of_values, int entry) {
                               .mesh = mesh_of(setting_->world),
                               .arithmetic = capabilities_.arithmetic,
                               .directory = room_.path(),
+                              .files = files_,
                               .refuses_damage = always_refused(capabilities_)});
   auto const reply =
       ask("open",

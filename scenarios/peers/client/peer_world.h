@@ -12,6 +12,7 @@
 
 #include "scenarios/peers/client/client.h"
 #include "scenarios/peers/client/gradients.h"
+#include "scenarios/peers/client/peer_files.h"
 #include "scenarios/peers/client/replies.h"
 #include "scenarios/peers/client/scaled_tensors.h"
 #include "scenarios/peers/client/tensor_file.h"
@@ -26,6 +27,7 @@ struct PeerWorldParts {
   Mesh mesh = {};
   Arithmetic arithmetic = Arithmetic::own_order;
   std::filesystem::path directory;  // where the engine may write what it shows
+  PeerFiles const& files;
   std::vector<Fault::Then> refuses_damage = {};
 };
 
@@ -66,6 +68,9 @@ class PeerWorld final : public WorldView {
   bool refuses_damage(Fault::Then how) const override { return offers(parts_.refuses_damage, how); }
   bool refuses_rounding() const override { return false; }
   std::vector<StoredFile> checkpoint(std::string_view) const override { return {}; }
+  FileDigests file_digests(std::string_view name) const override {
+    return parts_.files.digests(name);
+  }
 
  private:
   struct Rank {

@@ -66,6 +66,7 @@ class Field {
     return word<Enum>(words_of<Enum>);
   }
   bool value(kinds::Flag) const { return boolean(); }
+  std::string value(kinds::Text) const { return text(); }
   std::int64_t value(kinds::Integer) const { return integer(); }
   float value(kinds::Real) const { return number(); }
   std::array<float, 2> value(kinds::Betas) const {

@@ -67,7 +67,8 @@ def save(world: World, directory: Path, crash: tuple[int, int] | None) -> list[s
     disks = [Disk(directory, crash[1] if crash and crash[0] == r else None) for r in _savers(world)]
     disks[0](os.makedirs, directory, 0o777, True)
     older = _older_index(directory)
-    generation = older["generation"] + 1 if older else 0
+    first = os.getpid() if world.settings.bug == "saves_count_processes" else 0
+    generation = older["generation"] + 1 if older else first
     files = []
     for r, disk in enumerate(disks):
         data = encoded(_tensors(world, world.ranks[r]))
@@ -101,7 +102,7 @@ def load(world: World, directory: Path) -> None:
     world.groups = [Group(**group) for group in content["groups"]]
     world.settings.clip, world.settings.loss_scale = content["clip"], content["loss_scale"]
     world.zero_grad(set_to_none=True)
-    world.skipped = False
+    world.skipped, world.loaded = False, True
 
 
 def _savers(world: World) -> range:

@@ -16,7 +16,18 @@ import checkpoint
 import tensors
 from recipes import RECIPES
 from tensors import Stored
-from zero1 import BUGS, KINDS, Group, Parameter, Rank, Settings, Types, World, rows_of
+from zero1 import (
+    BUGS,
+    KINDS,
+    ROUNDS_OTHERWISE,
+    Group,
+    Parameter,
+    Rank,
+    Settings,
+    Types,
+    World,
+    rows_of,
+)
 
 Json = dict[str, Any]
 OK: Json = {"outcome": "ok"}
@@ -63,6 +74,8 @@ HELLO: Json = {
         "detects_damage": ["flip_byte", "truncate", "remove_file", "stale_file"],
         "local_gradients": True,
         "carries_groups": True,
+        "promises": ["worlds", "repeated", "resumed"],
+        "same_files": [".safetensors"],
     },
     "options": {},
 }
@@ -113,7 +126,9 @@ class Server:
         groups = [_group(g) for g in request["groups"]]
         initial = tensors.read(request["initial"])
         self.world_ = World(_settings(request, self.bug), params, groups, initial)
-        return {"ranks": [{**OK, "shards": self.shards(r)} for r in self.world.ranks]}
+        reply: Json = {"ranks": [{**OK, "shards": self.shards(r)} for r in self.world.ranks]}
+        rounds_otherwise = self.bug in ROUNDS_OTHERWISE and not self.world.settings.types.scaled()
+        return {**reply, "arithmetic": "interval"} if rounds_otherwise else reply
 
     def shards(self, rank: Rank) -> list[Json]:
         """Where this rank's rows of each parameter are."""

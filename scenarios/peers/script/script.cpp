@@ -285,6 +285,13 @@ void refuse_ways_around(Scenario const& scenario) {
           value));
 }
 
+void refuse_two_runs(Scenario const& scenario, Violation const& violation) {
+  if (is_about_two_runs(violation.law))
+    throw NoScript("what is wrong is that two runs differ, and a script is one run");
+  if (!scenario.other_worlds.empty() || !scenario.again.empty())
+    throw NoScript("the scenario has further runs, and a script is one run");
+}
+
 /// A refusal that came while the scenario ran is a load that failed.
 Violation violation_of_refusal(RunResult const& result) {
   if (!result.failed_at)
@@ -316,6 +323,7 @@ std::string write_script(Scenario const& scenario, RunResult const& result,
 std::string write_script(Scenario const& scenario, Violation const& violation) {
   refuse_other_engines(scenario);
   refuse_ways_around(scenario);
+  refuse_two_runs(scenario, violation);
   auto const plan = script::plan_of(scenario, violation);
   std::string text = script::put_together(plan, false);
   if (python::line_count(text) > script_lines_max) text = script::put_together(plan, true);

@@ -166,8 +166,10 @@ std::string write_session_script(Scenario const& scenario, RunResult const& resu
   if (violation == nullptr && result.outcome == Outcome::refused && !result.failed_at)
     throw NoScript(fmt::format("the scenario was refused before anything ran ({}): {}",
                                result.reason, result.message));
-  if (violation != nullptr && violation->law == Law::determinism_digest)
+  if (violation != nullptr && is_about_two_runs(violation->law))
     throw NoScript("what is wrong is that two runs differ, and a session is one run");
+  if (!scenario.other_worlds.empty() || !scenario.again.empty())
+    throw NoScript("the scenario has further runs, and a session is one run");
   auto const session = script::record_session(scenario, result, violation);
   std::string text = script::SessionScript(session, false).text();
   bool const is_long = python::line_count(text) > session_lines_max;

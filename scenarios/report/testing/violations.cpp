@@ -191,6 +191,19 @@ std::vector<Violation> of_failures() {
        .breach = Breach::other_digest,
        .expected = Digest{1},
        .actual = Digest{2}},
+      {.law = Law::runs_worlds,
+       .breach = Breach::other_in_run,
+       .operation = 2,
+       .subject = Tensor{.parameter = "w", .kind = TensorKind::exp_avg},
+       .index = 3,
+       .expected = Number(1.0F),
+       .actual = Number(1.5F),
+       .run = "worlds: 3"},
+      {.law = Law::runs_repeated,
+       .breach = Breach::other_file_in_run,
+       .operation = 2,
+       .run = "again: {}",
+       .text = "ckpt/model.bin"},
   };
 }
 

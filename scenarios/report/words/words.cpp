@@ -229,7 +229,9 @@ std::string repetitions_in_words(Violation const& violation) {
                      fmt::join(ranks, ", "));
 }
 
-std::string message_of(Violation const& violation) {
+namespace {
+
+std::string sentence_of(Violation const& violation) {
   if (violation.breach <= Breach::outside_step) return sentence_on_numbers(violation);
   if (violation.breach <= Breach::other_gathered) return sentence_on_values(violation);
   if (violation.breach <= Breach::left_handles) return sentence_on_memory(violation);
@@ -237,7 +239,17 @@ std::string message_of(Violation const& violation) {
   if (violation.breach <= Breach::memory_kept) return sentence_on_failures(violation);
   if (violation.breach == Breach::other_digest)
     return "the same scenario, seed and choices gave another digest";
+  if (violation.breach == Breach::other_in_run) return "it is another one than in the run before";
+  if (violation.breach == Breach::other_file_in_run)
+    return "a save writes another file than in the run before: " + violation.text;
   return violation.text;
+}
+
+}  // namespace
+
+std::string message_of(Violation const& violation) {
+  std::string const sentence = sentence_of(violation);
+  return violation.run.empty() ? sentence : fmt::format("with {}: {}", violation.run, sentence);
 }
 
 std::string in_one_line(Violation const& violation) {

@@ -49,6 +49,8 @@ inline Capabilities capable_peer() {
   peer.loads_in_any_order = true;
   peer.can_crash = true;
   peer.detects_damage = {Fault::Then::truncate, Fault::Then::remove_file};
+  peer.promises = {Promise::worlds, Promise::repeated, Promise::options, Promise::resumed};
+  peer.same_options = {"async_save"};
   peer.isolated = true;
   peer.options = {{"implementation", {"single", "foreach", "fused"}},
                   {"async_save", {"false", "true"}}};

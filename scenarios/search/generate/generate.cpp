@@ -2,6 +2,7 @@
 
 #include "scenarios/search/generate/drawing.h"
 #include "scenarios/search/generate/fault.h"
+#include "scenarios/search/generate/further_runs.h"
 #include "scenarios/search/generate/program.h"
 #include "scenarios/search/generate/settings.h"
 
@@ -22,6 +23,7 @@ Scenario generate_scenario(std::uint64_t seed, std::uint64_t index,
   // What was captured before its formats were known needs a gradient that stays.
   if (program.lost_captures()) scenario.optimizer.keep_cast_grad = true;
   if (options.faults) draw_fault(draws, scenario);
+  draw_further_runs(draws, settings, scenario);
   return scenario;
 }
 

@@ -125,6 +125,11 @@ class Lacking {
         std::any_of(able_.options.begin(), able_.options.end(),
                     [](EngineOption const& option) { return option.values.size() > 1; });
     unless(has_options, {Feature::engine_option});
+    bool const others = std::any_of(able_.promises.begin(), able_.promises.end(),
+                                    [](Promise promise) { return promise != Promise::worlds; });
+    unless(offers(able_.promises, Promise::worlds) && able_.ranks_max > 1,
+           {Feature::several_worlds});
+    unless(others, {Feature::again});
   }
 
   void judge_formats() {

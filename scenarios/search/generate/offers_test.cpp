@@ -8,7 +8,9 @@ namespace adamant::scenarios {
 namespace {
 
 TEST(Lacking, InTheSimulatorIsWhatOtherEnginesBring) {
-  EXPECT_EQ(lacking(capabilities_of_simulation()), set_of(Feature::engine_option));
+  EXPECT_EQ(lacking(capabilities_of_simulation()), set_of(Feature::engine_option) |
+                                                       set_of(Feature::several_worlds) |
+                                                       set_of(Feature::again));
 }
 
 TEST(Lacking, FollowsWhatIsOffered) {

@@ -150,6 +150,31 @@ TEST(GenerateForPeers, EveryKindOfDamageIsDoneToEveryFile) {
   for (auto const& [file, count] : files) EXPECT_NEAR(count, damages / 5, damages / 15) << file;
 }
 
+TEST(GenerateForPeers, FurtherRunsAreOfThePromisedKinds) {
+  Capabilities peer = capable_peer();
+  std::map<Promise, int> seen;
+  int reversed = 0;
+  int through = 0;
+  for (std::uint64_t i = 0; i < 3000; ++i) {
+    Scenario const scenario = made(peer, i);
+    seen[Promise::worlds] += scenario.other_worlds.empty() ? 0 : 1;
+    for (Again const& again : scenario.again) {
+      ++seen[promise_of(again)];
+      through += again.through.empty() ? 0 : 1;
+      reversed += again.order == ParamOrder::reversed ? 1 : 0;
+    }
+  }
+  for (Promise const promise : all_promises) EXPECT_GT(seen[promise], 60) << word_for(promise);
+  EXPECT_GT(through, 60);
+  EXPECT_GT(reversed, 20);
+  peer.promises = {Promise::repeated};
+  for (std::uint64_t i = 0; i < 1000; ++i) {
+    Scenario const scenario = made(peer, i);
+    EXPECT_TRUE(scenario.other_worlds.empty());
+    for (Again const& again : scenario.again) EXPECT_EQ(again, Again{});
+  }
+}
+
 /// What a program does with checkpoints, as far as defects of optimizers show by it.
 struct Reached {
   bool saved_before_any_step = false;

@@ -1,6 +1,7 @@
 #include "scenarios/search/minimize/candidates.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "scenarios/language/state_location.h"
 #include "scenarios/seam/support.h"
@@ -103,6 +104,18 @@ void repair_faults(Scenario& scenario) {
   if (scenario.faults.empty() && refuses) scenario.expect = {};
 }
 
+/// A further run that was resumed behind an entry which is gone is resumed at the end; one that is
+/// not resumed goes through no worlds.
+void repair_again(Scenario& scenario) {
+  auto const entries = static_cast<std::int64_t>(scenario.program.size());
+  for (Again& again : scenario.again) {
+    if (again.resumed_after)
+      again.resumed_after = std::min(*again.resumed_after, entries);
+    else
+      again = {.options = std::move(again.options)};
+  }
+}
+
 void repair_groups(Scenario& scenario) {
   std::set<std::string> groups;
   for (Group const& group : scenario.groups) groups.insert(group.name);
@@ -141,6 +154,7 @@ Scenario repaired(Scenario scenario, std::set<std::string> const& outside) {
   repair_groups(scenario);
   Repair(scenario, outside);
   repair_faults(scenario);
+  repair_again(scenario);
   return scenario;
 }
 

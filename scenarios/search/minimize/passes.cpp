@@ -12,6 +12,7 @@ std::span<Pass const> passes() {
   using namespace passes_of;
   static constexpr std::array all{
       Pass{"schedule", simplify_schedule},
+      Pass{"further runs", simplify_further_runs},
       Pass{"everything small", shrink_everything},
       Pass{"program's end", cut_program},
       Pass{"operations", drop_operations},

@@ -67,6 +67,8 @@ void reset_settings(Scenario const& scenario, Candidates& candidates);
 void usual_settings(Scenario const& scenario, Candidates& candidates);
 void reset_offload(Scenario const& scenario, Candidates& candidates);
 void simplify_faults(Scenario const& scenario, Candidates& candidates);
+// Further runs, pass_further_runs.cpp.
+void simplify_further_runs(Scenario const& scenario, Candidates& candidates);
 // Number formats, pass_precision.cpp.
 void reset_precision(Scenario const& scenario, Candidates& candidates);
 void usual_precision(Scenario const& scenario, Candidates& candidates);

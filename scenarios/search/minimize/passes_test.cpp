@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "scenarios/language/further_runs.h"
 #include "scenarios/language/yaml/load.h"
 #include "scenarios/language/yaml/write.h"
 #include "scenarios/runner/testing/small_scenario.h"
@@ -50,7 +51,8 @@ TEST(Passes, EachProposesSomethingForSomeScenario) {
         silent.erase(pass.name);
   }
   // What the generators do not draw has tests of its own.
-  for (char const* const later : {"precision", "faults", "eager replays", "usual precision"})
+  for (char const* const later :
+       {"precision", "faults", "eager replays", "usual precision", "further runs"})
     silent.erase(later);
   EXPECT_TRUE(silent.empty()) << *silent.begin();
 }
@@ -191,6 +193,39 @@ TEST(Passes, TakeBackWhatEnginesOutsideTheProcessOffer) {
   EXPECT_TRUE(without([](Scenario&, Load& load) { load.world->replicate = 1; }));
   EXPECT_TRUE(without([](Scenario&, Load& load) { load.order.reset(); }));
   EXPECT_TRUE(without([](Scenario&, Load& load) { load.precision->grad.reset(); }));
+}
+
+TEST(Passes, TakeBackFurtherRuns) {
+  Capabilities const peer = capable_peer();
+  Scenario from = with_program({operation(Train{1}), operation(Train{1})});
+  from.params = {parameter("w", {4, 3})};
+  from.groups.clear();
+  from.world = {.shard = 2};
+  from.optimizer.step_counter = StepCounter::parameter;
+  from.other_worlds = {{.shard = 3}, {.shard = 4, .replicate = 2}};
+  from.again = {{.options = {{"async_save", "true"}}},
+                {.resumed_after = 2, .through = {{.shard = 4}}, .order = ParamOrder::reversed}};
+  ASSERT_FALSE(refuse(from, peer)) << refuse(from, peer)->message;
+  auto const expect_proposed = [&](auto const& change) {
+    Scenario wanted = from;
+    change(wanted);
+    EXPECT_TRUE(proposes(from, wanted, peer)) << write_scenario(wanted);
+  };
+  expect_proposed([](Scenario& s) { s.other_worlds.clear(); });
+  expect_proposed([](Scenario& s) { s.other_worlds = {{.shard = 3}}; });
+  expect_proposed([](Scenario& s) { s.other_worlds[0].shard = 1; });
+  expect_proposed([](Scenario& s) { s.other_worlds[1].replicate = 1; });
+  expect_proposed([](Scenario& s) { s.again.clear(); });
+  expect_proposed([](Scenario& s) { s.again.pop_back(); });
+  expect_proposed([](Scenario& s) { s.again[0].options.clear(); });
+  expect_proposed([](Scenario& s) { s.again[1].resumed_after = 0; });
+  expect_proposed([](Scenario& s) { s.again[1].through.clear(); });
+  expect_proposed([](Scenario& s) { s.again[1].through[0].shard = 2; });
+  expect_proposed([](Scenario& s) { s.again[1].order = ParamOrder::listed; });
+  expect_proposed([](Scenario& s) { s = further_runs(s)[1].scenario; });
+  for (Scenario const& candidate : simpler(from, peer))
+    for (Again const& again : candidate.again)
+      ASSERT_LE(again.resumed_after.value_or(0), std::ssize(candidate.program));
 }
 
 TEST(Passes, NameCheckpointsInTheOrderOfTheirFirstSave) {

@@ -38,6 +38,7 @@ class Weighing {
   Weight weigh() {
     weigh_ranks(scenario_.world);
     weigh_program(scenario_.program, 1);
+    weigh_further_runs();
     weigh_params();
     for (auto const& [name, canonical] : canonical_checkpoints(scenario_))
       if (name != canonical) ++weight_[Digit::names];
@@ -77,6 +78,25 @@ class Weighing {
     std::uint64_t const ranks = number(world.rank_count());
     weight_[Digit::ranks] = std::max(weight_[Digit::ranks], ranks);
     weight_[Digit::ranks_of_all] += ranks;
+  }
+
+  /// Each executes the program once more, and a save and a load for each world on its way.
+  void weigh_further_runs() {
+    std::uint64_t const of_program = weight_[Digit::executed];
+    weight_[Digit::executed] += of_program * scenario_.other_worlds.size();
+    for (World const& world : scenario_.other_worlds) {
+      feature(true, 0);
+      add(KeyWeight::of(world));
+      weigh_ranks(world);
+    }
+    for (Again const& again : scenario_.again) {
+      feature(true, 0);
+      add(KeyWeight::of(again));
+      weight_[Digit::features] += again.options.size() + again.through.size();
+      weight_[Digit::executed] += of_program + 2 * again.through.size();
+      if (again.resumed_after) weight_[Digit::executed] += 2;
+      for (World const& world : again.through) weigh_ranks(world);
+    }
   }
 
   /// One of words, or of yes and no: the rest of a scenario has digits of its own.
