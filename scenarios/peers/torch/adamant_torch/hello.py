@@ -8,7 +8,7 @@ from pathlib import Path
 
 from torch.distributed.checkpoint.hf_storage import HuggingFaceStorageWriter
 
-from adamant_torch import arithmetic
+from adamant_torch import arithmetic, listing
 from adamant_torch.engine import Engine
 from adamant_torch.protocol import VERSION, Message
 
@@ -113,8 +113,10 @@ def options() -> Message:
         "state_dict": ["helpers", "plain", "flat"],
         "async_save": ["false", "true"],
         "offload_policy": ["none", "cpu"],
+        "directory_order": listing.ORDERS,
         "missing_states": ["left", "made"],
         "step_shape": ["scalar", "vector"],
+        "settings": ["written", "left_out"],
         "saves": ["in_place", "new_directory"],
         "files": ["trusted", "checked"],
         "optimizer_keys": ["positions", "names"],
