@@ -46,6 +46,7 @@ class Options:
     saves: str = "in_place"
     directory_order: str = "sorted"
     settings: str = "written"
+    empty_tensors: str = "as_others"
     files: str = "trusted"
     optimizer_keys: str = "positions"
     moments: str = "cast"
@@ -115,10 +116,9 @@ def load(
     dcp_load(loaded, storage_reader=reader(options, directory))
     if options.step_shape == "vector":
         loaded = {**loaded, "optim": around.with_steps_of_shape(loaded["optim"], ())}
-    settings = content["optim"] if options.tensors_only else {}
     keeps = options.moments == "kept"
     with around.keeping_moments(optimizer, moments) if keeps else nullcontext():
-        spread(options, state, {**content, **loaded, "optim": {**settings, **loaded["optim"]}})
+        spread(options, state, around.completed(loaded, content))
     missing = options.not_carried()
     return missing if "scaler" in content or "scaler" in missing else [*missing, "scaler"]
 
@@ -141,6 +141,8 @@ def stored(options: Options, content: StateDict) -> StateDict:
         content = tensors_of(content)
     if options.step_shape == "vector":
         content = {**content, "optim": around.with_steps_of_shape(content["optim"], (1,))}
+    if options.empty_tensors == "apart":
+        content = around.without_empty(content)
     return content
 
 

@@ -18,7 +18,15 @@ PAIR: list[dict[str, Any]] = [
 ]
 WIDE = {"param": "bf16", "grad": "bf16", "main": "none", "exp_avg": "fp32", "exp_avg_sq": "fp32"}
 TENSORS = {"format": "hf_consolidated", "settings": "left_out"}
+EMPTY: list[dict[str, Any]] = [
+    {"name": "a", "shape": [4], "group": 0, "unit": 0},
+    {"name": "none", "shape": [5, 0, 2], "group": 0, "unit": 0},
+    {"name": "nothing", "shape": [0], "group": 0, "unit": 1},
+]
 DEFAULTS = {
+    "division": "factor",
+    "empty_groups": "kept",
+    "empty_tensors": "as_others",
     "missing_states": "left",
     "step_shape": "scalar",
     "settings": "written",
@@ -44,6 +52,79 @@ def steps(one: World) -> list[int]:
 def test_by_default_nothing_is_gone_around(launcher: Launcher) -> None:
     offered = launcher.hello["options"]
     assert {name: offered[name][0] for name in DEFAULTS} == DEFAULTS
+
+
+@pytest.mark.parametrize(("shard", "replicate"), [(1, 1), (1, 3), (2, 1)])
+@pytest.mark.parametrize("way", ["factor", "hook"])
+def test_a_factor_divides_twice_where_a_shard_group_has_one_rank(
+    world: Maker, way: str, shard: int, replicate: int
+) -> None:
+    chosen = {"division": way}
+    one = world(shard=shard, replicate=replicate, microbatches=4, options=chosen).open()
+    one.backward()
+    found = one.whole()["c/gradient"]
+    total = torch.stack([share["c"] for share in one.gradients(1)]).sum(0)
+    twice = shard == 1 and way == "factor"
+    assert torch.equal(found, total / (16 if twice else 4))
+
+
+@pytest.mark.parametrize("implementation", ["single", "foreach", "fused"])
+@pytest.mark.parametrize("loss_scale", ["none", "dynamic"])
+def test_parameters_without_elements_step_and_come_back_where_they_are_apart(
+    world: Maker, tmp_path: Path, implementation: str, loss_scale: str
+) -> None:
+    chosen = {
+        **TENSORS,
+        "format": "hf_sharded",
+        "empty_tensors": "apart",
+        "implementation": implementation,
+    }
+    one = world(shard=3, params=EMPTY, options=chosen, loss_scale=loss_scale, clip=1.0).open()
+    one.train(2)
+    assert steps(one) == [2, 2, 2]
+    one.train(1, without=["a", "none"])
+    assert steps(one) == [2, 2, 3]
+    before = one.whole()
+    assert list(before["none/exp_avg"].shape) == [5, 0, 2]
+    one.launcher.must("save", directory=str(tmp_path / "checkpoint"))
+    one.open(initial_seed=9).launcher.must("load", directory=str(tmp_path / "checkpoint"))
+    assert different(before, one.whole()) == []
+    assert steps(one) == [2, 2, 3]
+
+
+def test_by_default_a_parameter_without_elements_ends_a_backward(world: Maker) -> None:
+    one = world(params=EMPTY).open()
+    one.backward(without=["none", "nothing"])
+    assert not any(shard["has_gradient"] for shard in one.state()[0][0]["shards"][1:])
+    with pytest.raises(AssertionError, match="expects non-empty tensor"):
+        one.backward(without=["nothing"])
+
+
+def test_by_default_a_tensor_loses_its_rows_in_hugging_face_files(
+    world: Maker, tmp_path: Path
+) -> None:
+    chosen = {**TENSORS, "format": "hf_sharded", "missing_states": "made"}
+    one = world(params=EMPTY, options=chosen).open()
+    one.launcher.must("save", directory=str(tmp_path / "checkpoint"))
+    reply = one.launcher.ask("load", directory=str(tmp_path / "checkpoint"))
+    assert "Size mismatch" in reply["ranks"][0]["error"]["text"]
+
+
+@pytest.mark.parametrize("way", ["kept", "dropped"])
+def test_an_empty_group_loses_its_settings_unless_it_is_dropped(
+    world: Maker, tmp_path: Path, way: str
+) -> None:
+    last = [{**param, "group": 1} for param in PAIR]
+    one = world(params=last, options={"empty_groups": way}).open()
+    one.train()
+    kept = ["", "no_decay"] if way == "kept" else ["no_decay"]
+    assert [group["name"] for group in one.state()[0][0]["groups"]] == kept
+    one.launcher.must("save", directory=str(tmp_path / "checkpoint"))
+    one.launcher.must("load", directory=str(tmp_path / "checkpoint"))
+    assert [group["name"] for group in one.state()[0][0]["groups"]] == ["no_decay"]
+    one.backward()
+    reply = one.launcher.ask("step")
+    assert reply["outcome"] == ("error" if way == "kept" else "ok")
 
 
 @pytest.mark.parametrize("state_dict", ["helpers", "flat"])

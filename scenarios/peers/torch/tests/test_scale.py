@@ -35,7 +35,11 @@ def test_every_recipe_has_its_types_and_exact_gradients(
     world: Maker, recipe: dict[str, str], shard: int, replicate: int, microbatches: int
 ) -> None:
     one = world(
-        precision=recipe, shard=shard, replicate=replicate, microbatches=microbatches
+        precision=recipe,
+        shard=shard,
+        replicate=replicate,
+        microbatches=microbatches,
+        options={"division": "hook"},
     ).open()
     one.backward()
     shares, whole = one.gradients(1), one.whole()

@@ -54,7 +54,7 @@ def alone(one: World, steps: int, without: tuple[str, ...] = ()) -> dict[str, to
 def test_any_world_has_the_bits_of_one_process(
     world: Maker, shard: int, replicate: int, implementation: str, mode: str
 ) -> None:
-    options = {"implementation": implementation}
+    options = {"implementation": implementation, "division": "hook"}
     one = world(shard=shard, replicate=replicate, options=options, mode=mode).open()
     one.train(3)
     assert different(one.whole(), alone(one, 3)) == []
@@ -64,7 +64,8 @@ def test_any_world_has_the_bits_of_one_process(
 def test_the_fused_step_differs_by_roundings_alone(
     world: Maker, shard: int, replicate: int
 ) -> None:
-    one = world(shard=shard, replicate=replicate, options={"implementation": "fused"}).open()
+    options = {"implementation": "fused", "division": "hook"}
+    one = world(shard=shard, replicate=replicate, options=options).open()
     one.train(3)
     mine, whole = one.whole(), alone(one, 3)
     for name, value in whole.items():
@@ -76,7 +77,8 @@ def test_the_fused_step_differs_by_roundings_alone(
 def test_the_mean_is_one_division_by_the_microbatches(
     world: Maker, shard: int, replicate: int, microbatches: int
 ) -> None:
-    one = world(shard=shard, replicate=replicate, microbatches=microbatches).open()
+    chosen = {"division": "hook"}  # where a shard group has one rank
+    one = world(shard=shard, replicate=replicate, microbatches=microbatches, options=chosen).open()
     one.backward()
     shares, whole = one.gradients(1), one.whole()
     for param in PARAMS:
