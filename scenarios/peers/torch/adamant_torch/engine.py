@@ -35,7 +35,8 @@ class Engine:
         self.opening = opening
         self.mesh = mesh
         self.rank = rank
-        self.scaling = Scaling(opening.loss_scale, opening.clip)
+        kind = opening.options.get("scaler", "dtensor")
+        self.scaling = Scaling(opening.loss_scale, opening.clip, kind)
         self.model: nn.Module
         self.parameters: dict[str, nn.Parameter]
         self.optimizer: torch.optim.Optimizer

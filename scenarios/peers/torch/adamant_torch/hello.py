@@ -113,6 +113,7 @@ def options() -> Message:
         "state_dict": ["helpers", "plain", "flat"],
         "async_save": ["false", "true"],
         "offload_policy": ["none", "cpu"],
+        "scaler": ["dtensor", "sharded", "local"],
         "directory_order": listing.ORDERS,
         "division": ["factor", "hook"],
         "empty_groups": ["kept", "dropped"],

@@ -26,6 +26,7 @@ RECIPES = [
     mixed("fp16", "fp16"),
     mixed("bf16", "bf16", "none", "bf16"),
 ]
+SCALERS = ["dtensor", "sharded", "local"]
 DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
 
 
@@ -57,11 +58,14 @@ def test_every_recipe_has_its_types_and_exact_gradients(
         assert torch.equal(whole["c"], whole["c/main"].to(whole["c"].dtype))
 
 
+@pytest.mark.parametrize("scaler", SCALERS)
 @pytest.mark.parametrize("implementation", ["single", "foreach", "fused"])
-def test_a_power_of_two_as_loss_scale_changes_no_bit(world: Maker, implementation: str) -> None:
+def test_a_power_of_two_as_loss_scale_changes_no_bit(
+    world: Maker, implementation: str, scaler: str
+) -> None:
     states = []
     for loss_scale in ("none", 1024.0, "dynamic"):
-        options = {"implementation": implementation}
+        options = {"implementation": implementation, "scaler": scaler}
         one = world(loss_scale=loss_scale, options=options).open()
         one.train(3)
         states.append(one.whole())
@@ -96,10 +100,11 @@ def test_gradients_bear_the_scale_until_a_clip_or_a_step(world: Maker) -> None:
 @pytest.mark.parametrize("implementation", ["single", "foreach", "fused"])
 @pytest.mark.parametrize(("shard", "replicate"), [(1, 1), (3, 1), (2, 2)])
 @pytest.mark.parametrize("value", ["inf", "-inf", "nan"])
+@pytest.mark.parametrize("scaler", SCALERS)
 def test_a_value_on_one_rank_makes_all_ranks_skip(
-    world: Maker, shard: int, replicate: int, value: str, implementation: str
+    world: Maker, shard: int, replicate: int, value: str, implementation: str, scaler: str
 ) -> None:
-    options = {"implementation": implementation}
+    options = {"implementation": implementation, "scaler": scaler}
     fields = {"shard": shard, "replicate": replicate, "options": options}
     one = world(loss_scale="dynamic", **fields).open()
     one.train()
