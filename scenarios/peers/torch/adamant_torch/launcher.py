@@ -92,7 +92,8 @@ class Launcher:
         self.worlds.take(opening.ranks)
         reply = self._ask(request)
         if reply["outcome"] == "ok":
-            reply["arithmetic"] = reply["ranks"][0]["arithmetic"]
+            said = {rank["arithmetic"] for rank in reply["ranks"]}
+            reply["arithmetic"] = said.pop() if len(said) == 1 else "interval"
         return reply
 
     def _close(self) -> Message:
