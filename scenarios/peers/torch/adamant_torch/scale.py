@@ -87,7 +87,9 @@ class Scaling:
         found = sum(float(value) for value in state["found_inf_per_device"].values())
         self.skipped = found != 0.0
         self.scaler.update() if self.fixed is None else self.scaler.update(new_scale=before)
-        self.unscaled = True
+        # A fused step unscales by itself, and leaves everything alone where it is skipped.
+        by_itself = getattr(seen, "_step_supports_amp_scaling", False)
+        self.unscaled = self.unscaled or not (by_itself and self.skipped)
         return not self.skipped
 
     def gradients_gone(self) -> None:

@@ -124,6 +124,26 @@ def test_a_value_on_one_rank_makes_all_ranks_skip(
     assert different(before, one.whole()) == []
 
 
+@pytest.mark.parametrize("implementation", ["single", "foreach", "fused"])
+def test_gradients_of_a_skipped_step_bear_the_scale_that_the_report_says(
+    world: Maker, implementation: str
+) -> None:
+    one = world(loss_scale=8.0, options={"implementation": implementation}).open()
+    overflow = {"rank": 0, "name": "c", "index": 0, "value": "inf"}
+    one.backward(1, overflow=overflow)
+    scaled = one.whole()["b/gradient"]
+    one.launcher.must("step")
+    ranks, files = one.state()
+    unscaled = implementation != "fused"
+    assert ranks[0]["scale"]["gradients_unscaled"] == unscaled
+    assert torch.equal(files[0]["whole/b/gradient"], scaled / 8.0 if unscaled else scaled)
+    one.backward(2)
+    added = one.whole()["b/gradient"]
+    one.launcher.must("zero_grad", set_to_none=True)
+    one.backward(2)
+    assert torch.equal(added, scaled + one.whole()["b/gradient"])
+
+
 def test_an_overflow_on_a_rank_that_does_not_hold_the_element_is_refused(world: Maker) -> None:
     one = world().open()
     files = [str(one.folder / f"gradient-{rank}.safetensors") for rank in range(2)]
