@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterable
-from math import prod
 
 import torch
 
 from adamant_torch.model import weight_dtype
 from adamant_torch.requests import Opening
-from adamant_torch.shards import Shard
 
-# Kernels with fused multiply-adds, and how many fp32 values a vector of theirs has.
-LANES = {"AVX2": 8, "AVX512": 16}
+FUSED_MULTIPLY_ADD = ("AVX2", "AVX512")
 
 
 def instruction_set() -> str:
@@ -23,30 +19,14 @@ def instruction_set() -> str:
 
 def known() -> bool:
     """Return whether kernels here round as the oracle's formulas do: with fused multiply-adds."""
-    return instruction_set() in LANES
+    return instruction_set() in FUSED_MULTIPLY_ADD
 
 
-def whole_vectors(shards: Iterable[Shard]) -> bool:
-    """Return whether no element of these shards is left over by a vector.
-
-    The fused kernel computes those that are left over by another loop, in which the compiler is
-    free to round a product before its sum or not. Its vectors do what the others do.
-    """
-    lanes = LANES.get(instruction_set())
-    return lanes is not None and all(prod(shard.shape) % lanes == 0 for shard in shards)
-
-
-def arithmetic(opening: Opening, shards: Iterable[Shard]) -> str:
-    """Return "torch" where both moments are known bit for bit, else "interval".
-
-    `shards` are this rank's parts of all parameters; other ranks may come to another answer.
-    """
-    implementation = opening.options.get("implementation")  # an engine of a user's may have none
-    if weight_dtype(opening.precision) != torch.float32 or not known():
-        return "interval"
-    if implementation == "fused":
-        return "torch" if whole_vectors(shards) else "interval"
-    return "torch" if implementation in ("single", "foreach") else "interval"
+def arithmetic(opening: Opening) -> str:
+    """Return "torch" where both moments are known bit for bit, else "interval"."""
+    plain = opening.options.get("implementation") in ("single", "foreach")
+    wide = weight_dtype(opening.precision) == torch.float32
+    return "torch" if plain and wide and known() else "interval"
 
 
 def versions() -> dict[str, str]:

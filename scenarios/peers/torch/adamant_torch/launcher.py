@@ -92,8 +92,7 @@ class Launcher:
         self.worlds.take(opening.ranks)
         reply = self._ask(request)
         if reply["outcome"] == "ok":
-            said = {rank["arithmetic"] for rank in reply["ranks"]}
-            reply["arithmetic"] = said.pop() if len(said) == 1 else "interval"
+            reply["arithmetic"] = reply["ranks"][0]["arithmetic"]
         return reply
 
     def _close(self) -> Message:
