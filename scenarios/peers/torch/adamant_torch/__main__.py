@@ -15,6 +15,7 @@ from types import ModuleType
 
 import torch
 
+from adamant_torch import __version__
 from adamant_torch.engine import Engine
 from adamant_torch.launcher import Launcher
 
@@ -48,6 +49,8 @@ def main() -> None:
     """Serve until standard input ends."""
     parser = argparse.ArgumentParser(prog="adamant_torch", description=__doc__)
     parser.add_argument("--engine", metavar="MODULE:CLASS", help="a subclass of Engine")
+    version = f"adamant-torch {__version__} (torch {torch.__version__})"
+    parser.add_argument("--version", action="version", version=version)
     arguments = parser.parse_args()
     kind = engine_class(arguments.engine) if arguments.engine else Engine
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # an interrupt ends launcher and ranks at once

@@ -36,6 +36,25 @@ def make_missing_states(optimizer: torch.optim.Optimizer) -> None:
                 }
 
 
+# --- empty_tensors: apart -----------------------------------------------------------------------
+
+
+def make_gradients(parameters: list[nn.Parameter]) -> None:
+    """Give parameters without elements the gradients that FSDP2's reduction refuses to make."""
+    for parameter in parameters:
+        if parameter.grad is None:
+            parameter.grad = torch.zeros_like(parameter)
+
+
+def without_empty(content: StateDict) -> StateDict:
+    """Return a state dict without tensors that have no element: some formats lose their shape."""
+    return {
+        key: without_empty(value) if isinstance(value, dict) else value
+        for key, value in content.items()
+        if not isinstance(value, torch.Tensor) or value.numel() > 0
+    }
+
+
 # --- step_shape: vector -------------------------------------------------------------------------
 
 
@@ -90,6 +109,16 @@ def by_position(optim: StateDict, names: list[str]) -> StateDict:
             {**group, "params": sorted(positions[name] for name in group["params"])}
             for group in optim["param_groups"]
         ],
+    }
+
+
+def completed(loaded: StateDict, content: StateDict) -> StateDict:
+    """Return what was loaded, with the rest of the state dict that it was taken from."""
+    return {
+        key: completed(loaded[key], value)
+        if key in loaded and isinstance(value, dict)
+        else loaded.get(key, value)
+        for key, value in content.items()
     }
 
 

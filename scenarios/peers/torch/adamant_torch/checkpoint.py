@@ -10,22 +10,13 @@ around known defects, which are in `around` and `saves`.
 
 from __future__ import annotations
 
-import os
 from contextlib import nullcontext
 from dataclasses import dataclass, fields
 from typing import Any
 
 import torch
 from torch import nn
-from torch.distributed.checkpoint.filesystem import (
-    FileSystem,
-    FileSystemReader,
-    FileSystemWriter,
-)
-from torch.distributed.checkpoint.hf_storage import (
-    HuggingFaceStorageReader,
-    HuggingFaceStorageWriter,
-)
+from torch.distributed.checkpoint.filesystem import FileSystemReader, FileSystemWriter
 from torch.distributed.checkpoint.state_dict import (
     StateDictOptions,
     get_state_dict,
@@ -36,7 +27,7 @@ from torch.distributed.checkpoint.state_dict_saver import async_save as dcp_asyn
 from torch.distributed.checkpoint.state_dict_saver import save as dcp_save
 from torch.distributed.checkpoint.storage import StorageReader, StorageWriter
 
-from adamant_torch import around, saves
+from adamant_torch import around, listing, saves
 
 StateDict = dict[str, Any]
 State = tuple[nn.Module, torch.optim.Optimizer, "torch.amp.GradScaler | None"]
@@ -53,6 +44,9 @@ class Options:
     missing_states: str = "left"
     step_shape: str = "scalar"
     saves: str = "in_place"
+    directory_order: str = "sorted"
+    settings: str = "written"
+    empty_tensors: str = "as_others"
     files: str = "trusted"
     optimizer_keys: str = "positions"
     moments: str = "cast"
@@ -65,9 +59,14 @@ class Options:
         return cls(**{name: value for name, value in options.items() if name in names})
 
     @property
-    def tensors_only(self) -> bool:
-        """Whether the format holds tensors and nothing else."""
+    def hugging_face(self) -> bool:
+        """Whether the files are Hugging Face's."""
         return self.format != "dcp"
+
+    @property
+    def tensors_only(self) -> bool:
+        """Whether a checkpoint holds tensors and nothing else."""
+        return self.hugging_face and self.settings == "left_out"
 
     def of_helpers(self) -> StateDictOptions:
         """Return the options of PyTorch's helpers."""
@@ -117,10 +116,9 @@ def load(
     dcp_load(loaded, storage_reader=reader(options, directory))
     if options.step_shape == "vector":
         loaded = {**loaded, "optim": around.with_steps_of_shape(loaded["optim"], ())}
-    settings = content["optim"] if options.tensors_only else {}
     keeps = options.moments == "kept"
     with around.keeping_moments(optimizer, moments) if keeps else nullcontext():
-        spread(options, state, {**content, **loaded, "optim": {**settings, **loaded["optim"]}})
+        spread(options, state, around.completed(loaded, content))
     missing = options.not_carried()
     return missing if "scaler" in content or "scaler" in missing else [*missing, "scaler"]
 
@@ -143,6 +141,8 @@ def stored(options: Options, content: StateDict) -> StateDict:
         content = tensors_of(content)
     if options.step_shape == "vector":
         content = {**content, "optim": around.with_steps_of_shape(content["optim"], (1,))}
+    if options.empty_tensors == "apart":
+        content = around.without_empty(content)
     return content
 
 
@@ -159,28 +159,17 @@ def holds_scaler(options: Options, directory: str) -> bool:
 
 def writer(options: Options, directory: str) -> StorageWriter:
     """Return DCP's writer for a format, with its defaults."""
-    if not options.tensors_only:
+    if not options.hugging_face:
         return FileSystemWriter(directory)
-    return HuggingFaceStorageWriter(
-        directory, save_distributed=True, enable_consolidation=options.format == "hf_consolidated"
-    )
+    consolidates = options.format == "hf_consolidated"
+    return listing.Writer(directory, options.directory_order, consolidates)
 
 
 def reader(options: Options, directory: str) -> StorageReader:
     """Return DCP's reader for a format."""
-    if not options.tensors_only:
+    if not options.hugging_face:
         return FileSystemReader(directory)
-    found = HuggingFaceStorageReader(directory)
-    found.fs = InOrder()
-    return found
-
-
-class InOrder(FileSystem):
-    """Lists files by name. Of two that hold the same rows the last counts: it is the same again."""
-
-    def ls(self, path: str | os.PathLike[str]) -> list[str]:
-        """Return the files of a directory."""
-        return sorted(super().ls(path))
+    return listing.Reader(directory, options.directory_order)
 
 
 def gather(options: Options, state: State) -> StateDict:

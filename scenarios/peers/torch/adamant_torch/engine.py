@@ -35,7 +35,8 @@ class Engine:
         self.opening = opening
         self.mesh = mesh
         self.rank = rank
-        self.scaling = Scaling(opening.loss_scale, opening.clip)
+        kind = opening.options.get("scaler", "dtensor")
+        self.scaling = Scaling(opening.loss_scale, opening.clip, kind)
         self.model: nn.Module
         self.parameters: dict[str, nn.Parameter]
         self.optimizer: torch.optim.Optimizer
@@ -107,12 +108,18 @@ class Engine:
         units: list[dict[str, torch.Tensor]] = [
             {} for _ in range(1 + max(param.unit for param in self.opening.params))
         ]
-        for param in self.opening.params:
-            if param.name not in without:
+        named = [param for param in self.opening.params if param.name not in without]
+        apart = self.opening.options.get("empty_tensors") == "apart"
+        made = [param for param in named if apart and 0 in param.shape]
+        for param in named:
+            if param not in made:
                 x = gradients[param.name].reshape(param.shape)
                 units[param.unit][model.module_name(param.name)] = x
         if any(units):
             torch.autograd.backward(self.scaling.scale(self.model(units)))
+        elif made:
+            self.scaling.scale(torch.zeros(()))  # the loss of nothing: the scaler wants to see one
+        around.make_gradients([self.parameters[param.name] for param in made])
         # Replicas hold the same gradient: an all-reduce would have brought the value to each.
         if overflow is not None and (overflow.rank - self.rank) % self.opening.shard == 0:
             put(self.parameters[overflow.name], overflow.index, overflow.value)

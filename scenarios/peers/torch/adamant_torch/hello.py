@@ -8,7 +8,7 @@ from pathlib import Path
 
 from torch.distributed.checkpoint.hf_storage import HuggingFaceStorageWriter
 
-from adamant_torch import arithmetic
+from adamant_torch import arithmetic, listing
 from adamant_torch.engine import Engine
 from adamant_torch.protocol import VERSION, Message
 
@@ -65,7 +65,7 @@ def capabilities() -> Message:
         "gradient_type": "both",
         "unscales_in_place": True,
         "gradients_in_place": True,
-        "empty_tensors": False,
+        "empty_tensors": True,
         "optimizers": ["adamw", "adam"],
         "step_counters": ["parameter"],
         "bias_correction": [True],
@@ -113,8 +113,14 @@ def options() -> Message:
         "state_dict": ["helpers", "plain", "flat"],
         "async_save": ["false", "true"],
         "offload_policy": ["none", "cpu"],
+        "scaler": ["dtensor", "sharded", "local"],
+        "directory_order": listing.ORDERS,
+        "division": ["factor", "hook"],
+        "empty_groups": ["kept", "dropped"],
+        "empty_tensors": ["as_others", "apart"],
         "missing_states": ["left", "made"],
         "step_shape": ["scalar", "vector"],
+        "settings": ["written", "left_out"],
         "saves": ["in_place", "new_directory"],
         "files": ["trusted", "checked"],
         "optimizer_keys": ["positions", "names"],

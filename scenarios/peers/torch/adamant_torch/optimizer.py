@@ -25,14 +25,15 @@ def settings(group: GroupSpec) -> Settings:
 
 
 def param_groups(opening: Opening, parameters: dict[str, nn.Parameter]) -> list[Settings]:
-    """Return the optimizer's groups, parameters in registration order. Groups of none are dropped.
+    """Return the optimizer's groups, parameters in registration order.
 
     "name" is the scenario's name of the group; PyTorch keeps what it does not know.
     """
+    drops_empty = opening.options.get("empty_groups") == "dropped"
     groups = []
     for index, group in enumerate(opening.groups):
         own = [parameters[param.name] for param in opening.params if param.group == index]
-        if own:
+        if own or not drops_empty:
             groups.append({"params": own, "name": group.name, **settings(group)})
     return groups
 
@@ -64,12 +65,12 @@ def set_group(optimizer: torch.optim.Optimizer, change: Message) -> None:
 
 
 def groups_named(optimizer: torch.optim.Optimizer, name: str) -> Iterator[Settings]:
-    """Yield the group of that name, if any parameter is in it."""
+    """Yield the group of that name, if there is one."""
     return (group for group in optimizer.param_groups if group.get("name") == name)
 
 
 def report(optimizer: torch.optim.Optimizer) -> list[Message]:
-    """Return the settings of all groups, as they are now."""
+    """Return the settings of all groups, as they are now, but of one that has lost them all."""
     return [
         {
             "name": group.get("name", ""),
@@ -79,4 +80,5 @@ def report(optimizer: torch.optim.Optimizer) -> list[Message]:
             "weight_decay": float(group["weight_decay"]),
         }
         for group in optimizer.param_groups
+        if "lr" in group
     ]

@@ -7,19 +7,25 @@ scale, which is exact where the scale is a power of two.
 
 from __future__ import annotations
 
+from typing import Any, cast
+
 import torch
 from torch import nn
+from torch.distributed.fsdp.sharded_grad_scaler import ShardedGradScaler
 from torch.distributed.tensor import DTensor
 
 from adamant_torch.protocol import Message, ProtocolError, number
+from adamant_torch.shards import local
 
 
 class Scaling:
     """The loss scale of a world, its verdicts, and the norm to clip to."""
 
-    def __init__(self, loss_scale: float | str, clip: float | None) -> None:
+    def __init__(self, loss_scale: float | str, clip: float | None, kind: str = "dtensor") -> None:
+        self.kind = kind
         self.fixed: float | None = None
         self.scaler: torch.amp.GradScaler | None = None
+        self.shards: LocalShards | None = None
         self.clip_to = clip
         self.norm = 0.0
         self.skipped = False
@@ -33,10 +39,10 @@ class Scaling:
         if loss_scale == "none":
             self.scaler = None
         elif loss_scale == "dynamic":
-            self.scaler = torch.amp.GradScaler("cpu")
+            self.scaler = self._make()
         else:
             self.fixed = float(loss_scale)
-            self.scaler = torch.amp.GradScaler("cpu", init_scale=self.fixed)
+            self.scaler = self._make(self.fixed)
 
     def value(self) -> float:
         """Return the current scale; 1 where there is none."""
@@ -56,7 +62,7 @@ class Scaling:
         if self.clip_to is None:
             raise ProtocolError("clip: no norm to clip to was set")
         if self.scaler is not None and has_gradient(optimizer) and not self.unscaled:
-            self.scaler.unscale_(optimizer)
+            self.scaler.unscale_(self._seen(optimizer))
             self.unscaled = True
         norm = torch.nn.utils.clip_grad_norm_(model.parameters(), self.clip_to)
         whole = norm.full_tensor() if isinstance(norm, DTensor) else norm
@@ -72,15 +78,18 @@ class Scaling:
         if self.scaler is None or not has_gradient(optimizer):
             optimizer.step()
             return True
-        state = self.scaler._per_optimizer_states[id(optimizer)]
+        seen = self._seen(optimizer)
+        state = self.scaler._per_optimizer_states[id(seen)]
         if self.unscaled and state["stage"].name == "READY":
             self._bring_to_scale(optimizer)
         before = self.scaler.get_scale()
-        self.scaler.step(optimizer)
+        self.scaler.step(seen)
         found = sum(float(value) for value in state["found_inf_per_device"].values())
         self.skipped = found != 0.0
         self.scaler.update() if self.fixed is None else self.scaler.update(new_scale=before)
-        self.unscaled = True
+        # A fused step unscales by itself, and leaves everything alone where it is skipped.
+        by_itself = getattr(seen, "_step_supports_amp_scaling", False)
+        self.unscaled = self.unscaled or not (by_itself and self.skipped)
         return not self.skipped
 
     def gradients_gone(self) -> None:
@@ -98,6 +107,20 @@ class Scaling:
             "gradients_unscaled": self.unscaled,
         }
 
+    def _make(self, scale: float = 2.0**16) -> torch.amp.GradScaler:
+        """Return a scaler of the kind asked for; see the option `scaler`."""
+        if self.kind == "dtensor":
+            return torch.amp.GradScaler("cpu", init_scale=scale)
+        return ShardedGradScaler("cpu", init_scale=scale)
+
+    def _seen(self, optimizer: torch.optim.Optimizer) -> torch.optim.Optimizer:
+        """Return the optimizer as the scaler sees it; the same for the same optimizer."""
+        if self.kind != "local":
+            return optimizer
+        if self.shards is None or self.shards.optimizer is not optimizer:
+            self.shards = LocalShards(optimizer)
+        return cast(torch.optim.Optimizer, self.shards)
+
     def _bring_to_scale(self, optimizer: torch.optim.Optimizer) -> None:
         if self.scaler is None or not self.unscaled:
             return
@@ -105,6 +128,30 @@ class Scaling:
         with torch.no_grad():
             for gradient in gradients(optimizer):
                 gradient.mul_(scale)
+
+
+class LocalShards:
+    """What a scaler uses of an optimizer, over this rank's shards as plain tensors."""
+
+    def __init__(self, optimizer: torch.optim.Optimizer) -> None:
+        self.optimizer = optimizer
+
+    @property
+    def param_groups(self) -> list[dict[str, Any]]:
+        """Return the gradients' shards, each as the gradient of a parameter."""
+        return [{"params": [shard_with(gradient) for gradient in gradients(self.optimizer)]}]
+
+    def step(self) -> None:
+        """Step on the gradients, which the scaler has unscaled where they lie."""
+        self.optimizer.step()
+
+
+def shard_with(gradient: torch.Tensor) -> torch.Tensor:
+    """Return a tensor whose gradient is this rank's part of `gradient`, in the same memory."""
+    part = local(gradient)
+    owner = torch.empty_like(part)
+    owner.grad = part
+    return owner
 
 
 def gradients(optimizer: torch.optim.Optimizer) -> list[torch.Tensor]:

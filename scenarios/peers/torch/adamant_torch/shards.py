@@ -27,9 +27,15 @@ def local(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def shard_of(tensor: torch.Tensor) -> Shard:
-    """Return where this rank's part of `tensor` lies; a plain tensor is whole."""
+    """Return where this rank's part of `tensor` lies; a plain tensor is whole.
+
+    Of a tensor without elements FSDP2 keeps no rows on any rank, whatever the DTensor says.
+    """
     if not isinstance(tensor, DTensor):
         return Shard(offsets=(0,) * tensor.dim(), shape=tuple(tensor.shape))
+    if tensor.numel() == 0:
+        offsets = (tensor.shape[0], *(0 for _ in tensor.shape[1:]))
+        return Shard(offsets=offsets, shape=tuple(local(tensor).shape))
     return _shard(tuple(tensor.shape), tensor.device_mesh, tensor.placements)
 
 

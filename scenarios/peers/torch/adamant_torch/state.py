@@ -13,7 +13,13 @@ from adamant_torch.shards import local
 
 
 def whole(tensor: torch.Tensor) -> torch.Tensor:
-    """Return the whole tensor as this rank gathers it. A collective where it is sharded."""
+    """Return the whole tensor as this rank gathers it. A collective where it is sharded.
+
+    What has no element is not gathered: FSDP2 keeps fewer rows of it than its DTensor says, and
+    PyTorch finds that they do not fit together.
+    """
+    if tensor.numel() == 0:
+        return torch.empty(tensor.shape, dtype=tensor.dtype)
     return tensor.full_tensor() if isinstance(tensor, DTensor) else tensor
 
 

@@ -17,9 +17,19 @@ PAIR: list[dict[str, Any]] = [
     {"name": "b", "shape": [4], "group": 0, "unit": 0},
 ]
 WIDE = {"param": "bf16", "grad": "bf16", "main": "none", "exp_avg": "fp32", "exp_avg_sq": "fp32"}
+TENSORS = {"format": "hf_consolidated", "settings": "left_out"}
+EMPTY: list[dict[str, Any]] = [
+    {"name": "a", "shape": [4], "group": 0, "unit": 0},
+    {"name": "none", "shape": [5, 0, 2], "group": 0, "unit": 0},
+    {"name": "nothing", "shape": [0], "group": 0, "unit": 1},
+]
 DEFAULTS = {
+    "division": "factor",
+    "empty_groups": "kept",
+    "empty_tensors": "as_others",
     "missing_states": "left",
     "step_shape": "scalar",
+    "settings": "written",
     "saves": "in_place",
     "files": "trusted",
     "optimizer_keys": "positions",
@@ -42,6 +52,79 @@ def steps(one: World) -> list[int]:
 def test_by_default_nothing_is_gone_around(launcher: Launcher) -> None:
     offered = launcher.hello["options"]
     assert {name: offered[name][0] for name in DEFAULTS} == DEFAULTS
+
+
+@pytest.mark.parametrize(("shard", "replicate"), [(1, 1), (1, 3), (2, 1)])
+@pytest.mark.parametrize("way", ["factor", "hook"])
+def test_a_factor_divides_twice_where_a_shard_group_has_one_rank(
+    world: Maker, way: str, shard: int, replicate: int
+) -> None:
+    chosen = {"division": way}
+    one = world(shard=shard, replicate=replicate, microbatches=4, options=chosen).open()
+    one.backward()
+    found = one.whole()["c/gradient"]
+    total = torch.stack([share["c"] for share in one.gradients(1)]).sum(0)
+    twice = shard == 1 and way == "factor"
+    assert torch.equal(found, total / (16 if twice else 4))
+
+
+@pytest.mark.parametrize("implementation", ["single", "foreach", "fused"])
+@pytest.mark.parametrize("loss_scale", ["none", "dynamic"])
+def test_parameters_without_elements_step_and_come_back_where_they_are_apart(
+    world: Maker, tmp_path: Path, implementation: str, loss_scale: str
+) -> None:
+    chosen = {
+        **TENSORS,
+        "format": "hf_sharded",
+        "empty_tensors": "apart",
+        "implementation": implementation,
+    }
+    one = world(shard=3, params=EMPTY, options=chosen, loss_scale=loss_scale, clip=1.0).open()
+    one.train(2)
+    assert steps(one) == [2, 2, 2]
+    one.train(1, without=["a", "none"])
+    assert steps(one) == [2, 2, 3]
+    before = one.whole()
+    assert list(before["none/exp_avg"].shape) == [5, 0, 2]
+    one.launcher.must("save", directory=str(tmp_path / "checkpoint"))
+    one.open(initial_seed=9).launcher.must("load", directory=str(tmp_path / "checkpoint"))
+    assert different(before, one.whole()) == []
+    assert steps(one) == [2, 2, 3]
+
+
+def test_by_default_a_parameter_without_elements_ends_a_backward(world: Maker) -> None:
+    one = world(params=EMPTY).open()
+    one.backward(without=["none", "nothing"])
+    assert not any(shard["has_gradient"] for shard in one.state()[0][0]["shards"][1:])
+    with pytest.raises(AssertionError, match="expects non-empty tensor"):
+        one.backward(without=["nothing"])
+
+
+def test_by_default_a_tensor_loses_its_rows_in_hugging_face_files(
+    world: Maker, tmp_path: Path
+) -> None:
+    chosen = {**TENSORS, "format": "hf_sharded", "missing_states": "made"}
+    one = world(params=EMPTY, options=chosen).open()
+    one.launcher.must("save", directory=str(tmp_path / "checkpoint"))
+    reply = one.launcher.ask("load", directory=str(tmp_path / "checkpoint"))
+    assert "Size mismatch" in reply["ranks"][0]["error"]["text"]
+
+
+@pytest.mark.parametrize("way", ["kept", "dropped"])
+def test_an_empty_group_loses_its_settings_unless_it_is_dropped(
+    world: Maker, tmp_path: Path, way: str
+) -> None:
+    last = [{**param, "group": 1} for param in PAIR]
+    one = world(params=last, options={"empty_groups": way}).open()
+    one.train()
+    kept = ["", "no_decay"] if way == "kept" else ["no_decay"]
+    assert [group["name"] for group in one.state()[0][0]["groups"]] == kept
+    one.launcher.must("save", directory=str(tmp_path / "checkpoint"))
+    one.launcher.must("load", directory=str(tmp_path / "checkpoint"))
+    assert [group["name"] for group in one.state()[0][0]["groups"]] == ["no_decay"]
+    one.backward()
+    reply = one.launcher.ask("step")
+    assert reply["outcome"] == ("error" if way == "kept" else "ok")
 
 
 @pytest.mark.parametrize("state_dict", ["helpers", "flat"])
@@ -82,7 +165,7 @@ def test_a_parameter_without_gradient_is_in_the_checkpoint_where_states_are_made
 def test_consolidation_loses_steps_without_dimensions(
     world: Maker, tmp_path: Path, shape: str, counted: int, state_dict: str
 ) -> None:
-    chosen = {"format": "hf_consolidated", "step_shape": shape, "state_dict": state_dict}
+    chosen = {**TENSORS, "step_shape": shape, "state_dict": state_dict}
     one = world(options=chosen).open()
     one.train(2)
     directory = str(tmp_path / "checkpoint")
@@ -93,11 +176,48 @@ def test_consolidation_loses_steps_without_dimensions(
     assert steps(one) == [counted + 1] * 4
 
 
+@pytest.mark.parametrize("state_dict", ["helpers", "plain", "flat"])
+@pytest.mark.parametrize("way", ["written", "left_out"])
+def test_hugging_face_shards_can_be_read_where_settings_are_left_out(
+    world: Maker, tmp_path: Path, way: str, state_dict: str
+) -> None:
+    chosen = {"format": "hf_sharded", "settings": way, "state_dict": state_dict}
+    one = world(options=chosen, loss_scale="dynamic").open()
+    one.train(2)
+    before = one.whole()
+    directory = str(tmp_path / "checkpoint")
+    saved = one.launcher.must("save", directory=directory)
+    assert ("groups" in saved["not_carried"]) == (way == "left_out")
+    reply = one.open(initial_seed=9).launcher.ask("load", directory=directory)
+    assert reply["outcome"] == ("ok" if way == "left_out" else "error")
+    if way == "left_out":
+        assert different(before, one.whole()) == []
+
+
+@pytest.mark.parametrize("way", ["written", "left_out"])
+def test_settings_end_a_consolidation_unless_they_are_left_out(
+    world: Maker, tmp_path: Path, way: str
+) -> None:
+    one = world(options={"format": "hf_consolidated", "settings": way}).open()
+    one.train()
+    reply = one.launcher.ask("save", directory=str(tmp_path / "checkpoint"))
+    assert reply["outcome"] == ("ok" if way == "left_out" else "error")
+
+
+def test_the_native_format_holds_settings_in_any_case(world: Maker, tmp_path: Path) -> None:
+    one = world(options={"settings": "left_out"}).open()
+    one.train()
+    one.launcher.must("set", groups=[{"name": "no_decay", "lr": 0.5}])
+    one.launcher.must("save", directory=str(tmp_path / "checkpoint"))
+    one.open().launcher.must("load", directory=str(tmp_path / "checkpoint"))
+    assert one.state()[0][0]["groups"][1]["lr"] == 0.5
+
+
 @pytest.mark.parametrize("way", ["in_place", "new_directory"])
 def test_shards_of_a_larger_world_are_left_unless_a_save_has_a_directory_of_its_own(
     world: Maker, tmp_path: Path, way: str
 ) -> None:
-    chosen = {"format": "hf_sharded", "saves": way}
+    chosen = {**TENSORS, "format": "hf_sharded", "saves": way}
     directory = str(tmp_path / "checkpoint")
     larger = world(shard=3, options=chosen).open()
     larger.train()
@@ -114,7 +234,8 @@ def test_shards_of_a_larger_world_are_left_unless_a_save_has_a_directory_of_its_
 def test_a_crash_in_a_save_to_a_new_directory_leaves_the_old_checkpoint_or_the_new_one(
     world: Maker, tmp_path: Path, form: str, rank: int
 ) -> None:
-    one = world(options={"format": form, "saves": "new_directory", "files": "checked"})
+    chosen = {**TENSORS, "format": form, "saves": "new_directory", "files": "checked"}
+    one = world(options=chosen)
     directory = str(tmp_path / "checkpoint")
 
     def save_twice(operation: int) -> tuple[list[Any], Any]:
@@ -162,7 +283,7 @@ def flip(directory: Path) -> None:
 def test_files_that_are_not_those_of_the_save_are_noticed_where_they_are_checked(
     world: Maker, tmp_path: Path, way: str, damage: Callable[[Path], None]
 ) -> None:
-    one = world(options={"format": "hf_sharded", "files": way}).open()
+    one = world(options={**TENSORS, "format": "hf_sharded", "files": way}).open()
     for name in ("older", "checkpoint"):
         one.train()
         one.launcher.must("save", directory=str(tmp_path / name))
@@ -190,7 +311,7 @@ def test_a_checkpoint_without_sums_is_refused_where_files_are_checked(
 def test_moments_find_their_parameters_in_another_order_by_name(
     world: Maker, tmp_path: Path, keys: str, form: str
 ) -> None:
-    chosen = {"state_dict": "plain", "optimizer_keys": keys, "format": form}
+    chosen = {**TENSORS, "state_dict": "plain", "optimizer_keys": keys, "format": form}
     directory = str(tmp_path / "checkpoint")
     one = world(params=PAIR, options=chosen).open()
     one.train()

@@ -26,6 +26,7 @@ RECIPES = [
     mixed("fp16", "fp16"),
     mixed("bf16", "bf16", "none", "bf16"),
 ]
+SCALERS = ["dtensor", "sharded", "local"]
 DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
 
 
@@ -35,7 +36,11 @@ def test_every_recipe_has_its_types_and_exact_gradients(
     world: Maker, recipe: dict[str, str], shard: int, replicate: int, microbatches: int
 ) -> None:
     one = world(
-        precision=recipe, shard=shard, replicate=replicate, microbatches=microbatches
+        precision=recipe,
+        shard=shard,
+        replicate=replicate,
+        microbatches=microbatches,
+        options={"division": "hook"},
     ).open()
     one.backward()
     shares, whole = one.gradients(1), one.whole()
@@ -53,11 +58,14 @@ def test_every_recipe_has_its_types_and_exact_gradients(
         assert torch.equal(whole["c"], whole["c/main"].to(whole["c"].dtype))
 
 
+@pytest.mark.parametrize("scaler", SCALERS)
 @pytest.mark.parametrize("implementation", ["single", "foreach", "fused"])
-def test_a_power_of_two_as_loss_scale_changes_no_bit(world: Maker, implementation: str) -> None:
+def test_a_power_of_two_as_loss_scale_changes_no_bit(
+    world: Maker, implementation: str, scaler: str
+) -> None:
     states = []
     for loss_scale in ("none", 1024.0, "dynamic"):
-        options = {"implementation": implementation}
+        options = {"implementation": implementation, "scaler": scaler}
         one = world(loss_scale=loss_scale, options=options).open()
         one.train(3)
         states.append(one.whole())
@@ -92,10 +100,11 @@ def test_gradients_bear_the_scale_until_a_clip_or_a_step(world: Maker) -> None:
 @pytest.mark.parametrize("implementation", ["single", "foreach", "fused"])
 @pytest.mark.parametrize(("shard", "replicate"), [(1, 1), (3, 1), (2, 2)])
 @pytest.mark.parametrize("value", ["inf", "-inf", "nan"])
+@pytest.mark.parametrize("scaler", SCALERS)
 def test_a_value_on_one_rank_makes_all_ranks_skip(
-    world: Maker, shard: int, replicate: int, value: str, implementation: str
+    world: Maker, shard: int, replicate: int, value: str, implementation: str, scaler: str
 ) -> None:
-    options = {"implementation": implementation}
+    options = {"implementation": implementation, "scaler": scaler}
     fields = {"shard": shard, "replicate": replicate, "options": options}
     one = world(loss_scale="dynamic", **fields).open()
     one.train()
@@ -113,6 +122,26 @@ def test_a_value_on_one_rank_makes_all_ranks_skip(
         assert [shard["steps"] for shard in rank["shards"]] == [1, 1, 1, 1]
     one.launcher.must("zero_grad", set_to_none=True)
     assert different(before, one.whole()) == []
+
+
+@pytest.mark.parametrize("implementation", ["single", "foreach", "fused"])
+def test_gradients_of_a_skipped_step_bear_the_scale_that_the_report_says(
+    world: Maker, implementation: str
+) -> None:
+    one = world(loss_scale=8.0, options={"implementation": implementation}).open()
+    overflow = {"rank": 0, "name": "c", "index": 0, "value": "inf"}
+    one.backward(1, overflow=overflow)
+    scaled = one.whole()["b/gradient"]
+    one.launcher.must("step")
+    ranks, files = one.state()
+    unscaled = implementation != "fused"
+    assert ranks[0]["scale"]["gradients_unscaled"] == unscaled
+    assert torch.equal(files[0]["whole/b/gradient"], scaled / 8.0 if unscaled else scaled)
+    one.backward(2)
+    added = one.whole()["b/gradient"]
+    one.launcher.must("zero_grad", set_to_none=True)
+    one.backward(2)
+    assert torch.equal(added, scaled + one.whole()["b/gradient"])
 
 
 def test_an_overflow_on_a_rank_that_does_not_hold_the_element_is_refused(world: Maker) -> None:

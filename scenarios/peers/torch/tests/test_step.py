@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 
-from adamant_torch import tensor_file
+from adamant_torch import arithmetic, tensor_file
 from adamant_torch.model import DTYPES
 from tests.peer import FP32, GROUP, PARAMS, World, different, values
 
@@ -54,7 +54,7 @@ def alone(one: World, steps: int, without: tuple[str, ...] = ()) -> dict[str, to
 def test_any_world_has_the_bits_of_one_process(
     world: Maker, shard: int, replicate: int, implementation: str, mode: str
 ) -> None:
-    options = {"implementation": implementation}
+    options = {"implementation": implementation, "division": "hook"}
     one = world(shard=shard, replicate=replicate, options=options, mode=mode).open()
     one.train(3)
     assert different(one.whole(), alone(one, 3)) == []
@@ -64,11 +64,38 @@ def test_any_world_has_the_bits_of_one_process(
 def test_the_fused_step_differs_by_roundings_alone(
     world: Maker, shard: int, replicate: int
 ) -> None:
-    one = world(shard=shard, replicate=replicate, options={"implementation": "fused"}).open()
+    options = {"implementation": "fused", "division": "hook"}
+    one = world(shard=shard, replicate=replicate, options=options).open()
     one.train(3)
     mine, whole = one.whole(), alone(one, 3)
     for name, value in whole.items():
         torch.testing.assert_close(mine[name], value, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.skipif(not arithmetic.known(), reason="kernels here have no fused multiply-add")
+@pytest.mark.parametrize("mode", ["adamw", "adam"])
+@pytest.mark.parametrize("betas", [(0.9, 0.999), (0.25, 0.5), (0.0, 0.0)])
+@pytest.mark.parametrize("elements", [16, 48, 16000])  # vectors have 8 or 16
+def test_fused_moments_of_whole_vectors_have_the_bits_of_a_single_step(
+    mode: str, betas: tuple[float, float], elements: int
+) -> None:
+    kind = {"adamw": torch.optim.AdamW, "adam": torch.optim.Adam}[mode]
+    states = []
+    for fused in (False, True):
+        generator = torch.Generator().manual_seed(elements)
+        start = torch.randn(elements, generator=generator)
+        weight = torch.nn.Parameter(start.clone())
+        chosen: dict[str, bool] = {"fused": fused, "foreach": False}
+        optimizer = kind([weight], lr=0.01, betas=betas, weight_decay=0.1, **chosen)
+        for _ in range(3):
+            with torch.no_grad():
+                weight.copy_(start)  # whose root may differ between the two
+            exponents = torch.randint(-40, 40, (elements,), generator=generator)
+            weight.grad = torch.randn(elements, generator=generator) * 2.0**exponents
+            optimizer.step()
+        states.append(optimizer.state[weight])
+    for key in ("exp_avg", "exp_avg_sq"):
+        assert torch.equal(states[0][key], states[1][key])
 
 
 @pytest.mark.parametrize("microbatches", [1, 3, 4, 6, 7])
@@ -76,7 +103,8 @@ def test_the_fused_step_differs_by_roundings_alone(
 def test_the_mean_is_one_division_by_the_microbatches(
     world: Maker, shard: int, replicate: int, microbatches: int
 ) -> None:
-    one = world(shard=shard, replicate=replicate, microbatches=microbatches).open()
+    chosen = {"division": "hook"}  # where a shard group has one rank
+    one = world(shard=shard, replicate=replicate, microbatches=microbatches, options=chosen).open()
     one.backward()
     shares, whole = one.gradients(1), one.whole()
     for param in PARAMS:
