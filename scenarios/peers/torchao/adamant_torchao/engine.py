@@ -7,6 +7,7 @@ because a search has thousands of shapes.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -17,7 +18,7 @@ from torchao.optim import Adam4bit, Adam8bit, AdamFp8, AdamW4bit, AdamW8bit, Ada
 from adamant_torchao import hello, quantised, states
 
 Settings = dict[str, Any]
-OPTIMIZERS: dict[tuple[str, str], type[torch.optim.Optimizer]] = {
+OPTIMIZERS: dict[tuple[str, str], Callable[..., torch.optim.Optimizer]] = {
     ("adamw", "8bit"): AdamW8bit,
     ("adamw", "4bit"): AdamW4bit,
     ("adamw", "fp8"): AdamWFp8,
@@ -59,7 +60,7 @@ class TorchaoEngine(Engine):
         """Return torchao's optimizer for mode and states."""
         torch.compiler.set_stance("default" if self.compiled else "force_eager")
         kind = OPTIMIZERS[self.opening.mode, self.opening.options.get("states", "8bit")]
-        made: Any = kind(groups, bf16_stochastic_round=self.stochastic)
+        made = kind(groups, bf16_stochastic_round=self.stochastic)
         if self.counts_in_fp64:
             states.count_in_fp64(made)
         return made

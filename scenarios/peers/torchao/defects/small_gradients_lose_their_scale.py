@@ -1,4 +1,4 @@
-"""A quantised second moment has a scale of 1e-12 or more, and gradients below 1e-5 have smaller ones.
+"""A quantised second moment has a scale of 1e-12 or more; gradients below 1e-5 need smaller ones.
 
 The floor belongs to quotients that would be by zero, and is one for first and second moments. The
 square of a gradient of 1e-6 times 1 - beta2 is 1e-15: of a block like that few codes are left.

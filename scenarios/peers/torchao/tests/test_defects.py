@@ -1,4 +1,4 @@
-"""The scripts of `defects/`: each shows on torchao 0.18.0 what it says, and the page has them all."""
+"""The scripts of `defects/`: each shows on torchao 0.18.0 what it says; the page has them all."""
 
 from __future__ import annotations
 

@@ -9,8 +9,8 @@ import adamant_pytest as adamant
 import pytest
 from adamant_pytest.plans import engine_argument
 from adamant_pytest.program import Program
-from adamant_torchao import AsShippedEngine, CompiledEngine, TorchaoEngine
 
+from adamant_torchao import AsShippedEngine, CompiledEngine, TorchaoEngine
 from tests import wrong
 
 HERE = Path(__file__).parent

@@ -6,9 +6,10 @@ from typing import Any
 
 import torch
 import torch.distributed as dist
-from adamant_torchao import TorchaoEngine
 from torchao.optim import adam
 from torchao.optim.subclass_8bit import OptimState8bit
+
+from adamant_torchao import TorchaoEngine
 
 right = adam.single_param_adam
 
