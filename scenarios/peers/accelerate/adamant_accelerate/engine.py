@@ -6,7 +6,6 @@ Model, loss and optimizer are those of `adamant_torch`; accelerate shards, wraps
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import ExitStack
 from typing import Any, cast
 
 import torch
@@ -90,7 +89,7 @@ class AccelerateEngine(Engine):
         names = [param.name for param in self.opening.params]
         return [(name, found[model.module_name(name)]) for name in names]
 
-    # --- verbs --------------------------------------------------------------------------------------
+    # --- verbs ------------------------------------------------------------------------------------
 
     def backward(
         self,
@@ -119,9 +118,7 @@ class AccelerateEngine(Engine):
 
     def clip(self) -> float:
         """Clip by accelerate; return the norm before."""
-        found: Any = self.accelerator.clip_grad_norm_(
-            self.model.parameters(), self.scaling.clip_to
-        )
+        found: Any = self.accelerator.clip_grad_norm_(self.model.parameters(), self.scaling.clip_to)
         whole = found.full_tensor() if hasattr(found, "full_tensor") else found
         self.scaling.norm = float(whole)
         return self.scaling.norm
@@ -137,12 +134,11 @@ class AccelerateEngine(Engine):
         self.prepared.zero_grad(set_to_none=set_to_none)
         self.scaling.gradients_gone()
 
-    # --- checkpoints --------------------------------------------------------------------------------
+    # --- checkpoints ------------------------------------------------------------------------------
 
     def save(self, directory: str) -> list[str]:
         """Write a checkpoint by `save_state`, in a directory beside the old one."""
-        if self.opening.options.get("missing_states") == "made":
-            around.make_missing_states(self.optimizer)
+        self._make_states()
         target = saves.new_directory(directory)
         self.accelerator.save_state(target)
         saves.seal(target)
@@ -152,5 +148,11 @@ class AccelerateEngine(Engine):
     def load(self, directory: str) -> list[str]:
         """Read a checkpoint by `load_state`."""
         saves.check(directory)
+        self._make_states()
         self.accelerator.load_state(directory)
         return ["clip"]
+
+    def _make_states(self) -> None:
+        """Keep PyTorch from making states by a step, unless the scenario wants to see it."""
+        if self.opening.options.get("missing_states", "made") == "made":
+            around.make_missing_states(self.optimizer)

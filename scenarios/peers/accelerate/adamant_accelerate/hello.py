@@ -23,5 +23,5 @@ def options(defaults: Message) -> Message:
         "mixed_precision": ["policy", "bf16"],
         "state_dict_type": ["SHARDED_STATE_DICT", "FULL_STATE_DICT"],
         "cpu_ram_efficient_loading": ["false", "true"],
-        "missing_states": ["made"],
+        "missing_states": ["made", "left"],
     }
