@@ -47,7 +47,7 @@ def laws(
 @pytest.mark.parametrize(
     ("engine", "options", "law"),
     [
-        (wrong.NoBiasCorrectionOnRankOne, "", "values.bitwise"),
+        (wrong.NoBiasCorrectionOnRankOne, "", "values.interval"),
         (wrong.StaleStepAfterLoad, "", "checkpoint.roundtrip"),
         (wrong.DropsAnAccumulatedBackward, "accumulate: '2'", "values.bitwise"),
         (wrong.ClipsByItsOwnNorm, "", "values.interval"),
@@ -77,5 +77,14 @@ def test_each_known_defect_shows_and_is_avoided(
     )
 
 
+@pytest.mark.parametrize("number", [2, 4])
+def test_an_unused_unit_stops_what_accumulates(
+    request: pytest.FixtureRequest, tmp_path: Path, number: int
+) -> None:
+    file = KNOWN / f"unused_unit_in_{number}_backwards.yaml"
+    assert laws(request, AccelerateEngine, file, tmp_path, "") == {"error.clean"}
+    assert laws(request, AccelerateEngine, file, tmp_path, "accumulate: '1'") == set()
+
+
 def test_there_are_no_other_known_scenarios() -> None:
-    assert len([path for path in KNOWN.glob("*.yaml") if path.name != "known.yaml"]) == 3
+    assert len([path for path in KNOWN.glob("*.yaml") if path.name != "known.yaml"]) == 5
