@@ -61,6 +61,8 @@ def main() -> None:
     replies = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     Launcher(kind).serve(sys.stdin.buffer, replies)
+    sys.stderr.flush()
+    os._exit(0)  # a process that imported much takes seconds to take itself down
 
 
 if __name__ == "__main__":

@@ -235,8 +235,8 @@ def allocate(optimizer: torch.optim.Optimizer, moments: tuple[torch.dtype, torch
 def step_without_effect(optimizer: torch.optim.Optimizer) -> None:
     """Make all states by a step with gradients of zeros and a learning rate of zero."""
     rates = [group["lr"] for group in optimizer.param_groups]
-    for group in optimizer.param_groups:
-        group["lr"] = 0.0
+    for group, rate in zip(optimizer.param_groups, rates, strict=True):
+        group["lr"] = torch.zeros_like(rate) if isinstance(rate, torch.Tensor) else 0.0
         for parameter in group["params"]:
             parameter.grad = torch.zeros_like(parameter)
     optimizer.step()

@@ -20,7 +20,8 @@ RANKS = 2
 def warm_up() -> None:
     """Run one iteration of each implementation, so that ranks inherit what it set up."""
     dist.init_process_group("fake", store=FakeStore(), rank=0, world_size=RANKS)
-    mesh = init_device_mesh("cpu", (RANKS,))
+    # The name keeps it apart: PyTorch remembers rank 0's part of a shape for each equal mesh.
+    mesh = init_device_mesh("cpu", (RANKS,), mesh_dim_names=("warm_up",))
     for implementation in ("single", "foreach", "fused"):
         module = nn.Linear(3, 4)
         fully_shard(module, mesh=mesh)

@@ -1,0 +1,158 @@
+"""accelerate over FSDP2 under adamant: prepare, accumulate, clip, step, save_state, load_state.
+
+Model, loss and optimizer are those of `adamant_torch`; accelerate shards, wraps and saves them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+import torch
+from adamant_torch import Engine, around, model, optimizer, saves
+from adamant_torch.protocol import Message
+from adamant_torch.requests import Overflow, Precision
+from adamant_torch.shards import put
+from torch import nn
+from torch.distributed.fsdp import FSDPModule
+
+from adamant_accelerate import hello
+from adamant_accelerate.state import accelerator
+
+SMALL = 2.0**-120  # above it a quarter is a normal number, in fp32 and in bf16
+
+
+def is_bf16(precision: Precision) -> bool:
+    """Return whether a recipe is what accelerate makes of `mixed_precision="bf16"`."""
+    return (precision.param, precision.grad, precision.main) == ("bf16", "bf16", "fp32")
+
+
+def in_parts(x: torch.Tensor, parts: int, number: int) -> torch.Tensor:
+    """Return the gradient of backward `number` of some whose mean over them is `x`, exactly.
+
+    Each has `x`. Where that is so small that a part of it would lose bits, the first has it all.
+    """
+    small = x.abs() < SMALL
+    alone = x * parts if number == 0 else torch.full_like(x, -0.0)
+    return torch.where(small, alone, x)
+
+
+class AccelerateEngine(Engine):
+    """An Accelerator with one model and one optimizer."""
+
+    name = "accelerate"
+
+    @classmethod
+    def capabilities(cls, defaults: Message) -> Message:
+        """Return what of PyTorch's accelerate has on a CPU."""
+        return hello.capabilities(defaults)
+
+    @classmethod
+    def options(cls, defaults: Message) -> Message:
+        """Return accelerate's options and those of PyTorch that hold here."""
+        return hello.options(defaults)
+
+    @classmethod
+    def known(cls, default: str | None) -> str | None:
+        """Return the file of what is known of accelerate."""
+        return str(hello.KNOWN)
+
+    # --- building ---------------------------------------------------------------------------------
+
+    def open(self, initial: Mapping[str, torch.Tensor]) -> None:
+        """Build model and optimizer on whole parameters, and let accelerate prepare both."""
+        opening = self.opening
+        options = opening.options
+        self.steps_a_backward = int(options.get("accumulate", "1"))
+        native = options.get("mixed_precision") == "bf16" and is_bf16(opening.precision)
+        self.accelerator = accelerator(
+            shard=opening.shard,
+            replicate=opening.replicate,
+            steps=self.steps_a_backward,
+            policy=None if native else model.mixed_precision(opening.precision),
+            mixed_precision="bf16" if native else "no",
+            state_dict_type=options.get("state_dict_type", "SHARDED_STATE_DICT"),
+            cpu_ram_efficient_loading=options.get("cpu_ram_efficient_loading") == "true",
+        )
+        whole = model.build(opening, initial)
+        plain = dict(self._named(whole))
+        made = self.make_optimizer(optimizer.param_groups(opening, plain))
+        self.model, self.prepared = self.accelerator.prepare(whole, made)
+        self.optimizer = self.prepared.optimizer
+        self.parameters = dict(self._named(self.model))
+        sharded = cast(model.Model, self.model)
+        for index in range(sharded.units):
+            model.divide_once(cast(FSDPModule, sharded.unit(index)), opening)
+
+    def _named(self, module: nn.Module) -> list[tuple[str, nn.Parameter]]:
+        found = {name.split(".")[-1]: value for name, value in module.named_parameters()}
+        names = [param.name for param in self.opening.params]
+        return [(name, found[model.module_name(name)]) for name in names]
+
+    # --- verbs ------------------------------------------------------------------------------------
+
+    def backward(
+        self,
+        gradients: Mapping[str, torch.Tensor],
+        without: list[str],
+        overflow: Overflow | None,
+    ) -> None:
+        """Run as many backwards as make one step, each under `accumulate`; the last one reduces.
+
+        accelerate divides each one's loss by their number.
+        """
+        for number in range(self.steps_a_backward):
+            units: list[dict[str, torch.Tensor]] = [
+                {} for _ in range(1 + max(param.unit for param in self.opening.params))
+            ]
+            for param in self.opening.params:
+                if param.name not in without:
+                    x = gradients[param.name].reshape(param.shape)
+                    part = in_parts(x, self.steps_a_backward, number)
+                    units[param.unit][model.module_name(param.name)] = part
+            with self.accelerator.accumulate(self.model):
+                if any(units):
+                    self.accelerator.backward(self.model(units))
+        if overflow is not None and (overflow.rank - self.rank) % self.opening.shard == 0:
+            put(self.parameters[overflow.name], overflow.index, overflow.value)
+
+    def clip(self) -> float:
+        """Clip by accelerate; return the norm before."""
+        found: Any = self.accelerator.clip_grad_norm_(self.model.parameters(), self.scaling.clip_to)
+        whole = found.full_tensor() if hasattr(found, "full_tensor") else found
+        self.scaling.norm = float(whole)
+        return self.scaling.norm
+
+    def step(self) -> bool:
+        """Step accelerate's optimizer."""
+        self.prepared.step()
+        self.scaling.skipped = bool(self.prepared.step_was_skipped)
+        return not self.scaling.skipped
+
+    def zero_grad(self, set_to_none: bool) -> None:
+        """Drop the gradients, or fill them with zeros, by accelerate's optimizer."""
+        self.prepared.zero_grad(set_to_none=set_to_none)
+        self.scaling.gradients_gone()
+
+    # --- checkpoints ------------------------------------------------------------------------------
+
+    def save(self, directory: str) -> list[str]:
+        """Write a checkpoint by `save_state`, in a directory beside the old one."""
+        self._make_states()
+        target = saves.new_directory(directory)
+        self.accelerator.save_state(target)
+        saves.seal(target)
+        saves.replace(directory, target)
+        return ["clip"]
+
+    def load(self, directory: str) -> list[str]:
+        """Read a checkpoint by `load_state`."""
+        saves.check(directory)
+        self._make_states()
+        self.accelerator.load_state(directory)
+        return ["clip"]
+
+    def _make_states(self) -> None:
+        """Keep PyTorch from making states by a step, unless the scenario wants to see it."""
+        if self.opening.options.get("missing_states", "made") == "made":
+            around.make_missing_states(self.optimizer)

@@ -1,0 +1,68 @@
+"""accelerate with a fault planted in it: each must be caught."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from adamant_accelerate import AccelerateEngine
+
+
+class NoBiasCorrectionOnRankOne(AccelerateEngine):
+    """Rank 1 steps as if it had stepped for ever."""
+
+    def step(self) -> bool:
+        """Step with another count of steps on one rank."""
+        if self.rank != 1:
+            return super().step()
+        self._count(1e6)
+        result = super().step()
+        self._count(-1e6)
+        return result
+
+    def _count(self, more: float) -> None:
+        if not self.optimizer.state:
+            self._make_states()
+        for state in self.optimizer.state.values():
+            state["step"] += more
+
+
+class StaleStepAfterLoad(AccelerateEngine):
+    """A load leaves the counters at zero."""
+
+    def load(self, directory: str) -> list[str]:
+        """Load, and forget the counters."""
+        result = super().load(directory)
+        for state in self.optimizer.state.values():
+            state["step"] = torch.zeros_like(state["step"])
+        return result
+
+
+class DropsAnAccumulatedBackward(AccelerateEngine):
+    """What is accumulated before the last backward is lost."""
+
+    def backward(self, *arguments: Any) -> None:
+        """Run only backwards that reduce."""
+        right = self.accelerator.backward
+
+        def last_alone(loss: torch.Tensor) -> None:
+            if self.accelerator.sync_gradients:
+                right(loss)
+
+        self.accelerator.backward = last_alone
+        super().backward(*arguments)
+        self.accelerator.backward = right
+
+
+class ClipsByItsOwnNorm(AccelerateEngine):
+    """A rank clips by the norm of what it holds."""
+
+    def clip(self) -> float:
+        """Clip local gradients."""
+        local: list[Any] = [p.grad for p in self.model.parameters() if p.grad is not None]
+        norm = torch.nn.utils.get_total_norm([each.to_local() for each in local])
+        for each in local:
+            each.to_local().mul_(min(1.0, (self.scaling.clip_to or 1.0) / (float(norm) + 1e-6)))
+        self.scaling.norm = float(norm)
+        return self.scaling.norm

@@ -1,0 +1,118 @@
+"""torchao's low-bit Adam and AdamW under adamant, on PyTorch's FSDP2 and checkpoints.
+
+The optimizer, its states and what they do in a checkpoint are torchao's. Its step is one function
+that it compiles for each shape; here that function runs uncompiled unless an option says otherwise,
+because a search has thousands of shapes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from adamant_torch import Engine
+from adamant_torch.protocol import Message
+from torchao.optim import Adam4bit, Adam8bit, AdamFp8, AdamW4bit, AdamW8bit, AdamWFp8
+
+from adamant_torchao import hello, quantised, states
+
+Settings = dict[str, Any]
+OPTIMIZERS: dict[tuple[str, str], Callable[..., torch.optim.Optimizer]] = {
+    ("adamw", "8bit"): AdamW8bit,
+    ("adamw", "4bit"): AdamW4bit,
+    ("adamw", "fp8"): AdamWFp8,
+    ("adam", "8bit"): Adam8bit,
+    ("adam", "4bit"): Adam4bit,
+    ("adam", "fp8"): AdamFp8,
+}
+
+
+class TorchaoEngine(Engine):
+    """FSDP2 with an optimizer of `torchao.optim`."""
+
+    name = "torchao"
+    known_defects = hello.KNOWN
+    counts_in_fp64 = True  # the way around a bias correction in fp32
+    compiled = False
+    stochastic = False  # are bf16 weights rounded at random
+
+    @classmethod
+    def capabilities(cls, defaults: Message) -> Message:
+        """Return what PyTorch can, in the types that torchao keeps."""
+        return hello.capabilities(defaults)
+
+    @classmethod
+    def options(cls, defaults: Message) -> Message:
+        """Return torchao's options before those of PyTorch that hold here."""
+        return hello.options(defaults)
+
+    @classmethod
+    def known(cls, default: str | None) -> str | None:
+        """Return the file of what is known of torchao and of PyTorch below it."""
+        return str(cls.known_defects)
+
+    def arithmetic(self) -> str:
+        """Return that any order of operations is right."""
+        return "interval"
+
+    def make_optimizer(self, groups: list[Settings]) -> torch.optim.Optimizer:
+        """Return torchao's optimizer for mode and states."""
+        torch.compiler.set_stance("default" if self.compiled else "force_eager")
+        kind = OPTIMIZERS[self.opening.mode, self.opening.options.get("states", "8bit")]
+        made = kind(groups, bf16_stochastic_round=self.stochastic)
+        if self.counts_in_fp64:
+            states.count_in_fp64(made)
+        return made
+
+    def moments(self, name: str) -> dict[str, torch.Tensor]:
+        """Return what reading both moments gives, as far as they exist."""
+        return {key: quantised.values(state) for key, state in super().moments(name).items()}
+
+    def save(self, directory: str) -> list[str]:
+        """Write a checkpoint; a parameter that has not stepped has the state of a first step."""
+        states.make_missing(self.optimizer)
+        return super().save(directory)
+
+    def load(self, directory: str) -> list[str]:
+        """Read a checkpoint into states that hold nothing, made as torchao makes them."""
+        if self.opening.options.get("template") != "step":
+            for state in states.make_missing(self.optimizer):
+                quantised.forget(state["exp_avg"])
+                quantised.forget(state["exp_avg_sq"])
+        return super().load(directory)
+
+    def set(self, change: Message) -> None:
+        """Change settings; a learning rate is a tensor that torchao wants filled, not replaced."""
+        groups = self.optimizer.param_groups
+        rates = [group["lr"] for group in groups]
+        super().set(change)
+        for group, rate in zip(groups, rates, strict=True):
+            if group["lr"] is not rate:
+                rate.fill_(group["lr"])
+                group["lr"] = rate
+
+
+class AsShippedEngine(TorchaoEngine):
+    """The same with torchao's own counters: the second step already leaves every interval."""
+
+    name = "torchao-as-shipped"
+    known_defects = hello.KNOWN_AS_SHIPPED
+    counts_in_fp64 = False
+
+
+class CompiledEngine(TorchaoEngine):
+    """The same with the step compiled for each shape, which takes seconds each."""
+
+    name = "torchao-compiled"
+    compiled = True
+
+
+class StochasticEngine(TorchaoEngine):
+    """The same with `bf16_stochastic_round`: a weight may be either of its neighbours in bf16.
+
+    No interval of adamant's says that, so it is no option that a search may draw.
+    """
+
+    name = "torchao-stochastic"
+    stochastic = True

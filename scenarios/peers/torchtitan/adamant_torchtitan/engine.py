@@ -1,0 +1,167 @@
+"""torchtitan's OptimizersContainer and CheckpointManager under adamant, on PyTorch's FSDP2.
+
+A save is the manager's, at a step of its own for each, so one checkpoint of a scenario is a folder
+of torchtitan's with `step-1`, `step-2` and so on. A load asks it for the latest.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from adamant_torch import Engine, arithmetic, around
+from adamant_torch.protocol import EngineError, Message
+from torchtitan.components.checkpoint import CheckpointManager
+from torchtitan.components.optimizer import OptimizersContainer, ParamGroupConfig
+from torchtitan.distributed.utils import clip_grad_norm_
+
+from adamant_torchtitan import hello
+
+Settings = dict[str, Any]
+NAMES = {"adam": "Adam", "adamw": "AdamW"}
+
+
+class Nothing:
+    """Stands for learning rate schedules and data, of which scenarios have none."""
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return that there is nothing."""
+        return {}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Take nothing."""
+
+
+class TorchtitanEngine(Engine):
+    """torchtitan's optimizer and checkpoints around the model of `adamant_torch`."""
+
+    name = "torchtitan"
+
+    @classmethod
+    def capabilities(cls, defaults: Message) -> Message:
+        """Return what of PyTorch's torchtitan has on a CPU."""
+        return hello.capabilities(defaults)
+
+    @classmethod
+    def options(cls, defaults: Message) -> Message:
+        """Return torchtitan's options."""
+        return hello.options(defaults)
+
+    @classmethod
+    def known(cls, default: str | None) -> str | None:
+        """Return the file of what is known of torchtitan."""
+        return str(hello.KNOWN)
+
+    def arithmetic(self) -> str:
+        """Return as PyTorch's does; `for-loop` is its single implementation."""
+        if self.opening.options.get("implementation", "for-loop") != "for-loop":
+            return super().arithmetic()
+        options = {**self.opening.options, "implementation": "single"}
+        return arithmetic.arithmetic(replace(self.opening, options=options))
+
+    def make_optimizer(self, groups: list[Settings]) -> torch.optim.Optimizer:
+        """Return the one optimizer of a container; its groups are patterns of names there."""
+        names = {id(value): name for name, value in self.model.named_parameters()}
+        configs = [
+            ParamGroupConfig(
+                pattern=one_of([names[id(parameter)] for parameter in group["params"]]),
+                optimizer_name=NAMES[self.opening.mode],
+                optimizer_kwargs={key: value for key, value in group.items() if key != "params"},
+            )
+            for group in groups
+        ]
+        implementation: Any = self.opening.options.get("implementation", "for-loop")
+        self.container: Any = OptimizersContainer(
+            OptimizersContainer.Config(param_groups=configs, implementation=implementation),
+            model_parts=[self.model],
+        )
+        made: list[torch.optim.Optimizer] = self.container.optimizers
+        return made[0]  # one a class and model part
+
+    def clip(self) -> float:
+        """Clip by torchtitan's function; return the norm before."""
+        parameters = list(self.model.parameters())
+        norm: Any = clip_grad_norm_(parameters, self.scaling.clip_to, foreach=True)
+        self.scaling.norm = float(norm.full_tensor() if hasattr(norm, "full_tensor") else norm)
+        return self.scaling.norm
+
+    def step(self) -> bool:
+        """Step the container."""
+        self.container.step()
+        return True
+
+    def zero_grad(self, set_to_none: bool) -> None:
+        """Drop the gradients, or fill them with zeros, by the container."""
+        self.container.zero_grad(set_to_none=set_to_none)
+
+    # --- checkpoints ------------------------------------------------------------------------------
+
+    def manager(self, directory: str) -> CheckpointManager:
+        """Return a manager of the checkpoints in a folder."""
+        options = self.opening.options
+        config = CheckpointManager.Config(
+            enable=True,
+            folder=directory,
+            interval=1,
+            async_mode=options.get("async_mode", "disabled"),
+            keep_latest_k=int(options.get("keep_latest_k", "10")),
+            last_save_model_only=False,
+        )
+        return CheckpointManager(
+            config,
+            dataloader=None,
+            model_parts=[self.model],
+            optimizers=self.container,
+            lr_schedulers=Nothing(),
+            states={},
+            sd_adapter=None,
+        )
+
+    def save(self, directory: str) -> list[str]:
+        """Write the next step's checkpoint, together with the other ranks, and wait for it."""
+        self._make_states()
+        manager = self.manager(directory)
+        number = 1 + latest(directory)
+        dist.barrier()  # each has looked before any of them writes
+        if not manager.save(number):
+            raise EngineError("save: torchtitan's manager did not save")
+        manager.maybe_wait_for_staging()
+        manager.maybe_wait_for_saving()
+        let_go(manager)
+        return ["clip"]
+
+    def load(self, directory: str) -> list[str]:
+        """Read the latest checkpoint, together with the other ranks."""
+        self._make_states()
+        manager = self.manager(directory)
+        if not manager.load():
+            raise EngineError("load: torchtitan's manager found nothing to load")
+        let_go(manager)
+        return ["clip"]
+
+    def _make_states(self) -> None:
+        """Keep torchtitan from making states by a step, unless the scenario wants to see it."""
+        if self.opening.options.get("missing_states", "made") == "made":
+            around.make_missing_states(self.optimizer)
+
+
+def let_go(manager: CheckpointManager) -> None:
+    """End a manager's threads and its process group."""
+    manager.close()
+    if manager.pg is not None:
+        dist.destroy_process_group(manager.pg)
+
+
+def one_of(names: list[str]) -> str:
+    """Return a pattern that matches these names and no others."""
+    return f"^(?:{'|'.join(re.escape(name) for name in names)})$"
+
+
+def latest(directory: str) -> int:
+    """Return the number of the latest folder of a step, whole or not; 0 without any."""
+    found = [int(path.name.removeprefix("step-")) for path in Path(directory).glob("step-*")]
+    return max(found, default=0)

@@ -1,0 +1,25 @@
+"""What torchtitan's optimizer and checkpoints can do of what adamant asks, as `hello` says it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from adamant_torch.protocol import Message
+
+KNOWN = Path(__file__).resolve().parent / "known" / "known.yaml"
+
+
+def capabilities(defaults: Message) -> Message:
+    """Return PyTorch's capabilities but for loss scales, which torchtitan has none of."""
+    kept = [each for each in defaults["precisions"] if "fp16" not in each["param"]]
+    return {**defaults, "loss_scale": ["none"], "precisions": kept, "load_precisions": []}
+
+
+def options(_: Message) -> Message:
+    """Return torchtitan's options by its own names, and the ways around known defects."""
+    return {
+        "implementation": ["for-loop", "foreach", "fused"],
+        "async_mode": ["disabled", "async"],
+        "keep_latest_k": ["10", "2"],
+        "missing_states": ["made", "left"],
+    }
