@@ -1,0 +1,22 @@
+"""`python -m adamant_deepspeed [--engine MODULE:CLASS]`: serve requests on standard input."""
+
+from __future__ import annotations
+
+import sys
+
+from adamant_deepspeed import surroundings
+from adamant_torch import __main__ as adapter
+
+ENGINE = "adamant_deepspeed.engine:ZeroEngine"
+
+
+def main() -> None:
+    """Serve until standard input ends; without `--engine`, DeepSpeed as it is."""
+    surroundings.prepare()
+    if not any(argument.split("=")[0] == "--engine" for argument in sys.argv[1:]):
+        sys.argv[1:] = ["--engine", ENGINE, *sys.argv[1:]]
+    adapter.main()
+
+
+if __name__ == "__main__":
+    main()

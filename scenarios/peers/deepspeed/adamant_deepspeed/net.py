@@ -1,0 +1,51 @@
+"""The model that DeepSpeed trains, and the optimizer that it is given."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import torch
+from torch import nn
+
+from adamant_torch import optimizer
+from adamant_torch.model import DTYPES, Model, Unit
+from adamant_torch.protocol import EngineError
+from adamant_torch.requests import Opening
+
+
+def module_name(name: str) -> str:
+    """Return a parameter's name as a module may spell it and a file system, too."""
+    return name.replace(".", ":")
+
+
+def build(opening: Opening, initial: Mapping[str, torch.Tensor]) -> Model:
+    """Return the model with the scenario's initial values, in the type that it computes with."""
+    computed = DTYPES[opening.precision.param]
+    units = [Unit() for _ in range(1 + max(param.unit for param in opening.params))]
+    for param in opening.params:
+        value = initial[param.name].reshape(param.shape).to(computed)
+        units[param.unit].register_parameter(module_name(param.name), nn.Parameter(value.clone()))
+    return Model(units)
+
+
+def parameters(opening: Opening, whole: Model) -> dict[str, nn.Parameter]:
+    """Return the model's parameters by the scenario's names, in its order."""
+    return {
+        param.name: whole.unit(param.unit).get_parameter(module_name(param.name))
+        for param in opening.params
+    }
+
+
+def make_optimizer(opening: Opening, groups: list[optimizer.Settings]) -> torch.optim.Optimizer:
+    """Return DeepSpeed's CPU Adam, or PyTorch's, over `groups`.
+
+    DeepSpeed's settings at its making are those of the first group; each group has its own.
+    """
+    if opening.options["optimizer"] == "torch_adam":
+        return optimizer.make(groups, opening.mode, "single")
+    if opening.mode not in ("adam", "adamw"):
+        raise EngineError(f"optimizer mode {opening.mode}: known are adam and adamw")
+    from deepspeed.ops.adam import DeepSpeedCPUAdam
+
+    made: torch.optim.Optimizer = DeepSpeedCPUAdam(groups, adamw_mode=opening.mode == "adamw")
+    return made

@@ -1,0 +1,96 @@
+"""What has to be so before DeepSpeed is imported, and its C++ step, which is compiled once.
+
+DeepSpeed compiles its CPU Adam when an optimizer is made: two minutes of one core, in each process
+that finds nothing in the cache. A launcher has not got these. So the step is compiled when the
+environment is made (`python -m adamant_deepspeed.build`), beneath that environment, and a launcher
+loads what is there. Who was killed while he compiled leaves a file `lock` behind, for which
+everyone after him would wait without end; here the kernel's lock decides, and such files go.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import importlib.util
+import logging
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+OPERATOR = "cpu_adam"
+
+
+def cache() -> Path:
+    """Return the folder of what is compiled; it belongs to this Python environment."""
+    return Path(sys.prefix) / "adamant-deepspeed" / "torch_extensions"
+
+
+def library() -> Path:
+    """Return where the compiled step is, or will be."""
+    return cache() / OPERATOR / f"{OPERATOR}.so"
+
+
+def prepare() -> None:
+    """Make DeepSpeed choose the CPU, keep quiet, and compile into `cache()`."""
+    os.environ["DS_ACCELERATOR"] = "cpu"
+    os.environ["TORCH_EXTENSIONS_DIR"] = str(cache())
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    os.environ["PATH"] = os.pathsep.join(
+        [str(Path(sys.prefix) / "bin"), os.environ.get("PATH", "")]
+    )  # where pip puts ninja
+    logging.getLogger("DeepSpeed").setLevel(logging.ERROR)
+    os.environ.setdefault("DS_LOG_LEVEL", "error")
+
+
+def without_shared_memory() -> None:
+    """Keep DeepSpeed from compiling its all-reduce for inference, which no training calls."""
+    import deepspeed.ops
+
+    deepspeed.ops.__compatible_ops__["deepspeed_shm_comm"] = False
+
+
+def why_not_compiled() -> str:
+    """Return why there is no compiled step here, or nothing where it is loaded."""
+    if not library().exists():
+        return f"no {library()}; `python -m adamant_deepspeed.build` compiles it"
+    try:
+        _load()
+    except (ImportError, OSError) as error:
+        return f"{library()}: {error}"
+    return ""
+
+
+def _load() -> None:
+    """Load the compiled step as DeepSpeed's builder would, which first looks for a compiler."""
+    from deepspeed.ops.op_builder.builder import OpBuilder
+
+    loaded: dict[str, Any] = OpBuilder._loaded_ops
+    if OPERATOR in loaded:
+        return
+    spec = importlib.util.spec_from_file_location(OPERATOR, library())
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    loaded[OPERATOR] = module
+
+
+def compile_step() -> str:
+    """Compile the step unless it is there; return why that failed, or nothing."""
+    if library().exists():
+        return ""
+    compiler = os.environ.get("CXX", "c++")
+    if shutil.which(compiler) is None:
+        return f"there is no C++ compiler here ({compiler})"
+    cache().mkdir(parents=True, exist_ok=True)
+    with (cache() / "adamant.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # the kernel takes it back however its owner ends
+        (cache() / OPERATOR / "lock").unlink(missing_ok=True)
+        from deepspeed.ops.op_builder import CPUAdamBuilder
+
+        try:
+            CPUAdamBuilder().load(verbose=False)
+        except Exception as error:
+            return f"DeepSpeed's CPU Adam does not compile here: {error}"
+    return ""
