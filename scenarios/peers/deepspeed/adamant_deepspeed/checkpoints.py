@@ -1,15 +1,16 @@
 """Checkpoints as DeepSpeed writes them: its own, and universal ones, which any world reads.
 
 DeepSpeed's own have a file a rank, and load on as many ranks alone. Universal ones are made of them
-by the converter that comes with DeepSpeed: rank 0 runs it in a process of its own after each save,
-as a user would.
+by the converter that comes with DeepSpeed. A user runs it between two jobs; here rank 0 does so
+after each save, in a process forked for it, so that nothing of it stays.
 """
 
 from __future__ import annotations
 
+import os
 import shutil
-import subprocess
-import sys
+import traceback
+from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
@@ -17,39 +18,53 @@ import torch.distributed as dist
 
 from adamant_torch.protocol import EngineError
 
-TAG = "native"
-UNIVERSAL = "universal"
-NOT_CARRIED = {"native": ["clip"], "universal": ["clip"]}
+NATIVE, UNIVERSAL = "native", "universal"
+NOT_CARRIED = ["clip"]
 
 
-def save(engine: Any, directory: str, form: str) -> None:
-    """Write a checkpoint. A collective."""
-    engine.save_checkpoint(directory, tag=TAG)
-    if form == UNIVERSAL:
-        said = [""]
-        if dist.get_rank() == 0:
-            said = [convert(directory)]
-        dist.broadcast_object_list(said, src=0)
-        if said[0]:
-            raise EngineError(f"save: the converter failed: {said[0]}")
+def save(engine: Any, directory: str) -> None:
+    """Write a checkpoint in both forms. A collective."""
+    engine.save_checkpoint(directory, tag=NATIVE, save_latest=False)
+    said = [""]
+    if dist.get_rank() == 0:
+        said = [convert(directory)]
+    dist.broadcast_object_list(said, src=0)
+    if said[0]:
+        raise EngineError(f"save: DeepSpeed's converter failed: {said[0]}")
 
 
 def convert(directory: str) -> str:
     """Make a universal checkpoint of DeepSpeed's own; return the end of what went wrong."""
-    target = Path(directory, UNIVERSAL)
+    from deepspeed.checkpoint.ds_to_universal import main
+
+    source, target = Path(directory, NATIVE), Path(directory, UNIVERSAL)
     shutil.rmtree(target, ignore_errors=True)
-    command = [
-        *(sys.executable, "-m", "deepspeed.checkpoint.ds_to_universal"),
-        *("--input_folder", str(Path(directory, TAG)), "--output_folder", str(target)),
-        *("--num_extract_workers", "1", "--num_merge_workers", "1"),
-    ]
-    ended = subprocess.run(command, capture_output=True, text=True, check=False)
-    return "" if ended.returncode == 0 else ended.stderr[-500:]
+    settings = Namespace(
+        input_folder=str(source),
+        output_folder=str(target),
+        num_extract_workers=1,  # no pool of processes
+        num_merge_workers=1,
+        keep_temp_folder=False,
+        strict=True,
+        inject_missing_state=True,
+    )
+    try:
+        main(settings)
+    except Exception:
+        return traceback.format_exc()[-500:]
+    finally:
+        Path(directory, "latest_universal").unlink(missing_ok=True)
+    return ""
 
 
-def load(engine: Any, directory: str, form: str) -> None:
-    """Read a checkpoint. A collective."""
-    tag = UNIVERSAL if form == UNIVERSAL else TAG
-    path, _ = engine.load_checkpoint(directory, tag=tag)
+def load(engine: Any, directory: str, by_world: bool) -> None:
+    """Read a checkpoint. A collective.
+
+    With `by_world` DeepSpeed's own is read where as many ranks wrote it, else the universal one.
+    """
+    files = list(Path(directory, NATIVE).glob("*_optim_states.pt"))
+    own = by_world and len(files) == dist.get_world_size()
+    engine._config.load_universal_checkpoint = not own
+    path, _ = engine.load_checkpoint(directory, tag=NATIVE if own else UNIVERSAL)
     if path is None:
-        raise EngineError(f"load: DeepSpeed found no checkpoint in {directory}")
+        raise EngineError(f"load: DeepSpeed found no checkpoint in {os.path.basename(directory)}")

@@ -36,7 +36,6 @@ def config(opening: Opening) -> Config:
         "zero_optimization": zero,
         "communication_data_type": opening.precision.grad,
         "data_types": {"grad_accum_dtype": opening.precision.grad},
-        "checkpoint": {"load_universal": options["format"] == "universal"},
     }
     if opening.precision.param == "bf16":
         result["bf16"] = {"enabled": True}

@@ -195,15 +195,14 @@ class ZeroEngine(adamant_torch.Engine):
 
     def save(self, directory: str) -> list[str]:
         """Write a checkpoint."""
-        form = self.opening.options["format"]
-        checkpoints.save(self.engine, directory, form)
-        return checkpoints.NOT_CARRIED[form]
+        checkpoints.save(self.engine, directory)
+        return checkpoints.NOT_CARRIED
 
     def load(self, directory: str) -> list[str]:
         """Read a checkpoint."""
-        form = self.opening.options["format"]
-        checkpoints.load(self.engine, directory, form)
-        return checkpoints.NOT_CARRIED[form]
+        by_world = self.opening.options["checkpoints"] == "by_world"
+        checkpoints.load(self.engine, directory, by_world)
+        return checkpoints.NOT_CARRIED
 
     def loaded(self) -> None:
         """Begin anew after a load."""

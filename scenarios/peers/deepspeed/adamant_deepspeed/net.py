@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, cast
 
 import torch
 from torch import nn
@@ -47,5 +50,34 @@ def make_optimizer(opening: Opening, groups: list[optimizer.Settings]) -> torch.
         raise EngineError(f"optimizer mode {opening.mode}: known are adam and adamw")
     from deepspeed.ops.adam import DeepSpeedCPUAdam
 
-    made: torch.optim.Optimizer = DeepSpeedCPUAdam(groups, adamw_mode=opening.mode == "adamw")
-    return made
+    made = DeepSpeedCPUAdam(groups, adamw_mode=opening.mode == "adamw")
+    if opening.options["corrections"] == "fp64":
+        made.ds_opt_adam = CorrectedOutside(made.ds_opt_adam, opening.mode == "adamw")
+    return cast(torch.optim.Optimizer, made)
+
+
+@dataclass(frozen=True)
+class CorrectedOutside:
+    """DeepSpeed's compiled step, given its bias corrections in the other settings.
+
+    It computes powers of the betas, and one minus these, in fp32: at the second step the correction
+    of the second moment has lost ten of its bits. Here it is told to correct nothing, and that `lr`
+    and `eps` are what the corrections, in double, make of them.
+    """
+
+    step: Any
+    decoupled: bool
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.step, name)
+
+    def adam_update(self, *arguments: Any) -> Any:
+        """Step one flat tensor; see DeepSpeed's `DeepSpeedCPUAdam.step` for the arguments."""
+        identity, t, lr, beta1, beta2, eps, decay, corrects, *tensors = arguments
+        if corrects:
+            first, second = 1.0 - beta1**t, math.sqrt(1.0 - beta2**t)
+            decay = decay * first / second if self.decoupled else decay
+            lr, eps = lr * second / first, eps * second
+        return self.step.adam_update(
+            identity, t, lr, beta1, beta2, eps, decay, False, *tensors
+        )

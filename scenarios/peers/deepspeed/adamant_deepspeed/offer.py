@@ -9,7 +9,7 @@ from adamant_torch.protocol import Message
 
 KNOWN = Path(__file__).resolve().parent / "known" / "known.yaml"
 FP32, BF16, FP16 = "fp32", "bf16", "fp16"
-UNSCALED, SCALED = ["none"], ["fixed", "dynamic"]
+UNSCALED = ["none"]
 
 
 def precisions() -> list[Message]:
@@ -17,7 +17,7 @@ def precisions() -> list[Message]:
     return [
         {**precision([FP32], [FP32], "none", FP32), "loss_scale": UNSCALED},
         {**precision([BF16], [FP32, BF16], FP32, FP32), "loss_scale": UNSCALED},
-        {**precision([FP16], [FP32, FP16], FP32, FP32), "loss_scale": SCALED},
+        precision([FP16], [FP32, FP16], FP32, FP32),
     ]
 
 
@@ -47,10 +47,11 @@ def options(compiled: bool) -> Message:
     return {
         "zero": ["2", "1", "3"],
         "optimizer": ["cpu_adam", "torch_adam"] if compiled else ["torch_adam"],
-        "format": ["native", "universal"],
+        "corrections": ["fp64", "fp32"],
+        "checkpoints": ["by_world", "universal"],
         "reduce_scatter": ["true", "false"],
         "contiguous_gradients": ["true", "false"],
         "persist": ["true", "false"],
-        "average": ["deepspeed", "sum"],
-        "missing_gradients": ["zeros", "kept"],
+        "average": ["sum", "deepspeed"],
+        "missing_gradients": ["kept", "zeros"],
     }
