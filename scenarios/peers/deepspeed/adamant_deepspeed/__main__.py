@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 from adamant_deepspeed import surroundings
@@ -16,6 +17,8 @@ def main() -> None:
     if not any(argument.split("=")[0] == "--engine" for argument in sys.argv[1:]):
         sys.argv[1:] = ["--engine", ENGINE, *sys.argv[1:]]
     adapter.main()
+    sys.stderr.flush()
+    os._exit(0)  # what DeepSpeed imports takes a second to take down
 
 
 if __name__ == "__main__":

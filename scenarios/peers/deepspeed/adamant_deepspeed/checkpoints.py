@@ -11,11 +11,13 @@ import os
 import shutil
 import traceback
 from argparse import Namespace
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
 import torch.distributed as dist
 
+from adamant_deepspeed import around
 from adamant_torch.protocol import EngineError
 
 NATIVE, UNIVERSAL = "native", "universal"
@@ -57,14 +59,34 @@ def convert(directory: str) -> str:
     return ""
 
 
-def load(engine: Any, directory: str, by_world: bool) -> None:
+def load(engine: Any, directory: str, options: dict[str, str]) -> None:
     """Read a checkpoint. A collective.
 
-    With `by_world` DeepSpeed's own is read where as many ranks wrote it, else the universal one.
+    DeepSpeed's own is read where as many ranks wrote it, unless the option `checkpoints` wants
+    the universal one always.
     """
     files = list(Path(directory, NATIVE).glob("*_optim_states.pt"))
-    own = by_world and len(files) == dist.get_world_size()
+    own = options["checkpoints"] == "by_world" and len(files) == dist.get_world_size()
     engine._config.load_universal_checkpoint = not own
-    path, _ = engine.load_checkpoint(directory, tag=NATIVE if own else UNIVERSAL)
+    if own:
+        read(engine, directory, NATIVE)
+        return
+    universal, cut = str(Path(directory, UNIVERSAL)), options["zero"] != "3"
+    mended = options["universal_load"] == "mended"
+    hide = around.mended if mended and cut else no_way_around
+    with hide(engine.optimizer, universal):
+        read(engine, directory, UNIVERSAL)
+    if mended and not cut:
+        around.settings_of_each_group(engine.optimizer, universal)
+
+
+def no_way_around(_zero: Any, _universal: str) -> AbstractContextManager[None]:
+    """Let DeepSpeed load as it does."""
+    return nullcontext()
+
+
+def read(engine: Any, directory: str, tag: str) -> None:
+    """Let DeepSpeed load; it returns nothing where it finds nothing."""
+    path, _ = engine.load_checkpoint(directory, tag=tag)
     if path is None:
         raise EngineError(f"load: DeepSpeed found no checkpoint in {os.path.basename(directory)}")

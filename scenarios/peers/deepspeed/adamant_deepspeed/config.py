@@ -52,7 +52,7 @@ def half(loss_scale: float | str) -> Config:
         "initial_scale_power": 16,
         "loss_scale_window": 2000,
         "hysteresis": 1,
-        "min_loss_scale": 2.0**-32,
+        "min_loss_scale": 1,
     }
 
 

@@ -200,8 +200,7 @@ class ZeroEngine(adamant_torch.Engine):
 
     def load(self, directory: str) -> list[str]:
         """Read a checkpoint."""
-        by_world = self.opening.options["checkpoints"] == "by_world"
-        checkpoints.load(self.engine, directory, by_world)
+        checkpoints.load(self.engine, directory, self.opening.options)
         return checkpoints.NOT_CARRIED
 
     def loaded(self) -> None:

@@ -46,9 +46,10 @@ def options(compiled: bool) -> Message:
     """Return all options with what they accept; the first is the default."""
     return {
         "zero": ["2", "1", "3"],
-        "optimizer": ["cpu_adam", "torch_adam"] if compiled else ["torch_adam"],
+        "optimizer": ["torch_adam", "cpu_adam"] if compiled else ["torch_adam"],
         "corrections": ["fp64", "fp32"],
         "checkpoints": ["by_world", "universal"],
+        "universal_load": ["mended", "plain"],
         "reduce_scatter": ["true", "false"],
         "contiguous_gradients": ["true", "false"],
         "persist": ["true", "false"],

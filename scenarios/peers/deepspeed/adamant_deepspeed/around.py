@@ -1,0 +1,95 @@
+"""Ways around what DeepSpeed's universal checkpoints do wrong as they are loaded.
+
+Each is an option of the engine; DEFECTS.md says what happens without it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import torch
+
+Settings = dict[str, Any]
+STATES = "zero/optimizer_state.pt"
+
+
+def saved_groups(universal: str) -> list[Settings]:
+    """Return the settings of all groups in a universal checkpoint."""
+    found = torch.load(Path(universal, STATES), weights_only=False)
+    found = found.get("optimizer_state_dict", found)  # ZeRO 3 has them one level deeper
+    groups: list[Settings] = found["param_groups"]
+    return groups
+
+
+def settings_of_each_group(zero: Any, universal: str) -> None:
+    """Give each group its own settings, where ZeRO 3 gave all of them those of the first."""
+    for group, saved in zip(zero.optimizer.param_groups, saved_groups(universal), strict=True):
+        group.update({key: value for key, value in saved.items() if key != "params"})
+
+
+@contextmanager
+def mended(zero: Any, universal: str) -> Iterator[None]:
+    """Let ZeRO 1 and 2 load states without the groups of which this rank holds only padding."""
+    name = "load_hp_checkpoint_state_from_checkpoint_dir"
+    original = getattr(zero, name)
+
+    def load(*arguments: Any) -> None:
+        with without_groups_of_padding(zero, universal):
+            original(*arguments)
+
+    with mock.patch.object(zero, name, load):
+        yield
+
+
+@contextmanager
+def without_groups_of_padding(zero: Any, universal: str) -> Iterator[None]:
+    """Hide from a load the groups of which this rank holds nothing but padding.
+
+    ZeRO 1 and 2 fail on them: they look for the step of the first parameter, and there is none.
+    Such a group gets its settings, the step of the others, and moments of zeros.
+    """
+    groups, members = zero.optimizer.param_groups, zero.bit16_groups
+    holds = [any(one._hp_mapping is not None for one in group) for group in members]
+    if all(holds):
+        yield
+        return
+    load = torch.load
+
+    def load_rest(path: Any, *rest: Any, **named: Any) -> Any:
+        found = load(path, *rest, **named)
+        if str(path).endswith(STATES):
+            found = {**found, "param_groups": chosen(found["param_groups"], holds)}
+        return found
+
+    zero.optimizer.param_groups = chosen(groups, holds)
+    zero.bit16_groups = chosen(members, holds)
+    try:
+        with mock.patch.object(torch, "load", load_rest):
+            yield
+    finally:
+        zero.optimizer.param_groups, zero.bit16_groups = groups, members
+    saved = saved_groups(universal)
+    for group, own, settings, held in zip(groups, members, saved, holds, strict=True):
+        if not held:
+            group.update({key: value for key, value in settings.items() if key != "params"})
+            padding(zero, group["params"][0], own, universal)
+
+
+def padding(zero: Any, flat: torch.Tensor, members: list[Any], universal: str) -> None:
+    """Give a flat tensor of padding the step of its group, and moments of zeros."""
+    name = zero.param_names[members[0]]
+    path = Path(universal, "zero", name, "step.pt")
+    if path.exists():
+        found = torch.load(path, weights_only=False)
+        step = found["param"] if isinstance(found, dict) else found
+        zeros = {key: torch.zeros_like(flat) for key in ("exp_avg", "exp_avg_sq")}
+        zero.optimizer.state[flat] = {"step": step, **zeros}
+
+
+def chosen(values: list[Any], which: list[bool]) -> list[Any]:
+    """Return the values that are wanted."""
+    return [value for value, wanted in zip(values, which, strict=True) if wanted]
