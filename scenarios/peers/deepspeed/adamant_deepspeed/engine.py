@@ -30,6 +30,7 @@ surroundings.prepare()
 import deepspeed  # noqa: E402  (it reads its environment as it is imported)
 
 surroundings.without_shared_memory()
+surroundings.with_fp16()
 NO_STEP = surroundings.why_not_compiled()
 Flats = list[torch.Tensor]
 
