@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import sys
 
-from adamant_deepspeed import surroundings
 from adamant_torch import __main__ as adapter
+
+from adamant_deepspeed import surroundings
 
 ENGINE = "adamant_deepspeed.engine:ZeroEngine"
 

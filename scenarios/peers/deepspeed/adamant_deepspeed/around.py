@@ -1,6 +1,6 @@
-"""Ways around what DeepSpeed's universal checkpoints do wrong as they are loaded.
+"""Ways around what is known of DeepSpeed, each an option of the engine.
 
-Each is an option of the engine; DEFECTS.md says what happens without it.
+DEFECTS.md says what happens without them.
 """
 
 from __future__ import annotations
@@ -15,6 +15,38 @@ import torch
 
 Settings = dict[str, Any]
 STATES = "zero/optimizer_state.pt"
+
+
+@contextmanager
+def stepping_whatever_it_finds(zero: Any) -> Iterator[None]:
+    """Let a step take gradients that are not finite, as one without loss scale does elsewhere.
+
+    DeepSpeed skips it, also in fp32 and bf16, where nothing is scaled.
+    """
+    from deepspeed.runtime.zero import stage3, stage_1_and_2
+
+    def no(*_: Any, **__: Any) -> bool:
+        return False
+
+    with (
+        mock.patch.object(stage_1_and_2, "is_invalid_grad_norm", no),
+        mock.patch.object(stage3, "is_invalid_grad_norm", no),
+        mock.patch.object(zero, "check_overflow", no),
+    ):
+        yield
+
+
+def make_states(optimizer: torch.optim.Optimizer, flats: list[torch.Tensor]) -> None:
+    """Give flat tensors that were never stepped the states that their first step would make.
+
+    Without them the converter of ZeRO 3's checkpoints fails, and the others have no step.
+    """
+    for flat in flats:
+        if not optimizer.state.get(flat):
+            plain = isinstance(optimizer, (torch.optim.Adam, torch.optim.AdamW))
+            step: Any = torch.tensor(0.0) if plain else 0
+            zeros = {key: torch.zeros_like(flat.detach()) for key in ("exp_avg", "exp_avg_sq")}
+            optimizer.state[flat] = {"step": step, **zeros}
 
 
 def saved_groups(universal: str) -> list[Settings]:

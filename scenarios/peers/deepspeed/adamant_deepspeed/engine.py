@@ -9,22 +9,31 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Set
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from itertools import zip_longest
 from typing import Any
 
-import torch
-from torch.distributed.device_mesh import DeviceMesh
-
 import adamant_torch
-from adamant_deepspeed import averages, checkpoints, net, offer, partitions, scales, surroundings
-from adamant_deepspeed.config import config
-from adamant_deepspeed.places import Place, gather, rows_of
+import torch
 from adamant_torch import optimizer
 from adamant_torch.model import DTYPES
-from adamant_torch.protocol import EngineError, Message, ProtocolError
+from adamant_torch.protocol import Message, ProtocolError
 from adamant_torch.requests import Opening, Overflow
 from adamant_torch.shards import Shard
+from torch.distributed.device_mesh import DeviceMesh
+
+from adamant_deepspeed import (
+    around,
+    averages,
+    checkpoints,
+    net,
+    offer,
+    partitions,
+    scales,
+    surroundings,
+)
+from adamant_deepspeed.config import config
+from adamant_deepspeed.places import Place, gather, rows_of
 
 surroundings.prepare()
 import deepspeed  # noqa: E402  (it reads its environment as it is imported)
@@ -50,6 +59,7 @@ class ZeroEngine(adamant_torch.Engine):
         self.with_gradient: set[str] = set()
         self.as_reduced = False  # DeepSpeed still holds what `kept` holds
         self.clip_to = opening.clip
+        self.loss_scale = opening.loss_scale
         self.clips = False  # the next step clips
         self.scales = scales.Scales()
 
@@ -170,7 +180,10 @@ class ZeroEngine(adamant_torch.Engine):
         alone: set[str] = set()
         if self.opening.options["missing_gradients"] == "kept":
             alone = self.parameters.keys() - self.with_gradient
-        with self._leaving_alone(alone):
+        unscaled = self.loss_scale == "none"
+        takes_all = unscaled and self.opening.options["non_finite"] == "stepped"
+        whatever = around.stepping_whatever_it_finds(self.zero) if takes_all else nullcontext()
+        with self._leaving_alone(alone), whatever:
             self.engine.step()
         self.scales.skipped = bool(self.zero.overflow)
         return not self.scales.skipped
@@ -191,11 +204,14 @@ class ZeroEngine(adamant_torch.Engine):
         if "clip" in change:
             self.clip_to = change["clip"]
         if "loss_scale" in change:
-            scales.renew(self.zero, change["loss_scale"])
+            self.loss_scale = change["loss_scale"]
+            scales.renew(self.zero, self.loss_scale)
             self.scales.skipped = False
 
     def save(self, directory: str) -> list[str]:
         """Write a checkpoint."""
+        if self.opening.options["missing_states"] == "made":
+            around.make_states(self.optimizer, self.parts.weights())
         checkpoints.save(self.engine, directory)
         return checkpoints.NOT_CARRIED
 

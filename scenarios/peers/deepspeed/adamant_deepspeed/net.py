@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 import torch
-from torch import nn
-
 from adamant_torch import optimizer
 from adamant_torch.model import DTYPES, Model, Unit
 from adamant_torch.protocol import EngineError
 from adamant_torch.requests import Opening
+from torch import nn
 
 
 def module_name(name: str) -> str:
@@ -78,6 +77,4 @@ class CorrectedOutside:
             first, second = 1.0 - beta1**t, math.sqrt(1.0 - beta2**t)
             decay = decay * first / second if self.decoupled else decay
             lr, eps = lr * second / first, eps * second
-        return self.step.adam_update(
-            identity, t, lr, beta1, beta2, eps, decay, False, *tensors
-        )
+        return self.step.adam_update(identity, t, lr, beta1, beta2, eps, decay, False, *tensors)

@@ -55,4 +55,6 @@ def options(compiled: bool) -> Message:
         "persist": ["true", "false"],
         "average": ["sum", "deepspeed"],
         "missing_gradients": ["kept", "zeros"],
+        "missing_states": ["made", "left"],
+        "non_finite": ["stepped", "skipped"],
     }

@@ -18,7 +18,7 @@ Settings = dict[str, Any]
 
 
 class Partitions(Protocol):
-    """This rank's flat tensors, one of each kind a group."""
+    """A rank's flat tensors, one of each kind a group."""
 
     def places(self, parameters: dict[str, nn.Parameter]) -> dict[str, Place]:
         """Return where each parameter lies."""
@@ -149,9 +149,7 @@ class CutParameters:
 
     def refresh(self) -> None:
         """Make the model's parameters of the optimizer's weights, as the end of a step does."""
-        flats = zip(
-            self.zero.fp16_partitioned_groups_flat, self.weights(), strict=True
-        )
+        flats = zip(self.zero.fp16_partitioned_groups_flat, self.weights(), strict=True)
         for group, (computed, weights) in enumerate(flats):
             computed.data.copy_(weights.data)
             self.zero._reassign_or_swap_out_partitioned_parameters(group)

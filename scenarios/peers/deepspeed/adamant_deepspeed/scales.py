@@ -6,8 +6,9 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from adamant_deepspeed.config import half
 from adamant_torch.protocol import Message, number
+
+from adamant_deepspeed.config import half
 
 
 @dataclass

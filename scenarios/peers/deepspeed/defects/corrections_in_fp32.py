@@ -28,7 +28,9 @@ if __name__ == "__main__":
     worst = 0.0
     for steps in (1, 2, 3, 10, 100):
         actual = updates(DeepSpeedCPUAdam, steps)[0].item()
-        print(f"step {steps}: expected -1.0000000 (torch {updates(torch.optim.Adam, steps)[0]:.7f})")
+        print(
+            f"step {steps}: expected -1.0000000 (torch {updates(torch.optim.Adam, steps)[0]:.7f})"
+        )
         print(f"step {steps}: actual   {actual:.7f}")
         worst = max(worst, abs(actual + 1.0))
     sys.stdout.flush()

@@ -1,7 +1,7 @@
 """ZeRO 3 steps a parameter that had no gradient with the one that it had last.
 
-Buffers of gradients are filled by a backward, and not emptied by a step. A parameter that a backward
-does not reach, an expert without tokens for one, is stepped with what is left there. With
+Buffers of gradients are filled by a backward, and not emptied by a step. A parameter that a
+backward does not reach, an expert without tokens for one, is stepped with what is left there. With
 ZeRO 1 and 2 its gradient is zero.
 """
 
