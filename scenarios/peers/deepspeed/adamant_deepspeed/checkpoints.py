@@ -24,8 +24,14 @@ NATIVE, UNIVERSAL = "native", "universal"
 NOT_CARRIED = ["clip"]
 
 
-def save(engine: Any, directory: str) -> None:
-    """Write a checkpoint in both forms. A collective."""
+def save(engine: Any, directory: str, emptied: bool) -> None:
+    """Write a checkpoint in both forms. A collective.
+
+    With `emptied` nothing is left of an older one under its name.
+    """
+    if emptied and dist.get_rank() == 0:
+        shutil.rmtree(Path(directory, NATIVE), ignore_errors=True)
+    dist.barrier()
     engine.save_checkpoint(directory, tag=NATIVE, save_latest=False)
     said = [""]
     if dist.get_rank() == 0:

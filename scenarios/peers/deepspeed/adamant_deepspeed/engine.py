@@ -212,7 +212,7 @@ class ZeroEngine(adamant_torch.Engine):
         """Write a checkpoint."""
         if self.opening.options["missing_states"] == "made":
             around.make_states(self.optimizer, self.parts.weights())
-        checkpoints.save(self.engine, directory)
+        checkpoints.save(self.engine, directory, self.opening.options["saves"] == "emptied")
         return checkpoints.NOT_CARRIED
 
     def load(self, directory: str) -> list[str]:

@@ -56,5 +56,6 @@ def options(compiled: bool) -> Message:
         "average": ["sum", "deepspeed"],
         "missing_gradients": ["kept", "zeros"],
         "missing_states": ["made", "left"],
+        "saves": ["emptied", "in_place"],
         "non_finite": ["stepped", "skipped"],
     }
