@@ -40,6 +40,7 @@ import deepspeed  # noqa: E402  (it reads its environment as it is imported)
 
 surroundings.without_shared_memory()
 surroundings.with_fp16()
+surroundings.import_all()
 NO_STEP = surroundings.why_not_compiled()
 Flats = list[torch.Tensor]
 

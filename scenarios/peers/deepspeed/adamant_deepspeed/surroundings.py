@@ -60,6 +60,21 @@ def with_fp16() -> None:
     get_accelerator().is_fp16_supported = lambda: True
 
 
+def import_all() -> None:
+    """Import what DeepSpeed imports as it makes its first optimizer, so that ranks inherit it.
+
+    An optimizer that nobody asked for brings PyTorch's compiler along, 600 modules. Ranks that
+    each import them take longer for their first `open` than a busy machine has.
+    """
+    for name in (
+        "deepspeed.checkpoint.ds_to_universal",
+        "deepspeed.runtime.zero.muon.muon_optimizer",
+        "deepspeed.runtime.zero.stage3",
+        "deepspeed.runtime.zero.stage_1_and_2",
+    ):
+        importlib.import_module(name)
+
+
 def why_not_compiled() -> str:
     """Return why there is no compiled step here, or nothing where it is loaded."""
     if not library().exists():
