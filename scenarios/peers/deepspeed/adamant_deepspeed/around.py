@@ -5,6 +5,7 @@ DEFECTS.md says what happens without them.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -58,7 +59,13 @@ def saved_groups(universal: str) -> list[Settings]:
 
 
 def settings_of_each_group(zero: Any, universal: str) -> None:
-    """Give each group its own settings, where ZeRO 3 gave all of them those of the first."""
+    """Give each group its own settings, and each flat tensor its own counter.
+
+    ZeRO 3 gives all groups the settings of the first, and all flat tensors one tensor for a
+    counter, to which each of them adds one in a step.
+    """
+    for state in zero.optimizer.state.values():
+        state["step"] = copy.deepcopy(state["step"])
     for group, saved in zip(zero.optimizer.param_groups, saved_groups(universal), strict=True):
         group.update({key: value for key, value in saved.items() if key != "params"})
 

@@ -40,6 +40,7 @@ import deepspeed  # noqa: E402  (it reads its environment as it is imported)
 
 surroundings.without_shared_memory()
 surroundings.with_fp16()
+surroundings.with_zero_1_in_bf16()
 surroundings.import_all()
 NO_STEP = surroundings.why_not_compiled()
 Flats = list[torch.Tensor]
@@ -141,7 +142,12 @@ class ZeroEngine(adamant_torch.Engine):
         if self.divisor is not None:
             for flat in found:
                 flat.div_(self.divisor)
-        self.as_reduced = self.divisor is None and not self.with_gradient
+        missing = self.parameters.keys() - names
+        if missing and self.opening.options["missing_gradients"] == "kept":
+            for name in missing:  # ZeRO 3 leaves what was there before
+                flat = found[self.places[name].group]
+                flat[self.places[name].local(self.rank, flat.numel())] = 0.0
+        self.as_reduced = self.divisor is None and not self.with_gradient and not missing
         if self.with_gradient:
             found = [old + new for old, new in zip(self.kept, found, strict=True)]
         self.kept = found

@@ -154,6 +154,7 @@ class CutParameters:
             computed.data.copy_(weights.data)
             self.zero._reassign_or_swap_out_partitioned_parameters(group)
         if self.zero.persistent_parameters:
+            self.zero.persistent_parameters[0].partition(self.zero.persistent_parameters)
             self.zero.persistent_parameters[0].all_gather(self.zero.persistent_parameters)
 
     def norm(self) -> torch.Tensor:

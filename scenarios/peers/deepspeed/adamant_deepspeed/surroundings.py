@@ -60,6 +60,24 @@ def with_fp16() -> None:
     get_accelerator().is_fp16_supported = lambda: True
 
 
+def with_zero_1_in_bf16() -> None:
+    """Let ZeRO 1 in bf16 with gradients in fp32 be ZeRO 1, as it is in fp16.
+
+    DeepSpeed takes another class there, `BF16_Optimizer`, which this adapter cannot read.
+    """
+    from deepspeed.runtime import engine
+
+    kind = engine.DeepSpeedEngine
+    original = kind._do_optimizer_sanity_check
+
+    def chosen(self: Any, optimizer: Any) -> Any:
+        found = original(self, optimizer)
+        unread = found == engine.BFLOAT16 and self.zero_optimization()
+        return engine.ZERO_OPTIMIZATION if unread else found
+
+    kind._do_optimizer_sanity_check = chosen
+
+
 def import_all() -> None:
     """Import what DeepSpeed imports as it makes its first optimizer, so that ranks inherit it.
 
