@@ -1,4 +1,4 @@
-"""DeepSpeed with faults planted in it: each has to be caught by a scenario that the engine passes."""
+"""DeepSpeed with faults planted in it. Each is caught by a scenario that the engine passes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What scenarios find in DeepSpeed as it is: nothing, with the ways around; and faults if planted."""
+"""Scenarios find nothing in DeepSpeed, with the ways around; planted faults are caught."""
 
 from __future__ import annotations
 
