@@ -1,4 +1,4 @@
-"""With `communication_data_type: fp32` ZeRO 2 sums in fp32 what it has divided in bf16, and so rounded.
+"""With `communication_data_type: fp32` ZeRO 2 sums in fp32 what it divided, and rounded, in bf16.
 
 On a number of ranks that is no power of two a gradient of 1 on each has another mean than 1.
 """
