@@ -23,7 +23,7 @@ from adamant_torch import arithmetic, around, checkpoint, model, optimizer
 from adamant_torch.protocol import Message
 from adamant_torch.requests import Opening, Overflow
 from adamant_torch.scale import Scaling
-from adamant_torch.shards import Shard, put, shard_of
+from adamant_torch.shards import Shard, local, put, shard_of, whole
 
 
 class Engine:
@@ -57,6 +57,11 @@ class Engine:
     def known(cls, default: str | None) -> str | None:
         """Return the path of a file of known defects, or None; `default` has those of PyTorch."""
         return default
+
+    @classmethod
+    def versions(cls, defaults: dict[str, str]) -> dict[str, str]:
+        """Return what a reader of a report must know; `defaults` tells of PyTorch and Python."""
+        return defaults
 
     def arithmetic(self) -> str:
         """Return "torch" where PyTorch's own formulas hold bit for bit, else "interval"."""
@@ -171,6 +176,33 @@ class Engine:
     def groups(self) -> list[Message]:
         """Return the settings of all groups."""
         return optimizer.report(self.optimizer)
+
+    def has_gradient(self, name: str) -> bool:
+        """Return whether a parameter has a gradient."""
+        return self.parameters[name].grad is not None
+
+    def tensors(self, name: str) -> dict[str, torch.Tensor]:
+        """Return all that belongs to a parameter, by suffix; a sharded tensor stays one."""
+        parameter = self.parameters[name]
+        result: dict[str, torch.Tensor] = {"": parameter}
+        if parameter.grad is not None:
+            result["/gradient"] = parameter.grad
+        result.update({f"/{key}": value for key, value in self.moments(name).items()})
+        return result
+
+    def local_tensors(self, name: str) -> dict[str, torch.Tensor]:
+        """Return this rank's rows of all that belongs to a parameter, by suffix."""
+        plain = {suffix: local(tensor) for suffix, tensor in self.tensors(name).items()}
+        return model.with_main(self.opening.precision, plain)
+
+    def whole_tensors(self, name: str) -> dict[str, torch.Tensor]:
+        """Return the same with all rows, as this rank sees them. A collective."""
+        plain = {suffix: whole(tensor) for suffix, tensor in self.tensors(name).items()}
+        return model.with_main(self.opening.precision, plain)
+
+    def scale(self) -> Message:
+        """Return loss scale, last verdict and last norm, as a reply to `state` has them."""
+        return self.scaling.report()
 
     def _state(self) -> checkpoint.State:
         return self.model, self.optimizer, self.scaling.scaler

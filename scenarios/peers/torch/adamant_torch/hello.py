@@ -136,7 +136,7 @@ def reply(kind: type[Engine]) -> Message:
         "outcome": "ok",
         "version": VERSION,
         "engine": kind.name,
-        "versions": arithmetic.versions(),
+        "versions": kind.versions(arithmetic.versions()),
         "arithmetic": "torch" if arithmetic.known() else "interval",
         "capabilities": kind.capabilities(capabilities()),
         "options": kind.options(options()),

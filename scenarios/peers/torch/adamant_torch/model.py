@@ -100,6 +100,17 @@ def moment_dtypes(precision: Precision) -> tuple[torch.dtype, torch.dtype]:
     return DTYPES[precision.exp_avg], DTYPES[precision.exp_avg_sq]
 
 
+def with_main(precision: Precision, plain: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """Return plain tensors with the main weight under its own name, where there is one.
+
+    With main weights the parameter that FSDP2 keeps is the main weight, and the parameter that
+    the model sees is what a gather casts it to.
+    """
+    if precision.main == "none":
+        return plain
+    return {**plain, "": plain[""].to(DTYPES[precision.param]), "/main": plain[""]}
+
+
 def mixed_precision(precision: Precision) -> MixedPrecisionPolicy:
     """Return the policy that makes `param` and `grad` of a recipe what they are."""
     weights = weight_dtype(precision)

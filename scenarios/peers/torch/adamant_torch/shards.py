@@ -26,6 +26,17 @@ def local(tensor: torch.Tensor) -> torch.Tensor:
     return tensor.to_local() if isinstance(tensor, DTensor) else tensor
 
 
+def whole(tensor: torch.Tensor) -> torch.Tensor:
+    """Return the whole tensor as this rank gathers it. A collective where it is sharded.
+
+    What has no element is not gathered: FSDP2 keeps fewer rows of it than its DTensor says, and
+    PyTorch finds that they do not fit together.
+    """
+    if tensor.numel() == 0:
+        return torch.empty(tensor.shape, dtype=tensor.dtype)
+    return tensor.full_tensor() if isinstance(tensor, DTensor) else tensor
+
+
 def shard_of(tensor: torch.Tensor) -> Shard:
     """Return where this rank's part of `tensor` lies; a plain tensor is whole.
 

@@ -1,0 +1,49 @@
+"""How gradients become a mean.
+
+DeepSpeed divides by the number of ranks, before it sums. Where a scenario's global batch has as
+many microbatches as there are ranks this is its mean, but for rounding. Else, and with `average:
+sum`, DeepSpeed sums alone, and the adapter divides once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+from unittest import mock
+
+import torch
+import torch.distributed as dist
+from adamant_torch.requests import Opening
+
+
+def divisor(opening: Opening) -> float | None:
+    """Return what the adapter has to divide sums by, or None where DeepSpeed averages."""
+    averages = opening.options["average"] == "deepspeed"
+    if averages and opening.microbatches == opening.ranks:
+        return None
+    return float(opening.microbatches)
+
+
+def only_sum(zero: Any) -> None:
+    """Let ZeRO 1 and 2 sum; ZeRO 3 has no such setting, see `summing`."""
+    zero.gradient_average = False
+
+
+@contextmanager
+def summing(wanted: bool) -> Iterator[None]:
+    """Let ZeRO 3 sum: it divides by the number of ranks what has been multiplied by it."""
+    if not wanted:
+        yield
+        return
+    from deepspeed.runtime.zero import stage3
+
+    original = stage3.reduce_scatter_coalesced
+
+    def sums(tensors: list[torch.Tensor], group: Any = None) -> list[torch.Tensor]:
+        ranks = dist.get_world_size(group)
+        found: list[torch.Tensor] = original([tensor * ranks for tensor in tensors], group)
+        return found
+
+    with mock.patch.object(stage3, "reduce_scatter_coalesced", sums):
+        yield

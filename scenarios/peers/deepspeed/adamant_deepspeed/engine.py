@@ -1,0 +1,314 @@
+"""The engine: DeepSpeed's ZeRO optimizers behind the seam of `adamant_torch`.
+
+What DeepSpeed does in one call, scenarios ask for in several. A backward ends with gradients that
+are reduced and kept here; a step hands them to DeepSpeed again where a scenario has added to them,
+overwritten an element, or stepped them before. DeepSpeed forgets gradients as it steps.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Set
+from contextlib import contextmanager, nullcontext
+from itertools import zip_longest
+from typing import Any
+
+import adamant_torch
+import torch
+from adamant_torch import optimizer
+from adamant_torch.model import DTYPES
+from adamant_torch.protocol import Message, ProtocolError
+from adamant_torch.requests import Opening, Overflow
+from adamant_torch.shards import Shard
+from torch.distributed.device_mesh import DeviceMesh
+
+from adamant_deepspeed import (
+    around,
+    averages,
+    checkpoints,
+    net,
+    offer,
+    partitions,
+    scales,
+    surroundings,
+)
+from adamant_deepspeed.config import config
+from adamant_deepspeed.places import Place, gather, rows_of
+
+surroundings.prepare()
+import deepspeed  # noqa: E402  (it reads its environment as it is imported)
+
+surroundings.without_shared_memory()
+surroundings.with_fp16()
+surroundings.with_zero_1_in_bf16()
+surroundings.import_all()
+NO_STEP = surroundings.why_not_compiled()
+Flats = list[torch.Tensor]
+
+
+class ZeroEngine(adamant_torch.Engine):
+    """DeepSpeed with ZeRO 1, 2 or 3, its CPU Adam or PyTorch's, and its checkpoints."""
+
+    name = "deepspeed"
+
+    def __init__(self, opening: Opening, mesh: DeviceMesh, rank: int) -> None:
+        super().__init__(opening, mesh, rank)
+        self.engine: Any
+        self.zero: Any
+        self.parts: partitions.Partitions
+        self.places: dict[str, Place]
+        self.kept: Flats = []  # what backwards have added up, with the loss scale
+        self.with_gradient: set[str] = set()
+        self.as_reduced = False  # DeepSpeed still holds what `kept` holds
+        self.clip_to = opening.clip
+        self.loss_scale = opening.loss_scale
+        self.clips = False  # the next step clips
+        self.scales = scales.Scales()
+
+    # --- what it offers -------------------------------------------------------------------------
+
+    @classmethod
+    def capabilities(cls, defaults: Message) -> Message:
+        """Return what DeepSpeed can on CPUs."""
+        return offer.capabilities(defaults)
+
+    @classmethod
+    def options(cls, defaults: Message) -> Message:
+        """Return the options."""
+        return offer.options(compiled=not NO_STEP)
+
+    @classmethod
+    def known(cls, default: str | None) -> str | None:
+        """Return the file of DeepSpeed's known defects."""
+        return str(offer.KNOWN)
+
+    @classmethod
+    def versions(cls, defaults: dict[str, str]) -> dict[str, str]:
+        """Return also DeepSpeed's."""
+        return {"deepspeed": deepspeed.__version__, **defaults}
+
+    def arithmetic(self) -> str:
+        """Return "interval": shard boundaries decide which elements a vector's code computes."""
+        return "interval"
+
+    # --- verbs ----------------------------------------------------------------------------------
+
+    def open(self, initial: Mapping[str, torch.Tensor]) -> None:
+        """Let DeepSpeed wrap the scenario's model and optimizer."""
+        os.environ.update(
+            RANK=str(self.rank), LOCAL_RANK=str(self.rank), WORLD_SIZE=str(self.opening.ranks)
+        )
+        whole = net.build(self.opening, initial)
+        self.model = whole
+        self.parameters = net.parameters(self.opening, whole)
+        groups = optimizer.param_groups(self.opening, self.parameters)
+        self.engine, self.zero, _, _ = deepspeed.initialize(
+            model=whole, optimizer=self.make_optimizer(groups), config=config(self.opening)
+        )
+        self.optimizer = self.zero.optimizer
+        self.parts = partitions.of(self.zero, int(self.opening.options["zero"]))
+        self.places = self.parts.places(self.parameters)
+        self.divisor = averages.divisor(self.opening)
+        if self.divisor is not None:
+            averages.only_sum(self.zero)
+
+    def make_optimizer(self, groups: list[optimizer.Settings]) -> torch.optim.Optimizer:
+        """Return the optimizer that DeepSpeed is given."""
+        return net.make_optimizer(self.opening, groups)
+
+    def backward(
+        self, gradients: Mapping[str, torch.Tensor], without: list[str], overflow: Overflow | None
+    ) -> None:
+        """Run a backward through DeepSpeed, and add what it has reduced to what is kept."""
+        self.parts.drop()
+        self.clips, self.scales.norm = False, 0.0
+        units: list[dict[str, torch.Tensor]] = [
+            {} for _ in range(1 + max(param.unit for param in self.opening.params))
+        ]
+        names = [param for param in self.opening.params if param.name not in without]
+        for param in names:
+            x = gradients[param.name].reshape(param.shape)
+            units[param.unit][net.module_name(param.name)] = x
+        if names:
+            with averages.summing(self.divisor is not None):
+                self.engine.backward(self.engine(units))
+            self._keep({param.name for param in names})
+        if overflow is not None:
+            self._overwrite(overflow)
+
+    def _keep(self, names: set[str]) -> None:
+        """Take a copy of what the backward has reduced."""
+        found = self.parts.reduced()
+        if self.divisor is not None:
+            for flat in found:
+                flat.div_(self.divisor)
+        missing = self.parameters.keys() - names
+        if missing and self.opening.options["missing_gradients"] == "kept":
+            for name in missing:  # ZeRO 3 leaves what was there before
+                flat = found[self.places[name].group]
+                flat[self.places[name].local(self.rank, flat.numel())] = 0.0
+        self.as_reduced = self.divisor is None and not self.with_gradient and not missing
+        if self.with_gradient:
+            found = [old + new for old, new in zip(self.kept, found, strict=True)]
+        self.kept = found
+        self.with_gradient |= names
+
+    def _overwrite(self, overflow: Overflow) -> None:
+        place = self.places[overflow.name]
+        flat = self.kept[place.group]
+        rank, position = place.owner(overflow.index, flat.numel())
+        self.as_reduced = False
+        if rank == self.rank:
+            flat[position] = overflow.value
+
+    def _hand_over(self) -> None:
+        """Let DeepSpeed find the gradients that are kept, zeros where there are none."""
+        if not self.as_reduced:
+            zeros = [
+                torch.zeros_like(flat, dtype=DTYPES[self.opening.precision.grad])
+                for flat in self.parts.weights()
+            ]
+            self.parts.hand(self.kept or zeros)
+
+    def clip(self) -> float:
+        """Ask DeepSpeed for the norm that the next step will clip by."""
+        if self.clip_to is None:
+            raise ProtocolError("clip: no norm to clip to was set")
+        self._hand_over()
+        self.clips = True
+        self.scales.norm = scales.true_norm(self.zero, float(self.parts.norm()))
+        return self.scales.norm
+
+    def step(self) -> bool:
+        """Let DeepSpeed step; return False where it skipped."""
+        self._hand_over()
+        self.as_reduced = False
+        self.zero.clip_grad = float(self.clip_to or 0.0) if self.clips else 0.0
+        alone: set[str] = set()
+        if self.opening.options["missing_gradients"] == "kept":
+            alone = self.parameters.keys() - self.with_gradient
+        unscaled = self.loss_scale == "none"
+        takes_all = unscaled and self.opening.options["non_finite"] == "stepped"
+        whatever = around.stepping_whatever_it_finds(self.zero) if takes_all else nullcontext()
+        with self._leaving_alone(alone), whatever:
+            self.engine.step()
+        self.scales.skipped = bool(self.zero.overflow)
+        return not self.scales.skipped
+
+    def zero_grad(self, set_to_none: bool) -> None:
+        """Drop the gradients, or fill them with zeros."""
+        self.clips, self.scales.norm = False, 0.0
+        self.as_reduced = False
+        if set_to_none:
+            self.kept, self.with_gradient = [], set()
+        for flat in self.kept:
+            flat.zero_()
+
+    def set(self, change: Message) -> None:
+        """Change settings of groups, the norm to clip to, the loss scale."""
+        for group in change.get("groups", []):
+            optimizer.set_group(self.optimizer, group)
+        if "clip" in change:
+            self.clip_to = change["clip"]
+        if "loss_scale" in change:
+            self.loss_scale = change["loss_scale"]
+            scales.renew(self.zero, self.loss_scale)
+            self.scales.skipped = False
+
+    def save(self, directory: str) -> list[str]:
+        """Write a checkpoint."""
+        if self.opening.options["missing_states"] == "made":
+            around.make_states(self.optimizer, self.parts.weights())
+        checkpoints.save(self.engine, directory, self.opening.options["saves"] == "emptied")
+        return checkpoints.NOT_CARRIED
+
+    def load(self, directory: str) -> list[str]:
+        """Read a checkpoint."""
+        checkpoints.load(self.engine, directory, self.opening.options)
+        return checkpoints.NOT_CARRIED
+
+    def loaded(self) -> None:
+        """Begin anew after a load."""
+        self.parts.drop()
+        self.zero_grad(set_to_none=True)
+        self.scales.skipped = False
+
+    # --- a way around ---------------------------------------------------------------------------
+
+    @contextmanager
+    def _leaving_alone(self, names: Set[str]) -> Iterator[None]:
+        """Let a step leave weights and moments of parameters as they are."""
+        kept: list[tuple[Place, Flats]] = []
+        for name in names:
+            place = self.places[name]
+            kept.append((place, [flat.detach().clone() for flat in self._flats(place.group)]))
+        yield
+        for place, before in kept:
+            after = self._flats(place.group)
+            own = place.local(self.rank, after[0].numel())
+            with torch.no_grad():  # what a first step has made was nothing before
+                for flat, old in zip_longest(after, before):
+                    flat[own] = 0.0 if old is None else old[own]
+        if kept:
+            self.parts.refresh()
+
+    def _flats(self, group: int) -> Flats:
+        return [self.parts.weights()[group], *self._flat_moments(group).values()]
+
+    # --- what a rank shows ----------------------------------------------------------------------
+
+    def _flat_moments(self, group: int) -> dict[str, torch.Tensor]:
+        state = self.optimizer.state.get(self.parts.weights()[group], {})
+        return {key: state[key] for key in ("exp_avg", "exp_avg_sq") if key in state}
+
+    def shards(self) -> dict[str, Shard]:
+        """Return the rows that this rank shows of each parameter."""
+        found = {}
+        for param in self.opening.params:
+            begin, end = rows_of(param.shape, self.rank, self.opening.ranks)
+            rest = tuple(param.shape[1:])
+            found[param.name] = Shard((begin, *(0 for _ in rest)), (end - begin, *rest))
+        return found
+
+    def has_gradient(self, name: str) -> bool:
+        """Return whether a parameter has a gradient."""
+        return name in self.with_gradient
+
+    def tensors(self, name: str) -> dict[str, torch.Tensor]:
+        """Return all that belongs to a parameter, whole, put together of the ranks' parts."""
+        place = self.places[name]
+        main = self.parts.weights()[place.group]
+        flats = {"/main": main, **{f"/{k}": v for k, v in self._flat_moments(place.group).items()}}
+        if self.has_gradient(name):
+            flats["/gradient"] = self.kept[place.group]
+        shape = next(param.shape for param in self.opening.params if param.name == name)
+        whole = {key: place.whole(gather(flat)).reshape(shape) for key, flat in flats.items()}
+        parts = place.whole(gather(self.parts.computed()[place.group])).reshape(shape)
+        if self.opening.precision.main == "none":
+            return {**whole, "": whole.pop("/main")}
+        return {"": parts, **whole}
+
+    def local_tensors(self, name: str) -> dict[str, torch.Tensor]:
+        """Return the rows that this rank shows, of what all ranks hold."""
+        box = self.shards()[name]
+        begin, end = box.offsets[0], box.offsets[0] + box.shape[0]
+        return {key: tensor[begin:end].contiguous() for key, tensor in self.tensors(name).items()}
+
+    def whole_tensors(self, name: str) -> dict[str, torch.Tensor]:
+        """Return all rows; the parameter is the rank's own copy where it has one."""
+        found = self.tensors(name)
+        own = self.parts.held_whole(self.parameters[name])
+        return found if own is None else {**found, "": own.reshape(found[""].shape)}
+
+    def steps(self, name: str) -> int:
+        """Return how many steps a parameter's flat tensor has taken."""
+        state = self.optimizer.state.get(self.parts.weights()[self.places[name].group], {})
+        return int(state.get("step", 0))
+
+    def scale(self) -> Message:
+        """Return what DeepSpeed's scaler knows."""
+        return self.scales.report(self.zero)
+
+    def groups(self) -> list[Message]:
+        """Return the settings of all groups."""
+        return optimizer.report(self.optimizer)

@@ -1,0 +1,80 @@
+"""The model that DeepSpeed trains, and the optimizer that it is given."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+import torch
+from adamant_torch import optimizer
+from adamant_torch.model import DTYPES, Model, Unit
+from adamant_torch.protocol import EngineError
+from adamant_torch.requests import Opening
+from torch import nn
+
+
+def module_name(name: str) -> str:
+    """Return a parameter's name as a module may spell it and a file system, too."""
+    return name.replace(".", ":")
+
+
+def build(opening: Opening, initial: Mapping[str, torch.Tensor]) -> Model:
+    """Return the model with the scenario's initial values, in the type that it computes with."""
+    computed = DTYPES[opening.precision.param]
+    units = [Unit() for _ in range(1 + max(param.unit for param in opening.params))]
+    for param in opening.params:
+        value = initial[param.name].reshape(param.shape).to(computed)
+        units[param.unit].register_parameter(module_name(param.name), nn.Parameter(value.clone()))
+    return Model(units)
+
+
+def parameters(opening: Opening, whole: Model) -> dict[str, nn.Parameter]:
+    """Return the model's parameters by the scenario's names, in its order."""
+    return {
+        param.name: whole.unit(param.unit).get_parameter(module_name(param.name))
+        for param in opening.params
+    }
+
+
+def make_optimizer(opening: Opening, groups: list[optimizer.Settings]) -> torch.optim.Optimizer:
+    """Return DeepSpeed's CPU Adam, or PyTorch's, over `groups`.
+
+    DeepSpeed's settings at its making are those of the first group; each group has its own.
+    """
+    if opening.options["optimizer"] == "torch_adam":
+        return optimizer.make(groups, opening.mode, "single")
+    if opening.mode not in ("adam", "adamw"):
+        raise EngineError(f"optimizer mode {opening.mode}: known are adam and adamw")
+    from deepspeed.ops.adam import DeepSpeedCPUAdam
+
+    made = DeepSpeedCPUAdam(groups, adamw_mode=opening.mode == "adamw")
+    if opening.options["corrections"] == "fp64":
+        made.ds_opt_adam = CorrectedOutside(made.ds_opt_adam, opening.mode == "adamw")
+    return cast(torch.optim.Optimizer, made)
+
+
+@dataclass(frozen=True)
+class CorrectedOutside:
+    """DeepSpeed's compiled step, given its bias corrections in the other settings.
+
+    It computes powers of the betas, and one minus these, in fp32: at the second step the correction
+    of the second moment has lost ten of its bits. Here it is told to correct nothing, and that `lr`
+    and `eps` are what the corrections, in double, make of them.
+    """
+
+    step: Any
+    decoupled: bool
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.step, name)
+
+    def adam_update(self, *arguments: Any) -> Any:
+        """Step one flat tensor; see DeepSpeed's `DeepSpeedCPUAdam.step` for the arguments."""
+        identity, t, lr, beta1, beta2, eps, decay, corrects, *tensors = arguments
+        if corrects:
+            first, second = 1.0 - beta1**t, math.sqrt(1.0 - beta2**t)
+            decay = decay * first / second if self.decoupled else decay
+            lr, eps = lr * second / first, eps * second
+        return self.step.adam_update(identity, t, lr, beta1, beta2, eps, decay, False, *tensors)

@@ -1,0 +1,61 @@
+"""What this engine can do: capabilities and options, as `hello` says them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from adamant_torch.hello import precision
+from adamant_torch.protocol import Message
+
+KNOWN = Path(__file__).resolve().parent / "known" / "known.yaml"
+FP32, BF16, FP16 = "fp32", "bf16", "fp16"
+UNSCALED = ["none"]
+
+
+def precisions() -> list[Message]:
+    """Return the recipes: DeepSpeed scales losses with fp16, and with nothing else."""
+    return [
+        {**precision([FP32], [FP32], "none", FP32), "loss_scale": UNSCALED},
+        {**precision([BF16], [FP32, BF16], FP32, FP32), "loss_scale": UNSCALED},
+        precision([FP16], [FP32, FP16], FP32, FP32),
+    ]
+
+
+def capabilities(defaults: Message) -> Message:
+    """Return what DeepSpeed can on CPUs; `defaults` are PyTorch's."""
+    plain = {key: value for key, value in defaults.items() if key != "load_precisions"}
+    return {
+        **plain,
+        "replicate_max": 1,
+        "precisions": precisions(),
+        "unscales_in_place": False,
+        "gradients_in_place": False,
+        "step_counters": ["group"],
+        "gradients": ["exact", "normal"],
+        "save": True,
+        "load": True,
+        "loads_in_any_order": False,
+        "can_crash": False,
+        "detects_damage": [],
+        "other_damage": [],
+        "carries_groups": True,
+    }
+
+
+def options(compiled: bool) -> Message:
+    """Return all options with what they accept; the first is the default."""
+    return {
+        "zero": ["2", "1", "3"],
+        "optimizer": ["torch_adam", "cpu_adam"] if compiled else ["torch_adam"],
+        "corrections": ["fp64", "fp32"],
+        "checkpoints": ["by_world", "universal"],
+        "universal_load": ["mended", "plain"],
+        "reduce_scatter": ["true", "false"],
+        "contiguous_gradients": ["true", "false"],
+        "persist": ["true", "false"],
+        "average": ["sum", "deepspeed"],
+        "missing_gradients": ["kept", "zeros"],
+        "missing_states": ["made", "left"],
+        "saves": ["emptied", "in_place"],
+        "non_finite": ["stepped", "skipped"],
+    }
