@@ -19,7 +19,7 @@ from torch import nn
 from torch.distributed.device_mesh import DeviceMesh
 from torch.distributed.tensor import DTensor
 
-from adamant_torch import arithmetic, around, checkpoint, model, optimizer
+from adamant_torch import arithmetic, around, checkpoint, model, optimizer, shards
 from adamant_torch.protocol import Message
 from adamant_torch.requests import Opening, Overflow
 from adamant_torch.scale import Scaling
@@ -149,6 +149,29 @@ class Engine:
     def shards(self) -> dict[str, Shard]:
         """Return which part of each parameter lies on this rank."""
         return {name: shard_of(parameter) for name, parameter in self.parameters.items()}
+
+    def has_gradient(self, name: str) -> bool:
+        """Return whether a parameter has a gradient, be it of zeros."""
+        return self.parameters[name].grad is not None
+
+    def tensors(self, name: str, *, whole: bool) -> dict[str, torch.Tensor]:
+        """Return all that belongs to a parameter by suffix: this rank's part, or the whole.
+
+        With main weights the parameter that FSDP2 keeps is the main weight, and the parameter
+        that the model sees is what a gather casts it to. Whole tensors are gathered: all ranks
+        ask for the same ones in the same order.
+        """
+        look = shards.whole if whole else shards.local
+        parameter = self.parameters[name]
+        found: dict[str, torch.Tensor] = {"": look(parameter)}
+        if parameter.grad is not None:
+            found["/gradient"] = look(parameter.grad)
+        found.update({f"/{key}": look(value) for key, value in self.moments(name).items()})
+        precision = self.opening.precision
+        if precision.main != "none":
+            computed = found[""].to(model.DTYPES[precision.param])
+            found.update({"": computed, "/main": found[""]})
+        return found
 
     def moments(self, name: str) -> dict[str, torch.Tensor]:
         """Return `exp_avg` and `exp_avg_sq` of a parameter, as far as they exist."""

@@ -26,6 +26,11 @@ def local(tensor: torch.Tensor) -> torch.Tensor:
     return tensor.to_local() if isinstance(tensor, DTensor) else tensor
 
 
+def whole(tensor: torch.Tensor) -> torch.Tensor:
+    """Return the whole tensor as this rank gathers it. A collective where it is sharded."""
+    return tensor.full_tensor() if isinstance(tensor, DTensor) else tensor
+
+
 def shard_of(tensor: torch.Tensor) -> Shard:
     """Return where this rank's part of `tensor` lies; a plain tensor is whole."""
     if not isinstance(tensor, DTensor):
