@@ -6,11 +6,13 @@ is written last. What is inside comes from `sharded_state_dict` of model and opt
 
 from __future__ import annotations
 
+import queue
 from pathlib import Path
 from typing import Any
 
 import torch.distributed as dist
 from megatron.core import dist_checkpointing
+from megatron.core.dist_checkpointing.strategies import filesystem_async
 
 NEWEST = "latest_checkpointed_iteration.txt"
 
@@ -30,6 +32,9 @@ def save(ddp: Any, optimizer: Any, directory: str, form: str) -> None:
     folder = root / f"iter_{number:07d}"
     dist.barrier()  # every rank has read the number
     folder.mkdir(parents=True, exist_ok=True)
+    # Results of the writers come back to the process that asks for them, since nothing here is
+    # asynchronous. Megatron's own queue is a server process, which outlives a rank that is killed.
+    filesystem_async._results_queue = queue.Queue()
     dist_checkpointing.save(content(ddp, optimizer, form, is_loading=False), str(folder))
     dist.barrier()
     if dist.get_rank() == 0:

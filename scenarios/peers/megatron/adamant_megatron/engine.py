@@ -49,8 +49,7 @@ class Engine(adamant_torch.Engine):
         super().__init__(opening, mesh, rank)
         self.scaling: Scale = Scale(opening.clip)
         self.with_gradient: set[str] = set()
-        self.reduced: dict[str, torch.Tensor] = {}  # this rank's parts, as the reduction left them
-        self.handed_over = False  # the inner optimizer has the gradients, unscaled
+        self.handed_over = False  # the inner optimizer has the gradients, without loss scale
         self.wholes: dict[str, torch.Tensor] | None = None  # since the last verb
         self.counters: dict[str, int] = {}
 
@@ -113,8 +112,8 @@ class Engine(adamant_torch.Engine):
         Megatron's DDP wants a gradient for each parameter, so a missing one is zeros here and is
         taken away before the inner optimizer steps.
         """
-        before = {name: self.reduced[name] for name in self.with_gradient}
-        self._changed()
+        before = {name: part.clone() for name, part in self._own_gradients().items()}
+        self._gradients_change()
         self.ddp.zero_grad_buffer()
         fed = {
             p.name: torch.zeros(p.shape) if p.name in without else gradients[p.name].view(p.shape)
@@ -125,33 +124,26 @@ class Engine(adamant_torch.Engine):
         if not model.averages(self.opening):
             for buffer in self.ddp.buffers:
                 buffer.grad_data.div_(self.opening.microbatches)
-        self.with_gradient |= {p.name for p in self.opening.params if p.name not in without}
         for name, part in self._own_gradients().items():
-            if name in before:
+            if name in self.with_gradient:
                 part.add_(before[name])
             if overflow is not None and overflow.name == name:
                 at = overflow.index - self.range_of(name)[0]
                 if 0 <= at < part.numel():
                     part[at] = overflow.value
-            self.reduced[name] = part.clone()
-        self.scaling.begin()
+        self.with_gradient |= {p.name for p in self.opening.params if p.name not in without}
 
     @on_device
     def clip(self) -> float:
         """Clip by Megatron's norm; return the norm before."""
-        self._changed()
         self._hand_over()
         self.scaling.norm = float(self.distributed.clip_grad_norm(self.scaling.clip_to))
-        self.handed_over = True
         return self.scaling.norm
 
     @on_device
     def step(self) -> bool:
         """Step; return False where a gradient was not finite on some rank."""
-        if not self.handed_over:
-            self._hand_over()
-        self._changed()
-        self.handed_over = True
+        self._hand_over()
         if self.scaling.verdict():
             return False
         self.megatron.step_with_ready_grads()
@@ -160,14 +152,11 @@ class Engine(adamant_torch.Engine):
     @on_device
     def zero_grad(self, set_to_none: bool) -> None:
         """Clear Megatron's buffers, as its training loop does before each iteration."""
-        self._changed()
+        self._gradients_change()
         self.ddp.zero_grad_buffer()
         self.megatron.zero_grad()
-        for part in self.reduced.values():
-            part.zero_()
         if set_to_none:
             self.with_gradient.clear()
-        self.scaling.begin()
 
     def set(self, change: Message) -> None:
         """Change settings of groups and the norm to clip to."""
@@ -188,7 +177,7 @@ class Engine(adamant_torch.Engine):
     @on_device
     def load(self, directory: str) -> list[str]:
         """Read a checkpoint as Megatron does."""
-        self._changed()
+        self.wholes = None
         checkpoint.load(self.ddp, self.megatron, directory, self.opening.options["format"])
         return ["clip"]
 
@@ -253,10 +242,11 @@ class Engine(adamant_torch.Engine):
         self.inner(name).grad = None
 
     def _hand_over(self) -> None:
-        """Give the reduced gradients to the inner optimizer and undo the loss scale."""
-        for name, part in self._own_gradients().items():
-            if name in self.reduced:
-                part.copy_(self.reduced[name])
+        """Give the reduced gradients to the inner optimizer and undo the loss scale, once."""
+        self.wholes = None
+        if self.handed_over:
+            return
+        self.handed_over = True
         self.distributed._copy_model_grads_to_main_grads()
         self.scaling.unscale()
         for name in self._own_gradients():
@@ -272,9 +262,10 @@ class Engine(adamant_torch.Engine):
                 result[name] = parameter.main_grad.view(-1)[begin:end]
         return result
 
-    def _changed(self) -> None:
+    def _gradients_change(self) -> None:
         self.handed_over = False
         self.wholes = None
+        self.scaling.begin()
 
     def _suffixes(self, name: str) -> list[str]:
         main = ["/main"] if self.opening.precision.main != "none" else []
@@ -308,7 +299,7 @@ class Engine(adamant_torch.Engine):
     def _values(self, name: str, suffix: str, numel: int, dtype: torch.dtype) -> torch.Tensor:
         """Return this rank's part of a tensor. A moment that is not there yet is zero."""
         if suffix == "/gradient":
-            return self.reduced[name]
+            return self._own_gradients()[name]
         if suffix == "/main":
             return self.main(name)
         state = self.optimizer.state.get(self.inner(name), {})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.metadata import version
 from pathlib import Path
 
 from adamant_torch.hello import BF16, FP16, FP32, precision
@@ -12,14 +11,14 @@ KNOWN = Path(__file__).resolve().parent / "known" / "known.yaml"
 
 
 def precisions() -> list[Message]:
-    """Return the recipes: main weights, where there are any, and moments are fp32.
+    """Return the recipes: gradients, main weights, where there are any, and moments are fp32.
 
-    Megatron makes a dynamic scale for fp16 alone, and takes no fp16 without a scale.
+    Megatron adds up and reduces gradients of 16 bits in fp32 unless it is told otherwise. It makes a dynamic scale for fp16 alone, and takes no fp16 without a scale.
     """
     return [
         {**precision([FP32], [FP32], "none", FP32), "loss_scale": ["none", "fixed"]},
-        {**precision([BF16], [FP32, BF16], FP32, FP32), "loss_scale": ["none", "fixed"]},
-        {**precision([FP16], [FP32, FP16], FP32, FP32), "loss_scale": ["fixed", "dynamic"]},
+        {**precision([BF16], [FP32], FP32, FP32), "loss_scale": ["none", "fixed"]},
+        {**precision([FP16], [FP32], FP32, FP32), "loss_scale": ["fixed", "dynamic"]},
     ]
 
 
@@ -35,7 +34,7 @@ def capabilities(defaults: Message) -> Message:
         "own_precision": False,
         "gradient_type": "both",
         "unscales_in_place": True,
-        "gradients_in_place": False,
+        "gradients_in_place": True,
         "empty_tensors": False,
         "optimizers": ["adamw", "adam"],
         "step_counters": ["parameter"],
@@ -60,6 +59,11 @@ def options() -> Message:
     }
 
 
-def versions() -> dict[str, str]:
-    """Return what a reader of a report must know of Megatron."""
-    return {"megatron-core": version("megatron-core")}
+def hybrid_options() -> Message:
+    """Return the options of the offload; `streams` is about what stands in for CUDA's."""
+    return {
+        "precision_aware": ["true", "false"],
+        "fraction": ["1.0", "0.5"],
+        "overlap": ["true", "false"],
+        "streams": ["late", "at_once"],
+    }

@@ -18,6 +18,7 @@ class Scale(Scaling):
 
     def unscale(self) -> None:
         """Undo the scale of the gradients that the inner optimizer has; look for infinities."""
+        self.unscaled = True
         if self.scaler_of.grad_scaler:
             self.found = bool(self.scaler_of._unscale_main_grads_and_check_for_nan())
 
@@ -33,6 +34,7 @@ class Scale(Scaling):
         """Begin a new backward, or one from zeros: verdict and norm are of gradients gone."""
         self.norm = 0.0
         self.found = False
+        self.unscaled = False
 
     def report(self) -> Message:
         """Return loss scale, last verdict, last norm and growth tracker."""
@@ -41,4 +43,5 @@ class Scale(Scaling):
             "skipped": self.skipped,
             "norm": number(self.norm),
             "growth_tracker": int(getattr(self.scaler_of.grad_scaler, "_growth_tracker", 0)),
+            "gradients_unscaled": self.unscaled,
         }
