@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 
@@ -14,6 +15,7 @@ def main() -> None:
     hybrid = "--hybrid" in sys.argv[1:]
     sys.argv[1:] = ["--engine", f"adamant_megatron:{'Hybrid' if hybrid else 'Engine'}"]
     serve()
+    os._exit(0)  # what Megatron imports takes seconds to take down, and nothing of it is kept
 
 
 if __name__ == "__main__":

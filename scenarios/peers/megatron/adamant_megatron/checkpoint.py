@@ -14,14 +14,17 @@ import torch.distributed as dist
 from megatron.core import dist_checkpointing
 from megatron.core.dist_checkpointing.strategies import filesystem_async
 
+from adamant_megatron import stand_ins
+
 NEWEST = "latest_checkpointed_iteration.txt"
 
 
 def content(ddp: Any, optimizer: Any, form: str, *, is_loading: bool) -> dict[str, Any]:
     """Return what is saved, or what a load fills."""
-    model = ddp.module.sharded_state_dict()
     metadata = {"distrib_optim_sharding_type": form}
-    states = optimizer.sharded_state_dict(model, is_loading=is_loading, metadata=metadata)
+    with stand_ins.on_device():
+        model = ddp.module.sharded_state_dict()
+        states = optimizer.sharded_state_dict(model, is_loading=is_loading, metadata=metadata)
     return {"model": model, "optimizer": states}
 
 
@@ -48,8 +51,9 @@ def load(ddp: Any, optimizer: Any, directory: str, form: str) -> None:
     folder = root / f"iter_{newest(root):07d}"
     asked = content(ddp, optimizer, form, is_loading=True)
     found = dist_checkpointing.load(asked, str(folder))
-    ddp.module.load_state_dict(found["model"])
-    optimizer.load_state_dict(found["optimizer"])
+    with stand_ins.on_device():
+        ddp.module.load_state_dict(found["model"])
+        optimizer.load_state_dict(found["optimizer"])
 
 
 def newest(root: Path) -> int:

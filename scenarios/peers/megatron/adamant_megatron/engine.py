@@ -16,7 +16,7 @@ from megatron.core.optimizer import get_megatron_optimizer
 from megatron.core.optimizer.distrib_optimizer import DistributedOptimizer
 
 import adamant_torch
-from adamant_megatron import checkpoint, groups, hello, model, settings, stand_ins
+from adamant_megatron import around, checkpoint, groups, hello, model, settings, stand_ins
 from adamant_megatron.scale import Scale
 from adamant_megatron.view import Piece, put_together, rows_of
 from adamant_torch.model import DTYPES, module_name, weight_dtype
@@ -92,6 +92,8 @@ class Engine(adamant_torch.Engine):
             use_gloo_process_groups=False,
         )
         self.distributed: DistributedOptimizer = self.megatron.chained_optimizers[0]
+        if self._mends():
+            around.take_steps(self.distributed)
         self.optimizer = self.distributed.optimizer
         self.group_names = [group["name"] for group in self.optimizer.param_groups]
         self.scaling.scaler_of = self.distributed
@@ -168,17 +170,19 @@ class Engine(adamant_torch.Engine):
         if "clip" in change:
             self.scaling.clip_to = change["clip"]
 
-    @on_device
     def save(self, directory: str) -> list[str]:
         """Write a checkpoint as Megatron does."""
+        self._make_missing_states()
         checkpoint.save(self.ddp, self.megatron, directory, self.opening.options["format"])
         return ["clip"]
 
-    @on_device
     def load(self, directory: str) -> list[str]:
         """Read a checkpoint as Megatron does."""
+        self._make_missing_states()
         self.wholes = None
         checkpoint.load(self.ddp, self.megatron, directory, self.opening.options["format"])
+        if self._mends():
+            around.part_steps(self.optimizer)
         return ["clip"]
 
     def loaded(self) -> None:
@@ -252,6 +256,20 @@ class Engine(adamant_torch.Engine):
         for name in self._own_gradients():
             if name not in self.with_gradient:
                 self.drop_gradient(name)
+
+    def _mends(self) -> bool:
+        return self.opening.options["states"] == "mended"
+
+    @on_device
+    def _make_missing_states(self) -> None:
+        if self._mends():
+            self._wholes()
+            around.make_states(self.optimizer)
+            self._make_state_of_nobody()
+            self.wholes = None
+
+    def _make_state_of_nobody(self) -> None:
+        around.make_state_of_nobody(self.optimizer, max(self.counters.values()))
 
     def _own_gradients(self) -> dict[str, torch.Tensor]:
         """Return this rank's parts of the gradient buffers; what it owns nothing of is left out."""

@@ -55,7 +55,8 @@ def options() -> Message:
     return {
         "buckets": ["one", "small"],
         "format": ["fully_reshardable", "dp_reshardable"],
-        "groups": ["as_is", "multiplied"],
+        "groups": ["multiplied", "as_is"],
+        "states": ["mended", "as_is"],
     }
 
 

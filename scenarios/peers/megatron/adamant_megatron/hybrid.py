@@ -55,5 +55,8 @@ class Hybrid(Engine):
         if self._precision_aware():
             own.decoupled_grad = None
 
+    def _make_state_of_nobody(self) -> None:
+        """Do nothing: this optimizer looks up every key of its state among its parameters."""
+
     def _precision_aware(self) -> bool:
         return self.opening.options["precision_aware"] == "true"

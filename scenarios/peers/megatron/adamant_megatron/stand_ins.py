@@ -168,7 +168,7 @@ class OnDevice(TorchFunctionMode):
             kwargs["device"] = "cpu"
         kwargs.pop("pin_memory", None)
         name = getattr(func, "__name__", "")
-        if func is torch.Tensor.is_cuda.__get__:  # type: ignore[attr-defined]
+        if func == torch.Tensor.is_cuda.__get__:  # type: ignore[attr-defined]
             return not isinstance(args[0], HostTensor)
         own = getattr(self, name, None) if args and isinstance(args[0], torch.Tensor) else None
         if name in ("type", "cpu", "cuda", "to", "pin_memory", "copy_") and own is not None:
