@@ -252,7 +252,8 @@ class Engine(adamant_torch.Engine):
             return
         self.handed_over = True
         self.distributed._copy_model_grads_to_main_grads()
-        self.scaling.unscale()
+        if self.with_gradient:  # a step without any gradient is no news to the scaler
+            self.scaling.unscale()
         for name in self._own_gradients():
             if name not in self.with_gradient:
                 self.drop_gradient(name)

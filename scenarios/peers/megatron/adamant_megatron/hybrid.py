@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import torch
+from megatron.core.optimizer import optimizer_config
 
 from adamant_megatron import hello, settings
 from adamant_megatron.engine import Engine
@@ -22,8 +23,13 @@ class Hybrid(Engine):
 
     @classmethod
     def capabilities(cls, defaults: Message) -> Message:
-        """Return what is offered: decoupled decay alone."""
-        return {**hello.capabilities(defaults), "optimizers": ["adamw"]}
+        """Return what is offered: decoupled decay alone, and no fp32 parameters.
+
+        Of those Megatron hands over views, which the optimizer refuses as they are no leaves.
+        """
+        offered = hello.capabilities(defaults)
+        narrow = [entry for entry in offered["precisions"] if entry["param"] != ["fp32"]]
+        return {**offered, "optimizers": ["adamw"], "precisions": narrow}
 
     @classmethod
     def options(cls, defaults: Message) -> Message:
@@ -33,6 +39,8 @@ class Hybrid(Engine):
     def config(self) -> Any:
         """Return Megatron's settings of the optimizer, with the offload's."""
         options = self.opening.options
+        # Megatron compares the version of Transformer Engine here, also where there is none.
+        optimizer_config.is_te_min_version = lambda *_: False
         return settings.config(
             self.opening,
             optimizer_cpu_offload=True,

@@ -24,7 +24,7 @@ class Scale(Scaling):
 
     def verdict(self) -> bool:
         """Tell the scaler what was found; return whether the step is skipped."""
-        scaler = self.scaler_of.grad_scaler
+        scaler = self.scaler_of.grad_scaler if self.unscaled else None
         if scaler:
             scaler.update(self.found)
         self.skipped = bool(scaler) and self.found

@@ -12,9 +12,8 @@ does its work at once, as it looks to whoever uses what it made.
 
 from __future__ import annotations
 
-import contextlib
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -112,16 +111,21 @@ def current_stream(_: object = None) -> Stream:
     return _current
 
 
-@contextlib.contextmanager
-def stream(chosen: Stream | None) -> Iterator[None]:
-    """Give work to `chosen` for a while."""
-    global _current
-    before = _current
-    _current = before if chosen is None else chosen
-    try:
-        yield
-    finally:
-        _current = before
+class stream:  # noqa: N801 (CUDA's name)
+    """Give work to `chosen` for a while. As CUDA's, one may be entered again and again."""
+
+    def __init__(self, chosen: Stream | None) -> None:
+        self.chosen = chosen
+        self.before: list[Stream] = []
+
+    def __enter__(self) -> None:
+        global _current
+        self.before.append(_current)
+        _current = self.chosen or _current
+
+    def __exit__(self, *_: object) -> None:
+        global _current
+        _current = self.before.pop()
 
 
 def nothing() -> Callable[..., None]:

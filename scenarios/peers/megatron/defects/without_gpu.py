@@ -61,7 +61,7 @@ class device(TorchFunctionMode):  # noqa: N801 (it reads as a place)
             return func(*args).replace("torch.", "torch.cuda.", 1)
         if name == "cpu" or (name == "to" and args[1:] == ("cpu",)):
             return args[0].detach().clone().as_subclass(OnHost)
-        if name == "to" and args[1:] == ("cuda",):
+        if name == "cuda" or (name == "to" and args[1:] == ("cuda",)):
             return args[0].detach().clone().as_subclass(torch.Tensor)
         if name == "pin_memory":
             return args[0]
