@@ -8,6 +8,7 @@ from adamant_torch.hello import BF16, FP16, FP32, precision
 from adamant_torch.protocol import Message
 
 KNOWN = Path(__file__).resolve().parent / "known" / "known.yaml"
+KNOWN_OF_HYBRID = KNOWN.parent / "hybrid" / "known.yaml"
 
 
 def precisions() -> list[Message]:
@@ -54,7 +55,7 @@ def options() -> Message:
     """Return the options with what they accept; the first is the default."""
     return {
         "buckets": ["one", "small"],
-        "format": ["fully_reshardable", "dp_reshardable"],
+        "format": ["fully_reshardable"],
         "groups": ["multiplied", "as_is"],
         "states": ["mended", "as_is"],
     }

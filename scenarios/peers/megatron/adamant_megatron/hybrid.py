@@ -36,6 +36,11 @@ class Hybrid(Engine):
         """Return the choices of this engine."""
         return {**hello.options(), **hello.hybrid_options()}
 
+    @classmethod
+    def known(cls, default: str | None) -> str | None:
+        """Return the file of known defects, those of the offload first."""
+        return str(hello.KNOWN_OF_HYBRID)
+
     def config(self) -> Any:
         """Return Megatron's settings of the optimizer, with the offload's."""
         options = self.opening.options
