@@ -180,7 +180,9 @@ class Engine(adamant_torch.Engine):
         """Read a checkpoint as Megatron does."""
         self._make_missing_states()
         self.wholes = None
-        checkpoint.load(self.ddp, self.megatron, directory, self.opening.options["format"])
+        classes = [torch.optim.AdamW] if self._mends() else []  # which the hybrid's groups hold
+        with torch.serialization.safe_globals(classes):
+            checkpoint.load(self.ddp, self.megatron, directory, self.opening.options["format"])
         if self._mends():
             around.part_steps(self.optimizer)
         return ["clip"]
