@@ -1,4 +1,4 @@
-"""Ways around what stands before every load where torch's Adam steps, by option `states: mended`."""
+"""Ways around what stops every load where torch's Adam steps: option `states: mended`."""
 
 from __future__ import annotations
 

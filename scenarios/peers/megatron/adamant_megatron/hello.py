@@ -14,7 +14,8 @@ KNOWN_OF_HYBRID = KNOWN.parent / "hybrid" / "known.yaml"
 def precisions() -> list[Message]:
     """Return the recipes: gradients, main weights, where there are any, and moments are fp32.
 
-    Megatron adds up and reduces gradients of 16 bits in fp32 unless it is told otherwise. It makes a dynamic scale for fp16 alone, and takes no fp16 without a scale.
+    Megatron adds up and reduces gradients of 16 bits in fp32 unless it is told otherwise. It makes
+    a dynamic scale for fp16 alone, and takes no fp16 without a scale.
     """
     return [
         {**precision([FP32], [FP32], "none", FP32), "loss_scale": ["none", "fixed"]},

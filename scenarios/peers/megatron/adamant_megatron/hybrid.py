@@ -1,4 +1,4 @@
-"""Megatron-core's HybridDeviceOptimizer inside its DistributedOptimizer: Adam partly on the host."""
+"""Megatron-core's HybridDeviceOptimizer in its DistributedOptimizer: Adam partly on the host."""
 
 from __future__ import annotations
 

@@ -163,9 +163,7 @@ def is_device(place: object) -> bool:
 class OnDevice(TorchFunctionMode):
     """All tensors say that they lie on the device, but for `HostTensor`."""
 
-    def __torch_function__(
-        self, func: Any, types: Any, args: Any = (), kwargs: Any = None
-    ) -> Any:
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """Answer what asks for places, keep what a stream does later, let the rest pass."""
         kwargs = dict(kwargs or {})
         if is_device(kwargs.get("device")):

@@ -76,5 +76,8 @@ with device():
         weight.grad = torch.ones_like(weight)
     optimizer.step()
     right = optimizer._d2h_stream in steps[0]
-    end("the step waits for the stream on which gradients were cast",
-        "it does" if right else "it waits for no stream", right)
+    end(
+        "the step waits for the stream on which gradients were cast",
+        "it does" if right else "it waits for no stream",
+        right,
+    )

@@ -1,4 +1,4 @@
-"""Without Transformer Engine and Apex, a DistributedOptimizer that has not stepped has no state dict.
+"""Without Transformer Engine and Apex, a DistributedOptimizer has no state dict before a step.
 
 The one step counter of all parameters is looked for in a set that is empty. A load begins with the
 new optimizer's own state dict, so nothing can be loaded into it either.

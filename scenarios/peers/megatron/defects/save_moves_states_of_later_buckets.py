@@ -20,5 +20,8 @@ with device():
     inner = optimizer.chained_optimizers[0].optimizer
     right = all(bool((s["exp_avg"] > 0).all()) for s in inner.state.values())
     assert right, "the gradients were ones, so no first moment is zero"
-    end("the first moments that the optimizer has, none of them 0", f"{first.tolist()} in the save",
-        bool(torch.all(first > 0)))
+    end(
+        "the first moments that the optimizer has, none of them 0",
+        f"{first.tolist()} in the save",
+        bool(torch.all(first > 0)),
+    )

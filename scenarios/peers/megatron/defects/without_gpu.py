@@ -78,7 +78,7 @@ def join(rank=0, ranks=1, store=None):
 
 
 def train(shapes, overrides=None, steps=1, small_buckets=False):
-    """Return a bf16 model and its DistributedOptimizer after `steps` steps with gradients of ones."""
+    """Return a bf16 model and its DistributedOptimizer after steps with gradients of ones."""
     from megatron.core.distributed import DistributedDataParallel, DistributedDataParallelConfig
     from megatron.core.optimizer import OptimizerConfig, get_megatron_optimizer
     from megatron.core.transformer.module import MegatronModule
