@@ -4,6 +4,7 @@ The process that writes asks psutil how much memory it has before it begins to l
 ends with one, and the process that started it waits for its word without a bound.
 """
 
+import multiprocessing
 import os
 import signal
 import sys
@@ -19,6 +20,8 @@ SECONDS = 60
 
 def too_late(*_):
     """Say that the save has not come back."""
+    for process in multiprocessing.active_children():
+        process.kill()
     end("a checkpoint, or an error", f"nothing for {SECONDS} s", False)
 
 
