@@ -274,7 +274,7 @@ class ZeroEngine(adamant_torch.Engine):
         """Return whether a parameter has a gradient."""
         return name in self.with_gradient
 
-    def tensors(self, name: str) -> dict[str, torch.Tensor]:
+    def _joined(self, name: str) -> dict[str, torch.Tensor]:
         """Return all that belongs to a parameter, whole, put together of the ranks' parts."""
         place = self.places[name]
         main = self.parts.weights()[place.group]
@@ -288,17 +288,15 @@ class ZeroEngine(adamant_torch.Engine):
             return {**whole, "": whole.pop("/main")}
         return {"": parts, **whole}
 
-    def local_tensors(self, name: str) -> dict[str, torch.Tensor]:
-        """Return the rows that this rank shows, of what all ranks hold."""
+    def tensors(self, name: str, *, whole: bool) -> dict[str, torch.Tensor]:
+        """Return the rows that this rank shows, or all: the parameter is its own copy, if any."""
+        found = self._joined(name)
+        if whole:
+            own = self.parts.held_whole(self.parameters[name])
+            return found if own is None else {**found, "": own.reshape(found[""].shape)}
         box = self.shards()[name]
         begin, end = box.offsets[0], box.offsets[0] + box.shape[0]
-        return {key: tensor[begin:end].contiguous() for key, tensor in self.tensors(name).items()}
-
-    def whole_tensors(self, name: str) -> dict[str, torch.Tensor]:
-        """Return all rows; the parameter is the rank's own copy where it has one."""
-        found = self.tensors(name)
-        own = self.parts.held_whole(self.parameters[name])
-        return found if own is None else {**found, "": own.reshape(found[""].shape)}
+        return {key: tensor[begin:end].contiguous() for key, tensor in found.items()}
 
     def steps(self, name: str) -> int:
         """Return how many steps a parameter's flat tensor has taken."""

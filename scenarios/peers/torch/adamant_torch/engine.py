@@ -19,11 +19,11 @@ from torch import nn
 from torch.distributed.device_mesh import DeviceMesh
 from torch.distributed.tensor import DTensor
 
-from adamant_torch import arithmetic, around, checkpoint, model, optimizer
+from adamant_torch import arithmetic, around, checkpoint, model, optimizer, shards
 from adamant_torch.protocol import Message
 from adamant_torch.requests import Opening, Overflow
 from adamant_torch.scale import Scaling
-from adamant_torch.shards import Shard, local, put, shard_of, whole
+from adamant_torch.shards import Shard, put, shard_of
 
 
 class Engine:
@@ -162,6 +162,23 @@ class Engine:
         """Return which part of each parameter lies on this rank."""
         return {name: shard_of(parameter) for name, parameter in self.parameters.items()}
 
+    def has_gradient(self, name: str) -> bool:
+        """Return whether a parameter has a gradient, be it of zeros."""
+        return self.parameters[name].grad is not None
+
+    def tensors(self, name: str, *, whole: bool) -> dict[str, torch.Tensor]:
+        """Return all that belongs to a parameter by suffix: this rank's part, or the whole.
+
+        Whole tensors are gathered: all ranks ask for the same ones in the same order.
+        """
+        look = shards.whole if whole else shards.local
+        parameter = self.parameters[name]
+        found: dict[str, torch.Tensor] = {"": look(parameter)}
+        if parameter.grad is not None:
+            found["/gradient"] = look(parameter.grad)
+        found.update({f"/{key}": look(value) for key, value in self.moments(name).items()})
+        return model.with_main(self.opening.precision, found)
+
     def moments(self, name: str) -> dict[str, torch.Tensor]:
         """Return `exp_avg` and `exp_avg_sq` of a parameter, as far as they exist."""
         state = self.optimizer.state.get(self.parameters[name], {})
@@ -176,29 +193,6 @@ class Engine:
     def groups(self) -> list[Message]:
         """Return the settings of all groups."""
         return optimizer.report(self.optimizer)
-
-    def has_gradient(self, name: str) -> bool:
-        """Return whether a parameter has a gradient."""
-        return self.parameters[name].grad is not None
-
-    def tensors(self, name: str) -> dict[str, torch.Tensor]:
-        """Return all that belongs to a parameter, by suffix; a sharded tensor stays one."""
-        parameter = self.parameters[name]
-        result: dict[str, torch.Tensor] = {"": parameter}
-        if parameter.grad is not None:
-            result["/gradient"] = parameter.grad
-        result.update({f"/{key}": value for key, value in self.moments(name).items()})
-        return result
-
-    def local_tensors(self, name: str) -> dict[str, torch.Tensor]:
-        """Return this rank's rows of all that belongs to a parameter, by suffix."""
-        plain = {suffix: local(tensor) for suffix, tensor in self.tensors(name).items()}
-        return model.with_main(self.opening.precision, plain)
-
-    def whole_tensors(self, name: str) -> dict[str, torch.Tensor]:
-        """Return the same with all rows, as this rank sees them. A collective."""
-        plain = {suffix: whole(tensor) for suffix, tensor in self.tensors(name).items()}
-        return model.with_main(self.opening.precision, plain)
 
     def scale(self) -> Message:
         """Return loss scale, last verdict and last norm, as a reply to `state` has them."""

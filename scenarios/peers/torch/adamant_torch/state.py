@@ -16,11 +16,9 @@ def write(engine: Engine, prefix: str, with_whole: bool) -> Message:
     shown: dict[str, torch.Tensor] = {}
     shards = []
     for name, box in engine.shards().items():
-        for suffix, tensor in engine.local_tensors(name).items():
-            shown[f"local/{name}{suffix}"] = tensor
-        if with_whole:
-            for suffix, tensor in engine.whole_tensors(name).items():
-                shown[f"whole/{name}{suffix}"] = tensor
+        for part in ("local", "whole") if with_whole else ("local",):
+            for suffix, tensor in engine.tensors(name, whole=part == "whole").items():
+                shown[f"{part}/{name}{suffix}"] = tensor
         shards.append(
             {
                 "name": name,

@@ -1,0 +1,60 @@
+"""Ways around what stops every load where torch's Adam steps: option `states: mended`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+NOBODY = "no parameter"  # in the place of one, in the state of a rank that owns none
+
+
+def make_states(optimizer: Any) -> None:
+    """Give each parameter without state one of zeros, as its first step would.
+
+    Without Transformer Engine, Megatron reads the step counter of all parameters from the first
+    state that it finds, and has no state dict where there is none.
+    """
+    for each in getattr(optimizer, "sub_optimizers", [optimizer]):
+        for group in each.param_groups:
+            for parameter in group["params"]:
+                if not each.state.get(parameter):
+                    each.state[parameter] = {
+                        "step": torch.tensor(0.0),
+                        "exp_avg": torch.zeros_like(parameter, dtype=torch.float32),
+                        "exp_avg_sq": torch.zeros_like(parameter, dtype=torch.float32),
+                    }
+    if hasattr(optimizer, "sub_optimizers"):
+        optimizer._sync_sub_optimizers_state_to_hdo()
+
+
+def make_state_of_nobody(optimizer: torch.optim.Optimizer, step: int) -> None:
+    """Give a rank that owns no parameter a state with a counter, so that it has a state dict."""
+    if not any(group["params"] for group in optimizer.param_groups):
+        optimizer.state[NOBODY] = {"step": torch.tensor(float(step))}  # type: ignore[index]
+
+
+def take_steps(distributed: Any) -> None:
+    """Let a load fill states that have a step counter, which no format brings.
+
+    Megatron copies into every tensor of a state what the checkpoint has under its name, and of
+    torch's Adam the counter is one.
+    """
+    fill = distributed._set_main_param_and_optimizer_states
+
+    def with_step(model_parameter: torch.Tensor, tensors: dict[str, torch.Tensor]) -> None:
+        group, place = distributed.model_param_group_index_map[model_parameter]
+        own = distributed.optimizer.param_groups[group]["params"][place]
+        step = distributed.optimizer.state[own].get("step")
+        with torch.no_grad():
+            fill(model_parameter, tensors if step is None else {"step": step, **tensors})
+
+    distributed._set_main_param_and_optimizer_states = with_step
+
+
+def part_steps(optimizer: Any) -> None:
+    """Give each parameter a step counter of its own: a load leaves all with the same tensor."""
+    for each in getattr(optimizer, "sub_optimizers", [optimizer]):
+        for state in each.state.values():
+            if "step" in state:
+                state["step"] = state["step"].clone()

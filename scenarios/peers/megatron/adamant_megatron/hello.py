@@ -1,0 +1,72 @@
+"""What the engines can do: capabilities and options, as `hello` says them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from adamant_torch.hello import BF16, FP16, FP32, precision
+from adamant_torch.protocol import Message
+
+KNOWN = Path(__file__).resolve().parent / "known" / "known.yaml"
+KNOWN_OF_HYBRID = KNOWN.parent / "hybrid" / "known.yaml"
+
+
+def precisions() -> list[Message]:
+    """Return the recipes: gradients, main weights, where there are any, and moments are fp32.
+
+    Megatron adds up and reduces gradients of 16 bits in fp32 unless it is told otherwise. It makes
+    a dynamic scale for fp16 alone, and takes no fp16 without a scale.
+    """
+    return [
+        {**precision([FP32], [FP32], "none", FP32), "loss_scale": ["none", "fixed"]},
+        {**precision([BF16], [FP32], FP32, FP32), "loss_scale": ["none", "fixed"]},
+        {**precision([FP16], [FP32], FP32, FP32), "loss_scale": ["fixed", "dynamic"]},
+    ]
+
+
+def capabilities(defaults: Message) -> Message:
+    """Return what the DistributedOptimizer can do on processes without a GPU."""
+    return {
+        **defaults,
+        "layouts": ["fsdp2"],
+        "ranks_max": 8,
+        "replicate_max": 4,
+        "precisions": precisions(),
+        "load_precisions": [],
+        "own_precision": False,
+        "gradient_type": "both",
+        "unscales_in_place": True,
+        "gradients_in_place": True,
+        "empty_tensors": False,
+        "optimizers": ["adamw", "adam"],
+        "step_counters": ["parameter"],
+        "bias_correction": [True],
+        "set": ["lr", "betas", "eps", "weight_decay", "clip"],
+        "save": True,
+        "load": True,
+        "loads_in_any_order": True,
+        "can_crash": False,
+        "detects_damage": [],
+        "other_damage": [],
+        "carries_groups": True,
+    }
+
+
+def options() -> Message:
+    """Return the options with what they accept; the first is the default."""
+    return {
+        "buckets": ["one", "small"],
+        "format": ["fully_reshardable"],
+        "groups": ["multiplied", "as_is"],
+        "states": ["mended", "as_is"],
+    }
+
+
+def hybrid_options() -> Message:
+    """Return the options of the offload; `streams` is about what stands in for CUDA's."""
+    return {
+        "precision_aware": ["true", "false"],
+        "fraction": ["1.0", "0.5"],
+        "overlap": ["true", "false"],
+        "streams": ["late", "at_once"],
+    }
