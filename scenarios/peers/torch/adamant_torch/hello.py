@@ -82,6 +82,9 @@ def capabilities() -> Message:
         "other_damage": ["flip_byte", "stale_file"],
         "local_gradients": True,
         "carries_groups": True,
+        "promises": ["worlds", "repeated", *(["options", "resumed"] if checkpoints else [])],
+        "same_options": ["format", "template", "state_dict", "async_save", "offload_policy"],
+        "same_files": [".distcp", ".safetensors"],
     }
 
 
