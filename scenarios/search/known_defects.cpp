@@ -91,14 +91,17 @@ bool is_subsequence(std::vector<T> const& smaller, std::vector<T> const& larger)
   return next == smaller.end();
 }
 
+constexpr std::int64_t iterations_max = 8;  // of a `train` that are told apart
+
 /// What operations do, apart from what they do it with; `train` is what it stands for.
 void add_words(std::vector<Operation> const& program, std::vector<std::string_view>& words) {
   for (Operation const& operation : program) {
     if (auto const* capture = std::get_if<Capture>(&operation.action)) {
       add_words(capture->body, words);
-    } else if (std::holds_alternative<Train>(operation.action)) {
-      for (Action const& part : {Action(Backward{}), Action(Step{}), Action(ZeroGrad{})})
-        words.push_back(word_of(part));
+    } else if (auto const* train = std::get_if<Train>(&operation.action)) {
+      for (std::int64_t i = 0; i < std::min(train->count, iterations_max); ++i)
+        for (Action const& part : {Action(Backward{}), Action(Step{}), Action(ZeroGrad{})})
+          words.push_back(word_of(part));
     } else {
       words.push_back(word_of(operation.action));
     }

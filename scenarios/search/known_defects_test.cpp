@@ -106,6 +106,11 @@ TEST(KnownDefect, IsInsideWhatDoesAllThatItDoes) {
   EXPECT_TRUE(has_inside(larger, smaller));
   larger.program = {operation(Train{3}), operation(Save{"b"})};
   EXPECT_TRUE(has_inside(larger, smaller)) << "train is backward, step and zero_grad";
+  smaller.program.insert(smaller.program.begin() + 1, 2, operation(Step{}));
+  EXPECT_TRUE(has_inside(larger, smaller)) << "and each of its iterations counts";
+  larger.program.front() = operation(Train{2});
+  EXPECT_FALSE(has_inside(larger, smaller));
+  smaller.program.erase(smaller.program.begin() + 1, smaller.program.begin() + 3);
   larger.program = {operation(Save{"b"}), operation(Train{3})};
   EXPECT_FALSE(has_inside(larger, smaller)) << "in another order";
   larger.program = {operation(Train{3}), operation(Save{"b"})};
