@@ -40,14 +40,15 @@ std::string mesh_shape(World const& world) {
 
 /// How the mean over microbatches becomes one division: FSDP2's own way where there are no
 /// replicas, by which it divides once more, a factor, or a hook where the factor would be used
-/// twice.
+/// twice, unless the scenario wants that.
 enum class Division { own, factor, hook };
 
 Division division_of(World const& world) {
   auto const& shape = world.setting.world;
   if (world.setting.microbatch_count() == shape.rank_count() && shape.replicate == 1)
     return Division::own;
-  return shape.shard > 1 ? Division::factor : Division::hook;
+  bool const twice = option(world.setting, "division", "hook") == "factor";
+  return shape.shard > 1 || twice ? Division::factor : Division::hook;
 }
 
 /// Do worlds differ in what `of` says of them?

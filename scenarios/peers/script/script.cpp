@@ -276,13 +276,23 @@ void refuse_other_engines(Scenario const& scenario) {
 
 /// The adapter has options that choose ways around defects, by code of its own.
 void refuse_ways_around(Scenario const& scenario) {
-  constexpr std::array<std::string_view, 6> of_pytorch = {
-      "implementation", "format", "template", "state_dict", "async_save", "offload_policy"};
+  constexpr std::array<std::string_view, 8> of_pytorch = {
+      "implementation", "format",         "template", "state_dict",
+      "async_save",     "offload_policy", "division", "settings"};
   for (auto const& [name, value] : scenario.engine.options)
     if (std::ranges::find(of_pytorch, name) == of_pytorch.end())
       throw NoScript(fmt::format(
           "it shows with `{}: {}`, which is the adapter's own code and no call of PyTorch", name,
           value));
+}
+
+/// Nothing reads them again, so there is nothing to compare.
+void refuse_settings_in_hugging_face_files(Scenario const& scenario) {
+  bool const hugging_face = script::option(scenario, "format", "dcp") != "dcp";
+  if (hugging_face && script::option(scenario, "settings", "written") == "written")
+    throw NoScript(
+        "a Hugging Face save writes the settings, too, and cannot be read then; with `settings: "
+        "left_out` there is a script");
 }
 
 void refuse_two_runs(Scenario const& scenario, Violation const& violation) {
@@ -323,6 +333,7 @@ std::string write_script(Scenario const& scenario, RunResult const& result,
 std::string write_script(Scenario const& scenario, Violation const& violation) {
   refuse_other_engines(scenario);
   refuse_ways_around(scenario);
+  refuse_settings_in_hugging_face_files(scenario);
   refuse_two_runs(scenario, violation);
   auto const plan = script::plan_of(scenario, violation);
   std::string text = script::put_together(plan, false);

@@ -362,11 +362,11 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"LoadOfSafetensors",
              "world: {shard: 2}\nparams: [{name: p0, shape: [3]}]\n"
              "program: [train: 1, save: a, load: {from: a, world: {shard: 1}}]\n",
-             TensorKind::exp_avg, 0, 1, "{format: hf_sharded}"},
+             TensorKind::exp_avg, 0, 1, "{format: hf_sharded, settings: left_out}"},
         Case{"LoadOfConsolidatedSafetensors",
              "world: {shard: 2}\nparams: [{name: p0, shape: [3]}]\n"
              "program: [train: 1, save: a, load: {from: a, world: {shard: 1}}]\n",
-             TensorKind::parameter, 0, 1, "{format: hf_consolidated}"},
+             TensorKind::parameter, 0, 1, "{format: hf_consolidated, settings: left_out}"},
         Case{"LoadOfPlainStatesByAStep",
              "world: {shard: 2}\nparams: [{name: p0, shape: [3]}]\n"
              "program: [train: 1, save: a, load: {from: a, world: {shard: 1}}]\n",
@@ -375,7 +375,8 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"LoadOfFlatStates",
              "world: {shard: 1}\nparams: [{name: p0, shape: [3]}]\n"
              "program: [train: 1, save: a, backward, load: a, step]\n",
-             TensorKind::exp_avg, 0, 1, "{state_dict: flat, format: hf_sharded}"},
+             TensorKind::exp_avg, 0, 1,
+             "{state_dict: flat, format: hf_sharded, settings: left_out}"},
         Case{"LoadInAnotherOrder",
              "world: {shard: 1}\nparams: [{name: p0, shape: [2]}, {name: p1, shape: [2]}]\n"
              "program: [train: 1, save: a, load: {from: a, order: reversed}]\n",

@@ -118,7 +118,7 @@ def options() -> Message:
         "offload_policy": ["none", "cpu"],
         "scaler": ["dtensor", "sharded", "local"],
         "directory_order": listing.ORDERS,
-        "division": ["factor", "hook"],
+        "division": ["hook", "factor"],
         "empty_groups": ["kept", "dropped"],
         "empty_tensors": ["as_others", "apart"],
         "missing_states": ["left", "made"],

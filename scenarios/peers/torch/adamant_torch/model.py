@@ -145,15 +145,15 @@ def divide_once(module: FSDPModule, opening: Opening) -> None:
     Source: `_get_gradient_divide_factors` and `foreach_reduce` of PyTorch 2.13. By default shards
     are averaged and then replicas are, which is one division only where there is one replica. A
     factor together with forced sums divides once, except where the shard group has one
-    rank: there the factor is applied twice, a known defect, and with `division: hook` a hook
-    divides instead. Older releases are never left to their default: with PyTorch 2.8 gloo's
-    averages are wrong on some worlds.
+    rank: there the factor is applied twice, a known defect, and unless the option `division`
+    asks for it a hook divides instead. Older releases are never left to their default: with
+    PyTorch 2.8 gloo's averages are wrong on some worlds.
     """
     # With replicas there are two averages: even halving twice rounds a subnormal twice.
     if AVERAGES and opening.microbatches == opening.ranks and opening.replicate == 1:
         return
     module.set_force_sum_reduction_for_comms(True)
-    if opening.shard == 1 and opening.options.get("division") == "hook":
+    if opening.shard == 1 and opening.options.get("division") != "factor":
         module.set_gradient_divide_factor(1.0)
         module.set_all_reduce_hook(divider(float(opening.microbatches)))
     else:

@@ -24,7 +24,6 @@ EMPTY: list[dict[str, Any]] = [
     {"name": "nothing", "shape": [0], "group": 0, "unit": 1},
 ]
 DEFAULTS = {
-    "division": "factor",
     "empty_groups": "kept",
     "empty_tensors": "as_others",
     "missing_states": "left",
