@@ -180,7 +180,8 @@ class Engine(adamant_torch.Engine):
         """Read a checkpoint as Megatron does."""
         self._make_missing_states()
         self.wholes = None
-        classes = [torch.optim.AdamW] if self._mends() else []  # which the hybrid's groups hold
+        # Groups of the hybrid hold a class, which a load of data alone refuses.
+        classes: list[Any] = [torch.optim.AdamW] if self._mends() else []
         with torch.serialization.safe_globals(classes):
             checkpoint.load(self.ddp, self.megatron, directory, self.opening.options["format"])
         if self._mends():
@@ -280,7 +281,7 @@ class Engine(adamant_torch.Engine):
         for name, parameter in self.parameters.items():
             begin, end = self.range_of(name)
             if end > begin:
-                result[name] = parameter.main_grad.view(-1)[begin:end]
+                result[name] = vars(parameter)["main_grad"].view(-1)[begin:end]
         return result
 
     def _gradients_change(self) -> None:
@@ -324,7 +325,8 @@ class Engine(adamant_torch.Engine):
         if suffix == "/main":
             return self.main(name)
         state = self.optimizer.state.get(self.inner(name), {})
-        return state.get(suffix[1:], torch.zeros(numel, dtype=dtype))
+        moment: torch.Tensor = state.get(suffix[1:], torch.zeros(numel, dtype=dtype))
+        return moment
 
     def _count(self, group: Any) -> None:
         """Read the step counters of all parameters of which this rank owns a part."""

@@ -49,6 +49,9 @@ def capabilities(defaults: Message) -> Message:
         "detects_damage": [],
         "other_damage": [],
         "carries_groups": True,
+        "promises": ["worlds", "repeated", "resumed"],
+        "same_options": [],
+        "same_files": [".distcp"],
     }
 
 

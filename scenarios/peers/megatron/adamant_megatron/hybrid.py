@@ -29,7 +29,13 @@ class Hybrid(Engine):
         """
         offered = hello.capabilities(defaults)
         narrow = [entry for entry in offered["precisions"] if entry["param"] != ["fp32"]]
-        return {**offered, "optimizers": ["adamw"], "precisions": narrow}
+        return {
+            **offered,
+            "optimizers": ["adamw"],
+            "precisions": narrow,
+            "promises": [*offered["promises"], "options"],
+            "same_options": list(hello.hybrid_options()),
+        }
 
     @classmethod
     def options(cls, defaults: Message) -> Message:

@@ -41,14 +41,14 @@ def put_together(pieces: list[Piece], group: dist.ProcessGroup) -> list[torch.Te
     """Return the whole tensors. A collective: all ranks of `group` have the same list of them."""
     numels = [torch.Size(piece.shape).numel() for piece in pieces]
     bits = torch.zeros(2, sum(numels), dtype=torch.int32)  # and by how many each is owned
-    for piece, row in zip(pieces, bits.split(numels, dim=1), strict=True):
+    for piece, row in zip(pieces, torch.split(bits, numels, dim=1), strict=True):
         if piece.values is not None:
             own = slice(piece.start, piece.start + piece.values.numel())
             row[0, own] = as_integers(piece.values)
             row[1, own] = 1
     dist.all_reduce(bits, group=group)  # every other rank brings zeros, so this is no arithmetic
     result = []
-    for piece, row in zip(pieces, bits.split(numels, dim=1), strict=True):
+    for piece, row in zip(pieces, torch.split(bits, numels, dim=1), strict=True):
         wrong = (row[1] != 1).nonzero()
         if wrong.numel() > 0:
             at = int(wrong[0])

@@ -15,7 +15,8 @@ from adamant_torch.protocol import EngineError
 @pytest.fixture
 def alone() -> Iterator[dist.ProcessGroup]:
     """Return a group of this process alone."""
-    dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    store = torch._C._distributed_c10d.HashStore()
+    dist.init_process_group("gloo", store=store, rank=0, world_size=1)
     assert dist.group.WORLD is not None
     yield dist.group.WORLD
     dist.destroy_process_group()
