@@ -1,4 +1,7 @@
-"""Ways around what stops every load where torch's Adam steps: option `states: mended`."""
+"""Ways around defects: `states: mended` and the offload's `old_gradients: dropped`.
+
+The first goes around what stops every load where torch's Adam steps.
+"""
 
 from __future__ import annotations
 
@@ -32,6 +35,23 @@ def make_state_of_nobody(optimizer: torch.optim.Optimizer, step: int) -> None:
     """Give a rank that owns no parameter a state with a counter, so that it has a state dict."""
     if not any(group["params"] for group in optimizer.param_groups):
         optimizer.state[NOBODY] = {"step": torch.tensor(float(step))}  # type: ignore[index]
+
+
+def load_nothing_of_nobody(optimizer: torch.optim.Optimizer) -> None:
+    """Keep that state out of loads: the offload looks up each key among its parameters."""
+
+    def without_nobody(_: object, loaded: dict[str, Any]) -> dict[str, Any]:
+        states = {key: state for key, state in loaded["state"].items() if key != NOBODY}
+        return {**loaded, "state": states}
+
+    optimizer.register_load_state_dict_pre_hook(without_nobody)
+
+
+def drop_old_gradient(optimizer: Any, parameter: torch.Tensor) -> None:
+    """Take from the offload's copy of a parameter the gradient of the step before."""
+    copy = optimizer.param_to_inner_param[parameter]
+    copy.grad = None
+    optimizer.cpu_copy_map_grad.pop(copy, None)  # else it would never have one again
 
 
 def take_steps(distributed: Any) -> None:

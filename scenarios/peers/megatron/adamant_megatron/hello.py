@@ -26,13 +26,13 @@ def precisions() -> list[Message]:
 
 def capabilities(defaults: Message) -> Message:
     """Return what the DistributedOptimizer can do on processes without a GPU."""
+    kept = {key: value for key, value in defaults.items() if key != "load_precisions"}
     return {
-        **defaults,
+        **kept,
         "layouts": ["fsdp2"],
         "ranks_max": 8,
         "replicate_max": 4,
         "precisions": precisions(),
-        "load_precisions": [],
         "own_precision": False,
         "gradient_type": "both",
         "unscales_in_place": True,
@@ -72,4 +72,5 @@ def hybrid_options() -> Message:
         "fraction": ["1.0", "0.5"],
         "overlap": ["true", "false"],
         "streams": ["late", "at_once"],
+        "old_gradients": ["dropped", "kept"],
     }

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import torch
 from megatron.core.optimizer import optimizer_config
 
-from adamant_megatron import hello, settings
+from adamant_megatron import around, hello, settings
 from adamant_megatron.engine import Engine
 from adamant_torch.protocol import Message
 
@@ -34,7 +35,7 @@ class Hybrid(Engine):
             "optimizers": ["adamw"],
             "precisions": narrow,
             "promises": [*offered["promises"], "options"],
-            "same_options": list(hello.hybrid_options()),
+            "same_options": ["precision_aware", "fraction", "overlap", "streams"],
         }
 
     @classmethod
@@ -46,6 +47,12 @@ class Hybrid(Engine):
     def known(cls, default: str | None) -> str | None:
         """Return the file of known defects, those of the offload first."""
         return str(hello.KNOWN_OF_HYBRID)
+
+    def open(self, initial: Mapping[str, torch.Tensor]) -> None:
+        """Build model, DDP and optimizer."""
+        super().open(initial)
+        if self._mends():
+            around.load_nothing_of_nobody(self.optimizer)
 
     def config(self) -> Any:
         """Return Megatron's settings of the optimizer, with the offload's."""
@@ -73,9 +80,8 @@ class Hybrid(Engine):
         own.grad = None
         if self._precision_aware():
             own.decoupled_grad = None
-
-    def _make_state_of_nobody(self) -> None:
-        """Do nothing: this optimizer looks up every key of its state among its parameters."""
+        if self.opening.options["old_gradients"] == "dropped":
+            around.drop_old_gradient(self.optimizer, own)
 
     def _precision_aware(self) -> bool:
         return self.opening.options["precision_aware"] == "true"
