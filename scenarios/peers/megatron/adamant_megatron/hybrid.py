@@ -35,7 +35,7 @@ class Hybrid(Engine):
             "optimizers": ["adamw"],
             "precisions": narrow,
             "promises": [*offered["promises"], "options"],
-            "same_options": ["precision_aware", "fraction", "overlap", "streams"],
+            "same_options": ["fraction", "overlap", "streams"],
         }
 
     @classmethod
@@ -66,6 +66,15 @@ class Hybrid(Engine):
             overlap_cpu_optimizer_d2h_h2d=options["overlap"] == "true",
             use_precision_aware_optimizer=self._precision_aware(),
         )
+
+    def load(self, directory: str) -> list[str]:
+        """Read a checkpoint as Megatron does."""
+        try:
+            return super().load(directory)
+        except KeyError as error:
+            if isinstance(error.args[0], torch.Tensor):  # its text is the numbers in it
+                raise KeyError("a parameter that has no fp32 copy") from error
+            raise
 
     def main(self, name: str) -> torch.Tensor:
         """Return this rank's part of the main weight, where the optimizer keeps it."""
