@@ -4,10 +4,11 @@ Groups are known again by wd_mult, lr_mult, is_expert_parallel and is_decoupled_
 differ in the learning rate alone (max_lr and min_lr, or lr) have the same of all four.
 """
 
-from megatron.core.optimizer import ParamKey
 from without_gpu import device, end, join, train
 
 with device():
+    from megatron.core.optimizer import ParamKey
+
     join()
     slow = {ParamKey(name="*slow"): {"max_lr": 1e-3, "min_lr": 1e-3, "lr": 1e-3}}
     _, saving = train({"fast": (4,), "slow": (4,)}, slow)
