@@ -28,6 +28,7 @@ OF_BOTH = {  # each with the options that avoid what it shows, if there are any
     "later_buckets_are_moved_before_a_step.yaml": BUCKETS,
     "load_wants_a_step_counter.yaml": STATES,
     "nan_clips_nothing.yaml": None,
+    "nan_clips_nothing_in_a_step.yaml": None,
     "nan_clips_nothing_in_training.yaml": None,
     "nan_clips_nothing_without_a_scale.yaml": None,
     "no_state_before_the_first_step.yaml": STATES,
