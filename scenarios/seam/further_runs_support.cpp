@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "scenarios/language/state_location.h"
+#include "scenarios/language/rounding_scale.h"
 
 namespace adamant::scenarios {
 
@@ -59,6 +59,11 @@ MaybeRefusal refuse_other_world(Scenario const& scenario, SourceLine line) {
   if (clips(scenario))
     return unsupported(
         "again", "a norm is summed in another order in another world; supported: clip: none", line);
+  if (any_scale_rounds(scenario))
+    return unsupported("again",
+                       "gradients times this loss scale round, and in another world otherwise; "
+                       "supported: a loss_scale that is a power of two",
+                       line);
   bool const skips = scenario.optimizer.loss_scale.kind != LossScale::Kind::none;
   if (has<Overflow>(scenario.program) && !skips)
     return unsupported("again",

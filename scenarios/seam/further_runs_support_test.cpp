@@ -47,6 +47,7 @@ TEST(FurtherRunsSupport, OtherWorldsNeedSumsThatDoNotRound) {
   expect({"[{train: 1}]", "worlds: [1, 2]\ngradients: normal", "exact gradients"});
   expect({"[{train: 1}]", "worlds: [1, 2]\noptimizer: {clip: 1.0}", "a norm"});
   expect({"[{set: {clip: 1.0}}, {train: 1}]", "worlds: [1, 2]", "a norm"});
+  expect({"[{train: 1}]", "worlds: [1, 2]\noptimizer: {loss_scale: 1000}", "loss scale round"});
   expect({"[overflow, {train: 1}]", "worlds: [1, 2]", "an overflow"});
   expect({"[overflow, {train: 1}]", "worlds: [1, 2]\noptimizer: {loss_scale: 2}", ""});
 }
