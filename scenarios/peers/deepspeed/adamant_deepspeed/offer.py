@@ -10,6 +10,7 @@ from adamant_torch.protocol import Message
 KNOWN = Path(__file__).resolve().parent / "known" / "known.yaml"
 FP32, BF16, FP16 = "fp32", "bf16", "fp16"
 UNSCALED = ["none"]
+SAME_BITS = ["checkpoints", "reduce_scatter", "contiguous_gradients", "persist"]
 
 
 def precisions() -> list[Message]:
@@ -39,6 +40,9 @@ def capabilities(defaults: Message) -> Message:
         "detects_damage": [],
         "other_damage": [],
         "carries_groups": True,
+        "promises": ["worlds", "repeated", "options", "resumed"],
+        "same_options": SAME_BITS,
+        "same_files": [],
     }
 
 
