@@ -66,6 +66,31 @@ def leaving_the_scale(zero: Any) -> Iterator[None]:
     vars(zero.loss_scaler).update(before)
 
 
+@contextmanager
+def clipping_with_one_factor(zero: Any, true_norm: float) -> Iterator[None]:
+    """Let a step multiply gradients by the limit over the norm, as PyTorch does.
+
+    DeepSpeed divides the norm by the limit, and multiplies by one over that, which rounds once
+    more. Where its norm is a sign for one that is not finite, `true_norm` says which.
+    """
+    unscale, limit = zero.unscale_and_clip_grads, zero.clip_grad
+
+    def clip(found: Any, norm: Any) -> None:
+        zero.clip_grad = 0.0
+        unscale(found, norm)
+        zero.clip_grad = limit
+        unscaled = torch.as_tensor(norm) / zero.loss_scale
+        whole = unscaled if float(unscaled) >= 0 else torch.tensor(true_norm)
+        factor = torch.clamp(limit / (whole + 1e-6), max=1.0)
+        if isinstance(found, int):  # ZeRO 3 names a group
+            found = [zero.fp32_partitioned_groups_flat[found].grad]
+        for gradient in found:
+            gradient.data.mul_(factor)
+
+    with mock.patch.object(zero, "unscale_and_clip_grads", clip):
+        yield
+
+
 def make_states(optimizer: torch.optim.Optimizer, flats: list[torch.Tensor]) -> None:
     """Give flat tensors that were never stepped the states that their first step would make.
 

@@ -7,7 +7,6 @@ overwritten an element, or stepped them before. DeepSpeed forgets gradients as i
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Set
 from contextlib import ExitStack, contextmanager
 from typing import Any
@@ -21,16 +20,8 @@ from adamant_torch.requests import Opening, Overflow
 from adamant_torch.shards import Shard
 from torch.distributed.device_mesh import DeviceMesh
 
-from adamant_deepspeed import (
-    around,
-    averages,
-    checkpoints,
-    net,
-    offer,
-    partitions,
-    scales,
-    surroundings,
-)
+from adamant_deepspeed import around, averages, checkpoints, net, offer, partitions, scales
+from adamant_deepspeed import surroundings
 from adamant_deepspeed.config import config
 from adamant_deepspeed.places import Place, gather, rows_of
 
@@ -91,9 +82,7 @@ class ZeroEngine(adamant_torch.Engine):
 
     def open(self, initial: Mapping[str, torch.Tensor]) -> None:
         """Let DeepSpeed wrap the scenario's model and optimizer."""
-        os.environ.update(
-            RANK=str(self.rank), LOCAL_RANK=str(self.rank), WORLD_SIZE=str(self.opening.ranks)
-        )
+        surroundings.say_who(self.rank, self.opening.ranks)
         whole = net.build(self.opening, initial)
         self.model = whole
         self.parameters = net.parameters(self.opening, whole)
@@ -172,7 +161,7 @@ class ZeroEngine(adamant_torch.Engine):
             raise ProtocolError("clip: no norm to clip to was set")
         self._hand_over()
         self.clips = True
-        self.scales.norm = scales.true_norm(self.zero, float(self.parts.norm()))
+        self.scales.norm = scales.true_norm(self.zero, float(self.parts.norm()), self.kept)
         return self.scales.norm
 
     def step(self) -> bool:
@@ -181,6 +170,8 @@ class ZeroEngine(adamant_torch.Engine):
         self.as_reduced = False
         self.zero.clip_grad = float(self.clip_to or 0.0) if self.clips else 0.0
         with ExitStack() as ways:
+            if self.zero.clip_grad and self.opening.options["clip_factor"] == "quotient":
+                ways.enter_context(around.clipping_with_one_factor(self.zero, self.scales.norm))
             if self.opening.options["missing_gradients"] == "kept":
                 ways.enter_context(self._leaving_alone(self.parameters.keys() - self.with_gradient))
             if self.loss_scale == "none" and self.opening.options["non_finite"] == "stepped":

@@ -60,6 +60,7 @@ def options(compiled: bool) -> Message:
         "contiguous_gradients": ["true", "false"],
         "persist": ["true", "false"],
         "average": ["sum", "deepspeed"],
+        "clip_factor": ["quotient", "reciprocal"],
         "missing_gradients": ["kept", "zeros"],
         "missing_states": ["made", "left"],
         "saves": ["emptied", "in_place"],

@@ -43,6 +43,11 @@ def prepare() -> None:
     os.environ.setdefault("DS_LOG_LEVEL", "error")
 
 
+def say_who(rank: int, ranks: int) -> None:
+    """Say in the environment which rank this is, where DeepSpeed looks for it."""
+    os.environ.update(RANK=str(rank), LOCAL_RANK=str(rank), WORLD_SIZE=str(ranks))
+
+
 def settle() -> None:
     """Do to an imported DeepSpeed all that this machine and scenarios need."""
     without_shared_memory()
