@@ -20,8 +20,16 @@ from adamant_torch.requests import Opening, Overflow
 from adamant_torch.shards import Shard
 from torch.distributed.device_mesh import DeviceMesh
 
-from adamant_deepspeed import around, averages, checkpoints, net, offer, partitions, scales
-from adamant_deepspeed import surroundings
+from adamant_deepspeed import (
+    around,
+    averages,
+    checkpoints,
+    net,
+    offer,
+    partitions,
+    scales,
+    surroundings,
+)
 from adamant_deepspeed.config import config
 from adamant_deepspeed.places import Place, gather, rows_of
 
