@@ -41,7 +41,7 @@ def capabilities(defaults: Message) -> Message:
         "detects_damage": [],
         "other_damage": [],
         "carries_groups": True,
-        "promises": ["worlds", "repeated", "options", "resumed"],
+        "promises": ["repeated", "options", "resumed"],
         "same_options": SAME_BITS,
         "same_files": [],
     }
