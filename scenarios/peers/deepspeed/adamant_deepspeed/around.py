@@ -6,13 +6,16 @@ DEFECTS.md says what happens without them.
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
 import torch
+
+from adamant_deepspeed.places import Place
 
 Settings = dict[str, Any]
 STATES = "zero/optimizer_state.pt"
@@ -34,6 +37,57 @@ def stepping_whatever_it_finds(zero: Any) -> Iterator[None]:
         mock.patch.object(stage3, "is_invalid_grad_norm", no),
         mock.patch.object(zero, "check_overflow", no),
     ):
+        yield
+
+
+@contextmanager
+def leaving_alone(
+    places: list[Place], flats: Callable[[int], list[torch.Tensor]], rank: int
+) -> Iterator[None]:
+    """Put a rank's parts of parameters back: in weights and moments, the `flats` of a group."""
+    kept = [(place, [flat.detach().clone() for flat in flats(place.group)]) for place in places]
+    yield
+    for place, before in kept:
+        after = flats(place.group)
+        own = place.local(rank, after[0].numel())
+        with torch.no_grad():  # what a first step has made was nothing before
+            for flat, old in zip_longest(after, before):
+                flat[own] = 0.0 if old is None else old[own]
+
+
+@contextmanager
+def leaving_the_scale(zero: Any) -> Iterator[None]:
+    """Let a step without any gradient tell nothing of a dynamic loss scale.
+
+    DeepSpeed counts it as one without overflow. PyTorch's GradScaler is not asked there.
+    """
+    before = dict(vars(zero.loss_scaler))
+    yield
+    vars(zero.loss_scaler).update(before)
+
+
+@contextmanager
+def clipping_with_one_factor(zero: Any, true_norm: float) -> Iterator[None]:
+    """Let a step multiply gradients by the limit over the norm, as PyTorch does.
+
+    DeepSpeed divides the norm by the limit, and multiplies by one over that, which rounds once
+    more. Where its norm is a sign for one that is not finite, `true_norm` says which.
+    """
+    unscale, limit = zero.unscale_and_clip_grads, zero.clip_grad
+
+    def clip(found: Any, norm: Any) -> None:
+        zero.clip_grad = 0.0
+        unscale(found, norm)
+        zero.clip_grad = limit
+        unscaled = torch.as_tensor(norm) / zero.loss_scale
+        whole = unscaled if float(unscaled) >= 0 else torch.tensor(true_norm)
+        factor = torch.clamp(limit / (whole + 1e-6), max=1.0)
+        if isinstance(found, int):  # ZeRO 3 names a group
+            found = [zero.fp32_partitioned_groups_flat[found].grad]
+        for gradient in found:
+            gradient.data.mul_(factor)
+
+    with mock.patch.object(zero, "unscale_and_clip_grads", clip):
         yield
 
 

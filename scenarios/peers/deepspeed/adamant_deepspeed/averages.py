@@ -32,18 +32,30 @@ def only_sum(zero: Any) -> None:
 
 @contextmanager
 def summing(wanted: bool) -> Iterator[None]:
-    """Let ZeRO 3 sum: it divides by the number of ranks what has been multiplied by it."""
+    """Let ZeRO 3 sum: it divides by the number of ranks what has been multiplied by it.
+
+    Both in double, where neither rounds; the sum itself has the type that DeepSpeed gave it.
+    """
     if not wanted:
         yield
         return
+    from deepspeed.runtime.comm import coalesced_collectives
     from deepspeed.runtime.zero import stage3
 
     original = stage3.reduce_scatter_coalesced
+    reduce = coalesced_collectives._torch_reduce_scatter_fn
 
     def sums(tensors: list[torch.Tensor], group: Any = None) -> list[torch.Tensor]:
-        ranks = dist.get_world_size(group)
-        found: list[torch.Tensor] = original([tensor * ranks for tensor in tensors], group)
-        return found
+        ranks, kind = dist.get_world_size(group), tensors[0].dtype
+
+        def narrow(addends: torch.Tensor, part: torch.Tensor, **rest: Any) -> None:
+            found = torch.empty_like(part, dtype=kind)
+            reduce(addends.to(kind), found, **rest)
+            part.copy_(found)
+
+        with mock.patch.object(coalesced_collectives, "_torch_reduce_scatter_fn", narrow):
+            found = original([tensor.double() * ranks for tensor in tensors], group)
+        return [part.to(kind) for part in found]
 
     with mock.patch.object(stage3, "reduce_scatter_coalesced", sums):
         yield

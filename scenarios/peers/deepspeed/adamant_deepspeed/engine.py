@@ -7,10 +7,8 @@ overwritten an element, or stepped them before. DeepSpeed forgets gradients as i
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Set
-from contextlib import contextmanager, nullcontext
-from itertools import zip_longest
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import adamant_torch
@@ -38,10 +36,7 @@ from adamant_deepspeed.places import Place, gather, rows_of
 surroundings.prepare()
 import deepspeed  # noqa: E402  (it reads its environment as it is imported)
 
-surroundings.without_shared_memory()
-surroundings.with_fp16()
-surroundings.with_zero_1_in_bf16()
-surroundings.import_all()
+surroundings.settle()
 NO_STEP = surroundings.why_not_compiled()
 Flats = list[torch.Tensor]
 
@@ -95,9 +90,7 @@ class ZeroEngine(adamant_torch.Engine):
 
     def open(self, initial: Mapping[str, torch.Tensor]) -> None:
         """Let DeepSpeed wrap the scenario's model and optimizer."""
-        os.environ.update(
-            RANK=str(self.rank), LOCAL_RANK=str(self.rank), WORLD_SIZE=str(self.opening.ranks)
-        )
+        surroundings.say_who(self.rank, self.opening.ranks)
         whole = net.build(self.opening, initial)
         self.model = whole
         self.parameters = net.parameters(self.opening, whole)
@@ -176,7 +169,7 @@ class ZeroEngine(adamant_torch.Engine):
             raise ProtocolError("clip: no norm to clip to was set")
         self._hand_over()
         self.clips = True
-        self.scales.norm = scales.true_norm(self.zero, float(self.parts.norm()))
+        self.scales.norm = scales.true_norm(self.zero, float(self.parts.norm()), self.kept)
         return self.scales.norm
 
     def step(self) -> bool:
@@ -184,16 +177,28 @@ class ZeroEngine(adamant_torch.Engine):
         self._hand_over()
         self.as_reduced = False
         self.zero.clip_grad = float(self.clip_to or 0.0) if self.clips else 0.0
-        alone: set[str] = set()
-        if self.opening.options["missing_gradients"] == "kept":
-            alone = self.parameters.keys() - self.with_gradient
-        unscaled = self.loss_scale == "none"
-        takes_all = unscaled and self.opening.options["non_finite"] == "stepped"
-        whatever = around.stepping_whatever_it_finds(self.zero) if takes_all else nullcontext()
-        with self._leaving_alone(alone), whatever:
+        with ExitStack() as ways:
+            if self.zero.clip_grad and self.opening.options["clip_factor"] == "quotient":
+                ways.enter_context(around.clipping_with_one_factor(self.zero, self.scales.norm))
+            if self.opening.options["missing_gradients"] == "kept":
+                ways.enter_context(self._leaving_alone(self.parameters.keys() - self.with_gradient))
+            if self.loss_scale == "none" and self.opening.options["non_finite"] == "stepped":
+                ways.enter_context(around.stepping_whatever_it_finds(self.zero))
             self.engine.step()
         self.scales.skipped = bool(self.zero.overflow)
         return not self.scales.skipped
+
+    @contextmanager
+    def _leaving_alone(self, names: Set[str]) -> Iterator[None]:
+        """Let a step leave parameters as they are, and of all of them the loss scale, too."""
+        places = [self.places[name] for name in names]
+        with ExitStack() as ways:
+            if not self.with_gradient:
+                ways.enter_context(around.leaving_the_scale(self.zero))
+            ways.enter_context(around.leaving_alone(places, self._flats, self.rank))
+            yield
+        if places:
+            self.parts.refresh()
 
     def zero_grad(self, set_to_none: bool) -> None:
         """Drop the gradients, or fill them with zeros."""
@@ -233,33 +238,14 @@ class ZeroEngine(adamant_torch.Engine):
         self.zero_grad(set_to_none=True)
         self.scales.skipped = False
 
-    # --- a way around ---------------------------------------------------------------------------
-
-    @contextmanager
-    def _leaving_alone(self, names: Set[str]) -> Iterator[None]:
-        """Let a step leave weights and moments of parameters as they are."""
-        kept: list[tuple[Place, Flats]] = []
-        for name in names:
-            place = self.places[name]
-            kept.append((place, [flat.detach().clone() for flat in self._flats(place.group)]))
-        yield
-        for place, before in kept:
-            after = self._flats(place.group)
-            own = place.local(self.rank, after[0].numel())
-            with torch.no_grad():  # what a first step has made was nothing before
-                for flat, old in zip_longest(after, before):
-                    flat[own] = 0.0 if old is None else old[own]
-        if kept:
-            self.parts.refresh()
-
-    def _flats(self, group: int) -> Flats:
-        return [self.parts.weights()[group], *self._flat_moments(group).values()]
-
     # --- what a rank shows ----------------------------------------------------------------------
 
     def _flat_moments(self, group: int) -> dict[str, torch.Tensor]:
         state = self.optimizer.state.get(self.parts.weights()[group], {})
         return {key: state[key] for key in ("exp_avg", "exp_avg_sq") if key in state}
+
+    def _flats(self, group: int) -> Flats:
+        return [self.parts.weights()[group], *self._flat_moments(group).values()]
 
     def shards(self) -> dict[str, Shard]:
         """Return the rows that this rank shows of each parameter."""

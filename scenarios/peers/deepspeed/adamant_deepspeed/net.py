@@ -14,6 +14,8 @@ from adamant_torch.protocol import EngineError
 from adamant_torch.requests import Opening
 from torch import nn
 
+WIDEST = 16  # fp32 values in a vector of AVX-512
+
 
 def module_name(name: str) -> str:
     """Return a parameter's name as a module may spell it and a file system, too."""
@@ -50,9 +52,33 @@ def make_optimizer(opening: Opening, groups: list[optimizer.Settings]) -> torch.
     from deepspeed.ops.adam import DeepSpeedCPUAdam
 
     made = DeepSpeedCPUAdam(groups, adamw_mode=opening.mode == "adamw")
+    if opening.options["tails"] == "filled":
+        made.ds_opt_adam = WholeVectors(made.ds_opt_adam)
     if opening.options["corrections"] == "fp64":
         made.ds_opt_adam = CorrectedOutside(made.ds_opt_adam, opening.mode == "adamw")
     return cast(torch.optim.Optimizer, made)
+
+
+@dataclass(frozen=True)
+class WholeVectors:
+    """DeepSpeed's compiled step, given copies that are filled with zeros up to whole vectors.
+
+    What is left after the last whole vector it computes in code that rounds otherwise.
+    """
+
+    step: Any
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.step, name)
+
+    def adam_update(self, *arguments: Any) -> Any:
+        """Step one flat tensor; its weights, gradients and moments come last."""
+        settings, tensors = arguments[:8], arguments[8:]
+        filled = [nn.functional.pad(one, (0, -one.numel() % WIDEST)) for one in tensors]
+        result = self.step.adam_update(*settings, *filled)
+        for tensor, new in zip(tensors, filled, strict=True):
+            tensor.copy_(new[: tensor.numel()])
+        return result
 
 
 @dataclass(frozen=True)

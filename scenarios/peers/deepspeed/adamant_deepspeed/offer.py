@@ -10,6 +10,7 @@ from adamant_torch.protocol import Message
 KNOWN = Path(__file__).resolve().parent / "known" / "known.yaml"
 FP32, BF16, FP16 = "fp32", "bf16", "fp16"
 UNSCALED = ["none"]
+SAME_BITS = ["checkpoints", "reduce_scatter", "contiguous_gradients", "persist"]
 
 
 def precisions() -> list[Message]:
@@ -30,6 +31,7 @@ def capabilities(defaults: Message) -> Message:
         "precisions": precisions(),
         "unscales_in_place": False,
         "gradients_in_place": False,
+        "empty_tensors": False,
         "step_counters": ["group"],
         "gradients": ["exact", "normal"],
         "save": True,
@@ -39,6 +41,9 @@ def capabilities(defaults: Message) -> Message:
         "detects_damage": [],
         "other_damage": [],
         "carries_groups": True,
+        "promises": ["repeated", "options", "resumed"],
+        "same_options": SAME_BITS,
+        "same_files": [],
     }
 
 
@@ -48,12 +53,14 @@ def options(compiled: bool) -> Message:
         "zero": ["2", "1", "3"],
         "optimizer": ["torch_adam", "cpu_adam"] if compiled else ["torch_adam"],
         "corrections": ["fp64", "fp32"],
+        "tails": ["filled", "as_cut"],
         "checkpoints": ["by_world", "universal"],
         "universal_load": ["mended", "plain"],
         "reduce_scatter": ["true", "false"],
         "contiguous_gradients": ["true", "false"],
         "persist": ["true", "false"],
         "average": ["sum", "deepspeed"],
+        "clip_factor": ["quotient", "reciprocal"],
         "missing_gradients": ["kept", "zeros"],
         "missing_states": ["made", "left"],
         "saves": ["emptied", "in_place"],

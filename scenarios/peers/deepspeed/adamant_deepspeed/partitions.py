@@ -141,7 +141,7 @@ class CutParameters:
             zip(gradients, self.zero.fp16_groups, strict=True)
         ):
             shares = [int(member.partition_numel()) for member in members]
-            self.zero.averaged_gradients[group] = list(gradient.clone().split(shares))
+            self.zero.averaged_gradients[group] = list(torch.split(gradient.clone(), shares))
 
     def drop(self) -> None:
         """Let the next backward begin with no gradients, as DeepSpeed's own zero_grad does."""

@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+import torch
+import torch.distributed as dist
 from adamant_torch.protocol import Message, number
 
 from adamant_deepspeed.config import half
@@ -33,9 +35,16 @@ def progress(scaler: Any) -> int:
     return int(scaler.cur_iter - scaler.last_overflow_iter - 1) if scaler.dynamic else 0
 
 
-def true_norm(zero: Any, found: float) -> float:
-    """Return a norm without loss scale; DeepSpeed's word for one that is not finite is -1."""
-    return math.inf if found < 0 else found / float(zero.loss_scale)
+def true_norm(zero: Any, found: float, gradients: list[torch.Tensor]) -> float:
+    """Return a norm without loss scale. A collective where it is not finite.
+
+    DeepSpeed's word for that is -1; the ranks' gradients say whether one is no number.
+    """
+    if 0.0 <= found < math.inf:
+        return found / float(zero.loss_scale)
+    no_number = torch.tensor(float(any(bool(flat.isnan().any()) for flat in gradients)))
+    dist.all_reduce(no_number, op=dist.ReduceOp.MAX)
+    return math.nan if no_number else math.inf
 
 
 def renew(zero: Any, loss_scale: float | str) -> None:

@@ -43,6 +43,19 @@ def prepare() -> None:
     os.environ.setdefault("DS_LOG_LEVEL", "error")
 
 
+def say_who(rank: int, ranks: int) -> None:
+    """Say in the environment which rank this is, where DeepSpeed looks for it."""
+    os.environ.update(RANK=str(rank), LOCAL_RANK=str(rank), WORLD_SIZE=str(ranks))
+
+
+def settle() -> None:
+    """Do to an imported DeepSpeed all that this machine and scenarios need."""
+    without_shared_memory()
+    with_fp16()
+    with_zero_1_in_bf16()
+    import_all()
+
+
 def without_shared_memory() -> None:
     """Keep DeepSpeed from compiling its all-reduce for inference, which no training calls."""
     import deepspeed.ops

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from adamant_deepspeed.net import CorrectedOutside
+from adamant_deepspeed.net import WIDEST, CorrectedOutside, WholeVectors
 from adamant_deepspeed.places import Place, rows_of
 
 
@@ -59,3 +59,26 @@ def test_corrections_are_made_outside_in_double(decoupled: bool) -> None:
         lr * decay if decoupled else lr * second / first * decay, rel=1e-15
     )
     assert said[7] is False
+
+
+class Adder:
+    """A compiled step that adds the gradient to the weights, and notes how long they are."""
+
+    def __init__(self) -> None:
+        self.length = 0
+
+    def adam_update(self, *arguments: torch.Tensor) -> None:
+        """Add."""
+        weights, gradients = arguments[8], arguments[9]
+        self.length = weights.numel()
+        weights += gradients
+
+
+@pytest.mark.parametrize("size", [1, 15, 16, 17])
+def test_vectors_are_filled_and_copied_back(size: int) -> None:
+    step, weights = Adder(), torch.zeros(size)
+    rest = [torch.ones(size), torch.zeros(size), torch.zeros(size)]
+    WholeVectors(step).adam_update(*[0] * 8, weights, *rest)
+    assert weights.tolist() == [1.0] * size
+    assert step.length % WIDEST == 0
+    assert step.length >= size
