@@ -56,6 +56,7 @@ def options(defaults: Message) -> Message:
         "first_step": ["undone", "kept"],
         "missing_gradients": ["dropped", "zeros"],
         "cut_rows": ["avoided", "met"],
+        "empty_groups": ["dropped", "kept"],
     }
 
 
