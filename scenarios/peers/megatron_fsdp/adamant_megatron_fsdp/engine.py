@@ -7,7 +7,6 @@ from typing import Any
 
 import torch
 import torch.distributed as dist
-import torch.distributed.checkpoint as dcp
 from adamant_torch import Engine, optimizer
 from adamant_torch.model import module_name
 from adamant_torch.optimizer import Settings
@@ -15,6 +14,8 @@ from adamant_torch.protocol import Message
 from adamant_torch.requests import Overflow
 from adamant_torch.shards import Shard
 from megatron_fsdp import MixedPrecisionPolicy, fully_shard_model, fully_shard_optimizer
+from torch.distributed.checkpoint.state_dict_loader import load
+from torch.distributed.checkpoint.state_dict_saver import save
 
 from adamant_megatron_fsdp import hello, model
 from adamant_megatron_fsdp.places import Part, put_together, shown
@@ -26,6 +27,7 @@ class MegatronFsdpEngine(Engine):
     """A model and an optimizer that Megatron-FSDP has sharded."""
 
     name = "megatron_fsdp"
+    undoes_first_step = True  # the one that `fully_shard_optimizer` takes
 
     @classmethod
     def capabilities(cls, defaults: Message) -> Message:
@@ -33,9 +35,9 @@ class MegatronFsdpEngine(Engine):
         return hello.capabilities(defaults)
 
     @classmethod
-    def options(cls, defaults: Message) -> Message:
+    def options(cls, _: Message) -> Message:
         """Return Megatron-FSDP's options and those of the adapter."""
-        return hello.options(defaults)
+        return hello.options()
 
     @classmethod
     def known(cls, default: str | None) -> str | None:
@@ -77,13 +79,12 @@ class MegatronFsdpEngine(Engine):
     def make_optimizer(self, groups: list[Settings]) -> torch.optim.Optimizer:
         """Return PyTorch's optimizer as `fully_shard_optimizer` has changed it.
 
-        That takes a step with gradients of zeros. With `first_step: undone` weights, counters and
-        moments are put back.
+        That takes a step with gradients of zeros; weights, counters and moments are put back.
         """
         made = optimizer.make(groups, self.opening.mode, self.opening.options["implementation"])
         before = {p: p.detach().clone() for p in self.parameters.values()}
         fully_shard_optimizer(made)
-        if self.opening.options["first_step"] == "undone":
+        if self.undoes_first_step:
             for parameter, value in before.items():
                 parameter.detach().copy_(value)
             for state in made.state.values():
@@ -163,14 +164,14 @@ class MegatronFsdpEngine(Engine):
 
     def save(self, directory: str) -> list[str]:
         """Write a checkpoint as Megatron-FSDP's page tells."""
-        dcp.save(self._content(), checkpoint_id=directory)
+        save(self._content(), checkpoint_id=directory)
         return ["clip"]
 
     def load(self, directory: str) -> list[str]:
         """Read a checkpoint as Megatron-FSDP's page tells."""
         self.wholes = None
         content = self._content()
-        dcp.load(content, checkpoint_id=directory)
+        load(content, checkpoint_id=directory)
         self.model.load_state_dict(content["model"], strict=False)
         self.optimizer.load_state_dict(content["optimizer"])
         return ["clip"]
@@ -214,7 +215,8 @@ class MegatronFsdpEngine(Engine):
 
     def _own(self, name: str, kind: str) -> tuple[int, torch.Tensor]:
         """Return this rank's part of a parameter in a buffer, flat, and where it begins."""
-        raw = self.parameters[name].orig_param
+        parameter: Any = self.parameters[name]
+        raw = parameter.orig_param
         group = self.buffers.parameter_groups[self.buffers.param_to_param_group[raw]]
         buffer = getattr(group, kind)
         item = buffer.param_idx[raw]
@@ -277,3 +279,7 @@ class MegatronFsdpEngine(Engine):
         self.counters = {**merged, **own}
 
 
+class AsItIs(MegatronFsdpEngine):
+    """The same with the step that `fully_shard_optimizer` takes: nothing it does is right then."""
+
+    undoes_first_step = False

@@ -42,18 +42,18 @@ def capabilities(defaults: Message) -> Message:
     }
 
 
-def options(defaults: Message) -> Message:
+def options() -> Message:
     """Return all options with what they accept; the first is the default.
 
-    The last ones choose ways around known defects.
+    The last ones choose ways around known defects. Of PyTorch's implementations the fused one is
+    left out: its bits depend on the world, which is known of PyTorch.
     """
     return {
-        "implementation": defaults["implementation"],
+        "implementation": ["single", "foreach"],
         "zero": ["optim_grads_params", "optim_grads", "optim"],
         "outer": ["no_shard", "optim"],
         "main_weights": ["own", "shared"],
         "units": ["given", "one"],
-        "first_step": ["undone", "kept"],
         "missing_gradients": ["dropped", "zeros"],
         "cut_rows": ["avoided", "met"],
         "empty_groups": ["dropped", "kept"],

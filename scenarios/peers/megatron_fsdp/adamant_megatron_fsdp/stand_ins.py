@@ -132,4 +132,4 @@ def install() -> None:
     }
     for name, value in replaced.items():
         setattr(torch.cuda, name, value)
-    torch.Tensor.cuda = lambda self, *_, **__: self  # type: ignore[method-assign,assignment]
+    torch.Tensor.cuda = lambda self, *_, **__: self  # type: ignore[method-assign]
