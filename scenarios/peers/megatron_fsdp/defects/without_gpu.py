@@ -6,6 +6,7 @@ All work is done at once, in the order in which it is given. None of the defects
 import os
 import socket
 import sys
+from types import SimpleNamespace
 
 import torch
 import torch.distributed as dist
@@ -21,6 +22,11 @@ class Event:
 
 class Stream:
     """A stream whose work is done."""
+
+    device = torch.device("cpu")
+
+    def wait_event(self, _):
+        """Wait for nothing."""
 
     def record_event(self, *_):
         """Return an event."""
@@ -42,6 +48,8 @@ def stand_in():
     torch.cuda.stream = lambda chosen: chosen
     torch.cuda.current_stream = lambda *_: Stream()
     torch.cuda.current_device = lambda: 0
+    torch.cuda.device = lambda _: Stream()
+    torch.cuda.nvtx = SimpleNamespace(range_push=lambda _: None, range_pop=lambda: None)
     torch.Tensor.cuda = lambda self, *_: self
 
 
