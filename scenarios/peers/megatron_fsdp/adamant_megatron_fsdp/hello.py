@@ -1,0 +1,65 @@
+"""What Megatron-FSDP can do on CPU ranks of what adamant asks, as `hello` says it."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from pathlib import Path
+
+from adamant_torch.hello import precision
+from adamant_torch.protocol import Message
+
+KNOWN = Path(__file__).resolve().parent / "known" / "known.yaml"
+FP32, BF16 = "fp32", "bf16"
+
+
+def precisions() -> list[Message]:
+    """Return the recipes: gradients in the parameters' type or in fp32, no loss scale."""
+    return [
+        precision([FP32], [FP32], "none", FP32),
+        precision([BF16], [FP32], FP32, FP32),
+    ]
+
+
+def capabilities(defaults: Message) -> Message:
+    """Return what Megatron-FSDP can; `defaults` are PyTorch's."""
+    return {
+        **defaults,
+        "precisions": precisions(),
+        "load_precisions": [],
+        "unscales_in_place": False,
+        "empty_tensors": False,
+        "clip": False,
+        "loss_scale": ["none"],
+        "set": ["lr", "betas", "eps", "weight_decay"],
+        "gradients": ["exact", "normal"],
+        "loads_in_any_order": False,
+        "can_crash": False,
+        "detects_damage": [],
+        "other_damage": [],
+        "promises": ["worlds", "repeated", "options", "resumed"],
+        "same_options": ["zero", "outer", "units", "main_weights"],
+        "same_files": [".distcp"],
+    }
+
+
+def options() -> Message:
+    """Return all options with what they accept; the first is the default.
+
+    The last ones choose ways around known defects. Of PyTorch's implementations the fused one is
+    left out: its bits depend on the world, which is known of PyTorch.
+    """
+    return {
+        "implementation": ["single", "foreach"],
+        "zero": ["optim_grads_params", "optim_grads", "optim"],
+        "outer": ["no_shard", "optim"],
+        "main_weights": ["own", "shared"],
+        "units": ["given", "one"],
+        "missing_gradients": ["dropped", "zeros"],
+        "cut_rows": ["avoided", "met"],
+        "empty_groups": ["dropped", "kept"],
+    }
+
+
+def versions(defaults: dict[str, str]) -> dict[str, str]:
+    """Return what a reader of a report must know."""
+    return {"megatron-fsdp": version("megatron-fsdp"), **defaults}

@@ -1,0 +1,64 @@
+"""Megatron-FSDP with a fault planted in it: each must be caught."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch.distributed
+
+from adamant_megatron_fsdp import MegatronFsdpEngine
+
+
+class NoBiasCorrectionOnRankOne(MegatronFsdpEngine):
+    """Rank 1 steps as if it had stepped for ever."""
+
+    def step(self) -> bool:
+        """Step with another count of steps on one rank."""
+        self._count_on_rank_1(1e6)
+        result = super().step()
+        self._count_on_rank_1(-1e6)
+        return result
+
+    def _count_on_rank_1(self, more: float) -> None:
+        if self.rank == 1:
+            for state in self.optimizer.state.values():
+                state["step"] += more
+
+
+class StaleStepAfterLoad(MegatronFsdpEngine):
+    """A load leaves the counters at zero."""
+
+    def load(self, directory: str) -> list[str]:
+        """Load, and forget the counters."""
+        result = super().load(directory)
+        for state in self.optimizer.state.values():
+            state["step"].zero_()
+        return result
+
+
+class ModelNotRefreshed(MegatronFsdpEngine):
+    """The weights that were stepped do not reach the model."""
+
+    def step(self) -> bool:
+        """Step the optimizer alone."""
+        self.wholes = None
+        optimizer: Any = self.optimizer
+        optimizer.step(install_optimized_model_weights=False)
+        return True
+
+
+class NotReduced(MegatronFsdpEngine):
+    """Each rank steps with its own gradient, as many times as there are ranks."""
+
+    def backward(self, *arguments: Any) -> None:
+        """Replace the collective while a backward runs."""
+        collectives: Any = torch.distributed
+        right = collectives.reduce_scatter_tensor
+
+        def own_part(output: Any, input: Any, **_: Any) -> None:
+            output.copy_(input.view(self.opening.shard, -1)[self.rank % self.opening.shard])
+            output.mul_(self.opening.shard)
+
+        collectives.reduce_scatter_tensor = own_part
+        super().backward(*arguments)
+        collectives.reduce_scatter_tensor = right
