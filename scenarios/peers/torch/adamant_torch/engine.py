@@ -140,7 +140,7 @@ class Engine:
     def loaded(self) -> None:
         """Begin anew after a load: no gradient is left, and no verdict."""
         self.zero_grad(set_to_none=True)
-        self.scaling.skipped = False
+        self.scaling.loaded()
 
     def zero_grad(self, set_to_none: bool) -> None:
         """Drop the gradients, or fill them with zeros."""

@@ -17,6 +17,8 @@ from torch.distributed.tensor import DTensor
 from adamant_torch.protocol import Message, ProtocolError, number
 from adamant_torch.shards import local
 
+NEVER = 2**31 - 1  # the growth interval of a fixed scale: by it a checkpoint tells which it is
+
 
 class Scaling:
     """The loss scale of a world, its verdicts, and the norm to clip to."""
@@ -43,6 +45,14 @@ class Scaling:
         else:
             self.fixed = float(loss_scale)
             self.scaler = self._make(self.fixed)
+            self.scaler.set_growth_interval(NEVER)
+
+    def loaded(self) -> None:
+        """Take note that the scaler may be another one now, fixed or dynamic as it was saved."""
+        self.skipped = False
+        if self.scaler is not None:
+            is_fixed = self.scaler.get_growth_interval() == NEVER
+            self.fixed = self.value() if is_fixed else None
 
     def value(self) -> float:
         """Return the current scale; 1 where there is none."""

@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from adamant_torch import tensor_file
+from adamant_torch.scale import Scaling
 from tests.peer import FP32, PARAMS, World, different
 
 Maker = Callable[..., World]
@@ -181,3 +182,16 @@ def test_a_loss_scale_may_begin_change_and_end(world: Maker) -> None:
         ranks, _ = one.state()
         assert ranks[0]["scale"]["loss_scale"] == shown
         one.train()
+
+
+@pytest.mark.parametrize(("opened", "saved"), [(2.0, "dynamic"), ("dynamic", 2.0)])
+def test_a_load_brings_the_kind_of_scale_that_was_saved(
+    opened: float | str, saved: float | str
+) -> None:
+    scaling, other = Scaling(opened, None), Scaling(saved, None)
+    assert scaling.scaler is not None
+    assert other.scaler is not None
+    scaling.scaler.load_state_dict(other.scaler.state_dict())
+    scaling.loaded()
+    assert scaling.fixed == (None if saved == "dynamic" else saved)
+    assert scaling.value() == (2.0**16 if saved == "dynamic" else saved)
