@@ -2,50 +2,28 @@
 
 from __future__ import annotations
 
-import ast
-import os
-import subprocess
-import sys
 from importlib.metadata import version
 from pathlib import Path
 
 import pytest
+from adamant_torch import defects
 
-HERE = Path(__file__).parent.parent
-SCRIPTS = sorted((HERE / "defects").glob("*.py"))
-PAGE = (HERE / "DEFECTS.md").read_text(encoding="utf-8")
+FOLDER = Path(__file__).parent.parent
+SCRIPTS = defects.scripts(FOLDER)
 RELEASE = "0.18.0"
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
 def test_each_script_shows_its_defect(script: Path, tmp_path: Path) -> None:
-    run = subprocess.run(
-        [sys.executable, str(script)],
-        check=False,
-        capture_output=True,
-        env={**os.environ, "OMP_NUM_THREADS": "1", "TMPDIR": str(tmp_path)},
-        text=True,
-        timeout=240,
-    )
-    assert "expected" in run.stdout, run.stderr
-    assert "actual" in run.stdout, run.stderr
-    assert run.returncode == (1 if version("torchao") == RELEASE else run.returncode), run.stdout
+    ended = defects.run(script, tmp_path)
+    shows = 1 if version("torchao") == RELEASE else ended.returncode
+    assert ended.returncode == shows, ended.stdout
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
 def test_each_script_stands_alone(script: Path) -> None:
-    tree = ast.walk(ast.parse(script.read_text(encoding="utf-8")))
-    names = [
-        [alias.name for alias in node.names]
-        if isinstance(node, ast.Import)
-        else [node.module or ""]
-        for node in tree
-        if isinstance(node, (ast.Import, ast.ImportFrom))
-    ]
-    found = {name.split(".")[0] for group in names for name in group}
-    assert found <= {"torch", "torchao", *sys.stdlib_module_names}
+    assert defects.imports(script) <= {"torch", "torchao"}
 
 
 def test_the_page_tells_of_each_script_and_of_no_other() -> None:
-    told = {word for word in PAGE.replace("(", " ").replace(")", " ").split() if "defects/" in word}
-    assert told == {f"defects/{script.name}" for script in SCRIPTS}
+    assert defects.told(FOLDER) == {script.name for script in SCRIPTS}
