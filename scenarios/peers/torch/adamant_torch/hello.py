@@ -84,7 +84,7 @@ def capabilities() -> Message:
         "carries_groups": True,
         "promises": ["worlds", "repeated", *(["options", "resumed"] if checkpoints else [])],
         "same_options": ["format", "template", "state_dict", "async_save", "offload_policy"],
-        "same_files": [".distcp", ".safetensors"],
+        "same_files": [".distcp"],
     }
 
 
