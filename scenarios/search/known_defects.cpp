@@ -94,14 +94,16 @@ bool is_subsequence(std::vector<T> const& smaller, std::vector<T> const& larger)
 constexpr std::int64_t iterations_max = 8;  // of a `train` that are told apart
 
 /// What operations do, apart from what they do it with; `train` is what it stands for.
-void add_words(std::vector<Operation> const& program, std::vector<std::string_view>& words) {
+void add_words(std::vector<Operation> const& program, bool clips,
+               std::vector<std::string_view>& words) {
   for (Operation const& operation : program) {
     if (auto const* capture = std::get_if<Capture>(&operation.action)) {
-      add_words(capture->body, words);
+      add_words(capture->body, clips, words);
     } else if (auto const* train = std::get_if<Train>(&operation.action)) {
       for (std::int64_t i = 0; i < std::min(train->count, iterations_max); ++i)
-        for (Action const& part : {Action(Backward{}), Action(Step{}), Action(ZeroGrad{})})
-          words.push_back(word_of(part));
+        for (Action const& part :
+             {Action(Backward{}), Action(ClipNorm{}), Action(Step{}), Action(ZeroGrad{})})
+          if (clips || !std::holds_alternative<ClipNorm>(part)) words.push_back(word_of(part));
     } else {
       words.push_back(word_of(operation.action));
     }
@@ -110,7 +112,7 @@ void add_words(std::vector<Operation> const& program, std::vector<std::string_vi
 
 std::vector<std::string_view> words_of_operations(Scenario const& scenario) {
   std::vector<std::string_view> words;
-  add_words(scenario.program, words);
+  add_words(scenario.program, scenario.optimizer.clip.has_value(), words);
   return words;
 }
 

@@ -111,6 +111,11 @@ TEST(KnownDefect, IsInsideWhatDoesAllThatItDoes) {
   larger.program.front() = operation(Train{2});
   EXPECT_FALSE(has_inside(larger, smaller));
   smaller.program.erase(smaller.program.begin() + 1, smaller.program.begin() + 3);
+  smaller.program.insert(smaller.program.begin() + 1, operation(ClipNorm{}));
+  EXPECT_FALSE(has_inside(larger, smaller));
+  larger.optimizer.clip = 1.0F;
+  EXPECT_TRUE(has_inside(larger, smaller)) << "with a norm it clips, too";
+  smaller.program.erase(smaller.program.begin() + 1);
   larger.program = {operation(Save{"b"}), operation(Train{3})};
   EXPECT_FALSE(has_inside(larger, smaller)) << "in another order";
   larger.program = {operation(Train{3}), operation(Save{"b"})};
