@@ -91,6 +91,7 @@ Moment Recording::moment(Primitive const& operation, WorldView const& world,
   for (int g = 0; g <= static_cast<int>(scenario_.groups.size()); ++g)
     now.groups.push_back(world.group(0, g));
   if (operation.kind == Kind::save) now.files = world.file_digests(operation.checkpoint);
+  if (operation.kind == Kind::load) now.not_carried = world.not_carried();
   return now;
 }
 
@@ -107,6 +108,11 @@ void HeldTo::after(Primitive const& operation, WorldView const& world) {
   if (next_ == recording_.moments().size()) return;
   Moment const& expected = recording_.moments()[next_++];
   Moment actual = recording_.moment(operation, world, &expected);
+  if (actual.not_carried != expected.not_carried) {
+    give_up_on(lost(actual.not_carried, expected, actual));
+    give_up_on(lost(expected.not_carried, expected, actual));
+    if (!gave_up_.empty()) return;
+  }
   compare(expected, actual);
   if (operation.kind == Kind::save && run_.promise == Promise::repeated)
     compare_files(operation, expected, actual);
@@ -118,11 +124,13 @@ void HeldTo::after(Primitive const& operation, WorldView const& world) {
 void HeldTo::after_inserted(Primitive const& operation, WorldView const& world) {
   if (operation.kind != Kind::load || next_ == 0) return;
   Moment const now = recording_.moment(operation, world, &last_);
-  std::string const what = lost(world.not_carried(), last_, now);
+  give_up_on(lost(world.not_carried(), last_, now));
+}
+
+void HeldTo::give_up_on(std::string const& what) {
   if (!what.empty())
     gave_up_ = fmt::format(
-        "{} of what comes after its load is not compared: the format does not "
-        "carry {}",
+        "with {}: what comes after a load is not compared, since a format does not carry {}",
         text_of(recording_.scenario(), run_), what);
 }
 

@@ -21,7 +21,8 @@ struct Moment {
   std::vector<std::int64_t> step_counts;
   std::vector<AdamConfig> groups;
   RankScaling scaling;
-  FileDigests files;  // of a save
+  FileDigests files;                     // of a save
+  std::vector<std::string> not_carried;  // by the format that a load has read
 };
 
 /// Keeps the moments of a run. REQUIRES: the scenario outlives it.
@@ -61,6 +62,8 @@ class HeldTo {
 
  private:
   void after_inserted(Primitive const& operation, WorldView const& world);
+  /// What comes from here on may differ, because `what` was lost; nothing if that is empty.
+  void give_up_on(std::string const& what);
   void compare(Moment const& expected, Moment const& actual);
   void compare_values(Moment const& expected, Moment const& actual);
   void compare_settings(Moment const& expected, Moment const& actual);

@@ -206,6 +206,24 @@ TEST_F(MadeUpRuns, AreNotComparedOnceSomethingIsLostThatNoFormatCarries) {
   EXPECT_NE(gave_up_.find("clip"), std::string::npos);
 }
 
+TEST_F(MadeUpRuns, AreNotComparedWhereOneFormatCarriesLess) {
+  MadeUp first;
+  MadeUp second;
+  second.settings.learning_rate = 1;
+  Recording recording(scenario_);
+  recording.after(at(0, Primitive::Kind::load), first);
+  FurtherRun const run = further_runs(scenario_)[0];
+  HeldTo held(recording, run, {});
+  second.lost = {"groups"};
+  held.after(at(0, Primitive::Kind::load), second);
+  EXPECT_TRUE(held.violations().empty());
+  EXPECT_NE(held.gave_up().find("groups"), std::string::npos);
+  HeldTo other(recording, run, {});
+  second.lost = {"clip"};
+  other.after(at(0, Primitive::Kind::load), second);
+  EXPECT_EQ(other.violations().size(), 1U) << "which is not what differs";
+}
+
 TEST_F(MadeUpRuns, SaveTheSameFilesWhereThatIsPromised) {
   MadeUp first;
   first.files = {{"a.bin", 1}, {"time.txt", 2}};
