@@ -25,6 +25,8 @@ from adamant_torch.requests import Opening, Overflow
 from adamant_torch.scale import Scaling
 from adamant_torch.shards import Shard, put, shard_of
 
+SMALL = 2.0**-8  # a gradient that stays finite in fp16 under a loss scale of 65536
+
 
 class Engine:
     """FSDP2, Adam or AdamW, GradScaler and distributed checkpoints, as PyTorch has them."""
@@ -82,6 +84,15 @@ class Engine:
         options = checkpoint.Options.of(self.opening.options)
         checkpoint.save(options, self._state(), directory)
         return options.not_carried()
+
+    def before_load(self) -> None:
+        """Bring the world to where a load finds it: see `load_into` and `old_gradients`."""
+        options = self.opening.options
+        untouched = not (self.optimizer.state or any(map(self.has_gradient, self.parameters)))
+        if untouched and options.get("load_into", "new") != "new":
+            self._train(steps=options["load_into"] == "stepped")
+        if options.get("old_gradients") == "dropped":
+            self.zero_grad(set_to_none=True)
 
     def load(self, directory: str) -> list[str]:
         """Read a checkpoint, together with the other ranks; return what it did not carry."""
@@ -197,6 +208,19 @@ class Engine:
     def scale(self) -> Message:
         """Return loss scale, last verdict and last norm, as a reply to `state` has them."""
         return self.scaling.report()
+
+    def _train(self, *, steps: bool) -> None:
+        """Do a backward, and perhaps a step, as training has them.
+
+        What they leave in weights and moments is in no checkpoint: what a load leaves out shows.
+        """
+        params = self.opening.params
+        empty = [param.name for param in params if 0 in param.shape]  # FSDP2 has no backward there
+        self.backward({param.name: torch.full(param.shape, SMALL) for param in params}, empty, None)
+        if steps:
+            self.step()
+            self.zero_grad(set_to_none=True)
+            self.scaling.set_loss_scale(self.opening.loss_scale)
 
     def _state(self) -> checkpoint.State:
         return self.model, self.optimizer, self.scaling.scaler

@@ -83,7 +83,14 @@ def capabilities() -> Message:
         "local_gradients": True,
         "carries_groups": True,
         "promises": ["worlds", "repeated", *(["options", "resumed"] if checkpoints else [])],
-        "same_options": ["format", "template", "state_dict", "async_save", "offload_policy"],
+        "same_options": [
+            "format",
+            "template",
+            "state_dict",
+            "load_into",
+            "async_save",
+            "offload_policy",
+        ],
         "same_files": [".distcp"],
     }
 
@@ -114,6 +121,7 @@ def options() -> Message:
         "format": formats(),
         "template": ["allocate", "step"],
         "state_dict": ["helpers", "plain", "flat"],
+        "load_into": ["new", "stepped", "gradients"],
         "async_save": ["false", "true"],
         "offload_policy": ["none", "cpu"],
         "scaler": ["dtensor", "sharded", "local"],
@@ -121,6 +129,7 @@ def options() -> Message:
         "division": ["hook", "factor"],
         "empty_groups": ["kept", "dropped"],
         "empty_tensors": ["as_others", "apart"],
+        "old_gradients": ["kept", "dropped"],
         "missing_states": ["left", "made"],
         "step_shape": ["scalar", "vector"],
         "settings": ["written", "left_out"],

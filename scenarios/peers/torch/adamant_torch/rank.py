@@ -158,6 +158,7 @@ class Rank:
 
     def load(self, request: Message) -> Message:
         """Read a checkpoint."""
+        self.running().before_load()
         not_carried = self.running().load(request["directory"])
         self.running().loaded()
         return {"not_carried": not_carried}

@@ -26,6 +26,7 @@ EMPTY: list[dict[str, Any]] = [
 DEFAULTS = {
     "empty_groups": "kept",
     "empty_tensors": "as_others",
+    "old_gradients": "kept",
     "missing_states": "left",
     "step_shape": "scalar",
     "settings": "written",
