@@ -91,7 +91,9 @@ Moment Recording::moment(Primitive const& operation, WorldView const& world,
   for (int g = 0; g <= static_cast<int>(scenario_.groups.size()); ++g)
     now.groups.push_back(world.group(0, g));
   if (operation.kind == Kind::save) now.files = world.file_digests(operation.checkpoint);
-  if (operation.kind == Kind::load) now.not_carried = world.not_carried();
+  if (operation.kind != Kind::load) return now;
+  now.into_new_world = operation.sets_anew;
+  now.not_carried = world.not_carried();
   return now;
 }
 
@@ -108,7 +110,10 @@ void HeldTo::after(Primitive const& operation, WorldView const& world) {
   if (next_ == recording_.moments().size()) return;
   Moment const& expected = recording_.moments()[next_++];
   Moment actual = recording_.moment(operation, world, &expected);
-  if (actual.not_carried != expected.not_carried) {
+  // What is not in a file stays as it was, in a new world as at the beginning.
+  bool const as_recorded = actual.into_new_world == expected.into_new_world &&
+                           actual.not_carried == expected.not_carried;
+  if (!as_recorded) {
     give_up_on(lost(actual.not_carried, expected, actual));
     give_up_on(lost(expected.not_carried, expected, actual));
     if (!gave_up_.empty()) return;

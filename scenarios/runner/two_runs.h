@@ -22,6 +22,7 @@ struct Moment {
   std::vector<AdamConfig> groups;
   RankScaling scaling;
   FileDigests files;                     // of a save
+  bool into_new_world = false;           // of a load
   std::vector<std::string> not_carried;  // by the format that a load has read
 };
 

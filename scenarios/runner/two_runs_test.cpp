@@ -206,6 +206,24 @@ TEST_F(MadeUpRuns, AreNotComparedOnceSomethingIsLostThatNoFormatCarries) {
   EXPECT_NE(gave_up_.find("clip"), std::string::npos);
 }
 
+TEST_F(MadeUpRuns, AreNotComparedWhereOneAloneLoadsIntoANewWorldWhatIsNotCarried) {
+  MadeUp first;
+  first.lost = {"groups"};
+  MadeUp second = first;
+  second.settings.learning_rate = 1;
+  FurtherRun const run = further_runs(scenario_)[0];
+  for (bool const into_new_world : {false, true}) {
+    Recording recording(scenario_);
+    Primitive load = at(0, Primitive::Kind::load);
+    load.sets_anew = into_new_world;
+    recording.after(load, first);
+    HeldTo held(recording, run, {});
+    held.after(at(0, Primitive::Kind::load), second);
+    EXPECT_EQ(held.violations().size(), into_new_world ? 0U : 1U);
+    EXPECT_EQ(held.gave_up().find("groups") != std::string::npos, into_new_world);
+  }
+}
+
 TEST_F(MadeUpRuns, AreNotComparedWhereOneFormatCarriesLess) {
   MadeUp first;
   MadeUp second;

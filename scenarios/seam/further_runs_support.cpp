@@ -128,6 +128,11 @@ std::optional<Refusal> refuse_further_run(Scenario const& scenario, FurtherRun c
   }
   Again const& again = scenario.again[run.number];
   if (!again.resumed_after) return std::nullopt;
+  if (again.order == ParamOrder::reversed && clips(scenario))
+    return unsupported("again",
+                       "a norm is summed in another order where parameters are registered in "
+                       "another; supported: clip: none, or no order",
+                       line);
   if (!again.through.empty())
     if (auto refusal = refuse_scales(scenario, line)) return refusal;
   return refuse_resumed_at(scenario, *again.resumed_after, line);

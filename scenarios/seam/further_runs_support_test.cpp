@@ -81,6 +81,14 @@ TEST(FurtherRunsSupport, AResumptionNeedsAllOfTheStateInACheckpoint) {
           "back to the device"});
 }
 
+TEST(FurtherRunsSupport, ANormIsSummedInTheOrderOfRegistration) {
+  std::string const reversed = "again: [{resumed_after: 1, order: reversed}]";
+  expect({"[{train: 2}]", reversed, ""});
+  expect({"[{train: 2}]", "optimizer: {clip: 1.0}\nagain: [{resumed_after: 1}]", ""});
+  expect({"[{train: 2}]", "optimizer: {clip: 1.0}\n" + reversed, "a norm"});
+  expect({"[{train: 1}, {set: {clip: 1.0}}, {train: 1}]", reversed, "a norm"});
+}
+
 TEST(FurtherRunsSupport, FaultsHappenToOneRun) {
   expect({"[{save: a}, {load: a}]", "again: [{}]\nfaults: [{at: load, file: 0, then: remove_file}]",
           "faults"});

@@ -136,8 +136,15 @@ class Engine:
         elif made:
             self.scaling.scale(torch.zeros(()))  # the loss of nothing: the scaler wants to see one
         around.make_gradients([self.parameters[param.name] for param in made])
-        # Replicas hold the same gradient: an all-reduce would have brought the value to each.
-        if overflow is not None and (overflow.rank - self.rank) % self.opening.shard == 0:
+        if overflow is not None:
+            self.overwrite(overflow)
+
+    def overwrite(self, overflow: Overflow) -> None:
+        """Set an element of the reduced gradient where this rank holds it.
+
+        Replicas hold the same gradient: an all-reduce would have brought the value to each.
+        """
+        if (overflow.rank - self.rank) % self.opening.shard == 0:
             put(self.parameters[overflow.name], overflow.index, overflow.value)
 
     def clip(self) -> float:

@@ -36,8 +36,7 @@ class Unit(nn.Module):
         The product is fp32, so that a loss scale meets `x` there and the gradient is rounded to
         the parameter's type once: in fp16 a scale of 65536 by itself would be infinite.
         """
-        parameters = dict(self.named_parameters(recurse=False))
-        parts = [(parameters[name].float() * x).sum() for name, x in gradients.items()]
+        parts = [(getattr(self, name).float() * x).sum() for name, x in gradients.items()]
         return torch.stack(parts).sum()
 
 

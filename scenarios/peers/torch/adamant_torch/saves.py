@@ -84,10 +84,27 @@ def sums_of(directory: str) -> dict[str, str]:
     """Return the checksum of each file, by its path in the directory."""
     files = sorted(path for path in Path(directory).rglob("*") if path.is_file())
     return {
-        str(path.relative_to(directory)): hashlib.sha256(path.read_bytes()).hexdigest()
+        str(path.relative_to(directory)): hashlib.sha256(content_of(path)).hexdigest()
         for path in files
         if path.name != SUMS
     }
+
+
+def content_of(path: Path) -> bytes:
+    """Return what a file holds, the same for two files of the same tensors.
+
+    safetensors orders the metadata of a header at random. Whether an older file of the same tensors
+    is noticed must not depend on that, so the header's keys are sorted.
+    """
+    data = path.read_bytes()
+    if path.suffix != ".safetensors":
+        return data
+    end = 8 + int.from_bytes(data[:8], "little")
+    try:
+        header = json.dumps(json.loads(data[8:end]), sort_keys=True)
+    except ValueError:
+        return data
+    return data[:8] + header.encode() + data[end:]
 
 
 def seal(directory: str) -> None:

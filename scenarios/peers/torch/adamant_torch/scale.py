@@ -71,10 +71,10 @@ class Scaling:
         """Clip to the norm that was set and return the norm before."""
         if self.clip_to is None:
             raise ProtocolError("clip: no norm to clip to was set")
-        if self.scaler is not None and has_gradient(optimizer) and not self.unscaled:
+        if self.scaler is not None and self.has_gradient(optimizer) and not self.unscaled:
             self.scaler.unscale_(self._seen(optimizer))
             self.unscaled = True
-        norm = torch.nn.utils.clip_grad_norm_(model.parameters(), self.clip_to)
+        norm = self.clip_gradients(model, self.clip_to)
         whole = norm.full_tensor() if isinstance(norm, DTensor) else norm
         self.norm = float(whole)
         return self.norm
@@ -85,7 +85,7 @@ class Scaling:
         GradScaler asserts where no parameter has a gradient; such a step goes past it.
         """
         self.skipped = False
-        if self.scaler is None or not has_gradient(optimizer):
+        if self.scaler is None or not self.has_gradient(optimizer):
             optimizer.step()
             return True
         seen = self._seen(optimizer)
@@ -101,6 +101,14 @@ class Scaling:
         by_itself = getattr(seen, "_step_supports_amp_scaling", False)
         self.unscaled = self.unscaled or not (by_itself and self.skipped)
         return not self.skipped
+
+    def has_gradient(self, optimizer: torch.optim.Optimizer) -> bool:
+        """Return whether any parameter has a gradient, alike on all ranks."""
+        return bool(gradients(optimizer))
+
+    def clip_gradients(self, model: nn.Module, limit: float) -> torch.Tensor:
+        """Clip the gradients by their global norm, and return that."""
+        return torch.nn.utils.clip_grad_norm_(model.parameters(), limit)
 
     def gradients_gone(self) -> None:
         """Take note that the next backward starts from nothing or from zeros."""
@@ -168,8 +176,3 @@ def gradients(optimizer: torch.optim.Optimizer) -> list[torch.Tensor]:
     """Return the gradients that are there."""
     parameters = [p for group in optimizer.param_groups for p in group["params"]]
     return [p.grad for p in parameters if p.grad is not None]
-
-
-def has_gradient(optimizer: torch.optim.Optimizer) -> bool:
-    """Return whether any parameter has a gradient."""
-    return bool(gradients(optimizer))

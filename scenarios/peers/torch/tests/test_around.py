@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import torch
 
+from adamant_torch import saves
 from tests.peer import FP32, Launcher, World, different
 
 Maker = Callable[..., World]
@@ -291,6 +292,20 @@ def test_files_that_are_not_those_of_the_save_are_noticed_where_they_are_checked
     damage(tmp_path / "checkpoint")
     reply = one.open().launcher.ask("load", directory=str(tmp_path / "checkpoint"))
     assert (reply["outcome"] == "ok") == (way == "trusted")
+
+
+def test_a_checksum_does_not_depend_on_the_order_of_a_header(tmp_path: Path) -> None:
+    def written(name: str, header: bytes, body: bytes = b"1234") -> bytes:
+        path = tmp_path / name
+        path.write_bytes(len(header).to_bytes(8, "little") + header + body)
+        return saves.content_of(path)
+
+    one = written("one.safetensors", b'{"a": {"b": 1, "c": 2}}')
+    assert one == written("two.safetensors", b'{"a": {"c": 2, "b": 1}}')
+    assert one != written("three.safetensors", b'{"a": {"c": 2, "b": 3}}')
+    assert one != written("four.safetensors", b'{"a": {"b": 1, "c": 2}}', b"1235")
+    assert one != written("five.safetensors", b'{"a": {"b": 1, "c": 2}')
+    assert one != written("six.distcp", b'{"a": {"c": 2, "b": 1}}')
 
 
 @pytest.mark.parametrize("text", [None, "", '{"a'])
