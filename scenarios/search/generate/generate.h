@@ -29,7 +29,8 @@ struct GenerateOptions {
   /// What the engine that will run them can do; engines that run in a process of their own get
   /// smaller scenarios with more checkpoints.
   Capabilities capabilities = capabilities_of_simulation();
-  /// Options of the engine that most scenarios have, all of them together.
+  /// Options of the engine that most scenarios have, all of them together, and others each by
+  /// chance.
   EngineOptions usual_options = {};
 };
 

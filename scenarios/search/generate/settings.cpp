@@ -21,7 +21,7 @@ constexpr std::array norms{1e-30F, 1e-3F, 0.3F, 60.1F, 1e6F};
 constexpr std::array exact_scales{0.5F, 1.0F, 8.0F, 256.0F};  // also of fp16 gradients
 constexpr std::array rounding_scales{0.1F, 3.0F, 1000.0F, 1e30F};
 constexpr std::array usual_rates{1e-3F, 3e-4F, 1e-2F};
-constexpr int usual_options_percent = 88;
+constexpr int usual_options_percent = 75;
 constexpr std::int64_t vectors_max = 72;  // elements: over four vectors of 16 floats
 
 /// The only choice where there is one.
@@ -362,13 +362,15 @@ void SettingsDrawing::make_schedule() {
 }
 
 /// Only what is not the default is written. Most cases have one option or none that is not: what
-/// one of them breaks hides what needs another.
+/// one of them breaks hides what needs another. For the same reason those that do not go around all
+/// that is known go around half of it.
 void SettingsDrawing::make_engine_options() {
-  EngineOptions const& usual = draws_.options().usual_options;
-  bool const as_usual = !usual.empty() && draws_.chance(usual_options_percent);
-  if (as_usual) scenario_.engine.options = usual;
+  EngineOptions usual = draws_.options().usual_options;
+  bool const all = !usual.empty() && draws_.chance(usual_options_percent);
+  if (!all) std::erase_if(usual, [&](auto const&) { return draws_.chance(50); });
+  scenario_.engine.options = usual;
   for (EngineOption const& option : draws_.able().options) {
-    if (as_usual && has_option(usual, option.name)) continue;
+    if (has_option(usual, option.name)) continue;
     bool const writes = draws_.feature(Feature::engine_option, 20);
     auto const others = static_cast<std::int64_t>(option.values.size()) - 1;
     if (others == 0) continue;
