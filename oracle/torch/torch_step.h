@@ -1,6 +1,6 @@
-// One step of PyTorch's Adam and AdamW (single and foreach) on binary32 tensors of a CPU with fused
-// multiply-add: both moments bit for bit, the parameter up to PyTorch's square root. It sees single
-// elements and knows no tensors, shards or files.
+// One step of PyTorch's Adam and AdamW (single and foreach, and fused on whole vectors) on binary32
+// tensors of a CPU with fused multiply-add: both moments bit for bit, the parameter up to PyTorch's
+// square root. It sees single elements and knows no tensors, shards or files.
 //
 // With b the moments' betas, all scalars computed in binary64 from binary32 settings and rounded to
 // binary32 where they meet a tensor, and fma a product and a sum with one rounding:
@@ -15,10 +15,11 @@
 //
 // A decay of 0 is skipped. Found by comparison with torch 2.13.0+cpu, AVX512 and AVX2: 4 million
 // moments without a difference, random patterns, subnormals, infinities and NaN among them, in
-// tensors of 1 to 5,000 elements, but for one: where beta1 is 0 and g is -0, the product in m is a
-// zero whose sign differs between vector lanes and the tail of a tensor, so that m may be either
-// zero. Without fused multiply-add (ATEN_CPU_CAPABILITY=default) 1 moment in 25 differs: such
-// machines are for oracle/interval.
+// tensors of 1 to 5,000 elements (1.5 million in tensors of whole vectors for the fused kernel,
+// whose weights were inside as well), but for one: where beta1 is 0 and g is -0, the product in m
+// is a zero whose sign differs between vector lanes and the tail of a tensor, so that m may be
+// either zero. Without fused multiply-add (ATEN_CPU_CAPABILITY=default) 1 moment in 25 differs:
+// such machines are for oracle/interval.
 #pragma once
 
 #include <cstdint>

@@ -231,14 +231,17 @@ std::optional<GradientJudge::Consumed> GradientJudge::admit_consumed(WorldView c
   Consumed consumed{.values = {before.begin(), before.end()}, .slack = {}};
   float const factor = inverse(loss_scale);
   if (factor == 1.0F && later_ == 1.0F) return consumed;
+  bool const in_step = rounding_ == Rounding::in_step;
+  // Left alone, it is compared as all is that an operation does not change.
+  if (in_step && reference_.model().step_passes_over(parameter)) return consumed;
   auto const seen = values_.gather(world, parameter, TensorKind::gradient);
   if (!seen) return std::nullopt;
-  bool const known = rounding_ == Rounding::known;
+  bool const known = rounding_ != Rounding::any;
   bool const in_place = factor != 1.0F && (known || !same(before, seen->values));
   Bounds bounds;
   for (float& g : consumed.values) {
-    float const product = g * factor;
     float const quotient = factor == 1.0F ? g : g / loss_scale;
+    float const product = in_step ? quotient : g * factor;
     auto const kept = oracle::only(oracle::rounded(product, seen->format));
     auto const other = oracle::only(oracle::rounded(quotient, seen->format));
     bounds.push_back(known ? kept : oracle::joined(kept, other));

@@ -19,9 +19,11 @@ namespace adamant::scenarios {
 
 class GradientJudge {
  public:
-  /// known: each number follows from the one before by PyTorch's formulas, in place; any: it may be
-  /// rounded in any way, and where or when is the engine's choice.
-  enum class Rounding { known, any };
+  /// known: each number follows from the one before by PyTorch's formulas, in place; in_step: so it
+  /// does, but what undoes the loss scale of gradients that no clip has seen is the step's kernel,
+  /// which divides, and touches nothing where the step is skipped; any: it may be rounded in any
+  /// way, and where or when is the engine's choice.
+  enum class Rounding { known, in_step, any };
 
   GradientJudge(Rounding rounding, GradientClass kind, Reference& reference, ValueJudge& values,
                 Findings& findings)

@@ -43,7 +43,7 @@ ADAMANT_WORDS(Fault::Where, fault_where_words, {"save", "malloc", "load"});
 ADAMANT_WORDS(Fault::Then, fault_then_words,
               {"crash", "out_of_memory", "flip_byte", "truncate", "remove_file", "stale_file"});
 
-ADAMANT_WORDS(Arithmetic, arithmetic_words, {"te", "torch", "interval"});
+ADAMANT_WORDS(Arithmetic, arithmetic_words, {"te", "torch", "torch_fused", "interval"});
 ADAMANT_WORDS(GradientType, gradient_type_words, {"grad", "param", "both"});
 ADAMANT_WORDS(Promise, promise_words, {"worlds", "repeated", "options", "resumed"});
 ADAMANT_WORDS(ZeroGradKind, zero_grad_words, {"none", "zeros"});

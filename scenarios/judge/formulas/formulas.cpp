@@ -16,7 +16,9 @@ bool has_part(Primitive const& backward, int parameter) {
 std::unique_ptr<Formulas> make_formulas(Arithmetic arithmetic, FormulasParts const& parts) {
   switch (arithmetic) {
     case Arithmetic::torch:
-      return std::make_unique<TorchFormulas>(parts);
+      return std::make_unique<TorchFormulas>(parts, GradientJudge::Rounding::known);
+    case Arithmetic::torch_fused:
+      return std::make_unique<TorchFormulas>(parts, GradientJudge::Rounding::in_step);
     case Arithmetic::interval:
       return std::make_unique<IntervalFormulas>(parts);
     case Arithmetic::own_order:

@@ -1,5 +1,6 @@
-// PyTorch's single and foreach kernels in fp32: moments bit for bit, weights by what their formula
-// leaves open (oracle/torch). Laws: values.bitwise, values.interval.
+// PyTorch's kernels in fp32: moments bit for bit, weights by what their formula leaves open
+// (oracle/torch). How they undo the loss scale is said by the rounding of gradients. Laws:
+// values.bitwise, values.interval.
 #pragma once
 
 #include "scenarios/judge/formulas/admitted.h"
@@ -8,8 +9,8 @@ namespace adamant::scenarios {
 
 class TorchFormulas final : public Admitted {
  public:
-  explicit TorchFormulas(FormulasParts const& parts)
-      : Admitted(parts, GradientJudge::Rounding::known) {}
+  TorchFormulas(FormulasParts const& parts, GradientJudge::Rounding rounding)
+      : Admitted(parts, rounding) {}
 
  private:
   void admit_elements(Stepped const& stepped) override;

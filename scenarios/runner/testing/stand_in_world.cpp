@@ -114,6 +114,13 @@ void StandInWorld::unscale() {
       g = oracle::rounded(g * (1.0F / scaling_.loss_scale), gradient_format(static_cast<int>(p)));
 }
 
+void StandInWorld::unscale_in_step() {
+  if (unscaled_) return;
+  unscaled_ = true;
+  for (Tensors& tensors : tensors_)
+    for (float& g : tensors.gradient) g /= scaling_.loss_scale;
+}
+
 void StandInWorld::clip() {
   unscale();
   float squares = 0;
@@ -128,7 +135,7 @@ void StandInWorld::clip() {
 }
 
 void StandInWorld::step() {
-  unscale();
+  if (!traits_.unscales_in_step) unscale();
   bool finite = true;
   bool any = false;
   for (Tensors const& tensors : tensors_) {
@@ -137,6 +144,7 @@ void StandInWorld::step() {
   }
   scaling_.skipped = scaler_.looks() && !finite;
   if (any) scaler_.after_step(scaling_.skipped);
+  if (traits_.unscales_in_step && !scaling_.skipped) unscale_in_step();
   for (std::size_t p = 0; p < tensors_.size() && !scaling_.skipped; ++p) {
     auto& tensors = tensors_[p];
     if (!tensors.has_gradient) continue;

@@ -39,6 +39,7 @@ class StandInWorld final : public WorldView {
     int replicas = 1;
     ElementStep step = step_as_torch;
     bool clips_in_place = true;
+    bool unscales_in_step = false;  // by a division, and not where the step is skipped
     bool has_checksums = true;
   };
   StandInWorld(Scenario const& scenario, std::vector<ParameterSpec> const& parameters,
@@ -102,6 +103,7 @@ class StandInWorld final : public WorldView {
   NumberFormat gradient_format(int parameter) const;
   float random();
   void unscale();
+  void unscale_in_step();
 
   Traits traits_;
   std::vector<ParameterSpec> parameters_;

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import platform
+from collections.abc import Iterable
+from math import prod
 
 import torch
 
 from adamant_torch.model import weight_dtype
 from adamant_torch.requests import Opening
+from adamant_torch.shards import Shard
 
-FUSED_MULTIPLY_ADD = ("AVX2", "AVX512")
+VECTOR = {"AVX2": 8, "AVX512": 16}  # fp32 values in one; both have fused multiply-adds
 
 
 def instruction_set() -> str:
@@ -19,14 +22,30 @@ def instruction_set() -> str:
 
 def known() -> bool:
     """Return whether kernels here round as the oracle's formulas do: with fused multiply-adds."""
-    return instruction_set() in FUSED_MULTIPLY_ADD
+    return instruction_set() in VECTOR
 
 
-def arithmetic(opening: Opening) -> str:
-    """Return "torch" where both moments are known bit for bit, else "interval"."""
-    plain = opening.options.get("implementation") in ("single", "foreach")
-    wide = weight_dtype(opening.precision) == torch.float32
-    return "torch" if plain and wide and known() else "interval"
+def arithmetic(opening: Opening, shards: Iterable[Shard]) -> str:
+    """Return the formulas that give both moments of a rank's shards bit for bit, or "interval".
+
+    Fused steps round as the others do where their vectors leave nothing over. They divide by the
+    loss scale themselves, but for a scaler that never sees the optimizer.
+    """
+    if weight_dtype(opening.precision) != torch.float32 or not known():
+        return "interval"
+    implementation = opening.options.get("implementation")
+    if implementation in ("single", "foreach"):
+        return "torch"
+    left_over = any(prod(shard.shape) % VECTOR[instruction_set()] for shard in shards)
+    if implementation != "fused" or left_over:
+        return "interval"
+    return "torch" if opening.options.get("scaler") == "local" else "torch_fused"
+
+
+def together(answers: Iterable[str]) -> str:
+    """Return what all ranks may be judged by."""
+    words = set(answers)
+    return words.pop() if len(words) == 1 else "interval"
 
 
 def versions() -> dict[str, str]:

@@ -66,8 +66,12 @@ class Engine:
         return defaults
 
     def arithmetic(self) -> str:
-        """Return "torch" where PyTorch's own formulas hold bit for bit, else "interval"."""
-        return arithmetic.arithmetic(self.opening)
+        """Return "torch" where PyTorch's own formulas hold bit for bit, else "interval".
+
+        "torch_fused" is "torch" for a step that divides gradients by the loss scale itself. A world
+        whose ranks do not say the same is held to "interval".
+        """
+        return arithmetic.arithmetic(self.opening, self.shards().values())
 
     def wrap(self, whole: model.Model) -> nn.Module:
         """Shard the whole model over `self.mesh` and return it, ready for a backward."""

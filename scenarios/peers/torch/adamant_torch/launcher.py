@@ -13,6 +13,7 @@ from typing import BinaryIO
 
 from adamant_torch import hello, requests
 from adamant_torch.admission import admit
+from adamant_torch.arithmetic import together
 from adamant_torch.engine import Engine
 from adamant_torch.protocol import (
     VERSION,
@@ -92,7 +93,7 @@ class Launcher:
         self.worlds.take(opening.ranks)
         reply = self._ask(request)
         if reply["outcome"] == "ok":
-            reply["arithmetic"] = reply["ranks"][0]["arithmetic"]
+            reply["arithmetic"] = together(rank["arithmetic"] for rank in reply["ranks"])
         return reply
 
     def _close(self) -> Message:

@@ -98,6 +98,43 @@ def test_fused_moments_of_whole_vectors_have_the_bits_of_a_single_step(
         assert torch.equal(states[0][key], states[1][key])
 
 
+def answer(world: Maker, rows: int, shard: int, **chosen: str) -> str:
+    """Return by what a world with one parameter of rows of four says that it can be judged."""
+    params = [{"name": "p", "shape": [rows, 4], "group": 0, "unit": 0}]
+    one = world(shard=shard, params=params, options=chosen)
+    return str(one.launcher.must("open", **one.request())["arithmetic"])
+
+
+@pytest.mark.skipif(not arithmetic.known(), reason="kernels here have no fused multiply-add")
+def test_fused_steps_are_judged_to_the_bit_where_all_shards_are_whole_vectors(world: Maker) -> None:
+    rows = arithmetic.VECTOR[arithmetic.instruction_set()] // 4
+    assert answer(world, 3 * rows, 3, implementation="fused") == "torch_fused"
+    assert answer(world, 3 * rows, 3, implementation="fused", scaler="local") == "torch"
+    assert answer(world, 2 * rows, 3, implementation="fused") == "interval"
+    assert answer(world, 3 * rows + 1, 1, implementation="fused") == "interval"
+    assert answer(world, 3 * rows + 1, 1, implementation="foreach") == "torch"
+
+
+def test_ranks_that_differ_are_held_to_an_interval() -> None:
+    assert arithmetic.together(["torch_fused", "torch_fused"]) == "torch_fused"
+    assert arithmetic.together(["torch_fused", "interval"]) == "interval"
+    assert arithmetic.together(["torch", "torch_fused"]) == "interval"
+
+
+@pytest.mark.parametrize("scale", [1000.0, 1024.0])
+@pytest.mark.parametrize("implementation", ["single", "foreach", "fused"])
+def test_a_scale_is_undone_by_a_reciprocal_or_in_a_fused_step_by_a_division(
+    world: Maker, implementation: str, scale: float
+) -> None:
+    one = world(loss_scale=scale, options={"implementation": implementation}).open()
+    one.backward()
+    scaled = one.whole()["c/gradient"]
+    one.launcher.must("step")
+    reciprocal = torch.tensor(scale).double().reciprocal().float()
+    undone = scaled / scale if implementation == "fused" else scaled * reciprocal
+    assert torch.equal(one.whole()["c/gradient"], undone)
+
+
 @pytest.mark.parametrize("microbatches", [1, 3, 4, 6, 7])
 @pytest.mark.parametrize(("shard", "replicate"), WORLDS)
 def test_the_mean_is_one_division_by_the_microbatches(

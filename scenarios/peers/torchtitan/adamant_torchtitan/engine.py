@@ -61,7 +61,8 @@ class TorchtitanEngine(Engine):
         if self.opening.options.get("implementation", "for-loop") != "for-loop":
             return super().arithmetic()
         options = {**self.opening.options, "implementation": "single"}
-        return arithmetic.arithmetic(replace(self.opening, options=options))
+        opening = replace(self.opening, options=options)
+        return arithmetic.arithmetic(opening, self.shards().values())
 
     def make_optimizer(self, groups: list[Settings]) -> torch.optim.Optimizer:
         """Return the one optimizer of a container; its groups are patterns of names there."""

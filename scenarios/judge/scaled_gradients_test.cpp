@@ -1,0 +1,149 @@
+// Verdicts on what clipping and a loss scale make of gradients where they lie, in worlds with an
+// arithmetic of their own.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <optional>
+
+#include "scenarios/judge/testing/judged_run.h"
+
+namespace adamant::scenarios {
+namespace {
+
+Scenario clipped(float max_norm, LossScale const& loss_scale) {
+  Scenario scenario = scenario_for();
+  scenario.optimizer.clip = max_norm;
+  scenario.optimizer.loss_scale = loss_scale;
+  scenario.program = {operation(Train{2}), operation(Overflow{}), operation(Train{2}),
+                      operation(Check{})};
+  if (loss_scale.kind == LossScale::Kind::none)
+    scenario.program.erase(scenario.program.begin() + 1);
+  return scenario;
+}
+
+constexpr LossScale dynamic = {.kind = LossScale::Kind::dynamic};
+
+TEST(ScaledGradients, ClippingAndUnscalingInPlacePass) {
+  for (float const max_norm : {0.5F, 1000.0F})
+    for (LossScale const& scale :
+         {LossScale{}, dynamic, LossScale{.kind = LossScale::Kind::fixed, .value = 1024.0F}}) {
+      Judged const run(clipped(max_norm, scale), torch_on(4));
+      EXPECT_EQ(run.first_law(), std::nullopt) << text_of(run);
+      Judged const any_order(clipped(max_norm, scale), any_order_on(4));
+      EXPECT_EQ(any_order.first_law(), std::nullopt) << text_of(any_order);
+    }
+}
+
+// PyTorch's fused kernel divides by the scale; GradScaler multiplies by a reciprocal. Of a scale
+// that is no power of two they make other numbers, and of a skipped step either leaves what it
+// leaves.
+TEST(ScaledGradients, WhatUndoesTheScaleIsHeldToItsWay) {
+  LossScale const thousand{.kind = LossScale::Kind::fixed, .value = 1000.0F};
+  StandInWorld::Traits fused = torch_on(4);
+  fused.says = Arithmetic::torch_fused;
+  fused.unscales_in_step = true;
+  for (LossScale const& scale : {LossScale{}, dynamic, thousand}) {
+    Scenario scenario = clipped(0.5F, scale);
+    Judged const clips(scenario, fused);
+    EXPECT_EQ(clips.first_law(), std::nullopt) << text_of(clips);
+    scenario.optimizer.clip.reset();
+    scenario.program.push_back(operation(Backward{}));
+    scenario.program.push_back(operation(Step{}));
+    Judged const run(scenario, fused);
+    EXPECT_EQ(run.first_law(), std::nullopt) << text_of(run);
+    if (scale.kind == LossScale::Kind::none) continue;
+    StandInWorld::Traits claims = fused;
+    claims.says = Arithmetic::torch;
+    EXPECT_EQ(Judged(scenario, claims).first_law(), Law::values_bitwise);
+    claims = torch_on(4);
+    claims.says = Arithmetic::torch_fused;
+    EXPECT_EQ(Judged(scenario, claims).first_law(), Law::values_bitwise);
+  }
+}
+
+TEST(ScaledGradients, ASkippedStepOfAKernelThatUnscalesChangesNothing) {
+  StandInWorld::Traits traits = torch_on(4);
+  traits.says = Arithmetic::torch_fused;
+  traits.unscales_in_step = true;
+  Scenario scenario = scenario_for();
+  scenario.optimizer.loss_scale = dynamic;
+  scenario.program = {operation(Overflow{}), operation(Backward{}), operation(Step{}),
+                      operation(Check{})};
+  EXPECT_EQ(Judged(scenario, traits).first_law(), std::nullopt);
+  for (auto const tensor : {&StandInWorld::Tensors::gradient, &StandInWorld::Tensors::exp_avg,
+                            &StandInWorld::Tensors::exp_avg_sq, &StandInWorld::Tensors::weight}) {
+    Tamper const consumes = [tensor](StandInWorld& world, int entry) {
+      auto& values = world.at(1).*tensor;
+      for (float& x : values) x = entry == 2 ? (x + 0x1p-10F) / 65536.0F : x;
+    };
+    EXPECT_EQ(Judged(scenario, traits, consumes).first_law(), Law::values_bitwise);
+  }
+}
+
+TEST(ScaledGradients, ANormThatIsNoNumberReachesWhatIsClippedInAnyArithmetic) {
+  Scenario scenario = clipped(0.5F, {});
+  scenario.program = {operation(Overflow{}), operation(Backward{}), operation(ClipNorm{}),
+                      operation(ClipNorm{})};  // an infinity times 0, and then the norm of that
+  for (StandInWorld::Traits const& traits : {torch_on(2), any_order_on(2)}) {
+    int overflowed = 0;
+    auto const count = [&](StandInWorld& world, int) {
+      overflowed += std::isnan(world.scaling(0).norm) ? 1 : 0;
+    };
+    Judged const run(scenario, traits, count);
+    EXPECT_EQ(run.first_law(), std::nullopt) << text_of(run);
+    EXPECT_GT(overflowed, 0);
+  }
+}
+
+TEST(ScaledGradients, AnEngineMayClipInItsStepInstead) {
+  StandInWorld::Traits traits = any_order_on(4);
+  traits.clips_in_place = false;
+  Judged const run(clipped(0.5F, {}), traits);
+  EXPECT_EQ(run.first_law(), std::nullopt) << text_of(run);
+  traits.says = Arithmetic::torch;
+  EXPECT_NE(Judged(clipped(0.5F, {}), traits).first_law(), std::nullopt);
+}
+
+TEST(ScaledGradients, AWrongNormAndAWrongFactorAreSeen) {
+  Scenario scenario = scenario_for();
+  scenario.optimizer.clip = 0.5F;
+  scenario.program = {operation(Backward{}), operation(ClipNorm{}), operation(Step{})};
+  Tamper const norm = [](StandInWorld& world, int entry) {
+    if (entry == 1) world.scaling().norm *= 1.01F;
+  };
+  EXPECT_EQ(Judged(scenario, torch_on(4), norm).first_law(), Law::values_interval);
+  Tamper const factor = [](StandInWorld& world, int entry) {
+    for (float& g : world.at(0).gradient) g *= entry == 1 ? 1.0F + 0x1p-20F : 1.0F;
+  };
+  EXPECT_EQ(Judged(scenario, torch_on(4), factor).first_law(), Law::values_bitwise);
+  EXPECT_EQ(Judged(scenario, any_order_on(4), factor).first_law(), Law::values_interval);
+}
+
+TEST(ScaledGradients, ANormThatIsNoNumberReachesAllGradientsInEveryArithmetic) {
+  Scenario scenario = scenario_for();
+  scenario.optimizer.clip = 0.5F;
+  scenario.program = {operation(Backward{}), operation(ClipNorm{}), operation(Step{})};
+  Tamper const tamper = [](StandInWorld& world, int entry) {
+    if (entry != 1) return;
+    world.scaling().norm = NAN;
+    for (int p = 0; p < 5; ++p)
+      for (float& g : world.at(p).gradient) g = NAN;
+  };
+  // The gradients had a norm: that alone is what is wrong.
+  for (auto const& traits : {torch_on(4), any_order_on(4)}) {
+    Judged const run(scenario, traits, tamper);
+    ASSERT_EQ(run.violations().size(), 1U) << text_of(run);
+    EXPECT_EQ(run.violations().front().subject, Subject(ScalingNumber::norm));
+  }
+}
+
+TEST(ScaledGradients, AStepThatShouldHaveBeenSkippedIsSeen) {
+  Scenario scenario = clipped(0.5F, dynamic);
+  Tamper const tamper = [](StandInWorld& world, int entry) {
+    if (entry == 2) world.scaling().skipped = false;
+  };
+  EXPECT_EQ(Judged(scenario, torch_on(4), tamper).first_law(), Law::values_bitwise);
+}
+
+}  // namespace
+}  // namespace adamant::scenarios

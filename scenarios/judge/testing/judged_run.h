@@ -1,0 +1,132 @@
+// A run of a stand-in world under a verdict, with what a test does to it in between.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "scenarios/judge/verdict.h"
+#include "scenarios/report/words/words.h"
+#include "scenarios/runner/testing/small_scenario.h"
+#include "scenarios/runner/testing/stand_in_world.h"
+#include "scenarios/seam/program_walk.h"
+
+namespace adamant::scenarios {
+
+/// Changes a world after operation number `entry` of the program.
+using Tamper = std::function<void(StandInWorld&, int entry)>;
+
+/// 4 ranks; ragged, short and empty shards; two groups; every operation that counts here.
+inline Scenario scenario_for(GradientClass gradients = GradientClass::normal) {
+  Scenario scenario = small_scenario();
+  scenario.microbatches = 4;
+  scenario.gradients = gradients;
+  scenario.optimizer.step_counter = StepCounter::parameter;
+  scenario.program = {operation(Train{3}),        operation(Backward{.without = {"h.0.bias"}}),
+                      operation(Backward{}),      operation(Step{}),
+                      operation(ZeroGrad{false}), operation(Step{}),
+                      operation(Check{})};
+  return scenario;
+}
+
+inline void execute(StandInWorld& world, Primitive const& operation, bool exact) {
+  if (operation.kind == Primitive::Kind::backward) world.backward(operation, exact);
+  if (operation.kind == Primitive::Kind::clip) world.clip();
+  if (operation.kind == Primitive::Kind::step) world.step();
+  if (operation.kind == Primitive::Kind::zero_grad) world.zero_grad(operation.set_to_none);
+  if (operation.kind == Primitive::Kind::set) world.set(operation);
+}
+
+inline Scenario on_world_of(Scenario scenario, StandInWorld::Traits const& traits) {
+  scenario.world = {.shard = traits.shards, .replicate = traits.replicas};
+  return scenario;
+}
+
+/// A run of a whole program under a verdict.
+class Judged {
+ public:
+  Judged(Scenario scenario, StandInWorld::Traits const& traits, Tamper tamper = {})
+      : scenario_(on_world_of(std::move(scenario), traits)),
+        program_(scenario_),
+        parameters_(parameter_specs(scenario_)),
+        verdict_(scenario_, program_, parameters_, 7),
+        world_(std::make_unique<StandInWorld>(scenario_, parameters_, traits)),
+        traits_(traits),
+        tamper_(std::move(tamper)) {
+    for (int p = 0; p < std::ssize(parameters_); ++p) world_->write(p, verdict_.initial_values(p));
+    bool goes_on = verdict_.started(*world_);
+    ProgramWalk walk(program_);
+    while (goes_on) {
+      auto const next = walk.next();
+      if (!next) break;
+      goes_on = follow(*next);
+    }
+    verdict_.finished(*world_);
+  }
+
+  /// The law that was broken first, if any was.
+  std::optional<Law> first_law() const {
+    if (verdict_.violations().empty()) return std::nullopt;
+    return verdict_.violations().front().law;
+  }
+  std::vector<Violation> const& violations() const { return verdict_.violations(); }
+  std::vector<std::string> notes() const { return verdict_.notes(); }
+
+ private:
+  bool follow(Primitive const& operation) {
+    if (operation.kind == Primitive::Kind::save)
+      saved_[std::string(operation.checkpoint)] = world_->save();
+    else if (operation.kind == Primitive::Kind::load)
+      load(operation);
+    else
+      execute(*world_, operation, scenario_.gradients == GradientClass::exact);
+    if (tamper_) tamper_(*world_, operation.entry);
+    return verdict_.after(operation, *world_);
+  }
+
+  void load(Primitive const& operation) {
+    if (operation.sets_anew) {
+      parameters_of_load_ = parameter_specs(program_.setting(operation.setting));
+      world_ = std::make_unique<StandInWorld>(scenario_, parameters_of_load_, traits_);
+      EXPECT_TRUE(verdict_.restarted(operation, *world_));
+    }
+    // A file of an older save lies beside those of the last one.
+    if (!scenario_.faults.empty()) {
+      Fault::Then const how = scenario_.faults.front().then;
+      verdict_.damaged(operation,
+                       {{.file = "a", .how = how, .beside = how == Fault::Then::stale_file}});
+    }
+    world_->load(saved_.at(std::string(operation.checkpoint)));
+  }
+
+  Scenario scenario_;
+  Program program_;
+  std::vector<ParameterSpec> parameters_;
+  std::vector<ParameterSpec> parameters_of_load_;
+  Verdict verdict_;
+  std::unique_ptr<StandInWorld> world_;
+  StandInWorld::Traits traits_;
+  Tamper tamper_;
+  std::map<std::string, std::vector<StandInWorld::Tensors>> saved_;
+};
+
+inline std::string text_of(Judged const& run) {
+  std::string text;
+  for (Violation const& violation : run.violations()) text += in_one_line(violation) + "\n";
+  return text;
+}
+
+inline StandInWorld::Traits torch_on(int shards, int replicas = 1) {
+  return {.says = Arithmetic::torch, .shards = shards, .replicas = replicas};
+}
+
+inline StandInWorld::Traits any_order_on(int shards) {
+  return {.says = Arithmetic::interval, .shards = shards, .step = step_in_fp32};
+}
+
+}  // namespace adamant::scenarios
