@@ -7,6 +7,7 @@
 
 #include "oracle/check.h"
 #include "oracle/formats/formats.h"
+#include "oracle/interval/short_step.h"
 
 namespace adamant::oracle {
 namespace {
@@ -31,6 +32,12 @@ bool any_nan(std::initializer_list<float> values) {
 
 bool all_finite(std::initializer_list<float> values) {
   return std::all_of(values.begin(), values.end(), [](float x) { return std::isfinite(x); });
+}
+
+/// Step 8: what operations give, or where one may overflow, what steps 3 and 4 give.
+Range finite_or(Range const& operations, Range const& otherwise) {
+  bool const finite = std::isfinite(operations.lo) && std::isfinite(operations.hi);
+  return finite ? operations : otherwise;
 }
 
 /// Step 7: what a formula gives with an infinity in it, or NaN.
@@ -82,12 +89,18 @@ Admissible StepBounds::overflowing(Admissible result, double intermediate) const
 }
 
 // Step 2.
-StepBounds::Range StepBounds::gradient(Before const& before) const {
+Range StepBounds::gradient(Before const& before) const {
   double const g = before.gradient;
   double const slack = before.gradient_slack;
   if (config_.mode == AdamMode::adamw || config_.weight_decay == 0.0F)
     return {g - slack, g + slack};
   double const decay = static_cast<double>(config_.weight_decay) * before.weight;
+  if (is_short()) {
+    Range const given{g - slack, g + slack};
+    Range const operations =
+        ShortStep(formats_.compute).decayed_gradient(given, config_.weight_decay, before.weight);
+    if (std::isfinite(operations.lo)) return operations;
+  }
   double const error =
       (half_step(decay) + half_step(std::abs(g) + std::abs(decay))) * widening_ + slack;
   return {g + decay - error, g + decay + error};
@@ -109,8 +122,9 @@ Admissible StepBounds::exp_avg(Before const& before) const {
   double const scalars = beta < 0.5 ? std::abs(m) + magnitude : 0.0;
   double const error =
       (2 * u_ * terms + scalar_u * scalars + 2 * eta_) * widening_ + arithmetic * terms;
-  Admissible result = stored(beta * m + (1 - beta) * g.lo - error,
-                             beta * m + (1 - beta) * g.hi + error, formats_.exp_avg);
+  Range after{beta * m + (1 - beta) * g.lo - error, beta * m + (1 - beta) * g.hi + error};
+  if (is_short()) after = finite_or(ShortStep(formats_.compute).exp_avg(beta, m, g), after);
+  Admissible result = stored(after.lo, after.hi, formats_.exp_avg);
   result.may_be_nan |= decays && !std::isfinite(before.weight);  // 0 times it, where that is done
   return overflowing(result, std::abs(m) + magnitude);
 }
@@ -133,9 +147,10 @@ Admissible StepBounds::exp_avg_sq(Before const& before) const {
   double const scalars = beta < 0.5 ? std::abs(v) + largest : terms;
   double const error =
       (3 * u_ * terms + 4 * scalar_u * scalars + 3 * eta_) * widening_ + arithmetic * terms;
-  double const lo = beta * v + (1 - beta) * least - error;
-  Admissible result = stored(v < 0 ? lo : std::max(lo, 0.0),
-                             beta * v + (1 - beta) * largest + error, formats_.exp_avg_sq);
+  Range after{beta * v + (1 - beta) * least - error, beta * v + (1 - beta) * largest + error};
+  if (is_short()) after = finite_or(ShortStep(formats_.compute).exp_avg_sq(beta, v, g), after);
+  Admissible result =
+      stored(v < 0 ? after.lo : std::max(after.lo, 0.0), after.hi, formats_.exp_avg_sq);
   result.may_be_nan |= decays && !std::isfinite(before.weight);
   result = overflowing(result, std::abs(v) + largest);
   result.may_be_neg_inf = false;
@@ -143,7 +158,7 @@ Admissible StepBounds::exp_avg_sq(Before const& before) const {
 }
 
 /// What a stored moment may have been in the format that it was computed in.
-StepBounds::Range StepBounds::before_storage(float stored, NumberFormat format) const {
+Range StepBounds::before_storage(float stored, NumberFormat format) const {
   double const x = stored;
   if (format == NumberFormat::fp32) return {x, x};
   double const largest = largest_finite(format);
@@ -154,18 +169,19 @@ StepBounds::Range StepBounds::before_storage(float stored, NumberFormat format) 
 }
 
 // Step 5: D.
-StepBounds::Range StepBounds::denominator(Range const& exp_avg_sq) const {
+Range StepBounds::denominator(Range const& exp_avg_sq) const {
   double const relative = (3 * u_ + 2 * scalar_u) * widening_;
-  double const epsilon = config_.epsilon;
+  Range const epsilon = is_short() ? ShortStep(formats_.compute).operand(config_.epsilon)
+                                   : Range{config_.epsilon, config_.epsilon};
   double const root_lo = std::sqrt(std::max(exp_avg_sq.lo, 0.0) / c2_) * (1 - relative);
   double const root_hi = std::sqrt(exp_avg_sq.hi / c2_) * (1 + relative);
-  double const lo = root_lo + epsilon * (1 - scalar_u);
-  double const hi = root_hi + epsilon * (1 + scalar_u);
+  double const lo = root_lo + epsilon.lo * (1 - scalar_u);
+  double const hi = root_hi + epsilon.hi * (1 + scalar_u);
   return {std::max(lo * (1 - u_ * widening_) - eta_, 0.0), hi * (1 + u_ * widening_) + eta_};
 }
 
 /// Step 5: Q. NaN ends where that is all that can come out.
-StepBounds::Range StepBounds::update(Range const& exp_avg, Range const& exp_avg_sq) const {
+Range StepBounds::update(Range const& exp_avg, Range const& exp_avg_sq) const {
   Range const d = denominator(exp_avg_sq);
   double const rate = config_.learning_rate;
   double const decays = config_.weight_decay != 0.0F ? 2 * u_ : 0.0;
@@ -183,24 +199,35 @@ StepBounds::Range StepBounds::update(Range const& exp_avg, Range const& exp_avg_
   return q;
 }
 
+/// Step 5: what decay leaves of p, before Q or after it.
+Range StepBounds::decayed(float weight) const {
+  double const p = weight;
+  bool const decays = config_.mode == AdamMode::adamw && config_.weight_decay != 0.0F;
+  if (!decays) return {p, p};
+  double const rate_decay =
+      static_cast<double>(config_.learning_rate) * static_cast<double>(config_.weight_decay);
+  double const kept = (1 - rate_decay) * p;
+  if (!std::isfinite(weight)) return {kept, kept};
+  double const later = rate_decay * std::abs(p) * (3 * u_ + scalar_u) + 2 * eta_;
+  double const first = half_step(std::max(std::abs(p), std::abs(kept))) + u_ * std::abs(p);
+  double const error = (first + later) * widening_;
+  Range const otherwise{kept - error, kept + error};
+  if (!is_short()) return otherwise;
+  Range const after_q{kept - later * widening_, kept + later * widening_};
+  Range const operations = ShortStep(formats_.compute).decayed_weight(rate_decay, p);
+  return finite_or(hull(operations, after_q), otherwise);
+}
+
 Admissible StepBounds::weight(float weight, float exp_avg, float exp_avg_sq) const {
   if (any_nan({weight, exp_avg, exp_avg_sq}) || exp_avg_sq < 0.0F) return only_nan();
-  double const decay =
-      config_.mode == AdamMode::adamw ? static_cast<double>(config_.weight_decay) : 0.0;
-  double const rate = config_.learning_rate;
-  double const p = weight;
-  double const kept = (1 - rate * decay) * p;
-  if (!std::isfinite(weight)) return or_nan(kept);
+  if (!std::isfinite(weight)) return or_nan(decayed(weight).lo);
   Range const m = before_storage(exp_avg, formats_.exp_avg);
   Range const v = before_storage(exp_avg_sq, formats_.exp_avg_sq);
   Range const q = update(m, v);
   if (q.lo > q.hi) return only_nan();
-  double const decayed = decay == 0.0
-                             ? 0.0
-                             : half_step(std::max(std::abs(p), std::abs(kept))) + u_ * std::abs(p) +
-                                   rate * decay * std::abs(p) * (3 * u_ + scalar_u) + 2 * eta_;
-  double const error = decayed * widening_ + arithmetic * std::abs(p);
-  Admissible result = stored(kept - q.hi - error, kept - q.lo + error, formats_.weight);
+  Range const kept = decayed(weight);
+  double const error = arithmetic * std::abs(weight);
+  Admissible result = stored(kept.lo - q.hi - error, kept.hi - q.lo + error, formats_.weight);
   double const m_hat = std::max(std::abs(m.lo), std::abs(m.hi)) / c1_;
   result.may_be_nan |= !all_finite({exp_avg, exp_avg_sq}) || denominator(v).lo == 0.0;
   bool const passes = std::max(m_hat, m_hat / denominator(v).lo) >= limit_;

@@ -41,9 +41,17 @@
 //    with them, or NaN, since a difference may come first. Overflow: where an intermediate result
 //    of some order may pass the largest number although the result does not, infinity and NaN as
 //    well.
+// 8. In 16 bits u is coarse: 2 u S hides a beta that was rounded to them. But operands are few, and
+//    what rounding makes of a known number is known. So steps 2 to 4 and the decay of step 5 are
+//    followed there operation by operation (short_step.h): a result is what it is, or rounded to
+//    binary32, or to the format; an operation makes a range of ranges; and all orders named above
+//    are taken, with what lies between them. Scalars that are added, or scale what is added
+//    (epsilon and L2's decay), may be rounded to the format as a part of the addition: PyTorch's
+//    add does so. Factors keep binary32: betas, 1 - beta, 1 - lr decay. Where an operation may
+//    overflow, steps 2 to 5 hold as they stand.
 //
 // Not admitted: subnormals flushed to zero, powers of the betas in binary32 (which lose c2's digits
-// at the first steps), approximate divisions, 1 - beta or a correction rounded to 16 bits.
+// at the first steps), approximate divisions, a factor or a correction rounded to 16 bits.
 //
 // Not said: correlations, between elements or between the two moments.
 #pragma once
@@ -51,6 +59,7 @@
 #include <cstdint>
 
 #include "oracle/interval/admissible.h"
+#include "oracle/interval/operations.h"
 #include "oracle/types.h"
 
 namespace adamant::oracle {
@@ -90,13 +99,10 @@ class StepBounds {
   Admissible weight(float weight, float exp_avg, float exp_avg_sq) const;
 
  private:
-  /// A range of real numbers; its ends may be infinite.
-  struct Range {
-    double lo = 0.0;
-    double hi = 0.0;
-  };
+  bool is_short() const { return formats_.compute != NumberFormat::fp32; }
   Range gradient(Before const& before) const;
   Range before_storage(float stored, NumberFormat format) const;
+  Range decayed(float weight) const;
   Range denominator(Range const& exp_avg_sq) const;
   Range update(Range const& exp_avg, Range const& exp_avg_sq) const;
   Admissible overflowing(Admissible result, double intermediate) const;

@@ -60,18 +60,48 @@ void expect_inside(StepBounds const& bounds, Before const& before, Stepped const
       << what << ": p " << after.weight << " " << text_of(p) << " from " << before.weight;
 }
 
+float number(std::uint32_t bits) {
+  return std::bit_cast<float>(bits);
+}
+
+Before before(torch_golden::Step const& step, int i) {
+  return {number(step.gradient[i]), number(step.param[i]), number(step.exp_avg[i]),
+          number(step.exp_avg_sq[i])};
+}
+
+Stepped after(torch_golden::Step const& step, int i) {
+  return {number(step.param_after[i]), number(step.exp_avg_after[i]),
+          number(step.exp_avg_sq_after[i])};
+}
+
+bool rounds_its_factors(torch_golden::Step const& step) {
+  return step.format != NumberFormat::fp32 && std::string(step.kernel) == "foreach";
+}
+
 TEST(StepBounds, HoldPyTorchsKernelsInEveryFormat) {
   for (auto const& step : torch_golden::single_steps) {
-    auto const formats = all_in(step.format);
-    StepBounds const bounds(step.config, step.step, formats);
+    if (rounds_its_factors(step)) continue;
+    StepBounds const bounds(step.config, step.step, all_in(step.format));
+    for (int i = 0; i < torch_golden::step_numel; ++i)
+      expect_inside(bounds, before(step, i), after(step, i), step.name);
+  }
+}
+
+// 1 - lr decay, and beta2; the first moment's lerp keeps its factor.
+TEST(StepBounds, DoNotHoldForeachStepsInShortFormatsWhichRoundTheirFactors) {
+  for (auto const& step : torch_golden::single_steps) {
+    if (!rounds_its_factors(step)) continue;
+    StepBounds const bounds(step.config, step.step, all_in(step.format));
+    int outside = 0;
     for (int i = 0; i < torch_golden::step_numel; ++i) {
-      auto const number = [](std::uint32_t bits) { return std::bit_cast<float>(bits); };
-      Before const before{number(step.gradient[i]), number(step.param[i]), number(step.exp_avg[i]),
-                          number(step.exp_avg_sq[i])};
-      Stepped const after{number(step.param_after[i]), number(step.exp_avg_after[i]),
-                          number(step.exp_avg_sq_after[i])};
-      expect_inside(bounds, before, after, step.name);
+      Stepped const now = after(step, i);
+      bool const inside =
+          bounds.exp_avg_sq(before(step, i)).contains(now.exp_avg_sq) &&
+          bounds.weight(number(step.param[i]), now.exp_avg, now.exp_avg_sq).contains(now.weight);
+      EXPECT_TRUE(bounds.exp_avg(before(step, i)).contains(now.exp_avg)) << step.name;
+      outside += inside ? 0 : 1;
     }
+    EXPECT_GE(outside, 1) << step.name;
   }
 }
 
