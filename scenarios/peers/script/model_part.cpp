@@ -40,15 +40,15 @@ std::string mesh_shape(World const& world) {
 
 /// How the mean over microbatches becomes one division: FSDP2's own way where there are no
 /// replicas, by which it divides once more, a factor, or a hook where the factor would be used
-/// twice, unless the scenario wants that.
+/// twice, unless the scenario wants either.
 enum class Division { own, factor, hook };
 
 Division division_of(World const& world) {
   auto const& shape = world.setting.world;
-  if (world.setting.microbatch_count() == shape.rank_count() && shape.replicate == 1)
-    return Division::own;
-  bool const twice = option(world.setting, "division", "hook") == "factor";
-  return shape.shard > 1 || twice ? Division::factor : Division::hook;
+  auto const way = option(world.setting, "division", "hook");
+  bool const averages = shape.replicate == 1 || way == "own";
+  if (averages && world.setting.microbatch_count() == shape.rank_count()) return Division::own;
+  return shape.shard > 1 || way == "factor" ? Division::factor : Division::hook;
 }
 
 /// Do worlds differ in what `of` says of them?

@@ -231,6 +231,18 @@ TEST(Script, AParameterWithoutGradientIsLeftOutOfIt) {
   EXPECT_NE(text.find("GRADIENTS = [{\"p1\": ["), std::string::npos) << text;
 }
 
+TEST(Script, DividesAmongReplicasByItselfWhereTheScenarioDoes) {
+  std::string const program =
+      "world: {shard: 2, replicate: 2}\nparams: [{name: p0, shape: [2]}]\nprogram: [train: 1]\n";
+  Violation const violation = violation_of(TensorKind::exp_avg, 1, Number(0.0F));
+  auto const script = [&](std::string const& engine) {
+    return write_script(read(program, engine), violation);
+  };
+  constexpr std::string_view factor = "set_gradient_divide_factor";
+  EXPECT_NE(script("torch").find(factor), std::string::npos);
+  EXPECT_EQ(script("torch, options: {division: own}").find(factor), std::string::npos);
+}
+
 TEST(Script, StopsAtTheOperationThatBrokeTheLaw) {
   Scenario const scenario = read(
       "world: {shard: 1}\nparams: [{name: p0, shape: [1]}]\nprogram: [step, save: a, load: a]\n");

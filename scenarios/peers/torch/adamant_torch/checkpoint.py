@@ -10,7 +10,7 @@ around known defects, which are in `around` and `saves`.
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from contextlib import ExitStack
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -28,6 +28,7 @@ from torch.distributed.checkpoint.state_dict_saver import save as dcp_save
 from torch.distributed.checkpoint.storage import StorageReader, StorageWriter
 
 from adamant_torch import around, listing, saves
+from adamant_torch.several import parts
 
 StateDict = dict[str, Any]
 State = tuple[nn.Module, torch.optim.Optimizer, "torch.amp.GradScaler | None"]
@@ -81,7 +82,8 @@ def save(options: Options, state: State, directory: str) -> None:
     """Write a checkpoint. A collective; an asynchronous save is waited for."""
     _, optimizer, _ = state
     if options.missing_states == "made":
-        around.make_missing_states(optimizer)
+        for each in parts(optimizer):
+            around.make_missing_states(each)
     content = stored(options, gather(options, state))
     target = saves.new_directory(directory) if options.saves == "new_directory" else directory
     if options.async_save == "true":
@@ -106,7 +108,8 @@ def load(
     model, optimizer, scaler = state
     if options.files == "checked":
         saves.check(directory)
-    prepare(options, optimizer, moments)
+    for each in parts(optimizer):
+        prepare(options, each, moments)
     if scaler is not None and not holds_scaler(options, directory):
         state = model, optimizer, None
     content = gather(options, state)
@@ -116,8 +119,9 @@ def load(
     dcp_load(loaded, storage_reader=reader(options, directory))
     if options.step_shape == "vector":
         loaded = {**loaded, "optim": around.with_steps_of_shape(loaded["optim"], ())}
-    keeps = options.moments == "kept"
-    with around.keeping_moments(optimizer, moments) if keeps else nullcontext():
+    with ExitStack() as keeping:
+        for each in parts(optimizer) if options.moments == "kept" else ():
+            keeping.enter_context(around.keeping_moments(each, moments))
         spread(options, state, around.completed(loaded, content))
     missing = options.not_carried()
     return missing if "scaler" in content or "scaler" in missing else [*missing, "scaler"]
@@ -181,7 +185,7 @@ def gather(options: Options, state: State) -> StateDict:
             own = around.by_name(own, around.names_in_order(model, optimizer))
         content: StateDict = {"model": model.state_dict(), "optim": own}
     else:
-        names, states = get_state_dict(model, optimizer, options=options.of_helpers())
+        names, states = get_state_dict(model, parts(optimizer), options=options.of_helpers())
         content = {"model": names, "optim": states}
     if scaler is not None:
         content["scaler"] = scaler.state_dict()
@@ -210,7 +214,7 @@ def spread(options: Options, state: State, content: StateDict) -> None:
     else:
         set_state_dict(
             model,
-            optimizer,
+            parts(optimizer),
             model_state_dict=content["model"],
             optim_state_dict=content["optim"],
             options=options.of_helpers(),

@@ -60,9 +60,14 @@ class Driver:
         mode: str = "adamw",
         types: dict[str, str] | None = None,
         options: dict[str, str] | None = None,
+        units: dict[str, int] | None = None,
         **settings: Any,
     ) -> None:
-        """Open a world with these whole parameters; settings are of the one group, as `lr`."""
+        """Open a world with these whole parameters; settings are of the one group, as `lr`.
+
+        All are in one unit, but where `units` says another.
+        """
+        unit = units or {}
         self.ranks = shard * replicate
         path = self.folder / "initial.safetensors"
         tensor_file.write(str(path), initial)
@@ -72,7 +77,10 @@ class Driver:
             world={"shard": shard, "replicate": replicate},
             layout="fsdp2",
             microbatches=self.ranks,
-            params=[{"name": n, "shape": shape, "group": 0, "unit": 0} for n, shape in shapes],
+            params=[
+                {"name": n, "shape": shape, "group": 0, "unit": unit.get(n, 0)}
+                for n, shape in shapes
+            ],
             groups=[{"name": "", **GROUP, "bias_correction": True, **settings}],
             optimizer={
                 "mode": mode,

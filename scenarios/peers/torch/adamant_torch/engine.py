@@ -13,16 +13,20 @@ processes. What a method raises is reported as that rank's error, and the world 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import cast
 
 import torch
+import torch.distributed as dist
 from torch import nn
 from torch.distributed.device_mesh import DeviceMesh
+from torch.distributed.fsdp import FSDPModule
 from torch.distributed.tensor import DTensor
 
-from adamant_torch import arithmetic, around, checkpoint, model, optimizer, shards
+from adamant_torch import accumulation, arithmetic, around, checkpoint, model, optimizer, shards
 from adamant_torch.protocol import Message
 from adamant_torch.requests import Opening, Overflow
 from adamant_torch.scale import Scaling
+from adamant_torch.several import Several, parts
 from adamant_torch.shards import Shard, put, shard_of
 
 SMALL = 2.0**-8  # a gradient that stays finite in fp16 under a loss scale of 65536
@@ -38,7 +42,9 @@ class Engine:
         self.mesh = mesh
         self.rank = rank
         kind = opening.options.get("scaler", "dtensor")
-        self.scaling = Scaling(opening.loss_scale, opening.clip, kind)
+        verdicts = opening.options.get("verdicts", "apart")
+        self.scaling = Scaling(opening.loss_scale, opening.clip, kind, verdicts)
+        self.own_groups: list[dist.ProcessGroup] = []
         self.model: nn.Module
         self.parameters: dict[str, nn.Parameter]
         self.optimizer: torch.optim.Optimizer
@@ -75,7 +81,9 @@ class Engine:
 
     def wrap(self, whole: model.Model) -> nn.Module:
         """Shard the whole model over `self.mesh` and return it, ready for a backward."""
+        before = set(dist.distributed_c10d._world.pg_map)
         model.shard(whole, self.mesh, self.opening)
+        self.own_groups = [g for g in dist.distributed_c10d._world.pg_map if g not in before]
         return whole
 
     def make_optimizer(self, groups: list[optimizer.Settings]) -> torch.optim.Optimizer:
@@ -104,6 +112,11 @@ class Engine:
         moments = model.moment_dtypes(self.opening.precision)
         return checkpoint.load(options, self._state(), moments, directory)
 
+    def closed(self) -> None:
+        """Let go of what outlives an engine: process groups that PyTorch made for its modules."""
+        for group in self.own_groups:
+            dist.destroy_process_group(group)
+
     # --- verbs ----------------------------------------------------------------------------------
 
     def open(self, initial: Mapping[str, torch.Tensor]) -> None:
@@ -113,9 +126,15 @@ class Engine:
         found = {name.split(".")[-1]: value for name, value in self.model.named_parameters()}
         names = [param.name for param in self.opening.params]
         self.parameters = {name: found[model.module_name(name)] for name in names}
-        self.optimizer = self.make_optimizer(optimizer.param_groups(self.opening, self.parameters))
-        if self.opening.options.get("moments") == "kept":
-            around.step_in_type_of_moments(self.optimizer)
+        if self.opening.options.get("lazy_init") == "at_open":
+            self._run_forward_alone()
+        groups = optimizer.param_groups(self.opening, self.parameters)
+        if self.opening.options.get("optimizers") == "per_group":
+            self.optimizer = Several([self.make_optimizer([group]) for group in groups])
+        else:
+            self.optimizer = self.make_optimizer(groups)
+        for each in parts(self.optimizer) if self.opening.options.get("moments") == "kept" else ():
+            around.step_in_type_of_moments(each)
 
     def backward(
         self,
@@ -125,18 +144,12 @@ class Engine:
     ) -> None:
         """Add the mean of all ranks' `gradients` to the gradients of the shards."""
         self.scaling.before_backward(self.optimizer)
-        units: list[dict[str, torch.Tensor]] = [
-            {} for _ in range(1 + max(param.unit for param in self.opening.params))
-        ]
         named = [param for param in self.opening.params if param.name not in without]
         apart = self.opening.options.get("empty_tensors") == "apart"
         made = [param for param in named if apart and 0 in param.shape]
-        for param in named:
-            if param not in made:
-                x = gradients[param.name].reshape(param.shape)
-                units[param.unit][model.module_name(param.name)] = x
-        if any(units):
-            torch.autograd.backward(self.scaling.scale(self.model(units)))
+        fed = {p.name: gradients[p.name].reshape(p.shape) for p in named if p not in made}
+        if fed:
+            self._run(fed, without)
         elif made:
             self.scaling.scale(torch.zeros(()))  # the loss of nothing: the scaler wants to see one
         around.make_gradients([self.parameters[param.name] for param in made])
@@ -150,6 +163,47 @@ class Engine:
         """
         if (overflow.rank - self.rank) % self.opening.shard == 0:
             put(self.parameters[overflow.name], overflow.index, overflow.value)
+
+    def _run(self, fed: Mapping[str, torch.Tensor], without: list[str]) -> None:
+        """Run forward and backward in as many passes as the option `accumulation` takes."""
+        options = self.opening.options
+        frozen = self._freeze(without) if options.get("without") == "frozen" else {}
+        way = options.get("accumulation", "reduced")
+        if way == "reduced":
+            return self._pass({**fed, **frozen})
+        parts = accumulation.passes(fed, options.get("passes", "elements"))
+        for number, part in enumerate(parts, 1):
+            accumulation.reduce(self.model, way, number == len(parts))
+            self._pass({**part, **frozen})
+        return None
+
+    def _pass(self, fed: Mapping[str, torch.Tensor]) -> None:
+        """Run one forward and one backward."""
+        torch.autograd.backward(self.scaling.scale(self._loss(fed)))
+
+    def _loss(self, fed: Mapping[str, torch.Tensor]) -> torch.Tensor:
+        """Run a forward; return a loss whose gradients are `fed`."""
+        units: list[dict[str, torch.Tensor]] = [
+            {} for _ in range(1 + max(param.unit for param in self.opening.params))
+        ]
+        for param in self.opening.params:
+            if param.name in fed:
+                units[param.unit][model.module_name(param.name)] = fed[param.name]
+        return cast(torch.Tensor, self.model(units))
+
+    @torch.no_grad()
+    def _run_forward_alone(self) -> None:
+        """Have FSDP2 set up all of the model while all of it trains, which a first forward does."""
+        self._loss({param.name: torch.zeros(param.shape) for param in self.opening.params})
+        for module in self.model.modules():
+            if isinstance(module, FSDPModule):
+                module.reshard()
+
+    def _freeze(self, names: list[str]) -> dict[str, torch.Tensor]:
+        """Freeze these parameters alone, and return what to feed them: they are in the forward."""
+        for name, parameter in self.parameters.items():
+            parameter.requires_grad_(name not in names)
+        return {name: torch.ones(self.parameters[name].shape) for name in names}
 
     def clip(self) -> float:
         """Clip all gradients by their global norm; return the norm before."""

@@ -10,9 +10,14 @@ from torch.distributed.checkpoint.hf_storage import HuggingFaceStorageWriter
 
 from adamant_torch import arithmetic, listing
 from adamant_torch.engine import Engine
+from adamant_torch.model import AVERAGES
 from adamant_torch.protocol import VERSION, Message
 
 KNOWN = Path(__file__).resolve().parent / "known" / "known.yaml"
+SAME_BITS = [
+    *("format", "template", "state_dict", "load_into", "async_save", "offload_policy"),
+    *("reshard_after_forward", "accumulation", "optimizers"),
+]
 FP32, BF16, FP16 = "fp32", "bf16", "fp16"
 
 
@@ -83,14 +88,7 @@ def capabilities() -> Message:
         "local_gradients": True,
         "carries_groups": True,
         "promises": ["worlds", "repeated", *(["options", "resumed"] if checkpoints else [])],
-        "same_options": [
-            "format",
-            "template",
-            "state_dict",
-            "load_into",
-            "async_save",
-            "offload_policy",
-        ],
+        "same_options": SAME_BITS,
         "same_files": [".distcp"],
     }
 
@@ -126,7 +124,15 @@ def options() -> Message:
         "offload_policy": ["none", "cpu"],
         "scaler": ["dtensor", "sharded", "local"],
         "directory_order": listing.ORDERS,
-        "division": ["hook", "factor"],
+        "division": ["hook", "factor", *(["own"] if AVERAGES else [])],
+        "reshard_after_forward": ["auto", "true", "false", "half"],
+        "wrapping": ["units", "nested", "root"],
+        "accumulation": ["reduced", "unsharded", "sharded"],
+        "passes": ["elements", "parameters"],
+        "optimizers": ["one", "per_group"],
+        "without": ["unused", "frozen"],
+        "lazy_init": ["by_forward", "at_open"],
+        "verdicts": ["apart", "together"],
         "empty_groups": ["kept", "dropped"],
         "empty_tensors": ["as_others", "apart"],
         "old_gradients": ["kept", "dropped"],

@@ -28,36 +28,65 @@ DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
 
 
 class Unit(nn.Module):
-    """Parameters that are gathered and reduced together, by names in which dots are slashes."""
+    """Parameters that are gathered and reduced together, by names in which dots are slashes.
 
-    def forward(self, gradients: Mapping[str, torch.Tensor]) -> torch.Tensor:
+    Another unit may be its child, which then runs inside of it.
+    """
+
+    def forward(
+        self, gradients: list[Mapping[str, torch.Tensor]], before: torch.Tensor | None = None
+    ) -> torch.Tensor:
         """Return a loss whose gradient by each parameter named is the tensor given for it.
 
-        The product is fp32, so that a loss scale meets `x` there and the gradient is rounded to
-        the parameter's type once: in fp16 a scale of 65536 by itself would be infinite.
+        `gradients` are those of this unit and of the units inside of it, from outside in; `before`
+        is the loss of what ran before. The product is fp32, so that a loss scale meets `x` there
+        and the gradient is rounded to the parameter's type once: in fp16 a scale of 65536 by
+        itself would be infinite.
         """
-        parts = [(getattr(self, name).float() * x).sum() for name, x in gradients.items()]
-        return torch.stack(parts).sum()
+        own, *inside = gradients
+        parts = [(getattr(self, name).float() * x).sum() for name, x in own.items()]
+        parts += [] if before is None else [before]
+        loss = torch.stack(parts).sum() if parts else None
+        if not inside:
+            return cast(torch.Tensor, loss)
+        (child,) = self.children()
+        return cast(torch.Tensor, child(inside, loss))
 
 
 class Model(nn.Module):
-    """All units. Calls those that have something to differentiate."""
+    """All units, side by side or each inside the one before. Calls those that it has to.
 
-    def __init__(self, units: list[Unit]) -> None:
+    Units are inside each other by their numbers, so that the same model has the same keys.
+    """
+
+    def __init__(self, units: list[Unit], nested: bool = False) -> None:
         super().__init__()
         self.units = len(units)
         self.numbers = numbers_of(units)
-        for number, unit in zip(self.numbers, units, strict=True):
+        self.nested = nested
+        for number, unit in sorted(zip(self.numbers, units, strict=True)) if nested else ():
+            outer = self.get_submodule(self._path(number - 1)) if number else self
+            outer.add_module(f"unit{number}", unit)
+        for number, unit in () if nested else zip(self.numbers, units, strict=True):
             self.add_module(f"unit{number}", unit)
 
     def unit(self, index: int) -> Unit:
         """Return unit `index`."""
-        return cast(Unit, getattr(self, f"unit{self.numbers[index]}"))
+        return cast(Unit, self.get_submodule(self._path(self.numbers[index])))
 
     def forward(self, gradients: list[Mapping[str, torch.Tensor]]) -> torch.Tensor:
         """Return the loss over all units."""
-        parts = [self.unit(index)(named) for index, named in enumerate(gradients) if named]
+        if self.nested:
+            chain = [gradients[self.numbers.index(number)] for number in range(self.units)]
+            while not chain[-1]:
+                chain.pop()
+            return cast(torch.Tensor, self.get_submodule("unit0")(chain))
+        parts = [self.unit(index)([named]) for index, named in enumerate(gradients) if named]
         return torch.stack(parts).sum()
+
+    def _path(self, number: int) -> str:
+        numbers = range(number + 1) if self.nested else [number]
+        return ".".join(f"unit{each}" for each in numbers)
 
 
 def numbers_of(units: list[Unit]) -> list[int]:
@@ -86,7 +115,7 @@ def build(opening: Opening, initial: Mapping[str, torch.Tensor]) -> Model:
     for param in opening.params:
         value = initial[param.name].reshape(param.shape).to(computed).to(dtype)
         units[param.unit].register_parameter(module_name(param.name), nn.Parameter(value.clone()))
-    return Model(units)
+    return Model(units, nested=opening.options.get("wrapping") == "nested")
 
 
 def weight_dtype(precision: Precision) -> torch.dtype:
@@ -122,7 +151,7 @@ def mixed_precision(precision: Precision) -> MixedPrecisionPolicy:
 
 
 def shard(model: Model, mesh: DeviceMesh, opening: Opening) -> None:
-    """Apply `fully_shard` to each unit and to the model, and set how gradients are divided."""
+    """Apply `fully_shard` to what is reduced together, and set how gradients are divided."""
     offload: OffloadPolicy = OffloadPolicy()
     if opening.options.get("offload_policy") == "cpu":
         offload = CPUOffloadPolicy(pin_memory=False)
@@ -130,12 +159,24 @@ def shard(model: Model, mesh: DeviceMesh, opening: Opening) -> None:
         "mesh": mesh,
         "mp_policy": mixed_precision(opening.precision),
         "offload_policy": offload,
+        "reshard_after_forward": reshard_after_forward(opening),
     }
-    modules: list[nn.Module] = [model.unit(index) for index in range(model.units)]
+    inner_first = sorted(range(model.units), key=lambda index: model.numbers[index], reverse=True)
+    modules: list[nn.Module] = [model.unit(index) for index in inner_first]
+    if opening.options.get("wrapping") == "root":
+        modules = []
     for module in [*modules, model]:
         fully_shard(module, **policy)
-    for module in modules:
+    for module in modules or [model]:
         divide_once(cast(FSDPModule, module), opening)
+
+
+def reshard_after_forward(opening: Opening) -> bool | int | None:
+    """Return the argument of `fully_shard`; None leaves it to PyTorch, which spares the root."""
+    way = opening.options.get("reshard_after_forward", "auto")
+    if way == "half":
+        return opening.shard // 2 if opening.shard in (4, 6, 8) else True
+    return {"auto": None, "true": True, "false": False}[way]
 
 
 def divide_once(module: FSDPModule, opening: Opening) -> None:
@@ -149,7 +190,8 @@ def divide_once(module: FSDPModule, opening: Opening) -> None:
     PyTorch 2.8 gloo's averages are wrong on some worlds.
     """
     # With replicas there are two averages: even halving twice rounds a subnormal twice.
-    if AVERAGES and opening.microbatches == opening.ranks and opening.replicate == 1:
+    once = opening.replicate == 1 or opening.options.get("division") == "own"
+    if AVERAGES and opening.microbatches == opening.ranks and once:
         return
     module.set_force_sum_reduction_for_comms(True)
     if opening.shard == 1 and opening.options.get("division") != "factor":

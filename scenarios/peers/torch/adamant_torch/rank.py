@@ -95,6 +95,12 @@ class Rank:
             raise ProtocolError("there is no world: open comes first")
         return self.engine
 
+    def let_go(self) -> None:
+        """Part from the engine of the last `open`."""
+        engine, self.engine = self.engine, None
+        if engine is not None:
+            engine.closed()
+
     def mesh(self, shard: int, replicate: int) -> DeviceMesh:
         """Return the mesh of that form; its process groups are made once."""
         form = (shard, replicate)
@@ -107,7 +113,7 @@ class Rank:
 
     def open(self, request: Message) -> Message:
         """Build a new model and optimizer; nothing of the last one is kept."""
-        self.engine = None
+        self.let_go()
         opening = requests.opening(request)
         mesh = self.mesh(opening.shard, opening.replicate)
         self.engine = self.kind(opening, mesh, self.seat.rank)
@@ -165,12 +171,12 @@ class Rank:
 
     def close(self, _: Message) -> Message:
         """Let go of model and optimizer."""
-        self.engine = None
+        self.let_go()
         return {}
 
     def settle(self, _: Message) -> Message:
         """Let go of model and optimizer; report how many collectives each group has begun."""
-        self.engine = None
+        self.let_go()
         groups: list[Any] = list(dist.distributed_c10d._world.pg_map)  # the stubs lack the number
         return {"collectives": [group._get_sequence_number_for_group() for group in groups]}
 

@@ -15,6 +15,7 @@ from torch.distributed.fsdp.sharded_grad_scaler import ShardedGradScaler
 from torch.distributed.tensor import DTensor
 
 from adamant_torch.protocol import Message, ProtocolError, number
+from adamant_torch.several import parts
 from adamant_torch.shards import local
 
 NEVER = 2**31 - 1  # the growth interval of a fixed scale: by it a checkpoint tells which it is
@@ -23,11 +24,18 @@ NEVER = 2**31 - 1  # the growth interval of a fixed scale: by it a checkpoint te
 class Scaling:
     """The loss scale of a world, its verdicts, and the norm to clip to."""
 
-    def __init__(self, loss_scale: float | str, clip: float | None, kind: str = "dtensor") -> None:
+    def __init__(
+        self,
+        loss_scale: float | str,
+        clip: float | None,
+        kind: str = "dtensor",
+        verdicts: str = "apart",
+    ) -> None:
         self.kind = kind
+        self.verdicts = verdicts
         self.fixed: float | None = None
         self.scaler: torch.amp.GradScaler | None = None
-        self.shards: LocalShards | None = None
+        self.shards: dict[torch.optim.Optimizer, LocalShards] = {}
         self.clip_to = clip
         self.norm = 0.0
         self.skipped = False
@@ -71,9 +79,10 @@ class Scaling:
         """Clip to the norm that was set and return the norm before."""
         if self.clip_to is None:
             raise ProtocolError("clip: no norm to clip to was set")
-        if self.scaler is not None and self.has_gradient(optimizer) and not self.unscaled:
-            self.scaler.unscale_(self._seen(optimizer))
-            self.unscaled = True
+        if self.scaler is not None and not self.unscaled:
+            for seen in self._judged(optimizer):
+                self.scaler.unscale_(seen)
+                self.unscaled = True
         norm = self.clip_gradients(model, self.clip_to)
         whole = norm.full_tensor() if isinstance(norm, DTensor) else norm
         self.norm = float(whole)
@@ -85,20 +94,24 @@ class Scaling:
         GradScaler asserts where no parameter has a gradient; such a step goes past it.
         """
         self.skipped = False
-        if self.scaler is None or not self.has_gradient(optimizer):
+        judged = self._judged(optimizer) if self.scaler is not None else []
+        if self.scaler is None or not judged:
             optimizer.step()
             return True
-        seen = self._seen(optimizer)
-        state = self.scaler._per_optimizer_states[id(seen)]
-        if self.unscaled and state["stage"].name == "READY":
+        if self.unscaled and self._stage(judged[0]) == "READY":
             self._bring_to_scale(optimizer)
         before = self.scaler.get_scale()
-        self.scaler.step(seen)
-        found = sum(float(value) for value in state["found_inf_per_device"].values())
-        self.skipped = found != 0.0
+        by_itself = getattr(judged[0], "_step_supports_amp_scaling", False)
+        if self.verdicts == "together" and len(judged) > 1:
+            for seen in judged:
+                if self._stage(seen) == "READY":
+                    self.scaler.unscale_(seen)
+            self.skipped, self.unscaled = self._found(judged), True
+        for seen in () if self.skipped else judged:
+            self.scaler.step(seen)
+        self.skipped = self._found(judged)
         self.scaler.update() if self.fixed is None else self.scaler.update(new_scale=before)
         # A fused step unscales by itself, and leaves everything alone where it is skipped.
-        by_itself = getattr(seen, "_step_supports_amp_scaling", False)
         self.unscaled = self.unscaled or not (by_itself and self.skipped)
         return not self.skipped
 
@@ -131,13 +144,28 @@ class Scaling:
             return torch.amp.GradScaler("cpu", init_scale=scale)
         return ShardedGradScaler("cpu", init_scale=scale)
 
+    def _judged(self, optimizer: torch.optim.Optimizer) -> list[torch.optim.Optimizer]:
+        """Return the optimizers with gradients as the scaler sees them, which judges each apart."""
+        return [self._seen(each) for each in parts(optimizer) if self.has_gradient(each)]
+
     def _seen(self, optimizer: torch.optim.Optimizer) -> torch.optim.Optimizer:
         """Return the optimizer as the scaler sees it; the same for the same optimizer."""
         if self.kind != "local":
             return optimizer
-        if self.shards is None or self.shards.optimizer is not optimizer:
-            self.shards = LocalShards(optimizer)
-        return cast(torch.optim.Optimizer, self.shards)
+        seen = self.shards.setdefault(optimizer, LocalShards(optimizer))
+        return cast(torch.optim.Optimizer, seen)
+
+    def _stage(self, seen: torch.optim.Optimizer) -> str:
+        return str(self._of_scaler(seen)["stage"].name)
+
+    def _found(self, judged: list[torch.optim.Optimizer]) -> bool:
+        """Return whether the scaler found a gradient that is not finite in any of these."""
+        states = [self._of_scaler(seen)["found_inf_per_device"] for seen in judged]
+        return any(float(value) != 0.0 for found in states for value in found.values())
+
+    def _of_scaler(self, seen: torch.optim.Optimizer) -> dict[str, Any]:
+        states = cast(torch.amp.GradScaler, self.scaler)._per_optimizer_states
+        return states[id(seen)]
 
     def _bring_to_scale(self, optimizer: torch.optim.Optimizer) -> None:
         if self.scaler is None or not self.unscaled:
