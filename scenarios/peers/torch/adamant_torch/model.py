@@ -159,7 +159,7 @@ def shard(model: Model, mesh: DeviceMesh, opening: Opening) -> None:
         "mesh": mesh,
         "mp_policy": mixed_precision(opening.precision),
         "offload_policy": offload,
-        "reshard_after_forward": reshard_after_forward(opening),
+        **reshard_after_forward(opening),
     }
     inner_first = sorted(range(model.units), key=lambda index: model.numbers[index], reverse=True)
     modules: list[nn.Module] = [model.unit(index) for index in inner_first]
@@ -171,12 +171,12 @@ def shard(model: Model, mesh: DeviceMesh, opening: Opening) -> None:
         divide_once(cast(FSDPModule, module), opening)
 
 
-def reshard_after_forward(opening: Opening) -> bool | int | None:
-    """Return the argument of `fully_shard`; None leaves it to PyTorch, which spares the root."""
+def reshard_after_forward(opening: Opening) -> dict[str, bool | int]:
+    """Return the argument of `fully_shard`; by default none, and PyTorch spares the root."""
     way = opening.options.get("reshard_after_forward", "auto")
-    if way == "half":
-        return opening.shard // 2 if opening.shard in (4, 6, 8) else True
-    return {"auto": None, "true": True, "false": False}[way]
+    half = opening.shard // 2 if opening.shard in (4, 6, 8) else True
+    values = {"true": True, "false": False, "half": half}
+    return {"reshard_after_forward": values[way]} if way in values else {}
 
 
 def divide_once(module: FSDPModule, opening: Opening) -> None:
