@@ -84,8 +84,8 @@ inline constexpr std::string_view name_of(Recipe recipe) {
 }
 
 /// What shares the scale of states that are stored with one: a tensor, on all ranks, or the shard
-/// that a rank has of it.
-enum class StateScale : std::uint8_t { global, local };
+/// that a rank has of it. With none, fp16 states are plain numbers.
+enum class StateScale : std::uint8_t { global, local, none };
 
 /// How one parameter and everything that belongs to it is stored, each independently.
 struct Formats {
@@ -182,6 +182,11 @@ inline constexpr bool has_scale(TensorKind kind, NumberFormat format) {
   bool const state =
       kind == TensorKind::exp_avg || kind == TensorKind::exp_avg_sq || kind == TensorKind::main;
   return state && (format == NumberFormat::fp16 || format == NumberFormat::fp8);
+}
+
+/// The same where states may be without scales.
+inline constexpr bool has_scale(TensorKind kind, NumberFormat format, StateScale shares) {
+  return shares != StateScale::none && has_scale(kind, format);
 }
 
 /// Optimizer states that leave the device between steps.

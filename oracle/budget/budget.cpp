@@ -34,7 +34,7 @@ constexpr std::int64_t hybrid_scales_bytes = 3 * 3 * 4;
 bool has_scales(Formats const& formats) {
   for (TensorKind const kind : state_kinds) {
     auto const format = kept_format(formats, kind);
-    if (format && has_scale(kind, *format)) return true;
+    if (format && has_scale(kind, *format, formats.state_scale)) return true;
   }
   return false;
 }

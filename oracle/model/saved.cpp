@@ -155,10 +155,12 @@ Model::State Model::loaded(Saved const& saved, int parameter) const {
     auto const scales = scales_for(sharing(s.shards, from.size()),
                                    sharing(before.shards, from.size()), before.scales[k]);
     bool const fits = scales && saved.in_other_form_[p] == 0;
-    bool const anew = was != format || (has_scale(kind, format) && !fits);
+    bool const scaled = has_scale(kind, format, now.state_scale);
+    bool const was_scaled = was && has_scale(kind, *was, then.state_scale);
+    bool const anew = was != format || scaled != was_scaled || (scaled && !fits);
     tensor_of(s, kind) = anew ? from : saved.kept(parameter, kind);
     if (anew) return store(s, kind, format);
-    if (has_scale(kind, format)) s.scales[k] = *scales;
+    if (scaled) s.scales[k] = *scales;
   };
   make(TensorKind::exp_avg, before.exp_avg, then.exp_avg, now.exp_avg);
   make(TensorKind::exp_avg_sq, before.exp_avg_sq, then.exp_avg_sq, now.exp_avg_sq);

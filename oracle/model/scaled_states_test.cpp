@@ -171,6 +171,38 @@ TEST(ScaledStatesOfAModel, WithoutElementsHaveTheScaleOne) {
   EXPECT_EQ(kept_scales(model, TensorKind::exp_avg_sq), Values{1.0F});
 }
 
+TEST(StatesWithoutAScale, ArePlainNumbers) {
+  Formats const plain{.exp_avg = NumberFormat::fp16, .state_scale = StateScale::none};
+  auto model = model_of(plain);
+  model.add_gradient(0, Values{2.0F + 0x1p-11F, 140000.0F, 0x1p-25F});
+  model.step();
+  EXPECT_EQ(kept(model, TensorKind::exp_avg), (Values{1.0F, inf, 0.0F}));
+  EXPECT_TRUE(kept_scales(model, TensorKind::exp_avg).empty());
+}
+
+TEST(StatesWithoutAScale, AreStoredAnewWhereTheFileHasOne) {
+  Formats const scaled{.exp_avg = NumberFormat::fp16};
+  Formats const plain{.exp_avg = NumberFormat::fp16, .state_scale = StateScale::none};
+  auto model = model_of(scaled);
+  model.add_gradient(0, Values{0x1p-28F, 0.0F, 0.0F});
+  model.step();
+  EXPECT_EQ(kept(model, TensorKind::exp_avg), (Values{0x1p-29F, 0.0F, 0.0F}));
+  auto const saved = model.save();
+  model.reformat({plain});
+  model.load(saved);
+  EXPECT_EQ(kept(model, TensorKind::exp_avg), Values(3)) << "less than binary16 has";
+  EXPECT_TRUE(kept_scales(model, TensorKind::exp_avg).empty());
+
+  model.zero_grad(true);
+  model.add_gradient(0, Values{4.0F, 0.0F, 0.0F});
+  model.step();
+  auto const saved_plain = model.save();
+  model.reformat({scaled});
+  model.load(saved_plain);
+  EXPECT_EQ(kept(model, TensorKind::exp_avg), (Values{2.0F, 0.0F, 0.0F}));
+  EXPECT_EQ(kept_scales(model, TensorKind::exp_avg), Values{2.0F / 32752});
+}
+
 TEST(MainWeightsWithAScale, AreStoredFromTheRoundedParameter) {
   auto model = model_of({.parameter = NumberFormat::bf16, .main = NumberFormat::fp16});
   model.write_parameter(0, Values{1.001F, -1.995F, 0.0F});

@@ -38,7 +38,8 @@ Model::State Model::initial_state(ParameterSpec const& spec) {
   s.exp_avg_sq.resize(numel);
   if (formats.main) s.main.resize(numel);
   auto const scale = [&](TensorKind kind, NumberFormat format) {
-    if (has_scale(kind, format)) s.scales[static_cast<std::size_t>(kind)] = {1.0F};
+    if (has_scale(kind, format, formats.state_scale))
+      s.scales[static_cast<std::size_t>(kind)] = {1.0F};
   };
   scale(TensorKind::exp_avg, formats.exp_avg);
   scale(TensorKind::exp_avg_sq, formats.exp_avg_sq);
@@ -94,10 +95,10 @@ void Model::quantise(State& s, ParameterSpec const& spec) {
 void Model::store(State& s, TensorKind kind, NumberFormat format) {
   if (format == NumberFormat::remainder) return;  // all of it is kept
   Tensor& tensor = tensor_of(s, kind);
-  if (!has_scale(kind, format)) return round_to(format, tensor);
+  auto& scales = s.scales[static_cast<std::size_t>(kind)];
+  if (scales.empty()) return round_to(format, tensor);
   Shards const whole = {{{.begin = 0, .end = std::ssize(tensor)}}};
   Shards const& shards = s.shards.empty() ? whole : s.shards;
-  auto& scales = s.scales[static_cast<std::size_t>(kind)];
   for (std::size_t i = 0; i < shards.size(); ++i)
     scales[i] = round_with_one_scale(tensor, shards[i], format);
 }

@@ -88,6 +88,7 @@ constexpr Meaning reason_table[] = {
     {"unsupported.save", "this engine saves no checkpoints"},
     {"unsupported.schedule", "schedules are not enumerated, or there is nothing to choose"},
     {"unsupported.set", "a setting that cannot be changed in the middle of a program"},
+    {"unsupported.state_scale", "fp8 states without a scale"},
     {"unsupported.step_counter", "parameters without gradient in a step are counted otherwise"},
     {"unsupported.tied", "a parameter has one name"},
     {"unsupported.zero_grad", "gradients are left otherwise"},

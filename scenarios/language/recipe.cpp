@@ -95,12 +95,16 @@ bool is_quantised(ParamType type) {
   return recipe_of(type).has_value();
 }
 
-bool has_scaled_state(Precision const& precision) {
+bool has_scalable_state(Precision const& precision) {
   auto const is_scaled = [](StateType type) {
     return type == StateType::fp16 || type == StateType::fp8;
   };
   return is_scaled(precision.exp_avg) || is_scaled(precision.exp_avg_sq) ||
          precision.main == MainType::fp16;
+}
+
+bool has_scaled_state(Precision const& precision) {
+  return precision.state_scale != StateScale::none && has_scalable_state(precision);
 }
 
 std::int64_t block_side(ParamType recipe) {
@@ -139,6 +143,9 @@ std::optional<TypeConflict> conflict_in(Precision const& precision) {
   if (param == ParamType::fp32 && main != MainType::none)
     return TypeConflict{"narrow_main",
                         "main would have fewer bits than param; main: none keeps the better one"};
+  bool const fp8 = precision.exp_avg == StateType::fp8 || precision.exp_avg_sq == StateType::fp8;
+  if (fp8 && precision.state_scale == StateScale::none)
+    return TypeConflict{"state_scale", "numbers in fp8 are of use with a scale alone"};
   if (is_quantised(param) && main != MainType::fp32)
     return TypeConflict{"quantised_main",
                         "a quantised parameter is made from main: fp32 after each step"};

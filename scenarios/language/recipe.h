@@ -60,7 +60,11 @@ std::vector<TensorKind> named_kinds(PrecisionOverride const& change, PrecisionOv
 std::optional<Recipe> recipe_of(ParamType type);
 bool is_quantised(ParamType type);
 
-/// Is a state of it, or the main weight, kept with a scale?
+/// Is a state of it, or the main weight, of a type that is kept with a scale, unless `state_scale`
+/// is none?
+bool has_scalable_state(Precision const& precision);
+
+/// Is one kept with a scale?
 bool has_scaled_state(Precision const& precision);
 
 /// Sides of what one scale covers, and of what both sides of a matrix are multiples of: 1 where a

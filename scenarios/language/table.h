@@ -59,7 +59,8 @@ inline constexpr auto keys_of<Types<Held>> = std::tuple{
               .features = {Feature::moments_bf16, Feature::moments_fp16, Feature::moments_fp8}}},
     Key{"state_scale", &Types<Held>::state_scale, kinds::Words<StateScale>{},
         About{.meaning =
-                  "what a scale of fp16 and fp8 states covers: the whole tensor or a shard"}},
+                  "what a scale of fp16 and fp8 states covers: the whole tensor, a shard, or "
+                  "nothing: plain numbers"}},
 };
 
 // ---- Adam ---------------------------------------------------------------------------------------

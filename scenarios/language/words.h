@@ -33,7 +33,7 @@ ADAMANT_WORDS(ParamType, param_type_words,
 ADAMANT_WORDS(GradType, grad_type_words, {"fp32", "bf16", "fp16"});
 ADAMANT_WORDS(MainType, main_type_words, {"none", "fp32", "bf16", "fp16", "remainder"});
 ADAMANT_WORDS(StateType, state_type_words, {"fp32", "bf16", "fp16", "fp8"});
-ADAMANT_WORDS(StateScale, state_scale_words, {"global", "local"});
+ADAMANT_WORDS(StateScale, state_scale_words, {"global", "local", "none"});
 ADAMANT_WORDS(AdamMode, adam_mode_words, {"adamw", "adam"});
 ADAMANT_WORDS(StepCounter, step_counter_words, {"group", "parameter"});
 ADAMANT_WORDS(GradientClass, gradient_class_words, {"exact", "normal", "wild"});

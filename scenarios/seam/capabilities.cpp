@@ -7,7 +7,7 @@ namespace adamant::scenarios {
 bool PrecisionOffer::accepts(Precision const& precision) const {
   StateScale const scale = precision.state_scale;
   bool const usual = state_scale.empty() && scale == StateScale::global;
-  bool const scales = !has_scaled_state(precision) || usual || offers(state_scale, scale);
+  bool const scales = !has_scalable_state(precision) || usual || offers(state_scale, scale);
   return scales && offers(param, precision.param) && offers(grad, precision.grad) &&
          offers(main, precision.main) && offers(exp_avg, precision.exp_avg) &&
          offers(exp_avg_sq, precision.exp_avg_sq);

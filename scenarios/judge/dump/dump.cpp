@@ -101,7 +101,7 @@ std::optional<TensorToWrite> whole(WorldView const& world, ParameterSpec const& 
     if (part.range.begin != next) return std::nullopt;
     next = part.range.end;
     tensor.parts.push_back(part.bytes);
-    if (has_scale(kind, *format)) tensor.scales.push_back(part.scale);
+    if (has_scale(kind, *format, spec.formats.state_scale)) tensor.scales.push_back(part.scale);
   }
   if (next != spec.numel()) return std::nullopt;
   return tensor;
@@ -311,7 +311,7 @@ void Dump::write_state(WorldView const& world, std::string const& file) const {
          {TensorKind::parameter, TensorKind::main, TensorKind::exp_avg, TensorKind::exp_avg_sq}) {
       auto tensor = whole(world, spec, parameter, kind);
       if (!tensor) continue;
-      bool const scaled = has_scale(kind, tensor->stored);
+      bool const scaled = has_scale(kind, tensor->stored, spec.formats.state_scale);
       add_state(tensors, std::move(*tensor));
       if (kind == TensorKind::parameter && spec.formats.recipe)
         std::ranges::move(quantised_tensors(world, spec, parameter, byte_rooms),

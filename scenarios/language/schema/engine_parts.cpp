@@ -139,7 +139,8 @@ OrderedJson properties_of_precision(OrderedJson const& told) {
   OrderedJson properties = told;
   OrderedJson covers = {{"description",
                          "What a scale of fp16 and fp8 states covers: the whole tensor, or each "
-                         "rank's rows. Left out where no state has one."}};
+                         "rank's rows; with none, fp16 states are plain numbers. Left out where no "
+                         "state is of these types."}};
   covers.update(told_schema(kinds::Words<StateScale>{}));
   properties["state_scale"] = std::move(covers);
   return properties;

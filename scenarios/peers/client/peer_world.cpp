@@ -132,7 +132,7 @@ void PeerWorld::take_scaled(int number) {
         rank.quantised[p] = quantised_rows(rank.tensors, key(TensorKind::parameter), spec, shape);
       for (TensorKind const kind : shown_kinds) {
         auto const format = oracle::stored_format(spec.formats, kind);
-        if (!format || !has_scale(kind, *format)) continue;
+        if (!format || !has_scale(kind, *format, spec.formats.state_scale)) continue;
         if (auto const found = scaled_numbers(rank.tensors, key(kind), *format, shape))
           rank.scaled[{p, kind}] = *found;
       }

@@ -247,24 +247,27 @@ ReportedState state_of(Field const& rank, std::vector<ParameterSpec> const& para
 
 /// Is it a number by itself? What is read with a scale, or with another tensor, is judged to the
 /// bit, or not at all.
-bool is_plain(ParamType type) {
+bool is_plain(ParamType type, StateScale) {
   return !is_quantised(type);
 }
-bool is_plain(StateType type) {
-  return type != StateType::fp16 && type != StateType::fp8;
+bool is_plain(StateType type, StateScale shares) {
+  return type != StateType::fp8 && (type != StateType::fp16 || shares == StateScale::none);
 }
-bool is_plain(MainType type) {
-  return type != MainType::fp16 && type != MainType::remainder;
+bool is_plain(MainType type, StateScale shares) {
+  return type != MainType::remainder && (type != MainType::fp16 || shares == StateScale::none);
 }
 
 /// Takes out of an engine's offers what its arithmetic leaves nobody to judge.
 std::vector<PrecisionOffer> judged(std::vector<PrecisionOffer> offers, Arithmetic arithmetic) {
   if (arithmetic == Arithmetic::own_order) return offers;
-  auto const keep_plain = [](auto& types) {
-    std::erase_if(types, [](auto type) { return !is_plain(type); });
-    return !types.empty();
-  };
   std::erase_if(offers, [&](PrecisionOffer& offer) {
+    bool const without = scenarios::offers(offer.state_scale, StateScale::none);
+    StateScale const shares = without ? StateScale::none : StateScale::global;
+    if (without) offer.state_scale = {shares};
+    auto const keep_plain = [&](auto& types) {
+      std::erase_if(types, [&](auto type) { return !is_plain(type, shares); });
+      return !types.empty();
+    };
     return !keep_plain(offer.param) || !keep_plain(offer.main) || !keep_plain(offer.exp_avg) ||
            !keep_plain(offer.exp_avg_sq);
   });
@@ -313,8 +316,9 @@ Arithmetic arithmetic_of(PeerReply const& open, Arithmetic usual, bool to_the_bi
 }
 
 bool needs_bits(Precision const& precision) {
-  return !is_plain(precision.param) || !is_plain(precision.main) || !is_plain(precision.exp_avg) ||
-         !is_plain(precision.exp_avg_sq);
+  StateScale const shares = precision.state_scale;
+  return !is_plain(precision.param, shares) || !is_plain(precision.main, shares) ||
+         !is_plain(precision.exp_avg, shares) || !is_plain(precision.exp_avg_sq, shares);
 }
 
 std::vector<RankOutcome> outcomes_of(PeerReply const& reply, int count) {

@@ -70,6 +70,16 @@ TEST(Hello, OffersNothingThatItsArithmeticLeavesNobodyToJudge) {
   }
 }
 
+TEST(Hello, OffersPlainNumbersOfSixteenBitsUnderAnyArithmetic) {
+  Json plain = offer({"none", "fp16"}, {"fp8", "fp16"});
+  plain["state_scale"] = {"global", "none"};
+  auto const kept = replies::capabilities_of(hello_with({plain}, "interval")).precisions;
+  ASSERT_EQ(kept.size(), 1U);
+  EXPECT_EQ(kept[0].main, (std::vector{MainType::none, MainType::fp16}));
+  EXPECT_EQ(kept[0].exp_avg, std::vector{StateType::fp16});
+  EXPECT_EQ(kept[0].state_scale, std::vector{StateScale::none});
+}
+
 // An engine that says so in its reply to `open` had said at hello that it steps by te.
 TEST(Open, MayNotSayAnotherArithmeticWhereBitsAreNeeded) {
   PeerReply const open{.json = {{"arithmetic", "interval"}}, .where = "a test"};
@@ -84,6 +94,8 @@ TEST(Open, NeedsBitsForWhatIsReadWithMoreThanOneTensor) {
   EXPECT_TRUE(replies::needs_bits({.param = ParamType::mxfp8, .main = MainType::fp32}));
   EXPECT_TRUE(replies::needs_bits({.param = ParamType::bf16, .main = MainType::remainder}));
   EXPECT_TRUE(replies::needs_bits({.exp_avg_sq = StateType::fp8}));
+  EXPECT_TRUE(replies::needs_bits({.exp_avg = StateType::fp16}));
+  EXPECT_FALSE(replies::needs_bits({.exp_avg = StateType::fp16, .state_scale = StateScale::none}));
 }
 
 }  // namespace

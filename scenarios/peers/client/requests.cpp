@@ -57,10 +57,10 @@ Json world_of(World const& world) {
   return message;
 }
 
-/// What a scale covers is told where there are any.
+/// What a scale covers is told where there could be any.
 Json precision_of(Precision const& precision) {
   Json message = told(precision);
-  if (has_scaled_state(precision)) message["state_scale"] = word_for(precision.state_scale);
+  if (has_scalable_state(precision)) message["state_scale"] = word_for(precision.state_scale);
   return message;
 }
 

@@ -52,7 +52,7 @@ std::string first_precision(PrecisionOffer const& offer) {
   std::string text = fmt::format("param: {}, grad: {}, main: {}, exp_avg: {}, exp_avg_sq: {}",
                                  word_for(first.param), word_for(first.grad), word_for(first.main),
                                  word_for(first.exp_avg), word_for(first.exp_avg_sq));
-  if (has_scaled_state(first))
+  if (has_scalable_state(first))
     text += fmt::format(", state_scale: {}", word_for(first.state_scale));
   return "{" + text + "}";
 }

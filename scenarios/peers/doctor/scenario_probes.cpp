@@ -129,7 +129,7 @@ std::vector<PrecisionOffer> with_each_part_first(PrecisionOffer const& offer) {
   add_each(offer, &PrecisionOffer::exp_avg_sq, all);
   auto const with_usual_scale = all;
   for (PrecisionOffer const& one : with_usual_scale)
-    if (has_scaled_state(first_of(one))) add_each(one, &PrecisionOffer::state_scale, all);
+    if (has_scalable_state(first_of(one))) add_each(one, &PrecisionOffer::state_scale, all);
   return all;
 }
 

@@ -46,7 +46,8 @@ void check_parts(TensorFile const& file, ParameterSpec const& spec, Shape const&
   Formats const& formats = spec.formats;
   if (formats.recipe) quantised_rows(file, key, spec, local);
   auto const check_state = [&](char const* part, TensorKind kind, NumberFormat format) {
-    if (has_scale(kind, format)) scaled_numbers(file, key + part, format, local);
+    if (has_scale(kind, format, formats.state_scale))
+      scaled_numbers(file, key + part, format, local);
   };
   check_state("/exp_avg", TensorKind::exp_avg, formats.exp_avg);
   check_state("/exp_avg_sq", TensorKind::exp_avg_sq, formats.exp_avg_sq);

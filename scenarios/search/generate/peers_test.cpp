@@ -80,6 +80,22 @@ TEST(GenerateForPeers, TypesWithScalesInShapesThatTakeThem) {
   EXPECT_GT(loads, 30);
 }
 
+TEST(GenerateForPeers, StatesHaveTheScalesThatAreOffered) {
+  Capabilities peer = capable_peer();
+  PrecisionOffer plain = peer.precisions.front();
+  plain.exp_avg = {StateType::fp16};
+  plain.state_scale = {StateScale::none};
+  peer.precisions.push_back(plain);
+  int narrow = 0;
+  for (std::uint64_t i = 0; i < 500; ++i) {
+    Precision const types = made(peer, i).precision;
+    if (!has_scalable_state(types)) continue;
+    EXPECT_EQ(types.state_scale, StateScale::none);
+    ++narrow;
+  }
+  EXPECT_GT(narrow, 20);
+}
+
 TEST(GenerateForPeers, OneOptionInFiveIsDrawnAndDefaultsNotWritten) {
   Capabilities const peer = capable_peer();
   std::map<std::string, int> counts;

@@ -131,7 +131,7 @@ void SettingsDrawing::make_offered_precision() {
 
 // A recipe is listed without what its scales cover.
 bool SettingsDrawing::accepted_with_any_scale(Precision precision, LossScale::Kind scale) const {
-  for (StateScale const covers : {StateScale::global, StateScale::local}) {
+  for (StateScale const covers : {StateScale::global, StateScale::local, StateScale::none}) {
     precision.state_scale = covers;
     if (accepted(draws_.able().precisions, precision, scale)) return true;
   }
@@ -141,12 +141,14 @@ bool SettingsDrawing::accepted_with_any_scale(Precision precision, LossScale::Ki
 void SettingsDrawing::choose_state_scale(Precision& recipe,
                                          std::vector<PrecisionOffer> const& offers,
                                          LossScale::Kind scale) {
-  if (!has_scaled_state(recipe)) return;
+  if (!has_scalable_state(recipe)) return;
   bool const local = draws_.feature(Feature::local_scale, 35);
-  Precision other = recipe;
-  other.state_scale = StateScale::local;
-  bool const only_local = !accepted(offers, recipe, scale);
-  if (only_local || (local && accepted(offers, other, scale))) recipe = other;
+  std::array kinds{StateScale::global, StateScale::local, StateScale::none};
+  if (local) std::swap(kinds[0], kinds[1]);
+  for (StateScale const kind : kinds) {
+    recipe.state_scale = kind;
+    if (accepted(offers, recipe, scale)) return;
+  }
 }
 
 /// Most parameters of a quantised recipe have shapes that it takes, and some of a program whose

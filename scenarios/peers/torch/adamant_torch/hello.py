@@ -35,14 +35,18 @@ def precision(param: list[str], grad: list[str], main: str, moments: str) -> Mes
 def precisions() -> list[Message]:
     """Return the recipes that FSDP2 has: moments have the type of the optimizer's own weights.
 
-    Not all of fp16: what a scenario calls fp16 moments has a scale of its own, and PyTorch's have
-    none. (GradScaler would not unscale fp16 gradients either.)
+    Moments in fp16 have no scale here, and GradScaler refuses to unscale gradients in fp16.
     """
     return [
         precision([FP32], [FP32, BF16], "none", FP32),
         precision([BF16], [FP32, BF16], FP32, FP32),
         precision([FP16], [FP32, FP16], FP32, FP32),
         precision([BF16], [BF16], "none", BF16),
+        {
+            **precision([FP16], [FP16], "none", FP16),
+            "state_scale": ["none"],
+            "loss_scale": ["none"],
+        },
     ]
 
 
