@@ -50,7 +50,12 @@ bool ends_in_any(std::string_view name, std::vector<std::string> const& endings)
 // ---- the first run ------------------------------------------------------------------------------
 
 Recording::Recording(Scenario const& scenario)
-    : scenario_(scenario), parameters_(parameter_specs(scenario)) {}
+    : scenario_(scenario), parameters_(parameter_specs(scenario)) {
+  auto const further = further_runs(scenario);
+  takes_files_ = std::any_of(further.begin(), further.end(), [](FurtherRun const& run) {
+    return run.promise == Promise::repeated;
+  });
+}
 
 void Recording::after(Primitive const& operation, WorldView const& world) {
   Moment const* const before = moments_.empty() ? nullptr : &moments_.back();
@@ -90,7 +95,8 @@ Moment Recording::moment(Primitive const& operation, WorldView const& world,
   }
   for (int g = 0; g <= static_cast<int>(scenario_.groups.size()); ++g)
     now.groups.push_back(world.group(0, g));
-  if (operation.kind == Kind::save) now.files = world.file_digests(operation.checkpoint);
+  if (operation.kind == Kind::save && takes_files_)
+    now.files = world.file_digests(operation.checkpoint);
   if (operation.kind != Kind::load) return now;
   now.into_new_world = operation.sets_anew;
   now.not_carried = world.not_carried();

@@ -21,7 +21,7 @@ struct Moment {
   std::vector<std::int64_t> step_counts;
   std::vector<AdamConfig> groups;
   RankScaling scaling;
-  FileDigests files;                     // of a save
+  FileDigests files;                     // of a save, where some run is the same once more
   bool into_new_world = false;           // of a load
   std::vector<std::string> not_carried;  // by the format that a load has read
 };
@@ -43,6 +43,7 @@ class Recording {
   Moment::Whole whole(WorldView const& world, int parameter, TensorKind kind) const;
 
   Scenario const& scenario_;
+  bool takes_files_;
   std::vector<ParameterSpec> parameters_;
   std::vector<Moment> moments_;
 };

@@ -31,6 +31,8 @@ class PeerFiles {
   /// To be called before each save: the crash that the scenario wants of it, or none. A fault's
   /// `after_bytes` counts file operations here, because another process's bytes cannot be cut.
   std::optional<PeerCrash> begin_save();
+  /// Is a save read as soon as it has ended?
+  bool keeps_old() const { return keeps_old_; }
   /// The save has returned.
   void end_save(std::string_view checkpoint);
   /// What lies there now.

@@ -74,7 +74,7 @@ EngineEnd PeerRun::run() {
     go_on_ = observer_.started(*world_);
     execute_program();
   }
-  if (world_ && !end_.failure) observer_.finished(*world_);
+  if (world_ && !end_.failure && finish_save()) observer_.finished(*world_);
   if (world_) ask("close", Json::object(), -1);
   if (!end_.failure) observer_.ended({});
   return std::move(end_);
@@ -185,12 +185,15 @@ void PeerRun::backward(Primitive const& operation) {
 }
 
 void PeerRun::save(Primitive const& operation) {
+  if (!finish_save()) return;
   Json request = {{"directory", files_.path_of(operation.checkpoint).string()}};
   auto const wanted = files_.begin_save();
   if (!wanted) {
     auto const reply = ask("save", std::move(request), operation.entry);
     if (!reply) return;
     world_->lose(replies::not_carried_of(*reply));
+    if (reply->json.value("unfinished", false)) world_->leave_unfinished(operation.entry);
+    if (files_.keeps_old() && !finish_save()) return;
     return files_.end_save(operation.checkpoint);
   }
   std::int64_t const rank = wanted->rank % world_->rank_count();
@@ -203,6 +206,11 @@ void PeerRun::save(Primitive const& operation) {
   crash(operation, returned);
 }
 
+bool PeerRun::finish_save() {
+  auto const save = world_ ? world_->take_unfinished() : std::nullopt;
+  return !save || ask("finish", Json::object(), *save).has_value();
+}
+
 // Whoever survived its last file operation dies right after the save.
 void PeerRun::crash(Primitive const& save, bool returned) {
   if (returned) client_.request("close");
@@ -211,6 +219,7 @@ void PeerRun::crash(Primitive const& save, bool returned) {
 }
 
 void PeerRun::load(Primitive const& operation) {
+  if (!finish_save()) return;
   if (!world_ || operation.sets_anew) {
     if (!open(operation.setting, task_.seed ^ other_values, operation.entry)) return;
     go_on_ = observer_.restarted(operation, *world_);

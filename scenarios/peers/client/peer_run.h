@@ -34,6 +34,8 @@ class PeerRun {
   void execute(Primitive const& operation);
   void backward(Primitive const& operation);
   void save(Primitive const& operation);
+  /// Waits for a save that the engine has not finished. False where it failed.
+  bool finish_save();
   void load(Primitive const& operation);
   bool open(int setting, std::uint64_t seed_of_values, int entry);
   /// Sends a request about all ranks. Null where one of them failed: then the world is gone and the

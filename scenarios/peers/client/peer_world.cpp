@@ -69,12 +69,7 @@ void PeerWorld::look_anew() {
 std::vector<PeerWorld::Rank> PeerWorld::ask(bool whole) const {
   auto const prefix = parts_.directory / fmt::format("state-{}", looks_++);
   auto const reply = client_.request("state", {{"prefix", prefix.string()}, {"whole", whole}});
-  auto const outcomes = replies::outcomes_of(reply, rank_count());
-  for (std::size_t rank = 0; rank < outcomes.size(); ++rank)
-    if (outcomes[rank].kind != RankOutcome::Kind::ok)
-      refuse(static_cast<int>(rank),
-             ending_in_words({.ending = outcomes[rank].ending, .status = outcomes[rank].status},
-                             outcomes[rank].text));
+  expect_ok(reply);
   std::vector<Rank> ranks;
   for (ReportedState& state :
        replies::states_of(reply, parts_.parameters, parts_.groups, rank_count())) {
@@ -90,6 +85,20 @@ std::vector<PeerWorld::Rank> PeerWorld::ask(bool whole) const {
     std::filesystem::remove(rank.state.file, ignored);
   }
   return ranks;
+}
+
+void PeerWorld::expect_ok(PeerReply const& reply) const {
+  auto const outcomes = replies::outcomes_of(reply, rank_count());
+  for (std::size_t rank = 0; rank < outcomes.size(); ++rank)
+    if (outcomes[rank].kind != RankOutcome::Kind::ok)
+      refuse(static_cast<int>(rank),
+             ending_in_words({.ending = outcomes[rank].ending, .status = outcomes[rank].status},
+                             outcomes[rank].text));
+}
+
+FileDigests PeerWorld::file_digests(std::string_view name) const {
+  if (take_unfinished()) expect_ok(client_.request("finish"));
+  return parts_.files.digests(name);
 }
 
 std::vector<ElementRange> PeerWorld::ranges_of(ReportedState const& state) const {

@@ -42,6 +42,10 @@ class PeerWorld final : public WorldView {
   void step_by(Arithmetic arithmetic) { parts_.arithmetic = arithmetic; }
   void feed(std::vector<WholeTensors> fed) { fed_ = std::move(fed); }
   void lose(std::vector<std::string> not_carried) { not_carried_ = std::move(not_carried); }
+  /// Files of the save that is this operation are not whole until the engine is asked to finish it.
+  void leave_unfinished(int save) { unfinished_ = save; }
+  /// That save, if there is one; who asks has to have it finished.
+  std::optional<int> take_unfinished() const { return std::exchange(unfinished_, std::nullopt); }
 
   /// A number that any bit of any tensor changes.
   std::uint64_t fold() const;
@@ -68,9 +72,7 @@ class PeerWorld final : public WorldView {
   bool refuses_damage(Fault::Then how) const override { return offers(parts_.refuses_damage, how); }
   bool refuses_rounding() const override { return false; }
   std::vector<StoredFile> checkpoint(std::string_view) const override { return {}; }
-  FileDigests file_digests(std::string_view name) const override {
-    return parts_.files.digests(name);
-  }
+  FileDigests file_digests(std::string_view name) const override;
 
  private:
   struct Rank {
@@ -81,6 +83,7 @@ class PeerWorld final : public WorldView {
     std::map<int, std::shared_ptr<QuantisedShard const>> quantised = {};
   };
   std::vector<Rank> ask(bool whole) const;
+  void expect_ok(PeerReply const& reply) const;
   std::vector<ElementRange> ranges_of(ReportedState const& state) const;
   Rank const& at(int rank) const { return ranks_[static_cast<std::size_t>(rank)]; }
   ReportedShard const& reported(int rank, int parameter) const {
@@ -102,6 +105,7 @@ class PeerWorld final : public WorldView {
   std::vector<std::byte> zeros_;  // for a moment that the engine has not made yet
   std::vector<WholeTensors> fed_;
   std::vector<std::string> not_carried_;
+  mutable std::optional<int> unfinished_;
 };
 
 }  // namespace adamant::scenarios

@@ -4,6 +4,8 @@
 
 #include <chrono>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "scenarios/peers/client/client.h"
 #include "scenarios/peers/client/peer_engine.h"
@@ -31,20 +33,34 @@ class EngineInPyTorch : public ::testing::Test {
 
   /// Runs two steps on a subclass of the adapter's engine.
   RunResult run(std::string const& subclass, World const& world) const {
+    return run("tests.engines:" + subclass, world, {operation(Train{2})});
+  }
+
+  /// Runs a save that goes on while a step is done, and its load.
+  RunResult run_overlapping(std::string const& subclass, std::vector<Fault> faults = {}) const {
+    return run("tests.late_saves:" + subclass, {.shard = 2},
+               {operation(Train{1}), operation(Save{"a"}), operation(Train{1}),
+                operation(Load{.from = "a"}), operation(Train{1})},
+               {{"async_save", "overlapping"}}, std::move(faults));
+  }
+
+ private:
+  RunResult run(std::string const& engine, World const& world, std::vector<Operation> program,
+                EngineOptions const& chosen = {}, std::vector<Fault> faults = {}) const {
     Scenario scenario = small_scenario();
     scenario.world = world;
     scenario.microbatches.reset();
     scenario.optimizer.step_counter = StepCounter::parameter;
     scenario.params = {parameter("w", {4, 3})};
     scenario.groups.clear();
-    scenario.program = {operation(Train{2})};
-    RunOptions options;
-    options.engine = "exec:cd '" ADAMANT_SOURCE_DIR "/scenarios/peers/torch' && " + command_ +
-                     " --engine tests.engines:" + subclass;
-    return run_scenario(scenario, options);
+    scenario.program = std::move(program);
+    scenario.faults = std::move(faults);
+    scenario.engine = {.name = "exec:cd '" ADAMANT_SOURCE_DIR "/scenarios/peers/torch' && " +
+                               command_ + " --engine " + engine,
+                       .options = chosen};
+    return run_scenario(scenario, RunOptions{});
   }
 
- private:
   std::string command_;
 };
 
@@ -61,6 +77,34 @@ TEST_F(EngineInPyTorch, IsCaughtLeavingOutACollective) {
   ASSERT_EQ(result.outcome, Outcome::violated) << result.message;
   EXPECT_EQ(result.violations.front().law, Law::order_deadlock);
   EXPECT_LT(std::chrono::steady_clock::now() - begin, 60s);
+}
+
+TEST_F(EngineInPyTorch, SavesTheValuesOfItsCallWhileItTrains) {
+  RunResult const result = run_overlapping("Late");
+  ASSERT_TRUE(result.violations.empty()) << in_one_line(result.violations.front());
+  EXPECT_EQ(result.outcome, Outcome::pass) << message_of(result);
+}
+
+TEST_F(EngineInPyTorch, IsCaughtSavingLaterValues) {
+  RunResult const result = run_overlapping("Refers");
+  ASSERT_EQ(result.outcome, Outcome::violated) << message_of(result);
+  EXPECT_EQ(result.violations.front().law, Law::checkpoint_roundtrip)
+      << in_one_line(result.violations.front());
+  EXPECT_EQ(result.violations.front().operation, 3);
+}
+
+TEST_F(EngineInPyTorch, IsWaitedForBeforeItsFilesAreDamaged) {
+  Fault const cut{.at = Fault::Where::load, .then = Fault::Then::truncate, .file = 1};
+  RunResult const result = run_overlapping("Late", {cut});
+  EXPECT_EQ(result.outcome, Outcome::refused);
+  EXPECT_EQ(result.reason, "damaged_checkpoint") << message_of(result);
+}
+
+TEST_F(EngineInPyTorch, IsCaughtFailingToWriteAfterItsReply) {
+  RunResult const result = run_overlapping("Fails");
+  ASSERT_NE(result.outcome, Outcome::pass);
+  ASSERT_FALSE(result.violations.empty()) << message_of(result);
+  EXPECT_EQ(result.violations.front().operation, 1) << in_one_line(result.violations.front());
 }
 
 }  // namespace

@@ -51,7 +51,7 @@ TEST(EngineSchema, DefinesEveryRequestWithItsReply) {
     EXPECT_TRUE(requests.contains("#/$defs/" + name)) << name;
     EXPECT_TRUE(engine_schema().definitions().contains(verb + "_reply")) << name;
   }
-  EXPECT_EQ(requests.size(), 11U);
+  EXPECT_EQ(requests.size(), 12U);
 }
 
 /// What says something is closed, so that a misspelt field is found.

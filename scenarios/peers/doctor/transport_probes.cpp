@@ -84,7 +84,9 @@ void every_reply(Visit& visit) {
   talk.ask_ok("zero_grad", {{"set_to_none", true}});
   for (Json const& change : world.changes()) talk.ask_ok("set", change);
   world.check_state(talk.ask_ok("state", world.state()));
-  if (visit.patient().offered.save) talk.ask_ok("save", world.directory());
+  if (visit.patient().offered.save &&
+      talk.ask_ok("save", world.directory()).value("unfinished", false))
+    talk.ask_ok("finish");
   if (visit.patient().offered.save && visit.patient().offered.load)
     talk.ask_ok("load", world.directory());
   talk.ask_ok("close");

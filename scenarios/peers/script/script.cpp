@@ -284,6 +284,8 @@ void refuse_ways_around(Scenario const& scenario) {
       throw NoScript(fmt::format(
           "it shows with `{}: {}`, which is the adapter's own code and no call of PyTorch", name,
           value));
+  if (script::option(scenario, "async_save", "false") == "overlapping")
+    throw NoScript("its saves go on while the training does, and a script waits for each");
 }
 
 /// Nothing reads them again, so there is nothing to compare.

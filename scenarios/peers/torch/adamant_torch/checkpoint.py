@@ -23,11 +23,11 @@ from torch.distributed.checkpoint.state_dict import (
     set_state_dict,
 )
 from torch.distributed.checkpoint.state_dict_loader import load as dcp_load
-from torch.distributed.checkpoint.state_dict_saver import async_save as dcp_async_save
 from torch.distributed.checkpoint.state_dict_saver import save as dcp_save
 from torch.distributed.checkpoint.storage import StorageReader, StorageWriter
 
 from adamant_torch import around, listing, saves
+from adamant_torch.saving import Saving
 from adamant_torch.several import parts
 
 StateDict = dict[str, Any]
@@ -78,23 +78,34 @@ class Options:
         return ["groups", "scaler", "clip"] if self.tensors_only else ["clip"]
 
 
-def save(options: Options, state: State, directory: str) -> None:
-    """Write a checkpoint. A collective; an asynchronous save is waited for."""
+def save(options: Options, state: State, directory: str) -> Saving | None:
+    """Write a checkpoint. A collective.
+
+    Returns what is left to wait for, where saves may overlap with what comes after.
+    """
     _, optimizer, _ = state
     if options.missing_states == "made":
         for each in parts(optimizer):
             around.make_missing_states(each)
     content = stored(options, gather(options, state))
     target = saves.new_directory(directory) if options.saves == "new_directory" else directory
-    if options.async_save == "true":
-        saving: Any = dcp_async_save(content, storage_writer=writer(options, target))
-        saving.result()
-    else:
+
+    def complete() -> None:
+        if options.files == "checked":
+            saves.seal(target)
+        if target != directory:
+            saves.replace(directory, target)
+
+    if options.async_save == "false":
         dcp_save(content, storage_writer=writer(options, target))
-    if options.files == "checked":
-        saves.seal(target)
-    if target != directory:
-        saves.replace(directory, target)
+        complete()
+        return None
+    overlaps = options.async_save == "overlapping"
+    saving = Saving.begin(content, writer(options, target), complete, apart=overlaps)
+    if overlaps:
+        return saving
+    saving.wait()
+    return None
 
 
 def load(

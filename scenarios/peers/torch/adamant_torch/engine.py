@@ -25,6 +25,7 @@ from torch.distributed.tensor import DTensor
 from adamant_torch import accumulation, arithmetic, around, checkpoint, model, optimizer, shards
 from adamant_torch.protocol import Message
 from adamant_torch.requests import Opening, Overflow
+from adamant_torch.saving import Saving
 from adamant_torch.scale import Scaling
 from adamant_torch.several import Several, parts
 from adamant_torch.shards import Shard, put, shard_of
@@ -48,6 +49,7 @@ class Engine:
         self.model: nn.Module
         self.parameters: dict[str, nn.Parameter]
         self.optimizer: torch.optim.Optimizer
+        self.saving: Saving | None = None  # a save that goes on
 
     # --- what a user replaces -----------------------------------------------------------------
 
@@ -94,7 +96,7 @@ class Engine:
     def save(self, directory: str) -> list[str]:
         """Write a checkpoint, together with the other ranks; return what it does not carry."""
         options = checkpoint.Options.of(self.opening.options)
-        checkpoint.save(options, self._state(), directory)
+        self.saving = checkpoint.save(options, self._state(), directory)
         return options.not_carried()
 
     def before_load(self) -> None:
@@ -116,6 +118,12 @@ class Engine:
         """Let go of what outlives an engine: process groups that PyTorch made for its modules."""
         for group in self.own_groups:
             dist.destroy_process_group(group)
+
+    def finish(self) -> None:
+        """Wait for a save that goes on, together with the other ranks; there may be none."""
+        saving, self.saving = self.saving, None
+        if saving is not None:
+            saving.wait()
 
     # --- verbs ----------------------------------------------------------------------------------
 

@@ -124,7 +124,7 @@ def options() -> Message:
         "template": ["allocate", "step"],
         "state_dict": ["helpers", "plain", "flat"],
         "load_into": ["new", "stepped", "gradients"],
-        "async_save": ["false", "true"],
+        "async_save": ["false", "true", "overlapping"],
         "offload_policy": ["none", "cpu"],
         "scaler": ["dtensor", "sharded", "local"],
         "directory_order": listing.ORDERS,

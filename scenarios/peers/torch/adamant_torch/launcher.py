@@ -28,7 +28,7 @@ from adamant_torch.protocol import (
 from adamant_torch.requests import field
 from adamant_torch.worlds import Worlds
 
-IN_WORLD = ("backward", "clip", "step", "zero_grad", "set", "state", "save", "load")
+IN_WORLD = ("backward", "clip", "step", "zero_grad", "set", "state", "save", "finish", "load")
 
 
 class Launcher:
@@ -37,6 +37,7 @@ class Launcher:
     def __init__(self, kind: type[Engine]) -> None:
         self.offer = hello.reply(kind)
         self.worlds = Worlds(kind)
+        self.saved = ""  # the directory of the last save
 
     def serve(self, lines: Iterable[bytes], replies: BinaryIO) -> None:
         """Answer every line until they end; then end all ranks."""
@@ -89,7 +90,9 @@ class Launcher:
     def _open(self, request: Message) -> Message:
         opening = requests.opening(request)
         admit(opening, self.offer["capabilities"], self.offer["options"])
-        self._close()
+        closed = self._close()
+        if closed["outcome"] == "error":  # a save that nobody has waited for
+            return closed
         self.worlds.take(opening.ranks)
         reply = self._ask(request)
         if reply["outcome"] == "ok":
@@ -112,7 +115,11 @@ class Launcher:
         if reply["outcome"] == "ok" and name in ("save", "load"):
             reply["not_carried"] = reply["ranks"][0]["not_carried"]
         if name == "save":
-            reply["files"] = files(request["directory"])
+            self.saved = request["directory"]
+            if any([rank.pop("unfinished", False) for rank in reply["ranks"]]):
+                return {**reply, "unfinished": True, "files": []}
+        if name in ("save", "finish"):
+            reply["files"] = files(self.saved)
         return reply
 
     def _ask(self, request: Message) -> Message:

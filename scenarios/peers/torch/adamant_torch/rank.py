@@ -64,6 +64,7 @@ class Rank:
             "set": self.set,
             "state": self.state,
             "save": self.save,
+            "finish": self.finish,
             "load": self.load,
             "close": self.close,
             "settle": self.settle,
@@ -111,6 +112,12 @@ class Rank:
             )
         return self.meshes[form]
 
+    def let_go(self) -> None:
+        """Drop model and optimizer, once a save of theirs has ended."""
+        engine, self.engine = self.engine, None
+        if engine is not None:
+            engine.finish()
+
     def open(self, request: Message) -> Message:
         """Build a new model and optimizer; nothing of the last one is kept."""
         self.let_go()
@@ -155,15 +162,32 @@ class Rank:
         return state.write(self.running(), request["prefix"], bool(request.get("whole", False)))
 
     def save(self, request: Message) -> Message:
-        """Write a checkpoint; die in the middle of it where the request says so."""
+        """Write a checkpoint; die in the middle of it where the request says so.
+
+        One save at a time; one that is to crash is waited for, so that the reply tells of it.
+        """
         engine, directory, crash = self.running(), request["directory"], requests.crash(request)
-        if crash is None or crash.rank != self.seat.rank:
-            return {"not_carried": engine.save(directory)}
+        engine.finish()
+        if crash is None:
+            not_carried = engine.save(directory)
+            return {"not_carried": not_carried, "unfinished": engine.saving is not None}
+        if crash.rank != self.seat.rank:
+            not_carried = engine.save(directory)
+            engine.finish()
+            return {"not_carried": not_carried}
         with dying(directory, crash.operation) as countdown:
-            return {"not_carried": engine.save(directory), "operations": countdown.count}
+            not_carried = engine.save(directory)
+            engine.finish()
+            return {"not_carried": not_carried, "operations": countdown.count}
+
+    def finish(self, _: Message) -> Message:
+        """Wait for a save that goes on."""
+        self.running().finish()
+        return {}
 
     def load(self, request: Message) -> Message:
         """Read a checkpoint."""
+        self.running().finish()
         self.running().before_load()
         not_carried = self.running().load(request["directory"])
         self.running().loaded()
