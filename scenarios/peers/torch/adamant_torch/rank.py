@@ -96,12 +96,6 @@ class Rank:
             raise ProtocolError("there is no world: open comes first")
         return self.engine
 
-    def let_go(self) -> None:
-        """Part from the engine of the last `open`."""
-        engine, self.engine = self.engine, None
-        if engine is not None:
-            engine.closed()
-
     def mesh(self, shard: int, replicate: int) -> DeviceMesh:
         """Return the mesh of that form; its process groups are made once."""
         form = (shard, replicate)
@@ -117,6 +111,7 @@ class Rank:
         engine, self.engine = self.engine, None
         if engine is not None:
             engine.finish()
+            engine.closed()
 
     def open(self, request: Message) -> Message:
         """Build a new model and optimizer; nothing of the last one is kept."""

@@ -12,8 +12,8 @@ from pathlib import Path
 import adamant_torch
 
 FOLDER = Path(adamant_torch.__file__).parent / "known"
-FILE = FOLDER / "known.yaml"
-ENGINE = re.compile(r"^engine: \{name: torch(?:, options: \{(.*)\})?\}$", re.MULTILINE)
+NAME = r'(torch|"exec:[^"]*")'
+ENGINE = re.compile(rf"^engine: \{{name: {NAME}(?:, options: \{{(.*)\}})?\}}$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -34,9 +34,10 @@ def flow(text: str, brackets: str) -> tuple[str, ...]:
     return tuple(item.strip() for item in text[1:-1].split(","))
 
 
-def known() -> list[Known]:
-    """Return all entries."""
-    lines = [line for line in FILE.read_text(encoding="utf-8").splitlines() if line[:1] != "#"]
+def known(folder: Path = FOLDER) -> list[Known]:
+    """Return all entries of the file in a folder."""
+    file = folder / "known.yaml"
+    lines = [line for line in file.read_text(encoding="utf-8").splitlines() if line[:1] != "#"]
     assert lines[0] == "known:"
     text = re.sub(r"\n {6,}", " ", "\n".join(lines[1:]))  # a value may go on in the next line
     entries = []
@@ -52,7 +53,7 @@ def with_options(scenario: str, added: tuple[str, ...]) -> str:
     """Return the text of a scenario with options added to its engine's, or in their places."""
     found = ENGINE.search(scenario)
     assert found is not None, scenario
-    own = found[1].split(", ") if found[1] else []
+    own = found[2].split(", ") if found[2] else []
     options = dict(option.split(": ") for option in [*own, *added])
     text = ", ".join(f"{name}: {value}" for name, value in options.items())
-    return ENGINE.sub(f"engine: {{name: torch, options: {{{text}}}}}", scenario)
+    return ENGINE.sub(rf"engine: {{name: \1, options: {{{text}}}}}", scenario)

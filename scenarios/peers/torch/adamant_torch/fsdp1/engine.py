@@ -31,7 +31,9 @@ class FSDP1(Engine):
 
     def __init__(self, opening: Opening, mesh: DeviceMesh, rank: int) -> None:
         super().__init__(opening, mesh, rank)
-        self.scaling = FlatScaling(opening.loss_scale, opening.clip, opening.options["scaler"])
+        self.scaling = FlatScaling(
+            opening.loss_scale, opening.clip, opening.options.get("scaler", "sharded")
+        )
         self.group: dist.ProcessGroup = mesh.get_group(mesh.ndim - 1)  # of the shards
         self.wholes: Wholes | None = None  # since the last verb
         self.counters: dict[str, int] = {}  # the most steps of each parameter, with `wholes`
@@ -63,7 +65,7 @@ class FSDP1(Engine):
         """Build model and optimizer, and learn where this rank's runs begin."""
         super().open(initial)
         self.starts = dict(wrapping.starts(self.fsdp))
-        self.cuts = wrapping.shards(self.fsdp)
+        self.cuts = wrapping.cuts(self.fsdp)
 
     @property
     def fsdp(self) -> FullyShardedDataParallel:
@@ -83,8 +85,8 @@ class FSDP1(Engine):
         another mean they are put aside meanwhile.
         """
         self.wholes = None
-        before = {name: self.parameters[name].grad for name in self.parameters}
-        aside = not self.cuts and self.opening.microbatches != self.opening.ranks
+        before = {name: parameter.grad for name, parameter in self.parameters.items()}
+        aside = not self.cuts and wrapping.divides_once(self.opening)
         if aside:
             self.scaling.before_backward(self.optimizer)
             self.optimizer.zero_grad(set_to_none=True)
@@ -100,7 +102,7 @@ class FSDP1(Engine):
 
     def drops_missing(self) -> bool:
         """Whether a gradient of zeros is taken away where the loss did not have the parameter."""
-        return self.opening.options["missing_gradients"] == "none"
+        return self.opening.options.get("missing_gradients") == "none"
 
     def overwrite(self, overflow: Overflow) -> None:
         """Set an element of the reduced gradient where this rank, or a replica of it, holds it."""

@@ -50,11 +50,17 @@ class FlatScaling(Scaling):
 
 
 class ScalarVerdict(ShardedGradScaler):
-    """A scaler whose verdict has no dimension, as step counters have none."""
+    """A scaler whose verdict is 0 or 1 and has no dimension.
+
+    ShardedGradScaler's counts the ranks that found an infinity. A fused step subtracts the verdict
+    from its counters, which have no dimension, and is skipped where it is 1 and not where it is 2.
+    """
 
     def unscale_(self, optimizer: torch.optim.Optimizer) -> None:
-        """Unscale; let a fused step subtract the verdict from its counters."""
+        """Unscale, and make the verdict what a fused step takes it for."""
         super().unscale_(optimizer)
         state = self._per_optimizer_states[id(optimizer)]
         found = state["found_inf_per_device"]
-        state["found_inf_per_device"] = {at: value.reshape(()) for at, value in found.items()}
+        state["found_inf_per_device"] = {
+            device: value.clamp(max=1.0).reshape(()) for device, value in found.items()
+        }

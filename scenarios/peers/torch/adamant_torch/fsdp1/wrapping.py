@@ -1,4 +1,4 @@
-"""The model under FSDP1: how it is wrapped, how its mean is made, where a parameter's run begins."""
+"""The model under FSDP1: how it is wrapped, how its mean is made, where a run begins."""
 
 from __future__ import annotations
 
@@ -41,42 +41,55 @@ def wrap(model: Model, mesh: DeviceMesh, opening: Opening) -> FullyShardedDataPa
         "device_id": torch.device("cpu"),
     }
     replicated = opening.replicate > 1
-    if replicated and opening.shard == 1 and opening.options["alone"] == "no_shard":
+    strategy = opening.options.get("strategy", "full_shard")
+    if replicated and opening.shard == 1 and opening.options.get("alone") == "no_shard":
         chosen["process_group"] = mesh["replicate"].get_group()
         chosen["sharding_strategy"] = ShardingStrategy.NO_SHARD
     else:
         chosen["device_mesh"] = mesh
-        chosen["sharding_strategy"] = STRATEGIES[opening.options["strategy"], replicated]
+        chosen["sharding_strategy"] = STRATEGIES[strategy, replicated]
     for number in model.numbers:
         name = f"unit{number}"
         model.add_module(name, FullyShardedDataParallel(getattr(model, name), **chosen))
     whole = FullyShardedDataParallel(model, **chosen)
-    if opening.microbatches != opening.ranks:
+    if divides_once(opening):
         divide_once(whole, opening.microbatches)
     return whole
 
 
-def divide_once(whole: FullyShardedDataParallel, microbatches: int) -> None:
-    """Make the mean over the global batch one division, where ranks are no microbatches.
+def divides_once(opening: Opening) -> bool:
+    """Return whether the mean is made by one division, and not as FSDP1 makes it."""
+    return opening.microbatches != opening.ranks or opening.options.get("division") == "once"
 
-    FSDP1 divides a sum twice, each time by about the root of the number of ranks, and has no
-    setting for another number. Its first divisor is a power of two, so by default the second
-    division is the one that rounds.
+
+def divide_once(whole: FullyShardedDataParallel, microbatches: int) -> None:
+    """Make the mean over the global batch one division, after the sum.
+
+    FSDP1 divides before it and after it, each time by about the root of the number of ranks, and
+    has no setting for another number. What it divides by first is a power of two, so that only
+    subnormal gradients are rounded twice.
     """
+    module: Any  # factors are integers in the annotations and numbers in use
     for module in FullyShardedDataParallel.fsdp_modules(whole):
         module._gradient_predivide_factor = 1.0
         module._gradient_postdivide_factor = float(microbatches)
 
 
-def shards(whole: FullyShardedDataParallel) -> bool:
+def handles(whole: FullyShardedDataParallel) -> list[Any]:
+    """Return FSDP1's handles of flat parameters, one a unit."""
+    found = [module._handle for module in FullyShardedDataParallel.fsdp_modules(whole)]
+    return [handle for handle in found if handle is not None]  # the whole has no own parameters
+
+
+def cuts(whole: FullyShardedDataParallel) -> bool:
     """Return whether parameters are cut. With one rank to cut for, FSDP1 does not."""
-    return any(handle.uses_sharded_strategy for handle in whole._all_handles)
+    return any(handle.uses_sharded_strategy for handle in handles(whole))
 
 
 def starts(whole: FullyShardedDataParallel) -> Iterator[tuple[nn.Parameter, int]]:
     """Yield each parameter and where this rank's run of its elements begins."""
-    for handle in whole._all_handles:
-        flat: Any = handle.flat_param
+    for handle in handles(whole):
+        flat = handle.flat_param
         for parameter, info in zip(flat._params, flat._shard_param_infos, strict=True):
             begins = info.in_shard and handle.uses_sharded_strategy
             yield parameter, info.intra_param_start_idx if begins else 0
