@@ -96,7 +96,7 @@ def test_an_open_that_lacks_something_names_it(
             "loss scale dynamic",
         ),
         ({"options": {"implementation": "fast"}}, "option implementation: fast; known: ['single'"),
-        ({"options": {"speed": "fast"}}, "option speed: fast; known: ['async_save'"),
+        ({"options": {"speed": "fast"}}, "option speed: fast; known: ['accumulation'"),
     ],
 )
 def test_an_open_that_goes_beyond_what_hello_offers_is_refused_by_name(
