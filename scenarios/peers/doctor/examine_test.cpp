@@ -9,6 +9,7 @@
 #include <string>
 
 #include "scenarios/peers/client/client.h"
+#include "scenarios/peers/doctor/promise_probes.h"
 #include "scenarios/peers/doctor/testing/engines.h"
 #include "scenarios/runner/run.h"
 #include "scenarios/seam/engine.h"
@@ -104,6 +105,44 @@ TEST_F(ExaminationOfNumPy, FindsABugByTheScenariosThatMeetIt) {
   std::string const found = failures_of(examine(numpy_command("--bug shard_as_whole")));
   EXPECT_NE(found.find("load on fewer ranks: checkpoint.roundtrip"), std::string::npos) << found;
   EXPECT_EQ(found.find("load in place"), std::string::npos) << found;
+}
+
+TEST_F(ExaminationOfNumPy, FindsPromisesThatItBreaks) {
+  struct {
+    char const* bug;
+    char const* probe;
+    char const* way;
+  } const cases[] = {
+      {"tail_rounds_otherwise", "promise worlds: the same on other ranks: runs.worlds: ",
+       "leaves `worlds` out of `promises`"},
+      {"loads_change_order", "promise resumed: a load goes on as if nothing had been: runs.resumed",
+       "leaves `resumed` out of `promises`"},
+      {"saves_count_processes", "promise repeated: the same once more: runs.repeated",
+       "leaves the ending of that name out of `same_files`"},
+  };
+  for (auto const& [bug, probe, way] : cases) {
+    std::string const found = failures_of(examine(numpy_command(std::string("--bug ") + bug)));
+    EXPECT_NE(found.find(probe), std::string::npos) << bug << ": " << found;
+    EXPECT_NE(found.find(way), std::string::npos) << bug << ": " << found;
+    EXPECT_EQ(found.find("AdamW"), std::string::npos) << bug << ": " << found;
+  }
+}
+
+TEST(PromiseProbes, AreThereForWhatIsPromisedAlone) {
+  Capabilities offered;
+  offered.ranks_max = 4;
+  offered.options = {{.name = "order", .values = {"own", "any"}},
+                     {.name = "format", .values = {"dcp", "hf"}}};
+  offered.same_options = {"format"};
+  EXPECT_TRUE(promise_plans(offered).empty());
+  offered.promises = {Promise::options};
+  auto const plans = promise_plans(offered);
+  ASSERT_EQ(plans.size(), 1U);
+  EXPECT_EQ(plans.front().name, "promise options: the same with format: hf");
+  EXPECT_EQ(
+      way_to_withdraw({.law = Law::runs_options, .breach = Breach::other_in_run}, plans.front()),
+      "an engine that cannot keep this leaves `format` out of `same_options`");
+  EXPECT_EQ(way_to_withdraw({.law = Law::values_bitwise}, plans.front()), "");
 }
 
 TEST_F(ExaminationOfNumPy, ProbesEachTypeThatIsReadWithScales) {

@@ -60,11 +60,13 @@ std::string first_precision(PrecisionOffer const& offer) {
 Scenario scenario_of(ProbePlan const& plan, Capabilities const& offered,
                      std::string const& engine) {
   std::string text = fmt::format(
-      "adamant: 1\nname: a probe\nseed: 7\nworld: {{shard: {}, replicate: {}}}\nlayout: {}\n{}"
+      "adamant: 1\nname: a probe\nseed: 7\n{}\nlayout: {}\n{}"
       "groups: {{other: {{weight_decay: 0.5}}}}\nprecision: {}\noptimizer: {{{}}}\n"
       "gradients: {}\nprogram: {}\n{}",
-      plan.shard, plan.replicate, word_for(offered.layouts.front()),
-      plan.params.empty() ? params : plan.params,
+      plan.worlds.empty()
+          ? fmt::format("world: {{shard: {}, replicate: {}}}", plan.shard, plan.replicate)
+          : "worlds: " + plan.worlds,
+      word_for(offered.layouts.front()), plan.params.empty() ? params : plan.params,
       plan.precision.empty() ? first_precision(offered.precisions.front()) : plan.precision,
       optimizer_of(plan, offered), word_for(offered.gradients.front()), plan.program, plan.more);
   if (plan.microbatches > 0) text += fmt::format("microbatches: {}\n", plan.microbatches);

@@ -18,6 +18,7 @@ struct ProbePlan {
   std::string program = {};  // "[train: 2, check]"
   int shard = 2;
   int replicate = 1;
+  std::string worlds = {};        // in the place of both: "[2, 1]"
   std::int64_t microbatches = 0;  // 0: one per rank
   std::string optimizer = {};     // more of it: "clip: 1.0"; wins over what is offered first
   std::string more = {};          // further top-level lines

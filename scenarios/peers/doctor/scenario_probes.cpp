@@ -7,6 +7,7 @@
 
 #include "scenarios/language/words.h"
 #include "scenarios/peers/client/process.h"
+#include "scenarios/peers/doctor/promise_probes.h"
 #include "scenarios/report/words/words.h"
 #include "scenarios/runner/run.h"
 #include "scenarios/seam/support.h"
@@ -223,10 +224,14 @@ bool is_promised(Scenario const& scenario, Capabilities const& offered) {
   });
 }
 
-std::string text_of(RunResult const& result) {
+std::string text_of(RunResult const& result, ProbePlan const& plan) {
   if (result.outcome == Outcome::pass)
     return fmt::format("expected {}, found none", result.expected);
-  if (!result.violations.empty()) return in_one_line(result.violations.front());
+  if (!result.violations.empty()) {
+    std::string const text = in_one_line(result.violations.front());
+    std::string const way = way_to_withdraw(result.violations.front(), plan);
+    return way.empty() ? text : text + "; " + way;
+  }
   return fmt::format("expected {}, found {} {}", result.expected, result.reason,
                      message_of(result));
 }
@@ -241,6 +246,7 @@ std::vector<ProbePlan> plans_for(Capabilities const& offered) {
   add(plans, of_checkpoints());
   add(plans, of_load_recipes(offered));
   add(plans, of_options(offered));
+  add(plans, promise_plans(offered));
   return plans;
 }
 
@@ -255,7 +261,7 @@ Probe run_plan(ProbePlan const& plan, Capabilities const& offered, std::string c
   try {
     RunResult const result = run_scenario(scenario);
     if (result.met) return {.name = plan.name};
-    return {.name = plan.name, .outcome = Probe::Outcome::failed, .text = text_of(result)};
+    return {.name = plan.name, .outcome = Probe::Outcome::failed, .text = text_of(result, plan)};
   } catch (PeerError const& error) {
     return {.name = plan.name, .outcome = Probe::Outcome::failed, .text = error.what()};
   }

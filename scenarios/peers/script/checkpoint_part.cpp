@@ -196,7 +196,8 @@ void write_checkpoint_functions(Draft& draft) {
   Plan const& plan = draft.plan;
   if (!keeps_files(plan)) return;
   draft.imports.add_as("torch.distributed.checkpoint", "dcp");
-  if (manner_of(plan.scenario).flat) {
+  if (std::ranges::any_of(plan.worlds,
+                          [](World const& world) { return manner_of(world.setting).flat; })) {
     draft.code.line("FLAT = sd.StateDictOptions(flatten_optimizer_state_dict=True)");
     draft.code.blank(2);
   }
@@ -204,7 +205,7 @@ void write_checkpoint_functions(Draft& draft) {
 }
 
 void write_save(Draft& draft, World const& world, Act const& save) {
-  Manner const manner = manner_of(draft.plan.scenario);
+  Manner const manner = manner_of(world.setting);
   if (save.keeps_older) write_keeping_older(draft, world, save);
   write_gathering(draft, manner, scales(draft.plan.scenario) && !manner.tensors_only());
   write_taking_out(draft, manner, false);
@@ -215,7 +216,7 @@ void write_save(Draft& draft, World const& world, Act const& save) {
 }
 
 void write_load(Draft& draft, World const& world, Act const& load) {
-  Manner const manner = manner_of(draft.plan.scenario);
+  Manner const manner = manner_of(world.setting);
   bool const scaler = scales(draft.plan.scenario) && !manner.tensors_only();
   for (Fault const& fault : load.faults) write_damage(draft, world, load, fault);
   write_template(draft, world, load, manner);
@@ -235,7 +236,7 @@ bool keeps_files(Plan const& plan) {
 void write_reading(Draft& draft) {
   World const& world = *draft.plan.reading;
   Act const& load = world.passages.front().acts.front();
-  Manner const manner = manner_of(draft.plan.scenario);
+  Manner const manner = manner_of(world.setting);
   for (Fault const& fault : load.faults) write_damage(draft, world, load, fault);
   draft.code.line("tensor = " + place_for(draft, world));
   draft.code.call("dcp.load", {fmt::format("{{\"{}\": tensor}}", parameter_key(draft)),

@@ -32,6 +32,14 @@ void compare_with_interval(Code& code, Violation const& violation, Allowed const
   code.line(fmt::format("sys.exit(not ({}))", test));
 }
 
+/// `expected`: what the name of that side is.
+void compare(Code& code, Violation const& violation, std::string const& place,
+             std::string const& expected) {
+  code.line(fmt::format("print(f\"{}: expected {}\")", place, shown(violation, expected)));
+  code.line(fmt::format("print(f\"{}: actual   {}\")", place, shown(violation, "actual")));
+  code.line(fmt::format("sys.exit(actual != {})", expected));
+}
+
 }  // namespace
 
 void write_expected(Code& code, Violation const& violation, std::string const& expected) {
@@ -45,9 +53,11 @@ void write_expected(Code& code, Violation const& violation, std::string const& e
 void write_comparison(Code& code, Violation const& violation, std::string const& place) {
   if (auto const interval = allowed_by(violation))
     return compare_with_interval(code, violation, *interval, place);
-  code.line(fmt::format("print(f\"{}: expected {}\")", place, shown(violation, "EXPECTED")));
-  code.line(fmt::format("print(f\"{}: actual   {}\")", place, shown(violation, "actual")));
-  code.line("sys.exit(actual != EXPECTED)");
+  compare(code, violation, place, "EXPECTED");
+}
+
+void write_comparison_of_runs(Code& code, Violation const& violation, std::string const& place) {
+  compare(code, violation, place, "expected");
 }
 
 void write_comparison_of_ranks(Code& code, int first, int second, std::string const& place) {

@@ -15,6 +15,10 @@ void write_expected(python::Code& code, Violation const& violation, std::string 
 /// Prints both sides of what is called `place`; exit status 1 where they differ.
 void write_comparison(python::Code& code, Violation const& violation, std::string const& place);
 
+/// The same of two runs, whose sides are `expected` and `actual`.
+void write_comparison_of_runs(python::Code& code, Violation const& violation,
+                              std::string const& place);
+
 /// The same of two ranks, whose sides are `expected` and `actual`.
 void write_comparison_of_ranks(python::Code& code, int first, int second, std::string const& place);
 

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -15,6 +17,11 @@ namespace {
 
 using python::Literal;
 
+// So many zeros are said in a word: those of ranks that have no microbatch.
+constexpr std::size_t zeros_min = 8;
+// So many numbers are written once.
+constexpr std::size_t repeated_min = 8;
+
 bool is_ambiguous(std::vector<std::int64_t> const& shape) {
   auto const zero = std::find(shape.begin(), shape.end(), 0);
   return zero != shape.end() && zero + 1 != shape.end();
@@ -24,6 +31,10 @@ bool is_ambiguous(std::vector<std::int64_t> const& shape) {
 Literal nested(std::span<std::int64_t const> shape, std::span<float const> values) {
   std::vector<Literal> items;
   if (shape.size() == 1) {
+    bool const zeros = std::ranges::all_of(
+        values, [](float value) { return value == 0.0F && !std::signbit(value); });
+    if (zeros && values.size() >= zeros_min)
+      return python::atom(fmt::format("[0.0] * {}", values.size()));
     for (float const value : values) items.push_back(python::atom(python::number(value)));
     return python::list(std::move(items));
   }
@@ -62,8 +73,7 @@ std::vector<NumberFormat> gradient_formats(std::vector<ParameterSpec> const& spe
   return formats;
 }
 
-Literal one_backward(Plan const& plan, Names const& names, std::int64_t number) {
-  BackwardOf const& backward = plan.backwards[static_cast<std::size_t>(number)];
+Literal one_backward(Plan const& plan, Names const& names, BackwardOf const& backward) {
   auto const specs = parameter_specs(plan.worlds[backward.world].setting);
   auto const formats = gradient_formats(specs);
   int const ranks = plan.worlds[backward.world].ranks();
@@ -74,7 +84,7 @@ Literal one_backward(Plan const& plan, Names const& names, std::int64_t number) 
                      .seed = plan.scenario.seed.value_or(0),
                      .microbatches = static_cast<int>(plan.scenario.microbatch_count()),
                      .ranks = ranks},
-                    number, backward.overflow);
+                    backward.number, backward.overflow);
   std::vector<Literal> by_rank;
   for (int rank = 0; rank < ranks; ++rank) {
     std::vector<std::pair<int, Literal>> tensors;
@@ -87,6 +97,29 @@ Literal one_backward(Plan const& plan, Names const& names, std::int64_t number) 
     by_rank.push_back(by_unit(names, std::move(tensors)));
   }
   return plan.alone() ? std::move(by_rank.front()) : python::list(std::move(by_rank));
+}
+
+/// What a rank is given more than once, as constants whose names are left in its place.
+std::vector<std::pair<std::string, Literal>> take_out_repeated(std::vector<Literal>& backwards) {
+  std::map<std::string, int> counts;
+  for (Literal const& backward : backwards)
+    for (Literal const& rank : backward.items)
+      if (python::atom_count(rank) >= repeated_min) ++counts[python::source_of(rank)];
+  std::vector<std::pair<std::string, Literal>> constants;
+  std::map<std::string, std::string> names;
+  for (Literal& backward : backwards)
+    for (Literal& rank : backward.items) {
+      std::string const text = python::source_of(rank);
+      if (auto const found = counts.find(text); found == counts.end() || found->second < 2)
+        continue;
+      auto const [at, is_new] = names.try_emplace(text, fmt::format("G{}", names.size()));
+      Literal name = python::atom(at->second);
+      if (is_new)
+        constants.emplace_back(at->second, std::exchange(rank, std::move(name)));
+      else
+        rank = std::move(name);
+    }
+  return constants;
 }
 
 }  // namespace
@@ -103,11 +136,14 @@ Literal initial_values(Plan const& plan, Names const& names) {
   return by_unit(names, std::move(tensors));
 }
 
-Literal gradients(Plan const& plan, Names const& names) {
+std::vector<std::pair<std::string, Literal>> gradients(Plan const& plan, Names const& names) {
   std::vector<Literal> items;
-  for (std::int64_t number = 0; number < std::ssize(plan.backwards); ++number)
-    items.push_back(one_backward(plan, names, number));
-  return python::list(std::move(items));
+  for (BackwardOf const& backward : plan.backwards)
+    items.push_back(one_backward(plan, names, backward));
+  std::vector<std::pair<std::string, Literal>> constants;
+  if (!plan.alone()) constants = take_out_repeated(items);
+  if (!items.empty()) constants.emplace_back("GRADIENTS", python::list(std::move(items)));
+  return constants;
 }
 
 bool has_ambiguous_shape(Scenario const& scenario) {

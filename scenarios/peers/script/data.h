@@ -2,6 +2,10 @@
 // Python writes nested lists.
 #pragma once
 
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "scenarios/peers/script/names.h"
 #include "scenarios/peers/script/plan.h"
 #include "scenarios/peers/script/python.h"
@@ -14,9 +18,10 @@ inline constexpr std::size_t numbers_max = 400;
 /// By name, as the first world holds them: rounded to the type of its parameters.
 python::Literal initial_values(Plan const& plan, Names const& names);
 
-/// Of each backward, of each rank where there are several; parameters without a gradient are not
-/// in it.
-python::Literal gradients(Plan const& plan, Names const& names);
+/// GRADIENTS: of each backward, of each rank where there are several; parameters without a gradient
+/// are not in it. Before it what would stand in it several times at length.
+std::vector<std::pair<std::string, python::Literal>> gradients(Plan const& plan,
+                                                               Names const& names);
 
 /// Does a nested list not say the shape: is a dimension 0 with others behind it?
 bool has_ambiguous_shape(Scenario const& scenario);

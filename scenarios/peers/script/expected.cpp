@@ -52,6 +52,8 @@ std::string first_words(std::string const& text) {
 }  // namespace
 
 std::string place_of(Violation const& violation) {
+  if (violation.breach == Breach::other_file_in_run)
+    return "files of " + files_like(violation).first;
   std::string const subject = subject_in_words(violation);
   if (subject.empty() || violation.index < 0) return subject;
   return fmt::format("{}[{}]", subject, violation.index);
@@ -113,6 +115,14 @@ std::string expected_text(Violation const& violation) {
   if (auto const difference = setting_difference(violation)) return written(difference->expected);
   if (auto const* there = std::get_if<Presence>(&violation.expected)) return presence(there->there);
   return sides_in_words(violation).expected;
+}
+
+// Names may have a part of their own, too, so files of the same ending are compared all together.
+std::pair<std::string, std::string> files_like(Violation const& violation) {
+  auto const slash = violation.text.find('/');
+  auto const dot = violation.text.rfind('.');
+  std::string const ending = dot == std::string::npos ? "" : violation.text.substr(dot);
+  return {violation.text.substr(0, slash), "*" + ending};
 }
 
 // "CheckpointException: RuntimeError: Missing key …": the innermost counts.

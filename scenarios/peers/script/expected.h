@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "scenarios/seam/violation.h"
@@ -42,6 +43,10 @@ std::string presence(bool there);
 
 /// What `actual` has to be.
 std::string expected_text(Violation const& violation);
+
+/// A checkpoint's name, and a pattern for those of its files that are like the one which differs.
+/// REQUIRES: the violation is about a file.
+std::pair<std::string, std::string> files_like(Violation const& violation);
 
 /// The type of the error that the engine speaks of, and the first words of its text: what is in
 /// them has to be in the error of a script. Empty: it names none.

@@ -13,7 +13,6 @@ namespace adamant::scenarios::script {
 
 namespace {
 
-using python::Code;
 using python::Literal;
 
 Literal numbers_of(TensorFromFile const& tensor) {
@@ -49,12 +48,6 @@ Literal shape_of(std::string const& name, TensorFromFile const& tensor) {
   for (std::int64_t const extent : tensor.shape)
     extents.push_back(python::atom(fmt::format("{}", extent)));
   return python::keyed(name, python::list(std::move(extents)));
-}
-
-std::string text_of(Literal const& literal) {
-  Code code;
-  code.statement(literal);
-  return code.text();
 }
 
 std::size_t number_count(Conversation const& exchanges) {
@@ -95,9 +88,9 @@ void HandedOver::add(Exchange const& exchange) {
   std::vector<Literal> files;
   for (TensorFile const& file : exchange.files) files.push_back(tensors_of(file));
   Literal literal = opens ? std::move(files.front()) : python::list(std::move(files));
-  std::string const text = text_of(literal);
+  std::string const text = python::source_of(literal);
   for (auto const& [name, other] : files_)
-    if (text_of(other) == text) names_.back() = name;
+    if (python::source_of(other) == text) names_.back() = name;
   if (!names_.back().empty()) return;
   std::string const stem = opens ? "INITIAL" : "GRADIENTS";
   auto const before = std::ranges::count_if(

@@ -58,6 +58,12 @@ bool varies(Plan const& plan, Of of) {
                      [&](World const& world) { return of(world) != of(plan.worlds.front()); });
 }
 
+std::string offload_of(World const& world) {
+  return option(world.setting, "offload_policy", "none") == "cpu"
+             ? "CPUOffloadPolicy(pin_memory=False)"
+             : "OffloadPolicy()";
+}
+
 bool is_replicated(World const& world) {
   return world.setting.world.replicate > 1;
 }
@@ -75,22 +81,24 @@ bool mesh_is_argument(Plan const& plan) {
   return replicates(plan) && varies(plan, mesh_shape);
 }
 
+bool has_backward(World const& world) {
+  return std::ranges::any_of(world.passages, [](Passage const& passage) {
+    return std::ranges::any_of(passage.acts,
+                               [](Act const& act) { return act.kind == Act::Kind::backward; });
+  });
+}
+
 /// Divisions that matter: of worlds in which there is a backward.
 std::set<Division> divisions_of(Plan const& plan) {
   std::set<Division> divisions;
-  for (BackwardOf const& backward : plan.backwards)
-    divisions.insert(division_of(plan.worlds[backward.world]));
+  for (World const& world : plan.worlds)
+    if (has_backward(world)) divisions.insert(division_of(world));
   return divisions;
 }
 
 std::string_view word_of(Division division) {
   return division == Division::factor ? "factor" : division == Division::hook ? "hook" : "own";
 }
-
-struct Argument {
-  std::string name;
-  std::string value;
-};
 
 /// What `build` is given: whatever worlds differ in.
 std::vector<Argument> arguments_of(Plan const& plan, World const& world) {
@@ -101,6 +109,9 @@ std::vector<Argument> arguments_of(Plan const& plan, World const& world) {
         {"initial", is_reversed(world) ? "dict(reversed(INITIAL.items()))" : "INITIAL"});
   if (varies(plan, weight_format)) arguments.push_back({"dtype", type_name(weight_format(world))});
   if (varies(plan, policy_of)) arguments.push_back({"policy", policy_of(world)});
+  if (varies(plan, offload_of)) arguments.push_back({"offload", offload_of(world)});
+  if (varies(plan, implementation_of))
+    arguments.push_back({"kind", fmt::format("dict({})", implementation_of(world))});
   if (divisions_of(plan).size() > 1)
     arguments.push_back({"division", fmt::format("\"{}\"", word_of(division_of(world)))});
   return arguments;
@@ -172,6 +183,15 @@ bool joins(Plan const& plan) {
                                       [](World const& world) { return world.new_processes; });
 }
 
+/// A function makes them, each time with its arguments.
+bool builds(Plan const& plan) {
+  return plan.worlds.size() > 1 && !plan.one_program;
+}
+
+int ranks_of(World const& world) {
+  return world.ranks();
+}
+
 std::string mesh_of(Plan const& plan) {
   if (mesh_is_argument(plan))
     return "dist.init_device_mesh(\"cpu\", mesh_shape, "
@@ -181,7 +201,8 @@ std::string mesh_of(Plan const& plan) {
         "dist.init_device_mesh(\"cpu\", {}, mesh_dim_names=(\"replicate\", \"shard\"))",
         mesh_shape(plan.worlds.front()));
   if (plan.alone()) return "dist.init_device_mesh(\"cpu\", (1,))";
-  if (joins(plan) && plan.worlds.size() > 1) return "dist.init_device_mesh(\"cpu\", (ranks,))";
+  bool const told = plan.one_program ? varies(plan, ranks_of) : plan.worlds.size() > 1;
+  if (joins(plan) && told) return "dist.init_device_mesh(\"cpu\", (ranks,))";
   bool const grows = varies(plan, [](World const& world) { return world.ranks(); });
   if (grows) return "dist.init_device_mesh(\"cpu\", (dist.get_world_size(),))";
   return fmt::format("dist.init_device_mesh(\"cpu\", ({},))", plan.worlds.front().ranks());
@@ -220,10 +241,15 @@ std::vector<std::string> sharding(Draft& draft) {
     options.push_back("mp_policy=" + policy_of(plan.worlds.front()));
   }
   if (!options.empty()) draft.imports.add_from("torch.distributed.fsdp", "MixedPrecisionPolicy");
-  if (option(plan.scenario, "offload_policy", "none") == "cpu") {
-    draft.imports.add_from("torch.distributed.fsdp", "CPUOffloadPolicy");
-    options.emplace_back("offload_policy=CPUOffloadPolicy(pin_memory=False)");
+  for (World const& world : plan.worlds) {
+    std::string const offload = offload_of(world);
+    if (varies(plan, offload_of) || offload != "OffloadPolicy()")
+      draft.imports.add_from("torch.distributed.fsdp", offload.substr(0, offload.find('(')));
   }
+  if (varies(plan, offload_of))
+    options.emplace_back("offload_policy=offload");
+  else if (offload_of(plan.worlds.front()) != "OffloadPolicy()")
+    options.push_back("offload_policy=" + offload_of(plan.worlds.front()));
   return options;
 }
 
@@ -259,7 +285,9 @@ void write_making(Draft& draft) {
   if (!several)
     write_parameters(draft, "model", varies(draft.plan, is_reversed) ? "initial" : "INITIAL");
   write_shards(draft);
-  write_optimizer(draft);
+  write_optimizer(draft, varies(draft.plan, implementation_of)
+                             ? "**kind"
+                             : implementation_of(draft.plan.worlds.front()));
 }
 
 void write_joining(Draft& draft, std::string const& store, std::string const& rank,
@@ -297,7 +325,7 @@ void write_model(Draft& draft) {
   draft.imports.add_from("torch", "nn");
   write_unit(draft);
   if (draft.names.unit_count() > 1) write_units(draft);
-  if (draft.plan.worlds.size() == 1) return;
+  if (!builds(draft.plan)) return;
   draft.code.blank(2);
   write_build(draft);
 }
@@ -306,15 +334,26 @@ void write_beginning(Draft& draft, World const& world, std::string const& functi
   Plan const& plan = draft.plan;
   std::string arguments = joined(arguments_of(plan, world), &Argument::value);
   std::string const store = fmt::format("{{directory}}/{}", function);
-  if (joins(plan) && plan.worlds.size() > 1) {
+  if (joins(plan) && builds(plan)) {
     arguments = fmt::format("{}, {}, f\"{}\"{}", world.in_main ? "0" : "rank", world.ranks(), store,
                             arguments.empty() ? "" : ", " + arguments);
   } else if (world.new_processes && !plan.alone()) {
-    write_joining(draft, fmt::format("f\"file://{}\"", store), world.in_main ? "0" : "rank",
-                  std::to_string(world.ranks()));
+    write_joining(
+        draft, fmt::format("f\"file://{}\"", store), world.in_main ? "0" : "rank",
+        plan.one_program && varies(plan, ranks_of) ? "ranks" : std::to_string(world.ranks()));
   }
-  if (plan.worlds.size() == 1) return write_making(draft);
+  if (!builds(plan)) return write_making(draft);
   draft.code.line(fmt::format("model, optimizer = start({})", arguments));
+}
+
+std::vector<Argument> program_arguments(Plan const& plan, World const& world) {
+  std::vector<Argument> arguments = arguments_of(plan, world);
+  if (varies(plan, ranks_of))
+    arguments.insert(arguments.begin(), {"ranks", std::to_string(world.ranks())});
+  if (std::int64_t const at = plan.second_backwards; at > 0)
+    arguments.push_back({"backwards", world.of_second ? fmt::format("GRADIENTS[{}:]", at)
+                                                      : fmt::format("GRADIENTS[:{}]", at)});
+  return arguments;
 }
 
 }  // namespace adamant::scenarios::script

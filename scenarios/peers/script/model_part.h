@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "scenarios/peers/script/part.h"
 
@@ -13,6 +14,14 @@ void write_model(Draft& draft);
 
 /// In a function of that name: joins the other ranks, makes model and optimizer.
 void write_beginning(Draft& draft, World const& world, std::string const& function);
+
+struct Argument {
+  std::string name;
+  std::string value;
+};
+
+/// Of two runs with one program: what its function is told in one of them.
+std::vector<Argument> program_arguments(Plan const& plan, World const& world);
 
 /// The type of the optimizer's own weights, which is what FSDP2 shards.
 NumberFormat weight_format(World const& world);

@@ -7,6 +7,7 @@
 #include "scenarios/peers/script/expected.h"
 #include "scenarios/peers/script/model_part.h"
 #include "scenarios/peers/script/no_script.h"
+#include "scenarios/peers/script/one_program.h"
 #include "scenarios/peers/script/optimizer_part.h"
 #include "scenarios/report/words/words.h"
 
@@ -66,33 +67,35 @@ bool is_zero(Value const& value) {
 }
 
 /// One element of the whole tensor. A collective.
-void write_element(Draft& draft, Tensor const& tensor) {
+void write_element(Draft& draft, Tensor const& tensor, std::string const& side) {
   std::string const expression = tensor_expression(draft, tensor);
   bool const moment = tensor.kind == TensorKind::exp_avg || tensor.kind == TensorKind::exp_avg_sq;
   std::string const whole = fmt::format(
       "{}.full_tensor()[{}]{}.item().hex()", expression,
       coordinates_text(draft.plan.violation.index, shape_of(draft)), cast_of(draft, tensor));
-  bool const may_be_missing = moment && is_zero(draft.plan.violation.actual);
-  if (!may_be_missing) return draft.code.line("actual = " + whole);
-  draft.code.line("actual = \"0x0.0p+0\"  # what a moment that was not made yet counts as");
+  Violation const& violation = draft.plan.violation;
+  bool const may_be_missing =
+      moment && (is_zero(violation.actual) || (draft.plan.two_runs && is_zero(violation.expected)));
+  if (!may_be_missing) return draft.code.line(side + whole);
+  draft.code.line(side + "\"0x0.0p+0\"  # what a moment that was not made yet counts as");
   Block const there(draft.code,
                     fmt::format("if \"{}\" in optimizer.state[{}]:", name_of(tensor.kind),
                                 draft.names.in_model(parameter_number(draft))));
-  draft.code.line("actual = " + whole);
+  draft.code.line(side + whole);
 }
 
-void write_scaler(Draft& draft, ScalingNumber what) {
+void write_scaler(Draft& draft, ScalingNumber what, std::string const& side) {
   switch (what) {
     case ScalingNumber::loss_scale:
-      return draft.code.line("actual = scaler.get_scale().hex()");
+      return draft.code.line(side + "scaler.get_scale().hex()");
     case ScalingNumber::growth_tracker:
-      return draft.code.line("actual = float(scaler.state_dict()[\"_growth_tracker\"]).hex()");
+      return draft.code.line(side + "float(scaler.state_dict()[\"_growth_tracker\"]).hex()");
     case ScalingNumber::norm:
       draft.code.line("norm = norm.full_tensor() if hasattr(norm, \"full_tensor\") else norm");
-      return draft.code.line("actual = norm.item().hex()");
+      return draft.code.line(side + "norm.item().hex()");
     case ScalingNumber::skipped:
       return draft.code.line(
-          fmt::format("actual = float(int(optimizer.state[{}].get(\"step\", 0)) == before).hex()",
+          fmt::format("{}float(int(optimizer.state[{}].get(\"step\", 0)) == before).hex()", side,
                       draft.names.in_model(0)));
     default:
       throw NoScript("the violation is about the " + subject_in_words(draft.plan.violation) +
@@ -100,43 +103,60 @@ void write_scaler(Draft& draft, ScalingNumber what) {
   }
 }
 
-void write_setting(Draft& draft, GroupSettings const& settings) {
+void write_setting(Draft& draft, GroupSettings const& settings, std::string const& side) {
   auto const difference = setting_difference(draft.plan.violation);
   if (!difference)
     throw NoScript("the violation is not about what a call of PyTorch returns: " +
                    message_of(draft.plan.violation));
-  draft.code.line(fmt::format("actual = f\"{{optimizer.param_groups[{}]{}:.9g}}\"",
+  draft.code.line(fmt::format("{}f\"{{optimizer.param_groups[{}]{}:.9g}}\"", side,
                               number_of(draft.plan, settings), key_of(*difference)));
 }
 
-void write_step_count(Draft& draft) {
-  draft.code.line(fmt::format("actual = str(int(optimizer.state[{}].get(\"step\", 0)))",
+void write_step_count(Draft& draft, std::string const& side) {
+  draft.code.line(fmt::format("{}str(int(optimizer.state[{}].get(\"step\", 0)))", side,
                               draft.names.in_model(parameter_number(draft))));
 }
 
-void write_tensor(Draft& draft, Tensor const& tensor) {
+void write_tensor(Draft& draft, Tensor const& tensor, std::string const& side) {
   Violation const& violation = draft.plan.violation;
   std::string const expression = tensor_expression(draft, tensor);
   if (violation.breach == Breach::gradient_presence)
-    return draft.code.line(fmt::format("actual = \"{}\" if {} is None else \"{}\"", presence(false),
+    return draft.code.line(fmt::format("{}\"{}\" if {} is None else \"{}\"", side, presence(false),
                                        expression, presence(true)));
   if (has_other_type(violation))
-    return draft.code.line(fmt::format("actual = str({}.dtype)", expression));
+    return draft.code.line(fmt::format("{}str({}.dtype)", side, expression));
   if (std::holds_alternative<Elements>(violation.expected))
-    return draft.code.line(fmt::format("actual = f\"{{len({}.to_local())}} rows\"", expression));
+    return draft.code.line(fmt::format("{}f\"{{len({}.to_local())}} rows\"", side, expression));
   if (violation.index < 0)
     throw NoScript("the violation names no element: " + message_of(violation));
-  write_element(draft, tensor);
+  write_element(draft, tensor, side);
 }
 
-/// Lines after which `actual` is what the violation names.
-void write_value(Draft& draft) {
+/// The files of a save, by what is in them.
+void write_digests(Draft& draft, World const& world, std::string const& side) {
+  draft.imports.add("hashlib");
+  draft.imports.add("pathlib");
+  auto const [checkpoint, pattern] = files_like(draft.plan.violation);
+  std::string_view const run = draft.plan.one_program ? "{side}-"
+                               : world.of_second      ? of_second_run
+                                                      : "";
+  draft.code.line(fmt::format("paths = sorted(pathlib.Path(f\"{{directory}}/{}{}\").rglob({}))",
+                              run, checkpoint, python::quoted(pattern)));
+  draft.code.line(
+      "digests = [hashlib.sha256(path.read_bytes()).hexdigest()[:16] for path in paths]");
+  draft.code.line(side + "str(digests)");
+}
+
+/// Lines after which a side, such as "actual = ", is what the violation names.
+void write_value(Draft& draft, World const& world, std::string const& side) {
   Violation const& violation = draft.plan.violation;
   if (auto const* settings = about<GroupSettings>(violation))
-    return write_setting(draft, *settings);
-  if (auto const* number = about<ScalingNumber>(violation)) return write_scaler(draft, *number);
-  if (about<StepCount>(violation) != nullptr) return write_step_count(draft);
-  if (auto const* tensor = about<Tensor>(violation)) return write_tensor(draft, *tensor);
+    return write_setting(draft, *settings, side);
+  if (auto const* number = about<ScalingNumber>(violation))
+    return write_scaler(draft, *number, side);
+  if (about<StepCount>(violation) != nullptr) return write_step_count(draft, side);
+  if (auto const* tensor = about<Tensor>(violation)) return write_tensor(draft, *tensor, side);
+  if (violation.breach == Breach::other_file_in_run) return write_digests(draft, world, side);
   throw NoScript("the violation is not about what a call of PyTorch returns: " +
                  message_of(violation));
 }
@@ -185,15 +205,18 @@ void write_before_step(Draft& draft) {
       fmt::format("before = int(optimizer.state[{}].get(\"step\", 0))", draft.names.in_model(0)));
 }
 
-void write_look(Draft& draft) {
+void write_look(Draft& draft, World const& world) {
   Plan const& plan = draft.plan;
   if (plan.reading) return write_read_value(draft);
-  write_value(draft);
-  if (plan.alone() || plan.worlds.back().in_main) return;
+  bool const in_script = plan.alone() || world.in_main;
+  char const* const file = world.shows_first ? "expected" : "actual";
+  write_value(draft, world, fmt::format("{} = ", in_script ? file : "actual"));
+  if (in_script) return;
   if (compares_ranks(plan))
     return draft.code.line("open(f\"{directory}/rank-{rank}\", \"w\").write(actual)");
-  std::string const write = "open(f\"{directory}/actual\", \"w\").write(actual)";
-  if (plan.worlds.back().ranks() == 1) return draft.code.line(write);
+  std::string const write = fmt::format("open(f\"{{directory}}/{}\", \"w\").write(actual)",
+                                        plan.one_program ? "{side}" : file);
+  if (world.ranks() == 1) return draft.code.line(write);
   Block const one(draft.code, fmt::format("if rank == {}:", plan.violation.rank));
   draft.code.line(write);
 }
@@ -216,6 +239,8 @@ std::string title(Plan const& plan) {
     what = "an operation fails that has to succeed";
   } else if (violation.law == Law::checkpoint_roundtrip) {
     what = fmt::format("a load does not return what was saved of {}", place);
+  } else if (plan.two_runs) {
+    what = fmt::format("{} differs between two runs", place);
   } else if (compares_ranks(plan)) {
     what = fmt::format("ranks disagree about {}", place);
   }

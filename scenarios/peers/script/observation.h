@@ -20,8 +20,9 @@ bool compares_ranks(Plan const& plan);
 /// What a step has to keep for the comparison, before it.
 void write_before_step(Draft& draft);
 
-/// In the last world: lines after which `actual` is a text.
-void write_look(Draft& draft);
+/// In the world that shows it: lines after which `actual` is a text; in the first of two runs
+/// `expected`. What processes of their own find they write down.
+void write_look(Draft& draft, World const& world);
 
 /// What is wrong, in one line.
 std::string title(Plan const& plan);

@@ -94,7 +94,12 @@ std::vector<int> used_groups(Scenario const& scenario) {
   return {groups.begin(), groups.end()};
 }
 
-void write_optimizer(Draft& draft) {
+std::string implementation_of(World const& world) {
+  auto const name = option(world.setting, "implementation", "single");
+  return name == "fused" ? "fused=True" : name == "foreach" ? "foreach=True" : "foreach=False";
+}
+
+void write_optimizer(Draft& draft, std::string const& implementation) {
   Scenario const& scenario = draft.plan.scenario;
   bool const grouped = used_groups(scenario) != std::vector<int>{0};
   if (grouped) write_groups(draft);
@@ -109,10 +114,7 @@ void write_optimizer(Draft& draft) {
     if (columns(given) > room) given = short_settings(draft, config);
   }
   given.insert(given.begin(), grouped ? "groups" : "model.parameters()");
-  auto const implementation = option(scenario, "implementation", "single");
-  given.emplace_back(implementation == "fused"     ? "fused=True"
-                     : implementation == "foreach" ? "foreach=True"
-                                                   : "foreach=False");
+  given.push_back(implementation);
   draft.code.call(fmt::format("optimizer = torch.optim.{}", adamw ? "AdamW" : "Adam"), given);
 }
 

@@ -6,7 +6,9 @@
 #include <set>
 #include <utility>
 
+#include "scenarios/peers/script/further_run.h"
 #include "scenarios/peers/script/no_script.h"
+#include "scenarios/peers/script/one_program.h"
 
 namespace adamant::scenarios::script {
 
@@ -48,33 +50,62 @@ bool is_gradient(Violation const& violation) {
 /// Reads a program and keeps what a script does of it.
 class Planner {
  public:
+  /// REQUIRES: the scenario has no further runs.
   Planner(Scenario const& scenario, Violation const& violation) {
     plan_.scenario = scenario;
     plan_.violation = violation;
-    optimizer_ = scenario.optimizer;
-    begin_world(scenario, true);
+    begin_run(scenario);
   }
 
   Plan plan() {
-    auto const& program = plan_.scenario.program;
-    std::size_t const last = operations_to_show();
+    visit_all(plan_.scenario.program, operations_to_show());
+    return finished();
+  }
+
+  /// The same of a run that is held to it.
+  Plan plan_with(FurtherRun const& second) {
+    plan_.two_runs = true;
+    visit_all(plan_.scenario.program, operations_to_show());
+    world().shows_first = true;
+    second_begins_ = plan_.worlds.size();
+    begin_run(second.scenario);
+    int const entry = entry_in(second, plan_.violation.operation);
+    visit_all(second.scenario.program, static_cast<std::size_t>(entry) + 1);
+    for (std::size_t i = *second_begins_; i < plan_.worlds.size(); ++i)
+      plan_.worlds[i].of_second = true;
+    unite(plan_);
+    return finished();
+  }
+
+ private:
+  void begin_run(Scenario const& scenario) {
+    optimizer_ = scenario.optimizer;
+    overflow_ = clipped_ = false;
+    backwards_ = saves_ = loads_ = 0;
+    saved_.clear();
+    begin_world(scenario, true);
+  }
+
+  void visit_all(std::vector<Operation> const& program, std::size_t last) {
     for (std::size_t i = 0; i < last; ++i) {
       bool const skipped = world().crashes && !std::holds_alternative<Load>(program[i].action);
       if (!skipped) visit(program[i].action, i + 1 == last);
     }
+  }
+
+  Plan finished() {
     mark_older_files();
     if (is_one_tensor()) {
       plan_.reading = std::move(world());
       plan_.reading->setting.world = {};  // a process by itself
       plan_.worlds.pop_back();
     }
-    world().in_main = !plan_.reading && plan_.worlds.size() > 1 && world().new_processes &&
-                      world().ranks() == 1 && !world().crashes &&
+    world().in_main = !plan_.reading && !plan_.one_program && plan_.worlds.size() > 1 &&
+                      world().new_processes && world().ranks() == 1 && !world().crashes &&
                       !is_seen_from_outside(plan_.violation);
     return std::move(plan_);
   }
 
- private:
   /// What is wrong outside of every operation (-1) is so before the first, but for whole tensors,
   /// which are gathered at the end.
   std::size_t operations_to_show() const {
@@ -144,14 +175,27 @@ class Planner {
     world().passages.push_back(std::move(passage));
   }
 
-  std::int64_t number_backward(std::vector<std::string> without) {
-    plan_.backwards.push_back({.world = plan_.worlds.size() - 1, .without = std::move(without)});
+  /// Where its gradients are among those of the script.
+  std::int64_t number_backward(BackwardOf backward) {
+    backward.world = plan_.worlds.size() - 1;
+    backward.number = backwards_++;
+    auto const found = std::ranges::find_if(plan_.backwards, [&](BackwardOf const& other) {
+      return second_begins_ && is_same(other, backward);
+    });
+    if (found != plan_.backwards.end()) return found - plan_.backwards.begin();
+    plan_.backwards.push_back(std::move(backward));
     return std::ssize(plan_.backwards) - 1;
+  }
+
+  bool is_same(BackwardOf const& a, BackwardOf const& b) const {
+    World const& one = plan_.worlds[a.world];
+    World const& other = plan_.worlds[b.world];
+    return a.number == b.number && a.without == b.without && one.ranks() == other.ranks() &&
+           one.setting.precision == other.setting.precision;
   }
 
   Act act_of(Backward const& backward) {
     Act act{.kind = Kind::backward, .without = backward.without};
-    act.backward = number_backward(backward.without);
     act.loss_scale = optimizer_.loss_scale;
     act.unscaled = std::exchange(unscaled_, false) && !with_gradient_.empty();
     std::vector<std::int64_t> numels;
@@ -164,17 +208,18 @@ class Planner {
       with_gradient_.insert(spec.name);
       act.has_gradients = true;
     }
+    BackwardOf made{.without = backward.without};
     // An engine may put the overflow into the reduced gradient instead, which comes to the same.
-    if (std::exchange(overflow_, false))
-      plan_.backwards.back().overflow = overflow_of(act.backward, numels);
+    if (std::exchange(overflow_, false)) made.overflow = overflow_of(numels);
+    act.backward = number_backward(std::move(made));
     return act;
   }
 
-  std::optional<OverflowElement> overflow_of(std::int64_t backward,
-                                             std::span<std::int64_t const> numels) const {
+  /// What strikes the backward that comes.
+  std::optional<OverflowElement> overflow_of(std::span<std::int64_t const> numels) const {
     return overflow_element(
         {.seed = plan_.scenario.seed.value_or(0),
-         .backward = backward,
+         .backward = backwards_,
          .microbatch_count = static_cast<int>(plan_.scenario.microbatch_count()),
          .numels = numels});
   }
@@ -207,10 +252,10 @@ class Planner {
   void add_save(Save const& save) {
     ++saves_;
     saved_.insert(save.checkpoint);
-    bool const helpers = option(plan_.scenario, "state_dict", "helpers") != "plain";
+    bool const helpers = option(world().setting, "state_dict", "helpers") != "plain";
     // These step where there are none, unless that would use gradients.
     has_states_ = has_states_ || (helpers && with_gradient_.empty());
-    Act& act = add({.kind = Kind::save, .checkpoint = save.checkpoint});
+    Act& act = add({.kind = Kind::save, .checkpoint = files_of(save.checkpoint)});
     for (Fault const& fault : plan_.scenario.faults)  // a process dies once: the first counts
       if (act.faults.empty() && fault.at == Fault::Where::save && fault.nth.value_or(1) == saves_)
         act.faults.push_back(fault);
@@ -238,13 +283,18 @@ class Planner {
     bool const drops = !anew && !with_gradient_.empty();
     with_gradient_.clear();
     unscaled_ = false;
-    Act& act = add({.kind = Kind::load, .checkpoint = load.from});
+    Act& act = add({.kind = Kind::load, .checkpoint = files_of(load.from)});
     act.into_new_world = anew;
     act.drops_gradients = drops;
     act.lacks_states = !std::exchange(has_states_, true);
     for (Fault const& fault : plan_.scenario.faults)
       if (fault.at == Fault::Where::load && fault.nth.value_or(1) == loads_)
         act.faults.push_back(fault);
+  }
+
+  /// What a second run saves lies beside what the first did.
+  std::string files_of(std::string const& checkpoint) const {
+    return second_begins_ ? std::string(of_second_run) + checkpoint : checkpoint;
   }
 
   /// A file of an older save can come back only where it was kept.
@@ -271,7 +321,8 @@ class Planner {
   /// What reads one plain tensor shows what is in the files. A load that gets whole files wrong may
   /// do so where it shards them anew or hands them to model and optimizer.
   bool is_one_tensor() const {
-    if (plan_.worlds.size() < 2 || option(plan_.scenario, "state_dict", "helpers") == "plain" ||
+    if (plan_.worlds.size() < 2 || plan_.two_runs ||
+        option(plan_.scenario, "state_dict", "helpers") == "plain" ||
         is_seen_from_outside(plan_.violation))
       return false;
     World const& last = plan_.worlds.back();
@@ -287,7 +338,9 @@ class Planner {
   }
 
   Plan plan_;
+  std::optional<std::size_t> second_begins_;  // a world
   Optimizer optimizer_;
+  std::int64_t backwards_ = 0;  // of this run
   bool overflow_ = false;
   bool unscaled_ = false;
   bool clipped_ = false;  // since the last step
@@ -327,7 +380,13 @@ bool hangs(Violation const& violation) {
 }
 
 Plan plan_of(Scenario const& scenario, Violation const& violation) {
-  return Planner(scenario, violation).plan();
+  auto const further = further_run_called(scenario, violation.run);
+  if (!further) return Planner(own_run(scenario), violation).plan();
+  if (is_about_two_runs(violation.law))
+    return Planner(own_run(scenario), violation).plan_with(*further);
+  Violation of_run = violation;
+  of_run.operation = entry_in(*further, violation.operation);
+  return Planner(further->scenario, of_run).plan();
 }
 
 std::string_view option(Scenario const& scenario, std::string_view name,

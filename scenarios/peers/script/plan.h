@@ -34,12 +34,16 @@ struct Act {
   bool lacks_states = false;              // load: no parameter has moments yet
   bool drops_gradients = false;           // load: there are some
   bool keeps_older = false;               // save: a stale file will be taken from what is there
+
+  friend bool operator==(Act const&, Act const&) = default;
 };
 
 /// `count` times the same operations, numbers of gradients apart. Most are there once.
 struct Passage {
   std::int64_t count = 1;
   std::vector<Act> acts = {};
+
+  friend bool operator==(Passage const&, Passage const&) = default;
 };
 
 /// A model and an optimizer on some ranks, from their making on.
@@ -47,15 +51,19 @@ struct World {
   Scenario setting = {};      // world and precision are its own
   bool new_processes = true;  // false: in those of the world before
   bool crashes = false;
-  bool in_main = false;  // it has one rank, the last one: the script's own process
+  bool in_main = false;      // it has one rank, the last one: the script's own process
+  bool of_second = false;    // of two runs: it is of the second
+  bool shows_first = false;  // likewise: it is the last of the first
   std::vector<Passage> passages = {};
 
   int ranks() const { return static_cast<int>(setting.world.rank_count()); }
 };
 
-/// One backward: which world's ranks share the microbatches.
+/// One backward: which world's ranks share the microbatches. Two runs have one together where as
+/// many ranks do.
 struct BackwardOf {
   std::size_t world = 0;
+  std::int64_t number = 0;  // in its run
   std::vector<std::string> without = {};
   std::optional<OverflowElement> overflow = {};  // what one of its microbatches brings in
 };
@@ -64,7 +72,12 @@ struct Plan {
   Scenario scenario = {};
   Violation violation = {};
   std::vector<World> worlds = {};
-  std::vector<BackwardOf> backwards = {};  // by number
+  std::vector<BackwardOf> backwards = {};  // by number; those of a second run behind them
+  bool two_runs = false;                   // they are compared, and no oracle is asked
+  /// Both of them do what the passages of the first world say, in processes of their own.
+  bool one_program = false;
+  /// Then: the number of the second one's first backward; 0: they have the same ones.
+  std::int64_t second_backwards = 0;
   /// The last world, where it only loads from damaged files and what it gets wrong is one
   /// saved tensor: that tensor alone is read, without a model.
   std::optional<World> reading = {};
@@ -79,7 +92,8 @@ bool hangs(Violation const& violation);
 /// Some rank's process ended by itself.
 bool has_died(Violation const& violation);
 
-/// Errors: NoScript where the scenario has what PyTorch has no word for.
+/// Errors: NoScript where the scenario has what PyTorch has no word for, or not the run that the
+///         violation is of.
 Plan plan_of(Scenario const& scenario, Violation const& violation);
 
 /// The value of one of the engine's options, or its default.

@@ -36,9 +36,15 @@ void write_scaling_back(Draft& draft) {
   draft.code.line("p.grad.mul_(scaler.get_scale())");
 }
 
+/// All backwards, of which each run of two may have its own.
+char const* list_of(Draft const& draft) {
+  return draft.plan.second_backwards > 0 && draft.plan.one_program ? "backwards" : "GRADIENTS";
+}
+
 /// What a backward is given: one of all, in a loop the one at hand, and of it this rank's.
 std::string gradients_of(Draft const& draft, World const& world, Act const& act, bool looped) {
-  std::string const which = looped ? "gradients" : fmt::format("GRADIENTS[{}]", act.backward);
+  std::string const which =
+      looped ? "gradients" : fmt::format("{}[{}]", list_of(draft), act.backward);
   if (draft.plan.alone()) return which;
   return which + (world.in_main ? "[0]" : "[rank]");
 }
@@ -121,8 +127,8 @@ void write_passage(Draft& draft, World const& world, Passage const& passage) {
   std::optional<Block> loop;
   if (passage.count > 1) {
     std::int64_t const first = passage.acts.front().backward;
-    loop.emplace(draft.code,
-                 fmt::format("for gradients in GRADIENTS[{}:{}]:", first, first + passage.count));
+    loop.emplace(draft.code, fmt::format("for gradients in {}[{}:{}]:", list_of(draft), first,
+                                         first + passage.count));
   }
   for (Act const& act : passage.acts) write_act(draft, world, act, passage.count > 1);
 }

@@ -179,4 +179,10 @@ void Code::call(std::string_view head, std::vector<std::string> const& arguments
   line(fmt::format("){}", tail));
 }
 
+std::string source_of(Literal const& literal) {
+  Code code;
+  code.statement(literal);
+  return code.text();
+}
+
 }  // namespace adamant::scenarios::python

@@ -78,6 +78,9 @@ class Code {
   std::size_t depth_ = 0;
 };
 
+/// A value as it is written by itself.
+std::string source_of(Literal const& literal);
+
 /// The lines inside a block are one level further in.
 class Block {
  public:

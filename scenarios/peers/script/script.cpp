@@ -10,6 +10,7 @@
 #include "scenarios/peers/script/checkpoint_part.h"
 #include "scenarios/peers/script/damage_part.h"
 #include "scenarios/peers/script/data.h"
+#include "scenarios/peers/script/further_run.h"
 #include "scenarios/peers/script/model_part.h"
 #include "scenarios/peers/script/observation.h"
 #include "scenarios/peers/script/part.h"
@@ -26,8 +27,10 @@ using python::Block;
 using python::Code;
 using python::Literal;
 
-/// What the processes that come after so many others run.
-std::string function_of(std::size_t processes) {
+/// What the processes that come after so many others of their run do.
+std::string function_of(World const& world, std::size_t processes, bool two_runs) {
+  std::string const number = processes == 0 ? "" : fmt::format("_{}", processes + 1);
+  if (two_runs) return (world.of_second ? "second_run" : "first_run") + number;
   constexpr std::array names = {"first", "second", "third", "fourth", "fifth", "sixth"};
   return processes < names.size() ? names[processes] : fmt::format("world_{}", processes);
 }
@@ -40,9 +43,11 @@ struct Stay {
 
 std::vector<Stay> stays_of(Plan const& plan) {
   std::vector<Stay> stays;
+  std::size_t processes = 0;
   for (World const& world : plan.worlds) {
+    if (!stays.empty() && stays.back().worlds.back()->shows_first) processes = 0;
     if (world.new_processes || stays.empty())
-      stays.push_back({.worlds = {}, .function = function_of(stays.size())});
+      stays.push_back({.worlds = {}, .function = function_of(world, processes++, plan.two_runs)});
     stays.back().worlds.push_back(&world);
   }
   if (stays.size() == 1) stays.front().function = "run";
@@ -51,16 +56,15 @@ std::vector<Stay> stays_of(Plan const& plan) {
 
 /// `packed`: in as few lines as there can be.
 void write_data(Draft& draft, bool packed) {
-  Literal const initial = initial_values(draft.plan, draft.names);
-  Literal const gradient_values = gradients(draft.plan, draft.names);
-  std::size_t const count = python::atom_count(initial) + python::atom_count(gradient_values);
+  auto named = gradients(draft.plan, draft.names);
+  named.emplace(named.begin(), "INITIAL", initial_values(draft.plan, draft.names));
+  std::size_t count = 0;
+  for (auto const& [name, literal] : named) count += python::atom_count(literal);
   if (count > numbers_max)
     throw NoScript(fmt::format(
         "{} initial values and gradients are too many for a script; minimise the scenario first "
         "(adamant minimize --script)",
         count));
-  std::vector<std::pair<std::string, Literal>> const named = {{"INITIAL", initial},
-                                                              {"GRADIENTS", gradient_values}};
   if (packed) return draft.code.assign_packed(named);
   for (auto const& [name, literal] : named)
     if (!literal.items.empty()) draft.code.assign(name, literal);
@@ -91,15 +95,45 @@ template <typename Lines>
 void write_in_main(Draft& draft, Lines lines) {
   if (observes_error(draft.plan)) return write_watched(draft, lines);
   lines();
-  write_look(draft);
+  write_look(draft, draft.plan.worlds.back());
 }
 
 void write_stay(Draft& draft, Stay const& stay, bool looks) {
   Block const function(draft.code, fmt::format("def {}(rank, directory):", stay.function));
   for (World const* const world : stay.worlds) write_world(draft, *world, stay.function);
   if (stay.worlds.back()->crashes) return;
-  if (looks && !observes_error(draft.plan) && !hangs(draft.plan.violation)) write_look(draft);
+  bool const of_value = !observes_error(draft.plan) && !hangs(draft.plan.violation);
+  if (of_value && (looks || stay.worlds.back()->shows_first))
+    write_look(draft, *stay.worlds.back());
   draft.code.line("dist.destroy_process_group()");
+}
+
+/// Both of two runs by one function, which is told on which side it is.
+void write_one_program(Draft& draft) {
+  Plan const& plan = draft.plan;
+  std::string names = "rank, directory, side";
+  for (Argument const& argument : program_arguments(plan, plan.worlds.back()))
+    names.append(", ").append(argument.name);
+  {
+    Block const function(draft.code, fmt::format("def run({}):", names));
+    write_world(draft, plan.worlds.back(), "{side}-ranks");
+    write_look(draft, plan.worlds.back());
+    draft.code.line("dist.destroy_process_group()");
+  }
+  draft.code.blank(2);
+  draft.imports.add("tempfile");
+  draft.imports.add_as("torch.multiprocessing", "mp");
+  Block const with(draft.code, "with tempfile.TemporaryDirectory() as directory:");
+  for (World const& world : plan.worlds) {
+    std::string given = fmt::format("directory, \"{}\"", world.of_second ? "actual" : "expected");
+    for (Argument const& argument : program_arguments(plan, world))
+      given.append(", ").append(argument.value);
+    draft.code.call("mp.start_processes",
+                    {"run", fmt::format("({})", given), fmt::format("nprocs={}", world.ranks()),
+                     "start_method=\"fork\""});
+  }
+  draft.code.line("expected = open(f\"{directory}/expected\").read()");
+  draft.code.line("actual = open(f\"{directory}/actual\").read()");
 }
 
 std::vector<std::string> start_arguments(Stay const& stay, bool join) {
@@ -161,7 +195,9 @@ void write_collecting(Draft& draft) {
     draft.code.line(
         fmt::format("actual = open(f\"{{directory}}/rank-{}\").read()", draft.plan.violation.rank));
   } else if (!observes_error(draft.plan) && !hangs(draft.plan.violation)) {
-    draft.code.line("actual = open(f\"{directory}/actual\").read()");
+    if (draft.plan.two_runs) draft.code.line("expected = open(f\"{directory}/expected\").read()");
+    if (!draft.plan.worlds.back().in_main)
+      draft.code.line("actual = open(f\"{directory}/actual\").read()");
   }
 }
 
@@ -194,8 +230,7 @@ void write_spawning(Draft& draft) {
       write_last_in_main(draft, *own);
     else if (plan.reading)
       write_in_main(draft, [&] { write_reading(draft); });
-    else
-      write_collecting(draft);
+    if (!plan.reading && (!own || plan.two_runs)) write_collecting(draft);
   }
   write_verdict(draft);
 }
@@ -210,8 +245,10 @@ void write_alone(Draft& draft) {
       draft.imports.add("tempfile");
       with.emplace(draft.code, "with tempfile.TemporaryDirectory() as directory:");
     }
-    for (World const& world : plan.worlds)
+    for (World const& world : plan.worlds) {
       if (plan.reading || &world != &plan.worlds.back()) write_world(draft, world, "");
+      if (world.shows_first) write_look(draft, world);
+    }
     if (plan.reading)
       write_in_main(draft, [&] { write_reading(draft); });
     else
@@ -229,6 +266,8 @@ void write_head(Code& head, Plan const& plan) {
   head.line(fmt::format(
       "It needs PyTorch{} and ends with 1 where the defect shows, with 0 where it does not.",
       tensors ? " and safetensors," : " alone,"));
+  if (plan.two_runs)
+    head.line(fmt::format("The second run is the first one with `{}`.", plan.violation.run));
   head.line("\"\"\"");
   head.blank();
 }
@@ -249,10 +288,14 @@ std::string put_together(Plan const& plan, bool packed) {
   write_model(draft);
   body.blank(2);
   write_checkpoint_functions(draft);
-  if (plan.alone())
+  if (plan.alone()) {
     write_alone(draft);
-  else
+  } else if (plan.one_program) {
+    write_one_program(draft);
+    write_verdict(draft);
+  } else {
     write_spawning(draft);
+  }
   Code head;
   write_head(head, plan);
   imports.write(head);
@@ -297,11 +340,15 @@ void refuse_settings_in_hugging_face_files(Scenario const& scenario) {
         "left_out` there is a script");
 }
 
-void refuse_two_runs(Scenario const& scenario, Violation const& violation) {
-  if (is_about_two_runs(violation.law))
-    throw NoScript("what is wrong is that two runs differ, and a script is one run");
-  if (!scenario.other_worlds.empty() || !scenario.again.empty())
-    throw NoScript("the scenario has further runs, and a script is one run");
+void refuse_options(Scenario const& scenario) {
+  refuse_ways_around(scenario);
+  refuse_settings_in_hugging_face_files(scenario);
+}
+
+/// What differs is a digest of all that a run did.
+void refuse_digests(Violation const& violation) {
+  if (violation.law == Law::determinism_digest)
+    throw NoScript("the same run differs when it is repeated, and nothing says in what");
 }
 
 /// A refusal that came while the scenario ran is a load that failed.
@@ -334,9 +381,10 @@ std::string write_script(Scenario const& scenario, RunResult const& result,
 
 std::string write_script(Scenario const& scenario, Violation const& violation) {
   refuse_other_engines(scenario);
-  refuse_ways_around(scenario);
-  refuse_settings_in_hugging_face_files(scenario);
-  refuse_two_runs(scenario, violation);
+  refuse_digests(violation);
+  auto const further = script::further_run_called(scenario, violation.run);
+  if (!further || is_about_two_runs(violation.law)) refuse_options(scenario);
+  if (further) refuse_options(further->scenario);
   auto const plan = script::plan_of(scenario, violation);
   std::string text = script::put_together(plan, false);
   if (python::line_count(text) > script_lines_max) text = script::put_together(plan, true);

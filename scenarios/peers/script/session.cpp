@@ -4,13 +4,17 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <iterator>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "scenarios/judge/verdict.h"
 #include "scenarios/peers/client/peer_engine.h"
+#include "scenarios/peers/script/further_run.h"
 #include "scenarios/report/words/words.h"
+#include "scenarios/runner/two_runs.h"
 
 namespace adamant::scenarios::script {
 
@@ -19,12 +23,16 @@ namespace {
 /// The verdict, until it sees a violation, and where in the conversation everything happens.
 class Witness final : public Observer {
  public:
-  Witness(Verdict& verdict, Conversation const& conversation)
-      : verdict_(verdict), conversation_(conversation) {}
+  /// Looks as well after each operation; false: that is enough.
+  using Watch = std::function<bool(Primitive const& operation, WorldView const& world)>;
+
+  Witness(Verdict& verdict, Conversation const& conversation, Watch watch = {})
+      : verdict_(verdict), conversation_(conversation), watch_(std::move(watch)) {}
 
   bool started(WorldView const& world) override { return look(verdict_.started(world)); }
   bool after(Primitive const& operation, WorldView const& world) override {
-    return look(verdict_.after(operation, world));
+    bool const go_on = look(verdict_.after(operation, world));
+    return (!watch_ || watch_(operation, world)) && go_on;
   }
   void finished(WorldView const& world) override {
     look(false, [&] { verdict_.finished(world); });
@@ -58,6 +66,7 @@ class Witness final : public Observer {
 
   Verdict& verdict_;
   Conversation const& conversation_;
+  Watch watch_;
 };
 
 /// Apart from texts, which may name paths and processes of one run.
@@ -76,6 +85,16 @@ void add_failure(std::vector<Violation>& seen, std::optional<EngineFailure> cons
                   .rank = failure->rank,
                   .subject = failure->call,
                   .text = failure->message});
+}
+
+/// The directory with the files of a run, whose requests these are.
+std::string room_of(std::span<Exchange const> exchanges) {
+  for (Exchange const& exchange : exchanges)
+    if (exchange.fields.contains("initial"))
+      return std::filesystem::path(exchange.fields["initial"].get<std::string>())
+          .parent_path()
+          .string();
+  return "";
 }
 
 class Recorder {
@@ -97,7 +116,7 @@ class Recorder {
     } catch (PeerError const& error) {
       broke_off = error.what();
     }
-    find_room();
+    session_.room = room_of(session_.exchanges);
     expect_same(result, violation, broke_off);
     if (witness_.seen_after) session_.exchanges.resize(*witness_.seen_after);
     session_.damage = std::move(witness_.damage);
@@ -121,14 +140,6 @@ class Recorder {
     auto const judged = verdict_.violations();
     seen_.insert(seen_.end(), judged.begin(), judged.end());
     add_failure(seen_, end.failure);
-  }
-
-  void find_room() {
-    for (Exchange const& exchange : session_.exchanges)
-      if (session_.room.empty() && exchange.fields.contains("initial"))
-        session_.room = std::filesystem::path(exchange.fields["initial"].get<std::string>())
-                            .parent_path()
-                            .string();
   }
 
   /// Errors: NoScript.
@@ -175,11 +186,109 @@ class Recorder {
   std::vector<Violation> seen_;
 };
 
+/// Two runs, one after the other, and what differs between them.
+class RecorderOfTwo {
+ public:
+  RecorderOfTwo(Scenario const& scenario, FurtherRun const& further)
+      : scenario_(scenario), further_(further), recording_(scenario) {
+    session_.command = command_of_peer(scenario.engine.name);
+  }
+
+  Session record(Violation const& violation) {
+    try {
+      PeerClient client(scenario_.engine.name, session_.command, peer_bounds());
+      client.record(session_.exchanges);
+      PeerEngine engine(client);
+      run_first(engine);
+      run_second(engine);
+    } catch (PeerError const& error) {
+      throw NoScript(
+          fmt::format("the scenario did not fail in this way once more: {}", error.what()));
+    }
+    auto const found = std::ranges::find_if(differences_, [&](Violation const& other) {
+      return other.law == violation.law && other.breach == violation.breach &&
+             other.operation == violation.operation && other.subject == violation.subject;
+    });
+    if (found == differences_.end())
+      throw NoScript("the scenario did not fail in this way once more");
+    session_.violation = *found;
+    cut();
+    return std::move(session_);
+  }
+
+ private:
+  void run(PeerEngine& engine, Scenario const& scenario, Witness::Watch watch) {
+    Program const program(scenario);
+    std::vector<ParameterSpec> const parameters = parameter_specs(scenario);
+    std::uint64_t const seed = scenario.seed.value_or(0);
+    Verdict verdict(scenario, program, parameters, seed);
+    Witness witness(verdict, session_.exchanges, std::move(watch));
+    engine.execute({.scenario = scenario,
+                    .program = program,
+                    .parameters = parameters,
+                    .seed = seed,
+                    .schedule = scenario.schedule,
+                    .initial_values = {}},
+                   witness);
+  }
+
+  void run_first(PeerEngine& engine) {
+    run(engine, scenario_, [&](Primitive const& operation, WorldView const& world) {
+      recording_.after(operation, world);
+      looks_.push_back(session_.exchanges.size());
+      return true;
+    });
+    session_.second = session_.exchanges.size();
+  }
+
+  void run_second(PeerEngine& engine) {
+    HeldTo held(recording_, further_, engine.capabilities().same_files);
+    run(engine, further_.scenario, [&](Primitive const& operation, WorldView const& world) {
+      held.after(operation, world);
+      compared_ += further_.has_inserted(operation.entry) ? 0 : 1;
+      end_ = session_.exchanges.size();
+      return held.violations().empty();
+    });
+    differences_ = held.violations();
+  }
+
+  /// Leaves what comes behind the two moments that are compared, but for the end of the first
+  /// world.
+  void cut() {
+    Conversation& all = session_.exchanges;
+    auto const at = [&](std::size_t i) { return all.begin() + static_cast<std::ptrdiff_t>(i); };
+    session_.room = room_of({at(0), at(*session_.second)});
+    session_.second_room = room_of({at(*session_.second), at(end_)});
+    std::size_t const shown = looks_[compared_ - 1];
+    all.erase(at(end_), all.end());
+    bool const closes = at(*session_.second - 1)->verb == "close";
+    all.erase(at(shown), at(*session_.second - (closes ? 1 : 0)));
+    session_.second = shown + (closes ? 1 : 0);
+  }
+
+  Scenario const& scenario_;
+  FurtherRun const& further_;
+  Session session_;
+  Recording recording_;
+  std::vector<std::size_t>
+      looks_;                 // so many exchanges were there after each operation of the first
+  std::size_t compared_ = 0;  // operations of the second run that the first has, too
+  std::size_t end_ = 0;
+  std::vector<Violation> differences_;
+};
+
 }  // namespace
 
 Session record_session(Scenario const& scenario, RunResult const& result,
                        Violation const* violation) {
-  return Recorder(scenario).record(result, violation);
+  auto const further = further_run_called(scenario, violation != nullptr ? violation->run : "");
+  Scenario const own = own_run(scenario);
+  if (!further) return Recorder(own).record(result, violation);
+  if (violation != nullptr && is_about_two_runs(violation->law))
+    return RecorderOfTwo(own, *further).record(*violation);
+  Violation of_run = *violation;
+  of_run.operation = entry_in(*further, of_run.operation);
+  return Recorder(further->scenario).record(result, &of_run);
 }
 
 }  // namespace adamant::scenarios::script

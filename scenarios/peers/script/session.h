@@ -19,18 +19,25 @@ namespace adamant::scenarios::script {
 struct Session {
   Conversation exchanges;  // hello is the first; ends where the violation is seen, or before
   std::map<std::size_t, DamagedFiles> damage;  // before the exchange of that number
-  std::string room;                            // all paths in requests begin with this directory
+  std::string room;  // all paths in requests begin with this directory, or in a second run with
+  std::string second_room;
   std::string command;
   /// What this run showed, which is what the first did; nothing where the engine refused to load,
   /// or did not answer the last request.
   std::optional<Violation> violation;
   std::vector<Violation> all;  // of its law, of its operation
+  /// Of two runs: the first exchange of the second. The first run ends in front of it, behind the
+  /// request after which it is compared.
+  std::optional<std::size_t> second;
 };
 
 /// Runs the scenario in a process of the engine's own, which is gone when this returns.
 ///
 /// REQUIRES: the engine is one outside the process, and `violation` is of a run of `scenario`; null
 ///           where that run was refused, or broke off.
+/// A violation that is of a further run alone has a session of that one; where two runs differ both
+/// are in it.
+///
 /// Errors: NoScript where this run does not show the same.
 Session record_session(Scenario const& scenario, RunResult const& result,
                        Violation const* violation);

@@ -72,6 +72,12 @@ constexpr std::string_view failure_function = R"(def failure(reply):
     return "no failure"
 )";
 
+constexpr std::string_view digests_function = R"(def digests(directory, pattern):
+    """What is in those files of a checkpoint."""
+    paths = sorted(pathlib.Path(here, directory).rglob(pattern))
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest()[:16] for path in paths}
+)";
+
 void write_function_text(python::Code& code, std::string_view text) {
   while (!text.empty()) {
     auto const end = text.find('\n');
@@ -117,6 +123,9 @@ void write_helpers(Helpers const& helpers, python::Code& code, python::Imports& 
   if (helpers.header) write_function_text(code, header_function);
   if (helpers.failure) write_function_text(code, failure_function);
   if (helpers.flip) write_flip(code);
+  if (!helpers.digests) return;
+  for (char const* const module : {"hashlib", "pathlib"}) imports.add(module);
+  write_function_text(code, digests_function);
 }
 
 }  // namespace adamant::scenarios::script

@@ -15,6 +15,7 @@ struct Helpers {
   bool header = false;   // header(state, rank)
   bool failure = false;  // failure(reply)
   bool flip = false;     // flip(path, at)
+  bool digests = false;  // digests(directory, pattern)
 };
 
 /// `ask(verb, *wanted, **fields)` and these, with what they import.

@@ -88,11 +88,32 @@ Look look_of_calls(Session const& session, Violation const& violation) {
   }
 }
 
+std::string digests_in(std::string_view directory, Violation const& violation,
+                       std::string_view name) {
+  auto const [checkpoint, pattern] = files_like(violation);
+  return fmt::format("{} = digests({}, {})", name,
+                     python::quoted(fmt::format("{}/{}", directory, checkpoint)),
+                     python::quoted(pattern));
+}
+
+Look look_at_files(Session const& session, Violation const& violation) {
+  Look look{.kind = Look::Kind::runs,
+            .at = session.exchanges.size() - 1,
+            .place = place_of(violation),
+            .reads_files = true};
+  bool const closes = session.exchanges[*session.second - 1].verb == "close";
+  look.kept.push_back({.at = *session.second - (closes ? 2 : 1),
+                       .lines = {digests_in("checkpoints", violation, "expected")}});
+  look.lines = {digests_in("again", violation, "actual")};
+  return look;
+}
+
 }  // namespace
 
 Look look_of(Session const& session) {
   if (session.violation) {
     Violation const& violation = *session.violation;
+    if (violation.breach == Breach::other_file_in_run) return look_at_files(session, violation);
     bool const of_state =
         about<Tensor>(violation) != nullptr || about<StepCount>(violation) != nullptr ||
         about<ScalingNumber>(violation) != nullptr || about<GroupSettings>(violation) != nullptr;

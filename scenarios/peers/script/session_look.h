@@ -22,6 +22,7 @@ struct Look {
   enum class Kind {
     value,       // what is in a state with what it has to be
     ranks,       // the same of two ranks
+    runs,        // the same of two runs
     either,      // what is in a state with `older` and `newer`, which a crash may both have left
     failure,     // a request fails that has to succeed
     no_failure,  // a load succeeds, or fails for another reason, that has to report damage
@@ -31,12 +32,13 @@ struct Look {
   std::size_t at = 0;                   // the exchange that shows it
   int first = 0;                        // of two ranks: with which the violation's is compared
   std::string place = "";               // what it is about
-  std::string expected = "";            // a text; of an interval and of two ranks none
+  std::string expected = "";            // a text; of an interval, two ranks or runs none
   std::vector<std::string> lines = {};  // after which `actual` is a text, or `expected` as well
   std::vector<Kept> kept = {};          // by number of exchange
   std::vector<std::string> words = {};  // of a failure: what its reply has to contain
   bool reads_numbers = false;           // by element(state, rank, key, index)
   bool reads_headers = false;           // by header(state, rank)
+  bool reads_files = false;             // of a checkpoint, by their digests
 };
 
 /// Is it the request itself that shows it, and not what a state has?

@@ -80,7 +80,7 @@ void SessionRequests::write_request(Code& code, std::size_t i, bool acts) {
   std::size_t const shown = i + (acts ? 1 : 0);
   bool const keeps =
       std::ranges::any_of(look_.kept, [&](Kept const& kept) { return kept.at == shown; });
-  if (keeps || shown == look_.at)
+  if ((keeps || shown == look_.at) && !look_.reads_files)
     code.assign("state", call);
   else
     code.statement(call);
@@ -165,9 +165,15 @@ Literal SessionRequests::literal_of(Json const& value) const {
 }
 
 std::string SessionRequests::path_or_text(std::string const& text) const {
-  bool const is_path = !session_.room.empty() && text.starts_with(session_.room + "/");
-  return is_path ? "here + " + python::quoted(text.substr(session_.room.size()))
-                 : python::quoted(text);
+  auto const is_in = [&](std::string const& room) {
+    return !room.empty() && text.starts_with(room + "/");
+  };
+  if (is_in(session_.room)) return "here + " + python::quoted(text.substr(session_.room.size()));
+  if (!is_in(session_.second_room)) return python::quoted(text);
+  std::string path = text.substr(session_.second_room.size());
+  constexpr std::string_view saved = "/checkpoints/";
+  if (path.starts_with(saved)) path.replace(0, saved.size(), "/again/");
+  return "here + " + python::quoted(path);
 }
 
 void SessionRequests::write_damage(Code& code, std::size_t i) {

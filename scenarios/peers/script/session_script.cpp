@@ -61,6 +61,7 @@ class SessionScript {
     if (requests_.copies_files()) imports.add("shutil");
     Helpers helpers = requests_.helpers();
     helpers.base64 = files_.in_base64();
+    helpers.digests = look_.reads_files;
     write_helpers(helpers, body, imports);
     Code head;
     write_head(head);
@@ -73,6 +74,7 @@ class SessionScript {
   void write_head(Code& head) const {
     std::string what = look_.place + " is not what it has to be";
     if (look_.kind == Look::Kind::ranks) what = "ranks disagree about " + look_.place;
+    if (look_.kind == Look::Kind::runs) what = look_.place + " differs between two runs";
     if (look_.kind == Look::Kind::failure) what = "a " + look_.place + " fails that has to succeed";
     if (look_.kind == Look::Kind::no_failure) what = "damage is not reported as such";
     if (look_.kind == Look::Kind::no_answer) what = "a " + look_.place + " is not answered";
@@ -89,6 +91,8 @@ class SessionScript {
         "with 0");
     head.line("where it does not, and with 2 where anything else fails.");
     if (!versions.empty()) head.line(fmt::format("Recorded with {}.", without_quotes(versions)));
+    if (session_.second)
+      head.line(fmt::format("The second run is the first one with `{}`.", session_.violation->run));
     head.line("\"\"\"");
     head.blank();
   }
@@ -115,6 +119,7 @@ class SessionScript {
   void write_program(Code& code) {
     Block const with(code, "with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as here:");
     if (has_checkpoints(exchanges_)) code.line("os.mkdir(here + \"/checkpoints\")");
+    if (has_checkpoints(exchanges_) && session_.second) code.line("os.mkdir(here + \"/again\")");
     code.call("engine = subprocess.Popen", {"sys.argv[1:] or COMMAND", "shell=True", "text=True",
                                             "stdin=-1", "stdout=-1", "start_new_session=True"});
     code.line("signal.signal(signal.SIGALRM, lambda *_: os.killpg(engine.pid, signal.SIGKILL))");
@@ -138,6 +143,8 @@ class SessionScript {
       return write_comparison(code, *session_.violation, look_.place);
     if (look_.kind == Look::Kind::ranks)
       return write_comparison_of_ranks(code, look_.first, session_.violation->rank, look_.place);
+    if (look_.kind == Look::Kind::runs)
+      return write_comparison_of_runs(code, *session_.violation, look_.place);
     if (look_.kind == Look::Kind::either) return write_comparison_with_both(code, look_.place);
     code.line(
         fmt::format("print({})", python::quoted(look_.place + ": expected " + look_.expected)));
@@ -166,10 +173,8 @@ std::string write_session_script(Scenario const& scenario, RunResult const& resu
   if (violation == nullptr && result.outcome == Outcome::refused && !result.failed_at)
     throw NoScript(fmt::format("the scenario was refused before anything ran ({}): {}",
                                result.reason, result.message));
-  if (violation != nullptr && is_about_two_runs(violation->law))
-    throw NoScript("what is wrong is that two runs differ, and a session is one run");
-  if (!scenario.other_worlds.empty() || !scenario.again.empty())
-    throw NoScript("the scenario has further runs, and a session is one run");
+  if (violation != nullptr && violation->law == Law::determinism_digest)
+    throw NoScript("the same run differs when it is repeated, and nothing says in what");
   auto const session = script::record_session(scenario, result, violation);
   std::string text = script::SessionScript(session, false).text();
   bool const is_long = python::line_count(text) > session_lines_max;

@@ -181,6 +181,13 @@ INSTANTIATE_TEST_SUITE_P(
                     "world: {shard: 2}\nparams: [{name: w, shape: [1]}]\n"
                     "precision: {exp_avg: fp8}\nprogram: [train: 1]\n",
                     "rank 1 has 0x1.0000000000000p+0"},
+        SessionCase{"OtherWorld", bug("tail_rounds_otherwise"), numpy,
+                    "worlds: [2, 1]\nparams: [{name: w, shape: [37]}]\nprogram: [train: 2]\n",
+                    "w/exp_avg_sq[32]: expected 0x1.09d4980", true, 140},
+        SessionCase{"Resumption", bug("loads_change_order"), numpy,
+                    "world: {shard: 2}\nparams: [{name: w, shape: [7, 5]}]\n"
+                    "program: [train: 1, train: 1]\nagain: [{resumed_after: 1}]\n",
+                    "w/exp_avg_sq[3]: actual   0x1.1318ee0", true, 140},
         SessionCase{"ValueAmongMany", bug("no_bias_correction"), numpy,
                     "world: {shard: 2}\nparams: [{name: w, shape: [50, 4]}]\nprogram: [train: 1]\n",
                     "w[0]: actual   0x1.f", true, 150},
@@ -206,6 +213,25 @@ INSTANTIATE_TEST_SUITE_P(
                     "world: {shard: 2}\nparams: [{name: w, shape: [3]}]\nprogram: [step]\n",
                     "actual   none", false}),
     testing::PrintToStringParamName());
+
+// Names of files have the number of a process in them, so what is printed is never the same.
+TEST(SessionOfFiles, ShowsThatTwoRunsWriteOthers) {
+  if (!has_numpy()) GTEST_SKIP() << "there is no NumPy";
+  Written const written =
+      write(scenario_of({.name = "",
+                         .defective = bug("saves_count_processes"),
+                         .right = "",
+                         .text = "world: {shard: 2}\nparams: [{name: w, shape: [2]}]\n"
+                                 "program: [train: 1, save: a, train: 1]\nagain: [{}]\n",
+                         .actual = ""}));
+  ASSERT_EQ(written.why_not, "");
+  Played const shown = play(written.script);
+  EXPECT_EQ(shown.status, 1) << shown.output << written.script;
+  EXPECT_NE(shown.output.find("files of a: actual   {'rank-0-of-2."), std::string::npos)
+      << shown.output;
+  Played const right = play(written.script, command_of(numpy));
+  EXPECT_EQ(right.status, 0) << right.output;
+}
 
 /// A fault, and the call that does its damage in a script.
 struct DamageDone {

@@ -57,6 +57,8 @@ class LookOfState {
       look_.kind = Look::Kind::ranks;
       look_.first = first_rank();
       add(look_.first, "expected");
+    } else if (session_.second) {
+      return look_at_both();
     } else {
       look_.expected = expected_text(violation_);
     }
@@ -65,6 +67,24 @@ class LookOfState {
   }
 
  private:
+  /// What the first run shows is kept.
+  Look look_at_both() {
+    look_.kind = Look::Kind::runs;
+    std::size_t const shown = look_.at;
+    auto const before = last_before(*session_.second, is_look);
+    if (!before) refuse();
+    look_.at = *before;
+    add(holder_in(*session_.exchanges[*before].reply), "expected");
+    look_.kept.push_back({.at = *before, .lines = std::exchange(look_.lines, {})});
+    look_.at = shown;
+    add(holder_in(*session_.exchanges[shown].reply), "actual");
+    return std::move(look_);
+  }
+
+  static bool is_look(Exchange const& exchange) {
+    return exchange.verb == "state" && exchange.fields["whole"] == false;
+  }
+
   Json const& open() const {
     for (std::size_t i = look_.at; i-- > 0;)
       if (session_.exchanges[i].verb == "open") return session_.exchanges[i].fields;
@@ -223,9 +243,9 @@ class LookOfState {
         break;
     }
     bool const of_whole = violation_.index < 0;
-    if (violation_.breach > Breach::outside_step ||
-        (of_whole && violation_.breach == Breach::other_value))
-      refuse();
+    bool const of_element =
+        violation_.breach <= Breach::outside_step || violation_.breach == Breach::other_in_run;
+    if (!of_element || (of_whole && violation_.breach == Breach::other_value)) refuse();
     add_number(tensor, key, rank, name);
   }
 
@@ -295,8 +315,12 @@ class LookOfState {
 
   bool may_be_missing(Tensor const& tensor) const {
     bool const moment = tensor.kind == TensorKind::exp_avg || tensor.kind == TensorKind::exp_avg_sq;
-    auto const* const actual = std::get_if<Number>(&violation_.actual);
-    return moment && actual != nullptr && actual->value() == 0.0F;
+    auto const is_zero = [](Value const& value) {
+      auto const* const number = std::get_if<Number>(&value);
+      return number != nullptr && number->value() == 0.0F;
+    };
+    return moment &&
+           (is_zero(violation_.actual) || (session_.second && is_zero(violation_.expected)));
   }
 
   [[noreturn]] void refuse() const {

@@ -55,7 +55,9 @@ void write_error_verdict(Draft& draft) {
 
 void write_expectation(Draft& draft) {
   Violation const& violation = draft.plan.violation;
-  if (observes_error(draft.plan) || compares_ranks(draft.plan) || hangs(violation)) return;
+  if (observes_error(draft.plan) || compares_ranks(draft.plan) || hangs(violation) ||
+      draft.plan.two_runs)
+    return;
   write_expected(draft.code, violation, expected_text(violation));
 }
 
@@ -66,6 +68,7 @@ void write_verdict(Draft& draft) {
   draft.imports.add("sys");
   if (hangs(violation)) return write_hang_verdict(draft);
   if (observes_error(plan)) return write_error_verdict(draft);
+  if (plan.two_runs) return write_comparison_of_runs(draft.code, violation, place);
   bool const of_interval = allowed_by(violation).has_value();
   if (compares_ranks(plan) && !of_interval)
     return write_comparison_of_ranks(draft.code, 0, violation.rank, place);
