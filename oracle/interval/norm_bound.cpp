@@ -13,6 +13,11 @@ constexpr double fp32_u = 0x1p-24;
 constexpr double fp32_eta = 0x1p-149;
 constexpr double norm_arithmetic = 0x1p-40;
 
+/// In which squares of norms of that format may be kept.
+NumberFormat format_of_squares(NumberFormat format) {
+  return format == NumberFormat::fp16 ? NumberFormat::fp32 : format;
+}
+
 }  // namespace
 
 Admissible norm_bound(SquareSum const& sum, NormShape const& shape, NumberFormat format) {
@@ -23,11 +28,13 @@ Admissible norm_bound(SquareSum const& sum, NormShape const& shape, NumberFormat
   double const parts = static_cast<double>(shape.ranks) + shape.tensors;
   double const relative = k / 2 * fp32_u + ((parts + 2) / 2 + 6) * u;
   double const error = relative * (1 + relative) + norm_arithmetic;
-  double const lost = k * fp32_eta + parts * smallest_positive(format);
-  double const lo = std::sqrt(std::max(squares - lost, 0.0)) * std::max(1 - error, 0.0);
-  double const hi = squares == 0.0 ? 0.0 : std::sqrt(squares + lost) * (1 + error);
-  Admissible result = rounded_interval(lo, hi, format);
-  result.may_be_pos_inf |= hi * hi >= static_cast<double>(largest_finite(format));
+  NumberFormat const squared = format_of_squares(format);
+  double const lost = k * fp32_eta + parts * smallest_positive(squared);
+  double const rounded = parts / 2 * smallest_positive(format);
+  double const lo = std::sqrt(std::max(squares - lost, 0.0)) * std::max(1 - error, 0.0) - rounded;
+  double const hi = squares == 0.0 ? 0.0 : std::sqrt(squares + lost) * (1 + error) + rounded;
+  Admissible result = rounded_interval(std::max(lo, 0.0), hi, format);
+  result.may_be_pos_inf |= hi * hi >= static_cast<double>(largest_finite(squared));
   return result;
 }
 

@@ -28,10 +28,13 @@ struct NormShape {
 ///    norm (2 + n - 1) / 2 + 2, in units of U, and nothing where it is left out. Two levels, over
 ///    ranks and tensors, and the root of the first: (ranks + tensors + 2) / 2 + 6.
 /// 3. Squares below the smallest number err by up to half of it: s -+ k eta, eta = 2^-149; in a
-///    level as well, (ranks + tensors) eta of its format, 2^-24 in fp16, 2^-133 in bf16.
+///    level as well, (ranks + tensors) eta of its format, 2^-133 in bf16. Squares of fp16 have to
+///    be taken in binary32: in their own range they vanish below norms of 2^-12 and overflow from
+///    256 on, which is no matter of order. What is kept of norms rounds by half of eta each.
 /// 4. Products of roundings and the arithmetic here: the sum e of all errors widens to
 ///    e (1 + e) + 2^-40.
-/// 5. Infinity where a square or a sum may overflow, binary32 in step 1, the format in step 2.
+/// 5. Infinity where a square or a sum may overflow, binary32 in step 1, the format in step 2, if
+///    that is not fp16; or the norm itself.
 ///    A NaN gives NaN, an infinity infinity.
 Admissible norm_bound(SquareSum const& sum, NormShape const& shape, NumberFormat format);
 

@@ -65,6 +65,19 @@ TEST(NormBound, AMissingPartOrAMeanInPlaceOfASumIsOutside) {
   EXPECT_LT((bound.hi - bound.lo) / bound.lo, 1e-4);
 }
 
+// What PyTorch's DTensor does to norms in fp16, and a square in binary32 does not.
+TEST(NormBound, LeavesNoRoomForSquaresInTheRangeOfFp16) {
+  NormShape const shape{.elements = 2, .tensors = 1, .ranks = 2};
+  Admissible const large = norm_bound(squares_of({240.0F, 320.0F}), shape, NumberFormat::fp16);
+  EXPECT_TRUE(large.contains(400.0F));
+  EXPECT_FALSE(large.contains(inf));
+  Admissible const small = norm_bound(squares_of({0x3p-16F, 0x4p-16F}), shape, NumberFormat::fp16);
+  EXPECT_TRUE(small.contains(0x5p-16F));
+  EXPECT_FALSE(small.contains(0.0F));
+  EXPECT_TRUE(
+      norm_bound(squares_of({60000.0F, 60000.0F}), shape, NumberFormat::fp16).contains(inf));
+}
+
 TEST(NormBound, NamesWhatIsNotFinite) {
   NormShape const shape{.elements = 2};
   EXPECT_EQ(norm_bound(squares_of({NAN, inf}), shape, NumberFormat::fp32), only_nan());

@@ -42,9 +42,9 @@ void add_options(Capabilities const& offered, std::vector<ProbePlan>& plans) {
     for (std::string const& value : option.values)
       if (value != option.values.front())
         plans.push_back(
-            plan(fmt::format("promise options: the same with {}: {}", option.name, value),
-                 offered.save ? "[train: 1, save: a, train: 1]" : "[train: 2]",
-                 fmt::format("{{options: {{\"{}\": \"{}\"}}}}", option.name, value)));
+            once_more(fmt::format("promise options: the same with {}: {}", option.name, value),
+                      offered.save ? "[train: 1, save: a, train: 1]" : "[train: 2]",
+                      fmt::format("{{options: {{\"{}\": \"{}\"}}}}", option.name, value)));
   }
 }
 
