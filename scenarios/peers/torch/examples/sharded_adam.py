@@ -38,7 +38,7 @@ class ShardedAdam(torch.optim.Optimizer):
         w, g = p.to_local(), p.grad.to_local()
         m, v = state["exp_avg"].to_local(), state["exp_avg_sq"].to_local()
         (beta1, beta2), t = group["betas"], state["step"].item()
-        m.mul_(beta1).add_(g, alpha=1 - beta1)
+        m.lerp_(g, 1 - beta1)  # in 16 bits `add` would round its alpha
         v.mul_(beta2).addcmul_(g, g, value=1 - beta2)
         denominator = (v / (1 - beta2**t)).sqrt_().add_(group["eps"])
         w.mul_(1 - group["lr"] * group["weight_decay"])

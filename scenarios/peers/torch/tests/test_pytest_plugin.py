@@ -250,7 +250,7 @@ def test_a_class_is_the_engine_however_its_module_was_imported(
 
 
 def test_a_failure_says_that_pytorch_is_not_to_blame(pytester: pytest.Pytester) -> None:
-    search = "@adamant.fuzz(engine=Grows, cases=5, seed=1)\ndef test_search() -> None: ...\n"
+    search = "@adamant.fuzz(engine=Grows, cases=20, seed=1)\ndef test_search() -> None: ...\n"
     write_test(pytester, CLASSES + search)
     failed = run(pytester, "-k", "wrong or search", "--adamant-out", "found")
     failed.assert_outcomes(failed=2, deselected=1)
