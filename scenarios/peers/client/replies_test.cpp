@@ -73,7 +73,8 @@ TEST(Hello, OffersNothingThatItsArithmeticLeavesNobodyToJudge) {
 TEST(Hello, OffersPlainNumbersOfSixteenBitsUnderAnyArithmetic) {
   Json plain = offer({"none", "fp16"}, {"fp8", "fp16"});
   plain["state_scale"] = {"global", "none"};
-  auto const kept = replies::capabilities_of(hello_with(Json::array({plain}), "interval")).precisions;
+  auto const kept =
+      replies::capabilities_of(hello_with(Json::array({plain}), "interval")).precisions;
   ASSERT_EQ(kept.size(), 1U);
   EXPECT_EQ(kept[0].main, (std::vector{MainType::none, MainType::fp16}));
   EXPECT_EQ(kept[0].exp_avg, std::vector{StateType::fp16});

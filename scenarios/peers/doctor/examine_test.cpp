@@ -53,7 +53,8 @@ TEST_F(Examination, EndsAtAHelloThatSaysTooLittle) {
       {"nonsense hello", "expected a JSON object"},
       {"wrong_version hello", "version: expected 1, found 2"},
       {"no_capabilities hello", "the field `capabilities`"},
-      {"unknown_arithmetic hello", "arithmetic: expected one of te, torch, torch_fused, interval, found"},
+      {"unknown_arithmetic hello",
+       "arithmetic: expected one of te, torch, torch_fused, interval, found"},
       {"option_without_values hello", "options.mood: expected at least 1 entries, found []"},
   };
   for (auto const& [how, text] : cases) {
