@@ -298,7 +298,7 @@ def outcomes(folder: Path, results: Path) -> dict[str, str]:
     """Run all scenarios of a folder; return how each ended."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     subprocess.run(
-        [PROGRAM, "run", str(folder), "--json", str(results)],
+        [PROGRAM, "run", str(folder), "--json", str(results), "--peer-timeout", "120"],
         check=False,
         env={**os.environ, "PATH": path, "PYTHONPATH": str(ROOT)},
         capture_output=True,
