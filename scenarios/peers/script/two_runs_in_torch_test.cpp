@@ -118,7 +118,7 @@ INSTANTIATE_TEST_SUITE_P(
                             "dict(foreach=True)", "dict(foreach=True, maximize=True)"},
                     TwoRuns{"Resumption", of_two_ranks, Law::runs_resumed,
                             "again: {resumed_after: 1, through: [1]}", "dcp.load(state, ",
-                            "dict(state=state, ", 97},
+                            "dict(state=state, ", 106},
                     TwoRuns{"ResumptionInOneProcess", of_one_rank, Law::runs_resumed,
                             "again: {resumed_after: 1, order: reversed}", "dcp.load(state, ",
                             "dict(state=state, "}),
