@@ -189,8 +189,9 @@ class Recorder {
 /// Two runs, one after the other, and what differs between them.
 class RecorderOfTwo {
  public:
-  RecorderOfTwo(Scenario const& scenario, FurtherRun const& further)
-      : scenario_(scenario), further_(further), recording_(scenario) {
+  /// `own` is what `scenario` is without its further runs.
+  RecorderOfTwo(Scenario const& scenario, Scenario const& own, FurtherRun const& further)
+      : scenario_(own), further_(further), recording_(scenario) {
     session_.command = command_of_peer(scenario.engine.name);
   }
 
@@ -285,7 +286,7 @@ Session record_session(Scenario const& scenario, RunResult const& result,
   Scenario const own = own_run(scenario);
   if (!further) return Recorder(own).record(result, violation);
   if (violation != nullptr && is_about_two_runs(violation->law))
-    return RecorderOfTwo(own, *further).record(*violation);
+    return RecorderOfTwo(scenario, own, *further).record(*violation);
   Violation of_run = *violation;
   of_run.operation = entry_in(*further, of_run.operation);
   return Recorder(further->scenario).record(result, &of_run);
