@@ -56,6 +56,18 @@ def states(one: World) -> Tensors:
     return {name: value for name, value in one.whole().items() if "/gradient" not in name}
 
 
+@pytest.mark.parametrize(
+    ("implementation", "answers"),
+    [("single", ["torch", "interval"]), ("fused", ["interval"])],  # by the machine's kernels
+)
+def test_fused_steps_of_runs_are_not_judged_by_the_rows_that_are_shown(
+    world: Maker, implementation: str, answers: list[str]
+) -> None:
+    rows = [{"name": "p", "shape": [2, 16], "group": 0, "unit": 0}]  # each row is whole vectors
+    one = world(shard=2, params=rows, options={"implementation": implementation})
+    assert one.launcher.must("open", **one.request())["arithmetic"] in answers
+
+
 @pytest.mark.parametrize("mode", ["adamw", "adam"])
 @pytest.mark.parametrize("implementation", ["single", "foreach"])
 @pytest.mark.parametrize(("shard", "replicate"), [*WORLDS, (7, 1)])

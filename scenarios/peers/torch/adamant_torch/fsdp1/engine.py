@@ -57,6 +57,15 @@ class FSDP1(Engine):
 
     # --- verbs ----------------------------------------------------------------------------------
 
+    def arithmetic(self) -> str:
+        """Hold fused steps to an interval.
+
+        They step the runs of elements that a rank has, and not the rows that it shows, so nobody
+        here knows which elements their vectors leave over.
+        """
+        fused = self.opening.options.get("implementation") == "fused"
+        return "interval" if fused else super().arithmetic()
+
     def wrap(self, whole: model.Model) -> nn.Module:
         """Wrap each unit and the whole."""
         return wrapping.wrap(whole, self.mesh, self.opening)
