@@ -9,7 +9,9 @@
 #include <string>
 
 #include "scenarios/peers/client/client.h"
+#include "scenarios/peers/client/peer_engine.h"
 #include "scenarios/peers/doctor/promise_probes.h"
+#include "scenarios/peers/doctor/scenario_probes.h"
 #include "scenarios/peers/doctor/testing/engines.h"
 #include "scenarios/runner/run.h"
 #include "scenarios/seam/engine.h"
@@ -122,10 +124,15 @@ TEST_F(ExaminationOfNumPy, FindsPromisesThatItBreaks) {
        "leaves the ending of that name out of `same_files`"},
   };
   for (auto const& [bug, probe, way] : cases) {
-    std::string const found = failures_of(examine(numpy_command(std::string("--bug ") + bug)));
+    std::string const engine = "exec:" + numpy_command(std::string("--bug ") + bug);
+    Capabilities const& offered = capabilities_of_peer(engine);
+    std::vector<Probe> probes;
+    for (ProbePlan const& plan : promise_plans(offered))
+      probes.push_back(run_plan(plan, offered, engine));
+    std::string const found = failures_of(probes);
     EXPECT_NE(found.find(probe), std::string::npos) << bug << ": " << found;
     EXPECT_NE(found.find(way), std::string::npos) << bug << ": " << found;
-    EXPECT_EQ(found.find("AdamW"), std::string::npos) << bug << ": " << found;
+    EXPECT_LT(std::count(found.begin(), found.end(), '\n'), 3) << bug << ": " << found;
   }
 }
 
