@@ -317,15 +317,16 @@ void refuse_other_engines(Scenario const& scenario) {
         name));
 }
 
-/// The adapter has options that choose ways around defects, by code of its own.
-void refuse_ways_around(Scenario const& scenario) {
-  constexpr std::array<std::string_view, 8> of_pytorch = {
+/// Others choose ways around defects, by code of the adapter's own, or uses of PyTorch that no
+/// script is written for yet.
+void refuse_other_options(Scenario const& scenario) {
+  constexpr std::array<std::string_view, 8> written = {
       "implementation", "format",         "template", "state_dict",
       "async_save",     "offload_policy", "division", "settings"};
   for (auto const& [name, value] : scenario.engine.options)
-    if (std::ranges::find(of_pytorch, name) == of_pytorch.end())
+    if (std::ranges::find(written, name) == written.end())
       throw NoScript(fmt::format(
-          "it shows with `{}: {}`, which is the adapter's own code and no call of PyTorch", name,
+          "it shows with `{}: {}`, an option of the adapter that no script is written for", name,
           value));
   if (script::option(scenario, "async_save", "false") == "overlapping")
     throw NoScript("its saves go on while the training does, and a script waits for each");
@@ -341,7 +342,7 @@ void refuse_settings_in_hugging_face_files(Scenario const& scenario) {
 }
 
 void refuse_options(Scenario const& scenario) {
-  refuse_ways_around(scenario);
+  refuse_other_options(scenario);
   refuse_settings_in_hugging_face_files(scenario);
 }
 

@@ -283,9 +283,10 @@ TEST(Script, IsRefusedForAnEngineOfAUsersOwn) {
 TEST(Script, IsRefusedWhereAWayAroundADefectIsNeeded) {
   Scenario scenario = read(one_step);
   scenario.engine.options = {{"implementation", "fused"}, {"saves", "new_directory"}};
-  EXPECT_EQ(why_not(scenario, violation_of(TensorKind::parameter, 0, Number(0x1p+0F))),
-            "it shows with `saves: new_directory`, which is the adapter's own code and no call of "
-            "PyTorch");
+  EXPECT_EQ(
+      why_not(scenario, violation_of(TensorKind::parameter, 0, Number(0x1p+0F))),
+      "it shows with `saves: new_directory`, an option of the adapter that no script is written "
+      "for");
 }
 
 TEST(Script, IsRefusedWhereNothingRanOrTheEngineBrokeOff) {
