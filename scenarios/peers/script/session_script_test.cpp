@@ -227,6 +227,9 @@ TEST(SessionOfFiles, ShowsThatTwoRunsWriteOthers) {
   ASSERT_EQ(written.why_not, "");
   Played const shown = play(written.script);
   EXPECT_EQ(shown.status, 1) << shown.output << written.script;
+  EXPECT_NE(written.script.find("The second run is the first one with `again: {}`."),
+            std::string::npos)
+      << written.script;
   EXPECT_NE(shown.output.find("files of a: actual   {'rank-0-of-2."), std::string::npos)
       << shown.output;
   Played const right = play(written.script, command_of(numpy));
