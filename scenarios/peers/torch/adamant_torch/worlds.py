@@ -174,8 +174,12 @@ class Worlds:
         self.current: World | None = None
 
     def take(self, ranks: int) -> World:
-        """Return a world of that size, kept or new, and make it the one in use."""
+        """Return a world of that size, kept or new, and make it the one in use.
+
+        The longest unused of the others make room, and none that is wanted again at once.
+        """
         world = self.kept.pop(ranks, None)
+        self._make_room()
         if world is None:
             if not self.warm:  # who only says hello need not pay for it
                 warm_up()
@@ -186,11 +190,12 @@ class Worlds:
         return world
 
     def put_back(self) -> None:
-        """Keep the world in use for later; the longest unused ones make room."""
-        if self.current is None:
-            return
-        self.kept[len(self.current.members)] = self.current
-        self.current = None
+        """Keep the world in use for later."""
+        if self.current is not None:
+            self.kept[len(self.current.members)] = self.current
+            self.current = None
+
+    def _make_room(self) -> None:
         while sum(self.kept) > PROCESSES_MAX:
             self.kept.pop(next(iter(self.kept))).kill()
 
