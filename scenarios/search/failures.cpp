@@ -16,8 +16,9 @@ std::string signature_of(RunResult const& result) {
   auto const symptom = symptom_of(result);
   if (symptom && symptom->outcome == Outcome::violated) {
     Law const law = violation_of(result, *symptom)->law;
-    return fmt::format("{}|{}", is_about_checkpoints(law) ? "checkpoint" : id_of(law),
-                       alike_by(result, *symptom));
+    std::string const alike = alike_by(result, *symptom);
+    if (is_about_checkpoints(law)) return std::string(checkpoint_signatures) + alike;
+    return fmt::format("{}|{}", id_of(law), alike);
   }
   return fmt::format("{}|{}", name_of(result.outcome), result.reason);
 }

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -18,6 +19,9 @@ namespace adamant::scenarios {
 /// operations and their buffer; a reason of refusal; how a process died. The laws about checkpoints
 /// are one here: a load gets something wrong by one of them or another, as its faults have it.
 std::string signature_of(RunResult const& result);
+
+/// With which the signatures of these laws begin.
+inline constexpr std::string_view checkpoint_signatures = "checkpoint|";
 
 /// What of a scenario one defect needs and another does not: the options of its engine, its kinds
 /// of faults, in words.

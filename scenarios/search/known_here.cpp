@@ -20,6 +20,11 @@ bool fails_alike(RunResult const& result, RunResult const& other) {
   return !result.met && signature_of(result) == signature_of(other);
 }
 
+/// Does a load get something wrong?
+bool is_about_a_load(std::string const& signature) {
+  return signature.starts_with(checkpoint_signatures);
+}
+
 void append(EngineOptions& options, EngineOptions const& more) {
   options.insert(options.end(), more.begin(), more.end());
 }
@@ -63,17 +68,24 @@ std::vector<std::string> KnownHere::not_shown() const {
   return names;
 }
 
+bool KnownHere::may_be(Shown const& one, Scenario const& scenario,
+                       std::string const& signature) const {
+  EngineOptions const& avoid = defects_[one.defect].avoid;
+  if (avoid.empty()) return one.signature == signature && has_inside(scenario, one.scenario);
+  if (has_options(scenario, avoid)) return false;
+  if (one.signature == signature) return true;
+  // What a reader says of a file that a fault has spoilt depends on the bytes that it meets.
+  return !one.scenario.faults.empty() && is_about_a_load(one.signature) &&
+         is_about_a_load(signature) && has_inside(scenario, one.scenario);
+}
+
 std::vector<std::size_t> KnownHere::candidates(Scenario const& scenario,
                                                RunResult const& failed) const {
   std::string const signature = signature_of(failed);
   std::vector<std::size_t> defects;
-  for (Shown const& one : shown_) {
-    if (one.signature != signature) continue;
-    EngineOptions const& avoid = defects_[one.defect].avoid;
-    bool const may_be =
-        avoid.empty() ? has_inside(scenario, one.scenario) : !has_options(scenario, avoid);
-    if (may_be && std::ranges::count(defects, one.defect) == 0) defects.push_back(one.defect);
-  }
+  for (Shown const& one : shown_)
+    if (may_be(one, scenario, signature) && std::ranges::count(defects, one.defect) == 0)
+      defects.push_back(one.defect);
   return defects;
 }
 

@@ -61,6 +61,9 @@ class KnownHere {
   };
   struct WayAround;
 
+  /// Does a failure look like what this scenario shows, which it does not avoid? Of what a fault
+  /// did to files any look will do, where the scenario is inside.
+  bool may_be(Shown const& one, Scenario const& scenario, std::string const& signature) const;
   /// The defects that a failure looks like and may be.
   std::vector<std::size_t> candidates(Scenario const& scenario, RunResult const& failed) const;
   /// The first of `defects` without which the run ends otherwise; or all of them, where only that

@@ -133,6 +133,47 @@ TEST(KnownHere, WhereThereIsNoWayAroundItsScenarioHasToBeInside) {
   EXPECT_TRUE(known.unmask(shorter, failed(loud), never()).fails);
 }
 
+/// Its only save is damaged before it is loaded.
+Scenario damaged() {
+  Scenario scenario;
+  scenario.name = "damaged";
+  scenario.params = {parameter("w", {1000})};
+  scenario.program = {operation(Save{.checkpoint = "c"}), operation(Load{.from = "c"})};
+  scenario.faults = {
+      {.at = Fault::Where::load, .then = Fault::Then::flip_byte, .file = 1, .byte = 9000}};
+  scenario.bug = "checksums_ignored";
+  scenario.expect = {.kind = Expectation::Kind::violates, .id = "checkpoint.integrity"};
+  return scenario;
+}
+
+/// The same damage read in another way.
+RunResult failed_to_load() {
+  RunResult result = passed();
+  result.met = false;
+  result.outcome = Outcome::violated;
+  result.violations.push_back({.law = Law::checkpoint_integrity,
+                               .breach = Breach::failed,
+                               .subject = Call{.verb = "load"},
+                               .text = "IndexError"});
+  return result;
+}
+
+TEST(KnownHere, WhatAFaultLeavesMayLookOtherwise) {
+  KnownDefect torn = defect("torn", anew, loud);
+  torn.shown_by = {damaged()};
+  KnownHere const known = known_of({torn});
+  auto const passing = [](Scenario const& scenario) {
+    return has_options(scenario, anew) ? passed() : failed_to_load();
+  };
+  EXPECT_TRUE(known.is_known(damaged(), failed_to_load(), passing));
+  auto const failing = [](Scenario const&) { return failed_to_load(); };
+  EXPECT_FALSE(known.is_known(damaged(), failed_to_load(), failing));
+  Scenario sound = damaged();
+  sound.faults.clear();
+  EXPECT_FALSE(known.is_known(sound, failed_to_load(), never()));
+  EXPECT_FALSE(known.is_known(damaged(), failed(loud), never())) << "it is not about a load";
+}
+
 TEST(KnownHere, WhatIsInsideHasToLookLikeTheFailure) {
   KnownDefect deep = defect("deep", {}, loud);
   Scenario shorter = small_scenario();

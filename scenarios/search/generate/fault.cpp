@@ -52,10 +52,10 @@ class FaultDrawing {
         scenario_.program.begin(), scenario_.program.end(),
         [](Operation const& operation) { return std::holds_alternative<Load>(operation.action); });
     if (has_elements() && draws_.feature(Feature::out_of_memory, 4)) return make_out_of_memory();
-    // In the simulator few cases have files at all.
-    bool const often = !draws_.able().isolated;
-    if (!saves.empty() && draws_.feature(Feature::crash, often ? 40 : 15)) return make_crash(saves);
-    if (loads > 0 && draws_.feature(Feature::damage, often ? 60 : 25)) make_damage(loads);
+    // In the simulator few cases have files at all, and elsewhere few have a save to fall back to.
+    bool const isolated = draws_.able().isolated;
+    if (!saves.empty() && draws_.feature(Feature::crash, 40)) return make_crash(saves);
+    if (loads > 0 && draws_.feature(Feature::damage, isolated ? 25 : 60)) make_damage(loads);
   }
 
  private:
@@ -119,7 +119,8 @@ class FaultDrawing {
            has_older_save(scenario_, load);
   }
 
-  static constexpr std::int64_t file_operations = 24;
+  // About as many as a rank has that writes metadata beside its own tensors.
+  static constexpr std::int64_t file_operations = 32;
   // The number of files divides it, so that each is as likely as any other.
   static constexpr std::int64_t files_alike = 840;
 

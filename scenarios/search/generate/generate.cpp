@@ -1,6 +1,7 @@
 #include "scenarios/search/generate/generate.h"
 
 #include "scenarios/search/generate/drawing.h"
+#include "scenarios/search/generate/engine_options.h"
 #include "scenarios/search/generate/fault.h"
 #include "scenarios/search/generate/further_runs.h"
 #include "scenarios/search/generate/program.h"
@@ -23,6 +24,7 @@ Scenario generate_scenario(std::uint64_t seed, std::uint64_t index,
   // What was captured before its formats were known needs a gradient that stays.
   if (program.lost_captures()) scenario.optimizer.keep_cast_grad = true;
   if (options.faults) draw_fault(draws, scenario);
+  draw_engine_options(draws, scenario);
   draw_further_runs(draws, settings, scenario);
   return scenario;
 }

@@ -143,8 +143,8 @@ TEST(GenerateForPeers, CrashesAreCountedInFileOperations) {
   for (std::uint64_t i = 0; i < 10000; ++i)
     for (Fault const& fault : made(capable_peer(), i).faults)
       if (fault.at == Fault::Where::save) ++crashes, ++seen[fault.after_bytes.value()];
-  EXPECT_EQ(seen.size(), 25U);
-  EXPECT_EQ(seen.rbegin()->first, 24);
+  EXPECT_EQ(seen.size(), 33U);
+  EXPECT_EQ(seen.rbegin()->first, 32);
   EXPECT_NEAR(seen[0], crashes / 2, crashes / 10) << "the first is as likely as all others";
 }
 
@@ -154,7 +154,7 @@ TEST(GenerateForPeers, EveryKindOfDamageIsDoneToEveryFile) {
   std::map<Fault::Then, int> kinds;
   std::map<std::int64_t, int> files;  // of five
   int damages = 0;
-  for (std::uint64_t i = 0; i < 5000; ++i)
+  for (std::uint64_t i = 0; i < 10000; ++i)
     for (Fault const& fault : made(peer, i).faults) {
       if (fault.at != Fault::Where::load) continue;
       ++damages, ++kinds[fault.then], ++files[fault.file.value() % 5];

@@ -56,12 +56,20 @@ std::int64_t ProgramDrawing::begin_with_moments() {
 }
 
 void ProgramDrawing::end_with_load() {
-  bool const anew = states_->world().rank_count() > 1 && draws_.allowed(Feature::save_replaced) &&
-                    draws_.allowed(Feature::load_on_other_world) && draws_.chance(20);
-  if (anew) save_on_fewer_ranks();
+  bool const replaces = draws_.allowed(Feature::save_replaced) && draws_.chance(40);
+  bool const on_fewer = states_->world().rank_count() > 1 &&
+                        draws_.allowed(Feature::load_on_other_world) && draws_.chance(50);
+  if (replaces) on_fewer ? save_on_fewer_ranks() : save_again();
   append(draw_load(saved_.back()));
   append(Backward{});
   append(Step{});
+}
+
+/// What a crash mixes, or damage puts in the place of another, differs.
+void ProgramDrawing::save_again() {
+  append(Backward{});
+  append(Step{});
+  append(Save{.checkpoint = saved_.back()});
 }
 
 /// Over what more ranks have saved: of theirs something may be left.

@@ -37,6 +37,7 @@ class ProgramDrawing {
   std::int64_t begin_with_moments();
   /// A load of the last save and a step behind it: what a checkpoint lost shows there.
   void end_with_load();
+  void save_again();
   void save_on_fewer_ranks();
   bool may_run_backward() const;
   Action draw_train();

@@ -21,7 +21,6 @@ constexpr std::array norms{1e-30F, 1e-3F, 0.3F, 60.1F, 1e6F};
 constexpr std::array exact_scales{0.5F, 1.0F, 8.0F, 256.0F};  // also of fp16 gradients
 constexpr std::array rounding_scales{0.1F, 3.0F, 1000.0F, 1e30F};
 constexpr std::array usual_rates{1e-3F, 3e-4F, 1e-2F};
-constexpr int usual_options_percent = 75;
 constexpr std::int64_t vectors_max = 72;  // elements: over four vectors of 16 floats
 
 /// The only choice where there is one.
@@ -31,10 +30,6 @@ void keep_to_offers(Optimizer& optimizer, Capabilities const& able) {
     optimizer.step_counter = able.step_counters.front();
   if (!offers(able.bias_correction, optimizer.adam.bias_correction))
     optimizer.adam.bias_correction = able.bias_correction.front();
-}
-
-bool has_option(EngineOptions const& options, std::string_view name) {
-  return std::ranges::any_of(options, [&](auto const& one) { return one.first == name; });
 }
 
 }  // namespace
@@ -48,7 +43,6 @@ void SettingsDrawing::make_before_program() {
   make_gradients();
   make_offload();
   if (!draws_.able().own_precision) make_offered_precision();
-  make_engine_options();
 }
 
 void SettingsDrawing::make_after_program() {
@@ -359,26 +353,6 @@ void SettingsDrawing::make_schedule() {
   if (schedule.strategy == Schedule::Strategy::fifo) return;
   schedule.seed = draws_.bits() >> 32;
   if (schedule.strategy == Schedule::Strategy::pct) schedule.depth = draws_.between(1, 5);
-}
-
-/// Only what is not the default is written. Most cases have one option or none that is not: what
-/// one of them breaks hides what needs another. For the same reason those that do not go around all
-/// that is known go around half of it.
-void SettingsDrawing::make_engine_options() {
-  EngineOptions usual = draws_.options().usual_options;
-  bool const all = !usual.empty() && draws_.chance(usual_options_percent);
-  if (!all) std::erase_if(usual, [&](auto const&) { return draws_.chance(50); });
-  scenario_.engine.options = usual;
-  for (EngineOption const& option : draws_.able().options) {
-    if (has_option(usual, option.name)) continue;
-    bool const writes = draws_.feature(Feature::engine_option, 20);
-    auto const others = static_cast<std::int64_t>(option.values.size()) - 1;
-    if (others == 0) continue;
-    std::int64_t const value = draws_.between(1, others);
-    if (writes)
-      scenario_.engine.options.emplace_back(option.name,
-                                            option.values[static_cast<std::size_t>(value)]);
-  }
 }
 
 }  // namespace adamant::scenarios

@@ -70,7 +70,6 @@ class SettingsDrawing {
   void fit_shape(std::vector<std::int64_t>& shape, ParamType recipe);
   /// One of the recipes that the engine offers, where types do not combine freely.
   void make_offered_precision();
-  void make_engine_options();
   /// Another type for the weight, and a main weight that goes with it.
   void make_own_precision(Param& param);
   void make_types_of_loads();

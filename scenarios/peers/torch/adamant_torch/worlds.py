@@ -64,11 +64,15 @@ class Member:
             return {"outcome": "died", "signal": os.WTERMSIG(self.status)}
         return {"outcome": "died", "exit_status": os.WEXITSTATUS(self.status)}
 
-    def kill(self) -> None:
+    def end(self) -> None:
         """End the process and take it off the system's table."""
         if self.status is None:
             os.kill(self.pid, signal.SIGKILL)
             _, self.status = os.waitpid(self.pid, 0)
+
+    def kill(self) -> None:
+        """End the process and close its pipes."""
+        self.end()
         os.close(self.writes)
         os.close(self.reads)
 
@@ -123,7 +127,9 @@ class World:
         """Send `request` to all ranks and return their answers in rank order.
 
         An answer is `timed_out` where none came in time: `timeout_seconds` for all, and
-        `GRACE_SECONDS` once a rank has failed, because the others may wait for it forever.
+        `GRACE_SECONDS` once a rank has failed, because the others may wait for it forever. Once
+        one has died the world has no use, and each that failed is ended, too: who waits for it
+        learns so at once.
         """
         line = encode(request)
         for member in self.members:
@@ -145,6 +151,10 @@ class World:
                     selector.unregister(key.fd)
                     if answer["outcome"] != "ok":
                         deadline = min(deadline, time.monotonic() + GRACE_SECONDS)
+                if any(answer["outcome"] == "died" for answer in answers.values()):
+                    for index, answer in answers.items():
+                        if answer["outcome"] == "error":
+                            self.members[index].end()
         return [answers.get(index, {"outcome": "timed_out"}) for index in range(len(self.members))]
 
     def settles(self) -> bool:
