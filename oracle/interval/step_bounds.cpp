@@ -232,8 +232,10 @@ Admissible StepBounds::weight(float weight, float exp_avg, float exp_avg_sq) con
   result.may_be_nan |= !all_finite({exp_avg, exp_avg_sq}) || denominator(v).lo == 0.0;
   bool const passes = std::max(m_hat, m_hat / denominator(v).lo) >= limit_;
   result.may_be_nan |= passes;
-  result.may_be_neg_inf |= passes && m.hi > 0;
-  result.may_be_pos_inf |= passes && m.lo < 0;
+  result.may_be_neg_inf |= (passes && m.hi > 0) || kept.lo <= -limit_;
+  result.may_be_pos_inf |= (passes && m.lo < 0) || kept.hi >= limit_;
+  bool const decay_passes = std::max(kept.hi, -kept.lo) >= limit_;
+  result.may_be_nan |= decay_passes && std::max(q.hi, -q.lo) >= limit_;
   return result;
 }
 

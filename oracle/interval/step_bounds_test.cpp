@@ -223,5 +223,18 @@ TEST(StepBounds, OverflowOnTheWayIsAdmitted) {
   EXPECT_FALSE(bounds.exp_avg_sq({.gradient = 1e18F}).contains(inf));
 }
 
+TEST(StepBounds, DecayThatOverflowsBeforeTheUpdateIsAdmitted) {
+  StepFormats const fp16{NumberFormat::fp16, NumberFormat::fp16, NumberFormat::fp16,
+                         NumberFormat::fp16};
+  // (1 - 1e8) p is infinite in fp16, and the update of -7e11 then changes nothing.
+  StepBounds const bounds({.learning_rate = 1e10F}, 1, fp16);
+  auto const p = bounds.weight(-0.046417236F, 0.1273F, 0.001621F);
+  EXPECT_TRUE(p.contains(inf));
+  EXPECT_TRUE(p.contains(-inf)) << "where decay is subtracted later";
+  EXPECT_FALSE(p.contains(1.0F));
+  StepBounds const moderate({.learning_rate = 1.0F}, 1, fp16);
+  EXPECT_FALSE(moderate.weight(-0.046417236F, 0.1273F, 0.001621F).contains(inf));
+}
+
 }  // namespace
 }  // namespace adamant::oracle
