@@ -52,7 +52,7 @@ std::vector<Operation> way_of(Scenario const& scenario, Again const& again) {
   std::vector<Operation> way;
   for (World const& world : worlds) {
     way.push_back({.action = Save{.checkpoint = checkpoint}});
-    Load load{.from = checkpoint, .world = world};
+    Load load{.from = checkpoint, .world = world, .anew = true};
     if (again.order == ParamOrder::reversed) load.order = again.order;
     way.push_back({.action = std::move(load)});
   }

@@ -54,6 +54,7 @@ TEST(FurtherRuns, AreResumedByWayOfOtherWorldsAndComeBack) {
   EXPECT_EQ(run.promise, Promise::resumed);
   Load there{.from = "resumed_", .world = World{.shard = 3}};
   there.order = ParamOrder::reversed;
+  there.anew = true;
   Load back = there;
   back.world = World{.shard = 2};
   std::vector<Operation> const expected{
@@ -73,6 +74,7 @@ TEST(FurtherRuns, ComeBackToTheWorldThatALoadHasMade) {
   EXPECT_EQ(std::get<Load>(runs[0].scenario.program[5].action).world, (World{.shard = 4}));
   EXPECT_EQ(std::get<Load>(runs[1].scenario.program[1].action).world, (World{.shard = 2}));
   EXPECT_FALSE(std::get<Load>(runs[1].scenario.program[1].action).order) << "as it was";
+  EXPECT_TRUE(std::get<Load>(runs[1].scenario.program[1].action).anew) << "nothing may hide";
 }
 
 TEST(FurtherRuns, CountEntriesAsReportsDo) {

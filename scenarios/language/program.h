@@ -87,6 +87,8 @@ struct Load {
   std::optional<PrecisionOverride> precision = {};
   std::optional<Offload> offload = {};
   std::optional<ParamOrder> order = {};
+  /// Into a new world also where it is as the one before. No file says so: runs that resume do.
+  bool anew = false;
 
   /// What `precision` changes.
   PrecisionOverride types() const { return precision.value_or(PrecisionOverride{}); }

@@ -45,8 +45,9 @@ Scenario with(Scenario scenario, Load const& load) {
   return scenario;
 }
 
-bool needs_new_world(Scenario const& before, Scenario const& after) {
-  return before.world != after.world || before.layout != after.layout ||
+bool needs_new_world(Scenario const& before, Load const& load) {
+  Scenario const after = with(before, load);
+  return load.anew || before.world != after.world || before.layout != after.layout ||
          before.precision != after.precision || before.offload != after.offload ||
          before.order != after.order;
 }

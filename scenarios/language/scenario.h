@@ -104,8 +104,8 @@ struct Scenario {
 /// What a load makes of a scenario. `microbatches` stay as many.
 Scenario with(Scenario scenario, Load const& load);
 
-/// Do ranks have to be made anew for `after`, with all that they hold?
-bool needs_new_world(Scenario const& before, Scenario const& after);
+/// Do ranks have to be made anew for it, with all that they hold?
+bool needs_new_world(Scenario const& before, Load const& load);
 
 /// The parameters as oracle and engine take them, those that are not tied in the order of the file:
 /// groups numbered as group_configs() numbers them, units by their blocks (language/units.h). A

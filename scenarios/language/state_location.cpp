@@ -30,9 +30,8 @@ void StateLocation::follow(Action const& action) {
 
 // In the world that is there a load leaves states where they are; a new one begins as any does.
 void StateLocation::follow_load(Load const& load) {
-  Scenario after = with(setting_, load);
-  bool const anew = needs_new_world(setting_, after);
-  setting_ = std::move(after);
+  bool const anew = needs_new_world(setting_, load);
+  setting_ = with(setting_, load);
   if (anew) away_ = leave_after_step();
 }
 

@@ -174,9 +174,8 @@ void Program::add_load(Entry& entry, Load const& load, Scenario const& scenario)
     if (!param.is_tied()) entry.may_round.push_back(named_kinds(load.types(), param.precision));
   if (!contains(saved_, load.from) && !contains(foreign_, load.from)) foreign_.push_back(load.from);
   Scenario const& before = settings_.empty() ? scenario : settings_.back();
-  Scenario after = with(before, load);
-  entry.sets_anew = needs_new_world(before, after);
-  if (entry.sets_anew) settings_.push_back(std::move(after));
+  entry.sets_anew = needs_new_world(before, load);
+  if (entry.sets_anew) settings_.push_back(with(before, load));
   entry.setting = static_cast<int>(settings_.size());
 }
 

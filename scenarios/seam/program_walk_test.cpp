@@ -160,7 +160,8 @@ TEST(ProgramWalk, ALoadKeepsTheOrderAndTypesOfTheOneBefore) {
        operation(Load{.from = "a",
                       .precision = PrecisionOverride{.grad = GradType::bf16},
                       .order = ParamOrder::reversed}),
-       operation(Load{.from = "a"}), operation(Load{.from = "a", .order = ParamOrder::listed})}));
+       operation(Load{.from = "a"}), operation(Load{.from = "a", .order = ParamOrder::listed}),
+       operation(Load{.from = "a", .anew = true})}));
   EXPECT_EQ(program.setting(1).order, ParamOrder::reversed);
   EXPECT_EQ(program.setting(2).order, ParamOrder::listed);
   for (int const setting : {1, 2})
@@ -170,6 +171,7 @@ TEST(ProgramWalk, ALoadKeepsTheOrderAndTypesOfTheOneBefore) {
   EXPECT_TRUE(walk.next()->sets_anew);
   EXPECT_FALSE(walk.next()->sets_anew);
   EXPECT_TRUE(walk.next()->sets_anew);
+  EXPECT_TRUE(walk.next()->sets_anew) << "into a world like the one before";
 }
 
 TEST(ProgramWalk, WhatNoSaveBeforeALoadHasMadeIsForeign) {

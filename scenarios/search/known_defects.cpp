@@ -150,10 +150,13 @@ bool has_options(Scenario const& scenario, EngineOptions const& options) {
   });
 }
 
+bool has_faults(Scenario const& scenario, Scenario const& smaller) {
+  return is_subsequence(kinds_of_faults(smaller), kinds_of_faults(scenario));
+}
+
 bool has_inside(Scenario const& scenario, Scenario const& smaller) {
   return scenario.world.rank_count() >= smaller.world.rank_count() &&
-         has_options(scenario, smaller.engine.options) &&
-         is_subsequence(kinds_of_faults(smaller), kinds_of_faults(scenario)) &&
+         has_options(scenario, smaller.engine.options) && has_faults(scenario, smaller) &&
          is_subsequence(words_of_operations(smaller), words_of_operations(scenario));
 }
 

@@ -41,6 +41,9 @@ Scenario with_options(Scenario scenario, EngineOptions const& options);
 /// Does the scenario say all of these options already?
 bool has_options(Scenario const& scenario, EngineOptions const& options);
 
+/// Does `scenario` have all kinds of faults that `smaller` has?
+bool has_faults(Scenario const& scenario, Scenario const& smaller);
+
 /// Does `scenario` do all that `smaller` does: its operations in their order among others, its
 /// faults and options of the engine, on no fewer ranks?
 bool has_inside(Scenario const& scenario, Scenario const& smaller);

@@ -68,24 +68,31 @@ std::vector<std::string> KnownHere::not_shown() const {
   return names;
 }
 
-bool KnownHere::may_be(Shown const& one, Scenario const& scenario,
-                       std::string const& signature) const {
+bool KnownHere::looks_like(Shown const& one, Scenario const& scenario,
+                           std::string const& signature) const {
+  if (one.signature != signature) return false;
   EngineOptions const& avoid = defects_[one.defect].avoid;
-  if (avoid.empty()) return one.signature == signature && has_inside(scenario, one.scenario);
-  if (has_options(scenario, avoid)) return false;
-  if (one.signature == signature) return true;
-  // What a reader says of a file that a fault has spoilt depends on the bytes that it meets.
-  return !one.scenario.faults.empty() && is_about_a_load(one.signature) &&
-         is_about_a_load(signature) && has_inside(scenario, one.scenario);
+  if (avoid.empty()) return has_inside(scenario, one.scenario);
+  return !has_options(scenario, avoid) && has_faults(scenario, one.scenario);
+}
+
+/// What a reader says of a file that a fault has spoilt depends on the bytes that it meets.
+bool KnownHere::spoils_a_load(Shown const& one, Scenario const& scenario,
+                              std::string const& signature) const {
+  EngineOptions const& avoid = defects_[one.defect].avoid;
+  return !avoid.empty() && !has_options(scenario, avoid) && !one.scenario.faults.empty() &&
+         is_about_a_load(one.signature) && is_about_a_load(signature) &&
+         has_inside(scenario, one.scenario);
 }
 
 std::vector<std::size_t> KnownHere::candidates(Scenario const& scenario,
                                                RunResult const& failed) const {
   std::string const signature = signature_of(failed);
   std::vector<std::size_t> defects;
-  for (Shown const& one : shown_)
-    if (may_be(one, scenario, signature) && std::ranges::count(defects, one.defect) == 0)
-      defects.push_back(one.defect);
+  for (auto const may_be : {&KnownHere::looks_like, &KnownHere::spoils_a_load})
+    for (Shown const& one : shown_)
+      if ((this->*may_be)(one, scenario, signature) && std::ranges::count(defects, one.defect) == 0)
+        defects.push_back(one.defect);
   return defects;
 }
 

@@ -174,6 +174,25 @@ TEST(KnownHere, WhatAFaultLeavesMayLookOtherwise) {
   EXPECT_FALSE(known.is_known(damaged(), failed(loud), never())) << "it is not about a load";
 }
 
+TEST(KnownHere, WhatNeedsAFaultIsNotMetWithoutIt) {
+  KnownDefect torn = defect("torn", anew, loud);
+  torn.shown_by = {damaged()};
+  KnownDefect twice = torn;
+  twice.name = "needs two";
+  twice.shown_by.front().faults.push_back(damaged().faults.front());
+  twice.shown_by.front().faults.back().byte = 9001;
+  KnownHere const known = known_of({twice, torn});
+  Scenario seen = damaged();
+  seen.expect = {};
+  RunResult const differs = run_scenario(seen);
+  auto const passing = [&](Scenario const& scenario) {
+    return has_options(scenario, anew) ? passed() : differs;
+  };
+  EXPECT_EQ(known.unmask(seen, differs, passing).known, std::set<std::string>{"torn"});
+  seen.faults.clear();
+  EXPECT_FALSE(known.is_known(seen, differs, never()));
+}
+
 TEST(KnownHere, WhatIsInsideHasToLookLikeTheFailure) {
   KnownDefect deep = defect("deep", {}, loud);
   Scenario shorter = small_scenario();

@@ -99,18 +99,28 @@ Layout SettingsDrawing::draw_layout() {
 
 World SettingsDrawing::draw_small_world() {
   constexpr std::array usual{1, 1, 2, 2, 2, 2, 3, 3, 4};
+  bool const replicates = draws_.feature(Feature::replicated, 15);
   bool const large = draws_.chance(4);
-  bool const replicates = draws_.feature(Feature::replicated, 25);
-  std::int64_t const drawn = large ? draws_.between(5, 8) : draws_.one_of(usual);
-  std::int64_t ranks = std::min(drawn, draws_.scaled(1, draws_.options().ranks_max));
-  ranks = std::min(ranks, draws_.able().ranks_max);
-  if (!draws_.allowed(Feature::more_than_four_ranks)) ranks = std::min<std::int64_t>(ranks, 4);
-  std::int64_t const replicas_max = std::min(draws_.able().replicate_max, ranks);
-  std::int64_t const replicas = replicates ? draws_.between(1, replicas_max) : 1;
+  std::int64_t const ranks = large ? draws_.between(5, 8) : draws_.one_of(usual);
+  std::int64_t most =
+      std::min(draws_.scaled(1, draws_.options().ranks_max), draws_.able().ranks_max);
+  if (!draws_.allowed(Feature::more_than_four_ranks)) most = std::min<std::int64_t>(most, 4);
+  std::int64_t const replicas_max = std::min(draws_.able().replicate_max, most);
+  World world{.shard = std::min(ranks, most)};
+  if (replicates && replicas_max > 1) world = draw_small_mesh(most, replicas_max);
   bool const shares_out = draws_.chance(50) && draws_.allowed(Feature::outer_optim);
-  return {.shard = ranks / replicas,
-          .replicate = replicas,
-          .outer = shares_out && replicas > 1 ? Outer::optim : Outer::none};
+  if (shares_out && world.replicate > 1) world.outer = Outer::optim;
+  return world;
+}
+
+/// Some have three ranks in a shard group: two averages round otherwise than one there.
+World SettingsDrawing::draw_small_mesh(std::int64_t ranks_max, std::int64_t replicas_max) {
+  constexpr std::array replicas{2, 2, 2, 3, 4};
+  constexpr std::array shards{1, 1, 2, 2, 3};
+  World world;
+  world.replicate = std::min<std::int64_t>(draws_.one_of(replicas), replicas_max);
+  world.shard = std::min<std::int64_t>(draws_.one_of(shards), ranks_max / world.replicate);
+  return world;
 }
 
 void SettingsDrawing::make_params() {

@@ -35,6 +35,8 @@ class SettingsDrawing {
                           LossScale::Kind scale);
   /// Of a few ranks: whoever runs in processes of their own pays for each.
   World draw_small_world();
+  /// At least two replicas, of so many ranks together at most.
+  World draw_small_mesh(std::int64_t ranks_max, std::int64_t replicas_max);
   /// So many ranks, as replicas where they can be.
   World draw_mesh(std::int64_t ranks, Feature why);
   /// Any layout of the engine; the usual one about as often as the others together.
