@@ -81,6 +81,22 @@ MaybeRefusal refuse_scales(Scenario const& scenario, SourceLine line) {
                      line);
 }
 
+// What is reduced lies elsewhere in its buffer then, where ranks may be added up in another order.
+MaybeRefusal refuse_other_order(Scenario const& scenario, SourceLine line) {
+  if (clips(scenario))
+    return unsupported("again",
+                       "a norm is summed in another order where parameters are registered in "
+                       "another; supported: clip: none, or no order",
+                       line);
+  if (scenario.gradients == GradientClass::exact && !any_scale_rounds(scenario))
+    return std::nullopt;
+  return unsupported("again",
+                     "gradients whose sums round may be summed in another order where parameters "
+                     "are registered in another; supported: gradients: exact and a loss_scale that "
+                     "is a power of two, or no order",
+                     line);
+}
+
 /// Can everything that the rest of the program needs be in a checkpoint there?
 MaybeRefusal refuse_resumed_at(Scenario const& scenario, std::int64_t entry, SourceLine line) {
   std::span<Operation const> const program(scenario.program);
@@ -128,11 +144,8 @@ std::optional<Refusal> refuse_further_run(Scenario const& scenario, FurtherRun c
   }
   Again const& again = scenario.again[run.number];
   if (!again.resumed_after) return std::nullopt;
-  if (again.order == ParamOrder::reversed && clips(scenario))
-    return unsupported("again",
-                       "a norm is summed in another order where parameters are registered in "
-                       "another; supported: clip: none, or no order",
-                       line);
+  if (again.order == ParamOrder::reversed)
+    if (auto refusal = refuse_other_order(scenario, line)) return refusal;
   if (!again.through.empty())
     if (auto refusal = refuse_scales(scenario, line)) return refusal;
   return refuse_resumed_at(scenario, *again.resumed_after, line);

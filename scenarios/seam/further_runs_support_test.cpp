@@ -81,12 +81,15 @@ TEST(FurtherRunsSupport, AResumptionNeedsAllOfTheStateInACheckpoint) {
           "back to the device"});
 }
 
-TEST(FurtherRunsSupport, ANormIsSummedInTheOrderOfRegistration) {
+TEST(FurtherRunsSupport, NormsAndRoundedSumsDependOnTheOrderOfRegistration) {
   std::string const reversed = "again: [{resumed_after: 1, order: reversed}]";
   expect({"[{train: 2}]", reversed, ""});
   expect({"[{train: 2}]", "optimizer: {clip: 1.0}\nagain: [{resumed_after: 1}]", ""});
   expect({"[{train: 2}]", "optimizer: {clip: 1.0}\n" + reversed, "a norm"});
   expect({"[{train: 1}, {set: {clip: 1.0}}, {train: 1}]", reversed, "a norm"});
+  expect({"[{train: 2}]", "gradients: normal\nagain: [{resumed_after: 1}]", ""});
+  expect({"[{train: 2}]", "gradients: wild\n" + reversed, "sums round"});
+  expect({"[{train: 2}]", "optimizer: {loss_scale: 3}\n" + reversed, "sums round"});
 }
 
 TEST(FurtherRunsSupport, FaultsHappenToOneRun) {

@@ -116,6 +116,16 @@ std::vector<std::string_view> words_of_operations(Scenario const& scenario) {
   return words;
 }
 
+/// Of saves and loads alone.
+std::vector<std::string_view> words_of_files(Scenario const& scenario) {
+  std::vector<std::string_view> words;
+  for (Operation const& operation : scenario.program)
+    if (std::holds_alternative<Save>(operation.action) ||
+        std::holds_alternative<Load>(operation.action))
+      words.push_back(word_of(operation.action));
+  return words;
+}
+
 std::vector<Fault::Then> kinds_of_faults(Scenario const& scenario) {
   std::vector<Fault::Then> kinds;
   for (Fault const& fault : scenario.faults) kinds.push_back(fault.then);
@@ -152,6 +162,11 @@ bool has_options(Scenario const& scenario, EngineOptions const& options) {
 
 bool has_faults(Scenario const& scenario, Scenario const& smaller) {
   return is_subsequence(kinds_of_faults(smaller), kinds_of_faults(scenario));
+}
+
+bool has_files_inside(Scenario const& scenario, Scenario const& smaller) {
+  return has_faults(scenario, smaller) &&
+         is_subsequence(words_of_files(smaller), words_of_files(scenario));
 }
 
 bool has_inside(Scenario const& scenario, Scenario const& smaller) {

@@ -44,6 +44,9 @@ bool has_options(Scenario const& scenario, EngineOptions const& options);
 /// Does `scenario` have all kinds of faults that `smaller` has?
 bool has_faults(Scenario const& scenario, Scenario const& smaller);
 
+/// Does it have its saves and loads as well, in their order among others?
+bool has_files_inside(Scenario const& scenario, Scenario const& smaller);
+
 /// Does `scenario` do all that `smaller` does: its operations in their order among others, its
 /// faults and options of the engine, on no fewer ranks?
 bool has_inside(Scenario const& scenario, Scenario const& smaller);

@@ -82,7 +82,7 @@ bool KnownHere::spoils_a_load(Shown const& one, Scenario const& scenario,
   EngineOptions const& avoid = defects_[one.defect].avoid;
   return !avoid.empty() && !has_options(scenario, avoid) && !one.scenario.faults.empty() &&
          is_about_a_load(one.signature) && is_about_a_load(signature) &&
-         has_inside(scenario, one.scenario);
+         has_files_inside(scenario, one.scenario);
 }
 
 std::vector<std::size_t> KnownHere::candidates(Scenario const& scenario,

@@ -168,6 +168,12 @@ TEST(KnownHere, WhatAFaultLeavesMayLookOtherwise) {
   EXPECT_TRUE(known.is_known(damaged(), failed_to_load(), passing));
   auto const failing = [](Scenario const&) { return failed_to_load(); };
   EXPECT_FALSE(known.is_known(damaged(), failed_to_load(), failing));
+  Scenario another = small_scenario();
+  another.faults = damaged().faults;
+  EXPECT_FALSE(known.is_known(another, failed_to_load(), never())) << "it saves nothing";
+  another.program.push_back(operation(Save{.checkpoint = "a"}));
+  another.program.push_back(operation(Load{.from = "a"}));
+  EXPECT_TRUE(known.is_known(another, failed_to_load(), passing)) << "whatever it does beside";
   Scenario sound = damaged();
   sound.faults.clear();
   EXPECT_FALSE(known.is_known(sound, failed_to_load(), never()));

@@ -288,7 +288,8 @@ class Engine:
         What they leave in weights and moments is in no checkpoint: what a load leaves out shows.
         """
         params = self.opening.params
-        empty = [param.name for param in params if 0 in param.shape]  # FSDP2 has no backward there
+        apart = self.opening.options.get("empty_tensors") == "apart"
+        empty = [p.name for p in params if 0 in p.shape and not apart]  # FSDP2 has no backward there
         self.backward({param.name: torch.full(param.shape, SMALL) for param in params}, empty, None)
         if steps:
             self.step()
