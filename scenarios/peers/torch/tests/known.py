@@ -51,6 +51,7 @@ def known(folder: Path = FOLDER) -> list[Known]:
 
 def with_options(scenario: str, added: tuple[str, ...]) -> str:
     """Return the text of a scenario with options added to its engine's, or in their places."""
+    scenario = re.sub(r",\n +", ", ", scenario)  # options may go on in the next line
     found = ENGINE.search(scenario)
     assert found is not None, scenario
     own = found[2].split(", ") if found[2] else []
