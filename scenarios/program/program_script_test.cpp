@@ -48,7 +48,7 @@ TEST_F(ScriptOfProgram, IsWrittenByMinimizeOfWhatIsLeft) {
       call("minimize x.yaml -o y.yaml --script y.py" + engine("no_bias_correction"));
   ASSERT_EQ(called.status, 0) << called.err;
   EXPECT_NE(called.err.find(said), std::string::npos) << called.err;
-  EXPECT_NE(read("y.py").find("SHAPES = {\"p0\": [1]}"), std::string::npos) << read("y.py");
+  EXPECT_NE(read("y.py").find("\"shape\": [1]"), std::string::npos) << read("y.py");
   EXPECT_EQ(play("y.py"), 1) << read("y.py");
   EXPECT_EQ(play("y.py", shell_quoted(command("none"))), 0) << read("y.py");
 }

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "scenarios/peers/client/peer_engine.h"
 #include "scenarios/peers/script/script.h"
 #include "scenarios/peers/script/session_script.h"
@@ -28,14 +26,6 @@ std::string script_of(Scenario const& scenario, RunResult const& result, Symptom
                                : write_script(scenario, result, violation);
 }
 
-void note_length(std::string const& name, Scenario const& scenario, std::string const& script) {
-  auto const lines = static_cast<std::size_t>(std::count(script.begin(), script.end(), '\n'));
-  std::size_t const most = is_recorded(scenario) ? session_lines_max : script_lines_max;
-  if (lines <= most) return;
-  complain(fmt::format("{}: {} lines; {} are what people read: a smaller scenario has fewer", name,
-                       lines, most));
-}
-
 }  // namespace
 
 ScriptOutput::ScriptOutput(Arguments const& arguments) {
@@ -50,10 +40,8 @@ Status ScriptOutput::write(Scenario const& scenario, RunResult const& result,
     return Status::met;
   }
   try {
-    std::string const script = script_of(scenario, result, *symptom);
-    file_->commit(script);
+    file_->commit(script_of(scenario, result, *symptom));
     complain(fmt::format("--script: {}", kind_of(scenario)));
-    note_length("--script", scenario, script);
     return Status::met;
   } catch (NoScript const& reason) {
     complain(fmt::format("--script: nothing is written: {}", reason.what()));
@@ -70,11 +58,9 @@ bool FindingScripts::write_beside(std::filesystem::path const& scenario_file,
   auto path = scenario_file;
   path.replace_extension(".py");
   try {
-    std::string const script = script_of(scenario, result, symptom);
-    write_whole(path, script);
+    write_whole(path, script_of(scenario, result, symptom));
     if (telling_ == Telling::nothing) return true;
     complain(fmt::format("{}: {}", path.string(), kind_of(scenario)));
-    note_length(path.string(), scenario, script);
     return true;
   } catch (NoScript const& reason) {
     if (telling_ == Telling::reasons && said_.insert(reason.what()).second)

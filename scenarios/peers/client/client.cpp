@@ -69,7 +69,10 @@ PeerReply PeerClient::converse(std::string_view verb, Json fields, std::chrono::
     process_->write_line(fields.dump(), deadline);
     PeerReply reply{.json = read_reply(verb, deadline),
                     .where = fmt::format("engine {}: reply {} ({})", name_, id_, verb)};
-    if (recorded_ != nullptr) recorded_->back().reply = reply.json;
+    if (recorded_ != nullptr) {
+      recorded_->back().reply = reply.json;
+      recorded_->back().types = types_in(reply.json);
+    }
     return reply;
   } catch (PeerError const& error) {
     if (!process_) throw;  // give_up() has said it all

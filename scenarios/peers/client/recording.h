@@ -2,6 +2,7 @@
 // say it again.
 #pragma once
 
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -11,12 +12,16 @@
 
 namespace adamant::scenarios {
 
+/// The type of each tensor in a file.
+using TensorTypes = std::map<std::string, NumberFormat>;
+
 /// One request, and what came of it.
 struct Exchange {
   std::string verb;
   nlohmann::json fields;                // without id and verb
   std::vector<TensorFile> files;        // that the request names, as they were then
   std::optional<nlohmann::json> reply;  // nothing: no reply to this request came
+  std::vector<TensorTypes> types = {};  // of the file of each rank, where the reply names them
 };
 
 using Conversation = std::vector<Exchange>;
@@ -25,5 +30,8 @@ using Conversation = std::vector<Exchange>;
 ///
 /// Errors: PeerError where one cannot be read.
 std::vector<TensorFile> files_of(nlohmann::json const& fields);
+
+/// What is in the files that a reply names, rank by rank; of one that cannot be read nothing.
+std::vector<TensorTypes> types_in(nlohmann::json const& reply);
 
 }  // namespace adamant::scenarios

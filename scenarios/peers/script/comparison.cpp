@@ -66,6 +66,19 @@ void write_comparison_of_ranks(Code& code, int first, int second, std::string co
   code.line("sys.exit(actual != expected)");
 }
 
+void write_first_difference(Code& code) {
+  code.line(
+      "different = next(((first, second) for first, second in zip(*runs) if first != second), "
+      "None)");
+  {
+    python::Block const found(code, "if different:");
+    code.line("(place, expected), (_, actual) = different");
+    code.line("print(f\"{place}: expected {expected}\")");
+    code.line("print(f\"{place}: actual   {actual}\")");
+  }
+  code.line("sys.exit(different is not None)");
+}
+
 void write_comparison_with_both(Code& code, std::string const& place) {
   code.line(fmt::format("print(f\"{}: expected {{older}} or {{newer}}\")", place));
   code.line(fmt::format("print(f\"{}: actual   {{actual}}\")", place));

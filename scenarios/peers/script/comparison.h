@@ -22,6 +22,9 @@ void write_comparison_of_runs(python::Code& code, Violation const& violation,
 /// The same of two ranks, whose sides are `expected` and `actual`.
 void write_comparison_of_ranks(python::Code& code, int first, int second, std::string const& place);
 
+/// The same of `runs`, two lists of pairs of a name and what it stands for: their first difference.
+void write_first_difference(python::Code& code);
+
 /// `actual` may be either of `older` and `newer`.
 void write_comparison_with_both(python::Code& code, std::string const& place);
 

@@ -77,11 +77,6 @@ struct Death {
   std::string line = "";  // empty: operations have to be counted
 };
 
-/// Which rank a fault makes die.
-std::int64_t dying_rank(World const& world, Fault const& fault) {
-  return fault.rank.value_or(0) % world.ranks();
-}
-
 /// A save begins with the rank's own file. A native one ends with the rename of the metadata, by
 /// rank 0; if they are gone after it crashed, it died before that.
 Death death_of(Plan const& plan, World const& world, Fault const& fault) {
@@ -149,6 +144,10 @@ std::string path_of(Act const& act) {
 
 }  // namespace
 
+std::int64_t dying_rank(World const& world, Fault const& fault) {
+  return fault.rank.value_or(0) % world.ranks();
+}
+
 void write_damage_functions(Draft& draft) {
   auto const& worlds = draft.plan.worlds;
   if (std::any_of(worlds.begin(), worlds.end(),
@@ -174,9 +173,14 @@ void write_crash(Draft& draft, World const& world, Act const& save, Fault const&
     death.line =
         fmt::format("die_before({}, f\"{}\")", fault.after_bytes.value_or(0), path_of(save));
   std::optional<Block> one;
-  if (world.ranks() > 1)
+  if (draft.plan.in_chain)
+    one.emplace(draft.code, "if rank == dies:");
+  else if (world.ranks() > 1)
     one.emplace(draft.code, fmt::format("if rank == {}:", dying_rank(world, fault)));
-  if (!death.what.empty()) draft.code.line(fmt::format("# {}", death.what));
+  std::string const line =
+      death.what.empty() ? death.line : fmt::format("{}  # {}", death.line, death.what);
+  if (draft.code.fits(line)) return draft.code.line(line);
+  draft.code.line(fmt::format("# {}", death.what));
   draft.code.line(death.line);
 }
 

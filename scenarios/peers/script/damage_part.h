@@ -18,4 +18,7 @@ void write_keeping_older(Draft& draft, World const& world, Act const& save);
 /// Before a load, by one rank while the others wait.
 void write_damage(Draft& draft, World const& world, Act const& load, Fault const& fault);
 
+/// Which rank a fault makes die.
+std::int64_t dying_rank(World const& world, Fault const& fault);
+
 }  // namespace adamant::scenarios::script

@@ -136,12 +136,13 @@ Literal initial_values(Plan const& plan, Names const& names) {
   return by_unit(names, std::move(tensors));
 }
 
-std::vector<std::pair<std::string, Literal>> gradients(Plan const& plan, Names const& names) {
+std::vector<std::pair<std::string, Literal>> gradients(Plan const& plan, Names const& names,
+                                                       bool takes_out) {
   std::vector<Literal> items;
   for (BackwardOf const& backward : plan.backwards)
     items.push_back(one_backward(plan, names, backward));
   std::vector<std::pair<std::string, Literal>> constants;
-  if (!plan.alone()) constants = take_out_repeated(items);
+  if (takes_out && !plan.alone()) constants = take_out_repeated(items);
   if (!items.empty()) constants.emplace_back("GRADIENTS", python::list(std::move(items)));
   return constants;
 }

@@ -19,9 +19,9 @@ inline constexpr std::size_t numbers_max = 400;
 python::Literal initial_values(Plan const& plan, Names const& names);
 
 /// GRADIENTS: of each backward, of each rank where there are several; parameters without a gradient
-/// are not in it. Before it what would stand in it several times at length.
-std::vector<std::pair<std::string, python::Literal>> gradients(Plan const& plan,
-                                                               Names const& names);
+/// are not in it. `takes_out`: before it is what would stand in it several times at length.
+std::vector<std::pair<std::string, python::Literal>> gradients(Plan const& plan, Names const& names,
+                                                               bool takes_out);
 
 /// Does a nested list not say the shape: is a dimension 0 with others behind it?
 bool has_ambiguous_shape(Scenario const& scenario);

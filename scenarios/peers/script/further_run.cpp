@@ -20,6 +20,14 @@ std::optional<FurtherRun> further_run_called(Scenario const& scenario, std::stri
   throw NoScript(fmt::format("the scenario has no further run with {}", text));
 }
 
+// Its message says which: two of one text are the same run.
+std::optional<FurtherRun> further_run_refused(Scenario const& scenario, RunResult const& result) {
+  for (FurtherRun& run : further_runs(scenario))
+    if (result.message.starts_with(fmt::format("with {}: ", text_of(scenario, run))))
+      return std::move(run);
+  return std::nullopt;
+}
+
 int entry_in(FurtherRun const& run, int entry) {
   return run.inserted > 0 && entry >= run.inserted_at - 1 ? entry + run.inserted : entry;
 }

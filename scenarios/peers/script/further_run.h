@@ -6,6 +6,7 @@
 
 #include "scenarios/language/further_runs.h"
 #include "scenarios/peers/script/no_script.h"
+#include "scenarios/seam/result.h"
 
 namespace adamant::scenarios::script {
 
@@ -17,6 +18,9 @@ Scenario own_run(Scenario scenario);
 ///
 /// Errors: NoScript where the scenario has none of that name.
 std::optional<FurtherRun> further_run_called(Scenario const& scenario, std::string const& text);
+
+/// The further run that was refused while it ran; nothing where the scenario's own was.
+std::optional<FurtherRun> further_run_refused(Scenario const& scenario, RunResult const& result);
 
 /// The number of an entry of the scenario's program in that of the run. Of the one before entries
 /// that only the run has it is the last of them: what they come to is told as of that entry.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <string_view>
@@ -15,39 +16,20 @@ namespace {
 
 using python::Literal;
 
-Literal numbers_of(TensorFromFile const& tensor) {
-  std::vector<float> values(tensor.bytes.size() / sizeof(float));
-  if (!values.empty()) std::memcpy(values.data(), tensor.bytes.data(), tensor.bytes.size());
+// So many zeros are said in a word: those of ranks that have no microbatch.
+constexpr std::size_t zeros_in_a_word_min = 8;
+
+constexpr char const* of_open = "initial";
+
+Literal numbers_in(std::vector<std::byte> const& bytes) {
+  std::vector<float> values(bytes.size() / sizeof(float));
+  if (!values.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
+  bool const zeros = std::ranges::all_of(bytes, [](std::byte byte) { return byte == std::byte{}; });
+  if (zeros && values.size() >= zeros_in_a_word_min)
+    return python::atom(fmt::format("[0.0] * {}", values.size()));
   std::vector<Literal> items;
   for (float const value : values) items.push_back(python::atom(python::number(value)));
   return python::list(std::move(items));
-}
-
-/// One text, in pieces between which a line may end.
-Literal base64_of(TensorFromFile const& tensor) {
-  constexpr std::string_view digits =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  constexpr std::size_t piece = 88;
-  std::string text;
-  for (std::size_t i = 0; i < tensor.bytes.size(); i += 3) {
-    std::size_t const count = std::min<std::size_t>(3, tensor.bytes.size() - i);
-    std::uint32_t group = 0;
-    for (std::size_t k = 0; k < count; ++k)
-      group |= std::to_integer<std::uint32_t>(tensor.bytes[i + k]) << (16 - 8 * k);
-    for (std::size_t k = 0; k < 4; ++k)
-      text += k <= count ? digits[(group >> (18 - 6 * k)) & 63U] : '=';
-  }
-  std::string pieces;
-  for (std::size_t i = 0; i < text.size(); i += piece)
-    pieces.append(i == 0 ? "" : " ").append(python::quoted(text.substr(i, piece)));
-  return python::atom(pieces.empty() ? "\"\"" : pieces);
-}
-
-Literal shape_of(std::string const& name, TensorFromFile const& tensor) {
-  std::vector<Literal> extents;
-  for (std::int64_t const extent : tensor.shape)
-    extents.push_back(python::atom(fmt::format("{}", extent)));
-  return python::keyed(name, python::list(std::move(extents)));
 }
 
 std::size_t number_count(Conversation const& exchanges) {
@@ -56,6 +38,18 @@ std::size_t number_count(Conversation const& exchanges) {
     for (TensorFile const& file : exchange.files)
       for (auto const& [name, tensor] : file) count += tensor.bytes.size() / sizeof(float);
   return count;
+}
+
+Literal integers(std::vector<std::int64_t> const& values) {
+  std::vector<Literal> items;
+  for (std::int64_t const value : values) items.push_back(python::atom(fmt::format("{}", value)));
+  return python::list(std::move(items));
+}
+
+bool has_same_tensors(TensorFile const& a, TensorFile const& b) {
+  return std::ranges::equal(a, b, [](auto const& one, auto const& other) {
+    return one.first == other.first && one.second.shape == other.second.shape;
+  });
 }
 
 }  // namespace
@@ -67,44 +61,94 @@ HandedOver::HandedOver(Conversation const& exchanges) {
         "{} initial values and gradients are too many for a script; minimise the scenario first "
         "(adamant minimize --script)",
         count));
-  in_base64_ = count > literals_max;
   for (Exchange const& exchange : exchanges) add(exchange);
-}
-
-Literal HandedOver::tensors_of(TensorFile const& file) const {
-  std::vector<Literal> items;
-  for (auto const& [name, tensor] : file)
-    items.push_back(python::keyed(name, in_base64_ ? base64_of(tensor) : numbers_of(tensor)));
-  return python::dictionary(std::move(items));
+  std::ranges::stable_partition(files_,
+                                [](auto const& file) { return file.first.starts_with(of_open); });
 }
 
 void HandedOver::add(Exchange const& exchange) {
-  names_.emplace_back();
+  at_.emplace_back();
   if (exchange.files.empty()) return;
-  if (shapes_.empty())
-    for (auto const& [name, tensor] : exchange.files.front())
-      shapes_.push_back(shape_of(name, tensor));
-  bool const opens = exchange.verb == "open";
-  std::vector<Literal> files;
-  for (TensorFile const& file : exchange.files) files.push_back(tensors_of(file));
-  Literal literal = opens ? std::move(files.front()) : python::list(std::move(files));
-  std::string const text = python::source_of(literal);
-  for (auto const& [name, other] : files_)
-    if (python::source_of(other) == text) names_.back() = name;
-  if (!names_.back().empty()) return;
-  std::string const stem = opens ? "INITIAL" : "GRADIENTS";
-  auto const before = std::ranges::count_if(
-      files_, [&](auto const& other) { return other.first.starts_with(stem); });
-  names_.back() = before == 0 ? stem : fmt::format("{}_{}", stem, before + 1);
-  files_.emplace_back(names_.back(), std::move(literal));
+  std::vector<File> files;
+  for (TensorFile const& file : exchange.files) files.push_back(numbers_of(file));
+  exchange.verb == "open" ? add_initial(files.front()) : add_gradients(files);
 }
 
-std::vector<std::pair<std::string, Literal>> HandedOver::constants() const {
-  std::vector<std::pair<std::string, Literal>> constants;
-  if (files_.empty()) return constants;
-  constants.emplace_back("SHAPES", python::dictionary(shapes_));
-  constants.insert(constants.end(), files_.begin(), files_.end());
-  return constants;
+void HandedOver::add_initial(File const& file) {
+  std::size_t before = 0;
+  for (auto const& [name, other] : files_) {
+    if (!name.starts_with(of_open)) continue;
+    ++before;
+    if (other == file) at_.back().initial = name;
+  }
+  if (!at_.back().initial.empty()) return;
+  at_.back().initial = before == 0 ? of_open : fmt::format("{}-{}", of_open, before + 1);
+  keep(at_.back().initial, file);
+}
+
+void HandedOver::add_gradients(std::vector<File> const& files) {
+  auto const found = std::ranges::find(backwards_, files);
+  at_.back().backward = static_cast<std::size_t>(found - backwards_.begin());
+  if (found != backwards_.end()) return;
+  for (std::size_t rank = 0; rank < files.size(); ++rank)
+    keep(fmt::format("gradients-{}-{}", backwards_.size(), rank), files[rank]);
+  backwards_.push_back(files);
+}
+
+void HandedOver::keep(std::string name, File file) {
+  files_.emplace_back(std::move(name), std::move(file));
+}
+
+HandedOver::File HandedOver::numbers_of(TensorFile const& file) {
+  if (tensors_.empty()) tensors_ = file;
+  if (!has_same_tensors(tensors_, file))
+    throw NoScript("the files that are handed over to the engine have different tensors");
+  File numbers;
+  for (auto const& [name, tensor] : file)
+    numbers.insert(numbers.end(), tensor.bytes.begin(), tensor.bytes.end());
+  return numbers;
+}
+
+Literal HandedOver::numbers() const {
+  std::vector<Literal> items;
+  for (auto const& [name, file] : files_) items.push_back(python::keyed(name, numbers_in(file)));
+  return python::dictionary(std::move(items));
+}
+
+// Where all backwards are of as many ranks, nobody has to read the name of each.
+Literal HandedOver::names() const {
+  std::vector<Literal> items;
+  auto const ranks = backwards_.empty() ? 0 : backwards_.front().size();
+  bool const regular =
+      backwards_.size() > 1 &&
+      std::ranges::all_of(backwards_, [&](auto const& files) { return files.size() == ranks; });
+  for (auto const& [name, file] : files_)
+    if (!regular || name.starts_with(of_open)) items.push_back(python::atom(python::quoted(name)));
+  if (regular)
+    items.push_back(python::atom(fmt::format(
+        "*(f\"gradients-{{number}}-{{rank}}\" for number in range({}) for rank in range({}))",
+        backwards_.size(), ranks)));
+  return python::list(std::move(items));
+}
+
+std::vector<std::byte> HandedOver::bytes() const {
+  std::vector<std::byte> all;
+  for (auto const& [name, file] : files_) all.insert(all.end(), file.begin(), file.end());
+  return all;
+}
+
+Literal HandedOver::header() const {
+  std::vector<Literal> items;
+  std::int64_t end = 0;
+  for (auto const& [name, tensor] : tensors_) {
+    std::int64_t const begin = end;
+    end += std::ssize(tensor.bytes);
+    items.push_back(python::keyed(
+        name, python::dictionary({python::keyed("dtype", python::atom("\"F32\"")),
+                                  python::keyed("shape", integers(tensor.shape)),
+                                  python::keyed("data_offsets", integers({begin, end}))})));
+  }
+  return python::call("json.dumps", {python::dictionary(std::move(items))});
 }
 
 }  // namespace adamant::scenarios::script

@@ -11,33 +11,48 @@
 
 namespace adamant::scenarios::script {
 
-/// As literals: more than these nobody reads.
-inline constexpr std::size_t literals_max = 400;
-/// As base64: more than these are no example of anything.
+/// More than these are no example of anything.
 inline constexpr std::size_t handed_over_max = 2048;
 
+/// Files of safetensors that have the same tensors in the same order, each by what it is called in
+/// the script. What is handed over twice is one file.
 class HandedOver {
  public:
-  /// Errors: NoScript where they are too many.
+  /// Errors: NoScript where they are too many, or where tensors differ from file to file.
   explicit HandedOver(Conversation const& exchanges);
 
-  /// The constant with the files of an exchange: INITIAL, one file, of an open; GRADIENTS, a list
-  /// of one for each rank, of a backward. Equal ones have one name. Empty where it has none.
-  std::string const& name_of(std::size_t exchange) const { return names_[exchange]; }
+  /// The file of an open: "initial", "initial-2".
+  std::string const& initial(std::size_t exchange) const { return at_[exchange].initial; }
+  /// The number of a backward's gradients, which are "gradients-NUMBER-RANK" of each rank.
+  std::size_t backward(std::size_t exchange) const { return at_[exchange].backward; }
+  std::size_t count() const { return files_.size(); }
+  bool empty() const { return files_.empty(); }
 
-  /// SHAPES, and all of these, in the order in which they are needed.
-  std::vector<std::pair<std::string, python::Literal>> constants() const;
-  /// Is each tensor one text, base64 of its bytes, and no list of numbers?
-  bool in_base64() const { return in_base64_; }
+  /// What is in all of them, as the text at the head of each.
+  python::Literal header() const;
+  /// The numbers of each by its name.
+  python::Literal numbers() const;
+  /// Their names, in an order, and in it the bytes of their numbers.
+  python::Literal names() const;
+  std::vector<std::byte> bytes() const;
 
  private:
-  python::Literal tensors_of(TensorFile const& file) const;
-  void add(Exchange const& exchange);
+  struct At {
+    std::string initial = "";
+    std::size_t backward = 0;
+  };
+  using File = std::vector<std::byte>;
 
-  bool in_base64_;
-  std::vector<std::string> names_;                              // by exchange
-  std::vector<std::pair<std::string, python::Literal>> files_;  // by name
-  std::vector<python::Literal> shapes_;
+  void add(Exchange const& exchange);
+  void add_initial(File const& file);
+  void add_gradients(std::vector<File> const& files);
+  void keep(std::string name, File file);
+  File numbers_of(TensorFile const& file);
+
+  TensorFile tensors_;  // the first file
+  std::vector<At> at_;  // by exchange
+  std::vector<std::pair<std::string, File>> files_;
+  std::vector<std::vector<File>> backwards_;  // by number
 };
 
 }  // namespace adamant::scenarios::script

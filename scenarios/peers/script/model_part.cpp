@@ -88,8 +88,10 @@ bool has_backward(World const& world) {
   });
 }
 
-/// Divisions that matter: of worlds in which there is a backward.
+/// Divisions that matter: of worlds in which there is a backward. What cannot be loaded is not a
+/// matter of what gradients are divided by.
 std::set<Division> divisions_of(Plan const& plan) {
+  if (plan.violation.breach == Breach::not_loaded) return {Division::own};
   std::set<Division> divisions;
   for (World const& world : plan.worlds)
     if (has_backward(world)) divisions.insert(division_of(world));
@@ -185,7 +187,7 @@ bool joins(Plan const& plan) {
 
 /// A function makes them, each time with its arguments.
 bool builds(Plan const& plan) {
-  return plan.worlds.size() > 1 && !plan.one_program;
+  return plan.worlds.size() > 1 && !plan.one_program && !plan.in_chain;
 }
 
 int ranks_of(World const& world) {
@@ -338,12 +340,17 @@ void write_beginning(Draft& draft, World const& world, std::string const& functi
     arguments = fmt::format("{}, {}, f\"{}\"{}", world.in_main ? "0" : "rank", world.ranks(), store,
                             arguments.empty() ? "" : ", " + arguments);
   } else if (world.new_processes && !plan.alone()) {
-    write_joining(
-        draft, fmt::format("f\"file://{}\"", store), world.in_main ? "0" : "rank",
-        plan.one_program && varies(plan, ranks_of) ? "ranks" : std::to_string(world.ranks()));
+    write_joining(draft, fmt::format("f\"file://{}\"", store), world.in_main ? "0" : "rank",
+                  plan.in_chain || (plan.one_program && varies(plan, ranks_of))
+                      ? "ranks"
+                      : std::to_string(world.ranks()));
   }
   if (!builds(plan)) return write_making(draft);
   draft.code.line(fmt::format("model, optimizer = start({})", arguments));
+}
+
+std::vector<Argument> making_arguments(Plan const& plan, World const& world) {
+  return arguments_of(plan, world);
 }
 
 std::vector<Argument> program_arguments(Plan const& plan, World const& world) {

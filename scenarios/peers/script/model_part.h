@@ -20,6 +20,9 @@ struct Argument {
   std::string value;
 };
 
+/// What `start` is told of a world behind its processes: whatever worlds differ in.
+std::vector<Argument> making_arguments(Plan const& plan, World const& world);
+
 /// Of two runs with one program: what its function is told in one of them.
 std::vector<Argument> program_arguments(Plan const& plan, World const& world);
 

@@ -214,9 +214,11 @@ void write_look(Draft& draft, World const& world) {
   if (in_script) return;
   if (compares_ranks(plan))
     return draft.code.line("open(f\"{directory}/rank-{rank}\", \"w\").write(actual)");
-  std::string const write = fmt::format("open(f\"{{directory}}/{}\", \"w\").write(actual)",
-                                        plan.one_program ? "{side}" : file);
-  if (world.ranks() == 1) return draft.code.line(write);
+  std::string const write =
+      fmt::format("open(f\"{{directory}}/{}\", \"w\").write(actual)", plan.one_program ? "{side}"
+                                                                      : plan.in_chain  ? "{shows}"
+                                                                                       : file);
+  if (world.ranks() == 1 && !plan.in_chain) return draft.code.line(write);
   Block const one(draft.code, fmt::format("if rank == {}:", plan.violation.rank));
   draft.code.line(write);
 }

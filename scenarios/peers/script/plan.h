@@ -76,7 +76,9 @@ struct Plan {
   bool two_runs = false;                   // they are compared, and no oracle is asked
   /// Both of them do what the passages of the first world say, in processes of their own.
   bool one_program = false;
-  /// Then: the number of the second one's first backward; 0: they have the same ones.
+  /// One function does what each of the worlds does, which differ in what it is told.
+  bool in_chain = false;
+  /// Of one program: the number of the second one's first backward; 0: they have the same ones.
   std::int64_t second_backwards = 0;
   /// The last world, where it only loads from damaged files and what it gets wrong is one
   /// saved tensor: that tensor alone is read, without a model.

@@ -135,6 +135,10 @@ void write_passage(Draft& draft, World const& world, Passage const& passage) {
 
 }  // namespace
 
+void write_iteration(Draft& draft, World const& world, Passage const& passage) {
+  for (Act const& act : passage.acts) write_act(draft, world, act, true);
+}
+
 void write_program(Draft& draft, World const& world) {
   if (world.setting.optimizer.loss_scale.kind != LossScale::Kind::none)
     draft.code.line(scaler_of(world.setting.optimizer.loss_scale));

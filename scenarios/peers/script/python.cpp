@@ -15,21 +15,29 @@ char closing(char open) {
   return open == '[' ? ']' : open == '(' ? ')' : '}';
 }
 
-std::string flat(Literal const& literal) {
-  if (!literal.atom.empty()) return literal.prefix + literal.atom;
-  std::string text = literal.prefix + literal.open;
-  for (std::size_t i = 0; i < literal.items.size(); ++i) {
-    if (i > 0) text += ", ";
-    text += flat(literal.items[i]);
-  }
-  return text + closing(literal.open);
-}
-
 /// Columns are characters, not bytes.
 std::size_t width(std::string_view text) {
   return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
     return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U;
   }));
+}
+
+/// The last space within so many bytes, else the first behind them, at which a line may end: in no
+/// text, and before no comment. 0: there is none.
+std::size_t last_break(std::string_view source, std::size_t columns) {
+  std::size_t found = 0;
+  bool in_text = false;
+  for (std::size_t i = 0; i < source.size() && (i <= columns || found == 0); ++i) {
+    if (in_text && source[i] == '\\')
+      ++i;
+    else if (source[i] == '"')
+      in_text = !in_text;
+    else if (!in_text && source.substr(i).starts_with("  #"))
+      break;
+    else if (!in_text && source[i] == ' ')
+      found = i;  // at the beginning of a continuation it is 0, which is none
+  }
+  return found;
 }
 
 /// As Python writes it: a number with a point or an exponent is not an integer.
@@ -39,6 +47,16 @@ std::string pointed(std::string text) {
 }
 
 }  // namespace
+
+std::string flat(Literal const& literal) {
+  if (!literal.atom.empty()) return literal.prefix + literal.atom;
+  std::string text = literal.prefix + literal.open;
+  for (std::size_t i = 0; i < literal.items.size(); ++i) {
+    if (i > 0) text += ", ";
+    text += flat(literal.items[i]);
+  }
+  return text + closing(literal.open);
+}
 
 Literal atom(std::string text) {
   return {.atom = std::move(text)};
@@ -109,6 +127,16 @@ std::size_t line_count(std::string_view source) {
   return static_cast<std::size_t>(std::count(source.begin(), source.end(), '\n'));
 }
 
+std::vector<std::string> lines_in(std::string_view source) {
+  std::vector<std::string> lines;
+  while (!source.empty()) {
+    auto const end = source.find('\n');
+    lines.emplace_back(source.substr(0, end));
+    source.remove_prefix(std::min(end, source.size() - 1) + 1);
+  }
+  return lines;
+}
+
 void Code::line(std::string_view text) {
   if (!text.empty()) text_.append(margin()).append(text);
   text_ += '\n';
@@ -119,7 +147,7 @@ void Code::blank(int count) {
 }
 
 bool Code::fits(std::string_view text) const {
-  return 4 * depth_ + width(text) <= columns_max;
+  return 4 * depth_ + width(text) <= columns_;
 }
 
 void Code::assign(std::string_view name, Literal const& value) {
@@ -142,23 +170,44 @@ void Code::literal(std::string_view before, Literal const& value, std::string_vi
 
 void Code::pack(std::string rest) {
   while (!fits(rest)) {
-    auto const end = rest.rfind(' ', columns_max - 4 * depth_);
-    if (end == std::string::npos || end == 0) break;  // a continuation begins with its space
+    auto const end = last_break(rest, columns_ - 4 * depth_);
+    if (end == 0) break;
     line(rest.substr(0, end));
-    rest.erase(0, end);
+    rest.erase(0, end);  // a continuation begins with its space
   }
   line(rest);
 }
 
-void Code::assign_packed(std::vector<std::pair<std::string, Literal>> const& named) {
-  std::vector<std::string> lines;
-  for (auto const& [name, value] : named)
-    lines.push_back(fmt::format("{} = {}", name, flat(value)));
-  bool const break_up = std::any_of(lines.begin(), lines.end(),
-                                    [&](std::string const& whole) { return !fits(whole); });
-  if (break_up) line("# fmt: off");
-  for (std::string& whole : lines) pack(std::move(whole));
-  if (break_up) line("# fmt: on");
+void Code::assign_packed(std::string_view name, Literal const& value, std::string_view tail) {
+  std::string whole = fmt::format("{} = {}{}", name, flat(value), tail);
+  if (!fits(whole)) whole += "  # fmt: skip";
+  pack(std::move(whole));
+}
+
+void Code::assign_text(std::string_view name, std::string_view before, std::string const& text) {
+  std::string const whole = fmt::format("{} = {}{}", name, before, quoted(text));
+  if (fits(whole)) return line(whole);
+  line(fmt::format("{} = {}(", name, before));
+  indent();
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    std::size_t end = rest.size();
+    while (!fits(quoted(rest.substr(0, end)))) {
+      auto const space = rest.rfind(' ', end - 2);
+      if (space == std::string_view::npos || space == 0) break;
+      end = space + 1;
+    }
+    line(quoted(rest.substr(0, end)));
+    rest.remove_prefix(end);
+  }
+  dedent();
+  line(")");
+}
+
+bool Code::fits_by_item(Literal const& value) const {
+  return std::ranges::all_of(value.items, [&](Literal const& item) {
+    return 4 * (depth_ + 1) + width(flat(item)) < columns_;
+  });
 }
 
 void Code::call(std::string_view head, std::vector<std::string> const& arguments,

@@ -1,5 +1,5 @@
 // Python source as people lay it out: lines, indentation, and brackets that break where they do not
-// fit into 100 columns, so that `ruff format` has nothing to change. It knows the layout of Python
+// fit into a line, so that `ruff format` has nothing to change. It knows the layout of Python
 // and nothing of what the lines say.
 #pragma once
 
@@ -11,6 +11,8 @@
 namespace adamant::scenarios::python {
 
 inline constexpr std::size_t columns_max = 100;
+/// Of scripts that would have too many lines otherwise.
+inline constexpr std::size_t wide_columns_max = 120;
 
 /// A value written out: an atom ("0.5", "model"), or a list, a dictionary or a call with values.
 struct Literal {
@@ -45,10 +47,13 @@ std::string exact_number(float x);
 bool has_word(std::string const& source, std::string const& word);
 
 std::size_t line_count(std::string_view source);
+std::vector<std::string> lines_in(std::string_view source);
 
 /// Source text under construction.
 class Code {
  public:
+  explicit Code(std::size_t columns = columns_max) : columns_(columns) {}
+
   void line(std::string_view text);
   void blank(int count = 1);
   /// `name = literal`, with one item a line where it does not fit.
@@ -58,9 +63,15 @@ class Code {
   /// one a line.
   void call(std::string_view head, std::vector<std::string> const& arguments,
             std::string_view tail = "");
-  /// Numbers too many for one a line: rows as long as lines can be, which no formatter touches.
-  void assign_packed(std::vector<std::pair<std::string, Literal>> const& named);
+  /// `name = literal` of numbers too many for one a line: rows as long as lines can be, which no
+  /// formatter touches.
+  void assign_packed(std::string_view name, Literal const& literal, std::string_view tail = "");
 
+  /// `name = before "…"`, the text broken between words where it does not fit.
+  void assign_text(std::string_view name, std::string_view before, std::string const& text);
+
+  /// Would each item of a literal be one line, where it has one a line?
+  bool fits_by_item(Literal const& literal) const;
   /// Would it be one line here?
   bool fits(std::string_view text) const;
 
@@ -75,9 +86,12 @@ class Code {
   std::string margin() const { return std::string(4 * depth_, ' '); }
 
   std::string text_;
+  std::size_t columns_;
   std::size_t depth_ = 0;
 };
 
+/// A value on one line, however long.
+std::string flat(Literal const& literal);
 /// A value as it is written by itself.
 std::string source_of(Literal const& literal);
 

@@ -36,12 +36,12 @@ TEST(Python, ALiteralThatDoesNotFitHasOneItemALine) {
 
 TEST(Python, ManyNumbersArePackedWithoutTheFormatter) {
   Code code;
-  code.assign_packed({{"X", numbers(24)}, {"Y", numbers(2)}});
-  EXPECT_EQ(line_count(code.text()), 6U);
-  EXPECT_EQ(code.text().substr(0, 15), "# fmt: off\nX = ");
+  code.assign_packed("X", numbers(24));
+  EXPECT_EQ(line_count(code.text()), 3U);
   EXPECT_NE(code.text().find("\n 0.123456"), std::string::npos);
+  EXPECT_TRUE(code.text().ends_with("]  # fmt: skip\n")) << code.text();
   Code few;
-  few.assign_packed({{"X", numbers(2)}});
+  few.assign_packed("X", numbers(2));
   EXPECT_EQ(few.text(), "X = [0.123456, 0.123456]\n");
 }
 
@@ -59,6 +59,18 @@ TEST(Python, ACallBreaksFirstAroundItsArgumentsAndThenBetweenThem) {
   Code four;
   four.call("f", {word, word, word}, "");
   EXPECT_EQ(four.text(), "f(\n    " + word + ",\n    " + word + ",\n    " + word + ",\n)\n");
+}
+
+TEST(Python, APackedLineEndsInNoTextAndBeforeNoComment) {
+  Code code(20);
+  code.assign_packed("X", list({atom(quoted("a text \\ of \" words")), atom("1")}));
+  EXPECT_EQ(code.text(), "X =\n [\"a text \\\\ of \\\" words\",\n 1]  # fmt: skip\n");
+}
+
+TEST(Python, ALongTextIsBrokenBetweenItsWords) {
+  Code code(20);
+  code.assign_text("X", "", "some words of text");
+  EXPECT_EQ(code.text(), "X = (\n    \"some words \"\n    \"of text\"\n)\n");
 }
 
 TEST(Python, BlocksIndent) {

@@ -7,7 +7,9 @@
 #include <optional>
 #include <utility>
 
+#include "scenarios/peers/script/chain_part.h"
 #include "scenarios/peers/script/checkpoint_part.h"
+#include "scenarios/peers/script/compressed_data.h"
 #include "scenarios/peers/script/damage_part.h"
 #include "scenarios/peers/script/data.h"
 #include "scenarios/peers/script/further_run.h"
@@ -35,10 +37,11 @@ std::string function_of(World const& world, std::size_t processes, bool two_runs
   return processes < names.size() ? names[processes] : fmt::format("world_{}", processes);
 }
 
-/// Worlds that share processes: a function of the script.
+/// Worlds that share processes: a function of the script, and what it is given after the rank.
 struct Stay {
   std::vector<World const*> worlds;
   std::string function;
+  std::string arguments = "(directory,)";
 };
 
 std::vector<Stay> stays_of(Plan const& plan) {
@@ -54,9 +57,23 @@ std::vector<Stay> stays_of(Plan const& plan) {
   return stays;
 }
 
-/// `packed`: in as few lines as there can be.
-void write_data(Draft& draft, bool packed) {
-  auto named = gradients(draft.plan, draft.names);
+/// How much room a script takes for what it says: each way has fewer lines than the one before it.
+struct Layout {
+  bool packed = false;  // numbers, in as few lines as there can be
+  std::size_t columns = python::columns_max;
+  bool chain = false;       // one function for all worlds, where they do the same
+  bool compressed = false;  // numbers, as text that nobody reads
+};
+
+constexpr std::array<Layout, 5> layouts = {
+    {{},
+     {.packed = true},
+     {.packed = true, .columns = python::wide_columns_max},
+     {.packed = true, .columns = python::wide_columns_max, .chain = true},
+     {.packed = true, .columns = python::wide_columns_max, .chain = true, .compressed = true}}};
+
+void write_data(Draft& draft, Layout const& layout) {
+  auto named = gradients(draft.plan, draft.names, !layout.compressed);
   named.emplace(named.begin(), "INITIAL", initial_values(draft.plan, draft.names));
   std::size_t count = 0;
   for (auto const& [name, literal] : named) count += python::atom_count(literal);
@@ -65,9 +82,11 @@ void write_data(Draft& draft, bool packed) {
         "{} initial values and gradients are too many for a script; minimise the scenario first "
         "(adamant minimize --script)",
         count));
-  if (packed) return draft.code.assign_packed(named);
-  for (auto const& [name, literal] : named)
-    if (!literal.items.empty()) draft.code.assign(name, literal);
+  if (layout.compressed && write_compressed(draft, named)) return;
+  for (auto const& [name, literal] : named) {
+    if (literal.items.empty()) continue;
+    layout.packed ? draft.code.assign_packed(name, literal) : draft.code.assign(name, literal);
+  }
 }
 
 void write_world(Draft& draft, World const& world, std::string const& function) {
@@ -137,7 +156,7 @@ void write_one_program(Draft& draft) {
 }
 
 std::vector<std::string> start_arguments(Stay const& stay, bool join) {
-  std::vector<std::string> arguments = {stay.function, "(directory,)",
+  std::vector<std::string> arguments = {stay.function, stay.arguments,
                                         fmt::format("nprocs={}", stay.worlds.front()->ranks())};
   if (!join) arguments.emplace_back("join=False");
   arguments.emplace_back("start_method=\"fork\"");
@@ -206,28 +225,42 @@ void write_last_in_main(Draft& draft, Stay const& stay) {
   draft.code.line("dist.destroy_process_group()");
 }
 
+/// The functions of worlds, and how they are started.
+std::vector<Stay> write_functions(Draft& draft) {
+  Plan const& plan = draft.plan;
+  std::vector<Stay> stays;
+  if (plan.in_chain) {
+    auto const chain = chain_of(draft).value();
+    write_chain(draft, chain);
+    draft.code.blank(2);
+    for (std::size_t i = 0; i < chain.size(); ++i)
+      stays.push_back({.worlds = {chain[i].world},
+                       .function = "train",
+                       .arguments = arguments_of_link(draft, chain, i)});
+    return stays;
+  }
+  stays = stays_of(plan);
+  for (Stay const& stay : stays) {
+    if (stay.worlds.back()->in_main) continue;
+    write_stay(draft, stay, !plan.reading && &stay == &stays.back());
+    draft.code.blank(2);
+  }
+  return stays;
+}
+
 /// No `if __name__ == "__main__"`: processes are forked, and import nothing anew.
 void write_spawning(Draft& draft) {
   Plan const& plan = draft.plan;
-  std::vector<Stay> stays = stays_of(plan);
-  std::optional<Stay> own;
-  if (plan.worlds.back().in_main) {
-    own = stays.back();
-    stays.pop_back();
-  }
-  auto const looks = [&](Stay const& stay) {
-    return !plan.reading && !own && &stay == &stays.back();
-  };
-  for (Stay const& stay : stays) {
-    write_stay(draft, stay, looks(stay));
-    draft.code.blank(2);
-  }
+  std::vector<Stay> const stays = write_functions(draft);
+  bool const own = plan.worlds.back().in_main;
   draft.imports.add("tempfile");
   {
     Block const with(draft.code, "with tempfile.TemporaryDirectory() as directory:");
-    for (Stay const& stay : stays) write_start(draft, stay, looks(stay));
+    for (Stay const& stay : stays)
+      if (!stay.worlds.back()->in_main)
+        write_start(draft, stay, !plan.reading && !own && &stay == &stays.back());
     if (own)
-      write_last_in_main(draft, *own);
+      write_last_in_main(draft, stays.back());
     else if (plan.reading)
       write_in_main(draft, [&] { write_reading(draft); });
     if (!plan.reading && (!own || plan.two_runs)) write_collecting(draft);
@@ -272,14 +305,14 @@ void write_head(Code& head, Plan const& plan) {
   head.blank();
 }
 
-std::string put_together(Plan const& plan, bool packed) {
+std::string put_together(Plan const& plan, Layout const& layout) {
   Names const names(plan.scenario);
   python::Imports imports;
   imports.add("torch");
   imports.add_as("torch.distributed", "dist");
-  Code body;
+  Code body(layout.columns);
   Draft draft{.plan = plan, .names = names, .imports = imports, .code = body};
-  write_data(draft, packed);
+  write_data(draft, layout);
   for (char const* const name : {"inf", "nan"})
     if (python::has_word(body.text(), name)) imports.add_from("math", name);
   write_expectation(draft);
@@ -296,11 +329,37 @@ std::string put_together(Plan const& plan, bool packed) {
   } else {
     write_spawning(draft);
   }
-  Code head;
+  Code head(layout.columns);
   write_head(head, plan);
   imports.write(head);
   head.blank();
   return head.text() + body.text();
+}
+
+/// The plan with one function for all of its worlds, where there can be one.
+std::optional<Plan> in_chain(Plan const& plan) {
+  Plan chained = plan;
+  chained.in_chain = true;
+  chained.worlds.back().in_main = false;
+  Names const names(chained.scenario);
+  python::Imports imports;
+  Code code;
+  Draft const draft{.plan = chained, .names = names, .imports = imports, .code = code};
+  if (chained.alone() || !chain_of(draft)) return std::nullopt;
+  return chained;
+}
+
+/// The first of all ways to write it that people read, else the shortest.
+std::string text_of(Plan const& plan) {
+  std::string shortest;
+  for (Layout const& layout : layouts) {
+    auto const chained = layout.chain ? in_chain(plan) : std::nullopt;
+    std::string text = put_together(chained.value_or(plan), layout);
+    if (shortest.empty() || python::line_count(text) < python::line_count(shortest))
+      shortest = std::move(text);
+    if (python::line_count(shortest) <= script_lines_max) break;
+  }
+  return shortest;
 }
 
 }  // namespace
@@ -377,7 +436,8 @@ std::string write_script(Scenario const& scenario, RunResult const& result,
         "nothing (`adamant doctor --engine torch` examines it): {}",
         result.reason));
   if (result.outcome != Outcome::refused) throw NoScript("no law was broken");
-  return write_script(scenario, violation_of_refusal(result));
+  auto const further = script::further_run_refused(scenario, result);
+  return write_script(further ? further->scenario : scenario, violation_of_refusal(result));
 }
 
 std::string write_script(Scenario const& scenario, Violation const& violation) {
@@ -386,10 +446,7 @@ std::string write_script(Scenario const& scenario, Violation const& violation) {
   auto const further = script::further_run_called(scenario, violation.run);
   if (!further || is_about_two_runs(violation.law)) refuse_options(scenario);
   if (further) refuse_options(further->scenario);
-  auto const plan = script::plan_of(scenario, violation);
-  std::string text = script::put_together(plan, false);
-  if (python::line_count(text) > script_lines_max) text = script::put_together(plan, true);
-  return text;
+  return script::text_of(script::plan_of(scenario, violation));
 }
 
 }  // namespace adamant::scenarios

@@ -278,14 +278,99 @@ class RecorderOfTwo {
   std::vector<Violation> differences_;
 };
 
+/// A run that differs when the same process makes it again.
+class RecorderOfRepetition {
+ public:
+  explicit RecorderOfRepetition(Scenario const& scenario) : scenario_(scenario) {
+    session_.command = command_of_peer(scenario.engine.name);
+  }
+
+  Session record(Violation const& violation) {
+    try {
+      PeerClient client(scenario_.engine.name, session_.command, peer_bounds());
+      client.record(session_.exchanges);
+      PeerEngine engine(client);
+      std::uint64_t const first = digest_of_run(engine);
+      std::size_t const end = session_.exchanges.size();
+      if (digest_of_run(engine) == first)
+        throw NoScript("the scenario did not fail in this way once more: it came to the same");
+      session_.exchanges.resize(end);
+    } catch (PeerError const& error) {
+      throw NoScript(
+          fmt::format("the scenario did not fail in this way once more: {}", error.what()));
+    }
+    session_.violation = violation;
+    session_.room = room_of(session_.exchanges);
+    return std::move(session_);
+  }
+
+ private:
+  /// Notes what is done to files, and judges nothing.
+  class Onlooker final : public Observer {
+   public:
+    explicit Onlooker(Session& session) : session_(session) {}
+
+    bool started(WorldView const& /*world*/) override { return true; }
+    bool after(Primitive const& /*operation*/, WorldView const& /*world*/) override { return true; }
+    void finished(WorldView const& /*world*/) override {}
+    void ended(Leftovers const& /*left*/) override {}
+    void damaged(Primitive const& /*load*/, DamagedFiles const& files) override {
+      session_.damage.emplace(session_.exchanges.size(), files);
+    }
+
+   private:
+    Session& session_;
+  };
+
+  std::uint64_t digest_of_run(PeerEngine& engine) {
+    Program const program(scenario_);
+    std::vector<ParameterSpec> const parameters = parameter_specs(scenario_);
+    Onlooker onlooker(session_);
+    EngineEnd const end = engine.execute({.scenario = scenario_,
+                                          .program = program,
+                                          .parameters = parameters,
+                                          .seed = scenario_.seed.value_or(0),
+                                          .schedule = scenario_.schedule,
+                                          .initial_values = {}},
+                                         onlooker);
+    return end.digest;
+  }
+
+  Scenario const& scenario_;
+  Session session_;
+};
+
+/// Nobody says in which of a scenario's runs the engine broke off.
+Session record_broken_off(Scenario const& scenario, RunResult const& result) {
+  std::vector<Scenario> runs = {own_run(scenario)};
+  for (FurtherRun& run : further_runs(scenario)) runs.push_back(std::move(run.scenario));
+  std::string why_not;
+  for (Scenario const& run : runs) {
+    try {
+      return Recorder(run).record(result, nullptr);
+    } catch (NoScript const& reason) {
+      if (why_not.empty()) why_not = reason.what();
+    }
+  }
+  throw NoScript(why_not);
+}
+
 }  // namespace
 
 Session record_session(Scenario const& scenario, RunResult const& result,
                        Violation const* violation) {
-  auto const further = further_run_called(scenario, violation != nullptr ? violation->run : "");
+  if (violation == nullptr && result.outcome != Outcome::refused)
+    return record_broken_off(scenario, result);
   Scenario const own = own_run(scenario);
+  if (violation == nullptr) {
+    auto const refused = further_run_refused(scenario, result);
+    return Recorder(refused ? refused->scenario : own).record(result, nullptr);
+  }
+  if (violation->law == Law::determinism_digest)
+    return RecorderOfRepetition(own).record(*violation);
+  auto const further = further_run_called(scenario, violation->run);
   if (!further) return Recorder(own).record(result, violation);
-  if (violation != nullptr && is_about_two_runs(violation->law))
+  if (is_about_two_runs(violation->law))
     return RecorderOfTwo(scenario, own, *further).record(*violation);
   Violation of_run = *violation;
   of_run.operation = entry_in(*further, of_run.operation);

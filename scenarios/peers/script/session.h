@@ -36,7 +36,7 @@ struct Session {
 /// REQUIRES: the engine is one outside the process, and `violation` is of a run of `scenario`; null
 ///           where that run was refused, or broke off.
 /// A violation that is of a further run alone has a session of that one; where two runs differ both
-/// are in it.
+/// are in it. Of a run that differs when it is repeated it is the first one, to be made twice.
 ///
 /// Errors: NoScript where this run does not show the same.
 Session record_session(Scenario const& scenario, RunResult const& result,

@@ -12,73 +12,39 @@ namespace adamant::scenarios::script {
 
 namespace {
 
-constexpr std::string_view write_function = R"(def write(*files):
-    """Safetensors files of float32; returns their paths."""
-    paths = [f"{here}/tensors-{number}" for number in range(len(files))]
-    for path, tensors in zip(paths, files):
-        header, data = {}, b""
-        for key, values in tensors.items():
-            begin, data = len(data), data + bytes_of(values)
-            header[key] = {"dtype": "F32", "shape": SHAPES[key], "data_offsets": [begin, len(data)]}
-        text = json.dumps(header).encode()
-        with open(path, "wb") as file:
-            file.write(struct.pack("<Q", len(text)) + text + data)
-    return paths
+constexpr std::string_view ask_function =
+    R"(def ask(verb, *wanted, **fields):  # the reply, whose outcome has to be one of these, or "ok"
+    print(json.dumps({"id": 0, "request": verb, **fields}), file=engine.stdin, flush=True)
+    signal.alarm(SECONDS)  # which kills the engine
+    reply = json.loads(engine.stdout.readline() or '{"outcome": "no answer"}')
+    assert reply["outcome"] in (wanted or ["ok"]), f"{verb}: {reply}"
 )";
 
-constexpr std::string_view ask_function = R"(def ask(verb, *wanted, **fields):
-    """Sends a request; returns its reply, which has to have one of these outcomes, or "ok"."""
-    request = {"id": next(ids), "request": verb, **fields}
-    print(json.dumps(request), file=engine.stdin, flush=True)
-    signal.alarm(SECONDS)
-    reply = json.loads(engine.stdout.readline() or '{"id": "no answer"}')
-    signal.alarm(0)
-    if reply["id"] != request["id"] or reply["outcome"] not in (wanted or ["ok"]):
-        raise ValueError(f"{verb}: {reply}")
-    return reply
-)";
-
-constexpr std::string_view act_function = R"(def act(verb, **fields):
-    """Sends a request; returns what the ranks hold then."""
-    ask(verb, **fields)
-    return ask("state", prefix=here + "/state", whole=False)
-)";
-
-constexpr std::string_view element_function = R"(def element(state, rank, key, index):
-    """One number of a rank's safetensors file."""
-    with open(state["ranks"][rank]["file"], "rb") as file:
-        data = file.read()
-    begin = 8 + int.from_bytes(data[:8], "little")
-    entry = json.loads(data[8:begin])[key]
-    codes = {"F32": ("f", 4), "BF16": ("f", 2), "F16": ("e", 2), "U8": ("B", 1)}
-    code, size = codes[entry["dtype"]]
-    begin += entry["data_offsets"][0] + size * index
-    number = data[begin : begin + size].rjust(struct.calcsize(code), b"\0")
-    return float(struct.unpack("<" + code, number)[0])
-)";
-
-constexpr std::string_view header_function = R"(def header(state, rank):
-    """What is in a rank's safetensors file."""
+constexpr std::string_view header_function =
+    R"(def header(state, rank):  # what is in a rank's safetensors file
     with open(state["ranks"][rank]["file"], "rb") as file:
         return json.loads(file.read(int.from_bytes(file.read(8), "little")))
 )";
 
-constexpr std::string_view failure_function = R"(def failure(reply):
-    """What a rank says that failed, those first that say why."""
-    for outcome in ("error", "died", "timed_out"):
-        for one in reply.get("ranks") or [reply]:
-            if one["outcome"] == outcome:
-                return str(one)
-    return "no failure"
-)";
-
-constexpr std::string_view digests_function = R"(def digests(directory, pattern):
-    """What is in those files of a checkpoint."""
+constexpr std::string_view digests_function =
+    R"(def digests(directory, pattern):  # what is in those files of a checkpoint
     paths = sorted(pathlib.Path(here, directory).rglob(pattern))
     return {path.name: hashlib.sha256(path.read_bytes()).hexdigest()[:16] for path in paths}
 )";
 
-void write_function_text(python::Code& code, std::string_view text) {
+constexpr std::string_view shown_function =
+    R"(def shown(verb, state):  # all that the ranks hold after a request, each number by its name
+    for rank, said in enumerate(state["ranks"]):
+        with open(said.pop("file"), "rb") as file:
+            header = json.loads(file.read(int.from_bytes(file.read(8), "little")))
+            data = file.read()
+        tensors = {key: data[slice(*at["data_offsets"])].hex(" ", -4).split() for key, at in header.items()}
+        for key, values in {**tensors, "its reply": [json.dumps(said)]}.items():
+            for index, value in enumerate(values):
+                yield f"rank {rank} after {verb}, {key}[{index}]", value
+)";
+
+void write_function(python::Code& code, std::string_view text) {
   while (!text.empty()) {
     auto const end = text.find('\n');
     code.line(text.substr(0, end));
@@ -87,45 +53,85 @@ void write_function_text(python::Code& code, std::string_view text) {
   code.blank(2);
 }
 
-/// The file's numbers stand in a script as texts or as lists.
-void write_write(python::Code& code, bool base64) {
-  constexpr std::string_view place = "bytes_of(values)";
-  std::string text(write_function);
-  text.replace(text.find(place), place.size(),
-               base64 ? "base64.b64decode(values)" : "struct.pack(f\"<{len(values)}f\", *values)");
-  write_function_text(code, text);
+/// "a", "b"
+std::string listed(std::vector<std::string> const& names) {
+  std::string text;
+  for (std::string const& name : names)
+    text.append(text.empty() ? "" : ", ").append(python::quoted(name));
+  return names.size() == 1 ? text + "," : text;
 }
 
-void write_flip(python::Code& code) {
-  {
-    python::Block const function(code, "def flip(path, at):");
-    code.line("\"\"\"Changes one bit of a file.\"\"\"");
-    code.line("with open(path, \"r+b\") as file:");
-    code.line("    data = bytearray(file.read())");
-    code.line(fmt::format("    data[at] ^= {}", std::to_integer<int>(flipped_bit)));
-    code.line("    file.seek(0)");
-    code.line("    file.write(data)");
+void write_ask(Helpers const& helpers, python::Code& code) {
+  std::string text(ask_function);
+  constexpr std::string_view place = "SECONDS";
+  text.replace(text.find(place), place.size(), std::to_string(helpers.seconds));
+  if (!helpers.looks) return write_function(code, text + "    return reply\n");
+  text.append(
+      fmt::format("    if wanted or verb in ({}):\n        return reply\n", listed(helpers.quiet)));
+  text.append("    return ask(\"state\", prefix=here + \"/state\", whole=False)\n");
+  write_function(code, text);
+}
+
+/// An expression: a number of a file, at its place.
+std::string number_read(NumberFormat type) {
+  switch (type) {
+    case NumberFormat::bf16:
+      return "struct.unpack(\"<f\", bytes(2) + file.read(2))[0]";
+    case NumberFormat::fp16:
+      return "struct.unpack(\"<e\", file.read(2))[0]";
+    case NumberFormat::fp8:
+    case NumberFormat::remainder:
+      return "file.read(1)[0]";
+    case NumberFormat::fp32:
+      break;
+  }
+  return "struct.unpack(\"<f\", file.read(4))[0]";
+}
+
+void write_element(Helpers const& helpers, python::Code& code) {
+  code.line("def element(state, rank, key, index):  # a number of a rank's safetensors file");
+  for (std::string const& line : reading({.type = *helpers.element}, "return ", "")) {
+    code.line("    " + line);
+    if (!helpers.missing_is_0 || !line.starts_with("    header = ")) continue;
+    code.line("        if key not in header:");
+    code.line("            return 0.0  # a moment that was not made yet");
   }
   code.blank(2);
 }
 
+void write_flip(python::Code& code) {
+  write_function(code, fmt::format(R"(def flip(path, at):  # changes one bit of a file
+    with open(path, "r+b") as file:
+        data = bytearray(file.read())
+        data[at] ^= {}
+        file.seek(0)
+        file.write(data)
+)",
+                                   std::to_integer<int>(flipped_bit)));
+}
+
 }  // namespace
+
+std::vector<std::string> reading(PlaceInFile const& place, std::string_view before,
+                                 std::string_view after) {
+  return {fmt::format("with open(state[\"ranks\"][{}][\"file\"], \"rb\") as file:", place.rank),
+          "    header = json.loads(file.read(int.from_bytes(file.read(8), \"little\")))",
+          fmt::format("    file.seek(header[{}][\"data_offsets\"][0] + {} * {}, os.SEEK_CUR)",
+                      place.key, bytes_of(place.type), place.index),
+          fmt::format("    {}{}{}", before, number_read(place.type), after)};
+}
 
 void write_helpers(Helpers const& helpers, python::Code& code, python::Imports& imports) {
   for (char const* const module : {"json", "os", "signal", "subprocess", "sys", "tempfile"})
     imports.add(module);
-  if (helpers.write || helpers.element) imports.add("struct");
-  if (helpers.write && helpers.base64) imports.add("base64");
-  if (helpers.write) write_write(code, helpers.base64);
-  write_function_text(code, ask_function);
-  if (helpers.act) write_function_text(code, act_function);
-  if (helpers.element) write_function_text(code, element_function);
-  if (helpers.header) write_function_text(code, header_function);
-  if (helpers.failure) write_function_text(code, failure_function);
+  write_ask(helpers, code);
+  if (helpers.element) write_element(helpers, code);
+  if (helpers.header) write_function(code, header_function);
   if (helpers.flip) write_flip(code);
+  if (helpers.all) write_function(code, shown_function);
   if (!helpers.digests) return;
   for (char const* const module : {"hashlib", "pathlib"}) imports.add(module);
-  write_function_text(code, digests_function);
+  write_function(code, digests_function);
 }
 
 }  // namespace adamant::scenarios::script

@@ -113,6 +113,10 @@ Look look_at_files(Session const& session, Violation const& violation) {
 Look look_of(Session const& session) {
   if (session.violation) {
     Violation const& violation = *session.violation;
+    if (violation.law == Law::determinism_digest)
+      return {.kind = Look::Kind::repeated,
+              .at = session.exchanges.size() - 1,
+              .place = "the same run"};
     if (violation.breach == Breach::other_file_in_run) return look_at_files(session, violation);
     bool const of_state =
         about<Tensor>(violation) != nullptr || about<StepCount>(violation) != nullptr ||

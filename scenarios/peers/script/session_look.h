@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,7 @@ struct Look {
     value,       // what is in a state with what it has to be
     ranks,       // the same of two ranks
     runs,        // the same of two runs
+    repeated,    // all that is shown, of a run that is made twice
     either,      // what is in a state with `older` and `newer`, which a crash may both have left
     failure,     // a request fails that has to succeed
     no_failure,  // a load succeeds, or fails for another reason, that has to report damage
@@ -36,9 +38,11 @@ struct Look {
   std::vector<std::string> lines = {};  // after which `actual` is a text, or `expected` as well
   std::vector<Kept> kept = {};          // by number of exchange
   std::vector<std::string> words = {};  // of a failure: what its reply has to contain
-  bool reads_numbers = false;           // by element(state, rank, key, index)
-  bool reads_headers = false;           // by header(state, rank)
-  bool reads_files = false;             // of a checkpoint, by their digests
+  std::optional<NumberFormat> reads_numbers = {};  // by element(state, rank, key, index)
+  bool reads_headers = false;                      // by header(state, rank)
+  bool misses_tensors = false;                     // where there is none the number is 0
+  bool reads_files = false;                        // of a checkpoint, by their digests
+  std::vector<std::string> found = {};             // of either: what found(state) returns, a list
 };
 
 /// Is it the request itself that shows it, and not what a state has?

@@ -30,14 +30,6 @@ std::string checkpoint_of(FileDamage const& damage) {
   return damage.file.substr(0, damage.file.find('/'));
 }
 
-std::string in_checkpoints(std::string const& file) {
-  return "here + " + python::quoted("/checkpoints/" + file);
-}
-
-std::string among_older(std::string const& file) {
-  return "here + " + python::quoted("/older/" + file);
-}
-
 std::string numbered(char const* stem, std::size_t index) {
   return index == 0 ? stem : fmt::format("{}_{}", stem, index + 1);
 }
@@ -50,79 +42,140 @@ Json changes(Json const& from, Json const& to) {
   return changed;
 }
 
+std::string gradients_of(std::size_t ranks) {
+  return fmt::format("[f\"{{here}}/gradients-{}-{{rank}}\" for rank in range({})]",
+                     gradients_number, ranks);
+}
+
+/// Verbs behind which nobody has looked at a world, in the order in which they come.
+std::vector<std::string> quiet_verbs(Session const& session, std::size_t end) {
+  std::vector<std::string> verbs;
+  for (std::size_t i = 0; i <= end; ++i) {
+    std::string const& verb = session.exchanges[i].verb;
+    bool const changes = verb != "hello" && verb != "state" && verb != "close" && verb != "finish";
+    if (!changes && std::ranges::find(verbs, verb) == verbs.end()) verbs.push_back(verb);
+  }
+  if (std::ranges::find(verbs, "state") == verbs.end()) verbs.emplace_back("state");
+  return verbs;
+}
+
+SessionStep lines_of(std::vector<std::string> lines) {
+  return {.lines = std::move(lines)};
+}
+
 }  // namespace
 
+SessionRequests::SessionRequests(Session const& session, Look const& look, HandedOver const& files)
+    : session_(session), look_(look), files_(files) {
+  helpers_.quiet = quiet_verbs(session, look.at);
+  helpers_.element = look.reads_numbers;
+  helpers_.missing_is_0 = look.misses_tensors;
+  helpers_.header = look.reads_headers;
+  helpers_.digests = look.reads_files;
+  helpers_.all = look.kind == Look::Kind::repeated;
+}
+
 void SessionRequests::write(Code& code) {
+  std::vector<SessionStep> all = steps();
+  if (look_.kind != Look::Kind::repeated) return write_steps(code, all);
+  write_steps(code, {all.front()});
+  all.erase(all.begin());
+  code.line("runs = [], []");
+  Block const run(code, "for run, seen in enumerate(runs):");
+  code.line("os.makedirs(f\"{here}/{run}/checkpoints\")");
+  write_steps(code, all);
+}
+
+std::vector<SessionStep> SessionRequests::steps() {
+  std::vector<SessionStep> steps;
   for (std::size_t i = 0; i <= look_.at; ++i) {
-    write_damage(code, i);
+    add_damage(i, steps);
     bool const acts = is_act(i);
-    write_request(code, i, acts);
-    keep_files(code, i);
+    steps.push_back(is_observed(i) ? observed(i) : request(i, acts));
+    add_kept_files(i, steps);
     if (acts) ++i;  // the state is part of it
     for (Kept const& kept : look_.kept)
-      for (std::size_t k = 0; kept.at == i && k < kept.lines.size(); ++k) code.line(kept.lines[k]);
+      if (kept.at == i) steps.push_back(lines_of(kept.lines));
   }
-  for (std::string const& line : look_.lines) code.line(line);
-  helpers_.element = look_.reads_numbers;
-  helpers_.header = look_.reads_headers;
+  if (!look_.lines.empty()) steps.push_back(lines_of(look_.lines));
+  return steps;
 }
 
 /// Is it a request with the look at its world behind it, neither of them anything special?
 bool SessionRequests::is_act(std::size_t i) const {
   if (i >= look_.at || is_observed(i + 1) || !is_look_at_rows(at(i + 1))) return false;
-  return outcome_of(at(i)) == "ok" && wanted(i).empty();
+  return outcome_of(at(i)) == "ok" && wanted(i).empty() && !is_quiet(at(i).verb);
 }
 
-void SessionRequests::write_request(Code& code, std::size_t i, bool acts) {
-  helpers_.act = helpers_.act || acts;
-  Literal call = python::call(acts ? "act" : "ask", arguments_of(i));
-  if (is_observed(i)) return write_observed(code, std::move(call));
+bool SessionRequests::is_quiet(std::string const& verb) const {
+  return std::ranges::find(helpers_.quiet, verb) != helpers_.quiet.end();
+}
+
+SessionStep SessionRequests::request(std::size_t i, bool acts) {
+  helpers_.looks = helpers_.looks || acts;
+  SessionStep step{.call = call_of(i, acts)};
+  if (at(i).verb == "backward") step.gradients = files_.backward(i);
   std::size_t const shown = i + (acts ? 1 : 0);
   bool const keeps =
       std::ranges::any_of(look_.kept, [&](Kept const& kept) { return kept.at == shown; });
-  if ((keeps || shown == look_.at) && !look_.reads_files)
-    code.assign("state", call);
-  else
-    code.statement(call);
+  bool const of_state = acts || at(i).verb == "state";
+  if (look_.kind == Look::Kind::repeated && of_state) {
+    step.call =
+        python::call("shown", {python::atom(python::quoted(at(i).verb)), std::move(step.call)});
+    step.before = "seen += ";
+  } else if ((keeps || shown == look_.at) && !look_.reads_files) {
+    step.before = "state = ";
+  }
+  return step;
 }
 
-void SessionRequests::write_observed(Code& code, Literal call) {
+SessionStep SessionRequests::observed(std::size_t i) {
+  Literal call = call_of(i, true);
+  if (at(i).verb == "backward") call = with_number(std::move(call), files_.backward(i));
   call.items.insert(call.items.begin() + 1, python::atom("*ANY"));
-  if (look_.kind != Look::Kind::no_answer) {
-    helpers_.failure = true;
-    return code.assign("actual", python::call("failure", {std::move(call)}));
+  Code code(python::wide_columns_max - 8);  // it stands two levels further in
+  if (look_.kind == Look::Kind::no_answer) {
+    {
+      Block const tried(code, "try:");
+      code.statement(call);
+      code.line("actual = \"an answer\"");
+    }
+    Block const failed(code,
+                       "except (OSError, ValueError, LookupError, TypeError, AssertionError):");
+    code.line("actual = \"none\"");
+  } else {
+    code.assign("reply", call);
+    code.line(
+        "failed = [rank for rank in reply.get(\"ranks\") or [reply] if rank[\"outcome\"] != "
+        "\"ok\"]");
+    code.line(
+        "failed.sort(key=lambda rank: ANY.index(rank[\"outcome\"]))  # those first that say why");
+    code.line("actual = str(failed[0]) if failed else \"no failure\"");
   }
-  {
-    Block const tried(code, "try:");
-    code.statement(call);
-    code.line("actual = \"an answer\"");
-  }
-  Block const failed(code, "except (OSError, ValueError, LookupError, TypeError):");
-  code.line("actual = \"none\"");
+  return lines_of(python::lines_in(code.text()));
 }
 
-std::vector<Literal> SessionRequests::arguments_of(std::size_t i) {
+/// `acts`: ask() may ask for a state behind it.
+Literal SessionRequests::call_of(std::size_t i, bool acts) {
   Exchange const& exchange = at(i);
   std::vector<Literal> arguments = {python::atom(python::quoted(exchange.verb))};
-  for (std::string const& outcome : wanted(i))
+  std::vector<std::string> outcomes = wanted(i);
+  if (outcomes.empty() && !acts && !is_quiet(exchange.verb)) outcomes = {"ok"};
+  for (std::string const& outcome : outcomes)
     arguments.push_back(python::atom(python::quoted(outcome)));
-  bool const in_constant = packed_ && exchange.verb == "open";
-  if (in_constant) arguments.push_back(python::atom("**" + opened_as(exchange)));
+  if (exchange.verb == "open") arguments.push_back(python::atom("**" + opened_as(exchange)));
   for (auto const& [key, value] : exchange.fields.items()) {
-    if (key == "initial" || key == "gradients")
-      arguments.push_back(python::argument(key, written(i, key == "initial")));
+    if (key == "initial")
+      arguments.push_back(
+          python::argument(key, python::atom("here + " + python::quoted("/" + files_.initial(i)))));
+    else if (key == "gradients")
+      arguments.push_back(python::argument(key, python::atom(gradients_of(value.size()))));
     else if (key == "prefix")
       arguments.push_back(python::argument(key, python::atom("here + \"/state\"")));
-    else if (!in_constant)
+    else if (exchange.verb != "open")
       arguments.push_back(python::argument(key, literal_of(value)));
   }
-  return arguments;
-}
-
-Literal SessionRequests::written(std::size_t i, bool one) {
-  helpers_.write = true;
-  std::string const& name = files_.name_of(i);
-  return python::atom(one ? fmt::format("write({})[0]", name) : fmt::format("write(*{})", name));
+  return python::call("ask", std::move(arguments));
 }
 
 // A crash strikes where it is wanted, or the save is over before. What is observed may be anything.
@@ -168,19 +221,26 @@ std::string SessionRequests::path_or_text(std::string const& text) const {
   auto const is_in = [&](std::string const& room) {
     return !room.empty() && text.starts_with(room + "/");
   };
-  if (is_in(session_.room)) return "here + " + python::quoted(text.substr(session_.room.size()));
+  if (is_in(session_.room)) return in_room(text.substr(session_.room.size()));
   if (!is_in(session_.second_room)) return python::quoted(text);
   std::string path = text.substr(session_.second_room.size());
   constexpr std::string_view saved = "/checkpoints/";
   if (path.starts_with(saved)) path.replace(0, saved.size(), "/again/");
+  return in_room(path);
+}
+
+/// A path as an expression. A run that is made twice has its checkpoints twice.
+std::string SessionRequests::in_room(std::string const& path) const {
+  if (look_.kind == Look::Kind::repeated) return "f" + python::quoted("{here}/{run}" + path);
   return "here + " + python::quoted(path);
 }
 
-void SessionRequests::write_damage(Code& code, std::size_t i) {
+void SessionRequests::add_damage(std::size_t i, std::vector<SessionStep>& steps) {
   auto const found = session_.damage.find(i);
   if (found == session_.damage.end()) return;
+  Code code(python::wide_columns_max - 8);
   for (FileDamage const& damage : found->second) {
-    std::string const path = in_checkpoints(damage.file);
+    std::string const path = in_room("/checkpoints/" + damage.file);
     if (damage.how == Fault::Then::flip_byte) {
       helpers_.flip = true;
       code.line(fmt::format("flip({}, {})", path, damage.at));
@@ -189,21 +249,24 @@ void SessionRequests::write_damage(Code& code, std::size_t i) {
     } else if (damage.how == Fault::Then::remove_file) {
       code.line(fmt::format("os.remove({})", path));
     } else {
-      code.call("shutil.copy", {among_older(damage.file), path});
+      code.call("shutil.copy", {in_room("/older/" + damage.file), path});
     }
   }
+  steps.push_back(lines_of(python::lines_in(code.text())));
 }
 
 // What a stale file is taken from: the save before the last one.
-void SessionRequests::keep_files(Code& code, std::size_t i) {
+void SessionRequests::add_kept_files(std::size_t i, std::vector<SessionStep>& steps) {
   if (!is_whole_save(at(i))) return;
   for (auto const& [load, damages] : session_.damage)
     for (FileDamage const& damage : damages) {
       if (damage.how != Fault::Then::stale_file || save_before_last(damage, load) != i) continue;
       std::string const checkpoint = checkpoint_of(damage);
       copies_files_ = true;
-      return code.call("shutil.copytree",
-                       {in_checkpoints(checkpoint), among_older(checkpoint), "dirs_exist_ok=True"});
+      steps.push_back(lines_of(
+          {fmt::format("shutil.copytree({}, {}, dirs_exist_ok=True)",
+                       in_room("/checkpoints/" + checkpoint), in_room("/older/" + checkpoint))}));
+      return;
     }
 }
 

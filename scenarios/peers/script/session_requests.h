@@ -14,15 +14,14 @@
 #include "scenarios/peers/script/session.h"
 #include "scenarios/peers/script/session_helpers.h"
 #include "scenarios/peers/script/session_look.h"
+#include "scenarios/peers/script/session_loops.h"
 
 namespace adamant::scenarios::script {
 
 class SessionRequests {
  public:
-  /// `packed`: what worlds are opened with is in constants. REQUIRES: all that is referred to
-  /// outlives it.
-  SessionRequests(Session const& session, Look const& look, HandedOver const& files, bool packed)
-      : session_(session), look_(look), files_(files), packed_(packed) {}
+  /// REQUIRES: all that is referred to outlives it.
+  SessionRequests(Session const& session, Look const& look, HandedOver const& files);
 
   /// Lines after which `actual` is known.
   void write(python::Code& code);
@@ -30,29 +29,30 @@ class SessionRequests {
   // ---- once they are written ----
   Helpers const& helpers() const { return helpers_; }
   bool copies_files() const { return copies_files_; }
-  /// What they need beside the files that are handed over.
+  /// What they need beside the files that are handed over: what worlds are opened with.
   std::vector<std::pair<std::string, python::Literal>> constants() const;
 
  private:
   Exchange const& at(std::size_t i) const { return session_.exchanges[i]; }
   bool is_observed(std::size_t i) const { return i == look_.at && is_about_request(look_); }
   bool is_act(std::size_t i) const;
-  void write_request(python::Code& code, std::size_t i, bool acts);
-  void write_observed(python::Code& code, python::Literal call);
-  void write_damage(python::Code& code, std::size_t i);
-  void keep_files(python::Code& code, std::size_t i);
-  std::vector<python::Literal> arguments_of(std::size_t i);
-  python::Literal written(std::size_t i, bool one);
+  bool is_quiet(std::string const& verb) const;
+  std::vector<SessionStep> steps();
+  SessionStep request(std::size_t i, bool acts);
+  SessionStep observed(std::size_t i);
+  void add_damage(std::size_t i, std::vector<SessionStep>& steps);
+  void add_kept_files(std::size_t i, std::vector<SessionStep>& steps);
+  python::Literal call_of(std::size_t i, bool acts);
   std::vector<std::string> wanted(std::size_t i) const;
   std::string opened_as(Exchange const& exchange);
   python::Literal literal_of(nlohmann::json const& value) const;
   std::string path_or_text(std::string const& text) const;
+  std::string in_room(std::string const& path) const;
   std::optional<std::size_t> save_before_last(FileDamage const& damage, std::size_t load) const;
 
   Session const& session_;
   Look const& look_;
   HandedOver const& files_;
-  bool packed_;
   std::vector<nlohmann::json> opens_;  // by number of their constants
   Helpers helpers_;
   bool copies_files_ = false;

@@ -9,6 +9,8 @@
 #include "scenarios/peers/client/client.h"
 #include "scenarios/peers/client/replies.h"
 #include "scenarios/peers/script/comparison.h"
+#include "scenarios/peers/script/compressed.h"
+#include "scenarios/peers/script/script.h"
 #include "scenarios/peers/script/session_requests.h"
 
 namespace adamant::scenarios {
@@ -37,33 +39,39 @@ std::string without_quotes(std::string text) {
   return text;
 }
 
+/// How much room a script takes for what it says: each way has fewer lines than the one before it.
+enum class Layout { roomy, packed, compressed };
+
 class SessionScript {
  public:
-  SessionScript(Session const& session, bool packed)
+  SessionScript(Session const& session, Layout layout)
       : session_(session),
+        layout_(layout),
         look_(look_of(session)),
         exchanges_(until_shown(session, look_)),
         files_(exchanges_),
-        packed_(packed || files_.in_base64()),
-        requests_(session, look_, files_, packed_) {}
+        requests_(session, look_, files_) {}
 
   std::string text() {
-    Code program;
+    Code program(python::wide_columns_max);
     write_program(program);
     write_verdict(program);
-    Code body;
+    Code body(python::wide_columns_max);
     python::Imports imports;
     write_constants(body);
     for (char const* const word : {"inf", "nan"})
       if (python::has_word(body.text(), word)) imports.add_from("math", word);
-    body.line("ids = iter(range(1_000_000))");
     body.blank(2);
     if (requests_.copies_files()) imports.add("shutil");
+    if (layout_ == Layout::compressed && !files_.empty())
+      for (char const* const module : {"base64", "zlib"}) imports.add(module);
     Helpers helpers = requests_.helpers();
-    helpers.base64 = files_.in_base64();
-    helpers.digests = look_.reads_files;
+    auto const [hello, rank, reply] = peer_bounds();
+    helpers.seconds = std::max(hello, reply).count();
     write_helpers(helpers, body, imports);
-    Code head;
+    if (!look_.found.empty()) write_found(body);
+    if ((body.text() + program.text()).find("struct.") != std::string::npos) imports.add("struct");
+    Code head(python::wide_columns_max);
     write_head(head);
     imports.write(head);
     head.blank();
@@ -75,22 +83,21 @@ class SessionScript {
     std::string what = look_.place + " is not what it has to be";
     if (look_.kind == Look::Kind::ranks) what = "ranks disagree about " + look_.place;
     if (look_.kind == Look::Kind::runs) what = look_.place + " differs between two runs";
+    if (look_.kind == Look::Kind::repeated) what = look_.place + " differs when it is repeated";
     if (look_.kind == Look::Kind::failure) what = "a " + look_.place + " fails that has to succeed";
     if (look_.kind == Look::Kind::no_failure) what = "damage is not reported as such";
     if (look_.kind == Look::Kind::no_answer) what = "a " + look_.place + " is not answered";
     PeerReply const hello{.json = exchanges_.front().reply.value_or(nlohmann::json::object()),
                           .where = "hello"};
-    std::string const versions = replies::versions_of(hello);
-    head.line(fmt::format("\"\"\"{}: {}.", without_quotes(hello.json.value("engine", "")), what));
+    std::string const versions = without_quotes(replies::versions_of(hello));
+    head.line(fmt::format("\"\"\"{}{}: {}.", without_quotes(hello.json.value("engine", "")),
+                          versions.empty() ? "" : " (" + versions + ")", what));
     head.blank();
     head.line(
-        "A recorded session of the engine's protocol. It needs the standard library of Python "
-        "3.10,");
+        "It starts COMMAND, or the command that it is given, and says what was said in a run.");
     head.line(
-        "starts COMMAND, or the command that it is given, and ends with 1 where the defect shows, "
-        "with 0");
-    head.line("where it does not, and with 2 where anything else fails.");
-    if (!versions.empty()) head.line(fmt::format("Recorded with {}.", without_quotes(versions)));
+        "It ends with 1 where the defect shows, with 0 where it does not, and with 2 where "
+        "anything else fails.");
     if (session_.second)
       head.line(fmt::format("The second run is the first one with `{}`.", session_.violation->run));
     head.line("\"\"\"");
@@ -98,16 +105,22 @@ class SessionScript {
   }
 
   void write_constants(Code& code) const {
-    code.line("COMMAND = " + python::quoted(session_.command));
-    auto const [hello, rank, reply] = peer_bounds();
-    code.line(fmt::format("SECONDS = {}", std::max(hello, reply).count()));
+    code.assign_text("COMMAND", "sys.argv[1:] or ", session_.command);
     if (is_about_request(look_)) code.line("ANY = (\"ok\", \"error\", \"died\", \"timed_out\")");
     if (look_.kind == Look::Kind::value) write_expected(code, *session_.violation, look_.expected);
     if (!look_.words.empty()) code.assign("ALIKE", words());
-    auto named = files_.constants();
-    for (auto& constant : requests_.constants()) named.push_back(std::move(constant));
-    if (packed_) return code.assign_packed(named);
-    for (auto const& [name, literal] : named) code.assign(name, literal);
+    if (!files_.empty()) write_files(code);
+    for (auto const& [name, literal] : requests_.constants()) code.assign_packed(name, literal);
+  }
+
+  void write_files(Code& code) const {
+    code.assign_packed("HEADER", files_.header(), ".encode()");
+    if (layout_ == Layout::compressed) code.assign_packed("FILES", files_.names());
+    if (layout_ == Layout::compressed)
+      return write_compressed_text(code, "NUMBERS = ", files_.bytes(), "");
+    python::Literal const numbers = files_.numbers();
+    bool const roomy = layout_ == Layout::roomy && code.fits_by_item(numbers);
+    roomy ? code.assign("FILES", numbers) : code.assign_packed("FILES", numbers);
   }
 
   python::Literal words() const {
@@ -116,16 +129,30 @@ class SessionScript {
     return python::list(std::move(words));
   }
 
+  /// What has to be of one save, all of it.
+  void write_found(Code& code) const {
+    {
+      Block const function(code, "def found(state):");
+      std::vector<python::Literal> items;
+      for (std::string const& item : look_.found) items.push_back(python::atom(item));
+      python::Literal list = python::list(std::move(items));
+      list.prefix = "return ";
+      code.statement(list);
+    }
+    code.blank(2);
+  }
+
   void write_program(Code& code) {
     Block const with(code, "with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as here:");
-    if (has_checkpoints(exchanges_)) code.line("os.mkdir(here + \"/checkpoints\")");
+    bool const repeats = look_.kind == Look::Kind::repeated;
+    if (has_checkpoints(exchanges_) && !repeats) code.line("os.mkdir(here + \"/checkpoints\")");
     if (has_checkpoints(exchanges_) && session_.second) code.line("os.mkdir(here + \"/again\")");
-    code.call("engine = subprocess.Popen", {"sys.argv[1:] or COMMAND", "shell=True", "text=True",
-                                            "stdin=-1", "stdout=-1", "start_new_session=True"});
+    code.call("engine = subprocess.Popen", {"COMMAND", "shell=True", "text=True", "stdin=-1",
+                                            "stdout=-1", "start_new_session=True"});
     code.line("signal.signal(signal.SIGALRM, lambda *_: os.killpg(engine.pid, signal.SIGKILL))");
-    code.line("signal.signal(signal.SIGTERM, lambda *_: sys.exit(2))");
     {
       Block const tried(code, "try:");
+      if (!files_.empty()) write_writing(code);
       requests_.write(code);
     }
     {
@@ -138,6 +165,17 @@ class SessionScript {
     code.line("engine.wait()");
   }
 
+  void write_writing(Code& code) const {
+    bool const packed = layout_ == Layout::compressed;
+    std::size_t const size = files_.bytes().size() / files_.count();
+    Block const each(code, packed ? "for number, name in enumerate(FILES):"
+                                  : "for name, numbers in FILES.items():");
+    if (packed) code.line(fmt::format("numbers = NUMBERS[{} * number :][:{}]", size, size));
+    Block const with(code, "with open(f\"{here}/{name}\", \"wb\") as file:");
+    code.line(fmt::format("file.write(len(HEADER).to_bytes(8, \"little\") + HEADER + {})",
+                          packed ? "numbers" : "struct.pack(f\"<{len(numbers)}f\", *numbers)"));
+  }
+
   void write_verdict(Code& code) const {
     if (look_.kind == Look::Kind::value)
       return write_comparison(code, *session_.violation, look_.place);
@@ -145,6 +183,7 @@ class SessionScript {
       return write_comparison_of_ranks(code, look_.first, session_.violation->rank, look_.place);
     if (look_.kind == Look::Kind::runs)
       return write_comparison_of_runs(code, *session_.violation, look_.place);
+    if (look_.kind == Look::Kind::repeated) return write_first_difference(code);
     if (look_.kind == Look::Kind::either) return write_comparison_with_both(code, look_.place);
     code.line(
         fmt::format("print({})", python::quoted(look_.place + ": expected " + look_.expected)));
@@ -157,12 +196,24 @@ class SessionScript {
   }
 
   Session const& session_;
+  Layout layout_;
   Look look_;
   Conversation exchanges_;
   HandedOver files_;
-  bool packed_;
   SessionRequests requests_;
 };
+
+std::string text_of(Session const& session) {
+  std::string text;
+  for (Layout const layout : {Layout::roomy, Layout::packed, Layout::compressed}) {
+    text = SessionScript(session, layout).text();
+    if (python::line_count(text) <= script_lines_max) return text;
+  }
+  throw NoScript(fmt::format(
+      "a script of it has {} lines, and {} are what people read; minimise the scenario first "
+      "(adamant minimize --script)",
+      python::line_count(text), script_lines_max));
+}
 
 }  // namespace
 
@@ -173,12 +224,7 @@ std::string write_session_script(Scenario const& scenario, RunResult const& resu
   if (violation == nullptr && result.outcome == Outcome::refused && !result.failed_at)
     throw NoScript(fmt::format("the scenario was refused before anything ran ({}): {}",
                                result.reason, result.message));
-  if (violation != nullptr && violation->law == Law::determinism_digest)
-    throw NoScript("the same run differs when it is repeated, and nothing says in what");
-  auto const session = script::record_session(scenario, result, violation);
-  std::string text = script::SessionScript(session, false).text();
-  bool const is_long = python::line_count(text) > session_lines_max;
-  return is_long ? script::SessionScript(session, true).text() : text;
+  return script::text_of(script::record_session(scenario, result, violation));
 }
 
 }  // namespace adamant::scenarios

@@ -12,10 +12,6 @@
 
 namespace adamant::scenarios {
 
-/// Lines that a script has at most where its scenario is small; some seventy are in every one. One
-/// that would have more says some things shorter.
-inline constexpr std::size_t session_lines_max = 110;
-
 /// Runs the scenario once more and writes down what was said. The script ends with 1 where the
 /// defect shows, with 0 where it does not, and with 2 where anything else fails.
 ///

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "scenarios/peers/script/expected.h"
+#include "scenarios/peers/script/session_helpers.h"
 #include "scenarios/report/words/words.h"
 
 namespace adamant::scenarios::script {
@@ -46,7 +47,8 @@ class LookOfState {
     look_.at = find_state();
     keep_both_states();
     if (look_.kind != Look::Kind::either) return std::nullopt;
-    add_all("actual");
+    find_all();
+    look_.lines = {"actual = found(state)"};
     return std::move(look_);
   }
 
@@ -129,27 +131,25 @@ class LookOfState {
   }
 
   void keep(std::size_t i, std::string const& name) {
-    std::size_t const shown = std::exchange(look_.at, i);
-    add_all(name);
-    look_.kept.push_back({.at = i, .lines = std::exchange(look_.lines, {})});
-    look_.at = shown;
+    look_.kept.push_back({.at = i, .lines = {name + " = found(state)"}});
   }
 
   // What was found differs from one of the states; all of it has to be that of one.
-  void add_all(std::string const& name) {
+  void find_all() {
     std::string places;
-    line(name + " = [");
     for (Violation const& violation : session_.all) {
       LookOfState one(session_, violation);
       one.look_.at = look_.at;
+      one.in_list_ = true;
+      one.look_.reads_numbers = look_.reads_numbers;
       one.add(one.holder_in(*session_.exchanges[look_.at].reply), "");
       if (one.look_.lines.size() != 1) continue;
-      line(one.look_.lines.front().replace(0, std::string_view(" = ").size(), "    ") + ",");
-      look_.reads_numbers = look_.reads_numbers || one.look_.reads_numbers;
+      look_.found.push_back(one.look_.lines.front().substr(std::string_view(" = ").size()));
+      if (one.look_.reads_numbers) look_.reads_numbers = one.look_.reads_numbers;
       look_.reads_headers = look_.reads_headers || one.look_.reads_headers;
+      look_.misses_tensors = look_.misses_tensors || one.look_.misses_tensors;
       places.append(places.empty() ? "" : ", ").append(place_of(violation));
     }
-    line("]");
     look_.place = places;
   }
 
@@ -289,7 +289,6 @@ class LookOfState {
 
   // Of mxfp8 a rank has the scales of its own rows, each of 32 elements.
   void add_number(Tensor const& tensor, std::string const& key, int rank, std::string const& name) {
-    look_.reads_numbers = true;
     std::string const param = open()["precision"]["param"].get<std::string>();
     Breach const breach = violation_.breach;
     bool const mx_scale =
@@ -298,21 +297,57 @@ class LookOfState {
                          mx_scale || breach >= Breach::outside_reduction;
     std::int64_t const index = local_index(tensor, rank, of_rows);
     bool const pairs = breach == Breach::other_code && param == "nvfp4";
-    std::string const number = fmt::format("element(state, {}, {}, {})", rank, python::quoted(key),
-                                           pairs ? index / 2 : index);
-    if (may_be_missing(tensor)) {  // a moment that was not made yet counts as zeros
-      look_.reads_headers = true;
-      return line(fmt::format("{} = ({} if {} in header(state, {}) else 0.0).hex()", name, number,
-                              python::quoted(key), rank));
-    }
-    if (!std::holds_alternative<Count>(violation_.expected))
-      return line(fmt::format("{} = {}.hex()", name, number));
-    std::string const byte = "int(" + number + ")";
-    std::string const half = index % 2 == 0 ? " & 15" : " >> 4";
-    line(fmt::format("code = {}", pairs ? byte + half : byte));
+    std::int64_t const at = pairs ? index / 2 : index;
+    bool const of_code = std::holds_alternative<Count>(violation_.expected);
+    std::string const before = of_code ? "code = " : name + " = ";
+    std::string const after = of_code ? "" : ".hex()";
+    PlaceInFile const place{.rank = std::to_string(rank),
+                            .key = python::quoted(key),
+                            .index = std::to_string(at),
+                            .type = type_of(tensor, key, rank)};
+    if (look_.kind == Look::Kind::value && !in_list_)
+      add_reading(place, before, after, may_be_missing(tensor));
+    else
+      add_element(place, before, after, may_be_missing(tensor));
+    if (!of_code) return;
+    if (pairs) line(index % 2 == 0 ? "code &= 15" : "code >>= 4");
     line(fmt::format("{} = f\"code {{code:#04x}}\"", name));
   }
 
+  void add_reading(PlaceInFile const& place, std::string const& before, std::string const& after,
+                   bool may_be_missing) {
+    std::vector<std::string> lines = reading(place, before, after);
+    if (may_be_missing) {
+      for (std::size_t i = 2; i < lines.size(); ++i) lines[i].insert(0, "    ");
+      auto const there = lines.begin() + 2;
+      lines.insert(there,
+                   {fmt::format("    {}\"0x0.0p+0\"  # a moment that was not made yet", before),
+                    fmt::format("    if {} in header:", place.key)});
+    }
+    for (std::string& text : lines) line(std::move(text));
+  }
+
+  void add_element(PlaceInFile const& place, std::string const& before, std::string const& after,
+                   bool may_be_missing) {
+    if (look_.reads_numbers.value_or(place.type) != place.type) refuse();  // it reads one type
+    look_.reads_numbers = place.type;
+    look_.misses_tensors = look_.misses_tensors || may_be_missing;
+    line(fmt::format("{}element(state, {}, {}, {}){}", before, place.rank, place.key, place.index,
+                     after));
+  }
+
+  /// As the engine showed it; where it did not, as the scenario has it.
+  NumberFormat type_of(Tensor const& tensor, std::string const& key, int rank) const {
+    auto const& types = session_.exchanges[look_.at].types;
+    auto const at = static_cast<std::size_t>(rank);
+    if (at < types.size())
+      if (auto const found = types[at].find(key); found != types[at].end()) return found->second;
+    bool const second = tensor.kind == TensorKind::exp_avg_sq;
+    std::string const kept = open()["precision"].value(second ? "exp_avg_sq" : "exp_avg", "");
+    return kept == "bf16" ? NumberFormat::bf16 : NumberFormat::fp32;
+  }
+
+  /// A moment that was not made yet counts as zeros.
   bool may_be_missing(Tensor const& tensor) const {
     bool const moment = tensor.kind == TensorKind::exp_avg || tensor.kind == TensorKind::exp_avg_sq;
     auto const is_zero = [](Value const& value) {
@@ -331,6 +366,7 @@ class LookOfState {
   Session const& session_;
   Violation const& violation_;
   Look look_;
+  bool in_list_ = false;  // of several things that are looked at, each an expression
 };
 
 }  // namespace
