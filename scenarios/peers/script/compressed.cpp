@@ -42,11 +42,14 @@ void write_compressed_text(python::Code& code, std::string_view before,
                            std::span<std::byte const> bytes, std::string_view after) {
   constexpr std::size_t columns = python::wide_columns_max;
   std::string const text = compressed(bytes);
+  std::string const end = fmt::format("\"\"\")){}", after);
   std::string_view rest = text;
   code.line(fmt::format("{}zlib.decompress(base64.b64decode(\"\"\"", before));
-  for (; rest.size() > columns - 8; rest.remove_prefix(std::min(columns, rest.size())))
+  while (rest.size() + end.size() > columns) {
     code.line(rest.substr(0, columns));
-  code.line(fmt::format("{}\"\"\")){}", rest, after));
+    rest.remove_prefix(std::min(columns, rest.size()));
+  }
+  code.line(fmt::format("{}{}", rest, end));
 }
 
 }  // namespace adamant::scenarios::script

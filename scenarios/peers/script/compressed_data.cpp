@@ -103,6 +103,15 @@ std::string add_gradients(bool alone, Literal const& gradients, std::vector<Lite
   return alone ? "FILES[1:]" : fmt::format("[{}]", fmt::join(slices, ", "));
 }
 
+/// The first bytes of all numbers, then all their second ones, and so on, which are more alike.
+std::vector<std::byte> planes_of(std::vector<float> const& numbers) {
+  auto const bytes = std::as_bytes(std::span(numbers));
+  std::vector<std::byte> planes;
+  for (std::size_t plane = 0; plane < sizeof(float); ++plane)
+    for (std::size_t i = plane; i < bytes.size(); i += sizeof(float)) planes.push_back(bytes[i]);
+  return planes;
+}
+
 }  // namespace
 
 bool write_compressed(Draft& draft, std::vector<std::pair<std::string, Literal>> const& named) {
@@ -117,10 +126,12 @@ bool write_compressed(Draft& draft, std::vector<std::pair<std::string, Literal>>
     numbers.insert(numbers.end(), row->numbers.begin(), row->numbers.end());
   }
   for (char const* const module : {"base64", "zlib"}) draft.imports.add(module);
-  write_compressed_text(draft.code, "NUMBERS = torch.frombuffer(bytearray(",
-                        std::as_bytes(std::span(numbers)), "), dtype=torch.float32)");
-  draft.code.line(fmt::format("FILES = [{} for row in NUMBERS.view(-1, {})]", first->text,
-                              first->numbers.size()));
+  std::vector<std::byte> const planes = planes_of(numbers);
+  write_compressed_text(draft.code, "NUMBERS = torch.frombuffer(bytearray(", planes,
+                        "), dtype=torch.uint8)");
+  draft.code.line(fmt::format(
+      "FILES = [{} for row in NUMBERS.view(4, -1).T.ravel().view(torch.float32).view(-1, {})]",
+      first->text, first->numbers.size()));
   draft.code.line("INITIAL, GRADIENTS = FILES[0], " + gradients);
   return true;
 }

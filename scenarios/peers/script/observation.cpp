@@ -208,17 +208,19 @@ void write_before_step(Draft& draft) {
 void write_look(Draft& draft, World const& world) {
   Plan const& plan = draft.plan;
   if (plan.reading) return write_read_value(draft);
+  if (plan.repeated)
+    return draft.code.line("open(f\"{directory}/{side}-{rank}\", \"w\").write(\"\\n\".join(seen))");
   bool const in_script = plan.alone() || world.in_main;
   char const* const file = world.shows_first ? "expected" : "actual";
   write_value(draft, world, fmt::format("{} = ", in_script ? file : "actual"));
   if (in_script) return;
   if (compares_ranks(plan))
     return draft.code.line("open(f\"{directory}/rank-{rank}\", \"w\").write(actual)");
-  std::string const write =
-      fmt::format("open(f\"{{directory}}/{}\", \"w\").write(actual)", plan.one_program ? "{side}"
-                                                                      : plan.in_chain  ? "{shows}"
-                                                                                       : file);
-  if (world.ranks() == 1 && !plan.in_chain) return draft.code.line(write);
+  if (plan.in_chain)
+    return draft.code.line("open(f\"{directory}/{shows}-{rank}\", \"w\").write(actual)");
+  std::string const write = fmt::format("open(f\"{{directory}}/{}\", \"w\").write(actual)",
+                                        plan.one_program ? "{side}" : file);
+  if (world.ranks() == 1) return draft.code.line(write);
   Block const one(draft.code, fmt::format("if rank == {}:", plan.violation.rank));
   draft.code.line(write);
 }
@@ -233,7 +235,9 @@ std::string title(Plan const& plan) {
                                                                               : "foreach=False");
   std::string const place = place_of(violation);
   std::string what = place.empty() ? message_of(violation) : place + " is not what it has to be";
-  if (hangs(violation)) {
+  if (plan.repeated) {
+    what = "a run differs when it is repeated";
+  } else if (hangs(violation)) {
     what = "ranks wait for ever";
   } else if (wants_error(plan)) {
     what = "a damaged checkpoint is loaded without an error";

@@ -65,12 +65,14 @@ class Planner {
   /// The same of a run that is held to it.
   Plan plan_with(FurtherRun const& second) {
     plan_.two_runs = true;
+    plan_.repeated = plan_.violation.law == Law::determinism_digest;
     visit_all(plan_.scenario.program, operations_to_show());
     world().shows_first = true;
     second_begins_ = plan_.worlds.size();
     begin_run(second.scenario);
     int const entry = entry_in(second, plan_.violation.operation);
-    visit_all(second.scenario.program, static_cast<std::size_t>(entry) + 1);
+    visit_all(second.scenario.program,
+              plan_.repeated ? operations_to_show() : static_cast<std::size_t>(entry) + 1);
     for (std::size_t i = *second_begins_; i < plan_.worlds.size(); ++i)
       plan_.worlds[i].of_second = true;
     unite(plan_);
@@ -111,7 +113,7 @@ class Planner {
   std::size_t operations_to_show() const {
     std::size_t const count = plan_.scenario.program.size();
     int const operation = plan_.violation.operation;
-    if (operation < 0) return is_whole(plan_.violation) ? count : 0;
+    if (operation < 0) return plan_.repeated || is_whole(plan_.violation) ? count : 0;
     return std::min(static_cast<std::size_t>(operation) + 1, count);
   }
 
@@ -353,33 +355,14 @@ class Planner {
 
 }  // namespace
 
-std::vector<Act const*> Plan::all(Act::Kind kind) const {
-  std::vector<Act const*> found;
-  for (World const& world : worlds)
-    for (Passage const& passage : world.passages)
-      for (Act const& act : passage.acts)
-        if (act.kind == kind) found.push_back(&act);
-  return found;
-}
-
-bool Plan::alone() const {
-  return !is_seen_from_outside(violation) &&
-         std::all_of(worlds.begin(), worlds.end(),
-                     [](World const& world) { return world.ranks() == 1 && !world.crashes; });
-}
-
-bool has_died(Violation const& violation) {
-  auto const* const call = about<Call>(violation);
-  return call != nullptr && (call->ending == Ending::signal || call->ending == Ending::exit);
-}
-
-// The process group of an engine gives up after a while, that of a script not before half an hour.
-bool hangs(Violation const& violation) {
-  constexpr std::string_view gloo = "Timed out waiting";
-  return violation.law == Law::order_deadlock || violation.text.find(gloo) != std::string::npos;
-}
-
 Plan plan_of(Scenario const& scenario, Violation const& violation) {
+  if (violation.law == Law::determinism_digest) {
+    Scenario const own = own_run(scenario);
+    Plan plan = Planner(own, violation).plan_with({.scenario = own});
+    if (!plan.one_program)
+      throw NoScript("the same run differs when it is repeated, and it makes several worlds");
+    return plan;
+  }
   auto const further = further_run_called(scenario, violation.run);
   if (!further) return Planner(own_run(scenario), violation).plan();
   if (is_about_two_runs(violation.law))
@@ -387,13 +370,6 @@ Plan plan_of(Scenario const& scenario, Violation const& violation) {
   Violation of_run = violation;
   of_run.operation = entry_in(*further, violation.operation);
   return Planner(further->scenario, of_run).plan();
-}
-
-std::string_view option(Scenario const& scenario, std::string_view name,
-                        std::string_view otherwise) {
-  for (auto const& [key, value] : scenario.engine.options)
-    if (key == name) return value;
-  return otherwise;
 }
 
 }  // namespace adamant::scenarios::script

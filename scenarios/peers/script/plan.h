@@ -74,6 +74,7 @@ struct Plan {
   std::vector<World> worlds = {};
   std::vector<BackwardOf> backwards = {};  // by number; those of a second run behind them
   bool two_runs = false;                   // they are compared, and no oracle is asked
+  bool repeated = false;  // they are one and the same, and all that they show is compared
   /// Both of them do what the passages of the first world say, in processes of their own.
   bool one_program = false;
   /// One function does what each of the worlds does, which differ in what it is told.
@@ -85,7 +86,8 @@ struct Plan {
   std::optional<World> reading = {};
 
   std::vector<Act const*> all(Act::Kind kind) const;
-  /// One process is enough: all worlds have one rank, none dies, and none is waited for in vain.
+  /// One process is enough: all worlds have one rank, none dies, and none is waited for in vain,
+  /// and nothing is repeated.
   bool alone() const;
 };
 

@@ -103,7 +103,7 @@ void write_set(Draft& draft, SettingsChange const& change) {
   if (change.loss_scale) draft.code.line(scaler_of(*change.loss_scale));
 }
 
-void write_act(Draft& draft, World const& world, Act const& act, bool looped) {
+void write_call(Draft& draft, World const& world, Act const& act, bool looped) {
   switch (act.kind) {
     case Kind::backward:
       return write_backward(draft, world, act, looped);
@@ -121,6 +121,11 @@ void write_act(Draft& draft, World const& world, Act const& act, bool looped) {
     case Kind::load:
       return write_load(draft, world, act);
   }
+}
+
+void write_act(Draft& draft, World const& world, Act const& act, bool looped) {
+  write_call(draft, world, act, looped);
+  if (draft.plan.repeated) draft.code.line("seen += shown(rank, model, optimizer)");
 }
 
 void write_passage(Draft& draft, World const& world, Passage const& passage) {

@@ -67,6 +67,8 @@ class Code {
   /// formatter touches.
   void assign_packed(std::string_view name, Literal const& literal, std::string_view tail = "");
 
+  /// `return literal` likewise.
+  void return_packed(Literal const& literal);
   /// `name = before "…"`, the text broken between words where it does not fit.
   void assign_text(std::string_view name, std::string_view before, std::string const& text);
 

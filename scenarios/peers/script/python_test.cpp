@@ -70,7 +70,7 @@ TEST(Python, APackedLineEndsInNoTextAndBeforeNoComment) {
 TEST(Python, ALongTextIsBrokenBetweenItsWords) {
   Code code(20);
   code.assign_text("X", "", "some words of text");
-  EXPECT_EQ(code.text(), "X = (\n    \"some words \"\n    \"of text\"\n)\n");
+  EXPECT_EQ(code.text(), "X = (\n    \"some words of \"\n    \"text\"\n)\n");
 }
 
 TEST(Python, BlocksIndent) {

@@ -15,8 +15,10 @@
 #include "scenarios/peers/script/further_run.h"
 #include "scenarios/peers/script/model_part.h"
 #include "scenarios/peers/script/observation.h"
+#include "scenarios/peers/script/one_program_part.h"
 #include "scenarios/peers/script/part.h"
 #include "scenarios/peers/script/program_part.h"
+#include "scenarios/peers/script/starting_part.h"
 #include "scenarios/peers/script/verdict.h"
 
 namespace adamant::scenarios {
@@ -36,13 +38,6 @@ std::string function_of(World const& world, std::size_t processes, bool two_runs
   constexpr std::array names = {"first", "second", "third", "fourth", "fifth", "sixth"};
   return processes < names.size() ? names[processes] : fmt::format("world_{}", processes);
 }
-
-/// Worlds that share processes: a function of the script, and what it is given after the rank.
-struct Stay {
-  std::vector<World const*> worlds;
-  std::string function;
-  std::string arguments = "(directory,)";
-};
 
 std::vector<Stay> stays_of(Plan const& plan) {
   std::vector<Stay> stays;
@@ -127,86 +122,6 @@ void write_stay(Draft& draft, Stay const& stay, bool looks) {
   draft.code.line("dist.destroy_process_group()");
 }
 
-/// Both of two runs by one function, which is told on which side it is.
-void write_one_program(Draft& draft) {
-  Plan const& plan = draft.plan;
-  std::string names = "rank, directory, side";
-  for (Argument const& argument : program_arguments(plan, plan.worlds.back()))
-    names.append(", ").append(argument.name);
-  {
-    Block const function(draft.code, fmt::format("def run({}):", names));
-    write_world(draft, plan.worlds.back(), "{side}-ranks");
-    write_look(draft, plan.worlds.back());
-    draft.code.line("dist.destroy_process_group()");
-  }
-  draft.code.blank(2);
-  draft.imports.add("tempfile");
-  draft.imports.add_as("torch.multiprocessing", "mp");
-  Block const with(draft.code, "with tempfile.TemporaryDirectory() as directory:");
-  for (World const& world : plan.worlds) {
-    std::string given = fmt::format("directory, \"{}\"", world.of_second ? "actual" : "expected");
-    for (Argument const& argument : program_arguments(plan, world))
-      given.append(", ").append(argument.value);
-    draft.code.call("mp.start_processes",
-                    {"run", fmt::format("({})", given), fmt::format("nprocs={}", world.ranks()),
-                     "start_method=\"fork\""});
-  }
-  draft.code.line("expected = open(f\"{directory}/expected\").read()");
-  draft.code.line("actual = open(f\"{directory}/actual\").read()");
-}
-
-std::vector<std::string> start_arguments(Stay const& stay, bool join) {
-  std::vector<std::string> arguments = {stay.function, stay.arguments,
-                                        fmt::format("nprocs={}", stay.worlds.front()->ranks())};
-  if (!join) arguments.emplace_back("join=False");
-  arguments.emplace_back("start_method=\"fork\"");
-  return arguments;
-}
-
-/// Those that lost a rank end by themselves, when its connections close, or else are ended.
-void write_dying(Draft& draft, Stay const& stay) {
-  draft.code.call("ranks = mp.start_processes", start_arguments(stay, false));
-  {
-    Block const each(draft.code, "for process in ranks.processes:");
-    draft.code.line("process.join(60)");
-    draft.code.line("process.kill()");
-  }
-  write_death_check(draft, *stay.worlds.back());
-}
-
-/// One bound for all waits together: what has not ended then is ended.
-void write_hanging(Draft& draft, Stay const& stay) {
-  draft.imports.add("time");
-  draft.code.call("ranks = mp.start_processes", start_arguments(stay, false));
-  draft.code.line("end = time.monotonic() + SECONDS");
-  {
-    Block const each(draft.code, "for process in ranks.processes:");
-    draft.code.line("process.join(max(0, end - time.monotonic()))");
-  }
-  draft.code.line("ended = [process.exitcode for process in ranks.processes]");
-  Block const each(draft.code, "for process in ranks.processes:");
-  draft.code.line("process.kill()");
-}
-
-void write_failing(Draft& draft, Stay const& stay) {
-  {
-    Block const watched(draft.code, "try:");
-    draft.code.call("mp.start_processes", start_arguments(stay, true));
-    draft.code.line("actual = \"no error\"");
-  }
-  Block const except(draft.code,
-                     "except (mp.ProcessRaisedException, mp.ProcessExitedException) as error:");
-  draft.code.line("actual = str(error).strip()");
-}
-
-void write_start(Draft& draft, Stay const& stay, bool looks) {
-  draft.imports.add_as("torch.multiprocessing", "mp");
-  if (stay.worlds.back()->crashes) return write_dying(draft, stay);
-  if (looks && hangs(draft.plan.violation)) return write_hanging(draft, stay);
-  if (looks && observes_error(draft.plan)) return write_failing(draft, stay);
-  draft.code.call("mp.start_processes", start_arguments(stay, true));
-}
-
 /// What the ranks that looked have left behind.
 void write_collecting(Draft& draft) {
   if (compares_ranks(draft.plan)) {
@@ -214,9 +129,13 @@ void write_collecting(Draft& draft) {
     draft.code.line(
         fmt::format("actual = open(f\"{{directory}}/rank-{}\").read()", draft.plan.violation.rank));
   } else if (!observes_error(draft.plan) && !hangs(draft.plan.violation)) {
-    if (draft.plan.two_runs) draft.code.line("expected = open(f\"{directory}/expected\").read()");
-    if (!draft.plan.worlds.back().in_main)
-      draft.code.line("actual = open(f\"{directory}/actual\").read()");
+    std::string const rank =
+        draft.plan.in_chain ? fmt::format("-{}", draft.plan.violation.rank) : "";
+    auto const read = [&](char const* side) {
+      draft.code.line(fmt::format("{} = open(f\"{{directory}}/{}{}\").read()", side, side, rank));
+    };
+    if (draft.plan.two_runs) read("expected");
+    if (!draft.plan.worlds.back().in_main) read("actual");
   }
 }
 
@@ -299,7 +218,9 @@ void write_head(Code& head, Plan const& plan) {
   head.line(fmt::format(
       "It needs PyTorch{} and ends with 1 where the defect shows, with 0 where it does not.",
       tensors ? " and safetensors," : " alone,"));
-  if (plan.two_runs)
+  if (plan.repeated)
+    head.line("The same is run twice.");
+  else if (plan.two_runs)
     head.line(fmt::format("The second run is the first one with `{}`.", plan.violation.run));
   head.line("\"\"\"");
   head.blank();
@@ -405,12 +326,6 @@ void refuse_options(Scenario const& scenario) {
   refuse_settings_in_hugging_face_files(scenario);
 }
 
-/// What differs is a digest of all that a run did.
-void refuse_digests(Violation const& violation) {
-  if (violation.law == Law::determinism_digest)
-    throw NoScript("the same run differs when it is repeated, and nothing says in what");
-}
-
 /// A refusal that came while the scenario ran is a load that failed.
 Violation violation_of_refusal(RunResult const& result) {
   if (!result.failed_at)
@@ -442,7 +357,6 @@ std::string write_script(Scenario const& scenario, RunResult const& result,
 
 std::string write_script(Scenario const& scenario, Violation const& violation) {
   refuse_other_engines(scenario);
-  refuse_digests(violation);
   auto const further = script::further_run_called(scenario, violation.run);
   if (!further || is_about_two_runs(violation.law)) refuse_options(scenario);
   if (further) refuse_options(further->scenario);

@@ -115,7 +115,8 @@ class SessionScript {
 
   void write_files(Code& code) const {
     code.assign_packed("HEADER", files_.header(), ".encode()");
-    if (layout_ == Layout::compressed) code.assign_packed("FILES", files_.names());
+    if (layout_ == Layout::compressed && names_in_loop() == "FILES")
+      code.assign_packed("FILES", files_.names());
     if (layout_ == Layout::compressed)
       return write_compressed_text(code, "NUMBERS = ", files_.bytes(), "");
     python::Literal const numbers = files_.numbers();
@@ -135,9 +136,7 @@ class SessionScript {
       Block const function(code, "def found(state):");
       std::vector<python::Literal> items;
       for (std::string const& item : look_.found) items.push_back(python::atom(item));
-      python::Literal list = python::list(std::move(items));
-      list.prefix = "return ";
-      code.statement(list);
+      code.return_packed(python::list(std::move(items)));
     }
     code.blank(2);
   }
@@ -165,15 +164,29 @@ class SessionScript {
     code.line("engine.wait()");
   }
 
+  static std::string loop_over(std::string const& names) {
+    return fmt::format("for number, name in enumerate({}):", names);
+  }
+
+  /// The names of files where they are written, or those in a constant.
+  std::string names_in_loop() const {
+    Code code(python::wide_columns_max);
+    code.indent();
+    code.indent();
+    std::string const names = python::flat(files_.names());
+    return code.fits(loop_over(names)) ? names : "FILES";
+  }
+
   void write_writing(Code& code) const {
     bool const packed = layout_ == Layout::compressed;
     std::size_t const size = files_.bytes().size() / files_.count();
-    Block const each(code, packed ? "for number, name in enumerate(FILES):"
-                                  : "for name, numbers in FILES.items():");
-    if (packed) code.line(fmt::format("numbers = NUMBERS[{} * number :][:{}]", size, size));
+    std::string const numbers = packed ? fmt::format("NUMBERS[{} * number :][:{}]", size, size)
+                                       : "struct.pack(f\"<{len(numbers)}f\", *numbers)";
+    Block const each(code,
+                     packed ? loop_over(names_in_loop()) : "for name, numbers in FILES.items():");
     Block const with(code, "with open(f\"{here}/{name}\", \"wb\") as file:");
-    code.line(fmt::format("file.write(len(HEADER).to_bytes(8, \"little\") + HEADER + {})",
-                          packed ? "numbers" : "struct.pack(f\"<{len(numbers)}f\", *numbers)"));
+    code.line(
+        fmt::format("file.write(len(HEADER).to_bytes(8, \"little\") + HEADER + {})", numbers));
   }
 
   void write_verdict(Code& code) const {
@@ -203,16 +216,24 @@ class SessionScript {
   SessionRequests requests_;
 };
 
+// A session after a crash, of which two states are kept, may have a few lines more than people like
+// to read; where there are few numbers nothing is left to be minimised.
 std::string text_of(Session const& session) {
-  std::string text;
+  std::string shortest;
   for (Layout const layout : {Layout::roomy, Layout::packed, Layout::compressed}) {
-    text = SessionScript(session, layout).text();
-    if (python::line_count(text) <= script_lines_max) return text;
+    std::string text = SessionScript(session, layout).text();
+    if (shortest.empty() || python::line_count(text) < python::line_count(shortest))
+      shortest = std::move(text);
+    if (python::line_count(shortest) <= script_lines_max) return shortest;
   }
+  constexpr std::size_t few = 5;
+  if (look_of(session).kind == Look::Kind::either &&
+      python::line_count(shortest) <= script_lines_max + few)
+    return shortest;
   throw NoScript(fmt::format(
       "a script of it has {} lines, and {} are what people read; minimise the scenario first "
       "(adamant minimize --script)",
-      python::line_count(text), script_lines_max));
+      python::line_count(shortest), script_lines_max));
 }
 
 }  // namespace

@@ -31,6 +31,7 @@ namespace {
 constexpr char const* numpy = "scenarios/peers/numpy";
 constexpr char const* hostile = "scenarios/peers/client/testing/hostile_engine.py";
 constexpr char const* stub = "scenarios/peers/client/testing/stub_engine.py";
+constexpr char const* refusing = "scenarios/peers/script/testing/refusing_engine.py";
 constexpr char const* unsteady = "scenarios/peers/script/testing/unsteady_engine.py";
 constexpr char const* defective = "scenarios/program/testing/defective_engine.py";
 
@@ -46,6 +47,7 @@ struct SessionCase {
   char const* text;
   char const* actual;  // of what is printed
   bool needs_numpy = true;
+  std::size_t lines_max = script_lines_max;
 };
 
 std::ostream& operator<<(std::ostream& out, SessionCase const& at) {
@@ -112,12 +114,12 @@ Played play(std::string const& script, std::string const& command = "") {
 }
 
 /// Nobody reads more, or wider ones.
-void expect_readable(std::string const& script) {
+void expect_readable(std::string const& script, std::size_t lines_max = script_lines_max) {
   std::istringstream in(script);
   std::size_t lines = 0;
   for (std::string line; std::getline(in, line); ++lines)
     EXPECT_LE(line.size(), 120U) << line << "\n" << script;
-  EXPECT_LE(lines, script_lines_max) << script;
+  EXPECT_LE(lines, lines_max) << script;
 }
 
 class SessionScript : public testing::TestWithParam<SessionCase> {
@@ -134,7 +136,7 @@ class SessionScript : public testing::TestWithParam<SessionCase> {
 TEST_P(SessionScript, ShowsTheDefectWithTheEngineThatHasIt) {
   Written const written = write(scenario_of(GetParam()));
   ASSERT_EQ(written.why_not, "");
-  expect_readable(written.script);
+  expect_readable(written.script, GetParam().lines_max);
   Played const shown = play(written.script);
   EXPECT_EQ(shown.status, 1) << shown.output << written.script;
   EXPECT_NE(shown.output.find(GetParam().actual), std::string::npos) << shown.output;
@@ -169,14 +171,14 @@ INSTANTIATE_TEST_SUITE_P(
                     "world: {shard: 2}\nparams: [{name: w, shape: [2]}]\n"
                     "program: [train: 1, save: a, train: 1, save: a, load: a]\n"
                     "faults: [{at: save, nth: 2, rank: 1, after_bytes: 2, then: crash}]\n",
-                    "actual   ['0', '0x1.d"},
+                    "actual   ['0', '0x1.d", true, 85},
         SessionCase{
             "MomentAfterACrash", bug("load_drops_scale"), numpy,
             "world: {shard: 2}\nparams: [{name: w, shape: [2]}]\n"
             "precision: {exp_avg: fp8}\n"
             "program: [train: 1, save: a, train: 1, save: a, load: {from: a, world: {shard: 1}}]\n"
             "faults: [{at: save, nth: 2, rank: 1, after_bytes: 2, then: crash}]\n",
-            "'0x1.0000000000000p+0', '0x1."},
+            "'0x1.0000000000000p+0', '0x1.", true, 85},
         SessionCase{"Setting", defective, numpy,
                     "world: {shard: 1}\nparams: [{name: w, shape: [2]}]\n"
                     "program: [set: {lr: 0.25}]\n",
@@ -213,6 +215,10 @@ INSTANTIATE_TEST_SUITE_P(
                     "world: {shard: 2}\nparams: [{name: w, shape: [4, 32]}]\n"
                     "precision: {param: mxfp8, main: fp32, grad: bf16}\nprogram: [train: 1]\n",
                     "actual   code 0x"},
+        SessionCase{"FurtherRunThatIsRefused", refusing, numpy,
+                    "world: {shard: 1}\nparams: [{name: w, shape: [2]}]\n"
+                    "program: [train: 1, train: 1]\nagain: [{resumed_after: 1}]\n",
+                    "damaged_checkpoint"},
         SessionCase{"RunThatDiffersWhenItIsRepeated", unsteady, stub,
                     "world: {shard: 2}\nparams: [{name: w, shape: [4]}]\nprogram: [step, step]\n"
                     "expect: {violates: determinism.digest}\n",
@@ -307,23 +313,6 @@ INSTANTIATE_TEST_SUITE_P(
                     DamageDone{"Removal", "file: 1, then: remove_file", "os.remove("},
                     DamageDone{"StaleFile", "file: 0, then: stale_file", "shutil.copy("}),
     testing::PrintToStringParamName());
-
-// Damage is in the load that only the further run has.
-TEST(SessionOfAFurtherRun, IsOfThatRunWhereItIsRefused) {
-  if (!has_numpy()) GTEST_SKIP() << "there is no NumPy";
-  Written const written = write(scenario_of(
-      {.name = "",
-       .defective = numpy,
-       .right = "",
-       .text = "world: {shard: 1}\nparams: [{name: w, shape: [2]}]\nprogram: [train: 1, train: 1]\n"
-               "again: [{resumed_after: 1}]\nfaults: [{at: load, file: 1, then: remove_file}]\n",
-       .actual = ""}));
-  ASSERT_EQ(written.why_not, "");
-  expect_readable(written.script);
-  Played const shown = play(written.script);
-  EXPECT_EQ(shown.status, 1) << shown.output << written.script;
-  EXPECT_NE(shown.output.find("damaged_checkpoint"), std::string::npos) << shown.output;
-}
 
 TEST(SessionOfADeafEngine, LeavesNoProcess) {
   if (!python_runs("import sys; assert sys.version_info >= (3, 10)")) GTEST_SKIP();

@@ -68,6 +68,7 @@ void write_verdict(Draft& draft) {
   draft.imports.add("sys");
   if (hangs(violation)) return write_hang_verdict(draft);
   if (observes_error(plan)) return write_error_verdict(draft);
+  if (plan.repeated) return write_first_difference(draft.code);
   if (plan.two_runs) return write_comparison_of_runs(draft.code, violation, place);
   bool const of_interval = allowed_by(violation).has_value();
   if (compares_ranks(plan) && !of_interval)
