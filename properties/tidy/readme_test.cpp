@@ -153,8 +153,8 @@ class Folder {
 enum class Needs { nothing, numpy, torch };
 
 Needs needs_of(std::string const& command) {
-  for (char const* const word :
-       {"--engine torch", "adamant_torch/known", "python3 defect.py", "python3 -m adamant_torch"})
+  for (char const* const word : {"--engine torch", "adamant_torch/known", "python3 defect.py",
+                                 "driven.py", "sharded_adam.py", "python3 -m adamant_torch"})
     if (command.find(word) != command.npos) return Needs::torch;
   for (char const* const word : {"scenarios/peers/numpy", "python3 session.py"})
     if (command.find(word) != command.npos) return Needs::numpy;
@@ -257,6 +257,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Document{"README.md", "OfTheProjectWithPyTorch", Needs::torch},
                     Document{"scenarios/README.md", "OfScenarios"},
                     Document{"scenarios/README.md", "OfScenariosWithNumPy", Needs::numpy},
+                    Document{"scenarios/README.md", "OfScenariosWithPyTorch", Needs::torch},
                     Document{"scenarios/peers/doctor/README.md", "OfTheDoctor", Needs::numpy},
                     Document{"scenarios/peers/numpy/README.md", "OfTheNumPyEngine", Needs::numpy},
                     Document{"scenarios/peers/torch/README.md", "OfThePyTorchEngine",

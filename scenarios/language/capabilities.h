@@ -55,6 +55,15 @@ struct PairBytes {
   friend bool operator==(PairBytes const&, PairBytes const&) = default;
 };
 
+/// A subclass of `adamant_torch.Engine`, as Python imports it.
+struct EngineClass {
+  std::string module = "";
+  std::string name = "";
+  std::string path = "";  // what sys.path needs beside what is installed; empty: nothing
+
+  friend bool operator==(EngineClass const&, EngineClass const&) = default;
+};
+
 /// Everything is off or empty unless an engine offers it.
 struct Capabilities {
   std::string engine = {};  // what messages call it
@@ -129,6 +138,8 @@ struct Capabilities {
   std::vector<EngineOption> options = {};
   /// A file of defects that are known of it (search/known_defects.h); empty: it has none.
   std::string known_defects = {};
+  /// What a script may drive it by, beside its protocol.
+  std::optional<EngineClass> engine_class = {};
 
   friend bool operator==(Capabilities const&, Capabilities const&) = default;
 };

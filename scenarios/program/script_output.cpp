@@ -3,19 +3,19 @@
 #include <fmt/format.h>
 
 #include "scenarios/peers/client/peer_engine.h"
-#include "scenarios/peers/script/script.h"
-#include "scenarios/peers/script/session_script.h"
+#include "scenarios/peers/script/kinds.h"
 #include "scenarios/program/outputs.h"
 
 namespace adamant::scenarios {
 
 namespace {
 
-/// PyTorch's own calls, or what was said to the engine.
-bool is_recorded(Scenario const& scenario) {
-  return is_peer(scenario.engine.name) && scenario.engine.name != "torch";
+WrittenScript script_of(Scenario const& scenario, RunResult const& result, Symptom const& symptom,
+                        RunsAgain runs_again = RunsAgain::yes) {
+  return write_any_script(scenario, result, violation_of(result, symptom), runs_again);
 }
 
+<<<<<<< HEAD
 char const* kind_of(Scenario const& scenario) {
   return is_recorded(scenario) ? "a recorded session of the engine's protocol" : "plain PyTorch";
 }
@@ -24,6 +24,15 @@ std::string script_of(Scenario const& scenario, RunResult const& result, Symptom
   Violation const* const violation = violation_of(result, symptom);
   return is_recorded(scenario) ? write_session_script(scenario, result, violation)
                                : write_script(scenario, result, violation);
+=======
+void note_length(std::string const& name, WrittenScript const& script) {
+  auto const lines =
+      static_cast<std::size_t>(std::count(script.text.begin(), script.text.end(), '\n'));
+  std::size_t const most = lines_max(script.kind);
+  if (lines <= most) return;
+  complain(fmt::format("{}: {} lines; {} are what people read: a smaller scenario has fewer", name,
+                       lines, most));
+>>>>>>> 71777ef (script: a finding of an engine's class is a script that drives it)
 }
 
 }  // namespace
@@ -40,8 +49,15 @@ Status ScriptOutput::write(Scenario const& scenario, RunResult const& result,
     return Status::met;
   }
   try {
+<<<<<<< HEAD
     file_->commit(script_of(scenario, result, *symptom));
     complain(fmt::format("--script: {}", kind_of(scenario)));
+=======
+    WrittenScript const script = script_of(scenario, result, *symptom);
+    file_->commit(script.text);
+    complain(fmt::format("--script: {}", words_for(script.kind)));
+    note_length("--script", script);
+>>>>>>> 71777ef (script: a finding of an engine's class is a script that drives it)
     return Status::met;
   } catch (NoScript const& reason) {
     complain(fmt::format("--script: nothing is written: {}", reason.what()));
@@ -53,14 +69,22 @@ bool FindingScripts::write_beside(std::filesystem::path const& scenario_file,
                                   Scenario const& scenario, RunResult const& result,
                                   Symptom const& symptom) {
   if (!is_peer(scenario.engine.name)) return false;
-  // A session is recorded by another run, for which no search that still goes on has to wait.
-  if (telling_ == Telling::nothing && is_recorded(scenario)) return false;
   auto path = scenario_file;
   path.replace_extension(".py");
   try {
+<<<<<<< HEAD
     write_whole(path, script_of(scenario, result, symptom));
     if (telling_ == Telling::nothing) return true;
     complain(fmt::format("{}: {}", path.string(), kind_of(scenario)));
+=======
+    // No search that still goes on has to wait for another run.
+    WrittenScript const script = script_of(
+        scenario, result, symptom, telling_ == Telling::nothing ? RunsAgain::no : RunsAgain::yes);
+    write_whole(path, script.text);
+    if (telling_ == Telling::nothing) return true;
+    complain(fmt::format("{}: {}", path.string(), words_for(script.kind)));
+    note_length(path.string(), script);
+>>>>>>> 71777ef (script: a finding of an engine's class is a script that drives it)
     return true;
   } catch (NoScript const& reason) {
     if (telling_ == Telling::reasons && said_.insert(reason.what()).second)

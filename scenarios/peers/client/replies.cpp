@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <span>
 #include <utility>
@@ -281,6 +282,33 @@ std::vector<Field> ranks_of(PeerReply const& reply, int count) {
   return items;
 }
 
+/// Is it a name as Python writes it, perhaps with others in front: "package.module"?
+bool is_dotted_name(std::string_view text) {
+  bool starts = true;
+  for (char const c : text) {
+    bool const digit = c >= '0' && c <= '9';
+    bool const letter = c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    if (starts ? !letter : !letter && !digit && c != '.') return false;
+    starts = c == '.';
+  }
+  return !starts;
+}
+
+EngineClass engine_class_of(Field const& field) {
+  constexpr std::array<std::string_view, 3> keys = {"module", "name", "path"};
+  field.expect_keys(keys);
+  auto const name_at = [&](std::string_view key) {
+    Field const& name = field.at(key);
+    if (!is_dotted_name(name.text())) name.refuse("a name that Python can import");
+    return name.text();
+  };
+  EngineClass found{.module = name_at("module"), .name = name_at("name")};
+  if (!field.has("path")) return found;
+  found.path = field.at("path").text();
+  if (!found.path.starts_with('/')) field.at("path").refuse("an absolute path");
+  return found;
+}
+
 }  // namespace
 
 Capabilities capabilities_of(PeerReply const& hello) {
@@ -294,6 +322,8 @@ Capabilities capabilities_of(PeerReply const& hello) {
     capabilities.load_precisions = judged(std::move(*capabilities.load_precisions), arithmetic);
   capabilities.options = options_of(field.at("options"), hello.json["options"]);
   if (field.has("known")) capabilities.known_defects = field.at("known").text();
+  if (field.has("engine_class"))
+    capabilities.engine_class = engine_class_of(field.at("engine_class"));
   capabilities.isolated = true;
   return capabilities;
 }

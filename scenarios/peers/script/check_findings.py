@@ -3,8 +3,8 @@
     python check_findings.py FOUND
 
 FOUND is what `adamant fuzz --engine E --out FOUND` wrote, of engine torch or exec:COMMAND. The
-interpreter is this one, so for scripts in plain PyTorch it needs that. Sessions run here, where the
-search did. Each script has to print both sides and to end with 1. Exit status: 0 where all do, 1
+interpreter is this one, so for scripts in plain PyTorch it needs that, and for those that drive an
+engine's class what that needs. Sessions run here, where the search did. Each script has to print both sides and to end with 1. Exit status: 0 where all do, 1
 where one does not or is missing, 2 where there is nothing to check, 3 without what they need.
 """
 

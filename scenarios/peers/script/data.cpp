@@ -45,12 +45,6 @@ Literal nested(std::span<std::int64_t const> shape, std::span<float const> value
   return python::list(std::move(items));
 }
 
-Literal tensor(ParameterSpec const& spec, std::span<float const> values) {
-  if (is_ambiguous(spec.shape))
-    return python::atom(fmt::format("torch.zeros({})", fmt::join(spec.shape, ", ")));
-  return nested(spec.shape, values);
-}
-
 /// A dictionary, or a list with one of each unit where there are several.
 Literal by_unit(Names const& names, std::vector<std::pair<int, Literal>> tensors) {
   std::vector<std::vector<Literal>> units(static_cast<std::size_t>(names.unit_count()));
@@ -92,7 +86,7 @@ Literal one_backward(Plan const& plan, Names const& names, BackwardOf const& bac
       auto const at = static_cast<std::size_t>(p);
       auto const& without = backward.without;
       if (std::find(without.begin(), without.end(), specs[at].name) != without.end()) continue;
-      tensors.emplace_back(p, tensor(specs[at], fed[static_cast<std::size_t>(rank)][at]));
+      tensors.emplace_back(p, tensor_of(specs[at].shape, fed[static_cast<std::size_t>(rank)][at]));
     }
     by_rank.push_back(by_unit(names, std::move(tensors)));
   }
@@ -131,7 +125,7 @@ Literal initial_values(Plan const& plan, Names const& names) {
   for (int p = 0; p < names.count(); ++p) {
     auto const at = static_cast<std::size_t>(p);
     oracle::round_to(specs[at].formats.parameter, values[at]);
-    tensors.emplace_back(p, tensor(specs[at], values[at]));
+    tensors.emplace_back(p, tensor_of(specs[at].shape, values[at]));
   }
   return by_unit(names, std::move(tensors));
 }
@@ -145,6 +139,12 @@ std::vector<std::pair<std::string, Literal>> gradients(Plan const& plan, Names c
   if (takes_out && !plan.alone()) constants = take_out_repeated(items);
   if (!items.empty()) constants.emplace_back("GRADIENTS", python::list(std::move(items)));
   return constants;
+}
+
+Literal tensor_of(std::vector<std::int64_t> const& shape, std::span<float const> values) {
+  if (is_ambiguous(shape))
+    return python::atom(fmt::format("torch.zeros({})", fmt::join(shape, ", ")));
+  return nested(shape, values);
 }
 
 bool has_ambiguous_shape(Scenario const& scenario) {

@@ -2,6 +2,8 @@
 // Python writes nested lists.
 #pragma once
 
+#include <cstdint>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,6 +24,9 @@ python::Literal initial_values(Plan const& plan, Names const& names);
 /// are not in it. `takes_out`: before it is what would stand in it several times at length.
 std::vector<std::pair<std::string, python::Literal>> gradients(Plan const& plan, Names const& names,
                                                                bool takes_out);
+
+/// Row-major values as lists in lists, or torch.zeros where these do not say the shape.
+python::Literal tensor_of(std::vector<std::int64_t> const& shape, std::span<float const> values);
 
 /// Does a nested list not say the shape: is a dimension 0 with others behind it?
 bool has_ambiguous_shape(Scenario const& scenario);

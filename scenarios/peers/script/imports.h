@@ -20,14 +20,19 @@ class Imports {
   /// `from module import name`
   void add_from(std::string_view module, std::string_view name);
 
-  /// The standard library first, then PyTorch.
+  /// `from module import name`, of what is neither the standard library's nor PyTorch's.
+  void add_installed(std::string_view module, std::string_view name);
+
+  /// The standard library first, then PyTorch and what is installed beside it.
   void write(Code& code) const;
 
  private:
-  void write_section(Code& code, bool torch) const;
+  void write_section(Code& code, bool installed) const;
+  bool is_installed(std::string const& module) const;
 
   std::set<std::string> plain_;
   std::map<std::string, std::set<std::string>> named_;
+  std::set<std::string> installed_;
 };
 
 }  // namespace adamant::scenarios::python

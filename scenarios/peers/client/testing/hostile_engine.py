@@ -130,6 +130,17 @@ def known_without_path(reply: Json) -> str:
     return json.dumps({**reply, "known": 3}) + "\n"
 
 
+def class_without_name(reply: Json) -> str:
+    """For hello."""
+    return json.dumps({**reply, "engine_class": {"module": "stub_engine"}}) + "\n"
+
+
+def class_that_is_code(reply: Json) -> str:
+    """For hello."""
+    found = {"module": "stub_engine", "name": "Stub; print(1)"}
+    return json.dumps({**reply, "engine_class": found}) + "\n"
+
+
 def fewer_ranks(reply: Json) -> str:
     """The last one says nothing."""
     return json.dumps({**reply, "ranks": reply["ranks"][:-1]}) + "\n"

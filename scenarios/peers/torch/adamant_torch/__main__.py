@@ -18,6 +18,7 @@ import torch
 from adamant_torch import __version__
 from adamant_torch.engine import Engine
 from adamant_torch.launcher import Launcher
+from adamant_torch.rank import keep_to_this_machine
 
 
 def engine_class(name: str) -> type[Engine]:
@@ -54,9 +55,7 @@ def main() -> None:
     arguments = parser.parse_args()
     kind = engine_class(arguments.engine) if arguments.engine else Engine
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # an interrupt ends launcher and ranks at once
-    os.environ["CUDA_VISIBLE_DEVICES"] = ""  # ranks are CPU processes, whatever there is
-    os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")  # ranks meet on this machine alone
-    torch.set_num_threads(1)
+    keep_to_this_machine()
     # Replies keep the descriptor of standard output; whatever else prints goes to standard error.
     replies = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)

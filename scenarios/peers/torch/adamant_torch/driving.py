@@ -1,121 +1,251 @@
-"""An engine under a test's own hand: requests as calls, and what its ranks show as tensors.
+"""An engine under a caller's own hand: requests as calls, and what its ranks show as tensors.
 
-For laws of an engine's own that no scenario can ask for. The launcher lives in the process of the
-test, and ranks are forked from it, so a change that the test made to the engine is theirs as well.
+For laws of an engine's own that no scenario can ask for, and for scripts of bug reports. The
+launcher lives in the process of the caller, and ranks are forked from it, so a change that a test
+made to the engine is theirs as well.
 
-    with Driver(MyEngine, tmp_path) as driver:
-        driver.open(params, shard=2)
+    with Driver(MyEngine) as driver:
+        driver.open({"w": torch.ones(4, 3)}, shard=2, lr=0.5, loss_scale="dynamic")
         driver.backward([{"w": torch.ones(4, 3)}, {"w": torch.zeros(4, 3)}])
-        driver.ask("step")
+        driver.step()
+        driver.save("a")
+        driver.open({"w": torch.zeros(4, 3)}, shard=3)
+        driver.load("a")
         assert driver.whole()["w"].isfinite().all()
 """
 
 from __future__ import annotations
 
 import json
+import os
+import traceback
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import Any
 
-import torch
-
-from adamant_torch import tensor_file
+from adamant_torch import asking, tensor_file
+from adamant_torch.asking import Settings, Tensors, Values
 from adamant_torch.engine import Engine
 from adamant_torch.launcher import Launcher
 from adamant_torch.protocol import EngineError, Message
+from adamant_torch.shown import failure
 
-Tensors = dict[str, torch.Tensor]
 GROUP = {"lr": 1e-3, "betas": [0.9, 0.999], "eps": 1e-8, "weight_decay": 0.01}
 TYPES = {"param": "fp32", "grad": "fp32", "main": "none", "exp_avg": "fp32", "exp_avg_sq": "fp32"}
+FLIPPED = 0x10  # of a byte that `flip` changes
+
+
+class Failed(EngineError):  # noqa: N818  (a rank's failure, which a caller may want to see)
+    """A request did not end well. The text says which, and what the rank says that failed."""
+
+    def __init__(self, request: str, reply: Message) -> None:
+        super().__init__(f"{request}: {failure(reply)}")
+        self.reply = reply
 
 
 class Driver:
-    """One engine, its launcher, and a folder for the files between them."""
+    """One engine, its launcher, and a folder for the files between them.
 
-    def __init__(self, kind: type[Engine], folder: Path, timeout_seconds: float = 60) -> None:
+    Without `folder` it is a temporary one, which goes at the end of `with`.
+    """
+
+    def __init__(
+        self,
+        kind: type[Engine],
+        folder: str | os.PathLike[str] | None = None,
+        timeout_seconds: float = 60,
+    ) -> None:
+        self.temporary: TemporaryDirectory[str] | None = None
+        if folder is None:
+            self.temporary = TemporaryDirectory(prefix="adamant-")
+            folder = self.temporary.name
+        self.folder = Path(folder)
         self.launcher = Launcher(kind)
-        self.folder = folder
         self.ranks = 0
         self.shown = 0
-        self.must("hello", version=1, timeout_seconds=timeout_seconds)
+        self.offer = self.must("hello", version=1, timeout_seconds=timeout_seconds)
+
+    # --- requests as they are -------------------------------------------------------------------
 
     def ask(self, request: str, **fields: Any) -> Message:
         """Send a request and return the reply, whatever it says."""
         line = json.dumps({"id": 0, "request": request, **fields})
         return self.launcher.answer(line.encode())
 
-    def must(self, request: str, **fields: Any) -> Message:
-        """Send a request; raise `EngineError` with the reply where it does not end well."""
+    def must(self, request: str, *outcomes: str, **fields: Any) -> Message:
+        """Send a request; raise `Failed` where its outcome is none of these, or "ok"."""
         reply = self.ask(request, **fields)
-        if reply["outcome"] != "ok":
-            raise EngineError(f"{request}: {reply}")
+        if reply["outcome"] not in (outcomes or ("ok",)):
+            raise Failed(request, reply)
         return reply
+
+    # --- worlds -----------------------------------------------------------------------------------
 
     def open(
         self,
-        initial: Tensors,
+        initial: Values,
         *,
         shard: int = 1,
         replicate: int = 1,
+        outer: str = "none",
+        layout: str = "fsdp2",
+        microbatches: int | None = None,
+        order: Sequence[str] | None = None,
+        units: Mapping[str, int] | None = None,
+        parts: Mapping[str, Sequence[str]] | None = None,
+        groups: Mapping[str, Settings] | None = None,
         mode: str = "adamw",
-        types: dict[str, str] | None = None,
-        options: dict[str, str] | None = None,
-        units: dict[str, int] | None = None,
+        step_counter: str = "parameter",
+        clip: float | None = None,
+        loss_scale: float | str = "none",
+        types: Mapping[str, str] | None = None,
+        options: Mapping[str, str] | None = None,
         **settings: Any,
     ) -> None:
-        """Open a world with these whole parameters; settings are of the one group, as `lr`.
+        """Open a world with these whole parameters, registered in their order or in `order`.
 
-        All are in one unit, but where `units` says another.
+        `settings` are those of the group without a name, as `lr`. Each of `groups` has the names of
+        its parameters (`params`), and what it has otherwise. All parameters are in unit 0 but where
+        `units` says another, and of one part but where `parts` names some. Each rank has one
+        microbatch but where `microbatches` says how many there are of all. `types` and `options`
+        that are left out are fp32 and the defaults.
         """
-        unit = units or {}
         self.ranks = shard * replicate
-        path = self.folder / "initial.safetensors"
-        tensor_file.write(str(path), initial)
-        shapes = [(name, list(value.shape)) for name, value in initial.items()]
+        world: Message = {"shard": shard, "replicate": replicate}
+        first = {"name": "", **GROUP, "bias_correction": True, **settings}
         self.must(
             "open",
-            world={"shard": shard, "replicate": replicate},
-            layout="fsdp2",
-            microbatches=self.ranks,
-            params=[
-                {"name": n, "shape": shape, "group": 0, "unit": unit.get(n, 0)}
-                for n, shape in shapes
-            ],
-            groups=[{"name": "", **GROUP, "bias_correction": True, **settings}],
+            world=world if outer == "none" else {**world, "outer": outer},
+            layout=layout,
+            microbatches=microbatches or self.ranks,
+            params=asking.params(initial, order, units or {}, parts or {}, groups or {}),
+            groups=[first, *asking.groups(first, groups or {})],
             optimizer={
                 "mode": mode,
-                "step_counter": "parameter",
-                "clip": None,
-                "loss_scale": "none",
+                "step_counter": step_counter,
+                "clip": clip,
+                "loss_scale": loss_scale,
             },
-            precision=types or TYPES,
-            options=options or {},
-            initial=str(path),
+            precision={**TYPES, **(types or {})},
+            options={**{key: v[0] for key, v in self.offer["options"].items()}, **(options or {})},
+            initial=self._written("initial.safetensors", initial),
         )
 
-    def backward(self, gradients: list[Tensors], without: tuple[str, ...] = ()) -> None:
-        """Run a backward with a set of whole gradients for each rank."""
-        paths = [str(self.folder / f"gradient-{rank}") for rank in range(self.ranks)]
-        for path, tensors in zip(paths, gradients, strict=True):
-            tensor_file.write(path, tensors)
-        self.must("backward", gradients=paths, without=list(without), loss_scale=1.0)
+    def close(self) -> None:
+        """Close the world; its ranks wait for the next one."""
+        self.must("close")
 
-    def train(self, gradients: Tensors) -> None:
+    # --- what a program does ----------------------------------------------------------------------
+
+    def backward(
+        self,
+        gradients: Sequence[Values],
+        without: Sequence[str] = (),
+        *,
+        loss_scale: float = 1.0,
+        overflow: Settings | None = None,
+    ) -> None:
+        """Run a backward with a set of whole gradients for each rank.
+
+        They are sums over the rank's microbatches, and not multiplied by the loss scale. `overflow`
+        has the `value` ("inf", "nan") of the element `index` of the reduced gradient `name`, which
+        that `rank` sets.
+        """
+        if len(gradients) != self.ranks:
+            raise ValueError(f"backward: {len(gradients)} sets of gradients for {self.ranks} ranks")
+        self.must(
+            "backward",
+            gradients=[self._written(f"gradient-{r}", each) for r, each in enumerate(gradients)],
+            without=list(without),
+            loss_scale=loss_scale,
+            **({} if overflow is None else {"overflow": dict(overflow)}),
+        )
+
+    def clip(self) -> Any:
+        """Clip gradients; return the norm before, as rank 0 has it: a number, "inf" or "nan"."""
+        return self.must("clip")["ranks"][0]["norm"]
+
+    def step(self) -> bool:
+        """Step; return whether rank 0 applied it: a scaler may skip it."""
+        return bool(self.must("step")["ranks"][0]["applied"])
+
+    def zero_grad(self, *, set_to_none: bool = True) -> None:
+        """Drop the gradients, or fill them with zeros."""
+        self.must("zero_grad", set_to_none=set_to_none)
+
+    def set(self, *, groups: Mapping[str, Settings] | None = None, **settings: Any) -> None:
+        """Change settings of the group without a name, of `groups`, and `clip` or `loss_scale`."""
+        world = {key: settings.pop(key) for key in ("clip", "loss_scale") if key in settings}
+        changed = [{"name": "", **settings}] if settings else []
+        changed += [{"name": name, **own} for name, own in (groups or {}).items()]
+        self.must("set", groups=changed, **world)
+
+    def train(self, gradients: Values) -> None:
         """Run an iteration in which every rank has the same gradients."""
         self.backward([gradients] * self.ranks)
-        self.must("step")
-        self.must("zero_grad", set_to_none=True)
+        self.step()
+        self.zero_grad()
+
+    # --- checkpoints ------------------------------------------------------------------------------
+
+    def path(self, name: str) -> Path:
+        """Return where a checkpoint lies, or a file of one (`a/.metadata`)."""
+        return self.folder / "checkpoints" / name
+
+    def save(self, name: str, *, crash: tuple[int, int] | None = None) -> Message:
+        """Save a checkpoint; return the reply, with `files` and what is `not_carried`.
+
+        With `crash` that rank dies before that operation on files, from 0; where there are fewer,
+        the save is whole. After a crash there is no world until the next `open`.
+        """
+        self.path(name).parent.mkdir(parents=True, exist_ok=True)
+        directory = str(self.path(name))
+        if crash is None:
+            return self.must("save", directory=directory)
+        rank, operation = crash
+        fault = {"rank": rank, "operation": operation}
+        return self.must("save", "ok", "died", directory=directory, crash=fault)
+
+    def finish(self) -> Message:
+        """Wait for a save whose reply says that it is `unfinished`."""
+        return self.must("finish")
+
+    def load(self, name: str) -> Message:
+        """Load a checkpoint; return the reply, with what is `not_carried`."""
+        return self.must("load", directory=str(self.path(name)))
+
+    def flip(self, file: str, byte: int) -> None:
+        """Change one bit of a checkpoint's file."""
+        data = bytearray(self.path(file).read_bytes())
+        data[byte] ^= FLIPPED
+        self.path(file).write_bytes(data)
+
+    # --- what ranks show --------------------------------------------------------------------------
+
+    def state(self, *, whole: bool = False) -> Message:
+        """Return the reply to `state`: of each rank its `shards`, `groups`, `scale` and a `file`.
+
+        `adamant_torch.shown` reads such files.
+        """
+        self.shown += 1
+        return self.must("state", prefix=str(self.folder / f"state-{self.shown}"), whole=whole)
 
     def seen(self, whole: bool = True) -> list[Tensors]:
         """Return what each rank shows: `local/NAME…`, and `whole/NAME…`."""
-        self.shown += 1
-        reply = self.must("state", prefix=str(self.folder / f"state-{self.shown}"), whole=whole)
-        return [tensor_file.read(rank["file"]) for rank in reply["ranks"]]
+        return [tensor_file.read(rank["file"]) for rank in self.state(whole=whole)["ranks"]]
 
     def whole(self) -> Tensors:
         """Return whole tensors as rank 0 sees them."""
         first = self.seen()[0]
         return {name[6:]: value for name, value in first.items() if name.startswith("whole/")}
+
+    def _written(self, name: str, values: Values) -> str:
+        path = str(self.folder / name)
+        tensor_file.write(path, asking.tensors(values))
+        return path
 
     def __enter__(self) -> Driver:
         return self
@@ -127,3 +257,15 @@ class Driver:
         trace: TracebackType | None,
     ) -> None:
         self.launcher.worlds.end()
+        if self.temporary is not None:
+            self.temporary.cleanup()
+
+
+@contextmanager
+def failures_end_with(status: int) -> Iterator[None]:
+    """End the process with this status where something fails that nobody expects here."""
+    try:
+        yield
+    except Exception:
+        traceback.print_exc()
+        raise SystemExit(status) from None

@@ -10,6 +10,7 @@ from torch.distributed.checkpoint.hf_storage import HuggingFaceStorageWriter
 
 from adamant_torch import arithmetic, listing
 from adamant_torch.engine import Engine
+from adamant_torch.importing import engine_class
 from adamant_torch.model import AVERAGES
 from adamant_torch.protocol import VERSION, Message
 
@@ -154,6 +155,7 @@ def options() -> Message:
 def reply(kind: type[Engine]) -> Message:
     """Return the reply to `hello`."""
     known = kind.known(str(KNOWN))
+    found = engine_class(kind)
     return {
         "outcome": "ok",
         "version": VERSION,
@@ -163,4 +165,5 @@ def reply(kind: type[Engine]) -> Message:
         "capabilities": kind.capabilities(capabilities()),
         "options": kind.options(options()),
         **({} if known is None else {"known": known}),
+        **({} if found is None else {"engine_class": found}),
     }

@@ -200,12 +200,19 @@ class Rank:
         return {"collectives": [group._get_sequence_number_for_group() for group in groups]}
 
 
+def keep_to_this_machine() -> None:
+    """Make this a CPU process, whatever there is, whose ranks meet on this machine alone."""
+    os.environ["CUDA_VISIBLE_DEVICES"] = ""
+    os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
+    torch.set_num_threads(1)
+
+
 def main(seat: Seat, kind: type[Engine]) -> None:
     """Serve requests until the pipe closes. Does not return."""
     die_with(seat.launcher)
+    keep_to_this_machine()
     # DTensor makes a fake mode for each operation on a new shape, and each takes down the stack.
     sys.tracebacklimit = 1
-    torch.set_num_threads(1)
     rank = Rank(seat, kind)
     joined: Message | None = None
     try:

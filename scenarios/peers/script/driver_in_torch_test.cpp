@@ -1,0 +1,257 @@
+// Scripts that drive an engine's class, as the reader of a bug report runs them: with the class
+// that has a defect, and with the same class without it. The interpreter is ADAMANT_PYTHON or
+// python3; without PyTorch and adamant_torch in it the tests are skipped.
+#include "scenarios/peers/script/driver_script.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <ostream>
+#include <sstream>
+#include <string>
+
+#include "scenarios/language/yaml/load.h"
+#include "scenarios/peers/client/client.h"
+#include "scenarios/peers/script/kinds.h"
+#include "scenarios/peers/script/python.h"
+#include "scenarios/peers/script/script.h"
+#include "scenarios/peers/script/testing/read.h"
+#include "scenarios/runner/run.h"
+#include "scenarios/runner/testing/python.h"
+#include "scenarios/runner/testing/scratch.h"
+
+namespace adamant::scenarios {
+namespace {
+
+constexpr char const* torch_folder = ADAMANT_SOURCE_DIR "/scenarios/peers/torch";
+
+struct Driven {
+  int status = -1;
+  std::string output;
+};
+
+/// A run of a script, which leaves nothing but PyTorch's own cache among temporary files.
+Driven drive(std::string const& script) {
+  Scratch const scratch;
+  std::ofstream(scratch / "x.py") << script;
+  std::filesystem::create_directory(scratch / "tmp");
+  std::string const line =
+      fmt::format("TMPDIR={0}tmp {1} {0}x.py 2>&1", (scratch / "").string(), python_program());
+  std::FILE* const pipe = popen(line.c_str(), "r");
+  if (pipe == nullptr) return {};
+  Driven ended;
+  std::array<char, 4096> part;
+  while (std::size_t const count = std::fread(part.data(), 1, part.size(), pipe))
+    ended.output.append(part.data(), count);
+  int const status = pclose(pipe);
+  ended.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  for (auto const& entry : std::filesystem::directory_iterator(scratch / "tmp"))
+    EXPECT_TRUE(entry.path().filename().string().starts_with("torch")) << entry.path();
+  return ended;
+}
+
+void put(std::string& text, std::string const& what, std::string const& by) {
+  auto const at = text.find(what);
+  ASSERT_NE(at, std::string::npos) << what << " is not in\n" << text;
+  text.replace(at, what.size(), by);
+}
+
+std::string text_of_file(std::filesystem::path const& file) {
+  std::ostringstream text;
+  text << std::ifstream(file).rdbuf();
+  return text.str();
+}
+
+/// What a script of the first thing that broke is made of.
+WrittenScript script_of_run(Scenario const& scenario) {
+  RunResult const result = run_scenario(scenario);
+  Violation const* const first = result.violations.empty() ? nullptr : &result.violations.front();
+  return write_any_script(scenario, result, first);
+}
+
+class DriverInTorch : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!python_runs("import torch, adamant_torch.driving"))
+      GTEST_SKIP() << "no PyTorch with adamant_torch; set ADAMANT_PYTHON to an interpreter with it";
+    using std::chrono_literals::operator""s;
+    set_peer_bounds({.hello = 120s, .rank = 60s, .reply = 90s});
+  }
+  void TearDown() override { set_peer_bounds({}); }
+};
+
+// ---- a user's subclass ----
+
+/// The example's optimizer, in a folder of the test's own.
+class ExampleInTorch : public DriverInTorch {
+ protected:
+  void write_example(std::string const& what, std::string const& by) {
+    std::string text = text_of_file(fmt::format("{}/examples/sharded_adam.py", torch_folder));
+    put(text, what, by);
+    std::ofstream(folder_ / "sharded_adam.py") << text;
+  }
+
+  WrittenScript script_of(std::string const& text) const {
+    Scenario scenario = load_scenario_text("adamant: 1\nname: test\nseed: 3\n" + text, "test");
+    scenario.engine.name =
+        fmt::format("exec:cd {} && {} -m adamant_torch --engine {}", (folder_ / "").string(),
+                    python_program(), "sharded_adam:MyEngine");
+    return script_of_run(scenario);
+  }
+
+  Scratch folder_;
+};
+
+TEST_F(ExampleInTorch, HasAScriptThatImportsIt) {
+  std::string const right = "v / (1 - beta2**t)";
+  write_example(right, "v");
+  WrittenScript const written = script_of(
+      "world: {shard: 2}\nparams: [{name: w, shape: [3, 2]}, {name: b, shape: [2], group: g}]\n"
+      "groups: {g: {weight_decay: 0}}\noptimizer: {step_counter: parameter, clip: 1}\n"
+      "program: [train: 3]\n");
+  EXPECT_EQ(written.kind, ScriptKind::driven_class);
+  EXPECT_LE(python::line_count(written.text), script_lines_max) << written.text;
+  EXPECT_NE(written.text.find("from sharded_adam import MyEngine\n"), std::string::npos);
+  Driven const shown = drive(written.text);
+  EXPECT_EQ(shown.status, 1) << shown.output << written.text;
+  EXPECT_NE(shown.output.find(": actual   0x1."), std::string::npos) << shown.output;
+
+  write_example(right, right);
+  Driven const whole = drive(written.text);
+  EXPECT_EQ(whole.status, 0) << whole.output << written.text;
+  EXPECT_NE(whole.output.find(": actual   0x1."), std::string::npos) << whole.output;
+
+  write_example("state[\"step\"] += 1", "raise KeyError(\"another\")");
+  Driven const other = drive(written.text);
+  EXPECT_EQ(other.status, 2) << other.output << written.text;
+}
+
+TEST_F(ExampleInTorch, HasALoopWhereIterationsAreAlike) {
+  write_example("v / (1 - beta2**t)", "v / (1 - beta2 ** min(t, 2))");
+  WrittenScript const written = script_of(
+      "world: {shard: 1}\nparams: [{name: w, shape: [2]}]\n"
+      "optimizer: {step_counter: parameter}\nprogram: [train: 3]\n");
+  EXPECT_NE(written.text.find("    for gradients in (GRADIENTS, GRADIENTS_2, GRADIENTS_3):\n"
+                              "        driver.backward(gradients)\n        driver.step()\n"),
+            std::string::npos)
+      << written.text;
+  Driven const shown = drive(written.text);
+  EXPECT_EQ(shown.status, 1) << shown.output << written.text;
+}
+
+TEST_F(ExampleInTorch, HasAScriptOfAFailure) {
+  std::string const right = "state[\"step\"] += 1";
+  write_example(right, "raise KeyError(\"paper is out\")");
+  WrittenScript const written = script_of(
+      "world: {shard: 2}\nparams: [{name: w, shape: [2]}]\n"
+      "optimizer: {step_counter: parameter}\nprogram: [train: 1]\n");
+  EXPECT_EQ(written.kind, ScriptKind::driven_class);
+  Driven const shown = drive(written.text);
+  EXPECT_EQ(shown.status, 1) << shown.output << written.text;
+  EXPECT_NE(shown.output.find("step: actual   step: {'outcome': 'error', 'error': {'type': 'KeyEr"),
+            std::string::npos)
+      << shown.output;
+  write_example(right, "raise ValueError(\"another\")");
+  EXPECT_EQ(drive(written.text).status, 2);
+  write_example(right, right);
+  EXPECT_EQ(drive(written.text).status, 0);
+}
+
+// A rank that ends by itself is no end of the script.
+TEST_F(ExampleInTorch, HasAScriptOfADeath) {
+  std::string const right = "state[\"step\"] += 1";
+  write_example(right, "__import__(\"os\").kill(__import__(\"os\").getpid(), 11)");
+  WrittenScript const written = script_of(
+      "world: {shard: 2}\nparams: [{name: w, shape: [2]}]\n"
+      "optimizer: {step_counter: parameter}\nprogram: [train: 1]\n");
+  Driven const shown = drive(written.text);
+  EXPECT_EQ(shown.status, 1) << shown.output << written.text;
+  EXPECT_NE(shown.output.find("'signal': 11"), std::string::npos) << shown.output;
+  write_example(right, right);
+  EXPECT_EQ(drive(written.text).status, 0);
+}
+
+TEST_F(ExampleInTorch, HasASessionWhereNumbersAreTooMany) {
+  write_example("v / (1 - beta2**t)", "v");
+  WrittenScript const written = script_of(
+      "world: {shard: 1}\nparams: [{name: w, shape: [300]}]\n"
+      "optimizer: {step_counter: parameter}\nprogram: [train: 1]\n");
+  EXPECT_EQ(written.kind, ScriptKind::session);
+}
+
+TEST(DriverScriptReasons, AreThatThereIsNoClass) {
+  if (!has_numpy()) GTEST_SKIP() << "there is no NumPy";
+  Scenario scenario =
+      read("world: {shard: 1}\nparams: [{name: w, shape: [2]}]\nprogram: [train: 1]\n");
+  scenario.engine.name = fmt::format("exec:{} {}/scenarios/peers/numpy --bug no_bias_correction",
+                                     python_program(), ADAMANT_SOURCE_DIR);
+  RunResult const result = run_scenario(scenario);
+  ASSERT_FALSE(result.violations.empty());
+  try {
+    write_driver_script(scenario, result, &result.violations.front());
+    ADD_FAILURE() << "it is no subclass of adamant_torch.Engine";
+  } catch (NoScript const& reason) {
+    EXPECT_STREQ(reason.what(), "the engine names no class of Python that could be imported");
+  }
+  EXPECT_EQ(script_of_run(scenario).kind, ScriptKind::session);
+}
+
+// ---- PyTorch's own engine ----
+
+/// A scenario of what is known, and a change of its script after which nothing is wrong.
+struct KnownCase {
+  char const* file;
+  char const* what;
+  char const* by;
+};
+
+std::ostream& operator<<(std::ostream& out, KnownCase const& at) {
+  return out << at.file;
+}
+
+class KnownInTorch : public DriverInTorch, public testing::WithParamInterface<KnownCase> {};
+
+TEST_P(KnownInTorch, ShowsInTheClassThatIsDriven) {
+  std::string text =
+      text_of_file(fmt::format("{}/adamant_torch/known/{}.yaml", torch_folder, GetParam().file));
+  put(text, "name: torch", fmt::format("name: \"exec:{} -m adamant_torch\"", python_program()));
+  Scenario const scenario = load_scenario_text(text, GetParam().file);
+  WrittenScript const written = script_of_run(scenario);
+  ASSERT_EQ(written.kind, ScriptKind::driven_class);
+  EXPECT_LE(python::line_count(written.text), script_lines_max) << written.text;
+  Driven const shown = drive(written.text);
+  EXPECT_EQ(shown.status, 1) << shown.output << written.text;
+
+  std::string without = written.text;
+  ASSERT_NO_FATAL_FAILURE(put(without, GetParam().what, GetParam().by));
+  Driven const whole = drive(without);
+  EXPECT_EQ(whole.status, 0) << whole.output << without;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Of, KnownInTorch,
+    testing::Values(KnownCase{"optimizers_skip_apart", "\"per_group\"", "\"one\""},
+                    KnownCase{"gradients_drop_moments", "\"load_into\": \"gradients\"",
+                              "\"load_into\": \"new\""},
+                    KnownCase{"frozen_in_first_forward", "\"frozen\"",
+                              "\"frozen\", \"lazy_init\": \"at_open\""},
+                    KnownCase{"left_over_shards_in_reversed_order",
+                              "\"directory_order\": \"reversed\"",
+                              "\"directory_order\": \"reversed\", \"saves\": \"new_directory\""},
+                    KnownCase{"partial_sums_of_other_parameters", "\"passes\": \"parameters\"",
+                              "\"passes\": \"elements\""},
+                    KnownCase{"nothing_to_consolidate_in_the_background", "\"hf_consolidated\"",
+                              "\"hf_sharded\""},
+                    KnownCase{"flipped_bit_in_a_weight", "driver.flip(", "print("},
+                    KnownCase{"shard_of_another_save", "shutil.copy(", "print("},
+                    KnownCase{"fused_depends_on_world", "\"fused\"", "\"single\""}),
+    [](auto const& given) { return std::string(given.param.file); });
+
+}  // namespace
+}  // namespace adamant::scenarios
