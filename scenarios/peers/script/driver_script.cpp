@@ -104,15 +104,23 @@ class DriverScript {
     for (char const* const name : {"digests", "element", "header"})
       if (body.find(fmt::format("{}(", name)) != std::string::npos)
         imports.add_installed("adamant_torch.shown", name);
-    std::string const imported = class_.name.substr(0, class_.name.find('.'));
-    if (class_.path.empty()) imports.add_installed(class_.module, imported);
+    if (is_of_adapter()) imports.add_installed(class_.module, imported());
     imports.write(head);
-    if (!class_.path.empty()) {
-      head.blank();
-      head.line(fmt::format("sys.path.insert(0, {})", python::quoted(class_.path)));
-      head.line(fmt::format("from {} import {}", class_.module, imported));
-    }
+    if (!is_of_adapter()) write_import(head);
     head.blank();
+  }
+
+  /// Driver's own imports have imported it.
+  bool is_of_adapter() const { return class_.module.starts_with("adamant_torch."); }
+  std::string imported() const { return class_.name.substr(0, class_.name.find('.')); }
+
+  /// That there is no such class is another failure, too.
+  void write_import(Code& head) const {
+    head.blank();
+    if (!class_.path.empty())
+      head.line(fmt::format("sys.path.insert(0, {})", python::quoted(class_.path)));
+    Block const with(head, "with failures_end_with(2):");
+    head.line(fmt::format("from {} import {}", class_.module, imported()));
   }
 
   void write_constants(Code& code) const {
