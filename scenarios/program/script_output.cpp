@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "scenarios/peers/client/peer_engine.h"
 #include "scenarios/peers/script/kinds.h"
+#include "scenarios/peers/script/script.h"
 #include "scenarios/program/outputs.h"
 
 namespace adamant::scenarios {
@@ -15,24 +18,12 @@ WrittenScript script_of(Scenario const& scenario, RunResult const& result, Sympt
   return write_any_script(scenario, result, violation_of(result, symptom), runs_again);
 }
 
-<<<<<<< HEAD
-char const* kind_of(Scenario const& scenario) {
-  return is_recorded(scenario) ? "a recorded session of the engine's protocol" : "plain PyTorch";
-}
-
-std::string script_of(Scenario const& scenario, RunResult const& result, Symptom const& symptom) {
-  Violation const* const violation = violation_of(result, symptom);
-  return is_recorded(scenario) ? write_session_script(scenario, result, violation)
-                               : write_script(scenario, result, violation);
-=======
 void note_length(std::string const& name, WrittenScript const& script) {
   auto const lines =
       static_cast<std::size_t>(std::count(script.text.begin(), script.text.end(), '\n'));
-  std::size_t const most = lines_max(script.kind);
-  if (lines <= most) return;
+  if (lines <= script_lines_max) return;
   complain(fmt::format("{}: {} lines; {} are what people read: a smaller scenario has fewer", name,
-                       lines, most));
->>>>>>> 71777ef (script: a finding of an engine's class is a script that drives it)
+                       lines, script_lines_max));
 }
 
 }  // namespace
@@ -49,15 +40,10 @@ Status ScriptOutput::write(Scenario const& scenario, RunResult const& result,
     return Status::met;
   }
   try {
-<<<<<<< HEAD
-    file_->commit(script_of(scenario, result, *symptom));
-    complain(fmt::format("--script: {}", kind_of(scenario)));
-=======
     WrittenScript const script = script_of(scenario, result, *symptom);
     file_->commit(script.text);
     complain(fmt::format("--script: {}", words_for(script.kind)));
     note_length("--script", script);
->>>>>>> 71777ef (script: a finding of an engine's class is a script that drives it)
     return Status::met;
   } catch (NoScript const& reason) {
     complain(fmt::format("--script: nothing is written: {}", reason.what()));
@@ -72,11 +58,6 @@ bool FindingScripts::write_beside(std::filesystem::path const& scenario_file,
   auto path = scenario_file;
   path.replace_extension(".py");
   try {
-<<<<<<< HEAD
-    write_whole(path, script_of(scenario, result, symptom));
-    if (telling_ == Telling::nothing) return true;
-    complain(fmt::format("{}: {}", path.string(), kind_of(scenario)));
-=======
     // No search that still goes on has to wait for another run.
     WrittenScript const script = script_of(
         scenario, result, symptom, telling_ == Telling::nothing ? RunsAgain::no : RunsAgain::yes);
@@ -84,7 +65,6 @@ bool FindingScripts::write_beside(std::filesystem::path const& scenario_file,
     if (telling_ == Telling::nothing) return true;
     complain(fmt::format("{}: {}", path.string(), words_for(script.kind)));
     note_length(path.string(), script);
->>>>>>> 71777ef (script: a finding of an engine's class is a script that drives it)
     return true;
   } catch (NoScript const& reason) {
     if (telling_ == Telling::reasons && said_.insert(reason.what()).second)

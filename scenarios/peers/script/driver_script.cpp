@@ -127,8 +127,8 @@ class DriverScript {
     if (look_.kind == Look::Kind::value) write_expected(code, *session_.violation, look_.expected);
     auto named = numbers_.constants();
     for (auto& constant : calls_.constants()) named.push_back(std::move(constant));
-    if (packed_) return code.assign_packed(named);
-    for (auto const& [name, literal] : named) code.assign(name, literal);
+    for (auto const& [name, literal] : named)
+      packed_ ? code.assign_packed(name, literal) : code.assign(name, literal);
   }
 
   void write_program(Code& code) {

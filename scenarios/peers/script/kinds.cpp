@@ -45,10 +45,6 @@ char const* words_for(ScriptKind kind) {
   return words[static_cast<std::size_t>(kind)];
 }
 
-std::size_t lines_max(ScriptKind kind) {
-  return kind == ScriptKind::session ? session_lines_max : script_lines_max;
-}
-
 WrittenScript write_any_script(Scenario const& scenario, RunResult const& result,
                                Violation const* violation, RunsAgain runs_again) {
   std::string reasons;

@@ -23,9 +23,6 @@ enum class RunsAgain { yes, no };
 /// What commands call it.
 char const* words_for(ScriptKind kind);
 
-/// Lines that people read of such a script.
-std::size_t lines_max(ScriptKind kind);
-
 /// Of engine `torch` plain PyTorch, else a script that drives the engine's class where it has one,
 /// else a recorded session.
 ///
