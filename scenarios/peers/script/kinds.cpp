@@ -17,8 +17,10 @@ namespace {
 
 std::vector<ScriptKind> kinds_for(std::string_view engine, RunsAgain runs_again) {
   std::vector<ScriptKind> kinds;
-  if (engine == "torch") kinds.push_back(ScriptKind::plain_torch);
-  if (runs_again == RunsAgain::no) return kinds;
+  bool const outside = is_peer(engine);
+  if (engine == "torch" || !outside)
+    kinds.push_back(ScriptKind::plain_torch);  // which says why not
+  if (runs_again == RunsAgain::no || !outside) return kinds;
   if (capabilities_of_peer(engine).engine_class) kinds.push_back(ScriptKind::driven_class);
   kinds.push_back(ScriptKind::session);
   return kinds;

@@ -216,8 +216,13 @@ class SessionScript {
   SessionRequests requests_;
 };
 
-// A session after a crash, of which two states are kept, may have a few lines more than people like
-// to read; where there are few numbers nothing is left to be minimised.
+/// Where two runs or two states are kept nothing is left to be minimised, and a few lines more are
+/// better than no script.
+std::size_t lines_max(Look::Kind kind) {
+  constexpr std::size_t more = 12;
+  return script_lines_max + (kind == Look::Kind::either || kind == Look::Kind::runs ? more : 0);
+}
+
 std::string text_of(Session const& session) {
   std::string shortest;
   for (Layout const layout : {Layout::roomy, Layout::packed, Layout::compressed}) {
@@ -226,10 +231,7 @@ std::string text_of(Session const& session) {
       shortest = std::move(text);
     if (python::line_count(shortest) <= script_lines_max) return shortest;
   }
-  constexpr std::size_t few = 5;
-  if (look_of(session).kind == Look::Kind::either &&
-      python::line_count(shortest) <= script_lines_max + few)
-    return shortest;
+  if (python::line_count(shortest) <= lines_max(look_of(session).kind)) return shortest;
   throw NoScript(fmt::format(
       "a script of it has {} lines, and {} are what people read; minimise the scenario first "
       "(adamant minimize --script)",
