@@ -93,7 +93,7 @@ class DriverScript {
   void write_imports(Code& head, std::string const& body) const {
     python::Imports imports;
     imports.add("sys");
-    for (char const* const module : {"os", "shutil", "struct"})
+    for (char const* const module : {"json", "os", "shutil", "struct"})
       if (body.find(fmt::format("{}.", module)) != std::string::npos) imports.add(module);
     for (char const* const word : {"inf", "nan"})
       if (python::has_word(body, word)) imports.add_from("math", word);
