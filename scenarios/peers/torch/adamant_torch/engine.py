@@ -289,7 +289,8 @@ class Engine:
         """
         params = self.opening.params
         apart = self.opening.options.get("empty_tensors") == "apart"
-        empty = [p.name for p in params if 0 in p.shape and not apart]  # FSDP2 has no backward there
+        # FSDP2 has no backward of tensors without elements.
+        empty = [param.name for param in params if 0 in param.shape and not apart]
         self.backward({param.name: torch.full(param.shape, SMALL) for param in params}, empty, None)
         if steps:
             self.step()
