@@ -49,7 +49,7 @@ struct Primitive {
   std::span<AdamOverride const> set = {};    // set: what it changes of every group
   std::string_view checkpoint = {};          // save, load: its name
   int setting = 0;                           // load: Program::setting() from here on
-  bool sets_anew = false;                    // load: that setting is not the one before
+  bool sets_anew = false;                    // load: into a new world
   Offload const* offload = nullptr;          // load: from here on; null: as the scenario says
   /// load: by number of the parameter, kinds of tensors of which it may round what is saved in
   /// another type.

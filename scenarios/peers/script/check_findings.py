@@ -4,13 +4,15 @@
 
 FOUND is what `adamant fuzz --engine E --out FOUND` wrote, of engine torch or exec:COMMAND. The
 interpreter is this one, so for scripts in plain PyTorch it needs that, and for those that drive an
-engine's class what that needs. Sessions run here, where the search did. Each script has to print both sides and to end with 1. Exit status: 0 where all do, 1
-where one does not or is missing, 2 where there is nothing to check, 3 without what they need.
+engine's class what that needs. Sessions run here, where the search did. Each script has to print
+both sides and to end with 1. Exit status: 0 where all do, 1 where one does not or is missing, 2
+where there is nothing to check, 3 without what they need.
 """
 
 from __future__ import annotations
 
 import importlib.util
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -50,10 +52,11 @@ def main(arguments: list[str]) -> int:
         print(f"{arguments[0]}: no findings (*.yaml)", file=sys.stderr)
         return 2
     scripts = [script.read_text() for script in Path(arguments[0]).glob("*.py")]
-    needs_torch = any("\nimport torch\n" in script for script in scripts)
-    if needs_torch and importlib.util.find_spec("torch") is None:
-        print(f"{sys.executable} has no PyTorch", file=sys.stderr)
-        return 3
+    for module in ("torch", "adamant_torch"):
+        imports = re.compile(rf"^(import|from) {module}\b", re.MULTILINE)
+        if any(map(imports.search, scripts)) and importlib.util.find_spec(module) is None:
+            print(f"{sys.executable} has no module {module}", file=sys.stderr)
+            return 3
     failed = 0
     for finding in findings:
         shows, words = shown(finding.with_suffix(".py"))

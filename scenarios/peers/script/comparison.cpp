@@ -85,4 +85,8 @@ void write_comparison_with_both(Code& code, std::string const& place) {
   code.line("sys.exit(actual not in (older, newer))");
 }
 
+void write_exit_unless_noticed(python::Code& code) {
+  code.line("sys.exit(actual == \"no failure\" or \"incompatible_checkpoint\" in actual)");
+}
+
 }  // namespace adamant::scenarios::script

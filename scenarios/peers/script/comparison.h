@@ -28,4 +28,8 @@ void write_first_difference(python::Code& code);
 /// `actual` may be either of `older` and `newer`.
 void write_comparison_with_both(python::Code& code, std::string const& place);
 
+/// Ends with 0 where `actual` is an error by which an engine reports damage: any but
+/// incompatible_checkpoint.
+void write_exit_unless_noticed(python::Code& code);
+
 }  // namespace adamant::scenarios::script

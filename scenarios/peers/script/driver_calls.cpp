@@ -336,7 +336,6 @@ void DriverCalls::keep_older(Code& code, std::size_t i) {
     for (FileDamage const& damage : damages) {
       if (damage.how != Fault::Then::stale_file || older_save(damage, load) != i) continue;
       std::string const name = checkpoint_with(damage);
-      copies_files_ = true;
       return code.call("shutil.copytree", {in_path(name), older(name), "dirs_exist_ok=True"});
     }
 }

@@ -30,9 +30,6 @@ class DriverCalls {
   /// Lines after which `actual` is known.
   void write(python::Code& code);
 
-  /// Are files copied, by shutil? Known once the lines are written.
-  bool copies_files() const { return copies_files_; }
-
  private:
   /// A method, and what it is given.
   struct MethodCall {
@@ -72,7 +69,6 @@ class DriverCalls {
   std::vector<std::size_t> steps_;                 // exchanges that become calls
   std::vector<std::vector<OpenArgument>> opened_;  // by world
   bool in_constant_ = false;                       // OPEN is one
-  bool copies_files_ = false;
 };
 
 }  // namespace adamant::scenarios::script

@@ -277,7 +277,7 @@ class Planner {
     setting.precision = with(setting.precision, load.types());
     if (load.order) setting.order = *load.order;
     bool const other_ranks = setting.world.rank_count() != before.ranks();
-    bool const anew = before.crashes || setting.world != before.setting.world ||
+    bool const anew = load.anew || before.crashes || setting.world != before.setting.world ||
                       setting.precision != before.setting.precision ||
                       setting.order != before.setting.order;
     bool const new_processes = before.crashes || other_ranks;

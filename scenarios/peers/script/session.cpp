@@ -295,6 +295,7 @@ class RecorderOfRepetition {
       if (digest_of_run(engine) == first)
         throw NoScript("the scenario did not fail in this way once more: it came to the same");
       session_.exchanges.resize(end);
+      session_.damage.erase(session_.damage.lower_bound(end), session_.damage.end());
     } catch (PeerError const& error) {
       throw NoScript(
           fmt::format("the scenario did not fail in this way once more: {}", error.what()));

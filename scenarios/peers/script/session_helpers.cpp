@@ -38,6 +38,7 @@ constexpr std::string_view shown_function =
         with open(said.pop("file"), "rb") as file:
             header = json.loads(file.read(int.from_bytes(file.read(8), "little")))
             data = file.read()
+        header.pop("__metadata__", None)
         tensors = {key: data[slice(*at["data_offsets"])].hex(" ", -4).split() for key, at in header.items()}
         for key, values in {**tensors, "its reply": [json.dumps(said)]}.items():
             for index, value in enumerate(values):

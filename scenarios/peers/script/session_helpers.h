@@ -23,7 +23,7 @@ struct Helpers {
   bool header = false;                       // header(state, rank)
   bool flip = false;                         // flip(path, at)
   bool digests = false;                      // digests(directory, pattern)
-  bool all = false;                          // shown(state): all that the ranks hold
+  bool all = false;                          // shown(verb, state): all that the ranks hold
 };
 
 /// A number of a file that a rank shows, in expressions.

@@ -1,7 +1,7 @@
 """An engine under a caller's own hand: requests as calls, and what its ranks show as tensors.
 
 For laws of an engine's own that no scenario can ask for, and for scripts of bug reports. The
-launcher lives in the process of the caller, and ranks are forked from it, so a change that a test
+launcher lives in the process of the caller, and ranks are forked from it, so a change that it
 made to the engine is theirs as well.
 
     with Driver(MyEngine) as driver:
