@@ -1,5 +1,6 @@
 // The script that `run` and `minimize` write for a bug report, and the one beside each finding of
-// `fuzz`: plain PyTorch, a script that drives the engine's class, or a recorded session. What is in it is scenarios/peers/script's part.
+// `fuzz`: plain PyTorch, a script that drives the engine's class, or a recorded session. What is in
+// it is scenarios/peers/script's part.
 #pragma once
 
 #include <filesystem>
