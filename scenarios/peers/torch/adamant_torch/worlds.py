@@ -22,7 +22,7 @@ from adamant_torch.protocol import Message, decode, encode
 from adamant_torch.warm_up import warm_up
 
 GRACE_SECONDS = 2.0  # how long the others may take to end what they do once one rank has failed
-PROCESSES_MAX = 36  # that are kept for later: a world of each size up to 8, of 25 MB a rank
+PROCESSES_MAX = 24  # of worlds that are kept for later, of about 25 MB each
 
 
 @dataclass

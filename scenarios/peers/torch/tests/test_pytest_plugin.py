@@ -111,7 +111,7 @@ def test_a_failure_shows_what_broke_minimised_and_how_to_repeat_it(
             "world: {shard: 1}",
             "expect: {violates: values.bitwise}",
             "script: *two_steps.py",
-            "A recorded session of the engine's protocol.*",
+            "It starts COMMAND, *",
             "replay: pytest 'test_engine.py::test_folder' --adamant-replay *two_steps.yaml",
         ]
     )
