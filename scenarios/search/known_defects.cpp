@@ -14,8 +14,8 @@ namespace adamant::scenarios {
 namespace {
 
 constexpr std::array<std::string_view, 1> file_keys{"known"};
-constexpr std::array<std::string_view, 6> defect_keys{"name",   "cause", "versions",
-                                                      "thread", "avoid", "shown_by"};
+constexpr std::array<std::string_view, 7> defect_keys{"name",  "cause", "versions", "thread",
+                                                      "avoid", "met",   "shown_by"};
 
 class KnownReader {
  public:
@@ -43,6 +43,7 @@ class KnownReader {
     map.required("thread", [&](Field const& text) { reader_.text(text, defect.thread); });
     if (defect.thread == "none") defect.thread.clear();
     map.optional("avoid", [&](Field const& options) { read_options(options, defect.avoid); });
+    map.optional("met", [&](Field const& met) { read_met(met, defect.seldom_met); });
     map.required("shown_by", [&](Field const& files) { read_scenarios(files, defect.shown_by); });
     return defect;
   }
@@ -60,6 +61,14 @@ class KnownReader {
     }
     if (field.node->entries.empty())
       reader_.fail(field, "names no option; leave `avoid` out where there is no way around");
+  }
+
+  void read_met(Field const& field, bool& seldom) {
+    std::string text;
+    if (!reader_.text(field, text)) return;
+    seldom = text == "seldom";
+    if (!seldom && text != "often")
+      reader_.fail(field, "expected often or seldom, found " + quote(text));
   }
 
   void read_scenarios(Field const& field, std::vector<Scenario>& scenarios) {

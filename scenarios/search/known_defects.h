@@ -17,6 +17,7 @@ struct KnownDefect {
   std::string thread;    // where the public can read of it; empty: nowhere
   /// Options of the engine with which no scenario meets it; none: there is no way around it.
   EngineOptions avoid;
+  bool seldom_met = false;  // by scenarios without `avoid`
   std::vector<Scenario> shown_by;
 };
 
@@ -28,9 +29,11 @@ struct KnownDefect {
 ///         versions: 2.13.0
 ///         thread: https://github.com/pytorch/pytorch/issues/164929
 ///         avoid: {missing_states: made}
+///         met: often
 ///         shown_by: [state_dict_before_first_step.yaml]
 ///
-/// `thread` may be `none` and `avoid` left out. Files of `shown_by` lie beside the file.
+/// `thread` may be `none`, `met` is `often` or `seldom`, and `avoid` and `met` may be left out.
+/// Files of `shown_by` lie beside the file.
 ///
 /// Errors: LoadError, of this file or of a scenario.
 std::vector<KnownDefect> read_known_defects(std::filesystem::path const& file);

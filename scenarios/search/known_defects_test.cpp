@@ -43,7 +43,7 @@ TEST_F(KnownDefects, AreReadWithTheirScenarios) {
       "known:\n"
       "  - {name: first, cause: It is wrong., versions: 2.13.0, thread: none, shown_by: [a.yaml]}\n"
       "  - name: second\n    cause: Other.\n    versions: all\n    thread: https://x.invalid/1\n"
-      "    avoid: {saves: anew, step: vector}\n    shown_by: [a.yaml, a.yaml]\n");
+      "    avoid: {saves: anew, step: vector}\n    met: seldom\n    shown_by: [a.yaml, a.yaml]\n");
   ASSERT_EQ(defects.size(), 2U);
   EXPECT_EQ(defects[0].name, "first");
   EXPECT_EQ(defects[0].versions, "2.13.0");
@@ -51,6 +51,8 @@ TEST_F(KnownDefects, AreReadWithTheirScenarios) {
   EXPECT_TRUE(defects[0].avoid.empty());
   EXPECT_EQ(defects[1].thread, "https://x.invalid/1");
   EXPECT_EQ(defects[1].avoid, (EngineOptions{{"saves", "anew"}, {"step", "vector"}}));
+  EXPECT_FALSE(defects[0].seldom_met);
+  EXPECT_TRUE(defects[1].seldom_met);
   ASSERT_EQ(defects[1].shown_by.size(), 2U);
   EXPECT_EQ(defects[1].shown_by[0].world.shard, 2);
 }

@@ -146,11 +146,21 @@ bool KnownHere::is_known(Scenario const& scenario, RunResult const& failed,
   return !unmask(scenario, failed, run).known.empty();
 }
 
-EngineOptions ways_around(std::span<KnownDefect const> defects, Capabilities const& engine) {
-  Scenario all;
-  for (KnownDefect const& defect : defects)
-    if (is_offered(defect.avoid, engine)) all = with_options(std::move(all), defect.avoid);
-  return all.engine.options;
+std::vector<UsualOption> ways_around(std::span<KnownDefect const> defects,
+                                     Capabilities const& engine) {
+  std::vector<UsualOption> all;
+  for (KnownDefect const& defect : defects) {
+    if (!is_offered(defect.avoid, engine)) continue;
+    for (auto const& [name, value] : defect.avoid) {
+      auto const there = std::ranges::find(all, name, &UsualOption::name);
+      bool const seldom = defect.seldom_met && (there == all.end() || there->seldom_needed);
+      if (there == all.end())
+        all.push_back({name, value, seldom});
+      else
+        *there = {name, value, seldom};
+    }
+  }
+  return all;
 }
 
 }  // namespace adamant::scenarios

@@ -81,7 +81,8 @@ class KnownHere {
 };
 
 /// The options that keep scenarios from meeting any of these defects, as far as the engine has
-/// them.
-EngineOptions ways_around(std::span<KnownDefect const> defects, Capabilities const& engine);
+/// them. One that is for several is needed as often as for any of them.
+std::vector<UsualOption> ways_around(std::span<KnownDefect const> defects,
+                                     Capabilities const& engine);
 
 }  // namespace adamant::scenarios

@@ -6,9 +6,11 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "scenarios/language/scenario.h"
 #include "scenarios/seam/capabilities.h"
+#include "scenarios/search/generate/generate.h"
 
 namespace adamant::scenarios {
 
@@ -17,7 +19,7 @@ struct SearchEngine {
   std::string name = EngineChoice().name;
   Capabilities capabilities = capabilities_of_simulation();
   /// Options with which its cases do not meet what is known of it: most cases have them.
-  EngineOptions usual_options = {};
+  std::vector<UsualOption> usual_options = {};
 };
 
 /// The first hundred cases grow, so that what fails on everything fails on something small; of an

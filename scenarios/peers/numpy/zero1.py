@@ -25,6 +25,7 @@ BUGS = (
     "stale_step",
     "no_bias_correction",
     "no_checksums",
+    "saves_in_place",
     "scale_of_own_rows",
     "states_too_small",
     "cast_from_stored",

@@ -79,9 +79,13 @@ void write_first_difference(Code& code) {
   code.line("sys.exit(different is not None)");
 }
 
-void write_comparison_with_both(Code& code, std::string const& place) {
-  code.line(fmt::format("print(f\"{}: expected {{older}} or {{newer}}\")", place));
-  code.line(fmt::format("print(f\"{}: actual   {{actual}}\")", place));
+void write_comparison_with_both(Code& code) {
+  {
+    python::Block const each(code, "for key, value in actual.items():");
+    code.line(
+        "print(f\"{key}: of the older save: {value == older[key]}, of the newer: "
+        "{value == newer[key]}\")");
+  }
   code.line("sys.exit(actual not in (older, newer))");
 }
 

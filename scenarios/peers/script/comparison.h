@@ -26,7 +26,7 @@ void write_comparison_of_ranks(python::Code& code, int first, int second, std::s
 void write_first_difference(python::Code& code);
 
 /// `actual` may be either of `older` and `newer`.
-void write_comparison_with_both(python::Code& code, std::string const& place);
+void write_comparison_with_both(python::Code& code);
 
 /// Ends with 0 where `actual` is an error by which an engine reports damage: any but
 /// incompatible_checkpoint.

@@ -184,12 +184,6 @@ void Code::assign_packed(std::string_view name, Literal const& value, std::strin
   pack(std::move(whole));
 }
 
-void Code::return_packed(Literal const& value) {
-  std::string whole = "return " + flat(value);
-  if (!fits(whole)) whole += "  # fmt: skip";
-  pack(std::move(whole));
-}
-
 void Code::assign_text(std::string_view name, std::string_view before, std::string const& text) {
   std::string const whole = fmt::format("{} = {}{}", name, before, quoted(text));
   if (fits(whole)) return line(whole);

@@ -66,9 +66,6 @@ class Code {
   /// `name = literal` of numbers too many for one a line: rows as long as lines can be, which no
   /// formatter touches.
   void assign_packed(std::string_view name, Literal const& literal, std::string_view tail = "");
-
-  /// `return literal` likewise.
-  void return_packed(Literal const& literal);
   /// `name = before "…"`, the text broken between words where it does not fit.
   void assign_text(std::string_view name, std::string_view before, std::string const& text);
 

@@ -150,9 +150,6 @@ class Recorder {
           seen_, [&](Violation const& other) { return is_same(*violation, other); });
       if (broke_off.empty() && found != seen_.end()) {
         session_.violation = *found;
-        std::ranges::copy_if(seen_, std::back_inserter(session_.all), [&](Violation const& other) {
-          return other.law == found->law && other.operation == found->operation;
-        });
         return;
       }
     } else if (result.outcome == Outcome::refused) {

@@ -25,7 +25,6 @@ struct Session {
   /// What this run showed, which is what the first did; nothing where the engine refused to load,
   /// or did not answer the last request.
   std::optional<Violation> violation;
-  std::vector<Violation> all;  // of its law, of its operation
   /// Of two runs: the first exchange of the second. The first run ends in front of it, behind the
   /// request after which it is compared.
   std::optional<std::size_t> second;

@@ -26,6 +26,24 @@ constexpr std::string_view header_function =
         return json.loads(file.read(int.from_bytes(file.read(8), "little")))
 )";
 
+// A moment that was not made yet is as good as zeros.
+constexpr std::string_view found_function =
+    R"(def found(state):  # what a load restores, in any world; where zeros end a tensor they are left out
+    steps, tensors = {}, {}
+    for said in state["ranks"]:
+        with open(said["file"], "rb") as file:
+            header = json.loads(file.read(int.from_bytes(file.read(8), "little")))
+            data = file.read()
+        for at, part in ((at, part) for at in said["shards"] for part in PARTS):
+            steps[at["name"] + "/step"] = at["steps"]
+            begin, end = header.get(f"local/{at['name']}{part}", {"data_offsets": (0, 0)})["data_offsets"]
+            rows = tensors.setdefault(at["name"] + part, {})
+            if begin < end:
+                rows[0 if part.endswith("scale") else at["offsets"][0]] = data[begin:end]
+    whole = {key: b"".join(rows[row] for row in sorted(rows)) for key, rows in tensors.items()}
+    return steps | {key: data.rstrip(b"\0") for key, data in whole.items()}
+)";
+
 constexpr std::string_view digests_function =
     R"(def digests(directory, pattern):  # what is in those files of a checkpoint
     paths = sorted(pathlib.Path(here, directory).rglob(pattern))
@@ -129,6 +147,13 @@ void write_helpers(Helpers const& helpers, python::Code& code, python::Imports& 
   if (helpers.element) write_element(helpers, code);
   if (helpers.header) write_function(code, header_function);
   if (helpers.flip) write_flip(code);
+  if (helpers.found) {
+    code.line(
+        "PARTS = \"\", \"/main\", \"/exp_avg\", \"/exp_avg_sq\", \"/exp_avg/scale\", "
+        "\"/exp_avg_sq/scale\"");
+    code.blank(2);
+    write_function(code, found_function);
+  }
   if (helpers.all) write_function(code, shown_function);
   if (!helpers.digests) return;
   for (char const* const module : {"hashlib", "pathlib"}) imports.add(module);

@@ -25,7 +25,7 @@ struct Look {
     ranks,       // the same of two ranks
     runs,        // the same of two runs
     repeated,    // all that is shown, of a run that is made twice
-    either,      // what is in a state with `older` and `newer`, which a crash may both have left
+    either,      // found(state) with `older` and `newer`, which a crash may both have left
     failure,     // a request fails that has to succeed
     no_failure,  // a load succeeds, or fails for another reason, that has to report damage
     no_answer,   // a request is not answered
@@ -42,7 +42,6 @@ struct Look {
   bool reads_headers = false;                      // by header(state, rank)
   bool misses_tensors = false;                     // where there is none the number is 0
   bool reads_files = false;                        // of a checkpoint, by their digests
-  std::vector<std::string> found = {};             // of either: what found(state) returns, a list
 };
 
 /// Is it the request itself that shows it, and not what a state has?

@@ -72,6 +72,7 @@ SessionRequests::SessionRequests(Session const& session, Look const& look, Hande
   helpers_.missing_is_0 = look.misses_tensors;
   helpers_.header = look.reads_headers;
   helpers_.digests = look.reads_files;
+  helpers_.found = look.kind == Look::Kind::either;
   helpers_.all = look.kind == Look::Kind::repeated;
 }
 

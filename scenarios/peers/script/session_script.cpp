@@ -69,7 +69,6 @@ class SessionScript {
     auto const [hello, rank, reply] = peer_bounds();
     helpers.seconds = std::max(hello, reply).count();
     write_helpers(helpers, body, imports);
-    if (!look_.found.empty()) write_found(body);
     if ((body.text() + program.text()).find("struct.") != std::string::npos) imports.add("struct");
     Code head(python::wide_columns_max);
     write_head(head);
@@ -83,6 +82,7 @@ class SessionScript {
     std::string what = look_.place + " is not what it has to be";
     if (look_.kind == Look::Kind::ranks) what = "ranks disagree about " + look_.place;
     if (look_.kind == Look::Kind::runs) what = look_.place + " differs between two runs";
+    if (look_.kind == Look::Kind::either) what = "what a load restores is of neither save";
     if (look_.kind == Look::Kind::repeated) what = look_.place + " differs when it is repeated";
     if (look_.kind == Look::Kind::failure) what = "a " + look_.place + " fails that has to succeed";
     if (look_.kind == Look::Kind::no_failure) what = "damage is not reported as such";
@@ -128,17 +128,6 @@ class SessionScript {
     std::vector<python::Literal> words;
     for (std::string const& word : look_.words) words.push_back(python::atom(python::quoted(word)));
     return python::list(std::move(words));
-  }
-
-  /// What has to be of one save, all of it.
-  void write_found(Code& code) const {
-    {
-      Block const function(code, "def found(state):");
-      std::vector<python::Literal> items;
-      for (std::string const& item : look_.found) items.push_back(python::atom(item));
-      code.return_packed(python::list(std::move(items)));
-    }
-    code.blank(2);
   }
 
   void write_program(Code& code) {
@@ -197,7 +186,7 @@ class SessionScript {
     if (look_.kind == Look::Kind::runs)
       return write_comparison_of_runs(code, *session_.violation, look_.place);
     if (look_.kind == Look::Kind::repeated) return write_first_difference(code);
-    if (look_.kind == Look::Kind::either) return write_comparison_with_both(code, look_.place);
+    if (look_.kind == Look::Kind::either) return write_comparison_with_both(code);
     code.line(
         fmt::format("print({})", python::quoted(look_.place + ": expected " + look_.expected)));
     code.line(fmt::format("print(f\"{}: actual   {{actual}}\")", look_.place));

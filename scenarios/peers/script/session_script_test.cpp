@@ -171,14 +171,20 @@ INSTANTIATE_TEST_SUITE_P(
                     "world: {shard: 2}\nparams: [{name: w, shape: [2]}]\n"
                     "program: [train: 1, save: a, train: 1, save: a, load: a]\n"
                     "faults: [{at: save, nth: 2, rank: 1, after_bytes: 2, then: crash}]\n",
-                    "actual   ['0', '0x1.d", true, 85},
+                    "w/step: of the older save: False, of the newer: False", true, 92},
+        // Each row is of one of the saves.
+        SessionCase{"MixAfterACrash", bug("saves_in_place"), numpy,
+                    "world: {shard: 2}\nparams: [{name: w, shape: [2]}]\n"
+                    "program: [train: 1, save: a, train: 1, save: a, load: a]\n"
+                    "faults: [{at: save, nth: 2, rank: 1, after_bytes: 0, then: crash}]\n",
+                    "w: of the older save: False, of the newer: False", true, 92},
         SessionCase{
             "MomentAfterACrash", bug("load_drops_scale"), numpy,
             "world: {shard: 2}\nparams: [{name: w, shape: [2]}]\n"
             "precision: {exp_avg: fp8}\n"
             "program: [train: 1, save: a, train: 1, save: a, load: {from: a, world: {shard: 1}}]\n"
             "faults: [{at: save, nth: 2, rank: 1, after_bytes: 2, then: crash}]\n",
-            "'0x1.0000000000000p+0', '0x1.", true, 85},
+            "w/exp_avg/scale: of the older save: False, of the newer: False", true, 92},
         SessionCase{"Setting", defective, numpy,
                     "world: {shard: 1}\nparams: [{name: w, shape: [2]}]\n"
                     "program: [set: {lr: 0.25}]\n",

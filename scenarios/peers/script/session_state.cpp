@@ -47,7 +47,6 @@ class LookOfState {
     look_.at = find_state();
     keep_both_states();
     if (look_.kind != Look::Kind::either) return std::nullopt;
-    find_all();
     look_.lines = {"actual = found(state)"};
     return std::move(look_);
   }
@@ -118,9 +117,22 @@ class LookOfState {
         last_before(*crash, [&](Exchange const& at) { return saves_there(at, false); });
     auto const newest = last_before(*crash, [](Exchange const& at) { return at.verb == "state"; });
     if (!save || !newest || *newest < *save + 1) return;
+    if (!has_types_of(*newest))
+      throw NoScript("what is loaded in other types has other bits than what was saved");
     look_.kind = Look::Kind::either;
     keep(*save + 1, "older");
     keep(*newest, "newer");
+  }
+
+  /// Does the state show each tensor in the type that that one did?
+  bool has_types_of(std::size_t other) const {
+    auto const& now = session_.exchanges[look_.at].types;
+    auto const& then = session_.exchanges[other].types;
+    if (now.empty() || then.empty()) return true;
+    return std::ranges::all_of(now.front(), [&](auto const& named) {
+      auto const before = then.front().find(named.first);
+      return before == then.front().end() || before->second == named.second;
+    });
   }
 
   template <typename Is>
@@ -132,25 +144,6 @@ class LookOfState {
 
   void keep(std::size_t i, std::string const& name) {
     look_.kept.push_back({.at = i, .lines = {name + " = found(state)"}});
-  }
-
-  // What was found differs from one of the states; all of it has to be that of one.
-  void find_all() {
-    std::string places;
-    for (Violation const& violation : session_.all) {
-      LookOfState one(session_, violation);
-      one.look_.at = look_.at;
-      one.in_list_ = true;
-      one.look_.reads_numbers = look_.reads_numbers;
-      one.add(one.holder_in(*session_.exchanges[look_.at].reply), "");
-      if (one.look_.lines.size() != 1) continue;
-      look_.found.push_back(one.look_.lines.front().substr(std::string_view(" = ").size()));
-      if (one.look_.reads_numbers) look_.reads_numbers = one.look_.reads_numbers;
-      look_.reads_headers = look_.reads_headers || one.look_.reads_headers;
-      look_.misses_tensors = look_.misses_tensors || one.look_.misses_tensors;
-      places.append(places.empty() ? "" : ", ").append(place_of(violation));
-    }
-    look_.place = places;
   }
 
   /// The rank that has the element; the first where none is meant.
@@ -305,7 +298,7 @@ class LookOfState {
                             .key = python::quoted(key),
                             .index = std::to_string(at),
                             .type = type_of(tensor, key, rank)};
-    if (look_.kind == Look::Kind::value && !in_list_)
+    if (look_.kind == Look::Kind::value)
       add_reading(place, before, after, may_be_missing(tensor));
     else
       add_element(place, before, after, may_be_missing(tensor));
@@ -366,7 +359,6 @@ class LookOfState {
   Session const& session_;
   Violation const& violation_;
   Look look_;
-  bool in_list_ = false;  // of several things that are looked at, each an expression
 };
 
 }  // namespace

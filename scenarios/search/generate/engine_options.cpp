@@ -11,7 +11,14 @@ namespace {
 /// What goes wrong on purpose is rare, and shows little where files are checked and every save has
 /// a directory of its own.
 int percent_around_all(Scenario const& scenario) {
-  return scenario.faults.empty() ? 85 : 45;
+  return scenario.faults.empty() ? 92 : 50;
+}
+
+/// What needs several options at once is met where many are drawn; where few are, nothing that one
+/// of them breaks hides it.
+int percent_of_others(Drawing& draws) {
+  bool const many = draws.chance(50);
+  return many ? 50 : 10;
 }
 
 /// Any value but `value`, which is one of the option's; or none where that is the only one.
@@ -26,22 +33,23 @@ void choose_other(Drawing& draws, EngineOption const& option, std::string const&
 
 }  // namespace
 
-/// Most cases have one other option or none: what one of them breaks hides what needs another. For
-/// the same reason those that do not go around all that is known go around half of it.
+/// What one option breaks hides what needs another. That is why most cases go around all that is
+/// often met, and why those that do not go around half of it.
 void draw_engine_options(Drawing& draws, Scenario& scenario) {
-  EngineOptions const& usual = draws.options().usual_options;
+  std::vector<UsualOption> const& usual = draws.options().usual_options;
   EngineOptions& chosen = scenario.engine.options;
+  int const percent = percent_of_others(draws);
   bool const around_all = draws.chance(percent_around_all(scenario));
   for (EngineOption const& option : draws.able().options) {
-    auto const around = std::ranges::find(usual, option.name, &EngineOptions::value_type::first);
-    bool const drawn = draws.feature(Feature::engine_option, 20);
+    auto const around = std::ranges::find(usual, option.name, &UsualOption::name);
+    bool const drawn = draws.feature(Feature::engine_option, percent);
     bool const keeps = draws.chance(50);
     if (around == usual.end()) {
       if (drawn) choose_other(draws, option, option.values.front(), chosen);
-    } else if (around_all || keeps) {
-      chosen.push_back(*around);
+    } else if (keeps || (around_all && !around->seldom_needed)) {
+      chosen.emplace_back(around->name, around->value);
     } else {
-      choose_other(draws, option, around->second, chosen);
+      choose_other(draws, option, around->value, chosen);
     }
   }
 }

@@ -55,7 +55,7 @@ class FaultDrawing {
     // In the simulator few cases have files at all, and elsewhere few have a save to fall back to.
     bool const isolated = draws_.able().isolated;
     if (!saves.empty() && draws_.feature(Feature::crash, 40)) return make_crash(saves);
-    if (loads > 0 && draws_.feature(Feature::damage, isolated ? 25 : 60)) make_damage(loads);
+    if (loads > 0 && draws_.feature(Feature::damage, isolated ? 35 : 60)) make_damage(loads);
   }
 
  private:
@@ -85,10 +85,12 @@ class FaultDrawing {
   }
 
   /// What a rank of a process of its own does is counted, not what it writes. Half of all crashes
-  /// come before its first operation: there another rank's file is all that is new.
+  /// come before its first operation: there another rank's file is all that is new. Of the others
+  /// half come among the first few, since not all ranks have many.
   std::int64_t draw_operations() {
     bool const first = draws_.chance(50);
-    return first ? 0 : draws_.between(1, file_operations);
+    bool const early = draws_.chance(50);
+    return first ? 0 : draws_.between(1, early ? file_operations_of_few_tensors : file_operations);
   }
 
   std::int64_t draw_bytes() {
@@ -119,7 +121,8 @@ class FaultDrawing {
            has_older_save(scenario_, load);
   }
 
-  // About as many as a rank has that writes metadata beside its own tensors.
+  // About as many as a rank has that writes metadata beside a few and beside many tensors.
+  static constexpr std::int64_t file_operations_of_few_tensors = 12;
   static constexpr std::int64_t file_operations = 32;
   // The number of files divides it, so that each is as likely as any other.
   static constexpr std::int64_t files_alike = 840;

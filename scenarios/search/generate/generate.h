@@ -7,12 +7,24 @@
 #include <rapidcheck/Gen.h>
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "scenarios/language/scenario.h"
 #include "scenarios/seam/capabilities.h"
 #include "scenarios/search/generate/features.h"
 
 namespace adamant::scenarios {
+
+/// An option of the engine that keeps scenarios from meeting a defect.
+struct UsualOption {
+  std::string name;
+  std::string value;
+  /// Few scenarios without it meet the defect, so that half of them do without.
+  bool seldom_needed = false;
+
+  bool operator==(UsualOption const&) const = default;
+};
 
 /// How large generated scenarios get, and what they leave out.
 struct GenerateOptions {
@@ -30,8 +42,8 @@ struct GenerateOptions {
   /// smaller scenarios with more checkpoints.
   Capabilities capabilities = capabilities_of_simulation();
   /// Options of the engine that most scenarios have, all of them together, and others each by
-  /// chance.
-  EngineOptions usual_options = {};
+  /// chance; those that are seldom needed always by chance.
+  std::vector<UsualOption> usual_options = {};
 };
 
 /// The scenario number `index` of `seed`.

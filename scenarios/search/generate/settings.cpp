@@ -116,7 +116,7 @@ World SettingsDrawing::draw_small_world() {
 /// Some have three ranks in a shard group: two averages round otherwise than one there.
 World SettingsDrawing::draw_small_mesh(std::int64_t ranks_max, std::int64_t replicas_max) {
   constexpr std::array replicas{2, 2, 2, 3, 4};
-  constexpr std::array shards{1, 1, 2, 2, 3};
+  constexpr std::array shards{1, 2, 2, 3, 3};
   World world;
   world.replicate = std::min<std::int64_t>(draws_.one_of(replicas), replicas_max);
   world.shard = std::min<std::int64_t>(draws_.one_of(shards), ranks_max / world.replicate);

@@ -26,6 +26,7 @@ class Known:
     thread: str
     shown_by: tuple[str, ...]
     avoid: tuple[str, ...] = ()  # "option: value"
+    met: str = "often"
 
 
 def flow(text: str, brackets: str) -> tuple[str, ...]:
