@@ -55,7 +55,7 @@ class FaultDrawing {
     // In the simulator few cases have files at all, and elsewhere few have a save to fall back to.
     bool const isolated = draws_.able().isolated;
     if (!saves.empty() && draws_.feature(Feature::crash, 40)) return make_crash(saves);
-    if (loads > 0 && draws_.feature(Feature::damage, isolated ? 35 : 60)) make_damage(loads);
+    if (loads > 0 && draws_.feature(Feature::damage, isolated ? 45 : 60)) make_damage(loads);
   }
 
  private:
@@ -103,7 +103,7 @@ class FaultDrawing {
     Fault fault{.at = Fault::Where::load, .then = Fault::Then::stale_file};
     if (!kinds.empty()) fault.then = draws_.one_of(kinds);
     fault.nth = draws_.between(1, loads);
-    bool const stale = may_be_stale(*fault.nth) && (kinds.empty() || draws_.chance(50));
+    bool const stale = may_be_stale(*fault.nth) && (kinds.empty() || draws_.chance(30));
     if (stale) fault.then = Fault::Then::stale_file;
     if (!stale && kinds.empty()) return;
     fault.file = draws_.below(draws_.able().isolated ? files_alike : 10);
