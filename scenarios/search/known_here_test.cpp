@@ -253,10 +253,10 @@ TEST(KnownHere, MostCasesHaveTheWaysAroundAndTheRestSomeOfThem) {
   EXPECT_LT(cases_around(searched, true, true), 200);
   searched.usual_options = {{anew.front().first, anew.front().second},
                             {vector.front().first, vector.front().second}};
-  EXPECT_GT(cases_around(searched, true, true), 700);
-  EXPECT_GT(cases_around(searched, true, false), 20);
-  EXPECT_GT(cases_around(searched, false, true), 20);
-  EXPECT_GT(cases_around(searched, false, false), 20);
+  EXPECT_GT(cases_around(searched, true, true), 850);
+  EXPECT_GT(cases_around(searched, true, false), 8);
+  EXPECT_GT(cases_around(searched, false, true), 8);
+  EXPECT_GT(cases_around(searched, false, false), 8);
 }
 
 TEST(KnownHere, HalfOfAllCasesHaveAWayAroundThatIsSeldomNeeded) {

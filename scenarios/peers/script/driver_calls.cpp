@@ -8,7 +8,9 @@
 #include <string_view>
 
 #include "scenarios/peers/script/expected.h"
+#include "scenarios/peers/script/look_words.h"
 #include "scenarios/peers/script/no_script.h"
+#include "scenarios/peers/script/older_save.h"
 
 namespace adamant::scenarios::script {
 
@@ -55,10 +57,6 @@ std::string in_path(std::string const& file) {
 
 std::string older(std::string const& file) {
   return in_path("older/" + file);
-}
-
-std::string checkpoint_with(FileDamage const& damage) {
-  return damage.file.substr(0, damage.file.find('/'));
 }
 
 }  // namespace
@@ -314,42 +312,19 @@ std::string DriverCalls::checkpoint_in(std::string const& directory) const {
   throw NoScript("it loads a checkpoint that it did not save");
 }
 
-void DriverCalls::write_damage(Code& code, std::size_t i) {
+void DriverCalls::write_damage(Code& code, std::size_t i) const {
   auto const found = session_.damage.find(i);
   if (found == session_.damage.end()) return;
-  for (FileDamage const& damage : found->second) {
-    if (damage.how == Fault::Then::flip_byte)
-      code.line(fmt::format("driver.flip({}, {})", python::quoted(damage.file), damage.at));
-    else if (damage.how == Fault::Then::truncate)
-      code.line(fmt::format("os.truncate({}, {})", in_path(damage.file), damage.at));
-    else if (damage.how == Fault::Then::remove_file)
-      code.line(fmt::format("os.remove({})", in_path(damage.file)));
-    else
-      code.call("shutil.copy", {older(damage.file), in_path(damage.file)});
-  }
+  script::write_damage(code, found->second,
+                       {.path = in_path, .older = older, .flip = [](FileDamage const& damage) {
+                          return fmt::format("driver.flip({}, {})", python::quoted(damage.file),
+                                             damage.at);
+                        }});
 }
 
-/// What a stale file is taken from: the save before the last one.
-void DriverCalls::keep_older(Code& code, std::size_t i) {
-  if (at(i).verb != "save") return;
-  for (auto const& [load, damages] : session_.damage)
-    for (FileDamage const& damage : damages) {
-      if (damage.how != Fault::Then::stale_file || older_save(damage, load) != i) continue;
-      std::string const name = checkpoint_with(damage);
-      return code.call("shutil.copytree", {in_path(name), older(name), "dirs_exist_ok=True"});
-    }
-}
-
-std::optional<std::size_t> DriverCalls::older_save(FileDamage const& damage,
-                                                   std::size_t load) const {
-  std::string const directory = session_.room + "/checkpoints/" + checkpoint_with(damage);
-  int saves = 0;
-  for (std::size_t i = load; i-- > 0;) {
-    bool const whole = at(i).verb == "save" && !at(i).fields.contains("crash") &&
-                       at(i).fields["directory"] == directory;
-    if (whole && ++saves == 2) return i;
-  }
-  return std::nullopt;
+void DriverCalls::keep_older(Code& code, std::size_t i) const {
+  if (auto const name = kept_for_later(session_, i))
+    code.call("shutil.copytree", {in_path(*name), older(*name), "dirs_exist_ok=True"});
 }
 
 }  // namespace adamant::scenarios::script

@@ -59,9 +59,8 @@ class DriverCalls {
   std::string checkpoint_in(std::string const& directory) const;
   void expect_wanted(std::size_t i) const;
 
-  void write_damage(python::Code& code, std::size_t i);
-  void keep_older(python::Code& code, std::size_t i);
-  std::optional<std::size_t> older_save(FileDamage const& damage, std::size_t load) const;
+  void write_damage(python::Code& code, std::size_t i) const;
+  void keep_older(python::Code& code, std::size_t i) const;
 
   Session const& session_;
   Look const& look_;

@@ -256,6 +256,7 @@ INSTANTIATE_TEST_SUITE_P(
                     KnownCase{"nothing_to_consolidate_in_the_background", "\"hf_consolidated\"",
                               "\"hf_sharded\""},
                     KnownCase{"flipped_bit_in_a_weight", "driver.flip(", "print("},
+                    KnownCase{"crash_mixes_two_saves", ", crash=(", ")  # crash=("},
                     KnownCase{"shard_of_another_save", "shutil.copy(", "print("},
                     KnownCase{"fused_depends_on_world", "\"fused\"", "\"single\""}),
     [](auto const& given) { return std::string(given.param.file); });

@@ -9,6 +9,7 @@
 #include "scenarios/peers/script/comparison.h"
 #include "scenarios/peers/script/driver_calls.h"
 #include "scenarios/peers/script/imports.h"
+#include "scenarios/peers/script/look_words.h"
 #include "scenarios/peers/script/script.h"
 
 namespace adamant::scenarios {
@@ -19,28 +20,6 @@ namespace {
 
 using python::Block;
 using python::Code;
-
-/// What a look is about, in a title.
-std::string said_of(Look const& look) {
-  switch (look.kind) {
-    case Look::Kind::value:
-      return look.place + " is not what it has to be";
-    case Look::Kind::ranks:
-      return "ranks disagree about " + look.place;
-    case Look::Kind::runs:
-      return look.place + " differs between two runs";
-    case Look::Kind::failure:
-      return "a " + look.place + " fails that has to succeed";
-    default:
-      return "damage is not noticed";
-  }
-}
-
-/// Of what an engine says of itself, what may stand in a docstring.
-std::string plain(std::string text) {
-  std::erase_if(text, [](char c) { return c == '"' || c == '\\' || c < ' '; });
-  return text;
-}
 
 class DriverScript {
  public:
@@ -55,8 +34,6 @@ class DriverScript {
         calls_(session, look_, numbers_, packed) {
     if (look_.kind == Look::Kind::no_answer)
       throw NoScript("the engine ends or does not answer, and a script would end with it");
-    if (look_.kind == Look::Kind::either)
-      throw NoScript("it shows against two states, as a crash may leave them");
     bool const other_type =
         look_.reads_numbers == NumberFormat::fp8 || look_.reads_numbers == NumberFormat::remainder;
     if (other_type || (look_.reads_numbers && look_.misses_tensors))
@@ -79,7 +56,8 @@ class DriverScript {
  private:
   void write_head(Code& head) const {
     Capabilities const& capabilities = capabilities_of_peer(engine_);
-    head.line(fmt::format("\"\"\"{}: {}.", plain(capabilities.engine), plain(said_of(look_))));
+    head.line(fmt::format("\"\"\"{}: {}.", without_quotes(capabilities.engine),
+                          without_quotes(title_of(look_))));
     head.blank();
     head.line(
         "It imports the engine's class, and needs what that needs and adamant_torch. It ends with "
@@ -87,7 +65,7 @@ class DriverScript {
     head.line(
         "where the defect shows, with 0 where it does not, and with 2 where the engine fails in");
     head.line("another way.");
-    if (std::string const versions = plain(versions_of_peer(engine_)); !versions.empty())
+    if (std::string const versions = without_quotes(versions_of_peer(engine_)); !versions.empty())
       head.line(fmt::format("Written with {}.", versions));
     if (session_.second)
       head.line(fmt::format("The second run is the first one with `{}`.", session_.violation->run));
@@ -106,7 +84,7 @@ class DriverScript {
     for (char const* const name : {"Driver", "failures_end_with"})
       imports.add_installed("adamant_torch.driving", name);
     if (is_about_request(look_)) imports.add_installed("adamant_torch.driving", "Failed");
-    for (char const* const name : {"digests", "element", "header"})
+    for (char const* const name : {"digests", "element", "found", "header"})
       if (body.find(fmt::format("{}(", name)) != std::string::npos)
         imports.add_installed("adamant_torch.shown", name);
     if (is_of_adapter()) imports.add_installed(class_.module, imported());
@@ -148,26 +126,15 @@ class DriverScript {
   }
 
   void write_verdict(Code& code) const {
-    if (look_.kind == Look::Kind::value)
-      return write_comparison(code, *session_.violation, look_.place);
-    if (look_.kind == Look::Kind::ranks)
-      return write_comparison_of_ranks(code, look_.first, session_.violation->rank, look_.place);
-    if (look_.kind == Look::Kind::runs)
-      return write_comparison_of_runs(code, *session_.violation, look_.place);
+    if (!is_about_request(look_)) return write_verdict_of_state(code, session_, look_);
     bool const of_damage = look_.kind == Look::Kind::no_failure;
     std::string const expected = of_damage ? look_.expected : "no failure";
     code.line(fmt::format("print({})", python::quoted(look_.place + ": expected " + expected)));
     code.line(fmt::format("print(f\"{}: actual   {{actual}}\")", look_.place));
     if (of_damage) return write_exit_unless_noticed(code);
-    code.assign("alike", words());
+    code.assign("alike", words_of(look_));
     code.line("shows = all(word in actual for word in alike)");
     code.line("sys.exit(1 if shows else 2 if actual != \"no failure\" else 0)");
-  }
-
-  python::Literal words() const {
-    std::vector<python::Literal> words;
-    for (std::string const& word : look_.words) words.push_back(python::atom(python::quoted(word)));
-    return python::list(std::move(words));
   }
 
   std::string const& engine_;
@@ -184,9 +151,7 @@ void refuse_undriven(Scenario const& scenario, RunResult const& result,
                      Violation const* violation) {
   if (!capabilities_of_peer(scenario.engine.name).engine_class)
     throw NoScript("the engine names no class of Python that could be imported");
-  if (violation == nullptr && result.outcome == Outcome::refused && !result.failed_at)
-    throw NoScript(fmt::format("the scenario was refused before anything ran ({}): {}",
-                               result.reason, result.message));
+  refuse_what_did_not_run(result, violation);
   if (violation != nullptr && violation->law == Law::determinism_digest)
     throw NoScript("the same run differs when it is repeated, and nothing says in what");
 }

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 
+#include "scenarios/peers/script/look_words.h"
+#include "scenarios/peers/script/older_save.h"
+
 namespace adamant::scenarios::script {
 
 namespace {
@@ -19,15 +22,6 @@ std::string outcome_of(Exchange const& exchange) {
 
 bool is_look_at_rows(Exchange const& exchange) {
   return exchange.verb == "state" && exchange.fields["whole"] == false;
-}
-
-bool is_whole_save(Exchange const& exchange) {
-  return exchange.verb == "save" && outcome_of(exchange) == "ok" &&
-         !exchange.fields.contains("crash");
-}
-
-std::string checkpoint_of(FileDamage const& damage) {
-  return damage.file.substr(0, damage.file.find('/'));
 }
 
 std::string numbered(char const* stem, std::size_t index) {
@@ -240,44 +234,25 @@ void SessionRequests::add_damage(std::size_t i, std::vector<SessionStep>& steps)
   auto const found = session_.damage.find(i);
   if (found == session_.damage.end()) return;
   Code code(python::wide_columns_max - 8);
-  for (FileDamage const& damage : found->second) {
-    std::string const path = in_room("/checkpoints/" + damage.file);
-    if (damage.how == Fault::Then::flip_byte) {
-      helpers_.flip = true;
-      code.line(fmt::format("flip({}, {})", path, damage.at));
-    } else if (damage.how == Fault::Then::truncate) {
-      code.line(fmt::format("os.truncate({}, {})", path, damage.at));
-    } else if (damage.how == Fault::Then::remove_file) {
-      code.line(fmt::format("os.remove({})", path));
-    } else {
-      code.call("shutil.copy", {in_room("/older/" + damage.file), path});
-    }
-  }
+  write_damage(code, found->second,
+               {.path = [&](std::string const& file) { return in_room("/checkpoints/" + file); },
+                .older = [&](std::string const& file) { return in_room("/older/" + file); },
+                .flip =
+                    [&](FileDamage const& damage) {
+                      helpers_.flip = true;
+                      return fmt::format("flip({}, {})", in_room("/checkpoints/" + damage.file),
+                                         damage.at);
+                    }});
   steps.push_back(lines_of(python::lines_in(code.text())));
 }
 
-// What a stale file is taken from: the save before the last one.
 void SessionRequests::add_kept_files(std::size_t i, std::vector<SessionStep>& steps) {
-  if (!is_whole_save(at(i))) return;
-  for (auto const& [load, damages] : session_.damage)
-    for (FileDamage const& damage : damages) {
-      if (damage.how != Fault::Then::stale_file || save_before_last(damage, load) != i) continue;
-      std::string const checkpoint = checkpoint_of(damage);
-      copies_files_ = true;
-      steps.push_back(lines_of(
-          {fmt::format("shutil.copytree({}, {}, dirs_exist_ok=True)",
-                       in_room("/checkpoints/" + checkpoint), in_room("/older/" + checkpoint))}));
-      return;
-    }
-}
-
-std::optional<std::size_t> SessionRequests::save_before_last(FileDamage const& damage,
-                                                             std::size_t load) const {
-  std::string const directory = session_.room + "/checkpoints/" + checkpoint_of(damage);
-  int saves = 0;
-  for (std::size_t i = load; i-- > 0;)
-    if (is_whole_save(at(i)) && at(i).fields["directory"] == directory && ++saves == 2) return i;
-  return std::nullopt;
+  auto const checkpoint = kept_for_later(session_, i);
+  if (!checkpoint) return;
+  copies_files_ = true;
+  steps.push_back(lines_of(
+      {fmt::format("shutil.copytree({}, {}, dirs_exist_ok=True)",
+                   in_room("/checkpoints/" + *checkpoint), in_room("/older/" + *checkpoint))}));
 }
 
 }  // namespace adamant::scenarios::script

@@ -48,7 +48,6 @@ class SessionRequests {
   python::Literal literal_of(nlohmann::json const& value) const;
   std::string path_or_text(std::string const& text) const;
   std::string in_room(std::string const& path) const;
-  std::optional<std::size_t> save_before_last(FileDamage const& damage, std::size_t load) const;
 
   Session const& session_;
   Look const& look_;

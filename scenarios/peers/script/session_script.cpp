@@ -10,6 +10,7 @@
 #include "scenarios/peers/client/replies.h"
 #include "scenarios/peers/script/comparison.h"
 #include "scenarios/peers/script/compressed.h"
+#include "scenarios/peers/script/look_words.h"
 #include "scenarios/peers/script/script.h"
 #include "scenarios/peers/script/session_requests.h"
 
@@ -31,12 +32,6 @@ bool has_checkpoints(Conversation const& exchanges) {
   return std::ranges::any_of(exchanges, [](Exchange const& exchange) {
     return exchange.verb == "save" || exchange.verb == "load";
   });
-}
-
-/// What an engine says of itself, in a docstring.
-std::string without_quotes(std::string text) {
-  std::erase_if(text, [](char c) { return c == '"' || c == '\\' || c < ' '; });
-  return text;
 }
 
 /// How much room a script takes for what it says: each way has fewer lines than the one before it.
@@ -79,19 +74,11 @@ class SessionScript {
 
  private:
   void write_head(Code& head) const {
-    std::string what = look_.place + " is not what it has to be";
-    if (look_.kind == Look::Kind::ranks) what = "ranks disagree about " + look_.place;
-    if (look_.kind == Look::Kind::runs) what = look_.place + " differs between two runs";
-    if (look_.kind == Look::Kind::either) what = "what a load restores is of neither save";
-    if (look_.kind == Look::Kind::repeated) what = look_.place + " differs when it is repeated";
-    if (look_.kind == Look::Kind::failure) what = "a " + look_.place + " fails that has to succeed";
-    if (look_.kind == Look::Kind::no_failure) what = "damage is not reported as such";
-    if (look_.kind == Look::Kind::no_answer) what = "a " + look_.place + " is not answered";
     PeerReply const hello{.json = exchanges_.front().reply.value_or(nlohmann::json::object()),
                           .where = "hello"};
     std::string const versions = without_quotes(replies::versions_of(hello));
     head.line(fmt::format("\"\"\"{}{}: {}.", without_quotes(hello.json.value("engine", "")),
-                          versions.empty() ? "" : " (" + versions + ")", what));
+                          versions.empty() ? "" : " (" + versions + ")", title_of(look_)));
     head.blank();
     head.line(
         "It starts COMMAND, or the command that it is given, and says what was said in a run.");
@@ -108,7 +95,7 @@ class SessionScript {
     code.assign_text("COMMAND", "sys.argv[1:] or ", session_.command);
     if (is_about_request(look_)) code.line("ANY = (\"ok\", \"error\", \"died\", \"timed_out\")");
     if (look_.kind == Look::Kind::value) write_expected(code, *session_.violation, look_.expected);
-    if (!look_.words.empty()) code.assign("ALIKE", words());
+    if (!look_.words.empty()) code.assign("ALIKE", words_of(look_));
     if (!files_.empty()) write_files(code);
     for (auto const& [name, literal] : requests_.constants()) code.assign_packed(name, literal);
   }
@@ -122,12 +109,6 @@ class SessionScript {
     python::Literal const numbers = files_.numbers();
     bool const roomy = layout_ == Layout::roomy && code.fits_by_item(numbers);
     roomy ? code.assign("FILES", numbers) : code.assign_packed("FILES", numbers);
-  }
-
-  python::Literal words() const {
-    std::vector<python::Literal> words;
-    for (std::string const& word : look_.words) words.push_back(python::atom(python::quoted(word)));
-    return python::list(std::move(words));
   }
 
   void write_program(Code& code) {
@@ -179,14 +160,7 @@ class SessionScript {
   }
 
   void write_verdict(Code& code) const {
-    if (look_.kind == Look::Kind::value)
-      return write_comparison(code, *session_.violation, look_.place);
-    if (look_.kind == Look::Kind::ranks)
-      return write_comparison_of_ranks(code, look_.first, session_.violation->rank, look_.place);
-    if (look_.kind == Look::Kind::runs)
-      return write_comparison_of_runs(code, *session_.violation, look_.place);
-    if (look_.kind == Look::Kind::repeated) return write_first_difference(code);
-    if (look_.kind == Look::Kind::either) return write_comparison_with_both(code);
+    if (!is_about_request(look_)) return write_verdict_of_state(code, session_, look_);
     code.line(
         fmt::format("print({})", python::quoted(look_.place + ": expected " + look_.expected)));
     code.line(fmt::format("print(f\"{}: actual   {{actual}}\")", look_.place));
@@ -232,9 +206,7 @@ std::string text_of(Session const& session) {
 
 std::string write_session_script(Scenario const& scenario, RunResult const& result,
                                  Violation const* violation) {
-  if (violation == nullptr && result.outcome == Outcome::refused && !result.failed_at)
-    throw NoScript(fmt::format("the scenario was refused before anything ran ({}): {}",
-                               result.reason, result.message));
+  script::refuse_what_did_not_run(result, violation);
   return script::text_of(script::record_session(scenario, result, violation));
 }
 

@@ -8,11 +8,7 @@ namespace adamant::scenarios {
 
 namespace {
 
-/// What goes wrong on purpose is rare, and shows little where files are checked and every save has
-/// a directory of its own.
-int percent_around_all(Scenario const& scenario) {
-  return scenario.faults.empty() ? 92 : 50;
-}
+constexpr int percent_around_all = 92;  // that is often met
 
 /// What needs several options at once is met where many are drawn; where few are, nothing that one
 /// of them breaks hides it.
@@ -39,7 +35,7 @@ void draw_engine_options(Drawing& draws, Scenario& scenario) {
   std::vector<UsualOption> const& usual = draws.options().usual_options;
   EngineOptions& chosen = scenario.engine.options;
   int const percent = percent_of_others(draws);
-  bool const around_all = draws.chance(percent_around_all(scenario));
+  bool const around_all = draws.chance(percent_around_all);
   for (EngineOption const& option : draws.able().options) {
     auto const around = std::ranges::find(usual, option.name, &UsualOption::name);
     bool const drawn = draws.feature(Feature::engine_option, percent);

@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+from itertools import product
 from pathlib import Path
 
 from adamant_torch import tensor_file
 from adamant_torch.protocol import Message
+
+PARTS = ("", "/main", "/exp_avg", "/exp_avg_sq")  # of a parameter, as keys say it
 
 
 def element(state: Message, rank: int, key: str, index: int) -> float:
@@ -24,6 +27,25 @@ def header(state: Message, rank: int) -> Message:
     with open(state["ranks"][rank]["file"], "rb") as file:
         found: Message = json.loads(file.read(int.from_bytes(file.read(8), "little")))
     return found
+
+
+def found(state: Message) -> dict[str, object]:
+    """Return what a load restores: steps, and the bits of weights and moments, whole in any world.
+
+    Zeros at the end of a tensor are left out: a moment that was not made yet is as good as zeros.
+    """
+    steps: dict[str, object] = {}
+    tensors: dict[str, dict[int, bytes]] = {}
+    for said in state["ranks"]:
+        shown = tensor_file.read(said["file"])
+        for shard, part in product(said["shards"], PARTS):
+            steps[shard["name"] + "/step"] = shard["steps"]
+            rows = tensors.setdefault(shard["name"] + part, {})
+            tensor = shown.get(f"local/{shard['name']}{part}")
+            if tensor is not None and tensor.numel() > 0:
+                rows[shard["offsets"][0]] = tensor_file.raw_bytes(tensor)
+    whole = {key: b"".join(rows[row] for row in sorted(rows)) for key, rows in tensors.items()}
+    return steps | {key: bits.rstrip(b"\0") for key, bits in whole.items()}
 
 
 def failure(reply: Message) -> str:

@@ -14,7 +14,7 @@ from adamant_torch import Engine, model
 from adamant_torch.checkpoint import step_without_effect
 from adamant_torch.driving import Driver, Failed, failures_end_with
 from adamant_torch.protocol import EngineError, Message
-from adamant_torch.shown import digests, element, header
+from adamant_torch.shown import digests, element, found, header
 
 WEIGHTS = {"w": torch.arange(12.0).reshape(4, 3), "b": torch.ones(4)}
 ONES = {name: torch.ones_like(value) for name, value in WEIGHTS.items()}
@@ -151,6 +151,30 @@ def test_a_save_that_overlaps_is_waited_for(tmp_path: Path) -> None:
         driver.open(WEIGHTS, options={"async_save": "overlapping"})
         assert driver.save("a")["unfinished"]
         assert ".metadata" in driver.finish()["files"]
+
+
+def test_what_a_load_restores_is_the_same_in_any_world(tmp_path: Path) -> None:
+    shown = []
+    with Driver(Engine, tmp_path) as driver:
+        for shard, replicate in ((1, 1), (3, 1), (8, 1), (2, 2)):
+            driver.open(WEIGHTS, shard=shard, replicate=replicate, weight_decay=0.0)
+            driver.train(ONES)
+            shown.append(found(driver.state()))
+        driver.train(ONES)
+        later = found(driver.state())
+    assert shown[1:] == shown[:1] * 3
+    assert {"w", "b", "w/exp_avg", "w/exp_avg_sq", "w/step"} <= set(later)
+    assert all(later[key] != shown[0][key] for key in later if later[key])
+
+
+def test_moments_that_were_not_made_are_zeros(tmp_path: Path) -> None:
+    with Driver(Engine, tmp_path) as driver:
+        driver.open(WEIGHTS, shard=2)
+        before = found(driver.state())
+        driver.open({name: 0 * value for name, value in WEIGHTS.items()}, shard=2)
+        driver.train({name: 0 * value for name, value in ONES.items()})
+        after = found(driver.state())
+    assert (before["w/exp_avg"], after["w/exp_avg"], after["w"]) == (b"", b"", b"")
 
 
 def test_a_folder_that_nobody_named_goes() -> None:
