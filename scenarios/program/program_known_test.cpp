@@ -25,7 +25,7 @@ constexpr char const* counting =
     "    thread: none\n    avoid: {counting: right}\n    shown_by: [counts_ahead.yaml]\n";
 constexpr char const* rates =
     "  - name: doubled_rate\n    cause: A rate is told twice.\n    versions: all\n"
-    "    thread: https://example.invalid/7\n    avoid: {rates: right}\n"
+    "    thread: https://example.invalid/7\n    avoid: {rates: right}\n    met: seldom\n"
     "    shown_by: [doubles_rate.yaml]\n";
 
 class KnownProgram : public ProgramTest {
