@@ -125,8 +125,7 @@ void PeerRun::execute(Primitive const& operation) {
   }
   if (!world_ || !go_on_) return;
   if (operation.kind != Kind::overflow) world_->look_anew();  // there nobody was asked for anything
-  fold();
-  go_on_ = observer_.after(operation, *world_);
+  show(operation);
 }
 
 std::optional<OverflowElement> PeerRun::overflow_in_this(Primitive const& backward) const {
@@ -236,8 +235,7 @@ void PeerRun::load(Primitive const& operation) {
   if (failed >= 0) return fail("load", outcomes, operation.entry);
   world_->lose(replies::not_carried_of(reply));
   world_->look_anew();
-  fold();
-  go_on_ = observer_.after(operation, *world_);
+  show(operation);
 }
 
 void PeerRun::refuse(Primitive const& load, std::vector<RankOutcome> const& outcomes, bool holds) {
@@ -307,6 +305,15 @@ void PeerRun::fail(std::string_view verb, std::vector<RankOutcome> const& outcom
                                .subject = call});
   end_.failure =
       EngineFailure{.rank = rank, .operation = entry, .call = call, .message = outcome.text};
+}
+
+void PeerRun::show(Primitive const& operation) {
+  fold();
+  try {
+    go_on_ = observer_.after(operation, *world_);
+  } catch (FinishFailed const& failed) {
+    fail("finish", failed.outcomes, failed.save);
+  }
 }
 
 void PeerRun::fold() {

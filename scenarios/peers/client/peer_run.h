@@ -47,6 +47,8 @@ class PeerRun {
   std::optional<OverflowElement> overflow_in_this(Primitive const& backward) const;
   /// The rank whose shard holds an element, where an overflow is to strike a shard and not a sum.
   std::optional<int> owner_of(std::optional<OverflowElement> const& overflow) const;
+  /// Has the observer look at what an operation led to.
+  void show(Primitive const& operation);
   void fold();
 
   PeerClient& client_;

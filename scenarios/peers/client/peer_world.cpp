@@ -97,7 +97,12 @@ void PeerWorld::expect_ok(PeerReply const& reply) const {
 }
 
 FileDigests PeerWorld::file_digests(std::string_view name) const {
-  if (take_unfinished()) expect_ok(client_.request("finish"));
+  if (auto const save = take_unfinished()) {
+    auto const outcomes = replies::outcomes_of(client_.request("finish"), rank_count());
+    bool const finished = std::ranges::all_of(
+        outcomes, [](RankOutcome const& outcome) { return outcome.kind == RankOutcome::Kind::ok; });
+    if (!finished) throw FinishFailed(outcomes, *save);
+  }
   return parts_.files.digests(name);
 }
 

@@ -2,6 +2,7 @@
 // `state` said, asked for once after each operation. It has no addresses and no buffers to show.
 #pragma once
 
+#include <exception>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -29,6 +30,16 @@ struct PeerWorldParts {
   std::filesystem::path directory;  // where the engine may write what it shows
   PeerFiles const& files;
   std::vector<Fault::Then> refuses_damage = {};
+};
+
+/// A save that somebody wanted to look at was not finished.
+struct FinishFailed : std::exception {
+  FinishFailed(std::vector<RankOutcome> ranks, int entry)
+      : outcomes(std::move(ranks)), save(entry) {}
+  char const* what() const noexcept override { return "a save was not finished"; }
+
+  std::vector<RankOutcome> outcomes;
+  int save;  // the operation
 };
 
 class PeerWorld final : public WorldView {
@@ -72,6 +83,7 @@ class PeerWorld final : public WorldView {
   bool refuses_damage(Fault::Then how) const override { return offers(parts_.refuses_damage, how); }
   bool refuses_rounding() const override { return false; }
   std::vector<StoredFile> checkpoint(std::string_view) const override { return {}; }
+  /// Errors: FinishFailed, where the engine had not finished the save and fails to.
   FileDigests file_digests(std::string_view name) const override;
 
  private:

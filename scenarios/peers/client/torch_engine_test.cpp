@@ -37,16 +37,18 @@ class EngineInPyTorch : public ::testing::Test {
   }
 
   /// Runs a save that goes on while a step is done, and its load.
-  RunResult run_overlapping(std::string const& subclass, std::vector<Fault> faults = {}) const {
+  RunResult run_overlapping(std::string const& subclass, std::vector<Fault> faults = {},
+                            std::vector<Again> again = {}) const {
     return run("tests.late_saves:" + subclass, {.shard = 2},
                {operation(Train{1}), operation(Save{"a"}), operation(Train{1}),
                 operation(Load{.from = "a"}), operation(Train{1})},
-               {{"async_save", "overlapping"}}, std::move(faults));
+               {{"async_save", "overlapping"}}, std::move(faults), std::move(again));
   }
 
  private:
   RunResult run(std::string const& engine, World const& world, std::vector<Operation> program,
-                EngineOptions const& chosen = {}, std::vector<Fault> faults = {}) const {
+                EngineOptions const& chosen = {}, std::vector<Fault> faults = {},
+                std::vector<Again> again = {}) const {
     Scenario scenario = small_scenario();
     scenario.world = world;
     scenario.microbatches.reset();
@@ -55,6 +57,7 @@ class EngineInPyTorch : public ::testing::Test {
     scenario.groups.clear();
     scenario.program = std::move(program);
     scenario.faults = std::move(faults);
+    scenario.again = std::move(again);
     scenario.engine = {.name = "exec:cd '" ADAMANT_SOURCE_DIR "/scenarios/peers/torch' && " +
                                command_ + " --engine " + engine,
                        .options = chosen};
@@ -105,6 +108,14 @@ TEST_F(EngineInPyTorch, IsCaughtFailingToWriteAfterItsReply) {
   ASSERT_NE(result.outcome, Outcome::pass);
   ASSERT_FALSE(result.violations.empty()) << message_of(result);
   EXPECT_EQ(result.violations.front().operation, 1) << in_one_line(result.violations.front());
+}
+
+TEST_F(EngineInPyTorch, IsCaughtFailingToWriteFilesThatAreLookedAt) {
+  RunResult const result = run_overlapping("Fails", {}, {Again{}});
+  ASSERT_EQ(result.outcome, Outcome::violated) << message_of(result);
+  EXPECT_EQ(result.violations.front().law, Law::error_clean)
+      << in_one_line(result.violations.front());
+  EXPECT_EQ(result.violations.front().operation, 1);
 }
 
 }  // namespace
