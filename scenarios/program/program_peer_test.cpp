@@ -125,6 +125,20 @@ TEST_P(DeafEngine, EndsWithinTwoSecondsOfAnInterruptAndLeavesNothing) {
   EXPECT_EQ(left(), 0) << read("deaf");
 }
 
+// Its script would be a session that is recorded by another run.
+TEST_F(PeerOfProgram, InterruptedItTellsOfAFindingThatEndsItsEngine) {
+  Called const called = shell(
+      "PROGRAM fuzz --for 1h --seed 1 --jobs 2 --json out.json --out found --engine " +
+      engine("exits step") + " & pid=$!; " + until_exists("found/unfinished") +
+      "until ls found/unfinished | grep -q yaml; do sleep 0.01; done; kill -INT $pid; wait $pid");
+  EXPECT_EQ(called.status, 130) << called.out << called.err;
+  auto const document = read_json("out.json");
+  EXPECT_EQ(document.at("interrupted"), true);
+  EXPECT_GT(document.at("cases"), 0) << called.err;
+  EXPECT_GT(document.at("results").size(), 0U);
+  EXPECT_EQ(called.err.find("\ninterrupted\n"), std::string::npos) << called.err;
+}
+
 // Each of its findings would otherwise be tried once more, by an engine that starts for it.
 TEST_F(PeerOfProgram, EndsWithinTwoSecondsOfAnInterruptWithPyTorchToo) {
   if (call("fuzz --engine torch --cases 1 --seed 1").status == 3)

@@ -20,7 +20,8 @@ std::string signature_of(RunResult const& result) {
     if (is_about_checkpoints(law)) return std::string(checkpoint_signatures) + alike;
     return fmt::format("{}|{}", id_of(law), alike);
   }
-  return fmt::format("{}|{}", name_of(result.outcome), result.reason);
+  return fmt::format("{}|{}", name_of(result.outcome),
+                     likeness_of_end(result.outcome, result.reason));
 }
 
 std::set<std::string> ingredients_of(Scenario const& scenario) {

@@ -41,6 +41,19 @@ TEST(Failures, TheSameDefectInAnotherTensorIsOne) {
   EXPECT_EQ(found[3].case_index, 7U);
 }
 
+TEST(Failures, AnEndOfAnEngineIsOneWhateverItsNumbers) {
+  auto const ended = [](std::string const& reason) {
+    RunResult result;
+    result.outcome = Outcome::error;
+    result.reason = reason;
+    return signature_of(result);
+  };
+  EXPECT_EQ(ended("state of rank 0: `local/p0` has the shape [2, 4]"),
+            ended("state of rank 1: `local/p3` has the shape [3]"));
+  EXPECT_NE(ended("request 3 (step): it ended with exit status 3"),
+            ended("request 3 (step): it was killed by a signal"));
+}
+
 TEST(Failures, TheSameRaceOnAnotherNumberOfBytesIsOne) {
   Failures failures;
   for (char const* const operation : {"ncclAllGather of 16 bytes", "ncclAllGather of 24 bytes"}) {

@@ -13,6 +13,7 @@
 #include "scenarios/judge/verdict.h"
 #include "scenarios/peers/client/peer_engine.h"
 #include "scenarios/peers/script/further_run.h"
+#include "scenarios/pool/interrupt.h"
 #include "scenarios/report/words/words.h"
 #include "scenarios/runner/two_runs.h"
 
@@ -116,6 +117,9 @@ class Recorder {
     } catch (PeerError const& error) {
       broke_off = error.what();
     }
+    if (interrupted()) throw NoScript("the run that is to be recorded was interrupted");
+    if (session_.exchanges.empty() || !session_.exchanges.front().reply)
+      throw NoScript(fmt::format("the engine did not say hello once more: {}", broke_off));
     session_.room = room_of(session_.exchanges);
     expect_same(result, violation, broke_off);
     if (witness_.seen_after) session_.exchanges.resize(*witness_.seen_after);

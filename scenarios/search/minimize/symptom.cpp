@@ -144,6 +144,15 @@ std::string likeness_of(Violation const& violation) {
                      std::visit(KindOf{}, violation.subject), difference_of(violation), said);
 }
 
+std::string likeness_of_end(Outcome outcome, std::string const& reason) {
+  if (outcome != Outcome::error) return reason;
+  std::istringstream stream(reason);
+  std::string alike = said_words(reason);
+  for (std::string before, word; stream >> word; before = word)
+    if (before == "signal" || before == "status") alike.append(" ").append(word);
+  return alike;
+}
+
 std::string alike_by(RunResult const& result, Symptom const& symptom) {
   Violation const* const violation = violation_of(result, symptom);
   if (violation == nullptr) return "";
@@ -157,7 +166,8 @@ std::string alike_by(RunResult const& result, Symptom const& symptom) {
 bool shows(RunResult const& result, Symptom const& symptom) {
   if (result.outcome != symptom.outcome) return false;
   if (symptom.outcome == Outcome::violated) return violation_of(result, symptom) != nullptr;
-  return result.reason == symptom.reason;
+  return likeness_of_end(result.outcome, result.reason) ==
+         likeness_of_end(symptom.outcome, symptom.reason);
 }
 
 Violation const* violation_of(RunResult const& result, Symptom const& symptom) {

@@ -31,6 +31,11 @@ std::optional<Symptom> symptom_of(RunResult const& result, Expectation const& ex
 /// and "Missing key: optim.b.step", too. A text to compare and not to read.
 std::string likeness_of(Violation const& violation);
 
+/// The same of a run that ended otherwise than by a violation. Of what is said of an engine's
+/// process names and numbers do not count, but for a signal's or a status; reasons of refusals are
+/// words of a list.
+std::string likeness_of_end(Outcome outcome, std::string const& reason);
+
 /// The same with the operations and buffers of its accesses, without numbers, of the violation that
 /// `symptom` is about; empty where it is about none.
 std::string alike_by(RunResult const& result, Symptom const& symptom);

@@ -121,9 +121,9 @@ def check(directory: str) -> None:
     found = sums_of(directory)
     try:
         expected = json.loads(Path(directory, SUMS).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        expected = {}
+    except (OSError, ValueError) as error:
+        raise EngineError(f"load: there is no whole list of the save's files: {error}") from error
     names = {*expected, *found}
     other = sum(expected.get(name) != found.get(name) for name in names)
-    if other > 0 or not expected:
+    if other > 0:
         raise EngineError(f"load: {other} of {len(names)} files are not those of the save")

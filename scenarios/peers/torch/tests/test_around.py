@@ -321,6 +321,15 @@ def test_a_checkpoint_without_sums_is_refused_where_files_are_checked(
     assert {rank["error"]["type"] for rank in reply["ranks"]} == {"EngineError"}
 
 
+def test_a_save_of_no_tensor_is_whole_where_files_are_checked(world: Maker, tmp_path: Path) -> None:
+    around = {"empty_tensors": "apart", "step_shape": "vector", "state_dict": "plain"}
+    chosen = {**TENSORS, **around, "format": "hf_sharded", "files": "checked"}
+    one = world(params=[{"name": "w", "shape": [0]}], options=chosen).open()
+    directory = str(tmp_path / "checkpoint")
+    assert one.launcher.must("save", directory=directory)["files"] == ["sums.json"]
+    saves.check(directory)
+
+
 @pytest.mark.parametrize("form", ["dcp", "hf_sharded"])
 @pytest.mark.parametrize("keys", ["positions", "names"])
 def test_moments_find_their_parameters_in_another_order_by_name(
