@@ -174,7 +174,7 @@ TEST(GenerateForPeers, FurtherRunsAreOfThePromisedKinds) {
   std::map<Promise, int> seen;
   int reversed = 0;
   int through = 0;
-  for (std::uint64_t i = 0; i < 3000; ++i) {
+  for (std::uint64_t i = 0; i < 6000; ++i) {
     Scenario const scenario = made(peer, i);
     seen[Promise::worlds] += scenario.other_worlds.empty() ? 0 : 1;
     for (Again const& again : scenario.again) {
@@ -185,7 +185,7 @@ TEST(GenerateForPeers, FurtherRunsAreOfThePromisedKinds) {
   }
   for (Promise const promise : all_promises) EXPECT_GT(seen[promise], 60) << word_for(promise);
   EXPECT_GT(through, 60);
-  EXPECT_GT(reversed, 10);
+  EXPECT_GT(reversed, 20);
   peer.promises = {Promise::repeated};
   for (std::uint64_t i = 0; i < 1000; ++i) {
     Scenario const scenario = made(peer, i);
