@@ -68,6 +68,8 @@ TEST_F(KnownDefects, SayWhereTheyAreWrong) {
   Wrong const wrongs[] = {
       {"", "known.yaml:1: document: expected known defects, found nothing"},
       {"known: 3\n", "known.yaml:1: known: expected a list of known defects, found"},
+      {"known:\n  - {name: a, met: never" + rest,
+       "known[0].met: expected often or seldom, found `never`"},
       {"known:\n  - {name: a" + rest + "  - {name: a" + rest,
        "known.yaml:3: known[1].name: another defect has this name"},
       {"known: [{name: a, avoid: {}" + rest.substr(0, rest.size() - 1) + "]\n",
