@@ -126,7 +126,11 @@ World SettingsDrawing::draw_small_mesh(std::int64_t ranks_max, std::int64_t repl
 void SettingsDrawing::make_params() {
   std::int64_t const params_max =
       draws_.allowed(Feature::several_params) ? draws_.scaled(1, draws_.options().params_max) : 1;
-  std::int64_t const count = draws_.between(1, params_max);
+  // An engine outside the process takes time for each, and few of its defects need more than two.
+  constexpr std::array usual{1, 1, 2, 2, 3, 4};
+  std::int64_t const count = draws_.able().isolated
+                                 ? std::min<std::int64_t>(draws_.one_of(usual), params_max)
+                                 : draws_.between(1, params_max);
   bool const in_units = draws_.feature(Feature::several_units, 60);
   // What takes one parameter for another shows where all have the same shape.
   bool const alike = draws_.able().isolated && draws_.chance(50);
@@ -147,7 +151,10 @@ std::string SettingsDrawing::name_of_param(std::int64_t index, bool in_units) {
 }
 
 void SettingsDrawing::make_shape(std::vector<std::int64_t>& shape) {
-  std::int64_t const dimensions = draws_.between(1, 3);
+  // Each shape that is new to an engine outside the process may cost it more than the step itself.
+  constexpr std::array usual{1, 1, 1, 2, 2, 2, 2, 3};
+  std::int64_t const dimensions =
+      draws_.able().isolated ? draws_.one_of(usual) : draws_.between(1, 3);
   shape.push_back(make_rows());
   for (std::int64_t d = 1; d < dimensions; ++d) {
     std::int64_t const largest = draws_.able().isolated ? 4 : dimensions == 2 ? 12 : 5;

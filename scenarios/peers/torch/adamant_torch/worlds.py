@@ -1,7 +1,8 @@
 """Worlds: groups of rank processes, forked from a launcher that has imported everything.
 
 A world is a process group of a fixed size. It is used again by the next `open` of that size, with
-a new model, optimizer and scaler, and is killed by process id after any error, death or timeout,
+a new model, optimizer and scaler; until then its processes are stopped. After any error, death or
+timeout it is killed by process id,
 but for a load that all ranks refuse and settle after. Every wait for a rank is bounded.
 """
 
@@ -64,17 +65,16 @@ class Member:
             return {"outcome": "died", "signal": os.WTERMSIG(self.status)}
         return {"outcome": "died", "exit_status": os.WEXITSTATUS(self.status)}
 
+    def tell(self, what: signal.Signals) -> None:
+        """Send a signal to the process, where it has not ended."""
+        if self.status is None:
+            os.kill(self.pid, what)
+
     def end(self) -> None:
         """End the process and take it off the system's table."""
+        self.tell(signal.SIGKILL)
         if self.status is None:
-            os.kill(self.pid, signal.SIGKILL)
             _, self.status = os.waitpid(self.pid, 0)
-
-    def kill(self) -> None:
-        """End the process and close its pipes."""
-        self.end()
-        os.close(self.writes)
-        os.close(self.reads)
 
 
 @dataclass
@@ -166,10 +166,24 @@ class World:
         answers = self.ask({"request": "settle"})
         return all(answer == answers[0] and answer["outcome"] == "ok" for answer in answers)
 
-    def kill(self) -> None:
-        """End all ranks."""
+    def sleep(self) -> None:
+        """Stop all ranks until `wake`: each of gloo's threads looks for work 100 times a second."""
         for member in self.members:
-            member.kill()
+            member.tell(signal.SIGSTOP)
+
+    def wake(self) -> None:
+        """Let all ranks go on."""
+        for member in self.members:
+            member.tell(signal.SIGCONT)
+
+    def kill(self) -> None:
+        """End all ranks at once, and close their pipes."""
+        for member in self.members:
+            member.tell(signal.SIGKILL)
+        for member in self.members:
+            member.end()
+            os.close(member.writes)
+            os.close(member.reads)
         self.members.clear()
 
 
@@ -195,6 +209,7 @@ class Worlds:
                 warm_up()
                 self.warm = True
             world = World.fork(ranks, self.timeout_seconds, self.kind)
+        world.wake()
         world.timeout_seconds = self.timeout_seconds
         self.current = world
         return world
@@ -202,6 +217,7 @@ class Worlds:
     def put_back(self) -> None:
         """Keep the world in use for later."""
         if self.current is not None:
+            self.current.sleep()
             self.kept[len(self.current.members)] = self.current
             self.current = None
 

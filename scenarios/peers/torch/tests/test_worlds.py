@@ -60,6 +60,23 @@ def test_worlds_that_are_kept_have_a_limit(tmp_path: Path) -> None:
         assert len(launcher.ranks()) <= PROCESSES_MAX + 8 < sum(range(1, 9))
 
 
+def state(pid: int) -> str:
+    """Return the letter that the system has for what a process does: `T` where it is stopped."""
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+
+
+def test_worlds_that_are_kept_take_no_time(tmp_path: Path) -> None:
+    with Launcher() as launcher:
+        World(launcher, tmp_path, shard=3).open()
+        large = launcher.ranks()
+        World(launcher, tmp_path, shard=2).open().train()
+        assert [state(pid) for pid in large] == ["T"] * 3
+        again = World(launcher, tmp_path, shard=3).open()
+        again.train()
+        assert set(large) < set(launcher.ranks())
+        assert "T" not in [state(pid) for pid in large]
+
+
 @pytest.mark.parametrize("how", ["end of input", "SIGTERM", "SIGKILL"])
 def test_ranks_end_with_their_launcher(tmp_path: Path, how: str) -> None:
     launcher = Launcher()
