@@ -7,6 +7,8 @@ from pathlib import Path
 from adamant_torch.protocol import Message
 
 KNOWN = Path(__file__).resolve().parent / "known" / "known.yaml"
+# Ways around defects of PyTorch's own: looked for in `adamant_torch`, they would hide accelerate's.
+AROUND = {"empty_groups": ["dropped"], "empty_tensors": ["apart"]}
 
 
 def capabilities(defaults: Message) -> Message:
@@ -24,4 +26,5 @@ def options(defaults: Message) -> Message:
         "state_dict_type": ["SHARDED_STATE_DICT", "FULL_STATE_DICT"],
         "cpu_ram_efficient_loading": ["false", "true"],
         "missing_states": ["made", "left"],
+        **AROUND,
     }

@@ -11,6 +11,8 @@ KNOWN = FOLDER / "known.yaml"
 KNOWN_AS_SHIPPED = FOLDER / "as_shipped" / "known.yaml"
 FROM_PYTORCH = ("state_dict", "template", "async_save", "offload_policy")
 AROUND = {
+    "empty_groups": "dropped",
+    "empty_tensors": "apart",
     "missing_states": "made",
     "saves": "new_directory",
     "files": "checked",

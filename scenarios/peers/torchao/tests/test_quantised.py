@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 import torch
-from adamant_torch.driving import Driver, Tensors
+from adamant_torch.asking import Tensors
+from adamant_torch.driving import Driver
 from torchao.optim import subclass_4bit, subclass_8bit
 
 from adamant_torchao import StochasticEngine, TorchaoEngine

@@ -7,6 +7,8 @@ from pathlib import Path
 from adamant_torch.protocol import Message
 
 KNOWN = Path(__file__).resolve().parent / "known" / "known.yaml"
+# Ways around defects of PyTorch's own: looked for in `adamant_torch`, they would hide torchtitan's.
+AROUND = {"empty_groups": ["dropped"], "empty_tensors": ["apart"]}
 
 
 def capabilities(defaults: Message) -> Message:
@@ -22,4 +24,5 @@ def options(_: Message) -> Message:
         "async_mode": ["disabled", "async"],
         "keep_latest_k": ["10", "2"],
         "missing_states": ["made", "left"],
+        **AROUND,
     }
