@@ -38,7 +38,7 @@ oracle::Admissible stored(oracle::Admissible const& value, NumberFormat format) 
 void GradientJudge::forget() {
   unscaled_ = false;
   unscales_ = false;
-  later_ = 1;
+  later_ = {};
 }
 
 std::span<float const> GradientJudge::older(int parameter) const {
@@ -152,10 +152,13 @@ void GradientJudge::admit_clip(WorldView const& world) {
   bool const untouched = std::all_of(all.begin(), all.end(), [&](Seen const& seen) {
     return same(older(seen.parameter), seen.now.values);
   });
-  float const factor = oracle::torch_clip_coefficient(
-      max_norm, norm, all.empty() ? NumberFormat::fp32 : all.front().now.format);
-  if (any_order && untouched) {
-    later_ = factor;
+  auto const factor_in = [&](NumberFormat format) {
+    return oracle::torch_clip_coefficient(max_norm, norm, format);
+  };
+  float const factor = factor_in(all.empty() ? NumberFormat::fp32 : all.front().now.format);
+  if (any_order && untouched) {  // in a step it need not be of the gradients' type
+    float const in_step = factor_in(NumberFormat::fp32);
+    later_ = {std::min(factor, in_step), std::max(factor, in_step)};
     return;
   }
   for (Seen const& seen : all) {
@@ -230,7 +233,7 @@ std::optional<GradientJudge::Consumed> GradientJudge::admit_consumed(WorldView c
   auto const before = older(parameter);
   Consumed consumed{.values = {before.begin(), before.end()}, .slack = {}};
   float const factor = inverse(loss_scale);
-  if (factor == 1.0F && later_ == 1.0F) return consumed;
+  if (factor == 1.0F && later_.lo == 1.0F && later_.hi == 1.0F) return consumed;
   bool const in_step = rounding_ == Rounding::in_step;
   // Left alone, it is compared as all is that an operation does not change.
   if (in_step && reference_.model().step_passes_over(parameter)) return consumed;
@@ -245,10 +248,11 @@ std::optional<GradientJudge::Consumed> GradientJudge::admit_consumed(WorldView c
     auto const kept = oracle::only(oracle::rounded(product, seen->format));
     auto const other = oracle::only(oracle::rounded(quotient, seen->format));
     bounds.push_back(known ? kept : oracle::joined(kept, other));
-    consumed.slack.push_back(
+    float const unscaling =
         kept.finite_possible ? std::max(std::abs(kept.lo - product), std::abs(quotient - product))
-                             : 0.0F);
-    g = product * later_;
+                             : 0.0F;
+    consumed.slack.push_back(unscaling + later_.room_of(product));
+    g = product * later_.middle();
   }
   if (!in_place) return consumed;
   unscales_ = true;

@@ -4,6 +4,7 @@
 // values.interval, ranks.agree.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -69,6 +70,13 @@ class GradientJudge {
   struct Factor {
     float lo = 1;
     float hi = 1;
+
+    bool is_known() const { return !(lo < hi); }  // no number is one factor, too
+    float middle() const { return is_known() ? lo : lo + (hi - lo) / 2; }
+    /// How far a product by any of them is from that by the middle, which is rounded as well.
+    float room_of(float value) const {
+      return is_known() ? 0.0F : std::abs(value) * ((hi - lo) / 2 + hi * 0x1p-23F);
+    }
   };
   using Bounds = std::vector<oracle::Admissible>;
 
@@ -91,7 +99,7 @@ class GradientJudge {
   Findings& findings_;
   bool unscaled_ = false;  // gradients bear no loss scale any more
   bool unscales_ = false;  // and it was this step that took it from them
-  float later_ = 1;        // what the engine will clip by in the next step
+  Factor later_;           // what the engine will clip by in the next step
   double used_ = 0;
 };
 

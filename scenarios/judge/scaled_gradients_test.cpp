@@ -104,6 +104,24 @@ TEST(ScaledGradients, AnEngineMayClipInItsStepInstead) {
   EXPECT_NE(Judged(clipped(0.5F, {}), traits).first_law(), std::nullopt);
 }
 
+TEST(ScaledGradients, AClipInTheStepMayHaveAFactorInFp32) {
+  StandInWorld::Traits traits = any_order_on(2);
+  traits.clips_in_place = false;
+  Tamper const wrong = [](StandInWorld& world, int entry) {
+    for (float& m : world.at(0).exp_avg) m *= entry == 2 ? 1.05F : 1.0F;
+  };
+  for (Precision const& precision : {Precision{.param = ParamType::bf16, .grad = GradType::bf16},
+                                     Precision{.param = ParamType::fp16, .grad = GradType::fp16}})
+    for (float const limit : {0.37F, 1e-12F}) {  // the latter is zero in fp16
+      Scenario scenario = clipped(limit, {});
+      scenario.precision = precision;
+      scenario.program = {operation(Backward{}), operation(ClipNorm{}), operation(Step{})};
+      Judged const run(scenario, traits);
+      EXPECT_EQ(run.first_law(), std::nullopt) << text_of(run);
+      EXPECT_EQ(Judged(scenario, traits, wrong).first_law(), Law::values_interval);
+    }
+}
+
 TEST(ScaledGradients, AWrongNormAndAWrongFactorAreSeen) {
   Scenario scenario = scenario_for();
   scenario.optimizer.clip = 0.5F;
