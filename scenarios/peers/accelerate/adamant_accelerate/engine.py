@@ -106,16 +106,13 @@ class AccelerateEngine(Engine):
                 {} for _ in range(1 + max(param.unit for param in self.opening.params))
             ]
             for param in self.opening.params:
-                if param.name not in without and 0 not in param.shape:
+                if param.name not in without:
                     x = gradients[param.name].reshape(param.shape)
                     part = in_parts(x, self.steps_a_backward, number)
                     units[param.unit][model.module_name(param.name)] = part
             with self.accelerator.accumulate(self.model):
                 if any(units):
                     self.accelerator.backward(self.model(units))
-        named = [param for param in self.opening.params if param.name not in without]
-        empty = [self.parameters[param.name] for param in named if 0 in param.shape]
-        around.make_gradients(empty)
         if overflow is not None and (overflow.rank - self.rank) % self.opening.shard == 0:
             put(self.parameters[overflow.name], overflow.index, overflow.value)
 

@@ -8,13 +8,22 @@ from adamant_torch.protocol import Message
 
 KNOWN = Path(__file__).resolve().parent / "known" / "known.yaml"
 # Ways around defects of PyTorch's own: looked for in `adamant_torch`, they would hide accelerate's.
-AROUND = {"empty_groups": ["dropped"], "empty_tensors": ["apart"]}
+AROUND = {"empty_groups": ["dropped"]}
 
 
 def capabilities(defaults: Message) -> Message:
-    """Return PyTorch's capabilities but for loss scales: accelerate has no scaler on a CPU."""
+    """Return PyTorch's capabilities but for loss scales and parameters without elements.
+
+    accelerate has no scaler on a CPU, and knows a parameter by its address, which such have none.
+    """
     kept = [each for each in defaults["precisions"] if "fp16" not in each["param"]]
-    return {**defaults, "loss_scale": ["none"], "precisions": kept, "load_precisions": []}
+    return {
+        **defaults,
+        "loss_scale": ["none"],
+        "precisions": kept,
+        "load_precisions": [],
+        "empty_tensors": False,
+    }
 
 
 def options(defaults: Message) -> Message:

@@ -6,6 +6,7 @@ DEFECTS.md says what happens without them.
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import zip_longest
@@ -71,7 +72,7 @@ def clipping_with_one_factor(zero: Any, true_norm: float) -> Iterator[None]:
     """Let a step multiply gradients by the limit over the norm, as PyTorch does.
 
     DeepSpeed divides the norm by the limit, and multiplies by one over that, which rounds once
-    more. Where its norm is a sign for one that is not finite, `true_norm` says which.
+    more. Where its norm is not finite, or a sign for that, `true_norm` says which.
     """
     unscale, limit = zero.unscale_and_clip_grads, zero.clip_grad
 
@@ -80,7 +81,8 @@ def clipping_with_one_factor(zero: Any, true_norm: float) -> Iterator[None]:
         unscale(found, norm)
         zero.clip_grad = limit
         unscaled = torch.as_tensor(norm) / zero.loss_scale
-        whole = unscaled if float(unscaled) >= 0 else torch.tensor(true_norm)
+        is_finite = 0.0 <= float(unscaled) < math.inf
+        whole = unscaled if is_finite else torch.tensor(true_norm)
         factor = torch.clamp(limit / (whole + 1e-6), max=1.0)
         if isinstance(found, int):  # ZeRO 3 names a group
             found = [zero.fp32_partitioned_groups_flat[found].grad]

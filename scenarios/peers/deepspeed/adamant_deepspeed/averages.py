@@ -31,14 +31,41 @@ def only_sum(zero: Any) -> None:
 
 
 @contextmanager
-def summing(wanted: bool) -> Iterator[None]:
-    """Let ZeRO 3 sum: it divides by the number of ranks what has been multiplied by it.
-
-    Both in double, where neither rounds; the sum itself has the type that DeepSpeed gave it.
-    """
+def summing(zero: Any, wanted: bool) -> Iterator[None]:
+    """Let ZeRO 3 sum, by whichever of its two ways it reduces."""
     if not wanted:
         yield
         return
+    with scattered_sums(), sums_for_all(zero):
+        yield
+
+
+@contextmanager
+def sums_for_all(zero: Any) -> Iterator[None]:
+    """Let ZeRO 3 divide by one where it reduces for all ranks, without `reduce_scatter`."""
+    name = "_DeepSpeedZeroOptimizer_Stage3__avg_scatter_contiguous_grads"
+    original = getattr(zero, name, None)
+    if original is None:  # not ZeRO 3
+        yield
+        return
+
+    def one(*_: Any) -> int:
+        return 1
+
+    def reduce(*arguments: Any) -> Any:
+        with mock.patch.object(zero, "_gradient_averaging_world_size", one):
+            return original(*arguments)
+
+    with mock.patch.object(zero, name, reduce):
+        yield
+
+
+@contextmanager
+def scattered_sums() -> Iterator[None]:
+    """Let ZeRO 3's reduce-scatter divide by the number of ranks what was multiplied by it.
+
+    Both in double, where neither rounds; the sum itself has the type that DeepSpeed gave it.
+    """
     from deepspeed.runtime.comm import coalesced_collectives
     from deepspeed.runtime.zero import stage3
 

@@ -123,7 +123,7 @@ class ZeroEngine(adamant_torch.Engine):
             x = gradients[param.name].reshape(param.shape)
             units[param.unit][net.module_name(param.name)] = x
         if names:
-            with averages.summing(self.divisor is not None):
+            with averages.summing(self.zero, self.divisor is not None):
                 self.engine.backward(self.engine(units))
             self._keep({param.name for param in names})
         if overflow is not None:
