@@ -2,11 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "scenarios/peers/client/peer_engine.h"
 #include "scenarios/peers/script/kinds.h"
-#include "scenarios/peers/script/script.h"
 #include "scenarios/program/outputs.h"
 
 namespace adamant::scenarios {
@@ -16,14 +13,6 @@ namespace {
 WrittenScript script_of(Scenario const& scenario, RunResult const& result, Symptom const& symptom,
                         RunsAgain runs_again = RunsAgain::yes) {
   return write_any_script(scenario, result, violation_of(result, symptom), runs_again);
-}
-
-void note_length(std::string const& name, WrittenScript const& script) {
-  auto const lines =
-      static_cast<std::size_t>(std::count(script.text.begin(), script.text.end(), '\n'));
-  if (lines <= script_lines_max) return;
-  complain(fmt::format("{}: {} lines; {} are what people read: a smaller scenario has fewer", name,
-                       lines, script_lines_max));
 }
 
 }  // namespace
@@ -43,7 +32,6 @@ Status ScriptOutput::write(Scenario const& scenario, RunResult const& result,
     WrittenScript const script = script_of(scenario, result, *symptom);
     file_->commit(script.text);
     complain(fmt::format("--script: {}", words_for(script.kind)));
-    note_length("--script", script);
     return Status::met;
   } catch (NoScript const& reason) {
     complain(fmt::format("--script: nothing is written: {}", reason.what()));
@@ -64,7 +52,6 @@ bool FindingScripts::write_beside(std::filesystem::path const& scenario_file,
     write_whole(path, script.text);
     if (telling_ == Telling::nothing) return true;
     complain(fmt::format("{}: {}", path.string(), words_for(script.kind)));
-    note_length(path.string(), script);
     return true;
   } catch (NoScript const& reason) {
     if (telling_ == Telling::reasons && said_.insert(reason.what()).second)

@@ -9,8 +9,8 @@
 #include "scenarios/peers/script/comparison.h"
 #include "scenarios/peers/script/driver_calls.h"
 #include "scenarios/peers/script/imports.h"
+#include "scenarios/peers/script/length.h"
 #include "scenarios/peers/script/look_words.h"
-#include "scenarios/peers/script/script.h"
 
 namespace adamant::scenarios {
 
@@ -59,12 +59,8 @@ class DriverScript {
     head.line(fmt::format("\"\"\"{}: {}.", without_quotes(capabilities.engine),
                           without_quotes(title_of(look_))));
     head.blank();
-    head.line(
-        "It imports the engine's class, and needs what that needs and adamant_torch. It ends with "
-        "1");
-    head.line(
-        "where the defect shows, with 0 where it does not, and with 2 where the engine fails in");
-    head.line("another way.");
+    head.line("It imports the engine's class, and needs what that needs and adamant_torch.");
+    head.line(std::string(python::exit_statuses));
     if (std::string const versions = without_quotes(versions_of_peer(engine_)); !versions.empty())
       head.line(fmt::format("Written with {}.", versions));
     if (session_.second)
@@ -88,7 +84,7 @@ class DriverScript {
       if (body.find(fmt::format("{}(", name)) != std::string::npos)
         imports.add_installed("adamant_torch.shown", name);
     if (is_of_adapter()) imports.add_installed(class_.module, imported());
-    imports.write(head);
+    imports.write(head, packed_ ? python::Imports::Lines::one : python::Imports::Lines::each);
     if (!is_of_adapter()) write_import(head);
     head.blank();
   }
@@ -97,12 +93,10 @@ class DriverScript {
   bool is_of_adapter() const { return class_.module.starts_with("adamant_torch."); }
   std::string imported() const { return class_.name.substr(0, class_.name.find('.')); }
 
-  /// That there is no such class is another failure, too.
   void write_import(Code& head) const {
     head.blank();
     if (!class_.path.empty())
       head.line(fmt::format("sys.path.insert(0, {})", python::quoted(class_.path)));
-    Block const with(head, "with failures_end_with(2):");
     head.line(fmt::format("from {} import {}", class_.module, imported()));
   }
 
@@ -167,7 +161,7 @@ std::string write_driver_script(Scenario const& scenario, RunResult const& resul
   std::string text = script::DriverScript(scenario, session, false).text();
   if (python::line_count(text) > script_lines_max)
     text = script::DriverScript(scenario, session, true).text();
-  return text;
+  return of_readable_length(std::move(text));
 }
 
 }  // namespace adamant::scenarios

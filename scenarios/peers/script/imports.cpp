@@ -1,6 +1,7 @@
 #include "scenarios/peers/script/imports.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <vector>
@@ -8,6 +9,11 @@
 namespace adamant::scenarios::python {
 
 namespace {
+
+// Ranks that fail raise it where they are started, with their own traceback as the text.
+constexpr std::string_view hook =
+    "sys.excepthook = lambda kind, error, at: "
+    "(print(f\"line {at.tb_lineno}: {kind.__name__}: {error}\"), sys.exit(2))";
 
 bool is_torch(std::string_view module) {
   return module == "torch" || module.starts_with("torch.") || module.starts_with("torch ");
@@ -32,24 +38,33 @@ bool Imports::is_installed(std::string const& module) const {
   return is_torch(module) || installed_.contains(module);
 }
 
-void Imports::write(Code& code) const {
-  write_section(code, false);
+void Imports::write(Code& code, Lines lines) const {
+  write_modules(code, false, lines);
+  write_names(code, false);
+  code.blank();
+  code.line(hook);
   bool const needs_installed =
       std::ranges::any_of(plain_, is_torch) ||
       std::ranges::any_of(named_, [&](auto const& from) { return is_installed(from.first); });
   if (!needs_installed) return;
   code.blank();
-  write_section(code, true);
+  write_modules(code, true, Lines::each);
+  write_names(code, true);
 }
 
-void Imports::write_section(Code& code, bool installed) const {
+void Imports::write_modules(Code& code, bool installed, Lines lines) const {
+  std::vector<std::string> modules;
   for (std::string const& module : plain_)
-    if (is_installed(module) == installed) code.line("import " + module);
+    if (is_installed(module) == installed) modules.push_back(module);
+  if (lines == Lines::one && !modules.empty())
+    return code.line(fmt::format("import {}", fmt::join(modules, ", ")));
+  for (std::string const& module : modules) code.line("import " + module);
+}
+
+void Imports::write_names(Code& code, bool installed) const {
   for (auto const& [module, names] : named_) {
     if (is_installed(module) != installed) continue;
-    std::string joined;
-    for (std::string const& name : names) joined.append(joined.empty() ? "" : ", ").append(name);
-    std::string const whole = fmt::format("from {} import {}", module, joined);
+    std::string const whole = fmt::format("from {} import {}", module, fmt::join(names, ", "));
     if (whole.size() <= columns_max) {
       code.line(whole);
       continue;

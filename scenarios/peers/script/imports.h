@@ -11,8 +11,15 @@
 
 namespace adamant::scenarios::python {
 
+/// What the exit status of a script says, for its head.
+inline constexpr std::string_view exit_statuses =
+    "Exit status 1: the defect shows, 0: it does not, 2: something else failed.";
+
 class Imports {
  public:
+  /// Modules of the standard library: each on a line, or all on one.
+  enum class Lines { each, one };
+
   /// `import module`
   void add(std::string_view module) { plain_.emplace(module); }
   /// `import module as name`
@@ -23,11 +30,13 @@ class Imports {
   /// `from module import name`, of what is neither the standard library's nor PyTorch's.
   void add_installed(std::string_view module, std::string_view name);
 
-  /// The standard library first, then PyTorch and what is installed beside it.
-  void write(Code& code) const;
+  /// The standard library first, then PyTorch and what is installed beside it. Before that is a
+  /// hook by which all that nobody expects ends the script with 2, a package that is missing, too.
+  void write(Code& code, Lines lines = Lines::each) const;
 
  private:
-  void write_section(Code& code, bool installed) const;
+  void write_modules(Code& code, bool installed, Lines lines) const;
+  void write_names(Code& code, bool installed) const;
   bool is_installed(std::string const& module) const;
 
   std::set<std::string> plain_;

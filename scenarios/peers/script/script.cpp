@@ -56,16 +56,24 @@ std::vector<Stay> stays_of(Plan const& plan) {
 struct Layout {
   bool packed = false;  // numbers, in as few lines as there can be
   std::size_t columns = python::columns_max;
+  python::Imports::Lines imports = python::Imports::Lines::each;
   bool chain = false;       // one function for all worlds, where they do the same
   bool compressed = false;  // numbers, as text that nobody reads
 };
 
-constexpr std::array<Layout, 5> layouts = {
-    {{},
-     {.packed = true},
-     {.packed = true, .columns = python::wide_columns_max},
-     {.packed = true, .columns = python::wide_columns_max, .chain = true},
-     {.packed = true, .columns = python::wide_columns_max, .chain = true, .compressed = true}}};
+constexpr auto layouts = [] {
+  std::array<Layout, 6> all;
+  all[1].packed = true;
+  all[2] = all[1];
+  all[2].columns = python::wide_columns_max;
+  all[3] = all[2];
+  all[3].imports = python::Imports::Lines::one;
+  all[4] = all[3];
+  all[4].chain = true;
+  all[5] = all[4];
+  all[5].compressed = true;
+  return all;
+}();
 
 void write_data(Draft& draft, Layout const& layout) {
   auto named = gradients(draft.plan, draft.names, !layout.compressed);
@@ -215,9 +223,8 @@ void write_head(Code& head, Plan const& plan) {
   bool const tensors = option(plan.scenario, "format", "dcp") != "dcp" && keeps_files(plan);
   head.line(fmt::format("\"\"\"{}", title(plan)));
   head.blank();
-  head.line(fmt::format(
-      "It needs PyTorch{} and ends with 1 where the defect shows, with 0 where it does not.",
-      tensors ? " and safetensors," : " alone,"));
+  head.line(fmt::format("It needs PyTorch {}. {}", tensors ? "and safetensors" : "alone",
+                        python::exit_statuses));
   if (plan.repeated)
     head.line("The same is run twice.");
   else if (plan.two_runs)
@@ -252,7 +259,7 @@ std::string put_together(Plan const& plan, Layout const& layout) {
   }
   Code head(layout.columns);
   write_head(head, plan);
-  imports.write(head);
+  imports.write(head, layout.imports);
   head.blank();
   return head.text() + body.text();
 }
@@ -280,7 +287,7 @@ std::string text_of(Plan const& plan) {
       shortest = std::move(text);
     if (python::line_count(shortest) <= script_lines_max) break;
   }
-  return shortest;
+  return of_readable_length(std::move(shortest));
 }
 
 }  // namespace

@@ -8,19 +8,17 @@
 #include <string>
 
 #include "scenarios/language/scenario.h"
+#include "scenarios/peers/script/length.h"
 #include "scenarios/peers/script/no_script.h"
 #include "scenarios/seam/result.h"
 
 namespace adamant::scenarios {
 
-/// Lines that people read. A script that would have more says some things shorter; few still do.
-inline constexpr std::size_t script_lines_max = 80;
-
 /// The script. What the violation names is compared with what the oracle expected of it.
 ///
 /// REQUIRES: `violation` is of a run of `scenario`, which has its seed.
-/// Errors: NoScript where the scenario is for another engine than torch, has too many numbers
-///         (minimise it first), or has or breaks what no call of PyTorch shows.
+/// Errors: NoScript where the scenario is for another engine than torch, has too many numbers or
+///         lines (minimise it first), or has or breaks what no call of PyTorch shows.
 std::string write_script(Scenario const& scenario, Violation const& violation);
 
 /// The script of whatever a run came to that it should not have: `violation`, one of its own, or

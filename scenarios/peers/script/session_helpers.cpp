@@ -29,12 +29,13 @@ constexpr std::string_view header_function =
 // A moment that was not made yet is as good as zeros.
 constexpr std::string_view found_function =
     R"(def found(state):  # what a load restores, in any world; where zeros end a tensor they are left out
+    parts = PARTS
     steps, tensors = {}, {}
     for said in state["ranks"]:
         with open(said["file"], "rb") as file:
             header = json.loads(file.read(int.from_bytes(file.read(8), "little")))
             data = file.read()
-        for at, part in ((at, part) for at in said["shards"] for part in PARTS):
+        for at, part in ((at, part) for at in said["shards"] for part in parts):
             steps[at["name"] + "/step"] = at["steps"]
             begin, end = header.get(f"local/{at['name']}{part}", {"data_offsets": (0, 0)})["data_offsets"]
             rows = tensors.setdefault(at["name"] + part, {})
@@ -118,6 +119,13 @@ void write_element(Helpers const& helpers, python::Code& code) {
   code.blank(2);
 }
 
+void write_found(Helpers const& helpers, python::Code& code) {
+  std::string text(found_function);
+  constexpr std::string_view place = "PARTS";
+  text.replace(text.find(place), place.size(), listed(helpers.found));
+  write_function(code, text);
+}
+
 void write_flip(python::Code& code) {
   write_function(code, fmt::format(R"(def flip(path, at):  # changes one bit of a file
     with open(path, "r+b") as file:
@@ -147,13 +155,7 @@ void write_helpers(Helpers const& helpers, python::Code& code, python::Imports& 
   if (helpers.element) write_element(helpers, code);
   if (helpers.header) write_function(code, header_function);
   if (helpers.flip) write_flip(code);
-  if (helpers.found) {
-    code.line(
-        "PARTS = \"\", \"/main\", \"/exp_avg\", \"/exp_avg_sq\", \"/exp_avg/scale\", "
-        "\"/exp_avg_sq/scale\"");
-    code.blank(2);
-    write_function(code, found_function);
-  }
+  if (!helpers.found.empty()) write_found(helpers, code);
   if (helpers.all) write_function(code, shown_function);
   if (!helpers.digests) return;
   for (char const* const module : {"hashlib", "pathlib"}) imports.add(module);

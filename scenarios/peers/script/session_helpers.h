@@ -23,7 +23,7 @@ struct Helpers {
   bool header = false;                       // header(state, rank)
   bool flip = false;                         // flip(path, at)
   bool digests = false;                      // digests(directory, pattern)
-  bool found = false;                        // found(state): steps, weights and moments
+  std::vector<std::string> found = {};       // found(state): steps, and these parts of parameters
   bool all = false;                          // shown(verb, state): all that the ranks hold
 };
 

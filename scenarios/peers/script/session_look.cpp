@@ -88,11 +88,10 @@ Look look_of_calls(Session const& session, Violation const& violation) {
   }
 }
 
-std::string digests_in(std::string_view directory, Violation const& violation,
-                       std::string_view name) {
+std::string digests_in(std::string_view kind, Violation const& violation, std::string_view name) {
   auto const [checkpoint, pattern] = files_like(violation);
   return fmt::format("{} = digests({}, {})", name,
-                     python::quoted(fmt::format("{}/{}", directory, checkpoint)),
+                     python::quoted(fmt::format("{}-{}", kind, checkpoint)),
                      python::quoted(pattern));
 }
 
@@ -103,7 +102,7 @@ Look look_at_files(Session const& session, Violation const& violation) {
             .reads_files = true};
   bool const closes = session.exchanges[*session.second - 1].verb == "close";
   look.kept.push_back({.at = *session.second - (closes ? 2 : 1),
-                       .lines = {digests_in("checkpoints", violation, "expected")}});
+                       .lines = {digests_in("checkpoint", violation, "expected")}});
   look.lines = {digests_in("again", violation, "actual")};
   return look;
 }

@@ -16,6 +16,9 @@ using python::Block;
 using python::Code;
 using python::Literal;
 
+/// In the room of a run.
+constexpr char const* saved_in = "/checkpoints/";
+
 std::string outcome_of(Exchange const& exchange) {
   return exchange.reply ? exchange.reply->value("outcome", "") : "";
 }
@@ -53,6 +56,19 @@ std::vector<std::string> quiet_verbs(Session const& session, std::size_t end) {
   return verbs;
 }
 
+/// What a load restores of a parameter, as keys of files say it.
+std::vector<std::string> restored_parts(Session const& session) {
+  auto const opened = std::ranges::find(session.exchanges, "open", &Exchange::verb);
+  Json const& precision = opened->fields["precision"];
+  std::vector<std::string> parts = {""};
+  if (precision["main"] != "none") parts.emplace_back("/main");
+  for (char const* const moment : {"exp_avg", "exp_avg_sq"}) {
+    parts.push_back(fmt::format("/{}", moment));
+    if (precision[moment] == "fp8") parts.push_back(fmt::format("/{}/scale", moment));
+  }
+  return parts;
+}
+
 SessionStep lines_of(std::vector<std::string> lines) {
   return {.lines = std::move(lines)};
 }
@@ -66,7 +82,7 @@ SessionRequests::SessionRequests(Session const& session, Look const& look, Hande
   helpers_.missing_is_0 = look.misses_tensors;
   helpers_.header = look.reads_headers;
   helpers_.digests = look.reads_files;
-  helpers_.found = look.kind == Look::Kind::either;
+  if (look.kind == Look::Kind::either) helpers_.found = restored_parts(session);
   helpers_.all = look.kind == Look::Kind::repeated;
 }
 
@@ -77,7 +93,6 @@ void SessionRequests::write(Code& code) {
   all.erase(all.begin());
   code.line("runs = [], []");
   Block const run(code, "for run, seen in enumerate(runs):");
-  code.line("os.makedirs(f\"{here}/{run}/checkpoints\")");
   write_steps(code, all);
 }
 
@@ -158,7 +173,7 @@ Literal SessionRequests::call_of(std::size_t i, bool acts) {
   if (outcomes.empty() && !acts && !is_quiet(exchange.verb)) outcomes = {"ok"};
   for (std::string const& outcome : outcomes)
     arguments.push_back(python::atom(python::quoted(outcome)));
-  if (exchange.verb == "open") arguments.push_back(python::atom("**" + opened_as(exchange)));
+  if (exchange.verb == "open") arguments.push_back(opened_as(exchange));
   for (auto const& [key, value] : exchange.fields.items()) {
     if (key == "initial")
       arguments.push_back(
@@ -181,13 +196,20 @@ std::vector<std::string> SessionRequests::wanted(std::size_t i) const {
   return outcome == "ok" ? std::vector<std::string>{} : std::vector{outcome};
 }
 
-/// The constant with the fields of an open, but for its file.
-std::string SessionRequests::opened_as(Exchange const& exchange) {
+/// The fields of an open, but for its file: a constant, or the first one's with few changes.
+Literal SessionRequests::opened_as(Exchange const& exchange) {
   Json fields = exchange.fields;
   fields.erase("initial");
+  if (!opens_.empty() && fields != opens_.front()) {
+    constexpr std::size_t changes_max = 60;  // which leave room for the request on its line
+    Literal changed = literal_of(changes(opens_.front(), fields));
+    changed.prefix = "**(OPEN | ";
+    if (std::string const text = python::flat(changed); text.size() <= changes_max)
+      return python::atom(text + ")");
+  }
   auto found = std::ranges::find(opens_, fields);
   if (found == opens_.end()) found = opens_.insert(opens_.end(), std::move(fields));
-  return numbered("OPEN", static_cast<std::size_t>(found - opens_.begin()));
+  return python::atom("**" + numbered("OPEN", static_cast<std::size_t>(found - opens_.begin())));
 }
 
 std::vector<std::pair<std::string, Literal>> SessionRequests::constants() const {
@@ -214,20 +236,21 @@ Literal SessionRequests::literal_of(Json const& value) const {
 
 std::string SessionRequests::path_or_text(std::string const& text) const {
   auto const is_in = [&](std::string const& room) {
-    return !room.empty() && text.starts_with(room + "/");
+    return !room.empty() && text.starts_with(room + saved_in);
   };
-  if (is_in(session_.room)) return in_room(text.substr(session_.room.size()));
-  if (!is_in(session_.second_room)) return python::quoted(text);
-  std::string path = text.substr(session_.second_room.size());
-  constexpr std::string_view saved = "/checkpoints/";
-  if (path.starts_with(saved)) path.replace(0, saved.size(), "/again/");
-  return in_room(path);
+  auto const behind = [&](std::string const& room) {
+    return text.substr(room.size() + std::string_view(saved_in).size());
+  };
+  if (is_in(session_.room)) return in_room("checkpoint", behind(session_.room));
+  if (is_in(session_.second_room)) return in_room("again", behind(session_.second_room));
+  return python::quoted(text);
 }
 
-/// A path as an expression. A run that is made twice has its checkpoints twice.
-std::string SessionRequests::in_room(std::string const& path) const {
-  if (look_.kind == Look::Kind::repeated) return "f" + python::quoted("{here}/{run}" + path);
-  return "here + " + python::quoted(path);
+/// The path of a checkpoint as an expression. A run that is made twice has its checkpoints twice.
+std::string SessionRequests::in_room(std::string_view kind, std::string const& path) const {
+  std::string const name = fmt::format("{}-{}", kind, path);
+  if (look_.kind == Look::Kind::repeated) return "f" + python::quoted("{here}/run-{run}-" + name);
+  return "here + " + python::quoted("/" + name);
 }
 
 void SessionRequests::add_damage(std::size_t i, std::vector<SessionStep>& steps) {
@@ -235,12 +258,12 @@ void SessionRequests::add_damage(std::size_t i, std::vector<SessionStep>& steps)
   if (found == session_.damage.end()) return;
   Code code(python::wide_columns_max - 8);
   write_damage(code, found->second,
-               {.path = [&](std::string const& file) { return in_room("/checkpoints/" + file); },
-                .older = [&](std::string const& file) { return in_room("/older/" + file); },
+               {.path = [&](std::string const& file) { return in_room("checkpoint", file); },
+                .older = [&](std::string const& file) { return in_room("older", file); },
                 .flip =
                     [&](FileDamage const& damage) {
                       helpers_.flip = true;
-                      return fmt::format("flip({}, {})", in_room("/checkpoints/" + damage.file),
+                      return fmt::format("flip({}, {})", in_room("checkpoint", damage.file),
                                          damage.at);
                     }});
   steps.push_back(lines_of(python::lines_in(code.text())));
@@ -250,9 +273,9 @@ void SessionRequests::add_kept_files(std::size_t i, std::vector<SessionStep>& st
   auto const checkpoint = kept_for_later(session_, i);
   if (!checkpoint) return;
   copies_files_ = true;
-  steps.push_back(lines_of(
-      {fmt::format("shutil.copytree({}, {}, dirs_exist_ok=True)",
-                   in_room("/checkpoints/" + *checkpoint), in_room("/older/" + *checkpoint))}));
+  steps.push_back(
+      lines_of({fmt::format("shutil.copytree({}, {}, dirs_exist_ok=True)",
+                            in_room("checkpoint", *checkpoint), in_room("older", *checkpoint))}));
 }
 
 }  // namespace adamant::scenarios::script

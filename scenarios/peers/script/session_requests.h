@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -44,10 +45,10 @@ class SessionRequests {
   void add_kept_files(std::size_t i, std::vector<SessionStep>& steps);
   python::Literal call_of(std::size_t i, bool acts);
   std::vector<std::string> wanted(std::size_t i) const;
-  std::string opened_as(Exchange const& exchange);
+  python::Literal opened_as(Exchange const& exchange);
   python::Literal literal_of(nlohmann::json const& value) const;
   std::string path_or_text(std::string const& text) const;
-  std::string in_room(std::string const& path) const;
+  std::string in_room(std::string_view kind, std::string const& path) const;
 
   Session const& session_;
   Look const& look_;

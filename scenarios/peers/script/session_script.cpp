@@ -10,8 +10,8 @@
 #include "scenarios/peers/client/replies.h"
 #include "scenarios/peers/script/comparison.h"
 #include "scenarios/peers/script/compressed.h"
+#include "scenarios/peers/script/length.h"
 #include "scenarios/peers/script/look_words.h"
-#include "scenarios/peers/script/script.h"
 #include "scenarios/peers/script/session_requests.h"
 
 namespace adamant::scenarios {
@@ -28,14 +28,8 @@ Conversation until_shown(Session const& session, Look const& look) {
   return {begin, begin + static_cast<std::ptrdiff_t>(look.at) + 1};
 }
 
-bool has_checkpoints(Conversation const& exchanges) {
-  return std::ranges::any_of(exchanges, [](Exchange const& exchange) {
-    return exchange.verb == "save" || exchange.verb == "load";
-  });
-}
-
 /// How much room a script takes for what it says: each way has fewer lines than the one before it.
-enum class Layout { roomy, packed, compressed };
+enum class Layout { roomy, packed, packed_imports, compressed };
 
 class SessionScript {
  public:
@@ -67,8 +61,8 @@ class SessionScript {
     if ((body.text() + program.text()).find("struct.") != std::string::npos) imports.add("struct");
     Code head(python::wide_columns_max);
     write_head(head);
-    imports.write(head);
-    head.blank();
+    bool const roomy = layout_ == Layout::roomy || layout_ == Layout::packed;
+    imports.write(head, roomy ? python::Imports::Lines::each : python::Imports::Lines::one);
     return head.text() + body.text() + program.text();
   }
 
@@ -80,11 +74,7 @@ class SessionScript {
     head.line(fmt::format("\"\"\"{}{}: {}.", without_quotes(hello.json.value("engine", "")),
                           versions.empty() ? "" : " (" + versions + ")", title_of(look_)));
     head.blank();
-    head.line(
-        "It starts COMMAND, or the command that it is given, and says what was said in a run.");
-    head.line(
-        "It ends with 1 where the defect shows, with 0 where it does not, and with 2 where "
-        "anything else fails.");
+    head.line(fmt::format("It starts COMMAND, or its argument. {}", python::exit_statuses));
     if (session_.second)
       head.line(fmt::format("The second run is the first one with `{}`.", session_.violation->run));
     head.line("\"\"\"");
@@ -113,9 +103,6 @@ class SessionScript {
 
   void write_program(Code& code) {
     Block const with(code, "with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as here:");
-    bool const repeats = look_.kind == Look::Kind::repeated;
-    if (has_checkpoints(exchanges_) && !repeats) code.line("os.mkdir(here + \"/checkpoints\")");
-    if (has_checkpoints(exchanges_) && session_.second) code.line("os.mkdir(here + \"/again\")");
     code.call("engine = subprocess.Popen", {"COMMAND", "shell=True", "text=True", "stdin=-1",
                                             "stdout=-1", "start_new_session=True"});
     code.line("signal.signal(signal.SIGALRM, lambda *_: os.killpg(engine.pid, signal.SIGKILL))");
@@ -123,11 +110,6 @@ class SessionScript {
       Block const tried(code, "try:");
       if (!files_.empty()) write_writing(code);
       requests_.write(code);
-    }
-    {
-      Block const except(code, "except Exception as error:");
-      code.line("print(f\"another failure: {error!r}\")");
-      code.line("sys.exit(2)");
     }
     Block const finally(code, "finally:");
     code.line("os.killpg(engine.pid, signal.SIGKILL)");
@@ -178,26 +160,16 @@ class SessionScript {
   SessionRequests requests_;
 };
 
-/// Where two runs or two states are kept nothing is left to be minimised, and a few lines more are
-/// better than no script.
-std::size_t lines_max(Look::Kind kind) {
-  constexpr std::size_t more = 12;
-  return script_lines_max + (kind == Look::Kind::either || kind == Look::Kind::runs ? more : 0);
-}
-
 std::string text_of(Session const& session) {
   std::string shortest;
-  for (Layout const layout : {Layout::roomy, Layout::packed, Layout::compressed}) {
+  for (Layout const layout :
+       {Layout::roomy, Layout::packed, Layout::packed_imports, Layout::compressed}) {
     std::string text = SessionScript(session, layout).text();
     if (shortest.empty() || python::line_count(text) < python::line_count(shortest))
       shortest = std::move(text);
-    if (python::line_count(shortest) <= script_lines_max) return shortest;
+    if (python::line_count(shortest) <= script_lines_max) break;
   }
-  if (python::line_count(shortest) <= lines_max(look_of(session).kind)) return shortest;
-  throw NoScript(fmt::format(
-      "a script of it has {} lines, and {} are what people read; minimise the scenario first "
-      "(adamant minimize --script)",
-      python::line_count(shortest), script_lines_max));
+  return of_readable_length(std::move(shortest));
 }
 
 }  // namespace

@@ -13,12 +13,14 @@ namespace adamant::scenarios::script {
 
 namespace {
 
+constexpr std::string_view any_error = "actual != \"no error\"";
+
 // A rank that fails does come back: that is another defect.
 void write_hang_verdict(Draft& draft) {
   draft.code.line("print(\"expected: each rank ends\")");
   draft.code.line(
       "print(f\"actual:   exit statuses {ended}; None did not end within {SECONDS} s\")");
-  draft.code.line("sys.exit(None in ended)");
+  draft.code.line("sys.exit(1 if None in ended else 2 if any(ended) else 0)");
 }
 
 /// DCP's error is a BaseException, which torch.multiprocessing does not hand on: of a rank of
@@ -40,15 +42,18 @@ std::string error_test(Plan const& plan) {
   for (std::string const& words : error_words(violation))
     test.append(test.empty() ? "" : " and ")
         .append(fmt::format("{} in actual", python::quoted(words)));
-  return test.empty() ? "actual != \"no error\"" : test;
+  return test.empty() ? std::string(any_error) : test;
 }
 
 void write_error_verdict(Draft& draft) {
   bool const wanted = wants_error(draft.plan);
   draft.code.line(fmt::format("print(\"expected: {}\")", wanted ? "an error" : "no error"));
   draft.code.line("print(f\"actual:   {actual.splitlines()[-1]}\")");
-  draft.code.line(
-      fmt::format("sys.exit({})", wanted ? "actual == \"no error\"" : error_test(draft.plan)));
+  if (wanted) return draft.code.line("sys.exit(actual == \"no error\")");
+  std::string const test = error_test(draft.plan);
+  draft.code.line(test == any_error
+                      ? fmt::format("sys.exit({})", test)
+                      : fmt::format("sys.exit(1 if {} else 2 if {} else 0)", test, any_error));
 }
 
 }  // namespace
