@@ -2,8 +2,8 @@
 
 A world is a process group of a fixed size. It is used again by the next `open` of that size, with
 a new model, optimizer and scaler; until then its processes are stopped. After any error, death or
-timeout it is killed by process id,
-but for a load that all ranks refuse and settle after. Every wait for a rank is bounded.
+timeout it is killed by process id, but for a load that all ranks refuse and settle after. Every
+wait for a rank is bounded.
 """
 
 from __future__ import annotations
