@@ -66,11 +66,11 @@ class DriverInTorch : public testing::Test {
   void TearDown() override { set_peer_bounds({}); }
 
   /// Runs a script, which leaves nothing but PyTorch's own cache among temporary files.
-  Driven drive(std::string const& script) const {
+  Driven drive(std::string const& script, char const* arguments = "") const {
     std::ofstream(folder_ / "x.py") << script;
     std::filesystem::create_directory(folder_ / "tmp");
-    std::string const line =
-        fmt::format("TMPDIR={0}tmp {1} {0}x.py 2>&1", (folder_ / "").string(), python_program());
+    std::string const line = fmt::format("TMPDIR={0}tmp {1} {2} {0}x.py 2>&1",
+                                         (folder_ / "").string(), python_program(), arguments);
     std::FILE* const pipe = popen(line.c_str(), "r");
     if (pipe == nullptr) return {};
     Driven ended;
@@ -131,6 +131,10 @@ TEST_F(ExampleInTorch, HasAScriptThatImportsIt) {
   EXPECT_EQ(other.status, 2) << other.output << written.text;
   std::filesystem::remove(folder_ / "sharded_adam.py");
   EXPECT_EQ(drive(written.text).status, 2) << "nothing to import is another failure";
+  Driven const bare = drive(written.text, "-S");  // without `site` nothing is installed
+  EXPECT_EQ(bare.status, 2) << bare.output;
+  EXPECT_NE(bare.output.find("ModuleNotFoundError: No module named '"), std::string::npos)
+      << bare.output;
 }
 
 TEST_F(ExampleInTorch, HasALoopWhereIterationsAreAlike) {

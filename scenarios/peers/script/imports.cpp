@@ -41,7 +41,6 @@ bool Imports::is_installed(std::string const& module) const {
 void Imports::write(Code& code, Lines lines) const {
   write_modules(code, false, lines);
   write_names(code, false);
-  code.blank();
   code.line(hook);
   bool const needs_installed =
       std::ranges::any_of(plain_, is_torch) ||

@@ -109,8 +109,20 @@ TEST(Imports, AreSortedWithTheStandardLibraryFirst) {
   Code code;
   imports.write(code);
   EXPECT_EQ(code.text(),
-            "import sys\n\nimport torch\nimport torch.distributed as dist\nfrom torch import nn\n"
+            "import sys\n"
+            "sys.excepthook = lambda kind, error, at: "
+            "(print(f\"line {at.tb_lineno}: {kind.__name__}: {error}\"), sys.exit(2))\n"
+            "\nimport torch\nimport torch.distributed as dist\nfrom torch import nn\n"
             "from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard\n");
+}
+
+TEST(Imports, OfTheStandardLibraryShareALineWhereAScriptIsLong) {
+  Imports imports;
+  for (char const* const module : {"sys", "os", "torch"}) imports.add(module);
+  Code code;
+  imports.write(code, Imports::Lines::one);
+  EXPECT_TRUE(code.text().starts_with("import os, sys\n")) << code.text();
+  EXPECT_TRUE(code.text().ends_with("\n\nimport torch\n")) << code.text();
 }
 
 }  // namespace

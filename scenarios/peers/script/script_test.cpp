@@ -48,10 +48,11 @@ TEST(Script, OfOneRankIsAFlatProgram) {
   EXPECT_EQ(write_script(read(one_step), violation_of(TensorKind::exp_avg, 1, Number(0x1.8p-3F))),
             R"("""AdamW(foreach=False) under fully_shard: p0/exp_avg[1] is not what it has to be.
 
-It needs PyTorch alone, and ends with 1 where the defect shows, with 0 where it does not.
+It needs PyTorch alone. Exit status 1: the defect shows, 0: it does not, 2: something else failed.
 """
 
 import sys
+sys.excepthook = lambda kind, error, at: (print(f"line {at.tb_lineno}: {kind.__name__}: {error}"), sys.exit(2))
 
 import torch
 import torch.distributed as dist
@@ -188,7 +189,9 @@ TEST(Script, OfAHangBoundsItsWait) {
   EXPECT_NE(text.find("end = time.monotonic() + SECONDS\n"), std::string::npos) << text;
   EXPECT_NE(text.find("process.join(max(0, end - time.monotonic()))"), std::string::npos) << text;
   EXPECT_NE(text.find("process.kill()"), std::string::npos) << text;
-  EXPECT_NE(text.find("sys.exit(None in ended)"), std::string::npos) << text;
+  EXPECT_NE(text.find("sys.exit(1 if None in ended else 2 if any(ended) else 0)"),
+            std::string::npos)
+      << text;
 }
 
 TEST(Script, OfACollectiveThatTimedOutBoundsItsWaitToo) {
@@ -220,7 +223,9 @@ TEST(Script, OfALoadThatWasRefusedExpectsNoError) {
       "a]\n");
   std::string const text = write_script(scenario, result, nullptr);
   EXPECT_NE(text.find("print(\"expected: no error\")"), std::string::npos) << text;
-  EXPECT_NE(text.find("sys.exit(\"CheckpointException\" in actual)"), std::string::npos) << text;
+  EXPECT_NE(text.find("sys.exit(1 if \"CheckpointException\" in actual else 2 if "),
+            std::string::npos)
+      << text;
 }
 
 TEST(Script, AParameterWithoutGradientIsLeftOutOfIt) {
@@ -318,6 +323,23 @@ TEST(Script, IsRefusedForWhatHasToBeMinimisedFirst) {
               violation_of(TensorKind::parameter, 0, Number(0x1p+0F)));
   EXPECT_NE(why.find("1000 initial values and gradients"), std::string::npos) << why;
   EXPECT_NE(why.find("minimise"), std::string::npos) << why;
+}
+
+TEST(Script, IsRefusedWhereItHasMoreLinesThanPeopleRead) {
+  std::string program = "train: 1";
+  for (int save = 0; save < 3; ++save)
+    program += ", save: a, load: {from: a, world: {shard: 2}}, train: 1, set: {lr: 0.25}";
+  std::string const why = why_not(
+      read("world: {shard: 1}\nparams: [{name: p0, shape: [2]}]\nprogram: [" + program + "]\n"),
+      violation_of(TensorKind::parameter, 0, Number(0x1p+0F)));
+  EXPECT_NE(why.find(" lines, and 80 are what people read; minimise"), std::string::npos) << why;
+}
+
+TEST(LengthOfAScript, IsWhatPeopleReadAtMost) {
+  std::string lines;
+  for (int line = 0; line < 80; ++line) lines += "x\n";
+  EXPECT_EQ(of_readable_length(lines), lines);
+  EXPECT_THROW(of_readable_length(lines + "x\n"), NoScript);
 }
 
 TEST(Script, IsRefusedForWhatNoCallReturns) {

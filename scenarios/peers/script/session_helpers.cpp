@@ -86,9 +86,12 @@ void write_ask(Helpers const& helpers, python::Code& code) {
   constexpr std::string_view place = "SECONDS";
   text.replace(text.find(place), place.size(), std::to_string(helpers.seconds));
   if (!helpers.looks) return write_function(code, text + "    return reply\n");
-  text.append(
-      fmt::format("    if wanted or verb in ({}):\n        return reply\n", listed(helpers.quiet)));
-  text.append("    return ask(\"state\", prefix=here + \"/state\", whole=False)\n");
+  constexpr std::string_view look = "ask(\"state\", prefix=here + \"/state\", whole=False)";
+  constexpr std::size_t verbs_max = 3;  // of which there is room in a line
+  std::string const quiet = fmt::format("if wanted or verb in ({})", listed(helpers.quiet));
+  text.append(helpers.quiet.size() > verbs_max
+                  ? fmt::format("    {}:\n        return reply\n    return {}\n", quiet, look)
+                  : fmt::format("    return reply {} else {}\n", quiet, look));
   write_function(code, text);
 }
 

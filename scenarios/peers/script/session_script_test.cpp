@@ -47,7 +47,6 @@ struct SessionCase {
   char const* text;
   char const* actual;  // of what is printed
   bool needs_numpy = true;
-  std::size_t lines_max = script_lines_max;
 };
 
 std::ostream& operator<<(std::ostream& out, SessionCase const& at) {
@@ -114,12 +113,12 @@ Played play(std::string const& script, std::string const& command = "") {
 }
 
 /// Nobody reads more, or wider ones.
-void expect_readable(std::string const& script, std::size_t lines_max = script_lines_max) {
+void expect_readable(std::string const& script) {
   std::istringstream in(script);
   std::size_t lines = 0;
   for (std::string line; std::getline(in, line); ++lines)
     EXPECT_LE(line.size(), 120U) << line << "\n" << script;
-  EXPECT_LE(lines, lines_max) << script;
+  EXPECT_LE(lines, script_lines_max) << script;
 }
 
 class SessionScript : public testing::TestWithParam<SessionCase> {
@@ -136,7 +135,7 @@ class SessionScript : public testing::TestWithParam<SessionCase> {
 TEST_P(SessionScript, ShowsTheDefectWithTheEngineThatHasIt) {
   Written const written = write(scenario_of(GetParam()));
   ASSERT_EQ(written.why_not, "");
-  expect_readable(written.script, GetParam().lines_max);
+  expect_readable(written.script);
   Played const shown = play(written.script);
   EXPECT_EQ(shown.status, 1) << shown.output << written.script;
   EXPECT_NE(shown.output.find(GetParam().actual), std::string::npos) << shown.output;
@@ -171,20 +170,20 @@ INSTANTIATE_TEST_SUITE_P(
                     "world: {shard: 2}\nparams: [{name: w, shape: [2]}]\n"
                     "program: [train: 1, save: a, train: 1, save: a, load: a]\n"
                     "faults: [{at: save, nth: 2, rank: 1, after_bytes: 2, then: crash}]\n",
-                    "w/step: of the older save: False, of the newer: False", true, 92},
+                    "w/step: of the older save: False, of the newer: False"},
         // Each row is of one of the saves.
         SessionCase{"MixAfterACrash", bug("saves_in_place"), numpy,
                     "world: {shard: 2}\nparams: [{name: w, shape: [2]}]\n"
                     "program: [train: 1, save: a, train: 1, save: a, load: a]\n"
                     "faults: [{at: save, nth: 2, rank: 1, after_bytes: 0, then: crash}]\n",
-                    "w: of the older save: False, of the newer: False", true, 92},
+                    "w: of the older save: False, of the newer: False"},
         SessionCase{
             "MomentAfterACrash", bug("load_drops_scale"), numpy,
             "world: {shard: 2}\nparams: [{name: w, shape: [2]}]\n"
             "precision: {exp_avg: fp8}\n"
             "program: [train: 1, save: a, train: 1, save: a, load: {from: a, world: {shard: 1}}]\n"
             "faults: [{at: save, nth: 2, rank: 1, after_bytes: 2, then: crash}]\n",
-            "w/exp_avg/scale: of the older save: False, of the newer: False", true, 92},
+            "w/exp_avg/scale: of the older save: False, of the newer: False"},
         SessionCase{"Setting", defective, numpy,
                     "world: {shard: 1}\nparams: [{name: w, shape: [2]}]\n"
                     "program: [set: {lr: 0.25}]\n",
@@ -200,11 +199,11 @@ INSTANTIATE_TEST_SUITE_P(
                     "rank 1 has 0x1.0000000000000p+0"},
         SessionCase{"OtherWorld", bug("tail_rounds_otherwise"), numpy,
                     "worlds: [2, 1]\nparams: [{name: w, shape: [37]}]\nprogram: [train: 2]\n",
-                    "w/exp_avg_sq[32]: actual   0x1.09d4960", true, 92},
+                    "w/exp_avg_sq[32]: actual   0x1.09d4960"},
         SessionCase{"Resumption", bug("loads_change_order"), numpy,
                     "world: {shard: 2}\nparams: [{name: w, shape: [7, 5]}]\n"
                     "program: [train: 1, train: 1]\nagain: [{resumed_after: 1}]\n",
-                    "w/exp_avg_sq[3]: actual   0x1.1318ee0", true, 92},
+                    "w/exp_avg_sq[3]: actual   0x1.1318ee0"},
         SessionCase{"ValueAmongMany", bug("no_bias_correction"), numpy,
                     "world: {shard: 2}\nparams: [{name: w, shape: [30, 4]}]\nprogram: [train: 1]\n",
                     "w[0]: actual   0x1.f"},
