@@ -12,7 +12,8 @@ namespace {
 
 // PyTorch divides fp16 gradients by a power of two of at most 4 before they are summed, and by the
 // rest after it. An input of which a quarter is subnormal may lose half of the smallest number, so
-// that eight of them move the mean by as much as this, or across the middle between two numbers.
+// that eight of them move the mean by as much as this, and their sum across the middle between two
+// numbers.
 constexpr float fp16_loses_below = 0x1p-12F;
 constexpr double fp16_lost = 0x1p-22;
 
@@ -31,9 +32,11 @@ struct Sum {
 
 oracle::Admissible widened(oracle::Admissible const& value) {
   if (!value.finite_possible) return value;
+  // A number's step of the sum is up to 2^-10 of it, whatever divides it. And half of one of the
+  // mean is what rounding has moved the bound.
   auto const slack = [](float x) {
-    double const step = x == 0.0F ? 0.0 : std::ldexp(1.0, std::ilogb(x) - 10);
-    return std::max(step, fp16_lost);
+    double const half = x == 0.0F ? 0.0 : std::ldexp(1.0, std::ilogb(x) - 11);
+    return std::abs(static_cast<double>(x)) * 0x1p-10 + half + fp16_lost;
   };
   return oracle::joined(
       value, oracle::rounded_interval(value.lo - slack(value.lo), value.hi + slack(value.hi),
