@@ -140,7 +140,7 @@ TEST(ScriptOfTwoRunsAlone, ComparesFilesByWhatIsInThem) {
   EXPECT_EQ(alike.status, 0) << alike.output << text;
   EXPECT_NE(alike.output.find("files of a: actual   ['"), std::string::npos) << alike.output;
   text.insert(text.find("    paths = "),
-              "    model.p0.to_local().add_(side == \"actual\")\n"
+              "    model.p0.detach().to_local().add_(side == \"actual\")\n"
               "    dcp.save({\"model\": model.state_dict()}, "
               "checkpoint_id=f\"{directory}/{side}-a\")\n");
   RanInTorch const apart = run_in_torch(text);
