@@ -41,8 +41,8 @@ TEST(Reduced, Fp16MayBeDividedBeforeItIsSummed) {
   EXPECT_FALSE(of({2.0F, 1.0F}, NumberFormat::fp16, 2).contains(1.501F));
 }
 
-// Half of the second is rounded to -0x1.a68p-15, and so the sum of halves to -0x1.2d0p-11 instead of
-// -0x1.2d2p-11 to -0x1.2d4p-11: divided by 1.5, that is more than a step of the mean.
+// Half of the second is rounded to -0x1.a68p-15, and so the sum of halves to -0x1.2d0p-11 instead
+// of -0x1.2d2p-11 to -0x1.2d4p-11: divided by 1.5, that is more than a step of the mean.
 TEST(Reduced, WhatFp16LosesMayMoveTheSumByAStep) {
   auto const mean = of({-0x1.12cp-10F, -0x1.a64p-14F}, NumberFormat::fp16, 3);
   EXPECT_TRUE(mean.contains(-0x1.914p-12F));
