@@ -72,7 +72,7 @@ std::string CaseSearch::answer(std::uint64_t index) const {
   auto const begin = std::chrono::steady_clock::now();
   Scenario const scenario = scenario_of(index);
   RunOptions options = options_;
-  options.repeat = search_repeats(index);
+  options.repeat = search_repeats(index, engine_);
   options.schedules = search_schedules(index, engine_);
   nlohmann::ordered_json line = search_in_worker(scenario, options);
   if (line.contains("result") && !known_.empty()) unmask(scenario, options, known_, line);

@@ -31,6 +31,7 @@ Scenario search_case(std::uint64_t seed, std::uint64_t index, std::optional<std:
   if (engine.capabilities.isolated) {
     options.params_max = 4;
     options.operations_max = 7;
+    options.scenarios_of_model = 32;
   }
   Scenario scenario = generate_scenario(seed, index, options);
   scenario.engine.name = engine.name;
@@ -38,8 +39,9 @@ Scenario search_case(std::uint64_t seed, std::uint64_t index, std::optional<std:
   return scenario;
 }
 
-bool search_repeats(std::uint64_t index) {
-  return index % 16 == 0;
+bool search_repeats(std::uint64_t index, SearchEngine const& engine) {
+  auto const& promises = engine.capabilities.promises;
+  return index % 16 == 0 && std::ranges::count(promises, Promise::repeated) == 0;
 }
 
 int search_schedules(std::uint64_t index, SearchEngine const& engine) {

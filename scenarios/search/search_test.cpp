@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <set>
+#include <vector>
 
 #include "scenarios/seam/support.h"
 #include "scenarios/seam/testing/peer_capabilities.h"
@@ -36,14 +39,48 @@ TEST(SearchCase, NamesTheEngineAndKeepsToWhatItCan) {
 }
 
 TEST(SearchCase, OfAnEngineInAProcessOfItsOwnIsSoonOfFullSize) {
-  GenerateOptions const full{
-      .params_max = 4, .operations_max = 7, .faults = true, .capabilities = peer.capabilities};
+  GenerateOptions const full{.params_max = 4,
+                             .operations_max = 7,
+                             .scenarios_of_model = 32,
+                             .faults = true,
+                             .capabilities = peer.capabilities};
   for (std::uint64_t const index : {25, 26, 100}) {
     Scenario expected = generate_scenario(3, index, full);
     expected.engine.name = peer.name;
     EXPECT_EQ(search_case(3, index, {}, peer), expected);
   }
   EXPECT_EQ(search_case(3, 0, {}, peer).world.rank_count(), 1);
+}
+
+TEST(SearchCase, OfAnEngineInAProcessOfItsOwnSharesItsModelWith31Others) {
+  std::vector<Scenario> const models{search_case(3, 32, {}, peer), search_case(3, 64, {}, peer)};
+  auto const shapes_of = [](Scenario const& scenario) {
+    std::vector<std::vector<std::int64_t>> shapes;
+    for (Param const& param : scenario.params)
+      if (!param.is_tied()) shapes.push_back(param.shape);
+    return shapes;
+  };
+  EXPECT_NE(shapes_of(models[0]), shapes_of(models[1]));
+  std::set<std::uint64_t> seeds;
+  for (std::uint64_t index = 32; index < 96; ++index) {
+    Scenario const scenario = search_case(3, index, {}, peer);
+    Scenario const& model = models[index / 32 - 1];
+    EXPECT_EQ(scenario.world, model.world) << index;
+    EXPECT_EQ(shapes_of(scenario), shapes_of(model)) << index;
+    seeds.insert(scenario.seed.value());
+  }
+  EXPECT_EQ(seeds.size(), 64U);  // of gradients and values, as all else in them
+}
+
+TEST(SearchRepeats, OneCaseIn16UnlessTheEnginePromisesIt) {
+  SearchEngine promises = peer;
+  promises.capabilities.promises = {Promise::worlds, Promise::repeated};
+  int repeated = 0;
+  for (std::uint64_t index = 0; index < 160; ++index) {
+    repeated += search_repeats(index) ? 1 : 0;
+    EXPECT_FALSE(search_repeats(index, promises)) << index;
+  }
+  EXPECT_EQ(repeated, 10);
 }
 
 }  // namespace

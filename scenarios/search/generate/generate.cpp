@@ -9,6 +9,17 @@
 
 namespace adamant::scenarios {
 
+namespace {
+
+/// Those of all scenarios of a model come from one stream of draws, which is none of their own.
+void make_model(std::uint64_t seed, std::uint64_t index, GenerateOptions const& options,
+                Scenario& scenario) {
+  Drawing draws(~seed, index / options.scenarios_of_model, options);
+  SettingsDrawing(draws, scenario).make_model();
+}
+
+}  // namespace
+
 // Part by part, in a fixed order of draws.
 Scenario generate_scenario(std::uint64_t seed, std::uint64_t index,
                            GenerateOptions const& options) {
@@ -18,6 +29,10 @@ Scenario generate_scenario(std::uint64_t seed, std::uint64_t index,
   scenario.seed = draws.bits() >> 32;
   SettingsDrawing settings(draws, scenario);
   ProgramDrawing program(draws, settings, scenario);
+  if (options.scenarios_of_model > 1)
+    make_model(seed, index, options, scenario);
+  else
+    settings.make_model();
   settings.make_before_program();
   program.make();
   settings.make_after_program();

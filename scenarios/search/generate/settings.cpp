@@ -34,9 +34,12 @@ void keep_to_offers(Optimizer& optimizer, Capabilities const& able) {
 
 }  // namespace
 
-void SettingsDrawing::make_before_program() {
+void SettingsDrawing::make_model() {
   make_world();
   make_params();
+}
+
+void SettingsDrawing::make_before_program() {
   make_groups();
   make_ties();
   make_optimizer();
@@ -100,7 +103,7 @@ Layout SettingsDrawing::draw_layout() {
 World SettingsDrawing::draw_small_world() {
   constexpr std::array usual{1, 1, 2, 2, 2, 2, 3, 3, 4};
   bool const replicates = draws_.feature(Feature::replicated, 15);
-  bool const large = draws_.chance(4);
+  bool const large = draws_.chance(2);
   std::int64_t const ranks = large ? draws_.between(5, 8) : draws_.one_of(usual);
   std::int64_t most =
       std::min(draws_.scaled(1, draws_.options().ranks_max), draws_.able().ranks_max);
@@ -113,10 +116,11 @@ World SettingsDrawing::draw_small_world() {
   return world;
 }
 
-/// Some have three ranks in a shard group: two averages round otherwise than one there.
+/// Some have three ranks in a shard group: two averages round otherwise than one there. Most have
+/// two replicas, for each more costs as many ranks as a group has.
 World SettingsDrawing::draw_small_mesh(std::int64_t ranks_max, std::int64_t replicas_max) {
-  constexpr std::array replicas{2, 2, 2, 3, 4};
-  constexpr std::array shards{1, 2, 2, 3, 3};
+  constexpr std::array replicas{2, 2, 2, 2, 2, 2, 3, 4};
+  constexpr std::array shards{1, 1, 2, 2, 2, 3};
   World world;
   world.replicate = std::min<std::int64_t>(draws_.one_of(replicas), replicas_max);
   world.shard = std::min<std::int64_t>(draws_.one_of(shards), ranks_max / world.replicate);

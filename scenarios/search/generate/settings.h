@@ -18,7 +18,9 @@ class SettingsDrawing {
  public:
   SettingsDrawing(Drawing& draws, Scenario& scenario) : draws_(draws), scenario_(scenario) {}
 
-  /// All that a program is drawn for.
+  /// World and parameters, on which all else depends.
+  void make_model();
+  /// What is left of all that a program is drawn for.
   void make_before_program();
   /// Schedule and formats, which no operation depends on.
   void make_after_program();

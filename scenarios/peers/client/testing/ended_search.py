@@ -18,6 +18,7 @@ LOOK_SECONDS = 0.25  # between two looks at what runs
 INTERRUPT_SECONDS = 30.0  # 2 are promised, on a machine that does nothing else
 SEARCH_SECONDS = 1800.0
 INTERRUPTED = 130
+MACHINE_LACKS = 3  # whose engine did not say hello
 
 
 @dataclass(frozen=True)
@@ -128,6 +129,7 @@ class Director:
         self.chance = chance
         self.begin = time.monotonic()
         self.struck = False
+        self.struck_at_hello = False  # before there was a search
         self.interrupted_at = 0.0
         self.has_begun = False
         self.looks_without_workers = 0
@@ -159,6 +161,7 @@ class Director:
             self.ended.search_seconds = seconds
         if not self.struck and self.is_time(seconds, is_over):
             self.struck = self.search.strike(self.ending, roles, self.chance)
+            self.struck_at_hello = self.struck and not self.has_begun
             if self.struck:
                 self.ended.ending = self.ending
             if self.struck and self.ending.victim in ("program", "group"):
@@ -193,6 +196,8 @@ class Director:
         expected = {0, 1, INTERRUPTED}
         if self.struck and self.ending.victim == "program":
             expected.add(-self.ending.signal)
+        if self.struck_at_hello and self.ending.victim == "engine":
+            expected.add(MACHINE_LACKS)
         if status not in expected and not self.ended.leaks:
             words = self.search.errors.read_text(errors="replace").strip()
             raise SystemExit(f"the program ended with status {status}: {words[-1000:]}")

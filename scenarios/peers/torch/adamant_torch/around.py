@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from itertools import chain
 from typing import Any
 
 import torch
 from torch import nn
 from torch.distributed.checkpoint.metadata import Metadata, TensorStorageMetadata
+
+from adamant_torch.shards import alike
 
 StateDict = dict[str, Any]
 MOMENTS = ("exp_avg", "exp_avg_sq")
@@ -31,8 +34,7 @@ def make_missing_states(optimizer: torch.optim.Optimizer) -> None:
             if not optimizer.state.get(parameter):
                 optimizer.state[parameter] = {
                     "step": torch.tensor(0.0, dtype=torch.float32),
-                    "exp_avg": torch.zeros_like(parameter),
-                    "exp_avg_sq": torch.zeros_like(parameter),
+                    **{moment: alike(parameter, torch.zeros_like) for moment in MOMENTS},
                 }
 
 
@@ -159,7 +161,8 @@ def keeping_moments(
         for moment, dtype in zip(MOMENTS, types, strict=True):
             loaded = given["state"].get(key, {})
             if moment in loaded:
-                optimizer.state[parameter][moment] = loaded[moment].to(dtype, copy=True)
+                copy = partial(torch.Tensor.to, dtype=dtype, copy=True)
+                optimizer.state[parameter][moment] = alike(loaded[moment], copy)
 
 
 def step_in_type_of_moments(optimizer: torch.optim.Optimizer) -> None:

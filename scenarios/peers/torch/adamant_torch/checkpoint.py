@@ -10,8 +10,10 @@ around known defects, which are in `around` and `saves`.
 
 from __future__ import annotations
 
+import math
 from contextlib import ExitStack
 from dataclasses import dataclass, fields
+from functools import partial
 from typing import Any
 
 import torch
@@ -29,6 +31,7 @@ from torch.distributed.checkpoint.storage import StorageReader, StorageWriter
 from adamant_torch import around, listing, saves
 from adamant_torch.saving import Saving
 from adamant_torch.several import parts
+from adamant_torch.shards import alike
 
 StateDict = dict[str, Any]
 State = tuple[nn.Module, torch.optim.Optimizer, "torch.amp.GradScaler | None"]
@@ -236,14 +239,13 @@ def spread(options: Options, state: State, content: StateDict) -> None:
 
 def allocate(optimizer: torch.optim.Optimizer, moments: tuple[torch.dtype, torch.dtype]) -> None:
     """Make all states, in the types that the scenario names, with values unlike any saved one."""
-    first, second = moments
-    nothing = float("nan")
+    make = [partial(torch.full_like, fill_value=math.nan, dtype=dtype) for dtype in moments]
     for group in optimizer.param_groups:
         for parameter in group["params"]:
             optimizer.state[parameter] = {
                 "step": torch.tensor(0.0, dtype=torch.float32),
-                "exp_avg": torch.full_like(parameter, nothing, dtype=first),
-                "exp_avg_sq": torch.full_like(parameter, nothing, dtype=second),
+                "exp_avg": alike(parameter, make[0]),
+                "exp_avg_sq": alike(parameter, make[1]),
             }
 
 

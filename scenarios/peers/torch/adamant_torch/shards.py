@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
@@ -54,6 +55,25 @@ def shard_of(tensor: torch.Tensor) -> Shard:
 def _shard(shape: tuple[int, ...], mesh: DeviceMesh, placements: tuple[Placement, ...]) -> Shard:
     local_shape, offsets = compute_local_shape_and_global_offset(shape, mesh, placements)
     return Shard(offsets=tuple(offsets), shape=tuple(local_shape))
+
+
+@torch.no_grad()
+def alike(tensor: torch.Tensor, make: Callable[[torch.Tensor], torch.Tensor]) -> torch.Tensor:
+    """Return what `make` returns of a tensor whose shape it keeps, sharded as the tensor is.
+
+    It sees this rank's part. Of a DTensor, PyTorch would first work out how the result is sharded,
+    and anew for each mesh, type and shape.
+    """
+    if not isinstance(tensor, DTensor):
+        return make(tensor)
+    return DTensor.from_local(
+        make(tensor.to_local()),
+        tensor.device_mesh,
+        tensor.placements,
+        run_check=False,
+        shape=tensor.shape,
+        stride=tensor.stride(),
+    )
 
 
 def put(parameter: torch.Tensor, index: int, value: float) -> None:
