@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "scenarios/seam/checkpoint_support.h"
 #include "scenarios/search/minimize_isolated.h"
 
 namespace adamant::scenarios {
@@ -23,6 +24,17 @@ bool fails_alike(RunResult const& result, RunResult const& other) {
 /// Does a load get something wrong?
 bool is_about_a_load(std::string const& signature) {
   return signature.starts_with(checkpoint_signatures);
+}
+
+/// Is something loaded from files that a fault has spoilt, or that a save wrote beside older ones?
+bool may_load_spoilt_files(Scenario const& scenario) {
+  if (!scenario.faults.empty()) return true;
+  auto const loads = std::ranges::count_if(scenario.program, [](Operation const& operation) {
+    return std::holds_alternative<Load>(operation.action);
+  });
+  for (std::int64_t nth = 1; nth <= loads; ++nth)
+    if (has_older_save(scenario, nth)) return true;
+  return false;
 }
 
 void append(EngineOptions& options, EngineOptions const& more) {
@@ -76,13 +88,14 @@ bool KnownHere::looks_like(Shown const& one, Scenario const& scenario,
   return !has_options(scenario, avoid) && has_faults(scenario, one.scenario);
 }
 
-/// What a reader says of a file that a fault has spoilt depends on the bytes that it meets.
+/// What a reader makes of a file that a fault has spoilt depends on the bytes that it meets; of a
+/// file that an older save has left, on the tensors in it.
 bool KnownHere::spoils_a_load(Shown const& one, Scenario const& scenario,
                               std::string const& signature) const {
   EngineOptions const& avoid = defects_[one.defect].avoid;
-  return !avoid.empty() && !has_options(scenario, avoid) && !one.scenario.faults.empty() &&
-         is_about_a_load(one.signature) && is_about_a_load(signature) &&
-         has_files_inside(scenario, one.scenario);
+  return !avoid.empty() && !has_options(scenario, avoid) && may_load_spoilt_files(one.scenario) &&
+         may_load_spoilt_files(scenario) && is_about_a_load(one.signature) &&
+         is_about_a_load(signature) && has_files_inside(scenario, one.scenario);
 }
 
 std::vector<std::size_t> KnownHere::candidates(Scenario const& scenario,

@@ -180,6 +180,40 @@ TEST(KnownHere, WhatAFaultLeavesMayLookOtherwise) {
   EXPECT_FALSE(known.is_known(damaged(), failed(loud), never())) << "it is not about a load";
 }
 
+/// A save on one rank over that of two, which leaves a file of theirs.
+Scenario left_over() {
+  Scenario scenario = small_scenario();
+  scenario.world = {.shard = 2};
+  Load on_one{.from = "a"};
+  on_one.world = World{.shard = 1};
+  scenario.program = {operation(Save{.checkpoint = "a"}),
+                      operation(on_one),
+                      operation(Backward{}),
+                      operation(Step{}),
+                      operation(Save{.checkpoint = "a"}),
+                      operation(Load{.from = "a"})};
+  scenario.bug = "leftover_files_loaded";
+  scenario.expect = {.kind = Expectation::Kind::violates, .id = "checkpoint.roundtrip"};
+  return scenario;
+}
+
+TEST(KnownHere, WhatAnOlderSaveLeavesMayLookOtherwise) {
+  KnownDefect left = defect("left over", anew, loud);
+  left.shown_by = {left_over()};
+  KnownHere const known = known_of({left});
+  EXPECT_TRUE(known.not_shown().empty());
+  auto const passing = [](Scenario const& scenario) {
+    return has_options(scenario, anew) ? passed() : failed_to_load();
+  };
+  EXPECT_TRUE(known.is_known(left_over(), failed_to_load(), passing));
+  auto const failing = [](Scenario const&) { return failed_to_load(); };
+  EXPECT_FALSE(known.is_known(left_over(), failed_to_load(), failing));
+  Scenario beside = left_over();
+  beside.program[4] = operation(Save{.checkpoint = "b"});
+  EXPECT_FALSE(known.is_known(beside, failed_to_load(), never())) << "nothing is saved twice";
+  EXPECT_FALSE(known.is_known(left_over(), failed(loud), never())) << "it is not about a load";
+}
+
 TEST(KnownHere, WhatNeedsAFaultIsNotMetWithoutIt) {
   KnownDefect torn = defect("torn", anew, loud);
   torn.shown_by = {damaged()};

@@ -46,7 +46,7 @@ enum class Division { own, factor, hook };
 Division division_of(World const& world) {
   auto const& shape = world.setting.world;
   auto const way = option(world.setting, "division", "hook");
-  bool const averages = shape.replicate == 1 || way == "own";
+  bool const averages = shape.replicate == 1 || option(world.setting, "averages", "once") == "own";
   if (averages && world.setting.microbatch_count() == shape.rank_count()) return Division::own;
   return shape.shard > 1 || way == "factor" ? Division::factor : Division::hook;
 }

@@ -307,9 +307,9 @@ void refuse_other_engines(Scenario const& scenario) {
 /// Others choose ways around defects, by code of the adapter's own, or uses of PyTorch that no
 /// script is written for yet.
 void refuse_other_options(Scenario const& scenario) {
-  constexpr std::array<std::string_view, 8> written = {
-      "implementation", "format",         "template", "state_dict",
-      "async_save",     "offload_policy", "division", "settings"};
+  constexpr std::array<std::string_view, 9> written = {
+      "implementation", "format",   "template", "state_dict", "async_save",
+      "offload_policy", "division", "averages", "settings"};
   for (auto const& [name, value] : scenario.engine.options)
     if (std::ranges::find(written, name) == written.end())
       throw NoScript(fmt::format(

@@ -245,7 +245,7 @@ TEST(Script, DividesAmongReplicasByItselfWhereTheScenarioDoes) {
   };
   constexpr std::string_view factor = "set_gradient_divide_factor";
   EXPECT_NE(script("torch").find(factor), std::string::npos);
-  EXPECT_EQ(script("torch, options: {division: own}").find(factor), std::string::npos);
+  EXPECT_EQ(script("torch, options: {averages: own}").find(factor), std::string::npos);
 }
 
 TEST(Script, StopsAtTheOperationThatBrokeTheLaw) {

@@ -190,7 +190,7 @@ def divide_once(module: FSDPModule, opening: Opening) -> None:
     PyTorch 2.8 gloo's averages are wrong on some worlds.
     """
     # With replicas there are two averages: even halving twice rounds a subnormal twice.
-    once = opening.replicate == 1 or opening.options.get("division") == "own"
+    once = opening.replicate == 1 or opening.options.get("averages") == "own"
     if AVERAGES and opening.microbatches == opening.ranks and once:
         return
     module.set_force_sum_reduction_for_comms(True)

@@ -188,16 +188,16 @@ def test_sums_of_replicas_that_wait_are_added_to_other_parameters(world: Maker) 
 
 
 @pytest.mark.skipif(not AVERAGES, reason="older releases are never left to their own averages")
-@pytest.mark.parametrize("division", ["hook", "own"])
-def test_the_own_division_is_an_average_of_averages(world: Maker, division: str) -> None:
+@pytest.mark.parametrize("averages", ["once", "own"])
+def test_fsdp2_left_to_itself_is_an_average_of_averages(world: Maker, averages: str) -> None:
     big = [{"name": "a", "shape": [400], "group": 0, "unit": 0}]
-    one = world(shard=3, replicate=2, params=big, options={"division": division}).open()
+    one = world(shard=3, replicate=2, params=big, options={"averages": averages}).open()
     one.backward()
     shares = torch.stack([share["a"] for share in one.gradients(1)])
     once, found = shares.sum(0) / 6, one.whole()["a/gradient"]
     twice = (shares[:3].sum(0) / 3 + shares[3:].sum(0) / 3) / 2
     assert not torch.equal(once, twice)
-    assert torch.equal(found, {"hook": once, "own": twice}[division])
+    assert torch.equal(found, {"once": once, "own": twice}[averages])
 
 
 def test_parameters_without_gradient_are_frozen_or_left_out(tmp_path: Path, log: Path) -> None:
