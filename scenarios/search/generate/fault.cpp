@@ -52,9 +52,11 @@ class FaultDrawing {
         scenario_.program.begin(), scenario_.program.end(),
         [](Operation const& operation) { return std::holds_alternative<Load>(operation.action); });
     if (has_elements() && draws_.feature(Feature::out_of_memory, 4)) return make_out_of_memory();
-    // In the simulator few cases have files at all, and elsewhere few have a save to fall back to.
+    // In the simulator few cases have files at all; elsewhere few have a save to fall back to, but
+    // after a crash all processes begin anew.
     bool const isolated = draws_.able().isolated;
-    if (!saves.empty() && draws_.feature(Feature::crash, 40)) return make_crash(saves);
+    if (!saves.empty() && draws_.feature(Feature::crash, isolated ? 30 : 40))
+      return make_crash(saves);
     if (loads > 0 && draws_.feature(Feature::damage, isolated ? 45 : 60)) make_damage(loads);
   }
 
@@ -86,11 +88,14 @@ class FaultDrawing {
 
   /// What a rank of a process of its own does is counted, not what it writes. Half of all crashes
   /// come before its first operation: there another rank's file is all that is new. Of the others
-  /// half come among the first few, since not all ranks have many.
+  /// half come among the first few, since not all ranks have many, and half behind them, where the
+  /// old metadata make room for the new.
   std::int64_t draw_operations() {
     bool const first = draws_.chance(50);
     bool const early = draws_.chance(50);
-    return first ? 0 : draws_.between(1, early ? file_operations_of_few_tensors : file_operations);
+    if (first) return 0;
+    return early ? draws_.between(1, file_operations_of_few_tensors)
+                 : draws_.between(file_operations_of_few_tensors + 1, file_operations);
   }
 
   std::int64_t draw_bytes() {
