@@ -22,6 +22,8 @@ std::string signature_of(RunResult const& result);
 
 /// With which the signatures of these laws begin.
 inline constexpr std::string_view checkpoint_signatures = "checkpoint|";
+/// With which those begin that are about a save that failed.
+inline constexpr std::string_view failed_save_signatures = "error.clean|failed|save ";
 
 /// What of a scenario one defect needs and another does not: the options of its engine, its kinds
 /// of faults, in words.

@@ -1,9 +1,11 @@
 #include "scenarios/search/known_here.h"
 
 #include <algorithm>
+#include <set>
+#include <string>
 #include <utility>
+#include <variant>
 
-#include "scenarios/seam/checkpoint_support.h"
 #include "scenarios/search/minimize_isolated.h"
 
 namespace adamant::scenarios {
@@ -21,20 +23,20 @@ bool fails_alike(RunResult const& result, RunResult const& other) {
   return !result.met && signature_of(result) == signature_of(other);
 }
 
-/// Does a load get something wrong?
-bool is_about_a_load(std::string const& signature) {
-  return signature.starts_with(checkpoint_signatures);
+/// Does a load get something wrong, or does a save fail?
+bool is_about_files(std::string const& signature) {
+  return signature.starts_with(checkpoint_signatures) ||
+         signature.starts_with(failed_save_signatures);
 }
 
-/// Is something loaded from files that a fault has spoilt, or that a save wrote beside older ones?
-bool may_load_spoilt_files(Scenario const& scenario) {
-  if (!scenario.faults.empty()) return true;
-  auto const loads = std::ranges::count_if(scenario.program, [](Operation const& operation) {
-    return std::holds_alternative<Load>(operation.action);
-  });
-  for (std::int64_t nth = 1; nth <= loads; ++nth)
-    if (has_older_save(scenario, nth)) return true;
-  return false;
+/// May there be files that a fault has spoilt, or that are left of an older save?
+bool may_have_spoilt_files(Scenario const& scenario) {
+  std::set<std::string> saved;
+  return !scenario.faults.empty() ||
+         std::ranges::any_of(scenario.program, [&](Operation const& operation) {
+           auto const* const save = std::get_if<Save>(&operation.action);
+           return save != nullptr && !saved.insert(save->checkpoint).second;
+         });
 }
 
 void append(EngineOptions& options, EngineOptions const& more) {
@@ -89,20 +91,20 @@ bool KnownHere::looks_like(Shown const& one, Scenario const& scenario,
 }
 
 /// What a reader makes of a file that a fault has spoilt depends on the bytes that it meets; of a
-/// file that an older save has left, on the tensors in it.
-bool KnownHere::spoils_a_load(Shown const& one, Scenario const& scenario,
-                              std::string const& signature) const {
+/// file that an older save has left, on the tensors in it. A save that consolidates reads, too.
+bool KnownHere::spoils_files(Shown const& one, Scenario const& scenario,
+                             std::string const& signature) const {
   EngineOptions const& avoid = defects_[one.defect].avoid;
-  return !avoid.empty() && !has_options(scenario, avoid) && may_load_spoilt_files(one.scenario) &&
-         may_load_spoilt_files(scenario) && is_about_a_load(one.signature) &&
-         is_about_a_load(signature) && has_files_inside(scenario, one.scenario);
+  return !avoid.empty() && !has_options(scenario, avoid) && may_have_spoilt_files(one.scenario) &&
+         may_have_spoilt_files(scenario) && is_about_files(one.signature) &&
+         is_about_files(signature) && has_files_inside(scenario, one.scenario);
 }
 
 std::vector<std::size_t> KnownHere::candidates(Scenario const& scenario,
                                                RunResult const& failed) const {
   std::string const signature = signature_of(failed);
   std::vector<std::size_t> defects;
-  for (auto const may_be : {&KnownHere::looks_like, &KnownHere::spoils_a_load})
+  for (auto const may_be : {&KnownHere::looks_like, &KnownHere::spoils_files})
     for (Shown const& one : shown_)
       if ((this->*may_be)(one, scenario, signature) && std::ranges::count(defects, one.defect) == 0)
         defects.push_back(one.defect);

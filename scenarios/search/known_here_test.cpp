@@ -158,6 +158,14 @@ RunResult failed_to_load() {
   return result;
 }
 
+/// As a save ends that reads what is there.
+RunResult failed_to_save() {
+  RunResult result = failed_to_load();
+  result.violations.front().law = Law::error_clean;
+  result.violations.front().subject = Call{.verb = "save"};
+  return result;
+}
+
 TEST(KnownHere, WhatAFaultLeavesMayLookOtherwise) {
   KnownDefect torn = defect("torn", anew, loud);
   torn.shown_by = {damaged()};
@@ -208,10 +216,14 @@ TEST(KnownHere, WhatAnOlderSaveLeavesMayLookOtherwise) {
   EXPECT_TRUE(known.is_known(left_over(), failed_to_load(), passing));
   auto const failing = [](Scenario const&) { return failed_to_load(); };
   EXPECT_FALSE(known.is_known(left_over(), failed_to_load(), failing));
+  auto const saving = [](Scenario const& scenario) {
+    return has_options(scenario, anew) ? passed() : failed_to_save();
+  };
+  EXPECT_TRUE(known.is_known(left_over(), failed_to_save(), saving));
   Scenario beside = left_over();
   beside.program[4] = operation(Save{.checkpoint = "b"});
   EXPECT_FALSE(known.is_known(beside, failed_to_load(), never())) << "nothing is saved twice";
-  EXPECT_FALSE(known.is_known(left_over(), failed(loud), never())) << "it is not about a load";
+  EXPECT_FALSE(known.is_known(left_over(), failed(loud), never())) << "it is not about files";
 }
 
 TEST(KnownHere, WhatNeedsAFaultIsNotMetWithoutIt) {
