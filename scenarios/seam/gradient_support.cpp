@@ -23,7 +23,8 @@ class GradientWalk {
   GradientWalk(Scenario const& scenario, Capabilities const& able)
       : scenario_(scenario),
         able_(able),
-        loss_scale_(scenario.optimizer.loss_scale),
+        may_scale_(scenario.optimizer.loss_scale.kind != LossScale::Kind::none),
+        ever_scaled_(may_scale_),
         registry_(registry_of(scenario.params)) {}
 
   MaybeRefusal walk() {
@@ -43,7 +44,7 @@ class GradientWalk {
     if (std::holds_alternative<Train>(action)) return visit_train(line);
     if (auto const* zero = std::get_if<ZeroGrad>(&action))
       return zero_grad(zero->set_to_none, line);
-    if (std::holds_alternative<Load>(action)) return zero_grad(true, line);
+    if (std::holds_alternative<Load>(action)) return visit_load(line);
     if (auto const* set = std::get_if<Set>(&action)) return visit(*set, line);
     return std::nullopt;
   }
@@ -81,7 +82,7 @@ class GradientWalk {
 
   MaybeRefusal visit_use(Used use, SourceLine line) {
     if (used_ == Used::stepped && !with_gradient_.empty()) return reused("uses", line);
-    bool const unscales = able_.unscales_in_place && loss_scale_.kind != LossScale::Kind::none;
+    bool const unscales = able_.unscales_in_place && may_scale_;
     if (unscales && !with_gradient_.empty()) used_ = use;
     return std::nullopt;
   }
@@ -107,6 +108,12 @@ class GradientWalk {
     return std::nullopt;
   }
 
+  /// The scale may be the one of the save or, where the format has none, of the beginning.
+  MaybeRefusal visit_load(SourceLine line) {
+    may_scale_ = ever_scaled_;
+    return zero_grad(true, line);
+  }
+
   /// A new scaler knows neither what the one before has scaled nor what it has divided.
   MaybeRefusal visit(Set const& set, SourceLine line) {
     if (!set.change.loss_scale) return std::nullopt;
@@ -116,14 +123,16 @@ class GradientWalk {
                          "another loss scale is set while there are gradients of the one before; "
                          "supported: zero_grad before that",
                          line);
-    loss_scale_ = *set.change.loss_scale;
+    may_scale_ = set.change.loss_scale->kind != LossScale::Kind::none;
+    ever_scaled_ = ever_scaled_ || may_scale_;
     if (used_ == Used::clipped) used_ = Used::stepped;
     return std::nullopt;
   }
 
   Scenario const& scenario_;
   Capabilities const& able_;
-  LossScale loss_scale_;
+  bool may_scale_;    // is there a loss scale, as far as is known?
+  bool ever_scaled_;  // so far
   Used used_ = Used::not_yet;
   Registry registry_;
   std::set<int> with_gradient_;  // numbers of parameters
