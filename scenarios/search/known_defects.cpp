@@ -135,6 +135,13 @@ std::vector<std::string_view> words_of_files(Scenario const& scenario) {
   return words;
 }
 
+bool has_options_in_a_run(Scenario const& scenario, EngineOptions const& options) {
+  return has_options(scenario, options) ||
+         std::ranges::any_of(scenario.again, [&](Again const& again) {
+           return has_options(with_options(scenario, again.options), options);
+         });
+}
+
 std::vector<Fault::Then> kinds_of_faults(Scenario const& scenario) {
   std::vector<Fault::Then> kinds;
   for (Fault const& fault : scenario.faults) kinds.push_back(fault.then);
@@ -180,7 +187,7 @@ bool has_files_inside(Scenario const& scenario, Scenario const& smaller) {
 
 bool has_inside(Scenario const& scenario, Scenario const& smaller) {
   return scenario.world.rank_count() >= smaller.world.rank_count() &&
-         has_options(scenario, smaller.engine.options) && has_faults(scenario, smaller) &&
+         has_options_in_a_run(scenario, smaller.engine.options) && has_faults(scenario, smaller) &&
          is_subsequence(words_of_operations(smaller), words_of_operations(scenario));
 }
 

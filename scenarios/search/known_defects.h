@@ -51,7 +51,7 @@ bool has_faults(Scenario const& scenario, Scenario const& smaller);
 bool has_files_inside(Scenario const& scenario, Scenario const& smaller);
 
 /// Does `scenario` do all that `smaller` does: its operations in their order among others, its
-/// faults and options of the engine, on no fewer ranks?
+/// faults and in one of its runs its options of the engine, on no fewer ranks?
 bool has_inside(Scenario const& scenario, Scenario const& smaller);
 
 }  // namespace adamant::scenarios

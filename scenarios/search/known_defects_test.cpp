@@ -125,6 +125,11 @@ TEST(KnownDefect, IsInsideWhatDoesAllThatItDoes) {
   larger.program = {operation(Train{3}), operation(Save{"b"})};
   smaller.engine.options = {{"format", "dcp"}};
   EXPECT_FALSE(has_inside(larger, smaller));
+  larger.engine.options = {{"async", "true"}, {"format", "hf"}};
+  EXPECT_FALSE(has_inside(larger, smaller));
+  larger.again = {{}, {.options = {{"format", "dcp"}}}};
+  EXPECT_TRUE(has_inside(larger, smaller)) << "in a further run";
+  larger.again.clear();
   larger.engine.options = {{"async", "true"}, {"format", "dcp"}};
   EXPECT_TRUE(has_inside(larger, smaller));
   smaller.faults = {{.then = Fault::Then::truncate}};
