@@ -83,11 +83,28 @@ def test_the_wheel_says_what_it_is(wheel: Path) -> None:
     assert said["Version"] == VERSION
     assert said["License-Expression"] == "Apache-2.0"
     assert said["Requires-Python"] == ">=3.10"
+    assert said["Project-URL"] == "Engine, https://github.com/pytorch/pytorch"
     assert said["Description-Content-Type"] == "text/markdown"
     assert str(said.get_payload()) == (ROOT / "README.md").read_text(encoding="utf-8")
     with zipfile.ZipFile(wheel) as content:
         licence = content.read(f"adamant_torch-{VERSION}.dist-info/licenses/LICENSE").decode()
     assert "Apache License" in licence
+
+
+PACKAGES = [  # NumPy's adapter is an example, and none
+    path.parent
+    for path in sorted(ROOT.parent.glob("*/pyproject.toml"))
+    if "[project]" in path.read_text(encoding="utf-8")
+]
+
+
+@pytest.mark.parametrize("folder", PACKAGES, ids=lambda path: path.name)
+def test_each_adapter_carries_licence_readme_and_where_its_engine_is(folder: Path) -> None:
+    said = (folder / "pyproject.toml").read_text(encoding="utf-8")
+    assert 'license-files = ["LICENSE"]\n' in said
+    assert 'readme = "README.md"\n' in said
+    assert '[project.urls]\nEngine = "https://' in said
+    assert "Apache License" in (folder / "LICENSE").read_text(encoding="utf-8")
 
 
 def test_the_installed_package_starts_and_says_its_version(installed: Path, tmp_path: Path) -> None:
