@@ -118,8 +118,8 @@ MaybeRefusal refuse_resumed_at(Scenario const& scenario, std::int64_t entry, Sou
     if (std::holds_alternative<Overflow>(action)) overflows = true;
     if (backward) overflows = false;
     if (std::holds_alternative<Backward>(action)) has_gradient = true;
-    if ((zero != nullptr && zero->set_to_none) || std::holds_alternative<Train>(action) ||
-        std::holds_alternative<Load>(action))
+    if (zero != nullptr) has_gradient = !zero->set_to_none;  // zeros are gradients, too
+    if (std::holds_alternative<Train>(action) || std::holds_alternative<Load>(action))
       has_gradient = false;
   }
   if (!has_gradient && !overflows) return std::nullopt;

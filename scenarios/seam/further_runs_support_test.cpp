@@ -73,6 +73,8 @@ TEST(FurtherRunsSupport, AResumptionNeedsAllOfTheStateInACheckpoint) {
     expect({program, std::string("again: [{resumed_after: ") + entry + "}]", "after entry"});
   expect({"[backward, {zero_grad: {set_to_none: false}}, step]", "again: [{resumed_after: 2}]",
           "the gradients"});
+  expect({"[{zero_grad: {set_to_none: false}}, step]", "again: [{resumed_after: 1}]",
+          "the gradients"});
   expect({"[overflow, {train: 1}]", "optimizer: {loss_scale: 2}\nagain: [{resumed_after: 1}]",
           "its overflow"});
   expect({"[{capture: [step]}, {replay: 1}]",
