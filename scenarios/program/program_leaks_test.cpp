@@ -97,5 +97,19 @@ TEST_F(LeakCampaign, SeesASocketThatIsHeldOpen) {
   EXPECT_NE(called.out.find("socket with inode"), std::string::npos) << called.out;
 }
 
+TEST_F(LeakCampaign, SeesAnEngineThatOpensEverMoreFiles) {
+  write("sitecustomize.py",  // which Python imports when it starts
+        "import os, threading, time\n"
+        "def leak():\n"
+        "    while True:\n"
+        "        os.open('/dev/null', os.O_RDONLY)\n"
+        "        time.sleep(0.1)\n"
+        "threading.Thread(target=leak, daemon=True).start()\n");
+  Called const called = campaign("--scenarios 1 --round 4000 --ending 'its own end' --jobs 1",
+                                 "export PYTHONPATH=" + folder_.string() + "; ");
+  EXPECT_EQ(called.status, 1) << called.err;
+  EXPECT_NE(called.out.find("descriptors early in the round"), std::string::npos) << called.out;
+}
+
 }  // namespace
 }  // namespace adamant::scenarios

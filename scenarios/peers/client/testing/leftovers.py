@@ -105,9 +105,11 @@ class Watch:
         held = {pid: list(descriptors(pid)) for pid in living}
         for names in held.values():
             self.sockets |= {name[8:-1] for name in names if name.startswith("socket:[")}
+        later = processes(self.mark).keys()
         for pid in roles.engines:
-            ranks = [rank for rank in roles.ranks if living[rank].parent == pid]
-            if ranks:  # a pipe there and a pipe back for each of them are as they should be
+            ranks = {rank for rank in roles.ranks if living[rank].parent == pid}
+            if ranks and ranks <= later:  # else pipes may have been closed before they were counted
+                # A pipe there and a pipe back for each of them are as they should be.
                 self.spare.setdefault(pid, []).append(len(held[pid]) - 2 * len(ranks))
         return roles
 
