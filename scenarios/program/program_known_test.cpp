@@ -137,8 +137,9 @@ TEST_F(KnownProgram, AFileThatIsWrongIsSaidBeforeTheSearch) {
 
 TEST_F(KnownProgram, WhatAKillInterruptsIsInFiles) {
   Called const called =
-      shell("PROGRAM fuzz --for 1h --seed 3 --out found" + engine() + " & pid=$!; " +
-            until_exists("found/unfinished/*.yaml") + "kill -9 $pid; wait $pid");
+      shell("PROGRAM fuzz --for 1h --seed 3 --out found" + engine() + " 2> said & pid=$!; " +
+            "until grep -q ' in case ' said; do sleep 0.01; done; " +
+            "kill -9 $pid; wait $pid; status=$?; cat said >&2; exit $status");
   EXPECT_EQ(called.status, 137) << called.out << called.err;
   EXPECT_NE(called.err.find("found values.bitwise in case "), std::string::npos) << called.err;
   EXPECT_NE(called.err.find(": found/unfinished/case-"), std::string::npos) << called.err;
