@@ -9,30 +9,18 @@
 
 namespace adamant::scenarios {
 
-namespace {
-
-/// Those of all scenarios of a model come from one stream of draws, which is none of their own.
-void make_model(std::uint64_t seed, std::uint64_t index, GenerateOptions const& options,
-                Scenario& scenario) {
-  Drawing draws(~seed, index / options.scenarios_of_model, options);
-  SettingsDrawing(draws, scenario).make_model();
-}
-
-}  // namespace
-
 // Part by part, in a fixed order of draws.
 Scenario generate_scenario(std::uint64_t seed, std::uint64_t index,
                            GenerateOptions const& options) {
   Drawing draws(seed, index, options);
+  Drawing of_all(~seed, index / options.scenarios_of_model, options);
+  Drawing& model = options.scenarios_of_model > 1 ? of_all : draws;
   Scenario scenario;
   scenario.name = "generated";
   scenario.seed = draws.bits() >> 32;
-  SettingsDrawing settings(draws, scenario);
+  SettingsDrawing settings(draws, model, scenario);
   ProgramDrawing program(draws, settings, scenario);
-  if (options.scenarios_of_model > 1)
-    make_model(seed, index, options, scenario);
-  else
-    settings.make_model();
+  settings.make_model();
   settings.make_before_program();
   program.make();
   settings.make_after_program();

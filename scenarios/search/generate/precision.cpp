@@ -73,16 +73,16 @@ void SettingsDrawing::make_quantised() {
 // scenario, has them as they were drawn.
 void SettingsDrawing::fit_shape(std::vector<std::int64_t>& shape, ParamType recipe) {
   std::int64_t const side = block_side(recipe);
-  std::int64_t const rows = draws_.between(1, side == 128 ? 2 : 3);
-  std::int64_t const columns = draws_.chance(25) && side < 128 ? 2 : 1;
-  bool const stacked = draws_.chance(25);
-  if (!has_elements(shape) || draws_.options().size < 50) return;
+  std::int64_t const rows = model_.between(1, side == 128 ? 2 : 3);
+  std::int64_t const columns = model_.chance(25) && side < 128 ? 2 : 1;
+  bool const stacked = model_.chance(25);
+  if (!has_elements(shape) || model_.options().size < 50) return;
   if (side == 1) {
-    if (shape.size() == 1) shape.push_back(draws_.between(1, draws_.scaled(1, 12)));
+    if (shape.size() == 1) shape.push_back(model_.between(1, model_.scaled(1, 12)));
     return;
   }
   for (Feature const of_rows : {Feature::ragged_end, Feature::empty_shard, Feature::cut_block})
-    if (!draws_.allowed(of_rows)) return;
+    if (!model_.allowed(of_rows)) return;
   shape = {rows * side, columns * side};
   if (stacked) shape.insert(shape.begin(), 2);
 }
@@ -115,17 +115,17 @@ bool SettingsDrawing::is_barred(Precision const& p) const {
 }
 
 void SettingsDrawing::make_offered_precision() {
-  auto offered = recipes(draws_.able().precisions);
-  if (any_scale_rounds(scenario_) && !draws_.allowed(Feature::loss_scale_rounds))
+  auto offered = recipes(model_.able().precisions);
+  if (any_scale_rounds(scenario_) && !model_.allowed(Feature::loss_scale_rounds))
     std::erase_if(offered, [](Precision const& p) { return p.grad == GradType::fp16; });
   LossScale::Kind const scale = scenario_.optimizer.loss_scale.kind;
   std::erase_if(offered, [&](Precision const& p) {
     return is_barred(p) || !accepted_with_any_scale(p, scale);
   });
-  if (offered.empty()) offered = recipes(draws_.able().precisions);  // nothing can be left out
-  bool const first = draws_.chance(45);                              // what most people train with
-  scenario_.precision = first ? offered.front() : draws_.one_of(offered);
-  choose_state_scale(scenario_.precision, draws_.able().precisions, scale);
+  if (offered.empty()) offered = recipes(model_.able().precisions);  // nothing can be left out
+  bool const first = model_.chance(45);                              // what most people train with
+  scenario_.precision = first ? offered.front() : model_.one_of(offered);
+  choose_state_scale(scenario_.precision, model_.able().precisions, scale);
   fit_shapes_to_offers();
 }
 
@@ -155,16 +155,16 @@ void SettingsDrawing::choose_state_scale(Precision& recipe,
 /// loads may lead to one.
 void SettingsDrawing::fit_shapes_to_offers() {
   std::vector<ParamType> types;
-  for (Precision const& recipe : load_recipes(draws_.able()))
+  for (Precision const& recipe : load_recipes(model_.able()))
     if (is_quantised(recipe.param)) types.push_back(recipe.param);
   ParamType type = scenario_.precision.param;
   bool const starts = is_quantised(type);
   if (!starts && types.empty()) return;
-  bool const loads = !starts && draws_.chance(20) && draws_.allowed(Feature::quantised);
+  bool const loads = !starts && model_.chance(20) && model_.allowed(Feature::quantised);
   if (!starts && !loads) return;
-  if (loads) type = draws_.one_of(types);
+  if (loads) type = model_.one_of(types);
   for (Param& param : scenario_.params) {
-    bool const fits = draws_.chance(60) && !param.is_tied();
+    bool const fits = model_.chance(60) && !param.is_tied();
     if (fits) fit_shape(param.shape, type);
   }
 }

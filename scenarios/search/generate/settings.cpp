@@ -66,26 +66,26 @@ float SettingsDrawing::draw_norm() {
 }
 
 void SettingsDrawing::make_world() {
-  if (draws_.able().isolated) {
+  if (model_.able().isolated) {
     scenario_.world = draw_small_world();
     scenario_.layout = draw_layout();
     return;
   }
   constexpr std::array usual{1, 2, 2, 3, 3, 4, 4, 4, 4, 4};
-  bool const large = draws_.chance(26);
-  std::int64_t const ranks = large ? draws_.between(5, 8) : draws_.one_of(usual);
+  bool const large = model_.chance(26);
+  std::int64_t const ranks = large ? model_.between(5, 8) : model_.one_of(usual);
   std::int64_t ranks_max =
-      std::min(draws_.scaled(1, draws_.options().ranks_max), draws_.options().ranks_max);
-  if (!draws_.allowed(Feature::more_than_four_ranks))
+      std::min(model_.scaled(1, model_.options().ranks_max), model_.options().ranks_max);
+  if (!model_.allowed(Feature::more_than_four_ranks))
     ranks_max = std::min<std::int64_t>(ranks_max, 4);
   scenario_.world = draw_mesh(std::min(ranks, ranks_max), Feature::replicated);
   scenario_.layout = draw_layout();
 }
 
 World SettingsDrawing::draw_mesh(std::int64_t ranks, Feature why) {
-  bool const replicates = draws_.feature(why, 30) && draws_.allowed(Feature::replicated);
-  std::int64_t const replicas = draws_.between(2, 4);
-  bool const shares_out = draws_.chance(50) && draws_.allowed(Feature::outer_optim);
+  bool const replicates = model_.feature(why, 30) && model_.allowed(Feature::replicated);
+  std::int64_t const replicas = model_.between(2, 4);
+  bool const shares_out = model_.chance(50) && model_.allowed(Feature::outer_optim);
   if (!replicates || ranks < 2) return {.shard = ranks};
   World world{.shard = std::max<std::int64_t>(ranks / replicas, 1)};
   world.replicate = ranks / world.shard;
@@ -94,24 +94,24 @@ World SettingsDrawing::draw_mesh(std::int64_t ranks, Feature why) {
 }
 
 Layout SettingsDrawing::draw_layout() {
-  bool const flat = draws_.feature(Feature::layout_flat, 25);
-  bool const bucketed = draws_.feature(Feature::layout_bucketed, 33);
+  bool const flat = model_.feature(Feature::layout_flat, 25);
+  bool const bucketed = model_.feature(Feature::layout_bucketed, 33);
   if (flat) return Layout::flat;
-  return bucketed ? Layout::bucketed : draws_.able().layouts.front();
+  return bucketed ? Layout::bucketed : model_.able().layouts.front();
 }
 
 World SettingsDrawing::draw_small_world() {
   constexpr std::array usual{1, 1, 2, 2, 2, 2, 3, 3, 4};
-  bool const replicates = draws_.feature(Feature::replicated, 15);
-  bool const large = draws_.chance(2);
-  std::int64_t const ranks = large ? draws_.between(5, 8) : draws_.one_of(usual);
+  bool const replicates = model_.feature(Feature::replicated, 15);
+  bool const large = model_.chance(2);
+  std::int64_t const ranks = large ? model_.between(5, 8) : model_.one_of(usual);
   std::int64_t most =
-      std::min(draws_.scaled(1, draws_.options().ranks_max), draws_.able().ranks_max);
-  if (!draws_.allowed(Feature::more_than_four_ranks)) most = std::min<std::int64_t>(most, 4);
-  std::int64_t const replicas_max = std::min(draws_.able().replicate_max, most);
+      std::min(model_.scaled(1, model_.options().ranks_max), model_.able().ranks_max);
+  if (!model_.allowed(Feature::more_than_four_ranks)) most = std::min<std::int64_t>(most, 4);
+  std::int64_t const replicas_max = std::min(model_.able().replicate_max, most);
   World world{.shard = std::min(ranks, most)};
   if (replicates && replicas_max > 1) world = draw_small_mesh(most, replicas_max);
-  bool const shares_out = draws_.chance(50) && draws_.allowed(Feature::outer_optim);
+  bool const shares_out = model_.chance(50) && model_.allowed(Feature::outer_optim);
   if (shares_out && world.replicate > 1) world.outer = Outer::optim;
   return world;
 }
@@ -122,22 +122,22 @@ World SettingsDrawing::draw_small_mesh(std::int64_t ranks_max, std::int64_t repl
   constexpr std::array replicas{2, 2, 2, 2, 2, 2, 3, 4};
   constexpr std::array shards{1, 1, 2, 2, 2, 3};
   World world;
-  world.replicate = std::min<std::int64_t>(draws_.one_of(replicas), replicas_max);
-  world.shard = std::min<std::int64_t>(draws_.one_of(shards), ranks_max / world.replicate);
+  world.replicate = std::min<std::int64_t>(model_.one_of(replicas), replicas_max);
+  world.shard = std::min<std::int64_t>(model_.one_of(shards), ranks_max / world.replicate);
   return world;
 }
 
 void SettingsDrawing::make_params() {
   std::int64_t const params_max =
-      draws_.allowed(Feature::several_params) ? draws_.scaled(1, draws_.options().params_max) : 1;
+      model_.allowed(Feature::several_params) ? model_.scaled(1, model_.options().params_max) : 1;
   // An engine outside the process takes time for each, and few of its defects need more than two.
   constexpr std::array usual{1, 1, 2, 2, 3, 4};
-  std::int64_t const count = draws_.able().isolated
-                                 ? std::min<std::int64_t>(draws_.one_of(usual), params_max)
-                                 : draws_.between(1, params_max);
-  bool const in_units = draws_.feature(Feature::several_units, 60);
+  std::int64_t const count = model_.able().isolated
+                                 ? std::min<std::int64_t>(model_.one_of(usual), params_max)
+                                 : model_.between(1, params_max);
+  bool const in_units = model_.feature(Feature::several_units, 60);
   // What takes one parameter for another shows where all have the same shape.
-  bool const alike = draws_.able().isolated && draws_.chance(50);
+  bool const alike = model_.able().isolated && model_.chance(50);
   for (std::int64_t i = 0; i < count; ++i) {
     Param param;
     param.name = name_of_param(i, in_units);
@@ -158,34 +158,34 @@ void SettingsDrawing::make_shape(std::vector<std::int64_t>& shape) {
   // Each shape that is new to an engine outside the process may cost it more than the step itself.
   constexpr std::array usual{1, 1, 1, 2, 2, 2, 2, 3};
   std::int64_t const dimensions =
-      draws_.able().isolated ? draws_.one_of(usual) : draws_.between(1, 3);
+      model_.able().isolated ? model_.one_of(usual) : model_.between(1, 3);
   shape.push_back(make_rows());
   for (std::int64_t d = 1; d < dimensions; ++d) {
-    std::int64_t const largest = draws_.able().isolated ? 4 : dimensions == 2 ? 12 : 5;
-    shape.push_back(draws_.between(1, draws_.scaled(1, largest)));
+    std::int64_t const largest = model_.able().isolated ? 4 : dimensions == 2 ? 12 : 5;
+    shape.push_back(model_.between(1, model_.scaled(1, largest)));
   }
   // Kernels of CPUs take what fills their vectors in another way than what is left over.
-  bool const fills_vectors = draws_.able().isolated && draws_.chance(20);
-  if (fills_vectors) shape.back() = draws_.between(1, draws_.scaled(1, vectors_max));
-  if (draws_.feature(Feature::empty_tensor, 8)) {
-    shape[static_cast<std::size_t>(draws_.below(dimensions))] = 0;
+  bool const fills_vectors = model_.able().isolated && model_.chance(20);
+  if (fills_vectors) shape.back() = model_.between(1, model_.scaled(1, vectors_max));
+  if (model_.feature(Feature::empty_tensor, 8)) {
+    shape[static_cast<std::size_t>(model_.below(dimensions))] = 0;
   }
 }
 
 // Around the numbers of ranks, where shards are uneven or empty.
 std::int64_t SettingsDrawing::make_few_rows() {
-  bool const prime = draws_.chance(30);
-  std::int64_t const rows = draws_.between(1, 6);
-  return std::min<std::int64_t>(prime ? draws_.between(0, 2) * 4 + 3 : rows, draws_.scaled(1, 11));
+  bool const prime = model_.chance(30);
+  std::int64_t const rows = model_.between(1, 6);
+  return std::min<std::int64_t>(prime ? model_.between(0, 2) * 4 + 3 : rows, model_.scaled(1, 11));
 }
 
 std::int64_t SettingsDrawing::make_rows() {
-  if (draws_.able().isolated) return make_few_rows();
-  std::int64_t const kind = draws_.below(10);
-  std::int64_t rows = draws_.between(1, 9);
-  if (kind >= 4) rows = draws_.one_of(prime_rows);
-  if (kind >= 8) rows = draws_.between(64, 300);
-  return std::min(rows, draws_.scaled(1, 300));
+  if (model_.able().isolated) return make_few_rows();
+  std::int64_t const kind = model_.below(10);
+  std::int64_t rows = model_.between(1, 9);
+  if (kind >= 4) rows = model_.one_of(prime_rows);
+  if (kind >= 8) rows = model_.between(64, 300);
+  return std::min(rows, model_.scaled(1, 300));
 }
 
 void SettingsDrawing::make_groups() {

@@ -16,7 +16,9 @@ namespace adamant::scenarios {
 
 class SettingsDrawing {
  public:
-  SettingsDrawing(Drawing& draws, Scenario& scenario) : draws_(draws), scenario_(scenario) {}
+  /// `model` is of what several scenarios have in common, where they do: shapes, types and worlds.
+  SettingsDrawing(Drawing& draws, Drawing& model, Scenario& scenario)
+      : draws_(draws), model_(model), scenario_(scenario) {}
 
   /// World and parameters, on which all else depends.
   void make_model();
@@ -88,6 +90,7 @@ class SettingsDrawing {
   void widen_gradients();
 
   Drawing& draws_;
+  Drawing& model_;
   Scenario& scenario_;
 };
 
