@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "scenarios/pool/interrupt.h"
+#include "scenarios/pool/rows.h"
 
 namespace adamant::scenarios {
 
@@ -19,7 +20,7 @@ using Clock = std::chrono::steady_clock;
 class Pool {
  public:
   Pool(PoolOptions const& options, Work const& work, std::function<void(JobEnd const&)> const& done)
-      : options_(options), work_(work), done_(done) {}
+      : options_(options), work_(work), done_(done), rows_(options.jobs, options.row_of) {}
 
   void run() {
     std::signal(SIGPIPE, SIG_IGN);  // a dead worker is seen by its pipe's end, not by a signal
@@ -38,7 +39,7 @@ class Pool {
 
   bool has_next() const {
     if (options_.until && Clock::now() >= *options_.until) return false;
-    return !options_.jobs || next_job_ < *options_.jobs;
+    return rows_.has_next();
   }
 
   /// Idle workers get a job, missing ones are made, and those that nothing is left for go.
@@ -46,7 +47,7 @@ class Pool {
     for (auto& worker : workers_) {
       if (worker->is_busy()) continue;
       if (has_next()) {
-        worker->give(next_job_++);
+        give_next(*worker);
       } else {
         worker.reset();
       }
@@ -54,9 +55,11 @@ class Pool {
     std::erase(workers_, nullptr);
     while (has_next() && static_cast<int>(workers_.size()) < options_.workers) {
       workers_.push_back(std::make_unique<Worker>(work_, [this] { close_siblings(); }));
-      workers_.back()->give(next_job_++);
+      give_next(*workers_.back());
     }
   }
+
+  void give_next(Worker& worker) { worker.give(rows_.next(worker.process())); }
 
   /// A worker that held its siblings' pipes would keep their ends from being seen.
   void close_siblings() const {
@@ -80,10 +83,12 @@ class Pool {
     if (auto answer = worker->poll_answer()) {
       done_({.job = job, .answer = std::move(answer), .death = {}});
     } else if (worker->is_gone()) {
+      rows_.gone(worker->process());
       std::string const how = worker->reap();
       worker.reset();
       done_({.job = job, .answer = {}, .death = how});
     } else if (is_late(*worker)) {
+      rows_.gone(worker->process());
       worker.reset();
       auto const seconds = std::to_string(options_.job_time_max->count());
       done_(
@@ -98,7 +103,7 @@ class Pool {
   PoolOptions const& options_;
   Work const& work_;
   std::function<void(JobEnd const&)> const& done_;
-  std::uint64_t next_job_ = 0;
+  Rows rows_;
   std::vector<std::unique_ptr<Worker>> workers_;
 };
 

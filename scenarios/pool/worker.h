@@ -27,6 +27,7 @@ class Worker {
   Worker(Worker const&) = delete;  // it is a process
   Worker& operator=(Worker const&) = delete;
 
+  pid_t process() const { return process_; }
   void give(std::uint64_t job);
   bool is_busy() const { return job_.has_value(); }
   std::uint64_t job() const { return *job_; }

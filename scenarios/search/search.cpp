@@ -15,6 +15,10 @@ int growth_of(SearchEngine const& engine) {
   return engine.capabilities.isolated ? 4 : 1;
 }
 
+std::uint64_t scenarios_of_model(SearchEngine const& engine) {
+  return engine.capabilities.isolated ? 32 : 1;
+}
+
 }  // namespace
 
 std::uint64_t first_full_case(SearchEngine const& engine) {
@@ -28,15 +32,19 @@ Scenario search_case(std::uint64_t seed, std::uint64_t index, std::optional<std:
   options.faults = true;
   options.capabilities = engine.capabilities;
   options.usual_options = engine.usual_options;
+  options.scenarios_of_model = scenarios_of_model(engine);
   if (engine.capabilities.isolated) {
     options.params_max = 4;
     options.operations_max = 7;
-    options.scenarios_of_model = 32;
   }
   Scenario scenario = generate_scenario(seed, index, options);
   scenario.engine.name = engine.name;
   scenario.bug = bug;
   return scenario;
+}
+
+std::uint64_t search_model(std::uint64_t index, SearchEngine const& engine) {
+  return index / scenarios_of_model(engine);
 }
 
 bool search_repeats(std::uint64_t index, SearchEngine const& engine) {

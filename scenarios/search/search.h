@@ -29,6 +29,9 @@ std::uint64_t first_full_case(SearchEngine const& engine);
 Scenario search_case(std::uint64_t seed, std::uint64_t index,
                      std::optional<std::string> const& bug = {}, SearchEngine const& engine = {});
 
+/// Cases with the same number have the same parameters, types and worlds.
+std::uint64_t search_model(std::uint64_t index, SearchEngine const& engine);
+
 /// One case in 16 runs twice: only there can another digest show. None of an engine that promises
 /// as much: there scenarios say what runs again.
 bool search_repeats(std::uint64_t index, SearchEngine const& engine = {});

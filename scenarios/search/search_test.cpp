@@ -65,6 +65,7 @@ TEST(SearchCase, OfAnEngineInAProcessOfItsOwnSharesItsModelWith31Others) {
   for (std::uint64_t index = 32; index < 96; ++index) {
     Scenario const scenario = search_case(3, index, {}, peer);
     Scenario const& model = models[index / 32 - 1];
+    EXPECT_EQ(search_model(index, peer), index / 32);
     EXPECT_EQ(scenario.world, model.world) << index;
     EXPECT_EQ(shapes_of(scenario), shapes_of(model)) << index;
     seeds.insert(scenario.seed.value());
