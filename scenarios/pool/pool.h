@@ -25,8 +25,9 @@ struct PoolOptions {
   /// Jobs are numbered from 0 to `jobs` - 1, or go on until `until`.
   std::optional<std::uint64_t> jobs;
   std::optional<std::chrono::steady_clock::time_point> until;
-  /// Consecutive jobs with the same number from it go to one worker, while there are others for the
-  /// others (rows.h).
+  /// Consecutive jobs with the same number from it go to one worker, as long as each worker has
+  /// such a row of its own (rows.h). What ran when `until` came is then no longer the first so
+  /// many.
   std::function<std::uint64_t(std::uint64_t job)> row_of = std::identity{};
   /// A job that takes longer is killed: death "no answer within … s". Absent: jobs may take
   /// forever.

@@ -29,6 +29,21 @@ TEST(Pool, AnswersEveryJobOnce) {
   for (auto const& [job, end] : ends) EXPECT_EQ(end.answer, std::to_string(job * job));
 }
 
+TEST(Pool, JobsOfARowRunInOneProcess) {
+  auto const work = [](std::uint64_t) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    return std::to_string(::getpid());
+  };
+  PoolOptions options{.workers = 2, .jobs = 40, .until = {}, .job_time_max = {}};
+  options.row_of = [](std::uint64_t job) { return job / 20; };
+  auto const ends = run_all(options, work);
+  ASSERT_EQ(ends.size(), 40U);
+  for (std::uint64_t const begin : {0U, 20U})
+    for (std::uint64_t job = begin; job < begin + 10; ++job)
+      EXPECT_EQ(ends.at(job).answer, ends.at(begin).answer) << job;
+  EXPECT_NE(ends.at(0).answer, ends.at(20).answer);
+}
+
 TEST(Pool, JobsRunInOtherProcesses) {
   auto const ends = run_all({.workers = 1, .jobs = 1, .until = {}, .job_time_max = {}},
                             [](std::uint64_t) { return std::to_string(::getpid()); });

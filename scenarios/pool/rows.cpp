@@ -17,11 +17,11 @@ void Rows::gone(Worker worker) {
 }
 
 Rows::Row& Rows::row_for(Worker worker) {
-  auto const of = [&](std::optional<Worker> const& owner) {
+  auto const row_of_owner = [&](std::optional<Worker> const& owner) {
     return std::ranges::find(rows_, owner, &Row::worker);
   };
-  if (auto const own = of(worker); own != rows_.end()) return *own;
-  if (auto const nobodys = of({}); nobodys != rows_.end()) {
+  if (auto const own = row_of_owner(worker); own != rows_.end()) return *own;
+  if (auto const nobodys = row_of_owner({}); nobodys != rows_.end()) {
     nobodys->worker = worker;
     return *nobodys;
   }

@@ -81,27 +81,16 @@ class CampaignCommand {
 
   /// Until a failure is new, or the end. Cases end in any order; what is kept has no gaps.
   void search() {
-    std::vector<std::uint64_t> const ended = ended_early();
-    auto const position_of = [&, first = shard_.tally().cases()](std::uint64_t job) {
-      std::uint64_t position = first + job;
-      for (std::uint64_t const other : ended) position += other <= position ? 1 : 0;
-      return position;
-    };
+    std::uint64_t const first = shard_.tally().cases();
     PoolOptions pool{.workers = arguments_.jobs, .jobs = {}, .until = until_, .job_time_max = {}};
-    if (wanted_) pool.jobs = *wanted_ - shard_.tally().cases() - ended.size();
+    if (wanted_) pool.jobs = *wanted_ - first;
     pool.enough = [this] { return !unexplained_.empty() || is_about_machine(status_); };
     kept_at_ = Clock::now();
     cases_.run(
-        pool, [&](std::uint64_t job) { return shard_.case_at(position_of(job)); },
-        [&](std::uint64_t job, SearchedCase end) { take(position_of(job), std::move(end)); });
+        pool, [&](std::uint64_t job) { return shard_.case_at(first + job); },
+        [&](std::uint64_t job, SearchedCase ended) { take(first + job, std::move(ended)); });
+    ended_early_.clear();
     if (explain()) keep();
-  }
-
-  /// Their positions, in order.
-  std::vector<std::uint64_t> ended_early() const {
-    std::vector<std::uint64_t> positions;
-    for (auto const& [position, ended] : ended_early_) positions.push_back(position);
-    return positions;
   }
 
   void take(std::uint64_t position, SearchedCase ended) {

@@ -56,6 +56,7 @@ class FuzzCommand {
     auto const begin = Clock::now();
     PoolOptions pool{
         .workers = arguments_.jobs, .jobs = arguments_.cases, .until = {}, .job_time_max = {}};
+    pool.row_of = [this](std::uint64_t job) { return search_row(case_of(job), cases_.engine()); };
     if (arguments_.time) pool.until = begin + *arguments_.time;
     if (arguments_.first) pool.enough = [this] { return !failures_.empty(); };
     if (!arguments_.time && !arguments_.cases) pool.jobs = searched_by_default;

@@ -51,9 +51,9 @@ class KnownProgram : public ProgramTest {
 
 TEST_F(KnownProgram, WhatIsKnownIsCountedAndDoesNotFail) {
   Called const called =
-      call("fuzz --cases 150 --seed 3 --known both.yaml --out found --json out.json" + engine());
+      call("fuzz --cases 400 --seed 3 --known both.yaml --out found --json out.json" + engine());
   EXPECT_EQ(called.status, 0) << called.out << called.err;
-  EXPECT_NE(called.out.find("of 150 cases met known defects of this engine, in "),
+  EXPECT_NE(called.out.find("of 400 cases met known defects of this engine, in "),
             std::string::npos)
       << called.out;
   EXPECT_NE(called.out.find("doubled_rate: A rate is told twice. https://example.invalid/7\n"),
@@ -66,7 +66,7 @@ TEST_F(KnownProgram, WhatIsKnownIsCountedAndDoesNotFail) {
   EXPECT_EQ(document.at("results").size(), 0U);
   auto const& known = document.at("known");
   EXPECT_GT(known.at("cases"), 0);
-  EXPECT_LT(known.at("cases"), 75) << "most cases go around what is known";
+  EXPECT_LT(known.at("cases"), 200) << "most cases go around what is known";
   EXPECT_GT(known.at("share_of_time"), 0.0);
   EXPECT_GT(known.at("defects").at("counting_ahead"), 0);
   EXPECT_GT(known.at("defects").at("doubled_rate"), 0);
@@ -81,7 +81,7 @@ TEST_F(KnownProgram, AnEngineNamesItsOwn) {
 
 TEST_F(KnownProgram, WhatIsNotKnownIsFoundAndMinimised) {
   Called const called =
-      call("fuzz --cases 150 --seed 3 --known one.yaml --out found --json out.json" + engine());
+      call("fuzz --cases 400 --seed 3 --known one.yaml --out found --json out.json" + engine());
   EXPECT_EQ(called.status, 1) << called.out << called.err;
   auto const document = read_json("out.json");
   ASSERT_EQ(document.at("results").size(), 1U) << called.out;
@@ -138,7 +138,7 @@ TEST_F(KnownProgram, AFileThatIsWrongIsSaidBeforeTheSearch) {
 TEST_F(KnownProgram, WhatAKillInterruptsIsInFiles) {
   Called const called =
       shell("PROGRAM fuzz --for 1h --seed 3 --out found" + engine() + " 2> said & pid=$!; " +
-            "until grep -q ' in case ' said; do sleep 0.01; done; " +
+            "for i in $(seq 3000); do grep -q ' in case ' said && break; sleep 0.01; done; " +
             "kill -9 $pid; wait $pid; status=$?; cat said >&2; exit $status");
   EXPECT_EQ(called.status, 137) << called.out << called.err;
   EXPECT_NE(called.err.find("found values.bitwise in case "), std::string::npos) << called.err;

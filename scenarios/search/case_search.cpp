@@ -63,7 +63,6 @@ void unmask(Scenario const& scenario, RunOptions const& options, KnownHere const
 void CaseSearch::run(PoolOptions pool, std::function<std::uint64_t(std::uint64_t)> const& case_of,
                      std::function<void(std::uint64_t, SearchedCase)> const& take) const {
   pool.job_time_max = time_max(engine_.capabilities, known_.defects().size());
-  pool.row_of = [&](std::uint64_t job) { return search_model(case_of(job), engine_); };
   run_jobs(
       pool, [&](std::uint64_t job) { return answer(case_of(job)); },
       [&](JobEnd const& end) { take(end.job, ended(case_of(end.job), end)); });

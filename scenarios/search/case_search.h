@@ -56,8 +56,7 @@ class CaseSearch {
   RunOptions const& options() const { return options_; }
   KnownHere const& known() const { return known_; }
 
-  /// run_jobs() with a case a job, under the limit of time that cases have. Cases of a model go to
-  /// one worker, whose engine has met it.
+  /// run_jobs() with a case a job, under the limit of time that cases have.
   void run(PoolOptions pool, std::function<std::uint64_t(std::uint64_t job)> const& case_of,
            std::function<void(std::uint64_t job, SearchedCase)> const& take) const;
 

@@ -16,7 +16,7 @@ int growth_of(SearchEngine const& engine) {
 }
 
 std::uint64_t scenarios_of_model(SearchEngine const& engine) {
-  return engine.capabilities.isolated ? 32 : 1;
+  return engine.capabilities.isolated ? 16 : 1;
 }
 
 }  // namespace
@@ -43,8 +43,9 @@ Scenario search_case(std::uint64_t seed, std::uint64_t index, std::optional<std:
   return scenario;
 }
 
-std::uint64_t search_model(std::uint64_t index, SearchEngine const& engine) {
-  return index / scenarios_of_model(engine);
+std::uint64_t search_row(std::uint64_t index, SearchEngine const& engine) {
+  std::uint64_t const first = first_full_case(engine);
+  return index < first ? index : first + index / scenarios_of_model(engine);
 }
 
 bool search_repeats(std::uint64_t index, SearchEngine const& engine) {

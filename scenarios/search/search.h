@@ -29,8 +29,9 @@ std::uint64_t first_full_case(SearchEngine const& engine);
 Scenario search_case(std::uint64_t seed, std::uint64_t index,
                      std::optional<std::string> const& bug = {}, SearchEngine const& engine = {});
 
-/// Cases with the same number have the same parameters, types and worlds.
-std::uint64_t search_model(std::uint64_t index, SearchEngine const& engine);
+/// Consecutive cases with the same number share what an engine outside the process learns anew for
+/// each shape, type and world (GenerateOptions::scenarios_of_model). Those that grow share nothing.
+std::uint64_t search_row(std::uint64_t index, SearchEngine const& engine);
 
 /// One case in 16 runs twice: only there can another digest show. None of an engine that promises
 /// as much: there scenarios say what runs again.

@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <set>
+#include <variant>
 #include <vector>
 
 #include "scenarios/seam/support.h"
@@ -41,7 +44,7 @@ TEST(SearchCase, NamesTheEngineAndKeepsToWhatItCan) {
 TEST(SearchCase, OfAnEngineInAProcessOfItsOwnIsSoonOfFullSize) {
   GenerateOptions const full{.params_max = 4,
                              .operations_max = 7,
-                             .scenarios_of_model = 32,
+                             .scenarios_of_model = 16,
                              .faults = true,
                              .capabilities = peer.capabilities};
   for (std::uint64_t const index : {25, 26, 100}) {
@@ -52,8 +55,8 @@ TEST(SearchCase, OfAnEngineInAProcessOfItsOwnIsSoonOfFullSize) {
   EXPECT_EQ(search_case(3, 0, {}, peer).world.rank_count(), 1);
 }
 
-TEST(SearchCase, OfAnEngineInAProcessOfItsOwnSharesItsModelWith31Others) {
-  std::vector<Scenario> const models{search_case(3, 32, {}, peer), search_case(3, 64, {}, peer)};
+TEST(SearchCase, OfAnEngineInAProcessOfItsOwnSharesItsModelWith15Others) {
+  std::vector<Scenario> const models{search_case(3, 32, {}, peer), search_case(3, 48, {}, peer)};
   auto const shapes_of = [](Scenario const& scenario) {
     std::vector<std::vector<std::int64_t>> shapes;
     for (Param const& param : scenario.params)
@@ -62,15 +65,52 @@ TEST(SearchCase, OfAnEngineInAProcessOfItsOwnSharesItsModelWith31Others) {
   };
   EXPECT_NE(shapes_of(models[0]), shapes_of(models[1]));
   std::set<std::uint64_t> seeds;
-  for (std::uint64_t index = 32; index < 96; ++index) {
+  for (std::uint64_t index = 32; index < 64; ++index) {
     Scenario const scenario = search_case(3, index, {}, peer);
-    Scenario const& model = models[index / 32 - 1];
-    EXPECT_EQ(search_model(index, peer), index / 32);
+    Scenario const& model = models[index / 16 - 2];
+    EXPECT_EQ(search_row(index, peer), search_row(index / 16 * 16, peer)) << index;
     EXPECT_EQ(scenario.world, model.world) << index;
     EXPECT_EQ(shapes_of(scenario), shapes_of(model)) << index;
     seeds.insert(scenario.seed.value());
   }
-  EXPECT_EQ(seeds.size(), 64U);  // of gradients and values, as all else in them
+  EXPECT_NE(search_row(47, peer), search_row(48, peer));
+  EXPECT_NE(search_row(0, peer), search_row(1, peer)) << "those that grow share nothing";
+  EXPECT_NE(search_row(24, peer), search_row(25, peer));
+  EXPECT_EQ(seeds.size(), 32U);  // of gradients and values, as all else in them
+}
+
+/// What the first load of a scenario is on, where that is another world.
+std::optional<World> world_of_first_load(Scenario const& scenario) {
+  for (Operation const& operation : scenario.program)
+    if (auto const* const load = std::get_if<Load>(&operation.action)) return load->world;
+  return {};
+}
+
+TEST(SearchCase, OfAnEngineInAProcessOfItsOwnHasTheTypesAndTheLoadsOfItsModel) {
+  int loads = 0;
+  int loads_alike = 0;
+  std::set<ParamType> types_of_weights;
+  for (std::uint64_t model = 2; model < 42; ++model) {
+    std::map<LossScale::Kind, Precision>
+        types;  // what goes with one loss scale may not with another
+    std::optional<World> world;
+    for (std::uint64_t index = model * 16; index < model * 16 + 16; ++index) {
+      Scenario const scenario = search_case(3, index, {}, peer);
+      Precision recipe = scenario.precision;
+      recipe.state_scale = {};  // drawn for each
+      auto const first = types.emplace(scenario.optimizer.loss_scale.kind, recipe).first;
+      EXPECT_EQ(first->second, recipe) << index;
+      types_of_weights.insert(recipe.param);
+      auto const other = world_of_first_load(scenario);
+      if (!other) continue;
+      if (!world) world = other;
+      ++loads;
+      loads_alike += other == world ? 1 : 0;
+    }
+  }
+  EXPECT_GT(types_of_weights.size(), 1U);
+  EXPECT_GT(loads, 100);
+  EXPECT_GT(loads_alike, loads * 3 / 4) << "some save again on fewer ranks, which are any";
 }
 
 TEST(SearchRepeats, OneCaseIn16UnlessTheEnginePromisesIt) {

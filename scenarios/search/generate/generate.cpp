@@ -1,5 +1,7 @@
 #include "scenarios/search/generate/generate.h"
 
+#include <optional>
+
 #include "scenarios/search/generate/drawing.h"
 #include "scenarios/search/generate/engine_options.h"
 #include "scenarios/search/generate/fault.h"
@@ -13,8 +15,10 @@ namespace adamant::scenarios {
 Scenario generate_scenario(std::uint64_t seed, std::uint64_t index,
                            GenerateOptions const& options) {
   Drawing draws(seed, index, options);
-  Drawing of_all(~seed, index / options.scenarios_of_model, options);
-  Drawing& model = options.scenarios_of_model > 1 ? of_all : draws;
+  std::optional<Drawing> of_all;
+  if (options.scenarios_of_model > 1)
+    of_all.emplace(~seed, index / options.scenarios_of_model, options);
+  Drawing& model = of_all ? *of_all : draws;
   Scenario scenario;
   scenario.name = "generated";
   scenario.seed = draws.bits() >> 32;

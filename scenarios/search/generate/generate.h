@@ -32,8 +32,9 @@ struct GenerateOptions {
   std::int64_t ranks_max = 8;
   std::int64_t params_max = 6;
   std::int64_t operations_max = 13;
-  /// So many in a row have the same parameters, types and worlds, those of loads included. Where
-  /// shapes that are new cost an engine more than steps do, it runs more scenarios in the same time.
+  /// So many in a row have the same parameters and world, and mostly the same types and the same
+  /// worlds to load on. Where what is new costs an engine more than steps do, it runs more
+  /// scenarios in the same time.
   std::uint64_t scenarios_of_model = 1;
   /// Things that go wrong on purpose, crashes and damage: off unless asked for, because a run with
   /// them does not come to the same end in every world and under every schedule.

@@ -115,18 +115,29 @@ bool SettingsDrawing::is_barred(Precision const& p) const {
 }
 
 void SettingsDrawing::make_offered_precision() {
-  auto offered = recipes(model_.able().precisions);
-  if (any_scale_rounds(scenario_) && !model_.allowed(Feature::loss_scale_rounds))
-    std::erase_if(offered, [](Precision const& p) { return p.grad == GradType::fp16; });
   LossScale::Kind const scale = scenario_.optimizer.loss_scale.kind;
-  std::erase_if(offered, [&](Precision const& p) {
-    return is_barred(p) || !accepted_with_any_scale(p, scale);
-  });
-  if (offered.empty()) offered = recipes(model_.able().precisions);  // nothing can be left out
-  bool const first = model_.chance(45);                              // what most people train with
-  scenario_.precision = first ? offered.front() : model_.one_of(offered);
-  choose_state_scale(scenario_.precision, model_.able().precisions, scale);
+  bool const keeps_out_fp16 =
+      any_scale_rounds(scenario_) && !draws_.allowed(Feature::loss_scale_rounds);
+  auto const fits = [&](Precision const& p) {
+    return !is_barred(p) && accepted_with_any_scale(p, scale) &&
+           !(keeps_out_fp16 && p.grad == GradType::fp16);
+  };
+  std::vector<Precision> const preferred = draw_order_of_recipes();
+  auto const chosen = std::ranges::find_if(preferred, fits);
+  // Where none fits, nothing can be left out.
+  scenario_.precision = chosen == preferred.end() ? preferred.front() : *chosen;
+  choose_state_scale(scenario_.precision, draws_.able().precisions, scale);
   fit_shapes_to_offers();
+}
+
+/// What a scenario of this model takes if it can, else what comes next: so those whose loss scales
+/// allow the same types have the same.
+std::vector<Precision> SettingsDrawing::draw_order_of_recipes() {
+  std::vector<Precision> order = recipes(draws_.able().precisions);
+  bool const first = model_.chance(45);  // what most people train with
+  for (auto place = order.begin() + (first ? 1 : 0); place < order.end(); ++place)
+    std::iter_swap(place, place + model_.below(order.end() - place));
+  return order;
 }
 
 // A recipe is listed without what its scales cover.

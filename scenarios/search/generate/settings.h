@@ -16,7 +16,8 @@ namespace adamant::scenarios {
 
 class SettingsDrawing {
  public:
-  /// `model` is of what several scenarios have in common, where they do: shapes, types and worlds.
+  /// What scenarios of a model have in common is drawn from `model`: shapes, types and worlds. It
+  /// is `draws` where they have nothing in common.
   SettingsDrawing(Drawing& draws, Drawing& model, Scenario& scenario)
       : draws_(draws), model_(model), scenario_(scenario) {}
 
@@ -76,6 +77,7 @@ class SettingsDrawing {
   void fit_shape(std::vector<std::int64_t>& shape, ParamType recipe);
   /// One of the recipes that the engine offers, where types do not combine freely.
   void make_offered_precision();
+  std::vector<Precision> draw_order_of_recipes();
   /// Another type for the weight, and a main weight that goes with it.
   void make_own_precision(Param& param);
   void make_types_of_loads();
