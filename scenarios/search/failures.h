@@ -2,6 +2,7 @@
 // ingredients. Minimising them, and telling which are one defect, is search/findings.h.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <set>
@@ -22,8 +23,9 @@ std::string signature_of(RunResult const& result);
 
 /// With which the signatures of these laws begin.
 inline constexpr std::string_view checkpoint_signatures = "checkpoint|";
-/// With which those begin that are about a save that failed.
-inline constexpr std::string_view failed_save_signatures = "error.clean|failed|save ";
+/// With which those begin that are about a save that failed, at once or while it was waited for.
+inline constexpr std::array<std::string_view, 2> failed_save_signatures{
+    "error.clean|failed|save ", "error.clean|failed|finish "};
 
 /// What of a scenario one defect needs and another does not: the options of its engine, its kinds
 /// of faults, in words.

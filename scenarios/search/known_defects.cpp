@@ -142,6 +142,33 @@ bool has_options_in_a_run(Scenario const& scenario, EngineOptions const& options
          });
 }
 
+std::int64_t ranks_of_largest_world(Scenario const& scenario) {
+  std::int64_t ranks = scenario.world.rank_count();
+  for (Operation const& operation : scenario.program)
+    if (auto const* const load = std::get_if<Load>(&operation.action); load && load->world)
+      ranks = std::max(ranks, load->world->rank_count());
+  return ranks;
+}
+
+/// Of what it has tensors in types narrower than fp32, from the beginning or since a load.
+std::set<std::string_view> narrow_types(Scenario const& scenario) {
+  std::set<std::string_view> narrow;
+  auto const add = [&](Precision const& types) {
+    if (types.param != ParamType::fp32) narrow.insert("param");
+    if (types.grad != GradType::fp32) narrow.insert("grad");
+    if (types.exp_avg != StateType::fp32) narrow.insert("exp_avg");
+    if (types.exp_avg_sq != StateType::fp32) narrow.insert("exp_avg_sq");
+  };
+  Precision types = scenario.precision;
+  add(types);
+  for (Operation const& operation : scenario.program)
+    if (auto const* const load = std::get_if<Load>(&operation.action)) {
+      types = with(types, load->types());
+      add(types);
+    }
+  return narrow;
+}
+
 std::vector<Fault::Then> kinds_of_faults(Scenario const& scenario) {
   std::vector<Fault::Then> kinds;
   for (Fault const& fault : scenario.faults) kinds.push_back(fault.then);
@@ -186,7 +213,8 @@ bool has_files_inside(Scenario const& scenario, Scenario const& smaller) {
 }
 
 bool has_inside(Scenario const& scenario, Scenario const& smaller) {
-  return scenario.world.rank_count() >= smaller.world.rank_count() &&
+  return ranks_of_largest_world(scenario) >= ranks_of_largest_world(smaller) &&
+         std::ranges::includes(narrow_types(scenario), narrow_types(smaller)) &&
          has_options_in_a_run(scenario, smaller.engine.options) && has_faults(scenario, smaller) &&
          is_subsequence(words_of_operations(smaller), words_of_operations(scenario));
 }

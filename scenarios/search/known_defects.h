@@ -51,7 +51,8 @@ bool has_faults(Scenario const& scenario, Scenario const& smaller);
 bool has_files_inside(Scenario const& scenario, Scenario const& smaller);
 
 /// Does `scenario` do all that `smaller` does: its operations in their order among others, its
-/// faults and in one of its runs its options of the engine, on no fewer ranks?
+/// faults and in one of its runs its options of the engine, in some world on no fewer ranks, and
+/// at some time in narrow types where `smaller` has some?
 bool has_inside(Scenario const& scenario, Scenario const& smaller);
 
 }  // namespace adamant::scenarios

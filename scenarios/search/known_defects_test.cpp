@@ -138,6 +138,25 @@ TEST(KnownDefect, IsInsideWhatDoesAllThatItDoes) {
   EXPECT_TRUE(has_inside(larger, smaller));
   larger.world.shard = 1;
   EXPECT_FALSE(has_inside(larger, smaller));
+  larger.program.push_back(operation(Load{.from = "b", .world = World{.shard = 2}}));
+  EXPECT_TRUE(has_inside(larger, smaller)) << "since a load on two ranks";
+}
+
+TEST(KnownDefect, InNarrowTypesIsInsideWhatHasSomeInTheSamePlace) {
+  Scenario smaller;
+  smaller.precision.grad = GradType::fp16;
+  smaller.program = {operation(Backward{})};
+  Scenario larger = small_scenario();
+  EXPECT_FALSE(has_inside(larger, smaller));
+  larger.precision.param = ParamType::bf16;
+  EXPECT_FALSE(has_inside(larger, smaller)) << "its gradients are not narrow";
+  larger.precision.grad = GradType::bf16;
+  EXPECT_TRUE(has_inside(larger, smaller));
+  larger.precision.grad = GradType::fp32;
+  PrecisionOverride narrow;
+  narrow.grad = GradType::fp16;
+  larger.program.push_back(operation(Load{.from = "b", .precision = narrow}));
+  EXPECT_TRUE(has_inside(larger, smaller)) << "since a load";
 }
 
 }  // namespace

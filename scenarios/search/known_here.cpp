@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 
@@ -23,10 +24,19 @@ bool fails_alike(RunResult const& result, RunResult const& other) {
   return !result.met && signature_of(result) == signature_of(other);
 }
 
+/// Types and worlds decide which of the two laws about values judges.
+std::string whatever_judges_values(std::string signature) {
+  for (std::string_view const law : {"values.bitwise|", "values.interval|"})
+    if (signature.starts_with(law)) return "values|" + signature.substr(law.size());
+  return signature;
+}
+
 /// Does a load get something wrong, or does a save fail?
 bool is_about_files(std::string const& signature) {
   return signature.starts_with(checkpoint_signatures) ||
-         signature.starts_with(failed_save_signatures);
+         std::ranges::any_of(failed_save_signatures, [&](std::string_view const begin) {
+           return signature.starts_with(begin);
+         });
 }
 
 /// May there be files that a fault has spoilt, or that are left of an older save?
@@ -84,10 +94,10 @@ std::vector<std::string> KnownHere::not_shown() const {
 
 bool KnownHere::looks_like(Shown const& one, Scenario const& scenario,
                            std::string const& signature) const {
-  if (one.signature != signature) return false;
   EngineOptions const& avoid = defects_[one.defect].avoid;
-  if (avoid.empty()) return has_inside(scenario, one.scenario);
-  return !has_options(scenario, avoid) && has_faults(scenario, one.scenario);
+  if (avoid.empty()) return one.signature == signature && has_inside(scenario, one.scenario);
+  return whatever_judges_values(one.signature) == whatever_judges_values(signature) &&
+         !has_options(scenario, avoid) && has_faults(scenario, one.scenario);
 }
 
 /// What a reader makes of a file that a fault has spoilt depends on the bytes that it meets; of a

@@ -94,6 +94,17 @@ TEST(KnownHere, OneThatLooksOtherwiseIsNewWithoutARun) {
   EXPECT_FALSE(known.is_known(small_scenario(), failed(other), never()));
 }
 
+TEST(KnownHere, EitherLawAboutValuesMayJudge) {
+  KnownHere const known = known_of({defect("torn", anew, loud)});
+  RunResult result = failed(loud);
+  Violation& first = result.violations.front();
+  ASSERT_EQ(first.law, Law::values_bitwise);
+  first.law = Law::values_interval;
+  EXPECT_TRUE(known.is_known(small_scenario(), result, passing_with(anew, loud)));
+  first.law = Law::ranks_agree;
+  EXPECT_FALSE(known.is_known(small_scenario(), result, never()));
+}
+
 TEST(KnownHere, OneThatIsAroundItAlreadyIsNewWithoutARun) {
   KnownHere const known = known_of({defect("torn", anew, loud)});
   EXPECT_TRUE(known.unmask(with_options(small_scenario(), anew), failed(loud), never()).fails);
@@ -159,10 +170,10 @@ RunResult failed_to_load() {
 }
 
 /// As a save ends that reads what is there.
-RunResult failed_to_save() {
+RunResult failed_to_save(std::string const& verb = "save") {
   RunResult result = failed_to_load();
   result.violations.front().law = Law::error_clean;
-  result.violations.front().subject = Call{.verb = "save"};
+  result.violations.front().subject = Call{.verb = verb};
   return result;
 }
 
@@ -220,6 +231,8 @@ TEST(KnownHere, WhatAnOlderSaveLeavesMayLookOtherwise) {
     return has_options(scenario, anew) ? passed() : failed_to_save();
   };
   EXPECT_TRUE(known.is_known(left_over(), failed_to_save(), saving));
+  EXPECT_TRUE(known.is_known(left_over(), failed_to_save("finish"), saving)) << "in the background";
+  EXPECT_FALSE(known.is_known(left_over(), failed_to_save("step"), never()));
   Scenario beside = left_over();
   beside.program[4] = operation(Save{.checkpoint = "b"});
   EXPECT_FALSE(known.is_known(beside, failed_to_load(), never())) << "nothing is saved twice";
