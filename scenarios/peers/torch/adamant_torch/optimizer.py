@@ -73,7 +73,7 @@ def report(optimizer: torch.optim.Optimizer) -> list[Message]:
     """Return the settings of all groups, as they are now, but of one that has lost them all."""
     return [
         {
-            "name": group.get("name", ""),
+            "name": str(group.get("name", "")),  # a load may have put anything there
             "lr": float(group["lr"]),
             "betas": [float(beta) for beta in group["betas"]],
             "eps": float(group["eps"]),

@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from adamant_torch import arithmetic, tensor_file
+from adamant_torch import optimizer as optimizers
 from adamant_torch.model import DTYPES
 from tests.peer import FP32, GROUP, PARAMS, World, different, values
 
@@ -113,6 +114,22 @@ def test_fused_steps_are_judged_to_the_bit_where_all_shards_are_whole_vectors(wo
     assert answer(world, 2 * rows, 3, implementation="fused") == "interval"
     assert answer(world, 3 * rows + 1, 1, implementation="fused") == "interval"
     assert answer(world, 3 * rows + 1, 1, implementation="foreach") == "torch"
+
+
+@pytest.mark.skipif(not arithmetic.known(), reason="kernels here have no fused multiply-add")
+def test_fused_steps_of_several_that_are_judged_together_are_held_to_an_interval(
+    world: Maker,
+) -> None:
+    params = [{"name": "p", "shape": [16], "group": 0, "unit": 0}]
+    for verdicts, expected in (("apart", "torch_fused"), ("together", "interval")):
+        options = {"implementation": "fused", "optimizers": "per_group", "verdicts": verdicts}
+        one = world(shard=1, params=params, options=options)
+        assert one.launcher.must("open", **one.request())["arithmetic"] == expected
+
+
+def test_a_groups_name_is_told_as_text_whatever_a_load_made_of_it() -> None:
+    groups = [{"params": [torch.zeros(1)], "name": 0.5}]
+    assert optimizers.report(torch.optim.Adam(groups))[0]["name"] == "0.5"
 
 
 def test_ranks_that_differ_are_held_to_an_interval() -> None:
