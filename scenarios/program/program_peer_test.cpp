@@ -49,19 +49,19 @@ struct Hang {
 };
 
 TEST_F(PeerOfProgram, IsWaitedForAsLongAsTheOptionSays) {
-  Hang const hangs[] = {{"hello", 3, "request 0 (hello): it did not answer within 1 s"},
-                        {"open", 1, "(open): it did not answer within 1 s (--peer-timeout)"},
-                        {"close", 1, "(close): it did not answer within 1 s (--peer-timeout)"}};
+  Hang const hangs[] = {{"hello", 3, "request 0 (hello): it did not answer within 3 s"},
+                        {"open", 1, "(open): it did not answer within 3 s (--peer-timeout)"},
+                        {"close", 1, "(close): it did not answer within 3 s (--peer-timeout)"}};
   for (Hang const& hang : hangs) {
     auto const begin = Clock::now();
     Called const called =
-        call("run step.yaml --peer-timeout 1 --engine " + engine(std::string("never ") + hang.at));
+        call("run step.yaml --peer-timeout 3 --engine " + engine(std::string("never ") + hang.at));
     EXPECT_EQ(called.status, hang.status) << hang.at << called.out << called.err;
     EXPECT_NE((called.out + called.err).find(hang.text), std::string::npos)
         << called.out << called.err;
     EXPECT_LT(Clock::now() - begin, std::chrono::seconds(20)) << hang.at;
   }
-  Called const replayed = call("run step.yaml --peer-timeout 1 --engine " + engine("never open"));
+  Called const replayed = call("run step.yaml --peer-timeout 3 --engine " + engine("never open"));
   EXPECT_NE(replayed.out.find(" --peer-timeout 1\n"), std::string::npos) << replayed.out;
 }
 

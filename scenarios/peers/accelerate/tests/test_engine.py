@@ -69,6 +69,7 @@ def test_a_planted_fault_is_found(
         ("checkpoint_without_a_gradient.yaml", "checkpoint.roundtrip", MADE),
         ("foreach_rounds_beta2.yaml", "values.interval", "implementation: single"),
         ("foreach_rounds_decay.yaml", "values.interval", "implementation: single"),
+        ("fused_depends_on_world.yaml", "runs.worlds", "implementation: single"),
     ],
 )
 def test_each_known_defect_shows_and_is_avoided(
@@ -88,4 +89,4 @@ def test_an_unused_unit_stops_what_accumulates(
 
 
 def test_there_are_no_other_known_scenarios() -> None:
-    assert len([path for path in KNOWN.glob("*.yaml") if path.name != "known.yaml"]) == 7
+    assert len([path for path in KNOWN.glob("*.yaml") if path.name != "known.yaml"]) == 8

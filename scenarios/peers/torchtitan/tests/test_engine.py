@@ -67,6 +67,7 @@ def test_a_planted_fault_is_found(
         ("checkpoint_without_a_gradient.yaml", "checkpoint.roundtrip", MADE),
         ("foreach_rounds_beta2.yaml", "values.interval", "implementation: for-loop"),
         ("foreach_rounds_decay.yaml", "values.interval", "implementation: for-loop"),
+        ("fused_depends_on_world.yaml", "runs.worlds", "implementation: for-loop"),
     ],
 )
 def test_each_known_defect_shows_and_is_avoided(
@@ -77,4 +78,4 @@ def test_each_known_defect_shows_and_is_avoided(
 
 
 def test_there_are_no_other_known_scenarios() -> None:
-    assert len([path for path in KNOWN.glob("*.yaml") if path.name != "known.yaml"]) == 5
+    assert len([path for path in KNOWN.glob("*.yaml") if path.name != "known.yaml"]) == 6
