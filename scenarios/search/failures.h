@@ -23,9 +23,10 @@ std::string signature_of(RunResult const& result);
 
 /// With which the signatures of these laws begin.
 inline constexpr std::string_view checkpoint_signatures = "checkpoint|";
-/// With which those begin that are about a save that failed, at once or while it was waited for.
-inline constexpr std::array<std::string_view, 2> failed_save_signatures{
-    "error.clean|failed|save ", "error.clean|failed|finish "};
+/// With which those begin that are about a save that failed, at once or while it was waited for,
+/// and about a load that never answered: one rank fails, and the others wait for it.
+inline constexpr std::array<std::string_view, 3> failed_file_signatures{
+    "error.clean|failed|save ", "error.clean|failed|finish ", "order.deadlock|no_answer|load "};
 
 /// What of a scenario one defect needs and another does not: the options of its engine, its kinds
 /// of faults, in words.

@@ -31,10 +31,10 @@ std::string whatever_judges_values(std::string signature) {
   return signature;
 }
 
-/// Does a load get something wrong, or does a save fail?
+/// Does a load get something wrong or never end, or does a save fail?
 bool is_about_files(std::string const& signature) {
   return signature.starts_with(checkpoint_signatures) ||
-         std::ranges::any_of(failed_save_signatures, [&](std::string_view const begin) {
+         std::ranges::any_of(failed_file_signatures, [&](std::string_view const begin) {
            return signature.starts_with(begin);
          });
 }

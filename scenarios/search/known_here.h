@@ -63,8 +63,9 @@ class KnownHere {
 
   /// Does a failure look like what this scenario shows, with the faults that it shows it with?
   bool looks_like(Shown const& one, Scenario const& scenario, std::string const& signature) const;
-  /// Does a load get something wrong or a save fail, as here after the faults of this scenario or
-  /// after its saves over older ones, whose files are those of the other? Any look will do.
+  /// Does a load get something wrong or never end, or a save fail, as here after the faults of this
+  /// scenario or after its saves over older ones, whose files are those of the other? Any look will
+  /// do.
   bool spoils_files(Shown const& one, Scenario const& scenario, std::string const& signature) const;
   /// The defects that a failure may be, those that it looks like first; none that it avoids.
   std::vector<std::size_t> candidates(Scenario const& scenario, RunResult const& failed) const;

@@ -187,6 +187,12 @@ TEST(KnownHere, WhatAFaultLeavesMayLookOtherwise) {
   EXPECT_TRUE(known.is_known(damaged(), failed_to_load(), passing));
   auto const failing = [](Scenario const&) { return failed_to_load(); };
   EXPECT_FALSE(known.is_known(damaged(), failed_to_load(), failing));
+  RunResult hanging = failed_to_load();
+  hanging.violations.front().law = Law::order_deadlock;
+  hanging.violations.front().breach = Breach::no_answer;
+  EXPECT_TRUE(known.is_known(damaged(), hanging, passing));
+  hanging.violations.front().subject = Call{.verb = "step"};
+  EXPECT_FALSE(known.is_known(damaged(), hanging, never())) << "it is not about a load";
   Scenario another = small_scenario();
   another.faults = damaged().faults;
   EXPECT_FALSE(known.is_known(another, failed_to_load(), never())) << "it saves nothing";
