@@ -25,12 +25,11 @@ def known() -> bool:
     return instruction_set() in VECTOR
 
 
-def arithmetic(opening: Opening, shards: Iterable[Shard]) -> str:
+def arithmetic(opening: Opening, shards: Iterable[Shard], *, unscaled: bool = False) -> str:
     """Return the formulas that give both moments of a rank's shards bit for bit, or "interval".
 
     Fused steps round as the others do where their vectors leave nothing over. They divide by the
-    loss scale themselves, but for a scaler that never sees the optimizer. Of several optimizers
-    that are judged together gradients are divided before, unless one alone has some.
+    loss scale themselves, unless `unscaled` says that they find gradients divided.
     """
     if weight_dtype(opening.precision) != torch.float32 or not known():
         return "interval"
@@ -38,11 +37,9 @@ def arithmetic(opening: Opening, shards: Iterable[Shard]) -> str:
     if implementation in ("single", "foreach"):
         return "torch"
     left_over = any(prod(shard.shape) % VECTOR[instruction_set()] for shard in shards)
-    several = len(opening.groups) > 1 and opening.options.get("optimizers") == "per_group"
-    judged_together = several and opening.options.get("verdicts") == "together"
-    if implementation != "fused" or left_over or judged_together:
+    if implementation != "fused" or left_over:
         return "interval"
-    return "torch" if opening.options.get("scaler") == "local" else "torch_fused"
+    return "torch" if unscaled else "torch_fused"
 
 
 def together(answers: Iterable[str]) -> str:

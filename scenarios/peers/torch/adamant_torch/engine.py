@@ -79,7 +79,8 @@ class Engine:
         "torch_fused" is "torch" for a step that divides gradients by the loss scale itself. A world
         whose ranks do not say the same is held to "interval".
         """
-        return arithmetic.arithmetic(self.opening, self.shards().values())
+        unscaled = self.scaling.unscales_before_steps(self.optimizer)
+        return arithmetic.arithmetic(self.opening, self.shards().values(), unscaled=unscaled)
 
     def wrap(self, whole: model.Model) -> nn.Module:
         """Shard the whole model over `self.mesh` and return it, ready for a backward."""

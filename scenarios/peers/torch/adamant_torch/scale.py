@@ -102,7 +102,7 @@ class Scaling:
             self._bring_to_scale(optimizer)
         before = self.scaler.get_scale()
         by_itself = getattr(judged[0], "_step_supports_amp_scaling", False)
-        if self.verdicts == "together" and len(judged) > 1:
+        if self.judges_together(optimizer):
             for seen in judged:
                 if self._stage(seen) == "READY":
                     self.scaler.unscale_(seen)
@@ -114,6 +114,14 @@ class Scaling:
         # A fused step unscales by itself, and leaves everything alone where it is skipped.
         self.unscaled = self.unscaled or not (by_itself and self.skipped)
         return not self.skipped
+
+    def unscales_before_steps(self, optimizer: torch.optim.Optimizer) -> bool:
+        """Return whether a fused step never divides by the loss scale itself."""
+        return self.kind == "local" or self.judges_together(optimizer)
+
+    def judges_together(self, optimizer: torch.optim.Optimizer) -> bool:
+        """Return whether gradients are unscaled before any step, also one that could do that."""
+        return self.verdicts == "together" and len(parts(optimizer)) > 1
 
     def has_gradient(self, optimizer: torch.optim.Optimizer) -> bool:
         """Return whether any parameter has a gradient, alike on all ranks."""

@@ -117,14 +117,21 @@ def test_fused_steps_are_judged_to_the_bit_where_all_shards_are_whole_vectors(wo
 
 
 @pytest.mark.skipif(not arithmetic.known(), reason="kernels here have no fused multiply-add")
-def test_fused_steps_of_several_that_are_judged_together_are_held_to_an_interval(
-    world: Maker,
+@pytest.mark.parametrize(
+    ("groups", "verdicts", "expected"),
+    [
+        ([0, 1], "apart", "torch_fused"),
+        ([0, 1], "together", "torch"),
+        ([0], "together", "torch_fused"),
+    ],
+)
+def test_fused_steps_of_several_that_are_judged_together_find_unscaled_gradients(
+    world: Maker, groups: list[int], verdicts: str, expected: str
 ) -> None:
-    params = [{"name": "p", "shape": [16], "group": 0, "unit": 0}]
-    for verdicts, expected in (("apart", "torch_fused"), ("together", "interval")):
-        options = {"implementation": "fused", "optimizers": "per_group", "verdicts": verdicts}
-        one = world(shard=1, params=params, options=options)
-        assert one.launcher.must("open", **one.request())["arithmetic"] == expected
+    params = [{"name": f"p{group}", "shape": [16], "group": group, "unit": 0} for group in groups]
+    options = {"implementation": "fused", "optimizers": "per_group", "verdicts": verdicts}
+    one = world(shard=1, params=params, options={**options, "empty_groups": "dropped"})
+    assert one.launcher.must("open", **one.request())["arithmetic"] == expected
 
 
 def test_a_groups_name_is_told_as_text_whatever_a_load_made_of_it() -> None:
