@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <map>
 #include <thread>
+#include <vector>
 
 #include "scenarios/pool/interrupt.h"
 #include "scenarios/pool/shared_counts.h"
@@ -42,6 +43,18 @@ TEST(Pool, JobsOfARowRunInOneProcess) {
     for (std::uint64_t job = begin; job < begin + 10; ++job)
       EXPECT_EQ(ends.at(job).answer, ends.at(begin).answer) << job;
   EXPECT_NE(ends.at(0).answer, ends.at(20).answer);
+}
+
+TEST(Pool, WhatADeadWorkerLeavesOfItsRowComesNext) {
+  PoolOptions options{.workers = 1, .jobs = 8, .until = {}, .job_time_max = {}};
+  options.row_of = [](std::uint64_t job) { return job / 4; };
+  auto const work = [](std::uint64_t job) -> std::string {
+    if (job == 1) ::_exit(4);
+    return "fine";
+  };
+  std::vector<std::uint64_t> order;
+  run_jobs(options, work, [&](JobEnd const& end) { order.push_back(end.job); });
+  EXPECT_EQ(order, (std::vector<std::uint64_t>{0, 1, 2, 3, 4, 5, 6, 7}));
 }
 
 TEST(Pool, JobsRunInOtherProcesses) {

@@ -91,8 +91,8 @@ TEST(SearchCase, OfAnEngineInAProcessOfItsOwnHasTheTypesAndTheLoadsOfItsModel) {
   int loads_alike = 0;
   std::set<ParamType> types_of_weights;
   for (std::uint64_t model = 2; model < 42; ++model) {
-    std::map<LossScale::Kind, Precision>
-        types;  // what goes with one loss scale may not with another
+    // What goes with one loss scale may not with another.
+    std::map<LossScale::Kind, Precision> types;
     std::optional<World> world;
     for (std::uint64_t index = model * 16; index < model * 16 + 16; ++index) {
       Scenario const scenario = search_case(3, index, {}, peer);
