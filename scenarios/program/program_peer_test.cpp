@@ -62,7 +62,7 @@ TEST_F(PeerOfProgram, IsWaitedForAsLongAsTheOptionSays) {
     EXPECT_LT(Clock::now() - begin, std::chrono::seconds(20)) << hang.at;
   }
   Called const replayed = call("run step.yaml --peer-timeout 3 --engine " + engine("never open"));
-  EXPECT_NE(replayed.out.find(" --peer-timeout 1\n"), std::string::npos) << replayed.out;
+  EXPECT_NE(replayed.out.find(" --peer-timeout 3\n"), std::string::npos) << replayed.out;
 }
 
 TEST_F(PeerOfProgram, IsToldTheLimitOfItsRanks) {
