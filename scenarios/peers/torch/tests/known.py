@@ -9,10 +9,13 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+import torch
+
 import adamant_torch
 
 FOLDER = Path(adamant_torch.__file__).parent / "known"
 NAME = r'(torch|"exec:[^"]*")'
+RELEASE = torch.__version__.split("+")[0]
 ENGINE = re.compile(rf"^engine: \{{name: {NAME}(?:, options: \{{(.*)\}})?\}}$", re.MULTILINE)
 
 
@@ -22,7 +25,7 @@ class Known:
 
     name: str
     cause: str
-    versions: str
+    versions: tuple[str, ...]
     thread: str
     shown_by: tuple[str, ...]
     avoid: tuple[str, ...] = ()  # "option: value"
@@ -46,16 +49,42 @@ def known(folder: Path = FOLDER) -> list[Known]:
         fields = dict(line.strip().split(": ", 1) for line in part.splitlines() if line.strip())
         shown_by = flow(fields.pop("shown_by"), "[]")
         avoid = flow(fields.pop("avoid"), "{}") if "avoid" in fields else ()
-        entries.append(Known(**fields, shown_by=shown_by, avoid=avoid))
+        versions = flow(fields.pop("versions"), '""')
+        entries.append(Known(**fields, versions=versions, shown_by=shown_by, avoid=avoid))
     return entries
+
+
+def releases() -> list[str]:
+    """Return the releases that the causes of the adapter's file were looked for in, in order."""
+    found = {release for entry in known() for release in entry.versions}
+    return sorted(found, key=number)
+
+
+def number(release: str) -> tuple[int, ...]:
+    """Return a release such as 2.13.0 as what can be compared."""
+    return tuple(int(part) for part in re.findall(r"\d+", release)[:3])
+
+
+def shows(cause: str) -> bool:
+    """Whether a cause shows here, as far as is known: in the last release looked at up to ours."""
+    (entry,) = (entry for entry in known() if entry.name == cause)
+    return [each for each in releases() if number(each) <= number(RELEASE)][-1] in entry.versions
+
+
+def on_one_line(scenario: str) -> str:
+    """Return a scenario whose options of the engine do not go on in the next line."""
+    return re.sub(r",\n +", ", ", scenario)
+
+
+def engine_options(scenario: str) -> dict[str, str]:
+    """Return the options that a scenario gives to its engine, as texts."""
+    found = ENGINE.search(on_one_line(scenario))
+    assert found is not None, scenario
+    return dict(option.split(": ") for option in found[2].split(", ")) if found[2] else {}
 
 
 def with_options(scenario: str, added: tuple[str, ...]) -> str:
     """Return the text of a scenario with options added to its engine's, or in their places."""
-    scenario = re.sub(r",\n +", ", ", scenario)  # options may go on in the next line
-    found = ENGINE.search(scenario)
-    assert found is not None, scenario
-    own = found[2].split(", ") if found[2] else []
-    options = dict(option.split(": ") for option in [*own, *added])
+    options = engine_options(scenario) | dict(option.split(": ") for option in added)
     text = ", ".join(f"{name}: {value}" for name, value in options.items())
-    return ENGINE.sub(rf"engine: {{name: \1, options: {{{text}}}}}", scenario)
+    return ENGINE.sub(rf"engine: {{name: \1, options: {{{text}}}}}", on_one_line(scenario))

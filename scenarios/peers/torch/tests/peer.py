@@ -11,9 +11,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+import pytest
 import torch
 
-from adamant_torch import tensor_file
+from adamant_torch import hello, tensor_file
 
 ROOT = Path(__file__).resolve().parent.parent
 Reply = dict[str, Any]
@@ -102,6 +103,12 @@ def values(seed: int, params: list[dict[str, Any]]) -> Tensors:
     }
 
 
+def need_format(wanted: str) -> None:
+    """Skip the test where checkpoints of a format cannot be written with what is installed."""
+    if wanted not in hello.formats():
+        pytest.skip(f"{wanted} needs safetensors and PyTorch 2.9")
+
+
 @dataclass
 class World:
     """One world of a launcher and the files that it is fed with."""
@@ -149,7 +156,8 @@ class World:
         }
 
     def open(self, initial_seed: int = 0) -> World:
-        """Open the world."""
+        """Open the world; skip the test where its format of checkpoints is not offered."""
+        need_format(self.options.get("format", "dcp"))
         self.launcher.must("open", **self.request(initial_seed))
         return self
 

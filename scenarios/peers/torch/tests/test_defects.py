@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from adamant_torch import defects
+from tests.peer import need_format
 
 FOLDER = Path(__file__).parent.parent
 SCRIPTS = defects.scripts(FOLDER)
@@ -18,7 +19,7 @@ RELEASE = "2.13"
 def test_each_script_shows_its_defect(script: Path, tmp_path: Path) -> None:
     pytest.importorskip("numpy", reason="PyTorch's checkpoints need numpy")
     if "hf_storage" in script.read_text(encoding="utf-8"):
-        pytest.importorskip("safetensors", reason="PyTorch's Hugging Face formats need safetensors")
+        need_format("hf_sharded")
     ended = defects.run(script, tmp_path)
     if torch.__version__.startswith(RELEASE):
         assert ended.returncode == 1, f"not on PyTorch {torch.__version__}:\n{ended.stdout}"

@@ -13,15 +13,14 @@ import torch
 from torch.distributed.checkpoint.hf_storage import HuggingFaceStorageWriter
 
 from adamant_torch import listing
-from tests.peer import Launcher, World, different
+from tests.peer import World, different, need_format
 
 Maker = Callable[..., World]
 
 
 @pytest.fixture(autouse=True)
-def _needs_packages(launcher: Launcher) -> None:
-    if "hf_consolidated" not in launcher.hello["options"]["format"]:
-        pytest.skip("numpy and safetensors are not installed")
+def _needs_numpy() -> None:
+    pytest.importorskip("numpy", reason="PyTorch's checkpoints need numpy")
 
 
 def doubled(one: World, directory: Path, shards: Path) -> list[dict[str, torch.Tensor]]:
@@ -73,6 +72,7 @@ def test_what_the_file_system_says_first_does_not_matter(
 def test_a_consolidation_leaves_the_listing_of_others_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    need_format("hf_consolidated")
     listed, seen = glob.glob, []
 
     def finish(*_: Any, **__: Any) -> None:

@@ -12,6 +12,7 @@ from adamant_torch import accumulation, tensor_file
 from adamant_torch.driving import Driver
 from adamant_torch.model import AVERAGES
 from adamant_torch.protocol import EngineError
+from tests.known import shows
 from tests.peer import World, different
 from tests.test_step import WORLDS, alone
 from tests.watched import Watched, lines
@@ -176,6 +177,7 @@ def test_passes_add_up_to_the_bits_of_any_gradient(way: str) -> None:
     assert different(dict(second), whole) != []
 
 
+@pytest.mark.skipif(not shows("partial_sums"), reason="mended in this release")
 def test_sums_of_replicas_that_wait_are_added_to_other_parameters(world: Maker) -> None:
     chosen = {"accumulation": "sharded", "passes": "parameters"}
     pair = [{"name": n, "shape": [4], "group": 0, "unit": 0} for n in ("a", "b")]
@@ -214,27 +216,31 @@ def test_parameters_without_gradient_are_frozen_or_left_out(tmp_path: Path, log:
     assert calls.count("unit0") == 1 + 2  # a frozen one is called as well
 
 
-@pytest.mark.parametrize(("way", "outcome"), [("by_forward", "error"), ("at_open", "ok")])
+def outcome_of(way: str, cause: str) -> str:
+    """Return how a backward ends that meets a defect which `lazy_init: at_open` goes around."""
+    return "error" if way == "by_forward" and shows(cause) else "ok"
+
+
+@pytest.mark.parametrize("way", ["by_forward", "at_open"])
 def test_a_unit_that_is_frozen_in_the_first_forward_trains_later_where_it_knows_its_types(
-    world: Maker, way: str, outcome: str
+    world: Maker, way: str
 ) -> None:
     one = world(options={"without": "frozen", "lazy_init": way}, precision=dict(MIXED)).open()
     one.backward(without=["a.weight", "a.bias"])
     files = [str(one.folder / f"gradient-{rank}.safetensors") for rank in range(2)]
-    assert one.launcher.ask("backward", gradients=files)["outcome"] == outcome
+    reply = one.launcher.ask("backward", gradients=files)
+    assert reply["outcome"] == outcome_of(way, "frozen_in_first_forward")
 
 
-@pytest.mark.parametrize(("way", "outcome"), [("by_forward", "error"), ("at_open", "ok")])
-def test_a_unit_that_is_never_called_ends_a_pass_without_reduction(
-    world: Maker, way: str, outcome: str
-) -> None:
+@pytest.mark.parametrize("way", ["by_forward", "at_open"])
+def test_a_unit_that_is_never_called_ends_a_pass_without_reduction(world: Maker, way: str) -> None:
     chosen = {"accumulation": "unsharded", "lazy_init": way}
     one = world(options=chosen, precision=dict(MIXED)).open()
     files = [str(one.folder / f"gradient-{rank}.safetensors") for rank in range(2)]
     for rank, tensors in enumerate(one.gradients(1)):
         tensor_file.write(files[rank], tensors)
     reply = one.launcher.ask("backward", gradients=files, without=["b", "c"])
-    assert reply["outcome"] == outcome
+    assert reply["outcome"] == outcome_of(way, "unused_without_reduction")
 
 
 def test_a_model_that_is_no_fsdp_module_does_not_accumulate() -> None:

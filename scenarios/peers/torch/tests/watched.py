@@ -94,7 +94,10 @@ def sharded(model: nn.Module) -> dict[str, Any]:
 
 def groups(module: Any) -> list[Any]:
     """Return the parameter groups that FSDP2 has for a module."""
-    return list(module._get_fsdp_state()._fsdp_param_groups)
+    state = module._get_fsdp_state()
+    if hasattr(state, "_fsdp_param_groups"):
+        return list(state._fsdp_param_groups)
+    return [state._fsdp_param_group] if state._fsdp_param_group else []  # at most one before 2.12
 
 
 def seen(module: nn.Module) -> dict[str, list[float]]:
