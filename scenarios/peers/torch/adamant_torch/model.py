@@ -140,12 +140,16 @@ def with_main(precision: Precision, plain: dict[str, torch.Tensor]) -> dict[str,
 
 
 def mixed_precision(precision: Precision) -> MixedPrecisionPolicy:
-    """Return the policy that makes `param` and `grad` of a recipe what they are."""
+    """Return the policy that makes `param` and `grad` of a recipe what they are.
+
+    A reduction in the type of narrower parameters is named, too: left out it was meant until
+    PyTorch 2.14, and since 2.15 it is one in the type of the weights.
+    """
     weights = weight_dtype(precision)
     param, grad = DTYPES[precision.param], DTYPES[precision.grad]
     return MixedPrecisionPolicy(
         param_dtype=None if param == weights else param,
-        reduce_dtype=None if grad == param else grad,
+        reduce_dtype=None if grad == param == weights else grad,
         cast_forward_inputs=False,
     )
 

@@ -59,6 +59,20 @@ def test_every_recipe_has_its_types_and_exact_gradients(
         assert torch.equal(whole["c"], whole["c/main"].to(whole["c"].dtype))
 
 
+@pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: "-".join(recipe.values()))
+def test_a_mean_is_rounded_in_the_type_of_the_reduction(
+    world: Maker, recipe: dict[str, str]
+) -> None:
+    one = world(precision=recipe, microbatches=3).open()
+    one.backward()
+    shares, whole = one.gradients(1), one.whole()
+    for param in PARAMS:
+        name = param["name"]
+        total = torch.stack([share[name] for share in shares]).sum(0)
+        mean = (total / 3).to(DTYPES[recipe["grad"]])
+        assert torch.equal(whole[f"{name}/gradient"], mean.to(whole[f"{name}/gradient"].dtype))
+
+
 @pytest.mark.parametrize("scaler", SCALERS)
 @pytest.mark.parametrize("implementation", ["single", "foreach", "fused"])
 def test_a_power_of_two_as_loss_scale_changes_no_bit(
