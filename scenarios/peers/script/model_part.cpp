@@ -27,7 +27,7 @@ std::string policy_of(World const& world) {
   NumberFormat const grad = format_of(world.setting.precision.grad);
   std::string inside;
   if (param != weight_format(world)) inside = "param_dtype=" + type_name(param) + ", ";
-  // Left out it is param_dtype until PyTorch 2.14, and the type of the weights since 2.15.
+  // Left out it is param_dtype up to PyTorch 2.14, and the type of the weights since 2.15.
   if (!inside.empty() || grad != param) inside += "reduce_dtype=" + type_name(grad);
   return fmt::format("MixedPrecisionPolicy({})", inside);
 }

@@ -248,6 +248,20 @@ TEST(Script, DividesAmongReplicasByItselfWhereTheScenarioDoes) {
   EXPECT_EQ(script("torch, options: {averages: own}").find(factor), std::string::npos);
 }
 
+TEST(Script, NamesTheTypeOfAReductionThatIsNarrowerThanTheWeights) {
+  auto const script = [&](std::string const& precision) {
+    return write_script(read("world: {shard: 2}\nparams: [{name: p0, shape: [2]}]\nprecision: " +
+                             precision + "\nprogram: [train: 1]\n"),
+                        violation_of(TensorKind::parameter, 1, Number(0.0F)));
+  };
+  EXPECT_NE(script("{param: bf16, grad: bf16, main: fp32}")
+                .find("(param_dtype=torch.bfloat16, reduce_dtype=torch.bfloat16)"),
+            std::string::npos);
+  EXPECT_NE(script("{grad: bf16}").find("(reduce_dtype=torch.bfloat16)"), std::string::npos);
+  EXPECT_EQ(script("{param: bf16, grad: bf16, exp_avg: bf16, exp_avg_sq: bf16}").find("mp_policy"),
+            std::string::npos);
+}
+
 TEST(Script, StopsAtTheOperationThatBrokeTheLaw) {
   Scenario const scenario = read(
       "world: {shard: 1}\nparams: [{name: p0, shape: [1]}]\nprogram: [step, save: a, load: a]\n");

@@ -142,7 +142,7 @@ def with_main(precision: Precision, plain: dict[str, torch.Tensor]) -> dict[str,
 def mixed_precision(precision: Precision) -> MixedPrecisionPolicy:
     """Return the policy that makes `param` and `grad` of a recipe what they are.
 
-    A reduction in the type of narrower parameters is named, too: left out it was meant until
+    A reduction in the type of narrower parameters is named, too: left out it was meant up to
     PyTorch 2.14, and since 2.15 it is one in the type of the weights.
     """
     weights = weight_dtype(precision)

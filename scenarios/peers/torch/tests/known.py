@@ -16,6 +16,7 @@ import adamant_torch
 FOLDER = Path(adamant_torch.__file__).parent / "known"
 NAME = r'(torch|"exec:[^"]*")'
 RELEASE = torch.__version__.split("+")[0]
+LOOKED_AT = ("2.8.0", "2.13.0", "2.14.1", "2.15.0")  # releases of PyTorch
 ENGINE = re.compile(rf"^engine: \{{name: {NAME}(?:, options: \{{(.*)\}})?\}}$", re.MULTILINE)
 
 
@@ -30,6 +31,16 @@ class Known:
     shown_by: tuple[str, ...]
     avoid: tuple[str, ...] = ()  # "option: value"
     met: str = "often"
+
+    def shows(self) -> bool:
+        """Whether it shows here, as far as is known: in the last release looked at up to ours."""
+        last = max((each for each in LOOKED_AT if number(each) <= number(RELEASE)), key=number)
+        return last in self.versions
+
+
+def number(release: str) -> tuple[int, ...]:
+    """Return a release such as 2.13.0 as what can be compared."""
+    return tuple(int(part) for part in re.findall(r"\d+", release)[:3])
 
 
 def flow(text: str, brackets: str) -> tuple[str, ...]:
@@ -54,21 +65,10 @@ def known(folder: Path = FOLDER) -> list[Known]:
     return entries
 
 
-def releases() -> list[str]:
-    """Return the releases that the causes of the adapter's file were looked for in, in order."""
-    found = {release for entry in known() for release in entry.versions}
-    return sorted(found, key=number)
-
-
-def number(release: str) -> tuple[int, ...]:
-    """Return a release such as 2.13.0 as what can be compared."""
-    return tuple(int(part) for part in re.findall(r"\d+", release)[:3])
-
-
-def shows(cause: str) -> bool:
-    """Whether a cause shows here, as far as is known: in the last release looked at up to ours."""
-    (entry,) = (entry for entry in known() if entry.name == cause)
-    return [each for each in releases() if number(each) <= number(RELEASE)][-1] in entry.versions
+def entry(name: str, folder: Path = FOLDER) -> Known:
+    """Return the entry of that name."""
+    (found,) = (each for each in known(folder) if each.name == name)
+    return found
 
 
 def on_one_line(scenario: str) -> str:

@@ -105,6 +105,7 @@ def values(seed: int, params: list[dict[str, Any]]) -> Tensors:
 
 def need_format(wanted: str) -> None:
     """Skip the test where checkpoints of a format cannot be written with what is installed."""
+    assert wanted in ("dcp", "hf_sharded", "hf_consolidated")
     if wanted not in hello.formats():
         pytest.skip(f"{wanted} needs safetensors and PyTorch 2.9")
 

@@ -18,8 +18,8 @@ from adamant_torch.shown import digests, element, found, header
 
 WEIGHTS = {"w": torch.arange(12.0).reshape(4, 3), "b": torch.ones(4)}
 ONES = {name: torch.ones_like(value) for name, value in WEIGHTS.items()}
-SPIKE = {"w": torch.zeros(4, 3), "b": torch.zeros(4)}
-SPIKE["w"][2, 1] = 4.0  # the norm, however ranks and parameters share the others
+SPIKES = {"w": torch.zeros(4, 3), "b": torch.zeros(4)}
+SPIKES["w"][2, 2], SPIKES["b"][0] = 3.0, 4.0  # one on each of two ranks: the norm is exact
 
 
 class OnItsOwnMesh(Engine):
@@ -119,8 +119,8 @@ def test_a_program_is_calls(tmp_path: Path) -> None:
         assert driver.step() is False
         driver.zero_grad(set_to_none=False)
         driver.set(lr=0.5, loss_scale=4.0, groups={"g": {"lr": 0.25}})
-        driver.backward([SPIKE, SPIKE])
-        assert driver.clip() == 4.0
+        driver.backward([SPIKES, SPIKES])
+        assert driver.clip() == 5.0
         assert driver.step() is True
         state = driver.state(whole=True)
         assert [group["lr"] for group in state["ranks"][1]["groups"]] == [0.5, 0.25]

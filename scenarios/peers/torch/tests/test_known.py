@@ -13,28 +13,28 @@ from pathlib import Path
 import pytest
 
 from adamant_torch import hello
-from tests.known import FOLDER, RELEASE, engine_options, known, releases, with_options
+from tests.known import FOLDER, LOOKED_AT, RELEASE, engine_options, known, with_options
 from tests.peer import ROOT
 
+FSDP1 = ROOT / "adamant_torch" / "fsdp1" / "known"
 REPOSITORY = ROOT.parent.parent.parent
 PROGRAM = os.environ.get("ADAMANT") or shutil.which("adamant") or f"{REPOSITORY}/build/dev/adamant"
 
 needs_program = pytest.mark.skipif(
-    shutil.which(PROGRAM) is None or RELEASE not in releases(),
-    reason=f"there is no program (build it, or name it by ADAMANT), or PyTorch {RELEASE} is in no "
-    "entry's versions",
+    shutil.which(PROGRAM) is None, reason="there is no program: build it, or name it by ADAMANT"
 )
 
 
-def test_each_entry_says_what_a_reader_needs() -> None:
-    names = [entry.name for entry in known()]
+@pytest.mark.parametrize("folder", [FOLDER, FSDP1])
+def test_each_entry_says_what_a_reader_needs(folder: Path) -> None:
+    names = [entry.name for entry in known(folder)]
     assert len(set(names)) == len(names)
-    for entry in known():
+    for entry in known(folder):
         assert re.fullmatch(r"[a-z0-9]+(_[a-z0-9]+)*", entry.name)
         assert entry.cause[0].isupper()
         assert entry.cause.endswith(".")
         assert entry.thread == "none" or entry.thread.startswith("https://github.com/")
-        assert all(re.fullmatch(r"2\.\d+\.\d+", release) for release in entry.versions)
+        assert set(entry.versions) <= set(LOOKED_AT)
 
 
 def test_each_scenario_of_the_folder_belongs_to_one_entry() -> None:
@@ -62,12 +62,13 @@ def test_what_avoids_a_defect_is_offered_and_another_value_shows_it() -> None:
 
 
 def outcomes(folder: Path, results: Path) -> dict[str, str]:
-    """Run all scenarios of a folder; return how each ended, and whether the law is another."""
+    """Run all scenarios of a folder; return how each ended, and if a law broke, whether its own."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     python = f"exec {sys.executable} -m adamant_torch"
     subprocess.run(
-        [PROGRAM, "run", str(folder), "--json", str(results)],
+        [PROGRAM, "run", str(folder), "--json", str(results), "--peer-timeout", "120"],
         check=False,
-        env={**os.environ, "ADAMANT_TORCH": python, "PYTHONPATH": str(ROOT)},
+        env={**os.environ, "ADAMANT_TORCH": python, "PATH": path, "PYTHONPATH": str(ROOT)},
         capture_output=True,
         timeout=600,
     )
@@ -80,6 +81,14 @@ def outcomes(folder: Path, results: Path) -> dict[str, str]:
     }
 
 
+def are_as_known(found: dict[str, str], expected: dict[str, str]) -> bool:
+    """Whether scenarios end as expected; where nobody looked yet a defect may be there or not."""
+    if RELEASE in LOOKED_AT:
+        return found == expected
+    ends = {"violated", "pass", "refused"}
+    return found.keys() == expected.keys() and set(found.values()) <= ends
+
+
 def is_offered(scenario: str) -> bool:
     """Whether this PyTorch has all that a scenario asks of the engine."""
     offered = hello.options()
@@ -90,13 +99,13 @@ def is_offered(scenario: str) -> bool:
 def test_each_scenario_shows_its_defect_in_the_versions_of_its_entry(tmp_path: Path) -> None:
     expected = {}
     for entry in known():
-        shows = "violated" if RELEASE in entry.versions else "pass"
+        outcome = "violated" if entry.shows() else "pass"
         for name in entry.shown_by:
             offered = is_offered((FOLDER / name).read_text(encoding="utf-8"))
-            expected[name] = shows if offered else "refused"
-        assert shows == "pass" or "violated" in map(expected.get, entry.shown_by), entry.name
+            expected[name] = outcome if offered else "refused"
+        assert outcome in [expected[name] for name in entry.shown_by] or not entry.shows()
     found = outcomes(FOLDER, tmp_path / "results.json")
-    assert found == expected
+    assert are_as_known(found, expected), found
 
 
 @needs_program

@@ -8,7 +8,15 @@ from typing import Any
 
 import pytest
 
+from adamant_torch import hello
+from tests.known import RELEASE, number
 from tests.peer import FP32, Launcher, World
+
+
+def test_every_format_is_offered_where_its_packages_are() -> None:
+    pytest.importorskip("safetensors", reason="the Hugging Face formats need safetensors")
+    wanted = ["dcp", "hf_sharded", "hf_consolidated"]
+    assert hello.formats() == (wanted if number(RELEASE) >= (2, 9) else ["dcp"])
 
 
 def test_hello_names_versions_capabilities_and_options(launcher: Launcher) -> None:

@@ -8,6 +8,8 @@ import pytest
 import torch
 
 from adamant_torch import tensor_file
+from adamant_torch.model import mixed_precision
+from adamant_torch.requests import Precision
 from adamant_torch.scale import Scaling
 from tests.peer import FP32, PARAMS, World, different
 
@@ -57,6 +59,16 @@ def test_every_recipe_has_its_types_and_exact_gradients(
     assert ("c/main" in whole) == (recipe["main"] != "none")
     if "c/main" in whole:
         assert torch.equal(whole["c"], whole["c/main"].to(whole["c"].dtype))
+
+
+def test_a_reduction_in_a_type_narrower_than_the_weights_is_named() -> None:
+    def named(recipe: dict[str, str]) -> torch.dtype | None:
+        return mixed_precision(Precision(**recipe)).reduce_dtype
+
+    assert named(mixed("bf16", "bf16")) == torch.bfloat16
+    assert named(mixed("fp32", "bf16", main="none")) == torch.bfloat16
+    assert named(mixed("bf16", "bf16", "none", "bf16")) is None
+    assert named(FP32) is None
 
 
 @pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: "-".join(recipe.values()))
