@@ -26,7 +26,7 @@ def _needs_numpy() -> None:
 
 
 def tensors(form: str) -> dict[str, str]:
-    """Return a format as what PyTorch 2.13 can read again: Hugging Face's without settings."""
+    """Return a format as what PyTorch can read again: Hugging Face's without settings."""
     return {"format": form, "settings": "left_out"}
 
 
@@ -65,7 +65,7 @@ def test_another_world_gets_back_what_was_saved(
     loaded, _ = other.state()
     assert (loaded[0]["groups"] == ranks[0]["groups"]) == carries_all
     assert (loaded[0]["scale"]["growth_tracker"] == 2) == carries_all
-    if form != "hf_consolidated":  # PyTorch 2.13 consolidates tensors without dimensions to zeros
+    if form != "hf_consolidated":  # PyTorch consolidates tensors without dimensions to zeros
         assert [shard["steps"] for shard in loaded[0]["shards"]] == [2, 2, 2, 2]
 
 
@@ -116,9 +116,7 @@ def test_a_recipe_with_wider_moments_can_be_loaded_and_shows_their_stored_type(
     other = world(options=chosen, precision=wide).open(initial_seed=9)
     other.launcher.must("load", directory=directory)
     stored = {name: value.dtype for name, value in other.whole().items()}
-    assert (
-        stored[f"{PARAMS[0]['name']}/exp_avg"] == torch.bfloat16
-    )  # PyTorch 2.13 keeps no wider ones
+    assert stored[f"{PARAMS[0]['name']}/exp_avg"] == torch.bfloat16  # PyTorch keeps no wider ones
 
 
 def test_a_missing_state_is_an_error_of_the_load_with_its_last_line(
@@ -137,7 +135,7 @@ def test_a_missing_state_is_an_error_of_the_load_with_its_last_line(
     assert "open comes first" in one.launcher.ask("step")["error"]["text"]
 
 
-# Not here: PyTorch 2.13 takes a first shard that is missing for rows that need no reading.
+# Not here: PyTorch takes a first shard that is missing for rows that need no reading.
 @pytest.mark.parametrize(
     ("form", "damage"),
     [
