@@ -97,7 +97,7 @@ def groups(module: Any) -> list[Any]:
     state = module._get_fsdp_state()
     if hasattr(state, "_fsdp_param_groups"):
         return list(state._fsdp_param_groups)
-    return [state._fsdp_param_group] if state._fsdp_param_group else []  # at most one before 2.12
+    return [state._fsdp_param_group] if state._fsdp_param_group else []  # PyTorch 2.8
 
 
 def seen(module: nn.Module) -> dict[str, list[float]]:
