@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "real/cuda/error.h"
+#include "real/testing/asked.h"
 #include "real/testing/ranks.h"
 #include "sim/sim.h"
 
@@ -19,13 +20,20 @@ class Meeting final : public Rendezvous {
   }
 };
 
+Asked asked;
+
 }  // namespace
 
-std::string why_not(int, Devices) {
+std::string why_not(int ranks, Devices devices) {
+  asked.note(gpus_of(ranks, devices));
   return "";
 }
 
 void run_ranks(int ranks, Devices devices, std::function<void(RankContext const&)> const& body) {
+  if (std::string const reason = asked.why_not(gpus_of(ranks, devices)); !reason.empty()) {
+    ADD_FAILURE() << reason;
+    return;
+  }
   constexpr int schedules = 12;
   bool const own = devices == Devices::own;
   Meeting meeting;

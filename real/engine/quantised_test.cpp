@@ -276,7 +276,7 @@ class Overflowing final : public GradientSource {
 };
 
 TEST(QuantisedEngine, KeepsAllInASkippedStep) {
-  ADAMANT_NEEDS(2, Devices::shared);
+  ADAMANT_NEEDS(2, Devices::own);
   for (bool const capturable : {false, true})
     run_ranks(2, Devices::own, [&](RankContext const& context) {
       EngineConfig config = config_of(parameters());

@@ -28,12 +28,13 @@ struct RankContext {
   Rendezvous& rendezvous;
 };
 
-/// Empty, or why such a world cannot run here.
+/// Empty, or why such a world cannot run here. A test asks before it runs one.
 std::string why_not(int ranks, Devices devices);
 
 /// Runs the body on every rank at once and returns when all are done. The body finds its device
 /// selected. A simulated world is run several times, under different schedules, so a body starts
-/// afresh. A violation that the world notices fails the running test.
+/// afresh. A violation that the world notices fails the running test, and so does a world that
+/// takes more GPUs than the test has asked for. The others end soon where a rank fails.
 void run_ranks(int ranks, Devices devices, std::function<void(RankContext const&)> const& body);
 
 /// By how many bytes the memory in use on the rank's device grows at most while the body runs,

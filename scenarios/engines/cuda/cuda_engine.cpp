@@ -5,9 +5,9 @@
 #include <exception>
 #include <thread>
 
+#include "real/comm/rendezvous_of_threads.h"
 #include "real/offload/thread_crew.h"
 #include "scenarios/engines/cuda/cuda_world.h"
-#include "scenarios/engines/cuda/rendezvous_of_threads.h"
 #include "scenarios/seam/engine.h"
 
 namespace adamant::scenarios {
@@ -61,7 +61,7 @@ class CudaExecution {
   template <typename Look>
   void show(int rank, Look look);
 
-  RendezvousOfThreads rendezvous_;
+  real::RendezvousOfThreads rendezvous_;
   Observer& observer_;
   WorldParts parts_;
   int ranks_;
@@ -92,7 +92,7 @@ void CudaExecution::rank_main(int rank) {
     execute_program(rank, entry);
     world_.rank(rank).reset();
     rendezvous_.meet([&] { observer_.ended({}); });
-  } catch (Abandoned const&) {
+  } catch (real::Abandoned const&) {
     world_.rank(rank).reset();
   } catch (std::exception const& error) {
     EngineError const explained = parts_.door.explain(error);
