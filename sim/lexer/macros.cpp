@@ -20,6 +20,18 @@ std::size_t skip_gaps(std::vector<Token> const& tokens, std::size_t i) {
   return i;
 }
 
+/// Of the tokens behind # of a #define, the one with the macro's name.
+std::optional<std::size_t> name_in(std::vector<Token> const& tokens) {
+  std::size_t const define = skip_gaps(tokens, 0);
+  if (define >= tokens.size() || tokens[define].text != "define") return std::nullopt;
+  std::size_t const name = skip_gaps(tokens, define + 1);
+  return name < tokens.size() ? std::optional(name) : std::nullopt;
+}
+
+std::vector<Token> tokens_behind_hash(Token const& directive) {
+  return tokenize(directive.text.substr(1));
+}
+
 /// Three < without a gap; `operator<<<T>` is no launch.
 bool has_chevron(std::vector<Token> const& tokens, std::size_t first) {
   std::string_view before;
@@ -51,17 +63,21 @@ std::string error_of(std::string_view macro, int line) {
 
 }  // namespace
 
+std::optional<std::string_view> defined_macro(Token const& directive) {
+  std::vector<Token> const tokens = tokens_behind_hash(directive);
+  auto const name = name_in(tokens);
+  return name ? std::optional(tokens[*name].text) : std::nullopt;
+}
+
 std::optional<Replacement> refused_launch(Token const& directive) {
-  std::vector<Token> const tokens = tokenize(directive.text.substr(1));  // behind #
-  std::size_t const define = skip_gaps(tokens, 0);
-  if (define >= tokens.size() || tokens[define].text != "define") return std::nullopt;
-  std::size_t const name = skip_gaps(tokens, define + 1);
-  if (name >= tokens.size()) return std::nullopt;
-  std::size_t const body = body_of(tokens, name);
+  std::vector<Token> const tokens = tokens_behind_hash(directive);
+  auto const name = name_in(tokens);
+  if (!name) return std::nullopt;
+  std::size_t const body = body_of(tokens, *name);
   if (!has_chevron(tokens, body)) return std::nullopt;
   Replacement replacement{.begin = directive.offset + 1 + tokens[body].offset,
                           .end = directive.offset + directive.text.size(),
-                          .text = error_of(tokens[name].text, directive.line)};
+                          .text = error_of(tokens[*name].text, directive.line)};
   auto const lines = std::ranges::count(directive.text.substr(1 + tokens[body].offset), '\n');
   for (std::ptrdiff_t i = 0; i < lines; ++i) replacement.text += " \\\n";
   return replacement;

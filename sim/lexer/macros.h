@@ -1,5 +1,6 @@
-// Launches that macros spell. A launch is rewritten where it stands, which is before macros are
-// expanded, so that none of its parts may come out of one.
+// Macros that a source defines: their names, and launches that they spell. A launch is rewritten
+// where it stands, which is before macros are expanded, so that none of its parts may come out of
+// one.
 //
 // Whether a macro is used, and which of two definitions counts, the preprocessor alone knows: it is
 // left to say what is wrong, where such a macro is used.
@@ -8,6 +9,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "sim/lexer/tokens.h"
 
@@ -19,6 +21,9 @@ struct Replacement {
   std::size_t end = 0;
   std::string text;
 };
+
+/// What a #define defines; nothing of other directives.
+std::optional<std::string_view> defined_macro(Token const& directive);
 
 /// Of a #define with <<< in it: an error that names the macro and its line, told once for each use.
 /// It has as many lines as what it replaces.

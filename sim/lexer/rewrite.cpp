@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <map>
+#include <set>
 #include <utility>
 #include <vector>
 
+#include "sim/lexer/clone_names.h"
 #include "sim/lexer/macros.h"
 #include "sim/lexer/tokens.h"
 
@@ -27,7 +29,7 @@ class Rewriter {
           token.kind != TokenKind::directive) {
         tokens_.push_back(token);
       }
-      if (token.kind == TokenKind::directive) refuse_launch(token);
+      if (token.kind == TokenKind::directive) take_directive(token);
     }
   }
 
@@ -127,7 +129,8 @@ class Rewriter {
     if (!in_attribute) replace(i, i, "__attribute__((noinline))");
   }
 
-  void refuse_launch(Token const& directive) {
+  void take_directive(Token const& directive) {
+    if (auto const macro = defined_macro(directive)) macros_.insert(*macro);
     if (auto refused = refused_launch(directive))
       edits_.push_back({refused->begin, refused->end, std::move(refused->text)});
   }
@@ -223,11 +226,12 @@ class Rewriter {
   }
 
   // ---- calls whose result nobody takes -------------------------------------------------------
-  /// Is the name at i that of a call of CUDA or NCCL which is a statement of its own?
+  /// Is the name at i that of a call of CUDA or NCCL which is a statement of its own? A macro of
+  /// the program's own may stand in such a call's place, and be no expression.
   bool drops_result(std::size_t i) const {
     if (is(i, "cudaGetLastError") || is(i, "cudaPeekAtLastError")) return false;  // takes an error
-    bool const calls = is_name(i) && is(i + 1, "(") &&
-                       (tokens_[i].text.starts_with("cuda") || tokens_[i].text.starts_with("nccl"));
+    bool const calls = is_name(i) && is(i + 1, "(") && clone_declares(tokens_[i].text) &&
+                       !macros_.contains(tokens_[i].text);
     return calls && begins_statement(start_of_call(i)) && is(close_of(i + 1) + 1, ";");
   }
   std::size_t start_of_call(std::size_t name) const {
@@ -363,6 +367,7 @@ class Rewriter {
   std::vector<Token> tokens_;  // without blanks, comments and directives
   std::vector<bool> scopes_;   // one an open brace: is it inside a function?
   std::map<std::string_view, std::size_t> template_kernels_;  // number of parameters
+  std::set<std::string_view> macros_;                         // that the source defines
   std::vector<Edit> edits_;
 };
 

@@ -205,6 +205,25 @@ TEST(Rewrite, NamesCallsWhoseResultNobodyTakes) {
   }
 }
 
+// A macro need be no expression, and a function of the program's own may return nothing.
+TEST(Rewrite, LeavesTheProgramsOwnNamesAlone) {
+  for (std::string const own :
+       {"#define cudaCheckErrors(m) do {} while (0)\nvoid f() { cudaCheckErrors(\"m\"); }",
+        "void cudaCheck(cudaError_t);\nvoid f() { cudaCheck(e); ncclCheck(r); }",
+        "#define cudaFree(p) do { g(p); } while (0)\nvoid f() { cudaFree(p); }",
+        "  # define ncclGroupEnd() {}\nvoid f() { if (a) ncclGroupEnd(); }"}) {
+    EXPECT_EQ(rewrite(own, "k.cu"), own);
+  }
+}
+
+TEST(Rewrite, MarksEveryCallThatTheCloneDeclares) {
+  for (std::string const call :
+       {"cudaMalloc", "cudaLaunchKernelEx", "cudaGraphLaunch", "ncclBcast"})
+    EXPECT_NE(rewrite("void f() { " + call + "(p); }", "k.cu").find("adamant_sim_discard"),
+              std::string::npos)
+        << call;
+}
+
 TEST(Tokenize, CoversEveryByteOnce) {
   for (Case const& one : launches) {
     std::string joined;
