@@ -144,34 +144,72 @@ std::vector<std::vector<float>> GradientJudge::inputs(WorldView const& world, in
 // ---- clip ---------------------------------------------------------------------------------------
 
 void GradientJudge::admit_clip(WorldView const& world) {
-  auto const& model = reference_.model();
   auto const all = gather_all(world);
   float const norm = admit_norm(world, all);
-  float const max_norm = model.scaling().max_norm.value_or(0);
   bool const any_order = rounding_ == Rounding::any;
-  bool const untouched = std::all_of(all.begin(), all.end(), [&](Seen const& seen) {
-    return same(older(seen.parameter), seen.now.values);
-  });
-  auto const factor_in = [&](NumberFormat format) {
-    return oracle::torch_clip_coefficient(max_norm, norm, format);
-  };
-  float const factor = factor_in(all.empty() ? NumberFormat::fp32 : all.front().now.format);
-  if (any_order && untouched) {  // in a step it need not be of the gradients' type
-    float const in_step = factor_in(NumberFormat::fp32);
-    later_ = {std::min(factor, in_step), std::max(factor, in_step)};
+  if (any_order && are_untouched(all)) {
+    later_ = any_factor_of_step(norm, all);
     return;
   }
-  for (Seen const& seen : all) {
-    double const u = std::ldexp(1.0, -oracle::significant_bits(seen.now.format));
-    auto const about = [&](double scale) {
-      if (std::isnan(factor)) return factor;
-      return static_cast<float>(std::min(1.0, static_cast<double>(factor) * scale));
-    };
-    Factor const one{factor, factor};
-    Factor const range{about(1 - 4 * u), about(1 + 4 * u)};
-    admit_clipped(seen, any_order ? range : one);
+  if (any_order && are_unscaled(all)) {
+    later_ = any_factor_of_step(norm, all);
+    for (Seen const& seen : all) reference_.take_gradient(seen.parameter, seen.now.values);
+    unscaled_ = true;
+    return;
   }
+  NumberFormat const format = all.empty() ? NumberFormat::fp32 : all.front().now.format;
+  float const known = oracle::torch_clip_coefficient(max_norm(), norm, format);
+  for (Seen const& seen : all)
+    admit_clipped(seen, any_order ? any_factor(norm, seen.now.format) : Factor{known, known});
   unscaled_ = true;
+}
+
+bool GradientJudge::are_untouched(std::span<Seen const> all) const {
+  return std::ranges::all_of(
+      all, [&](Seen const& seen) { return same(older(seen.parameter), seen.now.values); });
+}
+
+// By a product or a quotient, and by nothing else: the clip is still to come.
+bool GradientJudge::are_unscaled(std::span<Seen const> all) const {
+  float const scale = reference_.model().scaling().loss_scale;
+  if (inverse(scale) == 1.0F) return false;
+  return std::ranges::all_of(all, [&](Seen const& seen) {
+    auto const before = older(seen.parameter);
+    for (std::size_t i = 0; i < before.size(); ++i) {
+      float const quotient = oracle::rounded(before[i] / scale, seen.now.format);
+      auto const either = oracle::joined(oracle::only(seen.unscaled[i]), oracle::only(quotient));
+      if (!either.contains(seen.now.values[i])) return false;
+    }
+    return true;
+  });
+}
+
+// The exact factor and up to four roundings of it (a sum, a reciprocal and a product are three).
+// Two more come with a loss scale that is no power of two: that of its reciprocal, and that of the
+// product by it, wherever they are taken. PyTorch's own factor may round further, where 16 bits
+// have no normal number for a step of it.
+GradientJudge::Factor GradientJudge::any_factor(float norm, NumberFormat format) const {
+  double const exact = static_cast<double>(max_norm()) / (static_cast<double>(norm) + 1e-6);
+  float const torch = oracle::torch_clip_coefficient(max_norm(), norm, format);
+  if (std::isnan(exact)) return {torch, torch};
+  int exponent = 0;
+  bool const scale_is_power =
+      std::frexp(reference_.model().scaling().loss_scale, &exponent) == 0.5F;
+  double const room = (scale_is_power ? 4 : 6) * std::ldexp(1.0, -oracle::significant_bits(format));
+  auto const rounded_to = [&](double factor) { return static_cast<float>(std::min(1.0, factor)); };
+  return {std::min(torch, rounded_to(exact * (1 - room))),
+          std::max(torch, rounded_to(exact * (1 + room)))};
+}
+
+// Gradients lie as they did, so the step will clip; there the factor need not be of their type.
+GradientJudge::Factor GradientJudge::any_factor_of_step(float norm,
+                                                        std::span<Seen const> seen) const {
+  Factor factor = any_factor(norm, NumberFormat::fp32);
+  for (Seen const& gradient : seen) {
+    Factor const other = any_factor(norm, gradient.now.format);
+    factor = {std::min(factor.lo, other.lo), std::max(factor.hi, other.hi)};
+  }
+  return factor;
 }
 
 std::vector<GradientJudge::Seen> GradientJudge::gather_all(WorldView const& world) {

@@ -80,6 +80,12 @@ class GradientJudge {
   };
   using Bounds = std::vector<oracle::Admissible>;
 
+  // What an engine did that will clip later.
+  bool are_untouched(std::span<Seen const> all) const;
+  bool are_unscaled(std::span<Seen const> all) const;
+  /// Of an engine that may round it in any way.
+  Factor any_factor(float norm, NumberFormat format) const;
+  Factor any_factor_of_step(float norm, std::span<Seen const> seen) const;
   void admit_reduced(WorldView const& world, int parameter, std::int64_t backward);
   Bounds reduced(WorldView const& world, int parameter, std::int64_t backward, bool narrow) const;
   std::vector<std::vector<float>> inputs(WorldView const& world, int parameter,
@@ -91,6 +97,7 @@ class GradientJudge {
   bool admit(int parameter, Bounds const& bounds, std::span<float const> values, Breach breach);
   std::span<float const> older(int parameter) const;
   float inverse(float loss_scale) const;
+  float max_norm() const { return reference_.model().scaling().max_norm.value_or(0); }
 
   Rounding rounding_;
   GradientClass kind_;

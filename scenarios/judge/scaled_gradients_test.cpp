@@ -2,6 +2,7 @@
 // arithmetic of their own.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 
@@ -120,6 +121,41 @@ TEST(ScaledGradients, AClipInTheStepMayHaveAFactorInFp32) {
       EXPECT_EQ(run.first_law(), std::nullopt) << text_of(run);
       EXPECT_EQ(Judged(scenario, traits, wrong).first_law(), Law::values_interval);
     }
+}
+
+float divided_once(float max_norm, float norm) {
+  return std::min(max_norm / (norm + 1e-6F), 1.0F);
+}
+float divided_in_binary64(float max_norm, float norm) {
+  return static_cast<float>(std::min(max_norm / (norm + 1e-6), 1.0));
+}
+
+// Limits that are no powers of two: a quotient, and a reciprocal times the limit, are two numbers.
+TEST(ScaledGradients, AnyWayToTheFactorPassesInPlaceAndInTheStep) {
+  LossScale const thousand{.kind = LossScale::Kind::fixed, .value = 1000.0F};
+  for (ClipFactor const& factor :
+       {ClipFactor(divided_once), ClipFactor(divided_in_binary64), ClipFactor(factor_as_torch)})
+    for (bool const in_place : {true, false})
+      for (float const limit : {0.3F, 0.1F, 0.7F, 0.0123F})
+        for (LossScale const& scale : {LossScale{}, thousand}) {
+          StandInWorld::Traits traits = any_order_on(2);
+          traits.clips_in_place = in_place;
+          traits.clip_factor = factor;
+          Judged const run(clipped(limit, scale), traits);
+          EXPECT_EQ(run.first_law(), std::nullopt) << text_of(run);
+        }
+}
+
+TEST(ScaledGradients, AFactorBeyondFourRoundingsIsSeenInTheStepToo) {
+  for (bool const in_place : {true, false}) {
+    StandInWorld::Traits traits = any_order_on(2);
+    traits.clips_in_place = in_place;
+    traits.clip_factor = [](float max_norm, float norm) {
+      return divided_once(max_norm, norm) * (1.0F + 0x1p-18F);
+    };
+    Judged const run(clipped(0.3F, {}), traits);
+    EXPECT_EQ(run.first_law(), Law::values_interval) << text_of(run);
+  }
 }
 
 TEST(ScaledGradients, AWrongNormAndAWrongFactorAreSeen) {

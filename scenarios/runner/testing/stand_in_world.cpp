@@ -121,13 +121,17 @@ void StandInWorld::unscale_in_step() {
     for (float& g : tensors.gradient) g /= scaling_.loss_scale;
 }
 
+float factor_as_torch(float max_norm, float norm) {
+  return std::min(1.0F / (norm + 1e-6F) * max_norm, 1.0F);
+}
+
 void StandInWorld::clip() {
   unscale();
   float squares = 0;
   for (Tensors const& tensors : tensors_)
     for (float const g : tensors.gradient) squares += g * g;
   scaling_.norm = std::sqrt(squares);
-  float const coefficient = std::min(1.0F / (scaling_.norm + 1e-6F) * max_norm_.value_or(0), 1.0F);
+  float const coefficient = traits_.clip_factor(max_norm_.value_or(0), scaling_.norm);
   later_ = traits_.clips_in_place ? 1.0F : coefficient;
   for (std::size_t p = 0; p < tensors_.size() && traits_.clips_in_place; ++p)
     for (float& g : tensors_[p].gradient)

@@ -31,6 +31,11 @@ void step_as_torch(AdamConfig const& config, std::int64_t step, Element& element
 /// PyTorch's fused kernel on 16-bit tensors and similar ones: everything in fp32.
 void step_in_fp32(AdamConfig const& config, std::int64_t step, Element& element);
 
+/// What gradients are clipped by, from the limit and the norm; at most 1.
+using ClipFactor = std::function<float(float max_norm, float norm)>;
+/// A reciprocal, then a product.
+float factor_as_torch(float max_norm, float norm);
+
 class StandInWorld final : public WorldView {
  public:
   struct Traits {
@@ -39,6 +44,7 @@ class StandInWorld final : public WorldView {
     int replicas = 1;
     ElementStep step = step_as_torch;
     bool clips_in_place = true;
+    ClipFactor clip_factor = factor_as_torch;
     bool unscales_in_step = false;  // by a division, and not where the step is skipped
     bool has_checksums = true;
   };
