@@ -14,8 +14,17 @@ namespace {
 // No program has memory below: what lies here is a null pointer and an offset.
 constexpr std::uint64_t null_page_bytes = 64 << 10;
 
+// Who has used up a stack points below it, wherever the access itself went: frames of large local
+// variables reach far.
+bool has_used_up_stack(Fault const& fault) {
+  return fault.stack_pointer != 0 &&
+         !Fiber::is_on_a_stack(reinterpret_cast<void const*>(fault.stack_pointer));
+}
+
 // Addresses themselves differ from process to process, so that only small ones are told.
 std::string place_of(Fault const& fault) {
+  if (has_used_up_stack(fault))
+    return "the end of its stack: local variables or recursion need more than there is";
   if (!fault.address_known) {
     return "an address that is not aligned as the type asks, or that no memory can have";
   }
@@ -25,8 +34,6 @@ std::string place_of(Fault const& fault) {
     return fmt::format("byte {} behind the {} bytes of dynamic shared memory", *behind,
                        dynamic_shared_bytes());
   }
-  if (Fiber::is_below_a_stack(reinterpret_cast<void const*>(fault.address)))
-    return "the end of its stack: local variables or recursion need more than there is";
   return "an address where no memory is";
 }
 

@@ -163,6 +163,43 @@ TEST_F(Broken, AStackThatIsTooDeepIsSaidToBe) {
   expect_usable_world();
 }
 
+// What a process and a thread of a device have elsewhere.
+__global__ void use_local_memory(int* to) {
+  int volatile local[100'000] = {};  // 400 KB
+  for (int i = 0; i < 100'000; i += 1000) local[i] = static_cast<int>(threadIdx.x) + i;
+  __syncthreads();
+  to[threadIdx.x] = local[99'000];
+}
+
+TEST_F(Broken, LargeLocalVariablesHaveRoom) {
+  Report const report = run_quietly([](int) {
+    char volatile of_host[7 << 20] = {};
+    of_host[sizeof of_host / 2] = 1;
+    EXPECT_EQ(of_host[0], 0);
+    for (unsigned const threads : {1U, 4U}) {
+      int* to = nullptr;
+      cudaMallocHost(&to, 4 * sizeof(int));
+      use_local_memory<<<1, threads>>>(to);
+      EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+      EXPECT_EQ(to[threads - 1], 98'999 + static_cast<int>(threads));
+      cudaFreeHost(to);
+    }
+  });
+  EXPECT_TRUE(report.ok()) << describe(report);
+}
+
+TEST_F(Broken, AFrameThatIsLargerThanTheStackIsSaidToBe) {
+  Report const report = run_quietly([](int) {
+    char volatile large[(8 << 20) + (256 << 10)];
+    large[0] = 1;
+    EXPECT_EQ(large[0], 1);
+  });
+  EXPECT_EQ(bad_address(report).message,
+            "host code touches the end of its stack: local variables or recursion need more than "
+            "there is");
+  expect_usable_world();
+}
+
 TEST_F(Broken, AnOverrunOfSharedMemoryIsSaidByHowMuch) {
   Report const report = run_quietly([](int) {
     overrun<<<1, 1, 64>>>(15);

@@ -33,6 +33,7 @@ Fault fault_of(siginfo_t const& information, [[maybe_unused]] void const* contex
 #if defined(__x86_64__)
   constexpr auto was_write = 2;
   auto const& machine = static_cast<ucontext_t const*>(context)->uc_mcontext;
+  fault.stack_pointer = static_cast<std::uintptr_t>(machine.gregs[REG_RSP]);
   if (fault.address_known) fault.kind = machine.gregs[REG_ERR] & was_write ? "write" : "read";
 #endif
   return fault;

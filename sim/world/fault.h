@@ -12,7 +12,8 @@ class Fiber;
 struct Fault {
   std::uintptr_t address = 0;  // 0 where it is not told, as of a misaligned vector
   bool address_known = false;
-  char const* kind = "access";  // "read" or "write" where the machine tells
+  char const* kind = "access";       // "read" or "write" where the machine tells
+  std::uintptr_t stack_pointer = 0;  // of who made it; 0 where the machine does not tell
 };
 
 /// Returns what cannot go on after `fault` and is left for good, or null: then the fault is

@@ -2,7 +2,6 @@
 
 #include <cxxabi.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <cstdint>
 #include <cstdlib>
@@ -35,8 +34,13 @@ namespace {
 
 namespace context = boost::context;
 
-// Stacks are mapped once, with a guard page below the first ones, and kept for the next world:
-// mapping one costs more than a whole small run.
+// So much of a stack as is never used costs nothing: memory comes page by page, and small pages, as
+// a huge one would be filled for the sake of a few frames. A large local variable may reach over a
+// single page, so that the guard is wider.
+constexpr std::size_t guard_bytes = 1 << 20;
+
+// Stacks are mapped once, with a guard below the first ones, and kept for the next world: mapping
+// one costs more than a whole small run.
 class StackPool {
  public:
   explicit StackPool(std::size_t bytes) : bytes_(bytes) {}
@@ -57,10 +61,6 @@ class StackPool {
     if (bases_.empty()) return {};
     return {*bases_.begin(), *bases_.rbegin() + bytes_};
   }
-  bool is_below_one(void const* address) const {
-    auto const above = bases_.upper_bound(static_cast<char const*>(address));
-    return above != bases_.end() && *above - static_cast<char const*>(address) <= page_bytes();
-  }
   bool same_stack(void const* a, void const* b) const {
     return contains(a) && contains(b) &&
            bases_.upper_bound(static_cast<char const*>(a)) ==
@@ -68,21 +68,22 @@ class StackPool {
   }
 
  private:
-  static long page_bytes() { return sysconf(_SC_PAGESIZE); }
   context::stack_context map() {
-    auto const page = static_cast<std::size_t>(page_bytes());
-    void* base = mmap(nullptr, bytes_ + page, PROT_READ | PROT_WRITE,
+    std::size_t const all = bytes_ + guard_bytes;
+    void* base = mmap(nullptr, all, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
     if (base == MAP_FAILED) throw std::bad_alloc();
-    bases_.insert(static_cast<char*>(base) + page);
-    if (bases_.size() <= guarded_max) ADAMANT_SIM_ASSERT(mprotect(base, page, PROT_NONE) == 0);
+    static_cast<void>(madvise(base, all, MADV_NOHUGEPAGE));  // there may be none
+    bases_.insert(static_cast<char*>(base) + guard_bytes);
+    if (bases_.size() <= guarded_max)
+      ADAMANT_SIM_ASSERT(mprotect(base, guard_bytes, PROT_NONE) == 0);
     context::stack_context stack;
-    stack.size = bytes_ + page;
+    stack.size = all;
     stack.sp = static_cast<char*>(base) + stack.size;
     return stack;
   }
 
-  // A guard page splits a mapping, and a process may have some 65,000 of them.
+  // A guard splits a mapping, and a process may have some 65,000 of them.
   static constexpr std::size_t guarded_max = 8192;
 
   std::size_t bytes_;
@@ -90,11 +91,16 @@ class StackPool {
   std::vector<context::stack_context> free_;
 };
 
+// What a program may rely on elsewhere: a process has 8 MiB, and a thread of a device may have 512
+// KiB of local memory; what runs it here has frames of its own.
+constexpr std::size_t host_bytes = 8 << 20;
+constexpr std::size_t device_thread_bytes = (512 + 64) << 10;
+
 StackPool& pool(Fiber::StackSize size) {
   // Never destroyed: a process may end while a fiber runs.
-  static StackPool& ranks = *new StackPool(512 << 10);
-  static StackPool& operations = *new StackPool(512 << 10);
-  static StackPool& device_threads = *new StackPool(64 << 10);
+  static StackPool& ranks = *new StackPool(host_bytes);
+  static StackPool& operations = *new StackPool(host_bytes);
+  static StackPool& device_threads = *new StackPool(device_thread_bytes);
   switch (size) {
     case Fiber::StackSize::rank:
       return ranks;
@@ -134,10 +140,9 @@ void keep_for_ever(context::fiber left) {
 
 }  // namespace
 
-bool Fiber::is_below_a_stack(void const* address) {
-  return pool(StackSize::rank).is_below_one(address) ||
-         pool(StackSize::operation).is_below_one(address) ||
-         pool(StackSize::device_thread).is_below_one(address);
+bool Fiber::is_on_a_stack(void const* address) {
+  return pool(StackSize::rank).contains(address) || pool(StackSize::operation).contains(address) ||
+         pool(StackSize::device_thread).contains(address);
 }
 
 bool Fiber::is_on_rank_stack(void const* address) {

@@ -35,8 +35,8 @@ class Fiber {
   /// as after a bad address. May be called on another stack than the fiber's own, if its code led
   /// there.
   [[noreturn]] void leave();
-  /// Is this address just below a stack, where one that is too deep ends?
-  static bool is_below_a_stack(void const* address);
+  /// Does this address belong to the stack of a fiber, of this world or an earlier one?
+  static bool is_on_a_stack(void const* address);
   /// Does this address belong to the stack of a rank, of this world or an earlier one?
   static bool is_on_rank_stack(void const* address);
   /// From the lowest to behind the highest byte of all of them.
