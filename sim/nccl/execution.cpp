@@ -31,6 +31,8 @@ class Execution {
 
  private:
   bool is_root(std::size_t side) const { return side == static_cast<std::size_t>(signature_.root); }
+  /// Of a message: what a rank sends to itself and receives there is not touched.
+  bool stays_where_it_is() const { return call_.parts[0].send == call_.parts[1].receive; }
 
   // ---- accesses: each rank's stream reads and writes its own buffers ----
   bool judge();
@@ -102,6 +104,7 @@ void Execution::judge_side(std::size_t side) {
       break;
     case Function::send:
     case Function::receive:
+      if (stays_where_it_is()) break;
       if (side == 0) touch(part.send, bytes_, AccessKind::read);
       if (side == 1) touch(part.receive, bytes_, AccessKind::write);
       break;

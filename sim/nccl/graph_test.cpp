@@ -95,6 +95,72 @@ TEST(NcclGraph, ALaunchThatOneRankLeavesOutIsADeadlock) {
   EXPECT_EQ(report.violations[0].law, Law::order_deadlock) << describe(report);
 }
 
+// One host, two devices, a capture for each, one group around the calls of both.
+TEST(NcclGraph, AHostCapturesTheCallsOfItsDevicesInOneGroup) {
+  Options options;
+  options.devices = 2;
+  Report const report = run(
+      1,
+      [](int) {
+        ncclComm_t comms[2] = {};
+        int* values[2] = {};
+        cudaStream_t streams[2] = {};
+        EXPECT_EQ(ncclCommInitAll(comms, 2, nullptr), ncclSuccess);
+        for (int i = 0; i < 2; ++i) {
+          cudaSetDevice(i);
+          cudaMalloc(reinterpret_cast<void**>(&values[i]), sizeof(int));
+          int const start = i + 1;
+          cudaMemcpy(values[i], &start, sizeof start, cudaMemcpyHostToDevice);
+          cudaDeviceSynchronize();
+          cudaStreamCreateWithFlags(&streams[i], cudaStreamNonBlocking);
+        }
+        for (cudaStream_t const stream : streams)
+          EXPECT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), cudaSuccess);
+        EXPECT_EQ(ncclGroupStart(), ncclSuccess);
+        for (int i = 0; i < 2; ++i)
+          ncclAllReduce(values[i], values[i], 1, ncclInt, ncclSum, comms[i], streams[i]);
+        EXPECT_EQ(ncclGroupEnd(), ncclSuccess);
+        cudaGraphExec_t execs[2] = {};
+        for (int i = 0; i < 2; ++i) {
+          cudaGraph_t graph = nullptr;
+          EXPECT_EQ(cudaStreamEndCapture(streams[i], &graph), cudaSuccess);
+          EXPECT_EQ(cudaGraphInstantiate(&execs[i], graph, 0), cudaSuccess);
+          cudaGraphDestroy(graph);
+        }
+        for (int i = 0; i < 2; ++i) EXPECT_EQ(cudaGraphLaunch(execs[i], streams[i]), cudaSuccess);
+        for (int i = 0; i < 2; ++i) {
+          EXPECT_EQ(cudaStreamSynchronize(streams[i]), cudaSuccess);
+          int sum = 0;
+          cudaMemcpy(&sum, values[i], sizeof sum, cudaMemcpyDeviceToHost);
+          EXPECT_EQ(sum, 3);
+          cudaGraphExecDestroy(execs[i]);
+          cudaStreamDestroy(streams[i]);
+          cudaFree(values[i]);
+        }
+        for (ncclComm_t const comm : comms) EXPECT_EQ(ncclCommDestroy(comm), ncclSuccess);
+      },
+      options);
+  EXPECT_TRUE(report.ok()) << describe(report);
+}
+
+// Of one communicator all streams of a group are in one graph.
+TEST(NcclGraph, AGroupOfTwoCapturesForOneCommunicatorIsRefused) {
+  Report const report = run_ranks(1, [](Rank& rank) {
+    float* const value = rank.device(std::vector<float>{1.0F, 2.0F});
+    cudaStream_t other = nullptr;
+    EXPECT_EQ(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking), cudaSuccess);
+    captured(rank.stream, [&] {
+      captured(other, [&] {
+        EXPECT_EQ(ncclGroupStart(), ncclSuccess);
+        ncclAllReduce(value, value, 1, ncclFloat, ncclSum, rank.comm, rank.stream);
+        ncclAllReduce(value + 1, value + 1, 1, ncclFloat, ncclSum, rank.comm, other);
+        EXPECT_EQ(ncclGroupEnd(), ncclInvalidUsage);
+      });
+    });
+  });
+  EXPECT_TRUE(report.ok()) << describe(report);
+}
+
 TEST(NcclGraph, AGroupOfCapturedAndOtherStreamsIsRefused) {
   Report const report = run_ranks(1, [](Rank& rank) {
     float* const value = rank.device(std::vector<float>{1.0F, 2.0F});

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "sim/nccl/state.h"
@@ -73,13 +74,18 @@ void issue_all(Runtime& runtime, std::vector<Request> const& requests) {
   }
 }
 
-// All streams of a group, or none of them, are captured, and then by one capture.
+// All streams of a group, or none of them, are captured, and those of one communicator by one
+// capture: a host that drives several devices has one for each.
 bool captured_alike(Runtime& runtime, std::vector<Request> const& requests) {
   if (runtime.captures.empty()) return true;
-  Capture const* const first = capture_of(runtime, *requests.front().stream);
-  return std::all_of(requests.begin(), requests.end(), [&](Request const& request) {
-    return capture_of(runtime, *request.stream) == first;
-  });
+  std::map<ncclComm const*, Capture const*> captures;
+  for (Request const& request : requests) {
+    Capture const* const capture = capture_of(runtime, *request.stream);
+    Capture const* const of_member = captures.try_emplace(request.member, capture).first->second;
+    bool const some_are = capture_of(runtime, *requests.front().stream) != nullptr;
+    if (of_member != capture || (capture != nullptr) != some_are) return false;
+  }
+  return true;
 }
 
 ncclResult_t end_group(Runtime& runtime, Group& group) {
@@ -92,7 +98,9 @@ ncclResult_t end_group(Runtime& runtime, Group& group) {
   if (group.requests.empty()) return result;
   if (!captured_alike(runtime, group.requests)) {
     group.requests.clear();
-    return refuse(ncclInvalidUsage, "a group mixes streams that are captured and that are not");
+    return refuse(ncclInvalidUsage,
+                  "a group mixes streams that are captured and that are not, or captures for one "
+                  "communicator");
   }
   issue_all(runtime, group.requests);
   group.requests.clear();
