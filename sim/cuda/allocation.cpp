@@ -31,13 +31,13 @@ cudaError_t allocate_now(Runtime& runtime, void** result, std::size_t bytes, int
                          AllocationKind kind, char const* name) {
   if (result == nullptr) return cudaErrorInvalidValue;
   if (cudaError_t const error = judge_unsafe(runtime, name); error != cudaSuccess) return error;
-  *result = nullptr;
+  give(result, nullptr);
   if (bytes == 0) return cudaSuccess;
   if (fails_on_purpose(runtime)) return cudaErrorMemoryAllocation;
   Allocation* const allocation = runtime.memory.allocate(slot, bytes, kind, nullptr, nullptr);
   if (allocation == nullptr) return cudaErrorMemoryAllocation;
   runtime.memory.appear(*allocation, host_touch(runtime, OperationKind::allocate, name, bytes));
-  *result = region_address(allocation->begin);
+  give(result, region_address(allocation->begin));
   return cudaSuccess;
 }
 
@@ -73,7 +73,7 @@ cudaError_t allocate_in_order(Runtime& runtime, void** result, std::size_t bytes
   if (result == nullptr) return cudaErrorInvalidValue;
   Stream* const stream = stream_of(runtime, handle);
   if (stream == nullptr) return cudaErrorInvalidResourceHandle;
-  *result = nullptr;
+  give(result, nullptr);
   // Memory nodes are not modelled.
   cudaError_t error =
       judge_uncapturable(runtime, *stream, "cudaMallocAsync", cudaErrorNotSupported);
@@ -96,7 +96,7 @@ cudaError_t allocate_in_order(Runtime& runtime, void** result, std::size_t bytes
   operation.body = [&runtime, allocation] {
     runtime.memory.appear(*allocation, runtime.watch.enabled() ? runtime.watch.now() : Touch{});
   };
-  *result = region_address(allocation->begin);
+  give(result, region_address(allocation->begin));
   return enqueue(runtime, *stream, operation);
 }
 
@@ -137,6 +137,26 @@ Allocation* registered_at(Runtime& runtime, std::uintptr_t begin, std::size_t by
     if (registered && overlaps(*allocation, begin, bytes)) return allocation;
   }
   return nullptr;
+}
+
+cudaPointerAttributes attributes_of(Runtime& runtime, void* pointer) {
+  cudaPointerAttributes attributes = {};
+  attributes.type = cudaMemoryTypeUnregistered;
+  attributes.device = -2;
+  Allocation const* allocation = runtime.memory.find_live(pointer);
+  if (allocation == nullptr) {
+    allocation = registered_at(runtime, reinterpret_cast<std::uintptr_t>(pointer), 1);
+  }
+  if (allocation == nullptr) {
+    attributes.hostPointer = pointer;
+    return attributes;
+  }
+  bool const device = allocation->kind <= AllocationKind::device_async;
+  attributes.type = device ? cudaMemoryTypeDevice : cudaMemoryTypeHost;
+  attributes.device = device ? allocation->slot - 1 : runtime.host().device;
+  attributes.devicePointer = pointer;
+  attributes.hostPointer = device ? nullptr : pointer;
+  return attributes;
 }
 
 }  // namespace
@@ -248,7 +268,7 @@ cudaError_t cudaHostGetDevicePointer(void** result, void* pointer, unsigned int 
         registered_at(runtime, reinterpret_cast<std::uintptr_t>(pointer), 1) == nullptr) {
       return cudaErrorInvalidValue;
     }
-    *result = pointer;
+    give(result, pointer);
     return cudaSuccess;
   });
 }
@@ -261,7 +281,7 @@ cudaError_t cudaHostGetFlags(unsigned int* flags, void* pointer) {
     }
     bool const device = allocation != nullptr && allocation->kind <= AllocationKind::device_async;
     if (flags == nullptr || allocation == nullptr || device) return cudaErrorInvalidValue;
-    *flags = allocation->flags;
+    give(flags, allocation->flags);
     return cudaSuccess;
   });
 }
@@ -270,8 +290,9 @@ cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
   return call([&](Runtime& runtime) -> cudaError_t {
     if (free == nullptr || total == nullptr) return cudaErrorInvalidValue;
     int const slot = device_slot(runtime);
-    *total = runtime.memory.limit_bytes(slot);
-    *free = *total - runtime.memory.live_bytes(slot);
+    std::size_t const limit = runtime.memory.limit_bytes(slot);
+    give(total, limit);
+    give(free, limit - runtime.memory.live_bytes(slot));
     return cudaSuccess;
   });
 }
@@ -279,23 +300,7 @@ cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, void const* pointer) {
   return call([&](Runtime& runtime) -> cudaError_t {
     if (attributes == nullptr) return cudaErrorInvalidValue;
-    *attributes = {};
-    attributes->type = cudaMemoryTypeUnregistered;
-    attributes->device = -2;
-    void* const address = const_cast<void*>(pointer);
-    Allocation const* allocation = runtime.memory.find_live(pointer);
-    if (allocation == nullptr) {
-      allocation = registered_at(runtime, reinterpret_cast<std::uintptr_t>(pointer), 1);
-    }
-    if (allocation == nullptr) {
-      attributes->hostPointer = address;
-      return cudaSuccess;
-    }
-    bool const device = allocation->kind <= AllocationKind::device_async;
-    attributes->type = device ? cudaMemoryTypeDevice : cudaMemoryTypeHost;
-    attributes->device = device ? allocation->slot - 1 : runtime.host().device;
-    attributes->devicePointer = address;
-    attributes->hostPointer = device ? nullptr : address;
+    give(attributes, attributes_of(runtime, const_cast<void*>(pointer)));
     return cudaSuccess;
   });
 }

@@ -180,7 +180,7 @@ cudaError_t finish(Runtime& runtime, Capture& capture, cudaGraph_t* result) {
     error = invalidate(runtime, capture, "cudaStreamEndCapture", cudaErrorStreamCaptureUnjoined,
                        "work of another stream was not joined to it");
   }
-  *result = error == cudaSuccess ? reinterpret_cast<cudaGraph_t>(capture.graph) : nullptr;
+  give(result, error == cudaSuccess ? reinterpret_cast<cudaGraph_t>(capture.graph) : nullptr);
   std::erase_if(runtime.captures, [&](auto const& other) { return other.get() == &capture; });
   return error;
 }
@@ -192,7 +192,7 @@ cudaError_t end(Runtime& runtime, cudaStream_t handle, cudaGraph_t* result) {
   if (stream == nullptr) return cudaErrorInvalidResourceHandle;
   Capture* const capture = capture_of(runtime, *stream);
   if (capture == nullptr) return cudaErrorIllegalState;
-  *result = nullptr;
+  give(result, nullptr);
   bool const same_thread = capture->host == runtime.world.host();
   if (!same_thread && capture->mode != cudaStreamCaptureModeRelaxed) {
     return invalidate(runtime, *capture, "cudaStreamEndCapture", cudaErrorStreamCaptureWrongThread,
@@ -235,11 +235,11 @@ void tell(Capture& capture, Stream const& stream, CaptureInfo const& info) {
   for (std::uint32_t const node : tail) {
     capture.shown.push_back(reinterpret_cast<cudaGraphNode_t>(&capture.graph->nodes[node]));
   }
-  if (info.id != nullptr) *info.id = capture.id;
-  if (info.graph != nullptr) *info.graph = reinterpret_cast<cudaGraph_t>(capture.graph);
-  if (info.dependencies != nullptr) *info.dependencies = capture.shown.data();
-  if (info.edges != nullptr) *info.edges = nullptr;
-  if (info.count != nullptr) *info.count = tail.size();
+  if (info.id != nullptr) give(info.id, capture.id);
+  if (info.graph != nullptr) give(info.graph, reinterpret_cast<cudaGraph_t>(capture.graph));
+  if (info.dependencies != nullptr) give(info.dependencies, capture.shown.data());
+  if (info.edges != nullptr) give(info.edges, nullptr);
+  if (info.count != nullptr) give(info.count, tail.size());
 }
 
 }  // namespace
@@ -259,7 +259,7 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t handle, cudaStreamCaptureStatus* 
     if (status == nullptr) return cudaErrorInvalidValue;
     Capture* capture = nullptr;
     cudaError_t const error = find_capture(runtime, handle, capture);
-    if (error == cudaSuccess) *status = status_of(capture);
+    if (error == cudaSuccess) give(status, status_of(capture));
     return error;
   });
 }
@@ -273,8 +273,8 @@ cudaError_t cudaStreamGetCaptureInfo(cudaStream_t handle, cudaStreamCaptureStatu
     Capture* capture = nullptr;
     cudaError_t const error = find_capture(runtime, handle, capture);
     if (error != cudaSuccess) return error;
-    *status = status_of(capture);
-    if (*status != cudaStreamCaptureStatusActive) return cudaSuccess;
+    give(status, status_of(capture));
+    if (status_of(capture) != cudaStreamCaptureStatusActive) return cudaSuccess;
     tell(*capture, *stream_of(runtime, handle),
          {.status = status,
           .id = id,
@@ -291,7 +291,7 @@ cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {
     bool const known = mode != nullptr && *mode >= cudaStreamCaptureModeGlobal &&
                        *mode <= cudaStreamCaptureModeRelaxed;
     if (!known) return cudaErrorInvalidValue;
-    std::swap(*mode, runtime.host().capture_mode);
+    give(mode, std::exchange(runtime.host().capture_mode, *mode));
     return cudaSuccess;
   });
 }

@@ -48,7 +48,7 @@ extern "C" {
 cudaError_t cudaGetDeviceCount(int* count) {
   return call([&](Runtime& runtime) -> cudaError_t {
     if (count == nullptr) return cudaErrorInvalidValue;
-    *count = static_cast<int>(runtime.devices.size());
+    give(count, static_cast<int>(runtime.devices.size()));
     return cudaSuccess;
   });
 }
@@ -64,7 +64,7 @@ cudaError_t cudaSetDevice(int device) {
 cudaError_t cudaGetDevice(int* device) {
   return call([&](Runtime& runtime) -> cudaError_t {
     if (device == nullptr) return cudaErrorInvalidValue;
-    *device = runtime.host().device;
+    give(device, runtime.host().device);
     return cudaSuccess;
   });
 }
@@ -73,7 +73,9 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   return call([&](Runtime& runtime) -> cudaError_t {
     if (properties == nullptr) return cudaErrorInvalidValue;
     if (!exists(runtime, device)) return cudaErrorInvalidDevice;
-    describe(runtime, device, *properties);
+    cudaDeviceProp described = {};
+    describe(runtime, device, described);
+    give(properties, described);
     return cudaSuccess;
   });
 }
@@ -84,9 +86,9 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
   cudaError_t const error = cudaGetDeviceProperties(&properties, device);
   if (error != cudaSuccess) return error;
   switch (attribute) {
-#define ADAMANT_SIM_ATTRIBUTE(name, member)       \
-  case name:                                      \
-    *value = static_cast<int>(properties.member); \
+#define ADAMANT_SIM_ATTRIBUTE(name, member)           \
+  case name:                                          \
+    give(value, static_cast<int>(properties.member)); \
     return cudaSuccess;
     ADAMANT_SIM_ATTRIBUTE(cudaDevAttrMaxThreadsPerBlock, maxThreadsPerBlock)
     ADAMANT_SIM_ATTRIBUTE(cudaDevAttrMaxSharedMemoryPerBlock, sharedMemPerBlock)
@@ -115,7 +117,7 @@ cudaError_t cudaSetDeviceFlags(unsigned int) {
 
 cudaError_t cudaDriverGetVersion(int* version) {
   if (version == nullptr) return cudaErrorInvalidValue;
-  *version = CUDART_VERSION;
+  give(version, CUDART_VERSION);
   return cudaSuccess;
 }
 
@@ -127,7 +129,7 @@ cudaError_t cudaDeviceCanAccessPeer(int* result, int device, int peer) {
   return call([&](Runtime& runtime) -> cudaError_t {
     if (result == nullptr) return cudaErrorInvalidValue;
     if (!exists(runtime, device) || !exists(runtime, peer)) return cudaErrorInvalidDevice;
-    *result = device != peer;
+    give(result, device != peer);
     return cudaSuccess;
   });
 }

@@ -66,7 +66,7 @@ cudaError_t elapsed(Runtime& runtime, float* milliseconds, cudaEvent_t start, cu
   if (!first->recorded->done || !last->recorded->done) return cudaErrorNotReady;
   auto const begin_ns = static_cast<std::int64_t>(first->recorded->time_ns);
   auto const end_ns = static_cast<std::int64_t>(last->recorded->time_ns);
-  *milliseconds = static_cast<float>(static_cast<double>(end_ns - begin_ns) / 1e6);
+  give(milliseconds, static_cast<float>(static_cast<double>(end_ns - begin_ns) / 1e6));
   return cudaSuccess;
 }
 
@@ -82,7 +82,7 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* result, unsigned int flags) {
     EventObject& event = new_event(runtime);
     event.flags = flags;
     event.device = runtime.host().device;
-    *result = reinterpret_cast<cudaEvent_t>(&event);
+    give(result, reinterpret_cast<cudaEvent_t>(&event));
     return cudaSuccess;
   });
 }

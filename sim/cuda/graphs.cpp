@@ -194,10 +194,10 @@ cudaError_t cudaGraphGetNodes(cudaGraph_t handle, cudaGraphNode_t* nodes, std::s
     std::size_t const size = graph->nodes.size();
     if (nodes != nullptr) {
       for (std::size_t i = 0; i < *count; ++i) {
-        nodes[i] = i < size ? reinterpret_cast<cudaGraphNode_t>(&graph->nodes[i]) : nullptr;
+        give(nodes + i, i < size ? reinterpret_cast<cudaGraphNode_t>(&graph->nodes[i]) : nullptr);
       }
     }
-    *count = nodes == nullptr ? size : std::min(*count, size);
+    give(count, nodes == nullptr ? size : std::min(*count, size));
     return cudaSuccess;
   });
 }
@@ -205,7 +205,7 @@ cudaError_t cudaGraphGetNodes(cudaGraph_t handle, cudaGraphNode_t* nodes, std::s
 cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, cudaGraphNodeType* type) {
   return call([&](Runtime&) -> cudaError_t {
     if (node == nullptr || type == nullptr) return cudaErrorInvalidValue;
-    *type = type_of(*reinterpret_cast<GraphNode const*>(node));
+    give(type, type_of(*reinterpret_cast<GraphNode const*>(node)));
     return cudaSuccess;
   });
 }
@@ -230,7 +230,7 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t* result, cudaGraph_t handle,
     GraphExec& exec = runtime.execs.emplace_back();
     exec.graph = graph;
     lay_out(exec);
-    *result = reinterpret_cast<cudaGraphExec_t>(&exec);
+    give(result, reinterpret_cast<cudaGraphExec_t>(&exec));
     return cudaSuccess;
   });
 }

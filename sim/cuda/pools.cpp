@@ -50,21 +50,21 @@ cudaError_t set_attribute(Pool& pool, cudaMemPoolAttr attribute, void const* val
 
 cudaError_t get_attribute(Pool const& pool, cudaMemPoolAttr attribute, void* value) {
   if (is_reuse_flag(attribute)) {
-    *static_cast<int*>(value) = pool.reuse[attribute - cudaMemPoolReuseFollowEventDependencies];
+    give(static_cast<int*>(value), pool.reuse[attribute - cudaMemPoolReuseFollowEventDependencies]);
     return cudaSuccess;
   }
-  auto& number = *static_cast<std::uint64_t*>(value);
+  auto* const number = static_cast<std::uint64_t*>(value);
   switch (attribute) {
     case cudaMemPoolAttrReleaseThreshold:
-      number = pool.release_threshold;
+      give(number, pool.release_threshold);
       return cudaSuccess;
     case cudaMemPoolAttrReservedMemCurrent:
     case cudaMemPoolAttrUsedMemCurrent:
-      number = pool.used;
+      give(number, pool.used);
       return cudaSuccess;
     case cudaMemPoolAttrReservedMemHigh:
     case cudaMemPoolAttrUsedMemHigh:
-      number = pool.used_high;
+      give(number, pool.used_high);
       return cudaSuccess;
     default:
       return cudaErrorInvalidValue;
@@ -113,7 +113,7 @@ extern "C" {
 cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* result, int device) {
   return with_device(device, [&](Runtime& runtime) {
     if (result == nullptr) return cudaErrorInvalidValue;
-    *result = handle_of(default_pool(runtime, device));
+    give(result, handle_of(default_pool(runtime, device)));
     return cudaSuccess;
   });
 }
@@ -121,7 +121,7 @@ cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* result, int device) {
 cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* result, int device) {
   return with_device(device, [&](Runtime& runtime) {
     if (result == nullptr) return cudaErrorInvalidValue;
-    *result = handle_of(current_pool(runtime, device));
+    give(result, handle_of(current_pool(runtime, device)));
     return cudaSuccess;
   });
 }
@@ -145,7 +145,7 @@ cudaError_t cudaMemPoolCreate(cudaMemPool_t* result, cudaMemPoolProps const* pro
     }
     Pool& pool = runtime.pools.emplace_back();
     pool.device = device;
-    *result = handle_of(pool);
+    give(result, handle_of(pool));
     return cudaSuccess;
   });
 }
@@ -199,7 +199,7 @@ cudaError_t cudaMemPoolGetAccess(cudaMemAccessFlags* flags, cudaMemPool_t handle
     if (pool == nullptr || flags == nullptr || location == nullptr) return cudaErrorInvalidValue;
     bool const allowed =
         location->id == pool->device || runtime.watch.peer_allowed(location->id, pool->device);
-    *flags = allowed ? cudaMemAccessFlagsProtReadWrite : cudaMemAccessFlagsProtNone;
+    give(flags, allowed ? cudaMemAccessFlagsProtReadWrite : cudaMemAccessFlagsProtNone);
     return cudaSuccess;
   });
 }

@@ -28,6 +28,11 @@ cudaError_t refusal(char const* call) {
   return cudaSuccess;
 }
 
+void note_given(void const* address, std::uint64_t bytes) {
+  if (current_runtime == nullptr || current_runtime->world.host() == nullptr) return;
+  current_runtime->watch.range(address, bytes, AccessKind::write);
+}
+
 Stream& legacy_stream(Runtime& runtime, int device) {
   DeviceState& state = runtime.devices[static_cast<std::size_t>(device)];
   if (state.legacy_stream == nullptr) {

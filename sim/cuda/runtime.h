@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "sim/cuda/graph.h"
@@ -104,6 +105,16 @@ cudaError_t call(Body&& body, char const* name = __builtin_FUNCTION()) {
   runtime.world.mix(static_cast<std::uint64_t>(result));
   active_watch = watched;
   return result;
+}
+
+/// What a call wrote for the program: the calling host's access. Outside of a run nobody watches.
+void note_given(void const* address, std::uint64_t bytes);
+
+/// Writes a result where the program wants it, which may be pinned memory.
+template <typename T>
+void give(T* to, std::type_identity_t<T> const& value) {
+  *to = value;
+  note_given(to, sizeof(T));
 }
 
 // ---- streams and operations ---------------------------------------------------------------------

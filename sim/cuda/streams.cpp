@@ -21,7 +21,7 @@ cudaError_t create(Runtime& runtime, cudaStream_t* result, unsigned flags, int p
   Stream& stream = runtime.world.add_stream(runtime.host().device, flags, clamped);
   stream.made_by_call = true;
   stream.name = fmt::format("stream {}", ++runtime.host().streams_made);
-  *result = reinterpret_cast<cudaStream_t>(&stream);
+  give(result, reinterpret_cast<cudaStream_t>(&stream));
   return cudaSuccess;
 }
 
@@ -99,26 +99,26 @@ cudaError_t cudaStreamCreateWithPriority(cudaStream_t* result, unsigned int flag
 
 cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
   return call([&](Runtime&) {
-    if (least != nullptr) *least = least_priority;
-    if (greatest != nullptr) *greatest = greatest_priority;
+    if (least != nullptr) give(least, least_priority);
+    if (greatest != nullptr) give(greatest, greatest_priority);
     return cudaSuccess;
   });
 }
 
 cudaError_t cudaStreamGetPriority(cudaStream_t handle, int* priority) {
-  return read(handle, priority, [&](Stream& stream) { *priority = stream.cuda_priority; });
+  return read(handle, priority, [&](Stream& stream) { give(priority, stream.cuda_priority); });
 }
 
 cudaError_t cudaStreamGetFlags(cudaStream_t handle, unsigned int* flags) {
-  return read(handle, flags, [&](Stream& stream) { *flags = stream.flags; });
+  return read(handle, flags, [&](Stream& stream) { give(flags, stream.flags); });
 }
 
 cudaError_t cudaStreamGetId(cudaStream_t handle, unsigned long long* id) {
-  return read(handle, id, [&](Stream& stream) { *id = stream.index; });
+  return read(handle, id, [&](Stream& stream) { give(id, stream.index); });
 }
 
 cudaError_t cudaStreamGetDevice(cudaStream_t handle, int* device) {
-  return read(handle, device, [&](Stream& stream) { *device = stream.device; });
+  return read(handle, device, [&](Stream& stream) { give(device, stream.device); });
 }
 
 cudaError_t cudaStreamDestroy(cudaStream_t handle) {

@@ -269,7 +269,7 @@ ncclResult_t init_rank(Runtime& runtime, ncclComm_t* result, int ranks, ncclUniq
   }
   ncclComm& member = new_member(runtime, runtime.host().device, config);
   join(runtime, *communicator, member, rank);
-  *result = &member;
+  give(result, &member);
   return submit_creation(runtime, member);
 }
 
@@ -283,7 +283,7 @@ ncclResult_t init_all(Runtime& runtime, ncclComm_t* results, int count, int cons
     if (device < 0 || device >= static_cast<int>(runtime.devices.size())) {
       return refuse(ncclInvalidArgument, "ncclCommInitAll: no such device");
     }
-    results[i] = &new_member(runtime, device, nullptr);
+    give(results + i, &new_member(runtime, device, nullptr));
     join(runtime, communicator, *results[i], i);
   }
   for (int i = 0; i < count; ++i) {
@@ -324,9 +324,10 @@ ncclResult_t ncclGetUniqueId(ncclUniqueId* id) {
     std::vector<Communicator*>& known = nccl_state().by_unique_id;
     std::uint64_t const index = known.size();
     known.push_back(nullptr);
-    *id = {};
-    std::memcpy(id->internal, id_magic, sizeof id_magic);
-    std::memcpy(id->internal + sizeof id_magic, &index, sizeof index);
+    ncclUniqueId made = {};
+    std::memcpy(made.internal, id_magic, sizeof id_magic);
+    std::memcpy(made.internal + sizeof id_magic, &index, sizeof index);
+    give(id, made);
     return ncclSuccess;
   });
 }

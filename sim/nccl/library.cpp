@@ -29,7 +29,7 @@ ncclResult_t create_operator(Runtime& runtime, ncclRedOp_t* op, void* scalar, nc
   } else {
     return refuse(ncclInvalidArgument, "ncclRedOpCreatePreMulSum: the scalar is elsewhere");
   }
-  *op = static_cast<ncclRedOp_t>(ncclNumOps + comm->operators.size());
+  give(op, static_cast<ncclRedOp_t>(ncclNumOps + comm->operators.size()));
   comm->operators.push_back(made);
   return ncclSuccess;
 }
@@ -40,7 +40,7 @@ extern "C" {
 
 ncclResult_t ncclGetVersion(int* version) {
   if (version == nullptr) return ncclInvalidArgument;
-  *version = NCCL_VERSION_CODE;
+  give(version, NCCL_VERSION_CODE);
   return ncclSuccess;
 }
 

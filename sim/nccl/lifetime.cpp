@@ -142,15 +142,15 @@ ncclResult_t ask(ncclComm* comm, void const* result, Read&& read) {
 extern "C" {
 
 ncclResult_t ncclCommCount(ncclComm_t const comm, int* count) {
-  return ask(comm, count, [&] { *count = comm->communicator->ranks(); });
+  return ask(comm, count, [&] { give(count, comm->communicator->ranks()); });
 }
 
 ncclResult_t ncclCommCuDevice(ncclComm_t const comm, int* device) {
-  return ask(comm, device, [&] { *device = comm->device; });
+  return ask(comm, device, [&] { give(device, comm->device); });
 }
 
 ncclResult_t ncclCommUserRank(ncclComm_t const comm, int* rank) {
-  return ask(comm, rank, [&] { *rank = comm->rank; });
+  return ask(comm, rank, [&] { give(rank, comm->rank); });
 }
 
 ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t* result) {
@@ -158,7 +158,7 @@ ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t* result) {
     ncclResult_t const error = exists(runtime, comm);
     if (error != ncclSuccess) return error;
     if (result == nullptr) return refuse(ncclInvalidArgument, "no place for the result");
-    *result = async_error(runtime, *comm);
+    give(result, async_error(runtime, *comm));
     return result_of_world(runtime);
   });
 }

@@ -57,7 +57,7 @@ ncclResult_t split(Runtime& runtime, ncclComm& parent, Split::Wish wish, ncclCom
   split.wishes[static_cast<std::size_t>(parent.rank)] = wish;
   if (split.barrier.missing == 1) form_all(split);
   arrive(runtime, split.barrier, parent.rank);
-  *result = wish.color == NCCL_SPLIT_NOCOLOR ? nullptr : &child;
+  give(result, wish.color == NCCL_SPLIT_NOCOLOR ? nullptr : &child);
   return submit_creation(runtime, child);
 }
 

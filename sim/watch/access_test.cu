@@ -1,5 +1,6 @@
 // Accesses outside of buffers, of bytes that nobody wrote, and from where they are not allowed.
 #include <cuda_runtime.h>
+#include <nccl.h>
 
 #include <vector>
 
@@ -130,6 +131,53 @@ TEST_F(Judge, FindsACopyOfWhatNobodyWrote) {
         finish();
       },
       {Law::access_uninitialized, {{"cudaMemcpyAsync of 64 bytes", "a", "read"}}, 48, bytes});
+}
+
+struct PinnedAnswers {
+  int device;
+  int version;
+  float* memory;
+  std::size_t free;
+  std::size_t total;
+  cudaStream_t stream;
+  cudaEvent_t event;
+  cudaPointerAttributes attributes;
+  ncclUniqueId id;
+  ncclComm_t comm;
+  int ranks;
+};
+
+// What a call answers is written, also where the place for it is pinned memory.
+TEST_F(Judge, KnowsWhatCallsWriteIntoPinnedMemory) {
+  judge(
+      [](bool right) {
+        PinnedAnswers* answers = nullptr;
+        cudaMallocHost(reinterpret_cast<void**>(&answers), sizeof(PinnedAnswers));
+        cudaGetDevice(&answers->device);
+        cudaRuntimeGetVersion(&answers->version);
+        cudaMalloc(&answers->memory, 16);
+        cudaMemGetInfo(&answers->free, &answers->total);
+        cudaStreamCreate(&answers->stream);
+        cudaEventCreate(&answers->event);
+        if (right) cudaPointerGetAttributes(&answers->attributes, answers->memory);
+        ncclGetUniqueId(&answers->id);
+        ncclCommInitRank(&answers->comm, 1, answers->id, 0);
+        ncclCommCount(answers->comm, &answers->ranks);
+        int const known = answers->device + answers->version + answers->ranks +
+                          static_cast<int>(answers->free + answers->total) +
+                          answers->attributes.device;
+        if (known == 0) cudaDeviceSynchronize();
+        ncclCommDestroy(answers->comm);
+        cudaEventDestroy(answers->event);
+        cudaStreamDestroy(answers->stream);
+        cudaFree(answers->memory);
+        cudaFreeHost(answers);
+      },
+      {Law::access_uninitialized,
+       {{"host code", "host", "read"}},
+       offsetof(PinnedAnswers, attributes) + offsetof(cudaPointerAttributes, device),
+       offsetof(PinnedAnswers, attributes) + offsetof(cudaPointerAttributes, device) +
+           sizeof(int)});
 }
 
 TEST_F(Judge, ForgetsWhatWasWrittenBeforeAFree) {
