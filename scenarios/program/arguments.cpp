@@ -29,6 +29,7 @@ class Parser {
   }
 
   void parse(int argc, char const* const* argv) {
+    if (argc <= 1) throw EndOfProgram{.status = 0, .text = app_.help()};
     try {
       app_.parse(argc, argv);
     } catch (CLI::Success const& success) {

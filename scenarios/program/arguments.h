@@ -33,7 +33,8 @@ struct Arguments {
   std::optional<std::string> engine;
   std::optional<std::string> bug;  // in the place of what scenarios say; bugs: to show
   int schedules = 0;
-  std::optional<std::string> filter;  // a glob over paths and names
+  std::optional<std::string> filter;   // a glob over paths and names
+  std::optional<std::string> exclude;  // the same, of what is left out
   std::optional<Portion> shard;
   bool list = false;                                 // names alone
   bool dry_run = false;                              // run: memory alone

@@ -72,7 +72,7 @@ TEST(Arguments, AllOfFuzz) {
 }
 
 TEST(Arguments, BadUsageEndsWithTwo) {
-  EXPECT_EQ(status_of({}), 2);
+  EXPECT_EQ(status_of({"--quiet"}), 2);
   EXPECT_EQ(status_of({"run"}), 2);
   EXPECT_EQ(status_of({"walk", "a.yaml"}), 2);
   EXPECT_EQ(status_of({"run", "a.yaml", "--fast"}), 2);
@@ -263,6 +263,7 @@ TEST(Arguments, EnginesMayBeElsewhere) {
 }
 
 TEST(Arguments, HelpAndVersionEndWithZero) {
+  EXPECT_EQ(status_of({}), 0);
   EXPECT_EQ(status_of({"--help"}), 0);
   EXPECT_EQ(status_of({"run", "--help"}), 0);
   EXPECT_EQ(status_of({"--version"}), 0);
@@ -274,7 +275,10 @@ TEST(Arguments, Durations) {
   EXPECT_EQ(parse_duration("2h"), std::chrono::hours(2));
   EXPECT_EQ(parse_duration("250ms"), std::chrono::milliseconds(250));
   EXPECT_EQ(parse_duration("3"), std::chrono::seconds(3));
-  for (char const* const wrong : {"", "s", "-1s", "0s", "nan", "1e300s", "5 s", "5d", "inf"}) {
+  EXPECT_EQ(parse_duration("1m30s"), std::chrono::seconds(90));
+  EXPECT_EQ(parse_duration("1h2m3s4ms"), std::chrono::milliseconds(3'723'004));
+  for (char const* const wrong : {"", "s", "-1s", "0s", "nan", "1e300s", "5 s", "5d", "inf",
+                                  "30s1m", "1m30", "1m1m", "1m-3s"}) {
     EXPECT_FALSE(parse_duration(wrong)) << wrong;
   }
 }

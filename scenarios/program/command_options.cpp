@@ -132,6 +132,8 @@ void CommandOptions::add_selection() const {
   command_
       .add_option("--filter", arguments_.filter, "Only those whose path, file or name it matches")
       ->option_text("GLOB");
+  command_.add_option("--exclude", arguments_.exclude, "All but those that it matches so")
+      ->option_text("GLOB");
   add_shard();
   command_.add_flag("--list", arguments_.list, "Only say which they are");
   add_count(

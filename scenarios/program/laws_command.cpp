@@ -33,10 +33,12 @@ Status laws_command(Arguments const& arguments) {
   bool const listed = !arguments.json || !is_standard_output(*arguments.json);
   if (listed && arguments.verbosity != Verbosity::quiet) {
     print_table(arguments, "laws", laws());
+    print_table(arguments, "warnings, which fail under --strict", warnings());
     print_table(arguments, "reasons of refusals", refusal_reasons());
   }
   auto document = make_document("laws");
   document["laws"] = to_json(laws());
+  document["warnings"] = to_json(warnings());
   document["reasons"] = to_json(refusal_reasons());
   outputs.commit(document, "laws", {});
   return Status::met;

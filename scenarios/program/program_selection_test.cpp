@@ -83,6 +83,16 @@ TEST_F(SelectedRun, AFilterIsAGlobOverPathFileAndName) {
   EXPECT_EQ(none.err, "--filter: `d` matches none of 3 scenarios; --list shows their names\n");
 }
 
+TEST_F(SelectedRun, WhatIsExcludedIsLeftOut) {
+  write_three();
+  EXPECT_EQ(listed("--exclude 'in/a*'"), "in/b.yaml: the b\nin/c.yaml: the c\n");
+  EXPECT_EQ(listed("--filter 'the [bc]' --exclude 'c.yaml'"), "in/b.yaml: the b\n");
+  EXPECT_EQ(files_run("--exclude '*c*'"), "in/a.yaml in/b.yaml ");
+  Called const none = call("run in --filter 'b.yaml' --exclude '*'");
+  EXPECT_EQ(none.status, 2);
+  EXPECT_EQ(none.err, "--exclude: `*` leaves none of 1 scenario; --list shows their names\n");
+}
+
 TEST_F(SelectedRun, ShardsAreDisjointAndHoldEverything) {
   write_three();
   EXPECT_EQ(files_run("--shard 0/2"), "in/a.yaml in/c.yaml ");

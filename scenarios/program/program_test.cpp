@@ -39,12 +39,18 @@ TEST_F(Program, AStandardOutputThatTakesNothingIsTwo) {
 
 TEST_F(Program, BadUsageIsTwoWithAHint) {
   for (char const* const usage :
-       {"", "run", "run x --no-such-option", "walk", "fuzz --jobs none"}) {
+       {"--quiet", "run", "run x --no-such-option", "walk", "fuzz --jobs none"}) {
     Called const called = call(usage);
     EXPECT_EQ(called.status, 2) << usage;
     EXPECT_NE(called.err.find("see adamant --help"), std::string::npos) << usage;
     EXPECT_EQ(called.out, "") << usage;
   }
+}
+
+TEST_F(Program, AloneItShowsItsHelp) {
+  Called const called = call("");
+  EXPECT_EQ(called.status, 0);
+  EXPECT_EQ(called.out, call("--help").out);
 }
 
 TEST_F(Program, TheCatalogueIsListedForPeopleAndMachines) {
@@ -74,6 +80,7 @@ TEST_F(Program, LawsAreListedForPeopleAndMachines) {
   auto const document = nlohmann::json::parse(machine.out);
   EXPECT_EQ(document.at("command"), "laws");
   EXPECT_EQ(document.at("laws").at(0).at("id"), "values.bitwise");
+  EXPECT_EQ(document.at("warnings").at(0).at("id"), "error.unseen");
   EXPECT_EQ(document.at("reasons").at(0).at("id"), "unsupported");
 }
 

@@ -97,15 +97,27 @@ class RunCommand {
   /// Which of the files this call goes through, and in which order; false where that is none.
   bool select(std::vector<ScenarioFile>& files) const {
     std::size_t const all = files.size();
-    if (arguments_.filter) keep_matching(files, *arguments_.filter);
-    if (files.empty() && all > 0) {
-      complain(fmt::format("--filter: `{}` matches none of {}; --list shows their names",
-                           *arguments_.filter, counted(all, "scenario")));
-      return false;
+    if (arguments_.filter) {
+      scenarios::select(files, *arguments_.filter, Matching::kept);
+      if (files.empty() && all > 0)
+        return complain_of("--filter", *arguments_.filter, "matches none of", all);
+    }
+    if (arguments_.exclude) {
+      std::size_t const left = files.size();
+      scenarios::select(files, *arguments_.exclude, Matching::dropped);
+      if (files.empty() && left > 0)
+        return complain_of("--exclude", *arguments_.exclude, "leaves none of", left);
     }
     if (arguments_.shard) keep_shard(files, *arguments_.shard);
     last_failures_.put_first(files);
     return true;
+  }
+
+  static bool complain_of(std::string_view option, std::string_view glob, std::string_view what,
+                          std::size_t count) {
+    complain(fmt::format("{}: `{}` {} {}; --list shows their names", option, glob, what,
+                         counted(count, "scenario")));
+    return false;
   }
 
   Status list(std::vector<ScenarioFile> const& files) const {

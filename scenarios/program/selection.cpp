@@ -27,10 +27,12 @@ std::string key_of(std::filesystem::path const& file) {
 
 }  // namespace
 
-void keep_matching(std::vector<ScenarioFile>& files, std::string const& glob) {
+void select(std::vector<ScenarioFile>& files, std::string const& glob, Matching matching) {
   std::erase_if(files, [&](ScenarioFile const& file) {
-    return !fits(glob, file.path.string()) && !fits(glob, file.path.filename().string()) &&
-           !(file.is_read() && fits(glob, file.scenario.name));
+    bool const matches = fits(glob, file.path.string()) ||
+                         fits(glob, file.path.filename().string()) ||
+                         (file.is_read() && fits(glob, file.scenario.name));
+    return matches == (matching == Matching::dropped);
   });
 }
 

@@ -14,9 +14,12 @@
 
 namespace adamant::scenarios {
 
-/// Keeps the files that `glob` (fnmatch(3), `*` stands for slashes too) matches whole: by path, by
-/// the path's last part, or by the scenario's name.
-void keep_matching(std::vector<ScenarioFile>& files, std::string const& glob);
+/// What becomes of the files that a glob matches.
+enum class Matching { kept, dropped };
+
+/// Keeps or drops the files that `glob` (fnmatch(3), `*` stands for slashes too) matches whole: by
+/// path, by the path's last part, or by the scenario's name.
+void select(std::vector<ScenarioFile>& files, std::string const& glob, Matching matching);
 
 /// Keeps those whose position is the shard's.
 void keep_shard(std::vector<ScenarioFile>& files, Portion shard);

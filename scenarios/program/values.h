@@ -22,7 +22,8 @@ std::optional<std::uint64_t> parse_count(std::string_view text, CountRange range
 /// "I/N" with I from 0 to N - 1; nothing where it is not that.
 std::optional<Portion> parse_shard(std::string_view text);
 
-/// "60s", "2m", "1h", "500ms" or a plain number of seconds; nothing where it is none of these.
+/// "60s", "1m30s", "8h", "500ms" or a plain number of seconds; nothing where it is none of these.
+/// Larger units stand first, each once.
 std::optional<std::chrono::milliseconds> parse_duration(std::string_view text);
 
 }  // namespace adamant::scenarios

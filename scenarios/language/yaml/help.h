@@ -1,5 +1,5 @@
-// `adamant help KEY`: what the tables say of a key or an operation, for people. Every example can
-// be put into a scenario file as it stands.
+// `adamant help KEY`: what the tables say of a key, an operation, a law or a reason of refusals,
+// for people. Every example can be put into a scenario file as it stands.
 #pragma once
 
 #include <string>
@@ -11,10 +11,10 @@
 
 namespace adamant::scenarios {
 
-/// One entry: where a key or an operation stands, and what is said of it.
+/// One entry: where a word stands, and what is said of it. What does not apply is empty.
 struct HelpEntry {
   std::string word;
-  std::string where;  // "a key of optimizer", "an operation"
+  std::string where;  // "a key of optimizer", "an operation", "a law"
   std::string meaning;
   std::string values;
   std::string default_value;
@@ -23,7 +23,8 @@ struct HelpEntry {
   friend bool operator==(HelpEntry const&, HelpEntry const&) = default;
 };
 
-/// All that is called `word`, keys before operations; empty where nothing is.
+/// All that is called `word`: keys, operations, laws and warnings, reasons of refusals, in this
+/// order; empty where nothing is.
 std::vector<HelpEntry> help_on(std::string_view word);
 
 /// Every word that there is help on, each once.

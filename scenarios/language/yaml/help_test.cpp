@@ -28,7 +28,12 @@ TEST(Help, IsThereForEveryWordWithAnExampleThatIsRead) {
     EXPECT_FALSE(entries.empty()) << word;
     for (HelpEntry const& entry : entries) {
       EXPECT_FALSE(entry.meaning.empty()) << word;
-      EXPECT_FALSE(entry.values.empty()) << word;
+      bool const is_identifier = entry.where.starts_with("a law") ||
+                                 entry.where.starts_with("a warning") ||
+                                 entry.where.starts_with("a reason");
+      EXPECT_NE(entry.values.empty(), !is_identifier) << word;
+      EXPECT_EQ(entry.example.empty(), entry.where.starts_with("a warning")) << word;
+      if (entry.example.empty()) continue;
       std::string example = entry.example;
       if (example.starts_with("program: [")) example.insert(10, "{save: a}, ");
       EXPECT_NO_THROW(load_scenario_text(scenario_with(example), "help")) << example;
@@ -46,6 +51,15 @@ TEST(Help, SaysMeaningValuesDefaultAndExample) {
       "  values:  true or false\n"
       "  default: false\n"
       "  example: optimizer: {keep_cast_grad: true}\n");
+}
+
+TEST(Help, ExplainsLawsWarningsAndReasons) {
+  EXPECT_EQ(text_of(help_on("order.race").at(0)),
+            "order.race, a law: conflicting accesses are ordered\n"
+            "  example: expect: {violates: order.race}\n");
+  EXPECT_EQ(text_of(help_on("memory.leak").at(0)),
+            "memory.leak, a warning, which fails under --strict: what was allocated is freed\n");
+  EXPECT_EQ(help_on("scalar_parameter").at(0).example, "expect: {refused: scalar_parameter}");
 }
 
 TEST(Help, KnowsAllThatHasOneName) {

@@ -1,4 +1,4 @@
-// The word that was probably meant. It knows no words of its own.
+// The word that was probably meant: a near one, or what other tools call by another name.
 #pragma once
 
 #include <span>
