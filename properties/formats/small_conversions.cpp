@@ -7,6 +7,8 @@
 
 #include <algorithm>
 
+#include "real/cuda/numbers.h"
+
 namespace adamant::properties {
 
 namespace {
@@ -17,6 +19,8 @@ std::uint8_t code_of(SmallKind kind, float x) {
       return __nv_cvt_float_to_fp8(x, __NV_SATFINITE, __NV_E4M3);
     case SmallKind::e4m3_beyond:
       return __nv_cvt_float_to_fp8(x, __NV_NOSAT, __NV_E4M3);
+    case SmallKind::e4m3_stored:
+      return real::stored<real::Fp8>(x).bits;
     case SmallKind::e5m2:
       return __nv_cvt_float_to_fp8(x, __NV_SATFINITE, __NV_E5M2);
     case SmallKind::e5m2_beyond:
@@ -37,6 +41,7 @@ float widen(SmallKind kind, std::uint8_t code) {
   switch (kind) {
     case SmallKind::e4m3:
     case SmallKind::e4m3_beyond:
+    case SmallKind::e4m3_stored:
       return __half2float(__nv_cvt_fp8_to_halfraw(code, __NV_E4M3));
     case SmallKind::e5m2:
     case SmallKind::e5m2_beyond:

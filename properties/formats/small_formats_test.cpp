@@ -1,6 +1,6 @@
 // Law:        code_of(x) == what CUDA's conversion makes of x      for 8 and 4 bits
-// Sense:      bitwise; one pattern in 61, or every one of 2^32 where the environment has
-//             ADAMANT_EVERY_PATTERN (label: exhaustive).
+// Sense:      bitwise; all ties and their neighbours and one pattern in 61, or every one of 2^32
+//             where the environment has ADAMANT_EVERY_PATTERN (label: exhaustive).
 // Not said:   what a GPU's own instructions do.
 // Must catch: a conversion that is off in one pattern of those looked at, which a test plants.
 #include <gtest/gtest.h>
@@ -29,7 +29,8 @@ std::uint64_t pattern_step() {
 
 SmallFormat format_of(SmallKind kind) {
   if (kind == SmallKind::e2m1) return SmallFormat::e2m1;
-  bool const e4m3 = kind == SmallKind::e4m3 || kind == SmallKind::e4m3_beyond;
+  bool const e4m3 =
+      kind == SmallKind::e4m3 || kind == SmallKind::e4m3_beyond || kind == SmallKind::e4m3_stored;
   return e4m3 ? SmallFormat::e4m3 : SmallFormat::e5m2;
 }
 
@@ -46,18 +47,33 @@ float expected_value(SmallKind kind, std::uint8_t code) {
 
 using Narrow = void (*)(SmallKind, std::span<float const>, std::span<std::uint8_t>);
 
-/// The first pattern of which the conversions make another code than the oracle.
+/// The first of `values` of which the conversions make another code than the oracle, as a pattern.
+std::optional<std::uint32_t> difference(SmallKind kind, Narrow narrow,
+                                        std::vector<float> const& values) {
+  std::vector<std::uint8_t> codes(values.size());
+  narrow(kind, values, codes);
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (codes[i] != expected_code(kind, values[i])) return std::bit_cast<std::uint32_t>(values[i]);
+  return std::nullopt;
+}
+
+/// Numbers of 5 bits, among which are all that lie between two of a format, and their neighbours.
+std::vector<float> around_ties() {
+  std::vector<float> values;
+  for (std::uint32_t upper = 0; upper < 1U << 13; ++upper)
+    for (std::uint32_t const beside : {-1U, 0U, 1U})
+      values.push_back(std::bit_cast<float>((upper << 19) + beside));
+  return values;
+}
+
 std::optional<std::uint32_t> difference(SmallKind kind, Narrow narrow) {
+  if (auto const at = difference(kind, narrow, around_ties())) return at;
   std::vector<float> values(block_size);
-  std::vector<std::uint8_t> codes(block_size);
   std::uint64_t const step = pattern_step();
   for (std::uint64_t begin = 0; begin < pattern_count; begin += block_size * step) {
     for (std::size_t i = 0; i < block_size; ++i)
       values[i] = std::bit_cast<float>(static_cast<std::uint32_t>(begin + i * step));
-    narrow(kind, values, codes);
-    for (std::size_t i = 0; i < block_size; ++i)
-      if (codes[i] != expected_code(kind, values[i]))
-        return std::bit_cast<std::uint32_t>(values[i]);
+    if (auto const at = difference(kind, narrow, values)) return at;
   }
   return std::nullopt;
 }
@@ -88,6 +104,18 @@ TEST(SmallFormats, OfAnInstalledToolkitAreTheOracles) {
   GTEST_SKIP() << "no CUDA toolkit of 12.8 or later was found when this was configured, so its "
                   "cuda_fp8.h and cuda_fp4.h are not compared";
 #endif
+}
+
+TEST(SmallFormats, AWrongTieIsFound) {
+  constexpr float last_tie = 464;
+  auto const tie_is_beyond = [](SmallKind kind, std::span<float const> values,
+                                std::span<std::uint8_t> codes) {
+    cloned_small().narrow(kind, values, codes);
+    for (std::size_t i = 0; i < values.size(); ++i)
+      if (values[i] == last_tie) codes[i] = 0x7f;
+  };
+  EXPECT_EQ(difference(SmallKind::e4m3_stored, tie_is_beyond),
+            std::bit_cast<std::uint32_t>(last_tie));
 }
 
 TEST(SmallFormats, OneWrongPatternIsFound) {
