@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "real/cuda/grid.h"
 #include "real/cuda/numbers.h"
 #include "real/cuda/reported.h"
 
@@ -124,16 +125,27 @@ __device__ __forceinline__ void store(float const* from, Numbers const& numbers,
   }
 }
 
-// ---- a block's share ----------------------------------------------------------------------------
+// ---- shares -------------------------------------------------------------------------------------
 
 /// Calls `visit(at)` for the lanes of [0, count) whose turn it is on this thread of a block.
 template <typename Visit>
-__device__ __forceinline__ void for_each_lanes(std::int64_t count, Visit visit) {
-  std::int64_t const stride = static_cast<std::int64_t>(blockDim.x) * lanes;
-  for (std::int64_t begin = threadIdx.x * std::int64_t{lanes}; begin < count; begin += stride) {
-    std::int64_t const left = count - begin;
-    visit(Lanes{.begin = begin, .count = left < lanes ? static_cast<int>(left) : lanes});
+__device__ __forceinline__ void for_each_lanes(int count, Visit visit) {
+  int const stride = static_cast<int>(blockDim.x) * lanes;
+  for (int begin = static_cast<int>(threadIdx.x) * lanes; begin < count; begin += stride) {
+    int const left = count - begin;
+    visit(Lanes{.begin = begin, .count = left < lanes ? left : lanes});
   }
+}
+
+/// Calls `visit(at)` for the lanes of [0, numel), each once over all threads of the grid's x
+/// dimension.
+template <typename Visit>
+__device__ __forceinline__ void for_each_lanes_in_grid(std::int64_t numel, Visit visit) {
+  for_each_in_grid((numel + lanes - 1) / lanes, [&](std::int64_t run) {
+    std::int64_t const begin = run * lanes;
+    std::int64_t const left = numel - begin;
+    visit(Lanes{.begin = begin, .count = left < lanes ? static_cast<int>(left) : lanes});
+  });
 }
 
 }  // namespace adamant::real

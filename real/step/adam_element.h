@@ -16,6 +16,20 @@ struct AdamElement {
   float v = 0;
 };
 
+// Parts of a step, for whoever needs no more of it.
+
+/// The gradient that moments are made of: under L2 with the decay.
+template <bool decoupled>
+__host__ __device__ __forceinline__ float decayed(StepScalars const& s, float g, float p) {
+  return decoupled ? g : g + s.weight_decay * p;
+}
+__host__ __device__ __forceinline__ float next_exp_avg(StepScalars const& s, float m, float g) {
+  return s.beta1 * m + s.one_minus_beta1 * g;
+}
+__host__ __device__ __forceinline__ float next_exp_avg_sq(StepScalars const& s, float v, float g) {
+  return s.beta2 * v + (s.one_minus_beta2 * g) * g;
+}
+
 /// One element's step.
 ///
 ///   L2:     g <- g + wd p                      AdamW: g as it is
@@ -29,10 +43,10 @@ struct AdamElement {
 template <bool decoupled>
 __host__ __device__ __forceinline__ AdamElement adam_element(StepScalars const& s, float g,
                                                              AdamElement e) {
-  if (!decoupled) g = g + s.weight_decay * e.p;
+  g = decayed<decoupled>(s, g, e.p);
 
-  float const m = s.beta1 * e.m + s.one_minus_beta1 * g;
-  float const v = s.beta2 * e.v + (s.one_minus_beta2 * g) * g;
+  float const m = next_exp_avg(s, e.m, g);
+  float const v = next_exp_avg_sq(s, e.v, g);
 
   float const m_hat = m / s.correction1;
   float const v_hat = v / s.correction2;

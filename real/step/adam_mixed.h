@@ -7,19 +7,10 @@
 
 #include "real/cuda/lanes.h"
 #include "real/step/adam_element.h"
+#include "real/step/factors.h"
 #include "real/step/halves.h"
 
 namespace adamant::real {
-
-/// The factors of a launch, read once a block. Times 1 is exact, so there is no case without.
-struct Factors {
-  float inverse = 1;
-  float coefficient = 1;
-
-  __device__ __forceinline__ float operator()(float gradient) const {
-    return (gradient * inverse) * coefficient;
-  }
-};
 
 /// What stored numbers of a state are read times, and new ones are stored times, each product
 /// rounded.
@@ -126,15 +117,14 @@ __device__ __forceinline__ void update_lanes(MixedArrays const& a, StepScalars c
 }
 
 template <bool decoupled, bool plain>
-__device__ void update_all(MixedArrays const& arrays, StepScalars const& scalars,
-                           std::int64_t count) {
+__device__ void update_all(MixedArrays const& arrays, StepScalars const& scalars, int count) {
   MixedArrays const a = arrays;  // copies that no store in the loop can alias
   StepScalars const s = scalars;
   for_each_lanes(count, [&](Lanes const& at) { update_lanes<decoupled, plain>(a, s, at); });
 }
 
 template <bool decoupled>
-__device__ void update_section(MixedArrays const& a, StepScalars const& s, std::int64_t count) {
+__device__ void update_section(MixedArrays const& a, StepScalars const& s, int count) {
   if (a.plain)
     update_all<decoupled, true>(a, s, count);
   else

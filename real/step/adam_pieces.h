@@ -1,46 +1,17 @@
-// What a block of a launch over a work list has before it: a section of a piece, its arrays, and
-// what the numbers in them are multiplied by. For the kernels of a step; it knows nothing of what
-// they do with them.
-//
-// Block (x, y) has section y of piece x, 4,096 elements, so that 256 threads do four 16-byte
-// accesses to each fp32 array; 16 sections a piece keep all multiprocessors busy with a few hundred
-// pieces.
+// What a block of a launch over a work list has before it: the arrays of a piece from some element
+// on, and what the numbers in them are multiplied by. For the kernels of a step; it knows nothing
+// of what they do with them.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
-#include "real/cuda/assert.h"
+#include "real/step/adam_fp32.h"
 #include "real/step/adam_kernel.h"
 #include "real/step/adam_mixed.h"
 #include "real/step/scale_slots.h"
 
 namespace adamant::real {
-
-inline constexpr std::int64_t section_numel = 4'096;
-static_assert(piece_numel_max % section_numel == 0);
-static_assert(section_numel % lanes == 0);
-
-/// Elements [begin, begin + count) of a piece; none where the piece is shorter.
-struct Section {
-  std::int64_t begin = 0;
-  std::int64_t count = 0;
-};
-
-__device__ __forceinline__ Section section_of(WorkPiece const& piece) {
-  std::int64_t const begin = static_cast<std::int64_t>(blockIdx.y) * section_numel;
-  if (begin >= piece.count) return {};
-  std::int64_t const left = piece.count - begin;
-  return {.begin = begin, .count = left < section_numel ? left : section_numel};
-}
-
-/// The grid that has a block for every section.
-inline dim3 grid_of(WorkListExtent const& extent) {
-  ADAMANT_REAL_ASSERT(extent.piece_count > 0);
-  ADAMANT_REAL_ASSERT(extent.piece_count <= 0x7fffffff);  // the widest grid
-  std::int64_t const sections = (extent.longest + section_numel - 1) / section_numel;
-  return dim3(static_cast<unsigned>(extent.piece_count), static_cast<unsigned>(sections));
-}
 
 __device__ __forceinline__ Numbers part(std::byte* flat, std::int64_t offset, NumberFormat format,
                                         std::int64_t begin) {
@@ -60,6 +31,20 @@ __device__ __forceinline__ Scale scale_of(ScaleArrays const& on_device, WorkPiec
   if ((piece.formats.scaled >> slot & 1) == 0) return {};
   std::int64_t const at = std::int64_t{piece.parameter} * slots_per_parameter + slot;
   return {.read = on_device.now[at], .write = 1.0F / on_device.next[at]};
+}
+
+/// REQUIRES: is_fp32(piece.formats).
+__device__ __forceinline__ Fp32Arrays fp32_arrays_of(AdamArguments const& a, WorkPiece const& piece,
+                                                     Factors const& factors, std::int64_t begin) {
+  PieceFormats const& f = piece.formats;
+  auto const from = [begin](std::byte* flat, std::int64_t offset) {
+    return reinterpret_cast<float*>(flat + offset) + begin;
+  };
+  return {.p = from(f.main != 0 ? a.main : a.parameters, piece.weight),
+          .g = from(f.cast != 0 ? a.cast_gradients : a.gradients, piece.gradient),
+          .m = from(a.exp_avg, piece.exp_avg),
+          .v = from(a.exp_avg_sq, piece.exp_avg_sq),
+          .factors = factors};
 }
 
 __device__ __forceinline__ MixedArrays arrays_of(AdamArguments const& a, WorkPiece const& piece,

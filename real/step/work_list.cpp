@@ -70,6 +70,7 @@ WorkListExtent extent_of(std::span<WorkPiece const> pieces) {
     ++extent.piece_count;
     extent.longest = std::max<std::int64_t>(extent.longest, piece.count);
     extent.has_scales = extent.has_scales || piece.formats.scaled != 0;
+    extent.is_fp32 = extent.is_fp32 && is_fp32(piece.formats);
   }
   return extent;
 }

@@ -2,6 +2,8 @@
 // block updates. Made once; it depends on the layout alone and covers no padding.
 #pragma once
 
+#include <cuda_runtime.h>
+
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -32,6 +34,12 @@ struct PieceFormats {
 };
 static_assert(sizeof(PieceFormats) == 8);
 
+/// Is there nothing to convert, and nothing to write but weights and moments?
+__host__ __device__ inline bool is_fp32(PieceFormats const& f) {
+  return f.weight == NumberFormat::fp32 && f.gradient == NumberFormat::fp32 &&
+         f.exp_avg == NumberFormat::fp32 && f.exp_avg_sq == NumberFormat::fp32 && f.copies == 0;
+}
+
 /// A run of elements of one parameter. Offsets are bytes of the flat buffer of each kind. Where
 /// there is no main weight, `weight` is an offset among the parameters;
 /// `parameter_copy` means nothing where the parameter is quantised.
@@ -53,6 +61,7 @@ struct WorkListExtent {
   std::int64_t piece_count = 0;
   std::int64_t longest = 0;  // elements of the longest piece
   bool has_scales = false;   // some piece has a state with a scale
+  bool is_fp32 = true;       // every piece
 };
 WorkListExtent extent_of(std::span<WorkPiece const> pieces);
 

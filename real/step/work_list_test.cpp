@@ -41,6 +41,23 @@ TEST(WorkList, ReachesAsFarAsItsLongestPiece) {
   EXPECT_EQ(extent_of(pieces_of({{.name = "a", .shape = {5}}})).longest, 5);
 }
 
+TEST(WorkList, IsFp32WhereNothingHasToBeConverted) {
+  auto const is_fp32 = [](std::vector<Formats> const& of_parameters) {
+    std::vector<ParameterSpec> specs;
+    for (Formats const& formats : of_parameters)
+      specs.push_back({.name = "a", .shape = {32, 32}, .formats = formats});
+    return extent_of(pieces_of(specs)).is_fp32;
+  };
+  EXPECT_TRUE(is_fp32({{}, {}}));
+  EXPECT_FALSE(is_fp32({{}, {.exp_avg_sq = NumberFormat::bf16}}));
+  EXPECT_FALSE(is_fp32({{.exp_avg = NumberFormat::fp8}}));
+  EXPECT_FALSE(is_fp32({{.gradient = NumberFormat::fp16}}));
+  EXPECT_FALSE(is_fp32({{.parameter = NumberFormat::bf16, .main = NumberFormat::fp32}}));
+  // Cast before the step; quantised behind it.
+  EXPECT_TRUE(is_fp32({{.gradient = NumberFormat::bf16, .decoupled_gradient = false}}));
+  EXPECT_TRUE(is_fp32({{.main = NumberFormat::fp32, .recipe = Recipe::mxfp8}}));
+}
+
 TEST(WorkList, PiecesDoNotCrossParametersNorCoverPadding) {
   auto const pieces = pieces_of({{.name = "a", .shape = {3}}, {.name = "b", .shape = {5}}});
   ASSERT_EQ(pieces.size(), 2U);
