@@ -1,13 +1,14 @@
 // Launch:  blocks over elements (x) times tasks (y); at most `tasks_max` tasks travel in the
-//          argument struct.
+//          argument struct. A thread takes 8 elements at once by 16-byte accesses where both
+//          arrays lie so.
 // Traffic: twice the bytes of an element, three times where it adds; 10^9 elements of fp32 at
 //          4.3 TB/s take 1.9 ms.
 #include "real/comm/mean_kernel.h"
 
 #include <algorithm>
 
+#include "real/cuda/elementwise.h"
 #include "real/cuda/launch.h"
-#include "real/cuda/numbers.h"
 
 namespace adamant::real {
 
@@ -25,15 +26,13 @@ static_assert(sizeof(MeanArguments) == tasks_max * sizeof(MeanTask) + 8);
 template <typename T>
 __device__ void mean_elements(MeanTask const& task, float divisor) {
   auto* const gradient = static_cast<T*>(task.gradient);
-  auto const* const sum = static_cast<T const*>(task.sum);
-  auto const mean = [&](std::int64_t i) { return stored<T>(widened(sum[i]) / divisor); };
-  if (task.accumulate) {
-    for_each_in_grid(task.numel, [&](std::int64_t i) {
-      gradient[i] = stored<T>(widened(gradient[i]) + widened(mean(i)));
-    });
-  } else {
-    for_each_in_grid(task.numel, [&](std::int64_t i) { gradient[i] = mean(i); });
-  }
+  auto const* const sums = static_cast<T const*>(task.sum);
+  auto const mean = [&](float sum) { return sum / divisor; };
+  auto const more = [&](float before, float sum) { return before + widened(stored<T>(mean(sum))); };
+  if (task.accumulate)
+    transform_in_grid(task.numel, gradient, more, gradient, sums);
+  else
+    transform_in_grid(task.numel, gradient, mean, sums);
 }
 
 __global__ void mean_kernel(__grid_constant__ MeanArguments const arguments) {

@@ -1,10 +1,12 @@
 // Launch:  blocks over elements (x) times tasks (y); at most `tasks_max` tasks travel in the
-//          argument struct.
+//          argument struct. A thread takes 8 elements at once by 16-byte accesses where the arrays
+//          lie so.
 // Traffic: an element of either format; from fp32 to bf16 10^9 of them at 4.3 TB/s take 1.4 ms.
 #include "real/shard/cast_kernel.h"
 
 #include <algorithm>
 
+#include "real/cuda/elementwise.h"
 #include "real/cuda/launch.h"
 
 namespace adamant::real {
@@ -19,9 +21,9 @@ struct CastArguments {
 
 template <typename From, typename To>
 __device__ void cast(CastTask const& task) {
-  From const* const from = static_cast<From const*>(task.from.data);
-  To* const to = static_cast<To*>(task.to.data);
-  for_each_in_grid(task.numel, [&](std::int64_t i) { to[i] = stored<To>(widened(from[i])); });
+  auto const same = [](float x) { return x; };
+  transform_in_grid(task.numel, static_cast<To*>(task.to.data), same,
+                    static_cast<From const*>(task.from.data));
 }
 
 __global__ void cast_kernel(__grid_constant__ CastArguments const arguments) {
