@@ -1,5 +1,5 @@
-// The fused kernel's work list: this rank's elements of all parameters, cut into pieces that one
-// block updates. Made once; it depends on the layout alone and covers no padding.
+// The fused kernel's work list: this rank's elements of all parameters, cut into pieces of which
+// blocks have sections. Made once; it depends on the layout alone and covers no padding.
 #pragma once
 
 #include <cuda_runtime.h>
