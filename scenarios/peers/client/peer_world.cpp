@@ -66,6 +66,14 @@ void PeerWorld::look_anew() {
   }
 }
 
+// Every kind of tensor in fp32 and as it is stored, its scales, and their names.
+std::uint64_t PeerWorld::state_bytes_max() const {
+  std::uint64_t bytes = 0;
+  for (ParameterSpec const& parameter : parts_.parameters)
+    bytes += static_cast<std::uint64_t>(parameter.numel()) * 64 + (1 << 16);
+  return bytes + (1 << 20);
+}
+
 std::vector<PeerWorld::Rank> PeerWorld::ask(bool whole) const {
   auto const prefix = parts_.directory / fmt::format("state-{}", looks_++);
   auto const reply = client_.request("state", {{"prefix", prefix.string()}, {"whole", whole}});
@@ -77,7 +85,7 @@ std::vector<PeerWorld::Rank> PeerWorld::ask(bool whole) const {
     rank.ranges = ranges_of(state);
     rank.state = std::move(state);
     try {
-      rank.tensors = read_tensor_file(rank.state.file);
+      rank.tensors = read_tensor_file(rank.state.file, state_bytes_max());
     } catch (PeerError const& error) {
       refuse(static_cast<int>(ranks.size()) - 1, error.what());
     }

@@ -94,6 +94,7 @@ class PeerWorld final : public WorldView {
     std::map<std::pair<int, TensorKind>, ScaledNumbers> scaled = {};  // in `tensors`
     std::map<int, std::shared_ptr<QuantisedShard const>> quantised = {};
   };
+  std::uint64_t state_bytes_max() const;
   std::vector<Rank> ask(bool whole) const;
   void expect_ok(PeerReply const& reply) const;
   std::vector<ElementRange> ranges_of(ReportedState const& state) const;

@@ -158,13 +158,18 @@ void PeerProcess::write_line(std::string_view line, Deadline deadline) {
 std::string PeerProcess::read_line(Deadline deadline) {
   std::array<char, 1 << 14> buffer;
   for (;;) {
-    if (auto const end = received_.find('\n'); end != std::string::npos) {
+    if (auto const end = received_.find('\n', searched_); end != std::string::npos) {
       std::string line = received_.substr(0, end);
       received_.erase(0, end + 1);
+      searched_ = 0;
       return line;
     }
+    searched_ = received_.size();
     if (received_.size() > line_bytes_max)
       throw PeerError(fmt::format("it sent a line of more than {} bytes", line_bytes_max));
+    // One that goes on sending is never waited for.
+    if (!received_.empty() && Clock::now() >= deadline.end())
+      wait_for(from_child_, 0, deadline, "sent half a line, but not the rest");
     ssize_t const count = ::read(from_child_, buffer.data(), buffer.size());
     if (count > 0) received_.append(buffer.data(), static_cast<std::size_t>(count));
     if (count == 0)

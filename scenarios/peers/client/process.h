@@ -77,6 +77,7 @@ class PeerProcess {
   int status_ = 0;  // of waitpid, once it has ended
   bool reaped_ = false;
   std::string received_;
+  std::size_t searched_ = 0;  // so much of it has no end of a line
 };
 
 }  // namespace adamant::scenarios

@@ -61,6 +61,18 @@ TEST(PeerProcess, SaysThatHalfALineCame) {
             "half a line came (4 bytes), then it ended with exit status 3");
 }
 
+// Neither its own time nor its own lines end these.
+TEST(PeerProcess, EndsOneThatSendsWithoutEndingALine) {
+  PeerProcess dripping("while :; do printf x; done");
+  EXPECT_EQ(error_of([&] { dripping.read_line(Deadline(300ms)); }),
+            "it sent half a line, but not the rest within 0.3 s (--peer-timeout)");
+  PeerProcess flooding("tr '\\0' x < /dev/zero");
+  auto const begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(error_of([&] { flooding.read_line(Deadline(60s)); }),
+            "it sent a line of more than 67108864 bytes");
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 20s);
+}
+
 TEST(PeerProcess, SaysHowItEnded) {
   PeerProcess exited("exit 7");
   EXPECT_EQ(error_of([&] { exited.read_line(Deadline(5s)); }), "it ended with exit status 7");

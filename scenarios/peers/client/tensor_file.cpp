@@ -1,14 +1,14 @@
 #include "scenarios/peers/client/tensor_file.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
-#include <optional>
-#include <span>
 
 #include "scenarios/peers/client/process.h"
 
@@ -18,13 +18,30 @@ namespace {
 
 using Json = nlohmann::json;
 
+constexpr std::uint64_t header_bytes_max = 100'000'000;  // safetensors' own limit
+
+struct Descriptor {
+  int number = -1;
+  explicit Descriptor(int opened) : number(opened) {}
+  ~Descriptor() {
+    if (number >= 0) ::close(number);
+  }
+  Descriptor(Descriptor const&) = delete;  // it is closed once
+};
+
 /// A file as it is taken apart.
 class Reader {
  public:
-  explicit Reader(std::filesystem::path const& path) : path_(path) {
-    std::ifstream file(path, std::ios::binary);
-    if (!file) refuse("expected a safetensors file; it cannot be opened");
-    text_.assign(std::istreambuf_iterator<char>(file), {});
+  // Opening a pipe that nobody writes to would wait for somebody, but for the second flag.
+  Reader(std::filesystem::path const& path, std::uint64_t bytes_max)
+      : path_(path), file_(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)) {
+    if (file_.number < 0) refuse("expected a safetensors file; it cannot be opened");
+    struct stat status {};
+    if (::fstat(file_.number, &status) != 0 || !S_ISREG(status.st_mode))
+      refuse("expected a safetensors file; it is no regular file");
+    size_ = static_cast<std::uint64_t>(status.st_size);
+    if (size_ > bytes_max)
+      refuse(fmt::format("expected at most {} bytes; the file has {}", bytes_max, size_));
   }
 
   TensorFile tensors() {
@@ -32,22 +49,37 @@ class Reader {
     TensorFile tensors;
     for (auto const& [name, entry] : header.items())
       if (name != "__metadata__") tensors.emplace(name, tensor(name, entry));
+    if (end_ != data_bytes())
+      refuse(fmt::format("its tensors end at byte {} of {}", end_, data_bytes()));
     return tensors;
   }
 
  private:
   Json read_header() {
     std::uint64_t length = 0;
-    if (text_.size() < sizeof length)
-      refuse(fmt::format("expected a header's length of 8 bytes; the file has {}", text_.size()));
-    std::memcpy(&length, text_.data(), sizeof length);
-    if (length > text_.size() - sizeof length)
+    if (size_ < sizeof length)
+      refuse(fmt::format("expected a header's length of 8 bytes; the file has {}", size_));
+    read(0, &length, sizeof length);
+    if (length > size_ - sizeof length || length > header_bytes_max)
       refuse(fmt::format("its header should be {} bytes long; after the length the file has {}",
-                         length, text_.size() - sizeof length));
-    data_ = std::span(text_).subspan(sizeof length + length);
-    Json header = Json::parse(text_.substr(sizeof length, length), nullptr, false);
+                         length, size_ - sizeof length));
+    std::string text(length, ' ');
+    read(sizeof length, text.data(), length);
+    data_ = sizeof length + length;
+    Json header = Json::parse(text, nullptr, false);
     if (!header.is_object()) refuse("its header is no JSON object");
     return header;
+  }
+
+  std::uint64_t data_bytes() const { return size_ - data_; }
+
+  void read(std::uint64_t at, void* to, std::size_t bytes) {
+    for (std::size_t done = 0; done < bytes;) {
+      ssize_t const count = ::pread(file_.number, static_cast<char*>(to) + done, bytes - done,
+                                    static_cast<off_t>(at + done));
+      if (count <= 0) refuse("it cannot be read to its end");
+      done += static_cast<std::size_t>(count);
+    }
   }
 
   TensorFromFile tensor(std::string const& name, Json const& entry) {
@@ -60,16 +92,16 @@ class Reader {
       for (std::int64_t const extent : tensor.shape)
         if (extent < 0 || __builtin_mul_overflow(numel, static_cast<std::size_t>(extent), &numel))
           refuse(fmt::format("tensor {} has the shape [{}]", name, fmt::join(tensor.shape, ", ")));
-      if (range.size() != 2 || range[0] > range[1] || range[1] > data_.size())
+      if (range.size() != 2 || range[0] > range[1] || range[1] > data_bytes())
         refuse(fmt::format("tensor {} should lie at [{}] of {} bytes", name, fmt::join(range, ", "),
-                           data_.size()));
-      auto const bytes = data_.subspan(range[0], range[1] - range[0]);
-      if (bytes.size() != numel * bytes_of(tensor.format))
+                           data_bytes()));
+      std::uint64_t const bytes = range[1] - range[0];
+      if (bytes != numel * bytes_of(tensor.format))
         refuse(fmt::format("tensor {} of shape [{}] should have {} bytes; it has {}", name,
-                           fmt::join(tensor.shape, ", "), numel * bytes_of(tensor.format),
-                           bytes.size()));
-      tensor.bytes.resize(bytes.size());
-      if (!bytes.empty()) std::memcpy(tensor.bytes.data(), bytes.data(), bytes.size());
+                           fmt::join(tensor.shape, ", "), numel * bytes_of(tensor.format), bytes));
+      tensor.bytes.resize(bytes);
+      read(data_ + range[0], tensor.bytes.data(), bytes);
+      end_ = std::max(end_, range[1]);
     } catch (Json::exception const& error) {
       refuse(fmt::format("tensor {} needs dtype, shape and data_offsets: {}", name, error.what()));
     }
@@ -89,14 +121,16 @@ class Reader {
   }
 
   std::filesystem::path path_;
-  std::string text_;
-  std::span<char const> data_;
+  Descriptor file_;
+  std::uint64_t size_ = 0;
+  std::uint64_t data_ = 0;  // where tensors begin
+  std::uint64_t end_ = 0;   // of the last one
 };
 
 }  // namespace
 
-TensorFile read_tensor_file(std::filesystem::path const& path) {
-  return Reader(path).tensors();
+TensorFile read_tensor_file(std::filesystem::path const& path, std::uint64_t bytes_max) {
+  return Reader(path, bytes_max).tensors();
 }
 
 }  // namespace adamant::scenarios

@@ -1,6 +1,7 @@
 #include "scenarios/peers/client/tensor_file.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <cstring>
 #include <fstream>
@@ -82,6 +83,31 @@ TEST_F(TensorFiles, WithHeadersBeyondTheirEndAreNotBelieved) {
   std::ofstream(path, std::ios::binary | std::ios::trunc) << "abc";
   EXPECT_THROW(read_tensor_file(path), PeerError);
   EXPECT_THROW(read_tensor_file(scratch_ / "missing"), PeerError);
+}
+
+/// As complaint(), of what lies there already.
+std::string complaint_of(std::filesystem::path const& path, std::uint64_t bytes_max) {
+  try {
+    read_tensor_file(path, bytes_max);
+    return "";
+  } catch (PeerError const& error) {
+    return std::string(error.what()).substr(path.string().size() + 2);
+  }
+}
+
+TEST_F(TensorFiles, ThatAreNoneOrTooLargeAreRefusedUnread) {
+  auto const path =
+      write(R"({"a": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}})", "1234");
+  EXPECT_EQ(complaint_of(path, 1 << 20), "");
+  std::filesystem::resize_file(path, std::uint64_t{1} << 40);  // nothing of it is on the disk
+  EXPECT_EQ(complaint_of(path, 1 << 20),
+            "expected at most 1048576 bytes; the file has 1099511627776");
+  EXPECT_EQ(complaint_of(path, std::uint64_t{1} << 41),
+            "its tensors end at byte 4 of 1099511627707");
+  auto const pipe = scratch_ / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  for (std::filesystem::path const& none : {pipe, std::filesystem::path("/dev/zero")})
+    EXPECT_EQ(complaint_of(none, 1 << 20), "expected a safetensors file; it is no regular file");
 }
 
 }  // namespace
