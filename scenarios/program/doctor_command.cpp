@@ -72,21 +72,59 @@ std::string ask_version(std::string const& program, std::string_view word) {
   return fmt::format("{} ({})", version, program);
 }
 
-std::string gpus() {
+/// What the driver says of the machine's GPUs; no more than why there are none.
+struct Gpus {
+  int count = 0;
+  std::string why_none = {};
+  std::string name = {};  // of the first, as what follows
+  int major = 0;          // its compute capability
+  int minor = 0;
+  int driver = 0;  // the CUDA version that the driver speaks, as CUDA writes it: 13000 is 13.0
+};
+
+Gpus ask_driver() {
   Library const driver("libcuda.so.1");
   auto* const init = driver.find<int(unsigned)>("cuInit");
   auto* const count_devices = driver.find<int(int*)>("cuDeviceGetCount");
   auto* const name_device = driver.find<int(char*, int, int)>("cuDeviceGetName");
-  if (init == nullptr || count_devices == nullptr || name_device == nullptr) {
-    return "none (no libcuda.so.1)";
+  auto* const attribute = driver.find<int(int*, int, int)>("cuDeviceGetAttribute");
+  auto* const get_version = driver.find<int(int*)>("cuDriverGetVersion");
+  if (init == nullptr || count_devices == nullptr || name_device == nullptr ||
+      attribute == nullptr || get_version == nullptr) {
+    return {.why_none = "no libcuda.so.1"};
   }
-  int count = 0;
   int const error = init(0);
-  if (error != 0) return fmt::format("none (the driver answers with error {})", error);
-  if (count_devices(&count) != 0 || count == 0) return "none";
+  if (error != 0) return {.why_none = fmt::format("the driver answers with error {}", error)};
+  Gpus gpus;
+  if (count_devices(&gpus.count) != 0 || gpus.count == 0)
+    return {.why_none = "the driver has none"};
   std::array<char, 128> name{};
-  if (name_device(name.data(), static_cast<int>(name.size()), 0) != 0) return std::to_string(count);
-  return fmt::format("{} (the first is {})", count, name.data());
+  if (name_device(name.data(), static_cast<int>(name.size()), 0) == 0) gpus.name = name.data();
+  constexpr int capability_major = 75;  // of CUdevice_attribute
+  constexpr int capability_minor = 76;
+  attribute(&gpus.major, capability_major, 0);
+  attribute(&gpus.minor, capability_minor, 0);
+  get_version(&gpus.driver);
+  return gpus;
+}
+
+std::string cuda_version(int number) {
+  return fmt::format("{}.{}", number / 1000, number / 10 % 100);
+}
+
+std::string to_text(Gpus const& gpus) {
+  if (gpus.count == 0) return fmt::format("none ({})", gpus.why_none);
+  return fmt::format("{} (the first is {}, {}.{}, with a driver for CUDA {})", gpus.count,
+                     gpus.name, gpus.major, gpus.minor, cuda_version(gpus.driver));
+}
+
+/// For scripts, which are not to take a sentence apart.
+nlohmann::ordered_json to_json(Gpus const& gpus) {
+  if (gpus.count == 0) return {{"count", 0}, {"why_none", gpus.why_none}};
+  return {{"count", gpus.count},
+          {"name", gpus.name},
+          {"compute_capability", fmt::format("{}.{}", gpus.major, gpus.minor)},
+          {"driver_cuda", cuda_version(gpus.driver)}};
 }
 
 std::string nccl() {
@@ -123,7 +161,7 @@ std::vector<MachinePart> examine_machine() {
           {"g++", ask_version(find_program("g++", ""), "g++")},
           {"clang++", ask_version(find_program("clang++", ""), "clang version")},
           {"nvcc", ask_version(find_program("nvcc", toolkit), "release")},
-          {"GPUs", gpus()},
+          {"GPUs", to_text(ask_driver())},
           {"NCCL", nccl()},
           {"MPI", ask_version(find_program("mpirun", ""), "")}};
 }
@@ -137,6 +175,7 @@ Status doctor_command(Arguments const& arguments) {
     print(arguments, fmt::format("{:<10} {}\n", part.what, printable(part.found)));
     document["machine"][part.what] = part.found;
   }
+  document["gpus"] = to_json(ask_driver());
   outputs.commit(document, "doctor", {});
   return Status::met;
 }

@@ -39,6 +39,20 @@ TEST_F(DoctorOfAnEngine, WithoutAnEngineWritesWhatTheMachineHas) {
   EXPECT_EQ(call("doctor --json missing/out.json").status, 2);
 }
 
+TEST_F(DoctorOfAnEngine, WithoutAnEngineSaysWhatADriverSaysOfTheFirstGpu) {
+  Called const called =
+      shell("LD_LIBRARY_PATH='" ADAMANT_FAKE_DRIVER_FOLDER "' PROGRAM doctor --json out.json");
+  ASSERT_EQ(called.status, 0) << called.err;
+  EXPECT_NE(called.out.find("1 (the first is NVIDIA H200, 9.0, with a driver for CUDA 13.1)"),
+            std::string::npos)
+      << called.out;
+  auto const gpus = read_json("out.json").at("gpus");
+  EXPECT_EQ(gpus.at("count"), 1);
+  EXPECT_EQ(gpus.at("name"), "NVIDIA H200");
+  EXPECT_EQ(gpus.at("compute_capability"), "9.0");
+  EXPECT_EQ(gpus.at("driver_cuda"), "13.1");
+}
+
 TEST_F(DoctorOfAnEngine, ThatIsInsideTheProgramIsTwo) {
   EXPECT_EQ(call("doctor --engine sim").status, 2);
   EXPECT_EQ(call("doctor --engine exec:").status, 2);
