@@ -5,8 +5,10 @@
 #include <sys/wait.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,7 +23,14 @@
 namespace adamant::real {
 namespace {
 
-std::string const folder = ADAMANT_SOURCE_DIR "/real/checkpoint/";
+/// Where the script and the files of before are. Tests run in the root of a checkout, or of what
+/// was packed of one.
+std::string folder() {
+  std::string const name = "real/checkpoint/";
+  if (std::filesystem::exists(name)) return name;
+  throw std::runtime_error(name + " is not in " + std::filesystem::current_path().string() +
+                           ": run this in the root of a checkout or of a pack");
+}
 
 /// The model of dcp.py.
 EngineConfig torch_config() {
@@ -38,7 +47,7 @@ EngineConfig torch_config() {
 int run_script(std::string const& arguments) {
   char const* const chosen = std::getenv("ADAMANT_PYTHON");
   std::string command = "OMP_NUM_THREADS=1 ";
-  command.append(chosen != nullptr ? chosen : "python3").append(" ").append(folder);
+  command.append(chosen != nullptr ? chosen : "python3").append(" ").append(folder());
   command.append("pytorch/dcp.py ").append(arguments);
   int const status = std::system(command.c_str());
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
@@ -96,7 +105,7 @@ void expect_loads_here(std::string const& directory) {
 
 TEST(CheckpointPytorch, FilesThatDcpSavedOnceLoadHere) {
   ADAMANT_NEEDS(5, Devices::shared);
-  expect_loads_here(folder + "testdata/dcp_3_ranks");
+  expect_loads_here(folder() + "testdata/dcp_3_ranks");
 }
 
 TEST(CheckpointPytorch, WhatDcpSavesNowLoadsHere) {
@@ -148,7 +157,7 @@ TEST(CheckpointPytorch, AMissingLastFileIsRefused) {
   TemporaryDirectory const directory;
   for (int rank = 0; rank < 2; ++rank)
     write_bytes(directory / shard_file_name(rank),
-                read_bytes(folder + "testdata/dcp_3_ranks/" + shard_file_name(rank)));
+                read_bytes(folder() + "testdata/dcp_3_ranks/" + shard_file_name(rank)));
   EngineConfig config = torch_config();
   config.parameters.erase(config.parameters.begin() + 1);  // its step lies in the last file
   PosixStorage storage;
@@ -168,7 +177,7 @@ TEST(CheckpointPytorch, AMissingMiddleFileIsRefused) {
   TemporaryDirectory const directory;
   for (int const rank : {0, 2})
     write_bytes(directory / shard_file_name(rank),
-                read_bytes(folder + "testdata/dcp_3_ranks/" + shard_file_name(rank)));
+                read_bytes(folder() + "testdata/dcp_3_ranks/" + shard_file_name(rank)));
   PosixStorage storage;
   in_world(2, torch_config(), [&](Rank& rank) {
     EXPECT_THROW(rank.engine->load(storage, directory.path()), CheckpointError);

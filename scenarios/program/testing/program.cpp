@@ -12,6 +12,19 @@
 
 namespace adamant::scenarios {
 
+namespace {
+
+/// That of the build, or the one that is named: where tests run elsewhere than they were built.
+std::string program() {
+  char const* const named = std::getenv("ADAMANT_PROGRAM");
+  std::string path = named == nullptr ? ADAMANT_PROGRAM : named;
+  EXPECT_TRUE(std::filesystem::exists(path))
+      << path << " is not there: build it, or name another one by ADAMANT_PROGRAM";
+  return path;
+}
+
+}  // namespace
+
 void ProgramTest::SetUp() {
   auto const* const test = testing::UnitTest::GetInstance()->current_test_info();
   folder_ = std::filesystem::path(testing::TempDir()) /
@@ -30,9 +43,10 @@ Called ProgramTest::call(std::string const& arguments) const {
 
 Called ProgramTest::shell(std::string command) const {
   std::string const word = "PROGRAM";
+  std::string const path = program();
   for (auto at = command.find(word); at != std::string::npos; at = command.find(word, at)) {
-    command.replace(at, word.size(), ADAMANT_PROGRAM);
-    at += std::string_view(ADAMANT_PROGRAM).size();
+    command.replace(at, word.size(), path);
+    at += path.size();
   }
   std::string const whole = "cd " + shell_quoted(folder_.string()) + " && { " + command +
                             "; } > .out 2> .err < /dev/null";
