@@ -10,6 +10,7 @@
 #include "scenarios/program/bench/suite.h"
 #include "scenarios/program/outputs.h"
 #include "scenarios/report/json.h"
+#include "scenarios/seam/engine.h"
 
 namespace adamant::scenarios {
 
@@ -72,6 +73,8 @@ class BenchCommand {
   std::string measure(Suite const& suite) const {
     try {
       return to_line({{"rows", to_json(suite.measure({.full = arguments_.full}))}});
+    } catch (MachineLacks const& error) {
+      return to_line({{"failure", error.what()}, {"lacks", true}});
     } catch (std::exception const& error) {
       return to_line({{"failure", error.what()}});
     }
@@ -91,7 +94,7 @@ class BenchCommand {
     } else {
       reported.result.reason = answer.at("failure");
       complain(fmt::format("{}: {}", name, reported.result.reason));
-      status_ = worse(status_, Status::not_met);
+      status_ = worse(status_, answer.contains("lacks") ? Status::lacking : Status::not_met);
     }
     cases_.push_back(std::move(reported));
   }
@@ -101,7 +104,14 @@ class BenchCommand {
       print(arguments_,
             fmt::format("{:<32} {:<44} {:>14.6g} {}\n", row.suite, row.name, row.value, row.unit));
       rows_.push_back(row);
+      if (row.unit == wrong_bits_unit) complain_of_wrong_bits(row);
     }
+  }
+
+  void complain_of_wrong_bits(Row const& row) {
+    complain(fmt::format("{}: {}: {} bytes are not those of the readable twin: it is not measured",
+                         row.suite, row.name, row.value));
+    status_ = worse(status_, Status::not_met);
   }
 
   Arguments const& arguments_;
@@ -115,10 +125,6 @@ class BenchCommand {
 }  // namespace
 
 Status bench_command(Arguments const& arguments) {
-  if (suites().empty()) {
-    complain("bench: the suites measure the simulator, which this program was not linked with");
-    return Status::lacking;
-  }
   auto chosen = choose_suites(arguments);
   if (chosen.empty()) {
     complain("--suite: there are these:");

@@ -16,6 +16,9 @@ struct Row {
   std::string unit;
 };
 
+/// Of a row that stands in the place of a measurement: that many bytes of its results are wrong.
+inline constexpr std::string_view wrong_bits_unit = "wrong bytes";
+
 struct BenchOptions {
   bool full = false;  // also what takes minutes
 };
@@ -23,6 +26,7 @@ struct BenchOptions {
 struct Suite {
   std::string_view name;  // its main row bears the same name
   std::string_view what;
+  /// Errors: MachineLacks where this machine cannot be measured; std::runtime_error.
   std::vector<Row> (*measure)(BenchOptions const& options);
 };
 

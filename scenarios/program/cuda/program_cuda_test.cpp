@@ -41,10 +41,22 @@ TEST_F(CudaProgram, PassesOverBugsThatItCannotMakeUnlessTheyAreNamed) {
   EXPECT_EQ(call("run bugs/wrong.yaml").status, 3);
 }
 
-TEST_F(CudaProgram, HasNothingToMeasure) {
-  Called const called = call("bench");
-  EXPECT_EQ(called.status, 3) << called.out;
-  EXPECT_NE(called.err.find("measure the simulator"), std::string::npos) << called.err;
+TEST_F(CudaProgram, MeasuresNothingWithoutAGpuAndSaysSo) {
+  if (why_not().empty()) GTEST_SKIP() << "this machine has a GPU";
+  Called const called = call("bench --suite gpu_step_over_copy --json out.json");
+  EXPECT_EQ(called.status, 3) << called.out << called.err;
+  EXPECT_NE(called.err.find("gpu_step_over_copy: bench needs a GPU"), std::string::npos)
+      << called.err;
+  EXPECT_TRUE(read_json("out.json").at("results").empty());
+}
+
+TEST_F(CudaProgram, NamesTheSuitesThatItHas) {
+  Called const called = call("bench --suite none");
+  EXPECT_EQ(called.status, 2) << called.out;
+  for (char const* const suite :
+       {"gpu_step_over_copy", "gpu_passes_over_copy", "gpu_quantise_over_copy",
+        "gpu_step_over_torch", "gpu_captured_step"})
+    EXPECT_NE(called.err.find(suite), std::string::npos) << called.err;
 }
 
 }  // namespace
