@@ -1,0 +1,53 @@
+#!/usr/bin/env python3
+"""Looks like adamant-cuda on the machine that FAKE_GPUS describes, as the doctor's JSON does.
+
+FAKE_STARTS names a file that gets a line a command. FAKE_STATUS_OF_command is what it ends with,
+FAKE_FULL_AT_command a file of results whose next version finds the disk full.
+"""
+
+import json
+import os
+import pathlib
+import signal
+import sys
+import time
+
+GPU = {"count": 1, "name": "NVIDIA H200", "compute_capability": "9.0", "driver_cuda": "13.1"}
+
+
+def after(option):
+    return sys.argv[sys.argv.index(option) + 1]
+
+
+def document(command):
+    if command == "doctor":
+        gpus = json.loads(os.environ.get("FAKE_GPUS", json.dumps(GPU)))
+        return {"adamant": "0.1.0", "machine": {"built by": "g++ 12"}, "gpus": gpus}
+    if command == "bench":
+        suite = after("--suite")
+        return {"results": [{"suite": suite, "name": f"{suite}_row", "value": 0.93, "unit": "x"}]}
+    met = "FAKE_STATUS_OF_run" not in os.environ
+    result = {"scenario": "One", "file": "scenarios/corpus/one.yaml", "met": met}
+    law = {"law": "values.bitwise"}
+    result |= {"outcome": "pass" if met else "violated", "violations": [] if met else [law]}
+    return {"results": [result] if command == "run" else [], "cases": 100}
+
+
+def main():
+    if sys.argv[1] == "--version":
+        print("adamant 0.1.0 (0123456789ab)")
+        return 0
+    command = sys.argv[1]
+    if "FAKE_STARTS" in os.environ:
+        with open(os.environ["FAKE_STARTS"], "a", encoding="utf-8") as starts:
+            starts.write(f"{command} {after('--suite') if command == 'bench' else ''}".strip() + "\n")
+    if full := os.environ.get("FAKE_FULL_AT_" + command):
+        pathlib.Path(full + ".part").symlink_to("/dev/full")
+    if command == os.environ.get("FAKE_HANG_AT"):
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        time.sleep(600)
+    pathlib.Path(after("--json")).write_text(json.dumps(document(command)), encoding="utf-8")
+    return int(os.environ.get("FAKE_STATUS_OF_" + command, "0"))
+
+
+sys.exit(main())

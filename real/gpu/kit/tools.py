@@ -1,0 +1,98 @@
+"""Steps that are a tool of the CUDA toolkit over one of the programs, where the machine has it."""
+
+import os
+import shutil
+
+from kit.child import run
+from kit.results import Record
+
+FOLDERS = ("/usr/local/cuda/bin", "/usr/local/cuda/compute-sanitizer", "/opt/nvidia/nsight-compute")
+ERRORS = 9  # what a sanitizer is asked to end with
+
+
+def find_tool(name):
+    """Its path, or None."""
+    path = os.pathsep.join([os.environ.get("PATH", ""), *FOLDERS])
+    return shutil.which(name, path=path)
+
+
+class Tool:
+    """A tool's step; what it says goes into tools.txt."""
+
+    def __init__(self, name, what, share, tool):
+        self.record = Record(name, what)
+        self.share = share
+        self.tool = tool
+
+    def run(self, session, seconds):
+        path = find_tool(self.tool)
+        if path is None:
+            self.record.ends("lacking", f"there is no {self.tool} in the path or in {FOLDERS[0]}")
+            return
+        command = [path, *self.arguments(session)]
+        ended = run(command, seconds, env=session.env, cwd=session.place.root, room=1 << 20)
+        lines = self.lines_of(ended.text)
+        session.add_to_tools(self.record.name, "\n".join(lines))
+        self.judge(ended, lines)
+
+
+class Sanitizer(Tool):
+    """One of compute-sanitizer's checks over tests of kernels."""
+
+    def __init__(self, check, share, pattern):
+        super().__init__(
+            check, f"compute-sanitizer's {check} over tests of kernels", share, "compute-sanitizer"
+        )
+        self.check = check
+        self.pattern = pattern
+
+    def arguments(self, session):
+        program = session.place.program("real_gpu_tests")
+        return ["--tool", self.check, "--error-exitcode", ERRORS, program, f"--gtest_filter={self.pattern}"]
+
+    def lines_of(self, text):
+        return [line for line in text.splitlines() if line.startswith("=========")]
+
+    def judge(self, ended, lines):
+        if ended.status == ERRORS or any(
+            "ERROR SUMMARY" in line and ": 0 errors" not in line for line in lines
+        ):
+            self.record.ends("not well", "it reports errors")
+            self.record.add_failed(self.check, "errors", "\n".join(lines))
+        elif ended.cut:
+            self.record.ends("cut off", f"no error until it {ended.says()}")
+        elif ended.status != 0:
+            self.record.ends("not well", f"compute-sanitizer {ended.says()}")
+            self.record.add_failed(self.check, ended.says(), ended.text)
+        else:
+            self.record.ends("well")
+
+
+class Counters(Tool):
+    """Nsight Compute over one launch of each kernel of a suite."""
+
+    def __init__(self, name, what, share, suite):
+        super().__init__(name, what, share, "ncu")
+        self.suite = suite
+
+    def arguments(self, session):
+        sections = ("SpeedOfLight", "MemoryWorkloadAnalysis", "LaunchStats", "Occupancy")
+        wanted = [word for section in sections for word in ("--section", section)]
+        which = ["--kernel-id", ":::2", "--target-processes", "all", "--clock-control", "none"]
+        program = session.place.program("adamant-cuda")
+        return [*which, *wanted, program, "bench", "--suite", self.suite, "--quiet"]
+
+    def lines_of(self, text):
+        return text.splitlines()
+
+    def judge(self, ended, lines):
+        refused = [line for line in lines if "ERR_NVGPUCTRPERM" in line]
+        if refused:
+            self.record.ends("lacking", "the machine lets only its administrator read counters")
+        elif ended.cut:
+            self.record.ends("cut off", f"it {ended.says()}")
+        elif ended.status != 0:
+            self.record.ends("not well", f"ncu {ended.says()}")
+            self.record.add_failed(self.tool, ended.says(), ended.text)
+        else:
+            self.record.ends("well")
