@@ -41,15 +41,36 @@ TEST_F(CopiedIntoCi, TheScriptRunsSearchesAndEndsLikeTheProgram) {
   auto const run = [&](std::string const& variables) {
     return shell("ADAMANT=PROGRAM " + variables + " sh ci/adamant.sh").status;
   };
-  EXPECT_EQ(run("SEARCH=1s SEED=1"), 0);
+  EXPECT_EQ(run("ENGINE=sim SEARCH=1s SEED=1"), 0);
   EXPECT_NE(read("adamant-results/scenarios.xml").find("tests=\"2\""), std::string::npos);
   EXPECT_EQ(read_json("adamant-results/search.json").at("command"), "fuzz");
   break_one();
-  EXPECT_EQ(run("SEARCH=1s SEED=1"), 1);
+  EXPECT_EQ(run("ENGINE=sim SEARCH=1s SEED=1"), 1);
   EXPECT_EQ(run(""), 1);
   EXPECT_EQ(files_run().front(), "scenarios/b.yaml");  // failed last time
   EXPECT_EQ(run("SCENARIOS=missing"), 2);
   EXPECT_EQ(run("RESULTS=/dev/null/results"), 2);
+}
+
+TEST_F(CopiedIntoCi, TheScriptAsksForTheEngineThatItSearches) {
+  Called const none = shell("ADAMANT=PROGRAM SEARCH=1s sh ci/adamant.sh");
+  EXPECT_EQ(none.status, 2);
+  EXPECT_EQ(none.err, "SEARCH needs ENGINE: without one it would search adamant's own engine\n");
+  write("adamant", "echo \"$@\" >> calls\n");
+  std::string const fake = "chmod +x adamant; ADAMANT=./adamant ";
+  EXPECT_EQ(shell(fake + "sh ci/adamant.sh").status, 0);
+  std::string const in = "adamant-results/";
+  std::string const run = " --shard 0/1 --timeout 600 --cache " + in + "cache --junit " + in +
+                          "scenarios.xml --json " + in + "scenarios.json";
+  EXPECT_EQ(read("calls"), "run scenarios" + run + "\n");
+  std::filesystem::remove(folder_ / "calls");
+  std::string const mine = "ENGINE='exec:my engine' KNOWN=known.yaml HTML=1 SEARCH=5m SEED=7 ";
+  EXPECT_EQ(shell(fake + mine + "sh ci/adamant.sh").status, 0);
+  EXPECT_EQ(read("calls"), "run scenarios --engine exec:my engine" + run + " --html " + in +
+                               "scenarios.html\nfuzz --engine exec:my engine --known known.yaml "
+                               "--for 5m --seed 7 --out " +
+                               in + "found --junit " + in + "search.xml --json " + in +
+                               "search.json --html " + in + "search.html\n");
 }
 
 TEST_F(CopiedIntoCi, GitHubsJobsHoldAllScenariosTogether) {
