@@ -155,11 +155,15 @@ class RunTest(unittest.TestCase):
             "==== racecheck ====\n========= ERROR SUMMARY: 2 errors\n"
         ))  # fmt: skip
 
-    def test_says_where_counters_may_not_be_read(self):
+    def test_says_where_tools_do_not_work(self):
         path = self.tool("ncu", "echo ==ERROR== ERR_NVGPUCTRPERM; exit 1\n")
-        self.assertEqual(self.call("--steps", "counters", PATH=path).returncode, 0)
-        self.assertEqual(self.steps()["counters"]["outcome"], "lacking")
-        self.assertIn("only its administrator", self.steps()["counters"]["why"])
+        self.tool("compute-sanitizer", "echo ========= Error: Device not supported; exit 1\n")
+        done = self.call("--steps", "memcheck,counters", PATH=path)
+        self.assertEqual(done.returncode, 0)
+        for step, word in (("memcheck", "Device not supported"), ("counters", "ERR_NVGPUCTRPERM")):
+            self.assertEqual(self.steps()[step]["outcome"], "lacking")
+            self.assertIn("does not work on this machine: =", self.steps()[step]["why"])
+            self.assertIn(word, self.steps()[step]["why"])
 
     def test_a_suite_that_fails_is_told_and_the_others_are_kept(self):
         done = self.call("--steps", "ratios", FAKE_STATUS_OF_bench="1")

@@ -8,6 +8,11 @@ from kit.results import Record
 
 FOLDERS = ("/usr/local/cuda/bin", "/usr/local/cuda/compute-sanitizer", "/opt/nvidia/nsight-compute")
 ERRORS = 9  # what a sanitizer is asked to end with
+UNSUPPORTED = (  # what a tool says where the machine does not let it work
+    "ERR_NVGPUCTRPERM",
+    "Device not supported",
+    "Failed to initialize the profiler",
+)
 
 
 def find_tool(name):
@@ -33,7 +38,11 @@ class Tool:
         ended = run(command, seconds, env=session.env, cwd=session.place.root, room=1 << 20)
         lines = self.lines_of(ended.text)
         session.add_to_tools(self.record.name, "\n".join(lines))
-        self.judge(ended, lines)
+        refusal = [line for line in ended.text.splitlines() if any(word in line for word in UNSUPPORTED)]
+        if refusal:
+            self.record.ends("lacking", f"{self.tool} does not work on this machine: {refusal[0].strip()}")
+        else:
+            self.judge(ended, lines)
 
 
 class Sanitizer(Tool):
@@ -86,10 +95,7 @@ class Counters(Tool):
         return text.splitlines()
 
     def judge(self, ended, lines):
-        refused = [line for line in lines if "ERR_NVGPUCTRPERM" in line]
-        if refused:
-            self.record.ends("lacking", "the machine lets only its administrator read counters")
-        elif ended.cut:
+        if ended.cut:
             self.record.ends("cut off", f"it {ended.says()}")
         elif ended.status != 0:
             self.record.ends("not well", f"ncu {ended.says()}")
