@@ -77,6 +77,29 @@ def _rows(steps):
     rows = [row for step in steps for row in step["rows"]]
     if not rows:
         return ""
-    lines = ["## What was measured", "", "| suite | row | value | unit |", "|---|---|---|---|"]
-    lines += [f"| {row['suite']} | {row['name']} | {row['value']:.4g} | {row['unit']} |" for row in rows]
+    lines = [
+        "## What was measured",
+        "",
+        "| suite | row | value | least to most | time |",
+        "|---|---|---|---|---|",
+    ]
+    by_name = {(row["suite"], row["name"]): row for row in rows}
+    for row in rows:
+        beside = {
+            end: by_name.get((row["suite"], f"{row['name']}_{end}")) for end in ("least", "most", "time")
+        }
+        base, _, end = row["name"].rpartition("_")
+        if end in beside and (row["suite"], base) in by_name:
+            continue  # it stands in the line of its row
+        lines.append(_line(row, **beside))
     return "\n".join(lines) + "\n"
+
+
+def _line(row, least, most, time):
+    spread = f"{_number(least)} to {_number(most)}" if least and most else ""
+    seconds = f"{_number(time)} {time['unit']}" if time else ""
+    return f"| {row['suite']} | {row['name']} | {_number(row)} {row['unit']} | {spread} | {seconds} |"
+
+
+def _number(row):
+    return f"{row['value']:.4g}"

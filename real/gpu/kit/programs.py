@@ -92,7 +92,8 @@ class Corpus(Command):
             return
         session.results.write("corpus.json", json.dumps(document, indent=1))
         unmet = [result for result in results if not result["met"]]
-        self.record.counts = {"scenarios": len(results), "not as expected": len(unmet)}
+        passed_over = len(document.get("skipped", []))
+        self.record.counts = {"run": len(results), "not as expected": len(unmet), "passed over": passed_over}
         for result in unmet:
             name = result.get("file") or result["scenario"]
             laws = ", ".join(violation["law"] for violation in result.get("violations", []))

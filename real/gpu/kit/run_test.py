@@ -103,7 +103,11 @@ class RunTest(unittest.TestCase):
         page = (self.into / "page.md").read_text()
         self.assertIn("# NVIDIA H200, ", page)
         self.assertIn("None of 2 that were looked at.", page)
-        self.assertIn("| gpu_step_over_copy | gpu_step_over_copy_row | 0.93 | x |", page)
+        self.assertIn(
+            "| gpu_step_over_copy | gpu_step_over_copy_row | 0.93 x | 0.9 to 0.95 | 6.51 ms |", page
+        )
+        self.assertNotIn("_least", page)
+        self.assertEqual(steps["corpus"]["counts"], {"run": 1, "not as expected": 0, "passed over": 1})
 
     def test_writes_into_a_folder_of_the_day_and_the_card(self):
         for suffix in ("", "-2"):
@@ -171,7 +175,7 @@ class RunTest(unittest.TestCase):
         ratios = self.steps()["ratios"]
         self.assertEqual(ratios["outcome"], "not well")
         self.assertEqual(len(ratios["failed"]), 3)
-        self.assertEqual(ratios["counts"], {"rows": 3})
+        self.assertEqual(ratios["counts"], {"rows": 12})
 
     def test_a_hang_costs_its_seconds_and_the_later_steps_run(self):
         tests = {"FAKE_TESTS_OF_conformance_gpu_tests": "A.hangs B.passes"}

@@ -25,12 +25,20 @@ def document(command):
         return {"adamant": "0.1.0", "machine": {"built by": "g++ 12"}, "gpus": gpus}
     if command == "bench":
         suite = after("--suite")
-        return {"results": [{"suite": suite, "name": f"{suite}_row", "value": 0.93, "unit": "x"}]}
+        values = {"": 0.93, "_least": 0.9, "_most": 0.95, "_time": 6.51}
+        units = {"_time": "ms"}
+        return {
+            "results": [
+                {"suite": suite, "name": f"{suite}_row{end}", "value": value, "unit": units.get(end, "x")}
+                for end, value in values.items()
+            ]
+        }
     met = "FAKE_STATUS_OF_run" not in os.environ
     result = {"scenario": "One", "file": "scenarios/corpus/one.yaml", "met": met}
     law = {"law": "values.bitwise"}
     result |= {"outcome": "pass" if met else "violated", "violations": [] if met else [law]}
-    return {"results": [result] if command == "run" else [], "cases": 100}
+    skipped = [{"file": "scenarios/corpus/two.yaml", "reason": "unsupported.schedule"}]
+    return {"results": [result] if command == "run" else [], "skipped": skipped, "cases": 100}
 
 
 def main():
