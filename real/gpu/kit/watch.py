@@ -3,6 +3,7 @@
 A test that says nothing for some seconds is killed: a hang. One that ends the process is a crash.
 After an error that sticks to the CUDA context, and after a few failures in a row, which may be one
 that nobody named, a fresh process goes on with the next test. So each costs seconds, not the run.
+What failed behind another failure is run again in a process of its own, and that is what counts.
 """
 
 import re
@@ -26,11 +27,12 @@ TEXT_MAX = 3000  # bytes kept of a test's output
 class Case:
     """A test that was run."""
 
-    def __init__(self, name, result, seconds, text):
+    def __init__(self, name, result, seconds, text, behind=False):
         self.name = name
         self.result = result  # ok, failed, skipped, hang, crash
         self.seconds = seconds
         self.text = text  # the end of its output
+        self.behind = behind  # a failure in the same process
 
     def is_well(self):
         return self.result in ("ok", "skipped")
@@ -76,9 +78,15 @@ class Watch:
 
     def watch(self):
         """Runs until all tests are done, the time is over, or a process has done nothing new."""
+        self._run_pending()
+        for case in [case for case in self.cases.values() if case.behind]:
+            if time.monotonic() < self.end:
+                Process(self, [case.name]).watch()
+
+    def _run_pending(self):
         while self.pending() and time.monotonic() < self.end:
             done = len(self.cases)
-            how = Process(self).watch()
+            how = Process(self, self.pending()).watch()
             self.trouble = self.trouble or how
             if len(self.cases) == done:
                 if time.monotonic() < self.end:
@@ -95,13 +103,13 @@ class Watch:
 
 
 class Process:
-    """One process of the program, over the tests that are pending."""
+    """One process of the program, over some of its tests."""
 
-    def __init__(self, watched):
+    def __init__(self, watched, names):
         self.watched = watched
         watched.processes += 1
         flags = watched.scratch / "gtest_flags"  # names of all tests may be more than an argument holds
-        flags.write_text("--gtest_color=no\n--gtest_filter=" + ":".join(watched.pending()) + "\n")
+        flags.write_text("--gtest_color=no\n--gtest_filter=" + ":".join(names) + "\n")
         command = [*watched.command, f"--gtest_flagfile={flags}"]
         self.child = Child(command, env=watched.env, cwd=watched.cwd)
         self.current = None
@@ -109,6 +117,7 @@ class Process:
         self.began = time.monotonic()
         self.line = b""
         self.failures = 0  # in a row
+        self.failed = False  # some test before
 
     def watch(self):
         """What went wrong outside of the tests, or nothing."""
@@ -189,6 +198,7 @@ class Process:
             return False
         result = ended[1].lower()
         text = self._close(result)
+        self.failed = self.failed or result == "failed"
         self.failures = self.failures + 1 if result == "failed" else 0
         return result == "failed" and (bool(STICKY.search(text)) or self.failures >= IN_A_ROW)
 
@@ -196,7 +206,8 @@ class Process:
         text = self.tail.text().strip()
         text = f"{text}\n{how}".strip() if how else text
         seconds = time.monotonic() - self.began
-        case = Case(self.current, result, seconds, "" if result == "ok" else text)
+        behind = self.failed and result not in ("ok", "skipped")
+        case = Case(self.current, result, seconds, "" if result == "ok" else text, behind)
         self.watched.cases[self.current] = case
         self.current, self.tail = None, Tail(TEXT_MAX)
         return text

@@ -69,10 +69,15 @@ class WatchTest(unittest.TestCase):
         self.assertEqual(results, {"A.sticks": "failed", "B.passes": "ok", "C.passes": "ok"})
         self.assertEqual(self.starts, 2)
 
-    def test_one_that_nobody_named_spoils_two(self):
+    def test_neither_does_one_that_nobody_named(self):
         tests = " ".join(f"T.passes/{i}" for i in range(5))
         results = self.watch("A.sticks_unnamed " + tests)
-        self.assertEqual(list(results.values()), ["failed"] * 3 + ["ok"] * 3)
+        self.assertEqual(list(results.values()), ["failed"] + ["ok"] * 5)
+        self.assertEqual(self.starts, 4)  # two were spoilt, and each is run again
+
+    def test_what_fails_by_itself_fails_behind_another_failure_too(self):
+        results = self.watch("A.fails B.fails C.passes")
+        self.assertEqual(results, {"A.fails": "failed", "B.fails": "failed", "C.passes": "ok"})
         self.assertEqual(self.starts, 2)
 
     def test_a_flood_is_read_and_not_kept(self):
