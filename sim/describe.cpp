@@ -20,6 +20,16 @@ std::string describe(Location const& location) {
   return text;
 }
 
+std::string missing_wait(Access const& host, Access const& operation) {
+  auto const line_of = [](Location const& location) {
+    return fmt::format("{}:{}", location.file, location.line);
+  };
+  std::string const who = host.at.known() ? line_of(host.at) : "the host";
+  Location const& enqueued = operation.enqueued_at;
+  return fmt::format("{} {}s before {}{} has ended; nothing between them waits", who, host.kind,
+                     operation.operation, enqueued.known() ? " of " + line_of(enqueued) : "");
+}
+
 std::string heading_of(Violation const& violation) {
   bool const of_rank = violation.rank != Violation::no_rank;
   return fmt::format("{}: {}{}", name_of(violation.law),

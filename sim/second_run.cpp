@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "sim/broken_off.h"
+#include "sim/describe.h"
 
 namespace adamant::sim {
 namespace {
@@ -79,6 +80,8 @@ void take_text(Report& report, std::string const& told) {
     return;
   }
   for (Location* location : all) *location = read_location(text);
+  for (Violation& found : report.violations)
+    if (found.host_did_not_wait) found.missing = missing_wait(found.accesses[0], found.accesses[1]);
 }
 
 [[noreturn]] void send(Report report, int descriptor) {

@@ -215,8 +215,9 @@ struct Violation {
   std::string about = "";  // the call, handle or setting that it is about, where it is about one
   std::string message = "";
   std::vector<Access> accesses = {};
-  std::string missing = "";  // the edge that would have ordered them
-  Location at = {};          // of the call that it is about, where there are no accesses
+  std::string missing = "";        // the edge that would have ordered them
+  bool host_did_not_wait = false;  // of the first access for the second, which it enqueued
+  Location at = {};                // of the call that it is about, where there are no accesses
   /// Other calls. Of a collective in which ranks differ: where the reporting rank captured its own,
   /// if a graph repeats it; then what the other rank called, and where that was captured.
   std::vector<Related> related = {};

@@ -298,12 +298,13 @@ std::vector<std::string> Verdict::notes() const {
   double const reduced = std::max(values_.interval_used(), used().by_gradients);
   if (kind_ != GradientClass::exact || reduced > 0)
     notes.push_back(
-        fmt::format("reduced gradients used at most {:.3g}% of the room that rounding leaves them",
+        fmt::format("reduced gradients lie within the bounds of rounding: at most {:.3g}% of the "
+                    "way to their ends",
                     100 * reduced));
   if (used().by_steps > 0)
     notes.push_back(
-        fmt::format("moments and weights used at most {:.3g}% of what any order of operations "
-                    "leaves them",
+        fmt::format("moments and weights lie within the bounds of any order of operations: at most "
+                    "{:.3g}% of the way to their ends",
                     100 * used().by_steps));
   if (!not_carried_.empty())
     notes.push_back(

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "sim/describe.h"
 #include "sim/watch/watch.h"
 
 namespace adamant::sim {
@@ -121,12 +122,6 @@ std::string Watch::missing_edge(Touch const& earlier, Touch const& later) const 
     return fmt::format("no collective or barrier orders the host of rank {} before {} of rank {}",
                        first.rank, b, second.rank);
   }
-  if (first_on_host) {
-    return fmt::format(
-        "{} was enqueued before the host's access; it must wait for {} before it touches the "
-        "buffer",
-        b, b);
-  }
   std::string const from = stream_of(earlier);
   if (second_on_host) {
     return fmt::format("no synchronisation of rank {}'s host with stream `{}` after {}",
@@ -136,6 +131,12 @@ std::string Watch::missing_edge(Touch const& earlier, Touch const& later) const 
       "no event recorded on stream `{}` of rank {} after {} is waited for by stream `{}` of rank "
       "{} before {}",
       from, first.rank, a, stream_of(later), second.rank, b);
+}
+
+// The host enqueued the operation and got to its own access first.
+bool Watch::is_too_early(Touch const& earlier, Touch const& later) const {
+  bool const of_host = is_host(earlier, world_) && !is_host(later, world_);
+  return of_host && world_.record(earlier.operation).rank == world_.record(later.operation).rank;
 }
 
 void Watch::report_conflict(Allocation const& allocation, Side const& earlier, Side const& later,
@@ -149,7 +150,9 @@ void Watch::report_conflict(Allocation const& allocation, Side const& earlier, S
       violation(lifetime ? Law::access_lifetime : Law::order_race, Breach::unordered_accesses);
   found.accesses.push_back(describe(earlier, &allocation, begin, end));
   found.accesses.push_back(describe(later, &allocation, begin, end));
-  found.missing = missing_edge(earlier.touch, later.touch);
+  found.host_did_not_wait = is_too_early(earlier.touch, later.touch);
+  found.missing = found.host_did_not_wait ? missing_wait(found.accesses[0], found.accesses[1])
+                                          : missing_edge(earlier.touch, later.touch);
   found.message = fmt::format("{} and {} touch {} unordered", found.accesses[0].operation,
                               found.accesses[1].operation, found.accesses[0].buffer);
   world_.add_violation(std::move(found));

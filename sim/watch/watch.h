@@ -180,6 +180,7 @@ class Watch final : public WorldObserver {
   std::string stream_of(Touch const& touch) const;
   Violation violation(Law law, Breach breach) const;
   std::string missing_edge(Touch const& earlier, Touch const& later) const;
+  bool is_too_early(Touch const& earlier, Touch const& later) const;
 
   World& world_;
   Memory& memory_;
