@@ -48,16 +48,18 @@ class Tool:
 class Sanitizer(Tool):
     """One of compute-sanitizer's checks over tests of kernels."""
 
-    def __init__(self, check, share, pattern):
+    def __init__(self, check, share, pattern, *more):
         super().__init__(
             check, f"compute-sanitizer's {check} over tests of kernels", share, "compute-sanitizer"
         )
         self.check = check
         self.pattern = pattern
+        self.more = more  # options of the check
 
     def arguments(self, session):
         program = session.place.program("real_gpu_tests")
-        return ["--tool", self.check, "--error-exitcode", ERRORS, program, f"--gtest_filter={self.pattern}"]
+        own = ["--tool", self.check, *self.more, "--error-exitcode", ERRORS]
+        return [*own, program, f"--gtest_filter={self.pattern}"]
 
     def lines_of(self, text):
         return [line for line in text.splitlines() if line.startswith("=========")]
