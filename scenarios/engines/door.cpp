@@ -4,6 +4,7 @@
 #include "real/checkpoint/checkpoint_error.h"
 #include "real/checkpoint/storage.h"
 #include "real/cuda/error.h"
+#include "scenarios/engines/sticky_errors.h"
 
 namespace adamant::scenarios {
 
@@ -27,7 +28,8 @@ std::string reason_of(std::exception const& error) {
 }
 
 EngineError explain(std::exception const& error) {
-  return {.reason = reason_of(error), .message = error.what()};
+  return {
+      .reason = reason_of(error), .message = error.what(), .spoils_process = spoils_process(error)};
 }
 
 bool says_no_state(std::exception const& error) {

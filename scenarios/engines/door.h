@@ -19,6 +19,8 @@ namespace adamant::scenarios {
 struct EngineError {
   std::string reason;  // the id of a refusal, or empty
   std::string message;
+  /// A device does not forget the error: whatever its process asks of it from now on fails, too.
+  bool spoils_process = false;
 };
 
 struct EngineDoor {

@@ -81,6 +81,10 @@ class Pool {
   void collect(std::unique_ptr<Worker>& worker) {
     std::uint64_t const job = worker->job();
     if (auto answer = worker->poll_answer()) {
+      if (worker->is_spent()) {
+        rows_.gone(worker->process());
+        worker.reset();
+      }
       done_({.job = job, .answer = std::move(answer), .death = {}});
     } else if (worker->is_gone()) {
       rows_.gone(worker->process());

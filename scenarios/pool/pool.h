@@ -1,5 +1,6 @@
 // Many jobs on a few worker processes: each job runs in a process that may die without taking
-// anything else with it. It knows nothing of scenarios; jobs are numbers and answers are lines.
+// anything else with it, or say that it is spoilt, and a fresh one goes on in its place. It knows
+// nothing of scenarios; jobs are numbers and answers are lines.
 #pragma once
 
 #include <chrono>

@@ -84,6 +84,20 @@ TEST(Pool, AWorkerThatDiesIsReportedAndTheRestGoesOn) {
   for (std::uint64_t const job : {0, 1, 2, 4, 7, 8}) EXPECT_EQ(ends.at(job).answer, "fine") << job;
 }
 
+TEST(Pool, AfterAWorkerThatIsSpoiltAFreshOneGoesOn) {
+  bool spoilt = false;  // of each process its own
+  auto const work = [&](std::uint64_t job) -> Answer {
+    std::string const found = spoilt ? "spoilt" : "fine";
+    spoilt = spoilt || job % 3 == 1;
+    return {found, spoilt};
+  };
+  PoolOptions options{.workers = 2, .jobs = 12, .until = {}, .job_time_max = {}};
+  options.row_of = [](std::uint64_t job) { return job / 6; };
+  auto const ends = run_all(options, work);
+  ASSERT_EQ(ends.size(), 12U);
+  for (auto const& [job, end] : ends) EXPECT_EQ(end.answer, "fine") << job << end.death;
+}
+
 TEST(Pool, WhoWaitsSeesHowFarAJobIs) {
   SharedCounts counts;
   auto const until_seen = [&](std::uint64_t) {

@@ -69,6 +69,10 @@ std::string describe_status(int status) {
   return "exit status " + std::to_string(WEXITSTATUS(status));
 }
 
+// What an answer's line begins with.
+constexpr char goes_on = '+';
+constexpr char is_last = '-';
+
 }  // namespace
 
 Worker::Worker(Work const& work, std::function<void()> const& in_child) {
@@ -95,9 +99,10 @@ Worker::Worker(Work const& work, std::function<void()> const& in_child) {
 void Worker::serve(Work const& work, int jobs, int answers) {
   std::uint64_t job = 0;
   while (read_job(jobs, job)) {
-    std::string const answer = work(job) + "\n";
+    Answer const answer = work(job);
+    std::string const line = (answer.last ? is_last : goes_on) + answer.text + "\n";
     std::fflush(stdout);
-    if (!write_fully(answers, answer.data(), answer.size())) break;
+    if (!write_fully(answers, line.data(), line.size()) || answer.last) break;
   }
   ::_exit(0);  // no destructors and no exit handlers: those are the parent's
 }
@@ -129,7 +134,8 @@ std::optional<std::string> Worker::poll_answer() {
   }
   auto const end = received_.find('\n');
   if (end == std::string::npos) return std::nullopt;
-  std::string answer = received_.substr(0, end);
+  spent_ = received_.front() == is_last;
+  std::string answer = received_.substr(1, end - 1);
   received_.clear();
   job_.reset();
   return answer;

@@ -9,11 +9,20 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace adamant::scenarios {
 
-/// What a job computes, in the worker. The text may contain anything but a newline.
-using Work = std::function<std::string(std::uint64_t job)>;
+/// What a job came to. The text may contain anything but a newline.
+struct Answer {
+  Answer(std::string said, bool is_last = false) : text(std::move(said)), last(is_last) {}
+
+  std::string text;
+  bool last;  // the process is spoilt: what it did next would fail, too
+};
+
+/// What a job computes, in the worker.
+using Work = std::function<Answer(std::uint64_t job)>;
 
 /// REQUIRES: no other thread runs in this process while one is made.
 class Worker {
@@ -39,6 +48,8 @@ class Worker {
 
   /// Reads what is there without waiting: the answer to job() once it is complete.
   std::optional<std::string> poll_answer();
+  /// Was that the last answer of its process?
+  bool is_spent() const { return spent_; }
   /// True once the process has closed its end, which it does by dying alone.
   bool is_gone() const { return gone_; }
 
@@ -52,6 +63,7 @@ class Worker {
   int to_child_ = -1;
   int from_child_ = -1;
   bool gone_ = false;
+  bool spent_ = false;
   std::optional<std::uint64_t> job_;
   std::chrono::steady_clock::time_point given_at_;
   std::string received_;

@@ -167,8 +167,8 @@ class RunCommand {
     jobs_.push_back(make_job(arguments_, std::move(file), drawn, several));
   }
 
-  static std::string answer(RunJob const& job) {
-    return to_line(run_in_worker(job.file.scenario, job.options));
+  static Answer answer(RunJob const& job) {
+    return to_answer(run_in_worker(job.file.scenario, job.options));
   }
 
   void take(JobEnd const& end) {

@@ -44,13 +44,17 @@ bool is_harmless_damage(Scenario const& scenario, RunResult const& result) {
 template <typename Tell>
 Json line_of(Scenario const& scenario, RunOptions const& options, Tell tell) {
   try {
-    return tell(run_scenario(scenario, options));
+    RunResult const result = run_scenario(scenario, options);
+    Json line = tell(result);
+    if (result.spoilt) line["spoilt"] = true;
+    return line;
   } catch (MachineLacks const& error) {
     return {{"failure", error.what()}, {"status", static_cast<int>(Status::lacking)}};
   } catch (OutputError const& error) {
     return {{"failure", error.what()}, {"status", static_cast<int>(Status::bad_input)}};
-  } catch (std::exception const& error) {
-    return {{"failure", error.what()}, {"status", static_cast<int>(Status::not_met)}};
+  } catch (std::exception const& error) {  // nobody knows what it has left
+    return {
+        {"failure", error.what()}, {"status", static_cast<int>(Status::not_met)}, {"spoilt", true}};
   }
 }
 
@@ -73,6 +77,10 @@ Json search_in_worker(Scenario const& scenario, RunOptions const& options) {
     if (fine && result.schedules > 1) line["different_values"] = result.different_values;
     return line;
   });
+}
+
+Answer to_answer(Json const& line) {
+  return {to_line(line), line.value("spoilt", false)};
 }
 
 Ended ended_with(Json const& answer, Scenario const& scenario, RunOptions const& options) {

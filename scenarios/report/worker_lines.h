@@ -13,12 +13,16 @@
 
 namespace adamant::scenarios {
 
-/// Runs the scenario, in a worker. Nothing is thrown: what the run throws becomes part of the line.
+/// Runs the scenario, in a worker; `spoilt` where the process can run no other. Nothing is thrown:
+/// what the run throws becomes part of the line.
 nlohmann::ordered_json run_in_worker(Scenario const& scenario, RunOptions const& options);
 
 /// The same in a search, where most cases end as expected: of those there is no result. What a
 /// ledger counts is there of all, `schedule_chance` and `marks` where they are not 0.
 nlohmann::ordered_json search_in_worker(Scenario const& scenario, RunOptions const& options);
+
+/// A line of those two; the last one of a process that is spoilt.
+Answer to_answer(nlohmann::ordered_json const& line);
 
 struct Ended {
   RunResult result;

@@ -109,6 +109,7 @@ void join_run(RunResult& result, RunResult other, FurtherRun const& run, std::st
   constexpr std::uint64_t fold_factor = 0x9e3779b97f4a7c15ULL;
   result.digest = (result.digest ^ other.digest) * fold_factor;
   result.simulated_seconds += other.simulated_seconds;
+  result.spoilt = other.spoilt;
   if (other.outcome != Outcome::refused) return;
   result.outcome = Outcome::refused;
   result.reason = other.reason;

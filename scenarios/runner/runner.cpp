@@ -70,6 +70,7 @@ Violation unexpected(EngineFailure const& failure) {
 }
 
 void conclude(RunResult& result, std::optional<EngineFailure> const& failure) {
+  result.spoilt = failure && failure->spoilt;
   if (failure && failure->reason.empty() && result.violations.empty())
     result.violations.push_back(unexpected(*failure));
   if (!result.violations.empty()) {

@@ -188,6 +188,8 @@ struct EngineFailure {
   int operation = -1;
   Call call = {};            // of an engine outside the process: what it was asked
   std::string message = "";  // what it said
+  /// A device does not forget: whatever this process asks of it from now on fails, too.
+  bool spoilt = false;
 };
 
 /// Who looks at the world. Calls come from one thread at a time.

@@ -30,6 +30,7 @@ struct RunResult {
   std::string reason;   // refused: the id, for example "unsupported.layout"; error: what happened
   std::string message;  // refused and error: for people, or what the engine said
   std::optional<FailedAt> failed_at;  // refused while it ran: by whom
+  bool spoilt = false;                // the process that ran it can run no other; see EngineFailure
   std::string expected;  // as `expect` says it: "pass", "violates order.race", "refused any"
   bool met = false;
   int operations = 0;  // entries of the program, those inside `capture` included

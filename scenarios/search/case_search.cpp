@@ -68,7 +68,7 @@ void CaseSearch::run(PoolOptions pool, std::function<std::uint64_t(std::uint64_t
       [&](JobEnd const& end) { take(end.job, ended(case_of(end.job), end)); });
 }
 
-std::string CaseSearch::answer(std::uint64_t index) const {
+Answer CaseSearch::answer(std::uint64_t index) const {
   auto const begin = std::chrono::steady_clock::now();
   Scenario const scenario = scenario_of(index);
   RunOptions options = options_;
@@ -79,7 +79,7 @@ std::string CaseSearch::answer(std::uint64_t index) const {
   line["seconds"] = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   line["features"] = features_of(scenario).to_string();
   line["depth"] = depth_of(scenario);
-  return to_line(line);
+  return to_answer(line);
 }
 
 SearchedCase CaseSearch::ended(std::uint64_t index, JobEnd const& end) const {

@@ -61,7 +61,7 @@ class CaseSearch {
            std::function<void(std::uint64_t job, SearchedCase)> const& take) const;
 
  private:
-  std::string answer(std::uint64_t index) const;
+  Answer answer(std::uint64_t index) const;
   SearchedCase ended(std::uint64_t index, JobEnd const& end) const;
 
   std::uint64_t seed_;

@@ -210,7 +210,7 @@ std::vector<RunResult> run_isolated(std::span<Scenario const> scenarios, RunOpti
   std::vector<RunResult> results(scenarios.size());
   std::size_t ended = 0;
   auto const work = [&](std::uint64_t job) {
-    return to_line(run_in_worker(scenarios[job], options));
+    return to_answer(run_in_worker(scenarios[job], options));
   };
   auto const done = [&](JobEnd const& end) {
     Scenario const& scenario = scenarios[end.job];
