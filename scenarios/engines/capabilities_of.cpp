@@ -6,7 +6,7 @@
 namespace adamant::scenarios {
 
 Capabilities capabilities_of(std::string_view engine) {
-  if (auto const* known = capabilities_in_process(engine)) return *known;
+  if (auto const* known = capabilities_in_process(engine)) return on_this_machine(*known);
   return capabilities_of_peer(engine);
 }
 

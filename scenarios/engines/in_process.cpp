@@ -46,23 +46,23 @@ Capabilities of_our_engine() {
   all.capturable = true;
   all.why_not_captured = why_not_captured;
   all.offload = true;
+  all.save = true;
+  all.load = true;
+  all.load_precisions.emplace();  // whatever it can begin with, and nothing else
+  all.loads_in_any_order = true;
+  all.detects_damage = {Fault::Then::flip_byte, Fault::Then::truncate, Fault::Then::remove_file,
+                        Fault::Then::stale_file};
+  all.carries_groups = true;
   all.bugs = true;
-  all.schedules = true;
   return all;
 }
 
 Capabilities simulated(std::string_view name, PairBytes pair_bytes) {
   Capabilities all = of_our_engine();
   all.engine = name;
-  all.save = true;
-  all.load = true;
-  all.load_precisions.emplace();  // whatever it can begin with, and nothing else
-  all.loads_in_any_order = true;
   all.can_crash = true;
-  all.detects_damage = {Fault::Then::flip_byte, Fault::Then::truncate, Fault::Then::remove_file,
-                        Fault::Then::stale_file};
   all.out_of_memory = true;
-  all.carries_groups = true;
+  all.schedules = true;
   all.pair_bytes = pair_bytes;
   return all;
 }

@@ -172,8 +172,7 @@ RankEngine::RankEngine(WorldParts const& parts, RankPlace const& place)
     : task_(parts.task),
       parameters_(parameter_specs(parts.setting)),
       order_(order_of(parts.setting)),
-      registry_(registry_of(parts.setting.params)),
-      loopback_(parts.exchange != nullptr) {
+      registry_(registry_of(parts.setting.params)) {
   auto const registered = registered_specs(parts.setting);
   gradients_ = parts.door.make_gradients(gradient_plan(parts.task, registered, order_, place));
   engine_ = parts.door.make_engine(engine_config(parts, registered, place), *gradients_);
@@ -216,10 +215,8 @@ void RankEngine::perform(Primitive const& operation) {
       return engine_->reload();
     case Primitive::Kind::capture:
       leave_out(operation.captured);
-      if (!loopback_) engine_->capture(verbs_of(operation.captured, order_));
-      return;
+      return engine_->capture(verbs_of(operation.captured, order_));
     case Primitive::Kind::replay:
-      if (loopback_) return perform_each(operation);
       begin_backwards(replayed(operation), backward_count(operation.captured));
       leave_out(operation.captured);
       if (!engine_->has_graph()) engine_->capture(verbs_of(operation.captured, order_));
@@ -242,11 +239,6 @@ void RankEngine::set(Primitive const& operation) {
 void RankEngine::load(Primitive const& operation) {
   real::LoadOptions const options = load_options(operation.may_round, order_);
   notes_ = engine_->load(*storage_, std::string(operation.checkpoint), options).notes;
-}
-
-// The ranks of a loop-back meet on the host, in the middle of what would be captured.
-void RankEngine::perform_each(Primitive const& replay) {
-  for (Primitive const& operation : replayed(replay)) perform(operation);
 }
 
 void RankEngine::leave_out(std::span<Primitive const> operations) {

@@ -34,7 +34,7 @@ struct WorldParts {
   /// Is this the first world? In later ones parameters begin with values unlike any saved ones.
   bool first = true;
   /// The door to files of each rank.
-  std::function<std::unique_ptr<real::Storage>(int rank)> storage;
+  std::function<std::shared_ptr<real::Storage>(int rank)> storage;
   ncclUniqueId nccl_id = {};                         // without loop-back
   real::Rendezvous* rendezvous = nullptr;            // with loop-back
   std::shared_ptr<real::LoopbackExchange> exchange;  // with loop-back
@@ -59,7 +59,6 @@ class RankEngine {
   void write_parameters(WorldParts const& parts);
   void leave_out(std::span<Primitive const> operations);
   void begin_backwards(std::span<Primitive const> operations, int count);
-  void perform_each(Primitive const& replay);
   void set(Primitive const& operation);
   void load(Primitive const& operation);
 
@@ -67,10 +66,9 @@ class RankEngine {
   std::vector<ParameterSpec> parameters_;  // by number, with the types that a load has led to
   RegisteredOrder order_;
   Registry registry_;
-  bool loopback_;  // replays are eager there
   // The engine calls its source and its storage, so they go first.
   std::unique_ptr<GeneratedGradients> gradients_;
-  std::unique_ptr<real::Storage> storage_;
+  std::shared_ptr<real::Storage> storage_;
   std::unique_ptr<real::Engine> engine_;
   std::vector<std::string> notes_;
 };

@@ -105,6 +105,8 @@ struct Capabilities {
   bool capturable = false;  // capture and replay
   /// Why a parameter stands in the way of a capture, or "" where it can; null: any can.
   std::string (*why_not_captured)(ParameterSpec const&, Optimizer const&) = nullptr;
+  /// Of a world in which graphs are captured: with more, ranks would meet on the host in between.
+  std::int64_t captured_ranks_max = std::numeric_limits<std::int64_t>::max();
   bool offload = false;  // as a setting and as an operation
   bool save = false;
   bool load = false;

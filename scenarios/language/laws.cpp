@@ -51,6 +51,7 @@ constexpr Meaning reason_table[] = {
     {"unsupported.capture_not_capturable", "capture and replay need optimizer.capturable"},
     {"unsupported.captured_cast_gradient", "a cast gradient that comes and goes in a capture"},
     {"unsupported.captured_gradients", "a captured backward needs exact gradients"},
+    {"unsupported.captured_loopback", "ranks that share a GPU by the loop-back are not captured"},
     {"unsupported.captured_operation", "an operation that graphs do not record"},
     {"unsupported.clip", "gradients are not clipped, or whether they are depends on a load"},
     {"unsupported.clip_without_norm", "a bare clip needs a number in optimizer.clip"},

@@ -144,7 +144,10 @@ class MutantsCommand {
   /// engine. Where sums round, it may come to other bits.
   void add_loopback(MutantTrial trial) {
     Scenario const& scenario = trial.scenario;
-    bool const fits = scenario.world.rank_count() > 1 && scenario.faults.empty() &&
+    bool const captures = std::ranges::any_of(scenario.program, [](Operation const& each) {
+      return std::holds_alternative<Capture>(each.action);
+    });
+    bool const fits = scenario.world.rank_count() > 1 && scenario.faults.empty() && !captures &&
                       scenario.gradients == GradientClass::exact &&
                       scenario.expect.kind == Expectation::Kind::pass;
     if (!fits) return;

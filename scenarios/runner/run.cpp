@@ -181,7 +181,8 @@ RunResult planned(Scenario const& scenario, Capabilities const& capabilities) {
 }
 
 RunResult judge(Scenario const& scenario, RunOptions const& options, std::uint64_t seed) {
-  auto const capabilities = capabilities_of(scenario.engine.name);
+  auto capabilities = capabilities_of(scenario.engine.name);
+  if (options.loopback) capabilities.captured_ranks_max = 0;
   if (options.dry) {
     if (auto const refusal = refuse_to_plan(scenario, capabilities)) return refused(*refusal);
     return planned(scenario, capabilities);

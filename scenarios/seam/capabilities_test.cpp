@@ -18,15 +18,12 @@ TEST(Capabilities, OfEnginesInTheProcessAreFoundByName) {
   EXPECT_EQ(capabilities_in_process("exec:sim"), nullptr);
 }
 
-TEST(Capabilities, OnGpusLackFilesAndFaultsAlone) {
+TEST(Capabilities, OnGpusLackSchedulesAndFaultsAlone) {
   Capabilities gpus = capabilities_of_gpus();
   Capabilities const& simulation = capabilities_of_simulation();
-  EXPECT_FALSE(gpus.save || gpus.load || gpus.can_crash || gpus.out_of_memory);
+  EXPECT_FALSE(gpus.schedules || gpus.can_crash || gpus.out_of_memory);
   gpus.engine = simulation.engine;
-  gpus.save = gpus.load = gpus.can_crash = gpus.out_of_memory = gpus.carries_groups = true;
-  gpus.loads_in_any_order = simulation.loads_in_any_order;
-  gpus.load_precisions = simulation.load_precisions;
-  gpus.detects_damage = simulation.detects_damage;
+  gpus.schedules = gpus.can_crash = gpus.out_of_memory = true;
   gpus.pair_bytes = simulation.pair_bytes;
   EXPECT_EQ(gpus, simulation);
 }

@@ -113,8 +113,7 @@ MaybeRefusal refuse_missing(Action const& action, SourceLine line, Capabilities 
   if (!lacks) return std::nullopt;
   return unsupported(
       word_of(action),
-      "checkpoints of engine " + able.engine + " are not there yet; supported: sim, sim-unchecked",
-      line);
+      "engine " + able.engine + " has no checkpoints; supported: sim, sim-unchecked, cuda", line);
 }
 
 MaybeRefusal refuse_saves_and_loads(Scenario const& scenario, Capabilities const& able) {

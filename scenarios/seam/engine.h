@@ -303,6 +303,17 @@ bool engines_have_bugs();
 /// Errors: MachineLacks, where an engine that has to be asked is not there.
 Capabilities capabilities_of(std::string_view engine);
 
+/// What this program's engine needs of the machine beside a processor and memory.
+struct EngineMachine {
+  std::string found = "";  // in one line; empty: it needs nothing
+  /// What was found, what is needed and what to do; empty: nothing is missing.
+  std::string lacks = "";
+};
+EngineMachine machine_of_engine();
+
+/// What is left on this machine of what an engine can do.
+Capabilities on_this_machine(Capabilities capabilities);
+
 /// The engine that a scenario's own choice leads to in this program: `sim` is `cuda` where only
 /// that is linked.
 std::string engine_here(std::string const& name);

@@ -159,7 +159,8 @@ class Grammar {
           return std::holds_alternative<ClipNorm>(operation.action) ||
                  (std::holds_alternative<Train>(operation.action) && optimizer_.clip);
         });
-    return refuse_addresses(line);
+    if (auto refusal = refuse_addresses(line)) return refusal;
+    return refuse_ranks(line);
   }
 
   static bool goes_back(Operation const& operation) {
@@ -207,6 +208,18 @@ class Grammar {
       if (!why.empty()) return unsupported("captured_cast_gradient", why, line);
     }
     return std::nullopt;
+  }
+
+  MaybeRefusal refuse_ranks(SourceLine line) const {
+    std::int64_t const ranks = setting_.world.rank_count();
+    if (ranks <= able_.captured_ranks_max) return std::nullopt;
+    return unsupported(
+        "captured_loopback",
+        "a capture on " + std::to_string(ranks) +
+            " ranks is asked for, which share a GPU by the loop-back and meet on the host in the "
+            "middle of what would be captured; supported here: up to " +
+            std::to_string(able_.captured_ranks_max),
+        line);
   }
 
   Scenario const& scenario_;

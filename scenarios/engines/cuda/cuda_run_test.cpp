@@ -1,7 +1,7 @@
 // The runner on this machine's GPUs: the same scenarios, the same oracle, the same bits.
-#include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
+#include "scenarios/engines/cuda/machine.h"
 #include "scenarios/report/words/words.h"
 #include "scenarios/runner/run.h"
 #include "scenarios/runner/testing/small_scenario.h"
@@ -11,9 +11,12 @@ namespace adamant::scenarios {
 namespace {
 
 std::string why_not() {
-  int count = 0;
-  cudaError_t const error = cudaGetDeviceCount(&count);
-  return error == cudaSuccess && count > 0 ? "" : std::string("no GPU: ") + cudaGetErrorName(error);
+  return lacks(machine_here());
+}
+
+std::string summary(RunResult const& result) {
+  return result.violations.empty() ? result.reason + " " + message_of(result)
+                                   : in_one_line(result.violations[0]);
 }
 
 TEST(CudaRun, AgreesWithTheOracleForEveryClassOfGradients) {
@@ -22,8 +25,7 @@ TEST(CudaRun, AgreesWithTheOracleForEveryClassOfGradients) {
     Scenario scenario = small_scenario();
     scenario.gradients = kind;
     RunResult const result = run_scenario(scenario);
-    EXPECT_EQ(result.outcome, Outcome::pass)
-        << (result.violations.empty() ? message_of(result) : in_one_line(result.violations[0]));
+    EXPECT_EQ(result.outcome, Outcome::pass) << summary(result);
     EXPECT_EQ(result.engine, "cuda");
   }
 }
@@ -35,9 +37,28 @@ TEST(CudaRun, OneRankUsesNccl) {
   EXPECT_EQ(run_scenario(scenario).outcome, Outcome::pass);
 }
 
+TEST(CudaRun, GoesOnInOtherWorldsFromWhatItSaved) {
+  if (auto const reason = why_not(); !reason.empty()) GTEST_SKIP() << reason;
+  Scenario scenario = small_scenario();
+  scenario.program = {operation(Train{2}), operation(Save{"a"})};
+  for (std::int64_t const ranks : {3, 1, 2}) {
+    scenario.program.push_back(operation(Load{.from = "a", .world = World{.shard = ranks}}));
+    scenario.program.push_back(operation(Train{1}));
+    scenario.program.push_back(operation(Save{"a"}));
+  }
+  RunResult const result = run_scenario(scenario);
+  EXPECT_EQ(result.outcome, Outcome::pass) << summary(result);
+}
+
 TEST(CudaRun, WithoutAGpuSaysWhatIsMissing) {
-  if (why_not().empty()) GTEST_SKIP() << "this machine has a GPU";
-  EXPECT_THROW(run_scenario(small_scenario()), MachineLacks);
+  std::string const reason = why_not();
+  if (reason.empty()) GTEST_SKIP() << "this machine has a GPU";
+  try {
+    run_scenario(small_scenario());
+    FAIL() << "ran without a GPU";
+  } catch (MachineLacks const& error) {
+    EXPECT_EQ(error.what(), reason);
+  }
 }
 
 }  // namespace

@@ -18,6 +18,14 @@ bool engines_have_bugs() {
   return true;
 }
 
+EngineMachine machine_of_engine() {
+  return {};
+}
+
+Capabilities on_this_machine(Capabilities capabilities) {
+  return capabilities;
+}
+
 std::string engine_here(std::string const& name) {
   return name;
 }

@@ -70,13 +70,13 @@ class Worlds {
       : door_(door), task_(task), observer_(observer), workers_(workers), files_(task) {}
 
   EngineEnd run(sim::Options options) {
-    std::optional<WorldStart> start = WorldStart{.walk = ProgramWalk(task_.program), .load = {}};
+    std::optional<WorldStart> start = WorldStart{.walk = ProgramWalk(task_.program)};
     auto const* const earlier = static_cast<SoughtByWorld const*>(task_.lines_sought.get());
     auto sought = std::make_shared<SoughtByWorld>();
     while (start) {
       if (earlier != nullptr && sought->worlds.size() < earlier->worlds.size())
         options.sought = earlier->worlds[sought->worlds.size()];
-      SimExecution world({door_, task_, observer_, files_, workers_}, *start);
+      SimExecution world({door_, task_, observer_, files_}, *start, workers_);
       sim::Report const report = world.run(options);
       add_chance(report, options.schedule);
       add(report, world.found());

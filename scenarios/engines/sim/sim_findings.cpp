@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "scenarios/engines/execution.h"
+
 namespace adamant::scenarios {
 
 namespace {
@@ -102,11 +104,6 @@ Violation repeated(Violation finding, sim::Violation const& seen) {
 }
 
 }  // namespace
-
-bool is_same_finding(Violation const& a, Violation const& b) {
-  return a.law == b.law && a.breach == b.breach && a.subject == b.subject && a.text == b.text &&
-         a.actual == b.actual;
-}
 
 void SimFindings::add(sim::Report const& report, std::vector<Violation> const& harness,
                       int first_event) {

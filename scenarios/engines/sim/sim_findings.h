@@ -9,9 +9,6 @@
 
 namespace adamant::scenarios {
 
-/// Are two findings of the harness the same, be it on other ranks or at other operations?
-bool is_same_finding(Violation const& a, Violation const& b);
-
 class SimFindings {
  public:
   /// Adds those of the next world. `harness`: what was found besides the world's own, by number;

@@ -217,7 +217,8 @@ void ProgramDrawing::draw_other_types(Load& load) {
 bool ProgramDrawing::may_capture() const {
   Optimizer const& optimizer = scenario_.optimizer;
   if (!optimizer.capturable || !draws_.allowed(Feature::capture) ||
-      !draws_.allowed(Feature::replay))
+      !draws_.allowed(Feature::replay) ||
+      scenario_.world.rank_count() > draws_.able().captured_ranks_max)
     return false;
   if (!any_order() && scenario_.gradients != GradientClass::exact) return false;
   std::vector<ParameterSpec> const specs = parameter_specs(scenario_);
