@@ -17,8 +17,8 @@
 
 namespace adamant::real {
 
-/// NCCL wants a device for each rank, and from 2.30 on shares them; the loop-back wants all ranks on
-/// one.
+/// NCCL wants a device for each rank, and from 2.30 on shares them; the loop-back wants all ranks
+/// on one.
 enum class Devices { own, shared };
 
 /// What the body of one rank is given.

@@ -50,6 +50,12 @@ std::span<Meaning const> laws();
 /// What is told, and fails nothing unless somebody asks for that (`--strict`).
 std::span<Meaning const> warnings();
 
+/// Is it judged by what happens inside of a simulated world, which no other shows?
+constexpr bool is_of_simulation(Law law) {
+  bool const of_accesses = law >= Law::access_bounds && law <= Law::graph_scalar;
+  return of_accesses || law == Law::determinism_digest || law >= Law::error_unseen;
+}
+
 /// "values.bitwise": the law as files and reports write it.
 std::string_view id_of(Law law);
 /// The inverse of id_of().

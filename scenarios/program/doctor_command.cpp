@@ -14,6 +14,7 @@
 #include "scenarios/program/outputs.h"
 #include "scenarios/report/json.h"
 #include "scenarios/report/style.h"
+#include "scenarios/seam/engine.h"
 
 namespace adamant::scenarios {
 
@@ -156,14 +157,19 @@ std::vector<MachinePart> examine_machine() {
   std::string const compiler = "g++ " __VERSION__;
 #endif
   std::string const toolkit = "/usr/local/cuda/bin:/usr/local/cuda-13.0/bin";
-  return {{"built by", compiler},
-          {"processor", processor()},
-          {"g++", ask_version(find_program("g++", ""), "g++")},
-          {"clang++", ask_version(find_program("clang++", ""), "clang version")},
-          {"nvcc", ask_version(find_program("nvcc", toolkit), "release")},
-          {"GPUs", to_text(ask_driver())},
-          {"NCCL", nccl()},
-          {"MPI", ask_version(find_program("mpirun", ""), "")}};
+  EngineMachine const engine = machine_of_engine();  // before this process itself calls the driver
+  std::vector<MachinePart> parts{
+      {"built by", compiler},
+      {"processor", processor()},
+      {"g++", ask_version(find_program("g++", ""), "g++")},
+      {"clang++", ask_version(find_program("clang++", ""), "clang version")},
+      {"nvcc", ask_version(find_program("nvcc", toolkit), "release")},
+      {"GPUs", to_text(ask_driver())},
+      {"NCCL", nccl()},
+      {"MPI", ask_version(find_program("mpirun", ""), "")}};
+  if (!engine.found.empty())
+    parts.push_back({"engine", engine.lacks.empty() ? engine.found : engine.lacks});
+  return parts;
 }
 
 Status doctor_command(Arguments const& arguments) {

@@ -2,6 +2,7 @@
 // are passed over, and reported so.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,8 +23,12 @@ class PassedOver {
   /// is told by its result.
   void take_bugs(std::vector<ScenarioFile>& files);
 
-  /// Takes those out whose engine this machine lacks, and says why. Where somebody names the engine
-  /// or the file this is `lacking`, else `met`.
+  /// Takes out what tells nothing of the engine that runs here in the place of theirs. Who names
+  /// such a file, or the engine, is told by its result.
+  void take_unfit(std::vector<ScenarioFile>& files);
+
+  /// Takes those out whose engine this machine lacks, and says why. Where it is this program's own,
+  /// or somebody names the engine or the file, this is `lacking`, else `met`.
   Status take_engines(std::vector<ScenarioFile>& files);
 
   /// All that were taken out, each with the reason.
@@ -32,7 +37,10 @@ class PassedOver {
  private:
   bool is_named(ScenarioFile const& file) const;
   std::optional<std::string> lack_of(ScenarioFile const& file) const;
+  std::optional<std::string> unfitness_of(ScenarioFile const& file) const;
   void add(ScenarioFile const& file, std::string why);
+  /// By reason: how many.
+  void tell(std::map<std::string, int> const& passed) const;
 
   Arguments const& arguments_;
   std::vector<Reported> results_;

@@ -138,6 +138,7 @@ class RunCommand {
   bool prepare(std::vector<ScenarioFile> files) {
     if (!has_distinct_outputs(arguments_, files)) return false;
     passed_over_.take_bugs(files);
+    passed_over_.take_unfit(files);
     status_ = worse(status_, passed_over_.take_engines(files));
     auto const drawn = draw_if_needed(arguments_, files);
     bool const several = files.size() > 1;

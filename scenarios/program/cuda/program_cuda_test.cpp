@@ -59,5 +59,41 @@ TEST_F(CudaProgram, NamesTheSuitesThatItHas) {
     EXPECT_NE(called.err.find(suite), std::string::npos) << called.err;
 }
 
+TEST_F(CudaProgram, PassesOverWhatTellsNothingOfAGpuUnlessItIsNamed) {
+  write("mixed/chosen.yaml", passing_scenario("schedule: {strategy: random, seed: 1}\n"));
+  write("mixed/raced.yaml", passing_scenario("expect: {violates: order.race}\n"));
+  write("mixed/fine.yaml", passing_scenario());
+  Called const directory = call("run --dry-run mixed --json out.json");
+  EXPECT_EQ(directory.status, 0) << directory.out << directory.err;
+  auto const document = read_json("out.json");
+  EXPECT_EQ(document.at("results").size(), 1U);
+  ASSERT_EQ(document.at("skipped").size(), 2U);
+  EXPECT_EQ(
+      document.at("skipped").at(0).at("reason").get<std::string>().find("unsupported.schedule: "),
+      0U);
+  EXPECT_NE(document.at("skipped").at(1).at("reason").get<std::string>().find("order.race"),
+            std::string::npos);
+  EXPECT_EQ(call("run --dry-run mixed/chosen.yaml").status, 1);
+}
+
+TEST_F(CudaProgram, ADirectoryWithoutAGpuIsThreeAndSaysSoOnce) {
+  if (why_not().empty()) GTEST_SKIP() << "this machine has a GPU";
+  write("both/one.yaml", passing_scenario());
+  write("both/two.yaml", passing_scenario());
+  Called const called = call("run both --json out.json");
+  EXPECT_EQ(called.status, 3) << called.out;
+  auto const found = called.err.find("needs a GPU");
+  ASSERT_NE(found, std::string::npos) << called.err;
+  EXPECT_EQ(called.err.find("needs a GPU", found + 1), std::string::npos) << called.err;
+  EXPECT_EQ(read_json("out.json").at("skipped").size(), 2U);
+}
+
+TEST_F(CudaProgram, TheDoctorSaysWhatTheEngineLacks) {
+  if (why_not().empty()) GTEST_SKIP() << "this machine has a GPU";
+  Called const called = call("doctor");
+  EXPECT_EQ(called.status, 0);
+  EXPECT_NE(called.out.find("needs a GPU"), std::string::npos) << called.out;
+}
+
 }  // namespace
 }  // namespace adamant::scenarios
