@@ -179,8 +179,11 @@ bool Execution::has_state(int entry) {
 }
 
 void Execution::take_notes() {
-  for (std::string const& note : world().rank(0)->notes())
-    if (std::find(notes_.begin(), notes_.end(), note) == notes_.end()) notes_.push_back(note);
+  for (std::string const& note : world().rank(0)->notes()) add_note(note);
+}
+
+void Execution::add_note(std::string const& note) {
+  if (std::find(notes_.begin(), notes_.end(), note) == notes_.end()) notes_.push_back(note);
 }
 
 // Nothing half loaded may be used: whatever a rank is asked for now has to be refused, and by

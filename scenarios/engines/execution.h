@@ -76,6 +76,8 @@ class Execution {
   EngineFailure failure_of(int rank, EngineError const& error) const;
   /// An engine that failed is not as one has to be that did.
   void add_unclean(Violation violation);
+  /// For the reader of the result, once.
+  void add_note(std::string const& note);
   /// What the observer threw, or that the world crashed, is the end of the run.
   void conclude();
 

@@ -78,6 +78,8 @@ void CudaExecution::fail(int rank, std::exception const& error) {
   EngineError const explained = parts_.door.explain(error);
   one_at_a_time([&] {
     if (!failure_) failure_ = failure_of(rank, explained);
+    if (failure_->message != explained.message)
+      add_note("rank " + std::to_string(rank) + " failed otherwise: " + explained.message);
     failure_->spoilt |= explained.spoils_process;
   });
   has_failed_ = true;
