@@ -160,7 +160,7 @@ class CampaignCommand {
       auto const file =
           arguments_.out ? written(*arguments_.out, kept.finding) : shard_.folder() / kept.file;
       results.push_back(reported(arguments_, settings_.seed, kept.finding, file));
-      print(arguments_, describe(results.back(), style_of(arguments_)));
+      print(arguments_, told(results.back(), style_of(arguments_)));
       html_.look_again(kept.finding.scenario, cases_.options(), results.back());
     }
     Searched const searched{

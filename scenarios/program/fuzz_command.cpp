@@ -116,10 +116,10 @@ class FuzzCommand {
         failures_.take(), [this](Failure const& failure) { return cases_.scenario_of(failure); },
         options,
         [&](Failure const& failure, Finding const& finding) {
-          Reported told = reported(arguments_, cases_.seed(), finding, written(finding));
+          Reported found = reported(arguments_, cases_.seed(), finding, written(finding));
           progress.clear();
-          print(arguments_, describe(told, style_));
-          by_case.emplace(failure.case_index, std::move(told));
+          print(arguments_, told(found, style_));
+          by_case.emplace(failure.case_index, std::move(found));
         });
     std::vector<Reported> results;
     for (Finding const& finding : findings) {

@@ -37,7 +37,7 @@ class MergeCommand {
     std::vector<Reported> results;
     for (KeptFinding const& kept : ledger.tally.findings) {
       results.push_back(reported(arguments_, settings_->seed, kept.finding, file_of(kept)));
-      print(arguments_, describe(results.back(), style_of(arguments_)));
+      print(arguments_, told(results.back(), style_of(arguments_)));
       html_.look_again(kept.finding.scenario, options, results.back());
     }
     bool const all = arguments_.verbosity == Verbosity::verbose;

@@ -109,7 +109,7 @@ class MinimizeCommand {
                                 path.filename().string(), this_program()));
     Reported reported{.result = attempt.result, .replay = replay_of(to_file() ? path : "-")};
     if (to_file()) reported.result.file = path.string();
-    print(arguments_, describe(reported, style_));
+    print(arguments_, told(reported, style_));
     commit(std::span(&reported, 1));
     html_.look_again(attempt.scenario, options().run, reported);
     html_.commit(page_frame(attempt));

@@ -47,9 +47,23 @@ Style style_of(Arguments const& arguments) {
           .colored = wants_color(arguments.color, ::isatty(::fileno(text_stream(arguments))) == 1)};
 }
 
+namespace {
+
+/// Does GitHub Actions read what is printed?
 bool wants_annotations() {
   char const* const said = std::getenv("GITHUB_ACTIONS");
   return said != nullptr && std::string_view(said) == "true";
+}
+
+}  // namespace
+
+std::string annotated(Reported const& reported) {
+  bool const is_failure = !reported.result.met && !reported.result.file.empty();
+  return is_failure && wants_annotations() ? annotation(reported) : "";
+}
+
+std::string told(Reported const& reported, Style const& style) {
+  return describe(reported, style) + annotated(reported);
 }
 
 bool wants_progress(Arguments const& arguments) {

@@ -33,8 +33,10 @@ nlohmann::ordered_json to_json(std::span<Reported const> results);
 
 /// How results look on this standard output.
 Style style_of(Arguments const& arguments);
-/// Does GitHub Actions read what is printed?
-bool wants_annotations();
+/// What shows a failure at its file; empty where GitHub Actions does not read what is printed.
+std::string annotated(Reported const& reported);
+/// describe() and annotated().
+std::string told(Reported const& reported, Style const& style);
 /// Is somebody watching the standard error?
 bool wants_progress(Arguments const& arguments);
 

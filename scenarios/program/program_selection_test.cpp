@@ -151,6 +151,15 @@ TEST_F(SelectedRun, GitHubIsToldAtTheFile) {
             std::string::npos)
       << told.out;
   EXPECT_EQ(shell("GITHUB_ACTIONS= PROGRAM run in").out.find("::error"), std::string::npos);
+  write("fails.yaml", passing_scenario("seed: 7\nbug: canary\n"));
+  for (std::string const call : {"fuzz --bug canary --cases 1 --seed 1 --out found",
+                                 "minimize fails.yaml -o found/canary.yaml"}) {
+    EXPECT_NE(
+        shell("GITHUB_ACTIONS=true PROGRAM " + call).out.find("::error file=found/canary.yaml,"),
+        std::string::npos)
+        << call;
+    EXPECT_EQ(shell("GITHUB_ACTIONS= PROGRAM " + call).out.find("::error"), std::string::npos);
+  }
   write_named("a", "seed: 7\nspeed: 9\n");
   write_named("b", "seed: 7\nbug: mean_not_divided\n");
   Called const lines = shell("GITHUB_ACTIONS=true PROGRAM run in --junit out.xml");

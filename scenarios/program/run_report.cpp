@@ -68,9 +68,9 @@ void RunReport::show() {
 
 void RunReport::print_result(Entry const& entry) {
   Reported const& reported = entry.reported;
-  std::string text = entry.is_read ? describe(reported, style_) : std::string();
+  // What cannot be read has been complained about.
+  std::string const text = entry.is_read ? told(reported, style_) : annotated(reported);
   warnings_ += reported.result.warnings.size();
-  if (!reported.result.met && wants_annotations()) text += annotation(reported);
   if (text.empty()) return;
   progress_.clear();
   print(arguments_, text);
