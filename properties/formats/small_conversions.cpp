@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "real/cuda/numbers.h"
+#include "real/quantise/recipe_scales.h"
 
 namespace adamant::properties {
 
@@ -27,6 +28,8 @@ std::uint8_t code_of(SmallKind kind, float x) {
       return __nv_cvt_float_to_fp8(x, __NV_NOSAT, __NV_E5M2);
     case SmallKind::e2m1:
       return __nv_cvt_float_to_fp4(x, __NV_E2M1, cudaRoundNearest);
+    case SmallKind::e2m1_stored:
+      return real::e2m1_code(x);
     case SmallKind::e8m0:
       break;
   }
@@ -47,6 +50,7 @@ float widen(SmallKind kind, std::uint8_t code) {
     case SmallKind::e5m2_beyond:
       return __half2float(__nv_cvt_fp8_to_halfraw(code, __NV_E5M2));
     case SmallKind::e2m1:
+    case SmallKind::e2m1_stored:
       return __half2float(__nv_cvt_fp4_to_halfraw(code, __NV_E2M1));
     case SmallKind::e8m0:
       break;

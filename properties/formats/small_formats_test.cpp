@@ -27,8 +27,12 @@ std::uint64_t pattern_step() {
   return std::getenv("ADAMANT_EVERY_PATTERN") == nullptr ? 61 : 1;
 }
 
+bool is_e2m1(SmallKind kind) {
+  return kind == SmallKind::e2m1 || kind == SmallKind::e2m1_stored;
+}
+
 SmallFormat format_of(SmallKind kind) {
-  if (kind == SmallKind::e2m1) return SmallFormat::e2m1;
+  if (is_e2m1(kind)) return SmallFormat::e2m1;
   bool const e4m3 =
       kind == SmallKind::e4m3 || kind == SmallKind::e4m3_beyond || kind == SmallKind::e4m3_stored;
   return e4m3 ? SmallFormat::e4m3 : SmallFormat::e5m2;
@@ -82,7 +86,7 @@ void expect_agreement(SmallConversions const& conversions) {
   for (SmallKind const kind : small_kinds) {
     auto const at = difference(kind, conversions.narrow);
     EXPECT_FALSE(at) << static_cast<int>(kind) << ": " << std::bit_cast<float>(*at);
-    for (int code = 0; code < (kind == SmallKind::e2m1 ? 16 : 256); ++code) {
+    for (int code = 0; code < (is_e2m1(kind) ? 16 : 256); ++code) {
       float const expected = expected_value(kind, static_cast<std::uint8_t>(code));
       float const actual = conversions.widen(kind, static_cast<std::uint8_t>(code));
       EXPECT_TRUE(std::isnan(expected) ? std::isnan(actual)

@@ -26,20 +26,31 @@ inline unsigned blocks_for(std::int64_t numel) {
   return static_cast<unsigned>(std::clamp<std::int64_t>(wanted, 1, blocks_max));
 }
 
+/// What of [0, numel) is one thread's of the grid's x dimension: first, first + stride, ... < end.
+struct GridShare {
+  std::int64_t first = 0;
+  std::int64_t end = 0;
+  std::int64_t stride = 1;
+};
+
+__device__ inline GridShare share_in_grid(std::int64_t numel) {
+#ifdef __CUDACC__
+  return {.first = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x,
+          .end = numel,
+          .stride = static_cast<std::int64_t>(gridDim.x) * blockDim.x};
+#else
+  std::int64_t const chunk = (numel + gridDim.x - 1) / gridDim.x;
+  std::int64_t const begin = static_cast<std::int64_t>(blockIdx.x) * chunk;
+  return {.first = begin, .end = std::min(numel, begin + chunk), .stride = 1};
+#endif
+}
+
 /// Calls `visit(i)` for every i in [0, numel), each once over all threads of the grid's x
 /// dimension.
 template <typename Visit>
 __device__ inline void for_each_in_grid(std::int64_t numel, Visit visit) {
-#ifdef __CUDACC__
-  std::int64_t const stride = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
-  std::int64_t const first = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-  for (std::int64_t i = first; i < numel; i += stride) visit(i);
-#else
-  std::int64_t const chunk = (numel + gridDim.x - 1) / gridDim.x;
-  std::int64_t const begin = static_cast<std::int64_t>(blockIdx.x) * chunk;
-  std::int64_t const end = std::min(numel, begin + chunk);
-  for (std::int64_t i = begin; i < end; ++i) visit(i);
-#endif
+  GridShare const share = share_in_grid(numel);
+  for (std::int64_t i = share.first; i < share.end; i += share.stride) visit(i);
 }
 
 }  // namespace adamant::real

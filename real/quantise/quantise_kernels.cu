@@ -13,6 +13,7 @@
 
 #include "real/cuda/lanes.h"
 #include "real/cuda/launch.h"
+#include "real/quantise/block_walk.h"
 
 namespace adamant::real {
 
@@ -40,7 +41,6 @@ __device__ __forceinline__ bool is_skipped(QuantiseTask const& task) {
 
 // ---- runs of elements ---------------------------------------------------------------------------
 
-constexpr int run_numel = 16;
 constexpr int mxfp8_run_numel = 32;
 
 /// Consecutive elements of this rank's part; only at its ends fewer than there is room for.
@@ -51,20 +51,40 @@ struct Run {
   float at[numel] = {};  // those beyond are 0
 };
 
-/// Runs begin at multiples of `numel` of the whole tensor, so that each lies in one block, also
-/// where the part begins in the middle of one.
+// Runs begin at multiples of `numel` of the whole tensor, so that each lies in one block, also
+// where the part begins in the middle of one.
+
+template <int numel>
+__device__ std::int64_t run_count(QuantiseTask const& task) {
+  return (task.begin % numel + task.count + numel - 1) / numel;
+}
+
+template <int numel>
+__device__ Run<numel> run_at(QuantiseTask const& task, std::int64_t r) {
+  std::int64_t const before = task.begin % numel;  // of the first run
+  std::int64_t const end = (r + 1) * numel - before;
+  Run<numel> run;
+  run.first = r == 0 ? 0 : r * numel - before;
+  run.count = static_cast<int>((end < task.count ? end : task.count) - run.first);
+  for (int k = 0; k < numel; k += lanes)
+    load_as(task.weights + run.first + k, run.count - k, run.at + k);
+  return run;
+}
+
 template <int numel, typename Visit>
 __device__ void for_each_run(QuantiseTask const& task, Visit visit) {
-  std::int64_t const before = task.begin % numel;  // of the first run
-  for_each_in_grid((before + task.count + numel - 1) / numel, [&](std::int64_t r) {
-    Run<numel> run;
-    std::int64_t const end = (r + 1) * numel - before;
-    run.first = r == 0 ? 0 : r * numel - before;
-    run.count = static_cast<int>((end < task.count ? end : task.count) - run.first);
-    for (int k = 0; k < numel; k += lanes)
-      load_as(task.weights + run.first + k, run.count - k, run.at + k);
-    visit(run);
-  });
+  for_each_in_grid(run_count<numel>(task), [&](std::int64_t r) { visit(run_at<numel>(task, r)); });
+}
+
+/// Calls `visit(run, block)`.
+template <typename Visit>
+__device__ void for_each_run_in_blocks(QuantiseTask const& task, Visit visit) {
+  GridShare const share = share_in_grid(run_count<run_numel>(task));
+  BlockWalk walk(task.shape, task.begin / run_numel + share.first, share.stride);
+  for (std::int64_t r = share.first; r < share.end; r += share.stride) {
+    visit(run_at<run_numel>(task, r), walk.block());
+    walk.step();
+  }
 }
 
 template <int numel>
@@ -75,10 +95,6 @@ __device__ float amax_of(Run<numel> const& run) {
     amax = magnitude > amax ? magnitude : amax;  // not of NaN
   }
   return amax;
-}
-
-__device__ inline std::int64_t block_of_run(QuantiseTask const& task, std::int64_t first) {
-  return block_of(task.shape, task.begin + first);
 }
 
 /// Two codes a byte, whole runs in one access where they lie so.
@@ -135,9 +151,9 @@ __device__ float read_delayed(QuantiseTask const& task) {
 
 __device__ float read_blocks(QuantiseTask const& task) {
   float tensor_amax = 0;
-  for_each_run<run_numel>(task, [&](auto const& run) {
+  for_each_run_in_blocks(task, [&](auto const& run, std::int64_t block) {
     float const amax = amax_of(run);
-    raise(task.partial + block_of_run(task, run.first), amax);
+    raise(task.partial + block, amax);
     tensor_amax = larger(tensor_amax, amax);
   });
   return tensor_amax;
@@ -217,8 +233,13 @@ __global__ void scales_kernel(__grid_constant__ QuantiseArguments const a) {
 __global__ void second_read_kernel(__grid_constant__ QuantiseArguments const a) {
   QuantiseTask const task = a.tasks[blockIdx.y];
   if (is_skipped(task)) return;
-  for_each_run<run_numel>(task, [&](auto const& run) {
-    encode(task, run, joined_scale(task, block_of_run(task, run.first)).into);
+  if (!has_blocks(task.shape.recipe)) {
+    float const into = joined_scale(task, 0).into;
+    for_each_run<run_numel>(task, [&](auto const& run) { encode(task, run, into); });
+    return;
+  }
+  for_each_run_in_blocks(task, [&](auto const& run, std::int64_t block) {
+    encode(task, run, joined_scale(task, block).into);
   });
 }
 

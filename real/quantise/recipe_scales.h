@@ -7,6 +7,7 @@
 
 #include <cuda_runtime.h>
 
+#include <cmath>
 #include <cstdint>
 
 #include "real/quantise/scale_values.h"
@@ -25,9 +26,24 @@ __host__ __device__ __forceinline__ std::uint8_t e4m3_code(float x) {
   return __nv_cvt_float_to_fp8(x, __NV_SATFINITE, __NV_E4M3);
 }
 
-/// In the lower half of a byte. NaN is +6.
+/// In the lower half of a byte. NaN is +6. As __nv_cvt_float_to_fp4, which takes a way over
+/// binary64 where a GPU has no instruction for it.
+///
+/// Codes of magnitudes m in [2^e, 2^(e + 1)), e = 0, 1, 2, are those of multiples of 2^(e - 1), as
+/// below 1 they are those of 1/2; m + 2^(e + 22) is rounded to such a multiple, ties to even ones,
+/// which have even codes.
 __host__ __device__ __forceinline__ std::uint8_t e2m1_code(float x) {
-  return __nv_cvt_float_to_fp4(x, __NV_E2M1, cudaRoundNearest);
+  constexpr std::uint32_t exponent = 0x7f800000U;
+  float const below = x < 6.0F ? x : 6.0F;  // of NaN 6
+  float const clamped = below > -6.0F ? below : -6.0F;
+  float const magnitude = fabsf(clamped);
+  float const at_least_1 = magnitude > 1.0F ? magnitude : 1.0F;
+  std::uint32_t const binade = __builtin_bit_cast(std::uint32_t, at_least_1) & exponent;
+  std::uint32_t const rounder = binade + (22U << 23);
+  float const shifted = magnitude + __builtin_bit_cast(float, rounder);
+  std::uint32_t const multiple = __builtin_bit_cast(std::uint32_t, shifted) - rounder;
+  std::uint32_t const sign = __builtin_bit_cast(std::uint32_t, clamped) >> 28 & 8U;
+  return static_cast<std::uint8_t>((multiple + ((binade - (127U << 23)) >> 22)) | sign);
 }
 
 __host__ __device__ __forceinline__ BlockScale fp32_scale(float scale) {

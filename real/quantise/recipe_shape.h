@@ -33,23 +33,30 @@ struct RecipeShape {
   std::uint8_t unused[6] = {};  // no padding: see launch()
 };
 
+/// Sides of a block, which are powers of two. REQUIRES: it is not all of the tensor.
+struct BlockSides {
+  int rows_log2 = 0;
+  int columns_log2 = 0;
+};
+
+__host__ __device__ inline bool has_blocks(Recipe recipe) {
+  return recipe == Recipe::fp8_block || recipe == Recipe::mxfp8 || recipe == Recipe::nvfp4;
+}
+
+__host__ __device__ inline BlockSides block_sides(Recipe recipe) {
+  if (recipe == Recipe::fp8_block) return {.rows_log2 = 7, .columns_log2 = 7};
+  if (recipe == Recipe::nvfp4) return {.rows_log2 = 4, .columns_log2 = 4};
+  return {.rows_log2 = 0, .columns_log2 = 5};
+}
+
 /// Rows of a block; 0 where it is all of the tensor.
-__host__ __device__ inline std::int64_t block_rows(Recipe recipe) {
-  switch (recipe) {
-    case Recipe::fp8_block:
-      return 128;
-    case Recipe::mxfp8:
-      return 1;
-    case Recipe::nvfp4:
-      return 16;
-    default:
-      return 0;
-  }
+inline std::int64_t block_rows(Recipe recipe) {
+  return has_blocks(recipe) ? std::int64_t{1} << block_sides(recipe).rows_log2 : 0;
 }
 
 /// Columns of a block; 0 where it is all of the tensor.
-__host__ __device__ inline std::int64_t block_columns(Recipe recipe) {
-  return recipe == Recipe::mxfp8 ? 32 : block_rows(recipe);
+inline std::int64_t block_columns(Recipe recipe) {
+  return has_blocks(recipe) ? std::int64_t{1} << block_sides(recipe).columns_log2 : 0;
 }
 
 /// What both sides of a matrix are multiples of, so that no block is cut.
@@ -68,17 +75,24 @@ inline bool takes(Recipe recipe, std::span<std::int64_t const> shape) {
 
 /// How many scales there are.
 __host__ __device__ inline std::int64_t block_count(RecipeShape const& shape) {
-  std::int64_t const rows = block_rows(shape.recipe);
-  return rows == 0 ? 1 : shape.numel / (rows * block_columns(shape.recipe));
+  if (!has_blocks(shape.recipe)) return 1;
+  BlockSides const sides = block_sides(shape.recipe);
+  return shape.numel >> (sides.rows_log2 + sides.columns_log2);
+}
+
+/// The block in which the element of a row and a column lies.
+__host__ __device__ inline std::int64_t block_at(RecipeShape const& shape, std::int64_t row,
+                                                 std::int64_t column) {
+  BlockSides const sides = block_sides(shape.recipe);
+  std::int64_t const blocks_a_row = shape.columns >> sides.columns_log2;
+  return (row >> sides.rows_log2) * blocks_a_row + (column >> sides.columns_log2);
 }
 
 /// The block in which an element lies, numbered row-major in the whole tensor.
 __host__ __device__ inline std::int64_t block_of(RecipeShape const& shape, std::int64_t element) {
-  std::int64_t const rows = block_rows(shape.recipe);
-  if (rows == 0) return 0;
-  std::int64_t const columns = block_columns(shape.recipe);
-  std::int64_t const row = element / shape.columns / rows;
-  return row * (shape.columns / columns) + element % shape.columns / columns;
+  if (!has_blocks(shape.recipe)) return 0;
+  std::int64_t const row = element / shape.columns;
+  return block_at(shape, row, element - row * shape.columns);
 }
 
 /// Do scales of mxfp8 lie beside the codes of the rank that has their rows?
