@@ -169,6 +169,13 @@ def problems(kernels: list[Kernel], expected: dict[str, int]) -> list[str]:
     return found + [f"{name}: is no kernel" for name in expected if name not in names]
 
 
+def spins(files: list[Path]) -> list[str]:
+    """Atomics on shared memory that are loops: all of 64 bits, and compare-and-swap."""
+    pattern = re.compile(r"atom\S*\.shared\S*\.(?:cas\.\w+|\w+64)")
+    found = {(f.name, atomic) for f in files for atomic in pattern.findall(f.read_text())}
+    return [f"{name}: {atomic}" for name, atomic in sorted(found)]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
     parser.add_argument("--check", type=Path, metavar="PAGE")
@@ -180,7 +187,7 @@ def main() -> None:
     if not kernels:
         sys.exit("no kernels")
     if arguments.check is not None:
-        found = problems(kernels, rows_of(arguments.check))
+        found = problems(kernels, rows_of(arguments.check)) + spins(arguments.files)
         sys.exit("\n".join(found) if found else 0)
     elif arguments.loops:
         print_loops(kernels)

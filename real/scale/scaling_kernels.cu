@@ -1,16 +1,20 @@
 // Launch:  looking and squaring take a fixed number of blocks, each of which goes through its share
 //          of every part, up to `parts_max` parts a launch; later launches add to what the first
 //          one wrote. The rest are single blocks over a few hundred words.
+//          Threads of the first two take 8 elements at once by 16-byte accesses where parts lie so.
 // Traffic: one read of the gradients: 4 bytes an element of fp32, 0.93 ms for 10^9 at 4.3 TB/s.
-//          A thread keeps the limbs that its last squares went to in registers and gives them to
-//          the block's shared ones when the exponent moves on.
+//          A thread sums squares in registers (square_sum.h) and adds to the block's words in
+//          shared memory, less than once in 1,000 elements of one distribution, however large they
+//          are; see real/gpu/KERNELS.md.
 #include "real/scale/scaling_kernels.h"
 
 #include <algorithm>
 #include <type_traits>
 
 #include "real/cuda/assert.h"
+#include "real/cuda/lanes.h"
 #include "real/cuda/launch.h"
+#include "real/scale/square_sum.h"
 
 namespace adamant::real {
 
@@ -24,15 +28,6 @@ struct PartList {
   std::int32_t first = 1;  // of several launches
 };
 
-__device__ inline bool is_finite(float x) {
-  constexpr std::uint32_t exponent = 0x7f800000U;
-  return (__builtin_bit_cast(std::uint32_t, x) & exponent) != exponent;
-}
-
-__device__ inline bool is_nan(float x) {
-  return (__builtin_bit_cast(std::uint32_t, x) & 0x7fffffffU) > 0x7f800000U;
-}
-
 struct LookArguments {
   PartList list;
   std::int32_t* flags = nullptr;
@@ -45,10 +40,10 @@ __global__ void look_kernel(__grid_constant__ LookArguments const a) {
   bool mine = false;
   for (int p = 0; p < a.list.count; ++p) {
     GradientPart const part = a.list.parts[p];
-    with_type_of(part.values.format, [&]<typename T>(T*) {
-      auto const* const values = static_cast<T const*>(part.values.data);
-      for_each_in_grid(part.numel,
-                       [&](std::int64_t i) { mine = mine || !is_finite(widened(values[i])); });
+    for_each_lanes_in_grid(part.numel, [&](Lanes const& at) {
+      float x[lanes] = {};
+      load(part.values, at, x);
+      for (int k = 0; k < lanes; ++k) mine = mine || !is_finite(x[k]);
     });
   }
   if (mine) found = 1;
@@ -56,40 +51,14 @@ __global__ void look_kernel(__grid_constant__ LookArguments const a) {
   if (threadIdx.x == 0) a.flags[blockIdx.x] = found;
 }
 
-/// Squares on their way to a block's words.
-class SquareSum {
- public:
-  __device__ explicit SquareSum(Word* words) : words_(words) {}
-
-  __device__ void add(float x) {
-    if (!is_finite(x)) return add_to(is_nan(x) ? nan_word : infinity_word, 1);
-    SquareParts const square = square_parts(x);
-    if (square.limb != limb_) {
-      flush();
-      limb_ = square.limb;
-    }
-    for (int i = 0; i < 3; ++i) held_[i] += square.parts[i];
+/// A block's words while its threads add to them. Shared memory adds 32 bits by one instruction,
+/// 64 only by trying until nobody else did; so the upper halves count what the lower ones overflow.
+struct SharedWords {
+  std::uint32_t* lower = nullptr;  // [word_count], as the upper ones behind them
+  __device__ void add(int word, std::uint32_t part) const {
+    std::uint32_t const before = atomicAdd(lower + word, part);
+    if (before + part < part) atomicAdd(lower + word_count + word, 1U);
   }
-
-  __device__ void flush() {
-    for (int i = 0; i < 3; ++i) {
-      add_to(limb_ + i, held_[i]);
-      held_[i] = 0;
-    }
-  }
-
- private:
-  __device__ void add_to(int word, Word value) const {
-#ifdef __CUDACC__
-    atomicAdd(words_ + word, value);
-#else
-    words_[word] += value;
-#endif
-  }
-
-  Word* words_;
-  int limb_ = 0;
-  Word held_[3] = {};
 };
 
 struct SquaresArguments {
@@ -100,22 +69,31 @@ static_assert(sizeof(GradientPart) == sizeof(Numbers) + 8);
 static_assert(std::has_unique_object_representations_v<SquaresTarget>);  // no padding
 
 __global__ void squares_kernel(__grid_constant__ SquaresArguments const a) {
+  __shared__ std::uint32_t halves[2 * word_count];
   __shared__ Word words[word_count];
   Word* const kept = a.target.words + static_cast<std::int64_t>(blockIdx.x) * word_count;
-  for (unsigned w = threadIdx.x; w < word_count; w += blockDim.x)
+  for (unsigned w = threadIdx.x; w < word_count; w += blockDim.x) {
     words[w] = a.list.first != 0 ? 0 : kept[w];
+    halves[w] = 0;
+    halves[word_count + w] = 0;
+  }
   __syncthreads();
 
   float const inverse = *a.target.inverse;
-  SquareSum sum(words);
+  SquareSum sum(SharedWords{halves});
   for (int p = 0; p < a.list.count; ++p) {
     GradientPart const part = a.list.parts[p];
-    with_type_of(part.values.format, [&]<typename T>(T*) {
-      auto const* const values = static_cast<T const*>(part.values.data);
-      for_each_in_grid(part.numel, [&](std::int64_t i) { sum.add(widened(values[i]) * inverse); });
+    for_each_lanes_in_grid(part.numel, [&](Lanes const& at) {
+      float x[lanes] = {};
+      load(part.values, at, x);
+      for (int k = 0; k < lanes; ++k) x[k] = x[k] * inverse;
+      sum.add(x, at.count);
     });
   }
   sum.flush();
+  __syncthreads();
+  for (unsigned w = threadIdx.x; w < word_count; w += blockDim.x)
+    words[w] += Word{halves[word_count + w]} << limb_bits | halves[w];
   __syncthreads();
   if (threadIdx.x == 0) carry(words);
   __syncthreads();

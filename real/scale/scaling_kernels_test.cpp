@@ -51,6 +51,14 @@ class Bench {
             .numel = static_cast<std::int64_t>(values.size())};
   }
 
+  /// All but the first of them, which lie where no 16-byte access may begin.
+  GradientPart part_within(Values const& values, NumberFormat format) {
+    GradientPart whole = part(values, format);
+    whole.values.data = static_cast<std::byte*>(whole.values.data) + bytes_of(format);
+    --whole.numel;
+    return whole;
+  }
+
   std::vector<std::int32_t> look(std::vector<GradientPart> const& parts, int blocks) {
     DeviceBuffer const flags =
         device(std::vector<std::int32_t>(static_cast<std::size_t>(blocks), 7));
@@ -142,6 +150,21 @@ TEST_F(ScalingKernels, LookKnowsTheFormats) {
   });
 }
 
+TEST_F(ScalingKernels, LookFindsWhatLiesInBetween) {
+  on_one_device([](Bench& bench) {
+    for (NumberFormat const format : {NumberFormat::fp32, NumberFormat::bf16, NumberFormat::fp16}) {
+      Values values(30, 1);
+      values[0] = nan;  // no part of it
+      EXPECT_EQ(bench.look({bench.part_within(values, format)}, 1)[0], 0);
+      for (std::size_t at = 1; at < values.size(); ++at) {
+        Values one_bad = values;
+        one_bad[at] = infinity;
+        EXPECT_EQ(bench.look({bench.part_within(one_bad, format)}, 1)[0], 1) << at;
+      }
+    }
+  });
+}
+
 // More parts than one launch takes, and a bad number in the first of them.
 TEST_F(ScalingKernels, LookRemembersOverLaunches) {
   on_one_device([](Bench& bench) {
@@ -181,6 +204,35 @@ TEST_F(ScalingKernels, SquaresAreTakenOfWhatWasUnscaled) {
     EXPECT_EQ(bench.squares({bench.part(values)}, 2, 0.3F), expected_squares(unscaled));
     for (NumberFormat const format : {NumberFormat::bf16, NumberFormat::fp16})
       EXPECT_EQ(bench.squares({bench.part(values, format)}, 2, 0.3F), expected_squares(unscaled));
+  });
+}
+
+TEST_F(ScalingKernels, SquaresAreThoseOfPartsThatBeginInBetween) {
+  on_one_device([](Bench& bench) {
+    Values const values = narrow_values(103);
+    Values const own(values.begin() + 1, values.end());
+    for (NumberFormat const format : {NumberFormat::fp32, NumberFormat::bf16, NumberFormat::fp16})
+      EXPECT_EQ(bench.squares({bench.part_within(values, format)}, 2), expected_squares(own));
+  });
+}
+
+// Zeros times it would be no numbers: behind the last element there are none.
+TEST_F(ScalingKernels, SquaresOfAnInfiniteFactorCountElementsAlone) {
+  on_one_device([](Bench& bench) {
+    Words const words = bench.squares({bench.part({1, 2, 3})}, 1, infinity);
+    EXPECT_EQ(words[nan_word], 0U);
+    EXPECT_EQ(words[infinity_word], 3U);
+  });
+}
+
+// So often that the lower halves of the words overflow.
+TEST_F(ScalingKernels, SquaresAddUpOverManyParts) {
+  on_one_device([](Bench& bench) {
+    std::vector<GradientPart> const parts(100, bench.part(wide_values(540)));
+    Words expected = expected_squares(wide_values(540));
+    for (Word& word : expected) word *= parts.size();
+    carry(expected.data());
+    EXPECT_EQ(bench.squares(parts, 2), expected);
   });
 }
 
