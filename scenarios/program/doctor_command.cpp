@@ -182,6 +182,8 @@ Status doctor_command(Arguments const& arguments) {
     document["machine"][part.what] = part.found;
   }
   document["gpus"] = to_json(ask_driver());
+  if (EngineMachine const engine = machine_of_engine(); !engine.lacks.empty())
+    document["lacks"] = engine.lacks;
   outputs.commit(document, "doctor", {});
   return Status::met;
 }

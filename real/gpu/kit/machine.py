@@ -14,7 +14,6 @@ import sys
 from kit.child import run
 from kit.refusal import BadInput, Lacking
 
-CAPABILITY = (9, 0)  # what the programs are compiled for
 LIBRARY = "libnccl.so.2"
 ASK_NCCL = """
 import ctypes, sys
@@ -126,25 +125,10 @@ def ask_doctor(place, env, scratch):
     return json.loads(path.read_text(encoding="utf-8"))
 
 
-def check_gpu(gpus, toolkit):
-    """Lacking unless there is a GPU that the programs can run on."""
-    if gpus["count"] == 0:
-        raise Lacking(
-            f"there is no GPU: {gpus['why_none']}; one of compute capability 9.0 (H100, H200) or newer and"
-            f" its driver are needed: nothing was measured"
-        )
-    if numbers_of(gpus["compute_capability"]) < CAPABILITY:
-        raise Lacking(
-            f"the GPU is too old: {gpus['name']} has compute capability {gpus['compute_capability']};"
-            f" 9.0 (H100, H200) or newer is needed"
-        )
-    driver = numbers_of(gpus["driver_cuda"])
-    needed = numbers_of(toolkit)  # none where nobody knows
-    if needed and driver[0] < needed[0]:
-        raise Lacking(
-            f"the driver is older than the toolkit: it is for CUDA {gpus['driver_cuda']}, the programs were"
-            f" compiled with {toolkit}: install a driver for CUDA {needed[0]}.0 or newer"
-        )
+def check(doctor):
+    """Lacking where the programs cannot run on this machine's GPUs, in their own words."""
+    if doctor.get("lacks"):
+        raise Lacking(f"{doctor['lacks']}; nothing was measured")
 
 
 def card_of(name):

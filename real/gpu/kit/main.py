@@ -90,7 +90,7 @@ def prepared(place, options, results, scratch, began):
     env = machine.environment(place, folder)
     doctor = machine.ask_doctor(place, env, scratch)
     made = place.made_with()
-    machine.check_gpu(doctor["gpus"], made["toolkit"])
+    machine.check(doctor)
     if results is None:
         name = f"{datetime.datetime.now(datetime.timezone.utc):%Y-%m-%d}-{machine.card_of(doctor['gpus']['name'])}"
         results = Results(unused_folder(place.root / "real" / "results", name))

@@ -123,7 +123,7 @@ class PackTest(unittest.TestCase):
         self.need_no_gpu()
         ran = self.hidden(["real/gpu/run", "--into", f"{self.folder.name}/results"])
         self.assertEqual(ran.returncode, 3, ran.stdout + ran.stderr)
-        self.assertRegex(ran.stderr, r"^run: there is no GPU: .*: nothing was measured\n$")
+        self.assertRegex(ran.stderr, r"^run: .* needs a GPU .*; nothing was measured\n$")
         self.assertFalse((pathlib.Path(self.folder.name) / "results").exists())
 
     def test_the_script_in_the_checkout_ends_with_three_without_a_gpu(self):
@@ -131,7 +131,7 @@ class PackTest(unittest.TestCase):
         before = sorted(path.name for path in (ROOT / "real/results").iterdir())
         ran = call([ROOT / "real/gpu/run"])
         self.assertEqual(ran.returncode, 3, ran.stdout + ran.stderr)
-        self.assertRegex(ran.stderr, r"^run: there is no GPU: .*: nothing was measured\n$")
+        self.assertRegex(ran.stderr, r"^run: .* needs a GPU .*; nothing was measured\n$")
         self.assertEqual(sorted(path.name for path in (ROOT / "real/results").iterdir()), before)
 
     def test_a_folder_with_other_files_is_left_alone(self):

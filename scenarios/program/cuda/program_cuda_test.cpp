@@ -90,9 +90,11 @@ TEST_F(CudaProgram, ADirectoryWithoutAGpuIsThreeAndSaysSoOnce) {
 
 TEST_F(CudaProgram, TheDoctorSaysWhatTheEngineLacks) {
   if (why_not().empty()) GTEST_SKIP() << "this machine has a GPU";
-  Called const called = call("doctor");
+  Called const called = call("doctor --json out.json");
   EXPECT_EQ(called.status, 0);
   EXPECT_NE(called.out.find("needs a GPU"), std::string::npos) << called.out;
+  EXPECT_NE(read_json("out.json").at("lacks").get<std::string>().find("needs a GPU"),
+            std::string::npos);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Looks like adamant-cuda on the machine that FAKE_GPUS describes, as the doctor's JSON does.
+"""Looks like adamant-cuda on a machine with a GPU, or on one of which it says FAKE_LACKS.
 
 FAKE_STARTS names a file that gets a line a command. FAKE_STATUS_OF_command is what it ends with,
 FAKE_FULL_AT_command a file of results whose next version finds the disk full.
@@ -21,8 +21,9 @@ def after(option):
 
 def document(command):
     if command == "doctor":
-        gpus = json.loads(os.environ.get("FAKE_GPUS", json.dumps(GPU)))
-        return {"adamant": "0.1.0", "machine": {"built by": "g++ 12"}, "gpus": gpus}
+        machine = {"adamant": "0.1.0", "machine": {"built by": "g++ 12"}, "gpus": GPU}
+        lacks = os.environ.get("FAKE_LACKS")
+        return {**machine, "gpus": {"count": 0}, "lacks": lacks} if lacks else machine
     if command == "bench":
         suite = after("--suite")
         values = {"": 0.93, "_least": 0.9, "_most": 0.95, "_time": 6.51}
