@@ -181,6 +181,9 @@ cudaError_t finish(Runtime& runtime, Capture& capture, cudaGraph_t* result) {
                        "work of another stream was not joined to it");
   }
   give(result, error == cudaSuccess ? reinterpret_cast<cudaGraph_t>(capture.graph) : nullptr);
+  if (error != cudaSuccess) {  // nobody has it
+    capture.graph->destroyed_by = record_call(runtime, OperationKind::host, "cudaStreamEndCapture");
+  }
   std::erase_if(runtime.captures, [&](auto const& other) { return other.get() == &capture; });
   return error;
 }

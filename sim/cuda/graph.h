@@ -105,6 +105,9 @@ Capture* capture_with(Runtime& runtime, std::uint64_t id);
 
 /// Adds what a call does to the stream's branch. `call` is its record, which tells what it is.
 GraphNode& add_node(Runtime& runtime, Capture& capture, Stream& stream, std::uint32_t call);
+/// Can it be launched still, or anything be made of it that can?
+bool lives(Runtime const& runtime, Graph const& graph);
+
 /// Turns a made operation into a node and discards it.
 void capture_operation(Runtime& runtime, Capture& capture, Stream& stream,
                        StreamOperation& operation);

@@ -10,6 +10,17 @@
 #include "sim/cuda/graph.h"
 #include "sim/cuda/runtime.h"
 
+namespace adamant::sim {
+
+bool lives(Runtime const& runtime, Graph const& graph) {
+  auto const& execs = runtime.execs;
+  return graph.destroyed_by == 0 || std::any_of(execs.begin(), execs.end(), [&](auto const& exec) {
+           return exec.graph == &graph && exec.destroyed_by == 0;
+         });
+}
+
+}  // namespace adamant::sim
+
 using namespace adamant::sim;
 
 namespace {

@@ -1,5 +1,5 @@
 // The collectives and messages as a program calls them: arguments are judged at once, an error has
-// no effect, and nothing is enqueued for a count of 0.
+// no effect but on the group in which it is, and nothing is enqueued for a count of 0.
 
 #include <nccl.h>
 
@@ -135,7 +135,7 @@ ncclResult_t serve(Runtime& runtime, Arguments const& call) {
 }
 
 ncclResult_t collective(Arguments const& call) {
-  return nccl_call([&](Runtime& runtime) { return serve(runtime, call); });
+  return nccl_call([&](Runtime& runtime) { return note_result(runtime, serve(runtime, call)); });
 }
 
 }  // namespace

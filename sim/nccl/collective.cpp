@@ -213,6 +213,9 @@ namespace {
 // Arguments are values from now on; each launch matches its peers' launches anew.
 void capture_request(Runtime& runtime, Capture& capture, Request const& request, Stream& stream) {
   GraphNode& node = add_node(runtime, capture, stream, request.call);
+  auto& captured = request.member->captured;
+  if (captured.empty() || captured.back().graph != capture.graph)
+    captured.push_back({.graph = capture.graph, .call = request.call});
   hold_address(runtime, node, request.send);
   hold_address(runtime, node, request.receive);
   hold_address(runtime, node, request.user.on_device);
@@ -267,10 +270,37 @@ std::vector<Awaited> streams_of_calls(ncclComm const& member) {
   return all;
 }
 
+namespace {
+
+std::uint64_t received_bytes(Call const& call, std::size_t side) {
+  Signature const& signature = call.signature;
+  std::uint64_t const bytes = signature.count * element_bytes(signature.type);
+  bool const is_root = side == static_cast<std::size_t>(signature.root);
+  switch (signature.function) {
+    case Function::all_gather:
+      return bytes * call.parts.size();
+    case Function::reduce:
+      return is_root ? bytes : 0;
+    case Function::broadcast:
+      return is_root ? 0 : bytes;
+    case Function::send:
+      return 0;
+    default:
+      return bytes;
+  }
+}
+
+}  // namespace
+
+// Anything may stand in what such a call was to receive, and the stream's next work may read it.
 void abandon_calls(Runtime& runtime, ncclComm& member) {
   for (Call& call : nccl_state().calls) {
-    for (Part& part : call.parts) {
+    for (std::size_t side = 0; side < call.parts.size(); ++side) {
+      Part& part = call.parts[side];
       if (part.member != &member || part.operation == nullptr) continue;
+      part.operation->body = [&runtime, to = part.receive, bytes = received_bytes(call, side)] {
+        if (bytes > 0) runtime.watch.range(to, bytes, AccessKind::write);
+      };
       runtime.world.leave_meeting(*part.stream, *part.operation);
       part.operation = nullptr;
     }

@@ -18,6 +18,7 @@ namespace adamant::sim {
 
 struct Call;
 struct Communicator;
+struct Graph;
 
 /// Where hosts wait for each other: nobody leaves before all have come.
 struct HostBarrier {
@@ -85,6 +86,13 @@ struct ncclComm {
   std::uint64_t outstanding = 0;           // operations issued and not executed
   adamant::sim::Host* draining = nullptr;  // waits for them
   std::vector<adamant::sim::UserOperator> operators;
+
+  /// A graph that has calls of it, and the record of the first.
+  struct Captured {
+    adamant::sim::Graph const* graph = nullptr;
+    std::uint32_t call = 0;
+  };
+  std::vector<Captured> captured;
 };
 
 namespace adamant::sim {

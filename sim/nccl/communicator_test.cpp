@@ -226,6 +226,22 @@ TEST(NcclCommunicator, IsNotAskedAfterItsEnd) {
   EXPECT_TRUE(mentions(report, Law::access_lifetime, "a destroyed communicator is used"));
 }
 
+TEST(NcclCommunicator, LeavesAnythingInWhatAnAbortedCallReceives) {
+  Report const report = run_ranks(2, [](Rank& rank) {
+    int* const own = rank.device(std::vector<int>{1});
+    int* const sum = rank.device<int>(1);
+    if (rank.index == 0) {
+      EXPECT_EQ(ncclAllReduce(own, sum, 1, ncclInt, ncclSum, rank.comm, rank.stream), ncclSuccess);
+    }
+    EXPECT_EQ(ncclCommAbort(rank.comm), ncclSuccess);
+    rank.comm = nullptr;
+    if (rank.index == 0) {
+      EXPECT_EQ(rank.host(sum, 1).size(), 1U);  // whatever it is
+    }
+  });
+  EXPECT_TRUE(report.ok()) << describe(report);
+}
+
 TEST(NcclGroup, EndsOnlyWhatWasStarted) {
   Report const report = run_ranks(1, [](Rank&) {
     EXPECT_EQ(ncclGroupEnd(), ncclInvalidUsage);
@@ -245,6 +261,25 @@ TEST(NcclGroup, IsReportedWhenItIsNeverEnded) {
   ASSERT_EQ(report.violations.size(), 1U) << describe(report);
   EXPECT_EQ(report.violations.front().message,
             "the rank ends inside a group: 1 calls and 0 creations of it never begin");
+}
+
+TEST(NcclGroup, OfWhichACallIsRefusedIssuesNothing) {
+  Report const report = run_ranks(2, [](Rank& rank) {
+    int* const value = rank.device(std::vector<int>{1});
+    auto const reduce = [&](ncclComm_t comm) {
+      return ncclAllReduce(value, value, 1, ncclInt, ncclSum, comm, rank.stream);
+    };
+    EXPECT_EQ(ncclGroupStart(), ncclSuccess);
+    EXPECT_EQ(reduce(rank.comm), ncclSuccess);
+    EXPECT_EQ(reduce(nullptr), ncclInvalidArgument);
+    EXPECT_EQ(ncclGroupEnd(), ncclInvalidArgument);
+    EXPECT_EQ(rank.host(value, 1), std::vector<int>{1});
+    EXPECT_EQ(ncclGroupStart(), ncclSuccess);
+    EXPECT_EQ(reduce(rank.comm), ncclSuccess);
+    EXPECT_EQ(ncclGroupEnd(), ncclSuccess);
+    EXPECT_EQ(rank.host(value, 1), std::vector<int>{2});
+  });
+  EXPECT_TRUE(report.ok()) << describe(report);
 }
 
 TEST(NcclGroup, PassesMessagesAroundARing) {

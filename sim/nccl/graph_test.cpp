@@ -5,6 +5,8 @@
 #include <nccl.h>
 
 #include <functional>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "sim/testing/ranks.h"
@@ -12,21 +14,30 @@
 namespace adamant::sim {
 namespace {
 
-cudaGraphExec_t captured(cudaStream_t stream, std::function<void()> const& enqueue) {
-  EXPECT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), cudaSuccess);
-  enqueue();
-  cudaGraph_t graph = nullptr;
-  EXPECT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
-  cudaGraphExec_t exec = nullptr;
-  EXPECT_EQ(cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
-  EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
-  return exec;
-}
+/// What is enqueued, as a graph, which goes before the communicator does.
+class Captured {
+ public:
+  Captured(cudaStream_t stream, std::function<void()> const& enqueue) {
+    EXPECT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), cudaSuccess);
+    enqueue();
+    cudaGraph_t graph = nullptr;
+    EXPECT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
+    EXPECT_EQ(cudaGraphInstantiate(&exec_, graph, 0), cudaSuccess);
+    EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
+  }
+  ~Captured() { cudaGraphExecDestroy(exec_); }
+  Captured(Captured const&) = delete;
+  Captured& operator=(Captured const&) = delete;
+  operator cudaGraphExec_t() const { return exec_; }
+
+ private:
+  cudaGraphExec_t exec_ = nullptr;
+};
 
 TEST(NcclGraph, EachLaunchReducesAgain) {
   Report const report = run_ranks(3, [](Rank& rank) {
     float* const value = rank.device(std::vector<float>{1.0F});
-    cudaGraphExec_t const graph = captured(rank.stream, [&] {
+    Captured const graph(rank.stream, [&] {
       EXPECT_EQ(ncclAllReduce(value, value, 1, ncclFloat, ncclSum, rank.comm, rank.stream),
                 ncclSuccess);
     });
@@ -44,7 +55,7 @@ TEST(NcclGraph, EagerAndCapturedCollectivesTakeTurns) {
       EXPECT_EQ(ncclAllReduce(value, value, 1, ncclFloat, ncclSum, rank.comm, rank.stream),
                 ncclSuccess);
     };
-    cudaGraphExec_t const graph = captured(rank.stream, reduce);
+    Captured const graph(rank.stream, reduce);
     reduce();
     EXPECT_EQ(cudaGraphLaunch(graph, rank.stream), cudaSuccess);
     reduce();
@@ -58,7 +69,7 @@ TEST(NcclGraph, MessagesOfAGroupRunBesideEachOther) {
     int const peer = 1 - rank.index;
     int* const own = rank.device(std::vector<int>{rank.index + 5});
     int* const other = rank.device<int>(1);
-    cudaGraphExec_t const graph = captured(rank.stream, [&] {
+    Captured const graph(rank.stream, [&] {
       EXPECT_EQ(ncclGroupStart(), ncclSuccess);
       EXPECT_EQ(ncclSend(own, 1, ncclInt, peer, rank.comm, rank.stream), ncclSuccess);
       EXPECT_EQ(ncclRecv(other, 1, ncclInt, peer, rank.comm, rank.stream), ncclSuccess);
@@ -77,7 +88,7 @@ TEST(NcclGraph, ACollectiveIsCapturedByAllRanksOrByNone) {
       ncclAllReduce(value, value, 1, ncclFloat, ncclSum, rank.comm, rank.stream);
     };
     if (rank.index == 1) return reduce();
-    cudaGraphLaunch(captured(rank.stream, reduce), rank.stream);
+    cudaGraphLaunch(Captured(rank.stream, reduce), rank.stream);
   });
   ASSERT_EQ(report.violations.size(), 1U) << describe(report);
   EXPECT_EQ(report.violations[0].law, Law::order_collective);
@@ -86,7 +97,7 @@ TEST(NcclGraph, ACollectiveIsCapturedByAllRanksOrByNone) {
 TEST(NcclGraph, ALaunchThatOneRankLeavesOutIsADeadlock) {
   Report const report = run_ranks(2, [](Rank& rank) {
     float* const value = rank.device(std::vector<float>{1.0F});
-    cudaGraphExec_t const graph = captured(rank.stream, [&] {
+    Captured const graph(rank.stream, [&] {
       ncclAllReduce(value, value, 1, ncclFloat, ncclSum, rank.comm, rank.stream);
     });
     if (rank.index == 0) cudaGraphLaunch(graph, rank.stream);
@@ -149,8 +160,8 @@ TEST(NcclGraph, AGroupOfTwoCapturesForOneCommunicatorIsRefused) {
     float* const value = rank.device(std::vector<float>{1.0F, 2.0F});
     cudaStream_t other = nullptr;
     EXPECT_EQ(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking), cudaSuccess);
-    captured(rank.stream, [&] {
-      captured(other, [&] {
+    Captured const first(rank.stream, [&] {
+      Captured const second(other, [&] {
         EXPECT_EQ(ncclGroupStart(), ncclSuccess);
         ncclAllReduce(value, value, 1, ncclFloat, ncclSum, rank.comm, rank.stream);
         ncclAllReduce(value + 1, value + 1, 1, ncclFloat, ncclSum, rank.comm, other);
@@ -166,7 +177,7 @@ TEST(NcclGraph, AGroupOfCapturedAndOtherStreamsIsRefused) {
     float* const value = rank.device(std::vector<float>{1.0F, 2.0F});
     cudaStream_t other = nullptr;
     EXPECT_EQ(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking), cudaSuccess);
-    captured(rank.stream, [&] {
+    Captured const graph(rank.stream, [&] {
       EXPECT_EQ(ncclGroupStart(), ncclSuccess);
       EXPECT_EQ(ncclAllReduce(value, value, 1, ncclFloat, ncclSum, rank.comm, rank.stream),
                 ncclSuccess);
@@ -176,6 +187,33 @@ TEST(NcclGraph, AGroupOfCapturedAndOtherStreamsIsRefused) {
     });
   });
   EXPECT_TRUE(report.ok()) << describe(report);
+}
+
+// NCCL waits for the graph, by abort as well as by destroy.
+TEST(NcclGraph, IsDestroyedBeforeTheCommunicatorOfItsCalls) {
+  for (auto* const leave : {&ncclCommDestroy, &ncclCommAbort}) {
+    for (bool const in_order : {true, false}) {
+      Report const report = run_ranks(2, [&](Rank& rank) {
+        float* const value = rank.device(std::vector<float>{1.0F});
+        auto const reduce = [&] {
+          ncclAllReduce(value, value, 1, ncclFloat, ncclSum, rank.comm, rank.stream);
+        };
+        std::optional<Captured> graph(std::in_place, rank.stream, reduce);
+        if (in_order) graph.reset();
+        leave(rank.comm);
+        rank.comm = nullptr;
+      });
+      EXPECT_EQ(report.violations.size(), in_order ? 0U : 1U) << describe(report);
+      if (in_order || report.violations.empty()) continue;
+      Violation const& found = report.violations.front();
+      EXPECT_EQ(found.law, Law::access_lifetime);
+      EXPECT_EQ(found.ranks.size(), 2U);
+      EXPECT_EQ(found.message,
+                std::string(leave == &ncclCommAbort ? "ncclCommAbort" : "ncclCommDestroy") +
+                    " of communicator 0 of 2 ranks waits for ever for a graph to be destroyed that "
+                    "has captured its calls");
+    }
+  }
 }
 
 }  // namespace

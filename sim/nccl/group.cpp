@@ -95,6 +95,11 @@ ncclResult_t end_group(Runtime& runtime, Group& group) {
     ncclResult_t const error = finish_creation(runtime, *member);
     if (result == ncclSuccess) result = error;
   }
+  if (ncclResult_t const refused = std::exchange(group.refused, ncclSuccess);
+      refused != ncclSuccess) {
+    group.requests.clear();
+    return refuse(refused, "a call of the group was refused, so none is issued");
+  }
   if (group.requests.empty()) return result;
   if (!captured_alike(runtime, group.requests)) {
     group.requests.clear();
@@ -121,6 +126,12 @@ ncclResult_t submit(Runtime& runtime, Request request) {
   issue(runtime, request, *request.stream);
   runtime.world.yield();
   return runtime.world.ended() ? ncclSystemError : ncclSuccess;
+}
+
+ncclResult_t note_result(Runtime& runtime, ncclResult_t result) {
+  Group& group = nccl_state().group(runtime);
+  if (group.depth > 0 && result != ncclSuccess) group.refused = result;
+  return result;
 }
 
 ncclResult_t submit_creation(Runtime& runtime, ncclComm& member) {

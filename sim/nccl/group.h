@@ -15,10 +15,13 @@ struct Group {
   std::uint32_t opened_by = 0;  // the record of the outermost ncclGroupStart
   std::vector<ncclComm*> creations;
   std::vector<Request> requests;
+  ncclResult_t refused = ncclSuccess;  // of the last call in it that was
 };
 
 /// Issues the request now, or at the end of the group in which the host is.
 ncclResult_t submit(Runtime& runtime, Request request);
+/// Returns what came of a call. A group in which one is refused issues nothing: NCCL cancels it.
+ncclResult_t note_result(Runtime& runtime, ncclResult_t result);
 /// Finishes the creation now, or at the end of the group.
 ncclResult_t submit_creation(Runtime& runtime, ncclComm& member);
 /// The calling host is at its end: a violation if it has left calls in a group that it never ended.

@@ -95,7 +95,26 @@ ncclResult_t finalize(Runtime& runtime, ncclComm& member) {
   return ncclInProgress;
 }
 
+// NCCL keeps what launches of a graph need until the graph is gone, and its end waits for that.
+void judge_graphs(Runtime& runtime, ncclComm const& member, char const* function) {
+  auto const found = std::find_if(
+      member.captured.begin(), member.captured.end(),
+      [&](ncclComm::Captured const& captured) { return lives(runtime, *captured.graph); });
+  if (found == member.captured.end()) return;
+  Violation violation;
+  violation.law = Law::access_lifetime;
+  violation.breach = Breach::destroyed_handle;
+  violation.about = "communicator of a graph";
+  violation.rank = member.host->rank;
+  violation.operation = member.host->program_operation;
+  violation.message = std::string(function) + " of " + member.communicator->describe() +
+                      " waits for ever for a graph to be destroyed that has captured its calls";
+  violation.related.push_back(runtime.world.related("captured", found->call));
+  runtime.world.add_violation(std::move(violation));
+}
+
 ncclResult_t destroy(Runtime& runtime, ncclComm& member) {
+  judge_graphs(runtime, member, "ncclCommDestroy");
   ncclResult_t error = ncclSuccess;
   if (!member.finalized) error = leave_together(runtime, member, "ncclCommDestroy");
   member.destroyed_by = record_call(runtime, OperationKind::host, "ncclCommDestroy");
@@ -103,6 +122,7 @@ ncclResult_t destroy(Runtime& runtime, ncclComm& member) {
 }
 
 ncclResult_t abort(Runtime& runtime, ncclComm& member) {
+  judge_graphs(runtime, member, "ncclCommAbort");
   member.aborted = true;
   member.destroyed_by = record_call(runtime, OperationKind::host, "ncclCommAbort");
   if (member.communicator != nullptr) abandon_calls(runtime, member);
