@@ -6,10 +6,9 @@ void AcrossReplicas::gather(std::span<Bucket const> buckets) {
   if (!parts_.layout.where().mesh.cuts_states_across()) return;
   Streams const& streams = parts_.streams;
   order(streams.compute, forked_, streams.comm);
-  Communicator& across = parts_.communicators.across();
-  across.group_start();
+  Group group(parts_.communicators.across());
   for (Bucket const& bucket : buckets) gather_one(bucket);
-  across.group_end();
+  group.end();
   order(streams.comm, joined_, streams.compute);
 }
 

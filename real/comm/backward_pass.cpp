@@ -108,13 +108,13 @@ void BackwardPass::gather(int unit) {
     slot.values =
         DeviceBuffer(parts_.ledger, Purpose::unsharded_parameters, gathered_bytes(buckets), comm);
   }
-  parts_.communicators.within().group_start();
+  Group group(parts_.communicators.within());
   std::byte* whole = slot.values.as<std::byte>();
   for (Bucket const& bucket : buckets) {
     gather_one(bucket, whole);
     whole += bucket.whole_bytes(TensorKind::parameter);
   }
-  parts_.communicators.within().group_end();
+  group.end();
   slot.gathered.record(comm);
 }
 
@@ -280,14 +280,14 @@ std::vector<BackwardPass::Sum> BackwardPass::sums_of(int unit) const {
 
 void BackwardPass::sum_within(std::span<Sum const> sums) {
   Communicator& within = parts_.communicators.within();
-  within.group_start();
+  Group group(within);
   for (Sum const& sum : sums) {
     std::int64_t const numel = sum.bucket->own.chunk_numel;
     if (numel == 0) continue;  // on every rank alike
     within.reduce_scatter(sum.whole, sum.within, numel, sum.bucket->formats.gradient,
                           parts_.streams.comm);
   }
-  within.group_end();
+  group.end();
 }
 
 void BackwardPass::sum_across(std::span<Sum const> sums) {
@@ -300,7 +300,7 @@ void BackwardPass::sum_across(std::span<Sum const> sums) {
     auto const before = static_cast<std::size_t>(sum.within - begin);
     zero_async(sums_, before + chunk, before + bytes_within(*sum.bucket), parts_.streams.comm);
   }
-  across.group_start();
+  Group group(across);
   for (Sum const& sum : sums) {
     std::int64_t const numel = sum.bucket->own.states_numel;
     NumberFormat const format = sum.bucket->formats.gradient;
@@ -310,7 +310,7 @@ void BackwardPass::sum_across(std::span<Sum const> sums) {
     else
       across.all_reduce(sum.within, sum.across, numel, format, parts_.streams.comm);
   }
-  across.group_end();
+  group.end();
 }
 
 void BackwardPass::keep_mean(std::span<Sum const> sums) {

@@ -4,6 +4,7 @@
 #include <functional>
 #include <initializer_list>
 #include <memory>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -191,12 +192,12 @@ TEST_P(Collectives, AGroupsInputsMayBeOverwrittenAfterIt) {
     DeviceBuffer const send = peer.device(values_of(peer.rank, 2 * ranks));
     DeviceBuffer const gathered = peer.device(Values(static_cast<std::size_t>(ranks)));
     DeviceBuffer const reduced = peer.device(Values(2));
-    peer.communicator->group_start();
+    Group group(*peer.communicator);
     peer.communicator->all_gather(send.as<float>(), gathered.as<float>(), 1, NumberFormat::fp32,
                                   peer.stream);
     peer.communicator->reduce_scatter(send.as<float>(), reduced.as<float>(), 2, NumberFormat::fp32,
                                       peer.stream);
-    peer.communicator->group_end();
+    group.end();
     zero_async(send, 0, send.bytes(), peer.stream);
     EXPECT_EQ(peer.host(gathered).back(), value(ranks - 1, 0));
     EXPECT_EQ(peer.host(reduced), sums(ranks, 2 * peer.rank, 2 * peer.rank + 2));
@@ -246,6 +247,27 @@ TEST_P(Collectives, TheLargestFlagReachesEveryRank) {
     peer.communicator->all_reduce_max(send.as<std::int32_t>(), receive.as<std::int32_t>(), 3,
                                       peer.stream);
     EXPECT_EQ(peer.host<std::int32_t>(receive), (Flags{1, 0, 0}));
+  });
+}
+
+// Nothing of it is issued, neither then nor with what comes next.
+TEST_P(Collectives, AGroupThatAnExceptionLeavesHasNoCalls) {
+  int const ranks = GetParam();
+  on_both_transports(ranks, [&](Peer& peer) {
+    DeviceBuffer const send = peer.device(values_of(peer.rank, 1));
+    DeviceBuffer const of_left = peer.device(Values(static_cast<std::size_t>(ranks), untouched));
+    DeviceBuffer const of_next = peer.device({untouched});
+    try {
+      Group const left(*peer.communicator);
+      peer.communicator->all_gather(send.as<float>(), of_left.as<float>(), 1, NumberFormat::fp32,
+                                    peer.stream);
+      throw std::bad_alloc();
+    } catch (std::bad_alloc const&) {
+    }
+    peer.communicator->all_reduce(send.as<float>(), of_next.as<float>(), 1, NumberFormat::fp32,
+                                  peer.stream);
+    EXPECT_EQ(peer.host(of_next), sums(ranks, 0, 1));
+    EXPECT_EQ(peer.host(of_left), Values(static_cast<std::size_t>(ranks), untouched));
   });
 }
 

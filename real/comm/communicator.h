@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 
 #include "oracle/types.h"
 #include "real/cuda/handles.h"
@@ -10,7 +11,7 @@
 namespace adamant::real {
 
 /// Counts are elements of `format`; sums are over all ranks and rounded to it in an order that is
-/// not said. A call outside a group is a group of one. Buffers of one call are disjoint, but a rank
+/// not said. A call outside a Group is a group of one. Buffers of one call are disjoint, but a rank
 /// may gather from its own place among what it receives.
 ///
 /// REQUIRES: all calls of a group on one stream, every count positive.
@@ -25,9 +26,6 @@ class Communicator {
   /// This rank has failed and will not keep step with the others any more: lets go of what waits
   /// for them on the device. Afterwards the communicator may only be destroyed.
   virtual void abandon() noexcept = 0;
-
-  virtual void group_start() = 0;
-  virtual void group_end() = 0;
 
   /// receive[r count + i] = send of rank r [i]
   virtual void all_gather(void const* send, void* receive, std::int64_t count, NumberFormat format,
@@ -54,6 +52,33 @@ class Communicator {
   /// receive[i] = the largest send[i] of all ranks
   virtual void all_reduce_max(std::int32_t const* send, std::int32_t* receive, std::int64_t count,
                               Stream const& stream) = 0;
+
+ private:
+  friend class Group;
+  virtual void group_start() = 0;
+  virtual void group_end() = 0;
+  /// In place of group_end(): the group had no calls.
+  virtual void group_drop() noexcept = 0;
+};
+
+/// The calls from its making to end() are one group. One that goes without an end, as where an
+/// exception leaves it, has no calls, and none are open then.
+class Group {
+ public:
+  explicit Group(Communicator& communicator) : communicator_(&communicator) {
+    communicator.group_start();
+  }
+  ~Group() {
+    if (communicator_ != nullptr) communicator_->group_drop();
+  }
+  Group(Group const&) = delete;
+  Group& operator=(Group const&) = delete;
+
+  /// Issues the calls. Errors: as of the calls; the group is over all the same.
+  void end() { std::exchange(communicator_, nullptr)->group_end(); }
+
+ private:
+  Communicator* communicator_;
 };
 
 }  // namespace adamant::real

@@ -59,6 +59,11 @@ void LoopbackCommunicator::group_end() {
   execute();
 }
 
+void LoopbackCommunicator::group_drop() noexcept {
+  in_group_ = false;
+  calls_.clear();
+}
+
 void LoopbackCommunicator::all_gather(void const* send, void* receive, std::int64_t count,
                                       NumberFormat format, Stream const& stream) {
   add({Collective::all_gather, send, receive, count, format, 0}, stream);
@@ -110,12 +115,14 @@ void LoopbackCommunicator::add(LoopbackCall const& call, Stream const& stream) {
   if (!in_group_) execute();
 }
 
-// A group without calls meets all the same: another group of the world may have some.
+// A group without calls meets all the same: another group of the world may have some. One that
+// fails leaves none to the next.
 void LoopbackCommunicator::execute() {
-  std::size_t const count = calls_.size();
+  std::vector<LoopbackCall> calls = std::exchange(calls_, {});
+  std::size_t const count = calls.size();
   if (count > 0) ready_.record(*stream_);
   exchange_->of(world_rank()) = {
-      .calls = std::exchange(calls_, {}), .ready = ready_.get(), .read = read_.get()};
+      .calls = std::move(calls), .ready = ready_.get(), .read = read_.get()};
 
   rendezvous_.arrive_and_wait(world_rank());
   check_agreement();

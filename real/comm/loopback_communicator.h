@@ -73,8 +73,6 @@ class LoopbackCommunicator final : public Communicator {
                        RankOfWorld where);
 
   void abandon() noexcept override {}  // nothing on the device waits for another host
-  void group_start() override;
-  void group_end() override;
   void all_gather(void const* send, void* receive, std::int64_t count, NumberFormat format,
                   Stream const& stream) override;
   void all_gather_bytes(void const* send, void* receive, std::int64_t bytes,
@@ -93,6 +91,10 @@ class LoopbackCommunicator final : public Communicator {
                       Stream const& stream) override;
 
  private:
+  void group_start() override;
+  void group_end() override;
+  void group_drop() noexcept override;
+
   void add(LoopbackCall const& call, Stream const& stream);
   void execute();
   int world_rank() const { return members_[static_cast<std::size_t>(own_)]; }

@@ -51,6 +51,13 @@ void NcclCommunicator::group_end() {
   ADAMANT_TRY(ncclGroupEnd());
 }
 
+// NCCL has no call for it, and an end would issue what there is, which waits for ranks that issue
+// something else. But a call that is refused takes its whole group with it.
+void NcclCommunicator::group_drop() noexcept {
+  static_cast<void>(ncclAllGather(nullptr, nullptr, 1, ncclUint8, nullptr, nullptr));
+  static_cast<void>(ncclGroupEnd());
+}
+
 void NcclCommunicator::all_gather(void const* send, void* receive, std::int64_t count,
                                   NumberFormat format, Stream const& stream) {
   ADAMANT_TRY(ncclAllGather(send, receive, checked(count), type_of(format), comm_, stream.get()));

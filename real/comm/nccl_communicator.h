@@ -23,8 +23,6 @@ class NcclCommunicator final : public Communicator {
   NcclCommunicator& operator=(NcclCommunicator const&) = delete;
 
   void abandon() noexcept override;
-  void group_start() override;
-  void group_end() override;
   void all_gather(void const* send, void* receive, std::int64_t count, NumberFormat format,
                   Stream const& stream) override;
   void all_gather_bytes(void const* send, void* receive, std::int64_t bytes,
@@ -43,6 +41,10 @@ class NcclCommunicator final : public Communicator {
                       Stream const& stream) override;
 
  private:
+  void group_start() override;
+  void group_end() override;
+  void group_drop() noexcept override;
+
   ncclComm_t comm_ = nullptr;
   int exceptions_at_birth_ = 0;
 };

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -181,6 +182,29 @@ TEST(Door, WorkIsDoneWhenItsEngineHasGone) {
     engine.reset();
     EXPECT_EQ(source.whole[0], ascending(21));
     EXPECT_EQ(source.whole[1], ascending(5));
+  });
+}
+
+// Of a host program that fails beside its engine the other ranks may know, and not come.
+TEST(Door, AnEngineThatUnwindsWaitsForNobody) {
+  ADAMANT_NEEDS(2, Devices::own);
+  run_ranks(2, Devices::own, [](RankContext const& context) {
+    SlowGradients source;
+    EngineConfig config = small_config();
+    config.parameters = {{.name = "a", .shape = {7, 3}}};
+    config.rank = context.rank;
+    config.mesh = {.shards = 2};
+    config.microbatches = 2;
+    config.device = context.device;
+    config.nccl_id = context.nccl_id;
+    try {
+      auto const engine = make_engine(config, source);
+      engine->backward({});
+      engine->synchronize();
+      if (context.rank == 0) engine->backward({});
+      throw std::runtime_error("of the host program");
+    } catch (std::runtime_error const&) {
+    }
   });
 }
 

@@ -1,4 +1,6 @@
 // What an engine is made of, in which order, and how it goes.
+#include <exception>
+
 #include "real/comm/loopback_communicator.h"
 #include "real/comm/nccl_communicator.h"
 #include "real/cuda/assert.h"
@@ -78,7 +80,8 @@ std::vector<std::string> group_names(EngineConfig const& config) {
 }  // namespace
 
 ShardedAdam::ShardedAdam(EngineConfig const& config, GradientSource& source)
-    : parameters_(config.parameters),
+    : exceptions_at_birth_(std::uncaught_exceptions()),
+      parameters_(config.parameters),
       group_names_(group_names(config)),
       step_counter_(config.step_counter),
       where_{.rank = config.rank, .world_size = config.mesh.rank_count()},
@@ -164,10 +167,15 @@ void ShardedAdam::make_offload(EngineConfig const& config) {
   hybrid_ = std::make_unique<HybridStep>(parts, *config.hybrid, config.hybrid_grain);
 }
 
-// Pinned memory may not die under a copy, nor a communicator under a collective. Errors are not
-// news here: whoever destroys the engine because of one has seen it.
+// Pinned memory may not die under a copy, nor a communicator under a collective. Where an error
+// unwinds, of the engine or of its host program, the other ranks may not come to what this one
+// waits for. Before a communicator ends the graph goes that has its calls: NCCL waits for that, by
+// an abort, too. Errors are not news here: whoever destroys the engine because of one has seen it.
 ShardedAdam::~ShardedAdam() {
-  if (failed_) communicators_.abandon();
+  if (failed_ || std::uncaught_exceptions() > exceptions_at_birth_) {
+    iteration_.reset();
+    communicators_.abandon();
+  }
   for (Stream const* stream : all_streams())
     static_cast<void>(cudaStreamSynchronize(stream->get()));
 }

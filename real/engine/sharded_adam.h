@@ -162,13 +162,15 @@ class ShardedAdam final : public Engine {
   /// Writes this rank's part of a state wherever it is; waits.
   void write_state(int parameter, TensorKind kind, std::span<std::byte const> from);
 
+  int const exceptions_at_birth_;
   std::vector<ParameterSpec> const parameters_;
   std::vector<std::string> const group_names_;
   StepCounter const step_counter_;
   RankOfWorld const where_;
   std::size_t const piece_bytes_;
 
-  // In the order in which they are made; destroyed the other way round, buffers before streams.
+  // In the order in which they are made; destroyed the other way round, buffers before streams, and
+  // the graph before the communicators of its calls.
   Layout layout_;
   Split split_;
   Ledger ledger_;

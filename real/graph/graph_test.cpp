@@ -54,12 +54,14 @@ class CountedGradients final : public GradientSource {
  public:
   void backward(UnitBackward const& request) override {
     ++calls;
+    if (fails) throw std::runtime_error("no gradients");
     for (WholeTensor const& tensor : request.tensors)
       ADAMANT_TRY(cudaMemsetAsync(tensor.gradient, 0,
                                   static_cast<std::size_t>(tensor.numel) * sizeof(float),
                                   request.stream));
   }
   int calls = 0;
+  bool fails = false;
 };
 
 // A model is asked to record its backward when the capture is, and by no replay.
@@ -85,6 +87,33 @@ TEST(Graph, ACaptureRecordsAtOnce) {
     EXPECT_EQ(engine->step_count(0), 1);
     engine->synchronize();
   });
+}
+
+// NCCL waits for graphs that have its calls, also where it is given up.
+TEST(Graph, GoesBeforeTheCommunicatorsOfAnEngine) {
+  ADAMANT_NEEDS(2, Devices::own);
+  for (bool const fails : {false, true})
+    run_ranks(2, Devices::own, [&](RankContext const& context) {
+      EngineConfig config;
+      config.rank = context.rank;
+      config.mesh = {.shards = 2};
+      config.microbatches = 2;
+      config.parameters = {{.name = "a", .shape = {3, 2}}};
+      config.groups = {{}};
+      config.device = context.device;
+      config.nccl_id = context.nccl_id;
+      config.capturable = true;
+      CountedGradients source;
+      auto engine = make_engine(config, source);
+      Verb const verbs[] = {{.kind = Verb::Kind::backward}};
+      engine->capture(verbs);
+      engine->replay();
+      source.fails = fails;
+      if (fails) {
+        EXPECT_THROW(engine->backward({}), std::runtime_error);
+      }
+      engine.reset();
+    });
 }
 
 /// Types of every sort that a graph may have, loss scale and norm.
