@@ -187,6 +187,13 @@ struct ScalingView {
   std::optional<float> max_norm = {};
 };
 
+/// A number of steps: `count`, or, where the device alone knows how many were not skipped, what
+/// `on_device` points to once all work is done.
+struct StepCountView {
+  std::int64_t count = 0;
+  std::int64_t const* on_device = nullptr;
+};
+
 struct NamedStream {
   cudaStream_t stream = nullptr;
   std::string name;
@@ -286,7 +293,8 @@ class Engine {
   virtual void capture(std::span<Verb const> verbs) = 0;
   /// Executes what was captured, as the same verbs would now: where a parameter has a gradient that
   /// had none at the capture, or the other way round, or where loss scale or norm have come or gone
-  /// since, the verbs are captured anew before. Under a loss scale it waits for the counters.
+  /// since, the verbs are captured anew before. It waits for nothing, as no step of a capturable
+  /// engine does.
   virtual void replay() = 0;
   virtual bool has_graph() const = 0;
 
@@ -297,8 +305,11 @@ class Engine {
   /// synchronize().
   virtual ShardView shard(int parameter, TensorKind kind) const = 0;
   virtual bool has_gradient(int parameter) const = 0;
-  /// Steps executed so far as the counter of this parameter sees them (group or parameter).
+  /// Steps executed so far as the counter of this parameter sees them (group or parameter). Waits
+  /// where the device may have skipped some since the counters were known last.
   virtual std::int64_t step_count(int parameter) const = 0;
+  /// The same without waiting.
+  virtual StepCountView step_count_view(int parameter) const = 0;
   virtual ScalingView scaling() const = 0;
 
   /// Every live allocation, each once.

@@ -93,8 +93,7 @@ void restore_progress(EngineNames const& names, Progress const& progress, AdamSt
   std::vector<std::int64_t> parameter_steps;
   for (ParameterSpec const& spec : names.parameters)
     parameter_steps.push_back(progress.parameter_steps.at(spec.name));
-  step.counters().restore(std::move(group_steps), std::move(parameter_steps));
-  step.counters_changed();
+  step.set_counters(std::move(group_steps), std::move(parameter_steps));
 }
 
 }  // namespace adamant::real

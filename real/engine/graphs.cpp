@@ -12,11 +12,6 @@ void ShardedAdam::step_on_device() {
   run_step();
 }
 
-// Steps may have been skipped without the host knowing.
-void ShardedAdam::learn_counters() {
-  if (scaling_.looks()) step_.learn_counters();
-}
-
 void ShardedAdam::capture(std::span<Verb const> verbs) {
   expect_state();
   ADAMANT_REAL_ASSERT(capturable_);
@@ -27,9 +22,11 @@ void ShardedAdam::capture(std::span<Verb const> verbs) {
 // The verbs leave their marks in the host's books while they are recorded; but nothing happened, so
 // the books go back to where they were, and each replay brings them forward.
 void ShardedAdam::record() {
-  BooksOfHost const before{.has_gradient = tensors_.have_gradients(), .counters = step_.counters()};
+  ParameterSet const have_gradients = tensors_.have_gradients();
+  AdamStep::HostCount const counted = step_.host_count();
   tensors_.ensure_gradients();  // here and not in the capture, which takes no allocation
-  iteration_->record(streams_.compute, recorded_with(), [&] {
+  RecordedWith const with{.have_gradients = have_gradients, .scaling = scaling_.mode()};
+  iteration_->record(streams_.compute, with, [&] {
     int backwards = 0;
     for (Verb const& verb : iteration_->verbs()) {
       perform(verb, backwards);
@@ -37,8 +34,8 @@ void ShardedAdam::record() {
     }
     iteration_->recorded(tensors_.have_gradients());
   });
-  tensors_.set_have_gradients(before.has_gradient);
-  step_.set_counters(before.counters);
+  tensors_.set_have_gradients(have_gradients);
+  step_.set_host_count(counted);
 }
 
 void ShardedAdam::perform(Verb const& verb, int sequence) {
@@ -55,14 +52,16 @@ void ShardedAdam::perform(Verb const& verb, int sequence) {
   }
 }
 
+// What the host does beside the launch costs the same for many parameters as for few, all but
+// comparing and copying their sets. It waits for nothing.
 void ShardedAdam::replay() {
   expect_state();
   ADAMANT_REAL_ASSERT(iteration_.has_value());
   attempt([&] {
-    if (!iteration_->fits(recorded_with())) record();
+    if (!iteration_->fits(tensors_.have_gradients(), scaling_.mode())) record();
     iteration_->launch(streams_.compute);
-    for (std::vector<bool> const& stepped : iteration_->steps()) step_.count_replayed(stepped);
-    if (!iteration_->steps().empty()) learn_counters();
+    for (ParameterSet const& stepped : iteration_->steps())
+      step_.count_replayed(stepped, scaling_.looks());
     tensors_.set_have_gradients(iteration_->gradients_after());
   });
 }

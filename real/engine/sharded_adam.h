@@ -73,7 +73,14 @@ class ShardedAdam final : public Engine {
     return view;
   }
   bool has_gradient(int parameter) const override { return tensors_.has_gradient(parameter); }
-  std::int64_t step_count(int parameter) const override { return step_.steps(parameter); }
+  std::int64_t step_count(int parameter) const override {
+    std::int64_t count = 0;
+    attempt([&] { count = step_.steps(parameter); });
+    return count;
+  }
+  StepCountView step_count_view(int parameter) const override {
+    return step_.steps_view(parameter);
+  }
 
   ScalingView scaling() const override {
     return {.state = scaling_.state(),
@@ -92,10 +99,6 @@ class ShardedAdam final : public Engine {
  private:
   void step_eagerly();
   void step_on_device();
-  void learn_counters();
-  RecordedWith recorded_with() const {
-    return {.has_gradient = tensors_.have_gradients(), .scaling = scaling_.mode()};
-  }
   void run_step();
   void upload(std::byte* to, std::span<std::byte const> from);
   void run_backward(std::span<int const> without, int sequence);
@@ -106,7 +109,7 @@ class ShardedAdam final : public Engine {
 
   /// Remembers that a verb failed: from then on the other ranks are somewhere else.
   template <typename Verb>
-  void attempt(Verb verb) {
+  void attempt(Verb verb) const {
     try {
       verb();
     } catch (StorageError const&) {  // these two reach all ranks alike, which stay in step
@@ -190,7 +193,7 @@ class ShardedAdam final : public Engine {
   std::unique_ptr<HybridStep> hybrid_;
   bool capturable_;
   std::optional<Iteration> iteration_;  // what was captured
-  bool failed_ = false;
+  mutable bool failed_ = false;         // whoever asks for a counter may wait for the device
   bool has_state_ = true;
 };
 

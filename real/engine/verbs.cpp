@@ -112,12 +112,10 @@ void ShardedAdam::step() {
   expect_state();
   attempt([&] {
     if (states_) states_->bring_back();
-    if (capturable_) {
+    if (capturable_)
       step_on_device();
-      learn_counters();
-    } else {
+    else
       step_eagerly();
-    }
     if (leaves_after_step_) states_->send_away();
   });
 }

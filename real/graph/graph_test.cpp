@@ -179,6 +179,85 @@ TEST(Graph, ALoadLeavesItAsItIs) {
   });
 }
 
+/// Gradients that lie on the device, so that replays take them as they are then.
+class GivenGradients final : public GradientSource {
+ public:
+  GivenGradients() { stream_.synchronize(); }  // the memory is there for every stream
+  void backward(UnitBackward const& request) override {
+    for (WholeTensor const& tensor : request.tensors)
+      ADAMANT_TRY(cudaMemcpyAsync(tensor.gradient, values_.as<void>(),
+                                  static_cast<std::size_t>(tensor.numel) * sizeof(float),
+                                  cudaMemcpyDeviceToDevice, request.stream));
+  }
+  void fill(int byte, cudaStream_t stream) {
+    ADAMANT_TRY(cudaMemsetAsync(values_.as<void>(), byte, values_.bytes(), stream));
+  }
+
+ private:
+  Ledger ledger_;
+  Stream stream_;
+  DeviceBuffer values_{ledger_, Purpose::reduction, std::size_t{32} * 32 * sizeof(float), stream_};
+};
+
+// Of those that were skipped the host hears when somebody asks, whatever was captured since.
+TEST(Graph, CountsTheStepsThatTheDeviceDidNotSkip) {
+  ADAMANT_NEEDS(1, Devices::own);
+  constexpr int not_a_number = 0xff;
+  for (StepCounter const counter : {StepCounter::group, StepCounter::parameter})
+    run_ranks(1, Devices::own, [&](RankContext const& context) {
+      MemoryStorage storage;
+      GivenGradients source;
+      EngineConfig config = capturable_config();
+      config.step_counter = counter;
+      Rank rank(context, config, &source);
+      cudaStream_t const compute = rank.engine->streams().front().stream;
+      auto const replay = [&](int gradients, int times) {
+        source.fill(gradients, compute);
+        for (int i = 0; i < times; ++i) rank.engine->replay();
+      };
+      rank.write(0.1F);
+      rank.engine->capture(iteration);
+      EXPECT_EQ(rank.engine->step_count_view(1).on_device, nullptr);
+      replay(0, 2);
+      replay(not_a_number, 3);
+      rank.engine->capture(iteration);
+      EXPECT_NE(rank.engine->step_count_view(1).on_device, nullptr);
+      EXPECT_EQ(rank.engine->step_count(1), 2);
+      EXPECT_EQ(rank.engine->step_count_view(1).on_device, nullptr);
+      EXPECT_EQ(rank.engine->step_count_view(1).count, 2);
+      replay(not_a_number, 1);
+      replay(0, 1);
+      rank.engine->save(storage, "c");
+      rank.engine->load(storage, "c");
+      EXPECT_EQ(rank.engine->step_count_view(1).count, 3);
+      run_iteration(*rank.engine);
+      EXPECT_EQ(rank.engine->step_count(1), 4);
+    });
+}
+
+// The device is behind by then, on a GPU and in some schedule of the simulator.
+TEST(Graph, NeitherReplaysNorStepsWaitUnderALossScale) {
+  ADAMANT_NEEDS(1, Devices::own);
+  int busy_after_replays = 0;
+  int busy_after_step = 0;
+  run_ranks(1, Devices::own, [&](RankContext const& context) {
+    Rank rank(context, capturable_config());
+    cudaStream_t const compute = rank.engine->streams().front().stream;
+    auto const busy = [&] { return cudaStreamQuery(compute) == cudaErrorNotReady ? 1 : 0; };
+    rank.write(0.1F);
+    rank.engine->capture(iteration);
+    rank.engine->synchronize();
+    for (int i = 0; i < 50; ++i) rank.engine->replay();
+    busy_after_replays += busy();
+    rank.engine->synchronize();
+    for (int i = 0; i < 50; ++i) rank.engine->step();
+    busy_after_step += busy();
+    EXPECT_EQ(rank.engine->step_count(0), 100);
+  });
+  EXPECT_GT(busy_after_replays, 0);
+  EXPECT_GT(busy_after_step, 0);
+}
+
 // Gradients are dropped on the device, too.
 TEST(Graph, AStepAfterALoadHasNoGradients) {
   ADAMANT_NEEDS(1, Devices::own);

@@ -1,8 +1,7 @@
 #include "real/shard/tensors.h"
 
-#include <algorithm>
+#include <vector>
 
-#include "real/cuda/assert.h"
 #include "real/shard/cast_kernel.h"
 
 namespace adamant::real {
@@ -19,7 +18,7 @@ Tensors::Tensors(Layout const& layout, DeviceBytes const& device_bytes, Ledger& 
       ledger_(ledger),
       streams_(streams),
       kept_(kept),
-      has_gradient_(static_cast<std::size_t>(layout.parameter_count()), false) {
+      have_gradients_(static_cast<std::size_t>(layout.parameter_count())) {
   for (TensorKind const kind :
        {TensorKind::parameter, TensorKind::exp_avg, TensorKind::exp_avg_sq, TensorKind::main}) {
     std::size_t const bytes = device_bytes[static_cast<std::size_t>(kind)];
@@ -88,7 +87,7 @@ void Tensors::cast_gradients() {
 }
 
 void Tensors::drop_gradients() {
-  std::fill(has_gradient_.begin(), has_gradient_.end(), false);
+  have_gradients_.clear();
   if (!kept_.cast_gradients) buffer(TensorKind::cast_gradient).free_on(streams_.compute);
   if (!kept_.gradients) buffer(TensorKind::gradient).free_on(streams_.compute);
 }
@@ -97,24 +96,8 @@ void Tensors::zero_gradients() {
   ensure_gradients();
   zero_async(buffer(TensorKind::gradient), 0, layout_.flat_bytes(TensorKind::gradient),
              streams_.compute);
-  std::fill(has_gradient_.begin(), has_gradient_.end(), true);
+  have_gradients_.add_all();
   cast_gradients();
-}
-
-bool Tensors::has_gradient(int parameter) const {
-  ADAMANT_REAL_ASSERT(parameter >= 0);
-  ADAMANT_REAL_ASSERT(parameter < layout_.parameter_count());
-  return has_gradient_[static_cast<std::size_t>(parameter)];
-}
-
-void Tensors::set_has_gradient(int parameter) {
-  ADAMANT_REAL_ASSERT(parameter >= 0);
-  ADAMANT_REAL_ASSERT(parameter < layout_.parameter_count());
-  has_gradient_[static_cast<std::size_t>(parameter)] = true;
-}
-
-bool Tensors::any_gradient() const {
-  return std::find(has_gradient_.begin(), has_gradient_.end(), true) != has_gradient_.end();
 }
 
 }  // namespace adamant::real

@@ -6,12 +6,12 @@
 #include <array>
 #include <cstddef>
 #include <utility>
-#include <vector>
 
 #include "real/cuda/streams.h"
 #include "real/engine.h"
 #include "real/shard/layout.h"
 #include "real/shard/memory.h"
+#include "real/shard/parameter_set.h"
 
 namespace adamant::real {
 
@@ -60,11 +60,11 @@ class Tensors {
   /// its address.
   void zero_gradients();
 
-  bool has_gradient(int parameter) const;
-  void set_has_gradient(int parameter);
-  std::vector<bool> const& have_gradients() const { return has_gradient_; }
-  void set_have_gradients(std::vector<bool> const& has_gradient) { has_gradient_ = has_gradient; }
-  bool any_gradient() const;
+  bool has_gradient(int parameter) const { return have_gradients_.has(parameter); }
+  void set_has_gradient(int parameter) { have_gradients_.add(parameter); }
+  ParameterSet const& have_gradients() const { return have_gradients_; }
+  void set_have_gradients(ParameterSet const& parameters) { have_gradients_ = parameters; }
+  bool any_gradient() const { return !have_gradients_.empty(); }
 
  private:
   DeviceBuffer& buffer(TensorKind kind) { return buffers_[static_cast<std::size_t>(kind)]; }
@@ -77,7 +77,7 @@ class Tensors {
   Streams const& streams_;
   KeptBuffers kept_;
   std::array<DeviceBuffer, tensor_kind_count> buffers_;  // indexed by TensorKind
-  std::vector<bool> has_gradient_;
+  ParameterSet have_gradients_;
 };
 
 }  // namespace adamant::real

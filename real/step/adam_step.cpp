@@ -23,7 +23,8 @@ AdamStep::AdamStep(std::span<ParameterSpec const> parameters, Settings const& se
       quantised_(parts.quantised),
       streams_(parts.streams),
       groups_(settings.groups),
-      counters_(parameters, static_cast<int>(settings.groups.size()), settings.counter),
+      counted_{
+          .counters = {parameters, static_cast<int>(settings.groups.size()), settings.counter}},
       table_(parts.ledger, Purpose::step_table, table_bytes(parameters), streams_.compute),
       staging_(parts.ledger, Purpose::step_table,
                settings.capturable ? 0 : table_bytes(parameters)) {
@@ -46,7 +47,7 @@ void AdamStep::upload_work_list(std::vector<WorkPiece> const& pieces) {
 }
 
 void AdamStep::count(Tensors const& tensors, std::int32_t const* skip) {
-  counters_.advance(tensors.have_gradients());
+  count_replayed(tensors.have_gradients(), skip != nullptr);
   if (device_) device_->advance(table_.as<StepScalars>(), skip);
 }
 
@@ -90,11 +91,12 @@ HostStep AdamStep::host_step(CpuPart const& cpu) const {
 void AdamStep::fill_staging(Tensors const& tensors) {
   uploaded_.synchronize();  // S1
   auto* const rows = staging_.as<StepScalars>();
+  StepCounters const& counters = counted_.counters;
   for (int p = 0; p < layout_.parameter_count(); ++p) {
     bool const apply = tensors.has_gradient(p);  // without elements it may have a scale
     // By way of a local: g++ lets a function build its result in place, where no access is
     // reported.
-    StepScalars const row = step_scalars(settings_of(p), counters_.of(p), apply);
+    StepScalars const row = step_scalars(settings_of(p), counters.of(p), apply);
     rows[p] = row;
   }
 }
@@ -140,25 +142,28 @@ void AdamStep::renew_scales(AdamArguments const& arguments, CpuPart const& cpu) 
   scales_.renew(table_.as<StepScalars>());
 }
 
-void AdamStep::gradients_changed(std::vector<bool> const& has_gradient) {
-  if (device_) device_->set_gradients(has_gradient);
+void AdamStep::gradients_changed(ParameterSet const& have_gradients) {
+  if (device_) device_->set_gradients(have_gradients);
 }
 
-void AdamStep::counters_changed() {
-  if (!device_) return;
-  std::vector<std::int64_t> groups;
-  std::vector<std::int64_t> parameters;
-  for (int g = 0; g < static_cast<int>(groups_.size()); ++g)
-    groups.push_back(counters_.of_group(g));
-  for (int p = 0; p < layout_.parameter_count(); ++p)
-    parameters.push_back(counters_.of_parameter_alone(p));
-  device_->set_counters(groups, parameters);
-}
-
-void AdamStep::learn_counters() {
-  ADAMANT_REAL_ASSERT(device_.has_value());
+StepCounters const& AdamStep::counters() const {
+  if (!counted_.unsure) return counted_.counters;
   DeviceTable::Counters now = device_->read_counters();
-  counters_.restore(std::move(now.of_groups), std::move(now.of_parameters));
+  counted_.counters.restore(std::move(now.of_groups), std::move(now.of_parameters));
+  counted_.unsure = false;
+  return counted_.counters;
+}
+
+StepCountView AdamStep::steps_view(int parameter) const {
+  if (counted_.unsure) return {.on_device = device_->counter_of(parameter)};
+  return {.count = counted_.counters.of(parameter)};
+}
+
+void AdamStep::set_counters(std::vector<std::int64_t> group_steps,
+                            std::vector<std::int64_t> parameter_steps) {
+  if (device_) device_->set_counters(group_steps, parameter_steps);
+  counted_.counters.restore(std::move(group_steps), std::move(parameter_steps));
+  counted_.unsure = false;
 }
 
 void AdamStep::set_group(int group, AdamConfig const& config) {

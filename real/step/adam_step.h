@@ -50,11 +50,9 @@ class AdamStep {
   AdamStep(std::span<ParameterSpec const> parameters, Settings const& settings, Parts const& parts);
 
   /// One step is executed: counters advance, which number the next run(). A capturable step is
-  /// skipped where `skip` points to something other than 0 on the device: what was counted then
-  /// shows in learn_counters() alone.
+  /// skipped where `skip` points to something other than 0 on the device; nobody waits for that
+  /// before somebody asks for the counters.
   void count(Tensors const& tensors, std::int32_t const* skip = nullptr);
-  /// The host's counters become what those on the device are. REQUIRES: capturable. Waits.
-  void learn_counters();
 
   /// The CPU's part of a step, which multiplies gradients by the same numbers; none without `step`.
   struct CpuPart {
@@ -73,17 +71,30 @@ class AdamStep {
 
   void set_group(int group, AdamConfig const& config);
   AdamConfig const& group(int group) const { return groups_[static_cast<std::size_t>(group)]; }
-  std::int64_t steps(int parameter) const { return counters_.of(parameter); }
-  StepCounters const& counters() const { return counters_; }
-  StepCounters& counters() { return counters_; }
+  /// Waits for the device where steps may have been skipped that the host does not know of.
+  /// Errors: CudaError.
+  StepCounters const& counters() const;
+  std::int64_t steps(int parameter) const { return counters().of(parameter); }
+  /// The same number without waiting.
+  StepCountView steps_view(int parameter) const;
+  /// Of groups, and of parameters. Waits where the device has them, too.
+  void set_counters(std::vector<std::int64_t> group_steps,
+                    std::vector<std::int64_t> parameter_steps);
 
   /// Tells a capturable step which parameters have a gradient from here on. Stream: on `compute`.
-  void gradients_changed(std::vector<bool> const& has_gradient);
-  /// Tells a capturable step that counters() were changed. Waits.
-  void counters_changed();
-  // The host's own counters, which a capture must not move and a replay must.
-  void set_counters(StepCounters const& counters) { counters_ = counters; }
-  void count_replayed(std::vector<bool> const& has_gradient) { counters_.advance(has_gradient); }
+  void gradients_changed(ParameterSet const& have_gradients);
+
+  /// What the host has counted, which a capture must not move and a replay must.
+  struct HostCount {
+    StepCounters counters;
+    bool unsure = false;  // of steps that the device may have skipped
+  };
+  HostCount const& host_count() const { return counted_; }
+  void set_host_count(HostCount const& count) { counted_ = count; }
+  void count_replayed(ParameterSet const& have_gradients, bool may_be_skipped) {
+    counted_.counters.advance(have_gradients);
+    if (may_be_skipped) counted_.unsure = true;
+  }
 
  private:
   void upload_work_list(std::vector<WorkPiece> const& pieces);
@@ -102,7 +113,7 @@ class AdamStep {
   Streams const& streams_;
   std::vector<int> group_of_;
   std::vector<AdamConfig> groups_;
-  StepCounters counters_;
+  mutable HostCount counted_;  // the device is asked when somebody asks
 
   WorkListExtent extent_;
   DeviceBuffer pieces_;

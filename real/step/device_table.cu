@@ -153,14 +153,14 @@ void DeviceTable::set_group(int group, AdamConfig const& config) {
   uploaded_.record(streams_.compute);
 }
 
-void DeviceTable::set_gradients(std::vector<bool> const& has_gradient) {
-  auto const count = static_cast<std::int32_t>(has_gradient.size());
-  ADAMANT_REAL_ASSERT(has_gradient.size() == first_parameters_.size());
+void DeviceTable::set_gradients(ParameterSet const& have_gradients) {
+  auto const count = static_cast<std::int32_t>(have_gradients.count());
+  ADAMANT_REAL_ASSERT(have_gradients.count() == first_parameters_.size());
   for (std::int32_t first = 0; first < count; first += flags_per_launch) {
     FlagArguments arguments{.parameters = parameters() + first,
                             .count = std::min(flags_per_launch, count - first)};
     for (std::int32_t i = 0; i < arguments.count; ++i)
-      if (has_gradient[static_cast<std::size_t>(first + i)])
+      if (have_gradients.has(first + i))
         arguments.flags[i / flags_per_word] |= 1U << (i % flags_per_word);
     launch(flag_kernel, dim3(1), streams_.compute, arguments);
   }
@@ -188,6 +188,11 @@ DeviceTable::Counters DeviceTable::read_counters() const {
   for (ParameterState const& parameter : parameters)
     counters.of_parameters.push_back(parameter.step);
   return counters;
+}
+
+std::int64_t const* DeviceTable::counter_of(int parameter) const {
+  if (per_parameter_) return &parameters()[parameter].step;
+  return group_steps() + first_parameters_[static_cast<std::size_t>(parameter)].group;
 }
 
 void DeviceTable::advance(StepScalars* table, std::int32_t const* skip) {

@@ -12,6 +12,7 @@
 #include "oracle/types.h"
 #include "real/cuda/streams.h"
 #include "real/shard/memory.h"
+#include "real/shard/parameter_set.h"
 #include "real/step/step_table.h"
 
 namespace adamant::real {
@@ -47,7 +48,7 @@ class DeviceTable {
   /// Stream: on `compute`; waits for the last upload of settings, never for a kernel.
   void set_group(int group, AdamConfig const& config);
   /// From here on these parameters have a gradient. Stream: on `compute`; can be captured.
-  void set_gradients(std::vector<bool> const& has_gradient);
+  void set_gradients(ParameterSet const& have_gradients);
   /// Counters from elsewhere; no parameter has a gradient then. Stream: on `compute`; waits.
   void set_counters(std::vector<std::int64_t> const& group_steps,
                     std::vector<std::int64_t> const& parameter_steps);
@@ -62,6 +63,8 @@ class DeviceTable {
     std::vector<std::int64_t> of_parameters;
   };
   Counters read_counters() const;
+  /// The counter that numbers a parameter's steps, on the device.
+  std::int64_t const* counter_of(int parameter) const;
 
  private:
   DeviceGroup* groups() const { return memory_.as<DeviceGroup>(); }

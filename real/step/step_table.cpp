@@ -1,5 +1,6 @@
 #include "real/step/step_table.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -8,6 +9,9 @@
 namespace adamant::real {
 
 namespace {
+
+// As many steps of one iteration may differ before they are shared out now and then.
+constexpr std::size_t repeated_max = 8;
 
 float bias_correction(float beta, std::int64_t step) {
   return static_cast<float>(1.0 - std::pow(static_cast<double>(beta), static_cast<double>(step)));
@@ -46,11 +50,29 @@ StepCounters::StepCounters(std::span<ParameterSpec const> parameters, int group_
   }
 }
 
-void StepCounters::advance(std::vector<bool> const& has_gradient) {
-  ADAMANT_REAL_ASSERT(has_gradient.size() == parameter_steps_.size());
+void StepCounters::advance(ParameterSet const& have_gradients) {
+  ADAMANT_REAL_ASSERT(have_gradients.count() == parameter_steps_.size());
   for (std::int64_t& steps : group_steps_) ++steps;
+  auto const same = std::ranges::find(repeated_, have_gradients, &Repeated::have_gradients);
+  if (same != repeated_.end()) {
+    ++same->times;
+    return;
+  }
+  if (repeated_.size() == repeated_max) share_out();
+  repeated_.push_back({.have_gradients = have_gradients, .times = 1});
+}
+
+void StepCounters::share_out() {
   for (std::size_t p = 0; p < parameter_steps_.size(); ++p)
-    if (has_gradient[p]) ++parameter_steps_[p];
+    parameter_steps_[p] = of_parameter_alone(static_cast<int>(p));
+  repeated_.clear();
+}
+
+std::int64_t StepCounters::of_parameter_alone(int parameter) const {
+  std::int64_t steps = parameter_steps_[static_cast<std::size_t>(parameter)];
+  for (Repeated const& repeated : repeated_)
+    if (repeated.have_gradients.has(parameter)) steps += repeated.times;
+  return steps;
 }
 
 void StepCounters::restore(std::vector<std::int64_t> group_steps,
@@ -59,13 +81,14 @@ void StepCounters::restore(std::vector<std::int64_t> group_steps,
   ADAMANT_REAL_ASSERT(parameter_steps.size() == parameter_steps_.size());
   group_steps_ = std::move(group_steps);
   parameter_steps_ = std::move(parameter_steps);
+  repeated_.clear();
 }
 
 std::int64_t StepCounters::of(int parameter) const {
   ADAMANT_REAL_ASSERT(parameter >= 0);
   auto const p = static_cast<std::size_t>(parameter);
   ADAMANT_REAL_ASSERT(p < parameter_steps_.size());
-  if (kind_ == StepCounter::parameter) return parameter_steps_[p];
+  if (kind_ == StepCounter::parameter) return of_parameter_alone(parameter);
   return group_steps_[static_cast<std::size_t>(group_of_[p])];
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "oracle/types.h"
+#include "real/shard/parameter_set.h"
 
 namespace adamant::real {
 
@@ -36,29 +37,37 @@ static_assert(sizeof(StepScalars) == 48);
 /// Source: domain sheet 1.4, TransformerEngine's host path.
 StepScalars step_scalars(AdamConfig const& config, std::int64_t step, bool apply);
 
-/// Numbers executed steps, by group or by parameter.
+/// Numbers executed steps, by group or by parameter. Steps of the same parameters are counted once
+/// for all of them, and shared out when somebody asks: replays repeat the same few.
 class StepCounters {
  public:
   StepCounters(std::span<ParameterSpec const> parameters, int group_count, StepCounter kind);
 
   /// One step was executed: every group's counter advances, and those of parameters that have a
   /// gradient, on every rank, whatever it owns.
-  void advance(std::vector<bool> const& has_gradient);
+  ///
+  /// REQUIRES: of as many parameters.
+  void advance(ParameterSet const& have_gradients);
   std::int64_t of(int parameter) const;
 
   /// What a checkpoint keeps: both kinds of counters, whichever is asked.
   std::int64_t of_group(int group) const { return group_steps_[static_cast<std::size_t>(group)]; }
-  std::int64_t of_parameter_alone(int parameter) const {
-    return parameter_steps_[static_cast<std::size_t>(parameter)];
-  }
+  std::int64_t of_parameter_alone(int parameter) const;
   /// REQUIRES: as many as there are.
   void restore(std::vector<std::int64_t> group_steps, std::vector<std::int64_t> parameter_steps);
 
  private:
+  struct Repeated {
+    ParameterSet have_gradients;
+    std::int64_t times = 0;
+  };
+  void share_out();
+
   StepCounter kind_;
   std::vector<int> group_of_;
   std::vector<std::int64_t> group_steps_;
-  std::vector<std::int64_t> parameter_steps_;
+  std::vector<std::int64_t> parameter_steps_;  // without those that are not shared out
+  std::vector<Repeated> repeated_;             // a few, each of other parameters
 };
 
 }  // namespace adamant::real

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <initializer_list>
+#include <string>
 #include <vector>
 
 namespace adamant::real {
@@ -49,11 +52,17 @@ struct Counting {
                                       {.name = "c", .shape = {1}, .group = 1}};
 };
 
+ParameterSet those(std::initializer_list<int> parameters) {
+  ParameterSet set(3);
+  for (int const p : parameters) set.add(p);
+  return set;
+}
+
 TEST(StepCounters, AGroupCounterAdvancesWithEveryStep) {
   Counting const world;
   StepCounters counters(world.specs, 2, StepCounter::group);
-  counters.advance({true, false, true});
-  counters.advance({false, false, false});
+  counters.advance(those({0, 2}));
+  counters.advance(those({}));
   EXPECT_EQ(counters.of(0), 2);
   EXPECT_EQ(counters.of(1), 2);
   EXPECT_EQ(counters.of(2), 2);
@@ -62,11 +71,44 @@ TEST(StepCounters, AGroupCounterAdvancesWithEveryStep) {
 TEST(StepCounters, AParameterCounterAdvancesOnlyWithAGradient) {
   Counting const world;
   StepCounters counters(world.specs, 2, StepCounter::parameter);
-  counters.advance({true, false, true});
-  counters.advance({true, false, false});
+  counters.advance(those({0, 2}));
+  counters.advance(those({0}));
   EXPECT_EQ(counters.of(0), 2);
   EXPECT_EQ(counters.of(1), 0);
   EXPECT_EQ(counters.of(2), 1);
+}
+
+// More sets than are kept apart, in turns, and asked for in between.
+TEST(StepCounters, CountEachStepOnceHoweverManySetsTakeTurns) {
+  std::vector<ParameterSpec> specs;
+  for (int p = 0; p < 70; ++p) specs.push_back({.name = std::to_string(p), .shape = {1}});
+  StepCounters counters(specs, 1, StepCounter::parameter);
+  std::vector<std::int64_t> expected(specs.size());
+  for (int step = 0; step < 200; ++step) {
+    ParameterSet set(specs.size());
+    for (int p = step % 13; p < 70; p += 1 + step % 13) {
+      set.add(p);
+      ++expected[static_cast<std::size_t>(p)];
+    }
+    counters.advance(set);
+    for (int p = 0; p < 70 && step % 7 == 0; ++p)
+      ASSERT_EQ(counters.of(p), expected[static_cast<std::size_t>(p)]) << step << " " << p;
+  }
+  for (int p = 0; p < 70; ++p)
+    EXPECT_EQ(counters.of_parameter_alone(p), expected[static_cast<std::size_t>(p)]);
+  EXPECT_EQ(counters.of_group(0), 200);
+}
+
+TEST(StepCounters, GoOnFromWhatIsRestored) {
+  Counting const world;
+  StepCounters counters(world.specs, 2, StepCounter::parameter);
+  counters.advance(those({0, 1, 2}));
+  counters.restore({7, 8}, {4, 5, 6});
+  EXPECT_EQ(counters.of(1), 5);
+  counters.advance(those({1}));
+  EXPECT_EQ(counters.of(0), 4);
+  EXPECT_EQ(counters.of(1), 6);
+  EXPECT_EQ(counters.of_group(1), 9);
 }
 
 }  // namespace

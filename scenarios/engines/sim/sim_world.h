@@ -26,6 +26,11 @@ class SimWorld final : public WorldOfRanks {
         rooms_(size.has_rooms ? shards_.size() : 0) {}
 
   Shard shard(int rank, int parameter, TensorKind kind) const override;
+  // Of the device where it lies there: asking the engine would be a call of some rank.
+  std::int64_t step_count(int rank, int parameter) const override {
+    auto const view = at(rank).engine().step_count_view(at(rank).place_of(parameter));
+    return view.on_device != nullptr ? *view.on_device : view.count;
+  }
   RankScaling scaling(int rank) const override {
     real::ScalingView const view = at(rank).engine().scaling();
     return scaling_of(view, view.state == nullptr ? real::ScalingState() : *view.state);
