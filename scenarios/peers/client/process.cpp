@@ -167,9 +167,6 @@ std::string PeerProcess::read_line(Deadline deadline) {
     searched_ = received_.size();
     if (received_.size() > line_bytes_max)
       throw PeerError(fmt::format("it sent a line of more than {} bytes", line_bytes_max));
-    // One that goes on sending is never waited for.
-    if (!received_.empty() && Clock::now() >= deadline.end())
-      wait_for(from_child_, 0, deadline, "sent half a line, but not the rest");
     ssize_t const count = ::read(from_child_, buffer.data(), buffer.size());
     if (count > 0) received_.append(buffer.data(), static_cast<std::size_t>(count));
     if (count == 0)
