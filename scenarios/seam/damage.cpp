@@ -34,6 +34,23 @@ Damage flipped(Fault const& fault, StoredFile const& file) {
           .bytes = std::move(bytes)};
 }
 
+bool same_bytes(StoredFile const& file, std::vector<std::byte> const& bytes) {
+  return std::ranges::equal(file.bytes, bytes);
+}
+
+/// With the file `name` of `older` among them, are these the older save and nothing else?
+bool becomes(std::span<StoredFile const> files, KeptFiles const& older, std::string const& name) {
+  std::size_t same = 0;
+  for (StoredFile const& file : files) {
+    auto const old = older.find(file.name);
+    if (old == older.end()) return false;
+    if (file.name == name) continue;
+    if (!same_bytes(file, old->second)) return false;
+    ++same;
+  }
+  return same + 1 == older.size();
+}
+
 std::optional<Damage> stale(Fault const& fault, std::span<StoredFile const> files,
                             KeptFiles const& older) {
   if (older.empty()) return std::nullopt;
@@ -41,9 +58,8 @@ std::optional<Damage> stale(Fault const& fault, std::span<StoredFile const> file
       std::next(older.begin(), static_cast<std::ptrdiff_t>(index_of(fault.file, older.size())));
   auto const now = std::find_if(files.begin(), files.end(),
                                 [&](StoredFile const& file) { return file.name == old->first; });
-  bool const same = now != files.end() && std::equal(now->bytes.begin(), now->bytes.end(),
-                                                     old->second.begin(), old->second.end());
-  if (same) return std::nullopt;
+  bool const same = now != files.end() && same_bytes(*now, old->second);
+  if (same || becomes(files, older, old->first)) return std::nullopt;
   FileDamage done{.file = old->first, .how = fault.then, .beside = now == files.end()};
   return Damage{.done = std::move(done), .bytes = old->second};
 }

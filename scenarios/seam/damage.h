@@ -31,7 +31,7 @@ struct Damage {
 
 /// The damage that `fault` does to these files, in the order of their names, or nothing where there
 /// is nothing to damage. `older` is what the save before the last one left: files that are the same
-/// in both cannot be stale.
+/// in both cannot be stale, and where one makes all of them the older save, nothing is wrong.
 std::optional<Damage> damage_of(Fault const& fault, std::span<StoredFile const> files,
                                 KeptFiles const& older);
 

@@ -44,7 +44,7 @@ TEST_F(DamageOfTwoFiles, RemovesAFile) {
 
 TEST_F(DamageOfTwoFiles, PutsBackAnOlderFileThatDiffers) {
   Fault const fault{.at = Fault::Where::load, .then = Fault::Then::stale_file, .file = 1};
-  KeptFiles const older{{"a", first_}, {"b", bytes("old")}};
+  KeptFiles const older{{"a", bytes("old, too")}, {"b", bytes("old")}};
   auto const damage = damage_of(fault, files_, older);
   ASSERT_TRUE(damage);
   EXPECT_EQ(damage->done.file, "b");
@@ -54,6 +54,14 @@ TEST_F(DamageOfTwoFiles, PutsBackAnOlderFileThatDiffers) {
   EXPECT_TRUE(beside->done.beside) << "no file of the last save has its name";
   EXPECT_FALSE(damage_of(fault, files_, copy_of(files_)));
   EXPECT_FALSE(damage_of(fault, files_, {}));
+}
+
+// A manifest, say, beside tensors that are the same in both: the older save is whole again.
+TEST_F(DamageOfTwoFiles, IsNoneWhereAllFilesBecomeThoseOfTheOlderSave) {
+  Fault const fault{.at = Fault::Where::load, .then = Fault::Then::stale_file, .file = 1};
+  EXPECT_FALSE(damage_of(fault, files_, {{"a", first_}, {"b", bytes("old")}}));
+  EXPECT_FALSE(damage_of(fault, {files_.data(), 1}, {{"a", first_}, {"b", bytes("old")}}));
+  EXPECT_TRUE(damage_of(fault, files_, {{"a", first_}, {"b", bytes("old")}, {"c", bytes("lost")}}));
 }
 
 TEST_F(DamageOfTwoFiles, IsNoneWhereThereIsNothingToDamage) {

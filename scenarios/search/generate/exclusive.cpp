@@ -24,9 +24,6 @@ constexpr std::array exclusive_pairs{
     Pair{Feature::one_rank, Feature::idle_rank, "there is at least one microbatch"},
     Pair{Feature::idle_rank, Feature::several_microbatches,
          "there are fewer microbatches than ranks, or more"},
-    Pair{Feature::scaled_main, Feature::main_bf16, "main weights are drawn for all at once"},
-    Pair{Feature::scaled_main, Feature::remainder, "main weights are drawn for all at once"},
-    Pair{Feature::main_bf16, Feature::remainder, "main weights are drawn for all at once"},
     Pair{Feature::gradients_normal, Feature::gradients_wild, "gradients are of one class"},
     Pair{Feature::schedule_random, Feature::schedule_pct, "a schedule has one strategy"},
     Pair{Feature::crash, Feature::damage, "one thing goes wrong in a scenario"},
@@ -47,16 +44,8 @@ bool is_of_graphs(Feature feature) {
          feature == Feature::replay;
 }
 
-bool is_of_other_main_weights(Feature feature) {
-  return feature == Feature::scaled_main || feature == Feature::main_bf16 ||
-         feature == Feature::remainder;
-}
-
 /// Why features of two kinds exclude each other, whichever features of these kinds they are.
 std::string_view why_kinds_exclude(Feature a, Feature b) {
-  bool const quantises = b == Feature::quantised || b == Feature::cut_block;
-  if (is_of_other_main_weights(a) && quantises)
-    return "quantised weights are made from main weights in fp32";
   if (is_of_states_offload(a) && is_of_hybrid(b)) return "two offloads are refused together";
   if (!is_of_graphs(a)) return {};
   if (is_of_states_offload(b) || is_of_hybrid(b) || b == Feature::load_with_other_offload)

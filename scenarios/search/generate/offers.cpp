@@ -177,8 +177,7 @@ class Lacking {
 
   void judge_files() {
     bool const loads = able_.save && able_.load;
-    bool const damages = !damage_kinds(able_).empty() ||
-                         (able_.isolated && has_damage(able_, Fault::Then::stale_file));
+    bool const damages = !damage_kinds(able_).empty() || has_damage(able_, Fault::Then::stale_file);
     unless(able_.save, {Feature::save_replaced});
     unless(loads, {Feature::load, Feature::load_with_other_offload});
     unless(loads && able_.ranks_max > 1, {Feature::load_on_other_world});

@@ -36,6 +36,9 @@ TEST(GenerateForPeers, NothingThatTheyRefuse) {
   expect_supported(capable_peer());
   expect_supported(modest_peer());
   expect_supported(peer_with_scales());
+  Capabilities mixing = peer_with_scales();
+  mixing.own_precision = true;
+  expect_supported(mixing);
   Capabilities changed = capable_peer();
   changed.zero_grad = {ZeroGradKind::zeros};
   changed.loss_scale = {LossScale::Kind::fixed};

@@ -1,8 +1,14 @@
 // Number formats and recipes of a scenario, and of what it loads.
 #include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "scenarios/language/rounding_scale.h"
+#include "scenarios/language/table.h"
 #include "scenarios/search/generate/offers.h"
 #include "scenarios/search/generate/settings.h"
 
@@ -12,6 +18,16 @@ namespace {
 
 bool has_elements(std::vector<std::int64_t> const& shape) {
   return std::ranges::none_of(shape, [](std::int64_t extent) { return extent == 0; });
+}
+
+/// As a change that leaves nothing as it was.
+PrecisionOverride all_of(Precision const& recipe) {
+  PrecisionOverride all;
+  for_each_common_key<Precision, PrecisionOverride>(
+      [&](auto const& in_change, auto const& in_whole) {
+        put(all, in_change.place, std::optional(value_at(recipe, in_whole.place)));
+      });
+  return all;
 }
 
 }  // namespace
@@ -107,11 +123,13 @@ bool SettingsDrawing::is_barred(Precision const& p) const {
          barred(is_quantised(p.param), Feature::quantised) ||
          barred(p.main != MainType::none, Feature::main_weights) ||
          barred(p.main == MainType::fp16, Feature::scaled_main) ||
+         barred(p.main == MainType::bf16, Feature::main_bf16) ||
          barred(p.main == MainType::remainder, Feature::remainder) ||
          barred(p.grad != GradType::fp32, Feature::gradients_16_bits) ||
          barred(moment(StateType::bf16), Feature::moments_bf16) ||
          barred(moment(StateType::fp16), Feature::moments_fp16) ||
-         barred(moment(StateType::fp8), Feature::moments_fp8);
+         barred(moment(StateType::fp8), Feature::moments_fp8) ||
+         barred(has_scaled_state(p) && p.state_scale == StateScale::local, Feature::local_scale);
 }
 
 void SettingsDrawing::make_offered_precision() {
@@ -128,6 +146,16 @@ void SettingsDrawing::make_offered_precision() {
   scenario_.precision = chosen == preferred.end() ? preferred.front() : *chosen;
   choose_state_scale(scenario_.precision, draws_.able().precisions, scale);
   fit_shapes_to_offers();
+  if (!draws_.able().own_precision) return;
+  for (Param& param : scenario_.params) {
+    Precision own = draws_.one_of(preferred);
+    bool const is_drawn = draws_.feature(Feature::own_precision, 20) && !param.is_tied();
+    if (!is_drawn || !fits(own)) continue;
+    if (is_quantised(own.param)) fit_shape(param.shape, own.param);
+    if (is_quantised(own.param) && !takes(own.param, param.shape)) continue;
+    choose_state_scale(own, draws_.able().precisions, scale);
+    param.precision = all_of(own);  // so that no load leads to a recipe that is not offered
+  }
 }
 
 /// What a scenario of this model takes if it can, else what comes next: so those whose loss scales
@@ -187,6 +215,29 @@ void SettingsDrawing::make_own_precision(Param& param) {
   if (type == ParamType::fp16 && !draws_.allowed(Feature::weights_fp16)) return;
   param.precision.param = type;
   if (conflict_in(scenario_.precision_of(param))) param.precision.main = MainType::none;
+  if (draws_.chance(60)) make_own_states(param);
+}
+
+void SettingsDrawing::make_own_states(Param& param) {
+  constexpr std::array gradients{GradType::fp32, GradType::bf16, GradType::fp16};
+  constexpr std::array states{StateType::fp32, StateType::bf16, StateType::fp16, StateType::fp8};
+  constexpr std::array scales{StateScale::global, StateScale::local};
+  Param own = param;
+  PrecisionOverride& types = own.precision;
+  bool const narrow = types.param != ParamType::fp32;
+  if (narrow && draws_.chance(50)) types.main = draw_main(*types.param);
+  if (draws_.chance(15)) {
+    types.param = draw_recipe();
+    types.main = MainType::fp32;
+    fit_shape(own.shape, *types.param);
+  }
+  if (draws_.chance(40)) types.grad = draws_.one_of(gradients);
+  if (draws_.chance(60)) types.exp_avg = draws_.one_of(states);
+  if (draws_.chance(60)) types.exp_avg_sq = draws_.one_of(states);
+  if (draws_.chance(60)) types.state_scale = draws_.one_of(scales);
+  bool const fits = !is_quantised(*types.param) || takes(*types.param, own.shape);
+  Precision const all = scenario_.precision_of(own);
+  if (fits && !conflict_in(all) && !is_barred(all)) param = own;
 }
 
 bool SettingsDrawing::fits_all(Precision const& precision) const {
@@ -195,7 +246,7 @@ bool SettingsDrawing::fits_all(Precision const& precision) const {
   });
 }
 
-/// Any of the types that a load may lead to, gradients staying what they are.
+/// Any of the types that a load may lead to.
 Precision SettingsDrawing::draw_types_of_load(Precision const& now) {
   auto offered = load_recipes(draws_.able());
   std::erase_if(offered, [](Precision const& types) { return is_quantised(types.param); });
@@ -204,9 +255,33 @@ Precision SettingsDrawing::draw_types_of_load(Precision const& now) {
     to.param = draw_recipe();
     to.main = MainType::fp32;
   }
-  to.grad = now.grad;
+  if (draws_.chance(50) || is_barred(to) || may_round_as(to.grad)) to.grad = now.grad;
   to.state_scale = now.state_scale;
+  if (draws_.chance(30) && draws_.allowed(Feature::local_scale))
+    to.state_scale = draws_.one_of(std::array{StateScale::global, StateScale::local});
   return fits_all(to) ? to : now;
+}
+
+/// Would a loss scale leave gradients of this type without all of their bits?
+bool SettingsDrawing::may_round_as(GradType type) const {
+  Scenario other = scenario_;
+  other.precision.grad = type;
+  return any_scale_rounds(other);
+}
+
+/// Names types of a load. What the world before it had, and every save under the name, need not be
+/// said again.
+PrecisionOverride SettingsDrawing::draw_names(Precision const& now,
+                                              std::vector<Precision> const& known) {
+  PrecisionOverride names;
+  for_each_common_key<Precision, PrecisionOverride>(
+      [&](auto const& in_change, auto const& in_whole) {
+        auto const type = value_at(now, in_whole.place);
+        bool const is_known = std::ranges::all_of(
+            known, [&](Precision const& one) { return value_at(one, in_whole.place) == type; });
+        if (!is_known || draws_.chance(60)) put(names, in_change.place, std::optional(type));
+      });
+  return names;
 }
 
 /// May this load and all later ones end the graph that is there, as loads with types do?
@@ -220,8 +295,9 @@ bool SettingsDrawing::no_replay_needs(std::span<Operation const> program) {
   return true;
 }
 
-// Once a load has changed types, later ones name theirs, whichever were saved under the name. Casts
-// that graphs cannot hold come with gradients that the optimizer takes in another type.
+// Once a load has changed types, later ones name theirs, whichever were saved under the name, in a
+// save that crashed or in one before it. Casts that graphs cannot hold come with gradients that the
+// optimizer takes in another type.
 void SettingsDrawing::make_types_of_loads() {
   if (!draws_.allowed(Feature::load_with_other_precision)) return;
   if (scenario_.optimizer.capturable && !scenario_.optimizer.decoupled_grad) return;
@@ -231,7 +307,10 @@ void SettingsDrawing::make_types_of_loads() {
   };
   Precision now = scenario_.precision;
   bool changed = false;
+  std::map<std::string, std::vector<Precision>> saved;
   for (Operation& operation : scenario_.program) {
+    if (auto const* save = std::get_if<Save>(&operation.action))
+      saved[save->checkpoint].push_back(now);
     auto* const load = std::get_if<Load>(&operation.action);
     if (load == nullptr) continue;
     bool const other =
@@ -240,11 +319,10 @@ void SettingsDrawing::make_types_of_loads() {
     if (other) now = draw_types_of_load(now);
     changed = changed || now != before;
     if (!changed) continue;
-    PrecisionOverride& types = load->precision.emplace();
-    types.param = now.param;
-    types.main = now.main;
-    types.exp_avg = now.exp_avg;
-    types.exp_avg_sq = now.exp_avg_sq;
+    std::vector<Precision> known = saved[load->from];
+    known.push_back(before);
+    PrecisionOverride const names = draw_names(now, known);
+    if (names != PrecisionOverride{}) load->precision = names;
   }
 }
 

@@ -166,7 +166,7 @@ Action ProgramDrawing::draw_load(std::string const& name) {
   draw_other_types(load);
   if (draws_.able().loads_in_any_order && scenario_.params.size() > 1 &&
       draws_.feature(Feature::load_reversed, 40))
-    load.order = ParamOrder::reversed;
+    load.order = is_reversed_ ? ParamOrder::listed : ParamOrder::reversed;
   return load;
 }
 
@@ -198,7 +198,7 @@ void ProgramDrawing::draw_other_world(Load& load) {
 
 void ProgramDrawing::draw_other_types(Load& load) {
   if (!draws_.allowed(Feature::load_with_other_precision)) return;
-  if (draws_.able().own_precision) return;  // types are drawn when all else is known
+  if (!draws_.able().isolated) return;  // types are drawn when all else is known
   bool const other = draws_.feature(Feature::load_with_other_precision, 25);
   bool const own = draws_.chance(60);  // a recipe that no world of the engine starts with
   std::vector<Precision> const only_loaded = recipes(draws_.able().load_precisions.value());
@@ -261,6 +261,7 @@ Action ProgramDrawing::draw_capture() {
   bool const clips = draws_.chance(50);
   if (clips && has_norm_) add(ClipNorm{});
   if (part != 2) add(Step{});
+  if (part == 4 && draws_.allowed(Feature::check)) add(Check{});
   if (part != 0 && part != 2 && part != 3) add(ZeroGrad{.set_to_none = !keeps});
   if (capture.body.empty()) add(Step{});
   return capture;
@@ -313,6 +314,8 @@ void ProgramDrawing::track(Action const& action) {
   if (auto const* load = std::get_if<Load>(&action)) {
     newly_saved_ = has_gradient_ = unused_backward_ = false;
     newly_loaded_ = true;
+    is_reversed_ = load->order.value_or(is_reversed_ ? ParamOrder::reversed : ParamOrder::listed) ==
+                   ParamOrder::reversed;
     precision_ = with(precision_, load->types());
     if (!load->keeps_addresses()) captured_.clear();
   }

@@ -71,6 +71,7 @@ class ProgramDrawing {
   bool newly_saved_ = false;             // since the last load
   bool newly_loaded_ = false;            // since the last step
   Precision precision_;                  // as the last load left it
+  bool is_reversed_ = false;             // likewise
   bool has_norm_ = false;                // of `clip`, at this point of the program
   std::optional<StateLocation> states_;  // from the first operation on
   bool has_gradient_ = false;

@@ -45,12 +45,12 @@ void SettingsDrawing::make_before_program() {
   make_optimizer();
   make_gradients();
   make_offload();
-  if (!draws_.able().own_precision) make_offered_precision();
+  if (draws_.able().isolated) make_offered_precision();
 }
 
 void SettingsDrawing::make_after_program() {
   make_schedule();
-  if (draws_.able().own_precision) {
+  if (!draws_.able().isolated) {
     make_precision();
     make_quantised();
     if (!may_round()) widen_gradients();
@@ -309,6 +309,15 @@ void SettingsDrawing::make_optimizer() {
     make_override(change, false);
     optimizer.adam = with(optimizer.adam, change);
   }
+  override_bias_correction();
+}
+
+/// A group that says the same as the optimizer says the opposite.
+void SettingsDrawing::override_bias_correction() {
+  bool const of_all = scenario_.optimizer.adam.bias_correction;
+  if (!offers(draws_.able().bias_correction, !of_all)) return;
+  for (Group& group : scenario_.groups)
+    if (group.settings.bias_correction) group.settings.bias_correction = !of_all;
 }
 
 void SettingsDrawing::make_loss_scale(LossScale& scale) {

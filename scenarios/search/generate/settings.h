@@ -64,6 +64,7 @@ class SettingsDrawing {
   float draw_decay(bool extreme);
   std::array<float, 2> draw_betas(bool extreme);
   void make_optimizer();
+  void override_bias_correction();
   /// What a replay computes is known by its bits alone.
   bool may_round() const;
   float draw_scale();
@@ -80,9 +81,13 @@ class SettingsDrawing {
   std::vector<Precision> draw_order_of_recipes();
   /// Another type for the weight, and a main weight that goes with it.
   void make_own_precision(Param& param);
+  /// The other types, as far as they can be had and may be drawn.
+  void make_own_states(Param& param);
   void make_types_of_loads();
   static bool no_replay_needs(std::span<Operation const> program);
   Precision draw_types_of_load(Precision const& now);
+  bool may_round_as(GradType type) const;
+  PrecisionOverride draw_names(Precision const& now, std::vector<Precision> const& known);
   /// Can every parameter have these types, or its own beside them?
   bool fits_all(Precision const& precision) const;
   bool is_barred(Precision const& recipe) const;
