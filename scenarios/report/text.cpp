@@ -9,6 +9,7 @@
 
 #include "scenarios/report/json.h"
 #include "scenarios/report/memory_text.h"
+#include "scenarios/report/words/digits.h"
 #include "scenarios/report/words/words.h"
 
 namespace adamant::scenarios {
@@ -17,20 +18,74 @@ namespace {
 
 constexpr std::size_t violations_shown_max = 5;
 
-std::string value_line(std::string_view label, std::string const& hexadecimal,
-                       std::string const& decimal) {
-  std::string line = fmt::format("    {:<9} {}", label, printable(hexadecimal));
-  if (!decimal.empty()) line += fmt::format("  ({})", printable(decimal));
-  return line;
+/// Both sides in one notation.
+FacingDigits facing_printable(std::string const& expected, std::string const& actual) {
+  return facing(printable(expected), printable(actual));
 }
 
-std::string values_of(Violation const& violation) {
+std::string painted(MarkedDigits const& digits, Color color, Style const& style) {
+  std::string text;
+  for (auto const& [part, differs] : digits.pieces())
+    text += differs ? style.paint(color, part) : part;
+  return text;
+}
+
+/// `^` below what is marked.
+std::string carets(MarkedDigits const& digits, std::size_t width) {
+  std::string text(width, ' ');
+  for (std::size_t i = 0; i < std::min(width, digits.differs.size()); ++i)
+    if (digits.differs[i]) text[i] = '^';
+  return text;
+}
+
+/// Both sides, one over the other: in hexadecimal, and where there is one in decimal.
+class ValueLines {
+ public:
+  ValueLines(Sides const& sides, Style const& style)
+      : hexadecimal_(facing_printable(sides.expected, sides.actual)),
+        decimal_(facing_printable(sides.expected_decimal, sides.actual_decimal)),
+        width_(std::max(hexadecimal_.expected.text.size(), hexadecimal_.actual.text.size())),
+        style_(style) {}
+
+  std::string expected() const {
+    return line("expected", hexadecimal_.expected, decimal_.expected, Color::green);
+  }
+  std::string actual() const {
+    return line("actual", hexadecimal_.actual, decimal_.actual, Color::red);
+  }
+  /// Below them, where colours do not mark what differs.
+  std::string marks() const {
+    bool const any = hexadecimal_.actual.any() || decimal_.actual.any();
+    if (style_.colored || !any) return {};
+    std::string const line = indent() + carets(hexadecimal_.actual, width_ + 1) + "  " +
+                             carets(decimal_.actual, decimal_.actual.differs.size());
+    return line.substr(0, line.find_last_of('^') + 1) + "\n";
+  }
+
+ private:
+  static std::string indent() { return std::string(14, ' '); }
+
+  std::string line(std::string_view label, MarkedDigits const& hexadecimal,
+                   MarkedDigits const& decimal, Color color) const {
+    std::string text = fmt::format("    {:<9} {}", label, painted(hexadecimal, color, style_));
+    if (decimal.text.empty()) return text;
+    text.append(width_ - hexadecimal.text.size(), ' ');
+    return text + "  (" + painted(decimal, color, style_) + ")";
+  }
+
+  FacingDigits hexadecimal_;
+  FacingDigits decimal_;
+  std::size_t width_;
+  Style const& style_;
+};
+
+std::string values_of(Violation const& violation, Style const& style) {
   Sides const sides = sides_in_words(violation);
   if (sides.expected.empty() && sides.actual.empty()) return {};
-  std::string text = value_line("expected", sides.expected, sides.expected_decimal) + "\n" +
-                     value_line("actual", sides.actual, sides.actual_decimal);
+  ValueLines const lines(sides, style);
+  std::string text = lines.expected() + "\n" + lines.actual();
   if (violation.ulp) text += fmt::format(", {} ulp apart", *violation.ulp);
-  return text + "\n";
+  return text + "\n" + lines.marks();
 }
 
 std::string place_of(Location const& location) {
@@ -182,7 +237,7 @@ std::string per_second(double rate) {
 std::string describe(Violation const& violation, Style const& style) {
   return fmt::format("  {}: {}\n", style.paint(Color::bold, id_of(violation.law)),
                      printable(place_in_words(violation))) +
-         values_of(violation) + accesses_of(violation) + indented(message_of(violation)) +
+         values_of(violation, style) + accesses_of(violation) + indented(message_of(violation)) +
          calls_of(violation) + repetitions_of(violation);
 }
 

@@ -32,8 +32,17 @@ TEST(Text, AFailureNamesLawPlaceBothValuesAndTheReplay) {
             "  values.bitwise: operation 4, rank 1, w/exp_avg[17]\n"
             "    expected  0x1.2p-3  (0.140625)\n"
             "    actual    0x1.3p-3  (0.1484375), 1048576 ulp apart\n"
+            "                  ^          ^^^^^\n"
             "    the engine's bits differ from the oracle's\n"
             "  replay: adamant run two.yaml --seed 7\n");
+}
+
+TEST(Text, DigitsThatDifferAreColouredWhereColoursAreOn) {
+  Violation const violation = make_failure().result.violations.front();
+  std::string const text = describe(violation, Style{.colored = true});
+  EXPECT_NE(text.find("expected  0x1.\x1b[32m2\x1b[0mp-3"), std::string::npos) << text;
+  EXPECT_NE(text.find("actual    0x1.\x1b[31m3\x1b[0mp-3"), std::string::npos) << text;
+  EXPECT_EQ(text.find('^'), std::string::npos) << text;
 }
 
 TEST(Text, ARaceNamesBothAccessesAndTheMissingEdge) {

@@ -11,6 +11,7 @@
 #include "scenarios/report/html/numbers.h"
 #include "scenarios/report/json.h"
 #include "scenarios/report/trace/marks.h"
+#include "scenarios/report/words/digits.h"
 #include "scenarios/report/words/words.h"
 
 namespace adamant::scenarios {
@@ -91,13 +92,23 @@ bool has_numbers(Violation const& violation) {
   return !sides.expected_decimal.empty() && !sides.actual_decimal.empty();
 }
 
-std::string cells_of(std::string_view side, std::string const& text, std::string const& decimal) {
-  return fmt::format("<th scope=\"row\">{}</th><td>{}</td><td>{}</td>", side, code(text),
+std::string code(MarkedDigits const& digits) {
+  std::string html;
+  for (auto const& [part, differs] : digits.pieces())
+    html += differs ? "<mark>" + escaped(part) + "</mark>" : escaped(part);
+  return "<code>" + html + "</code>";
+}
+
+std::string cells_of(std::string_view side, MarkedDigits const& hexadecimal,
+                     MarkedDigits const& decimal) {
+  return fmt::format("<th scope=\"row\">{}</th><td>{}</td><td>{}</td>", side, code(hexadecimal),
                      code(decimal));
 }
 
 std::string rows_of(Violation const& violation) {
   Sides const sides = sides_in_words(violation);
+  FacingDigits const hexadecimal = facing(sides.expected, sides.actual);
+  FacingDigits const decimal = facing(sides.expected_decimal, sides.actual_decimal);
   std::string where = subject_in_words(violation);
   if (violation.index >= 0) where += fmt::format("[{}]", violation.index);
   std::string const apart = violation.ulp ? grouped(*violation.ulp) + " ulp" : std::string();
@@ -105,14 +116,16 @@ std::string rows_of(Violation const& violation) {
       "<tbody><tr><th scope=\"rowgroup\" rowspan=\"2\">{}</th>{}"
       "<td rowspan=\"2\">{}</td></tr>\n<tr class=\"actual\">{}</tr></tbody>\n",
       where.empty() ? "" : code(where),
-      cells_of("expected", sides.expected, sides.expected_decimal), apart,
-      cells_of("actual", sides.actual, sides.actual_decimal));
+      cells_of("expected", hexadecimal.expected, decimal.expected), apart,
+      cells_of("actual", hexadecimal.actual, decimal.actual));
 }
 
 std::string sides_of(Violation const& violation) {
   Sides const sides = sides_in_words(violation);
-  std::string const entries =
-      entry("expected", escaped(sides.expected)) + entry("actual", escaped(sides.actual));
+  auto const [expected, actual] = facing(sides.expected, sides.actual);
+  bool const marked = actual.any();
+  std::string const entries = entry("expected", marked ? code(expected) : escaped(sides.expected)) +
+                              entry("actual", marked ? code(actual) : escaped(sides.actual));
   return entries.empty() ? "" : "<dl>\n" + entries + "</dl>\n";
 }
 

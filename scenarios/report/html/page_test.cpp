@@ -77,6 +77,7 @@ TEST(Page, ShowsWrongValuesInBothNotationsWithOnePictureForTheirMoment) {
   EXPECT_EQ(find_all(*tables[0], "tbody").size(), 2U);
   for (char const* const cell : {"0x1.053338p-2", "0.255078197", "0x1.aa674cp-8", "0.00650640111"})
     EXPECT_TRUE(has_text(*tables[0], "td", cell)) << cell;
+  EXPECT_FALSE(find_all(*tables[0], "mark").empty()) << "digits that differ";
   EXPECT_TRUE(has_text(*tables[0], "td", "1\u00A0048\u00A0746\u00A0396 ulp"));
   EXPECT_EQ(find_all(html, "svg").size(), 1U);
 }

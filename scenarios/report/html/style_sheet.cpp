@@ -54,6 +54,8 @@ th,td{text-align:left;vertical-align:top;padding:5px 16px 5px 0;border-bottom:1p
 thead th{color:var(--muted);white-space:nowrap}
 tr.actual td,tr.actual th{color:var(--bad)}
 .values td{white-space:nowrap}
+.values code{white-space:pre}
+mark{background:var(--bad-fill);color:inherit;font-weight:700}
 .index{width:100%}
 .index td:first-child{overflow-wrap:break-word;min-width:min(24em,60vw)}
 td.n,th.n{text-align:right;white-space:nowrap}
