@@ -22,6 +22,7 @@ constexpr std::size_t blocks_enough = 8;
 // What a finished world may keep resident in each slot for the next one.
 constexpr std::uint64_t resident_bytes_max = 1 << 20;
 constexpr std::size_t slots_kept_max = 64;
+constexpr std::size_t formers_max = 1024;
 constexpr std::size_t allocations_kept_max = 32'768;
 
 // Of still larger blocks only so much at each end is poisoned, and the rest not committed.
@@ -99,6 +100,7 @@ void Memory::reset(World& world, int devices) {
   }
   allocations_used_ = 0;
   spare_.clear();
+  formers_.clear();
   next_number_ = 0;
 }
 
@@ -143,6 +145,32 @@ Allocation& Memory::new_allocation() {
 
 void Memory::spare(Allocation* allocation) {
   if (allocation != nullptr && !allocation->kept) spare_.push_back(allocation);
+}
+
+void Memory::remember(Allocation const& owner) {
+  if (formers_.size() == formers_max) formers_.pop_front();
+  formers_.push_back({.begin = owner.begin,
+                      .bytes = owner.bytes,
+                      .number = owner.number,
+                      .made_by = owner.made_by,
+                      .freed_by = owner.freed_by,
+                      .name = owner.name});
+}
+
+FormerOwner const* Memory::former_at(std::uint64_t offset, std::uint32_t operation) const {
+  auto const found =
+      std::find_if(formers_.rbegin(), formers_.rend(), [&](FormerOwner const& former) {
+        return offset - former.begin < former.bytes && former.made_by < operation &&
+               operation < former.freed_by;
+      });
+  return found == formers_.rend() ? nullptr : &*found;
+}
+
+FormerOwner const* Memory::last_former(std::uint64_t offset) const {
+  auto const found =
+      std::find_if(formers_.rbegin(), formers_.rend(),
+                   [&](FormerOwner const& former) { return offset - former.begin < former.bytes; });
+  return found == formers_.rend() ? nullptr : &*found;
 }
 
 Allocation* Memory::allocate(int slot_index, std::uint64_t bytes, AllocationKind kind,
@@ -217,7 +245,9 @@ void Memory::appear(Allocation& allocation, Touch const& birth) {
   allocation.made_by = birth.operation;
   SlotPlaces& places = places_of(allocation.begin);
   places.present.put(allocation.begin, &allocation);
-  spare(places.past.at(allocation.begin));
+  Allocation* const past = places.past.at(allocation.begin);
+  if (past != nullptr && world_->options().checked) remember(*past);
+  spare(past);
   places.past.remove(allocation.begin);
   if (!world_->options().checked) return;
   allocation.segments.reset(allocation.bytes, birth);

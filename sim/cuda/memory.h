@@ -44,6 +44,16 @@ struct Allocation {
   int pending_copies = 0;
 };
 
+/// Who had a block before its last owner.
+struct FormerOwner {
+  std::uint64_t begin = 0;
+  std::uint64_t bytes = 0;
+  std::uint32_t number = 0;
+  std::uint32_t made_by = 0;  // operation ids, as of an Allocation
+  std::uint32_t freed_by = 0;
+  std::string name;
+};
+
 /// A stretch of a slot that nobody owns now.
 struct FreeBlock {
   std::uint64_t begin = 0;
@@ -92,6 +102,10 @@ class Memory {
   Allocation* find_present(void const* address);
   /// What was last at a place where nothing is present.
   Allocation* find_past(void const* address);
+  /// Of those that had this place before who has it now, or had it last: whose it was when an
+  /// operation was enqueued, or the latest of all. Null: nobody, or it is long ago.
+  FormerOwner const* former_at(std::uint64_t offset, std::uint32_t operation) const;
+  FormerOwner const* last_former(std::uint64_t offset) const;
   /// The nearest present allocation at or below the address in the same slot.
   Allocation* nearest_below(void const* address);
   /// The nearest that begins above it.
@@ -136,6 +150,7 @@ class Memory {
   Allocation& new_allocation();
   /// One that is gone, and that no place names any more: there will be another in its stead.
   void spare(Allocation* allocation);
+  void remember(Allocation const& owner);
 
   World* world_ = nullptr;
   std::uint64_t slot_bytes_ = region_slot_default;
@@ -147,6 +162,7 @@ class Memory {
   std::deque<Allocation> allocations_;
   std::size_t allocations_used_ = 0;
   std::vector<Allocation*> spare_;
+  std::deque<FormerOwner> formers_;  // the latest, in the order in which others took their places
   std::uint32_t next_number_ = 0;
 
   static constexpr std::uint64_t region_slot_default = 1ULL << 40;

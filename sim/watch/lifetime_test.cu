@@ -29,6 +29,44 @@ TEST_F(Judge, FindsAKernelOnFreedMemory) {
       {Law::access_lifetime, {{"fill", "a", "write"}}, 0, 4});
 }
 
+void do_nothing(void*) {}
+
+/// What is said of the first violation, where two buffers have one place after the other.
+std::string said_of_reuse(void (*program)(int)) {
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    Report const report = run(1, program, random_options(seed));
+    if (report.violations.empty()) continue;
+    std::string const& said = report.violations[0].message;
+    if (said.find("second") != std::string::npos && said.find("first") != std::string::npos)
+      return said;
+  }
+  return "";
+}
+
+TEST_F(Judge, NamesTheBufferThatWasMeantBesideTheOneThatCameAfterIt) {
+  std::string const late = said_of_reuse([](int) {
+    cudaStream_t const a = new_stream("a");
+    cudaStream_t const b = new_stream("b");
+    float* const first = in_order(a, "first");
+    cudaStreamSynchronize(a);
+    for (int i = 0; i < 8; ++i) cudaLaunchHostFunc(b, do_nothing, nullptr);
+    fill<<<1, 1, 0, b>>>(first, 1, 1.0F);
+    cudaFreeAsync(first, a);
+    cudaFreeAsync(in_order(a, "second"), a);
+    cudaStreamSynchronize(a);
+    finish();
+  });
+  EXPECT_NE(late.find("; when this was enqueued, first (allocation"), std::string::npos) << late;
+  std::string const stale = said_of_reuse([](int) {
+    float* const first = on_device("first");
+    cudaFree(first);
+    cudaFree(on_device("second"));
+    fill<<<1, 1>>>(first, 1, 1.0F);
+    finish();
+  });
+  EXPECT_NE(stale.find("; before it, first (allocation"), std::string::npos) << stale;
+}
+
 TEST_F(Judge, FindsAFreeThatDoesNotWaitForAFinishedKernel) {
   judge(
       [](bool right) {
@@ -90,8 +128,6 @@ TEST_F(Judge, FindsAUseOnAStreamThatDoesNotFollowTheAllocation) {
        0,
        bytes});
 }
-
-void do_nothing(void*) {}
 
 TEST_F(Judge, FindsAUseBeforeTheAllocationInStreamOrder) {
   // The other order of the same two operations: fifo runs b first, because a has work to do before.

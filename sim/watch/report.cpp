@@ -155,6 +155,9 @@ void Watch::report_conflict(Allocation const& allocation, Side const& earlier, S
                                           : missing_edge(earlier.touch, later.touch);
   found.message = fmt::format("{} and {} touch {} unordered", found.accesses[0].operation,
                               found.accesses[1].operation, found.accesses[0].buffer);
+  for (Side const& side : {earlier, later})
+    if (lifetime && !of_allocator(side) && !is_host(side.touch, world_))
+      found.message += meant_at(allocation.begin + begin, side.touch.operation, allocation);
   world_.add_violation(std::move(found));
 }
 
@@ -221,11 +224,27 @@ void Watch::report_outside(std::uint64_t offset, std::uint64_t bytes, AccessKind
     std::uint64_t const begin = offset - past->begin;
     OperationRecord const& freed_by = world_.record(past->freed_by);
     found.accesses.push_back(describe(one(kind), past, begin, begin + bytes));
-    found.message = fmt::format("{} is used after {} by rank {} freed it", buffer_name(*past),
-                                freed_by.name, freed_by.rank);
+    found.message = fmt::format("{} is used after {} by rank {} freed it{}", buffer_name(*past),
+                                freed_by.name, freed_by.rank, meant_at(offset, operation_, *past));
     return world_.add_violation(std::move(found));
   }
   report_nowhere(offset, bytes, kind);
+}
+
+// The address is all that an operation has. Whose it was when the operation was enqueued is what
+// was meant; one that was enqueued later had an address that was stale already.
+std::string Watch::meant_at(std::uint64_t offset, std::uint32_t operation,
+                            Allocation const& owner) const {
+  auto const name = [](FormerOwner const& former) {
+    return fmt::format("{} (allocation {}, {} bytes)", former.name.empty() ? "buffer" : former.name,
+                       former.number, former.bytes);
+  };
+  if (owner.made_by < operation && (owner.freed_by == 0 || operation < owner.freed_by)) return "";
+  if (FormerOwner const* const meant = memory_.former_at(offset, operation))
+    return fmt::format("; when this was enqueued, {} was there", name(*meant));
+  bool const stale = owner.freed_by != 0 && owner.freed_by < operation;
+  FormerOwner const* const before = stale ? memory_.last_former(offset) : nullptr;
+  return before == nullptr ? "" : fmt::format("; before it, {} was there", name(*before));
 }
 
 // In no allocation, nor in one that was or will be: told by the buffer below, or else above.

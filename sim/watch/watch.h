@@ -165,6 +165,9 @@ class Watch final : public WorldObserver {
   void report_stale(Allocation const& captured, std::uint64_t offset, std::uint64_t bytes,
                     AccessKind kind);
   void report_outside(std::uint64_t offset, std::uint64_t bytes, AccessKind kind);
+  /// Says whose memory an operation meant that came to a place which somebody else had since.
+  std::string meant_at(std::uint64_t offset, std::uint32_t operation,
+                       Allocation const& owner) const;
   void report_nowhere(std::uint64_t offset, std::uint64_t bytes, AccessKind kind);
   void report_unregistered(std::uint64_t bytes, AccessKind kind);
   void report_unreachable(std::uint64_t bytes, AccessKind kind);
