@@ -26,7 +26,8 @@ class Words {
   explicit Words(Scenario const& scenario) {
     add_all(scenario.program);
     for (Action const& plain : {Action(Backward{}), Action(Step{}), Action(ZeroGrad{})}) add(plain);
-    if (scenario.optimizer.loss_scale != LossScale{}) add(Overflow{});
+    bool const has_infinities = scenario.gradients == GradientClass::wild;
+    if (has_infinities || scenario.optimizer.loss_scale != LossScale{}) add(Overflow{});
     if (scenario.optimizer.clip) add(ClipNorm{});
     if (std::holds_alternative<OffloadedStates>(scenario.offload)) add(OffloadStates{});
     if (scenario.params.size() > 1) add(Backward{.without = {canonical_name(0, 0, false)}});

@@ -73,6 +73,10 @@ class Settings {
     add([](Scenario& s) {
       s.precision.param = ParamType::bf16, s.precision.main = MainType::fp32;
     });
+    if (is_quantised(scenario_.precision.param))
+      add([](Scenario& s) {
+        s.precision.param = ParamType::fp8_current, s.precision.main = MainType::fp32;
+      });
     return std::move(fills_);
   }
 
@@ -173,6 +177,19 @@ void add_usual_worlds(Add const& add) {
   }
 }
 
+/// On two ranks, each of them with a row: what is quantised is a matrix.
+template <typename Add>
+void add_smallest_matrices(Add const& add) {
+  for (std::uint64_t seed = 0; seed < other_seeds; ++seed) {
+    add([seed](Scenario& s) {
+      s.world = {.shard = 2};
+      s.params = params_of({2});
+      s.params.front().shape.push_back(1);
+      s.seed = seed;
+    });
+  }
+}
+
 }  // namespace
 
 void add_settings(Scenario const& scenario, Lists& lists) {
@@ -215,6 +232,10 @@ void add_worlds(Scenario const& scenario, Lists& lists) {
   if (scenario.params.size() > 1 || !scenario.groups.empty())
     add([&](Scenario& s) { s.params = scenario.params, s.groups = scenario.groups; });
   if (scenario.world != World{}) add([&](Scenario& s) { s.world = scenario.world; });
+  for (Operation const& operation : scenario.program)
+    if (auto const* load = std::get_if<Load>(&operation.action); load != nullptr && load->world)
+      add([&scenario, load](Scenario& s) { s.world = *load->world, s.params = scenario.params; });
+  if (is_quantised(scenario.precision.param)) add_smallest_matrices(add);
   add_usual_worlds(add);
 }
 

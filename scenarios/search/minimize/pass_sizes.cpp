@@ -15,6 +15,8 @@ constexpr std::array<std::int64_t, 16> usual_rows{1, 2,  3,  4,  5,  6,  7,  8,
                                                   9, 12, 16, 17, 32, 33, 64, 65};
 constexpr std::array<std::int64_t, 5> small_rows{1, 2, 3, 4, 5};
 constexpr std::array<std::int64_t, 3> small_worlds{1, 2, 3};
+constexpr std::int64_t matrix_numel_max = 17;
+constexpr std::int64_t small_matrix_numel_max = 5;
 
 /// The usual sizes below `size`, and steps down from it.
 std::vector<std::int64_t> below(std::int64_t size) {
@@ -24,6 +26,15 @@ std::vector<std::int64_t> below(std::int64_t size) {
   for (std::int64_t const step : {size / 2, size - size / 4, size - 1})
     if (step > usual_rows.back() && step < size) sizes.push_back(step);
   return sizes;
+}
+
+/// Matrices of fewer elements, the smallest first, and of as many those of fewer rows.
+std::vector<std::vector<std::int64_t>> matrices_below(std::int64_t numel) {
+  std::vector<std::vector<std::int64_t>> shapes;
+  for (std::int64_t all = 1; all < numel; ++all)
+    for (std::int64_t rows = 1; rows <= all; ++rows)
+      if (all % rows == 0) shapes.push_back({rows, all / rows});
+  return shapes;
 }
 
 void set_worlds(Scenario& scenario, std::int64_t ranks_max) {
@@ -73,6 +84,8 @@ void shrink_shape(std::size_t param, std::vector<std::int64_t> const& shape,
   if (shape.size() > 1) {
     candidates.offer([&](Scenario& s) { s.params[param].shape = {numel}; });
     candidates.offer([&](Scenario& s) { s.params[param].shape.pop_back(); });
+    for (auto const& matrix : matrices_below(std::min(numel, matrix_numel_max)))
+      candidates.offer([&](Scenario& s) { s.params[param].shape = matrix; });
   }
   for (std::size_t d = 0; d < shape.size(); ++d)
     for (std::int64_t const extent : below(shape[d]))
@@ -93,9 +106,13 @@ Changes changes_of_values(Scenario const& scenario) {
                   [](Scenario& s) { s.gradients = GradientClass::exact; },
                   [](Scenario& s) { s.gradients = GradientClass::normal; }};
   add_dropped_operations(scenario, changes);
-  for (std::size_t p = 0; p < scenario.params.size(); ++p)
+  for (std::size_t p = 0; p < scenario.params.size(); ++p) {
     for (std::int64_t const rows : small_rows)
       changes.push_back([p, rows](Scenario& s) { s.params[p].shape = {rows}; });
+    if (scenario.params[p].shape.size() < 2) continue;
+    for (auto const& matrix : matrices_below(small_matrix_numel_max))
+      changes.push_back([p, matrix](Scenario& s) { s.params[p].shape = matrix; });
+  }
   return changes;
 }
 
