@@ -15,6 +15,27 @@ TEST_F(VerdictReports, AMomentThatMoved) {
   EXPECT_EQ(after(check), Laws{Law::pointers_stable});
 }
 
+TEST(PointerJudge, EachTensorThatMovedOnALaterRank) {
+  scenarios::Scenario const scenario = handmade_scenario();
+  std::vector<ParameterSpec> parameters = scenarios::parameter_specs(scenario);
+  parameters.front().formats.parameter = NumberFormat::bf16;
+  parameters.front().formats.main = NumberFormat::fp32;
+  for (TensorKind const kind :
+       {TensorKind::parameter, TensorKind::main, TensorKind::exp_avg, TensorKind::exp_avg_sq}) {
+    HandmadeWorld world(scenario);
+    for (HandmadeRank& rank : world.ranks) rank.tensor(TensorKind::main) = {1, 2};
+    scenarios::Findings findings;
+    scenarios::PointerJudge judge(parameters, 2, std::nullopt, {}, findings);
+    judge.compare(world, nullptr);
+    judge.compare(world, &check);
+    EXPECT_FALSE(findings.any());
+    std::vector<float> elsewhere = world.ranks[1].tensor(kind);
+    world.ranks[1].tensor(kind).swap(elsewhere);
+    judge.compare(world, &check);
+    EXPECT_TRUE(findings.any()) << static_cast<int>(kind);
+  }
+}
+
 TEST_F(VerdictReports, AGradientThatMovedUnderZeroGradToZeros) {
   EXPECT_EQ(started(), silent);
   world_.zero_gradients();

@@ -132,6 +132,18 @@ TEST_F(VerdictReports, ACounterThatAllRanksAdvanceAsWrong) {
             scenarios::Subject(scenarios::StepCount{.parameter = "w"}));
 }
 
+TEST_F(VerdictReports, ASettingThatALaterRankAloneHas) {
+  EXPECT_EQ(started(), silent);
+  rank(1).settings.learning_rate = 0.5F;
+  EXPECT_EQ(after(check), Laws{Law::values_bitwise});
+}
+
+TEST_F(VerdictReports, ANormThatALaterRankAloneHas) {
+  EXPECT_EQ(started(), silent);
+  rank(1).scaling.max_norm = 0.5F;
+  EXPECT_EQ(after(check), Laws{Law::ranks_agree});
+}
+
 TEST_F(VerdictReports, AGradientThatOnlyOneRankHas) {
   EXPECT_EQ(started(), silent);
   world_.zero_gradients();

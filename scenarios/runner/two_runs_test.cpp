@@ -70,6 +70,19 @@ TEST(TwoRuns, OneOfWhichIsResumedShowsWhatAProgramWithoutCheckpointsHides) {
   }
 }
 
+TEST(TwoRuns, EachOfSeveralIsHeldToTheFirst) {
+  Scenario scenario = trained();
+  scenario.world.shard = 2;
+  scenario.bug = "mlm_5077";
+  scenario.again = {{}, {.resumed_after = 1}};
+  EXPECT_TRUE(is_broken(run_scenario(scenario), Law::runs_resumed));
+  scenario = trained();
+  scenario.bug = "shard_off_by_one_row";
+  scenario.again = {{}};
+  scenario.other_worlds = {{.shard = 1}, {.shard = 3}};
+  EXPECT_TRUE(is_broken(run_scenario(scenario), Law::runs_worlds));
+}
+
 TEST(TwoRuns, AreNotMadeWhereTheFirstFails) {
   Scenario scenario = trained();
   scenario.bug = "mean_not_divided";
