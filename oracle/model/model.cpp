@@ -187,7 +187,8 @@ void Model::begin_step() {
     check(!s.due, "the step before this one is finished");
     s.due = true;
     if (skipped_) continue;
-    if (config_.step_counter == StepCounter::group || s.has_gradient) ++s.steps;
+    ++s.counts.of_group;
+    if (s.has_gradient) ++s.counts.of_parameter;
   }
 }
 
@@ -233,13 +234,14 @@ void Model::adopt_step(int parameter, Stepped const& seen) {
 void Model::update(State& s, AdamConfig const& config, std::span<float> weight) const {
   std::span<float const> const gradient = handed(s);
   bool const as_it_is = inverse_ == 1.0F && clipped_.coefficient == 1.0F;
-  if (as_it_is) return adam_step(config, s.steps, gradient, weight, s.exp_avg, s.exp_avg_sq);
+  std::int64_t const steps = steps_of(s);
+  if (as_it_is) return adam_step(config, steps, gradient, weight, s.exp_avg, s.exp_avg_sq);
   std::vector<float> block(block_numel);
   for_each_block(std::ssize(gradient), [&](std::int64_t begin, std::int64_t count) {
     auto const consumed = std::span(block).first(static_cast<std::size_t>(count));
     multiply(gradient.subspan(begin, count), inverse_, consumed);
     multiply(consumed, clipped_.coefficient, consumed);
-    adam_step(config, s.steps, consumed, weight.subspan(begin, count),
+    adam_step(config, steps, consumed, weight.subspan(begin, count),
               std::span(s.exp_avg).subspan(begin, count),
               std::span(s.exp_avg_sq).subspan(begin, count));
   });
@@ -324,8 +326,9 @@ bool Model::has_gradient(int parameter) const {
   return state(parameter).has_gradient;
 }
 
-std::int64_t Model::step_count(int parameter) const {
-  return state(parameter).steps;
+std::int64_t Model::steps_of(State const& state) const {
+  bool const of_group = config_.step_counter == StepCounter::group;
+  return of_group ? state.counts.of_group : state.counts.of_parameter;
 }
 
 Model::State& Model::state(int parameter) {

@@ -134,7 +134,7 @@ class Model {
 
   void set_group(int group, AdamConfig const& config);
   /// What a load did not bring back, as an engine was seen to have it.
-  void set_steps(int parameter, std::int64_t steps) { state(parameter).steps = steps; }
+  void set_steps(int parameter, std::int64_t steps) { state(parameter).counts = {steps, steps}; }
   void set_scaler(LossScaler const& scaler);
   LossScaler const& scaler() const { return scaler_; }
 
@@ -183,7 +183,13 @@ class Model {
   DelayedScale const& delayed_scale(int parameter) const;
   bool has_gradient(int parameter) const;
   /// Steps executed so far as this parameter's counter (its group's or its own) sees them.
-  std::int64_t step_count(int parameter) const;
+  std::int64_t step_count(int parameter) const { return steps_of(state(parameter)); }
+  /// Both counters, of which step_count() is one.
+  struct Counts {
+    std::int64_t of_group = 0;      // executed steps
+    std::int64_t of_parameter = 0;  // those that found a gradient
+  };
+  Counts counts(int parameter) const { return state(parameter).counts; }
 
  private:
   using Tensor = std::vector<float, ZeroedPages<float>>;
@@ -200,7 +206,7 @@ class Model {
     Shards shards;  // that have scales of their own; empty: all elements share
     bool has_gradient = false;
     bool due = false;  // begin_step() was called, step_parameter() not yet
-    std::int64_t steps = 0;
+    Counts counts;
   };
 
   /// What clip() found of the gradients that are there.
@@ -220,6 +226,7 @@ class Model {
   static void quantise_first(State& state, ParameterSpec const& spec);
   /// The weight becomes the parameter that is cast from it.
   static void store_parameter(Tensor& weight, Formats const& formats);
+  std::int64_t steps_of(State const& state) const;
   State loaded(Saved const& saved, int parameter) const;
   void load_parameter(State& state, Saved const& saved, int parameter) const;
   Tensor const& handed(State const& state) const;
@@ -256,7 +263,7 @@ class Model::Saved {
   /// then stored anew, once, from what it is worth, and codes are made of the weight.
   void set_in_other_form(int parameter);
   void drop_main(int parameter);
-  void set_steps(int parameter, std::int64_t steps);
+  void set_counts(int parameter, Counts const& counts);
   void set_group(int group, AdamConfig const& config);
   void set_scaling(LossScaler const& scaler, std::optional<float> max_norm);
 

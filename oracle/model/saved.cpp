@@ -127,8 +127,8 @@ void Model::Saved::drop_main(int parameter) {
   formats_.at(p).main.reset();
 }
 
-void Model::Saved::set_steps(int parameter, std::int64_t steps) {
-  states_.at(static_cast<std::size_t>(parameter)).steps = steps;
+void Model::Saved::set_counts(int parameter, Counts const& counts) {
+  states_.at(static_cast<std::size_t>(parameter)).counts = counts;
 }
 
 void Model::Saved::set_group(int group, AdamConfig const& config) {
@@ -146,7 +146,7 @@ Model::State Model::loaded(Saved const& saved, int parameter) const {
   Formats const& then = saved.formats_[p];
   Formats const& now = spec(parameter).formats;
   State s;
-  s.steps = before.steps;
+  s.counts = before.counts;
   s.shards = state(parameter).shards;
   s.scales = state(parameter).scales;
   auto const make = [&](TensorKind kind, Tensor const& from, std::optional<NumberFormat> was,

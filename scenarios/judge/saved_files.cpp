@@ -107,8 +107,10 @@ void add_manifest(SavedFiles& saved, Bytes file) {
   Json const body = Json::parse(text_of(file)).at("body");
   for (Json const& group : body.at("groups")) {
     saved.groups.emplace(group.at("name").get<std::string>(), config_of(group));
-    for (Json const& name : group.at("parameters"))
-      saved.group_steps[name.get<std::string>()] = group.at("step").get<std::int64_t>();
+    for (std::string const name : group.at("parameters")) {
+      saved.group_steps[name] = group.at("step").get<std::int64_t>();
+      saved.group_of[name] = group.at("name").get<std::string>();
+    }
   }
   for (auto const& [name, step] : body.at("parameter_steps").items())
     saved.steps[name] = step.get<std::int64_t>();

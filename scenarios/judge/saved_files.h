@@ -67,6 +67,7 @@ struct SavedFiles {
   std::map<std::string, AdamConfig> groups;                  // by name; empty without a manifest
   std::map<std::string, std::int64_t> steps;                 // of parameters, where a manifest says
   std::map<std::string, std::int64_t> group_steps;           // likewise, of the group that has each
+  std::map<std::string, std::string> group_of = {};          // likewise, its name
   oracle::LossScaler scaler = {};                            // likewise
   std::optional<float> max_norm = {};                        // likewise
   std::set<std::string> in_parts = {};                       // parameters whose parts have the keys

@@ -11,6 +11,7 @@
 #include "oracle/formats/formats.h"
 #include "scenarios/judge/quantised.h"
 #include "scenarios/judge/saved_files.h"
+#include "scenarios/judge/saved_manifest.h"
 #include "scenarios/judge/saved_quantised.h"
 
 namespace adamant::scenarios {
@@ -190,6 +191,7 @@ std::optional<Violation> fault_of_saved(std::span<StoredFile const> files,
   if (auto fault = fault_of_list(files, world.mesh.rank_count())) return fault;
   try {
     SavedFiles const saved = read_saved_files(files, names_of(reference.model()));
+    if (auto fault = fault_of_manifest(saved, reference)) return other_files(*fault);
     if (auto fault = fault_of_steps(saved, reference.model())) return fault;
     if (auto fault = fault_of_tensors(saved, reference.model())) return fault;
     return fault_of_boxes_of_all(saved, reference.model(), world);

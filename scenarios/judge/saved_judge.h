@@ -1,6 +1,6 @@
 // Looks at what only others read of a save: which files there are, which rank has written what, the
-// steps in them, and the values of numbers that are not stored in fp32. Other tensors are judged
-// when they are loaded, because only a load says what an engine makes of its own files.
+// steps in them, the values of numbers that are not stored in fp32, and the manifest. Other tensors
+// are judged when they are loaded, because only a load says what an engine makes of its own files.
 #pragma once
 
 #include <optional>

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -42,7 +43,21 @@ class Checkpoint {
 
   std::vector<StoredFile> files() {
     stored_ = {file_of(first), file_of(second)};
-    manifest_ = R"({"body":{"groups":[],"parameter_steps":{"w":2},"numbers":{}}})";
+    AdamConfig const& settings = world.reference().model().group(0);
+    nlohmann::json const group = {{"name", ""},
+                                  {"mode", settings.mode == AdamMode::adamw ? "adamw" : "adam"},
+                                  {"lr", settings.learning_rate},
+                                  {"betas", {settings.beta1, settings.beta2}},
+                                  {"eps", settings.epsilon},
+                                  {"weight_decay", settings.weight_decay},
+                                  {"bias_correction", settings.bias_correction},
+                                  {"step", 2},
+                                  {"parameters", {"w"}}};
+    manifest_ = nlohmann::json{{"body",
+                                {{"groups", nlohmann::json::array({group})},
+                                 {"parameter_steps", {{"w", 2}}},
+                                 {"numbers", nlohmann::json::object()}}}}
+                    .dump();
     return {{.name = "adamant.json", .bytes = std::as_bytes(std::span(manifest_))},
             {.name = "shard-00001-model-00001-of-00001.safetensors", .bytes = stored_[0]},
             {.name = "shard-00002-model-00001-of-00001.safetensors", .bytes = stored_[1]}};

@@ -29,6 +29,18 @@ TEST(Bugs, AreNoticedInALargeModelToo) {
   }
 }
 
+// No step reads the counter that is not asked for; files have it, for who loads them.
+TEST(Bugs, OfACounterThatOnlyFilesHaveIsSeenInThem) {
+  Scenario scenario = small_scenario();
+  scenario.optimizer.step_counter = StepCounter::parameter;
+  scenario.program = {operation(Train{1}), operation(Save{"a"})};
+  EXPECT_EQ(run_scenario(scenario).outcome, Outcome::pass);
+  scenario.bug = "flashlight_143";
+  RunResult const result = run_scenario(scenario);
+  ASSERT_EQ(result.outcome, Outcome::violated);
+  EXPECT_EQ(result.violations.front().law, Law::checkpoint_roundtrip);
+}
+
 TEST(Bugs, AnUnknownOneIsNotInThisProgramsEngine) {
   RunOptions options;
   options.bug = "no_such_bug";
