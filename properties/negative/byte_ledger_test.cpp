@@ -89,7 +89,7 @@ std::vector<BytesByPurpose> counted_by_oracle(Scenario const& scenario) {
   std::vector<int> ranks(static_cast<std::size_t>(scenario.world.rank_count()));
   std::iota(ranks.begin(), ranks.end(), 0);
   scenarios::Budgets budgets(scenario);
-  budgets.begin_world(scenario, parameter_specs(scenario), ranks);
+  budgets.begin_world(scenario, parameter_specs(scenario), ranks, scenario.optimizer.clip);
   std::vector<BytesByPurpose> counted(ranks.size());
   for (std::size_t rank = 0; rank < ranks.size(); ++rank)
     for (int i = 0; i < purpose_count; ++i) {

@@ -36,8 +36,7 @@ void CheckpointFiles::import_foreign(std::string const& checkpoint) {
   auto const directory = task_.foreign_checkpoints / checkpoint;
   std::error_code error;
   if (task_.foreign_checkpoints.empty() || !std::filesystem::is_directory(directory, error))
-    throw MachineLacks("nothing to load: no directory `" + checkpoint +
-                       "` is beside the scenario file");
+    throw MachineLacks(no_directory(checkpoint));
   make_directory(checkpoint);
   for (auto const& entry : std::filesystem::directory_iterator(directory))
     if (entry.is_regular_file())

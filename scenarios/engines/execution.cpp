@@ -33,6 +33,7 @@ Execution::Execution(RunParts const& run, WorldStart const& start, real::Rendezv
              .task = run.task,
              .setting = setting_of(run.task, start),
              .groups = adam_configs(run.task.scenario),
+             .clip = start.walk.clip(),
              .first = !start.load,
              .storage = [&files = run.files](int rank) { return files.storage_of(rank); },
              .nccl_id = {},
@@ -52,9 +53,11 @@ std::optional<WorldStart> Execution::next() const {
   if (elsewhere_) return WorldStart{.walk = walk_, .load = elsewhere_};
   if (!files_.crashed()) return std::nullopt;
   ProgramWalk walk = walk_;
-  while (auto operation = walk.next())
-    if (operation->kind == Primitive::Kind::load)
-      return WorldStart{.walk = walk, .load = std::move(operation)};
+  while (auto operation = walk.next()) {
+    if (operation->kind != Primitive::Kind::load) continue;
+    operation->clip = walk.forget_settings();
+    return WorldStart{.walk = walk, .load = std::move(operation)};
+  }
   return std::nullopt;
 }
 
@@ -90,8 +93,14 @@ void Execution::execute_all(int rank) {
   }
 }
 
-void Execution::execute(int rank, ProgramWalk const& walk, Primitive const& operation) {
+void Execution::execute(int rank, ProgramWalk& walk, Primitive const& operation) {
   operations_[static_cast<std::size_t>(rank)] = operation.entry;
+  if (clips(operation) && !walk.clip()) {
+    return show(rank, [&] {
+      failure_ = clip_without_norm(operation);
+      return false;
+    });
+  }
   begin(rank, operation);
   one_at_a_time([&] { take_up(rank, walk, operation); });
   perform(rank, operation);
@@ -102,6 +111,7 @@ void Execution::execute(int rank, ProgramWalk const& walk, Primitive const& oper
     return go_on_;
   });
   if (files_.crashed()) throw MachineCrashed();
+  if (loads && go_on_) walk.put_in_force(loaded_clip_);
   if (loads && load_failed_ && !world().rank(rank)->engine().has_state()) expect_no_state(rank);
 }
 
@@ -143,7 +153,10 @@ void Execution::look_at(Primitive const& operation) {
   bool const refused = std::any_of(load_errors_.begin(), load_errors_.end(),
                                    [](EngineError const& error) { return !error.reason.empty(); });
   if (refused) return look_at_failed_load(operation);
-  if (operation.kind == Primitive::Kind::load) take_notes();
+  if (operation.kind == Primitive::Kind::load) {
+    loaded_clip_ = world().rank(0)->engine().scaling().max_norm;
+    take_notes();
+  }
   if (!observer_.after(operation, world())) go_on_ = false;
 }
 

@@ -89,7 +89,7 @@ class Execution {
   std::optional<EngineFailure> failure_;  // the first
 
  private:
-  void execute(int rank, ProgramWalk const& walk, Primitive const& operation);
+  void execute(int rank, ProgramWalk& walk, Primitive const& operation);
   /// Does what is due once before an operation, with whichever rank comes to it first.
   void take_up(int rank, ProgramWalk const& walk, Primitive const& operation);
   void perform(int rank, Primitive const& operation);
@@ -113,6 +113,7 @@ class Execution {
   std::optional<Primitive> current_;       // the operation that ranks are at
   ProgramWalk walk_;                       // behind it
   std::optional<std::uint64_t> unloaded_;  // what parameters were before a new world's load
+  Clip loaded_clip_;                       // the norm that the last load put in force
   bool load_failed_ = false;               // written while all ranks have met
   bool crash_was_seen_ = false;            // by the observer
   std::vector<Violation> found_;

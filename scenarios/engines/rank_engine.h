@@ -31,6 +31,7 @@ struct WorldParts {
   EngineTask const& task;
   Scenario const& setting;  // the scenario, or what a load made of it
   std::vector<AdamConfig> groups;
+  Clip clip = {};  // the norm in force
   /// Is this the first world? In later ones parameters begin with values unlike any saved ones.
   bool first = true;
   /// The door to files of each rank.

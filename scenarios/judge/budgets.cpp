@@ -12,11 +12,10 @@ oracle::Residence residence_of(Scenario const& scenario) {
 
 Budgets::Budgets(Scenario const& scenario)
     : residence_(residence_of(scenario)),
-      scales_(scenario.optimizer.clip ||
-              scenario.optimizer.loss_scale.kind != LossScale::Kind::none) {}
+      has_loss_scale_(scenario.optimizer.loss_scale.kind != LossScale::Kind::none) {}
 
 void Budgets::begin_world(Scenario const& setting, std::span<ParameterSpec const> parameters,
-                          std::span<int const> ranks) {
+                          std::span<int const> ranks, Clip const& clip) {
   Mesh const mesh = mesh_of(setting.world);
   auto const registered = as_registered({parameters.begin(), parameters.end()}, setting.order);
   order_ = setting.order;
@@ -27,7 +26,7 @@ void Budgets::begin_world(Scenario const& setting, std::span<ParameterSpec const
   budgets_.reserve(ranks.size());
   for (int const rank : ranks)
     budgets_.emplace_back(setting.layout, registered, mesh, rank, offload, residence_);
-  if (scales_) use_scaling();
+  if (has_loss_scale_ || clip) use_scaling();
 }
 
 void Budgets::use_scaling() {

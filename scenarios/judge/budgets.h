@@ -24,10 +24,10 @@ class Budgets {
   /// Without ranks until a world begins.
   explicit Budgets(Scenario const& scenario);
 
-  /// Engines were made anew as `setting` asks; counted are these ranks alone. Parameters are in the
-  /// file's order.
+  /// Engines were made anew as `setting` asks, with the norm in force; counted are these ranks
+  /// alone. Parameters are in the file's order.
   void begin_world(Scenario const& setting, std::span<ParameterSpec const> parameters,
-                   std::span<int const> ranks);
+                   std::span<int const> ranks, Clip const& clip);
 
   /// What an operation changes, whose parameters have numbers of the file. A load that makes
   /// another world has begun it before.
@@ -41,7 +41,7 @@ class Budgets {
 
  private:
   oracle::Residence residence_;
-  bool scales_;                            // from the beginning on
+  bool has_loss_scale_;                    // from the beginning on
   ParamOrder order_ = ParamOrder::listed;  // of the world
   int parameter_count_ = 0;
   std::vector<oracle::Budget> budgets_;

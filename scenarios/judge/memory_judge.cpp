@@ -41,14 +41,14 @@ std::vector<WorldAllocation> side_by_side(std::vector<WorldAllocation> const& li
 MemoryJudge::MemoryJudge(Scenario const& scenario, std::vector<ParameterSpec> const& parameters,
                          Findings& findings)
     : budgets_(scenario), findings_(findings) {
-  begin_world(scenario, parameters);
+  begin_world(scenario, parameters, scenario.optimizer.clip);
 }
 
-void MemoryJudge::begin_world(Scenario const& setting,
-                              std::vector<ParameterSpec> const& parameters) {
+void MemoryJudge::begin_world(Scenario const& setting, std::vector<ParameterSpec> const& parameters,
+                              Clip const& clip) {
   std::vector<int> ranks(static_cast<std::size_t>(setting.world.rank_count()));
   std::iota(ranks.begin(), ranks.end(), 0);
-  budgets_.begin_world(setting, parameters, ranks);
+  budgets_.begin_world(setting, parameters, ranks, clip);
 }
 
 void MemoryJudge::note_peaks(WorldView const& world) {

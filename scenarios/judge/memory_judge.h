@@ -17,8 +17,9 @@ class MemoryJudge {
   MemoryJudge(Scenario const& scenario, std::vector<ParameterSpec> const& parameters,
               Findings& findings);
 
-  /// Engines were made anew, as a load asks for them or the scenario does.
-  void begin_world(Scenario const& setting, std::vector<ParameterSpec> const& parameters);
+  /// Engines were made anew, as a load asks for them or the scenario does, with the norm in force.
+  void begin_world(Scenario const& setting, std::vector<ParameterSpec> const& parameters,
+                   Clip const& clip);
 
   /// Keeps the expectation in step with what the engines did.
   void follow(Primitive const& operation) { budgets_.follow(operation); }

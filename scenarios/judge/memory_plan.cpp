@@ -49,6 +49,7 @@ class Planner {
       if (operation->sets_anew) begin_world(program_.setting(operation->setting), operation->entry);
       budgets_.follow(*operation);
       follow_scaler(*operation);
+      walk.put_in_force(scaler_.clip);
       look();
     }
     end_world();
@@ -59,11 +60,21 @@ class Planner {
   /// Loss scale and norm, which checkpoints carry.
   struct Scaler {
     explicit Scaler(Optimizer const& optimizer)
-        : clip(optimizer.clip), loss_scale(optimizer.loss_scale) {}
-    bool scales() const { return clip || loss_scale.kind != LossScale::Kind::none; }
+        : clip(optimizer.clip),
+          has_loss_scale(optimizer.loss_scale.kind != LossScale::Kind::none) {}
+    void take(FoundManifest const& found) {
+      clip = found.clip;
+      has_loss_scale = found.has_loss_scale;
+    }
+    bool scales() const { return clip || has_loss_scale; }
     Clip clip;
-    LossScale loss_scale;
+    bool has_loss_scale;
   };
+
+  /// What is known of the directory that this entry loads.
+  std::optional<FoundManifest> const& found_in(int entry) const {
+    return std::get<Load>(scenario_.program[static_cast<std::size_t>(entry)].action).found;
+  }
 
   void begin_world(Scenario const& setting, int operation) {
     end_world();
@@ -76,7 +87,7 @@ class Planner {
       world_.push_back(
           {.from_operation = operation, .mesh = mesh, .ranks = std::move(alike.ranks)});
     }
-    budgets_.begin_world(setting, parameters, ranks);
+    budgets_.begin_world(setting, parameters, ranks, scaler_.clip);
     look();
     for (PlannedMemory& planned : world_) planned.at_start = planned.between;
   }
@@ -101,11 +112,15 @@ class Planner {
 
   void follow_scaler(Primitive const& operation) {
     if (operation.clip) scaler_.clip = *operation.clip;
-    if (operation.loss_scale) scaler_.loss_scale = *operation.loss_scale;
+    if (operation.loss_scale)
+      scaler_.has_loss_scale = operation.loss_scale->kind != LossScale::Kind::none;
     std::string const name(operation.checkpoint);
     if (operation.kind == Primitive::Kind::save) saved_.insert_or_assign(name, scaler_);
     if (operation.kind != Primitive::Kind::load) return;
-    if (auto const saved = saved_.find(name); saved != saved_.end()) scaler_ = saved->second;
+    if (auto const saved = saved_.find(name); saved != saved_.end())
+      scaler_ = saved->second;
+    else if (auto const& found = found_in(operation.entry))
+      scaler_.take(*found);
     if (scaler_.scales()) budgets_.use_scaling();
   }
 

@@ -57,7 +57,7 @@ TEST(MemoryPlan, OfMeshesInEveryLayout) {
 /// Budgets of these ranks, behind all of a program that has one world.
 Budgets budgets_after(Scenario const& scenario, std::vector<int> const& ranks) {
   Budgets budgets(scenario);
-  budgets.begin_world(scenario, parameter_specs(scenario), ranks);
+  budgets.begin_world(scenario, parameter_specs(scenario), ranks, scenario.optimizer.clip);
   Program const program(scenario);
   ProgramWalk walk(program);
   while (auto const operation = walk.next()) budgets.follow(*operation);

@@ -52,6 +52,18 @@ bool has_local_scales(Formats const& formats) {
   return any && formats.state_scale == StateScale::local;
 }
 
+/// Puts what a rank shows into its place of the whole tensor.
+void add_shown(Shard const& shard, std::vector<float>& whole, SavedScales& scales) {
+  std::vector<float> room;
+  auto const values = values_of(shard, room);
+  std::size_t next = 0;
+  for (ElementRange const range : shard.ranges)
+    for (std::int64_t i = range.begin; i < range.end; ++i)
+      whole.at(static_cast<std::size_t>(i)) = values[next++];
+  scales.shards.emplace_back(shard.ranges.begin(), shard.ranges.end());
+  scales.scales.push_back(shard.scale);
+}
+
 /// Calls `visit(begin, count)` for consecutive blocks of [0, numel).
 template <typename Visit>
 void for_each_block(std::int64_t numel, Visit visit) {
@@ -65,9 +77,7 @@ Reference::Reference(Scenario const& scenario, std::vector<ParameterSpec> const&
                      std::uint64_t seed)
     : first_groups_(adam_configs(scenario)),
       first_loss_scale_(scenario.optimizer.loss_scale),
-      first_clip_(scenario.optimizer.clip),
       group_names_(names_of_groups(scenario)),
-      counter_(scenario.optimizer.step_counter),
       kind_(scenario.gradients),
       microbatch_count_(static_cast<int>(scenario.microbatch_count())),
       seed_(seed),
@@ -205,7 +215,8 @@ void Reference::set(Primitive const& operation) {
   if (operation.clip) model_.set_max_norm(*operation.clip);
 }
 
-void Reference::begin_world(Scenario const& setting, std::vector<ParameterSpec> const& parameters) {
+void Reference::begin_world(Scenario const& setting, std::vector<ParameterSpec> const& parameters,
+                            Clip const& clip) {
   bool other = false;
   std::vector<Formats> formats;
   for (int p = 0; p < model_.parameter_count(); ++p) {
@@ -217,18 +228,74 @@ void Reference::begin_world(Scenario const& setting, std::vector<ParameterSpec> 
   for (std::size_t group = 0; group < first_groups_.size(); ++group)
     model_.set_group(static_cast<int>(group), first_groups_[group]);
   model_.set_loss_scale(first_loss_scale_);
-  model_.set_max_norm(first_clip_);
+  model_.set_max_norm(clip);
 }
 
 void Reference::take_from(std::string_view checkpoint, std::span<StoredFile const> files) {
+  checkpoints_[std::string(checkpoint)] = {
+      .candidates = {std::make_shared<oracle::Model::Saved>(read_from(files))}};
+}
+
+bool Reference::take_from(std::string_view checkpoint, WorldView const& world) {
+  std::optional<oracle::Model::Saved> state;
+  KeptFiles const files = world.files(checkpoint);
+  std::vector<StoredFile> views;
+  for (auto const& [name, bytes] : files) views.push_back({.name = name, .bytes = bytes});
+  try {
+    state = read_from(views);
+  } catch (std::exception const&) {  // its format is its own
+  }
+  bool const is_read = state.has_value();
+  if (!is_read) state = model_.save();
+  for (int p = 0; p < model_.parameter_count() && !is_read; ++p) take_shown(*state, p, world);
+  take_settings(*state, world);
+  checkpoints_[std::string(checkpoint)] = {
+      .candidates = {std::make_shared<oracle::Model::Saved>(std::move(*state))}};
+  return is_read;
+}
+
+oracle::Model::Saved Reference::read_from(std::span<StoredFile const> files) const {
   SavedFiles const saved = read_saved_files(files, names_of(model_));
   oracle::Model::Saved state = model_.save();
   for (int p = 0; p < model_.parameter_count(); ++p) take_parameter(state, p, saved);
   for (std::size_t group = 0; group < group_names_.size() && !saved.groups.empty(); ++group)
     state.set_group(static_cast<int>(group), saved.groups.at(group_names_[group]));
   if (!saved.groups.empty()) state.set_scaling(saved.scaler, saved.max_norm);
-  checkpoints_[std::string(checkpoint)] = {
-      .candidates = {std::make_shared<oracle::Model::Saved>(std::move(state))}};
+  return state;
+}
+
+void Reference::take_shown(oracle::Model::Saved& state, int parameter,
+                           WorldView const& world) const {
+  Formats const& formats = model_.spec(parameter).formats;
+  if (formats.recipe) throw std::runtime_error("of quantised parameters its files alone tell");
+  for (TensorKind const kind :
+       {TensorKind::parameter, TensorKind::main, TensorKind::exp_avg, TensorKind::exp_avg_sq}) {
+    auto const format = oracle::stored_format(formats, kind);
+    if (!format) continue;
+    SavedScales scales;
+    std::vector<float> whole(model_.tensor(parameter, kind).size());
+    for (int rank = 0; rank < world.holder_count(kind); ++rank)
+      add_shown(world.shard(rank, parameter, kind), whole, scales);
+    state.set(parameter, kind, *format, whole);
+    if (!has_scale(kind, *format, formats.state_scale)) continue;
+    if (formats.state_scale == StateScale::global) scales = {{}, {scales.scales.front()}};
+    state.set_scales(parameter, kind, scales.shards, std::move(scales.scales));
+  }
+  std::int64_t const steps = world.step_count(0, parameter);
+  state.set_counts(parameter, {.of_group = steps, .of_parameter = steps});
+}
+
+void Reference::take_settings(oracle::Model::Saved& state, WorldView const& world) const {
+  for (int g = 0; g < model_.group_count(); ++g) state.set_group(g, world.group(0, g));
+  RankScaling const seen = world.scaling(0);
+  oracle::LossScaler const& scaler = model_.scaler();
+  auto const& max_norm = seen.tells_max_norm ? seen.max_norm : model_.scaling().max_norm;
+  state.set_scaling({scaler.setting(),
+                     {.scale = seen.loss_scale,
+                      .growth_tracker = seen.growth_tracker,
+                      .hysteresis = seen.hysteresis},
+                     scaler.rules()},
+                    max_norm);
 }
 
 void Reference::take_parameter(oracle::Model::Saved& state, int parameter,
@@ -238,12 +305,25 @@ void Reference::take_parameter(oracle::Model::Saved& state, int parameter,
        {TensorKind::parameter, TensorKind::main, TensorKind::exp_avg, TensorKind::exp_avg_sq})
     take_tensor(state, parameter, kind, saved);
   if (saved.in_parts.contains(spec.name) == spec.parts.empty()) state.set_in_other_form(parameter);
-  auto const& steps = counter_ == StepCounter::group ? saved.group_steps : saved.steps;
-  if (auto const known = steps.find(spec.name); known != steps.end())
-    return state.set_steps(parameter, known->second);
-  std::optional<double> const step = saved.step(spec.name);
-  if (!step) throw std::runtime_error("no step of " + spec.name + " is saved");
-  state.set_steps(parameter, static_cast<std::int64_t>(*step));
+  state.set_counts(parameter, counts_in(saved, parameter));
+}
+
+std::int64_t Reference::step_in(SavedFiles const& saved, int parameter) const {
+  std::string const& name = model_.spec(parameter).name;
+  std::optional<double> const step = saved.step(name);
+  if (!step) throw std::runtime_error("no step of " + name + " is saved");
+  return static_cast<std::int64_t>(*step);
+}
+
+oracle::Model::Counts Reference::counts_in(SavedFiles const& saved, int parameter) const {
+  ParameterSpec const& spec = model_.spec(parameter);
+  if (auto const of_group = saved.group_steps.find(spec.name); of_group != saved.group_steps.end())
+    return {.of_group = of_group->second, .of_parameter = saved.steps.at(spec.name)};
+  oracle::Model::Counts counts{.of_group = 0, .of_parameter = step_in(saved, parameter)};
+  for (int p = 0; p < model_.parameter_count(); ++p)
+    if (model_.spec(p).group == spec.group)
+      counts.of_group = std::max(counts.of_group, step_in(saved, p));
+  return counts;
 }
 
 void Reference::take_tensor(oracle::Model::Saved& state, int parameter, TensorKind kind,

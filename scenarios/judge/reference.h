@@ -69,9 +69,11 @@ class Reference {
   bool scales() const { return model_.scales(); }
   void set(Primitive const& operation);
 
-  /// Engines were made anew as `setting` asks: groups, scaler and clip are the scenario's again.
+  /// Engines were made anew as `setting` asks: groups and scaler are the scenario's again, and the
+  /// norm is the one in force.
   /// Its parameters are `parameters`.
-  void begin_world(Scenario const& setting, std::vector<ParameterSpec> const& parameters);
+  void begin_world(Scenario const& setting, std::vector<ParameterSpec> const& parameters,
+                   Clip const& clip);
 
   /// What a checkpoint may not carry, as an engine has it after a load.
   void take_steps(int parameter, std::int64_t steps) { model_.set_steps(parameter, steps); }
@@ -84,6 +86,12 @@ class Reference {
   ///
   /// Errors: std::exception where they do not make up a checkpoint of this model.
   void take_from(std::string_view checkpoint, std::span<StoredFile const> files);
+  /// The same of an engine whose formats are its own: what the oracle can read of tensors and
+  /// steps is what the files say, settings are the engine's word, as all is where it can read none.
+  /// Returns whether it could. REQUIRES: the world has loaded.
+  ///
+  /// Errors: std::exception where not even the engine shows whole tensors that the oracle knows.
+  bool take_from(std::string_view checkpoint, WorldView const& world);
   /// A save returned: from now on the name stands for this state alone. A crash right after it may
   /// show whether that is so.
   void save(std::string_view checkpoint, bool crashed = false);
@@ -107,13 +115,21 @@ class Reference {
   std::uint64_t fingerprint(int parameter, std::int64_t backward) const;
 
   int microbatch_count() const { return microbatch_count_; }
+  /// By number; the group of parameters that name none has no name either.
+  std::vector<std::string> const& group_names() const { return group_names_; }
 
  private:
   void write_initial_values(int parameter);
   void share_scales(Scenario const& setting);
   void take_parameter(oracle::Model::Saved& state, int parameter, SavedFiles const& saved) const;
+  oracle::Model::Saved read_from(std::span<StoredFile const> files) const;
+  void take_shown(oracle::Model::Saved& state, int parameter, WorldView const& world) const;
+  void take_settings(oracle::Model::Saved& state, WorldView const& world) const;
   void take_tensor(oracle::Model::Saved& state, int parameter, TensorKind kind,
                    SavedFiles const& saved) const;
+  /// What files have counted of a parameter. Without a manifest a group has its most.
+  std::int64_t step_in(SavedFiles const& saved, int parameter) const;
+  oracle::Model::Counts counts_in(SavedFiles const& saved, int parameter) const;
   /// The place of the name that a parameter is saved under.
   int own_name(int parameter) const { return registry_.names_of(parameter).front(); }
   std::vector<int> giving_names(int parameter) const;
@@ -122,9 +138,7 @@ class Reference {
 
   std::vector<AdamConfig> first_groups_;
   LossScale first_loss_scale_;
-  Clip first_clip_;
   std::vector<std::string> group_names_;
-  StepCounter counter_;
   GradientClass kind_;
   int microbatch_count_;
   std::uint64_t seed_;

@@ -99,6 +99,13 @@ std::uint64_t digest_of(std::span<std::byte const> bytes) {
   return std::hash<std::string_view>()({reinterpret_cast<char const*>(bytes.data()), bytes.size()});
 }
 
+KeptFiles WorldView::files(std::string_view name) const {
+  KeptFiles files;
+  for (StoredFile const& file : checkpoint(name))
+    files.emplace(file.name, std::vector(file.bytes.begin(), file.bytes.end()));
+  return files;
+}
+
 FileDigests WorldView::file_digests(std::string_view name) const {
   FileDigests digests;
   for (StoredFile const& file : checkpoint(name)) digests[file.name] = digest_of(file.bytes);

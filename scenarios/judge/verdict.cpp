@@ -205,12 +205,13 @@ bool Verdict::restarted(Primitive const& load, WorldView const& world) {
   choose_formulas(world.arithmetic());
   Scenario const& setting = load.setting == 0 ? scenario_ : program_.setting(load.setting);
   std::vector<ParameterSpec> const parameters = parameter_specs(setting);
-  reference_.begin_world(setting, parameters);
+  Clip const clip = load.clip.value_or(Clip());
+  reference_.begin_world(setting, parameters, clip);
   values_.begin_world(layout_of(setting, parameters));
   findings_.at_operation(load.entry);
   Offload const& offload = load.offload != nullptr ? *load.offload : offload_;
   if (world.shown().memory) {
-    memory_.begin_world(setting, parameters);
+    memory_.begin_world(setting, parameters, clip);
     memory_.compare(world);
   }
   if (world.shown().addresses) {
@@ -311,6 +312,11 @@ std::vector<std::string> Verdict::notes() const {
         fmt::format("the checkpoint's format does not carry {}: after a load the engine "
                     "is believed what it has",
                     fmt::join(not_carried_, ", ")));
+  for (std::string const& checkpoint : not_read_)
+    notes.push_back(
+        fmt::format("the format of {} is one that the engine alone reads: after the load it is "
+                    "believed what it has",
+                    checkpoint));
   return notes;
 }
 

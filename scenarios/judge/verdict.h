@@ -129,6 +129,7 @@ class Verdict final : public Observer {
   DamagedFiles damage_;                // done to what is about to be loaded
   bool unloaded_ = false;              // the world is new, and a load has to come first
   std::set<std::string> not_carried_;  // by any format so far
+  std::set<std::string> not_read_;     // checkpoints in a format that the engine alone knows
 };
 
 }  // namespace adamant::scenarios

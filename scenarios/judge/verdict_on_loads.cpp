@@ -91,9 +91,11 @@ void Verdict::take_what_is_not_carried(WorldView const& world, Settings const& b
 
 // What was loaded was not saved here: its files say what it is.
 bool Verdict::take_foreign(Primitive const& load, WorldView const& world) {
-  auto const files = world.checkpoint(load.checkpoint);
   try {
-    reference_.take_from(load.checkpoint, files);
+    if (!world.has_own_formats())
+      reference_.take_from(load.checkpoint, world.checkpoint(load.checkpoint));
+    else if (!reference_.take_from(load.checkpoint, world))
+      not_read_.insert(std::string(load.checkpoint));
     return true;
   } catch (std::exception const& error) {
     findings_.add(

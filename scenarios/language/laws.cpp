@@ -53,7 +53,7 @@ constexpr Meaning reason_table[] = {
     {"unsupported.captured_gradients", "a captured backward needs exact gradients"},
     {"unsupported.captured_loopback", "ranks that share a GPU by the loop-back are not captured"},
     {"unsupported.captured_operation", "an operation that graphs do not record"},
-    {"unsupported.clip", "gradients are not clipped, or whether they are depends on a load"},
+    {"unsupported.clip", "gradients are not clipped"},
     {"unsupported.clip_without_norm", "a bare clip needs a number in optimizer.clip"},
     {"unsupported.decoupled_grad", "gradients are not handed over as cast copies"},
     {"unsupported.duplicate_main", "param and main are of one type: two copies of one weight"},

@@ -78,6 +78,13 @@ struct Save {
   friend bool operator==(Save const&, Save const&) = default;
 };
 
+/// What the manifest of a directory says that scales gradients.
+struct FoundManifest {
+  Clip clip = {};
+  bool has_loss_scale = false;
+  friend bool operator==(FoundManifest const&, FoundManifest const&) = default;
+};
+
 /// Starts anew from a checkpoint, on another world, layout, recipe or offload or with parameters
 /// registered in another order where these are given.
 struct Load {
@@ -89,6 +96,8 @@ struct Load {
   std::optional<ParamOrder> order = {};
   /// Into a new world also where it is as the one before. No file says so: runs that resume do.
   bool anew = false;
+  /// Of a directory that is there before the program runs; no file says it.
+  std::optional<FoundManifest> found = {};
 
   /// What `precision` changes.
   PrecisionOverride types() const { return precision.value_or(PrecisionOverride{}); }

@@ -19,9 +19,6 @@ namespace adamant::scenarios {
 /// Of a byte that a fault flips.
 inline constexpr std::byte flipped_bit{0x10};
 
-/// Copies of a checkpoint's files, by name.
-using KeptFiles = std::map<std::string, std::vector<std::byte>>;
-
 KeptFiles copy_of(std::span<StoredFile const> files);
 
 struct Damage {

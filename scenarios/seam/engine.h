@@ -75,6 +75,7 @@ struct RankScaling {
   int growth_tracker = 0;
   int hysteresis = 0;
   std::optional<float> max_norm = {};  // that clip scales to
+  bool tells_max_norm = true;          // else it is what it was
 
   friend bool operator==(RankScaling const&, RankScaling const&) = default;
 };
@@ -121,6 +122,9 @@ struct Shown {
 
 /// A number for each file of a checkpoint, by its name, that any of its bytes changes.
 using FileDigests = std::map<std::string, std::uint64_t>;
+
+/// Copies of a checkpoint's files, by name.
+using KeptFiles = std::map<std::string, std::vector<std::byte>>;
 
 /// For one run of this program alone.
 std::uint64_t digest_of(std::span<std::byte const> bytes);
@@ -177,8 +181,11 @@ class WorldView {
   virtual std::vector<std::string> not_carried() const { return {}; }
   /// The files of a checkpoint as they are on the world's disk, by name.
   virtual std::vector<StoredFile> checkpoint(std::string_view name) const = 0;
-  /// All that lies there, also where the engine alone knows what it holds.
+  /// All that lies there, also where the engine alone knows what it holds, and copies of it.
   virtual FileDigests file_digests(std::string_view name) const;
+  virtual KeptFiles files(std::string_view name) const;
+  /// May its files have a format that nobody else reads?
+  virtual bool has_own_formats() const { return false; }
 };
 
 /// Why an engine gave up.
@@ -191,6 +198,13 @@ struct EngineFailure {
   /// A device does not forget: whatever this process asks of it from now on fails, too.
   bool spoilt = false;
 };
+
+/// It has come to a clip, and what was loaded has left no norm in force.
+inline EngineFailure clip_without_norm(Primitive const& operation) {
+  return {.reason = "unsupported.clip_without_norm",
+          .operation = operation.entry,
+          .message = "clip needs a norm in force, and what was loaded has none"};
+}
 
 /// Who looks at the world. Calls come from one thread at a time.
 class Observer {
@@ -275,6 +289,11 @@ class MachineLacks : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
+
+/// Why a checkpoint cannot be loaded that no save of the program makes.
+inline std::string no_directory(std::string const& checkpoint) {
+  return "nothing to load: no directory `" + checkpoint + "` is beside the scenario file";
+}
 
 class ScenarioEngine {
  public:

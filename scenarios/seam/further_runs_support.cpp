@@ -25,7 +25,9 @@ bool clips(Scenario const& scenario) {
   return scenario.optimizer.clip ||
          std::any_of(scenario.program.begin(), scenario.program.end(), [](Operation const& each) {
            auto const* const set = std::get_if<Set>(&each.action);
-           return set != nullptr && set->change.clip && *set->change.clip;
+           auto const* const load = std::get_if<Load>(&each.action);
+           return (set != nullptr && set->change.clip && *set->change.clip) ||
+                  (load != nullptr && load->found && load->found->clip);
          });
 }
 

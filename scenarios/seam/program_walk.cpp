@@ -22,8 +22,8 @@ constexpr Kind iteration[] = {Kind::backward, Kind::step, Kind::zero_grad};
 constexpr Kind clipped_iteration[] = {Kind::backward, Kind::clip, Kind::step, Kind::zero_grad};
 
 /// What one count of `train` does.
-std::span<Kind const> iteration_of(Clip const& clip) {
-  if (clip) return clipped_iteration;
+std::span<Kind const> iteration_of(bool clips) {
+  if (clips) return clipped_iteration;
   return iteration;
 }
 
@@ -61,6 +61,12 @@ std::string_view name_of(Primitive::Kind kind) {
   return kind_names[static_cast<std::size_t>(kind)];
 }
 
+bool clips(Primitive const& operation) {
+  return operation.kind == Kind::clip ||
+         std::any_of(operation.captured.begin(), operation.captured.end(),
+                     [](Primitive const& captured) { return clips(captured); });
+}
+
 int backward_count(std::span<Primitive const> operations) {
   return static_cast<int>(std::count_if(
       operations.begin(), operations.end(),
@@ -90,14 +96,14 @@ Program::LeftOut Program::left_out_of(Backward const& backward,
 
 std::shared_ptr<Program::Captured const> Program::unrolled(Capture const& capture,
                                                            std::vector<Param> const& params,
-                                                           Clip const& clip) const {
+                                                           bool clips) const {
   auto captured = std::make_shared<Captured>();
   captured->left_out.reserve(capture.body.size());  // spans point to its elements
   auto const add = [&](Primitive const& primitive) { captured->primitives.push_back(primitive); };
   for (Operation const& operation : capture.body) {
     if (auto const* train = std::get_if<Train>(&operation.action)) {
       for (std::int64_t i = 0; i < train->count; ++i)
-        for (Kind const kind : iteration_of(clip)) add({.kind = kind});
+        for (Kind const kind : iteration_of(clips)) add({.kind = kind});
     } else if (auto const* backward = std::get_if<Backward>(&operation.action)) {
       captured->left_out.push_back(left_out_of(*backward, params));
       add({.kind = Primitive::Kind::backward,
@@ -116,12 +122,10 @@ std::shared_ptr<Program::Captured const> Program::unrolled(Capture const& captur
   return captured;
 }
 
-Program::Program(Scenario const& scenario) : registry_(registry_of(scenario.params)) {
-  std::shared_ptr<Captured const> captured;
-  Optimizer optimizer = scenario.optimizer;
+Program::Program(Scenario const& scenario)
+    : registry_(registry_of(scenario.params)), clip_(scenario.optimizer.clip) {
   for (Operation const& operation : scenario.program) {
     Entry entry;
-    entry.clip = optimizer.clip;
     if (auto const* train = std::get_if<Train>(&operation.action)) {
       entry.train = true;
       entry.count = train->count;
@@ -135,9 +139,8 @@ Program::Program(Scenario const& scenario) : registry_(registry_of(scenario.para
       entry.set_to_none = zero_grad->set_to_none;
     } else if (auto const* set = std::get_if<Set>(&operation.action)) {
       entry.kind = Primitive::Kind::set;
-      optimizer = with(std::move(optimizer), set->change);
       entry.loss_scale = set->change.loss_scale;
-      entry.new_clip = set->change.clip;
+      entry.clip = set->change.clip;
       entry.set = set_by_group(set->change.adam, scenario.groups);
     } else if (auto const* save = std::get_if<Save>(&operation.action)) {
       entry.kind = Primitive::Kind::save;
@@ -156,11 +159,11 @@ Program::Program(Scenario const& scenario) : registry_(registry_of(scenario.para
       entry.kind = Primitive::Kind::reload;
     } else if (auto const* capture = std::get_if<Capture>(&operation.action)) {
       entry.kind = Primitive::Kind::capture;
-      entry.captured = captured = unrolled(*capture, scenario.params, optimizer.clip);
+      entry.captured = {.unclipped = unrolled(*capture, scenario.params, false),
+                        .clipped = unrolled(*capture, scenario.params, true)};
     } else if (auto const* replay = std::get_if<Replay>(&operation.action)) {
       entry.kind = Primitive::Kind::replay;
       entry.count = replay->count;
-      entry.captured = captured;
     } else {
       ADAMANT_RUN_ASSERT(std::holds_alternative<Check>(operation.action));  // refuse() let it pass
     }
@@ -182,9 +185,11 @@ void Program::add_load(Entry& entry, Load const& load, Scenario const& scenario)
 std::optional<Primitive> ProgramWalk::next() {
   if (entry_ == program_->entries_.size()) return std::nullopt;
   Program::Entry const& entry = program_->entries_[entry_];
-  auto const kinds = iteration_of(entry.clip);
+  auto const kinds = iteration_of(clip_.has_value());
   std::int64_t const length = entry.train ? std::ssize(kinds) : 1;
   Kind const kind = entry.train ? kinds[static_cast<std::size_t>(done_ % length)] : entry.kind;
+  if (kind == Kind::capture) captured_ = clip_ ? entry.captured.clipped : entry.captured.unclipped;
+  bool const uses_captured = kind == Kind::capture || kind == Kind::replay;
   Primitive primitive{
       .kind = kind,
       .entry = static_cast<int>(entry_),
@@ -192,16 +197,17 @@ std::optional<Primitive> ProgramWalk::next() {
       .left_out = entry.left_out.names,
       .backward_index = backwards_,
       .overflow = overflow_,
-      .captured = entry.captured ? entry.captured->primitives : std::span<Primitive const>{},
+      .captured = uses_captured ? captured_->primitives : std::span<Primitive const>{},
       .set_to_none = entry.set_to_none,
       .loss_scale = entry.loss_scale,
-      .clip = entry.new_clip,
+      .clip = kind == Kind::load ? clip_ : entry.clip,
       .set = entry.set,
       .checkpoint = entry.checkpoint,
       .setting = entry.setting,
       .sets_anew = entry.sets_anew,
       .offload = entry.setting > 0 ? &program_->setting(entry.setting).offload : nullptr,
       .may_round = entry.may_round};
+  if (kind == Kind::set && entry.clip) clip_ = *entry.clip;
   int const backwards = kind == Kind::backward ? 1
                         : kind == Kind::replay ? backward_count(primitive.captured)
                                                : 0;

@@ -45,12 +45,12 @@ struct Primitive {
   std::span<Primitive const> captured = {};  // capture: what is recorded; replay: what is executed
   bool set_to_none = true;                   // zero_grad
   std::optional<LossScale> loss_scale = {};  // set: a scaler starts afresh with it
-  std::optional<Clip> clip = {};             // set: the norm of later clips, or none
-  std::span<AdamOverride const> set = {};    // set: what it changes of every group
-  std::string_view checkpoint = {};          // save, load: its name
-  int setting = 0;                           // load: Program::setting() from here on
-  bool sets_anew = false;                    // load: into a new world
-  Offload const* offload = nullptr;          // load: from here on; null: as the scenario says
+  std::optional<Clip> clip = {};  // set: the norm of later clips, or none; load: in force before it
+  std::span<AdamOverride const> set = {};  // set: what it changes of every group
+  std::string_view checkpoint = {};        // save, load: its name
+  int setting = 0;                         // load: Program::setting() from here on
+  bool sets_anew = false;                  // load: into a new world
+  Offload const* offload = nullptr;        // load: from here on; null: as the scenario says
   /// load: by number of the parameter, kinds of tensors of which it may round what is saved in
   /// another type.
   std::span<std::vector<TensorKind> const> may_round = {};
@@ -58,6 +58,9 @@ struct Primitive {
 
 /// "backward", "zero_grad".
 std::string_view name_of(Primitive::Kind kind);
+
+/// Does it scale gradients to a norm, or record or replay what does?
+bool clips(Primitive const& operation);
 
 /// How many of them are backwards.
 int backward_count(std::span<Primitive const> operations);
@@ -89,21 +92,25 @@ class Program {
     std::vector<int> names;
     std::vector<int> parameters;
   };
+  /// What a capture records: where a norm is in force, `train` clips.
+  struct Bodies {
+    std::shared_ptr<Captured const> unclipped;
+    std::shared_ptr<Captured const> clipped;
+  };
   struct Entry {
     bool train = false;
     Primitive::Kind kind = Primitive::Kind::check;
     std::int64_t count = 1;
-    Clip clip;  // the norm that the program knows of here
     bool set_to_none = true;
     LeftOut left_out;
     std::optional<LossScale> loss_scale;
-    std::optional<Clip> new_clip;
+    std::optional<Clip> clip;
     std::vector<AdamOverride> set;
     std::string checkpoint;
     int setting = 0;
     bool sets_anew = false;
     std::vector<std::vector<TensorKind>> may_round;
-    std::shared_ptr<Captured const> captured;  // capture: its body; replay: that of the last one
+    Bodies captured;  // capture: its body
   };
   void add_load(Entry& entry, Load const& load, Scenario const& scenario);
   LeftOut left_out_of(Backward const& backward, std::vector<Param> const& params) const;
@@ -113,20 +120,29 @@ class Program {
     std::vector<Primitive> primitives;
   };
   std::shared_ptr<Captured const> unrolled(Capture const& capture, std::vector<Param> const& params,
-                                           Clip const& clip) const;
+                                           bool clips) const;
 
   Registry registry_;
   std::vector<Entry> entries_;
   std::deque<Scenario> settings_;  // from number 1 on
   std::vector<std::string> saved_;
   std::vector<std::string> foreign_;
+  Clip clip_;  // of the scenario
 };
 
 /// A cursor. REQUIRES: the program outlives it.
 class ProgramWalk {
  public:
-  explicit ProgramWalk(Program const& program) : program_(&program) {}
+  explicit ProgramWalk(Program const& program) : program_(&program), clip_(program.clip_) {}
   std::optional<Primitive> next();
+
+  /// The norm in force behind what next() gave: the scenario's, then what `set` or a load has put
+  /// there. Where there is one, `train` clips.
+  Clip const& clip() const { return clip_; }
+  /// What a load brought, which its files alone say.
+  void put_in_force(Clip clip) { clip_ = clip; }
+  /// A world has ended with its settings: in force is the scenario's norm again. Returns it.
+  Clip const& forget_settings() { return clip_ = program_->clip_; }
 
  private:
   Program const* program_;
@@ -134,6 +150,8 @@ class ProgramWalk {
   std::int64_t done_ = 0;  // primitives of this entry that were handed out
   std::int64_t backwards_ = 0;
   bool overflow_ = false;  // due in the next backward
+  Clip clip_;
+  std::shared_ptr<Program::Captured const> captured_;  // the last one
 };
 
 }  // namespace adamant::scenarios

@@ -43,6 +43,28 @@ TEST(ProgramWalk, TrainClipsWhereTheOptimizerHasANorm) {
                          Kind::set, Kind::backward, Kind::step, Kind::zero_grad}));
 }
 
+TEST(ProgramWalk, TrainClipsWhereALoadHasPutANormInForce) {
+  SettingsChange no_norm;
+  no_norm.clip = Clip();
+  Capture const capture{{operation(Train{1})}};
+  Scenario scenario =
+      with_program({operation(Load{.from = "a"}), operation(Train{1}), operation(capture),
+                    operation(Set{no_norm}), operation(capture), operation(Load{.from = "a"})});
+  scenario.optimizer.clip = 1.0F;
+  Program const program(scenario);
+  ProgramWalk walk(program);
+  EXPECT_EQ(walk.next()->clip, Clip(1.0F));
+  walk.put_in_force(Clip(2.0F));
+  EXPECT_EQ(walk.next()->kind, Kind::backward);
+  EXPECT_EQ(walk.next()->kind, Kind::clip);
+  for (Kind const kind : {Kind::step, Kind::zero_grad}) EXPECT_EQ(walk.next()->kind, kind);
+  EXPECT_TRUE(clips(*walk.next()));
+  EXPECT_EQ(walk.next()->kind, Kind::set);
+  EXPECT_FALSE(clips(*walk.next()));
+  EXPECT_EQ(walk.next()->clip, std::optional<Clip>(Clip()));
+  EXPECT_EQ(walk.forget_settings(), Clip(1.0F));
+}
+
 TEST(ProgramWalk, AReplayNumbersItsBackwardsAndItsFirstOneOverflows) {
   Capture const capture{{operation(Train{2}), operation(ZeroGrad{})}};
   Program const program(with_program(

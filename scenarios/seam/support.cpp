@@ -1,6 +1,7 @@
 #include "scenarios/seam/support.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -66,6 +67,53 @@ std::set<std::string> loaded_from_outside(std::vector<Operation> const& program)
   return outside;
 }
 
+/// The norm in force as far as it is known before anything runs: what `set` and loads do to it.
+class NormInForce {
+ public:
+  NormInForce(Scenario const& scenario, Capabilities const& able)
+      : in_process_(!able.isolated),
+        first_(scenario.optimizer.clip),
+        crashes_(std::ranges::any_of(
+            scenario.faults, [](Fault const& fault) { return fault.then == Fault::Then::crash; })),
+        norm_(first_) {}
+
+  void follow(Action const& action) {
+    if (auto const* set = std::get_if<Set>(&action); set != nullptr && set->change.clip)
+      norm_ = *set->change.clip;
+    if (auto const* save = std::get_if<Save>(&action)) follow_save(save->checkpoint);
+    if (auto const* load = std::get_if<Load>(&action)) norm_ = loaded(*load);
+  }
+
+  bool is_none() const { return norm_ && !*norm_; }
+  bool is_number() const { return norm_ && *norm_; }
+
+ private:
+  using Known = std::optional<Clip>;
+
+  // Where a crash strikes, the save before may be what is there.
+  void follow_save(std::string const& name) {
+    auto const [saved, is_new] = saved_.emplace(name, norm_);
+    if (is_new || saved->second == norm_) return;
+    saved->second = crashes_ ? Known() : norm_;
+  }
+
+  Known loaded(Load const& load) const {
+    if (auto const saved = saved_.find(load.from); saved != saved_.end())
+      return in_process_ || saved->second == kept() ? saved->second : Known();
+    if (!in_process_) return Known();  // its format is its own
+    return load.found ? Known(load.found->clip) : kept();
+  }
+
+  /// What stays in force where files do not carry it.
+  Known kept() const { return !crashes_ || norm_ == Known(first_) ? norm_ : Known(); }
+
+  bool in_process_;  // its files carry the norm
+  Clip first_;
+  bool crashes_;
+  Known norm_;  // nothing: it is not known
+  std::map<std::string, Known> saved_;
+};
+
 /// What holds between the operations of a program, found by walking it in order: these mistakes no
 /// engine could execute, whatever it supports.
 class Grammar {
@@ -75,6 +123,7 @@ class Grammar {
         able_(able),
         outside_(loaded_from_outside(scenario.program)),
         optimizer_(scenario.optimizer),
+        norm_(scenario, able),
         states_(scenario),
         setting_(scenario) {}
 
@@ -88,7 +137,7 @@ class Grammar {
  private:
   MaybeRefusal visit(Operation const& operation, bool captured) {
     Action const& action = operation.action;
-    if (auto const* set = std::get_if<Set>(&action)) optimizer_ = with(optimizer_, set->change);
+    norm_.follow(action);
     if (states_.with_cpu() && moves_states(action)) {
       return unsupported("both_offloads",
                          "offload and reload move states between steps, where a hybrid step keeps "
@@ -101,10 +150,9 @@ class Grammar {
     }
     states_.follow(action);
     if (auto const* load = std::get_if<Load>(&action)) follow_load(*load);
-    if (std::holds_alternative<ClipNorm>(action) && !optimizer_.clip) {
-      return unsupported("clip_without_norm",
-                         "clip needs a number in optimizer.clip, which is none", operation.line);
-    }
+    if (std::holds_alternative<ClipNorm>(action) && norm_.is_none())
+      return unsupported("clip_without_norm", "clip needs a norm in force, which is none here",
+                         operation.line);
     if (std::holds_alternative<Replay>(action)) return visit_replay(operation);
     if (auto const* capture = std::get_if<Capture>(&action)) {
       return visit_capture(*capture, operation.line, captured);
@@ -131,12 +179,10 @@ class Grammar {
                          operation.line);
     }
     if (captured_backward_ && foreign_) return foreign_scale(operation.line);
-    if (captured_clips_ && !optimizer_.clip) {
+    if (captured_clips_ && norm_.is_none())
       return unsupported("clip_without_norm",
-                         "what is replayed clips, and needs a number in optimizer.clip, which is "
-                         "none",
+                         "what is replayed clips, and needs a norm in force, which is none here",
                          operation.line);
-    }
     return std::nullopt;
   }
 
@@ -157,7 +203,7 @@ class Grammar {
     captured_clips_ =
         std::any_of(capture.body.begin(), capture.body.end(), [&](Operation const& operation) {
           return std::holds_alternative<ClipNorm>(operation.action) ||
-                 (std::holds_alternative<Train>(operation.action) && optimizer_.clip);
+                 (std::holds_alternative<Train>(operation.action) && norm_.is_number());
         });
     if (auto refusal = refuse_addresses(line)) return refusal;
     return refuse_ranks(line);
@@ -225,7 +271,8 @@ class Grammar {
   Scenario const& scenario_;
   Capabilities const& able_;
   std::set<std::string> outside_;
-  Optimizer optimizer_;
+  Optimizer const& optimizer_;
+  NormInForce norm_;
   StateLocation states_;
   Scenario setting_;      // what the loads so far have made of the scenario
   bool foreign_ = false;  // was one of them of what this program has not saved
@@ -234,36 +281,6 @@ class Grammar {
   bool captured_backward_ = false;
   bool captured_clips_ = false;
 };
-
-bool has_load(std::vector<Operation> const& program) {
-  return std::any_of(program.begin(), program.end(), [](Operation const& operation) {
-    return std::holds_alternative<Load>(operation.action);
-  });
-}
-
-/// Whether `train` clips has to be known without running, and what a load brings back is not: it
-/// may be of one of two saves, or of another program.
-MaybeRefusal refuse_clip_after_load(Scenario const& scenario) {
-  bool const clips = scenario.optimizer.clip.has_value();
-  auto const outside = loaded_from_outside(scenario.program);
-  for (Operation const& operation : scenario.program) {
-    auto const* const set = std::get_if<Set>(&operation.action);
-    auto const* const load = std::get_if<Load>(&operation.action);
-    bool const changes =
-        set != nullptr && set->change.clip && set->change.clip->has_value() != clips;
-    if (changes && has_load(scenario.program))
-      return unsupported("clip",
-                         "with a load in the program, supported are a norm from beginning to end, "
-                         "and none",
-                         operation.line);
-    if (load != nullptr && clips && outside.contains(load->from))
-      return unsupported("clip",
-                         "the load may bring another norm, or none; supported: loads of what this "
-                         "program saves, and clip: none",
-                         operation.line);
-  }
-  return std::nullopt;
-}
 
 /// Does it move states to the host, or begin to?
 bool offloads(Action const& action) {
@@ -305,7 +322,6 @@ std::optional<Refusal> refuse(Scenario const& scenario, Capabilities const& capa
   if (auto refusal = refuse_settings(scenario, capabilities)) return refusal;
   if (auto refusal = refuse_operations(scenario, capabilities)) return refusal;
   if (auto refusal = refuse_capturable_operations(scenario)) return refusal;
-  if (auto refusal = refuse_clip_after_load(scenario)) return refusal;
   if (auto refusal = refuse_checkpoints(scenario, capabilities)) return refusal;
   if (auto refusal = refuse_gradient_use(scenario, capabilities)) return refusal;
   return refuse_further_runs(scenario, capabilities);

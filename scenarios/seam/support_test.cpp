@@ -190,9 +190,17 @@ Row const rows[] = {
     {"", "[{save: a}, {load: {from: a, world: {shard: 3}}}]", "", "", 0},
     {"", "[{save: a}, {load: a}]", "optimizer: {clip: 1, loss_scale: dynamic}", "", 0},
     {"", "[{save: a}, {load: a}, {set: {clip: 2, loss_scale: 3}}]", "optimizer: {clip: 1}", "", 0},
-    {"", "[{save: a}, {load: a}, {set: {clip: none}}]", "optimizer: {clip: 1}", "unsupported.clip",
-     6},
-    {"", "[{set: {clip: 1}}, {save: a}, {load: a}]", "", "unsupported.clip", 6},
+    {"", "[{save: a}, {load: a}, {set: {clip: none}}]", "optimizer: {clip: 1}", "", 0},
+    {"", "[{save: a}, {set: {clip: none}}, {load: a}, clip]", "optimizer: {clip: 1}", "", 0},
+    {"", "[{set: {clip: none}}, {save: a}, {set: {clip: 2}}, {load: a}, clip]",
+     "optimizer: {clip: 1}", "unsupported.clip_without_norm", 6},
+    {"", "[{save: a}, {set: {clip: 1}}, {save: a}, {load: a}, clip]", "", "", 0},
+    {"", "[{save: a}, {set: {clip: 1}}, {save: a}, {load: a}, clip]",
+     "faults: [{at: save, nth: 2, then: crash}]", "", 0},  // it shows when it is reached
+    {"", "[{capture: [clip]}, {save: a}, {set: {clip: none}}, {load: a}, {replay: 1}]",
+     "optimizer: {capturable: true, clip: 1}", "", 0},
+    {"", "[{save: a}, {set: {clip: 1}}, {capture: [train: 1]}, {load: a}, {replay: 1}]",
+     "optimizer: {capturable: true}", "unsupported.clip_without_norm", 6},
     {"", "[{set: {loss_scale: 2}}, {save: a}]", "", "", 0},
 };
 
@@ -223,15 +231,21 @@ TEST(Support, NamesTheParameterWhoseTypesALoadCannotLeadTo) {
   EXPECT_TRUE(message.starts_with("after a load, parameter `x`: ")) << message;
 }
 
-TEST(Support, RefusesALoadThatMayBringANormOfAnotherProgram) {
+TEST(Support, ADirectorysManifestSaysWhetherThereIsANormToClipTo) {
   Scenario scenario;
   scenario.params.push_back({.name = "w", .shape = {4}});
-  scenario.program.push_back({.action = Load{.from = "theirs"}, .line = {}});
-  EXPECT_FALSE(refuse_here(scenario).has_value());
-  scenario.optimizer.clip = 1.0F;
-  auto const refusal = refuse_here(scenario);
-  ASSERT_TRUE(refusal.has_value());
-  EXPECT_EQ(refusal->id, "unsupported.clip");
+  scenario.program = {{.action = Load{.from = "theirs"}, .line = {}},
+                      {.action = ClipNorm{}, .line = {}}};
+  auto const refusal_with = [&](Clip const& before, std::optional<FoundManifest> const& found) {
+    scenario.optimizer.clip = before;
+    std::get<Load>(scenario.program.front().action).found = found;
+    auto const refusal = refuse_here(scenario);
+    return refusal ? refusal->id : "";
+  };
+  EXPECT_EQ(refusal_with({}, {}), "unsupported.clip_without_norm");
+  EXPECT_EQ(refusal_with(1.0F, {}), "");
+  EXPECT_EQ(refusal_with(1.0F, FoundManifest{}), "unsupported.clip_without_norm");
+  EXPECT_EQ(refusal_with({}, FoundManifest{.clip = 2.0F}), "");
 }
 
 TEST(Support, RefusesGraphsBehindALoadThatMayBringALossScaleThatRounds) {

@@ -258,10 +258,14 @@ void Dump::write_checkpoint(std::string_view name, WorldView const& world) const
   attempt(directory, "create", [&](std::error_code& error) {
     return std::filesystem::create_directory(directory, error);
   });
-  for (StoredFile const& stored : world.checkpoint(name)) {
-    std::ofstream file(directory / stored.name, std::ios::binary);
-    file.write(reinterpret_cast<char const*>(stored.bytes.data()), std::ssize(stored.bytes));
-    if (!file.flush()) throw OutputError((directory / stored.name).string() + ": cannot write");
+  for (auto const& [within, bytes] : world.files(name)) {
+    auto const path = directory / within;
+    attempt(path.parent_path(), "create", [&](std::error_code& error) {
+      return std::filesystem::create_directories(path.parent_path(), error);
+    });
+    std::ofstream file(path, std::ios::binary);
+    file.write(reinterpret_cast<char const*>(bytes.data()), std::ssize(bytes));
+    if (!file.flush()) throw OutputError(path.string() + ": cannot write");
   }
 }
 

@@ -18,7 +18,7 @@ void decode_param_list(Reader& reader, Field const& field, std::vector<Param>& p
 
 /// Names that must be defined elsewhere, once all parts are read without a problem: groups of
 /// parameters, parameters in `without`, ranks of faults, checkpoints that are loaded.
-void check_references(Reader& reader, Scenario const& scenario, Field const& document,
+void check_references(Reader& reader, Scenario& scenario, Field const& document,
                       LoadOptions const& options);
 
 }  // namespace adamant::scenarios

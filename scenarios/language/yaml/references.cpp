@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "scenarios/language/yaml/decode.h"
+#include "scenarios/language/yaml/found_manifest.h"
 #include "scenarios/language/yaml/words.h"
 
 namespace adamant::scenarios {
@@ -63,18 +64,18 @@ class ProgramNames {
     for (Param const& param : scenario.params) params_.insert(param.name);
   }
 
-  void walk(std::vector<Operation> const& program, std::string const& path) {
+  void walk(std::vector<Operation>& program, std::string const& path) {
     for (std::size_t i = 0; i < program.size(); ++i) visit(program[i], join_path(path, i));
   }
 
  private:
-  void visit(Operation const& operation, std::string const& path) {
-    auto const& action = operation.action;
+  void visit(Operation& operation, std::string const& path) {
+    auto& action = operation.action;
     auto const line = operation.line.value;
     if (auto const* backward = std::get_if<Backward>(&action)) check_without(*backward, line, path);
     if (auto const* save = std::get_if<Save>(&action)) saved_.insert(save->checkpoint);
-    if (auto const* load = std::get_if<Load>(&action)) check_load(*load, line, path);
-    if (auto const* capture = std::get_if<Capture>(&action)) walk(capture->body, path + ".capture");
+    if (auto* load = std::get_if<Load>(&action)) check_load(*load, line, path);
+    if (auto* capture = std::get_if<Capture>(&action)) walk(capture->body, path + ".capture");
   }
 
   void check_without(Backward const& backward, int line, std::string const& path) {
@@ -85,13 +86,16 @@ class ProgramNames {
     }
   }
 
-  void check_load(Load const& load, int line, std::string const& path) {
+  void check_load(Load& load, int line, std::string const& path) {
     if (saved_.contains(load.from)) return;
     std::error_code error;
+    auto const directory = options_.checkpoints_directory / load.from;
     bool const on_disk =
-        !options_.checkpoints_directory.empty() &&
-        std::filesystem::is_directory(options_.checkpoints_directory / load.from, error);
-    if (on_disk) return;
+        !options_.checkpoints_directory.empty() && std::filesystem::is_directory(directory, error);
+    if (on_disk) {
+      load.found = find_manifest(directory);
+      return;
+    }
     reader_.fail(line, path + ".load",
                  "nothing to load: no save of " + quote(load.from) +
                      " comes before it, and no directory of that name is beside the scenario file");
@@ -105,7 +109,7 @@ class ProgramNames {
 
 }  // namespace
 
-void check_references(Reader& reader, Scenario const& scenario, Field const& document,
+void check_references(Reader& reader, Scenario& scenario, Field const& document,
                       LoadOptions const& options) {
   check_groups(reader, scenario);
   for (Entry const& entry : document.node->entries) {

@@ -140,6 +140,32 @@ Scenario loading_after(Fault const& damage) {
   return scenario;
 }
 
+// Its files are in a format of its own, of which a dump has all.
+TEST_F(EngineInNumPy, GoesOnFromWhatAnEarlierRunLeft) {
+  Scratch const scratch;
+  Scenario scenario = saving();
+  scenario.optimizer.clip = 0.5F;
+  RunOptions options;
+  options.engine = engine();
+  options.dump = scratch / "dump";
+  EXPECT_EQ(laws_of(run_scenario(scenario, options)), "");
+  EXPECT_TRUE(std::filesystem::exists(scratch / "dump" / "a" / "index.json"));
+  options.dump.reset();
+  options.checkpoints = scratch / "dump";
+  scenario.optimizer.clip.reset();
+  for (std::int64_t const ranks : {3, 2}) {
+    Load const load{.from = "a", .world = World{.shard = ranks}};
+    scenario.program = {operation(load), operation(Train{1}), operation(Backward{}),
+                        operation(ClipNorm{}), operation(Step{})};
+    RunResult const result = run_scenario(scenario, options);
+    EXPECT_EQ(laws_of(result), "");
+    ASSERT_EQ(result.notes.size(), 1U);
+    EXPECT_NE(result.notes.front().find("the engine alone reads"), std::string::npos);
+  }
+  options.engine = engine("--bug no_bias_correction");
+  EXPECT_EQ(run_scenario(scenario, options).outcome, Outcome::violated);
+}
+
 TEST_F(EngineInNumPy, SaysThatACheckpointIsDamaged) {
   EXPECT_EQ(run(loading_after(harmless_damage())).reason, "damaged_checkpoint");
 }

@@ -46,6 +46,13 @@ fs::path PeerFiles::path_of(std::string_view checkpoint) const {
   return directory_ / checkpoint;
 }
 
+void PeerFiles::import(fs::path const& from, std::string const& checkpoint) {
+  std::error_code error;
+  if (from.empty() || !fs::is_directory(from / checkpoint, error))
+    throw MachineLacks(no_directory(checkpoint));
+  fs::copy(from / checkpoint, path_of(checkpoint), fs::copy_options::recursive);
+}
+
 std::optional<PeerCrash> PeerFiles::begin_save() {
   Fault const* const crash = crash_at(scenario_.faults, ++saves_);
   if (crash == nullptr) return std::nullopt;

@@ -27,6 +27,11 @@ class PeerFiles {
   PeerFiles(Scenario const& scenario, std::filesystem::path directory);
 
   std::filesystem::path path_of(std::string_view checkpoint) const;
+  /// Copies a checkpoint that is there before the run, as `from`/`checkpoint`: whatever becomes of
+  /// it here, that one stays.
+  ///
+  /// Errors: MachineLacks where it is not there; std::filesystem::filesystem_error.
+  void import(std::filesystem::path const& from, std::string const& checkpoint);
 
   /// To be called before each save: the crash that the scenario wants of it, or none. A fault's
   /// `after_bytes` counts file operations here, because another process's bytes cannot be cut.
@@ -37,13 +42,13 @@ class PeerFiles {
   void end_save(std::string_view checkpoint);
   /// What lies there now.
   FileDigests digests(std::string_view checkpoint) const;
+  KeptFiles read(std::string_view checkpoint) const;
   /// To be called before each load: damages the checkpoint as the scenario wants it; says how, or
   /// "".
   DamagedFiles begin_load(std::string_view checkpoint);
 
  private:
   std::optional<FileDamage> damage_file(std::string const& checkpoint, Fault const& fault);
-  KeptFiles read(std::string_view checkpoint) const;
 
   Scenario const& scenario_;
   std::filesystem::path directory_;

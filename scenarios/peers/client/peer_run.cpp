@@ -67,10 +67,13 @@ PeerRun::PeerRun(PeerClient& client, Capabilities const& capabilities, EngineTas
       task_(task),
       observer_(observer),
       room_("run"),
-      files_(task.scenario, room_.path() / "checkpoints") {}
+      files_(task.scenario, room_.path() / "checkpoints"),
+      walk_(task.program) {}
 
 EngineEnd PeerRun::run() {
-  if (open(0, task_.seed, -1)) {
+  for (std::string const& checkpoint : task_.program.foreign_checkpoints())
+    files_.import(task_.foreign_checkpoints, checkpoint);
+  if (open(nullptr)) {
     go_on_ = observer_.started(*world_);
     execute_program();
   }
@@ -81,11 +84,12 @@ EngineEnd PeerRun::run() {
 }
 
 void PeerRun::execute_program() {
-  ProgramWalk walk(task_.program);
   while (go_on_) {
-    auto const operation = walk.next();
+    auto operation = walk_.next();
     if (!operation) return;
-    if (operation->kind == Kind::load)
+    bool const loads = operation->kind == Kind::load;
+    if (loads && !world_) operation->clip = walk_.forget_settings();
+    if (loads)
       load(*operation);
     else if (world_)  // none after a crash, until the next load
       execute(*operation);
@@ -93,6 +97,11 @@ void PeerRun::execute_program() {
 }
 
 void PeerRun::execute(Primitive const& operation) {
+  if (clips(operation) && !walk_.clip()) {
+    end_.failure = clip_without_norm(operation);
+    go_on_ = false;
+    return;
+  }
   switch (operation.kind) {
     case Kind::backward:
       backward(operation);
@@ -220,7 +229,7 @@ void PeerRun::crash(Primitive const& save, bool returned) {
 void PeerRun::load(Primitive const& operation) {
   if (!finish_save()) return;
   if (!world_ || operation.sets_anew) {
-    if (!open(operation.setting, task_.seed ^ other_values, operation.entry)) return;
+    if (!open(&operation)) return;
     go_on_ = observer_.restarted(operation, *world_);
     if (!go_on_) return;
   }
@@ -235,7 +244,15 @@ void PeerRun::load(Primitive const& operation) {
   if (failed >= 0) return fail("load", outcomes, operation.entry);
   world_->lose(replies::not_carried_of(reply));
   world_->look_anew();
+  put_in_force();
   show(operation);
+}
+
+void PeerRun::put_in_force() {
+  auto const lost = world_->not_carried();
+  RankScaling const scaling = world_->scaling(0);
+  if (scaling.tells_max_norm && std::ranges::find(lost, "clip") == lost.end())
+    walk_.put_in_force(scaling.max_norm);
 }
 
 void PeerRun::refuse(Primitive const& load, std::vector<RankOutcome> const& outcomes, bool holds) {
@@ -252,8 +269,9 @@ void PeerRun::refuse(Primitive const& load, std::vector<RankOutcome> const& outc
   observer_.refused(load, *end_.failure, world_.get());
 }
 
-bool PeerRun::open(int setting, std::uint64_t seed_of_values, int entry) {
-  setting_ = &task_.setting(setting);
+bool PeerRun::open(Primitive const* load) {
+  setting_ = &task_.setting(load != nullptr ? load->setting : 0);
+  std::uint64_t const seed_of_values = load != nullptr ? task_.seed ^ other_values : task_.seed;
   parameters_ = parameter_specs(*setting_);
   auto const initial = room_.path() / "initial.safetensors";
   write_whole(initial, parameters_, initial_values(parameters_, seed_of_values));
@@ -269,10 +287,11 @@ bool PeerRun::open(int setting, std::uint64_t seed_of_values, int entry) {
       ask("open",
           requests::open({.setting = *setting_,
                           .scenario = task_.scenario,
+                          .clip = walk_.clip(),
                           .parameters = parameters_,
                           .options = all_options(capabilities_, task_.scenario.engine),
                           .initial = initial}),
-          entry);
+          load != nullptr ? load->entry : -1);
   if (!reply) return false;
   world_->step_by(replies::arithmetic_of(*reply, capabilities_.arithmetic,
                                          replies::needs_bits(setting_->precision)));

@@ -37,7 +37,10 @@ class PeerRun {
   /// Waits for a save that the engine has not finished. False where it failed.
   bool finish_save();
   void load(Primitive const& operation);
-  bool open(int setting, std::uint64_t seed_of_values, int entry);
+  /// `load` is what the world is opened for, or null for the first.
+  bool open(Primitive const* load);
+  /// The norm that a load brought.
+  void put_in_force();
   /// Sends a request about all ranks. Null where one of them failed: then the world is gone and the
   /// run is over.
   std::optional<PeerReply> ask(std::string_view verb, Json fields, int entry);
@@ -60,7 +63,8 @@ class PeerRun {
   std::vector<ParameterSpec> parameters_;  // of this world, in the order of the scenario
   Scenario const* setting_ = nullptr;
   std::unique_ptr<PeerWorld> world_;  // null after a crash, or a failure
-  bool overflowed_ = false;           // a backward since the last zero_grad
+  ProgramWalk walk_;
+  bool overflowed_ = false;  // a backward since the last zero_grad
   bool go_on_ = true;
   EngineEnd end_;
 };

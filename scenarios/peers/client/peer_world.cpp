@@ -104,14 +104,23 @@ void PeerWorld::expect_ok(PeerReply const& reply) const {
                              outcomes[rank].text));
 }
 
+void PeerWorld::finish_save() const {
+  auto const save = take_unfinished();
+  if (!save) return;
+  auto const outcomes = replies::outcomes_of(client_.request("finish"), rank_count());
+  bool const finished = std::ranges::all_of(
+      outcomes, [](RankOutcome const& outcome) { return outcome.kind == RankOutcome::Kind::ok; });
+  if (!finished) throw FinishFailed(outcomes, *save);
+}
+
 FileDigests PeerWorld::file_digests(std::string_view name) const {
-  if (auto const save = take_unfinished()) {
-    auto const outcomes = replies::outcomes_of(client_.request("finish"), rank_count());
-    bool const finished = std::ranges::all_of(
-        outcomes, [](RankOutcome const& outcome) { return outcome.kind == RankOutcome::Kind::ok; });
-    if (!finished) throw FinishFailed(outcomes, *save);
-  }
+  finish_save();
   return parts_.files.digests(name);
+}
+
+KeptFiles PeerWorld::files(std::string_view name) const {
+  finish_save();
+  return parts_.files.read(name);
 }
 
 std::vector<ElementRange> PeerWorld::ranges_of(ReportedState const& state) const {

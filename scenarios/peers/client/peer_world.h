@@ -85,6 +85,9 @@ class PeerWorld final : public WorldView {
   std::vector<StoredFile> checkpoint(std::string_view) const override { return {}; }
   /// Errors: FinishFailed, where the engine had not finished the save and fails to.
   FileDigests file_digests(std::string_view name) const override;
+  /// Errors: likewise.
+  KeptFiles files(std::string_view name) const override;
+  bool has_own_formats() const override { return true; }
 
  private:
   struct Rank {
@@ -96,6 +99,7 @@ class PeerWorld final : public WorldView {
   };
   std::uint64_t state_bytes_max() const;
   std::vector<Rank> ask(bool whole) const;
+  void finish_save() const;
   void expect_ok(PeerReply const& reply) const;
   std::vector<ElementRange> ranges_of(ReportedState const& state) const;
   Rank const& at(int rank) const { return ranks_[static_cast<std::size_t>(rank)]; }

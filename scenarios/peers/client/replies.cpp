@@ -233,7 +233,8 @@ RankScaling scaling_of(Field const& field) {
           .growth_tracker = static_cast<int>(field.at("growth_tracker").integer()),
           .hysteresis =
               field.has("hysteresis") ? static_cast<int>(field.at("hysteresis").integer()) : 0,
-          .max_norm = field.has("max_norm") ? field.at("max_norm").maybe_number() : std::nullopt};
+          .max_norm = field.has("max_norm") ? field.at("max_norm").maybe_number() : std::nullopt,
+          .tells_max_norm = field.has("max_norm")};
 }
 
 ReportedState state_of(Field const& rank, std::vector<ParameterSpec> const& parameters,

@@ -64,6 +64,12 @@ Json precision_of(Precision const& precision) {
   return message;
 }
 
+Optimizer in_force(OpenedWorld const& world) {
+  Optimizer optimizer = world.scenario.optimizer;
+  optimizer.clip = world.clip;
+  return optimizer;
+}
+
 }  // namespace
 
 Json open(OpenedWorld const& world) {
@@ -74,7 +80,7 @@ Json open(OpenedWorld const& world) {
           {"microbatches", world.scenario.microbatch_count()},
           {"params", params_of(world)},
           {"groups", groups_of(world.scenario)},
-          {"optimizer", told(world.scenario.optimizer)},
+          {"optimizer", told(in_force(world))},
           {"precision", precision_of(world.setting.precision)},
           {"options", std::move(options)},
           {"initial", world.initial.string()}};

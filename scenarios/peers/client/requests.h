@@ -20,6 +20,7 @@ using Json = nlohmann::json;
 struct OpenedWorld {
   Scenario const& setting;   // as the loads before have left it
   Scenario const& scenario;  // whose settings of the optimizer every world begins with
+  Clip clip;                 // but for the norm, which is the one in force
   std::span<ParameterSpec const> parameters;
   std::vector<std::pair<std::string, std::string>> options;
   std::filesystem::path initial;

@@ -67,6 +67,7 @@ SmallWorld::Json SmallWorld::open() {
   write_whole(initial, parameters_, initial_values(parameters_, *scenario_.seed));
   return requests::open({.setting = scenario_,
                          .scenario = scenario_,
+                         .clip = scenario_.optimizer.clip,
                          .parameters = parameters_,
                          .options = all_options(patient_.offered, scenario_.engine),
                          .initial = initial});

@@ -281,6 +281,7 @@ class Planner {
                       setting.precision != before.setting.precision ||
                       setting.order != before.setting.order;
     bool const new_processes = before.crashes || other_ranks;
+    if (before.crashes) optimizer_.clip = plan_.scenario.optimizer.clip;
     if (anew) begin_world(std::move(setting), new_processes);
     bool const drops = !anew && !with_gradient_.empty();
     with_gradient_.clear();

@@ -290,7 +290,7 @@ Action ProgramDrawing::draw_set() {
 }
 
 bool ProgramDrawing::keeps_norm() const {
-  return scenario_.optimizer.capturable || saves_;
+  return scenario_.optimizer.capturable;
 }
 
 Clip ProgramDrawing::draw_clip() {
@@ -308,7 +308,10 @@ void ProgramDrawing::track(Action const& action) {
     has_norm_ = set->change.clip.value_or(has_norm_ ? Clip(1.0F) : Clip()).has_value();
   if (std::holds_alternative<Backward>(action)) has_gradient_ = unused_backward_ = true;
   if (std::holds_alternative<Train>(action)) has_gradient_ = unused_backward_ = false;
-  if (std::holds_alternative<Save>(action)) newly_saved_ = true;
+  if (auto const* save = std::get_if<Save>(&action)) {
+    newly_saved_ = true;
+    if (!has_norm_) saved_without_norm_.insert(save->checkpoint);
+  }
   if (std::holds_alternative<Step>(action) || std::holds_alternative<Train>(action))
     newly_loaded_ = false;
   if (auto const* load = std::get_if<Load>(&action)) {
@@ -316,6 +319,7 @@ void ProgramDrawing::track(Action const& action) {
     newly_loaded_ = true;
     is_reversed_ = load->order.value_or(is_reversed_ ? ParamOrder::reversed : ParamOrder::listed) ==
                    ParamOrder::reversed;
+    has_norm_ = has_norm_ && scenario_.optimizer.clip && !saved_without_norm_.contains(load->from);
     precision_ = with(precision_, load->types());
     if (!load->keeps_addresses()) captured_.clear();
   }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -68,12 +69,13 @@ class ProgramDrawing {
   Scenario& scenario_;
   bool saves_ = false;  // checkpoints occur
   std::vector<std::string> saved_;
-  bool newly_saved_ = false;             // since the last load
-  bool newly_loaded_ = false;            // since the last step
-  Precision precision_;                  // as the last load left it
-  bool is_reversed_ = false;             // likewise
-  bool has_norm_ = false;                // of `clip`, at this point of the program
-  std::optional<StateLocation> states_;  // from the first operation on
+  bool newly_saved_ = false;                  // since the last load
+  bool newly_loaded_ = false;                 // since the last step
+  Precision precision_;                       // as the last load left it
+  bool is_reversed_ = false;                  // likewise
+  bool has_norm_ = false;                     // surely, of `clip`, at this point of the program
+  std::set<std::string> saved_without_norm_;  // names of checkpoints, at least once
+  std::optional<StateLocation> states_;       // from the first operation on
   bool has_gradient_ = false;
   bool captures_ = false;
   std::vector<Operation> captured_;  // the body of the last capture

@@ -14,7 +14,10 @@ namespace {
 class Repair {
  public:
   Repair(Scenario& scenario, std::set<std::string> const& outside)
-      : optimizer_(scenario.optimizer), states_(scenario), known_(outside) {
+      : optimizer_(scenario.optimizer),
+        states_(scenario),
+        had_norm_(optimizer_.clip.has_value()),
+        known_(outside) {
     for (Param const& param : scenario.params) params_.insert(param.name);
     walk(scenario.program);
   }
@@ -40,7 +43,7 @@ class Repair {
     if (auto* set = std::get_if<Set>(&action)) return keep_set(*set);
     if (auto* capture = std::get_if<Capture>(&action)) return keep_capture(*capture);
     if (std::holds_alternative<Replay>(action)) return captured_;
-    if (std::holds_alternative<ClipNorm>(action)) return optimizer_.clip.has_value();
+    if (std::holds_alternative<ClipNorm>(action)) return optimizer_.clip || may_load_norm_;
     if (auto* save = std::get_if<Save>(&action)) known_.insert(save->checkpoint);
     if (auto* load = std::get_if<Load>(&action)) return keep_load(*load);
     return true;
@@ -53,11 +56,13 @@ class Repair {
 
   bool keep_set(Set const& set) {
     optimizer_ = with(optimizer_, set.change);
+    had_norm_ = had_norm_ || optimizer_.clip;
     return set != Set{};
   }
 
   bool keep_load(Load const& load) {
     if (!known_.contains(load.from)) return false;
+    may_load_norm_ = may_load_norm_ || had_norm_ || (load.found && load.found->clip);
     captured_ = captured_ && load.keeps_addresses();
     return true;
   }
@@ -72,6 +77,8 @@ class Repair {
   Optimizer optimizer_;
   StateLocation states_;
   bool captured_ = false;
+  bool had_norm_;               // so far, or now
+  bool may_load_norm_ = false;  // a load may have brought one
   std::set<std::string> known_;
   std::set<std::string> params_;
 };
