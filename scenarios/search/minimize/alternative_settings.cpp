@@ -209,6 +209,7 @@ void add_settings(Scenario const& scenario, Lists& lists) {
   // The empty set is the first, all of them the last.
   std::vector<Fill> const subsets = subsets_of(own);
   for (Fill const& kept : subsets) add(kept);
+  lists.own_settings = lists.settings.size();
   for (Fill const& one : usual) add(one);
   if (subsets.size() > 1)
     for (Fill const& one : usual) add_with(subsets.back(), one);
@@ -226,15 +227,15 @@ void add_worlds(Scenario const& scenario, Lists& lists) {
   add([](Scenario& s) { s.params = params_of({1, 1}); });
   if (scenario.microbatches)
     add([&](Scenario& s) { s.world = scenario.world, s.microbatches = scenario.microbatches; });
+  for (Operation const& operation : scenario.program)
+    if (auto const* load = std::get_if<Load>(&operation.action); load != nullptr && load->world)
+      add([&scenario, load](Scenario& s) { s.world = *load->world, s.params = scenario.params; });
   lists.few_worlds = lists.worlds.size();
   for (std::uint64_t seed = 1; seed < other_seeds; ++seed)
     add([seed](Scenario& s) { s.seed = seed; });
   if (scenario.params.size() > 1 || !scenario.groups.empty())
     add([&](Scenario& s) { s.params = scenario.params, s.groups = scenario.groups; });
   if (scenario.world != World{}) add([&](Scenario& s) { s.world = scenario.world; });
-  for (Operation const& operation : scenario.program)
-    if (auto const* load = std::get_if<Load>(&operation.action); load != nullptr && load->world)
-      add([&scenario, load](Scenario& s) { s.world = *load->world, s.params = scenario.params; });
   if (is_quantised(scenario.precision.param)) add_smallest_matrices(add);
   add_usual_worlds(add);
 }

@@ -128,6 +128,8 @@ void look_at_alternatives(Scenario const& scenario, Capabilities const& capabili
   alternatives.offer_all(program, setting, worlds);
   Parts const few_worlds = distinct(sorted(lists.worlds, lists.few_worlds), blank);
   alternatives.offer_all(programs, {lists.no_settings()}, few_worlds);
+  Parts const own_settings = distinct(sorted(lists.settings, lists.own_settings), blank);
+  alternatives.offer_all(programs, own_settings, {lists.blank_world()});
   Parts const few_settings = distinct(sorted(lists.settings, lists.few_settings), blank);
   alternatives.offer_all(few_programs, few_settings, few_worlds);
   alternatives.offer_all(program, few_settings, worlds);

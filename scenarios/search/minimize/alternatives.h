@@ -33,6 +33,7 @@ struct Lists {
   Part const& no_settings() const { return settings[1]; }
   Part const& blank_world() const { return worlds[1]; }
   std::size_t few_programs = 0;  // so many at the beginning are likelier than the others
+  std::size_t own_settings = 0;  // so many are some of what the scenario has
   std::size_t few_settings = 0;
   std::size_t few_worlds = 0;
 };
