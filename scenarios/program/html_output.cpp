@@ -11,7 +11,10 @@
 namespace adamant::scenarios {
 
 HtmlOutput::HtmlOutput(Arguments const& arguments) {
-  if (arguments.html) file_.emplace(*arguments.html);
+  if (!arguments.html) return;
+  file_.emplace(*arguments.html);
+  place_ = *arguments.html;
+  if (arguments.script) script_ = *arguments.script;
 }
 
 void HtmlOutput::draw(std::uint64_t number, Scenario const& scenario, RunResult& result) {
@@ -26,6 +29,22 @@ void HtmlOutput::add(std::uint64_t number, Reported const& reported) {
   else
     add(reported);
   items_.back().reported = reported;
+  items_.back().script = link_to(script_of(reported.result));
+}
+
+/// The one that --script names, or what a search writes beside its finding.
+std::filesystem::path HtmlOutput::script_of(RunResult const& result) const {
+  if (result.violations.empty() || has_simulated_time(result.engine)) return {};
+  if (!script_.empty()) return script_;
+  return std::filesystem::path(result.file).replace_extension(".py");
+}
+
+/// As the page finds it from where it lies.
+std::string HtmlOutput::link_to(std::filesystem::path const& file) const {
+  std::error_code missing;
+  if (file.empty() || !std::filesystem::exists(file, missing)) return {};
+  auto const folder = std::filesystem::absolute(place_).parent_path();
+  return std::filesystem::absolute(file).lexically_proximate(folder).generic_string();
 }
 
 void HtmlOutput::add(Reported const& reported) {
@@ -35,7 +54,9 @@ void HtmlOutput::add(Reported const& reported) {
 void HtmlOutput::look_again(Scenario const& scenario, RunOptions options,
                             Reported const& reported) {
   if (!is_wanted()) return;
-  PageItem item{.reported = reported, .scenario = write_scenario(scenario)};
+  PageItem item{.reported = reported,
+                .scenario = write_scenario(scenario),
+                .script = link_to(script_of(reported.result))};
   if (has_simulated_time(reported.result.engine)) {
     options.timelines = Timelines::of_violations;
     auto const again = run_isolated(std::span(&scenario, 1), options, 1);

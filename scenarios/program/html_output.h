@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
@@ -39,7 +40,12 @@ class HtmlOutput {
   void commit(Page frame);
 
  private:
+  std::filesystem::path script_of(RunResult const& result) const;
+  std::string link_to(std::filesystem::path const& file) const;
+
   std::optional<OutputFile> file_;
+  std::filesystem::path place_;   // of the page
+  std::filesystem::path script_;  // that --script names
   std::map<std::uint64_t, PageItem> drawn_;
   std::vector<PageItem> items_;
 };

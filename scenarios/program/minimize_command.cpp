@@ -78,8 +78,9 @@ class MinimizeCommand {
 
   Status report(MinimizeAttempt const& attempt) {
     if (attempt.end == MinimizeAttempt::End::minimized) {
-      write(attempt);
-      return script_.write(attempt.scenario, attempt.result, attempt.symptom);
+      Status const status = script_.write(attempt.scenario, attempt.result, attempt.symptom);
+      write(attempt);  // the page links to the script
+      return status;
     }
     std::string const why = why_not(attempt);
     complain(why);

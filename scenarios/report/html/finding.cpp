@@ -9,6 +9,7 @@
 
 #include "scenarios/report/html/escape.h"
 #include "scenarios/report/html/numbers.h"
+#include "scenarios/report/html/source.h"
 #include "scenarios/report/json.h"
 #include "scenarios/report/trace/marks.h"
 #include "scenarios/report/words/digits.h"
@@ -47,7 +48,10 @@ std::string entry(std::string_view term, Location const& location) {
   std::string callers;
   for (Location const& caller : location.callers)
     callers += (callers.empty() ? "from " : ", ") + place_of(caller);
-  return entry(term, html + (callers.empty() ? "" : "<small>" + callers + "</small>"));
+  if (!callers.empty()) html += "<small>" + callers + "</small>";
+  if (std::string const text = source_at(location); !text.empty())
+    html += "<pre class=\"src\">" + escaped(text) + "</pre>";
+  return entry(term, html);
 }
 
 std::string card_of(Access const& access, std::string_view number) {
@@ -244,6 +248,11 @@ std::string facts_of(RunResult const& result) {
                      code(fmt::format("{:016x}", result.digest)));
 }
 
+/// A file that cannot be read has nothing to tell but why.
+bool was_run(RunResult const& result) {
+  return !result.engine.empty();
+}
+
 std::string heading_of(PageItem const& item, std::size_t number) {
   RunResult const& result = item.reported.result;
   std::string html = fmt::format("<h2 id=\"{}\">{}</h2>\n", anchor_of(number),
@@ -251,9 +260,13 @@ std::string heading_of(PageItem const& item, std::size_t number) {
   return html + paragraph("facts", outcome_of(result));
 }
 
-std::string replay_of(Reported const& reported) {
-  if (reported.replay.empty()) return {};
-  return "<h3>Replay</h3>\n<pre>" + escaped(reported.replay) + "</pre>\n";
+std::string replay_of(PageItem const& item) {
+  std::string html;
+  if (!item.reported.replay.empty())
+    html += "<h3>Replay</h3>\n<pre>" + escaped(item.reported.replay) + "</pre>\n";
+  if (item.script.empty()) return html;
+  return html + paragraph("script", fmt::format("<a href=\"{0}\">{0}</a> shows it without adamant",
+                                                escaped(item.script)));
 }
 
 std::string scenario_of(PageItem const& item) {
@@ -294,12 +307,12 @@ std::string finding_section(PageItem const& item, std::size_t number, Pictures& 
   RunResult const& result = item.reported.result;
   std::string html = "<section>\n" + heading_of(item, number);
   if (!result.file.empty()) html += paragraph("facts", code(result.file));
-  html += paragraph("facts", facts_of(result));
+  if (was_run(result)) html += paragraph("facts", facts_of(result));
   if (std::string const message = message_of(result); !message.empty())
     html += "<pre>" + escaped(message) + "</pre>\n";
   html += violations_of(item, anchor_of(number), pictures) + warnings_of(result);
   for (std::string const& note : result.notes) html += paragraph("note", "Note: " + escaped(note));
-  return html + replay_of(item.reported) + scenario_of(item) + "</section>\n";
+  return html + replay_of(item) + scenario_of(item) + "</section>\n";
 }
 
 std::string finding_in_brief(PageItem const& item, std::size_t number) {
@@ -307,7 +320,7 @@ std::string finding_in_brief(PageItem const& item, std::size_t number) {
   std::string html = "<section>\n" + heading_of(item, number);
   if (!result.violations.empty())
     html += paragraph("what", escaped(in_one_line(result.violations.front())));
-  return html + replay_of(item.reported) + "</section>\n";
+  return html + replay_of(item) + "</section>\n";
 }
 
 }  // namespace adamant::scenarios

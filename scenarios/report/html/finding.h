@@ -18,6 +18,8 @@ struct PageItem {
   Reported reported = {};
   std::string scenario = {};                      // as YAML; empty: nobody has it
   std::vector<std::optional<Scene>> scenes = {};  // by violation
+  std::string script =
+      {};  // where the page finds the script for a bug report; empty: there is none
 };
 
 /// The pictures of a result, by violation: one for each moment, and nothing for those that are

@@ -99,11 +99,12 @@ std::string row_of(Reported const& reported, std::size_t number) {
   std::string html = "<tr><td>" + name_cell(reported, number) + "</td>";
   if (!reported.lacking.empty())
     return html + "<td>skipped</td><td colspan=\"4\">" + escaped(reported.lacking) + "</td></tr>\n";
-  return html + fmt::format(
-                    "<td class=\"{}\">{}</td><td>{}</td><td>{}</td><td class=\"n\">{}</td>"
-                    "<td class=\"n\">{}</td></tr>\n",
-                    result.met ? "good" : "bad", name_of(result.outcome), escaped(result.expected),
-                    laws_in(result), result.operations, duration(result.wall_seconds));
+  return html +
+         fmt::format(
+             "<td class=\"{}\">{}</td><td>{}</td><td class=\"l\">{}</td><td class=\"n\">{}</td>"
+             "<td class=\"n\">{}</td></tr>\n",
+             result.met ? "good" : "bad", name_of(result.outcome), escaped(result.expected),
+             laws_in(result), result.operations, duration(result.wall_seconds));
 }
 
 std::string index_of(std::vector<PageItem const*> const& items) {

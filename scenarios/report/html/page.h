@@ -25,7 +25,7 @@ struct Page {
 /// However many findings there are, their pictures and scenarios take less than a megabyte: those
 /// for which there is no room are told in brief.
 ///
-/// The same values make the same text. It is XML as well.
+/// The same values, and the same lines of source, make the same text. It is XML as well.
 std::string to_html(Page const& page);
 
 }  // namespace adamant::scenarios

@@ -10,6 +10,7 @@
 
 #include "scenarios/report/html/escape.h"
 #include "scenarios/report/html/numbers.h"
+#include "scenarios/report/html/source.h"
 #include "scenarios/report/html/style_sheet.h"
 #include "scenarios/report/html/testing/markup.h"
 #include "scenarios/report/html/testing/pages.h"
@@ -56,6 +57,58 @@ TEST(Page, TellsTheLinesOfBothCallsInWhichRanksDiffer) {
   for (Location const* const at : {&differ.at, &differ.related.front().at})
     EXPECT_TRUE(at->file.starts_with("real/")) << at->file;
   EXPECT_TRUE(has_text(html, "dt", "called by rank"));
+}
+
+TEST(Page, ShowsTheSourceAtTheLinesOfAccesses) {
+  PageItem const item = item_of("bugs/step_skips_wait_for_reduction.yaml");
+  Access const& access = item.reported.result.violations.front().accesses.front();
+  Location const& at = access.at.known() ? access.at : access.enqueued_at;
+  std::string const line = source_at(at);
+  EXPECT_GT(line.size(), 8U) << at.file << ":" << at.line;
+  Markup const html = read(page_of({item}));
+  EXPECT_TRUE(has_text(html, "pre", line));
+}
+
+TEST(Page, PassesOverLinesThatCannotBeRead) {
+  EXPECT_EQ(source_at({.file = "real/engine.h", .line = 1'000'000}), "");
+  EXPECT_EQ(source_at({.file = "no/such.h", .line = 1}), "");
+  PageItem item = item_of("bugs/step_skips_wait_for_reduction.yaml");
+  item.reported.result.violations.resize(1);
+  item.reported.result.warnings.clear();
+  for (Access& access : item.reported.result.violations[0].accesses)
+    access.at = access.enqueued_at = access.captured_at = access.allocated_at =
+        access.freed_at = {.file = "no/such.h", .line = 1};
+  Markup const html = read(page_of({item}));
+  EXPECT_TRUE(find_all(html, [](Markup const& each) { return each.has_class("src"); }).empty());
+}
+
+TEST(Page, LinksToTheScript) {
+  PageItem item = plain_item("a", false);
+  item.script = "found/a.py";
+  Markup const html = read(page_of({item}));
+  auto const links = find_all(html, "a");
+  EXPECT_TRUE(std::ranges::any_of(
+      links, [](Markup const* each) { return (*each)["href"] == "found/a.py"; }));
+}
+
+TEST(Page, SaysOfAFileThatCannotBeReadWhyAndNoMore) {
+  PageItem item = plain_item("a.yaml", false);
+  item.reported.result.message = "a.yaml:3: world: expected a map";
+  Markup const html = read(page_of({item}));
+  EXPECT_TRUE(has_text(html, "pre", "expected a map"));
+  EXPECT_FALSE(has_text(html, "p", "digest"));
+}
+
+// What is read first without scrolling aside: the law stands before names, facts and times.
+TEST(Page, ShowsTheLawFirstOnAPhone) {
+  Markup const html = read(page_of({item_of("bugs/areal_1468.yaml"), plain_item("b", true)}));
+  auto const cells = find_all(html, [](Markup const& each) { return each.has_class("l"); });
+  ASSERT_EQ(cells.size(), 2U);
+  EXPECT_TRUE(has_text(*cells[0], "code", "checkpoint.roundtrip"));
+  std::string const rules = find_all(html, "style").front()->text;
+  std::string const phone = rules.substr(rules.find("@media(max-width:600px)"));
+  EXPECT_NE(phone.find(".index td.l{order:-1"), std::string::npos);
+  EXPECT_NE(phone.find("section>article{order:1}"), std::string::npos);
 }
 
 TEST(Page, TellsWhereAGraphCapturedWhatUsesFreedMemory) {

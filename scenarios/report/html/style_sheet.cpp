@@ -48,6 +48,7 @@ h4 .n{display:inline-block;background:var(--bad);color:var(--page);border-radius
 dl{display:grid;grid-template-columns:max-content 1fr;gap:3px 12px;margin:0;font-size:.875rem}
 dt{color:var(--muted)}
 dd{margin:0;min-width:0}
+pre.src{margin:2px 0 4px;padding:2px 8px;font-size:.8125rem}
 .scroll{overflow-x:auto;max-width:100%}
 table{border-collapse:collapse;margin:10px 0;font-size:.875rem}
 th,td{text-align:left;vertical-align:top;padding:5px 16px 5px 0;border-bottom:1px solid var(--line);font-weight:400;overflow-wrap:normal}
@@ -95,7 +96,7 @@ ul{margin:6px 0;padding-left:20px;font-size:.875rem;columns:2 320px}
 .key.w::before{border-color:var(--wait)}
 .key.x::before{border-top:2px dashed var(--bad)}
 .key.u::before{height:10px;border:1px dashed var(--faint)}
-@media(max-width:600px){body{padding:16px 12px 48px}h1{font-size:1.375rem}dl{grid-template-columns:1fr}dt{margin-top:4px}th,td{padding-right:10px}}
+@media(max-width:600px){body{padding:16px 12px 48px}h1{font-size:1.375rem}dl{grid-template-columns:1fr}dt{margin-top:4px}th,td{padding-right:10px}section{display:flex;flex-direction:column}section>*{order:2}section>h2{order:0}section>article{order:1}.index thead{display:none}.index tr{display:flex;flex-wrap:wrap;border-bottom:1px solid var(--line)}.index td{border:0}.index td.l{order:-1;flex-basis:100%}}
 @media print{body{max-width:none;padding:0}pre,.card,figure,tr{break-inside:avoid}.scroll{overflow:visible}svg{max-width:100%;height:auto}}
 )";
 
