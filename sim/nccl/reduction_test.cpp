@@ -237,6 +237,21 @@ TEST(NcclReduction, ScalarsOfTheProgramMultiplyTheRanksOwnInput) {
   EXPECT_TRUE(report.ok()) << describe(report);
 }
 
+TEST(NcclReduction, OperatorsEndOnceAndThoseThatAreNoneNever) {
+  Report const report = run_ranks(2, [](Rank& rank) {
+    float factor = 2;
+    ncclRedOp_t op = ncclSum;
+    EXPECT_EQ(ncclRedOpCreatePreMulSum(&op, &factor, ncclFloat, ncclScalarHostImmediate, rank.comm),
+              ncclSuccess);
+    auto const next = static_cast<ncclRedOp_t>(static_cast<int>(op) + 1);
+    for (ncclRedOp_t const none : {ncclSum, ncclAvg, next})
+      EXPECT_EQ(ncclRedOpDestroy(none, rank.comm), ncclInvalidArgument) << none;
+    EXPECT_EQ(ncclRedOpDestroy(op, rank.comm), ncclSuccess);
+    EXPECT_EQ(ncclRedOpDestroy(op, rank.comm), ncclInvalidArgument);
+  });
+  EXPECT_TRUE(report.ok()) << describe(report);
+}
+
 TEST(NcclSmallFloats, EveryHalfAndBfloatSurvivesTheWayThroughFloat) {
   for (std::uint32_t bits = 0; bits < 0x10000U; ++bits) {
     auto const value = static_cast<std::uint16_t>(bits);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <set>
 
 #include "sim/world/crash_point.h"
@@ -125,9 +126,22 @@ TEST(Disk, ACrashedOneRefusesEverything) {
   Disk disk;
   auto const file = write(disk, "f", "x");
   disk.crash(kindest);
-  EXPECT_EQ(problem_of([&] { disk.append(file, bytes_of("y")); }), DiskProblem::crashed);
-  EXPECT_EQ(problem_of([&] { disk.remove("f"); }), DiskProblem::crashed);
-  EXPECT_EQ(problem_of([&] { disk.list(""); }), DiskProblem::crashed);
+  std::vector<std::byte> out(1);
+  std::vector<std::function<void()>> const calls{[&] { disk.create("g"); },
+                                                 [&] { disk.open("f"); },
+                                                 [&] { disk.append(file, out); },
+                                                 [&] { disk.sync(file); },
+                                                 [&] { disk.size(file); },
+                                                 [&] { disk.read(file, 0, out); },
+                                                 [&] { disk.make_directory("d"); },
+                                                 [&] { disk.sync_directory(""); },
+                                                 [&] { disk.list(""); },
+                                                 [&] { disk.rename("f", "g"); },
+                                                 [&] { disk.remove("f"); },
+                                                 [&] { static_cast<void>(disk.exists("f")); },
+                                                 [&] { static_cast<void>(disk.is_directory("")); }};
+  for (std::size_t i = 0; i < calls.size(); ++i)
+    EXPECT_EQ(problem_of(calls[i]), DiskProblem::crashed) << "call " << i;
   disk.restart();
   EXPECT_EQ(content(disk, "f"), "x");
 }
