@@ -26,7 +26,7 @@ Admissible norm_bound(SquareSum const& sum, NormShape const& shape, NumberFormat
   double const u = std::ldexp(1.0, -significant_bits(format));
   auto const k = static_cast<double>(shape.elements);
   double const parts = static_cast<double>(shape.ranks) + shape.tensors;
-  double const relative = k / 2 * fp32_u + ((parts + 2) / 2 + 6) * u;
+  double const relative = k / 2 * fp32_u + ((parts + 2) / 2 + 6 + shape.element_roundings) * u;
   double const error = relative * (1 + relative) + norm_arithmetic;
   NumberFormat const squared = format_of_squares(format);
   double const lost = k * fp32_eta + parts * smallest_positive(squared);

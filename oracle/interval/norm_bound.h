@@ -15,6 +15,7 @@ struct NormShape {
   std::int64_t elements = 0;
   int tensors = 1;
   int ranks = 1;
+  int element_roundings = 0;  // of each element before its square
 };
 
 /// The norm of elements with this sum of squares, by any order, in which the engine may take the
@@ -31,8 +32,8 @@ struct NormShape {
 ///    level as well, (ranks + tensors) eta of its format, 2^-133 in bf16. Squares of fp16 have to
 ///    be taken in binary32: in their own range they vanish below norms of 2^-12 and overflow from
 ///    256 on, which is no matter of order. What is kept of norms rounds by half of eta each.
-/// 4. Products of roundings and the arithmetic here: the sum e of all errors widens to
-///    e (1 + e) + 2^-40.
+/// 4. Products of roundings and the arithmetic here: the sum e of all errors, and of what elements
+///    were rounded before (U each), widens to e (1 + e) + 2^-40.
 /// 5. Infinity where a square or a sum may overflow, binary32 in step 1, the format in step 2, if
 ///    that is not fp16; or the norm itself.
 ///    A NaN gives NaN, an infinity infinity.

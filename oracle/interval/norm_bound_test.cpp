@@ -78,6 +78,16 @@ TEST(NormBound, LeavesNoRoomForSquaresInTheRangeOfFp16) {
       norm_bound(squares_of({60000.0F, 60000.0F}), shape, NumberFormat::fp16).contains(inf));
 }
 
+// One element that was rounded two times in another way than in the sum.
+TEST(NormBound, HoldsNormsOfElementsThatWereRounded) {
+  SquareSum const squares = squares_of({1.0F});
+  float const norm = 1.0F + 10 * 0x1p-24F;
+  EXPECT_FALSE(norm_bound(squares, {.elements = 1}, NumberFormat::fp32).contains(norm));
+  NormShape const rounded{.elements = 1, .element_roundings = 2};
+  EXPECT_TRUE(norm_bound(squares, rounded, NumberFormat::fp32).contains(norm));
+  EXPECT_FALSE(norm_bound(squares, rounded, NumberFormat::fp32).contains(1.0F + 0x1p-20F));
+}
+
 TEST(NormBound, NamesWhatIsNotFinite) {
   NormShape const shape{.elements = 2};
   EXPECT_EQ(norm_bound(squares_of({NAN, inf}), shape, NumberFormat::fp32), only_nan());

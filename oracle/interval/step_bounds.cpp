@@ -173,8 +173,10 @@ Range StepBounds::denominator(Range const& exp_avg_sq) const {
   double const relative = (3 * u_ + 2 * scalar_u) * widening_;
   Range const epsilon = is_short() ? ShortStep(formats_.compute).operand(config_.epsilon)
                                    : Range{config_.epsilon, config_.epsilon};
-  double const root_lo = std::sqrt(std::max(exp_avg_sq.lo, 0.0) / c2_) * (1 - relative);
-  double const root_hi = std::sqrt(exp_avg_sq.hi / c2_) * (1 + relative);
+  double const lost = c2_ < 1 ? eta_ / 2 * widening_ : 0.0;  // the quotient may be subnormal
+  double const least = std::max(exp_avg_sq.lo, 0.0) / c2_, most = exp_avg_sq.hi / c2_;
+  double const root_lo = std::sqrt(std::max(least - lost, 0.0)) * (1 - relative);
+  double const root_hi = most == 0.0 ? 0.0 : std::sqrt(most + lost) * (1 + relative);
   double const lo = root_lo + epsilon.lo * (1 - scalar_u);
   double const hi = root_hi + epsilon.hi * (1 + scalar_u);
   return {std::max(lo * (1 - u_ * widening_) - eta_, 0.0), hi * (1 + u_ * widening_) + eta_};
@@ -186,13 +188,15 @@ Range StepBounds::update(Range const& exp_avg, Range const& exp_avg_sq) const {
   double const rate = config_.learning_rate;
   double const decays = config_.weight_decay != 0.0F ? 2 * u_ : 0.0;
   double const relative = (3 * u_ + 5 * scalar_u + decays) * widening_;
+  double const lost = eta_ / 2 * (1 + rate / c1_) * widening_;
+  double const root_c2 = std::sqrt(c2_);
   Range q{unbounded, -unbounded};
   for (double const m : {exp_avg.lo, exp_avg.hi})
     for (double const by : {d.lo, d.hi}) {
       double const corner = rate * m / c1_ / by;
       if (std::isnan(corner)) continue;
       double const error =
-          std::isinf(corner) ? 0.0 : std::abs(corner) * relative + eta_ + 0x1p-149 / by;
+          std::isinf(corner) ? 0.0 : std::abs(corner) * relative + lost * (1 + 1 / (by * root_c2));
       q = {std::min(q.lo, corner - error), std::max(q.hi, corner + error)};
     }
   if (exp_avg_sq.hi / c2_ >= limit_) q = {std::min(q.lo, 0.0), std::max(q.hi, 0.0)};

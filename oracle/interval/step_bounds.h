@@ -28,11 +28,14 @@
 //    beta) may be subtracted from 1 again: s (|m| + |g|).
 // 4. V likewise, w2 g^2 with one product more, and g^2 rounds before the difference: 3 u S + 3 eta,
 //    S = beta2 v + w2 g^2, and 4 s times S or, for beta < 1/2, v + g^2.
-// 5. P. The root, over a root or of a quotient: 3 u, and its scalar 2 s. D's sum: u D, and s times
-//    epsilon where it was divided by something; eta, since D itself may be subnormal. Q: m / c1 and
-//    lr times it, or lr / c1 times m; the quotient; 3 u in all and 5 s. The decay, if there is one:
-//    p times a rounded factor, u ufp(p) + s |p|; or added to m' / (c1 D) before lr: lr decay |p| (3
-//    u + s) and 2 u Q. Where a moment is stored in fewer bits than it was computed in, it may have
+// 5. P. The root, over a root or of a quotient: 3 u, and its scalar 2 s; eta / 2 on v' / c2, which
+//    may be subnormal where the root is not. D's sum: u D, and s times epsilon where it was divided
+//    by something; eta, since D itself may be subnormal. Q: m / c1 and lr times it, or lr / c1
+//    times m; the quotient; 3 u in all and 5 s. What is subnormal on the way errs by eta / 2: what
+//    is divided by D or by sqrt(c2) D, before or behind a factor of at most lr / c1, and the
+//    quotient likewise: eta / 2 (1 + lr / c1) (1 + 1 / (sqrt(c2) D)). The decay, if there is one: p
+//    times a rounded factor, u ufp(p) + s |p|; or added to m' / (c1 D) before lr: lr decay |p| (3 u
+//    + s) and 2 u Q. Where a moment is stored in fewer bits than it was computed in, it may have
 //    been half a step beside what is seen.
 // 6. Everything here is computed in binary64. Its errors and the products of two roundings are
 //    covered by widening each error by a factor of 1 + 2^-5 in 16-bit formats, 1 + 2^-16 in fp32,

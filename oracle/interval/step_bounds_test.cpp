@@ -124,6 +124,29 @@ TEST(StepBounds, HoldEveryOrderOfOperations) {
   }
 }
 
+// Without an epsilon that hides them: second moments, what corrects them, and numerators.
+TEST(StepBounds, HoldEveryOrderWhereNumbersOnTheWayAreSubnormal) {
+  RandomValues random(9);
+  for (float const rate : {1e-3F, 1.0F, 1e10F})
+    for (float const epsilon : {0.0F, 1e-30F})
+      for (int round = 0; round < 2000; ++round) {
+        AdamConfig const config{.mode = round % 2 == 0 ? AdamMode::adamw : AdamMode::adam,
+                                .learning_rate = rate,
+                                .epsilon = epsilon,
+                                .weight_decay = round % 4 < 2 ? 0.0F : 0.01F};
+        auto const t = static_cast<std::int64_t>(1 + random.below(20));
+        Before before{.gradient = random.scaled(-76, -56), .weight = random.scaled(-9, -5)};
+        if (round % 3 != 0) before.exp_avg = random.scaled(-149, -70);
+        if (round % 3 == 2) before.exp_avg_sq = std::abs(random.scaled(-149, -120));
+        for (Order const& order : orders) {
+          bool const vanishes = rate > 1.0F && std::string(order.name) == "capturable";
+          if (vanishes) continue;  // its denominator is what D is over the rate
+          expect_inside(StepBounds(config, t, {}), before, order.step(config, t, before),
+                        order.name);
+        }
+      }
+}
+
 TEST(StepBounds, HoldTheOraclesOwnStepWithMomentsThatAreStoredShort) {
   RandomValues random(6);
   StepFormats const formats{.exp_avg = NumberFormat::bf16, .exp_avg_sq = NumberFormat::bf16};

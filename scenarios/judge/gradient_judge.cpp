@@ -1,7 +1,9 @@
 #include "scenarios/judge/gradient_judge.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -31,6 +33,29 @@ oracle::Admissible stored(oracle::Admissible const& value, NumberFormat format) 
   result.may_be_pos_inf |= value.may_be_pos_inf;
   result.may_be_neg_inf |= value.may_be_neg_inf;
   return result;
+}
+
+/// The next float that is not below: a slack must not lose what it is there for.
+float not_below(double slack) {
+  if (slack == 0.0) return 0.0F;
+  return std::nextafter(static_cast<float>(slack), std::numeric_limits<float>::infinity());
+}
+
+/// Ways to undo a loss scale.
+struct Unscaling {
+  double gradient;
+  double loss_scale;
+  double inverse;
+  std::array<double, 2> in_place;
+};
+
+/// How far any of them is from a product. One that an operation is fused with is not rounded: the
+/// exact quotient, or the product by the rounded inverse.
+double farthest(double product, Unscaling const& ways) {
+  auto const& [gradient, loss_scale, inverse, in_place] = ways;
+  return std::max({std::abs(in_place[0] - product), std::abs(in_place[1] - product),
+                   std::abs(gradient / loss_scale - product),
+                   std::abs(gradient * inverse - product)});
 }
 
 }  // namespace
@@ -90,8 +115,12 @@ void GradientJudge::admit_reduced(WorldView const& world, int parameter, std::in
   auto const bounds_of = [&](bool narrow) {
     Bounds bounds = reduced(world, parameter, backward, narrow);
     for (std::size_t i = 0; i < bounds.size(); ++i) {
-      bounds[i] = stored(bounds[i], seen->format);
-      if (!before.empty()) bounds[i] = oracle::add_to(before[i], bounds[i], seen->format);
+      auto const mean = bounds[i];
+      bounds[i] = stored(mean, seen->format);
+      if (before.empty()) continue;
+      bounds[i] = oracle::add_to(before[i], bounds[i], seen->format);
+      if (rounding_ == Rounding::any)  // or added before it is rounded to the type it is kept in
+        bounds[i] = oracle::joined(bounds[i], oracle::add_to(before[i], mean, seen->format));
     }
     return bounds;
   };
@@ -184,21 +213,23 @@ bool GradientJudge::are_unscaled(std::span<Seen const> all) const {
   });
 }
 
-// The exact factor and up to four roundings of it (a sum, a reciprocal and a product are three).
-// Two more come with a loss scale that is no power of two: that of its reciprocal, and that of the
-// product by it, wherever they are taken. PyTorch's own factor may round further, where 16 bits
-// have no normal number for a step of it.
+// The exact factor and up to four roundings of it (a sum, a reciprocal and a product are three), of
+// which the last may be to a subnormal number, or left out. Two more come with a loss scale that is
+// no power of two: that of its reciprocal, and that of the product by it, wherever they are taken.
+// PyTorch's own factor may round further, where its format has no normal number for a step of it.
 GradientJudge::Factor GradientJudge::any_factor(float norm, NumberFormat format) const {
   double const exact = static_cast<double>(max_norm()) / (static_cast<double>(norm) + 1e-6);
-  float const torch = oracle::torch_clip_coefficient(max_norm(), norm, format);
-  if (std::isnan(exact)) return {torch, torch};
+  double const torch = oracle::torch_clip_coefficient(max_norm(), norm, format);
+  if (!std::isfinite(norm)) return {torch, torch};
+  double const room = (scale_rounds() ? 6 : 4) * std::ldexp(1.0, -oracle::significant_bits(format));
+  double const least = std::min(1.0, exact * (1 - room)), most = std::min(1.0, exact * (1 + room));
+  return {std::min({torch, least, static_cast<double>(oracle::nearest(least, format))}),
+          std::max({torch, most, static_cast<double>(oracle::nearest(most, format))})};
+}
+
+bool GradientJudge::scale_rounds() const {
   int exponent = 0;
-  bool const scale_is_power =
-      std::frexp(reference_.model().scaling().loss_scale, &exponent) == 0.5F;
-  double const room = (scale_is_power ? 4 : 6) * std::ldexp(1.0, -oracle::significant_bits(format));
-  auto const rounded_to = [&](double factor) { return static_cast<float>(std::min(1.0, factor)); };
-  return {std::min(torch, rounded_to(exact * (1 - room))),
-          std::max(torch, rounded_to(exact * (1 + room)))};
+  return !unscaled_ && std::frexp(reference_.model().scaling().loss_scale, &exponent) != 0.5F;
 }
 
 // Gradients lie as they did, so the step will clip; there the factor need not be of their type.
@@ -230,7 +261,10 @@ std::vector<GradientJudge::Seen> GradientJudge::gather_all(WorldView const& worl
 /// The norm of the first rank, to which the others are held.
 float GradientJudge::admit_norm(WorldView const& world, std::vector<Seen> const& seen) {
   oracle::SquareSum squares;
-  oracle::NormShape shape{.tensors = static_cast<int>(seen.size()), .ranks = world.rank_count()};
+  bool const rounds = rounding_ == Rounding::any && scale_rounds();
+  oracle::NormShape shape{.tensors = static_cast<int>(seen.size()),
+                          .ranks = world.rank_count(),
+                          .element_roundings = rounds ? 2 : 0};
   NumberFormat format = NumberFormat::fp32;
   for (Seen const& gradient : seen) {
     squares.add(gradient.unscaled);
@@ -255,12 +289,27 @@ float GradientJudge::admit_norm(WorldView const& world, std::vector<Seen> const&
 
 void GradientJudge::admit_clipped(Seen const& seen, Factor const& factor) {
   Bounds bounds;
-  for (float const g : seen.unscaled)
-    bounds.push_back(
-        oracle::joined(oracle::only(oracle::torch_scaled(g, factor.lo, seen.now.format)),
-                       oracle::only(oracle::torch_scaled(g, factor.hi, seen.now.format))));
+  auto const before = older(seen.parameter);
+  auto const by = [&](std::size_t i, double one_factor) {
+    return oracle::only(
+        oracle::torch_scaled(seen.unscaled[i], static_cast<float>(one_factor), seen.now.format));
+  };
+  for (std::size_t i = 0; i < before.size(); ++i)
+    bounds.push_back(factor.is_known() || !std::isfinite(before[i])
+                         ? oracle::joined(by(i, factor.lo), by(i, factor.hi))
+                         : clipped(before[i], factor, seen.now.format));
   admit(seen.parameter, bounds, seen.now.values, Breach::outside_clip);
   reference_.take_gradient(seen.parameter, seen.now.values);
+}
+
+// In one product with what undoes the loss scale, or in two, of which the first may be subnormal.
+oracle::Admissible GradientJudge::clipped(float gradient, Factor const& factor,
+                                          NumberFormat format) const {
+  double const scale = unscaled_ ? 1.0 : reference_.model().scaling().loss_scale;
+  double const unscaled = gradient / scale;
+  double const lost = scale == 1.0 ? 0.0 : oracle::smallest_positive(format) / 2;
+  auto const [least, most] = std::minmax({unscaled * factor.lo, unscaled * factor.hi});
+  return oracle::rounded_interval(least - lost, most + lost, format);
 }
 
 // ---- step ---------------------------------------------------------------------------------------
@@ -271,7 +320,7 @@ std::optional<GradientJudge::Consumed> GradientJudge::admit_consumed(WorldView c
   auto const before = older(parameter);
   Consumed consumed{.values = {before.begin(), before.end()}, .slack = {}};
   float const factor = inverse(loss_scale);
-  if (factor == 1.0F && later_.lo == 1.0F && later_.hi == 1.0F) return consumed;
+  if (factor == 1.0F && later_.lo == 1.0 && later_.hi == 1.0) return consumed;
   bool const in_step = rounding_ == Rounding::in_step;
   // Left alone, it is compared as all is that an operation does not change.
   if (in_step && reference_.model().step_passes_over(parameter)) return consumed;
@@ -286,11 +335,14 @@ std::optional<GradientJudge::Consumed> GradientJudge::admit_consumed(WorldView c
     auto const kept = oracle::only(oracle::rounded(product, seen->format));
     auto const other = oracle::only(oracle::rounded(quotient, seen->format));
     bounds.push_back(known ? kept : oracle::joined(kept, other));
-    float const unscaling =
-        kept.finite_possible ? std::max(std::abs(kept.lo - product), std::abs(quotient - product))
-                             : 0.0F;
-    consumed.slack.push_back(unscaling + later_.room_of(product));
-    g = product * later_.middle();
+    double const unscaling = factor == 1.0F || !kept.finite_possible
+                                 ? 0.0
+                                 : farthest(product, {.gradient = g,
+                                                      .loss_scale = loss_scale,
+                                                      .inverse = factor,
+                                                      .in_place = {kept.lo, quotient}});
+    consumed.slack.push_back(not_below(unscaling + later_.room_of(product)));
+    g = static_cast<float>(product * later_.middle());
   }
   if (!in_place) return consumed;
   unscales_ = true;

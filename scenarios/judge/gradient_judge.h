@@ -68,14 +68,14 @@ class GradientJudge {
   };
   /// What the factor of a clip may be.
   struct Factor {
-    float lo = 1;
-    float hi = 1;
+    double lo = 1;
+    double hi = 1;
 
     bool is_known() const { return !(lo < hi); }  // no number is one factor, too
-    float middle() const { return is_known() ? lo : lo + (hi - lo) / 2; }
+    double middle() const { return is_known() ? lo : lo + (hi - lo) / 2; }
     /// How far a product by any of them is from that by the middle, which is rounded as well.
-    float room_of(float value) const {
-      return is_known() ? 0.0F : std::abs(value) * ((hi - lo) / 2 + hi * 0x1p-23F);
+    double room_of(float value) const {
+      return is_known() ? 0.0 : std::abs(value) * ((hi - lo) / 2 + hi * 0x1p-23) + 0x1p-149;
     }
   };
   using Bounds = std::vector<oracle::Admissible>;
@@ -93,10 +93,13 @@ class GradientJudge {
   std::vector<Seen> gather_all(WorldView const& world);
   float admit_norm(WorldView const& world, std::vector<Seen> const& seen);
   void admit_clipped(Seen const& seen, Factor const& factor);
+  oracle::Admissible clipped(float gradient, Factor const& factor, NumberFormat format) const;
   /// The first element outside is reported as this breach.
   bool admit(int parameter, Bounds const& bounds, std::span<float const> values, Breach breach);
   std::span<float const> older(int parameter) const;
   float inverse(float loss_scale) const;
+  /// Is the loss scale that gradients bear no power of two?
+  bool scale_rounds() const;
   float max_norm() const { return reference_.model().scaling().max_norm.value_or(0); }
 
   Rounding rounding_;

@@ -146,6 +146,55 @@ TEST(ScaledGradients, AnyWayToTheFactorPassesInPlaceAndInTheStep) {
         }
 }
 
+double not_rounded(float max_norm, float norm) {
+  return std::min(static_cast<double>(max_norm) / (static_cast<double>(norm) + 1e-6), 1.0);
+}
+
+// In fp32 such a factor is zero, or a few bits of it are left. The gradient is none of this.
+TEST(ScaledGradients, AFactorBelowWhatItsTypeHoldsPassesAsItIs) {
+  for (bool const in_place : {true, false})
+    for (float const limit : {1e-12F, 1e-15F, 3e-18F}) {
+      StandInWorld::Traits traits = any_order_on(2);
+      traits.clips_in_place = in_place;
+      for (ClipFactor const& factor :
+           {ClipFactor(not_rounded), ClipFactor(divided_once), ClipFactor(factor_as_torch)}) {
+        traits.clip_factor = factor;
+        traits.gradients = limit < 1e-17F ? 0x1p62F : 0x1p60F;
+        Judged const run(clipped(limit * 0x1p-70F, {}), traits);
+        EXPECT_EQ(run.first_law(), std::nullopt) << text_of(run);
+      }
+    }
+}
+
+// Unscaled by themselves they would lose digits that one product keeps.
+TEST(ScaledGradients, OneProductMayClipAndUnscaleSubnormalGradients) {
+  StandInWorld::Traits traits = any_order_on(2);
+  traits.clips_in_one_product = true;
+  traits.gradients = 0x1p-138F;
+  traits.clip_factor = not_rounded;
+  for (float const limit : {3e-7F, 5e-7F, 7e-7F}) {
+    LossScale const scale{.kind = LossScale::Kind::fixed, .value = 0x1p16F};
+    Scenario scenario = clipped(limit, scale);
+    scenario.program = {operation(Backward{}), operation(ClipNorm{}), operation(Check{})};
+    Judged const run(scenario, traits);
+    EXPECT_EQ(run.first_law(), std::nullopt) << text_of(run);
+    Tamper const wrong = [](StandInWorld& world, int entry) {
+      for (float& g : world.at(0).gradient) g *= entry == 1 ? 1.05F : 1.0F;
+    };
+    EXPECT_EQ(Judged(scenario, traits, wrong).first_law(), Law::values_interval);
+  }
+}
+
+TEST(ScaledGradients, WhatIsAddedMayBeRoundedToItsTypeAfterTheSumAlone) {
+  Scenario scenario = scenario_for(GradientClass::exact);
+  scenario.precision = {.param = ParamType::bf16};
+  scenario.program = {operation(Backward{}), operation(Backward{}), operation(Check{})};
+  StandInWorld::Traits traits = any_order_on(2);
+  traits.gradients = 1.01F;
+  Judged const run(scenario, traits);
+  EXPECT_EQ(run.first_law(), std::nullopt) << text_of(run);
+}
+
 TEST(ScaledGradients, AFactorBeyondFourRoundingsIsSeenInTheStepToo) {
   for (bool const in_place : {true, false}) {
     StandInWorld::Traits traits = any_order_on(2);

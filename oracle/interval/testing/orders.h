@@ -94,6 +94,17 @@ inline Stepped capturable(AdamConfig const& s, std::int64_t t, Before const& b) 
   return {kept + m / denominator, m, v};
 }
 
+/// The paper's efficient form: both corrections are in the rate, and one in epsilon.
+inline Stepped corrected_rate(AdamConfig const& s, std::int64_t t, Before const& b) {
+  Stepped after = plain(s, t, b);
+  double const root_c2 = std::sqrt(c(s.beta2, t));
+  auto const rate = static_cast<float>(s.learning_rate * root_c2 / c(s.beta1, t));
+  auto const epsilon = static_cast<float>(s.epsilon * root_c2);
+  float const kept = is_l2(s) ? b.weight : b.weight - s.learning_rate * s.weight_decay * b.weight;
+  after.weight = kept - rate * after.exp_avg / (std::sqrt(after.exp_avg_sq) + epsilon);
+  return after;
+}
+
 /// With other numbers than were asked for, otherwise right.
 template <typename Change>
 Stepped changed(AdamConfig s, std::int64_t t, Before const& b, Change change) {
@@ -162,7 +173,8 @@ inline Stepped square_forgotten(AdamConfig const& s, std::int64_t t, Before cons
 inline constexpr Order orders[] = {{"plain", order_details::plain},
                                    {"fused", order_details::fused},
                                    {"decay first", order_details::decay_first},
-                                   {"capturable", order_details::capturable}};
+                                   {"capturable", order_details::capturable},
+                                   {"corrected rate", order_details::corrected_rate}};
 
 inline constexpr Mistake mistakes[] = {
     {"corrections one step ahead", {}, order_details::one_step_ahead, true},

@@ -84,7 +84,8 @@ void StandInWorld::backward(Primitive const& operation, bool exact) {
     std::vector<float> sum(numel);
     for (auto& rank : fed_) {
       auto& fed = rank.emplace_back(numel);
-      for (float& x : fed) x = exact ? std::round(random() * 64) * 0.25F : random();
+      for (float& x : fed)
+        x = traits_.gradients * (exact ? std::round(random() * 64) * 0.25F : random());
       oracle::round_to(reduced, fed);
       if (overflows && numel > 0) fed[0] = std::numeric_limits<float>::infinity();
       overflows = overflows && numel == 0;
@@ -121,21 +122,27 @@ void StandInWorld::unscale_in_step() {
     for (float& g : tensors.gradient) g /= scaling_.loss_scale;
 }
 
-float factor_as_torch(float max_norm, float norm) {
+double factor_as_torch(float max_norm, float norm) {
   return std::min(1.0F / (norm + 1e-6F) * max_norm, 1.0F);
 }
 
 void StandInWorld::clip() {
-  unscale();
+  float const inverse =
+      traits_.clips_in_one_product && !unscaled_ ? 1.0F / scaling_.loss_scale : 1.0F;
+  if (traits_.clips_in_one_product)
+    unscaled_ = true;
+  else
+    unscale();
   float squares = 0;
   for (Tensors const& tensors : tensors_)
-    for (float const g : tensors.gradient) squares += g * g;
+    for (float const g : tensors.gradient) squares += g * inverse * (g * inverse);
   scaling_.norm = std::sqrt(squares);
-  float const coefficient = traits_.clip_factor(max_norm_.value_or(0), scaling_.norm);
-  later_ = traits_.clips_in_place ? 1.0F : coefficient;
+  double const coefficient = traits_.clip_factor(max_norm_.value_or(0), scaling_.norm) * inverse;
+  later_ = traits_.clips_in_place ? 1.0 : coefficient;
   for (std::size_t p = 0; p < tensors_.size() && traits_.clips_in_place; ++p)
     for (float& g : tensors_[p].gradient)
-      g = oracle::rounded(g * coefficient, gradient_format(static_cast<int>(p)));
+      g = oracle::rounded(static_cast<float>(g * coefficient),
+                          gradient_format(static_cast<int>(p)));
 }
 
 void StandInWorld::step() {
@@ -156,8 +163,8 @@ void StandInWorld::step() {
     auto const& formats = parameters_[p].formats;
     auto const& config = groups_[static_cast<std::size_t>(parameters_[p].group)];
     for (std::size_t i = 0; i < tensors.weight.size(); ++i) {
-      Element e{tensors.gradient[i] * later_, tensors.weight[i], tensors.exp_avg[i],
-                tensors.exp_avg_sq[i]};
+      Element e{static_cast<float>(tensors.gradient[i] * later_), tensors.weight[i],
+                tensors.exp_avg[i], tensors.exp_avg_sq[i]};
       traits_.step(config, tensors.steps, e);
       tensors.weight[i] = oracle::rounded(e.weight, formats.weight());
       tensors.exp_avg[i] = oracle::rounded(e.exp_avg, formats.exp_avg);

@@ -32,9 +32,9 @@ void step_as_torch(AdamConfig const& config, std::int64_t step, Element& element
 void step_in_fp32(AdamConfig const& config, std::int64_t step, Element& element);
 
 /// What gradients are clipped by, from the limit and the norm; at most 1.
-using ClipFactor = std::function<float(float max_norm, float norm)>;
+using ClipFactor = std::function<double(float max_norm, float norm)>;
 /// A reciprocal, then a product.
-float factor_as_torch(float max_norm, float norm);
+double factor_as_torch(float max_norm, float norm);
 
 class StandInWorld final : public WorldView {
  public:
@@ -45,7 +45,9 @@ class StandInWorld final : public WorldView {
     ElementStep step = step_as_torch;
     bool clips_in_place = true;
     ClipFactor clip_factor = factor_as_torch;
-    bool unscales_in_step = false;  // by a division, and not where the step is skipped
+    bool clips_in_one_product = false;  // with what undoes the loss scale
+    bool unscales_in_step = false;      // by a division, and not where the step is skipped
+    float gradients = 1;                // how large they are
     bool has_checksums = true;
   };
   StandInWorld(Scenario const& scenario, std::vector<ParameterSpec> const& parameters,
@@ -123,7 +125,7 @@ class StandInWorld final : public WorldView {
   int microbatches_ = 1;
   std::uint64_t drawn_ = 1;
   bool unscaled_ = false;
-  float later_ = 1;
+  double later_ = 1;
   std::optional<float> parted_;
   float cast_factor_ = 1;
   std::vector<std::string> not_carried_;
