@@ -111,7 +111,7 @@ def _savers(world: World) -> range:
 
 
 def _tensors(world: World, rank: Rank) -> dict[str, Stored]:
-    """A rank's rows; of parameters where main weights do not tell what they are."""
+    """A rank's rows; of parameters where they are not the main weights themselves."""
     found: dict[str, Stored] = {}
     for p in world.params:
         for kind in KINDS:
@@ -120,7 +120,7 @@ def _tensors(world: World, rank: Rank) -> dict[str, Stored]:
             if (kind, p.name) in rank.scaled:
                 parts = parts_of_scaled(rank.scaled[kind, p.name])
                 found.update({key + part: stored for part, stored in parts.items()})
-        if p.name in rank.quantised or world.settings.types.main in ("fp16", "remainder"):
+        if world.settings.types.main != "none":  # they may come from a load of other types
             found[f"weights/{p.name}"] = ("fp32", world.cut(rank, rank.weights[p.name]))
         if p.name in rank.quantised:
             rows = rows_of(p.shape[0], world.settings.shard, rank.index)
@@ -232,7 +232,7 @@ def _scale_for(
 def _restore_parameter(world: World, p: Parameter, then: Types, parts: list[Part]) -> None:
     """Likewise; new ones are made of the weights that were saved, before these are rounded.
 
-    So are those that were not saved because the weights tell what they were.
+    So are those that were not saved because they are the weights.
     """
     now, key = world.settings.types, f"weights/{p.name}"
     before = (then.recipe(p), "" if then.recipe(p) else then.plain())
