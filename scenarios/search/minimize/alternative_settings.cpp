@@ -73,6 +73,8 @@ class Settings {
     add([](Scenario& s) {
       s.precision.param = ParamType::bf16, s.precision.main = MainType::fp32;
     });
+    if (StateType const type = scenario_.precision.exp_avg_sq; type != StateType{})
+      add([type](Scenario& s) { s.precision.exp_avg = type; });
     if (is_quantised(scenario_.precision.param))
       add([](Scenario& s) {
         s.precision.param = ParamType::fp8_current, s.precision.main = MainType::fp32;

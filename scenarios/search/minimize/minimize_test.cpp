@@ -126,6 +126,87 @@ TEST(Minimize, EndsAtOneOfTheScenariosThatFailAlike) {
             write_scenario(minimized_by(shared, narrow_or_shared, with_alternatives()).scenario));
 }
 
+/// That both end in one file.
+void expect_one_end(Scenario a, Scenario b, Rule const& fails) {
+  a.bug = b.bug = "one_of_the_catalogue";
+  a.groups = b.groups = {};
+  std::string const first = write_scenario(minimized_by(a, fails, with_alternatives()).scenario);
+  EXPECT_EQ(write_scenario(minimized_by(b, fails, with_alternatives()).scenario), first);
+}
+
+/// Codes of a matrix whose rows two ranks share, with few of the seeds where it is small.
+std::optional<Law> quantised_on_two_ranks(Scenario const& scenario) {
+  Param const& param = scenario.params.front();
+  bool const shared = scenario.world.rank_count() > 1 && param.shape.front() > 1;
+  std::int64_t const numel = param.shape.size() == 2 ? param.shape[0] * param.shape[1] : 0;
+  bool const shows = numel > 5 || (numel > 1 && scenario.seed == 4);
+  return is_quantised(scenario.precision.param) && shared && shows
+             ? std::optional(Law::values_bitwise)
+             : std::nullopt;
+}
+
+TEST(Minimize, EndsAtTheSmallestMatrixWhateverRecipeFoundIt) {
+  Scenario small = small_scenario();
+  small.world = {.shard = 2};
+  small.seed = 5;
+  small.params = {parameter("w", {3, 2})};
+  small.precision = {.param = ParamType::fp8_current, .main = MainType::fp32};
+  Scenario large = small;
+  large.world = {.replicate = 2, .outer = Outer::optim};
+  large.params = {parameter("w", {32, 32})};
+  large.precision.param = ParamType::mxfp8;
+  expect_one_end(small, large, quantised_on_two_ranks);
+}
+
+/// An infinite moment of 8 bits: out of an overflow, or of some of the wild gradients.
+std::optional<Law> infinite_moment(Scenario const& scenario) {
+  bool const narrow = scenario.precision.exp_avg == StateType::fp8 ||
+                      scenario.precision.exp_avg_sq == StateType::fp8;
+  auto const overflows = [](Operation const& each) {
+    return std::holds_alternative<Overflow>(each.action);
+  };
+  bool const wild = scenario.gradients == GradientClass::wild && scenario.seed == 12345;
+  return narrow && steps(scenario) && (wild || std::ranges::any_of(scenario.program, overflows))
+             ? std::optional(Law::values_bitwise)
+             : std::nullopt;
+}
+
+TEST(Minimize, EndsAtAnOverflowWhereverInfinitiesCameFrom) {
+  Scenario wild = small_scenario();
+  wild.seed = 12345;
+  wild.gradients = GradientClass::wild;
+  wild.precision.exp_avg_sq = StateType::fp8;
+  Scenario overflow = small_scenario();
+  overflow.precision.exp_avg = StateType::fp8;
+  overflow.program = {operation(Overflow{}), operation(Train{1})};
+  expect_one_end(wild, overflow, infinite_moment);
+}
+
+/// A save on two ranks.
+std::optional<Law> saved_on_two_ranks(Scenario const& scenario) {
+  std::int64_t ranks = scenario.world.rank_count();
+  for (Operation const& operation : scenario.program) {
+    if (auto const* load = std::get_if<Load>(&operation.action); load != nullptr && load->world)
+      ranks = load->world->rank_count();
+    bool const large = scenario.params.front().shape == std::vector<std::int64_t>{3, 3};
+    if (std::holds_alternative<Save>(operation.action) && ranks == 2 && large)
+      return Law::checkpoint_roundtrip;
+  }
+  return std::nullopt;
+}
+
+TEST(Minimize, EndsInTheWorldThatALoadLedTo) {
+  Scenario saved = small_scenario();
+  saved.world = {.shard = 2};
+  saved.params = {parameter("w", {3, 3})};
+  saved.program = {operation(Save{"a"})};
+  Scenario loaded = saved;
+  loaded.world = {.shard = 1};
+  loaded.program = {operation(Save{"a"}), operation(Load{.from = "a", .world = World{.shard = 2}}),
+                    operation(Save{"b"})};
+  expect_one_end(saved, loaded, saved_on_two_ranks);
+}
+
 TEST(Minimize, WithoutACataloguedBugAnAlternativeHasToLookAlike) {
   // The same law is broken by two defects, and the one that was not found has the smaller scenario.
   Judge const judge = [](std::span<Scenario const> scenarios) {
