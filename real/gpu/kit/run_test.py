@@ -5,6 +5,7 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -55,10 +56,13 @@ class RunTest(unittest.TestCase):
             shutil.copy(KIT / "testing/fake_tests.py", self.root / "bin" / name)
         shutil.copy(KIT / "testing/fake_program.py", self.root / "bin/adamant-cuda")
         self.into = pathlib.Path(self.folder.name) / "results"
+        # Nobody is left to empty it after SIGKILL, so it goes with the test's own folder.
+        self.scratch = pathlib.Path(self.folder.name) / "tmp"
+        self.scratch.mkdir()
 
     def call(self, *arguments, into=True, **environment):
         """Ended, with what it printed; FAKE_ variables are for the programs."""
-        usual = {"NCCL_ROOT": self.nccl.name, "PATH": "/usr/bin:/bin"}
+        usual = {"NCCL_ROOT": self.nccl.name, "PATH": "/usr/bin:/bin", "TMPDIR": str(self.scratch)}
         env = {**os.environ, **usual, **environment}
         env.pop("LD_LIBRARY_PATH", None)
         command = [sys.executable, self.root / "real/gpu/run", *arguments]
@@ -66,6 +70,8 @@ class RunTest(unittest.TestCase):
         began = time.monotonic()
         done = subprocess.run([str(word) for word in command], capture_output=True, text=True, env=env)
         self.took = time.monotonic() - began
+        if done.returncode != -signal.SIGKILL:
+            self.assertEqual(list(self.scratch.iterdir()), [])
         return done
 
     def document(self):
@@ -204,9 +210,9 @@ class RunTest(unittest.TestCase):
 
     # ---- cut off ---------------------------------------------------------------------------------
 
-    def cut_off_by(self, signal):
+    def cut_off_by(self, name):
         tests = {"FAKE_TESTS_OF_engine_on_gpu_tests": "A.passes A.kills", "FAKE_TESTS": "AKernel.passes"}
-        done = self.call("--steps", "kernels,conformance,properties,corpus", FAKE_SIGNAL=signal, **tests)
+        done = self.call("--steps", "kernels,conformance,properties,corpus", FAKE_SIGNAL=name, **tests)
         steps = self.steps()
         self.assertEqual(steps["kernels"]["outcome"], "well")
         self.assertEqual(steps["conformance"]["outcome"], "well")
