@@ -34,35 +34,43 @@ constexpr std::uint64_t lines_from_bytes = 64 << 10;
 constexpr std::uint64_t line_bytes = 64;
 constexpr std::uint64_t line_distance_bytes = 1 << 10;
 
-// From here on other threads help: most of the time goes into pages that are touched first.
+// From here on other threads help: most of the time goes into pages that are touched first. Shares
+// end where large pages do: of two threads that touch one page first each is given a page of zeros
+// by the host, and one of these is thrown away.
 constexpr std::uint64_t shared_bytes_min = 8 << 20;
 constexpr std::uint64_t share_bytes = 2 << 20;
 
-void poison_all(std::uint64_t begin, std::uint64_t bytes) {
-  std::memset(region_address(begin), poison_byte, bytes);
+void poison_all(std::uint64_t begin, std::uint64_t end) {
+  std::memset(region_address(begin), poison_byte, end - begin);
 }
 
-void poison_lines(std::uint64_t begin, std::uint64_t bytes) {
-  for (std::uint64_t at = 0; at + line_bytes <= bytes; at += line_distance_bytes) {
-    poison_all(begin + at, line_bytes);
-  }
+// The lines of the block that `origin` begins, which are those in [begin, end).
+void poison_lines(std::uint64_t origin, std::uint64_t begin, std::uint64_t end) {
+  std::uint64_t const before = (begin - origin + line_distance_bytes - 1) / line_distance_bytes;
+  for (std::uint64_t at = origin + before * line_distance_bytes; at + line_bytes <= end;
+       at += line_distance_bytes)
+    poison_all(at, at + line_bytes);
 }
 
 void poison_whole(World& world, std::uint64_t begin, std::uint64_t bytes) {
   bool const lines = bytes >= lines_from_bytes && !world.options().checked;
-  auto const fill = lines ? poison_lines : poison_all;
-  if (bytes < shared_bytes_min) return fill(begin, bytes);
-  world.crew().share((bytes + share_bytes - 1) / share_bytes, [&](std::size_t share, std::size_t) {
-    std::uint64_t const at = share * share_bytes;
-    fill(begin + at, std::min(share_bytes, bytes - at));
+  std::uint64_t const end = begin + bytes;
+  auto const fill = [&](std::uint64_t first, std::uint64_t last) {
+    lines ? poison_lines(begin, first, last) : poison_all(first, last);
+  };
+  if (bytes < shared_bytes_min) return fill(begin, end);
+  std::uint64_t const before = begin / share_bytes;
+  world.crew().share((end - 1) / share_bytes - before + 1, [&](std::size_t share, std::size_t) {
+    std::uint64_t const at = (before + share) * share_bytes;
+    fill(std::max(begin, at), std::min(end, at + share_bytes));
   });
 }
 
 void poison(World& world, std::uint64_t begin, std::uint64_t bytes) {
   if (bytes <= committed_whole_bytes_max) return poison_whole(world, begin, bytes);
   Region::discard(begin, begin + bytes);
-  poison_all(begin, poisoned_end_bytes);
-  poison_all(begin + bytes - poisoned_end_bytes, poisoned_end_bytes);
+  poison_all(begin, begin + poisoned_end_bytes);
+  poison_all(begin + bytes - poisoned_end_bytes, begin + bytes);
 }
 
 std::uint64_t round_up(std::uint64_t bytes, std::uint64_t unit) {

@@ -2,12 +2,14 @@
 // used again.
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cstdint>
 #include <fstream>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "sim/sim.h"
@@ -55,6 +57,29 @@ std::vector<std::uintptr_t> addresses(std::uint64_t seed) {
       },
       seeded(seed));
   return result;
+}
+
+long pages_touched_first() {
+  rusage usage{};
+  EXPECT_EQ(::getrusage(RUSAGE_SELF, &usage), 0);
+  return usage.ru_minflt;
+}
+
+// Of two threads that touch a page first the host gives one to each, and takes one back.
+TEST(Memory, NoTwoThreadsFillOnePage) {
+  if (std::thread::hardware_concurrency() < 2) GTEST_SKIP() << "there is one thread alone";
+  constexpr std::size_t bytes = 256 << 20;
+  long touched = 0;
+  run(1, [&](int) {
+    void* block = nullptr;
+    long const before = pages_touched_first();
+    EXPECT_EQ(cudaMalloc(&block, bytes), cudaSuccess);
+    touched = pages_touched_first() - before;
+  });
+  constexpr long large = bytes >> 21;
+  constexpr long small = bytes >> 12;
+  constexpr long of_maps = 2 * small / 8;  // one bit a byte, and two of them
+  EXPECT_LT(touched, touched < small ? large + large / 4 + of_maps : small + small / 4 + of_maps);
 }
 
 TEST(Memory, ALongRunGoesOnWithTheBlocksThatItHas) {

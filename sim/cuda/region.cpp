@@ -30,6 +30,13 @@ void drop_pages(std::uint64_t base, std::uint64_t begin, std::uint64_t end) {
                      0);
 }
 
+void prefer_large(std::uint64_t base, std::uint64_t begin, std::uint64_t end) {
+  std::uint64_t const large = 2 << 20;
+  begin = (begin + large - 1) / large * large;
+  end = end / large * large;
+  if (begin < end) madvise(reinterpret_cast<void*>(base + begin), end - begin, MADV_HUGEPAGE);
+}
+
 // Clearing so many bits of a map is dearer than dropping its pages.
 constexpr std::uint64_t drop_from_bytes = 8 << 20;
 
@@ -102,10 +109,9 @@ void Region::reserve() {
 }
 
 void Region::prefer_large_pages(std::uint64_t begin, std::uint64_t end) {
-  std::uint64_t const large = 2 << 20;
-  begin = (begin + large - 1) / large * large;
-  end = end / large * large;
-  if (begin < end) madvise(region_address(begin), end - begin, MADV_HUGEPAGE);
+  prefer_large(region_base, begin, end);
+  prefer_large(written_base, begin / 8, end / 8);
+  prefer_large(usable_base, begin / 8, end / 8);
 }
 
 void Region::discard(std::uint64_t begin, std::uint64_t end) {

@@ -39,8 +39,8 @@ class Region {
  public:
   /// Reserves the addresses once per process. Errors: std::bad_alloc.
   static void reserve();
-  /// Asks the host for large pages in [begin, end): touching a large block first costs mostly page
-  /// faults otherwise.
+  /// Asks the host for large pages in [begin, end) and both its maps: touching a large block first
+  /// costs mostly page faults otherwise.
   static void prefer_large_pages(std::uint64_t begin, std::uint64_t end);
   /// Gives the pages of [begin, end) back to the host; they read as zeros afterwards.
   static void discard(std::uint64_t begin, std::uint64_t end);
