@@ -18,7 +18,7 @@ struct Answer {
   Answer(std::string said, bool is_last = false) : text(std::move(said)), last(is_last) {}
 
   std::string text;
-  bool last;  // the process is spoilt: what it did next would fail, too
+  bool last;  // the process is spoilt for others, which would fail or be measured with it
 };
 
 /// What a job computes, in the worker.

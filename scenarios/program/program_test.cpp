@@ -127,6 +127,16 @@ TEST_F(Program, MeasurementsAreRows) {
   EXPECT_NE(read("rows.xml").find("tests=\"1\" failures=\"0\""), std::string::npos);
 }
 
+TEST_F(Program, EachSuiteIsMeasuredInAProcessOfItsOwn) {
+  Called const called = shell(
+      "PROGRAM bench --suite schedules_per_second --suite cases_per_second & bench=$!; "
+      "while kill -0 $bench; do cat /proc/$bench/task/$bench/children; sleep 0.02; done 2> "
+      "/dev/null "
+      "| tr ' ' '\\n' | sort -u | grep -c . > workers");
+  EXPECT_EQ(called.status, 0) << called.err;
+  EXPECT_EQ(read("workers"), "2\n");
+}
+
 TEST_F(Program, CompletesCommandsAndTheirOptions) {
   auto const completed = [this](std::string const& words, int at) {
     return shell("bash -c 'source <(PROGRAM completion bash); COMP_WORDS=(" + words +
