@@ -43,11 +43,12 @@ OrderedJson params_schema() {
 }
 
 OrderedJson params_from_model_schema() {
-  return {{"description", "The list of a public model in scenarios/models."},
-          {"type", "object"},
-          {"additionalProperties", false},
-          {"properties", {{"model", reference_to("name")}}},
-          {"required", {"model"}}};
+  return {
+      {"description", "The list of a public model in scenarios/models."},
+      {"type", "object"},
+      {"additionalProperties", false},
+      {"properties", {{"model", described("a file of scenarios/models", reference_to("name"))}}},
+      {"required", {"model"}}};
 }
 
 OrderedJson shape_schema() {
@@ -73,8 +74,8 @@ OrderedJson loss_scale_schema() {
 
 OrderedJson offload_schema() {
   return one_of_keys(
-      {{map_name<OffloadedStates>.name, reference_to(map_name<OffloadedStates>.name)},
-       {map_name<HybridOffload>.name, reference_to(map_name<HybridOffload>.name)}});
+      {{"states", described("states are on the host between steps", reference_to("states"))},
+       {"hybrid", described("a part of the step runs on the CPU", reference_to("hybrid"))}});
 }
 
 OrderedJson set_schema() {
@@ -117,6 +118,12 @@ OrderedJson expect_schema() {
 
 OrderedJson reference_to(std::string_view definition) {
   return {{"$ref", "#/$defs/" + std::string(definition)}};
+}
+
+OrderedJson described(std::string_view meaning, OrderedJson const& value) {
+  OrderedJson whole{{"description", std::string(meaning)}};
+  whole.update(value);
+  return whole;
 }
 
 OrderedJson schema_of(kinds::Flag) {

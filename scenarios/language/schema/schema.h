@@ -19,6 +19,9 @@ OrderedJson scenario_schema();
 
 OrderedJson reference_to(std::string_view definition);
 
+/// A value with what people are told of it: what an editor shows beside the key.
+OrderedJson described(std::string_view meaning, OrderedJson const& value);
+
 template <typename Words>
 OrderedJson enumeration(Words const& words) {
   OrderedJson list = OrderedJson::array();
@@ -81,7 +84,7 @@ OrderedJson schema_of_map() {
   schema["properties"] = OrderedJson::object();
   OrderedJson required = OrderedJson::array();
   for_each_key<T>([&](auto const& row) {
-    schema["properties"][std::string(row.key)] = schema_of(row.kind);
+    schema["properties"][std::string(row.key)] = described(row.about.meaning, schema_of(row.kind));
     std::string const key(row.key);
     std::string const unless(row.about.unless);
     if (!unless.empty()) {
@@ -100,7 +103,7 @@ OrderedJson schema_of_map() {
 /// What may stand behind a verb.
 template <typename Struct>
 OrderedJson schema_of_argument(NoArgument) {
-  return false;
+  return {{"not", OrderedJson::object()}};
 }
 template <typename Struct>
 OrderedJson schema_of_argument(OptionalKeys) {
@@ -121,7 +124,8 @@ OrderedJson schema_of_operation() {
   OrderedJson properties = OrderedJson::object();
   for_each_verb<AnyAction>([&](auto const& verb) {
     using Struct = typename std::remove_cvref_t<decltype(verb)>::Action;
-    properties[std::string(verb.word)] = schema_of_argument<Struct>(verb.argument);
+    properties[std::string(verb.word)] =
+        described(verb.meaning, schema_of_argument<Struct>(verb.argument));
   });
   return {{"description", "One operation with its argument."},
           {"type", "object"},
@@ -134,14 +138,13 @@ OrderedJson schema_of_operation() {
 /// A list of operations, of which some are bare words.
 template <typename AnyAction>
 OrderedJson schema_of_program() {
-  std::vector<std::string_view> bare;
+  OrderedJson either = OrderedJson::array();
   for_each_verb<AnyAction>([&](auto const& verb) {
     if constexpr (may_be_bare<std::remove_cvref_t<decltype(verb.argument)>>)
-      bare.push_back(verb.word);
+      either.push_back(described(verb.meaning, {{"const", std::string(verb.word)}}));
   });
-  return {{"type", "array"},
-          {"minItems", 1},
-          {"items", {{"oneOf", {enumeration(bare), reference_to("operation")}}}}};
+  either.push_back(reference_to("operation"));
+  return {{"type", "array"}, {"minItems", 1}, {"items", {{"oneOf", std::move(either)}}}};
 }
 
 }  // namespace adamant::scenarios

@@ -28,6 +28,7 @@ void for_each_map(Visit const& visit) {
   visit.template operator()<ZeroGrad>();
   visit.template operator()<SettingsChange>();
   visit.template operator()<Load>();
+  visit.template operator()<Again>();
   visit.template operator()<EngineChoice>();
   visit.template operator()<Schedule>();
   visit.template operator()<Fault>();

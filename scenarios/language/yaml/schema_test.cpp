@@ -4,12 +4,15 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
+#include <map>
 #include <regex>
 #include <sstream>
 
 #include "scenarios/bugs/catalogue.h"
 #include "scenarios/language/schema/text.h"
+#include "scenarios/language/yaml/help.h"
 
 namespace adamant::scenarios {
 namespace {
@@ -64,6 +67,33 @@ void expect_defined(OrderedJson const& node, OrderedJson const& definitions) {
 TEST(Schema, RefersToWhatIsDefined) {
   OrderedJson const schema = scenario_schema();
   expect_defined(schema, schema.at("$defs"));
+}
+
+/// The descriptions of the keys of maps; empty where there is none.
+void add_descriptions(OrderedJson const& node, std::multimap<std::string, std::string>& all) {
+  if (node.is_object() && node.contains("properties"))
+    for (auto const& [key, value] : node["properties"].items())
+      if (value.contains("type") || value.contains("$ref") || value.size() > 1)  // no condition
+        all.emplace(key, value.value("description", ""));
+  if (node.is_structured())
+    for (auto const& part : node) add_descriptions(part, all);
+}
+
+TEST(Schema, SaysOfEachKeyWhatHelpSays) {
+  std::multimap<std::string, std::string> all;
+  add_descriptions(scenario_schema(), all);
+  std::multimap<std::string, std::string> without_help;
+  for (auto const& [key, description] : all) {
+    EXPECT_NE(description, "") << key;
+    auto const entries = help_on(key);
+    if (entries.empty()) without_help.emplace(key, description);
+    EXPECT_TRUE(entries.empty() ||
+                std::ranges::any_of(
+                    entries, [&](HelpEntry const& entry) { return entry.meaning == description; }))
+        << key << ": " << description;
+  }
+  EXPECT_GE(all.size(), 110U);
+  EXPECT_LE(without_help.size(), all.size() / 20) << "of which `adamant help` knows nothing";
 }
 
 // Their list is the folder of their files.
