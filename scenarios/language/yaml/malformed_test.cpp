@@ -101,6 +101,8 @@ Row const rows[] = {
     {3, "world: {shard: two}", 3, "world.shard", "found the text `two`"},
     {3, "world: {shard: 2.0}", 3, "world.shard", "found the number `2.0`"},
     {8, "optimizer: {learning_rate: 0.1}", 8, "optimizer.learning_rate", "did you mean `lr`?"},
+    {8, "optimizer: {mode: AdamW}", 8, "optimizer.mode", "did you mean `adamw`?"},
+    {8, "precision: {param: torch.BFloat16}", 8, "precision.param", "did you mean `bf16`?"},
     {8, "optimizer: {beta1: 0.9}", 8, "optimizer.beta1", "did you mean `betas`?"},
     {8, "optimizer: {max_grad_norm: 1}", 8, "optimizer.max_grad_norm", "did you mean `clip`?"},
     {8, "precision: {param: bfloat16}", 8, "precision.param", "did you mean `bf16`?"},

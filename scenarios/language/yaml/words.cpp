@@ -80,7 +80,10 @@ std::string_view nearest_of(std::string_view found, std::span<std::string_view c
 }  // namespace
 
 std::string suggest(std::string_view found, std::span<std::string_view const> words) {
-  std::string_view const own = known_elsewhere_as(found);
+  std::string lower(found);
+  for (char& letter : lower)
+    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
+  std::string_view const own = known_elsewhere_as(lower);
   bool const is_other_name = std::ranges::find(words, own) != words.end();
   std::string_view const meant = is_other_name ? own : nearest_of(found, words);
   return meant.empty() ? "" : " (did you mean `" + std::string(meant) + "`?)";
