@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <sstream>
@@ -12,6 +13,7 @@
 
 #include "sim/broken_off.h"
 #include "sim/describe.h"
+#include "sim/watch/debug_lines.h"
 
 namespace adamant::sim {
 namespace {
@@ -80,6 +82,8 @@ void take_text(Report& report, std::string const& told) {
     return;
   }
   for (Location* location : all) *location = read_location(text);
+  if (std::none_of(all.begin(), all.end(), [](Location* location) { return location->known(); }))
+    report.unlocated = why_no_lines();
   for (Violation& found : report.violations)
     if (found.host_did_not_wait) found.missing = missing_wait(found.accesses[0], found.accesses[1]);
 }

@@ -1,4 +1,5 @@
 // `adamant run` as its users call it: exit statuses, files, order, interrupts.
+#include <cstdlib>
 #include <regex>
 
 #include "scenarios/program/testing/program.h"
@@ -276,6 +277,16 @@ TEST_F(RunProgram, ALongScenarioAndAMinimisationSayHowFarTheyAre) {
   std::string const smaller =
       shell("script -qec 'PROGRAM minimize a.yaml --bug mean_not_divided -o b.yaml' min.txt").out;
   EXPECT_TRUE(std::regex_search(smaller, std::regex("[0-9]+ runs"))) << smaller;
+}
+
+TEST_F(RunProgram, AStrippedProgramSaysThatItHasNoLines) {
+  if (std::system("strip --version > /dev/null 2>&1") != 0) GTEST_SKIP() << "there is no strip";
+  write("races.yaml", passing_scenario("seed: 7\nbug: step_skips_wait_for_reduction\n"));
+  std::string const note = "source lines are missing: this program has none; it was stripped";
+  Called const stripped = shell("strip -o stripped PROGRAM && ./stripped run races.yaml");
+  EXPECT_EQ(stripped.status, 1) << stripped.err;
+  EXPECT_NE(stripped.out.find(note), std::string::npos) << stripped.out;
+  EXPECT_EQ(call("run races.yaml").out.find("source lines are missing"), std::string::npos);
 }
 
 }  // namespace

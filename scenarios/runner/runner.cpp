@@ -141,6 +141,8 @@ void Runner::look_again(RunResult& result, bool timeline) {
       result.violations = std::move(again.violations);
     result.warnings = std::move(again.warnings);
     result.timeline = std::move(again.timeline);
+    for (std::string& note : again.notes)  // of what it looked for
+      if (std::ranges::count(result.notes, note) == 0) result.notes.push_back(std::move(note));
   } else {
     result.notes.push_back(
         "source lines are missing: the scenario did not do the same again with the same choices");

@@ -1,12 +1,15 @@
 // Program counters to lines of the source, by the debug information of the running program and its
 // libraries (libdw of elfutils).
 
+#include "sim/watch/debug_lines.h"
+
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <elfutils/libdwfl.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
@@ -163,6 +166,17 @@ Location read_location(Stack const& stack) {
 }  // namespace
 
 // Reading debug information takes more stack than a device's thread has.
+std::string why_no_lines() {
+  bool has_lines = false;
+  std::thread([&] {
+    Dwarf_Addr bias = 0;
+    auto const here = reinterpret_cast<std::uintptr_t>(&why_no_lines);
+    Dwfl_Module* const module = session() == nullptr ? nullptr : dwfl_addrmodule(session(), here);
+    has_lines = module != nullptr && dwfl_module_getdwarf(module, &bias) != nullptr;
+  }).join();
+  return has_lines ? "" : "this program has none; it was stripped, or compiled without -g";
+}
+
 Location location_of(Stack const& stack) {
   if (stack.empty()) return {};
   Location location;

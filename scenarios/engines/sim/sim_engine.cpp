@@ -14,6 +14,7 @@
 #include "scenarios/seam/assert.h"
 #include "scenarios/seam/engine.h"
 #include "sim/sim.h"
+#include "sim/watch/debug_lines.h"
 
 namespace adamant::scenarios {
 
@@ -87,6 +88,9 @@ class Worlds {
       files_.restart();
       if (start) go_on_from(report, options);
     }
+    if (earlier != nullptr)
+      if (std::string const why = sim::why_no_lines(); !why.empty())
+        end_.notes.push_back("source lines are missing: " + why);
     end_.lines_sought = std::move(sought);
     end_.violations = findings_.violations();
     end_.warnings = findings_.warnings();
