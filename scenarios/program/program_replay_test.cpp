@@ -51,11 +51,13 @@ TEST_F(ReplayProgram, AWrittenFileSaysWhereItComesFrom) {
 TEST_F(ReplayProgram, ItsExpectedViolationIsShown) {
   Called const called = call("run small.yaml");
   EXPECT_EQ(called.status, 0);
-  EXPECT_EQ(called.out.rfind("ok    small.yaml: mean_not_divided breaks values.bitwise\n"
-                             "    violates values.bitwise, as expected\n"
-                             "  values.bitwise: operation 0, rank 0, p0/gradient[0]\n",
-                             0),
-            0U)
+  EXPECT_EQ(
+      called.out.rfind(
+          "ok    small.yaml: mean_not_divided breaks values.bitwise with gradient at backward\n"
+          "    violates values.bitwise, as expected\n"
+          "  values.bitwise: operation 0, rank 0, p0/gradient[0]\n",
+          0),
+      0U)
       << called.out;
   EXPECT_EQ(called.out.find("replay:"), std::string::npos) << "nothing is wrong";
   EXPECT_EQ(note_in(called.out), "") << "it came to the same";

@@ -143,9 +143,9 @@ class IsolatedMinimizer {
   void minimize(Scenario const& scenario, MinimizeAttempt& attempt) {
     Minimized minimized = without_schedules(
         minimized_from(scenario, attempt.first, attempt.symptom), attempt.symptom);
-    if (auto const* kept = violation_of(minimized.result, attempt.symptom))
-      attempt.symptom.law = kept->law;
-    attempt.scenario = expecting(std::move(minimized.scenario), attempt.symptom);
+    auto const* const kept = violation_of(minimized.result, attempt.symptom);
+    if (kept != nullptr) attempt.symptom.law = kept->law;
+    attempt.scenario = expecting(std::move(minimized.scenario), attempt.symptom, kept);
     attempt.result = std::move(minimized.result);
     attempt.result.name = attempt.scenario.name;
     attempt.result.notes.push_back(fmt::format("minimised from {} to {} in {} runs",

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <variant>
 
 #include "scenarios/language/words.h"
 #include "scenarios/language/yaml/write.h"
@@ -24,6 +25,23 @@ std::string what_of(Symptom const& symptom) {
     default:
       return "ends its process";
   }
+}
+
+/// What is wrong with what, after which operation: without names, which minimising changes.
+std::string particulars_of(Violation const& violation, Scenario const& scenario) {
+  std::string what = subject_in_words(violation);
+  bool const is_weight =
+      std::holds_alternative<Tensor>(violation.subject) && what.find('/') == what.npos;
+  what = is_weight ? "weight" : what.substr(what.rfind('/') + 1);
+  if (what.empty() && !violation.accesses.empty()) what = violation.accesses.front().buffer;
+  if (what.empty()) {
+    what = name_of(violation.breach);
+    std::ranges::replace(what, '_', ' ');
+  }
+  what = what.substr(0, what.find(" ("));
+  auto const at = static_cast<std::size_t>(violation.operation);
+  if (violation.operation < 0 || at >= scenario.program.size()) return " with " + what;
+  return fmt::format(" with {} at {}", what, word_of(scenario.program[at].action));
 }
 
 std::string details_of(RunResult const& result, Symptom const& symptom) {
@@ -59,9 +77,10 @@ std::string stem_of(Scenario const& scenario, Symptom const& symptom) {
   return scenario.bug.value_or(word_of(symptom));
 }
 
-Scenario expecting(Scenario scenario, Symptom const& symptom) {
+Scenario expecting(Scenario scenario, Symptom const& symptom, Violation const* violation) {
   std::string const subject = scenario.bug ? *scenario.bug : "what";
   scenario.name = subject + " " + what_of(symptom);
+  if (violation != nullptr) scenario.name += particulars_of(*violation, scenario);
   scenario.about.reset();
   scenario.source.reset();
   scenario.expect = {};

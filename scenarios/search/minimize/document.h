@@ -14,9 +14,9 @@ namespace adamant::scenarios {
 /// The word that a file of this symptom is named by: the bug that was switched on, or the law.
 std::string stem_of(Scenario const& scenario, Symptom const& symptom);
 
-/// `scenario` with the symptom as its expectation and in its name. A process that died cannot be
-/// expected: such a scenario expects to pass.
-Scenario expecting(Scenario scenario, Symptom const& symptom);
+/// `scenario` with the symptom as its expectation and in its name, where the violation tells it
+/// from others of its law. A process that died cannot be expected: such a scenario expects to pass.
+Scenario expecting(Scenario scenario, Symptom const& symptom, Violation const* violation = nullptr);
 
 /// The engine's name, with its versions where it gives any: "torch (python 3.11.2, torch 2.13.0)".
 ///

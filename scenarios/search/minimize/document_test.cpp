@@ -86,6 +86,25 @@ TEST(Document, IsNamedByTheBugOrElseByTheLaw) {
   EXPECT_EQ(stem_of(scenario, {.law = Law::order_race}), "te_2795");
 }
 
+TEST(Document, HasANameThatTellsItFromOthersOfItsLaw) {
+  Scenario scenario = small_scenario();
+  Symptom const symptom{.law = Law::values_bitwise};
+  Violation wrong{.law = Law::values_bitwise,
+                  .breach = Breach::other_value,
+                  .operation = 0,
+                  .subject = Tensor{.parameter = "p0", .kind = TensorKind::exp_avg}};
+  std::string const verb(word_of(scenario.program[0].action));
+  std::string const begin = "what breaks values.bitwise with ";
+  EXPECT_EQ(expecting(scenario, symptom, &wrong).name, begin + "exp_avg at " + verb);
+  wrong.subject = Tensor{.parameter = "p0", .kind = TensorKind::parameter};
+  EXPECT_EQ(expecting(scenario, symptom, &wrong).name, begin + "weight at " + verb);
+  wrong.operation = -1;
+  wrong.subject = StepCount{.parameter = "p0"};
+  EXPECT_EQ(expecting(scenario, symptom, &wrong).name, begin + "step");
+  EXPECT_EQ(expecting(scenario, {.law = Law::order_race}, &race().violations.front()).name,
+            "what breaks order.race with gradients at backward");
+}
+
 TEST(Document, OfAProcessThatDiedExpectsNothing) {
   Symptom const symptom{.outcome = Outcome::error, .reason = "killed by signal 6"};
   RunResult died;
