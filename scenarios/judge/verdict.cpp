@@ -297,12 +297,15 @@ void Verdict::for_each_parameter(std::function<void(int)> const& visit) {
 std::vector<std::string> Verdict::notes() const {
   std::vector<std::string> notes;
   double const reduced = std::max(values_.interval_used(), used().by_gradients);
-  if (kind_ != GradientClass::exact || reduced > 0)
+  bool const all_lie_within = std::ranges::none_of(violations(), [](Violation const& violation) {
+    return violation.law == Law::values_bitwise || violation.law == Law::values_interval;
+  });
+  if (all_lie_within && (kind_ != GradientClass::exact || reduced > 0))
     notes.push_back(
         fmt::format("reduced gradients lie within the bounds of rounding: at most {:.3g}% of the "
                     "way to their ends",
                     100 * reduced));
-  if (used().by_steps > 0)
+  if (all_lie_within && used().by_steps > 0)
     notes.push_back(
         fmt::format("moments and weights lie within the bounds of any order of operations: at most "
                     "{:.3g}% of the way to their ends",
