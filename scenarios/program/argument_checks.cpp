@@ -25,9 +25,7 @@ std::filesystem::path place_of(std::filesystem::path const& path) {
 
 /// No two files that are written may be one.
 void refuse_equal_outputs(Arguments const& arguments) {
-  std::vector<Output> outputs = outputs_of(arguments);
-  if (arguments.command == Command::minimize)
-    outputs.push_back({"the minimised scenario", arguments.out.value_or("-")});
+  std::vector<Output> const outputs = outputs_of(arguments);
   for (std::size_t i = 0; i < outputs.size(); ++i)
     for (std::size_t j = i + 1; j < outputs.size(); ++j)
       if (place_of(outputs[i].path) == place_of(outputs[j].path))

@@ -124,6 +124,8 @@ std::vector<Output> outputs_of(Arguments const& arguments) {
   add("--script", arguments.script);
   add("--trace", arguments.trace);
   add("--html", arguments.html);
+  if (arguments.command == Command::minimize)
+    outputs.push_back({"--out", arguments.out.value_or("-")});
   return outputs;
 }
 

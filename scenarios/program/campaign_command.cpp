@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <map>
 #include <utility>
 #include <vector>
@@ -122,8 +123,16 @@ class CampaignCommand {
            std::ranges::none_of(next_.findings, covers);
   }
 
+  /// Where the disk takes no more the search ends, and tells what is not kept.
   void keep() {
-    if (next_.cases() > 0) shard_.append(next_);
+    try {
+      if (next_.cases() > 0 && !is_full_) shard_.append(next_);
+    } catch (CannotWrite const& error) {
+      complain(error.what());
+      status_ = Status::bad_input;
+      is_full_ = true;  // a line that fits would be of later cases than it says
+    }
+    if (is_full_) std::ranges::copy(next_.findings, std::back_inserter(unkept_));
     next_ = {};
     kept_at_ = Clock::now();
   }
@@ -149,16 +158,22 @@ class CampaignCommand {
   }
 
   std::filesystem::path written(std::filesystem::path const& folder, Finding const& finding) {
-    auto const path = write_finding(folder, finding, this_program());
-    scripts_.write_beside(path, finding.scenario, finding.result, finding.symptom);
+    auto const path = told_if_unwritten(status_, [&] {
+      auto file = write_finding(folder, finding, this_program());
+      scripts_.write_beside(file, finding.scenario, finding.result, finding.symptom);
+      return file;
+    });
+    is_full_ = is_full_ || path.empty();
     return path;
   }
 
   void report() {
     std::vector<Reported> results;
-    for (KeptFinding const& kept : folded(shard_.tally().findings)) {
-      auto const file =
-          arguments_.out ? written(*arguments_.out, kept.finding) : shard_.folder() / kept.file;
+    std::vector<KeptFinding> findings = shard_.tally().findings;
+    findings.insert(findings.end(), unkept_.begin(), unkept_.end());
+    for (KeptFinding const& kept : folded(findings)) {
+      auto file = kept.file.empty() ? "" : shard_.folder() / kept.file;
+      if (arguments_.out) file = written(*arguments_.out, kept.finding);
       results.push_back(reported(arguments_, settings_.seed, kept.finding, file));
       print(arguments_, told(results.back(), style_of(arguments_)));
       html_.look_again(kept.finding.scenario, cases_.options(), results.back());
@@ -197,6 +212,8 @@ class CampaignCommand {
   TimeSpent spent_;
   Tally next_;  // of the cases behind those that the shard has kept
   std::vector<Failure> unexplained_;
+  bool is_full_ = false;                               // the disk
+  std::vector<KeptFinding> unkept_;                    // since then
   std::map<std::uint64_t, SearchedCase> ended_early_;  // by position: before others that come first
   Clock::time_point kept_at_;
 };

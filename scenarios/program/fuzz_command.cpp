@@ -78,7 +78,7 @@ class FuzzCommand {
     status_ = worse(status_, ended.status);
     if (ended.failure && failures_.add(*ended.failure)) {
       progress_.clear();
-      unfinished_.add(*ended.failure, cases_.scenario_of(*ended.failure));
+      status_ = worse(status_, unfinished_.add(*ended.failure, cases_.scenario_of(*ended.failure)));
     }
     progress_.show({.done = tally_.cases(), .total = cases_wanted_, .failed = failures_.size()});
   }
@@ -133,9 +133,11 @@ class FuzzCommand {
   /// The file of a finding, where files are wanted.
   std::filesystem::path written(Finding const& finding) {
     if (!arguments_.out) return {};
-    auto const path = write_finding(*arguments_.out, finding, this_program());
-    scripts_.write_beside(path, finding.scenario, finding.result, finding.symptom);
-    return path;
+    return told_if_unwritten(status_, [&] {
+      auto path = write_finding(*arguments_.out, finding, this_program());
+      scripts_.write_beside(path, finding.scenario, finding.result, finding.symptom);
+      return path;
+    });
   }
 
   Arguments const& arguments_;

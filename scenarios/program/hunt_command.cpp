@@ -62,7 +62,7 @@ class HuntCommand {
     minimize();
     report();
     if (interrupted()) return Status::interrupted;
-    return found() == hunted_.size() ? Status::met : Status::not_met;
+    return worse(status_, found() == hunted_.size() ? Status::met : Status::not_met);
   }
 
  private:
@@ -116,7 +116,9 @@ class HuntCommand {
       }
       if (hunted.minimized.empty() || !arguments_.out) continue;
       hunted.path =
-          write_finding(*arguments_.out, commonest(hunted).finding, this_program()).string();
+          told_if_unwritten(status_, [&] {
+            return write_finding(*arguments_.out, commonest(hunted).finding, this_program());
+          }).string();
     }
   }
 
@@ -161,6 +163,7 @@ class HuntCommand {
         print(arguments_, describe(hunted));
       document["results"].push_back(to_json(hunted));
       results.push_back(reported(hunted, replay_of(hunted)));
+      if (results.back().lacking.empty()) print(arguments_, annotated(results.back()));
       show(hunted, results.back());
     }
     summarise(document);
@@ -257,6 +260,7 @@ class HuntCommand {
   std::vector<Hunted> hunted_;
   std::uint64_t ended_ = 0;
   std::string lacking_;
+  Status status_ = Status::met;
 };
 
 }  // namespace

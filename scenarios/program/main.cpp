@@ -17,6 +17,7 @@
 #include "scenarios/program/campaign_command.h"
 #include "scenarios/program/fuzz_command.h"
 #include "scenarios/program/hunt_command.h"
+#include "scenarios/program/inputs.h"
 #include "scenarios/program/listings.h"
 #include "scenarios/program/minimize_command.h"
 #include "scenarios/program/mutants_command.h"
@@ -80,7 +81,7 @@ Status end_before_the_first(Arguments const& arguments) {
 Status dispatch_until_interrupted(Arguments const& arguments, char const* const* argv) {
   try {
     return dispatch(arguments, argv);
-  } catch (CannotWrite const&) {
+  } catch (OutputError const&) {
     throw;
   } catch (std::exception const&) {
     if (!interrupted()) throw;
@@ -92,6 +93,7 @@ Status parse_and_dispatch(int argc, char const* const* argv) {
   try {
     Arguments const arguments = parse_arguments(argc, argv);
     watch_for_interrupts();
+    Inputs(arguments).refuse_as_outputs(arguments);
     if (arguments.peer_timeout) set_peer_bounds(PeerBounds::of(*arguments.peer_timeout));
     return dispatch_until_interrupted(arguments, argv);
   } catch (EndOfProgram const& end) {
@@ -114,7 +116,7 @@ int run_program(int argc, char const* const* argv) {
     if (!written && is_left_by_reader()) return static_cast<int>(Status::bad_input);
     if (!written) throw CannotWrite("standard output: cannot be written");
     return static_cast<int>(status);
-  } catch (CannotWrite const& error) {
+  } catch (OutputError const& error) {
     complain(error.what());
     return static_cast<int>(Status::bad_input);
   } catch (CampaignError const& error) {

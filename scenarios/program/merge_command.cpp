@@ -48,7 +48,7 @@ class MergeCommand {
     document["results"] = to_json(results);
     outputs_.commit(document, "merge", results);
     html_.commit(page_frame(ledger, results.size()));
-    return results.empty() ? Status::met : Status::not_met;
+    return worse(status_, results.empty() ? Status::met : Status::not_met);
   }
 
  private:
@@ -81,8 +81,10 @@ class MergeCommand {
     }
   }
 
-  Path file_of(KeptFinding const& kept) const {
-    if (arguments_.out) return write_finding(*arguments_.out, kept.finding, this_program());
+  Path file_of(KeptFinding const& kept) {
+    if (arguments_.out)
+      return told_if_unwritten(
+          status_, [&] { return write_finding(*arguments_.out, kept.finding, this_program()); });
     Portion const shard{.index = kept.shard, .count = settings_->shards};
     return directories_.at(kept.shard) / name_of(shard) / kept.file;
   }
@@ -93,6 +95,7 @@ class MergeCommand {
   std::optional<CampaignSettings> settings_;
   std::map<std::uint64_t, Tally> shards_;
   std::map<std::uint64_t, Path> directories_;
+  Status status_ = Status::met;
 };
 
 }  // namespace

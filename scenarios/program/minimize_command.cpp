@@ -10,6 +10,7 @@
 
 #include "scenarios/pool/interrupt.h"
 #include "scenarios/program/html_output.h"
+#include "scenarios/program/inputs.h"
 #include "scenarios/program/outputs.h"
 #include "scenarios/program/read_scenarios.h"
 #include "scenarios/program/refused_file.h"
@@ -59,6 +60,9 @@ class MinimizeCommand {
       complain(file.error);
       return false;
     }
+    Inputs inputs(arguments_);
+    inputs.add(file);
+    inputs.refuse_as_outputs(arguments_);
     name_ = file.path.string();
     scenario_ = std::move(file.scenario);
     if (arguments_.engine) scenario_.engine.replace(*arguments_.engine);
@@ -80,7 +84,7 @@ class MinimizeCommand {
     if (attempt.end == MinimizeAttempt::End::minimized) {
       Status const status = script_.write(attempt.scenario, attempt.result, attempt.symptom);
       write(attempt);  // the page links to the script
-      return status;
+      return worse(status_, status);
     }
     std::string const why = why_not(attempt);
     complain(why);
@@ -106,8 +110,10 @@ class MinimizeCommand {
   void write(MinimizeAttempt const& attempt) {
     std::string const stem = stem_of(attempt.scenario, attempt.symptom);
     auto const path = to_file() ? *arguments_.out : std::filesystem::path(stem + ".yaml");
-    file_.commit(write_document(attempt.scenario, attempt.result, attempt.symptom,
-                                path.filename().string(), this_program()));
+    std::string const document = write_document(attempt.scenario, attempt.result, attempt.symptom,
+                                                path.filename().string(), this_program());
+    if (told_if_unwritten(status_, [&] { return file_.commit(document), path; }).empty())
+      print(arguments_, document);  // minutes of work
     Reported reported{.result = attempt.result, .replay = replay_of(to_file() ? path : "-")};
     if (to_file()) reported.result.file = path.string();
     print(arguments_, told(reported, style_));
@@ -145,6 +151,7 @@ class MinimizeCommand {
   ScriptOutput script_;
   Progress progress_;
   OutputFile file_;
+  Status status_ = Status::met;
   std::string name_;
   Scenario scenario_;
 };

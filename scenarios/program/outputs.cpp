@@ -15,8 +15,6 @@ namespace {
 std::FILE* text_stream(Arguments const& arguments) {
   for (Output const& output : outputs_of(arguments))
     if (is_standard_output(output.path)) return stderr;
-  bool const minimizes = arguments.command == Command::minimize;
-  if (minimizes && is_standard_output(arguments.out.value_or("-"))) return stderr;
   return stdout;
 }
 
@@ -58,8 +56,7 @@ bool wants_annotations() {
 }  // namespace
 
 std::string annotated(Reported const& reported) {
-  bool const is_failure = !reported.result.met && !reported.result.file.empty();
-  return is_failure && wants_annotations() ? annotation(reported) : "";
+  return !reported.result.met && wants_annotations() ? annotation(reported) : "";
 }
 
 std::string told(Reported const& reported, Style const& style) {

@@ -4,12 +4,14 @@
 
 #include <nlohmann/json.hpp>
 
+#include <filesystem>
 #include <optional>
 #include <span>
 #include <string_view>
 
 #include "scenarios/program/arguments.h"
 #include "scenarios/report/output_file.h"
+#include "scenarios/report/status.h"
 #include "scenarios/report/text.h"
 
 namespace adamant::scenarios {
@@ -33,7 +35,8 @@ nlohmann::ordered_json to_json(std::span<Reported const> results);
 
 /// How results look on this standard output.
 Style style_of(Arguments const& arguments);
-/// What shows a failure at its file; empty where GitHub Actions does not read what is printed.
+/// What shows a failure, at its file where it has one; empty where GitHub Actions does not read
+/// what is printed.
 std::string annotated(Reported const& reported);
 /// describe() and annotated().
 std::string told(Reported const& reported, Style const& style);
@@ -45,5 +48,18 @@ bool wants_progress(Arguments const& arguments);
 void print(Arguments const& arguments, std::string_view text);
 /// One message on the standard error.
 void complain(std::string_view message);
+
+/// The path that `write` wrote to; nothing where it could not, which is said and makes the status
+/// worse. What was found is worth more than its file: who wrote it goes on and tells it.
+template <typename Write>
+std::filesystem::path told_if_unwritten(Status& status, Write write) {
+  try {
+    return write();
+  } catch (CannotWrite const& error) {
+    complain(error.what());
+    status = worse(status, Status::bad_input);
+    return {};
+  }
+}
 
 }  // namespace adamant::scenarios

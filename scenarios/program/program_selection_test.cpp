@@ -160,6 +160,13 @@ TEST_F(SelectedRun, GitHubIsToldAtTheFile) {
         << call;
     EXPECT_EQ(shell("GITHUB_ACTIONS= PROGRAM " + call).out.find("::error"), std::string::npos);
   }
+  static_cast<void>(call("fuzz --bug canary --cases 1 --seed 1 --campaign c"));
+  for (std::string const call :
+       {"merge c", "fuzz --bug canary --cases 1 --seed 1", "minimize fails.yaml -o - --json m.json",
+        "hunt --seed 1 --searches 1 --cases 1 ds_7898"}) {
+    std::string const out = shell("GITHUB_ACTIONS=true PROGRAM " + call + " 2>&1").out;
+    EXPECT_NE(("\n" + out).find("\n::error "), std::string::npos) << call << out;
+  }
   write_named("a", "seed: 7\nspeed: 9\n");
   write_named("b", "seed: 7\nbug: mean_not_divided\n");
   Called const lines = shell("GITHUB_ACTIONS=true PROGRAM run in --junit out.xml");

@@ -11,6 +11,7 @@
 #include "scenarios/judge/dump/dump.h"
 #include "scenarios/pool/interrupt.h"
 #include "scenarios/pool/shared_counts.h"
+#include "scenarios/program/inputs.h"
 #include "scenarios/program/outputs.h"
 #include "scenarios/program/passed_over.h"
 #include "scenarios/program/read_scenarios.h"
@@ -62,7 +63,8 @@ class RunCommand {
         last_failures_(arguments.cache),
         script_(arguments),
         trace_(arguments),
-        passed_over_(arguments) {}
+        passed_over_(arguments),
+        inputs_(arguments) {}
 
   /// A worker that was killed left the dump that it was writing.
   ~RunCommand() {
@@ -74,6 +76,8 @@ class RunCommand {
 
   Status execute() {
     std::vector<ScenarioFile> files = read_scenarios(arguments_.paths);
+    for (ScenarioFile const& file : files) inputs_.add(file);
+    inputs_.refuse_as_outputs(arguments_);
     if (!select(files)) return Status::bad_input;
     if (arguments_.list) return list(files);
     if (!prepare(std::move(files))) return Status::bad_input;
@@ -144,6 +148,12 @@ class RunCommand {
     bool const several = files.size() > 1;
     for (ScenarioFile& file : files)
       file.is_read() ? add_job(std::move(file), drawn, several) : add_unread(std::move(file));
+    for (Output const& output : outputs_of(arguments_)) inputs_.add(output.path);
+    for (std::size_t const number : runnable_)
+      if (auto const& directory = jobs_[number].options.dump) {
+        inputs_.refuse_in_dump(*directory);
+        expect_dumpable(*directory);
+      }
     report_.begin(jobs_.size());
     return true;
   }
@@ -211,6 +221,7 @@ class RunCommand {
   ScriptOutput script_;
   TraceOutput trace_;
   PassedOver passed_over_;
+  Inputs inputs_;
   SharedCounts executed_;
   std::vector<RunJob> jobs_;
   std::vector<std::size_t> runnable_;  // numbers of jobs: all but files that cannot be read

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "scenarios/language/yaml/load.h"
+#include "scenarios/program/inputs.h"
 #include "scenarios/program/search_report.h"
 
 namespace adamant::scenarios {
@@ -45,6 +46,11 @@ std::vector<KnownDefect> defects_known(Arguments const& arguments, Capabilities 
 Searchable searchable_of(Arguments const& arguments) {
   SearchEngine engine = search_engine(arguments.engine);
   std::vector<KnownDefect> defects = defects_known(arguments, engine.capabilities);
+  Inputs inputs(arguments);
+  inputs.add(engine.capabilities.known_defects);
+  for (KnownDefect const& defect : defects)
+    for (auto const& file : defect.files) inputs.add(file);
+  inputs.refuse_as_outputs(arguments);
   engine.usual_options = ways_around(defects, engine.capabilities);
   KnownHere known(std::move(defects), engine, run_options(arguments), arguments.jobs);
   return {.engine = std::move(engine), .known = std::move(known)};

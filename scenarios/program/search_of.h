@@ -17,7 +17,8 @@ struct Searchable {
 
 /// Asks the engine what it can, and runs the scenarios of what is known of it.
 ///
-/// Errors: MachineLacks; LoadError for a file of known defects, also where --known names options
+/// Errors: CannotWrite where an output would replace what is read; MachineLacks; LoadError for a
+/// file of known defects, also where --known names options
 ///         that the engine has not.
 Searchable searchable_of(Arguments const& arguments);
 

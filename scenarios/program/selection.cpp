@@ -43,7 +43,7 @@ void keep_shard(std::vector<ScenarioFile>& files, Portion shard) {
 
 LastFailures::LastFailures(std::optional<std::filesystem::path> const& directory) {
   if (!directory) return;
-  std::filesystem::path const path = *directory / "last-failures.json";
+  std::filesystem::path const path = *directory / file_name;
   std::error_code opening_says_why;
   std::filesystem::create_directories(*directory, opening_says_why);
   file_.emplace(path);

@@ -27,6 +27,8 @@ void keep_shard(std::vector<ScenarioFile>& files, Portion shard);
 /// Which scenarios failed when they were last run, kept in a directory from call to call.
 class LastFailures {
  public:
+  static constexpr char const* file_name = "last-failures.json";
+
   /// Without a directory nothing is remembered. What an earlier call wrote is read; a file that
   /// says nothing sensible counts as none. Errors: CannotWrite, where nothing could be kept.
   explicit LastFailures(std::optional<std::filesystem::path> const& directory);

@@ -16,11 +16,17 @@ Unfinished::Unfinished(Arguments const& arguments)
   if (arguments.out) folder_ = *arguments.out / "unfinished";
 }
 
-void Unfinished::add(Failure const& failure, Scenario const& scenario) {
+Status Unfinished::add(Failure const& failure, Scenario const& scenario) {
+  Status status = Status::met;
   auto const symptom = symptom_of(failure.result, scenario.expect).value_or(Symptom{});
   std::string line = fmt::format("found {} in case {}", id_of(symptom), failure.case_index);
-  if (!folder_.empty()) line += ": " + written(failure, scenario).string();
+  if (!folder_.empty()) {
+    auto const path = told_if_unwritten(status, [&] { return written(failure, scenario); });
+    if (path.empty()) end();  // and no further one is tried
+    if (!path.empty()) line += ": " + path.string();
+  }
   if (!quiet_) complain(line);
+  return status;
 }
 
 std::filesystem::path Unfinished::written(Failure const& failure, Scenario const& scenario) {
@@ -40,6 +46,7 @@ void Unfinished::end() {
   files_.clear();
   // Only where nothing of another search is in it.
   if (!folder_.empty()) std::filesystem::remove(folder_, gone);
+  folder_.clear();
 }
 
 }  // namespace adamant::scenarios

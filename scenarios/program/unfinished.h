@@ -16,10 +16,9 @@ class Unfinished {
   explicit Unfinished(Arguments const& arguments);
 
   /// Says on the standard error that the case failed, and where files are wanted writes it and its
-  /// script into the folder `unfinished` among them.
-  ///
-  /// Errors: CannotWrite.
-  void add(Failure const& failure, Scenario const& scenario);
+  /// script into the folder `unfinished` among them. Where they cannot be written that is said
+  /// once, and bad input.
+  Status add(Failure const& failure, Scenario const& scenario);
 
   /// All is minimised and written: takes its files away.
   void end();

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,6 +14,18 @@
 namespace adamant::scenarios {
 
 namespace {
+
+/// For a pipe that nobody reads: opening it would wait for somebody, and perhaps for ever.
+int open_special(std::filesystem::path const& path) {
+  constexpr int naps_max = 100;
+  constexpr int nap_ms = 50;
+  int file = ::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+  for (int naps = 0; file < 0 && errno == ENXIO && naps < naps_max; ++naps)
+    if (::poll(nullptr, 0, nap_ms) == 0)
+      file = ::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+  if (file >= 0) ::fcntl(file, F_SETFL, O_WRONLY);
+  return file;
+}
 
 bool is_special(std::filesystem::path const& path) {
   struct stat found {};
@@ -39,7 +52,7 @@ OutputFile::OutputFile(std::filesystem::path path) : path_(followed(std::move(pa
   if (path_ == "-") {
     descriptor_ = ::dup(STDOUT_FILENO);
   } else if (is_special(path_)) {
-    descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+    descriptor_ = open_special(path_);
   } else {
     open_temporary();
   }
@@ -91,8 +104,9 @@ void OutputFile::fail_and_discard(int error) {
 }
 
 void OutputFile::fail(int error) const {
-  throw CannotWrite(path_.string() +
-                    ": cannot be written: " + std::generic_category().message(error));
+  std::string const why = error == ENXIO ? "it is a pipe, and for 5 s nobody has opened it to read"
+                                         : std::generic_category().message(error);
+  throw CannotWrite(path_.string() + ": cannot be written: " + why);
 }
 
 void OutputFile::discard() noexcept {

@@ -3,15 +3,16 @@
 #pragma once
 
 #include <filesystem>
-#include <stdexcept>
 #include <string>
 #include <string_view>
+
+#include "scenarios/judge/dump/output_error.h"
 
 namespace adamant::scenarios {
 
 /// An output that cannot be written; what() names the path and the reason. Its temporary is gone.
-struct CannotWrite : std::runtime_error {
-  using std::runtime_error::runtime_error;
+struct CannotWrite : OutputError {
+  using OutputError::OutputError;
 };
 
 /// One output. The temporary is opened at once, so that an impossible place is known before any

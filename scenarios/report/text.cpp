@@ -220,8 +220,10 @@ std::string annotation(Reported const& failure) {
   constexpr std::string_view in_data = "%\r\n";
   constexpr std::string_view in_property = "%\r\n:,";
   std::string const line = failure.line > 0 ? fmt::format(",line={}", failure.line) : "";
-  return fmt::format("::error file={}{},title={}::{}\n",
-                     command_text(failure.result.file, in_property), line,
+  std::string const& file = failure.result.file;
+  std::string const place =
+      file.empty() ? "" : fmt::format("file={}{},", command_text(file, in_property), line);
+  return fmt::format("::error {}title={}::{}\n", place,
                      command_text(failure.result.name, in_property),
                      command_text(describe(failure, Style{}), in_data));
 }

@@ -1,10 +1,8 @@
 #include "scenarios/search/findings.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <fstream>
 #include <set>
 #include <span>
@@ -49,7 +47,8 @@ Finding as_found(Failure const& failure, Scenario scenario, std::string note) {
                   .scenario = {},
                   .result = failure.result,
                   .symptom = symptom_of(failure.result, scenario.expect).value_or(Symptom{})};
-  finding.scenario = expecting(make_replay(std::move(scenario), failure.result), finding.symptom);
+  finding.scenario = expecting(make_replay(std::move(scenario), failure.result), finding.symptom,
+                               violation_of(failure.result, finding.symptom));
   finding.result.name = finding.scenario.name;
   finding.result.notes.push_back(std::move(note));
   return finding;
@@ -177,20 +176,6 @@ std::vector<Finding> minimize_all(std::vector<Failure> const& failures,
   }
   std::stable_sort(findings.begin(), findings.end(), is_told_before);
   return findings;
-}
-
-void expect_writable(std::filesystem::path const& directory) {
-  std::error_code unknown;
-  auto existing = std::filesystem::absolute(directory, unknown);
-  while (!std::filesystem::exists(existing, unknown) && existing.has_relative_path())
-    existing = existing.parent_path();
-  bool const is_directory = std::filesystem::is_directory(existing, unknown);
-  if (!is_directory)
-    throw CannotWrite(directory.string() + ": cannot be made: " + existing.string() +
-                      " is no directory");
-  if (::access(existing.c_str(), W_OK | X_OK) != 0)
-    throw CannotWrite(directory.string() + ": " + existing.string() +
-                      " cannot be written: " + std::generic_category().message(errno));
 }
 
 std::filesystem::path write_finding(std::filesystem::path const& directory, Finding const& finding,

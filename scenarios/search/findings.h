@@ -64,10 +64,6 @@ std::vector<Finding> minimize_all(
 /// A failure as a finding that was not minimised, with a note that says so.
 Finding as_found(Failure const& failure, Scenario scenario, std::string note);
 
-/// Before a search: could findings be written there? Makes nothing.
-/// Errors: CannotWrite.
-void expect_writable(std::filesystem::path const& directory);
-
 /// Writes `STEM.yaml`, or `STEM-2.yaml`, … where another scenario has the name already; the bug or
 /// the law where no stem is given. Makes the directory.
 ///

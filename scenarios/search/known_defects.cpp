@@ -44,7 +44,7 @@ class KnownReader {
     if (defect.thread == "none") defect.thread.clear();
     map.optional("avoid", [&](Field const& options) { read_options(options, defect.avoid); });
     map.optional("met", [&](Field const& met) { read_met(met, defect.seldom_met); });
-    map.required("shown_by", [&](Field const& files) { read_scenarios(files, defect.shown_by); });
+    map.required("shown_by", [&](Field const& files) { read_scenarios(files, defect); });
     return defect;
   }
 
@@ -71,20 +71,20 @@ class KnownReader {
       reader_.fail(field, "expected often or seldom, found " + quote(text));
   }
 
-  void read_scenarios(Field const& field, std::vector<Scenario>& scenarios) {
+  void read_scenarios(Field const& field, KnownDefect& defect) {
     if (!reader_.is_sequence(field, "files of scenarios")) return;
     if (field.node->items.empty()) reader_.fail(field, "names no scenario that shows it");
-    for (std::size_t i = 0; i < field.node->items.size(); ++i)
-      read_scenario(field.item(i), scenarios);
+    for (std::size_t i = 0; i < field.node->items.size(); ++i) read_scenario(field.item(i), defect);
   }
 
-  void read_scenario(Field const& field, std::vector<Scenario>& scenarios) {
+  void read_scenario(Field const& field, KnownDefect& defect) {
     std::string file;
     if (!reader_.text(field, file)) return;
     Scenario scenario = load_scenario_file(directory_ / file);
     if (scenario.expect.kind == Expectation::Kind::pass)
       reader_.fail(field, quote(file) + " expects to pass; expected one that shows the defect");
-    scenarios.push_back(std::move(scenario));
+    defect.shown_by.push_back(std::move(scenario));
+    defect.files.push_back(directory_ / file);
   }
 
   Reader& reader_;

@@ -19,6 +19,7 @@ struct KnownDefect {
   EngineOptions avoid;
   bool seldom_met = false;  // by scenarios without `avoid`
   std::vector<Scenario> shown_by;
+  std::vector<std::filesystem::path> files;  // of these
 };
 
 /// The defects of a file, in its order:

@@ -32,7 +32,8 @@ KnownDefect defect(std::string name, EngineOptions avoid, std::string const& bug
           .versions = {},
           .thread = {},
           .avoid = std::move(avoid),
-          .shown_by = {shows}};
+          .shown_by = {shows},
+          .files = {}};
 }
 
 RunResult failed(std::string const& bug) {

@@ -203,6 +203,12 @@ void remove_unfinished_dump(std::filesystem::path const& directory, pid_t proces
   }
 }
 
+void expect_dumpable(std::filesystem::path const& directory) {
+  auto const place = followed(directory);
+  refuse_what_is_no_dump(place);
+  expect_writable(std::filesystem::absolute(place).parent_path());
+}
+
 Dump::Dump(std::filesystem::path const& directory, pid_t process, Dumped dumped)
     : directory_(followed(directory)),
       temporary_(beside(directory_, process)),

@@ -24,6 +24,12 @@ namespace adamant::scenarios {
 /// because whoever wrote it was killed. A dump that it was about to replace is put back.
 void remove_unfinished_dump(std::filesystem::path const& directory, pid_t process);
 
+/// Could a dump be put there, as far as that is known before?
+///
+/// Errors: OutputError if `directory` has something in it and is not a dump, or nothing can be
+/// written beside it.
+void expect_dumpable(std::filesystem::path const& directory);
+
 /// Whose run is dumped.
 struct Dumped {
   int parameter_count = 0;
@@ -35,8 +41,7 @@ class Dump final : public Observer {
  public:
   /// `process` names the temporary, see remove_unfinished_dump().
   ///
-  /// Errors: OutputError if `directory` has something in it and is not a dump, or nothing can be
-  /// written beside it.
+  /// Errors: OutputError, as expect_dumpable().
   Dump(std::filesystem::path const& directory, pid_t process, Dumped dumped);
   /// Removes what was not committed.
   ~Dump() override;

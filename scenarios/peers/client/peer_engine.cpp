@@ -11,6 +11,7 @@
 #include "scenarios/language/engine_names.h"
 #include "scenarios/peers/client/peer_run.h"
 #include "scenarios/peers/client/replies.h"
+#include "scenarios/peers/client/scratch.h"
 #include "scenarios/seam/engine.h"
 
 namespace adamant::scenarios {
@@ -54,6 +55,7 @@ struct Introduction {
 Introduction const& introduction_of(std::string_view engine) {
   static std::map<std::string, Introduction, std::less<>> known;
   if (auto const found = known.find(engine); found != known.end()) return found->second;
+  expect_room_for_scratch();
   auto const client = make_client(engine);
   try {
     PeerReply const& hello = client->hello();

@@ -44,7 +44,8 @@ std::unique_ptr<ScenarioEngine> make_peer_engine(std::string_view engine);
 /// What the engine of that name offers. It is asked once, of a process that is gone when this
 /// returns, so that workers may be forked. REQUIRES: is_peer(engine).
 ///
-/// Errors: MachineLacks where it cannot be started or does not speak the protocol.
+/// Errors: OutputError where the files of its runs have no place;
+///         MachineLacks where it cannot be started or does not speak the protocol.
 Capabilities const& capabilities_of_peer(std::string_view engine);
 /// What the same answer says of its versions.
 std::string const& versions_of_peer(std::string_view engine);

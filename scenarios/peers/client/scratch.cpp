@@ -18,12 +18,17 @@
 #include <thread>
 #include <utility>
 
+#include "scenarios/judge/dump/output_error.h"
+
 namespace adamant::scenarios {
 
 namespace {
 
 [[noreturn]] void refuse(std::filesystem::path const& path, char const* what) {
-  throw std::system_error(errno, std::generic_category(), path.string() + ": cannot " + what);
+  throw OutputError(fmt::format(
+      "{}: cannot {}: {}; engines outside the process need a directory for files: TMPDIR "
+      "names another place",
+      path.string(), what, std::generic_category().message(errno)));
 }
 
 std::filesystem::path base() {
@@ -140,6 +145,16 @@ class Scratch {
 };
 
 }  // namespace
+
+void expect_room_for_scratch() {
+  // A file without a name goes with its descriptor, whatever ends this process.
+  int const file = ::open(base().c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+  int const error = file < 0 ? errno : ::posix_fallocate(file, 0, 1 << 16);
+  if (file >= 0) ::close(file);
+  if (error == 0 || error == EOPNOTSUPP || error == EISDIR) return;  // or there are none here
+  errno = error;
+  refuse(base(), "make files in it");
+}
 
 std::filesystem::path const& scratch_of_this_process() {
   static std::optional<Scratch> scratch;

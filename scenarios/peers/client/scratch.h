@@ -10,8 +10,13 @@ namespace adamant::scenarios {
 /// The directory of this process, made when it is first asked for: in $TMPDIR where that is set,
 /// else in memory where the machine has /dev/shm, else in /tmp. A fork that asks gets its own.
 ///
-/// Errors: std::system_error where it cannot be made.
+/// Errors: OutputError (scenarios/judge/dump/output_error.h) where it cannot be made.
 std::filesystem::path const& scratch_of_this_process();
+
+/// Could it be made, and take files? Leaves nothing.
+///
+/// Errors: OutputError where there is no such place, or its disk is full.
+void expect_room_for_scratch();
 
 /// A fresh directory in it, removed with everything in it when the object goes.
 class ScratchRoom {

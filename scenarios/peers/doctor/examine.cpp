@@ -7,6 +7,7 @@
 
 #include "scenarios/peers/client/peer_engine.h"
 #include "scenarios/peers/client/replies.h"
+#include "scenarios/peers/client/scratch.h"
 #include "scenarios/peers/doctor/scenario_probes.h"
 #include "scenarios/peers/doctor/talk.h"
 #include "scenarios/peers/doctor/transport_probes.h"
@@ -26,6 +27,7 @@ class Examination {
 
   std::vector<Probe> run() {
     patient_.command = command_of_peer(patient_.engine);
+    expect_room_for_scratch();
     if (!take_hello()) return std::move(probes_);
     look_at_transport();
     for (ProbePlan const& plan : plans_for(patient_.offered))
