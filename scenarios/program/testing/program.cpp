@@ -73,7 +73,9 @@ std::string ProgramTest::read(std::string const& name) const {
 }
 
 nlohmann::json ProgramTest::read_json(std::string const& name) const {
-  return nlohmann::json::parse(read(name));
+  auto json = nlohmann::json::parse(read(name));
+  if (look_at_results != nullptr) look_at_results(json);
+  return json;
 }
 
 std::string ProgramTest::listing() const {

@@ -30,6 +30,8 @@ class ProgramTest : public testing::Test {
   std::filesystem::path write(std::string const& name, std::string_view text) const;
   std::string read(std::string const& name) const;
   nlohmann::json read_json(std::string const& name) const;
+  /// Called with each that is read (results_schema.h), where the project's files are at hand.
+  static inline void (*look_at_results)(nlohmann::json const&) = nullptr;
   bool exists(std::string const& name) const { return std::filesystem::exists(folder_ / name); }
   /// Names of files in the test's directory, those of temporaries too.
   std::string listing() const;
