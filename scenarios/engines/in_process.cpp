@@ -50,6 +50,7 @@ Capabilities of_our_engine() {
   all.load = true;
   all.load_precisions.emplace();  // whatever it can begin with, and nothing else
   all.loads_in_any_order = true;
+  all.loads_anew = true;
   all.detects_damage = {Fault::Then::flip_byte, Fault::Then::truncate, Fault::Then::remove_file,
                         Fault::Then::stale_file};
   all.carries_groups = true;

@@ -111,6 +111,7 @@ struct Capabilities {
   bool save = false;
   bool load = false;
   bool loads_in_any_order = false;         // a load may register parameters in another order
+  bool loads_anew = false;                 // it may say that it is in a new job
   bool captures_with_checkpoints = false;  // save and load where graphs are captured
 
   // ---- what goes wrong on purpose ----
@@ -138,8 +139,10 @@ struct Capabilities {
   bool isolated = false;   // it runs in a process of its own, and each run costs much
   PairBytes pair_bytes = {};
   std::vector<EngineOption> options = {};
-  /// A file of defects that are known of it (search/known_defects.h); empty: it has none.
-  std::string known_defects = {};
+  /// Files of defects that are known of it (search/known_defects.h): its own first, then those of
+  /// what it is built on.
+  std::vector<std::string> known_defects = {};
+  std::vector<std::string> notes = {};  // what a reader of its results should know
   /// What a script may drive it by, beside its protocol.
   std::optional<EngineClass> engine_class = {};
 

@@ -69,6 +69,7 @@ constexpr std::array<std::string_view, feature_count> labels{
     "load with another offload",
     "load with other types",
     "load in reversed order",
+    "load in a new job",
     "crash at a save",
     "damaged checkpoint",
     "out of memory",

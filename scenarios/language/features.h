@@ -76,6 +76,7 @@ enum class Feature {
   load_with_other_offload,
   load_with_other_precision,
   load_reversed,  // with parameters registered in reversed order
+  load_anew,      // in a new job that is like the one before
   crash,
   damage,         // to a checkpoint before it is loaded
   out_of_memory,  // when an engine is made

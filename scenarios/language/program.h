@@ -85,7 +85,7 @@ struct FoundManifest {
   friend bool operator==(FoundManifest const&, FoundManifest const&) = default;
 };
 
-/// Starts anew from a checkpoint, on another world, layout, recipe or offload or with parameters
+/// Goes on from a checkpoint, on another world, layout, recipe or offload or with parameters
 /// registered in another order where these are given.
 struct Load {
   std::string from = {};
@@ -94,15 +94,16 @@ struct Load {
   std::optional<PrecisionOverride> precision = {};
   std::optional<Offload> offload = {};
   std::optional<ParamOrder> order = {};
-  /// Into a new world also where it is as the one before. No file says so: runs that resume do.
-  bool anew = false;
+  bool anew = false;  // in a new world also where that is as the one before
   /// Of a directory that is there before the program runs; no file says it.
   std::optional<FoundManifest> found = {};
 
   /// What `precision` changes.
   PrecisionOverride types() const { return precision.value_or(PrecisionOverride{}); }
   /// Addresses and the graph outlive it: it says nothing but from where.
-  bool keeps_addresses() const { return !world && !layout && !precision && !offload && !order; }
+  bool keeps_addresses() const {
+    return !world && !layout && !precision && !offload && !order && !anew;
+  }
   friend bool operator==(Load const&, Load const&) = default;
 };
 

@@ -334,6 +334,10 @@ inline constexpr auto keys_of<Load> = std::tuple{
     Key{"order", &Load::order, kinds::Words<ParamOrder>{},
         About{.meaning = "in which order the new world registers the parameters",
               .features = {Feature::load_reversed}}},
+    Key{"anew", &Load::anew, kinds::Flag{},
+        About{.meaning = "in a new job, also on the same ranks: of the run nothing is left but its "
+                         "files, and settings are the scenario's until the load restores them",
+              .features = {Feature::load_anew}}},
 };
 
 // ---- the whole ----------------------------------------------------------------------------------

@@ -69,6 +69,8 @@ void add_fuzz(CLI::App& program, Arguments& arguments) {
   command.add_flag("--first", arguments.first, "End at the first failure that is not known");
   options.add_path("--known", arguments.known,
                    "YAML file of known defects: they are counted and do not fail");
+  command.add_option("--unknown", arguments.unknown, "A known defect that counts as new here")
+      ->option_text("NAME");
   options.add_strict();
   options.add_path("--campaign", arguments.campaign,
                    "Directory that keeps all that was searched and found: go on there");

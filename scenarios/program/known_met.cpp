@@ -14,6 +14,7 @@ void TimeSpent::add(SearchedCase const& ended) {
 
 KnownMet::KnownMet(KnownHere const& known, Tally const& tally, TimeSpent const& spent)
     : not_shown(known.not_shown()),
+      of_other_versions(known.of_other_versions()),
       masked(tally.masked),
       share_of_time(spent.all > 0 ? spent.masked / spent.all : 0) {
   for (KnownDefect const& defect : known.defects()) {
@@ -29,7 +30,8 @@ nlohmann::ordered_json to_json(KnownMet const& known) {
   return {{"cases", known.masked},
           {"share_of_time", known.share_of_time},
           {"defects", std::move(defects)},
-          {"not_shown", known.not_shown}};
+          {"not_shown", known.not_shown},
+          {"of_other_versions", known.of_other_versions}};
 }
 
 std::string describe(KnownMet const& known, std::uint64_t cases) {
@@ -44,6 +46,9 @@ std::string describe(KnownMet const& known, std::uint64_t cases) {
   }
   if (!known.not_shown.empty())
     text += fmt::format("not seen here: {}\n", fmt::join(known.not_shown, ", "));
+  if (!known.of_other_versions.empty())
+    text += fmt::format("known of other versions, and seen here: {}\n",
+                        fmt::join(known.of_other_versions, ", "));
   return text;
 }
 

@@ -34,10 +34,11 @@ struct KnownMet {
   /// Is nothing known of the engine?
   bool empty() const { return defects.empty(); }
 
-  std::vector<Defect> defects;         // all that is known
-  std::vector<std::string> not_shown;  // names of those that do not show here
-  std::uint64_t masked = 0;            // cases that met any
-  double share_of_time = 0;            // of those cases
+  std::vector<Defect> defects;                 // all that is known
+  std::vector<std::string> not_shown;          // names of those that do not show here
+  std::vector<std::string> of_other_versions;  // names of those that show in another version, too
+  std::uint64_t masked = 0;                    // cases that met any
+  double share_of_time = 0;                    // of those cases
 };
 
 nlohmann::ordered_json to_json(KnownMet const& known);

@@ -73,6 +73,18 @@ TEST_F(KnownProgram, WhatIsKnownIsCountedAndDoesNotFail) {
   EXPECT_EQ(known.at("not_shown").size(), 0U);
 }
 
+TEST_F(KnownProgram, OneThatIsNamedCountsAsNew) {
+  std::string const fuzz = "fuzz --cases 400 --seed 3 --first --known both.yaml --json out.json";
+  Called const called = call(fuzz + " --unknown doubled_rate" + engine());
+  EXPECT_EQ(called.status, 1) << called.out << called.err;
+  EXPECT_EQ(read_json("out.json").at("known").at("defects").count("doubled_rate"), 0U);
+  Called const misspelt = call(fuzz + " --unknown doubled_rates" + engine());
+  EXPECT_EQ(misspelt.status, 2);
+  EXPECT_EQ(misspelt.err,
+            "--unknown: no defect `doubled_rates` is known (did you mean `doubled_rate`?); known: "
+            "counting_ahead or doubled_rate\n");
+}
+
 TEST_F(KnownProgram, AnEngineNamesItsOwn) {
   Called const called = call("fuzz --cases 60 --seed 3" + engine((folder_ / "both.yaml").string()));
   EXPECT_EQ(called.status, 0) << called.out << called.err;

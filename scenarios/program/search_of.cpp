@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "scenarios/language/yaml/load.h"
+#include "scenarios/language/yaml/words.h"
 #include "scenarios/program/inputs.h"
 #include "scenarios/program/search_report.h"
 
@@ -29,15 +30,45 @@ void expect_offered(std::filesystem::path const& file, KnownDefect const& defect
   }
 }
 
+void add(std::vector<KnownDefect>& defects, KnownDefect defect) {
+  std::erase_if(defects, [&](KnownDefect const& other) { return other.name == defect.name; });
+  defects.push_back(std::move(defect));
+}
+
+/// Those of what an engine is built on are its own, whether or not it can go around them.
+void add_files_of(Capabilities const& engine, std::vector<KnownDefect>& defects) {
+  for (auto file = engine.known_defects.rbegin(); file != engine.known_defects.rend(); ++file) {
+    bool const inherited = std::next(file) != engine.known_defects.rend();
+    for (KnownDefect& defect : read_known_defects(*file)) {
+      if (inherited && !is_offered(defect.avoid, engine)) defect.avoid.clear();
+      add(defects, std::move(defect));
+    }
+  }
+}
+
+/// Without those that count as new.
+///
+/// Errors: LoadError for a name that is not known.
+void forget(std::vector<std::string> const& names, std::vector<KnownDefect>& defects) {
+  for (std::string const& name : names) {
+    std::vector<std::string_view> known;
+    for (KnownDefect const& defect : defects) known.push_back(defect.name);
+    if (std::ranges::count(known, name) == 0)
+      throw LoadError(fmt::format("--unknown: no defect `{}` is known{}; known: {}", name,
+                                  suggest(name, known), list_words(known)));
+    std::erase_if(defects, [&](KnownDefect const& defect) { return defect.name == name; });
+  }
+}
+
 std::vector<KnownDefect> defects_known(Arguments const& arguments, Capabilities const& engine) {
   std::vector<KnownDefect> defects;
-  if (!engine.known_defects.empty()) defects = read_known_defects(engine.known_defects);
-  if (!arguments.known) return defects;
-  for (KnownDefect& defect : read_known_defects(*arguments.known)) {
-    expect_offered(*arguments.known, defect, engine);
-    std::erase_if(defects, [&](KnownDefect const& other) { return other.name == defect.name; });
-    defects.push_back(std::move(defect));
-  }
+  add_files_of(engine, defects);
+  if (arguments.known)
+    for (KnownDefect& defect : read_known_defects(*arguments.known)) {
+      expect_offered(*arguments.known, defect, engine);
+      add(defects, std::move(defect));
+    }
+  forget(arguments.unknown, defects);
   return defects;
 }
 
@@ -47,7 +78,7 @@ Searchable searchable_of(Arguments const& arguments) {
   SearchEngine engine = search_engine(arguments.engine);
   std::vector<KnownDefect> defects = defects_known(arguments, engine.capabilities);
   Inputs inputs(arguments);
-  inputs.add(engine.capabilities.known_defects);
+  for (std::string const& file : engine.capabilities.known_defects) inputs.add(file);
   for (KnownDefect const& defect : defects)
     for (auto const& file : defect.files) inputs.add(file);
   inputs.refuse_as_outputs(arguments);

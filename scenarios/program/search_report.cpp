@@ -24,6 +24,7 @@ std::string replay_of_case(Arguments const& arguments, std::uint64_t seed, Findi
   if (engine != SearchEngine().name) line += " --engine " + shell_quoted(engine);
   if (finding.scenario.bug) line += " --bug " + *finding.scenario.bug;
   if (arguments.known) line += " --known " + shell_quoted(arguments.known->string());
+  for (std::string const& name : arguments.unknown) line += " --unknown " + shell_quoted(name);
   if (arguments.peer_timeout)
     line += fmt::format(" --peer-timeout {}", arguments.peer_timeout->count());
   return line;

@@ -200,7 +200,7 @@ std::optional<Refusal> refuse_to_plan(Scenario const& scenario, Capabilities con
   if (most_ranks(scenario) > std::numeric_limits<int>::max())
     return refuse_size(scenario, capabilities);  // not even ranks can be counted
   for (FurtherRun const& run : further_runs(scenario))
-    if (auto refusal = refuse_to_plan(run.scenario, capabilities)) return refusal;
+    if (auto refusal = refuse_to_plan(run.scenario, in_further_runs(capabilities))) return refusal;
   return std::nullopt;
 }
 

@@ -189,7 +189,9 @@ RunResult judge(Scenario const& scenario, RunOptions const& options, std::uint64
   }
   if (auto const refusal = refuse_to_run(scenario, capabilities)) return refused(*refusal);
   try {
-    return run_all(scenario, options, seed);
+    RunResult result = run_all(scenario, options, seed);
+    result.notes.insert(result.notes.end(), capabilities.notes.begin(), capabilities.notes.end());
+    return result;
   } catch (std::bad_alloc const&) {
     return refused({.id = "out_of_memory", .message = "this machine has no more memory"});
   }

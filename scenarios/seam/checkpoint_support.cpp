@@ -37,6 +37,9 @@ class LoadWalk {
     if (load.order && *load.order != ParamOrder::listed && !able_.loads_in_any_order)
       return unsupported("order",
                          "a load asks for parameters in another order; supported: as listed", line);
+    if (load.anew && !able_.loads_anew)
+      return unsupported("anew", "a load asks for a new job; supported: loads without `anew`",
+                         line);
     return std::nullopt;
   }
 

@@ -52,6 +52,30 @@ TEST(FurtherRunsSupport, OtherWorldsNeedSumsThatDoNotRound) {
   expect({"[overflow, {train: 1}]", "worlds: [1, 2]\noptimizer: {loss_scale: 2}", ""});
 }
 
+// At 65536 a gradient of one rank overflows in fp16 by how many microbatches are in it.
+TEST(FurtherRunsSupport, OtherWorldsNeedGradientsOfRanksThatDoNotOverflow) {
+  auto const with_scale = [](std::string const& scale) {
+    return load_scenario_text(
+        "adamant: 1\nname: x\nworlds: [4, 1]\n"
+        "params: [{name: w, shape: [4]}]\nprogram: [{train: 1}]\n"
+        "precision: {param: fp16, main: fp32}\nengine: {name: torch}\n"
+        "optimizer: {loss_scale: " +
+            scale + "}\n",
+        "x.yaml");
+  };
+  Capabilities peer = capable_peer();
+  peer.promises = {Promise::worlds};
+  for (auto const type : {GradientType::param, GradientType::both}) {
+    peer.gradient_type = type;
+    auto const refusal = refuse(with_scale("65536"), peer);
+    ASSERT_TRUE(refusal);
+    EXPECT_EQ(refusal->id, "unsupported.again") << refusal->message;
+    EXPECT_FALSE(refuse(with_scale("8"), peer));
+  }
+  peer.gradient_type = GradientType::grad;
+  EXPECT_FALSE(refuse(with_scale("65536"), peer));
+}
+
 TEST(FurtherRunsSupport, ScalesOfRanksAreNotTheSameInOtherWorlds) {
   std::string const local = "precision: {exp_avg: fp8, state_scale: local}\n";
   expect({"[{train: 1}]", local + "worlds: [1, 2]", "a scale"});

@@ -178,6 +178,7 @@ void Program::add_load(Entry& entry, Load const& load, Scenario const& scenario)
   if (!contains(saved_, load.from) && !contains(foreign_, load.from)) foreign_.push_back(load.from);
   Scenario const& before = settings_.empty() ? scenario : settings_.back();
   entry.sets_anew = needs_new_world(before, load);
+  entry.anew = load.anew;
   if (entry.sets_anew) settings_.push_back(with(before, load));
   entry.setting = static_cast<int>(settings_.size());
 }
@@ -188,6 +189,7 @@ std::optional<Primitive> ProgramWalk::next() {
   auto const kinds = iteration_of(clip_.has_value());
   std::int64_t const length = entry.train ? std::ssize(kinds) : 1;
   Kind const kind = entry.train ? kinds[static_cast<std::size_t>(done_ % length)] : entry.kind;
+  if (entry.anew) forget_settings();
   if (kind == Kind::capture) captured_ = clip_ ? entry.captured.clipped : entry.captured.unclipped;
   bool const uses_captured = kind == Kind::capture || kind == Kind::replay;
   Primitive primitive{
@@ -205,6 +207,7 @@ std::optional<Primitive> ProgramWalk::next() {
       .checkpoint = entry.checkpoint,
       .setting = entry.setting,
       .sets_anew = entry.sets_anew,
+      .anew = entry.anew,
       .offload = entry.setting > 0 ? &program_->setting(entry.setting).offload : nullptr,
       .may_round = entry.may_round};
   if (kind == Kind::set && entry.clip) clip_ = *entry.clip;

@@ -50,6 +50,7 @@ struct Primitive {
   std::string_view checkpoint = {};        // save, load: its name
   int setting = 0;                         // load: Program::setting() from here on
   bool sets_anew = false;                  // load: into a new world
+  bool anew = false;                       // load: the program itself says so
   Offload const* offload = nullptr;        // load: from here on; null: as the scenario says
   /// load: by number of the parameter, kinds of tensors of which it may round what is saved in
   /// another type.
@@ -109,6 +110,7 @@ class Program {
     std::string checkpoint;
     int setting = 0;
     bool sets_anew = false;
+    bool anew = false;
     std::vector<std::vector<TensorKind>> may_round;
     Bodies captured;  // capture: its body
   };

@@ -196,6 +196,21 @@ TEST(ProgramWalk, ALoadKeepsTheOrderAndTypesOfTheOneBefore) {
   EXPECT_TRUE(walk.next()->sets_anew) << "into a world like the one before";
 }
 
+TEST(ProgramWalk, ANewJobHasTheNormOfTheScenario) {
+  SettingsChange none;
+  none.clip = Clip();
+  Scenario scenario =
+      with_program({operation(Save{"a"}), operation(Set{none}), operation(Load{.from = "a"}),
+                    operation(Load{.from = "a", .anew = true})});
+  scenario.optimizer.clip = 1.0F;
+  Program const program(scenario);
+  ProgramWalk walk(program);
+  for (int i = 0; i < 2; ++i) walk.next();
+  EXPECT_EQ(walk.next()->clip, Clip()) << "in place what the set has left";
+  EXPECT_EQ(walk.next()->clip, Clip(1.0F));
+  EXPECT_EQ(walk.clip(), Clip(1.0F));
+}
+
 TEST(ProgramWalk, WhatNoSaveBeforeALoadHasMadeIsForeign) {
   Program const program(with_program({operation(Load{.from = "b"}), operation(Save{"a"}),
                                       operation(Load{.from = "a"}), operation(Save{"b"}),

@@ -171,11 +171,10 @@ class Grammar {
   MaybeRefusal visit_replay(Operation const& operation) {
     if (!captured_) {
       return unsupported("replay_without_capture",
-                         ended_
-                             ? "the load before it has ended the graph, as any does that says "
-                               "world, layout, precision, offload or order; replay needs another "
-                               "capture behind that"
-                             : "replay needs a capture before it",
+                         ended_ ? "the load before it has ended the graph, as any does that says "
+                                  "world, layout, precision, offload, order or anew; replay needs "
+                                  "another capture behind that"
+                                : "replay needs a capture before it",
                          operation.line);
     }
     if (captured_backward_ && foreign_) return foreign_scale(operation.line);
@@ -288,10 +287,20 @@ bool offloads(Action const& action) {
   return moves_states(action) || (load != nullptr && load->offload && load->offload->index() != 0);
 }
 
+/// With gradients in the type that those of one rank have: a loss scale may carry one of fp16
+/// beyond the largest number, or not, by how many microbatches a rank has.
+Scenario as_before_reduction(Scenario scenario, Capabilities const& able) {
+  bool const as_parameters = able.gradient_type != GradientType::grad;
+  if (as_parameters && scenario.precision.param == ParamType::fp16)
+    scenario.precision.grad = GradType::fp16;
+  return scenario;
+}
+
 MaybeRefusal refuse_further_runs(Scenario const& scenario, Capabilities const& able) {
+  Scenario const reduced = as_before_reduction(scenario, able);
   for (FurtherRun const& run : further_runs(scenario)) {
-    if (auto refusal = refuse_further_run(scenario, run)) return refusal;
-    if (auto refusal = refuse(run.scenario, able)) return refusal;
+    if (auto refusal = refuse_further_run(reduced, run)) return refusal;
+    if (auto refusal = refuse(run.scenario, in_further_runs(able))) return refusal;
   }
   return std::nullopt;
 }
@@ -313,6 +322,11 @@ Refusal unsupported(std::string_view detail, std::string message, SourceLine lin
   return {.id = "unsupported." + std::string(detail),
           .message = std::move(message),
           .line = line.value};
+}
+
+Capabilities in_further_runs(Capabilities able) {
+  able.loads_anew = true;
+  return able;
 }
 
 std::optional<Refusal> refuse(Scenario const& scenario, Capabilities const& capabilities) {

@@ -24,6 +24,9 @@ struct Refusal {
 /// `unsupported.<detail>`.
 Refusal unsupported(std::string_view detail, std::string message, SourceLine line);
 
+/// What an engine can in a run that resumes: any can be opened once more, and needs no word for it.
+Capabilities in_further_runs(Capabilities able);
+
 /// The reason to refuse `scenario` on an engine with these capabilities, or none where it supports
 /// all of it.
 ///

@@ -12,6 +12,7 @@
 
 #include "scenarios/bugs/catalogue.h"
 #include "scenarios/language/yaml/write.h"
+#include "scenarios/report/json.h"
 #include "scenarios/report/output_file.h"
 #include "scenarios/seam/engine.h"
 #include "scenarios/search/minimize/document.h"
@@ -62,8 +63,10 @@ Finding finding_of(MinimizeAttempt attempt, std::uint64_t case_index) {
           .runs = attempt.runs};
 }
 
-Finding minimize_found(Failure const& failure, Scenario const& scenario,
-                       IsolatedOptions const& options) {
+namespace {
+
+/// Minimised or as it was found.
+Finding found(Failure const& failure, Scenario const& scenario, IsolatedOptions const& options) {
   if (!is_worth_minimizing(failure.result)) return as_found(failure, scenario, not_minimised);
   IsolatedOptions of_failure = options;
   of_failure.run.schedules = std::max(options.run.schedules, failure.result.schedules - 1);
@@ -77,6 +80,37 @@ Finding minimize_found(Failure const& failure, Scenario const& scenario,
   } catch (MachineLacks const& error) {
     return as_found(failure, scenario, not_minimised);
   }
+}
+
+/// What people run is its file. Minimising has done so for what it returns.
+void run_file_once(Finding& finding, RunOptions run) {
+  if (finding.runs > 0) return;
+  run.seed.reset();
+  run.engine.reset();
+  run.schedule.reset();
+  run.bug.clear();
+  run.schedules = 0;
+  run.repeat = finding.symptom.law == Law::determinism_digest;
+  Scenario const written = as_written(finding.scenario);
+  auto const results = run_isolated(std::span(&written, 1), run, 1);
+  if (results.empty() || shows(results.front(), finding.symptom)) return;  // empty: interrupted
+  bool const recorded = finding.scenario.schedule.choices.has_value();
+  finding.result.notes.push_back(fmt::format(
+      "its file does not repeat it: run once more it ends as {}{}",
+      name_of(results.front().outcome), recorded ? "; its choices are recorded in it" : ""));
+}
+
+}  // namespace
+
+Finding minimize_found(Failure const& failure, Scenario const& scenario,
+                       IsolatedOptions const& options) {
+  Finding finding = found(failure, scenario, options);
+  try {
+    run_file_once(finding, options.run);
+  } catch (MachineLacks const& error) {
+    finding.result.notes.emplace_back("its file was not run: the engine is not there any more");
+  }
+  return finding;
 }
 
 bool Explained::covers(std::string const& signature_seen, std::set<std::string> const& has) const {

@@ -29,7 +29,8 @@ Finding finding_of(MinimizeAttempt attempt, std::uint64_t case_index);
 
 /// The scenario of what a search found, minimised: `scenario` expects the law that is to be kept.
 /// What cannot be minimised stays as it was found, with a note: a process that answers too late,
-/// what this machine lacks, a failure that a process of its own does not show.
+/// what this machine lacks, a failure that a process of its own does not show. What its file says
+/// is run once more; that it does not repeat is a note.
 Finding minimize_found(Failure const& failure, Scenario const& scenario,
                        IsolatedOptions const& options);
 

@@ -47,8 +47,23 @@ TEST(Findings, WhatDoesNotFailAgainStaysAsItWasFound) {
   EXPECT_EQ(kept.case_index, 4U);
   EXPECT_EQ(kept.scenario.program, small_scenario().program);
   EXPECT_EQ(kept.scenario.expect.id, "order.race");
-  ASSERT_EQ(kept.result.notes.size(), 1U);
+  ASSERT_EQ(kept.result.notes.size(), 2U);
   EXPECT_EQ(kept.result.notes[0].rfind("not minimised", 0), 0U) << kept.result.notes[0];
+  EXPECT_EQ(kept.result.notes[1], "its file does not repeat it: run once more it ends as pass");
+}
+
+// A process that answers too late is not tried again and again, but once it is.
+TEST(Findings, WhatWasNotMinimisedIsRunOnceBeforeItIsWritten) {
+  Scenario scenario = small_scenario();
+  scenario.bug = "mean_not_divided";
+  RunResult late = violation_of(Law::values_bitwise);
+  late.reason = "no answer within 1 s";
+  Finding const kept = minimize_found({.case_index = 1, .result = late}, scenario, {});
+  EXPECT_EQ(kept.result.notes, std::vector<std::string>{"not minimised"});
+  late.violations.front().law = Law::order_race;
+  Finding const gone = minimize_found({.case_index = 1, .result = late}, scenario, {});
+  EXPECT_EQ(gone.result.notes.back(),
+            "its file does not repeat it: run once more it ends as violated");
 }
 
 TEST(Findings, WhatASecondScheduleShowedIsMinimisedUnderIt) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <set>
+#include <sstream>
 #include <string_view>
 
 #include "scenarios/language/yaml/document.h"
@@ -92,6 +93,16 @@ class KnownReader {
   std::set<std::string> names_;
 };
 
+/// "torch 2.13.0+cpu, x 1.2" has 1.2 and 2.13.0: how a release was built does not count.
+std::set<std::string> releases_in(std::string const& text) {
+  std::set<std::string> releases;
+  std::istringstream words(text);
+  for (std::string word; words >> word;)
+    if (word.front() >= '0' && word.front() <= '9')
+      releases.insert(word.substr(0, word.find_first_of("+,")));
+  return releases;
+}
+
 template <typename T>
 bool is_subsequence(std::vector<T> const& smaller, std::vector<T> const& larger) {
   auto next = smaller.begin();
@@ -102,10 +113,13 @@ bool is_subsequence(std::vector<T> const& smaller, std::vector<T> const& larger)
 
 constexpr std::int64_t iterations_max = 8;  // of a `train` that are told apart
 
-/// What operations do, apart from what they do it with; `train` is what it stands for.
-void add_words(std::vector<Operation> const& program, bool clips,
+/// What operations do, apart from what they do it with; `train` is what it stands for. `clips`: is
+/// a norm in force?
+void add_words(std::vector<Operation> const& program, bool& clips,
                std::vector<std::string_view>& words) {
   for (Operation const& operation : program) {
+    auto const* const set = std::get_if<Set>(&operation.action);
+    if (set != nullptr && set->change.clip) clips = set->change.clip->has_value();
     if (auto const* capture = std::get_if<Capture>(&operation.action)) {
       add_words(capture->body, clips, words);
     } else if (auto const* train = std::get_if<Train>(&operation.action)) {
@@ -121,7 +135,8 @@ void add_words(std::vector<Operation> const& program, bool clips,
 
 std::vector<std::string_view> words_of_operations(Scenario const& scenario) {
   std::vector<std::string_view> words;
-  add_words(scenario.program, scenario.optimizer.clip.has_value(), words);
+  bool clips = scenario.optimizer.clip.has_value();
+  add_words(scenario.program, clips, words);
   return words;
 }
 
@@ -150,22 +165,24 @@ std::int64_t ranks_of_largest_world(Scenario const& scenario) {
   return ranks;
 }
 
-/// Of what it has tensors in types narrower than fp32, from the beginning or since a load.
+/// From the beginning, and since each load.
+std::vector<Precision> all_types(Scenario const& scenario) {
+  std::vector<Precision> types{scenario.precision};
+  for (Operation const& operation : scenario.program)
+    if (auto const* const load = std::get_if<Load>(&operation.action))
+      types.push_back(with(types.back(), load->types()));
+  return types;
+}
+
+/// Of what it has tensors in types narrower than fp32 at some time.
 std::set<std::string_view> narrow_types(Scenario const& scenario) {
   std::set<std::string_view> narrow;
-  auto const add = [&](Precision const& types) {
+  for (Precision const& types : all_types(scenario)) {
     if (types.param != ParamType::fp32) narrow.insert("param");
     if (types.grad != GradType::fp32) narrow.insert("grad");
     if (types.exp_avg != StateType::fp32) narrow.insert("exp_avg");
     if (types.exp_avg_sq != StateType::fp32) narrow.insert("exp_avg_sq");
-  };
-  Precision types = scenario.precision;
-  add(types);
-  for (Operation const& operation : scenario.program)
-    if (auto const* const load = std::get_if<Load>(&operation.action)) {
-      types = with(types, load->types());
-      add(types);
-    }
+  }
   return narrow;
 }
 
@@ -185,6 +202,14 @@ std::vector<KnownDefect> read_known_defects(std::filesystem::path const& file) {
                   defects = KnownReader(reader, file.parent_path()).read(document);
                 });
   return defects;
+}
+
+bool is_of_versions(KnownDefect const& defect, std::string const& versions) {
+  auto const here = releases_in(versions);
+  std::istringstream alternatives(defect.versions);
+  for (std::string one; std::getline(alternatives, one, ',');)
+    if (std::ranges::includes(here, releases_in(one))) return true;
+  return defect.versions.empty();
 }
 
 Scenario with_options(Scenario scenario, EngineOptions const& options) {
@@ -212,11 +237,31 @@ bool has_files_inside(Scenario const& scenario, Scenario const& smaller) {
          is_subsequence(words_of_files(smaller), words_of_files(scenario));
 }
 
+bool does_all_of(Scenario const& scenario, Scenario const& smaller) {
+  return has_options_in_a_run(scenario, smaller.engine.options) && has_faults(scenario, smaller) &&
+         is_subsequence(words_of_operations(smaller), words_of_operations(scenario));
+}
+
 bool has_inside(Scenario const& scenario, Scenario const& smaller) {
   return ranks_of_largest_world(scenario) >= ranks_of_largest_world(smaller) &&
          std::ranges::includes(narrow_types(scenario), narrow_types(smaller)) &&
-         has_options_in_a_run(scenario, smaller.engine.options) && has_faults(scenario, smaller) &&
-         is_subsequence(words_of_operations(smaller), words_of_operations(scenario));
+         does_all_of(scenario, smaller);
+}
+
+std::vector<Scenario> put_into(Scenario const& scenario, Scenario const& smaller) {
+  Scenario other = smaller;
+  other.expect = {};
+  std::vector<Scenario> all{other};
+  if (ranks_of_largest_world(scenario) < smaller.world.rank_count()) other.world = scenario.world;
+  for (Precision const& types : all_types(scenario)) {
+    other.precision = types;
+    for (LossScale const& scale : {smaller.optimizer.loss_scale, scenario.optimizer.loss_scale}) {
+      other.optimizer.loss_scale = scale;
+      if (std::ranges::count(all, other) == 0) all.push_back(other);
+    }
+  }
+  all.erase(all.begin());
+  return all;
 }
 
 }  // namespace adamant::scenarios

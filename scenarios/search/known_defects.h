@@ -42,6 +42,10 @@ std::vector<KnownDefect> read_known_defects(std::filesystem::path const& file);
 /// The scenario with these options of its engine in the place of its own of the same names.
 Scenario with_options(Scenario scenario, EngineOptions const& options);
 
+/// Was the defect seen in one of an engine's versions, "python 3.11.2, torch 2.13.0+cpu"? Of
+/// "1.15.0 with PyTorch 2.13.0, 1.16.0" in the first two together, or in the last.
+bool is_of_versions(KnownDefect const& defect, std::string const& versions);
+
 /// Does the scenario say all of these options already?
 bool has_options(Scenario const& scenario, EngineOptions const& options);
 
@@ -52,8 +56,17 @@ bool has_faults(Scenario const& scenario, Scenario const& smaller);
 bool has_files_inside(Scenario const& scenario, Scenario const& smaller);
 
 /// Does `scenario` do all that `smaller` does: its operations in their order among others, its
-/// faults and in one of its runs its options of the engine, in some world on no fewer ranks, and
-/// at some time in narrow types where `smaller` has some?
+/// faults and in one of its runs its options of the engine?
+bool does_all_of(Scenario const& scenario, Scenario const& smaller);
+
+/// The same in some world on no fewer ranks, and at some time in narrow types where `smaller` has
+/// some.
 bool has_inside(Scenario const& scenario, Scenario const& smaller);
+
+/// `smaller` in the types that `scenario` has at some time, with its own loss scale or that of
+/// `scenario`, and in the world of that where it has fewer ranks. Types and scales in which a
+/// defect was met are no part of its cause where it shows in others, too. Without `smaller` itself,
+/// and expecting to pass.
+std::vector<Scenario> put_into(Scenario const& scenario, Scenario const& smaller);
 
 }  // namespace adamant::scenarios

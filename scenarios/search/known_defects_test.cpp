@@ -142,6 +142,53 @@ TEST(KnownDefect, IsInsideWhatDoesAllThatItDoes) {
   EXPECT_TRUE(has_inside(larger, smaller)) << "since a load on two ranks";
 }
 
+TEST(KnownDefect, ClipsByANormThatASetHasPutInForce) {
+  Scenario smaller;
+  smaller.program = {operation(Backward{}), operation(ClipNorm{})};
+  Scenario larger = small_scenario();
+  SettingsChange norm;
+  norm.clip = Clip(1.0F);
+  larger.program = {operation(Set{norm}), operation(Train{1})};
+  EXPECT_TRUE(does_all_of(larger, smaller));
+  norm.clip = Clip();
+  larger.optimizer.clip = 1.0F;
+  larger.program = {operation(Set{norm}), operation(Train{1})};
+  EXPECT_FALSE(does_all_of(larger, smaller));
+}
+
+TEST(KnownDefect, IsPutIntoTypesScaleAndWorldOfAnother) {
+  Scenario smaller;
+  smaller.world.shard = 2;
+  smaller.precision.param = ParamType::fp16;
+  smaller.optimizer.loss_scale = {.kind = LossScale::Kind::fixed, .value = 65536.0F};
+  Scenario larger = small_scenario();
+  larger.world.shard = 1;
+  larger.precision = {};
+  PrecisionOverride narrow;
+  narrow.param = ParamType::bf16;
+  larger.program = {operation(Load{.from = "b", .precision = narrow})};
+  auto const there = put_into(larger, smaller);
+  ASSERT_EQ(there.size(), 4U);
+  for (Scenario const& one : there) EXPECT_EQ(one.world.shard, 1);
+  EXPECT_EQ(there[0].precision.param, ParamType::fp32);
+  EXPECT_EQ(there[0].optimizer.loss_scale, smaller.optimizer.loss_scale);
+  EXPECT_EQ(there[3].precision.param, ParamType::bf16);
+  EXPECT_EQ(there[3].optimizer.loss_scale, LossScale{});
+  EXPECT_TRUE(put_into(smaller, smaller).empty());
+}
+
+TEST(KnownDefect, IsOfVersionsThatAreAllHere) {
+  KnownDefect defect;
+  defect.versions = "1.15.0 with PyTorch 2.13.0";
+  EXPECT_TRUE(is_of_versions(defect, "accelerate 1.15.0, python 3.11.2, torch 2.13.0+cpu"));
+  EXPECT_FALSE(is_of_versions(defect, "accelerate 1.15.1, python 3.11.2, torch 2.13.0"));
+  EXPECT_FALSE(is_of_versions(defect, "python 3.11.2, torch 2.13.0"));
+  defect.versions = "2.8.0, 2.13.0";
+  EXPECT_TRUE(is_of_versions(defect, "python 3.11.2, torch 2.13.0"));
+  defect.versions = "all";
+  EXPECT_TRUE(is_of_versions(defect, ""));
+}
+
 TEST(KnownDefect, InNarrowTypesIsInsideWhatHasSomeInTheSamePlace) {
   Scenario smaller;
   smaller.precision.grad = GradType::fp16;

@@ -7,18 +7,12 @@
 #include <utility>
 #include <variant>
 
+#include "scenarios/seam/versions.h"
 #include "scenarios/search/minimize_isolated.h"
 
 namespace adamant::scenarios {
 
 namespace {
-
-bool is_offered(EngineOptions const& options, Capabilities const& engine) {
-  return std::all_of(options.begin(), options.end(), [&](auto const& one) {
-    EngineOption const* const option = find_option(engine, one.first);
-    return option != nullptr && offers(option->values, one.second);
-  });
-}
 
 bool fails_alike(RunResult const& result, RunResult const& other) {
   return !result.met && signature_of(result) == signature_of(other);
@@ -55,6 +49,13 @@ void append(EngineOptions& options, EngineOptions const& more) {
 
 }  // namespace
 
+bool is_offered(EngineOptions const& options, Capabilities const& engine) {
+  return std::all_of(options.begin(), options.end(), [&](auto const& one) {
+    EngineOption const* const option = find_option(engine, one.first);
+    return option != nullptr && offers(option->values, one.second);
+  });
+}
+
 struct KnownHere::WayAround {
   std::set<std::string> names = {};
   EngineOptions avoid = {};
@@ -76,6 +77,7 @@ KnownHere::KnownHere(std::vector<KnownDefect> defects, SearchEngine const& engin
       defect_of.push_back(i);
     }
   }
+  if (!scenarios.empty()) versions_ = versions_of(engine.name);
   std::vector<RunResult> const results = run_isolated(scenarios, options, processes);
   interrupted_ = results.size() != scenarios.size();
   for (std::size_t i = 0; i < results.size(); ++i)
@@ -92,12 +94,34 @@ std::vector<std::string> KnownHere::not_shown() const {
   return names;
 }
 
-bool KnownHere::looks_like(Shown const& one, Scenario const& scenario,
-                           std::string const& signature) const {
+std::vector<std::string> KnownHere::of_other_versions() const {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < defects_.size(); ++i) {
+    bool const shows = std::ranges::count(shown_, i, &Shown::defect) > 0;
+    if (shows && !is_of_versions(defects_[i], versions_)) names.push_back(defects_[i].name);
+  }
+  return names;
+}
+
+bool KnownHere::looks_like(Shown const& one, Scenario const& scenario, std::string const& signature,
+                           RunOne const& run) const {
   EngineOptions const& avoid = defects_[one.defect].avoid;
-  if (avoid.empty()) return one.signature == signature && has_inside(scenario, one.scenario);
+  if (avoid.empty())
+    return (one.signature == signature && has_inside(scenario, one.scenario)) ||
+           shows_there(one, scenario, signature, run);
   return whatever_judges_values(one.signature) == whatever_judges_values(signature) &&
          !has_options(scenario, avoid) && has_faults(scenario, one.scenario);
+}
+
+bool KnownHere::shows_there(Shown const& one, Scenario const& scenario,
+                            std::string const& signature, RunOne const& run) const {
+  if (!does_all_of(scenario, one.scenario)) return false;
+  return std::ranges::any_of(put_into(scenario, one.scenario), [&](Scenario const& there) {
+    auto found = std::ranges::find(tried_, there, &std::pair<Scenario, std::string>::first);
+    if (found == tried_.end())
+      found = tried_.insert(tried_.end(), {there, signature_of(run(there))});
+    return whatever_judges_values(found->second) == whatever_judges_values(signature);
+  });
 }
 
 /// What a reader makes of a file that a fault has spoilt depends on the bytes that it meets; of a
@@ -110,14 +134,17 @@ bool KnownHere::spoils_files(Shown const& one, Scenario const& scenario,
          is_about_files(signature) && has_files_inside(scenario, one.scenario);
 }
 
-std::vector<std::size_t> KnownHere::candidates(Scenario const& scenario,
-                                               RunResult const& failed) const {
+std::vector<std::size_t> KnownHere::candidates(Scenario const& scenario, RunResult const& failed,
+                                               RunOne const& run) const {
   std::string const signature = signature_of(failed);
   std::vector<std::size_t> defects;
-  for (auto const may_be : {&KnownHere::looks_like, &KnownHere::spoils_files})
+  auto const add = [&](auto const& may_be) {
     for (Shown const& one : shown_)
-      if ((this->*may_be)(one, scenario, signature) && std::ranges::count(defects, one.defect) == 0)
+      if (std::ranges::count(defects, one.defect) == 0 && may_be(one))
         defects.push_back(one.defect);
+  };
+  add([&](Shown const& one) { return looks_like(one, scenario, signature, run); });
+  add([&](Shown const& one) { return spoils_files(one, scenario, signature); });
   return defects;
 }
 
@@ -142,16 +169,42 @@ std::optional<KnownHere::WayAround> KnownHere::find_way_around(
   return fails_alike(all.result, failed) ? std::nullopt : std::optional(std::move(all));
 }
 
+std::optional<KnownHere::WayAround> KnownHere::find_cause(Scenario const& scenario,
+                                                          RunOne const& run) const {
+  std::set<std::size_t> inside;
+  WayAround all;
+  for (Shown const& one : shown_) {
+    EngineOptions const& avoid = defects_[one.defect].avoid;
+    bool const may_be = !avoid.empty() && !has_options(scenario, avoid) &&
+                        does_all_of(scenario, one.scenario) && inside.insert(one.defect).second;
+    if (may_be) append(all.avoid, avoid);
+  }
+  auto const ends = [&](WayAround& way) {
+    way.scenario = with_options(scenario, way.avoid);
+    way.result = run(way.scenario);
+    return way.result.met;
+  };
+  if (inside.empty() || !ends(all)) return std::nullopt;
+  for (std::size_t const defect : inside) {
+    KnownDefect const& known = defects_[defect];
+    all.names.insert(known.name);
+    WayAround one{.names = {known.name}, .avoid = known.avoid};
+    if (inside.size() == 1 || ends(one)) return inside.size() == 1 ? all : one;
+  }
+  return all;
+}
+
 Unmasked KnownHere::unmask(Scenario const& scenario, RunResult failed, RunOne const& run) const {
   Unmasked unmasked{.result = std::move(failed)};
   Scenario now = scenario;
   // Two ways around that undo each other would never end.
   for (std::size_t rounds = 0; rounds < defects_.size() && !unmasked.result.met; ++rounds) {
-    std::vector<std::size_t> const defects = candidates(now, unmasked.result);
+    std::vector<std::size_t> const defects = candidates(now, unmasked.result, run);
     auto way = find_way_around(defects, now, unmasked.result, run);
+    auto const inside = std::ranges::find_if(
+        defects, [&](std::size_t defect) { return defects_[defect].avoid.empty(); });
+    if (!way && inside == defects.end()) way = find_cause(now, run);
     if (!way) {
-      auto const inside = std::ranges::find_if(
-          defects, [&](std::size_t defect) { return defects_[defect].avoid.empty(); });
       unmasked.fails = inside == defects.end();
       if (!unmasked.fails) unmasked.known.insert(defects_[*inside].name);
       return unmasked;
@@ -167,7 +220,6 @@ Unmasked KnownHere::unmask(Scenario const& scenario, RunResult failed, RunOne co
 
 bool KnownHere::is_known(Scenario const& scenario, RunResult const& failed,
                          RunOne const& run) const {
-  if (candidates(scenario, failed).empty()) return false;
   return !unmask(scenario, failed, run).known.empty();
 }
 

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include "scenarios/language/yaml/load.h"
+#include "scenarios/language/yaml/write.h"
 #include "scenarios/pool/interrupt.h"
 #include "scenarios/report/json.h"
 #include "scenarios/report/worker_lines.h"
@@ -178,7 +180,8 @@ class IsolatedMinimizer {
   /// violations get the lines of the source that they are about.
   bool confirm(MinimizeAttempt& attempt) {
     run_.lines = true;
-    std::vector<RunResult> again = judge(std::span(&attempt.scenario, 1));
+    Scenario const written = as_written(attempt.scenario);
+    std::vector<RunResult> again = judge(std::span(&written, 1));
     if (again.empty()) return true;  // interrupted: it has been seen once
     bool const steady =
         attempt.symptom.law == repeatability || again.front().digest == attempt.result.digest;
@@ -227,6 +230,10 @@ std::vector<RunResult> run_isolated(std::span<Scenario const> scenarios, RunOpti
            work, done);
   if (ended != scenarios.size()) results.clear();
   return results;
+}
+
+Scenario as_written(Scenario const& scenario) {
+  return load_scenario_text(write_scenario(scenario), scenario.name);
 }
 
 MinimizeAttempt minimize_isolated(Scenario scenario, IsolatedOptions const& options) {

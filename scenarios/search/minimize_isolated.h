@@ -25,6 +25,9 @@ class KnownHere;
 std::vector<RunResult> run_isolated(std::span<Scenario const> scenarios, RunOptions const& options,
                                     int processes);
 
+/// What is read from a file of it: the scenario that people will run.
+Scenario as_written(Scenario const& scenario);
+
 /// What became of a scenario that was to be minimised.
 struct MinimizeAttempt {
   enum class End {

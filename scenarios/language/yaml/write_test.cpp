@@ -180,6 +180,7 @@ Action action(Scenario const& scenario, std::set<std::string>& saved, int depth)
       if (coin()) load.layout = any_of<Layout>();
       if (coin()) load.offload = offload();
       if (coin()) load.order = any_of<ParamOrder>();
+      load.anew = coin();
       return load;
     }
     case 12:

@@ -9,6 +9,8 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
 #include <regex>
 #include <thread>
 #include <vector>
@@ -74,6 +76,46 @@ TEST_F(EngineInNumPy, SaysItsVersions) {
 TEST_F(EngineInNumPy, PassesWhatItIsGiven) {
   EXPECT_EQ(laws_of(run(small_scenario())), "");
   EXPECT_EQ(laws_of(run(saving())), "");
+}
+
+std::string anew_requests(std::filesystem::path const& session) {
+  std::ifstream file(session);
+  std::string verbs;
+  for (std::string line; std::getline(file, line);) {
+    auto const request = nlohmann::json::parse(line);
+    if (request.contains("anew")) verbs += request["request"].get<std::string>() + " ";
+  }
+  return verbs;
+}
+
+TEST_F(EngineInNumPy, IsToldOfANewJobByTheOpenAndTheLoad) {
+  Scratch const scratch;
+  Scenario scenario = saving();
+  scenario.program[3].action = Load{.from = "a", .anew = true};
+  RunOptions options;
+  auto const requests = [&](char const* session) {
+    options.engine = "exec:tee " + (scratch / session).string() + " | " + engine().substr(10);
+    EXPECT_EQ(laws_of(run_scenario(scenario, options)), "");
+    return anew_requests(scratch / session);
+  };
+  EXPECT_EQ(requests("anew"), "open load ");
+  scenario.program[3].action = Load{.from = "a", .world = World{.shard = 2}};
+  EXPECT_EQ(requests("elsewhere"), "");
+}
+
+// A run that resumes needs no word for what any engine can: another `open`.
+TEST_F(EngineInNumPy, IsToldNothingThatItDoesNotAskFor) {
+  Scratch const scratch;
+  Scenario scenario = saving();
+  scenario.again = {{.resumed_after = 2}};
+  RunOptions options;
+  options.engine = "exec:tee " + (scratch / "session").string() + " | " + engine().substr(10) +
+                   R"( | sed -u 's/"asks": \["anew"\]/"asks": []/')";
+  EXPECT_EQ(laws_of(run_scenario(scenario, options)), "");
+  EXPECT_EQ(anew_requests(scratch / "session"), "");
+  scenario.again.clear();
+  scenario.program[3].action = Load{.from = "a", .anew = true};
+  EXPECT_EQ(run_scenario(scenario, options).reason, "unsupported.anew");
 }
 
 TEST_F(EngineInNumPy, HasTheSameDigestEachTime) {

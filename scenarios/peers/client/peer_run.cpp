@@ -235,8 +235,9 @@ void PeerRun::load(Primitive const& operation) {
   }
   DamagedFiles const damage = files_.begin_load(operation.checkpoint);
   if (!damage.empty()) observer_.damaged(operation, damage);
-  auto const reply =
-      client_.request("load", {{"directory", files_.path_of(operation.checkpoint).string()}});
+  Json request = {{"directory", files_.path_of(operation.checkpoint).string()}};
+  if (operation.anew && capabilities_.loads_anew) request["anew"] = true;
+  auto const reply = client_.request("load", std::move(request));
   auto const outcomes = replies::outcomes_of(reply, world_->rank_count());
   int const failed = first_failure(outcomes);
   if (failed >= 0 && outcomes[static_cast<std::size_t>(failed)].kind == RankOutcome::Kind::error)
@@ -272,6 +273,7 @@ void PeerRun::refuse(Primitive const& load, std::vector<RankOutcome> const& outc
 bool PeerRun::open(Primitive const* load) {
   setting_ = &task_.setting(load != nullptr ? load->setting : 0);
   std::uint64_t const seed_of_values = load != nullptr ? task_.seed ^ other_values : task_.seed;
+  bool const anew = load != nullptr && load->anew && capabilities_.loads_anew;
   parameters_ = parameter_specs(*setting_);
   auto const initial = room_.path() / "initial.safetensors";
   write_whole(initial, parameters_, initial_values(parameters_, seed_of_values));
@@ -290,6 +292,7 @@ bool PeerRun::open(Primitive const* load) {
                           .clip = walk_.clip(),
                           .parameters = parameters_,
                           .options = all_options(capabilities_, task_.scenario.engine),
+                          .anew = anew,
                           .initial = initial}),
           load != nullptr ? load->entry : -1);
   if (!reply) return false;

@@ -29,6 +29,7 @@ class Field {
     if (!has(key)) refuse(fmt::format("the field `{}`", key));
     return {json_->at(key), fmt::format("{}.{}", path_, key)};
   }
+  bool is_list() const { return json_->is_array(); }
   std::vector<Field> items() const {
     if (!json_->is_array()) refuse("a list");
     std::vector<Field> fields;
@@ -162,6 +163,8 @@ std::string text_or_nothing(Json const& object, char const* key) {
 }
 
 /// An error that explains itself has a type and a text. What has neither is shown as it is.
+///
+/// Errors: PeerError where the engine is not what failed.
 void take_error(RankOutcome& outcome, Json const& answer) {
   Json const error = answer.value("error", Json());
   outcome.type = text_or_nothing(error, "type");
@@ -172,6 +175,8 @@ void take_error(RankOutcome& outcome, Json const& answer) {
   outcome.text = explained
                      ? fmt::format("{}: {}", outcome.type.empty() ? "error" : outcome.type, text)
                      : "an error without type and text: " + excerpt(answer.dump());
+  if (outcome.type == "adapter")
+    throw PeerError("what fails is not the engine but its " + outcome.text);
 }
 
 void take_death(RankOutcome& outcome, Json const& rank) {
@@ -295,6 +300,26 @@ bool is_dotted_name(std::string_view text) {
   return !starts;
 }
 
+constexpr auto asked_for =
+    std::to_array<std::string_view>({"last", "of", "backward_ranks", "forward", "keep",
+                                     "param_ranks", "places", "anew", "schedule"});
+
+/// Does an engine want to be told of this? What it asks for and nobody here tells is no mistake.
+bool asks(Field const& list, std::string_view what) {
+  bool found = false;
+  for (Field const& item : list.items())
+    found = asked_for[item.word<std::size_t>(asked_for)] == what || found;
+  return found;
+}
+
+/// One text, or a list of them.
+std::vector<std::string> texts_of(Field const& field) {
+  if (!field.is_list()) return {field.text()};
+  std::vector<std::string> texts;
+  for (Field const& item : field.items()) texts.push_back(item.text());
+  return texts;
+}
+
 EngineClass engine_class_of(Field const& field) {
   constexpr std::array<std::string_view, 3> keys = {"module", "name", "path"};
   field.expect_keys(keys);
@@ -322,7 +347,9 @@ Capabilities capabilities_of(PeerReply const& hello) {
   if (capabilities.load_precisions)
     capabilities.load_precisions = judged(std::move(*capabilities.load_precisions), arithmetic);
   capabilities.options = options_of(field.at("options"), hello.json["options"]);
-  if (field.has("known")) capabilities.known_defects = field.at("known").text();
+  if (field.has("asks")) capabilities.loads_anew = asks(field.at("asks"), "anew");
+  if (field.has("known")) capabilities.known_defects = texts_of(field.at("known"));
+  if (field.has("notes")) capabilities.notes = texts_of(field.at("notes"));
   if (field.has("engine_class"))
     capabilities.engine_class = engine_class_of(field.at("engine_class"));
   capabilities.isolated = true;

@@ -48,6 +48,15 @@ PeerReply hello_with(Json const& precisions, char const* arithmetic = "te") {
           .where = "a test"};
 }
 
+TEST(Hello, MayAskForFieldsThatNobodyElseIsTold) {
+  PeerReply hello = hello_with(Json::array({offer({"none"}, {"fp32"})}));
+  EXPECT_FALSE(replies::capabilities_of(hello).loads_anew);
+  hello.json["asks"] = {"keep", "anew"};
+  EXPECT_TRUE(replies::capabilities_of(hello).loads_anew);
+  hello.json["asks"] = {"new"};
+  EXPECT_THROW(replies::capabilities_of(hello), PeerError);
+}
+
 TEST(Hello, OffersTypesWithScalesToTheBit) {
   Json const offers = {offer({"none", "fp32", "remainder", "fp16"}, {"fp8", "bf16", "fp16"})};
   auto const kept = replies::capabilities_of(hello_with(offers)).precisions;
@@ -88,6 +97,20 @@ TEST(Open, MayNotSayAnotherArithmeticWhereBitsAreNeeded) {
   EXPECT_THROW(replies::arithmetic_of(open, Arithmetic::own_order, true), PeerError);
   PeerReply const silent{.json = Json::object(), .where = "a test"};
   EXPECT_EQ(replies::arithmetic_of(silent, Arithmetic::own_order, true), Arithmetic::own_order);
+}
+
+// It is no finding of the engine's, whatever law it would break.
+TEST(Outcomes, OfAnAdapterThatFailsItselfAreNone) {
+  Json const failed = {{"outcome", "error"},
+                       {"error", {{"type", "adapter"}, {"text", "AttributeError: no x"}}}};
+  PeerReply const reply{.json = {{"outcome", "error"}, {"ranks", {failed}}}, .where = "a test"};
+  try {
+    replies::outcomes_of(reply, 1);
+    FAIL() << "it is an outcome";
+  } catch (PeerError const& error) {
+    EXPECT_EQ(std::string(error.what()),
+              "what fails is not the engine but its adapter: AttributeError: no x");
+  }
 }
 
 TEST(Open, NeedsBitsForWhatIsReadWithMoreThanOneTensor) {

@@ -75,15 +75,17 @@ Optimizer in_force(OpenedWorld const& world) {
 Json open(OpenedWorld const& world) {
   Json options = Json::object();
   for (auto const& [name, value] : world.options) options[name] = value;
-  return {{"world", world_of(world.setting.world)},
-          {"layout", word_for(world.setting.layout)},
-          {"microbatches", world.scenario.microbatch_count()},
-          {"params", params_of(world)},
-          {"groups", groups_of(world.scenario)},
-          {"optimizer", told(in_force(world))},
-          {"precision", precision_of(world.setting.precision)},
-          {"options", std::move(options)},
-          {"initial", world.initial.string()}};
+  Json request = {{"world", world_of(world.setting.world)},
+                  {"layout", word_for(world.setting.layout)},
+                  {"microbatches", world.scenario.microbatch_count()},
+                  {"params", params_of(world)},
+                  {"groups", groups_of(world.scenario)},
+                  {"optimizer", told(in_force(world))},
+                  {"precision", precision_of(world.setting.precision)},
+                  {"options", std::move(options)},
+                  {"initial", world.initial.string()}};
+  if (world.anew) request["anew"] = true;
+  return request;
 }
 
 Json set(Primitive const& operation, std::vector<Group> const& groups) {

@@ -23,6 +23,7 @@ struct OpenedWorld {
   Clip clip;                 // but for the norm, which is the one in force
   std::span<ParameterSpec const> parameters;
   std::vector<std::pair<std::string, std::string>> options;
+  bool anew = false;  // a new job, in which a load follows
   std::filesystem::path initial;
 };
 

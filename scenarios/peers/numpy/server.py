@@ -78,6 +78,7 @@ HELLO: Json = {
         "same_files": [".safetensors"],
     },
     "options": {},
+    "asks": ["anew"],
 }
 
 

@@ -47,6 +47,7 @@ inline Capabilities capable_peer() {
   peer.save = true;
   peer.load = true;
   peer.loads_in_any_order = true;
+  peer.loads_anew = true;
   peer.can_crash = true;
   peer.detects_damage = {Fault::Then::truncate, Fault::Then::remove_file};
   peer.promises = {Promise::worlds, Promise::repeated, Promise::options, Promise::resumed};

@@ -124,6 +124,7 @@ TEST(Generate, WhatIsSwitchedOffDoesNotOccur) {
                                     Feature::load_on_other_mesh,
                                     Feature::load_with_other_layout,
                                     Feature::load_reversed,
+                                    Feature::load_anew,
                                     Feature::group,
                                     Feature::adam_l2,
                                     Feature::counter_per_parameter,

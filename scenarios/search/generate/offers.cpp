@@ -184,6 +184,7 @@ class Lacking {
     unless(loads && able_.replicate_max > 1, {Feature::load_on_other_mesh});
     unless(loads && able_.layouts.size() > 1, {Feature::load_with_other_layout});
     unless(loads && able_.loads_in_any_order, {Feature::load_reversed});
+    unless(loads && able_.loads_anew, {Feature::load_anew});
     unless(loads && has_two_types_of_loads(), {Feature::load_with_other_precision});
     unless(able_.save && able_.can_crash, {Feature::crash});
     unless(loads && damages, {Feature::damage});

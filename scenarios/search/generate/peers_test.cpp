@@ -241,6 +241,7 @@ TEST(GenerateForPeers, ProgramsReachWhatCheckpointsGetWrong) {
   int missing = 0;
   int going_on = 0;
   int reversed = 0;
+  int anew = 0;
   constexpr int cases = 2000;
   for (std::uint64_t i = 0; i < cases; ++i) {
     Scenario const scenario = made(capable_peer(), i);
@@ -248,6 +249,7 @@ TEST(GenerateForPeers, ProgramsReachWhatCheckpointsGetWrong) {
     Reached const reached(scenario);
     saving += has(features, Feature::save) ? 1 : 0;
     reversed += has(features, Feature::load_reversed) ? 1 : 0;
+    anew += has(features, Feature::load_anew) ? 1 : 0;
     shrunk += reached.saved_over_more_ranks ? 1 : 0;
     early += reached.saved_before_any_step ? 1 : 0;
     missing += reached.saved_behind_a_missing_gradient ? 1 : 0;
@@ -258,6 +260,7 @@ TEST(GenerateForPeers, ProgramsReachWhatCheckpointsGetWrong) {
   EXPECT_GT(shrunk, cases / 40);
   EXPECT_GT(missing, cases / 40);
   EXPECT_GT(reversed, cases / 20);
+  EXPECT_GT(anew, cases / 20);
   EXPECT_GT(going_on, 3 * saving / 4);
 }
 

@@ -167,6 +167,7 @@ Action ProgramDrawing::draw_load(std::string const& name) {
   if (draws_.able().loads_in_any_order && scenario_.params.size() > 1 &&
       draws_.feature(Feature::load_reversed, 40))
     load.order = is_reversed_ ? ParamOrder::listed : ParamOrder::reversed;
+  if (draws_.able().loads_anew) load.anew = draws_.feature(Feature::load_anew, 25);
   return load;
 }
 

@@ -1,6 +1,6 @@
 """Records scenarios/engine.session.jsonl: `python3 scenarios/peers/numpy/tests/record_session.py`.
 
-Every request at least once, an error, a crash, and a load on another world. Lines alternate:
+Every request at least once, an error, a crash, and a load in a new job on another world. Lines alternate:
 request, reply.
 """
 
@@ -43,8 +43,8 @@ def _converse(talk: Conversation, scratch: str) -> None:
     talk.ok("save", directory=f"{scratch}/a")
     talk.train(without=["b"])
     talk.ask("save", directory=f"{scratch}/a", crash={"rank": 1, "operation": 2})
-    talk.open(shard=4, fill=-77.0, params=PARAMS[::-1])
-    talk.ok("load", directory=f"{scratch}/a")
+    talk.open(shard=4, fill=-77.0, params=PARAMS[::-1], anew=True)
+    talk.ok("load", directory=f"{scratch}/a", anew=True)
     overflow = {"rank": 2, "name": "a.weight", "index": 9, "value": "inf"}
     talk.backward(4, overflow=overflow)
     talk.ok("step")
