@@ -41,6 +41,7 @@ class AccelerateEngine(Engine):
     """An Accelerator with one model and one optimizer."""
 
     name = "accelerate"
+    tried = hello.TRIED
 
     @classmethod
     def capabilities(cls, defaults: Message) -> Message:
@@ -53,9 +54,9 @@ class AccelerateEngine(Engine):
         return hello.options(defaults)
 
     @classmethod
-    def known(cls, default: str | None) -> str | None:
-        """Return the file of what is known of accelerate."""
-        return str(hello.KNOWN)
+    def known(cls, default: str) -> list[str]:
+        """Return the files of what is known of accelerate, and of PyTorch below it."""
+        return [str(hello.KNOWN), default]
 
     # --- building ---------------------------------------------------------------------------------
 

@@ -39,6 +39,18 @@ class StaleStepAfterLoad(AccelerateEngine):
         return result
 
 
+class StaleRateAfterLoad(AccelerateEngine):
+    """A load leaves the learning rate as the job was started with."""
+
+    def load(self, directory: str) -> list[str]:
+        """Load, and put the rate back."""
+        rates = [group["lr"] for group in self.optimizer.param_groups]
+        result = super().load(directory)
+        for group, rate in zip(self.optimizer.param_groups, rates, strict=True):
+            group["lr"] = rate
+        return result
+
+
 class DropsAnAccumulatedBackward(AccelerateEngine):
     """What is accumulated before the last backward is lost."""
 

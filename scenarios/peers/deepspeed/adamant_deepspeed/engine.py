@@ -45,6 +45,7 @@ class ZeroEngine(adamant_torch.Engine):
     """DeepSpeed with ZeRO 1, 2 or 3, its CPU Adam or PyTorch's, and its checkpoints."""
 
     name = "deepspeed"
+    tried = offer.TRIED
 
     def __init__(self, opening: Opening, mesh: DeviceMesh, rank: int) -> None:
         super().__init__(opening, mesh, rank)
@@ -73,14 +74,9 @@ class ZeroEngine(adamant_torch.Engine):
         return offer.options(compiled=not NO_STEP)
 
     @classmethod
-    def known(cls, default: str | None) -> str | None:
+    def known(cls, default: str) -> str | None:
         """Return the file of DeepSpeed's known defects."""
         return str(offer.KNOWN)
-
-    @classmethod
-    def versions(cls, defaults: dict[str, str]) -> dict[str, str]:
-        """Return also DeepSpeed's."""
-        return {"deepspeed": deepspeed.__version__, **defaults}
 
     def arithmetic(self) -> str:
         """Return "interval": shard boundaries decide which elements a vector's code computes."""

@@ -8,6 +8,7 @@ from adamant_torch.hello import precision
 from adamant_torch.protocol import Message
 
 KNOWN = Path(__file__).resolve().parent / "known" / "known.yaml"
+TRIED: dict[str, tuple[str, ...]] = {"deepspeed": ("0.19.8",), "torch": ("2.13.0",)}
 FP32, BF16, FP16 = "fp32", "bf16", "fp16"
 UNSCALED = ["none"]
 SAME_BITS = ["checkpoints", "reduce_scatter", "contiguous_gradients", "persist"]

@@ -142,6 +142,8 @@ class CutParameters:
         ):
             shares = [int(member.partition_numel()) for member in members]
             self.zero.averaged_gradients[group] = list(torch.split(gradient.clone(), shares))
+        # Where DeepSpeed looks for an overflow. What a backward left there would count, too.
+        self.zero.grad_partitions_flat_buffer.copy_(torch.cat(gradients))
 
     def drop(self) -> None:
         """Let the next backward begin with no gradients, as DeepSpeed's own zero_grad does."""

@@ -86,7 +86,7 @@ class NamesNothing(ZeroEngine):
     """DeepSpeed as it is, of which nothing is known; its options may come from the environment."""
 
     @classmethod
-    def known(cls, default: str | None) -> str | None:
+    def known(cls, default: str) -> str | None:
         """Return no file."""
         return None
 

@@ -1,10 +1,12 @@
-"""Ways around defects: `states: mended` and the offload's `old_gradients: dropped`.
+"""Ways around defects: `states: mended`, `nan_norm: clips`, the offload's `old_gradients: dropped`.
 
 The first goes around what stops every load where torch's Adam steps.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from typing import Any
 
 import torch
@@ -78,3 +80,13 @@ def part_steps(optimizer: Any) -> None:
         for state in each.state.values():
             if "step" in state:
                 state["step"] = state["step"].clone()
+
+
+def clip_by_nan(parameters: Iterable[torch.Tensor], norm: float) -> None:
+    """Let a norm that is no number make gradients no numbers, as PyTorch's clip does."""
+    if not math.isnan(norm):
+        return
+    for parameter in parameters:
+        for gradient in (parameter.grad, getattr(parameter, "decoupled_grad", None)):
+            if gradient is not None:
+                gradient.mul_(norm)

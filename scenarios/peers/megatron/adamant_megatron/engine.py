@@ -39,6 +39,7 @@ class Engine(Parts):
     """DDP's gradient buffers, the DistributedOptimizer over torch's Adam, dist_checkpointing."""
 
     name = "megatron"
+    tried = hello.TRIED
 
     def __init__(self, opening: Opening, mesh: Any, rank: int) -> None:
         super().__init__(opening, mesh, rank)
@@ -58,7 +59,7 @@ class Engine(Parts):
         return hello.options()
 
     @classmethod
-    def known(cls, default: str | None) -> str | None:
+    def known(cls, default: str) -> str | list[str]:
         """Return the file of Megatron's known defects."""
         return str(hello.KNOWN)
 
@@ -132,6 +133,8 @@ class Engine(Parts):
         """Clip by Megatron's norm; return the norm before."""
         self._hand_over()
         self.scaling.norm = float(self.distributed.clip_grad_norm(self.scaling.clip_to))
+        if self.opening.options["nan_norm"] == "clips":
+            around.clip_by_nan(self.distributed.get_parameters(), self.scaling.norm)
         return self.scaling.norm
 
     @on_device

@@ -8,6 +8,7 @@ from adamant_torch.hello import BF16, FP16, FP32, precision
 from adamant_torch.protocol import Message
 
 KNOWN = Path(__file__).resolve().parent / "known" / "known.yaml"
+TRIED: dict[str, tuple[str, ...]] = {"megatron-core": ("0.16.1",), "torch": ("2.13.0",)}
 KNOWN_OF_HYBRID = KNOWN.parent / "hybrid" / "known.yaml"
 
 
@@ -62,6 +63,7 @@ def options() -> Message:
         "format": ["fully_reshardable"],
         "groups": ["multiplied", "as_is"],
         "states": ["mended", "as_is"],
+        "nan_norm": ["clips", "as_is"],
     }
 
 

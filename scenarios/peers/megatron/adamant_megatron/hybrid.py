@@ -44,9 +44,9 @@ class Hybrid(Engine):
         return {**hello.options(), **hello.hybrid_options()}
 
     @classmethod
-    def known(cls, default: str | None) -> str | None:
-        """Return the file of known defects, those of the offload first."""
-        return str(hello.KNOWN_OF_HYBRID)
+    def known(cls, default: str) -> list[str]:
+        """Return the files of known defects, those of the offload first."""
+        return [str(hello.KNOWN_OF_HYBRID), str(hello.KNOWN)]
 
     def open(self, initial: Mapping[str, torch.Tensor]) -> None:
         """Build model, DDP and optimizer."""

@@ -27,6 +27,7 @@ class MegatronFsdpEngine(Engine):
     """A model and an optimizer that Megatron-FSDP has sharded."""
 
     name = "megatron_fsdp"
+    tried = hello.TRIED
     undoes_first_step = True  # the one that `fully_shard_optimizer` takes
 
     @classmethod
@@ -40,14 +41,9 @@ class MegatronFsdpEngine(Engine):
         return hello.options()
 
     @classmethod
-    def known(cls, default: str | None) -> str | None:
+    def known(cls, default: str) -> str | list[str]:
         """Return the file of what is known of Megatron-FSDP."""
         return str(hello.KNOWN)
-
-    @classmethod
-    def versions(cls, defaults: dict[str, str]) -> dict[str, str]:
-        """Return the versions of what is under test."""
-        return hello.versions(defaults)
 
     # --- building -------------------------------------------------------------------------------
 
@@ -283,3 +279,8 @@ class AsItIs(MegatronFsdpEngine):
     """The same with the step that `fully_shard_optimizer` takes: nothing it does is right then."""
 
     undoes_first_step = False
+
+    @classmethod
+    def known(cls, default: str) -> list[str]:
+        """Return the files of what is known: what the first step does, before the rest."""
+        return [str(hello.KNOWN_AS_IT_IS), str(hello.KNOWN)]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from importlib.metadata import version
 from pathlib import Path
 
 from adamant_torch.hello import precision
 from adamant_torch.protocol import Message
 
 KNOWN = Path(__file__).resolve().parent / "known" / "known.yaml"
+TRIED: dict[str, tuple[str, ...]] = {"megatron-fsdp": ("0.6.1",), "torch": ("2.13.0",)}
+KNOWN_AS_IT_IS = KNOWN.parent / "as_it_is" / "known.yaml"
 FP32, BF16 = "fp32", "bf16"
 
 
@@ -58,8 +59,3 @@ def options() -> Message:
         "cut_rows": ["avoided", "met"],
         "empty_groups": ["dropped", "kept"],
     }
-
-
-def versions(defaults: dict[str, str]) -> dict[str, str]:
-    """Return what a reader of a report must know."""
-    return {"megatron-fsdp": version("megatron-fsdp"), **defaults}

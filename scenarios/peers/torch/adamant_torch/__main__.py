@@ -6,6 +6,7 @@ In the place of a module the path of its file will do.
 from __future__ import annotations
 
 import argparse
+import difflib
 import importlib.util
 import os
 import signal
@@ -15,7 +16,7 @@ from types import ModuleType
 
 import torch
 
-from adamant_torch import __version__
+from adamant_torch import __version__, hello
 from adamant_torch.engine import Engine
 from adamant_torch.launcher import Launcher
 from adamant_torch.rank import keep_to_this_machine
@@ -27,12 +28,22 @@ def engine_class(name: str) -> type[Engine]:
     if not colon:
         raise SystemExit(f"--engine {name}: expected MODULE:CLASS")
     sys.path.insert(0, os.getcwd())
-    kind: object = module_at(module) if module.endswith(".py") else importlib.import_module(module)
+    found = module_at(module) if module.endswith(".py") else importlib.import_module(module)
+    kind: object = found
     for attribute in attributes.split("."):
         kind = getattr(kind, attribute, None)
     if not isinstance(kind, type) or not issubclass(kind, Engine):
-        raise SystemExit(f"--engine {name}: not a subclass of adamant_torch.Engine")
+        near = meant(found, attributes)
+        raise SystemExit(f"--engine {name}: not a subclass of adamant_torch.Engine{near}")
     return kind
+
+
+def meant(module: ModuleType, name: str) -> str:
+    """Return the engine of a module whose name is nearest, as a question, or nothing."""
+    there = (key for key, at in vars(module).items() if isinstance(at, type))
+    engines = [key for key in there if issubclass(getattr(module, key), Engine)]
+    near = difflib.get_close_matches(name, engines, n=1)
+    return f" (did you mean `{near[0]}`?)" if near else ""
 
 
 def module_at(path: str) -> ModuleType:
@@ -50,10 +61,14 @@ def main() -> None:
     """Serve until standard input ends."""
     parser = argparse.ArgumentParser(prog="adamant_torch", description=__doc__)
     parser.add_argument("--engine", metavar="MODULE:CLASS", help="a subclass of Engine")
-    version = f"adamant-torch {__version__} (torch {torch.__version__})"
-    parser.add_argument("--version", action="version", version=version)
+    parser.add_argument("--version", action="store_true", help="say what would start, and end")
     arguments = parser.parse_args()
     kind = engine_class(arguments.engine) if arguments.engine else Engine
+    if arguments.version:
+        versions = kind.versions({**hello.releases(kind), "torch": torch.__version__})
+        told = ", ".join(f"{name} {version}" for name, version in versions.items())
+        print(f"adamant-torch {__version__} ({told})")
+        return
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # an interrupt ends launcher and ranks at once
     keep_to_this_machine()
     # Replies keep the descriptor of standard output; whatever else prints goes to standard error.

@@ -30,6 +30,8 @@ from adamant_torch.scale import Scaling
 from adamant_torch.several import Several, parts
 from adamant_torch.shards import Shard, put, shard_of
 
+# Releases that an adapter was tried with, by the name of the distribution.
+TRIED: dict[str, tuple[str, ...]] = {"torch": ("2.8.0", "2.13.0", "2.14.1", "2.15.0")}
 SMALL = 2.0**-8  # a gradient that stays finite in fp16 under a loss scale of 65536
 
 
@@ -37,6 +39,7 @@ class Engine:
     """FSDP2, Adam or AdamW, GradScaler and distributed checkpoints, as PyTorch has them."""
 
     name = "torch"
+    tried = TRIED
 
     def __init__(self, opening: Opening, mesh: DeviceMesh, rank: int) -> None:
         self.opening = opening
@@ -64,8 +67,11 @@ class Engine:
         return defaults
 
     @classmethod
-    def known(cls, default: str | None) -> str | None:
-        """Return the path of a file of known defects, or None; `default` has those of PyTorch."""
+    def known(cls, default: str) -> str | list[str] | None:
+        """Return the path of a file of known defects, or None; `default` has those of PyTorch.
+
+        Of several the first has the engine's own, the others those of what it is built on.
+        """
         return default
 
     @classmethod

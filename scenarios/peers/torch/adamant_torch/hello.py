@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
+from importlib.metadata import PackageNotFoundError, version
 from inspect import signature
 from pathlib import Path
 
@@ -153,6 +155,25 @@ def options() -> Message:
     }
 
 
+def releases(kind: type[Engine]) -> dict[str, str]:
+    """Return what is installed of what an engine tests, without how it was built."""
+    found = {}
+    for name in kind.tried:
+        with contextlib.suppress(PackageNotFoundError):  # built where it lies
+            found[name] = version(name).split("+")[0]
+    return found
+
+
+def untried(kind: type[Engine]) -> list[str]:
+    """Return a sentence about each release that the adapter was not tried with."""
+    return [
+        f"{name} {found} was not tried with this adapter, which may be what fails; "
+        f"tried: {', '.join(kind.tried[name])}"
+        for name, found in releases(kind).items()
+        if found not in kind.tried[name]
+    ]
+
+
 def reply(kind: type[Engine]) -> Message:
     """Return the reply to `hello`."""
     known = kind.known(str(KNOWN))
@@ -161,10 +182,12 @@ def reply(kind: type[Engine]) -> Message:
         "outcome": "ok",
         "version": VERSION,
         "engine": kind.name,
-        "versions": kind.versions(arithmetic.versions()),
+        "versions": kind.versions({**releases(kind), **arithmetic.versions()}),
         "arithmetic": "torch" if arithmetic.known() else "interval",
         "capabilities": kind.capabilities(capabilities()),
         "options": kind.options(options()),
+        "asks": ["anew"],
+        "notes": untried(kind),
         **({} if known is None else {"known": known}),
         **({} if found is None else {"engine_class": found}),
     }

@@ -93,6 +93,8 @@ class Launcher:
         closed = self._close()
         if closed["outcome"] == "error":  # a save that nobody has waited for
             return closed
+        if opening.anew:  # of a process that was used before modules keep what they like
+            self.worlds.end()
         self.worlds.take(opening.ranks)
         reply = self._ask(request)
         if reply["outcome"] == "ok":

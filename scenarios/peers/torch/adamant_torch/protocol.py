@@ -56,7 +56,18 @@ def failure(error: BaseException) -> Message:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     kind = "protocol" if isinstance(error, ProtocolError) else type(error).__name__
     text = lines[-1] if lines else kind
+    if is_own(error):
+        kind, text = "adapter", f"{kind}: {text}"
     return {"outcome": "error", "error": {"type": kind, "text": text}}
+
+
+def is_own(error: BaseException) -> bool:
+    """Return whether an adapter itself asked for what its engine's release does not have."""
+    step = error.__traceback__
+    while step is not None and step.tb_next is not None:
+        step = step.tb_next
+    module = "" if step is None else str(step.tb_frame.f_globals.get("__name__"))
+    return isinstance(error, (AttributeError, ImportError)) and module.startswith("adamant_")
 
 
 def worst(outcomes: list[str]) -> str:

@@ -61,6 +61,7 @@ class Opening:
     precision: Precision
     options: dict[str, str]
     initial: str
+    anew: bool = False
 
     @property
     def ranks(self) -> int:
@@ -179,6 +180,7 @@ def opening(message: Message) -> Opening:
         precision=field(message, "precision", _precision, "open"),
         options={key: text(value) for key, value in message.get("options", {}).items()},
         initial=field(message, "initial", text, "open"),
+        anew=message.get("anew") is True,
     )
     for param in result.params:
         if not 0 <= param.group < len(result.groups):

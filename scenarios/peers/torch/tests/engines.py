@@ -29,7 +29,7 @@ class KnowsNothing(Engine):
     """Has no defects that are known."""
 
     @classmethod
-    def known(cls, _: str | None) -> str | None:
+    def known(cls, _: str) -> None:
         """Return no file."""
         return None
 

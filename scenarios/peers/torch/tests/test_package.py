@@ -107,6 +107,14 @@ def test_each_adapter_carries_licence_readme_and_where_its_engine_is(folder: Pat
     assert "Apache License" in (folder / "LICENSE").read_text(encoding="utf-8")
 
 
+def test_a_class_that_is_not_there_has_a_near_one(tmp_path: Path) -> None:
+    said = run(
+        sys.executable, "-m", "adamant_torch", "--engine", "adamant_torch:Engin", cwd=tmp_path
+    )
+    assert said.returncode == 1
+    assert said.stderr.endswith("adamant_torch.Engine (did you mean `Engine`?)\n")
+
+
 def test_the_installed_package_starts_and_says_its_version(installed: Path, tmp_path: Path) -> None:
     for command in ([installed, "-m", "adamant_torch"], [installed.parent / "adamant-torch"]):
         said = run(*command, "--version", cwd=tmp_path)

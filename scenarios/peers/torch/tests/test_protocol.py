@@ -8,9 +8,12 @@ from typing import Any
 
 import pytest
 
-from adamant_torch import hello
-from tests.known import RELEASE, number
+from adamant_torch import Engine, hello
+from adamant_torch.protocol import failure
+from tests.known import LOOKED_AT, RELEASE, number
 from tests.peer import FP32, Launcher, World
+
+OLDER: dict[str, tuple[str, ...]] = {"torch": ("0.1",), "no-such-distribution": ("1",)}
 
 
 def test_every_format_is_offered_where_its_packages_are() -> None:
@@ -30,6 +33,44 @@ def test_hello_names_versions_capabilities_and_options(launcher: Launcher) -> No
     assert hello["options"]["offload_policy"] == ["none", "cpu"]
     assert Path(hello["known"]).is_absolute()
     assert Path(hello["known"]).read_text(encoding="utf-8").count("\nknown:\n") == 1
+
+
+class Older(Engine):
+    """Was tried with a release that is long gone."""
+
+    tried = OLDER
+
+
+def test_hello_names_releases_that_were_not_tried() -> None:
+    assert hello.untried(Engine) == [] or RELEASE not in LOOKED_AT
+    (note,) = hello.untried(Older)
+    assert note == (
+        f"torch {RELEASE} was not tried with this adapter, which may be what fails; tried: 0.1"
+    )
+    assert hello.releases(Older) == {"torch": RELEASE}
+
+
+def test_what_an_adapter_asks_for_in_vain_is_no_error_of_the_engine() -> None:
+    with pytest.raises(AttributeError) as own:
+        hello.releases(int)  # type: ignore[arg-type]
+    assert failure(own.value)["error"]["type"] == "adapter"
+    assert failure(own.value)["error"]["text"].startswith("AttributeError: ")
+    with pytest.raises(AttributeError) as other:
+        getattr(0, "tried")  # noqa: B009  (asked for here)
+    assert failure(other.value)["error"]["type"] == "AttributeError"
+    with pytest.raises(ZeroDivisionError) as engine:
+        hello.precision(1 / 0, [], "", "")  # type: ignore[arg-type]
+    assert failure(engine.value)["error"]["type"] == "ZeroDivisionError"
+
+
+def test_a_load_into_a_new_job_gets_new_processes(launcher: Launcher, tmp_path: Path) -> None:
+    assert launcher.hello["asks"] == ["anew"]
+    world = World(launcher, tmp_path).open()
+    first = set(launcher.ranks())
+    world.open()
+    assert set(launcher.ranks()) == first
+    launcher.must("open", **world.request(), anew=True)
+    assert first.isdisjoint(launcher.ranks())
 
 
 def test_another_version_is_refused(launcher: Launcher) -> None:

@@ -32,6 +32,7 @@ class TorchaoEngine(Engine):
     """FSDP2 with an optimizer of `torchao.optim`."""
 
     name = "torchao"
+    tried = hello.TRIED
     known_defects = hello.KNOWN
     counts_in_fp64 = True  # the way around a bias correction in fp32
     compiled = False
@@ -48,9 +49,9 @@ class TorchaoEngine(Engine):
         return hello.options(defaults)
 
     @classmethod
-    def known(cls, default: str | None) -> str | None:
-        """Return the file of what is known of torchao and of PyTorch below it."""
-        return str(cls.known_defects)
+    def known(cls, default: str) -> list[str]:
+        """Return the files of what is known of torchao, and of PyTorch below it."""
+        return [str(cls.known_defects), default]
 
     def arithmetic(self) -> str:
         """Return that any order of operations is right."""

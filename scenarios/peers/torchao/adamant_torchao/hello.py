@@ -8,6 +8,7 @@ from adamant_torch.protocol import Message
 
 FOLDER = Path(__file__).resolve().parent / "known"
 KNOWN = FOLDER / "known.yaml"
+TRIED: dict[str, tuple[str, ...]] = {"torchao": ("0.18.0",), "torch": ("2.13.0",)}
 KNOWN_AS_SHIPPED = FOLDER / "as_shipped" / "known.yaml"
 FROM_PYTORCH = ("state_dict", "template", "async_save", "offload_policy")
 AROUND = {

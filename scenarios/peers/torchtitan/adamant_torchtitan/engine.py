@@ -40,6 +40,7 @@ class TorchtitanEngine(Engine):
     """torchtitan's optimizer and checkpoints around the model of `adamant_torch`."""
 
     name = "torchtitan"
+    tried = hello.TRIED
 
     @classmethod
     def capabilities(cls, defaults: Message) -> Message:
@@ -52,9 +53,9 @@ class TorchtitanEngine(Engine):
         return hello.options(defaults)
 
     @classmethod
-    def known(cls, default: str | None) -> str | None:
-        """Return the file of what is known of torchtitan."""
-        return str(hello.KNOWN)
+    def known(cls, default: str) -> list[str]:
+        """Return the files of what is known of torchtitan, and of PyTorch below it."""
+        return [str(hello.KNOWN), default]
 
     def arithmetic(self) -> str:
         """Return as PyTorch's does; `for-loop` is its single implementation."""

@@ -7,6 +7,7 @@ from pathlib import Path
 from adamant_torch.protocol import Message
 
 KNOWN = Path(__file__).resolve().parent / "known" / "known.yaml"
+TRIED: dict[str, tuple[str, ...]] = {"torchtitan": ("0.3.0",), "torch": ("2.13.0",)}
 # Ways around defects of PyTorch's own: looked for in `adamant_torch`, they would hide torchtitan's.
 AROUND = {"empty_groups": ["dropped"], "empty_tensors": ["apart"]}
 

@@ -51,7 +51,7 @@ class FSDP1(Engine):
         return hello.options(defaults)
 
     @classmethod
-    def known(cls, default: str | None) -> str | None:
+    def known(cls, default: str) -> str:
         """Return the file of what is known of FSDP1."""
         return str(hello.KNOWN)
 
