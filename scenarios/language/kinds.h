@@ -159,7 +159,7 @@ struct Operations {
   using Value = std::vector<Operation>;
 };
 
-/// One of the engines that have a name, or exec:COMMAND.
+/// An engine by its name, or exec:COMMAND.
 struct EngineName {
   using Value = std::string;
 };

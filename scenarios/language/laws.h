@@ -56,6 +56,12 @@ constexpr bool is_of_simulation(Law law) {
   return of_accesses || law == Law::determinism_digest || law >= Law::error_unseen;
 }
 
+/// Can an engine in a process of its own be judged by it? Addresses, streams and what it has
+/// allocated are not shown.
+constexpr bool is_seen_outside(Law law) {
+  return law < Law::pointers_stable || law > Law::graph_scalar || law == Law::order_deadlock;
+}
+
 /// "values.bitwise": the law as files and reports write it.
 std::string_view id_of(Law law);
 /// The inverse of id_of().

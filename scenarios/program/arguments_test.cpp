@@ -80,7 +80,10 @@ TEST(Arguments, BadUsageEndsWithTwo) {
   EXPECT_EQ(status_of({"run", "a.yaml", "--seed", "-1"}), 2);
   EXPECT_EQ(status_of({"run", "a.yaml", "--seed", "18446744073709551616"}), 2);
   EXPECT_EQ(status_of({"run", "a.yaml", "--seed", "1e3"}), 2);
-  EXPECT_EQ(status_of({"run", "a.yaml", "--engine", "abacus"}), 2);
+  EXPECT_EQ(parse({"doctor", "--engine", "megatron"}).engine, "megatron");
+  EXPECT_EQ(status_of({"doctor", "--engine", "sim"}), 2);
+  EXPECT_EQ(status_of({"run", "a.yaml", "--engine", "an abacus"}), 2);
+  EXPECT_EQ(status_of({"run", "a.yaml", "--engine", "exec:"}), 2);
   EXPECT_EQ(status_of({"run", "a.yaml", "--color", "sometimes"}), 2);
   EXPECT_EQ(status_of({"run", "a.yaml", "--quiet", "--verbose"}), 2);
   EXPECT_EQ(status_of({"run", "a.yaml", "--engine", "exec:"}), 2);
@@ -259,7 +262,10 @@ TEST(Arguments, NoTwoOutputsAreOneFile) {
 TEST(Arguments, EnginesMayBeElsewhere) {
   EXPECT_EQ(parse({"run", "a.yaml", "--engine", "torch"}).engine, "torch");
   EXPECT_EQ(parse({"fuzz", "--engine", "exec:python3 engine.py"}).engine, "exec:python3 engine.py");
-  EXPECT_EQ(status_of({"run", "a.yaml", "--engine", "abacus"}), 2);
+  EXPECT_EQ(parse({"doctor", "--engine", "megatron"}).engine, "megatron");
+  EXPECT_EQ(status_of({"doctor", "--engine", "sim"}), 2);
+  EXPECT_EQ(status_of({"run", "a.yaml", "--engine", "an abacus"}), 2);
+  EXPECT_EQ(status_of({"run", "a.yaml", "--engine", "exec:"}), 2);
 }
 
 TEST(Arguments, HelpAndVersionEndWithZero) {

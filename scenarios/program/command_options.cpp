@@ -15,18 +15,17 @@ namespace adamant::scenarios {
 namespace {
 
 void check_engine(std::string const& name) {
-  if (!is_engine_name(name)) {
+  if (!is_engine_name(name))
     throw CLI::ValidationError("--engine: `" + name +
-                               "` is none of sim, sim-unchecked, cuda, torch, exec:COMMAND" +
-                               suggest(name, engine_names));
-  }
+                               "` is neither an engine's name such as sim or torch nor "
+                               "exec:COMMAND");
 }
 
 void check_examined_engine(std::string const& name) {
   check_engine(name);
-  if (name != "torch" && !name.starts_with("exec:"))
+  if (!is_peer(name))
     throw CLI::ValidationError("--engine: `" + name +
-                               "` is inside this program; torch and exec:COMMAND are examined");
+                               "` is inside this program; adapters and exec:COMMAND are examined");
 }
 
 }  // namespace
@@ -85,8 +84,9 @@ void CommandOptions::add_engine() const {
     arguments.bug = id;
   };
   command_
-      .add_option_function<std::string>("--engine", set_engine,
-                                        "sim, sim-unchecked, cuda, torch or exec:COMMAND")
+      .add_option_function<std::string>(
+          "--engine", set_engine,
+          "sim, sim-unchecked, cuda, an adapter such as torch, or exec:COMMAND")
       ->option_text("NAME");
   command_
       .add_option_function<std::string>("--bug", set_bug,
@@ -101,8 +101,8 @@ void CommandOptions::add_examined_engine() const {
     arguments.engine = name;
   };
   command_
-      .add_option_function<std::string>("--engine", set,
-                                        "Examine this engine: torch or exec:COMMAND")
+      .add_option_function<std::string>(
+          "--engine", set, "Examine this engine: an adapter such as torch, or exec:COMMAND")
       ->option_text("NAME");
   add_peer_timeout();
 }
@@ -177,7 +177,7 @@ void CommandOptions::add_schedules(char const* text) const {
 
 void CommandOptions::add_script() const {
   add_path("--script", arguments_.script,
-           "Write a stand-alone script that shows what broke; engines torch and exec:");
+           "Write a stand-alone script that shows what broke; engines outside the process");
 }
 
 void CommandOptions::add_html() const {

@@ -11,7 +11,7 @@ std::unique_ptr<ScenarioEngine> make_scenario_engine(std::string_view name) {
   if (is_peer(name)) return make_peer_engine(name);
   throw MachineLacks(
       "engine `" + std::string(name) +
-      "`: this program has cuda, torch and exec:COMMAND; sim-unchecked is in adamant");
+      "`: this program has cuda, adapters and exec:COMMAND; sim-unchecked is in adamant");
 }
 
 bool engines_have_bugs() {

@@ -10,8 +10,8 @@ std::unique_ptr<ScenarioEngine> make_scenario_engine(std::string_view name) {
   if (name == "sim-unchecked") return std::make_unique<SimEngine>(SimEngine::Variant::unchecked);
   if (is_peer(name)) return make_peer_engine(name);
   throw MachineLacks("engine `" + std::string(name) +
-                     "`: this program has sim, sim-unchecked, torch and exec:COMMAND; cuda is in "
-                     "adamant-cuda");
+                     "`: this program has sim, sim-unchecked, adapters and exec:COMMAND; cuda is "
+                     "in adamant-cuda");
 }
 
 bool engines_have_bugs() {

@@ -215,9 +215,8 @@ OrderedJson schema_of(kinds::Operations) {
 }
 
 OrderedJson schema_of(kinds::EngineName) {
-  std::string pattern = "^(";
-  for (std::string_view const name : engine_names) pattern.append(name).append("|");
-  return {{"type", "string"}, {"pattern", pattern + std::string(exec_prefix) + ".+)$"}};
+  return {{"type", "string"},
+          {"pattern", "^([A-Za-z][A-Za-z0-9_-]*|" + std::string(exec_prefix) + ".+)$"}};
 }
 
 OrderedJson schema_of(kinds::EngineOptions) {

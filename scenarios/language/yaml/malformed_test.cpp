@@ -247,8 +247,8 @@ Row const rows[] = {
     {7, "  - save: a/b", 7, "program[0].save", "expected a name like"},
     {7, "  - save: 1", 7, "program[0].save", "put it in quotes"},
     // engine, schedule, faults, bug, expect
-    {8, "engine: {name: tpu}", 8, "engine.name",
-     "expected sim, sim-unchecked, cuda or torch, or exec:COMMAND"},
+    {8, "engine: {name: python -m tpu}", 8, "engine.name",
+     "expected sim, sim-unchecked or cuda, an adapter's name such as torch, or exec:COMMAND"},
     {8, "engine: sim", 8, "engine", "expected a map with keys among name or options"},
     {8, "schedule: {strategy: lifo}", 8, "schedule.strategy",
      "expected fifo, random, pct or exhaustive"},

@@ -99,7 +99,8 @@ std::string values_of(kinds::Operations) {
 }
 
 std::string values_of(kinds::EngineName) {
-  return list_words(engine_names) + ", or " + std::string(exec_prefix) + "COMMAND";
+  return list_words(engine_names) + ", an adapter's name such as torch, or " +
+         std::string(exec_prefix) + "COMMAND";
 }
 
 std::string values_of(kinds::EngineOptions) {

@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
-#include <system_error>
+#include <sstream>
+#include <vector>
 
 #include "scenarios/language/engine_names.h"
+#include "scenarios/language/yaml/words.h"
 #include "scenarios/peers/client/peer_run.h"
 #include "scenarios/peers/client/replies.h"
 #include "scenarios/peers/client/scratch.h"
@@ -17,6 +20,8 @@
 namespace adamant::scenarios {
 
 namespace {
+
+namespace fs = std::filesystem;
 
 using Clients = std::map<std::string, std::unique_ptr<PeerClient>, std::less<>>;
 
@@ -33,17 +38,47 @@ std::unique_ptr<PeerClient> make_client(std::string_view engine) {
   return std::make_unique<PeerClient>(std::string(engine), command_of_peer(engine), peer_bounds());
 }
 
-/// $ADAMANT_TORCH, or the environment that .ci/setup --peers makes.
-std::string command_of_torch() {
-  if (char const* const chosen = std::getenv("ADAMANT_TORCH"); chosen != nullptr && *chosen != 0)
-    return chosen;
-  std::filesystem::path const python = ADAMANT_PEERS_DIRECTORY "/bin/python";
-  if (::access(python.c_str(), X_OK) == 0)
-    return fmt::format("exec '{}' -m adamant_torch", python.string());
+/// Every python3 in PATH as a shell finds them, then those of environments. An adapter's further
+/// engines, as megatron_hybrid, are where the adapter is.
+std::vector<fs::path> pythons_for(std::string adapter) {
+  std::vector<fs::path> found;
+  char const* const path = std::getenv("PATH");
+  std::istringstream folders(path == nullptr ? "" : path);
+  for (std::string folder; std::getline(folders, folder, ':');)
+    found.push_back(fs::path(folder) / "python3");
+  if (adapter == "torch") found.push_back(ADAMANT_SOURCE_DIRECTORY "/build/peers/bin/python");
+  for (std::size_t end = adapter.size(); end != std::string::npos; end = adapter.rfind('_')) {
+    adapter.resize(end);
+    found.push_back(ADAMANT_SOURCE_DIRECTORY "/build/peers-" + adapter + "/bin/python");
+  }
+  return found;
+}
+
+/// Without importing it, which may take seconds. The current directory does not count: sources of
+/// an adapter are there without what it needs.
+bool has_module(fs::path const& python, std::string const& module) {
+  if (::access(python.c_str(), X_OK) != 0) return false;
+  try {
+    PeerProcess asked(fmt::format(
+        "exec '{}' -c 'import importlib.util as u, sys; sys.path[:] = filter(None, sys.path); "
+        "print(u.find_spec(\"{}\") is not None)'",
+        python.string(), module));
+    return asked.read_line(PeerProcess::Deadline(peer_bounds().hello)) == "True";
+  } catch (PeerError const&) {  // it is no Python that runs
+    return false;
+  }
+}
+
+std::string command_of_adapter(std::string const& name) {
+  std::string adapter = name;
+  std::replace(adapter.begin(), adapter.end(), '-', '_');
+  std::string const module = "adamant_" + adapter;
+  for (fs::path const& python : pythons_for(adapter))
+    if (has_module(python, module)) return fmt::format("exec '{}' -m {}", python.string(), module);
   throw MachineLacks(fmt::format(
-      "engine torch needs PyTorch and its adapter: run `.ci/setup --peers`, which puts them into "
-      "{}, or give the command that starts the adapter in ADAMANT_TORCH",
-      ADAMANT_PEERS_DIRECTORY));
+      "engine `{0}`{1}: no python3 in PATH has its adapter, the module {2}; in {3} `.ci/setup "
+      "--peers {0}` installs it, or says which there are",
+      name, suggest(name, engine_names), module, ADAMANT_SOURCE_DIRECTORY));
 }
 
 struct Introduction {
@@ -81,13 +116,13 @@ EngineEnd PeerEngine::execute(EngineTask const& task, Observer& observer) {
   }
 }
 
-bool is_peer(std::string_view engine) {
-  return engine == "torch" || engine.starts_with(exec_prefix);
-}
-
 std::string command_of_peer(std::string_view engine) {
-  if (engine == "torch") return command_of_torch();
-  return std::string(engine.substr(exec_prefix.size()));
+  if (engine.starts_with(exec_prefix)) return std::string(engine.substr(exec_prefix.size()));
+  char const* const chosen = engine == "torch" ? std::getenv("ADAMANT_TORCH") : nullptr;
+  if (chosen != nullptr && *chosen != 0) return chosen;
+  static std::map<std::string, std::string, std::less<>> found;
+  if (!found.contains(engine)) found.emplace(engine, command_of_adapter(std::string(engine)));
+  return found.find(engine)->second;
 }
 
 std::unique_ptr<ScenarioEngine> make_peer_engine(std::string_view engine) {

@@ -1,4 +1,4 @@
-// Engines in other processes: PyTorch's adapter, and any program that speaks the protocol
+// Engines in other processes: adapters by name, and any program that speaks the protocol
 // (scenarios/engine.schema.json).
 #pragma once
 
@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "scenarios/language/engine_names.h"
 #include "scenarios/peers/client/client.h"
 #include "scenarios/seam/capabilities.h"
 #include "scenarios/seam/engine.h"
@@ -27,12 +28,9 @@ class PeerEngine final : public ScenarioEngine {
   Capabilities capabilities_;
 };
 
-/// Is this the name of an engine in another process: `torch`, or `exec:COMMAND`?
-bool is_peer(std::string_view engine);
-
-/// The command that starts it.
+/// The command that starts it; of `torch`, $ADAMANT_TORCH before what is installed.
 ///
-/// Errors: MachineLacks where PyTorch's adapter is not installed, with what to do.
+/// Errors: MachineLacks where an adapter of that name is not installed, with what to do.
 std::string command_of_peer(std::string_view engine);
 
 /// The engine of that name, whose process lives as long as this one and serves one scenario after

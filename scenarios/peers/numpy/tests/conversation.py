@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-import tensors
-from formats import Array
+from adamant_numpy import tensors
+from adamant_numpy.formats import Array
 
 Json = dict[str, Any]
 ENGINE = str(Path(__file__).parents[1])

@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 from conversation import FP32, GROUP, PARAMS, Conversation
 
-from child import Lines
-from formats import Array
-from launcher import Launcher
+from adamant_numpy.child import Lines
+from adamant_numpy.formats import Array
+from adamant_numpy.launcher import Launcher
 
 
 @pytest.fixture

@@ -5,11 +5,20 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from formats import Array, e2m1, e4m3, e8m0_not_below, of_e2m1, of_e4m3, of_e8m0, upper_half
-from recipes import RECIPES, quantise, takes
-from scaled import kept, scale_of
-from tensors import decoded, encoded, parts_of_quantised, quantised_of
-from zero1 import Group, Parameter, Settings, Types, World
+from adamant_numpy.formats import (
+    Array,
+    e2m1,
+    e4m3,
+    e8m0_not_below,
+    of_e2m1,
+    of_e4m3,
+    of_e8m0,
+    upper_half,
+)
+from adamant_numpy.recipes import RECIPES, quantise, takes
+from adamant_numpy.scaled import kept, scale_of
+from adamant_numpy.tensors import decoded, encoded, parts_of_quantised, quantised_of
+from adamant_numpy.zero1 import Group, Parameter, Settings, Types, World
 
 NAN, INF = float("nan"), float("inf")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from formats import Array, rounded
-from zero1 import Group, Parameter, Settings, Types, World, rows_of
+from adamant_numpy.formats import Array, rounded
+from adamant_numpy.zero1 import Group, Parameter, Settings, Types, World, rows_of
 
 GROUP = Group("", 1e-3, (0.9, 0.999), 1e-8, 0.01, True)
 

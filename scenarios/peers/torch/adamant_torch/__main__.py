@@ -57,13 +57,13 @@ def module_at(path: str) -> ModuleType:
     return module
 
 
-def main() -> None:
-    """Serve until standard input ends."""
+def main(default: type[Engine] = Engine) -> None:
+    """Serve until standard input ends, `default` where no `--engine` names another class."""
     parser = argparse.ArgumentParser(prog="adamant_torch", description=__doc__)
     parser.add_argument("--engine", metavar="MODULE:CLASS", help="a subclass of Engine")
     parser.add_argument("--version", action="store_true", help="say what would start, and end")
     arguments = parser.parse_args()
-    kind = engine_class(arguments.engine) if arguments.engine else Engine
+    kind = engine_class(arguments.engine) if arguments.engine else default
     if arguments.version:
         versions = kind.versions({**hello.releases(kind), "torch": torch.__version__})
         told = ", ".join(f"{name} {version}" for name, version in versions.items())

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from formats import Array
-from recipes import Delayed, Quantised
-from scaled import Scaled
+from .formats import Array
+from .recipes import Delayed, Quantised
+from .scaled import Scaled
 
 Stored = tuple[str, NDArray[Any]]  # the name of a type, and numbers of it
 

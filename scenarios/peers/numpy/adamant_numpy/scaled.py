@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from formats import Array, e4m3, of_e4m3
+from .formats import Array, e4m3, of_e4m3
 
 F32 = np.float32
 RANGES = {"fp16": F32(32752), "fp8": F32(448)}  # what the largest number of a tensor becomes

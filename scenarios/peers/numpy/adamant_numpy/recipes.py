@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from formats import Array, Codes, e2m1, e4m3, e8m0_not_below, of_e2m1, of_e4m3, of_e8m0
+from .formats import Array, Codes, e2m1, e4m3, e8m0_not_below, of_e2m1, of_e4m3, of_e8m0
 
 F32 = np.float32
 RECIPES = ("fp8_delayed", "fp8_current", "fp8_block", "mxfp8", "nvfp4")

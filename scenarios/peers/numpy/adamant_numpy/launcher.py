@@ -12,8 +12,8 @@ import select
 import time
 from typing import Any
 
-from child import Child, Lines, Serve
-from server import HELLO, Json, error
+from .child import Child, Lines, Serve
+from .server import HELLO, Json, error
 
 IN_A_WORLD = ("open", "backward", "clip", "step", "zero_grad", "set", "state", "save", "load")
 

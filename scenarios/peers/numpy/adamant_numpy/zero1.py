@@ -13,9 +13,9 @@ from functools import reduce
 
 import numpy as np
 
-from formats import Array, rounded, upper_half
-from recipes import Quantised, quantise, takes
-from scaled import RANGES, Scaled, kept, scale_of
+from .formats import Array, rounded, upper_half
+from .recipes import Quantised, quantise, takes
+from .scaled import RANGES, Scaled, kept, scale_of
 
 F32 = np.float32
 KINDS = ("main", "exp_avg", "exp_avg_sq")

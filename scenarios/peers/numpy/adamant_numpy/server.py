@@ -12,11 +12,10 @@ from typing import Any
 
 import numpy as np
 
-import checkpoint
-import tensors
-from recipes import RECIPES
-from tensors import Stored
-from zero1 import (
+from . import checkpoint, tensors
+from .recipes import RECIPES
+from .tensors import Stored
+from .zero1 import (
     BUGS,
     KINDS,
     ROUNDS_OTHERWISE,

@@ -23,10 +23,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from formats import Array
-from scaled import Scaled
-from tensors import Stored, decoded, encoded, parts_of_quantised, parts_of_scaled, quantised_of
-from zero1 import KINDS, Group, Parameter, Rank, Types, World, rows_of
+from .formats import Array
+from .scaled import Scaled
+from .tensors import Stored, decoded, encoded, parts_of_quantised, parts_of_scaled, quantised_of
+from .zero1 import KINDS, Group, Parameter, Rank, Types, World, rows_of
 
 Part = dict[str, NDArray[Any]]  # a file's tensors
 

@@ -1,0 +1,7 @@
+"""`python3 -m adamant_accelerate`: serve requests on standard input."""
+
+from adamant_torch.__main__ import main
+
+from adamant_accelerate import AccelerateEngine
+
+main(AccelerateEngine)

@@ -1,0 +1,102 @@
+// Adapters by name: the first Python that has the module, wherever it stands in PATH; none, and
+// what to do then.
+#include "scenarios/peers/client/peer_engine.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "scenarios/runner/testing/python.h"
+#include "scenarios/runner/testing/scratch.h"
+#include "scenarios/seam/engine.h"
+
+namespace adamant::scenarios {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Of the environment, for as long as it lives.
+class Variable {
+ public:
+  Variable(char const* name, std::string const& value) : name_(name) {
+    if (char const* const before = std::getenv(name)) before_ = before;
+    ::setenv(name, value.c_str(), 1);
+  }
+  ~Variable() { before_.empty() ? ::unsetenv(name_) : ::setenv(name_, before_.c_str(), 1); }
+  Variable(Variable const&) = delete;  // two would put back each other's value
+  Variable& operator=(Variable const&) = delete;
+
+ private:
+  char const* name_;
+  std::string before_;
+};
+
+class InstalledAdapter : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!python_runs(""))
+      GTEST_SKIP() << "there is no " << python_program() << " (ADAMANT_PYTHON names another)";
+  }
+
+  /// A python3 in a folder of its own that finds modules in `modules`, too.
+  std::string python(std::string const& folder, std::string const& modules) const {
+    fs::create_directories(scratch_ / folder.c_str());
+    fs::path const program = scratch_ / folder.c_str() / "python3";
+    std::ofstream(program) << "#!/bin/sh\nPYTHONPATH=" << (scratch_ / modules.c_str()).string()
+                           << " PATH=" << std::getenv("PATH") << " exec " << python_program()
+                           << " \"$@\"\n";
+    fs::permissions(program, fs::perms::owner_all);
+    return (scratch_ / folder.c_str()).string();
+  }
+  void add_module(std::string const& folder, std::string const& name) const {
+    fs::create_directories(scratch_ / folder.c_str());
+    std::ofstream(scratch_ / folder.c_str() / (name + ".py"))
+        << "raise SystemExit('is not imported')\n";
+  }
+  static std::string reason(std::string const& name) {
+    try {
+      return "found: " + command_of_peer(name);
+    } catch (MachineLacks const& error) {
+      return error.what();
+    }
+  }
+
+  Scratch scratch_;
+};
+
+TEST_F(InstalledAdapter, IsThatOfTheFirstPythonThatHasIt) {
+  add_module("modules", "adamant_of_test");
+  std::string const without = python("without", "empty");
+  std::string const with = python("with", "modules");
+  std::string const broken = python("broken", "empty");
+  std::ofstream(broken + "/python3") << "#!/bin/sh\nexit 3\n";
+  Variable const path("PATH", broken + ":" + without + ":" + with + ":" + std::getenv("PATH"));
+  EXPECT_EQ(command_of_peer("of_test"), "exec '" + with + "/python3' -m adamant_of_test");
+  EXPECT_EQ(command_of_peer("of-test"), command_of_peer("of_test"));
+}
+
+TEST_F(InstalledAdapter, IsNotOneWhoseSourcesAreInTheCurrentDirectory) {
+  add_module("sources", "adamant_in_sources");
+  fs::path const before = fs::current_path();
+  fs::current_path(scratch_ / "sources");
+  std::string const found = reason("in_sources");
+  fs::current_path(before);
+  EXPECT_EQ(found.rfind("engine `in_sources`", 0), 0U) << found;
+}
+
+TEST_F(InstalledAdapter, IsToldHowToBeInstalledWhereNoneHasIt) {
+  EXPECT_NE(reason("abacus").find("`.ci/setup --peers abacus` installs it"), std::string::npos);
+  EXPECT_EQ(reason("abacus").find("did you mean"), std::string::npos) << reason("abacus");
+  EXPECT_NE(reason("sim-uncheckd").find("(did you mean `sim-unchecked`?)"), std::string::npos);
+}
+
+TEST_F(InstalledAdapter, OfPyTorchIsWhatTheEnvironmentSaysFirst) {
+  Variable const chosen("ADAMANT_TORCH", "exec something else");
+  EXPECT_EQ(command_of_peer("torch"), "exec something else");
+}
+
+}  // namespace
+}  // namespace adamant::scenarios

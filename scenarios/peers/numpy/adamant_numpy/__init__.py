@@ -1,0 +1,1 @@
+"""An engine in NumPy: ZeRO-1 with Adam, small enough to read."""
