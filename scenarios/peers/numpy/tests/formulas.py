@@ -22,8 +22,8 @@ import rounding
 from rounding import fma
 from way import ONE, Stepped, Way, stepped
 
-from formats import Array, rounded
-from zero1 import F32, Group, Rank, World
+from adamant_numpy.formats import Array, rounded
+from adamant_numpy.zero1 import F32, Group, Rank, World
 
 
 class Plain(Way):

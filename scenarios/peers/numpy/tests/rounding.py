@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from formats import Array, rounded
+from adamant_numpy.formats import Array, rounded
 
 Sum = Callable[[list[Array], str], Array]  # of as many terms as there are ranks
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from formats import Array, rounded
-from zero1 import F32, Group, Parameter, Rank, Rows, World
+from adamant_numpy.formats import Array, rounded
+from adamant_numpy.zero1 import F32, Group, Parameter, Rank, Rows, World
 
 ONE = F32(1)
 MISTAKES = (

@@ -13,9 +13,9 @@ import signal
 from formulas import WAYS
 from way import MISTAKES, Way
 
-import server
-from launcher import Launcher
-from zero1 import Rank
+from adamant_numpy import server
+from adamant_numpy.launcher import Launcher
+from adamant_numpy.zero1 import Rank
 
 
 class Server(server.Server):
