@@ -20,6 +20,9 @@ struct Bug {
 /// Every bug, in the order of their ids.
 std::span<Bug const> catalogue();
 
+/// The machine-made mistakes of the harness, where the program has them.
+std::span<Bug const> catalogue_of_harness();
+
 std::vector<std::string_view> ids();
 
 /// Are they machine-made (mutants/) rather than those that people wrote down? Then any law may

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "scenarios/bugs/selected.h"
+#include "scenarios/bugs/selected_in_harness.h"
 #include "scenarios/bugs/selection.h"
 
 namespace adamant::bugs {
@@ -50,6 +51,27 @@ TEST(Selection, LastsAsLongAsItLives) {
 
 TEST(Selection, IsNoMatterOfTheCompiler) {
   static_assert(selected() == 0);
+}
+
+TEST(SelectionInHarness, DoesNotMeetTheEngines) {
+  constexpr std::size_t place = place_in_harness("sim/a.cpp f");
+  Selection const of_engine("canary");
+  EXPECT_EQ(selected_in_harness(place), 0U);
+  harness.selected = key_of("b");
+  EXPECT_EQ(selected_in_harness(place), key_of("b"));
+  EXPECT_EQ(selected(), key_of("canary"));
+  harness.selected = 0;
+  EXPECT_EQ(selected_in_harness(place), 0U);
+}
+
+TEST(SelectionInHarness, NotesThePlacesThatRan) {
+  constexpr std::size_t place = place_in_harness("sim/a.cpp f");
+  constexpr std::size_t other = place_in_harness("sim/a.cpp g");
+  static_assert(place != other && selected_in_harness(other) == 0);
+  harness.reached.fill(false);
+  static_cast<void>(selected_in_harness(place));
+  EXPECT_TRUE(harness.reached[place]);
+  EXPECT_FALSE(harness.reached[other]);
 }
 
 TEST(Selection, TellsAllBugsApart) {

@@ -140,8 +140,9 @@ void Code::pair() {
 void Code::mute() {
   for (std::size_t i = 0; i + 1 < size(); ++i) {
     std::string_view const text = tokens_[i].text;
-    bool const speaks = text == "ADAMANT_REAL_ASSERT" || text == "static_assert" ||
-                        text == "concat" || text.starts_with("refuse");
+    bool const formats = text == "format" && i > 1 && is(i - 2, "fmt");
+    bool const speaks = text.ends_with("_ASSERT") || text == "static_assert" || text == "concat" ||
+                        text.starts_with("refuse") || formats;
     if (speaks && is(i + 1, "("))
       for (std::size_t k = i + 1; k <= partners_[i + 1]; ++k) tokens_[k].is_muted = true;
     if (is(i, "throw"))

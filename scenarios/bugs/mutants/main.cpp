@@ -85,6 +85,12 @@ std::vector<Stratum> strata_of(std::vector<Found> const& mutants, std::uint64_t 
   return strata;
 }
 
+/// A compiler says its id, and what tells files by their folder finds it in that of its target.
+BugFile named(BugFile bug, std::filesystem::path const& root) {
+  bug.path = ((root / bug.hunks.front().target).parent_path() / bug.id).string();
+  return bug;
+}
+
 int list(std::span<char* const> arguments) {
   Population const all = all_mutants(arguments[2], {arguments.begin() + 3, arguments.end()});
   for (Found const& found : all.mutants) std::cout << found.mutant.id << "\n";
@@ -101,7 +107,7 @@ int weave(std::span<char* const> arguments) {
   // Drawn first and left out then: so a new exclusion changes nothing else.
   for (std::size_t const i : draw_sample(strata, std::stoull(arguments[3])))
     if (!excluded.contains(all.mutants[i].mutant.id))
-      bugs.push_back(bug_of(all.mutants[i].mutant, *all.mutants[i].target));
+      bugs.push_back(named(bug_of(all.mutants[i].mutant, *all.mutants[i].target), project.root));
   std::ranges::sort(bugs, {}, &BugFile::id);
   Problems const problems = weave_bugs(project, files, bugs);
   for (Problem const& problem : problems)

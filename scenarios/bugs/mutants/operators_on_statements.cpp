@@ -30,7 +30,7 @@ bool contains(auto const& all, std::string_view text) {
 }
 
 bool is_drop_of_nothing(Code const& code, Statement const& statement) {
-  return statement.callee.empty() || statement.callee == "ADAMANT_REAL_ASSERT" ||
+  return statement.callee.empty() || statement.callee.ends_with("_ASSERT") ||
          code.is(statement.first, "static_cast");
 }
 

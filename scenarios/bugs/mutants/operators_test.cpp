@@ -120,7 +120,8 @@ TEST(Operators, EachHasItsNameAndIsShown) {
 
 TEST(Operators, LeaveAssertionsAndWordsOfErrorsAlone) {
   std::string const body =
-      "ADAMANT_REAL_ASSERT(n < 2); refuse_damaged(a, n + 1); throw Error(n == 3);";
+      "ADAMANT_REAL_ASSERT(n < 2); ADAMANT_SIM_ASSERT(n < 2); refuse_damaged(a, n + 1);"
+      "throw Error(n == 3); return fmt::format(a, n + 1);";
   for (std::string_view const name : {"boundary", "plus_minus", "opposite_equality", "drop_call"})
     EXPECT_EQ(made_by(name, body), std::vector<std::string>()) << name;
 }

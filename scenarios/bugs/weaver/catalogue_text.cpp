@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "scenarios/bugs/weaver/lines.h"
+#include "scenarios/bugs/weaver/weave.h"
 
 namespace adamant::bugs {
 
@@ -32,11 +33,14 @@ std::string entry(BugFile const& bug) {
 }  // namespace
 
 std::string catalogue_text(std::vector<BugFile> const& bugs) {
+  bool const of_harness = !bugs.empty() && is_of_harness(bugs.front().hunks.front().target);
   std::string text =
       "// Made by adamant_weave of the files scenarios/bugs/*.diff.\n"
       "#include \"scenarios/bugs/catalogue.h\"\n\n"
       "namespace adamant::bugs {\n\n"
-      "std::span<Bug const> catalogue() {\n"
+      "std::span<Bug const> catalogue" +
+      std::string(of_harness ? "_of_harness" : "") +
+      "() {\n"
       "  static constexpr Bug bugs[] = {\n";
   for (BugFile const& bug : bugs) text += entry(bug);
   return text + "  };\n  return bugs;\n}\n\n}  // namespace adamant::bugs\n";

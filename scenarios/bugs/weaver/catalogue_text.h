@@ -1,4 +1,5 @@
-// The catalogue of bugs as a C++ source, from which scenarios/bugs/catalogue.h is answered.
+// The catalogue of bugs as a C++ source, from which scenarios/bugs/catalogue.h is answered. Of the
+// mistakes of the harness it is catalogue_of_harness().
 #pragma once
 
 #include <string>

@@ -73,11 +73,13 @@ void write_if_new(fs::path const& path, std::string const& text) {
 }
 
 void remove_others(fs::path const& out, Texts const& texts) {
-  if (!fs::exists(out / "real")) return;
   std::vector<fs::path> others;
-  for (fs::path const& path : fs::recursive_directory_iterator(out / "real"))
-    if (fs::is_regular_file(path) && !texts.contains(fs::relative(path, out).generic_string()))
-      others.push_back(path);
+  for (char const* const folder : {"real", "sim", "scenarios"}) {
+    if (!fs::exists(out / folder)) continue;
+    for (fs::path const& path : fs::recursive_directory_iterator(out / folder))
+      if (fs::is_regular_file(path) && !texts.contains(fs::relative(path, out).generic_string()))
+        others.push_back(path);
+  }
   for (fs::path const& path : others) fs::remove(path);
 }
 

@@ -18,8 +18,9 @@ struct Project {
 };
 
 /// Writes OUT/real/..., of the files of ROOT that some bug changes, and OUT/catalogue.cpp; removes
-/// what else is in OUT/real. A file whose content is right already is left alone, so that nothing
-/// is compiled for it. Returns what is wrong with all bug files; then nothing is written.
+/// what else is in OUT/real, and likewise OUT/sim and OUT/scenarios. A file whose content is right
+/// already is left alone, so that nothing is compiled for it. Returns what is wrong with all bug
+/// files; then nothing is written.
 ///
 /// Errors: std::filesystem::filesystem_error where a file cannot be written.
 Problems weave_project(Project const& project);

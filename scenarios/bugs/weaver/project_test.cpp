@@ -74,6 +74,25 @@ TEST_F(WovenProject, LeavesAloneWhatIsRightAndRemovesWhatNoBugChanges) {
   EXPECT_NE(fs::last_write_time(woven), before);
 }
 
+TEST_F(WovenProject, OfTheHarnessHasACatalogueOfItsOwn) {
+  write_bug("b.diff", "b", hunk_of_f);
+  EXPECT_EQ(weave(), "");
+  EXPECT_NE(read("out/catalogue.cpp").find("> catalogue() {"), std::string::npos);
+
+  write("sim/f.cpp", "int f() {\n  return 1;\n}\n");
+  Problems problems;
+  std::string const text = "id: c\nlaw: l\nsource: s\nsymptom: s\n\n" + std::string(hunk_of_f);
+  BugFile mistake = read_bug_file("c.diff", text, problems);
+  mistake.hunks.front().target = "sim/f.cpp";
+  write("out/sim/g.cpp", "");
+  write("out/scenarios/g.cpp", "");
+  EXPECT_TRUE(weave_bugs(project_, {"sim/f.cpp"}, {mistake}).empty());
+  EXPECT_NE(read("out/catalogue.cpp").find("> catalogue_of_harness() {"), std::string::npos);
+  EXPECT_NE(read("out/sim/f.cpp").find("return 2;"), std::string::npos);
+  for (std::string const other : {"out/real/a/f.cpp", "out/sim/g.cpp", "out/scenarios/g.cpp"})
+    EXPECT_FALSE(fs::exists(root() / other)) << other;
+}
+
 TEST_F(WovenProject, TellsAllThatIsWrongAtOnceAndWritesNothing) {
   write_bug("b.diff", "b", "--- real/a/f.cpp\n@@ f\n-  return 3;\n@@ h\n-  x();\n");
   write_bug("c.diff", "c", hunk_of_f + std::string("--- real/z.cpp\n@@ f\n-  x();\n"));

@@ -86,6 +86,10 @@ std::vector<WovenLine> without_ends(std::vector<WovenLine> lines, SplitFunction 
 
 }  // namespace
 
+bool is_of_harness(std::string_view path) {
+  return path.starts_with("sim/") || path.starts_with("scenarios/");
+}
+
 Weave::Weave(Target const& target, std::string name) : target_(target), name_(std::move(name)) {}
 
 void Weave::add(BugFile const& bug, Problems& problems) {
@@ -191,8 +195,12 @@ std::string Weave::switch_text(std::size_t index, std::vector<Copy> const& copie
     original.push_back({target_.lines[static_cast<std::size_t>(line) - 1], name_, line});
   original = without_ends(std::move(original), split_function(target_, function));
 
-  std::string text =
-      "\n" + line_directive(function.open_line, name_) + "switch (::adamant::bugs::selected()) {\n";
+  std::string const selected = is_of_harness(target_.path)
+                                   ? "selected_in_harness(::adamant::bugs::place_in_harness(\"" +
+                                         target_.path + " " + function.name + "\"))"
+                                   : "selected()";
+  std::string text = "\n" + line_directive(function.open_line, name_) +
+                     "switch (::adamant::bugs::" + selected + ") {\n";
   for (Copy const& copy : copies) {
     text += "case ::adamant::bugs::key_of(\"" + std::string(copy.id) + "\"): {\n" +
             woven_text(copy.lines) + "} break;\n";
@@ -217,7 +225,8 @@ std::string Weave::text() const {
                      woven_text(addition.lines) +
                          line_directive(static_cast<int>(addition.before) + 1, name_)});
   }
-  return "#include \"scenarios/bugs/selected.h\"\n" + line_directive(1, name_) +
+  std::string const header = is_of_harness(target_.path) ? "selected_in_harness.h" : "selected.h";
+  return "#include \"scenarios/bugs/" + header + "\"\n" + line_directive(1, name_) +
          edited(target_.text, std::move(edits));
 }
 

@@ -20,6 +20,10 @@
 
 namespace adamant::bugs {
 
+/// Is it no file of the engine? Then its mistakes are selected beside a bug of the engine
+/// (selected_in_harness.h).
+bool is_of_harness(std::string_view path);
+
 class Weave {
  public:
   /// `name` is what a compiler is to call the target.

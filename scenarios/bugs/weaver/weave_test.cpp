@@ -213,6 +213,28 @@ TEST_F(Woven, HunksOfABugDoNotOverlap) {
   EXPECT_EQ(problem(), "b.diff:10: the hunk overlaps that of line 7; make one of both");
 }
 
+TEST_F(Woven, AFileOfTheHarnessAsksForAMistakeOfTheHarness) {
+  std::string const text_of_bug =
+      "id: b\nlaw: l\nsource: s\nsymptom: s\n\n--- real/a.cpp\n"
+      "@@ g\n-int g(int x) { return x + 1; }\n+int g(int x) { return x; }\n";
+  for (std::string const file : {"sim/a.cpp", "scenarios/judge/a.cpp"}) {
+    Target const target{file, source};
+    Weave weave{target, "/root/" + file};
+    BugFile bug = read_bug_file("b.diff", text_of_bug, problems_);
+    bug.hunks.front().target = file;
+    weave.add(bug, problems_);
+    EXPECT_EQ(problem(), "");
+    std::string const text = weave.text();
+    EXPECT_TRUE(text.starts_with("#include \"scenarios/bugs/selected_in_harness.h\"\n")) << text;
+    EXPECT_NE(text.find("switch (::adamant::bugs::selected_in_harness("
+                        "::adamant::bugs::place_in_harness(\"" +
+                        file + " g\"))) {\n"),
+              std::string::npos)
+        << text;
+    EXPECT_EQ(text.find("selected()"), std::string::npos) << text;
+  }
+}
+
 TEST_F(Woven, HunksOfOtherFilesAreNotItsOwn) {
   std::string const text =
       "id: b\nlaw: l\nsource: s\nsymptom: s\n\n--- real/b.cpp\n@@ f\n-  z();\n";
