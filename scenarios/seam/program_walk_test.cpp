@@ -206,8 +206,8 @@ TEST(ProgramWalk, ANewJobHasTheNormOfTheScenario) {
   Program const program(scenario);
   ProgramWalk walk(program);
   for (int i = 0; i < 2; ++i) walk.next();
-  EXPECT_EQ(walk.next()->clip, Clip()) << "in place what the set has left";
-  EXPECT_EQ(walk.next()->clip, Clip(1.0F));
+  EXPECT_EQ(walk.next()->clip, std::optional<Clip>(Clip())) << "in place what the set has left";
+  EXPECT_EQ(walk.next()->clip, std::optional<Clip>(Clip(1.0F)));
   EXPECT_EQ(walk.clip(), Clip(1.0F));
 }
 
