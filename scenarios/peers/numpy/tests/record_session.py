@@ -1,7 +1,7 @@
 """Records scenarios/engine.session.jsonl: `python3 scenarios/peers/numpy/tests/record_session.py`.
 
-Every request at least once, an error, a crash, and a load in a new job on another world. Lines alternate:
-request, reply.
+Every request at least once, an error, a crash, and a load in a new job on another world. Lines
+alternate: request, reply.
 """
 
 from __future__ import annotations
