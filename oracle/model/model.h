@@ -178,6 +178,8 @@ class Model {
   /// The scales that the tensor is stored with: one, or with shared ones apart (share_scales()) one
   /// of each shard. Empty where it has none.
   std::span<float const> scales(int parameter, TensorKind kind) const;
+  /// What share_scales() said; empty: all elements share.
+  Shards const& shards(int parameter) const { return state(parameter).shards; }
   /// REQUIRES of both: the parameter has a recipe, or fp8_delayed.
   Quantised const& quantised(int parameter) const;
   DelayedScale const& delayed_scale(int parameter) const;

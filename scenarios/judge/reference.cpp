@@ -10,6 +10,7 @@
 #include "scenarios/gradients/blocks.h"
 #include "scenarios/gradients/keys.h"
 #include "scenarios/gradients/overflow.h"
+#include "scenarios/judge/formulas/formulas.h"
 #include "scenarios/judge/registration.h"
 #include "scenarios/judge/saved_quantised.h"
 #include "scenarios/seam/violation.h"
@@ -203,6 +204,21 @@ void Reference::put_overflow(int name, int microbatch, std::int64_t begin,
   std::int64_t const index = overflow_->element - begin;
   if (index >= 0 && index < std::ssize(block))
     block[static_cast<std::size_t>(index)] = overflow_->value;
+}
+
+void Reference::follow(Primitive const& operation) {
+  if (operation.kind == Primitive::Kind::replay)
+    for (Primitive const& captured : replayed(operation)) follow(captured);
+  bool const backward = operation.kind == Primitive::Kind::backward;
+  bool const step = operation.kind == Primitive::Kind::step;
+  if (operation.kind == Primitive::Kind::clip) clip();
+  if (operation.kind == Primitive::Kind::zero_grad) zero_grad(operation.set_to_none);
+  if (backward) begin_backward(operation);
+  if (step) begin_step();
+  for (int p = 0; p < model_.parameter_count(); ++p) {
+    if (backward && has_part(operation, p)) add_exact_mean(p, operation.backward_index);
+    if (step) step_parameter(p);
+  }
 }
 
 void Reference::set(Primitive const& operation) {

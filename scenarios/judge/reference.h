@@ -62,6 +62,9 @@ class Reference {
   /// From here on a dynamic loss scale moves by these rules, afresh.
   void use_scaler(oracle::ScalerRules const& rules) { model_.use_scaler(rules); }
 
+  /// Takes what may stand in a graph, or a replay of one, where no sum rounds.
+  void follow(Primitive const& operation);
+
   void zero_grad(bool set_to_none) { model_.zero_grad(set_to_none); }
   void drop_gradient(int parameter) { model_.drop_gradient(parameter); }
   void clip() { model_.clip(); }

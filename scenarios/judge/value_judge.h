@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "oracle/explain/step_trace.h"
 #include "oracle/layout/layout.h"
 #include "scenarios/judge/findings.h"
 #include "scenarios/judge/formulas/formulas.h"
@@ -17,6 +18,13 @@
 #include "scenarios/seam/engine.h"
 
 namespace adamant::scenarios {
+
+/// An element of which somebody wants to know what its step by another arithmetic started from.
+struct WatchedElement {
+  int parameter = -1;
+  std::int64_t index = 0;
+  std::optional<oracle::SeenStep> step = {};
+};
 
 class ValueJudge {
  public:
@@ -33,6 +41,8 @@ class ValueJudge {
 
   /// The law that values, counters and settings which differ from the oracle's break.
   void judge_as(Law law) { law_ = law; }
+
+  WatchedElement& watched() { return watched_; }
 
   /// Has compare() nothing to report? Tensors may be asked about on several threads.
   bool agrees(WorldView const& world, int parameter, TensorKind kind) const;
@@ -115,6 +125,7 @@ class ValueJudge {
   Formulas const* formulas_ = nullptr;
   Law law_ = Law::values_bitwise;
   double interval_used_ = 0;
+  WatchedElement watched_;
   std::vector<float> room_;  // for values of 16 bits, one tensor after the other
   std::vector<float> replica_room_;
 };

@@ -59,6 +59,10 @@ class Verdict final : public Observer {
     on_replayed_step_ = std::move(look);
   }
 
+  /// What the oracle has, and the element that somebody wants to know more of.
+  Reference const& reference() const { return reference_; }
+  WatchedElement& watched() { return values_.watched(); }
+
   std::vector<Violation> const& violations() const { return findings_.violations(); }
   std::vector<std::string> notes() const;
   /// What the engines had at most, whatever the verdict.

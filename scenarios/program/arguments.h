@@ -15,12 +15,12 @@
 
 namespace adamant::scenarios {
 
-enum class Command { run, fuzz, merge, minimize, hunt, laws, bugs, doctor, bench, help };
+enum class Command { run, fuzz, merge, minimize, hunt, laws, bugs, doctor, bench, explain, help };
 
 /// As it is called and as documents name it.
 constexpr std::string_view name_of(Command command) {
-  constexpr std::string_view names[] = {"run",  "fuzz", "merge",  "minimize", "hunt",
-                                        "laws", "bugs", "doctor", "bench",    "help"};
+  constexpr std::string_view names[] = {"run",  "fuzz",   "merge", "minimize", "hunt", "laws",
+                                        "bugs", "doctor", "bench", "explain",  "help"};
   return names[static_cast<int>(command)];
 }
 
@@ -64,7 +64,9 @@ struct Arguments {
   int searches = 5;               // for each of them
   bool mutants = false;           // machine-made ones
 
-  std::string word;  // to explain
+  std::string word;                       // help: to explain
+  std::string element;                    // explain: KEY[INDEX]
+  std::optional<std::int64_t> operation;  // explain: index of the program's entry
 
   std::vector<std::string> suites;
   bool full = false;

@@ -192,8 +192,8 @@ TEST(Arguments, HelpHasAnExampleTheStatusesAndTheSuites) {
     }
     return std::string();
   };
-  for (char const* const command :
-       {"run", "fuzz", "merge", "minimize", "hunt", "laws", "bugs", "doctor", "bench", "help"}) {
+  for (char const* const command : {"run", "fuzz", "merge", "minimize", "hunt", "laws", "bugs",
+                                    "doctor", "bench", "help", "explain"}) {
     std::string const text = help_of(command);
     EXPECT_NE(text.find(std::string("Example:\n  adamant ") + command), std::string::npos) << text;
     EXPECT_NE(text.find("--quiet, --verbose, --color"), std::string::npos) << text;

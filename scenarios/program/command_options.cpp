@@ -58,10 +58,14 @@ void CommandOptions::add_path(std::string const& name, std::optional<std::filesy
   command_.add_option_function<std::string>(name, set, text)->option_text("PATH");
 }
 
-void CommandOptions::add_common() const {
+void CommandOptions::add_seed() const {
   add_count("--seed", {0, std::numeric_limits<std::uint64_t>::max()},
             "The seed; drawn and printed if absent",
             [&arguments = arguments_](std::uint64_t seed) { arguments.seed = seed; });
+}
+
+void CommandOptions::add_common() const {
+  add_seed();
   arguments_.jobs = default_workers();
   add_count(
       "--jobs", {1, 1024}, "Worker processes; default: the cores",

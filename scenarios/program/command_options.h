@@ -31,6 +31,7 @@ class CommandOptions {
                 char const* text) const;
 
   // ---- of one meaning ----
+  void add_seed() const;
   void add_common() const;  // --seed, --jobs and add_outputs()
   void add_outputs() const;
   void add_engine() const;  // --bug and --peer-timeout with it

@@ -125,6 +125,25 @@ void add_minimize(CLI::App& program, Arguments& arguments) {
   options.add_engine();
 }
 
+void add_explain(CLI::App& program, Arguments& arguments) {
+  CLI::App& command = add_command(program, arguments, Command::explain,
+                                  "The operations and roundings of one value, or of one interval");
+  command.add_option("FILE", arguments.paths, "A scenario file")->required()->expected(1);
+  CommandOptions const options(command, arguments);
+  command
+      .add_option("--element", arguments.element,
+                  "KEY[INDEX], as a violation's tensor and index have it")
+      ->option_text("KEY[INDEX]")
+      ->required();
+  options.add_count("--operation", {0, cases_max}, "Which entry of the program; default: the last",
+                    [&arguments](std::uint64_t entry) {
+                      arguments.operation = static_cast<std::int64_t>(entry);
+                    });
+  options.add_seed();
+  options.add_path("--json", arguments.json, "Write it as JSON; - is standard output");
+  options.add_engine();
+}
+
 void add_listings(CLI::App& program, Arguments& arguments) {
   CLI::App& laws = add_command(program, arguments, Command::laws, "List the laws");
   CommandOptions(laws, arguments)
@@ -183,6 +202,7 @@ void add_commands(CLI::App& program, Arguments& arguments) {
   add_merge(program, arguments);
   add_hunt(program, arguments);
   add_minimize(program, arguments);
+  add_explain(program, arguments);
   add_listings(program, arguments);
   add_help(program, arguments);
   add_doctor(program, arguments);

@@ -30,6 +30,8 @@ std::string_view example_of(Command command) {
       return "adamant bench --suite cases_per_second --json rows.json";
     case Command::help:
       return "adamant help betas";
+    case Command::explain:
+      return "adamant explain found.yaml --element 'weight/exp_avg[3]' --operation 4";
   }
   return {};
 }
@@ -53,6 +55,7 @@ std::string_view failure_of(Command command) {
     case Command::laws:
     case Command::bugs:
     case Command::help:
+    case Command::explain:
       return {};
   }
   return {};

@@ -15,6 +15,7 @@
 #include "scenarios/program/arguments.h"
 #include "scenarios/program/bench_command.h"
 #include "scenarios/program/campaign_command.h"
+#include "scenarios/program/explain_command.h"
 #include "scenarios/program/fuzz_command.h"
 #include "scenarios/program/hunt_command.h"
 #include "scenarios/program/inputs.h"
@@ -51,6 +52,8 @@ Status dispatch(Arguments const& arguments, char const* const* argv) {
       return bench_command(arguments);
     case Command::help:
       return help_command(arguments);
+    case Command::explain:
+      return explain_command(arguments);
   }
   return Status::bad_input;
 }

@@ -10,12 +10,10 @@
 
 #include "scenarios/pool/interrupt.h"
 #include "scenarios/program/html_output.h"
-#include "scenarios/program/inputs.h"
+#include "scenarios/program/one_scenario.h"
 #include "scenarios/program/outputs.h"
 #include "scenarios/program/read_scenarios.h"
-#include "scenarios/program/refused_file.h"
 #include "scenarios/program/script_output.h"
-#include "scenarios/program/seed.h"
 #include "scenarios/program/version.h"
 #include "scenarios/report/json.h"
 #include "scenarios/report/progress.h"
@@ -48,28 +46,11 @@ class MinimizeCommand {
 
  private:
   bool read() {
-    name_ = arguments_.paths.front().string();
-    std::vector<ScenarioFile> found = read_scenarios(arguments_.paths);
-    if (found.size() > 1) {
-      complain(fmt::format("{}: a directory with several scenarios; name one file", name_));
-      return false;
-    }
-    if (found.empty()) return false;  // interrupted
-    ScenarioFile& file = found.front();
-    if (!file.is_read()) {
-      complain(file.error);
-      return false;
-    }
-    Inputs inputs(arguments_);
-    inputs.add(file);
-    inputs.refuse_as_outputs(arguments_);
-    name_ = file.path.string();
-    scenario_ = std::move(file.scenario);
-    if (arguments_.engine) scenario_.engine.replace(*arguments_.engine);
-    if (arguments_.seed) scenario_.seed = arguments_.seed;
-    if (arguments_.bug) scenario_.bug = arguments_.bug;
-    if (!scenario_.seed) scenario_.seed = draw_and_say_seed(arguments_);
-    return !refuse_file(name_, scenario_);
+    auto one = read_one_scenario(arguments_);
+    if (!one) return false;
+    name_ = std::move(one->name);
+    scenario_ = std::move(one->scenario);
+    return true;
   }
 
   IsolatedOptions options() {

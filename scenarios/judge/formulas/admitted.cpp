@@ -60,17 +60,34 @@ void Admitted::admit_parameter(WorldView const& world, int parameter,
   auto const after_m = gather(TensorKind::exp_avg);
   auto const after_v = gather(TensorKind::exp_avg_sq);
   if (!after_weight || !after_m || !after_v) return parts_.reference.pass_over(parameter);
-  admit_elements({.parameter = parameter,
-                  .consumed = consumed,
-                  .before = {.weight = model.tensor(parameter, weight),
-                             .exp_avg = model.tensor(parameter, TensorKind::exp_avg),
-                             .exp_avg_sq = model.tensor(parameter, TensorKind::exp_avg_sq)},
-                  .after = {.weight = after_weight->values,
-                            .exp_avg = after_m->values,
-                            .exp_avg_sq = after_v->values}});
+  Stepped const stepped{.parameter = parameter,
+                        .consumed = consumed,
+                        .before = {.weight = model.tensor(parameter, weight),
+                                   .exp_avg = model.tensor(parameter, TensorKind::exp_avg),
+                                   .exp_avg_sq = model.tensor(parameter, TensorKind::exp_avg_sq)},
+                        .after = {.weight = after_weight->values,
+                                  .exp_avg = after_m->values,
+                                  .exp_avg_sq = after_v->values}};
+  WatchedElement& watched = parts_.values.watched();
+  if (watched.parameter == parameter)
+    watched.step = seen_step(stepped, static_cast<std::size_t>(watched.index));
+  admit_elements(stepped);
   parts_.reference.take_step(
       parameter,
       {.weight = after_weight->values, .exp_avg = after_m->values, .exp_avg_sq = after_v->values});
+}
+
+oracle::SeenStep Admitted::seen_step(Stepped const& stepped, std::size_t i) const {
+  auto const& [parameter, consumed, before, after] = stepped;
+  return {.config = group(stepped),
+          .step = step_count(stepped),
+          .before = {.gradient = consumed.values[i],
+                     .weight = before.weight[i],
+                     .exp_avg = before.exp_avg[i],
+                     .exp_avg_sq = before.exp_avg_sq[i],
+                     .gradient_slack = consumed.slack.empty() ? 0.0F : consumed.slack[i]},
+          .exp_avg = after.exp_avg[i],
+          .exp_avg_sq = after.exp_avg_sq[i]};
 }
 
 bool Admitted::holds(Stepped const& stepped, TensorKind kind, std::size_t index,

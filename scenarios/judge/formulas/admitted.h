@@ -44,6 +44,7 @@ class Admitted : public Formulas {
   /// wrong is reported.
   virtual void admit_elements(Stepped const& stepped) = 0;
 
+  oracle::SeenStep seen_step(Stepped const& stepped, std::size_t i) const;
   /// True, or a report of this element.
   bool holds(Stepped const& stepped, TensorKind kind, std::size_t index,
              oracle::Admissible const& bound, float actual);
