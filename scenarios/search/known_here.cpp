@@ -188,7 +188,9 @@ std::optional<KnownHere::WayAround> KnownHere::find_cause(Scenario const& scenar
   for (std::size_t const defect : inside) {
     KnownDefect const& known = defects_[defect];
     all.names.insert(known.name);
-    WayAround one{.names = {known.name}, .avoid = known.avoid};
+    WayAround one;
+    one.names = {known.name};
+    one.avoid = known.avoid;
     if (inside.size() == 1 || ends(one)) return inside.size() == 1 ? all : one;
   }
   return all;

@@ -61,7 +61,8 @@ Ledger small_ledger() {
     }
     tally.add(ended);
   }
-  KeptFinding kept{.signature = "a"};
+  KeptFinding kept;
+  kept.signature = "a";
   kept.finding.case_index = 2;
   tally.findings.push_back(std::move(kept));
   return ledger_of({.seed = 7, .engine = "sim"}, {{0, std::move(tally)}});
