@@ -61,10 +61,9 @@ Ledger small_ledger() {
     }
     tally.add(ended);
   }
-  KeptFinding kept;
+  KeptFinding& kept = tally.findings.emplace_back();
   kept.signature = "a";
   kept.finding.case_index = 2;
-  tally.findings.push_back(std::move(kept));
   return ledger_of({.seed = 7, .engine = "sim"}, {{0, std::move(tally)}});
 }
 
