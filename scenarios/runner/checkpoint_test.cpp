@@ -67,6 +67,29 @@ TEST(Checkpoint, RestoresSettingsThatALaterSetChangesAgain) {
                             set_rate(0.125F), operation(Train{1})}));
 }
 
+Operation set_norm(Clip norm) {
+  SettingsChange change;
+  change.clip = norm;
+  return operation(Set{change});
+}
+
+// The save that the crash interrupts has a norm, and the whole one before it none.
+TEST(Checkpoint, AClipWithoutANormIsRefusedWhenItIsReached) {
+  Scenario scenario =
+      with_program({save("a"), set_norm(0.5F), save("a"), load("a"), operation(Train{1}),
+                    operation(Backward{}), operation(ClipNorm{})});
+  scenario.faults = {{.at = Fault::Where::save,
+                      .nth = 2,
+                      .rank = 0,
+                      .after_bytes = 64,
+                      .then = Fault::Then::crash}};
+  RunResult const result = run_scenario(scenario);
+  EXPECT_EQ(result.outcome, Outcome::refused) << summary(result);
+  EXPECT_EQ(result.reason, "unsupported.clip_without_norm");
+  ASSERT_TRUE(result.failed_at.has_value());
+  EXPECT_EQ(result.failed_at->operation, 6);
+}
+
 TEST(Checkpoint, ALoadDropsGradients) {
   expect_pass(
       with_program({operation(Backward{}), save("a"), operation(Backward{}), load("a"),

@@ -81,7 +81,9 @@ class NormInForce {
     if (auto const* set = std::get_if<Set>(&action); set != nullptr && set->change.clip)
       norm_ = *set->change.clip;
     if (auto const* save = std::get_if<Save>(&action)) follow_save(save->checkpoint);
-    if (auto const* load = std::get_if<Load>(&action)) norm_ = loaded(*load);
+    auto const* const load = std::get_if<Load>(&action);
+    if (load != nullptr && load->anew) norm_ = first_;
+    if (load != nullptr) norm_ = loaded(*load);
   }
 
   bool is_none() const { return norm_ && !*norm_; }

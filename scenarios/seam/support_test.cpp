@@ -246,6 +246,15 @@ TEST(Support, ADirectorysManifestSaysWhetherThereIsANormToClipTo) {
   EXPECT_EQ(refusal_with(1.0F, {}), "");
   EXPECT_EQ(refusal_with(1.0F, FoundManifest{}), "unsupported.clip_without_norm");
   EXPECT_EQ(refusal_with({}, FoundManifest{.clip = 2.0F}), "");
+  SettingsChange norm;
+  norm.clip = Clip(2.0F);
+  scenario.program.insert(scenario.program.begin(), {.action = Set{norm}, .line = {}});
+  auto& load = std::get<Load>(scenario.program[1].action);
+  load.found.reset();
+  scenario.optimizer.clip.reset();
+  EXPECT_FALSE(refuse_here(scenario).has_value()) << "it stays in force";
+  load.anew = true;
+  EXPECT_TRUE(refuse_here(scenario).has_value()) << "a new job has the scenario's";
 }
 
 TEST(Support, RefusesGraphsBehindALoadThatMayBringALossScaleThatRounds) {

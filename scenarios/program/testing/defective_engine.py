@@ -15,8 +15,8 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "peers" / "numpy"))
 
-from launcher import Launcher  # noqa: E402
-from server import Server  # noqa: E402
+from adamant_numpy.launcher import Launcher  # noqa: E402
+from adamant_numpy.server import Server  # noqa: E402
 
 Json = dict[str, Any]
 OPTIONS = {"counting": ["ahead", "right"], "rates": ["twice", "right"]}
