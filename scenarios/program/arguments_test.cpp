@@ -170,7 +170,6 @@ TEST(Arguments, AWrongOptionNamesTheNearest) {
 
 TEST(Arguments, AWrongValueNamesTheNearest) {
   std::pair<std::vector<char const*>, char const*> const wrong[] = {
-      {{"run", "a.yaml", "--engine", "sim_unchecked"}, "(did you mean `sim-unchecked`?)"},
       {{"completion", "bahs"}, "(did you mean `bash`?)"}};
   for (auto const& [words, meant] : wrong) {
     try {

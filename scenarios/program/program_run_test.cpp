@@ -174,7 +174,10 @@ TEST_F(RunProgram, EnginesThatAreNotHereAreThree) {
       << gone.err;
   EXPECT_EQ(call("run small.yaml --engine cuda").status, 3);
   EXPECT_EQ(call("run small.yaml --engine sim-unchecked").status, 0);
-  EXPECT_EQ(call("run small.yaml --engine abacus").status, 2);
+  Called const absent = call("run small.yaml --engine sim_unchecked");
+  EXPECT_EQ(absent.status, 3);
+  EXPECT_NE(absent.err.find("did you mean `sim-unchecked`?"), std::string::npos) << absent.err;
+  EXPECT_EQ(call("run small.yaml --engine abacus").status, 3);
 }
 
 TEST_F(RunProgram, ManySchedulesAreRunAndCounted) {

@@ -78,11 +78,12 @@ TEST(Checkpoint, AClipWithoutANormIsRefusedWhenItIsReached) {
   Scenario scenario =
       with_program({save("a"), set_norm(0.5F), save("a"), load("a"), operation(Train{1}),
                     operation(Backward{}), operation(ClipNorm{})});
-  scenario.faults = {{.at = Fault::Where::save,
-                      .nth = 2,
-                      .rank = 0,
-                      .after_bytes = 64,
-                      .then = Fault::Then::crash}};
+  Fault& fault = scenario.faults.emplace_back();
+  fault.at = Fault::Where::save;
+  fault.nth = 2;
+  fault.rank = 0;
+  fault.after_bytes = 64;
+  fault.then = Fault::Then::crash;
   RunResult const result = run_scenario(scenario);
   EXPECT_EQ(result.outcome, Outcome::refused) << summary(result);
   EXPECT_EQ(result.reason, "unsupported.clip_without_norm");
