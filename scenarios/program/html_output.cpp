@@ -42,7 +42,8 @@ std::filesystem::path HtmlOutput::script_of(RunResult const& result) const {
 /// As the page finds it from where it lies.
 std::string HtmlOutput::link_to(std::filesystem::path const& file) const {
   std::error_code missing;
-  if (file.empty() || !std::filesystem::exists(file, missing)) return {};
+  bool const nowhere = place_.empty() || file.empty() || !std::filesystem::exists(file, missing);
+  if (nowhere) return {};
   auto const folder = std::filesystem::absolute(place_).parent_path();
   return std::filesystem::absolute(file).lexically_proximate(folder).generic_string();
 }
