@@ -78,8 +78,9 @@ TEST(AddedKey, IsNamedWhereAnotherIsNotKnown) {
 }
 
 TEST(AddedKey, IsInTheSchema) {
-  auto expected = schema_of(kinds::Flag{});
-  expected["description"] = "keeps the largest second moment";
+  decltype(schema_of(kinds::Flag{})) expected = {
+      {"description", "keeps the largest second moment"}};
+  expected.update(schema_of(kinds::Flag{}));
   EXPECT_EQ(schema_of_map<Longer>().at("properties").at("amsgrad"), expected);
 }
 
@@ -140,8 +141,8 @@ TEST(AddedVerb, IsNamedWhereAnotherIsNotKnown) {
 
 TEST(AddedVerb, IsInTheSchemaAndHasHelp) {
   auto const operation = schema_of_operation<LongerAction>();
-  auto expected = schema_of(kinds::Integer{any_count});
-  expected["description"] = "does nothing so many times";
+  decltype(schema_of(kinds::Flag{})) expected = {{"description", "does nothing so many times"}};
+  expected.update(schema_of(kinds::Integer{any_count}));
   EXPECT_EQ(operation.at("properties").at("rest"), expected);
   std::vector<HelpEntry> entries;
   add_help_on_verb<LongerAction>("rest", entries);
