@@ -33,7 +33,8 @@ std::uint64_t from_environment(char const* name, std::uint64_t otherwise) {
   return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
 }
 
-/// An older file may be as the newer one is: then there was no damage that a load has to refuse.
+/// An older file may be as the newer one is, which no case knows beforehand. Had there been damage,
+/// a load that takes it would be a violation of checkpoint.integrity.
 bool harmless(Scenario const& scenario, RunResult const& result) {
   auto const is_stale = [](scenarios::Fault const& fault) {
     return fault.then == scenarios::Fault::Then::stale_file;
