@@ -1,0 +1,149 @@
+// The part of the reference that learns of checkpoints which no save of the run wrote: from their
+// files, or from what an engine shows that alone can read them.
+#include <algorithm>
+#include <memory>
+#include <stdexcept>
+#include <utility>
+
+#include "oracle/formats/formats.h"
+#include "scenarios/judge/reference.h"
+#include "scenarios/judge/saved_quantised.h"
+#include "scenarios/seam/violation.h"
+
+namespace adamant::scenarios {
+
+namespace {
+
+/// Puts what a rank shows into its place of the whole tensor.
+void add_shown(Shard const& shard, std::vector<float>& whole, SavedScales& scales) {
+  std::vector<float> room;
+  auto const values = values_of(shard, room);
+  std::size_t next = 0;
+  for (ElementRange const range : shard.ranges)
+    for (std::int64_t i = range.begin; i < range.end; ++i)
+      whole.at(static_cast<std::size_t>(i)) = values[next++];
+  scales.shards.emplace_back(shard.ranges.begin(), shard.ranges.end());
+  scales.scales.push_back(shard.scale);
+}
+
+}  // namespace
+
+void Reference::take_from(std::string_view checkpoint, std::span<StoredFile const> files) {
+  checkpoints_[std::string(checkpoint)] = {
+      .candidates = {std::make_shared<oracle::Model::Saved>(read_from(files))}};
+}
+
+bool Reference::take_from(std::string_view checkpoint, WorldView const& world) {
+  std::optional<oracle::Model::Saved> state;
+  KeptFiles const files = world.files(checkpoint);
+  std::vector<StoredFile> views;
+  for (auto const& [name, bytes] : files) views.push_back({.name = name, .bytes = bytes});
+  try {
+    state = read_from(views);
+  } catch (std::exception const&) {  // its format is its own
+  }
+  bool const is_read = state.has_value();
+  if (!is_read) state = model_.save();
+  for (int p = 0; p < model_.parameter_count() && !is_read; ++p) take_shown(*state, p, world);
+  take_settings(*state, world);
+  checkpoints_[std::string(checkpoint)] = {
+      .candidates = {std::make_shared<oracle::Model::Saved>(std::move(*state))}};
+  return is_read;
+}
+
+oracle::Model::Saved Reference::read_from(std::span<StoredFile const> files) const {
+  SavedFiles const saved = read_saved_files(files, names_of(model_));
+  oracle::Model::Saved state = model_.save();
+  for (int p = 0; p < model_.parameter_count(); ++p) take_parameter(state, p, saved);
+  for (std::size_t group = 0; group < group_names_.size() && !saved.groups.empty(); ++group)
+    state.set_group(static_cast<int>(group), saved.groups.at(group_names_[group]));
+  if (!saved.groups.empty()) state.set_scaling(saved.scaler, saved.max_norm);
+  return state;
+}
+
+void Reference::take_shown(oracle::Model::Saved& state, int parameter,
+                           WorldView const& world) const {
+  Formats const& formats = model_.spec(parameter).formats;
+  if (formats.recipe) throw std::runtime_error("of quantised parameters its files alone tell");
+  for (TensorKind const kind :
+       {TensorKind::parameter, TensorKind::main, TensorKind::exp_avg, TensorKind::exp_avg_sq}) {
+    auto const format = oracle::stored_format(formats, kind);
+    if (!format) continue;
+    SavedScales scales;
+    std::vector<float> whole(model_.tensor(parameter, kind).size());
+    for (int rank = 0; rank < world.holder_count(kind); ++rank)
+      add_shown(world.shard(rank, parameter, kind), whole, scales);
+    state.set(parameter, kind, *format, whole);
+    if (!has_scale(kind, *format, formats.state_scale)) continue;
+    if (formats.state_scale == StateScale::global) scales = {{}, {scales.scales.front()}};
+    state.set_scales(parameter, kind, scales.shards, std::move(scales.scales));
+  }
+  std::int64_t const steps = world.step_count(0, parameter);
+  state.set_counts(parameter, {.of_group = steps, .of_parameter = steps});
+}
+
+void Reference::take_settings(oracle::Model::Saved& state, WorldView const& world) const {
+  for (int g = 0; g < model_.group_count(); ++g) state.set_group(g, world.group(0, g));
+  RankScaling const seen = world.scaling(0);
+  oracle::LossScaler const& scaler = model_.scaler();
+  auto const& max_norm = seen.tells_max_norm ? seen.max_norm : model_.scaling().max_norm;
+  state.set_scaling({scaler.setting(),
+                     {.scale = seen.loss_scale,
+                      .growth_tracker = seen.growth_tracker,
+                      .hysteresis = seen.hysteresis},
+                     scaler.rules()},
+                    max_norm);
+}
+
+void Reference::take_parameter(oracle::Model::Saved& state, int parameter,
+                               SavedFiles const& saved) const {
+  ParameterSpec const& spec = model_.spec(parameter);
+  for (TensorKind const kind :
+       {TensorKind::parameter, TensorKind::main, TensorKind::exp_avg, TensorKind::exp_avg_sq})
+    take_tensor(state, parameter, kind, saved);
+  if (saved.in_parts.contains(spec.name) == spec.parts.empty()) state.set_in_other_form(parameter);
+  state.set_counts(parameter, counts_in(saved, parameter));
+}
+
+std::int64_t Reference::step_in(SavedFiles const& saved, int parameter) const {
+  std::string const& name = model_.spec(parameter).name;
+  std::optional<double> const step = saved.step(name);
+  if (!step) throw std::runtime_error("no step of " + name + " is saved");
+  return static_cast<std::int64_t>(*step);
+}
+
+oracle::Model::Counts Reference::counts_in(SavedFiles const& saved, int parameter) const {
+  ParameterSpec const& spec = model_.spec(parameter);
+  if (auto const of_group = saved.group_steps.find(spec.name); of_group != saved.group_steps.end())
+    return {.of_group = of_group->second, .of_parameter = saved.steps.at(spec.name)};
+  oracle::Model::Counts counts{.of_group = 0, .of_parameter = step_in(saved, parameter)};
+  for (int p = 0; p < model_.parameter_count(); ++p)
+    if (model_.spec(p).group == spec.group)
+      counts.of_group = std::max(counts.of_group, step_in(saved, p));
+  return counts;
+}
+
+void Reference::take_tensor(oracle::Model::Saved& state, int parameter, TensorKind kind,
+                            SavedFiles const& saved) const {
+  ParameterSpec const& spec = model_.spec(parameter);
+  SavedTensor const tensor = saved.tensor(spec.name, kind);
+  if (tensor.values == nullptr && kind == TensorKind::main) return state.drop_main(parameter);
+  if (tensor.values == nullptr)
+    throw std::runtime_error("no " + tensor_name(spec.name, kind) + " is saved");
+  state.set(parameter, kind, tensor.format(), put_together(*tensor.values, spec.shape));
+  if (kind == TensorKind::parameter) {
+    if (auto quantised = quantised_in(saved, spec)) {
+      state.set_quantised(parameter, quantised->recipe, oracle::matrix_of(spec),
+                          std::move(quantised->quantised), quantised->delayed);
+      return;
+    }
+  }
+  if (tensor.raw == nullptr) return;
+  SavedScales scales;
+  if (tensor.scale != nullptr) scales = put_together(tensor, spec.shape);
+  state.set_stored(parameter, kind, worth_as_stored(tensor, scales, spec.shape));
+  if (tensor.scale == nullptr) return;
+  state.set_scales(parameter, kind, scales.shards, std::move(scales.scales));
+}
+
+}  // namespace adamant::scenarios
