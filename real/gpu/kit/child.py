@@ -1,6 +1,7 @@
 """A program that is run within seconds, whatever it does: it may hang, flood its output, leave
 children behind, or not die."""
 
+import contextlib
 import ctypes
 import os
 import selectors
@@ -9,12 +10,28 @@ import subprocess
 import time
 
 CHUNK = 1 << 16
+CUT_OFF_BY = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 _libc = ctypes.CDLL(None)
 
 
 def _die_with_parent():
     pr_set_pdeathsig = 1
     _libc.prctl(pr_set_pdeathsig, signal.SIGKILL)
+
+
+@contextlib.contextmanager
+def _mask(how):
+    before = signal.pthread_sigmask(how, CUT_OFF_BY)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def undisturbed():
+    """In it, signals that end the run come only while a child is waited for: so nothing that was
+    read is lost on its way to where it counts."""
+    return _mask(signal.SIG_BLOCK)
 
 
 class Child:
@@ -40,7 +57,9 @@ class Child:
 
         The end is also where the program has ended and its children hold the pipe in silence.
         """
-        if self._ready.select(timeout=max(0.0, seconds)):
+        with _mask(signal.SIG_UNBLOCK):
+            is_ready = self._ready.select(timeout=max(0.0, seconds))
+        if is_ready:
             return os.read(self.process.stdout.fileno(), CHUNK)
         return None if self.process.poll() is None else b""
 

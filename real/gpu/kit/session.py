@@ -10,12 +10,12 @@ import time
 import traceback
 
 from kit import page
+from kit.child import CUT_OFF_BY
 from kit.refusal import Refusal
 
 WRITE_EVERY = 5.0  # seconds, within a step
 END = 4.0  # seconds kept for the end
 LEAST = 3.0  # seconds; with less no step begins
-SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 class CutOff(Exception):
@@ -27,7 +27,7 @@ class CutOff(Exception):
 
 
 def _cut_off(number, _frame):
-    for other in SIGNALS:
+    for other in CUT_OFF_BY:
         signal.signal(other, signal.SIG_IGN)  # what has to be written now is written
     raise CutOff(number)
 
@@ -95,7 +95,7 @@ class Session:
 
     def run(self):
         """The command's status: 0 nothing failed, 1 something did, 128 + N cut off by a signal."""
-        for number in SIGNALS:
+        for number in CUT_OFF_BY:
             signal.signal(number, _cut_off)
         try:
             self.write()

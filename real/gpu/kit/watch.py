@@ -9,7 +9,7 @@ What failed behind another failure is run again in a process of its own, and tha
 import re
 import time
 
-from kit.child import Child, Tail, in_words, run
+from kit.child import Child, Tail, in_words, run, undisturbed
 
 RUN = re.compile(r"\[ RUN      \] (\S+)\s*$")
 END = re.compile(r"\[\s+(OK|FAILED|SKIPPED)\s+\] (\S+?)(?:,|\s|$)")
@@ -122,7 +122,8 @@ class Process:
     def watch(self):
         """What went wrong outside of the tests, or nothing."""
         try:
-            how = self._follow()
+            with undisturbed():
+                how = self._follow()
         except BaseException:
             self._drain()
             raise

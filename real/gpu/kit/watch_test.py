@@ -2,10 +2,12 @@
 
 import os
 import pathlib
+import signal
 import sys
 import tempfile
 import time
 import unittest
+from unittest import mock
 
 FAKE = pathlib.Path(__file__).resolve().parent / "testing" / "fake_tests.py"
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
@@ -23,14 +25,13 @@ class WatchTest(unittest.TestCase):
             starts = scratch / "starts"
             env = dict(os.environ, FAKE_TESTS=tests, FAKE_STARTS=str(starts), **environment)
             self.began = time.monotonic()
-            watched = Watch(
+            self.watched = watched = Watch(
                 [sys.executable, FAKE], pattern, quiet=quiet, end=self.began + seconds,
                 scratch=scratch, env=env, cwd=scratch,
             )  # fmt: skip
             watched.watch()
             self.took = time.monotonic() - self.began
             self.starts = len(starts.read_text().splitlines()) if starts.exists() else 0
-        self.watched = watched
         return {name: case.result for name, case in watched.cases.items()}
 
     def test_all_pass_in_one_process(self):
@@ -103,6 +104,25 @@ class WatchTest(unittest.TestCase):
     def test_a_crash_behind_the_last_test_is_told(self):
         self.assertEqual(self.watch("A.passes", FAKE_CRASH_AT_EXIT="1"), {"A.passes": "ok"})
         self.assertIn("SIGABRT outside of its tests", self.watched.trouble)
+
+    def test_a_signal_loses_nothing_that_was_read(self):
+        class CutOff(Exception):
+            pass
+
+        def cut_off(*_):
+            raise CutOff
+
+        def read(file, size, read=os.read):
+            data = read(file, size)
+            if b"OK ] B.passes" in data:
+                os.kill(os.getpid(), signal.SIGTERM)
+            return data
+
+        before = signal.signal(signal.SIGTERM, cut_off)
+        self.addCleanup(signal.signal, signal.SIGTERM, before)
+        with mock.patch("kit.child.os.read", read), self.assertRaises(CutOff):
+            self.watch("A.passes B.passes A.hangs")
+        self.assertEqual(self.watched.count(), {"ok": 2, "not run": 1})
 
     def test_what_the_time_leaves_out_was_not_run(self):
         results = self.watch("A.passes A.hangs B.passes", quiet=60, seconds=5)
