@@ -56,16 +56,6 @@ std::set<std::string> read_ids(std::string const& path) {
   return ids;
 }
 
-/// The ids in `path`, each of a mutant.
-std::set<std::string> read_excluded(std::string const& path, std::vector<Found> const& mutants) {
-  std::set<std::string> ids = read_ids(path);
-  std::set<std::string> left = ids;
-  for (Found const& found : mutants) left.erase(found.mutant.id);
-  for (std::string const& id : left)
-    throw std::runtime_error(path + ": " + id + " is no mutant any more; take it out");
-  return ids;
-}
-
 std::uint64_t lot_of(std::string_view id, std::uint64_t seed) {
   std::uint64_t lot = 0xcbf29ce484222325ULL ^ (seed * 0x9e3779b97f4a7c15ULL);
   for (char const c : id) lot = (lot ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
@@ -101,7 +91,7 @@ int weave(std::span<char* const> arguments) {
   Project const project{.root = arguments[1], .out = arguments[2], .bug_files = {}};
   std::vector<std::string> const files(arguments.begin() + 6, arguments.end());
   Population const all = all_mutants(project.root, files);
-  std::set<std::string> const excluded = read_excluded(arguments[5], all.mutants);
+  std::set<std::string> const excluded = read_ids(arguments[5]);
   std::vector<BugFile> bugs;
   auto const strata = strata_of(all.mutants, std::stoull(arguments[4]));
   // Drawn first and left out then: so a new exclusion changes nothing else.
