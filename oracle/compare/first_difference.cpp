@@ -50,4 +50,22 @@ std::optional<Difference> first_difference(std::span<float const> expected,
   return std::nullopt;
 }
 
+void append(std::vector<ElementRange>& elements, std::int64_t index) {
+  if (!elements.empty() && elements.back().end == index)
+    ++elements.back().end;
+  else
+    elements.push_back({.begin = index, .end = index + 1});
+}
+
+void append_differences(std::span<float const> expected, std::span<float const> actual,
+                        std::int64_t begin, std::vector<ElementRange>& elements) {
+  while (auto const found = first_difference(expected, actual)) {
+    append(elements, begin + found->index);
+    auto const next = static_cast<std::size_t>(found->index) + 1;
+    expected = expected.subspan(next);
+    actual = actual.subspan(next);
+    begin += found->index + 1;
+  }
+}
+
 }  // namespace adamant::oracle

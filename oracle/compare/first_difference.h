@@ -1,10 +1,13 @@
-// Bitwise comparison of tensors that names the first element that differs, so that a failure prints
-// values and not a bool. It knows nothing of tolerances.
+// Bitwise comparison of tensors that names the first element that differs, or all of them, so that
+// a failure prints values and not a bool. It knows nothing of tolerances.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
+
+#include "oracle/types.h"
 
 namespace adamant::oracle {
 
@@ -24,5 +27,13 @@ struct Difference {
 /// Shapes: flat, equal lengths (asserted); empty tensors are equal.
 std::optional<Difference> first_difference(std::span<float const> expected,
                                            std::span<float const> actual);
+
+/// One more element behind those of the ranges, which ascend and do not touch.
+void append(std::vector<ElementRange>& elements, std::int64_t index);
+
+/// Appends all elements that first_difference() would find, one after the other, the first of the
+/// tensors being number `begin`.
+void append_differences(std::span<float const> expected, std::span<float const> actual,
+                        std::int64_t begin, std::vector<ElementRange>& elements);
 
 }  // namespace adamant::oracle

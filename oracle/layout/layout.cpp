@@ -57,6 +57,18 @@ int Layout::owner(int parameter, std::int64_t element, TensorKind kind) const {
   return rank;
 }
 
+std::vector<int> Layout::holders_of(std::span<ElementRange const> elements, int parameter,
+                                    TensorKind kind) const {
+  std::vector<int> holders;
+  auto const holds_any = [&](ElementRange const& held) {
+    auto const next = std::ranges::upper_bound(elements, held.begin, {}, &ElementRange::end);
+    return held.numel() > 0 && next != elements.end() && next->begin < held.end;
+  };
+  for (int rank = 0; rank < holder_count(kind); ++rank)
+    if (std::ranges::any_of(ranges(parameter, rank, kind), holds_any)) holders.push_back(rank);
+  return holders;
+}
+
 Layout lay_out(LayoutKind kind, std::span<ParameterSpec const> parameters, Mesh const& mesh) {
   struct Home {
     std::size_t bucket = 0;

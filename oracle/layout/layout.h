@@ -43,6 +43,9 @@ class Layout {
 
   /// The lowest rank that holds an element of that kind. REQUIRES: there is one.
   int owner(int parameter, std::int64_t element, TensorKind kind) const;
+  /// Of the ranks that hold one copy, those that hold any of these elements, which ascend.
+  std::vector<int> holders_of(std::span<ElementRange const> elements, int parameter,
+                              TensorKind kind) const;
 
  private:
   /// Ranges of [parameter][holder].

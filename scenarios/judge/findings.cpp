@@ -30,28 +30,31 @@ bool full(std::vector<Violation> const& violations, Law law) {
          }) >= kept_of_a_law;
 }
 
-void Findings::add(Violation violation) {
+Violation* Findings::add(Violation violation) {
   violation.operation = operation_;
   auto const known = std::ranges::find_if(
       violations_, [&](Violation const& earlier) { return is_same_mistake(earlier, violation); });
-  if (known != violations_.end()) return fold(*known, violation);
-  if (full(violation.law)) return;
-  violations_.push_back(std::move(violation));
+  if (known != violations_.end()) {
+    fold(*known, violation);
+    return nullptr;
+  }
+  if (full(violation.law)) return nullptr;
+  return &violations_.emplace_back(std::move(violation));
 }
 
-void Findings::add_values(Law law, Site const& site, oracle::Difference const& difference) {
-  add({.law = law,
-       .breach = Breach::other_value,
-       .rank = site.rank,
-       .subject = site.subject,
-       .index = site.index,
-       .expected = Number(difference.expected),
-       .actual = Number(difference.actual),
-       .ulp = difference.ulps});
+Violation other_value(Law law, Site const& site, oracle::Difference const& difference) {
+  return {.law = law,
+          .breach = Breach::other_value,
+          .rank = site.rank,
+          .subject = site.subject,
+          .index = site.index,
+          .expected = Number(difference.expected),
+          .actual = Number(difference.actual),
+          .ulp = difference.ulps};
 }
 
-void Findings::add_outside(Breach breach, Site const& site, oracle::Admissible const& admissible,
-                           float actual) {
+Violation outside_value(Breach breach, Site const& site, oracle::Admissible const& admissible,
+                        float actual) {
   Violation violation{.law = Law::values_interval,
                       .breach = breach,
                       .rank = site.rank,
@@ -62,7 +65,7 @@ void Findings::add_outside(Breach breach, Site const& site, oracle::Admissible c
   if (admissible.finite_possible)
     violation.ulp = std::min(oracle::ulp_distance(actual, admissible.lo),
                              oracle::ulp_distance(actual, admissible.hi));
-  add(std::move(violation));
+  return violation;
 }
 
 }  // namespace adamant::scenarios

@@ -15,25 +15,27 @@ namespace adamant::scenarios {
 /// Does the list have as many of this law as are worth reading?
 bool full(std::vector<Violation> const& violations, Law law);
 
+/// Where a finding is, and what it is about.
+struct Site {
+  int rank = 0;
+  Subject subject = {};
+  std::int64_t index = -1;
+};
+
+/// A number that differs; `difference.index` is not used, `site.index` is.
+Violation other_value(Law law, Site const& site, oracle::Difference const& difference);
+/// A number outside of what it may be; values.interval.
+Violation outside_value(Breach breach, Site const& site, oracle::Admissible const& admissible,
+                        float actual);
+
 class Findings {
  public:
   /// Entry of the program to which later findings belong; -1: outside of every operation.
   void at_operation(int entry) { operation_ = entry; }
 
-  /// Where a finding is, and what it is about.
-  struct Site {
-    int rank = 0;
-    Subject subject = {};
-    std::int64_t index = -1;
-  };
-
-  /// Its operation is the one that findings belong to now.
-  void add(Violation violation);
-  /// A number that differs; `difference.index` is not used, `site.index` is.
-  void add_values(Law law, Site const& site, oracle::Difference const& difference);
-  /// A number outside of what it may be; values.interval.
-  void add_outside(Breach breach, Site const& site, oracle::Admissible const& admissible,
-                   float actual);
+  /// Its operation is the one that findings belong to now. Returns it, until the next one is added,
+  /// or null where it was known already, or is one too many.
+  Violation* add(Violation violation);
 
   bool any() const { return !violations_.empty(); }
   /// Would one more of this law be dropped?

@@ -76,24 +76,30 @@ float GradientJudge::inverse(float loss_scale) const {
 
 bool GradientJudge::admit(int parameter, Bounds const& bounds, std::span<float const> values,
                           Breach breach) {
+  Violation first;
+  std::vector<ElementRange> elements;
   for (std::size_t i = 0; i < bounds.size(); ++i) {
     oracle::Admissible const& bound = bounds[i];
     if (bound.contains(values[i])) {
       used_ = std::max(used_, bound.used(values[i]));
       continue;
     }
+    bool const is_first = elements.empty();
+    oracle::append(elements, static_cast<std::int64_t>(i));
+    if (!is_first) continue;
     auto const site =
         values_.site_of(parameter, TensorKind::gradient, static_cast<std::int64_t>(i));
-    if (bound.finite_possible && bound.lo == bound.hi && !bound.may_be_nan)
-      findings_.add_values(Law::values_bitwise, site,
-                           {.expected = bound.lo,
-                            .actual = values[i],
-                            .ulps = oracle::ulp_distance(bound.lo, values[i])});
-    else
-      findings_.add_outside(breach, site, bound, values[i]);
-    return false;
+    bool const one = bound.finite_possible && bound.lo == bound.hi && !bound.may_be_nan;
+    first = one ? other_value(Law::values_bitwise, site,
+                              {.expected = bound.lo,
+                               .actual = values[i],
+                               .ulps = oracle::ulp_distance(bound.lo, values[i])})
+                : outside_value(breach, site, bound, values[i]);
   }
-  return true;
+  if (elements.empty()) return true;
+  if (Violation* const added = findings_.add(std::move(first)))
+    added->elements = values_.told(std::move(elements), parameter, TensorKind::gradient);
+  return false;
 }
 
 // ---- backward -----------------------------------------------------------------------------------
@@ -276,13 +282,14 @@ float GradientJudge::admit_norm(WorldView const& world, std::vector<Seen> const&
   if (bound.contains(norm))
     used_ = std::max(used_, bound.used(norm));
   else
-    findings_.add_outside(Breach::outside_reduction, {.subject = ScalingNumber::norm}, bound, norm);
+    findings_.add(
+        outside_value(Breach::outside_reduction, {.subject = ScalingNumber::norm}, bound, norm));
   for (int rank = 1; rank < world.rank_count(); ++rank) {
     float const other = world.scaling(rank).norm;
     if (oracle::ulp_distance(norm, other) == 0) continue;
-    findings_.add_values(
+    findings_.add(other_value(
         Law::ranks_agree, {.rank = rank, .subject = ScalingNumber::norm},
-        {.expected = norm, .actual = other, .ulps = oracle::ulp_distance(norm, other)});
+        {.expected = norm, .actual = other, .ulps = oracle::ulp_distance(norm, other)}));
   }
   return norm;
 }

@@ -21,6 +21,14 @@ std::int64_t element_at(std::span<ElementRange const> ranges, std::int64_t store
   return -1;
 }
 
+/// Of elements of a shard's storage, those of the whole that they are.
+void append_in_place(std::vector<ElementRange> const& stored, std::span<ElementRange const> ranges,
+                     std::vector<ElementRange>& elements) {
+  for (ElementRange const range : stored)
+    for (std::int64_t i = range.begin; i < range.end; ++i)
+      oracle::append(elements, element_at(ranges, i));
+}
+
 /// REQUIRES: the parameter has such a tensor.
 NumberFormat format_of(ParameterSpec const& spec, TensorKind kind) {
   return oracle::stored_format(spec.formats, kind).value();
@@ -142,14 +150,17 @@ bool ValueJudge::codes_are_right(WorldView const& world, Owned const& owned, int
     if (found) found->index = element_at(owned.ranges, found->index);
   }
   if (!found) return true;
-  findings_.add({.law = replica || (shared && first_is_right) ? Law::ranks_agree : law_,
-                 .breach = found->breach,
-                 .rank = rank,
-                 .subject = Tensor{.parameter = parameter_name(parameter)},
-                 .index = found->index,
-                 .expected = found->expected,
-                 .actual = found->actual,
-                 .ulp = found->ulp});
+  Violation* const added =
+      findings_.add({.law = replica || (shared && first_is_right) ? Law::ranks_agree : law_,
+                     .breach = found->breach,
+                     .rank = rank,
+                     .subject = Tensor{.parameter = parameter_name(parameter)},
+                     .index = found->index,
+                     .expected = found->expected,
+                     .actual = found->actual,
+                     .ulp = found->ulp});
+  if (added != nullptr && !replica && found->breach == Breach::other_code)
+    added->elements = wrong_in(world, parameter, TensorKind::parameter);
   return false;
 }
 
@@ -203,12 +214,37 @@ void ValueJudge::compare(WorldView const& world, int parameter, TensorKind kind)
     auto found = difference(owned, parameter, kind, room_);
     if (!found) continue;
     found->ulps = steps_between(owned, kind, *found);
-    findings_.add_values(law_,
-                         {.rank = rank,
-                          .subject = Tensor{.parameter = parameter_name(parameter), .kind = kind},
-                          .index = found->index},
-                         *found);
+    Violation* const added = findings_.add(
+        other_value(law_,
+                    {.rank = rank,
+                     .subject = Tensor{.parameter = parameter_name(parameter), .kind = kind},
+                     .index = found->index},
+                    *found));
+    if (added != nullptr) added->elements = wrong_in(world, parameter, kind);
   }
+}
+
+WrongElements ValueJudge::wrong_in(WorldView const& world, int parameter, TensorKind kind) const {
+  auto const whole = reference_.model().tensor(parameter, kind);
+  std::vector<ElementRange> elements;
+  std::vector<float> room;
+  for (int rank = 0; rank < layout_.holder_count(kind); ++rank) {
+    Owned const owned = owned_by(world, rank, parameter, kind);
+    if (!owned.usable || !is_compared(world, rank, parameter, kind)) continue;
+    if (owned.quantised) {
+      auto const codes = code_differences(*owned.quantised, *owned.held.quantised);
+      append_in_place(codes, owned.ranges, elements);
+      if (!codes.empty()) continue;
+    }
+    auto held = values_of(owned.held, room);
+    for (ElementRange const range : owned.ranges) {
+      auto const numel = static_cast<std::size_t>(range.numel());
+      oracle::append_differences(whole.subspan(static_cast<std::size_t>(range.begin), numel),
+                                 held.first(numel), range.begin, elements);
+      held = held.subspan(numel);
+    }
+  }
+  return told(std::move(elements), parameter, kind);
 }
 
 // The first replica is held to the oracle, the others to the first.
@@ -219,14 +255,22 @@ void ValueJudge::compare_with_replica(WorldView const& world, Owned const& owned
   auto const difference =
       oracle::first_difference(values_of(first.held, replica_room_), values_of(owned.held, room_));
   if (!difference) return;
-  findings_.add_values(Law::ranks_agree,
-                       {.rank = rank,
-                        .subject = Tensor{.parameter = parameter_name(parameter), .kind = kind},
-                        .index = element_at(owned.ranges, difference->index)},
-                       *difference);
+  Violation* const added = findings_.add(
+      other_value(Law::ranks_agree,
+                  {.rank = rank,
+                   .subject = Tensor{.parameter = parameter_name(parameter), .kind = kind},
+                   .index = element_at(owned.ranges, difference->index)},
+                  *difference));
+  if (added == nullptr) return;
+  std::vector<ElementRange> stored;
+  oracle::append_differences(values_of(first.held, replica_room_), values_of(owned.held, room_), 0,
+                             stored);
+  std::vector<ElementRange> elements;
+  append_in_place(stored, owned.ranges, elements);
+  added->elements = told(std::move(elements), parameter, kind);
 }
 
-Findings::Site ValueJudge::site_of(int parameter, TensorKind kind, std::int64_t index) const {
+Site ValueJudge::site_of(int parameter, TensorKind kind, std::int64_t index) const {
   return {.rank = layout_.owner(parameter, index, kind),
           .subject = Tensor{.parameter = parameter_name(parameter), .kind = kind},
           .index = index};

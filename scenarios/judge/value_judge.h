@@ -39,8 +39,12 @@ class ValueJudge {
   /// By whose formulas it steps: what it may store, and what can be compared.
   void judge_by(Formulas const& formulas) { formulas_ = &formulas; }
 
-  /// The law that values, counters and settings which differ from the oracle's break.
-  void judge_as(Law law) { law_ = law; }
+  /// The law that values, counters and settings which differ from the oracle's break; of a load
+  /// also who held what when it was saved, where that is known.
+  void judge_as(Law law, std::optional<oracle::Layout> saved = {}) {
+    law_ = law;
+    saved_ = std::move(saved);
+  }
 
   WatchedElement& watched() { return watched_; }
 
@@ -61,8 +65,10 @@ class ValueJudge {
   };
   /// Nothing where a rank does not hold its elements, which is reported.
   std::optional<Gathered> gather(WorldView const& world, int parameter, TensorKind kind);
-  /// Where an element is, for reports.
-  Findings::Site site_of(int parameter, TensorKind kind, std::int64_t index) const;
+  /// What of a tensor these elements are, for reports, in any order.
+  WrongElements told(std::vector<ElementRange> elements, int parameter, TensorKind kind) const;
+  /// Where an element is, likewise.
+  Site site_of(int parameter, TensorKind kind, std::int64_t index) const;
 
   /// Does each rank say the right thing about having a gradient, and about steps?
   void compare_flags(WorldView const& world);
@@ -116,14 +122,23 @@ class ValueJudge {
   bool codes_are_right(WorldView const& world, Owned const& owned, int rank, int parameter);
   std::optional<oracle::Difference> difference(Owned const& owned, int parameter, TensorKind kind,
                                                std::vector<float>& room) const;
+  /// Of all ranks that are held to the oracle.
+  WrongElements wrong_in(WorldView const& world, int parameter, TensorKind kind) const;
+  /// What of a gradient is outside: what was reported first, and all of it.
+  struct Outside {
+    Violation* first = nullptr;
+    std::vector<ElementRange> elements = {};
+  };
   void admit_block(int rank, int parameter, oracle::MicrobatchReader const& read,
-                   std::int64_t begin, std::span<float const> actual, int addends);
+                   std::int64_t begin, std::span<float const> actual, int addends,
+                   Outside& outside);
 
   Reference& reference_;
   Findings& findings_;
   oracle::Layout layout_{Mesh{}};
   Formulas const* formulas_ = nullptr;
   Law law_ = Law::values_bitwise;
+  std::optional<oracle::Layout> saved_;
   double interval_used_ = 0;
   WatchedElement watched_;
   std::vector<float> room_;  // for values of 16 bits, one tensor after the other

@@ -1,12 +1,14 @@
 // The part of the value judge that looks at whole tensors: what a rank sees of one, and what ranks
 // make up together.
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "oracle/compare/first_difference.h"
 #include "oracle/formats/formats.h"
 #include "oracle/reduce/sum_bound.h"
 #include "scenarios/judge/value_judge.h"
+#include "scenarios/judge/wrong_elements.h"
 
 namespace adamant::scenarios {
 
@@ -61,13 +63,19 @@ void ValueJudge::compare_whole(WorldView const& world, int parameter, TensorKind
                      .actual = Count{seen->numel()}});
       continue;
     }
-    auto const difference = oracle::first_difference(expected, values_of(*seen, room_));
-    if (difference)
-      findings_.add_values(law_,
-                           {.rank = rank,
-                            .subject = Tensor{.parameter = spec.name, .kind = kind, .whole = true},
-                            .index = difference->index},
-                           *difference);
+    auto const values = values_of(*seen, room_);
+    auto const difference = oracle::first_difference(expected, values);
+    if (!difference) continue;
+    Violation* const added = findings_.add(
+        other_value(law_,
+                    {.rank = rank,
+                     .subject = Tensor{.parameter = spec.name, .kind = kind, .whole = true},
+                     .index = difference->index},
+                    *difference));
+    if (added == nullptr) continue;
+    std::vector<ElementRange> elements;
+    oracle::append_differences(expected, values, 0, elements);
+    added->elements = told(std::move(elements), parameter, kind);
   }
 }
 
@@ -87,6 +95,15 @@ std::optional<ValueJudge::Gathered> ValueJudge::gather(WorldView const& world, i
   return whole;
 }
 
+WrongElements ValueJudge::told(std::vector<ElementRange> elements, int parameter,
+                               TensorKind kind) const {
+  return wrong_elements(std::move(elements), {.spec = reference_.model().spec(parameter),
+                                              .parameter = parameter,
+                                              .kind = kind,
+                                              .now = &layout_,
+                                              .saved = saved_ ? &*saved_ : nullptr});
+}
+
 void ValueJudge::admit_gradient(WorldView const& world, int parameter, std::int64_t backward) {
   auto const numel = reference_.model().spec(parameter).numel();
   std::vector<float> observed(static_cast<std::size_t>(numel));
@@ -96,6 +113,7 @@ void ValueJudge::admit_gradient(WorldView const& world, int parameter, std::int6
                         : reference_.reader(parameter, backward);
   int const addends = fed ? reference_.microbatch_count() : reference_.addend_count(parameter);
   int const holders = layout_.holder_count(TensorKind::gradient);
+  Outside outside;
   for (int rank = 0; rank < holders; ++rank) {  // those who hold the same: compare()
     Owned const owned = owned_by(world, rank, parameter, TensorKind::gradient);
     if (!owned.usable) return report_other_elements(owned, rank, parameter, TensorKind::gradient);
@@ -107,14 +125,17 @@ void ValueJudge::admit_gradient(WorldView const& world, int parameter, std::int6
         admit_block(rank, parameter, read, begin,
                     std::span<float const>(observed).subspan(static_cast<std::size_t>(begin),
                                                              static_cast<std::size_t>(count)),
-                    addends);
+                    addends, outside);
       }
   }
+  if (outside.first != nullptr)
+    outside.first->elements = told(std::move(outside.elements), parameter, TensorKind::gradient);
   reference_.take_gradient(parameter, observed);
 }
 
 void ValueJudge::admit_block(int rank, int parameter, oracle::MicrobatchReader const& read,
-                             std::int64_t begin, std::span<float const> actual, int addends) {
+                             std::int64_t begin, std::span<float const> actual, int addends,
+                             Outside& outside) {
   auto const& model = reference_.model();
   auto const older = model.has_gradient(parameter)
                          ? model.tensor(parameter, TensorKind::gradient)
@@ -132,16 +153,21 @@ void ValueJudge::admit_block(int rank, int parameter, oracle::MicrobatchReader c
     return older.empty() ? mean : oracle::add_to(older[static_cast<std::size_t>(i)], mean, format);
   };
   bool const small = model.spec(parameter).numel() <= small_tensor_numel;
+  bool reported = false;
   for (std::int64_t i = 0; i < std::ssize(actual); ++i) {
     auto const bound = admissible(i);
     float const value = actual[static_cast<std::size_t>(i)];
     if (!bound.contains(value)) {
-      return findings_.add_outside(
+      oracle::append(outside.elements, begin + i);
+      if (std::exchange(reported, true)) continue;
+      Violation* const added = findings_.add(outside_value(
           Breach::outside_reduction,
           {.rank = rank,
            .subject = Tensor{.parameter = parameter_name(parameter), .kind = TensorKind::gradient},
            .index = begin + i},
-          bound, value);
+          bound, value));
+      if (added != nullptr) outside.first = added;
+      continue;
     }
     if (small || i % sample_stride == 0)
       interval_used_ = std::max(interval_used_, bound.used(value));

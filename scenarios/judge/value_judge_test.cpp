@@ -90,6 +90,28 @@ TEST_F(SeveralRanges, AWrongElementIsNamedByItsPlaceInTheWhole) {
   EXPECT_EQ(compared().front().index, 8);
 }
 
+TEST_F(SeveralRanges, WrongOnesAreAllNamedAndWhoseTheyAre) {
+  for (std::size_t const i : {0U, 1U, 5U, 9U, 10U, 11U}) world_.at(0).weight[i] += 1;
+  ASSERT_EQ(compared().size(), 1U);
+  WrongElements const all{.ranges = {{0, 2}, {5, 6}, {9, 12}},
+                          .count = 6,
+                          .part = WrongElements::Part::shards,
+                          .ranks = {0}};
+  EXPECT_EQ(compared().front().elements, all);
+}
+
+TEST_F(SeveralRanges, WrongOnesOfAReducedGradientAreAllNamed) {
+  Primitive backward;
+  backward.kind = Primitive::Kind::backward;
+  world_.backward(backward, false);
+  reference_.begin_backward(backward);
+  for (std::size_t const i : {3U, 4U, 9U}) world_.at(0).gradient[i] += 1;
+  values_.admit_gradient(world_, 0, 0);
+  ASSERT_EQ(findings_.violations().size(), 1U);
+  WrongElements const some{.ranges = {{3, 5}, {9, 10}}, .count = 3};
+  EXPECT_EQ(findings_.violations().front().elements, some) << "of what both ranks have";
+}
+
 TEST_F(SeveralRanges, OtherElementsThanTheLayoutsAreReportedEvenIfThereAreAsMany) {
   world_.lay_out(layout_of({{0, 2}, {5, 6}, {9, 12}}, {{2, 6}, {7, 9}}));
   EXPECT_FALSE(agrees());

@@ -222,6 +222,8 @@ bool Verdict::restarted(Primitive const& load, WorldView const& world) {
 }
 
 void Verdict::crashed(Primitive const& save, bool returned) {
+  bool const replaces = layouts_.erase(std::string(save.checkpoint)) > 0;
+  if (returned || !replaces) layouts_.emplace(save.checkpoint, values_.layout());
   if (returned)
     reference_.save(save.checkpoint, true);
   else

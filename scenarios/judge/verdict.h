@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -92,6 +93,7 @@ class Verdict final : public Observer {
   void follow_load(Primitive const& load, WorldView const& world);
   /// The law that a load breaks which does not lead to what was saved.
   Law law_of_load(Primitive const& load) const;
+  std::optional<oracle::Layout> layout_of_saved(std::string_view checkpoint) const;
   void report_rounded(oracle::Model::Place place);
   bool may_be_refused(Primitive const& load) const;
   /// The oracle becomes a candidate, with what the format does not carry as the engine has it.
@@ -130,8 +132,10 @@ class Verdict final : public Observer {
   PointerJudge pointers_;
   std::function<void(Primitive const& step, WorldView const&)> on_replayed_step_;
   int patience_ = operations_after_violation;
-  DamagedFiles damage_;                // done to what is about to be loaded
-  bool unloaded_ = false;              // the world is new, and a load has to come first
+  DamagedFiles damage_;    // done to what is about to be loaded
+  bool unloaded_ = false;  // the world is new, and a load has to come first
+  /// Who held what at the last save of a name; none where it may be of one of two.
+  std::map<std::string, oracle::Layout, std::less<>> layouts_;
   std::set<std::string> not_carried_;  // by any format so far
   std::set<std::string> not_read_;     // checkpoints in a format that the engine alone knows
 };

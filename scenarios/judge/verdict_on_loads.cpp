@@ -12,6 +12,7 @@ namespace adamant::scenarios {
 // Few worlds show their files, and those of large models take long to read.
 void Verdict::follow_save(Primitive const& save, WorldView const& world) {
   reference_.save(save.checkpoint);
+  layouts_.insert_or_assign(std::string(save.checkpoint), values_.layout());
   if (!small_) return;
   auto const files = world.checkpoint(save.checkpoint);
   if (files.empty()) return;
@@ -37,7 +38,8 @@ void Verdict::follow_load(Primitive const& load, WorldView const& world) {
   }
   if (reference_.candidates(load.checkpoint) == 0 && !take_foreign(load, world)) return;
   int const candidates = reference_.candidates(load.checkpoint);
-  values_.judge_as(damage.empty() ? law_of_load(load) : Law::checkpoint_integrity);
+  values_.judge_as(damage.empty() ? law_of_load(load) : Law::checkpoint_integrity,
+                   layout_of_saved(load.checkpoint));
   formulas_->loaded();
   for (int candidate = candidates - 1; candidate >= 0; --candidate) {
     auto const rounded =
@@ -106,6 +108,11 @@ bool Verdict::take_foreign(Primitive const& load, WorldView const& world) {
 
 Law Verdict::law_of_load(Primitive const& load) const {
   return reference_.saw_crash(load.checkpoint) ? Law::checkpoint_atomic : Law::checkpoint_roundtrip;
+}
+
+std::optional<oracle::Layout> Verdict::layout_of_saved(std::string_view checkpoint) const {
+  auto const found = layouts_.find(checkpoint);
+  return found == layouts_.end() ? std::nullopt : std::optional(found->second);
 }
 
 bool Verdict::agrees(WorldView const& world) const {

@@ -131,6 +131,12 @@ std::string repetitions_of(Violation const& violation) {
   return again.empty() ? again : fmt::format("    {:<9} {}\n", "found", again);
 }
 
+std::string elements_of(Violation const& violation) {
+  std::string const elements = elements_in_words(violation);
+  return elements.empty() ? elements
+                          : fmt::format("    {:<9} {}\n", "elements", printable(elements));
+}
+
 std::string accesses_of(Violation const& violation) {
   std::string text;
   bool const alone = violation.accesses.size() == 1;
@@ -239,8 +245,8 @@ std::string per_second(double rate) {
 std::string describe(Violation const& violation, Style const& style) {
   return fmt::format("  {}: {}\n", style.paint(Color::bold, id_of(violation.law)),
                      printable(place_in_words(violation))) +
-         values_of(violation, style) + accesses_of(violation) + indented(message_of(violation)) +
-         calls_of(violation) + repetitions_of(violation);
+         values_of(violation, style) + elements_of(violation) + accesses_of(violation) +
+         indented(message_of(violation)) + calls_of(violation) + repetitions_of(violation);
 }
 
 std::string describe(Reported const& reported, Style const& style) {

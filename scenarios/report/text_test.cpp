@@ -37,6 +37,33 @@ TEST(Text, AFailureNamesLawPlaceBothValuesAndTheReplay) {
             "  replay: adamant run two.yaml --seed 7\n");
 }
 
+/// The line of what these are, of a tensor that is cut over ranks.
+std::string line_of_elements(WrongElements const& elements) {
+  Violation violation = make_failure().result.violations.front();
+  violation.elements = elements;
+  std::string const text = describe(violation, Style{});
+  auto const begin = text.find("    elements");
+  return begin == std::string::npos ? "" : text.substr(begin, text.find('\n', begin) - begin);
+}
+
+TEST(Text, SaysWhichElementsAreWrongAndWhose) {
+  using Part = WrongElements::Part;
+  std::vector<ElementRange> const some = {{9, 18}};
+  EXPECT_EQ(line_of_elements({some, 9, Part::saved_shards, {1}}),
+            "    elements  9 to 17 of w/exp_avg: all that rank 1 had when it was saved");
+  EXPECT_EQ(line_of_elements({some, 9, Part::shards, {1, 2}}),
+            "    elements  9 to 17 of w/exp_avg: all that ranks 1, 2 have");
+  EXPECT_EQ(line_of_elements({some, 9, Part::whole, {}}),
+            "    elements  9 to 17 of w/exp_avg: all of it");
+  EXPECT_EQ(line_of_elements({some, 9, Part::last_block, {}}),
+            "    elements  9 to 17 of w/exp_avg: the last block of its recipe");
+  EXPECT_EQ(line_of_elements({{{0, 2}, {5, 6}}, 3, Part::some, {0}}),
+            "    elements  0 to 1, 5 of w/exp_avg: of what rank 0 has");
+  EXPECT_EQ(line_of_elements({{{0, 2}, {5, 6}}, 20, Part::some, {}}),
+            "    elements  0 to 1, 5 and 17 more of w/exp_avg");
+  EXPECT_EQ(line_of_elements({{{17, 18}}, 1, Part::some, {1}}), "") << "the place says it";
+}
+
 TEST(Text, DigitsThatDifferAreColouredWhereColoursAreOn) {
   Violation const violation = make_failure().result.violations.front();
   std::string const text = describe(violation, Style{.colored = true});

@@ -28,6 +28,8 @@ constexpr auto scaling_names =
     std::to_array<std::string_view>({"loss_scale", "skipped", "inverse", "norm", "coefficient",
                                      "max_norm", "growth_tracker", "hysteresis"});
 static_assert(scaling_names.size() == scaling_number_count);
+constexpr auto part_names = std::to_array<std::string_view>(
+    {"some", "whole", "shards", "saved_shards", "block", "last_block"});
 constexpr auto ending_names = std::to_array<std::string_view>({"error", "signal", "exit", "none"});
 
 template <typename Enum>
@@ -119,6 +121,18 @@ Subject subject_from(Json const& json) {
   return files_from(json.at("files"));
 }
 
+Json to_json(std::vector<ElementRange> const& ranges) {
+  Json json = Json::array();
+  for (ElementRange const range : ranges) json.push_back(Json::array({range.begin, range.end}));
+  return json;
+}
+
+std::vector<ElementRange> ranges_from(Json const& json) {
+  std::vector<ElementRange> ranges;
+  for (Json const& range : json) ranges.push_back({.begin = range.at(0), .end = range.at(1)});
+  return ranges;
+}
+
 // ---- sides -------------------------------------------------------------------------------------
 
 struct ValueJson {
@@ -134,10 +148,7 @@ struct ValueJson {
     return json;
   }
   Json operator()(Elements const& elements) const {
-    Json ranges = Json::array();
-    for (ElementRange const range : elements.ranges)
-      ranges.push_back(Json::array({range.begin, range.end}));
-    Json json = {{"elements", std::move(ranges)},
+    Json json = {{"elements", to_json(elements.ranges)},
                  {"row_numel", elements.row_numel},
                  {"format", name_in(format_names, elements.format)}};
     if (elements.recipe) json["recipe"] = name_in(recipe_names, *elements.recipe);
@@ -187,12 +198,10 @@ AdamConfig settings_from(Json const& json) {
 }
 
 Elements elements_from(Json const& json) {
-  Elements elements{.ranges = {},
+  Elements elements{.ranges = ranges_from(json.at("elements")),
                     .row_numel = json.at("row_numel"),
                     .format = value_in<NumberFormat>(format_names, json.at("format"))};
   if (json.contains("recipe")) elements.recipe = value_in<Recipe>(recipe_names, json.at("recipe"));
-  for (Json const& range : json.at("elements"))
-    elements.ranges.push_back({.begin = range.at(0), .end = range.at(1)});
   return elements;
 }
 
@@ -278,6 +287,13 @@ Json to_json(Waiting const& waiting) {
   return json;
 }
 
+Json to_json(WrongElements const& wrong) {
+  return {{"count", wrong.count},
+          {"ranges", to_json(wrong.ranges)},
+          {"part", name_in(part_names, wrong.part)},
+          {"ranks", wrong.ranks}};
+}
+
 void add_text(Json& json, char const* key, std::string const& text) {
   if (!text.empty()) json[key] = text;
 }
@@ -286,6 +302,7 @@ void add_words(Json& json, Violation const& violation) {
   Sides const sides = sides_in_words(violation);
   add_text(json, "tensor", subject_in_words(violation));
   if (violation.index >= 0) json["index"] = violation.index;
+  if (violation.elements) json["elements"] = to_json(*violation.elements);
   add_text(json, "expected", sides.expected);
   add_text(json, "actual", sides.actual);
   add_text(json, "expected_decimal", sides.expected_decimal);
@@ -345,6 +362,13 @@ Violation violation_from_json(Json const& json) {
   if (auto ranks = json.value("ranks", std::vector<int>{}); ranks.size() > 1)
     violation.ranks = std::move(ranks);
   if (json.contains("subject")) violation.subject = subject_from(json.at("subject"));
+  if (json.contains("elements")) {
+    Json const& wrong = json.at("elements");
+    violation.elements = {.ranges = ranges_from(wrong.at("ranges")),
+                          .count = wrong.at("count"),
+                          .part = value_in<WrongElements::Part>(part_names, wrong.at("part")),
+                          .ranks = wrong.at("ranks")};
+  }
   if (json.contains("expected_value")) violation.expected = value_from(json.at("expected_value"));
   if (json.contains("actual_value")) violation.actual = value_from(json.at("actual_value"));
   if (json.contains("ulp")) violation.ulp = json.at("ulp").get<std::uint64_t>();

@@ -8,6 +8,7 @@
 
 #include "oracle/compare/first_difference.h"
 #include "scenarios/judge/findings.h"
+#include "scenarios/judge/wrong_elements.h"
 #include "scenarios/language/yaml/write_value.h"
 
 namespace adamant::scenarios {
@@ -160,8 +161,11 @@ void HeldTo::compare_values(Moment const& expected, Moment const& actual) {
     if (a == b || a == nullptr || b == nullptr) continue;
     auto const found = oracle::first_difference(*a, *b);
     if (!found) continue;
+    std::vector<ElementRange> elements;
+    oracle::append_differences(*a, *b, 0, elements);
     add({.subject = tensor,
          .index = found->index,
+         .elements = wrong_elements(std::move(elements), {.spec = parameter}),
          .expected = Number(found->expected),
          .actual = Number(found->actual),
          .ulp = found->ulps});

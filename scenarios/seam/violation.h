@@ -273,6 +273,25 @@ struct Related {
   friend bool operator==(Related const&, Related const&) = default;
 };
 
+/// All elements of a tensor that are wrong, and what of it they are: that holds for exactly these.
+struct WrongElements {
+  enum class Part {
+    some,  // of what `ranks` hold, where these are not all
+    whole,
+    shards,        // all that `ranks` hold
+    saved_shards,  // all that `ranks` held when the tensor was saved
+    block,         // those that share a scale by its recipe
+    last_block,
+  };
+  static constexpr std::size_t ranges_kept = 16;
+
+  std::vector<ElementRange> ranges = {};  // ascending, apart: the first few
+  std::int64_t count = 0;                 // of elements
+  Part part = Part::some;
+  std::vector<int> ranks = {};
+  friend bool operator==(WrongElements const&, WrongElements const&) = default;
+};
+
 /// The counterexample. One mistake is one: of what shows alike on several ranks, in several steps
 /// or buffers it is the first.
 struct Violation {
@@ -282,6 +301,7 @@ struct Violation {
   int rank = 0;        // -1: a thread that belongs to none
   Subject subject = {};
   std::int64_t index = -1;  // row-major in the whole tensor; -1: no element is concerned
+  std::optional<WrongElements> elements = {};  // of the first rank or parameter that is concerned
   Value expected = {};
   Value actual = {};
   std::optional<std::uint64_t> ulp = {};  // between two numbers

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
+
+#include "oracle/compare/first_difference.h"
 
 namespace adamant::scenarios {
 
@@ -72,6 +75,9 @@ void Admitted::admit_parameter(WorldView const& world, int parameter,
   if (watched.parameter == parameter)
     watched.step = seen_step(stepped, static_cast<std::size_t>(watched.index));
   admit_elements(stepped);
+  for (auto& [kind, first, elements] : std::exchange(wrong_, {}))
+    if (Violation* const added = parts_.findings.add(std::move(first)))
+      added->elements = parts_.values.told(std::move(elements), parameter, kind);
   parts_.reference.take_step(
       parameter,
       {.weight = after_weight->values, .exp_avg = after_m->values, .exp_avg_sq = after_v->values});
@@ -90,17 +96,23 @@ oracle::SeenStep Admitted::seen_step(Stepped const& stepped, std::size_t i) cons
           .exp_avg_sq = after.exp_avg_sq[i]};
 }
 
-bool Admitted::holds(Stepped const& stepped, TensorKind kind, std::size_t index,
-                     oracle::Admissible const& bound, float actual) {
-  if (bound.contains(actual)) {
-    used_by_steps_ = std::max(used_by_steps_, bound.used(actual));
-    return true;
-  }
-  findings().add_outside(Breach::outside_step, site_of(stepped, kind, index), bound, actual);
-  return false;
+Violation* Admitted::wrong(TensorKind kind, std::size_t index) {
+  auto known = std::ranges::find(wrong_, kind, &Wrong::kind);
+  bool const is_first = known == wrong_.end();
+  if (is_first) known = wrong_.insert(known, {.kind = kind});
+  oracle::append(known->elements, static_cast<std::int64_t>(index));
+  return is_first ? &known->first : nullptr;
 }
 
-Findings::Site Admitted::site_of(Stepped const& stepped, TensorKind kind, std::size_t index) const {
+void Admitted::hold(Stepped const& stepped, TensorKind kind, std::size_t index,
+                    oracle::Admissible const& bound, float actual) {
+  if (bound.contains(actual))
+    used_by_steps_ = std::max(used_by_steps_, bound.used(actual));
+  else if (Violation* const first = wrong(kind, index))
+    *first = outside_value(Breach::outside_step, site_of(stepped, kind, index), bound, actual);
+}
+
+Site Admitted::site_of(Stepped const& stepped, TensorKind kind, std::size_t index) const {
   return parts_.values.site_of(stepped.parameter, kind, static_cast<std::int64_t>(index));
 }
 

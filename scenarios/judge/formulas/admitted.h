@@ -40,20 +40,20 @@ class Admitted : public Formulas {
     Tensors before;
     Tensors after;
   };
-  /// Holds the elements of one parameter's step to the formulas; of each tensor the first that is
-  /// wrong is reported.
+  /// Holds the elements of one parameter's step to the formulas.
   virtual void admit_elements(Stepped const& stepped) = 0;
 
   oracle::SeenStep seen_step(Stepped const& stepped, std::size_t i) const;
-  /// True, or a report of this element.
-  bool holds(Stepped const& stepped, TensorKind kind, std::size_t index,
-             oracle::Admissible const& bound, float actual);
-  Findings::Site site_of(Stepped const& stepped, TensorKind kind, std::size_t index) const;
+  /// An element is wrong. Where it is the first of its tensor, what to report of it goes here; else
+  /// null.
+  Violation* wrong(TensorKind kind, std::size_t index);
+  /// Is this element within its bound? Else it is wrong.
+  void hold(Stepped const& stepped, TensorKind kind, std::size_t index,
+            oracle::Admissible const& bound, float actual);
+  Site site_of(Stepped const& stepped, TensorKind kind, std::size_t index) const;
   ParameterSpec const& spec(Stepped const& stepped) const;
   AdamConfig const& group(Stepped const& stepped) const;
   std::int64_t step_count(Stepped const& stepped) const;
-  Findings& findings() { return parts_.findings; }
-
   static TensorKind weight_kind(ParameterSpec const& spec) {
     return spec.formats.main ? TensorKind::main : TensorKind::parameter;
   }
@@ -65,6 +65,12 @@ class Admitted : public Formulas {
   FormulasParts parts_;
   GradientJudge gradients_;
   double used_by_steps_ = 0;
+  struct Wrong {
+    TensorKind kind;
+    Violation first = {};
+    std::vector<ElementRange> elements = {};
+  };
+  std::vector<Wrong> wrong_ = {};  // tensors of the parameter that is looked at
 };
 
 }  // namespace adamant::scenarios

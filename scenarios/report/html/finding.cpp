@@ -183,6 +183,9 @@ std::string moment_of(std::span<Violation const> moment, std::string_view tag) {
   html += paragraph("what", escaped(message_of(first)));
   html += values_of(moment) + accesses_of(first) + calls_of(first);
   for (Violation const& violation : moment)
+    if (std::string const elements = elements_in_words(violation); !elements.empty())
+      html += paragraph("note", "Elements " + escaped(elements) + ".");
+  for (Violation const& violation : moment)
     if (std::string const again = repetitions_in_words(violation); !again.empty())
       html += paragraph("note", "Found " + again + ".");
   return html;

@@ -27,7 +27,15 @@ Violation outside(Breach breach, Tensor const& tensor) {
 
 std::vector<Violation> of_values() {
   return {
-      {.subject = moment, .index = 3, .expected = Number(1.0F), .actual = Number(2.0F), .ulp = 9},
+      {.subject = moment,
+       .index = 3,
+       .elements = WrongElements{.ranges = {{3, 5}, {7, 8}},
+                                 .count = 3,
+                                 .part = WrongElements::Part::saved_shards,
+                                 .ranks = {1, 4}},
+       .expected = Number(1.0F),
+       .actual = Number(2.0F),
+       .ulp = 9},
       {.breach = Breach::other_scale,
        .subject = moment,
        .expected = Number(0x1p-6F),

@@ -221,6 +221,50 @@ std::string place_in_words(Violation const& violation) {
   return violation.index < 0 ? place : place + fmt::format("[{}]", violation.index);
 }
 
+namespace {
+
+/// "9 to 17, 20 and 31 more elements".
+std::string ranges_in_words(WrongElements const& wrong) {
+  constexpr std::size_t told_max = 8;
+  std::vector<std::string> texts;
+  std::int64_t left = wrong.count;
+  for (std::size_t i = 0; i < std::min(told_max, wrong.ranges.size()); ++i) {
+    auto const [begin, end] = wrong.ranges[i];
+    texts.push_back(end - begin == 1 ? std::to_string(begin)
+                                     : fmt::format("{} to {}", begin, end - 1));
+    left -= end - begin;
+  }
+  std::string const more = left > 0 ? fmt::format(" and {} more", left) : "";
+  return fmt::format("{}{}", fmt::join(texts, ", "), more);
+}
+
+std::string part_in_words(WrongElements const& wrong) {
+  using Part = WrongElements::Part;
+  bool const one = wrong.ranks.size() == 1;
+  auto const of_ranks = [&](std::string_view before, std::string_view has, std::string_view have) {
+    return fmt::format(": {} {} {} {}", before, one ? "rank" : "ranks",
+                       fmt::join(wrong.ranks, ", "), one ? has : have);
+  };
+  if (wrong.part == Part::whole) return ": all of it";
+  if (wrong.part == Part::shards) return of_ranks("all that", "has", "have");
+  if (wrong.part == Part::saved_shards)
+    return of_ranks("all that", "had when it was saved", "had when it was saved");
+  if (wrong.part == Part::block) return ": one block of its recipe";
+  if (wrong.part == Part::last_block) return ": the last block of its recipe";
+  return wrong.ranks.empty() ? "" : of_ranks("of what", "has", "have");
+}
+
+}  // namespace
+
+std::string elements_in_words(Violation const& violation) {
+  auto const* const tensor = about<Tensor>(violation);
+  if (!violation.elements || tensor == nullptr) return {};
+  WrongElements const& wrong = *violation.elements;
+  if (wrong.count == 1 && wrong.part == WrongElements::Part::some) return {};
+  return fmt::format("{} of {}{}", ranges_in_words(wrong),
+                     tensor_name(tensor->parameter, tensor->kind), part_in_words(wrong));
+}
+
 std::string repetitions_in_words(Violation const& violation) {
   if (violation.count == 1) return {};
   std::vector<int> const ranks = ranks_of(violation);

@@ -22,6 +22,9 @@ std::string subject_in_words(Violation const& violation);
 std::string place_in_words(Violation const& violation);
 /// The same without what it is about: "operation 4, rank 1".
 std::string moment_in_words(Violation const& violation);
+/// "elements 9 to 17 of weight: all that rank 1 had when it was saved"; empty where the place says
+/// it all.
+std::string elements_in_words(Violation const& violation);
 /// "3 times, on ranks 0, 1"; empty where it was found once.
 std::string repetitions_in_words(Violation const& violation);
 
