@@ -6,6 +6,7 @@
 #include <sstream>
 #include <string_view>
 
+#include "scenarios/language/further_runs.h"
 #include "scenarios/language/yaml/document.h"
 #include "scenarios/language/yaml/load.h"
 #include "scenarios/language/yaml/map_reader.h"
@@ -150,13 +151,6 @@ std::vector<std::string_view> words_of_files(Scenario const& scenario) {
   return words;
 }
 
-bool has_options_in_a_run(Scenario const& scenario, EngineOptions const& options) {
-  return has_options(scenario, options) ||
-         std::ranges::any_of(scenario.again, [&](Again const& again) {
-           return has_options(with_options(scenario, again.options), options);
-         });
-}
-
 std::int64_t ranks_of_largest_world(Scenario const& scenario) {
   std::int64_t ranks = scenario.world.rank_count();
   for (Operation const& operation : scenario.program)
@@ -190,6 +184,24 @@ std::vector<Fault::Then> kinds_of_faults(Scenario const& scenario) {
   std::vector<Fault::Then> kinds;
   for (Fault const& fault : scenario.faults) kinds.push_back(fault.then);
   return kinds;
+}
+
+/// A further run may load what its scenario alone does not, in worlds and with options of its own.
+std::vector<Scenario> runs_of(Scenario const& scenario) {
+  std::vector<Scenario> runs{scenario};
+  for (FurtherRun& run : further_runs(scenario)) runs.push_back(std::move(run.scenario));
+  return runs;
+}
+
+bool run_does_all_of(Scenario const& run, Scenario const& smaller) {
+  return has_options(run, smaller.engine.options) && has_faults(run, smaller) &&
+         is_subsequence(words_of_operations(smaller), words_of_operations(run));
+}
+
+bool run_has_inside(Scenario const& run, Scenario const& smaller) {
+  return ranks_of_largest_world(run) >= ranks_of_largest_world(smaller) &&
+         std::ranges::includes(narrow_types(run), narrow_types(smaller)) &&
+         run_does_all_of(run, smaller);
 }
 
 }  // namespace
@@ -234,25 +246,29 @@ bool has_faults(Scenario const& scenario, Scenario const& smaller) {
 
 bool has_files_inside(Scenario const& scenario, Scenario const& smaller) {
   return has_faults(scenario, smaller) &&
-         is_subsequence(words_of_files(smaller), words_of_files(scenario));
+         std::ranges::any_of(runs_of(scenario), [&](Scenario const& run) {
+           return is_subsequence(words_of_files(smaller), words_of_files(run));
+         });
 }
 
 bool does_all_of(Scenario const& scenario, Scenario const& smaller) {
-  return has_options_in_a_run(scenario, smaller.engine.options) && has_faults(scenario, smaller) &&
-         is_subsequence(words_of_operations(smaller), words_of_operations(scenario));
+  return std::ranges::any_of(runs_of(scenario),
+                             [&](Scenario const& run) { return run_does_all_of(run, smaller); });
 }
 
 bool has_inside(Scenario const& scenario, Scenario const& smaller) {
-  return ranks_of_largest_world(scenario) >= ranks_of_largest_world(smaller) &&
-         std::ranges::includes(narrow_types(scenario), narrow_types(smaller)) &&
-         does_all_of(scenario, smaller);
+  return std::ranges::any_of(runs_of(scenario),
+                             [&](Scenario const& run) { return run_has_inside(run, smaller); });
 }
 
 std::vector<Scenario> put_into(Scenario const& scenario, Scenario const& smaller) {
   Scenario other = smaller;
   other.expect = {};
   std::vector<Scenario> all{other};
-  if (ranks_of_largest_world(scenario) < smaller.world.rank_count()) other.world = scenario.world;
+  if (std::ranges::none_of(runs_of(scenario), [&](Scenario const& run) {
+        return ranks_of_largest_world(run) >= smaller.world.rank_count();
+      }))
+    other.world = scenario.world;
   for (Precision const& types : all_types(scenario)) {
     other.precision = types;
     for (LossScale const& scale : {smaller.optimizer.loss_scale, scenario.optimizer.loss_scale}) {

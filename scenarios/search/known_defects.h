@@ -52,11 +52,11 @@ bool has_options(Scenario const& scenario, EngineOptions const& options);
 /// Does `scenario` have all kinds of faults that `smaller` has?
 bool has_faults(Scenario const& scenario, Scenario const& smaller);
 
-/// Does it have its saves and loads as well, in their order among others?
+/// Does it have its saves and loads as well, in their order among others in one of its runs?
 bool has_files_inside(Scenario const& scenario, Scenario const& smaller);
 
-/// Does `scenario` do all that `smaller` does: its operations in their order among others, its
-/// faults and in one of its runs its options of the engine?
+/// Does `scenario` do all that `smaller` does in one of its runs, further ones among them: its
+/// operations in their order among others, its faults and its options of the engine?
 bool does_all_of(Scenario const& scenario, Scenario const& smaller);
 
 /// The same in some world on no fewer ranks, and at some time in narrow types where `smaller` has

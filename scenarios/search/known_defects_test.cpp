@@ -142,6 +142,28 @@ TEST(KnownDefect, IsInsideWhatDoesAllThatItDoes) {
   EXPECT_TRUE(has_inside(larger, smaller)) << "since a load on two ranks";
 }
 
+// A further run that is resumed has a save and a load that its scenario has not.
+TEST(KnownDefect, IsInsideAFurtherRun) {
+  Scenario smaller;
+  smaller.world.shard = 2;
+  smaller.program = {operation(Save{"a"}), operation(Load{.from = "a"}), operation(Step{})};
+  Scenario larger = small_scenario();
+  larger.world.shard = 1;
+  larger.program = {operation(Backward{}), operation(Step{})};
+  EXPECT_FALSE(does_all_of(larger, smaller));
+  larger.again = {{.resumed_after = 1}};
+  EXPECT_TRUE(does_all_of(larger, smaller));
+  EXPECT_TRUE(has_files_inside(larger, smaller));
+  EXPECT_FALSE(has_inside(larger, smaller)) << "it has one rank";
+  EXPECT_EQ(put_into(larger, smaller).front().world.shard, 1);
+  larger.again[0].through = {World{.shard = 2}};
+  EXPECT_TRUE(has_inside(larger, smaller)) << "it is resumed on two";
+  EXPECT_EQ(put_into(larger, smaller).front().world.shard, 2);
+  larger.again[0].resumed_after = 2;
+  EXPECT_FALSE(does_all_of(larger, smaller)) << "no step follows";
+  EXPECT_TRUE(has_files_inside(larger, smaller));
+}
+
 TEST(KnownDefect, ClipsByANormThatASetHasPutInForce) {
   Scenario smaller;
   smaller.program = {operation(Backward{}), operation(ClipNorm{})};

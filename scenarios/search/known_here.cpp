@@ -43,6 +43,15 @@ bool may_have_spoilt_files(Scenario const& scenario) {
          });
 }
 
+/// Does it choose the defect by the options that this scenario of it needs, and that its way around
+/// has otherwise? Then no more of its operations is needed than those on files.
+bool chooses(Scenario const& scenario, Scenario const& shows, EngineOptions const& avoid) {
+  bool const names_all =
+      with_options(shows, avoid).engine.options.size() == shows.engine.options.size();
+  return names_all && has_options(scenario, shows.engine.options) &&
+         has_files_inside(scenario, shows);
+}
+
 void append(EngineOptions& options, EngineOptions const& more) {
   options.insert(options.end(), more.begin(), more.end());
 }
@@ -175,9 +184,10 @@ std::optional<KnownHere::WayAround> KnownHere::find_cause(Scenario const& scenar
   WayAround all;
   for (Shown const& one : shown_) {
     EngineOptions const& avoid = defects_[one.defect].avoid;
-    bool const may_be = !avoid.empty() && !has_options(scenario, avoid) &&
-                        does_all_of(scenario, one.scenario) && inside.insert(one.defect).second;
-    if (may_be) append(all.avoid, avoid);
+    bool const may_be =
+        !avoid.empty() && !has_options(scenario, avoid) &&
+        (does_all_of(scenario, one.scenario) || chooses(scenario, one.scenario, avoid));
+    if (may_be && inside.insert(one.defect).second) append(all.avoid, avoid);
   }
   auto const ends = [&](WayAround& way) {
     way.scenario = with_options(scenario, way.avoid);

@@ -82,8 +82,8 @@ class KnownHere {
                                            Scenario const& scenario, RunResult const& failed,
                                            RunOne const& run) const;
 
-  /// Of a failure that looks like none of them: those whose scenarios are inside and without which
-  /// nothing is left of it. One alone, where that is enough.
+  /// Of a failure that looks like none of them: those whose scenarios are inside, or that its
+  /// options choose, and without which nothing is left of it. One alone, where that is enough.
   std::optional<WayAround> find_cause(Scenario const& scenario, RunOne const& run) const;
 
   std::vector<KnownDefect> defects_;

@@ -105,6 +105,27 @@ TEST(KnownHere, OneThatLooksOtherwiseIsKnownByItsCauseAlone) {
   EXPECT_TRUE(known.unmask(shorter, failed(other), never()).fails) << "it does none of them";
 }
 
+// Another program meets it, too, if its options say so: what its scenario does besides is one way
+// to see it. Files are another matter, as what is wrong with them needs a save or a load.
+TEST(KnownHere, OneThatOptionsChooseNeedsNoProgramOfItsOwn) {
+  EngineOptions const in_place{{"saves", "in_place"}};
+  KnownDefect torn = defect("torn", anew, loud);
+  torn.shown_by[0] = with_options(torn.shown_by[0], in_place);
+  torn.shown_by[0].expect = {.kind = Expectation::Kind::refused,
+                             .id = "unsupported.engine_options"};
+  KnownHere const known = known_of({torn});
+  Scenario shorter = small_scenario();
+  shorter.program.resize(2);
+  EXPECT_TRUE(known.unmask(shorter, failed(other), never()).fails) << "it does not choose it";
+  shorter = with_options(shorter, in_place);
+  EXPECT_EQ(known.unmask(shorter, failed(other), passing_with(anew, other)).known,
+            std::set<std::string>{"torn"});
+  RunOne const failing = [](Scenario const&) { return failed(other); };
+  EXPECT_TRUE(known.unmask(shorter, failed(other), failing).fails);
+  torn.shown_by[0].program.push_back({.action = Save{"a"}});
+  EXPECT_TRUE(known_of({torn}).unmask(shorter, failed(other), never()).fails) << "it saves nothing";
+}
+
 TEST(KnownHere, EitherLawAboutValuesMayJudge) {
   KnownHere const known = known_of({defect("torn", anew, loud)});
   RunResult result = failed(loud);
