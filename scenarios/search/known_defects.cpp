@@ -261,6 +261,14 @@ bool has_inside(Scenario const& scenario, Scenario const& smaller) {
                              [&](Scenario const& run) { return run_has_inside(run, smaller); });
 }
 
+bool chooses(Scenario const& scenario, Scenario const& shows, EngineOptions const& avoid) {
+  bool const names_all =
+      with_options(shows, avoid).engine.options.size() == shows.engine.options.size();
+  return names_all && has_options(scenario, shows.engine.options) &&
+         std::ranges::includes(narrow_types(scenario), narrow_types(shows)) &&
+         has_files_inside(scenario, shows);
+}
+
 std::vector<Scenario> put_into(Scenario const& scenario, Scenario const& smaller) {
   Scenario other = smaller;
   other.expect = {};

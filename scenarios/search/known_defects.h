@@ -63,6 +63,10 @@ bool does_all_of(Scenario const& scenario, Scenario const& smaller);
 /// some.
 bool has_inside(Scenario const& scenario, Scenario const& smaller);
 
+/// Does it choose a defect by the options of the engine that `shows` needs, and that `avoid` has
+/// otherwise? No more is then inside than its narrow types, its faults and operations on files.
+bool chooses(Scenario const& scenario, Scenario const& shows, EngineOptions const& avoid);
+
 /// `smaller` in the types that `scenario` has at some time, with its own loss scale or that of
 /// `scenario`, and in the world of that where it has fewer ranks. Types and scales in which a
 /// defect was met are no part of its cause where it shows in others, too. Without `smaller` itself,

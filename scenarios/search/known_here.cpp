@@ -43,15 +43,6 @@ bool may_have_spoilt_files(Scenario const& scenario) {
          });
 }
 
-/// Does it choose the defect by the options that this scenario of it needs, and that its way around
-/// has otherwise? Then no more of its operations is needed than those on files.
-bool chooses(Scenario const& scenario, Scenario const& shows, EngineOptions const& avoid) {
-  bool const names_all =
-      with_options(shows, avoid).engine.options.size() == shows.engine.options.size();
-  return names_all && has_options(scenario, shows.engine.options) &&
-         has_files_inside(scenario, shows);
-}
-
 void append(EngineOptions& options, EngineOptions const& more) {
   options.insert(options.end(), more.begin(), more.end());
 }
