@@ -55,8 +55,8 @@ struct Arguments {
   std::optional<std::chrono::milliseconds> time;
   std::uint64_t skip = 0;                         // the first case of a search
   bool first = false;                             // fuzz: end at the first failure that is new
-  std::optional<std::filesystem::path> known;     // fuzz: a file of known defects
-  std::vector<std::string> unknown;               // fuzz: known ones that count as new
+  std::optional<std::filesystem::path> known;     // run, fuzz: a file of known defects
+  std::vector<std::string> unknown;               // run, fuzz: known ones that count as new
   std::optional<std::filesystem::path> campaign;  // a directory: fuzz goes on there
   std::optional<std::filesystem::path> out;       // fuzz: a directory; minimize: a file
 

@@ -164,6 +164,13 @@ void CommandOptions::add_strict() const {
                     "Warnings fail: error.unseen, memory.leak, error.thread");
 }
 
+void CommandOptions::add_known() const {
+  add_path("--known", arguments_.known,
+           "YAML file of known defects: they are counted and do not fail");
+  command_.add_option("--unknown", arguments_.unknown, "A known defect that counts as new here")
+      ->option_text("NAME");
+}
+
 void CommandOptions::add_dry_run() const {
   CLI::Option* const dry_run =
       command_.add_flag("--dry-run", arguments_.dry_run,

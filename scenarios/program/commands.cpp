@@ -32,6 +32,7 @@ void add_run(CLI::App& program, Arguments& arguments) {
   CommandOptions const options(command, arguments);
   options.add_selection();
   options.add_strict();
+  options.add_known();
   options.add_schedules("Also run each under N schedules, random and pct");
   options.add_path("--dump", arguments.dump, "Write inputs and states as safetensors");
   options.add_script();
@@ -67,10 +68,7 @@ void add_fuzz(CLI::App& program, Arguments& arguments) {
                     [&arguments](std::uint64_t skip) { arguments.skip = skip; });
   options.add_path("--out", arguments.out, "Directory for what fails");
   command.add_flag("--first", arguments.first, "End at the first failure that is not known");
-  options.add_path("--known", arguments.known,
-                   "YAML file of known defects: they are counted and do not fail");
-  command.add_option("--unknown", arguments.unknown, "A known defect that counts as new here")
-      ->option_text("NAME");
+  options.add_known();
   options.add_strict();
   options.add_path("--campaign", arguments.campaign,
                    "Directory that keeps all that was searched and found: go on there");

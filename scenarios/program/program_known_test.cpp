@@ -85,6 +85,37 @@ TEST_F(KnownProgram, OneThatIsNamedCountsAsNew) {
             "counting_ahead or doubled_rate\n");
 }
 
+// Without either option a scenario ends as it says, whatever is known.
+TEST_F(KnownProgram, ARunThatMeetsAKnownOneDoesNotFailWhereThatIsAskedFor) {
+  write("steps.yaml",
+        "adamant: 1\nname: steps\nseed: 0\nworld: {shard: 1}\n"
+        "params: [{name: p0, shape: [1]}]\nprogram: [step, step]\n");
+  std::string const own = engine((folder_ / "both.yaml").string());
+  EXPECT_EQ(call("run steps.yaml" + own).status, 1);
+  Called const known = call("run steps.yaml --known one.yaml --json out.json" + engine());
+  EXPECT_EQ(known.status, 0) << known.out << known.err;
+  EXPECT_NE(known.out.find("note: meets a known defect, counting_ahead: A counter is ahead.\n"),
+            std::string::npos)
+      << known.out;
+  EXPECT_EQ(read_json("out.json").at("results").at(0).at("outcome"), "violated");
+  EXPECT_EQ(call("run steps.yaml --unknown doubled_rate" + own).status, 0) << "the other is known";
+  Called const as_new = call("run steps.yaml --unknown counting_ahead" + own);
+  EXPECT_EQ(as_new.status, 1) << as_new.out;
+  EXPECT_NE(as_new.out.find(" --unknown counting_ahead\n"), std::string::npos) << as_new.out;
+  EXPECT_EQ(call("run counts_ahead.yaml --known one.yaml" + engine()).status, 0)
+      << "it expects what is known";
+  EXPECT_EQ(call("run steps.yaml --unknown other" + own).status, 2);
+}
+
+// What is new shows beside what is known.
+TEST_F(KnownProgram, ARunOfWhichMoreIsLeftFails) {
+  write("both_met.yaml",
+        "adamant: 1\nname: both\nseed: 0\nworld: {shard: 1}\n"
+        "params: [{name: p0, shape: [1]}]\nprogram: [step, step, set: {lr: 0.01}]\n");
+  EXPECT_EQ(call("run both_met.yaml --known both.yaml" + engine()).status, 0);
+  EXPECT_EQ(call("run both_met.yaml --known one.yaml" + engine()).status, 1);
+}
+
 TEST_F(KnownProgram, AnEngineNamesItsOwn) {
   Called const called = call("fuzz --cases 60 --seed 3" + engine((folder_ / "both.yaml").string()));
   EXPECT_EQ(called.status, 0) << called.out << called.err;

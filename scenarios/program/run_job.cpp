@@ -7,6 +7,7 @@
 
 #include "scenarios/program/outputs.h"
 #include "scenarios/program/refused_file.h"
+#include "scenarios/program/search_report.h"
 #include "scenarios/program/seed.h"
 #include "scenarios/report/style.h"
 
@@ -88,6 +89,7 @@ std::string replay_of(Arguments const& arguments, ScenarioFile const& file) {
   if (file.scenario.seed) line += fmt::format(" --seed {}", *file.scenario.seed);
   if (arguments.engine) line += " --engine " + shell_quoted(*arguments.engine);
   if (arguments.bug) line += " --bug " + *arguments.bug;
+  line += known_options(arguments);
   if (arguments.peer_timeout)
     line += fmt::format(" --peer-timeout {}", arguments.peer_timeout->count());
   if (arguments.schedules > 0) line += fmt::format(" --schedules {}", arguments.schedules);
