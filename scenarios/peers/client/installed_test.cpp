@@ -9,6 +9,7 @@
 #include <fstream>
 #include <string>
 
+#include "scenarios/language/yaml/load.h"
 #include "scenarios/runner/testing/python.h"
 #include "scenarios/runner/testing/scratch.h"
 #include "scenarios/seam/engine.h"
@@ -96,6 +97,24 @@ TEST_F(InstalledAdapter, IsToldHowToBeInstalledWhereNoneHasIt) {
 TEST_F(InstalledAdapter, OfPyTorchIsWhatTheEnvironmentSaysFirst) {
   Variable const chosen("ADAMANT_TORCH", "exec something else");
   EXPECT_EQ(command_of_peer("torch"), "exec something else");
+}
+
+// Such a file runs from any directory: a command would have to be trusted, and to be in PATH.
+TEST(KnownScenario, NamesTheAdapterInWhoseFolderItLies) {
+  std::size_t seen = 0;
+  for (auto const& entry :
+       fs::recursive_directory_iterator(ADAMANT_SOURCE_DIR "/scenarios/peers")) {
+    std::string const path = entry.path().string();
+    std::size_t const known = path.find("/known/");
+    if (known == std::string::npos || entry.path().extension() != ".yaml") continue;
+    if (entry.path().filename() == "known.yaml") continue;
+    ++seen;
+    std::string const name = load_scenario_file(entry.path()).engine.name;
+    std::string const package = path.substr(0, path.find('/', path.find("/adamant_") + 1));
+    fs::path const module = fs::path(package).parent_path() / ("adamant_" + name) / "__main__.py";
+    EXPECT_TRUE(fs::exists(module)) << path << " is of engine " << name;
+  }
+  EXPECT_GT(seen, 150U);
 }
 
 }  // namespace

@@ -39,17 +39,17 @@ std::unique_ptr<PeerClient> make_client(std::string_view engine) {
 }
 
 /// Every python3 in PATH as a shell finds them, then those of environments. An adapter's further
-/// engines, as megatron_hybrid, are where the adapter is.
+/// engines, as megatron_hybrid and torch_fsdp1, are where the adapter is.
 std::vector<fs::path> pythons_for(std::string adapter) {
   std::vector<fs::path> found;
   char const* const path = std::getenv("PATH");
   std::istringstream folders(path == nullptr ? "" : path);
   for (std::string folder; std::getline(folders, folder, ':');)
     found.push_back(fs::path(folder) / "python3");
-  if (adapter == "torch") found.push_back(ADAMANT_SOURCE_DIRECTORY "/build/peers/bin/python");
   for (std::size_t end = adapter.size(); end != std::string::npos; end = adapter.rfind('_')) {
     adapter.resize(end);
-    found.push_back(ADAMANT_SOURCE_DIRECTORY "/build/peers-" + adapter + "/bin/python");
+    std::string const environment = adapter == "torch" ? "peers" : "peers-" + adapter;
+    found.push_back(fmt::format(ADAMANT_SOURCE_DIRECTORY "/build/{}/bin/python", environment));
   }
   return found;
 }

@@ -20,7 +20,7 @@ KNOWN = HERE.parent / "adamant_accelerate" / "known"
 STEPS = HERE / "scenarios" / "worlds_and_checkpoints.yaml"
 PATIENCE = 120  # seconds, on a machine that has other work
 MADE = "missing_states: made"
-ENGINE = re.compile(r"^engine: \{name: (?:\"[^\"]*\"|\w+)(.*)\}$", re.MULTILINE)
+ENGINE = re.compile(r"^engine: \{name: \w+(.*)\}$", re.MULTILINE)
 OF_PYTORCH = hello.KNOWN.parent
 
 

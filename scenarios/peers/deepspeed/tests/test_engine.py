@@ -23,6 +23,7 @@ REPOSITORY = HERE.parents[3]
 PROGRAM = os.environ.get("ADAMANT") or shutil.which("adamant") or f"{REPOSITORY}/build/dev/adamant"
 ENGINE = f"exec:{sys.executable} -m adamant_deepspeed"
 KNOWN = HERE.parent / "adamant_deepspeed" / "known"
+PATH = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
 CPU_ADAM = "optimizer: cpu_adam"
 
 needs_program = pytest.mark.skipif(
@@ -45,7 +46,7 @@ def run(
         check=False,
         capture_output=True,
         text=True,
-        env={**os.environ, "ADAMANT_OPTIONS": options},
+        env={**os.environ, "ADAMANT_OPTIONS": options, "PATH": PATH},
     )
 
 
@@ -85,13 +86,12 @@ def test_faults_are_caught(fault: str) -> None:
 
 @needs_program
 @pytest.mark.parametrize("compiled", [False, pytest.param(True, marks=needs_step)])
-def test_known_scenarios_show_their_defect(compiled: bool, tmp_path: Path) -> None:
-    copies = []
-    for path in sorted(KNOWN.glob("*.yaml")):
-        text = path.read_text(encoding="utf-8")
-        if path.name != "known.yaml" and (CPU_ADAM in text) == compiled:
-            copies.append(tmp_path / path.name)
-            copies[-1].write_text(text.replace("exec:python3 -m adamant_deepspeed", ENGINE))
-    ended = run(None, copies)
+def test_known_scenarios_show_their_defect(compiled: bool) -> None:
+    chosen = [
+        path
+        for path in sorted(KNOWN.glob("*.yaml"))
+        if path.name != "known.yaml" and (CPU_ADAM in path.read_text("utf-8")) == compiled
+    ]
+    ended = run(None, chosen)
     assert ended.returncode == 0, ended.stdout
-    assert f"{len(copies)} scenarios, all as expected" in ended.stdout
+    assert f"{len(chosen)} scenarios, all as expected" in ended.stdout

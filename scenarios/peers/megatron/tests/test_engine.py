@@ -19,7 +19,7 @@ HERE = Path(__file__).parent
 KNOWN = HERE.parent / "adamant_megatron" / "known"
 STEPS = HERE / "scenarios" / "worlds_and_checkpoints.yaml"
 PATIENCE = 120  # seconds, on a machine that has other work
-ENGINE = re.compile(r"^engine: \{name: \"[^\"]*\"(?:, options: \{(.*)\})?\}$", re.MULTILINE)
+ENGINE = re.compile(r"^engine: \{name: \w+(?:, options: \{(.*)\})?\}$", re.MULTILINE)
 
 BUCKETS, GROUPS, STATES = "buckets: one", "groups: multiplied", "states: mended"
 NAN = "nan_norm: clips"

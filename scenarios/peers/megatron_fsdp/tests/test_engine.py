@@ -19,7 +19,7 @@ KNOWN = HERE.parent / "adamant_megatron_fsdp" / "known"
 WORLDS = HERE / "scenarios" / "worlds_and_checkpoints.yaml"
 MAIN = HERE / "scenarios" / "main_weights.yaml"
 PATIENCE = 140  # seconds, on a machine that has other work
-ENGINE = re.compile(r"^engine: \{name: \"[^\"]*\"(.*)\}$", re.MULTILINE)
+ENGINE = re.compile(r"^engine: \{name: \w+(.*)\}$", re.MULTILINE)
 WAYS = [
     "zero: optim_grads",
     "zero: optim",

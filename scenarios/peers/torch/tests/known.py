@@ -14,10 +14,9 @@ import torch
 import adamant_torch
 
 FOLDER = Path(adamant_torch.__file__).parent / "known"
-NAME = r'(torch|"exec:[^"]*")'
 RELEASE = torch.__version__.split("+")[0]
 LOOKED_AT = ("2.8.0", "2.13.0", "2.14.1", "2.15.0")  # releases of PyTorch
-ENGINE = re.compile(rf"^engine: \{{name: {NAME}(?:, options: \{{(.*)\}})?\}}$", re.MULTILINE)
+ENGINE = re.compile(r"^engine: \{name: (\w+)(?:, options: \{(.*)\})?\}$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
