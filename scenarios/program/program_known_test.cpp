@@ -122,6 +122,28 @@ TEST_F(KnownProgram, AnEngineNamesItsOwn) {
   EXPECT_NE(called.out.find(" met known defects "), std::string::npos) << called.out;
 }
 
+// What it is built on may have defects that it cannot meet: they are not missed.
+TEST_F(KnownProgram, AnEngineInheritsWhatItMayMeet) {
+  auto const of_base = [this](std::string const& name, std::string const& avoid,
+                              std::string const& options, int ranks) {
+    write(name + ".yaml",
+          "adamant: 1\nname: n\nworld: {shard: " + std::to_string(ranks) + "}\n" +
+              "params: [{name: p0, shape: [1]}]\nprogram: [step]\nengine: {name: base, options: {" +
+              options + "}}\nexpect: {violates: values.bitwise}\n");
+    return "  - {name: " + name + ", cause: C, versions: all, thread: none, avoid: {" + avoid +
+           "}, shown_by: [" + name + ".yaml]}\n";
+  };
+  write("base.yaml", "known:\n" + of_base("not_offered", "rates: right", "mood: calm", 1) +
+                         of_base("too_large", "rates: right", "", 64) +
+                         of_base("always_avoided", "sums: right", "", 1) +
+                         of_base("mended", "rates: right", "", 1));
+  std::string const files =
+      (folder_ / "one.yaml").string() + " " + (folder_ / "base.yaml").string();
+  Called const called = call("fuzz --cases 1 --seed 3 --json out.json" + engine(files));
+  EXPECT_EQ(called.status, 0) << called.out << called.err;
+  EXPECT_EQ(read_json("out.json").at("known").at("not_shown"), nlohmann::json({"mended"}));
+}
+
 TEST_F(KnownProgram, WhatIsNotKnownIsFoundAndMinimised) {
   Called const called =
       call("fuzz --cases 400 --seed 3 --known one.yaml --out found --json out.json" + engine());

@@ -19,7 +19,7 @@ from adamant_numpy.launcher import Launcher  # noqa: E402
 from adamant_numpy.server import Server  # noqa: E402
 
 Json = dict[str, Any]
-OPTIONS = {"counting": ["ahead", "right"], "rates": ["twice", "right"]}
+OPTIONS = {"counting": ["ahead", "right"], "rates": ["twice", "right"], "sums": ["right"]}
 
 
 class Defective(Launcher):
@@ -42,7 +42,7 @@ class Defective(Launcher):
         reply = super().answer(json.dumps(request).encode())
         if name == "hello" and reply["outcome"] == "ok":
             reply["options"] = OPTIONS
-            reply.update({"known": sys.argv[1]} if len(sys.argv) > 1 else {})
+            reply.update({"known": sys.argv[1:]} if len(sys.argv) > 1 else {})
         if name == "state" and reply["outcome"] == "ok":
             self.spoil(reply["ranks"])
         return reply
