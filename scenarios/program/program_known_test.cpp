@@ -135,7 +135,6 @@ TEST_F(KnownProgram, AnEngineInheritsWhatItMayMeet) {
   };
   write("base.yaml", "known:\n" + of_base("not_offered", "rates: right", "mood: calm", 1) +
                          of_base("too_large", "rates: right", "", 64) +
-                         of_base("always_avoided", "sums: right", "", 1) +
                          of_base("mended", "rates: right", "", 1));
   std::string const files =
       (folder_ / "one.yaml").string() + " " + (folder_ / "base.yaml").string();
@@ -184,6 +183,21 @@ TEST_F(KnownProgram, ACampaignCountsWhatIsKnown) {
   EXPECT_EQ(other.status, 2);
   EXPECT_NE(other.err.find("its cases are not those that this program draws"), std::string::npos)
       << other.err;
+}
+
+// Nothing that it finds would be the engine's.
+TEST_F(KnownProgram, AnAdapterThatDoesNotFitEndsASearch) {
+  Called const called = shell("OF_OTHER_RELEASE=1 PROGRAM fuzz --cases 400 --seed 3 --out found" +
+                              engine((folder_ / "both.yaml").string()));
+  EXPECT_EQ(called.status, 3) << called.out;
+  EXPECT_NE(called.err.find("what fails is not the engine but its adapter: AttributeError: no x; "
+                            "zero1 9 was not tried"),
+            std::string::npos)
+      << called.err;
+  EXPECT_FALSE(exists("found"));
+  Called const run = shell("OF_OTHER_RELEASE=1 PROGRAM run counts_ahead.yaml" + engine());
+  EXPECT_EQ(run.status, 3) << run.out;
+  EXPECT_NE(run.out.find("its adapter: AttributeError: no x"), std::string::npos) << run.out;
 }
 
 TEST_F(KnownProgram, AFileThatIsWrongIsSaidBeforeTheSearch) {

@@ -65,7 +65,11 @@ void CaseSearch::run(PoolOptions pool, std::function<std::uint64_t(std::uint64_t
   pool.job_time_max = time_max(engine_.capabilities, known_.defects().size());
   run_jobs(
       pool, [&](std::uint64_t job) { return answer(case_of(job)); },
-      [&](JobEnd const& end) { take(end.job, ended(case_of(end.job), end)); });
+      [&](JobEnd const& end) {
+        SearchedCase found = ended(case_of(end.job), end);
+        if (found.status == Status::lacking) throw MachineLacks(found.failure->result.reason);
+        take(end.job, std::move(found));
+      });
 }
 
 Answer CaseSearch::answer(std::uint64_t index) const {

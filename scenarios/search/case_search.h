@@ -57,6 +57,8 @@ class CaseSearch {
   KnownHere const& known() const { return known_; }
 
   /// run_jobs() with a case a job, under the limit of time that cases have.
+  ///
+  /// Errors: MachineLacks, at the first case that cannot run here.
   void run(PoolOptions pool, std::function<std::uint64_t(std::uint64_t job)> const& case_of,
            std::function<void(std::uint64_t job, SearchedCase)> const& take) const;
 

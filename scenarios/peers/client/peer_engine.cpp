@@ -110,6 +110,10 @@ PeerEngine::PeerEngine(PeerClient& client)
 EngineEnd PeerEngine::execute(EngineTask const& task, Observer& observer) {
   try {
     return PeerRun(client_, capabilities_, task, observer).run();
+  } catch (AdapterFailed const& error) {
+    client_.stop();
+    throw MachineLacks(fmt::format("{}{}{}", error.what(), capabilities_.notes.empty() ? "" : "; ",
+                                   fmt::join(capabilities_.notes, "; ")));
   } catch (...) {
     client_.stop();  // nobody knows what it still does
     throw;

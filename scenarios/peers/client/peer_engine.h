@@ -20,7 +20,8 @@ class PeerEngine final : public ScenarioEngine {
 
   std::string_view name() const override { return client_.name(); }
   Capabilities capabilities() const override { return capabilities_; }
-  /// Errors: PeerError where the engine does not keep to the protocol.
+  /// Errors: PeerError where the engine does not keep to the protocol; MachineLacks where its
+  /// adapter does not fit what is installed.
   EngineEnd execute(EngineTask const& task, Observer& observer) override;
 
  private:

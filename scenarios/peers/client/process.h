@@ -19,6 +19,12 @@ class PeerError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// What failed is not the engine but what stands between: it does not fit what is installed.
+class AdapterFailed : public PeerError {
+ public:
+  using PeerError::PeerError;
+};
+
 class PeerProcess {
  public:
   /// The end of a wait that begins now. Messages say how long it is, and by which option.

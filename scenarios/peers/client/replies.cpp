@@ -164,7 +164,7 @@ std::string text_or_nothing(Json const& object, char const* key) {
 
 /// An error that explains itself has a type and a text. What has neither is shown as it is.
 ///
-/// Errors: PeerError where the engine is not what failed.
+/// Errors: AdapterFailed.
 void take_error(RankOutcome& outcome, Json const& answer) {
   Json const error = answer.value("error", Json());
   outcome.type = text_or_nothing(error, "type");
@@ -176,7 +176,7 @@ void take_error(RankOutcome& outcome, Json const& answer) {
                      ? fmt::format("{}: {}", outcome.type.empty() ? "error" : outcome.type, text)
                      : "an error without type and text: " + excerpt(answer.dump());
   if (outcome.type == "adapter")
-    throw PeerError("what fails is not the engine but its " + outcome.text);
+    throw AdapterFailed("what fails is not the engine but its " + outcome.text);
 }
 
 void take_death(RankOutcome& outcome, Json const& rank) {

@@ -107,7 +107,7 @@ TEST(Outcomes, OfAnAdapterThatFailsItselfAreNone) {
   try {
     replies::outcomes_of(reply, 1);
     FAIL() << "it is an outcome";
-  } catch (PeerError const& error) {
+  } catch (AdapterFailed const& error) {
     EXPECT_EQ(std::string(error.what()),
               "what fails is not the engine but its adapter: AttributeError: no x");
   }

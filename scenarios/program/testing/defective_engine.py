@@ -2,6 +2,7 @@
 
 `counting`: after a second step, the first parameter is told to have taken one more. `rates`: after
 a `set`, the first group is told to have twice its learning rate. Both are in what `state` says.
+With OF_OTHER_RELEASE in the environment its adapter asks in each step for what is not there.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from adamant_numpy.launcher import Launcher  # noqa: E402
 from adamant_numpy.server import Server  # noqa: E402
 
 Json = dict[str, Any]
-OPTIONS = {"counting": ["ahead", "right"], "rates": ["twice", "right"], "sums": ["right"]}
+OPTIONS = {"counting": ["ahead", "right"], "rates": ["twice", "right"]}
 
 
 class Defective(Launcher):
@@ -28,6 +29,7 @@ class Defective(Launcher):
     options: Json = {}
     steps = 0
     changed = False
+    size = 1
 
     def answer(self, line: bytes) -> Json:
         """The reply to a line."""
@@ -37,14 +39,20 @@ class Defective(Launcher):
             self.options = request.pop("options", {})
             request["options"] = {}
             self.steps, self.changed = 0, False
+            self.size = request["world"]["shard"] * request["world"]["replicate"]
         self.steps += name == "step"
         self.changed = self.changed or name == "set"
         reply = super().answer(json.dumps(request).encode())
         if name == "hello" and reply["outcome"] == "ok":
             reply["options"] = OPTIONS
+            reply["notes"] = ["zero1 9 was not tried"] if "OF_OTHER_RELEASE" in os.environ else []
             reply.update({"known": sys.argv[1:]} if len(sys.argv) > 1 else {})
         if name == "state" and reply["outcome"] == "ok":
             self.spoil(reply["ranks"])
+        if name == "step" and "OF_OTHER_RELEASE" in os.environ:
+            gone = {"type": "adapter", "text": "AttributeError: no x"}
+            failed = {"outcome": "error", "error": gone}
+            reply = {**reply, "outcome": "error", "ranks": [failed] * self.size}
         return reply
 
     def spoil(self, ranks: list[Json]) -> None:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import json
 import math
+import sys
+import traceback
 from typing import Any
 
 VERSION = 1
@@ -62,12 +64,16 @@ def failure(error: BaseException) -> Message:
 
 
 def is_own(error: BaseException) -> bool:
-    """Return whether an adapter itself asked for what its engine's release does not have."""
-    step = error.__traceback__
-    while step is not None and step.tb_next is not None:
-        step = step.tb_next
-    module = "" if step is None else str(step.tb_frame.f_globals.get("__name__"))
-    return isinstance(error, (AttributeError, ImportError)) and module.startswith("adamant_")
+    """Return whether an adapter itself asked for what its engine's release does not have.
+
+    That may be by way of Python's own library, as `mock.patch.object` does.
+    """
+    misfit = isinstance(error, TypeError) and "argument" in str(error)  # of another signature
+    frames = traceback.walk_tb(error.__traceback__)
+    modules = [str(frame.f_globals.get("__name__")) for frame, _ in frames]
+    others = [name for name in modules if name.split(".")[0] not in sys.stdlib_module_names]
+    asks = isinstance(error, (AttributeError, ImportError)) or misfit
+    return asks and bool(others) and others[-1].startswith("adamant_")
 
 
 def worst(outcomes: list[str]) -> str:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
+import textwrap
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 
@@ -61,6 +64,23 @@ def test_what_an_adapter_asks_for_in_vain_is_no_error_of_the_engine() -> None:
     with pytest.raises(ZeroDivisionError) as engine:
         hello.precision(1 / 0, [], "", "")  # type: ignore[arg-type]
     assert failure(engine.value)["error"]["type"] == "ZeroDivisionError"
+
+
+@pytest.mark.parametrize(
+    ("asks", "kind"),
+    [
+        ("with mock.patch.object(math, 'gone'): pass", "adapter"),
+        ("math.floor(1.0, gone=2)", "adapter"),
+        ("import adamant_torch.gone", "adapter"),
+        ("math.floor('1')", "TypeError"),
+        ("textwrap.dedent(1)", "TypeError"),
+    ],
+)
+def test_it_may_ask_by_way_of_python_and_for_another_signature(asks: str, kind: str) -> None:
+    adapter = {"__name__": "adamant_x", "mock": mock, "math": math, "textwrap": textwrap}
+    with pytest.raises((AttributeError, ImportError, TypeError)) as asked:
+        exec(asks, adapter)
+    assert failure(asked.value)["error"]["type"] == kind
 
 
 def test_a_load_into_a_new_job_gets_new_processes(launcher: Launcher, tmp_path: Path) -> None:
