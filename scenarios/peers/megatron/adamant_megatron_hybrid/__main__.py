@@ -1,8 +1,10 @@
-"""`python3 -m adamant_megatron_hybrid`: `adamant-megatron --hybrid`."""
+"""`python3 -m adamant_megatron_hybrid`: the same for HybridDeviceOptimizer."""
 
-import sys
+import warnings
 
-from adamant_megatron.__main__ import main
+from adamant_megatron import Hybrid
+from adamant_torch.__main__ import main
 
-sys.argv.append("--hybrid")
-main()
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    main(Hybrid)
