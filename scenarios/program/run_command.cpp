@@ -21,7 +21,6 @@
 #include "scenarios/program/run_report.h"
 #include "scenarios/program/script_output.h"
 #include "scenarios/program/search_of.h"
-#include "scenarios/program/search_report.h"
 #include "scenarios/program/selection.h"
 #include "scenarios/program/trace_output.h"
 #include "scenarios/report/json.h"
@@ -59,14 +58,20 @@ Ended ended_as(JobEnd const& end, RunJob const& job) {
   return ended_with(nlohmann::ordered_json::parse(*end.answer), scenario, job.options);
 }
 
-/// A result that is met once each of the defects behind it is known.
-void note_known(Unmasked const& unmasked, KnownHere const& known, RunResult& result) {
+/// A result that fails by what is known alone is met, with a note of each defect.
+void note_known(KnownHere const& known, Scenario const& scenario, RunOptions again,
+                nlohmann::ordered_json& line) {
+  RunResult result = result_from_json(line.at("result"));
+  again.dump.reset();
+  Unmasked const unmasked = known.unmask(scenario, result, [&](Scenario const& other) {
+    return ended_with(run_in_worker(other, again), other, again).result;
+  });
   if (unmasked.known.empty()) return;
   result.met = !unmasked.fails;
   for (KnownDefect const& defect : known.defects())
     if (unmasked.known.contains(defect.name))
-      result.notes.push_back(
-          fmt::format("meets a known defect, {}: {}", defect.name, defect.cause));
+      result.notes.push_back("meets a known defect, " + defect.name + ": " + defect.cause);
+  line["result"] = to_json(result);
 }
 
 class RunCommand {
@@ -207,20 +212,9 @@ class RunCommand {
     Scenario const& scenario = job.file.scenario;
     nlohmann::ordered_json line = run_in_worker(scenario, job.options);
     auto const known = known_.find(scenario.engine.name);
-    bool const may_be_known = known != known_.end() && line.contains("result") &&
-                              scenario.expect.kind == Expectation::Kind::pass;
-    if (!may_be_known) return to_answer(line);
-    RunResult result = result_from_json(line.at("result"));
-    if (result.met) return to_answer(line);
-    RunOptions again = run_options(arguments_);
-    again.checkpoints = job.options.checkpoints;
-    note_known(
-        known->second.unmask(scenario, result,
-                             [&](Scenario const& other) {
-                               return ended_with(run_in_worker(other, again), other, again).result;
-                             }),
-        known->second, result);
-    line["result"] = to_json(result);
+    bool const is_to_pass = scenario.expect.kind == Expectation::Kind::pass;
+    if (known != known_.end() && is_to_pass && line.contains("result"))
+      note_known(known->second, scenario, job.options, line);
     return to_answer(line);
   }
 

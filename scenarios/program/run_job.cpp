@@ -89,9 +89,7 @@ std::string replay_of(Arguments const& arguments, ScenarioFile const& file) {
   if (file.scenario.seed) line += fmt::format(" --seed {}", *file.scenario.seed);
   if (arguments.engine) line += " --engine " + shell_quoted(*arguments.engine);
   if (arguments.bug) line += " --bug " + *arguments.bug;
-  line += known_options(arguments);
-  if (arguments.peer_timeout)
-    line += fmt::format(" --peer-timeout {}", arguments.peer_timeout->count());
+  line += repeated_options(arguments);
   if (arguments.schedules > 0) line += fmt::format(" --schedules {}", arguments.schedules);
   if (arguments.strict) line += " --strict";
   if (arguments.dry_run) line += " --dry-run";

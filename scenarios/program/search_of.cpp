@@ -36,25 +36,16 @@ void add(std::vector<KnownDefect>& defects, KnownDefect defect) {
   defects.push_back(std::move(defect));
 }
 
-/// May the engine meet it, so that it is worth saying where it does not?
-bool can_meet(Capabilities const& engine, KnownDefect const& defect) {
-  bool const always_avoids =
-      !defect.avoid.empty() && std::ranges::all_of(defect.avoid, [&](auto const& one) {
-        return find_option(engine, one.first)->values.size() == 1;
-      });
-  return !always_avoids && !std::ranges::all_of(defect.shown_by, [&](Scenario const& scenario) {
-    return refuse(scenario, engine).has_value();
-  });
-}
-
-/// Those of what an engine is built on, and that it may meet, are its own, whether or not it can go
+/// Those of what an engine is built on are its own if it may meet them, whether or not it can go
 /// around them.
 void add_files_of(Capabilities const& engine, std::vector<KnownDefect>& defects) {
   for (auto file = engine.known_defects.rbegin(); file != engine.known_defects.rend(); ++file) {
     bool const inherited = std::next(file) != engine.known_defects.rend();
     for (KnownDefect& defect : read_known_defects(*file)) {
       if (inherited && !is_offered(defect.avoid, engine)) defect.avoid.clear();
-      if (!inherited || can_meet(engine, defect)) add(defects, std::move(defect));
+      auto const is_refused = [&](Scenario const& one) { return refuse(one, engine).has_value(); };
+      if (inherited && std::ranges::all_of(defect.shown_by, is_refused)) continue;
+      add(defects, std::move(defect));
     }
   }
 }

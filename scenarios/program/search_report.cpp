@@ -23,10 +23,7 @@ std::string replay_of_case(Arguments const& arguments, std::uint64_t seed, Findi
   std::string const& engine = finding.scenario.engine.name;
   if (engine != SearchEngine().name) line += " --engine " + shell_quoted(engine);
   if (finding.scenario.bug) line += " --bug " + *finding.scenario.bug;
-  line += known_options(arguments);
-  if (arguments.peer_timeout)
-    line += fmt::format(" --peer-timeout {}", arguments.peer_timeout->count());
-  return line;
+  return line + repeated_options(arguments);
 }
 
 std::string cut_short(std::uint64_t cases) {
@@ -39,10 +36,12 @@ std::string verdict(std::size_t found) {
 
 }  // namespace
 
-std::string known_options(Arguments const& arguments) {
+std::string repeated_options(Arguments const& arguments) {
   std::string line;
   if (arguments.known) line += " --known " + shell_quoted(arguments.known->string());
   for (std::string const& name : arguments.unknown) line += " --unknown " + shell_quoted(name);
+  if (arguments.peer_timeout)
+    line += fmt::format(" --peer-timeout {}", arguments.peer_timeout->count());
   return line;
 }
 

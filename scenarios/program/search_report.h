@@ -23,8 +23,8 @@ namespace adamant::scenarios {
 /// Cases, where nobody says how many or how long.
 inline constexpr std::uint64_t searched_by_default = 1000;
 
-/// What the command line says of known defects, to be said again.
-std::string known_options(Arguments const& arguments);
+/// What the command line says of known defects and waits, to be said again.
+std::string repeated_options(Arguments const& arguments);
 
 /// What the command line says of each run of a search.
 RunOptions run_options(Arguments const& arguments);

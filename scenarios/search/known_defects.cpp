@@ -151,11 +151,21 @@ std::vector<std::string_view> words_of_files(Scenario const& scenario) {
   return words;
 }
 
+/// A further run may load what its scenario alone does not, in worlds and with options of its own.
+std::vector<Scenario> runs_of(Scenario const& scenario) {
+  std::vector<Scenario> runs{scenario};
+  for (FurtherRun& run : further_runs(scenario)) runs.push_back(std::move(run.scenario));
+  return runs;
+}
+
 std::int64_t ranks_of_largest_world(Scenario const& scenario) {
-  std::int64_t ranks = scenario.world.rank_count();
-  for (Operation const& operation : scenario.program)
-    if (auto const* const load = std::get_if<Load>(&operation.action); load && load->world)
-      ranks = std::max(ranks, load->world->rank_count());
+  std::int64_t ranks = 1;
+  for (Scenario const& run : runs_of(scenario)) {
+    ranks = std::max(ranks, run.world.rank_count());
+    for (Operation const& operation : run.program)
+      if (auto const* const load = std::get_if<Load>(&operation.action); load && load->world)
+        ranks = std::max(ranks, load->world->rank_count());
+  }
   return ranks;
 }
 
@@ -186,22 +196,9 @@ std::vector<Fault::Then> kinds_of_faults(Scenario const& scenario) {
   return kinds;
 }
 
-/// A further run may load what its scenario alone does not, in worlds and with options of its own.
-std::vector<Scenario> runs_of(Scenario const& scenario) {
-  std::vector<Scenario> runs{scenario};
-  for (FurtherRun& run : further_runs(scenario)) runs.push_back(std::move(run.scenario));
-  return runs;
-}
-
 bool run_does_all_of(Scenario const& run, Scenario const& smaller) {
   return has_options(run, smaller.engine.options) && has_faults(run, smaller) &&
          is_subsequence(words_of_operations(smaller), words_of_operations(run));
-}
-
-bool run_has_inside(Scenario const& run, Scenario const& smaller) {
-  return ranks_of_largest_world(run) >= ranks_of_largest_world(smaller) &&
-         std::ranges::includes(narrow_types(run), narrow_types(smaller)) &&
-         run_does_all_of(run, smaller);
 }
 
 }  // namespace
@@ -257,8 +254,11 @@ bool does_all_of(Scenario const& scenario, Scenario const& smaller) {
 }
 
 bool has_inside(Scenario const& scenario, Scenario const& smaller) {
-  return std::ranges::any_of(runs_of(scenario),
-                             [&](Scenario const& run) { return run_has_inside(run, smaller); });
+  return std::ranges::any_of(runs_of(scenario), [&](Scenario const& run) {
+    return ranks_of_largest_world(run) >= ranks_of_largest_world(smaller) &&
+           std::ranges::includes(narrow_types(run), narrow_types(smaller)) &&
+           run_does_all_of(run, smaller);
+  });
 }
 
 bool chooses(Scenario const& scenario, Scenario const& shows, EngineOptions const& avoid) {
@@ -273,10 +273,7 @@ std::vector<Scenario> put_into(Scenario const& scenario, Scenario const& smaller
   Scenario other = smaller;
   other.expect = {};
   std::vector<Scenario> all{other};
-  if (std::ranges::none_of(runs_of(scenario), [&](Scenario const& run) {
-        return ranks_of_largest_world(run) >= smaller.world.rank_count();
-      }))
-    other.world = scenario.world;
+  if (ranks_of_largest_world(scenario) < smaller.world.rank_count()) other.world = scenario.world;
   for (Precision const& types : all_types(scenario)) {
     other.precision = types;
     for (LossScale const& scale : {smaller.optimizer.loss_scale, scenario.optimizer.loss_scale}) {
