@@ -92,7 +92,9 @@ TEST_F(KnownProgram, ARunThatMeetsAKnownOneDoesNotFailWhereThatIsAskedFor) {
         "params: [{name: p0, shape: [1]}]\nprogram: [step, step]\n");
   std::string const own = engine((folder_ / "both.yaml").string());
   EXPECT_EQ(call("run steps.yaml" + own).status, 1);
-  Called const known = call("run steps.yaml --known one.yaml --json out.json" + engine());
+  Called const known =
+      call("run steps.yaml --known one.yaml --json out.json --html page.html" + engine());
+  EXPECT_NE(read("page.html").find(": numpy "), std::string::npos) << "the engine's releases";
   EXPECT_EQ(known.status, 0) << known.out << known.err;
   EXPECT_NE(known.out.find("note: meets a known defect, counting_ahead: A counter is ahead.\n"),
             std::string::npos)
@@ -117,7 +119,9 @@ TEST_F(KnownProgram, ARunOfWhichMoreIsLeftFails) {
 }
 
 TEST_F(KnownProgram, AnEngineNamesItsOwn) {
-  Called const called = call("fuzz --cases 60 --seed 3" + engine((folder_ / "both.yaml").string()));
+  Called const called =
+      call("fuzz --cases 60 --seed 3 --html page.html" + engine((folder_ / "both.yaml").string()));
+  EXPECT_NE(read("page.html").find(">numpy "), std::string::npos) << "the engine's releases";
   EXPECT_EQ(called.status, 0) << called.out << called.err;
   EXPECT_NE(called.out.find(" met known defects "), std::string::npos) << called.out;
 }

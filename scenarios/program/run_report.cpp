@@ -7,6 +7,7 @@
 
 #include "scenarios/pool/interrupt.h"
 #include "scenarios/report/json.h"
+#include "scenarios/seam/versions.h"
 
 namespace adamant::scenarios {
 
@@ -45,6 +46,9 @@ void RunReport::show_operations(std::uint64_t done, std::uint64_t total) {
 
 void RunReport::add(std::uint64_t number, Scenario const& scenario, Reported reported) {
   html_.draw(number, scenario, reported.result);
+  Outcome const outcome = reported.result.outcome;
+  bool const has_run = outcome == Outcome::pass || outcome == Outcome::violated;
+  if (has_run && !arguments_.dry_run) engines_.insert(reported.result.engine);
   reported.alone = total_ == 1;
   put(number, std::move(reported), true);
   show();
@@ -120,6 +124,9 @@ std::string RunReport::verdict() const {
 
 Page RunReport::page_frame(Status status) const {
   Page page{.command = "run", .verdict = verdict(), .good = status == Status::met};
+  for (std::string const& engine : engines_)
+    if (auto const versions = versions_of(engine); !versions.empty())
+      page.facts.emplace_back("engine", engine + ": " + versions);
   if (interrupted()) page.cut_short = cut_short();
   return page;
 }

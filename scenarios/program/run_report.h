@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 
@@ -59,6 +60,7 @@ class RunReport {
   Progress progress_;
   Progress progress_of_one_;
   std::map<std::uint64_t, Entry> finished_;
+  std::set<std::string> engines_;  // of what has run
   std::uint64_t total_ = 0;
   std::uint64_t unread_ = 0;
   std::uint64_t warnings_ = 0;

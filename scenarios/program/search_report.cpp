@@ -73,6 +73,8 @@ Page search_page(Searched const& searched, std::size_t found, Ledger const& ledg
             .good = found == 0 && !interrupted(),
             .facts = {{"seed", std::to_string(searched.seed)}},
             .ledger = ledger_section(ledger)};
+  if (!ledger.settings.versions.empty())
+    page.facts.emplace_back("engine", ledger.settings.versions);
   if (!searched.known.empty())
     page.facts.emplace_back("met known defects", counted(searched.known.masked, "case"));
   if (interrupted()) page.cut_short = cut_short(searched.seen.cases());
