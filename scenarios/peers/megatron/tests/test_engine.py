@@ -34,6 +34,7 @@ OF_BOTH = {  # each with the options that avoid what it shows, if there are any
     "no_state_before_the_first_step_in_a_load.yaml": STATES,
     "one_step_for_all.yaml": None,
     "one_step_for_all_in_a_load.yaml": None,
+    "one_step_for_two_ranks_in_bf16.yaml": None,
 }
 OF_ENGINE = {
     "later_buckets_are_moved_in_fp32.yaml": BUCKETS,
