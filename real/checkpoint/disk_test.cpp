@@ -2,6 +2,8 @@
 // refuses or the machine dies. On files in memory, and on those of the system.
 #include <gtest/gtest.h>
 
+#include <array>
+#include <functional>
 #include <map>
 #include <string>
 #include <utility>
@@ -134,6 +136,116 @@ TEST(Disk, ASaveFirstPutsBackWhatAnotherLeftBetweenItsRenames) {
     EXPECT_THROW(rank.engine->save(storage, "c"), StorageError);
     EXPECT_EQ(storage.list("."), (std::vector<DirectoryEntry>{{"c", true}}));
   });
+}
+
+// ---- worlds of two, of which one or both are refused --------------------------------------------
+
+/// Every file and directory there is, with the bytes of files.
+using Content = std::map<std::string, std::vector<std::byte>>;
+
+void add_content(MemoryStorage& files, std::string const& directory, Content& content) {
+  for (DirectoryEntry const& entry : files.list(directory)) {
+    std::string const path = directory == "." ? entry.name : join_path(directory, entry.name);
+    content[path] = entry.is_directory ? std::vector<std::byte>() : files.bytes_of(path);
+    if (entry.is_directory) add_content(files, path, content);
+  }
+}
+
+Content content_of(MemoryStorage& files) {
+  Content content;
+  add_content(files, ".", content);
+  return content;
+}
+
+/// What a rank is told, with the kind of it; nothing where nothing is refused.
+std::string told(std::function<void()> const& verb) {
+  try {
+    verb();
+  } catch (StorageError const& error) {
+    return concat("storage: ", error.what());
+  } catch (CheckpointError const& error) {
+    return concat("checkpoint: ", error.what());
+  }
+  return "";
+}
+
+/// By rank, what it was told one time after another.
+using AllTold = std::array<std::vector<std::string>, 2>;
+
+bool refuses(int rank, int refusing) {
+  return (refusing >> rank & 1) != 0;
+}
+
+/// Saves over an older checkpoint until nothing is refused: of the ranks in `refusing` the disk
+/// refuses the first change, then the second alone, and so on.
+void save_in_spite_of(Rank& rank, MemoryStorage& files, int refusing, AllTold& all) {
+  WatchedStorage storage(files);
+  std::vector<std::string>& mine = all[static_cast<std::size_t>(rank.number)];
+  for (int number = 0;; ++number) {
+    rank.write(1);
+    rank.engine->save(files, "c");
+    rank.write(2);
+    Content const before = rank.number == 0 ? content_of(files) : Content();
+    bool replaced = false;
+    int changes = 0;
+    storage.on_change = [&](std::string const& change) {
+      if (refuses(rank.number, refusing) && changes++ == number)
+        throw StorageError(concat("no ", change));
+      replaced = replaced || change == "rename .c.partial to c";
+    };
+    mine.push_back(told([&] { rank.engine->save(storage, "c"); }));
+    if (mine.back().empty()) return;
+    if (rank.number == 0 && !replaced) {
+      EXPECT_TRUE(content_of(files) == before) << refusing << ", " << mine.back();
+    }
+  }
+}
+
+/// And of which rank it was, where that is known.
+void expect_all_told_the_same(AllTold const& all, std::string const& of_whom,
+                              std::size_t at_least) {
+  EXPECT_EQ(all[0], all[1]) << of_whom;
+  EXPECT_GE(all[0].size(), at_least) << of_whom;
+  for (std::string const& one : all[0])
+    EXPECT_TRUE(one.empty() || one.starts_with(of_whom)) << of_whom << ", " << one;
+}
+
+TEST(Disk, ARefusedSaveLeavesItAsItWasAndAllRanksAreToldTheSame) {
+  ADAMANT_NEEDS(2, Devices::shared);
+  for (int const refusing : {1, 2, 3}) {
+    MemoryStorage files;
+    AllTold all;
+    in_world(2, small_config(), [&](Rank& rank) {
+      all[static_cast<std::size_t>(rank.number)].clear();
+      save_in_spite_of(rank, files, refusing, all);
+    });
+    // Of two that are refused at once the first one's, which has more to do.
+    expect_all_told_the_same(
+        all, refusing == 2 ? "storage: rank 1: " : "storage: rank 0: ", refusing == 2 ? 4 : 12);
+  }
+}
+
+TEST(Disk, OfARefusedLoadAllRanksAreToldTheSame) {
+  ADAMANT_NEEDS(2, Devices::shared);
+  for (int const refusing : {1, 2, 3}) {
+    MemoryStorage files;
+    AllTold all;
+    in_world(2, small_config(), [&](Rank& rank) {
+      std::vector<std::string>& mine = all[static_cast<std::size_t>(rank.number)];
+      mine.clear();
+      rank.engine->save(files, "c");
+      WatchedStorage storage(files);
+      do {
+        std::size_t reads = 0;
+        storage.on_read = [&](std::string const& range) {
+          if (refuses(rank.number, refusing) && reads++ == mine.size())
+            throw StorageError(concat("no ", range));
+        };
+        mine.push_back(told([&] { rank.engine->load(storage, "c"); }));
+      } while (!mine.back().empty());
+    });
+    expect_all_told_the_same(all, "storage: rank ", 4);
+  }
 }
 
 // But for the one in which the header ends, which is read when the checkpoint is opened, too, and

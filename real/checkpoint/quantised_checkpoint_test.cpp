@@ -234,7 +234,8 @@ TEST(QuantisedCheckpoint, FromOtherTypesAParameterIsQuantisedAnew) {
   }
 }
 
-/// Weights that a recipe takes as they are. Shards cut blocks off from what their scales come from.
+/// Weights that a recipe takes as they are. Shards cut blocks off from what their scales come from;
+/// later rows are larger, so that no block has the scale of another one's.
 std::vector<float> exact_weights(Recipe recipe) {
   bool const fp4 = recipe == Recipe::nvfp4;
   float const unit = fp4 ? 896 : 64;
@@ -242,7 +243,8 @@ std::vector<float> exact_weights(Recipe recipe) {
   std::vector<float> weights(128 * 128);
   for (std::size_t i = 0; i < weights.size(); ++i) {
     bool const largest = i / 128 % 16 == 0 && i % 16 == 0;
-    weights[i] = unit * (largest ? (fp4 ? 6.0F : 7.0F) : pattern[i % std::size(pattern)]);
+    float const of_rows = i < 128 * 48 ? unit / 4 : i < 128 * 96 ? unit / 2 : unit;
+    weights[i] = of_rows * (largest ? (fp4 ? 6.0F : 7.0F) : pattern[i % std::size(pattern)]);
   }
   return weights;
 }

@@ -13,15 +13,19 @@ namespace {
 
 // ---- directories: rank 0 only ----
 
+/// The older checkpoint gets its name again. REQUIRES: nothing is called so.
+void put_back(Storage& storage, std::string const& directory) {
+  std::string const previous = previous_directory(directory);
+  if (storage.exists(previous)) storage.rename(previous, directory);
+}
+
 /// Clears what an earlier save left when it was cut off.
 void prepare(Storage& storage, std::string const& directory) {
-  std::string const previous = previous_directory(directory);
   remove_all(storage, partial_directory(directory));
-  if (storage.exists(directory)) {
-    remove_all(storage, previous);
-  } else if (storage.exists(previous)) {
-    storage.rename(previous, directory);
-  }
+  if (storage.exists(directory))
+    remove_all(storage, previous_directory(directory));
+  else
+    put_back(storage, directory);
   storage.make_directory(partial_directory(directory));
 }
 
@@ -45,10 +49,12 @@ void publish(Storage& storage, std::string const& directory) {
   remove_all(storage, previous);
 }
 
-/// After a refusal: the older checkpoint stays, what was written aside goes if it can.
+/// After a refusal, as far as the disk can: what was written aside goes, and the older checkpoint
+/// has its name.
 void discard(CheckpointPlace const& place) {
   if (place.where.rank != 0) return;
   try {
+    if (!place.storage.exists(place.directory)) put_back(place.storage, place.directory);
     remove_all(place.storage, partial_directory(place.directory));
   } catch (StorageError const&) {  // the next save will remove it
   }

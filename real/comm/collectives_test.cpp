@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
@@ -318,6 +319,81 @@ TEST_P(LargeLoopback, CarriesAsManyAsOneLaunchTakesAndMore) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Worlds, LargeLoopback, testing::Values(64, 67));
+
+/// Six ranks in groups that number their own from 0: one after the other or with
+/// others between them.
+class LoopbackGroups : public testing::TestWithParam<std::vector<std::vector<int>>> {
+ protected:
+  void SetUp() override { ADAMANT_NEEDS(ranks, Devices::shared); }
+
+  /// Runs the body on every rank, with the ranks of its group and its number among them.
+  static void in_groups(std::function<void(Peer&, std::vector<int> const&, int)> const& body) {
+    auto const exchange = make_loopback_exchange(ranks);
+    run_ranks(ranks, Devices::shared, [&](RankContext const& context) {
+      for (std::vector<int> const& group : GetParam()) {
+        auto const own = std::ranges::find(group, context.rank);
+        if (own == group.end()) continue;
+        Peer peer(context, ranks, exchange);
+        int const number = static_cast<int>(own - group.begin());
+        peer.communicator =
+            std::make_unique<LoopbackCommunicator>(exchange, context.rendezvous, group, number);
+        body(peer, group, number);
+      }
+    });
+  }
+
+  static constexpr int ranks = 6;
+};
+
+Values sums_over(std::vector<int> const& group, int begin, int end) {
+  Values values;
+  for (int i = begin; i < end; ++i) {
+    float sum = 0;
+    for (int const rank : group) sum += value(rank, i);
+    values.push_back(sum);
+  }
+  return values;
+}
+
+TEST_P(LoopbackGroups, GatherAndScatterByTheNumberInTheGroup) {
+  in_groups([](Peer& peer, std::vector<int> const& group, int own) {
+    int const size = static_cast<int>(group.size());
+    DeviceBuffer const send = peer.device(values_of(peer.rank, size));
+    DeviceBuffer const gathered = peer.device(Values(group.size()));
+    DeviceBuffer const part = peer.device({0});
+    DeviceBuffer const all = peer.device(Values(group.size()));
+    peer.communicator->all_gather(send.as<float>(), gathered.as<float>(), 1, NumberFormat::fp32,
+                                  peer.stream);
+    peer.communicator->reduce_scatter(send.as<float>(), part.as<float>(), 1, NumberFormat::fp32,
+                                      peer.stream);
+    peer.communicator->all_reduce(send.as<float>(), all.as<float>(), size, NumberFormat::fp32,
+                                  peer.stream);
+    Values firsts;
+    for (int const rank : group) firsts.push_back(value(rank, 0));
+    EXPECT_EQ(peer.host(gathered), firsts);
+    EXPECT_EQ(peer.host(part), sums_over(group, own, own + 1));
+    EXPECT_EQ(peer.host(all), sums_over(group, 0, size));
+  });
+}
+
+TEST_P(LoopbackGroups, RootsAreNumbersInTheGroup) {
+  in_groups([](Peer& peer, std::vector<int> const& group, int own) {
+    int const root = static_cast<int>(group.size()) - 1;
+    DeviceBuffer const send = peer.device(values_of(peer.rank, 2));
+    DeviceBuffer const sum = peer.device(Values(2, untouched));
+    DeviceBuffer const roots = peer.device(Values(2));
+    peer.communicator->reduce(send.as<float>(), sum.as<float>(), 2, NumberFormat::fp32, root,
+                              peer.stream);
+    peer.communicator->broadcast(send.as<float>(), roots.as<float>(), 2, NumberFormat::fp32, root,
+                                 peer.stream);
+    EXPECT_EQ(peer.host(sum), own == root ? sums_over(group, 0, 2) : Values(2, untouched));
+    EXPECT_EQ(peer.host(roots), values_of(group.back(), 2));
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Meshes, LoopbackGroups,
+                         testing::Values(std::vector<std::vector<int>>{{1, 2, 0}, {3, 4, 5}},
+                                         std::vector<std::vector<int>>{{2, 4}, {0, 5}, {3, 1}}));
 
 TEST(Loopback, RanksThatDisagreeAreToldSo) {
   ADAMANT_NEEDS(2, Devices::shared);
