@@ -18,12 +18,17 @@ namespace fs = std::filesystem;
 using scenarios::RunResult;
 using scenarios::Scenario;
 
-std::vector<Scenario> simulated_scenarios() {
-  std::vector<Scenario> all;
+struct InCorpus {
+  Scenario scenario;
+  fs::path folder;
+};
+
+std::vector<InCorpus> simulated_scenarios() {
+  std::vector<InCorpus> all;
   for (fs::path const& path : fs::recursive_directory_iterator("scenarios/corpus")) {
     if (path.extension() != ".yaml") continue;
     Scenario scenario = scenarios::load_scenario_file(path.string());
-    if (scenario.engine.name == "sim") all.push_back(std::move(scenario));
+    if (scenario.engine.name == "sim") all.push_back({std::move(scenario), path.parent_path()});
   }
   return all;
 }
@@ -47,9 +52,10 @@ class Woven : public testing::TestWithParam<char const*> {};
 TEST_P(Woven, WithoutABugIsTheShippedEngine) {
   scenarios::RunOptions options;
   options.engine = GetParam();
-  auto const all = simulated_scenarios();
+  auto all = simulated_scenarios();
   EXPECT_GT(all.size(), 250U);
-  for (Scenario scenario : all) {
+  for (auto& [scenario, folder] : all) {
+    options.checkpoints = folder;
     scenario.bug.reset();
     RunResult const shipped = run_scenario(scenario, options);
     scenario.bug = "";  // the engine that has them, and none
