@@ -33,6 +33,7 @@ Scenario generate_scenario(std::uint64_t seed, std::uint64_t index,
   if (options.faults) draw_fault(draws, scenario);
   draw_engine_options(draws, scenario);
   draw_further_runs(draws, settings, scenario);
+  settings.make_rare();
   return scenario;
 }
 

@@ -45,9 +45,9 @@ TEST(SameCases, OfASeedStayTheSame) {
                 row("bold peer", {.faults = true, .capabilities = boldest_peer()}) +
                 row("models", models()),
             R"(
-simulator    26a20caab2bfd95f
-faults       bc17506de5fa33c4
-growing      9b6debb7eac3f800
+simulator    4ac9b79051e5545a
+faults       dd3281c20d666373
+growing      851a4791bb7be6b6
 peer         2d5b388a4f08cdfc
 bold peer    5bc7f56ab197c34a
 models       00bd49387f2ba0ab

@@ -385,4 +385,31 @@ void SettingsDrawing::make_schedule() {
   if (schedule.strategy == Schedule::Strategy::pct) schedule.depth = draws_.between(1, 5);
 }
 
+void SettingsDrawing::make_rare() {
+  if (draws_.able().isolated) return;
+  if (draws_.feature(Feature::several_params, 1)) add_many_params();
+  bool const have_codes = std::any_of(
+      scenario_.params.begin(), scenario_.params.end(),
+      [&](Param const& param) { return is_quantised(scenario_.precision_of(param).param); });
+  if (draws_.feature(Feature::extreme_settings, have_codes ? 15 : 3)) let_weights_vanish();
+}
+
+// More than a launch takes, or than a word of a set has bits.
+void SettingsDrawing::add_many_params() {
+  std::int64_t const count = draws_.between(32, 66);
+  for (std::int64_t i = 0; i < count; ++i)
+    scenario_.params.push_back(
+        {.name = "many" + std::to_string(i), .shape = {draws_.between(1, 3)}});
+}
+
+// What a decay of 1 leaves of them are updates over a huge epsilon: scales that bring these to a
+// range overflow.
+void SettingsDrawing::let_weights_vanish() {
+  AdamConfig& adam = scenario_.optimizer.adam;
+  adam.mode = AdamMode::adamw;
+  adam.learning_rate = 1;
+  adam.epsilon = 1e38F;
+  adam.weight_decay = 1;
+}
+
 }  // namespace adamant::scenarios

@@ -27,6 +27,8 @@ class SettingsDrawing {
   void make_before_program();
   /// Schedule and formats, which no operation depends on.
   void make_after_program();
+  /// What few scenarios have. Drawn behind everything else, so that it changes no other scenario.
+  void make_rare();
 
   /// A `reload` needs states that are away.
   void drop_vain_reloads();
@@ -93,6 +95,8 @@ class SettingsDrawing {
   bool is_barred(Precision const& recipe) const;
   bool accepted_with_any_scale(Precision precision, LossScale::Kind scale) const;
   void fit_shapes_to_offers();
+  void add_many_params();
+  void let_weights_vanish();
   /// A dynamic scale begins at 2^32, which fp16 has no room for.
   void widen_gradients();
 
