@@ -13,9 +13,13 @@ AROUND = {"empty_groups": ["dropped"], "empty_tensors": ["apart"]}
 
 
 def capabilities(defaults: Message) -> Message:
-    """Return PyTorch's capabilities but for loss scales, which torchtitan has none of."""
+    """Return PyTorch's capabilities but for loss scales, which torchtitan has none of.
+
+    That flipped bits go unnoticed is DCP's own, and there is no way around it here.
+    """
     kept = [each for each in defaults["precisions"] if "fp16" not in each["param"]]
-    return {**defaults, "loss_scale": ["none"], "precisions": kept, "load_precisions": []}
+    others = {"loss_scale": ["none"], "other_damage": ["stale_file"]}
+    return {**defaults, **others, "precisions": kept, "load_precisions": []}
 
 
 def options(_: Message) -> Message:
