@@ -15,11 +15,13 @@ AROUND = {"empty_groups": ["dropped"], "empty_tensors": ["apart"]}
 def capabilities(defaults: Message) -> Message:
     """Return PyTorch's capabilities but for loss scales, which torchtitan has none of.
 
-    That flipped bits go unnoticed is DCP's own, and there is no way around it here.
+    That flipped bits go unnoticed is DCP's own, and there is no way around it here. Without its
+    `.metadata` a checkpoint is none to torchtitan, which loads an older one.
     """
     kept = [each for each in defaults["precisions"] if "fp16" not in each["param"]]
-    others = {"loss_scale": ["none"], "other_damage": ["stale_file"]}
-    return {**defaults, **others, "precisions": kept, "load_precisions": []}
+    damage = {"detects_damage": ["truncate"], "other_damage": ["stale_file"]}
+    scale = {"loss_scale": ["none"]}
+    return {**defaults, **damage, **scale, "precisions": kept, "load_precisions": []}
 
 
 def options(_: Message) -> Message:
