@@ -252,13 +252,15 @@ void Verdict::refused(Primitive const& load, EngineFailure const& why, WorldView
                      .rank = why.rank,
                      .subject = damage_,
                      .reason = why.reason,
-                     .text = why.message});
+                     .text = why.message,
+                     .thrown = why.thrown});
   } else if (own && !(why.reason == "incompatible_checkpoint" && may_be_refused(load))) {
     findings_.add({.law = law_of_load(load),
                    .breach = Breach::not_loaded,
                    .rank = why.rank,
                    .reason = why.reason,
-                   .text = why.message});
+                   .text = why.message,
+                   .thrown = why.thrown});
   }
 }
 

@@ -41,10 +41,12 @@ void take_execution(Json const& json, RunResult& result) {
 void add_optional(Json& json, RunResult const& result) {
   if (!result.reason.empty()) json["reason"] = result.reason;
   if (std::string const message = message_of(result); !message.empty()) json["message"] = message;
-  if (result.failed_at)
+  if (result.failed_at) {
     json["failed_at"] = {{"rank", result.failed_at->rank},
                          {"operation", result.failed_at->operation},
                          {"text", result.message}};
+    add_thrown(json["failed_at"], result.failed_at->thrown);
+  }
   if (!result.notes.empty()) json["notes"] = result.notes;
   if (!result.met && !result.choices.empty()) json["choices"] = result.choices;
 }
@@ -99,7 +101,9 @@ RunResult result_from_json(Json const& json) {
   result.message = json.value("message", "");
   if (json.contains("failed_at")) {
     Json const& failed = json.at("failed_at");
-    result.failed_at = FailedAt{.rank = failed.at("rank"), .operation = failed.at("operation")};
+    result.failed_at = FailedAt{.rank = failed.at("rank"),
+                                .operation = failed.at("operation"),
+                                .thrown = thrown_in(failed)};
     result.message = failed.at("text");
   }
   result.notes = json.value("notes", result.notes);

@@ -17,6 +17,7 @@ namespace adamant::scenarios {
 namespace {
 
 constexpr std::size_t violations_shown_max = 5;
+constexpr int traceback_lines_shown = 4;
 
 /// Both sides in one notation.
 FacingDigits facing_printable(std::string const& expected, std::string const& actual) {
@@ -156,14 +157,21 @@ std::string accesses_of(Violation const& violation) {
 }
 
 /// A message may have several lines, such as the cycle of a deadlock.
-std::string indented(std::string_view message) {
+std::string indented(std::string_view message, std::string_view by = "    ") {
   std::string text;
   while (!message.empty()) {
     auto const end = std::min(message.find('\n'), message.size());
-    text += "    " + printable(message.substr(0, end)) + "\n";
+    text.append(by) += printable(message.substr(0, end)) + "\n";
     message.remove_prefix(std::min(end + 1, message.size()));
   }
   return text;
+}
+
+/// What an exception came through: where it begins is seldom of interest.
+std::string traceback_of(Thrown const& thrown, Style const& style) {
+  bool const all = style.verbosity == Verbosity::verbose;
+  return indented(all ? thrown.traceback : last_lines(thrown.traceback, traceback_lines_shown),
+                  "      ");
 }
 
 std::string heading(RunResult const& result, Style const& style) {
@@ -190,12 +198,22 @@ std::string plan_of(RunResult const& result) {
          tables_of(*result.planned);
 }
 
-std::string outcome_of(RunResult const& result) {
+/// A reason may go on in further lines, such as what an engine wrote before it ended.
+std::string reason_of(RunResult const& result) {
+  std::string_view const reason = result.reason;
+  auto const first = std::min(reason.find('\n'), reason.size());
+  return printable(reason.substr(0, first)) + "\n" +
+         indented(reason.substr(std::min(first + 1, reason.size())), "      ");
+}
+
+std::string outcome_of(RunResult const& result, Style const& style) {
   std::string text = result.met ? fmt::format("    {}, as expected", printable(result.expected))
                                 : fmt::format("    expected {}, outcome {}",
                                               printable(result.expected), name_of(result.outcome));
-  if (!result.reason.empty()) text += ": " + printable(result.reason);
-  return text + "\n" + indented(message_of(result));
+  text += result.reason.empty() ? "\n" : ": " + reason_of(result);
+  text += indented(message_of(result));
+  if (result.failed_at && !result.met) text += traceback_of(result.failed_at->thrown, style);
+  return text;
 }
 
 std::string violations_of(RunResult const& result, Style const& style) {
@@ -246,7 +264,8 @@ std::string describe(Violation const& violation, Style const& style) {
   return fmt::format("  {}: {}\n", style.paint(Color::bold, id_of(violation.law)),
                      printable(place_in_words(violation))) +
          values_of(violation, style) + elements_of(violation) + accesses_of(violation) +
-         indented(message_of(violation)) + calls_of(violation) + repetitions_of(violation);
+         indented(message_of(violation)) + traceback_of(violation.thrown, style) +
+         calls_of(violation) + repetitions_of(violation);
 }
 
 std::string describe(Reported const& reported, Style const& style) {
@@ -255,7 +274,7 @@ std::string describe(Reported const& reported, Style const& style) {
   if (result.met && style.verbosity == Verbosity::quiet) return {};
   std::string text = heading(result, style) + "\n";
   bool const told = !result.met || (reported.alone && result.outcome != Outcome::pass);
-  if (told) text += outcome_of(result);
+  if (told) text += outcome_of(result, style);
   if (result.planned)
     text += plan_of(result);
   else if (verbose)

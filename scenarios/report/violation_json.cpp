@@ -322,9 +322,22 @@ void add_values(Json& json, Violation const& violation) {
   add_text(json, "run", violation.run);
   add_text(json, "reason", violation.reason);
   add_text(json, "text", violation.text);
+  add_thrown(json, violation.thrown);
 }
 
 }  // namespace
+
+void add_thrown(Json& json, Thrown const& thrown) {
+  add_text(json, "kind", thrown.kind);
+  add_text(json, "where", thrown.where);
+  add_text(json, "traceback", thrown.traceback);
+}
+
+Thrown thrown_in(Json const& json) {
+  return {.kind = json.value("kind", ""),
+          .where = json.value("where", ""),
+          .traceback = json.value("traceback", "")};
+}
 
 Json to_json(Violation const& violation) {
   Json json{{"law", id_of(violation.law)}};
@@ -355,6 +368,7 @@ Violation violation_from_json(Json const& json) {
       .run = json.value("run", ""),
       .reason = json.value("reason", ""),
       .text = json.value("text", ""),
+      .thrown = thrown_in(json),
       .missing = json.value("missing", ""),
       .at = location_in(json, "at"),
       .ranks = {},

@@ -66,7 +66,8 @@ Violation unexpected(EngineFailure const& failure) {
           .operation = failure.operation,
           .rank = failure.rank,
           .subject = failure.call,
-          .text = failure.message};
+          .text = failure.message,
+          .thrown = failure.thrown};
 }
 
 void conclude(RunResult& result, std::optional<EngineFailure> const& failure) {
@@ -81,7 +82,8 @@ void conclude(RunResult& result, std::optional<EngineFailure> const& failure) {
     result.outcome = Outcome::refused;
     result.reason = failure->reason;
     result.message = failure->message;
-    result.failed_at = FailedAt{.rank = failure->rank, .operation = failure->operation};
+    result.failed_at =
+        FailedAt{.rank = failure->rank, .operation = failure->operation, .thrown = failure->thrown};
   }
 }
 

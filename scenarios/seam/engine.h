@@ -195,6 +195,7 @@ struct EngineFailure {
   int operation = -1;
   Call call = {};            // of an engine outside the process: what it was asked
   std::string message = "";  // what it said
+  Thrown thrown = {};
   /// A device does not forget: whatever this process asks of it from now on fails, too.
   bool spoilt = false;
 };

@@ -15,10 +15,15 @@ namespace adamant::scenarios {
 
 enum class Outcome { pass, violated, refused, error };
 
+/// Is said where an engine outside the process writes an infinity or a NaN as a bare word. Wherever
+/// it stands, and whatever was asked, it is one mistake.
+inline constexpr char const* no_json_number = "JSON has no such number";
+
 /// Where an engine gave up.
 struct FailedAt {
   int rank = 0;
   int operation = -1;  // index of the program's entry
+  Thrown thrown = {};
 };
 
 struct RunResult {

@@ -111,6 +111,17 @@ std::string tensor_name(std::string_view parameter, TensorKind kind) {
   return name;
 }
 
+std::string_view last_lines(std::string_view text, int count) {
+  while (text.ends_with('\n')) text.remove_suffix(1);
+  std::size_t begin = text.size();
+  for (; count > 0 && begin > 0; --count) {
+    auto const end = text.rfind('\n', begin - 1);
+    begin = end == std::string_view::npos ? 0 : end;
+  }
+  text.remove_prefix(begin);
+  return text.substr(text.starts_with('\n') ? 1 : 0);
+}
+
 std::vector<int> ranks_of(Violation const& violation) {
   bool const is_alone = violation.ranks.empty() && violation.rank >= 0;
   return is_alone ? std::vector{violation.rank} : violation.ranks;

@@ -294,6 +294,17 @@ struct WrongElements {
 
 /// The counterexample. One mistake is one: of what shows alike on several ranks, in several steps
 /// or buffers it is the first.
+/// What an engine outside the process knows of an exception in it.
+struct Thrown {
+  std::string kind = "";       // its class
+  std::string where = "";      // the line that threw it
+  std::string traceback = "";  // as its language prints it
+  friend bool operator==(Thrown const&, Thrown const&) = default;
+};
+
+/// The last so many lines of a text, without the end of the last one.
+std::string_view last_lines(std::string_view text, int count);
+
 struct Violation {
   Law law = Law::values_bitwise;
   Breach breach = Breach::other_value;
@@ -308,6 +319,7 @@ struct Violation {
   std::string run = "";                   // the further run that it is of, as a file says it
   std::string reason = "";                // of a refusal that the engine gave, as laws.h lists them
   std::string text = "";                  // what the engine or the world said, in its own words
+  Thrown thrown = {};
   std::vector<Access> accesses = {};
   std::string missing = "";  // what would have ordered them, in the world's words
   Location at = {};          // of the call that it is about, where there are no accesses

@@ -263,7 +263,8 @@ void PeerRun::refuse(Primitive const& load, std::vector<RankOutcome> const& outc
   end_.failure = EngineFailure{.reason = differs ? outcome.type : "damaged_checkpoint",
                                .rank = rank,
                                .operation = load.entry,
-                               .message = outcome.text};
+                               .message = outcome.text,
+                               .thrown = outcome.thrown};
   go_on_ = false;
   if (!holds) world_.reset();
   if (world_) world_->look_anew();
@@ -325,8 +326,11 @@ void PeerRun::fail(std::string_view verb, std::vector<RankOutcome> const& outcom
                                .operation = entry,
                                .rank = rank,
                                .subject = call});
-  end_.failure =
-      EngineFailure{.rank = rank, .operation = entry, .call = call, .message = outcome.text};
+  end_.failure = EngineFailure{.rank = rank,
+                               .operation = entry,
+                               .call = call,
+                               .message = outcome.text,
+                               .thrown = outcome.thrown};
 }
 
 void PeerRun::show(Primitive const& operation) {

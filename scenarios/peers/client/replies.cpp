@@ -170,13 +170,18 @@ void take_error(RankOutcome& outcome, Json const& answer) {
   outcome.type = text_or_nothing(error, "type");
   if (outcome.kind != RankOutcome::Kind::error) return;
   outcome.ending = Ending::error;
+  outcome.thrown = {.kind = text_or_nothing(error, "kind"),
+                    .where = text_or_nothing(error, "where"),
+                    .traceback = text_or_nothing(error, "traceback")};
   std::string const text = text_or_nothing(error, "text");
   bool const explained = !outcome.type.empty() || !text.empty();
   outcome.text = explained
                      ? fmt::format("{}: {}", outcome.type.empty() ? "error" : outcome.type, text)
                      : "an error without type and text: " + excerpt(answer.dump());
   if (outcome.type == "adapter")
-    throw AdapterFailed("what fails is not the engine but its " + outcome.text);
+    throw AdapterFailed(fmt::format("what fails is not the engine but its {}{}{}", outcome.text,
+                                    outcome.thrown.where.empty() ? "" : ", at ",
+                                    outcome.thrown.where));
 }
 
 void take_death(RankOutcome& outcome, Json const& rank) {

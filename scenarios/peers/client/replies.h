@@ -22,6 +22,7 @@ struct RankOutcome {
   std::string text = "";         // of an error
   std::string type = "";         // likewise
   std::string status = "";       // of a process that ended; see Call
+  Thrown thrown = {};            // of an error
 };
 
 /// One rank's word on one parameter.

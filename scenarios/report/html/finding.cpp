@@ -181,6 +181,8 @@ std::string moment_of(std::span<Violation const> moment, std::string_view tag) {
   Violation const& first = moment.front();
   std::string html = heading_of(moment, tag);
   html += paragraph("what", escaped(message_of(first)));
+  if (!first.thrown.traceback.empty())
+    html += "<pre>" + escaped(first.thrown.traceback) + "</pre>\n";
   html += values_of(moment) + accesses_of(first) + calls_of(first);
   for (Violation const& violation : moment)
     if (std::string const elements = elements_in_words(violation); !elements.empty())

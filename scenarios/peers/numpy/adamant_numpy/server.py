@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import platform
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -102,11 +103,12 @@ class Server:
         except (Refused, KeyError, TypeError, AttributeError, IndexError) as problem:
             return error("protocol", f"{request['request']}: {_text(problem)}")
         except checkpoint.Damaged as problem:
-            return {**error("damaged_checkpoint", str(problem)), "holds": True}
+            return {**error("damaged_checkpoint", str(problem), kind="Damaged"), "holds": True}
         except checkpoint.Incompatible as problem:
             return {**error("incompatible_checkpoint", str(problem)), "holds": True}
         except (OSError, ValueError) as problem:
-            return error(type(problem).__name__, str(problem))
+            name, lines = type(problem).__name__, traceback.format_exception(problem)
+            return error(name, str(problem), kind=name, traceback="".join(lines))
 
     @property
     def world(self) -> World:
@@ -279,9 +281,9 @@ class Server:
         return {**self.each({}), "not_carried": []}
 
 
-def error(kind: str, text: str) -> Json:
-    """A launcher's own error."""
-    return {"outcome": "error", "error": {"type": kind, "text": text}}
+def error(type_: str, text: str, **more: str) -> Json:
+    """A launcher's own error. What it knows of an exception stands beside its type and text."""
+    return {"outcome": "error", "error": {"type": type_, "text": text, **more}}
 
 
 def number(value: float) -> float | str:

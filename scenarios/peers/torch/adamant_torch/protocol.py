@@ -12,6 +12,7 @@ import traceback
 from typing import Any
 
 VERSION = 1
+FRAMES = 100  # of an error's traceback, the innermost
 
 Message = dict[str, Any]
 
@@ -50,7 +51,7 @@ def decode(line: bytes) -> Message:
 
 
 def failure(error: BaseException) -> Message:
-    """Return outcome `error` with the type and the last line of `error`.
+    """Return outcome `error` with the type and the last line of `error`, and where it was thrown.
 
     Errors that PyTorch collected from several ranks (`CheckpointException`) carry tracebacks in
     their text; the last line is the one that says what happened.
@@ -60,7 +61,20 @@ def failure(error: BaseException) -> Message:
     text = lines[-1] if lines else kind
     if is_own(error):
         kind, text = "adapter", f"{kind}: {text}"
-    return {"outcome": "error", "error": {"type": kind, "text": text}}
+    told = {"type": kind, "text": text}
+    if not isinstance(error, ProtocolError):
+        told |= thrown(error)
+    return {"outcome": "error", "error": told}
+
+
+def thrown(error: BaseException) -> dict[str, str]:
+    """Return the class of `error`, the line that raised it, and its traceback."""
+    frames = traceback.extract_tb(error.__traceback__, limit=-FRAMES)
+    lines = traceback.format_exception(type(error), error, error.__traceback__, limit=-FRAMES)
+    told = {"kind": f"{type(error).__module__}.{type(error).__qualname__}"}
+    if frames:
+        told["where"] = f"{frames[-1].filename}:{frames[-1].lineno}"
+    return {**told, "traceback": "".join(lines)}
 
 
 def is_own(error: BaseException) -> bool:

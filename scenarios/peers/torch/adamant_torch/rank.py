@@ -19,10 +19,17 @@ from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
 from adamant_torch import requests, state, tensor_file
 from adamant_torch.crash import dying
 from adamant_torch.engine import Engine
-from adamant_torch.protocol import Message, ProtocolError, decode, encode, failure, number
+from adamant_torch.protocol import (
+    FRAMES,
+    Message,
+    ProtocolError,
+    decode,
+    encode,
+    failure,
+    number,
+)
 
 PR_SET_PDEATHSIG = 1
-FRAMES = 100  # of an error's traceback
 SLACK_SECONDS = 60.0  # a rank that waits in vain is ended by the launcher, not by gloo before it
 
 

@@ -63,7 +63,12 @@ def test_what_an_adapter_asks_for_in_vain_is_no_error_of_the_engine() -> None:
     assert failure(other.value)["error"]["type"] == "AttributeError"
     with pytest.raises(ZeroDivisionError) as engine:
         hello.precision(1 / 0, [], "", "")  # type: ignore[arg-type]
-    assert failure(engine.value)["error"]["type"] == "ZeroDivisionError"
+    told = failure(engine.value)["error"]
+    assert told["type"] == "ZeroDivisionError"
+    assert told["kind"] == "builtins.ZeroDivisionError"
+    assert told["where"].startswith(f"{__file__}:")
+    assert told["traceback"].splitlines()[-1] == "ZeroDivisionError: division by zero"
+    assert f'File "{__file__}"' in told["traceback"]
 
 
 @pytest.mark.parametrize(
