@@ -32,10 +32,12 @@ class LeakCampaign : public ProgramTest {
                  shell_quoted(engine) + " " + arguments);
   }
 
-  /// Words for the shell: `command` runs on when its parent and the search have ended.
+  /// Words for the shell: `command` runs on when its parent has ended, where nobody keeps it.
   static std::string set_free(std::string const& command) {
     return "setsid " + command + " </dev/null >/dev/null & ";
   }
+  /// Before the engine: who would end all that it started is killed as soon as its input ends.
+  static constexpr char const* kill_keeper = "{ cat; kill -9 $PPID; } | ";
 
   /// One round that ends by itself; what is left is waited for so many seconds.
   Called round_with(std::string const& planted, std::string const& patience = "0.5") const {
@@ -51,8 +53,13 @@ TEST_F(LeakCampaign, FindsNothingHoweverASearchEnds) {
     EXPECT_NE(called.err.find(ending), std::string::npos) << called.err;
 }
 
+TEST_F(LeakCampaign, FindsNothingOfAProcessThatLeftItsSession) {
+  Called const called = round_with(set_free("sleep 60"), "20");
+  EXPECT_EQ(called.status, 0) << called.out << called.err;
+}
+
 TEST_F(LeakCampaign, SeesAProcessThatLeftItsFamily) {
-  Called const called = round_with(set_free("sleep 60"));
+  Called const called = round_with(set_free("sleep 60") + kill_keeper);
   EXPECT_EQ(called.status, 1) << called.err;
   EXPECT_NE(called.out.find("(sleep), whose parent is"), std::string::npos) << called.out;
 }
@@ -91,8 +98,8 @@ TEST_F(LeakCampaign, SeesASocketThatIsHeldOpen) {
                                      "time.sleep(60)\n")
                                    .string();
   std::string const ready = (folder_ / "ready").string();
-  Called const called =
-      round_with(set_free(python_program() + " " + listener + " " + ready) + until_exists(ready));
+  Called const called = round_with(set_free(python_program() + " " + listener + " " + ready) +
+                                   until_exists(ready) + kill_keeper);
   EXPECT_EQ(called.status, 1) << called.err;
   EXPECT_NE(called.out.find("socket with inode"), std::string::npos) << called.out;
 }

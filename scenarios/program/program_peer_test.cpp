@@ -125,6 +125,64 @@ TEST_P(DeafEngine, EndsWithinTwoSecondsOfAnInterruptAndLeavesNothing) {
   EXPECT_EQ(left(), 0) << read("deaf");
 }
 
+// By default the last lines of it, each on its own; the document has it whole.
+TEST_F(PeerOfProgram, AnExceptionKeepsItsTraceback) {
+  std::string const run = "run step.yaml --engine " + engine("thrown step");
+  Called const called = call(run + " --json out.json");
+  EXPECT_EQ(called.status, 1) << called.err;
+  EXPECT_NE(called.out.find("RuntimeError: shape\n        frame 3\n        frame 4\n"
+                            "        frame 5\n      RuntimeError: shape\n"),
+            std::string::npos)
+      << called.out;
+  auto const violation = read_json("out.json").at("results").at(0).at("violations").at(0);
+  EXPECT_EQ(violation.at("kind"), "builtins.RuntimeError");
+  EXPECT_EQ(violation.at("where"), "engine.py:7");
+  std::string const whole = violation.at("traceback");
+  EXPECT_EQ(whole.rfind("Traceback\n  frame 0\n", 0), 0U) << whole;
+  Called const verbose = call(run + " --verbose --html out.html");
+  EXPECT_NE(verbose.out.find("      Traceback\n        frame 0\n"), std::string::npos)
+      << verbose.out;
+  EXPECT_NE(read("out.html").find("<pre>Traceback\n  frame 0\n"), std::string::npos);
+}
+
+TEST_F(PeerOfProgram, WrongJsonIsOneFindingOfASearch) {
+  Called const called =
+      call("fuzz --cases 30 --seed 1 --json out.json --engine " + engine("bare_number state"));
+  EXPECT_EQ(called.status, 1) << called.err;
+  auto const results = read_json("out.json").at("results");
+  ASSERT_EQ(results.size(), 1U) << called.out;
+  std::string const reason = results.at(0).at("reason");
+  EXPECT_NE(reason.find("write it as \"nan\""), std::string::npos) << reason;
+}
+
+// The search has asked it already what it offers.
+TEST_F(PeerOfProgram, ThatStartsLateIsNoFinding) {
+  if (!has_numpy()) GTEST_SKIP() << python_program() << " has no NumPy";
+  auto const late = [](std::string const& when) {
+    return " --jobs 1 --seed 1 --peer-timeout 5 --json out.json --engine " +
+           shell_quoted("exec:mkdir first 2>/dev/null || " + when + " || exec sleep 60; exec " +
+                        python_program() + " " ADAMANT_SOURCE_DIR "/scenarios/peers/numpy");
+  };
+  Called const once = call("fuzz --cases 20" + late("! mkdir second 2>/dev/null"));
+  EXPECT_EQ(once.status, 0) << once.out << once.err;
+  EXPECT_EQ(read_json("out.json").at("cases"), 19);
+  EXPECT_NE(once.err.find("not counted: engine exec:"), std::string::npos) << once.err;
+  EXPECT_NE(once.err.find("(hello): it did not answer within 5 s"), std::string::npos) << once.err;
+  std::filesystem::remove_all(folder_ / "first");
+  Called const always = call("fuzz --cases 1" + late("false"));
+  EXPECT_EQ(always.status, 3) << always.out << always.err;
+  EXPECT_EQ(read_json("out.json").at("results").size(), 0U);
+}
+
+// Engine and known scenarios are started, too.
+TEST_F(PeerOfProgram, TimeBoundsASearchWhateverItsEngineDoes) {
+  auto const begin = Clock::now();
+  Called const called =
+      call("fuzz --for 3s --seed 1 --json out.json --out found --engine " + engine("never step"));
+  EXPECT_LT(Clock::now() - begin, 4000ms);
+  EXPECT_LE(called.status, 2) << called.err;
+}
+
 // Its script would be a session that is recorded by another run.
 TEST_F(PeerOfProgram, InterruptedItTellsOfAFindingThatEndsItsEngine) {
   Called const called = shell(

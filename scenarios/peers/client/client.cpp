@@ -74,6 +74,8 @@ PeerReply PeerClient::converse(std::string_view verb, Json fields, std::chrono::
       recorded_->back().types = types_in(reply.json);
     }
     return reply;
+  } catch (PeerLate const& error) {
+    give_up(verb, error.what(), verb == "hello");
   } catch (PeerError const& error) {
     if (!process_) throw;  // give_up() has said it all
     give_up(verb, error.what());
@@ -83,6 +85,8 @@ PeerReply PeerClient::converse(std::string_view verb, Json fields, std::chrono::
 PeerClient::Json PeerClient::read_reply(std::string_view verb, PeerProcess::Deadline deadline) {
   std::string const line = process_->read_line(deadline);
   Json reply = Json::parse(line, nullptr, /*allow_exceptions=*/false);
+  if (auto const number = reply.is_object() ? "" : bare_number_in(line); !number.empty())
+    give_up(verb, "its answer has " + number);
   if (!reply.is_object())
     give_up(verb, fmt::format("its answer is no JSON object: `{}`", excerpt(line)));
   if (reply.value("id", Json()) != id_)
@@ -93,13 +97,15 @@ PeerClient::Json PeerClient::read_reply(std::string_view verb, PeerProcess::Dead
   return reply;
 }
 
-void PeerClient::give_up(std::string_view verb, std::string const& what) {
+void PeerClient::give_up(std::string_view verb, std::string const& what, bool starts_late) {
   std::string message = fmt::format("engine {}: request {} ({}): {}", name_, id_, verb, what);
   if (process_) {
     std::string const words = process_->last_words();
-    if (!words.empty()) message += fmt::format("; it wrote: {}", words);
+    bool const several = words.find('\n') != std::string::npos;
+    if (!words.empty()) message += fmt::format("; it wrote:{}{}", several ? '\n' : ' ', words);
   }
   process_.reset();
+  if (starts_late) throw PeerLate(message);
   throw PeerError(message);
 }
 

@@ -45,7 +45,8 @@ class PeerClient {
   /// Sends a request with these fields (an object) and returns its reply.
   ///
   /// Errors: PeerError, after which the process is gone: it did not answer in time, ended, or sent
-  ///         what is no reply to this request. std::system_error where no process can be made.
+  ///         what is no reply to this request; PeerLate where the process had to be started, and
+  ///         did not say hello in time. std::system_error where no process can be made.
   PeerReply request(std::string_view verb, Json fields = Json::object());
 
   /// The reply to hello, of the process that runs now; it is started if none does.
@@ -65,7 +66,8 @@ class PeerClient {
  private:
   PeerReply converse(std::string_view verb, Json fields, std::chrono::seconds bound);
   Json read_reply(std::string_view verb, PeerProcess::Deadline deadline);
-  [[noreturn]] void give_up(std::string_view verb, std::string const& what);
+  [[noreturn]] void give_up(std::string_view verb, std::string const& what,
+                            bool starts_late = false);
 
   std::string name_;
   std::string command_;
@@ -75,6 +77,10 @@ class PeerClient {
   PeerReply hello_;
   Conversation* recorded_ = nullptr;
 };
+
+/// In a line that is no JSON: a number that Python's json.dumps writes bare, with its place and
+/// what to write. Empty where there is none, or where more is wrong.
+std::string bare_number_in(std::string_view line);
 
 /// A value of a reply in words for messages: its text, cut where it is long.
 std::string excerpt(std::string_view text);

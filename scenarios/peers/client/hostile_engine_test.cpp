@@ -115,6 +115,11 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"fewer_ranks state", "(state): reply.ranks: expected"},
         Case{"other_rows state", "state of rank 0"}, Case{"one_died step", "signal 11"},
         Case{"one_late step", "order.deadlock"}, Case{"one_error step", "shape '[2]' is odd"},
+        Case{"bare_number state",
+             "(state): its answer has NaN at /ranks/0/scale/norm: JSON has no such number, write "
+             "it as \"nan\""},
+        Case{"raises step",
+             "in raises\n    raise RuntimeError(\"out of tea\")\nRuntimeError: out of tea"},
         Case{"no_file state", "state of rank 0"},
         Case{"lying_header state", "its header should be 1099511627776 bytes long"},
         Case{"lying_offsets state", "should lie at"},

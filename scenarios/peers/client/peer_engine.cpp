@@ -102,12 +102,22 @@ Introduction const& introduction_of(std::string_view engine) {
   }
 }
 
+/// Whose process starts late says nothing of itself: it is this machine that is busy.
+PeerReply const& hello_of(PeerClient& client) {
+  try {
+    return client.hello();
+  } catch (PeerLate const& error) {
+    throw MachineLacks(error.what());
+  }
+}
+
 }  // namespace
 
 PeerEngine::PeerEngine(PeerClient& client)
-    : client_(client), capabilities_(replies::capabilities_of(client.hello())) {}
+    : client_(client), capabilities_(replies::capabilities_of(hello_of(client))) {}
 
 EngineEnd PeerEngine::execute(EngineTask const& task, Observer& observer) {
+  hello_of(client_);
   try {
     return PeerRun(client_, capabilities_, task, observer).run();
   } catch (AdapterFailed const& error) {

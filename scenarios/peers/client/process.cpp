@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,12 +12,12 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <cstdio>
 #include <cstring>
 #include <system_error>
 #include <thread>
 
 #include "scenarios/pool/interrupt.h"
+#include "scenarios/seam/violation.h"
 
 namespace adamant::scenarios {
 
@@ -27,18 +26,10 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds farewell{300};
-constexpr std::chrono::milliseconds nap{2};
+constexpr std::chrono::milliseconds between_looks{2};
 constexpr off_t errors_bytes_max = 1 << 20;  // kept of what it complains about
-constexpr std::size_t last_words_bytes = 400;
-
-int must(int result, char const* what) {
-  if (result < 0) throw std::system_error(errno, std::generic_category(), what);
-  return result;
-}
-
-void reap(pid_t process) {
-  while (::waitpid(process, nullptr, 0) < 0 && errno == EINTR) continue;
-}
+constexpr std::size_t last_words_bytes = 1000;
+constexpr int last_words_lines = 4;
 
 int milliseconds_until(Clock::time_point deadline) {
   auto const left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
@@ -55,61 +46,19 @@ PeerProcess::PeerProcess(std::string const& command) {
   errors_ = must(::memfd_create("engine's errors", MFD_CLOEXEC), "memfd_create");
   must(::fcntl(errors_, F_SETFL, O_APPEND), "fcntl");
   std::signal(SIGPIPE, SIG_IGN);  // that it no longer reads is an error, and not our end
-  std::fflush(nullptr);
-  pid_t const parent = ::getpid();
-  process_ = must(::fork(), "fork");
-  if (process_ == 0) {
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (::getppid() != parent) ::_exit(1);  // it died before the line above
-    run_child(command, input[0], output[1]);
-  }
-  ::setpgid(process_, process_);  // also here: whichever of the two comes first
+  keeper_.emplace(KeptCommand{
+      .text = command.c_str(), .input = input[0], .output = output[1], .errors = errors_});
   ::close(input[0]);
   ::close(output[1]);
   to_child_ = input[1];
   from_child_ = output[0];
   ::fcntl(to_child_, F_SETFL, O_NONBLOCK);
   ::fcntl(from_child_, F_SETFL, O_NONBLOCK);
-  start_guard();
-}
-
-// A signal of the death of a parent reaches one process, and not what that has started. The guard
-// is a member of the group, so that the group's number is nobody else's as long as it may kill.
-void PeerProcess::start_guard() {
-  std::array<int, 2> alive{};
-  must(::pipe2(alive.data(), O_CLOEXEC), "pipe");
-  alive_ = alive[1];
-  guard_ = must(::fork(), "fork");
-  if (guard_ == 0) {
-    if (::setpgid(0, process_) != 0) ::_exit(1);  // it would kill another group
-    for (int const number : {SIGINT, SIGTERM, SIGHUP}) std::signal(number, SIG_IGN);
-    ::prctl(PR_SET_NAME, "adamant-guard");
-    ::dup2(alive[0], 0);
-    ::close_range(1, ~0U, 0);
-    char byte = 0;
-    while (::read(0, &byte, 1) < 0 && errno == EINTR) continue;
-    ::kill(0, SIGKILL);  // this process too
-  }
-  ::setpgid(guard_, process_);
-  ::close(alive[0]);
-}
-
-void PeerProcess::run_child(std::string const& command, int input, int output) {
-  ::setpgid(0, 0);  // Ctrl-C is for us to answer, and one kill ends all that it starts
-  ::dup2(input, STDIN_FILENO);
-  ::dup2(output, STDOUT_FILENO);
-  ::dup2(errors_, STDERR_FILENO);
-  for (int const number : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) std::signal(number, SIG_DFL);
-  ::execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
-  ::_exit(127);
 }
 
 PeerProcess::~PeerProcess() {
-  ends_after_input(interrupted() ? std::chrono::milliseconds(0) : farewell);
-  ::kill(-process_, SIGKILL);
-  reap(guard_);
-  if (!reaped_) reap(process_);
-  ::close(alive_);
+  ends_after_input(must_stop() ? std::chrono::milliseconds(0) : farewell);
+  keeper_.reset();
   ::close(from_child_);
   ::close(errors_);
 }
@@ -118,25 +67,20 @@ bool PeerProcess::ends_after_input(std::chrono::milliseconds wait) {
   auto const end = Clock::now() + wait;
   if (to_child_ >= 0) ::close(to_child_);
   to_child_ = -1;
-  while (!has_ended() && Clock::now() < end) std::this_thread::sleep_for(nap);
-  return reaped_;
-}
-
-bool PeerProcess::has_ended() {
-  if (!reaped_) reaped_ = ::waitpid(process_, &status_, WNOHANG) == process_;
-  return reaped_;
+  while (!keeper_->status() && Clock::now() < end) std::this_thread::sleep_for(between_looks);
+  return keeper_->status().has_value();
 }
 
 void PeerProcess::wait_for(int descriptor, short events, Deadline deadline, char const* what) {
   std::array<pollfd, 2> descriptors{
       pollfd{.fd = descriptor, .events = events, .revents = 0},
       pollfd{.fd = interrupt_descriptor(), .events = POLLIN, .revents = 0}};
-  int const ready =
-      ::poll(descriptors.data(), descriptors.size(), milliseconds_until(deadline.end()));
-  if (interrupted()) throw PeerError("interrupted");
+  int const ready = ::poll(descriptors.data(), descriptors.size(),
+                           milliseconds_until(std::min(deadline.end(), waiting_ends())));
+  if (must_stop()) throw PeerError(interrupted() ? "interrupted" : "the time of --for is over");
   if (ready == 0)
-    throw PeerError(fmt::format("it {} within {:g} s (--peer-timeout)", what,
-                                std::chrono::duration<double>(deadline.wait()).count()));
+    throw PeerLate(fmt::format("it {} within {:g} s (--peer-timeout)", what,
+                               std::chrono::duration<double>(deadline.wait()).count()));
 }
 
 void PeerProcess::write_line(std::string_view line, Deadline deadline) {
@@ -183,10 +127,11 @@ std::string PeerProcess::read_line(Deadline deadline) {
 
 std::string PeerProcess::how_it_ended() {
   if (!ends_after_input(farewell)) return "it closed its output";
-  if (WIFSIGNALED(status_))
-    return fmt::format("it was killed by signal {} ({})", WTERMSIG(status_),
-                       ::strsignal(WTERMSIG(status_)));
-  return fmt::format("it ended with exit status {}", WEXITSTATUS(status_));
+  int const status = *keeper_->status();
+  if (WIFSIGNALED(status))
+    return fmt::format("it was killed by signal {} ({})", WTERMSIG(status),
+                       ::strsignal(WTERMSIG(status)));
+  return fmt::format("it ended with exit status {}", WEXITSTATUS(status));
 }
 
 std::string PeerProcess::last_words() const {
@@ -197,9 +142,7 @@ std::string PeerProcess::last_words() const {
   ssize_t const count =
       ::pread(errors_, text.data(), text.size(), file.st_size - static_cast<off_t>(text.size()));
   text.resize(count > 0 ? static_cast<std::size_t>(count) : 0);
-  while (!text.empty() && text.back() == '\n') text.pop_back();
-  std::replace(text.begin(), text.end(), '\n', ' ');
-  return text;
+  return std::string(last_lines(text, last_words_lines));
 }
 
 }  // namespace adamant::scenarios

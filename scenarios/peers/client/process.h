@@ -2,13 +2,14 @@
 // with a bound, and ended with all that it started. It knows nothing of what the lines say.
 #pragma once
 
-#include <sys/types.h>
-
 #include <chrono>
 #include <cstddef>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+
+#include "scenarios/peers/client/keeper.h"
 
 namespace adamant::scenarios {
 
@@ -21,6 +22,12 @@ class PeerError : public std::runtime_error {
 
 /// What failed is not the engine but what stands between: it does not fit what is installed.
 class AdapterFailed : public PeerError {
+ public:
+  using PeerError::PeerError;
+};
+
+/// It was silent for too long.
+class PeerLate : public PeerError {
  public:
   using PeerError::PeerError;
 };
@@ -41,13 +48,12 @@ class PeerProcess {
   };
   static constexpr std::size_t line_bytes_max = 64U << 20;
 
-  /// Starts `command` with /bin/sh, in a process group of its own. All of the group get SIGKILL
-  /// when this process dies.
+  /// Starts `command` with /bin/sh. It and all that it starts get SIGKILL when this process dies.
   ///
   /// Errors: std::system_error where the system has no process or pipe left.
   explicit PeerProcess(std::string const& command);
-  /// Closes its input, which asks it to end, and soon kills what is left of its group: at once
-  /// after an interrupt.
+  /// Closes its input, which asks it to end, and soon kills what is left of it: at once where
+  /// must_stop() (pool/interrupt.h) says so.
   ~PeerProcess();
   PeerProcess(PeerProcess const&) = delete;  // it is a process
   PeerProcess& operator=(PeerProcess const&) = delete;
@@ -56,32 +62,24 @@ class PeerProcess {
   void write_line(std::string_view line, Deadline deadline);
   /// The next line, without its end.
   ///
-  /// Errors: PeerError where it ends, or sends no whole line before `deadline` or before an
-  ///         interrupt (pool/interrupt.h), or one of more than line_bytes_max.
+  /// Errors: PeerError where it ends, or sends no whole line before `deadline` or before
+  ///         must_stop() (pool/interrupt.h), or one of more than line_bytes_max.
   std::string read_line(Deadline deadline);
 
-  /// The end of what it wrote to standard error, in one line of text; "" if nothing.
+  /// The last lines of what it wrote to standard error; "" if nothing.
   std::string last_words() const;
   /// Closes its input, as a user does who has no more requests, and waits: has it ended by then?
   bool ends_after_input(std::chrono::milliseconds wait);
 
  private:
-  [[noreturn]] void run_child(std::string const& command, int input, int output);
-  /// Starts the process that ends the group when this one is gone, however that happens.
-  void start_guard();
   void wait_for(int descriptor, short events, Deadline deadline, char const* what);
   /// "exit status 3", "killed by signal 9 (Killed)", or "it closed its output".
   std::string how_it_ended();
-  bool has_ended();
 
-  pid_t process_ = -1;
+  std::optional<Keeper> keeper_;
   int to_child_ = -1;
   int from_child_ = -1;
   int errors_ = -1;  // a file in memory
-  pid_t guard_ = -1;
-  int alive_ = -1;  // closed by our end alone
-  int status_ = 0;  // of waitpid, once it has ended
-  bool reaped_ = false;
   std::string received_;
   std::size_t searched_ = 0;  // so much of it has no end of a line
 };

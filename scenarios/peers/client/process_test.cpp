@@ -85,7 +85,7 @@ TEST(PeerProcess, SaysHowItEnded) {
 TEST(PeerProcess, KeepsTheEndOfWhatItComplainedAbout) {
   PeerProcess process("echo first >&2; echo last words >&2; echo done; cat");
   process.read_line(Deadline(5s));
-  EXPECT_EQ(process.last_words(), "first last words");
+  EXPECT_EQ(process.last_words(), "first\nlast words");
 }
 
 TEST(PeerProcess, EndsWithAllThatItStarted) {
@@ -99,27 +99,55 @@ TEST(PeerProcess, EndsWithAllThatItStarted) {
   EXPECT_FALSE(is_running(grandchild));
 }
 
+/// A process in a session of its own, whose parent has ended: no group and no parent leads to it.
+constexpr char const* with_a_daemon =
+    "(setsid sh -c 'trap \"\" INT TERM HUP; echo $$; exec 1>&-; sleep 600' &); cat > /dev/null";
+
+TEST(PeerProcess, EndsWithWhatLeftItsSession) {
+  pid_t daemon = 0;
+  {
+    PeerProcess process(with_a_daemon);
+    daemon = std::stoi(process.read_line(Deadline(5s)));
+    ASSERT_TRUE(is_running(daemon));
+  }
+  EXPECT_FALSE(is_running(daemon));
+}
+
+// A launcher may be gone before what it started.
+TEST(PeerProcess, EndsWithWhatOutlivedIt) {
+  PeerProcess process("(setsid sh -c 'echo $$; sleep 600' &) ; sleep 0.1; kill -9 $$");
+  pid_t const daemon = std::stoi(process.read_line(Deadline(5s)));
+  EXPECT_TRUE(process.ends_after_input(5s));
+  EXPECT_TRUE(is_running(daemon)) << "what its end leaves is its own affair until we end it";
+}
+
 // No signal but SIGKILL ends what it started, and who would send that has been killed itself.
-TEST(PeerProcess, EndsWithAllThatItStartedWhenItsOwnerIsKilled) {
+/// Is what `command` started, and tells the number of, still there when its owner was killed?
+bool outlives_its_owner(char const* command) {
   int said[2];
-  ASSERT_EQ(::pipe(said), 0);
+  EXPECT_EQ(::pipe(said), 0);
   pid_t const owner = ::fork();
-  ASSERT_GE(owner, 0);
+  EXPECT_GE(owner, 0);
   if (owner == 0) {
-    PeerProcess process("trap '' INT TERM HUP; sleep 60 & echo $!; wait");
+    PeerProcess process(command);
     pid_t const started = std::stoi(process.read_line(Deadline(5s)));
     if (::write(said[1], &started, sizeof started) < 0) ::_exit(1);
     ::pause();
   }
   pid_t started = 0;
-  ASSERT_EQ(::read(said[0], &started, sizeof started), ssize_t{sizeof started});
+  EXPECT_EQ(::read(said[0], &started, sizeof started), ssize_t{sizeof started});
   ::close(said[0]);
   ::close(said[1]);
-  ASSERT_TRUE(is_running(started));
+  EXPECT_TRUE(is_running(started));
   ::kill(owner, SIGKILL);
   ::waitpid(owner, nullptr, 0);
   for (int i = 0; i < 500 && is_running(started); ++i) std::this_thread::sleep_for(2ms);
-  EXPECT_FALSE(is_running(started));
+  return is_running(started);
+}
+
+TEST(PeerProcess, EndsWithAllThatItStartedWhenItsOwnerIsKilled) {
+  EXPECT_FALSE(outlives_its_owner("trap '' INT TERM HUP; sleep 60 & echo $!; wait"));
+  EXPECT_FALSE(outlives_its_owner(with_a_daemon));
 }
 
 // A search may have many findings, each of which would start an engine and let it end.

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "scenarios/peers/client/client.h"
 #include "scenarios/peers/doctor/json_schema.h"
 #include "scenarios/peers/doctor/probe.h"
 
@@ -36,6 +37,8 @@ Talk::Json Talk::say(std::string_view line) {
   process_.write_line(line, deadline);
   std::string const answer = process_.read_line(deadline);
   Json reply = Json::parse(answer, nullptr, /*allow_exceptions=*/false);
+  if (auto const number = reply.is_object() ? "" : bare_number_in(answer); !number.empty())
+    throw ProbeFailed("the answer has " + number);
   if (!reply.is_object())
     throw ProbeFailed(fmt::format("expected a JSON object in answer to `{}`, found `{}`",
                                   excerpt(line), excerpt(answer)));

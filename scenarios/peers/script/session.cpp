@@ -117,7 +117,7 @@ class Recorder {
     } catch (PeerError const& error) {
       broke_off = error.what();
     }
-    if (interrupted()) throw NoScript("the run that is to be recorded was interrupted");
+    if (must_stop()) throw NoScript("the run that is to be recorded was interrupted");
     if (session_.exchanges.empty() || !session_.exchanges.front().reply)
       throw NoScript(fmt::format("the engine did not say hello once more: {}", broke_off));
     session_.room = room_of(session_.exchanges);

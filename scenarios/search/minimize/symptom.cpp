@@ -146,6 +146,7 @@ std::string likeness_of(Violation const& violation) {
 
 std::string likeness_of_end(Outcome outcome, std::string const& reason) {
   if (outcome != Outcome::error) return reason;
+  if (reason.find(no_json_number) != std::string::npos) return no_json_number;
   std::istringstream stream(reason);
   std::string alike = said_words(reason);
   for (std::string before, word; stream >> word; before = word)

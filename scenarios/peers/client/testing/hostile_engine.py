@@ -8,6 +8,7 @@ file first. For tests of what a harness makes of it.
 from __future__ import annotations
 
 import json
+import math
 import os
 import signal
 import sys
@@ -169,6 +170,26 @@ def one_error(reply: Json) -> str:
     error = {"outcome": "error", "error": {"type": "RuntimeError", "text": "shape '[2]' is odd"}}
     ranks = [*reply["ranks"][:-1], error]
     return json.dumps({"id": reply["id"], "outcome": "error", "ranks": ranks}) + "\n"
+
+
+def thrown(reply: Json) -> str:
+    """The last rank's exception, with what it came through."""
+    lines = ["Traceback", *(f"  frame {i}" for i in range(6)), "RuntimeError: shape"]
+    told = {"type": "RuntimeError", "text": "shape", "kind": "builtins.RuntimeError"}
+    told |= {"where": "engine.py:7", "traceback": "\n".join(lines) + "\n"}
+    ranks = [*reply["ranks"][:-1], {"outcome": "error", "error": told}]
+    return json.dumps({"id": reply["id"], "outcome": "error", "ranks": ranks}) + "\n"
+
+
+def bare_number(reply: Json) -> str:
+    """As json.dumps writes a norm that is not finite; for state."""
+    reply["ranks"][0]["scale"]["norm"] = math.nan
+    return json.dumps(reply) + "\n"
+
+
+def raises(_: Json) -> None:
+    """An exception that nobody catches."""
+    raise RuntimeError("out of tea")
 
 
 def one_odd_error(reply: Json) -> str:

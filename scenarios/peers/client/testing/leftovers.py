@@ -21,6 +21,7 @@ MARK = "ADAMANT_CAMPAIGN"
 SHARED = (Path("/dev/shm"), Path("/tmp"))
 OWNER = re.compile(r"(?:adamant-|torch_)(\d+)")  # what begins otherwise is somebody else's
 CLEANER = "adamant-cleanup"  # waits for the death of another process to remove its files
+KEEPER = "adamant-keeper"  # stands between an engine and who started it
 
 
 @dataclass(frozen=True)
@@ -80,9 +81,11 @@ class Roles:
     def of(cls, living: dict[int, Process], root: int) -> Roles:
         """Tell by descent; `root` and its workers are the same program."""
         own = living[root].program if root in living else ""
-        named = [p for p in living.values() if p.name != CLEANER]
+        named = [p for p in living.values() if p.name not in (CLEANER, KEEPER)]
         workers = [p.pid for p in named if p.parent == root and p.program == own]
-        engines = [p.pid for p in named if p.parent in {root, *workers} and p.program != own]
+        owners = {root, *workers}
+        keepers = {p.pid for p in living.values() if p.name == KEEPER and p.parent in owners}
+        engines = [p.pid for p in named if p.parent in keepers and p.program != own]
         ranks = [p.pid for p in named if p.parent in engines]
         return cls(sorted(workers), sorted(engines), sorted(ranks))
 
