@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "scenarios/campaign/bounds.h"
+#include "scenarios/language/engine_names.h"
 #include "scenarios/language/laws.h"
 #include "scenarios/search/portion.h"
 
@@ -28,10 +29,17 @@ std::uint64_t failed_from(std::uint64_t first, std::vector<std::uint64_t> const&
       cases.begin(), cases.end(), [&](std::uint64_t index) { return index >= first; }));
 }
 
-/// All laws in their order, other ways to fail where there are some, and all of them together.
+/// Can its cases break it?
+bool may_break(Law law, CampaignSettings const& settings) {
+  return !is_peer(settings.engine) || is_seen_outside(law);
+}
+
+/// All laws in their order by which its cases are judged, other ways to fail where there are some,
+/// and all of them together.
 std::vector<LedgerLaw> laws_of(Ledger const& ledger) {
   std::vector<std::string> ids;
-  for (Meaning const& law : laws()) ids.emplace_back(law.id);
+  for (Meaning const& law : laws())
+    if (may_break(*law_of(law.id), ledger.settings)) ids.emplace_back(law.id);
   for (auto const& [id, cases] : ledger.tally.failed)
     if (std::find(ids.begin(), ids.end(), id) == ids.end()) ids.push_back(id);
   std::vector<LedgerLaw> rows;

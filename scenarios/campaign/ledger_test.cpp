@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+#include <string>
+
 #include "scenarios/campaign/bounds.h"
 
 namespace adamant::scenarios {
@@ -58,6 +61,26 @@ TEST(Ledger, TheFirstCasesAreSmallerAndSayNothingOfOthers) {
   EXPECT_EQ(ledger.full_cases, 3U);
   EXPECT_EQ(law(ledger, "order.race").cases, 2U);
   EXPECT_EQ(law(ledger, "order.race").at_most, chance_at_most(1, 3));
+}
+
+// Addresses, streams and graphs of an engine in a process of its own are not seen.
+TEST(Ledger, BoundsNothingByWhichCasesCannotBeJudged) {
+  auto const ids = [](std::string const& engine) {
+    CampaignSettings of_engine = settings(1, 0);
+    of_engine.engine = engine;
+    std::set<std::string> found;
+    for (LedgerLaw const& law : ledger_of(of_engine, {{0, of({fine()})}}).laws)
+      found.insert(law.id);
+    return found;
+  };
+  for (char const* const seen : {"values.bitwise", "order.deadlock", "runs.worlds", "any"}) {
+    EXPECT_TRUE(ids("sim").contains(seen));
+    EXPECT_TRUE(ids("torch").contains(seen));
+  }
+  for (char const* const hidden : {"order.race", "pointers.stable", "graph.scalar"}) {
+    EXPECT_TRUE(ids("sim").contains(hidden));
+    EXPECT_FALSE(ids("torch").contains(hidden));
+  }
 }
 
 TEST(Ledger, BoundsWhatPctSchedulesHaveMissedByDepth) {

@@ -26,6 +26,7 @@ Json to_json(KeptFinding const& kept) {
           {"signature", kept.signature},
           {"ingredients", kept.ingredients},
           {"runs", kept.finding.runs},
+          {"complete", kept.finding.complete},
           {"file", kept.file},
           {"scenario", write_scenario(kept.finding.scenario)},
           {"result", without_time(to_json(kept.finding.result))}};
@@ -42,6 +43,7 @@ KeptFinding finding_from_json(Json const& json, std::uint64_t shard) {
   finding.result = result_from_json(json.at("result"));
   finding.symptom = symptom_of(finding.result, finding.scenario.expect).value_or(finding.symptom);
   finding.runs = json.at("runs");
+  finding.complete = json.value("complete", true);  // older journals do not say
   return kept;
 }
 
@@ -58,7 +60,7 @@ bool KeptFinding::covers(std::string const& signature_seen,
                          std::set<std::string> const& has) const {
   if (signature == signature_seen && ingredients == has) return true;
   // One that could not be minimised says nothing of others.
-  return is_minimized() &&
+  return finding.is_minimized() &&
          Explained{signature, ingredients_of(finding.scenario)}.covers(signature_seen, has);
 }
 

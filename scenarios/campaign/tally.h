@@ -27,7 +27,6 @@ struct KeptFinding {
   std::string file = {};                   // in the folder of its shard
   Finding finding = {};
 
-  bool is_minimized() const { return finding.runs > 0; }
   /// Does it explain a failure that looks so and has these ingredients?
   bool covers(std::string const& signature_seen, std::set<std::string> const& has) const;
 };

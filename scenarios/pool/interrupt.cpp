@@ -11,6 +11,7 @@ namespace adamant::scenarios {
 namespace {
 
 volatile std::sig_atomic_t seen = 0;
+auto last_moment = std::chrono::steady_clock::time_point::max();
 int pipe_ends[2] = {-1, -1};
 
 void on_signal(int) {
@@ -40,10 +41,23 @@ void watch_for_interrupts() {
 
 void ignore_interrupts() {
   react(SIG_IGN);
+  stop_waiting_at({});
 }
 
 bool interrupted() {
   return seen != 0;
+}
+
+void stop_waiting_at(std::optional<std::chrono::steady_clock::time_point> when) {
+  last_moment = when.value_or(std::chrono::steady_clock::time_point::max());
+}
+
+std::chrono::steady_clock::time_point waiting_ends() {
+  return last_moment;
+}
+
+bool must_stop() {
+  return interrupted() || std::chrono::steady_clock::now() >= last_moment;
 }
 
 int interrupt_descriptor() {

@@ -35,7 +35,7 @@ class Pool {
   }
 
  private:
-  bool ends_early() const { return interrupted() || (options_.enough && options_.enough()); }
+  bool ends_early() const { return must_stop() || (options_.enough && options_.enough()); }
 
   bool has_next() const {
     if (options_.until && Clock::now() >= *options_.until) return false;

@@ -40,8 +40,8 @@ struct PoolOptions {
 };
 
 /// Runs `work` on all jobs, gives `done` the ends as they come (in any order), and returns when no
-/// job is under way: after the last one, past `until`, or with the first interrupt (interrupt.h) or
-/// `enough`, which leave unfinished jobs unreported.
+/// job is under way: after the last one, past `until`, or where must_stop() (interrupt.h) or
+/// `enough` say so, which leave unfinished jobs unreported.
 ///
 /// REQUIRES: workers >= 1; `jobs` or `until` is given; this process has no other thread.
 /// Errors: std::system_error where no process can be made; what `done` throws.

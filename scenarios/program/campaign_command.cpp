@@ -44,7 +44,8 @@ CampaignSettings join(Arguments const& arguments, Portion shard, Searchable cons
 
 class CampaignCommand {
  public:
-  CampaignCommand(Arguments const& arguments, Portion portion, Searchable const& searched)
+  CampaignCommand(Arguments const& arguments, Portion portion, Searchable const& searched,
+                  std::optional<Clock::time_point> until)
       : arguments_(arguments),
         outputs_(arguments),
         html_(arguments),
@@ -55,10 +56,10 @@ class CampaignCommand {
         progress_(wants_progress(arguments), "cases"),
         begin_(Clock::now()),
         cases_before_(shard_.tally().cases()),
-        findings_before_(shard_.tally().findings.size()) {
-    if (arguments.cases || !arguments.time)
+        findings_before_(shard_.tally().findings.size()),
+        until_(until) {
+    if (arguments.cases || !until)
       wanted_ = portion.count_in(0, arguments.cases.value_or(searched_by_default));
-    if (arguments.time) until_ = begin_ + *arguments.time;
   }
 
   Status execute() {
@@ -67,6 +68,7 @@ class CampaignCommand {
       print(arguments_,
             fmt::format("{} goes on after {} cases\n", shard_.folder().string(), cases_before_));
     while (!is_over()) search();
+    stop_waiting_at({});  // what is left takes no time
     progress_.clear();
     report();
     if (interrupted()) return Status::interrupted;
@@ -187,7 +189,7 @@ class CampaignCommand {
         .cases_now = shard_.tally().cases() - cases_before_,
         .seconds = std::chrono::duration<double>(Clock::now() - begin_).count()};
     print_summary(arguments_, searched, results.size());
-    outputs_.commit(search_document(searched, results), "fuzz", results);
+    outputs_.commit(search_document(searched, results), "fuzz", with_search(searched, results));
     if (html_.is_wanted())
       html_.commit(search_page(searched, results.size(),
                                ledger_of(settings_, {{portion_.index, shard_.tally()}})));
@@ -220,8 +222,10 @@ class CampaignCommand {
 
 }  // namespace
 
-Status campaign_command(Arguments const& arguments) {
-  return CampaignCommand(arguments, arguments.shard.value_or(Portion{}), searchable_of(arguments))
+Status campaign_command(Arguments const& arguments,
+                        std::optional<std::chrono::steady_clock::time_point> until) {
+  return CampaignCommand(arguments, arguments.shard.value_or(Portion{}), searchable_of(arguments),
+                         until)
       .execute();
 }
 

@@ -4,7 +4,12 @@
 
 #include <algorithm>
 #include <chrono>
+#include <deque>
 #include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "scenarios/campaign/ledger.h"
@@ -32,20 +37,33 @@ using Clock = std::chrono::steady_clock;
 
 class FuzzCommand {
  public:
-  explicit FuzzCommand(Arguments const& arguments)
+  FuzzCommand(Arguments const& arguments, std::optional<Clock::time_point> until)
       : arguments_(arguments),
+        until_(until),
         style_(style_of(arguments)),
         outputs_(arguments),
         html_(arguments),
         shard_(arguments.shard.value_or(Portion{})),
         progress_(wants_progress(arguments), "cases"),
         cases_(search_of(arguments, searchable_of(arguments), arguments.seed.value_or(seed_))),
-        unfinished_(arguments) {}
+        unfinished_(arguments),
+        minimizing_(wants_progress(arguments), "runs to minimise"),
+        findings_([this](Failure const& failure) { return cases_.scenario_of(failure); },
+                  {.run = cases_.options(),
+                   .at_once = arguments.jobs,
+                   .progress = [this](HowFar const& far) { minimizing_.show(far); },
+                   .known = &cases_.known()},
+                  [this](Failure const&, Finding const& finding) { tell(finding); }) {}
 
   Status execute() {
     print(arguments_, fmt::format("seed {}{}\n", cases_.seed(), arguments_.seed ? "" : " (drawn)"));
     search();
     progress_.clear();
+    if (tally_.cases() == 0 && passed_over_ > 0) status_ = Status::lacking;
+    if (tally_.cases() == 0 && until_ && !interrupted()) {
+      complain("--for: no case was searched: starting the engine and what is known took it all");
+      status_ = Status::bad_input;
+    }
     report();
     if (interrupted()) return Status::interrupted;
     return worse(status_, failures_.empty() ? Status::met : Status::not_met);
@@ -55,11 +73,10 @@ class FuzzCommand {
   void search() {
     auto const begin = Clock::now();
     PoolOptions pool{
-        .workers = arguments_.jobs, .jobs = arguments_.cases, .until = {}, .job_time_max = {}};
+        .workers = arguments_.jobs, .jobs = arguments_.cases, .until = until_, .job_time_max = {}};
     pool.row_of = [this](std::uint64_t job) { return search_row(case_of(job), cases_.engine()); };
-    if (arguments_.time) pool.until = begin + *arguments_.time;
     if (arguments_.first) pool.enough = [this] { return !failures_.empty(); };
-    if (!arguments_.time && !arguments_.cases) pool.jobs = searched_by_default;
+    if (!until_ && !arguments_.cases) pool.jobs = searched_by_default;
     if (pool.jobs) pool.jobs = shard_.count_in(arguments_.skip, *pool.jobs);
     cases_wanted_ = pool.jobs.value_or(0);
     cases_.run(
@@ -73,18 +90,65 @@ class FuzzCommand {
   }
 
   void take(SearchedCase ended) {
+    if (ended.status == Status::lacking) return pass_over(ended);
     tally_.add(ended);
     spent_.add(ended);
     status_ = worse(status_, ended.status);
-    if (ended.failure && failures_.add(*ended.failure)) {
+    if (ended.failure && !findings_.explain(*ended.failure) && failures_.add(*ended.failure)) {
       progress_.clear();
       status_ = worse(status_, unfinished_.add(*ended.failure, cases_.scenario_of(*ended.failure)));
+      if (until_) look_into(*ended.failure);
     }
+    look_into_waiting();
     progress_.show({.done = tally_.cases(), .total = cases_wanted_, .failed = failures_.size()});
   }
 
+  /// Says nothing of the case: the engine was not there in time, or not at all.
+  void pass_over(SearchedCase const& ended) {
+    progress_.clear();
+    if (passed_over_++ == 0) complain("not counted: " + ended.failure->result.reason);
+  }
+
+  /// The first of each law is minimised at once. Of the others the file is run, and they wait.
+  void look_into(Failure const& failure) {
+    if (!minimized_laws_.contains(law_of(failure))) return minimize(failure);
+    waiting_.emplace_back(failure,
+                          as_found(failure, cases_.scenario_of(failure), cases_.options()));
+  }
+
+  static std::string law_of(Failure const& failure) {
+    return word_of(symptom_of(failure.result).value_or(Symptom{}));
+  }
+
+  void minimize(Failure const& failure) {
+    auto const begin = Clock::now();
+    findings_.minimize(failure);
+    if (findings_.explain(failure)) minimized_laws_.insert(law_of(failure));
+    minimizing_time_ += Clock::now() - begin;
+  }
+
+  /// As many of those that wait as leave half of the time to the search.
+  void look_into_waiting() {
+    while (!waiting_.empty() && 2 * minimizing_time_ < Clock::now() - begin_) {
+      Failure const failure = waiting_.front().first;
+      waiting_.pop_front();
+      minimize(failure);
+    }
+  }
+
+  void explain_all() {
+    for (auto const& [failure, found] : waiting_)
+      if (!findings_.explain(failure)) findings_.add(failure, found);
+    if (until_) return;
+    auto const failures = failures_.take();
+    std::uint64_t left = failures.size();
+    for (Failure const& failure : failures) findings_.minimize(failure, --left);
+  }
+
   void report() {
-    std::vector<Reported> const results = minimize_failures();
+    explain_all();
+    stop_waiting_at({});  // what is left takes no time
+    std::vector<Reported> const results = reported_findings();
     unfinished_.end();
     Searched const searched{.seed = cases_.seed(),
                             .seen = tally_.seen,
@@ -94,7 +158,7 @@ class FuzzCommand {
                             .cases_now = tally_.cases(),
                             .seconds = seconds_};
     print_summary(arguments_, searched, results.size());
-    outputs_.commit(search_document(searched, results), "fuzz", results);
+    outputs_.commit(search_document(searched, results), "fuzz", with_search(searched, results));
     if (html_.is_wanted()) html_.commit(search_page(searched, results.size(), ledger()));
   }
 
@@ -106,24 +170,17 @@ class FuzzCommand {
     return ledger_of(std::move(settings), {{0, tally_}});
   }
 
-  std::vector<Reported> minimize_failures() {
-    Progress progress(wants_progress(arguments_), "runs to minimise");
-    IsolatedOptions options{
-        .run = cases_.options(), .at_once = arguments_.jobs, .known = &cases_.known()};
-    options.progress = [&](HowFar const& far) { progress.show(far); };
-    std::map<std::uint64_t, Reported> by_case;
-    auto const findings = minimize_all(
-        failures_.take(), [this](Failure const& failure) { return cases_.scenario_of(failure); },
-        options,
-        [&](Failure const& failure, Finding const& finding) {
-          Reported found = reported(arguments_, cases_.seed(), finding, written(finding));
-          progress.clear();
-          print(arguments_, told(found, style_));
-          by_case.emplace(failure.case_index, std::move(found));
-        });
+  void tell(Finding const& finding) {
+    Reported found = reported(arguments_, cases_.seed(), finding, written(finding));
+    minimizing_.clear();
+    print(arguments_, told(found, style_));
+    told_.emplace(finding.case_index, std::move(found));
+  }
+
+  std::vector<Reported> reported_findings() {
     std::vector<Reported> results;
-    for (Finding const& finding : findings) {
-      results.push_back(std::move(by_case.at(finding.case_index)));
+    for (Finding const& finding : findings_.sorted()) {
+      results.push_back(std::move(told_.at(finding.case_index)));
       html_.look_again(finding.scenario, cases_.options(), results.back());
       tally_.findings.push_back({.signature = signature_of(finding.result), .finding = finding});
     }
@@ -135,12 +192,16 @@ class FuzzCommand {
     if (!arguments_.out) return {};
     return told_if_unwritten(status_, [&] {
       auto path = write_finding(*arguments_.out, finding, this_program());
-      scripts_.write_beside(path, finding.scenario, finding.result, finding.symptom);
+      bool const quick = until_ && !finding.is_minimized();
+      FindingScripts& scripts = quick ? quick_scripts_ : scripts_;
+      scripts.write_beside(path, finding.scenario, finding.result, finding.symptom);
       return path;
     });
   }
 
   Arguments const& arguments_;
+  Clock::time_point begin_ = Clock::now();
+  std::optional<Clock::time_point> until_;  // the end of all
   Style style_;
   Outputs outputs_;
   HtmlOutput html_;
@@ -153,8 +214,16 @@ class FuzzCommand {
   Unfinished unfinished_;
   double seconds_ = 0;
   std::uint64_t cases_wanted_ = 0;
+  std::uint64_t passed_over_ = 0;  // cases
   Failures failures_;
   FindingScripts scripts_;
+  FindingScripts quick_scripts_{FindingScripts::Telling::nothing};
+  Progress minimizing_;
+  Findings findings_;
+  std::set<std::string> minimized_laws_;             // with --for
+  std::deque<std::pair<Failure, Finding>> waiting_;  // with --for; as they were found
+  Clock::duration minimizing_time_{};
+  std::map<std::uint64_t, Reported> told_;  // by case
   Status status_ = Status::met;
 };
 
@@ -162,8 +231,11 @@ class FuzzCommand {
 
 Status fuzz_command(Arguments const& arguments) {
   if (arguments.out) expect_writable(*arguments.out);
-  if (arguments.campaign) return campaign_command(arguments);
-  return FuzzCommand(arguments).execute();
+  std::optional<Clock::time_point> until;
+  if (arguments.time) until = Clock::now() + *arguments.time;
+  stop_waiting_at(until);
+  if (arguments.campaign) return campaign_command(arguments, until);
+  return FuzzCommand(arguments, until).execute();
 }
 
 }  // namespace adamant::scenarios

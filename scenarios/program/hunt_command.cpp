@@ -16,6 +16,7 @@
 #include "scenarios/program/seed.h"
 #include "scenarios/program/version.h"
 #include "scenarios/report/json.h"
+#include "scenarios/report/output_file.h"
 #include "scenarios/report/progress.h"
 #include "scenarios/search/findings.h"
 #include "scenarios/search/hunt_report.h"
@@ -114,12 +115,20 @@ class HuntCommand {
         minimize(hunted, end);
         progress.show({.done = ++done, .total = finds});
       }
-      if (hunted.minimized.empty() || !arguments_.out) continue;
-      hunted.path =
-          told_if_unwritten(status_, [&] {
-            return write_finding(*arguments_.out, commonest(hunted).finding, this_program());
-          }).string();
+      if (arguments_.out)
+        hunted.path = told_if_unwritten(status_, [&] { return written(hunted); }).string();
     }
+  }
+
+  /// What most of its searches came to; where none was minimised in time, what one has found.
+  std::filesystem::path written(Hunted const& hunted) const {
+    if (!hunted.minimized.empty())
+      return write_finding(*arguments_.out, commonest(hunted).finding, this_program());
+    auto const found = std::ranges::find(hunted.searches, true, &HuntEnd::found);
+    if (found == hunted.searches.end()) return {};
+    auto const path = *arguments_.out / (std::string(hunted.bug.id) + ".yaml");
+    write_whole(path, found->scenario);
+    return path;
   }
 
   std::uint64_t count_finds() const {
@@ -131,9 +140,14 @@ class HuntCommand {
 
   void minimize(Hunted& hunted, HuntEnd const& found) {
     auto const begin = std::chrono::steady_clock::now();
+    auto const searched = std::chrono::duration<double>(found.seconds);
+    stop_waiting_at(begin + limits_.time_max -
+                    std::chrono::ceil<std::chrono::milliseconds>(searched));
     MinimizeAttempt attempt =
         minimize_isolated(load_scenario_text(found.scenario, "found"), options());
-    if (attempt.end != MinimizeAttempt::End::minimized) return;
+    bool const cut = must_stop() && !attempt.complete;
+    stop_waiting_at({});
+    if (attempt.end != MinimizeAttempt::End::minimized || cut) return;
     HuntMinimized minimized{.finding = finding_of(std::move(attempt), 0)};
     minimized.text = write_scenario(minimized.finding.scenario);
     minimized.seconds =

@@ -35,6 +35,7 @@ nlohmann::ordered_json to_json(std::span<Reported const> results) {
   auto array = nlohmann::ordered_json::array();
   for (Reported const& reported : results) {
     array.push_back(to_json(reported.result));
+    if (!reported.minimized) array.back()["minimized"] = false;
     if (!reported.result.met) array.back()["replay"] = reported.replay;
   }
   return array;

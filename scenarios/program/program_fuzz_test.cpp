@@ -1,5 +1,8 @@
 // `adamant fuzz` as its users call it.
+#include <chrono>
+#include <functional>
 #include <map>
+#include <string>
 
 #include "scenarios/program/testing/program.h"
 
@@ -20,7 +23,8 @@ TEST_F(FuzzProgram, FindsNothingWrongAndSaysWhatItTried) {
   EXPECT_GT(document.at("cases_per_second").get<double>(), 0);
   EXPECT_GT(document.at("distribution").at("train").get<int>(), 0);
   EXPECT_EQ(document.at("results").size(), 0U);
-  EXPECT_NE(read("out.xml").find("tests=\"0\""), std::string::npos);
+  EXPECT_NE(read("out.xml").find("tests=\"1\" failures=\"0\""), std::string::npos);
+  EXPECT_NE(read("out.xml").find("name=\"search: 60 cases of seed 5\""), std::string::npos);
 }
 
 TEST_F(FuzzProgram, SaysInHowManyCasesValuesDependOnTheSchedule) {
@@ -48,6 +52,48 @@ TEST_F(FuzzProgram, StopsWhenTimeIsUp) {
   Called const called = call("fuzz --for 300ms --seed 1 --json out.json");
   EXPECT_EQ(called.status, 0) << called.out;
   EXPECT_GT(read_json("out.json").at("cases").get<int>(), 0);
+}
+
+/// How long it took, in seconds.
+double seconds_of(std::function<void()> const& work) {
+  auto const begin = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+TEST_F(FuzzProgram, TimeBoundsSearchingAndMinimisingTogether) {
+  Called called;
+  double const seconds = seconds_of([&] {
+    called = call("fuzz --for 2s --seed 1 --bug moments_swapped --out found --json out.json");
+  });
+  EXPECT_EQ(called.status, 1) << called.out << called.err;
+  EXPECT_LT(seconds, 3);
+  auto const document = read_json("out.json");
+  EXPECT_GT(document.at("cases"), 0);
+  ASSERT_FALSE(document.at("results").empty());
+  for (auto const& result : document.at("results")) {
+    std::string const file = result.at("file");
+    EXPECT_EQ(call("run " + file).status, 0) << file;
+    bool const says_so = result.at("notes").dump().find("\"not minimised") != std::string::npos;
+    EXPECT_EQ(result.contains("minimized"), says_so) << result.dump(1);
+  }
+}
+
+// Minimising would take longer than there is.
+TEST_F(FuzzProgram, WhatIsNotMinimisedInTimeIsWrittenAsItWasFound) {
+  double const seconds = seconds_of([&] {
+    EXPECT_EQ(call("fuzz --for 150ms --skip 200 --seed 1 --bug moments_swapped --out found "
+                   "--json out.json --html out.html")
+                  .status,
+              1);
+  });
+  EXPECT_LT(seconds, 1.15);
+  auto const results = read_json("out.json").at("results");
+  ASSERT_EQ(results.size(), 1U);
+  EXPECT_EQ(results.at(0).at("minimized"), false);
+  EXPECT_EQ(results.at(0).at("notes").at(0), "not minimised");
+  EXPECT_EQ(call("run found").status, 0);
+  EXPECT_FALSE(exists("found/unfinished"));
 }
 
 TEST_F(FuzzProgram, AnInterruptEndsWith130) {

@@ -35,6 +35,24 @@ TEST_F(RunProgram, APassingScenarioIsZeroAndHasAllKeys) {
   EXPECT_TRUE(result.at("memory").contains("pinned_peak_bytes"));
 }
 
+// Else it might be taken for a run of the adapter's engine.
+TEST_F(RunProgram, AScenarioBesideAnAdapterSaysThatItRunsOnAnotherEngine) {
+  for (char const* const folder : {"mine/adamant_mine", "mine/tests/scenarios"})
+    std::filesystem::create_directories(folder_ / folder);
+  write("mine/adamant_mine/__main__.py", "");
+  write("mine/tests/scenarios/small.yaml", passing_scenario());
+  write("mine/tests/scenarios/named.yaml", passing_scenario() + "engine: {name: sim-unchecked}\n");
+  Called const called = call("run mine");
+  EXPECT_EQ(called.status, 0) << called.err;
+  EXPECT_NE(called.err.find("1 scenario in the folder of an adapter names no engine and runs on "
+                            "sim; --engine mine runs them on the adapter's\n"),
+            std::string::npos)
+      << called.err;
+  write("small.yaml", passing_scenario());
+  for (char const* const other : {"run small.yaml", "run --engine sim mine"})
+    EXPECT_EQ(call(other).err.find("adapter"), std::string::npos) << other;
+}
+
 TEST_F(RunProgram, TheSameSeedGivesTheSameDigest) {
   write("small.yaml", passing_scenario());
   auto const digest = [&](std::string const& arguments) {

@@ -2,6 +2,8 @@
 
 #include <iostream>
 #include <set>
+#include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -53,6 +55,22 @@ class Reader {
 
 std::filesystem::path folder_of(std::filesystem::path const& file) {
   return file.has_parent_path() ? file.parent_path() : ".";
+}
+
+std::string adapter_around(std::filesystem::path const& file) {
+  constexpr std::string_view prefix = "adamant_";
+  std::error_code unread;
+  auto folder = std::filesystem::weakly_canonical(file, unread).parent_path();
+  for (; folder.has_relative_path(); folder = folder.parent_path()) {
+    std::set<std::string> names;  // an adapter may have further packages, as of another engine
+    for (auto const& entry : std::filesystem::directory_iterator(folder, unread)) {
+      std::string const name = entry.path().filename();
+      if (name.starts_with(prefix) && std::filesystem::exists(entry.path() / "__main__.py", unread))
+        names.insert(name.substr(prefix.size()));
+    }
+    if (!names.empty()) return *names.begin();
+  }
+  return "";
 }
 
 std::vector<ScenarioFile> read_scenarios(std::span<std::filesystem::path const> paths) {

@@ -26,6 +26,10 @@ struct ScenarioFile {
 /// Where a scenario's checkpoints are that it loads without having saved them.
 std::filesystem::path folder_of(std::filesystem::path const& file);
 
+/// The name of the adapter in whose folder a file lies: of the nearest folder above it that has a
+/// Python package adamant_NAME that can be started. Empty where there is none.
+std::string adapter_around(std::filesystem::path const& file);
+
 /// In the order of the paths, each file once. A path that does not exist, or a directory without
 /// scenarios, is a file that cannot be read. Stops early, with what it has, at an interrupt.
 std::vector<ScenarioFile> read_scenarios(std::span<std::filesystem::path const> paths);

@@ -163,6 +163,7 @@ class RunCommand {
     passed_over_.take_bugs(files);
     passed_over_.take_unfit(files);
     status_ = worse(status_, passed_over_.take_engines(files));
+    if (!arguments_.engine) tell_of_adapter(files);
     auto const drawn = draw_if_needed(arguments_, files);
     bool const several = files.size() > 1;
     for (ScenarioFile& file : files)
@@ -176,6 +177,22 @@ class RunCommand {
     learn_known();
     report_.begin(jobs_.size());
     return true;
+  }
+
+  /// Whoever keeps scenarios beside an adapter may think that they run on it.
+  static void tell_of_adapter(std::vector<ScenarioFile> const& files) {
+    std::map<std::string, std::size_t> counts;  // of files, by adapter
+    for (ScenarioFile const& file : files) {
+      bool const names_none = file.is_read() && file.scenario.engine == EngineChoice();
+      std::string const adapter = names_none ? adapter_around(file.path) : "";
+      if (!adapter.empty()) ++counts[adapter];
+    }
+    for (auto const& [adapter, count] : counts)
+      complain(
+          fmt::format("{} in the folder of an adapter {} no engine and {} on {}; --engine {} "
+                      "runs them on the adapter's",
+                      counted(count, "scenario"), count == 1 ? "names" : "name",
+                      count == 1 ? "runs" : "run", EngineChoice().name, adapter));
   }
 
   void add_unread(ScenarioFile file) {

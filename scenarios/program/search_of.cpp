@@ -9,7 +9,10 @@
 #include "scenarios/language/yaml/load.h"
 #include "scenarios/language/yaml/words.h"
 #include "scenarios/program/inputs.h"
+#include "scenarios/program/outputs.h"
 #include "scenarios/program/search_report.h"
+#include "scenarios/report/progress.h"
+#include "scenarios/report/text.h"
 #include "scenarios/seam/support.h"
 
 namespace adamant::scenarios {
@@ -76,6 +79,14 @@ std::vector<KnownDefect> defects_known(Arguments const& arguments, Capabilities 
   return defects;
 }
 
+/// How far what runs before a search is; where nobody watches, that it begins.
+void tell(Arguments const& arguments, HowFar const& far, Progress& progress) {
+  progress.show(far);
+  bool const silent = arguments.verbosity == Verbosity::quiet || wants_progress(arguments);
+  if (far.done == 0 && !silent)
+    complain(fmt::format("running {} of what is known first", counted(far.total, "scenario")));
+}
+
 }  // namespace
 
 Searchable searchable_of(Arguments const& arguments) {
@@ -87,7 +98,9 @@ Searchable searchable_of(Arguments const& arguments) {
     for (auto const& file : defect.files) inputs.add(file);
   inputs.refuse_as_outputs(arguments);
   engine.usual_options = ways_around(defects, engine.capabilities);
-  KnownHere known(std::move(defects), engine, run_options(arguments), arguments.jobs);
+  Progress progress(wants_progress(arguments), "scenarios of what is known");
+  KnownHere known(std::move(defects), engine, run_options(arguments), arguments.jobs,
+                  [&](HowFar const& far) { tell(arguments, far, progress); });
   return {.engine = std::move(engine), .known = std::move(known)};
 }
 

@@ -67,6 +67,18 @@ nlohmann::ordered_json search_document(Searched const& searched,
   return document;
 }
 
+std::vector<Reported> with_search(Searched const& searched, std::span<Reported const> results) {
+  std::uint64_t const cases = searched.seen.cases();
+  Reported search;
+  search.result.name = fmt::format("search: {} of seed {}", counted(cases, "case"), searched.seed);
+  search.result.met = cases > 0;
+  search.result.wall_seconds = searched.seconds;
+  if (cases == 0) search.lacking = "no case was searched";
+  std::vector<Reported> all{std::move(search)};
+  all.insert(all.end(), results.begin(), results.end());
+  return all;
+}
+
 Page search_page(Searched const& searched, std::size_t found, Ledger const& ledger) {
   Page page{.command = "fuzz",
             .verdict = verdict(found) + " in " + counted(searched.seen.cases(), "case"),
@@ -103,6 +115,7 @@ void print_summary(Arguments const& arguments, Searched const& searched, std::si
 Reported reported(Arguments const& arguments, std::uint64_t seed, Finding const& finding,
                   std::filesystem::path const& file) {
   Reported reported{.result = finding.result, .replay = replay_of_case(arguments, seed, finding)};
+  reported.minimized = finding.is_minimized() && finding.complete;
   if (file.empty()) return reported;
   reported.result.file = file.string();
   if (finding.result.outcome != Outcome::error) reported.replay = replay_of_file(arguments, file);

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "scenarios/campaign/ledger.h"
 #include "scenarios/program/arguments.h"
@@ -46,6 +47,9 @@ struct Searched {
 
 /// The document of `--json`.
 nlohmann::ordered_json search_document(Searched const& searched, std::span<Reported const> results);
+
+/// What `--junit` lists: the search itself, and then what it found.
+std::vector<Reported> with_search(Searched const& searched, std::span<Reported const> results);
 
 /// The page of `--html`, but for its findings.
 Page search_page(Searched const& searched, std::size_t found, Ledger const& ledger);

@@ -18,6 +18,7 @@ struct Reported {
   std::string lacking = {};  // what this machine lacks to run it; empty: nothing
   int line = 0;              // of its file, where it failed; 0: unknown
   bool alone = false;        // the only one of its call: what it expected is told, too
+  bool minimized = true;     // of a search: to its end
 };
 
 /// "1 scenario", "2 scenarios".

@@ -12,6 +12,7 @@
 
 #include "scenarios/bugs/catalogue.h"
 #include "scenarios/language/yaml/write.h"
+#include "scenarios/pool/interrupt.h"
 #include "scenarios/report/json.h"
 #include "scenarios/report/output_file.h"
 #include "scenarios/seam/engine.h"
@@ -60,7 +61,8 @@ Finding finding_of(MinimizeAttempt attempt, std::uint64_t case_index) {
           .scenario = std::move(attempt.scenario),
           .result = std::move(attempt.result),
           .symptom = std::move(attempt.symptom),
-          .runs = attempt.runs};
+          .runs = attempt.runs,
+          .complete = attempt.complete};
 }
 
 namespace {
@@ -72,7 +74,8 @@ Finding found(Failure const& failure, Scenario const& scenario, IsolatedOptions 
   of_failure.run.schedules = std::max(options.run.schedules, failure.result.schedules - 1);
   try {
     MinimizeAttempt attempt = minimize_isolated(scenario, of_failure);
-    if (attempt.end == MinimizeAttempt::End::interrupted)
+    bool const cut = must_stop() && !attempt.complete;
+    if (cut || attempt.end == MinimizeAttempt::End::interrupted)
       return as_found(failure, scenario, not_minimised);
     if (attempt.end != MinimizeAttempt::End::minimized)
       return as_found(failure, scenario, "not minimised: it is not seen in each process alike");
@@ -83,8 +86,7 @@ Finding found(Failure const& failure, Scenario const& scenario, IsolatedOptions 
 }
 
 /// What people run is its file. Minimising has done so for what it returns.
-void run_file_once(Finding& finding, RunOptions run) {
-  if (finding.runs > 0) return;
+void run_file(Finding& finding, RunOptions run) {
   run.seed.reset();
   run.engine.reset();
   run.schedule.reset();
@@ -100,17 +102,24 @@ void run_file_once(Finding& finding, RunOptions run) {
       name_of(results.front().outcome), recorded ? "; its choices are recorded in it" : ""));
 }
 
-}  // namespace
-
-Finding minimize_found(Failure const& failure, Scenario const& scenario,
-                       IsolatedOptions const& options) {
-  Finding finding = found(failure, scenario, options);
+Finding with_file_run_once(Finding finding, RunOptions const& run) {
   try {
-    run_file_once(finding, options.run);
+    if (!finding.is_minimized()) run_file(finding, run);
   } catch (MachineLacks const& error) {
     finding.result.notes.emplace_back("its file was not run: the engine is not there any more");
   }
   return finding;
+}
+
+}  // namespace
+
+Finding minimize_found(Failure const& failure, Scenario const& scenario,
+                       IsolatedOptions const& options) {
+  return with_file_run_once(found(failure, scenario, options), options.run);
+}
+
+Finding as_found(Failure const& failure, Scenario const& scenario, RunOptions const& options) {
+  return with_file_run_once(as_found(failure, scenario, not_minimised), options);
 }
 
 bool Explained::covers(std::string const& signature_seen, std::set<std::string> const& has) const {
@@ -159,7 +168,7 @@ bool goes_wrong_alike(Violation const& a, Violation const& b) {
 bool is_explained_with_fewer_options(Finding const& finding,
                                      std::vector<Explained> const& explained, RunOptions run) {
   Violation const* const violation = violation_of(finding.result, finding.symptom);
-  if (violation == nullptr || finding.runs == 0) return false;
+  if (violation == nullptr || !finding.is_minimized()) return false;
   run.seed.reset();
   run.engine.reset();
   run.schedule.reset();
@@ -182,32 +191,35 @@ bool is_explained_with_fewer_options(Finding const& finding,
 
 }  // namespace
 
-std::vector<Finding> minimize_all(std::vector<Failure> const& failures,
-                                  std::function<Scenario(Failure const&)> const& scenario_of,
-                                  IsolatedOptions const& options,
-                                  std::function<void(Failure const&, Finding const&)> const& take) {
-  std::vector<Finding> findings;
-  std::vector<Explained> explained;
-  std::set<std::string> known;
-  std::uint64_t runs = 0;
-  std::uint64_t left = failures.size();
-  IsolatedOptions of_one = options;
-  for (Failure const& failure : failures) {
-    --left;
-    if (std::any_of(explained.begin(), explained.end(), [&](Explained const& other) {
-          return other.covers(signature_of(failure.result), failure.ingredients);
-        }))
-      continue;
-    of_one.progress = as_part_of_all(options.progress, runs, left);
-    Finding finding = minimize_found(failure, scenario_of(failure), of_one);
-    runs += finding.runs;
-    if (is_explained_with_fewer_options(finding, explained, of_one.run)) continue;
-    if (finding.runs > 0)
-      explained.push_back({signature_of(failure.result), ingredients_of(finding.scenario)});
-    if (!known.insert(write_scenario(finding.scenario)).second) continue;
-    take(failure, finding);
-    findings.push_back(std::move(finding));
+bool Findings::explain(Failure const& failure) const {
+  return std::ranges::any_of(explained_, [&](Explained const& other) {
+    return other.covers(signature_of(failure.result), failure.ingredients);
+  });
+}
+
+void Findings::minimize(Failure const& failure, std::uint64_t left) {
+  if (explain(failure)) return;
+  IsolatedOptions of_one = options_;
+  of_one.progress = as_part_of_all(options_.progress, runs_, left);
+  Finding finding = minimize_found(failure, scenario_of_(failure), of_one);
+  runs_ += finding.runs;
+  try {
+    if (is_explained_with_fewer_options(finding, explained_, of_one.run)) return;
+  } catch (MachineLacks const&) {  // then they are two
   }
+  if (finding.is_minimized())
+    explained_.push_back({signature_of(failure.result), ingredients_of(finding.scenario)});
+  add(failure, std::move(finding));
+}
+
+void Findings::add(Failure const& failure, Finding found) {
+  if (!known_.insert(write_scenario(found.scenario)).second) return;
+  take_(failure, found);
+  findings_.push_back(std::move(found));
+}
+
+std::vector<Finding> Findings::sorted() const {
+  std::vector<Finding> findings = findings_;
   std::stable_sort(findings.begin(), findings.end(), is_told_before);
   return findings;
 }

@@ -22,6 +22,9 @@ struct Finding {
   RunResult result;
   Symptom symptom;
   std::uint64_t runs = 0;  // that minimising it took; 0: it was not minimised
+  bool complete = true;    // false: minimising it took more runs than it may
+
+  bool is_minimized() const { return runs > 0; }
 };
 
 /// REQUIRES: attempt.end is `minimized`.
@@ -48,22 +51,46 @@ struct Explained {
 /// the lighter.
 bool is_told_before(Finding const& a, Finding const& b);
 
-/// Minimises failures from the scenarios that `scenario_of` gives for their cases; the lightest
-/// result comes first. Failures that become the same scenario are one finding. One that looks like
-/// another which has been minimised is not minimised itself, unless it happened without an engine's
-/// option that the smallest scenario of the other still has: then it is another defect. An option
-/// that the engine ignores makes no second finding: where the scenario goes wrong alike without it,
-/// and so as another finding, it is that one.
-///
-/// `take` is told of each finding as soon as it is minimised, with the failure that it explains.
-std::vector<Finding> minimize_all(
-    std::vector<Failure> const& failures,
-    std::function<Scenario(Failure const&)> const& scenario_of, IsolatedOptions const& options,
-    std::function<void(Failure const&, Finding const&)> const& take = [](auto const&, auto const&) {
-    });
-
 /// A failure as a finding that was not minimised, with a note that says so.
 Finding as_found(Failure const& failure, Scenario scenario, std::string note);
+/// The same where there is no time to minimise it. Its file is run once, as minimize_found() does.
+Finding as_found(Failure const& failure, Scenario const& scenario, RunOptions const& options);
+
+/// What failures come to, as they are given. Those that become the same scenario are one finding.
+/// One that looks like another which has been minimised is not minimised itself, unless it happened
+/// without an engine's option that the smallest scenario of the other still has: then it is another
+/// defect. An option that the engine ignores makes no second finding: where the scenario goes wrong
+/// alike without it, and so as another finding, it is that one.
+class Findings {
+ public:
+  using ScenarioOf = std::function<Scenario(Failure const&)>;
+  /// Is told of each finding as soon as it is minimised, with the failure that it explains.
+  using Take = std::function<void(Failure const&, Finding const&)>;
+
+  Findings(
+      ScenarioOf scenario_of, IsolatedOptions options, Take take = [](auto&, auto&) {})
+      : scenario_of_(std::move(scenario_of)),
+        options_(std::move(options)),
+        take_(std::move(take)) {}
+
+  /// Is it one that has been minimised?
+  bool explain(Failure const& failure) const;
+  /// Minimises a failure that nothing explains; `left` others may follow.
+  void minimize(Failure const& failure, std::uint64_t left = 0);
+  /// Takes a failure that nothing explains as it was found.
+  void add(Failure const& failure, Finding found);
+  /// The lightest first.
+  std::vector<Finding> sorted() const;
+
+ private:
+  ScenarioOf scenario_of_;
+  IsolatedOptions options_;
+  Take take_;
+  std::vector<Finding> findings_ = {};
+  std::vector<Explained> explained_ = {};
+  std::set<std::string> known_ = {};  // scenarios, as text
+  std::uint64_t runs_ = 0;
+};
 
 /// Writes `STEM.yaml`, or `STEM-2.yaml`, … where another scenario has the name already; the bug or
 /// the law where no stem is given. Makes the directory.

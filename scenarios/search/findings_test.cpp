@@ -25,6 +25,13 @@ Finding finding(Law law, std::uint64_t seed) {
   return {.case_index = 0, .scenario = scenario, .result = violation_of(law), .symptom = symptom};
 }
 
+std::vector<Finding> minimize_all(std::vector<Failure> const& failures,
+                                  Findings::ScenarioOf const& scenario_of) {
+  Findings findings(scenario_of, {});
+  for (Failure const& failure : failures) findings.minimize(failure);
+  return findings.sorted();
+}
+
 TEST(Findings, OfOneLawHaveNumberedFiles) {
   auto const folder = std::filesystem::path(testing::TempDir()) / "adamant_findings_numbered";
   std::filesystem::remove_all(folder);
@@ -92,12 +99,10 @@ TEST(Findings, ThatBecomeOneScenarioAreOne) {
   std::vector<Failure> const failures{
       {.case_index = 1, .result = violation_of(Law::values_bitwise)},
       {.case_index = 2, .result = violation_of(Law::values_bitwise)}};
-  auto const findings = minimize_all(failures,
-                                     [&](Failure const& failure) {
-                                       scenario.seed = failure.case_index;
-                                       return scenario;
-                                     },
-                                     {});
+  auto const findings = minimize_all(failures, [&](Failure const& failure) {
+    scenario.seed = failure.case_index;
+    return scenario;
+  });
   ASSERT_EQ(findings.size(), 1U);
   EXPECT_EQ(findings[0].case_index, 1U);
   EXPECT_EQ(findings[0].scenario.params.size(), 1U);
@@ -106,14 +111,11 @@ TEST(Findings, ThatBecomeOneScenarioAreOne) {
 TEST(Findings, AFailureThatWasNotMinimisedExplainsNothing) {
   std::vector<Failure> const alike{{1, violation_of(Law::values_bitwise)},
                                    {2, violation_of(Law::values_bitwise)}};
-  auto const findings = minimize_all(alike,
-                                     [&](Failure const& failure) {
-                                       Scenario scenario = small_scenario();
-                                       if (failure.case_index == 2)
-                                         scenario.bug = "mean_not_divided";
-                                       return scenario;
-                                     },
-                                     {});
+  auto const findings = minimize_all(alike, [&](Failure const& failure) {
+    Scenario scenario = small_scenario();
+    if (failure.case_index == 2) scenario.bug = "mean_not_divided";
+    return scenario;
+  });
   ASSERT_EQ(findings.size(), 2U);
   EXPECT_EQ(findings[0].runs == 0, findings[1].runs > 0);
 }
@@ -123,17 +125,14 @@ TEST(Findings, AFailureWithoutAnIngredientThatAnotherNeedsIsAnother) {
                                    {2, violation_of(Law::values_bitwise)},
                                    {3, violation_of(Law::values_bitwise), {"format=dcp"}}};
   std::vector<std::uint64_t> minimised;
-  auto const findings = minimize_all(alike,
-                                     [&](Failure const& failure) {
-                                       std::uint64_t const index = failure.case_index;
-                                       minimised.push_back(index);
-                                       Scenario scenario = small_scenario();
-                                       if (index == 1)
-                                         scenario.engine.options = {{"format", "dcp"}};
-                                       if (index != 1) scenario.bug = "mean_not_divided";
-                                       return scenario;
-                                     },
-                                     {});
+  auto const findings = minimize_all(alike, [&](Failure const& failure) {
+    std::uint64_t const index = failure.case_index;
+    minimised.push_back(index);
+    Scenario scenario = small_scenario();
+    if (index == 1) scenario.engine.options = {{"format", "dcp"}};
+    if (index != 1) scenario.bug = "mean_not_divided";
+    return scenario;
+  });
   EXPECT_EQ(minimised, (std::vector<std::uint64_t>{1, 2})) << "the second explains the third";
   EXPECT_EQ(findings.size(), 2U);
 }

@@ -64,7 +64,8 @@ struct KnownHere::WayAround {
 };
 
 KnownHere::KnownHere(std::vector<KnownDefect> defects, SearchEngine const& engine,
-                     RunOptions const& options, int processes)
+                     RunOptions const& options, int processes,
+                     std::function<void(HowFar const&)> const& progress)
     : defects_(std::move(defects)) {
   std::vector<Scenario> scenarios;
   std::vector<std::size_t> defect_of;
@@ -78,7 +79,7 @@ KnownHere::KnownHere(std::vector<KnownDefect> defects, SearchEngine const& engin
     }
   }
   if (!scenarios.empty()) versions_ = versions_of(engine.name);
-  std::vector<RunResult> const results = run_isolated(scenarios, options, processes);
+  std::vector<RunResult> const results = run_isolated(scenarios, options, processes, progress);
   interrupted_ = results.size() != scenarios.size();
   for (std::size_t i = 0; i < results.size(); ++i)
     if (results[i].met)

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "scenarios/report/progress.h"
 #include "scenarios/runner/run.h"
 #include "scenarios/search/failures.h"
 #include "scenarios/search/known_defects.h"
@@ -33,11 +34,12 @@ class KnownHere {
   /// Nothing is known.
   KnownHere() = default;
   /// Runs the scenarios of `defects` on the engine, as run_isolated() does (minimize_isolated.h).
-  /// What an engine does not offer is not known of it.
+  /// What an engine does not offer is not known of it. `progress` is told how many have run.
   ///
   /// Errors: MachineLacks.
-  KnownHere(std::vector<KnownDefect> defects, SearchEngine const& engine, RunOptions const& options,
-            int processes);
+  KnownHere(
+      std::vector<KnownDefect> defects, SearchEngine const& engine, RunOptions const& options,
+      int processes, std::function<void(HowFar const&)> const& progress = [](HowFar const&) {});
 
   bool empty() const { return shown_.empty(); }
   /// All that is known, whether or not it shows here.

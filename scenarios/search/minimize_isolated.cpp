@@ -150,9 +150,9 @@ class IsolatedMinimizer {
     attempt.scenario = expecting(std::move(minimized.scenario), attempt.symptom, kept);
     attempt.result = std::move(minimized.result);
     attempt.result.name = attempt.scenario.name;
-    attempt.result.notes.push_back(fmt::format("minimised from {} to {} in {} runs",
-                                               size_of(scenario), size_of(attempt.scenario),
-                                               minimized.runs));
+    attempt.result.notes.push_back(fmt::format(
+        "minimised from {} to {} in {} runs{}", size_of(scenario), size_of(attempt.scenario),
+        minimized.runs, minimized.complete ? "" : ", and not to its end"));
     attempt.runs = minimized.runs;
     attempt.complete = minimized.complete;
     attempt.end =
@@ -196,11 +196,15 @@ class IsolatedMinimizer {
   std::uint64_t runs_max_ = runs_max;
 };
 
-std::vector<RunResult> run_in_turn(std::span<Scenario const> scenarios, RunOptions const& options) {
+std::vector<RunResult> run_in_turn(std::span<Scenario const> scenarios, RunOptions const& options,
+                                   std::function<void(HowFar const&)> const& progress) {
   std::vector<RunResult> results;
   for (Scenario const& scenario : scenarios) {
-    results.push_back(ended_with(run_in_worker(scenario, options), scenario, options).result);
-    if (interrupted()) return {};
+    progress({.done = results.size(), .total = scenarios.size()});
+    Ended ended = ended_with(run_in_worker(scenario, options), scenario, options);
+    if (must_stop()) return {};
+    if (ended.status == Status::lacking) throw MachineLacks(ended.result.reason);
+    results.push_back(std::move(ended.result));
   }
   return results;
 }
@@ -208,8 +212,9 @@ std::vector<RunResult> run_in_turn(std::span<Scenario const> scenarios, RunOptio
 }  // namespace
 
 std::vector<RunResult> run_isolated(std::span<Scenario const> scenarios, RunOptions const& options,
-                                    int processes) {
-  if (runs_in_own_process(scenarios, options)) return run_in_turn(scenarios, options);
+                                    int processes,
+                                    std::function<void(HowFar const&)> const& progress) {
+  if (runs_in_own_process(scenarios, options)) return run_in_turn(scenarios, options, progress);
   std::vector<RunResult> results(scenarios.size());
   std::size_t ended = 0;
   auto const work = [&](std::uint64_t job) {
@@ -221,7 +226,7 @@ std::vector<RunResult> run_isolated(std::span<Scenario const> scenarios, RunOpti
         end.answer
             ? ended_with(nlohmann::ordered_json::parse(*end.answer), scenario, options).result
             : ended_by_death(end.death, scenario, options).result;
-    ++ended;
+    progress({.done = ++ended, .total = scenarios.size()});
   };
   run_jobs({.workers = std::max(processes, 1),
             .jobs = scenarios.size(),

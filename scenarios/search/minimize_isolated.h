@@ -21,9 +21,13 @@ class KnownHere;
 
 /// Runs scenarios in so many processes, each in one of its own where there are no more scenarios
 /// than that; one after another from here where their engine is a process already, because starting
-/// one takes longer than many runs. Empty after an interrupt.
-std::vector<RunResult> run_isolated(std::span<Scenario const> scenarios, RunOptions const& options,
-                                    int processes);
+/// one takes longer than many runs. Empty where there was no time (must_stop() of interrupt.h).
+/// `progress` is told how many have ended.
+///
+/// Errors: MachineLacks, of an engine that is a process.
+std::vector<RunResult> run_isolated(
+    std::span<Scenario const> scenarios, RunOptions const& options, int processes,
+    std::function<void(HowFar const&)> const& progress = [](HowFar const&) {});
 
 /// What is read from a file of it: the scenario that people will run.
 Scenario as_written(Scenario const& scenario);
