@@ -30,6 +30,7 @@ using Clock = std::chrono::steady_clock;
 
 // What a kill costs at most: the cases of so long are searched once more.
 constexpr std::chrono::seconds kept_every{1};
+constexpr std::chrono::milliseconds past_its_end{500};
 
 /// Says nothing of the case: this machine, or this call, cannot run it.
 bool is_about_machine(Status status) {
@@ -89,6 +90,9 @@ class CampaignCommand {
     if (wanted_) pool.jobs = *wanted_ - first;
     pool.enough = [this] { return !unexplained_.empty() || is_about_machine(status_); };
     kept_at_ = Clock::now();
+    // What has begun may end: a case that is always cut off would end every call.
+    if (until_)
+      stop_waiting_at(*until_ + std::max<Clock::duration>(past_its_end, *arguments_.time / 20));
     cases_.run(
         pool, [&](std::uint64_t job) { return shard_.case_at(first + job); },
         [&](std::uint64_t job, SearchedCase ended) { take(first + job, std::move(ended)); });
@@ -142,6 +146,7 @@ class CampaignCommand {
   /// Minimises what is new, one failure after the other in the order of their cases, so that it
   /// does not matter where a search was interrupted. False where this one is: then nothing is kept.
   bool explain() {
+    stop_waiting_at(until_);
     for (Failure const& failure : std::exchange(unexplained_, {})) {
       if (!is_new(failure)) continue;
       Progress progress(wants_progress(arguments_), "runs to minimise");

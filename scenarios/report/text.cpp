@@ -199,7 +199,7 @@ std::string plan_of(RunResult const& result) {
 }
 
 /// A reason may go on in further lines, such as what an engine wrote before it ended.
-std::string reason_of(RunResult const& result) {
+std::string reason_in_lines(RunResult const& result) {
   std::string_view const reason = result.reason;
   auto const first = std::min(reason.find('\n'), reason.size());
   return printable(reason.substr(0, first)) + "\n" +
@@ -210,7 +210,7 @@ std::string outcome_of(RunResult const& result, Style const& style) {
   std::string text = result.met ? fmt::format("    {}, as expected", printable(result.expected))
                                 : fmt::format("    expected {}, outcome {}",
                                               printable(result.expected), name_of(result.outcome));
-  text += result.reason.empty() ? "\n" : ": " + reason_of(result);
+  text += result.reason.empty() ? "\n" : ": " + reason_in_lines(result);
   text += indented(message_of(result));
   if (result.failed_at && !result.met) text += traceback_of(result.failed_at->thrown, style);
   return text;

@@ -42,7 +42,8 @@ std::string with_marked_texts(std::string_view line) {
 std::string bare_number_in(std::string_view line) {
   auto const marked = nlohmann::json::parse(with_marked_texts(line), nullptr, false);
   if (!marked.is_object()) return "";
-  for (auto const& [where, value] : marked.flatten().items()) {
+  auto const places = marked.flatten();
+  for (auto const& [where, value] : places.items()) {
     std::string const text = value.is_string() ? value.get<std::string>() : "";
     for (auto const& number : bare_numbers)
       if (text == mark + std::string(number.bare))

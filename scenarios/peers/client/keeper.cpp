@@ -113,6 +113,7 @@ Keeper::Keeper(KeptCommand const& command) {
 }
 
 Keeper::~Keeper() {
+  ::shutdown(line_, SHUT_RDWR);  // forks of this process may have it as well
   ::close(line_);
   while (::waitpid(process_, nullptr, 0) < 0 && errno == EINTR) continue;
 }
