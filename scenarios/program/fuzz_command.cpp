@@ -90,7 +90,7 @@ class FuzzCommand {
   }
 
   void take(SearchedCase ended) {
-    if (ended.status == Status::lacking) return pass_over(ended);
+    if (ended.late) return pass_over(ended);
     tally_.add(ended);
     spent_.add(ended);
     status_ = worse(status_, ended.status);
@@ -103,7 +103,7 @@ class FuzzCommand {
     progress_.show({.done = tally_.cases(), .total = cases_wanted_, .failed = failures_.size()});
   }
 
-  /// Says nothing of the case: the engine was not there in time, or not at all.
+  /// Says nothing of the case: the engine was not there in time.
   void pass_over(SearchedCase const& ended) {
     progress_.clear();
     if (passed_over_++ == 0) complain("not counted: " + ended.failure->result.reason);

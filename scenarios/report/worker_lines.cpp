@@ -4,6 +4,7 @@
 #include <exception>
 
 #include "scenarios/judge/dump/output_error.h"
+#include "scenarios/peers/client/peer_engine.h"
 #include "scenarios/report/json.h"
 #include "scenarios/report/trace/timeline_json.h"
 #include "scenarios/runner/expectation.h"
@@ -49,7 +50,9 @@ Json line_of(Scenario const& scenario, RunOptions const& options, Tell tell) {
     if (result.spoilt) line["spoilt"] = true;
     return line;
   } catch (MachineLacks const& error) {
-    return {{"failure", error.what()}, {"status", static_cast<int>(Status::lacking)}};
+    return {{"failure", error.what()},
+            {"status", static_cast<int>(Status::lacking)},
+            {"late", dynamic_cast<StartsLate const*>(&error) != nullptr}};
   } catch (OutputError const& error) {
     return {{"failure", error.what()}, {"status", static_cast<int>(Status::bad_input)}};
   } catch (std::exception const& error) {  // nobody knows what it has left

@@ -67,7 +67,8 @@ void CaseSearch::run(PoolOptions pool, std::function<std::uint64_t(std::uint64_t
       pool, [&](std::uint64_t job) { return answer(case_of(job)); },
       [&](JobEnd const& end) {
         SearchedCase found = ended(case_of(end.job), end);
-        if (found.status == Status::lacking) throw MachineLacks(found.failure->result.reason);
+        if (found.status == Status::lacking && !found.late)
+          throw MachineLacks(found.failure->result.reason);
         take(end.job, std::move(found));
       });
 }
@@ -107,6 +108,7 @@ SearchedCase CaseSearch::ended(std::uint64_t index, JobEnd const& end) const {
   if (!line.contains("result") && !line.contains("failure")) return found;
   auto const avoided = line.value("avoided", EngineOptions());
   Scenario const scenario = with_options(scenario_of(index), avoided);
+  found.late = line.value("late", false);
   fail(found, scenario, ended_with(line, scenario, options_));
   found.failure->avoided = avoided;
   return found;

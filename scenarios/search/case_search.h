@@ -31,6 +31,7 @@ struct SearchedCase {
   std::set<std::string> known = {};     // names of the known defects that it met
   double seconds = 0;                   // that it took, with all runs around what is known
   Status status = Status::met;
+  bool late = false;  // its engine did not start in time: it says nothing
 };
 
 class CaseSearch {

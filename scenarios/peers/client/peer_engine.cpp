@@ -107,7 +107,7 @@ PeerReply const& hello_of(PeerClient& client) {
   try {
     return client.hello();
   } catch (PeerLate const& error) {
-    throw MachineLacks(error.what());
+    throw StartsLate(error.what());
   }
 }
 

@@ -13,6 +13,12 @@
 
 namespace adamant::scenarios {
 
+/// The process of an engine did not start in time: this machine is busy.
+class StartsLate : public MachineLacks {
+ public:
+  using MachineLacks::MachineLacks;
+};
+
 class PeerEngine final : public ScenarioEngine {
  public:
   /// REQUIRES: the client outlives it.
