@@ -6,7 +6,6 @@
 // ADAMANT_SOAK_CASES sets how many scenarios are run, ADAMANT_SOAK_SEED which.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <span>
 #include <string>
@@ -33,21 +32,11 @@ std::uint64_t from_environment(char const* name, std::uint64_t otherwise) {
   return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
 }
 
-/// An older file may be as the newer one is, which no case knows beforehand. Had there been damage,
-/// a load that takes it would be a violation of checkpoint.integrity.
-bool harmless(Scenario const& scenario, RunResult const& result) {
-  auto const is_stale = [](scenarios::Fault const& fault) {
-    return fault.then == scenarios::Fault::Then::stale_file;
-  };
-  return result.outcome == scenarios::Outcome::pass &&
-         std::any_of(scenario.faults.begin(), scenario.faults.end(), is_stale);
-}
-
 std::string alarm(Scenario const& scenario, std::string const& bug) {
   scenarios::RunOptions options;
   options.bug = bug;
   RunResult const result = scenarios::run_scenario(scenario, options);
-  if (result.met || harmless(scenario, result)) return no_difference;
+  if (result.met) return no_difference;
   if (result.violations.empty()) return result.reason + ": " + message_of(result);
   return in_one_line(result.violations.front());
 }

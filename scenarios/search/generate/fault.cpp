@@ -1,8 +1,10 @@
 #include "scenarios/search/generate/fault.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "scenarios/seam/checkpoint_support.h"
@@ -40,6 +42,22 @@ std::vector<std::int64_t> saves_that_may_crash(Scenario const& scenario) {
   for (std::int64_t nth = 1; nth <= saves; ++nth)
     if (survives(scenario, nth)) numbers.push_back(nth);
   return numbers;
+}
+
+/// Has the save that load number `nth` reads counted a step, which nothing skips, since the save
+/// before it under its name? Counters are in the manifest and in the first rank's file.
+bool has_counted_since_older_save(Scenario const& scenario, std::int64_t nth) {
+  std::map<std::string, bool> counted;  // by checkpoint
+  bool steps = false;
+  for (Operation const& operation : scenario.program) {
+    steps = steps || std::holds_alternative<Train>(operation.action);
+    if (auto const* save = std::get_if<Save>(&operation.action))
+      counted[save->checkpoint] = std::exchange(steps, false);
+    auto const* const load = std::get_if<Load>(&operation.action);
+    if (load != nullptr && --nth == 0) return counted[load->from];
+    if (load != nullptr) steps = false;
+  }
+  return false;
 }
 
 class FaultDrawing {
@@ -111,7 +129,7 @@ class FaultDrawing {
     bool const stale = may_be_stale(*fault.nth) && (kinds.empty() || draws_.chance(30));
     if (stale) fault.then = Fault::Then::stale_file;
     if (!stale && kinds.empty()) return;
-    fault.file = draws_.below(draws_.able().isolated ? files_alike : 10);
+    fault.file = draws_.below(draws_.able().isolated ? files_alike : stale ? stale_files : 10);
     bool const somewhere =
         fault.then == Fault::Then::flip_byte || fault.then == Fault::Then::truncate;
     if (somewhere) fault.byte = std::max<std::int64_t>(draws_.below(5000) - 100, 0);
@@ -120,9 +138,13 @@ class FaultDrawing {
   }
 
   bool may_be_stale(std::int64_t load) const {
-    return has_damage(draws_.able(), Fault::Then::stale_file) && has_older_save(scenario_, load);
+    return has_damage(draws_.able(), Fault::Then::stale_file) && has_older_save(scenario_, load) &&
+           has_elements() && scenario_.optimizer.loss_scale == LossScale() &&
+           has_counted_since_older_save(scenario_, load);
   }
 
+  // The manifest and the first rank's: what others hold may be as it was.
+  static constexpr std::int64_t stale_files = 2;
   // About as many as a rank has that writes metadata beside a few and beside many tensors.
   static constexpr std::int64_t file_operations_of_few_tensors = 12;
   static constexpr std::int64_t file_operations = 32;
