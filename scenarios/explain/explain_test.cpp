@@ -153,6 +153,21 @@ TEST(Explain, TellsOfCountersNormsAndScales) {
   EXPECT_GT(*told.back().told.value, 0.0F);
 }
 
+/// A power of two in the scale leaves most numbers what they are.
+TEST(Explain, TellsTheScaleThatTheOracleMakes) {
+  for (std::string const format : {"fp16", "fp8"}) {
+    Scenario const scenario =
+        scenario_of("precision: {exp_avg: " + format + "}\nprogram: [train: 2]\n");
+    auto const scale = explained(scenario, "w/exp_avg/scale");
+    auto const told = explained(scenario, "w/exp_avg[3]");
+    std::optional<double> last;
+    for (oracle::Rounding const& each : told.back().told.roundings)
+      if (each.result == "scale") last = each.value;
+    ASSERT_TRUE(last.has_value()) << describe(told.back(), "w/exp_avg[3]");
+    EXPECT_EQ(static_cast<float>(*last), scale.back().told.value) << format;
+  }
+}
+
 TEST(Explain, RefusesWhatIsNotThere) {
   Scenario const scenario = scenario_of("program: [train: 1]\n");
   EXPECT_NE(refused(scenario, "v[0]").find("no parameter is called `v`"), std::string::npos);
