@@ -111,6 +111,15 @@ void Model::set_gradient(int parameter, std::span<float const> values) {
   cast_gradient(parameter);
 }
 
+void Model::set_moments(int parameter, std::span<float const> exp_avg,
+                        std::span<float const> exp_avg_sq) {
+  auto& s = state(parameter);
+  check(exp_avg.size() == s.exp_avg.size(), "moments cover their parameter");
+  check(exp_avg_sq.size() == s.exp_avg_sq.size(), "moments cover their parameter");
+  s.exp_avg.assign(exp_avg.begin(), exp_avg.end());
+  s.exp_avg_sq.assign(exp_avg_sq.begin(), exp_avg_sq.end());
+}
+
 void Model::zero_grad(bool set_to_none) {
   clipped_ = {};
   for (int p = 0; p < parameter_count(); ++p) {

@@ -135,6 +135,9 @@ class Model {
   void set_group(int group, AdamConfig const& config);
   /// What a load did not bring back, as an engine was seen to have it.
   void set_steps(int parameter, std::int64_t steps) { state(parameter).counts = {steps, steps}; }
+  /// What an engine may have had in the place of the moments; scales stay.
+  void set_moments(int parameter, std::span<float const> exp_avg,
+                   std::span<float const> exp_avg_sq);
   void set_scaler(LossScaler const& scaler);
   LossScaler const& scaler() const { return scaler_; }
 

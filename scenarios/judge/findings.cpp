@@ -68,4 +68,12 @@ Violation outside_value(Breach breach, Site const& site, oracle::Admissible cons
   return violation;
 }
 
+WrongElements wrong_elements(std::vector<ElementRange> elements, oracle::Whereabouts const& of) {
+  auto some = oracle::some_elements(std::move(elements), of);
+  return {.ranges = std::move(some.ranges),
+          .count = some.count,
+          .part = static_cast<WrongElements::Part>(some.part),
+          .ranks = std::move(some.ranks)};
+}
+
 }  // namespace adamant::scenarios

@@ -8,6 +8,7 @@
 
 #include "oracle/compare/first_difference.h"
 #include "oracle/interval/admissible.h"
+#include "oracle/layout/some_elements.h"
 #include "scenarios/seam/violation.h"
 
 namespace adamant::scenarios {
@@ -27,6 +28,9 @@ Violation other_value(Law law, Site const& site, oracle::Difference const& diffe
 /// A number outside of what it may be; values.interval.
 Violation outside_value(Breach breach, Site const& site, oracle::Admissible const& admissible,
                         float actual);
+
+/// What is said of the elements that are wrong.
+WrongElements wrong_elements(std::vector<ElementRange> elements, oracle::Whereabouts const& of);
 
 class Findings {
  public:

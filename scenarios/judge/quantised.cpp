@@ -63,11 +63,6 @@ int place_of(std::uint8_t code, int bits) {
   return (code & sign) != 0 ? -1 - magnitude : magnitude;
 }
 
-bool is_same_code(std::uint8_t a, std::uint8_t b) {
-  auto const is_nan = [](std::uint8_t code) { return (code & 0x7f) == 0x7f; };  // of 8 bits
-  return a == b || (is_nan(a) && is_nan(b));
-}
-
 }  // namespace
 
 QuantisedShard quantised_shard(oracle::Model const& model, int parameter,
@@ -116,20 +111,13 @@ Found scale_difference(QuantisedShard const& expected, QuantisedShard const& hel
 
 Found code_difference(QuantisedShard const& expected, QuantisedShard const& held) {
   int const bits = expected.recipe == Recipe::nvfp4 ? 4 : 8;
+  auto const is_nan = [](std::uint8_t code) { return (code & 0x7f) == 0x7f; };  // of 8 bits
   return codes_differ(
-      Breach::other_code, expected.codes, held.codes, is_same_code,
+      Breach::other_code, expected.codes, held.codes,
+      [&](std::uint8_t a, std::uint8_t b) { return a == b || (is_nan(a) && is_nan(b)); },
       [&](std::uint8_t a, std::uint8_t b) {
         return static_cast<std::uint64_t>(std::abs(place_of(a, bits) - place_of(b, bits)));
       });
-}
-
-std::vector<ElementRange> code_differences(QuantisedShard const& expected,
-                                           QuantisedShard const& held) {
-  std::vector<ElementRange> codes;
-  for (std::size_t i = 0; i < held.codes.size(); ++i)
-    if (!is_same_code(expected.codes[i], held.codes[i]))
-      oracle::append(codes, static_cast<std::int64_t>(i));
-  return codes;
 }
 
 }  // namespace adamant::scenarios

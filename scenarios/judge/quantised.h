@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <vector>
 
 #include "oracle/layout/layout.h"
 #include "oracle/model/model.h"
@@ -46,9 +45,5 @@ std::optional<QuantisedDifference> scale_difference(QuantisedShard const& expect
 /// In the elements' codes. Any NaN of e4m3 equals any other.
 std::optional<QuantisedDifference> code_difference(QuantisedShard const& expected,
                                                    QuantisedShard const& held);
-
-/// All of them, by their place in the shard's codes.
-std::vector<ElementRange> code_differences(QuantisedShard const& expected,
-                                           QuantisedShard const& held);
 
 }  // namespace adamant::scenarios

@@ -21,14 +21,6 @@ std::int64_t element_at(std::span<ElementRange const> ranges, std::int64_t store
   return -1;
 }
 
-/// Of elements of a shard's storage, those of the whole that they are.
-void append_in_place(std::vector<ElementRange> const& stored, std::span<ElementRange const> ranges,
-                     std::vector<ElementRange>& elements) {
-  for (ElementRange const range : stored)
-    for (std::int64_t i = range.begin; i < range.end; ++i)
-      oracle::append(elements, element_at(ranges, i));
-}
-
 /// REQUIRES: the parameter has such a tensor.
 NumberFormat format_of(ParameterSpec const& spec, TensorKind kind) {
   return oracle::stored_format(spec.formats, kind).value();
@@ -224,18 +216,14 @@ void ValueJudge::compare(WorldView const& world, int parameter, TensorKind kind)
   }
 }
 
-WrongElements ValueJudge::wrong_in(WorldView const& world, int parameter, TensorKind kind) const {
+std::optional<WrongElements> ValueJudge::wrong_in(WorldView const& world, int parameter,
+                                                  TensorKind kind) const {
   auto const whole = reference_.model().tensor(parameter, kind);
   std::vector<ElementRange> elements;
   std::vector<float> room;
   for (int rank = 0; rank < layout_.holder_count(kind); ++rank) {
     Owned const owned = owned_by(world, rank, parameter, kind);
     if (!owned.usable || !is_compared(world, rank, parameter, kind)) continue;
-    if (owned.quantised) {
-      auto const codes = code_differences(*owned.quantised, *owned.held.quantised);
-      append_in_place(codes, owned.ranges, elements);
-      if (!codes.empty()) continue;
-    }
     auto held = values_of(owned.held, room);
     for (ElementRange const range : owned.ranges) {
       auto const numel = static_cast<std::size_t>(range.numel());
@@ -255,19 +243,12 @@ void ValueJudge::compare_with_replica(WorldView const& world, Owned const& owned
   auto const difference =
       oracle::first_difference(values_of(first.held, replica_room_), values_of(owned.held, room_));
   if (!difference) return;
-  Violation* const added = findings_.add(
+  findings_.add(
       other_value(Law::ranks_agree,
                   {.rank = rank,
                    .subject = Tensor{.parameter = parameter_name(parameter), .kind = kind},
                    .index = element_at(owned.ranges, difference->index)},
                   *difference));
-  if (added == nullptr) return;
-  std::vector<ElementRange> stored;
-  oracle::append_differences(values_of(first.held, replica_room_), values_of(owned.held, room_), 0,
-                             stored);
-  std::vector<ElementRange> elements;
-  append_in_place(stored, owned.ranges, elements);
-  added->elements = told(std::move(elements), parameter, kind);
 }
 
 Site ValueJudge::site_of(int parameter, TensorKind kind, std::int64_t index) const {

@@ -65,8 +65,9 @@ class ValueJudge {
   };
   /// Nothing where a rank does not hold its elements, which is reported.
   std::optional<Gathered> gather(WorldView const& world, int parameter, TensorKind kind);
-  /// What of a tensor these elements are, for reports, in any order.
-  WrongElements told(std::vector<ElementRange> elements, int parameter, TensorKind kind) const;
+  /// What of a tensor these elements are, for reports, in any order; nothing where there are none.
+  std::optional<WrongElements> told(std::vector<ElementRange> elements, int parameter,
+                                    TensorKind kind) const;
   /// Where an element is, likewise.
   Site site_of(int parameter, TensorKind kind, std::int64_t index) const;
 
@@ -122,8 +123,9 @@ class ValueJudge {
   bool codes_are_right(WorldView const& world, Owned const& owned, int rank, int parameter);
   std::optional<oracle::Difference> difference(Owned const& owned, int parameter, TensorKind kind,
                                                std::vector<float>& room) const;
-  /// Of all ranks that are held to the oracle.
-  WrongElements wrong_in(WorldView const& world, int parameter, TensorKind kind) const;
+  /// By their values, of all ranks that are held to the oracle.
+  std::optional<WrongElements> wrong_in(WorldView const& world, int parameter,
+                                        TensorKind kind) const;
   /// What of a gradient is outside: what was reported first, and all of it.
   struct Outside {
     Violation* first = nullptr;

@@ -8,7 +8,6 @@
 #include "oracle/formats/formats.h"
 #include "oracle/reduce/sum_bound.h"
 #include "scenarios/judge/value_judge.h"
-#include "scenarios/judge/wrong_elements.h"
 
 namespace adamant::scenarios {
 
@@ -95,8 +94,9 @@ std::optional<ValueJudge::Gathered> ValueJudge::gather(WorldView const& world, i
   return whole;
 }
 
-WrongElements ValueJudge::told(std::vector<ElementRange> elements, int parameter,
-                               TensorKind kind) const {
+std::optional<WrongElements> ValueJudge::told(std::vector<ElementRange> elements, int parameter,
+                                              TensorKind kind) const {
+  if (elements.empty()) return std::nullopt;
   return wrong_elements(std::move(elements), {.spec = reference_.model().spec(parameter),
                                               .parameter = parameter,
                                               .kind = kind,

@@ -35,7 +35,8 @@ Verdict::Verdict(Scenario const& scenario, Program const& program,
       kind_(scenario.gradients),
       offload_(scenario.offload),
       offloads_when_asked_(offloads_when_asked(scenario)),
-      small_(total_numel(parameters) <= small_model_numel),
+      total_numel_(total_numel(parameters)),
+      small_(total_numel_ <= small_model_numel),
       reference_(scenario, parameters, seed),
       values_(reference_, findings_),
       memory_(scenario, parameters, findings_),
@@ -91,6 +92,7 @@ bool Verdict::after(Primitive const& operation, WorldView const& world) {
   if (findings_.any()) return --patience_ > 0;
   findings_.at_operation(operation.entry);
   bool const loads = operation.kind == Primitive::Kind::load;
+  note_before(operation);
   follow(operation, world);
   values_.compare_flags(world);
   values_.compare_groups(world);
@@ -99,6 +101,7 @@ bool Verdict::after(Primitive const& operation, WorldView const& world) {
   if (small_ || looks) compare_all(world);
   // To gather where ranks are known to differ may never end.
   if (looks && !findings_.any()) compare_whole(world);
+  if (findings_.any()) guess_ = guess(operation, world);
   values_.judge_as(Law::values_bitwise);
   compare_resources(operation, world);
   return !findings_.any() || small_;
@@ -314,6 +317,7 @@ std::vector<std::string> Verdict::notes() const {
         fmt::format("moments and weights lie within the bounds of any order of operations: at most "
                     "{:.3g}% of the way to their ends",
                     100 * used().by_steps));
+  if (!guess_.empty()) notes.push_back(guess_);
   if (!not_carried_.empty())
     notes.push_back(
         fmt::format("the checkpoint's format does not carry {}: after a load the engine "

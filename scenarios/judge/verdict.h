@@ -23,6 +23,7 @@
 #include <string>
 #include <vector>
 
+#include "oracle/explain/suppositions.h"
 #include "scenarios/judge/findings.h"
 #include "scenarios/judge/formulas/formulas.h"
 #include "scenarios/judge/memory_judge.h"
@@ -106,6 +107,9 @@ class Verdict final : public Observer {
   bool agrees(WorldView const& world) const;
   bool take_foreign(Primitive const& load, WorldView const& world);
   void follow_replay(Primitive const& operation, WorldView const& world);
+  void note_before(Primitive const& operation);
+  /// A sentence on why what the world shows is wrong, or nothing.
+  std::string guess(Primitive const& operation, WorldView const& world) const;
   void compare_resources(Primitive const& operation, WorldView const& world);
   void compare_gathered(WorldView const& world, std::int64_t backward);
   /// Lets the oracle follow every parameter, of a large model on all cores, and compares.
@@ -121,6 +125,7 @@ class Verdict final : public Observer {
   GradientClass kind_;
   Offload offload_;           // of the scenario
   bool offloads_when_asked_;  // the program has `offload`
+  std::int64_t total_numel_;
   bool small_;
   Findings findings_;
   Reference reference_;
@@ -128,6 +133,8 @@ class Verdict final : public Observer {
   Arithmetic arithmetic_ = Arithmetic::own_order;
   std::unique_ptr<Formulas> formulas_;  // of the world that stands
   Formulas::Used used_;                 // by those of earlier worlds
+  oracle::Suppositions suppositions_;
+  std::string guess_;  // at the cause of what was found
   MemoryJudge memory_;
   PointerJudge pointers_;
   std::function<void(Primitive const& step, WorldView const&)> on_replayed_step_;

@@ -8,7 +8,6 @@
 
 #include "oracle/compare/first_difference.h"
 #include "scenarios/judge/findings.h"
-#include "scenarios/judge/wrong_elements.h"
 #include "scenarios/language/yaml/write_value.h"
 
 namespace adamant::scenarios {

@@ -1,17 +1,16 @@
-#include "scenarios/judge/wrong_elements.h"
+#include "oracle/layout/some_elements.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "oracle/compare/first_difference.h"
+#include "oracle/check.h"
 #include "oracle/quantise/recipes.h"
-#include "scenarios/seam/assert.h"
 
-namespace adamant::scenarios {
+namespace adamant::oracle {
 
 namespace {
 
-using Part = WrongElements::Part;
+using Part = SomeElements::Part;
 using Ranges = std::vector<ElementRange>;
 
 Ranges joined(Ranges ranges) {
@@ -33,8 +32,8 @@ struct Block {
 };
 
 Block block_of(std::int64_t element, ParameterSpec const& spec) {
-  auto const shape = oracle::matrix_of(spec);
-  auto const scales = oracle::scales_of(*spec.formats.recipe, shape);
+  auto const shape = matrix_of(spec);
+  auto const scales = scales_of(*spec.formats.recipe, shape);
   std::int64_t const height = shape.rows / scales.rows;
   std::int64_t const width = shape.columns / scales.columns;
   std::int64_t const row = element / shape.columns / height * height;
@@ -47,8 +46,7 @@ Block block_of(std::int64_t element, ParameterSpec const& spec) {
 }
 
 /// The ranks that hold any of the elements; nothing where they hold others, too.
-std::vector<int> all_of_ranks(Ranges const& elements, Whereabouts const& of,
-                              oracle::Layout const* layout) {
+std::vector<int> all_of_ranks(Ranges const& elements, Whereabouts const& of, Layout const* layout) {
   if (layout == nullptr) return {};
   std::vector<int> ranks = layout->holders_of(elements, of.parameter, of.kind);
   std::int64_t held = 0;
@@ -69,28 +67,27 @@ std::vector<int> some_of_ranks(Ranges const& elements, Whereabouts const& of) {
 
 }  // namespace
 
-WrongElements wrong_elements(std::vector<ElementRange> elements, Whereabouts const& of) {
-  ADAMANT_RUN_ASSERT(!elements.empty());
+SomeElements some_elements(std::vector<ElementRange> elements, Whereabouts const& of) {
+  check(!elements.empty(), "there are elements");
   elements = joined(std::move(elements));
-  WrongElements wrong{.ranges = elements, .count = numel_of(elements)};
-  if (wrong.ranges.size() > WrongElements::ranges_kept)
-    wrong.ranges.resize(WrongElements::ranges_kept);
-  if (wrong.count == of.spec.numel()) {
-    wrong.part = Part::whole;
-    return wrong;
+  SomeElements some{.ranges = elements, .count = numel_of(elements)};
+  if (some.ranges.size() > SomeElements::ranges_kept) some.ranges.resize(SomeElements::ranges_kept);
+  if (some.count == of.spec.numel()) {
+    some.part = Part::whole;
+    return some;
   }
   for (auto const& [part, layout] :
        {std::pair(Part::shards, of.now), std::pair(Part::saved_shards, of.saved)}) {
-    wrong.ranks = all_of_ranks(elements, of, layout);
-    wrong.part = part;
-    if (!wrong.ranks.empty()) return wrong;
+    some.ranks = all_of_ranks(elements, of, layout);
+    some.part = part;
+    if (!some.ranks.empty()) return some;
   }
-  wrong.part = Part::some;
-  wrong.ranks = some_of_ranks(elements, of);
-  if (of.kind != TensorKind::parameter || !of.spec.formats.recipe) return wrong;
+  some.part = Part::some;
+  some.ranks = some_of_ranks(elements, of);
+  if (of.kind != TensorKind::parameter || !of.spec.formats.recipe) return some;
   Block const block = block_of(elements.front().begin, of.spec);
-  if (block.elements == elements) wrong.part = block.last ? Part::last_block : Part::block;
-  return wrong;
+  if (block.elements == elements) some.part = block.last ? Part::last_block : Part::block;
+  return some;
 }
 
-}  // namespace adamant::scenarios
+}  // namespace adamant::oracle
