@@ -7,27 +7,20 @@
 // Must catch: any mistake in a pass that still leads to something lighter.
 #include <gtest/gtest.h>
 
-#include <cstdio>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "properties/same/row.h"
 #include "scenarios/language/yaml/write.h"
-#include "scenarios/report/provenance.h"
 #include "scenarios/search/generate/generate.h"
 #include "scenarios/search/generate/testing/boldest_peer.h"
 #include "scenarios/search/minimize/minimize.h"
 #include "scenarios/search/minimize/passes.h"
 
-namespace adamant::scenarios {
+namespace adamant::properties {
 namespace {
 
-std::string row(std::string_view what, std::string const& texts) {
-  char line[80];
-  std::snprintf(line, sizeof line, "%-24s %016llx\n", std::string(what).c_str(),
-                static_cast<unsigned long long>(checksum_of(texts)));
-  return line;
-}
+using namespace scenarios;
 
 GenerateOptions for_simulator() {
   return {.faults = true};
@@ -49,7 +42,7 @@ TEST(SameWays, EachPassProposesWhatItDid) {
     std::string texts;
     append_proposals(pass, for_simulator(), texts);
     append_proposals(pass, for_peer(), texts);
-    table += row(pass.name, texts);
+    table += row_of(pass.name, texts);
   }
   EXPECT_EQ("\n" + table, R"(
 schedule                 7268a3d96cc98823
@@ -119,8 +112,8 @@ std::string ends_of(std::uint64_t index, GenerateOptions const& options) {
 TEST(SameWays, FeaturesLeadWhereTheyLed) {
   std::string table;
   for (std::uint64_t index = 0; index < 6; ++index) {
-    table += row("simulator " + std::to_string(index), ends_of(index, for_simulator()));
-    table += row("peer " + std::to_string(index), ends_of(index, for_peer()));
+    table += row_of("simulator " + std::to_string(index), ends_of(index, for_simulator()));
+    table += row_of("peer " + std::to_string(index), ends_of(index, for_peer()));
   }
   EXPECT_EQ("\n" + table, R"(
 simulator 0              47bf01085b183d72
@@ -139,4 +132,4 @@ peer 5                   b80566cf4e6cc371
 }
 
 }  // namespace
-}  // namespace adamant::scenarios
+}  // namespace adamant::properties

@@ -1,0 +1,99 @@
+// Law:        a scenario of the corpus comes to the same end with every compiler and on every
+//             machine.
+// Sense:      all that is told of its run, its timeline and its memory plan have the checksum that
+//             stands in runs.txt. Lines of the source and times of the wall do not count.
+// Not said:   that this end is right: oracle, laws and what scenarios expect say that. After an
+// edit
+//             that was meant to change it, the table that the test writes is the new one.
+// Must catch: any mistake in simulator, runner or judge that changes what is told.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <string>
+#include <vector>
+
+#include "properties/same/row.h"
+#include "scenarios/language/yaml/load.h"
+#include "scenarios/report/json.h"
+#include "scenarios/runner/run.h"
+
+namespace adamant::properties {
+namespace {
+
+namespace fs = std::filesystem;
+
+using namespace scenarios;
+
+constexpr char const* table = "properties/same/runs.txt";
+
+std::vector<std::string> files_of_corpus() {
+  std::vector<std::string> files;
+  for (fs::path const& path : fs::recursive_directory_iterator("scenarios/corpus"))
+    if (path.extension() == ".yaml" && load_scenario_file(path.string()).engine.name == "sim")
+      files.push_back(path.string());
+  std::ranges::sort(files);
+  return files;
+}
+
+std::string text_of(RunResult result) {
+  result.wall_seconds = 0;
+  static std::regex const line(R"((\.(cu|cpp|h)):\d+)");
+  std::string text = std::regex_replace(to_text(to_json(result)), line, "$1");
+  for (TimelineEvent const& event : result.timeline.events) {
+    text += fmt::format("{} {} {} {} {} {} {} {}", static_cast<int>(event.kind), event.track,
+                        event.copy_engine, event.begin_ns, event.end_ns, event.operation,
+                        event.bytes, event.meeting);
+    for (int const before : event.after) text += fmt::format(" {}", before);
+    text += "\n";
+  }
+  return text;
+}
+
+std::string row_of_file(std::string const& file) {
+  Scenario const scenario = load_scenario_file(file);
+  RunOptions options;
+  options.timelines = Timelines::all;
+  options.checkpoints = fs::path(file).parent_path();
+  std::string texts = text_of(run_scenario(scenario, options));
+  options.timelines = Timelines::none;
+  options.dry = true;
+  texts += text_of(run_scenario(scenario, options));
+  return row_of(file, texts);
+}
+
+std::map<std::string, std::string> read_table() {
+  std::map<std::string, std::string> rows;
+  std::ifstream in(table);
+  for (std::string line; std::getline(in, line);)
+    rows.emplace(line.substr(0, line.find(' ')), line + "\n");
+  return rows;
+}
+
+/// One of as many parts, so that they run side by side.
+class SameRuns : public testing::TestWithParam<std::size_t> {};
+
+constexpr std::size_t parts = 8;
+
+TEST_P(SameRuns, OfTheCorpusComeToTheSameEnd) {
+  auto const expected = read_table();
+  std::vector<std::string> const files = files_of_corpus();
+  EXPECT_EQ(expected.size(), files.size()) << table;
+  fs::path const written = fs::path(ADAMANT_BINARY_DIR) / fmt::format("runs.{}.txt", GetParam());
+  std::ofstream now(written);
+  for (std::size_t i = GetParam(); i < files.size(); i += parts) {
+    std::string const row = row_of_file(files[i]);
+    now << row;
+    auto const was = expected.find(files[i]);
+    EXPECT_EQ(row, was == expected.end() ? "" : was->second)
+        << "if that is meant, sort " << ADAMANT_BINARY_DIR << "/runs.*.txt >" << table;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Part, SameRuns, testing::Range<std::size_t>(0, parts));
+
+}  // namespace
+}  // namespace adamant::properties
