@@ -333,6 +333,11 @@ TEST(Graphs, CaptureInfoNamesTheCaptureAndWhatComesNextAfterWhat) {
     EXPECT_NE(id, 0U);
     EXPECT_NE(graph, nullptr);
     EXPECT_EQ(count, 1U);
+    cudaGraphNode_t const first = nodes[0];
+    ASSERT_CUDA(append_to(value, 2, stream));
+    ASSERT_CUDA(cudaStreamGetCaptureInfo(stream, &status, &id, &graph, &nodes, &edges, &count));
+    EXPECT_EQ(count, 1U);
+    EXPECT_NE(nodes[0], first);
     cudaGraph_t ended = nullptr;
     ASSERT_CUDA(cudaStreamEndCapture(stream, &ended));
     EXPECT_EQ(ended, graph);

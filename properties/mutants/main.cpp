@@ -2,7 +2,7 @@
 //
 //   adamant-harness-mutants TESTS SECONDS [ID...]
 //
-// Each is tried by the tests that reach its function, the shortest first, until one notices it, or
+// Each is tried by the tests that reach its function, until one notices it, or
 // as many seconds of tests are over: then it is undecided, for a test that was left out may notice
 // it. With ids, only these. The file TESTS keeps what is known of the tests.
 #include <gtest/gtest.h>

@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t name_bytes = 256;
 constexpr long pages_max = (3L << 30) / 4096;
-constexpr double rounds_seconds[] = {0.3, 2, 10, 1e9};  // of tests, the shortest first
+constexpr double rounds_seconds[] = {0.3, 2, 10, 1e9};  // of tests
 
 class Teller : public testing::EmptyTestEventListener {
  public:

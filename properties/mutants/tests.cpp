@@ -79,7 +79,9 @@ std::vector<Test const*> that_reach(std::vector<Test> const& tests, std::size_t 
   std::vector<Test const*> found;
   for (Test const& test : tests)
     if (std::ranges::binary_search(test.reached, place)) found.push_back(&test);
-  std::ranges::stable_sort(found, {}, &Test::seconds);
+  std::ranges::stable_sort(found, {}, [](Test const* test) {
+    return test->seconds / static_cast<double>(test->reached.size());
+  });
   double seconds = 0;
   auto const end = std::ranges::find_if(
       found, [&](Test const* test) { return (seconds += test->seconds) > seconds_max; });

@@ -20,7 +20,8 @@ struct Test {
 /// Errors: std::runtime_error where one fails.
 std::vector<Test> run_once(std::string const& path);
 
-/// Those that reach the place, the shortest first, of so many seconds together.
+/// Those that reach the place, of so many seconds together: first those that reach most places for
+/// their time.
 std::vector<Test const*> that_reach(std::vector<Test> const& tests, std::size_t place,
                                     double seconds_max);
 

@@ -17,8 +17,9 @@ class VerdictReportsOnLoads : public VerdictReports {
     EXPECT_EQ(started(), silent);
   }
 
-  Laws refused(char const* reason) {
+  Laws refused(char const* reason, int rank = 0) {
     EngineFailure failure;
+    failure.rank = rank;
     failure.reason = reason;
     verdict_.refused(load_, failure, nullptr);
     return reported();
@@ -59,6 +60,19 @@ TEST_F(VerdictReportsOnLoads, NothingWhereNoFileOfTheSaveIsDamaged) {
 TEST_F(VerdictReportsOnLoads, ASaveThatIsRefusedAlthoughNothingHappenedToIt) {
   EXPECT_EQ(after(save_), silent);
   EXPECT_EQ(refused("damaged_checkpoint"), Laws{Law::checkpoint_roundtrip});
+}
+
+TEST_F(VerdictReportsOnLoads, TheRankThatRefused) {
+  EXPECT_EQ(after(save_), silent);
+  refused("damaged_checkpoint", 1);
+  EXPECT_EQ(verdict_.violations().front().rank, 1);
+}
+
+TEST_F(VerdictReportsOnLoads, TheRankThatRefusedDamageAsSomethingElse) {
+  EXPECT_EQ(after(save_), silent);
+  verdict_.damaged(load_, {flipped_});
+  refused("incompatible_checkpoint", 1);
+  EXPECT_EQ(verdict_.violations().front().rank, 1);
 }
 
 TEST_F(VerdictReportsOnLoads, ASaveThatHadReturnedBeforeTheCrashAndIsGone) {

@@ -111,6 +111,13 @@ TEST_F(VerdictReports, AnAllocationThatOutlivesItsEngine) {
   EXPECT_EQ(reported(), Laws{Law::memory_budget});
 }
 
+TEST_F(VerdictReports, WhoseAllocationOutlivesItsEngine) {
+  EXPECT_EQ(started(), silent);
+  verdict_.ended({.allocations = {world_.live.back()}, .handles = {}});
+  EXPECT_EQ(verdict_.violations().front().rank, world_.live.back().rank);
+  EXPECT_EQ(world_.live.back().rank, 1);
+}
+
 TEST_F(VerdictReports, EventsThatOutliveTheirEngines) {
   EXPECT_EQ(started(), silent);
   verdict_.ended({.allocations = {}, .handles = {{"events", 2}}});

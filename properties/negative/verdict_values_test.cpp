@@ -1,12 +1,14 @@
 // What the verdict must report of values, counters and sums, without any engine: a world is made by
 // hand as it should be, one thing in it is made wrong, and the law that is broken has to be named.
 // Beside each stands a near miss, which must stay silent.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "properties/negative/verdict_fixture.h"
 #include "scenarios/gradients/keys.h"
 #include "scenarios/gradients/values.h"
+#include "scenarios/judge/findings.h"
 
 namespace adamant::properties {
 namespace {
@@ -132,6 +134,16 @@ TEST_F(VerdictReports, ACounterThatAllRanksAdvanceAsWrong) {
             scenarios::Subject(scenarios::StepCount{.parameter = "w"}));
 }
 
+TEST(Findings, OneWrongCounterOfAllParametersIsOneViolation) {
+  scenarios::Findings findings;
+  for (char const* const name : {"a", "b"})
+    findings.add({.law = Law::values_bitwise,
+                  .breach = scenarios::Breach::other_step_count,
+                  .subject = scenarios::StepCount{.parameter = name}});
+  ASSERT_EQ(findings.violations().size(), 1U);
+  EXPECT_EQ(findings.violations().front().count, 2);
+}
+
 TEST_F(VerdictReports, ASettingThatALaterRankAloneHas) {
   EXPECT_EQ(started(), silent);
   rank(1).settings.learning_rate = 0.5F;
@@ -149,6 +161,28 @@ TEST_F(VerdictReports, AGradientThatOnlyOneRankHas) {
   world_.zero_gradients();
   rank(1).has_gradient = false;
   EXPECT_EQ(after(zero_grad_to_zeros), Laws{Law::ranks_agree});
+}
+
+// ---- what the oracle goes on from ---------------------------------------------------------------
+
+TEST_F(VerdictReports, NothingAfterALoadOfFilesThatTheEngineAloneCanRead) {
+  scenario_.optimizer.loss_scale = {.kind = LossScale::Kind::dynamic, .value = 8};
+  scenarios::Reference reference(scenario_, parameters_, 0);
+  for (HandmadeRank& r : world_.ranks) {
+    r.steps = 4;
+    r.scaling = {.loss_scale = 4, .growth_tracker = 3, .hysteresis = 2};
+    for (TensorKind const kind : {TensorKind::parameter, TensorKind::exp_avg})
+      std::ranges::fill(r.tensor(kind), 5.0F);
+  }
+  EXPECT_FALSE(reference.take_from("a", world_)) << "there are no files";
+  reference.load("a", 0);
+  oracle::Model const& model = reference.model();
+  EXPECT_EQ(model.step_count(0), 4);
+  EXPECT_EQ(model.scaler().scale(), 4);
+  EXPECT_EQ(model.scaler().growth_tracker(), 3);
+  EXPECT_EQ(model.scaler().hysteresis(), 2);
+  for (TensorKind const kind : {TensorKind::parameter, TensorKind::exp_avg})
+    EXPECT_TRUE(std::ranges::all_of(model.tensor(0, kind), [](float v) { return v == 5; }));
 }
 
 /// A backward in which `w` is gathered and gets no gradient.

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,20 @@ TEST(SavedFiles, AStepIsReadInItsType) {
   EXPECT_EQ(read({{key, typed("F64", {}, std::vector{16777217.0})}}, names).step("w"), 16777217.0);
   EXPECT_FALSE(read({{key, typed("F32", {2}, Values{3, 3})}}, names).step("w"));
   EXPECT_FALSE(read({}, names).step("w"));
+}
+
+TEST(SavedFiles, ThoseThatNameNoRankAreOfOneEach) {
+  std::vector<std::byte> const low = file_of({{"model.w", entry({1}, Values{1})}});
+  Entry const second = {
+      .dtype = "F32", .shape = {1}, .offsets = {1}, .bytes = entry({1}, Values{2}).bytes};
+  std::vector<std::byte> const high = file_of({{"model.w", second}});
+  std::vector<StoredFile> const files = {{.name = "a.safetensors", .bytes = low},
+                                         {.name = "b.safetensors", .bytes = high}};
+  std::vector<SavedName> const names = {{"w"}};
+  SavedFiles const saved = read_saved_files(files, names);
+  auto const& boxes = *saved.tensor("w", TensorKind::parameter).values;
+  ASSERT_EQ(boxes.size(), 2U);
+  EXPECT_NE(boxes[0].rank, boxes[1].rank);
 }
 
 TEST(SavedFiles, AnotherPrefixIsOneThatAllKeysHave) {
@@ -108,6 +123,22 @@ TEST(SavedFiles, ALoadOfTheSameTypeHasWhatRawIsWorth) {
   EXPECT_EQ(loaded(edited(0.5F), same, TensorKind::main), (Values{7, 8, 9}));
   EXPECT_EQ(loaded(edited(0x1p-149F), same, TensorKind::exp_avg),
             (Values{0x1p-149F, -0x1p-148F, 0x1.8p-148F}));
+}
+
+TEST(SavedFiles, OnesThatLackSomethingOrHaveItTwiceAreRefused) {
+  Scenario const scenario = scenario_of(StateType::fp8, ParamType::bf16);
+  EXPECT_NO_THROW(loaded(edited(1), scenario, TensorKind::main));
+  for (char const* const key :
+       {"model.w", "optim.state.w.exp_avg", "optim.state.w.exp_avg_sq", "optim.state.w.step"}) {
+    Entries less = edited(1);
+    less.erase(key);
+    EXPECT_THROW(loaded(less, scenario, TensorKind::main), std::runtime_error) << key;
+  }
+  Scenario in_parts = scenario;
+  in_parts.params.front().parts = {"left", "right"};
+  Entries twice = edited(1);
+  twice["model.w.left"] = twice["model.w.right"] = entry({3}, Values{1, 2, 3});
+  EXPECT_THROW(loaded(twice, in_parts, TensorKind::main), std::runtime_error);
 }
 
 TEST(SavedFiles, AManifestSaysTheStepsOfTheCounterThatIsKept) {

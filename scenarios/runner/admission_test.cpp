@@ -80,6 +80,14 @@ TEST(Admission, PairsOfRanksTakeMemoryInEveryEngine) {
   EXPECT_GT(bytes_needed(wide(16'384), simulation), 64 * gibibyte);
 }
 
+TEST(Admission, AUnitIsGatheredWhole) {
+  Scenario scenario = wide(2);
+  scenario.params = {parameter("h.0.a", {1 << 27}), parameter("h.1.a", {1 << 27})};
+  double const apart = bytes_needed(scenario, unchecked);
+  scenario.params.back().name = "h.0.b";
+  EXPECT_GT(bytes_needed(scenario, unchecked), apart + 2 * gibibyte);
+}
+
 TEST(Admission, PaddingOfABufferCounts) {
   Scenario scenario = wide(1);
   scenario.params = {parameter("a", {1, 46'341}), parameter("b", {1, 46'337})};

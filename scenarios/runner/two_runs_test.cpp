@@ -55,6 +55,18 @@ TEST(TwoRuns, InSeveralWorldsShowWhatOneWorldHides) {
   for (Violation const& violation : result.violations) EXPECT_EQ(violation.run, "worlds: [3]");
 }
 
+TEST(TwoRuns, OneOfWhichIsRefusedAreRefused) {
+  Scenario scenario = small_scenario();
+  scenario.other_worlds = {{.shard = 1}};
+  RunOptions options;
+  options.device_bytes = 2048;
+  ASSERT_EQ(run_scenario(small_scenario(), options).outcome, Outcome::pass);
+  RunResult const result = run_scenario(scenario, options);
+  EXPECT_EQ(result.outcome, Outcome::refused);
+  EXPECT_EQ(result.reason, "out_of_memory");
+  EXPECT_TRUE(result.message.starts_with("with worlds: [1]: ")) << result.message;
+}
+
 TEST(TwoRuns, OneOfWhichIsResumedShowsWhatAProgramWithoutCheckpointsHides) {
   Scenario scenario = trained();
   scenario.world.shard = 2;

@@ -3,6 +3,8 @@
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "sim/sim.h"
 
 namespace adamant::sim {
@@ -24,6 +26,60 @@ TEST(Arguments, EitherEndOfThePrioritiesMayBeLeftOut) {
     EXPECT_EQ(cudaDeviceGetStreamPriorityRange(nullptr, &greatest), cudaSuccess);
     EXPECT_EQ(least, 0);
     EXPECT_LT(greatest, least);
+  });
+  EXPECT_TRUE(report.ok()) << describe(report);
+}
+
+TEST(Arguments, PrioritiesOutOfTheRangeAreItsEnds) {
+  Report const report = run(1, [](int) {
+    for (auto const& [asked, given] : {std::pair(9, 0), std::pair(-9, -5), std::pair(-2, -2)}) {
+      cudaStream_t stream = nullptr;
+      int priority = 7;
+      EXPECT_EQ(cudaStreamCreateWithPriority(&stream, cudaStreamDefault, asked), cudaSuccess);
+      EXPECT_EQ(cudaStreamGetPriority(stream, &priority), cudaSuccess);
+      EXPECT_EQ(priority, given);
+      EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
+    }
+  });
+  EXPECT_TRUE(report.ok()) << describe(report);
+}
+
+TEST(Arguments, EventsTakeAllTheirFlagsAndNoOther) {
+  Report const report = run(1, [](int) {
+    cudaEvent_t event = nullptr;
+    EXPECT_EQ(cudaEventCreateWithFlags(&event, 8), cudaErrorInvalidValue);
+    EXPECT_EQ(cudaEventCreateWithFlags(
+                  &event, cudaEventBlockingSync | cudaEventDisableTiming | cudaEventInterprocess),
+              cudaSuccess);
+    EXPECT_EQ(cudaEventDestroy(event), cudaSuccess);
+  });
+  EXPECT_TRUE(report.ok()) << describe(report);
+}
+
+TEST(Arguments, ElapsedTimeIsThatBetweenTwoRecords) {
+  Report const report = run(1, [](int) {
+    cudaEvent_t first = nullptr;
+    cudaEvent_t last = nullptr;
+    void* data = nullptr;
+    EXPECT_EQ(cudaEventCreate(&first), cudaSuccess);
+    EXPECT_EQ(cudaEventCreate(&last), cudaSuccess);
+    EXPECT_EQ(cudaMalloc(&data, 1 << 20), cudaSuccess);
+    EXPECT_EQ(cudaEventRecord(first), cudaSuccess);
+    EXPECT_EQ(cudaMemsetAsync(data, 0, 1 << 20), cudaSuccess);
+    EXPECT_EQ(cudaEventRecord(last), cudaSuccess);
+    EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+    float there = 0;
+    float back = 0;
+    float none = 1;
+    EXPECT_EQ(cudaEventElapsedTime(&there, first, last), cudaSuccess);
+    EXPECT_EQ(cudaEventElapsedTime(&back, last, first), cudaSuccess);
+    EXPECT_EQ(cudaEventElapsedTime(&none, last, last), cudaSuccess);
+    EXPECT_GT(there, 0);
+    EXPECT_EQ(back, -there);
+    EXPECT_EQ(none, 0);
+    EXPECT_EQ(cudaFree(data), cudaSuccess);
+    EXPECT_EQ(cudaEventDestroy(first), cudaSuccess);
+    EXPECT_EQ(cudaEventDestroy(last), cudaSuccess);
   });
   EXPECT_TRUE(report.ok()) << describe(report);
 }

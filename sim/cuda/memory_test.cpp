@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <fstream>
 #include <set>
@@ -120,6 +121,30 @@ TEST(Memory, IsPoisonedWhenAllocatedAndWhenFreed) {
     EXPECT_EQ(cudaFreeHost(data), cudaSuccess);
     EXPECT_EQ(seen[5], 0xFF);
   });
+}
+
+TEST(Memory, IsPoisonedToItsEndAndNoFurther) {
+  constexpr std::size_t small_bytes = 64 << 10;
+  constexpr std::size_t large_bytes = (9 << 20) - small_bytes;
+  int behind = 0;
+  run(1, [&](int) {
+    std::vector<unsigned char*> small;
+    std::vector<unsigned char*> large;
+    auto const make = [](std::vector<unsigned char*>& into, std::size_t bytes) {
+      void* block = nullptr;
+      EXPECT_EQ(cudaMallocHost(&block, bytes), cudaSuccess);
+      into.push_back(static_cast<unsigned char*>(block));
+    };
+    for (int i = 0; i < 8; ++i) make(large, large_bytes), make(small, small_bytes);
+    for (unsigned char* const block : small) std::fill_n(block, small_bytes, 1);
+    for (unsigned char* const block : large) EXPECT_EQ(cudaFreeHost(block), cudaSuccess);
+    for (unsigned char* const block : small) {
+      EXPECT_TRUE(std::all_of(block, block + small_bytes, [](unsigned char c) { return c == 1; }));
+      for (unsigned char const* const other : large)
+        behind += block >= other + large_bytes && block < other + large_bytes + (1 << 20);
+    }
+  });
+  EXPECT_GT(behind, 0) << "none lay behind another one";
 }
 
 TEST(Memory, OfADeviceHasALimitThatAFreeMakesRoomUnder) {

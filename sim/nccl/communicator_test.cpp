@@ -103,6 +103,7 @@ TEST(NcclCommunicator, OneHostMayDriveSeveralRanksInAGroup) {
 
 TEST(NcclCommunicator, CreatesWithoutBlockingWhenAskedTo) {
   ncclUniqueId id;
+  int polls = 0;
   Report const report = run(2, [&](int rank) {
     if (rank == 0) {
       EXPECT_EQ(ncclGetUniqueId(&id), ncclSuccess);
@@ -113,12 +114,79 @@ TEST(NcclCommunicator, CreatesWithoutBlockingWhenAskedTo) {
     ncclComm_t comm = nullptr;
     ncclResult_t state = ncclCommInitRankConfig(&comm, 2, id, rank, &config);
     while (state == ncclInProgress) {
+      ++polls;
       EXPECT_EQ(ncclCommGetAsyncError(comm, &state), ncclSuccess);
     }
     EXPECT_EQ(state, ncclSuccess);
     EXPECT_EQ(ncclCommDestroy(comm), ncclSuccess);
   });
   EXPECT_TRUE(report.ok()) << describe(report);
+  EXPECT_GT(polls, 0);  // who comes first cannot be done at once
+}
+
+/// Whether who splits first came back before the other one came.
+bool comes_back_from_a_split(int parent_blocks, int const* child_blocks) {
+  ncclUniqueId id;
+  bool came_back = false;
+  Report const report = run(2, [&](int rank) {
+    if (rank == 0) {
+      EXPECT_EQ(ncclGetUniqueId(&id), ncclSuccess);
+    }
+    barrier();
+    auto const wait_for = [](ncclComm_t comm, ncclResult_t state) {
+      while (state == ncclInProgress) EXPECT_EQ(ncclCommGetAsyncError(comm, &state), ncclSuccess);
+      EXPECT_EQ(state, ncclSuccess);
+    };
+    ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+    config.blocking = parent_blocks;
+    ncclComm_t parent = nullptr;
+    wait_for(parent, ncclCommInitRankConfig(&parent, 2, id, rank, &config));
+    ncclConfig_t other = NCCL_CONFIG_INITIALIZER;
+    if (child_blocks != nullptr) other.blocking = *child_blocks;
+    ncclComm_t child = nullptr;
+    ncclResult_t const state =
+        ncclCommSplit(parent, 0, rank, &child, child_blocks == nullptr ? nullptr : &other);
+    came_back = came_back || state == ncclInProgress;
+    wait_for(child, state);
+    EXPECT_EQ(ncclCommDestroy(child), ncclSuccess);
+    EXPECT_EQ(ncclCommDestroy(parent), ncclSuccess);
+  });
+  EXPECT_TRUE(report.ok()) << describe(report);
+  return came_back;
+}
+
+TEST(NcclCommunicator, ASplitBlocksAsItsParentUnlessAskedNotTo) {
+  int const no = 0;
+  int const yes = 1;
+  EXPECT_FALSE(comes_back_from_a_split(yes, nullptr));
+  EXPECT_TRUE(comes_back_from_a_split(no, nullptr));
+  EXPECT_TRUE(comes_back_from_a_split(yes, &no));
+  EXPECT_FALSE(comes_back_from_a_split(no, &yes));
+}
+
+TEST(NcclCommunicator, CallsOnNoneAreRefused) {
+  Report const report = run(1, [](int) {
+    float factor = 2;
+    ncclRedOp_t op = ncclSum;
+    ncclComm_t child = nullptr;
+    EXPECT_EQ(ncclRedOpCreatePreMulSum(&op, &factor, ncclFloat, ncclScalarHostImmediate, nullptr),
+              ncclInvalidArgument);
+    EXPECT_EQ(ncclCommSplit(nullptr, 0, 0, &child, nullptr), ncclInvalidArgument);
+  });
+  EXPECT_TRUE(report.ok()) << describe(report);
+}
+
+TEST(NcclCommunicator, ADestroyTellsAllRanksThatItWaitsFor) {
+  Options options;
+  options.announce = false;
+  Report const report = run_ranks(
+      3,
+      [](Rank& rank) {
+        if (rank.index == 1) ncclCommDestroy(rank.comm);
+        rank.comm = nullptr;
+      },
+      options);
+  EXPECT_TRUE(mentions(report, Law::order_deadlock, "for rank 0 2 of")) << describe(report);
 }
 
 TEST(NcclCommunicator, AbortLetsStreamsGoOnWithoutTheOthers) {

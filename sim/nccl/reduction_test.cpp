@@ -244,7 +244,8 @@ TEST(NcclReduction, OperatorsEndOnceAndThoseThatAreNoneNever) {
     EXPECT_EQ(ncclRedOpCreatePreMulSum(&op, &factor, ncclFloat, ncclScalarHostImmediate, rank.comm),
               ncclSuccess);
     auto const next = static_cast<ncclRedOp_t>(static_cast<int>(op) + 1);
-    for (ncclRedOp_t const none : {ncclSum, ncclAvg, next})
+    auto const far = static_cast<ncclRedOp_t>(static_cast<int>(op) + 100'000);
+    for (ncclRedOp_t const none : {ncclSum, ncclAvg, next, far})
       EXPECT_EQ(ncclRedOpDestroy(none, rank.comm), ncclInvalidArgument) << none;
     EXPECT_EQ(ncclRedOpDestroy(op, rank.comm), ncclSuccess);
     EXPECT_EQ(ncclRedOpDestroy(op, rank.comm), ncclInvalidArgument);

@@ -34,7 +34,7 @@ inline void note(void const* address) {
 }
 
 void note_range(void const* address, std::size_t bytes, AccessKind kind) {
-  if (active_watch != nullptr && bytes > 0) active_watch->range(address, bytes, kind);
+  if (active_watch != nullptr) active_watch->range(address, bytes, kind);
 }
 
 // ---- what the sanitizer for undefined behaviour tells; its layouts are fixed ------------------

@@ -146,6 +146,10 @@ TEST_F(Judge, FindsASettingThatAGraphHoldsByValue) {
   ASSERT_EQ(report.violations.size(), 1U) << describe(report);
   EXPECT_EQ(report.violations[0].law, Law::graph_scalar);
   EXPECT_NE(report.violations[0].message.find("lr = 0.001"), std::string::npos) << describe(report);
+  // What a rank notes is its own.
+  Report const second = run(2, [&](int rank) { program(rank == 0); });
+  ASSERT_EQ(second.violations.size(), 1U) << describe(second);
+  EXPECT_EQ(second.violations[0].law, Law::graph_scalar);
 }
 
 TEST_F(Judge, FindsBranchesOfAGraphWithoutAnEdge) {

@@ -23,6 +23,16 @@ TEST_F(Judge, FindsThreadsThatWriteTheSameElement) {
       {Law::order_race, {thread_writes, thread_writes}, 0, 4});
 }
 
+TEST_F(Judge, NamesTheRankWhoseThreadsTheyAre) {
+  Report const report = run(2, [](int rank) {
+    float* const values = pinned("values");
+    parallel_for(3, [&](int chunk) { values[rank == 0 ? chunk : chunk / 2] = 1.0F; });
+    finish();
+  });
+  ASSERT_EQ(report.violations.size(), 1U) << describe(report);
+  for (Access const& access : report.violations[0].accesses) EXPECT_EQ(access.rank, 1);
+}
+
 TEST_F(Judge, FindsAThreadThatReadsWhatAnotherOneWrites) {
   judge(
       [](bool right) {

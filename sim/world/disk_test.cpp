@@ -127,7 +127,7 @@ TEST(Disk, ACrashedOneRefusesEverything) {
   auto const file = write(disk, "f", "x");
   disk.crash(kindest);
   std::vector<std::byte> out(1);
-  std::vector<std::function<void()>> const calls{[&] { disk.create("g"); },
+  std::vector<std::function<void()>> const calls{[&] { disk.create("nowhere/g"); },
                                                  [&] { disk.open("f"); },
                                                  [&] { disk.append(file, out); },
                                                  [&] { disk.sync(file); },
