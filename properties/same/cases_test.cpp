@@ -29,9 +29,13 @@ std::string row(char const* what, GenerateOptions options, bool growing = false)
 }
 
 GenerateOptions models() {
+  Capabilities peer = boldest_peer();
+  peer.loss_scale = {LossScale::Kind::fixed};
+  peer.options = {
+      {"corrections", {"fp64", "fp32"}}, {"fused", {"false", "true"}}, {"x", {"a", "b"}}};
   return {.scenarios_of_model = 16,
           .faults = true,
-          .capabilities = boldest_peer(),
+          .capabilities = peer,
           .usual_options = {{.name = "corrections", .value = "fp32"},
                             {.name = "fused", .value = "true", .seldom_needed = true}}};
 }
@@ -48,7 +52,7 @@ faults                   bc17506de5fa33c4
 growing                  9b6debb7eac3f800
 peer                     2d5b388a4f08cdfc
 bold peer                5bc7f56ab197c34a
-models                   00bd49387f2ba0ab
+models                   33318ce6fae3168f
 )");
 }
 

@@ -61,6 +61,18 @@ TEST(Generate, NoReloadFindsItsStatesThereAfterALoadThatGotOtherTypes) {
   }
 }
 
+TEST(Generate, ExtremeSettingsLieBeyondTheirBounds) {
+  auto const is_extreme = [](float rate) {
+    Scenario scenario;
+    scenario.optimizer.adam.learning_rate = rate;
+    return has(features_of(scenario), Feature::extreme_settings);
+  };
+  EXPECT_FALSE(is_extreme(0.5F));
+  EXPECT_TRUE(is_extreme(0.6F));
+  EXPECT_FALSE(is_extreme(1e-12F));
+  EXPECT_TRUE(is_extreme(1e-13F));
+}
+
 TEST(Generate, EveryFeatureAndEveryPairOfFeaturesIsSeen) {
   Distribution seen;
   for (std::uint64_t i = 0; i < 20000; ++i)

@@ -96,6 +96,18 @@ TEST(Minimize, DoesTheSameHoweverManyAreRunAtOnce) {
   }
 }
 
+TEST(Minimize, RunsMoreAtOnceTheLongerNothingFails) {
+  std::set<std::size_t> sizes;
+  Judge const judge = [&](std::span<Scenario const> scenarios) {
+    sizes.insert(scenarios.size());
+    return judge_by(step_on_two_ranks)(scenarios);
+  };
+  Scenario const scenario = small_scenario();
+  RunResult const first = judged(scenario, step_on_two_ranks);
+  minimize(scenario, first, *symptom_of(first), judge, {.at_once = 2, .at_once_max = 8});
+  EXPECT_EQ(*sizes.rbegin(), 8U);
+}
+
 MinimizeOptions with_alternatives() {
   return {.alternatives_max = 600};
 }

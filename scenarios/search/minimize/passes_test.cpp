@@ -57,6 +57,17 @@ TEST(Passes, EachProposesSomethingForSomeScenario) {
   EXPECT_TRUE(silent.empty()) << *silent.begin();
 }
 
+TEST(Passes, OtherOrdersAreTriedOnlyWhereTheyAreDrawn) {
+  Pass const pass{"", passes_of::shrink_with_other_seed};
+  Scenario scenario = small_scenario();
+  scenario.schedule = {.strategy = Schedule::Strategy::random, .seed = 7};
+  std::size_t const drawn = proposed_by(pass, scenario).size();
+  scenario.schedule.choices = {1, 2};
+  for (Scenario const& each : proposed_by(pass, scenario))
+    EXPECT_EQ(each.schedule, scenario.schedule);
+  EXPECT_LT(proposed_by(pass, scenario).size(), drawn);
+}
+
 bool proposes(Scenario const& from, Scenario const& wanted, Capabilities const& capabilities) {
   for (Pass const& pass : passes())
     for (Scenario const& candidate : proposed_by(pass, from, capabilities))

@@ -83,6 +83,16 @@ TEST(Symptom, LooksAlikeWhateverTheNumbers) {
   EXPECT_EQ(likeness_of(violation), likeness);
 }
 
+TEST(Symptom, OfDamageIsWhatWasDoneToFiles) {
+  auto const likeness = [](std::string file, Fault::Then how) {
+    return likeness_of({.breach = Breach::damage_misjudged,
+                        .subject = DamagedFiles{{.file = std::move(file), .how = how}}});
+  };
+  std::string const flipped = likeness("a", Fault::Then::flip_byte);
+  EXPECT_EQ(likeness("b", Fault::Then::flip_byte), flipped);
+  EXPECT_NE(likeness("a", Fault::Then::truncate), flipped);
+}
+
 TEST(Symptom, OfSettingsIsTheFirstThatDiffers) {
   auto const likeness = [](AdamConfig const& actual) {
     return likeness_of({.breach = Breach::other_settings,
