@@ -47,12 +47,12 @@ TEST(SameCases, OfASeedStayTheSame) {
                 row("bold peer", {.faults = true, .capabilities = boldest_peer()}) +
                 row("models", models()),
             R"(
-simulator                26a20caab2bfd95f
-faults                   bc17506de5fa33c4
-growing                  9b6debb7eac3f800
+simulator                4ac9b79051e5545a
+faults                   fd3c371ef0a0df7d
+growing                  851a4791bb7be6b6
 peer                     2d5b388a4f08cdfc
-bold peer                5bc7f56ab197c34a
-models                   33318ce6fae3168f
+bold peer                a7939450fbe76748
+models                   92ed652ab4b34737
 )");
 }
 

@@ -45,33 +45,33 @@ TEST(SameWays, EachPassProposesWhatItDid) {
     table += row_of(pass.name, texts);
   }
   EXPECT_EQ("\n" + table, R"(
-schedule                 7268a3d96cc98823
+schedule                 a2bce1505a4da4a2
 further runs             4ee2ad31db3930c0
-everything small         96fd54df865239d9
-program's end            33586c575dca0a69
-operations               34c878826c449e16
-parameters               e27efa7f21d1e09e
-parts and other names    b4f03889bc11dd4e
-settings                 e12e8a849aa147b9
-precision                cd83bd2a1279aa05
-offload                  3763e13583fe30fc
-faults                   63707f2c9d968fda
-groups                   60effb4c207dcf9a
-world                    2743ce9d3d4f4edc
-microbatches             7c2aff571af217ae
-shapes                   4e0353d607ed0106
-what operations say      834e6077be20387b
-eager replays            cab61d668f6dc3ca
-pairs of operations      38f667f30cc29a5b
-plainer operations       57912796e38fb144
-joined operations        ee4a800a3027c824
-order of operations      e52fea9c5d1e2f3c
-order of parameters      d73ac57bf6758af4
-usual settings           6fcffee494d9d0e9
-usual precision          cd5df8048b677ea7
-seed                     1370fef4282da20d
-shapes under other seeds cd9510da2b3fb1b5
-names                    edbe5e5ca2fcc406
+everything small         03a9b0e682d03358
+program's end            8de76b1c4e249f4b
+operations               50d91a62aa5a2a4f
+parameters               d6531198863f5376
+parts and other names    5642366dd904258d
+settings                 6ecf52ec07d70832
+precision                b27bd3d868dff8fd
+offload                  1b936a7f908898bc
+faults                   f9059c2d2edb09f7
+groups                   80fdbf3ccae0012d
+world                    07aab319364d3d8d
+microbatches             f852e6a49e0d3add
+shapes                   24a7815412bb95bd
+what operations say      feaa1ac39aa2fe0f
+eager replays            ddf7436479a55194
+pairs of operations      aa145c6475267b8e
+plainer operations       bf86b1c2afb8888f
+joined operations        4f29d1db9dffccca
+order of operations      3bcfdab4ebc5ed44
+order of parameters      dfee00aac1d08469
+usual settings           c3c9d6f016026105
+usual precision          b745e1b9afd0a009
+seed                     36ab1dc21bfb7955
+shapes under other seeds fedc8cb5df01d6ad
+names                    6c1455db29b74b28
 )");
 }
 
@@ -116,11 +116,11 @@ TEST(SameWays, FeaturesLeadWhereTheyLed) {
     table += row_of("peer " + std::to_string(index), ends_of(index, for_peer()));
   }
   EXPECT_EQ("\n" + table, R"(
-simulator 0              47bf01085b183d72
+simulator 0              099b82e90f5b94f0
 peer 0                   6233b5f7c39699b6
 simulator 1              c8f1b5d4d6929e50
 peer 1                   3cb4cf0dd75d8f4c
-simulator 2              a59146fdf7e90b3c
+simulator 2              bd1c3625d604cf05
 peer 2                   60b15ffcbc78d8e1
 simulator 3              2bc35f9972397315
 peer 3                   8c81962f3296c068
