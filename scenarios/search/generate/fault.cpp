@@ -4,7 +4,6 @@
 #include <map>
 #include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "scenarios/seam/checkpoint_support.h"
@@ -44,18 +43,42 @@ std::vector<std::int64_t> saves_that_may_crash(Scenario const& scenario) {
   return numbers;
 }
 
-/// Has the save that load number `nth` reads counted a step, which nothing skips, since the save
-/// before it under its name? Counters are in the manifest and in the first rank's file.
+/// Which checkpoints the counters have left behind: where a step was counted since the last save
+/// under a name, files of two saves differ in it.
+class CountedSteps {
+ public:
+  void follow(Action const& action) {
+    if (auto const* const backward = std::get_if<Backward>(&action))
+      has_gradients_ = backward->without.empty();
+    if (std::holds_alternative<ZeroGrad>(action)) has_gradients_ = false;
+    bool const steps = std::holds_alternative<Step>(action) && has_gradients_;
+    if (steps || std::holds_alternative<Train>(action))
+      for (auto& [name, since] : since_save_) since = true;
+    if (auto const* const save = std::get_if<Save>(&action)) {
+      between_saves_[save->checkpoint] = since_save_[save->checkpoint];
+      since_save_[save->checkpoint] = false;
+    }
+    if (auto const* const load = std::get_if<Load>(&action)) {
+      since_save_ = {{load->from, false}};  // of the others nothing is known then
+      has_gradients_ = false;
+    }
+  }
+  bool differ(std::string const& checkpoint) { return between_saves_[checkpoint]; }
+
+ private:
+  std::map<std::string, bool> since_save_;
+  std::map<std::string, bool> between_saves_;
+  bool has_gradients_ = false;
+};
+
+/// Has the save that load number `nth` reads counted a step since the save before it under its
+/// name?
 bool has_counted_since_older_save(Scenario const& scenario, std::int64_t nth) {
-  std::map<std::string, bool> counted;  // by checkpoint
-  bool steps = false;
+  CountedSteps counted;
   for (Operation const& operation : scenario.program) {
-    steps = steps || std::holds_alternative<Train>(operation.action);
-    if (auto const* save = std::get_if<Save>(&operation.action))
-      counted[save->checkpoint] = std::exchange(steps, false);
     auto const* const load = std::get_if<Load>(&operation.action);
-    if (load != nullptr && --nth == 0) return counted[load->from];
-    if (load != nullptr) steps = false;
+    if (load != nullptr && --nth == 0) return counted.differ(load->from);
+    counted.follow(operation.action);
   }
   return false;
 }
@@ -126,7 +149,7 @@ class FaultDrawing {
     Fault fault{.at = Fault::Where::load, .then = Fault::Then::stale_file};
     if (!kinds.empty()) fault.then = draws_.one_of(kinds);
     fault.nth = draws_.between(1, loads);
-    bool const stale = may_be_stale(*fault.nth) && (kinds.empty() || draws_.chance(30));
+    bool const stale = may_be_stale(*fault.nth) && (kinds.empty() || draws_.chance(40));
     if (stale) fault.then = Fault::Then::stale_file;
     if (!stale && kinds.empty()) return;
     fault.file = draws_.below(draws_.able().isolated ? files_alike : stale ? stale_files : 10);
