@@ -51,7 +51,7 @@ simulator                4ac9b79051e5545a
 faults                   fd3c371ef0a0df7d
 growing                  851a4791bb7be6b6
 peer                     2d5b388a4f08cdfc
-bold peer                a7939450fbe76748
+bold peer                726208205078ca2a
 models                   92ed652ab4b34737
 )");
 }

@@ -47,31 +47,31 @@ TEST(SameWays, EachPassProposesWhatItDid) {
   EXPECT_EQ("\n" + table, R"(
 schedule                 a2bce1505a4da4a2
 further runs             4ee2ad31db3930c0
-everything small         03a9b0e682d03358
-program's end            8de76b1c4e249f4b
-operations               50d91a62aa5a2a4f
-parameters               d6531198863f5376
+everything small         4276fa98a2168302
+program's end            deb9a75ca66d9464
+operations               d51177500d348ec9
+parameters               7d883606c2e97db8
 parts and other names    5642366dd904258d
-settings                 6ecf52ec07d70832
-precision                b27bd3d868dff8fd
+settings                 b89ddaf874de2c88
+precision                4df1a67a4d03747d
 offload                  1b936a7f908898bc
-faults                   f9059c2d2edb09f7
+faults                   66645a7b84f45ca6
 groups                   80fdbf3ccae0012d
-world                    07aab319364d3d8d
-microbatches             f852e6a49e0d3add
-shapes                   24a7815412bb95bd
-what operations say      feaa1ac39aa2fe0f
+world                    bc356f2ec78114db
+microbatches             14aa43fa424ffae1
+shapes                   ddb01554fe171a95
+what operations say      c015ffd2225b2ec7
 eager replays            ddf7436479a55194
-pairs of operations      aa145c6475267b8e
-plainer operations       bf86b1c2afb8888f
+pairs of operations      47896298f9e54ef7
+plainer operations       cefe4821c343ff81
 joined operations        4f29d1db9dffccca
-order of operations      3bcfdab4ebc5ed44
+order of operations      21bf8175b7576956
 order of parameters      dfee00aac1d08469
-usual settings           c3c9d6f016026105
+usual settings           533a4ed7b70d2119
 usual precision          b745e1b9afd0a009
-seed                     36ab1dc21bfb7955
-shapes under other seeds fedc8cb5df01d6ad
-names                    6c1455db29b74b28
+seed                     00c1f2627f39d40d
+shapes under other seeds 5bf2964be7b5ff45
+names                    288426761b23f878
 )");
 }
 
