@@ -66,7 +66,8 @@ def metadata(wheel: Path) -> Message:
 def test_the_wheel_has_all_that_the_packages_need_and_nothing_else(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as content:
         names = set(content.namelist())
-    folders = [ROOT / "adamant_torch", ROOT / "adamant_pytest"]
+    packages = ("adamant_torch", "adamant_torch_fsdp1", "adamant_pytest")
+    folders = [ROOT / name for name in packages]
     files = {
         str(path.relative_to(ROOT))
         for folder in folders

@@ -145,8 +145,12 @@ def test_what_one_rank_does_wrong_ends_its_world_alone(
         assert reply["ranks"][0]["outcome"] in others
         assert gone(ranks)
         if engine == "FailsOnRankOne":
-            error = {"type": "RuntimeError", "text": "rank one does not want to"}
-            assert reply["ranks"][1]["error"] == error
+            error = reply["ranks"][1]["error"]
+            assert error["type"] == "RuntimeError"
+            assert error["kind"] == "builtins.RuntimeError"
+            assert error["text"] == "rank one does not want to"
+            assert error["where"].split(":")[0].endswith("tests/engines.py")
+            assert error["traceback"].endswith("rank one does not want to\n")
         if engine == "Dies":
             assert reply["ranks"][1]["signal"] == signal.SIGSEGV
         if engine == "Exits":
