@@ -32,6 +32,8 @@ Mutants asked_for(std::vector<std::string> const& ids) {
   return found;
 }
 
+constexpr double undecided_share_max = 0.05;
+
 class Hunt {
  public:
   Hunt(std::vector<Test> tests, double seconds_max)
@@ -50,12 +52,15 @@ class Hunt {
     }
   }
 
-  void report() const {
+  /// Whether the tests are good enough.
+  bool report() const {
     for (bugs::Bug const* const mutant : undecided_)
       std::printf("UNDECIDED %s\n%s", std::string(mutant->id).c_str(),
                   std::string(mutant->diff).c_str());
     std::printf("%zu mistakes: %zu noticed, %zu undecided after %g s of tests each or less\n",
                 noticed_ + undecided_.size(), noticed_, undecided_.size(), seconds_max_);
+    auto const all = static_cast<double>(noticed_ + undecided_.size());
+    return static_cast<double>(undecided_.size()) <= undecided_share_max * all;
   }
 
  private:
@@ -91,8 +96,7 @@ int main(int argc, char** argv) {
   try {
     Hunt hunt(run_once(argv[1]), std::stod(argv[2]));
     hunt.run(asked_for({argv + 3, argv + argc}));
-    hunt.report();
-    return 0;
+    return hunt.report() ? 0 : 1;
   } catch (std::exception const& error) {
     std::fprintf(stderr, "adamant-harness-mutants: %s\n", error.what());
     return 2;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <utility>
+#include <vector>
 
 #include "sim/sim.h"
 
@@ -82,6 +83,21 @@ TEST(Arguments, ElapsedTimeIsThatBetweenTwoRecords) {
     EXPECT_EQ(cudaEventDestroy(last), cudaSuccess);
   });
   EXPECT_TRUE(report.ok()) << describe(report);
+}
+
+// A handle is given out again when so many others were destroyed after it, the oldest first.
+TEST(Arguments, ADestroyedEventComesBackOnce) {
+  Report const report = run(1, [](int) {
+    std::vector<cudaEvent_t> old(16'386);
+    for (cudaEvent_t& event : old) EXPECT_EQ(cudaEventCreate(&event), cudaSuccess);
+    for (cudaEvent_t const event : old) EXPECT_EQ(cudaEventDestroy(event), cudaSuccess);
+    for (int i = 0; i < 2; ++i) {
+      cudaEvent_t event = nullptr;
+      EXPECT_EQ(cudaEventCreate(&event), cudaSuccess);
+      EXPECT_EQ(event, old[static_cast<std::size_t>(i)]);
+    }
+  });
+  EXPECT_EQ(report.unlocated, "");
 }
 
 TEST(Arguments, AListOfNoDevicesGivesAPoolToNobodyMore) {

@@ -34,6 +34,23 @@ TEST(Lacking, FollowsWhatIsOffered) {
     EXPECT_FALSE(has(modest, feature)) << label_of(feature);
 }
 
+TEST(Lacking, IsAnotherTypeOfLoadsWhereThereIsOne) {
+  Capabilities peer = capable_peer();
+  peer.precisions = {
+      plain_recipe(ParamType::fp32, {GradType::fp32}, MainType::none, StateType::fp32)};
+  peer.load_precisions = peer.precisions;
+  EXPECT_TRUE(has(lacking(peer), Feature::load_with_other_precision));
+  peer.load_precisions->push_back(
+      plain_recipe(ParamType::bf16, {GradType::fp32}, MainType::fp32, StateType::fp32));
+  EXPECT_FALSE(has(lacking(peer), Feature::load_with_other_precision));
+}
+
+TEST(Recipes, OfTwoOffersAlikeAreThereOnce) {
+  PrecisionOffer const offer =
+      plain_recipe(ParamType::fp32, {GradType::fp32}, MainType::none, StateType::fp32);
+  EXPECT_EQ(recipes({offer, offer}), recipes({offer}));
+}
+
 TEST(Recipes, AreEachThereOnceAndNeverInConflict) {
   auto const all = recipes(capable_peer().precisions);
   EXPECT_EQ(all.size(), 8U);

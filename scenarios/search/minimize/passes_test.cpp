@@ -11,6 +11,7 @@
 #include "scenarios/seam/support.h"
 #include "scenarios/seam/testing/peer_capabilities.h"
 #include "scenarios/search/generate/generate.h"
+#include "scenarios/search/minimize/usual.h"
 
 namespace adamant::scenarios {
 namespace {
@@ -55,6 +56,11 @@ TEST(Passes, EachProposesSomethingForSomeScenario) {
        {"precision", "faults", "eager replays", "usual precision", "further runs"})
     silent.erase(later);
   EXPECT_TRUE(silent.empty()) << *silent.begin();
+}
+
+TEST(UsualPlace, OfUnusualSettingsIsByTheirNumber) {
+  EXPECT_LT(usual_place(AdamOverride{.lr = 0.123F}),
+            usual_place(AdamOverride{.lr = 0.123F, .eps = 0.2F}));
 }
 
 TEST(Passes, OtherOrdersAreTriedOnlyWhereTheyAreDrawn) {
