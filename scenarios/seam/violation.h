@@ -292,8 +292,6 @@ struct WrongElements {
   friend bool operator==(WrongElements const&, WrongElements const&) = default;
 };
 
-/// The counterexample. One mistake is one: of what shows alike on several ranks, in several steps
-/// or buffers it is the first.
 /// What an engine outside the process knows of an exception in it.
 struct Thrown {
   std::string kind = "";       // its class
@@ -305,6 +303,8 @@ struct Thrown {
 /// The last so many lines of a text, without the end of the last one.
 std::string_view last_lines(std::string_view text, int count);
 
+/// The counterexample. One mistake is one: of what shows alike on several ranks, in several steps
+/// or buffers it is the first.
 struct Violation {
   Law law = Law::values_bitwise;
   Breach breach = Breach::other_value;
