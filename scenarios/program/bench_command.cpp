@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "scenarios/language/json_text.h"
+#include "scenarios/language/plain_text.h"
 #include "scenarios/pool/interrupt.h"
 #include "scenarios/pool/pool.h"
 #include "scenarios/program/bench/suite.h"
@@ -16,7 +18,7 @@ namespace adamant::scenarios {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = StrictJson;
 
 /// The suites asked for by name, or all; empty where a name is unknown.
 std::vector<Suite> choose_suites(Arguments const& arguments) {
@@ -81,7 +83,7 @@ class BenchCommand {
   }
 
   void take(JobEnd const& end) {
-    Json const answer = end.answer ? Json::parse(*end.answer) : Json{{"failure", end.death}};
+    Json const answer = end.answer ? parse_json<Json>(*end.answer) : Json{{"failure", end.death}};
     std::string const name(suites_[end.job].name);
     Reported reported;
     reported.result.name = name;

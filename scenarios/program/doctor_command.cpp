@@ -8,12 +8,12 @@
 #include <memory>
 #include <string_view>
 
+#include "scenarios/language/plain_text.h"
 #include "scenarios/pool/pool.h"
 #include "scenarios/program/doctor_of_engine.h"
 #include "scenarios/program/listings.h"
 #include "scenarios/program/outputs.h"
 #include "scenarios/report/json.h"
-#include "scenarios/report/style.h"
 #include "scenarios/seam/engine.h"
 
 namespace adamant::scenarios {
@@ -120,7 +120,7 @@ std::string to_text(Gpus const& gpus) {
 }
 
 /// For scripts, which are not to take a sentence apart.
-nlohmann::ordered_json to_json(Gpus const& gpus) {
+StrictJson to_json(Gpus const& gpus) {
   if (gpus.count == 0) return {{"count", 0}, {"why_none", gpus.why_none}};
   return {{"count", gpus.count},
           {"name", gpus.name},
@@ -176,7 +176,7 @@ Status doctor_command(Arguments const& arguments) {
   if (arguments.engine) return examine_engine_command(arguments);
   Outputs outputs(arguments);
   auto document = make_document("doctor");
-  document["machine"] = nlohmann::ordered_json::object();
+  document["machine"] = StrictJson::object();
   for (MachinePart const& part : examine_machine()) {
     print(arguments, fmt::format("{:<10} {}\n", part.what, printable(part.found)));
     document["machine"][part.what] = part.found;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "scenarios/language/plain_text.h"
 #include "scenarios/peers/doctor/examine.h"
 #include "scenarios/pool/interrupt.h"
 #include "scenarios/program/outputs.h"
@@ -24,11 +25,10 @@ std::string line_of(Probe const& probe) {
   return printable(line) + "\n";
 }
 
-nlohmann::ordered_json to_json(std::vector<Probe> const& probes) {
-  auto array = nlohmann::ordered_json::array();
+StrictJson to_json(std::vector<Probe> const& probes) {
+  auto array = StrictJson::array();
   for (Probe const& probe : probes) {
-    nlohmann::ordered_json entry{{"probe", probe.name},
-                                 {"outcome", std::string(name_of(probe.outcome))}};
+    StrictJson entry{{"probe", probe.name}, {"outcome", std::string(name_of(probe.outcome))}};
     if (!probe.text.empty()) entry["text"] = probe.text;
     array.push_back(std::move(entry));
   }

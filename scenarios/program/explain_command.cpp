@@ -1,6 +1,7 @@
 #include "scenarios/program/explain_command.h"
 
 #include "scenarios/explain/explain.h"
+#include "scenarios/language/plain_text.h"
 #include "scenarios/program/one_scenario.h"
 #include "scenarios/program/outputs.h"
 #include "scenarios/program/read_scenarios.h"
@@ -13,7 +14,7 @@ namespace adamant::scenarios {
 namespace {
 
 /// Errors: NoSuchElement, also where the run does not come to what is asked for.
-void tell(Arguments const& arguments, OneScenario const& one, nlohmann::ordered_json& results) {
+void tell(Arguments const& arguments, OneScenario const& one, StrictJson& results) {
   RunOptions options;
   options.checkpoints = folder_of(one.name);
   auto const told = explain(one.scenario, options, arguments.element, arguments.operation);
@@ -38,7 +39,7 @@ Status explain_command(Arguments const& arguments) {
   auto document = make_document("explain");
   document["element"] = arguments.element;
   document["seed"] = *one->scenario.seed;
-  document["results"] = nlohmann::ordered_json::array();
+  document["results"] = StrictJson::array();
   try {
     tell(arguments, *one, document["results"]);
   } catch (oracle::NoSuchElement const& error) {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "scenarios/language/plain_text.h"
 #include "scenarios/language/yaml/load.h"
 #include "scenarios/language/yaml/write.h"
 #include "scenarios/pool/interrupt.h"
@@ -26,7 +27,7 @@ namespace adamant::scenarios {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = StrictJson;
 
 constexpr std::chrono::milliseconds time_default{60'000};
 constexpr std::chrono::seconds grace{60};  // one case may take long past the end of its search

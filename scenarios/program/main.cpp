@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "scenarios/campaign/error.h"
+#include "scenarios/language/plain_text.h"
 #include "scenarios/language/yaml/load.h"
 #include "scenarios/peers/client/client.h"
 #include "scenarios/pool/interrupt.h"
@@ -75,7 +76,7 @@ Status end_before_the_first(Arguments const& arguments) {
   complain("interrupted");
   auto document = make_document(name);
   if (arguments.command == Command::fuzz) document["cases"] = 0;
-  document["results"] = nlohmann::ordered_json::array();
+  document["results"] = StrictJson::array();
   document["interrupted"] = true;
   Outputs(arguments).commit(document, name, {});
   return Status::interrupted;
@@ -100,7 +101,7 @@ Status parse_and_dispatch(int argc, char const* const* argv) {
     if (arguments.peer_timeout) set_peer_bounds(PeerBounds::of(*arguments.peer_timeout));
     return dispatch_until_interrupted(arguments, argv);
   } catch (EndOfProgram const& end) {
-    std::fputs(end.text.c_str(), end.status == 0 ? stdout : stderr);
+    std::fputs(printable_lines(end.text).c_str(), end.status == 0 ? stdout : stderr);
     return static_cast<Status>(end.status);
   }
 }

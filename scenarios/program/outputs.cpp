@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "scenarios/language/plain_text.h"
 #include "scenarios/report/json.h"
 #include "scenarios/report/junit.h"
 
@@ -25,14 +26,14 @@ Outputs::Outputs(Arguments const& arguments) {
   if (arguments.junit) junit_.emplace(*arguments.junit);
 }
 
-void Outputs::commit(nlohmann::ordered_json const& document, std::string_view command,
+void Outputs::commit(StrictJson const& document, std::string_view command,
                      std::span<Reported const> results) {
   if (json_) json_->commit(to_text(document));
   if (junit_) junit_->commit(to_junit(command, results));
 }
 
-nlohmann::ordered_json to_json(std::span<Reported const> results) {
-  auto array = nlohmann::ordered_json::array();
+StrictJson to_json(std::span<Reported const> results) {
+  auto array = StrictJson::array();
   for (Reported const& reported : results) {
     array.push_back(to_json(reported.result));
     if (!reported.minimized) array.back()["minimized"] = false;
@@ -75,7 +76,7 @@ void print(Arguments const& arguments, std::string_view text) {
 }
 
 void complain(std::string_view message) {
-  std::fprintf(stderr, "%.*s\n", static_cast<int>(message.size()), message.data());
+  std::fputs((printable_lines(message) + "\n").c_str(), stderr);
 }
 
 }  // namespace adamant::scenarios

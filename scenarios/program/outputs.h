@@ -2,13 +2,12 @@
 // known at once, and written whole at the end.
 #pragma once
 
-#include <nlohmann/json.hpp>
-
 #include <filesystem>
 #include <optional>
 #include <span>
 #include <string_view>
 
+#include "scenarios/language/json_text.h"
 #include "scenarios/program/arguments.h"
 #include "scenarios/report/output_file.h"
 #include "scenarios/report/status.h"
@@ -22,7 +21,7 @@ class Outputs {
   explicit Outputs(Arguments const& arguments);
 
   /// Errors: CannotWrite.
-  void commit(nlohmann::ordered_json const& document, std::string_view command,
+  void commit(StrictJson const& document, std::string_view command,
               std::span<Reported const> results);
 
  private:
@@ -31,7 +30,7 @@ class Outputs {
 };
 
 /// The array `results` of a document, each with its line to paste where it failed.
-nlohmann::ordered_json to_json(std::span<Reported const> results);
+StrictJson to_json(std::span<Reported const> results);
 
 /// How results look on this standard output.
 Style style_of(Arguments const& arguments);
@@ -46,7 +45,7 @@ bool wants_progress(Arguments const& arguments);
 /// Prints text for people and flushes, so that output and messages come in order. It goes to the
 /// standard output, or to the standard error where a document takes that.
 void print(Arguments const& arguments, std::string_view text);
-/// One message on the standard error.
+/// One message on the standard error, as a terminal may be given it.
 void complain(std::string_view message);
 
 /// The path that `write` wrote to; nothing where it could not, which is said and makes the status

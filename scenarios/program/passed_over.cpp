@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "scenarios/language/plain_text.h"
 #include "scenarios/pool/interrupt.h"
 #include "scenarios/program/outputs.h"
 #include "scenarios/seam/engine.h"
@@ -85,7 +86,8 @@ std::optional<std::string> PassedOver::lack_of(ScenarioFile const& file) const {
 void PassedOver::tell(std::map<std::string, int> const& passed) const {
   if (arguments_.verbosity == Verbosity::quiet) return;
   for (auto const& [why, count] : passed)
-    print(arguments_, fmt::format("passed over {}: {}\n", counted(count, "scenario"), why));
+    print(arguments_,
+          fmt::format("passed over {}: {}\n", counted(count, "scenario"), printable(why)));
 }
 
 void PassedOver::add(ScenarioFile const& file, std::string why) {

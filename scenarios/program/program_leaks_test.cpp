@@ -6,8 +6,8 @@
 #include <fstream>
 #include <string>
 
+#include "scenarios/language/plain_text.h"
 #include "scenarios/program/testing/program.h"
-#include "scenarios/report/style.h"
 #include "scenarios/runner/testing/python.h"
 
 namespace adamant::scenarios {

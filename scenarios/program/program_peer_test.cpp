@@ -9,9 +9,9 @@
 #include <string>
 #include <thread>
 
+#include "scenarios/language/plain_text.h"
 #include "scenarios/peers/client/testing/processes.h"
 #include "scenarios/program/testing/program.h"
-#include "scenarios/report/style.h"
 #include "scenarios/runner/testing/python.h"
 
 namespace adamant::scenarios {

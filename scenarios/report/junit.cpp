@@ -5,20 +5,17 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "scenarios/language/plain_text.h"
 #include "scenarios/report/words/words.h"
 
 namespace adamant::scenarios {
 
 namespace {
 
-/// XML 1.0 has no way to write most control characters, and no parser takes broken UTF-8; both
-/// become a question mark.
+/// XML 1.0 has no way to write most control characters, and no parser takes broken UTF-8.
 std::string escaped(std::string_view text) {
-  // A round trip through the JSON writer replaces what is not UTF-8.
-  auto const valid = nlohmann::json::parse(
-      nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
   std::string result;
-  for (char const c : valid.get_ref<std::string const&>()) {
+  for (char const c : printable_lines(text)) {
     if (c == '&')
       result += "&amp;";
     else if (c == '<')
@@ -27,8 +24,6 @@ std::string escaped(std::string_view text) {
       result += "&gt;";
     else if (c == '"')
       result += "&quot;";
-    else if (static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t')
-      result += '?';
     else
       result += c;
   }

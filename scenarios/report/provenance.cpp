@@ -7,7 +7,7 @@
 #include <charconv>
 #include <vector>
 
-#include "scenarios/report/style.h"
+#include "scenarios/language/plain_text.h"
 
 namespace adamant::scenarios {
 

@@ -1,4 +1,4 @@
-// How terminal text looks: colours where they are wanted, foreign text in one line.
+// How terminal text looks: colours where they are wanted.
 #pragma once
 
 #include <string>
@@ -21,11 +21,5 @@ struct Style {
 
 /// automatic: `is_terminal`, unless the user asked programs for none (https://no-color.org).
 bool wants_color(ColorMode mode, bool is_terminal);
-
-/// `text` with control characters as `?`, so that names from files cannot steer a terminal.
-std::string printable(std::string_view text);
-
-/// `word` as a shell takes it for one argument.
-std::string shell_quoted(std::string_view word);
 
 }  // namespace adamant::scenarios

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "scenarios/language/plain_text.h"
 #include "scenarios/report/json.h"
 #include "scenarios/report/memory_text.h"
 #include "scenarios/report/words/digits.h"
@@ -123,7 +124,8 @@ std::string calls_of(Violation const& violation) {
     text += line_of(fmt::format("rank {} waits at", waiting.rank), waiting.at);
   if (text.empty()) text = line_of("at", violation.at);
   for (Related const& related : violation.related)
-    text += line_of(fmt::format("{} by rank {} at", related.what, related.rank), related.at);
+    text +=
+        line_of(fmt::format("{} by rank {} at", printable(related.what), related.rank), related.at);
   return text;
 }
 
@@ -143,9 +145,10 @@ std::string accesses_of(Violation const& violation) {
   bool const alone = violation.accesses.size() == 1;
   for (Access const& access : violation.accesses) {
     std::string_view const which = alone ? "access" : text.empty() ? "first" : "second";
-    text += fmt::format("    {:<9} rank {}, stream {}: {} {}s bytes [{}, {}) of {}\n", which,
-                        access.rank, access.stream, access.operation, access.kind, access.begin,
-                        access.end, printable(access.buffer));
+    text += printable(fmt::format("    {:<9} rank {}, stream {}: {} {}s bytes [{}, {}) of {}",
+                                  which, access.rank, access.stream, access.operation, access.kind,
+                                  access.begin, access.end, access.buffer)) +
+            "\n";
     text += line_of("at", access.at) + line_of("enqueued at", access.enqueued_at) +
             line_of("captured at", access.captured_at);
   }
@@ -186,15 +189,15 @@ std::string details(RunResult const& result) {
   return fmt::format(
       "    engine {}, seed {}, {} operations, {} schedules, digest {:016x}\n"
       "    {:.3g} s, {:.3g} s simulated, at most {} bytes on a device and {} pinned\n",
-      result.engine, result.seed, result.operations, result.schedules, result.digest,
+      printable(result.engine), result.seed, result.operations, result.schedules, result.digest,
       result.wall_seconds, result.simulated_seconds, result.device_peak_bytes,
       result.pinned_peak_bytes);
 }
 
 /// Of a dry run.
 std::string plan_of(RunResult const& result) {
-  return fmt::format("    not executed: engine {}, seed {}, {} operations\n", result.engine,
-                     result.seed, result.operations) +
+  return fmt::format("    not executed: engine {}, seed {}, {} operations\n",
+                     printable(result.engine), result.seed, result.operations) +
          tables_of(*result.planned);
 }
 
@@ -246,9 +249,10 @@ std::string annotation(Reported const& failure) {
   std::string const line = failure.line > 0 ? fmt::format(",line={}", failure.line) : "";
   std::string const& file = failure.result.file;
   std::string const place =
-      file.empty() ? "" : fmt::format("file={}{},", command_text(file, in_property), line);
+      file.empty() ? ""
+                   : fmt::format("file={}{},", command_text(printable(file), in_property), line);
   return fmt::format("::error {}title={}::{}\n", place,
-                     command_text(failure.result.name, in_property),
+                     command_text(printable(failure.result.name), in_property),
                      command_text(describe(failure, Style{}), in_data));
 }
 
@@ -285,7 +289,7 @@ std::string describe(Reported const& reported, Style const& style) {
   for (std::string const& note : result.notes) {
     text += fmt::format("    {} {}\n", style.paint(Color::yellow, "note:"), printable(note));
   }
-  if (!result.met) text += fmt::format("  replay: {}\n", reported.replay);
+  if (!result.met) text += fmt::format("  replay: {}\n", printable(reported.replay));
   return text;
 }
 

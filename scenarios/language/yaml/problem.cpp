@@ -2,13 +2,11 @@
 
 #include <algorithm>
 
+#include "scenarios/language/plain_text.h"
+
 namespace adamant::scenarios {
 
 namespace {
-
-bool is_control(char c) {
-  return static_cast<unsigned char>(c) < 0x20 || c == 0x7F;
-}
 
 bool continues_character(char c) {
   return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U;
@@ -20,16 +18,14 @@ std::string quote(std::string_view text) {
   constexpr std::size_t shown_max = 60;
   std::size_t size = std::min(text.size(), shown_max);
   while (size < text.size() && size > 0 && continues_character(text[size])) --size;
-  std::string shown(text.substr(0, size));
-  std::replace_if(shown.begin(), shown.end(), is_control, '?');
-  return "`" + shown + (size < text.size() ? "..." : "") + "`";
+  return "`" + printable(text.substr(0, size)) + (size < text.size() ? "..." : "") + "`";
 }
 
 std::string join_path(std::string path, std::string_view key) {
   constexpr std::size_t plain_max = 60;
   bool const plain = !key.empty() && key.size() <= plain_max &&
                      key.find_first_of(" :`\"'[]{},#") == std::string_view::npos &&
-                     std::none_of(key.begin(), key.end(), is_control);
+                     printable(key) == key;
   if (!path.empty()) path += '.';
   return path + (plain ? std::string(key) : quote(key));
 }

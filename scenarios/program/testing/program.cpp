@@ -8,7 +8,7 @@
 #include <sstream>
 #include <vector>
 
-#include "scenarios/report/style.h"
+#include "scenarios/language/plain_text.h"
 
 namespace adamant::scenarios {
 
