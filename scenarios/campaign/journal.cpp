@@ -2,20 +2,22 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <fstream>
-#include <sstream>
 #include <system_error>
 #include <utility>
 
 #include "scenarios/campaign/error.h"
+#include "scenarios/language/regular_file.h"
 #include "scenarios/report/output_file.h"
 
 namespace adamant::scenarios {
 
 namespace {
+
+constexpr std::uint64_t journal_bytes_max = std::uint64_t{4} << 30U;
 
 /// Those that end with a newline: what is behind the last one is not whole.
 std::vector<std::string> whole_lines(std::string_view text) {
@@ -49,9 +51,10 @@ int write_at(int descriptor, std::string_view text, std::int64_t position) {
 
 Journal::Journal(std::filesystem::path path) : path_(std::move(path)) {
   make_folder(path_.parent_path());
-  descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
   if (descriptor_ < 0) fail(errno);
   try {
+    expect_regular_file();
     lock();
     read();
   } catch (...) {
@@ -62,6 +65,12 @@ Journal::Journal(std::filesystem::path path) : path_(std::move(path)) {
 
 Journal::~Journal() {
   ::close(descriptor_);
+}
+
+void Journal::expect_regular_file() const {
+  struct stat found {};
+  if (::fstat(descriptor_, &found) != 0) fail(errno);
+  if (!S_ISREG(found.st_mode)) throw CampaignError(path_.string() + ": is no regular file");
 }
 
 void Journal::lock() {
@@ -91,13 +100,13 @@ void Journal::read() {
   }
   lines_ = whole_lines(text);
   size_ = static_cast<std::int64_t>(text.rfind('\n') + 1);  // npos + 1 is 0
-  if (::ftruncate(descriptor_, size_) != 0) fail(errno);
 }
 
 void Journal::append(std::string_view line) {
   std::string const text = std::string(line) + "\n";
+  if (::ftruncate(descriptor_, size_) != 0) fail(errno);
   if (int const error = write_at(descriptor_, text, size_); error != 0) {
-    // Were this to fail too, the torn line is cut off when the journal is next opened.
+    // Were this to fail too, the torn line is cut off before the next one.
     [[maybe_unused]] int const cut = ::ftruncate(descriptor_, size_);
     fail(error);
   }
@@ -112,9 +121,11 @@ void Journal::fail(int error) const {
 }
 
 std::vector<std::string> read_journal(std::filesystem::path const& path) {
-  std::ostringstream text;
-  text << std::ifstream(path).rdbuf();
-  return whole_lines(text.str());
+  auto const text = read_regular_file(path, journal_bytes_max);
+  std::error_code unknown;
+  if (!text && std::filesystem::exists(path, unknown))
+    throw CampaignError(path.string() + ": cannot be read as a regular file");
+  return whole_lines(text.value_or(""));
 }
 
 }  // namespace adamant::scenarios

@@ -15,10 +15,10 @@ namespace adamant::scenarios {
 /// do not inherit and network file systems know: a worker may outlive its parent for a moment.)
 class Journal {
  public:
-  /// Makes the file, and the folders above it, where there is none. What a killed process had begun
-  /// to write at the end is cut off.
+  /// Makes the file, and the folders above it, where there is none. What is there stays as it is.
   ///
-  /// Errors: CannotWrite; CampaignError where a living process has it.
+  /// Errors: CannotWrite, also where it is a link; CampaignError where a living process has it, or
+  ///         where it is no regular file.
   explicit Journal(std::filesystem::path path);
   ~Journal();
   Journal(Journal const&) = delete;  // it is a lock
@@ -27,12 +27,14 @@ class Journal {
   /// As they were when it was opened.
   std::vector<std::string> take_lines() { return std::move(lines_); }
 
-  /// Appends `line`, and returns once the disk has it. REQUIRES: no newline in it.
+  /// Appends `line`, and returns once the disk has it. What a killed process had begun to write at
+  /// the end is cut off before. REQUIRES: no newline in it.
   ///
   /// Errors: CannotWrite, as on a full disk; then the file ends where it did.
   void append(std::string_view line);
 
  private:
+  void expect_regular_file() const;
   void lock();
   void read();
   [[noreturn]] void fail(int error) const;
@@ -44,6 +46,8 @@ class Journal {
 };
 
 /// The whole lines of a journal that may be being written; none where there is no such file.
+///
+/// Errors: CampaignError where it cannot be read.
 std::vector<std::string> read_journal(std::filesystem::path const& path);
 
 }  // namespace adamant::scenarios

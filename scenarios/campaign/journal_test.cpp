@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -50,6 +51,8 @@ TEST_F(JournalTest, KeepsItsLines) {
 TEST_F(JournalTest, ATornLineIsDropped) {
   write("one\ntwo\nthr");
   EXPECT_EQ(read_journal(file()), (Lines{"one", "two"}));
+  { Journal const looks(file()); }
+  EXPECT_EQ(std::filesystem::file_size(file()), 11U) << "nobody knows yet that it is a journal";
   Journal(file()).append("four");
   EXPECT_EQ(read_journal(file()), (Lines{"one", "two", "four"}));
   write("on");
@@ -113,6 +116,19 @@ TEST_F(JournalTest, BelongsToOneLivingProcess) {
   Journal(file()).append("mine");
   EXPECT_EQ(read_journal(file()), Lines{"mine"});
   end.put();
+}
+
+TEST_F(JournalTest, ALinkIsNotFollowed) {
+  write("");
+  std::ofstream(folder_ / "other") << "not a journal";
+  std::filesystem::remove(file());
+  std::filesystem::create_symlink(folder_ / "other", file());
+  EXPECT_THROW(Journal(file()).append("line"), CannotWrite);
+  EXPECT_EQ(std::filesystem::file_size(folder_ / "other"), 13U);
+  std::filesystem::remove(file());
+  ASSERT_EQ(::mkfifo(file().c_str(), 0600), 0);
+  EXPECT_THROW(Journal{file()}, CampaignError);
+  EXPECT_THROW(read_journal(file()), CampaignError);
 }
 
 TEST_F(JournalTest, APlaceThatCannotBeIsSaid) {

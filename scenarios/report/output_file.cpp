@@ -74,16 +74,35 @@ void OutputFile::open_temporary() {
   // A file that may not be written is not replaced, although renaming over it would succeed.
   bool const exists = ::access(path_.c_str(), F_OK) == 0;
   if (exists && ::access(path_.c_str(), W_OK) != 0) fail(errno);
-  auto const name = fmt::format(".{}.{}.tmp", path_.filename().string(), ::getpid());
-  auto temporary = path_.parent_path() / name;
-  descriptor_ = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (descriptor_ >= 0) temporary_ = std::move(temporary);
+  // What has the name already is not ours: a link that somebody laid there would be written
+  // through.
+  constexpr int names_max = 100;
+  for (int number = 0; number < names_max && descriptor_ < 0; ++number) {
+    auto const name = fmt::format(".{}.{}{}.tmp", path_.filename().string(), ::getpid(),
+                                  number == 0 ? "" : fmt::format("-{}", number));
+    auto temporary = path_.parent_path() / name;
+    descriptor_ = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (descriptor_ >= 0) temporary_ = std::move(temporary);
+    if (descriptor_ < 0 && errno != EEXIST) break;
+  }
 }
 
-void OutputFile::commit(std::string_view text) {
+void OutputFile::write_and_close(std::string_view text) {
   if (path_ == "-") std::fflush(stdout);  // what was printed before comes first
   write_all(text);
   if (::close(std::exchange(descriptor_, -1)) != 0) fail_and_discard(errno);
+}
+
+// link(2) fails where the name is taken, and never shows a file that is not whole.
+void OutputFile::commit_if_absent(std::string_view text) {
+  write_and_close(text);
+  if (!temporary_.empty() && ::link(temporary_.c_str(), path_.c_str()) != 0 && errno != EEXIST)
+    fail_and_discard(errno);
+  discard();
+}
+
+void OutputFile::commit(std::string_view text) {
+  write_and_close(text);
   if (temporary_.empty()) return;
   if (std::rename(temporary_.c_str(), path_.c_str()) != 0) fail_and_discard(errno);
   temporary_.clear();

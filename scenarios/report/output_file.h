@@ -33,9 +33,12 @@ class OutputFile {
   /// Writes all of `text` and puts the file in its place. Once only.
   /// Errors: CannotWrite, also where the disk is full.
   void commit(std::string_view text);
+  /// The same where there is nothing at the path by then; else what is there stays.
+  void commit_if_absent(std::string_view text);
 
  private:
   void open_temporary();
+  void write_and_close(std::string_view text);
   void write_all(std::string_view text);
   [[noreturn]] void fail(int error) const;
   [[noreturn]] void fail_and_discard(int error);

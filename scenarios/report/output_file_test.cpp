@@ -1,6 +1,7 @@
 #include "scenarios/report/output_file.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <fstream>
 #include <sstream>
@@ -46,6 +47,25 @@ TEST_F(OutputFiles, ReplaceWhatWasThereOnlyWhenCommitted) {
 TEST_F(OutputFiles, LeaveNothingBehindWhenAbandoned) {
   { OutputFile const file(folder_ / "out.json"); }
   EXPECT_EQ(entries(), 0U);
+}
+
+TEST_F(OutputFiles, AreWrittenThroughNoLinkThatWasLaidInTheirWay) {
+  auto const target = folder_ / "target";
+  auto const laid = folder_ / (".out.json." + std::to_string(::getpid()) + ".tmp");
+  write_whole(target, "old");
+  std::filesystem::create_symlink(target, laid);
+  write_whole(folder_ / "out.json", "new");
+  EXPECT_EQ(text_of(target), "old");
+  EXPECT_EQ(text_of(folder_ / "out.json"), "new");
+  EXPECT_TRUE(std::filesystem::is_symlink(laid));
+  EXPECT_EQ(entries(), 3U);
+}
+
+TEST_F(OutputFiles, AreThereOnceWhereOnlyTheFirstCounts) {
+  OutputFile(folder_ / "out.json").commit_if_absent("first");
+  OutputFile(folder_ / "out.json").commit_if_absent("second");
+  EXPECT_EQ(text_of(folder_ / "out.json"), "first");
+  EXPECT_EQ(entries(), 1U);
 }
 
 TEST_F(OutputFiles, ReplaceWhatALinkPointsTo) {

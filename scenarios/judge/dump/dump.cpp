@@ -182,6 +182,18 @@ std::filesystem::path beside(std::filesystem::path const& directory, pid_t proce
   return directory.string() + ".tmp-" + std::to_string(process);
 }
 
+/// Removes what this program left under a name of its own. What else has the name stays.
+void discard(std::filesystem::path const& temporary) {
+  std::error_code ignored;
+  if (std::filesystem::symlink_status(temporary, ignored).type() !=
+      std::filesystem::file_type::directory)
+    return;
+  if (std::filesystem::exists(temporary / marker, ignored))
+    std::filesystem::remove_all(temporary, ignored);
+  else
+    std::filesystem::remove(temporary, ignored);  // where it is empty
+}
+
 /// Where the dump that was there before waits while the new one takes its place.
 std::filesystem::path old_beside(std::filesystem::path const& temporary) {
   return temporary.string() + "-old";
@@ -196,8 +208,8 @@ void remove_unfinished_dump(std::filesystem::path const& directory, pid_t proces
     auto const old = old_beside(temporary);
     std::error_code ignored;
     if (!std::filesystem::exists(place, ignored)) std::filesystem::rename(old, place, ignored);
-    std::filesystem::remove_all(temporary, ignored);
-    std::filesystem::remove_all(old, ignored);
+    discard(temporary);
+    discard(old);
   } catch (OutputError const&) {
     return;  // a link to nowhere: no dump was begun behind it
   }
@@ -214,8 +226,12 @@ Dump::Dump(std::filesystem::path const& directory, pid_t process, Dumped dumped)
       temporary_(beside(directory_, process)),
       dumped_(std::move(dumped)) {
   refuse_what_is_no_dump(directory_);
+  discard(temporary_);
   attempt(temporary_, "create", [&](std::error_code& error) {
-    return std::filesystem::create_directories(temporary_, error);
+    std::filesystem::create_directories(std::filesystem::absolute(temporary_).parent_path(), error);
+    if (!error && !std::filesystem::create_directory(temporary_, error) && !error)
+      error = std::make_error_code(std::errc::file_exists);
+    return error;
   });
   std::ofstream file(temporary_ / marker);
   file << "Tensors of a run of adamant; replaced by the next dump to this directory.\n";
@@ -345,7 +361,7 @@ void Dump::commit() {
   std::error_code error;
   std::filesystem::rename(temporary_, directory_, error);
   if (error) std::filesystem::rename(old, directory_, ignored);
-  std::filesystem::remove_all(old, ignored);
+  discard(old);
   check(error, directory_, "create");
 }
 

@@ -1,6 +1,7 @@
 #include "scenarios/judge/dump/dump.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -285,6 +286,21 @@ TEST(Dump, FollowsALinkAndKeepsIt) {
 
   std::filesystem::create_directory_symlink("nowhere", scratch / "dangling");
   EXPECT_THROW(run_scenario(shorter, dumped_to(scratch / "dangling")), OutputError);
+}
+
+TEST(Dump, WhatLiesInItsWayIsNeitherFollowedNorRemoved) {
+  Scratch const scratch;
+  std::string const name = "out.tmp-" + std::to_string(::getpid());
+  std::filesystem::path const temporary = scratch / name.c_str();
+  std::filesystem::create_directories(scratch / "other");
+  std::filesystem::create_directory_symlink("other", temporary);
+  EXPECT_THROW(run_scenario(small_scenario(), dumped_to(scratch / "out")), OutputError);
+  EXPECT_TRUE(std::filesystem::is_empty(scratch / "other"));
+  std::filesystem::remove(temporary);
+  std::filesystem::create_directories(temporary / "of somebody");
+  EXPECT_THROW(run_scenario(small_scenario(), dumped_to(scratch / "out")), OutputError);
+  remove_unfinished_dump(scratch / "out", ::getpid());
+  EXPECT_TRUE(std::filesystem::exists(temporary / "of somebody"));
 }
 
 TEST(Dump, WhatAKilledWriterLeftIsRemovedAndTheOldDumpPutBack) {

@@ -72,6 +72,7 @@ TEST(Page, ShowsTheSourceAtTheLinesOfAccesses) {
 TEST(Page, PassesOverLinesThatCannotBeRead) {
   EXPECT_EQ(source_at({.file = "real/engine.h", .line = 1'000'000}), "");
   EXPECT_EQ(source_at({.file = "no/such.h", .line = 1}), "");
+  EXPECT_EQ(source_at({.file = "/etc/passwd", .line = 1}), "") << "it is no source";
   PageItem item = item_of("bugs/step_skips_wait_for_reduction.yaml");
   item.reported.result.violations.resize(1);
   item.reported.result.warnings.clear();
