@@ -12,7 +12,7 @@ namespace adamant::scenarios {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = StrictJson;
 
 /// How many of the shards' cases have a number from `first` on.
 std::uint64_t cases_from(std::uint64_t first, Ledger const& ledger) {

@@ -2,8 +2,6 @@
 // occurred and that did not, and with which confidence the chance of one more failure is how small.
 #pragma once
 
-#include <nlohmann/json.hpp>
-
 #include <cstdint>
 #include <map>
 #include <string>
@@ -11,6 +9,7 @@
 
 #include "scenarios/campaign/settings.h"
 #include "scenarios/campaign/tally.h"
+#include "scenarios/language/json_text.h"
 #include "scenarios/search/distribution.h"
 
 namespace adamant::scenarios {
@@ -51,6 +50,6 @@ Ledger ledger_of(CampaignSettings settings, std::map<std::uint64_t, Tally> const
 std::string describe(Ledger const& ledger, Zeros zeros);
 
 /// The keys of a document, without the findings.
-nlohmann::ordered_json to_json(Ledger const& ledger);
+StrictJson to_json(Ledger const& ledger);
 
 }  // namespace adamant::scenarios

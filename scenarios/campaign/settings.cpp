@@ -1,14 +1,12 @@
 #include "scenarios/campaign/settings.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <cerrno>
-#include <fstream>
-#include <nlohmann/json.hpp>
 #include <system_error>
 
 #include "scenarios/campaign/error.h"
+#include "scenarios/language/json_text.h"
+#include "scenarios/language/regular_file.h"
 #include "scenarios/language/yaml/write.h"
 #include "scenarios/report/json.h"
 #include "scenarios/report/output_file.h"
@@ -19,9 +17,10 @@ namespace adamant::scenarios {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = StrictJson;
 
 constexpr std::uint64_t cases_compared = 128;
+constexpr std::uint64_t settings_bytes_max = 1U << 20U;
 
 std::filesystem::path file_of(std::filesystem::path const& directory) {
   return directory / "campaign.json";
@@ -62,7 +61,10 @@ CampaignSettings from_json(Json const& json) {
                             .first_full_case = json.at("first_full_case"),
                             .lacking = FeatureSet(json.at("lacking").get<std::string>()),
                             .features = json.at("features")};
-  if (settings.shards == 0) throw std::invalid_argument("shards is 0");
+  if (settings.shards == 0 || settings.shards > shards_max)
+    throw std::invalid_argument(fmt::format("expected 1 to {} shards", shards_max));
+  if (json.at("lacking").get<std::string>().size() != feature_count)
+    throw std::invalid_argument("`lacking` has another number of features");
   return settings;
 }
 
@@ -75,18 +77,6 @@ std::vector<std::string> labels() {
 
 std::string or_none(std::string const& text) {
   return text.empty() ? "none" : text;
-}
-
-/// link(2) fails where the name is taken, and never shows a file that is not whole.
-void put_if_absent(std::filesystem::path const& path, std::string const& text) {
-  auto const temporary = path.parent_path() / fmt::format(".campaign.{}.tmp", ::getpid());
-  write_whole(temporary, text);
-  bool const put = ::link(temporary.c_str(), path.c_str()) == 0;
-  int const error = errno;
-  ::unlink(temporary.c_str());
-  if (!put && error != EEXIST)
-    throw CannotWrite(path.string() +
-                      ": cannot be written: " + std::generic_category().message(error));
 }
 
 }  // namespace
@@ -106,10 +96,12 @@ CampaignSettings settings_of(CaseSearch const& cases, std::uint64_t shards, Writ
 }
 
 std::optional<CampaignSettings> read_settings(std::filesystem::path const& directory) {
-  std::ifstream in(file_of(directory));
-  if (!in) return std::nullopt;
+  std::error_code unknown;
+  if (!std::filesystem::exists(file_of(directory), unknown)) return std::nullopt;
   try {
-    return from_json(Json::parse(in));
+    auto const text = read_regular_file(file_of(directory), settings_bytes_max);
+    if (!text) throw std::invalid_argument("it cannot be read as a regular file");
+    return from_json(parse_json<Json>(*text));
   } catch (std::exception const& error) {
     throw CampaignError(
         fmt::format("{}: does not hold the settings of a campaign: {}; use another "
@@ -126,7 +118,8 @@ CampaignSettings join_campaign(
   if (error) throw CannotWrite(directory.string() + ": cannot be made: " + error.message());
   auto there = read_settings(directory);
   if (!there)
-    put_if_absent(file_of(directory), to_text(to_json(wanted_with(asked.value_or(drawn)))));
+    OutputFile(file_of(directory))
+        .commit_if_absent(to_text(to_json(wanted_with(asked.value_or(drawn)))));
   if (!there) there = read_settings(directory);
   if (!there) throw CampaignError(file_of(directory).string() + ": has gone; call again");
   CampaignSettings const wanted = wanted_with(asked.value_or(there->seed));

@@ -6,13 +6,15 @@
 #include <utility>
 
 #include "scenarios/campaign/error.h"
+#include "scenarios/language/json_text.h"
+#include "scenarios/pool/interrupt.h"
 #include "scenarios/report/json.h"
 
 namespace adamant::scenarios {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = StrictJson;
 
 constexpr char const* journal_name = "journal.jsonl";
 
@@ -21,8 +23,9 @@ Tally sum_of(std::vector<std::string> const& lines, std::filesystem::path const&
              std::uint64_t shard) {
   Tally sum;
   for (std::size_t number = 1; number <= lines.size(); ++number) {
+    if (interrupted()) throw CampaignError("interrupted");
     try {
-      Json const line = Json::parse(lines[number - 1]);
+      Json const line = parse_json<Json>(lines[number - 1]);
       if (line.at("from") != sum.cases())
         throw CampaignError(fmt::format("it goes on from case {}, but {} came before it",
                                         line.at("from").dump(), sum.cases()));
@@ -68,6 +71,7 @@ std::map<std::uint64_t, Tally> read_shards(std::filesystem::path const& campaign
                                            CampaignSettings const& settings) {
   std::map<std::uint64_t, Tally> shards;
   for (std::uint64_t index = 0; index < settings.shards; ++index) {
+    if (interrupted()) throw CampaignError("interrupted");
     auto const file = campaign / name_of({.index = index, .count = settings.shards}) / journal_name;
     std::error_code unknown;
     if (std::filesystem::exists(file, unknown))

@@ -13,7 +13,7 @@ namespace adamant::scenarios {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = StrictJson;
 
 /// Nobody can expect how long a run took, or repeat it.
 Json without_time(Json result) {
@@ -45,6 +45,12 @@ KeptFinding finding_from_json(Json const& json, std::uint64_t shard) {
   finding.runs = json.at("runs");
   finding.complete = json.value("complete", true);  // older journals do not say
   return kept;
+}
+
+double chance_in(Json const& json) {
+  double const chance = json.get<double>();
+  if (chance < 0 || chance > 1) throw std::invalid_argument("a chance is " + json.dump());
+  return chance;
 }
 
 Distribution distribution_from(Json const& json) {
@@ -107,7 +113,7 @@ Json to_json(Tally const& tally) {
 Tally tally_from_json(Json const& json, std::uint64_t shard) {
   Tally tally{.seen = distribution_from(json)};
   for (Json const& entry : json.at("pct"))
-    tally.pct[{entry.at(0).get<int>(), entry.at(1).get<double>()}] = entry.at(2);
+    tally.pct[{entry.at(0).get<int>(), chance_in(entry.at(1))}] = entry.at(2);
   if (json.at("marks").size() != tally.marks.size())
     throw std::invalid_argument("`marks` has another number of counts");
   tally.marks = json.at("marks");

@@ -2,8 +2,6 @@
 // in any order. A journal is made of them, a line each.
 #pragma once
 
-#include <nlohmann/json.hpp>
-
 #include <array>
 #include <cstdint>
 #include <map>
@@ -13,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "scenarios/language/json_text.h"
 #include "scenarios/search/case_search.h"
 #include "scenarios/search/findings.h"
 #include "sim/marks.h"
@@ -51,10 +50,10 @@ struct Tally {
   void add(Tally const& other);
 };
 
-nlohmann::ordered_json to_json(Tally const& tally);
+StrictJson to_json(Tally const& tally);
 /// The inverse; what it finds is of `shard`. Errors: those of nlohmann::json and of reading
 /// scenarios, where `json` was not made by to_json().
-Tally tally_from_json(nlohmann::ordered_json const& json, std::uint64_t shard);
+Tally tally_from_json(StrictJson const& json, std::uint64_t shard);
 
 /// Of those that are one defect the one that is told first, in the order in which they are told:
 /// those with one scenario, and those of one look where the first explains the others. Whatever the

@@ -191,14 +191,14 @@ std::string describe(Explanation const& explanation, std::string_view element) {
                                 : "is not there");
 }
 
-nlohmann::ordered_json to_json(Explanation const& explanation) {
-  nlohmann::ordered_json json{{"operation", explanation.operation},
-                              {"primitive", explanation.primitive},
-                              {"arithmetic", explanation.arithmetic},
-                              {"operations", nlohmann::ordered_json::array()}};
+StrictJson to_json(Explanation const& explanation) {
+  StrictJson json{{"operation", explanation.operation},
+                  {"primitive", explanation.primitive},
+                  {"arithmetic", explanation.arithmetic},
+                  {"operations", StrictJson::array()}};
   if (!explanation.told.text.empty()) json["text"] = explanation.told.text;
   for (oracle::Rounding const& rounding : explanation.told.roundings) {
-    nlohmann::ordered_json entry{{"result", rounding.result}, {"formula", rounding.formula}};
+    StrictJson entry{{"result", rounding.result}, {"formula", rounding.formula}};
     for (oracle::Term const& input : rounding.inputs)
       entry["inputs"].push_back(
           {{"name", input.name}, {"value", fmt::format("{:a}", input.value)}});

@@ -3,13 +3,12 @@
 // nothing: where the engine is wrong, what is told is what would have been right.
 #pragma once
 
-#include <nlohmann/json.hpp>
-
 #include <optional>
 #include <string_view>
 #include <vector>
 
 #include "oracle/explain/told.h"
+#include "scenarios/language/json_text.h"
 #include "scenarios/language/scenario.h"
 #include "scenarios/runner/run.h"
 
@@ -32,6 +31,6 @@ std::vector<Explanation> explain(Scenario const& scenario, RunOptions const& opt
                                  std::string_view element, std::optional<std::int64_t> operation);
 
 std::string describe(Explanation const& explanation, std::string_view element);
-nlohmann::ordered_json to_json(Explanation const& explanation);
+StrictJson to_json(Explanation const& explanation);
 
 }  // namespace adamant::scenarios

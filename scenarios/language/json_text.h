@@ -4,9 +4,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -17,14 +19,16 @@ inline constexpr int json_depth_max = 64;  // the same as of a scenario
 /// Are lists and objects nested deeper than `json_depth_max`, as far as this is JSON?
 bool is_nested_too_deep(std::string_view json);
 
+inline constexpr char const* nested_too_deep = "nested deeper than 64 lists and objects";
+static_assert(json_depth_max == 64);
+
 /// Errors: Json::exception where it is no JSON, or nested too deep; where it `may_throw` not, a
 /// discarded value instead, as from Json::parse().
 template <typename Json>
 Json parse_json(std::string_view text, bool may_throw = true) {
   if (!is_nested_too_deep(text)) return Json::parse(text, nullptr, may_throw);
   if (!may_throw) return Json::value_t::discarded;
-  throw Json::other_error::create(
-      600, "nested deeper than " + std::to_string(json_depth_max) + " lists and objects", nullptr);
+  throw Json::other_error::create(600, nested_too_deep, nullptr);
 }
 
 /// Json::get() cuts floats off, and has no defined result for large ones.
@@ -32,11 +36,11 @@ Json parse_json(std::string_view text, bool may_throw = true) {
 /// Errors: Json::exception where this is no integer, or none of this type.
 template <typename Integer, typename Json>
 Integer integer_in(Json const& json) {
-  bool const fits =
-      json.is_number_unsigned()
-          ? std::in_range<Integer>(json.template get<std::uint64_t>())
-          : json.is_number_integer() && std::in_range<Integer>(json.template get<std::int64_t>());
-  if (fits) return json.template get<Integer>();
+  auto const* const natural = json.template get_ptr<typename Json::number_unsigned_t const*>();
+  auto const* const whole = json.template get_ptr<typename Json::number_integer_t const*>();
+  if (natural != nullptr ? std::in_range<Integer>(*natural)
+                         : whole != nullptr && std::in_range<Integer>(*whole))
+    return static_cast<Integer>(*whole);
   throw Json::type_error::create(302, "expected an integer, found " + json.dump(), &json);
 }
 
@@ -49,5 +53,23 @@ std::vector<Integer> integers_in(Json const& json) {
   for (Json const& number : json) integers.push_back(integer_in<Integer>(number));
   return integers;
 }
+
+/// nlohmann's, but that it takes integers as integer_in() does, whatever is made of them.
+template <typename T, typename = void>
+struct StrictSerializer : nlohmann::adl_serializer<T> {};
+
+template <typename T>
+requires(std::is_integral_v<T> && !std::is_same_v<T, bool>) struct StrictSerializer<T, void>
+    : nlohmann::adl_serializer<T> {
+  template <typename Json>
+  static void from_json(Json const& json, T& value) {
+    value = integer_in<T>(json);
+  }
+};
+
+/// Of what is read back: journals, campaigns, lines of workers. Keys stay in their order.
+using StrictJson =
+    nlohmann::basic_json<nlohmann::ordered_map, std::vector, std::string, bool, std::int64_t,
+                         std::uint64_t, double, std::allocator, StrictSerializer>;
 
 }  // namespace adamant::scenarios

@@ -2,7 +2,9 @@
 // the same. What the values mean is known where they are declared.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -54,6 +56,14 @@ ADAMANT_WORDS(ZeroGradKind, zero_grad_words, {"none", "zeros"});
 template <typename Enum>
 constexpr std::string_view word_for(Enum value) {
   return words_of<Enum>[static_cast<std::size_t>(value)];
+}
+
+/// The inverse, where `words` name the values of `Enum` in their order; nothing for other words.
+template <typename Enum>
+std::optional<Enum> value_named(std::span<std::string_view const> words, std::string_view word) {
+  auto const found = std::ranges::find(words, word);
+  if (found == words.end()) return std::nullopt;
+  return static_cast<Enum>(found - words.begin());
 }
 
 /// `words` as they stand in messages: "a, b or c".

@@ -11,7 +11,7 @@ namespace adamant::scenarios {
 
 namespace {
 
-nlohmann::ordered_json to_json(bugs::Bug const& bug) {
+StrictJson to_json(bugs::Bug const& bug) {
   return {{"id", std::string(bug.id)},
           {"source", std::string(bug.source)},
           {"symptom", std::string(bug.symptom)},
@@ -33,7 +33,7 @@ Status bugs_command(Arguments const& arguments) {
   Outputs outputs(arguments);
   bool const listed = !arguments.json || !is_standard_output(*arguments.json);
   auto document = make_document("bugs");
-  document["bugs"] = nlohmann::ordered_json::array();
+  document["bugs"] = StrictJson::array();
   for (bugs::Bug const& bug : bugs::catalogue()) {
     if (listed && arguments.verbosity != Verbosity::quiet) print_bug(arguments, bug);
     document["bugs"].push_back(to_json(bug));

@@ -24,8 +24,8 @@ KnownMet::KnownMet(KnownHere const& known, Tally const& tally, TimeSpent const& 
   }
 }
 
-nlohmann::ordered_json to_json(KnownMet const& known) {
-  auto defects = nlohmann::ordered_json::object();
+StrictJson to_json(KnownMet const& known) {
+  auto defects = StrictJson::object();
   for (KnownMet::Defect const& defect : known.defects) defects[defect.name] = defect.cases;
   return {{"cases", known.masked},
           {"share_of_time", known.share_of_time},

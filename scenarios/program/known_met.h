@@ -2,11 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "scenarios/campaign/tally.h"
+#include "scenarios/language/json_text.h"
 #include "scenarios/search/case_search.h"
 #include "scenarios/search/known_here.h"
 
@@ -41,7 +41,7 @@ struct KnownMet {
   double share_of_time = 0;                    // of those cases
 };
 
-nlohmann::ordered_json to_json(KnownMet const& known);
+StrictJson to_json(KnownMet const& known);
 
 /// Lines for people; none where nothing is known.
 std::string describe(KnownMet const& known, std::uint64_t cases);

@@ -11,8 +11,8 @@ namespace adamant::scenarios {
 
 namespace {
 
-nlohmann::ordered_json to_json(std::span<Meaning const> table) {
-  auto array = nlohmann::ordered_json::array();
+StrictJson to_json(std::span<Meaning const> table) {
+  auto array = StrictJson::array();
   for (Meaning const& entry : table) {
     array.push_back({{"id", std::string(entry.id)}, {"meaning", std::string(entry.text)}});
   }

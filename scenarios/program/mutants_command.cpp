@@ -29,7 +29,7 @@ namespace adamant::scenarios {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
+using Json = StrictJson;
 
 constexpr char corpus[] = "scenarios/corpus";
 constexpr char page[] = "scenarios/bugs/MUTANTS.md";

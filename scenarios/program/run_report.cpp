@@ -13,8 +13,7 @@ namespace adamant::scenarios {
 
 namespace {
 
-nlohmann::ordered_json run_document(std::span<Reported const> results,
-                                    std::span<Reported const> passed_over) {
+StrictJson run_document(std::span<Reported const> results, std::span<Reported const> passed_over) {
   auto document = make_document("run");
   document["results"] = to_json(results);
   for (Reported const& passed : passed_over)

@@ -1,8 +1,6 @@
 // What the commands that search have alike: options of runs, and what they say at their end.
 #pragma once
 
-#include <nlohmann/json.hpp>
-
 #include <cstdint>
 #include <filesystem>
 #include <span>
@@ -10,6 +8,7 @@
 #include <vector>
 
 #include "scenarios/campaign/ledger.h"
+#include "scenarios/language/json_text.h"
 #include "scenarios/program/arguments.h"
 #include "scenarios/program/known_met.h"
 #include "scenarios/report/html/page.h"
@@ -46,7 +45,7 @@ struct Searched {
 };
 
 /// The document of `--json`.
-nlohmann::ordered_json search_document(Searched const& searched, std::span<Reported const> results);
+StrictJson search_document(Searched const& searched, std::span<Reported const> results);
 
 /// What `--junit` lists: the search itself, and then what it found.
 std::vector<Reported> with_search(Searched const& searched, std::span<Reported const> results);

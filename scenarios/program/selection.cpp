@@ -4,15 +4,17 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <fstream>
-#include <nlohmann/json.hpp>
 #include <system_error>
 
+#include "scenarios/language/json_text.h"
+#include "scenarios/language/regular_file.h"
 #include "scenarios/report/json.h"
 
 namespace adamant::scenarios {
 
 namespace {
+
+constexpr std::uint64_t failures_bytes_max = std::uint64_t{64} << 20U;
 
 bool fits(std::string const& glob, std::string const& text) {
   return ::fnmatch(glob.c_str(), text.c_str(), 0) == 0;
@@ -47,8 +49,8 @@ LastFailures::LastFailures(std::optional<std::filesystem::path> const& directory
   std::error_code opening_says_why;
   std::filesystem::create_directories(*directory, opening_says_why);
   file_.emplace(path);
-  std::ifstream in(path);
-  auto const known = nlohmann::json::parse(in, nullptr, false);
+  auto const text = read_regular_file(path, failures_bytes_max);
+  auto const known = parse_json<StrictJson>(text.value_or(""), false);
   if (!known.is_object() || !known.contains("failed") || !known["failed"].is_array()) return;
   for (auto const& file : known["failed"])
     if (file.is_string()) failed_.insert(file.get<std::string>());

@@ -15,7 +15,6 @@ std::optional<std::uint64_t> parse_count(std::string_view text, CountRange range
 }
 
 std::optional<Portion> parse_shard(std::string_view text) {
-  constexpr std::uint64_t shards_max = 1'000'000;
   auto const slash = text.find('/');
   if (slash == std::string_view::npos) return std::nullopt;
   auto const count = parse_count(text.substr(slash + 1), {1, shards_max});

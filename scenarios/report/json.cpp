@@ -2,10 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
+#include <stdexcept>
 
+#include "scenarios/language/words.h"
 #include "scenarios/report/memory_json.h"
 #include "scenarios/report/violation_json.h"
 #include "scenarios/report/words/words.h"
@@ -14,13 +15,14 @@ namespace adamant::scenarios {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = StrictJson;
 
 constexpr std::array<std::string_view, 4> outcome_names{"pass", "violated", "refused", "error"};
 
 Outcome outcome_from(std::string const& name) {
-  auto const found = std::find(outcome_names.begin(), outcome_names.end(), name);
-  return static_cast<Outcome>(found - outcome_names.begin());
+  auto const found = value_named<Outcome>(outcome_names, name);
+  if (!found) throw std::invalid_argument("this adamant knows no outcome `" + name + "`");
+  return *found;
 }
 
 void add_execution(Json& json, RunResult const& result) {

@@ -115,6 +115,12 @@ TEST(Json, ALineBringsBackWhereARunWasRefused) {
   EXPECT_EQ(received.failed_at->operation, 5);
 }
 
+TEST(Json, AnOutcomeThatItDoesNotKnowIsNotTakenForAnother) {
+  auto json = to_json(make_result());
+  json["outcome"] = "skipped";
+  EXPECT_THROW(result_from_json(json), std::invalid_argument);
+}
+
 TEST(Json, ChoicesAreKeptOnlyWhereAReplayNeedsThem) {
   RunResult result = make_result();
   result.met = true;

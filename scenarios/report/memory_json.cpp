@@ -7,7 +7,7 @@ namespace adamant::scenarios {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = StrictJson;
 
 Json to_json(BytesByPurpose const& bytes) {
   Json json = Json::object();

@@ -2,8 +2,7 @@
 // need.
 #pragma once
 
-#include <nlohmann/json.hpp>
-
+#include "scenarios/language/json_text.h"
 #include "scenarios/seam/result.h"
 
 namespace adamant::scenarios {
@@ -11,9 +10,9 @@ namespace adamant::scenarios {
 /// Peaks of the whole run, and `by_purpose` those of the rank that had most of each; purposes that
 /// had none are left out. Of a dry run peaks are sums over purposes of one rank, and `ranks` has
 /// each world's ranks by what they need.
-nlohmann::ordered_json memory_to_json(RunResult const& result);
+StrictJson memory_to_json(RunResult const& result);
 
 /// The inverse. REQUIRES: `json` was made by it.
-void take_memory(nlohmann::ordered_json const& json, RunResult& result);
+void take_memory(StrictJson const& json, RunResult& result);
 
 }  // namespace adamant::scenarios

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 
@@ -15,7 +16,7 @@ namespace adamant::scenarios {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = StrictJson;
 using Names = std::span<std::string_view const>;
 
 constexpr auto format_names =
@@ -37,10 +38,16 @@ std::string_view name_in(Names names, Enum value) {
   return names[static_cast<std::size_t>(value)];
 }
 
+/// What has the name there. Another program may know more of them.
+template <typename Found>
+auto known(Found const& found, Json const& name) {
+  if (!found) throw std::invalid_argument("this adamant knows no " + name.dump());
+  return *found;
+}
+
 template <typename Enum>
 Enum value_in(Names names, Json const& name) {
-  auto const found = std::find(names.begin(), names.end(), name.get<std::string>());
-  return static_cast<Enum>(found - names.begin());
+  return known(value_named<Enum>(names, name.get<std::string>()), name);
 }
 
 // ---- numbers: as bits, because JSON has no NaN and no infinity ---------------------------------
@@ -360,8 +367,8 @@ Json to_json(Violation const& violation) {
 
 Violation violation_from_json(Json const& json) {
   Violation violation{
-      .law = *law_of(json.at("law").get<std::string>()),
-      .breach = *breach_of(json.at("breach").get<std::string>()),
+      .law = known(law_of(json.at("law").get<std::string>()), json.at("law")),
+      .breach = known(breach_of(json.at("breach").get<std::string>()), json.at("breach")),
       .operation = json.at("operation").is_null() ? -1 : json.at("operation").get<int>(),
       .rank = json.at("rank"),
       .index = json.value("index", std::int64_t{-1}),

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <set>
+#include <stdexcept>
 
 #include "scenarios/report/testing/violations.h"
 #include "scenarios/report/words/words.h"
@@ -14,7 +15,7 @@
 namespace adamant::scenarios {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = StrictJson;
 
 Violation over_the_pipe(Violation const& violation) {
   return violation_from_json(Json::parse(to_json(violation).dump()));
@@ -54,6 +55,45 @@ TEST(ViolationJson, TakesNothingFromWords) {
       if (json.contains(key)) json[key] = "other words";
     EXPECT_EQ(violation_from_json(json), violation) << json.dump(1);
   }
+}
+
+/// Replaces every text under one of `keys`, wherever it is in `json`; says how many there were.
+int replace_words(Json& json, std::set<std::string> const& keys) {
+  int replaced = 0;
+  if (json.is_array())
+    for (Json& part : json) replaced += replace_words(part, keys);
+  if (!json.is_object()) return replaced;
+  for (auto const& [key, value] : json.items()) {
+    replaced += replace_words(value, keys);
+    if (!keys.contains(key) || !value.is_string()) continue;
+    value = "of a newer adamant";
+    ++replaced;
+  }
+  return replaced;
+}
+
+TEST(ViolationJson, AWordThatItDoesNotKnowIsNotTakenForAnother) {
+  std::set<std::string> met;
+  for (Violation const& violation : one_of_each())
+    for (char const* const key : {"law", "breach", "kind", "scaling", "buffers", "ending", "damage",
+                                  "format", "recipe", "optimizer", "part"}) {
+      Json json = to_json(violation);
+      json.erase("accesses");  // whose `kind` is a text
+      json.erase("kind");      // of an exception, likewise
+      if (replace_words(json, {key}) == 0) continue;
+      met.insert(key);
+      EXPECT_THROW(violation_from_json(json), std::invalid_argument) << key << json.dump(1);
+    }
+  EXPECT_EQ(met.size(), 11U);
+}
+
+TEST(ViolationJson, AnIntegerThatIsNoneIsNotCutOff) {
+  for (char const* const number : {"4.9", "1e300", "9223372036854775808", "true"})
+    for (char const* const key : {"index", "count", "rank", "operation"}) {
+      Json json = to_json({.index = 3});
+      json[key] = Json::parse(number);
+      EXPECT_THROW(violation_from_json(json), Json::exception) << key << number;
+    }
 }
 
 TEST(Words, SayOfEveryBreachWhatIsWrong) {

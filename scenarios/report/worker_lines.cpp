@@ -14,7 +14,7 @@ namespace adamant::scenarios {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = StrictJson;
 
 RunResult make_error(Scenario const& scenario, RunOptions const& options, std::string reason) {
   RunResult result;

@@ -2,10 +2,9 @@
 // line goes over a pipe; the parent turns it, or the worker's death, into a RunResult and a status.
 #pragma once
 
-#include <nlohmann/json.hpp>
-
 #include <string>
 
+#include "scenarios/language/json_text.h"
 #include "scenarios/language/scenario.h"
 #include "scenarios/pool/pool.h"
 #include "scenarios/report/status.h"
@@ -15,14 +14,14 @@ namespace adamant::scenarios {
 
 /// Runs the scenario, in a worker; `spoilt` where the process can run no other. Nothing is thrown:
 /// what the run throws becomes part of the line.
-nlohmann::ordered_json run_in_worker(Scenario const& scenario, RunOptions const& options);
+StrictJson run_in_worker(Scenario const& scenario, RunOptions const& options);
 
 /// The same in a search, where most cases end as expected: of those there is no result. What a
 /// ledger counts is there of all, `schedule_chance` and `marks` where they are not 0.
-nlohmann::ordered_json search_in_worker(Scenario const& scenario, RunOptions const& options);
+StrictJson search_in_worker(Scenario const& scenario, RunOptions const& options);
 
 /// A line of those two; the last one of a process that is spoilt.
-Answer to_answer(nlohmann::ordered_json const& line);
+Answer to_answer(StrictJson const& line);
 
 struct Ended {
   RunResult result;
@@ -30,8 +29,7 @@ struct Ended {
 };
 
 /// The answer of run_in_worker(), in the parent.
-Ended ended_with(nlohmann::ordered_json const& answer, Scenario const& scenario,
-                 RunOptions const& options);
+Ended ended_with(StrictJson const& answer, Scenario const& scenario, RunOptions const& options);
 /// The same for a worker that died: outcome `error`, with how it died as reason.
 Ended ended_by_death(std::string const& death, Scenario const& scenario, RunOptions const& options);
 

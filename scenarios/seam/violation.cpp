@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "scenarios/language/words.h"
+
 namespace adamant::scenarios {
 
 namespace {
@@ -86,9 +88,7 @@ std::string_view name_of(Breach breach) {
 }
 
 std::optional<Breach> breach_of(std::string_view name) {
-  auto const found = std::find(breach_names.begin(), breach_names.end(), name);
-  if (found == breach_names.end()) return std::nullopt;
-  return static_cast<Breach>(found - breach_names.begin());
+  return value_named<Breach>(breach_names, name);
 }
 
 std::optional<SettingDifference> setting_difference(Violation const& violation) {

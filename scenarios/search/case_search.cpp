@@ -4,6 +4,7 @@
 #include <chrono>
 #include <utility>
 
+#include "scenarios/language/json_text.h"
 #include "scenarios/peers/client/client.h"
 #include "scenarios/report/json.h"
 #include "scenarios/report/worker_lines.h"
@@ -46,7 +47,7 @@ RunResult searched(Scenario const& scenario, RunOptions const& options) {
 
 /// What is known of the failure on this line goes to `known`; what is left stays its result.
 void unmask(Scenario const& scenario, RunOptions const& options, KnownHere const& known,
-            nlohmann::ordered_json& line) {
+            StrictJson& line) {
   Unmasked const unmasked =
       known.unmask(scenario, ended_with(line, scenario, options).result,
                    [&](Scenario const& other) { return searched(other, options); });
@@ -79,7 +80,7 @@ Answer CaseSearch::answer(std::uint64_t index) const {
   RunOptions options = options_;
   options.repeat = search_repeats(index, engine_);
   options.schedules = search_schedules(index, engine_);
-  nlohmann::ordered_json line = search_in_worker(scenario, options);
+  StrictJson line = search_in_worker(scenario, options);
   if (line.contains("result") && !known_.empty()) unmask(scenario, options, known_, line);
   line["seconds"] = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   line["features"] = features_of(scenario).to_string();
@@ -96,7 +97,7 @@ SearchedCase CaseSearch::ended(std::uint64_t index, JobEnd const& end) const {
     fail(found, scenario, ended_by_death(end.death, scenario, options_));
     return found;
   }
-  auto const line = nlohmann::ordered_json::parse(*end.answer);
+  auto const line = parse_json<StrictJson>(*end.answer);
   found.features = FeatureSet(line.at("features").get<std::string>());
   found.schedule_depth = line.at("depth");
   found.schedule_chance = line.value("schedule_chance", 0.0);

@@ -11,7 +11,7 @@ namespace adamant::scenarios {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = StrictJson;
 
 constexpr std::size_t missing_shown_max = 6;
 

@@ -2,10 +2,9 @@
 // was in a case, and which pairs are still missing.
 #pragma once
 
-#include <nlohmann/json.hpp>
-
 #include <string>
 
+#include "scenarios/language/json_text.h"
 #include "scenarios/search/generate/features.h"
 
 namespace adamant::scenarios {
@@ -19,12 +18,12 @@ enum class Zeros { left_out, shown };
 std::string describe(Distribution const& seen, FeatureSet const& lacking, Zeros zeros);
 
 /// Cases with each feature, by label.
-nlohmann::ordered_json features_json(Distribution const& seen, FeatureSet const& lacking);
+StrictJson features_json(Distribution const& seen, FeatureSet const& lacking);
 /// Cases with both features of each pair that can occur, by "label, label".
-nlohmann::ordered_json pairs_json(Distribution const& seen, FeatureSet const& lacking);
+StrictJson pairs_json(Distribution const& seen, FeatureSet const& lacking);
 /// What could have been in a case and was in none: features, and pairs of those that were.
-nlohmann::ordered_json never_json(Distribution const& seen, FeatureSet const& lacking);
+StrictJson never_json(Distribution const& seen, FeatureSet const& lacking);
 /// Why each of the other pairs cannot.
-nlohmann::ordered_json exclusive_json(FeatureSet const& lacking);
+StrictJson exclusive_json(FeatureSet const& lacking);
 
 }  // namespace adamant::scenarios

@@ -14,7 +14,7 @@ namespace adamant::scenarios {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = StrictJson;
 
 /// Searches that missed it would have gone on.
 template <typename Value>

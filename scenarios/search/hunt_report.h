@@ -2,13 +2,12 @@
 // people, a JSON object for machines, a RunResult for JUnit.
 #pragma once
 
-#include <nlohmann/json.hpp>
-
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "scenarios/language/json_text.h"
 #include "scenarios/report/text.h"
 #include "scenarios/search/findings.h"
 #include "scenarios/search/hunt_search.h"
@@ -53,7 +52,7 @@ int other_law_first(Hunted const& hunted);
 
 /// One line, and one more for each thing that is wrong.
 std::string describe(Hunted const& hunted);
-nlohmann::ordered_json to_json(Hunted const& hunted);
+StrictJson to_json(Hunted const& hunted);
 /// Expected is that the bug is found.
 Reported reported(Hunted const& hunted, std::string const& replay);
 

@@ -6,6 +6,7 @@
 #include <exception>
 #include <utility>
 
+#include "scenarios/language/json_text.h"
 #include "scenarios/language/yaml/write.h"
 #include "scenarios/report/json.h"
 #include "scenarios/runner/run.h"
@@ -18,7 +19,7 @@ namespace adamant::scenarios {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-using Json = nlohmann::ordered_json;
+using Json = StrictJson;
 
 bool breaks(RunResult const& result, std::string_view law) {
   return std::any_of(result.violations.begin(), result.violations.end(),
@@ -103,7 +104,7 @@ std::string to_line(HuntEnd const& end) {
 }
 
 HuntEnd hunt_end_from_line(std::string const& line) {
-  Json const json = Json::parse(line);
+  Json const json = parse_json<Json>(line);
   HuntEnd end;
   json.at("found").get_to(end.found);
   json.at("cases").get_to(end.cases);

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "scenarios/language/json_text.h"
 #include "scenarios/language/yaml/load.h"
 #include "scenarios/language/yaml/write.h"
 #include "scenarios/pool/interrupt.h"
@@ -223,9 +224,8 @@ std::vector<RunResult> run_isolated(std::span<Scenario const> scenarios, RunOpti
   auto const done = [&](JobEnd const& end) {
     Scenario const& scenario = scenarios[end.job];
     results[end.job] =
-        end.answer
-            ? ended_with(nlohmann::ordered_json::parse(*end.answer), scenario, options).result
-            : ended_by_death(end.death, scenario, options).result;
+        end.answer ? ended_with(parse_json<StrictJson>(*end.answer), scenario, options).result
+                   : ended_by_death(end.death, scenario, options).result;
     progress({.done = ++ended, .total = scenarios.size()});
   };
   run_jobs({.workers = std::max(processes, 1),

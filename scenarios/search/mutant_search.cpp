@@ -12,6 +12,7 @@
 #include <exception>
 #include <utility>
 
+#include "scenarios/language/json_text.h"
 #include "scenarios/language/laws.h"
 #include "scenarios/report/json.h"
 #include "scenarios/seam/engine.h"
@@ -23,7 +24,7 @@ namespace adamant::scenarios {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-using Json = nlohmann::ordered_json;
+using Json = StrictJson;
 
 // A mistake in a loop may take forever, or all memory there is. No limit of the system does: what a
 // simulated world reserves is far above it.
@@ -136,7 +137,7 @@ std::string to_line(MutantEnd const& end) {
 }
 
 MutantEnd mutant_end_from_line(std::string const& line) {
-  Json const json = Json::parse(line);
+  Json const json = parse_json<Json>(line);
   MutantEnd end;
   json.at("law").get_to(end.law);
   json.at("by").get_to(end.by);

@@ -5,6 +5,8 @@
 
 namespace adamant::scenarios {
 
+inline constexpr std::uint64_t shards_max = 1'000'000;
+
 /// One of several disjoint parts of what a call goes through.
 struct Portion {
   std::uint64_t index = 0;

@@ -16,11 +16,11 @@ std::string describe(ValuesCompared const& values) {
                      values.different);
 }
 
-nlohmann::ordered_json to_json(ValuesCompared const& values) {
+StrictJson to_json(ValuesCompared const& values) {
   return {{"cases", values.cases}, {"different_values", values.different}};
 }
 
-ValuesCompared values_compared_from_json(nlohmann::ordered_json const& json) {
+ValuesCompared values_compared_from_json(StrictJson const& json) {
   return {.cases = json.at("cases"), .different = json.at("different_values")};
 }
 

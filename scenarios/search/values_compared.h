@@ -2,10 +2,10 @@
 // passed: a sum of floats that is taken in the order in which ranks come, for one.
 #pragma once
 
-#include <nlohmann/json.hpp>
-
 #include <cstdint>
 #include <string>
+
+#include "scenarios/language/json_text.h"
 
 namespace adamant::scenarios {
 
@@ -20,8 +20,8 @@ struct ValuesCompared {
 /// A line; nothing where there are no such cases.
 std::string describe(ValuesCompared const& values);
 
-nlohmann::ordered_json to_json(ValuesCompared const& values);
+StrictJson to_json(ValuesCompared const& values);
 /// The inverse. Errors: those of nlohmann::json.
-ValuesCompared values_compared_from_json(nlohmann::ordered_json const& json);
+ValuesCompared values_compared_from_json(StrictJson const& json);
 
 }  // namespace adamant::scenarios

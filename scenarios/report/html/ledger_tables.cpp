@@ -18,7 +18,7 @@ namespace adamant::scenarios {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = StrictJson;
 
 constexpr int bar_width = 160;
 constexpr double least_chance = 1e-6;  // that a bar of chances shows

@@ -17,7 +17,7 @@ namespace adamant::scenarios {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = StrictJson;
 using Kind = TimelineEvent::Kind;
 
 std::string_view category_of(Kind kind) {

@@ -1,19 +1,29 @@
 #include "scenarios/report/trace/timeline_json.h"
 
+#include <stdexcept>
+
 namespace adamant::scenarios {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = StrictJson;
 
 // Arrays in the order of the members: a run may have 100,000 events.
+
+/// Errors: std::invalid_argument where another program knows more of them.
+template <typename Kind>
+Kind kind_in(Json const& json, Kind last) {
+  int const kind = json.get<int>();
+  if (kind < 0 || kind > static_cast<int>(last)) throw std::invalid_argument("no such kind");
+  return static_cast<Kind>(kind);
+}
 
 Json to_json(Track const& track) {
   return Json::array({static_cast<int>(track.kind), track.rank, track.name});
 }
 
 Track track_from(Json const& json) {
-  return {.kind = static_cast<Track::Kind>(json.at(0).get<int>()),
+  return {.kind = kind_in(json.at(0), Track::Kind::copy_engine),
           .rank = json.at(1),
           .name = json.at(2)};
 }
@@ -25,7 +35,7 @@ Json to_json(TimelineEvent const& event) {
 }
 
 TimelineEvent event_from(Json const& json) {
-  return {.kind = static_cast<TimelineEvent::Kind>(json.at(0).get<int>()),
+  return {.kind = kind_in(json.at(0), TimelineEvent::Kind::violation),
           .track = json.at(1),
           .copy_engine = json.at(2),
           .begin_ns = json.at(3),

@@ -2,16 +2,15 @@
 // pages are made of the values.
 #pragma once
 
-#include <nlohmann/json.hpp>
-
+#include "scenarios/language/json_text.h"
 #include "scenarios/seam/result.h"
 
 namespace adamant::scenarios {
 
 /// The result's timeline, and which of its events the violations are about.
-nlohmann::ordered_json timeline_to_json(RunResult const& result);
+StrictJson timeline_to_json(RunResult const& result);
 
 /// Puts both into a result without them. REQUIRES: `json` was made of the same result.
-void add_timeline(RunResult& result, nlohmann::ordered_json const& json);
+void add_timeline(RunResult& result, StrictJson const& json);
 
 }  // namespace adamant::scenarios
