@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "scenarios/language/json_text.h"
 #include "scenarios/peers/client/client.h"
 #include "scenarios/seam/result.h"
 
@@ -40,7 +41,7 @@ std::string with_marked_texts(std::string_view line) {
 }  // namespace
 
 std::string bare_number_in(std::string_view line) {
-  auto const marked = nlohmann::json::parse(with_marked_texts(line), nullptr, false);
+  auto const marked = parse_json<nlohmann::json>(with_marked_texts(line), false);
   if (!marked.is_object()) return "";
   auto const places = marked.flatten();
   for (auto const& [where, value] : places.items()) {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "scenarios/language/json_text.h"
+
 namespace adamant::scenarios {
 
 namespace {
@@ -84,7 +86,8 @@ PeerReply PeerClient::converse(std::string_view verb, Json fields, std::chrono::
 
 PeerClient::Json PeerClient::read_reply(std::string_view verb, PeerProcess::Deadline deadline) {
   std::string const line = process_->read_line(deadline);
-  Json reply = Json::parse(line, nullptr, /*allow_exceptions=*/false);
+  if (is_nested_too_deep(line)) give_up(verb, fmt::format("its answer is {}", nested_too_deep));
+  Json reply = parse_json<Json>(line, /*may_throw=*/false);
   if (auto const number = reply.is_object() ? "" : bare_number_in(line); !number.empty())
     give_up(verb, "its answer has " + number);
   if (!reply.is_object())

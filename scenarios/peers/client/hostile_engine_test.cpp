@@ -124,6 +124,15 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"lying_header state", "its header should be 1099511627776 bytes long"},
         Case{"lying_offsets state", "should lie at"},
         Case{"lying_shape state", "has the shape [1]"},
+        Case{"deep hello", "(hello): its answer is nested deeper than 64 lists and objects"},
+        Case{"deep state", "(state): its answer is nested deeper than 64 lists and objects"},
+        Case{"deep_id step", "(step): its answer is nested deeper than 64 lists and objects"},
+        Case{"cut_count state", "shards[0].steps: expected an integer of 64 bits, found 4.9"},
+        Case{"vast_count state",
+             "shards[0].steps: expected an integer of 64 bits, found 9223372036854775808"},
+        Case{"pipe state", "expected a safetensors file; it is no regular file"},
+        Case{"zeros state", "expected a safetensors file; it is no regular file"},
+        Case{"directory state", "expected a safetensors file; it is no regular file"},
         Case{"loses_a_bit state", "values.bitwise"}));
 
 }  // namespace

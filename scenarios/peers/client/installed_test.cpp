@@ -9,6 +9,7 @@
 #include <fstream>
 #include <string>
 
+#include "scenarios/language/plain_text.h"
 #include "scenarios/language/yaml/load.h"
 #include "scenarios/runner/testing/python.h"
 #include "scenarios/runner/testing/scratch.h"
@@ -71,11 +72,12 @@ class InstalledAdapter : public testing::Test {
 TEST_F(InstalledAdapter, IsThatOfTheFirstPythonThatHasIt) {
   add_module("modules", "adamant_of_test");
   std::string const without = python("without", "empty");
-  std::string const with = python("with", "modules");
+  std::string const with = python("with it's", "modules");
   std::string const broken = python("broken", "empty");
   std::ofstream(broken + "/python3") << "#!/bin/sh\nexit 3\n";
   Variable const path("PATH", broken + ":" + without + ":" + with + ":" + std::getenv("PATH"));
-  EXPECT_EQ(command_of_peer("of_test"), "exec '" + with + "/python3' -m adamant_of_test");
+  EXPECT_EQ(command_of_peer("of_test"),
+            "exec " + shell_quoted(with + "/python3") + " -m adamant_of_test");
   EXPECT_EQ(command_of_peer("of-test"), command_of_peer("of_test"));
 }
 

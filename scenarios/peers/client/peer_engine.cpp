@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "scenarios/language/engine_names.h"
+#include "scenarios/language/plain_text.h"
 #include "scenarios/language/yaml/words.h"
 #include "scenarios/peers/client/peer_run.h"
 #include "scenarios/peers/client/replies.h"
@@ -60,9 +61,9 @@ bool has_module(fs::path const& python, std::string const& module) {
   if (::access(python.c_str(), X_OK) != 0) return false;
   try {
     PeerProcess asked(fmt::format(
-        "exec '{}' -c 'import importlib.util as u, sys; sys.path[:] = filter(None, sys.path); "
+        "exec {} -c 'import importlib.util as u, sys; sys.path[:] = filter(None, sys.path); "
         "print(u.find_spec(\"{}\") is not None)'",
-        python.string(), module));
+        shell_quoted(python.string()), module));
     return asked.read_line(PeerProcess::Deadline(peer_bounds().hello)) == "True";
   } catch (PeerError const&) {  // it is no Python that runs
     return false;
@@ -74,7 +75,8 @@ std::string command_of_adapter(std::string const& name) {
   std::replace(adapter.begin(), adapter.end(), '-', '_');
   std::string const module = "adamant_" + adapter;
   for (fs::path const& python : pythons_for(adapter))
-    if (has_module(python, module)) return fmt::format("exec '{}' -m {}", python.string(), module);
+    if (has_module(python, module))
+      return fmt::format("exec {} -m {}", shell_quoted(python.string()), module);
   throw MachineLacks(fmt::format(
       "engine `{0}`{1}: no python3 in PATH has its adapter, the module {2}; in {3} `.ci/setup "
       "--peers {0}` installs it, or says which there are",
@@ -131,7 +133,7 @@ EngineEnd PeerEngine::execute(EngineTask const& task, Observer& observer) {
 }
 
 std::string command_of_peer(std::string_view engine) {
-  if (engine.starts_with(exec_prefix)) return std::string(engine.substr(exec_prefix.size()));
+  if (is_command(engine)) return std::string(engine.substr(exec_prefix.size()));
   char const* const chosen = engine == "torch" ? std::getenv("ADAMANT_TORCH") : nullptr;
   if (chosen != nullptr && *chosen != 0) return chosen;
   static std::map<std::string, std::string, std::less<>> found;

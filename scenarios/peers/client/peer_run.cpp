@@ -200,7 +200,7 @@ void PeerRun::save(Primitive const& operation) {
     auto const reply = ask("save", std::move(request), operation.entry);
     if (!reply) return;
     world_->lose(replies::not_carried_of(*reply));
-    if (reply->json.value("unfinished", false)) world_->leave_unfinished(operation.entry);
+    if (replies::flag_of(*reply, "unfinished")) world_->leave_unfinished(operation.entry);
     if (files_.keeps_old() && !finish_save()) return;
     return files_.end_save(operation.checkpoint);
   }
@@ -241,7 +241,7 @@ void PeerRun::load(Primitive const& operation) {
   auto const outcomes = replies::outcomes_of(reply, world_->rank_count());
   int const failed = first_failure(outcomes);
   if (failed >= 0 && outcomes[static_cast<std::size_t>(failed)].kind == RankOutcome::Kind::error)
-    return refuse(operation, outcomes, reply.json.value("holds", false));
+    return refuse(operation, outcomes, replies::flag_of(reply, "holds"));
   if (failed >= 0) return fail("load", outcomes, operation.entry);
   world_->lose(replies::not_carried_of(reply));
   world_->look_anew();

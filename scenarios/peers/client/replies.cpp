@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "scenarios/language/capability_table.h"
+#include "scenarios/language/json_text.h"
 #include "scenarios/language/yaml/words.h"
 
 namespace adamant::scenarios::replies {
@@ -48,9 +49,13 @@ class Field {
   float number_or(std::string_view key, float usual) const {
     return has(key) ? at(key).number() : usual;
   }
-  std::int64_t integer() const {
-    if (!json_->is_number_integer()) refuse("an integer");
-    return json_->get<std::int64_t>();
+  template <typename Integer = std::int64_t>
+  Integer integer() const {
+    try {
+      return integer_in<Integer>(*json_);
+    } catch (Json::exception const&) {
+      refuse(fmt::format("an integer of {} bits", 8 * sizeof(Integer)));
+    }
   }
   float number() const {
     if (json_->is_number()) return static_cast<float>(json_->get<double>());
@@ -104,10 +109,9 @@ class Field {
   /// One of the words of an enumeration, in its order.
   template <typename Enum>
   Enum word(std::span<std::string_view const> words) const {
-    std::string const found = text();
-    auto const place = std::find(words.begin(), words.end(), found);
-    if (place == words.end()) refuse(list_words(words));
-    return static_cast<Enum>(place - words.begin());
+    auto const found = value_named<Enum>(words, text());
+    if (!found) refuse(list_words(words));
+    return *found;
   }
 
   /// Of an object: every key has to be one of these.
@@ -240,9 +244,8 @@ RankScaling scaling_of(Field const& field) {
           .inverse = field.number_or("inverse", 1),
           .norm = field.at("norm").number(),
           .coefficient = field.number_or("coefficient", 1),
-          .growth_tracker = static_cast<int>(field.at("growth_tracker").integer()),
-          .hysteresis =
-              field.has("hysteresis") ? static_cast<int>(field.at("hysteresis").integer()) : 0,
+          .growth_tracker = field.at("growth_tracker").integer<int>(),
+          .hysteresis = field.has("hysteresis") ? field.at("hysteresis").integer<int>() : 0,
           .max_norm = field.has("max_norm") ? field.at("max_norm").maybe_number() : std::nullopt,
           .tells_max_norm = field.has("max_norm")};
 }
@@ -409,6 +412,11 @@ std::vector<ReportedState> states_of(PeerReply const& reply,
   for (Field const& rank : ranks_of(reply, count))
     states.push_back(state_of(rank, parameters, before));
   return states;
+}
+
+bool flag_of(PeerReply const& reply, std::string_view key) {
+  Field const field(reply);
+  return field.has(key) && field.at(key).boolean();
 }
 
 std::vector<std::string> not_carried_of(PeerReply const& reply) {

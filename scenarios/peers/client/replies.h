@@ -80,6 +80,11 @@ std::vector<ReportedState> states_of(PeerReply const& reply,
                                      std::vector<ParameterSpec> const& parameters,
                                      std::vector<NamedGroup> const& before, int count);
 
+/// What stands under a key that may be left out.
+///
+/// Errors: PeerError where that is neither true nor false.
+bool flag_of(PeerReply const& reply, std::string_view key);
+
 /// "not_carried" of a reply to save or load.
 std::vector<std::string> not_carried_of(PeerReply const& reply);
 

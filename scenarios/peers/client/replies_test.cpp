@@ -57,6 +57,13 @@ TEST(Hello, MayAskForFieldsThatNobodyElseIsTold) {
   EXPECT_THROW(replies::capabilities_of(hello), PeerError);
 }
 
+TEST(Replies, AFlagIsTrueOrFalseOrLeftOut) {
+  PeerReply const reply{.json = {{"yes", true}, {"word", "true"}}, .where = "a test"};
+  EXPECT_TRUE(replies::flag_of(reply, "yes"));
+  EXPECT_FALSE(replies::flag_of(reply, "left out"));
+  EXPECT_THROW(replies::flag_of(reply, "word"), PeerError);
+}
+
 TEST(Hello, OffersTypesWithScalesToTheBit) {
   Json const offers = {offer({"none", "fp32", "remainder", "fp16"}, {"fp8", "bf16", "fp16"})};
   auto const kept = replies::capabilities_of(hello_with(offers)).precisions;

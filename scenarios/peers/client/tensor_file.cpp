@@ -8,8 +8,8 @@
 
 #include <algorithm>
 #include <cstring>
-#include <nlohmann/json.hpp>
 
+#include "scenarios/language/json_text.h"
 #include "scenarios/peers/client/process.h"
 
 namespace adamant::scenarios {
@@ -66,7 +66,7 @@ class Reader {
     std::string text(length, ' ');
     read(sizeof length, text.data(), length);
     data_ = sizeof length + length;
-    Json header = Json::parse(text, nullptr, false);
+    Json header = parse_json<Json>(text, false);
     if (!header.is_object()) refuse("its header is no JSON object");
     return header;
   }
@@ -84,21 +84,21 @@ class Reader {
 
   TensorFromFile tensor(std::string const& name, Json const& entry) {
     TensorFromFile tensor;
-    std::size_t numel = 1;
     try {
       tensor.format = format_of(name, entry.at("dtype").get<std::string>());
-      tensor.shape = entry.at("shape").get<std::vector<std::int64_t>>();
-      auto const range = entry.at("data_offsets").get<std::vector<std::uint64_t>>();
+      tensor.shape = integers_in<std::int64_t>(entry.at("shape"));
+      auto const range = integers_in<std::uint64_t>(entry.at("data_offsets"));
+      std::size_t expected = bytes_of(tensor.format);
       for (std::int64_t const extent : tensor.shape)
-        if (extent < 0 || __builtin_mul_overflow(numel, static_cast<std::size_t>(extent), &numel))
+        if (extent < 0 || __builtin_mul_overflow(expected, extent, &expected))
           refuse(fmt::format("tensor {} has the shape [{}]", name, fmt::join(tensor.shape, ", ")));
       if (range.size() != 2 || range[0] > range[1] || range[1] > data_bytes())
         refuse(fmt::format("tensor {} should lie at [{}] of {} bytes", name, fmt::join(range, ", "),
                            data_bytes()));
       std::uint64_t const bytes = range[1] - range[0];
-      if (bytes != numel * bytes_of(tensor.format))
+      if (bytes != expected)
         refuse(fmt::format("tensor {} of shape [{}] should have {} bytes; it has {}", name,
-                           fmt::join(tensor.shape, ", "), numel * bytes_of(tensor.format), bytes));
+                           fmt::join(tensor.shape, ", "), expected, bytes));
       tensor.bytes.resize(bytes);
       read(data_ + range[0], tensor.bytes.data(), bytes);
       end_ = std::max(end_, range[1]);

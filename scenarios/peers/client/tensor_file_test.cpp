@@ -52,6 +52,19 @@ TEST_F(TensorFiles, GiveBackWhatWasWritten) {
   EXPECT_EQ(std::memcmp(a.bytes.data(), numbers, sizeof numbers), 0);
 }
 
+TEST_F(TensorFiles, HaveNumbersThatNothingWrapsOrCutsOff) {
+  auto const said = [&](std::string const& shape, std::string const& offsets = "[0, 0]") {
+    return complaint(
+        R"({"a": {"dtype": "F32", "shape": )" + shape + R"(, "data_offsets": )" + offsets + "}}",
+        "");
+  };
+  EXPECT_EQ(said("[1152921504606846976, 4]"), "tensor a has the shape [1152921504606846976, 4]");
+  EXPECT_NE(said("[0.5]").find("expected an integer, found 0.5"), std::string::npos);
+  EXPECT_NE(said("[1e300]").find("expected an integer, found 1e+300"), std::string::npos);
+  EXPECT_NE(said("[0]", "[0, -1]").find("expected an integer, found -1"), std::string::npos);
+  EXPECT_EQ(complaint(std::string(20'000, '['), ""), "its header is no JSON object");
+}
+
 TEST_F(TensorFiles, MayHoldTensorsWithoutElements) {
   write(
       R"({"__metadata__": {"x": "y"}, "e": {"dtype": "BF16", "shape": [0, 3], "data_offsets": [0, 0]}})",

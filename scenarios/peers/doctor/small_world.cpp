@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "scenarios/language/json_text.h"
 #include "scenarios/peers/client/gradients.h"
 #include "scenarios/peers/client/requests.h"
 #include "scenarios/peers/client/scaled_tensors.h"
@@ -138,8 +139,8 @@ void SmallWorld::check_rows(Json const& reply, std::size_t parameter) const {
     if (shard["name"] != spec.name)
       fail("a layout", fmt::format("`{}` in the order of open", spec.name), shard["name"].dump());
     Shape expected = spec.shape;
-    expected[0] = shard["shape"][0].get<std::int64_t>();
-    if (shard["shape"].get<Shape>() != expected)
+    expected[0] = integer_in<std::int64_t>(shard["shape"].at(0));
+    if (integers_in<std::int64_t>(shard["shape"]) != expected)
       fail(fmt::format("the shard of `{}`", spec.name),
            fmt::format("rows of the shape [{}]", fmt::join(spec.shape, ", ")),
            shard["shape"].dump());
@@ -158,7 +159,7 @@ void SmallWorld::check_file(Json const& rank) const {
   for (std::size_t p = 0; p < parameters_.size(); ++p) {
     Json const& shard = rank["shards"][p];
     auto const& name = parameters_[p].name;
-    auto const local = shard["shape"].get<Shape>();
+    auto const local = integers_in<std::int64_t>(shard["shape"]);
     check_tensor(file, "local/" + name, local);
     check_tensor(file, "whole/" + name, parameters_[p].shape);
     if (shard["has_gradient"] == true) check_tensor(file, "local/" + name + "/gradient", local);

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "scenarios/language/json_text.h"
 #include "scenarios/peers/client/client.h"
 #include "scenarios/peers/doctor/json_schema.h"
 #include "scenarios/peers/doctor/probe.h"
@@ -36,7 +37,9 @@ Talk::Json Talk::say(std::string_view line) {
   PeerProcess::Deadline const deadline(next_id_ <= 1 ? bounds_.hello : bounds_.reply);
   process_.write_line(line, deadline);
   std::string const answer = process_.read_line(deadline);
-  Json reply = Json::parse(answer, nullptr, /*allow_exceptions=*/false);
+  if (is_nested_too_deep(answer))
+    throw ProbeFailed(fmt::format("the answer is {}", nested_too_deep));
+  Json reply = parse_json<Json>(answer, /*may_throw=*/false);
   if (auto const number = reply.is_object() ? "" : bare_number_in(answer); !number.empty())
     throw ProbeFailed("the answer has " + number);
   if (!reply.is_object())

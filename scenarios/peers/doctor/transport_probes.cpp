@@ -203,6 +203,9 @@ Probe run_probe(TransportProbe const& probe, Visit& visit) {
   } catch (PeerError const& error) {
     visit.end_talk();
     return {.name = probe.name, .outcome = Probe::Outcome::failed, .text = error.what()};
+  } catch (Json::exception const& error) {  // of a reply that no schema was asked about
+    visit.end_talk();
+    return {.name = probe.name, .outcome = Probe::Outcome::failed, .text = error.what()};
   }
 }
 

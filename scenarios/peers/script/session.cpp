@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "scenarios/judge/verdict.h"
+#include "scenarios/language/plain_text.h"
 #include "scenarios/peers/client/peer_engine.h"
 #include "scenarios/peers/script/further_run.h"
 #include "scenarios/pool/interrupt.h"
@@ -171,9 +172,9 @@ class Recorder {
     auto const& reply = session_.exchanges.back().reply;
     if (!reply || reply->value("outcome", "ok") != "ok") return;
     throw NoScript(fmt::format(
-        "an answer of the engine is not what the protocol says: `adamant doctor --engine '{}'` "
+        "an answer of the engine is not what the protocol says: `adamant doctor --engine {}` "
         "examines it",
-        scenario_.engine.name));
+        shell_quoted(scenario_.engine.name)));
   }
 
   Scenario const& scenario_;

@@ -226,6 +226,54 @@ def lying_shape(reply: Json) -> str:
     return json.dumps(reply) + "\n"
 
 
+DEEP = "[" * 20_000 + "]" * 20_000
+
+
+def deep(reply: Json) -> str:
+    """A field that nobody asked for, nested."""
+    return json.dumps(reply)[:-1] + f', "extra": {DEEP}}}\n'
+
+
+def deep_id(_: Json) -> str:
+    """In the place of a number."""
+    return f'{{"outcome": "ok", "id": {DEEP}}}\n'
+
+
+def cut_count(reply: Json) -> str:
+    """A count that is none; for state."""
+    reply["ranks"][0]["shards"][0]["steps"] = 4.9
+    return json.dumps(reply) + "\n"
+
+
+def vast_count(reply: Json) -> str:
+    """A count that no register holds; for state."""
+    reply["ranks"][0]["shards"][0]["steps"] = 1 << 63
+    return json.dumps(reply) + "\n"
+
+
+def elsewhere(path: str, reply: Json) -> str:
+    """The first rank's file is at `path`."""
+    reply["ranks"][0]["file"] = path
+    return json.dumps(reply) + "\n"
+
+
+def pipe(reply: Json) -> str:
+    """For state: a file that nobody will ever write to."""
+    path = reply["ranks"][0]["file"] + ".pipe"
+    os.mkfifo(path)
+    return elsewhere(path, reply)
+
+
+def zeros(reply: Json) -> str:
+    """For state: a file without an end."""
+    return elsewhere("/dev/zero", reply)
+
+
+def directory(reply: Json) -> str:
+    """For state: a file that is none."""
+    return elsewhere("/", reply)
+
+
 def endless_line(_: Json) -> None:
     """More than anybody should keep."""
     while True:
