@@ -17,9 +17,14 @@ constexpr bool is_peer(std::string_view engine) {
   return std::ranges::find(engine_names, engine) == engine_names.end();
 }
 
+/// Is it a command, which may do anything?
+constexpr bool is_command(std::string_view engine) {
+  return engine.starts_with(exec_prefix);
+}
+
 /// Is it a command, or what a module's name may end with? `-` stands for `_`.
 constexpr bool is_engine_name(std::string_view name) {
-  if (name.starts_with(exec_prefix)) return name.size() > exec_prefix.size();
+  if (is_command(name)) return name.size() > exec_prefix.size();
   auto const is_letter = [](char c) { return (c | 0x20) >= 'a' && (c | 0x20) <= 'z'; };
   return !name.empty() && is_letter(name.front()) && std::ranges::all_of(name, [&](char c) {
     return is_letter(c) || (c >= '0' && c <= '9') || c == '_' || c == '-';

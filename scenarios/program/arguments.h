@@ -37,6 +37,7 @@ struct Arguments {
   std::optional<std::string> exclude;  // the same, of what is left out
   std::optional<Portion> shard;
   bool list = false;                                 // names alone
+  bool trust = false;                                // commands that files name run
   bool dry_run = false;                              // run: memory alone
   std::optional<std::chrono::seconds> timeout;       // of one scenario
   std::optional<std::chrono::seconds> peer_timeout;  // the longest wait for an engine outside

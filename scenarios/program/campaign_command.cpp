@@ -9,9 +9,11 @@
 #include <utility>
 #include <vector>
 
+#include "scenarios/campaign/error.h"
 #include "scenarios/campaign/ledger.h"
 #include "scenarios/campaign/settings.h"
 #include "scenarios/campaign/shard.h"
+#include "scenarios/language/engine_names.h"
 #include "scenarios/pool/interrupt.h"
 #include "scenarios/program/html_output.h"
 #include "scenarios/program/outputs.h"
@@ -59,6 +61,7 @@ class CampaignCommand {
         cases_before_(shard_.tally().cases()),
         findings_before_(shard_.tally().findings.size()),
         until_(until) {
+    expect_no_other_command();
     if (arguments.cases || !until)
       wanted_ = portion.count_in(0, arguments.cases.value_or(searched_by_default));
   }
@@ -77,6 +80,18 @@ class CampaignCommand {
   }
 
  private:
+  /// A journal may come from anybody: what it holds runs by the engine that this call names alone.
+  void expect_no_other_command() const {
+    for (KeptFinding const& kept : shard_.tally().findings) {
+      std::string const& engine = kept.finding.scenario.engine.name;
+      if (is_command(engine) && engine != settings_.engine)
+        throw CampaignError(
+            fmt::format("{}: has a finding of engine {}, and this campaign is of {}; remove the "
+                        "shard's folder to search its cases again",
+                        shard_.folder().string(), engine, settings_.engine));
+    }
+  }
+
   bool is_over() const {
     return interrupted() || is_about_machine(status_) || (until_ && Clock::now() >= *until_) ||
            (wanted_ && shard_.tally().cases() >= *wanted_) ||

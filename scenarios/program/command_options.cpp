@@ -164,6 +164,11 @@ void CommandOptions::add_strict() const {
                     "Warnings fail: error.unseen, memory.leak, error.thread");
 }
 
+void CommandOptions::add_trust() const {
+  command_.add_flag("--trust", arguments_.trust,
+                    "Run the commands that scenario files name as their engines");
+}
+
 void CommandOptions::add_known() const {
   add_path("--known", arguments_.known,
            "YAML file of known defects: they are counted and do not fail");

@@ -40,6 +40,7 @@ class CommandOptions {
   void add_selection() const;
   void add_shard() const;
   void add_strict() const;
+  void add_trust() const;
   void add_known() const;
   /// After those that it excludes: whose files come from an execution.
   void add_dry_run() const;

@@ -41,6 +41,7 @@ void add_run(CLI::App& program, Arguments& arguments) {
   options.add_html();
   options.add_common();
   options.add_engine();
+  options.add_trust();
   options.add_dry_run();
 }
 
@@ -121,6 +122,7 @@ void add_minimize(CLI::App& program, Arguments& arguments) {
   options.add_html();
   options.add_common();
   options.add_engine();
+  options.add_trust();
 }
 
 void add_explain(CLI::App& program, Arguments& arguments) {
@@ -140,6 +142,7 @@ void add_explain(CLI::App& program, Arguments& arguments) {
   options.add_seed();
   options.add_path("--json", arguments.json, "Write it as JSON; - is standard output");
   options.add_engine();
+  options.add_trust();
 }
 
 void add_listings(CLI::App& program, Arguments& arguments) {

@@ -3,6 +3,7 @@
 #include <span>
 #include <utility>
 
+#include "scenarios/language/engine_names.h"
 #include "scenarios/language/yaml/write.h"
 #include "scenarios/program/version.h"
 #include "scenarios/report/trace/marks.h"
@@ -58,7 +59,7 @@ void HtmlOutput::look_again(Scenario const& scenario, RunOptions options,
   PageItem item{.reported = reported,
                 .scenario = write_scenario(scenario),
                 .script = link_to(script_of(reported.result))};
-  if (has_simulated_time(reported.result.engine)) {
+  if (has_simulated_time(reported.result.engine) && !is_peer(scenario.engine.name)) {
     options.timelines = Timelines::of_violations;
     auto const again = run_isolated(std::span(&scenario, 1), options, 1);
     if (!again.empty() && again.front().digest == reported.result.digest)

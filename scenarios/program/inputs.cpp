@@ -61,7 +61,7 @@ void Inputs::add(fs::path const& path) {
 
 /// The files that the command of an engine names, that of `module:Class` too.
 void Inputs::add_engine(std::string_view engine) {
-  if (!engine.starts_with(exec_prefix)) return;
+  if (!is_command(engine)) return;
   std::string words(engine.substr(exec_prefix.size()));
   std::ranges::replace_if(
       words, [](char c) { return c == '\'' || c == '"'; }, ' ');

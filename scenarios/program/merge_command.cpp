@@ -8,6 +8,7 @@
 #include "scenarios/campaign/error.h"
 #include "scenarios/campaign/ledger.h"
 #include "scenarios/campaign/shard.h"
+#include "scenarios/language/plain_text.h"
 #include "scenarios/program/campaign_command.h"
 #include "scenarios/program/html_output.h"
 #include "scenarios/program/outputs.h"
@@ -35,14 +36,15 @@ class MergeCommand {
     RunOptions options;
     options.strict = settings_->strict;
     std::vector<Reported> results;
-    for (KeptFinding const& kept : ledger.tally.findings) {
+    for (KeptFinding kept : ledger.tally.findings) {
+      kept.finding.versions = settings_->versions;  // no engine runs here that a journal names
       results.push_back(reported(arguments_, settings_->seed, kept.finding, file_of(kept)));
       print(arguments_, told(results.back(), style_of(arguments_)));
       html_.look_again(kept.finding.scenario, options, results.back());
     }
     bool const all = arguments_.verbosity == Verbosity::verbose;
     if (arguments_.verbosity != Verbosity::quiet)
-      print(arguments_, describe(ledger, all ? Zeros::shown : Zeros::left_out));
+      print(arguments_, printable_lines(describe(ledger, all ? Zeros::shown : Zeros::left_out)));
     auto document = make_document("merge");
     document.update(to_json(ledger));
     document["results"] = to_json(results);

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "scenarios/language/plain_text.h"
 #include "scenarios/pool/interrupt.h"
 #include "scenarios/program/html_output.h"
 #include "scenarios/program/one_scenario.h"
@@ -95,7 +96,9 @@ class MinimizeCommand {
                                                 path.filename().string(), this_program());
     if (told_if_unwritten(status_, [&] { return file_.commit(document), path; }).empty())
       print(arguments_, document);  // minutes of work
-    Reported reported{.result = attempt.result, .replay = replay_of(to_file() ? path : "-")};
+    Reported reported{
+        .result = attempt.result,
+        .replay = replay_of(to_file() ? path : "-") + named_command(attempt.scenario)};
     if (to_file()) reported.result.file = path.string();
     print(arguments_, told(reported, style_));
     commit(std::span(&reported, 1));

@@ -10,6 +10,7 @@
 #include "scenarios/program/read_scenarios.h"
 #include "scenarios/program/refused_file.h"
 #include "scenarios/program/seed.h"
+#include "scenarios/program/trust.h"
 
 namespace adamant::scenarios {
 
@@ -20,6 +21,7 @@ std::optional<OneScenario> read_one_scenario(Arguments const& arguments) {
                          arguments.paths.front().string()));
   if (found.size() != 1) return std::nullopt;  // none: interrupted
   ScenarioFile& file = found.front();
+  if (file.is_read()) file.error = distrust(arguments, file.path, file.scenario);
   if (!file.is_read()) {
     complain(file.error);
     return std::nullopt;

@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <string>
 
+#include "scenarios/language/plain_text.h"
 #include "scenarios/program/testing/program.h"
-#include "scenarios/report/style.h"
 #include "scenarios/runner/testing/python.h"
 
 namespace adamant::scenarios {
@@ -226,7 +226,7 @@ TEST_F(KnownProgram, WhatAKillInterruptsIsInFiles) {
   EXPECT_EQ(called.status, 137) << called.out << called.err;
   EXPECT_NE(called.err.find("found values.bitwise in case "), std::string::npos) << called.err;
   EXPECT_NE(called.err.find(": found/unfinished/case-"), std::string::npos) << called.err;
-  Called const run = call("run found/unfinished");
+  Called const run = call("run found/unfinished" + engine());
   EXPECT_EQ(run.status, 0) << run.out << run.err;
 }
 

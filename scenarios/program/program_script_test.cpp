@@ -2,8 +2,8 @@
 // that they show the defect where it is, and nothing where it is not.
 #include <string>
 
+#include "scenarios/language/plain_text.h"
 #include "scenarios/program/testing/program.h"
-#include "scenarios/report/style.h"
 #include "scenarios/runner/testing/python.h"
 
 namespace adamant::scenarios {
@@ -75,7 +75,7 @@ TEST_F(ScriptOfProgram, OfAnOptionThatTheEngineIgnoresIsNoSecondOne) {
                            " " ADAMANT_SOURCE_DIR "/scenarios/program/testing/ignoring_engine.py";
   write("any.yaml",
         std::string(two_steps) + "engine: {name: \"" + name + "\", options: {order: any}}\n");
-  EXPECT_EQ(call("run any.yaml --json out.json").status, 1);
+  EXPECT_EQ(call("run any.yaml --trust --json out.json").status, 1);
   EXPECT_EQ(read_json("out.json").at("results").at(0).at("violations").at(0).at("law"),
             "values.interval")
       << "the option changes the law";

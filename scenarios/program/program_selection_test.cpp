@@ -180,7 +180,7 @@ TEST_F(SelectedRun, GitHubIsToldAtTheFile) {
 TEST_F(SelectedRun, WhatTheMachineLacksIsSkippedWithItsReason) {
   write_three();
   write_named("b", "seed: 7\nengine: {name: 'exec:exit 5'}\n");
-  Called const called = call("run in --json out.json --junit out.xml");
+  Called const called = call("run in --trust --json out.json --junit out.xml");
   EXPECT_EQ(called.status, 0) << called.out;
   EXPECT_NE(called.out.find("passed over 1 scenario: "), std::string::npos) << called.out;
   EXPECT_NE(called.out.find("2 scenarios, all as expected"), std::string::npos) << called.out;
@@ -210,7 +210,7 @@ TEST_F(SelectedRun, AnEngineThatIsNotHereSkipsAllAndIsThree) {
               std::string::npos);
   }
   write_named("a", "seed: 7\nengine: {name: 'exec:exit 5'}\n");
-  EXPECT_EQ(call("run in/a.yaml --json out.json").status, 3) << "it was named";
+  EXPECT_EQ(call("run in/a.yaml --trust --json out.json").status, 3) << "it was named";
   EXPECT_EQ(read_json("out.json").at("skipped").size(), 1U);
 }
 

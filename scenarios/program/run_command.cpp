@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "scenarios/judge/dump/dump.h"
+#include "scenarios/language/json_text.h"
+#include "scenarios/language/plain_text.h"
 #include "scenarios/pool/interrupt.h"
 #include "scenarios/pool/shared_counts.h"
 #include "scenarios/program/inputs.h"
@@ -23,6 +25,7 @@
 #include "scenarios/program/search_of.h"
 #include "scenarios/program/selection.h"
 #include "scenarios/program/trace_output.h"
+#include "scenarios/program/trust.h"
 #include "scenarios/report/json.h"
 #include "scenarios/report/worker_lines.h"
 #include "scenarios/runner/expectation.h"
@@ -55,12 +58,12 @@ std::string death_of(JobEnd const& end) {
 Ended ended_as(JobEnd const& end, RunJob const& job) {
   auto const& scenario = job.file.scenario;
   if (!end.answer) return ended_by_death(death_of(end), scenario, job.options);
-  return ended_with(nlohmann::ordered_json::parse(*end.answer), scenario, job.options);
+  return ended_with(parse_json<StrictJson>(*end.answer), scenario, job.options);
 }
 
 /// A result that fails by what is known alone is met, with a note of each defect.
 void note_known(KnownHere const& known, Scenario const& scenario, RunOptions again,
-                nlohmann::ordered_json& line) {
+                StrictJson& line) {
   RunResult result = result_from_json(line.at("result"));
   again.dump.reset();
   Unmasked const unmasked = known.unmask(scenario, result, [&](Scenario const& other) {
@@ -160,6 +163,8 @@ class RunCommand {
   /// Everything that can be said before the first scenario runs; false where none may run.
   bool prepare(std::vector<ScenarioFile> files) {
     if (!has_distinct_outputs(arguments_, files)) return false;
+    for (ScenarioFile& file : files)
+      if (file.is_read()) file.error = distrust(arguments_, file.path, file.scenario);
     passed_over_.take_bugs(files);
     passed_over_.take_unfit(files);
     status_ = worse(status_, passed_over_.take_engines(files));
@@ -227,7 +232,7 @@ class RunCommand {
 
   Answer answer(RunJob const& job) const {
     Scenario const& scenario = job.file.scenario;
-    nlohmann::ordered_json line = run_in_worker(scenario, job.options);
+    StrictJson line = run_in_worker(scenario, job.options);
     auto const known = known_.find(scenario.engine.name);
     bool const is_to_pass = scenario.expect.kind == Expectation::Kind::pass;
     if (known != known_.end() && is_to_pass && line.contains("result"))

@@ -5,11 +5,11 @@
 #include <set>
 #include <utility>
 
+#include "scenarios/language/plain_text.h"
 #include "scenarios/program/outputs.h"
 #include "scenarios/program/refused_file.h"
 #include "scenarios/program/search_report.h"
 #include "scenarios/program/seed.h"
-#include "scenarios/report/style.h"
 
 namespace adamant::scenarios {
 
@@ -91,6 +91,7 @@ std::string replay_of(Arguments const& arguments, ScenarioFile const& file) {
   if (arguments.bug) line += " --bug " + *arguments.bug;
   line += repeated_options(arguments);
   if (arguments.schedules > 0) line += fmt::format(" --schedules {}", arguments.schedules);
+  if (arguments.trust) line += " --trust";
   if (arguments.strict) line += " --strict";
   if (arguments.dry_run) line += " --dry-run";
   return line;

@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include "scenarios/language/plain_text.h"
 #include "scenarios/pool/interrupt.h"
 #include "scenarios/program/outputs.h"
 #include "scenarios/report/html/ledger_tables.h"
 #include "scenarios/report/json.h"
 #include "scenarios/report/text.h"
+#include "scenarios/search/minimize/document.h"
 #include "scenarios/search/search.h"
 
 namespace adamant::scenarios {
@@ -51,8 +53,7 @@ RunOptions run_options(Arguments const& arguments) {
   return options;
 }
 
-nlohmann::ordered_json search_document(Searched const& searched,
-                                       std::span<Reported const> results) {
+StrictJson search_document(Searched const& searched, std::span<Reported const> results) {
   auto document = make_document("fuzz");
   document["seed"] = searched.seed;
   document["cases"] = searched.seen.cases();
@@ -100,8 +101,9 @@ void print_summary(Arguments const& arguments, Searched const& searched, std::si
     bool const all = arguments.verbosity == Verbosity::verbose;
     Zeros const zeros = all ? Zeros::shown : Zeros::left_out;
     if (cases > 0)
-      print(arguments, describe(searched.seen, searched.lacking, zeros) +
-                           describe(searched.values) + describe(searched.known, cases));
+      print(arguments,
+            printable_lines(describe(searched.seen, searched.lacking, zeros) +
+                            describe(searched.values) + describe(searched.known, cases)));
   } else if (found == 0) {
     return;
   }
@@ -118,7 +120,8 @@ Reported reported(Arguments const& arguments, std::uint64_t seed, Finding const&
   reported.minimized = finding.is_minimized() && finding.complete;
   if (file.empty()) return reported;
   reported.result.file = file.string();
-  if (finding.result.outcome != Outcome::error) reported.replay = replay_of_file(arguments, file);
+  if (finding.result.outcome != Outcome::error)
+    reported.replay = replay_of_file(arguments, file) + named_command(finding.scenario);
   return reported;
 }
 

@@ -3,14 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <set>
 #include <span>
-#include <sstream>
 #include <system_error>
 #include <utility>
 
 #include "scenarios/bugs/catalogue.h"
+#include "scenarios/language/regular_file.h"
 #include "scenarios/language/yaml/write.h"
 #include "scenarios/pool/interrupt.h"
 #include "scenarios/report/json.h"
@@ -34,12 +33,6 @@ bool breaks_law_of_its_bug(Finding const& finding) {
 /// A run that is known to take as long as runs may would be tried hundreds of times.
 bool is_worth_minimizing(RunResult const& result) {
   return result.reason.find("no answer within") == std::string::npos;
-}
-
-std::string text_of(std::filesystem::path const& path) {
-  std::ostringstream text;
-  text << std::ifstream(path).rdbuf();
-  return text.str();
 }
 
 }  // namespace
@@ -237,9 +230,9 @@ std::filesystem::path write_finding(std::filesystem::path const& directory, std:
   for (int number = 1;; ++number) {
     std::string const name = number == 1 ? stem + ".yaml" : fmt::format("{}-{}.yaml", stem, number);
     auto const path = directory / name;
-    std::string const text =
-        write_document(finding.scenario, finding.result, finding.symptom, name, writer);
-    if (std::filesystem::exists(path) && text_of(path) != text) continue;
+    std::string const text = write_document(finding.scenario, finding.result, finding.symptom, name,
+                                            writer, finding.versions);
+    if (std::filesystem::exists(path) && read_regular_file(path, text.size()) != text) continue;
     write_whole(path, text);
     return path;
   }

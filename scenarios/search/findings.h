@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -21,8 +22,9 @@ struct Finding {
   Scenario scenario;
   RunResult result;
   Symptom symptom;
-  std::uint64_t runs = 0;  // that minimising it took; 0: it was not minimised
-  bool complete = true;    // false: minimising it took more runs than it may
+  std::uint64_t runs = 0;                    // that minimising it took; 0: it was not minimised
+  bool complete = true;                      // false: minimising it took more runs than it may
+  std::optional<std::string> versions = {};  // of its engine; absent: it is asked
 
   bool is_minimized() const { return runs > 0; }
 };

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <variant>
 
+#include "scenarios/language/engine_names.h"
+#include "scenarios/language/plain_text.h"
 #include "scenarios/language/words.h"
 #include "scenarios/language/yaml/write.h"
 #include "scenarios/report/text.h"
@@ -91,14 +93,20 @@ Scenario expecting(Scenario scenario, Symptom const& symptom, Violation const* v
   return scenario;
 }
 
-std::string with_versions(std::string const& engine) {
-  std::string const versions = versions_of(engine);
+std::string named_command(Scenario const& scenario) {
+  std::string const& engine = scenario.engine.name;
+  return is_command(engine) ? " --engine " + shell_quoted(engine) : "";
+}
+
+std::string with_versions(std::string const& engine, std::optional<std::string> const& known) {
+  std::string const versions = known ? *known : versions_of(engine);
   return versions.empty() ? engine : fmt::format("{} ({})", engine, versions);
 }
 
-Provenance provenance_of(Scenario const& scenario, RunResult const& result, Writer const& writer) {
+Provenance provenance_of(Scenario const& scenario, RunResult const& result, Writer const& writer,
+                         std::optional<std::string> const& versions) {
   return {.by = writer,
-          .engine = with_versions(scenario.engine.name),
+          .engine = with_versions(scenario.engine.name, versions),
           .schedule = words_of_schedule(scenario.schedule),
           .digest = result.digest,
           .checksum = checksum_of(write_scenario(scenario))};
@@ -106,10 +114,10 @@ Provenance provenance_of(Scenario const& scenario, RunResult const& result, Writ
 
 std::string write_document(Scenario const& scenario, RunResult const& result,
                            Symptom const& symptom, std::string const& file_name,
-                           Writer const& writer) {
+                           Writer const& writer, std::optional<std::string> const& versions) {
   std::string text = commented(details_of(result, symptom));
-  text += comments_of(provenance_of(scenario, result, writer));
-  text += "# replay: adamant run " + shell_quoted(file_name) + "\n";
+  text += comments_of(provenance_of(scenario, result, writer, versions));
+  text += "# replay: adamant run " + shell_quoted(file_name) + named_command(scenario) + "\n";
   return text + write_scenario(scenario);
 }
 

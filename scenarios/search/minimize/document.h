@@ -2,6 +2,7 @@
 // scenario. Nothing in it says where the scenario was found, so that one defect gives one file.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "scenarios/language/scenario.h"
@@ -18,16 +19,22 @@ std::string stem_of(Scenario const& scenario, Symptom const& symptom);
 /// from others of its law. A process that died cannot be expected: such a scenario expects to pass.
 Scenario expecting(Scenario scenario, Symptom const& symptom, Violation const* violation = nullptr);
 
+/// What a line that runs the scenario's file has to say for its engine to run; nothing where that
+/// is no command.
+std::string named_command(Scenario const& scenario);
+
 /// The engine's name, with its versions where it gives any: "torch (python 3.11.2, torch 2.13.0)".
+/// Where they are not known it is asked.
 ///
 /// Errors: MachineLacks, where an engine that has to be asked is not there.
-std::string with_versions(std::string const& engine);
+std::string with_versions(std::string const& engine, std::optional<std::string> const& known = {});
 
 /// What a run of `scenario` by this program depends on. The scenario is as its file says it, apart
 /// from what a command line put in the place of that.
 ///
 /// Errors: MachineLacks, where an engine that has to be asked is not there.
-Provenance provenance_of(Scenario const& scenario, RunResult const& result, Writer const& writer);
+Provenance provenance_of(Scenario const& scenario, RunResult const& result, Writer const& writer,
+                         std::optional<std::string> const& versions = {});
 
 /// The file: comments with the violation (both values, or both accesses and the missing edge), who
 /// wrote it and the line that replays it, then the scenario's normal form. `file_name` is what the
@@ -37,6 +44,6 @@ Provenance provenance_of(Scenario const& scenario, RunResult const& result, Writ
 /// Errors: MachineLacks, as provenance_of().
 std::string write_document(Scenario const& scenario, RunResult const& result,
                            Symptom const& symptom, std::string const& file_name,
-                           Writer const& writer);
+                           Writer const& writer, std::optional<std::string> const& versions = {});
 
 }  // namespace adamant::scenarios
