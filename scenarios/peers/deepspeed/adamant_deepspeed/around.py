@@ -106,9 +106,18 @@ def make_states(optimizer: torch.optim.Optimizer, flats: list[torch.Tensor]) -> 
             optimizer.state[flat] = {"step": step, **zeros}
 
 
+def unpickled(path: Path) -> Any:
+    """Return what DeepSpeed saved; a damaged file may name no other class than it does."""
+    from deepspeed.runtime.fp16.loss_scaler import DynamicLossScaler, LossScaler
+    from deepspeed.runtime.zero.config import ZeroStageEnum
+
+    with torch.serialization.safe_globals([DynamicLossScaler, LossScaler, ZeroStageEnum]):
+        return torch.load(path, weights_only=True)
+
+
 def saved_groups(universal: str) -> list[Settings]:
     """Return the settings of all groups in a universal checkpoint."""
-    found = torch.load(Path(universal, STATES), weights_only=False)
+    found = unpickled(Path(universal, STATES))
     found = found.get("optimizer_state_dict", found)  # ZeRO 3 has them one level deeper
     groups: list[Settings] = found["param_groups"]
     return groups
@@ -179,7 +188,7 @@ def padding(zero: Any, flat: torch.Tensor, members: list[Any], universal: str) -
     name = zero.param_names[members[0]]
     path = Path(universal, "zero", name, "step.pt")
     if path.exists():
-        found = torch.load(path, weights_only=False)
+        found = unpickled(path)
         step = found["param"] if isinstance(found, dict) else found
         zeros = {key: torch.zeros_like(flat) for key in ("exp_avg", "exp_avg_sq")}
         zero.optimizer.state[flat] = {"step": step, **zeros}
