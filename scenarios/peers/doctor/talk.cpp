@@ -69,8 +69,9 @@ Talk::Json Talk::ask_ok(std::string_view verb, Json fields) {
 }
 
 void expect_protocol_error(Talk::Json const& reply, std::string_view after) {
-  bool const is_one = reply.value("outcome", "") == "error" && reply.contains("error") &&
-                      reply["error"].value("type", "") == "protocol";
+  auto const error = reply.value("error", Talk::Json());
+  bool const is_one = reply.value("outcome", Talk::Json()) == "error" && error.is_object() &&
+                      error.value("type", Talk::Json()) == "protocol";
   if (!is_one)
     throw ProbeFailed(fmt::format("{}: expected an error of type `protocol`, found {}", after,
                                   excerpt(reply.dump())));

@@ -107,6 +107,10 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"lying_shape state", form, "shape"},
         Case{"falls_silent_on_nonsense any", "the line nonsense",
              "did not answer within 5 s (--peer-timeout)"},
+        Case{"odd_outcome_on_nonsense any", "the line nonsense",
+             "expected an error of type `protocol`, found {"},
+        Case{"vast_rows state", form, "expected an integer, found 9223372036854775808"},
+        Case{"deep open", form, "the answer is nested deeper than 64 lists and objects"},
         Case{"stays open", "when its input ends", "expected its end within 2 s"}));
 
 }  // namespace

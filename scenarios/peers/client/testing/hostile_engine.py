@@ -251,6 +251,12 @@ def vast_count(reply: Json) -> str:
     return json.dumps(reply) + "\n"
 
 
+def vast_rows(reply: Json) -> str:
+    """So many rows that no register holds their number; for state."""
+    reply["ranks"][0]["shards"][0]["shape"][0] = 1 << 63
+    return json.dumps(reply) + "\n"
+
+
 def elsewhere(path: str, reply: Json) -> str:
     """The first rank's file is at `path`."""
     reply["ranks"][0]["file"] = path
@@ -305,6 +311,11 @@ def loses_a_bit(reply: Json) -> str:
     data = path.read_bytes()
     path.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
     return json.dumps(reply) + "\n"
+
+
+def odd_outcome_on_nonsense(reply: Json) -> str:
+    """What is no request is answered by a number; for any."""
+    return json.dumps(reply if reply["id"] is not None else {**reply, "outcome": 3}) + "\n"
 
 
 def falls_silent_on_nonsense(reply: Json) -> str | None:
