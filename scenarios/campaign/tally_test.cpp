@@ -3,7 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <exception>
+#include <vector>
 
+#include "scenarios/campaign/ledger.h"
 #include "scenarios/report/json.h"
 
 namespace adamant::scenarios {
@@ -94,6 +98,40 @@ TEST(Tally, ALineOfOtherFeaturesIsRefused) {
   line = to_json(some());
   line["marks"].erase(0);
   EXPECT_ANY_THROW(tally_from_json(line, 0));
+}
+
+TEST(Tally, WhateverStandsInALineIsReadOrRefused) {
+  StrictJson const line = to_json(some());
+  std::vector<StrictJson> const odd{nullptr,
+                                    true,
+                                    -1,
+                                    0,
+                                    4.9,
+                                    1e300,
+                                    1U << 31U,
+                                    UINT64_MAX,
+                                    "",
+                                    "x",
+                                    "-1",
+                                    StrictJson::array(),
+                                    StrictJson::object()};
+  int read = 0;
+  int refused = 0;
+  auto const places = line.flatten();
+  for (auto const& [place, value] : places.items()) {
+    if (place.starts_with("/seen/1")) continue;  // there are thousands
+    for (StrictJson const& other : odd) try {
+        StrictJson changed = line;
+        changed[StrictJson::json_pointer(place)] = other;
+        Ledger const ledger = ledger_of({.shards = 1}, {{0, tally_from_json(changed, 0)}});
+        EXPECT_NE(describe(ledger, Zeros::shown) + to_line(to_json(ledger)), "");
+        ++read;
+      } catch (std::exception const&) {
+        ++refused;
+      }
+  }
+  EXPECT_GT(read, 100);
+  EXPECT_GT(refused, 100);
 }
 
 TEST(Tally, AddsUp) {
