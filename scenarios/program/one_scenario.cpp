@@ -10,7 +10,6 @@
 #include "scenarios/program/read_scenarios.h"
 #include "scenarios/program/refused_file.h"
 #include "scenarios/program/seed.h"
-#include "scenarios/program/trust.h"
 
 namespace adamant::scenarios {
 
