@@ -13,6 +13,8 @@ foreach(folder scenarios/corpus real/checkpoint/pytorch real/checkpoint/testdata
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/${folder}/ DESTINATION ${folder}
     COMPONENT gpu_pack EXCLUDE_FROM_ALL PATTERN __pycache__ EXCLUDE)
 endforeach()
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/scenarios/models/ DESTINATION share/adamant/models
+  COMPONENT gpu_pack EXCLUDE_FROM_ALL)
 install(FILES ${PROJECT_SOURCE_DIR}/scenarios/program/bench/gpu/step_in_torch.py
   DESTINATION scenarios/program/bench/gpu COMPONENT gpu_pack EXCLUDE_FROM_ALL)
 install(PROGRAMS ${PROJECT_SOURCE_DIR}/real/gpu/run DESTINATION real/gpu

@@ -85,6 +85,8 @@ class PackTest(unittest.TestCase):
         self.assertFalse([path for path in self.root.rglob("*") if path.is_symlink()])
         scenarios = len(list((ROOT / "scenarios/corpus").rglob("*.yaml")))
         self.assertEqual(len(list((self.root / "scenarios/corpus").rglob("*.yaml"))), scenarios)
+        models = sorted(path.name for path in (ROOT / "scenarios/models").iterdir())
+        self.assertEqual(sorted(path.name for path in (self.root / "share/adamant/models").iterdir()), models)
         self.assertTrue((self.root / "scenarios/program/bench/gpu/step_in_torch.py").exists())
         self.assertRegex(json.loads((self.root / "pack.json").read_text())["toolkit"], r"^1\d\.\d")
 
@@ -109,6 +111,14 @@ class PackTest(unittest.TestCase):
             listed = self.hidden(["sh", "-c", lines])
             self.assertEqual(listed.returncode, 0, listed.stderr)
             self.assertGreater(len(listed.stdout.splitlines()), 3, name)
+
+    def test_a_scenario_with_a_model_is_read_elsewhere(self):
+        text = "adamant: 1\nname: m\nworld: {shard: 1}\nparams: {model: gpt2-124m}\nprogram: [step]\n"
+        (self.root / "model.yaml").write_text(text)
+        lines = 'LD_LIBRARY_PATH="$NCCL_ROOT/lib" bin/adamant-cuda run --dry-run model.yaml; s=$?; exit $s'
+        ran = self.hidden(["sh", "-c", lines])
+        (self.root / "model.yaml").unlink()
+        self.assertEqual(ran.returncode, 0, ran.stdout + ran.stderr)
 
     def test_tests_that_need_no_gpu_pass_elsewhere(self):
         self.need_no_gpu()

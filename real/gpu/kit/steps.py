@@ -6,6 +6,7 @@ from kit.tests_step import Tests
 from kit.tools import Counters, Sanitizer
 
 KERNELS = "*Kernel*.*:Launch.*:Toolkit.*"  # of real_gpu_tests, without their instances' prefixes
+FILES = "CheckpointPytorch.*"  # they take half a minute to import PyTorch, and ask nothing of a GPU
 RATIOS = ("gpu_step_over_copy", "gpu_passes_over_copy", "gpu_quantise_over_copy")
 OVER_TORCH = ("gpu_step_over_torch",)
 HOST_TIME = ("gpu_captured_step",)
@@ -20,7 +21,7 @@ def all_steps():
         Tests("properties", "the engine on a GPU beside the oracle", 50, "engine_on_gpu_tests", "*"),
         Corpus("corpus", "all scenarios of the corpus on the engine cuda", 90),
         Fuzz("fuzz", "generated scenarios on the engine cuda", 50),
-        Tests("engine", "the engine's other tests", 60, "real_gpu_tests", f"*-{KERNELS}"),
+        Tests("engine", "the engine's other tests", 60, "real_gpu_tests", f"*-{KERNELS}:{FILES}"),
         Bench("host", "the host's time of captured steps", 20, HOST_TIME),
         Tests("runner", "the engine cuda under the runner", 20, "scenarios.cuda_tests", "*"),
         Tests("program", "adamant-cuda as its users call it", 20, "scenarios.program_gpu_tests", "*"),

@@ -15,10 +15,10 @@
 #include <vector>
 
 #include "scenarios/engines/door.h"
-#include "scenarios/language/yaml/load.h"
 #include "scenarios/program/bench/checkpoint_files.h"
 #include "scenarios/program/bench/checkpoint_kept.h"
 #include "scenarios/program/bench/checkpoint_roof.h"
+#include "scenarios/program/bench/gpt2.h"
 #include "scenarios/program/bench/measure.h"
 #include "scenarios/program/bench/suite.h"
 #include "sim/sim.h"
@@ -150,13 +150,10 @@ Turns measure_load(BenchWorld& world, BenchDirectory const& directory, int round
 }  // namespace
 
 std::vector<Row> measure_checkpoint(BenchOptions const& options) {
-  Scenario const scenario = load_scenario_text(
-      "adamant: 1\nname: c\nworld: {shard: 1}\nparams: {model: gpt2-124m}\nprogram: [step]\n",
-      "bench");
   BenchDirectory const directory;
   int const rounds = options.full ? 25 : 7;
   EngineDoor const& door = *adamant_engine_unchecked();
-  std::vector<ParameterSpec> const parameters = parameter_specs(scenario);
+  std::vector<ParameterSpec> const parameters = parameters_of_gpt2();
   double gigabytes = 0;
   for (ParameterSpec const& spec : parameters)
     gigabytes += static_cast<double>(spec.numel()) * 12e-9;

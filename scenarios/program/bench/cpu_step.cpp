@@ -11,7 +11,7 @@
 #include "real/offload/cpu_adam.h"
 #include "real/offload/runs.h"
 #include "real/offload/thread_crew.h"
-#include "scenarios/language/yaml/load.h"
+#include "scenarios/program/bench/gpt2.h"
 #include "scenarios/program/bench/measure.h"
 #include "scenarios/program/bench/placed_memory.h"
 #include "scenarios/program/bench/suite.h"
@@ -112,11 +112,8 @@ class Arrays {
 using Tensors = std::vector<std::int64_t>;
 
 Tensors gpt2_tensors() {
-  Scenario const scenario = load_scenario_text(
-      "adamant: 1\nname: gpt2\nworld: {shard: 1}\nparams: {model: gpt2-124m}\nprogram: [step]\n",
-      "bench");
   Tensors ends;
-  for (ParameterSpec const& spec : parameter_specs(scenario))
+  for (ParameterSpec const& spec : parameters_of_gpt2())
     ends.push_back((ends.empty() ? 0 : ends.back()) + spec.numel());
   return ends;
 }

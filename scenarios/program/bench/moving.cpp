@@ -12,9 +12,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "scenarios/language/scenario.h"
-#include "scenarios/language/yaml/load.h"
 #include "scenarios/program/bench/checkpoint_files.h"
+#include "scenarios/program/bench/gpt2.h"
 #include "scenarios/program/bench/kept_state.h"
 #include "scenarios/program/bench/measure.h"
 #include "scenarios/program/bench/moved_pieces.h"
@@ -273,10 +272,7 @@ std::vector<double> rates_over_memcpy(Model& model, int processes, int rounds) {
 }  // namespace
 
 std::vector<Row> measure_moving(int rounds) {
-  Scenario const scenario = load_scenario_text(
-      "adamant: 1\nname: m\nworld: {shard: 1}\nparams: {model: gpt2-124m}\nprogram: [step]\n",
-      "bench");
-  Model model(parameter_specs(scenario));
+  Model model(parameters_of_gpt2());
   std::vector<Row> rows;
   for (int const processes : {1, to_ranks})
     rows.push_back({"reshard", "moving_over_memcpy_" + std::to_string(processes) + "_processes",

@@ -1,7 +1,7 @@
 // The suites of a program that was linked with CUDA.
 #include <cuda_runtime_api.h>
 
-#include "scenarios/language/yaml/load.h"
+#include "scenarios/program/bench/gpt2.h"
 #include "scenarios/program/bench/gpu/measures.h"
 #include "scenarios/program/bench/gpu/step_over_torch.h"
 #include "scenarios/program/bench/suite.h"
@@ -12,15 +12,8 @@ namespace adamant::scenarios {
 namespace {
 
 std::vector<std::int64_t> gpt2_numels() {
-  Scenario const scenario = load_scenario_text(R"(adamant: 1
-name: GPT-2 124M
-params: {model: gpt2-124m}
-program: [{train: 1}]
-)",
-                                               "bench");
   std::vector<std::int64_t> numels;
-  for (ParameterSpec const& parameter : parameter_specs(scenario))
-    numels.push_back(numel_of(parameter.shape));
+  for (ParameterSpec const& parameter : parameters_of_gpt2()) numels.push_back(parameter.numel());
   return numels;
 }
 
