@@ -67,6 +67,18 @@ TEST(NcclCollective, BroadcastAndReduceHaveTheirRootOnly) {
   EXPECT_TRUE(report.ok()) << describe(report);
 }
 
+TEST(NcclCollective, OfOneRankIsIssuedAtTheCallInAGroupToo) {
+  Report const report = run_ranks(1, [](Rank& rank) {
+    int* const send = rank.device(std::vector<int>{7});
+    int* const receive = rank.device(std::vector<int>{0});
+    EXPECT_EQ(ncclGroupStart(), ncclSuccess);
+    EXPECT_EQ(ncclAllGather(send, receive, 1, ncclInt, rank.comm, rank.stream), ncclSuccess);
+    EXPECT_EQ(rank.host(receive, 1), std::vector<int>{7});
+    EXPECT_EQ(ncclGroupEnd(), ncclSuccess);
+  });
+  EXPECT_TRUE(report.ok()) << describe(report);
+}
+
 TEST(NcclCollective, WorksInPlace) {
   Report const report = run_ranks(3, [](Rank& rank) {
     auto const mine = static_cast<std::size_t>(rank.index);

@@ -113,12 +113,18 @@ ncclResult_t end_group(Runtime& runtime, Group& group) {
   return runtime.world.ended() ? ncclSystemError : result;
 }
 
+// A collective of one rank is a copy, which NCCL makes at the call.
+bool waits_for_the_end(Group const& group, Request const& request) {
+  bool const alone = request.member->communicator->ranks() == 1;
+  return group.depth > 0 && (!alone || is_message(request.signature.function));
+}
+
 }  // namespace
 
 ncclResult_t submit(Runtime& runtime, Request request) {
   request.call = record_call(runtime, request.signature);
   Group& group = nccl_state().group(runtime);
-  if (group.depth > 0) {
+  if (waits_for_the_end(group, request)) {
     group.requests.push_back(std::move(request));
     runtime.world.host()->held_back_by = group.opened_by;
     return ncclSuccess;
