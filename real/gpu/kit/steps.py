@@ -16,7 +16,7 @@ def all_steps():
     return [
         Tests("kernels", "kernels beside their readable twins", 45, "real_gpu_tests", KERNELS),
         Bench("ratios", "kernels as ratios of a copy of the same run", 45, RATIOS),
-        Bench("torch", "the fused step over PyTorch's of the same run", 30, OVER_TORCH),
+        Bench("torch", "the fused step over PyTorch's of the same run", 90, OVER_TORCH),
         Tests("conformance", "CUDA's rules as the simulator has them", 50, "conformance_gpu_tests", "*"),
         Tests("properties", "the engine on a GPU beside the oracle", 50, "engine_on_gpu_tests", "*"),
         Corpus("corpus", "all scenarios of the corpus on the engine cuda", 90),
@@ -28,5 +28,5 @@ def all_steps():
         Sanitizer("memcheck", 30, KERNELS, "--track-stream-ordered-races", "all"),
         Sanitizer("racecheck", 30, KERNELS),
         Sanitizer("initcheck", 30, KERNELS),
-        Counters("counters", "what Nsight Compute counts of the kernels", 45, "gpu_step_over_copy"),
+        Counters("counters", "what Nsight Compute counts of the steps' kernels", 90, "gpu_step_over_copy"),
     ]

@@ -7,6 +7,7 @@ from kit.child import run
 from kit.results import Record
 
 FOLDERS = ("/usr/local/cuda/bin", "/usr/local/cuda/compute-sanitizer", "/opt/nvidia/nsight-compute")
+GRACE = 10.0  # seconds, in which a tool tells what it has seen
 ERRORS = 9  # what a sanitizer is asked to end with
 UNSUPPORTED = (  # what a tool says where the machine does not let it work
     "ERR_NVGPUCTRPERM",
@@ -35,7 +36,8 @@ class Tool:
             self.record.ends("lacking", f"there is no {self.tool} in the path or in {FOLDERS[0]}")
             return
         command = [path, *self.arguments(session)]
-        ended = run(command, seconds, env=session.env, cwd=session.place.root, room=1 << 20)
+        grace = min(GRACE, seconds / 3)
+        ended = run(command, seconds, env=session.env, cwd=session.place.root, grace=grace, room=1 << 20)
         lines = self.lines_of(ended.text)
         session.add_to_tools(self.record.name, "\n".join(lines))
         refusal = [line for line in ended.text.splitlines() if any(word in line for word in UNSUPPORTED)]
@@ -81,16 +83,17 @@ class Sanitizer(Tool):
 
 
 class Counters(Tool):
-    """Nsight Compute over one launch of each kernel of a suite."""
+    """Nsight Compute over one launch of each step's kernel in a suite."""
 
     def __init__(self, name, what, share, suite):
         super().__init__(name, what, share, "ncu")
         self.suite = suite
 
     def arguments(self, session):
-        sections = ("SpeedOfLight", "MemoryWorkloadAnalysis", "LaunchStats", "Occupancy")
+        sections = ("SpeedOfLight", "LaunchStats", "Occupancy")
         wanted = [word for section in sections for word in ("--section", section)]
-        which = ["--kernel-id", ":::2", "--target-processes", "all", "--clock-control", "none"]
+        # Of each combination of formats, which is a namespace, the second launch.
+        which = ["--kernel-name-base", "demangled", "--kernel-id", "::regex:adam_kernel:2", "--clock-control", "none"]
         program = session.place.program("adamant-cuda")
         return [*which, *wanted, program, "bench", "--suite", self.suite, "--quiet"]
 
