@@ -84,7 +84,18 @@ TEST(CaptureErrors, OnlyACapturingStreamCanEnd) {
     cudaGraph_t graph = nullptr;
     expect_error(cudaStreamEndCapture(stream, &graph), cudaErrorIllegalState);
     expect_error(cudaStreamEndCapture(nullptr, &graph), cudaErrorIllegalState);
-    expect_error(cudaStreamEndCapture(stream, nullptr), cudaErrorInvalidValue);
+    expect_error(cudaStreamEndCapture(stream, nullptr), cudaErrorIllegalState);
+  });
+}
+
+TEST(CaptureErrors, ACaptureEndsWithoutAPlaceForItsGraph) {
+  on_device([] {
+    Stream const stream;
+    ASSERT_CUDA(begin(stream));
+    ASSERT_CUDA(cudaStreamEndCapture(stream, nullptr));
+    cudaStreamCaptureStatus status = cudaStreamCaptureStatusActive;
+    ASSERT_CUDA(cudaStreamIsCapturing(stream, &status));
+    EXPECT_EQ(status, cudaStreamCaptureStatusNone);
   });
 }
 
@@ -189,6 +200,64 @@ TEST(CaptureErrors, AllocationIsUnsafeUnlessRelaxed) {
   });
 }
 
+/// Calls that CUDA counts as unsafe, beside allocation.
+std::vector<std::function<cudaError_t()>> unsafe_calls(cudaEvent_t event, cudaGraph_t graph) {
+  return {[] {
+            void* memory = nullptr;
+            return cudaMallocHost(&memory, 64);
+          },
+          [] { return cudaFree(nullptr); }, [event] { return cudaEventQuery(event); },
+          [event] { return cudaEventSynchronize(event); },
+          [graph] {
+            cudaGraphExec_t exec = nullptr;
+            return cudaGraphInstantiate(&exec, graph, 0);
+          }};
+}
+
+TEST(CaptureErrors, SoAreOtherCallsOfWhichSomeDoNothing) {
+  on_device_against_capture_rules([] {
+    Stream const stream;
+    Event const never_recorded;
+    cudaGraph_t graph = nullptr;
+    ASSERT_CUDA(begin(stream));
+    ASSERT_CUDA(cudaStreamEndCapture(stream, &graph));
+    for (auto const& call : unsafe_calls(never_recorded, graph)) {
+      for (auto const mode : {cudaStreamCaptureModeGlobal, cudaStreamCaptureModeThreadLocal}) {
+        ASSERT_CUDA(begin(stream, mode));
+        expect_error(call(), cudaErrorStreamCaptureUnsupported);
+        expect_invalidated(stream);
+      }
+    }
+    ASSERT_CUDA(cudaGraphDestroy(graph));
+  });
+}
+
+TEST(CaptureErrors, CallsThatAreSafeInEveryMode) {
+  on_device([] {
+    Stream const stream;
+    DeviceInts const value;
+    Event const never_recorded;
+    for (auto const mode : {cudaStreamCaptureModeGlobal, cudaStreamCaptureModeThreadLocal,
+                            cudaStreamCaptureModeRelaxed}) {
+      ASSERT_CUDA(begin(stream, mode));
+      int const one = 1;
+      EXPECT_EQ(cudaMemcpy(value.data(), &one, sizeof one, cudaMemcpyHostToDevice), cudaSuccess);
+      EXPECT_EQ(cudaMemset(value.data(), 0, value.bytes()), cudaSuccess);
+      EXPECT_EQ(cudaStreamWaitEvent(stream, never_recorded), cudaSuccess);
+      std::size_t free_bytes = 0;
+      std::size_t total_bytes = 0;
+      EXPECT_EQ(cudaMemGetInfo(&free_bytes, &total_bytes), cudaSuccess);
+      cudaPointerAttributes attributes = {};
+      EXPECT_EQ(cudaPointerGetAttributes(&attributes, value.data()), cudaSuccess);
+      {
+        Stream const made_meanwhile;
+        Event const made_too;
+      }
+      end_and_drop(stream);
+    }
+  });
+}
+
 TEST(CaptureErrors, AThreadCanRelaxItself) {
   on_device([] {
     Stream const stream;
@@ -202,6 +271,18 @@ TEST(CaptureErrors, AThreadCanRelaxItself) {
     EXPECT_EQ(mode, cudaStreamCaptureModeRelaxed);
     end_and_drop(stream);
     ASSERT_CUDA(cudaFree(memory));
+  });
+}
+
+TEST(CaptureErrors, ALaunchThatCannotBeInvalidatesTheCapture) {
+  on_device_against_capture_rules([] {
+    Stream const stream;
+    DeviceInts const value;
+    for (dim3 const block : {dim3(0), dim3(2048), dim3(1, 1, 65)}) {
+      ASSERT_CUDA(begin(stream));
+      expect_error(launch(append, 1, block, stream, value.data(), 1), cudaErrorInvalidValue);
+      expect_invalidated(stream);
+    }
   });
 }
 
@@ -344,9 +425,8 @@ TEST(CaptureErrors, OnlyMemoryOfTheGraphIsFreedInIt) {
     ASSERT_CUDA(cudaMallocAsync(&memory, 64, stream));
     ASSERT_CUDA(cudaStreamSynchronize(stream));
     ASSERT_CUDA(begin(stream));
-    EXPECT_NE(cudaFreeAsync(memory, stream), cudaSuccess);
-    static_cast<void>(cudaGetLastError());
-    end_somehow(stream);
+    expect_error(cudaFreeAsync(memory, stream), cudaErrorInvalidValue);
+    end_and_drop(stream);
     ASSERT_CUDA(cudaFreeAsync(memory, stream));
     ASSERT_CUDA(cudaStreamSynchronize(stream));
   });

@@ -209,8 +209,24 @@ TEST(Pointers, SayWhereTheyPoint) {
     EXPECT_EQ(attributes.hostPointer, pinned.data());
     ASSERT_CUDA(cudaPointerGetAttributes(&attributes, &pageable));
     EXPECT_EQ(attributes.type, cudaMemoryTypeUnregistered);
+    EXPECT_EQ(attributes.device, -2);
+    EXPECT_EQ(attributes.devicePointer, nullptr);
+    EXPECT_EQ(attributes.hostPointer, &pageable);
     EXPECT_EQ(cudaPointerGetAttributes(nullptr, &pageable), cudaErrorInvalidValue);
     EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidValue);
+  });
+}
+
+TEST(Memory, OfNoBytesIsNull) {
+  on_device([] {
+    int value = 0;
+    for (auto const allocate : {+[](void** at) { return cudaMalloc(at, 0); },
+                                +[](void** at) { return cudaMallocHost(at, 0); },
+                                +[](void** at) { return cudaMallocAsync(at, 0, nullptr); }}) {
+      void* memory = &value;
+      EXPECT_EQ(allocate(&memory), cudaSuccess);
+      EXPECT_EQ(memory, nullptr);
+    }
   });
 }
 

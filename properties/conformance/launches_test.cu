@@ -96,6 +96,25 @@ __global__ void scale(T* value) {
   *value = *value * factor + 1;
 }
 
+__global__ void add_float(float* total, float value) {
+  atomicAdd(total, value);
+}
+
+TEST(Kernels, AddFloatsAtomicallyWithoutSubnormals) {
+  on_device([] {
+    Stream const stream;
+    DeviceInts const value;
+    auto* const total = reinterpret_cast<float*>(value.data());
+    ASSERT_CUDA(launch(add_float, 1, 1, stream, total, 0x1p-127F));
+    EXPECT_EQ(value.value(), 0);
+    ASSERT_CUDA(launch(add_float, 1, 1, stream, total, 0x1.8p-126F));
+    ASSERT_CUDA(launch(add_float, 1, 1, stream, total, -0x1p-126F));
+    EXPECT_EQ(value.value(), 0);
+    ASSERT_CUDA(launch(add_float, 1, 1, stream, total, 1.5F));
+    EXPECT_EQ(value.value(), 0x3FC00000);
+  });
+}
+
 TEST(Kernels, LaunchWithChevronsIncludingTemplates) {
   on_device([] {
     Stream const stream;
@@ -135,12 +154,26 @@ TEST(Errors, ALaunchThatCannotBeReturnsItsErrorAndLeavesIt) {
   on_device([] {
     Stream const stream;
     DeviceInts const value;
-    EXPECT_EQ(launch(append, 1, 2048, stream, value.data(), 1), cudaErrorInvalidConfiguration);
-    EXPECT_EQ(cudaPeekAtLastError(), cudaErrorInvalidConfiguration);
-    EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidConfiguration);
+    EXPECT_EQ(launch(append, 1, 2048, stream, value.data(), 1), cudaErrorInvalidValue);
+    EXPECT_EQ(cudaPeekAtLastError(), cudaErrorInvalidValue);
+    EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidValue);
     EXPECT_EQ(cudaGetLastError(), cudaSuccess);
-    EXPECT_EQ(launch(append, 0, 1, stream, value.data(), 1), cudaErrorInvalidConfiguration);
-    EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidConfiguration);
+    EXPECT_EQ(value.value(), 0);
+  });
+}
+
+TEST(Errors, EveryLaunchThatCannotBeIsAnInvalidValue) {
+  on_device([] {
+    Stream const stream;
+    DeviceInts const value;
+    for (dim3 const grid :
+         {dim3(0), dim3(1, 0), dim3(1, 1, 0), dim3(1, 65536), dim3(1, 1, 65536), dim3(0x80000000U)})
+      EXPECT_EQ(launch(append, grid, 1, stream, value.data(), 1), cudaErrorInvalidValue) << grid.x;
+    for (dim3 const block : {dim3(0), dim3(1, 0), dim3(1, 1, 0), dim3(1025), dim3(1, 1025),
+                             dim3(1, 1, 65), dim3(32, 33)})
+      EXPECT_EQ(launch(append, 1, block, stream, value.data(), 1), cudaErrorInvalidValue)
+          << block.x;
+    EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidValue);
     EXPECT_EQ(value.value(), 0);
   });
 }
@@ -150,7 +183,7 @@ TEST(Errors, AChevronLaunchLeavesItsErrorOnly) {
     Stream const stream;
     DeviceInts const value;
     append<<<1, dim3(1, 1, 65), 0, stream>>>(value.data(), 1);
-    EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidConfiguration);
+    EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidValue);
     append<<<1, 1, 0, stream>>>(value.data(), 2);
     EXPECT_EQ(cudaGetLastError(), cudaSuccess);
     EXPECT_EQ(value.value(), 2);

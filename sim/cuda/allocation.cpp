@@ -79,7 +79,7 @@ cudaError_t allocate_in_order(Runtime& runtime, void** result, std::size_t bytes
       judge_uncapturable(runtime, *stream, "cudaMallocAsync", cudaErrorNotSupported);
   if (error == cudaSuccess) error = judge_work(runtime, *stream, "cudaMallocAsync");
   if (error != cudaSuccess) return error;
-  if (bytes == 0) return cudaErrorInvalidValue;
+  if (bytes == 0) return cudaSuccess;
   if (pool == nullptr) pool = &current_pool(runtime, stream->device);
   if (fails_on_purpose(runtime)) return cudaErrorMemoryAllocation;
   Ticket* after = nullptr;
@@ -107,8 +107,7 @@ cudaError_t free_in_order(Runtime& runtime, void* pointer, cudaStream_t handle) 
   if (allocation == nullptr || allocation->kind == AllocationKind::pinned) {
     return cudaErrorInvalidValue;
   }
-  // It is not of the graph: no memory is.
-  cudaError_t error = judge_uncapturable(runtime, *stream, "cudaFreeAsync", cudaErrorInvalidValue);
+  cudaError_t error = judge_foreign_free(runtime, *stream);
   if (error == cudaSuccess) error = judge_work(runtime, *stream, "cudaFreeAsync");
   if (error != cudaSuccess) return error;
   runtime.memory.mark_freed(*allocation);
@@ -171,8 +170,8 @@ cudaError_t cudaMalloc(void** result, std::size_t bytes) {
 }
 
 cudaError_t cudaFree(void* pointer) {
-  if (pointer == nullptr) return cudaSuccess;
   return call([&](Runtime& runtime) -> cudaError_t {
+    if (pointer == nullptr) return judge_unsafe(runtime, "cudaFree");
     Allocation* const allocation = runtime.memory.find_live_base(pointer);
     if (allocation == nullptr || allocation->kind == AllocationKind::pinned) {
       return cudaErrorInvalidValue;

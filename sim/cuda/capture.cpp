@@ -180,8 +180,10 @@ cudaError_t finish(Runtime& runtime, Capture& capture, cudaGraph_t* result) {
     error = invalidate(runtime, capture, "cudaStreamEndCapture", cudaErrorStreamCaptureUnjoined,
                        "work of another stream was not joined to it");
   }
-  give(result, error == cudaSuccess ? reinterpret_cast<cudaGraph_t>(capture.graph) : nullptr);
-  if (error != cudaSuccess) {  // nobody has it
+  bool const is_taken = error == cudaSuccess && result != nullptr;
+  if (result != nullptr)
+    give(result, is_taken ? reinterpret_cast<cudaGraph_t>(capture.graph) : nullptr);
+  if (!is_taken) {  // nobody has it
     capture.graph->destroyed_by = record_call(runtime, OperationKind::host, "cudaStreamEndCapture");
   }
   std::erase_if(runtime.captures, [&](auto const& other) { return other.get() == &capture; });
@@ -189,13 +191,12 @@ cudaError_t finish(Runtime& runtime, Capture& capture, cudaGraph_t* result) {
 }
 
 cudaError_t end(Runtime& runtime, cudaStream_t handle, cudaGraph_t* result) {
-  if (result == nullptr) return cudaErrorInvalidValue;
   if (is_legacy(handle)) return cudaErrorIllegalState;
   Stream* const stream = stream_of(runtime, handle);
   if (stream == nullptr) return cudaErrorInvalidResourceHandle;
   Capture* const capture = capture_of(runtime, *stream);
   if (capture == nullptr) return cudaErrorIllegalState;
-  give(result, nullptr);
+  if (result != nullptr) give(result, nullptr);
   bool const same_thread = capture->host == runtime.world.host();
   if (!same_thread && capture->mode != cudaStreamCaptureModeRelaxed) {
     return invalidate(runtime, *capture, "cudaStreamEndCapture", cudaErrorStreamCaptureWrongThread,

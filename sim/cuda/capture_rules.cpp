@@ -35,12 +35,8 @@ bool forbids(Capture const& capture, Host const& host, cudaStreamCaptureMode thr
          capture.mode == cudaStreamCaptureModeGlobal;
 }
 
-}  // namespace
-
-cudaError_t invalidate(Runtime& runtime, Capture& capture, char const* call, cudaError_t error,
-                       std::string const& why) {
-  if (capture.invalidated) return error;
-  capture.invalidated = true;
+void report(Runtime& runtime, Capture const& capture, char const* call, cudaError_t error,
+            std::string const& why, char const* then) {
   Host const& host = *runtime.world.host();
   Violation violation;
   violation.law = Law::graph_capture;
@@ -49,9 +45,18 @@ cudaError_t invalidate(Runtime& runtime, Capture& capture, char const* call, cud
   violation.rank = host.rank;
   violation.operation = host.program_operation;
   violation.message =
-      fmt::format("{} while stream `{}` of rank {} captures: {} ({}); the capture is invalid", call,
-                  capture.origin->name, capture.host->rank, why, cudaGetErrorName(error));
+      fmt::format("{} while stream `{}` of rank {} captures: {} ({}); {}", call,
+                  capture.origin->name, capture.host->rank, why, cudaGetErrorName(error), then);
   runtime.world.add_violation(std::move(violation));
+}
+
+}  // namespace
+
+cudaError_t invalidate(Runtime& runtime, Capture& capture, char const* call, cudaError_t error,
+                       std::string const& why) {
+  if (capture.invalidated) return error;
+  capture.invalidated = true;
+  report(runtime, capture, call, error, why, "the capture is invalid");
   return error;
 }
 
@@ -121,6 +126,15 @@ cudaError_t judge_uncapturable(Runtime& runtime, Stream const& stream, char cons
   if (capture == nullptr) return cudaSuccess;
   if (capture->invalidated) return cudaErrorStreamCaptureInvalidated;
   return invalidate(runtime, *capture, call, error, "the call cannot be captured");
+}
+
+cudaError_t judge_foreign_free(Runtime& runtime, Stream const& stream) {
+  Capture const* const capture = capture_of(runtime, stream);
+  if (capture == nullptr) return cudaSuccess;
+  if (capture->invalidated) return cudaErrorStreamCaptureInvalidated;
+  report(runtime, *capture, "cudaFreeAsync", cudaErrorInvalidValue,
+         "the memory is not of the graph", "the capture goes on without it");
+  return cudaErrorInvalidValue;
 }
 
 }  // namespace adamant::sim

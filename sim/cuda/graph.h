@@ -149,6 +149,9 @@ cudaError_t judge_unsafe(Runtime& runtime, char const* call);
 /// A call that cannot be captured at all.
 cudaError_t judge_uncapturable(Runtime& runtime, Stream const& stream, char const* call,
                                cudaError_t error);
+/// Freeing in stream order what is not of the graph, and no memory is: refused with a report, and
+/// the capture goes on.
+cudaError_t judge_foreign_free(Runtime& runtime, Stream const& stream);
 /// Invalidates the capture, with a report, and returns `error`.
 cudaError_t invalidate(Runtime& runtime, Capture& capture, char const* call, cudaError_t error,
                        std::string const& why);

@@ -237,6 +237,8 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t* result, cudaGraph_t handle,
     auto* const graph = object_of<Graph>(runtime, handle, "graph");
     if (graph == nullptr || result == nullptr) return cudaErrorInvalidValue;
     if ((flags & ~known_flags) != 0) return cudaErrorInvalidValue;
+    cudaError_t const error = judge_unsafe(runtime, "cudaGraphInstantiate");
+    if (error != cudaSuccess) return error;
     if ((flags & cudaGraphInstantiateFlagDeviceLaunch) != 0) return cudaErrorNotSupported;
     GraphExec& exec = runtime.execs.emplace_back();
     exec.graph = graph;

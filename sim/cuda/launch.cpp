@@ -144,9 +144,15 @@ cudaError_t check(cudaLaunchConfig_t const& config) {
   bool const wide = grid.x > 0x7FFFFFFF || grid.y > 65535 || grid.z > 65535;
   bool const deep = block.x > 1024 || block.y > 1024 || block.z > 64;
   if (empty || wide || deep || count(block) > threads_per_block_max) {
-    return cudaErrorInvalidConfiguration;
+    return cudaErrorInvalidValue;  // cudaErrorInvalidConfiguration before CUDA 13
   }
   return config.dynamicSmemBytes > shared_bytes_max ? cudaErrorInvalidValue : cudaSuccess;
+}
+
+cudaError_t refuse(Runtime& runtime, Stream const& stream, cudaError_t error) {
+  Capture* const capture = capture_of(runtime, stream);
+  if (capture == nullptr) return error;
+  return invalidate(runtime, *capture, "a launch", error, "no kernel can be launched so");
 }
 
 cudaError_t enqueue_launch(Runtime& runtime, cudaLaunchConfig_t const& config, void const* function,
@@ -154,7 +160,8 @@ cudaError_t enqueue_launch(Runtime& runtime, cudaLaunchConfig_t const& config, v
                            std::span<adamant_sim_argument const> arguments) {
   Stream* const stream = stream_of(runtime, config.stream);
   if (stream == nullptr) return cudaErrorInvalidResourceHandle;
-  if (cudaError_t const error = check(config); error != cudaSuccess) return error;
+  if (cudaError_t const error = check(config); error != cudaSuccess)
+    return refuse(runtime, *stream, error);
   StreamOperation& operation = runtime.world.make(OperationKind::kernel, "kernel", 0, function);
   operation.cost_ns = 3000 + 100 * count(config.gridDim);
   operation.body = [&runtime, launch = Launch{config.gridDim, config.blockDim,

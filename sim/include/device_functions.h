@@ -3,7 +3,6 @@
 // and maximum.
 //
 // Functions whose result the hardware only approximates (rsqrtf, __expf, ...) are not here.
-// Float atomics keep subnormal numbers, where global memory of a GPU flushes them.
 #pragma once
 
 #include <atomic>
@@ -111,8 +110,17 @@ inline unsigned int atomicAdd(unsigned int* address, unsigned int value) {
 inline unsigned long long atomicAdd(unsigned long long* address, unsigned long long value) {
   return __atomic_fetch_add(address, value, __ATOMIC_RELAXED);
 }
+/// As a GPU's memory adds: subnormal numbers count as zeros, before and after.
 inline float atomicAdd(float* address, float value) {
-  return std::atomic_ref<float>(*address).fetch_add(value, std::memory_order_relaxed);
+  auto const flushed = [](float x) {
+    return __builtin_fabsf(x) < __FLT_MIN__ ? __builtin_copysignf(0.0F, x) : x;
+  };
+  std::atomic_ref<float> const there(*address);
+  float before = there.load(std::memory_order_relaxed);
+  while (!there.compare_exchange_weak(before, flushed(flushed(before) + flushed(value)),
+                                      std::memory_order_relaxed)) {
+  }
+  return before;
 }
 inline double atomicAdd(double* address, double value) {
   return std::atomic_ref<double>(*address).fetch_add(value, std::memory_order_relaxed);

@@ -63,7 +63,7 @@ TEST_F(Warning, ALaunchOfTooManyThreads) {
   });
   Violation const found = warning(report);
   EXPECT_EQ(found.message,
-            "the launch returned cudaErrorInvalidConfiguration, and nobody looked at it");
+            "the launch returned cudaErrorInvalidValue, and nobody looked at it");
   EXPECT_EQ(found.at.line, line_of_warning("launched"));
 }
 
