@@ -72,7 +72,7 @@ def parse(words):
 def measure(place, options, began):
     """Checks, then the run."""
     place.check()
-    results = Results(options.into) if options.into else None
+    results = Results(options.into, place.root) if options.into else None
     if results:
         results.prepare()
     try:
@@ -93,7 +93,7 @@ def prepared(place, options, results, scratch, began):
     machine.check(doctor)
     if results is None:
         name = f"{datetime.datetime.now(datetime.timezone.utc):%Y-%m-%d}-{machine.card_of(doctor['gpus']['name'])}"
-        results = Results(unused_folder(place.root / "real" / "results", name))
+        results = Results(unused_folder(place.root / "real" / "results", name), place.root)
         results.prepare()
     steps = [step for step in all_steps() if not options.steps or step.record.name in options.steps]
     return Session(

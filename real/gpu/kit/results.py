@@ -73,10 +73,11 @@ def as_refusal(error, path):
 
 
 class Results:
-    """A folder of them."""
+    """A folder of them, in which paths begin at the root: they may travel."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, root):
         self.folder = pathlib.Path(folder)
+        self.root = root
         self.made = not self.folder.exists()
 
     def prepare(self):
@@ -104,13 +105,16 @@ class Results:
         path, part = self.folder / name, self.folder / (name + PART)
         try:
             with open(part, "wb") as stream:
-                stream.write(shortened(text))
+                stream.write(shortened(self._travelling(text)))
                 stream.flush()
                 os.fsync(stream.fileno())
             os.replace(part, path)
         except OSError as error:
             self._drop(part)
             raise as_refusal(error, path) from error
+
+    def _travelling(self, text):
+        return text.replace(f"{self.root}/", "").replace(str(self.folder), self.folder.name)
 
     def _drop(self, part):
         try:

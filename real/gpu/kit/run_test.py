@@ -96,6 +96,8 @@ class RunTest(unittest.TestCase):
             "scenarios.cuda_tests", "scenarios.program_gpu_tests",
         ])  # fmt: skip
         self.assertEqual(self.files(), ["corpus.json", "fuzz.json", "log.txt", "page.md", "results.json"])
+        for name in self.files():
+            self.assertNotIn(self.folder.name, (self.into / name).read_text())
         document = self.document()
         self.assertEqual(document["ended"], "whole")
         versions = document["versions"]

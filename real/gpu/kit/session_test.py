@@ -37,7 +37,7 @@ class SessionTest(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
 
     def run_steps(self, steps, limit):
-        results = Results(self.folder / "results")
+        results = Results(self.folder / "results", self.folder)
         results.prepare()
         place = types.SimpleNamespace(root=self.folder, program=lambda name: KIT / "testing/fake_tests.py")
         env = dict(os.environ, FAKE_TESTS=" ".join(f"A.takes_half_a_second/{i}" for i in range(5)))

@@ -26,7 +26,7 @@ def all_steps():
         Tests("runner", "the engine cuda under the runner", 20, "scenarios.cuda_tests", "*"),
         Tests("program", "adamant-cuda as its users call it", 20, "scenarios.program_gpu_tests", "*"),
         Sanitizer("memcheck", 30, KERNELS, "--track-stream-ordered-races", "all"),
-        Sanitizer("racecheck", 30, KERNELS),
+        Sanitizer("racecheck", 50, KERNELS),
         Sanitizer("initcheck", 30, KERNELS),
         Counters("counters", "what Nsight Compute counts of the steps' kernels", 90, "gpu_step_over_copy"),
     ]
