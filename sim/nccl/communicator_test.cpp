@@ -320,7 +320,7 @@ TEST(NcclGroup, EndsOnlyWhatWasStarted) {
 }
 
 TEST(NcclGroup, IsReportedWhenItIsNeverEnded) {
-  Report const report = run_ranks(1, [](Rank& rank) {
+  Report const report = run_ranks(2, [](Rank& rank) {
     int* const value = rank.device(std::vector<int>{1});
     EXPECT_EQ(ncclGroupStart(), ncclSuccess);
     EXPECT_EQ(ncclAllReduce(value, value, 1, ncclInt, ncclSum, rank.comm, rank.stream),

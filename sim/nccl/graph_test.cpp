@@ -131,12 +131,13 @@ TEST(NcclGraph, AHostCapturesTheCallsOfItsDevicesInOneGroup) {
         for (int i = 0; i < 2; ++i)
           ncclAllReduce(values[i], values[i], 1, ncclInt, ncclSum, comms[i], streams[i]);
         EXPECT_EQ(ncclGroupEnd(), ncclSuccess);
+        cudaGraph_t graphs[2] = {};
         cudaGraphExec_t execs[2] = {};
+        for (int i = 0; i < 2; ++i)
+          EXPECT_EQ(cudaStreamEndCapture(streams[i], &graphs[i]), cudaSuccess);
         for (int i = 0; i < 2; ++i) {
-          cudaGraph_t graph = nullptr;
-          EXPECT_EQ(cudaStreamEndCapture(streams[i], &graph), cudaSuccess);
-          EXPECT_EQ(cudaGraphInstantiate(&execs[i], graph, 0), cudaSuccess);
-          cudaGraphDestroy(graph);
+          EXPECT_EQ(cudaGraphInstantiate(&execs[i], graphs[i], 0), cudaSuccess);
+          cudaGraphDestroy(graphs[i]);
         }
         for (int i = 0; i < 2; ++i) EXPECT_EQ(cudaGraphLaunch(execs[i], streams[i]), cudaSuccess);
         for (int i = 0; i < 2; ++i) {
@@ -156,7 +157,7 @@ TEST(NcclGraph, AHostCapturesTheCallsOfItsDevicesInOneGroup) {
 
 // Of one communicator all streams of a group are in one graph.
 TEST(NcclGraph, AGroupOfTwoCapturesForOneCommunicatorIsRefused) {
-  Report const report = run_ranks(1, [](Rank& rank) {
+  Report const report = run_ranks(2, [](Rank& rank) {
     float* const value = rank.device(std::vector<float>{1.0F, 2.0F});
     cudaStream_t other = nullptr;
     EXPECT_EQ(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking), cudaSuccess);
@@ -173,7 +174,7 @@ TEST(NcclGraph, AGroupOfTwoCapturesForOneCommunicatorIsRefused) {
 }
 
 TEST(NcclGraph, AGroupOfCapturedAndOtherStreamsIsRefused) {
-  Report const report = run_ranks(1, [](Rank& rank) {
+  Report const report = run_ranks(2, [](Rank& rank) {
     float* const value = rank.device(std::vector<float>{1.0F, 2.0F});
     cudaStream_t other = nullptr;
     EXPECT_EQ(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking), cudaSuccess);

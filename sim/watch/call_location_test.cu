@@ -198,7 +198,7 @@ TEST_F(CallLine, OfACapturedCollectiveThatIsLeftOver) {
 }
 
 TEST_F(CallLine, OfTheStartOfAGroupThatIsNeverEnded) {
-  Violation const found = first_of(run_ranks(1, [](Rank& rank) {
+  Violation const found = first_of(run_ranks(2, [](Rank& rank) {
     auto* const data = rank.device<float>(8);
     ncclGroupStart();  // <- opened
     ncclGroupStart();
