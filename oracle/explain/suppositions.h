@@ -27,6 +27,9 @@ class Suppositions {
   void settings_change(Model const& before, int entry);
   void save_follows(Model const& before, int entry);
 
+  /// What the step that followed last found; null: none has.
+  Model const* before_step() const { return before_ ? &*before_ : nullptr; }
+
   // Nothing where none followed.
   /// The step that followed last: none at all; with bias corrections of the step before and after
   /// it; no weight decay, or that of the other mode; the lr or all settings of earlier; those of

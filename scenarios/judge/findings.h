@@ -41,6 +41,9 @@ class Findings {
   /// or null where it was known already, or is one too many.
   Violation* add(Violation violation);
 
+  /// Forgets all others: what they say, one sentence does.
+  void keep_first() { violations_.resize(1); }
+
   bool any() const { return !violations_.empty(); }
   /// Would one more of this law be dropped?
   bool full(Law law) const { return ::adamant::scenarios::full(violations_, law); }

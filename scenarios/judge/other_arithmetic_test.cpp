@@ -2,6 +2,7 @@
 // the law that names it.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <string>
@@ -84,6 +85,49 @@ TEST(OtherArithmetic, WrongFormulasAreSeenInEveryArithmetic) {
     Judged const run(scenario_for(), traits);
     EXPECT_EQ(run.first_law(), Law::values_interval) << name << "\n" << text_of(run);
   }
+}
+
+bool says_another_optimizer(Judged const& run) {
+  return std::ranges::any_of(run.notes(), [](std::string const& note) {
+    return note.find("optimizer is not Adam") != std::string::npos;
+  });
+}
+
+TEST(OtherArithmetic, AnotherRuleThanAdamsIsOneSentence) {
+  ElementStep const rules[] = {
+      [](AdamConfig const& s, std::int64_t, Element& e) { e.weight -= s.lr * e.gradient; },
+      [](AdamConfig const& s, std::int64_t, Element& e) {  // Adagrad's
+        e.exp_avg_sq += e.gradient * e.gradient;
+        e.weight -= s.lr * e.gradient / (std::sqrt(e.exp_avg_sq) + s.eps);
+      }};
+  for (ElementStep const& rule : rules)
+    for (auto traits : {any_order_on(4), torch_on(1)}) {
+      traits.step = rule;
+      Judged const run(scenario_for(), traits);
+      EXPECT_EQ(run.violations().size(), 1U) << text_of(run);
+      EXPECT_TRUE(says_another_optimizer(run)) << text_of(run);
+    }
+}
+
+TEST(OtherArithmetic, AWrongStepOfAdamsIsNoOtherOptimizers) {
+  ElementStep const steps[] = {
+      [](AdamConfig const&, std::int64_t, Element&) {},  // nothing at all
+      [](AdamConfig const& s, std::int64_t t, Element& e) { step_in_fp32(s, t + 1, e); },
+      [](AdamConfig const& s, std::int64_t t, Element& e) {  // a sum for a mean
+        Element other = e;
+        other.gradient *= 4;
+        step_in_fp32(s, t, other);
+        other.gradient = e.gradient;
+        e = other;
+      }};
+  for (ElementStep const& step : steps)
+    for (Precision const& precision : {Precision{}, all_bf16}) {
+      auto traits = any_order_on(4);
+      traits.step = step;
+      Judged const run(with_precision(scenario_for(), precision), traits);
+      EXPECT_NE(run.first_law(), std::nullopt);
+      EXPECT_FALSE(says_another_optimizer(run)) << text_of(run);
+    }
 }
 
 TEST(OtherArithmetic, TheParameterBesideAMainWeightIsRoundedFromIt) {

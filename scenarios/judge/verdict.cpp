@@ -102,6 +102,12 @@ bool Verdict::after(Primitive const& operation, WorldView const& world) {
   // To gather where ranks are known to differ may never end.
   if (looks && !findings_.any()) compare_whole(world);
   if (findings_.any()) guess_ = guess(operation, world);
+  if (findings_.any() && guess_.empty() && has_other_rule(operation, world)) {
+    findings_.keep_first();
+    guess_ =
+        "no moment is what any gradient would leave at the first step: the engine's optimizer is "
+        "not Adam, or has other betas";
+  }
   values_.judge_as(Law::values_bitwise);
   compare_resources(operation, world);
   return !findings_.any() || small_;

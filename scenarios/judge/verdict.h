@@ -110,6 +110,8 @@ class Verdict final : public Observer {
   void note_before(Primitive const& operation);
   /// A sentence on why what the world shows is wrong, or nothing.
   std::string guess(Primitive const& operation, WorldView const& world) const;
+  /// Has an engine of other people stepped for the first time, and by another rule than Adam's?
+  bool has_other_rule(Primitive const& operation, WorldView const& world);
   void compare_resources(Primitive const& operation, WorldView const& world);
   void compare_gathered(WorldView const& world, std::int64_t backward);
   /// Lets the oracle follow every parameter, of a large model on all cores, and compares.
