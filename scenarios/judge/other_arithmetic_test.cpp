@@ -94,12 +94,14 @@ bool says_another_optimizer(Judged const& run) {
 }
 
 TEST(OtherArithmetic, AnotherRuleThanAdamsIsOneSentence) {
-  ElementStep const rules[] = {
-      [](AdamConfig const& s, std::int64_t, Element& e) { e.weight -= s.lr * e.gradient; },
-      [](AdamConfig const& s, std::int64_t, Element& e) {  // Adagrad's
-        e.exp_avg_sq += e.gradient * e.gradient;
-        e.weight -= s.lr * e.gradient / (std::sqrt(e.exp_avg_sq) + s.eps);
-      }};
+  ElementStep const rules[] = {[](AdamConfig const& s, std::int64_t, Element& e) {
+                                 e.weight -= s.learning_rate * e.gradient;
+                               },
+                               [](AdamConfig const& s, std::int64_t, Element& e) {  // Adagrad's
+                                 e.exp_avg_sq += e.gradient * e.gradient;
+                                 e.weight -= s.learning_rate * e.gradient /
+                                             (std::sqrt(e.exp_avg_sq) + s.epsilon);
+                               }};
   for (ElementStep const& rule : rules)
     for (auto traits : {any_order_on(4), torch_on(1)}) {
       traits.step = rule;
