@@ -209,6 +209,8 @@ TEST(NcclGraph, IsDestroyedBeforeTheCommunicatorOfItsCalls) {
       Violation const& found = report.violations.front();
       EXPECT_EQ(found.law, Law::access_lifetime);
       EXPECT_EQ(found.ranks.size(), 2U);
+      ASSERT_EQ(found.related.size(), 1U) << "where the graph was captured";
+      EXPECT_EQ(found.related.front().what, "captured");
       EXPECT_EQ(found.message,
                 std::string(leave == &ncclCommAbort ? "ncclCommAbort" : "ncclCommDestroy") +
                     " of communicator 0 of 2 ranks waits for ever for a graph to be destroyed that "

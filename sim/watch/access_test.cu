@@ -52,6 +52,39 @@ TEST_F(Judge, FindsAReadFarPastTheEnd) {
   judge_read(1 << 29, 0, std::int64_t{4} << 29);
 }
 
+struct Figure {
+  __device__ virtual int sides() const = 0;
+};
+struct Square : Figure {
+  __device__ int sides() const override { return 4; }
+};
+__global__ void construct(Square* at) {
+  new (at) Square;
+}
+__global__ void ask(Figure const* figure, int* to) {
+  *to = figure->sides();
+}
+
+// Which functions an object has is a number in its memory as any other.
+TEST_F(Judge, SeesWhereAnObjectWithVirtualFunctionsIs) {
+  for (bool const right : {false, true}) {
+    Report const report = run(1, [=](int) {
+      Square* square = nullptr;
+      int* sides = nullptr;
+      cudaMalloc(&square, sizeof(Square));
+      cudaMalloc(&sides, sizeof(int));
+      if (right) construct<<<1, 1>>>(square);
+      if (!right) construct<<<1, 1>>>(square + 1);
+      if (right) ask<<<1, 1>>>(square, sides);
+      finish();
+    });
+    ASSERT_EQ(report.ok(), right) << describe(report);
+    if (right) continue;
+    EXPECT_EQ(report.violations[0].law, Law::access_bounds);
+    EXPECT_EQ(report.violations[0].accesses.at(0).begin, 8);
+  }
+}
+
 TEST_F(Judge, FindsAWriteOneElementBeforeTheBeginning) {
   judge_write(-1, 0, -4);
 }

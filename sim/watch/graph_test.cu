@@ -91,6 +91,27 @@ TEST_F(Judge, FindsACapturedCopyFromFreedPinnedMemory) {
       {Law::graph_pointer, {{"cudaMemcpyAsync of 64 bytes", "a", "read"}}, 0, bytes});
 }
 
+TEST_F(Judge, FindsThatNobodyWaitsForACapturedCopyWithinTheHost) {
+  for (bool const right : {false, true}) {
+    Report const report = run(1, [=](int) {
+      cudaStream_t const a = new_stream("a");
+      float* const data = on_device("data");
+      float* const landing = pinned("landing");
+      float* const from = pinned("from");
+      float* const to = pinned("to");
+      fill<<<1, 1, 0, a>>>(data, count, 1.0F);
+      cudaMemcpyAsync(landing, data, bytes, cudaMemcpyDeviceToHost, a);
+      captured(a, [&] { cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToHost, a); });
+      if (right) cudaStreamSynchronize(a);
+      landing[0] = 2.0F;
+      finish();
+    });
+    ASSERT_EQ(report.ok(), right) << describe(report);
+    if (right) continue;
+    EXPECT_EQ(report.violations[0].law, Law::order_race);
+  }
+}
+
 __attribute__((noinline)) cudaGraphExec_t capture_copy_of_a_local(cudaStream_t stream, float* to) {
   float const local[2] = {1, 2};
   return captured(
