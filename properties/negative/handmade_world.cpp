@@ -80,6 +80,12 @@ scenarios::Shard HandmadeWorld::shard(int rank, int, TensorKind kind) const {
           .address = values.empty() ? nullptr : values.data()};
 }
 
+std::optional<scenarios::Shard> HandmadeWorld::whole(int rank, int, TensorKind kind) const {
+  auto const& values = at(rank).whole;
+  if (kind != TensorKind::parameter || values.empty()) return std::nullopt;
+  return scenarios::Shard{.bytes = std::as_bytes(std::span(values))};
+}
+
 scenarios::Scenario handmade_scenario() {
   scenarios::Scenario scenario;
   scenario.name = "handmade";

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "scenarios/seam/engine.h"
@@ -16,6 +17,7 @@ namespace adamant::properties {
 struct HandmadeRank {
   std::vector<ElementRange> ranges;
   std::array<std::vector<float>, tensor_kind_count> tensors;  // by TensorKind; this rank's elements
+  std::vector<float> whole;  // the parameter as this rank sees all of it; empty: it does not show
   bool has_gradient = false;
   std::int64_t steps = 0;
   AdamConfig settings;
@@ -42,6 +44,8 @@ class HandmadeWorld final : public scenarios::WorldView {
 
   int rank_count() const override { return 2; }
   scenarios::Shard shard(int rank, int parameter, TensorKind kind) const override;
+  std::optional<scenarios::Shard> whole(int rank, int parameter, TensorKind kind) const override;
+  std::vector<std::string> not_carried() const override { return lost; }
   bool has_gradient(int rank, int) const override { return at(rank).has_gradient; }
   std::int64_t step_count(int rank, int) const override { return at(rank).steps; }
   AdamConfig group(int rank, int) const override { return at(rank).settings; }
@@ -60,6 +64,7 @@ class HandmadeWorld final : public scenarios::WorldView {
 
   std::array<HandmadeRank, 2> ranks;
   std::vector<scenarios::WorldAllocation> live;
+  std::vector<std::string> lost;  // what files do not carry
 
  private:
   HandmadeRank const& at(int rank) const { return ranks[static_cast<std::size_t>(rank)]; }

@@ -30,6 +30,20 @@ class VerdictReportsOnLoads : public VerdictReports {
     return after(load_);
   }
 
+  /// Saved with one rate; and again with another one, in a save that crashes.
+  void save_twice() {
+    EXPECT_EQ(after(save_), silent);
+    set_.set = std::span(&other_rate_, 1);
+    show_rate(*other_rate_.lr);
+    EXPECT_EQ(after(set_), silent);
+    verdict_.crashed(save_, false);
+  }
+  void show_rate(float rate) {
+    for (HandmadeRank& r : world_.ranks) r.settings.learning_rate = rate;
+  }
+
+  scenarios::AdamOverride const other_rate_ = {.lr = 0.5F};
+  Primitive set_ = operation(Primitive::Kind::set);
   Primitive save_ = operation(Primitive::Kind::save);
   Primitive load_ = operation(Primitive::Kind::load);
   scenarios::FileDamage const flipped_ = {.file = "x", .how = Fault::Then::flip_byte};
@@ -89,6 +103,38 @@ TEST_F(VerdictReportsOnLoads, AnOlderSaveThatIsGoneAfterTheCrashOfASecond) {
   EXPECT_EQ(after(save_), silent);
   verdict_.crashed(save_, false);
   EXPECT_EQ(refused("damaged_checkpoint"), Laws{Law::checkpoint_atomic});
+}
+
+TEST_F(VerdictReportsOnLoads, NothingWhereASecondSaveOfOtherSettingsIsThereAfterItsCrash) {
+  save_twice();
+  EXPECT_EQ(after(load_), silent);
+}
+
+TEST_F(VerdictReportsOnLoads, NothingWhereTheFirstSaveIsThereAfterTheCrashOfOneOfOtherSettings) {
+  save_twice();
+  show_rate(AdamConfig().learning_rate);
+  EXPECT_EQ(after(load_), silent);
+}
+
+TEST_F(VerdictReportsOnLoads, SettingsOfNeitherSave) {
+  save_twice();
+  show_rate(0.25F);
+  EXPECT_EQ(after(load_), Laws{Law::checkpoint_atomic});
+}
+
+TEST_F(VerdictReportsOnLoads, NothingOfSettingsThatTheFilesDoNotCarry) {
+  EXPECT_EQ(after(save_), silent);
+  world_.lost = {"groups"};
+  show_rate(0.25F);
+  EXPECT_EQ(after(load_), silent);
+}
+
+TEST_F(VerdictReportsOnLoads, ThatALaterRankAloneHasOtherSettingsWhichTheFilesDoNotCarry) {
+  EXPECT_EQ(after(save_), silent);
+  world_.lost = {"groups"};
+  rank(1).settings.learning_rate = 0.25F;
+  EXPECT_EQ(after(load_), Laws{Law::checkpoint_roundtrip});
+  EXPECT_EQ(verdict_.violations().front().rank, 1);
 }
 
 }  // namespace

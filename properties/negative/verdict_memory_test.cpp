@@ -36,6 +36,47 @@ TEST(PointerJudge, EachTensorThatMovedOnALaterRank) {
   }
 }
 
+// Addresses in a graph outlive what zero_grad gives back.
+TEST(PointerJudge, AGradientThatComesBackElsewhereAlthoughAGraphHoldsIt) {
+  scenarios::Scenario const scenario = handmade_scenario();
+  for (bool const capturable : {false, true}) {
+    HandmadeWorld world(scenario);
+    world.zero_gradients();
+    scenarios::Findings findings;
+    scenarios::PointerJudge judge(scenarios::parameter_specs(scenario), 2, std::nullopt,
+                                  {.capturable = capturable}, findings);
+    judge.compare(world, nullptr);
+    std::vector<float> given_back;
+    world.ranks[1].tensor(TensorKind::gradient).swap(given_back);
+    judge.compare(world, &zero_grad_to_none);
+    EXPECT_FALSE(findings.any());
+    world.ranks[1].tensor(TensorKind::gradient) = std::vector<float>(given_back.size());
+    scenarios::Primitive const backward = operation(scenarios::Primitive::Kind::backward);
+    judge.compare(world, &backward);
+    EXPECT_EQ(findings.any(), capturable);
+  }
+}
+
+TEST(PointerJudge, AStateThatLeavesTheDeviceAlthoughOthersAloneMay) {
+  scenarios::Scenario const scenario = handmade_scenario();
+  std::vector<ParameterSpec> parameters = scenarios::parameter_specs(scenario);
+  parameters.front().formats.parameter = NumberFormat::bf16;
+  parameters.front().formats.main = NumberFormat::fp32;
+  for (TensorKind const may_leave : {TensorKind::main, TensorKind::exp_avg})
+    for (TensorKind const leaves : {TensorKind::main, TensorKind::exp_avg}) {
+      bool const main = may_leave == TensorKind::main;
+      HandmadeWorld world(scenario);
+      for (HandmadeRank& rank : world.ranks) rank.tensor(TensorKind::main) = {1, 2};
+      scenarios::Findings findings;
+      scenarios::PointerJudge judge(
+          parameters, 2, StateOffloadConfig{.moments = !main, .main = main}, {}, findings);
+      judge.compare(world, nullptr);
+      world.ranks[1].tensor(leaves).clear();
+      judge.compare(world, &step);
+      EXPECT_EQ(findings.any(), leaves != may_leave) << main;
+    }
+}
+
 TEST_F(VerdictReports, AGradientThatMovedUnderZeroGradToZeros) {
   EXPECT_EQ(started(), silent);
   world_.zero_gradients();
@@ -115,6 +156,8 @@ TEST_F(VerdictReports, WhoseAllocationOutlivesItsEngine) {
   EXPECT_EQ(started(), silent);
   verdict_.ended({.allocations = {world_.live.back()}, .handles = {}});
   EXPECT_EQ(verdict_.violations().front().rank, world_.live.back().rank);
+  EXPECT_EQ(verdict_.violations().front().actual,
+            scenarios::Value(scenarios::Allocated{56, false}));
   EXPECT_EQ(world_.live.back().rank, 1);
 }
 

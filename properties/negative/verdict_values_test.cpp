@@ -3,6 +3,7 @@
 // Beside each stands a near miss, which must stay silent.
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 
 #include "properties/negative/verdict_fixture.h"
@@ -118,6 +119,37 @@ TEST_F(VerdictReports, AParameterThatDidNotDecay) {
   for (HandmadeRank& r : world_.ranks) r.steps = 1;
   // The parameters should have decayed, and have not.
   EXPECT_EQ(after(step), Laws{Law::values_bitwise});
+}
+
+/// All ranks see all of `w`.
+class VerdictReportsOnWholes : public VerdictReports {
+ protected:
+  VerdictReportsOnWholes() {
+    EXPECT_EQ(started(), silent);
+    std::vector<float> all = values(0, TensorKind::parameter);
+    std::ranges::copy(values(1, TensorKind::parameter), std::back_inserter(all));
+    for (HandmadeRank& r : world_.ranks) r.whole = all;
+  }
+};
+
+TEST_F(VerdictReportsOnWholes, NothingWhereAllRanksSeeTheOraclesNumbers) {
+  EXPECT_EQ(after(check), silent);
+}
+
+TEST_F(VerdictReportsOnWholes, AWrongBitThatALaterRankAloneSees) {
+  rank(1).whole[2] = next(rank(1).whole[2]);
+  EXPECT_EQ(after(check), Laws{Law::values_bitwise});
+  EXPECT_EQ(verdict_.violations().front().rank, 1);
+  EXPECT_EQ(verdict_.violations().front().index, 2);
+}
+
+TEST_F(VerdictReportsOnWholes, EachRankThatSeesSomethingWrong) {
+  rank(0).whole.pop_back();
+  rank(1).whole[2] = next(rank(1).whole[2]);
+  EXPECT_EQ(after(check), Laws{Law::values_bitwise});
+  ASSERT_EQ(verdict_.violations().size(), 2U);
+  EXPECT_EQ(verdict_.violations()[0].breach, scenarios::Breach::other_size);
+  EXPECT_EQ(verdict_.violations()[1].rank, 1);
 }
 
 // ---- agreement ---------------------------------------------------------------------------------

@@ -132,6 +132,29 @@ TEST(OtherArithmetic, AWrongStepOfAdamsIsNoOtherOptimizers) {
     }
 }
 
+TEST(OtherArithmetic, EveryElementThatNoOrderGivesIsNamed) {
+  Tamper const tamper = [](StandInWorld& world, int entry) {
+    for (std::size_t const i : {3U, 4U, 9U}) world.at(0).weight[i] += entry == 3 ? 1 : 0;
+  };
+  Judged const run(scenario_for(), any_order_on(4), tamper);
+  ASSERT_EQ(run.first_law(), Law::values_interval) << text_of(run);
+  ASSERT_TRUE(run.violations().front().elements.has_value());
+  EXPECT_EQ(run.violations().front().elements->ranges,
+            (std::vector<ElementRange>{{3, 5}, {9, 10}}));
+}
+
+TEST(OtherArithmetic, AStepIsKeptForWhoAsksWhatBecameOfAnElement) {
+  for (auto const& traits : {torch_on(4), any_order_on(4)}) {
+    StandInWorld::Tensors last;
+    Judged run(scenario_for(), traits, [&](StandInWorld& world, int) { last = world.at(0); });
+    auto const& seen = run.seen_step();
+    ASSERT_TRUE(seen.has_value());
+    EXPECT_EQ(seen->step, last.steps);
+    EXPECT_EQ(seen->exp_avg, last.exp_avg[3]);
+    EXPECT_EQ(seen->exp_avg_sq, last.exp_avg_sq[3]);
+  }
+}
+
 TEST(OtherArithmetic, TheParameterBesideAMainWeightIsRoundedFromIt) {
   Tamper const tamper = [](StandInWorld& world, int entry) {
     if (entry == 1) world.cast_parameters_with(1.01F);

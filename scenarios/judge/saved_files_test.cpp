@@ -146,6 +146,51 @@ TEST(SavedFiles, OnesThatLackSomethingOrHaveItTwiceAreRefused) {
   }
 }
 
+/// Codes of two parts, each of so many rows of 32: with a scale for each row, or where two codes
+/// share a byte, for each block of 16 x 16. `other` is what the second part has for scales.
+Entries codes_in_parts(std::int64_t rows, bool half_codes, std::uint8_t other = 7) {
+  auto const bytes = [](Shape const& shape, std::uint8_t value) {
+    return entry(shape, std::vector(static_cast<std::size_t>(shape[0] * shape[1]), value));
+  };
+  Entries entries;
+  for (std::string const part : {"up", "gate"}) {
+    std::string const key = "model.w." + part;
+    entries[key] = entry({rows, 32}, Values(static_cast<std::size_t>(rows) * 32));
+    entries[key + "/raw"] = bytes({rows, half_codes ? 16 : 32}, 1);
+    entries[key + "/scale"] = bytes(half_codes ? Shape{(rows + 15) / 16, 2} : Shape{rows, 1},
+                                    part == "up" ? std::uint8_t{7} : other);
+  }
+  return entries;
+}
+
+std::vector<SavedName> const in_two_parts = {{"w", {"up", "gate"}}};
+
+TEST(SavedFiles, ScalesOfPartsStandBelowEachOtherUnlessABlockHasRowsOfBoth) {
+  auto const first_rows = [](Entries const& entries) {
+    std::vector<std::int64_t> rows;
+    SavedFiles const saved = read(entries, in_two_parts);
+    for (SavedBox const& box : saved.tensors.at("model.w/scale"))
+      rows.push_back(box.offsets.front());
+    return rows;
+  };
+  EXPECT_EQ(first_rows(codes_in_parts(2, false, 8)), (std::vector<std::int64_t>{0, 2}));
+  EXPECT_EQ(first_rows(codes_in_parts(16, true, 8)), (std::vector<std::int64_t>{0, 1}));
+  EXPECT_EQ(first_rows(codes_in_parts(2, true)), (std::vector<std::int64_t>{0}));
+  EXPECT_THROW(read(codes_in_parts(2, true, 8), in_two_parts), std::runtime_error);
+}
+
+TEST(SavedFiles, APartOfFewerDimensionsIsRefused) {
+  std::vector<std::byte> const right = file_of(codes_in_parts(2, false));
+  std::vector<std::byte> const scalar = file_of({{"model.w.up", entry({}, Values{1})}});
+  std::vector<StoredFile> const files = {{.name = "a.safetensors", .bytes = right},
+                                         {.name = "b.safetensors", .bytes = scalar}};
+  auto const read_whole = [&] {
+    SavedFiles const saved = read_saved_files(files, in_two_parts);
+    put_together(*saved.tensor("w", TensorKind::parameter).values, {4, 32});
+  };
+  EXPECT_THROW(read_whole(), std::runtime_error);
+}
+
 TEST(SavedFiles, ScalesAreOfTheRankThatWroteThem) {
   std::vector<std::vector<std::byte>> bytes;
   for (std::int64_t rank = 0; rank < 2; ++rank) {

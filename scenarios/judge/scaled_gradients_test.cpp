@@ -207,6 +207,18 @@ TEST(ScaledGradients, AFactorBeyondFourRoundingsIsSeenInTheStepToo) {
   }
 }
 
+TEST(ScaledGradients, AProductMayHaveMoreRoundingsWhereTheScaleRounds) {
+  StandInWorld::Traits traits = any_order_on(2);
+  traits.clips_in_one_product = true;
+  traits.clip_factor = [](float max_norm, float norm) {
+    return not_rounded(max_norm, norm) * (1 + 5 * 0x1p-24);
+  };
+  for (float const value : {1024.0F, 1000.0F}) {
+    Judged const run(clipped(0.3F, {.kind = LossScale::Kind::fixed, .value = value}), traits);
+    EXPECT_EQ(run.first_law().has_value(), value == 1024.0F) << text_of(run);
+  }
+}
+
 TEST(ScaledGradients, AWrongNormAndAWrongFactorAreSeen) {
   Scenario scenario = scenario_for();
   scenario.optimizer.clip = 0.5F;

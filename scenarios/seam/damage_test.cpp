@@ -60,6 +60,9 @@ TEST_F(DamageOfTwoFiles, PutsBackAnOlderFileThatDiffers) {
 TEST_F(DamageOfTwoFiles, IsNoneWhereAllFilesBecomeThoseOfTheOlderSave) {
   Fault const fault{.at = Fault::Where::load, .then = Fault::Then::stale_file, .file = 1};
   EXPECT_FALSE(damage_of(fault, files_, {{"a", first_}, {"b", bytes("old")}}));
+  Fault const first{.at = Fault::Where::load, .then = Fault::Then::stale_file, .file = 0};
+  EXPECT_FALSE(damage_of(first, files_, {{"a", bytes("old")}, {"b", second_}}));
+  EXPECT_TRUE(damage_of(first, files_, {{"a", bytes("old")}, {"b", bytes("old, too")}}));
   EXPECT_FALSE(damage_of(fault, {files_.data(), 1}, {{"a", first_}, {"b", bytes("old")}}));
   EXPECT_TRUE(damage_of(fault, files_, {{"a", first_}, {"b", bytes("old")}, {"c", bytes("lost")}}));
 }

@@ -58,6 +58,7 @@ class Judged {
         world_(std::make_unique<StandInWorld>(scenario_, parameters_, traits)),
         traits_(traits),
         tamper_(std::move(tamper)) {
+    verdict_.watched() = {.parameter = 0, .index = 3};
     for (int p = 0; p < std::ssize(parameters_); ++p) world_->write(p, verdict_.initial_values(p));
     bool goes_on = verdict_.started(*world_);
     ProgramWalk walk(program_);
@@ -76,6 +77,8 @@ class Judged {
   }
   std::vector<Violation> const& violations() const { return verdict_.violations(); }
   std::vector<std::string> notes() const { return verdict_.notes(); }
+  /// The last step of the fourth element of the first parameter.
+  std::optional<oracle::SeenStep> const& seen_step() { return verdict_.watched().step; }
 
  private:
   bool follow(Primitive const& operation) {
