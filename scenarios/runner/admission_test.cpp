@@ -92,8 +92,11 @@ TEST(Admission, PaddingOfABufferCounts) {
   Scenario scenario = wide(1);
   scenario.params = {parameter("a", {1, 46'341}), parameter("b", {1, 46'337})};
   double const rows = bytes_needed(scenario, unchecked);
+  Scenario reached_by_a_load = scenario;
   scenario.layout = Layout::bucketed;  // a chunk is the product of both
   EXPECT_GT(bytes_needed(scenario, unchecked), rows + 40 * gibibyte);
+  reached_by_a_load.program.push_back(operation(Load{.from = "a", .layout = Layout::bucketed}));
+  EXPECT_GT(bytes_needed(reached_by_a_load, unchecked), rows + 40 * gibibyte);
 }
 
 TEST(Admission, EveryKindOfTensorCountsInItsFormat) {

@@ -187,6 +187,23 @@ TEST(Crash, OfRanksThatWriteSeveralFilesLeavesTheOldOneOrTheNewOne) {
       }
 }
 
+// Which of the two it is, one parameter alone may tell, and no counter.
+TEST(Crash, OfASaveThatDiffersInOneParameterLeavesTheOldOneOrTheNewOne) {
+  for (std::string const same : {"a", "b"})
+    for (std::int64_t const bytes : {0, 1 << 30}) {
+      Operation const backward = operation(Backward{.without = {same}});
+      Operation const forget = operation(ZeroGrad{});
+      Scenario scenario = with_program({save("first"), backward, operation(Step{}), forget,
+                                        save("x"), load("first"), backward, operation(Step{}),
+                                        forget, save("x"), load("x"), operation(Train{1})});
+      scenario.groups = {};
+      scenario.params = {parameter("a", {5}), parameter("b", {5})};
+      scenario.faults = {crash(3, 0, bytes)};
+      RunResult const result = run_scenario(scenario);
+      EXPECT_EQ(result.outcome, Outcome::pass) << same << ", " << bytes << ": " << summary(result);
+    }
+}
+
 TEST(Crash, OfTheFirstSaveLeavesNothingOrAll) {
   for (std::int64_t bytes = 0; bytes < 6000; bytes += 397) {
     Scenario scenario = with_program({operation(Train{1}), save("a"), load("a", 3)});

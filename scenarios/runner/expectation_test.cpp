@@ -44,6 +44,15 @@ TEST(Expectation, ARefusalIsMetByItsReasonOrAny) {
   EXPECT_FALSE(meets(refused("out_of_memory"), Expectation{}));
 }
 
+TEST(Expectation, OfARefusalBeforeAnythingRunsIsNotMetByARun) {
+  for (char const* const before : {"unsupported", "unsupported.layout", "scalar_parameter"})
+    EXPECT_FALSE(may_be_met(refusal(before))) << before;
+  for (char const* const later : {"any", "out_of_memory", "damaged_checkpoint"})
+    EXPECT_TRUE(may_be_met(refusal(later))) << later;
+  EXPECT_TRUE(may_be_met(violates("order.race")));
+  EXPECT_TRUE(may_be_met(Expectation{}));
+}
+
 TEST(Expectation, IsWrittenAsTheLanguageSaysIt) {
   EXPECT_EQ(text_of(Expectation{}), "pass");
   EXPECT_EQ(text_of(violates("order.race")), "violates order.race");

@@ -115,6 +115,19 @@ TEST(Run, WhoWaitsIsToldHowFarItIs) {
   EXPECT_EQ(operations % 4, 0U);  // its own schedule, that again, and two more
 }
 
+TEST(Run, IsRepeatedUnaskedOnlyWhereAnotherDigestIsExpected) {
+  auto const operations_expecting = [](char const* law) {
+    Scenario scenario = small_scenario();
+    scenario.expect = {.kind = Expectation::Kind::violates, .id = law};
+    std::uint64_t operations = 0;
+    RunOptions options;
+    options.progress = [&](std::uint64_t, std::uint64_t total) { operations = total; };
+    EXPECT_EQ(run_scenario(scenario, options).outcome, Outcome::pass);
+    return operations;
+  };
+  EXPECT_EQ(operations_expecting("determinism.digest"), 2 * operations_expecting("order.race"));
+}
+
 TEST(Run, RecordedChoicesReplayARun) {
   Scenario scenario = small_scenario();
   scenario.schedule.strategy = Schedule::Strategy::random;

@@ -212,6 +212,18 @@ TEST_F(MadeUpRuns, DifferInCountersSettingsAndScale) {
   }
 }
 
+TEST_F(MadeUpRuns, TellNumbersBeforeCountersAndSettings) {
+  MadeUp second;
+  second.numbers[TensorKind::parameter][0] = 5;
+  second.steps = 3;
+  second.settings.learning_rate = 1;
+  auto const violations = found(0, {}, second);
+  ASSERT_EQ(violations.size(), 3U);
+  EXPECT_EQ(violations[0].subject, Subject{Tensor{.parameter = "w"}});
+  EXPECT_EQ(violations[1].subject, Subject{StepCount{"w"}});
+  EXPECT_EQ(violations[2].subject, Subject{GroupSettings{0}});
+}
+
 TEST_F(MadeUpRuns, AreNotComparedOnceSomethingIsLostThatNoFormatCarries) {
   MadeUp second;
   second.settings.learning_rate = 1;
