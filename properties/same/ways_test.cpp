@@ -7,6 +7,7 @@
 // Must catch: any mistake in a pass that still leads to something lighter.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "scenarios/language/yaml/write.h"
 #include "scenarios/search/generate/generate.h"
 #include "scenarios/search/generate/testing/boldest_peer.h"
+#include "scenarios/search/minimize/alternatives.h"
 #include "scenarios/search/minimize/minimize.h"
 #include "scenarios/search/minimize/passes.h"
 
@@ -72,6 +74,62 @@ usual precision          b745e1b9afd0a009
 seed                     00c1f2627f39d40d
 shapes under other seeds 5bf2964be7b5ff45
 names                    288426761b23f878
+)");
+}
+
+/// With more further runs than are drawn.
+Scenario with_many_further_runs() {
+  Scenario scenario = generate_scenario(21, 1, {.capabilities = capable_peer()});
+  scenario.faults.clear();
+  scenario.other_worlds = {{.shard = 5}, {.shard = 6, .replicate = 2}, {.shard = 3}};
+  scenario.again = {{.options = {{"async_save", "true"}, {"implementation", "fused"}}},
+                    {.resumed_after = 1, .through = {{.shard = 4}, {.shard = 7}}},
+                    {}};
+  return scenario;
+}
+
+TEST(SameWays, FurtherRunsAreTakenBackInTheSameOrder) {
+  std::string texts;
+  for (Scenario const& each : proposed_by({"", passes_of::simplify_further_runs},
+                                          with_many_further_runs(), capable_peer()))
+    texts += write_scenario(each);
+  EXPECT_EQ("\n" + row_of("many further runs", texts), R"(
+many further runs        8c83d40facc71f63
+)");
+}
+
+/// What a list of parts fills in, its first so many.
+void append_parts(Scenario const& blank, std::vector<Part> const& parts, std::size_t most,
+                  std::string& texts) {
+  for (std::size_t i = 0; i < std::min(most, parts.size()); ++i) {
+    Scenario filled = blank;
+    parts[i].fill(filled);
+    texts += fmt::format("{} {}\n", parts[i].size, write_scenario(filled));
+  }
+}
+
+TEST(SameWays, SmallScenariosArePutTogetherOfTheSameParts) {
+  std::string programs;
+  std::string settings;
+  std::string worlds;
+  for (std::uint64_t i = 0; i < 120; ++i) {
+    Scenario const scenario = generate_scenario(23, i, i % 2 == 0 ? for_simulator() : for_peer());
+    Scenario const blank = blank_like(scenario);
+    Lists const lists = lists_of(scenario);
+    append_parts(blank, lists.programs, lists.few_programs + 20, programs);
+    append_parts(blank, lists.settings, 60, settings);
+    append_parts(blank, lists.worlds, lists.worlds.size(), worlds);
+    programs += fmt::format("{} {}\n", lists.few_programs, lists.programs.size());
+    settings +=
+        fmt::format("{} {} {}\n", lists.own_settings, lists.few_settings, lists.settings.size());
+    worlds += fmt::format("{}\n", lists.few_worlds);
+  }
+  EXPECT_EQ(
+      "\n" + row_of("programs", programs) + row_of("settings", settings) + row_of("worlds", worlds),
+      R"(
+programs                 a5fb17bce216f465
+settings                 38de3ce98f20d6dd
+worlds                   e118c87f6ebd2288
 )");
 }
 

@@ -191,6 +191,22 @@ TEST(Generate, WhatIsSwitchedOffDoesNotOccur) {
   }
 }
 
+TEST(FeaturesSeen, AreTheSameFromTheirCounts) {
+  Distribution seen;
+  for (std::uint64_t i = 0; i < 20; ++i) seen.add(features_of(generate_scenario(11, i)));
+  EXPECT_EQ(Distribution(seen.cases(), seen.counts()), seen);
+  EXPECT_NE(seen, Distribution());
+}
+
+TEST(ScenarioGen, DrawsWhatIsGeneratedOfTheSizeThatIsAskedFor) {
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    auto const size = static_cast<int>(seed % 101);
+    rc::Random random(seed);
+    Scenario const drawn = scenario_gen({.size = 60})(random, size).value();
+    EXPECT_EQ(drawn, generate_scenario(random.next(), 0, {.size = std::min(size, 60)}));
+  }
+}
+
 TEST(ScenarioGen, GreedyShrinkingEndsAtOneStepOfOneElement) {
   auto const steps = [](Scenario const& scenario) {
     for (Operation const& operation : scenario.program) {

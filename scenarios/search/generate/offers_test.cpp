@@ -40,9 +40,55 @@ TEST(Lacking, IsAnotherTypeOfLoadsWhereThereIsOne) {
       plain_recipe(ParamType::fp32, {GradType::fp32}, MainType::none, StateType::fp32)};
   peer.load_precisions = peer.precisions;
   EXPECT_TRUE(has(lacking(peer), Feature::load_with_other_precision));
+  PrecisionOffer const mixed =
+      plain_recipe(ParamType::bf16, {GradType::bf16}, MainType::fp32, StateType::fp16);
+  peer.load_precisions->push_back(mixed);
+  EXPECT_FALSE(has(lacking(peer), Feature::load_with_other_precision));
+  peer.precisions = {mixed};
+  peer.load_precisions = peer.precisions;
+  EXPECT_TRUE(has(lacking(peer), Feature::load_with_other_precision));
   peer.load_precisions->push_back(
       plain_recipe(ParamType::bf16, {GradType::fp32}, MainType::fp32, StateType::fp32));
   EXPECT_FALSE(has(lacking(peer), Feature::load_with_other_precision));
+}
+
+FeatureSet all_of(std::initializer_list<Feature> features) {
+  FeatureSet all;
+  for (Feature const feature : features) all |= set_of(feature);
+  return all;
+}
+
+/// What is lacking of files where a change makes an engine able to less.
+FeatureSet lacking_of_files(void (*change)(Capabilities&)) {
+  Capabilities peer = capable_peer();
+  peer.layouts.push_back(Layout::flat);
+  FeatureSet const before = lacking(peer);
+  change(peer);
+  return lacking(peer) & ~before;
+}
+
+TEST(Lacking, OfFilesIsWhatOneThingLessTakesAway) {
+  FeatureSet const loads =
+      all_of({Feature::load, Feature::load_on_other_world, Feature::load_on_other_mesh,
+              Feature::load_with_other_layout, Feature::load_reversed, Feature::load_anew,
+              Feature::load_with_other_precision, Feature::damage});
+  EXPECT_EQ(lacking_of_files([](Capabilities& able) { able.load = false; }), loads);
+  EXPECT_EQ(lacking_of_files([](Capabilities& able) { able.save = false; }),
+            loads | all_of({Feature::save, Feature::save_replaced, Feature::crash}));
+  EXPECT_EQ(lacking_of_files([](Capabilities& able) { able.can_crash = false; }),
+            set_of(Feature::crash));
+  EXPECT_EQ(lacking_of_files([](Capabilities& able) { able.loads_in_any_order = false; }),
+            set_of(Feature::load_reversed));
+  EXPECT_EQ(lacking_of_files([](Capabilities& able) { able.loads_anew = false; }),
+            set_of(Feature::load_anew));
+  EXPECT_EQ(lacking_of_files([](Capabilities& able) { able.layouts.pop_back(); }) &
+                all_of({Feature::load_with_other_layout}),
+            set_of(Feature::load_with_other_layout));
+  EXPECT_EQ(lacking_of_files([](Capabilities& able) { able.detects_damage.clear(); }),
+            set_of(Feature::damage));
+  EXPECT_EQ(
+      lacking_of_files([](Capabilities& able) { able.detects_damage = {Fault::Then::stale_file}; }),
+      FeatureSet());
 }
 
 TEST(Recipes, OfTwoOffersAlikeAreThereOnce) {

@@ -98,6 +98,8 @@ TEST(Document, HasANameThatTellsItFromOthersOfItsLaw) {
   EXPECT_EQ(expecting(scenario, symptom, &wrong).name, begin + "exp_avg at " + verb);
   wrong.subject = Tensor{.parameter = "p0", .kind = TensorKind::parameter};
   EXPECT_EQ(expecting(scenario, symptom, &wrong).name, begin + "weight at " + verb);
+  wrong.operation = static_cast<int>(scenario.program.size()) - 1;
+  EXPECT_EQ(expecting(scenario, symptom, &wrong).name, begin + "weight at check");
   wrong.operation = -1;
   wrong.subject = StepCount{.parameter = "p0"};
   EXPECT_EQ(expecting(scenario, symptom, &wrong).name, begin + "step");

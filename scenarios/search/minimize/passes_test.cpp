@@ -219,8 +219,8 @@ TEST(Passes, TakeBackFurtherRuns) {
   from.groups.clear();
   from.world = {.shard = 2};
   from.optimizer.step_counter = StepCounter::parameter;
-  from.other_worlds = {{.shard = 3}, {.shard = 4, .replicate = 2}};
-  from.again = {{.options = {{"async_save", "true"}}},
+  from.other_worlds = {{.shard = 3}, {.shard = 4, .replicate = 2}, {.shard = 5}};
+  from.again = {{.options = {{"async_save", "true"}, {"implementation", "fused"}}},
                 {.resumed_after = 2, .through = {{.shard = 4}}, .order = ParamOrder::reversed}};
   ASSERT_FALSE(refuse(from, peer)) << refuse(from, peer)->message;
   auto const expect_proposed = [&](auto const& change) {
@@ -229,12 +229,17 @@ TEST(Passes, TakeBackFurtherRuns) {
     EXPECT_TRUE(proposes(from, wanted, peer)) << write_scenario(wanted);
   };
   expect_proposed([](Scenario& s) { s.other_worlds.clear(); });
-  expect_proposed([](Scenario& s) { s.other_worlds = {{.shard = 3}}; });
+  for (std::size_t w = 0; w < from.other_worlds.size(); ++w) {
+    expect_proposed([&](Scenario& s) { s.other_worlds = {from.other_worlds[w]}; });
+    expect_proposed([&](Scenario& s) { std::erase(s.other_worlds, from.other_worlds[w]); });
+  }
   expect_proposed([](Scenario& s) { s.other_worlds[0].shard = 1; });
   expect_proposed([](Scenario& s) { s.other_worlds[1].replicate = 1; });
   expect_proposed([](Scenario& s) { s.again.clear(); });
   expect_proposed([](Scenario& s) { s.again.pop_back(); });
   expect_proposed([](Scenario& s) { s.again[0].options.clear(); });
+  expect_proposed([](Scenario& s) { s.again[0].options.pop_back(); });
+  expect_proposed([](Scenario& s) { s.again[0].options.erase(s.again[0].options.begin()); });
   expect_proposed([](Scenario& s) { s.again[1].resumed_after = 0; });
   expect_proposed([](Scenario& s) { s.again[1].through.clear(); });
   expect_proposed([](Scenario& s) { s.again[1].through[0].shard = 2; });
