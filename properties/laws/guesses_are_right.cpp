@@ -137,6 +137,12 @@ TEST(Guesses, AreToldOfStepsThatGoByOtherNumbers) {
                           "program: [train: 1, set: {betas: [0.5, 0.9]}, train: 1]\n"
                           "bug: settings_frozen\n"),
             std::string(earlier_settings) + " 1");
+  // Of several parameters, some may be right.
+  EXPECT_EQ(guess_in_text("params: [{name: v, shape: [40]}, {name: w, shape: [40], group: g}]\n"
+                          "groups: {g: {weight_decay: 0.5}}\n"
+                          "program: [train: 1]\n"
+                          "bug: first_group_for_all\n"),
+            first_group);
   // Less than half a step of bf16 is lost.
   EXPECT_EQ(guess_in_text("params: [{name: w, shape: [1000]}]\n"
                           "precision: {param: bf16}\n"

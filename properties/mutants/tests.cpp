@@ -21,10 +21,10 @@ std::string name_of(testing::TestInfo const& info) {
   return std::string(info.test_suite_name()) + "." + info.name();
 }
 
-/// Writes a line for each test. What a suite sets up counts as its first test's.
+/// Writes a line for the test, with what its suite sets up.
 class Recorder : public testing::EmptyTestEventListener {
  public:
-  explicit Recorder(std::string const& path) : out_(path) {}
+  explicit Recorder(std::string const& path) : out_(path, std::ios::app) {}
 
   void OnTestEnd(testing::TestInfo const& info) override {
     auto& reached = bugs::harness.reached;
@@ -33,17 +33,28 @@ class Recorder : public testing::EmptyTestEventListener {
     for (std::size_t place = 0; place < reached.size(); ++place)
       if (reached[place]) out_ << " " << place;
     out_ << std::endl;
-    reached.fill(false);
   }
 
  private:
   std::ofstream out_;
 };
 
-[[noreturn]] void record(std::string const& path) {
+std::vector<std::string> all_names() {
+  std::vector<std::string> names;
+  testing::UnitTest const& all = *testing::UnitTest::GetInstance();
+  for (int s = 0; s < all.total_test_suite_count(); ++s) {
+    testing::TestSuite const& suite = *all.GetTestSuite(s);
+    for (int t = 0; t < suite.total_test_count(); ++t)
+      names.push_back(name_of(*suite.GetTestInfo(t)));
+  }
+  return names;
+}
+
+[[noreturn]] void record(std::string const& test, std::string const& path) {
   testing::TestEventListeners& listeners = testing::UnitTest::GetInstance()->listeners();
   delete listeners.Release(listeners.default_result_printer());
   listeners.Append(new Recorder(path));
+  GTEST_FLAG_SET(filter, test);
   bugs::harness.reached.fill(false);
   std::_Exit(RUN_ALL_TESTS());
 }
@@ -65,11 +76,16 @@ std::vector<Test> read_tests(std::string const& path) {
 std::vector<Test> run_once(std::string const& path) {
   if (std::filesystem::exists(path)) return read_tests(path);
   std::string const unfinished = path + ".unfinished";
-  pid_t const child = ::fork();
-  if (child == 0) record(unfinished);
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  if (status != 0) throw std::runtime_error("the tests fail without any mistake");
+  std::filesystem::remove(unfinished);
+  bool all_pass = true;
+  for (std::string const& test : all_names()) {
+    pid_t const child = ::fork();
+    if (child == 0) record(test, unfinished);
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    all_pass = all_pass && status == 0;
+  }
+  if (!all_pass) throw std::runtime_error("the tests fail without any mistake");
   std::filesystem::rename(unfinished, path);
   return read_tests(path);
 }
