@@ -241,7 +241,7 @@ cudaError_t copy_now(Runtime& runtime, void* to, void const* from, std::size_t b
   cudaError_t error = checked(runtime, to, from, bytes, kind, copy);
   if (error != cudaSuccess || bytes == 0) return error;
   Stream& stream = legacy_stream(runtime, runtime.host().device);
-  error = judge_wait(runtime, stream, name);
+  error = judge_work(runtime, stream, name);
   if (error != cudaSuccess) return error;
   if (copy.from_place == Place::pageable && copy.to_place == Place::device) {
     return copy_staged(runtime, stream, copy, name);
@@ -261,7 +261,7 @@ cudaError_t copy_between_devices(Runtime& runtime, Copy const& copy, int to_devi
                                  int from_device) {
   int const current = runtime.host().device;
   Stream& own = legacy_stream(runtime, current);
-  if (cudaError_t const error = judge_wait(runtime, own, "cudaMemcpyPeer"); error != cudaSuccess) {
+  if (cudaError_t const error = judge_work(runtime, own, "cudaMemcpyPeer"); error != cudaSuccess) {
     return error;
   }
   std::vector<Stream*> others;
@@ -357,7 +357,7 @@ cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t
 cudaError_t cudaMemset(void* to, int value, std::size_t bytes) {
   return call([&](Runtime& runtime) -> cudaError_t {
     Stream& stream = legacy_stream(runtime, runtime.host().device);
-    cudaError_t error = judge_wait(runtime, stream, "cudaMemset");
+    cudaError_t error = judge_work(runtime, stream, "cudaMemset");
     if (error != cudaSuccess) return error;
     error = fill(runtime, stream, to, value, bytes, "cudaMemset");
     bool const waits = bytes > 0 && to != nullptr && place_of(runtime, to) == Place::pinned;
