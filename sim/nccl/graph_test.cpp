@@ -161,14 +161,17 @@ TEST(NcclGraph, AGroupOfTwoCapturesForOneCommunicatorIsRefused) {
     float* const value = rank.device(std::vector<float>{1.0F, 2.0F});
     cudaStream_t other = nullptr;
     EXPECT_EQ(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking), cudaSuccess);
-    Captured const first(rank.stream, [&] {
-      Captured const second(other, [&] {
-        EXPECT_EQ(ncclGroupStart(), ncclSuccess);
-        ncclAllReduce(value, value, 1, ncclFloat, ncclSum, rank.comm, rank.stream);
-        ncclAllReduce(value + 1, value + 1, 1, ncclFloat, ncclSum, rank.comm, other);
-        EXPECT_EQ(ncclGroupEnd(), ncclInvalidUsage);
-      });
-    });
+    for (cudaStream_t const stream : {rank.stream, other})
+      EXPECT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), cudaSuccess);
+    EXPECT_EQ(ncclGroupStart(), ncclSuccess);
+    ncclAllReduce(value, value, 1, ncclFloat, ncclSum, rank.comm, rank.stream);
+    ncclAllReduce(value + 1, value + 1, 1, ncclFloat, ncclSum, rank.comm, other);
+    EXPECT_EQ(ncclGroupEnd(), ncclInvalidUsage);
+    for (cudaStream_t const stream : {rank.stream, other}) {
+      cudaGraph_t graph = nullptr;
+      EXPECT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
+      EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
+    }
   });
   EXPECT_TRUE(report.ok()) << describe(report);
 }
