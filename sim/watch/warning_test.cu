@@ -62,8 +62,7 @@ TEST_F(Warning, ALaunchOfTooManyThreads) {
     cudaFree(data);
   });
   Violation const found = warning(report);
-  EXPECT_EQ(found.message,
-            "the launch returned cudaErrorInvalidValue, and nobody looked at it");
+  EXPECT_EQ(found.message, "the launch returned cudaErrorInvalidValue, and nobody looked at it");
   EXPECT_EQ(found.at.line, line_of_warning("launched"));
 }
 
