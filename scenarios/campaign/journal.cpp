@@ -54,7 +54,9 @@ Journal::Journal(std::filesystem::path path) : path_(std::move(path)) {
   descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
   if (descriptor_ < 0) fail(errno);
   try {
-    expect_regular_file();
+    struct stat found {};
+    if (::fstat(descriptor_, &found) != 0) fail(errno);
+    if (!S_ISREG(found.st_mode)) throw CampaignError(path_.string() + ": is no regular file");
     lock();
     read();
   } catch (...) {
@@ -65,12 +67,6 @@ Journal::Journal(std::filesystem::path path) : path_(std::move(path)) {
 
 Journal::~Journal() {
   ::close(descriptor_);
-}
-
-void Journal::expect_regular_file() const {
-  struct stat found {};
-  if (::fstat(descriptor_, &found) != 0) fail(errno);
-  if (!S_ISREG(found.st_mode)) throw CampaignError(path_.string() + ": is no regular file");
 }
 
 void Journal::lock() {

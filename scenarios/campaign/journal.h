@@ -34,7 +34,6 @@ class Journal {
   void append(std::string_view line);
 
  private:
-  void expect_regular_file() const;
   void lock();
   void read();
   [[noreturn]] void fail(int error) const;

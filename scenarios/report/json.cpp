@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <stdexcept>
 
+#include "scenarios/language/plain_text.h"
 #include "scenarios/language/words.h"
 #include "scenarios/report/memory_json.h"
 #include "scenarios/report/violation_json.h"
@@ -51,6 +52,23 @@ void add_optional(Json& json, RunResult const& result) {
   }
   if (!result.notes.empty()) json["notes"] = result.notes;
   if (!result.met && !result.choices.empty()) json["choices"] = result.choices;
+}
+
+/// Characters may be written by their numbers: then a terminal that is shown the file is not
+/// steered, and who reads it gets what there was.
+std::string without_controls(std::string const& json) {
+  std::string text;
+  for (std::string_view rest = json; !rest.empty();) {
+    auto const [value, size] = first_code_point(rest);
+    if (value < 0x7F || !is_control(value))
+      text += rest.substr(0, size);
+    else if (value <= 0xFFFF)
+      text += fmt::format("\\u{:04x}", value);
+    else  // in two halves
+      text += fmt::format("\\u{:04x}\\u{:04x}", 0xD7C0 + (value >> 10), 0xDC00 + (value & 0x3FF));
+    rest.remove_prefix(size);
+  }
+  return text;
 }
 
 }  // namespace
@@ -118,7 +136,7 @@ Json make_document(std::string_view command) {
 }
 
 std::string to_text(Json const& json) {
-  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return without_controls(json.dump(1, ' ', false, Json::error_handler_t::replace)) + "\n";
 }
 
 std::string to_line(Json const& json) {

@@ -127,6 +127,14 @@ TEST(Json, ChoicesAreKeptOnlyWhereAReplayNeedsThem) {
   EXPECT_FALSE(to_json(result).contains("choices"));
 }
 
+TEST(Json, WhatSteersATerminalIsWrittenByItsNumber) {
+  RunResult result = make_result();
+  result.name = "größe \u009b\u202e\x7f\U000e0041";
+  std::string const text = to_text(to_json(result));
+  EXPECT_NE(text.find("größe \\u009b\\u202e\\u007f\\udb40\\udc41"), std::string::npos) << text;
+  EXPECT_EQ(StrictJson::parse(text), to_json(result));
+}
+
 TEST(Json, BrokenUtf8IsReplacedAndNotRefused) {
   RunResult result = make_result();
   result.name = "a\xff";

@@ -19,8 +19,7 @@ std::string stem_of(Scenario const& scenario, Symptom const& symptom);
 /// from others of its law. A process that died cannot be expected: such a scenario expects to pass.
 Scenario expecting(Scenario scenario, Symptom const& symptom, Violation const* violation = nullptr);
 
-/// What a line that runs the scenario's file has to say for its engine to run; nothing where that
-/// is no command.
+/// The option by which the engine of the scenario's file runs, where that is a command.
 std::string named_command(Scenario const& scenario);
 
 /// The engine's name, with its versions where it gives any: "torch (python 3.11.2, torch 2.13.0)".
