@@ -325,5 +325,20 @@ TEST(HostileFiles, StepsAreOneNumberEach) {
                    {shaped({2}), "tensor " + key + ": is F32 [2], expected one F32"}});
 }
 
+TEST(HostileFiles, PartsOfAParameterShareTheirSteps) {
+  ADAMANT_NEEDS(2, Devices::shared);
+  std::string const key = "optim.state.fused.gate.step";
+  Edit const other = [&](MemoryStorage& storage) {
+    for (std::string const& file : {rows, beginning, end})
+      edit_file(storage, file, [&](FileEntries& entries) {
+        for (FileEntry& entry : entries)
+          if (entry.part.key == key) entry.data.back() ^= std::byte{1};
+      });
+  };
+  expect_refusals(
+      cut_config(two_ranks), Kind::incompatible,
+      {{other, "parameter fused: its part fused.up was stepped 2 times, fused.gate 8"}});
+}
+
 }  // namespace
 }  // namespace adamant::real

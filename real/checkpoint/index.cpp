@@ -32,7 +32,9 @@ std::vector<std::string> shard_files(Storage& storage, std::string const& direct
 void expect_same_files(Manifest const& manifest, std::vector<std::string> const& found,
                        std::string const& directory) {
   std::set<std::string> listed;
-  for (ManifestFile const& file : manifest.files) listed.insert(file.name);
+  for (ManifestFile const& file : manifest.files)
+    if (!listed.insert(file.name).second)
+      refuse_damaged(join_path(directory, file.name), ": the manifest lists it twice");
   for (std::string const& name : listed)
     if (std::find(found.begin(), found.end(), name) == found.end())
       refuse_damaged(join_path(directory, name), ": is missing; the manifest lists it");
@@ -156,10 +158,12 @@ void CheckpointOpening::find_listed() {
   expect_same_files(manifest, shard_files(storage_, checkpoint_.directory), checkpoint_.directory);
   for (ManifestFile const& file : manifest.files) names_.push_back(file.name);
   for (ManifestTensor const& tensor : manifest.tensors) {
-    SavedTensor& known = checkpoint_.tensors[tensor.key];
-    known = {tensor.key, tensor.dtype, tensor.shape};
+    auto const [known, is_new] = checkpoint_.tensors.try_emplace(tensor.key);
+    if (!is_new)
+      refuse_damaged(path_of(manifest_name), ": tensor ", tensor.key, ": is listed twice");
+    known->second = {tensor.key, tensor.dtype, tensor.shape};
     numbers_.try_emplace({tensor.key, tensor.dtype}, listed_.size());
-    listed_.push_back(&known);
+    listed_.push_back(&known->second);
   }
 }
 
@@ -208,7 +212,10 @@ Checkpoint CheckpointOpening::finish(std::span<std::string const> said) && {
     told.push_back({{std::string_view(text).substr(seen_.size()), listed_.size()}});
   }
   for (std::size_t file = 0; file < names_.size(); ++file) add_file(file, told[file % said.size()]);
-  for (auto& [key, tensor] : checkpoint_.tensors) find_runs(tensor);  // once for all plans
+  for (auto& [key, tensor] : checkpoint_.tensors) {
+    count_elements(tensor.shape, checkpoint_.directory, key);
+    find_runs(tensor);  // once for all plans
+  }
   check();
   return std::move(checkpoint_);
 }

@@ -152,6 +152,46 @@ TEST(Index, PartsThatDoNotCoverATensorOnceAreRefused) {
   EXPECT_NE(refusal({rows(0, 2), rows(1, 3)}).find("overlap"), std::string::npos);
 }
 
+std::string refusal_with(Manifest const& manifest) {
+  ForeignFiles files({rows(0, 2)});
+  Manifest told = manifest;
+  for (ManifestFile& file : told.files) file = listed(files.storage, file.name, told.piece_bytes);
+  std::string const text = encode(told);
+  files.storage.create("c/adamant.json")
+      ->append(std::as_bytes(std::span(text.data(), text.size())));
+  return refusal_of([&] { open_checkpoint(files.storage, "c"); });
+}
+
+TEST(Index, AManifestThatListsSomethingTwiceIsRefused) {
+  ManifestTensor const t{.key = "t", .dtype = "F32", .shape = {2, 3}};
+  ManifestTensor const narrow{.key = "t", .dtype = "BF16", .shape = {2, 3}};
+  ManifestFile const file{.name = "0.safetensors", .pieces = {}};
+  auto const manifest = [&](std::vector<ManifestTensor> tensors, std::vector<ManifestFile> files) {
+    return Manifest{.piece_bytes = 64,
+                    .progress = {},
+                    .tensors = std::move(tensors),
+                    .files = std::move(files)};
+  };
+  EXPECT_EQ(refusal_with(manifest({t}, {file})), "not refused");
+  EXPECT_EQ(refusal_with(manifest({t, t}, {file})), "c/adamant.json: tensor t: is listed twice");
+  EXPECT_EQ(refusal_with(manifest({narrow, t}, {file})),
+            "c/adamant.json: tensor t: is listed twice");
+  EXPECT_EQ(refusal_with(manifest({t}, {file, file})),
+            "c/0.safetensors: the manifest lists it twice");
+}
+
+TEST(Index, AWholeWithMoreElementsThanCanBeCountedIsRefused) {
+  std::int64_t const large = std::int64_t{1} << 52;
+  EXPECT_EQ(refusal({rows(0, 2, {large, large})}),
+            "c: tensor t: shape [4503599627370496, 4503599627370496] is beyond 2^53 elements");
+  ManifestTensor const wraps{.key = "t", .dtype = "F32", .shape = {large, std::int64_t{1} << 12}};
+  EXPECT_EQ(refusal_with({.piece_bytes = 64,
+                          .progress = {},
+                          .tensors = {wraps},
+                          .files = {{.name = "0.safetensors", .pieces = {}}}}),
+            "c: tensor t: shape [4503599627370496, 4096] is beyond 2^53 elements");
+}
+
 TEST(Index, ADirectoryWithoutFilesIsRefused) {
   EXPECT_EQ(refusal({}), "c: holds neither adamant.json nor any .safetensors file");
 }

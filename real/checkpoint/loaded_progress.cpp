@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <map>
 #include <optional>
 #include <set>
 
@@ -40,17 +41,46 @@ bool is_one_number(SavedTensor const& tensor) {
   return tensor.boxes.size() == 1 && tensor.boxes.front().numel() == 1;
 }
 
-/// Steps are the manifest's. The files' own are read for their checksums alone: damage is damage
-/// wherever it is.
-void verify_steps(Checkpoint const& checkpoint, KeyMap const& matched) {
+std::string text_of_step(double step) {
+  bool const counts = step >= 0 && step <= 0x1p53;
+  return counts ? std::to_string(static_cast<std::int64_t>(step)) : std::to_string(step);
+}
+
+/// The steps of a parameter that is saved under these names, all of which have the same.
+template <typename Read>
+auto step_of_parts(std::string const& parameter, std::vector<std::string> const& names,
+                   Read const& read) {
+  auto const step = read(names.front());
+  for (std::string const& name : names)
+    if (read(name) != step)
+      refuse_incompatible("parameter ", parameter, ": its part ", names.front(), " was stepped ",
+                          text_of_step(static_cast<double>(step)), " times, ", name, " ",
+                          text_of_step(static_cast<double>(read(name))),
+                          ": parts of a parameter share their steps");
+  return step;
+}
+
+/// Steps are the manifest's. The files' own are read for their checksums alone, and held to each
+/// other: damage is damage wherever it is.
+void verify_steps(Checkpoint const& checkpoint, KeyMap const& matched,
+                  CheckpointState const& state) {
   VerifiedNumbers numbers(checkpoint, checkpoint.manifest->piece_bytes);
+  std::map<std::string, float> steps;  // by key
   for (auto const& [wanted, saved] : matched) {
     if (!wanted.ends_with(".step") || wanted.starts_with(model_key(""))) continue;
     SavedTensor const& step = checkpoint.tensors.at(saved);
     if (step.dtype != dtype_of(NumberFormat::fp32) || !is_one_number(step))
       refuse_damaged("tensor ", saved, ": is ", step.dtype, " ", text_of_shape(step.shape),
                      ", expected one F32");
-    static_cast<void>(numbers.at(step.boxes.front()));
+    steps[wanted] = numbers.at(step.boxes.front());
+  }
+  for (ParameterStep const& parameter : state.steps) {
+    if (steps.contains(state_key(parameter.parameter, "step"))) continue;
+    std::vector<std::string> names;
+    for (std::string const& part : parts_to_find(checkpoint, parameter))
+      names.push_back(name_of_part(parameter.parameter, part));
+    step_of_parts(parameter.parameter, names,
+                  [&](std::string const& name) { return steps.at(state_key(name, "step")); });
   }
 }
 
@@ -106,14 +136,7 @@ std::int64_t read_step_of(Checkpoint const& checkpoint, KeyMap const& matched,
     return read_step(checkpoint, checkpoint.tensors.at(matched.at(state_key(name, "step"))));
   };
   if (matched.contains(state_key(parameter.parameter, "step"))) return read(parameter.parameter);
-  std::vector<std::string> const names = names_in_keys(parameter);
-  std::int64_t const step = read(names.front());
-  for (std::string const& name : names)
-    if (read(name) != step)
-      refuse_incompatible("parameter ", parameter.parameter, ": its part ", names.front(),
-                          " was stepped ", std::to_string(step), " times, ", name, " ",
-                          std::to_string(read(name)), ": parts of a parameter share their steps");
-  return step;
+  return step_of_parts(parameter.parameter, names_in_keys(parameter), read);
 }
 
 /// Without a manifest: settings stay, steps are those of the files.
@@ -140,7 +163,7 @@ Progress progress_of_files(Checkpoint const& checkpoint, KeyMap const& matched,
 Progress loaded_progress(Checkpoint const& checkpoint, KeyMap const& matched,
                          CheckpointState const& state) {
   if (!checkpoint.manifest) return progress_of_files(checkpoint, matched, state);
-  verify_steps(checkpoint, matched);
+  verify_steps(checkpoint, matched, state);
   return progress_of(checkpoint, state.progress);
 }
 

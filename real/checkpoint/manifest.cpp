@@ -1,5 +1,6 @@
 #include "real/checkpoint/manifest.h"
 
+#include <algorithm>
 #include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
@@ -7,6 +8,7 @@
 
 #include "real/checkpoint/checkpoint_error.h"
 #include "real/checkpoint/crc32c.h"
+#include "real/checkpoint/json_text.h"
 #include "real/checkpoint/manifest_limits.h"
 
 namespace adamant::real {
@@ -148,6 +150,25 @@ Progress decode_progress(Json const& json, std::string const& name) {
   return progress;
 }
 
+ManifestTensor decode_tensor(Json const& json, std::string const& name) {
+  ManifestTensor tensor{.key = json.at("key").get<std::string>(),
+                        .dtype = json.at("dtype").get<std::string>(),
+                        .shape = {}};
+  std::string const where = concat(name, ": tensor ", tensor.key);
+  for (double const extent : json.at("shape").get<std::vector<double>>())
+    tensor.shape.push_back(static_cast<std::int64_t>(within_limits("shape", extent, where)));
+  return tensor;
+}
+
+/// Names of a parameter's parts, each another.
+void check_parts(Manifest const& manifest, std::string const& name) {
+  for (auto const& [parameter, parts] : manifest.parts)
+    for (auto part = parts.begin(); part != parts.end(); ++part)
+      if (std::find(parts.begin(), part, *part) != part || part->find('/') != std::string::npos)
+        refuse_damaged(name, ": parts of ", parameter, ": ", *part,
+                       " is no name of a part, or there twice");
+}
+
 Manifest decode_body(Json const& json, std::string const& name) {
   Manifest manifest;
   word_in(json, "format", {format}, name);
@@ -158,9 +179,7 @@ Manifest decode_body(Json const& json, std::string const& name) {
   manifest.piece_bytes = number_in<std::uint64_t>(json, "piece_bytes", name);
   manifest.progress = decode_progress(json, name);
   for (Json const& tensor : json.at("tensors"))
-    manifest.tensors.push_back({tensor.at("key").get<std::string>(),
-                                tensor.at("dtype").get<std::string>(),
-                                tensor.at("shape").get<std::vector<std::int64_t>>()});
+    manifest.tensors.push_back(decode_tensor(tensor, name));
   for (Json const& file : json.at("files"))
     manifest.files.push_back({file.at("name").get<std::string>(),
                               number_in<std::uint64_t>(file, "bytes", name),
@@ -222,9 +241,11 @@ std::string encode(Manifest const& manifest) {
 
 Manifest decode_manifest(std::string const& text, std::string const& name) {
   std::string_view const body = checked_body(text, name);
+  expect_shallow(body, concat(name, ": "));
   try {
     Manifest manifest = decode_body(Json::parse(body), name);
     check_counts(manifest, name);
+    check_parts(manifest, name);
     check_steps(manifest.progress, name);
     return manifest;
   } catch (nlohmann::json::exception const& error) {

@@ -37,6 +37,7 @@ constexpr Limit limits[] = {
     {"world_size", Kind::whole, 1, largest_int, "a whole number of at least 1"},
     {"piece_bytes", Kind::whole, 1, 0x1p53, "a whole number from 1 to 2^53"},
     {"bytes", Kind::whole, 0, 0x1p53, of_count},
+    {"shape", Kind::whole, 0, 0x1p53, of_count},
     {"step", Kind::whole, 0, 0x1p53, of_count},
     {"lr", Kind::rounded, 0, largest, of_setting},
     {"eps", Kind::rounded, 0, largest, of_setting},

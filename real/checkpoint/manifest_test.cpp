@@ -117,10 +117,32 @@ TEST(Manifest, ANumberThatCannotBeIsRefusedByName) {
        "m: version is 0, expected a whole number of at least 1"},
       {R"("world_size":3)", R"("world_size":0)", "m: world_size is 0, expected a whole number"},
       {R"("piece_bytes":64)", R"("piece_bytes":0)", "m: piece_bytes is 0, expected"},
-      {R"("bytes":129)", R"("bytes":-1)", "m: bytes is -1, expected"}};
+      {R"("bytes":129)", R"("bytes":-1)", "m: bytes is -1, expected"},
+      {R"("shape":[4,3])", R"("shape":[4,-3])", "m: tensor model.a.w: shape is -3" + of_step},
+      {R"("shape":[4,3])", R"("shape":[4.9,3])", "m: tensor model.a.w: shape is 4.9" + of_step},
+      {R"("shape":[4,3])", R"("shape":[1e300])", "m: tensor model.a.w: shape is 1e+300" + of_step},
+      {R"("shape":[4,3])", R"("shape":[true])", "m: "},
+      {R"("shape":[4,3])", R"("shape":3)", "m: "}};
   for (Case const& each : cases)
     EXPECT_TRUE(refusal_after(each.before, each.now).starts_with(each.message))
         << refusal_after(each.before, each.now) << "\nexpected " << each.message;
+}
+
+TEST(Manifest, NestingIsRefusedAndNotFollowed) {
+  EXPECT_EQ(refusal_after(R"("mode":)", R"("mode":)" + std::string(20'000, '[')),
+            "m: is nested deeper than 64 lists and objects");
+}
+
+TEST(Manifest, PartsHaveNamesOfTheirOwn) {
+  Manifest manifest = example();
+  manifest.parts = {{"a.w", {"up", "gate"}}};
+  EXPECT_EQ(decode_manifest(encode(manifest), "m"), manifest);
+  for (std::vector<std::string> const& parts :
+       std::vector<std::vector<std::string>>{{"up", "up"}, {"up", "up/raw"}}) {
+    manifest.parts = {{"a.w", parts}};
+    EXPECT_EQ(refusal(encode(manifest)),
+              "m: parts of a.w: " + parts.back() + " is no name of a part, or there twice");
+  }
 }
 
 TEST(Manifest, AWordThatStandsForNothingIsRefused) {

@@ -142,7 +142,8 @@ std::map<std::string, std::string> match_keys(std::span<WantedKey const> wanted,
     std::string const prefix = find_prefix(std::string(usual), rest, saved);
     for (WantedKey const& tail : rest)
       for (std::string const& key : keys_saved(prefix, tail, saved))
-        matched[concat(usual, key)] = concat(prefix, key);
+        if (!matched.try_emplace(concat(usual, key), concat(prefix, key)).second)
+          refuse_incompatible("tensor ", prefix, key, " is a parameter's and a part's of another");
   }
   ADAMANT_REAL_ASSERT(matched.size() >= wanted.size());
   return matched;

@@ -89,6 +89,12 @@ TEST(Names, PartsAreAllThereAndNotBesideTheWhole) {
             "meant is not clear");
 }
 
+TEST(Names, APartWithTheNameOfAParameterIsRefused) {
+  Wanted const same = {{"model.w", {"model.w.up"}}, {"model.w.up"}};
+  EXPECT_EQ(refused_keys({"model.w.up"}, same),
+            "tensor model.w.up is a parameter's and a part's of another");
+}
+
 TEST(Names, WhatIsMissingIsNamed) {
   EXPECT_EQ(refused_keys({"model.a.w", "model.b", "optim.state.a.w.exp_avg"}),
             "tensor optim.state.b.exp_avg is not saved, nor under another prefix");

@@ -83,8 +83,10 @@ void read_all(Descriptor const& file, std::uint64_t offset, std::span<std::byte>
 
 class PosixInputFile final : public InputFile {
  public:
+  // Opening a pipe that nobody writes to would wait for somebody, but for the second flag.
   explicit PosixInputFile(std::string const& path)
-      : file_(path, O_RDONLY, "open"), size_(static_cast<std::uint64_t>(file_.status().st_size)) {
+      : file_(path, O_RDONLY | O_NONBLOCK, "open"),
+        size_(static_cast<std::uint64_t>(file_.status().st_size)) {
     if (S_ISREG(file_.status().st_mode)) return;
     throw StorageError(path + ": is not a file");
   }

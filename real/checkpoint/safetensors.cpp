@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "real/checkpoint/checkpoint_error.h"
+#include "real/checkpoint/json_text.h"
 #include "real/cuda/assert.h"
 
 namespace adamant::real {
@@ -52,17 +53,8 @@ std::string place(std::string const& file, std::string const& key) {
   return concat(file, ": tensor ", key, ": ");
 }
 
-/// Elements of a box, or nothing where no memory could hold them.
-std::optional<std::int64_t> element_count(std::span<std::int64_t const> shape) {
-  std::int64_t numel = 1;
-  for (std::int64_t const extent : shape) {
-    if (extent != 0 && numel > extent_max / extent) return std::nullopt;
-    numel *= extent;
-  }
-  return numel;
-}
-
 UniqueJson parse_json(std::string_view text, std::string const& where) {
+  expect_shallow(text, where);
   try {
     UniqueJson json = UniqueJson::parse(text);
     if (!json.is_object()) refuse_damaged(where, "is no JSON object");
@@ -105,13 +97,11 @@ void read_place(SavedPart& part, UniqueJson const& json, SafetensorsHeader const
                    std::to_string(file_bytes), ": it was cut short, or its header lies");
 }
 
-void check_size(SavedPart const& part, std::string const& where) {
-  std::optional<std::int64_t> const numel = element_count(part.shape);
-  if (!numel)
-    refuse_damaged(where, "shape ", text_of_shape(part.shape), " is beyond 2^53 elements");
+void check_size(SavedPart const& part, std::string const& name, std::string const& where) {
+  std::int64_t const numel = count_elements(part.shape, name, part.key);
   std::optional<std::uint64_t> const bytes = bytes_of_dtype(part.dtype);
   if (!bytes) return;
-  std::uint64_t const expected = static_cast<std::uint64_t>(*numel) * *bytes;
+  std::uint64_t const expected = static_cast<std::uint64_t>(numel) * *bytes;
   if (part.end - part.begin != expected)
     refuse_damaged(where, "has ", std::to_string(part.end - part.begin), " bytes, expected ",
                    std::to_string(expected), " for ", part.dtype, " ", text_of_shape(part.shape));
@@ -166,7 +156,18 @@ UniqueJson take_metadata(UniqueJson& json, SafetensorsHeader& header, std::strin
 }  // namespace
 
 std::int64_t SavedPart::numel() const {
-  return *element_count(shape);
+  return numel_of(shape);
+}
+
+std::int64_t count_elements(std::span<std::int64_t const> shape, std::string const& file,
+                            std::string const& key) {
+  std::int64_t numel = 1;
+  for (std::int64_t const extent : shape) {
+    if (extent != 0 && numel > extent_max / extent)
+      refuse_damaged(place(file, key), "shape ", text_of_shape(shape), " is beyond 2^53 elements");
+    numel *= extent;
+  }
+  return numel;
 }
 
 std::string dtype_of(NumberFormat format) {
@@ -258,7 +259,7 @@ SafetensorsHeader parse_header(std::span<std::byte const> bytes, std::uint64_t f
     part.dtype = dtype.get<std::string>();
     part.shape = extents(member(value, "shape", at), at, "shape");
     read_place(part, value, header, file_bytes, at);
-    check_size(part, at);
+    check_size(part, name, at);
     read_sharding(part, sharding, at);
     header.parts.push_back(std::move(part));
   }

@@ -48,6 +48,12 @@ struct SafetensorsHeader {
   std::uint64_t bytes = 0;                      // where the data begin
 };
 
+/// Elements of such a tensor of a file or directory. REQUIRES: no negative extent.
+///
+/// Errors: CheckpointError (damaged) where they are more than any memory could hold.
+std::int64_t count_elements(std::span<std::int64_t const> shape, std::string const& file,
+                            std::string const& key);
+
 /// "F32", "BF16", "F16", "U8" for the bytes of fp8. REQUIRES: no remainder.
 std::string dtype_of(NumberFormat format);
 /// The format of such a type, or nothing for a type that is none of these.

@@ -163,6 +163,25 @@ TEST(Safetensors, TextThatIsNoHeaderIsRefused) {
 TEST(Safetensors, NestingToAnyDepthIsRefusedAndNotFollowed) {
   EXPECT_NE(refusal(std::string(200'000, '['), 0), "not refused");
   EXPECT_NE(refusal("{\"a\":" + std::string(200'000, '{'), 0), "not refused");
+  auto const with_shape = [](int depth) {
+    std::string const brackets(static_cast<std::size_t>(depth), '[');
+    std::string const closing(static_cast<std::size_t>(depth), ']');
+    return refusal(R"({"a":{"shape":)" + brackets + closing + R"(,"dtype":"F32"}})", 0);
+  };
+  EXPECT_EQ(with_shape(20'000), "f: header: is nested deeper than 64 lists and objects");
+  EXPECT_EQ(with_shape(63), with_shape(20'000));
+  EXPECT_NE(with_shape(62).find("shape has [[["), std::string::npos) << with_shape(62);
+  std::string const metadata = std::string(30'000, '[') + std::string(30'000, ']');
+  EXPECT_NE(refusal(R"({"__metadata__":{"DCP_SHARDING_INFO":"{\"a\":)" + metadata + R"(}"}})", 0)
+                .find("DCP_SHARDING_INFO: is nested deeper"),
+            std::string::npos);
+}
+
+TEST(Safetensors, BracketsInTextsAreNoNesting) {
+  std::string const brackets(100, '[');
+  auto const header = read(file_of(
+      R"({"\")" + brackets + R"(\\":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})", 4));
+  EXPECT_EQ(header.parts.at(0).key, "\"" + brackets + "\\");
 }
 
 }  // namespace

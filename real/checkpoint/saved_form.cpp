@@ -77,6 +77,7 @@ class Joining {
       expect_alike(joined, part, static_cast<std::int64_t>(k));
       joined.boxes.add_from_row(part.boxes, joined.shape.front());
       joined.shape.front() += part.shape.front();
+      count_elements(joined.shape, checkpoint_.directory, whole);
     }
     add(std::move(joined), whole);
   }

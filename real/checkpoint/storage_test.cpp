@@ -1,6 +1,7 @@
 #include "real/checkpoint/storage.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "real/checkpoint/posix_storage.h"
 #include "real/testing/memory_storage.h"
@@ -38,6 +39,13 @@ TEST(Storage, ADirectoryIsNoFile) {
   PosixStorage storage;
   EXPECT_THROW(storage.open(root.path()), StorageError);
   EXPECT_THROW(storage.create(root.path()), StorageError);
+}
+
+TEST(Storage, APipeIsNoFileAndIsNotWaitedFor) {
+  TemporaryDirectory const root;
+  ASSERT_EQ(::mkfifo((root / "pipe").c_str(), 0600), 0);
+  PosixStorage storage;
+  EXPECT_THROW(storage.open(root / "pipe"), StorageError);
 }
 
 // `a/.` is a directory, but no name in any: what cannot be removed itself keeps what is in it.
